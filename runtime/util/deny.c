@@ -1,0 +1,47 @@
+#include "runtime/util/deny.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const features[] = { "subreaper", "pidfd", "vm_readv", "memfd", "membarrier" };
+
+static bool
+is_word(const char *list, size_t len, const char *word)
+{
+	return strlen(word) == len && memcmp(list, word, len) == 0;
+}
+
+bool
+psi_denied(const char *feature)
+{
+	const char *list = getenv("PST_DENY");
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+
+		if (is_word(list, len, feature))
+			return true;
+		list += len;
+		list += *list == ',';
+	}
+	return false;
+}
+
+const char *
+psi_deny_unknown(void)
+{
+	const char *list = getenv("PST_DENY");
+
+	while (list && *list) {
+		size_t len = strcspn(list, ","), i, known = 0;
+
+		for (i = 0; i < sizeof features / sizeof *features; i++)
+			known += is_word(list, len, features[i]);
+		if (!known && len > 0)
+			return list;
+		list += len;
+		list += *list == ',';
+	}
+	return NULL;
+}

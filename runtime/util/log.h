@@ -1,0 +1,21 @@
+/*
+ * Messages for people: whole lines on stderr, each with one write, so that lines of several ranks
+ * never mix.  Safe in signal handlers, since nothing is allocated and stdio is not used for output.
+ */
+#ifndef PSI_UTIL_LOG_H
+#define PSI_UTIL_LOG_H
+
+#include <stdint.h>
+
+#define PSI_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+
+/* Who speaks; before this is called, lines begin with "penstock: " alone.  Called once, at init. */
+void psi_log_set_speaker(uint32_t rank, const char *host);
+
+/* One line; the text needs no newline.  Longer than 1000 bytes is cut. */
+void psi_log(const char *format, ...) PSI_PRINTF(1, 2);
+
+/* The same, then exit(2): for settings and command lines that make no sense. */
+void psi_log_refuse(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
+
+#endif
