@@ -1,0 +1,53 @@
+# PST_CONDUIT(NAME, PROBE): one transport. PROBE, the text of NAME-conduit/configure.m4, sets
+# pst_conduit_have to yes, or leaves no and says why in pst_conduit_reason; --disable-NAME decides
+# before it is asked.
+AC_DEFUN([PST_CONDUIT], [
+	AC_ARG_ENABLE([$1], [AS_HELP_STRING([--disable-$1], [leave the $1 conduit out])],
+		[], [enable_$1=auto])
+	pst_conduit_have=no
+	pst_conduit_reason='--disable-$1 was given'
+	AS_IF([test "x$enable_$1" != xno], [
+		pst_conduit_reason='its configure.m4 gave no reason'
+		$2])
+	AC_MSG_CHECKING([whether the $1 conduit is built])
+	AS_IF([test "x$pst_conduit_have" = xyes],
+		[AC_MSG_RESULT([yes])
+		pst_conduit_$1=yes
+		PST_CONDUIT_LIST="${PST_CONDUIT_LIST}${PST_CONDUIT_LIST:+ }X($1)"],
+		[AC_MSG_RESULT([no: $pst_conduit_reason])
+		pst_conduit_$1="no ($pst_conduit_reason)"
+		AS_IF([test "x$enable_$1" = xyes],
+			[AC_MSG_ERROR([--enable-$1 was given, but: $pst_conduit_reason])])])
+	AM_CONDITIONAL([CONDUIT_]m4_toupper([$1]), [test "x$pst_conduit_have" = xyes])
+])
+
+# After the last one: the list from which the runtime learns of conduits.
+AC_DEFUN([PST_CONDUITS_DONE], [
+	AC_SUBST([PST_CONDUIT_LIST])
+])
+
+AC_DEFUN([PST_SUMMARY], [
+	AS_IF([test "x$enable_debug" = xyes], [pst_kind=debug], [pst_kind=optimised])
+	AS_IF([test "x$enable_werror" = xyes], [pst_warn='strict set, errors'],
+		[pst_warn='strict set, shown'])
+	AS_IF([test "x$enable_shared" = xyes], [pst_libs='libpenstock.so, archives'],
+		[pst_libs='archives only'])
+	AS_IF([test "x$have_check" = xyes], [pst_tests=yes],
+		[pst_tests='no (Check was not found: make check will fail)'])
+	cat <<EOF
+
+Penstock $PACKAGE_VERSION
+  prefix         $prefix
+  host           $host
+  compiler       $CC $CFLAGS
+  build          $pst_kind
+  warnings       $pst_warn
+  sanitizers     $enable_sanitizers
+  libraries      $pst_libs
+  unit tests     $pst_tests
+  smp conduit    $pst_conduit_smp
+  ibv conduit    $pst_conduit_ibv
+  ofi conduit    $pst_conduit_ofi
+
+EOF
+])
