@@ -1,0 +1,104 @@
+/*
+ * Settings: environment variables as rows of tables.  A row stands next to the code that uses it, in
+ * a table listed once in settings_tables.c; penstock-info and docs/settings.md print all of them.
+ *
+ * Values are read from the process environment at each call, never kept: no job is needed, and what
+ * gasnett_setenv changes is seen.  An unset or empty variable has the default.  A value that cannot
+ * be parsed ends the process with one line and status 2; see psi_settings_check.
+ *
+ * Threads: getters may be called from any thread, while nobody changes the environment.
+ */
+#ifndef PSI_SETTINGS_H
+#define PSI_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum psi_setting_kind {
+	PSI_SETTING_BOOL,	/* 1/y/yes, 0/n/no */
+	PSI_SETTING_INT,	/* between min and max */
+	PSI_SETTING_SIZE,	/* bytes, between min and max; unit "B", "KB", "MB" for a bare number */
+	PSI_SETTING_TIME,	/* unit "s", "ms" or "us"; read in nanoseconds */
+	PSI_SETTING_CHOICE,	/* one of choices */
+	PSI_SETTING_SET,	/* any of choices, comma separated */
+	PSI_SETTING_TEXT,	/* anything that check, if there is one, lets pass */
+};
+
+struct psi_setting {
+	const char *name;
+	enum psi_setting_kind kind;
+	const char *default_text;	/* as a user would type it; NULL: none, read as 0 or NULL */
+	const char *unit;		/* what a bare number counts; NULL: nothing */
+	const char *help;		/* one sentence, no full stop */
+	const char *const *choices;	/* CHOICE and SET: NULL-terminated */
+	int64_t min, max;		/* INT and SIZE; max 0 is no bound */
+	bool (*check)(const char *text);/* TEXT: may be NULL */
+	const char *accepts;		/* TEXT with a check: what the message says is accepted */
+};
+
+struct psi_setting_table {
+	const char *title;		/* heading in print-outs */
+	const struct psi_setting *rows;
+	size_t count;
+};
+
+#define PSI_SETTING_TABLE(heading, array) { heading, array, sizeof(array) / sizeof((array)[0]) }
+
+/* All tables, NULL-terminated. */
+extern const struct psi_setting_table *const psi_setting_tables[];
+
+enum psi_setting_origin { PSI_ORIGIN_DEFAULT, PSI_ORIGIN_ENVIRONMENT };
+
+/* The row of that name, or NULL. */
+const struct psi_setting *psi_setting_find(const char *name);
+
+/* The row of that name; it is a mistake of the program if there is none, and ends it. */
+const struct psi_setting *psi_setting_named(const char *name);
+
+/* The text in force: of the environment, else the default; NULL if there is neither. */
+const char *psi_setting_value(const struct psi_setting *row, enum psi_setting_origin *origin_out);
+
+/* By kind; the kind must be the row's. */
+bool psi_setting_bool(const struct psi_setting *row);
+int64_t psi_setting_int(const struct psi_setting *row);
+uint64_t psi_setting_size(const struct psi_setting *row);
+uint64_t psi_setting_ns(const struct psi_setting *row);
+unsigned psi_setting_choice(const struct psi_setting *row);	/* place in choices */
+uint64_t psi_setting_set(const struct psi_setting *row);	/* bit i: choices[i] */
+const char *psi_setting_text(const struct psi_setting *row);	/* NULL: not set, no default */
+bool psi_setting_given(const struct psi_setting *row);		/* set by the user */
+
+/*
+ * What the row accepts, in words, such as "one of inherit, socket" or "a whole number from 1 to 9";
+ * for messages and documentation.  Returns buf.
+ */
+const char *psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size);
+
+/* True if text is a value the row accepts. */
+bool psi_setting_accepted(const struct psi_setting *row, const char *text);
+
+/*
+ * Who speaks for the job: all ranks have the same environment, so one says what is wrong with it.
+ * True until told otherwise; init tells each rank before it reads settings.  A silent rank that
+ * meets a bad value gives the speaker a second, then ends with status 2 as well.
+ */
+void psi_settings_speak(bool speak);
+bool psi_settings_speaks(void);
+
+/* Ends the process if any value cannot be parsed; else returns.  For the start of a job. */
+void psi_settings_check(void);
+
+/*
+ * Warns, if this process speaks and GASNET_QUIET is off, of PST_ and GASNET_ variables in the
+ * environment that no table knows and that look like a real one.  Does so once per process.
+ */
+void psi_settings_warn_unknown(void);
+
+/*
+ * The real name nearest to an unknown one, or NULL if the name is known or nothing is near.
+ * *known_out tells the two apart.
+ */
+const char *psi_settings_nearest(const char *name, bool *known_out);
+
+#endif

@@ -1,0 +1,193 @@
+#include "runtime/settings_parse.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A decimal number as an integer over a power of ten, so that "0.1" of a unit is exact. */
+struct decimal {
+	uint64_t digits;
+	uint64_t scale;
+};
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool
+psi_parse_bool(const char *text, bool *out)
+{
+	static const char *const words[] = { "0", "1", "n", "y", "no", "yes", NULL };
+	unsigned at;
+
+	if (!psi_parse_word(text, strlen(text), words, &at))
+		return false;
+	*out = at & 1;
+	return true;
+}
+
+static int
+digit_value(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+bool
+psi_parse_int(const char *text, int64_t *out)
+{
+	bool negative = *text == '-';
+	bool hex = !negative && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	uint64_t base = hex ? 16 : 10, limit = INT64_MAX, value = 0;
+
+	text += negative ? 1 : hex ? 2 : 0;
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		uint64_t digit = (uint64_t)digit_value(*text);
+
+		if (digit >= base || value > (limit - digit) / base)
+			return false;
+		value = value * base + digit;
+	}
+	*out = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+/* Reads digits[.digits] and returns what follows, or NULL.  Drops all but 9 digits of a fraction. */
+static const char *
+read_decimal(const char *text, struct decimal *out)
+{
+	struct decimal number = { 0, 1 };
+	const char *at = text;
+	unsigned seen = 0;
+
+	for (; is_digit(*at); at++, seen++) {
+		if (number.digits > (UINT64_MAX - 9) / 10)
+			return NULL;
+		number.digits = number.digits * 10 + (uint64_t)(*at - '0');
+	}
+	if (*at == '.') {
+		for (at++; is_digit(*at); at++, seen++) {
+			if (number.scale >= 1000000000u || number.digits > (UINT64_MAX - 9) / 10)
+				continue;
+			number.digits = number.digits * 10 + (uint64_t)(*at - '0');
+			number.scale *= 10;
+		}
+	}
+	if (seen == 0)
+		return NULL;
+	*out = number;
+	return at;
+}
+
+/* number * unit, rounded down; false if it does not fit. */
+static bool
+scale_up(struct decimal number, uint64_t unit, uint64_t *out)
+{
+	uint64_t whole = number.digits / number.scale, rest = number.digits % number.scale;
+	uint64_t value;
+
+	if (__builtin_mul_overflow(whole, unit, &value))
+		return false;
+	/* rest < 1e9; the long double loses nothing that a rounding down would keep. */
+	if (__builtin_add_overflow(value, (uint64_t)((long double)rest * (long double)unit /
+						     (long double)number.scale), &value))
+		return false;
+	*out = value;
+	return true;
+}
+
+/* The suffix of a size, or 0. */
+static uint64_t
+size_unit(const char *suffix, uint64_t plain)
+{
+	static const char letters[] = "KMGT";
+	const char *found;
+	unsigned power;
+
+	if (!*suffix)
+		return plain;
+	if (*suffix == ' ')
+		suffix++;
+	if (strcasecmp(suffix, "b") == 0)
+		return 1;
+	found = *suffix ? strchr(letters, *suffix & ~0x20) : NULL;
+	if (!found || (suffix[1] && strcasecmp(suffix + 1, "b") != 0))
+		return 0;
+	power = (unsigned)(found - letters) + 1;
+	return UINT64_C(1) << (10 * power);
+}
+
+bool
+psi_parse_size(const char *text, uint64_t unit_bytes, uint64_t *out)
+{
+	struct decimal number;
+	const char *rest = read_decimal(text, &number);
+	uint64_t unit = rest ? size_unit(rest, unit_bytes) : 0;
+
+	return unit && scale_up(number, unit, out);
+}
+
+bool
+psi_parse_time(const char *text, uint64_t unit_ns, uint64_t *out_ns)
+{
+	struct decimal number;
+	const char *rest = read_decimal(text, &number);
+
+	return rest && !*rest && scale_up(number, unit_ns, out_ns);
+}
+
+bool
+psi_parse_fraction(const char *text, double *out)
+{
+	struct decimal top, bottom = { 1, 1 };
+	const char *rest = read_decimal(text, &top);
+
+	if (rest && *rest == '/')
+		rest = read_decimal(rest + 1, &bottom);
+	if (!rest || *rest || bottom.digits == 0)
+		return false;
+	*out = ((double)top.digits / (double)top.scale) /
+	       ((double)bottom.digits / (double)bottom.scale);
+	return true;
+}
+
+bool
+psi_parse_word(const char *text, size_t len, const char *const *words, unsigned *out)
+{
+	unsigned i;
+
+	for (i = 0; words[i]; i++) {
+		if (strlen(words[i]) == len && strncasecmp(words[i], text, len) == 0) {
+			*out = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+psi_parse_set(const char *text, const char *const *words, uint64_t *out)
+{
+	uint64_t bits = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		unsigned at;
+
+		if (!psi_parse_word(text, len, words, &at))
+			return false;
+		bits |= UINT64_C(1) << at;
+		text += len;
+		text += *text == ',';
+	}
+	*out = bits;
+	return true;
+}

@@ -1,0 +1,8 @@
+/* One line per table, in the order in which people read them. */
+#include "runtime/settings_tables.h"
+
+const struct psi_setting_table *const psi_setting_tables[] = {
+	&psi_settings_job,
+	&psi_settings_wait,
+	NULL,
+};

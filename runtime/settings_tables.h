@@ -1,0 +1,10 @@
+/* The tables, each defined next to the code that uses its rows. */
+#ifndef PSI_SETTINGS_TABLES_H
+#define PSI_SETTINGS_TABLES_H
+
+#include "runtime/settings.h"
+
+extern const struct psi_setting_table psi_settings_job;		/* settings_core.c */
+extern const struct psi_setting_table psi_settings_wait;	/* settings_core.c */
+
+#endif

@@ -1,0 +1,263 @@
+/* Settings: strict parsing, where values come from, what is refused, what a misspelt name is near. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/settings.h"
+#include "runtime/settings_known.h"
+#include "runtime/settings_parse.h"
+
+START_TEST(booleans_in_any_case)
+{
+	static const char *const yes[] = { "1", "y", "Y", "yes", "YES", "Yes" };
+	static const char *const no[] = { "0", "n", "N", "no", "NO", "nO" };
+	static const char *const bad[] = { "", "2", "true", "on", " 1", "1 ", "yess", "ye", "01" };
+	bool value;
+	size_t i;
+
+	for (i = 0; i < sizeof yes / sizeof *yes; i++) {
+		value = false;
+		ck_assert_msg(psi_parse_bool(yes[i], &value) && value, "%s", yes[i]);
+	}
+	for (i = 0; i < sizeof no / sizeof *no; i++) {
+		value = true;
+		ck_assert_msg(psi_parse_bool(no[i], &value) && !value, "%s", no[i]);
+	}
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!psi_parse_bool(bad[i], &value), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(whole_numbers)
+{
+	static const struct { const char *text; int64_t value; } good[] = {
+		{ "0", 0 }, { "17", 17 }, { "-3", -3 }, { "0x1F", 31 }, { "007", 7 },
+		{ "9223372036854775807", INT64_MAX }, { "-9223372036854775807", -INT64_MAX },
+	};
+	static const char *const bad[] = {
+		"", "-", "+1", "0x", "1x", "1 ", " 1", "1.0", "9223372036854775808", "1e3", "-0x1",
+		"99999999999999999999",
+	};
+	int64_t value = 5;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!psi_parse_int(bad[i], &value) && value == 5, "%s", bad[i]);
+	for (i = 0; i < sizeof good / sizeof *good; i++) {
+		ck_assert_msg(psi_parse_int(good[i].text, &value), "%s", good[i].text);
+		ck_assert_int_eq(value, good[i].value);
+	}
+}
+END_TEST
+
+START_TEST(sizes_with_suffixes)
+{
+	static const struct { const char *text; uint64_t unit, value; } good[] = {
+		{ "64", 1, 64 }, { "64", 1024, 65536 }, { "64B", 1024, 64 }, { "64KB", 1, 65536 },
+		{ "64 kb", 1, 65536 }, { "1.5GB", 1, 1610612736 }, { "2tb", 1, UINT64_C(1) << 41 },
+		{ ".5M", 1, 524288 }, { "1.", 1, 1 }, { "0.0001KB", 1, 0 },
+		{ "18446744073709551600", 1, UINT64_C(18446744073709551600) },
+	};
+	static const char *const bad[] = {
+		"", ".", "KB", "64XB", "64KBs", "64  KB", "-1", "1..5", " 64", "64 ", "1e9", "64PB",
+		"16777216TB", "99999999999999999999",
+	};
+	uint64_t value = 5;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!psi_parse_size(bad[i], 1, &value) && value == 5, "%s", bad[i]);
+	for (i = 0; i < sizeof good / sizeof *good; i++) {
+		ck_assert_msg(psi_parse_size(good[i].text, good[i].unit, &value), "%s", good[i].text);
+		ck_assert_msg(value == good[i].value, "%s: %llu", good[i].text,
+			      (unsigned long long)value);
+	}
+}
+END_TEST
+
+START_TEST(times_are_exact)
+{
+	uint64_t ns = 5;
+
+	ck_assert(!psi_parse_time("", 1, &ns) && !psi_parse_time("1s", 1, &ns) &&
+		  !psi_parse_time("-1", 1, &ns) && !psi_parse_time("20000000000", 1000000000, &ns));
+	ck_assert_uint_eq(ns, 5);
+	ck_assert(psi_parse_time("0.005", 1000000000, &ns) && ns == 5000000);
+	ck_assert(psi_parse_time("0.1", 1000000000, &ns) && ns == 100000000);
+	ck_assert(psi_parse_time("10", 1000000, &ns) && ns == 10000000);
+	ck_assert(psi_parse_time("1.000000001", 1000000000, &ns) && ns == 1000000001);
+	ck_assert(psi_parse_time("0", 1000000, &ns) && ns == 0);
+}
+END_TEST
+
+START_TEST(fractions)
+{
+	double value = 5;
+
+	ck_assert(!psi_parse_fraction("", &value) && !psi_parse_fraction("1/0", &value) &&
+		  !psi_parse_fraction("1/", &value) && !psi_parse_fraction("x", &value));
+	ck_assert(value == 5);
+	ck_assert(psi_parse_fraction("3/8", &value) && value == 0.375);
+	ck_assert(psi_parse_fraction("0.85", &value) && value == 0.85);
+}
+END_TEST
+
+START_TEST(sets_of_words)
+{
+	static const char *const words[] = { "red", "green", "blue", NULL };
+	uint64_t bits = 9;
+
+	ck_assert(!psi_parse_set("red,,blue", words, &bits) && !psi_parse_set("gre", words, &bits));
+	ck_assert_uint_eq(bits, 9);
+	ck_assert(psi_parse_set("blue,Red", words, &bits) && bits == 5);
+	ck_assert(psi_parse_set("", words, &bits) && bits == 0);
+}
+END_TEST
+
+START_TEST(values_come_from_default_or_environment)
+{
+	const struct psi_setting *row = psi_setting_named("PST_SLEEP_MAX");
+	enum psi_setting_origin origin;
+
+	unsetenv(row->name);
+	ck_assert_uint_eq(psi_setting_ns(row), 10000000);
+	psi_setting_value(row, &origin);
+	ck_assert_int_eq(origin, PSI_ORIGIN_DEFAULT);
+	setenv(row->name, "", 1);
+	ck_assert_uint_eq(psi_setting_ns(row), 10000000);
+	ck_assert(!psi_setting_given(row));
+	setenv(row->name, "0.5", 1);
+	ck_assert_uint_eq(psi_setting_ns(row), 500000);
+	ck_assert(psi_setting_given(row));
+	ck_assert_str_eq(psi_setting_value(row, &origin), "0.5");
+	ck_assert_int_eq(origin, PSI_ORIGIN_ENVIRONMENT);
+}
+END_TEST
+
+START_TEST(kinds_are_read)
+{
+	setenv("PST_HANDOVER", "Socket", 1);
+	ck_assert_uint_eq(psi_setting_choice(psi_setting_named("PST_HANDOVER")), 1);
+	setenv("PST_DENY", "memfd,subreaper", 1);
+	ck_assert_uint_eq(psi_setting_set(psi_setting_named("PST_DENY")), 9);
+	setenv("GASNET_PSHM_NODES", "12", 1);
+	ck_assert_int_eq(psi_setting_int(psi_setting_named("GASNET_PSHM_NODES")), 12);
+	unsetenv("GASNET_PSHM_NODES");
+	ck_assert_int_eq(psi_setting_int(psi_setting_named("GASNET_PSHM_NODES")), 0);
+	unsetenv("GASNET_TMPDIR");
+	ck_assert_ptr_null(psi_setting_text(psi_setting_named("GASNET_TMPDIR")));
+	setenv("GASNET_TMPDIR", "/var/tmp", 1);
+	ck_assert_str_eq(psi_setting_text(psi_setting_named("GASNET_TMPDIR")), "/var/tmp");
+}
+END_TEST
+
+/* Every row is whole, named once, and its default is a value it accepts. */
+START_TEST(rows_are_consistent)
+{
+	size_t t, i;
+
+	for (t = 0; psi_setting_tables[t]; t++) {
+		ck_assert_ptr_nonnull(psi_setting_tables[t]->title);
+		for (i = 0; i < psi_setting_tables[t]->count; i++) {
+			const struct psi_setting *row = &psi_setting_tables[t]->rows[i];
+			bool listed = row->kind == PSI_SETTING_CHOICE || row->kind == PSI_SETTING_SET;
+
+			ck_assert_ptr_eq(psi_setting_find(row->name), row);
+			ck_assert_msg(row->help && *row->help, "%s", row->name);
+			ck_assert_msg(!listed || row->choices, "%s", row->name);
+			ck_assert_msg(row->kind != PSI_SETTING_TIME || row->unit, "%s", row->name);
+			ck_assert_msg(!row->check || row->accepts, "%s", row->name);
+			ck_assert_msg(!row->default_text ||
+				      psi_setting_accepted(row, row->default_text), "%s", row->name);
+		}
+	}
+}
+END_TEST
+
+static void
+refuse_value(const char *name, const char *value)
+{
+	setenv(name, value, 1);
+	psi_settings_check();
+}
+
+START_TEST(bad_values_end_with_2)
+{
+	static const char *const bad[][2] = {
+		{ "GASNET_PSHM_NODES", "four" }, { "GASNET_PSHM_NODES", "0" },
+		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "posix" }, { "PST_DENY", "memfd,x" },
+		{ "GASNET_QUIET", "maybe" }, { "GASNET_EXITTIMEOUT", "1.5s" }, { "PST_SLEEP_MAX", "-1" },
+	};
+
+	refuse_value(bad[_i][0], bad[_i][1]);
+}
+END_TEST
+
+START_TEST(good_environment_passes)
+{
+	refuse_value("GASNET_PSHM_NODES", "0x10");
+	refuse_value("GASNET_QUIET", "Y");
+	refuse_value("PST_SLEEP_MAX", "0");
+}
+END_TEST
+
+START_TEST(misspelt_names_find_the_real_one)
+{
+	static const char *const near[][2] = {
+		{ "PST_CONDIUT", "PST_CONDUIT" }, { "PST_CONDUITS", "PST_CONDUIT" },
+		{ "PST_QUIET", "GASNET_QUIET" }, { "GASNET_VERBOSE_ENV", "GASNET_VERBOSEENV" },
+		{ "GASNET_PSHMNODES", "GASNET_PSHM_NODES" }, { "GASNET_SLEEP_MAX", "PST_SLEEP_MAX" },
+		{ "GASNET_EXITTIMEOUT_MN", "GASNET_EXITTIMEOUT_MIN" },
+	};
+	static const char *const known[] = {
+		"PST_CONDUIT", "GASNET_BARRIER", "GASNET_OFI_DEVICE_0", "GASNET_MAXIMIZE_STACK",
+		"GASNET_SSH_SERVERS", "GASNET_IBV_SPAWNER", "HOME", "PSTX", "PST_JOB_RANK",
+	};
+	static const char *const far[] = { "GASNET_SOMETHING_ELSE", "PST_WHATEVER", "GASNET_X" };
+	bool is_known;
+	size_t i;
+
+	for (i = 0; i < sizeof near / sizeof *near; i++) {
+		const char *found = psi_settings_nearest(near[i][0], &is_known);
+
+		ck_assert_msg(!is_known && found && strcmp(found, near[i][1]) == 0, "%s -> %s",
+			      near[i][0], found ? found : "none");
+	}
+	for (i = 0; i < sizeof known / sizeof *known; i++) {
+		ck_assert_ptr_null(psi_settings_nearest(known[i], &is_known));
+		ck_assert_msg(is_known, "%s", known[i]);
+	}
+	for (i = 0; i < sizeof far / sizeof *far; i++) {
+		ck_assert_ptr_null(psi_settings_nearest(far[i], &is_known));
+		ck_assert_msg(!is_known, "%s", far[i]);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("settings");
+	TCase *tests = tcase_create("settings");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, booleans_in_any_case);
+	tcase_add_test(tests, whole_numbers);
+	tcase_add_test(tests, sizes_with_suffixes);
+	tcase_add_test(tests, times_are_exact);
+	tcase_add_test(tests, fractions);
+	tcase_add_test(tests, sets_of_words);
+	tcase_add_test(tests, values_come_from_default_or_environment);
+	tcase_add_test(tests, kinds_are_read);
+	tcase_add_test(tests, rows_are_consistent);
+	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 8);
+	tcase_add_test(tests, good_environment_passes);
+	tcase_add_test(tests, misspelt_names_find_the_real_one);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
