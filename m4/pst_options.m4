@@ -62,6 +62,12 @@ AC_DEFUN([PST_SANITIZERS], [
 			AC_MSG_ERROR([no runtime for --enable-sanitizers=$enable_sanitizers; for clang install libclang-rt-dev])])
 		CFLAGS=$pst_saved_cflags])
 	AC_SUBST([PST_SANITIZE_FLAGS])
+	AC_SUBST([enable_sanitizers])
+	# what a test's time budget is multiplied by in this kind of build
+	AS_CASE([$enable_sanitizers,$enable_debug],
+		[*thread*], [PST_TEST_FACTOR=5], [*address*], [PST_TEST_FACTOR=3],
+		[*,yes], [PST_TEST_FACTOR=2], [PST_TEST_FACTOR=1])
+	AC_SUBST([PST_TEST_FACTOR])
 	AC_DEFINE_UNQUOTED([PST_SANITIZER_LIST], ["$enable_sanitizers"],
 		[what --enable-sanitizers said, or no])
 ])
