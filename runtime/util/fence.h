@@ -1,0 +1,33 @@
+/*
+ * The store-load fence of the sleeping protocols.  It is the only fence that stands alone: data is
+ * always handed over by an ordered operation on the flag itself.
+ *
+ * ThreadSanitizer does not see stand-alone fences; there, a read-modify-write of a word of the
+ * calling thread takes its place.
+ */
+#ifndef PSI_UTIL_FENCE_H
+#define PSI_UTIL_FENCE_H
+
+#include <stdatomic.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define PSI_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PSI_TSAN 1
+#endif
+#endif
+
+static inline void
+psi_store_load_fence(void)
+{
+#ifdef PSI_TSAN
+	_Atomic int here = 0;
+
+	atomic_fetch_add(&here, 1);
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+#endif

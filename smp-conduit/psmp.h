@@ -1,0 +1,108 @@
+/*
+ * The smp conduit's own state: one conduit per process, one port per endpoint of it.
+ */
+#ifndef PSMP_H
+#define PSMP_H
+
+#include "runtime/conduit.h"
+#include "smp-conduit/psmp_lane.h"
+#include "smp-conduit/psmp_pool.h"
+
+/* What a port has done.  Written under the lane's or the poll lock; read at any time, for people. */
+enum psmp_stat {
+	PSMP_SENT, PSMP_SENT_INLINE, PSMP_SENT_DATA_RING, PSMP_SENT_BUFFER, PSMP_CLAIMED,
+	PSMP_REFUSED, PSMP_ANNOUNCED, PSMP_RUNG, PSMP_DELIVERED, PSMP_COPIED_OUT, PSMP_ARMED,
+	PSMP_SLEPT, PSMP_UNPOLLED, PSMP_STATS
+};
+
+struct psi_conduit {
+	const struct psi_services *services;
+	struct psi_conduit_job job;
+	struct psmp_layout layout;
+	unsigned char *arena;
+	struct psi_port *port;          /* of this process; DESIGN allows several, one exists */
+	/* Senders fence between publishing and looking at `polled'.  Otherwise the receiver makes
+	 * every sender fence when it needs that (membarrier). */
+	bool senders_fence;
+	const char *fence_reason;
+};
+
+struct psi_port {
+	struct psi_conduit *conduit;
+	void *owner;                            /* for deliver */
+	uint32_t place;                         /* index on the host */
+	struct psmp_shared *shared;
+	struct psmp_out *out[PSI_NETWORKS];     /* [places] */
+	struct psmp_in *in[PSI_NETWORKS];       /* [places] */
+	/* Lanes looked at on every poll, by sender; under poll_lock in PAR. */
+	uint32_t *active[PSI_NETWORKS];
+	uint32_t active_count[PSI_NETWORKS];
+	uint32_t cursor[PSI_NETWORKS];
+	uint32_t idle_polls[PSI_NETWORKS];
+	struct psi_spinlock poll_lock[PSI_NETWORKS];
+	/* Relaxed counters: a lost count is harmless, a torn one is not possible. */
+	_Atomic uint64_t stats[PSMP_STATS];
+};
+
+static inline void
+psmp_count(struct psi_port *port, enum psmp_stat which)
+{
+	uint64_t value = atomic_load_explicit(&port->stats[which], memory_order_relaxed);
+
+	atomic_store_explicit(&port->stats[which], value + 1, memory_order_relaxed);
+}
+
+static inline struct psmp_shared *
+psmp_shared_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return (struct psmp_shared *)(conduit->arena + psmp_layout_region(&conduit->layout, place));
+}
+
+/* Start of the buffers of one network in the region of `place'. */
+static inline unsigned char *
+psmp_buffers_of(const struct psi_conduit *conduit, uint32_t place, unsigned network)
+{
+	return conduit->arena + psmp_layout_region(&conduit->layout, place) +
+	       conduit->layout.buffers + network * PSMP_NETWORK_BUFFER_BYTES;
+}
+
+static inline void
+psmp_lock(const struct psi_port *port, struct psi_spinlock *lock)
+{
+	if (port->conduit->job.threaded)
+		psi_spinlock_lock(lock);
+}
+
+static inline void
+psmp_unlock(const struct psi_port *port, struct psi_spinlock *lock)
+{
+	if (port->conduit->job.threaded)
+		psi_spinlock_unlock(lock);
+}
+
+/* psmp_am.c */
+size_t psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
+int psmp_am_send(struct psi_port *port, const struct psi_am *am);
+int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
+int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
+void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);
+
+/* psmp_progress.c */
+unsigned psmp_poll(struct psi_port *port, unsigned networks, unsigned budget);
+
+/* psmp_sleep.c */
+void psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network);
+void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
+void psmp_unpoll_quiet(struct psi_port *port, unsigned network);
+int psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
+void psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
+void psmp_disarm(struct psi_port *port);
+void psmp_ring(struct psi_port *port);
+
+/* psmp_fence.c */
+bool psmp_fence_register(void);
+void psmp_fence_others(void);
+
+extern const struct psi_conduit_ops psmp_ops;
+
+#endif

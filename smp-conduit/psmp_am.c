@@ -1,0 +1,331 @@
+/*
+ * Sending.  A message takes one slot of the lane to its receiver; its payload goes into the slot, the
+ * lane's payload ring, a buffer of the receiver, or (Long) straight to its destination.
+ *
+ * Body of a slot, after the header (8 bytes):
+ *     Short            args
+ *     Medium, inline   args, then the payload at the next multiple of 16 in the slot
+ *     Medium, else     where (8), args       where: payload ring offset or buffer name
+ *     Long             dest (8), length (8), args
+ */
+#include "smp-conduit/psmp.h"
+
+#include "runtime/util/fence.h"
+
+#include <string.h>
+
+enum {
+	PAYLOAD_ALIGN = 16,
+	HEADER_BYTES = sizeof(uint64_t),
+	DATA_RING_SHARE = 4,    /* a payload takes at most this fraction of the ring */
+};
+
+static struct psmp_out *
+out_of(struct psi_port *port, uint32_t peer, unsigned network)
+{
+	return &port->out[network][port->conduit->job.host_index[peer]];
+}
+
+/* Offset in the slot of an inline payload behind so many arguments. */
+static size_t
+inline_offset(unsigned nargs)
+{
+	return (HEADER_BYTES + nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1) &
+	       ~(size_t)(PAYLOAD_ALIGN - 1);
+}
+
+static bool
+fits_inline(unsigned nargs, size_t len_bytes)
+{
+	return inline_offset(nargs) + len_bytes <= PSMP_SLOT_BYTES;
+}
+
+static void
+put_word(unsigned char *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof value);
+}
+
+static void
+put_args(unsigned char *at, const struct psi_am *am)
+{
+	for (unsigned i = 0; i < am->nargs; i++)
+		memcpy(at + i * sizeof(int32_t), &am->args[i], sizeof(int32_t));
+}
+
+static struct psmp_header_fields
+fields_of(const struct psi_am *am, enum psmp_where where)
+{
+	return (struct psmp_header_fields){
+		.len_bytes = am->category == PSI_MEDIUM ? (uint32_t)am->len_bytes : 0,
+		.handler = am->handler,
+		.nargs = am->nargs,
+		.category = am->category,
+		.where = (uint8_t)where,
+	};
+}
+
+/* After publishing: if the receiver does not look at this lane, tell it.  The lock of the lane is not
+ * needed, and not held. */
+static inline void
+notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
+{
+	psmp_count(port, PSMP_SENT);
+	if (port->conduit->senders_fence)
+		psi_store_load_fence();
+	else
+		atomic_signal_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&out->control->polled, memory_order_relaxed))
+		psmp_announce(port, out->place, network);
+}
+
+static int
+refuse(struct psi_port *port)
+{
+	psmp_count(port, PSMP_REFUSED);
+	return PSI_AGAIN;
+}
+
+/* ------------------------------------------------------- room for later, outside the lock --- */
+
+/* Promises one place of the lane to the caller, who then copies without the lock. */
+static bool
+reserve(struct psi_port *port, struct psmp_out *out)
+{
+	bool room;
+
+	psmp_lock(port, &out->lock);
+	room = psmp_out_has_room(out);
+	out->reserved += room;
+	psmp_unlock(port, &out->lock);
+	return room;
+}
+
+static void
+unreserve(struct psi_port *port, struct psmp_out *out)
+{
+	psmp_lock(port, &out->lock);
+	out->reserved--;
+	psmp_unlock(port, &out->lock);
+}
+
+/* ------------------------------------------------------------------- by category --- */
+
+static int
+send_short(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+{
+	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+
+	psmp_lock(port, &out->lock);
+	if (!psmp_out_has_room(out)) {
+		psmp_unlock(port, &out->lock);
+		return refuse(port);
+	}
+	put_args(psmp_out_slot(out)->body, am);
+	psmp_out_publish(out, &fields);
+	psmp_unlock(port, &out->lock);
+	notify(port, out, am->network);
+	return PSI_OK;
+}
+
+static int
+send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+{
+	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+	unsigned char *body;
+
+	if (!reserve(port, out))
+		return refuse(port);
+	if (am->len_bytes)
+		port->conduit->services->copy(am->dest_here, am->payload, am->len_bytes);
+	psmp_lock(port, &out->lock);
+	out->reserved--;
+	body = psmp_out_slot(out)->body;
+	put_word(body, (uint64_t)(uintptr_t)am->dest);
+	put_word(body + 8, am->len_bytes);
+	put_args(body + 16, am);
+	psmp_out_publish(out, &fields);
+	psmp_unlock(port, &out->lock);
+	notify(port, out, am->network);
+	return PSI_OK;
+}
+
+/* The caller holds the lock and has seen room. */
+static void
+publish_inline(struct psmp_out *out, const struct psi_am *am)
+{
+	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+	struct psmp_slot *slot = psmp_out_slot(out);
+
+	put_args(slot->body, am);
+	if (am->len_bytes)
+		memcpy(slot->body + inline_offset(am->nargs) - HEADER_BYTES, am->payload,
+		       am->len_bytes);
+	psmp_out_publish(out, &fields);
+}
+
+static void
+publish_elsewhere(struct psmp_out *out, const struct psi_am *am, enum psmp_where where,
+                  uint64_t place)
+{
+	struct psmp_header_fields fields = fields_of(am, where);
+	struct psmp_slot *slot = psmp_out_slot(out);
+
+	put_word(slot->body, place);
+	put_args(slot->body + 8, am);
+	psmp_out_publish(out, &fields);
+}
+
+/* Tries slot and payload ring: OK, AGAIN when the lane is full, UNSUPPORTED when neither takes it. */
+static int
+send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+{
+	const bool inside = fits_inline(am->nargs, am->len_bytes);
+	unsigned char *data;
+	uint32_t offset;
+	int result = PSI_OK;
+
+	psmp_lock(port, &out->lock);
+	if (!psmp_out_has_room(out)) {
+		result = PSI_AGAIN;
+	} else if (inside) {
+		publish_inline(out, am);
+		psmp_count(port, PSMP_SENT_INLINE);
+	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
+		memcpy(data, am->payload, am->len_bytes);
+		publish_elsewhere(out, am, PSMP_DATA_RING, offset);
+		psmp_count(port, PSMP_SENT_DATA_RING);
+	} else {
+		result = PSI_UNSUPPORTED;
+	}
+	psmp_unlock(port, &out->lock);
+	return result;
+}
+
+/* Takes a buffer that holds least_bytes, as large as most_bytes if there is one. */
+static bool
+take_buffer(struct psi_port *port, struct psi_claim *claim)
+{
+	const struct psi_conduit *conduit = port->conduit;
+	uint32_t place = conduit->job.host_index[claim->peer];
+	struct psmp_shared *receiver = psmp_shared_of(conduit, place);
+	enum psmp_size size = claim->most_bytes > PSMP_SMALL_BYTES ? PSMP_LARGE : PSMP_SMALL;
+	enum psmp_size other = size == PSMP_LARGE ? PSMP_SMALL : PSMP_LARGE;
+	int number = psmp_pool_take(&receiver->busy[claim->network][size], size);
+
+	if (number == PSMP_NO_BUFFER && psmp_buffer_bytes(other) >= claim->least_bytes) {
+		size = other;
+		number = psmp_pool_take(&receiver->busy[claim->network][size], size);
+	}
+	if (number == PSMP_NO_BUFFER)
+		return false;
+	claim->cookie = psmp_buffer_name(size, (unsigned)number);
+	claim->size_bytes = claim->most_bytes < psmp_buffer_bytes(size) ? claim->most_bytes
+	                                                                : psmp_buffer_bytes(size);
+	claim->buffer = psmp_buffers_of(conduit, place, claim->network) +
+	                psmp_buffer_offset((uint32_t)claim->cookie);
+	return true;
+}
+
+/* The place is reserved, the buffer filled. */
+static void
+publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am *am, uint64_t name)
+{
+	psmp_lock(port, &out->lock);
+	out->reserved--;
+	publish_elsewhere(out, am, PSMP_BUFFER, name);
+	psmp_count(port, PSMP_SENT_BUFFER);
+	psmp_unlock(port, &out->lock);
+	notify(port, out, am->network);
+}
+
+static int
+send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+{
+	struct psi_claim claim = {
+		.peer = am->peer, .network = am->network,
+		.least_bytes = am->len_bytes, .most_bytes = am->len_bytes,
+	};
+
+	if (!reserve(port, out))
+		return refuse(port);
+	if (!take_buffer(port, &claim)) {
+		unreserve(port, out);
+		return refuse(port);
+	}
+	port->conduit->services->copy(claim.buffer, am->payload, am->len_bytes);
+	publish_buffer(port, out, am, claim.cookie);
+	return PSI_OK;
+}
+
+static int
+send_medium(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+{
+	if (fits_inline(am->nargs, am->len_bytes) ||
+	    am->len_bytes <= port->conduit->layout.data_bytes / DATA_RING_SHARE) {
+		int result = send_in_lane(port, out, am);
+
+		if (result == PSI_OK)
+			notify(port, out, am->network);
+		if (result == PSI_AGAIN)
+			return refuse(port);
+		if (result == PSI_OK)
+			return PSI_OK;
+	}
+	return send_in_buffer(port, out, am);
+}
+
+/* ------------------------------------------------------------------------ the table --- */
+
+size_t
+psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs)
+{
+	(void)port, (void)peer, (void)network, (void)nargs;
+	return PSMP_LARGE_BYTES;
+}
+
+int
+psmp_am_send(struct psi_port *port, const struct psi_am *am)
+{
+	struct psmp_out *out = out_of(port, am->peer, am->network);
+
+	switch (am->category) {
+	case PSI_SHORT:
+		return send_short(port, out, am);
+	case PSI_MEDIUM:
+		return send_medium(port, out, am);
+	default:
+		return send_long(port, out, am);
+	}
+}
+
+int
+psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
+{
+	if (!take_buffer(port, claim))
+		return refuse(port);
+	psmp_count(port, PSMP_CLAIMED);
+	return PSI_OK;
+}
+
+int
+psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am)
+{
+	struct psmp_out *out = out_of(port, am->peer, am->network);
+
+	if (!reserve(port, out))
+		return refuse(port);
+	publish_buffer(port, out, am, claim->cookie);
+	return PSI_OK;
+}
+
+void
+psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim)
+{
+	struct psmp_shared *receiver =
+		psmp_shared_of(port->conduit, port->conduit->job.host_index[claim->peer]);
+	uint32_t name = (uint32_t)claim->cookie;
+
+	psmp_pool_give(&receiver->busy[claim->network][name >> 16], name & 0xffff);
+	psmp_room_made(port, receiver);
+}

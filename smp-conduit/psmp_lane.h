@@ -1,0 +1,177 @@
+/*
+ * One lane: a ring of slots with one sender (a process) and one receiver (an endpoint), a ring of
+ * payload bytes that belongs to the slots, and the two sides' private knowledge of it.
+ *
+ * Within a process the callers serialise: the sender side by out->lock, the receiver side by the
+ * port's poll lock of that network (neither exists in SEQ and PARSYNC).
+ *
+ * The pairs R1 -> A1 and R2 -> A2 are listed at struct psmp_slot.
+ */
+#ifndef PSMP_LANE_H
+#define PSMP_LANE_H
+
+#include "runtime/util/spinlock.h"
+#include "smp-conduit/psmp_shared.h"
+
+#include <stdbool.h>
+
+/* The sender's side. */
+struct psmp_out {
+	struct psi_spinlock lock;
+	uint32_t place;                 /* the receiver, as index on the host */
+	uint32_t mask;                  /* slots - 1 */
+	uint32_t shift;                 /* log2 of slots */
+	uint32_t next;                  /* position to publish next */
+	uint32_t limit;                 /* first position that is not free, as far as known */
+	uint32_t reserved;              /* places promised to sends that copy outside the lock */
+	uint32_t data_mask;             /* payload ring bytes - 1 */
+	uint32_t data_head, data_tail;  /* bytes given out and back, ever */
+	uint32_t *data_end;             /* [slots]: data_head after that slot's message */
+	struct psmp_slot *slots;
+	unsigned char *data;
+	struct psmp_control *control;
+};
+
+/* The receiver's side. */
+struct psmp_in {
+	uint32_t place;                 /* the sender, as index on the host */
+	uint32_t mask, shift;
+	uint32_t next;                  /* position to take next */
+	uint32_t done;                  /* messages retired */
+	uint32_t told;                  /* value of control->consumed */
+	uint32_t quiet;                 /* sweeps since the last message */
+	uint32_t active;                /* in the port's list of polled lanes */
+	struct psmp_slot *slots;
+	unsigned char *data;
+	struct psmp_control *control;
+};
+
+enum psmp_where { PSMP_INLINE, PSMP_DATA_RING, PSMP_BUFFER };
+
+/* A header, unpacked. */
+struct psmp_header_fields {
+	uint32_t len_bytes;             /* of a Medium; below 2^24 */
+	uint8_t handler, nargs, category, where;
+};
+
+enum { PSMP_LAP_BITS = 16 };
+
+static inline uint64_t
+psmp_lap(uint32_t position, uint32_t shift)
+{
+	return ((position >> shift) + 1) & ((1u << PSMP_LAP_BITS) - 1);
+}
+
+static inline uint64_t
+psmp_header_pack(const struct psmp_header_fields *f, uint64_t lap)
+{
+	return lap | (uint64_t)f->len_bytes << 16 | (uint64_t)f->handler << 40 |
+	       (uint64_t)f->nargs << 48 | (uint64_t)f->category << 53 | (uint64_t)f->where << 55;
+}
+
+static inline struct psmp_header_fields
+psmp_header_unpack(uint64_t header)
+{
+	return (struct psmp_header_fields){
+		.len_bytes = (uint32_t)(header >> 16) & 0xffffff,
+		.handler = (uint8_t)(header >> 40),
+		.nargs = (header >> 48) & 31,
+		.category = (header >> 53) & 3,
+		.where = (header >> 55) & 3,
+	};
+}
+
+/* ------------------------------------------------------------------------- sender --- */
+
+/* Learns what the receiver has consumed since. */
+static inline void
+psmp_out_refresh(struct psmp_out *out)
+{
+	uint32_t consumed = atomic_load_explicit(&out->control->consumed, memory_order_acquire); /* A2 */
+
+	if (consumed + out->mask + 1 == out->limit)
+		return;
+	out->limit = consumed + out->mask + 1;
+	out->data_tail = out->data_end[(consumed - 1) & out->mask];
+}
+
+/* Is there a place beyond those promised? */
+static inline bool
+psmp_out_has_room(struct psmp_out *out)
+{
+	if (out->limit - out->next > out->reserved)
+		return true;
+	psmp_out_refresh(out);
+	return out->limit - out->next > out->reserved;
+}
+
+/* Space for len_bytes in the payload ring, in one piece; NULL if there is none.  It belongs to the
+ * message that is published next.  Only after psmp_out_has_room said yes. */
+static inline unsigned char *
+psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
+{
+	uint32_t size = out->data_mask + 1;
+	uint32_t need = (len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
+	uint32_t start = out->data_head;
+
+	if ((start & out->data_mask) + need > size)
+		start = (start | out->data_mask) + 1;
+	if (start + need - out->data_tail > size)
+		psmp_out_refresh(out);
+	if (start + need - out->data_tail > size)
+		return NULL;
+	out->data_head = start + need;
+	*offset_out = start & out->data_mask;
+	return out->data + *offset_out;
+}
+
+/* The slot of the next message, to be filled and published. */
+static inline struct psmp_slot *
+psmp_out_slot(struct psmp_out *out)
+{
+	return &out->slots[out->next & out->mask];
+}
+
+static inline void
+psmp_out_publish(struct psmp_out *out, const struct psmp_header_fields *fields)
+{
+	struct psmp_slot *slot = psmp_out_slot(out);
+	uint64_t header = psmp_header_pack(fields, psmp_lap(out->next, out->shift));
+
+	out->data_end[out->next & out->mask] = out->data_head;
+	out->next++;
+	atomic_store_explicit(&slot->header, header, memory_order_release); /* R1 */
+}
+
+/* ----------------------------------------------------------------------- receiver --- */
+
+/* The next message's slot if it is there, with its header; else NULL. */
+static inline struct psmp_slot *
+psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
+{
+	struct psmp_slot *slot = &in->slots[in->next & in->mask];
+	uint64_t header = atomic_load_explicit(&slot->header, memory_order_acquire); /* A1 */
+
+	if ((header & ((1u << PSMP_LAP_BITS) - 1)) != psmp_lap(in->next, in->shift))
+		return NULL;
+	*header_out = header;
+	return slot;
+}
+
+/*
+ * Done with `count' more messages, in order.  Tells the sender once a quarter of the ring has come
+ * together: a full ring is four such quarters, so a sender without a place always hears of one when
+ * the receiver has done with all.  True when the sender was told.
+ */
+static inline bool
+psmp_in_retire(struct psmp_in *in, uint32_t count)
+{
+	in->done += count;
+	if (in->done - in->told < (in->mask + 1) / 4)
+		return false;
+	in->told = in->done;
+	atomic_store_explicit(&in->control->consumed, in->done, memory_order_release); /* R2 */
+	return true;
+}
+
+#endif

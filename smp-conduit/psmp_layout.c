@@ -1,0 +1,64 @@
+#include "smp-conduit/psmp_layout.h"
+
+#include "smp-conduit/psmp_shared.h"
+
+enum {
+	LANES_BYTES = 1024 * 1024,      /* of one region, about */
+	NETWORKS = 2,
+	MIN_SLOTS = 16, MAX_SLOTS = 128,
+	MAX_DATA_BYTES = 32 * 1024,
+};
+
+static size_t
+round_up(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static uint32_t
+power_of_two_within(size_t most)
+{
+	uint32_t power = 1;
+
+	while ((size_t)power * 2 <= most)
+		power *= 2;
+	return power;
+}
+
+/* Half of a lane's share for slots, the rest for payload, both within their bounds. */
+static void
+divide_lane(struct psmp_layout *layout)
+{
+	size_t share = LANES_BYTES / NETWORKS / layout->places;
+	size_t slots = power_of_two_within(share / 2 / PSMP_SLOT_BYTES + 1);
+	size_t data;
+
+	if (slots < MIN_SLOTS)
+		slots = MIN_SLOTS;
+	if (slots > MAX_SLOTS)
+		slots = MAX_SLOTS;
+	layout->slots = (uint32_t)slots;
+	data = share > slots * PSMP_SLOT_BYTES ? share - slots * PSMP_SLOT_BYTES : 0;
+	layout->data_bytes = data < PSMP_PAGE_BYTES / 2 ? 0 : power_of_two_within(data);
+	if (layout->data_bytes > MAX_DATA_BYTES)
+		layout->data_bytes = MAX_DATA_BYTES;
+	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
+}
+
+struct psmp_layout
+psmp_layout_for(uint32_t places)
+{
+	struct psmp_layout layout = { .places = places };
+
+	layout.words = (places + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
+	divide_lane(&layout);
+	layout.header_bytes = PSMP_PAGE_BYTES;
+	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
+	layout.lanes = round_up(layout.controls + (size_t)NETWORKS * places * PSMP_LINE_BYTES,
+	                        PSMP_PAGE_BYTES);
+	layout.buffers = round_up(layout.lanes + NETWORKS * places * layout.lane_bytes,
+	                          PSMP_PAGE_BYTES);
+	layout.region_bytes = layout.buffers + NETWORKS * PSMP_NETWORK_BUFFER_BYTES;
+	layout.total_bytes = layout.header_bytes + places * layout.region_bytes;
+	return layout;
+}

@@ -1,0 +1,330 @@
+/*
+ * Opening and closing: the arena is laid out and mapped, the two sides of every lane of this
+ * process are set up, the operation table is filled in.
+ */
+#include "smp-conduit/psmp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_MAGIC = 0x50534d50 };
+
+static const char *const stat_names[PSMP_STATS] = {
+	[PSMP_SENT] = "sent",
+	[PSMP_SENT_INLINE] = "sent_in_slot",
+	[PSMP_SENT_DATA_RING] = "sent_in_ring",
+	[PSMP_SENT_BUFFER] = "sent_in_buffer",
+	[PSMP_CLAIMED] = "claimed",
+	[PSMP_REFUSED] = "refused",
+	[PSMP_ANNOUNCED] = "announced",
+	[PSMP_RUNG] = "rung",
+	[PSMP_DELIVERED] = "delivered",
+	[PSMP_COPIED_OUT] = "copied_out",
+	[PSMP_ARMED] = "armed",
+	[PSMP_SLEPT] = "slept",
+	[PSMP_UNPOLLED] = "unpolled",
+};
+
+static bool
+probe(const struct psi_services *services, char *reason, size_t reason_bytes)
+{
+	(void)services;
+	if (reason_bytes)
+		reason[0] = '\0';
+	return true;
+}
+
+/* ---------------------------------------------------------------------------- arena --- */
+
+static int
+map_arena(struct psi_conduit *conduit)
+{
+	struct psmp_header *header;
+
+	conduit->arena = conduit->services->host_memory(conduit->layout.total_bytes);
+	if (!conduit->arena) {
+		conduit->services->log("smp: no shared memory of %zu bytes for the message queues",
+		                       conduit->layout.total_bytes);
+		return PSI_FAILED;
+	}
+	header = (struct psmp_header *)(void *)conduit->arena;
+	if (conduit->job.place == 0) {
+		header->abi = PSI_CONDUIT_ABI;
+		header->places = conduit->layout.places;
+		header->total_bytes = conduit->layout.total_bytes;
+		atomic_store_explicit(&header->magic, ARENA_MAGIC, memory_order_release);
+	}
+	return PSI_OK;
+}
+
+/* After every process of the host has opened: do all agree on what the arena is? */
+static bool
+arena_agrees(const struct psi_conduit *conduit)
+{
+	const struct psmp_header *header = (const struct psmp_header *)(const void *)conduit->arena;
+
+	return atomic_load_explicit(&header->magic, memory_order_acquire) == ARENA_MAGIC &&
+	       header->abi == PSI_CONDUIT_ABI && header->places == conduit->layout.places &&
+	       header->total_bytes == conduit->layout.total_bytes;
+}
+
+static int
+open_conduit(const struct psi_services *services, const struct psi_conduit_job *job,
+             struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+{
+	struct psi_conduit *conduit;
+
+	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services)
+		return PSI_FATAL;
+	if (job->host_places > PSMP_MAX_PLACES) {
+		services->log("smp: %u ranks on one host are more than %d", job->host_places,
+		              PSMP_MAX_PLACES);
+		return PSI_FAILED;
+	}
+	conduit = calloc(1, sizeof *conduit);
+	if (!conduit) {
+		services->log("smp: no memory");
+		return PSI_FAILED;
+	}
+	conduit->services = services;
+	conduit->job = *job;
+	conduit->layout = psmp_layout_for(job->host_places);
+	if (map_arena(conduit) != PSI_OK) {
+		free(conduit);
+		return PSI_FAILED;
+	}
+	*attributes_out = (struct psi_attributes){
+		.capabilities = PSI_CAP_INJECT_ANY_THREAD | PSI_CAP_CLAIM_IN_PLACE | PSI_CAP_SLEEP,
+		.max_medium_bytes = PSMP_LARGE_BYTES,
+		.max_long_bytes = SIZE_MAX / 2,
+		.am_latency_ns = 100, .am_overhead_ns = 20, .bytes_per_ns = 10,
+		.shared_bytes = conduit->layout.total_bytes,
+	};
+	*conduit_out = conduit;
+	return PSI_OK;
+}
+
+/* ----------------------------------------------------------------------------- port --- */
+
+static unsigned char *
+lane_of(const struct psi_conduit *conduit, uint32_t receiver, unsigned network, uint32_t sender)
+{
+	const struct psmp_layout *layout = &conduit->layout;
+
+	return conduit->arena + psmp_layout_region(layout, receiver) + layout->lanes +
+	       psmp_layout_lane(layout, network, sender) * layout->lane_bytes;
+}
+
+static struct psmp_control *
+control_of(const struct psi_conduit *conduit, uint32_t receiver, unsigned network, uint32_t sender)
+{
+	const struct psmp_layout *layout = &conduit->layout;
+	unsigned char *at = conduit->arena + psmp_layout_region(layout, receiver) +
+	                    layout->controls +
+	                    psmp_layout_lane(layout, network, sender) * PSMP_LINE_BYTES;
+
+	return (struct psmp_control *)(void *)at;
+}
+
+static void
+set_up_lane(struct psi_port *port, unsigned network, uint32_t peer, uint32_t *data_ends)
+{
+	const struct psi_conduit *conduit = port->conduit;
+	const struct psmp_layout *layout = &conduit->layout;
+	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots);
+	unsigned char *to = lane_of(conduit, peer, network, port->place);
+	unsigned char *from = lane_of(conduit, port->place, network, peer);
+	const size_t ring_bytes = (size_t)layout->slots * PSMP_SLOT_BYTES;
+
+	port->out[network][peer] = (struct psmp_out){
+		.place = peer, .mask = layout->slots - 1, .shift = shift, .limit = layout->slots,
+		.data_mask = layout->data_bytes - 1,
+		.data_end = data_ends + psmp_layout_lane(layout, network, peer) * layout->slots,
+		.slots = (struct psmp_slot *)(void *)to, .data = to + ring_bytes,
+		.control = control_of(conduit, peer, network, port->place),
+	};
+	port->in[network][peer] = (struct psmp_in){
+		.place = peer, .mask = layout->slots - 1, .shift = shift,
+		.slots = (struct psmp_slot *)(void *)from, .data = from + ring_bytes,
+		.control = control_of(conduit, port->place, network, peer),
+	};
+}
+
+/* All of a port's tables in one allocation, which begins with the port. */
+struct port_memory {
+	struct psi_port port;
+	struct psmp_out *outs;
+	struct psmp_in *ins;
+	uint32_t *actives, *data_ends;
+};
+
+static void
+free_port(struct psi_port *port)
+{
+	struct port_memory *memory = (struct port_memory *)(void *)port;
+
+	if (!memory)
+		return;
+	free(memory->outs);
+	free(memory->ins);
+	free(memory->actives);
+	free(memory->data_ends);
+	free(memory);
+}
+
+static struct psi_port *
+new_port(const struct psmp_layout *layout)
+{
+	const size_t lanes = (size_t)PSI_NETWORKS * layout->places;
+	struct port_memory *memory = calloc(1, sizeof *memory);
+
+	if (!memory)
+		return NULL;
+	memory->outs = calloc(lanes, sizeof *memory->outs);
+	memory->ins = calloc(lanes, sizeof *memory->ins);
+	memory->actives = calloc(lanes, sizeof *memory->actives);
+	memory->data_ends = calloc(lanes * layout->slots, sizeof *memory->data_ends);
+	if (!memory->outs || !memory->ins || !memory->actives || !memory->data_ends) {
+		free_port(&memory->port);
+		return NULL;
+	}
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		memory->port.out[network] = memory->outs + network * layout->places;
+		memory->port.in[network] = memory->ins + network * layout->places;
+		memory->port.active[network] = memory->actives + network * layout->places;
+	}
+	return &memory->port;
+}
+
+static int
+port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_port **port_out)
+{
+	struct psi_port *port = new_port(&conduit->layout);
+
+	if (!port) {
+		conduit->services->log("smp: no memory for the lanes of %u ranks",
+		                       conduit->layout.places);
+		return PSI_FAILED;
+	}
+	port->conduit = conduit;
+	port->owner = owner;
+	port->place = conduit->job.host_index[place];
+	port->shared = psmp_shared_of(conduit, port->place);
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		for (uint32_t peer = 0; peer < conduit->layout.places; peer++)
+			set_up_lane(port, network, peer,
+			            ((struct port_memory *)(void *)port)->data_ends);
+	conduit->port = port;
+	*port_out = port;
+	return PSI_OK;
+}
+
+/* With more ranks than CPUs a sleeper is woken all the time, and a fence in each send is cheaper than
+ * a system call with an interrupt in each sleep. */
+static int
+connect_conduit(struct psi_conduit *conduit)
+{
+	uint32_t registered = conduit->services->agree_least(psmp_fence_register());
+
+	if (!arena_agrees(conduit)) {
+		conduit->services->log("smp: the ranks' libraries disagree on the layout of shared "
+		                       "memory; use one build of the library for all");
+		return PSI_FATAL;
+	}
+	conduit->senders_fence = !registered || conduit->job.crowded;
+	conduit->fence_reason = !registered ? "no membarrier"
+	                        : conduit->job.crowded ? "more ranks than CPUs" : "membarrier";
+	return PSI_OK;
+}
+
+static void
+quiesce(struct psi_conduit *conduit)
+{
+	(void)conduit;  /* what was sent lies in the receiver's memory already */
+}
+
+static void
+close_conduit(struct psi_conduit *conduit)
+{
+	free_port(conduit->port);
+	free(conduit);
+}
+
+static void
+abort_conduit(struct psi_conduit *conduit)
+{
+	(void)conduit;  /* shared memory has no name, and goes with the last process */
+}
+
+/* ---------------------------------------------------------------------- for people --- */
+
+static void
+describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
+{
+	const struct psmp_layout *layout = &conduit->layout;
+
+	snprintf(text, text_bytes,
+	         "%u endpoints, lanes of %u slots and %u bytes, %zu bytes mapped, %s fence (%s)",
+	         layout->places, layout->slots, layout->data_bytes, layout->total_bytes,
+	         conduit->senders_fence ? "senders" : "sleepers", conduit->fence_reason);
+}
+
+static bool
+stats(struct psi_port *port, unsigned i, const char **name_out, uint64_t *value_out)
+{
+	if (i >= PSMP_STATS)
+		return false;
+	*name_out = stat_names[i];
+	*value_out = atomic_load_explicit(&port->stats[i], memory_order_relaxed);
+	return true;
+}
+
+static void
+dump(struct psi_port *port, void (*line)(const char *text))
+{
+	static const char *const names[] = { "requests", "replies" };
+	char text[160];
+
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		for (uint32_t peer = 0; peer < port->conduit->layout.places; peer++) {
+			const struct psmp_out *out = &port->out[network][peer];
+			const struct psmp_in *in = &port->in[network][peer];
+			uint32_t waiting = out->next + out->mask + 1 - out->limit;
+
+			if (!out->next && !in->next)
+				continue;
+			snprintf(text, sizeof text, "%s: to %u: %u sent, %u not known to be consumed; "
+			         "from %u: %u taken, %u done", names[network], peer, out->next,
+			         waiting, peer, in->next, in->done);
+			line(text);
+		}
+	}
+}
+
+const struct psi_conduit_ops psmp_ops = {
+	.abi = PSI_CONDUIT_ABI,
+	.size_bytes = sizeof(struct psi_conduit_ops),
+	.name = "smp",
+	.version = "1.0",
+	.probe = probe,
+	.open = open_conduit,
+	.port_open = port_open,
+	.connect = connect_conduit,
+	.quiesce = quiesce,
+	.close = close_conduit,
+	.abort = abort_conduit,
+	.am_max_medium = psmp_am_max_medium,
+	.am_send = psmp_am_send,
+	.am_claim = psmp_am_claim,
+	.am_publish = psmp_am_publish,
+	.am_cancel = psmp_am_cancel,
+	.poll = psmp_poll,
+	.arm = psmp_arm,
+	.sleep = psmp_sleep,
+	.disarm = psmp_disarm,
+	.ring = psmp_ring,
+	.describe = describe,
+	.stats = stats,
+	.dump = dump,
+};

@@ -1,0 +1,64 @@
+/*
+ * Buffers of a receiver for payloads that do not fit in a lane, and for claims: per network a few
+ * large and some small ones, so that neither network can starve the other.
+ *
+ * Pairs:  R3 (give back) -> A3 (take)   last access by one user before the first by the next
+ */
+#ifndef PSMP_POOL_H
+#define PSMP_POOL_H
+
+#include "smp-conduit/psmp_shared.h"
+
+#include <stdbool.h>
+
+enum { PSMP_NO_BUFFER = -1 };
+
+/* A buffer's name: its size class in the upper half, its number in the lower. */
+static inline uint32_t psmp_buffer_name(enum psmp_size size, unsigned number)
+{
+	return (uint32_t)size << 16 | number;
+}
+
+static inline size_t psmp_buffer_bytes(enum psmp_size size)
+{
+	return size == PSMP_LARGE ? PSMP_LARGE_BYTES : PSMP_SMALL_BYTES;
+}
+
+/* Offset of a buffer among those of its network. */
+static inline size_t
+psmp_buffer_offset(uint32_t name)
+{
+	size_t number = name & 0xffff;
+
+	if (name >> 16 == PSMP_LARGE)
+		return number * PSMP_LARGE_BYTES;
+	return (size_t)PSMP_LARGE_COUNT * PSMP_LARGE_BYTES + number * PSMP_SMALL_BYTES;
+}
+
+/* Takes a free buffer; its number, or PSMP_NO_BUFFER. */
+static inline int
+psmp_pool_take(_Atomic uint64_t *busy, enum psmp_size size)
+{
+	const unsigned count = size == PSMP_LARGE ? PSMP_LARGE_COUNT : PSMP_SMALL_COUNT;
+	const uint64_t all = ((uint64_t)1 << count) - 1;
+	uint64_t taken = atomic_load_explicit(busy, memory_order_relaxed);
+
+	for (;;) {
+		uint64_t left = ~taken & all, bit = left & (~left + 1);
+
+		if (!left)
+			return PSMP_NO_BUFFER;
+		if (atomic_compare_exchange_weak_explicit(busy, &taken, taken | bit,
+		                                          memory_order_acquire, /* A3 */
+		                                          memory_order_relaxed))
+			return __builtin_ctzll(bit);
+	}
+}
+
+static inline void
+psmp_pool_give(_Atomic uint64_t *busy, unsigned number)
+{
+	atomic_fetch_and_explicit(busy, ~((uint64_t)1 << number), memory_order_release); /* R3 */
+}
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Receiving.  A poll looks at one word per network for lanes that became active, then at the lanes
+ * that are; silent peers cost nothing.
+ *
+ * With one thread a handler runs on the message where it lies, and the slot is retired after it.  In
+ * PAR the message is copied out of the lane under the poll lock (buffers are not copied), so that a
+ * handler that takes its time delays no other message; no lock is held while it runs.
+ */
+#include "smp-conduit/psmp.h"
+
+#include <string.h>
+
+enum {
+	HEADER_BYTES = sizeof(uint64_t),
+	PAYLOAD_ALIGN = 16,
+	KEPT_LANES = 2,                 /* so many active lanes cost nothing to speak of */
+	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
+	 * where it costs a system call. */
+	SWEEP_POLLS = 256, SWEEP_POLLS_MEMBARRIER = 16384,
+};
+
+#define NO_BUFFER_NAME UINT32_MAX
+
+/* A message taken out of its lane. */
+struct message {
+	struct psi_arrival arrival;
+	uint32_t buffer;                /* to give back after the handler, or NO_BUFFER_NAME */
+	int32_t args[PSI_MAX_ARGS];
+	_Alignas(PAYLOAD_ALIGN) unsigned char payload[];        /* up to MAX_COPY_BYTES */
+};
+
+enum { MAX_COPY_BYTES = 8 * 1024 };     /* at least what a payload ring takes for one message */
+
+static void
+activate(struct psi_port *port, unsigned network)
+{
+	struct psmp_shared *shared = port->shared;
+	const uint32_t words = port->conduit->layout.words;
+	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0, memory_order_seq_cst);
+
+	for (; top; top &= top - 1) {
+		uint32_t w = (uint32_t)__builtin_ctzll(top);
+		uint64_t bits = atomic_exchange_explicit(&shared->words[network * words + w], 0,
+		                                         memory_order_seq_cst);
+
+		for (; bits; bits &= bits - 1) {
+			uint32_t sender = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+			struct psmp_in *in = &port->in[network][sender];
+
+			if (in->active)
+				continue;
+			in->active = 1;
+			in->quiet = 0;
+			port->active[network][port->active_count[network]++] = sender;
+			atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
+		}
+	}
+	/* Other threads of this process that sleep counted on being rung for these lanes. */
+	if (port->conduit->job.threaded)
+		psmp_ring(port);
+}
+
+static void
+retire(struct psi_port *port, struct psmp_in *in)
+{
+	if (psmp_in_retire(in, 1))
+		psmp_room_made(port, port->shared);
+}
+
+static void
+give_buffer(struct psi_port *port, unsigned network, uint32_t name)
+{
+	psmp_pool_give(&port->shared->busy[network][name >> 16], name & 0xffff);
+	psmp_room_made(port, port->shared);
+}
+
+static uint64_t
+get_word(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+/* Describes the message in a slot; returns the buffer that holds its payload, or NO_BUFFER_NAME. */
+static uint32_t
+decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct psmp_slot *slot,
+       uint64_t header, struct psi_arrival *arrival_out)
+{
+	struct psmp_header_fields fields = psmp_header_unpack(header);
+	unsigned char *args = slot->body, *payload = NULL;
+	size_t len_bytes = fields.len_bytes;
+	uint32_t name = NO_BUFFER_NAME;
+
+	if (fields.category == PSI_LONG) {
+		payload = (unsigned char *)(uintptr_t)get_word(slot->body);
+		len_bytes = (size_t)get_word(slot->body + 8);
+		args = slot->body + 16;
+	} else if (fields.where == PSMP_INLINE) {
+		size_t offset = HEADER_BYTES + fields.nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1;
+
+		payload = (unsigned char *)slot + (offset & ~(size_t)(PAYLOAD_ALIGN - 1));
+	} else if (fields.where == PSMP_DATA_RING) {
+		payload = in->data + get_word(slot->body);
+		args = slot->body + 8;
+	} else {
+		name = (uint32_t)get_word(slot->body);
+		payload = psmp_buffers_of(port->conduit, port->place, network) +
+		          psmp_buffer_offset(name);
+		args = slot->body + 8;
+	}
+	*arrival_out = (struct psi_arrival){
+		.source = in->place,
+		.handler = fields.handler, .category = fields.category,
+		.network = (uint8_t)network, .nargs = fields.nargs,
+		.args = (const int32_t *)(void *)args,
+		.payload = payload, .len_bytes = len_bytes,
+	};
+	return name;
+}
+
+/* --------------------------------------------------------------- one thread at a time --- */
+
+static unsigned
+drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsigned budget)
+{
+	unsigned delivered = 0;
+	struct psmp_slot *slot;
+	uint64_t header;
+
+	while (delivered < budget && (slot = psmp_in_peek(in, &header))) {
+		struct psi_arrival arrival;
+		uint32_t name = decode(port, network, in, slot, header, &arrival);
+
+		in->next++;
+		in->quiet = 0;
+		port->conduit->services->deliver(port->owner, &arrival);
+		if (name != NO_BUFFER_NAME)
+			give_buffer(port, network, name);
+		retire(port, in);
+		delivered++;
+	}
+	return delivered;
+}
+
+/* The poll lock is a mere flag here: a handler's reply may poll, but only the other network. */
+static unsigned
+poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
+{
+	unsigned delivered = 0;
+
+	if (!psi_spinlock_try(&port->poll_lock[network]))
+		return 0;
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
+		activate(port, network);
+	for (uint32_t i = 0; i < port->active_count[network]; i++) {
+		struct psmp_in *in = &port->in[network][port->active[network][i]];
+
+		if (delivered < budget)
+			delivered += drain_in_place(port, network, in, budget - delivered);
+	}
+	psi_spinlock_unlock(&port->poll_lock[network]);
+	return delivered;
+}
+
+/* ---------------------------------------------------------------------- many threads --- */
+
+static void
+copy_out(struct psi_port *port, struct psmp_in *in, struct message *message)
+{
+	struct psi_arrival *arrival = &message->arrival;
+
+	memcpy(message->args, arrival->args, arrival->nargs * sizeof(int32_t));
+	arrival->args = message->args;
+	if (arrival->category == PSI_MEDIUM && message->buffer == NO_BUFFER_NAME) {
+		memcpy(message->payload, arrival->payload, arrival->len_bytes);
+		arrival->payload = message->payload;
+		psmp_count(port, PSMP_COPIED_OUT);
+	}
+	retire(port, in);
+}
+
+/* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
+static bool
+take(struct psi_port *port, unsigned network, struct message *message_out)
+{
+	const uint32_t count = port->active_count[network];
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = (port->cursor[network] + i) % count;
+		struct psmp_in *in = &port->in[network][port->active[network][at]];
+		struct psmp_slot *slot;
+		uint64_t header;
+
+		if (!(slot = psmp_in_peek(in, &header)))
+			continue;
+		message_out->buffer = decode(port, network, in, slot, header,
+		                             &message_out->arrival);
+		in->next++;
+		in->quiet = 0;
+		port->cursor[network] = at + 1;
+		copy_out(port, in, message_out);
+		return true;
+	}
+	return false;
+}
+
+static unsigned
+poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
+{
+	_Alignas(struct message) unsigned char space[sizeof(struct message) + MAX_COPY_BYTES];
+	struct message *message = (struct message *)(void *)space;
+	unsigned delivered = 0;
+
+	while (delivered < budget && psi_spinlock_try(&port->poll_lock[network])) {
+		bool found;
+
+		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
+			activate(port, network);
+		found = take(port, network, message);
+		psi_spinlock_unlock(&port->poll_lock[network]);
+		if (!found)
+			break;
+		port->conduit->services->deliver(port->owner, &message->arrival);
+		if (message->buffer != NO_BUFFER_NAME)
+			give_buffer(port, network, message->buffer);
+		delivered++;
+	}
+	return delivered;
+}
+
+/* --------------------------------------------------------------------------- the poll --- */
+
+/* Now and then, lanes that have been quiet are dropped from the list. */
+static void
+after_empty_poll(struct psi_port *port, unsigned network)
+{
+	unsigned period = port->conduit->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
+
+	if (port->active_count[network] <= KEPT_LANES || ++port->idle_polls[network] < period)
+		return;
+	port->idle_polls[network] = 0;
+	psmp_unpoll_quiet(port, network);
+}
+
+unsigned
+psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	/* Replies first: they free what requests wait for. */
+	static const unsigned order[] = { PSI_REPLIES, PSI_REQUESTS };
+	const bool threaded = port->conduit->job.threaded;
+	unsigned delivered = 0;
+
+	for (unsigned i = 0; i < PSI_NETWORKS; i++) {
+		unsigned network = order[i], here;
+
+		if (!(networks & 1u << network))
+			continue;
+		here = threaded ? poll_threaded(port, network, budget)
+		                : poll_in_place(port, network, budget);
+		if (here)
+			atomic_store_explicit(&port->stats[PSMP_DELIVERED],
+			                      atomic_load_explicit(&port->stats[PSMP_DELIVERED],
+			                                           memory_order_relaxed) + here,
+			                      memory_order_relaxed);
+		else
+			after_empty_poll(port, network);
+		delivered += here;
+	}
+	return delivered;
+}

@@ -1,0 +1,83 @@
+/*
+ * What lies in the arena: the shared block of an endpoint, lane controls, slots.
+ *
+ * Memory comes zero-filled, and zero is the right initial value of everything here.
+ */
+#ifndef PSMP_SHARED_H
+#define PSMP_SHARED_H
+
+#include "smp-conduit/psmp_layout.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum psmp_size { PSMP_LARGE, PSMP_SMALL, PSMP_SIZES };
+
+#define PSMP_NETWORK_BUFFER_BYTES ((size_t)PSMP_LARGE_COUNT * PSMP_LARGE_BYTES + \
+	                           (size_t)PSMP_SMALL_COUNT * PSMP_SMALL_BYTES)
+
+#define PSMP_LINE_ALIGNED _Alignas(PSMP_LINE_BYTES)
+
+/*
+ * The block of one receiving endpoint.  Each group has lines of its own.
+ *
+ * wake     bit 0: a thread of the owner sleeps or is about to; the value only grows.  The owner's
+ *          threads set the bit (arm), whoever rings adds one and so clears it (see psmp_sleep.c).
+ * top      per network, bit w: words[network][w] has bits.  Senders set, the owner takes.
+ * words    per network, bit s: the lane from s has a message and the owner is not polling it.
+ * want_top, want_words  bit s: a thread of endpoint s waits for room here.  Waiters set, whoever
+ *          makes room takes and rings them.
+ * busy     per network and size, bit b: buffer b is taken.  Senders set, whoever consumes the
+ *          message (or cancels the claim) clears.
+ */
+struct psmp_shared {
+	PSMP_LINE_ALIGNED _Atomic uint32_t wake;
+	PSMP_LINE_ALIGNED _Atomic uint64_t top[2];
+	PSMP_LINE_ALIGNED _Atomic uint64_t want_top;
+	PSMP_LINE_ALIGNED _Atomic uint64_t busy[2][PSMP_SIZES];
+	PSMP_LINE_ALIGNED _Atomic uint64_t words[];     /* [3][layout.words]: two networks, want */
+};
+
+static inline size_t
+psmp_shared_bytes(uint32_t words)
+{
+	return sizeof(struct psmp_shared) + 3 * (size_t)words * sizeof(uint64_t);
+}
+
+/*
+ * The control line of a lane, written by the receiver, read by the sender.
+ *
+ * polled    1 while the receiver looks at the lane on every poll; else the sender rings.
+ * consumed  how many messages the receiver has done with; told in steps, not one by one.
+ */
+struct psmp_control {
+	PSMP_LINE_ALIGNED _Atomic uint32_t polled;
+	_Atomic uint32_t consumed;
+};
+
+/*
+ * A slot of a lane.  The header says by its lap number whether the slot is full for this round, so
+ * position p of the lane is full when the header's lap is that of p.  A header is rewritten once per
+ * round and at no other place, so payload is never mistaken for one.
+ *
+ * Pairs:  R1 (publish) -> A1 (peek)     body, payload and buffers before the header
+ *         R2 (retire)  -> A2 (refresh)  last read of slot and payload before they are reused
+ */
+struct psmp_slot {
+	_Alignas(PSMP_SLOT_BYTES) _Atomic uint64_t header;
+	unsigned char body[PSMP_SLOT_BYTES - sizeof(uint64_t)];
+};
+
+/* Once per arena, first page. */
+struct psmp_header {
+	_Atomic uint32_t magic;
+	uint32_t abi, places;
+	uint64_t total_bytes;
+};
+
+_Static_assert(sizeof(struct psmp_control) == PSMP_LINE_BYTES, "a control is one line");
+_Static_assert(sizeof(struct psmp_slot) == PSMP_SLOT_BYTES, "a slot is two lines");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+               "words shared by processes need lock-free atomics");
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * Who wakes whom.
+ *
+ * Two words are looked at by one side after it wrote another, and each needs that of the two sides at
+ * least one sees the other's write (a store, then a load, on both sides):
+ *
+ *   D1  lane       sender: publish message,      look at control->polled
+ *                  receiver: polled = 0,         look at the lane
+ *   D2  endpoint   sender: set bit in top,       look at wake
+ *                  receiver: set bit 0 of wake,  look at top
+ *   D3  room       receiver: tell consumed / give buffer,  look at want_top
+ *                  sender: set bit in want_top,  look for room again
+ *
+ * In D2 all four are sequentially consistent, the writes being read-modify-writes.  In D3 the receiver
+ * fences, the sender's write is a read-modify-write.  In D1 the receiver fences, or makes all
+ * processes fence at once (membarrier); in the first case the sender fences too, in the second its
+ * two accesses need only stay in program order, which the interrupt turns into the same.
+ *
+ * Sleepers of a process share one word, since one endpoint has one.  A wake rings all of them.
+ */
+#include "smp-conduit/psmp.h"
+
+#include "runtime/util/fence.h"
+#include "runtime/util/futex.h"
+
+#include <limits.h>
+
+/* Wakes the threads that sleep, or are about to, on this word. */
+static bool
+ring_word(_Atomic uint32_t *wake)
+{
+	uint32_t value = atomic_load_explicit(wake, memory_order_seq_cst);
+
+	while (value & 1) {
+		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
+		                                          memory_order_seq_cst,
+		                                          memory_order_seq_cst)) {
+			psi_futex_wake(wake, INT_MAX);
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+psmp_ring(struct psi_port *port)
+{
+	if (ring_word(&port->shared->wake))
+		psmp_count(port, PSMP_RUNG);
+}
+
+/* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
+static bool
+set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
+{
+	uint32_t w = place / PSMP_WORD_BITS;
+	uint64_t bit = (uint64_t)1 << place % PSMP_WORD_BITS;
+
+	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_seq_cst) & bit)
+		return false;
+	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst);
+	return true;
+}
+
+/*
+ * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
+ * whoever set it rings, or has rung, after it.
+ */
+void
+psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network)
+{
+	struct psmp_shared *shared = psmp_shared_of(port->conduit, receiver);
+	_Atomic uint64_t *words = shared->words + network * port->conduit->layout.words;
+
+	psmp_count(port, PSMP_ANNOUNCED);
+	if (set_bit(&shared->top[network], words, port->place) && ring_word(&shared->wake))
+		psmp_count(port, PSMP_RUNG);
+}
+
+static void
+ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
+{
+	_Atomic uint64_t *want = receiver->words + 2 * port->conduit->layout.words;
+	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0, memory_order_seq_cst);
+
+	for (; top; top &= top - 1) {
+		uint32_t w = (uint32_t)__builtin_ctzll(top);
+		uint64_t bits = atomic_exchange_explicit(&want[w], 0, memory_order_seq_cst);
+
+		for (; bits; bits &= bits - 1) {
+			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+
+			if (ring_word(&psmp_shared_of(port->conduit, place)->wake))
+				psmp_count(port, PSMP_RUNG);
+		}
+	}
+}
+
+/* Room appeared at `receiver' (this process or, for a cancelled claim, another): ring who waits. */
+void
+psmp_room_made(struct psi_port *port, struct psmp_shared *receiver)
+{
+	psi_store_load_fence();
+	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
+		ring_those_who_want(port, receiver);
+}
+
+/* --------------------------------------------------------------- lanes no longer polled --- */
+
+static void
+fence_senders(const struct psi_conduit *conduit)
+{
+	if (conduit->senders_fence)
+		psi_store_load_fence();
+	else
+		psmp_fence_others();
+}
+
+static void
+set_polled(struct psi_port *port, unsigned network, uint32_t value)
+{
+	for (uint32_t i = 0; i < port->active_count[network]; i++) {
+		struct psmp_in *in = &port->in[network][port->active[network][i]];
+
+		atomic_store_explicit(&in->control->polled, value, memory_order_relaxed);
+	}
+}
+
+/* Anything to deliver?  After the fence of D1 and D2. */
+static bool
+pending(struct psi_port *port, unsigned network)
+{
+	uint64_t header;
+
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_seq_cst))
+		return true;
+	for (uint32_t i = 0; i < port->active_count[network]; i++)
+		if (psmp_in_peek(&port->in[network][port->active[network][i]], &header))
+			return true;
+	return false;
+}
+
+/* Drops those active lanes that had no message since the last two sweeps. */
+void
+psmp_unpoll_quiet(struct psi_port *port, unsigned network)
+{
+	uint32_t *active = port->active[network], kept = 0, dropped = 0;
+	struct psmp_in *lanes = port->in[network];
+	uint64_t header;
+
+	if (!psi_spinlock_try(&port->poll_lock[network]))
+		return;
+	for (uint32_t i = 0; i < port->active_count[network]; i++) {
+		struct psmp_in *in = &lanes[active[i]];
+
+		if (++in->quiet >= 2) {
+			atomic_store_explicit(&in->control->polled, 0, memory_order_relaxed);
+			dropped++;
+		}
+	}
+	if (dropped)
+		fence_senders(port->conduit);
+	for (uint32_t i = 0; i < port->active_count[network]; i++) {
+		struct psmp_in *in = &lanes[active[i]];
+
+		if (in->quiet >= 2 && !psmp_in_peek(in, &header)) {
+			in->active = 0;
+			psmp_count(port, PSMP_UNPOLLED);
+			continue;
+		}
+		atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
+		active[kept++] = active[i];
+	}
+	port->active_count[network] = kept;
+	psi_spinlock_unlock(&port->poll_lock[network]);
+}
+
+/* ------------------------------------------------------------------------------- sleep --- */
+
+static void
+lock_networks(struct psi_port *port, unsigned networks)
+{
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		if (networks & 1u << network)
+			psmp_lock(port, &port->poll_lock[network]);
+}
+
+static void
+unlock_networks(struct psi_port *port, unsigned networks)
+{
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		if (networks & 1u << network)
+			psmp_unlock(port, &port->poll_lock[network]);
+}
+
+static void
+want_room(struct psi_port *port, uint32_t peer)
+{
+	const struct psi_conduit *conduit = port->conduit;
+	struct psmp_shared *shared = psmp_shared_of(conduit, conduit->job.host_index[peer]);
+
+	set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place);
+}
+
+static void
+forget_active(struct psi_port *port, unsigned network)
+{
+	for (uint32_t i = 0; i < port->active_count[network]; i++)
+		port->in[network][port->active[network][i]].active = 0;
+	port->active_count[network] = 0;
+}
+
+int
+psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+{
+	uint32_t active = 0, ticket;
+	bool found = false;
+
+	lock_networks(port, networks);
+	psmp_count(port, PSMP_ARMED);
+	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_seq_cst) | 1;
+	if (want_peer != PSI_NO_PEER)
+		want_room(port, want_peer);
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		if (!(networks & 1u << network))
+			continue;
+		set_polled(port, network, 0);
+		active += port->active_count[network];
+	}
+	if (active)
+		fence_senders(port->conduit);
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		found = found || (networks & 1u << network && pending(port, network));
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		if (!(networks & 1u << network))
+			continue;
+		if (found)
+			set_polled(port, network, 1);
+		else
+			forget_active(port, network);
+	}
+	unlock_networks(port, networks);
+	if (found) {
+		psmp_disarm(port);
+		return PSI_AGAIN;
+	}
+	*ticket_out = ticket;
+	return PSI_OK;
+}
+
+void
+psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
+{
+	psmp_count(port, PSMP_SLEPT);
+	psi_futex_wait(&port->shared->wake, ticket, timeout_ns);
+}
+
+/* With one thread nobody else can have set the bit, so it is cleared and senders need not ring.  With
+ * several it may be another's, and stays: at worst somebody rings for nothing. */
+void
+psmp_disarm(struct psi_port *port)
+{
+	if (!port->conduit->job.threaded)
+		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
+}
