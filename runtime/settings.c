@@ -217,16 +217,27 @@ psi_settings_speaks(void)
 	return speaks;
 }
 
+bool
+psi_settings_warns(void)
+{
+	return speaks && !psi_setting_bool(psi_setting_named("GASNET_QUIET"));
+}
+
+void
+psi_settings_refuse(const char *name, const char *text, const char *accepts)
+{
+	if (speaks)
+		psi_log_refuse("%s=%s: expected %s", name, text, accepts);
+	sleep(1);
+	exit(2);
+}
+
 static _Noreturn void
 refuse(const struct psi_setting *row, const char *text)
 {
 	char accepts[ACCEPTS_BYTES];
 
-	if (speaks)
-		psi_log_refuse("%s=%s: expected %s", row->name, text,
-			       psi_setting_accepts(row, accepts, sizeof accepts));
-	sleep(1);
-	exit(2);
+	psi_settings_refuse(row->name, text, psi_setting_accepts(row, accepts, sizeof accepts));
 }
 
 static bool

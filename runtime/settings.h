@@ -1,6 +1,6 @@
 /*
- * Settings: environment variables as rows of tables.  A row stands next to the code that uses it, in
- * a table listed once in settings_tables.c; penstock-info and docs/settings.md print all of them.
+ * Settings: environment variables as rows of tables.  A row stands next to the code that uses it,
+ * in a table listed once in settings_tables.c; penstock-info and docs/settings.md print all.
  *
  * Values are read from the process environment at each call, never kept: no job is needed, and what
  * gasnett_setenv changes is seen.  An unset or empty variable has the default.  A value that cannot
@@ -86,12 +86,19 @@ bool psi_setting_accepted(const struct psi_setting *row, const char *text);
 void psi_settings_speak(bool speak);
 bool psi_settings_speaks(void);
 
+/* Warnings are for this process to print: it speaks, and GASNET_QUIET is off. */
+bool psi_settings_warns(void);
+
+/* Ends the process as a bad value of a setting does; for values that come from elsewhere. */
+void psi_settings_refuse(const char *name, const char *text, const char *accepts)
+	__attribute__((noreturn));
+
 /* Ends the process if any value cannot be parsed; else returns.  For the start of a job. */
 void psi_settings_check(void);
 
 /*
- * Warns, if this process speaks and GASNET_QUIET is off, of PST_ and GASNET_ variables in the
- * environment that no table knows and that look like a real one.  Does so once per process.
+ * Warns, if that is for this process, of PST_ and GASNET_ variables in the environment that no
+ * table knows: of any PST_ name, and of GASNET_ names that are near a real one.  Does so once.
  */
 void psi_settings_warn_unknown(void);
 

@@ -6,7 +6,7 @@
 /* Patterns for fnmatch, by group; * stands for a limit, a device number and the like. */
 static const char *const foreign[] = {
 	/* what the launcher and the keeper tell a rank */
-	"PST_JOB_*", "PST_BOOT_*", "PST_RANK", "PST_SIZE", "PST_TEST_*",
+	"PST_JOB_*",
 	/* placement and memory */
 	"GASNET_USE_PSHM_SINGLETON", "GASNET_USE_HUGEPAGES", "GASNET_HOST_DETECT",
 	"GASNET_NODEMAP_EXACT", "GASNET_DISABLE_MUNMAP", "GASNET_MAXIMIZE_*", "GASNET_HWLOC_QUERY",

@@ -1,7 +1,6 @@
 /* Misspelt names: what is near a real one, and the warning about it. */
 #include "runtime/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/settings_known.h"
@@ -111,7 +110,7 @@ psi_settings_warn_unknown(void)
 	static bool done;
 	char **entry;
 
-	if (done || !psi_settings_speaks() || psi_setting_bool(psi_setting_named("GASNET_QUIET")))
+	if (done || !psi_settings_warns())
 		return;
 	done = true;
 	for (entry = environ; entry && *entry; entry++) {

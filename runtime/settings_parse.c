@@ -60,7 +60,7 @@ psi_parse_int(const char *text, int64_t *out)
 	return true;
 }
 
-/* Reads digits[.digits] and returns what follows, or NULL.  Drops all but 9 digits of a fraction. */
+/* Reads digits[.digits] and returns what follows, or NULL.  Of a fraction, 9 digits count. */
 static const char *
 read_decimal(const char *text, struct decimal *out)
 {

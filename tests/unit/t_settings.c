@@ -1,4 +1,4 @@
-/* Settings: strict parsing, where values come from, what is refused, what a misspelt name is near. */
+/* Settings: strict parsing, where values come from, what is refused, what a wrong name is near. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
