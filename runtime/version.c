@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/version.h"
+#include "penstock.h"
 
 const char *
 pst_version(void)

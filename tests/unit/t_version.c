@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/version.h"
+#include "penstock.h"
 
 START_TEST(version_is_the_package_version)
 {
