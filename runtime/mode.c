@@ -1,16 +1,55 @@
 /*
- * The small object of each thread mode: compiled once per mode with PSI_MODE_SEQ, PSI_MODE_PARSYNC
- * or PSI_MODE_PAR defined, and put into the archive of that mode only.
+ * The small object of a thread mode: compiled once per mode, and the only
+ * definition of the symbols by which client objects ask for it. Launchers and
+ * link wrappers read the strings in the executable file; each begins and ends
+ * with a dollar of its own, so that nothing between two of them counts.
  */
-#if defined(PSI_MODE_SEQ)
-#define PSI_MODE_NAME "SEQ"
-#elif defined(PSI_MODE_PARSYNC)
-#define PSI_MODE_NAME "PARSYNC"
-#elif defined(PSI_MODE_PAR)
-#define PSI_MODE_NAME "PAR"
+#include "gasnetex.h"
+
+const char PSI_LINK_CHECK[] = "GASNET_" PSI_MODE_NAME;
+const char psi_mode_object[] = "GASNET_" PSI_MODE_NAME;
+
+#define IDENT(name, text) PSI_RETAIN static const char ident_##name[] = "$GASNet" text " $"
+
+#if defined(__clang__)
+#define COMPILER_ID "Clang/" __clang_version__
 #else
-#error "one of PSI_MODE_SEQ, PSI_MODE_PARSYNC and PSI_MODE_PAR must be defined"
+#define COMPILER_ID "GNU/" __VERSION__
 #endif
 
-__attribute__((used, retain)) static const char psi_mode_string[] =
-	"$GASNetThreadModel: GASNET_" PSI_MODE_NAME " $";
+IDENT(conduit, "ConduitName: " GASNET_CONDUIT_NAME_STR);
+IDENT(fork, "FORKSpawner: 1");
+IDENT(thread_model, "ThreadModel: GASNET_" PSI_MODE_NAME);
+IDENT(segment, "Segment: GASNET_SEGMENT_FAST");
+IDENT(config, "Config: (libgasnet.a) " GASNET_CONFIG_STRING);
+IDENT(api, "APIVersion: 1");
+IDENT(ex_api, "EXAPIVersion: " PSI_STRING(GEX_SPEC_VERSION_MAJOR) "." PSI_STRING(
+		      GEX_SPEC_VERSION_MINOR));
+IDENT(core_name, "CoreLibraryName: " GASNET_CORE_NAME_STR);
+IDENT(core_version, "CoreLibraryVersion: " GASNET_CORE_VERSION_STR);
+IDENT(extended_name, "ExtendedLibraryName: " GASNET_EXTENDED_NAME_STR);
+IDENT(extended_version, "ExtendedLibraryVersion: " GASNET_EXTENDED_VERSION_STR);
+IDENT(system_tuple, "SystemTuple: " PSI_CONFIG_SYSTEM_TUPLE);
+IDENT(compiler, "CompilerID: " COMPILER_ID);
+IDENT(pshm, "PSHM: memfd");
+
+/*
+ * Text that the linker prints when an object of another mode asks for its
+ * symbol and finds this object instead; the undefined symbol itself then
+ * fails the link.
+ */
+#define MISMATCH(name, mode, lib)                                                                \
+	PSI_RETAIN __attribute__((section(".gnu.warning." PSI_STRING(PSI_LINK_CHECK_##mode)))) \
+	static const char mismatch_##name[] =                                                    \
+		"an object compiled with GASNET_" #mode                                          \
+		" meets a library for GASNET_" PSI_MODE_NAME "; link the one named " lib
+
+#if PSI_MODE != PSI_MODE_SEQ
+MISMATCH(seq, SEQ, "seq");
+#endif
+#if PSI_MODE != PSI_MODE_PARSYNC
+MISMATCH(parsync, PARSYNC, "parsync");
+#endif
+#if PSI_MODE != PSI_MODE_PAR
+MISMATCH(par, PAR, "par");
+#endif
