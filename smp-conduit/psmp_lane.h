@@ -39,6 +39,8 @@ struct psmp_in {
 	uint32_t next;                  /* position to take next */
 	uint32_t done;                  /* messages retired */
 	uint32_t told;                  /* value of control->consumed */
+	uint32_t data_bytes;            /* of the payload ring */
+	uint32_t data_done;             /* payload ring bytes of messages retired since told */
 	uint32_t quiet;                 /* sweeps since the last message */
 	uint32_t active;                /* in the port's list of polled lanes */
 	struct psmp_slot *slots;
@@ -79,6 +81,17 @@ psmp_header_unpack(uint64_t header)
 		.category = (header >> 53) & 3,
 		.where = (header >> 55) & 3,
 	};
+}
+
+/* Bytes that the message takes of the payload ring, but for what a wrap leaves out. */
+static inline uint32_t
+psmp_header_data_bytes(uint64_t header)
+{
+	const struct psmp_header_fields fields = psmp_header_unpack(header);
+
+	if (fields.where != PSMP_DATA_RING)
+		return 0;
+	return (fields.len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
 }
 
 /* ------------------------------------------------------------------------- sender --- */
@@ -159,17 +172,21 @@ psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 }
 
 /*
- * Done with `count' more messages, in order.  Tells the sender once a quarter of the ring has come
- * together: a full ring is four such quarters, so a sender without a place always hears of one when
- * the receiver has done with all.  True when the sender was told.
+ * Done with the next message, in order; header is its header.  Tells the sender once a quarter of the
+ * slots or of the payload bytes has come together: a full ring is four such quarters, so a sender
+ * without a place, or without payload bytes, always hears of some when the receiver has done with
+ * all.  True when the sender was told.
  */
 static inline bool
-psmp_in_retire(struct psmp_in *in, uint32_t count)
+psmp_in_retire(struct psmp_in *in, uint64_t header)
 {
-	in->done += count;
-	if (in->done - in->told < (in->mask + 1) / 4)
+	in->done++;
+	in->data_done += psmp_header_data_bytes(header);
+	if (in->done - in->told < (in->mask + 1) / 4 &&
+	    (!in->data_done || in->data_done < in->data_bytes / 4))
 		return false;
 	in->told = in->done;
+	in->data_done = 0;
 	atomic_store_explicit(&in->control->consumed, in->done, memory_order_release); /* R2 */
 	return true;
 }

@@ -146,6 +146,7 @@ set_up_lane(struct psi_port *port, unsigned network, uint32_t peer, uint32_t *da
 	};
 	port->in[network][peer] = (struct psmp_in){
 		.place = peer, .mask = layout->slots - 1, .shift = shift,
+		.data_bytes = layout->data_bytes,
 		.slots = (struct psmp_slot *)(void *)from, .data = from + ring_bytes,
 		.control = control_of(conduit, port->place, network, peer),
 	};

@@ -61,9 +61,9 @@ activate(struct psi_port *port, unsigned network)
 }
 
 static void
-retire(struct psi_port *port, struct psmp_in *in)
+retire(struct psi_port *port, struct psmp_in *in, uint64_t header)
 {
-	if (psmp_in_retire(in, 1))
+	if (psmp_in_retire(in, header))
 		psmp_room_made(port, port->shared);
 }
 
@@ -138,7 +138,7 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 		port->conduit->services->deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
 			give_buffer(port, network, name);
-		retire(port, in);
+		retire(port, in, header);
 		delivered++;
 	}
 	return delivered;
@@ -167,7 +167,7 @@ poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 /* ---------------------------------------------------------------------- many threads --- */
 
 static void
-copy_out(struct psi_port *port, struct psmp_in *in, struct message *message)
+copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct message *message)
 {
 	struct psi_arrival *arrival = &message->arrival;
 
@@ -178,7 +178,7 @@ copy_out(struct psi_port *port, struct psmp_in *in, struct message *message)
 		arrival->payload = message->payload;
 		psmp_count(port, PSMP_COPIED_OUT);
 	}
-	retire(port, in);
+	retire(port, in, header);
 }
 
 /* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
@@ -200,7 +200,7 @@ take(struct psi_port *port, unsigned network, struct message *message_out)
 		in->next++;
 		in->quiet = 0;
 		port->cursor[network] = at + 1;
-		copy_out(port, in, message_out);
+		copy_out(port, in, header, message_out);
 		return true;
 	}
 	return false;

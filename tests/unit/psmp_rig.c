@@ -1,0 +1,218 @@
+#include "tests/unit/psmp_rig.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PATTERN_STARTS = 4096 };
+
+void (*rig_before_copy)(void);
+
+/* The rig that is being opened: the services have no argument that could say so. */
+static struct rig *opening;
+
+static void
+die(const char *what)
+{
+	fprintf(stderr, "rig: %s\n", what);
+	abort();
+}
+
+/* ------------------------------------------------------------------------- services --- */
+
+static void __attribute__((format(printf, 1, 2)))
+say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static const char *
+no_setting(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+/* All ranks get the same mapping, and each must ask for the same size. */
+static void *
+host_memory(size_t len_bytes)
+{
+	if (!opening->arena) {
+		void *at = mmap(NULL, len_bytes, PROT_READ | PROT_WRITE,
+		                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (at == MAP_FAILED)
+			die("no memory for the arena");
+		opening->arena = at;
+		opening->arena_bytes = len_bytes;
+	}
+	if (len_bytes != opening->arena_bytes)
+		die("ranks want arenas of different sizes");
+	return opening->arena;
+}
+
+static void
+deliver(void *owner, const struct psi_arrival *arrival)
+{
+	struct rig_rank *rank = owner;
+
+	rank->handler(rank, arrival);
+}
+
+static void
+copy(void *dst, const void *src, size_t len_bytes)
+{
+	if (rig_before_copy)
+		rig_before_copy();
+	memcpy(dst, src, len_bytes);
+}
+
+/* Every rank is this process, so all values are the same. */
+static uint32_t
+agree_least(uint32_t value)
+{
+	return value;
+}
+
+static const struct psi_services services = {
+	.abi = PSI_CONDUIT_ABI,
+	.size_bytes = sizeof(struct psi_services),
+	.log = say,
+	.setting = no_setting,
+	.host_memory = host_memory,
+	.deliver = deliver,
+	.copy = copy,
+	.agree_least = agree_least,
+};
+
+/* ------------------------------------------------------------------- opening, closing --- */
+
+static void
+open_rank(struct rig *rig, uint32_t place, const struct rig_options *options)
+{
+	struct rig_rank *rank = &rig->rank[place];
+	struct psi_attributes attributes;
+	const struct psi_conduit_job job = {
+		.place = place, .places = rig->ranks, .host_places = rig->ranks,
+		.host_index = rig->host_index, .local = rig->local,
+		.threaded = options->threaded, .crowded = options->crowded,
+	};
+
+	*rank = (struct rig_rank){ .rig = rig, .place = place, .handler = options->handler };
+	if (rig->ops->open(&services, &job, &attributes, &rank->conduit) != PSI_OK)
+		die("open failed");
+	if (rig->ops->port_open(rank->conduit, place, rank, &rank->port) != PSI_OK)
+		die("port_open failed");
+}
+
+static void *
+must(void *memory)
+{
+	if (!memory)
+		die("no memory");
+	return memory;
+}
+
+struct rig *
+rig_open(const struct rig_options *options)
+{
+	struct rig *rig = must(calloc(1, sizeof *rig));
+
+	rig->ranks = options->ranks;
+	rig->ops = &psmp_ops;
+	rig->host_index = must(calloc(rig->ranks, sizeof *rig->host_index));
+	rig->local = must(calloc(rig->ranks, sizeof *rig->local));
+	rig->rank = must(calloc(rig->ranks, sizeof *rig->rank));
+	for (uint32_t place = 0; place < rig->ranks; place++) {
+		rig->host_index[place] = place;
+		rig->local[place] = 1;
+	}
+	opening = rig;
+	for (uint32_t place = 0; place < rig->ranks; place++)
+		open_rank(rig, place, options);
+	for (uint32_t place = 0; place < rig->ranks; place++)
+		if (rig->ops->connect(rig->rank[place].conduit) != PSI_OK)
+			die("connect failed");
+	opening = NULL;
+	return rig;
+}
+
+void
+rig_close(struct rig *rig)
+{
+	for (uint32_t place = 0; place < rig->ranks; place++) {
+		rig->ops->quiesce(rig->rank[place].conduit);
+		rig->ops->close(rig->rank[place].conduit);
+	}
+	munmap(rig->arena, rig->arena_bytes);
+	free(rig->rank);
+	free(rig->local);
+	free(rig->host_index);
+	free(rig);
+}
+
+/* ------------------------------------------------------------------------- for tests --- */
+
+static void
+print_line(const char *text)
+{
+	fprintf(stderr, "    %s\n", text);
+}
+
+void
+rig_dump(const struct rig *rig)
+{
+	for (uint32_t place = 0; place < rig->ranks; place++) {
+		const struct psi_port *port = rig->rank[place].port;
+
+		fprintf(stderr, "rank %u: wake %u, top %llx %llx, want %llx\n", place,
+		        atomic_load(&port->shared->wake),
+		        (unsigned long long)atomic_load(&port->shared->top[PSI_REQUESTS]),
+		        (unsigned long long)atomic_load(&port->shared->top[PSI_REPLIES]),
+		        (unsigned long long)atomic_load(&port->shared->want_top));
+		rig->ops->dump(rig->rank[place].port, print_line);
+	}
+}
+
+uint64_t
+rig_stat(const struct rig_rank *rank, const char *name)
+{
+	const char *at;
+	uint64_t value;
+
+	for (unsigned i = 0; rank->rig->ops->stats(rank->port, i, &at, &value); i++)
+		if (strcmp(at, name) == 0)
+			return value;
+	die("no such counter");
+	return 0;
+}
+
+static unsigned char *
+make_pattern(void)
+{
+	unsigned char *bytes = must(malloc(RIG_PATTERN_BYTES + PATTERN_STARTS));
+	uint32_t state = 12345;
+
+	for (size_t i = 0; i < RIG_PATTERN_BYTES + PATTERN_STARTS; i++) {
+		state = state * 1664525u + 1013904223u;
+		bytes[i] = (unsigned char)(state >> 24);
+	}
+	return bytes;
+}
+
+const unsigned char *
+rig_pattern(uint32_t seed)
+{
+	static unsigned char *bytes;
+
+	if (!bytes)
+		bytes = make_pattern();
+	return bytes + seed % PATTERN_STARTS;
+}

@@ -1,0 +1,60 @@
+/*
+ * A rig for the message queue: several smp conduits in one process, on one mapping, with threads or
+ * plain calls in the roles of ranks.  It speaks to them through the operation table and hands them
+ * services of its own, so nothing of the runtime takes part.
+ *
+ * Whoever opens a rig opens and closes it from one thread, and has one at a time open in opening.
+ */
+#ifndef PT_PSMP_RIG_H
+#define PT_PSMP_RIG_H
+
+#include "smp-conduit/psmp.h"
+
+struct rig_rank;
+
+/* Runs for each message that arrives at a rank, on the thread that polls. */
+typedef void rig_handler(struct rig_rank *rank, const struct psi_arrival *arrival);
+
+struct rig_rank {
+	struct rig *rig;
+	uint32_t place;
+	struct psi_conduit *conduit;
+	struct psi_port *port;
+	rig_handler *handler;
+	void *data;                     /* the test's */
+};
+
+struct rig {
+	uint32_t ranks;
+	const struct psi_conduit_ops *ops;
+	unsigned char *arena;           /* what the conduits asked for, zero-filled */
+	size_t arena_bytes;
+	uint32_t *host_index;
+	uint8_t *local;
+	struct rig_rank *rank;          /* [ranks] */
+};
+
+struct rig_options {
+	uint32_t ranks;
+	bool threaded;                  /* ports for several threads each (PAR) */
+	bool crowded;                   /* senders fence; else membarrier where there is one */
+	rig_handler *handler;
+};
+
+struct rig *rig_open(const struct rig_options *options);
+void rig_close(struct rig *rig);
+
+/* Called by the copy service before it copies, on the sender's thread; NULL: nothing. */
+extern void (*rig_before_copy)(void);
+
+/* Prints the queue states of all ranks on stderr. */
+void rig_dump(const struct rig *rig);
+
+/* A counter of a rank's port by name. */
+uint64_t rig_stat(const struct rig_rank *rank, const char *name);
+
+/* Bytes that depend on seed and position, from a table: at most RIG_PATTERN_BYTES of them. */
+enum { RIG_PATTERN_BYTES = 128 * 1024 };
+const unsigned char *rig_pattern(uint32_t seed);
+
+#endif

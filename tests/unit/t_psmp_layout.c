@@ -1,0 +1,149 @@
+/* Where things lie in the arena: nothing overlaps, all is aligned and within its bounds. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "smp-conduit/psmp_shared.h"
+
+enum { NETWORKS = 2, LANES_BYTES_MOST = 1024 * 1024 + 4096 };
+
+static bool
+power_of_two(uint64_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+/* Where a lane's slots end is where its payload begins, so lanes of lane_bytes each cannot overlap. */
+static void
+check_lanes(const struct psmp_layout *l)
+{
+	const size_t ring = (size_t)l->slots * PSMP_SLOT_BYTES;
+
+	ck_assert(power_of_two(l->slots) && l->slots >= 4);
+	ck_assert(l->data_bytes == 0 || power_of_two(l->data_bytes));
+	ck_assert_uint_eq(l->data_bytes % PSMP_LINE_BYTES, 0);
+	ck_assert_uint_eq(l->lane_bytes, ring + l->data_bytes);
+	ck_assert_uint_eq(l->lane_bytes % PSMP_SLOT_BYTES, 0);
+	/* the lap number needs whole rounds in 2^32 positions */
+	ck_assert_uint_eq((UINT64_C(1) << 32) / l->slots % 65536, 0);
+}
+
+static void
+check_region(const struct psmp_layout *l)
+{
+	const size_t lanes = (size_t)NETWORKS * l->places;
+
+	ck_assert_uint_ge(l->words * (size_t)PSMP_WORD_BITS, l->places);
+	ck_assert_uint_lt((l->words - 1) * (size_t)PSMP_WORD_BITS, l->places);
+	ck_assert_uint_le(psmp_shared_bytes(l->words), l->controls);
+	ck_assert_uint_eq(l->controls % PSMP_LINE_BYTES, 0);
+	ck_assert_uint_le(l->controls + lanes * sizeof(struct psmp_control), l->lanes);
+	ck_assert_uint_eq(l->lanes % PSMP_PAGE_BYTES, 0);
+	ck_assert_uint_le(l->lanes + lanes * l->lane_bytes, l->buffers);
+	ck_assert_uint_eq(l->buffers % PSMP_PAGE_BYTES, 0);
+	ck_assert_uint_eq(l->region_bytes, l->buffers + NETWORKS * PSMP_NETWORK_BUFFER_BYTES);
+	ck_assert_uint_eq(l->region_bytes % PSMP_PAGE_BYTES, 0);
+}
+
+static void
+check_arena(const struct psmp_layout *l)
+{
+	ck_assert_uint_ge(l->header_bytes, sizeof(struct psmp_header));
+	ck_assert_uint_eq(l->header_bytes % PSMP_PAGE_BYTES, 0);
+	for (uint32_t place = 0; place < l->places; place++)
+		ck_assert_uint_eq(psmp_layout_region(l, place),
+		                  l->header_bytes + place * l->region_bytes);
+	ck_assert_uint_eq(l->total_bytes, psmp_layout_region(l, l->places - 1) + l->region_bytes);
+}
+
+/* Every lane has an index of its own below 2 * places. */
+static void
+check_lane_indices(const struct psmp_layout *l)
+{
+	unsigned char *seen = calloc(NETWORKS, l->places);
+
+	ck_assert_ptr_nonnull(seen);
+	for (unsigned network = 0; network < NETWORKS; network++) {
+		for (uint32_t sender = 0; sender < l->places; sender++) {
+			size_t lane = psmp_layout_lane(l, network, sender);
+
+			ck_assert_uint_lt(lane, NETWORKS * (size_t)l->places);
+			ck_assert(!seen[lane]);
+			seen[lane] = 1;
+		}
+	}
+	free(seen);
+}
+
+static void
+check_layout(uint32_t places)
+{
+	struct psmp_layout layout = psmp_layout_for(places);
+
+	ck_assert_uint_eq(layout.places, places);
+	check_lanes(&layout);
+	check_region(&layout);
+	check_arena(&layout);
+	check_lane_indices(&layout);
+	/* the smallest lanes are 2 KiB, which decides from 256 places on */
+	if (places <= 256)
+		ck_assert_uint_le(layout.buffers - layout.lanes, LANES_BYTES_MOST);
+	else
+		ck_assert_uint_le(layout.buffers - layout.lanes,
+		                  NETWORKS * (size_t)places * 16 * PSMP_SLOT_BYTES + PSMP_PAGE_BYTES);
+}
+
+START_TEST(layout_for_every_count)
+{
+	for (uint32_t places = 1; places <= 300; places++)
+		check_layout(places);
+	check_layout(1024);
+	check_layout(PSMP_MAX_PLACES);
+}
+END_TEST
+
+START_TEST(lanes_only_shrink)
+{
+	for (uint32_t places = 1; places < PSMP_MAX_PLACES; places++) {
+		struct psmp_layout here = psmp_layout_for(places), more = psmp_layout_for(places + 1);
+
+		ck_assert_uint_le(more.lane_bytes, here.lane_bytes);
+		ck_assert_uint_le(more.slots, here.slots);
+	}
+}
+END_TEST
+
+/* What one poll needs of the shared block lies in lines of its own. */
+START_TEST(groups_have_lines_of_their_own)
+{
+	const size_t at[] = {
+		offsetof(struct psmp_shared, wake), offsetof(struct psmp_shared, top),
+		offsetof(struct psmp_shared, want_top), offsetof(struct psmp_shared, busy),
+		offsetof(struct psmp_shared, words),
+	};
+
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		ck_assert_uint_eq(at[i] % PSMP_LINE_BYTES, 0);
+		ck_assert(i == 0 || at[i] > at[i - 1]);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("psmp layout");
+	TCase *tests = tcase_create("layout");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, layout_for_every_count);
+	tcase_add_test(tests, lanes_only_shrink);
+	tcase_add_test(tests, groups_have_lines_of_their_own);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
