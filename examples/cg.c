@@ -1,0 +1,184 @@
+/*
+ * cg: all ranks solve A x = b by conjugate gradients, for matrices in files.
+ *
+ *     cg [--halo long|put] [FILE.mtx ...]
+ *
+ * Rank 0 reads the files; the rows are dealt out to all ranks.  b is A times the
+ * vector of ones, so the answer is known: the error that is printed is the
+ * largest difference of any entry of x to one.
+ */
+#include "cg.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef CG_DATA
+#define CG_DATA "data"
+#endif
+
+static const double tolerance = 1e-8;
+
+static char *default_files[] = {
+	(char[]){ CG_DATA "/airfoil.mtx" },
+	(char[]){ CG_DATA "/bar.mtx" },
+	(char[]){ CG_DATA "/local_disc_galerkin_diffusion.mtx" },
+};
+
+struct job {
+	enum halo_way way;
+	char **file;
+	unsigned files;
+	struct mtx *mtx; /* by file; of rank 0 */
+};
+
+/* Rank 0 speaks for all; the others end with the job. */
+static void
+usage(int status)
+{
+	if (comm_rank != 0)
+		return;
+	fprintf(status == 0 ? stdout : stderr, "usage: cg [--halo long|put] [FILE.mtx ...]\n");
+	gasnet_exit(status);
+}
+
+static void
+parse(struct job *job, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "halo", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	opterr = comm_rank == 0;
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'w' && strcmp(optarg, "long") == 0)
+			job->way = HALO_LONG;
+		else if (option == 'w' && strcmp(optarg, "put") == 0)
+			job->way = HALO_PUT;
+		else
+			usage(option == 'h' ? 0 : 2);
+	}
+	job->file = optind < argc ? argv + optind : default_files;
+	job->files = optind < argc ? (unsigned)(argc - optind) :
+	                             (unsigned)(sizeof default_files / sizeof *default_files);
+}
+
+static void
+read_file(struct mtx *mtx, const char *path)
+{
+	struct mtx_error error;
+
+	if (mtx_read(mtx, path, &error) == 0)
+		return;
+	if (error.line > 0)
+		comm_fail(1, "%s: line %zu: %s", path, error.line, error.text);
+	else
+		comm_fail(1, "%s: %s", path, error.text);
+}
+
+/* All files first: a bad one ends the job before any work.  Returns the most rows. */
+static uint32_t
+read_files(struct job *job)
+{
+	uint32_t most = 0;
+	unsigned i;
+
+	if (comm_rank == 0) {
+		job->mtx = calloc(job->files, sizeof *job->mtx);
+		for (i = 0; i < job->files; i++) {
+			read_file(&job->mtx[i], job->file[i]);
+			if (job->mtx[i].rows > most)
+				most = job->mtx[i].rows;
+		}
+	}
+	return (uint32_t)comm_max(most);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static void
+print_head(const struct job *job)
+{
+	printf("cg: %u ranks, halo by %s, tolerance %g\n\n", (unsigned)comm_ranks,
+	       job->way == HALO_LONG ? "AM long" : "put and AM short", tolerance);
+	printf("%-36s %7s %8s %7s %10s %9s %9s %9s\n", "matrix", "rows", "entries", "halo",
+	       "iterations", "residual", "error", "ms");
+}
+
+static void
+print_result(const char *path, const struct rows *rows, double entries, double foreign,
+             const struct cg_result *result)
+{
+	static const char *const reason[] = {
+		[CG_CONVERGED] = "solved",
+		[CG_INDEFINITE] = "the matrix is not positive definite",
+		[CG_OVERFLOW] = "the numbers overflow",
+		[CG_TOO_LONG] = "no convergence",
+	};
+
+	printf("%-36s %7u %8.0f %7.0f %10u ", base_name(path), (unsigned)rows->all, entries,
+	       foreign, result->iterations);
+	if (result->end == CG_CONVERGED)
+		printf("%9.2e %9.2e %9.2f\n", result->residual, result->error,
+		       result->seconds * 1e3);
+	else
+		printf("%s\n", reason[result->end]);
+	fflush(stdout);
+	if (result->end != CG_CONVERGED)
+		fprintf(stderr, "cg: %s: %s (after %u iterations)\n", path, reason[result->end],
+		        result->iterations);
+}
+
+/* 0 if it was solved; all ranks agree on that, since their sums do. */
+static int
+solve_file(const struct job *job, unsigned i)
+{
+	struct cg_result result;
+	struct rows rows;
+	struct halo halo;
+	double entries, foreign;
+
+	rows_open(&rows, comm_rank == 0 ? &job->mtx[i] : NULL);
+	halo_open(&halo, &rows, job->way);
+	cg_solve(&rows, &halo, tolerance, &result);
+	entries = comm_sum((double)rows.entries);
+	foreign = comm_sum(halo.foreign);
+	if (comm_rank == 0)
+		print_result(job->file[i], &rows, entries, foreign, &result);
+	halo_close(&halo);
+	rows_close(&rows);
+	return result.end != CG_CONVERGED;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job job = { .way = HALO_LONG };
+	int status = 0;
+	unsigned i;
+
+	comm_open(&argc, &argv);
+	parse(&job, argc, argv);
+	comm_attach(read_files(&job));
+	if (comm_rank == 0)
+		print_head(&job);
+	for (i = 0; i < job.files; i++)
+		status |= solve_file(&job, i);
+	latency_print();
+	for (i = 0; comm_rank == 0 && i < job.files; i++)
+		mtx_free(&job.mtx[i]);
+	free(job.mtx);
+	comm_barrier(); /* gasnet_exit by one ends all */
+	gasnet_exit(status);
+	return 0;
+}
