@@ -145,13 +145,20 @@ configure_tree()
 	echo "$tree $*" >"$dir/.options"
 }
 
-# build_tree DIR [TARGET...]
+# build_tree DIR [TARGET...]: all, then the targets one after the other.
 build_tree()
 {
 	dir=$1
 	shift
-	step "$dir/make.log" "building${*:+ and: $*}" make -C "$dir" -j"$(cpus)" all "$@" ||
-		show_and_give_up "$dir/make.log" "the build failed"
+	for target in all "$@"; do
+		case $target in
+		all) what=building ;;
+		install) what=installing ;;
+		*) what="building $target" ;;
+		esac
+		step "$dir/make-$target.log" "$what" make -C "$dir" -j"$(cpus)" "$target" ||
+			show_and_give_up "$dir/make-$target.log" "$what failed"
+	done
 }
 
 # show_and_give_up LOG TEXT
