@@ -182,7 +182,7 @@ psi_parse_set(const char *text, const char *const *words, uint64_t *out)
 		size_t len = strcspn(text, ",");
 		unsigned at;
 
-		if (!psi_parse_word(text, len, words, &at))
+		if (!psi_parse_word(text, len, words, &at) || strcmp(text + len, ",") == 0)
 			return false;
 		bits |= UINT64_C(1) << at;
 		text += len;

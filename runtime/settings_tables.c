@@ -5,5 +5,6 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_job,
 	&psi_settings_wait,
 	&psi_settings_memory,
+	&psi_settings_debug,
 	NULL,
 };

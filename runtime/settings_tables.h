@@ -7,5 +7,6 @@
 extern const struct psi_setting_table psi_settings_job;		/* settings_core.c */
 extern const struct psi_setting_table psi_settings_wait;	/* settings_core.c */
 extern const struct psi_setting_table psi_settings_memory;	/* memlimits.c */
+extern const struct psi_setting_table psi_settings_debug;	/* signals.c */
 
 #endif

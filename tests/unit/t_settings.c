@@ -107,7 +107,8 @@ START_TEST(sets_of_words)
 	static const char *const words[] = { "red", "green", "blue", NULL };
 	uint64_t bits = 9;
 
-	ck_assert(!psi_parse_set("red,,blue", words, &bits) && !psi_parse_set("gre", words, &bits));
+	ck_assert(!psi_parse_set("red,,blue", words, &bits) && !psi_parse_set("gre", words, &bits) &&
+		  !psi_parse_set("red,", words, &bits));
 	ck_assert_uint_eq(bits, 9);
 	ck_assert(psi_parse_set("blue,Red", words, &bits) && bits == 5);
 	ck_assert(psi_parse_set("", words, &bits) && bits == 0);

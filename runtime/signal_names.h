@@ -1,0 +1,23 @@
+/* Signals by name, and lists of them as settings have it. */
+#ifndef PSI_SIGNAL_NAMES_H
+#define PSI_SIGNAL_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "SIGSEGV"; "signal" for one without a name.  Safe in signal handlers. */
+const char *psi_signal_name(int number);
+
+/*
+ * A list of names ("SIGSEGV", "SEGV", any case) or numbers, separated by commas or blanks; or "*",
+ * which is all.  Sets bit n for signal n; false, *out untouched, if a word is no signal.
+ */
+bool psi_signals_parse(const char *text, uint64_t *out);
+
+/* Settings' checks: the same, and the same without "*". */
+bool psi_signals_or_all_accepted(const char *text);
+bool psi_signals_accepted(const char *text);
+
+#define PSI_SIGNALS_SYNTAX "signals by name or number, separated by commas"
+
+#endif

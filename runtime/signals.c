@@ -1,0 +1,303 @@
+#include "runtime/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "gasnet_tools.h"
+#include "runtime/backtrace.h"
+#include "runtime/freeze.h"
+#include "runtime/settings.h"
+#include "runtime/settings_tables.h"
+#include "runtime/signal_names.h"
+#include "runtime/util/line.h"
+
+enum { STACK_BYTES = 65536, QUIT_STATUS = 128 + SIGQUIT };
+
+extern volatile int gasnet_frozen;
+
+static const struct psi_setting debug_rows[] = {
+	{ .name = "GASNET_NO_CATCH_SIGNAL", .kind = PSI_SETTING_TEXT, .default_text = "",
+	  .check = psi_signals_or_all_accepted, .accepts = PSI_SIGNALS_SYNTAX ", or *",
+	  .help = "signals for which no handler is installed; * for all" },
+	{ .name = "GASNET_BACKTRACE", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	  .help = "fatal errors print a stack trace" },
+	{ .name = "GASNET_BACKTRACE_NODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
+	  .check = psi_ranks_accepted, .accepts = "ranks such as 0,2-4, or *",
+	  .help = "ranks whose fatal errors print a stack trace" },
+	{ .name = "GASNET_BACKTRACE_SIGNAL", .kind = PSI_SETTING_TEXT,
+	  .check = psi_signals_accepted, .accepts = PSI_SIGNALS_SYNTAX,
+	  .help = "signals on which a rank prints a stack trace and goes on" },
+	{ .name = "GASNET_BACKTRACE_TYPE", .kind = PSI_SETTING_TEXT,
+	  .check = psi_backtrace_types_accepted,
+	  .accepts = "EXECINFO or the name of the program's own way, or both with a comma",
+	  .help = "ways of getting a stack trace; unset: the program's own, then EXECINFO" },
+	{ .name = "GASNET_BACKTRACE_MT", .kind = PSI_SETTING_BOOL, .default_text = "1",
+	  .help = "leave out a way of the program's own that does not work with threads" },
+	{ .name = "GASNET_FREEZE", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	  .help = "each rank waits for a debugger at start" },
+	{ .name = "GASNET_FREEZE_ON_ERROR", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	  .help = "a rank waits for a debugger after a fatal error" },
+	{ .name = "GASNET_FREEZE_SIGNAL", .kind = PSI_SETTING_TEXT,
+	  .check = psi_signals_accepted, .accepts = PSI_SIGNALS_SYNTAX,
+	  .help = "signals on which a rank waits for a debugger and then goes on" },
+};
+
+const struct psi_setting_table psi_settings_debug =
+	PSI_SETTING_TABLE("Signals and debugging", debug_rows);
+
+/* Errors of the program itself, and requests to end. */
+static const int fatal[] = {
+	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ
+};
+static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
+
+/* Written by psi_signals_open, before any of its handlers can run. */
+static struct psi_signals_hooks hooks;
+static char who[96];
+
+/* Thread that ends the process; others that fail meanwhile wait for that end. */
+static _Atomic pid_t ending;
+
+static void on_fatal(int number, siginfo_t *info, void *context);
+static void on_terminate(int number, siginfo_t *info, void *context);
+static void on_quit(int number, siginfo_t *info, void *context);
+static void on_backtrace(int number, siginfo_t *info, void *context);
+static void on_freeze(int number, siginfo_t *info, void *context);
+
+typedef void handler_fn(int number, siginfo_t *info, void *context);
+
+static bool
+is_ours(const struct sigaction *action)
+{
+	handler_fn *fn = action->sa_flags & SA_SIGINFO ? action->sa_sigaction : NULL;
+
+	return fn == on_fatal || fn == on_terminate || fn == on_quit || fn == on_backtrace ||
+	       fn == on_freeze;
+}
+
+static bool
+is_default(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
+}
+
+static void
+take(int number, handler_fn *fn)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
+
+	action.sa_sigaction = fn;
+	sigemptyset(&action.sa_mask);
+	if (fn == on_backtrace || fn == on_freeze)
+		action.sa_flags |= SA_RESTART;
+	if (sigaction(number, NULL, &old) == 0 && is_default(&old))
+		sigaction(number, &action, NULL);
+}
+
+static void
+give_back(int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) != 0 || !is_ours(&action))
+		return;
+	memset(&action, 0, sizeof action);
+	action.sa_handler = SIG_DFL;
+	sigaction(number, &action, NULL);
+}
+
+/* Ends the process by a signal whose default action does that. */
+static void
+die_by(int number)
+{
+	sigset_t set;
+
+	give_back(number);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Did the kernel itself send it, because of what the program did? */
+static bool
+has_address(int number, const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != SI_KERNEL &&
+	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
+}
+
+static void
+describe(struct psi_line *line, int number, const siginfo_t *info)
+{
+	psi_line_text(line, who);
+	psi_line_text(line, ": ended by ");
+	psi_line_text(line, psi_signal_name(number));
+	psi_line_text(line, " (");
+	psi_line_number(line, (uint64_t)number);
+	psi_line_text(line, ")");
+	if (has_address(number, info)) {
+		psi_line_text(line, " at address ");
+		psi_line_address(line, info->si_addr);
+		if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
+			psi_line_text(line, ": no memory for a page of the segment");
+	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
+		psi_line_text(line, ", sent by process ");
+		psi_line_number(line, (uint64_t)info->si_pid);
+	}
+}
+
+static void
+say(struct psi_line *line)
+{
+	psi_line_write(line, STDERR_FILENO);
+	if (hooks.note_cause)
+		hooks.note_cause(psi_line_string(line));
+}
+
+/* False for the first thread to come here; others do not return but when it fails once more. */
+static bool
+already_ending(void)
+{
+	pid_t self = gettid(), nobody = 0;
+
+	if (atomic_compare_exchange_strong(&ending, &nobody, self))
+		return false;
+	while (nobody != self)
+		pause();
+	return true;
+}
+
+static void
+on_fatal(int number, siginfo_t *info, void *context)
+{
+	struct psi_line line = { .len = 0 };
+
+	(void)context;
+	if (!already_ending()) {
+		describe(&line, number, info);
+		say(&line);
+		gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+		psi_freeze_on_error();
+	}
+	die_by(number);
+}
+
+/* The terminal and the keeper (our parent) tell all ranks and say so themselves. */
+static void
+on_terminate(int number, siginfo_t *info, void *context)
+{
+	struct psi_line line = { .len = 0 };
+
+	(void)context;
+	if (info->si_code == SI_USER && info->si_pid != getppid()) {
+		describe(&line, number, info);
+		say(&line);
+	}
+	die_by(number);
+}
+
+static void
+on_quit(int number, siginfo_t *info, void *context)
+{
+	(void)info, (void)context;
+	if (hooks.leave)
+		hooks.leave(QUIT_STATUS);
+	die_by(number);
+}
+
+static void
+on_backtrace(int number, siginfo_t *info, void *context)
+{
+	struct psi_line line = { .len = 0 };
+
+	(void)info, (void)context;
+	psi_line_text(&line, who);
+	psi_line_text(&line, ": stack at ");
+	psi_line_text(&line, psi_signal_name(number));
+	psi_line_write(&line, STDERR_FILENO);
+	psi_backtrace_print(STDERR_FILENO);
+}
+
+static void
+on_freeze(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info, (void)context;
+	psi_freeze_now(&gasnet_frozen, "gasnet_frozen");
+}
+
+static uint64_t
+listed(const char *name)
+{
+	const char *text = psi_setting_text(psi_setting_named(name));
+	uint64_t bits = 0;
+
+	if (text)
+		psi_signals_parse(text, &bits);
+	return bits;
+}
+
+static void
+take_listed(uint64_t bits, handler_fn *fn)
+{
+	int number;
+
+	for (number = 1; number < 64; number++) {
+		if (bits >> number & 1)
+			take(number, fn);
+	}
+}
+
+static uint64_t
+bits_of(const int *numbers, size_t count)
+{
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		bits |= UINT64_C(1) << numbers[i];
+	return bits;
+}
+
+/* An overflowing stack has no room for a handler. */
+static void
+make_stack(void)
+{
+	static char memory[STACK_BYTES] __attribute__((aligned(16)));
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory }, old;
+
+	if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
+		sigaltstack(&stack, NULL);
+}
+
+void
+psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *given)
+{
+	uint64_t spared = listed("GASNET_NO_CATCH_SIGNAL");
+	uint64_t errors = bits_of(fatal, sizeof fatal / sizeof *fatal);
+	uint64_t requests = bits_of(terminate, sizeof terminate / sizeof *terminate);
+
+	hooks = *given;
+	snprintf(who, sizeof who, "penstock: rank %u (%s)", rank, host);
+	atomic_store(&ending, 0);
+	make_stack();
+	/* An error cannot be gone on from: its instruction would fail again. */
+	take_listed(listed("GASNET_BACKTRACE_SIGNAL") & ~errors, on_backtrace);
+	take_listed(listed("GASNET_FREEZE_SIGNAL") & ~errors, on_freeze);
+	take_listed(errors & ~spared, on_fatal);
+	take_listed(requests & ~spared, on_terminate);
+	take_listed((UINT64_C(1) << SIGQUIT) & ~spared, on_quit);
+}
+
+void
+psi_signals_close(void)
+{
+	int number;
+
+	for (number = 1; number < 64; number++)
+		give_back(number);
+}

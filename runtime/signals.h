@@ -1,0 +1,30 @@
+/*
+ * What a rank does when a signal would end it: say so in one line, print a stack trace or wait for
+ * a debugger if asked to, and then end by that signal, so that its status is 128 + n.
+ *
+ * Only signals with the default action are taken, and none of GASNET_NO_CATCH_SIGNAL; a handler that
+ * the client sets, earlier or later, stays.
+ */
+#ifndef PSI_SIGNALS_H
+#define PSI_SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What others know.  Each is called in a signal handler, and may be NULL. */
+struct psi_signals_hooks {
+	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped here */
+	void (*note_cause)(const char *text);		/* keeps the line for the job's last words */
+	void (*leave)(int code);			/* ends this rank; does not return */
+};
+
+/*
+ * Takes the signals.  Once, at init, when rank and host are known; the thread that calls it gets
+ * an alternate stack, if it has none, so that an overflow of the stack is told too.
+ */
+void psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *hooks);
+
+/* Back to the default where the handler is still ours.  For tests and for children. */
+void psi_signals_close(void);
+
+#endif
