@@ -144,22 +144,39 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 	return delivered;
 }
 
+/* From the cursor on; it stays behind the lane that used up the budget, so that a sender who never
+ * pauses starves nobody. */
+static unsigned
+drain_active(struct psi_port *port, unsigned network, unsigned budget)
+{
+	uint32_t at = port->cursor[network];
+	unsigned delivered = 0;
+
+	for (uint32_t left = port->active_count[network]; left; left--) {
+		if (at >= port->active_count[network])
+			at = 0;
+		delivered += drain_in_place(port, network,
+		                            &port->in[network][port->active[network][at++]],
+		                            budget - delivered);
+		if (delivered >= budget) {
+			port->cursor[network] = at;
+			break;
+		}
+	}
+	return delivered;
+}
+
 /* The poll lock is a mere flag here: a handler's reply may poll, but only the other network. */
 static unsigned
 poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 {
-	unsigned delivered = 0;
+	unsigned delivered;
 
 	if (!psi_spinlock_try(&port->poll_lock[network]))
 		return 0;
 	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 		activate(port, network);
-	for (uint32_t i = 0; i < port->active_count[network]; i++) {
-		struct psmp_in *in = &port->in[network][port->active[network][i]];
-
-		if (delivered < budget)
-			delivered += drain_in_place(port, network, in, budget - delivered);
-	}
+	delivered = drain_active(port, network, budget);
 	psi_spinlock_unlock(&port->poll_lock[network]);
 	return delivered;
 }

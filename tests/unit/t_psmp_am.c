@@ -1,0 +1,471 @@
+/* Messages through the operation table: contents, order, fullness, the list of active lanes. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/psmp_rig.h"
+
+/* What the next message is to be; the handler compares. */
+struct expected {
+	struct psi_am am;
+	uint32_t source, heard;
+};
+
+static void
+compare(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	struct expected *want = rank->data;
+	const struct psi_am *am = &want->am;
+
+	want->heard++;
+	ck_assert_uint_eq(got->source, want->source);
+	ck_assert_uint_eq(got->handler, am->handler);
+	ck_assert_uint_eq(got->category, am->category);
+	ck_assert_uint_eq(got->network, am->network);
+	ck_assert_uint_eq(got->nargs, am->nargs);
+	ck_assert_uint_eq((uintptr_t)got->args % sizeof(int32_t), 0);
+	ck_assert(am->nargs == 0 || memcmp(got->args, am->args, am->nargs * sizeof(int32_t)) == 0);
+	if (am->category == PSI_SHORT)
+		return;
+	ck_assert_uint_eq(got->len_bytes, am->len_bytes);
+	if (am->category == PSI_LONG) {
+		ck_assert_ptr_eq(got->payload, am->dest);
+		return;
+	}
+	ck_assert_uint_eq((uintptr_t)got->payload % 16, 0);
+	ck_assert(am->len_bytes == 0 || memcmp(got->payload, am->payload, am->len_bytes) == 0);
+	if (am->len_bytes) /* writable, as promised */
+		((unsigned char *)got->payload)[am->len_bytes - 1] ^= 1;
+}
+
+static const int32_t arguments[PSI_MAX_ARGS] = {
+	0, -1, INT32_MAX, INT32_MIN, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0x5a5a5a5a,
+};
+
+static void
+send_and_compare(struct rig *rig, uint32_t from, uint32_t to, const struct psi_am *am)
+{
+	struct expected want = { .am = *am, .source = from };
+
+	want.am.peer = to;
+	rig->rank[to].data = &want;
+	ck_assert_int_eq(rig->ops->am_send(rig->rank[from].port, &want.am), PSI_OK);
+	rig->ops->poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 16);
+	ck_assert_uint_eq(want.heard, 1);
+}
+
+static void
+send_medium(struct rig *rig, unsigned nargs, size_t len_bytes)
+{
+	const uint32_t from = (uint32_t)len_bytes % rig->ranks;
+	const struct psi_am am = {
+		.handler = (uint8_t)(len_bytes ^ nargs), .category = PSI_MEDIUM,
+		.network = (uint8_t)(len_bytes / 3 % PSI_NETWORKS), .nargs = (uint8_t)nargs,
+		.args = arguments + (PSI_MAX_ARGS - nargs),
+		.payload = rig_pattern((uint32_t)len_bytes), .len_bytes = len_bytes,
+	};
+
+	send_and_compare(rig, from, rig->ranks - 1, &am);
+}
+
+/* {ranks, threaded, crowded}: with payload rings of every size, and without */
+static const struct rig_options kinds[] = {
+	{ 1, false, true, compare }, { 2, false, false, compare }, { 2, true, true, compare },
+	{ 20, false, true, compare }, { 60, true, false, compare }, { 200, false, true, compare },
+	{ 300, true, true, compare },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+START_TEST(mediums_around_every_boundary)
+{
+	struct rig *rig = rig_open(&kinds[_i]);
+	const size_t share = rig->rank[0].conduit->layout.data_bytes / 4;
+	const size_t edges[] = { share, 4 * share, PSMP_SMALL_BYTES, PSMP_SMALL_BYTES / 2,
+	                         PSMP_LARGE_BYTES, PSMP_LARGE_BYTES - 512, 65000 };
+
+	for (unsigned nargs = 0; nargs <= PSI_MAX_ARGS; nargs++) {
+		for (size_t len = 0; len <= 2 * PSMP_SLOT_BYTES; len++)
+			send_medium(rig, nargs, len);
+		for (unsigned e = 0; e < sizeof edges / sizeof *edges; e++)
+			for (size_t len = edges[e] > 5 ? edges[e] - 5 : 0; len < edges[e] + 5; len++)
+				if (len <= PSMP_LARGE_BYTES)
+					send_medium(rig, nargs, len);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+START_TEST(mediums_of_every_size)
+{
+	const char *level = getenv("CHECK_LEVEL");
+	const size_t step = level && strcmp(level, "quick") == 0 ? 23 : 1;
+	struct rig *rig = rig_open(&kinds[1 + _i]);
+
+	for (size_t len = 0; len <= PSMP_LARGE_BYTES; len += step)
+		send_medium(rig, (unsigned)len % (PSI_MAX_ARGS + 1), len);
+	ck_assert_uint_eq(rig->ops->am_max_medium(rig->rank[0].port, 1, PSI_REQUESTS, 16),
+	                  PSMP_LARGE_BYTES);
+	rig_close(rig);
+}
+END_TEST
+
+START_TEST(shorts_and_longs)
+{
+	static unsigned char dest[300 * 1000];
+	struct rig *rig = rig_open(&kinds[_i]);
+	const uint32_t to = rig->ranks / 2;
+
+	for (unsigned nargs = 0; nargs <= PSI_MAX_ARGS; nargs++) {
+		struct psi_am am = { .handler = 200, .category = PSI_SHORT,
+		                     .nargs = (uint8_t)nargs, .args = arguments };
+
+		send_and_compare(rig, 0, to, &am);
+		am.category = PSI_LONG;
+		am.network = PSI_REPLIES;
+		am.payload = rig_pattern(nargs);
+		am.dest = (void *)(uintptr_t)(0x7000000000 + nargs); /* as the owner names it */
+		am.dest_here = dest + nargs;
+		for (am.len_bytes = 0; am.len_bytes <= 100000; am.len_bytes = am.len_bytes * 7 + 1) {
+			memset(dest, 0x77, sizeof dest);
+			send_and_compare(rig, 0, to, &am);
+			ck_assert(memcmp(am.dest_here, am.payload, am.len_bytes) == 0);
+			ck_assert_uint_eq(dest[nargs + am.len_bytes], 0x77);
+		}
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------- full --- */
+
+struct counted {
+	uint32_t heard, next_in_order;
+};
+
+static void
+count_in_order(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	struct counted *counted = rank->data;
+
+	ck_assert_int_eq(got->args[0], (int32_t)counted->next_in_order);
+	if (got->category == PSI_MEDIUM)
+		ck_assert(got->len_bytes == 0 ||
+		          memcmp(got->payload, rig_pattern(counted->next_in_order),
+		                 got->len_bytes) == 0);
+	counted->next_in_order++;
+	counted->heard++;
+}
+
+static unsigned char *
+copy_of_arena(const struct rig *rig)
+{
+	unsigned char *copy = malloc(rig->arena_bytes);
+
+	ck_assert_ptr_nonnull(copy);
+	return memcpy(copy, rig->arena, rig->arena_bytes);
+}
+
+static int
+send_number(struct rig *rig, uint32_t from, uint32_t to, unsigned network, size_t len_bytes,
+            uint32_t number)
+{
+	const int32_t arg = (int32_t)number;
+	const struct psi_am am = {
+		.peer = to, .handler = 1, .category = PSI_MEDIUM, .network = (uint8_t)network,
+		.nargs = 1, .args = &arg, .payload = rig_pattern(number), .len_bytes = len_bytes,
+	};
+
+	return rig->ops->am_send(rig->rank[from].port, &am);
+}
+
+/* The target does not poll: after a bounded number all is refused, a refusal changes nothing, and
+ * what was accepted arrives, in order.  Then it goes on as before. */
+START_TEST(refused_without_trace_when_full)
+{
+	static const size_t lengths[] = { 0, 40, 300, 2000, 4096, 8000, 30000, 65536 };
+	struct rig_options options = kinds[1 + _i];
+	struct rig *rig;
+
+	options.handler = count_in_order;
+	rig = rig_open(&options);
+	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+		const uint32_t most = rig->rank[0].conduit->layout.slots;
+		struct counted counted = { 0, 0 };
+		unsigned char *before;
+		uint32_t sent = 0;
+
+		rig->rank[1].data = &counted;
+		while (send_number(rig, 0, 1, l % 2, lengths[l], sent) == PSI_OK)
+			ck_assert_uint_le(++sent, most);
+		ck_assert_uint_ge(sent, PSMP_LARGE_COUNT);
+		before = copy_of_arena(rig);
+		for (int i = 0; i < 300; i++)
+			ck_assert_int_eq(send_number(rig, 0, 1, l % 2, lengths[l], sent), PSI_AGAIN);
+		ck_assert(memcmp(before, rig->arena, rig->arena_bytes) == 0);
+		free(before);
+		while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 3))
+			;
+		ck_assert_uint_eq(counted.heard, sent);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* Long that is refused leaves its destination alone. */
+START_TEST(refused_long_writes_nothing)
+{
+	struct rig_options options = { 2, _i == 1, true, count_in_order };
+	struct rig *rig = rig_open(&options);
+	struct counted counted = { 0, 0 };
+	unsigned char dest[64], zeroes[64] = { 0 };
+	uint32_t sent = 0;
+	int32_t number = 0;
+	struct psi_am am = { .peer = 1, .category = PSI_LONG, .nargs = 1, .args = &number,
+	                     .payload = rig_pattern(3), .len_bytes = sizeof dest,
+	                     .dest = dest, .dest_here = dest };
+
+	rig->rank[1].data = &counted;
+	for (; rig->ops->am_send(rig->rank[0].port, &am) == PSI_OK; number++)
+		ck_assert_uint_le(++sent, 1000);
+	memset(dest, 0, sizeof dest);
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_AGAIN);
+	ck_assert(memcmp(dest, zeroes, sizeof dest) == 0);
+	rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 1000);
+	ck_assert_uint_eq(counted.heard, sent);
+	rig_close(rig);
+}
+END_TEST
+
+/* With one network full of everything, the other takes messages of every size. */
+START_TEST(networks_do_not_block_each_other)
+{
+	static const size_t lengths[] = { 65536, 4096, 2000, 0 };
+	struct rig_options options = { 2, _i / 2, true, count_in_order };
+	const unsigned full = (unsigned)_i % 2, other = 1 - full;
+	struct rig *rig = rig_open(&options);
+
+	for (unsigned l = 0; l < 4; l++)
+		while (send_number(rig, 0, 1, full, lengths[l], 0) == PSI_OK)
+			;
+	for (uint32_t round = 0; round < 200; round++) {
+		struct counted counted = { 0, round };
+
+		rig->rank[1].data = &counted;
+		ck_assert_int_eq(send_number(rig, 0, 1, other, lengths[round % 4], round), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, 1u << other, 8), 1);
+		ck_assert_uint_eq(counted.heard, 1);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* All kinds of payload in turn keep their order in a lane. */
+START_TEST(order_over_all_kinds)
+{
+	static const size_t lengths[] = { 8, 1000, 65536, 0, 5000, 64, 3000, 20000 };
+	struct rig_options options = { 2, _i == 1, true, count_in_order };
+	struct rig *rig = rig_open(&options);
+	struct counted counted = { 0, 0 };
+	uint32_t sent = 0;
+
+	rig->rank[1].data = &counted;
+	for (uint32_t round = 0; round < 3000; round++) {
+		for (uint32_t burst = round % 13; burst; burst--)
+			if (send_number(rig, 0, 1, PSI_REQUESTS, lengths[sent % 8], sent) == PSI_OK)
+				sent++;
+		rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, round % 7);
+	}
+	while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 9))
+		;
+	ck_assert_uint_eq(counted.heard, sent);
+	ck_assert_uint_gt(sent, 5000);
+	rig_close(rig);
+}
+END_TEST
+
+/* ----------------------------------------------------------------------- active lanes --- */
+
+static void
+count_by_source(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	uint32_t *heard = rank->data;
+
+	heard[got->source]++;
+}
+
+static void
+send_short_to(struct rig *rig, uint32_t from, uint32_t to, unsigned network)
+{
+	const struct psi_am am = { .peer = to, .category = PSI_SHORT, .network = (uint8_t)network };
+
+	ck_assert_int_eq(rig->ops->am_send(rig->rank[from].port, &am), PSI_OK);
+}
+
+/* Every index of a sender, alone and in company, makes its lane heard; nobody else's. */
+START_TEST(every_sender_is_heard)
+{
+	struct rig_options options = { 300, _i % 2, _i / 2, count_by_source };
+	struct rig *rig = rig_open(&options);
+	uint32_t heard[300] = { 0 }, state = 7;
+	const uint32_t to = 131;
+
+	rig->rank[to].data = heard;
+	for (uint32_t from = 0; from < 300; from++) {
+		unsigned network = from % 2;
+
+		send_short_to(rig, from, to, network);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[to].port, 1u << (1 - network), 500), 0);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[to].port, 1u << network, 500), 1);
+		ck_assert_uint_eq(heard[from], 1);
+	}
+	for (int round = 0; round < 50; round++) {
+		uint32_t some = 0, got = 0, now;
+
+		for (uint32_t from = 0; from < 300; from++) {
+			state = state * 1664525u + 1013904223u;
+			if (state >> 29)
+				continue;
+			send_short_to(rig, from, to, state >> 8 & 1);
+			some++;
+		}
+		while ((now = rig->ops->poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 10)))
+			got += now;
+		ck_assert_uint_eq(got, some);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* Lanes that have been quiet for long are not looked at any more; their next message is found. */
+START_TEST(quiet_lanes_are_dropped_and_found_again)
+{
+	struct rig_options options = { 100, _i % 2, _i / 2, count_by_source };
+	struct rig *rig = rig_open(&options);
+	uint32_t heard[100] = { 0 };
+	uint64_t announced;
+
+	rig->rank[99].data = heard;
+	for (uint32_t round = 1; round <= 4; round++) {
+		for (uint32_t from = 0; from < 99; from++)
+			send_short_to(rig, from, 99, PSI_REQUESTS);
+		while (rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000))
+			;
+		for (uint32_t from = 0; from < 99; from++)
+			ck_assert_uint_eq(heard[from], round);
+		ck_assert_uint_eq(rig->rank[99].port->active_count[PSI_REQUESTS], 99);
+		for (long i = 0; rig->rank[99].port->active_count[PSI_REQUESTS] > 2; i++) {
+			rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000);
+			ck_assert_int_lt(i, 1000 * 1000);
+		}
+		announced = rig_stat(&rig->rank[5], "announced");
+		send_short_to(rig, 5, 99, PSI_REQUESTS);
+		send_short_to(rig, 5, 99, PSI_REQUESTS);
+		ck_assert_uint_gt(rig_stat(&rig->rank[5], "announced"), announced);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 9), 2);
+		heard[5] = round;
+	}
+	ck_assert_uint_gt(rig_stat(&rig->rank[99], "unpolled"), 200);
+	rig_close(rig);
+}
+END_TEST
+
+/* Some senders never pause; with a small budget, all are heard all the same. */
+START_TEST(no_sender_starves_another)
+{
+	struct rig_options options = { 5, _i == 1, true, count_by_source };
+	struct rig *rig = rig_open(&options);
+	uint32_t heard[5] = { 0 };
+
+	rig->rank[4].data = heard;
+	for (int round = 0; round < 4000; round++) {
+		for (uint32_t from = 0; from < 4; from++) {
+			const struct psi_am am = { .peer = 4, .category = PSI_SHORT };
+
+			while (rig->ops->am_send(rig->rank[from].port, &am) == PSI_OK)
+				;
+		}
+		rig->ops->poll(rig->rank[4].port, PSI_BOTH_NETWORKS, 1);
+	}
+	for (uint32_t from = 0; from < 4; from++)
+		ck_assert_uint_ge(heard[from], 500);
+	rig_close(rig);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------ replies --- */
+
+struct echo {
+	uint32_t requests, replies;
+};
+
+static void
+answer(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	const struct psi_conduit_ops *ops = rank->rig->ops;
+	struct echo *echo = rank->data;
+	const struct psi_am am = {
+		.peer = got->source, .category = got->category, .network = PSI_REPLIES,
+		.nargs = got->nargs, .args = got->args, .payload = got->payload,
+		.len_bytes = got->len_bytes,
+	};
+
+	if (got->network == PSI_REPLIES) {
+		echo->replies++;
+		ck_assert(memcmp(got->payload, rig_pattern((uint32_t)got->args[0]),
+		                 got->len_bytes) == 0);
+		return;
+	}
+	echo->requests++;
+	while (ops->am_send(rank->port, &am) == PSI_AGAIN)
+		ops->poll(rank->port, 1u << PSI_REPLIES, 4);
+}
+
+/* A handler answers with what it was given, while it lies where it arrived. */
+START_TEST(handlers_answer)
+{
+	struct rig_options options = { 3, _i == 1, true, answer };
+	struct rig *rig = rig_open(&options);
+	struct echo echo[3] = { { 0, 0 } };
+
+	for (uint32_t place = 0; place < 3; place++)
+		rig->rank[place].data = &echo[place];
+	for (uint32_t i = 0; i < 6000; i++) {
+		ck_assert_int_eq(send_number(rig, i % 3, (i + i / 3) % 3, PSI_REQUESTS,
+		                             i * 37 % 65537, i), PSI_OK);
+		for (uint32_t place = 0; place < 3; place++)
+			rig->ops->poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
+		for (uint32_t place = 0; place < 3; place++)
+			rig->ops->poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
+		ck_assert_uint_eq(echo[0].replies + echo[1].replies + echo[2].replies, i + 1);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("psmp am");
+	TCase *tests = tcase_create("am");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, mediums_around_every_boundary, 0, KINDS);
+	tcase_add_loop_test(tests, mediums_of_every_size, 0, 2);
+	tcase_add_loop_test(tests, shorts_and_longs, 0, KINDS);
+	tcase_add_loop_test(tests, refused_without_trace_when_full, 0, 4);
+	tcase_add_loop_test(tests, refused_long_writes_nothing, 0, 2);
+	tcase_add_loop_test(tests, networks_do_not_block_each_other, 0, 4);
+	tcase_add_loop_test(tests, order_over_all_kinds, 0, 2);
+	tcase_add_loop_test(tests, every_sender_is_heard, 0, 4);
+	tcase_add_loop_test(tests, quiet_lanes_are_dropped_and_found_again, 0, 4);
+	tcase_add_loop_test(tests, no_sender_starves_another, 0, 2);
+	tcase_add_loop_test(tests, handlers_answer, 0, 2);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
