@@ -63,8 +63,8 @@ parse(struct job *job, int argc, char **argv)
 			usage(option == 'h' ? 0 : 2);
 	}
 	job->file = optind < argc ? argv + optind : default_files;
-	job->files = optind < argc ? (unsigned)(argc - optind) :
-	                             (unsigned)(sizeof default_files / sizeof *default_files);
+	job->files = optind < argc ? (unsigned)(argc - optind)
+	                           : (unsigned)(sizeof default_files / sizeof *default_files);
 }
 
 static void

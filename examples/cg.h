@@ -68,7 +68,7 @@ char *comm_inbox(gex_Rank_t rank); /* as an address there */
 double *comm_room(gex_Rank_t rank);
 
 /* Prints the reason and ends the job. */
-void comm_fail(int status, const char *format, ...)
+_Noreturn void comm_fail(int status, const char *format, ...)
 #ifdef __GNUC__
 	__attribute__((format(printf, 2, 3)))
 #endif

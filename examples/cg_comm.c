@@ -146,7 +146,7 @@ comm_barrier(void)
 	gex_Event_Wait(gex_Coll_BarrierNB(comm_tm, 0));
 }
 
-void
+_Noreturn void
 comm_fail(int status, const char *format, ...)
 {
 	va_list args;
@@ -191,26 +191,37 @@ comm_open(int *argc, char ***argv)
 	comm_barrier(); /* now messages may be sent */
 }
 
+static void
+learn_addresses(void)
+{
+	gex_Rank_t rank;
+	void *addr;
+
+	base = calloc(comm_ranks, sizeof *base);
+	if (base == NULL)
+		comm_fail(1, "rank %u: no memory for addresses", (unsigned)comm_rank);
+	for (rank = 0; rank < comm_ranks; rank++) {
+		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(comm_tm, rank, &addr, NULL, NULL, 0));
+		base[rank] = addr;
+	}
+}
+
 void
 comm_attach(uint64_t doubles)
 {
 	uint64_t bytes = COMM_INBOX_BYTES + doubles * sizeof(double);
+	uint64_t most = gasnet_getMaxGlobalSegmentSize();
 	gex_Segment_t segment;
-	gex_Rank_t rank;
 	int status;
 
 	bytes = (bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
+	if (comm_rank == 0 && bytes > most)
+		comm_fail(1, "a segment of %llu bytes is wanted, at most %llu are to be had",
+		          (unsigned long long)bytes, (unsigned long long)most);
 	status = gex_Segment_Attach(&segment, comm_tm, (uintptr_t)bytes);
 	if (status != GASNET_OK)
-		comm_fail(1, "no segment of %llu bytes: %s", (unsigned long long)bytes,
-		          gasnet_ErrorDesc(status));
-	base = calloc(comm_ranks, sizeof *base);
-	for (rank = 0; rank < comm_ranks; rank++) {
-		void *addr;
-
-		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(comm_tm, rank, &addr, NULL, NULL, 0));
-		base[rank] = addr;
-	}
+		comm_fail(1, "no segment: %s", gasnet_ErrorDesc(status));
+	learn_addresses();
 }
 
 char *

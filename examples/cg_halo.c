@@ -41,10 +41,8 @@ on_want(gex_Token_t token, void *buf, size_t len_bytes, gex_AM_Arg_t place)
 		sink->index = malloc(len_bytes);
 		sink->value = malloc(sink->count * sizeof *sink->value);
 	}
-	if (sink == NULL || sink->index == NULL || sink->value == NULL) {
+	if (sink == NULL || sink->index == NULL || sink->value == NULL)
 		comm_fail(1, "rank %u: no memory for the halo", (unsigned)comm_rank);
-		return;
-	}
 	memcpy(sink->index, buf, len_bytes);
 	sink->next = asked;
 	asked = sink;
@@ -79,10 +77,12 @@ halo_register(gex_EP_t ep)
 {
 	enum { ASK = GEX_FLAG_AM_REQUEST };
 	gex_AM_Entry_t table[] = {
-		{ ON_HALO_WANT, (gex_AM_Fn_t)on_want, GEX_FLAG_AM_MEDIUM | ASK, 1, NULL, "halo_want" },
-		{ ON_HALO_KEPT, (gex_AM_Fn_t)on_kept, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL,
-		  "halo_kept" },
-		{ ON_HALO_DATA, (gex_AM_Fn_t)on_data, GEX_FLAG_AM_LONG | ASK, 0, NULL, "halo_data" },
+		{ ON_HALO_WANT, (gex_AM_Fn_t)on_want, GEX_FLAG_AM_MEDIUM | ASK, 1, NULL,
+		  "halo_want" },
+		{ ON_HALO_KEPT, (gex_AM_Fn_t)on_kept, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
+		  NULL, "halo_kept" },
+		{ ON_HALO_DATA, (gex_AM_Fn_t)on_data, GEX_FLAG_AM_LONG | ASK, 0, NULL,
+		  "halo_data" },
 		{ ON_HALO_READY, (gex_AM_Fn_t)on_ready, GEX_FLAG_AM_SHORT | ASK, 0, NULL,
 		  "halo_ready" },
 	};
@@ -114,10 +114,8 @@ list_foreign(const struct rows *rows, uint32_t *count_out)
 	uint64_t i, all = 0;
 	uint32_t count = 0;
 
-	if (list == NULL) {
+	if (list == NULL)
 		comm_fail(1, "rank %u: no memory for the halo", (unsigned)comm_rank);
-		return NULL;
-	}
 	for (i = 0; i < rows->entries; i++)
 		if (is_foreign(rows, rows->col[i]))
 			list[all++] = rows->col[i];

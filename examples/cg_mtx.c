@@ -112,7 +112,8 @@ read_header(struct reader *rd)
 	if (got < 0)
 		return -1;
 	if (got == 0 || rd->words == 0 || strcmp(rd->word[0], "%%MatrixMarket") != 0)
-		return mtx_fail(rd, "not a Matrix Market file: it must begin with %%%%MatrixMarket");
+		return mtx_fail(rd,
+		                "not a Matrix Market file: it must begin with %%%%MatrixMarket");
 	if (rd->words != 5)
 		return mtx_fail(rd, "the header must have five words");
 	if (strcasecmp(rd->word[1], "matrix") != 0)
@@ -150,7 +151,8 @@ read_sizes(struct reader *rd)
 	if (rows == 0)
 		return mtx_fail(rd, "the matrix has no rows");
 	if (rd->expected < rows)
-		return mtx_fail(rd, "not positive definite: fewer entries than rows, so some diagonal "
+		return mtx_fail(rd,
+		                "not positive definite: fewer entries than rows, so some diagonal "
 		                "entry is zero");
 	rd->rows = (uint32_t)rows;
 	return 0;
@@ -178,30 +180,41 @@ add_entry(struct reader *rd, uint32_t row, uint32_t col, double val)
 }
 
 static int
+read_place(struct reader *rd, uint64_t *row_out, uint64_t *col_out)
+{
+	uint64_t row, col;
+
+	if (parse_index(rd->word[0], MAX_ROWS, &row) != 0 || row < 1 || row > rd->rows)
+		return mtx_fail(rd, "row `%.40s' is not in 1 to %" PRIu32, rd->word[0], rd->rows);
+	if (parse_index(rd->word[1], MAX_ROWS, &col) != 0 || col < 1 || col > rd->rows)
+		return mtx_fail(rd, "column `%.40s' is not in 1 to %" PRIu32, rd->word[1],
+		                rd->rows);
+	if (rd->symmetric && col > row)
+		return mtx_fail(rd, "above the diagonal of a symmetric matrix");
+	*row_out = row;
+	*col_out = col;
+	return 0;
+}
+
+static int
 read_entry(struct reader *rd)
 {
 	uint64_t row, col;
 	double val = 0;
+	int status;
 
 	if (rd->word[0][0] == '%')
 		return mtx_fail(rd, "a comment among the entries");
 	if (rd->words != 3)
 		return mtx_fail(rd, "row, column and value are wanted");
-	if (parse_index(rd->word[0], MAX_ROWS, &row) != 0 || row < 1 || row > rd->rows)
-		return mtx_fail(rd, "row `%.40s' is not in 1 to %" PRIu32, rd->word[0], rd->rows);
-	if (parse_index(rd->word[1], MAX_ROWS, &col) != 0 || col < 1 || col > rd->rows)
-		return mtx_fail(rd, "column `%.40s' is not in 1 to %" PRIu32, rd->word[1], rd->rows);
-	if (rd->symmetric && col > row)
-		return mtx_fail(rd, "a symmetric file holds the lower triangle, (%" PRIu64 ", %" PRIu64
-		                ") is above", row, col);
-	if (parse_value(rd, rd->word[2], &val) != 0)
+	if (read_place(rd, &row, &col) != 0 || parse_value(rd, rd->word[2], &val) != 0)
 		return -1;
 	if (row == col && val <= 0)
-		return mtx_fail(rd, "not positive definite: diagonal entry %" PRIu64 " is %g", row, val);
-	if (add_entry(rd, (uint32_t)row - 1, (uint32_t)col - 1, val) != 0)
-		return -1;
-	return rd->symmetric && row != col ?
-		add_entry(rd, (uint32_t)col - 1, (uint32_t)row - 1, val) : 0;
+		return mtx_fail(rd, "not positive definite: a diagonal entry is %g", val);
+	status = add_entry(rd, (uint32_t)row - 1, (uint32_t)col - 1, val);
+	if (status == 0 && rd->symmetric && row != col)
+		status = add_entry(rd, (uint32_t)col - 1, (uint32_t)row - 1, val);
+	return status;
 }
 
 static int
@@ -214,15 +227,16 @@ read_body(struct reader *rd)
 		if (rd->words == 0)
 			continue;
 		if (given == rd->expected)
-			return mtx_fail(rd, "more than the %" PRIu64 " entries of the line of sizes",
-			            rd->expected);
+			return mtx_fail(rd,
+			                "more than the %" PRIu64 " entries of the line of sizes",
+			                rd->expected);
 		if (read_entry(rd) != 0)
 			return -1;
 		given++;
 	}
 	if (got == 0 && given < rd->expected)
 		return mtx_fail(rd, "the file ends after %" PRIu64 " of %" PRIu64 " entries", given,
-		            rd->expected);
+		                rd->expected);
 	return got;
 }
 

@@ -71,7 +71,8 @@ check_mirrored(struct reader *rd, const struct entry *e)
 	if (fabs(e->val - other) <= 1e-12 * fabs(e->val))
 		return 0;
 	rd->error->line = e->line;
-	return mtx_fail(rd, "not symmetric: (%" PRIu32 ", %" PRIu32 ") is %g, its mirror image is %g",
+	return mtx_fail(rd,
+	                "not symmetric: (%" PRIu32 ", %" PRIu32 ") is %g, its mirror image is %g",
 	                e->row + 1, e->col + 1, e->val, other);
 }
 

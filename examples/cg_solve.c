@@ -132,8 +132,7 @@ largest_error(const struct vectors *v)
 }
 
 void
-cg_solve(const struct rows *rows, struct halo *halo, double tolerance,
-         struct cg_result *result_out)
+cg_solve(const struct rows *rows, struct halo *halo, double tolerance, struct cg_result *result_out)
 {
 	struct cg_result result = { 0 };
 	struct vectors v;
