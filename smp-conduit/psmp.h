@@ -100,7 +100,7 @@ void psmp_disarm(struct psi_port *port);
 void psmp_ring(struct psi_port *port);
 
 /* psmp_fence.c */
-bool psmp_fence_register(void);
+bool psmp_fence_register(const struct psi_services *services);
 void psmp_fence_others(void);
 
 extern const struct psi_conduit_ops psmp_ops;

@@ -15,16 +15,18 @@
 #endif
 
 bool
-psmp_fence_register(void)
+psmp_fence_register(const struct psi_services *services)
 {
 #if defined(SYS_membarrier) && !defined(PSI_TSAN)
-	long offered = psi_denied("membarrier") ? -1 : syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+	const bool denied = psi_deny_lists(services->setting("PST_DENY"), "membarrier");
+	long offered = denied ? -1 : syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 	const long needed = MEMBARRIER_CMD_GLOBAL_EXPEDITED |
 	                    MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
 
 	return offered > 0 && (offered & needed) == needed &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 #else
+	(void)services;
 	return false;
 #endif
 }

@@ -226,11 +226,12 @@ port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_p
 static int
 connect_conduit(struct psi_conduit *conduit)
 {
-	uint32_t registered = conduit->services->agree_least(psmp_fence_register());
+	const struct psi_services *services = conduit->services;
+	uint32_t registered = services->agree_least(psmp_fence_register(services));
 
 	if (!arena_agrees(conduit)) {
-		conduit->services->log("smp: the ranks' libraries disagree on the layout of shared "
-		                       "memory; use one build of the library for all");
+		services->log("smp: the ranks' libraries disagree on the layout of shared memory; use "
+		              "one build of the library for all");
 		return PSI_FATAL;
 	}
 	conduit->senders_fence = !registered || conduit->job.crowded;

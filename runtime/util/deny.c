@@ -15,17 +15,7 @@ is_word(const char *list, size_t len, const char *word)
 bool
 psi_denied(const char *feature)
 {
-	const char *list = getenv("PST_DENY");
-
-	while (list && *list) {
-		size_t len = strcspn(list, ",");
-
-		if (is_word(list, len, feature))
-			return true;
-		list += len;
-		list += *list == ',';
-	}
-	return false;
+	return psi_deny_lists(getenv("PST_DENY"), feature);
 }
 
 const char *

@@ -6,6 +6,25 @@
 #define PSI_UTIL_DENY_H
 
 #include <stdbool.h>
+#include <string.h>
+
+/* Is word among those of a comma-separated list?  list may be NULL.  For conduits, which get the text
+ * of PST_DENY from the runtime's table of services. */
+static inline bool
+psi_deny_lists(const char *list, const char *word)
+{
+	const size_t word_len = strlen(word);
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+
+		if (len == word_len && memcmp(list, word, len) == 0)
+			return true;
+		list += len;
+		list += *list == ',';
+	}
+	return false;
+}
 
 /* Known: subreaper pidfd vm_readv memfd membarrier.  Any thread, any time; reads the environment. */
 bool psi_denied(const char *feature);
