@@ -18,6 +18,8 @@ AC_DEFUN([PST_CONDUIT], [
 		pst_conduit_$1="no ($pst_conduit_reason)"
 		AS_IF([test "x$enable_$1" = xyes],
 			[AC_MSG_ERROR([--enable-$1 was given, but: $pst_conduit_reason])])])
+	AC_DEFINE_UNQUOTED([PST_CONDUIT_]m4_toupper([$1]), ["$pst_conduit_$1"],
+		[whether the $1 conduit is built, and if not why])
 	AM_CONDITIONAL([CONDUIT_]m4_toupper([$1]), [test "x$pst_conduit_have" = xyes])
 ])
 

@@ -34,7 +34,7 @@ physical(const char *root)
 	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
-/* "max" of version 2 and the huge number of version 1 both stay above any physical memory. */
+/* Version 2 says "max", version 1 the largest multiple of a page that a signed number holds. */
 static uint64_t
 group_limit(const struct psi_cgroup *group)
 {
@@ -44,7 +44,7 @@ group_limit(const struct psi_cgroup *group)
 
 	if (!psi_cgroup_read(group, file, text, sizeof text) || sscanf(text, "%llu", &bytes) != 1)
 		return UINT64_MAX;
-	return bytes;
+	return bytes >> 62 ? UINT64_MAX : bytes;
 }
 
 static uint64_t

@@ -1,7 +1,6 @@
 #include "runtime/settings_known.h"
 
 #include <fnmatch.h>
-#include <stddef.h>
 
 /* Patterns for fnmatch, by group; * stands for a limit, a device number and the like. */
 static const char *const foreign[] = {
@@ -55,4 +54,10 @@ psi_settings_is_foreign(const char *name)
 			return true;
 	}
 	return false;
+}
+
+const char *
+psi_settings_foreign_name(size_t i)
+{
+	return i < sizeof foreign / sizeof *foreign ? foreign[i] : NULL;
 }

@@ -7,8 +7,12 @@
 #define PSI_SETTINGS_KNOWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* True for such a name. */
 bool psi_settings_is_foreign(const char *name);
+
+/* Pattern number i (* is any text), or NULL past the last. */
+const char *psi_settings_foreign_name(size_t i);
 
 #endif

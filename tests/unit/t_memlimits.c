@@ -114,9 +114,12 @@ START_TEST(host_files_v1)
 	pt_root_file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1073741824\n");
 	pt_root_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	psi_host_memory_read(root, &host);
+	ck_assert_uint_eq(host.cgroup, GIB);
+	pt_root_file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+	psi_host_memory_read(root, &host);
 	pt_root_remove();
 	ck_assert_uint_eq(host.physical, UINT64_C(24656852) * 1024);
-	ck_assert_uint_eq(host.cgroup, GIB);
+	ck_assert_uint_eq(host.cgroup, NONE);
 }
 END_TEST
 

@@ -1,0 +1,200 @@
+#include "config.h"
+
+#include "runtime/introspect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "gasnet_tools.h"
+#include "penstock.h"
+#include "runtime/introspect_features.h"
+#include "runtime/memlimits.h"
+#include "runtime/settings.h"
+#include "runtime/topology.h"
+#include "runtime/util/deny.h"
+
+enum { VALUE_BYTES = 512 };
+
+/* Who listens, and the group that is being told. */
+struct listener {
+	psi_fact_fn *tell;
+	void *context;
+	const char *group;
+};
+
+static void
+tell(const struct listener *to, const char *name, const char *value, const char *origin,
+     const char *note)
+{
+	const struct psi_fact fact = { to->group, name, value, origin, note };
+
+	to->tell(&fact, to->context);
+}
+
+static void
+tell_version(struct listener *to)
+{
+	char text[VALUE_BYTES];
+
+	to->group = "version";
+	tell(to, "penstock", pst_version(), "build", "");
+	snprintf(text, sizeof text, "%d.%d.%d", GASNETT_RELEASE_VERSION_MAJOR,
+		 GASNETT_RELEASE_VERSION_MINOR, GASNETT_RELEASE_VERSION_PATCH);
+	tell(to, "interface", text, "build", "release whose interface programs find here");
+	tell(to, "system", GASNETT_SYSTEM_TUPLE, "build", "");
+	tell(to, "compiler", PLATFORM_COMPILER_IDSTR, "build", "");
+	tell(to, "checks", PST_DEBUG ? "on" : "off", "build", "assertions inside the library");
+	tell(to, "sanitizers", PST_SANITIZER_LIST, "build", "");
+}
+
+/* configure says "yes", or "no (why)". */
+static void
+tell_conduit(const struct listener *to, const char *name, const char *configured, const char *what)
+{
+	bool built = strcmp(configured, "yes") == 0;
+	char note[VALUE_BYTES];
+
+	if (built)
+		snprintf(note, sizeof note, "%s", what);
+	else
+		snprintf(note, sizeof note, "%s; %.*s", what, (int)strcspn(configured + 4, ")"),
+			 configured + 4);
+	tell(to, name, built ? "yes" : "no", "build", note);
+}
+
+static void
+tell_conduits(struct listener *to)
+{
+	to->group = "conduit";
+	tell_conduit(to, "smp", PST_CONDUIT_SMP, "ranks on one host, by shared memory");
+	tell_conduit(to, "ibv", PST_CONDUIT_IBV, "InfiniBand and RoCE, by libibverbs");
+	tell_conduit(to, "ofi", PST_CONDUIT_OFI, "many networks, by libfabric");
+}
+
+static void
+tell_setting(const struct listener *to, const struct psi_setting *row)
+{
+	enum psi_setting_origin origin;
+	const char *value = psi_setting_value(row, &origin);
+	char text[VALUE_BYTES];
+
+	if (value && row->unit && !value[strspn(value, "0123456789.")]) {
+		snprintf(text, sizeof text, "%s %s", value, row->unit);
+		value = text;
+	}
+	tell(to, row->name, value ? value : "", origin == PSI_ORIGIN_DEFAULT ? "default" :
+	     "environment", row->help);
+}
+
+static void
+tell_settings(struct listener *to)
+{
+	size_t t, i;
+
+	to->group = "setting";
+	for (t = 0; psi_setting_tables[t]; t++) {
+		for (i = 0; i < psi_setting_tables[t]->count; i++)
+			tell_setting(to, &psi_setting_tables[t]->rows[i]);
+	}
+}
+
+static void
+tell_bytes(const struct listener *to, const char *name, uint64_t bytes, const char *origin,
+	   const char *note)
+{
+	char text[VALUE_BYTES];
+
+	if (bytes == UINT64_MAX)
+		snprintf(text, sizeof text, "none");
+	else if (bytes >= UINT64_C(1) << 20)
+		snprintf(text, sizeof text, "%" PRIu64 " (%.1f MB)", bytes, (double)bytes / 1048576);
+	else
+		snprintf(text, sizeof text, "%" PRIu64, bytes);
+	tell(to, name, text, origin, note);
+}
+
+static void
+tell_limits(struct listener *to, uint32_t ranks)
+{
+	struct psi_segment_case job = {
+		.store_bytes = UINT64_MAX, .ranks = ranks, .mapped_ranks = ranks,
+		.page_bytes = GASNETT_PAGESIZE,
+	};
+	const char *bound;
+	char note[VALUE_BYTES];
+
+	to->group = "limit";
+	psi_host_memory_read("", &job.host);
+	tell_bytes(to, "memory", job.host.physical, "/proc/meminfo", "of the host");
+	tell_bytes(to, "cgroup memory", job.host.cgroup, "cgroup", "least on the way up");
+	tell_bytes(to, "address space", job.host.address_space, "RLIMIT_AS", "what is left of it");
+	tell_bytes(to, "file size", job.host.file_size, "RLIMIT_FSIZE", "");
+	psi_segment_most(&job, &bound);
+	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks, before queues; the host's bound is %s",
+		 ranks, bound);
+	tell_bytes(to, "segment", psi_memlimits_segment(&job, NULL, 0), "GASNET_MAX_SEGSIZE", note);
+}
+
+static void
+tell_count(const struct listener *to, const char *name, uint64_t count, const char *origin,
+	   const char *note)
+{
+	char text[VALUE_BYTES];
+
+	snprintf(text, sizeof text, "%" PRIu64, count);
+	tell(to, name, text, origin, note);
+}
+
+static void
+tell_topology(struct listener *to, uint32_t ranks)
+{
+	struct psi_topology topology;
+	char text[VALUE_BYTES], note[VALUE_BYTES];
+	bool crowded;
+
+	to->group = "topology";
+	psi_topology_read("", &topology);
+	crowded = psi_topology_crowded(&topology, NULL, ranks, 0);
+	tell_count(to, "CPUs", topology.host_cpus, "/sys", "of the host");
+	tell_count(to, "usable CPUs", topology.usable_cpus, "affinity",
+		   psi_cpus_print(&topology.allowed, note, sizeof note));
+	if (topology.quota_milli)
+		snprintf(text, sizeof text, "%" PRIu64 ".%03" PRIu64 " CPUs",
+			 topology.quota_milli / 1000, topology.quota_milli % 1000);
+	else
+		snprintf(text, sizeof text, "none");
+	tell(to, "quota", text, "cgroup", "CPU time");
+	snprintf(note, sizeof note, "%" PRIu32 " ranks %s", ranks,
+		 crowded ? "share CPUs, and yield while they wait" : "have a CPU each");
+	tell(to, "crowded", crowded ? "yes" : "no", "CPUs and quota", note);
+}
+
+static void
+tell_features(struct listener *to)
+{
+	const struct psi_feature *feature;
+	char note[VALUE_BYTES];
+
+	to->group = "feature";
+	for (feature = psi_features; feature->name; feature++) {
+		bool denied = psi_denied(feature->name), used = !denied && feature->works();
+
+		snprintf(note, sizeof note, "instead: %s", feature->fallback);
+		tell(to, feature->name, used ? "used" : "not used", denied ? "PST_DENY" : "kernel",
+		     used ? "" : note);
+	}
+}
+
+void
+psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
+{
+	struct listener to = { each, context, "" };
+
+	psi_settings_check();
+	tell_version(&to);
+	tell_conduits(&to);
+	tell_settings(&to);
+	tell_limits(&to, ranks);
+	tell_topology(&to, ranks);
+	tell_features(&to);
+}

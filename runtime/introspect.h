@@ -1,0 +1,30 @@
+/*
+ * What the library knows about itself and this host, as flat records for tools to print.  Needs no
+ * job.  Strings live until the callback returns.
+ */
+#ifndef PSI_INTROSPECT_H
+#define PSI_INTROSPECT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct psi_fact {
+	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "feature" */
+	const char *name;
+	const char *value;
+	const char *origin;	/* where the value comes from */
+	const char *note;	/* what it means, or ""; one line */
+};
+
+typedef void psi_fact_fn(const struct psi_fact *fact, void *context);
+
+/*
+ * All facts, group by group, for a job of that many ranks on this host.  A setting that cannot be
+ * parsed ends the process with one line and status 2.
+ */
+void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
+
+/* The settings as a document, in Markdown; the same everywhere, whatever the environment. */
+void psi_introspect_settings_doc(FILE *out);
+
+#endif

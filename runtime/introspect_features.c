@@ -1,0 +1,64 @@
+#include "runtime/introspect_features.h"
+
+#include <linux/membarrier.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static bool
+opened(long fd)
+{
+	if (fd < 0)
+		return false;
+	close((int)fd);
+	return true;
+}
+
+static bool
+memfd_works(void)
+{
+	return opened(memfd_create("penstock-probe", MFD_CLOEXEC));
+}
+
+static bool
+pidfd_works(void)
+{
+	return opened(syscall(SYS_pidfd_open, getpid(), 0));
+}
+
+static bool
+subreaper_works(void)
+{
+	int is_one;
+
+	return prctl(PR_GET_CHILD_SUBREAPER, &is_one) == 0;
+}
+
+static bool
+vm_readv_works(void)
+{
+	char from = 1, to = 0;
+	struct iovec local = { &to, 1 }, remote = { &from, 1 };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 && to == 1;
+}
+
+static bool
+membarrier_works(void)
+{
+	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	return commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+const struct psi_feature psi_features[] = {
+	{ "memfd", memfd_works, "shared memory in unlinked files of /dev/shm or GASNET_TMPDIR" },
+	{ "pidfd", pidfd_works, "processes are watched by number" },
+	{ "subreaper", subreaper_works, "orphans of a rank are found by their process group only" },
+	{ "vm_readv", vm_readv_works, "memory that is not mapped is reached by messages only" },
+	{ "membarrier", membarrier_works, "senders pay for a fence before they look for sleepers" },
+	{ NULL, NULL, NULL },
+};

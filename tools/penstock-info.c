@@ -1,0 +1,159 @@
+/*
+ * penstock-info: version, conduits, settings, limits, topology and kernel features, as a job on
+ * this host would find them.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "penstock.h"
+#include "runtime/introspect.h"
+
+enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256 };
+
+static const char usage[] =
+	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
+	"       penstock-info --settings-md\n"
+	"\n"
+	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
+	"  -g, --group GROUP   only version, conduit, setting, limit, topology or feature\n"
+	"  -c, --csv           one record per line: group,name,value,origin,note\n"
+	"      --settings-md   the settings as a Markdown document\n"
+	"  -h, --help          this text\n"
+	"  -V, --version       the version\n";
+
+static const struct option options[] = {
+	{ "ranks", required_argument, NULL, 'n' },
+	{ "group", required_argument, NULL, 'g' },
+	{ "csv", no_argument, NULL, 'c' },
+	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct view {
+	const char *only;	/* group that is wanted; NULL: all */
+	const char *last;	/* group that was printed last */
+	bool csv;
+};
+
+static void
+put_quoted(const char *text, char end)
+{
+	bool plain = !strpbrk(text, ",\"\n");
+
+	if (!plain)
+		putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	if (!plain)
+		putchar('"');
+	putchar(end);
+}
+
+static void
+print_csv(const struct psi_fact *fact)
+{
+	put_quoted(fact->group, ',');
+	put_quoted(fact->name, ',');
+	put_quoted(fact->value, ',');
+	put_quoted(fact->origin, ',');
+	put_quoted(fact->note, '\n');
+}
+
+/* Names of settings are longer than others; their meaning stands in the document. */
+static void
+print_plain(const struct psi_fact *fact, const char *last)
+{
+	bool setting = strcmp(fact->group, "setting") == 0;
+
+	if (!last || strcmp(last, fact->group) != 0)
+		printf("%s%s\n", last ? "\n" : "", fact->group);
+	printf("  %-*s %-24s %s", setting ? 26 : 14, fact->name, *fact->value ? fact->value : "-",
+	       fact->origin);
+	if (!setting && *fact->note)
+		printf("  (%s)", fact->note);
+	putchar('\n');
+}
+
+static void
+print_fact(const struct psi_fact *fact, void *context)
+{
+	struct view *view = context;
+
+	if (view->only && strcmp(view->only, fact->group) != 0)
+		return;
+	if (view->csv)
+		print_csv(fact);
+	else
+		print_plain(fact, view->last);
+	view->last = fact->group;
+}
+
+static uint32_t
+read_ranks(const char *text)
+{
+	char *end;
+	unsigned long ranks;
+
+	errno = 0;
+	ranks = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || ranks < 1 || ranks > RANKS_MAX) {
+		fprintf(stderr, "penstock-info: -n %s: expected a number from 1 to %d\n", text,
+			RANKS_MAX);
+		exit(BAD_INPUT);
+	}
+	return (uint32_t)ranks;
+}
+
+/* All output has reached its file, or the status says that it has not. */
+static int
+finish(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_SUCCESS;
+	fprintf(stderr, "penstock-info: cannot write: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct view view = { NULL, NULL, false };
+	uint32_t ranks = 1;
+	bool document = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "n:g:chV", options, NULL)) != -1) {
+		switch (option) {
+		case 'n': ranks = read_ranks(optarg); break;
+		case 'g': view.only = optarg; break;
+		case 'c': view.csv = true; break;
+		case OPT_SETTINGS_MD: document = true; break;
+		case 'h': fputs(usage, stdout); return finish();
+		case 'V': printf("penstock-info %s\n", pst_version()); return finish();
+		default: fputs(usage, stderr); return BAD_INPUT;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "penstock-info: unexpected argument: %s\n%s", argv[optind], usage);
+		return BAD_INPUT;
+	}
+	if (document) {
+		psi_introspect_settings_doc(stdout);
+		return finish();
+	}
+	psi_introspect(ranks, print_fact, &view);
+	if (view.only && !view.last) {
+		fprintf(stderr, "penstock-info: no group is named %s\n", view.only);
+		return BAD_INPUT;
+	}
+	return finish();
+}
