@@ -1,0 +1,213 @@
+/*
+ * IMMEDIATE never waits: towards a target that does not poll it says no after
+ * a bounded number, consumes nothing by saying so, and all it accepted arrives.
+ * Requests without the flag wait there, and their sender serves others meanwhile.
+ */
+#include "tests/lib/pt.h"
+
+#include <sys/resource.h>
+
+enum { REQ_SHORT = 128, REQ_MEDIUM, REQ_LONG, REQ_TOTAL, REQ_ECHO, REP_ECHO };
+enum { SHORT, MEDIUM, LONG, KINDS };
+enum { LONG_BYTES = 4096, QUIET_MS = 1200 };
+
+static pt_count arrived, reported, echoes;
+static volatile int announced;
+static size_t medium_bytes;
+
+static void
+req_short(gex_Token_t token, gex_AM_Arg_t a0)
+{
+	(void)token;
+	PT_EQ(a0, 4711);
+	PT_INC(arrived);
+}
+
+static void
+req_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t a0)
+{
+	const char *at = (const char *)buf;
+
+	(void)token;
+	PT_EQ(a0, 4711);
+	PT_EQ(at[0], 'f');
+	PT_EQ(at[nbytes - 1], 'f');
+	PT_INC(arrived);
+}
+
+static void
+req_total(gex_Token_t token, gex_AM_Arg_t accepted)
+{
+	(void)token;
+	announced += accepted;
+	PT_INC(reported);
+}
+
+static void
+req_echo(gex_Token_t token)
+{
+	PT_OK(gex_AM_ReplyShort0(token, REP_ECHO, 0));
+}
+
+static void
+rep_echo(gex_Token_t token)
+{
+	(void)token;
+	PT_INC(echoes);
+}
+
+static int
+try_send(int kind, const char *source, gex_Flags_t flags)
+{
+	char *dest = pt.peers[0].owner + (size_t)pt.rank * LONG_BYTES;
+
+	if (kind == SHORT)
+		return gex_AM_RequestShort1(pt.tm, 0, REQ_SHORT, flags, 4711);
+	if (kind == MEDIUM)
+		return gex_AM_RequestMedium1(pt.tm, 0, REQ_MEDIUM, source, medium_bytes,
+		                             GEX_EVENT_NOW, flags, 4711);
+	return gex_AM_RequestLong1(pt.tm, 0, REQ_LONG, source, LONG_BYTES, dest, GEX_EVENT_NOW,
+	                           flags, 4711);
+}
+
+static long
+resident_kib(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return used.ru_maxrss;
+}
+
+/* Until refused, then many refusals more; the number accepted. */
+static int
+press(int kind, const char *source)
+{
+	uint64_t end = pt_now_ns() + (uint64_t)QUIET_MS * 700000u;
+	long before = resident_kib();
+	int accepted = 0, refused = 0;
+
+	while (pt_now_ns() < end && refused < 20000) {
+		uint64_t start = pt_now_ns(), took;
+
+		if (try_send(kind, source, GEX_FLAG_IMMEDIATE) == 0)
+			accepted++;
+		else
+			refused++;
+		took = pt_now_ns() - start;
+		PT_UNDER(took,
+		         400e6); /* far under the target's silence, far over a lost time slice */
+	}
+	PT_LE(1, refused);
+	PT_LE(accepted, 2000000);
+	PT_UNDER(resident_kib() - before, 64 * 1024); /* KiB */
+	return accepted;
+}
+
+/* One kind: rank 0 is silent, all others press; then everything accepted is there. */
+static void
+silent_target(int kind, const char *source)
+{
+	int accepted = 0;
+
+	pt_barrier();
+	if (pt.rank == 0)
+		pt_sleep_ms(QUIET_MS);
+	else
+		accepted = press(kind, source);
+	PT_OK(gex_AM_RequestShort1(pt.tm, 0, REQ_TOTAL, 0, accepted));
+	if (pt.rank == 0) {
+		GASNET_BLOCKUNTIL(PT_GET(reported) == (int)pt.size);
+		GASNET_BLOCKUNTIL(PT_GET(arrived) >= announced);
+		PT_EQ(PT_GET(arrived), announced);
+		/* nothing comes late */
+		for (int i = 0; i < 1000; i++)
+			PT_OK(gasnet_AMPoll());
+		PT_EQ(PT_GET(arrived), announced);
+		PT_LE(1, announced);
+		PT_SET(arrived, 0);
+		PT_SET(reported, 0);
+		announced = 0;
+	}
+	pt_barrier();
+}
+
+/* Rank 1 waits for room at silent rank 0, and still answers rank 2. */
+static void
+waiting_sender(const char *source)
+{
+	static volatile int sent;
+	uint64_t start, worst = 0;
+
+	if (pt.size < 3)
+		return;
+	pt_barrier();
+	start = pt_now_ns();
+	if (pt.rank == 0)
+		pt_sleep_ms(QUIET_MS);
+	if (pt.rank == 1)
+		for (; sent < 4000; sent++)
+			PT_OK(try_send(MEDIUM, source, 0));
+	while (pt.rank == 2 && pt_now_ns() - start < (uint64_t)QUIET_MS * 800000u) {
+		uint64_t begin = pt_now_ns(), took;
+		int before = PT_GET(echoes);
+
+		PT_OK(gex_AM_RequestShort0(pt.tm, 1, REQ_ECHO, 0));
+		GASNET_BLOCKUNTIL(PT_GET(echoes) != before);
+		took = pt_now_ns() - begin;
+		worst = took > worst ? took : worst;
+	}
+	PT_UNDER(worst, 500e6);
+	if (pt.rank == 2)
+		PT_LE(10, PT_GET(echoes));
+	if (pt.rank == 0) {
+		GASNET_BLOCKUNTIL(PT_GET(arrived) == 4000);
+		PT_SET(arrived, 0);
+	}
+	pt_barrier();
+}
+
+/* To oneself: never waits either, and what is accepted is delivered. */
+static void
+self_target(const char *source)
+{
+	int accepted = 0;
+
+	for (int i = 0; i < 3000; i++)
+		if (try_send(i % KINDS, source, GEX_FLAG_IMMEDIATE) == 0)
+			accepted++;
+	PT_LE(1, accepted);
+	GASNET_BLOCKUNTIL(PT_GET(arrived) >= accepted);
+	PT_EQ(PT_GET(arrived), accepted);
+	PT_SET(arrived, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	gex_AM_Entry_t table[] = {
+		PT_HANDLER(REQ_SHORT, req_short, PT_REQ_SHORT, 1),
+		PT_HANDLER(REQ_MEDIUM, req_payload, PT_REQ_MEDIUM, 1),
+		PT_HANDLER(REQ_LONG, req_payload, PT_REQ_LONG, 1),
+		PT_HANDLER(REQ_TOTAL, req_total, PT_REQ_SHORT, 1),
+		PT_HANDLER(REQ_ECHO, req_echo, PT_REQ_SHORT, 0),
+		PT_HANDLER(REP_ECHO, rep_echo, PT_REP_SHORT, 0),
+	};
+	char *source;
+
+	pt_init(&argc, &argv, 0);
+	pt_attach(table, PT_COUNT(table), (size_t)pt.size * LONG_BYTES);
+	medium_bytes = gex_AM_MaxRequestMedium(pt.tm, 0, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 1);
+	source = malloc(medium_bytes + LONG_BYTES);
+	PT_CHECK(source != NULL);
+	memset(source, 'f', medium_bytes + LONG_BYTES);
+	pt_barrier();
+	if (pt.rank == 0)
+		self_target(source);
+	if (pt.size > 1) {
+		for (int kind = 0; kind < KINDS; kind++)
+			silent_target(kind, source);
+		waiting_sender(source);
+	}
+	pt_finish();
+}

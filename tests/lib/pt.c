@@ -1,0 +1,282 @@
+/* Start, end and failure of a test program. Once in_job is set the job is ended by gasnet_exit. */
+#include "tests/lib/pt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+struct pt_job pt;
+
+static volatile int in_job;
+static unsigned long checks_done;
+static const char *volatile phase = "start";
+
+static unsigned long
+number_from_env(const char *name, unsigned long fallback)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoul(text, NULL, 0) : fallback;
+}
+
+static enum pt_level
+level_from_env(void)
+{
+	const char *text = getenv("CHECK_LEVEL");
+
+	if (text && !strcmp(text, "quick"))
+		return PT_QUICK;
+	if (text && !strcmp(text, "long"))
+		return PT_LONG;
+	return PT_FULL;
+}
+
+static void
+put_text(const char *text)
+{
+	ssize_t put = write(2, text, strlen(text));
+
+	(void)put;
+}
+
+/* Async-signal-safe: the program may be anywhere. */
+static void
+deadline_over(int signal_number)
+{
+	char number[12];
+	char *digit = number + sizeof(number) - 1;
+	unsigned rank = (unsigned)pt.rank;
+
+	(void)signal_number;
+	*digit = 0;
+	do {
+		*--digit = (char)('0' + rank % 10);
+	} while ((rank /= 10) != 0);
+	put_text("pt: ");
+	put_text(pt.name ? pt.name : "?");
+	put_text(" " PT_MODE ": rank ");
+	put_text(in_job ? digit : "?");
+	put_text(": FAIL: deadline over in phase: ");
+	put_text(phase);
+	put_text("\n");
+	_exit(124);
+}
+
+static void
+arm_deadline(unsigned extra_s)
+{
+	signal(SIGALRM, deadline_over);
+	alarm((unsigned)number_from_env("PT_DEADLINE", 60) + extra_s);
+}
+
+void
+pt_prepare(char **argv)
+{
+	const char *slash = argv && argv[0] ? strrchr(argv[0], '/') : NULL;
+	const char *slack = getenv("PT_SLACK");
+
+	pt.name = slash ? slash + 1 : argv && argv[0] ? argv[0] : "test";
+	pt.level = level_from_env();
+	pt.seed = number_from_env("PT_SEED", 20251121);
+	pt.slack = slack ? atof(slack) : 1;
+	if (pt.slack <= 0)
+		pt.slack = 1;
+	/* a process that becomes the launcher outlives the ranks' own deadlines */
+	arm_deadline(5);
+}
+
+void
+pt_adopt(gex_Client_t client, gex_EP_t ep, gex_TM_t tm)
+{
+	pt.client = client;
+	pt.ep = ep;
+	pt.tm = tm;
+	pt.rank = gex_System_QueryJobRank();
+	pt.size = gex_System_QueryJobSize();
+	in_job = 1;
+	arm_deadline(0);
+}
+
+void
+pt_init(int *argc, char ***argv, gex_Flags_t flags)
+{
+	gex_Client_t client;
+	gex_EP_t ep;
+	gex_TM_t tm;
+	int result;
+
+	if (!pt.name)
+		pt_prepare(argv ? *argv : NULL);
+	pt_phase("gex_Client_Init");
+	result = gex_Client_Init(&client, &ep, &tm, "PT_TEST", argc, argv, flags);
+	PT_OK(result);
+	pt_adopt(client, ep, tm);
+	pt_phase("after gex_Client_Init");
+}
+
+void
+pt_find_peers(void)
+{
+	pt.peers = (struct pt_peer *)calloc(pt.size, sizeof(*pt.peers));
+	PT_CHECK(pt.peers != NULL);
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
+		void *owner = NULL, *local = NULL;
+		uintptr_t bytes = 0;
+
+		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pt.tm, rank, &owner, &local, &bytes, 0));
+		pt.peers[rank].owner = (char *)owner;
+		pt.peers[rank].local = (char *)local;
+		pt.peers[rank].size_bytes = bytes;
+	}
+	pt.base = pt.peers[pt.rank].owner;
+	pt.segment_bytes = pt.peers[pt.rank].size_bytes;
+}
+
+void
+pt_attach(gex_AM_Entry_t *table, size_t count, size_t segment_bytes)
+{
+	size_t page = GASNET_PAGESIZE;
+
+	pt_phase("registration of handlers");
+	if (count)
+		PT_OK(gex_EP_RegisterHandlers(pt.ep, table, count));
+	pt_phase("gex_Segment_Attach");
+	if (!segment_bytes)
+		segment_bytes = 1;
+	PT_OK(gex_Segment_Attach(&pt.segment, pt.tm, (segment_bytes + page - 1) / page * page));
+	pt_find_peers();
+	pt_barrier();
+	pt_phase("body");
+}
+
+void
+pt_start(int *argc, char ***argv, gex_AM_Entry_t *table, size_t count, size_t segment_bytes)
+{
+	pt_init(argc, argv, 0);
+	pt_attach(table, count, segment_bytes);
+}
+
+void
+pt_barrier(void)
+{
+	gex_Event_Wait(gex_Coll_BarrierNB(pt.tm, 0));
+}
+
+void
+pt_finish(void)
+{
+	pt_phase("end");
+	if (!__atomic_load_n(&checks_done, __ATOMIC_RELAXED))
+		PT_FAIL("the program checked nothing");
+	pt_barrier();
+	gasnet_exit(0);
+	abort();
+}
+
+void
+pt_skip(const char *reason)
+{
+	if (!in_job || pt.rank == 0) {
+		printf("SKIP: %s\n", reason);
+		fflush(stdout);
+	}
+	if (in_job) {
+		pt_barrier();
+		gasnet_exit(77);
+	}
+	exit(77);
+}
+
+void
+pt_phase(const char *text)
+{
+	phase = text;
+}
+
+unsigned long
+pt_scale(unsigned long quick, unsigned long full)
+{
+	return pt.level == PT_QUICK ? quick : full;
+}
+
+void
+pt_fail(const char *file, int line, const char *format, ...)
+{
+	char text[700];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	fprintf(stderr,
+	        "pt: %s " PT_MODE ": rank %u of %u: FAIL %s:%d: %s (phase: %s; PT_SEED=%llu)\n",
+	        pt.name ? pt.name : "?", (unsigned)pt.rank, (unsigned)pt.size, file, line, text,
+	        phase, (unsigned long long)pt.seed);
+	fflush(stderr);
+	if (in_job)
+		gasnet_exit(1);
+	_exit(1);
+}
+
+void
+pt_check(int good, const char *file, int line, const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (!good)
+		pt_fail(file, line, "%s", text);
+}
+
+void
+pt_check_eq(long long got, long long want, const char *file, int line, const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (got != want)
+		pt_fail(file, line, "%s: got %lld (0x%llx), want %lld (0x%llx)", text, got,
+		        (unsigned long long)got, want, (unsigned long long)want);
+}
+
+void
+pt_check_le(unsigned long long small, unsigned long long large, const char *file, int line,
+            const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (small > large)
+		pt_fail(file, line, "%s: %llu > %llu", text, small, large);
+}
+
+void
+pt_check_ptr(const void *got, const void *want, const char *file, int line, const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (got != want)
+		pt_fail(file, line, "%s: got %p, want %p", text, got, want);
+}
+
+void
+pt_check_str(const char *got, const char *want, const char *file, int line, const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (!got || strcmp(got, want) != 0)
+		pt_fail(file, line, "%s: got \"%s\", want \"%s\"", text, got ? got : "(null)",
+		        want);
+}
+
+void
+pt_check_near(double got, double limit, const char *file, int line, const char *text)
+{
+	__atomic_add_fetch(&checks_done, 1, __ATOMIC_RELAXED);
+	if (!(got < limit * pt.slack))
+		pt_fail(file, line, "%s: got %g, limit %g", text, got, limit * pt.slack);
+}
+
+gex_Rank_t
+pt_source(gex_Token_t token)
+{
+	gex_Token_Info_t info;
+	gex_TI_t valid = gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+
+	PT_CHECK(valid & GEX_TI_SRCRANK);
+	PT_CHECK(info.gex_srcrank < pt.size);
+	return info.gex_srcrank;
+}

@@ -1,0 +1,140 @@
+/* Clocks, random numbers, memory patterns and threads of the test programs. */
+#include "tests/lib/pt.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
+
+uint64_t
+pt_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+double
+pt_cpu_seconds(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+	       1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+void
+pt_sleep_ms(unsigned ms)
+{
+	struct timespec rest = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+		;
+}
+
+void
+pt_spin_ms(unsigned ms)
+{
+	uint64_t end = pt_now_ns() + (uint64_t)ms * 1000000u;
+
+	while (pt_now_ns() < end)
+		;
+}
+
+/* splitmix64 */
+static uint64_t
+mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+struct pt_rng
+pt_rng_make(uint64_t stream)
+{
+	struct pt_rng rng = { mix(pt.seed) ^ mix(stream + 0x9e3779b97f4a7c15u) };
+
+	return rng;
+}
+
+uint64_t
+pt_rand(struct pt_rng *rng)
+{
+	rng->state += 0x9e3779b97f4a7c15u;
+	return mix(rng->state);
+}
+
+uint64_t
+pt_rand_below(struct pt_rng *rng, uint64_t bound)
+{
+	return bound ? pt_rand(rng) % bound : 0;
+}
+
+unsigned char
+pt_byte(uint64_t key, size_t i)
+{
+	/* the high part makes whole pages differ from each other */
+	return (unsigned char)(key * 131 + (key >> 8) * 29 + i * 167 + (i >> 8) * 59 +
+	                       (i >> 16) * 13 + 7);
+}
+
+void
+pt_fill(void *buf, size_t nbytes, uint64_t key)
+{
+	unsigned char *to = (unsigned char *)buf;
+
+	for (size_t i = 0; i < nbytes; i++)
+		to[i] = pt_byte(key, i);
+}
+
+void
+pt_check_mem(const void *buf, size_t nbytes, uint64_t key, const char *file, int line,
+             const char *text)
+{
+	const unsigned char *at = (const unsigned char *)buf;
+
+	pt_check(1, file, line, text);
+	for (size_t i = 0; i < nbytes; i++) {
+		if (at[i] != pt_byte(key, i))
+			pt_fail(file, line,
+			        "%s: byte %zu of %zu at %p is 0x%02x, want 0x%02x (pattern %llu)",
+			        text, i, nbytes, (const void *)(at + i), at[i], pt_byte(key, i),
+			        (unsigned long long)key);
+	}
+}
+
+struct thread_job {
+	void (*fn)(unsigned index, void *arg);
+	void *arg;
+	unsigned index;
+	pthread_t id;
+};
+
+static void *
+thread_main(void *arg)
+{
+	struct thread_job *job = (struct thread_job *)arg;
+
+	job->fn(job->index, job->arg);
+	return NULL;
+}
+
+void
+pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg)
+{
+	struct thread_job *jobs = (struct thread_job *)calloc(count, sizeof(*jobs));
+
+	PT_CHECK(jobs != NULL);
+	for (unsigned i = 0; i < count; i++) {
+		jobs[i].fn = fn;
+		jobs[i].arg = arg;
+		jobs[i].index = i;
+		PT_EQ(pthread_create(&jobs[i].id, NULL, thread_main, &jobs[i]), 0);
+	}
+	for (unsigned i = 0; i < count; i++)
+		PT_EQ(pthread_join(jobs[i].id, NULL), 0);
+	free(jobs);
+}
