@@ -120,6 +120,18 @@ decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct
 	return name;
 }
 
+/* Now and then, lanes that have been quiet are dropped from the list.  Under poll_lock. */
+static void
+after_empty_poll(struct psi_port *port, unsigned network)
+{
+	unsigned period = port->conduit->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
+
+	if (port->active_count[network] <= KEPT_LANES || ++port->idle_polls[network] < period)
+		return;
+	port->idle_polls[network] = 0;
+	psmp_unpoll_quiet(port, network);
+}
+
 /* --------------------------------------------------------------- one thread at a time --- */
 
 static unsigned
@@ -177,6 +189,8 @@ poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 		activate(port, network);
 	delivered = drain_active(port, network, budget);
+	if (!delivered)
+		after_empty_poll(port, network);
 	psi_spinlock_unlock(&port->poll_lock[network]);
 	return delivered;
 }
@@ -236,6 +250,8 @@ poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 			activate(port, network);
 		found = take(port, network, message);
+		if (!found && !delivered)
+			after_empty_poll(port, network);
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
 			break;
@@ -248,18 +264,6 @@ poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 }
 
 /* --------------------------------------------------------------------------- the poll --- */
-
-/* Now and then, lanes that have been quiet are dropped from the list. */
-static void
-after_empty_poll(struct psi_port *port, unsigned network)
-{
-	unsigned period = port->conduit->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
-
-	if (port->active_count[network] <= KEPT_LANES || ++port->idle_polls[network] < period)
-		return;
-	port->idle_polls[network] = 0;
-	psmp_unpoll_quiet(port, network);
-}
 
 unsigned
 psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
@@ -281,8 +285,6 @@ psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			                      atomic_load_explicit(&port->stats[PSMP_DELIVERED],
 			                                           memory_order_relaxed) + here,
 			                      memory_order_relaxed);
-		else
-			after_empty_poll(port, network);
 		delivered += here;
 	}
 	return delivered;

@@ -140,7 +140,7 @@ pending(struct psi_port *port, unsigned network)
 	return false;
 }
 
-/* Drops those active lanes that had no message since the last two sweeps. */
+/* Drops those active lanes that had no message since the last two sweeps.  Under poll_lock. */
 void
 psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 {
@@ -148,8 +148,6 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 	struct psmp_in *lanes = port->in[network];
 	uint64_t header;
 
-	if (!psi_spinlock_try(&port->poll_lock[network]))
-		return;
 	for (uint32_t i = 0; i < port->active_count[network]; i++) {
 		struct psmp_in *in = &lanes[active[i]];
 
@@ -172,7 +170,6 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 		active[kept++] = active[i];
 	}
 	port->active_count[network] = kept;
-	psi_spinlock_unlock(&port->poll_lock[network]);
 }
 
 /* ------------------------------------------------------------------------------- sleep --- */
