@@ -10,11 +10,13 @@
  *                  receiver: set bit 0 of wake,  look at top
  *   D3  room       receiver: tell consumed / give buffer,  look at want_top
  *                  sender: set bit in want_top,  look for room again
+ *   D4  ring()     ringer: any memory,           look at wake
+ *                  sleeper: set bit 0 of wake,   look at that memory
  *
- * In D2 all four are sequentially consistent, the writes being read-modify-writes.  In D3 the receiver
- * fences, the sender's write is a read-modify-write.  In D1 the receiver fences, or makes all
- * processes fence at once (membarrier); in the first case the sender fences too, in the second its
- * two accesses need only stay in program order, which the interrupt turns into the same.
+ * In D2 all four are sequentially consistent, the writes being read-modify-writes.  In D3 and D4 both
+ * sides fence, since what they look at last is not.  In D1 the receiver fences, or makes all processes
+ * fence at once (membarrier); in the first case the sender fences too, in the second its two accesses
+ * need only stay in program order, which the interrupt turns into the same.
  *
  * Sleepers of a process share one word, since one endpoint has one.  A wake rings all of them.
  */
@@ -45,6 +47,7 @@ ring_word(_Atomic uint32_t *wake)
 void
 psmp_ring(struct psi_port *port)
 {
+	psi_store_load_fence();
 	if (ring_word(&port->shared->wake))
 		psmp_count(port, PSMP_RUNG);
 }
@@ -218,6 +221,7 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_seq_cst) | 1;
 	if (want_peer != PSI_NO_PEER)
 		want_room(port, want_peer);
+	psi_store_load_fence();
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
 			continue;

@@ -1,0 +1,418 @@
+/* Sleeping and waking: without a time bound, so that a wake-up that is lost hangs the test. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/util/clock.h"
+#include "tests/unit/psmp_rig.h"
+
+static void
+count(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	(void)got;
+	atomic_fetch_add((_Atomic uint32_t *)rank->data, 1);
+}
+
+static struct rig *
+open_rig(uint32_t ranks, bool threaded, bool crowded, _Atomic uint32_t *heard)
+{
+	const struct rig_options options = { ranks, threaded, crowded, count };
+	struct rig *rig = rig_open(&options);
+
+	for (uint32_t place = 0; place < ranks; place++)
+		rig->rank[place].data = heard;
+	return rig;
+}
+
+static int
+send_short(struct rig *rig, uint32_t from, uint32_t to, unsigned network)
+{
+	const struct psi_am am = { .peer = to, .category = PSI_SHORT, .network = (uint8_t)network };
+
+	return rig->ops->am_send(rig->rank[from].port, &am);
+}
+
+static int
+arm(struct rig *rig, uint32_t place, unsigned networks, uint32_t want, uint32_t *ticket_out)
+{
+	return rig->ops->arm(rig->rank[place].port, networks, want, ticket_out);
+}
+
+/* ------------------------------------------------------------------------- one thread --- */
+
+/* Whether the lane is looked at or not, a message that lies there forbids to sleep. */
+START_TEST(arm_sees_what_is_there)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(80, _i % 2, _i / 2, &heard);
+	uint32_t ticket;
+
+	for (uint32_t round = 0; round < 100; round++) {
+		const uint32_t from = round % 79;
+		const unsigned network = round % 2;
+
+		ck_assert_int_eq(send_short(rig, from, 79, network), PSI_OK);
+		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
+		ck_assert_int_eq(arm(rig, 79, 1u << network, PSI_NO_PEER, &ticket), PSI_AGAIN);
+		ck_assert_int_eq(arm(rig, 79, 1u << (1 - network), PSI_NO_PEER, &ticket), PSI_OK);
+		rig->ops->disarm(rig->rank[79].port);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
+		/* the lane is looked at now: the next message needs no announcement */
+		ck_assert_int_eq(send_short(rig, from, 79, network), PSI_OK);
+		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
+		if (round % 3)
+			continue;
+		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+		rig->ops->disarm(rig->rank[79].port);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* What rings between arm and sleep ends the sleep before it begins; what came before does not. */
+START_TEST(a_ring_after_the_ticket_counts)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
+	struct psi_port *port = rig->rank[1].port;
+	uint32_t ticket;
+	uint64_t from;
+
+	for (int round = 0; round < 100; round++) {
+		rig->ops->ring(port);
+		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+		rig->ops->ring(port);
+		rig->ops->sleep(port, ticket, 0);
+		rig->ops->disarm(port);
+
+		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
+		rig->ops->sleep(port, ticket, 0);
+		rig->ops->disarm(port);
+		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 4), 1);
+	}
+	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+	from = psi_now_ns();
+	rig->ops->sleep(port, ticket, 20000000);
+	ck_assert_uint_ge(psi_now_ns() - from, 10000000);
+	rig->ops->disarm(port);
+	rig_close(rig);
+}
+END_TEST
+
+/* Somebody who waits for nothing is not rung: with one thread, disarm takes the announcement back. */
+START_TEST(nobody_rings_who_is_awake)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(2, false, _i, &heard);
+	uint32_t ticket;
+
+	for (int round = 0; round < 50; round++) {
+		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+		rig->ops->disarm(rig->rank[1].port);
+		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
+		rig->ops->ring(rig->rank[1].port);
+	}
+	ck_assert_uint_eq(rig_stat(&rig->rank[0], "rung"), 0);
+	ck_assert_uint_eq(rig_stat(&rig->rank[1], "rung"), 0);
+	rig_close(rig);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------ many threads --- */
+
+struct sleeper {
+	struct rig *rig;
+	uint32_t place, want;
+	unsigned networks;
+	bool (*until)(struct sleeper *sleeper);
+	_Atomic uint32_t *heard;
+	_Atomic uint32_t flag;
+	_Atomic uint32_t sleeps;
+	pthread_t thread;
+	struct psi_claim claim;
+};
+
+/* Polls and sleeps, without a bound, until the condition holds. */
+static void
+sleep_until(struct sleeper *s)
+{
+	struct psi_port *port = s->rig->rank[s->place].port;
+	uint32_t ticket;
+
+	while (!s->until(s)) {
+		if (s->rig->ops->poll(port, s->networks, 16))
+			continue;
+		if (s->rig->ops->arm(port, s->networks, s->want, &ticket) != PSI_OK)
+			continue;
+		if (!s->until(s)) {
+			atomic_fetch_add(&s->sleeps, 1);
+			s->rig->ops->sleep(port, ticket, 0);
+		}
+		s->rig->ops->disarm(port);
+	}
+}
+
+static void *
+sleeper_main(void *argument)
+{
+	sleep_until(argument);
+	return NULL;
+}
+
+/* Starts the sleeper and waits until it went to sleep, as far as can be seen from outside. */
+static void
+start_asleep(struct sleeper *s)
+{
+	atomic_store(&s->sleeps, 0);
+	atomic_store(&s->flag, 0);
+	ck_assert_int_eq(pthread_create(&s->thread, NULL, sleeper_main, s), 0);
+	while (!atomic_load(&s->sleeps))
+		sched_yield();
+	for (int i = 0; i < 20; i++)
+		sched_yield();
+}
+
+static bool
+has_heard(struct sleeper *s)
+{
+	return atomic_load(s->heard) > 0;
+}
+
+START_TEST(a_message_wakes)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = has_heard,
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+
+	for (uint32_t round = 0; round < 300; round++) {
+		atomic_store(&heard, 0);
+		start_asleep(&s);
+		ck_assert_int_eq(send_short(rig, round % 2 * 2, 1, round / 2 % 2), PSI_OK);
+		pthread_join(s.thread, NULL);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+static bool
+lane_has_room(struct sleeper *s)
+{
+	return send_short(s->rig, s->place, s->want, PSI_REQUESTS) == PSI_OK;
+}
+
+/* Who found a lane full sleeps until the receiver has consumed from it. */
+START_TEST(room_in_a_lane_wakes)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct sleeper s = { .rig = rig, .place = 1, .want = 2, .until = lane_has_room,
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+
+	for (uint32_t round = 0; round < 100; round++) {
+		while (send_short(rig, 1, 2, PSI_REQUESTS) == PSI_OK)
+			;
+		start_asleep(&s);
+		while (rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
+			;
+		pthread_join(s.thread, NULL);
+		while (rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
+			;
+	}
+	rig_close(rig);
+}
+END_TEST
+
+static bool
+buffer_is_free(struct sleeper *s)
+{
+	s->claim = (struct psi_claim){ .peer = s->want, .network = PSI_REQUESTS,
+	                               .least_bytes = 65536, .most_bytes = 65536 };
+	return s->rig->ops->am_claim(s->rig->rank[s->place].port, &s->claim) == PSI_OK;
+}
+
+/* Who found no buffer sleeps until one is given back: by the receiver, which consumed its message, or
+ * by a third rank, which cancels. */
+START_TEST(room_in_the_pool_wakes)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct sleeper s = { .rig = rig, .place = 1, .want = 2, .until = buffer_is_free,
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+	struct sleeper owner = { .rig = rig, .place = 0, .want = 2 };
+
+	for (uint32_t round = 0; round < 100; round++) {
+		struct psi_claim held[PSMP_LARGE_COUNT];
+
+		for (int i = 0; i < PSMP_LARGE_COUNT; i++) {
+			ck_assert(buffer_is_free(&owner));
+			held[i] = owner.claim;
+		}
+		start_asleep(&s);
+		if (round % 2) {
+			const struct psi_am am = { .peer = 2, .category = PSI_MEDIUM,
+			                           .network = PSI_REQUESTS, .len_bytes = 5 };
+
+			ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &held[0], &am), PSI_OK);
+			ck_assert_uint_eq(rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 4), 1);
+		} else {
+			rig->ops->am_cancel(rig->rank[0].port, &held[0]);
+		}
+		pthread_join(s.thread, NULL);
+		rig->ops->am_cancel(rig->rank[1].port, &s.claim);
+		for (int i = 1; i < PSMP_LARGE_COUNT; i++)
+			rig->ops->am_cancel(rig->rank[0].port, &held[i]);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+static bool
+flag_is_set(struct sleeper *s)
+{
+	return atomic_load_explicit(&s->flag, memory_order_relaxed);
+}
+
+START_TEST(ring_wakes)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
+	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = flag_is_set,
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+
+	for (uint32_t round = 0; round < 300; round++) {
+		start_asleep(&s);
+		atomic_store_explicit(&s.flag, 1, memory_order_relaxed);
+		rig->ops->ring(rig->rank[1].port);
+		pthread_join(s.thread, NULL);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* A thread that polls takes lanes over on which a sleeping one of the same port counted: it is rung,
+ * and comes back to sleep on them, so that the next message wakes it when nobody polls any more. */
+START_TEST(a_poll_beside_a_sleeper_rings_it)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(2, true, _i, &heard);
+	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = flag_is_set,
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+
+	for (uint32_t round = 0; round < 200; round++) {
+		atomic_store(&heard, 0);
+		start_asleep(&s);
+		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
+		rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4);
+		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
+		while (atomic_load(&heard) < 2)
+			sched_yield();
+		atomic_store(&s.flag, 1);
+		rig->ops->ring(rig->rank[1].port);
+		pthread_join(s.thread, NULL);
+	}
+	rig_close(rig);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- close races, many times --- */
+
+struct race {
+	struct rig *rig;
+	uint32_t rounds;
+	/* relaxed, each in a line of its own: the start of a round, its news, its end */
+	PSMP_LINE_ALIGNED _Atomic uint32_t start;
+	PSMP_LINE_ALIGNED _Atomic uint32_t news;
+	PSMP_LINE_ALIGNED _Atomic uint32_t end;
+};
+
+static void
+spin_until(const _Atomic uint32_t *word, uint32_t round)
+{
+	for (uint32_t looks = 1; atomic_load(word) < round; looks++)
+		if (looks % 4096 == 0)
+			sched_yield();
+}
+
+/* A few to some hundred cycles, so that the two sides meet at any moment of each other. */
+static void
+dither(uint32_t round, uint32_t salt)
+{
+	for (volatile uint32_t i = (round * 2 + salt) * 2654435761u >> 26; i; i--)
+		;
+}
+
+static void *
+race_main(void *argument)
+{
+	struct race *race = argument;
+	struct psi_port *port = race->rig->rank[1].port;
+	uint32_t ticket;
+
+	for (uint32_t round = 1; round <= race->rounds; round++) {
+		spin_until(&race->start, round);
+		dither(round, 0);
+		while (race->rig->ops->arm(port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) == PSI_OK) {
+			bool there = atomic_load_explicit(&race->news, memory_order_relaxed) >= round;
+
+			if (!there)
+				race->rig->ops->sleep(port, ticket, 0);
+			race->rig->ops->disarm(port);
+			if (there)
+				break;
+		}
+		atomic_store(&race->end, round);
+	}
+	return NULL;
+}
+
+/* News in plain memory and a ring right after it, while the other side arms and looks: the ring must
+ * not look for sleepers before the news can be seen. */
+START_TEST(news_before_a_ring_are_not_missed)
+{
+	_Atomic uint32_t heard = 0;
+	struct race race = { .rig = open_rig(2, _i % 2, _i / 2, &heard), .rounds = 100000 };
+	pthread_t other;
+
+	ck_assert_int_eq(pthread_create(&other, NULL, race_main, &race), 0);
+	for (uint32_t round = 1; round <= race.rounds; round++) {
+		atomic_store(&race.start, round);
+		race.rig->ops->ring(race.rig->rank[1].port); /* has the word in this CPU's cache */
+		dither(round, 1);
+		atomic_store_explicit(&race.news, round, memory_order_relaxed);
+		race.rig->ops->ring(race.rig->rank[1].port);
+		spin_until(&race.end, round);
+	}
+	pthread_join(other, NULL);
+	rig_close(race.rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("psmp sleep");
+	TCase *tests = tcase_create("sleep");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, arm_sees_what_is_there, 0, 4);
+	tcase_add_loop_test(tests, a_ring_after_the_ticket_counts, 0, 4);
+	tcase_add_loop_test(tests, nobody_rings_who_is_awake, 0, 2);
+	tcase_add_loop_test(tests, a_message_wakes, 0, 4);
+	tcase_add_loop_test(tests, room_in_a_lane_wakes, 0, 4);
+	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
+	tcase_add_loop_test(tests, ring_wakes, 0, 4);
+	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
+	tcase_add_loop_test(tests, news_before_a_ring_are_not_missed, 0, 4);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
