@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/cgroup.h"
-#include "runtime/hostfile.h"
+#include "runtime/util/cgroup.h"
+#include "runtime/util/hostfile.h"
 #include "runtime/memlimits.h"
 
 enum { TEXT_BYTES = 256 };
@@ -65,13 +65,9 @@ cgroup_memory(const char *root)
 }
 
 static uint64_t
-resource_limit(int what)
+limit_or_none(int error, const struct rlimit *limit)
 {
-	struct rlimit limit;
-
-	if (getrlimit((__rlimit_resource_t)what, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
+	return error != 0 || limit->rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit->rlim_cur;
 }
 
 /* First field of statm: pages of address space in use. */
@@ -91,11 +87,12 @@ void
 psi_host_memory_read(const char *root, struct psi_host_memory *out)
 {
 	uint64_t used = mapped_bytes(root);
+	struct rlimit limit;
 
 	out->physical = physical(root);
 	out->cgroup = cgroup_memory(root);
-	out->file_size = resource_limit(RLIMIT_FSIZE);
-	out->address_space = resource_limit(RLIMIT_AS);
+	out->file_size = limit_or_none(getrlimit(RLIMIT_FSIZE, &limit), &limit);
+	out->address_space = limit_or_none(getrlimit(RLIMIT_AS, &limit), &limit);
 	if (out->address_space != UINT64_MAX)
 		out->address_space -= used < out->address_space ? used : out->address_space;
 }

@@ -327,10 +327,13 @@ psi_settings_check(void)
 	for (t = 0; psi_setting_tables[t]; t++) {
 		for (i = 0; i < psi_setting_tables[t]->count; i++) {
 			const struct psi_setting *row = &psi_setting_tables[t]->rows[i];
-			const char *text = psi_setting_value(row, NULL);
+			enum psi_setting_origin origin;
+			const char *text = psi_setting_value(row, &origin);
 
 			if (text && !psi_setting_accepted(row, text))
 				refuse(row, text);
+			if (origin == PSI_ORIGIN_ENVIRONMENT)
+				report(row, text, origin);
 		}
 	}
 }

@@ -93,7 +93,10 @@ bool psi_settings_warns(void);
 void psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	__attribute__((noreturn));
 
-/* Ends the process if any value cannot be parsed; else returns.  For the start of a job. */
+/*
+ * For the start of a job: ends the process if any value cannot be parsed, and reports, under
+ * GASNET_VERBOSEENV, those that the user gave; others are reported when they are read.
+ */
 void psi_settings_check(void);
 
 /*

@@ -2,8 +2,8 @@
  * What a rank does when a signal would end it: say so in one line, print a stack trace or wait for
  * a debugger if asked to, and then end by that signal, so that its status is 128 + n.
  *
- * Only signals with the default action are taken, and none of GASNET_NO_CATCH_SIGNAL; a handler that
- * the client sets, earlier or later, stays.
+ * Only signals with the default action are taken, and none of GASNET_NO_CATCH_SIGNAL; a handler
+ * that the client sets, earlier or later, stays.
  */
 #ifndef PSI_SIGNALS_H
 #define PSI_SIGNALS_H

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cgroup.h"
-#include "runtime/hostfile.h"
+#include "runtime/util/cgroup.h"
+#include "runtime/util/hostfile.h"
 
 enum { WORDS = PSI_CPUS_MAX / 64, TEXT_BYTES = 8192 };
 

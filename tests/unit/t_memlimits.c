@@ -7,6 +7,7 @@
 
 #include "runtime/memlimits.h"
 #include "runtime/settings.h"
+#include "runtime/util/oom.h"
 #include "tests/unit/fake_root.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -141,6 +142,27 @@ START_TEST(host_files_v2)
 }
 END_TEST
 
+START_TEST(kills_for_lack_of_memory)
+{
+	const char *root = pt_root_make();
+
+	ck_assert_uint_eq(psi_oom_kills(root), 0);
+	pt_root_file("/proc/vmstat", "nr_free_pages 7\noom_kill 9\n");
+	ck_assert_uint_eq(psi_oom_kills(root), 9);
+	pt_root_file("/proc/self/cgroup", "0::/job\n");
+	pt_root_file("/proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 c rw\n");
+	pt_root_file("/sys/fs/cgroup/job/memory.events", "low 1\noom 4\noom_kill 3\n");
+	ck_assert_uint_eq(psi_oom_kills(root), 3);
+	pt_root_file("/proc/self/cgroup", "4:memory:/a\n0::/\n");
+	pt_root_file("/proc/self/mountinfo",
+		     "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+	pt_root_file("/sys/fs/cgroup/memory/a/memory.oom_control",
+		     "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+	ck_assert_uint_eq(psi_oom_kills(root), 2);
+	pt_root_remove();
+}
+END_TEST
+
 START_TEST(resource_limits_are_read)
 {
 	struct rlimit files = { 3 * GIB, RLIM_INFINITY }, space = { GIB << 20, RLIM_INFINITY };
@@ -204,6 +226,7 @@ main(void)
 	tcase_add_loop_test(tests, arithmetic, 0, sizeof table / sizeof *table);
 	tcase_add_test(tests, host_files_v1);
 	tcase_add_test(tests, host_files_v2);
+	tcase_add_test(tests, kills_for_lack_of_memory);
 	tcase_add_test(tests, resource_limits_are_read);
 	tcase_add_test(tests, environment_goes_before_the_client);
 	tcase_add_loop_exit_test(tests, bad_setting_ends_with_2, 2, 0, 4);

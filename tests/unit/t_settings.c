@@ -2,10 +2,12 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "runtime/settings.h"
 #include "runtime/settings_known.h"
 #include "runtime/settings_parse.h"
+#include "tests/unit/capture.h"
 
 START_TEST(booleans_in_any_case)
 {
@@ -235,6 +237,89 @@ START_TEST(misspelt_names_find_the_real_one)
 }
 END_TEST
 
+static void
+read_some_settings(void)
+{
+	psi_settings_check();
+	psi_settings_warn_unknown();
+	psi_settings_warn_unknown();
+	psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
+	psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
+	psi_setting_bool(psi_setting_named("GASNET_QUIET"));
+}
+
+static void
+read_silently(void)
+{
+	psi_settings_speak(false);
+	read_some_settings();
+}
+
+static const char *
+said_by(void (*body)(void))
+{
+	static struct pt_child child;
+
+	pt_child_start(&child, body);
+	pt_child_end(&child);
+	ck_assert(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0);
+	return child.text;
+}
+
+START_TEST(verbose_reports_each_setting_once)
+{
+	setenv("GASNET_VERBOSEENV", "yes", 1);
+	setenv("GASNET_EXITTIMEOUT", "3", 1);
+	ck_assert_str_eq(said_by(read_some_settings),
+			 "penstock: setting GASNET_EXITTIMEOUT = 3 (environment)\n"
+			 "penstock: setting GASNET_VERBOSEENV = yes (environment)\n"
+			 "penstock: setting GASNET_QUIET = 0 (default)\n"
+			 "penstock: setting PST_SLEEP_MAX = 10 (default)\n");
+	ck_assert_str_eq(said_by(read_silently), "");
+}
+END_TEST
+
+START_TEST(misspelt_names_are_warned_about_once)
+{
+	setenv("GASNET_MAX_SEGSIZ", "1MB", 1);
+	setenv("PST_WHATEVER", "1", 1);
+	setenv("GASNET_OF_A_CLIENT", "1", 1);
+	setenv("GASNET_OFI_DEVICE", "x", 1);
+	ck_assert_str_eq(said_by(read_some_settings),
+			 "penstock: warning: GASNET_MAX_SEGSIZ is no setting; the nearest is "
+			 "GASNET_MAX_SEGSIZE\n"
+			 "penstock: warning: PST_WHATEVER is no setting; penstock-info lists them\n");
+	ck_assert_str_eq(said_by(read_silently), "");
+	setenv("GASNET_QUIET", "1", 1);
+	ck_assert_str_eq(said_by(read_some_settings), "");
+}
+END_TEST
+
+static void
+refuse_silently(void)
+{
+	psi_settings_speak(false);
+	refuse_value("PST_SLEEP_MAX", "soon");
+}
+
+START_TEST(silent_ranks_refuse_without_a_word)
+{
+	struct pt_child child;
+
+	pt_child_start(&child, refuse_silently);
+	pt_child_end(&child);
+	ck_assert(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 2);
+	ck_assert_str_eq(child.text, "");
+}
+END_TEST
+
+/* Settings of whoever runs the tests are not these tests' business. */
+static void
+clear_environment(void)
+{
+	clearenv();
+}
+
 int
 main(void)
 {
@@ -243,6 +328,7 @@ main(void)
 	SRunner *runner;
 	int failed;
 
+	tcase_add_checked_fixture(tests, clear_environment, NULL);
 	tcase_add_test(tests, booleans_in_any_case);
 	tcase_add_test(tests, whole_numbers);
 	tcase_add_test(tests, sizes_with_suffixes);
@@ -255,6 +341,9 @@ main(void)
 	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 8);
 	tcase_add_test(tests, good_environment_passes);
 	tcase_add_test(tests, misspelt_names_find_the_real_one);
+	tcase_add_test(tests, verbose_reports_each_setting_once);
+	tcase_add_test(tests, misspelt_names_are_warned_about_once);
+	tcase_add_test(tests, silent_ranks_refuse_without_a_word);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cgroup.h"
+#include "runtime/util/cgroup.h"
 #include "runtime/topology.h"
 #include "tests/unit/fake_root.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/cgroup.h"
+#include "runtime/util/cgroup.h"
 
 #include <stdio.h>
 #include <string.h>

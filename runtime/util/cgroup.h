@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/hostfile.h"
+#include "runtime/util/hostfile.h"
 
 struct psi_cgroup {
 	unsigned version;

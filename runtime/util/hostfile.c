@@ -1,4 +1,4 @@
-#include "runtime/hostfile.h"
+#include "runtime/util/hostfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
