@@ -25,6 +25,8 @@ AC_DEFUN([PST_CONDUIT], [
 
 # After the last one: the list from which the runtime learns of conduits.
 AC_DEFUN([PST_CONDUITS_DONE], [
+	AS_IF([test "x$PST_CONDUIT_LIST" = x],
+		[AC_MSG_ERROR([no conduit is left to build; smp: $pst_conduit_smp])])
 	AC_SUBST([PST_CONDUIT_LIST])
 ])
 
