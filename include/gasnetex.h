@@ -13,6 +13,7 @@
 
 #include "gasnet_ex_mode.h"
 #include "gasnet_fwd.h"
+#include "gasnet_portable_platform.h"
 
 #include "gasnet_ex_am.h"
 #include "gasnet_ex_barrier.h"

@@ -6,6 +6,8 @@
  */
 #include "gasnetex.h"
 
+#include "gasnet_tools.h"
+
 const char PSI_LINK_CHECK[] = "GASNET_" PSI_MODE_NAME;
 const char psi_mode_object[] = "GASNET_" PSI_MODE_NAME;
 
@@ -22,6 +24,8 @@ IDENT(fork, "FORKSpawner: 1");
 IDENT(thread_model, "ThreadModel: GASNET_" PSI_MODE_NAME);
 IDENT(segment, "Segment: GASNET_SEGMENT_FAST");
 IDENT(config, "Config: (libgasnet.a) " GASNET_CONFIG_STRING);
+IDENT(tools_config, "ToolsConfig: " GASNETT_CONFIG_STRING);
+IDENT(tools_thread_model, "ToolsThreadModel: " PSI_STRING(GASNETT_THREAD_MODEL));
 IDENT(api, "APIVersion: 1");
 IDENT(ex_api, "EXAPIVersion: " PSI_STRING(GEX_SPEC_VERSION_MAJOR) "." PSI_STRING(
 		      GEX_SPEC_VERSION_MINOR));

@@ -1,0 +1,84 @@
+# What the header tests share; sourced.
+#
+# They run by hand as well: TEST_BUILDDIR=<build directory> tests/headers/t_compile
+set -u
+
+: "${TEST_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${TEST_BUILDDIR:=$(pwd)}"
+: "${CHECK_LEVEL:=full}"
+: "${TEST_SANITIZERS:=no}"
+if [ -n "${TEST_TMPDIR:-}" ]; then
+	work=$TEST_TMPDIR
+else
+	work=$(mktemp -d "${TMPDIR:-/tmp}/t_headers.XXXXXX") || exit 1
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 1' HUP INT TERM
+fi
+
+source_includes="-I$TEST_SRCDIR/include -I$TEST_BUILDDIR/include -I$TEST_SRCDIR/include/smp-conduit"
+strict_c='-Wall -Wextra -Wpedantic -Wundef -Wshadow -Wcast-qual -Wconversion -Werror'
+strict_cxx="$strict_c -Wold-style-cast"
+modes='SEQ PARSYNC PAR'
+failures=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+skip()
+{
+	echo "skipped: $*"
+	exit 77
+}
+
+finish()
+{
+	if [ "$failures" -ne 0 ]; then
+		echo "$failures failures"
+		exit 1
+	fi
+	exit 0
+}
+
+# compilers C|CXX: those of gcc and clang that are here
+compilers()
+{
+	case $1 in
+	C) set -- gcc clang ;;
+	CXX) set -- g++ clang++ ;;
+	esac
+	for cc; do
+		if command -v "$cc" >/dev/null 2>&1; then echo "$cc"; fi
+	done
+}
+
+lower()
+{
+	echo "$1" | tr A-Z a-z
+}
+
+# run_all FILE: the command lines of FILE, two at a time, up to the first that fails.
+run_all()
+{
+	if ! xargs -P 2 -d '\n' -I '{}' sh -c \
+		'out=$({} 2>&1) || { printf "%s\n%s\n" "$0" "$out" | head -30; exit 255; }' '{}' <"$1"
+	then
+		fail "some of $(wc -l <"$1") compiler runs, shown above"
+	fi
+}
+
+# install_moved: install this build into $work/moved, which is not where it was configured for.
+install_moved()
+{
+	if ! make -s -C "$TEST_BUILDDIR" install DESTDIR="$work/stage" >"$work/install.log" 2>&1; then
+		tail -20 "$work/install.log"
+		echo "FAILED: make install"
+		exit 1
+	fi
+	prefix=$(sed -n 's/^prefix = //p' "$TEST_BUILDDIR/Makefile")
+	mv "$work/stage$prefix" "$work/moved"
+	rm -rf "$work/stage"
+	moved=$work/moved
+}
