@@ -19,6 +19,12 @@ struct psi_host_memory {
 /* Reads the limits; root is "" but in tests.  Without /proc/meminfo `physical' is sysconf's. */
 void psi_host_memory_read(const char *root, struct psi_host_memory *out);
 
+/*
+ * Bytes that the file system of an open file can hold, all files together; UINT64_MAX for a memfd,
+ * which has no such bound.
+ */
+uint64_t psi_store_bytes(int fd);
+
 /* A limit as typed: "64MB", "0.5/P", "0.85/H". */
 struct psi_segsize {
 	bool relative;		/* `fraction' of the host's memory counts, else `bytes' */

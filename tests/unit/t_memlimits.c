@@ -1,7 +1,9 @@
 /* The largest segment: what is typed, what the host gives, and what comes out. */
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -142,6 +144,23 @@ START_TEST(host_files_v2)
 }
 END_TEST
 
+START_TEST(file_systems_are_bounded)
+{
+	int unbounded = memfd_create("store", MFD_CLOEXEC), directory = open("/dev/shm", O_RDONLY);
+	uint64_t bytes;
+
+	ck_assert_int_ge(unbounded, 0);
+	ck_assert_uint_eq(psi_store_bytes(unbounded), NONE);
+	ck_assert_uint_eq(psi_store_bytes(-1), NONE);
+	if (directory >= 0) {
+		bytes = psi_store_bytes(directory);
+		ck_assert_msg(bytes > MIB, "%llu", (unsigned long long)bytes);
+		close(directory);
+	}
+	close(unbounded);
+}
+END_TEST
+
 START_TEST(kills_for_lack_of_memory)
 {
 	const char *root = pt_root_make();
@@ -226,6 +245,7 @@ main(void)
 	tcase_add_loop_test(tests, arithmetic, 0, sizeof table / sizeof *table);
 	tcase_add_test(tests, host_files_v1);
 	tcase_add_test(tests, host_files_v2);
+	tcase_add_test(tests, file_systems_are_bounded);
 	tcase_add_test(tests, kills_for_lack_of_memory);
 	tcase_add_test(tests, resource_limits_are_read);
 	tcase_add_test(tests, environment_goes_before_the_client);
