@@ -37,8 +37,8 @@ struct pboot_job {
  * process is the only rank, and there is no keeper.  Streams are flushed before the fork.  Returns 0
  * and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the process
  * with one line and status 2; a keeper that is gone or of another version, with status 1.  In a
- * launched rank the variables PST_JOB_* are taken out of the environment, so that programs which the
- * client starts are not taken for ranks.
+ * launched rank PST_JOB_CONTROL and PST_JOB_FILES are taken out of the environment, so that programs
+ * which the client starts are not taken for ranks; PST_JOB_RANK and PST_JOB_SIZE stay.
  */
 int pboot_open(struct pboot_job *job_out);
 

@@ -1,0 +1,105 @@
+/*
+ * Barrier and exchange before the runtime has memory of its own: one shared file that all ranks map.
+ *
+ * Pairs:  B1 (last to arrive) -> B2 (the others)   what ranks wrote before the barrier
+ * The counter's own order (acq_rel) hands everyone's writes to the last to arrive.
+ */
+#include "bootstrap/pboot_rank.h"
+
+#include "runtime/util/futex.h"
+#include "runtime/util/log.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { HEAD_BYTES = 4096, LINE_BYTES = 64 };
+
+struct board {
+	_Atomic uint32_t arrived;	/* of the barrier under way */
+	_Atomic uint32_t turn;		/* barriers done */
+};
+
+/* NULL in a job of one. */
+static struct board *board;
+static uint32_t board_size;
+/* Exchanges done by this rank; odd and even ones use different halves, so that one barrier does: who
+ * writes a half again has passed the next exchange's barrier, hence all have read the former. */
+static uint32_t exchanges;
+
+static size_t
+half_bytes(uint32_t size)
+{
+	return (size_t)size * PBOOT_EXCHANGE_MAX;
+}
+
+static int
+board_failed(const char *what, int err)
+{
+	psi_log("the ranks' first shared page: %s: %s", what, strerror(err));
+	return err;
+}
+
+int
+pboot_board_open(uint32_t size)
+{
+	size_t bytes = HEAD_BYTES + 2 * half_bytes(size);
+	void *at;
+	int fd, err = 0;
+
+	board_size = size;
+	if (size == 1)
+		return 0;
+	fd = pboot_file_take(PBOOT_FILE_BOARD);
+	if (fd < 0)
+		return -fd;
+	if (ftruncate(fd, (off_t)bytes) < 0)
+		err = board_failed("ftruncate", errno);
+	if (!err) {
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (at == MAP_FAILED)
+			err = board_failed("mmap", errno);
+		else
+			board = at;
+	}
+	close(fd);
+	return err;
+}
+
+void
+pboot_barrier(void)
+{
+	uint32_t turn;
+
+	if (!board)
+		return;
+	turn = atomic_load_explicit(&board->turn, memory_order_relaxed);
+	if (atomic_fetch_add_explicit(&board->arrived, 1, memory_order_acq_rel) + 1 == board_size) {
+		atomic_store_explicit(&board->arrived, 0, memory_order_relaxed);
+		atomic_store_explicit(&board->turn, turn + 1, memory_order_release); /* B1 */
+		psi_futex_wake(&board->turn, INT_MAX);
+		return;
+	}
+	while (atomic_load_explicit(&board->turn, memory_order_acquire) == turn) /* B2 */
+		psi_futex_wait(&board->turn, turn, 0);
+}
+
+void
+pboot_exchange(const void *mine, size_t len_bytes, void *all_out)
+{
+	size_t stride = (len_bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+	char *out = all_out, *half;
+	uint32_t rank;
+
+	if (!board) {
+		memmove(all_out, mine, len_bytes);
+		return;
+	}
+	half = (char *)board + HEAD_BYTES + (exchanges++ % 2) * half_bytes(board_size);
+	memcpy(half + pboot_self.seat.rank * stride, mine, len_bytes);
+	pboot_barrier();
+	for (rank = 0; rank < board_size; rank++)
+		memcpy(out + rank * len_bytes, half + rank * stride, len_bytes);
+}

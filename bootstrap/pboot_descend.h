@@ -1,0 +1,40 @@
+/*
+ * Finding and ending processes that descend from this one.  As a subreaper this process inherits the
+ * children of descendants that end, so repeated walks find all; without that feature, programs are
+ * also found by the job's random name in the environment they were started with.
+ */
+#ifndef PBOOT_DESCEND_H
+#define PBOOT_DESCEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { PBOOT_SPARED_MAX = 64 };
+
+/* Processes to leave alone, and what descends from them. */
+struct pboot_spared {
+	size_t count;
+	pid_t pids[PBOOT_SPARED_MAX];
+};
+
+/* Makes this process a subreaper; false where there is no such thing. */
+bool pboot_subreaper(void);
+
+/* The children that this process has now. */
+void pboot_children_note(struct pboot_spared *spared_out);
+
+/* Sends sig to all descendants, but the spared; returns how many living ones were found. */
+size_t pboot_descend_signal(int sig, const struct pboot_spared *spared);
+
+/* Sends sig to processes of this user that were started with NAME=value in their environment. */
+size_t pboot_marked_signal(int sig, const char *mark);
+
+/* Sends sig to pid if its parent is still `parent', free of the race with a reused number where the
+ * kernel has pidfd. */
+bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
+
+/* Whether a process that is no child of ours lives (zombies do not). */
+bool pboot_process_lives(pid_t pid);
+
+#endif

@@ -1,0 +1,194 @@
+/* Passing signals on, hearing of deaths, and the end of the job: ask, kill, leave nothing behind. */
+#include "bootstrap/pboot_keeper.h"
+
+#include "runtime/util/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+
+/* When all ranks have ended: what they left running may end by itself, then it is killed. */
+static const uint64_t linger_ns = 100 * MS, kill_ns = 1000 * MS;
+/* A reader of our output that is stuck delays the end of a failed job no longer than this. */
+static const uint64_t relay_ns = 500 * MS;
+
+/* The process that speaks for the rank: the one in init, else the keeper's child. */
+static void
+signal_speaker(const struct pboot_keeper_rank *self, int sig)
+{
+#ifdef SYS_pidfd_send_signal
+	if (self->init_pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, self->init_pidfd, sig, NULL, 0);
+		return;
+	}
+#endif
+	kill(self->init_pid ? self->init_pid : self->pid, sig);
+}
+
+static void
+signal_both(const struct pboot_keeper_rank *self, int sig)
+{
+	signal_speaker(self, sig);
+	if (self->init_pid && self->init_pid != self->pid)
+		kill(self->pid, sig);
+}
+
+void
+pboot_end_forward(struct pboot_keeper *keeper, int sig)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (keeper->rules.ranks[rank].gone)
+			continue;
+		if (sig == SIGTSTP || sig == SIGCONT)
+			signal_both(&keeper->ranks[rank], sig);
+		else
+			signal_speaker(&keeper->ranks[rank], sig);
+	}
+}
+
+/* Its last words are heard before its death: they were sent before it. */
+static void
+rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
+{
+	struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
+	pboot_serve_callers(keeper);
+	pboot_serve_rank(keeper, rank);
+	self->vanish_ns = 0;
+	if (self->init_pidfd >= 0)
+		close(self->init_pidfd);
+	self->init_pidfd = -1;
+	pboot_keeper_event(keeper, PBOOT_EV_DIED, rank, status);
+	if (self->control >= 0)
+		close(self->control);
+	self->control = -1;
+}
+
+static void
+child_died(struct pboot_keeper *keeper, pid_t pid, int status)
+{
+	uint32_t rank;
+
+	if (pid == keeper->relay) {
+		keeper->relay = 0;
+		keeper->spared.count = 0;
+		return;
+	}
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (keeper->ranks[rank].pid == pid && !keeper->rules.ranks[rank].gone)
+			break;
+	if (rank < keeper->plan->size)
+		rank_died(keeper, rank, status);
+}
+
+void
+pboot_end_reap(struct pboot_keeper *keeper)
+{
+	pid_t pid;
+	int status;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		child_died(keeper, pid, status);
+}
+
+void
+pboot_end_quit(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+	int sig;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (keeper->rules.ranks[rank].gone)
+			continue;
+		sig = pboot_rules_quit_signal(&keeper->rules, rank);
+		if (sig)
+			signal_speaker(&keeper->ranks[rank], sig);
+		signal_both(&keeper->ranks[rank], SIGCONT);
+	}
+}
+
+static size_t
+kill_strays(const struct pboot_keeper *keeper, int sig)
+{
+	size_t found = pboot_descend_signal(sig, &keeper->spared);
+
+	if (!keeper->subreaper && keeper->plan->argv)
+		found += pboot_marked_signal(sig, keeper->name);
+	return found;
+}
+
+void
+pboot_end_kill(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (!keeper->rules.ranks[rank].gone)
+			signal_both(&keeper->ranks[rank], SIGKILL);
+	kill_strays(keeper, SIGKILL);
+}
+
+/* Waits for a child's end, the launcher's, or a time; only the first two have a use here. */
+static void
+wait_a_little(struct pboot_keeper *keeper, int ms)
+{
+	struct pollfd polls[2] = {
+		{ .fd = keeper->signals, .events = POLLIN },
+		{ .fd = keeper->launcher_sock, .events = 0 },
+	};
+	char scrap[4096];
+
+	if (poll(polls, 2, ms) > 0 && polls[1].revents) {
+		close(keeper->launcher_sock);
+		keeper->launcher_sock = -1;
+	}
+	while (read(keeper->signals, scrap, sizeof scrap) > 0)
+		;
+	pboot_end_reap(keeper);
+}
+
+static void
+settle_strays(struct pboot_keeper *keeper)
+{
+	uint64_t start = psi_now_ns(), now = start;
+	bool failed = keeper->rules.cause.code != 0;
+
+	while (now - start < linger_ns + kill_ns) {
+		bool killing = failed || now - start >= linger_ns;
+
+		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0)
+			return;
+		wait_a_little(keeper, killing ? 5 : 10);
+		now = psi_now_ns();
+	}
+}
+
+/* With the ranks gone the relay sees end of file, and only a reader of its output can hold it. */
+static void
+settle_relay(struct pboot_keeper *keeper)
+{
+	uint64_t start = psi_now_ns();
+
+	while (keeper->relay != 0) {
+		bool failed = keeper->rules.cause.code != 0 || keeper->launcher_sock < 0;
+
+		if (failed && psi_now_ns() - start >= relay_ns)
+			kill(keeper->relay, SIGKILL);
+		wait_a_little(keeper, failed ? 20 : 1000);
+	}
+}
+
+void
+pboot_end_settle(struct pboot_keeper *keeper)
+{
+	pboot_end_reap(keeper);
+	settle_strays(keeper);
+	settle_relay(keeper);
+}

@@ -1,0 +1,355 @@
+#include "bootstrap/pboot_keeper.h"
+
+#include "runtime/util/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { POLL_SIGNALS, POLL_LAUNCHER, POLL_LISTENER, POLL_CALLERS };
+enum { POLL_RANKS = POLL_CALLERS + PBOOT_CALLERS_MAX };
+
+static const uint64_t group_window_ns = 500 * 1000000u;
+
+void
+pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
+    int value)
+{
+	if (pboot_rules_event(&keeper->rules, kind, rank, value, psi_now_ns()))
+		keeper->cause_reported = false;
+}
+
+static uint64_t
+grace_ns(uint32_t size)
+{
+	static const char *const names[4] = {
+		"GASNET_EXITTIMEOUT", "GASNET_EXITTIMEOUT_MAX", "GASNET_EXITTIMEOUT_MIN",
+		"GASNET_EXITTIMEOUT_FACTOR",
+	};
+	const char *texts[4];
+	uint64_t grace;
+	int i, bad;
+
+	for (i = 0; i < 4; i++)
+		texts[i] = getenv(names[i]);
+	grace = pboot_rules_grace_ns(size, texts, &bad);
+	if (bad >= 0)
+		pboot_say("%s=%s is no number of seconds, and ignored", names[bad], texts[bad]);
+	return grace;
+}
+
+static bool
+wants_inherit(const struct pboot_keeper *keeper)
+{
+	const char *how = getenv("PST_HANDOVER");
+	const uint64_t spare = 128;	/* descriptors that a rank has for itself */
+
+	if (how && strcmp(how, "socket") == 0)
+		return false;
+	return PBOOT_FILES((uint64_t)keeper->plan->size) + spare <=
+	    keeper->origin->files_limit.rlim_cur;
+}
+
+static bool
+allocate(struct pboot_keeper *keeper)
+{
+	uint32_t size = keeper->plan->size, i;
+	struct pboot_rank_rule *rules = calloc(size, sizeof *rules);
+
+	keeper->ranks = calloc(size, sizeof *keeper->ranks);
+	keeper->files = calloc(PBOOT_FILES(size), sizeof *keeper->files);
+	keeper->polls = calloc(POLL_RANKS + size, sizeof *keeper->polls);
+	if (!rules || !keeper->ranks || !keeper->files || !keeper->polls)
+		return false;
+	for (i = 0; i < size; i++) {
+		keeper->ranks[i].control = -1;
+		keeper->ranks[i].init_pidfd = -1;
+	}
+	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
+		keeper->callers[i].sock = -1;
+	pboot_rules_init(&keeper->rules, size, rules, grace_ns(size), keeper->plan->timeout_ns,
+	    psi_now_ns());
+	return true;
+}
+
+/* All signals are blocked; those of interest come through a descriptor. */
+static int
+open_signals(void)
+{
+	sigset_t wanted;
+	int fd;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, SIGHUP);
+	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGQUIT);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGTSTP);
+	sigaddset(&wanted, SIGCONT);
+	sigaddset(&wanted, SIGUSR2);
+	fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? fd : pboot_fd_raise(fd);
+}
+
+static int
+make_files(struct pboot_keeper *keeper)
+{
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < PBOOT_FILES(keeper->plan->size); i++) {
+		err = pboot_shmfile_make(&keeper->files[i], &keeper->file_kind);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* 0 or an errno value; *what_out says what was being made. */
+static int
+set_up(struct pboot_keeper *keeper, const char **what_out)
+{
+	*what_out = "the keeper's tables";
+	if (!allocate(keeper))
+		return ENOMEM;
+	*what_out = "the keeper's signal descriptor";
+	keeper->signals = open_signals();
+	if (keeper->signals < 0)
+		return errno;
+	*what_out = "shared memory";
+	return make_files(keeper);
+}
+
+static void
+note_group_signal(struct pboot_keeper *keeper, int sig)
+{
+	uint64_t now = psi_now_ns();
+
+	keeper->group_signal_ns[sig] = now;
+	if (sig == SIGTSTP && keeper->stopped_ns == 0)
+		keeper->stopped_ns = now;
+	if (sig == SIGCONT && keeper->stopped_ns != 0) {
+		pboot_rules_stopped(&keeper->rules, now - keeper->stopped_ns);
+		keeper->stopped_ns = 0;
+	}
+}
+
+static void
+serve_signals(struct pboot_keeper *keeper)
+{
+	struct signalfd_siginfo info;
+	bool reap = false;
+
+	while (read(keeper->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (info.ssi_signo == SIGCHLD)
+			reap = true;
+		else if (info.ssi_signo <= 64)
+			note_group_signal(keeper, (int)info.ssi_signo);
+	}
+	if (reap)
+		pboot_end_reap(keeper);
+}
+
+/*
+ * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached the
+ * keeper as well as the ranks, and is not sent again.
+ */
+static void
+serve_forward(struct pboot_keeper *keeper, int sig)
+{
+	uint64_t seen;
+
+	if (sig < 1 || sig > 64)
+		return;
+	serve_signals(keeper);
+	seen = keeper->group_signal_ns[sig];
+	if (seen && psi_now_ns() - seen < group_window_ns)
+		return;
+	note_group_signal(keeper, sig);
+	keeper->group_signal_ns[sig] = 0;
+	if (sig == SIGUSR1)
+		pboot_report_state(keeper);
+	else
+		pboot_end_forward(keeper, sig);
+}
+
+static void
+serve_launcher(struct pboot_keeper *keeper)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
+		if (msg.kind == PBOOT_MSG_SIGNAL)
+			serve_forward(keeper, msg.value);
+	if (got < 0)
+		return;
+	close(keeper->launcher_sock);
+	keeper->launcher_sock = -1;
+	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+}
+
+static void
+serve_vanished(struct pboot_keeper *keeper, uint64_t now)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (keeper->ranks[rank].vanish_ns == 0 || now < keeper->ranks[rank].vanish_ns)
+			continue;
+		keeper->ranks[rank].vanish_ns = 0;
+		pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
+	}
+}
+
+static uint64_t
+next_deadline(const struct pboot_keeper *keeper)
+{
+	uint64_t next = keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING ?
+	    UINT64_MAX : keeper->rules.deadline_ns;
+	uint32_t i;
+
+	for (i = 0; i < keeper->plan->size; i++)
+		if (keeper->ranks[i].vanish_ns && keeper->ranks[i].vanish_ns < next)
+			next = keeper->ranks[i].vanish_ns;
+	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
+		if (keeper->callers[i].sock >= 0 && keeper->callers[i].deadline_ns < next)
+			next = keeper->callers[i].deadline_ns;
+	return next;
+}
+
+static int
+timeout_ms(const struct pboot_keeper *keeper)
+{
+	uint64_t next = next_deadline(keeper), now = psi_now_ns(), ms;
+
+	if (next == UINT64_MAX)
+		return -1;
+	if (next <= now)
+		return 0;
+	ms = (next - now + 999999) / 1000000;
+	return ms > 3600000 ? 3600000 : (int)ms;
+}
+
+static void
+wait_for_news(struct pboot_keeper *keeper)
+{
+	struct pollfd *polls = keeper->polls;
+	uint32_t size = keeper->plan->size, i;
+
+	polls[POLL_SIGNALS].fd = keeper->signals;
+	polls[POLL_LAUNCHER].fd = keeper->launcher_sock;
+	polls[POLL_LISTENER].fd = keeper->listener;
+	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
+		polls[POLL_CALLERS + i].fd = keeper->callers[i].sock;
+	for (i = 0; i < size; i++)
+		polls[POLL_RANKS + i].fd = keeper->ranks[i].control;
+	for (i = 0; i < POLL_RANKS + size; i++) {
+		polls[i].events = POLLIN;
+		polls[i].revents = 0;
+	}
+	poll(polls, POLL_RANKS + size, timeout_ms(keeper));
+}
+
+/* What ranks say goes before their deaths, so that causes keep their order. */
+static void
+serve_news(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	pboot_serve_callers(keeper);
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (keeper->polls[POLL_RANKS + rank].revents)
+			pboot_serve_rank(keeper, rank);
+	if (keeper->polls[POLL_SIGNALS].revents)
+		serve_signals(keeper);
+	if (keeper->launcher_sock >= 0 && keeper->polls[POLL_LAUNCHER].revents)
+		serve_launcher(keeper);
+	serve_vanished(keeper, psi_now_ns());
+}
+
+static void
+do_what_is_due(struct pboot_keeper *keeper)
+{
+	enum pboot_action action = PBOOT_DO_NOTHING;
+	enum pboot_cause_kind before = keeper->rules.cause.kind;
+
+	if (!keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
+		action = pboot_rules_due(&keeper->rules, psi_now_ns());
+	if (keeper->rules.cause.kind != before)
+		keeper->cause_reported = false;
+	if (keeper->rules.phase >= PBOOT_ENDING)
+		pboot_report_cause(keeper);
+	if (action == PBOOT_DO_QUIT)
+		pboot_end_quit(keeper);
+	else if (action == PBOOT_DO_KILL)
+		pboot_end_kill(keeper);
+}
+
+static void
+report_end(struct pboot_keeper *keeper)
+{
+	pboot_report_cause(keeper);
+	if (keeper->launcher_sock < 0)
+		return;
+	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, keeper->rules.cause.code, NULL);
+	if (getppid() == keeper->launcher)
+		kill(keeper->launcher, SIGCONT);
+}
+
+static void __attribute__((noreturn))
+give_up(struct pboot_keeper *keeper, const char *what, int err)
+{
+	pboot_say("cannot make %s: %s", what, strerror(err));
+	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, 1, NULL);
+	_exit(1);
+}
+
+static void
+raise_files_limit(const struct pboot_origin *origin)
+{
+	struct rlimit limit = origin->files_limit;
+
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
+pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
+    int launcher_sock, struct pboot_seat *seat_out)
+{
+	static struct pboot_keeper keeper;
+	const char *what;
+	int err;
+
+	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
+	keeper.plan = plan;
+	keeper.origin = origin;
+	keeper.launcher = getppid();
+	keeper.launcher_sock = launcher_sock;
+	keeper.listener = -1;
+	keeper.subreaper = pboot_subreaper();
+	keeper.inherit = wants_inherit(&keeper);
+	raise_files_limit(origin);
+	gethostname(keeper.host, sizeof keeper.host - 1);
+	pboot_wire_name(keeper.name);
+	err = set_up(&keeper, &what);
+	if (err)
+		give_up(&keeper, what, err);
+	keeper.listener = pboot_wire_listen(keeper.name);
+	if (pboot_spawn_all(&keeper, seat_out))
+		return;
+	while (keeper.rules.alive > 0) {
+		do_what_is_due(&keeper);
+		wait_for_news(&keeper);
+		serve_news(&keeper);
+	}
+	pboot_end_settle(&keeper);
+	report_end(&keeper);
+	_exit(0);
+}

@@ -1,0 +1,92 @@
+/*
+ * The keeper: one thread, one loop.  It makes the shared files, forks the ranks, hears what they say,
+ * and ends the job as the exit rules decide.  Everything it waits for arrives as a descriptor that
+ * becomes readable, or as a time that passes.
+ */
+#ifndef PBOOT_KEEPER_H
+#define PBOOT_KEEPER_H
+
+#include "bootstrap/pboot_descend.h"
+#include "bootstrap/pboot_exit_rules.h"
+#include "bootstrap/pboot_launch.h"
+
+#include <sched.h>
+
+enum { PBOOT_CALLERS_MAX = 64, PBOOT_HOST_BYTES = 65 };
+
+struct pboot_keeper_rank {
+	pid_t pid;		/* the keeper's child */
+	pid_t init_pid;		/* the process that entered init: the child or a descendant; 0 none */
+	int init_pidfd;		/* of init_pid where it is no child; -1 none */
+	int control;		/* the keeper's end; -1 closed */
+	uint64_t vanish_ns;	/* init_pid is gone, the child has until then to end; 0: not so */
+	char *note;		/* text of a fatal error, malloced */
+};
+
+/* A connection by name that has not said who it is. */
+struct pboot_caller {
+	int sock;
+	uint64_t deadline_ns;
+};
+
+struct pboot_keeper {
+	const struct pboot_plan *plan;
+	const struct pboot_origin *origin;
+	pid_t launcher;
+	int launcher_sock;	/* -1 once the launcher is gone */
+	int signals;		/* signalfd */
+	int listener;		/* -1: none */
+	char name[PBOOT_NAME_BYTES];
+	char host[PBOOT_HOST_BYTES];
+	bool subreaper;
+	bool inherit;		/* hand memory over by inheritance */
+	bool cause_reported;
+	const char *file_kind;
+	struct pboot_file *files;	/* [PBOOT_FILES(size)] */
+	struct pboot_rules rules;
+	struct pboot_keeper_rank *ranks;	/* [size] */
+	struct pboot_caller callers[PBOOT_CALLERS_MAX];
+	struct pollfd *polls;	/* [3 + PBOOT_CALLERS_MAX + size] */
+	uint64_t group_signal_ns[65];	/* when the keeper itself got a signal, as all of its group did */
+	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
+	struct pboot_spared spared;	/* the relay */
+	pid_t relay;		/* 0: none */
+	cpu_set_t *cores;	/* [core_count], for bind_cores */
+	uint32_t core_count;
+};
+
+/* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
+void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
+    int launcher_sock, struct pboot_seat *seat_out);
+void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
+    int value);
+
+/* pboot_spawn.c.  Forks all ranks: 0 in the keeper, 1 in a rank of a direct start.  A failure has
+ * become an event. */
+int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out);
+
+/* pboot_serve.c: what ranks and callers say. */
+void pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank);
+void pboot_serve_callers(struct pboot_keeper *keeper);
+
+/* pboot_end.c: signals, deaths and the end. */
+void pboot_end_forward(struct pboot_keeper *keeper, int sig);
+void pboot_end_reap(struct pboot_keeper *keeper);
+void pboot_end_quit(struct pboot_keeper *keeper);
+void pboot_end_kill(struct pboot_keeper *keeper);
+void pboot_end_settle(struct pboot_keeper *keeper);
+
+/* pboot_report.c: one line for people. */
+void pboot_report_cause(struct pboot_keeper *keeper);
+void pboot_report_state(const struct pboot_keeper *keeper);
+
+/* pboot_relay.c: a process that copies the ranks' output line by line.  Pipes are [2 * size] pairs:
+ * stdout and stderr of rank 0, of rank 1 and so on.  0 or an errno value. */
+int pboot_relay_open(uint32_t size, int (**pipes_out)[2]);
+pid_t pboot_relay_start(uint32_t size, int (*pipes)[2]);
+void pboot_relay_close_writers(uint32_t size, int (*pipes)[2]);
+
+/* pboot_bind.c: the CPUs of each core that this process may use.  Count, and a malloced array. */
+uint32_t pboot_bind_cores(cpu_set_t **cores_out);
+
+#endif

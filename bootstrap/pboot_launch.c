@@ -1,0 +1,343 @@
+/*
+ * The launcher: it passes signals on to the keeper and waits for its word.  In a direct start this is
+ * the client's own process, so nothing here allocates, uses stdio, or lets the client's code run:
+ * all signals are blocked, and other threads that exist are parked.
+ */
+#include "bootstrap/pboot_launch.h"
+
+#include "bootstrap/pboot_keeper.h"
+#include "runtime/util/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long the launcher kills what an abandoned job left behind. */
+static const uint64_t kill_ns = 1500 * 1000000u;
+
+struct launcher {
+	const struct pboot_plan *plan;
+	struct pboot_origin origin;
+	struct pboot_spared before;	/* children that are not of this job */
+	int sock;			/* to the keeper */
+	int signals;
+	pid_t keeper;
+	bool keeper_gone;
+	int keeper_status;
+	int status;			/* the job's, -1 until the keeper said it */
+	pid_t *ranks;			/* [size], as the keeper told */
+};
+
+static const int passed_on[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGUSR1, SIGUSR2,
+};
+
+/* What was ignored when we started (nohup, a shell's background job) stays ignored. */
+static int
+open_signals(void)
+{
+	struct sigaction action;
+	sigset_t wanted;
+	size_t i;
+	int fd;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	for (i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		if (sigaction(passed_on[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&wanted, passed_on[i]);
+	fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? fd : pboot_fd_raise(fd);
+}
+
+/* An ignored SIGCHLD would take away the status of children. */
+static void
+change_origin(struct pboot_origin *origin_out)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &origin_out->mask);
+	sigaction(SIGCHLD, &plain, &origin_out->child_action);
+	getrlimit(RLIMIT_NOFILE, &origin_out->files_limit);
+	prctl(PR_GET_NAME, origin_out->task_name, 0, 0, 0);
+}
+
+static void
+restore_origin(const struct pboot_origin *origin)
+{
+	sigaction(SIGCHLD, &origin->child_action, NULL);
+	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
+}
+
+/*
+ * Stops as the sender wished: by the default action, so that the kernel leaves a process without a
+ * shell running.  Returns when continued; the keeper is told, whether or not we were stopped.
+ */
+static void
+stop_self(const struct launcher *self)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL }, before;
+	sigset_t only, blocked;
+
+	sigaction(SIGTSTP, &plain, &before);
+	sigemptyset(&only);
+	sigaddset(&only, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &only, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	sigaction(SIGTSTP, &before, NULL);
+	pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, SIGCONT, NULL);
+}
+
+static void
+pass_on(const struct launcher *self, int sig)
+{
+	bool stop = sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+
+	pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, stop ? SIGTSTP : sig, NULL);
+	if (stop)
+		stop_self(self);
+}
+
+static void
+reap(struct launcher *self)
+{
+	pid_t pid;
+	int status;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != self->keeper)
+			continue;
+		self->keeper_gone = true;
+		self->keeper_status = status;
+	}
+}
+
+static void
+serve_signals(struct launcher *self)
+{
+	struct signalfd_siginfo info;
+
+	while (read(self->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		if (info.ssi_signo != SIGCHLD)
+			pass_on(self, (int)info.ssi_signo);
+	reap(self);
+}
+
+static void
+serve_keeper(struct launcher *self)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(self->sock, &msg, NULL)) == 1) {
+		if (msg.kind == PBOOT_MSG_END)
+			self->status = msg.value;
+		else if (msg.kind == PBOOT_MSG_PID && msg.rank < self->plan->size && self->ranks)
+			self->ranks[msg.rank] = msg.value;
+	}
+}
+
+static void
+wait_for_end(struct launcher *self)
+{
+	struct pollfd polls[2] = {
+		{ .fd = self->signals, .events = POLLIN },
+		{ .fd = self->sock, .events = POLLIN },
+	};
+
+	while (!self->keeper_gone) {
+		poll(polls, 2, -1);
+		serve_keeper(self);
+		if (polls[1].revents & POLLHUP)
+			polls[1].fd = -1;
+		serve_signals(self);
+	}
+	serve_keeper(self);
+}
+
+/* Without subreaper the ranks are no children of ours now; the keeper told their numbers. */
+static size_t
+kill_told(const struct launcher *self)
+{
+	size_t found = 0;
+	uint32_t i;
+
+	for (i = 0; self->ranks && i < self->plan->size; i++)
+		if (self->ranks[i] > 0 && pboot_child_signal(self->ranks[i], 1, SIGKILL))
+			found++;
+	return found;
+}
+
+static void
+kill_abandoned(struct launcher *self)
+{
+	uint64_t start = psi_now_ns();
+	struct pollfd signals = { .fd = self->signals, .events = POLLIN };
+
+	while (psi_now_ns() - start < kill_ns) {
+		if (pboot_descend_signal(SIGKILL, &self->before) + kill_told(self) == 0)
+			return;
+		poll(&signals, 1, 5);
+		serve_signals(self);
+	}
+}
+
+static void
+report_keeper(const struct launcher *self)
+{
+	char host[PBOOT_HOST_BYTES] = "";
+	int status = self->keeper_status;
+
+	gethostname(host, sizeof host - 1);
+	if (WIFSIGNALED(status))
+		pboot_say("the keeper (pid %d, %s) was killed by signal %d; the job ends",
+		    (int)self->keeper, host, WTERMSIG(status));
+	else
+		pboot_say("the keeper (pid %d, %s) ended with status %d; the job ends",
+		    (int)self->keeper, host, WEXITSTATUS(status));
+}
+
+static int
+end_abandoned(struct launcher *self)
+{
+	report_keeper(self);
+	kill_abandoned(self);
+	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
+}
+
+static void
+park_forever(int sig)
+{
+	sigset_t all;
+
+	(void)sig;
+	sigfillset(&all);
+	for (;;)
+		sigsuspend(&all);
+}
+
+/*
+ * Threads that the client made before init stop where they are.  Signal 33 belongs to the C
+ * library's own set-up calls, which this process makes no more; a thread cannot have blocked it.
+ * The structure is the kernel's, since the library's sigaction refuses that number.
+ */
+static void
+park_thread(pid_t thread)
+{
+	enum { PARK_SIGNAL = 33 };
+
+	syscall(SYS_tgkill, getpid(), thread, PARK_SIGNAL);
+}
+
+static bool
+park_prepare(void)
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void (*restorer)(void);
+		unsigned long mask;
+	} action = { .handler = park_forever, .flags = 0x04000000, .mask = ~0ul };
+
+	return syscall(SYS_rt_sigaction, 33, &action, NULL, 8) == 0;
+}
+
+static void
+park_others(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned parked = 0;
+	pid_t thread, self = (pid_t)syscall(SYS_gettid);
+
+	while (tasks && (entry = readdir(tasks)) != NULL) {
+		thread = (pid_t)atoi(entry->d_name);
+		if (thread <= 0 || thread == self)
+			continue;
+		if (parked++ == 0 && !park_prepare())
+			break;
+		park_thread(thread);
+	}
+	if (tasks)
+		closedir(tasks);
+	if (parked > 0)
+		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks", parked,
+		    parked > 1 ? "s" : "", parked > 1 ? "" : "es");
+}
+
+static int
+launch_failed(struct launcher *self, const char *what)
+{
+	pboot_say("cannot start the job: %s: %s", what, strerror(errno));
+	restore_origin(&self->origin);
+	return 1;
+}
+
+static int
+launcher_run(struct launcher *self)
+{
+	int status;
+
+	wait_for_end(self);
+	if (self->status < 0)
+		return end_abandoned(self);
+	status = self->status;
+	pboot_descend_signal(SIGKILL, &self->before);
+	return status;
+}
+
+int
+pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
+{
+	static struct launcher self;
+	int ends[2], status;
+
+	self.plan = plan;
+	self.status = -1;
+	change_origin(&self.origin);
+	pboot_children_note(&self.before);
+	pboot_subreaper();
+	self.ranks = calloc(plan->size, sizeof *self.ranks);
+	self.signals = open_signals();
+	if (self.signals < 0)
+		return launch_failed(&self, "signalfd");
+	errno = pboot_wire_pair(ends);
+	if (errno)
+		return launch_failed(&self, "socketpair");
+	self.sock = ends[0];
+	self.keeper = fork();
+	if (self.keeper < 0)
+		return launch_failed(&self, "fork");
+	if (self.keeper == 0) {
+		close(self.signals);
+		close(self.sock);
+		pboot_keeper_run(plan, &self.origin, ends[1], seat_out);
+		return -1;
+	}
+	close(ends[1]);
+	if (!plan->argv)
+		park_others();
+	status = launcher_run(&self);
+	if (!plan->argv)
+		_exit(status);
+	restore_origin(&self.origin);
+	return status;
+}
+
+int
+pboot_launcher_run(const struct pboot_plan *plan)
+{
+	struct pboot_seat seat;
+
+	return pboot_launch(plan, &seat);
+}

@@ -1,0 +1,43 @@
+/* What is to be started, and the launcher's part: to wait, to pass signals on, to return the status. */
+#ifndef PBOOT_LAUNCH_H
+#define PBOOT_LAUNCH_H
+
+#include "bootstrap/launcher.h"
+#include "bootstrap/pboot_shmfile.h"
+#include "bootstrap/pboot_wire.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+/* Process state of before the launcher changed it, which ranks get back. */
+struct pboot_origin {
+	sigset_t mask;
+	struct sigaction child_action;
+	struct rlimit files_limit;
+	char task_name[16];
+};
+
+/* What a rank knows of its job when it starts. */
+struct pboot_seat {
+	uint32_t rank, size;
+	int control;		/* -1: lost */
+	uint64_t control_ino;
+	pid_t launcher;
+	char name[PBOOT_NAME_BYTES];	/* where the keeper listens */
+	struct pboot_file *files;	/* [PBOOT_FILES(size)], malloced; fd -1: to be fetched */
+	bool inherited;		/* descriptors were handed over by inheritance */
+	const char *file_kind;	/* how files were made; NULL: unknown here */
+};
+
+/* The shared files: the board of barrier and exchange, the control arena, the segments. */
+enum { PBOOT_FILE_BOARD, PBOOT_FILE_FIRST_PUBLIC };
+#define PBOOT_FILES(size) ((size) + 2)
+
+/*
+ * Starts the job.  In the launcher it returns the job's status when the job has ended (direct start:
+ * it does not return, the process ends with that status and runs no atexit handler).  In the ranks of
+ * a direct start it returns -1 and fills *seat_out.  No other thread may be inside this file.
+ */
+int pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out);
+
+#endif

@@ -1,0 +1,136 @@
+/* Who started this process, and what it becomes: a rank, or a launcher that never returns. */
+#include "bootstrap/pboot_rank.h"
+
+#include "runtime/util/log.h"
+
+#include <errno.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The number of ranks, or 0 if the text is none; 1 to PBOOT_RANKS_MAX. */
+static uint32_t
+ranks_parse(const char *text)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno || value < 1 || value > PBOOT_RANKS_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+static void
+open_direct(const char *text)
+{
+	struct pboot_plan plan = { .size = ranks_parse(text) };
+	int status;
+
+	if (plan.size == 0)
+		psi_log_refuse("GASNET_PSHM_NODES=%s: not a number of ranks from 1 to %d", text,
+		    PBOOT_RANKS_MAX);
+	fflush(NULL);
+	status = pboot_launch(&plan, &pboot_self.seat);
+	if (status >= 0)
+		_exit(status);
+	pboot_self.direct = true;
+	if (pboot_self.seat.rank != 0)
+		__fpurge(stdin);
+}
+
+static int
+open_alone(void)
+{
+	struct pboot_seat *seat = &pboot_self.seat;
+	const char *quiet = getenv("GASNET_QUIET");
+	uint32_t i;
+
+	if (!quiet || !strchr("1yY", *quiet) || !*quiet)
+		psi_log("warning: a job of one rank; penstock-run -n N or GASNET_PSHM_NODES=N starts more");
+	pboot_self.alone = true;
+	pboot_self.direct = true;
+	*seat = (struct pboot_seat) { .size = 1, .control = -1 };
+	seat->files = calloc(PBOOT_FILES(seat->size), sizeof *seat->files);
+	if (!seat->files)
+		return ENOMEM;
+	for (i = 0; i < PBOOT_FILES(seat->size); i++)
+		seat->files[i].fd = -1;
+	return 0;
+}
+
+static int
+open_by_start(void)
+{
+	const char *ranks = getenv("GASNET_PSHM_NODES");
+
+	if (getenv("PST_JOB_CONTROL"))
+		pboot_seat_from_environment(&pboot_self.seat);
+	else if (ranks && *ranks)
+		open_direct(ranks);
+	else
+		return open_alone();
+	return 0;
+}
+
+static int
+meet_keeper(void)
+{
+	int err = pboot_control_open();
+
+	if (!err)
+		return 0;
+	psi_log("rank %u cannot reach the job's keeper: %s", pboot_self.seat.rank, strerror(err));
+	exit(1);
+}
+
+int
+pboot_open(struct pboot_job *job_out)
+{
+	uint32_t *host_of;
+	int err = open_by_start();
+
+	if (err)
+		return err;
+	pboot_self.pid = getpid();
+	if (!pboot_self.alone)
+		meet_keeper();
+	err = pboot_board_open(pboot_self.seat.size);
+	if (err)
+		return err;
+	host_of = calloc(pboot_self.seat.size, sizeof *host_of);
+	if (!host_of) {
+		psi_log("no memory for the table of hosts");
+		return ENOMEM;
+	}
+	*job_out = (struct pboot_job) {
+		.rank = pboot_self.seat.rank,
+		.size = pboot_self.seat.size,
+		.host_count = 1,
+		.host_index = 0,
+		.host_of = host_of,
+		.direct = pboot_self.direct,
+	};
+	return 0;
+}
+
+void
+pboot_dump(FILE *out)
+{
+	const struct pboot_rank *self = &pboot_self;
+
+	fprintf(out, "started by: %s\n", self->alone ? "itself, alone" :
+	    self->direct ? "itself (GASNET_PSHM_NODES)" : "penstock-run");
+	fprintf(out, "rank %u of %u, pid %d\n", self->seat.rank, self->seat.size, (int)self->pid);
+	if (self->seat.file_kind)
+		fprintf(out, "shared files: %s\n", self->seat.file_kind);
+	if (self->alone)
+		return;
+	fprintf(out, "memory by: %s; %u files fetched from the keeper, %u of them because an "
+	    "inherited descriptor was lost\n", self->seat.inherited ? "inheritance" : "socket",
+	    self->fetched, self->missing);
+	fprintf(out, "control socket: %s\n", self->reconnected ? "opened by name" : "inherited");
+	fprintf(out, "signal of the keeper's death: %d\n", self->death_signal);
+}

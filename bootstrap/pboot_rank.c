@@ -1,0 +1,165 @@
+/*
+ * A rank's connection to the keeper, and what it says over it.  The functions that speak are
+ * async-signal-safe: no lock, no memory, system calls only.
+ */
+#include "bootstrap/pboot_rank.h"
+
+#include "runtime/util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct pboot_rank pboot_self;
+
+/* A client may close what it does not know, and open something else under that number. */
+static bool
+control_is_ours(void)
+{
+	struct stat info;
+
+	return pboot_self.seat.control >= 0 && fstat(pboot_self.seat.control, &info) == 0 &&
+	    S_ISSOCK(info.st_mode) && info.st_ino == pboot_self.seat.control_ino;
+}
+
+static int
+say(enum pboot_msg_kind kind, int value, const char *text)
+{
+	return pboot_wire_send(pboot_self.seat.control, kind, pboot_self.seat.rank, value, text);
+}
+
+int
+pboot_control_secure(void)
+{
+	struct stat info;
+	int sock;
+
+	if (control_is_ours())
+		return 0;
+	sock = pboot_wire_connect(pboot_self.seat.name);
+	if (sock < 0)
+		return -sock;
+	if (fstat(sock, &info) < 0)
+		return errno;
+	pboot_self.seat.control_ino = info.st_ino;
+	pboot_self.seat.control = sock;
+	pboot_self.reconnected = true;
+	return say(PBOOT_MSG_HELLO, PBOOT_WIRE_VERSION, NULL);
+}
+
+/* Something can be read: an answer that another thread waits for, or the end of the keeper. */
+static void
+on_control(int sig)
+{
+	int saved = errno;
+	ssize_t got;
+	char byte;
+
+	(void)sig;
+	if (!control_is_ours())
+		return;
+	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (got == 0 || (got < 0 && errno == ECONNRESET)) {
+		if (getpid() == pboot_self.pid && kill(pboot_self.seat.launcher, 0) != 0)
+			psi_log("launcher and keeper are gone; this rank ends");
+		_exit(1);
+	}
+	errno = saved;
+}
+
+static int
+death_signal_choose(void)
+{
+	const char *text = getenv("PST_DEATH_SIGNAL");
+	char *end;
+	long value;
+
+	if (!text || !*text)
+		return SIGRTMAX - 1;
+	value = strtol(text, &end, 10);
+	if (*end != '\0' || value < SIGRTMIN || value > SIGRTMAX)
+		psi_log_refuse("PST_DEATH_SIGNAL=%s is no real-time signal; choose a number from %d to %d",
+		    text, SIGRTMIN, SIGRTMAX);
+	return (int)value;
+}
+
+/* The signal says which file it comes from only by F_SETSIG; SIGIO stays the client's. */
+static int
+death_signal_arm(void)
+{
+	struct sigaction action = { .sa_handler = on_control, .sa_flags = SA_RESTART };
+	int sock = pboot_self.seat.control, sig = pboot_self.death_signal;
+	sigset_t only;
+
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&only);
+	sigaddset(&only, sig);
+	if (sigaction(sig, &action, NULL) < 0 || fcntl(sock, F_SETSIG, sig) < 0 ||
+	    fcntl(sock, F_SETOWN, getpid()) < 0 ||
+	    fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_ASYNC) < 0)
+		return errno;
+	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+	raise(sig); /* the keeper may have gone before O_ASYNC was set */
+	return 0;
+}
+
+int
+pboot_control_open(void)
+{
+	int err;
+
+	pboot_self.death_signal = death_signal_choose();
+	if (control_is_ours()) {
+		fcntl(pboot_self.seat.control, F_SETFD, FD_CLOEXEC);
+		err = say(PBOOT_MSG_HELLO, PBOOT_WIRE_VERSION, NULL);
+	} else {
+		err = pboot_control_secure();
+	}
+	return err ? err : death_signal_arm();
+}
+
+/* From a fork of the rank nothing is said: its end is not the rank's. */
+static void
+tell(enum pboot_msg_kind kind, int value, const char *text)
+{
+	int saved = errno;
+
+	if (!pboot_self.alone && getpid() == pboot_self.pid && pboot_control_secure() == 0)
+		say(kind, value, text);
+	errno = saved;
+}
+
+void
+pboot_leave(int code)
+{
+	tell(PBOOT_MSG_LEAVE, code, NULL);
+	_exit(code);
+}
+
+void
+pboot_note_exit(int code)
+{
+	tell(PBOOT_MSG_EXIT, code, NULL);
+}
+
+void
+pboot_note_parting(int code)
+{
+	tell(PBOOT_MSG_PARTING, code, NULL);
+}
+
+void
+pboot_note_cause(const char *text)
+{
+	tell(PBOOT_MSG_CAUSE, 0, text);
+}
+
+int
+pboot_death_signal(void)
+{
+	return pboot_self.death_signal;
+}

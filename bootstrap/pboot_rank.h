@@ -1,0 +1,37 @@
+/* A rank's side: its seat, its connection to the keeper, and the board that all ranks write on. */
+#ifndef PBOOT_RANK_H
+#define PBOOT_RANK_H
+
+#include "bootstrap/pboot_launch.h"
+
+struct pboot_rank {
+	struct pboot_seat seat;
+	pid_t pid;		/* forks of this process are not the rank */
+	bool alone;		/* no keeper: the only rank, and it started by itself */
+	bool direct;
+	int death_signal;
+	bool reconnected;	/* the control socket was lost and opened by name */
+	unsigned fetched, missing;	/* files from the keeper; of these, inherited ones that were lost */
+};
+
+/* Written by pboot_open, then read only, but for seat.control, seat.files and the counts, which are
+ * under the lock of pboot_handover.c. */
+extern struct pboot_rank pboot_self;
+
+/* pboot_seat.c.  Fills the seat of a launched rank from its environment; ends the process with one
+ * line if that makes no sense. */
+void pboot_seat_from_environment(struct pboot_seat *seat_out);
+
+/* pboot_rank.c.  Opens the connection by name where the inherited one is lost: 0 or an errno value.
+ * Async-signal-safe. */
+int pboot_control_secure(void);
+/* Arms the signal that tells of the keeper's death, and says hello. */
+int pboot_control_open(void);
+
+/* pboot_handover.c.  As pboot_memory, with the keeper's numbers. */
+int pboot_file_take(unsigned number);
+
+/* pboot_board.c.  0 or an errno value, after one line. */
+int pboot_board_open(uint32_t size);
+
+#endif

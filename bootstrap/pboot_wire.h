@@ -1,0 +1,79 @@
+/*
+ * What travels between a rank and the keeper, and between launcher and keeper: one message per
+ * packet of a SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH.
+ */
+#ifndef PBOOT_WIRE_H
+#define PBOOT_WIRE_H
+
+#include "bootstrap/bootstrap.h"
+
+#include <sys/types.h>
+
+enum {
+	PBOOT_WIRE_VERSION = 1,
+	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
+	PBOOT_REPLY_MS = 2000,	/* a hand-over has this long */
+};
+
+enum pboot_msg_kind {
+	/* rank to keeper */
+	PBOOT_MSG_HELLO = 1,	/* value: PBOOT_WIRE_VERSION; enters init */
+	PBOOT_MSG_FETCH,	/* value: number of the file wanted */
+	PBOOT_MSG_LEAVE,	/* value: code of gasnet_exit */
+	PBOOT_MSG_EXIT,		/* value: code of exit() */
+	PBOOT_MSG_PARTING,	/* value: code of an exit() that ends only this rank */
+	PBOOT_MSG_CAUSE,	/* text */
+	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
+	/* keeper to rank */
+	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */
+	/* launcher to keeper */
+	PBOOT_MSG_SIGNAL,	/* value: signal that the launcher got */
+	/* keeper to launcher */
+	PBOOT_MSG_PID,		/* rank, value: its pid */
+	PBOOT_MSG_END,		/* value: the job's status; the keeper ends next */
+};
+
+struct pboot_msg {
+	uint32_t kind;
+	uint32_t rank;
+	int32_t value;
+	uint32_t len_bytes;	/* of text, without NUL */
+	char text[PBOOT_CAUSE_MAX + 4];
+};
+
+/* What came with a received message; fd -1 if none, pid 0 if unknown. */
+struct pboot_extra {
+	int fd;
+	pid_t pid;
+};
+
+/* Both ends of a connection, close-on-exec and at high numbers.  0 or an errno value. */
+int pboot_wire_pair(int fds_out[2]);
+
+/* Sends without blocking and without SIGPIPE; async-signal-safe.  fd -1: none goes along. */
+int pboot_wire_send(int sock, enum pboot_msg_kind kind, uint32_t rank, int value, const char *text);
+int pboot_wire_send_fd(int sock, enum pboot_msg_kind kind, uint32_t rank, int value, int fd);
+
+/*
+ * Takes one message without blocking: 1 got one, 0 the other side is gone, -1 none there now.  A
+ * descriptor that came along and that extra_out does not want (NULL) is closed.
+ */
+int pboot_wire_take(int sock, struct pboot_msg *msg_out, struct pboot_extra *extra_out);
+
+/* The kernel adds the sender's pid to what this end receives. */
+void pboot_wire_want_pids(int sock);
+
+/* Connections by name, for processes that lost their descriptors.  Descriptor or -errno. */
+int pboot_wire_listen(const char *name);
+int pboot_wire_connect(const char *name);
+
+/* Moves fd to 100 or above, where shell scripts do not reach, close-on-exec; or leaves it. */
+int pboot_fd_raise(int fd);
+
+/* 128 random bits as text. */
+void pboot_wire_name(char name_out[PBOOT_NAME_BYTES]);
+
+/* psi_log of whole lines that waits no longer than this for a reader of stderr that is stuck. */
+void pboot_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
