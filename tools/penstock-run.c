@@ -1,0 +1,143 @@
+/* penstock-run: starts a program as the ranks of one job on this host. */
+#include "config.h"
+
+#include "bootstrap/launcher.h"
+#include "program_find.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: penstock-run -n N [options] [--] program [arguments]\n"
+    "  -n N             ranks to start\n"
+    "  -E V1,V2         environment variables that ranks get (on one host they get all)\n"
+    "  --tag-output     begin each line of output with its rank\n"
+    "  --timeout S      end the job after S seconds, with status 124\n"
+    "  --bind none|core leave ranks to the scheduler, or give each a core\n"
+    "  --stdin R|none   which rank reads standard input; the others read nothing (default 0)\n"
+    "  --version, --help\n";
+
+enum { OPT_TAG = 256, OPT_TIMEOUT, OPT_BIND, OPT_STDIN, OPT_VERSION };
+
+static const struct option options[] = {
+	{ "tag-output", no_argument, NULL, OPT_TAG },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "bind", required_argument, NULL, OPT_BIND },
+	{ "stdin", required_argument, NULL, OPT_STDIN },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static uint32_t
+ranks_of(const char *text)
+{
+	long value;
+
+	if (!program_number(text, 1, PBOOT_LAUNCHER_RANKS_MAX, &value))
+		program_refuse("-n %s: not a number of ranks from 1 to %d", text,
+		    PBOOT_LAUNCHER_RANKS_MAX);
+	return (uint32_t)value;
+}
+
+static uint64_t
+timeout_of(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > 1e8)
+		program_refuse("--timeout %s: not a number of seconds above 0", text);
+	return (uint64_t)(seconds * 1e9) + 1;
+}
+
+static bool
+bind_of(const char *text)
+{
+	if (strcmp(text, "core") == 0)
+		return true;
+	if (strcmp(text, "none") != 0)
+		program_refuse("--bind %s: choose none or core", text);
+	return false;
+}
+
+static int64_t
+stdin_of(const char *text)
+{
+	long rank;
+
+	if (strcmp(text, "none") == 0)
+		return -1;
+	if (!program_number(text, 0, PBOOT_LAUNCHER_RANKS_MAX, &rank))
+		program_refuse("--stdin %s: choose a rank or none", text);
+	return rank;
+}
+
+static void
+take_option(struct pboot_plan *plan, int option, char **argv)
+{
+	switch (option) {
+	case 'n':
+		plan->size = ranks_of(optarg);
+		break;
+	case 'E':
+		break;
+	case OPT_TAG:
+		plan->tag_output = true;
+		break;
+	case OPT_TIMEOUT:
+		plan->timeout_ns = timeout_of(optarg);
+		break;
+	case OPT_BIND:
+		plan->bind_cores = bind_of(optarg);
+		break;
+	case OPT_STDIN:
+		plan->stdin_rank = stdin_of(optarg);
+		break;
+	case OPT_VERSION:
+		puts("penstock-run " PACKAGE_VERSION);
+		exit(0);
+	case 'h':
+		fputs(usage, stdout);
+		exit(0);
+	case ':':
+		program_refuse("option %s needs a value; see --help", argv[optind - 1]);
+	default:
+		if (optopt != 0)
+			program_refuse("unknown option -%c; see --help", optopt);
+		program_refuse("unknown option %s; see --help", argv[optind - 1]);
+	}
+}
+
+/* The first word that is no option is the program, and what follows is its own. */
+static void
+parse(struct pboot_plan *plan, int argc, char **argv)
+{
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:n:E:h", options, NULL)) != -1)
+		take_option(plan, option, argv);
+	if (plan->size == 0)
+		program_refuse("say how many ranks: -n N; see --help");
+	if (optind == argc)
+		program_refuse("no program named; see --help");
+	if (plan->stdin_rank >= (int64_t)plan->size)
+		program_refuse("--stdin %lld: the job has ranks 0 to %u", (long long)plan->stdin_rank,
+		    plan->size - 1);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pboot_plan plan = { 0 };
+
+	parse(&plan, argc, argv);
+	plan.argv = argv + optind;
+	plan.program = program_path_or_refuse(argv[optind]);
+	fflush(NULL);
+	return pboot_launcher_run(&plan);
+}

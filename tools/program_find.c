@@ -1,0 +1,181 @@
+#include "program_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *program_name = "penstock-run";
+
+bool
+program_number(const char *text, long least, long most, long *value_out)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno || value < least || value > most)
+		return false;
+	*value_out = value;
+	return true;
+}
+
+void
+program_refuse(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	fprintf(stderr, "%s: %s\n", program_name, line);
+	exit(2);
+}
+
+static int
+check_file(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) < 0)
+		return errno;
+	if (S_ISDIR(info.st_mode))
+		return EISDIR;
+	if (!S_ISREG(info.st_mode) || access(path, X_OK) < 0)
+		return EACCES;
+	return 0;
+}
+
+static char *
+join_path(const char *directory, size_t len, const char *word)
+{
+	char *path = malloc(len + strlen(word) + 3);
+
+	if (!path)
+		program_refuse("no memory");
+	sprintf(path, "%.*s/%s", (int)(len ? len : 1), len ? directory : ".", word);
+	return path;
+}
+
+/* As the shell: the first executable file counts; one that is not is remembered for the message. */
+static int
+search_path(const char *word, char **path_out)
+{
+	const char *at = getenv("PATH");
+	int err = ENOENT, found;
+
+	if (!at)
+		at = "/usr/local/bin:/usr/bin:/bin";
+	for (;;) {
+		size_t len = strcspn(at, ":");
+		char *path = join_path(at, len, word);
+
+		found = check_file(path);
+		if (found == 0) {
+			*path_out = path;
+			return 0;
+		}
+		free(path);
+		if (found == EACCES)
+			err = EACCES;
+		if (at[len] == '\0')
+			return err;
+		at += len + 1;
+	}
+}
+
+int
+program_path(const char *word, char **path_out)
+{
+	int err;
+
+	if (*word == '\0')
+		return ENOENT;
+	if (!strchr(word, '/'))
+		return search_path(word, path_out);
+	err = check_file(word);
+	if (err)
+		return err;
+	*path_out = strdup(word);
+	return *path_out ? 0 : ENOMEM;
+}
+
+char *
+program_path_or_refuse(const char *word)
+{
+	char *path = NULL;
+	int err = program_path(word, &path);
+
+	if (err == EACCES)
+		program_refuse("%s: not an executable file", word);
+	if (err == EISDIR)
+		program_refuse("%s: a directory, not a program", word);
+	if (err == ENOENT && !strchr(word, '/'))
+		program_refuse("%s: no such program in PATH; name it with its directory, as ./%s", word,
+		    word);
+	if (err)
+		program_refuse("%s: %s", word, strerror(err));
+	return path;
+}
+
+/* "<name>: <value> $" at the beginning of what follows a dollar. */
+static bool
+match(const char *text, size_t len, const char *name, char *value_out, size_t room)
+{
+	size_t name_len = strlen(name), value_len;
+	const char *end;
+
+	if (len < name_len + 3 || memcmp(text, name, name_len) != 0 ||
+	    memcmp(text + name_len, ": ", 2) != 0)
+		return false;
+	text += name_len + 2;
+	len -= name_len + 2;
+	end = memchr(text, '$', len < room ? len : room);
+	if (!end || end == text || end[-1] != ' ')
+		return false;
+	value_len = (size_t)(end - text) - 1;
+	memcpy(value_out, text, value_len);
+	value_out[value_len] = '\0';
+	return true;
+}
+
+static bool
+scan(const char *text, size_t len, const char *name, char *value_out, size_t room)
+{
+	const char *end = text + len;
+
+	while (text < end && (text = memmem(text, (size_t)(end - text), "$GASNet", 7)) != NULL) {
+		text += 7;
+		if (match(text, (size_t)(end - text), name, value_out, room))
+			return true;
+	}
+	return false;
+}
+
+bool
+program_string(const char *path, const char *name, char *value_out, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+	struct stat info;
+	void *text;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+		text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (text != MAP_FAILED) {
+			found = scan(text, (size_t)info.st_size, name, value_out, room);
+			munmap(text, (size_t)info.st_size);
+		}
+	}
+	close(fd);
+	return found;
+}
