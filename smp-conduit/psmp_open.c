@@ -228,15 +228,16 @@ connect_conduit(struct psi_conduit *conduit)
 {
 	const struct psi_services *services = conduit->services;
 	uint32_t registered = services->agree_least(psmp_fence_register(services));
+	uint32_t roomy = services->agree_least(!conduit->job.crowded);
 
 	if (!arena_agrees(conduit)) {
 		services->log("smp: the ranks' libraries disagree on the layout of shared memory; use "
 		              "one build of the library for all");
 		return PSI_FATAL;
 	}
-	conduit->senders_fence = !registered || conduit->job.crowded;
+	conduit->senders_fence = !registered || !roomy;
 	conduit->fence_reason = !registered ? "no membarrier"
-	                        : conduit->job.crowded ? "more ranks than CPUs" : "membarrier";
+	                        : !roomy ? "more ranks than CPUs" : "membarrier";
 	return PSI_OK;
 }
 

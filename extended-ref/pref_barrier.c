@@ -1,0 +1,291 @@
+/*
+ * Barriers by dissemination over active messages: in round r a rank tells the one 2^r above it, modulo
+ * the size, what it has gathered so far, and hears from the one 2^r below; after ceil(log2 n) rounds
+ * it has heard of all.
+ *
+ * There are two independent sequences of phases: gex_Coll_BarrierNB, of which any number may be under
+ * way, and the named split-phase barrier.  A rank executes phases of a sequence one after the other.
+ * A peer can be at most one phase ahead, since finishing a phase needs everybody's start of it; so
+ * what it sends is kept by the parity of its phase.
+ *
+ * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/util/spinlock.h"
+
+enum { MAX_ROUNDS = 32 };
+
+/* What is known of a phase's names; combining is idempotent, so hearing twice does no harm. */
+struct names {
+	bool mismatch, named;
+	int32_t id;
+};
+
+struct note {
+	/* Phase this was sent for, as the lower 32 bits; written last, by the handler.
+	 * Pairs: R1 (on_note) -> A1 (advance)   names before the phase */
+	_Atomic uint32_t phase;
+	struct names names;
+};
+
+struct sequence {
+	struct psi_spinlock lock;       /* everything but notes and the two counters */
+	unsigned number;                /* which of the two */
+	_Atomic uint64_t started;       /* phases this rank has started */
+	/* Pairs: R2 (finish) -> A2 (done)   result of a phase, and others' writes before it */
+	_Atomic uint64_t finished;
+	unsigned round;
+	bool sent;                      /* this round's note */
+	struct names own[2];            /* by parity of phase: as started here, then gathered */
+	struct names result;            /* of the last finished phase */
+	struct note notes[2][MAX_ROUNDS];
+};
+
+enum { PLAIN, NAMED, SEQUENCES };
+static struct sequence sequences[SEQUENCES];
+static unsigned rounds;
+
+static struct names
+combine(struct names a, struct names b)
+{
+	struct names both = { .mismatch = a.mismatch || b.mismatch, .named = a.named || b.named };
+
+	both.id = a.named ? a.id : b.id;
+	if (a.named && b.named && a.id != b.id)
+		both.mismatch = true;
+	return both;
+}
+
+/* -- on the wire: phase, round and sequence, flags, id --------------------------------------- */
+
+static void
+on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t flags,
+        gex_AM_Arg_t id)
+{
+	struct sequence *seq = &sequences[(uint32_t)place >> 8];
+	struct note *note = &seq->notes[phase & 1][place & 0xff];
+
+	(void)token;
+	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
+	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* R1 */
+}
+
+static bool
+send_note(struct sequence *seq, uint64_t phase)
+{
+	struct names names = seq->own[phase & 1];
+	const gex_AM_Arg_t args[] = {
+		(gex_AM_Arg_t)(uint32_t)phase,
+		(gex_AM_Arg_t)(seq->number << 8 | seq->round),
+		(gex_AM_Arg_t)(names.mismatch << 1 | names.named),
+		names.id,
+	};
+	struct psi_am am = {
+		.peer = (psi.boot.rank + (1u << seq->round)) % psi.boot.size,
+		.handler = PSI_HANDLER_BARRIER, .category = PSI_SHORT, .network = PSI_REQUESTS,
+		.nargs = 4, .args = args,
+	};
+
+	return psi.ops->am_send(psi.ep->port, &am) == PSI_OK;
+}
+
+/* -- one phase ------------------------------------------------------------------------------- */
+
+static void
+finish(struct sequence *seq, uint64_t phase)
+{
+	seq->result = seq->own[phase & 1];
+	seq->round = 0;
+	seq->sent = false;
+	atomic_store_explicit(&seq->finished, phase, memory_order_release); /* R2 */
+}
+
+/* One round; false if it has to wait. */
+static bool
+advance_round(struct sequence *seq, uint64_t phase)
+{
+	struct note *note = &seq->notes[phase & 1][seq->round];
+
+	if (!seq->sent && !send_note(seq, phase))
+		return false;
+	seq->sent = true;
+	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* A1 */
+		return false;
+	seq->own[phase & 1] = combine(seq->own[phase & 1], note->names);
+	seq->round++;
+	seq->sent = false;
+	return true;
+}
+
+static uint64_t
+finished(const struct sequence *seq)
+{
+	return atomic_load_explicit(&seq->finished, memory_order_acquire); /* A2 */
+}
+
+/* Called by every poll, so it costs two loads when no barrier is under way. */
+static void
+advance(struct sequence *seq)
+{
+	uint64_t before = atomic_load_explicit(&seq->finished, memory_order_relaxed), phase = before;
+
+	if (PSI_LIKELY(atomic_load_explicit(&seq->started, memory_order_relaxed) == phase))
+		return;
+	if (!psi_spinlock_try(&seq->lock))
+		return;         /* another thread is at it */
+	phase = before = atomic_load_explicit(&seq->finished, memory_order_relaxed);
+	while (phase < atomic_load_explicit(&seq->started, memory_order_relaxed)) {
+		while (seq->round < rounds)
+			if (!advance_round(seq, phase + 1))
+				goto out;
+		finish(seq, ++phase);
+	}
+out:
+	psi_spinlock_unlock(&seq->lock);
+	if (phase != before)
+		psi_wake_own();
+}
+
+static void
+advance_all(void)
+{
+	advance(&sequences[PLAIN]);
+	advance(&sequences[NAMED]);
+}
+
+/* Starts the next phase; returns its number. */
+static uint64_t
+start(struct sequence *seq, struct names names)
+{
+	uint64_t phase;
+
+	psi_spinlock_lock(&seq->lock);
+	phase = atomic_load_explicit(&seq->started, memory_order_relaxed) + 1;
+	seq->own[phase & 1] = names;
+	atomic_store_explicit(&seq->started, phase, memory_order_relaxed);
+	psi_spinlock_unlock(&seq->lock);
+	advance(seq);
+	return phase;
+}
+
+static bool
+phase_done(const void *object, uint64_t phase)
+{
+	return finished(object) >= phase;
+}
+
+void
+psi_reference_open(void)
+{
+	while ((1u << rounds) < psi.boot.size)
+		rounds++;
+	for (unsigned i = 0; i < SEQUENCES; i++)
+		sequences[i].number = i;
+	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
+	psi_progress_add(advance_all);
+}
+
+/* -- gex_Coll_BarrierNB ---------------------------------------------------------------------- */
+
+gex_Event_t
+gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
+{
+	struct sequence *seq = &sequences[PLAIN];
+	uint64_t phase;
+
+	psi_need_init("gex_Coll_BarrierNB");
+	if (tm != psi.tm || flags)
+		psi_fatal("gex_Coll_BarrierNB: %s", flags ? "flags must be 0" : "not a team");
+	phase = start(seq, (struct names){ .named = false });
+	if (finished(seq) >= phase)
+		return GEX_EVENT_INVALID;
+	return psi_event_new(phase_done, seq, phase);
+}
+
+/* -- the named barrier ----------------------------------------------------------------------- */
+
+/* Of the phase between notify and wait; one thread at a time is in these calls. */
+static struct {
+	bool notified;
+	uint64_t phase;
+	struct names own;
+} named;
+
+void
+gasnet_barrier_notify(int id, int flags)
+{
+	psi_need_init("gasnet_barrier_notify");
+	if (named.notified)
+		psi_fatal("gasnet_barrier_notify: called twice without gasnet_barrier_wait between");
+	named.own = (struct names){
+		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
+		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
+		.id = id,
+	};
+	named.notified = true;
+	named.phase = start(&sequences[NAMED], named.own);
+}
+
+/* What wait returns for its own arguments, given what all notified. */
+static int
+judge(int id, int flags)
+{
+	const struct names all = sequences[NAMED].result;
+
+	named.notified = false;
+	if (all.mismatch || (flags & GASNET_BARRIERFLAG_MISMATCH))
+		return GASNET_ERR_BARRIER_MISMATCH;
+	if (flags & GASNET_BARRIERFLAG_ANONYMOUS || !all.named)
+		return GASNET_OK;
+	return all.id == id ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH;
+}
+
+static void
+need_notify(const char *call)
+{
+	psi_need_init(call);
+	if (!named.notified)
+		psi_fatal("%s: called without gasnet_barrier_notify before it", call);
+}
+
+int
+gasnet_barrier_wait(int id, int flags)
+{
+	struct psi_wait wait = PSI_WAIT_INIT("gasnet_barrier_wait");
+
+	need_notify("gasnet_barrier_wait");
+	while (finished(&sequences[NAMED]) < named.phase)
+		psi_wait_step(&wait);
+	psi_wait_end(&wait);
+	return judge(id, flags);
+}
+
+int
+gasnet_barrier_try(int id, int flags)
+{
+	need_notify("gasnet_barrier_try");
+	if (finished(&sequences[NAMED]) < named.phase)
+		gasnet_AMPoll();
+	if (finished(&sequences[NAMED]) < named.phase)
+		return GASNET_ERR_NOT_READY;
+	return judge(id, flags);
+}
+
+int
+gasnet_barrier(int id, int flags)
+{
+	gasnet_barrier_notify(id, flags);
+	return gasnet_barrier_wait(id, flags);
+}
+
+int
+gasnet_barrier_result(int *id)
+{
+	const struct names all = sequences[NAMED].result;
+
+	if (!all.named)
+		return 1;
+	*id = all.id;
+	return 0;
+}

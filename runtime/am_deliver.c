@@ -1,0 +1,107 @@
+/*
+ * Running handlers: the token, and the call with the right number of arguments.
+ */
+#include "runtime/psi.h"
+
+#define ARGS_0
+#define ARGS_1 , a[0]
+#define ARGS_2 ARGS_1, a[1]
+#define ARGS_3 ARGS_2, a[2]
+#define ARGS_4 ARGS_3, a[3]
+#define ARGS_5 ARGS_4, a[4]
+#define ARGS_6 ARGS_5, a[5]
+#define ARGS_7 ARGS_6, a[6]
+#define ARGS_8 ARGS_7, a[7]
+#define ARGS_9 ARGS_8, a[8]
+#define ARGS_10 ARGS_9, a[9]
+#define ARGS_11 ARGS_10, a[10]
+#define ARGS_12 ARGS_11, a[11]
+#define ARGS_13 ARGS_12, a[12]
+#define ARGS_14 ARGS_13, a[13]
+#define ARGS_15 ARGS_14, a[14]
+#define ARGS_16 ARGS_15, a[15]
+
+#define TYPES_0
+#define TYPES_1 , gex_AM_Arg_t
+#define TYPES_2 TYPES_1 TYPES_1
+#define TYPES_3 TYPES_2 TYPES_1
+#define TYPES_4 TYPES_2 TYPES_2
+#define TYPES_5 TYPES_4 TYPES_1
+#define TYPES_6 TYPES_4 TYPES_2
+#define TYPES_7 TYPES_4 TYPES_3
+#define TYPES_8 TYPES_4 TYPES_4
+#define TYPES_9 TYPES_8 TYPES_1
+#define TYPES_10 TYPES_8 TYPES_2
+#define TYPES_11 TYPES_8 TYPES_3
+#define TYPES_12 TYPES_8 TYPES_4
+#define TYPES_13 TYPES_8 TYPES_5
+#define TYPES_14 TYPES_8 TYPES_6
+#define TYPES_15 TYPES_8 TYPES_7
+#define TYPES_16 TYPES_8 TYPES_8
+
+#define EACH_COUNT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) \
+	X(14) X(15) X(16)
+
+static void
+call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned nargs, const gex_AM_Arg_t *a)
+{
+	switch (nargs) {
+#define CASE(n) \
+	case n: \
+		((void (*)(gex_Token_t TYPES_##n))fn)(token ARGS_##n); \
+		break;
+	EACH_COUNT(CASE)
+#undef CASE
+	}
+}
+
+static void
+call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes, unsigned nargs,
+                  const gex_AM_Arg_t *a)
+{
+	switch (nargs) {
+#define CASE(n) \
+	case n: \
+		((void (*)(gex_Token_t, void *, size_t TYPES_##n))fn)(token, buf, nbytes ARGS_##n); \
+		break;
+	EACH_COUNT(CASE)
+#undef CASE
+	}
+}
+
+static void __attribute__((noreturn, cold))
+unregistered(const struct psi_arrival *arrival)
+{
+	psi_fatal("a message from rank %u names handler %u, which is not registered here",
+	          arrival->source, arrival->handler);
+}
+
+void
+psi_deliver(void *owner, const struct psi_arrival *arrival)
+{
+	gex_EP_t ep = owner;
+	const struct psi_handler *handler = &ep->handlers[arrival->handler];
+	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
+
+	if (PSI_UNLIKELY(!handler->fn))
+		unregistered(arrival);
+	if (arrival->category == PSI_SHORT)
+		call_short(handler->fn, &token, arrival->nargs, arrival->args);
+	else
+		call_with_payload(handler->fn, &token, arrival->payload, arrival->len_bytes,
+		                  arrival->nargs, arrival->args);
+}
+
+gex_TI_t
+gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
+{
+	const struct psi_arrival *arrival = token->arrival;
+
+	(void)mask;     /* all are at hand, so all are answered */
+	info->gex_srcrank = arrival->source;
+	info->gex_ep = token->ep;
+	info->gex_entry = &token->ep->handlers[arrival->handler].entry;
+	info->gex_is_req = arrival->network == PSI_REQUESTS;
+	info->gex_is_long = arrival->category == PSI_LONG;
+	return GEX_TI_ALL;
+}

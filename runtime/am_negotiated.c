@@ -1,0 +1,323 @@
+/*
+ * Negotiated payload.  A descriptor is one of two per thread, one for requests and one for replies,
+ * since a request's Prepare or Commit may wait, and so run a handler that prepares a reply.
+ *
+ * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.  A
+ * Long without one, and any message to the calling endpoint, gets memory of this thread.
+ */
+#include "runtime/psi.h"
+
+#include <string.h>
+
+static void
+check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most, bool is_reply,
+              const char *call)
+{
+	if (PSI_UNLIKELY(least > most))
+		psi_fatal("%s: least_payload %zu is above most_payload %zu", call, least, most);
+	if (client_buf)
+		psi_am_check_lc(lc_opt, is_reply, call);
+	else if (PSI_UNLIKELY(lc_opt != NULL))
+		psi_fatal("%s: lc_opt must be NULL when client_buf is", call);
+}
+
+/* The thread's descriptor of that network, which nobody else may have open. */
+static gex_AM_SrcDesc_t
+take_descriptor(unsigned network, const char *call)
+{
+	gex_AM_SrcDesc_t sd = &psi_thread_self()->descriptors[network];
+
+	if (PSI_UNLIKELY(sd->open))
+		psi_fatal("%s: this thread has a prepared message that is neither committed nor "
+		          "cancelled", call);
+	return sd;
+}
+
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A buffer at the receiver; false if there is none and the caller does not want to wait. */
+static bool
+claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
+{
+	struct psi_wait wait = PSI_WAIT_INIT("a buffer for a prepared message");
+	unsigned networks = network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
+	int result;
+
+	sd->claim = (struct psi_claim){
+		.peer = sd->place, .network = (uint8_t)network,
+		.least_bytes = least, .most_bytes = most,
+	};
+	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
+	if (result == PSI_AGAIN && !(flags & GEX_FLAG_IMMEDIATE)) {
+		do {
+			psi_wait_for(&wait, networks, sd->place);
+			result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
+		} while (result == PSI_AGAIN);
+		psi_wait_end(&wait);
+	}
+	if (result == PSI_OK) {
+		sd->claimed = true;
+		sd->buffer = sd->claim.buffer;
+		sd->size = sd->claim.size_bytes;
+	}
+	return result == PSI_OK;
+}
+
+static gex_AM_SrcDesc_t
+prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+               size_t most, gex_Flags_t flags, const char *call)
+{
+	const size_t limit = psi.attributes.max_medium_bytes;
+
+	if (PSI_UNLIKELY(least > limit))
+		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu", call,
+		          least, limit);
+	most = smaller(most, limit);
+	sd->size = most;
+	if (client_buf)
+		sd->buffer = (void *)(uintptr_t)client_buf;
+	else if (sd->place == sd->ep->place)
+		sd->buffer = psi_thread_buffer(network, most);
+	else if (!claim_buffer(sd, network, least, most, flags))
+		return GEX_AM_SRCDESC_NO_OP;
+	sd->open = true;
+	return sd;
+}
+
+enum { LONG_BUFFER_BYTES = 1 << 20 };   /* granted at most, unless more is the least */
+
+static gex_AM_SrcDesc_t
+prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+             size_t most, const char *call)
+{
+	if (PSI_UNLIKELY(least > psi.attributes.max_long_bytes))
+		psi_fatal("%s: least_payload %zu is more than a Long takes", call, least);
+	sd->size = smaller(most, psi.attributes.max_long_bytes);
+	if (client_buf) {
+		sd->buffer = (void *)(uintptr_t)client_buf;
+	} else {
+		if (sd->size > LONG_BUFFER_BYTES)
+			sd->size = least > LONG_BUFFER_BYTES ? least : LONG_BUFFER_BYTES;
+		sd->buffer = psi_thread_buffer(network, sd->size);
+	}
+	sd->open = true;
+	return sd;
+}
+
+static void
+begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
+      const void *client_buf, void *dest, gex_Event_t *lc_opt, unsigned nargs)
+{
+	*sd = (struct gex_AM_SrcDesc_s){
+		.own_buffer = !client_buf, .is_long = is_long, .is_reply = token != NULL,
+		.nargs = (uint8_t)nargs, .ep = ep, .token = token, .place = place, .dest = dest,
+		.lc_opt = lc_opt,
+	};
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                            size_t least_payload, size_t most_payload, gex_Event_t *lc_opt,
+                            gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareRequestMedium";
+	struct psi_target target = psi_target_of(tm, rank, call);
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, call);
+	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
+	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags, call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                          size_t least_payload, size_t most_payload, void *dest_addr,
+                          gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareRequestLong";
+	struct psi_target target = psi_target_of(tm, rank, call);
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+
+	(void)flags;
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, call);
+	begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt, numargs);
+	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
+}
+
+static void
+check_token(gex_Token_t token, const char *call)
+{
+	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
+		psi_fatal("%s: a reply handler may not reply", call);
+	if (PSI_UNLIKELY(token->replied))
+		psi_fatal("%s: this handler has replied already", call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t least_payload,
+                          size_t most_payload, gex_Event_t *lc_opt, gex_Flags_t flags,
+                          unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareReplyMedium";
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+
+	check_token(token, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, call);
+	begin(sd, token->ep, token->arrival->source, token, false, client_buf, NULL, lc_opt, numargs);
+	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags, call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_payload,
+                        size_t most_payload, void *dest_addr, gex_Event_t *lc_opt,
+                        gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareReplyLong";
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+
+	(void)flags;
+	check_token(token, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, call);
+	begin(sd, token->ep, token->arrival->source, token, true, client_buf, dest_addr, lc_opt,
+	      numargs);
+	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
+}
+
+void *
+gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd)
+{
+	return sd->buffer;
+}
+
+size_t
+gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd)
+{
+	return sd->size;
+}
+
+/* -- commit and cancel ----------------------------------------------------------------------- */
+
+/* Is it open, of this family, and committed as it was prepared? */
+static void
+check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
+{
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		psi_fatal("%s: the descriptor is not open", call);
+	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
+		psi_fatal("%s: the message was prepared as a %s %s", call,
+		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
+}
+
+static void
+check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags, const char *call)
+{
+	if (PSI_UNLIKELY(nbytes > sd->size))
+		psi_fatal("%s: %zu bytes are more than the %zu granted", call, nbytes, sd->size);
+	if (PSI_UNLIKELY(nargs != sd->nargs))
+		psi_fatal("%s: %u arguments, but %u were prepared for", call, nargs, sd->nargs);
+	if (PSI_UNLIKELY(flags & ~GEX_FLAG_IMMEDIATE))
+		psi_fatal("%s: flags 0x%x, of which only GEX_FLAG_IMMEDIATE is allowed", call, flags);
+}
+
+static int
+publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
+{
+	struct psi_wait wait = PSI_WAIT_INIT("room to commit a message");
+	unsigned networks = am->network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
+
+	if (sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am) == PSI_OK)
+		return GASNET_OK;
+	if (flags & GEX_FLAG_IMMEDIATE)
+		return GASNET_ERR_NOT_READY;
+	do
+		psi_wait_for(&wait, networks, am->peer);
+	while (sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am) == PSI_AGAIN);
+	psi_wait_end(&wait);
+	return GASNET_OK;
+}
+
+/*
+ * The thread's descriptor is copied first: the message may be to this endpoint, and its handler may
+ * prepare another; or waiting runs one.  A refused commit leaves it open.
+ */
+static int
+commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, gex_Flags_t flags,
+       unsigned nargs, const gex_AM_Arg_t *args, const char *call)
+{
+	struct gex_AM_SrcDesc_s own = *sd;
+	struct psi_am am = {
+		.peer = own.place, .handler = handler,
+		.category = own.is_long ? PSI_LONG : PSI_MEDIUM,
+		.network = own.is_reply ? PSI_REPLIES : PSI_REQUESTS,
+		.nargs = (uint8_t)nargs, .args = args, .payload = own.buffer, .len_bytes = nbytes,
+		.dest = dest,
+	};
+	int result;
+
+	check_commit(sd, nbytes, nargs, flags, call);
+	if (own.is_long) {
+		if (PSI_UNLIKELY(own.dest && own.dest != dest))
+			psi_fatal("%s: dest_addr %p, but %p was prepared for", call, dest, own.dest);
+		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
+	}
+	sd->open = false;
+	result = own.claimed ? publish_claimed(&own, &am, flags)
+	                     : psi_am_inject(own.ep, &am, flags);
+	if (result != GASNET_OK) {
+		sd->open = true;
+		return result;
+	}
+	if (own.token)
+		own.token->replied = true;
+	if (!own.own_buffer)
+		psi_am_completed(own.lc_opt);
+	return GASNET_OK;
+}
+
+static int
+cancel(gex_AM_SrcDesc_t sd)
+{
+	sd->open = false;
+	if (sd->claimed)
+		sd->ep->ops->am_cancel(sd->ep->port, &sd->claim);
+	return GASNET_OK;
+}
+
+#define FAMILY_MEDIUM(lower, Upper, is_reply)                                                     \
+	int psi_am_commit_##lower##_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,           \
+	                                   size_t nbytes, gex_Flags_t commit_flags,               \
+	                                   unsigned nargs, const gex_AM_Arg_t *args)              \
+	{                                                                                         \
+		const char *call = "gex_AM_Commit" Upper "Medium";                                \
+		check_open(sd, is_reply, false, call);                                            \
+		return commit(sd, handler, nbytes, NULL, commit_flags, nargs, args, call);        \
+	}
+#define FAMILY_LONG(lower, Upper, is_reply)                                                       \
+	int psi_am_commit_##lower##_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,             \
+	                                 size_t nbytes, void *dest, gex_Flags_t commit_flags,     \
+	                                 unsigned nargs, const gex_AM_Arg_t *args)                \
+	{                                                                                         \
+		const char *call = "gex_AM_Commit" Upper "Long";                                  \
+		check_open(sd, is_reply, true, call);                                             \
+		return commit(sd, handler, nbytes, dest, commit_flags, nargs, args, call);        \
+	}
+#define FAMILY_CANCEL(Name, is_reply, is_long)                                                    \
+	int gex_AM_Cancel##Name(gex_AM_SrcDesc_t sd, gex_Flags_t flags)                           \
+	{                                                                                         \
+		(void)flags;                                                                      \
+		check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                         \
+		return cancel(sd);                                                                \
+	}
+
+FAMILY_MEDIUM(request, "Request", false)
+FAMILY_MEDIUM(reply, "Reply", true)
+FAMILY_LONG(request, "Request", false)
+FAMILY_LONG(reply, "Reply", true)
+FAMILY_CANCEL(RequestMedium, false, false)
+FAMILY_CANCEL(ReplyMedium, true, false)
+FAMILY_CANCEL(RequestLong, false, true)
+FAMILY_CANCEL(ReplyLong, true, true)

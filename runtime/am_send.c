@@ -1,0 +1,262 @@
+/*
+ * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to the
+ * conduit; a message to the calling endpoint itself runs its handler at once.
+ */
+#include "runtime/psi.h"
+
+#include <string.h>
+
+/* -- injection ------------------------------------------------------------------------------- */
+
+/* A Medium's payload is copied, since the handler may write to its buffer; a claimed buffer is this
+ * thread's already. */
+static void
+deliver_to_self(gex_EP_t ep, const struct psi_am *am)
+{
+	struct psi_arrival arrival = {
+		.source = ep->place, .handler = am->handler, .category = am->category,
+		.network = am->network, .nargs = am->nargs, .args = am->args,
+		.payload = am->dest, .len_bytes = am->len_bytes,
+	};
+
+	if (am->category == PSI_MEDIUM) {
+		arrival.payload = psi_thread_buffer(am->network, am->len_bytes);
+		if (am->len_bytes && am->payload != arrival.payload)
+			memcpy(arrival.payload, am->payload, am->len_bytes);
+	} else if (am->category == PSI_LONG && am->len_bytes) {
+		memmove(am->dest, am->payload, am->len_bytes);
+	}
+	psi_deliver(ep, &arrival);
+	psi_wake_own();
+}
+
+int
+psi_am_try(gex_EP_t ep, const struct psi_am *am)
+{
+	int result;
+
+	if (PSI_UNLIKELY(am->peer == ep->place)) {
+		deliver_to_self(ep, am);
+		return PSI_OK;
+	}
+	result = ep->ops->am_send(ep->port, am);
+	if (PSI_UNLIKELY(result > PSI_AGAIN))
+		psi_fatal("sending to rank %u failed", am->peer);
+	return result;
+}
+
+/* While a request waits, requests and replies are served; while a reply waits, replies alone. */
+static int __attribute__((noinline))
+inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	struct psi_wait wait = PSI_WAIT_INIT("room to send a message");
+	unsigned networks = am->network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
+
+	if (flags & GEX_FLAG_IMMEDIATE)
+		return GASNET_ERR_NOT_READY;
+	do
+		psi_wait_for(&wait, networks, am->peer);
+	while (psi_am_try(ep, am) == PSI_AGAIN);
+	psi_wait_end(&wait);
+	return GASNET_OK;
+}
+
+int
+psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	if (PSI_LIKELY(psi_am_try(ep, am) == PSI_OK))
+		return GASNET_OK;
+	return inject_when_room(ep, am, flags);
+}
+
+/* -- checks ---------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn, cold))
+bad_lc(gex_Event_t *lc_opt, const char *call)
+{
+	if (!lc_opt)
+		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event", call);
+	psi_fatal("%s: lc_opt is %s, which this call does not allow", call,
+	          lc_opt == GEX_EVENT_DEFER ? "GEX_EVENT_DEFER" : "GEX_EVENT_GROUP");
+}
+
+void
+psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call)
+{
+	if (PSI_UNLIKELY(!lc_opt || lc_opt == GEX_EVENT_DEFER ||
+	                 (is_reply && lc_opt == GEX_EVENT_GROUP)))
+		bad_lc(lc_opt, call);
+}
+
+static void __attribute__((noreturn, cold))
+bad_target(uint32_t place, void *dest, size_t nbytes, const char *call)
+{
+	const struct pst_peer *peer = &psi.peers[place];
+
+	if (!psi.board[place].size_bytes)
+		psi_fatal("%s: rank %u has no segment that is known here; attach or publish one first",
+		          call, place);
+	if (!peer->size_bytes)
+		psi_fatal("%s: the segment of rank %u is memory of its client, which other processes "
+		          "cannot reach; let the library allocate it", call, place);
+	psi_fatal("%s: %zu bytes at %p do not lie in the segment of rank %u, which is %zu bytes at %p",
+	          call, nbytes, dest, place, (size_t)peer->size_bytes, (void *)peer->base);
+}
+
+void *
+psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
+{
+	const struct pst_peer *peer = &psi.peers[place];
+	uintptr_t from = (uintptr_t)dest;
+
+	if (nbytes == 0)
+		return NULL;
+	if (place == psi.ep->place && psi.ep->segment && !peer->size_bytes) {
+		/* Client memory, which its owner may use. */
+		if (from - (uintptr_t)psi.ep->segment->base <= psi.ep->segment->size - nbytes &&
+		    nbytes <= psi.ep->segment->size)
+			return dest;
+	}
+	if (PSI_UNLIKELY(nbytes > peer->size_bytes ||
+	                 from - peer->base > peer->size_bytes - nbytes))
+		bad_target(place, dest, nbytes, call);
+	return (void *)(from + peer->offset);
+}
+
+static void
+check_medium(size_t nbytes, const char *call)
+{
+	if (PSI_UNLIKELY(nbytes > psi.attributes.max_medium_bytes))
+		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu", call, nbytes,
+		          psi.attributes.max_medium_bytes);
+}
+
+/* One reply, by a request handler, to its own token. */
+static void
+check_token(gex_Token_t token, const char *call)
+{
+	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
+		psi_fatal("%s: a reply handler may not reply", call);
+	if (PSI_UNLIKELY(token->replied))
+		psi_fatal("%s: this handler has replied already", call);
+}
+
+/* -- requests -------------------------------------------------------------------------------- */
+
+int
+psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                     unsigned nargs, const gex_AM_Arg_t *args)
+{
+	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestShort");
+	struct psi_am am = {
+		.peer = target.place, .handler = handler, .category = PSI_SHORT,
+		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
+	};
+
+	return psi_am_inject(target.ep, &am, flags);
+}
+
+int
+psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
+                      size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                      const gex_AM_Arg_t *args)
+{
+	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestMedium");
+	struct psi_am am = {
+		.peer = target.place, .handler = handler, .category = PSI_MEDIUM,
+		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes,
+	};
+	int result;
+
+	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
+	check_medium(nbytes, "gex_AM_RequestMedium");
+	result = psi_am_inject(target.ep, &am, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}
+
+int
+psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
+                    size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
+                    unsigned nargs, const gex_AM_Arg_t *args)
+{
+	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestLong");
+	struct psi_am am = {
+		.peer = target.place, .handler = handler, .category = PSI_LONG,
+		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes, .dest = dest,
+		.dest_here = psi_am_long_target(target.place, dest, nbytes, "gex_AM_RequestLong"),
+	};
+	int result;
+
+	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
+	result = psi_am_inject(target.ep, &am, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}
+
+/* -- replies --------------------------------------------------------------------------------- */
+
+/* A refused reply leaves the handler free to reply again. */
+static int
+inject_reply(gex_Token_t token, const struct psi_am *am, gex_Flags_t flags)
+{
+	int result = psi_am_inject(token->ep, am, flags);
+
+	token->replied = result == GASNET_OK;
+	return result;
+}
+
+int
+psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned nargs,
+                   const gex_AM_Arg_t *args)
+{
+	struct psi_am am = {
+		.peer = token->arrival->source, .handler = handler, .category = PSI_SHORT,
+		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
+	};
+
+	check_token(token, "gex_AM_ReplyShort");
+	return inject_reply(token, &am, flags);
+}
+
+int
+psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, size_t nbytes,
+                    gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                    const gex_AM_Arg_t *args)
+{
+	struct psi_am am = {
+		.peer = token->arrival->source, .handler = handler, .category = PSI_MEDIUM,
+		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes,
+	};
+	int result;
+
+	check_token(token, "gex_AM_ReplyMedium");
+	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
+	check_medium(nbytes, "gex_AM_ReplyMedium");
+	result = inject_reply(token, &am, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}
+
+int
+psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, size_t nbytes,
+                  void *dest, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                  const gex_AM_Arg_t *args)
+{
+	struct psi_am am = {
+		.peer = token->arrival->source, .handler = handler, .category = PSI_LONG,
+		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes, .dest = dest,
+	};
+	int result;
+
+	check_token(token, "gex_AM_ReplyLong");
+	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
+	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
+	result = inject_reply(token, &am, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}

@@ -1,0 +1,52 @@
+/* Handler-safe locks: a mutex each.  A handler runs in a thread that holds none. */
+#include "runtime/psi.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void
+check(int error, const char *call)
+{
+	if (PSI_UNLIKELY(error))
+		psi_fatal("%s: %s", call, strerror(error));
+}
+
+void
+gex_HSL_Init(gex_HSL_t *hsl)
+{
+	*hsl = (gex_HSL_t)GEX_HSL_INITIALIZER;
+	check(pthread_mutex_init(&hsl->psi_mutex, NULL), "gex_HSL_Init");
+}
+
+void
+gex_HSL_Destroy(gex_HSL_t *hsl)
+{
+	int error = pthread_mutex_destroy(&hsl->psi_mutex);
+
+	if (error == EBUSY)
+		psi_fatal("gex_HSL_Destroy: the lock is held");
+	check(error, "gex_HSL_Destroy");
+}
+
+void
+gex_HSL_Lock(gex_HSL_t *hsl)
+{
+	check(pthread_mutex_lock(&hsl->psi_mutex), "gex_HSL_Lock");
+}
+
+void
+gex_HSL_Unlock(gex_HSL_t *hsl)
+{
+	check(pthread_mutex_unlock(&hsl->psi_mutex), "gex_HSL_Unlock");
+}
+
+int
+gex_HSL_Trylock(gex_HSL_t *hsl)
+{
+	int error = pthread_mutex_trylock(&hsl->psi_mutex);
+
+	if (error == EBUSY)
+		return GASNET_ERR_NOT_READY;
+	check(error, "gex_HSL_Trylock");
+	return GASNET_OK;
+}

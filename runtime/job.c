@@ -1,0 +1,244 @@
+/*
+ * Start-up: gex_Client_Init and gasnet_init make the job, its one client, endpoint and team.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/memlimits.h"
+#include "runtime/settings.h"
+#include "runtime/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct psi_job psi = {
+	.wait_mode = GASNET_WAIT_SPINBLOCK,
+	.verbose_errors = 1,
+	.max_segment = 0,
+};
+
+static struct gex_EP_s primordial_ep;
+static struct gex_TM_s primordial_tm;
+
+/* -- who we are ------------------------------------------------------------------------------ */
+
+/* What the client was compiled against must fit this library; mismatches are refused by name. */
+static void
+check_build(const struct psi_client_build *build)
+{
+	if (build->size_bytes != sizeof *build)
+		psi_log_refuse("the program was compiled with headers of another version; compile it "
+		               "again with those of this library");
+	if (build->inline_abi != PSI_INLINE_ABI)
+		psi_log_refuse("the program was compiled for inline ABI %u, this library has %d; "
+		               "compile it again", build->inline_abi, PSI_INLINE_ABI);
+	psi.thread_mode = build->thread_mode;
+	psi.threaded = build->thread_mode == PSI_MODE_PAR;
+}
+
+static void
+know_host(void)
+{
+	static char name[65];
+
+	if (gethostname(name, sizeof name - 1) != 0)
+		strcpy(name, "unknown");
+	psi.host = name;
+	psi_log_set_speaker(psi.boot.rank, psi.host);
+}
+
+static void
+read_settings(void)
+{
+	psi_settings_speak(psi.boot.rank == 0);
+	psi_settings_check();
+	psi_settings_warn_unknown();
+	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
+}
+
+/* All ranks of the host exchange their CPUs, so that all come to answers that fit. */
+static void
+know_cpus(void)
+{
+	struct psi_topology topology;
+	struct psi_cpus *all = calloc(psi.boot.size, sizeof *all);
+	uint32_t here = 0, me = 0;
+
+	if (!all)
+		psi_fatal("no memory for the CPUs of %u ranks", psi.boot.size);
+	psi_topology_read("", &topology);
+	pboot_exchange(&topology.allowed, sizeof topology.allowed, all);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+		if (psi.boot.host_of[rank] != psi.boot.host_index)
+			continue;
+		if (rank == psi.boot.rank)
+			me = here;
+		all[here++] = all[rank];
+	}
+	psi.crowded = psi_topology_crowded(&topology, all, here, me);
+	free(all);
+}
+
+/* -- memory ---------------------------------------------------------------------------------- */
+
+static void
+limit_segments(void)
+{
+	struct psi_segment_case limits = {
+		.store_bytes = UINT64_MAX,
+		.internal_bytes = psi.attributes.shared_bytes / psi.boot.size,
+		.ranks = psi.conduit_job.host_places,
+		.mapped_ranks = psi.conduit_job.host_places,
+		.page_bytes = GASNET_PAGESIZE,
+	};
+	uint64_t *all = calloc(psi.boot.size, sizeof *all), mine;
+
+	if (!all)
+		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
+	psi_host_memory_read("", &limits.host);
+	mine = psi_memlimits_segment(&limits, gasnet_max_segsize_str, gasnet_max_segsize);
+	pboot_exchange(&mine, sizeof mine, all);
+	psi.max_segment = psi.max_segment_global = (uintptr_t)mine;
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		if (all[rank] < psi.max_segment_global)
+			psi.max_segment_global = (uintptr_t)all[rank];
+	free(all);
+}
+
+static void
+open_tables(void)
+{
+	psi.board = psi_host_memory(psi.boot.size * sizeof *psi.board);
+	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
+	if (!psi.board || !psi.peers)
+		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
+}
+
+/* -- objects --------------------------------------------------------------------------------- */
+
+static void
+make_objects(const char *name, gex_Flags_t flags)
+{
+	gex_Client_t client = calloc(1, sizeof *client);
+
+	if (!client || !(client->name = strdup(name ? name : "")))
+		psi_fatal("no memory for the client");
+	client->flags = flags;
+	primordial_ep = (struct gex_EP_s){ .client = client, .place = psi.boot.rank };
+	primordial_tm = (struct gex_TM_s){
+		.client = client, .ep = &primordial_ep,
+		.rank = psi.boot.rank, .size = psi.boot.size,
+	};
+	psi.client = client;
+	psi.ep = &primordial_ep;
+	psi.tm = &primordial_tm;
+	psi.legacy = flags & GEX_FLAG_USES_GASNET1;
+}
+
+static int
+open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build)
+{
+	if (psi.open)
+		return GASNET_ERR_RESOURCE;
+	check_build(build);
+	if (pboot_open(&psi.boot) != 0)
+		return GASNET_ERR_RESOURCE;
+	know_host();
+	read_settings();
+	psi_exit_open();
+	know_cpus();
+	psi_places_open();
+	make_objects(name, flags);
+	psi_conduit_open(psi.ep);
+	open_tables();
+	limit_segments();
+	psi_inline_open();
+	psi_reference_open();
+	psi.open = true;
+	pboot_barrier();
+	return GASNET_OK;
+}
+
+int
+psi_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const char *name, int *argc,
+                char ***argv, gex_Flags_t flags, const struct psi_client_build *build)
+{
+	int code;
+
+	(void)argc, (void)argv; /* the launcher adds nothing to the command line */
+	if (flags & ~(gex_Flags_t)(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS))
+		return GASNET_ERR_BAD_ARG;
+	code = open_job(name, flags, build);
+	if (code != GASNET_OK)
+		return code;
+	*client_p = psi.client;
+	*ep_p = psi.ep;
+	*tm_p = psi.tm;
+	return GASNET_OK;
+}
+
+/* -- GASNet-1 -------------------------------------------------------------------------------- */
+
+int
+psi_legacy_init(int *argc, char ***argv, const struct psi_client_build *build)
+{
+	(void)argc, (void)argv;
+	return open_job("LEGACY", GEX_FLAG_USES_GASNET1, build);
+}
+
+static int
+register_legacy(gasnet_handlerentry_t *table, int numentries)
+{
+	gex_AM_Entry_t *entries = calloc((size_t)numentries, sizeof *entries);
+	int code;
+
+	if (!entries)
+		return GASNET_ERR_RESOURCE;
+	for (int i = 0; i < numentries; i++) {
+		entries[i] = (gex_AM_Entry_t){
+			.gex_index = table[i].index, .gex_fnptr = table[i].fnptr,
+			.gex_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP,
+			.gex_nargs = PSI_MAX_ARGS,
+		};
+	}
+	code = gex_EP_RegisterHandlers(psi.ep, entries, (size_t)numentries);
+	for (int i = 0; i < numentries; i++)
+		table[i].index = entries[i].gex_index;
+	free(entries);
+	return code;
+}
+
+int
+gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
+              uintptr_t minheapoffset)
+{
+	gex_Segment_t segment;
+	int code;
+
+	(void)minheapoffset;
+	if (!psi.open)
+		return GASNET_ERR_NOT_INIT;
+	if (numentries < 0 || (numentries > 0 && !table) || segsize % GASNET_PAGESIZE ||
+	    segsize > psi.max_segment)
+		return GASNET_ERR_BAD_ARG;
+	if (numentries > 0) {
+		code = register_legacy(table, numentries);
+		if (code != GASNET_OK)
+			return code;
+	}
+	return gex_Segment_Attach(&segment, psi.tm, segsize ? segsize : GASNET_PAGESIZE);
+}
+
+void
+gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p,
+                       gex_Segment_t *segment_p)
+{
+	if (client_p)
+		*client_p = psi.client;
+	if (endpoint_p)
+		*endpoint_p = psi.ep;
+	if (tm_p)
+		*tm_p = psi.tm;
+	if (segment_p)
+		*segment_p = psi.ep->segment;
+}

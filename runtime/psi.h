@@ -1,0 +1,245 @@
+/*
+ * The runtime's own view of a process: the job, its client, endpoint, segment and team, and what the
+ * calling thread keeps.  Included by runtime and extended-ref; conduits see runtime/conduit.h alone.
+ */
+#ifndef PSI_H
+#define PSI_H
+
+#define PSI_BUILDING_LIBRARY 1
+
+#include "gasnet.h"
+
+#include "bootstrap/bootstrap.h"
+#include "runtime/conduit.h"
+#include "runtime/util/log.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { PSI_HANDLERS = 256 };
+
+/* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
+enum psi_internal_handler { PSI_HANDLER_BARRIER = 1 };
+
+struct gex_Client_s {
+	char *name;
+	gex_Flags_t flags;
+	void *cdata;
+};
+
+struct gex_Segment_s {
+	gex_Client_t client;
+	void *base;
+	uintptr_t size;
+	void *cdata;
+	gex_Flags_t flags;
+	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
+	bool library_memory;    /* a range of this rank's segment file, else the client's memory */
+	uint64_t file_offset;
+};
+
+struct psi_handler {
+	gex_AM_Fn_t fn;         /* NULL: not registered */
+	gex_AM_Entry_t entry;   /* as registered; all zero for internal and legacy ones */
+};
+
+struct gex_EP_s {
+	gex_Client_t client;
+	gex_Segment_t segment;
+	void *cdata;
+	gex_Flags_t flags;
+	gex_EP_Index_t index;
+	uint32_t place;
+	const struct psi_conduit_ops *ops;
+	struct psi_port *port;
+	struct psi_handler handlers[PSI_HANDLERS];
+};
+
+struct gex_TM_s {
+	_Alignas(16) gex_Client_t client;
+	gex_EP_t ep;
+	void *cdata;
+	gex_Flags_t flags;
+	gex_Rank_t rank, size;
+};
+
+/* What peers of this host know of each other's bound segments; in memory they all map.  Written by
+ * the owner before, read by the others after a barrier. */
+struct psi_board_entry {
+	uint64_t base, size_bytes, file_offset;
+	uint32_t mappable;      /* 0: client memory, which others cannot map */
+	uint32_t pid;
+};
+
+/* Constant after init, except where said otherwise. */
+struct psi_job {
+	struct pboot_job boot;
+	const char *host;
+	uint32_t thread_mode;           /* PSI_MODE_ */
+	bool threaded;                  /* PAR */
+	bool crowded;                   /* more ranks than CPUs here */
+	bool open;                      /* init has finished */
+	bool legacy;                    /* the gasnet_ API is on */
+	gex_Client_t client;
+	gex_EP_t ep;
+	gex_TM_t tm;
+	const struct psi_conduit_ops *ops;
+	struct psi_conduit *conduit;
+	struct psi_attributes attributes;
+	struct psi_conduit_job conduit_job;
+	struct psi_board_entry *board;  /* [size] */
+	struct pst_peer *peers;         /* [size]; changed by attach and publish */
+	uintptr_t max_segment, max_segment_global;
+	uint64_t max_sleep_ns;          /* 0: no bound */
+	_Atomic int wait_mode;
+	_Atomic int verbose_errors;
+};
+
+extern struct psi_job psi;
+
+/* True if the value names a pair of endpoints rather than a team. */
+static inline bool psi_tm_is_pair(gex_TM_t tm) { return (uintptr_t)tm & 1; }
+
+/* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
+void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
+
+/* A call was made that needs init, with its name. */
+void psi_need_init(const char *call);
+
+/* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
+struct psi_target {
+	gex_EP_t ep;            /* the local one */
+	uint32_t place;
+};
+void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute__((noreturn));
+
+static inline struct psi_target
+psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	if (psi_tm_is_pair(tm) ? (uintptr_t)tm != 1 || rank >= psi.boot.size
+	                       : !tm || rank >= tm->size)
+		psi_target_bad(tm, rank, call);
+	return (struct psi_target){ psi.ep, rank };
+}
+
+/* -- waiting (wait.c) ------------------------------------------------------------------------ */
+
+/* Polls both networks and runs what progress functions are due; returns messages delivered. */
+unsigned psi_poll(void);
+
+/* One step of a wait that serves only these networks, for room at want_peer (or PSI_NO_PEER). */
+void psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
+
+/* Progress that needs calls from outside handlers.  The function returns at once if there is nothing
+ * to do, and may be called by several threads at a time in PAR.  Registered before init ends. */
+void psi_progress_add(void (*advance)(void));
+
+/* Threads of this process that sleep look again. */
+void psi_wake_own(void);
+
+/* -- events (event.c) ------------------------------------------------------------------------ */
+
+struct gex_Event_s {
+	/* Has it happened?  No polling.  Called with the owner's two words. */
+	bool (*done)(const void *object, uint64_t number);
+	const void *object;
+	uint64_t number;
+	struct gex_Event_s *next;       /* in the free list */
+};
+
+/* A root event that is done when done(object, number) says so; any thread. */
+gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
+                          uint64_t number);
+
+/* -- segments (segment.c, shmem.c) ----------------------------------------------------------- */
+
+/* Memory that all processes of the host share; the same calls in the same order on all.  NULL after
+ * a line on stderr. */
+void *psi_host_memory(size_t len_bytes);
+
+/* A range of rank's segment file, mapped here; NULL with errno set. */
+void *psi_segment_map(uint32_t rank, uint64_t file_offset, size_t len_bytes);
+/* A new range of this rank's own file; NULL with errno set. */
+void *psi_segment_memory(size_t len_bytes, uint64_t *file_offset_out);
+void psi_segment_unmap(void *base, size_t len_bytes);
+
+/* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
+bool psi_segment_covers(const void *addr);
+
+/* -- active messages (am_*.c) ---------------------------------------------------------------- */
+
+struct gex_Token_s {
+	gex_EP_t ep;
+	const struct psi_arrival *arrival;
+	bool replied;
+};
+
+void psi_deliver(void *owner, const struct psi_arrival *arrival);
+void psi_handler_set_internal(gex_EP_t ep, enum psi_internal_handler index, gex_AM_Fn_t fn);
+
+/* Sends or, for this endpoint itself, delivers; PSI_OK or PSI_AGAIN, never waits. */
+int psi_am_try(gex_EP_t ep, const struct psi_am *am);
+/* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY. */
+int psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
+
+/* Checks that hold for requests and replies of any payload; end the job with one line. */
+void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);
+void *psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call);
+
+/* Local completion is at injection, always. */
+static inline void
+psi_am_completed(gex_Event_t *lc_opt)
+{
+	if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_GROUP)
+		*lc_opt = GEX_EVENT_INVALID;
+}
+
+/* -- the job's places (queries.c) ------------------------------------------------------------- */
+
+/* Fills what the queries answer; after boot and settings. */
+void psi_places_open(void);
+bool psi_in_my_nbrhd(uint32_t rank);
+
+/* -- the parts of init and exit --------------------------------------------------------------- */
+
+/* Chooses, opens and connects the conduit and the endpoint's port; ends the job on failure. */
+void psi_conduit_open(gex_EP_t ep);
+/* The collectives of the reference; defined in extended-ref. */
+void psi_reference_open(void);
+/* From now on exit() and return from main end the job. */
+void psi_exit_open(void);
+/* The table of the inline transfers becomes visible. */
+void psi_inline_open(void);
+
+/* -- threads (thread.c) ---------------------------------------------------------------------- */
+
+struct gex_AM_SrcDesc_s {
+	bool open, own_buffer, is_long, is_reply, claimed;
+	uint8_t nargs;
+	gex_EP_t ep;
+	gex_Token_t token;              /* replies */
+	uint32_t place;
+	void *buffer;
+	size_t size;
+	void *dest;                     /* Long: the hint, or NULL */
+	gex_Event_t *lc_opt;
+	struct psi_claim claim;
+};
+
+/* What the calling thread keeps between calls. */
+struct psi_thread {
+	struct gex_AM_SrcDesc_s descriptors[PSI_NETWORKS];
+	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
+	size_t buffer_bytes[PSI_NETWORKS];
+	unsigned empty_polls;
+};
+
+struct psi_thread *psi_thread_self(void);
+
+/* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
+void *psi_thread_buffer(unsigned network, size_t len_bytes);
+
+/* How many threads of this process have called; for deciding whether others may sleep. */
+bool psi_thread_others(void);
+
+#endif

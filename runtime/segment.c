@@ -1,0 +1,307 @@
+/*
+ * Segments: made, bound to the endpoint, published to the processes of the team.
+ *
+ * What others need to know stands on a board in memory of the host.  A rank writes its own entry,
+ * then all pass a barrier, then all read; another barrier keeps the next writer off until all have.
+ */
+#include "runtime/psi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool attached_once;
+
+/* -- the board ------------------------------------------------------------------------------- */
+
+static void
+write_entry(gex_Segment_t segment)
+{
+	struct psi_board_entry *entry = &psi.board[psi.boot.rank];
+
+	if (!segment)
+		return;
+	entry->base = (uintptr_t)segment->base;
+	entry->size_bytes = segment->size;
+	entry->file_offset = segment->file_offset;
+	entry->mappable = segment->library_memory;
+}
+
+static void
+reach_peer(uint32_t rank)
+{
+	const struct psi_board_entry *entry = &psi.board[rank];
+	struct pst_peer *peer = &psi.peers[rank];
+	char *here;
+
+	if (!entry->size_bytes || (peer->base == entry->base && peer->size_bytes == entry->size_bytes))
+		return;
+	if (!entry->mappable) {
+		*peer = (struct pst_peer){ .base = entry->base };
+		return;
+	}
+	here = rank == psi.boot.rank
+		? (char *)(uintptr_t)entry->base
+		: psi_segment_map(rank, entry->file_offset, entry->size_bytes);
+	if (!here)
+		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
+		          (size_t)entry->size_bytes, strerror(errno));
+	*peer = (struct pst_peer){
+		.base = (uintptr_t)entry->base, .size_bytes = (uintptr_t)entry->size_bytes,
+		.offset = (uintptr_t)here - (uintptr_t)entry->base,
+	};
+}
+
+static void
+exchange(gex_Segment_t mine)
+{
+	write_entry(mine);
+	gex_Coll_BarrierBlocking(psi.tm, 0);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		reach_peer(rank);
+	gex_Coll_BarrierBlocking(psi.tm, 0);
+}
+
+bool
+psi_segment_covers(const void *addr)
+{
+	uintptr_t at = (uintptr_t)addr;
+
+	if (!psi.peers)
+		return false;
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+		const struct pst_peer *peer = &psi.peers[rank];
+
+		if (at - (peer->base + peer->offset) < peer->size_bytes)
+			return true;
+	}
+	return false;
+}
+
+/* -- make and bind --------------------------------------------------------------------------- */
+
+static gex_Segment_t
+new_segment(gex_Client_t client, void *base, uintptr_t size)
+{
+	gex_Segment_t segment = calloc(1, sizeof *segment);
+
+	if (!segment)
+		return NULL;
+	segment->client = client;
+	segment->base = base;
+	segment->size = size;
+	return segment;
+}
+
+static int
+library_segment(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
+{
+	gex_Segment_t segment = new_segment(client, NULL, size);
+
+	if (!segment)
+		return GASNET_ERR_RESOURCE;
+	segment->base = psi_segment_memory(size, &segment->file_offset);
+	if (!segment->base) {
+		if (gex_System_GetVerboseErrors())
+			psi_log("no memory for a segment of %zu bytes: %s", (size_t)size,
+			        strerror(errno));
+		free(segment);
+		return GASNET_ERR_RESOURCE;
+	}
+	segment->library_memory = true;
+	*segment_out = segment;
+	return GASNET_OK;
+}
+
+static int
+refuse(int code, const char *call, const char *why)
+{
+	if (gex_System_GetVerboseErrors())
+		psi_log("%s: %s (%s)", call, why, gasnet_ErrorName(code));
+	return code;
+}
+
+int
+gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
+{
+	const char *call = "gex_Segment_Attach";
+	gex_Segment_t segment;
+	int code;
+
+	psi_need_init(call);
+	if (!segment_p || tm != psi.tm)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the team must be the primordial one");
+	if (size == 0 || size % GASNET_PAGESIZE)
+		return refuse(GASNET_ERR_BAD_ARG, call,
+		              "the size must be a non-zero multiple of GASNET_PAGESIZE");
+	if (size > psi.max_segment)
+		return refuse(GASNET_ERR_BAD_ARG, call,
+		              "the size is above gasnet_getMaxLocalSegmentSize()");
+	if (attached_once || psi.ep->segment)
+		return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
+	code = library_segment(psi.client, size, &segment);
+	if (code != GASNET_OK)
+		return code;
+	if (gasnet_client_attach_hook)
+		gasnet_client_attach_hook(segment->base, segment->size);
+	attached_once = segment->attached = true;
+	psi.ep->segment = segment;
+	exchange(segment);
+	*segment_p = segment;
+	return GASNET_OK;
+}
+
+int
+gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
+                   uintptr_t length, gex_MK_t kind, gex_Flags_t flags)
+{
+	const char *call = "gex_Segment_Create";
+	const uintptr_t rounded = (length + GASNET_PAGESIZE - 1) & ~(uintptr_t)(GASNET_PAGESIZE - 1);
+	gex_Segment_t segment;
+
+	psi_need_init(call);
+	if (!segment_p || client != psi.client)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the client is not valid");
+	if (kind != GEX_MK_HOST)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the memory kind must be GEX_MK_HOST");
+	if (flags)
+		return refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0");
+	if (!length)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the length must not be 0");
+	if (!address) {
+		if (length > psi.max_segment)
+			return refuse(GASNET_ERR_BAD_ARG, call,
+			              "the length is above gasnet_getMaxLocalSegmentSize()");
+		return library_segment(client, rounded, segment_p);
+	}
+	segment = new_segment(client, address, length);
+	if (!segment)
+		return GASNET_ERR_RESOURCE;
+	*segment_p = segment;
+	return GASNET_OK;
+}
+
+void
+gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags)
+{
+	(void)flags;
+	if (!segment)
+		psi_fatal("gex_Segment_Destroy: the segment is GEX_SEGMENT_INVALID");
+	if (segment->attached)
+		psi_fatal("gex_Segment_Destroy: a segment from gex_Segment_Attach lives as long as "
+		          "the job");
+	if (segment->library_memory)
+		psi_segment_unmap(segment->base, segment->size);
+	free(segment);
+}
+
+int
+gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags)
+{
+	const char *call = "gex_EP_BindSegment";
+
+	if (!ep || !segment || flags)
+		return refuse(GASNET_ERR_BAD_ARG, call, "endpoint and segment must be valid, flags 0");
+	if (ep->segment)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
+	ep->segment = segment;
+	return GASNET_OK;
+}
+
+int
+gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags)
+{
+	const char *call = "gex_EP_PublishBoundSegment";
+
+	psi_need_init(call);
+	if (tm != psi.tm || flags)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
+	for (size_t i = 0; i < num_eps; i++)
+		if (eps[i] != psi.ep)
+			return refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
+	exchange(num_eps ? psi.ep->segment : NULL);
+	return GASNET_OK;
+}
+
+/* -- queries --------------------------------------------------------------------------------- */
+
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) { return seg->client; }
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) { return seg->flags; }
+void *gex_Segment_QueryAddr(gex_Segment_t seg) { return seg->base; }
+uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) { return seg->size; }
+void *gex_Segment_QueryCData(gex_Segment_t seg) { return seg->cdata; }
+
+void
+gex_Segment_SetCData(gex_Segment_t seg, const void *val)
+{
+	seg->cdata = (void *)(uintptr_t)val;
+}
+
+/* Own endpoint: what is bound.  Others: what was published. */
+static bool
+query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
+{
+	const struct psi_board_entry *entry = &psi.board[place];
+	void *owner = (void *)(uintptr_t)entry->base, *local = NULL;
+	uintptr_t size = (uintptr_t)entry->size_bytes;
+
+	if (place == psi.ep->place) {
+		gex_Segment_t segment = psi.ep->segment;
+
+		owner = local = segment ? segment->base : NULL;
+		size = segment ? segment->size : 0;
+	} else if (psi.peers[place].size_bytes && psi_in_my_nbrhd(place)) {
+		local = (void *)(psi.peers[place].base + psi.peers[place].offset);
+	}
+	if (size_p && !size)
+		*size_p = 0;
+	if (!size)
+		return false;
+	if (owneraddr_p)
+		*owneraddr_p = owner;
+	if (localaddr_p)
+		*localaddr_p = local;
+	if (size_p)
+		*size_p = size;
+	return true;
+}
+
+gex_Event_t
+gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                           uintptr_t *size_p, gex_Flags_t flags)
+{
+	struct psi_target target = psi_target_of(tm, rank, "gex_EP_QueryBoundSegmentNB");
+
+	(void)flags;    /* the board answers without communication */
+	query(target.place, owneraddr_p, localaddr_p, size_p);
+	return GEX_EVENT_INVALID;
+}
+
+int
+gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                       uintptr_t *size_p)
+{
+	struct psi_target target = psi_target_of(tm, rank, "gex_Segment_QueryBound");
+	void *owner, *local;
+	uintptr_t size;
+
+	if (!query(target.place, &owner, &local, &size))
+		return GASNET_ERR_NOT_READY;
+	query(target.place, owneraddr_p, localaddr_p, size_p);
+	return GASNET_OK;
+}
+
+uintptr_t gasnet_getMaxLocalSegmentSize(void) { return psi.max_segment; }
+uintptr_t gasnet_getMaxGlobalSegmentSize(void) { return psi.max_segment_global; }
+
+int
+gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
+{
+	psi_need_init("gasnet_getSegmentInfo");
+	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
+		seginfo_table[i].addr = (void *)(uintptr_t)psi.board[i].base;
+		seginfo_table[i].size = (uintptr_t)psi.board[i].size_bytes;
+	}
+	return GASNET_OK;
+}

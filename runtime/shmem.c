@@ -1,0 +1,84 @@
+/*
+ * Memory that processes of one host share: ranges of the job's shared files, which bootstrap hands
+ * out as descriptors.  File 0 is the control arena; file 1 + r holds the segments of rank r, one range
+ * after the other.  Nothing is touched here, and descriptors are closed once mapped.
+ */
+#include "runtime/psi.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = GASNET_PAGESIZE };
+
+static uint64_t arena_used, segments_used;      /* of init and of segment calls, one at a time */
+
+static size_t
+whole_pages(size_t len_bytes)
+{
+	return (len_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static void *
+map_range(unsigned file, uint64_t offset, size_t len_bytes, bool grow)
+{
+	int fd = pboot_memory(file);
+	void *base = MAP_FAILED;
+	int error;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	if (!grow || ftruncate(fd, (off_t)(offset + len_bytes)) == 0)
+		base = mmap(NULL, len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+		            (off_t)offset);
+	error = errno;
+	close(fd);
+	errno = error;
+	return base == MAP_FAILED ? NULL : base;
+}
+
+void *
+psi_host_memory(size_t len_bytes)
+{
+	size_t bytes = whole_pages(len_bytes);
+	uint64_t offset = arena_used;
+	void *base = NULL;
+
+	if (psi.boot.rank == 0)
+		base = map_range(0, offset, bytes, true);
+	pboot_barrier();
+	if (psi.boot.rank != 0)
+		base = map_range(0, offset, bytes, false);
+	if (!base)
+		psi_log("cannot map %zu bytes of shared memory: %s", bytes, strerror(errno));
+	arena_used += bytes;
+	return base;
+}
+
+void *
+psi_segment_memory(size_t len_bytes, uint64_t *file_offset_out)
+{
+	uint64_t offset = segments_used;
+	void *base = map_range(1 + psi.boot.rank, offset, whole_pages(len_bytes), true);
+
+	if (!base)
+		return NULL;
+	segments_used += whole_pages(len_bytes);
+	*file_offset_out = offset;
+	return base;
+}
+
+void *
+psi_segment_map(uint32_t rank, uint64_t file_offset, size_t len_bytes)
+{
+	return map_range(1 + rank, file_offset, whole_pages(len_bytes), false);
+}
+
+void
+psi_segment_unmap(void *base, size_t len_bytes)
+{
+	munmap(base, whole_pages(len_bytes));
+}

@@ -1,0 +1,77 @@
+/*
+ * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
+ * ends, so threads may come and go without end.
+ */
+#include "runtime/psi.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local struct psi_thread self;
+static _Thread_local bool counted;
+static _Atomic uint32_t thread_count;
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+static void
+thread_ends(void *unused)
+{
+	(void)unused;
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		free(self.buffers[network]);
+	memset(&self, 0, sizeof self);
+	counted = false;
+	atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed);
+}
+
+static void
+make_key(void)
+{
+	if (pthread_key_create(&end_key, thread_ends) != 0)
+		psi_fatal("no pthread key left for the state of threads");
+}
+
+static void
+count_thread(void)
+{
+	uint32_t before = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed);
+
+	counted = true;
+	if (before >= gex_System_QueryMaxThreads())
+		psi_fatal("%u threads call the library at once, more than GASNET_MAX_THREADS allows",
+		          before + 1);
+	pthread_once(&end_once, make_key);
+	pthread_setspecific(end_key, &self);
+}
+
+struct psi_thread *
+psi_thread_self(void)
+{
+	if (!counted)
+		count_thread();
+	return &self;
+}
+
+bool
+psi_thread_others(void)
+{
+	return atomic_load_explicit(&thread_count, memory_order_relaxed) > 1;
+}
+
+void *
+psi_thread_buffer(unsigned network, size_t len_bytes)
+{
+	struct psi_thread *thread = psi_thread_self();
+	const size_t line = 64, rounded = (len_bytes + line - 1) / line * line + line;
+
+	if (thread->buffer_bytes[network] < rounded) {
+		free(thread->buffers[network]);
+		thread->buffers[network] = aligned_alloc(line, rounded);
+		thread->buffer_bytes[network] = thread->buffers[network] ? rounded : 0;
+		if (!thread->buffers[network])
+			psi_fatal("no memory for a message buffer of %zu bytes", rounded);
+	}
+	return thread->buffers[network];
+}

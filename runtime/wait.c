@@ -1,0 +1,162 @@
+/*
+ * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
+ * CPU, then sleep on the endpoint's wake word.
+ *
+ * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
+ * returns once more to its caller, who looks at what it waits for; only the next step sleeps.  Whoever
+ * makes the condition true wakes the sleeper: a sender by its message, a receiver that made room, a
+ * thread of this process that ran a handler (psi_wake_own).  Conditions that nobody announces, such as
+ * plain memory, are looked at again after PST_SLEEP_MAX.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/util/clock.h"
+#include "runtime/util/fence.h"
+
+#include <sched.h>
+
+enum phase { LOOKING, ARMED, SLEPT };
+
+enum {
+	POLL_BUDGET = 64,               /* messages per poll and network */
+	MAX_PROGRESS = 4,
+	/* Looks before a thread yields, and yields before it sleeps. */
+	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
+	LOOKS_CROWDED = 4,
+	YIELDS_ALONE = 2,
+	YIELDS_CROWDED = 20,
+	EMPTY_POLLS_BEFORE_YIELD = 32,
+};
+
+static void (*progress[MAX_PROGRESS])(void);
+static unsigned progress_count;
+
+void
+psi_progress_add(void (*advance)(void))
+{
+	if (progress_count == MAX_PROGRESS)
+		psi_fatal("more than %d progress functions", MAX_PROGRESS);
+	progress[progress_count++] = advance;
+}
+
+/* The fence is the poller's half of: it writes what others wait for, then looks for sleepers; they
+ * announce themselves, then look. */
+void
+psi_wake_own(void)
+{
+	if (!psi.threaded || !psi_thread_others())
+		return;
+	psi_store_load_fence();
+	psi.ops->ring(psi.ep->port);
+}
+
+static unsigned
+poll_networks(unsigned networks)
+{
+	unsigned delivered = psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+
+	if (delivered)
+		psi_wake_own();
+	return delivered;
+}
+
+unsigned
+psi_poll(void)
+{
+	unsigned delivered = poll_networks(PSI_BOTH_NETWORKS);
+
+	for (unsigned i = 0; i < progress_count; i++)
+		progress[i]();
+	return delivered;
+}
+
+int
+gasnet_AMPoll(void)
+{
+	struct psi_thread *thread = psi_thread_self();
+
+	psi_need_init("gasnet_AMPoll");
+	if (psi_poll() || !psi.crowded) {
+		thread->empty_polls = 0;
+	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
+		thread->empty_polls = 0;
+		sched_yield();
+	}
+	return GASNET_OK;
+}
+
+int
+gasnet_set_waitmode(int wait_mode)
+{
+	if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK)
+		return GASNET_ERR_BAD_ARG;
+	atomic_store_explicit(&psi.wait_mode, wait_mode, memory_order_relaxed);
+	return GASNET_OK;
+}
+
+/* Nothing arrived.  True if it is time to sleep. */
+static bool
+spin_on(struct psi_wait *wait)
+{
+	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
+	const uint64_t looks = psi.crowded ? LOOKS_CROWDED : LOOKS_ALONE;
+	const uint64_t yields = psi.crowded ? YIELDS_CROWDED : YIELDS_ALONE;
+
+	wait->spins++;
+	if (mode == GASNET_WAIT_BLOCK)
+		return true;
+	if (wait->spins < looks) {
+		psi_pause();
+		return false;
+	}
+	if (mode == GASNET_WAIT_SPIN) {
+		if (psi.crowded)
+			sched_yield();
+		return false;
+	}
+	if (wait->spins < looks + yields) {
+		sched_yield();
+		return false;
+	}
+	return true;
+}
+
+void
+psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	struct psi_port *port = psi.ep->port;
+	unsigned delivered;
+
+	if (wait->phase == ARMED) {
+		psi.ops->sleep(port, wait->seq, psi.max_sleep_ns);
+		psi.ops->disarm(port);
+		wait->phase = SLEPT;
+	}
+	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
+	if (delivered) {
+		wait->phase = LOOKING;
+		wait->spins = 0;
+		return;
+	}
+	/* One that slept and found nothing goes back to sleep at once. */
+	if (wait->phase != SLEPT && !spin_on(wait))
+		return;
+	if (psi.ops->arm(port, networks, want_peer, &wait->seq) == PSI_OK)
+		wait->phase = ARMED;
+}
+
+void
+psi_wait_step(struct psi_wait *wait)
+{
+	if (PSI_UNLIKELY(!psi.open))
+		psi_need_init("GASNET_BLOCKUNTIL");
+	psi_wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
+}
+
+void
+psi_wait_end(struct psi_wait *wait)
+{
+	if (wait->phase == ARMED)
+		psi.ops->disarm(psi.ep->port);
+	wait->phase = LOOKING;
+}
