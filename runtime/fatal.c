@@ -17,7 +17,7 @@ psi_fatal(const char *format, ...)
 	psi_log("%s", text);
 	if (psi.boot.size)
 		pboot_note_cause(text);
-	abort();
+	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * Variables that clients may define themselves.  Weak, so that a client's definition wins over these
+ * Variables that clients may define themselves (gasnet_frozen is in freeze.c).  Weak, so that a client's definition wins over these
  * in a static link; of default visibility and read through the global offset table, so that it wins
  * over the shared library's too.
  */
@@ -10,4 +10,3 @@
 PSI_WEAK void (*gasnet_client_attach_hook)(void *segbase, uintptr_t segsize) = NULL;
 PSI_WEAK const char *gasnet_max_segsize_str = NULL;
 PSI_WEAK uint64_t gasnet_max_segsize = 0;
-PSI_WEAK volatile int gasnet_frozen = 0;

@@ -3,8 +3,11 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/backtrace.h"
+#include "runtime/freeze.h"
 #include "runtime/memlimits.h"
 #include "runtime/settings.h"
+#include "runtime/signals.h"
 #include "runtime/topology.h"
 
 #include <stdlib.h>
@@ -79,6 +82,21 @@ know_cpus(void)
 	free(all);
 }
 
+/* From here on a fatal signal is told, and a debugger may be waited for. */
+static void
+watch_signals(void)
+{
+	static const struct psi_signals_hooks hooks = {
+		.segment_covers = psi_segment_covers,
+		.note_cause = pboot_note_cause,
+		.leave = pboot_leave,
+	};
+
+	psi_backtrace_open(psi.boot.rank);
+	psi_signals_open(psi.boot.rank, psi.host, &hooks);
+	psi_freeze_open(psi.boot.rank, psi.host);
+}
+
 /* -- memory ---------------------------------------------------------------------------------- */
 
 static void
@@ -145,6 +163,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 		return GASNET_ERR_RESOURCE;
 	know_host();
 	read_settings();
+	watch_signals();
 	psi_exit_open();
 	know_cpus();
 	psi_places_open();
