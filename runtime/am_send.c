@@ -93,7 +93,7 @@ bad_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 {
 	const struct pst_peer *peer = &psi.peers[place];
 
-	if (!psi.board[place].size_bytes)
+	if (!psi.known[place].size_bytes)
 		psi_fatal("%s: rank %u has no segment that is known here; attach or publish one first",
 		          call, place);
 	if (!peer->size_bytes)

@@ -36,6 +36,8 @@ void
 gasnet_exit(int exitcode)
 {
 	psi_need_init("gasnet_exit");
+	if (getpid() != psi.pid)
+		_exit(exitcode);        /* a child that the client forked */
 	if (atomic_exchange_explicit(&leaving, 1, memory_order_relaxed))
 		for (;;)
 			pause();        /* another thread ends this process */
@@ -52,6 +54,8 @@ static void
 on_plain_exit(int status, void *unused)
 {
 	(void)unused;
+	if (getpid() != psi.pid)
+		return;
 	if (atomic_exchange_explicit(&leaving, 1, memory_order_relaxed))
 		return;
 	if (psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))

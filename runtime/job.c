@@ -47,6 +47,7 @@ know_host(void)
 	if (gethostname(name, sizeof name - 1) != 0)
 		strcpy(name, "unknown");
 	psi.host = name;
+	psi.pid = getpid();
 	psi_log_set_speaker(psi.boot.rank, psi.host);
 }
 
@@ -127,8 +128,9 @@ static void
 open_tables(void)
 {
 	psi.board = psi_host_memory(psi.boot.size * sizeof *psi.board);
+	psi.known = calloc(psi.boot.size, sizeof *psi.known);
 	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
-	if (!psi.board || !psi.peers)
+	if (!psi.board || !psi.known || !psi.peers)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
 

@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum { PSI_HANDLERS = 256 };
 
@@ -67,14 +68,14 @@ struct gex_TM_s {
  * the owner before, read by the others after a barrier. */
 struct psi_board_entry {
 	uint64_t base, size_bytes, file_offset;
-	uint32_t mappable;      /* 0: client memory, which others cannot map */
-	uint32_t pid;
+	uint64_t mappable;      /* 0: client memory, which others cannot map */
 };
 
 /* Constant after init, except where said otherwise. */
 struct psi_job {
 	struct pboot_job boot;
 	const char *host;
+	pid_t pid;                      /* a child that the client forks is no rank */
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs here */
@@ -87,7 +88,8 @@ struct psi_job {
 	struct psi_conduit *conduit;
 	struct psi_attributes attributes;
 	struct psi_conduit_job conduit_job;
-	struct psi_board_entry *board;  /* [size] */
+	struct psi_board_entry *board;  /* [size], shared */
+	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;
 	uint64_t max_sleep_ns;          /* 0: no bound */

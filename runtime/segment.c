@@ -31,10 +31,11 @@ write_entry(gex_Segment_t segment)
 static void
 reach_peer(uint32_t rank)
 {
-	const struct psi_board_entry *entry = &psi.board[rank];
+	const struct psi_board_entry *entry = &psi.known[rank];
 	struct pst_peer *peer = &psi.peers[rank];
 	char *here;
 
+	psi.known[rank] = psi.board[rank];
 	if (!entry->size_bytes || (peer->base == entry->base && peer->size_bytes == entry->size_bytes))
 		return;
 	if (!entry->mappable) {
@@ -242,7 +243,7 @@ gex_Segment_SetCData(gex_Segment_t seg, const void *val)
 static bool
 query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
 {
-	const struct psi_board_entry *entry = &psi.board[place];
+	const struct psi_board_entry *entry = &psi.known[place];
 	void *owner = (void *)(uintptr_t)entry->base, *local = NULL;
 	uintptr_t size = (uintptr_t)entry->size_bytes;
 
@@ -300,8 +301,8 @@ gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
 {
 	psi_need_init("gasnet_getSegmentInfo");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
-		seginfo_table[i].addr = (void *)(uintptr_t)psi.board[i].base;
-		seginfo_table[i].size = (uintptr_t)psi.board[i].size_bytes;
+		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
+		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;
 	}
 	return GASNET_OK;
 }

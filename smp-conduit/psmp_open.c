@@ -97,7 +97,7 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	*attributes_out = (struct psi_attributes){
 		.capabilities = PSI_CAP_INJECT_ANY_THREAD | PSI_CAP_CLAIM_IN_PLACE | PSI_CAP_SLEEP,
 		.max_medium_bytes = PSMP_LARGE_BYTES,
-		.max_long_bytes = SIZE_MAX / 2,
+		.max_long_bytes = INT32_MAX,
 		.am_latency_ns = 100, .am_overhead_ns = 20, .bytes_per_ns = 10,
 		.shared_bytes = conduit->layout.total_bytes,
 	};
