@@ -158,15 +158,15 @@ append_words(char *buf, size_t size, const char *const *words)
 }
 
 static void
-append_range(char *buf, size_t size, const struct psi_setting *row)
+append_range(char *buf, size_t size, const struct psi_setting *row, const char *unit)
 {
 	size_t len = strlen(buf);
 
 	if (row->max != 0)
-		snprintf(buf + len, size - len, " from %lld to %lld", (long long)row->min,
-			 (long long)row->max);
+		snprintf(buf + len, size - len, " from %lld to %lld%s", (long long)row->min,
+			 (long long)row->max, unit);
 	else if (row->min != 0)
-		snprintf(buf + len, size - len, " of at least %lld", (long long)row->min);
+		snprintf(buf + len, size - len, " of at least %lld%s", (long long)row->min, unit);
 }
 
 const char *
@@ -178,12 +178,12 @@ psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 		break;
 	case PSI_SETTING_INT:
 		snprintf(buf, size, "a whole number");
-		append_range(buf, size, row);
+		append_range(buf, size, row, "");
 		break;
 	case PSI_SETTING_SIZE:
 		snprintf(buf, size, "a size such as 64KB, 1.5GB or a number of %s,",
 			 row->unit ? row->unit : "B");
-		append_range(buf, size, row);
+		append_range(buf, size, row, " B");
 		if (buf[strlen(buf) - 1] == ',')
 			buf[strlen(buf) - 1] = '\0';
 		break;

@@ -154,6 +154,39 @@ START_TEST(kinds_are_read)
 }
 END_TEST
 
+/* Rows that no table lists work as well; a table's row is found by name besides. */
+static const struct psi_setting sizes[] = {
+	{ .name = "PT_PLAIN", .kind = PSI_SETTING_SIZE, .default_text = "4KB", .help = "bytes" },
+	{ .name = "PT_KB", .kind = PSI_SETTING_SIZE, .unit = "KB", .min = 2048, .max = 8192,
+	  .help = "kilobytes" },
+	{ .name = "PT_MB", .kind = PSI_SETTING_SIZE, .unit = "MB", .help = "megabytes" },
+	{ .name = "PT_LEAST", .kind = PSI_SETTING_INT, .min = 3, .help = "at least" },
+};
+
+START_TEST(sizes_in_units_and_bounds)
+{
+	char text[200];
+
+	ck_assert_uint_eq(psi_setting_size(&sizes[0]), 4096);
+	ck_assert_uint_eq(psi_setting_size(&sizes[1]), 0);
+	setenv("PT_KB", "4", 1);
+	setenv("PT_MB", "2", 1);
+	ck_assert_uint_eq(psi_setting_size(&sizes[1]), 4096);
+	ck_assert_uint_eq(psi_setting_size(&sizes[2]), 2097152);
+	setenv("PT_MB", "1B", 1);
+	ck_assert_uint_eq(psi_setting_size(&sizes[2]), 1);
+	ck_assert(psi_setting_accepted(&sizes[1], "2") && psi_setting_accepted(&sizes[1], "8KB"));
+	ck_assert(!psi_setting_accepted(&sizes[1], "1") && !psi_setting_accepted(&sizes[1], "8193B"));
+	ck_assert(psi_setting_accepted(&sizes[3], "3") && !psi_setting_accepted(&sizes[3], "2"));
+	ck_assert_str_eq(psi_setting_accepts(&sizes[0], text, sizeof text),
+			 "a size such as 64KB, 1.5GB or a number of B");
+	ck_assert_str_eq(psi_setting_accepts(&sizes[1], text, sizeof text),
+			 "a size such as 64KB, 1.5GB or a number of KB, from 2048 to 8192 B");
+	ck_assert_str_eq(psi_setting_accepts(&sizes[3], text, sizeof text),
+			 "a whole number of at least 3");
+}
+END_TEST
+
 /* Every row is whole, named once, and its default is a value it accepts. */
 START_TEST(rows_are_consistent)
 {
@@ -337,6 +370,7 @@ main(void)
 	tcase_add_test(tests, sets_of_words);
 	tcase_add_test(tests, values_come_from_default_or_environment);
 	tcase_add_test(tests, kinds_are_read);
+	tcase_add_test(tests, sizes_in_units_and_bounds);
 	tcase_add_test(tests, rows_are_consistent);
 	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 8);
 	tcase_add_test(tests, good_environment_passes);
