@@ -64,6 +64,13 @@ PSI_API int psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *sr
 PSI_API int psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
 			gex_Flags_t flags);
 
+/*
+ * A process that only puts and gets must serve messages too, so now and then a
+ * call goes to the library, which polls. One count per thread and source file.
+ */
+#define PSI_RMA_CALLS_PER_POLL 256
+static __thread unsigned psi_rma_calls;
+
 /* Local address of a peer's memory, or NULL where the library has to decide. */
 PSI_INLINE void *
 psi_rma_reach(const struct pst_inline *table, gex_TM_t tm, gex_Rank_t rank, const void *addr,
@@ -75,6 +82,8 @@ psi_rma_reach(const struct pst_inline *table, gex_TM_t tm, gex_Rank_t rank, cons
 	if (PSI_UNLIKELY(table == NULL) || PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
 	if (PSI_UNLIKELY(tm != table->job_tm) && tm != PSI_TM_LEGACY)
+		return NULL;
+	if (PSI_UNLIKELY(++psi_rma_calls % PSI_RMA_CALLS_PER_POLL == 0))
 		return NULL;
 	if (PSI_UNLIKELY(rank >= table->job_size))
 		return NULL;

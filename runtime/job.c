@@ -79,6 +79,7 @@ know_cpus(void)
 			me = here;
 		all[here++] = all[rank];
 	}
+	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, all, here, me);
 	free(all);
 }
@@ -127,10 +128,11 @@ limit_segments(void)
 static void
 open_tables(void)
 {
-	psi.board = psi_host_memory(psi.boot.size * sizeof *psi.board);
+	psi.shared = psi_host_memory(sizeof *psi.shared +
+	                             psi.boot.size * sizeof psi.shared->board[0]);
 	psi.known = calloc(psi.boot.size, sizeof *psi.known);
 	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
-	if (!psi.board || !psi.known || !psi.peers)
+	if (!psi.shared || !psi.known || !psi.peers)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
 

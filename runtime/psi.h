@@ -71,6 +71,13 @@ struct psi_board_entry {
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
 };
 
+/* In memory that all processes of the host map; zero at first. */
+struct psi_host_shared {
+	/* Threads of all ranks that wait by yielding (wait.c). */
+	_Alignas(64) _Atomic uint32_t yielding;
+	_Alignas(64) struct psi_board_entry board[];    /* [size] */
+};
+
 /* Constant after init, except where said otherwise. */
 struct psi_job {
 	struct pboot_job boot;
@@ -79,6 +86,7 @@ struct psi_job {
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs here */
+	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
 	bool legacy;                    /* the gasnet_ API is on */
 	gex_Client_t client;
@@ -88,7 +96,7 @@ struct psi_job {
 	struct psi_conduit *conduit;
 	struct psi_attributes attributes;
 	struct psi_conduit_job conduit_job;
-	struct psi_board_entry *board;  /* [size], shared */
+	struct psi_host_shared *shared;
 	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;

@@ -1,6 +1,7 @@
 /*
- * One-sided transfers that the headers' inlines do not serve themselves: none at all, to the caller's
- * own client memory, and those that are wrong.
+ * One-sided transfers that the headers' inlines do not serve themselves: empty ones, those to the
+ * caller's own client memory, those that are wrong, and now and then one of the ordinary ones, so that
+ * a process which does nothing else polls.
  */
 #include "runtime/psi.h"
 
@@ -30,9 +31,10 @@ psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nb
 	const char *call = "gex_RMA_PutBlocking";
 	struct psi_target target = psi_target_of(tm, rank, call);
 
-	(void)flags;    /* a copy never has to wait */
 	if (nbytes)
 		psi_copy(psi_am_long_target(target.place, dest, nbytes, call), src, nbytes);
+	if (!(flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
 	return GASNET_OK;
 }
 
@@ -43,7 +45,8 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 	const char *call = "gex_RMA_GetBlocking";
 	struct psi_target target = psi_target_of(tm, rank, call);
 
-	(void)flags;
+	if (!(flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
 	if (nbytes)
 		psi_copy(dest, psi_am_long_target(target.place, (void *)(uintptr_t)src, nbytes, call),
 		         nbytes);

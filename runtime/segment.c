@@ -18,7 +18,7 @@ static bool attached_once;
 static void
 write_entry(gex_Segment_t segment)
 {
-	struct psi_board_entry *entry = &psi.board[psi.boot.rank];
+	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank];
 
 	if (!segment)
 		return;
@@ -35,7 +35,7 @@ reach_peer(uint32_t rank)
 	struct pst_peer *peer = &psi.peers[rank];
 	char *here;
 
-	psi.known[rank] = psi.board[rank];
+	psi.known[rank] = psi.shared->board[rank];
 	if (!entry->size_bytes || (peer->base == entry->base && peer->size_bytes == entry->size_bytes))
 		return;
 	if (!entry->mappable) {

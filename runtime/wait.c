@@ -15,7 +15,7 @@
 
 #include <sched.h>
 
-enum phase { LOOKING, ARMED, SLEPT };
+enum phase { LOOKING, YIELDING, ARMED, SLEPT };
 
 enum {
 	POLL_BUDGET = 64,               /* messages per poll and network */
@@ -24,7 +24,8 @@ enum {
 	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
 	LOOKS_CROWDED = 4,
 	YIELDS_ALONE = 2,
-	YIELDS_CROWDED = 20,
+	YIELDS_CROWDED = 200,
+	YIELDERS_PER_CPU = 2,
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 };
 
@@ -94,6 +95,34 @@ gasnet_set_waitmode(int wait_mode)
 	return GASNET_OK;
 }
 
+/*
+ * Where ranks share CPUs, as many as there are CPUs may wait by yielding: so a CPU seldom goes idle,
+ * from which waking takes long, and the queue of those that run stays short.  The others sleep.
+ */
+static bool
+may_yield(struct psi_wait *wait)
+{
+	_Atomic uint32_t *yielding = &psi.shared->yielding;
+
+	if (wait->phase == YIELDING)
+		return true;
+	if (atomic_fetch_add_explicit(yielding, 1, memory_order_relaxed) < psi.cpus * YIELDERS_PER_CPU) {
+		wait->phase = YIELDING;
+		return true;
+	}
+	atomic_fetch_sub_explicit(yielding, 1, memory_order_relaxed);
+	return false;
+}
+
+static void
+stop_yielding(struct psi_wait *wait)
+{
+	if (wait->phase != YIELDING)
+		return;
+	atomic_fetch_sub_explicit(&psi.shared->yielding, 1, memory_order_relaxed);
+	wait->phase = LOOKING;
+}
+
 /* Nothing arrived.  True if it is time to sleep. */
 static bool
 spin_on(struct psi_wait *wait)
@@ -114,7 +143,7 @@ spin_on(struct psi_wait *wait)
 			sched_yield();
 		return false;
 	}
-	if (wait->spins < looks + yields) {
+	if (wait->spins < looks + yields && (!psi.crowded || may_yield(wait))) {
 		sched_yield();
 		return false;
 	}
@@ -134,6 +163,7 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
 	if (delivered) {
+		stop_yielding(wait);
 		wait->phase = LOOKING;
 		wait->spins = 0;
 		return;
@@ -141,6 +171,7 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	/* One that slept and found nothing goes back to sleep at once. */
 	if (wait->phase != SLEPT && !spin_on(wait))
 		return;
+	stop_yielding(wait);
 	if (psi.ops->arm(port, networks, want_peer, &wait->seq) == PSI_OK)
 		wait->phase = ARMED;
 }
@@ -158,5 +189,6 @@ psi_wait_end(struct psi_wait *wait)
 {
 	if (wait->phase == ARMED)
 		psi.ops->disarm(psi.ep->port);
+	stop_yielding(wait);
 	wait->phase = LOOKING;
 }
