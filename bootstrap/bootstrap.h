@@ -92,7 +92,8 @@ void pboot_note_parting(int code);
 /*
  * A fatal error's first line, without newline, kept by the keeper and named as the cause if this
  * rank's end turns out to be the first.  Any thread, signal handlers included; text longer than
- * PBOOT_CAUSE_MAX is cut.  The caller has printed the text itself.
+ * PBOOT_CAUSE_MAX is cut.  The caller has printed the text itself.  An empty text says that what was
+ * printed is all there is to say: the keeper then adds no line.
  */
 void pboot_note_cause(const char *text);
 

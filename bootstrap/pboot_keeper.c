@@ -1,6 +1,7 @@
 #include "bootstrap/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
+#include "runtime/util/oom.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -337,6 +338,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.inherit = wants_inherit(&keeper);
 	raise_files_limit(origin);
 	gethostname(keeper.host, sizeof keeper.host - 1);
+	keeper.oom_kills = psi_oom_kills("");
 	pboot_wire_name(keeper.name);
 	err = set_up(&keeper, &what);
 	if (err)

@@ -49,6 +49,7 @@ struct pboot_keeper {
 	struct pollfd *polls;	/* [3 + PBOOT_CALLERS_MAX + size] */
 	uint64_t group_signal_ns[65];	/* when the keeper itself got a signal, as all of its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
+	uint64_t oom_kills;	/* of this host or group before the job */
 	struct pboot_spared spared;	/* the relay */
 	pid_t relay;		/* 0: none */
 	cpu_set_t *cores;	/* [core_count], for bind_cores */

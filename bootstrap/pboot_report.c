@@ -2,6 +2,7 @@
 #include "bootstrap/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
+#include "runtime/util/oom.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -55,6 +56,14 @@ find_joined(const struct pboot_keeper *keeper)
 	return rank;
 }
 
+/* Nobody but the kernel says why it kills. */
+static const char *
+why_killed(const struct pboot_keeper *keeper, int sig)
+{
+	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
+	    " by the kernel: no memory left, of the host or of the control group" : "";
+}
+
 static void
 report_rank(const struct pboot_keeper *keeper, const char *who, const char *note)
 {
@@ -72,8 +81,8 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		pboot_say("%s ended with status %d%s", who, cause->detail, note);
 		break;
 	case PBOOT_CAUSE_SIGNAL:
-		pboot_say("%s was killed by signal %d (%s)%s", who, cause->detail,
-		    strsignal(cause->detail), note);
+		pboot_say("%s was killed by signal %d (%s)%s%s", who, cause->detail,
+		    strsignal(cause->detail), why_killed(keeper, cause->detail), note);
 		break;
 	case PBOOT_CAUSE_UNSAID:
 		pboot_say("%s ended with status %d, neither by gasnet_exit nor by exit%s", who,
@@ -131,6 +140,8 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	if (keeper->cause_reported || cause->kind == PBOOT_CAUSE_NONE)
 		return;
 	keeper->cause_reported = true;
+	if (rank->note && !*rank->note)
+		return;
 	snprintf(who, sizeof who, "rank %u (%s, pid %d)", cause->rank, keeper->host, (int)pid);
 	snprintf(note, sizeof note, "%s%.600s", rank->note ? ": " : "", rank->note ? rank->note : "");
 	report_rank(keeper, who, note);

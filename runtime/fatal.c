@@ -1,6 +1,8 @@
 /* Errors that no caller can handle. */
 #include "runtime/psi.h"
 
+#include "runtime/signals.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ psi_fatal(const char *format, ...)
 	psi_log("%s", text);
 	if (psi.boot.size)
 		pboot_note_cause(text);
+	psi_signals_told();
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }
 

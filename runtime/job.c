@@ -51,9 +51,18 @@ know_host(void)
 	psi_log_set_speaker(psi.boot.rank, psi.host);
 }
 
+/* The one line about a bad setting is all that is to be said. */
+static void
+leave_without_a_word(int status)
+{
+	pboot_note_cause("");
+	pboot_leave(status);
+}
+
 static void
 read_settings(void)
 {
+	psi_settings_leave_by(leave_without_a_word);
 	psi_settings_speak(psi.boot.rank == 0);
 	psi_settings_check();
 	psi_settings_warn_unknown();

@@ -10,10 +10,11 @@
 #include "runtime/settings_parse.h"
 #include "runtime/util/log.h"
 
-enum { ROWS_MAX = 256, ACCEPTS_BYTES = 256 };
+enum { ROWS_MAX = 256, ACCEPTS_BYTES = 256, BAD_SETTING = 2 };
 
 /* Changed by init only, before other threads exist. */
 static bool speaks = true;
+static void (*leave)(int status) = exit;
 
 /* One flag per row, in table order: its value has been reported under GASNET_VERBOSEENV. */
 static atomic_bool reported[ROWS_MAX];
@@ -211,6 +212,12 @@ psi_settings_speak(bool speak)
 	speaks = speak;
 }
 
+void
+psi_settings_leave_by(void (*fn)(int status))
+{
+	leave = fn;
+}
+
 bool
 psi_settings_speaks(void)
 {
@@ -227,9 +234,11 @@ void
 psi_settings_refuse(const char *name, const char *text, const char *accepts)
 {
 	if (speaks)
-		psi_log_refuse("%s=%s: expected %s", name, text, accepts);
-	sleep(1);
-	exit(2);
+		psi_log("%s=%s: expected %s", name, text, accepts);
+	else
+		sleep(1);
+	leave(BAD_SETTING);
+	abort();
 }
 
 static _Noreturn void

@@ -86,6 +86,9 @@ bool psi_setting_accepted(const struct psi_setting *row, const char *text);
 void psi_settings_speak(bool speak);
 bool psi_settings_speaks(void);
 
+/* How a process ends that meets a bad value: leave does not return; exit unless told otherwise. */
+void psi_settings_leave_by(void (*leave)(int status));
+
 /* Warnings are for this process to print: it speaks, and GASNET_QUIET is off. */
 bool psi_settings_warns(void);
 

@@ -59,6 +59,9 @@ static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
 static struct psi_signals_hooks hooks;
 static char who[96];
 
+/* Set before the signal is raised, by the thread that raises it. */
+static atomic_bool told;
+
 /* Thread that ends the process; others that fail meanwhile wait for that end. */
 static _Atomic pid_t ending;
 
@@ -131,32 +134,43 @@ has_address(int number, const siginfo_t *info)
 	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
 }
 
+/* Where it happened, or who sent it; often nothing is known. */
 static void
 describe(struct psi_line *line, int number, const siginfo_t *info)
 {
-	psi_line_text(line, who);
-	psi_line_text(line, ": ended by ");
-	psi_line_text(line, psi_signal_name(number));
-	psi_line_text(line, " (");
-	psi_line_number(line, (uint64_t)number);
-	psi_line_text(line, ")");
 	if (has_address(number, info)) {
-		psi_line_text(line, " at address ");
+		psi_line_text(line, "at address ");
 		psi_line_address(line, info->si_addr);
 		if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
 			psi_line_text(line, ": no memory for a page of the segment");
 	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
-		psi_line_text(line, ", sent by process ");
+		psi_line_text(line, "sent by process ");
 		psi_line_number(line, (uint64_t)info->si_pid);
 	}
 }
 
 static void
-say(struct psi_line *line)
+say(int number, const siginfo_t *info)
 {
-	psi_line_write(line, STDERR_FILENO);
-	if (hooks.note_cause)
-		hooks.note_cause(psi_line_string(line));
+	struct psi_line details = { .len = 0 }, line = { .len = 0 };
+
+	describe(&details, number, info);
+	psi_line_text(&line, who);
+	psi_line_text(&line, ": ended by ");
+	psi_line_text(&line, psi_signal_name(number));
+	psi_line_text(&line, " (");
+	psi_line_number(&line, (uint64_t)number);
+	psi_line_text(&line, details.len ? ") " : ")");
+	psi_line_text(&line, psi_line_string(&details));
+	psi_line_write(&line, STDERR_FILENO);
+	if (hooks.note_cause && details.len)
+		hooks.note_cause(psi_line_string(&details));
+}
+
+void
+psi_signals_told(void)
+{
+	atomic_store(&told, true);
 }
 
 /* False for the first thread to come here; others do not return but when it fails once more. */
@@ -175,12 +189,10 @@ already_ending(void)
 static void
 on_fatal(int number, siginfo_t *info, void *context)
 {
-	struct psi_line line = { .len = 0 };
-
 	(void)context;
 	if (!already_ending()) {
-		describe(&line, number, info);
-		say(&line);
+		if (!atomic_load(&told))
+			say(number, info);
 		gasnett_print_backtrace_ifenabled(STDERR_FILENO);
 		psi_freeze_on_error();
 	}
@@ -191,13 +203,9 @@ on_fatal(int number, siginfo_t *info, void *context)
 static void
 on_terminate(int number, siginfo_t *info, void *context)
 {
-	struct psi_line line = { .len = 0 };
-
 	(void)context;
-	if (info->si_code == SI_USER && info->si_pid != getppid()) {
-		describe(&line, number, info);
-		say(&line);
-	}
+	if (info->si_code == SI_USER && info->si_pid != getppid())
+		say(number, info);
 	die_by(number);
 }
 

@@ -14,7 +14,7 @@
 /* What others know.  Each is called in a signal handler, and may be NULL. */
 struct psi_signals_hooks {
 	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped here */
-	void (*note_cause)(const char *text);		/* keeps the line for the job's last words */
+	void (*note_cause)(const char *text);		/* keeps details for the job's last words */
 	void (*leave)(int code);			/* ends this rank; does not return */
 };
 
@@ -23,6 +23,9 @@ struct psi_signals_hooks {
  * an alternate stack, if it has none, so that an overflow of the stack is told too.
  */
 void psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *hooks);
+
+/* The error has been printed; the signal that ends this process now says no more.  Any thread. */
+void psi_signals_told(void);
 
 /* Back to the default where the handler is still ours.  For tests and for children. */
 void psi_signals_close(void);
