@@ -522,6 +522,7 @@ transfer(gex_TM_t tm, size_t offset, size_t nbytes)
 		out[i] = TO(unsigned char, i * 7 + nbytes + 1);
 	memset(segment, 0xee, sizeof(segment));
 	memset(in, 0xdd, sizeof(in));
+	psi_rma_calls = 0;
 	CHECK(gex_RMA_PutBlocking(tm, 1, at(offset), out, nbytes, 0) == 0);
 	CHECK(memcmp(segment + offset, out, nbytes) == 0);
 	CHECK(segment[offset + nbytes] == 0xee);
@@ -553,6 +554,11 @@ transfers(void)
 	gasnet_get_bulk(target + 20, 1, at(40), 9);
 	CHECK(memcmp(target + 20, "constants", 9) == 0);
 	CHECK(library_calls == 1);
+
+	psi_rma_calls = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
+	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
+	CHECK(library_calls == 2);
 }
 
 /* What the table does not allow goes to the library. */
