@@ -1,10 +1,52 @@
 #include "runtime/util/copy.h"
 
-#include <string.h>
+#include "runtime/util/copy_stream.h"
+
+enum {
+	/* memcpy of glibc 2.36 falls to 3.5 GB/s on some CPUs where dst is so many bytes past src,
+	 * modulo a page, from the size on at which it uses string moves. */
+	SLOW_PAST_BYTES = 8, SLOW_FROM_BYTES = 2048,
+	PAGE_BYTES = 4096,
+};
+
+static void
+plain(void *dst, const void *src, size_t len_bytes)
+{
+	if (len_bytes)
+		memcpy(dst, src, len_bytes);
+}
+
+static bool
+always(void)
+{
+	return true;
+}
+
+const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
+	[PSI_COPY_PLAIN] = { "plain", plain, always },
+	[PSI_COPY_LOOP] = { "loop", psi_copy_loop, psi_copy_can_stream },
+	[PSI_COPY_STREAM] = { "stream", psi_copy_stream, psi_copy_can_stream },
+	[PSI_COPY_STREAM_WIDE] = { "stream_wide", psi_copy_stream_wide, psi_copy_can_stream_wide },
+};
+
+static bool
+memcpy_is_slow(const void *dst, const void *src)
+{
+	return ((uintptr_t)dst - (uintptr_t)src - 1) % PAGE_BYTES < SLOW_PAST_BYTES;
+}
+
+enum psi_copy_kind
+psi_copy_choose(const void *dst, const void *src, size_t len_bytes)
+{
+	if (len_bytes < SLOW_FROM_BYTES || !psi_copy_can_stream())
+		return PSI_COPY_PLAIN;
+	if (len_bytes >= PSI_COPY_STREAM_BYTES)
+		return psi_copy_can_stream_wide() ? PSI_COPY_STREAM_WIDE : PSI_COPY_STREAM;
+	return memcpy_is_slow(dst, src) ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
+}
 
 void
 psi_copy(void *dst, const void *src, size_t len_bytes)
 {
-	if (len_bytes)
-		memcpy(dst, src, len_bytes);
+	psi_copy_ways[psi_copy_choose(dst, src, len_bytes)].copy(dst, src, len_bytes);
 }

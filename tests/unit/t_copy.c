@@ -1,0 +1,118 @@
+/* Copies: every way gives what memcpy gives and writes nothing beside it; the choice between them. */
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/util/copy.h"
+
+enum { GUARD = 256, MOST = 3 * 1024 * 1024 };
+
+static unsigned char *src, *dst, *expected;
+
+static void
+set_up(void)
+{
+	uint32_t state = 1;
+
+	src = aligned_alloc(4096, MOST + 8192);
+	dst = aligned_alloc(4096, MOST + 8192);
+	expected = malloc(MOST + 8192);
+	ck_assert(src && dst && expected);
+	for (size_t i = 0; i < MOST + 8192; i++) {
+		state = state * 1664525u + 1013904223u;
+		src[i] = (unsigned char)(state >> 24);
+	}
+}
+
+static void
+tear_down(void)
+{
+	free(src);
+	free(dst);
+	free(expected);
+}
+
+static void
+check_copy(void (*copy)(void *, const void *, size_t), size_t to, size_t from, size_t len)
+{
+	const size_t around = len + 2 * GUARD;
+
+	memset(dst + to, 0xa5, around);
+	memset(expected, 0xa5, around);
+	memcpy(expected + GUARD, src + from, len);
+	copy(dst + to + GUARD, src + from, len);
+	if (memcmp(dst + to, expected, around) != 0)
+		ck_abort_msg("to %zu, from %zu, %zu bytes", to, from, len);
+}
+
+START_TEST(every_way_copies)
+{
+	const struct psi_copy_way *way = &psi_copy_ways[_i];
+	static const size_t lengths[] = { 1000, 4096, 8191, 65536, 65599, 1048576, 2097151 };
+
+	if (!way->usable())
+		return;
+	for (size_t offset = 0; offset < 66; offset++)
+		for (size_t len = 0; len < 400; len += 1 + offset % 3)
+			check_copy(way->copy, offset, 65 - offset, len);
+	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
+		for (size_t offset = 0; offset < 64; offset += lengths[l] > 100000 ? 21 : 7)
+			check_copy(way->copy, offset, offset * 5 % 64, lengths[l]);
+}
+END_TEST
+
+START_TEST(psi_copy_copies)
+{
+	const size_t edge = PSI_COPY_STREAM_BYTES;
+	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, 65536, edge - 1, edge, edge + 1,
+	                           edge + 4097 };
+
+	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
+		for (size_t offset = 0; offset < 12; offset++)
+			check_copy(psi_copy, offset, 3 * (offset & 1), lengths[l]);
+	psi_copy(NULL, NULL, 0);
+}
+END_TEST
+
+START_TEST(the_choice)
+{
+	const unsigned char *at = NULL;
+	const bool vectors = psi_copy_ways[PSI_COPY_STREAM].usable();
+	const bool wide = psi_copy_ways[PSI_COPY_STREAM_WIDE].usable();
+	const enum psi_copy_kind large = wide ? PSI_COPY_STREAM_WIDE
+	                               : vectors ? PSI_COPY_STREAM : PSI_COPY_PLAIN;
+	const enum psi_copy_kind slow = vectors ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
+
+	at = (const unsigned char *)(uintptr_t)0x700000;
+	for (size_t past = 0; past < 9000; past++) {
+		const bool is_slow = past % 4096 >= 1 && past % 4096 <= 8;
+
+		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047), PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, 2048), is_slow ? slow : PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES - 1),
+		                 is_slow ? slow : PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES), large);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("copy");
+	TCase *tests = tcase_create("copy");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_loop_test(tests, every_way_copies, 0, PSI_COPY_KINDS);
+	tcase_add_test(tests, psi_copy_copies);
+	tcase_add_test(tests, the_choice);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
