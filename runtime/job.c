@@ -114,7 +114,7 @@ static void
 limit_segments(void)
 {
 	struct psi_segment_case limits = {
-		.store_bytes = UINT64_MAX,
+		.store_bytes = psi_store_limit(),
 		.internal_bytes = psi.attributes.shared_bytes / psi.boot.size,
 		.ranks = psi.conduit_job.host_places,
 		.mapped_ranks = psi.conduit_job.host_places,

@@ -172,6 +172,8 @@ void *psi_segment_map(uint32_t rank, uint64_t file_offset, size_t len_bytes);
 /* A new range of this rank's own file; NULL with errno set. */
 void *psi_segment_memory(size_t len_bytes, uint64_t *file_offset_out);
 void psi_segment_unmap(void *base, size_t len_bytes);
+/* What the file system of these files can hold, all together; UINT64_MAX: no bound. */
+uint64_t psi_store_limit(void);
 
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);

@@ -5,6 +5,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/memlimits.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +58,17 @@ psi_host_memory(size_t len_bytes)
 		psi_log("cannot map %zu bytes of shared memory: %s", bytes, strerror(errno));
 	arena_used += bytes;
 	return base;
+}
+
+uint64_t
+psi_store_limit(void)
+{
+	int fd = pboot_memory(1 + psi.boot.rank);
+	uint64_t bytes = fd < 0 ? UINT64_MAX : psi_store_bytes(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return bytes;
 }
 
 void *
