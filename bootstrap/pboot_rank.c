@@ -79,7 +79,7 @@ death_signal_choose(void)
 	long value;
 
 	if (!text || !*text)
-		return SIGRTMAX - 1;
+		return SIGRTMAX - 2; /* qemu keeps the two above for itself */
 	value = strtol(text, &end, 10);
 	if (*end != '\0' || value < SIGRTMIN || value > SIGRTMAX)
 		psi_log_refuse("PST_DEATH_SIGNAL=%s is no real-time signal; choose a number from %d to %d",

@@ -27,7 +27,7 @@ static const struct psi_setting job_rows[] = {
 	  .help = "how ranks get the shared memory: inherited descriptors, or the keeper's socket" },
 	{ .name = "PST_DENY", .kind = PSI_SETTING_SET, .default_text = "", .choices = features,
 	  .help = "kernel features to do without, so that the fallbacks can be tested" },
-	{ .name = "PST_DEATH_SIGNAL", .kind = PSI_SETTING_INT, .default_text = "63",
+	{ .name = "PST_DEATH_SIGNAL", .kind = PSI_SETTING_INT, .default_text = "62",
 	  .min = SIGNAL_MIN, .max = SIGNAL_MAX,
 	  .help = "number of the real-time signal that tells a rank of the death of its keeper" },
 	{ .name = "GASNET_CATCH_EXIT", .kind = PSI_SETTING_BOOL, .default_text = "1",
