@@ -67,6 +67,7 @@ read_settings(void)
 	psi_settings_check();
 	psi_settings_warn_unknown();
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
+	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
 }
 
 /* All ranks of the host exchange their CPUs, so that all come to answers that fit. */

@@ -101,6 +101,7 @@ struct psi_job {
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;
 	uint64_t max_sleep_ns;          /* 0: no bound */
+	uint64_t hang_report_ns;        /* 0: never */
 	_Atomic int wait_mode;
 	_Atomic int verbose_errors;
 };

@@ -150,6 +150,41 @@ spin_on(struct psi_wait *wait)
 	return true;
 }
 
+static void
+print_queue(const char *text)
+{
+	psi_log("  %s", text);
+}
+
+/* Once per process: what this rank waits for, and how its queues stand.  Only waits that sleep come
+ * here, so those that go well pay nothing. */
+static void
+report_if_long(struct psi_wait *wait)
+{
+	static _Atomic int reported;
+	uint64_t now = psi_now_ns();
+
+	if (!wait->since)
+		wait->since = now;
+	if (now - wait->since < psi.hang_report_ns ||
+	    atomic_exchange_explicit(&reported, 1, memory_order_relaxed))
+		return;
+	psi_log("has waited for %u s: %s; PST_HANG_REPORT=0 turns this report off",
+	        (unsigned)((now - wait->since) / 1000000000u), wait->where);
+	psi.ops->dump(psi.ep->port, print_queue);
+}
+
+/* A sleep must not outlast either bound. */
+static uint64_t
+sleep_bound_ns(void)
+{
+	uint64_t most = psi.max_sleep_ns, report = psi.hang_report_ns;
+
+	if (!most || (report && report < most))
+		return report;
+	return most;
+}
+
 void
 psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
@@ -157,15 +192,18 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	unsigned delivered;
 
 	if (wait->phase == ARMED) {
-		psi.ops->sleep(port, wait->seq, psi.max_sleep_ns);
+		psi.ops->sleep(port, wait->seq, sleep_bound_ns());
 		psi.ops->disarm(port);
 		wait->phase = SLEPT;
+		if (psi.hang_report_ns)
+			report_if_long(wait);
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
 	if (delivered) {
 		stop_yielding(wait);
 		wait->phase = LOOKING;
 		wait->spins = 0;
+		wait->since = 0;
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */
