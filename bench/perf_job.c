@@ -1,0 +1,150 @@
+/*
+ * The job: start, segments, end.  Rank 0 measures.  The others follow its orders,
+ * one at a time; between two orders they wait in the library, where their
+ * handlers answer.
+ */
+#include "perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+gex_TM_t perf_tm;
+gex_Rank_t perf_rank, perf_ranks, perf_peer;
+
+static char **base;    /* of the segments, by rank */
+static unsigned taken; /* orders followed */
+static volatile unsigned given;
+static volatile enum perf_order order;
+static volatile unsigned order_count;
+static volatile size_t order_bytes;
+
+static void
+on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t bytes)
+{
+	(void)token;
+	order = (enum perf_order)what;
+	order_count = (unsigned)count;
+	order_bytes = (size_t)bytes;
+	given++;
+}
+
+void
+perf_job_fail(int status, const char *text)
+{
+	fprintf(stderr, "penstock-perf: %s\n", text);
+	gasnet_exit(status);
+}
+
+void
+perf_job_open(int *argc, char ***argv)
+{
+	gex_AM_Entry_t table[] = {
+		{ PERF_ON_ORDER, (gex_AM_Fn_t)on_order, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 3,
+		  NULL, "order" },
+	};
+	gex_Client_t client;
+	gex_EP_t ep;
+	int status = gex_Client_Init(&client, &ep, &perf_tm, "PENSTOCK_PERF", argc, argv, 0);
+
+	if (status != GASNET_OK) {
+		fprintf(stderr, "penstock-perf: gex_Client_Init: %s\n", gasnet_ErrorDesc(status));
+		exit(1);
+	}
+	perf_rank = gex_TM_QueryRank(perf_tm);
+	perf_ranks = gex_TM_QuerySize(perf_tm);
+	perf_peer = perf_ranks > 1 ? 1 : 0;
+	gex_EP_RegisterHandlers(ep, table, 1);
+	perf_message_register(ep);
+	perf_ring_register(ep);
+	perf_place_register(ep);
+}
+
+void
+perf_job_attach(void)
+{
+	gex_Segment_t segment;
+	gex_Rank_t rank;
+	void *addr;
+
+	if (gex_Segment_Attach(&segment, perf_tm, 2 * (uintptr_t)PERF_MAX_BYTES) != GASNET_OK)
+		perf_job_fail(1, "no segment of 8 MiB");
+	base = calloc(perf_ranks, sizeof *base);
+	if (base == NULL)
+		perf_job_fail(1, "no memory");
+	for (rank = 0; rank < perf_ranks; rank++) {
+		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(perf_tm, rank, &addr, NULL, NULL, 0));
+		base[rank] = addr;
+	}
+	memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
+	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
+}
+
+char *
+perf_inbox(gex_Rank_t rank)
+{
+	return base[rank];
+}
+
+char *
+perf_outbox(void)
+{
+	return base[perf_rank] + PERF_MAX_BYTES;
+}
+
+/* ---------------------------------------------------------------- orders --- */
+
+static void
+obey(enum perf_order what, unsigned count, size_t bytes)
+{
+	if (what == PERF_BARRIERS)
+		perf_barriers(count);
+	else if (what == PERF_ROUNDS)
+		perf_ring_go(count);
+	else if (what == PERF_STREAMS)
+		perf_stream_medium(0, count, bytes);
+}
+
+/*
+ * The next order is given only when all have followed the one before, since
+ * barriers, rounds and streams end for rank 0 when they ended for all, or when
+ * all that is left to do is to return.
+ */
+void
+perf_job_order(enum perf_order what, unsigned count, size_t bytes)
+{
+	gex_Rank_t rank;
+
+	for (rank = 1; rank < perf_ranks; rank++)
+		gex_AM_RequestShort3(perf_tm, rank, PERF_ON_ORDER, 0, (gex_AM_Arg_t)what,
+		                     (gex_AM_Arg_t)count, (gex_AM_Arg_t)bytes);
+}
+
+void
+perf_job_follow(void)
+{
+	for (;;) {
+		GASNET_BLOCKUNTIL(given != taken);
+		taken++;
+		if (order == PERF_END)
+			return;
+		obey(order, order_count, order_bytes);
+	}
+}
+
+void
+perf_job_measure(const struct perf_options *options, const char *bench, const char *kind,
+                 size_t bytes, perf_batch_fn *batch)
+{
+	struct perf_point point = {
+		.bench = bench,
+		.kind = kind,
+		.bytes = bytes,
+		.ranks = (unsigned)perf_ranks,
+	};
+	int crowded = (int)perf_ranks > perf_place.cpus;
+
+	perf_report_now(kind, bytes);
+	perf_sample(&point, batch, options->secs, crowded ? PERF_CROWDED_BATCH_NS : PERF_BATCH_NS);
+	perf_report_add(&point);
+}

@@ -1,0 +1,166 @@
+/*
+ * penstock-perf: what communication costs here.
+ */
+#include "perf.h"
+
+#include <penstock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct perf_command commands[] = {
+	{ "latency", "one operation at a time, by kind and size",
+	  "short,medium,long,put,get,barrier", "8 to 1M", 0, perf_latency },
+	{ "bandwidth", "large transfers one after the other", "long,put,get", "1K to 4M", 0,
+	  perf_bandwidth },
+	{ "rate", "messages in a stream, one to one and all to one", "short,medium,many",
+	  "8 to 32K", 0, perf_rate },
+	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
+	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
+	{ "startup", "start to finish of a job that does nothing, by ranks", NULL, NULL, 1,
+	  perf_startup },
+	{ "empty", "the job that does nothing", NULL, NULL, 0, NULL },
+	{ 0 },
+};
+
+static void
+print_usage(FILE *file)
+{
+	fprintf(file, "usage: penstock-run -n N penstock-perf COMMAND [OPTIONS]\n"
+	              "       penstock-perf startup [OPTIONS]\n"
+	              "       penstock-perf --help\n");
+}
+
+static void
+print_help(void)
+{
+	const struct perf_command *c;
+
+	print_usage(stdout);
+	printf("\nMeasures what communication costs, between ranks 0 and 1 unless said otherwise.\n"
+	       "\nCommands:\n");
+	for (c = commands; c->name != NULL; c++) {
+		printf("  %-10s %s\n", c->name, c->summary);
+		if (c->kinds != NULL)
+			printf("  %-10s kinds %s; %s bytes\n", "", c->kinds, c->sizes);
+	}
+	printf("\nOptions:\n"
+	       "  --kinds K,...    only these kinds\n"
+	       "  --sizes B,...    these sizes in bytes, or with K or M behind the number\n"
+	       "  --secs S         time for each figure (0.2)\n"
+	       "  --csv            comma separated, times in nanoseconds, instead of a table\n"
+	       "  --progress       say what is being measured, also when nobody looks\n"
+	       "  --ranks N,...    startup: numbers of ranks (1,2,4,8,16,32)\n"
+	       "  --launcher FILE  startup: the penstock-run to use\n"
+	       "\nA figure is given as the least and the middle one of many batches. Sizes above a\n"
+	       "limit of the library are left out. The placement of ranks 0 and 1 is: same-cpu,\n"
+	       "smt (two threads of a core), near (one cache), far; crowded means more ranks than\n"
+	       "CPUs, self a job of one rank.\n");
+}
+
+static const struct perf_command *
+find_command(const char *name)
+{
+	const struct perf_command *c;
+
+	for (c = commands; name != NULL && c->name != NULL; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+/* Options that a command has no use for would be silently without effect. */
+static void
+check_options(const struct perf_command *command, struct perf_options *options)
+{
+	const char *p = options->kinds;
+
+	if (options->error[0] != '\0')
+		return;
+	if (!command->alone && (options->rank_count > 0 || options->launcher != NULL))
+		snprintf(
+			options->error, sizeof options->error,
+			"--ranks and --launcher are for startup; here penstock-run -n says how many");
+	else if (command->sizes == NULL && (p != NULL || options->sizes[0] > 0))
+		snprintf(options->error, sizeof options->error, "%s has no kinds and no sizes",
+		         command->name);
+	while (p != NULL && options->error[0] == '\0') {
+		size_t len = strcspn(p, ",");
+
+		if (!perf_list_has(command->kinds, p, len))
+			snprintf(options->error, sizeof options->error,
+			         "%s has no kind `%.*s'; it has %s", command->name,
+			         len < 24 ? (int)len : 24, p, command->kinds);
+		p = p[len] == ',' ? p + len + 1 : NULL;
+	}
+}
+
+static int
+complain(const char *text)
+{
+	fprintf(stderr, "penstock-perf: %s\n", text);
+	print_usage(stderr);
+	return 2;
+}
+
+/* Rank 0 speaks for all; the others end with the job. */
+static void
+check_in_job(const struct perf_command *command, const struct perf_options *options)
+{
+	if (perf_rank != 0)
+		return;
+	if (command == NULL)
+		gasnet_exit(complain("the first word must be a command; --help lists them"));
+	else if (options->error[0] != '\0')
+		gasnet_exit(complain(options->error));
+}
+
+static void
+run_in_job(const struct perf_command *command, const struct perf_options *options)
+{
+	int status = 0;
+
+	perf_place_find();
+	perf_job_attach();
+	if (perf_rank == 0) {
+		status = command->run(options);
+		perf_job_order(PERF_END, 0, 0);
+	} else {
+		perf_job_follow();
+	}
+	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* gasnet_exit by one ends all */
+	gasnet_exit(status);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct perf_command *command = find_command(name);
+	struct perf_options options;
+
+	if (name != NULL && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)) {
+		print_help();
+		return 0;
+	}
+	if (name != NULL && strcmp(name, "--version") == 0) {
+		printf("penstock-perf %s\n", PENSTOCK_VERSION_STRING);
+		return 0;
+	}
+	perf_options_parse(&options, argc - 1, argv + 1);
+	if (options.help) {
+		print_help();
+		return 0;
+	}
+	if (command != NULL)
+		check_options(command, &options);
+	if (command != NULL && command->alone)
+		return options.error[0] != '\0' ? complain(options.error) : command->run(&options);
+	perf_job_open(&argc, &argv);
+	check_in_job(command, &options);
+	if (command != NULL && command->run != NULL)
+		run_in_job(command, &options);
+	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
+	gasnet_exit(0);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * rate: messages in a stream, per message.  `short' and `medium' go from rank 0
+ * to its peer; `many' are Mediums from all other ranks to rank 0.
+ */
+#include "perf.h"
+
+static double
+batch_short(const struct perf_point *point, unsigned count)
+{
+	double start = perf_now_ns();
+
+	(void)point;
+	perf_stream_short(perf_peer, count);
+	return perf_now_ns() - start;
+}
+
+static double
+batch_medium(const struct perf_point *point, unsigned count)
+{
+	double start = perf_now_ns();
+
+	perf_stream_medium(perf_peer, count, point->bytes);
+	return perf_now_ns() - start;
+}
+
+static double
+batch_many(const struct perf_point *point, unsigned count)
+{
+	unsigned senders = (unsigned)perf_ranks - 1, before = perf_stream_received;
+	double start = perf_now_ns();
+
+	perf_job_order(PERF_STREAMS, count, point->bytes);
+	GASNET_BLOCKUNTIL(perf_stream_received - before == count * senders);
+	return (perf_now_ns() - start) / senders;
+}
+
+static size_t
+most_many(void)
+{
+	return perf_ranks > 1 ? perf_most_medium() : 0;
+}
+
+static const struct perf_kind kinds[] = {
+	{ "short", batch_short, NULL, 0 },
+	{ "medium", batch_medium, perf_most_medium, 1 },
+	{ "many", batch_many, most_many, 1 },
+	{ 0 },
+};
+
+static const size_t sizes[] = { 8, 64, 512, 4096, 32768, 0 };
+
+int
+perf_rate(const struct perf_options *options)
+{
+	static const struct perf_style style = { "ns", 1, "million/s", perf_m_per_s };
+
+	perf_plan_run("rate", kinds, sizes, &style, options);
+	return 0;
+}
