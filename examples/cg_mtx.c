@@ -199,7 +199,7 @@ read_place(struct reader *rd, uint64_t *row_out, uint64_t *col_out)
 static int
 read_entry(struct reader *rd)
 {
-	uint64_t row, col;
+	uint64_t row = 0, col = 0;
 	double val = 0;
 	int status;
 
