@@ -223,6 +223,10 @@ struct psi_conduit_ops {
 	bool (*stats)(struct psi_port *port, unsigned i, const char **name_out, uint64_t *value_out);
 	/* Queue states, several lines, for a hang report; may be called at any moment. */
 	void (*dump)(struct psi_port *port, void (*line)(const char *text));
+	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of
+	 * what they can take, since pages are taken when first used.  Pure, needs no open.  0: that
+	 * many endpoints are too many, or there are no queues. */
+	size_t (*queue_bytes)(uint32_t endpoints);
 };
 
 #define PSI_NO_PEER UINT32_MAX

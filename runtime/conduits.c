@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DECLARE(name) extern const struct psi_conduit_ops p##name##_ops;
 PSI_CONDUIT_LIST(DECLARE)
@@ -94,6 +95,11 @@ static bool no_stats(struct psi_port *port, unsigned i, const char **name_out, u
 	(void)port, (void)i, (void)name_out, (void)value_out;
 	return false;
 }
+static size_t no_queue_bytes(uint32_t endpoints)
+{
+	(void)endpoints;
+	return 0;
+}
 static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)port, (void)line; }
 
 /* Members that every conduit must have, and those that it may leave to the layer below. */
@@ -104,7 +110,7 @@ static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)p
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(ring, no_ring) X(describe, no_words) X(stats, no_stats)              \
-	X(dump, no_dump)
+	X(dump, no_dump) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1
@@ -190,6 +196,15 @@ static const struct psi_services services = {
 
 /* -- open ------------------------------------------------------------------------------------ */
 
+size_t
+psi_conduit_queue_bytes(const char *name, uint32_t endpoints)
+{
+	for (size_t i = 0; i < sizeof conduits / sizeof *conduits; i++)
+		if (strcasecmp(conduits[i]->name, name) == 0 && conduits[i]->queue_bytes)
+			return conduits[i]->queue_bytes(endpoints);
+	return 0;
+}
+
 static const struct psi_conduit_ops *
 choose(void)
 {
@@ -199,7 +214,7 @@ choose(void)
 	for (size_t i = 0; i < sizeof conduits / sizeof *conduits; i++) {
 		const struct psi_conduit_ops *ops = conduits[i];
 
-		if (strcmp(ops->name, wanted) != 0)
+		if (strcasecmp(ops->name, wanted) != 0)
 			continue;
 		if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
 			psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it",

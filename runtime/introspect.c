@@ -9,6 +9,7 @@
 #include "penstock.h"
 #include "runtime/introspect_features.h"
 #include "runtime/memlimits.h"
+#include "runtime/psi.h"
 #include "runtime/settings.h"
 #include "runtime/topology.h"
 #include "runtime/util/deny.h"
@@ -120,18 +121,23 @@ tell_limits(struct listener *to, uint32_t ranks)
 		.store_bytes = UINT64_MAX, .ranks = ranks, .mapped_ranks = ranks,
 		.page_bytes = GASNETT_PAGESIZE,
 	};
-	const char *bound;
+	const char *bound, *conduit = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
 	char note[VALUE_BYTES];
 
 	to->group = "limit";
 	psi_host_memory_read("", &job.host);
+	job.internal_bytes = psi_conduit_queue_bytes(conduit, ranks) / ranks;
+	if (job.internal_bytes == 0)
+		tell(to, "queues", "none", conduit, "that many ranks are too many for one host");
+	else
+		tell_bytes(to, "queues", job.internal_bytes, conduit,
+			   "for each rank at most; taken when first used");
 	tell_bytes(to, "memory", job.host.physical, "/proc/meminfo", "of the host");
 	tell_bytes(to, "cgroup memory", job.host.cgroup, "cgroup", "least on the way up");
 	tell_bytes(to, "address space", job.host.address_space, "RLIMIT_AS", "what is left of it");
 	tell_bytes(to, "file size", job.host.file_size, "RLIMIT_FSIZE", "");
 	psi_segment_most(&job, &bound);
-	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks, before queues; the host's bound is %s",
-		 ranks, bound);
+	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks at most; bounded by %s", ranks, bound);
 	tell_bytes(to, "segment", psi_memlimits_segment(&job, NULL, 0), "GASNET_MAX_SEGSIZE", note);
 }
 

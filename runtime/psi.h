@@ -217,6 +217,8 @@ bool psi_in_my_nbrhd(uint32_t rank);
 
 /* Chooses, opens and connects the conduit and the endpoint's port; ends the job on failure. */
 void psi_conduit_open(gex_EP_t ep);
+/* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
+size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 /* The collectives of the reference; defined in extended-ref. */
 void psi_reference_open(void);
 /* From now on exit() and return from main end the job. */

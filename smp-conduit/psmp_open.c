@@ -305,6 +305,12 @@ dump(struct psi_port *port, void (*line)(const char *text))
 	}
 }
 
+static size_t
+queue_bytes(uint32_t endpoints)
+{
+	return endpoints > PSMP_MAX_PLACES ? 0 : psmp_layout_for(endpoints).total_bytes;
+}
+
 const struct psi_conduit_ops psmp_ops = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_conduit_ops),
@@ -330,4 +336,5 @@ const struct psi_conduit_ops psmp_ops = {
 	.describe = describe,
 	.stats = stats,
 	.dump = dump,
+	.queue_bytes = queue_bytes,
 };
