@@ -12,7 +12,8 @@ trap 'exit 1' HUP INT TERM
 cc=${TEST_CC:-gcc}
 cxx=${TEST_CXX:-g++}
 includes="-I$tree/include -I$build/include -I$tree/include/smp-conduit"
-modes='SEQ PARSYNC PAR'
+combinations='SEQ:c PARSYNC:c PAR:c SEQ:cc PARSYNC:cc PAR:cc'
+if [ "${CHECK_LEVEL:-full}" = quick ]; then combinations='SEQ:c PAR:cc'; fi
 
 lower()
 {
@@ -117,9 +118,11 @@ find_present()
 				"$work/demanded" >>"$work/absent"
 			continue
 		fi
-		for mode in $modes; do
-			probe "$header" "$mode" "$cc" c
-			probe "$header" "$mode" "$cxx" cc
+		for combination in $combinations; do
+			case $combination in
+			*:c) probe "$header" "${combination%:*}" "$cc" c ;;
+			*) probe "$header" "${combination%:*}" "$cxx" cc ;;
+			esac
 		done
 	done
 	awk -F, 'NR == FNR { absent[$1]; next } !($1 in absent) { print $1 }' \
