@@ -109,6 +109,9 @@ ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int co
 		return false;
 	self->asked = true;
 	self->status = code;
+	/* what the runtime's own handler answers to the keeper's SIGQUIT is no cause */
+	if (self->quit_sent && code == 128 + SIGQUIT)
+		return false;
 	return end_politely(rules, kind, rank, code, now_ns);
 }
 
