@@ -346,6 +346,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.listener = pboot_wire_listen(keeper.name);
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;
+	pboot_report_start(&keeper);
 	while (keeper.rules.alive > 0) {
 		do_what_is_due(&keeper);
 		wait_for_news(&keeper);

@@ -79,6 +79,7 @@ void pboot_end_settle(struct pboot_keeper *keeper);
 
 /* pboot_report.c: one line for people. */
 void pboot_report_cause(struct pboot_keeper *keeper);
+void pboot_report_start(const struct pboot_keeper *keeper);
 void pboot_report_state(const struct pboot_keeper *keeper);
 
 /* pboot_relay.c: a process that copies the ranks' output line by line.  Pipes are [2 * size] pairs:

@@ -6,7 +6,9 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
 
@@ -146,6 +148,21 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	snprintf(note, sizeof note, "%s%.600s", rank->note ? ": " : "", rank->note ? rank->note : "");
 	report_rank(keeper, who, note);
 	report_job(keeper);
+}
+
+/* Under GASNET_SPAWN_VERBOSE: what was started, and with which memory. */
+void
+pboot_report_start(const struct pboot_keeper *keeper)
+{
+	const char *verbose = getenv("GASNET_SPAWN_VERBOSE");
+	uint32_t rank;
+
+	if (!verbose || !*verbose || !strchr("1yY", *verbose))
+		return;
+	pboot_say("the keeper is pid %d on %s; shared memory is %s, %s", (int)getpid(), keeper->host,
+	    keeper->file_kind, keeper->inherit ? "inherited" : "handed over by socket");
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		pboot_say("rank %u is pid %d", rank, (int)keeper->ranks[rank].pid);
 }
 
 void

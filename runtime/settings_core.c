@@ -45,7 +45,7 @@ static const struct psi_setting job_rows[] = {
 	{ .name = "GASNET_QUIET", .kind = PSI_SETTING_BOOL, .default_text = "0",
 	  .help = "leave out warnings" },
 	{ .name = "GASNET_SPAWN_VERBOSE", .kind = PSI_SETTING_BOOL, .default_text = "0",
-	  .help = "say what the launcher does" },
+	  .help = "say which processes are started, and with which memory" },
 	{ .name = "GASNET_VERBOSEENV", .kind = PSI_SETTING_BOOL, .default_text = "0",
 	  .help = "rank 0 prints each setting as it is read" },
 };
