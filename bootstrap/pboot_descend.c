@@ -3,10 +3,10 @@
 #include "runtime/util/deny.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,14 @@
 
 enum { DEPTH_MAX = 64, READ_BYTES = 4096 };
 
-typedef void child_visitor(pid_t child, void *arg);
+/* What getdents64 gives; readdir would allocate memory, and a parked thread may hold its lock. */
+struct entry {
+	uint64_t ino;
+	int64_t next;
+	uint16_t len_bytes;
+	uint8_t type;
+	char name[];
+};
 
 bool
 pboot_subreaper(void)
@@ -100,7 +107,7 @@ pboot_child_signal(pid_t pid, pid_t parent, int sig)
 
 /* Numbers in a file, separated by blanks; a number may lie across two reads. */
 static void
-visit_numbers(int fd, child_visitor *visit, void *arg)
+visit_numbers(int fd, pboot_visitor *visit, void *arg)
 {
 	char text[READ_BYTES];
 	long number = -1;
@@ -120,50 +127,82 @@ visit_numbers(int fd, child_visitor *visit, void *arg)
 		visit((pid_t)number, arg);
 }
 
-/* Kernels without the children file: every process is asked for its parent. */
-static void
-visit_by_parent(pid_t parent, child_visitor *visit, void *arg)
+void
+pboot_each_number(const char *directory, pboot_visitor *visit, void *arg)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
-	pid_t pid, found;
-	char state;
+	union {
+		struct entry align;
+		char bytes[READ_BYTES];
+	} room;
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long got, at;
 
-	while (proc && (entry = readdir(proc)) != NULL) {
-		pid = (pid_t)atoi(entry->d_name);
-		if (pid > 0 && process_stat(pid, &found, &state) && found == parent)
-			visit(pid, arg);
+	while (fd >= 0 && (got = syscall(SYS_getdents64, fd, room.bytes, sizeof room.bytes)) > 0) {
+		for (at = 0; at < got;) {
+			const struct entry *entry = (const void *)(room.bytes + at);
+
+			if (isdigit((unsigned char)entry->name[0]))
+				visit((pid_t)strtol(entry->name, NULL, 10), arg);
+			at += entry->len_bytes;
+		}
 	}
-	if (proc)
-		closedir(proc);
+	if (fd >= 0)
+		close(fd);
 }
 
+struct parent_search {
+	pid_t parent;
+	pboot_visitor *visit;
+	void *arg;
+};
+
 static void
-visit_children(pid_t parent, child_visitor *visit, void *arg)
+visit_if_child(pid_t pid, void *arg)
 {
-	char path[320];
-	const struct dirent *entry;
-	bool listed = false;
-	DIR *tasks;
+	const struct parent_search *search = arg;
+	pid_t found;
+	char state;
+
+	if (process_stat(pid, &found, &state) && found == search->parent)
+		search->visit(pid, search->arg);
+}
+
+struct task_search {
+	pid_t process;
+	bool listed;
+	pboot_visitor *visit;
+	void *arg;
+};
+
+static void
+visit_task_children(pid_t task, void *arg)
+{
+	struct task_search *search = arg;
+	char path[96];
 	int fd;
 
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)search->process, (int)task);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	search->listed = true;
+	visit_numbers(fd, search->visit, search->arg);
+	close(fd);
+}
+
+/* Kernels without the children file: every process is asked for its parent. */
+static void
+visit_children(pid_t parent, pboot_visitor *visit, void *arg)
+{
+	struct task_search tasks = { parent, false, visit, arg };
+	struct parent_search all = { parent, visit, arg };
+	char path[64];
+
 	snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)) != NULL) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		listed = true;
-		visit_numbers(fd, visit, arg);
-		close(fd);
-	}
-	if (tasks)
-		closedir(tasks);
-	if (tasks && !listed)
-		visit_by_parent(parent, visit, arg);
+	pboot_each_number(path, visit_task_children, &tasks);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)parent);
+	if (!tasks.listed && access(path, R_OK) == 0)
+		pboot_each_number("/proc", visit_if_child, &all);
 }
 
 static void
@@ -245,22 +284,29 @@ carries_mark(pid_t pid, const char *mark)
 	return memmem(text, fill, mark, strlen(mark)) != NULL;
 }
 
+struct mark_search {
+	const char *mark;
+	int sig;
+	size_t found;
+};
+
+static void
+signal_if_marked(pid_t pid, void *arg)
+{
+	struct mark_search *search = arg;
+	pid_t parent;
+	char state;
+
+	if (pid != getpid() && carries_mark(pid, search->mark) &&
+	    process_stat(pid, &parent, &state) && state != 'Z')
+		search->found += kill(pid, search->sig) == 0;
+}
+
 size_t
 pboot_marked_signal(int sig, const char *mark)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
-	pid_t pid, parent;
-	size_t found = 0;
-	char state;
+	struct mark_search search = { mark, sig, 0 };
 
-	while (proc && (entry = readdir(proc)) != NULL) {
-		pid = (pid_t)atoi(entry->d_name);
-		if (pid > 0 && pid != getpid() && carries_mark(pid, mark) &&
-		    process_stat(pid, &parent, &state) && state != 'Z')
-			found += kill(pid, sig) == 0;
-	}
-	if (proc)
-		closedir(proc);
-	return found;
+	pboot_each_number("/proc", signal_if_marked, &search);
+	return search.found;
 }

@@ -18,6 +18,12 @@ struct pboot_spared {
 	pid_t pids[PBOOT_SPARED_MAX];
 };
 
+typedef void pboot_visitor(pid_t number, void *arg);
+
+/* Calls visit for each entry of a directory of /proc whose name is a number.  Like all of this file
+ * but the text of messages, it allocates nothing. */
+void pboot_each_number(const char *directory, pboot_visitor *visit, void *arg);
+
 /* Makes this process a subreaper; false where there is no such thing. */
 bool pboot_subreaper(void);
 

@@ -19,7 +19,8 @@ struct pboot_keeper_rank {
 	pid_t init_pid;		/* the process that entered init: the child or a descendant; 0 none */
 	int init_pidfd;		/* of init_pid where it is no child; -1 none */
 	int control;		/* the keeper's end; -1 closed */
-	uint64_t vanish_ns;	/* init_pid is gone, the child has until then to end; 0: not so */
+	/* init_pid is gone, the child has until then to end; 0: not so; UINT64_MAX: told */
+	uint64_t vanish_ns;
 	char *note;		/* text of a fatal error, malloced */
 };
 
@@ -28,6 +29,14 @@ struct pboot_caller {
 	int sock;
 	uint64_t deadline_ns;
 };
+
+struct pboot_watch {
+	int kind;
+	uint32_t rank;
+};
+
+/* Signals, launcher, listener, callers; a socket and a process for each rank. */
+#define PBOOT_WATCHES(size) (3 + PBOOT_CALLERS_MAX + 2 * (size_t)(size))
 
 struct pboot_keeper {
 	const struct pboot_plan *plan;
@@ -46,7 +55,9 @@ struct pboot_keeper {
 	struct pboot_rules rules;
 	struct pboot_keeper_rank *ranks;	/* [size] */
 	struct pboot_caller callers[PBOOT_CALLERS_MAX];
-	struct pollfd *polls;	/* [3 + PBOOT_CALLERS_MAX + size] */
+	struct pollfd *polls;	/* [PBOOT_WATCHES(size)], filled anew for each wait */
+	struct pboot_watch *watches;	/* what each of them is */
+	uint32_t watch_count;
 	uint64_t group_signal_ns[65];	/* when the keeper itself got a signal, as all of its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
 	uint64_t oom_kills;	/* of this host or group before the job */

@@ -8,7 +8,6 @@
 #include "bootstrap/pboot_keeper.h"
 #include "runtime/util/clock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -33,6 +32,8 @@ struct launcher {
 	int keeper_status;
 	int status;			/* the job's, -1 until the keeper said it */
 	pid_t *ranks;			/* [size], as the keeper told */
+	char name[PBOOT_NAME_BYTES];	/* the job's, which its programs have in their environment */
+	bool subreaper;
 };
 
 static const int passed_on[] = {
@@ -144,6 +145,8 @@ serve_keeper(struct launcher *self)
 			self->status = msg.value;
 		else if (msg.kind == PBOOT_MSG_PID && msg.rank < self->plan->size && self->ranks)
 			self->ranks[msg.rank] = msg.value;
+		else if (msg.kind == PBOOT_MSG_NAME && msg.len_bytes < sizeof self->name)
+			memcpy(self->name, msg.text, msg.len_bytes + 1);
 	}
 }
 
@@ -165,13 +168,18 @@ wait_for_end(struct launcher *self)
 	serve_keeper(self);
 }
 
-/* Without subreaper the ranks are no children of ours now; the keeper told their numbers. */
+/* Without subreaper the ranks are no children of ours now: the keeper told their numbers, and what
+ * they started bears the job's name. */
 static size_t
 kill_told(const struct launcher *self)
 {
 	size_t found = 0;
 	uint32_t i;
 
+	if (self->subreaper)
+		return 0;
+	if (self->plan->argv && *self->name)
+		found = pboot_marked_signal(SIGKILL, self->name);
 	for (i = 0; self->ranks && i < self->plan->size; i++)
 		if (self->ranks[i] > 0 && pboot_child_signal(self->ranks[i], 1, SIGKILL))
 			found++;
@@ -226,20 +234,14 @@ park_forever(int sig)
 		sigsuspend(&all);
 }
 
+enum { PARK_SIGNAL = 33 };
+
 /*
  * Threads that the client made before init stop where they are.  Signal 33 belongs to the C
  * library's own set-up calls, which this process makes no more; a thread cannot have blocked it.
  * The structure is the kernel's, since the library's sigaction refuses that number.
  */
 static void
-park_thread(pid_t thread)
-{
-	enum { PARK_SIGNAL = 33 };
-
-	syscall(SYS_tgkill, getpid(), thread, PARK_SIGNAL);
-}
-
-static bool
 park_prepare(void)
 {
 	struct {
@@ -249,27 +251,26 @@ park_prepare(void)
 		unsigned long mask;
 	} action = { .handler = park_forever, .flags = 0x04000000, .mask = ~0ul };
 
-	return syscall(SYS_rt_sigaction, 33, &action, NULL, 8) == 0;
+	syscall(SYS_rt_sigaction, PARK_SIGNAL, &action, NULL, sizeof action.mask);
+}
+
+/* The main thread does not count: where another thread calls init, it is there in any case. */
+static void
+park_thread(pid_t thread, void *parked)
+{
+	if (thread == (pid_t)syscall(SYS_gettid))
+		return;
+	syscall(SYS_tgkill, getpid(), thread, PARK_SIGNAL);
+	*(unsigned *)parked += thread != getpid();
 }
 
 static void
 park_others(void)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *entry;
 	unsigned parked = 0;
-	pid_t thread, self = (pid_t)syscall(SYS_gettid);
 
-	while (tasks && (entry = readdir(tasks)) != NULL) {
-		thread = (pid_t)atoi(entry->d_name);
-		if (thread <= 0 || thread == self)
-			continue;
-		if (parked++ == 0 && !park_prepare())
-			break;
-		park_thread(thread);
-	}
-	if (tasks)
-		closedir(tasks);
+	park_prepare();
+	pboot_each_number("/proc/self/task", park_thread, &parked);
 	if (parked > 0)
 		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks", parked,
 		    parked > 1 ? "s" : "", parked > 1 ? "" : "es");
@@ -306,7 +307,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	self.status = -1;
 	change_origin(&self.origin);
 	pboot_children_note(&self.before);
-	pboot_subreaper();
+	self.subreaper = pboot_subreaper();
 	self.ranks = calloc(plan->size, sizeof *self.ranks);
 	self.signals = open_signals();
 	if (self.signals < 0)

@@ -4,6 +4,7 @@
  */
 #include "bootstrap/pboot_rank.h"
 
+#include "bootstrap/pboot_descend.h"
 #include "runtime/util/log.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ on_control(int sig)
 		return;
 	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	if (got == 0 || (got < 0 && errno == ECONNRESET)) {
-		if (getpid() == pboot_self.pid && kill(pboot_self.seat.launcher, 0) != 0)
+		if (getpid() == pboot_self.pid && !pboot_process_lives(pboot_self.seat.launcher))
 			psi_log("launcher and keeper are gone; this rank ends");
 		_exit(1);
 	}

@@ -11,9 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long a rank's child has to report the end of the process that was in init. */
-static const uint64_t vanish_wait_ns = 200 * 1000000u;
-
 static void
 serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 {
@@ -99,19 +96,14 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 }
 
 /*
- * End of file: every process that held the rank's end has closed it.  Where the process in init is
- * our child, waitpid tells; else its wrapper has a moment to end with a status.
+ * End of file: every process that held the rank's end has closed it.  That is no death: waitpid tells
+ * of our child's, and pidfd or a look at intervals of another's.
  */
 static void
-serve_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
+serve_end_of_file(struct pboot_keeper_rank *self)
 {
-	struct pboot_keeper_rank *self = &keeper->ranks[rank];
-
 	close(self->control);
 	self->control = -1;
-	if (self->init_pid != 0 && self->init_pid != self->pid &&
-	    !pboot_process_lives(self->init_pid))
-		self->vanish_ns = psi_now_ns() + vanish_wait_ns;
 }
 
 void
@@ -128,7 +120,7 @@ pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank)
 		serve_message(keeper, rank, &msg, extra.pid);
 	}
 	if (got == 0)
-		serve_end_of_file(keeper, rank);
+		serve_end_of_file(&keeper->ranks[rank]);
 }
 
 static bool

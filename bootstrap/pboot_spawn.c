@@ -115,6 +115,19 @@ set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 		sched_setaffinity(0, sizeof(cpu_set_t), &keeper->cores[rank % keeper->core_count]);
 }
 
+/* A binary of another machine, say; no text for the shell. */
+static bool
+is_text(const char *path)
+{
+	char head[4] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, head, sizeof head);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && head[0] != 0x7f && memchr(head, '\0', (size_t)got) == NULL;
+}
+
 /* A script without an interpreter line is run by the shell, as execvp does. */
 static void
 exec_by_shell(const struct pboot_plan *plan, char **vars)
@@ -135,7 +148,6 @@ exec_by_shell(const struct pboot_plan *plan, char **vars)
 
 		execve(_PATH_BSHELL, args.out, vars);
 	}
-	errno = ENOEXEC;
 }
 
 static void __attribute__((noreturn))
@@ -143,6 +155,7 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
     int control, const int outputs[2])
 {
 	const struct pboot_plan *plan = keeper->plan;
+	int err;
 
 	restore_origin(keeper);
 	set_stdin(keeper, rank);
@@ -154,9 +167,10 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	fcntl(control, F_SETFD, 0);
 	sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
-	if (errno == ENOEXEC)
+	err = errno;
+	if (err == ENOEXEC && is_text(plan->program))
 		exec_by_shell(plan, env->vars);
-	pboot_wire_send(control, PBOOT_MSG_NO_EXEC, rank, errno, NULL);
+	pboot_wire_send(control, PBOOT_MSG_NO_EXEC, rank, err, NULL);
 	_exit(2);
 }
 
