@@ -1,0 +1,157 @@
+# Read by the job tests.  A job is run by `job', which gives it 10 s; then the test says what it
+# expects of status, output, messages and time.  What a job leaves behind is found by a variable in
+# the environment of all its processes.
+set -u
+
+: "${TEST_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${TEST_BUILDDIR:=$(pwd)}"
+own_tmp=
+if [ -z "${TEST_TMPDIR:-}" ]; then
+	TEST_TMPDIR=$(mktemp -d) || exit 1
+	own_tmp=$TEST_TMPDIR
+fi
+: "${PT_SLACK:=1}"
+run=$TEST_BUILDDIR/penstock-run
+gasnetrun=$TEST_BUILDDIR/gasnetrun_smp
+steps=$TEST_BUILDDIR/tests/job/steps
+tmp=$TEST_TMPDIR
+failures=0 checks=0 what=
+JOB_MARK=job-mark-$$-$(date +%s%N)
+export JOB_MARK
+mkdir -p "$tmp/files"
+TMPDIR=$tmp/files
+export TMPDIR
+unset GASNET_PSHM_NODES PST_JOB_RANK PST_JOB_SIZE PST_JOB_CONTROL PST_JOB_FILES PST_DENY
+unset PST_HANDOVER PST_DEATH_SIGNAL
+
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+wrong()
+{
+	failures=$((failures + 1))
+	echo "WRONG: $what: $*"
+	[ ! -s "$tmp/out" ] || sed 's/^/    out: /' "$tmp/out" | head -n 20
+	[ ! -s "$tmp/err" ] || sed 's/^/    err: /' "$tmp/err" | head -n 20
+}
+
+# job COMMAND...: runs it; then $status, $took_ms, $tmp/out and $tmp/err are there.
+job()
+{
+	what=$*
+	checks=$((checks + 1))
+	began=$(now_ms)
+	timeout -k 1 $((10 * PT_SLACK)) "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	took_ms=$(($(now_ms) - began))
+	nothing_left
+}
+
+# start COMMAND...: the same in the background; then `finish'.
+start()
+{
+	what=$*
+	checks=$((checks + 1))
+	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	launcher=$!
+}
+
+# hit: the fault happens now.
+hit() { began=$(now_ms); }
+
+finish()
+{
+	limit=$(($(now_ms) + 10000 * PT_SLACK))
+	while alive=$(state_of "$launcher"); [ "${alive:-Z}" != Z ] && [ "$(now_ms)" -lt "$limit" ]; do
+		sleep 0.02
+	done
+	if [ "${alive:-Z}" != Z ]; then
+		wrong "still there after 10 s"
+		kill -KILL $(marked) "$launcher" 2>/dev/null
+	fi
+	wait "$launcher" 2>/dev/null
+	status=$?
+	took_ms=$(($(now_ms) - began))
+	nothing_left
+}
+
+state_of()
+{
+	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || return 0
+	set -- ${line##*) }
+	echo "$1"
+}
+
+# The processes of this test's jobs, zombies apart; the test's own tools carry the mark as well.
+marked()
+{
+	for environ in $(grep -lsz "^JOB_MARK=$JOB_MARK\$" /proc/[0-9]*/environ); do
+		pid=${environ#/proc/}
+		pid=${pid%/environ}
+		[ "$pid" != $$ ] || continue
+		case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
+		*steps* | *penstock-run* | *gasnetrun* | *sleep* | *sh\ -c*)
+			[ "$(state_of "$pid")" = Z ] || echo "$pid" ;;
+		esac
+	done 2>/dev/null
+}
+
+# Within 2 s of the fault all is gone.
+nothing_left()
+{
+	limit=$((began + 2000 * PT_SLACK))
+	while left=$(marked); [ -n "$left" ] && [ "$(now_ms)" -lt "$limit" ]; do
+		sleep 0.02
+	done
+	if [ -n "$left" ]; then
+		wrong "processes left: $(for pid in $left; do
+			echo "$pid ($(tr '\0' ' ' <"/proc/$pid/cmdline"))"; done)"
+		kill -KILL $left 2>/dev/null
+	fi
+	[ -z "$(ls -A "$tmp/files")" ] || wrong "files left: $(ls -A "$tmp/files")"
+}
+
+expect_status() { [ "$status" = "$1" ] || wrong "status $status, expected $1"; }
+expect_failure() { [ "$status" != 0 ] || wrong "status 0, expected a failure"; }
+# Lines of output, sorted.
+expect_output() { [ "$(sort "$tmp/out")" = "$1" ] || wrong "other output than \"$1\""; }
+expect_message() { grep -q -- "$1" "$tmp/err" || wrong "no message with \"$1\""; }
+expect_silence() { [ ! -s "$tmp/err" ] || wrong "messages where none is due"; }
+expect_one_line()
+{
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || wrong "$(wc -l <"$tmp/err") lines of messages, expected 1"
+}
+expect_within() { [ "$took_ms" -le $(($1 * PT_SLACK)) ] || wrong "took $took_ms ms, over $1"; }
+
+# wait_files PREFIX COUNT: until that many ranks have touched PREFIX.<rank>.
+wait_files()
+{
+	limit=$(($(now_ms) + 5000 * PT_SLACK))
+	while [ "$(ls "$tmp" | grep -c "^$1\\.")" -lt "$2" ]; do
+		if [ "$(now_ms)" -ge "$limit" ]; then
+			wrong "ranks did not come as far as $1"
+			return 1
+		fi
+		sleep 0.02
+	done
+	# the pid is in the file a moment after the file is there
+	sleep 0.02
+}
+
+pid_of() { cat "$tmp/$1.$2"; }
+
+# The keeper of the launcher: its child.
+keeper_of()
+{
+	read -r keeper rest <"/proc/$1/task/$1/children" || :
+	echo "$keeper"
+}
+
+clear_files() { rm -f "$tmp"/at.*; }
+
+summary()
+{
+	[ -z "$own_tmp" ] || rm -rf "$own_tmp"
+	echo "$checks jobs, $failures wrong"
+	[ "$failures" -eq 0 ] && [ "$checks" -gt 0 ]
+	exit
+}

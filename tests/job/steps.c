@@ -1,0 +1,394 @@
+/*
+ * A rank that does what its arguments say, one word after the other; "R@WORD" is for rank R alone.
+ * Ranks before init are told by PST_JOB_RANK.  A stand-in for a client, over the bootstrap alone.
+ */
+#include "bootstrap/bootstrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct pboot_job job;
+static bool joined;
+static const char *progress = "start";
+
+static void __attribute__((noreturn))
+fail(const char *what)
+{
+	fprintf(stderr, "steps: rank %u: %s (at %s)\n", job.rank, what, progress);
+	_exit(99);
+}
+
+static uint32_t
+own_rank(void)
+{
+	const char *text = getenv("PST_JOB_RANK");
+
+	return joined ? job.rank : text ? (uint32_t)atoi(text) : 0;
+}
+
+static void
+note_exit(int code, void *arg)
+{
+	(void)arg;
+	pboot_note_exit(code);
+}
+
+static void
+on_quit(int sig)
+{
+	(void)sig;
+	pboot_leave(131);
+}
+
+static void
+do_init(const char *arg)
+{
+	(void)arg;
+	if (pboot_open(&job) != 0)
+		_exit(1);
+	joined = true;
+	on_exit(note_exit, NULL);
+	signal(SIGQUIT, on_quit);
+	if (job.rank >= job.size || job.host_count != 1 || job.host_of[job.size - 1] != 0)
+		fail("wrong job");
+}
+
+static void *
+init_in_thread(void *arg)
+{
+	do_init(arg);
+	return arg;
+}
+
+static void
+do_thread_init(const char *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	if (pthread_create(&thread, NULL, init_in_thread, NULL) != 0)
+		fail("no thread");
+	pthread_join(thread, NULL);
+}
+
+static void *
+idle_forever(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (;;) {
+		nanosleep(&(struct timespec) { 0, 10000000 }, NULL);
+		if (write(*(int *)arg, "t", 1) < 0)
+			return NULL;
+	}
+}
+
+/* A thread made before init: what it writes to file descriptor 2 shows whether it still runs. */
+static void
+do_thread(const char *arg)
+{
+	static int fd;
+	pthread_t thread;
+
+	fd = open(arg, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (fd < 0 || pthread_create(&thread, NULL, idle_forever, &fd) != 0)
+		fail("no thread");
+}
+
+static void
+do_barrier(const char *arg)
+{
+	int i, count = arg ? atoi(arg) : 1;
+
+	for (i = 0; i < count; i++)
+		pboot_barrier();
+}
+
+static void
+do_exchange(const char *arg)
+{
+	size_t len = arg ? (size_t)atoi(arg) : 8, i;
+	unsigned char *mine = malloc(len), *all = malloc(len * job.size);
+	uint32_t rank;
+	int round;
+
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < len; i++)
+			mine[i] = (unsigned char)(job.rank * 7 + i + (size_t)round);
+		pboot_exchange(mine, len, all);
+		for (rank = 0; rank < job.size; rank++)
+			for (i = 0; i < len; i++)
+				if (all[rank * len + i] !=
+				    (unsigned char)(rank * 7 + i + (size_t)round))
+					fail("exchange brought something else");
+	}
+	free(mine);
+	free(all);
+}
+
+static int
+take(unsigned index)
+{
+	int fd = pboot_memory(index);
+
+	if (fd < 0)
+		fail("no memory file");
+	if (!(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+		fail("not close-on-exec");
+	return fd;
+}
+
+/* Every rank writes its own segment file and reads all others. */
+static void
+do_memory(const char *arg)
+{
+	uint32_t rank, seen;
+	int fd = take(1 + job.rank);
+
+	(void)arg;
+	if (ftruncate(fd, 8192) < 0 || pwrite(fd, &job.rank, sizeof job.rank, 4096) < 0)
+		fail("cannot write memory");
+	close(fd);
+	pboot_barrier();
+	for (rank = 0; rank < job.size; rank++) {
+		fd = take(1 + rank);
+		if (pread(fd, &seen, sizeof seen, 4096) != (ssize_t)sizeof seen || seen != rank)
+			fail("another's memory");
+		close(fd);
+	}
+	close(take(0));
+	pboot_release();
+	close(take(0));
+	pboot_barrier();
+}
+
+static void
+do_leave(const char *arg)
+{
+	pboot_leave(arg ? atoi(arg) : 0);
+}
+
+static void
+do_exit(const char *arg)
+{
+	exit(arg ? atoi(arg) : 0);
+}
+
+static void
+do_quick_exit(const char *arg)
+{
+	_exit(arg ? atoi(arg) : 0);
+}
+
+static void
+do_kill(const char *arg)
+{
+	kill(getpid(), atoi(arg));
+}
+
+static void
+do_sleep(const char *arg)
+{
+	double seconds = atof(arg);
+	struct timespec left = {
+		(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9),
+	};
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+static void
+do_spin(const char *arg)
+{
+	struct timespec now, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += atoi(arg);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec < end.tv_sec);
+}
+
+static void
+do_print(const char *arg)
+{
+	printf("%s\n", arg);
+}
+
+static void
+do_flush(const char *arg)
+{
+	(void)arg;
+	fflush(stdout);
+}
+
+/* A child that outlives the step, in the job's group or in a session of its own. */
+static void
+do_child(const char *arg)
+{
+	if (fork() == 0) {
+		do_sleep(arg);
+		_exit(0);
+	}
+}
+
+static void
+do_daemon(const char *arg)
+{
+	if (fork() == 0) {
+		setsid();
+		if (fork() == 0) {
+			do_sleep(arg);
+			_exit(0);
+		}
+		_exit(0);
+	}
+}
+
+/* The fork ends by exit(), through the handler that notes exits: it is not the rank. */
+static void
+do_fork_exit(const char *arg)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		exit(atoi(arg));
+	waitpid(pid, NULL, 0);
+}
+
+static void
+do_system(const char *arg)
+{
+	if (system(arg) != 0)
+		fail("system");
+}
+
+static void
+do_close_all(const char *arg)
+{
+	int fd;
+
+	(void)arg;
+	for (fd = 3; fd < 1024; fd++)
+		close(fd);
+}
+
+static void
+do_ignore(const char *arg)
+{
+	signal(atoi(arg), SIG_IGN);
+}
+
+static void
+do_block_all(const char *arg)
+{
+	sigset_t all;
+
+	(void)arg;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+static void
+do_note(const char *arg)
+{
+	pboot_note_cause(arg);
+}
+
+static void
+do_part(const char *arg)
+{
+	pboot_note_parting(atoi(arg));
+	_exit(atoi(arg));
+}
+
+static void
+do_dump(const char *arg)
+{
+	(void)arg;
+	pboot_dump(stdout);
+	fflush(stdout);
+}
+
+static void
+do_read(const char *arg)
+{
+	char line[256];
+
+	(void)arg;
+	printf("%u:%s", job.rank, fgets(line, sizeof line, stdin) ? line : "end\n");
+	fflush(stdout);
+}
+
+/* Touches a file: the test knows that all ranks came here. */
+static void
+do_touch(const char *arg)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof path, "%s.%u", arg, own_rank());
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
+		fail("cannot write a file");
+	close(fd);
+}
+
+static const struct step {
+	const char *name;
+	void (*run)(const char *arg);
+} steps[] = {
+	{ "init", do_init }, { "thread-init", do_thread_init }, { "thread", do_thread },
+	{ "barrier", do_barrier }, { "exchange", do_exchange }, { "memory", do_memory },
+	{ "leave", do_leave }, { "exit", do_exit }, { "quick-exit", do_quick_exit },
+	{ "kill", do_kill }, { "sleep", do_sleep }, { "spin", do_spin }, { "print", do_print },
+	{ "flush", do_flush }, { "child", do_child }, { "daemon", do_daemon },
+	{ "fork-exit", do_fork_exit }, { "system", do_system }, { "close-all", do_close_all },
+	{ "ignore", do_ignore }, { "block-all", do_block_all }, { "note", do_note },
+	{ "part", do_part }, { "dump", do_dump }, { "read", do_read }, { "touch", do_touch },
+};
+
+static void
+run_word(const char *word)
+{
+	const char *arg = strchr(word, '=');
+	size_t len = arg ? (size_t)(arg - word) : strlen(word), i;
+
+	progress = word;
+	for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+		if (strlen(steps[i].name) == len && memcmp(steps[i].name, word, len) == 0) {
+			steps[i].run(arg ? arg + 1 : NULL);
+			return;
+		}
+	}
+	fail("no such step");
+}
+
+int
+main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		char *after;
+		unsigned long rank = strtoul(argv[i], &after, 10);
+
+		if (after == argv[i] || *after != '@')
+			run_word(argv[i]);
+		else if (rank == own_rank())
+			run_word(after + 1);
+	}
+	return 0;
+}
