@@ -1,95 +1,131 @@
-# surface-check --mutate [PATTERN]; sourced. For each function that conformance programs call, they
-# are compiled again with the call replaced by nothing (its value by zero, its arguments not
-# evaluated), and run; a function whose absence no program notices is listed. A whole run takes many
-# minutes. tests/data/surface-noops names the functions that may have no effect at all.
+# surface-check --mutate [PATTERN]; sourced. Every call of the interface in the conformance programs
+# is compiled as a choice: if SURFACE_OFF is the function's number, nothing happens, its arguments
+# are not evaluated and its value is zero; else the call. Then the programs run, for one function
+# after the other, and a function whose absence none of them notices is listed. Four jobs at a time,
+# since most mutants hang until their deadline. tests/data/surface-noops names the functions that
+# may have no effect at all.
 . "$tree/scripts/surface-tested.sh" >/dev/null 2>&1
 pattern=${1:-.}
 ranks=${SURFACE_RANKS:-3}
 
-# build PROGRAM FILE [MUTATION HEADER]
+# The functions, numbered by line: number,name,kind,area
+awk -F, -v pattern="$pattern" '
+	FILENAME ~ /called$/ { called[$1]; next }
+	FILENAME ~ /present$/ { there[$1]; next }
+	FILENAME ~ /surface-noops$/ { sub(/:.*/, ""); noop[$0]; next }
+	($2 == "function" || $2 == "macro") && $1 in called && $1 in there && !($1 in noop) &&
+		$1 ~ pattern { print ++n "," $1 "," $2 "," $4 }' \
+	"$work/called" "$work/present" FS=: "$tree/tests/data/surface-noops" FS=, "$work/demanded" \
+	>"$work/functions"
+
+# A function is wrapped under its own name. A macro is taken away whole, in a build of its own.
+wrappers()
+{
+	cat <<-'END'
+		#include <gasnet.h>
+		#include <gasnet_tools.h>
+		#include <stdlib.h>
+		static inline int surface_off(int number)
+		{
+			static int off;
+			const char *text;
+
+			if (off == 0)
+				off = (text = getenv("SURFACE_OFF")) != NULL ? atoi(text) : -1;
+			return off == number;
+		}
+	END
+	awk -F, '
+		$3 == "macro" { next }
+		$2 == "gex_TM_TranslateRankToEP" {
+			print "static inline gex_EP_Location_t surface_nowhere(void)"
+			print "{ gex_EP_Location_t none = {0, 0}; return none; }"
+			zero[$2] = "surface_nowhere()"
+		}
+		!($2 in zero) { zero[$2] = "(__typeof__(" $2 "(__VA_ARGS__)))0" }
+		{ print "#define " $2 "(...) (surface_off(" $1 ") ? " zero[$2] " : " $2 "(__VA_ARGS__))" }
+		' "$work/functions"
+}
+
+# without NAME: a header in which the macro does nothing
+without()
+{
+	echo '#include <gasnet.h>'
+	echo "#undef $1"
+	case $1 in
+	*BLOCKUNTIL) echo "#define $1(...) do { } while (0)" ;;
+	*Commit*_v2) echo "#define $1(...) ((int)0)" ;;
+	*Commit*) echo "#define $1(...) ((void)0)" ;;
+	*) echo "#define $1(...) ((int)0)" ;;
+	esac
+}
+
+# build PROGRAM FILE HEADER
 build()
 {
-	compiler="$cc -std=gnu11"
-	case $2 in *.cc) compiler=$cxx ;; esac
-	set -- "$1" "$2" ${3:+-include "$3"}
-	program=$1 file=$2
-	shift 2
-	$compiler -w -O1 -D_GNU_SOURCE -DGASNET_PAR -I"$tree" $includes "$@" -c "$file" \
-		-o "$program.o" &&
-	$cc -std=gnu11 -w -O1 -D_GNU_SOURCE -DGASNET_PAR -I"$tree" $includes "$@" \
-		"$program.o" -x c "$tree"/tests/lib/*.c -x none \
-		"$build/libgasnet-smp-par.a" -lpthread -lm -lstdc++ -o "$program"
+	mutated="-w -O1 -D_GNU_SOURCE -DGASNET_PAR -I$tree $includes -include $3"
+	case $2 in
+	*.cc) $cxx $mutated -c "$2" -o "$1.o" ;;
+	*) $cc -std=gnu11 $mutated -c "$2" -o "$1.o" ;;
+	esac &&
+	$cc -std=gnu11 $mutated "$1.o" -x c "$tree"/tests/lib/*.c -x none \
+		"$build/libgasnet-smp-par.a" -lpthread -lm -lstdc++ -o "$1"
 }
 
-# run PROGRAM SECONDS
-run()
-{
-	(cd "$work" && CHECK_LEVEL=quick GASNET_PSHM_NODES=$ranks PT_DEADLINE=$2 \
-		timeout -k 2 $(($2 + 2)) "$1") >"$work/out" 2>&1 </dev/null
-}
+# job PROGRAM SECONDS NUMBER: one run with a deadline
+cat >"$work/job" <<'END'
+cd "$(dirname "$1")" && SURFACE_OFF=$3 PT_DEADLINE=$2 timeout -k 2 $(($2 + 2)) "$1" </dev/null >"$1.$3.out" 2>&1
+status=$?
+rm -f "$1.$3.out"
+exit $status
+END
+CHECK_LEVEL=quick GASNET_PSHM_NODES=$ranks
+export CHECK_LEVEL GASNET_PSHM_NODES
 
-# The programs that pass as they are, with the time they take; those that take longest come last.
-mkdir "$work/plain"
+# The programs that pass as they are, by the time they take: milliseconds, program, file.
+wrappers >"$work/wrappers.h"
+mkdir "$work/bin"
 for file in "$tree"/tests/conformance/*.c "$tree"/tests/conformance/*.cc; do
-	program=$work/plain/$(basename "$file" | tr . _)
-	build "$program" "$file" 2>/dev/null || continue
+	program=$work/bin/$(basename "$file" | tr . _)
+	if ! build "$program" "$file" "$work/wrappers.h" 2>"$work/build.log"; then
+		head -5 "$work/build.log" >&2
+		echo "surface-check: $file does not build with wrapped calls" >&2
+		continue
+	fi
 	began=$(date +%s%N)
-	if run "$program" 20; then
-		echo "$((($(date +%s%N) - began) / 1000000)) $file"
+	if sh "$work/job" "$program" 20 0; then
+		echo "$((($(date +%s%N) - began) / 1000000)) $program $file"
+		calls_of "$file" | sort -u >"$program.calls"
 	else
 		echo "surface-check: $file does not pass by itself and is left out" >&2
 	fi
 done | sort -n >"$work/baseline"
-while read -r took file; do
-	calls_of "$file" | sort -u >"$work/calls.$(basename "$file")"
-done <"$work/baseline"
 
-# mutation NAME KIND: a header that takes the calls away
-mutation()
-{
-	echo '#include <gasnet.h>'
-	echo '#include <gasnet_tools.h>'
-	echo "#undef $1"
-	case $2:$1 in
-	macro:*BLOCKUNTIL) echo "#define $1(...) do { } while (0)" ;;
-	macro:*Commit*_v2) echo "#define $1(...) ((int)0)" ;;
-	macro:*Commit*) echo "#define $1(...) ((void)0)" ;;
-	macro:*) echo "#define $1(...) ((int)0)" ;;
-	*:gex_TM_TranslateRankToEP)
-		echo 'static inline gex_EP_Location_t psi_none(void)'
-		echo '{ gex_EP_Location_t none = {0, 0}; return none; }'
-		echo "#define $1(...) psi_none()"
-		;;
-	*) echo "#define $1(...) ((__typeof__($1(__VA_ARGS__)))0)" ;;
-	esac
-}
-
-# noticed NAME KIND: does some program fail without it?
-noticed()
-{
-	mutation "$1" "$2" >"$work/mutation.h"
-	while read -r took file; do
-		grep -qx "$1" "$work/calls.$(basename "$file")" || continue
-		build "$work/mutant" "$file" "$work/mutation.h" 2>"$work/build.log" || {
-			head -5 "$work/build.log" >&2
-			continue
-		}
-		run "$work/mutant" $((took * 4 / 1000 + 2)) || return 0
+# unnoticed NUMBER,NAME,KIND,AREA: prints the function unless some program fails without it
+cat >"$work/unnoticed" <<'END'
+IFS=, read -r number name kind area <<END_OF_LINE
+$2
+END_OF_LINE
+while read -r took program file; do
+	grep -qx "$name" "$program.calls" || continue
+	if [ "$kind" = macro ]; then program=$program.$name; fi
+	[ -x "$program" ] || continue
+	sh "$1/job" "$program" $((took * 4 / 1000 + 2)) "$number" || exit 0
+done <"$1/baseline"
+echo "$area	$name"
+END
+while IFS=, read -r number name kind area; do
+	[ "$kind" = macro ] || continue
+	without "$name" >"$work/without.h"
+	while read -r took program file; do
+		if grep -qx "$name" "$program.calls"; then
+			build "$program.$name" "$file" "$work/without.h" 2>/dev/null </dev/null
+		fi
 	done <"$work/baseline"
-	return 1
-}
+done <"$work/functions"
 
-survivors=0 total=0
-while IFS=, read -r name kind header area; do
-	case $kind in function | macro) ;; *) continue ;; esac
-	echo "$name" | awk "!/$pattern/ { exit 1 }" || continue
-	grep -qx "$name" "$work/present" && grep -qx "$name" "$work/called" || continue
-	! grep -q "^$name:" "$tree/tests/data/surface-noops" || continue
-	total=$((total + 1))
-	if ! noticed "$name" "$kind" </dev/null; then
-		echo "$area	$name"
-		survivors=$((survivors + 1))
-	fi
-done <"$work/demanded"
-echo "$total functions taken away, $survivors not missed by any program"
-[ "$survivors" -eq 0 ]
+xargs -P 4 -d '\n' -I '{}' sh "$work/unnoticed" "$work" '{}' <"$work/functions" >"$work/survivors"
+sort "$work/survivors"
+echo "$(wc -l <"$work/functions") functions taken away one by one," \
+	"$(wc -l <"$work/survivors") not missed by any program"
+[ ! -s "$work/survivors" ]
