@@ -37,13 +37,21 @@ IDENT(system_tuple, "SystemTuple: " PSI_CONFIG_SYSTEM_TUPLE);
 IDENT(compiler, "CompilerID: " COMPILER_ID);
 IDENT(pshm, "PSHM: memfd");
 
+/* The linker drops the section, so nothing may point into it; AddressSanitizer of clang would. */
+#if defined(__clang__)
+#define UNGUARDED __attribute__((no_sanitize_address))
+#else
+#define UNGUARDED
+#endif
+
 /*
  * Text that the linker prints when an object of another mode asks for its
  * symbol and finds this object instead; the undefined symbol itself then
  * fails the link.
  */
 #define MISMATCH(name, mode, lib)                                                                \
-	PSI_RETAIN __attribute__((section(".gnu.warning." PSI_STRING(PSI_LINK_CHECK_##mode)))) \
+	PSI_RETAIN UNGUARDED                                                                     \
+	__attribute__((section(".gnu.warning." PSI_STRING(PSI_LINK_CHECK_##mode))))            \
 	static const char mismatch_##name[] =                                                    \
 		"an object compiled with GASNET_" #mode                                          \
 		" meets a library for GASNET_" PSI_MODE_NAME "; link the one named " lib
