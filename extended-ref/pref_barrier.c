@@ -71,6 +71,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* R1 */
 }
 
+/* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
 static bool
 send_note(struct sequence *seq, uint64_t phase)
 {
@@ -87,7 +88,10 @@ send_note(struct sequence *seq, uint64_t phase)
 		.nargs = 4, .args = args,
 	};
 
-	return psi.ops->am_send(psi.ep->port, &am) == PSI_OK;
+	if (psi_am_try(psi.ep, &am) == PSI_OK)
+		return true;
+	psi.ops->want(psi.ep->port, am.peer);
+	return psi_am_try(psi.ep, &am) == PSI_OK;
 }
 
 /* -- one phase ------------------------------------------------------------------------------- */
@@ -124,16 +128,18 @@ finished(const struct sequence *seq)
 	return atomic_load_explicit(&seq->finished, memory_order_acquire); /* A2 */
 }
 
-/* Called by every poll, so it costs two loads when no barrier is under way. */
+/*
+ * Called by every poll, so it costs two loads when no barrier is under way.  It waits for a thread that
+ * is at it: that one may have looked for a note before the caller ran its handler.
+ */
 static void
 advance(struct sequence *seq)
 {
-	uint64_t before = atomic_load_explicit(&seq->finished, memory_order_relaxed), phase = before;
+	uint64_t before = atomic_load_explicit(&seq->finished, memory_order_relaxed), phase;
 
-	if (PSI_LIKELY(atomic_load_explicit(&seq->started, memory_order_relaxed) == phase))
+	if (PSI_LIKELY(atomic_load_explicit(&seq->started, memory_order_relaxed) == before))
 		return;
-	if (!psi_spinlock_try(&seq->lock))
-		return;         /* another thread is at it */
+	psi_spinlock_lock(&seq->lock);
 	phase = before = atomic_load_explicit(&seq->finished, memory_order_relaxed);
 	while (phase < atomic_load_explicit(&seq->started, memory_order_relaxed)) {
 		while (seq->round < rounds)

@@ -212,8 +212,12 @@ struct psi_conduit_ops {
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 	void (*disarm)(struct psi_port *port);
-	/* Wakes all threads of this process that sleep on the port. */
+	/* Wakes all threads of this process that sleep on the port; ordered after what the caller wrote
+	 * before: a thread that armed later sees that. */
 	void (*ring)(struct psi_port *port);
+	/* The owner of place `peer', whose queue was full, rings this process when room appears, once.
+	 * Any thread, asleep or not; the caller tries once more, since room may have come meanwhile. */
+	void (*want)(struct psi_port *port, uint32_t peer);
 
 	/* -- for people ------------------------------------------------------------------------ */
 

@@ -30,6 +30,7 @@ static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t ns)
 {
 	(void)port, (void)ticket, (void)ns;
 }
+static void no_want(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
 static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
 {
 	(void)port, (void)networks, (void)peer, (void)ticket_out;
@@ -109,8 +110,8 @@ static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)p
 	X(segment_release, no_release) X(am_claim, no_claim) X(am_publish, no_publish)            \
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
-	X(disarm, no_ring) X(ring, no_ring) X(describe, no_words) X(stats, no_stats)              \
-	X(dump, no_dump) X(queue_bytes, no_queue_bytes)
+	X(disarm, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
+	X(stats, no_stats) X(dump, no_dump) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1

@@ -98,6 +98,7 @@ int psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint3
 void psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 void psmp_disarm(struct psi_port *port);
 void psmp_ring(struct psi_port *port);
+void psmp_want(struct psi_port *port, uint32_t peer);
 
 /* psmp_fence.c */
 bool psmp_fence_register(const struct psi_services *services);

@@ -333,6 +333,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.sleep = psmp_sleep,
 	.disarm = psmp_disarm,
 	.ring = psmp_ring,
+	.want = psmp_want,
 	.describe = describe,
 	.stats = stats,
 	.dump = dump,

@@ -202,6 +202,14 @@ want_room(struct psi_port *port, uint32_t peer)
 	set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place);
 }
 
+/* The fence is that of D3: the caller looks for room again. */
+void
+psmp_want(struct psi_port *port, uint32_t peer)
+{
+	want_room(port, peer);
+	psi_store_load_fence();
+}
+
 static void
 forget_active(struct psi_port *port, unsigned network)
 {
