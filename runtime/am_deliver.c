@@ -90,6 +90,8 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	else
 		call_with_payload(handler->fn, &token, arrival->payload, arrival->len_bytes,
 		                  arrival->nargs, arrival->args);
+	if (psi.threaded)
+		psi_wake_own();         /* now: the next message's handler may take its time */
 }
 
 gex_TI_t

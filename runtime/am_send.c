@@ -27,7 +27,6 @@ deliver_to_self(gex_EP_t ep, const struct psi_am *am)
 		memmove(am->dest, am->payload, am->len_bytes);
 	}
 	psi_deliver(ep, &arrival);
-	psi_wake_own();
 }
 
 int

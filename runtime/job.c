@@ -175,6 +175,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	check_build(build);
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
+	if (psi.threaded)
+		psi_threads_open();
 	know_host();
 	read_settings();
 	watch_signals();

@@ -142,7 +142,8 @@ unsigned psi_poll(void);
 void psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
 
 /* Progress that needs calls from outside handlers.  The function returns at once if there is nothing
- * to do, and may be called by several threads at a time in PAR.  Registered before init ends. */
+ * to do, and may be called by several threads at a time in PAR.  One that was refused room asks the
+ * conduit for it (want), so that sleepers hear of it.  Registered before init ends. */
 void psi_progress_add(void (*advance)(void));
 
 /* Threads of this process that sleep look again. */
@@ -254,7 +255,11 @@ struct psi_thread *psi_thread_self(void);
 /* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
 void *psi_thread_buffer(unsigned network, size_t len_bytes);
 
-/* How many threads of this process have called; for deciding whether others may sleep. */
+/* In PAR, before any thread is counted. */
+void psi_threads_open(void);
+
+/* May other threads of this process sleep?  Ordered behind what the caller wrote, as far as those
+ * threads are concerned that are not counted by now. */
 bool psi_thread_others(void);
 
 #endif

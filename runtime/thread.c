@@ -4,14 +4,22 @@
  */
 #include "runtime/psi.h"
 
-#include <errno.h>
+#include "runtime/util/deny.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef SYS_membarrier
+#include <linux/membarrier.h>
+#endif
 
 static _Thread_local struct psi_thread self;
 static _Thread_local bool counted;
 static _Atomic uint32_t thread_count;
+static bool fence_on_count;             /* else everybody takes it that there are others */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
@@ -33,6 +41,35 @@ make_key(void)
 		psi_fatal("no pthread key left for the state of threads");
 }
 
+#ifdef SYS_membarrier
+static bool
+membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+void
+psi_threads_open(void)
+{
+	fence_on_count = !psi_denied("membarrier") &&
+	                 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+static void
+fence_others(void)
+{
+	if (fence_on_count)
+		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+#else
+void psi_threads_open(void) {}
+static void fence_others(void) {}
+#endif
+
+/*
+ * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote what it
+ * will wait for and found nobody counted did so before, and it will see that.
+ */
 static void
 count_thread(void)
 {
@@ -44,6 +81,7 @@ count_thread(void)
 		          before + 1);
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, &self);
+	fence_others();
 }
 
 struct psi_thread *
@@ -57,7 +95,9 @@ psi_thread_self(void)
 bool
 psi_thread_others(void)
 {
-	return atomic_load_explicit(&thread_count, memory_order_relaxed) > 1;
+	atomic_signal_fence(memory_order_seq_cst);      /* the rest is fence_others' */
+	return !fence_on_count ||
+	       atomic_load_explicit(&thread_count, memory_order_relaxed) > counted;
 }
 
 void *

@@ -3,15 +3,15 @@
  * CPU, then sleep on the endpoint's wake word.
  *
  * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
- * returns once more to its caller, who looks at what it waits for; only the next step sleeps.  Whoever
- * makes the condition true wakes the sleeper: a sender by its message, a receiver that made room, a
- * thread of this process that ran a handler (psi_wake_own).  Conditions that nobody announces, such as
- * plain memory, are looked at again after PST_SLEEP_MAX.
+ * runs the progress functions and returns once more to its caller, so that all look once more at what
+ * they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper: a sender
+ * by its message, a receiver that made room, a thread of this process that ran a handler or finished a
+ * phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are looked at again
+ * after PST_SLEEP_MAX.
  */
 #include "runtime/psi.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/util/fence.h"
 
 #include <sched.h>
 
@@ -40,25 +40,26 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* The fence is the poller's half of: it writes what others wait for, then looks for sleepers; they
- * announce themselves, then look. */
+/* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
+ * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
 void
 psi_wake_own(void)
 {
-	if (!psi.threaded || !psi_thread_others())
-		return;
-	psi_store_load_fence();
-	psi.ops->ring(psi.ep->port);
+	if (psi.threaded && psi_thread_others())
+		psi.ops->ring(psi.ep->port);
 }
 
 static unsigned
 poll_networks(unsigned networks)
 {
-	unsigned delivered = psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+	return psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+}
 
-	if (delivered)
-		psi_wake_own();
-	return delivered;
+static void
+run_progress(void)
+{
+	for (unsigned i = 0; i < progress_count; i++)
+		progress[i]();
 }
 
 unsigned
@@ -66,17 +67,17 @@ psi_poll(void)
 {
 	unsigned delivered = poll_networks(PSI_BOTH_NETWORKS);
 
-	for (unsigned i = 0; i < progress_count; i++)
-		progress[i]();
+	run_progress();
 	return delivered;
 }
 
 int
 gasnet_AMPoll(void)
 {
-	struct psi_thread *thread = psi_thread_self();
+	struct psi_thread *thread;
 
 	psi_need_init("gasnet_AMPoll");
+	thread = psi_thread_self();
 	if (psi_poll() || !psi.crowded) {
 		thread->empty_polls = 0;
 	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
@@ -210,8 +211,12 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	if (wait->phase != SLEPT && !spin_on(wait))
 		return;
 	stop_yielding(wait);
-	if (psi.ops->arm(port, networks, want_peer, &wait->seq) == PSI_OK)
-		wait->phase = ARMED;
+	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
+	if (psi.ops->arm(port, networks, want_peer, &wait->seq) != PSI_OK)
+		return;
+	wait->phase = ARMED;
+	if (networks == PSI_BOTH_NETWORKS)
+		run_progress();
 }
 
 void
