@@ -39,13 +39,14 @@ program_refuse(const char *format, ...)
 	exit(2);
 }
 
+/* EACCES: there, but no executable file; EPERM: nobody lets us look. */
 static int
 check_file(const char *path)
 {
 	struct stat info;
 
 	if (stat(path, &info) < 0)
-		return errno;
+		return errno == EACCES ? EPERM : errno;
 	if (S_ISDIR(info.st_mode))
 		return EISDIR;
 	if (!S_ISREG(info.st_mode) || access(path, X_OK) < 0)
@@ -64,7 +65,8 @@ join_path(const char *directory, size_t len, const char *word)
 	return path;
 }
 
-/* As the shell: the first executable file counts; one that is not is remembered for the message. */
+/* As the shell: the first executable file counts; one that is not is remembered for the message, and
+ * directories that may not be searched are passed over. */
 static int
 search_path(const char *word, char **path_out)
 {

@@ -95,6 +95,16 @@ marked()
 	done 2>/dev/null
 }
 
+# need FILE: a test without its programs ends at once.
+need()
+{
+	[ -x "$1" ] && return
+	echo "$1 is not built"
+	exit 99
+}
+need "$run"
+need "$steps"
+
 # Within 2 s of the fault all is gone.
 nothing_left()
 {
@@ -137,13 +147,14 @@ wait_files()
 	sleep 0.02
 }
 
-pid_of() { cat "$tmp/$1.$2"; }
+pid_of() { cat "$tmp/$1.$2" 2>/dev/null || echo none; }
 
 # The keeper of the launcher: its child.
 keeper_of()
 {
-	read -r keeper rest <"/proc/$1/task/$1/children" || :
-	echo "$keeper"
+	keeper=
+	{ read -r keeper rest <"/proc/$1/task/$1/children"; } 2>/dev/null || :
+	echo "${keeper:-none}"
 }
 
 clear_files() { rm -f "$tmp"/at.*; }
