@@ -183,11 +183,11 @@ tell_features(struct listener *to)
 
 	to->group = "feature";
 	for (feature = psi_features; feature->name; feature++) {
-		bool denied = psi_denied(feature->name), used = !denied && feature->works();
+		bool denied = psi_denied(feature->name), there = !denied && feature->works();
 
-		snprintf(note, sizeof note, "instead: %s", feature->fallback);
-		tell(to, feature->name, used ? "used" : "not used", denied ? "PST_DENY" : "kernel",
-		     used ? "" : note);
+		snprintf(note, sizeof note, "%s; instead: %s", feature->purpose, feature->fallback);
+		tell(to, feature->name, there ? "available" : "not available",
+		     denied ? "PST_DENY" : "kernel", there ? feature->purpose : note);
 	}
 }
 

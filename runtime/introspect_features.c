@@ -55,10 +55,15 @@ membarrier_works(void)
 }
 
 const struct psi_feature psi_features[] = {
-	{ "memfd", memfd_works, "shared memory in unlinked files of /dev/shm or GASNET_TMPDIR" },
-	{ "pidfd", pidfd_works, "processes are watched by number" },
-	{ "subreaper", subreaper_works, "orphans of a rank are found by their process group only" },
-	{ "vm_readv", vm_readv_works, "memory that is not mapped is reached by messages only" },
-	{ "membarrier", membarrier_works, "senders pay for a fence before they look for sleepers" },
-	{ NULL, NULL, NULL },
+	{ "memfd", memfd_works, "shared memory without a name",
+	  "unlinked files in /dev/shm or GASNET_TMPDIR" },
+	{ "pidfd", pidfd_works, "signals that never hit another process of the same number",
+	  "a look at the parent before each signal" },
+	{ "subreaper", subreaper_works, "finding what ranks leave behind",
+	  "a mark in the environment of the job's processes" },
+	{ "vm_readv", vm_readv_works, "copies from memory that is not mapped; no conduit here does",
+	  "messages" },
+	{ "membarrier", membarrier_works, "sleepers pay for a fence, senders do not",
+	  "senders fence before they look for sleepers" },
+	{ NULL, NULL, NULL, NULL },
 };

@@ -7,6 +7,7 @@
 struct psi_feature {
 	const char *name;	/* as in PST_DENY */
 	bool (*works)(void);	/* tries it; changes nothing */
+	const char *purpose;	/* what it is good for */
 	const char *fallback;	/* what is done without it */
 };
 
