@@ -1,5 +1,7 @@
 #include "tests/unit/psmp_rig.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,12 @@ void (*rig_before_copy)(void);
 
 /* The rig that is being opened: the services have no argument that could say so. */
 static struct rig *opening;
+static const struct rig_options *opening_as;
+static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* How often ranks came to agree, all together; each rank for itself. */
+static _Atomic uint32_t arrivals;
+static _Thread_local uint32_t agreements;
 
 static void
 die(const char *what)
@@ -34,25 +42,31 @@ say(const char *format, ...)
 }
 
 static const char *
-no_setting(const char *name)
+setting(const char *name)
 {
-	(void)name;
-	return NULL;
+	return getenv(name);
+}
+
+static void
+map_arena(struct rig *rig, size_t len_bytes)
+{
+	void *at = mmap(NULL, len_bytes, PROT_READ | PROT_WRITE,
+	                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("no memory for the arena");
+	rig->arena = at;
+	rig->arena_bytes = len_bytes;
 }
 
 /* All ranks get the same mapping, and each must ask for the same size. */
 static void *
 host_memory(size_t len_bytes)
 {
-	if (!opening->arena) {
-		void *at = mmap(NULL, len_bytes, PROT_READ | PROT_WRITE,
-		                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (at == MAP_FAILED)
-			die("no memory for the arena");
-		opening->arena = at;
-		opening->arena_bytes = len_bytes;
-	}
+	pthread_mutex_lock(&arena_lock);
+	if (!opening->arena)
+		map_arena(opening, len_bytes);
+	pthread_mutex_unlock(&arena_lock);
 	if (len_bytes != opening->arena_bytes)
 		die("ranks want arenas of different sizes");
 	return opening->arena;
@@ -74,10 +88,16 @@ copy(void *dst, const void *src, size_t len_bytes)
 	memcpy(dst, src, len_bytes);
 }
 
-/* Every rank is this process, so all values are the same. */
+/* Waits for all ranks, by relaxed operations, so that it orders nothing else between them.  Every
+ * rank is of this process, so all values are the same. */
 static uint32_t
 agree_least(uint32_t value)
 {
+	const uint32_t all = ++agreements * opening->ranks;
+
+	atomic_fetch_add_explicit(&arrivals, 1, memory_order_relaxed);
+	while (atomic_load_explicit(&arrivals, memory_order_relaxed) < all)
+		sched_yield();
 	return value;
 }
 
@@ -85,7 +105,7 @@ static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_services),
 	.log = say,
-	.setting = no_setting,
+	.setting = setting,
 	.host_memory = host_memory,
 	.deliver = deliver,
 	.copy = copy,
@@ -94,22 +114,43 @@ static const struct psi_services services = {
 
 /* ------------------------------------------------------------------- opening, closing --- */
 
-static void
-open_rank(struct rig *rig, uint32_t place, const struct rig_options *options)
+/* A thread, as the rank's process. */
+static void *
+open_rank(void *argument)
 {
-	struct rig_rank *rank = &rig->rank[place];
+	struct rig_rank *rank = argument;
+	struct rig *rig = rank->rig;
 	struct psi_attributes attributes;
 	const struct psi_conduit_job job = {
-		.place = place, .places = rig->ranks, .host_places = rig->ranks,
+		.place = rank->place, .places = rig->ranks, .host_places = rig->ranks,
 		.host_index = rig->host_index, .local = rig->local,
-		.threaded = options->threaded, .crowded = options->crowded,
+		.threaded = opening_as->threaded, .crowded = opening_as->crowded,
 	};
 
-	*rank = (struct rig_rank){ .rig = rig, .place = place, .handler = options->handler };
 	if (rig->ops->open(&services, &job, &attributes, &rank->conduit) != PSI_OK)
 		die("open failed");
-	if (rig->ops->port_open(rank->conduit, place, rank, &rank->port) != PSI_OK)
+	if (rig->ops->port_open(rank->conduit, rank->place, rank, &rank->port) != PSI_OK)
 		die("port_open failed");
+	if (rig->ops->connect(rank->conduit) != PSI_OK)
+		die("connect failed");
+	return NULL;
+}
+
+static void
+open_ranks(struct rig *rig, const struct rig_options *options, pthread_t *threads)
+{
+	opening = rig;
+	opening_as = options;
+	atomic_store(&arrivals, 0);
+	for (uint32_t place = 0; place < rig->ranks; place++) {
+		rig->rank[place] = (struct rig_rank){ .rig = rig, .place = place,
+		                                      .handler = options->handler };
+		if (pthread_create(&threads[place], NULL, open_rank, &rig->rank[place]))
+			die("no thread");
+	}
+	for (uint32_t place = 0; place < rig->ranks; place++)
+		pthread_join(threads[place], NULL);
+	opening = NULL;
 }
 
 static void *
@@ -124,6 +165,7 @@ struct rig *
 rig_open(const struct rig_options *options)
 {
 	struct rig *rig = must(calloc(1, sizeof *rig));
+	pthread_t *threads;
 
 	rig->ranks = options->ranks;
 	rig->ops = &psmp_ops;
@@ -134,13 +176,9 @@ rig_open(const struct rig_options *options)
 		rig->host_index[place] = place;
 		rig->local[place] = 1;
 	}
-	opening = rig;
-	for (uint32_t place = 0; place < rig->ranks; place++)
-		open_rank(rig, place, options);
-	for (uint32_t place = 0; place < rig->ranks; place++)
-		if (rig->ops->connect(rig->rank[place].conduit) != PSI_OK)
-			die("connect failed");
-	opening = NULL;
+	threads = must(calloc(rig->ranks, sizeof *threads));
+	open_ranks(rig, options, threads);
+	free(threads);
 	return rig;
 }
 

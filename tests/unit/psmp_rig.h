@@ -3,7 +3,7 @@
  * plain calls in the roles of ranks.  It speaks to them through the operation table and hands them
  * services of its own, so nothing of the runtime takes part.
  *
- * Whoever opens a rig opens and closes it from one thread, and has one at a time open in opening.
+ * Ranks are opened by threads of their own, as processes would; one rig is opened at a time.
  */
 #ifndef PT_PSMP_RIG_H
 #define PT_PSMP_RIG_H
