@@ -319,79 +319,6 @@ START_TEST(a_poll_beside_a_sleeper_rings_it)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- close races, many times --- */
-
-struct race {
-	struct rig *rig;
-	uint32_t rounds;
-	/* relaxed, each in a line of its own: the start of a round, its news, its end */
-	PSMP_LINE_ALIGNED _Atomic uint32_t start;
-	PSMP_LINE_ALIGNED _Atomic uint32_t news;
-	PSMP_LINE_ALIGNED _Atomic uint32_t end;
-};
-
-static void
-spin_until(const _Atomic uint32_t *word, uint32_t round)
-{
-	for (uint32_t looks = 1; atomic_load(word) < round; looks++)
-		if (looks % 4096 == 0)
-			sched_yield();
-}
-
-/* A few to some hundred cycles, so that the two sides meet at any moment of each other. */
-static void
-dither(uint32_t round, uint32_t salt)
-{
-	for (volatile uint32_t i = (round * 2 + salt) * 2654435761u >> 26; i; i--)
-		;
-}
-
-static void *
-race_main(void *argument)
-{
-	struct race *race = argument;
-	struct psi_port *port = race->rig->rank[1].port;
-	uint32_t ticket;
-
-	for (uint32_t round = 1; round <= race->rounds; round++) {
-		spin_until(&race->start, round);
-		dither(round, 0);
-		while (race->rig->ops->arm(port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) == PSI_OK) {
-			bool there = atomic_load_explicit(&race->news, memory_order_relaxed) >= round;
-
-			if (!there)
-				race->rig->ops->sleep(port, ticket, 0);
-			race->rig->ops->disarm(port);
-			if (there)
-				break;
-		}
-		atomic_store(&race->end, round);
-	}
-	return NULL;
-}
-
-/* News in plain memory and a ring right after it, while the other side arms and looks: the ring must
- * not look for sleepers before the news can be seen. */
-START_TEST(news_before_a_ring_are_not_missed)
-{
-	_Atomic uint32_t heard = 0;
-	struct race race = { .rig = open_rig(2, _i % 2, _i / 2, &heard), .rounds = 100000 };
-	pthread_t other;
-
-	ck_assert_int_eq(pthread_create(&other, NULL, race_main, &race), 0);
-	for (uint32_t round = 1; round <= race.rounds; round++) {
-		atomic_store(&race.start, round);
-		race.rig->ops->ring(race.rig->rank[1].port); /* has the word in this CPU's cache */
-		dither(round, 1);
-		atomic_store_explicit(&race.news, round, memory_order_relaxed);
-		race.rig->ops->ring(race.rig->rank[1].port);
-		spin_until(&race.end, round);
-	}
-	pthread_join(other, NULL);
-	rig_close(race.rig);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -408,7 +335,6 @@ main(void)
 	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
 	tcase_add_loop_test(tests, ring_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
-	tcase_add_loop_test(tests, news_before_a_ring_are_not_missed, 0, 4);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
