@@ -6,6 +6,7 @@
 
 #include "runtime/settings_tables.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ static const struct psi_setting rows[] = {
 
 const struct psi_setting_table psi_settings_exit = PSI_SETTING_TABLE("Exit", rows);
 
-static _Atomic int leaving;
+static _Atomic pid_t leaving;           /* the thread that ends this process */
 
 /* A stream that another thread holds, perhaps for ever, is left alone. */
 static void
@@ -32,15 +33,28 @@ flush_stream(FILE *stream)
 	funlockfile(stream);
 }
 
+/* False if this thread is at it already, in a function that it interrupted or that called this one;
+ * does not return while another thread is. */
+static bool
+first_to_leave(void)
+{
+	pid_t self = gettid(), nobody = 0;
+
+	if (atomic_compare_exchange_strong(&leaving, &nobody, self))
+		return true;
+	while (nobody != self)
+		pause();
+	return false;
+}
+
 void
 gasnet_exit(int exitcode)
 {
+	if (psi_is_forked_child())
+		_exit(exitcode);
 	psi_need_init("gasnet_exit");
-	if (getpid() != psi.pid)
-		_exit(exitcode);        /* a child that the client forked */
-	if (atomic_exchange_explicit(&leaving, 1, memory_order_relaxed))
-		for (;;)
-			pause();        /* another thread ends this process */
+	if (!first_to_leave())
+		pboot_leave(exitcode);
 	flush_stream(stdout);
 	flush_stream(stderr);
 	if (psi_setting_bool(&rows[0]))
@@ -54,18 +68,31 @@ static void
 on_plain_exit(int status, void *unused)
 {
 	(void)unused;
-	if (getpid() != psi.pid)
+	if (psi_is_forked_child())
 		return;
-	if (atomic_exchange_explicit(&leaving, 1, memory_order_relaxed))
-		return;
+	(void)first_to_leave();
 	if (psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
 		pboot_note_exit(status);
 	else
 		pboot_note_parting(status);
 }
 
+/* A child that the client forks shares the queues, and would send in this rank's name.  What it calls
+ * says so instead: to it, no rank and no job is there. */
+static void
+in_forked_child(void)
+{
+	psi.open = false;
+	psi.places = 0;
+	if (psi.tm)
+		psi.tm->size = 0;
+	pst_inline_v1 = NULL;
+}
+
 void
 psi_exit_open(void)
 {
 	on_exit(on_plain_exit, NULL);
+	if (pthread_atfork(NULL, NULL, in_forked_child) != 0)
+		psi_fatal("no memory for a fork handler");
 }

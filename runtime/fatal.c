@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void
 psi_fatal(const char *format, ...)
@@ -23,11 +24,21 @@ psi_fatal(const char *format, ...)
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }
 
+bool
+psi_is_forked_child(void)
+{
+	return psi.pid && getpid() != psi.pid;
+}
+
 void
 psi_need_init(const char *call)
 {
-	if (!psi.open)
-		psi_fatal("%s: called before gex_Client_Init or gasnet_init", call);
+	if (PSI_LIKELY(psi.open))
+		return;
+	if (psi_is_forked_child())
+		psi_fatal("%s: called in a child that the program forked, which is no rank; only the "
+		          "process that called gex_Client_Init or gasnet_init is", call);
+	psi_fatal("%s: called before gex_Client_Init or gasnet_init", call);
 }
 
 void

@@ -189,6 +189,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	limit_segments();
 	psi_inline_open();
 	psi_reference_open();
+	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();
 	return GASNET_OK;

@@ -88,6 +88,7 @@ struct psi_job {
 	bool crowded;                   /* more ranks than CPUs here */
 	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
+	uint32_t places;                /* what messages may name; 0 before init */
 	bool legacy;                    /* the gasnet_ API is on */
 	gex_Client_t client;
 	gex_EP_t ep;
@@ -116,6 +117,8 @@ void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn
 
 /* A call was made that needs init, with its name. */
 void psi_need_init(const char *call);
+/* Is this a child that the client forked? */
+bool psi_is_forked_child(void);
 
 /* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
 struct psi_target {
@@ -127,7 +130,7 @@ void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute_
 static inline struct psi_target
 psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
 {
-	if (psi_tm_is_pair(tm) ? (uintptr_t)tm != 1 || rank >= psi.boot.size
+	if (psi_tm_is_pair(tm) ? (uintptr_t)tm != 1 || rank >= psi.places
 	                       : !tm || rank >= tm->size)
 		psi_target_bad(tm, rank, call);
 	return (struct psi_target){ psi.ep, rank };
