@@ -42,12 +42,15 @@ finish()
 	exit 0
 }
 
-# compilers C|CXX: those of gcc and clang that are here
+# compilers C|CXX: those of gcc and clang that are here; in a build with sanitizers its own, since
+# each compiler has a runtime of its own for them
 compilers()
 {
-	case $1 in
-	C) set -- gcc clang ;;
-	CXX) set -- g++ clang++ ;;
+	case $TEST_SANITIZERS:$1 in
+	no:C) set -- gcc clang ;;
+	no:CXX) set -- g++ clang++ ;;
+	*:C) set -- ${TEST_CC:-gcc}; set -- "$1" ;;
+	*:CXX) set -- ${TEST_CXX:-g++}; set -- "$1" ;;
 	esac
 	for cc; do
 		if command -v "$cc" >/dev/null 2>&1; then echo "$cc"; fi
