@@ -193,13 +193,17 @@ unlock_networks(struct psi_port *port, unsigned networks)
 			psmp_unlock(port, &port->poll_lock[network]);
 }
 
+/* Both levels whatever the first had: another thread of this process may have set the bit there and
+ * not yet come to the second, while this one goes to sleep on it. */
 static void
 want_room(struct psi_port *port, uint32_t peer)
 {
 	const struct psi_conduit *conduit = port->conduit;
 	struct psmp_shared *shared = psmp_shared_of(conduit, conduit->job.host_index[peer]);
+	const uint32_t w = port->place / PSMP_WORD_BITS;
 
-	set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place);
+	if (!set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place))
+		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_seq_cst);
 }
 
 /* The fence is that of D3: the caller looks for room again. */
