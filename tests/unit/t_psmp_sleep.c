@@ -319,6 +319,68 @@ START_TEST(a_poll_beside_a_sleeper_rings_it)
 }
 END_TEST
 
+struct slow {
+	_Atomic uint32_t first, later;
+	uint32_t expected;
+};
+
+/* The first message's handler does not return before all later ones are handled. */
+static void
+wait_for_later(struct rig_rank *rank, const struct psi_arrival *got)
+{
+	struct slow *slow = rank->data;
+	unsigned char *payload = got->payload;
+
+	ck_assert(memcmp(payload, rig_pattern(got->handler), got->len_bytes) == 0);
+	if (got->handler) {
+		atomic_fetch_add(&slow->later, 1);
+		return;
+	}
+	atomic_store(&slow->first, 1);
+	while (atomic_load(&slow->later) < slow->expected)
+		sched_yield();
+	/* and what it was given is still there */
+	ck_assert(memcmp(payload, rig_pattern(0), got->len_bytes) == 0);
+}
+
+static void *
+poll_once(void *argument)
+{
+	struct rig_rank *rank = argument;
+
+	while (!rank->rig->ops->poll(rank->port, PSI_BOTH_NETWORKS, 1))
+		sched_yield();
+	return NULL;
+}
+
+/* Several threads on a port: a handler that takes its time holds up no other message, of any size. */
+START_TEST(a_slow_handler_delays_no_message)
+{
+	static const size_t lengths[] = { 40, 2000, 5000, 65536 };
+	const struct rig_options options = { 2, true, true, wait_for_later };
+	struct rig *rig = rig_open(&options);
+	struct slow slow = { .first = 0, .expected = 500 };
+	struct psi_am am = { .peer = 1, .category = PSI_MEDIUM, .payload = rig_pattern(0),
+	                     .len_bytes = lengths[_i] };
+	pthread_t thread;
+
+	rig->rank[1].data = &slow;
+	ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, poll_once, &rig->rank[1]), 0);
+	while (!atomic_load(&slow.first))
+		sched_yield();
+	for (uint32_t i = 1; i <= slow.expected; i++) {
+		am.handler = (uint8_t)(1 + i % 250);
+		am.payload = rig_pattern(am.handler);
+		am.len_bytes = lengths[i % 4];
+		ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 8), 1);
+	}
+	pthread_join(thread, NULL);
+	rig_close(rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -335,6 +397,7 @@ main(void)
 	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
 	tcase_add_loop_test(tests, ring_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
+	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
