@@ -76,7 +76,8 @@ perf_job_attach(void)
 		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(perf_tm, rank, &addr, NULL, NULL, 0));
 		base[rank] = addr;
 	}
-	memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
+	if (perf_rank == 0 || perf_rank == perf_peer) /* the others' memory is hardly used */
+		memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
 }
 
