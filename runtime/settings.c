@@ -233,10 +233,10 @@ psi_settings_warns(void)
 void
 psi_settings_refuse(const char *name, const char *text, const char *accepts)
 {
-	if (speaks)
-		psi_log("%s=%s: expected %s", name, text, accepts);
-	else
+	/* Rank 0 says it for all, and the job ends; if not, its environment is another one. */
+	if (!speaks)
 		sleep(1);
+	psi_log("%s=%s: expected %s", name, text, accepts);
 	leave(BAD_SETTING);
 	abort();
 }
