@@ -69,6 +69,7 @@ struct gex_TM_s {
 struct psi_board_entry {
 	uint64_t base, size_bytes, file_offset;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
+	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
 };
 
 /* In memory that all processes of the host map; zero at first. */
@@ -168,8 +169,8 @@ gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *obje
 
 /* -- segments (segment.c, shmem.c) ----------------------------------------------------------- */
 
-/* Memory that all processes of the host share; the same calls in the same order on all.  NULL after
- * a line on stderr. */
+/* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
+ * where there is none. */
 void *psi_host_memory(size_t len_bytes);
 
 /* A range of rank's segment file, mapped here; NULL with errno set. */

@@ -8,13 +8,16 @@
 #include "runtime/memlimits.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = GASNET_PAGESIZE };
 
-static uint64_t arena_used, segments_used;      /* of init and of segment calls, one at a time */
+static uint64_t arena_used;                     /* of init */
+static pthread_mutex_t segments_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t segments_used;                  /* under segments_lock, like growing the file */
 
 static size_t
 whole_pages(size_t len_bytes)
@@ -45,17 +48,17 @@ map_range(unsigned file, uint64_t offset, size_t len_bytes, bool grow)
 void *
 psi_host_memory(size_t len_bytes)
 {
+	const bool makes = psi.boot.rank == 0;
 	size_t bytes = whole_pages(len_bytes);
-	uint64_t offset = arena_used;
-	void *base = NULL;
+	void *base;
 
-	if (psi.boot.rank == 0)
-		base = map_range(0, offset, bytes, true);
-	pboot_barrier();
-	if (psi.boot.rank != 0)
-		base = map_range(0, offset, bytes, false);
+	if (!makes)
+		pboot_barrier();        /* before it the file may be too short to touch */
+	base = map_range(0, arena_used, bytes, makes);
 	if (!base)
-		psi_log("cannot map %zu bytes of shared memory: %s", bytes, strerror(errno));
+		psi_fatal("cannot map %zu bytes of shared memory: %s", bytes, strerror(errno));
+	if (makes)
+		pboot_barrier();
 	arena_used += bytes;
 	return base;
 }
@@ -74,13 +77,15 @@ psi_store_limit(void)
 void *
 psi_segment_memory(size_t len_bytes, uint64_t *file_offset_out)
 {
-	uint64_t offset = segments_used;
-	void *base = map_range(1 + psi.boot.rank, offset, whole_pages(len_bytes), true);
+	void *base;
 
-	if (!base)
-		return NULL;
-	segments_used += whole_pages(len_bytes);
-	*file_offset_out = offset;
+	pthread_mutex_lock(&segments_lock);
+	base = map_range(1 + psi.boot.rank, segments_used, whole_pages(len_bytes), true);
+	if (base) {
+		*file_offset_out = segments_used;
+		segments_used += whole_pages(len_bytes);
+	}
+	pthread_mutex_unlock(&segments_lock);
 	return base;
 }
 
@@ -90,8 +95,10 @@ psi_segment_map(uint32_t rank, uint64_t file_offset, size_t len_bytes)
 	return map_range(1 + rank, file_offset, whole_pages(len_bytes), false);
 }
 
+/* The range stays in the file, without pages; peers that map it keep it mapped. */
 void
 psi_segment_unmap(void *base, size_t len_bytes)
 {
+	madvise(base, whole_pages(len_bytes), MADV_REMOVE);
 	munmap(base, whole_pages(len_bytes));
 }
