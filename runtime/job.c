@@ -142,7 +142,7 @@ open_tables(void)
 	                             psi.boot.size * sizeof psi.shared->board[0]);
 	psi.known = calloc(psi.boot.size, sizeof *psi.known);
 	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
-	if (!psi.shared || !psi.known || !psi.peers)
+	if (!psi.known || !psi.peers)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
 
@@ -257,6 +257,8 @@ gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
 	if (numentries < 0 || (numentries > 0 && !table) || segsize % GASNET_PAGESIZE ||
 	    segsize > psi.max_segment)
 		return GASNET_ERR_BAD_ARG;
+	if (psi.ep->segment)
+		return GASNET_ERR_RESOURCE;
 	if (numentries > 0) {
 		code = register_legacy(table, numentries);
 		if (code != GASNET_OK)

@@ -3,6 +3,8 @@
  *
  * What others need to know stands on a board in memory of the host.  A rank writes its own entry,
  * then all pass a barrier, then all read; another barrier keeps the next writer off until all have.
+ * When memory for a segment to attach is missing somewhere, that is on the board too, and all ranks
+ * return the error, rather than that the others wait for one that has gone its way.
  */
 #include "runtime/psi.h"
 
@@ -31,13 +33,13 @@ write_entry(gex_Segment_t segment)
 static void
 reach_peer(uint32_t rank)
 {
-	const struct psi_board_entry *entry = &psi.known[rank];
+	const struct psi_board_entry *entry = &psi.shared->board[rank];
 	struct pst_peer *peer = &psi.peers[rank];
 	char *here;
 
-	psi.known[rank] = psi.shared->board[rank];
-	if (!entry->size_bytes || (peer->base == entry->base && peer->size_bytes == entry->size_bytes))
+	if (!entry->size_bytes || memcmp(&psi.known[rank], entry, sizeof *entry) == 0)
 		return;
+	psi.known[rank] = *entry;
 	if (!entry->mappable) {
 		*peer = (struct pst_peer){ .base = entry->base };
 		return;
@@ -54,14 +56,33 @@ reach_peer(uint32_t rank)
 	};
 }
 
-static void
-exchange(gex_Segment_t mine)
+static bool
+has_failed(void)
 {
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		if (psi.shared->board[rank].failed)
+			return true;
+	return false;
+}
+
+/* The first half of an exchange; the caller's barrier ends it.  False if a rank failed: then nothing
+ * has changed for anybody. */
+static bool
+exchange(gex_Segment_t mine, bool failed)
+{
+	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank], before = *entry;
+
 	write_entry(mine);
+	entry->failed = failed;
 	gex_Coll_BarrierBlocking(psi.tm, 0);
+	if (has_failed()) {
+		gex_Coll_BarrierBlocking(psi.tm, 0);    /* all have seen it */
+		*entry = before;
+		return false;
+	}
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
 		reach_peer(rank);
-	gex_Coll_BarrierBlocking(psi.tm, 0);
+	return true;
 }
 
 bool
@@ -127,8 +148,7 @@ int
 gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 {
 	const char *call = "gex_Segment_Attach";
-	gex_Segment_t segment;
-	int code;
+	gex_Segment_t segment = GEX_SEGMENT_INVALID;
 
 	psi_need_init(call);
 	if (!segment_p || tm != psi.tm)
@@ -141,14 +161,20 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 		              "the size is above gasnet_getMaxLocalSegmentSize()");
 	if (attached_once || psi.ep->segment)
 		return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
-	code = library_segment(psi.client, size, &segment);
-	if (code != GASNET_OK)
-		return code;
+	library_segment(psi.client, size, &segment);
+	psi.ep->segment = segment;
+	if (!exchange(segment, !segment)) {
+		/* Here or elsewhere there is no memory: all return the same. */
+		psi.ep->segment = GEX_SEGMENT_INVALID;
+		if (segment)
+			gex_Segment_Destroy(segment, 0);
+		gex_Coll_BarrierBlocking(psi.tm, 0);
+		return GASNET_ERR_RESOURCE;
+	}
+	attached_once = segment->attached = true;
 	if (gasnet_client_attach_hook)
 		gasnet_client_attach_hook(segment->base, segment->size);
-	attached_once = segment->attached = true;
-	psi.ep->segment = segment;
-	exchange(segment);
+	gex_Coll_BarrierBlocking(psi.tm, 0);
 	*segment_p = segment;
 	return GASNET_OK;
 }
@@ -176,6 +202,8 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 			              "the length is above gasnet_getMaxLocalSegmentSize()");
 		return library_segment(client, rounded, segment_p);
 	}
+	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
+		return refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
 	segment = new_segment(client, address, length);
 	if (!segment)
 		return GASNET_ERR_RESOURCE;
@@ -221,7 +249,8 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	for (size_t i = 0; i < num_eps; i++)
 		if (eps[i] != psi.ep)
 			return refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
-	exchange(num_eps ? psi.ep->segment : NULL);
+	exchange(num_eps ? psi.ep->segment : NULL, false);
+	gex_Coll_BarrierBlocking(psi.tm, 0);
 	return GASNET_OK;
 }
 
