@@ -32,6 +32,19 @@ list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	return count;
 }
 
+/* A program that ends the job has said why, unless it took others by surprise. */
+static void
+report_leave(const struct pboot_keeper *keeper, const char *who, const char *note)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+	char others[LIST_BYTES];
+	uint32_t count = list_at_work(keeper, others);
+
+	if (cause->code != 0 && count > 0)
+		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to end%s",
+		    who, cause->detail, count > 1 ? "s" : "", others, note);
+}
+
 static void
 report_exit(const struct pboot_keeper *keeper, const char *who, const char *note)
 {
@@ -73,8 +86,7 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 
 	switch (cause->kind) {
 	case PBOOT_CAUSE_LEAVE:
-		if (cause->code != 0)
-			pboot_say("%s ended the job by gasnet_exit(%d)%s", who, cause->detail, note);
+		report_leave(keeper, who, note);
 		break;
 	case PBOOT_CAUSE_EXIT:
 		report_exit(keeper, who, note);

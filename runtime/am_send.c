@@ -63,9 +63,13 @@ inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 int
 psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
-	if (PSI_LIKELY(psi_am_try(ep, am) == PSI_OK))
-		return GASNET_OK;
-	return inject_when_room(ep, am, flags);
+	if (PSI_UNLIKELY(psi_am_try(ep, am) != PSI_OK))
+		return inject_when_room(ep, am, flags);
+	/* One that sends to itself alone never finds a full queue, and must serve others too. */
+	if (PSI_UNLIKELY(am->peer == ep->place) && am->network == PSI_REQUESTS &&
+	    !(flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return GASNET_OK;
 }
 
 /* -- checks ---------------------------------------------------------------------------------- */

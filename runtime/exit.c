@@ -70,8 +70,10 @@ on_plain_exit(int status, void *unused)
 	(void)unused;
 	if (psi_is_forked_child())
 		return;
+	if (!psi.open)
+		pboot_note_cause("");   /* init refused, and has said why */
 	(void)first_to_leave();
-	if (psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
+	if (!psi.open || psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
 		pboot_note_exit(status);
 	else
 		pboot_note_parting(status);

@@ -178,9 +178,9 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.threaded)
 		psi_threads_open();
 	know_host();
+	psi_exit_open();
 	read_settings();
 	watch_signals();
-	psi_exit_open();
 	know_cpus();
 	psi_places_open();
 	make_objects(name, flags);

@@ -22,6 +22,9 @@ enum {
 	MAX_PROGRESS = 4,
 	/* Looks before a thread yields, and yields before it sleeps. */
 	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
+	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
+	 * slice; among nobody, a yield costs some hundred nanoseconds. */
+	LOOKS_PER_YIELD = 512,
 	LOOKS_CROWDED = 4,
 	YIELDS_ALONE = 2,
 	YIELDS_CROWDED = 200,
@@ -136,7 +139,10 @@ spin_on(struct psi_wait *wait)
 	if (mode == GASNET_WAIT_BLOCK)
 		return true;
 	if (wait->spins < looks) {
-		psi_pause();
+		if (wait->spins % LOOKS_PER_YIELD == 0)
+			sched_yield();
+		else
+			psi_pause();
 		return false;
 	}
 	if (mode == GASNET_WAIT_SPIN) {
