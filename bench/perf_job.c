@@ -67,8 +67,11 @@ perf_job_attach(void)
 	gex_Rank_t rank;
 	void *addr;
 
+	if (perf_rank == 0 && gasnet_getMaxGlobalSegmentSize() < 2 * (uintptr_t)PERF_MAX_BYTES)
+		perf_job_fail(1, "a segment of 8 MiB is wanted, so much is not to be had");
+	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* rank 0 speaks for all */
 	if (gex_Segment_Attach(&segment, perf_tm, 2 * (uintptr_t)PERF_MAX_BYTES) != GASNET_OK)
-		perf_job_fail(1, "no segment of 8 MiB");
+		perf_job_fail(1, "no segment");
 	base = calloc(perf_ranks, sizeof *base);
 	if (base == NULL)
 		perf_job_fail(1, "no memory");

@@ -52,6 +52,7 @@ print_help(void)
 	       "  --progress       say what is being measured, also when nobody looks\n"
 	       "  --ranks N,...    startup: numbers of ranks (1,2,4,8,16,32)\n"
 	       "  --launcher FILE  startup: the penstock-run to use\n"
+	       "  --help, --version\n"
 	       "\nA figure is given as the least and the middle one of many batches. Sizes above a\n"
 	       "limit of the library are left out. The placement of ranks 0 and 1 is: same-cpu,\n"
 	       "smt (two threads of a core), near (one cache), far; crowded means more ranks than\n"

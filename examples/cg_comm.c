@@ -218,6 +218,7 @@ comm_attach(uint64_t doubles)
 	if (comm_rank == 0 && bytes > most)
 		comm_fail(1, "a segment of %llu bytes is wanted, at most %llu are to be had",
 		          (unsigned long long)bytes, (unsigned long long)most);
+	comm_barrier(); /* nobody comes past this if rank 0 had to say so */
 	status = gex_Segment_Attach(&segment, comm_tm, (uintptr_t)bytes);
 	if (status != GASNET_OK)
 		comm_fail(1, "no segment: %s", gasnet_ErrorDesc(status));
