@@ -35,6 +35,7 @@ IDENT(extended_name, "ExtendedLibraryName: " GASNET_EXTENDED_NAME_STR);
 IDENT(extended_version, "ExtendedLibraryVersion: " GASNET_EXTENDED_VERSION_STR);
 IDENT(system_tuple, "SystemTuple: " PSI_CONFIG_SYSTEM_TUPLE);
 IDENT(compiler, "CompilerID: " COMPILER_ID);
+IDENT(timestamp, "BuildTimestamp: " PSI_STRING(PSI_BUILD_TIMESTAMP));
 IDENT(pshm, "PSHM: memfd");
 
 /* The linker drops the section, so nothing may point into it; AddressSanitizer of clang would. */
