@@ -224,7 +224,7 @@ args_main(int *argc, char ***argv, gex_Flags_t flags)
 		form = next;
 		pt_barrier(); /* everyone uses the new form from here on */
 		exchange_all();
-		want += (CATEGORIES - ARGS_FIRST) * NARGS * (int)pt.size;
+		want += ((int)CATEGORIES - (int)ARGS_FIRST) * (int)NARGS * (int)pt.size;
 		PT_EQ(PT_GET(replies), want);
 		pt_barrier(); /* nobody answers in the old form any more */
 	}

@@ -105,7 +105,7 @@ main(int argc, char **argv)
 	memset(source, 'A' + (int)(pt.rank % 26), request_bytes + LONG_BYTES);
 	memset(reply_source, 'a' + (int)(pt.rank % 26), reply_bytes + LONG_BYTES);
 	/* about as many bytes whatever the number of ranks */
-	rounds = pt_scale(400, 4000) / (pt.size * pt.size) + 10;
+	rounds = pt_scale(200, 1500) / (pt.size * pt.size) + 10;
 	pt_barrier();
 	pt_phase("largest Mediums");
 	flood(rounds, 0);

@@ -9,11 +9,12 @@
 
 enum { REQ_SHORT = 128, REQ_MEDIUM, REQ_LONG, REQ_TOTAL, REQ_ECHO, REP_ECHO };
 enum { SHORT, MEDIUM, LONG, KINDS };
-enum { LONG_BYTES = 4096, QUIET_MS = 1200 };
+enum { LONG_BYTES = 4096 };
 
 static pt_count arrived, reported, echoes;
 static volatile int announced;
 static size_t medium_bytes;
+static unsigned quiet_ms; /* how long rank 0 makes no call */
 
 static void
 req_short(gex_Token_t token, gex_AM_Arg_t a0)
@@ -83,7 +84,7 @@ resident_kib(void)
 static int
 press(int kind, const char *source)
 {
-	uint64_t end = pt_now_ns() + (uint64_t)QUIET_MS * 700000u;
+	uint64_t end = pt_now_ns() + (uint64_t)quiet_ms * 700000u;
 	long before = resident_kib();
 	int accepted = 0, refused = 0;
 
@@ -95,8 +96,7 @@ press(int kind, const char *source)
 		else
 			refused++;
 		took = pt_now_ns() - start;
-		PT_UNDER(took,
-		         400e6); /* far under the target's silence, far over a lost time slice */
+		PT_UNDER(took, 0.9e6 * quiet_ms); /* not until the target polls */
 	}
 	PT_LE(1, refused);
 	PT_LE(accepted, 2000000);
@@ -112,7 +112,7 @@ silent_target(int kind, const char *source)
 
 	pt_barrier();
 	if (pt.rank == 0)
-		pt_sleep_ms(QUIET_MS);
+		pt_sleep_ms(quiet_ms);
 	else
 		accepted = press(kind, source);
 	PT_OK(gex_AM_RequestShort1(pt.tm, 0, REQ_TOTAL, 0, accepted));
@@ -144,11 +144,11 @@ waiting_sender(const char *source)
 	pt_barrier();
 	start = pt_now_ns();
 	if (pt.rank == 0)
-		pt_sleep_ms(QUIET_MS);
+		pt_sleep_ms(quiet_ms);
 	if (pt.rank == 1)
-		for (; sent < 4000; sent++)
+		for (; sent < 1000; sent++)
 			PT_OK(try_send(MEDIUM, source, 0));
-	while (pt.rank == 2 && pt_now_ns() - start < (uint64_t)QUIET_MS * 800000u) {
+	while (pt.rank == 2 && pt_now_ns() - start < (uint64_t)quiet_ms * 800000u) {
 		uint64_t begin = pt_now_ns(), took;
 		int before = PT_GET(echoes);
 
@@ -157,11 +157,11 @@ waiting_sender(const char *source)
 		took = pt_now_ns() - begin;
 		worst = took > worst ? took : worst;
 	}
-	PT_UNDER(worst, 500e6);
+	PT_UNDER(worst, 0.7e6 * quiet_ms);
 	if (pt.rank == 2)
 		PT_LE(10, PT_GET(echoes));
 	if (pt.rank == 0) {
-		GASNET_BLOCKUNTIL(PT_GET(arrived) == 4000);
+		GASNET_BLOCKUNTIL(PT_GET(arrived) == 1000);
 		PT_SET(arrived, 0);
 	}
 	pt_barrier();
@@ -196,6 +196,7 @@ main(int argc, char **argv)
 	char *source;
 
 	pt_init(&argc, &argv, 0);
+	quiet_ms = (unsigned)pt_scale(300, 600);
 	pt_attach(table, PT_COUNT(table), (size_t)pt.size * LONG_BYTES);
 	medium_bytes = gex_AM_MaxRequestMedium(pt.tm, 0, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 1);
 	source = malloc(medium_bytes + LONG_BYTES);

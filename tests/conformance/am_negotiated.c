@@ -150,7 +150,7 @@ least_limit(gex_Rank_t rank, int is_long, int lc_way)
 static void
 cancel_many(gex_Rank_t rank)
 {
-	unsigned long count = pt_scale(300, 3000);
+	unsigned long count = pt_scale(200, 1000);
 	size_t medium = least_limit(rank, 0, LC_LIBRARY), large = least_limit(rank, 1, LC_LIBRARY);
 	gex_AM_SrcDesc_t sd;
 
@@ -174,7 +174,7 @@ static void
 all_shapes(gex_Rank_t rank, int is_long, int lc_way)
 {
 	size_t top = least_limit(rank, is_long, lc_way);
-	size_t small = pt_scale(12, 80);
+	size_t small = pt_scale(8, 24);
 	size_t beyond = is_long ? ZONE_BYTES : (size_t)1 << 40;
 
 	for (size_t n = 0; n <= small; n++)

@@ -203,12 +203,11 @@ main(int argc, char **argv)
 	buffer = malloc(ZONE_BYTES + 4096);
 	PT_CHECK(buffer != NULL);
 	pt_barrier();
-	for (unsigned long round = 0; round < pt_scale(1, 4); round++)
-		for (gex_Rank_t rank = 0; rank < pt.size; rank++)
-			for (size_t i = 0; i < PT_COUNT(sizes); i++)
-				for (int way = 0; way < WAYS; way++)
-					ask(rank, sizes[i], (way + (int)i) % 2, way),
-						ask(rank, sizes[i], (way + (int)i + 1) % 2, way);
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+		for (size_t i = 0; i < PT_COUNT(sizes); i++)
+			for (int way = 0; way < WAYS; way++)
+				for (int is_long = 0; is_long < 2; is_long++)
+					ask(rank, sizes[i], is_long, way);
 	/* keep answering, and settling, until everyone is done */
 	for (gex_Event_t end = gex_Coll_BarrierNB(pt.tm, 0); gex_Event_Test(end) != GASNET_OK;) {
 		settle();

@@ -185,7 +185,7 @@ main(int argc, char **argv)
 	pt_init(&argc, &argv, 0); /* legal without legacy support */
 	pt_attach(NULL, 0, 4096);
 	PT_EQ(UNNAMED & ANON, ANON);
-	for (unsigned long round = 0; round < pt_scale(1, 10); round++) {
+	for (unsigned long round = 0; round < pt_scale(1, 3); round++) {
 		for (style = 0; style < STYLES; style++) {
 			pt_phase("all the same");
 			all_the_same();

@@ -111,12 +111,12 @@ main(int argc, char **argv)
 	gex_AM_Entry_t table[] = { PT_HANDLER(REQ_ENTER, req_enter, PT_REQ_SHORT, 0) };
 
 	pt_start(&argc, &argv, table, 1, 16384);
-	nobody_early(pt_scale(100, 2000));
-	for (unsigned long round = 0; round < pt_scale(5, 50); round++) {
+	nobody_early(pt_scale(60, 500));
+	for (unsigned long round = 0; round < pt_scale(3, 15); round++) {
 		many_open();
 		in_order();
 		messages_meanwhile();
 	}
-	orders_memory(pt_scale(50, 500));
+	orders_memory(pt_scale(30, 150));
 	pt_finish();
 }

@@ -166,7 +166,7 @@ block_all(unsigned index, void *arg)
 static void
 threads(void)
 {
-	int rounds = (int)pt_scale(200, 2000);
+	int rounds = (int)pt_scale(100, 500);
 
 	feed_rounds = rounds;
 	PT_SET(replies, 0);
@@ -199,7 +199,7 @@ main(int argc, char **argv)
 	pt_phase("already true");
 	at_once();
 	pt_phase("by messages");
-	by_messages(pt_scale(200, 3000));
+	by_messages(pt_scale(100, 600));
 	pt_phase("after a sleep");
 	after_a_sleep();
 #ifdef GASNET_PAR

@@ -231,7 +231,7 @@ main(int argc, char **argv)
 	pt_attach(table, 1, 1);
 	invalid_ones();
 	empty_sets();
-	for (unsigned long round = 0; round < pt_scale(3, 50); round++) {
+	for (unsigned long round = 0; round < pt_scale(2, 10); round++) {
 		late_barriers(pending_each, finish_wait_all);
 		late_barriers(pending_with_gaps, finish_test_all);
 		late_barriers(pending_each, finish_wait_some);

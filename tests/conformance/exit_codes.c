@@ -157,6 +157,7 @@ main(int argc, char **argv)
 	static const char *const settings[] = { "GASNET_BACKTRACE=0", NULL };
 	const char *ranks = getenv("GASNET_PSHM_NODES");
 	struct pt_outcome out;
+	int wrong = 0;
 
 	pt_prepare(argv);
 	if (argc > 1) {
@@ -166,14 +167,15 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < PT_COUNT(cases); i++) {
 		pt_phase(cases[i].name);
 		pt_spawn("/proc/self/exe", cases[i].name, settings, 2500, &out);
-		if (out.status != cases[i].status)
-			PT_FAIL("case %s ended with %d, not %d; it said:\n%s", cases[i].name,
-			        out.status, cases[i].status, out.text);
+		if (out.status != cases[i].status || strstr(out.text, "deadline over")) {
+			fprintf(stderr, "case %s ended with %d, not %d; it said:\n%s\n",
+			        cases[i].name, out.status, cases[i].status, out.text);
+			wrong++;
+		}
 		if (!strcmp(cases[i].name, "output"))
 			check_output(&out, ranks ? strtoul(ranks, NULL, 10) : 1);
-		if (cases[i].status && !strstr(cases[i].name, "all"))
-			PT_CHECK(!strstr(out.text, "deadline over"));
 	}
+	PT_EQ(wrong, 0);
 	printf("%zu ways to end\n", PT_COUNT(cases));
 	return 0;
 }

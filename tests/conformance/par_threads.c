@@ -1,18 +1,24 @@
-/*
- * Threads of one process do not hold each other up: an open descriptor, a
- * handler that sleeps or that waits for a lock leave the others at work.
- */
+/* An open descriptor, and a handler that sleeps or waits for a lock, leave other threads at work. */
 #include "tests/lib/pt.h"
 
 #ifndef GASNET_PAR
 #error this program is for PAR
 #endif
 
-enum { REQ_ECHO = 128, REP_ECHO, REQ_SLEEP, REQ_LOCK, REQ_COUNT, REQ_PAYLOAD, REP_PAYLOAD };
+enum {
+	REQ_ECHO = 128,
+	REP_ECHO,
+	REQ_SLEEP,
+	REQ_LOCK,
+	REQ_COUNT,
+	REQ_PAYLOAD,
+	REP_PAYLOAD,
+	REQ_READY
+};
 enum { THREADS = 4 };
 
 static pt_count echoes[THREADS], payloads[THREADS], counted, slept, locked;
-static pt_count opened, closed;
+static pt_count opened, closed, worked, gained, ready;
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
 static unsigned sleep_ms;
 static gex_Rank_t target;
@@ -33,9 +39,19 @@ rep_echo(gex_Token_t token, gex_AM_Arg_t who)
 static void
 req_sleep(gex_Token_t token)
 {
+	int before = PT_GET(worked);
+
 	(void)token;
 	pt_sleep_ms(sleep_ms);
+	PT_SET(gained, PT_GET(worked) - before);
 	PT_INC(slept);
+}
+
+static void
+req_ready(gex_Token_t token)
+{
+	(void)token;
+	PT_SET(ready, 1);
 }
 
 static void
@@ -132,8 +148,6 @@ others_go_on(unsigned index, void *arg)
 	}
 }
 
-static pt_count worked;
-
 static void
 work_or_poll(unsigned index, void *arg)
 {
@@ -148,15 +162,30 @@ work_or_poll(unsigned index, void *arg)
 	}
 }
 
+/* Thread 0 asks the target to sleep once its workers are at work, as it says itself. */
+static void
+sleep_or_work(unsigned index, void *arg)
+{
+	if (index == 0) {
+		while (PT_GET(worked) < 3)
+			PT_OK(gasnet_AMPoll());
+		PT_OK(gex_AM_RequestShort0(pt.tm, (pt.rank + pt.size - 1) % pt.size, REQ_READY, 0));
+		while (!PT_GET(ready))
+			PT_OK(gasnet_AMPoll());
+		PT_OK(gex_AM_RequestShort0(pt.tm, target, REQ_SLEEP, 0));
+	}
+	work_or_poll(index, arg);
+}
+
 static void
 sleeping_handler(void)
 {
 	PT_SET(slept, 0);
 	PT_SET(worked, 0);
+	PT_SET(ready, 0);
 	pt_barrier();
-	PT_OK(gex_AM_RequestShort0(pt.tm, target, REQ_SLEEP, 0));
-	pt_threads(THREADS, work_or_poll, (void *)(uintptr_t)&slept);
-	PT_LE(20, PT_GET(worked)); /* two workers, at most one of them asleep */
+	pt_threads(THREADS, sleep_or_work, (void *)(uintptr_t)&slept);
+	PT_LE(3, PT_GET(gained)); /* two workers, at most one of them asleep */
 	pt_barrier();
 }
 
@@ -189,7 +218,7 @@ locking_handler(void)
 	PT_SET(worked, 0);
 	pt_barrier();
 	pt_threads(THREADS, lock_or_work, (void *)(uintptr_t)&locked);
-	PT_LE(20, PT_GET(closed)); /* done while the lock was held */
+	PT_LE(3, PT_GET(closed)); /* done while the lock was held */
 	pt_barrier();
 }
 
@@ -245,6 +274,7 @@ main(int argc, char **argv)
 		PT_HANDLER(REQ_LOCK, req_lock, PT_REQ_SHORT, 0),
 		PT_HANDLER(REQ_COUNT, req_count, PT_REQ_MEDIUM, 0),
 		PT_HANDLER(REQ_PAYLOAD, req_payload, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 2),
+		PT_HANDLER(REQ_READY, req_ready, PT_REQ_SHORT, 0),
 		PT_HANDLER(REP_PAYLOAD, rep_payload, PT_REP_MEDIUM, 2),
 	};
 	unsigned long count;

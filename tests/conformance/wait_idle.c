@@ -64,17 +64,15 @@ wait_in(int place, int round)
 	}
 }
 
-/* One wait; the worst lateness in ms of all ranks, known at rank 0. */
-static double
+/* Measures one wait; rank 0 learns the worst of all ranks. */
+static void
 one_wait(int place, int round, unsigned wait_ms)
 {
 	int last = pt.rank == pt.size - 1;
 	double cpu, share;
 	uint64_t start, end, caused;
 
-	pt_barrier();
-	pt_barrier();
-	worst_late_ms = 0;
+	worst_late_ms = worst_cpu = 0;
 	pt_barrier();
 	cpu = pt_cpu_seconds();
 	start = pt_now_ns();
@@ -94,30 +92,37 @@ one_wait(int place, int round, unsigned wait_ms)
 		GASNET_BLOCKUNTIL(PT_GET(reports) == (int)pt.size);
 		PT_SET(reports, 0);
 	}
-	pt_barrier();
-	return worst_late_ms;
 }
 
-/* The machine may be busy with something else: the best of several tries counts for lateness. */
+/* Rank 0's verdict, told to all. */
+static int
+agree(int verdict)
+{
+	for (gex_Rank_t rank = 0; pt.rank == 0 && rank < pt.size; rank++)
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, pt.peers[rank].owner + 8,
+		                             (gex_RMA_Value_t)verdict, 4, 0));
+	pt_barrier();
+	return *(volatile int *)(void *)(pt.base + 8);
+}
+
+/* The machine may be busy with something else: the best of several tries counts. */
 static void
-one_place(int place, unsigned wait_ms)
+one_place(int place, const char *name, unsigned wait_ms)
 {
 	static int round;
-	double best = 1e9, late, cpu = 1;
+	double late_ms = 1e9, cpu = 1e9;
+	int good = 0;
 
-	for (int attempt = 0; attempt < 5; attempt++) {
-		worst_cpu = 0;
-		late = one_wait(place, ++round, attempt ? 200 : wait_ms);
-		best = late < best ? late : best;
-		cpu = attempt && worst_cpu > cpu ? cpu : worst_cpu;
+	for (int attempt = 0; attempt < 5 && !good; attempt++) {
+		one_wait(place, ++round, attempt ? wait_ms / 2 : wait_ms);
+		late_ms = worst_late_ms < late_ms ? worst_late_ms : late_ms;
+		cpu = worst_cpu < cpu ? worst_cpu : cpu;
+		good = agree(late_ms < 5 && cpu < 0.02);
 	}
 	if (pt.rank == 0) {
-		static const char *const names[] = { "barrier", "BLOCKUNTIL", "gex_Event_Wait",
-			                             "named barrier" };
-
-		printf("%s: all awake within %.2f ms, at most %.2f %% of a CPU\n", names[place],
-		       best, 100 * cpu);
-		PT_UNDER(best, 5);
+		printf("%s: all awake within %.2f ms, at most %.2f %% of a CPU\n", name, late_ms,
+		       100 * cpu);
+		PT_UNDER(late_ms, 5);
 		PT_UNDER(cpu, 0.02);
 	}
 }
@@ -129,11 +134,13 @@ main(int argc, char **argv)
 		PT_HANDLER(REQ_WAKE, req_wake, PT_REQ_SHORT, 1),
 		PT_HANDLER(REQ_REPORT, req_report, PT_REQ_SHORT, 2),
 	};
+	static const char *const names[] = { "barrier", "BLOCKUNTIL", "gex_Event_Wait",
+		                             "named barrier" };
 
 	pt_start(&argc, &argv, table, PT_COUNT(table), 4096);
 	if (pt.size < 2)
 		pt_skip("one rank has nobody to wait for");
 	for (int place = 0; place < PLACES; place++)
-		one_place(place, (unsigned)pt_scale(500, 2000));
+		one_place(place, names[place], (unsigned)pt_scale(500, 2000));
 	pt_finish();
 }

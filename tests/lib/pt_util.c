@@ -73,37 +73,66 @@ pt_rand_below(struct pt_rng *rng, uint64_t bound)
 	return bound ? pt_rand(rng) % bound : 0;
 }
 
+/*
+ * A pattern is a piece of one long random text, begun at a place that the key
+ * gives.  The text's period is a prime, so that what lands a page, a word or
+ * any power of two too far differs.
+ */
+enum { PERIOD = 4093 };
+
+static unsigned char text[2 * PERIOD];
+static pthread_once_t text_once = PTHREAD_ONCE_INIT;
+
+static void
+make_text(void)
+{
+	for (uint64_t i = 0; i < PERIOD; i++)
+		text[i] = text[PERIOD + i] = (unsigned char)mix((i + 1) * 0x9e3779b97f4a7c15u);
+}
+
+/* PERIOD bytes of the pattern, from byte i on. */
+static const unsigned char *
+text_at(uint64_t key, size_t i)
+{
+	pthread_once(&text_once, make_text);
+	return text + (key % PERIOD * 1327 + i % PERIOD) % PERIOD;
+}
+
 unsigned char
 pt_byte(uint64_t key, size_t i)
 {
-	/* the high part makes whole pages differ from each other */
-	return (unsigned char)(key * 131 + (key >> 8) * 29 + i * 167 + (i >> 8) * 59 +
-	                       (i >> 16) * 13 + 7);
+	return *text_at(key, i);
 }
 
 void
 pt_fill(void *buf, size_t nbytes, uint64_t key)
 {
-	unsigned char *to = (unsigned char *)buf;
+	for (size_t i = 0; i < nbytes; i += PERIOD)
+		memcpy((char *)buf + i, text_at(key, i), nbytes - i < PERIOD ? nbytes - i : PERIOD);
+}
 
-	for (size_t i = 0; i < nbytes; i++)
-		to[i] = pt_byte(key, i);
+static void
+report_difference(const unsigned char *at, size_t nbytes, uint64_t key, const char *file, int line,
+                  const char *name)
+{
+	size_t i = 0;
+
+	while (i < nbytes && at[i] == pt_byte(key, i))
+		i++;
+	pt_fail(file, line, "%s: byte %zu of %zu at %p is 0x%02x, want 0x%02x (pattern %llu)", name,
+	        i, nbytes, (const void *)(at + i), at[i], pt_byte(key, i), (unsigned long long)key);
 }
 
 void
 pt_check_mem(const void *buf, size_t nbytes, uint64_t key, const char *file, int line,
-             const char *text)
+             const char *name)
 {
 	const unsigned char *at = (const unsigned char *)buf;
 
-	pt_check(1, file, line, text);
-	for (size_t i = 0; i < nbytes; i++) {
-		if (at[i] != pt_byte(key, i))
-			pt_fail(file, line,
-			        "%s: byte %zu of %zu at %p is 0x%02x, want 0x%02x (pattern %llu)",
-			        text, i, nbytes, (const void *)(at + i), at[i], pt_byte(key, i),
-			        (unsigned long long)key);
-	}
+	pt_check(1, file, line, name);
+	for (size_t i = 0; i < nbytes; i += PERIOD)
+		if (memcmp(at + i, text_at(key, i), nbytes - i < PERIOD ? nbytes - i : PERIOD) != 0)
+			report_difference(at, nbytes, key, file, line, name);
 }
 
 struct thread_job {
