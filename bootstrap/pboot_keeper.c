@@ -11,15 +11,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* What a watched descriptor is. */
-enum { WATCH_SIGNALS, WATCH_LAUNCHER, WATCH_CALLERS, WATCH_RANK, WATCH_PROCESS };
-
 #define MS ((uint64_t)1000000)
 
 static const uint64_t group_window_ns = 500 * MS;
-/* How long a rank's child has to report the end of the process that was in init. */
-static const uint64_t vanish_wait_ns = 200 * MS;
-static const uint64_t look_again_ns = 200 * MS;
 
 void
 pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
@@ -201,114 +195,6 @@ serve_launcher(struct pboot_keeper *keeper)
 	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
 }
 
-/* A process in init that is no child of ours, without pidfd: nothing tells of its end but looking. */
-static bool
-wants_looking(const struct pboot_keeper_rank *self)
-{
-	return self->init_pid != 0 && self->init_pid != self->pid && self->init_pidfd < 0 &&
-	    self->vanish_ns == 0;
-}
-
-static void
-serve_vanished(struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
-{
-	struct pboot_keeper_rank *self = &keeper->ranks[rank];
-
-	if (keeper->rules.ranks[rank].gone)
-		return;
-	if (wants_looking(self) && !pboot_process_lives(self->init_pid))
-		self->vanish_ns = now + vanish_wait_ns;
-	if (self->vanish_ns == 0 || now < self->vanish_ns)
-		return;
-	self->vanish_ns = UINT64_MAX;
-	pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
-}
-
-/* The pidfd of a process in init became readable: it has ended. */
-static void
-serve_process(struct pboot_keeper_rank *self)
-{
-	if (self->init_pidfd < 0)
-		return;
-	close(self->init_pidfd);
-	self->init_pidfd = -1;
-	self->vanish_ns = psi_now_ns() + vanish_wait_ns;
-}
-
-static uint64_t
-vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
-{
-	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
-
-	if (keeper->rules.ranks[rank].gone)
-		return UINT64_MAX;
-	if (self->vanish_ns != 0)
-		return self->vanish_ns;
-	return wants_looking(self) ? now + look_again_ns : UINT64_MAX;
-}
-
-static uint64_t
-next_deadline(const struct pboot_keeper *keeper, uint64_t now)
-{
-	uint64_t next = keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING ?
-	    UINT64_MAX : keeper->rules.deadline_ns;
-	uint64_t other;
-	uint32_t i;
-
-	for (i = 0; i < keeper->plan->size; i++) {
-		other = vanish_deadline(keeper, i, now);
-		next = other < next ? other : next;
-	}
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		if (keeper->callers[i].sock >= 0 && keeper->callers[i].deadline_ns < next)
-			next = keeper->callers[i].deadline_ns;
-	return next;
-}
-
-static int
-timeout_ms(const struct pboot_keeper *keeper)
-{
-	uint64_t now = psi_now_ns(), next = next_deadline(keeper, now), ms;
-
-	if (next == UINT64_MAX)
-		return -1;
-	if (next <= now)
-		return 0;
-	ms = (next - now + 999999) / 1000000;
-	return ms > 3600000 ? 3600000 : (int)ms;
-}
-
-static void
-watch(struct pboot_keeper *keeper, int fd, int kind, uint32_t rank)
-{
-	uint32_t at = keeper->watch_count;
-
-	if (fd < 0)
-		return;
-	keeper->polls[at] = (struct pollfd) { .fd = fd, .events = POLLIN };
-	keeper->watches[at] = (struct pboot_watch) { kind, rank };
-	keeper->watch_count++;
-}
-
-static void
-wait_for_news(struct pboot_keeper *keeper)
-{
-	uint32_t i;
-
-	keeper->watch_count = 0;
-	watch(keeper, keeper->signals, WATCH_SIGNALS, 0);
-	watch(keeper, keeper->launcher_sock, WATCH_LAUNCHER, 0);
-	watch(keeper, keeper->listener, WATCH_CALLERS, 0);
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		watch(keeper, keeper->callers[i].sock, WATCH_CALLERS, 0);
-	for (i = 0; i < keeper->plan->size; i++) {
-		watch(keeper, keeper->ranks[i].control, WATCH_RANK, i);
-		watch(keeper, keeper->ranks[i].init_pidfd, WATCH_PROCESS, i);
-	}
-	if (poll(keeper->polls, keeper->watch_count, timeout_ms(keeper)) <= 0)
-		keeper->watch_count = 0;
-}
-
 /* What ranks say goes before their deaths, so that causes keep their order. */
 static void
 serve_news(struct pboot_keeper *keeper)
@@ -320,19 +206,19 @@ serve_news(struct pboot_keeper *keeper)
 	for (i = 0; i < keeper->watch_count; i++) {
 		if (keeper->polls[i].revents == 0)
 			continue;
-		if (keeper->watches[i].kind == WATCH_RANK)
+		if (keeper->watches[i].kind == PBOOT_WATCH_RANK)
 			pboot_serve_rank(keeper, keeper->watches[i].rank);
-		else if (keeper->watches[i].kind == WATCH_PROCESS)
-			serve_process(&keeper->ranks[keeper->watches[i].rank]);
-		signals |= keeper->watches[i].kind == WATCH_SIGNALS;
-		launcher |= keeper->watches[i].kind == WATCH_LAUNCHER;
+		else if (keeper->watches[i].kind == PBOOT_WATCH_PROCESS)
+			pboot_watch_ended(&keeper->ranks[keeper->watches[i].rank]);
+		signals |= keeper->watches[i].kind == PBOOT_WATCH_SIGNALS;
+		launcher |= keeper->watches[i].kind == PBOOT_WATCH_LAUNCHER;
 	}
 	if (signals)
 		serve_signals(keeper);
 	if (launcher)
 		serve_launcher(keeper);
 	for (i = 0; i < keeper->plan->size; i++)
-		serve_vanished(keeper, i, psi_now_ns());
+		pboot_watch_lost(keeper, i);
 }
 
 static void
@@ -411,7 +297,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	pboot_report_start(&keeper);
 	while (keeper.rules.alive > 0) {
 		do_what_is_due(&keeper);
-		wait_for_news(&keeper);
+		pboot_watch_wait(&keeper);
 		serve_news(&keeper);
 	}
 	pboot_end_settle(&keeper);

@@ -30,6 +30,12 @@ struct pboot_caller {
 	uint64_t deadline_ns;
 };
 
+/* What a watched descriptor is. */
+enum {
+	PBOOT_WATCH_SIGNALS, PBOOT_WATCH_LAUNCHER, PBOOT_WATCH_CALLERS, PBOOT_WATCH_RANK,
+	PBOOT_WATCH_PROCESS,
+};
+
 struct pboot_watch {
 	int kind;
 	uint32_t rank;
@@ -80,6 +86,12 @@ int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out);
 /* pboot_serve.c: what ranks and callers say. */
 void pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_serve_callers(struct pboot_keeper *keeper);
+
+/* pboot_watch.c: waiting.  wait fills polls and watches with what happened, or nothing; ended is for a
+ * pidfd that became readable; lost looks whether a rank's process in init is gone. */
+void pboot_watch_wait(struct pboot_keeper *keeper);
+void pboot_watch_ended(struct pboot_keeper_rank *self);
+void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
 
 /* pboot_end.c: signals, deaths and the end. */
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
