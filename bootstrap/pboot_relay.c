@@ -112,6 +112,8 @@ batch_line(uint32_t rank, const char *text, size_t len)
 static void
 stream_keep(struct stream *stream, const char *text, size_t len)
 {
+	if (len == 0)
+		return;
 	if (stream->fill + len > stream->room) {
 		stream->room = (stream->fill + len) * 2;
 		stream->text = realloc(stream->text, stream->room);

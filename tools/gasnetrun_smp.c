@@ -191,17 +191,29 @@ say_command(const struct request *request)
 	fputc('\n', stderr);
 }
 
+static int
+run(const struct request *request, const char *path)
+{
+	struct pboot_plan plan = { .size = request->size, .argv = request->command, .program = path };
+
+	if (request->dry_run)
+		return 0;
+	fflush(NULL);
+	return pboot_launcher_run(&plan);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct request request = { 0 };
-	struct pboot_plan plan = { 0 };
+	char *path;
+	int status;
 
 	(void)argc;
 	program_name = "gasnetrun_smp";
 	parse(&request, argv + 1);
 	check_spawner(request.spawner);
-	plan.program = program_path_or_refuse(request.command[0]);
+	path = program_path_or_refuse(request.command[0]);
 	check_client(&request);
 	if (request.verbose > 0) {
 		setenv("GASNET_VERBOSEENV", "1", 1);
@@ -209,10 +221,7 @@ main(int argc, char **argv)
 	}
 	if (request.verbose > 1)
 		setenv("GASNET_SPAWN_VERBOSE", "1", 1);
-	if (request.dry_run)
-		return 0;
-	plan.size = request.size;
-	plan.argv = request.command;
-	fflush(NULL);
-	return pboot_launcher_run(&plan);
+	status = run(&request, path);
+	free(path);
+	return status;
 }

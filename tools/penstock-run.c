@@ -134,10 +134,15 @@ int
 main(int argc, char **argv)
 {
 	struct pboot_plan plan = { 0 };
+	char *path;
+	int status;
 
 	parse(&plan, argc, argv);
+	path = program_path_or_refuse(argv[optind]);
 	plan.argv = argv + optind;
-	plan.program = program_path_or_refuse(argv[optind]);
+	plan.program = path;
 	fflush(NULL);
-	return pboot_launcher_run(&plan);
+	status = pboot_launcher_run(&plan);
+	free(path);
+	return status;
 }
