@@ -5,6 +5,22 @@
  */
 #include <gasnet.h>
 
+#include <gasnet_tools.h>
+
+/* gasnetex.h brings these in: inttypes, limits, stdlib, string. */
+#if !defined(PRIuPTR) || !defined(INT_MAX) || !defined(EXIT_FAILURE)
+#error "headers that clients rely on"
+#endif
+size_t length_of_copy(const char *text);
+size_t
+length_of_copy(const char *text)
+{
+	size_t length = strlen(text);
+
+	free(malloc(length));
+	return length;
+}
+
 #ifdef __cplusplus
 #define ASSERT(name, cond) static_assert(cond, #name)
 #else
@@ -94,6 +110,10 @@
 	SIZEOF_GEX_RMA_VALUE_T != 8 || SIZEOF_GASNET_REGISTER_VALUE_T != 8 || SIZEOF_INT != 4
 #error "limits"
 #endif
+#if GASNETT_PAGESIZE != GASNET_PAGESIZE || GASNETT_MAX_THREADS < 1 || !PLATFORM_ARCH_64 || \
+	!PLATFORM_ARCH_LITTLE_ENDIAN || !HAVE_PTHREAD_H
+#error "tools and platform"
+#endif
 #if defined(GASNET_DEBUG) + defined(GASNET_NDEBUG) != 1 || \
 	defined(GASNET_SEGMENT_FAST) + defined(GASNET_SEGMENT_LARGE) + \
 		defined(GASNET_SEGMENT_EVERYTHING) != 1
@@ -119,7 +139,8 @@ ASSERT(unsigned_rank, GEX_RANK_INVALID > 0 && GEX_RANK_INVALID == UINT32_MAX);
 extern const char literals[];
 const char literals[] = GASNET_CONFIG_STRING "" GASNET_CONDUIT_NAME_STR "" GASNET_CORE_NAME_STR
 	"" GASNET_CORE_VERSION_STR "" GASNET_EXTENDED_NAME_STR "" GASNET_EXTENDED_VERSION_STR
-	_STRINGIFY(GASNET_CONDUIT_NAME) "%" PRIuSZ "%" PRIu64;
+	GASNETT_SYSTEM_TUPLE "" GASNETT_CONFIG_STRING "" PLATFORM_COMPILER_VERSION_STR
+	_STRINGIFY(GASNET_CONDUIT_NAME) _STRINGIFY(PLATFORM_COMPILER_FAMILYNAME) "%" PRIuSZ "%" PRIu64;
 
 /* Positional initialisers, and zero-filled handles that name nothing. */
 extern gex_AM_Entry_t entries[];
