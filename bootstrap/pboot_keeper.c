@@ -278,6 +278,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
 	keeper.plan = plan;
 	keeper.origin = origin;
+	keeper.self = getpid();
 	keeper.launcher = getppid();
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;

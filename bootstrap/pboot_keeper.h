@@ -47,7 +47,7 @@ struct pboot_watch {
 struct pboot_keeper {
 	const struct pboot_plan *plan;
 	const struct pboot_origin *origin;
-	pid_t launcher;
+	pid_t self, launcher;
 	int launcher_sock;	/* -1 once the launcher is gone */
 	int signals;		/* signalfd */
 	int listener;		/* -1: none */

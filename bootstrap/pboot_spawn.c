@@ -1,4 +1,5 @@
-/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs. */
+/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs, and
+ * nothing of the keeper's memory changes there but errno. */
 #include "bootstrap/pboot_keeper.h"
 
 #include <errno.h>
@@ -81,11 +82,14 @@ environment_for(const struct pboot_keeper *keeper, struct rank_environment *env,
 	    keeper->name);
 }
 
-/* What the keeper changed for itself is put back. */
+/* What the keeper changed for itself is put back.  The keeper may have died before the signal of its
+ * death was asked for. */
 static void
 restore_origin(const struct pboot_keeper *keeper)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != keeper->self)
+		_exit(1);
 	sigaction(SIGCHLD, &keeper->origin->child_action, NULL);
 	setrlimit(RLIMIT_NOFILE, &keeper->origin->files_limit);
 }
@@ -210,22 +214,18 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 	memcpy(seat_out->name, keeper->name, sizeof seat_out->name);
 }
 
-/* A rank whose keeper died before the parent-death signal was asked for. */
-static void
-check_parent(pid_t keeper)
-{
-	if (getppid() != keeper)
-		_exit(1);
-}
-
-/* 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value. */
+/*
+ * 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.  vfork: a child
+ * that runs a program has the keeper's memory, in which it changes nothing, until the program starts;
+ * that spares a copy of tables and pages for each rank.
+ */
 static int
 spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank, const int outputs[2],
     struct pboot_seat *seat_out)
 {
-	pid_t self = getpid(), pid;
 	struct stat info = { 0 };
 	int ends[2], err;
+	pid_t pid;
 
 	err = pboot_wire_pair(ends);
 	if (err)
@@ -234,7 +234,7 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank, 
 	pboot_wire_want_pids(ends[0]);
 	if (keeper->plan->argv)
 		environment_for(keeper, env, rank, ends[1]);
-	pid = fork();
+	pid = keeper->plan->argv ? vfork() : fork();
 	if (pid < 0) {
 		err = errno;
 		close(ends[1]);
@@ -245,7 +245,6 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank, 
 	} else if (pid == 0) {
 		fstat(ends[1], &info);
 		become_rank(keeper, rank, ends[1], seat_out);
-		check_parent(self);
 		seat_out->control_ino = info.st_ino;
 		sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
 		return 1;
