@@ -84,7 +84,7 @@ void perf_sample(struct perf_point *point, perf_batch_fn *batch, double secs, do
 enum {
 	PERF_MAX_BYTES = 4 << 20,            /* of one transfer */
 	PERF_BATCH_NS = 250 * 1000,          /* many times the cost of an order */
-	PERF_CROWDED_BATCH_NS = 2000 * 1000, /* some time slices */
+	PERF_CROWDED_BATCH_NS = 5000 * 1000, /* some time slices */
 };
 
 enum perf_handler {
