@@ -60,6 +60,9 @@ main(int argc, char **argv)
 
 	gasnet_client_attach_hook = on_attach;
 	pt_init(&argc, &argv, 0);
+#ifdef PT_ASAN
+	pt_skip("AddressSanitizer needs address space of its own");
+#endif
 	if (gasnet_getMaxLocalSegmentSize() < size)
 		pt_skip("too little memory");
 	gex_System_SetVerboseErrors(0);

@@ -29,6 +29,15 @@ extern "C" {
 #define PT_MODE "par"
 #endif
 
+/* Is this AddressSanitizer's build? */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PT_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define PT_ASAN 1
+#endif
+
 enum pt_level { PT_QUICK, PT_FULL, PT_LONG };
 
 struct pt_peer {
