@@ -12,6 +12,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include "runtime/util/spinlock.h"
 
 enum { MAX_ROUNDS = 32 };
@@ -201,6 +203,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	uint64_t phase;
 
 	psi_need_init("gex_Coll_BarrierNB");
+	psi_rule_call("gex_Coll_BarrierNB");
 	if (tm != psi.tm || flags)
 		psi_fatal("gex_Coll_BarrierNB: %s", flags ? "flags must be 0" : "not a team");
 	phase = start(seq, (struct names){ .named = false });
@@ -222,6 +225,7 @@ void
 gasnet_barrier_notify(int id, int flags)
 {
 	psi_need_init("gasnet_barrier_notify");
+	psi_rule_call("gasnet_barrier_notify");
 	if (named.notified)
 		psi_fatal("gasnet_barrier_notify: called twice without gasnet_barrier_wait between");
 	named.own = (struct names){
@@ -251,6 +255,7 @@ static void
 need_notify(const char *call)
 {
 	psi_need_init(call);
+	psi_rule_call(call);
 	if (!named.notified)
 		psi_fatal("%s: called without gasnet_barrier_notify before it", call);
 }

@@ -3,6 +3,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #define ARGS_0
 #define ARGS_1 , a[0]
 #define ARGS_2 ARGS_1, a[1]
@@ -82,14 +84,17 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	gex_EP_t ep = owner;
 	const struct psi_handler *handler = &ep->handlers[arrival->handler];
 	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
+	gex_Token_t outer;
 
 	if (PSI_UNLIKELY(!handler->fn))
 		unregistered(arrival);
+	outer = psi_rule_enter(&token);
 	if (arrival->category == PSI_SHORT)
 		call_short(handler->fn, &token, arrival->nargs, arrival->args);
 	else
 		call_with_payload(handler->fn, &token, arrival->payload, arrival->len_bytes,
 		                  arrival->nargs, arrival->args);
+	psi_rule_leave(outer);
 	if (psi.threaded)
 		psi_wake_own();         /* now: the next message's handler may take its time */
 }

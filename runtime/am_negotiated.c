@@ -7,12 +7,17 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include <string.h>
 
 static void
 check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most, bool is_reply,
-              const char *call)
+              gex_Flags_t flags, unsigned nargs, const char *call)
 {
+	psi_rule_message(GEX_AM_INDEX_BASE, flags, call);
+	if (PSI_UNLIKELY(nargs > PSI_MAX_ARGS))
+		psi_fatal("%s: %u arguments, the most is %d", call, nargs, PSI_MAX_ARGS);
 	if (PSI_UNLIKELY(least > most))
 		psi_fatal("%s: least_payload %zu is above most_payload %zu", call, least, most);
 	if (client_buf)
@@ -63,8 +68,12 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 		sd->claimed = true;
 		sd->buffer = sd->claim.buffer;
 		sd->size = sd->claim.size_bytes;
+	} else if (result == PSI_UNSUPPORTED) {
+		sd->buffer = psi_thread_buffer(network, most);  /* copied at Commit */
+	} else if (result != PSI_AGAIN) {
+		psi_fatal("no buffer for a message to rank %u", sd->place);
 	}
-	return result == PSI_OK;
+	return result != PSI_AGAIN;
 }
 
 static gex_AM_SrcDesc_t
@@ -128,7 +137,9 @@ gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf
 	struct psi_target target = psi_target_of(tm, rank, call);
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
 
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, call);
+	psi_rule_call(call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	              numargs, call);
 	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
 	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags, call);
 }
@@ -142,8 +153,9 @@ gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
 	struct psi_target target = psi_target_of(tm, rank, call);
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
 
-	(void)flags;
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, call);
+	psi_rule_call(call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	              numargs, call);
 	begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt, numargs);
 	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
 }
@@ -165,8 +177,10 @@ gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t leas
 	const char *call = "gex_AM_PrepareReplyMedium";
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
 
+	psi_rule_reply(token, call);
 	check_token(token, call);
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	              call);
 	begin(sd, token->ep, token->arrival->source, token, false, client_buf, NULL, lc_opt, numargs);
 	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags, call);
 }
@@ -179,9 +193,10 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 	const char *call = "gex_AM_PrepareReplyLong";
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
 
-	(void)flags;
+	psi_rule_reply(token, call);
 	check_token(token, call);
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	              call);
 	begin(sd, token->ep, token->arrival->source, token, true, client_buf, dest_addr, lc_opt,
 	      numargs);
 	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
@@ -210,6 +225,9 @@ check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
 	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
 		psi_fatal("%s: the message was prepared as a %s %s", call,
 		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
+	if (PSI_RULES && sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
+		psi_fatal("%s: the message was prepared by another thread, which alone may commit or "
+		          "cancel it", call);
 }
 
 static void
@@ -221,6 +239,18 @@ check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t fla
 		psi_fatal("%s: %u arguments, but %u were prepared for", call, nargs, sd->nargs);
 	if (PSI_UNLIKELY(flags & ~GEX_FLAG_IMMEDIATE))
 		psi_fatal("%s: flags 0x%x, of which only GEX_FLAG_IMMEDIATE is allowed", call, flags);
+	if (PSI_UNLIKELY(sd->token && sd->token->replied))
+		psi_fatal("%s: this handler has replied already", call);
+}
+
+static int
+publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
+{
+	int result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
+
+	if (PSI_UNLIKELY(result > PSI_AGAIN))
+		psi_fatal("sending to rank %u failed", am->peer);
+	return result;
 }
 
 static int
@@ -229,13 +259,13 @@ publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 	struct psi_wait wait = PSI_WAIT_INIT("room to commit a message");
 	unsigned networks = am->network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
 
-	if (sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am) == PSI_OK)
+	if (publish(sd, am) == PSI_OK)
 		return GASNET_OK;
 	if (flags & GEX_FLAG_IMMEDIATE)
 		return GASNET_ERR_NOT_READY;
 	do
 		psi_wait_for(&wait, networks, am->peer);
-	while (sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am) == PSI_AGAIN);
+	while (publish(sd, am) == PSI_AGAIN);
 	psi_wait_end(&wait);
 	return GASNET_OK;
 }
@@ -259,6 +289,7 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 	int result;
 
 	check_commit(sd, nbytes, nargs, flags, call);
+	psi_rule_message(handler, flags, call);
 	if (own.is_long) {
 		if (PSI_UNLIKELY(own.dest && own.dest != dest))
 			psi_fatal("%s: dest_addr %p, but %p was prepared for", call, dest, own.dest);

@@ -4,6 +4,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include <string.h>
 
 /* -- injection ------------------------------------------------------------------------------- */
@@ -134,14 +136,16 @@ check_medium(size_t nbytes, const char *call)
 		          psi.attributes.max_medium_bytes);
 }
 
-/* One reply, by a request handler, to its own token. */
-static void
-check_token(gex_Token_t token, const char *call)
+/* Whom to reply to: one reply, by a request handler, to its own token. */
+static uint32_t
+requester(gex_Token_t token, const char *call)
 {
+	psi_rule_reply(token, call);
 	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
 		psi_fatal("%s: a reply handler may not reply", call);
 	if (PSI_UNLIKELY(token->replied))
 		psi_fatal("%s: this handler has replied already", call);
+	return token->arrival->source;
 }
 
 /* -- requests -------------------------------------------------------------------------------- */
@@ -156,6 +160,8 @@ psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_F
 		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
 	};
 
+	psi_rule_call("gex_AM_RequestShort");
+	psi_rule_message(handler, flags, "gex_AM_RequestShort");
 	return psi_am_inject(target.ep, &am, flags);
 }
 
@@ -172,6 +178,8 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 	};
 	int result;
 
+	psi_rule_call("gex_AM_RequestMedium");
+	psi_rule_message(handler, flags, "gex_AM_RequestMedium");
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
 	result = psi_am_inject(target.ep, &am, flags);
@@ -193,6 +201,8 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 	};
 	int result;
 
+	psi_rule_call("gex_AM_RequestLong");
+	psi_rule_message(handler, flags, "gex_AM_RequestLong");
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
 	result = psi_am_inject(target.ep, &am, flags);
 	psi_am_completed(lc_opt);
@@ -216,11 +226,11 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                    const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = token->arrival->source, .handler = handler, .category = PSI_SHORT,
+		.peer = requester(token, "gex_AM_ReplyShort"), .handler = handler, .category = PSI_SHORT,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 	};
 
-	check_token(token, "gex_AM_ReplyShort");
+	psi_rule_message(handler, flags, "gex_AM_ReplyShort");
 	return inject_reply(token, &am, flags);
 }
 
@@ -230,13 +240,13 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
                     const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = token->arrival->source, .handler = handler, .category = PSI_MEDIUM,
+		.peer = requester(token, "gex_AM_ReplyMedium"), .handler = handler, .category = PSI_MEDIUM,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 		.payload = src, .len_bytes = nbytes,
 	};
 	int result;
 
-	check_token(token, "gex_AM_ReplyMedium");
+	psi_rule_message(handler, flags, "gex_AM_ReplyMedium");
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
 	result = inject_reply(token, &am, flags);
@@ -250,13 +260,13 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
                   const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = token->arrival->source, .handler = handler, .category = PSI_LONG,
+		.peer = requester(token, "gex_AM_ReplyLong"), .handler = handler, .category = PSI_LONG,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 		.payload = src, .len_bytes = nbytes, .dest = dest,
 	};
 	int result;
 
-	check_token(token, "gex_AM_ReplyLong");
+	psi_rule_message(handler, flags, "gex_AM_ReplyLong");
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
 	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
 	result = inject_reply(token, &am, flags);

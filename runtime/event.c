@@ -4,6 +4,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
@@ -64,6 +66,7 @@ static bool
 sync_if_done(gex_Event_t event, const char *call)
 {
 	check_live(event, call);
+	psi_rule_call(call);
 	if (!event->done(event->object, event->number))
 		return false;
 	retire(event);

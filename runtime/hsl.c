@@ -1,6 +1,8 @@
 /* Handler-safe locks: a mutex each.  A handler runs in a thread that holds none. */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -31,12 +33,15 @@ gex_HSL_Destroy(gex_HSL_t *hsl)
 void
 gex_HSL_Lock(gex_HSL_t *hsl)
 {
+	psi_rule_lock(hsl, "gex_HSL_Lock");
 	check(pthread_mutex_lock(&hsl->psi_mutex), "gex_HSL_Lock");
+	psi_rule_locked(hsl);
 }
 
 void
 gex_HSL_Unlock(gex_HSL_t *hsl)
 {
+	psi_rule_unlock(hsl);
 	check(pthread_mutex_unlock(&hsl->psi_mutex), "gex_HSL_Unlock");
 }
 
@@ -48,5 +53,6 @@ gex_HSL_Trylock(gex_HSL_t *hsl)
 	if (error == EBUSY)
 		return GASNET_ERR_NOT_READY;
 	check(error, "gex_HSL_Trylock");
+	psi_rule_locked(hsl);
 	return GASNET_OK;
 }

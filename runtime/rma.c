@@ -5,6 +5,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include "runtime/util/copy.h"
 
 static struct pst_inline table = {
@@ -31,6 +33,7 @@ psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nb
 	const char *call = "gex_RMA_PutBlocking";
 	struct psi_target target = psi_target_of(tm, rank, call);
 
+	psi_rule_call(call);
 	if (nbytes)
 		psi_copy(psi_am_long_target(target.place, dest, nbytes, call), src, nbytes);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
@@ -45,6 +48,7 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 	const char *call = "gex_RMA_GetBlocking";
 	struct psi_target target = psi_target_of(tm, rank, call);
 
+	psi_rule_call(call);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	if (nbytes)

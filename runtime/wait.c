@@ -11,6 +11,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include "runtime/util/clock.h"
 
 #include <sched.h>
@@ -80,6 +82,7 @@ gasnet_AMPoll(void)
 	struct psi_thread *thread;
 
 	psi_need_init("gasnet_AMPoll");
+	psi_rule_call("gasnet_AMPoll");
 	thread = psi_thread_self();
 	if (psi_poll() || !psi.crowded) {
 		thread->empty_polls = 0;
@@ -230,6 +233,7 @@ psi_wait_step(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(!psi.open))
 		psi_need_init("GASNET_BLOCKUNTIL");
+	psi_rule_call(wait->where);
 	psi_wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
 }
 
