@@ -1,4 +1,4 @@
-/* gasnet_tools.h in a program with a conduit: time, barriers, stack traces, waiting for a debugger. */
+/* gasnet_tools.h with a conduit: time, barriers, stack traces, waiting for a debugger. */
 #include <gasnetex.h>
 
 #include <gasnet_tools.h>
