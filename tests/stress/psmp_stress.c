@@ -3,7 +3,7 @@
  *
  *     psmp_stress [plan...]
  *
- * PST_STRESS_SECONDS  for all plans together (default 5)
+ * PST_STRESS_SECONDS  for all plans together (default 5; at level quick 2, long 60)
  * PST_STRESS_SEED     default: from the clock; printed
  */
 #include "tests/stress/psmp_storm.h"
@@ -36,6 +36,16 @@ number_from(const char *variable, uint32_t otherwise)
 	return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
 }
 
+static uint32_t
+default_seconds(void)
+{
+	const char *level = getenv("CHECK_LEVEL");
+
+	if (level && strcmp(level, "quick") == 0)
+		return 2;
+	return level && strcmp(level, "long") == 0 ? 60 : 5;
+}
+
 static bool
 wanted(const char *name, int argc, char **argv)
 {
@@ -48,7 +58,7 @@ wanted(const char *name, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	const uint32_t seconds = number_from("PST_STRESS_SECONDS", 5);
+	const uint32_t seconds = number_from("PST_STRESS_SECONDS", default_seconds());
 	const uint32_t seed = number_from("PST_STRESS_SEED", (uint32_t)time(NULL));
 	const uint32_t limit_seconds = number_from("TEST_SECONDS", 60);
 	uint32_t count = 0;
