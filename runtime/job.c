@@ -271,6 +271,7 @@ void
 gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p,
                        gex_Segment_t *segment_p)
 {
+	psi_need_init("gasnet_QueryGexObjects");
 	if (client_p)
 		*client_p = psi.client;
 	if (endpoint_p)

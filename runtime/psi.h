@@ -87,6 +87,7 @@ struct psi_job {
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs here */
+	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
 	uint32_t places;                /* what messages may name; 0 before init */
@@ -261,6 +262,13 @@ void *psi_thread_buffer(unsigned network, size_t len_bytes);
 
 /* In PAR, before any thread is counted. */
 void psi_threads_open(void);
+
+/* Are there more ranks, or threads of ranks like this one, than CPUs? */
+static inline bool
+psi_is_crowded(void)
+{
+	return psi.crowded || atomic_load_explicit(&psi.threads_crowd, memory_order_relaxed);
+}
 
 /* May other threads of this process sleep?  Ordered behind what the caller wrote, as far as those
  * threads are concerned that are not counted by now. */

@@ -23,6 +23,15 @@ static bool fence_on_count;             /* else everybody takes it that there ar
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+/* Ranks are taken to be alike.  Two changes at a time may leave the older answer: it is a hint. */
+static void
+note_count(uint32_t count)
+{
+	atomic_store_explicit(&psi.threads_crowd,
+	                      (uint64_t)count * psi.conduit_job.host_places > psi.cpus,
+	                      memory_order_relaxed);
+}
+
 static void
 thread_ends(void *unused)
 {
@@ -31,7 +40,7 @@ thread_ends(void *unused)
 		free(self.buffers[network]);
 	memset(&self, 0, sizeof self);
 	counted = false;
-	atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed);
+	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
 }
 
 static void
@@ -66,6 +75,16 @@ void psi_threads_open(void) {}
 static void fence_others(void) {}
 #endif
 
+static void __attribute__((noreturn))
+too_many(uint32_t threads)
+{
+	if (psi.thread_mode == PSI_MODE_SEQ)
+		psi_fatal("a second thread calls the library, which a program compiled with GASNET_SEQ "
+		          "may not; compile it with GASNET_PARSYNC or GASNET_PAR");
+	psi_fatal("%u threads call the library at once, GASNET_MAX_THREADS is %llu", threads,
+	          (unsigned long long)gex_System_QueryMaxThreads());
+}
+
 /*
  * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote what it
  * will wait for and found nobody counted did so before, and it will see that.
@@ -76,9 +95,9 @@ count_thread(void)
 	uint32_t before = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed);
 
 	counted = true;
+	note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())
-		psi_fatal("%u threads call the library at once, more than GASNET_MAX_THREADS allows",
-		          before + 1);
+		too_many(before + 1);
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, &self);
 	fence_others();

@@ -84,7 +84,7 @@ gasnet_AMPoll(void)
 	psi_need_init("gasnet_AMPoll");
 	psi_rule_call("gasnet_AMPoll");
 	thread = psi_thread_self();
-	if (psi_poll() || !psi.crowded) {
+	if (psi_poll() || !psi_is_crowded()) {
 		thread->empty_polls = 0;
 	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
 		thread->empty_polls = 0;
@@ -135,8 +135,9 @@ static bool
 spin_on(struct psi_wait *wait)
 {
 	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
-	const uint64_t looks = psi.crowded ? LOOKS_CROWDED : LOOKS_ALONE;
-	const uint64_t yields = psi.crowded ? YIELDS_CROWDED : YIELDS_ALONE;
+	const bool crowded = psi_is_crowded();
+	const uint64_t looks = crowded ? LOOKS_CROWDED : LOOKS_ALONE;
+	const uint64_t yields = crowded ? YIELDS_CROWDED : YIELDS_ALONE;
 
 	wait->spins++;
 	if (mode == GASNET_WAIT_BLOCK)
@@ -149,11 +150,11 @@ spin_on(struct psi_wait *wait)
 		return false;
 	}
 	if (mode == GASNET_WAIT_SPIN) {
-		if (psi.crowded)
+		if (crowded)
 			sched_yield();
 		return false;
 	}
-	if (wait->spins < looks + yields && (!psi.crowded || may_yield(wait))) {
+	if (wait->spins < looks + yields && (!crowded || may_yield(wait))) {
 		sched_yield();
 		return false;
 	}
