@@ -118,7 +118,10 @@ pending_each(gex_Event_t *events, size_t count)
 	PT_CHECK(gex_Event_TestAll(events, count, 0) != GASNET_OK);
 	PT_CHECK(gex_Event_TestSome(events, count, 0) != GASNET_OK);
 	PT_EQ(gasnet_try_syncnb(events[0]), GASNET_ERR_NOT_READY);
+	PT_EQ(gasnet_try_syncnb_nopoll(events[0]), GASNET_ERR_NOT_READY);
 	PT_EQ(gasnet_try_syncnb_all(events, count), GASNET_ERR_NOT_READY);
+	PT_EQ(gasnet_try_syncnb_all_nopoll(events, count), GASNET_ERR_NOT_READY);
+	PT_EQ(gasnet_try_syncnb_some(events, count), GASNET_ERR_NOT_READY);
 	PT_EQ(gasnet_try_syncnb_some_nopoll(events, count), GASNET_ERR_NOT_READY);
 	PT_EQ(memcmp(copy, events, sizeof(copy)), 0); /* untouched by failing tests */
 }
@@ -211,13 +214,23 @@ finish_each_test(gex_Event_t *events, size_t count)
 static void
 finish_legacy(gex_Event_t *events, size_t count)
 {
-	while (gasnet_try_syncnb(events[0]) != GASNET_OK)
-		;
+	/* when the last barrier is over, everyone has initiated the first */
+	gasnet_wait_syncnb(events[count - 1]);
+	events[count - 1] = GASNET_INVALID_HANDLE;
+	PT_OK(gasnet_try_syncnb_nopoll(events[0]));
 	events[0] = GASNET_INVALID_HANDLE;
-	gasnet_wait_syncnb(events[1]);
+	while (gasnet_try_syncnb(events[1]) != GASNET_OK)
+		;
 	events[1] = GASNET_INVALID_HANDLE;
 	gasnet_wait_syncnb_some(events, count);
-	PT_CHECK(live(events, count) < count - 2);
+	PT_CHECK(live(events, count) < count - 3);
+	gasnet_wait_syncnb_all(events, count);
+	all_invalid(events, count);
+}
+
+static void
+finish_legacy_all(gex_Event_t *events, size_t count)
+{
 	gasnet_wait_syncnb_all(events, count);
 	all_invalid(events, count);
 }
@@ -239,6 +252,7 @@ main(int argc, char **argv)
 		late_barriers(pending_with_gaps, finish_backwards);
 		late_barriers(pending_each, finish_each_test);
 		late_barriers(pending_each, finish_legacy);
+		late_barriers(pending_each, finish_legacy_all);
 	}
 	invalid_ones();
 	empty_sets();

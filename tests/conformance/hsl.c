@@ -60,8 +60,10 @@ rep_add(gex_Token_t token)
 static void
 single_thread(void)
 {
-	for (int i = 0; i < LOCKS; i++)
+	for (int i = 0; i < LOCKS; i++) {
+		memset(&made[i].lock, 0xa5, sizeof(made[i].lock)); /* as memory from malloc may be */
 		gex_HSL_Init(&made[i].lock);
+	}
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < LOCKS; i++)
 			gex_HSL_Lock(&made[i].lock);
@@ -81,6 +83,7 @@ single_thread(void)
 		gex_HSL_Destroy(&made[i].lock);
 		PT_EQ(made[i].before, 0);
 		PT_EQ(made[i].after, 0);
+		memset(&made[i].lock, 0xa5, sizeof(made[i].lock));
 		gasnet_hsl_init(&made[i].lock);
 		gasnet_hsl_lock(&made[i].lock);
 		gasnet_hsl_unlock(&made[i].lock);
