@@ -135,20 +135,45 @@ pboot_end_kill(struct pboot_keeper *keeper)
 	kill_strays(keeper, SIGKILL);
 }
 
-/* Waits for a child's end, the launcher's, or a time; only the first two have a use here. */
+/* The ranks are gone; a signal to end reaches what is left, the relay. */
+static void
+end_relay(struct pboot_keeper *keeper, int sig)
+{
+	if (sig != SIGHUP && sig != SIGINT && sig != SIGQUIT && sig != SIGTERM)
+		return;
+	if (keeper->relay != 0)
+		kill(keeper->relay, SIGKILL);
+	if (keeper->rules.cause.code == 0)
+		keeper->rules.cause.code = 128 + sig;
+}
+
+static void
+heed_launcher(struct pboot_keeper *keeper)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
+		if (msg.kind == PBOOT_MSG_SIGNAL)
+			end_relay(keeper, msg.value);
+	if (got < 0)
+		return;
+	close(keeper->launcher_sock);
+	keeper->launcher_sock = -1;
+}
+
+/* Waits for a child's end, the launcher's word or end, or a time. */
 static void
 wait_a_little(struct pboot_keeper *keeper, int ms)
 {
 	struct pollfd polls[2] = {
 		{ .fd = keeper->signals, .events = POLLIN },
-		{ .fd = keeper->launcher_sock, .events = 0 },
+		{ .fd = keeper->launcher_sock, .events = POLLIN },
 	};
 	char scrap[4096];
 
-	if (poll(polls, 2, ms) > 0 && polls[1].revents) {
-		close(keeper->launcher_sock);
-		keeper->launcher_sock = -1;
-	}
+	if (poll(polls, 2, ms) > 0 && polls[1].revents)
+		heed_launcher(keeper);
 	while (read(keeper->signals, scrap, sizeof scrap) > 0)
 		;
 	pboot_end_reap(keeper);
