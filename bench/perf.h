@@ -109,7 +109,7 @@ extern gex_Rank_t perf_rank, perf_ranks, perf_peer; /* peer: of rank 0; itself i
 
 void perf_job_open(int *argc, char ***argv);
 void perf_job_attach(void);
-void perf_job_fail(int status, const char *text);
+_Noreturn void perf_job_close(int status);                                /* all ranks */
 void perf_job_order(enum perf_order order, unsigned count, size_t bytes); /* rank 0 */
 void perf_job_follow(void);        /* the others; returns at PERF_END */
 char *perf_inbox(gex_Rank_t rank); /* PERF_MAX_BYTES each, as addresses there */

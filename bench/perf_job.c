@@ -29,11 +29,18 @@ on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t 
 	given++;
 }
 
-void
-perf_job_fail(int status, const char *text)
+_Noreturn void
+perf_job_close(int status)
 {
-	fprintf(stderr, "penstock-perf: %s\n", text);
+	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* gasnet_exit by one ends all */
 	gasnet_exit(status);
+}
+
+static _Noreturn void
+fail(const char *text)
+{
+	fprintf(stderr, "penstock-perf: rank %u: %s\n", (unsigned)perf_rank, text);
+	gasnet_exit(1);
 }
 
 void
@@ -67,14 +74,18 @@ perf_job_attach(void)
 	gex_Rank_t rank;
 	void *addr;
 
-	if (perf_rank == 0 && gasnet_getMaxGlobalSegmentSize() < 2 * (uintptr_t)PERF_MAX_BYTES)
-		perf_job_fail(1, "a segment of 8 MiB is wanted, so much is not to be had");
-	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* rank 0 speaks for all */
+	if (gasnet_getMaxGlobalSegmentSize() < 2 * (uintptr_t)PERF_MAX_BYTES) {
+		if (perf_rank == 0)
+			fprintf(stderr,
+			        "penstock-perf: a segment of 8 MiB is wanted, so much is not "
+			        "to be had\n");
+		perf_job_close(1);
+	}
 	if (gex_Segment_Attach(&segment, perf_tm, 2 * (uintptr_t)PERF_MAX_BYTES) != GASNET_OK)
-		perf_job_fail(1, "no segment");
+		fail("no segment");
 	base = calloc(perf_ranks, sizeof *base);
 	if (base == NULL)
-		perf_job_fail(1, "no memory");
+		fail("no memory");
 	for (rank = 0; rank < perf_ranks; rank++) {
 		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(perf_tm, rank, &addr, NULL, NULL, 0));
 		base[rank] = addr;

@@ -104,16 +104,17 @@ complain(const char *text)
 	return 2;
 }
 
-/* Rank 0 speaks for all; the others end with the job. */
 static void
 check_in_job(const struct perf_command *command, const struct perf_options *options)
 {
-	if (perf_rank != 0)
+	const char *wrong = command == NULL ? "the first word must be a command; --help lists them"
+	                                    : options->error;
+
+	if (wrong[0] == '\0')
 		return;
-	if (command == NULL)
-		gasnet_exit(complain("the first word must be a command; --help lists them"));
-	else if (options->error[0] != '\0')
-		gasnet_exit(complain(options->error));
+	if (perf_rank == 0)
+		complain(wrong);
+	perf_job_close(2);
 }
 
 static void
@@ -129,8 +130,7 @@ run_in_job(const struct perf_command *command, const struct perf_options *option
 	} else {
 		perf_job_follow();
 	}
-	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* gasnet_exit by one ends all */
-	gasnet_exit(status);
+	perf_job_close(status);
 }
 
 int
@@ -159,9 +159,7 @@ main(int argc, char **argv)
 		return options.error[0] != '\0' ? complain(options.error) : command->run(&options);
 	perf_job_open(&argc, &argv);
 	check_in_job(command, &options);
-	if (command != NULL && command->run != NULL)
+	if (command->run != NULL)
 		run_in_job(command, &options);
-	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
-	gasnet_exit(0);
-	return 0;
+	perf_job_close(0);
 }

@@ -33,14 +33,13 @@ struct job {
 	struct mtx *mtx; /* by file; of rank 0 */
 };
 
-/* Rank 0 speaks for all; the others end with the job. */
 static void
 usage(int status)
 {
-	if (comm_rank != 0)
-		return;
-	fprintf(status == 0 ? stdout : stderr, "usage: cg [--halo long|put] [FILE.mtx ...]\n");
-	gasnet_exit(status);
+	if (comm_rank == 0)
+		fprintf(status == 0 ? stdout : stderr,
+		        "usage: cg [--halo long|put] [FILE.mtx ...]\n");
+	comm_end(status, NULL);
 }
 
 static void
@@ -67,35 +66,37 @@ parse(struct job *job, int argc, char **argv)
 	                           : (unsigned)(sizeof default_files / sizeof *default_files);
 }
 
-static void
+static int
 read_file(struct mtx *mtx, const char *path)
 {
 	struct mtx_error error;
 
 	if (mtx_read(mtx, path, &error) == 0)
-		return;
+		return 0;
 	if (error.line > 0)
-		comm_fail(1, "%s: line %zu: %s", path, error.line, error.text);
+		fprintf(stderr, "cg: %s: line %zu: %s\n", path, error.line, error.text);
 	else
-		comm_fail(1, "%s: %s", path, error.text);
+		fprintf(stderr, "cg: %s: %s\n", path, error.text);
+	return -1;
 }
 
-/* All files first: a bad one ends the job before any work.  Returns the most rows. */
+/* Returns the most rows of any file, or 0 if one is bad: all are read before any work. */
 static uint32_t
 read_files(struct job *job)
 {
 	uint32_t most = 0;
 	unsigned i;
 
-	if (comm_rank == 0) {
-		job->mtx = calloc(job->files, sizeof *job->mtx);
-		for (i = 0; i < job->files; i++) {
-			read_file(&job->mtx[i], job->file[i]);
-			if (job->mtx[i].rows > most)
-				most = job->mtx[i].rows;
-		}
+	job->mtx = calloc(job->files, sizeof *job->mtx);
+	if (job->mtx == NULL)
+		comm_fail(1, "no memory for %u matrices", job->files);
+	for (i = 0; i < job->files; i++) {
+		if (read_file(&job->mtx[i], job->file[i]) != 0)
+			return 0;
+		if (job->mtx[i].rows > most)
+			most = job->mtx[i].rows;
 	}
-	return (uint32_t)comm_max(most);
+	return most;
 }
 
 static const char *
@@ -165,11 +166,15 @@ main(int argc, char **argv)
 {
 	struct job job = { .way = HALO_LONG };
 	int status = 0;
+	uint32_t rows;
 	unsigned i;
 
 	comm_open(&argc, &argv);
 	parse(&job, argc, argv);
-	comm_attach(read_files(&job));
+	rows = (uint32_t)comm_max(comm_rank == 0 ? read_files(&job) : 0);
+	if (rows == 0)
+		comm_end(1, NULL); /* rank 0 has said why */
+	comm_attach(rows);
 	if (comm_rank == 0)
 		print_head(&job);
 	for (i = 0; i < job.files; i++)
@@ -178,7 +183,5 @@ main(int argc, char **argv)
 	for (i = 0; comm_rank == 0 && i < job.files; i++)
 		mtx_free(&job.mtx[i]);
 	free(job.mtx);
-	comm_barrier(); /* gasnet_exit by one ends all */
-	gasnet_exit(status);
-	return 0;
+	comm_end(status, NULL);
 }

@@ -67,12 +67,16 @@ void comm_attach(uint64_t doubles);
 char *comm_inbox(gex_Rank_t rank); /* as an address there */
 double *comm_room(gex_Rank_t rank);
 
-/* Prints the reason and ends the job. */
-_Noreturn void comm_fail(int status, const char *format, ...)
 #ifdef __GNUC__
-	__attribute__((format(printf, 2, 3)))
+#define COMM_PRINTF __attribute__((format(printf, 2, 3)))
+#else
+#define COMM_PRINTF
 #endif
-	;
+
+/* All ranks together: rank 0 prints the reason, if there is one, and the job ends. */
+_Noreturn void comm_end(int status, const char *format, ...) COMM_PRINTF;
+/* One rank alone. */
+_Noreturn void comm_fail(int status, const char *format, ...) COMM_PRINTF;
 
 /* ------------------------------------------------------------ cg_rows.c --- */
 

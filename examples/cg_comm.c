@@ -146,16 +146,35 @@ comm_barrier(void)
 	gex_Event_Wait(gex_Coll_BarrierNB(comm_tm, 0));
 }
 
+static void
+print_reason(const char *format, va_list args)
+{
+	fprintf(stderr, "cg: ");
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\n");
+}
+
+_Noreturn void
+comm_end(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (comm_rank == 0 && format != NULL)
+		print_reason(format, args);
+	va_end(args);
+	comm_barrier(); /* gasnet_exit by one ends all */
+	gasnet_exit(status);
+}
+
 _Noreturn void
 comm_fail(int status, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "cg: ");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	print_reason(format, args);
 	va_end(args);
-	fprintf(stderr, "\n");
 	gasnet_exit(status);
 }
 
@@ -215,10 +234,9 @@ comm_attach(uint64_t doubles)
 	int status;
 
 	bytes = (bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
-	if (comm_rank == 0 && bytes > most)
-		comm_fail(1, "a segment of %llu bytes is wanted, at most %llu are to be had",
-		          (unsigned long long)bytes, (unsigned long long)most);
-	comm_barrier(); /* nobody comes past this if rank 0 had to say so */
+	if (bytes > most)
+		comm_end(1, "a segment of %llu bytes is wanted, at most %llu are to be had",
+		         (unsigned long long)bytes, (unsigned long long)most);
 	status = gex_Segment_Attach(&segment, comm_tm, (uintptr_t)bytes);
 	if (status != GASNET_OK)
 		comm_fail(1, "no segment: %s", gasnet_ErrorDesc(status));

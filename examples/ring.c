@@ -68,6 +68,13 @@ go_round(gex_Rank_t me, gex_Rank_t ranks, unsigned rounds)
 	return 0;
 }
 
+static void
+end(int status)
+{
+	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); /* gasnet_exit by one ends all */
+	gasnet_exit(status);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -84,13 +91,13 @@ main(int argc, char **argv)
 	gex_EP_RegisterHandlers(ep, table, 1);
 	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); /* all have the handler */
 	rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
-	if (gex_TM_QueryRank(tm) == 0 && (rounds < 1 || rounds > 1000000000)) {
-		fprintf(stderr, "ring: ROUNDS must be a number from 1 to 1000000000\n");
-		gasnet_exit(2);
+	if (rounds < 1 || rounds > 1000000000) {
+		if (gex_TM_QueryRank(tm) == 0)
+			fprintf(stderr, "ring: ROUNDS must be a number from 1 to 1000000000\n");
+		end(2);
 	}
 	if (go_round(gex_TM_QueryRank(tm), gex_TM_QuerySize(tm), (unsigned)rounds) != 0)
 		gasnet_exit(1);
-	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); /* gasnet_exit by one ends all */
-	gasnet_exit(0);
+	end(0);
 	return 0;
 }
