@@ -15,6 +15,12 @@ includes="-I$tree/include -I$build/include -I$tree/include/smp-conduit"
 combinations='SEQ:c PARSYNC:c PAR:c SEQ:cc PARSYNC:cc PAR:cc'
 if [ "${CHECK_LEVEL:-full}" = quick ]; then combinations='SEQ:c PAR:cc'; fi
 
+# The compilers name the option that reports all errors differently.
+case $($cc --version 2>/dev/null) in
+*clang*) all_errors=-ferror-limit=0 ;;
+*) all_errors=-fmax-errors=0 ;;
+esac
+
 lower()
 {
 	echo "$1" | tr A-Z a-z
@@ -74,7 +80,7 @@ probe()
 #endif'
 	{ cat "$file" "$work/lines"; echo "$closing"; } >"$file.all"
 	mv "$file.all" "$file.all.$4"
-	$3 $flags -fmax-errors=0 -fsyntax-only "$file.all.$4" 2>"$work/errors"
+	$3 $flags $all_errors -fsyntax-only "$file.all.$4" 2>"$work/errors"
 	sed -n "s|^$file.all.$4:\([0-9]*\):.*error.*|\1|p" "$work/errors" | sort -un |
 		awk -v head="$head" '{ print $1 - head }' >"$work/bad"
 	awk 'NR == FNR { bad[$1]; next } FNR in bad' "$work/bad" "$work/names" >>"$work/absent"

@@ -1,12 +1,14 @@
 # surface-check --tested [AREA...]; sourced. Reads call sites after the preprocessor has made them,
 # so that names pasted together count, and macros by the preprocessor's own record of what it
-# expanded.
+# expanded, which gcc alone keeps.
+
+command -v g++ >/dev/null 2>&1 || { echo "surface-check: --tested needs gcc and g++" >&2; exit 1; }
 
 # calls_of FILE: the names that a conformance program calls
 calls_of()
 {
-	compiler=$cc
-	case $1 in *.cc) compiler=$cxx ;; esac
+	compiler=gcc
+	case $1 in *.cc) compiler=g++ ;; esac
 	$compiler -E -dU -D_GNU_SOURCE -DGASNET_PAR -I"$tree" $includes "$1" 2>/dev/null | awk '
 		/^# [0-9]+ "/ { own = $3 ~ /\/tests\/(conformance|lib)\//; next }
 		/^#define / { sub(/\(.*/, "", $2); print $2; next }

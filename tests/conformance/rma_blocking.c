@@ -58,7 +58,7 @@ one_put(struct pt_rng *rng, gex_Rank_t rank, size_t at, const char *src, size_t 
 		                        flags | GEX_FLAG_IMMEDIATE) == 0)
 			break;
 		/* refused: nothing was started */
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, area(rank) + at, src, nbytes, flags));
 	}
@@ -80,7 +80,7 @@ one_get(struct pt_rng *rng, gex_Rank_t rank, size_t at, char *dest, size_t nbyte
 		if (gex_RMA_GetBlocking(pt.tm, dest, rank, area(rank) + at, nbytes,
 		                        flags | GEX_FLAG_IMMEDIATE) == 0)
 			break;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		PT_OK(gex_RMA_GetBlocking(pt.tm, dest, rank, area(rank) + at, nbytes, flags));
 	}
