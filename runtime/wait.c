@@ -32,6 +32,7 @@ enum {
 	YIELDS_CROWDED = 200,
 	YIELDERS_PER_CPU = 2,
 	EMPTY_POLLS_BEFORE_YIELD = 32,
+	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
 };
 
 static void (*progress[MAX_PROGRESS])(void);
@@ -130,6 +131,33 @@ stop_yielding(struct psi_wait *wait)
 	wait->phase = LOOKING;
 }
 
+static void
+print_queue(const char *text)
+{
+	psi_log("  %s", text);
+}
+
+/* Once per process: what this rank waits for, and how its queues stand.  Only waits that sleep come
+ * here, and those that never do now and then, so those that go well pay nothing. */
+static void
+report_if_long(struct psi_wait *wait)
+{
+	static _Atomic int reported;
+	uint64_t now;
+
+	if (!psi.hang_report_ns)
+		return;
+	now = psi_now_ns();
+	if (!wait->since)
+		wait->since = now;
+	if (now - wait->since < psi.hang_report_ns ||
+	    atomic_exchange_explicit(&reported, 1, memory_order_relaxed))
+		return;
+	psi_log("has waited for %u s: %s; PST_HANG_REPORT=0 turns this report off",
+	        (unsigned)((now - wait->since) / 1000000000u), wait->where);
+	psi.ops->dump(psi.ep->port, print_queue);
+}
+
 /* Nothing arrived.  True if it is time to sleep. */
 static bool
 spin_on(struct psi_wait *wait)
@@ -152,6 +180,8 @@ spin_on(struct psi_wait *wait)
 	if (mode == GASNET_WAIT_SPIN) {
 		if (crowded)
 			sched_yield();
+		if (wait->spins % SPINS_PER_REPORT == 0)
+			report_if_long(wait);
 		return false;
 	}
 	if (wait->spins < looks + yields && (!crowded || may_yield(wait))) {
@@ -159,30 +189,6 @@ spin_on(struct psi_wait *wait)
 		return false;
 	}
 	return true;
-}
-
-static void
-print_queue(const char *text)
-{
-	psi_log("  %s", text);
-}
-
-/* Once per process: what this rank waits for, and how its queues stand.  Only waits that sleep come
- * here, so those that go well pay nothing. */
-static void
-report_if_long(struct psi_wait *wait)
-{
-	static _Atomic int reported;
-	uint64_t now = psi_now_ns();
-
-	if (!wait->since)
-		wait->since = now;
-	if (now - wait->since < psi.hang_report_ns ||
-	    atomic_exchange_explicit(&reported, 1, memory_order_relaxed))
-		return;
-	psi_log("has waited for %u s: %s; PST_HANG_REPORT=0 turns this report off",
-	        (unsigned)((now - wait->since) / 1000000000u), wait->where);
-	psi.ops->dump(psi.ep->port, print_queue);
 }
 
 /* A sleep must not outlast either bound. */
@@ -206,8 +212,7 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		psi.ops->sleep(port, wait->seq, sleep_bound_ns());
 		psi.ops->disarm(port);
 		wait->phase = SLEPT;
-		if (psi.hang_report_ns)
-			report_if_long(wait);
+		report_if_long(wait);
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
 	if (delivered) {

@@ -1,0 +1,78 @@
+/* A wait that takes long says once what it waits for, in every wait mode, and then goes on. */
+#include "tests/lib/pt_spawn.h"
+
+enum { REQ_GO = 128 };
+
+static pt_count gone;
+
+static void
+req_go(gex_Token_t token)
+{
+	(void)token;
+	PT_INC(gone);
+}
+
+/* The last rank lets the others wait twice. */
+static void
+job(int argc, char **argv)
+{
+	gex_AM_Entry_t table[] = { PT_HANDLER(REQ_GO, req_go, PT_REQ_SHORT, 0) };
+
+	pt_start(&argc, &argv, table, PT_COUNT(table), 1);
+	PT_OK(gasnet_set_waitmode(atoi(argv[1])));
+	pt_barrier();
+	for (int round = 1; round <= 2; round++) {
+		if (pt.rank == pt.size - 1) {
+			pt_sleep_ms(1200);
+			for (gex_Rank_t rank = 0; rank + 1 < pt.size; rank++)
+				PT_OK(gex_AM_RequestShort0(pt.tm, rank, REQ_GO, 0));
+		} else {
+			GASNET_BLOCKUNTIL(PT_GET(gone) == round);
+		}
+	}
+	PT_CHECK(pt.size > 1);
+	pt_finish();
+}
+
+static unsigned
+count_words(const char *text, const char *words)
+{
+	unsigned count = 0;
+
+	while ((text = strstr(text, words)) != NULL) {
+		text += strlen(words);
+		count++;
+	}
+	return count;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const soon[] = { "PST_HANG_REPORT=0.3", NULL };
+	static const char *const never[] = { "PST_HANG_REPORT=0", NULL };
+	const char *ranks = getenv("GASNET_PSHM_NODES");
+	const unsigned waiting = ranks ? (unsigned)atoi(ranks) - 1 : 0;
+	struct pt_outcome out;
+	char mode[12];
+
+	pt_prepare(argv);
+	if (argc > 1)
+		job(argc, argv);
+	if (waiting == 0)
+		pt_skip("needs a peer");
+	for (int i = 0; i < 4; i++) {
+		snprintf(mode, sizeof(mode), "%d", i % 3);
+		pt_phase(mode);
+		pt_spawn("/proc/self/exe", mode, i < 3 ? soon : never, 20000, &out);
+		if (out.status != 0)
+			PT_FAIL("wait mode %s ended with %d; it said:\n%s", mode, out.status, out.text);
+		/* the last rank may wait as well, at the end, on a slow machine */
+		if (i < 3 && count_words(out.text, "has waited for") < waiting)
+			PT_FAIL("wait mode %s: too few reports in:\n%s", mode, out.text);
+		if (i < 3 && !strstr(out.text, "hang_report.c:"))
+			PT_FAIL("wait mode %s: no place in:\n%s", mode, out.text);
+		PT_LE(count_words(out.text, "has waited for"), i < 3 ? waiting + 1 : 0);
+	}
+	return 0;
+}
