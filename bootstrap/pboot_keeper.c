@@ -1,5 +1,6 @@
 #include "bootstrap/pboot_keeper.h"
 
+#include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/oom.h"
 
@@ -23,32 +24,12 @@ pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint
 		keeper->cause_reported = false;
 }
 
-static uint64_t
-grace_ns(uint32_t size)
-{
-	static const char *const names[4] = {
-		"GASNET_EXITTIMEOUT", "GASNET_EXITTIMEOUT_MAX", "GASNET_EXITTIMEOUT_MIN",
-		"GASNET_EXITTIMEOUT_FACTOR",
-	};
-	const char *texts[4];
-	uint64_t grace;
-	int i, bad;
-
-	for (i = 0; i < 4; i++)
-		texts[i] = getenv(names[i]);
-	grace = pboot_rules_grace_ns(size, texts, &bad);
-	if (bad >= 0)
-		pboot_say("%s=%s is no number of seconds, and ignored", names[bad], texts[bad]);
-	return grace;
-}
-
 static bool
 wants_inherit(const struct pboot_keeper *keeper)
 {
-	const char *how = getenv("PST_HANDOVER");
 	const uint64_t spare = 128;	/* descriptors that a rank has for itself */
 
-	if (how && strcmp(how, "socket") == 0)
+	if (pboot_settings_by_socket())
 		return false;
 	return PBOOT_FILES((uint64_t)keeper->plan->size) + spare <=
 	    keeper->origin->files_limit.rlim_cur;
@@ -72,8 +53,8 @@ allocate(struct pboot_keeper *keeper)
 	}
 	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
 		keeper->callers[i].sock = -1;
-	pboot_rules_init(&keeper->rules, size, rules, grace_ns(size), keeper->plan->timeout_ns,
-	    psi_now_ns());
+	pboot_rules_init(&keeper->rules, size, rules, pboot_settings_grace_ns(size),
+	    keeper->plan->timeout_ns, psi_now_ns());
 	return true;
 }
 

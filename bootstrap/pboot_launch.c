@@ -6,6 +6,7 @@
 #include "bootstrap/pboot_launch.h"
 
 #include "bootstrap/pboot_keeper.h"
+#include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
 
 #include <errno.h>
@@ -303,6 +304,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	static struct launcher self;
 	int ends[2], status;
 
+	pboot_settings_check();
 	self.plan = plan;
 	self.status = -1;
 	change_origin(&self.origin);

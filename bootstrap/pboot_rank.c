@@ -5,6 +5,7 @@
 #include "bootstrap/pboot_rank.h"
 
 #include "bootstrap/pboot_descend.h"
+#include "bootstrap/pboot_settings.h"
 #include "runtime/util/log.h"
 
 #include <errno.h>
@@ -72,22 +73,6 @@ on_control(int sig)
 	errno = saved;
 }
 
-static int
-death_signal_choose(void)
-{
-	const char *text = getenv("PST_DEATH_SIGNAL");
-	char *end;
-	long value;
-
-	if (!text || !*text)
-		return SIGRTMAX - 2; /* qemu keeps the two above for itself */
-	value = strtol(text, &end, 10);
-	if (*end != '\0' || value < SIGRTMIN || value > SIGRTMAX)
-		psi_log_refuse("PST_DEATH_SIGNAL=%s is no real-time signal; choose a number from %d to %d",
-		    text, SIGRTMIN, SIGRTMAX);
-	return (int)value;
-}
-
 /* The signal says which file it comes from only by F_SETSIG; SIGIO stays the client's. */
 static int
 death_signal_arm(void)
@@ -113,7 +98,7 @@ pboot_control_open(void)
 {
 	int err;
 
-	pboot_self.death_signal = death_signal_choose();
+	pboot_self.death_signal = pboot_settings_death_signal();
 	if (control_is_ours()) {
 		fcntl(pboot_self.seat.control, F_SETFD, FD_CLOEXEC);
 		err = say(PBOOT_MSG_HELLO, PBOOT_WIRE_VERSION, NULL);

@@ -1,0 +1,21 @@
+/* The settings that launcher and keeper read themselves.  Their rows stand in the runtime's tables. */
+#ifndef PBOOT_SETTINGS_H
+#define PBOOT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Ends the process with one line and status 2 where a value makes no sense; before any rank is
+ * started, so that it is said once. */
+void pboot_settings_check(void);
+
+/* GASNET_EXITTIMEOUT*: the time that ranks of a job of this size have to end. */
+uint64_t pboot_settings_grace_ns(uint32_t size);
+
+/* PST_HANDOVER */
+bool pboot_settings_by_socket(void);
+
+/* PST_DEATH_SIGNAL */
+int pboot_settings_death_signal(void);
+
+#endif
