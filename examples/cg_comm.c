@@ -146,7 +146,7 @@ comm_barrier(void)
 	gex_Event_Wait(gex_Coll_BarrierNB(comm_tm, 0));
 }
 
-static void
+__attribute__((format(printf, 1, 0))) static void
 print_reason(const char *format, va_list args)
 {
 	fprintf(stderr, "cg: ");
