@@ -26,34 +26,34 @@ enum {
 struct pboot_job {
 	uint32_t rank, size;
 	uint32_t host_count, host_index;	/* hosts of the job; this rank's */
-	const uint32_t *host_of;	/* [size], host index of each rank; lives as long as the job */
+	const uint32_t *host_of;	/* [size], host index of each rank; not to be freed */
 	bool direct;		/* the client's process started the job itself, no launcher */
 };
 
 /*
- * Joins the job, or makes one.  Called once, in init, by the thread that calls init; nothing else of
- * this file may be called before.  Recognises a start by penstock-run; else GASNET_PSHM_NODES=n makes
- * this process the launcher and its n grandchildren the ranks, and only those return; else the
- * process is the only rank, and there is no keeper.  Streams are flushed before the fork.  Returns 0
- * and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the process
- * with one line and status 2; a keeper that is gone or of another version, with status 1.  In a
- * launched rank PST_JOB_CONTROL and PST_JOB_FILES are taken out of the environment, so that programs
- * which the client starts are not taken for ranks; PST_JOB_RANK and PST_JOB_SIZE stay.
+ * Joins the job, or makes one.  Called once, in init, by the thread that calls init; nothing else
+ * of this file may be called before.  Recognises a start by penstock-run; else GASNET_PSHM_NODES=n
+ * makes this process the launcher and its n grandchildren the ranks, and only those return; else
+ * the process is the only rank, and there is no keeper.  Streams are flushed before the fork.
+ * Returns 0 and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the
+ * process with one line and status 2; a keeper that is gone or of another version, with status 1.
+ * In a launched rank PST_JOB_CONTROL and PST_JOB_FILES are taken out of the environment, so that
+ * programs which the client starts are not taken for ranks; PST_JOB_RANK and PST_JOB_SIZE stay.
  */
 int pboot_open(struct pboot_job *job_out);
 
 /*
- * A descriptor of the job's shared file `index': 0 is the control arena, 1 + r the segment of rank r.
- * Any thread; blocks for a message to the keeper at most.  The caller closes it; it is close-on-exec,
- * and each call gives one of its own.  Files begin empty: whoever needs them calls ftruncate.
- * Returns the descriptor, or the negative of an errno value after one line on stderr (no descriptors
- * left, the keeper gone, index out of range).
+ * A descriptor of the job's shared file `index': 0 is the control arena, 1 + r the segment of rank
+ * r. Any thread; blocks for a message to the keeper at most.  The caller closes it; it is
+ * close-on-exec, and each call gives one of its own.  Files begin empty: whoever needs them calls
+ * ftruncate. Returns the descriptor, or the negative of an errno value after one line on stderr (no
+ * descriptors left, the keeper gone, index out of range).
  */
 int pboot_memory(unsigned index);
 
 /*
- * Closes inherited descriptors that nobody asked for; pboot_memory still works, and asks the keeper.
- * Called once per rank when the usual files are mapped.
+ * Closes inherited descriptors that nobody asked for; pboot_memory still works, and asks the
+ * keeper. Called once per rank when the usual files are mapped.
  */
 void pboot_release(void);
 
@@ -72,14 +72,14 @@ void pboot_exchange(const void *mine, size_t len_bytes, void *all_out);
 
 /*
  * This rank asks to end the job with `code', and ends at once; flushes nothing and runs no atexit
- * handler.  Any thread, any time after pboot_open, signal handlers included.  The keeper gives ranks
- * that have not asked a short time, then SIGQUIT, then SIGKILL.
+ * handler.  Any thread, any time after pboot_open, signal handlers included.  The keeper gives
+ * ranks that have not asked a short time, then SIGQUIT, then SIGKILL.
  */
 void pboot_leave(int code) __attribute__((noreturn));
 
 /*
- * This rank is about to end by exit(code) or by return from main, which ends the job with that code.
- * Called by an atexit handler; returns, the process then ends by itself.  Any thread.
+ * This rank is about to end by exit(code) or by return from main, which ends the job with that
+ * code. Called by an atexit handler; returns, the process then ends by itself.  Any thread.
  */
 void pboot_note_exit(int code);
 
@@ -92,8 +92,8 @@ void pboot_note_parting(int code);
 /*
  * A fatal error's first line, without newline, kept by the keeper and named as the cause if this
  * rank's end turns out to be the first.  Any thread, signal handlers included; text longer than
- * PBOOT_CAUSE_MAX is cut.  The caller has printed the text itself.  An empty text says that what was
- * printed is all there is to say: the keeper then adds no line.
+ * PBOOT_CAUSE_MAX is cut.  The caller has printed the text itself.  An empty text says that what
+ * was printed is all there is to say: the keeper then adds no line.
  */
 void pboot_note_cause(const char *text);
 

@@ -18,8 +18,8 @@ struct pboot_plan {
 };
 
 /*
- * Starts the job, waits for its end, and returns its status, for exit().  Messages have been printed.
- * Called once, by a process with one thread.
+ * Starts the job, waits for its end, and returns its status, for exit().  Messages have been
+ * printed. Called once, by a process with one thread.
  */
 int pboot_launcher_run(const struct pboot_plan *plan);
 

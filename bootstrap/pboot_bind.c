@@ -12,7 +12,8 @@ core_of(int cpu)
 	FILE *file;
 	int first;
 
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+	snprintf(path, sizeof path,
+	    "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
 	file = fopen(path, "re");
 	if (!file)
 		return cpu;

@@ -1,8 +1,9 @@
 /*
- * Barrier and exchange before the runtime has memory of its own: one shared file that all ranks map.
+ * Barrier and exchange before the runtime has memory of its own: one shared file that all ranks
+ * map.
  *
- * Pairs:  B1 (last to arrive) -> B2 (the others)   what ranks wrote before the barrier
- * The counter's own order (acq_rel) hands everyone's writes to the last to arrive.
+ * Pairs:  B1 (last to arrive) -> B2 (the others)   what ranks wrote before the barrier The
+ * counter's own order (acq_rel) hands everyone's writes to the last to arrive.
  */
 #include "bootstrap/pboot_rank.h"
 
@@ -25,8 +26,9 @@ struct board {
 /* NULL in a job of one. */
 static struct board *board;
 static uint32_t board_size;
-/* Exchanges done by this rank; odd and even ones use different halves, so that one barrier does: who
- * writes a half again has passed the next exchange's barrier, hence all have read the former. */
+/* Exchanges done by this rank; odd and even ones use different halves, so that one barrier does:
+ * who writes a half again has passed the next exchange's barrier, hence all have read the
+ * former. */
 static uint32_t exchanges;
 
 static size_t

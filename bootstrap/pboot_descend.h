@@ -1,7 +1,7 @@
 /*
- * Finding and ending processes that descend from this one.  As a subreaper this process inherits the
- * children of descendants that end, so repeated walks find all; without that feature, programs are
- * also found by the job's random name in the environment they were started with.
+ * Finding and ending processes that descend from this one.  As a subreaper this process inherits
+ * the children of descendants that end, so repeated walks find all; without that feature, programs
+ * are also found by the job's random name in the environment they were started with.
  */
 #ifndef PBOOT_DESCEND_H
 #define PBOOT_DESCEND_H

@@ -1,4 +1,5 @@
-/* Passing signals on, hearing of deaths, and the end of the job: ask, kill, leave nothing behind. */
+/* Passing signals on, hearing of deaths, and the end of the job: ask, kill, leave nothing
+ * behind. */
 #include "bootstrap/pboot_keeper.h"
 
 #include "runtime/util/clock.h"

@@ -66,7 +66,8 @@ pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_rank_rul
 }
 
 static bool
-cause_set(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail, int code)
+cause_set(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail,
+    int code)
 {
 	if (rules->cause.kind != PBOOT_CAUSE_NONE && (rules->cause.code != 0 || code == 0))
 		return false;

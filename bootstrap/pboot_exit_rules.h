@@ -2,8 +2,8 @@
  * How a job ends: pure decisions, no system calls.  The keeper feeds events and the time, and does
  * what the rules say.
  *
- *     RUNNING --a rank asks to end--> ASKING --short time over, or a failure--> ENDING --grace--> KILLING
- *     RUNNING --a failure-------------------------------------------------------^
+ *     RUNNING --a rank asks to end--> ASKING --time over, or a failure--> ENDING --grace--> KILLING
+ *     RUNNING --a failure-------------------------------------------------^
  *
  * In ASKING the others may ask by themselves; entering ENDING sends SIGQUIT (SIGTERM to processes
  * that never entered init); entering KILLING sends SIGKILL.  The job is over when no rank is alive.
@@ -74,7 +74,8 @@ struct pboot_rules {
 	struct pboot_rank_rule *ranks;	/* [size], the caller's memory, zeroed */
 };
 
-/* Lengths in ns.  How long the first rank that asks waits for the others; how long all then have. */
+/* Lengths in ns.  How long the first rank that asks waits for the others; how long all then
+ * have. */
 uint64_t pboot_rules_ask_ns(uint32_t size);
 /* total, max, min and factor are the texts of GASNET_EXITTIMEOUT*, NULL if unset; a text that is no
  * number of seconds counts as unset, and its index (0 to 3) goes to *bad_out, else -1. */

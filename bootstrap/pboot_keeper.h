@@ -1,7 +1,7 @@
 /*
- * The keeper: one thread, one loop.  It makes the shared files, forks the ranks, hears what they say,
- * and ends the job as the exit rules decide.  Everything it waits for arrives as a descriptor that
- * becomes readable, or as a time that passes.
+ * The keeper: one thread, one loop.  It makes the shared files, forks the ranks, hears what they
+ * say, and ends the job as the exit rules decide.  Everything it waits for arrives as a descriptor
+ * that becomes readable, or as a time that passes.
  */
 #ifndef PBOOT_KEEPER_H
 #define PBOOT_KEEPER_H
@@ -16,7 +16,7 @@ enum { PBOOT_CALLERS_MAX = 64, PBOOT_HOST_BYTES = 65 };
 
 struct pboot_keeper_rank {
 	pid_t pid;		/* the keeper's child */
-	pid_t init_pid;		/* the process that entered init: the child or a descendant; 0 none */
+	pid_t init_pid;		/* the process in init: the child or a descendant; 0 none */
 	int init_pidfd;		/* of init_pid where it is no child; -1 none */
 	int control;		/* the keeper's end; -1 closed */
 	/* init_pid is gone, the child has until then to end; 0: not so; UINT64_MAX: told */
@@ -64,7 +64,7 @@ struct pboot_keeper {
 	struct pollfd *polls;	/* [PBOOT_WATCHES(size)], filled anew for each wait */
 	struct pboot_watch *watches;	/* what each of them is */
 	uint32_t watch_count;
-	uint64_t group_signal_ns[65];	/* when the keeper itself got a signal, as all of its group did */
+	uint64_t group_signal_ns[65];	/* when the keeper got a signal, as its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
 	uint64_t oom_kills;	/* of this host or group before the job */
 	struct pboot_spared spared;	/* the relay */
@@ -87,8 +87,8 @@ int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out);
 void pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_serve_callers(struct pboot_keeper *keeper);
 
-/* pboot_watch.c: waiting.  wait fills polls and watches with what happened, or nothing; ended is for a
- * pidfd that became readable; lost looks whether a rank's process in init is gone. */
+/* pboot_watch.c: waiting.  wait fills polls and watches with what happened, or nothing; ended is
+ * for a pidfd that became readable; lost looks whether a rank's process in init is gone. */
 void pboot_watch_wait(struct pboot_keeper *keeper);
 void pboot_watch_ended(struct pboot_keeper_rank *self);
 void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);

@@ -1,7 +1,7 @@
 /*
- * The launcher: it passes signals on to the keeper and waits for its word.  In a direct start this is
- * the client's own process, so nothing here allocates, uses stdio, or lets the client's code run:
- * all signals are blocked, and other threads that exist are parked.
+ * The launcher: it passes signals on to the keeper and waits for its word.  In a direct start this
+ * is the client's own process, so nothing here allocates, uses stdio, or lets the client's code
+ * run: all signals are blocked, and other threads that exist are parked.
  */
 #include "bootstrap/pboot_launch.h"
 
@@ -33,7 +33,7 @@ struct launcher {
 	int keeper_status;
 	int status;			/* the job's, -1 until the keeper said it */
 	pid_t *ranks;			/* [size], as the keeper told */
-	char name[PBOOT_NAME_BYTES];	/* the job's, which its programs have in their environment */
+	char name[PBOOT_NAME_BYTES];	/* the job's, in its programs' environment */
 	bool subreaper;
 };
 
@@ -224,7 +224,8 @@ end_abandoned(struct launcher *self)
 	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
 }
 
-/* On a thread that ThreadSanitizer may not know: no instrumentation, no function that it replaces. */
+/* On a thread that ThreadSanitizer may not know: no instrumentation, no function that it
+ * replaces. */
 static void __attribute__((no_sanitize("thread")))
 park_forever(int sig)
 {
@@ -273,8 +274,8 @@ park_others(void)
 	park_prepare();
 	pboot_each_number("/proc/self/task", park_thread, &parked);
 	if (parked > 0)
-		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks", parked,
-		    parked > 1 ? "s" : "", parked > 1 ? "" : "es");
+		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks",
+		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
 }
 
 static int

@@ -49,7 +49,8 @@ open_alone(void)
 	uint32_t i;
 
 	if (!quiet || !strchr("1yY", *quiet) || !*quiet)
-		psi_log("warning: a job of one rank; penstock-run -n N or GASNET_PSHM_NODES=N starts more");
+		psi_log("warning: a job of one rank; penstock-run -n N or GASNET_PSHM_NODES=N "
+		    "starts more");
 	pboot_self.alone = true;
 	pboot_self.direct = true;
 	*seat = (struct pboot_seat) { .size = 1, .control = -1 };

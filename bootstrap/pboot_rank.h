@@ -11,7 +11,8 @@ struct pboot_rank {
 	bool direct;
 	int death_signal;
 	bool reconnected;	/* the control socket was lost and opened by name */
-	unsigned fetched, missing;	/* files from the keeper; of these, inherited ones that were lost */
+	unsigned fetched;	/* files from the keeper */
+	unsigned missing;	/* of these, inherited ones that were lost */
 };
 
 /* Written by pboot_open, then read only, but for seat.control, seat.files and the counts, which are

@@ -1,7 +1,8 @@
 /*
- * --tag-output: a process between the ranks and the launcher's stdout and stderr, which writes whole
- * lines with the rank in front.  A process of its own, because a reader that is slow may block it and
- * must not block the keeper.  It ends when every rank's pipes are closed, or nobody reads.
+ * --tag-output: a process between the ranks and the launcher's stdout and stderr, which writes
+ * whole lines with the rank in front.  A process of its own, because a reader that is slow may
+ * block it and must not block the keeper.  It ends when every rank's pipes are closed, or nobody
+ * reads.
  */
 #include "bootstrap/pboot_keeper.h"
 

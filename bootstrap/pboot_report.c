@@ -41,7 +41,8 @@ report_leave(const struct pboot_keeper *keeper, const char *who, const char *not
 	uint32_t count = list_at_work(keeper, others);
 
 	if (cause->code != 0 && count > 0)
-		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to end%s",
+		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to "
+		    "end%s",
 		    who, cause->detail, count > 1 ? "s" : "", others, note);
 }
 
@@ -157,7 +158,8 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	if (rank->note && !*rank->note)
 		return;
 	snprintf(who, sizeof who, "rank %u (%s, pid %d)", cause->rank, keeper->host, (int)pid);
-	snprintf(note, sizeof note, "%s%.600s", rank->note ? ": " : "", rank->note ? rank->note : "");
+	snprintf(note, sizeof note, "%s%.600s", rank->note ? ": " : "",
+	    rank->note ? rank->note : "");
 	report_rank(keeper, who, note);
 	report_job(keeper);
 }
@@ -171,7 +173,8 @@ pboot_report_start(const struct pboot_keeper *keeper)
 
 	if (!verbose || !*verbose || !strchr("1yY", *verbose))
 		return;
-	pboot_say("the keeper is pid %d on %s; shared memory is %s, %s", (int)getpid(), keeper->host,
+	pboot_say("the keeper is pid %d on %s; shared memory is %s, %s", (int)getpid(),
+	    keeper->host,
 	    keeper->file_kind, keeper->inherit ? "inherited" : "handed over by socket");
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		pboot_say("rank %u is pid %d", rank, (int)keeper->ranks[rank].pid);

@@ -9,8 +9,8 @@
 static void __attribute__((noreturn))
 refuse(const char *name)
 {
-	psi_log("%s is not what penstock-run sets; start the program by penstock-run, or without it",
-	    name);
+	psi_log("%s is not what penstock-run sets; start the program by penstock-run, or without "
+	    "it", name);
 	exit(1);
 }
 
@@ -41,8 +41,8 @@ check_version(int version)
 {
 	if (version == PBOOT_WIRE_VERSION)
 		return;
-	psi_log("the launcher speaks version %d of the job protocol, this program's library version "
-	    "%d; use penstock-run and library of one release", version, PBOOT_WIRE_VERSION);
+	psi_log("the launcher speaks version %d of the job protocol, this program's library "
+	    "version %d; use penstock-run and library of one release", version, PBOOT_WIRE_VERSION);
 	exit(1);
 }
 

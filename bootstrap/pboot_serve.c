@@ -96,8 +96,8 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 }
 
 /*
- * End of file: every process that held the rank's end has closed it.  That is no death: waitpid tells
- * of our child's, and pidfd or a look at intervals of another's.
+ * End of file: every process that held the rank's end has closed it.  That is no death: waitpid
+ * tells of our child's, and pidfd or a look at intervals of another's.
  */
 static void
 serve_end_of_file(struct pboot_keeper_rank *self)

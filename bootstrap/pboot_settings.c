@@ -58,7 +58,9 @@ death_signal_parse(const char *text)
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	return end != text && *end == '\0' && value >= SIGRTMIN && value <= SIGRTMAX ? (int)value : 0;
+	if (end == text || *end != '\0' || value < SIGRTMIN || value > SIGRTMAX)
+		return 0;
+	return (int)value;
 }
 
 int
@@ -86,6 +88,7 @@ pboot_settings_check(void)
 	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
 		psi_log_refuse("PST_HANDOVER=%s: expected inherit or socket", handover);
 	if (psi_deny_unknown())
-		psi_log_refuse("PST_DENY=%s: expected a list of known features", getenv("PST_DENY"));
+		psi_log_refuse("PST_DENY=%s: expected a list of known features",
+		    getenv("PST_DENY"));
 	pboot_settings_death_signal();
 }

@@ -1,4 +1,5 @@
-/* The settings that launcher and keeper read themselves.  Their rows stand in the runtime's tables. */
+/* The settings that launcher and keeper read themselves.  Their rows stand in the runtime's
+ * tables. */
 #ifndef PBOOT_SETTINGS_H
 #define PBOOT_SETTINGS_H
 

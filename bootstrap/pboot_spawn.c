@@ -1,5 +1,5 @@
-/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs, and
- * nothing of the keeper's memory changes there but errno. */
+/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs,
+ * and nothing of the keeper's memory changes there but errno. */
 #include "bootstrap/pboot_keeper.h"
 
 #include <errno.h>
@@ -82,8 +82,8 @@ environment_for(const struct pboot_keeper *keeper, struct rank_environment *env,
 	    keeper->name);
 }
 
-/* What the keeper changed for itself is put back.  The keeper may have died before the signal of its
- * death was asked for. */
+/* What the keeper changed for itself is put back.  The keeper may have died before the signal of
+ * its death was asked for. */
 static void
 restore_origin(const struct pboot_keeper *keeper)
 {
@@ -215,13 +215,13 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 }
 
 /*
- * 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.  vfork: a child
- * that runs a program has the keeper's memory, in which it changes nothing, until the program starts;
- * that spares a copy of tables and pages for each rank.
+ * 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.  vfork: a
+ * child that runs a program has the keeper's memory, in which it changes nothing, until the program
+ * starts; that spares a copy of tables and pages for each rank.
  */
 static int
-spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank, const int outputs[2],
-    struct pboot_seat *seat_out)
+spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
+    const int outputs[2], struct pboot_seat *seat_out)
 {
 	struct stat info = { 0 };
 	int ends[2], err;

@@ -1,4 +1,5 @@
-/* What the keeper waits for: descriptors, times, and the ends of processes that are not its children. */
+/* What the keeper waits for: descriptors, times, and the ends of processes that are not its
+ * children. */
 #include "bootstrap/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
@@ -12,7 +13,8 @@
 static const uint64_t vanish_wait_ns = 200 * MS;
 static const uint64_t look_again_ns = 200 * MS;
 
-/* A process in init that is no child of ours, without pidfd: nothing tells of its end but looking. */
+/* A process in init that is no child of ours, without pidfd: nothing tells of its end but
+ * looking. */
 static bool
 wants_looking(const struct pboot_keeper_rank *self)
 {

@@ -167,13 +167,13 @@ check_client(const struct request *request)
 	char *path = find_client(request->command, conduit, sizeof conduit);
 
 	if (!path) {
-		fprintf(stderr, "%s: warning: no word of the command is a program of this library: %s\n",
-		    program_name, request->command[0]);
+		fprintf(stderr, "%s: warning: no word of the command is a program of this library: "
+		    "%s\n", program_name, request->command[0]);
 		return;
 	}
 	if (strcmp(conduit, "SMP") != 0)
-		program_refuse("%s was linked for conduit %s; use the launcher of that conduit", path,
-		    conduit);
+		program_refuse("%s was linked for conduit %s; use the launcher of that conduit",
+		    path, conduit);
 	if (!program_string(path, "FORKSpawner", spawner, sizeof spawner))
 		program_refuse("%s cannot be started by fork", path);
 	free(path);
@@ -194,7 +194,11 @@ say_command(const struct request *request)
 static int
 run(const struct request *request, const char *path)
 {
-	struct pboot_plan plan = { .size = request->size, .argv = request->command, .program = path };
+	struct pboot_plan plan = {
+		.size = request->size,
+		.argv = request->command,
+		.program = path,
+	};
 
 	if (request->dry_run)
 		return 0;

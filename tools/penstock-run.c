@@ -126,8 +126,8 @@ parse(struct pboot_plan *plan, int argc, char **argv)
 	if (optind == argc)
 		program_refuse("no program named; see --help");
 	if (plan->stdin_rank >= (int64_t)plan->size)
-		program_refuse("--stdin %lld: the job has ranks 0 to %u", (long long)plan->stdin_rank,
-		    plan->size - 1);
+		program_refuse("--stdin %lld: the job has ranks 0 to %u",
+		    (long long)plan->stdin_rank, plan->size - 1);
 }
 
 int

@@ -65,8 +65,8 @@ join_path(const char *directory, size_t len, const char *word)
 	return path;
 }
 
-/* As the shell: the first executable file counts; one that is not is remembered for the message, and
- * directories that may not be searched are passed over. */
+/* As the shell: the first executable file counts; one that is not is remembered for the message,
+ * and directories that may not be searched are passed over. */
 static int
 search_path(const char *word, char **path_out)
 {
@@ -120,8 +120,8 @@ program_path_or_refuse(const char *word)
 	if (err == EISDIR)
 		program_refuse("%s: a directory, not a program", word);
 	if (err == ENOENT && !strchr(word, '/'))
-		program_refuse("%s: no such program in PATH; name it with its directory, as ./%s", word,
-		    word);
+		program_refuse("%s: no such program in PATH; name it with its directory, as ./%s",
+		    word, word);
 	if (err)
 		program_refuse("%s: %s", word, strerror(err));
 	return path;

@@ -1,7 +1,8 @@
 /*
- * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or `all',
- * `half') does HOW at the moment WHEN, and the others stay where they are.  Each rank first touches
- * the file named by MEMBER_AT, with its rank appended and its pid inside, when it is at the moment.
+ * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or
+ * `all', `half') does HOW at the moment WHEN, and the others stay where they are.  Each rank first
+ * touches the file named by MEMBER_AT, with its rank appended and its pid inside, when it is at the
+ * moment.
  */
 #include <gasnetex.h>
 
@@ -117,11 +118,12 @@ static void
 start(int *argc, char ***argv)
 {
 	gex_AM_Entry_t table[] = {
-		{ ON_END, (gex_AM_Fn_t)on_end, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "end" },
-		{ ON_FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
-		  "flood" },
-		{ ON_FLOOD_REPLY, (gex_AM_Fn_t)on_flood_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0,
-		  NULL, "flood reply" },
+		{ ON_END, (gex_AM_Fn_t)on_end, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL,
+		  "end" },
+		{ ON_FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0,
+		  NULL, "flood" },
+		{ ON_FLOOD_REPLY, (gex_AM_Fn_t)on_flood_reply,
+		  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "flood reply" },
 	};
 
 	if (gex_Client_Init(&client, &ep, &tm, "MEMBER", argc, argv, 0) != GASNET_OK ||
