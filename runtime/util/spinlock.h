@@ -1,6 +1,7 @@
 /*
  * A lock for sections of some tens of instructions, in memory of one process.  Never held while a
- * handler runs or a system call is made, except the yield of a thread that waits for it.
+ * handler runs.  System calls under it: the yield of a thread that waits for it, and those by which
+ * the sleeping protocol fences others or wakes them, which never block.
  */
 #ifndef PSI_UTIL_SPINLOCK_H
 #define PSI_UTIL_SPINLOCK_H

@@ -2,7 +2,7 @@
  * Copy and flag: one thread copies and sets a flag, release; the other sees the flag, acquire, and
  * must see all bytes of that round.  For each way to copy and each size, on two CPUs.
  *
- *     copy_litmus [rounds]
+ *     copy_litmus [rounds [whole]]     whole: as many for every routine and size
  */
 #include <pthread.h>
 #include <sched.h>
@@ -147,6 +147,7 @@ main(int argc, char **argv)
 	};
 	struct run run = { .rounds = 0 };
 	const long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : default_rounds();
+	const int whole = argc > 2;
 	long stale = 0;
 
 	if (!two_cpus(run.cpu)) {
@@ -163,7 +164,8 @@ main(int argc, char **argv)
 			long now;
 
 			run.len_bytes = classes[c].len_bytes;
-			run.rounds = rounds / classes[c].divisor / share_of(kind) + 1;
+			run.rounds = whole ? rounds
+			                   : rounds / classes[c].divisor / share_of(kind) + 1;
 			now = run_one(&run);
 			printf("%-11s %8zu bytes %8ld rounds %6ld stale %8.1f ns a round\n",
 			       run.way->name, run.len_bytes, run.rounds, now,
