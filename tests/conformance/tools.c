@@ -113,7 +113,7 @@ static void
 check_order(void)
 {
 	struct shared *shared = (struct shared *)(void *)pt.peers[0].local;
-	unsigned round, rounds = (unsigned)pt_scale(2000, 20000);
+	unsigned round, rounds = (unsigned)pt_scale(500, 4000);
 
 	PT_CHECK(shared != NULL);
 	if (pt.rank == 0)
