@@ -18,6 +18,17 @@ pboot_rules_ask_ns(uint32_t size)
 	return ask < 250 * MS ? ask : 250 * MS;
 }
 
+uint64_t
+pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns)
+{
+	const uint64_t total = 1750 * MS, least = pboot_rules_ask_ns(size);
+	uint64_t ask = grace_ns < total ? total - grace_ns : 0;
+
+	if (ask > 800 * MS)
+		ask = 800 * MS;
+	return ask > least ? ask : least;
+}
+
 /* Seconds as a decimal number; false if the text is none, negative, or over a day. */
 static bool
 seconds_parse(const char *text, double *seconds_out)
@@ -95,7 +106,8 @@ end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t ran
 {
 	if (rules->phase == PBOOT_RUNNING) {
 		rules->phase = PBOOT_ASKING;
-		rules->deadline_ns = now_ns + rules->ask_ns;
+		rules->deadline_ns = now_ns + (code ? rules->ask_ns :
+		    pboot_rules_ask_ok_ns(rules->size, rules->grace_ns));
 	}
 	return cause_set(rules, kind, rank, code, code);
 }

@@ -74,9 +74,12 @@ struct pboot_rules {
 	struct pboot_rank_rule *ranks;	/* [size], the caller's memory, zeroed */
 };
 
-/* Lengths in ns.  How long the first rank that asks waits for the others; how long all then
- * have. */
+/* Lengths in ns.  How long the first rank that asks waits for the others: a short while if it brings
+ * an error; longer if it brings 0, since all ranks are then most likely on their way to the same
+ * call, and one that has lost its CPU for a moment must not lose its buffered output.  Both together
+ * with the grace stay under 2 s.  Then, how long all have after that. */
 uint64_t pboot_rules_ask_ns(uint32_t size);
+uint64_t pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns);
 /* total, max, min and factor are the texts of GASNET_EXITTIMEOUT*, NULL if unset; a text that is no
  * number of seconds counts as unset, and its index (0 to 3) goes to *bad_out, else -1. */
 uint64_t pboot_rules_grace_ns(uint32_t size, const char *const texts[4], int *bad_out);

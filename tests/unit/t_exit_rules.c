@@ -120,6 +120,17 @@ START_TEST(one_that_asks_gives_the_others_time_to_ask)
 }
 END_TEST
 
+START_TEST(one_that_ends_well_gives_the_others_longer)
+{
+	all_join();
+	event(PBOOT_EV_LEAVE, 0, 0);
+	now += 700 * MS;
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_NOTHING);
+	now += 100 * MS;
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_QUIT);
+}
+END_TEST
+
 START_TEST(where_all_asked_nobody_gets_a_signal)
 {
 	uint32_t rank;
@@ -127,7 +138,7 @@ START_TEST(where_all_asked_nobody_gets_a_signal)
 	all_join();
 	for (rank = 0; rank < SIZE; rank++)
 		event(PBOOT_EV_EXIT, rank, 0);
-	now += pboot_rules_ask_ns(SIZE);
+	now += pboot_rules_ask_ok_ns(SIZE, 500 * MS);
 	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_NOTHING);
 	now += 500 * MS;
 	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_KILL);
@@ -150,7 +161,7 @@ START_TEST(what_our_own_signals_cause_is_no_cause)
 {
 	all_join();
 	event(PBOOT_EV_LEAVE, 0, 0);
-	now += pboot_rules_ask_ns(SIZE);
+	now += pboot_rules_ask_ok_ns(SIZE, 500 * MS);
 	pboot_rules_due(&rules, now);
 	ck_assert_int_eq(pboot_rules_quit_signal(&rules, 1), SIGQUIT);
 	ck_assert_int_eq(pboot_rules_quit_signal(&rules, 2), SIGQUIT);
@@ -170,7 +181,7 @@ START_TEST(a_crash_while_ending_beats_zero)
 {
 	all_join();
 	event(PBOOT_EV_EXIT, 0, 0);
-	now += pboot_rules_ask_ns(SIZE);
+	now += pboot_rules_ask_ok_ns(SIZE, 500 * MS);
 	pboot_rules_due(&rules, now);
 	pboot_rules_quit_signal(&rules, 1);
 	ck_assert(event(PBOOT_EV_DIED, 1, killed(SIGABRT)));
@@ -278,6 +289,8 @@ START_TEST(lengths_fit_in_two_seconds)
 		ck_assert_uint_le(grace, 1500 * MS);
 		ck_assert_uint_le(pboot_rules_ask_ns(size), 250 * MS);
 		ck_assert_uint_lt(grace + pboot_rules_ask_ns(size), 1800 * MS);
+		ck_assert_uint_ge(pboot_rules_ask_ok_ns(size, grace), pboot_rules_ask_ns(size));
+		ck_assert_uint_lt(grace + pboot_rules_ask_ok_ns(size, grace), 1800 * MS);
 	}
 }
 END_TEST
@@ -314,6 +327,7 @@ main(void)
 	tcase_add_test(tests, the_first_failure_wins);
 	tcase_add_test(tests, zero_loses_to_what_comes_later);
 	tcase_add_test(tests, one_that_asks_gives_the_others_time_to_ask);
+	tcase_add_test(tests, one_that_ends_well_gives_the_others_longer);
 	tcase_add_test(tests, where_all_asked_nobody_gets_a_signal);
 	tcase_add_test(tests, a_death_by_signal_sends_quit_at_once);
 	tcase_add_test(tests, what_our_own_signals_cause_is_no_cause);
