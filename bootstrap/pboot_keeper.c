@@ -138,6 +138,17 @@ serve_signals(struct pboot_keeper *keeper)
 }
 
 /*
+ * A signal that came to the group while ranks were being made has missed those that were not there
+ * yet, so what the launcher passes on then goes to all.
+ */
+static void
+forget_early_signals(struct pboot_keeper *keeper)
+{
+	serve_signals(keeper);
+	memset(keeper->group_signal_ns, 0, sizeof keeper->group_signal_ns);
+}
+
+/*
  * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached the
  * keeper as well as the ranks, and is not sent again.
  */
@@ -277,6 +288,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;
 	pboot_report_start(&keeper);
+	forget_early_signals(&keeper);
 	while (keeper.rules.alive > 0) {
 		do_what_is_due(&keeper);
 		pboot_watch_wait(&keeper);
