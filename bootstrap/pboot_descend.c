@@ -68,8 +68,8 @@ pboot_process_lives(pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
-static int
-open_process(pid_t pid)
+int
+pboot_process_open(pid_t pid)
 {
 #ifdef SYS_pidfd_open
 	if (!psi_denied("pidfd"))
@@ -93,7 +93,7 @@ signal_process(int pidfd, pid_t pid, int sig)
 bool
 pboot_child_signal(pid_t pid, pid_t parent, int sig)
 {
-	int pidfd = open_process(pid);
+	int pidfd = pboot_process_open(pid);
 	pid_t found;
 	char state;
 	bool sent = false;

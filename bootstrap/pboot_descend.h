@@ -40,6 +40,10 @@ size_t pboot_marked_signal(int sig, const char *mark);
  * kernel has pidfd. */
 bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
 
+/* A descriptor that polls readable once the process has ended, close-on-exec; -1 where the kernel has
+ * none. */
+int pboot_process_open(pid_t pid);
+
 /* Whether a process that is no child of ours lives (zombies do not). */
 bool pboot_process_lives(pid_t pid);
 

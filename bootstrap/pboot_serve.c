@@ -1,14 +1,13 @@
 /* What ranks say, over the socket they were born with or over one they opened by name. */
+#include "bootstrap/pboot_descend.h"
 #include "bootstrap/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/util/deny.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void
@@ -20,18 +19,6 @@ serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, EINVAL, -1);
 	else
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
-}
-
-/* The process in init is not our child (a wrapper is): its end must show by itself. */
-static int
-watch_process(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	if (!psi_denied("pidfd"))
-		return (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
-	(void)pid;
-	return -1;
 }
 
 static void
@@ -46,8 +33,8 @@ serve_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 		return;
 	}
 	self->init_pid = pid;
-	if (pid != self->pid)
-		self->init_pidfd = watch_process(pid);
+	if (pid != self->pid)	/* a wrapper is our child: the end of init must show by itself */
+		self->init_pidfd = pboot_process_open(pid);
 	pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
 }
 
