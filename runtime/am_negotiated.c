@@ -49,7 +49,6 @@ static bool
 claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("a buffer for a prepared message");
-	unsigned networks = network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
 	int result;
 
 	sd->claim = (struct psi_claim){
@@ -59,7 +58,7 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
 	if (result == PSI_AGAIN && !(flags & GEX_FLAG_IMMEDIATE)) {
 		do {
-			psi_wait_for(&wait, networks, sd->place);
+			psi_wait_for_room(&wait, network, sd->place);
 			result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
 		} while (result == PSI_AGAIN);
 		psi_wait_end(&wait);
@@ -160,15 +159,6 @@ gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
 	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
 }
 
-static void
-check_token(gex_Token_t token, const char *call)
-{
-	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
-		psi_fatal("%s: a reply handler may not reply", call);
-	if (PSI_UNLIKELY(token->replied))
-		psi_fatal("%s: this handler has replied already", call);
-}
-
 gex_AM_SrcDesc_t
 gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t least_payload,
                           size_t most_payload, gex_Event_t *lc_opt, gex_Flags_t flags,
@@ -176,12 +166,12 @@ gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t leas
 {
 	const char *call = "gex_AM_PrepareReplyMedium";
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	uint32_t place;
 
-	psi_rule_reply(token, call);
-	check_token(token, call);
+	place = psi_am_requester(token, call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
 	              call);
-	begin(sd, token->ep, token->arrival->source, token, false, client_buf, NULL, lc_opt, numargs);
+	begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
 	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags, call);
 }
 
@@ -192,12 +182,12 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 {
 	const char *call = "gex_AM_PrepareReplyLong";
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	uint32_t place;
 
-	psi_rule_reply(token, call);
-	check_token(token, call);
+	place = psi_am_requester(token, call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
 	              call);
-	begin(sd, token->ep, token->arrival->source, token, true, client_buf, dest_addr, lc_opt,
+	begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
 	      numargs);
 	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
 }
@@ -257,14 +247,13 @@ static int
 publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("room to commit a message");
-	unsigned networks = am->network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
 
 	if (publish(sd, am) == PSI_OK)
 		return GASNET_OK;
 	if (flags & GEX_FLAG_IMMEDIATE)
 		return GASNET_ERR_NOT_READY;
 	do
-		psi_wait_for(&wait, networks, am->peer);
+		psi_wait_for_room(&wait, am->network, am->peer);
 	while (publish(sd, am) == PSI_AGAIN);
 	psi_wait_end(&wait);
 	return GASNET_OK;

@@ -46,17 +46,15 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 	return result;
 }
 
-/* While a request waits, requests and replies are served; while a reply waits, replies alone. */
 static int __attribute__((noinline))
 inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("room to send a message");
-	unsigned networks = am->network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS;
 
 	if (flags & GEX_FLAG_IMMEDIATE)
 		return GASNET_ERR_NOT_READY;
 	do
-		psi_wait_for(&wait, networks, am->peer);
+		psi_wait_for_room(&wait, am->network, am->peer);
 	while (psi_am_try(ep, am) == PSI_AGAIN);
 	psi_wait_end(&wait);
 	return GASNET_OK;
@@ -136,9 +134,8 @@ check_medium(size_t nbytes, const char *call)
 		          psi.attributes.max_medium_bytes);
 }
 
-/* Whom to reply to: one reply, by a request handler, to its own token. */
-static uint32_t
-requester(gex_Token_t token, const char *call)
+uint32_t
+psi_am_requester(gex_Token_t token, const char *call)
 {
 	psi_rule_reply(token, call);
 	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
@@ -226,7 +223,7 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                    const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = requester(token, "gex_AM_ReplyShort"), .handler = handler, .category = PSI_SHORT,
+		.peer = psi_am_requester(token, "gex_AM_ReplyShort"), .handler = handler, .category = PSI_SHORT,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 	};
 
@@ -240,7 +237,7 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
                     const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = requester(token, "gex_AM_ReplyMedium"), .handler = handler, .category = PSI_MEDIUM,
+		.peer = psi_am_requester(token, "gex_AM_ReplyMedium"), .handler = handler, .category = PSI_MEDIUM,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 		.payload = src, .len_bytes = nbytes,
 	};
@@ -260,7 +257,7 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
                   const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = requester(token, "gex_AM_ReplyLong"), .handler = handler, .category = PSI_LONG,
+		.peer = psi_am_requester(token, "gex_AM_ReplyLong"), .handler = handler, .category = PSI_LONG,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 		.payload = src, .len_bytes = nbytes, .dest = dest,
 	};

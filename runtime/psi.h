@@ -143,8 +143,9 @@ psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
 unsigned psi_poll(void);
 
-/* One step of a wait that serves only these networks, for room at want_peer (or PSI_NO_PEER). */
-void psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
+/* One step of a wait for room at a peer.  While a request waits, requests and replies are served;
+ * while a reply waits, replies alone. */
+void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
 
 /* Progress that needs calls from outside handlers.  The function returns at once if there is nothing
  * to do, and may be called by several threads at a time in PAR.  One that was refused room asks the
@@ -203,6 +204,8 @@ int psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
 
 /* Checks that hold for requests and replies of any payload; end the job with one line. */
 void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);
+/* Whom to reply to: one reply, by a request handler, to its own token. */
+uint32_t psi_am_requester(gex_Token_t token, const char *call);
 void *psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call);
 
 /* Local completion is at injection, always. */

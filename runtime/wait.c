@@ -104,7 +104,7 @@ gasnet_set_waitmode(int wait_mode)
 }
 
 /*
- * Where ranks share CPUs, as many as there are CPUs may wait by yielding: so a CPU seldom goes idle,
+ * Where ranks share CPUs, YIELDERS_PER_CPU waiters for each CPU may yield: so a CPU seldom goes idle,
  * from which waking takes long, and the queue of those that run stays short.  The others sleep.
  */
 static bool
@@ -202,8 +202,10 @@ sleep_bound_ns(void)
 	return most;
 }
 
-void
-psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+/* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
+ * PSI_NO_PEER, rings when it makes room. */
+static void
+wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
 	struct psi_port *port = psi.ep->port;
 	unsigned delivered;
@@ -235,12 +237,18 @@ psi_wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 }
 
 void
+psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
+{
+	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
+}
+
+void
 psi_wait_step(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(!psi.open))
 		psi_need_init("GASNET_BLOCKUNTIL");
 	psi_rule_call(wait->where);
-	psi_wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
+	wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
 }
 
 void
