@@ -9,6 +9,10 @@ AC_DEFUN([PST_OPTIONS], [
 	AC_ARG_ENABLE([sanitizers], [AS_HELP_STRING([--enable-sanitizers=LIST],
 		[build with -fsanitize=LIST: address,undefined or thread])],
 		[], [enable_sanitizers=no])
+	AC_ARG_ENABLE([delays], [AS_HELP_STRING([--enable-delays],
+		[random delays between the steps of the protocols, for stress tests])],
+		[], [enable_delays=no])
+	AS_IF([test "x$enable_delays" = xyes], [PST_DELAYS_FLAG=-DPSI_DELAYS], [PST_DELAYS_FLAG=])
 	AS_IF([test "x$enable_debug" = xyes],
 		[: ${CFLAGS="-g -O0"} ${CXXFLAGS="-g -O0"}
 		PST_DEBUG=1 PST_NDEBUG_FLAG=],
@@ -16,6 +20,8 @@ AC_DEFUN([PST_OPTIONS], [
 		PST_DEBUG=0 PST_NDEBUG_FLAG=-DNDEBUG])
 	AC_SUBST([PST_DEBUG])
 	AC_SUBST([PST_NDEBUG_FLAG])
+	AC_SUBST([PST_DELAYS_FLAG])
+	AM_CONDITIONAL([DELAYS], [test "x$enable_delays" = xyes])
 	AC_DEFINE_UNQUOTED([PST_DEBUG], [$PST_DEBUG],
 		[1 when internal assertions are compiled in])
 ])

@@ -71,6 +71,7 @@ static inline void
 notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
 	psmp_count(port, PSMP_SENT);
+	PSI_DELAY_POINT(publish);
 	if (port->conduit->senders_fence)
 		psi_store_load_fence();
 	else

@@ -10,6 +10,7 @@
 #ifndef PSMP_LANE_H
 #define PSMP_LANE_H
 
+#include "runtime/util/delay.h"
 #include "runtime/util/spinlock.h"
 #include "smp-conduit/psmp_shared.h"
 
@@ -142,6 +143,7 @@ psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 static inline struct psmp_slot *
 psmp_out_slot(struct psmp_out *out)
 {
+	PSI_DELAY_POINT(claim);
 	return &out->slots[out->next & out->mask];
 }
 
@@ -153,6 +155,7 @@ psmp_out_publish(struct psmp_out *out, const struct psmp_header_fields *fields)
 
 	out->data_end[out->next & out->mask] = out->data_head;
 	out->next++;
+	PSI_DELAY_POINT(fill);
 	atomic_store_explicit(&slot->header, header, memory_order_release); /* R1 */
 }
 
@@ -167,6 +170,7 @@ psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 
 	if ((header & ((1u << PSMP_LAP_BITS) - 1)) != psmp_lap(in->next, in->shift))
 		return NULL;
+	PSI_DELAY_POINT(take);
 	*header_out = header;
 	return slot;
 }
@@ -187,6 +191,7 @@ psmp_in_retire(struct psmp_in *in, uint64_t header)
 		return false;
 	in->told = in->done;
 	in->data_done = 0;
+	PSI_DELAY_POINT(retire);
 	atomic_store_explicit(&in->control->consumed, in->done, memory_order_release); /* R2 */
 	return true;
 }

@@ -7,6 +7,7 @@
 #ifndef PSMP_POOL_H
 #define PSMP_POOL_H
 
+#include "runtime/util/delay.h"
 #include "smp-conduit/psmp_shared.h"
 
 #include <stdbool.h>
@@ -50,14 +51,17 @@ psmp_pool_take(_Atomic uint64_t *busy, enum psmp_size size)
 			return PSMP_NO_BUFFER;
 		if (atomic_compare_exchange_weak_explicit(busy, &taken, taken | bit,
 		                                          memory_order_acquire, /* A3 */
-		                                          memory_order_relaxed))
+		                                          memory_order_relaxed)) {
+			PSI_DELAY_POINT(claim);
 			return __builtin_ctzll(bit);
+		}
 	}
 }
 
 static inline void
 psmp_pool_give(_Atomic uint64_t *busy, unsigned number)
 {
+	PSI_DELAY_POINT(give);
 	atomic_fetch_and_explicit(busy, ~((uint64_t)1 << number), memory_order_release); /* R3 */
 }
 

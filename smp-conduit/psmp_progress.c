@@ -40,8 +40,11 @@ activate(struct psi_port *port, unsigned network)
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
-		uint64_t bits = atomic_exchange_explicit(&shared->words[network * words + w], 0,
-		                                         memory_order_seq_cst);
+		uint64_t bits;
+
+		PSI_DELAY_POINT(collect);
+		bits = atomic_exchange_explicit(&shared->words[network * words + w], 0,
+		                                memory_order_seq_cst);
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t sender = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -49,6 +52,7 @@ activate(struct psi_port *port, unsigned network)
 
 			if (in->active)
 				continue;
+			PSI_DELAY_POINT(activate);
 			in->active = 1;
 			in->quiet = 0;
 			port->active[network][port->active_count[network]++] = sender;

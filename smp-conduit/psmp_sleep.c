@@ -22,6 +22,7 @@
  */
 #include "smp-conduit/psmp.h"
 
+#include "runtime/util/delay.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/futex.h"
 
@@ -31,12 +32,16 @@
 static bool
 ring_word(_Atomic uint32_t *wake)
 {
-	uint32_t value = atomic_load_explicit(wake, memory_order_seq_cst);
+	uint32_t value;
 
+	PSI_DELAY_POINT(ring);
+	value = atomic_load_explicit(wake, memory_order_seq_cst);
 	while (value & 1) {
+		PSI_DELAY_POINT(ring);
 		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
 		                                          memory_order_seq_cst,
 		                                          memory_order_seq_cst)) {
+			PSI_DELAY_POINT(ring);
 			psi_futex_wake(wake, INT_MAX);
 			return true;
 		}
@@ -61,6 +66,7 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
 
 	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_seq_cst) & bit)
 		return false;
+	PSI_DELAY_POINT(mark);
 	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst);
 	return true;
 }
@@ -76,6 +82,7 @@ psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network)
 	_Atomic uint64_t *words = shared->words + network * port->conduit->layout.words;
 
 	psmp_count(port, PSMP_ANNOUNCED);
+	PSI_DELAY_POINT(announce);
 	if (set_bit(&shared->top[network], words, port->place) && ring_word(&shared->wake))
 		psmp_count(port, PSMP_RUNG);
 }
@@ -88,7 +95,10 @@ ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
-		uint64_t bits = atomic_exchange_explicit(&want[w], 0, memory_order_seq_cst);
+		uint64_t bits;
+
+		PSI_DELAY_POINT(collect);
+		bits = atomic_exchange_explicit(&want[w], 0, memory_order_seq_cst);
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -103,6 +113,7 @@ ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 void
 psmp_room_made(struct psi_port *port, struct psmp_shared *receiver)
 {
+	PSI_DELAY_POINT(room);
 	psi_store_load_fence();
 	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
 		ring_those_who_want(port, receiver);
@@ -161,6 +172,7 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 	}
 	if (dropped)
 		fence_senders(port->conduit);
+	PSI_DELAY_POINT(unpoll);
 	for (uint32_t i = 0; i < port->active_count[network]; i++) {
 		struct psmp_in *in = &lanes[active[i]];
 
@@ -211,6 +223,7 @@ void
 psmp_want(struct psi_port *port, uint32_t peer)
 {
 	want_room(port, peer);
+	PSI_DELAY_POINT(want);
 	psi_store_load_fence();
 }
 
@@ -231,8 +244,10 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 	lock_networks(port, networks);
 	psmp_count(port, PSMP_ARMED);
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_seq_cst) | 1;
+	PSI_DELAY_POINT(arm);
 	if (want_peer != PSI_NO_PEER)
 		want_room(port, want_peer);
+	PSI_DELAY_POINT(want);
 	psi_store_load_fence();
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
@@ -242,6 +257,7 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 	}
 	if (active)
 		fence_senders(port->conduit);
+	PSI_DELAY_POINT(unpoll);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		found = found || (networks & 1u << network && pending(port, network));
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
@@ -258,6 +274,7 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 		return PSI_AGAIN;
 	}
 	*ticket_out = ticket;
+	PSI_DELAY_POINT(recheck);
 	return PSI_OK;
 }
 
@@ -265,6 +282,7 @@ void
 psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
 	psmp_count(port, PSMP_SLEPT);
+	PSI_DELAY_POINT(sleep);
 	psi_futex_wait(&port->shared->wake, ticket, timeout_ns);
 }
 
@@ -273,6 +291,7 @@ psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 void
 psmp_disarm(struct psi_port *port)
 {
+	PSI_DELAY_POINT(disarm);
 	if (!port->conduit->job.threaded)
 		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
 }
