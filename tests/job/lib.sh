@@ -151,8 +151,19 @@ wait_files()
 		fi
 		sleep 0.02
 	done
-	# the pid is in the file a moment after the file is there
-	sleep 0.02
+}
+
+# wait_message TEXT: until a message has it.
+wait_message()
+{
+	limit=$(($(now_ms) + 5000 * PT_SLACK))
+	until grep -q -- "$1" "$tmp/err"; do
+		if [ "$(now_ms)" -ge "$limit" ]; then
+			wrong "no message with \"$1\""
+			return 1
+		fi
+		sleep 0.02
+	done
 }
 
 pid_of() { cat "$tmp/$1.$2" 2>/dev/null || echo none; }
@@ -165,7 +176,7 @@ keeper_of()
 	echo "${keeper:-none}"
 }
 
-clear_files() { rm -f "$tmp"/at.*; }
+clear_files() { rm -f "$tmp"/at.* "$tmp/go"; }
 
 summary()
 {

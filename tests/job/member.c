@@ -1,8 +1,8 @@
 /*
  * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or
  * `all', `half') does HOW at the moment WHEN, and the others stay where they are.  Each rank first
- * touches the file named by MEMBER_AT, with its rank appended and its pid inside, when it is at the
- * moment.
+ * makes the file named by MEMBER_AT, with its rank appended and its pid inside, in one step when it is
+ * at the moment.
  */
 #include <gasnetex.h>
 
@@ -39,17 +39,19 @@ static void
 touch(void)
 {
 	const char *at = getenv("MEMBER_AT");
-	char path[4096];
+	char path[4096], part[4096];
 	FILE *file;
 
 	if (!at)
 		return;
 	snprintf(path, sizeof path, "%s.%u", at, (unsigned)rank);
-	file = fopen(path, "w");
+	snprintf(part, sizeof part, "%s-%u", at, (unsigned)rank);
+	file = fopen(part, "w");
 	if (!file)
 		exit(99);
 	fprintf(file, "%d\n", (int)getpid());
-	fclose(file);
+	if (fclose(file) != 0 || rename(part, path) != 0)
+		exit(99);
 }
 
 static void *

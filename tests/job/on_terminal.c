@@ -1,8 +1,10 @@
 /*
- * on-terminal [KEY@MS|SIGNAL@MS|fg@MS]... -- COMMAND...: runs a command as a shell runs a job on a
- * terminal, and acts at the given times: KEY is ^C, ^Z or ^\ typed; fg puts the job into the
- * foreground and continues it.  Prints the terminal's output, a line for each change of the job's
- * state, and its status last.
+ * on-terminal [ACT@WHEN]... -- COMMAND...: runs a command as a shell runs a job on a terminal, and
+ * acts in this order.  ACT is ^C or ^Z typed, "line" for a line typed, a signal's number, "fg" to put
+ * the job into the foreground and continue it, or "file=PATH" to make a file.  WHEN is a number of ms
+ * after the act before, "stopped" for when the job has been seen to stop, or PATH:N for when the
+ * files PATH.0 to PATH.<N-1> are there.  Prints the terminal's output, a line for each change of the
+ * job's state, and its status last.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,8 @@
 
 static int master, slave;
 static pid_t job;
+static int stopped;
+static long acted_ms;
 
 static void __attribute__((noreturn))
 fail(const char *what)
@@ -91,6 +95,15 @@ act(const char *what)
 	} else if (strncmp(what, "line", 4) == 0) {
 		if (write(master, "a line\n", 7) != 7)
 			fail("cannot type");
+	} else if (strncmp(what, "file=", 5) == 0) {
+		char path[4096];
+		int fd;
+
+		snprintf(path, sizeof path, "%.*s", (int)strcspn(what + 5, "@"), what + 5);
+		fd = open(path, O_CREAT | O_WRONLY, 0600);
+		if (fd < 0)
+			fail(path);
+		close(fd);
 	} else if (atoi(what) > 0) {
 		kill(job, atoi(what));
 	} else {
@@ -105,6 +118,37 @@ now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int
+files_there(const char *prefix, int prefix_len, int count)
+{
+	char path[4096];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof path, "%.*s.%d", prefix_len, prefix, i);
+		if (access(path, F_OK) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Is it time for this? */
+static int
+is_due(const char *act)
+{
+	const char *when = strchr(act, '@'), *colon;
+
+	if (!when)
+		fail(act);
+	when++;
+	if (strcmp(when, "stopped") == 0)
+		return stopped;
+	colon = strrchr(when, ':');
+	if (colon)
+		return files_there(when, (int)(colon - when), atoi(colon + 1));
+	return now_ms() - acted_ms >= atol(when);
 }
 
 static void
@@ -128,10 +172,12 @@ watch_job(int *status_out)
 		return 1;
 	if (WIFSTOPPED(status)) {
 		printf("stopped\n");
+		stopped = 1;
 		tcsetpgrp(slave, getpgrp());
 		return 1;
 	}
 	if (WIFCONTINUED(status)) {
+		stopped = 0;
 		printf("continued\n");
 		return 1;
 	}
@@ -142,7 +188,6 @@ watch_job(int *status_out)
 int
 main(int argc, char **argv)
 {
-	long start;
 	int next = 1, end = 1, status = 0;
 
 	while (end < argc && strcmp(argv[end], "--") != 0)
@@ -150,15 +195,17 @@ main(int argc, char **argv)
 	if (end + 1 >= argc)
 		fail("usage");
 	open_terminal();
-	start = now_ms();
+	acted_ms = now_ms();
 	start_job(argv + end + 1);
 	while (watch_job(&status)) {
 		struct pollfd news = { .fd = master, .events = POLLIN };
 
 		poll(&news, 1, 10);
 		copy_output();
-		if (next < end && now_ms() - start >= atol(strchr(argv[next], '@') + 1))
+		if (next < end && is_due(argv[next])) {
 			act(argv[next++]);
+			acted_ms = now_ms();
+		}
 	}
 	copy_output();
 	printf("status %d\n", status);

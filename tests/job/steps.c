@@ -332,18 +332,27 @@ do_read(const char *arg)
 	fflush(stdout);
 }
 
-/* Touches a file: the test knows that all ranks came here. */
+/* Makes a file that holds the pid, in one step: the test knows that the rank came here. */
 static void
 do_touch(const char *arg)
 {
-	char path[4096];
+	char path[4096], part[4096];
 	int fd;
 
 	snprintf(path, sizeof path, "%s.%u", arg, own_rank());
-	fd = open(path, O_CREAT | O_WRONLY, 0600);
-	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
+	snprintf(part, sizeof part, "%s-%u", arg, own_rank());
+	fd = open(part, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0 || rename(part, path) < 0)
 		fail("cannot write a file");
 	close(fd);
+}
+
+/* Goes on when the file is there, which the test or another rank makes. */
+static void
+do_until(const char *arg)
+{
+	while (access(arg, F_OK) != 0)
+		do_sleep("0.005");
 }
 
 static const struct step {
@@ -358,6 +367,7 @@ static const struct step {
 	{ "fork-exit", do_fork_exit }, { "system", do_system }, { "close-all", do_close_all },
 	{ "ignore", do_ignore }, { "block-all", do_block_all }, { "note", do_note },
 	{ "part", do_part }, { "dump", do_dump }, { "read", do_read }, { "touch", do_touch },
+	{ "until", do_until },
 };
 
 static void
