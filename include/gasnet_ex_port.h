@@ -14,10 +14,12 @@
 #define PSI_BEGIN_DECLS extern "C" {
 #define PSI_END_DECLS   }
 #define PSI_PTR_BITS(ptr) (reinterpret_cast<uintptr_t>(ptr))
+#define PSI_STATIC_CAST(type, value) (static_cast<type>(value))
 #else
 #define PSI_BEGIN_DECLS
 #define PSI_END_DECLS
 #define PSI_PTR_BITS(ptr) ((uintptr_t)(ptr))
+#define PSI_STATIC_CAST(type, value) ((type)(value))
 #endif
 
 /* Visible although the client compiles with -fvisibility=hidden. */

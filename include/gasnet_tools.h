@@ -1,7 +1,10 @@
 /*
- * gasnet_tools.h: timers, sleeping, memory barriers, stack traces and small
- * helps for portable code. In a program that uses a conduit it comes after
- * gasnetex.h; otherwise it stands alone.
+ * gasnet_tools.h: portable help for programs of a conduit, and for others.
+ *
+ * In a program that uses a conduit it comes after gasnetex.h, and the conduit's
+ * library holds all of it. Otherwise it stands alone, before other headers,
+ * and libgasnet_tools-par or -seq is linked. Unless a comment says otherwise,
+ * everything may be called from any thread, before init, and in handlers.
  */
 #ifndef GASNET_TOOLS_H
 #define GASNET_TOOLS_H
@@ -11,7 +14,10 @@
 #include "portable_inttypes.h"
 
 /* Which threads may call; given by the conduit's mode, or chosen by the program. */
-#if defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
+#if defined(PSI_BUILDING_LIBRARY)
+#undef GASNETT_THREAD_SAFE
+#define GASNETT_THREAD_SAFE 1
+#elif defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
 #ifndef GASNETEX_H
 #error "include gasnetex.h before gasnet_tools.h in a file that is compiled for a conduit"
 #endif
@@ -50,6 +56,21 @@
 #define GASNETT_THREAD_MODEL SEQ
 #endif
 
+#include "gasnet_tools_annotate.h"
+#include "gasnet_tools_time.h"
+#if !defined(GASNETT_LITE_MODE)
+#include "gasnet_tools_atomic.h"
+#include "gasnet_tools_debug.h"
+#include "gasnet_tools_env.h"
+#include "gasnet_tools_lock.h"
+#include "gasnet_tools_system.h"
+#include "gasnet_tools_threadkey.h"
+#include "gasnet_tools_trace.h"
+#if defined(GASNETEX_H)
+#include "gasnet_tools_conduit.h"
+#endif
+#endif
+
 /* Versions: the level of compatibility, as in gasnetex.h, and that of the tools text. */
 #define GASNETT_RELEASE_VERSION_MAJOR 2025
 #define GASNETT_RELEASE_VERSION_MINOR 8
@@ -57,18 +78,13 @@
 #define GASNETT_SPEC_VERSION_MAJOR    1
 #define GASNETT_SPEC_VERSION_MINOR    20
 
-/* System. */
-#define GASNETT_SYSTEM_TUPLE     PSI_CONFIG_SYSTEM_TUPLE
-#define GASNETT_PAGESIZE         4096
-#define GASNETT_PAGESHIFT        12
-#define GASNETT_CACHE_LINE_BYTES 64
 #if defined(GASNETT_THREAD_SINGLE)
 #define GASNETT_MAX_THREADS 1
 #else
 #define GASNETT_MAX_THREADS 65535
 #endif
 
-/* How this header was configured, as text. */
+/* How this header was configured, as text; equal text means that objects fit each other. */
 #if defined(PLATFORM_ARCH_64)
 #define GASNETT_PTR_CONFIG 64bit
 #else
@@ -79,7 +95,11 @@
 #else
 #define GASNETT_DEBUG_CONFIG nodebug
 #endif
-#define GASNETT_TIMER_CONFIG  timers_os
+#if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_AARCH64)
+#define GASNETT_TIMER_CONFIG timers_native
+#else
+#define GASNETT_TIMER_CONFIG timers_os
+#endif
 #define GASNETT_MEMBAR_CONFIG membars_native
 #define GASNETT_CONFIG_STRING                                                           \
 	"RELEASE=" PSI_STRING(GASNETT_RELEASE_VERSION_MAJOR) "."                        \
@@ -89,189 +109,34 @@
 	PSI_STRING(GASNETT_SPEC_VERSION_MINOR)                                          \
 	",THREADMODEL=" PSI_STRING(GASNETT_THREAD_MODEL)                                \
 	",PTR=" PSI_STRING(GASNETT_PTR_CONFIG) "," PSI_STRING(GASNETT_DEBUG_CONFIG)     \
-	"," PSI_STRING(GASNETT_TIMER_CONFIG) "," PSI_STRING(GASNETT_MEMBAR_CONFIG)
+	"," PSI_STRING(GASNETT_TIMER_CONFIG) "," PSI_STRING(GASNETT_MEMBAR_CONFIG)      \
+	",atomics_native,atomic32_native,atomic64_native"
 
-/* C linkage. */
-#ifdef __cplusplus
-#define GASNETT_BEGIN_EXTERNC extern "C" {
-#define GASNETT_EXTERNC       extern "C"
-#define GASNETT_END_EXTERNC   }
+/*
+ * Link check of programs without a conduit: each object refers to a symbol that
+ * only the tools library of its mode, debug setting and release defines. That of
+ * a conduit's library is in gasnet_ex_mode.h.
+ */
+#define PSI_TOOLS_CHECK_(mode, debug, major, minor) \
+	penstock_tools_check__object_compiled_with_##mode##__##debug##_##major##_##minor
+#define PSI_TOOLS_CHECK(mode, debug, major, minor) PSI_TOOLS_CHECK_(mode, debug, major, minor)
+#if defined(GASNETT_THREAD_SAFE)
+#define PSI_TOOLS_CHECK_MODE GASNETT_THREAD_SAFE__link_gasnet_tools_par
 #else
-#define GASNETT_BEGIN_EXTERNC
-#define GASNETT_EXTERNC extern
-#define GASNETT_END_EXTERNC
+#define PSI_TOOLS_CHECK_MODE GASNETT_THREAD_SINGLE__link_gasnet_tools_seq
 #endif
-
+#if defined(PSI_LINK_CHECK)
+#define GASNETT_LINKCONFIG_IDIOTCHECK PSI_LINK_CHECK
+#elif !defined(GASNETT_LITE_MODE) && !defined(PSI_BUILDING_LIBRARY)
+#define GASNETT_LINKCONFIG_IDIOTCHECK                                  \
+	PSI_TOOLS_CHECK(PSI_TOOLS_CHECK_MODE, GASNETT_DEBUG_CONFIG,    \
+	                GASNETT_RELEASE_VERSION_MAJOR, GASNETT_RELEASE_VERSION_MINOR)
 PSI_BEGIN_DECLS
-
-/*
- * Ticks of a monotonic clock. Any thread, any time, handlers included; only
- * differences of ticks taken on one thread mean something.
- */
-typedef uint64_t gasnett_tick_t;
-
-#define GASNETT_TICK_MIN UINT64_C(0)
-#define GASNETT_TICK_MAX UINT64_MAX
-
-PSI_API gasnett_tick_t gasnett_ticks_now(void);
-
-/* A tick is one nanosecond. */
-PSI_INLINE uint64_t
-gasnett_ticks_to_ns(gasnett_tick_t ticks)
-{
-	return ticks;
-}
-
-PSI_INLINE uint64_t
-gasnett_ticks_to_us(gasnett_tick_t ticks)
-{
-	return ticks / 1000;
-}
-
-/* Least difference seen between two readings, and the cost of one; in microseconds. */
-PSI_API double gasnett_tick_granularityus(void);
-PSI_API double gasnett_tick_overheadus(void);
-
-/* The wall clock, in microseconds since 1970; may jump. */
-PSI_API uint64_t gasnett_gettimeofday_us(void);
-
-/*
- * Sleeps for ns_delay nanoseconds or a little more; 0 returns at once.
- * Returns 0, or -1 with errno EINTR when a signal handler ended the sleep.
- */
-PSI_API int gasnett_nsleep(uint64_t ns_delay);
-
-/* Lets another thread or process run on this CPU. */
-PSI_API void gasnett_sched_yield(void);
-
-/*
- * Memory barriers between the processors of a host, for ordinary memory.
- * wmb: stores before it are visible before any access after it. rmb: loads
- * after it see what was visible before it. mb: both. The weak forms are for
- * the threads of one program, and free where there is one thread.
- * ThreadSanitizer does not model fences and gcc says so at each.
- */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"
-#endif
-PSI_INLINE void
-gasnett_compiler_fence(void)
-{
-	PSI_COMPILER_FENCE();
-}
-
-PSI_INLINE void
-gasnett_local_wmb(void)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-PSI_INLINE void
-gasnett_local_rmb(void)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	PSI_COMPILER_FENCE();
-}
-
-PSI_INLINE void
-gasnett_local_mb(void)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
-#pragma GCC diagnostic pop
-#endif
-
-#if defined(GASNETT_THREAD_SINGLE) && !defined(GASNET_PARSYNC)
-PSI_INLINE void
-gasnett_weak_wmb(void)
-{
-	PSI_COMPILER_FENCE();
-}
-
-PSI_INLINE void
-gasnett_weak_rmb(void)
-{
-	PSI_COMPILER_FENCE();
-}
-
-PSI_INLINE void
-gasnett_weak_mb(void)
-{
-	PSI_COMPILER_FENCE();
-}
-#else
-PSI_INLINE void
-gasnett_weak_wmb(void)
-{
-	gasnett_local_wmb();
-}
-
-PSI_INLINE void
-gasnett_weak_rmb(void)
-{
-	gasnett_local_rmb();
-}
-
-PSI_INLINE void
-gasnett_weak_mb(void)
-{
-	gasnett_local_mb();
-}
-#endif
-
-/* For the body of a loop that waits for memory to change. */
-PSI_INLINE void
-gasnett_spinloop_hint(void)
-{
-#if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_X86)
-	__asm__ __volatile__("pause" ::: "memory");
-#elif defined(PLATFORM_ARCH_AARCH64)
-	__asm__ __volatile__("yield" ::: "memory");
-#else
-	PSI_COMPILER_FENCE();
-#endif
-}
-
-/*
- * Stack traces. init may be called at the start of main with argv[0]; it
- * prepares what must not be prepared in a signal handler. print writes a
- * trace of the calling thread and returns 0, or non-zero if it cannot. Fatal
- * errors call the variable, which by default does as GASNET_BACKTRACE says.
- */
-PSI_API void gasnett_backtrace_init(const char *exename);
-PSI_API int gasnett_print_backtrace(int fd);
-PSI_API int (*gasnett_print_backtrace_ifenabled)(int fd);
-
-/*
- * A program may define gasnett_backtrace_user. Its name is then a value of
- * GASNET_BACKTRACE_TYPE; fnp returns non-zero to let other ways be tried;
- * threadsupport says whether it works in a program with threads.
- */
-typedef struct {
-	const char *name;
-	int (*fnp)(int fd);
-	int threadsupport;
-} gasnett_backtrace_type_t;
-
-PSI_API gasnett_backtrace_type_t gasnett_backtrace_user;
-
-/*
- * Waits for a debugger: prints how to attach, then sleeps until *flag is
- * changed from zero. The second does so only under GASNET_FREEZE_ON_ERROR.
- */
-PSI_API void gasnett_freezeForDebuggerNow(volatile int *flag, const char *flagsymname);
-PSI_API void gasnett_freezeForDebuggerErr(void);
-
+PSI_API const char GASNETT_LINKCONFIG_IDIOTCHECK[];
 PSI_END_DECLS
-
-/* Source positions and the local switch of traces; this library writes no traces. */
-#define GASNETT_TRACE_SETSOURCELINE(file, line)   ((void)(file), (void)(line))
-#define GASNETT_TRACE_GETSOURCELINE(pfile, pline) ((void)(*(pfile) = "", *(pline) = 0))
-#define GASNETT_TRACE_FREEZESOURCELINE()          ((void)0)
-#define GASNETT_TRACE_UNFREEZESOURCELINE()        ((void)0)
-#define GASNETT_TRACE_GET_TRACELOCAL()            (0)
-#define GASNETT_TRACE_SET_TRACELOCAL(value)       ((void)(value))
+#if !defined(PSI_BUILDING_MODE)
+PSI_RETAIN static const char *const psi_tools_link_ref = GASNETT_LINKCONFIG_IDIOTCHECK;
+#endif
+#endif
 
 #endif

@@ -11,6 +11,7 @@
 #include "runtime/memlimits.h"
 #include "runtime/psi.h"
 #include "runtime/settings.h"
+#include "runtime/tools/ticks.h"
 #include "runtime/topology.h"
 #include "runtime/util/deny.h"
 
@@ -175,6 +176,22 @@ tell_topology(struct listener *to, uint32_t ranks)
 	tell(to, "crowded", crowded ? "yes" : "no", "CPUs and quota", note);
 }
 
+/* Of gasnett_ticks_now. */
+static void
+tell_clock(struct listener *to)
+{
+	char text[VALUE_BYTES];
+	double hz = psi_ticks_hz();
+	bool counter = psi_ticks_from == PSI_TICKS_COUNTER;
+
+	to->group = "clock";
+	tell(to, "source", counter ? "processor" : "system", "processor and kernel",
+	     counter ? "a counter of steady rate, which the kernel trusts"
+		     : "CLOCK_MONOTONIC: the processor's counter is not steady, or not trusted");
+	snprintf(text, sizeof text, "%.0f Hz", hz);
+	tell(to, "rate", text, counter ? "GASNET_TSC_RATE" : "system", "of gasnett_ticks_now");
+}
+
 static void
 tell_features(struct listener *to)
 {
@@ -202,5 +219,6 @@ psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
 	tell_settings(&to);
 	tell_limits(&to, ranks);
 	tell_topology(&to, ranks);
+	tell_clock(&to);
 	tell_features(&to);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct psi_fact {
-	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "feature" */
+	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "clock", "feature" */
 	const char *name;
 	const char *value;
 	const char *origin;	/* where the value comes from */

@@ -8,6 +8,7 @@
 #include "runtime/memlimits.h"
 #include "runtime/settings.h"
 #include "runtime/signals.h"
+#include "runtime/tools/fatal.h"
 #include "runtime/topology.h"
 
 #include <stdlib.h>
@@ -60,8 +61,15 @@ leave_without_a_word(int status)
 }
 
 static void
+end_rank(const char *text)
+{
+	psi_fatal("%s", text);
+}
+
+static void
 read_settings(void)
 {
+	psi_fatal_end = end_rank;
 	psi_settings_leave_by(leave_without_a_word);
 	psi_settings_speak(psi.boot.rank == 0);
 	psi_settings_check();

@@ -237,6 +237,12 @@ psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	if (!speaks)
 		sleep(1);
 	psi_log("%s=%s: expected %s", name, text, accepts);
+	psi_settings_leave();
+}
+
+void
+psi_settings_leave(void)
+{
 	leave(BAD_SETTING);
 	abort();
 }
@@ -249,8 +255,8 @@ refuse(const struct psi_setting *row, const char *text)
 	psi_settings_refuse(row->name, text, psi_setting_accepts(row, accepts, sizeof accepts));
 }
 
-static bool
-verbose(void)
+bool
+psi_settings_verbose(void)
 {
 	const char *text = getenv("GASNET_VERBOSEENV");
 	bool on = false;
@@ -264,7 +270,7 @@ report(const struct psi_setting *row, const char *text, enum psi_setting_origin 
 {
 	size_t number = row_number(row);
 
-	if (number >= ROWS_MAX || !verbose() || atomic_exchange(&reported[number], true))
+	if (number >= ROWS_MAX || !psi_settings_verbose() || atomic_exchange(&reported[number], true))
 		return;
 	psi_log("setting %s = %s (%s)", row->name, text ? text : "",
 		origin == PSI_ORIGIN_DEFAULT ? "default" : "environment");

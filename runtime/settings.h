@@ -96,6 +96,12 @@ bool psi_settings_warns(void);
 void psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	__attribute__((noreturn));
 
+/* Ends the process with status 2 after a line about a text that no variable holds. */
+void psi_settings_leave(void) __attribute__((noreturn));
+
+/* Settings are to be printed as they are read, and by this process. */
+bool psi_settings_verbose(void);
+
 /*
  * For the start of a job: ends the process if any value cannot be parsed, and reports, under
  * GASNET_VERBOSEENV, those that the user gave; others are reported when they are read.

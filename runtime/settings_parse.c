@@ -1,5 +1,8 @@
 #include "runtime/settings_parse.h"
 
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -42,11 +45,12 @@ digit_value(char c)
 bool
 psi_parse_int(const char *text, int64_t *out)
 {
-	bool negative = *text == '-';
-	bool hex = !negative && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	uint64_t base = hex ? 16 : 10, limit = INT64_MAX, value = 0;
+	bool negative = *text == '-', sign = negative || *text == '+';
+	const char *digits = text + sign;
+	bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+	uint64_t base = hex ? 16 : 10, limit = (uint64_t)INT64_MAX + negative, value = 0;
 
-	text += negative ? 1 : hex ? 2 : 0;
+	text = digits + (hex ? 2 : 0);
 	if (!*text)
 		return false;
 	for (; *text; text++) {
@@ -56,7 +60,7 @@ psi_parse_int(const char *text, int64_t *out)
 			return false;
 		value = value * base + digit;
 	}
-	*out = negative ? -(int64_t)value : (int64_t)value;
+	*out = (int64_t)(negative ? 0 - value : value);
 	return true;
 }
 
@@ -156,6 +160,39 @@ psi_parse_fraction(const char *text, double *out)
 		return false;
 	*out = ((double)top.digits / (double)top.scale) /
 	       ((double)bottom.digits / (double)bottom.scale);
+	return true;
+}
+
+/* Digits, point and exponent only: neither hexadecimal nor infinite, whatever the locale. */
+static const char *
+read_double(const char *text, double *out)
+{
+	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *end = NULL;
+	double value = 0;
+
+	if (plain) {
+		value = strtod_l(text, &end, plain);
+		freelocale(plain);
+	}
+	if (!end || end == text || strspn(text, "+-.0123456789eE") < (size_t)(end - text) ||
+	    !isfinite(value))
+		return NULL;
+	*out = value;
+	return end;
+}
+
+bool
+psi_parse_double(const char *text, double *out)
+{
+	double top, bottom = 1;
+	const char *rest = read_double(text, &top);
+
+	if (rest && *rest == '/')
+		rest = read_double(rest + 1, &bottom);
+	if (!rest || *rest || bottom == 0 || !isfinite(top / bottom))
+		return false;
+	*out = top / bottom;
 	return true;
 }
 

@@ -13,7 +13,7 @@
 /* 1 y yes, 0 n no, in any case. */
 bool psi_parse_bool(const char *text, bool *out);
 
-/* A decimal or 0x count; a sign only as "-" before a decimal. */
+/* A decimal or 0x number, perhaps with a sign. */
 bool psi_parse_int(const char *text, int64_t *out);
 
 /*
@@ -27,6 +27,9 @@ bool psi_parse_time(const char *text, uint64_t unit_ns, uint64_t *out_ns);
 
 /* A number with a fraction, "0.85" or "3/8"; not negative, finite. */
 bool psi_parse_fraction(const char *text, double *out);
+
+/* A number with a fraction, a sign or an exponent, or two of them divided; finite. */
+bool psi_parse_double(const char *text, double *out);
 
 /* The place of text (len bytes, any case) in a NULL-terminated list. */
 bool psi_parse_word(const char *text, size_t len, const char *const *words, unsigned *out);

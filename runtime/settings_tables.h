@@ -7,7 +7,8 @@
 extern const struct psi_setting_table psi_settings_job;		/* settings_core.c */
 extern const struct psi_setting_table psi_settings_wait;	/* settings_core.c */
 extern const struct psi_setting_table psi_settings_memory;	/* memlimits.c */
-extern const struct psi_setting_table psi_settings_debug;	/* signals.c */
+extern const struct psi_setting_table psi_settings_debug;	/* settings_debug.c */
+extern const struct psi_setting_table psi_settings_tools;	/* tools/ticks.c */
 extern const struct psi_setting_table psi_settings_places;	/* queries.c */
 extern const struct psi_setting_table psi_settings_exit;	/* exit.c */
 

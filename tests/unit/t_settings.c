@@ -35,10 +35,12 @@ START_TEST(whole_numbers)
 {
 	static const struct { const char *text; int64_t value; } good[] = {
 		{ "0", 0 }, { "17", 17 }, { "-3", -3 }, { "0x1F", 31 }, { "007", 7 },
-		{ "9223372036854775807", INT64_MAX }, { "-9223372036854775807", -INT64_MAX },
+		{ "+9", 9 }, { "-0x10", -16 }, { "9223372036854775807", INT64_MAX },
+		{ "-9223372036854775808", INT64_MIN },
 	};
 	static const char *const bad[] = {
-		"", "-", "+1", "0x", "1x", "1 ", " 1", "1.0", "9223372036854775808", "1e3", "-0x1",
+		"", "-", "+", "+-1", "0x", "1x", "1 ", " 1", "1.0", "9223372036854775808", "1e3",
+		"-9223372036854775809",
 		"99999999999999999999",
 	};
 	int64_t value = 5;
@@ -49,6 +51,27 @@ START_TEST(whole_numbers)
 	for (i = 0; i < sizeof good / sizeof *good; i++) {
 		ck_assert_msg(psi_parse_int(good[i].text, &value), "%s", good[i].text);
 		ck_assert_int_eq(value, good[i].value);
+	}
+}
+END_TEST
+
+START_TEST(numbers_with_fractions)
+{
+	static const struct { const char *text; double value; } good[] = {
+		{ "0", 0 }, { "3/8", 0.375 }, { "-1.5", -1.5 }, { "+2e-3", 0.002 }, { ".25", 0.25 },
+		{ "1e300", 1e300 }, { "-1/-4", 0.25 },
+	};
+	static const char *const bad[] = {
+		"", ".", "e3", "1/0", "1/", "/2", "1 ", "0x10", "inf", "nan", "1e999", "1,5", "1/2/3",
+	};
+	double value = 5;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!psi_parse_double(bad[i], &value) && value == 5, "%s", bad[i]);
+	for (i = 0; i < sizeof good / sizeof *good; i++) {
+		ck_assert_msg(psi_parse_double(good[i].text, &value), "%s", good[i].text);
+		ck_assert_double_eq(value, good[i].value);
 	}
 }
 END_TEST
@@ -368,6 +391,7 @@ main(void)
 	tcase_add_checked_fixture(tests, clear_environment, NULL);
 	tcase_add_test(tests, booleans_in_any_case);
 	tcase_add_test(tests, whole_numbers);
+	tcase_add_test(tests, numbers_with_fractions);
 	tcase_add_test(tests, sizes_with_suffixes);
 	tcase_add_test(tests, times_are_exact);
 	tcase_add_test(tests, fractions);

@@ -35,8 +35,9 @@ START_TEST(ticks_are_the_clock)
 	end = gasnett_ticks_now();
 	outer = clock_ns() - clock_start;
 	inner = gasnett_ticks_to_ns(end - start);
-	ck_assert_uint_ge(inner, 50000000);
-	ck_assert_uint_le(inner, outer);
+	/* the rate of the processor's counter is known to 0.05 % */
+	ck_assert_uint_ge(inner, 50000000 - 25000);
+	ck_assert_uint_le(inner, outer + outer / 2000);
 	ck_assert_uint_eq(gasnett_ticks_to_us(end - start), inner / 1000);
 	ck_assert(start > GASNETT_TICK_MIN && end < GASNETT_TICK_MAX);
 }

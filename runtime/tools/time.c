@@ -1,18 +1,11 @@
-/* The clock, sleeping and yielding of gasnet_tools.h. */
+/* Properties of the clock, sleeping and yielding of gasnet_tools.h. */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
 
 #include "gasnet_tools.h"
-#include "runtime/util/clock.h"
 
 enum { PROBES = 64 };
-
-gasnett_tick_t
-gasnett_ticks_now(void)
-{
-	return psi_now_ns();
-}
 
 /* The least step between two readings that differ. */
 double

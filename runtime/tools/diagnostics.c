@@ -1,0 +1,221 @@
+/* The library's own checks, to be run in the client's job: clock, atomics, locks, messages. */
+#include "runtime/psi.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "gasnet_tools.h"
+#include "runtime/util/clock.h"
+
+enum { THREADS_MAX = 64, ECHO_WORDS = 16 };
+
+/* What the threads of one check share. */
+struct shared {
+	int iterations, threads;
+	gasnett_strongatomic64_t sum;
+	pthread_mutex_t lock;
+	uint64_t guarded;
+};
+
+typedef void work_fn(struct shared *shared);
+
+struct job {
+	struct shared *shared;
+	work_fn *work;
+};
+
+static int
+fail(const char *what)
+{
+	psi_log("diagnostics: %s", what);
+	return 1;
+}
+
+static void *
+run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->work(job->shared);
+	return NULL;
+}
+
+/* All threads at once; false if one could not be made, the others then being done as well. */
+static bool
+run_threads(struct shared *shared, work_fn *work)
+{
+	struct job job = { shared, work };
+	pthread_t ids[THREADS_MAX];
+	int i, made = 0;
+
+	while (made < shared->threads && pthread_create(&ids[made], NULL, run_job, &job) == 0)
+		made++;
+	for (i = 0; i < made; i++)
+		pthread_join(ids[i], NULL);
+	return made == shared->threads;
+}
+
+static int
+check_time(int iterations)
+{
+	gasnett_tick_t last = gasnett_ticks_now(), begin = last;
+	uint64_t wall = psi_now_ns(), ticked;
+	int i, failures = 0;
+
+	for (i = 0; i < iterations && !failures; i++) {
+		gasnett_tick_t now = gasnett_ticks_now();
+
+		if (now < last)
+			failures += fail("the clock went backwards");
+		last = now;
+	}
+	gasnett_nsleep(1000000);
+	ticked = gasnett_ticks_to_ns(gasnett_ticks_now() - begin);
+	wall = psi_now_ns() - wall;
+	if (ticked > wall + wall / 100 || ticked < wall - wall / 10)
+		failures += fail("ticks and the system's clock disagree");
+	return failures;
+}
+
+static void
+count_up(struct shared *shared)
+{
+	int i;
+
+	for (i = 0; i < shared->iterations; i++)
+		gasnett_strongatomic64_add(&shared->sum, 3, GASNETT_ATOMIC_NONE);
+}
+
+static int
+check_atomics(struct shared *shared)
+{
+	uint64_t expected = 3 * (uint64_t)shared->iterations * (uint64_t)shared->threads;
+
+	gasnett_strongatomic64_set(&shared->sum, 0, 0);
+	if (!run_threads(shared, count_up))
+		return fail("no thread could be made");
+	return gasnett_strongatomic64_read(&shared->sum, 0) == expected ? 0 : fail("atomic additions got lost");
+}
+
+static void
+count_guarded(struct shared *shared)
+{
+	int i;
+
+	for (i = 0; i < shared->iterations; i++) {
+		pthread_mutex_lock(&shared->lock);
+		shared->guarded++;
+		pthread_mutex_unlock(&shared->lock);
+	}
+}
+
+static int
+check_locks(struct shared *shared)
+{
+	uint64_t expected = (uint64_t)shared->iterations * (uint64_t)shared->threads;
+
+	if (!run_threads(shared, count_guarded))
+		return fail("no thread could be made");
+	return shared->guarded == expected ? 0 : fail("a lock let two threads in");
+}
+
+/* Echoes: each reply says what the request said, plus one. */
+static struct {
+	gasnett_strongatomic32_t replies, wrong;
+} echo;
+
+static void request_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt);
+static void reply_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt);
+
+static gex_AM_Entry_t handlers[] = {
+	{ 0, (gex_AM_Fn_t)request_handler, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL,
+	  "diagnostics request" },
+	{ 0, (gex_AM_Fn_t)reply_handler, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, NULL,
+	  "diagnostics reply" },
+};
+
+static void
+request_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
+{
+	uint32_t words[ECHO_WORDS];
+	size_t i;
+
+	memcpy(words, buf, nbytes < sizeof words ? nbytes : sizeof words);
+	for (i = 0; i < ECHO_WORDS; i++)
+		words[i]++;
+	gex_AM_ReplyMedium1(token, handlers[1].gex_index, words, sizeof words, GEX_EVENT_NOW, 0, salt);
+}
+
+static void
+reply_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
+{
+	uint32_t words[ECHO_WORDS];
+	uint32_t i, wrong = nbytes != sizeof words;
+
+	(void)token;
+	memcpy(words, buf, sizeof words);
+	for (i = 0; i < ECHO_WORDS; i++)
+		wrong += words[i] != (uint32_t)salt + i + 1;
+	if (wrong)
+		gasnett_strongatomic32_increment(&echo.wrong, GASNETT_ATOMIC_NONE);
+	gasnett_strongatomic32_increment(&echo.replies, GASNETT_ATOMIC_REL);
+}
+
+static int
+check_messages(int iterations)
+{
+	gex_TM_t tm = psi.tm;
+	gex_Rank_t size = gex_TM_QuerySize(tm), me = gex_TM_QueryRank(tm);
+	uint32_t words[ECHO_WORDS], i, round;
+
+	if (handlers[0].gex_index == 0)
+		return fail("the handlers of gasnett_diagnostic_gethandlers are not registered");
+	gasnett_strongatomic32_set(&echo.replies, 0, 0);
+	gasnett_strongatomic32_set(&echo.wrong, 0, 0);
+	for (round = 0; round < (uint32_t)iterations; round++) {
+		for (i = 0; i < ECHO_WORDS; i++)
+			words[i] = round + i;
+		gex_AM_RequestMedium1(tm, (me + round) % size, handlers[0].gex_index, words, sizeof words,
+				      GEX_EVENT_NOW, 0, (gex_AM_Arg_t)round);
+	}
+	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) ==
+			  (uint32_t)iterations);
+	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+	return gasnett_strongatomic32_read(&echo.wrong, 0) ? fail("a reply had other contents") : 0;
+}
+
+void
+gasnett_diagnostic_gethandlers(gex_AM_Entry_t **table_out, int *count_out)
+{
+	*table_out = handlers;
+	*count_out = sizeof handlers / sizeof handlers[0];
+}
+
+static bool
+wanted(const char *sections, char letter)
+{
+	return !sections || !*sections || strchr(sections, letter);
+}
+
+int
+gasnett_run_diagnostics(int iterations, int threads, const char *sections,
+			const gasnet_seginfo_t *seginfo)
+{
+	struct shared shared = { .iterations = iterations > 0 ? iterations : 1 };
+	int failures = 0;
+
+	(void)seginfo;
+	psi_need_init("gasnett_run_diagnostics");
+	shared.threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
+	pthread_mutex_init(&shared.lock, NULL);
+	if (wanted(sections, 't'))
+		failures += check_time(shared.iterations);
+	if (wanted(sections, 'a'))
+		failures += check_atomics(&shared);
+	if (wanted(sections, 'l'))
+		failures += check_locks(&shared);
+	if (wanted(sections, 'm'))
+		failures += check_messages(shared.iterations);
+	pthread_mutex_destroy(&shared.lock);
+	return failures;
+}

@@ -1,0 +1,11 @@
+/* How a fatal error ends the process. */
+#ifndef PSI_TOOLS_FATAL_H
+#define PSI_TOOLS_FATAL_H
+
+/*
+ * What ends a rank of a job, once there is one: set at init, before other threads call.  Until then,
+ * and in programs without a conduit, the line is printed here and the process aborts.
+ */
+extern void (*psi_fatal_end)(const char *text);
+
+#endif

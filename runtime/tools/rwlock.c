@@ -1,0 +1,189 @@
+/*
+ * Reader-writer locks over pthread's.  Debug builds also keep, for each thread, which locks it reads,
+ * so that a reader who is none is told so.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "gasnet_tools.h"
+#include "runtime/tools/holder.h"
+
+_Static_assert(sizeof(pthread_rwlock_t) <= sizeof(((gasnett_rwlock_t *)0)->psi_rwlock),
+	       "gasnett_rwlock_t has no room for a pthread_rwlock_t");
+
+enum { READS_MAX = 64 };
+
+/* The locks that this thread reads; beyond READS_MAX none is noted, and nothing said of any. */
+static __thread const gasnett_rwlock_t *reads[READS_MAX];
+static __thread unsigned reads_count;
+
+static pthread_rwlock_t *
+raw(gasnett_rwlock_t *lock)
+{
+	return (pthread_rwlock_t *)(void *)lock->psi_rwlock;
+}
+
+static void
+must(int error, const char *call, const char *where)
+{
+	if (error)
+		gasnett_fatalerror_nopos("%s: %s: %s", where, call, strerror(error));
+}
+
+static int
+writes(const gasnett_rwlock_t *lock)
+{
+	return psi_holder(&lock->psi_owner) == psi_this_thread();
+}
+
+/* The place of a read of this thread, or READS_MAX. */
+static unsigned
+read_place(const gasnett_rwlock_t *lock)
+{
+	unsigned i;
+
+	for (i = 0; i < reads_count && i < READS_MAX; i++) {
+		if (reads[i] == lock)
+			return i;
+	}
+	return READS_MAX;
+}
+
+static int
+is_reading(const gasnett_rwlock_t *lock)
+{
+	return read_place(lock) < READS_MAX;
+}
+
+static int
+knows_reads(void)
+{
+	return reads_count <= READS_MAX;
+}
+
+static void
+note_read(const gasnett_rwlock_t *lock)
+{
+	if (reads_count < READS_MAX)
+		reads[reads_count] = lock;
+	reads_count++;
+}
+
+static void
+forget_read(const gasnett_rwlock_t *lock)
+{
+	unsigned place = read_place(lock);
+
+	if (place < READS_MAX && reads_count <= READS_MAX)
+		reads[place] = reads[reads_count - 1];
+	reads_count--;
+}
+
+static void
+refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
+{
+	if (PSI_CONFIG_DEBUG && (writes(lock) || is_reading(lock)))
+		gasnett_fatalerror_nopos("%s: %s: this thread %s the lock already, which is not recursive",
+					 where, call, writes(lock) ? "writes" : "reads");
+}
+
+/* A lock was taken, or not: notes it, and ends the process unless somebody else holds it. */
+static int
+taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, const char *where)
+{
+	if (error == EBUSY || error == EAGAIN)
+		return error;
+	must(error, call, where);
+	if (!PSI_CONFIG_DEBUG)
+		return 0;
+	if (to_write)
+		psi_holder_set(&lock->psi_owner, psi_this_thread());
+	else
+		note_read(lock);
+	return 0;
+}
+
+void
+psi_rwlock_init(gasnett_rwlock_t *lock)
+{
+	psi_holder_set(&lock->psi_owner, 0);
+	must(pthread_rwlock_init(raw(lock), NULL), "gasnett_rwlock_init", "?");
+}
+
+void
+psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
+{
+	if (PSI_CONFIG_DEBUG && (psi_holder(&lock->psi_owner) || is_reading(lock)))
+		gasnett_fatalerror_nopos("%s: gasnett_rwlock_destroy: %s holds the lock; unlock it first",
+					 where, writes(lock) || is_reading(lock) ? "this thread"
+										 : "another thread");
+	must(pthread_rwlock_destroy(raw(lock)), "gasnett_rwlock_destroy", where);
+}
+
+/* So many readers that one more cannot be counted are waited for. */
+void
+psi_rwlock_rdlock(gasnett_rwlock_t *lock, const char *where)
+{
+	refuse_twice(lock, "gasnett_rwlock_rdlock", where);
+	while (taken(lock, pthread_rwlock_rdlock(raw(lock)), 0, "gasnett_rwlock_rdlock", where))
+		sched_yield();
+}
+
+void
+psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where)
+{
+	refuse_twice(lock, "gasnett_rwlock_wrlock", where);
+	must(taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
+	     "gasnett_rwlock_wrlock", where);
+}
+
+int
+psi_rwlock_tryrdlock(gasnett_rwlock_t *lock, const char *where)
+{
+	return taken(lock, pthread_rwlock_tryrdlock(raw(lock)), 0, "gasnett_rwlock_tryrdlock", where);
+}
+
+int
+psi_rwlock_trywrlock(gasnett_rwlock_t *lock, const char *where)
+{
+	return taken(lock, pthread_rwlock_trywrlock(raw(lock)), 1, "gasnett_rwlock_trywrlock", where);
+}
+
+void
+psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
+{
+	if (PSI_CONFIG_DEBUG) {
+		if (writes(lock))
+			psi_holder_set(&lock->psi_owner, 0);
+		else if (is_reading(lock) || !knows_reads())
+			forget_read(lock);
+		else
+			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not hold "
+						 "the lock; the thread that locked it unlocks it", where);
+	}
+	must(pthread_rwlock_unlock(raw(lock)), "gasnett_rwlock_unlock", where);
+}
+
+void
+psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held, const char *where)
+{
+	static const char *const calls[] = {
+		[PSI_RWLOCK_FREE] = "gasnett_rwlock_assertunlocked",
+		[PSI_RWLOCK_READ] = "gasnett_rwlock_assertrdlocked",
+		[PSI_RWLOCK_WRITE] = "gasnett_rwlock_assertwrlocked",
+		[PSI_RWLOCK_ANY] = "gasnett_rwlock_assertlocked",
+	};
+	int reading = is_reading(lock), writing = writes(lock), holds;
+
+	if (!knows_reads())
+		return;
+	holds = held == PSI_RWLOCK_READ ? reading : held == PSI_RWLOCK_WRITE ? writing
+									     : reading || writing;
+	if (holds != (held != PSI_RWLOCK_FREE))
+		gasnett_fatalerror_nopos("%s: %s: this thread %s", where, calls[held],
+					 writing ? "holds the lock for writing"
+						 : reading ? "holds the lock for reading"
+							   : "does not hold the lock");
+}
