@@ -68,6 +68,9 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	struct sequence *seq = &sequences[(uint32_t)place >> 8];
 	struct note *note = &seq->notes[phase & 1][place & 0xff];
 
+	/* Counted as the client's when it came. */
+	psi_count_add(psi_block()->count, PSI_COUNT_RECEIVED, (uint64_t)-1);
+	psi_count(psi_block()->count, PSI_COUNT_RECEIVED_INTERNAL);
 	(void)token;
 	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* R1 */
@@ -172,6 +175,8 @@ start(struct sequence *seq, struct names names)
 	phase = atomic_load_explicit(&seq->started, memory_order_relaxed) + 1;
 	seq->own[phase & 1] = names;
 	atomic_store_explicit(&seq->started, phase, memory_order_relaxed);
+	psi_count(psi_block()->count, seq->number == NAMED ? PSI_COUNT_BARRIERS_NAMED
+	                                                   : PSI_COUNT_BARRIERS);
 	psi_spinlock_unlock(&seq->lock);
 	advance(seq);
 	return phase;

@@ -76,7 +76,7 @@
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM   1
 
 /* Layout of what the inline functions share with the library. */
-#define PSI_INLINE_ABI 1
+#define PSI_INLINE_ABI 2
 
 #ifndef PSI_BUILDING_LIBRARY
 

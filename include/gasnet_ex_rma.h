@@ -41,6 +41,7 @@ struct pst_inline {
 	uint32_t pad;
 	const struct pst_peer *peers; /* by job rank */
 	void (*copy)(void *dst, const void *src, size_t nbytes);
+	uint64_t *counts; /* of this process, in SEQ and PARSYNC */
 };
 
 /* Flags that leave a transfer as it is; a copy on the spot never refuses. */
@@ -65,25 +66,53 @@ PSI_API int psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *sr
 			gex_Flags_t flags);
 
 /*
+ * Where the caller counts. In PAR each thread has counts of its own, through a
+ * pointer that is NULL until the library gave it some; of the initial-exec
+ * model, since the library itself is there from the start, so that position
+ * independent callers need no call to find it.
+ */
+#if defined(PSI_MODE) && PSI_MODE == PSI_MODE_PAR
+PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+#define PSI_RMA_COUNTS(table) ((void)(table), psi_counts_self)
+#else
+#define PSI_RMA_COUNTS(table) ((table)->counts)
+#endif
+#define PSI_RMA_COUNT_PUTS 0
+#define PSI_RMA_COUNT_GETS 1
+
+/*
  * A process that only puts and gets must serve messages too, so now and then a
- * call goes to the library, which polls. One count per thread and source file.
+ * call goes to the library, which polls.
  */
 #define PSI_RMA_CALLS_PER_POLL 256
-static __thread unsigned psi_rma_calls;
+
+/* Counts the call. False where it is one for the library. */
+PSI_INLINE int
+psi_rma_count(uint64_t *counts, unsigned which)
+{
+	uint64_t calls;
+
+	if (PSI_UNLIKELY(counts == NULL))
+		return 0;
+	/* One writer; the relaxed accesses are for those who read meanwhile. */
+	calls = __atomic_load_n(&counts[which], __ATOMIC_RELAXED) + 1;
+	__atomic_store_n(&counts[which], calls, __ATOMIC_RELAXED);
+	return calls % PSI_RMA_CALLS_PER_POLL != 0;
+}
 
 /* Local address of a peer's memory, or NULL where the library has to decide. */
 PSI_INLINE void *
-psi_rma_reach(const struct pst_inline *table, gex_TM_t tm, gex_Rank_t rank, const void *addr,
-	      size_t nbytes, gex_Flags_t flags)
+psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_Rank_t rank,
+	      const void *addr, size_t nbytes, gex_Flags_t flags)
 {
 	const struct pst_peer *peer;
 	uintptr_t bits = PSI_PTR_BITS(addr);
 
-	if (PSI_UNLIKELY(table == NULL) || PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
+	if (PSI_UNLIKELY(table == NULL) ||
+	    PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
+	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
 	if (PSI_UNLIKELY(tm != table->job_tm) && tm != PSI_TM_LEGACY)
-		return NULL;
-	if (PSI_UNLIKELY(++psi_rma_calls % PSI_RMA_CALLS_PER_POLL == 0))
 		return NULL;
 	if (PSI_UNLIKELY(rank >= table->job_size))
 		return NULL;
@@ -147,7 +176,8 @@ gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, s
 		    gex_Flags_t flags)
 {
 	const struct pst_inline *table = pst_inline_v1;
-	void *there = psi_rma_reach(table, tm, rank, dest, nbytes, flags);
+	void *there = psi_rma_reach(table, PSI_RMA_COUNT_PUTS, tm, rank, dest, nbytes,
+				    flags);
 
 	if (PSI_UNLIKELY(there == NULL))
 		return psi_rma_put(tm, rank, dest, src, nbytes, flags);
@@ -160,7 +190,8 @@ gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, s
 		    gex_Flags_t flags)
 {
 	const struct pst_inline *table = pst_inline_v1;
-	const void *there = psi_rma_reach(table, tm, rank, src, nbytes, flags);
+	const void *there = psi_rma_reach(table, PSI_RMA_COUNT_GETS, tm, rank, src, nbytes,
+					  flags);
 
 	if (PSI_UNLIKELY(there == NULL))
 		return psi_rma_get(tm, dest, rank, src, nbytes, flags);

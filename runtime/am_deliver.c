@@ -5,6 +5,10 @@
 
 #include "runtime/rules.h"
 
+#include <string.h>
+
+_Static_assert(offsetof(struct psi_arrival, args) == sizeof(uint64_t), "enter copies what is before");
+
 #define ARGS_0
 #define ARGS_1 , a[0]
 #define ARGS_2 ARGS_1, a[1]
@@ -78,23 +82,40 @@ unregistered(const struct psi_arrival *arrival)
 	          arrival->source, arrival->handler);
 }
 
+/* What runs, for hang reports. */
+static inline void
+note_handler(struct psi_block *block, const struct psi_arrival *arrival)
+{
+	uint64_t word;
+
+	memcpy(&word, arrival, sizeof word);
+	atomic_store_explicit(&block->handler, word, memory_order_relaxed);
+}
+
 void
 psi_deliver(void *owner, const struct psi_arrival *arrival)
 {
 	gex_EP_t ep = owner;
 	const struct psi_handler *handler = &ep->handlers[arrival->handler];
 	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
+	struct psi_block *block = psi_block();
 	gex_Token_t outer;
 
 	if (PSI_UNLIKELY(!handler->fn))
 		unregistered(arrival);
+	note_handler(block, arrival);
+	psi_count(block->count,
+	          psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category));
 	outer = psi_rule_enter(&token);
-	if (arrival->category == PSI_SHORT)
+	if (arrival->category == PSI_SHORT) {
 		call_short(handler->fn, &token, arrival->nargs, arrival->args);
-	else
+	} else {
+		psi_count_add(block->count, PSI_COUNT_RECEIVED_BYTES, arrival->len_bytes);
 		call_with_payload(handler->fn, &token, arrival->payload, arrival->len_bytes,
 		                  arrival->nargs, arrival->args);
+	}
 	psi_rule_leave(outer);
+	atomic_store_explicit(&psi_block()->handler, 0, memory_order_relaxed);
 	if (psi.threaded)
 		psi_wake_own();         /* now: the next message's handler may take its time */
 }

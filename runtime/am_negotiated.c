@@ -56,7 +56,10 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 		.least_bytes = least, .most_bytes = most,
 	};
 	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
-	if (result == PSI_AGAIN && !(flags & GEX_FLAG_IMMEDIATE)) {
+	if (result == PSI_AGAIN && flags & GEX_FLAG_IMMEDIATE) {
+		psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	} else if (result == PSI_AGAIN) {
+		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
 		do {
 			psi_wait_for_room(&wait, network, sd->place);
 			result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
@@ -248,14 +251,17 @@ publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("room to commit a message");
 
-	if (publish(sd, am) == PSI_OK)
-		return GASNET_OK;
-	if (flags & GEX_FLAG_IMMEDIATE)
-		return GASNET_ERR_NOT_READY;
-	do
-		psi_wait_for_room(&wait, am->network, am->peer);
-	while (publish(sd, am) == PSI_AGAIN);
-	psi_wait_end(&wait);
+	if (publish(sd, am) != PSI_OK) {
+		if (flags & GEX_FLAG_IMMEDIATE) {
+			psi_am_count_refused(am);
+			return GASNET_ERR_NOT_READY;
+		}
+		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
+		do
+			psi_wait_for_room(&wait, am->network, am->peer);
+		while (publish(sd, am) == PSI_AGAIN);
+		psi_wait_end(&wait);
+	}
 	return GASNET_OK;
 }
 
@@ -285,6 +291,7 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
 	}
 	sd->open = false;
+	psi_am_count_sent(am.network, am.category, nbytes, 1);
 	result = own.claimed ? publish_claimed(&own, &am, flags)
 	                     : psi_am_inject(own.ep, &am, flags);
 	if (result != GASNET_OK) {

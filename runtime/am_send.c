@@ -46,13 +46,23 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 	return result;
 }
 
+void
+psi_am_count_refused(const struct psi_am *am)
+{
+	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	psi_am_count_sent(am->network, am->category, am->len_bytes, -1);
+}
+
 static int __attribute__((noinline))
 inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("room to send a message");
 
-	if (flags & GEX_FLAG_IMMEDIATE)
+	if (flags & GEX_FLAG_IMMEDIATE) {
+		psi_am_count_refused(am);
 		return GASNET_ERR_NOT_READY;
+	}
+	psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
 	do
 		psi_wait_for_room(&wait, am->network, am->peer);
 	while (psi_am_try(ep, am) == PSI_AGAIN);
@@ -159,6 +169,7 @@ psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_F
 
 	psi_rule_call("gex_AM_RequestShort");
 	psi_rule_message(handler, flags, "gex_AM_RequestShort");
+	psi_am_count_sent(PSI_REQUESTS, PSI_SHORT, 0, 1);
 	return psi_am_inject(target.ep, &am, flags);
 }
 
@@ -177,6 +188,7 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 
 	psi_rule_call("gex_AM_RequestMedium");
 	psi_rule_message(handler, flags, "gex_AM_RequestMedium");
+	psi_am_count_sent(PSI_REQUESTS, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
 	result = psi_am_inject(target.ep, &am, flags);
@@ -200,6 +212,7 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 
 	psi_rule_call("gex_AM_RequestLong");
 	psi_rule_message(handler, flags, "gex_AM_RequestLong");
+	psi_am_count_sent(PSI_REQUESTS, PSI_LONG, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
 	result = psi_am_inject(target.ep, &am, flags);
 	psi_am_completed(lc_opt);
@@ -228,6 +241,7 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
 	};
 
 	psi_rule_message(handler, flags, "gex_AM_ReplyShort");
+	psi_am_count_sent(PSI_REPLIES, PSI_SHORT, 0, 1);
 	return inject_reply(token, &am, flags);
 }
 
@@ -244,6 +258,7 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
 	int result;
 
 	psi_rule_message(handler, flags, "gex_AM_ReplyMedium");
+	psi_am_count_sent(PSI_REPLIES, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
 	result = inject_reply(token, &am, flags);
@@ -264,6 +279,7 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
 	int result;
 
 	psi_rule_message(handler, flags, "gex_AM_ReplyLong");
+	psi_am_count_sent(PSI_REPLIES, PSI_LONG, nbytes, 1);
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
 	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
 	result = inject_reply(token, &am, flags);

@@ -17,11 +17,13 @@
 #ifndef PSI_CONDUIT_H
 #define PSI_CONDUIT_H
 
+#include "runtime/counters.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 1 };
+enum { PSI_CONDUIT_ABI = 2 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -50,6 +52,9 @@ struct psi_conduit_job {
 	const uint8_t *local;           /* [places]: 1 if on this host */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs on this host */
+	/* [PSI_COUNTERS], of this process; the conduit adds to those of the groups `queue' and
+	 * `wake', from any thread. */
+	uint64_t *counts;
 };
 
 /* One active message to send.  The runtime has checked limits, target range and handler index. */
@@ -223,8 +228,6 @@ struct psi_conduit_ops {
 
 	/* One line: what this conduit uses and why. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
-	/* Value number i of the port's counters; false past the last. */
-	bool (*stats)(struct psi_port *port, unsigned i, const char **name_out, uint64_t *value_out);
 	/* Queue states, several lines, for a hang report; may be called at any moment. */
 	void (*dump)(struct psi_port *port, void (*line)(const char *text));
 	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of

@@ -91,11 +91,6 @@ static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	if (text_bytes)
 		text[0] = '\0';
 }
-static bool no_stats(struct psi_port *port, unsigned i, const char **name_out, uint64_t *value_out)
-{
-	(void)port, (void)i, (void)name_out, (void)value_out;
-	return false;
-}
 static size_t no_queue_bytes(uint32_t endpoints)
 {
 	(void)endpoints;
@@ -111,7 +106,7 @@ static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)p
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
-	X(stats, no_stats) X(dump, no_dump) X(queue_bytes, no_queue_bytes)
+	X(dump, no_dump) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1
@@ -246,6 +241,7 @@ describe_job(void)
 		.place = psi.boot.rank, .places = psi.boot.size,
 		.host_places = next[psi.boot.host_index], .host_index = host_index,
 		.local = local, .threaded = psi.threaded, .crowded = psi.crowded,
+		.counts = psi.blocks[0].count,
 	};
 	free(next);
 }

@@ -15,9 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Nobody counts before init but by mistake. */
+static struct psi_block before_init;
+
 struct psi_job psi = {
 	.wait_mode = GASNET_WAIT_SPINBLOCK,
 	.verbose_errors = 1,
+	.blocks = &before_init,
+	.block = &before_init,
 	.max_segment = 0,
 };
 
@@ -146,8 +151,12 @@ limit_segments(void)
 static void
 open_tables(void)
 {
-	psi.shared = psi_host_memory(sizeof *psi.shared +
-	                             psi.boot.size * sizeof psi.shared->board[0]);
+	struct psi_rank_shared *mine;
+
+	psi.shared = psi_host_memory(psi_shared_bytes(psi.boot.size));
+	mine = psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank);
+	psi_blocks_open(mine);
+	atomic_store_explicit(&mine->joined, 1, memory_order_relaxed);
 	psi.known = calloc(psi.boot.size, sizeof *psi.known);
 	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
 	if (!psi.known || !psi.peers)
@@ -192,8 +201,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	know_cpus();
 	psi_places_open();
 	make_objects(name, flags);
-	psi_conduit_open(psi.ep);
 	open_tables();
+	psi_conduit_open(psi.ep);
 	limit_segments();
 	psi_inline_open();
 	psi_reference_open();

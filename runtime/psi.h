@@ -11,6 +11,7 @@
 
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit.h"
+#include "runtime/shared.h"
 #include "runtime/util/log.h"
 
 #include <stdatomic.h>
@@ -64,21 +65,6 @@ struct gex_TM_s {
 	gex_Rank_t rank, size;
 };
 
-/* What peers of this host know of each other's bound segments; in memory they all map.  Written by
- * the owner before, read by the others after a barrier. */
-struct psi_board_entry {
-	uint64_t base, size_bytes, file_offset;
-	uint64_t mappable;      /* 0: client memory, which others cannot map */
-	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
-};
-
-/* In memory that all processes of the host map; zero at first. */
-struct psi_host_shared {
-	/* Threads of all ranks that wait by yielding (wait.c). */
-	_Alignas(64) _Atomic uint32_t yielding;
-	_Alignas(64) struct psi_board_entry board[];    /* [size] */
-};
-
 /* Constant after init, except where said otherwise. */
 struct psi_job {
 	struct pboot_job boot;
@@ -100,6 +86,8 @@ struct psi_job {
 	struct psi_attributes attributes;
 	struct psi_conduit_job conduit_job;
 	struct psi_host_shared *shared;
+	struct psi_block *blocks;       /* [PSI_BLOCKS], of this process; before init, one */
+	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
 	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;
@@ -136,6 +124,27 @@ psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
 	                       : !tm || rank >= tm->size)
 		psi_target_bad(tm, rank, call);
 	return (struct psi_target){ psi.ep, rank };
+}
+
+/* -- counts (block.c, counters.c) ------------------------------------------------------------- */
+
+/* Where the calling thread counts in PAR, also in the inline transfers; NULL until psi_block_take. */
+PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+
+/* Memory that all map has come: what was counted before is kept. */
+void psi_blocks_open(struct psi_rank_shared *mine);
+/* Gives the calling thread a block, in PAR; it goes back when the thread ends. */
+void psi_block_take(void);
+
+/* The calling thread's block. */
+static inline struct psi_block *
+psi_block(void)
+{
+	if (PSI_LIKELY(psi.block != NULL))
+		return psi.block;
+	if (PSI_UNLIKELY(!psi_counts_self))
+		psi_block_take();
+	return (struct psi_block *)(void *)psi_counts_self;
 }
 
 /* -- waiting (wait.c) ------------------------------------------------------------------------ */
@@ -199,8 +208,24 @@ void psi_handler_set_internal(gex_EP_t ep, enum psi_internal_handler index, gex_
 
 /* Sends or, for this endpoint itself, delivers; PSI_OK or PSI_AGAIN, never waits. */
 int psi_am_try(gex_EP_t ep, const struct psi_am *am);
-/* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY. */
+/* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY.  The caller
+ * has counted the message, which a refusal takes back. */
 int psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
+
+/* Counts a message as sent; times -1 takes that back, for one that was refused. */
+static inline void
+psi_am_count_sent(unsigned network, unsigned category, size_t len_bytes, int64_t times)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_add(counts, psi_count_of_kind(PSI_COUNT_SENT, network, category),
+	              (uint64_t)times);
+	if (category != PSI_SHORT)
+		psi_count_add(counts, PSI_COUNT_SENT_BYTES, (uint64_t)times * len_bytes);
+}
+
+/* A counted message was refused by IMMEDIATE. */
+void psi_am_count_refused(const struct psi_am *am);
 
 /* Checks that hold for requests and replies of any payload; end the job with one line. */
 void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);

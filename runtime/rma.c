@@ -23,7 +23,20 @@ psi_inline_open(void)
 	table.job_tm = psi.tm;
 	table.job_size = psi.boot.size;
 	table.peers = psi.peers;
+	table.counts = psi.blocks[0].count;
 	pst_inline_v1 = &table;
+}
+
+/* The inlines have counted the call, but a thread's first in PAR. */
+static void
+count_call(enum psi_counter call, enum psi_counter called)
+{
+	const bool first = !psi.block && !psi_counts_self;
+	uint64_t *counts = psi_block()->count;
+
+	if (first)
+		psi_count(counts, call);
+	psi_count(counts, called);
 }
 
 int
@@ -34,6 +47,7 @@ psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nb
 	struct psi_target target = psi_target_of(tm, rank, call);
 
 	psi_rule_call(call);
+	count_call(PSI_COUNT_PUTS, PSI_COUNT_PUTS_CALLED);
 	if (nbytes)
 		psi_copy(psi_am_long_target(target.place, dest, nbytes, call), src, nbytes);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
@@ -49,6 +63,7 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 	struct psi_target target = psi_target_of(tm, rank, call);
 
 	psi_rule_call(call);
+	count_call(PSI_COUNT_GETS, PSI_COUNT_GETS_CALLED);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	if (nbytes)

@@ -55,10 +55,16 @@ psi_wake_own(void)
 		psi.ops->ring(psi.ep->port);
 }
 
-static unsigned
+static inline __attribute__((always_inline)) unsigned
 poll_networks(unsigned networks)
 {
-	return psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+	unsigned delivered = psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+	uint64_t *counts = psi_block()->count;
+
+	psi_count(counts, PSI_COUNT_POLLS);
+	if (delivered)
+		psi_count(counts, PSI_COUNT_POLLS_FULL);
+	return delivered;
 }
 
 static void
@@ -239,7 +245,12 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 void
 psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
 {
+	struct psi_block *block = psi_block();
+	/* Perhaps in a handler that replies, and others run meanwhile. */
+	const uint64_t handler = atomic_load_explicit(&block->handler, memory_order_relaxed);
+
 	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
+	atomic_store_explicit(&block->handler, handler, memory_order_relaxed);
 }
 
 void

@@ -8,13 +8,6 @@
 #include "smp-conduit/psmp_lane.h"
 #include "smp-conduit/psmp_pool.h"
 
-/* What a port has done.  Written under the lane's or the poll lock; read at any time, for people. */
-enum psmp_stat {
-	PSMP_SENT, PSMP_SENT_INLINE, PSMP_SENT_DATA_RING, PSMP_SENT_BUFFER, PSMP_CLAIMED,
-	PSMP_REFUSED, PSMP_ANNOUNCED, PSMP_RUNG, PSMP_DELIVERED, PSMP_COPIED_OUT, PSMP_ARMED,
-	PSMP_SLEPT, PSMP_UNPOLLED, PSMP_STATS
-};
-
 struct psi_conduit {
 	const struct psi_services *services;
 	struct psi_conduit_job job;
@@ -40,16 +33,13 @@ struct psi_port {
 	uint32_t cursor[PSI_NETWORKS];
 	uint32_t idle_polls[PSI_NETWORKS];
 	struct psi_spinlock poll_lock[PSI_NETWORKS];
-	/* Relaxed counters: a lost count is harmless, a torn one is not possible. */
-	_Atomic uint64_t stats[PSMP_STATS];
+	uint64_t *counts;                       /* the job's */
 };
 
 static inline void
-psmp_count(struct psi_port *port, enum psmp_stat which)
+psmp_count(struct psi_port *port, enum psi_counter which)
 {
-	uint64_t value = atomic_load_explicit(&port->stats[which], memory_order_relaxed);
-
-	atomic_store_explicit(&port->stats[which], value + 1, memory_order_relaxed);
+	psi_count(port->counts, which);
 }
 
 static inline struct psmp_shared *

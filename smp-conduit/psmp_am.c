@@ -70,7 +70,6 @@ fields_of(const struct psi_am *am, enum psmp_where where)
 static inline void
 notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
-	psmp_count(port, PSMP_SENT);
 	PSI_DELAY_POINT(publish);
 	if (port->conduit->senders_fence)
 		psi_store_load_fence();
@@ -83,7 +82,7 @@ notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 static int
 refuse(struct psi_port *port)
 {
-	psmp_count(port, PSMP_REFUSED);
+	psmp_count(port, PSI_COUNT_REFUSED);
 	return PSI_AGAIN;
 }
 
@@ -191,11 +190,11 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 		result = PSI_AGAIN;
 	} else if (inside) {
 		publish_inline(out, am);
-		psmp_count(port, PSMP_SENT_INLINE);
+		psmp_count(port, PSI_COUNT_IN_SLOT);
 	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
 		memcpy(data, am->payload, am->len_bytes);
 		publish_elsewhere(out, am, PSMP_DATA_RING, offset);
-		psmp_count(port, PSMP_SENT_DATA_RING);
+		psmp_count(port, PSI_COUNT_IN_RING);
 	} else {
 		result = PSI_UNSUPPORTED;
 	}
@@ -235,7 +234,7 @@ publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 	psmp_lock(port, &out->lock);
 	out->reserved--;
 	publish_elsewhere(out, am, PSMP_BUFFER, name);
-	psmp_count(port, PSMP_SENT_BUFFER);
+	psmp_count(port, PSI_COUNT_IN_BUFFER);
 	psmp_unlock(port, &out->lock);
 	notify(port, out, am->network);
 }
@@ -305,7 +304,7 @@ psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
 {
 	if (!take_buffer(port, claim))
 		return refuse(port);
-	psmp_count(port, PSMP_CLAIMED);
+	psmp_count(port, PSI_COUNT_CLAIMED);
 	return PSI_OK;
 }
 

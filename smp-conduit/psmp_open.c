@@ -10,22 +10,6 @@
 
 enum { ARENA_MAGIC = 0x50534d50 };
 
-static const char *const stat_names[PSMP_STATS] = {
-	[PSMP_SENT] = "sent",
-	[PSMP_SENT_INLINE] = "sent_in_slot",
-	[PSMP_SENT_DATA_RING] = "sent_in_ring",
-	[PSMP_SENT_BUFFER] = "sent_in_buffer",
-	[PSMP_CLAIMED] = "claimed",
-	[PSMP_REFUSED] = "refused",
-	[PSMP_ANNOUNCED] = "announced",
-	[PSMP_RUNG] = "rung",
-	[PSMP_DELIVERED] = "delivered",
-	[PSMP_COPIED_OUT] = "copied_out",
-	[PSMP_ARMED] = "armed",
-	[PSMP_SLEPT] = "slept",
-	[PSMP_UNPOLLED] = "unpolled",
-};
-
 static bool
 probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 {
@@ -210,6 +194,7 @@ port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_p
 	}
 	port->conduit = conduit;
 	port->owner = owner;
+	port->counts = conduit->job.counts;
 	port->place = conduit->job.host_index[place];
 	port->shared = psmp_shared_of(conduit, port->place);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
@@ -273,16 +258,6 @@ describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         conduit->senders_fence ? "senders" : "sleepers", conduit->fence_reason);
 }
 
-static bool
-stats(struct psi_port *port, unsigned i, const char **name_out, uint64_t *value_out)
-{
-	if (i >= PSMP_STATS)
-		return false;
-	*name_out = stat_names[i];
-	*value_out = atomic_load_explicit(&port->stats[i], memory_order_relaxed);
-	return true;
-}
-
 static void
 dump(struct psi_port *port, void (*line)(const char *text))
 {
@@ -335,7 +310,6 @@ const struct psi_conduit_ops psmp_ops = {
 	.ring = psmp_ring,
 	.want = psmp_want,
 	.describe = describe,
-	.stats = stats,
 	.dump = dump,
 	.queue_bytes = queue_bytes,
 };

@@ -211,7 +211,7 @@ copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct mess
 	if (arrival->category == PSI_MEDIUM && message->buffer == NO_BUFFER_NAME) {
 		memcpy(message->payload, arrival->payload, arrival->len_bytes);
 		arrival->payload = message->payload;
-		psmp_count(port, PSMP_COPIED_OUT);
+		psmp_count(port, PSI_COUNT_COPIED_OUT);
 	}
 	retire(port, in, header);
 }
@@ -278,18 +278,12 @@ psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 	unsigned delivered = 0;
 
 	for (unsigned i = 0; i < PSI_NETWORKS; i++) {
-		unsigned network = order[i], here;
+		unsigned network = order[i];
 
 		if (!(networks & 1u << network))
 			continue;
-		here = threaded ? poll_threaded(port, network, budget)
-		                : poll_in_place(port, network, budget);
-		if (here)
-			atomic_store_explicit(&port->stats[PSMP_DELIVERED],
-			                      atomic_load_explicit(&port->stats[PSMP_DELIVERED],
-			                                           memory_order_relaxed) + here,
-			                      memory_order_relaxed);
-		delivered += here;
+		delivered += threaded ? poll_threaded(port, network, budget)
+		                      : poll_in_place(port, network, budget);
 	}
 	return delivered;
 }

@@ -54,7 +54,7 @@ psmp_ring(struct psi_port *port)
 {
 	psi_store_load_fence();
 	if (ring_word(&port->shared->wake))
-		psmp_count(port, PSMP_RUNG);
+		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 }
 
 /* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
@@ -81,10 +81,10 @@ psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network)
 	struct psmp_shared *shared = psmp_shared_of(port->conduit, receiver);
 	_Atomic uint64_t *words = shared->words + network * port->conduit->layout.words;
 
-	psmp_count(port, PSMP_ANNOUNCED);
+	psmp_count(port, PSI_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
 	if (set_bit(&shared->top[network], words, port->place) && ring_word(&shared->wake))
-		psmp_count(port, PSMP_RUNG);
+		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 }
 
 static void
@@ -104,7 +104,7 @@ ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
 			if (ring_word(&psmp_shared_of(port->conduit, place)->wake))
-				psmp_count(port, PSMP_RUNG);
+				psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 		}
 	}
 }
@@ -178,7 +178,7 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 
 		if (in->quiet >= 2 && !psmp_in_peek(in, &header)) {
 			in->active = 0;
-			psmp_count(port, PSMP_UNPOLLED);
+			psmp_count(port, PSI_COUNT_UNPOLLED);
 			continue;
 		}
 		atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
@@ -242,7 +242,7 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 	bool found = false;
 
 	lock_networks(port, networks);
-	psmp_count(port, PSMP_ARMED);
+	psmp_count(port, PSI_COUNT_ARMED);
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_seq_cst) | 1;
 	PSI_DELAY_POINT(arm);
 	if (want_peer != PSI_NO_PEER)
@@ -281,9 +281,11 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 void
 psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
-	psmp_count(port, PSMP_SLEPT);
+	psmp_count(port, PSI_COUNT_SLEEPS);
 	PSI_DELAY_POINT(sleep);
 	psi_futex_wait(&port->shared->wake, ticket, timeout_ns);
+	if (atomic_load_explicit(&port->shared->wake, memory_order_relaxed) != ticket)
+		psmp_count(port, PSI_COUNT_WAKEUPS_RECEIVED);
 }
 
 /* With one thread nobody else can have set the bit, so it is cleared and senders need not ring.  With

@@ -456,10 +456,14 @@ static unsigned char segment[SEGMENT + 16];
 static uintptr_t owner_base;
 static struct pst_peer peers[3];
 static struct pst_inline table;
+static uint64_t counts[2];
 static int copies, library_calls;
 static gex_Flags_t library_flags;
 
 const struct pst_inline *pst_inline_v1;
+#if GASNET_PAR
+__thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+#endif
 
 static void
 copy(void *dst, const void *from, size_t nbytes)
@@ -492,6 +496,9 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 static void
 map_peers(void)
 {
+#if GASNET_PAR
+	psi_counts_self = counts;
+#endif
 	owner_base = UINT64_C(0x7fff00001000);
 	peers[1].base = owner_base;
 	peers[1].size_bytes = SEGMENT;
@@ -502,6 +509,7 @@ map_peers(void)
 	table.job_size = 3;
 	table.peers = peers;
 	table.copy = copy;
+	table.counts = counts;
 	pst_inline_v1 = &table;
 }
 
@@ -522,7 +530,7 @@ transfer(gex_TM_t tm, size_t offset, size_t nbytes)
 		out[i] = TO(unsigned char, i * 7 + nbytes + 1);
 	memset(segment, 0xee, sizeof(segment));
 	memset(in, 0xdd, sizeof(in));
-	psi_rma_calls = 0;
+	counts[PSI_RMA_COUNT_PUTS] = counts[PSI_RMA_COUNT_GETS] = 0;
 	CHECK(gex_RMA_PutBlocking(tm, 1, at(offset), out, nbytes, 0) == 0);
 	CHECK(memcmp(segment + offset, out, nbytes) == 0);
 	CHECK(segment[offset + nbytes] == 0xee);
@@ -555,7 +563,7 @@ transfers(void)
 	CHECK(memcmp(target + 20, "constants", 9) == 0);
 	CHECK(library_calls == 1);
 
-	psi_rma_calls = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
+	counts[PSI_RMA_COUNT_PUTS] = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 31);
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
 	CHECK(library_calls == 2);

@@ -250,7 +250,7 @@ run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
 	atomic_store(&at.stop, true);
 	pthread_join(thread, NULL);
 	printf("passed %s: %u rounds, %llu sleeps\n", race->name, round - 1,
-	       (unsigned long long)rig_stat(&run.rig->rank[SLEEPER], "slept"));
+	       (unsigned long long)rig_count(&run.rig->rank[SLEEPER], PSI_COUNT_SLEEPS));
 	rig_close(run.rig);
 	return true;
 }

@@ -125,6 +125,7 @@ open_rank(void *argument)
 		.place = rank->place, .places = rig->ranks, .host_places = rig->ranks,
 		.host_index = rig->host_index, .local = rig->local,
 		.threaded = opening_as->threaded, .crowded = opening_as->crowded,
+		.counts = rank->counts,
 	};
 
 	if (rig->ops->open(&services, &job, &attributes, &rank->conduit) != PSI_OK)
@@ -217,19 +218,6 @@ rig_dump(const struct rig *rig)
 		        (unsigned long long)atomic_load(&port->shared->want_top));
 		rig->ops->dump(rig->rank[place].port, print_line);
 	}
-}
-
-uint64_t
-rig_stat(const struct rig_rank *rank, const char *name)
-{
-	const char *at;
-	uint64_t value;
-
-	for (unsigned i = 0; rank->rig->ops->stats(rank->port, i, &at, &value); i++)
-		if (strcmp(at, name) == 0)
-			return value;
-	die("no such counter");
-	return 0;
 }
 
 static unsigned char *

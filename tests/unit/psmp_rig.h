@@ -22,6 +22,7 @@ struct rig_rank {
 	struct psi_port *port;
 	rig_handler *handler;
 	void *data;                     /* the test's */
+	uint64_t counts[PSI_COUNTERS];
 };
 
 struct rig {
@@ -50,8 +51,12 @@ extern void (*rig_before_copy)(void);
 /* Prints the queue states of all ranks on stderr. */
 void rig_dump(const struct rig *rig);
 
-/* A counter of a rank's port by name. */
-uint64_t rig_stat(const struct rig_rank *rank, const char *name);
+/* A counter of a rank's. */
+static inline uint64_t
+rig_count(const struct rig_rank *rank, enum psi_counter which)
+{
+	return __atomic_load_n(&rank->counts[which], __ATOMIC_RELAXED);
+}
 
 /* Bytes that depend on seed and position, from a table: at most RIG_PATTERN_BYTES of them. */
 enum { RIG_PATTERN_BYTES = 128 * 1024 };

@@ -367,14 +367,14 @@ START_TEST(quiet_lanes_are_dropped_and_found_again)
 			rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000);
 			ck_assert_int_lt(i, 1000 * 1000);
 		}
-		announced = rig_stat(&rig->rank[5], "announced");
+		announced = rig_count(&rig->rank[5], PSI_COUNT_ANNOUNCED);
 		send_short_to(rig, 5, 99, PSI_REQUESTS);
 		send_short_to(rig, 5, 99, PSI_REQUESTS);
-		ck_assert_uint_gt(rig_stat(&rig->rank[5], "announced"), announced);
+		ck_assert_uint_gt(rig_count(&rig->rank[5], PSI_COUNT_ANNOUNCED), announced);
 		ck_assert_uint_eq(rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 9), 2);
 		heard[5] = round;
 	}
-	ck_assert_uint_gt(rig_stat(&rig->rank[99], "unpolled"), 200);
+	ck_assert_uint_gt(rig_count(&rig->rank[99], PSI_COUNT_UNPOLLED), 200);
 	rig_close(rig);
 }
 END_TEST

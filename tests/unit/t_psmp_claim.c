@@ -183,8 +183,8 @@ START_TEST(published_without_a_copy)
 		ck_assert_ptr_eq(heard.payload, claim.buffer);
 		ck_assert_uint_eq(busy(rig, 1), 0);
 	}
-	ck_assert_uint_eq(rig_stat(&rig->rank[1], "copied_out"), 0);
-	ck_assert_uint_eq(rig_stat(&rig->rank[0], "claimed"), 600);
+	ck_assert_uint_eq(rig_count(&rig->rank[1], PSI_COUNT_COPIED_OUT), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[0], PSI_COUNT_CLAIMED), 600);
 	rig_close(rig);
 }
 END_TEST

@@ -116,8 +116,8 @@ START_TEST(nobody_rings_who_is_awake)
 		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
 		rig->ops->ring(rig->rank[1].port);
 	}
-	ck_assert_uint_eq(rig_stat(&rig->rank[0], "rung"), 0);
-	ck_assert_uint_eq(rig_stat(&rig->rank[1], "rung"), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[0], PSI_COUNT_WAKEUPS_SENT), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[1], PSI_COUNT_WAKEUPS_SENT), 0);
 	rig_close(rig);
 }
 END_TEST

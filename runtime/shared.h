@@ -1,0 +1,106 @@
+/*
+ * What the runtime keeps in memory that all processes of the host map, the keeper included when it
+ * reports: the board of segments, and per thread a block with its counts and what it is doing.  It is
+ * the first thing in the control arena.  Memory comes zero-filled, and zero is the right initial value
+ * of everything here.
+ */
+#ifndef PSI_SHARED_H
+#define PSI_SHARED_H
+
+#include "runtime/conduit.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PSI_SHARED_MAGIC = 0x50535348,
+	PSI_SHARED_ABI = 1,
+	/* Blocks per rank.  Threads beyond these share the last one, and lose counts there. */
+	PSI_BLOCKS = 16,
+	PSI_WHERE_WORDS = 8,
+};
+
+/* What peers of this host know of each other's bound segments; in memory they all map.  Written by
+ * the owner before, read by the others after a barrier. */
+struct psi_board_entry {
+	uint64_t base, size_bytes, file_offset;
+	uint64_t mappable;      /* 0: client memory, which others cannot map */
+	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
+};
+
+/* What a long wait is for. */
+enum psi_wait_kind {
+	PSI_FOR_CONDITION,      /* of the client's; only it knows */
+	PSI_FOR_ROOM,           /* at a peer, for a message of a category and network */
+	PSI_FOR_BUFFER,         /* at a peer, for a prepared message */
+	PSI_FOR_BARRIER,        /* phase `number' of gex_Coll_BarrierNB */
+	PSI_FOR_BARRIER_NAMED,  /* ... of the named barrier */
+	PSI_FOR_EVENTS,         /* several */
+};
+
+/*
+ * A wait that has lasted for long, for people.  Only its thread writes it, and a reader may find it
+ * half written: turn is odd meanwhile, and a reader that sees it change reads again.
+ */
+struct psi_wait_note {
+	_Atomic uint64_t turn;
+	_Atomic uint64_t since_ns;      /* when the wait was first looked at; 0: no long wait */
+	_Atomic uint64_t kind_peer;     /* kind, category << 8, network << 16, peer << 32 */
+	_Atomic uint64_t number;
+	_Atomic uint64_t where[PSI_WHERE_WORDS];        /* text, cut to fit, NUL at its end */
+};
+
+/*
+ * One thread of a rank; in SEQ and PARSYNC, the process.
+ *
+ * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
+ *           none runs, since no handler has index 0.
+ */
+struct psi_block {
+	_Alignas(64) uint64_t count[PSI_COUNTERS];
+	_Atomic uint64_t handler;
+	_Alignas(64) struct psi_wait_note note;
+};
+
+/* Of one rank.  joined: 1 once its init has come so far, 2 when init is done. */
+struct psi_rank_shared {
+	_Alignas(64) _Atomic uint32_t joined;
+	struct psi_block block[PSI_BLOCKS];
+};
+
+struct psi_host_shared {
+	/* Written by rank 0 before any rank goes on; magic last. */
+	_Atomic uint32_t magic;
+	uint32_t abi, size;
+	char conduit[16];
+	uint64_t conduit_offset;        /* in the arena, what the conduit asked for first */
+	/* Threads of all ranks that wait by yielding (wait.c). */
+	_Alignas(64) _Atomic uint32_t yielding;
+	_Alignas(64) struct psi_board_entry board[];    /* [size], then psi_shared_rank(0) ... */
+};
+
+static inline size_t
+psi_shared_ranks_offset(uint32_t size)
+{
+	const size_t line = 64, end = sizeof(struct psi_host_shared) +
+	                              size * sizeof(struct psi_board_entry);
+
+	return (end + line - 1) / line * line;
+}
+
+static inline size_t
+psi_shared_bytes(uint32_t size)
+{
+	return psi_shared_ranks_offset(size) + size * sizeof(struct psi_rank_shared);
+}
+
+static inline struct psi_rank_shared *
+psi_shared_rank(struct psi_host_shared *shared, uint32_t size, uint32_t rank)
+{
+	char *at = (char *)shared + psi_shared_ranks_offset(size);
+
+	return (struct psi_rank_shared *)(void *)at + rank;
+}
+
+#endif
