@@ -209,8 +209,10 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 
 	psi_need_init("gex_Coll_BarrierNB");
 	psi_rule_call("gex_Coll_BarrierNB");
-	if (tm != psi.tm || flags)
-		psi_fatal("gex_Coll_BarrierNB: %s", flags ? "flags must be 0" : "not a team");
+	psi_check_flags(flags, 0, "gex_Coll_BarrierNB");
+	if (tm != psi.tm)
+		psi_fatal("gex_Coll_BarrierNB: %p is not a team; pass the one that gex_Client_Init wrote",
+		          (void *)tm);
 	phase = start(seq, (struct names){ .named = false });
 	if (finished(seq) >= phase)
 		return GEX_EVENT_INVALID;
@@ -226,13 +228,22 @@ static struct {
 	struct names own;
 } named;
 
+static void
+check_flags(int flags, const char *call)
+{
+	psi_check_flags((gex_Flags_t)flags, GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH,
+	                call);
+}
+
 void
 gasnet_barrier_notify(int id, int flags)
 {
 	psi_need_init("gasnet_barrier_notify");
 	psi_rule_call("gasnet_barrier_notify");
 	if (named.notified)
-		psi_fatal("gasnet_barrier_notify: called twice without gasnet_barrier_wait between");
+		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try until it succeeds, "
+		          "between");
+	check_flags(flags, "gasnet_barrier_notify");
 	named.own = (struct names){
 		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
 		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
@@ -257,12 +268,13 @@ judge(int id, int flags)
 }
 
 static void
-need_notify(const char *call)
+need_notify(int flags, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
+	check_flags(flags, call);
 	if (!named.notified)
-		psi_fatal("%s: called without gasnet_barrier_notify before it", call);
+		psi_fatal("%s: called without gasnet_barrier_notify before it; notify first", call);
 }
 
 int
@@ -270,7 +282,7 @@ gasnet_barrier_wait(int id, int flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("gasnet_barrier_wait");
 
-	need_notify("gasnet_barrier_wait");
+	need_notify(flags, "gasnet_barrier_wait");
 	while (finished(&sequences[NAMED]) < named.phase)
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
@@ -280,7 +292,7 @@ gasnet_barrier_wait(int id, int flags)
 int
 gasnet_barrier_try(int id, int flags)
 {
-	need_notify("gasnet_barrier_try");
+	need_notify(flags, "gasnet_barrier_try");
 	if (finished(&sequences[NAMED]) < named.phase)
 		gasnet_AMPoll();
 	if (finished(&sequences[NAMED]) < named.phase)
@@ -300,6 +312,7 @@ gasnet_barrier_result(int *id)
 {
 	const struct names all = sequences[NAMED].result;
 
+	psi_rule_context("gasnet_barrier_result");
 	if (!all.named)
 		return 1;
 	*id = all.id;

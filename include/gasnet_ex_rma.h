@@ -18,7 +18,6 @@
 #include "gasnet_ex_mode.h"
 #include "gasnet_ex_types.h"
 
-#include <assert.h>
 #include <string.h>
 
 typedef uint64_t gex_RMA_Value_t;
@@ -64,6 +63,9 @@ PSI_API int psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *sr
 			gex_Flags_t flags);
 PSI_API int psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
 			gex_Flags_t flags);
+
+/* Ends the job with one line. */
+PSI_API PSI_NORETURN void psi_rma_value_bad(size_t nbytes);
 
 /*
  * Where the caller counts. In PAR each thread has counts of its own, through a
@@ -205,7 +207,8 @@ psi_rma_value_bytes(gex_RMA_Value_t *value, size_t nbytes)
 {
 	char *bytes = _GEX_INT(char *, _GEX_INT(void *, value));
 
-	assert(nbytes > 0 && nbytes <= SIZEOF_GEX_RMA_VALUE_T);
+	if (PSI_UNLIKELY(nbytes == 0 || nbytes > SIZEOF_GEX_RMA_VALUE_T))
+		psi_rma_value_bad(nbytes);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	bytes += SIZEOF_GEX_RMA_VALUE_T - nbytes;
 #else

@@ -4,8 +4,6 @@
 
 #include "gasnetex.h"
 
-#include <assert.h>
-
 typedef gex_Token_t gasnet_token_t;
 typedef gex_AM_Index_t gasnet_handler_t;
 typedef gex_AM_Arg_t gasnet_handlerarg_t;
@@ -23,6 +21,10 @@ typedef struct {
 #endif
 
 PSI_BEGIN_DECLS
+
+/* The count that a call was told is not that of its arguments: ends the job with one line. */
+PSI_API PSI_NORETURN void psi_legacy_count_bad(const char *call, unsigned int told,
+					       unsigned int given);
 
 PSI_INLINE size_t
 gasnet_AMMaxArgs(void)
@@ -74,8 +76,8 @@ gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex)
 	PSI_INLINE int psi_counted_##Name##m(PSI_UNPAREN fixed,                        \
 					     unsigned int nargs PSI_AM_PARAMS_##m)     \
 	{                                                                              \
-		assert(nargs == m);                                                  \
-		(void)nargs;                                                           \
+		if (PSI_UNLIKELY(nargs != m))                                          \
+			psi_legacy_count_bad("gasnet_AM" #Name, nargs, m);             \
 		return gasnet_AM##Name##m(PSI_UNPAREN pass PSI_AM_PASS_##m);           \
 	}
 #define PSI_UNPAREN(...) __VA_ARGS__

@@ -68,15 +68,24 @@ gasnet_hsl_trylock(gasnet_hsl_t *hsl)
 	return gex_HSL_Trylock(hsl);
 }
 
-/* Handlers run only inside calls, so there is nothing to hold off. */
+/* Handlers run only inside calls, so there is nothing to hold off. A debug build looks at the pairs. */
+PSI_API void psi_interrupts_hold(void);
+PSI_API void psi_interrupts_resume(void);
+
 PSI_INLINE void
 gasnet_hold_interrupts(void)
 {
+#ifdef GASNET_DEBUG
+	psi_interrupts_hold();
+#endif
 }
 
 PSI_INLINE void
 gasnet_resume_interrupts(void)
 {
+#ifdef GASNET_DEBUG
+	psi_interrupts_resume();
+#endif
 }
 
 PSI_END_DECLS

@@ -75,11 +75,47 @@ call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes, u
 	}
 }
 
+/* Who sent what, for a handler that does not take it. */
 static void __attribute__((noreturn, cold))
-unregistered(const struct psi_arrival *arrival)
+refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
 {
-	psi_fatal("a message from rank %u names handler %u, which is not registered here",
-	          arrival->source, arrival->handler);
+	static const char *const category[] = {
+		[PSI_SHORT] = "Short", [PSI_MEDIUM] = "Medium", [PSI_LONG] = "Long",
+	};
+	const char *kind = arrival->network == PSI_REQUESTS ? "request" : "reply";
+	const char *name = handler->entry.gex_name ? handler->entry.gex_name : "no name";
+
+	if (!handler->shapes)
+		psi_fatal("a %s %s from rank %u names handler %u, which is not registered here; register "
+		          "it, and let no rank send before a barrier", category[arrival->category], kind,
+		          arrival->source, arrival->handler);
+	if ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)
+		psi_fatal("a %s %s from rank %u has %u arguments, but handler %u (%s) is registered for "
+		          "%u; send as many, or register it with that gex_nargs",
+		          category[arrival->category], kind, arrival->source, arrival->nargs,
+		          arrival->handler, name, handler->nargs);
+	psi_fatal("a %s %s from rank %u names handler %u (%s), whose gex_flags do not say that it takes "
+	          "one; send what it takes, or register it for that", category[arrival->category], kind,
+	          arrival->source, arrival->handler, name);
+}
+
+static inline void
+run(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
+{
+	if (arrival->category == PSI_SHORT)
+		call_short(handler->fn, token, arrival->nargs, arrival->args);
+	else
+		call_with_payload(handler->fn, token, arrival->payload, arrival->len_bytes,
+		                  arrival->nargs, arrival->args);
+}
+
+static void __attribute__((noinline))
+run_watched(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
+{
+	gex_Token_t outer = psi_rules_enter(token);
+
+	run(handler, token, arrival);
+	psi_rules_leave(outer);
 }
 
 /* What runs, for hang reports. */
@@ -99,22 +135,19 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	const struct psi_handler *handler = &ep->handlers[arrival->handler];
 	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
 	struct psi_block *block = psi_block();
-	gex_Token_t outer;
 
-	if (PSI_UNLIKELY(!handler->fn))
-		unregistered(arrival);
+	if (PSI_UNLIKELY(!(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
+	                 ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
+		refuse(handler, arrival);
 	note_handler(block, arrival);
 	psi_count(block->count,
 	          psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category));
-	outer = psi_rule_enter(&token);
-	if (arrival->category == PSI_SHORT) {
-		call_short(handler->fn, &token, arrival->nargs, arrival->args);
-	} else {
+	if (arrival->category != PSI_SHORT)
 		psi_count_add(block->count, PSI_COUNT_RECEIVED_BYTES, arrival->len_bytes);
-		call_with_payload(handler->fn, &token, arrival->payload, arrival->len_bytes,
-		                  arrival->nargs, arrival->args);
-	}
-	psi_rule_leave(outer);
+	if (PSI_UNLIKELY(psi.checks))
+		run_watched(handler, &token, arrival);
+	else
+		run(handler, &token, arrival);
 	atomic_store_explicit(&psi_block()->handler, 0, memory_order_relaxed);
 	if (psi.threaded)
 		psi_wake_own();         /* now: the next message's handler may take its time */
@@ -123,9 +156,11 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 gex_TI_t
 gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
 {
-	const struct psi_arrival *arrival = token->arrival;
+	const struct psi_arrival *arrival;
 
 	(void)mask;     /* all are at hand, so all are answered */
+	psi_rule_token(token, "gex_Token_Info");
+	arrival = token->arrival;
 	info->gex_srcrank = arrival->source;
 	info->gex_ep = token->ep;
 	info->gex_entry = &token->ep->handlers[arrival->handler].entry;

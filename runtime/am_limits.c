@@ -4,24 +4,41 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
+/* The flags are those of the later call; which buffer they mean can be said in one way only. */
 static void
-check_query(gex_TM_t tm, gex_Rank_t other_rank, unsigned int numargs, const char *call)
+check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int numargs,
+            const char *call)
 {
+	const gex_Flags_t both = GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
+
 	psi_need_init(call);
-	if (other_rank != GEX_RANK_INVALID)
-		(void)psi_target_of(tm, other_rank, call);
+	psi_rule_team(tm, call);
+	(void)psi_target_of(tm, other_rank == GEX_RANK_INVALID ? 0 : other_rank, call);
+	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
+	if ((flags & both) == both)
+		psi_fatal("%s: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that fits the "
+		          "client_buf of the Prepare", call);
 	if (numargs > PSI_MAX_ARGS)
-		psi_fatal("%s: %u arguments, the most is %d", call, numargs, PSI_MAX_ARGS);
+		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, numargs,
+		          PSI_MAX_ARGS);
+}
+
+static void
+check_lc(const gex_Event_t *lc_opt, const char *call)
+{
+	if (psi.checks && lc_opt == GEX_EVENT_GROUP)
+		psi_fatal("%s: lc_opt is GEX_EVENT_GROUP, which replies do not have; pass what the reply "
+		          "gets", call);
 }
 
 /* A conduit may have less room behind many arguments; asked of all for GEX_RANK_INVALID. */
 static size_t
-max_medium(gex_TM_t tm, gex_Rank_t other_rank, enum psi_network network, unsigned int numargs,
-           const char *call)
+max_medium(gex_Rank_t other_rank, enum psi_network network, unsigned int numargs)
 {
 	size_t least = psi.attributes.max_medium_bytes;
 
-	check_query(tm, other_rank, numargs, call);
 	for (uint32_t place = 0; place < psi.boot.size; place++) {
 		size_t here;
 
@@ -33,59 +50,69 @@ max_medium(gex_TM_t tm, gex_Rank_t other_rank, enum psi_network network, unsigne
 	return least;
 }
 
-static size_t
-max_long(gex_TM_t tm, gex_Rank_t other_rank, unsigned int numargs, const char *call)
-{
-	check_query(tm, other_rank, numargs, call);
-	return psi.attributes.max_long_bytes;
-}
-
-#define UNUSED_IN_LIMIT (void)lc_opt, (void)flags
-
 size_t
 gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                         gex_Flags_t flags, unsigned int numargs)
 {
-	UNUSED_IN_LIMIT;
-	return max_medium(tm, other_rank, PSI_REQUESTS, numargs, "gex_AM_MaxRequestMedium");
+	(void)lc_opt;
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestMedium");
+	return max_medium(other_rank, PSI_REQUESTS, numargs);
 }
 
 size_t
 gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                       gex_Flags_t flags, unsigned int numargs)
 {
-	UNUSED_IN_LIMIT;
-	return max_medium(tm, other_rank, PSI_REPLIES, numargs, "gex_AM_MaxReplyMedium");
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyMedium");
+	check_lc(lc_opt, "gex_AM_MaxReplyMedium");
+	return max_medium(other_rank, PSI_REPLIES, numargs);
 }
 
 size_t
 gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                       gex_Flags_t flags, unsigned int numargs)
 {
-	UNUSED_IN_LIMIT;
-	return max_long(tm, other_rank, numargs, "gex_AM_MaxRequestLong");
+	(void)lc_opt;
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestLong");
+	return psi.attributes.max_long_bytes;
 }
 
 size_t
 gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                     gex_Flags_t flags, unsigned int numargs)
 {
-	UNUSED_IN_LIMIT;
-	return max_long(tm, other_rank, numargs, "gex_AM_MaxReplyLong");
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyLong");
+	check_lc(lc_opt, "gex_AM_MaxReplyLong");
+	return psi.attributes.max_long_bytes;
+}
+
+/* The sender of a request, whom its handler asks about. */
+static gex_Rank_t
+requester(gex_Token_t token, const char *call)
+{
+	psi_rule_token(token, call);
+	if (token->arrival->network != PSI_REQUESTS)
+		psi_fatal("%s: called in a reply handler, which may not reply; ask in request handlers",
+		          call);
+	return token->arrival->source;
 }
 
 size_t
 gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                          unsigned int numargs)
 {
-	return gex_AM_MaxReplyMedium(psi.tm, token->arrival->source, lc_opt, flags, numargs);
+	gex_Rank_t rank = requester(token, "gex_Token_MaxReplyMedium");
+
+	return gex_AM_MaxReplyMedium(psi.tm, rank, lc_opt, flags, numargs);
 }
 
 size_t
 gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                        unsigned int numargs)
 {
-	return gex_AM_MaxReplyLong(psi.tm, token->arrival->source, lc_opt, flags, numargs);
+	gex_Rank_t rank = requester(token, "gex_Token_MaxReplyLong");
+
+	return gex_AM_MaxReplyLong(psi.tm, rank, lc_opt, flags, numargs);
 }
 
 /* The LUBs are taken over all arguments; here nothing depends on any. */

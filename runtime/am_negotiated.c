@@ -15,15 +15,19 @@ static void
 check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most, bool is_reply,
               gex_Flags_t flags, unsigned nargs, const char *call)
 {
-	psi_rule_message(GEX_AM_INDEX_BASE, flags, call);
+	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
+	psi_rule_transfer(NULL, NULL, 0, flags, call);
 	if (PSI_UNLIKELY(nargs > PSI_MAX_ARGS))
-		psi_fatal("%s: %u arguments, the most is %d", call, nargs, PSI_MAX_ARGS);
+		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, nargs,
+		          PSI_MAX_ARGS);
 	if (PSI_UNLIKELY(least > most))
-		psi_fatal("%s: least_payload %zu is above most_payload %zu", call, least, most);
+		psi_fatal("%s: least_payload %zu is above most_payload %zu; swap them", call, least,
+		          most);
 	if (client_buf)
 		psi_am_check_lc(lc_opt, is_reply, call);
 	else if (PSI_UNLIKELY(lc_opt != NULL))
-		psi_fatal("%s: lc_opt must be NULL when client_buf is", call);
+		psi_fatal("%s: lc_opt must be NULL when client_buf is, since the buffer is the library's; "
+		          "pass both or neither", call);
 }
 
 /* The thread's descriptor of that network, which nobody else may have open. */
@@ -33,8 +37,8 @@ take_descriptor(unsigned network, const char *call)
 	gex_AM_SrcDesc_t sd = &psi_thread_self()->descriptors[network];
 
 	if (PSI_UNLIKELY(sd->open))
-		psi_fatal("%s: this thread has a prepared message that is neither committed nor "
-		          "cancelled", call);
+		psi_fatal("%s: this thread has a prepared message that is neither committed nor cancelled; "
+		          "commit or cancel it first", call);
 	return sd;
 }
 
@@ -85,8 +89,9 @@ prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, si
 	const size_t limit = psi.attributes.max_medium_bytes;
 
 	if (PSI_UNLIKELY(least > limit))
-		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu", call,
-		          least, limit);
+		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu; ask "
+		          "gex_AM_Max%sMedium with this call's arguments", call, least, limit,
+		          network == PSI_REPLIES ? "Reply" : "Request");
 	most = smaller(most, limit);
 	sd->size = most;
 	if (client_buf)
@@ -106,7 +111,10 @@ prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size
              size_t most, const char *call)
 {
 	if (PSI_UNLIKELY(least > psi.attributes.max_long_bytes))
-		psi_fatal("%s: least_payload %zu is more than a Long takes", call, least);
+		psi_fatal("%s: least_payload %zu is more than a Long takes, which is %zu; ask "
+		          "gex_AM_Max%sLong with this call's arguments", call, least,
+		          (size_t)psi.attributes.max_long_bytes,
+		          network == PSI_REPLIES ? "Reply" : "Request");
 	sd->size = smaller(most, psi.attributes.max_long_bytes);
 	if (client_buf) {
 		sd->buffer = (void *)(uintptr_t)client_buf;
@@ -136,10 +144,9 @@ gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf
                             gex_Flags_t flags, unsigned int numargs)
 {
 	const char *call = "gex_AM_PrepareRequestMedium";
-	struct psi_target target = psi_target_of(tm, rank, call);
+	struct psi_target target = psi_rule_target(tm, rank, call);
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
 
-	psi_rule_call(call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
 	              numargs, call);
 	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
@@ -152,10 +159,9 @@ gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
                           gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs)
 {
 	const char *call = "gex_AM_PrepareRequestLong";
-	struct psi_target target = psi_target_of(tm, rank, call);
+	struct psi_target target = psi_rule_target(tm, rank, call);
 	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
 
-	psi_rule_call(call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
 	              numargs, call);
 	begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt, numargs);
@@ -195,15 +201,26 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
 }
 
+static void __attribute__((noreturn, cold))
+not_open(const char *call)
+{
+	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one Commit or "
+	          "Cancel", call);
+}
+
 void *
 gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd)
 {
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		not_open("gex_AM_SrcDescAddr");
 	return sd->buffer;
 }
 
 size_t
 gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd)
 {
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		not_open("gex_AM_SrcDescSize");
 	return sd->size;
 }
 
@@ -214,26 +231,27 @@ static void
 check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
 {
 	if (PSI_UNLIKELY(!sd || !sd->open))
-		psi_fatal("%s: the descriptor is not open", call);
+		not_open(call);
 	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
-		psi_fatal("%s: the message was prepared as a %s %s", call,
+		psi_fatal("%s: the message was prepared as a %s %s; end it as that", call,
 		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
-	if (PSI_RULES && sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
-		psi_fatal("%s: the message was prepared by another thread, which alone may commit or "
-		          "cancel it", call);
+	if (PSI_UNLIKELY(psi.checks) && sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
+		psi_fatal("%s: the message was prepared by another thread; let that one commit or cancel "
+		          "it", call);
 }
 
 static void
 check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags, const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > sd->size))
-		psi_fatal("%s: %zu bytes are more than the %zu granted", call, nbytes, sd->size);
+		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells", call,
+		          nbytes, sd->size);
 	if (PSI_UNLIKELY(nargs != sd->nargs))
-		psi_fatal("%s: %u arguments, but %u were prepared for", call, nargs, sd->nargs);
-	if (PSI_UNLIKELY(flags & ~GEX_FLAG_IMMEDIATE))
-		psi_fatal("%s: flags 0x%x, of which only GEX_FLAG_IMMEDIATE is allowed", call, flags);
+		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call, nargs,
+		          sd->nargs);
+	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
 	if (PSI_UNLIKELY(sd->token && sd->token->replied))
-		psi_fatal("%s: this handler has replied already", call);
+		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
 }
 
 static int
@@ -284,12 +302,14 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 	int result;
 
 	check_commit(sd, nbytes, nargs, flags, call);
-	psi_rule_message(handler, flags, call);
+	psi_check_handler(handler, call);
 	if (own.is_long) {
 		if (PSI_UNLIKELY(own.dest && own.dest != dest))
-			psi_fatal("%s: dest_addr %p, but %p was prepared for", call, dest, own.dest);
+			psi_fatal("%s: dest_addr is %p, but %p was prepared for; pass that, or NULL to "
+			          "Prepare", call, dest, own.dest);
 		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
 	}
+	psi_rule_transfer(own.buffer, am.dest_here, nbytes, flags, call);
 	sd->open = false;
 	psi_am_count_sent(am.network, am.category, nbytes, 1);
 	result = own.claimed ? publish_claimed(&own, &am, flags)
@@ -335,7 +355,7 @@ cancel(gex_AM_SrcDesc_t sd)
 #define FAMILY_CANCEL(Name, is_reply, is_long)                                                    \
 	int gex_AM_Cancel##Name(gex_AM_SrcDesc_t sd, gex_Flags_t flags)                           \
 	{                                                                                         \
-		(void)flags;                                                                      \
+		psi_check_flags(flags, 0, "gex_AM_Cancel" #Name);                                 \
 		check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                         \
 		return cancel(sd);                                                                \
 	}

@@ -89,7 +89,8 @@ bad_lc(gex_Event_t *lc_opt, const char *call)
 {
 	if (!lc_opt)
 		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event", call);
-	psi_fatal("%s: lc_opt is %s, which this call does not allow", call,
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW or the address of "
+	          "an event", call,
 	          lc_opt == GEX_EVENT_DEFER ? "GEX_EVENT_DEFER" : "GEX_EVENT_GROUP");
 }
 
@@ -112,8 +113,9 @@ bad_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 	if (!peer->size_bytes)
 		psi_fatal("%s: the segment of rank %u is memory of its client, which other processes "
 		          "cannot reach; let the library allocate it", call, place);
-	psi_fatal("%s: %zu bytes at %p do not lie in the segment of rank %u, which is %zu bytes at %p",
-	          call, nbytes, dest, place, (size_t)peer->size_bytes, (void *)peer->base);
+	psi_fatal("%s: %zu bytes at %p do not lie in the segment of rank %u, which is %zu bytes at %p; "
+	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, dest, place,
+	          (size_t)peer->size_bytes, (void *)peer->base);
 }
 
 void *
@@ -140,8 +142,8 @@ static void
 check_medium(size_t nbytes, const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > psi.attributes.max_medium_bytes))
-		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu", call, nbytes,
-		          psi.attributes.max_medium_bytes);
+		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu; send several, or a "
+		          "Long", call, nbytes, psi.attributes.max_medium_bytes);
 }
 
 uint32_t
@@ -149,10 +151,17 @@ psi_am_requester(gex_Token_t token, const char *call)
 {
 	psi_rule_reply(token, call);
 	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
-		psi_fatal("%s: a reply handler may not reply", call);
+		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it send a request", call);
 	if (PSI_UNLIKELY(token->replied))
-		psi_fatal("%s: this handler has replied already", call);
+		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
 	return token->arrival->source;
+}
+
+void
+psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
+{
+	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments", call,
+	          told, given);
 }
 
 /* -- requests -------------------------------------------------------------------------------- */
@@ -161,14 +170,14 @@ int
 psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                      unsigned nargs, const gex_AM_Arg_t *args)
 {
-	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestShort");
+	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestShort");
 	struct psi_am am = {
 		.peer = target.place, .handler = handler, .category = PSI_SHORT,
 		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
 	};
 
-	psi_rule_call("gex_AM_RequestShort");
-	psi_rule_message(handler, flags, "gex_AM_RequestShort");
+	psi_check_handler(handler, "gex_AM_RequestShort");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestShort");
 	psi_am_count_sent(PSI_REQUESTS, PSI_SHORT, 0, 1);
 	return psi_am_inject(target.ep, &am, flags);
 }
@@ -178,7 +187,7 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
                       size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
                       const gex_AM_Arg_t *args)
 {
-	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestMedium");
+	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestMedium");
 	struct psi_am am = {
 		.peer = target.place, .handler = handler, .category = PSI_MEDIUM,
 		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
@@ -186,8 +195,9 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 	};
 	int result;
 
-	psi_rule_call("gex_AM_RequestMedium");
-	psi_rule_message(handler, flags, "gex_AM_RequestMedium");
+	psi_check_handler(handler, "gex_AM_RequestMedium");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestMedium");
+	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
 	psi_am_count_sent(PSI_REQUESTS, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
@@ -201,7 +211,7 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
                     size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
                     unsigned nargs, const gex_AM_Arg_t *args)
 {
-	struct psi_target target = psi_target_of(tm, rank, "gex_AM_RequestLong");
+	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestLong");
 	struct psi_am am = {
 		.peer = target.place, .handler = handler, .category = PSI_LONG,
 		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
@@ -210,8 +220,9 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 	};
 	int result;
 
-	psi_rule_call("gex_AM_RequestLong");
-	psi_rule_message(handler, flags, "gex_AM_RequestLong");
+	psi_check_handler(handler, "gex_AM_RequestLong");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestLong");
+	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_RequestLong");
 	psi_am_count_sent(PSI_REQUESTS, PSI_LONG, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
 	result = psi_am_inject(target.ep, &am, flags);
@@ -240,7 +251,8 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
 		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
 	};
 
-	psi_rule_message(handler, flags, "gex_AM_ReplyShort");
+	psi_check_handler(handler, "gex_AM_ReplyShort");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
 	psi_am_count_sent(PSI_REPLIES, PSI_SHORT, 0, 1);
 	return inject_reply(token, &am, flags);
 }
@@ -257,7 +269,9 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
 	};
 	int result;
 
-	psi_rule_message(handler, flags, "gex_AM_ReplyMedium");
+	psi_check_handler(handler, "gex_AM_ReplyMedium");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyMedium");
+	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
 	psi_am_count_sent(PSI_REPLIES, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
@@ -278,10 +292,12 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
 	};
 	int result;
 
-	psi_rule_message(handler, flags, "gex_AM_ReplyLong");
+	psi_check_handler(handler, "gex_AM_ReplyLong");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyLong");
 	psi_am_count_sent(PSI_REPLIES, PSI_LONG, nbytes, 1);
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
 	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
+	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_ReplyLong");
 	result = inject_reply(token, &am, flags);
 	psi_am_completed(lc_opt);
 	return result;

@@ -57,16 +57,18 @@ static void
 check_live(gex_Event_t event, const char *call)
 {
 	if (PSI_UNLIKELY(event == GEX_EVENT_NO_OP))
-		psi_fatal("%s: the event is GEX_EVENT_NO_OP", call);
+		psi_fatal("%s: the event is GEX_EVENT_NO_OP, which says that nothing was started; try "
+		          "that call again", call);
 	if (PSI_UNLIKELY(!event->done))
-		psi_fatal("%s: the event was synchronised before", call);
+		psi_fatal("%s: the event was synchronised before; an event that is done may be another's, "
+		          "set the variable to GEX_EVENT_INVALID", call);
 }
 
 static bool
 sync_if_done(gex_Event_t event, const char *call)
 {
-	check_live(event, call);
 	psi_rule_call(call);
+	check_live(event, call);
 	if (!event->done(event->object, event->number))
 		return false;
 	retire(event);
@@ -89,42 +91,57 @@ psi_event_wait(gex_Event_t event)
 	psi_wait_end(&wait);
 }
 
-/* Synchronises those that are done; counts them, and those that are not. */
-static void
-sync_array(gex_Event_t *events, size_t count, const char *call, size_t *done_out,
-           size_t *pending_out)
+struct tally {
+	size_t done, pending;
+};
+
+/* Synchronises those that are done. */
+static struct tally
+sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
-	*done_out = *pending_out = 0;
+	struct tally tally = { 0, 0 };
+
+	psi_rule_call(call);
+	psi_check_flags(flags, 0, call);
 	for (size_t i = 0; i < count; i++) {
 		if (events[i] == GEX_EVENT_INVALID)
 			continue;
 		if (sync_if_done(events[i], call)) {
 			events[i] = GEX_EVENT_INVALID;
-			++*done_out;
+			tally.done++;
 		} else {
-			++*pending_out;
+			tally.pending++;
 		}
 	}
+	return tally;
+}
+
+static bool
+some_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+{
+	struct tally tally = sync_array(events, count, flags, call);
+
+	return tally.done || !tally.pending;
+}
+
+static bool
+all_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+{
+	return sync_array(events, count, flags, call).pending == 0;
 }
 
 int
 gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	size_t done, pending;
-
-	(void)flags;
-	sync_array(pevent, numevents, "gex_Event_TestSome", &done, &pending);
-	return done || !pending ? GASNET_OK : GASNET_ERR_NOT_READY;
+	return some_done(pevent, numevents, flags, "gex_Event_TestSome") ? GASNET_OK
+	                                                                  : GASNET_ERR_NOT_READY;
 }
 
 int
 gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	size_t done, pending;
-
-	(void)flags;
-	sync_array(pevent, numevents, "gex_Event_TestAll", &done, &pending);
-	return pending ? GASNET_ERR_NOT_READY : GASNET_OK;
+	return all_done(pevent, numevents, flags, "gex_Event_TestAll") ? GASNET_OK
+	                                                                : GASNET_ERR_NOT_READY;
 }
 
 void
@@ -132,7 +149,7 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("some of several events");
 
-	while (gex_Event_TestSome(pevent, numevents, flags) != GASNET_OK)
+	while (!some_done(pevent, numevents, flags, "gex_Event_WaitSome"))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
 }
@@ -142,7 +159,7 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
 	struct psi_wait wait = PSI_WAIT_INIT("all of several events");
 
-	while (gex_Event_TestAll(pevent, numevents, flags) != GASNET_OK)
+	while (!all_done(pevent, numevents, flags, "gex_Event_WaitAll"))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
 }
@@ -151,12 +168,23 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 gex_Event_t
 gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
 {
+	psi_rule_context("gex_Event_QueryLeaf");
 	if (event_category == 0 || (event_category & (event_category - 1)) != 0)
-		psi_fatal("gex_Event_QueryLeaf: the category must be exactly one, not 0x%x",
+		psi_fatal("gex_Event_QueryLeaf: the category is 0x%x; pass exactly one of GEX_EC_*",
 		          event_category);
 	if (root != GEX_EVENT_INVALID)
 		check_live(root, "gex_Event_QueryLeaf");
 	return GEX_EVENT_INVALID;
+}
+
+static void
+check_implicit(gex_EC_t event_mask, gex_Flags_t flags, const char *call)
+{
+	psi_rule_call(call);
+	psi_check_flags(flags, 0, call);
+	if (PSI_UNLIKELY(event_mask & ~GEX_EC_ALL))
+		psi_fatal("%s: categories 0x%x are none; pass some of GEX_EC_*, or GEX_EC_ALL", call,
+		          event_mask & ~GEX_EC_ALL);
 }
 
 /* Members of a thread's implicit set are the local completions of requests with GEX_EVENT_GROUP, and
@@ -164,12 +192,12 @@ gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
 int
 gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
 {
-	(void)event_mask, (void)flags;
+	check_implicit(event_mask, flags, "gex_NBI_Test");
 	return GASNET_OK;
 }
 
 void
 gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 {
-	(void)event_mask, (void)flags;
+	check_implicit(event_mask, flags, "gex_NBI_Wait");
 }

@@ -24,6 +24,14 @@ psi_fatal(const char *format, ...)
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }
 
+int
+psi_refuse(int code, const char *call, const char *why)
+{
+	if (gex_System_GetVerboseErrors())
+		psi_log("%s: %s (%s)", call, why, gasnet_ErrorName(code));
+	return code;
+}
+
 bool
 psi_is_forked_child(void)
 {
@@ -38,7 +46,14 @@ psi_need_init(const char *call)
 	if (psi_is_forked_child())
 		psi_fatal("%s: called in a child that the program forked, which is no rank; only the "
 		          "process that called gex_Client_Init or gasnet_init is", call);
-	psi_fatal("%s: called before gex_Client_Init or gasnet_init", call);
+	psi_fatal("%s: called before gex_Client_Init or gasnet_init; make that the first call", call);
+}
+
+void
+psi_invalid(const char *call, const char *constant)
+{
+	psi_need_init(call);
+	psi_fatal("%s: called with %s; pass one that the library gave", call, constant);
 }
 
 void
@@ -46,10 +61,12 @@ psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call)
 {
 	psi_need_init(call);
 	if (tm == GEX_TM_INVALID)
-		psi_fatal("%s: the team is GEX_TM_INVALID", call);
+		psi_invalid(call, "GEX_TM_INVALID");
 	if (psi_tm_is_pair(tm) && (uintptr_t)tm != 1)
-		psi_fatal("%s: the pair names an endpoint that does not exist; "
-		          "GASNET_MAXEPS is %d", call, GASNET_MAXEPS);
-	psi_fatal("%s: rank %u of %u does not exist", call, rank,
-	          psi_tm_is_pair(tm) ? psi.boot.size : tm->size);
+		psi_fatal("%s: the pair names an endpoint that does not exist; this "
+		          "release has endpoint 0 of each process", call);
+	if (psi_tm_is_pair(tm))
+		psi_fatal("%s: rank %u does not exist, the job has %u; count from 0", call, rank,
+		          psi.boot.size);
+	psi_fatal("%s: rank %u does not exist, the team has %u; count from 0", call, rank, tm->size);
 }

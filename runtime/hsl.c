@@ -26,7 +26,7 @@ gex_HSL_Destroy(gex_HSL_t *hsl)
 	int error = pthread_mutex_destroy(&hsl->psi_mutex);
 
 	if (error == EBUSY)
-		psi_fatal("gex_HSL_Destroy: the lock is held");
+		psi_fatal("gex_HSL_Destroy: the lock at %p is held; unlock it first", (void *)hsl);
 	check(error, "gex_HSL_Destroy");
 }
 

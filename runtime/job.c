@@ -6,6 +6,7 @@
 #include "runtime/backtrace.h"
 #include "runtime/freeze.h"
 #include "runtime/memlimits.h"
+#include "runtime/rules.h"
 #include "runtime/settings.h"
 #include "runtime/signals.h"
 #include "runtime/tools/fatal.h"
@@ -79,6 +80,7 @@ read_settings(void)
 	psi_settings_speak(psi.boot.rank == 0);
 	psi_settings_check();
 	psi_settings_warn_unknown();
+	psi.checks = psi_rules_wanted();
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
 }
@@ -185,10 +187,11 @@ make_objects(const char *name, gex_Flags_t flags)
 }
 
 static int
-open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build)
+open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build, const char *call)
 {
 	if (psi.open)
-		return GASNET_ERR_RESOURCE;
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it once, "
+		                  "by gex_Client_Init or by gasnet_init");
 	check_build(build);
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
@@ -216,12 +219,16 @@ int
 psi_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const char *name, int *argc,
                 char ***argv, gex_Flags_t flags, const struct psi_client_build *build)
 {
+	const char *call = "gex_Client_Init";
 	int code;
 
 	(void)argc, (void)argv; /* the launcher adds nothing to the command line */
 	if (flags & ~(gex_Flags_t)(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS))
-		return GASNET_ERR_BAD_ARG;
-	code = open_job(name, flags, build);
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0 or some of "
+		                  "GEX_FLAG_USES_GASNET1 and GEX_FLAG_DEFER_THREADS");
+	if (!client_p || !ep_p || !tm_p)
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "client_p, ep_p and tm_p must not be NULL");
+	code = open_job(name, flags, build, call);
 	if (code != GASNET_OK)
 		return code;
 	*client_p = psi.client;
@@ -235,8 +242,13 @@ psi_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const ch
 int
 psi_legacy_init(int *argc, char ***argv, const struct psi_client_build *build)
 {
+	int code;
+
 	(void)argc, (void)argv;
-	return open_job("LEGACY", GEX_FLAG_USES_GASNET1, build);
+	code = open_job("LEGACY", GEX_FLAG_USES_GASNET1, build, "gasnet_init");
+	if (code == GASNET_OK)
+		psi.attach_first = true;
+	return code;
 }
 
 static int
@@ -255,8 +267,10 @@ register_legacy(gasnet_handlerentry_t *table, int numentries)
 		};
 	}
 	code = gex_EP_RegisterHandlers(psi.ep, entries, (size_t)numentries);
-	for (int i = 0; i < numentries; i++)
+	for (int i = 0; i < numentries; i++) {
 		table[i].index = entries[i].gex_index;
+		psi_handler_take_any_count(psi.ep, table[i].index);
+	}
 	free(entries);
 	return code;
 }
@@ -271,11 +285,16 @@ gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
 	(void)minheapoffset;
 	if (!psi.open)
 		return GASNET_ERR_NOT_INIT;
-	if (numentries < 0 || (numentries > 0 && !table) || segsize % GASNET_PAGESIZE ||
-	    segsize > psi.max_segment)
-		return GASNET_ERR_BAD_ARG;
+	psi_rule_context("gasnet_attach");
+	if (numentries < 0 || (numentries > 0 && !table))
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has no entries; pass "
+		                  "NULL and 0 for none");
+	if (segsize % GASNET_PAGESIZE || segsize > psi.max_segment)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "segsize must be a multiple of "
+		                  "GASNET_PAGESIZE, and gasnet_getMaxLocalSegmentSize() at most");
 	if (psi.ep->segment)
-		return GASNET_ERR_RESOURCE;
+		return psi_refuse(GASNET_ERR_RESOURCE, "gasnet_attach", "the endpoint has a segment already");
+	psi.attach_first = false;
 	if (numentries > 0) {
 		code = register_legacy(table, numentries);
 		if (code != GASNET_OK)

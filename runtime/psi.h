@@ -36,12 +36,17 @@ struct gex_Segment_s {
 	void *cdata;
 	gex_Flags_t flags;
 	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
+	bool destroyed;         /* seen only where psi.checks is set */
 	bool library_memory;    /* a range of this rank's segment file, else the client's memory */
 	uint64_t file_offset;
 };
 
+/* What may be sent to a handler stands beside its address, so that delivery asks one question. */
 struct psi_handler {
 	gex_AM_Fn_t fn;         /* NULL: not registered */
+	uint8_t shapes;         /* bit psi_shape_of() of what it takes; 0: not registered */
+	uint8_t nargs;
+	uint8_t nargs_mask;     /* 0: any number */
 	gex_AM_Entry_t entry;   /* as registered; all zero for internal and legacy ones */
 };
 
@@ -76,6 +81,8 @@ struct psi_job {
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
+	bool checks;                    /* all rules are looked at (rules.h) */
+	bool attach_first;              /* after gasnet_init, until something is attached */
 	uint32_t places;                /* what messages may name; 0 before init */
 	bool legacy;                    /* the gasnet_ API is on */
 	gex_Client_t client;
@@ -105,8 +112,13 @@ static inline bool psi_tm_is_pair(gex_TM_t tm) { return (uintptr_t)tm & 1; }
 /* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
 void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
 
+/* Returns code, after one line unless the client turned such lines off. */
+int psi_refuse(int code, const char *call, const char *why);
+
 /* A call was made that needs init, with its name. */
 void psi_need_init(const char *call);
+/* An object that a call was given is the constant which names none. */
+void psi_invalid(const char *call, const char *constant) __attribute__((noreturn, cold));
 /* Is this a child that the client forked? */
 bool psi_is_forked_child(void);
 
@@ -204,6 +216,15 @@ struct gex_Token_s {
 };
 
 void psi_deliver(void *owner, const struct psi_arrival *arrival);
+
+static inline unsigned
+psi_shape_of(unsigned network, unsigned category)
+{
+	return network * 3 + category;
+}
+
+/* Handlers of gasnet_attach say nothing of arguments. */
+void psi_handler_take_any_count(gex_EP_t ep, gex_AM_Index_t index);
 void psi_handler_set_internal(gex_EP_t ep, enum psi_internal_handler index, gex_AM_Fn_t fn);
 
 /* Sends or, for this endpoint itself, delivers; PSI_OK or PSI_AGAIN, never waits. */
@@ -257,6 +278,8 @@ size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 void psi_reference_open(void);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
+/* PST_CHECK, or what the library was built for. */
+bool psi_rules_wanted(void);
 /* The table of the inline transfers becomes visible. */
 void psi_inline_open(void);
 

@@ -4,6 +4,7 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
 #include "runtime/settings_tables.h"
 
 #include <stdlib.h>
@@ -98,6 +99,7 @@ void
 gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                           gex_Rank_t *my_info_index_p)
 {
+	psi_need_init("gex_System_QueryNbrhdInfo");
 	answer(&my_nbrhd, info_p, info_count_p, my_info_index_p);
 }
 
@@ -105,6 +107,7 @@ void
 gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                          gex_Rank_t *my_info_index_p)
 {
+	psi_need_init("gex_System_QueryHostInfo");
 	answer(&my_host, info_p, info_count_p, my_info_index_p);
 }
 
@@ -112,6 +115,7 @@ void
 gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p,
                            gex_Rank_t *host_set_size_p, gex_Rank_t *host_set_rank_p)
 {
+	psi_need_init("gex_System_QueryMyPosition");
 	if (nbrhd_set_size_p)
 		*nbrhd_set_size_p = nbrhd_count;
 	if (nbrhd_set_rank_p)
@@ -122,13 +126,27 @@ gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_r
 		*host_set_rank_p = psi.boot.host_index;
 }
 
-gex_Rank_t gex_System_QueryJobRank(void) { return psi.boot.rank; }
-gex_Rank_t gex_System_QueryJobSize(void) { return psi.boot.size; }
+gex_Rank_t
+gex_System_QueryJobRank(void)
+{
+	if (PSI_UNLIKELY(!psi.open))
+		psi_need_init("gex_System_QueryJobRank");
+	return psi.boot.rank;
+}
+
+gex_Rank_t
+gex_System_QueryJobSize(void)
+{
+	if (PSI_UNLIKELY(!psi.open))
+		psi_need_init("gex_System_QueryJobSize");
+	return psi.boot.size;
+}
 
 int
 gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries)
 {
 	psi_need_init("gasnet_getNodeInfo");
+	psi_rule_context("gasnet_getNodeInfo");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		uint32_t rank = (uint32_t)i;
 
@@ -164,6 +182,7 @@ int
 gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                 const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags)
 {
+	psi_rule_context("gex_System_QueryProgressThreads");
 	if (!client || !count_p || !info_p || flags)
 		return GASNET_ERR_BAD_ARG;
 	if (!(client->flags & GEX_FLAG_DEFER_THREADS))

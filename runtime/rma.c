@@ -21,7 +21,7 @@ void
 psi_inline_open(void)
 {
 	table.job_tm = psi.tm;
-	table.job_size = psi.boot.size;
+	table.job_size = psi.checks ? 0 : psi.boot.size;        /* 0: all come here */
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
 	pst_inline_v1 = &table;
@@ -39,17 +39,26 @@ count_call(enum psi_counter call, enum psi_counter called)
 	psi_count(counts, called);
 }
 
+void
+psi_rma_value_bad(size_t nbytes)
+{
+	psi_fatal("gex_RMA_PutBlockingVal or GetBlockingVal: a value of %zu bytes; it has 1 to %d", nbytes,
+	          SIZEOF_GEX_RMA_VALUE_T);
+}
+
 int
 psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
 	const char *call = "gex_RMA_PutBlocking";
-	struct psi_target target = psi_target_of(tm, rank, call);
+	struct psi_target target = psi_rule_target(tm, rank, call);
+	void *there = psi_am_long_target(target.place, dest, nbytes, call);
 
-	psi_rule_call(call);
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, call);
+	psi_rule_transfer(src, there, nbytes, flags, call);
 	count_call(PSI_COUNT_PUTS, PSI_COUNT_PUTS_CALLED);
 	if (nbytes)
-		psi_copy(psi_am_long_target(target.place, dest, nbytes, call), src, nbytes);
+		psi_copy(there, src, nbytes);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	return GASNET_OK;
@@ -60,14 +69,15 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
             gex_Flags_t flags)
 {
 	const char *call = "gex_RMA_GetBlocking";
-	struct psi_target target = psi_target_of(tm, rank, call);
+	struct psi_target target = psi_rule_target(tm, rank, call);
+	void *there = psi_am_long_target(target.place, (void *)(uintptr_t)src, nbytes, call);
 
-	psi_rule_call(call);
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, call);
+	psi_rule_transfer(dest, there, nbytes, flags, call);
 	count_call(PSI_COUNT_GETS, PSI_COUNT_GETS_CALLED);
 	if (!(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	if (nbytes)
-		psi_copy(dest, psi_am_long_target(target.place, (void *)(uintptr_t)src, nbytes, call),
-		         nbytes);
+		psi_copy(dest, there, nbytes);
 	return GASNET_OK;
 }

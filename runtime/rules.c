@@ -1,14 +1,47 @@
 #include "runtime/rules.h"
 
-enum {
-	MESSAGE_FLAGS = GEX_FLAG_IMMEDIATE | GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD |
-	                GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-	                GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_PEER_SEG_UNKNOWN |
-	                GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |
-	                GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC,
+#include "runtime/settings_tables.h"
+
+enum { LOCKS_ORDERED = 32 };    /* of more, the order is not looked at */
+
+/* What the rules know of the calling thread. */
+static _Thread_local struct {
+	gex_Token_t token;              /* of the innermost handler; NULL outside handlers */
+	unsigned locks;                 /* handler-safe locks held */
+	gex_HSL_t *held[LOCKS_ORDERED]; /* in the order of locking */
+	bool holds_interrupts;
+	unsigned polls;                 /* under way, one inside the other */
+} self;
+
+static const struct psi_setting rows[] = {
+	{ .name = "PST_CHECK", .kind = PSI_SETTING_BOOL,
+	  .help = "look for all misuse of the interface that docs/misuse.md lists, some nanoseconds for "
+	          "each call; unset: 1 in a library configured with --enable-debug, 0 in others" },
 };
 
-static _Thread_local struct psi_rules_thread self;
+const struct psi_setting_table psi_settings_rules = PSI_SETTING_TABLE("Checks", rows);
+
+bool
+psi_rules_wanted(void)
+{
+	return psi_setting_given(&rows[0]) ? psi_setting_bool(&rows[0]) : PSI_CONFIG_DEBUG;
+}
+
+void
+psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+{
+	if (!allowed)
+		psi_fatal("%s: flags are 0x%x, and this call has none; pass 0", call, flags);
+	psi_fatal("%s: flags 0x%x have no meaning in this call, which takes those of 0x%x; leave them "
+	          "out", call, flags & ~allowed, allowed);
+}
+
+void
+psi_handler_bad(gex_AM_Index_t handler, const char *call)
+{
+	psi_fatal("%s: handler %u is the library's own; name one that was registered, from %d to %d",
+	          call, handler, GEX_AM_INDEX_BASE, PSI_HANDLERS - 1);
+}
 
 /* -- calls ----------------------------------------------------------------------------------- */
 
@@ -37,10 +70,8 @@ check_no_descriptor(unsigned network, const char *call)
 }
 
 void
-psi_rules_check_call(const char *call)
+psi_rules_check_context(const char *call)
 {
-	if (!psi.open)
-		psi_need_init(call);
 	if (self.token)
 		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell others "
 		          "to do the rest", call, self.token->arrival->handler, name_of(self.token));
@@ -49,70 +80,128 @@ psi_rules_check_call(const char *call)
 }
 
 void
+psi_rules_check_call(const char *call)
+{
+	psi_need_init(call);
+	if (psi.attach_first)
+		psi_fatal("%s: called between gasnet_init and gasnet_attach; attach first", call);
+	psi_rules_check_context(call);
+	if (self.holds_interrupts)
+		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
+		          "first", call);
+	psi_rules_poll();
+	psi_rules_polled();
+}
+
+void
+psi_rules_check_token(gex_Token_t token, const char *call)
+{
+	if (!token || token != self.token)
+		psi_fatal("%s: the token is not that of the handler which runs in this thread%s; use it in "
+		          "the handler that was given it, before that returns", call,
+		          self.token ? "" : ", where none runs");
+}
+
+void
 psi_rules_check_reply(gex_Token_t token, const char *call)
 {
-	if (!self.token || token != self.token)
-		psi_fatal("%s: the token is not that of the handler which runs in this thread%s; reply "
-		          "in the handler that was given it", call,
-		          self.token ? "" : ", where none runs");
+	psi_rules_check_token(token, call);
 	check_no_lock(call);
 	check_no_descriptor(PSI_REPLIES, call);
 }
 
+/* This release has the primordial team alone. */
 void
-psi_rules_check_message(gex_AM_Index_t handler, gex_Flags_t flags, const char *call)
+psi_rules_check_team(gex_TM_t tm, const char *call)
 {
-	if (handler < GEX_AM_INDEX_BASE)
-		psi_fatal("%s: handler %u is the library's own; a client's begin with %d", call, handler,
-		          GEX_AM_INDEX_BASE);
-	if (flags & ~(gex_Flags_t)MESSAGE_FLAGS)
-		psi_fatal("%s: flags 0x%x have no meaning in this call; of 0x%x they do", call,
-		          flags & ~(gex_Flags_t)MESSAGE_FLAGS, (unsigned)MESSAGE_FLAGS);
+	if (tm && !psi_tm_is_pair(tm) && tm != psi.tm)
+		psi_fatal("%s: %p is no team of this process; a team's value means nothing in another "
+		          "process, nor after gex_TM_Destroy", call, (void *)tm);
+}
+
+static bool
+one_at_most(gex_Flags_t flags)
+{
+	return (flags & (flags - 1)) == 0;
+}
+
+void
+psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
+                         const char *call)
+{
+	const gex_Flags_t self_flags = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+	                               GEX_FLAG_SELF_SEG_BOUND;
+	const gex_Flags_t peer_flags = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
+	                               GEX_FLAG_PEER_SEG_BOUND;
+
+	if (!one_at_most(flags & self_flags) || !one_at_most(flags & peer_flags))
+		psi_fatal("%s: flags 0x%x say twice where a range lies; pass one SELF_SEG flag and one "
+		          "PEER_SEG flag at most", call, flags);
+	if (!nbytes)
+		return;
+	if (!src)
+		psi_fatal("%s: %zu bytes from address NULL; pass the address of the data", call, nbytes);
+	if (dest && (uintptr_t)src < (uintptr_t)dest + nbytes &&
+	    (uintptr_t)dest < (uintptr_t)src + nbytes)
+		psi_fatal("%s: source and destination, %zu bytes each, overlap; copy the data elsewhere "
+		          "first", call, nbytes);
+}
+
+/* -- threads --------------------------------------------------------------------------------- */
+
+/* The thread that polls, in SEQ and PARSYNC; by its own record. */
+static void *_Atomic inside;
+
+void
+psi_rules_poll(void)
+{
+	void *other = NULL;
+
+	if (psi.threaded || self.polls++)
+		return;
+	if (!atomic_compare_exchange_strong_explicit(&inside, &other, &self, memory_order_relaxed,
+	                                             memory_order_relaxed))
+		psi_fatal("two threads are in the library at a time, which a program compiled with "
+		          "GASNET_%s may not; let them take turns, or compile it with GASNET_PAR",
+		          psi.thread_mode == PSI_MODE_SEQ ? "SEQ" : "PARSYNC");
+}
+
+void
+psi_rules_polled(void)
+{
+	if (!psi.threaded && --self.polls == 0)
+		atomic_store_explicit(&inside, NULL, memory_order_relaxed);
+}
+
+void
+psi_interrupts_hold(void)
+{
+	if (!psi.checks || self.token || self.locks)
+		return;
+	if (self.holds_interrupts)
+		psi_fatal("gasnet_hold_interrupts: called twice; such sections do not nest");
+	self.holds_interrupts = true;
+}
+
+void
+psi_interrupts_resume(void)
+{
+	if (!psi.checks || self.token || self.locks)
+		return;
+	if (!self.holds_interrupts)
+		psi_fatal("gasnet_resume_interrupts: called without gasnet_hold_interrupts before it; "
+		          "pair them");
+	self.holds_interrupts = false;
 }
 
 /* -- handlers -------------------------------------------------------------------------------- */
 
-/* Handlers of gasnet_attach are for everything, and so say all flags. */
-static bool
-is_for_all(const gex_AM_Entry_t *entry)
-{
-	return (entry->gex_flags & GEX_FLAG_AM_SHORT) && (entry->gex_flags & GEX_FLAG_AM_MEDLONG);
-}
-
-static void
-check_registration(const struct psi_arrival *arrival, const gex_AM_Entry_t *entry)
-{
-	static const gex_Flags_t category_flag[] = {
-		[PSI_SHORT] = GEX_FLAG_AM_SHORT, [PSI_MEDIUM] = GEX_FLAG_AM_MEDIUM,
-		[PSI_LONG] = GEX_FLAG_AM_LONG,
-	};
-	static const char *const category_name[] = {
-		[PSI_SHORT] = "Short", [PSI_MEDIUM] = "Medium", [PSI_LONG] = "Long",
-	};
-	const bool request = arrival->network == PSI_REQUESTS;
-	const gex_Flags_t needed = category_flag[arrival->category] |
-	                           (request ? GEX_FLAG_AM_REQUEST : GEX_FLAG_AM_REPLY);
-
-	if (arrival->nargs != entry->gex_nargs)
-		psi_fatal("a message from rank %u for handler %u (%s) has %u arguments, registered were "
-		          "%u", arrival->source, arrival->handler,
-		          entry->gex_name ? entry->gex_name : "no name", arrival->nargs,
-		          entry->gex_nargs);
-	if ((entry->gex_flags & needed) != needed)
-		psi_fatal("a message from rank %u for handler %u (%s) is a %s %s, for which it is not "
-		          "registered", arrival->source, arrival->handler,
-		          entry->gex_name ? entry->gex_name : "no name",
-		          category_name[arrival->category], request ? "request" : "reply");
-}
-
 gex_Token_t
 psi_rules_enter(gex_Token_t token)
 {
-	const gex_AM_Entry_t *entry = &token->ep->handlers[token->arrival->handler].entry;
 	gex_Token_t outer = self.token;
 
-	if (token->arrival->handler >= GEX_AM_INDEX_BASE && !is_for_all(entry))
-		check_registration(token->arrival, entry);
+	psi_rules_poll();
 	self.token = token;
 	return outer;
 }
@@ -130,6 +219,7 @@ psi_rules_leave(gex_Token_t outer)
 		psi_fatal("handler %u (%s) returned with a prepared reply; commit or cancel it",
 		          handler, name_of(self.token));
 	self.token = outer;
+	psi_rules_polled();
 }
 
 /* -- locks ----------------------------------------------------------------------------------- */
@@ -150,6 +240,8 @@ is_mine(const gex_HSL_t *hsl)
 void
 psi_rules_before_lock(gex_HSL_t *hsl, const char *call)
 {
+	if (psi.thread_mode == PSI_MODE_SEQ)
+		(void)psi_thread_self();        /* ends the job in a second thread */
 	if (is_mine(hsl))
 		psi_fatal("%s: this thread holds the lock at %p already; handler-safe locks are not "
 		          "recursive", call, (void *)hsl);
@@ -159,15 +251,35 @@ void
 psi_rules_locked(gex_HSL_t *hsl)
 {
 	__atomic_store_n(&hsl->psi_owner, own_name(), __ATOMIC_RELAXED);
+	if (self.locks < LOCKS_ORDERED)
+		self.held[self.locks] = hsl;
 	self.locks++;
+}
+
+/* Locked before init, when nobody kept a record? */
+static bool
+is_older(gex_HSL_t *hsl)
+{
+	if (__atomic_load_n(&hsl->psi_owner, __ATOMIC_RELAXED))
+		return false;
+	if (pthread_mutex_trylock(&hsl->psi_mutex) != 0)
+		return true;
+	pthread_mutex_unlock(&hsl->psi_mutex);
+	return false;
 }
 
 void
 psi_rules_before_unlock(gex_HSL_t *hsl)
 {
-	if (!is_mine(hsl))
+	if (!is_mine(hsl)) {
+		if (is_older(hsl))
+			return;
 		psi_fatal("gex_HSL_Unlock: the lock at %p is not held by this thread; the one that locked "
 		          "it unlocks it", (void *)hsl);
+	}
+	if (self.locks <= LOCKS_ORDERED && self.held[self.locks - 1] != hsl)
+		psi_fatal("gex_HSL_Unlock: the lock at %p was not the last that this thread locked; unlock "
+		          "the one at %p first", (void *)hsl, (void *)self.held[self.locks - 1]);
 	__atomic_store_n(&hsl->psi_owner, 0, __ATOMIC_RELAXED);
 	self.locks--;
 }

@@ -1,89 +1,160 @@
 /*
- * What a client may not do, and only a debug build looks for: calls in the wrong context, locks in the
- * wrong hands, handlers that are not what was registered.  Each ends the job with one line that names
- * the rank, the call, what was wrong and what to do.  In other builds all of this compiles to nothing.
+ * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was wrong,
+ * what to do.
+ *
+ * What costs a compare or two is looked for in every build, at the call itself.  What needs a record of
+ * the thread (which handler runs in it, which locks it holds) is here, and looked for where psi.checks
+ * is set: PST_CHECK, by default on in a library configured with --enable-debug.  Elsewhere a rule costs
+ * one predicted branch.  docs/misuse.md lists both.
  */
 #ifndef PSI_RULES_H
 #define PSI_RULES_H
 
 #include "runtime/psi.h"
 
-enum { PSI_RULES = PSI_CONFIG_DEBUG };
-
-/* What the rules know of the calling thread. */
-struct psi_rules_thread {
-	gex_Token_t token;      /* of the innermost handler; NULL outside handlers */
-	unsigned locks;         /* handler-safe locks held */
+/* Flags of the calls that move data. */
+enum {
+	PSI_TRANSFER_FLAGS = GEX_FLAG_IMMEDIATE | GEX_FLAG_PEER_NEVER_SELF |
+	                     GEX_FLAG_PEER_NEVER_NBRHD | GEX_FLAG_SELF_SEG_UNKNOWN |
+	                     GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
+	                     GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
+	                     GEX_FLAG_PEER_SEG_BOUND,
+	PSI_PREPARE_FLAGS = PSI_TRANSFER_FLAGS | GEX_FLAG_AM_PREPARE_LEAST_CLIENT |
+	                    GEX_FLAG_AM_PREPARE_LEAST_ALLOC,
 };
 
-/* See psi_rule_*. */
+/* -- every build ----------------------------------------------------------------------------- */
+
+void psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+	__attribute__((noreturn, cold));
+void psi_handler_bad(gex_AM_Index_t handler, const char *call) __attribute__((noreturn, cold));
+
+static inline void
+psi_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+{
+	if (PSI_UNLIKELY(flags & ~allowed))
+		psi_flags_bad(flags, allowed, call);
+}
+
+static inline void
+psi_check_handler(gex_AM_Index_t handler, const char *call)
+{
+	if (PSI_UNLIKELY(handler < GEX_AM_INDEX_BASE))
+		psi_handler_bad(handler, call);
+}
+
+/* -- where psi.checks is set (rules.c) ------------------------------------------------------- */
+
+void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
-void psi_rules_check_message(gex_AM_Index_t handler, gex_Flags_t flags, const char *call);
+void psi_rules_check_token(gex_Token_t token, const char *call);
+void psi_rules_check_team(gex_TM_t tm, const char *call);
+void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
+                              const char *call);
 gex_Token_t psi_rules_enter(gex_Token_t token);
 void psi_rules_leave(gex_Token_t outer);
+void psi_rules_poll(void);
+void psi_rules_polled(void);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
 void psi_rules_locked(gex_HSL_t *hsl);
 void psi_rules_before_unlock(gex_HSL_t *hsl);
 
-/* A call that communicates, polls or waits: not in a handler, with a lock held, or between Prepare and
+/* A call that is not for restricted context: in a handler, with a lock held, or between Prepare and
  * Commit. */
+static inline void
+psi_rule_context(const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_context(call);
+}
+
+/* The same of a call that communicates, polls or waits, for which the job must stand as well. */
 static inline void
 psi_rule_call(const char *call)
 {
-	if (PSI_RULES)
+	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_call(call);
+}
+
+/* Where a message or transfer goes, asked by a call that psi_rule_call is for. */
+static inline struct psi_target
+psi_rule_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks)) {
+		psi_rules_check_call(call);
+		psi_rules_check_team(tm, call);
+	}
+	return psi_target_of(tm, rank, call);
 }
 
 /* A reply, fixed or prepared: by the handler whose token it is, with no lock held. */
 static inline void
 psi_rule_reply(gex_Token_t token, const char *call)
 {
-	if (PSI_RULES)
+	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_reply(token, call);
 }
 
-/* What a message names: a handler of the client's, flags that have a meaning here. */
+/* A question about a token: by the handler that was given it. */
 static inline void
-psi_rule_message(gex_AM_Index_t handler, gex_Flags_t flags, const char *call)
+psi_rule_token(gex_Token_t token, const char *call)
 {
-	if (PSI_RULES)
-		psi_rules_check_message(handler, flags, call);
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_token(token, call);
 }
 
-/* Around a handler: is it what was registered, and does it leave nothing open? */
-static inline gex_Token_t
-psi_rule_enter(gex_Token_t token)
+/* A team of this process, or a pair of endpoints. */
+static inline void
+psi_rule_team(gex_TM_t tm, const char *call)
 {
-	return PSI_RULES ? psi_rules_enter(token) : NULL;
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_team(tm, call);
+}
+
+/* What moves: dest is the destination's address here, or NULL. */
+static inline void
+psi_rule_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
+                  const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_transfer(src, dest, nbytes, flags, call);
+}
+
+/* Around a poll: in SEQ and PARSYNC by one thread at a time. */
+static inline void
+psi_rule_poll(void)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_poll();
 }
 
 static inline void
-psi_rule_leave(gex_Token_t outer)
+psi_rule_polled(void)
 {
-	if (PSI_RULES)
-		psi_rules_leave(outer);
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_polled();
 }
 
-/* Locks: not twice by one thread, given back by the thread that took them. */
+/* Locks: not twice by one thread, given back by the thread that took them, the last one first. */
 static inline void
 psi_rule_lock(gex_HSL_t *hsl, const char *call)
 {
-	if (PSI_RULES)
+	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_before_lock(hsl, call);
 }
 
 static inline void
 psi_rule_locked(gex_HSL_t *hsl)
 {
-	if (PSI_RULES)
+	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_locked(hsl);
 }
 
 static inline void
 psi_rule_unlock(gex_HSL_t *hsl)
 {
-	if (PSI_RULES)
+	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_before_unlock(hsl);
 }
 

@@ -8,6 +8,8 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/rules.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +105,28 @@ psi_segment_covers(const void *addr)
 
 /* -- make and bind --------------------------------------------------------------------------- */
 
+/* With checks the object stays, so that its later use is known for what it is. */
+static void
+discard(gex_Segment_t segment)
+{
+	if (segment->library_memory)
+		psi_segment_unmap(segment->base, segment->size);
+	segment->destroyed = true;
+	if (!psi.checks)
+		free(segment);
+}
+
+static gex_Segment_t
+live(gex_Segment_t segment, const char *call)
+{
+	if (PSI_UNLIKELY(!segment))
+		psi_invalid(call, "GEX_SEGMENT_INVALID");
+	if (PSI_UNLIKELY(psi.checks) && segment->destroyed)
+		psi_fatal("%s: the segment was destroyed before; destroy it when nothing uses it any more",
+		          call);
+	return segment;
+}
+
 static gex_Segment_t
 new_segment(gex_Client_t client, void *base, uintptr_t size)
 {
@@ -136,14 +160,6 @@ library_segment(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
 	return GASNET_OK;
 }
 
-static int
-refuse(int code, const char *call, const char *why)
-{
-	if (gex_System_GetVerboseErrors())
-		psi_log("%s: %s (%s)", call, why, gasnet_ErrorName(code));
-	return code;
-}
-
 int
 gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 {
@@ -151,23 +167,25 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 	gex_Segment_t segment = GEX_SEGMENT_INVALID;
 
 	psi_need_init(call);
+	psi_rule_context(call);
 	if (!segment_p || tm != psi.tm)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the team must be the primordial one");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be the primordial one");
 	if (size == 0 || size % GASNET_PAGESIZE)
-		return refuse(GASNET_ERR_BAD_ARG, call,
+		return psi_refuse(GASNET_ERR_BAD_ARG, call,
 		              "the size must be a non-zero multiple of GASNET_PAGESIZE");
 	if (size > psi.max_segment)
-		return refuse(GASNET_ERR_BAD_ARG, call,
+		return psi_refuse(GASNET_ERR_BAD_ARG, call,
 		              "the size is above gasnet_getMaxLocalSegmentSize()");
+	psi.attach_first = false;
 	if (attached_once || psi.ep->segment)
-		return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
 	library_segment(psi.client, size, &segment);
 	psi.ep->segment = segment;
 	if (!exchange(segment, !segment)) {
 		/* Here or elsewhere there is no memory: all return the same. */
 		psi.ep->segment = GEX_SEGMENT_INVALID;
 		if (segment)
-			gex_Segment_Destroy(segment, 0);
+			discard(segment);
 		gex_Coll_BarrierBlocking(psi.tm, 0);
 		return GASNET_ERR_RESOURCE;
 	}
@@ -188,22 +206,23 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 	gex_Segment_t segment;
 
 	psi_need_init(call);
+	psi_rule_context(call);
 	if (!segment_p || client != psi.client)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the client is not valid");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client must be that of gex_Client_Init, and segment_p not NULL");
 	if (kind != GEX_MK_HOST)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the memory kind must be GEX_MK_HOST");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the memory kind must be GEX_MK_HOST");
 	if (flags)
-		return refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0");
 	if (!length)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the length must not be 0");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the length must not be 0");
 	if (!address) {
 		if (length > psi.max_segment)
-			return refuse(GASNET_ERR_BAD_ARG, call,
+			return psi_refuse(GASNET_ERR_BAD_ARG, call,
 			              "the length is above gasnet_getMaxLocalSegmentSize()");
 		return library_segment(client, rounded, segment_p);
 	}
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
 	segment = new_segment(client, address, length);
 	if (!segment)
 		return GASNET_ERR_RESOURCE;
@@ -214,15 +233,13 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 void
 gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags)
 {
-	(void)flags;
-	if (!segment)
-		psi_fatal("gex_Segment_Destroy: the segment is GEX_SEGMENT_INVALID");
-	if (segment->attached)
-		psi_fatal("gex_Segment_Destroy: a segment from gex_Segment_Attach lives as long as "
-		          "the job");
-	if (segment->library_memory)
-		psi_segment_unmap(segment->base, segment->size);
-	free(segment);
+	const char *call = "gex_Segment_Destroy";
+
+	psi_rule_context(call);
+	psi_check_flags(flags, 0, call);
+	if (live(segment, call)->attached)
+		psi_fatal("%s: a segment from gex_Segment_Attach lives as long as the job; leave it", call);
+	discard(segment);
 }
 
 int
@@ -230,10 +247,12 @@ gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags)
 {
 	const char *call = "gex_EP_BindSegment";
 
+	psi_rule_context(call);
 	if (!ep || !segment || flags)
-		return refuse(GASNET_ERR_BAD_ARG, call, "endpoint and segment must be valid, flags 0");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "endpoint and segment must be valid, flags 0");
+	(void)live(segment, call);
 	if (ep->segment)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
 	ep->segment = segment;
 	return GASNET_OK;
 }
@@ -244,11 +263,12 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	const char *call = "gex_EP_PublishBoundSegment";
 
 	psi_need_init(call);
+	psi_rule_context(call);
 	if (tm != psi.tm || flags)
-		return refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
 	for (size_t i = 0; i < num_eps; i++)
 		if (eps[i] != psi.ep)
-			return refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
+			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
 	exchange(num_eps ? psi.ep->segment : NULL, false);
 	gex_Coll_BarrierBlocking(psi.tm, 0);
 	return GASNET_OK;
@@ -256,16 +276,40 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 
 /* -- queries --------------------------------------------------------------------------------- */
 
-gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) { return seg->client; }
-gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) { return seg->flags; }
-void *gex_Segment_QueryAddr(gex_Segment_t seg) { return seg->base; }
-uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) { return seg->size; }
-void *gex_Segment_QueryCData(gex_Segment_t seg) { return seg->cdata; }
+gex_Client_t
+gex_Segment_QueryClient(gex_Segment_t seg)
+{
+	return live(seg, "gex_Segment_QueryClient")->client;
+}
+
+gex_Flags_t
+gex_Segment_QueryFlags(gex_Segment_t seg)
+{
+	return live(seg, "gex_Segment_QueryFlags")->flags;
+}
+
+void *
+gex_Segment_QueryAddr(gex_Segment_t seg)
+{
+	return live(seg, "gex_Segment_QueryAddr")->base;
+}
+
+uintptr_t
+gex_Segment_QuerySize(gex_Segment_t seg)
+{
+	return live(seg, "gex_Segment_QuerySize")->size;
+}
+
+void *
+gex_Segment_QueryCData(gex_Segment_t seg)
+{
+	return live(seg, "gex_Segment_QueryCData")->cdata;
+}
 
 void
 gex_Segment_SetCData(gex_Segment_t seg, const void *val)
 {
-	seg->cdata = (void *)(uintptr_t)val;
+	live(seg, "gex_Segment_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
 /* Own endpoint: what is bound.  Others: what was published. */
@@ -301,9 +345,15 @@ gex_Event_t
 gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
                            uintptr_t *size_p, gex_Flags_t flags)
 {
-	struct psi_target target = psi_target_of(tm, rank, "gex_EP_QueryBoundSegmentNB");
+	const char *call = "gex_EP_QueryBoundSegmentNB";
+	struct psi_target target;
 
-	(void)flags;    /* the board answers without communication */
+	if (!(flags & GEX_FLAG_IMMEDIATE))
+		psi_rule_context(call);
+	psi_rule_team(tm, call);
+	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
+	target = psi_target_of(tm, rank, call);
+	/* the board answers without communication */
 	query(target.place, owneraddr_p, localaddr_p, size_p);
 	return GEX_EVENT_INVALID;
 }
@@ -312,7 +362,7 @@ int
 gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
                        uintptr_t *size_p)
 {
-	struct psi_target target = psi_target_of(tm, rank, "gex_Segment_QueryBound");
+	struct psi_target target = psi_rule_target(tm, rank, "gex_Segment_QueryBound");
 	void *owner, *local;
 	uintptr_t size;
 
@@ -322,13 +372,25 @@ gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **
 	return GASNET_OK;
 }
 
-uintptr_t gasnet_getMaxLocalSegmentSize(void) { return psi.max_segment; }
-uintptr_t gasnet_getMaxGlobalSegmentSize(void) { return psi.max_segment_global; }
+uintptr_t
+gasnet_getMaxLocalSegmentSize(void)
+{
+	psi_need_init("gasnet_getMaxLocalSegmentSize");
+	return psi.max_segment;
+}
+
+uintptr_t
+gasnet_getMaxGlobalSegmentSize(void)
+{
+	psi_need_init("gasnet_getMaxGlobalSegmentSize");
+	return psi.max_segment_global;
+}
 
 int
 gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
 {
 	psi_need_init("gasnet_getSegmentInfo");
+	psi_rule_call("gasnet_getSegmentInfo");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
 		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;

@@ -7,6 +7,7 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_memory,
 	&psi_settings_debug,
 	&psi_settings_tools,
+	&psi_settings_rules,
 	&psi_settings_places,
 	&psi_settings_exit,
 	NULL,

@@ -77,9 +77,12 @@ run_progress(void)
 unsigned
 psi_poll(void)
 {
-	unsigned delivered = poll_networks(PSI_BOTH_NETWORKS);
+	unsigned delivered;
 
+	psi_rule_poll();
+	delivered = poll_networks(PSI_BOTH_NETWORKS);
 	run_progress();
+	psi_rule_polled();
 	return delivered;
 }
 

@@ -9,6 +9,7 @@
 #include <gasnet.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -153,6 +154,14 @@ COMMIT_MEDIUM(psi_am_commit_request_medium, "CommitRequestMedium")
 COMMIT_MEDIUM(psi_am_commit_reply_medium, "CommitReplyMedium")
 COMMIT_LONG(psi_am_commit_request_long, "CommitRequestLong")
 COMMIT_LONG(psi_am_commit_reply_long, "CommitReplyLong")
+
+/* What none of these calls deserves. */
+void
+psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
+{
+	printf("families.c: %s was told of %u arguments, and given %u\n", call, told, given);
+	abort();
+}
 
 /* Arguments, each of which counts how often it is evaluated. */
 static char source[64], target[64];
@@ -491,6 +500,13 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 	library_calls++;
 	memset(dest, 0, nbytes);
 	return 32;
+}
+
+void
+psi_rma_value_bad(size_t nbytes)
+{
+	printf("families.c: a value of %u bytes\n", TO(unsigned, nbytes));
+	abort();
 }
 
 static void

@@ -1,0 +1,164 @@
+/* Locks, threads and sections that are used as they may not be. */
+#include <gasnet.h>
+
+#include "tests/lib/pt_misuse.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REQ_WAITS = 128, REQ_SHORT };
+
+static gex_HSL_t lock = GEX_HSL_INITIALIZER, other = GEX_HSL_INITIALIZER;
+static pt_count inside; /* a handler runs */
+
+static void req_short(gex_Token_t token) { (void)token; }
+
+static void
+req_waits(gex_Token_t token)
+{
+	(void)token;
+	PT_SET(inside, 1);
+	pt_sleep_ms(3000);
+}
+
+static void
+locks_twice(void)
+{
+	gex_HSL_Lock(&lock);
+	gex_HSL_Lock(&lock);
+}
+
+static void unlocks_free(void) { gex_HSL_Unlock(&lock); }
+
+static void
+out_of_order(void)
+{
+	gex_HSL_Lock(&lock);
+	gex_HSL_Lock(&other);
+	gex_HSL_Unlock(&lock);
+}
+
+static void *
+unlock_here(void *hsl)
+{
+	gex_HSL_Unlock((gex_HSL_t *)hsl);
+	return NULL;
+}
+
+static void
+unlocks_elsewhere(void)
+{
+	gex_HSL_Lock(&lock);
+	pt_misuse_in_thread(unlock_here, &lock);
+}
+
+static void
+destroys_held(void)
+{
+	gex_HSL_Lock(&lock);
+	gex_HSL_Destroy(&lock);
+}
+
+static void
+holds_twice(void)
+{
+	gasnet_hold_interrupts();
+	gasnet_hold_interrupts();
+}
+
+static void resumes(void) { gasnet_resume_interrupts(); }
+
+static void
+sends_held(void)
+{
+	gasnet_hold_interrupts();
+	(void)gex_AM_RequestShort0(pt.tm, 0, REQ_SHORT, 0);
+}
+
+static void
+in_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)gasnet_AMPoll();
+		_exit(0);
+	}
+	PT_EQ(waitpid(child, NULL, 0), child);
+	abort();
+}
+
+#ifndef GASNET_PAR
+static void *
+poll_here(void *unused)
+{
+	(void)unused;
+	while (!PT_GET(inside))
+		pt_sleep_ms(1);
+	(void)gasnet_AMPoll();
+	return NULL;
+}
+
+/* One thread is in a handler, and so in the library, when the other calls. */
+static void
+two_threads(void)
+{
+	pthread_t id;
+
+	PT_EQ(pthread_create(&id, NULL, poll_here, NULL), 0);
+	PT_OK(gex_AM_RequestShort0(pt.tm, 0, REQ_WAITS, 0));
+}
+#endif
+
+#ifdef GASNET_SEQ
+#define TWO_THREADS "a second thread calls the library, which a program compiled with GASNET_SEQ may not; " \
+	"compile it with GASNET_PARSYNC or GASNET_PAR"
+#else
+#define TWO_THREADS "two threads are in the library at a time, which a program compiled with " \
+	"GASNET_PARSYNC may not; let them take turns, or compile it with GASNET_PAR"
+#endif
+
+static const struct pt_misuse cases[] = {
+	{ "locks_twice", PT_LOCKS, 1, locks_twice, "a lock that the thread has, locked again",
+	  "gex_HSL_Lock: this thread holds the lock at 0x* already; handler-safe locks are not recursive",
+	  0 },
+	{ "unlocks_free", PT_LOCKS, 1, unlocks_free, "a lock that is free, unlocked",
+	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
+	  0 },
+	{ "out_of_order", PT_LOCKS, 1, out_of_order, "locks unlocked in the order of locking",
+	  "gex_HSL_Unlock: the lock at 0x* was not the last that this thread locked; unlock the one at 0x* "
+	  "first", 0 },
+	{ "unlocks_elsewhere", PT_THREADS, 1, unlocks_elsewhere, "a lock unlocked by another thread",
+	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
+	  0 },
+	{ "destroys_held", PT_LOCKS, 1, destroys_held, "a lock destroyed while held",
+	  "gex_HSL_Destroy: the lock at 0x* is held; unlock it first", 0 },
+	{ "holds_twice", PT_DEBUG, 1, holds_twice, "a section without interrupts inside another",
+	  "gasnet_hold_interrupts: called twice; such sections do not nest", 0 },
+	{ "resumes", PT_DEBUG, 1, resumes, "the end of a section that was not begun",
+	  "gasnet_resume_interrupts: called without gasnet_hold_interrupts before it; pair them", 0 },
+	{ "sends_held", PT_DEBUG, 1, sends_held, "a message in a section without interrupts",
+	  "gex_AM_RequestShort: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
+	  "first", 0 },
+#ifndef GASNET_PAR
+	{ "two_threads", PT_CHECKED, 1, two_threads, "two threads at a time in SEQ or PARSYNC", TWO_THREADS,
+	  0 },
+#endif
+	{ "in_child", PT_ALWAYS, 1, in_child, "a call in a process that the program forked",
+	  "gasnet_AMPoll: called in a child that the program forked, which is no rank; only the process "
+	  "that called gex_Client_Init or gasnet_init is", 0 },
+};
+
+static gex_AM_Entry_t handlers[] = {
+	PT_HANDLER(REQ_WAITS, req_waits, PT_REQ_SHORT, 0),
+	PT_HANDLER(REQ_SHORT, req_short, PT_REQ_SHORT, 0),
+};
+
+int
+main(int argc, char **argv)
+{
+	const struct pt_misuse_set set = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
+
+	return pt_misuse_main(argc, argv, &set);
+}

@@ -1,0 +1,125 @@
+#include "tests/lib/pt_misuse.h"
+
+#include <fnmatch.h>
+#include <pthread.h>
+
+enum { ABORTED = 128 + 6, SERVE_MS = 1500, LIMIT_MS = 8000 };
+
+void
+pt_misuse_in_thread(void *(*fn)(void *), void *arg)
+{
+	pthread_t id;
+
+	PT_EQ(pthread_create(&id, NULL, fn, arg), 0);
+	PT_EQ(pthread_join(id, NULL), 0);
+}
+
+/* What a rank did not notice, the watching program will. */
+static void
+serve(void)
+{
+	for (unsigned i = 0; i < SERVE_MS; i++) {
+		gasnet_AMPoll();
+		pt_sleep_ms(1);
+	}
+	gasnet_exit(0);
+}
+
+void
+pt_misuse_ask(gex_AM_Index_t handler)
+{
+	PT_OK(gex_AM_RequestShort0(pt.tm, pt.rank, handler, 0));
+	serve();
+}
+
+static void
+job(int argc, char **argv, const struct pt_misuse_set *set)
+{
+	const struct pt_misuse *act = set->cases;
+
+	while (strcmp(act->name, argv[1]))
+		PT_CHECK(++act < set->cases + set->count);
+	if (!act->bare)
+		pt_start(&argc, &argv, set->handlers, set->handler_count, 1);
+	if (act->bare || pt.rank == 0)
+		act->body();
+	if (act->when == PT_REFUSED)
+		exit(0);
+	serve();
+}
+
+static int
+applies(enum pt_misuse_when when)
+{
+#ifdef GASNET_DEBUG
+	const int debug = 1;
+#else
+	const int debug = 0;
+#endif
+#ifdef GASNET_SEQ
+	const int seq = 1;
+#else
+	const int seq = 0;
+#endif
+
+	switch (when) {
+	case PT_THREADS: return !seq;
+	case PT_LOCKS: return !seq || debug;
+	case PT_DEBUG: return debug;
+	default: return 1;
+	}
+}
+
+void
+pt_misuse_run(const struct pt_misuse *act)
+{
+	const int told = act->when != PT_ALWAYS && act->when != PT_REFUSED;
+	const char *const settings[] = {
+		"GASNET_BACKTRACE=0", "GASNET_QUIET=1", told ? "PST_CHECK=1" : "PST_CHECK=0",
+		act->ranks == 1 ? "GASNET_PSHM_NODES" : "GASNET_PSHM_NODES=2", NULL
+	};
+	struct pt_outcome out;
+	char pattern[600];
+
+	if (!applies(act->when))
+		return;
+	pt_phase(act->name);
+	PT_CHECK(act->when == PT_REFUSED || strchr(act->message, ';'));
+	pt_spawn("/proc/self/exe", act->name, settings, LIMIT_MS, &out);
+	snprintf(pattern, sizeof(pattern), "*penstock:*%s*", act->message);
+	if (out.status != (act->when == PT_REFUSED ? 0 : ABORTED) ||
+	    fnmatch(pattern, out.text, 0) != 0)
+		PT_FAIL("case %s ended with %d, and did not say \"%s\"; it said:\n%s", act->name,
+		        out.status, act->message, out.text);
+}
+
+/* "| act | fault | remedy | when |" */
+static void
+print_row(const struct pt_misuse *act)
+{
+	static const char *const when[] = {
+		[PT_ALWAYS] = "always", [PT_REFUSED] = "always, returned", [PT_CHECKED] = "checked",
+		[PT_THREADS] = "checked", [PT_LOCKS] = "checked, not SEQ", [PT_DEBUG] = "debug build",
+	};
+	const char *remedy = strrchr(act->message, ';');
+	const int fault_bytes = remedy ? (int)(remedy - act->message) : (int)strlen(act->message);
+
+	printf("| %s | `%.*s` | %s | %s |\n", act->act, fault_bytes, act->message,
+	       remedy ? remedy + 2 : "", when[act->when]);
+}
+
+int
+pt_misuse_main(int argc, char **argv, const struct pt_misuse_set *set)
+{
+	if (argc > 1 && !strcmp(argv[1], "--table")) {
+		for (size_t i = 0; i < set->count; i++)
+			print_row(&set->cases[i]);
+		return 0;
+	}
+	pt_prepare(argv);
+	if (argc > 1)
+		job(argc, argv, set);
+	for (size_t i = 0; i < set->count; i++)
+		pt_misuse_run(&set->cases[i]);
+	return 0;
+}
