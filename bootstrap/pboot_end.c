@@ -39,6 +39,13 @@ signal_both(const struct pboot_keeper_rank *self, int sig)
 		kill(self->pid, sig);
 }
 
+bool
+pboot_is_request_to_end(int sig)
+{
+	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
+}
+
+/* A request to end is for stopped ranks as well. */
 void
 pboot_end_forward(struct pboot_keeper *keeper, int sig)
 {
@@ -51,6 +58,8 @@ pboot_end_forward(struct pboot_keeper *keeper, int sig)
 			signal_both(&keeper->ranks[rank], sig);
 		else
 			signal_speaker(&keeper->ranks[rank], sig);
+		if (pboot_is_request_to_end(sig))
+			signal_both(&keeper->ranks[rank], SIGCONT);
 	}
 }
 
@@ -140,7 +149,7 @@ pboot_end_kill(struct pboot_keeper *keeper)
 static void
 end_relay(struct pboot_keeper *keeper, int sig)
 {
-	if (sig != SIGHUP && sig != SIGINT && sig != SIGQUIT && sig != SIGTERM)
+	if (!pboot_is_request_to_end(sig))
 		return;
 	if (keeper->relay != 0)
 		kill(keeper->relay, SIGKILL);

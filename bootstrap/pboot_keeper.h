@@ -94,6 +94,7 @@ void pboot_watch_ended(struct pboot_keeper_rank *self);
 void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
 
 /* pboot_end.c: signals, deaths and the end. */
+bool pboot_is_request_to_end(int sig);
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
 void pboot_end_reap(struct pboot_keeper *keeper);
 void pboot_end_quit(struct pboot_keeper *keeper);

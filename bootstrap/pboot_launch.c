@@ -59,15 +59,22 @@ open_signals(void)
 	return fd < 0 ? fd : pboot_fd_raise(fd);
 }
 
-/* An ignored SIGCHLD would take away the status of children. */
+/*
+ * An ignored SIGCHLD would take away the status of children.  Signals of a failure end the launcher
+ * and the keeper; not in a direct start, where they might run a handler of the client's.
+ */
 static void
-change_origin(struct pboot_origin *origin_out)
+change_origin(struct pboot_origin *origin_out, bool direct)
 {
+	static const int failures[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
 	struct sigaction plain = { .sa_handler = SIG_DFL };
-	sigset_t all;
+	sigset_t most;
+	size_t i;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &origin_out->mask);
+	sigfillset(&most);
+	for (i = 0; !direct && i < sizeof failures / sizeof *failures; i++)
+		sigdelset(&most, failures[i]);
+	sigprocmask(SIG_BLOCK, &most, &origin_out->mask);
 	sigaction(SIGCHLD, &plain, &origin_out->child_action);
 	getrlimit(RLIMIT_NOFILE, &origin_out->files_limit);
 	prctl(PR_GET_NAME, origin_out->task_name, 0, 0, 0);
@@ -108,6 +115,8 @@ pass_on(const struct launcher *self, int sig)
 	pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, stop ? SIGTSTP : sig, NULL);
 	if (stop)
 		stop_self(self);
+	else if (pboot_is_request_to_end(sig))
+		kill(self->keeper, SIGCONT); /* one that someone stopped could not pass it on */
 }
 
 static void
@@ -308,7 +317,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	pboot_settings_check();
 	self.plan = plan;
 	self.status = -1;
-	change_origin(&self.origin);
+	change_origin(&self.origin, plan->argv == NULL);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
 	self.ranks = calloc(plan->size, sizeof *self.ranks);
