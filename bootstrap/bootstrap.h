@@ -90,12 +90,13 @@ void pboot_note_exit(int code);
 void pboot_note_parting(int code);
 
 /*
- * A fatal error's first line, without newline, kept by the keeper and named as the cause if this
- * rank's end turns out to be the first.  Any thread, signal handlers included; text longer than
- * PBOOT_CAUSE_MAX is cut.  The caller has printed the text itself.  An empty text says that what
- * was printed is all there is to say: the keeper then adds no line.
+ * Why this rank will end, without newline, kept by the keeper for the line that names the cause if
+ * this end turns out to be the first; may be empty.  Any thread, signal handlers included; text
+ * longer than PBOOT_CAUSE_MAX is cut.  With printed, the caller has said so on stderr by a line that
+ * names the rank: the keeper then prints none, unless its own stderr is another file.  False if
+ * there is no keeper to tell.
  */
-void pboot_note_cause(const char *text);
+bool pboot_note_cause(const char *text, bool printed);
 
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);

@@ -21,7 +21,9 @@ struct pboot_keeper_rank {
 	int control;		/* the keeper's end; -1 closed */
 	/* init_pid is gone, the child has until then to end; 0: not so; UINT64_MAX: told */
 	uint64_t vanish_ns;
-	char *note;		/* text of a fatal error, malloced */
+	char *note;		/* why it will end, malloced */
+	int messages;		/* pboot_wire_file of the stderr it was given */
+	bool said;		/* it has printed its note there */
 };
 
 /* A connection by name that has not said who it is. */

@@ -109,14 +109,15 @@ pboot_control_open(void)
 }
 
 /* From a fork of the rank nothing is said: its end is not the rank's. */
-static void
+static bool
 tell(enum pboot_msg_kind kind, int value, const char *text)
 {
 	int saved = errno;
+	bool told = !pboot_self.alone && getpid() == pboot_self.pid &&
+	    pboot_control_secure() == 0 && say(kind, value, text) == 0;
 
-	if (!pboot_self.alone && getpid() == pboot_self.pid && pboot_control_secure() == 0)
-		say(kind, value, text);
 	errno = saved;
+	return told;
 }
 
 void
@@ -138,10 +139,10 @@ pboot_note_parting(int code)
 	tell(PBOOT_MSG_PARTING, code, NULL);
 }
 
-void
-pboot_note_cause(const char *text)
+bool
+pboot_note_cause(const char *text, bool printed)
 {
-	tell(PBOOT_MSG_CAUSE, 0, text);
+	return tell(PBOOT_MSG_CAUSE, printed ? pboot_wire_file(STDERR_FILENO) : 0, text);
 }
 
 int

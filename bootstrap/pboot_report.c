@@ -155,10 +155,10 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	if (keeper->cause_reported || cause->kind == PBOOT_CAUSE_NONE)
 		return;
 	keeper->cause_reported = true;
-	if (rank->note && !*rank->note)
+	if (rank->said)
 		return;
 	snprintf(who, sizeof who, "rank %u (%s, pid %d)", cause->rank, keeper->host, (int)pid);
-	snprintf(note, sizeof note, "%s%.600s", rank->note ? ": " : "",
+	snprintf(note, sizeof note, "%s%.600s", rank->note && *rank->note ? ": " : "",
 	    rank->note ? rank->note : "");
 	report_rank(keeper, who, note);
 	report_job(keeper);

@@ -39,10 +39,11 @@ serve_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 }
 
 static void
-serve_note(struct pboot_keeper_rank *self, const char *text)
+serve_note(struct pboot_keeper_rank *self, const char *text, int printed_to)
 {
 	char *note = strdup(text), *at;
 
+	self->said = printed_to != 0 && printed_to == self->messages;
 	if (!note)
 		return;
 	for (at = note; *at; at++)
@@ -72,7 +73,7 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 		pboot_keeper_event(keeper, PBOOT_EV_PARTING, rank, msg->value);
 		break;
 	case PBOOT_MSG_CAUSE:
-		serve_note(&keeper->ranks[rank], msg->text);
+		serve_note(&keeper->ranks[rank], msg->text, msg->value);
 		break;
 	case PBOOT_MSG_NO_EXEC:
 		pboot_keeper_event(keeper, PBOOT_EV_NO_EXEC, rank, msg->value);

@@ -251,6 +251,7 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
 	}
 	close(ends[1]);
 	keeper->ranks[rank].pid = pid;
+	keeper->ranks[rank].messages = pboot_wire_file(outputs ? outputs[1] : STDERR_FILENO);
 	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_PID, rank, pid, NULL);
 	return 0;
 }

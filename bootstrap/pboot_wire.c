@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -245,6 +247,16 @@ int
 pboot_wire_connect(const char *name)
 {
 	return named_socket(name, connect);
+}
+
+int
+pboot_wire_file(int fd)
+{
+	struct stat info;
+
+	if (fstat(fd, &info) < 0)
+		return 0;
+	return (int)((info.st_dev * 31 + info.st_ino) % INT_MAX) + 1;
 }
 
 /* Before the kernel's pool is ready, or without the call: time and pid still make it unique. */

@@ -22,7 +22,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_LEAVE,	/* value: code of gasnet_exit */
 	PBOOT_MSG_EXIT,		/* value: code of exit() */
 	PBOOT_MSG_PARTING,	/* value: code of an exit() that ends only this rank */
-	PBOOT_MSG_CAUSE,	/* text */
+	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
 	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
 	/* keeper to rank */
 	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */
@@ -70,6 +70,10 @@ int pboot_wire_connect(const char *name);
 
 /* Moves fd to 100 or above, where shell scripts do not reach, close-on-exec; or leaves it. */
 int pboot_fd_raise(int fd);
+
+/* A number for the file behind a descriptor, the same in all processes of a host; 0 if there is
+ * none.  Async-signal-safe. */
+int pboot_wire_file(int fd);
 
 /* 128 random bits as text. */
 void pboot_wire_name(char name_out[PBOOT_NAME_BYTES]);

@@ -71,7 +71,7 @@ on_plain_exit(int status, void *unused)
 	if (psi_is_forked_child())
 		return;
 	if (!psi.open)
-		pboot_note_cause("");   /* init refused, and has said why */
+		pboot_note_cause("", true);     /* init refused, and has said why */
 	(void)first_to_leave();
 	if (!psi.open || psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
 		pboot_note_exit(status);

@@ -19,7 +19,7 @@ psi_fatal(const char *format, ...)
 	va_end(args);
 	psi_log("%s", text);
 	if (psi.boot.size)
-		pboot_note_cause(text);
+		pboot_note_cause(text, true);
 	psi_signals_told();
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }

@@ -62,7 +62,7 @@ know_host(void)
 static void
 leave_without_a_word(int status)
 {
-	pboot_note_cause("");
+	pboot_note_cause("", true);
 	pboot_leave(status);
 }
 

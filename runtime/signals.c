@@ -119,21 +119,30 @@ describe(struct psi_line *line, int number, const siginfo_t *info)
 }
 
 static void
-say(int number, const siginfo_t *info)
+say(int number, struct psi_line *details)
 {
-	struct psi_line details = { .len = 0 }, line = { .len = 0 };
+	struct psi_line line = { .len = 0 };
 
-	describe(&details, number, info);
 	psi_line_text(&line, who);
 	psi_line_text(&line, ": ended by ");
 	psi_line_text(&line, psi_signal_name(number));
 	psi_line_text(&line, " (");
 	psi_line_number(&line, (uint64_t)number);
-	psi_line_text(&line, details.len ? ") " : ")");
-	psi_line_text(&line, psi_line_string(&details));
+	psi_line_text(&line, details->len ? ") " : ")");
+	psi_line_text(&line, psi_line_string(details));
 	psi_line_write(&line, STDERR_FILENO);
-	if (hooks.note_cause && details.len)
-		hooks.note_cause(psi_line_string(&details));
+}
+
+/* The line is there before a stack trace or a debugger's wait, whoever reads it first. */
+static void
+say_failure(int number, const siginfo_t *info)
+{
+	struct psi_line details = { .len = 0 };
+
+	describe(&details, number, info);
+	say(number, &details);
+	if (hooks.note_cause)
+		hooks.note_cause(psi_line_string(&details), true);
 }
 
 void
@@ -161,20 +170,26 @@ on_fatal(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (!already_ending()) {
 		if (!atomic_load(&told))
-			say(number, info);
+			say_failure(number, info);
 		gasnett_print_backtrace_ifenabled(STDERR_FILENO);
 		psi_freeze_on_error();
 	}
 	die_by(number);
 }
 
-/* The terminal and the keeper (our parent) tell all ranks and say so themselves. */
+/* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
+ * each prints a line only if nobody says it for all. */
 static void
 on_terminate(int number, siginfo_t *info, void *context)
 {
+	struct psi_line details = { .len = 0 };
+
 	(void)context;
-	if (info->si_code == SI_USER && info->si_pid != getppid())
-		say(number, info);
+	if (info->si_code == SI_USER && info->si_pid != getppid()) {
+		describe(&details, number, info);
+		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
+			say(number, &details);
+	}
 	die_by(number);
 }
 

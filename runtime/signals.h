@@ -14,7 +14,8 @@
 /* What others know.  Each is called in a signal handler, and may be NULL. */
 struct psi_signals_hooks {
 	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped here */
-	void (*note_cause)(const char *text);		/* keeps details for the job's last words */
+	/* Keeps details for the job's last words; false if there is nobody who says these. */
+	bool (*note_cause)(const char *text, bool printed);
 	void (*leave)(int code);			/* ends this rank; does not return */
 };
 

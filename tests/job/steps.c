@@ -304,7 +304,8 @@ do_block_all(const char *arg)
 static void
 do_note(const char *arg)
 {
-	pboot_note_cause(arg);
+	fprintf(stderr, "steps: rank %u: %s\n", job.rank, arg);
+	pboot_note_cause(arg, true);
 }
 
 static void

@@ -27,14 +27,17 @@ covers(const void *address)
 	return segment && (const char *)address >= segment && (const char *)address < segment + 8192;
 }
 
-static void
-note(const char *text)
+static bool has_keeper = true;
+
+static bool
+note(const char *text, bool printed)
 {
 	char line[200];
-	int len = snprintf(line, sizeof line, "noted: %s\n", text);
+	int len = snprintf(line, sizeof line, "%s: %s\n", printed ? "noted" : "to be said", text);
 
-	if (write(STDERR_FILENO, line, (size_t)len) != len)
+	if (has_keeper && write(STDERR_FILENO, line, (size_t)len) != len)
 		_exit(99);
+	return has_keeper;
 }
 
 static void
@@ -261,7 +264,7 @@ START_TEST(one_line_of_many_failing_threads)
 	pt_child_start(&child, fail_in_threads);
 	pt_child_end(&child);
 	check_ended(&child, SIGFPE);
-	ck_assert_uint_eq(lines_of(child.text), 1);
+	ck_assert_uint_eq(lines_of(child.text), 2);  /* and the note */
 }
 END_TEST
 
@@ -294,10 +297,13 @@ kill_target(void)
 	kill(target, SIGHUP);
 }
 
-START_TEST(terminate_from_elsewhere_is_told)
+static const char *
+text_of_hangup(bool with_keeper)
 {
-	struct pt_child child, other;
+	static struct pt_child child;
+	struct pt_child other;
 
+	has_keeper = with_keeper;
 	pt_child_start(&child, wait_for_signal);
 	pt_child_expect(&child, "ready\n");
 	target = child.pid;
@@ -305,7 +311,23 @@ START_TEST(terminate_from_elsewhere_is_told)
 	pt_child_end(&other);
 	pt_child_end(&child);
 	check_ended(&child, SIGHUP);
-	ck_assert_ptr_nonnull(strstr(child.text, "ended by SIGHUP (1) sent by process "));
+	return child.text;
+}
+
+/* All ranks of a group may have got it: the keeper says it once. */
+START_TEST(terminate_from_elsewhere_is_for_the_keeper_to_tell)
+{
+	const char *text = text_of_hangup(true);
+
+	ck_assert_ptr_nonnull(strstr(text, "to be said: sent by process "));
+	ck_assert_ptr_null(strstr(text, "ended by"));
+}
+END_TEST
+
+START_TEST(terminate_from_elsewhere_is_told)
+{
+	ck_assert_ptr_nonnull(strstr(text_of_hangup(false),
+	                             "ended by SIGHUP (1) sent by process "));
 }
 END_TEST
 
@@ -561,6 +583,7 @@ main(void)
 	tcase_add_test(tests, one_line_of_many_failing_threads);
 	tcase_add_test(tests, terminate_from_the_parent_is_quiet);
 	tcase_add_test(tests, terminate_from_elsewhere_is_told);
+	tcase_add_test(tests, terminate_from_elsewhere_is_for_the_keeper_to_tell);
 	tcase_add_test(tests, quit_leaves_quietly);
 	tcase_add_loop_test(tests, handlers_of_the_client_stay, 0, 3);
 	tcase_add_test(tests, spared_signals_are_left_alone);
