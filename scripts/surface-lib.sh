@@ -80,15 +80,17 @@ probe()
 #endif'
 	{ cat "$file" "$work/lines"; echo "$closing"; } >"$file.all"
 	mv "$file.all" "$file.all.$4"
-	$3 $flags $all_errors -fsyntax-only "$file.all.$4" 2>"$work/errors"
+	library="$build/libgasnet-smp-$(lower "$2").a -lpthread -lm"
+	if $3 $flags $all_errors -O0 "$file.all.$4" -o "$work/probe" $library 2>"$work/errors"; then
+		return
+	fi
 	sed -n "s|^$file.all.$4:\([0-9]*\):.*error.*|\1|p" "$work/errors" | sort -un |
 		awk -v head="$head" '{ print $1 - head }' >"$work/bad"
 	awk 'NR == FNR { bad[$1]; next } FNR in bad' "$work/bad" "$work/names" >>"$work/absent"
 	awk 'NR == FNR { bad[$1]; next } !(FNR in bad)' "$work/bad" "$work/lines" >"$work/good"
 	{ cat "$file"; cat "$work/good"; echo "$closing"; } >"$file.good.$4"
 
-	if ! $3 $flags -O0 "$file.good.$4" -o "$work/probe" \
-		"$build/libgasnet-smp-$(lower "$2").a" -lpthread -lm 2>"$work/link"; then
+	if ! $3 $flags -O0 "$file.good.$4" -o "$work/probe" $library 2>"$work/link"; then
 		# the name itself, or the inline function by which it is declared
 		sed -n "s/.*in function .\([A-Za-z0-9_]*\)'.*/\1/p; \
 			s/.*undefined reference to .\([A-Za-z0-9_]*\)'.*/\1/p" "$work/link" |

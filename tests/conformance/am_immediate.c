@@ -9,12 +9,14 @@
 
 enum { REQ_SHORT = 128, REQ_MEDIUM, REQ_LONG, REQ_TOTAL, REQ_ECHO, REP_ECHO };
 enum { SHORT, MEDIUM, LONG, KINDS };
-enum { LONG_BYTES = 4096 };
+enum { LONG_BYTES = 4096, WAITING_SENDS = 1000 };
+
+enum { SILENT_MS = 5000 }; /* rank 0 makes no call until the others are done, for so long at most */
 
 static pt_count arrived, reported, echoes;
 static volatile int announced;
+static volatile int sent, sent_seen; /* by rank 1; as rank 2 knows it */
 static size_t medium_bytes;
-static unsigned quiet_ms; /* how long rank 0 makes no call */
 
 static void
 req_short(gex_Token_t token, gex_AM_Arg_t a0)
@@ -47,13 +49,14 @@ req_total(gex_Token_t token, gex_AM_Arg_t accepted)
 static void
 req_echo(gex_Token_t token)
 {
-	PT_OK(gex_AM_ReplyShort0(token, REP_ECHO, 0));
+	PT_OK(gex_AM_ReplyShort1(token, REP_ECHO, 0, sent));
 }
 
 static void
-rep_echo(gex_Token_t token)
+rep_echo(gex_Token_t token, gex_AM_Arg_t sent_so_far)
 {
 	(void)token;
+	sent_seen = sent_so_far;
 	PT_INC(echoes);
 }
 
@@ -80,11 +83,37 @@ resident_kib(void)
 	return used.ru_maxrss;
 }
 
+/* Where a rank says that it is done, in the segment of rank 0; and rank 0 that it is silent, elsewhere. */
+static char *
+done_at(const char *base, gex_Rank_t rank)
+{
+	return (char *)(uintptr_t)base + (size_t)pt.size * LONG_BYTES + 4u * rank;
+}
+
+static void
+say_to(gex_Rank_t rank, int round)
+{
+	PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, done_at(pt.peers[rank].owner, pt.rank),
+	                             (gex_RMA_Value_t)round, 4, 0));
+}
+
+/* Rank 0 makes no call until the ranks from `first' to `last' have said it. */
+static void
+be_silent(int round, gex_Rank_t first, gex_Rank_t last)
+{
+	uint64_t start = pt_now_ns();
+
+	for (gex_Rank_t rank = first; rank <= last; rank++)
+		while (*(volatile int *)(void *)done_at(pt.base, rank) != round &&
+		       pt_now_ns() - start < SILENT_MS * 1000000ull)
+			pt_sleep_ms(1);
+}
+
 /* Until refused, then many refusals more; the number accepted. */
 static int
 press(int kind, const char *source)
 {
-	uint64_t end = pt_now_ns() + (uint64_t)quiet_ms * 700000u;
+	uint64_t end = pt_now_ns() + SILENT_MS * 700000ull;
 	long before = resident_kib();
 	int accepted = 0, refused = 0;
 
@@ -96,7 +125,7 @@ press(int kind, const char *source)
 		else
 			refused++;
 		took = pt_now_ns() - start;
-		PT_UNDER(took, 0.9e6 * quiet_ms); /* not until the target polls */
+		PT_UNDER(took, 0.9e6 * SILENT_MS); /* not until the target polls */
 	}
 	PT_LE(1, refused);
 	PT_LE(accepted, 2000000);
@@ -111,10 +140,12 @@ silent_target(int kind, const char *source)
 	int accepted = 0;
 
 	pt_barrier();
-	if (pt.rank == 0)
-		pt_sleep_ms(quiet_ms);
-	else
+	if (pt.rank == 0) {
+		be_silent(kind + 1, 1, pt.size - 1);
+	} else {
 		accepted = press(kind, source);
+		say_to(0, kind + 1);
+	}
 	PT_OK(gex_AM_RequestShort1(pt.tm, 0, REQ_TOTAL, 0, accepted));
 	if (pt.rank == 0) {
 		GASNET_BLOCKUNTIL(PT_GET(reported) == (int)pt.size);
@@ -132,23 +163,14 @@ silent_target(int kind, const char *source)
 	pt_barrier();
 }
 
-/* Rank 1 waits for room at silent rank 0, and still answers rank 2. */
+/* Rank 2 asks rank 1, until it has had many answers while rank 1's count stood still. */
 static void
-waiting_sender(const char *source)
+ask_waiting_sender(void)
 {
-	static volatile int sent;
-	uint64_t start, worst = 0;
+	uint64_t start = pt_now_ns(), still_since = start, worst = 0;
+	int answers = 0, last_sent = 0;
 
-	if (pt.size < 3)
-		return;
-	pt_barrier();
-	start = pt_now_ns();
-	if (pt.rank == 0)
-		pt_sleep_ms(quiet_ms);
-	if (pt.rank == 1)
-		for (; sent < 1000; sent++)
-			PT_OK(try_send(MEDIUM, source, 0));
-	while (pt.rank == 2 && pt_now_ns() - start < (uint64_t)quiet_ms * 800000u) {
+	while (answers < 100 || pt_now_ns() - still_since < 20000000u) {
 		uint64_t begin = pt_now_ns(), took;
 		int before = PT_GET(echoes);
 
@@ -156,12 +178,41 @@ waiting_sender(const char *source)
 		GASNET_BLOCKUNTIL(PT_GET(echoes) != before);
 		took = pt_now_ns() - begin;
 		worst = took > worst ? took : worst;
+		answers++;
+		if (sent_seen != last_sent || sent_seen == 0) {
+			last_sent = sent_seen;
+			still_since = pt_now_ns();
+			answers = 0;
+		}
+		PT_UNDER(pt_now_ns() - start, 0.9e6 * SILENT_MS); /* rank 1 does come to wait */
 	}
-	PT_UNDER(worst, 0.7e6 * quiet_ms);
-	if (pt.rank == 2)
-		PT_LE(10, PT_GET(echoes));
+	PT_LE(sent_seen, WAITING_SENDS - 1);
+	PT_UNDER(worst, 0.7e6 * SILENT_MS);
+}
+
+/* Rank 1 waits for room at silent rank 0, and still answers rank 2. */
+static void
+waiting_sender(const char *source)
+{
+	if (pt.size < 3)
+		return;
+	pt_barrier();
 	if (pt.rank == 0) {
-		GASNET_BLOCKUNTIL(PT_GET(arrived) == 1000);
+		say_to(1, KINDS + 1);
+		be_silent(KINDS + 1, 2, 2);
+	}
+	if (pt.rank == 1) {
+		/* until then rank 0 may be in the barrier, and take messages */
+		GASNET_BLOCKUNTIL(*(volatile int *)(void *)done_at(pt.base, 0) == KINDS + 1);
+		for (; sent < WAITING_SENDS; sent++)
+			PT_OK(try_send(MEDIUM, source, 0));
+	}
+	if (pt.rank == 2) {
+		ask_waiting_sender();
+		say_to(0, KINDS + 1);
+	}
+	if (pt.rank == 0) {
+		GASNET_BLOCKUNTIL(PT_GET(arrived) == WAITING_SENDS);
 		PT_SET(arrived, 0);
 	}
 	pt_barrier();
@@ -191,13 +242,12 @@ main(int argc, char **argv)
 		PT_HANDLER(REQ_LONG, req_payload, PT_REQ_LONG, 1),
 		PT_HANDLER(REQ_TOTAL, req_total, PT_REQ_SHORT, 1),
 		PT_HANDLER(REQ_ECHO, req_echo, PT_REQ_SHORT, 0),
-		PT_HANDLER(REP_ECHO, rep_echo, PT_REP_SHORT, 0),
+		PT_HANDLER(REP_ECHO, rep_echo, PT_REP_SHORT, 1),
 	};
 	char *source;
 
 	pt_init(&argc, &argv, 0);
-	quiet_ms = (unsigned)pt_scale(300, 600);
-	pt_attach(table, PT_COUNT(table), (size_t)pt.size * LONG_BYTES);
+	pt_attach(table, PT_COUNT(table), (size_t)pt.size * (LONG_BYTES + 4));
 	medium_bytes = gex_AM_MaxRequestMedium(pt.tm, 0, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 1);
 	source = malloc(medium_bytes + LONG_BYTES);
 	PT_CHECK(source != NULL);

@@ -23,7 +23,7 @@ job(int argc, char **argv)
 	pt_barrier();
 	for (int round = 1; round <= 2; round++) {
 		if (pt.rank == pt.size - 1) {
-			pt_sleep_ms(1200);
+			pt_sleep_ms(800);
 			for (gex_Rank_t rank = 0; rank + 1 < pt.size; rank++)
 				PT_OK(gex_AM_RequestShort0(pt.tm, rank, REQ_GO, 0));
 		} else {

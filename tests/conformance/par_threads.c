@@ -231,7 +231,8 @@ main(int argc, char **argv)
 	};
 
 	pt_start(&argc, &argv, table, PT_COUNT(table), 1);
-	sleep_ms = (unsigned)pt_scale(300, 1000);
+	/* a whole second with one of the rank counts, or each at level long */
+	sleep_ms = pt.level == PT_LONG || (pt.level == PT_FULL && pt.size == 2) ? 1000 : 200;
 	target = (pt.rank + 1) % pt.size;
 	pt_phase("open descriptor");
 	open_descriptor();

@@ -137,7 +137,7 @@ main(int argc, char **argv)
 	setenv("PST_HANG_REPORT", "0", 1);
 	pt_start(&argc, &argv, table, PT_COUNT(table), 4096);
 	pt_phase("sleeping threads");
-	for (unsigned long i = 0; i < pt_scale(3, 20); i++)
+	for (unsigned long i = 0; i < (pt.level == PT_LONG ? 20 : pt_scale(3, 6)); i++)
 		sleeping_threads();
 	pt_phase("barriers");
 	barriers();
