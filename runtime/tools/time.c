@@ -7,11 +7,12 @@
 
 enum { PROBES = 64 };
 
-/* The least step between two readings that differ. */
+/* The least step between two readings that differ; one tick of a fast clock is less than a ns. */
 double
 gasnett_tick_granularityus(void)
 {
 	gasnett_tick_t least = GASNETT_TICK_MAX;
+	uint64_t ns;
 	int i;
 
 	for (i = 0; i < PROBES; i++) {
@@ -23,7 +24,8 @@ gasnett_tick_granularityus(void)
 		if (after - before < least)
 			least = after - before;
 	}
-	return (double)gasnett_ticks_to_ns(least) / 1000.0;
+	ns = gasnett_ticks_to_ns(least);
+	return (double)(ns > 0 ? ns : 1) / 1000.0;
 }
 
 /* The cheapest of some rounds, so that an interrupt does not count. */
