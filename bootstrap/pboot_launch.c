@@ -8,6 +8,7 @@
 #include "bootstrap/pboot_keeper.h"
 #include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
+#include "runtime/util/fence.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,6 +19,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define CAN_ASK_SINGLE_THREADED
+#endif
+#endif
 
 /* How long the launcher kills what an abandoned job left behind. */
 static const uint64_t kill_ns = 1500 * 1000000u;
@@ -233,9 +241,19 @@ end_abandoned(struct launcher *self)
 	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
 }
 
-/* On a thread that ThreadSanitizer may not know: no instrumentation, no function that it
- * replaces. */
-static void __attribute__((no_sanitize("thread")))
+/* Clang's no_sanitize leaves what it adds at a function's entry, which needs a thread that
+ * ThreadSanitizer knows. */
+#if defined(__has_attribute)
+#if __has_attribute(disable_sanitizer_instrumentation)
+#define NOT_INSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef NOT_INSTRUMENTED
+#define NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
+#endif
+
+/* Also runs on ThreadSanitizer's own thread: no instrumentation, no function that it replaces. */
+static void NOT_INSTRUMENTED
 park_forever(int sig)
 {
 	unsigned long all = ~0ul;
@@ -275,6 +293,21 @@ park_thread(pid_t thread, void *parked)
 	*(unsigned *)parked += thread != getpid();
 }
 
+/* The program's own: not the one that ThreadSanitizer makes together with the first, and none if the C
+ * library never made one, as where an emulator has threads in the process. */
+static unsigned
+made_by_program(unsigned parked)
+{
+#ifdef PSI_TSAN
+	parked -= parked > 0;
+#endif
+#ifdef CAN_ASK_SINGLE_THREADED
+	if (__libc_single_threaded)
+		return 0;
+#endif
+	return parked;
+}
+
 static void
 park_others(void)
 {
@@ -282,6 +315,7 @@ park_others(void)
 
 	park_prepare();
 	pboot_each_number("/proc/self/task", park_thread, &parked);
+	parked = made_by_program(parked);
 	if (parked > 0)
 		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks",
 		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
