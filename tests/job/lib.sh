@@ -97,7 +97,7 @@ marked()
 		pid=${pid%/environ}
 		[ "$pid" != $$ ] || continue
 		case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
-		*steps* | *penstock-run* | *gasnetrun* | *sleep* | *sh\ -c*)
+		*steps* | */storm-[sp]* | *penstock-run* | *gasnetrun* | *sleep* | *sh\ -c*)
 			[ "$(state_of "$pid")" = Z ] || echo "$pid" ;;
 		esac
 	done 2>/dev/null
