@@ -1,8 +1,8 @@
 # surface-check --mutate [PATTERN]; sourced. Every call of the interface in the conformance programs
 # is compiled as a choice: if SURFACE_OFF is the function's number, nothing happens, its arguments
 # are not evaluated and its value is zero; else the call. Then the programs run, for one function
-# after the other, and a function whose absence none of them notices is listed. Four jobs at a time,
-# since most mutants hang until their deadline. tests/data/surface-noops names the functions that
+# after the other, and a function whose absence none of them notices is listed. Several jobs at a time,
+# since most mutants hang, asleep, until their deadline. tests/data/surface-noops names the functions that
 # may have no effect at all.
 . "$tree/scripts/surface-tested.sh" >/dev/null 2>&1
 pattern=${1:-.}
@@ -124,7 +124,7 @@ while IFS=, read -r number name kind area; do
 	done <"$work/baseline"
 done <"$work/functions"
 
-xargs -P 4 -d '\n' -I '{}' sh "$work/unnoticed" "$work" '{}' <"$work/functions" >"$work/survivors"
+xargs -P 10 -d '\n' -I '{}' sh "$work/unnoticed" "$work" '{}' <"$work/functions" >"$work/survivors"
 sort "$work/survivors"
 echo "$(wc -l <"$work/functions") functions taken away one by one," \
 	"$(wc -l <"$work/survivors") not missed by any program"
