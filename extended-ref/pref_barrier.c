@@ -280,7 +280,7 @@ need_notify(int flags, const char *call)
 int
 gasnet_barrier_wait(int id, int flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("gasnet_barrier_wait");
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait");
 
 	need_notify(flags, "gasnet_barrier_wait");
 	while (finished(&sequences[NAMED]) < named.phase)

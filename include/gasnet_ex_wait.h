@@ -16,12 +16,13 @@ struct psi_wait {
 	uint32_t seq;
 	uint64_t spins;
 	uint64_t since;
-	void *ep;
+	uint32_t cpu;
+	uint32_t patient;
 };
 
 #define PSI_WAIT_INIT(where)                 \
 	{                                    \
-		(where), 0, 0, 0, 0, NULL    \
+		(where), 0, 0, 0, 0, 0, 0    \
 	}
 
 PSI_BEGIN_DECLS

@@ -84,7 +84,7 @@ psi_event_test(gex_Event_t event)
 void
 psi_event_wait(gex_Event_t event)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("an event");
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("an event");
 
 	while (!sync_if_done(event, "gex_Event_Wait"))
 		psi_wait_step(&wait);
@@ -147,7 +147,7 @@ gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 void
 gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("some of several events");
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("some of several events");
 
 	while (!some_done(pevent, numevents, flags, "gex_Event_WaitSome"))
 		psi_wait_step(&wait);
@@ -157,7 +157,7 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 void
 gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("all of several events");
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("all of several events");
 
 	while (!all_done(pevent, numevents, flags, "gex_Event_WaitAll"))
 		psi_wait_step(&wait);

@@ -106,6 +106,9 @@ know_cpus(void)
 	}
 	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, all, here, me);
+	psi.ranks_per_cpu = (here + psi.cpus - 1) / psi.cpus;
+	if (psi.ranks_per_cpu < 2)
+		psi.ranks_per_cpu = 2;
 	free(all);
 }
 

@@ -78,6 +78,7 @@ struct psi_job {
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs here */
+	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
@@ -160,6 +161,9 @@ psi_block(void)
 }
 
 /* -- waiting (wait.c) ------------------------------------------------------------------------ */
+
+/* A wait for what all ranks take part in: where they share CPUs it yields rather than sleeps. */
+#define PSI_WAIT_FOR_ALL(what) { .where = (what), .patient = 1 }
 
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
 unsigned psi_poll(void);

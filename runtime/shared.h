@@ -19,6 +19,7 @@ enum {
 	/* Blocks per rank.  Threads beyond these share the last one, and lose counts there. */
 	PSI_BLOCKS = 16,
 	PSI_WHERE_WORDS = 8,
+	PSI_SHARED_CPUS = 64,
 };
 
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by
@@ -75,8 +76,11 @@ struct psi_host_shared {
 	uint32_t abi, size;
 	char conduit[16];
 	uint64_t conduit_offset;        /* in the arena, what the conduit asked for first */
-	/* Threads of all ranks that wait by yielding (wait.c). */
-	_Alignas(64) _Atomic uint32_t yielding;
+	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding (wait.c).
+	 * A hint: a thread may have been moved since it counted itself. */
+	struct {
+		_Alignas(64) _Atomic int32_t yielders;
+	} cpus[PSI_SHARED_CPUS];
 	_Alignas(64) struct psi_board_entry board[];    /* [size], then psi_shared_rank(0) ... */
 };
 

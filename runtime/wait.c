@@ -2,6 +2,12 @@
  * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
  * CPU, then sleep on the endpoint's wake word.
  *
+ * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to the
+ * next process costs less than a wake-up, and a wake-up of another CPU that became idle ten times as
+ * much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn takes longer than
+ * a wake-up; but all do who wait for what is there once the others have had their turn: room in a
+ * queue, and what all ranks take part in.
+ *
  * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
  * runs the progress functions and returns once more to its caller, so that all look once more at what
  * they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper: a sender
@@ -28,9 +34,13 @@ enum {
 	 * slice; among nobody, a yield costs some hundred nanoseconds. */
 	LOOKS_PER_YIELD = 512,
 	LOOKS_CROWDED = 4,
+	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
+	 * likely under way, and the look lasts as long as a switch; the more there are, the likelier
+	 * it is another's turn. */
+	LOOKS_BETWEEN = 128,
 	YIELDS_ALONE = 2,
-	YIELDS_CROWDED = 200,
-	YIELDERS_PER_CPU = 2,
+	YIELDERS_PER_CPU = 4,
+	YIELD_NS = 2000000,
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
 };
@@ -112,22 +122,23 @@ gasnet_set_waitmode(int wait_mode)
 	return GASNET_OK;
 }
 
-/*
- * Where ranks share CPUs, YIELDERS_PER_CPU waiters for each CPU may yield: so a CPU seldom goes idle,
- * from which waking takes long, and the queue of those that run stays short.  The others sleep.
- */
-static bool
-may_yield(struct psi_wait *wait)
+static _Atomic int32_t *
+yielders_of(uint32_t cpu)
 {
-	_Atomic uint32_t *yielding = &psi.shared->yielding;
+	return &psi.shared->cpus[cpu].yielders;
+}
 
-	if (wait->phase == YIELDING)
-		return true;
-	if (atomic_fetch_add_explicit(yielding, 1, memory_order_relaxed) < psi.cpus * YIELDERS_PER_CPU) {
+/* Counts the waiter among those of the CPU where it is; false if there are enough of them. */
+static bool
+start_yielding(struct psi_wait *wait, uint32_t cpu, bool always)
+{
+	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) < YIELDERS_PER_CPU ||
+	    always) {
+		wait->cpu = cpu;
 		wait->phase = YIELDING;
 		return true;
 	}
-	atomic_fetch_sub_explicit(yielding, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(yielders_of(cpu), 1, memory_order_relaxed);
 	return false;
 }
 
@@ -136,8 +147,30 @@ stop_yielding(struct psi_wait *wait)
 {
 	if (wait->phase != YIELDING)
 		return;
-	atomic_fetch_sub_explicit(&psi.shared->yielding, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(yielders_of(wait->cpu), 1, memory_order_relaxed);
 	wait->phase = LOOKING;
+}
+
+/* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes on. */
+static bool
+may_yield(struct psi_wait *wait)
+{
+	const int here = sched_getcpu();
+	const uint32_t cpu = here < 0 ? 0 : (uint32_t)here % PSI_SHARED_CPUS;
+	const uint64_t now = psi_now_ns();
+	bool always = wait->patient;
+
+	if (!wait->since)
+		wait->since = now;
+	if (now - wait->since > YIELD_NS)
+		return false;
+	if (wait->phase == YIELDING) {
+		if (wait->cpu == cpu)
+			return true;
+		stop_yielding(wait);
+		always = true;
+	}
+	return start_yielding(wait, cpu, always);
 }
 
 static void
@@ -167,19 +200,11 @@ report_if_long(struct psi_wait *wait)
 	psi.ops->dump(psi.ep->port, print_queue);
 }
 
-/* Nothing arrived.  True if it is time to sleep. */
+/* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
 static bool
-spin_on(struct psi_wait *wait)
+spin_alone(struct psi_wait *wait, int mode)
 {
-	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
-	const bool crowded = psi_is_crowded();
-	const uint64_t looks = crowded ? LOOKS_CROWDED : LOOKS_ALONE;
-	const uint64_t yields = crowded ? YIELDS_CROWDED : YIELDS_ALONE;
-
-	wait->spins++;
-	if (mode == GASNET_WAIT_BLOCK)
-		return true;
-	if (wait->spins < looks) {
+	if (++wait->spins < LOOKS_ALONE) {
 		if (wait->spins % LOOKS_PER_YIELD == 0)
 			sched_yield();
 		else
@@ -187,17 +212,51 @@ spin_on(struct psi_wait *wait)
 		return false;
 	}
 	if (mode == GASNET_WAIT_SPIN) {
-		if (crowded)
-			sched_yield();
 		if (wait->spins % SPINS_PER_REPORT == 0)
 			report_if_long(wait);
 		return false;
 	}
-	if (wait->spins < looks + yields && (!crowded || may_yield(wait))) {
-		sched_yield();
+	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
+		return true;
+	sched_yield();
+	return false;
+}
+
+/* Looks before the next yield. */
+static uint32_t
+looks_crowded(const struct psi_wait *wait)
+{
+	const uint32_t ranks = psi.ranks_per_cpu;
+
+	return wait->phase == YIELDING ? LOOKS_BETWEEN / (ranks * ranks) : LOOKS_CROWDED;
+}
+
+/* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */
+static bool
+spin_crowded(struct psi_wait *wait, int mode)
+{
+	if (++wait->spins < looks_crowded(wait)) {
+		psi_pause();
 		return false;
 	}
-	return true;
+	wait->spins = 0;
+	if (mode == GASNET_WAIT_SPIN)
+		report_if_long(wait);
+	else if (!may_yield(wait))
+		return true;
+	sched_yield();
+	return false;
+}
+
+/* True if it is time to sleep. */
+static bool
+spin_on(struct psi_wait *wait)
+{
+	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
+
+	if (mode == GASNET_WAIT_BLOCK)
+		return true;
+	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
 }
 
 /* A sleep must not outlast either bound. */
@@ -252,6 +311,7 @@ psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
 	/* Perhaps in a handler that replies, and others run meanwhile. */
 	const uint64_t handler = atomic_load_explicit(&block->handler, memory_order_relaxed);
 
+	wait->patient = 1;
 	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
 	atomic_store_explicit(&block->handler, handler, memory_order_relaxed);
 }
