@@ -21,6 +21,7 @@ enum {
 	PBOOT_EXCHANGE_MAX = 4096,	/* bytes per rank of one exchange */
 	PBOOT_RANKS_MAX = 65535,
 	PBOOT_CAUSE_MAX = 900,		/* bytes of a cause that are kept */
+	PBOOT_LACK_BYTES = 256,
 };
 
 struct pboot_job {
@@ -37,22 +38,42 @@ struct pboot_job {
  * the process is the only rank, and there is no keeper.  Streams are flushed before the fork.
  * Returns 0 and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the
  * process with one line and status 2; a keeper that is gone or of another version, with status 1.
- * In a launched rank PST_JOB_CONTROL and PST_JOB_FILES are taken out of the environment, so that
- * programs which the client starts are not taken for ranks; PST_JOB_RANK and PST_JOB_SIZE stay.
+ * In a launched rank PST_JOB_CONTROL, PST_JOB_FILES and PST_JOB_PLACE are taken out of the
+ * environment, so that programs which the client starts are not taken for ranks; PST_JOB_RANK and
+ * PST_JOB_SIZE stay.
  */
 int pboot_open(struct pboot_job *job_out);
 
 /*
- * A descriptor of the job's shared file `index': 0 is the control arena, 1 + r the segment of rank
- * r. Any thread; blocks for a message to the keeper at most.  The caller closes it; it is
- * close-on-exec, and each call gives one of its own.  Files begin empty: whoever needs them calls
- * ftruncate. Returns the descriptor, or the negative of an errno value after one line on stderr (no
- * descriptors left, the keeper gone, index out of range).
+ * Memory that ranks of one host share, in ranges of files: file 0 is the control arena, which rank
+ * 0 makes ranges of, and file 1 + r holds the segments of rank r.  What a file is depends on
+ * PST_SHM.
+ *
+ * make gives a new range, zero-filled, of a file that is this rank's to make ranges of, and a key
+ * by which others map it as long as its maker has it.  Nothing is touched, so a page lies near the
+ * CPU that writes to it first.  unmap gives the pages back; a maker's range must not be mapped
+ * anew after that.
+ *
+ * Any thread; make and map block for a message to the keeper at most.  NULL with errno set where
+ * there is no memory, address space, descriptor, or room under a limit; pboot_range_lack has words
+ * for that.
  */
-int pboot_memory(unsigned index);
+void *pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out);
+void *pboot_range_map(unsigned file, uint64_t key, size_t len_bytes);
+void pboot_range_unmap(void *base, size_t len_bytes);
+
+/* strerror, where, and what to do about it.  Returns text. */
+const char *pboot_range_lack(int err, char text[PBOOT_LACK_BYTES]);
+
+/* Are ranges parts of files, whose length RLIMIT_FSIZE bounds? */
+bool pboot_range_in_file(void);
+
+/* Bytes that the segments of all ranks of this host can take in the place where they are;
+ * UINT64_MAX: no bound but the host's memory. */
+uint64_t pboot_range_limit(void);
 
 /*
- * Closes inherited descriptors that nobody asked for; pboot_memory still works, and asks the
+ * Closes inherited descriptors that nobody asked for; ranges can still be mapped, by asking the
  * keeper. Called once per rank when the usual files are mapped.
  */
 void pboot_release(void);

@@ -23,4 +23,13 @@ struct pboot_plan {
  */
 int pboot_launcher_run(const struct pboot_plan *plan);
 
+/* One thing that a clean found and removed, or kept, in which case the text says why. */
+typedef void pboot_clean_fn(bool removed, const char *text, void *context);
+
+/*
+ * Removes shared memory with our mark, of this user, whose owners have all ended; every start of a
+ * job does so.  `each' may be NULL.  Returns how many things were removed.  Allocates nothing.
+ */
+unsigned pboot_clean(pboot_clean_fn *each, void *context);
+
 #endif

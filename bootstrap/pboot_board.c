@@ -8,13 +8,13 @@
 #include "bootstrap/pboot_rank.h"
 
 #include "runtime/util/futex.h"
+#include "runtime/util/lack.h"
 #include "runtime/util/log.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { HEAD_BYTES = 4096, LINE_BYTES = 64 };
 
@@ -37,37 +37,23 @@ half_bytes(uint32_t size)
 	return (size_t)size * PBOOT_EXCHANGE_MAX;
 }
 
-static int
-board_failed(const char *what, int err)
+size_t
+pboot_board_bytes(uint32_t size)
 {
-	psi_log("the ranks' first shared page: %s: %s", what, strerror(err));
-	return err;
+	return HEAD_BYTES + 2 * half_bytes(size);
 }
 
 int
 pboot_board_open(uint32_t size)
 {
-	size_t bytes = HEAD_BYTES + 2 * half_bytes(size);
-	void *at;
-	int fd, err = 0;
-
 	board_size = size;
 	if (size == 1)
 		return 0;
-	fd = pboot_file_take(PBOOT_FILE_BOARD);
-	if (fd < 0)
-		return -fd;
-	if (ftruncate(fd, (off_t)bytes) < 0)
-		err = board_failed("ftruncate", errno);
-	if (!err) {
-		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (at == MAP_FAILED)
-			err = board_failed("mmap", errno);
-		else
-			board = at;
-	}
-	close(fd);
-	return err;
+	board = pboot_board_map(pboot_board_bytes(size));
+	if (board)
+		return 0;
+	psi_log("cannot map the ranks' first shared pages: %s%s", strerror(errno), psi_lack(errno));
+	return errno;
 }
 
 void

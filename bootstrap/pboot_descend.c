@@ -128,26 +128,48 @@ visit_numbers(int fd, pboot_visitor *visit, void *arg)
 }
 
 void
-pboot_each_number(const char *directory, pboot_visitor *visit, void *arg)
+pboot_each_entry(int directory, pboot_entry_visitor *visit, void *arg)
 {
 	union {
 		struct entry align;
 		char bytes[READ_BYTES];
 	} room;
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long got, at;
 
-	while (fd >= 0 && (got = syscall(SYS_getdents64, fd, room.bytes, sizeof room.bytes)) > 0) {
+	while ((got = syscall(SYS_getdents64, directory, room.bytes, sizeof room.bytes)) > 0) {
 		for (at = 0; at < got;) {
 			const struct entry *entry = (const void *)(room.bytes + at);
 
-			if (isdigit((unsigned char)entry->name[0]))
-				visit((pid_t)strtol(entry->name, NULL, 10), arg);
+			visit(entry->name, arg);
 			at += entry->len_bytes;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
+}
+
+struct number_visit {
+	pboot_visitor *visit;
+	void *arg;
+};
+
+static void
+visit_if_number(const char *name, void *arg)
+{
+	const struct number_visit *number = arg;
+
+	if (isdigit((unsigned char)*name))
+		number->visit((pid_t)strtol(name, NULL, 10), number->arg);
+}
+
+void
+pboot_each_number(const char *directory, pboot_visitor *visit, void *arg)
+{
+	struct number_visit number = { visit, arg };
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	pboot_each_entry(fd, visit_if_number, &number);
+	close(fd);
 }
 
 struct parent_search {

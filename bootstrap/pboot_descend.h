@@ -20,6 +20,11 @@ struct pboot_spared {
 
 typedef void pboot_visitor(pid_t number, void *arg);
 
+typedef void pboot_entry_visitor(const char *name, void *arg);
+
+/* Calls visit for each entry of an open directory, `.' and `..' included; allocates nothing. */
+void pboot_each_entry(int directory, pboot_entry_visitor *visit, void *arg);
+
 /* Calls visit for each entry of a directory of /proc whose name is a number.  Like all of this file
  * but the text of messages, it allocates nothing. */
 void pboot_each_number(const char *directory, pboot_visitor *visit, void *arg);

@@ -226,4 +226,6 @@ pboot_end_settle(struct pboot_keeper *keeper)
 	pboot_end_reap(keeper);
 	settle_strays(keeper);
 	settle_relay(keeper);
+	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
+		pboot_clean(NULL, NULL);
 }

@@ -5,24 +5,15 @@
 #include "bootstrap/pboot_rank.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/util/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 /* One question to the keeper at a time; also guards seat.files and the counts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static int
-report(unsigned number, int err)
-{
-	psi_log("no descriptor of shared file %u: %s", number, strerror(err));
-	return -err;
-}
 
 /* The keeper's answer; the keeper's death ends the wait as end of file. */
 static int
@@ -75,7 +66,6 @@ take_inherited(struct pboot_file *file)
 		pboot_self.missing++;
 		return -1;
 	}
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	return fd;
 }
 
@@ -97,7 +87,7 @@ take_own(struct pboot_file *file)
 	int err, fd;
 
 	if (file->fd < 0) {
-		err = pboot_shmfile_make(file, &pboot_self.seat.file_kind);
+		err = pboot_shmfile_make(PBOOT_SHM_MEMFD, file, &pboot_self.seat.file_kind);
 		if (err)
 			return -err;
 		fcntl(file->fd, F_SETFD, FD_CLOEXEC);
@@ -112,19 +102,11 @@ pboot_file_take(unsigned number)
 	int fd;
 
 	if (number >= PBOOT_FILES(pboot_self.seat.size))
-		return report(number, EINVAL);
+		return -EINVAL;
 	pthread_mutex_lock(&lock);
 	fd = pboot_self.alone ? take_own(&pboot_self.seat.files[number]) : take(number);
 	pthread_mutex_unlock(&lock);
-	return fd < 0 ? report(number, -fd) : fd;
-}
-
-int
-pboot_memory(unsigned index)
-{
-	if (index >= PBOOT_FILES(pboot_self.seat.size))
-		return report(index, EINVAL);
-	return pboot_file_take(PBOOT_FILE_FIRST_PUBLIC + index);
+	return fd;
 }
 
 void

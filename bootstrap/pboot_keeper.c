@@ -2,9 +2,11 @@
 
 #include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
+#include "runtime/util/lack.h"
 #include "runtime/util/oom.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,18 @@ wants_inherit(const struct pboot_keeper *keeper)
 		return false;
 	return PBOOT_FILES((uint64_t)keeper->plan->size) + spare <=
 	    keeper->origin->files_limit.rlim_cur;
+}
+
+/* Files that ranks shall fetch must not reach them by their start as well. */
+static void
+choose_handover(struct pboot_keeper *keeper)
+{
+	uint32_t i;
+
+	keeper->inherit = wants_inherit(keeper) && keeper->files[0].fd >= 0;
+	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
+		if (keeper->files[i].fd >= 0)
+			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
 }
 
 static bool
@@ -78,20 +92,6 @@ open_signals(void)
 	return fd < 0 ? fd : pboot_fd_raise(fd);
 }
 
-static int
-make_files(struct pboot_keeper *keeper)
-{
-	uint32_t i;
-	int err;
-
-	for (i = 0; i < PBOOT_FILES(keeper->plan->size); i++) {
-		err = pboot_shmfile_make(&keeper->files[i], &keeper->file_kind);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 /* 0 or an errno value; *what_out says what was being made. */
 static int
 set_up(struct pboot_keeper *keeper, const char **what_out)
@@ -104,7 +104,8 @@ set_up(struct pboot_keeper *keeper, const char **what_out)
 	if (keeper->signals < 0)
 		return errno;
 	*what_out = "shared memory";
-	return make_files(keeper);
+	return pboot_store_make(pboot_settings_shm(), keeper->plan->size, !keeper->plan->argv,
+	    &keeper->store, keeper->files, &keeper->file_kind);
 }
 
 static void
@@ -245,7 +246,7 @@ report_end(struct pboot_keeper *keeper)
 static void __attribute__((noreturn))
 give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
-	pboot_say("cannot make %s: %s", what, strerror(err));
+	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
 	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, 1, NULL);
 	_exit(1);
 }
@@ -275,7 +276,6 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;
 	keeper.subreaper = pboot_subreaper();
-	keeper.inherit = wants_inherit(&keeper);
 	raise_files_limit(origin);
 	gethostname(keeper.host, sizeof keeper.host - 1);
 	keeper.oom_kills = psi_oom_kills("");
@@ -283,6 +283,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	err = set_up(&keeper, &what);
 	if (err)
 		give_up(&keeper, what, err);
+	choose_handover(&keeper);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	pboot_wire_send(launcher_sock, PBOOT_MSG_NAME, 0, 0, keeper.name);
 	if (pboot_spawn_all(&keeper, seat_out))

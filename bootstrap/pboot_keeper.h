@@ -59,6 +59,7 @@ struct pboot_keeper {
 	bool inherit;		/* hand memory over by inheritance */
 	bool cause_reported;
 	const char *file_kind;
+	struct pboot_store store;
 	struct pboot_file *files;	/* [PBOOT_FILES(size)] */
 	struct pboot_rules rules;
 	struct pboot_keeper_rank *ranks;	/* [size] */

@@ -9,6 +9,7 @@
 #include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
+#include "runtime/util/lack.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -238,6 +239,7 @@ end_abandoned(struct launcher *self)
 {
 	report_keeper(self);
 	kill_abandoned(self);
+	pboot_clean(NULL, NULL);
 	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
 }
 
@@ -324,7 +326,7 @@ park_others(void)
 static int
 launch_failed(struct launcher *self, const char *what)
 {
-	pboot_say("cannot start the job: %s: %s", what, strerror(errno));
+	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_lack(errno));
 	restore_origin(&self->origin);
 	return 1;
 }
@@ -351,6 +353,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	pboot_settings_check();
 	self.plan = plan;
 	self.status = -1;
+	pboot_clean(NULL, NULL);
 	change_origin(&self.origin, plan->argv == NULL);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();

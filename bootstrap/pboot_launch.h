@@ -4,7 +4,7 @@
 #define PBOOT_LAUNCH_H
 
 #include "bootstrap/launcher.h"
-#include "bootstrap/pboot_shmfile.h"
+#include "bootstrap/pboot_store.h"
 #include "bootstrap/pboot_wire.h"
 
 #include <signal.h>
@@ -25,14 +25,18 @@ struct pboot_seat {
 	uint64_t control_ino;
 	pid_t launcher;
 	char name[PBOOT_NAME_BYTES];	/* where the keeper listens */
+	struct pboot_store store;
 	struct pboot_file *files;	/* [PBOOT_FILES(size)], malloced; fd -1: to be fetched */
 	bool inherited;		/* descriptors were handed over by inheritance */
-	const char *file_kind;	/* how files were made; NULL: unknown here */
+	const char *file_kind;	/* how memory is made, see pboot_store_make; NULL: unknown */
 };
 
 /* The shared files: the board of barrier and exchange, the control arena, the segments. */
 enum { PBOOT_FILE_BOARD, PBOOT_FILE_FIRST_PUBLIC };
 #define PBOOT_FILES(size) ((size) + 2)
+
+/* Length of the board (pboot_board.c). */
+size_t pboot_board_bytes(uint32_t size);
 
 /*
  * Starts the job.  In the launcher it returns the job's status when the job has ended (direct

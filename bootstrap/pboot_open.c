@@ -117,6 +117,19 @@ pboot_open(struct pboot_job *job_out)
 	return 0;
 }
 
+static const char *
+how_handed_over(const struct pboot_seat *seat)
+{
+	switch (seat->store.kind) {
+	case PBOOT_SHM_SYSV:
+		return "identifiers";
+	case PBOOT_SHM_MMAP:
+		return "fork";
+	default:
+		return seat->inherited ? "inheritance" : "socket";
+	}
+}
+
 void
 pboot_dump(FILE *out)
 {
@@ -130,7 +143,7 @@ pboot_dump(FILE *out)
 	if (self->alone)
 		return;
 	fprintf(out, "memory by: %s; %u files fetched from the keeper, %u of them because an "
-	    "inherited descriptor was lost\n", self->seat.inherited ? "inheritance" : "socket",
+	    "inherited descriptor was lost\n", how_handed_over(&self->seat),
 	    self->fetched, self->missing);
 	fprintf(out, "control socket: %s\n", self->reconnected ? "opened by name" : "inherited");
 	fprintf(out, "signal of the keeper's death: %d\n", self->death_signal);

@@ -29,8 +29,16 @@ int pboot_control_secure(void);
 /* Arms the signal that tells of the keeper's death, and says hello. */
 int pboot_control_open(void);
 
-/* pboot_handover.c.  As pboot_memory, with the keeper's numbers. */
+/*
+ * pboot_handover.c.  A descriptor of shared file `number', for the caller to close; close-on-exec,
+ * each call gives one of its own.  Or the negative of an errno value: no descriptors left, the
+ * keeper gone, number out of range.  Any thread; blocks for a message to
+ * the keeper at most.
+ */
 int pboot_file_take(unsigned number);
+
+/* pboot_range.c.  The board, which the keeper made; NULL with errno set. */
+void *pboot_board_map(size_t len_bytes);
 
 /* pboot_board.c.  0 or an errno value, after one line. */
 int pboot_board_open(uint32_t size);

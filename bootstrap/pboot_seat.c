@@ -3,6 +3,7 @@
 
 #include "runtime/util/log.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,18 +64,22 @@ take_control(struct pboot_seat *seat)
 	memcpy(seat->name, name, PBOOT_NAME_BYTES);
 }
 
-/* "dev:fd.ino,fd.ino,...", or nothing after the colon. */
+/* "kind/board/dev:fd.ino,fd.ino,...", or nothing after the colon. */
 static void
 take_files(struct pboot_seat *seat)
 {
 	uint32_t count = PBOOT_FILES(seat->size), i;
 	const char *text = variable("PST_JOB_FILES");
 	unsigned long long dev, ino;
+	char kind[8];
 	int used = 0, fd;
 
 	seat->files = calloc(count, sizeof *seat->files);
-	if (!seat->files || sscanf(text, "%llx:%n", &dev, &used) != 1 || used == 0)
+	if (!seat->files ||
+	    sscanf(text, "%7[a-z]/%d/%llx:%n", kind, &seat->store.board_id, &dev, &used) != 3 ||
+	    used == 0 || pboot_shm_find(kind) < 0)
 		refuse("PST_JOB_FILES");
+	seat->store.kind = (enum pboot_shm)pboot_shm_find(kind);
 	for (i = 0; i < count; i++)
 		seat->files[i].fd = -1;
 	text += used;
@@ -84,6 +89,8 @@ take_files(struct pboot_seat *seat)
 		if (sscanf(text, "%d.%llu,%n", &fd, &ino, &used) != 2 || used == 0)
 			refuse("PST_JOB_FILES");
 		seat->files[i] = (struct pboot_file) { fd, dev, ino };
+		if (pboot_shmfile_is(&seat->files[i]))
+			fcntl(fd, F_SETFD, FD_CLOEXEC);
 		text += used;
 	}
 }
@@ -96,6 +103,8 @@ pboot_seat_from_environment(struct pboot_seat *seat_out)
 	seat_out->rank = number_of("PST_JOB_RANK", 0, seat_out->size - 1);
 	take_control(seat_out);
 	take_files(seat_out);
+	seat_out->file_kind = strdup(variable("PST_JOB_PLACE"));
+	unsetenv("PST_JOB_PLACE");
 	unsetenv("PST_JOB_CONTROL");
 	unsetenv("PST_JOB_FILES");
 }

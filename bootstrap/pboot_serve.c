@@ -17,6 +17,8 @@ serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 
 	if (index < 0 || (uint32_t)index >= PBOOT_FILES(keeper->plan->size))
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, EINVAL, -1);
+	else if (keeper->files[index].fd < 0)
+		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, ENOENT, -1);
 	else
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
 }

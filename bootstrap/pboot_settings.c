@@ -43,6 +43,14 @@ pboot_settings_grace_ns(uint32_t size)
 	return grace_ns(size, &bad);
 }
 
+enum pboot_shm
+pboot_settings_shm(void)
+{
+	const char *text = setting("PST_SHM");
+
+	return text ? (enum pboot_shm)pboot_shm_find(text) : PBOOT_SHM_MEMFD;
+}
+
 bool
 pboot_settings_by_socket(void)
 {
@@ -78,7 +86,7 @@ pboot_settings_death_signal(void)
 void
 pboot_settings_check(void)
 {
-	const char *handover = setting("PST_HANDOVER");
+	const char *handover = setting("PST_HANDOVER"), *shm = setting("PST_SHM");
 	int bad;
 
 	grace_ns(1, &bad);
@@ -87,6 +95,8 @@ pboot_settings_check(void)
 		    getenv(exit_names[bad]));
 	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
 		psi_log_refuse("PST_HANDOVER=%s: expected inherit or socket", handover);
+	if (shm && pboot_shm_find(shm) < 0)
+		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
 	if (psi_deny_unknown())
 		psi_log_refuse("PST_DENY=%s: expected a list of known features",
 		    getenv("PST_DENY"));

@@ -3,6 +3,8 @@
 #ifndef PBOOT_SETTINGS_H
 #define PBOOT_SETTINGS_H
 
+#include "bootstrap/pboot_store.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,6 +14,9 @@ void pboot_settings_check(void);
 
 /* GASNET_EXITTIMEOUT*: the time that ranks of a job of this size have to end. */
 uint64_t pboot_settings_grace_ns(uint32_t size);
+
+/* PST_SHM */
+enum pboot_shm pboot_settings_shm(void);
 
 /* PST_HANDOVER */
 bool pboot_settings_by_socket(void);

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OWN_VARIABLES = 4, TEXT_BYTES = 192 };
+enum { OWN_VARIABLES = 5, TEXT_BYTES = 192 };
 
 /* The environment of a launched rank: ours without an outer job's variables, and these. */
 struct rank_environment {
 	char **vars;
 	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES];
-	char *files;
+	char *files, *place;
 };
 
 static bool
@@ -27,7 +27,7 @@ is_job_variable(const char *text)
 	return strncmp(text, "PST_JOB_", 8) == 0;
 }
 
-/* "PST_JOB_FILES=dev:fd.ino,fd.ino,..."; they all lie in one file system. */
+/* "PST_JOB_FILES=kind/board/dev:fd.ino,fd.ino,..."; files all lie in one file system. */
 static char *
 files_text(const struct pboot_keeper *keeper)
 {
@@ -37,7 +37,8 @@ files_text(const struct pboot_keeper *keeper)
 
 	if (!text)
 		return NULL;
-	len = (size_t)snprintf(text, room, "PST_JOB_FILES=%llx:",
+	len = (size_t)snprintf(text, room, "PST_JOB_FILES=%s/%d/%llx:",
+	    pboot_shm_name(keeper->store.kind), keeper->store.board_id,
 	    (unsigned long long)keeper->files[0].dev);
 	for (i = 0; i < count && keeper->inherit; i++)
 		len += (size_t)snprintf(text + len, room - len, "%d.%llu,", keeper->files[i].fd,
@@ -55,7 +56,9 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 		count++;
 	env->vars = malloc((count + OWN_VARIABLES + 1) * sizeof *env->vars);
 	env->files = files_text(keeper);
-	if (!env->vars || !env->files)
+	if (asprintf(&env->place, "PST_JOB_PLACE=%s", keeper->file_kind) < 0)
+		env->place = NULL;
+	if (!env->vars || !env->files || !env->place)
 		return false;
 	for (from = environ; *from; from++)
 		if (!is_job_variable(*from))
@@ -65,6 +68,7 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 	env->vars[i++] = env->size;
 	env->vars[i++] = env->control;
 	env->vars[i++] = env->files;
+	env->vars[i++] = env->place;
 	env->vars[i] = NULL;
 	return true;
 }
@@ -192,12 +196,14 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 	for (i = 0; i <= rank; i++)
 		close(keeper->ranks[i].control);
 	for (i = 0; i < PBOOT_FILES(keeper->plan->size); i++) {
-		if (keeper->inherit)
+		if (keeper->files[i].fd < 0)
+			continue;
+		if (keeper->inherit) {
 			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
-		else
+		} else {
 			close(keeper->files[i].fd);
-		if (!keeper->inherit)
 			keeper->files[i].fd = -1;
+		}
 	}
 	restore_origin(keeper);
 	prctl(PR_SET_NAME, keeper->origin->task_name, 0, 0, 0);
@@ -207,6 +213,7 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 		.size = keeper->plan->size,
 		.control = control,
 		.launcher = keeper->launcher,
+		.store = keeper->store,
 		.files = keeper->files,
 		.inherited = keeper->inherit,
 		.file_kind = keeper->file_kind,
@@ -311,6 +318,7 @@ environment_free(struct rank_environment *env)
 {
 	free(env->vars);
 	free(env->files);
+	free(env->place);
 }
 
 int

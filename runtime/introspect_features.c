@@ -1,5 +1,6 @@
 #include "runtime/introspect_features.h"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -21,6 +22,12 @@ static bool
 memfd_works(void)
 {
 	return opened(memfd_create("penstock-probe", MFD_CLOEXEC));
+}
+
+static bool
+tmpfile_works(void)
+{
+	return opened(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 }
 
 static bool
@@ -57,6 +64,8 @@ membarrier_works(void)
 const struct psi_feature psi_features[] = {
 	{ "memfd", memfd_works, "shared memory without a name",
 	  "unlinked files in /dev/shm or GASNET_TMPDIR" },
+	{ "tmpfile", tmpfile_works, "files without a name where there is no memfd",
+	  "files that have a name for a moment" },
 	{ "pidfd", pidfd_works, "signals that never hit another process of the same number",
 	  "a look at the parent before each signal" },
 	{ "subreaper", subreaper_works, "finding what ranks leave behind",

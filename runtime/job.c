@@ -133,7 +133,7 @@ static void
 limit_segments(void)
 {
 	struct psi_segment_case limits = {
-		.store_bytes = psi_store_limit(),
+		.store_bytes = pboot_range_limit(),
 		.internal_bytes = psi.attributes.shared_bytes / psi.boot.size,
 		.ranks = psi.conduit_job.host_places,
 		.mapped_ranks = psi.conduit_job.host_places,
@@ -144,6 +144,8 @@ limit_segments(void)
 	if (!all)
 		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
 	psi_host_memory_read("", &limits.host);
+	if (!pboot_range_in_file())
+		limits.host.file_size = UINT64_MAX;
 	mine = psi_memlimits_segment(&limits, gasnet_max_segsize_str, gasnet_max_segsize);
 	pboot_exchange(&mine, sizeof mine, all);
 	psi.max_segment = psi.max_segment_global = (uintptr_t)mine;
@@ -151,6 +153,8 @@ limit_segments(void)
 		if (all[rank] < psi.max_segment_global)
 			psi.max_segment_global = (uintptr_t)all[rank];
 	free(all);
+	if (psi_segment_most(&limits, &psi.max_segment_bound) > psi.max_segment + GASNET_PAGESIZE)
+		psi.max_segment_bound = "GASNET_MAX_SEGSIZE";
 }
 
 static void

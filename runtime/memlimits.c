@@ -104,7 +104,7 @@ psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 	} bounds[] = {
 		{ share(job, job->host.physical), "the host's memory divided by its ranks" },
 		{ share(job, job->host.cgroup), "the cgroup's memory limit divided by its ranks" },
-		{ share(job, job->store_bytes), "the file system for shared memory" },
+		{ share(job, job->store_bytes), "the place for shared memory" },
 		{ job->host.file_size, "RLIMIT_FSIZE" },
 		{ job->host.address_space == UINT64_MAX ? UINT64_MAX :
 		  less(job->host.address_space, ADDRESS_RESERVE) / job->mapped_ranks,

@@ -19,12 +19,6 @@ struct psi_host_memory {
 /* Reads the limits; root is "" but in tests.  Without /proc/meminfo `physical' is sysconf's. */
 void psi_host_memory_read(const char *root, struct psi_host_memory *out);
 
-/*
- * Bytes that the file system of an open file can hold, all files together; UINT64_MAX for a memfd,
- * which has no such bound.
- */
-uint64_t psi_store_bytes(int fd);
-
 /* A limit as typed: "64MB", "0.5/P", "0.85/H". */
 struct psi_segsize {
 	bool relative;		/* `fraction' of the host's memory counts, else `bytes' */
@@ -42,7 +36,7 @@ bool psi_segsize_accepted(const char *text);
 /* What the arithmetic needs to know of the job. */
 struct psi_segment_case {
 	struct psi_host_memory host;
-	uint64_t store_bytes;		/* file system that holds the segments; UINT64_MAX for memfd */
+	uint64_t store_bytes;		/* the place that holds all segments; UINT64_MAX for memfd */
 	uint64_t internal_bytes;	/* of each rank's memory, for queues and the like */
 	uint32_t ranks;			/* of this job on this host */
 	uint32_t mapped_ranks;		/* of them, whose segments this rank maps, itself included */

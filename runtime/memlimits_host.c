@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "runtime/util/cgroup.h"
@@ -96,14 +95,4 @@ psi_host_memory_read(const char *root, struct psi_host_memory *out)
 	out->address_space = limit_or_none(getrlimit(RLIMIT_AS, &limit), &limit);
 	if (out->address_space != UINT64_MAX)
 		out->address_space -= used < out->address_space ? used : out->address_space;
-}
-
-uint64_t
-psi_store_bytes(int fd)
-{
-	struct statvfs store;
-
-	if (fstatvfs(fd, &store) != 0 || store.f_blocks == 0)
-		return UINT64_MAX;
-	return (uint64_t)store.f_blocks * store.f_frsize;
 }

@@ -37,8 +37,8 @@ struct gex_Segment_s {
 	gex_Flags_t flags;
 	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
 	bool destroyed;         /* seen only where psi.checks is set */
-	bool library_memory;    /* a range of this rank's segment file, else the client's memory */
-	uint64_t file_offset;
+	bool library_memory;    /* a range of this rank's file, else the client's memory */
+	uint64_t key;           /* of its range */
 };
 
 /* What may be sent to a handler stands beside its address, so that delivery asks one question. */
@@ -99,6 +99,7 @@ struct psi_job {
 	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;
+	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
 	_Atomic int wait_mode;
@@ -199,14 +200,6 @@ gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *obje
 /* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
  * where there is none. */
 void *psi_host_memory(size_t len_bytes);
-
-/* A range of rank's segment file, mapped here; NULL with errno set. */
-void *psi_segment_map(uint32_t rank, uint64_t file_offset, size_t len_bytes);
-/* A new range of this rank's own file; NULL with errno set. */
-void *psi_segment_memory(size_t len_bytes, uint64_t *file_offset_out);
-void psi_segment_unmap(void *base, size_t len_bytes);
-/* What the file system of these files can hold, all together; UINT64_MAX: no bound. */
-uint64_t psi_store_limit(void);
 
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);

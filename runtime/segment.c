@@ -11,6 +11,7 @@
 #include "runtime/rules.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ write_entry(gex_Segment_t segment)
 		return;
 	entry->base = (uintptr_t)segment->base;
 	entry->size_bytes = segment->size;
-	entry->file_offset = segment->file_offset;
+	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
 }
 
@@ -37,7 +38,7 @@ reach_peer(uint32_t rank)
 {
 	const struct psi_board_entry *entry = &psi.shared->board[rank];
 	struct pst_peer *peer = &psi.peers[rank];
-	char *here;
+	char *here, lack[PBOOT_LACK_BYTES];
 
 	if (!entry->size_bytes || memcmp(&psi.known[rank], entry, sizeof *entry) == 0)
 		return;
@@ -48,10 +49,10 @@ reach_peer(uint32_t rank)
 	}
 	here = rank == psi.boot.rank
 		? (char *)(uintptr_t)entry->base
-		: psi_segment_map(rank, entry->file_offset, entry->size_bytes);
+		: pboot_range_map(1 + rank, entry->key, entry->size_bytes);
 	if (!here)
 		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
-		          (size_t)entry->size_bytes, strerror(errno));
+		          (size_t)entry->size_bytes, pboot_range_lack(errno, lack));
 	*peer = (struct pst_peer){
 		.base = (uintptr_t)entry->base, .size_bytes = (uintptr_t)entry->size_bytes,
 		.offset = (uintptr_t)here - (uintptr_t)entry->base,
@@ -67,17 +68,40 @@ has_failed(void)
 	return false;
 }
 
+static void
+say_lack(const char *call, uintptr_t size, int error)
+{
+	char lack[PBOOT_LACK_BYTES];
+
+	if (gex_System_GetVerboseErrors())
+		psi_log("%s: no segment of %zu bytes: %s", call, (size_t)size,
+		        pboot_range_lack(error, lack));
+}
+
+/* What many lack, one says: the first of them. */
+static void
+say_lack_of_job(uintptr_t size, int error)
+{
+	uint32_t first = 0;
+
+	while (!psi.shared->board[first].failed)
+		first++;
+	if (first == psi.boot.rank)
+		say_lack("gex_Segment_Attach", size, error);
+}
+
 /* The first half of an exchange; the caller's barrier ends it.  False if a rank failed: then nothing
- * has changed for anybody. */
+ * has changed for anybody.  error is an errno value, where there is no memory of `size' bytes. */
 static bool
-exchange(gex_Segment_t mine, bool failed)
+exchange(gex_Segment_t mine, uintptr_t size, int error)
 {
 	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank], before = *entry;
 
 	write_entry(mine);
-	entry->failed = failed;
+	entry->failed = (uint64_t)error;
 	gex_Coll_BarrierBlocking(psi.tm, 0);
 	if (has_failed()) {
+		say_lack_of_job(size, error);
 		gex_Coll_BarrierBlocking(psi.tm, 0);    /* all have seen it */
 		*entry = before;
 		return false;
@@ -110,7 +134,7 @@ static void
 discard(gex_Segment_t segment)
 {
 	if (segment->library_memory)
-		psi_segment_unmap(segment->base, segment->size);
+		pboot_range_unmap(segment->base, segment->size);
 	segment->destroyed = true;
 	if (!psi.checks)
 		free(segment);
@@ -140,24 +164,34 @@ new_segment(gex_Client_t client, void *base, uintptr_t size)
 	return segment;
 }
 
+/* 0, or an errno value. */
 static int
 library_segment(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
 {
 	gex_Segment_t segment = new_segment(client, NULL, size);
+	int error;
 
 	if (!segment)
-		return GASNET_ERR_RESOURCE;
-	segment->base = psi_segment_memory(size, &segment->file_offset);
+		return ENOMEM;
+	segment->base = pboot_range_make(1 + psi.boot.rank, size, &segment->key);
 	if (!segment->base) {
-		if (gex_System_GetVerboseErrors())
-			psi_log("no memory for a segment of %zu bytes: %s", (size_t)size,
-			        strerror(errno));
+		error = errno;
 		free(segment);
-		return GASNET_ERR_RESOURCE;
+		return error;
 	}
 	segment->library_memory = true;
 	*segment_out = segment;
-	return GASNET_OK;
+	return 0;
+}
+
+static int
+refuse_size(const char *call, uintptr_t size)
+{
+	char why[160];
+
+	snprintf(why, sizeof why, "%zu bytes are above gasnet_getMaxLocalSegmentSize(), %zu, which is "
+	         "bounded by %s", (size_t)size, (size_t)psi.max_segment, psi.max_segment_bound);
+	return psi_refuse(GASNET_ERR_BAD_ARG, call, why);
 }
 
 int
@@ -165,6 +199,7 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 {
 	const char *call = "gex_Segment_Attach";
 	gex_Segment_t segment = GEX_SEGMENT_INVALID;
+	int error;
 
 	psi_need_init(call);
 	psi_rule_context(call);
@@ -174,14 +209,13 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call,
 		              "the size must be a non-zero multiple of GASNET_PAGESIZE");
 	if (size > psi.max_segment)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call,
-		              "the size is above gasnet_getMaxLocalSegmentSize()");
+		return refuse_size(call, size);
 	psi.attach_first = false;
 	if (attached_once || psi.ep->segment)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
-	library_segment(psi.client, size, &segment);
+	error = library_segment(psi.client, size, &segment);
 	psi.ep->segment = segment;
-	if (!exchange(segment, !segment)) {
+	if (!exchange(segment, size, error)) {
 		/* Here or elsewhere there is no memory: all return the same. */
 		psi.ep->segment = GEX_SEGMENT_INVALID;
 		if (segment)
@@ -204,6 +238,7 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 	const char *call = "gex_Segment_Create";
 	const uintptr_t rounded = (length + GASNET_PAGESIZE - 1) & ~(uintptr_t)(GASNET_PAGESIZE - 1);
 	gex_Segment_t segment;
+	int error;
 
 	psi_need_init(call);
 	psi_rule_context(call);
@@ -217,9 +252,11 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the length must not be 0");
 	if (!address) {
 		if (length > psi.max_segment)
-			return psi_refuse(GASNET_ERR_BAD_ARG, call,
-			              "the length is above gasnet_getMaxLocalSegmentSize()");
-		return library_segment(client, rounded, segment_p);
+			return refuse_size(call, length);
+		error = library_segment(client, rounded, segment_p);
+		if (error)
+			say_lack(call, rounded, error);
+		return error ? GASNET_ERR_RESOURCE : GASNET_OK;
 	}
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
@@ -269,7 +306,7 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	for (size_t i = 0; i < num_eps; i++)
 		if (eps[i] != psi.ep)
 			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
-	exchange(num_eps ? psi.ep->segment : NULL, false);
+	exchange(num_eps ? psi.ep->segment : NULL, 0, 0);
 	gex_Coll_BarrierBlocking(psi.tm, 0);
 	return GASNET_OK;
 }

@@ -4,10 +4,10 @@
 
 static const char *const conduits[] = { "smp", NULL };
 static const char *const spawners[] = { "fork", NULL };
-static const char *const shm_kinds[] = { "memfd", NULL };
+static const char *const shm_kinds[] = { "memfd", "posix", "sysv", "mmap", NULL };
 static const char *const handovers[] = { "inherit", "socket", NULL };
 static const char *const features[] = {
-	"subreaper", "pidfd", "vm_readv", "memfd", "membarrier", NULL
+	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier", NULL
 };
 
 enum { RANKS_MAX = 65535, SIGNAL_MIN = 34, SIGNAL_MAX = 64 };

@@ -25,7 +25,7 @@ enum {
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by
  * the owner before, read by the others after a barrier. */
 struct psi_board_entry {
-	uint64_t base, size_bytes, file_offset;
+	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
 	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
 };

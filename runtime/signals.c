@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "gasnet_tools.h"
@@ -103,13 +104,38 @@ has_address(int number, const siginfo_t *info)
 	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
 }
 
+static uintptr_t
+stack_pointer(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)context->uc_mcontext.sp;
+#else
+	(void)context;
+	return 0;
+#endif
+}
+
+/* A stack that is full faults at its pointer, or below within the frame that is being made. */
+static bool
+stack_is_full(const siginfo_t *info, const ucontext_t *context)
+{
+	const uintptr_t near_bytes = 64 * 1024;
+	uintptr_t at = (uintptr_t)info->si_addr, pointer = stack_pointer(context);
+
+	return at < pointer + near_bytes && pointer < at + near_bytes;
+}
+
 /* Where it happened, or who sent it; often nothing is known. */
 static void
-describe(struct psi_line *line, int number, const siginfo_t *info)
+describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
 {
 	if (has_address(number, info)) {
 		psi_line_text(line, "at address ");
 		psi_line_address(line, info->si_addr);
+		if (number == SIGSEGV && stack_is_full(info, context))
+			psi_line_text(line, ": the stack is full (ulimit -s)");
 		if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
 			psi_line_text(line, ": no memory for a page of the segment");
 	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
@@ -135,11 +161,11 @@ say(int number, struct psi_line *details)
 
 /* The line is there before a stack trace or a debugger's wait, whoever reads it first. */
 static void
-say_failure(int number, const siginfo_t *info)
+say_failure(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	struct psi_line details = { .len = 0 };
 
-	describe(&details, number, info);
+	describe(&details, number, info, context);
 	say(number, &details);
 	if (hooks.note_cause)
 		hooks.note_cause(psi_line_string(&details), true);
@@ -167,10 +193,9 @@ already_ending(void)
 static void
 on_fatal(int number, siginfo_t *info, void *context)
 {
-	(void)context;
 	if (!already_ending()) {
 		if (!atomic_load(&told))
-			say_failure(number, info);
+			say_failure(number, info, context);
 		gasnett_print_backtrace_ifenabled(STDERR_FILENO);
 		psi_freeze_on_error();
 	}
@@ -184,9 +209,8 @@ on_terminate(int number, siginfo_t *info, void *context)
 {
 	struct psi_line details = { .len = 0 };
 
-	(void)context;
 	if (info->si_code == SI_USER && info->si_pid != getppid()) {
-		describe(&details, number, info);
+		describe(&details, number, info, context);
 		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
 			say(number, &details);
 	}

@@ -9,19 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bootstrap/launcher.h"
 #include "penstock.h"
 #include "runtime/introspect.h"
 
-enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256 };
+enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
+	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
 	"  -g, --group GROUP   only version, conduit, setting, limit, topology or feature\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
+	"      --clean         remove shared memory of this user's jobs that were killed whole\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
 
@@ -30,6 +33,7 @@ static const struct option options[] = {
 	{ "group", required_argument, NULL, 'g' },
 	{ "csv", no_argument, NULL, 'c' },
 	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
+	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
@@ -123,6 +127,24 @@ finish(void)
 	return EXIT_FAILURE;
 }
 
+static void
+tell_cleaned(bool removed, const char *text, void *told)
+{
+	printf("%s %s\n", removed ? "removed" : "kept", text);
+	*(bool *)told = true;
+}
+
+static int
+clean(void)
+{
+	bool told = false;
+
+	pboot_clean(tell_cleaned, &told);
+	if (!told)
+		puts("nothing to remove");
+	return finish();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -137,6 +159,7 @@ main(int argc, char **argv)
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
 		case OPT_SETTINGS_MD: document = true; break;
+		case OPT_CLEAN: return clean();
 		case 'h': fputs(usage, stdout); return finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return finish();
 		default: fputs(usage, stderr); return BAD_INPUT;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const features[] = { "subreaper", "pidfd", "vm_readv", "memfd", "membarrier" };
+static const char *const features[] = {
+	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier",
+};
 
 static bool
 is_word(const char *list, size_t len, const char *word)

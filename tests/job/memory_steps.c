@@ -6,11 +6,25 @@
  *     fill N       and write to all of it
  *     heap N M     and, on rank 0, to M bytes of heap
  *     raise S      on rank 1, raise signal S
+ *     recurse 0    on rank 1, until the stack is full
+ *     early-as N   begin with N bytes of address space left
+ *     late-as N, late-file N, late-open N
+ *                  attach N bytes with no address space, file size or descriptor left
+ *
+ * and without a job, System V segments that are not the library's, to be cleaned or not:
+ *
+ *     sysv-data KEY, sysv-blank KEY [COMMAND]
+ *                  make one, with data or without, and run the command
+ *     sysv-remove KEY
  */
 #include <gasnetex.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 static gex_TM_t team;
 
@@ -40,6 +54,69 @@ fill_heap(size_t bytes)
 	free((void *)(uintptr_t)heap);
 }
 
+static size_t
+address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (!file || fscanf(file, "%lu", &pages) != 1)
+		_exit(9);
+	fclose(file);
+	return pages * 4096;
+}
+
+static void
+limit(__rlimit_resource_t what, size_t most)
+{
+	struct rlimit limits;
+
+	if (getrlimit(what, &limits) != 0)
+		_exit(9);
+	limits.rlim_cur = most;
+	if (setrlimit(what, &limits) != 0)
+		_exit(9);
+}
+
+static void
+limit_late(const char *action)
+{
+	if (strcmp(action, "late-as") == 0) {
+		limit(RLIMIT_AS, address_space() + 65536);
+	} else if (strcmp(action, "late-file") == 0) {
+		limit(RLIMIT_FSIZE, 4096);
+	} else if (strcmp(action, "late-open") == 0) {
+		while (open("/dev/null", O_RDONLY) >= 0)
+			;
+	}
+}
+
+static unsigned
+recurse(unsigned depth)
+{
+	volatile char frame[1024];
+
+	frame[0] = (char)depth;
+	return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (unsigned)frame[0];
+}
+
+static int
+sysv(const char *action, key_t key, const char *command)
+{
+	int id = shmget(key, 8192, strcmp(action, "sysv-remove") == 0 ? 0 : IPC_CREAT | IPC_EXCL | 0600);
+	char *base;
+
+	if (id < 0)
+		return 7;
+	if (strcmp(action, "sysv-remove") == 0)
+		return shmctl(id, IPC_RMID, NULL) == 0 ? 0 : 7;
+	base = shmat(id, NULL, 0);
+	if (strcmp(action, "sysv-data") == 0)
+		base[100] = 1;
+	shmdt(base);
+	return command ? system(command) : 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -48,6 +125,10 @@ main(int argc, char **argv)
 	gex_Client_t client;
 	gex_EP_t ep;
 
+	if (strncmp(action, "sysv-", 5) == 0)
+		return sysv(action, (key_t)number, argc > 3 ? argv[3] : NULL);
+	if (strcmp(action, "early-as") == 0)
+		limit(RLIMIT_AS, address_space() + number);
 	if (gex_Client_Init(&client, &ep, &team, "memory", &argc, &argv, 0) != GASNET_OK)
 		return 5;
 	if (strcmp(action, "max") == 0) {
@@ -55,8 +136,12 @@ main(int argc, char **argv)
 	} else if (strcmp(action, "raise") == 0) {
 		if (gex_TM_QueryRank(team) == 1)
 			raise((int)number);
+	} else if (strcmp(action, "recurse") == 0) {
+		if (gex_TM_QueryRank(team) == 1)
+			return (int)recurse(0);
 	} else {
-		attach((uintptr_t)number, strcmp(action, "attach") != 0);
+		limit_late(action);
+		attach((uintptr_t)number, strcmp(action, "fill") == 0 || strcmp(action, "heap") == 0);
 	}
 	if (strcmp(action, "heap") == 0 && gex_TM_QueryRank(team) == 0 && argc > 3)
 		fill_heap((size_t)strtoull(argv[3], NULL, 0));

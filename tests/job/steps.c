@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,39 +136,66 @@ do_exchange(const char *arg)
 	free(all);
 }
 
-static int
-take(unsigned index)
+/* Descriptors of memory that a program which the rank starts would inherit. */
+static void
+check_descriptors(void)
 {
-	int fd = pboot_memory(index);
+	char path[64], what[128];
+	ssize_t len;
+	int fd;
 
-	if (fd < 0)
-		fail("no memory file");
-	if (!(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-		fail("not close-on-exec");
-	return fd;
+	for (fd = 3; fd < 1024; fd++) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		len = readlink(path, what, sizeof what - 1);
+		what[len > 0 ? len : 0] = '\0';
+		if (strstr(what, "(deleted)") && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			fail("a memory file is not close-on-exec");
+	}
 }
 
-/* Every rank writes its own segment file and reads all others. */
+static const uint32_t *
+map_of(uint32_t rank, const uint64_t *keys, size_t len)
+{
+	const uint32_t *base = pboot_range_map(1 + rank, keys[rank], len);
+
+	if (!base)
+		fail("no memory of another");
+	return base;
+}
+
+/* Every rank makes two ranges, and reads all others'; rank 0 makes one of the arena, which all see. */
 static void
 do_memory(const char *arg)
 {
-	uint32_t rank, seen;
-	int fd = take(1 + job.rank);
+	const size_t len = 3 * 4096;
+	uint64_t mine = 0, *keys = calloc(job.size, sizeof *keys);
+	uint32_t *own = pboot_range_make(1 + job.rank, len, &mine), rank, *arena = NULL;
+	const uint32_t *seen;
+	uint64_t key = 0;
 
 	(void)arg;
-	if (ftruncate(fd, 8192) < 0 || pwrite(fd, &job.rank, sizeof job.rank, 4096) < 0)
-		fail("cannot write memory");
-	close(fd);
-	pboot_barrier();
+	if (!own || !pboot_range_make(1 + job.rank, 1, &key) || key == mine)
+		fail("no memory of its own");
+	own[1024] = job.rank + 1;
+	pboot_exchange(&mine, sizeof mine, keys);
 	for (rank = 0; rank < job.size; rank++) {
-		fd = take(1 + rank);
-		if (pread(fd, &seen, sizeof seen, 4096) != (ssize_t)sizeof seen || seen != rank)
+		seen = map_of(rank, keys, len);
+		if (seen[1024] != rank + 1 || seen[0] != 0)
 			fail("another's memory");
-		close(fd);
 	}
-	close(take(0));
+	if (job.rank == 0 && !(arena = pboot_range_make(0, len, &mine)))
+		fail("no arena");
+	check_descriptors();
 	pboot_release();
-	close(take(0));
+	pboot_exchange(&mine, sizeof mine, keys);
+	if (job.rank != 0 && !(arena = pboot_range_map(0, keys[0], len)))
+		fail("no arena of rank 0");
+	arena[job.rank] = job.rank + 1;
+	pboot_barrier();
+	for (rank = 0; rank < job.size; rank++)
+		if (arena[rank] != rank + 1)
+			fail("the arena");
+	free(keys);
 	pboot_barrier();
 }
 

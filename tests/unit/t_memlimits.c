@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/memlimits.h"
+#include "runtime/util/lack.h"
 #include "runtime/settings.h"
 #include "runtime/util/oom.h"
 #include "tests/unit/fake_root.h"
@@ -72,7 +73,7 @@ static const struct {
 	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 8 * GIB, "memory" },
 	{ "9GB", { { 8 * GIB, 2 * GIB, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 2 * GIB, "cgroup" },
 	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096 }, GIB, "RLIMIT_FSIZE" },
-	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096 }, GIB / 2, "file system" },
+	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096 }, GIB / 2, "place for shared" },
 	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 4, 4096 }, GIB / 4,
 	  "RLIMIT_AS" },
 	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 1, 4096 }, GIB, NULL },
@@ -150,10 +151,10 @@ START_TEST(file_systems_are_bounded)
 	uint64_t bytes;
 
 	ck_assert_int_ge(unbounded, 0);
-	ck_assert_uint_eq(psi_store_bytes(unbounded), NONE);
-	ck_assert_uint_eq(psi_store_bytes(-1), NONE);
+	ck_assert_uint_eq(psi_file_store_bytes(unbounded), NONE);
+	ck_assert_uint_eq(psi_file_store_bytes(-1), NONE);
 	if (directory >= 0) {
-		bytes = psi_store_bytes(directory);
+		bytes = psi_file_store_bytes(directory);
 		ck_assert_msg(bytes > MIB, "%llu", (unsigned long long)bytes);
 		close(directory);
 	}
