@@ -236,13 +236,7 @@ psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	/* Rank 0 says it for all, and the job ends; if not, its environment is another one. */
 	if (!speaks)
 		sleep(1);
-	psi_log("%s=%s: expected %s", name, text, accepts);
-	psi_settings_leave();
-}
-
-void
-psi_settings_leave(void)
-{
+	psi_log("%s%s%s: expected %s", name, *name ? "=" : "", text, accepts);
 	leave(BAD_SETTING);
 	abort();
 }

@@ -92,12 +92,12 @@ void psi_settings_leave_by(void (*leave)(int status));
 /* Warnings are for this process to print: it speaks, and GASNET_QUIET is off. */
 bool psi_settings_warns(void);
 
-/* Ends the process as a bad value of a setting does; for values that come from elsewhere. */
+/*
+ * Ends the process as a bad value of a setting does; for values that come from elsewhere, name being
+ * "" if no variable held them.
+ */
 void psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	__attribute__((noreturn));
-
-/* Ends the process with status 2 after a line about a text that no variable holds. */
-void psi_settings_leave(void) __attribute__((noreturn));
 
 /* Settings are to be printed as they are read, and by this process. */
 bool psi_settings_verbose(void);

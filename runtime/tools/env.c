@@ -59,10 +59,8 @@ gasnett_parse_int(const char *str, uint64_t mem_size_multiplier)
 {
 	int64_t value = 0;
 
-	if (!parse(str, mem_size_multiplier, &value)) {
-		psi_log("\"%s\" cannot be read: expected %s", str, accepted(mem_size_multiplier));
-		psi_settings_leave();
-	}
+	if (!parse(str, mem_size_multiplier, &value))
+		psi_settings_refuse("", str, accepted(mem_size_multiplier));
 	return value;
 }
 
