@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "gasnet_tools.h"
@@ -13,11 +14,15 @@
 _Static_assert(sizeof(pthread_rwlock_t) <= sizeof(((gasnett_rwlock_t *)0)->psi_rwlock),
 	       "gasnett_rwlock_t has no room for a pthread_rwlock_t");
 
-enum { READS_MAX = 64 };
+enum { READS_MAX = 8 };
 
-/* The locks that this thread reads; beyond READS_MAX none is noted, and nothing said of any. */
+/*
+ * The locks that this thread reads.  With more than READS_MAX at a time the account is lost, and
+ * nothing is said of any until it reads none.
+ */
 static __thread const gasnett_rwlock_t *reads[READS_MAX];
 static __thread unsigned reads_count;
+static __thread bool reads_lost;
 
 static pthread_rwlock_t *
 raw(gasnett_rwlock_t *lock)
@@ -32,7 +37,7 @@ must(int error, const char *call, const char *where)
 		gasnett_fatalerror_nopos("%s: %s: %s", where, call, strerror(error));
 }
 
-static int
+static bool
 writes(const gasnett_rwlock_t *lock)
 {
 	return psi_holder(&lock->psi_owner) == psi_this_thread();
@@ -44,23 +49,17 @@ read_place(const gasnett_rwlock_t *lock)
 {
 	unsigned i;
 
-	for (i = 0; i < reads_count && i < READS_MAX; i++) {
+	for (i = 0; i < reads_count && !reads_lost; i++) {
 		if (reads[i] == lock)
 			return i;
 	}
 	return READS_MAX;
 }
 
-static int
+static bool
 is_reading(const gasnett_rwlock_t *lock)
 {
 	return read_place(lock) < READS_MAX;
-}
-
-static int
-knows_reads(void)
-{
-	return reads_count <= READS_MAX;
 }
 
 static void
@@ -68,6 +67,8 @@ note_read(const gasnett_rwlock_t *lock)
 {
 	if (reads_count < READS_MAX)
 		reads[reads_count] = lock;
+	else
+		reads_lost = true;
 	reads_count++;
 }
 
@@ -76,9 +77,11 @@ forget_read(const gasnett_rwlock_t *lock)
 {
 	unsigned place = read_place(lock);
 
-	if (place < READS_MAX && reads_count <= READS_MAX)
-		reads[place] = reads[reads_count - 1];
 	reads_count--;
+	if (place < READS_MAX)
+		reads[place] = reads[reads_count];
+	if (reads_count == 0)
+		reads_lost = false;
 }
 
 static void
@@ -157,7 +160,7 @@ psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 	if (PSI_CONFIG_DEBUG) {
 		if (writes(lock))
 			psi_holder_set(&lock->psi_owner, 0);
-		else if (is_reading(lock) || !knows_reads())
+		else if (is_reading(lock) || reads_lost)
 			forget_read(lock);
 		else
 			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not hold "
@@ -175,9 +178,9 @@ psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held, const char 
 		[PSI_RWLOCK_WRITE] = "gasnett_rwlock_assertwrlocked",
 		[PSI_RWLOCK_ANY] = "gasnett_rwlock_assertlocked",
 	};
-	int reading = is_reading(lock), writing = writes(lock), holds;
+	bool reading = is_reading(lock), writing = writes(lock), holds;
 
-	if (!knows_reads())
+	if (reads_lost)
 		return;
 	holds = held == PSI_RWLOCK_READ ? reading : held == PSI_RWLOCK_WRITE ? writing
 									     : reading || writing;

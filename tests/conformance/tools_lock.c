@@ -55,6 +55,28 @@ check_alone(void)
 	gasnett_rwlock_destroy(&rw);
 }
 
+/* A thread may read many locks at a time, and write each when it reads none. */
+static void
+check_many_reads(void)
+{
+	enum { LOCKS = 20 };
+	gasnett_rwlock_t locks[LOCKS];
+	int i;
+
+	for (i = 0; i < LOCKS; i++) {
+		gasnett_rwlock_init(&locks[i]);
+		gasnett_rwlock_rdlock(&locks[i]);
+	}
+	for (i = 0; i < LOCKS; i++)
+		gasnett_rwlock_unlock(&locks[i]);
+	for (i = 0; i < LOCKS; i++) {
+		gasnett_rwlock_assertunlocked(&locks[i]);
+		gasnett_rwlock_wrlock(&locks[i]);
+		gasnett_rwlock_unlock(&locks[i]);
+		gasnett_rwlock_destroy(&locks[i]);
+	}
+}
+
 static void
 check_keys(void)
 {
@@ -163,6 +185,7 @@ main(int argc, char **argv)
 {
 	PT_BEGIN(argc, argv);
 	check_alone();
+	check_many_reads();
 	check_keys();
 	gasnett_mutex_lock(&mutex);
 	gasnett_cond_signal(&cond);
