@@ -165,15 +165,11 @@ job(const char *name, int argc, char **argv)
 	gasnet_exit(99);
 }
 
-static int
-is_tried(const struct act *act)
-{
 #ifdef GASNET_DEBUG
-	return 1;
+#define CHECKED DEBUG_THREADS
 #else
-	return act->when == ALWAYS;
+#define CHECKED ALWAYS
 #endif
-}
 
 static void
 check_act(const struct act *act)
@@ -205,7 +201,7 @@ main(int argc, char **argv)
 		job(argv[1], argc, argv);
 	pt_prepare(argv);
 	for (i = 0; i < PT_COUNT(acts); i++) {
-		if (is_tried(&acts[i]))
+		if (acts[i].when <= CHECKED)
 			check_act(&acts[i]);
 	}
 	return 0;
