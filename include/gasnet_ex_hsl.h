@@ -11,10 +11,10 @@
  * One layout for all thread modes, since one library serves them all. The
  * words behind the mutex belong to the library's checks.
  */
-typedef struct {
+typedef struct psi_hsl {
 	pthread_mutex_t psi_mutex;
 	uint64_t psi_owner;
-	uint64_t psi_reserved;
+	struct psi_hsl *psi_before; /* that its holder locked, and holds too */
 } gex_HSL_t;
 
 #define GEX_HSL_INITIALIZER                  \

@@ -2,13 +2,11 @@
 
 #include "runtime/settings_tables.h"
 
-enum { LOCKS_ORDERED = 32 };    /* of more, the order is not looked at */
-
 /* What the rules know of the calling thread. */
 static _Thread_local struct {
 	gex_Token_t token;              /* of the innermost handler; NULL outside handlers */
 	unsigned locks;                 /* handler-safe locks held */
-	gex_HSL_t *held[LOCKS_ORDERED]; /* in the order of locking */
+	gex_HSL_t *last_locked;         /* each points to the one before it */
 	bool holds_interrupts;
 	unsigned polls;                 /* under way, one inside the other */
 } self;
@@ -251,8 +249,8 @@ void
 psi_rules_locked(gex_HSL_t *hsl)
 {
 	__atomic_store_n(&hsl->psi_owner, own_name(), __ATOMIC_RELAXED);
-	if (self.locks < LOCKS_ORDERED)
-		self.held[self.locks] = hsl;
+	hsl->psi_before = self.last_locked;
+	self.last_locked = hsl;
 	self.locks++;
 }
 
@@ -277,9 +275,10 @@ psi_rules_before_unlock(gex_HSL_t *hsl)
 		psi_fatal("gex_HSL_Unlock: the lock at %p is not held by this thread; the one that locked "
 		          "it unlocks it", (void *)hsl);
 	}
-	if (self.locks <= LOCKS_ORDERED && self.held[self.locks - 1] != hsl)
+	if (self.last_locked != hsl)
 		psi_fatal("gex_HSL_Unlock: the lock at %p was not the last that this thread locked; unlock "
-		          "the one at %p first", (void *)hsl, (void *)self.held[self.locks - 1]);
+		          "the one at %p first", (void *)hsl, (void *)self.last_locked);
 	__atomic_store_n(&hsl->psi_owner, 0, __ATOMIC_RELAXED);
+	self.last_locked = hsl->psi_before;
 	self.locks--;
 }
