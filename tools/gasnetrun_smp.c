@@ -144,38 +144,23 @@ check_spawner(const char *spawner)
 		program_refuse("spawner %s: smp has fork only", spawner);
 }
 
-/* The first word of the command that is a client's executable file; NULL if none is. */
-static char *
-find_client(char **command, char *conduit_out, size_t room)
-{
-	char *path;
-
-	for (; *command; command++) {
-		if (program_path(*command, &path) != 0)
-			continue;
-		if (program_string(path, "ConduitName", conduit_out, room))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
 static void
 check_client(const struct request *request)
 {
-	char conduit[64], spawner[64];
-	char *path = find_client(request->command, conduit, sizeof conduit);
+	char value[512];
+	char *path = program_client(request->command);
 
 	if (!path) {
 		fprintf(stderr, "%s: warning: no word of the command is a program of this library: "
 		    "%s\n", program_name, request->command[0]);
 		return;
 	}
-	if (strcmp(conduit, "SMP") != 0)
-		program_refuse("%s was linked for conduit %s; use the launcher of that conduit",
-		    path, conduit);
-	if (!program_string(path, "FORKSpawner", spawner, sizeof spawner))
-		program_refuse("%s cannot be started by fork", path);
+	program_check_conduit(path);
+	if (program_string(path, "Config", value, sizeof value) && !strstr(value, "PENSTOCK="))
+		program_refuse("%s was linked with another library of this interface than Penstock; start "
+		    "it by the gasnetrun_smp of that library", path);
+	if (!program_string(path, "FORKSpawner", value, sizeof value))
+		program_refuse("%s cannot be started by fork; link it with a library of Penstock", path);
 	free(path);
 }
 

@@ -130,6 +130,16 @@ parse(struct pboot_plan *plan, int argc, char **argv)
 		    (long long)plan->stdin_rank, plan->size - 1);
 }
 
+static void
+check_conduit(char *const *command)
+{
+	char *path = program_client(command);
+
+	if (path)
+		program_check_conduit(path);
+	free(path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -139,6 +149,7 @@ main(int argc, char **argv)
 
 	parse(&plan, argc, argv);
 	path = program_path_or_refuse(argv[optind]);
+	check_conduit(argv + optind);
 	plan.argv = argv + optind;
 	plan.program = path;
 	fflush(NULL);

@@ -181,3 +181,32 @@ program_string(const char *path, const char *name, char *value_out, size_t room)
 	close(fd);
 	return found;
 }
+
+char *
+program_client(char *const *command)
+{
+	char conduit[64], *path;
+
+	for (; *command; command++) {
+		if (program_path(*command, &path) != 0)
+			continue;
+		if (program_string(path, "ConduitName", conduit, sizeof conduit))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+void
+program_check_conduit(const char *path)
+{
+	char conduit[64], *at;
+
+	if (!program_string(path, "ConduitName", conduit, sizeof conduit) ||
+	    strcmp(conduit, "SMP") == 0)
+		return;
+	for (at = conduit; *at; at++)
+		*at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+	program_refuse("%s was linked for conduit %s, and %s starts programs of conduit smp; use "
+	    "gasnetrun_%s, or link it with a library named smp", path, conduit, program_name, conduit);
+}
