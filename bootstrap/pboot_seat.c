@@ -1,6 +1,7 @@
 /* The seat of a launched rank, as the keeper wrote it into the environment. */
 #include "bootstrap/pboot_rank.h"
 
+#include "penstock.h"
 #include "runtime/util/log.h"
 
 #include <fcntl.h>
@@ -37,13 +38,27 @@ number_of(const char *name, uint32_t least, uint32_t most)
 	return (uint32_t)value;
 }
 
+/*
+ * The number before the first colon of PST_JOB_CONTROL, and PST_JOB_RELEASE, mean the same in every
+ * version; all else follows the number.  The first rank speaks for all.
+ */
 static void
-check_version(int version)
+check_version(void)
 {
+	const char *release = getenv("PST_JOB_RELEASE"), *rank = getenv("PST_JOB_RANK");
+	char *end;
+	long version = strtol(variable("PST_JOB_CONTROL"), &end, 10);
+
+	if (*end != ':')
+		refuse("PST_JOB_CONTROL");
 	if (version == PBOOT_WIRE_VERSION)
 		return;
-	psi_log("the launcher speaks version %d of the job protocol, this program's library "
-	    "version %d; use penstock-run and library of one release", version, PBOOT_WIRE_VERSION);
+	if (!rank || strcmp(rank, "0") == 0)
+		psi_log("this program's library is Penstock %s, the launcher that started it Penstock %s; "
+		    "they speak job protocols %d and %ld: start it by the launcher of %s, or link it "
+		    "again with the library of the other", pst_version(),
+		    release ? release : "of an unknown release", PBOOT_WIRE_VERSION, version,
+		    pst_version());
 	exit(1);
 }
 
@@ -58,7 +73,6 @@ take_control(struct pboot_seat *seat)
 	    &seat->control, &ino, &launcher, name) != 5 ||
 	    strlen(name) != PBOOT_NAME_BYTES - 1)
 		refuse("PST_JOB_CONTROL");
-	check_version(version);
 	seat->control_ino = ino;
 	seat->launcher = launcher;
 	memcpy(seat->name, name, PBOOT_NAME_BYTES);
@@ -99,6 +113,7 @@ void
 pboot_seat_from_environment(struct pboot_seat *seat_out)
 {
 	memset(seat_out, 0, sizeof *seat_out);
+	check_version();
 	seat_out->size = number_of("PST_JOB_SIZE", 1, PBOOT_RANKS_MAX);
 	seat_out->rank = number_of("PST_JOB_RANK", 0, seat_out->size - 1);
 	take_control(seat_out);
@@ -107,4 +122,5 @@ pboot_seat_from_environment(struct pboot_seat *seat_out)
 	unsetenv("PST_JOB_PLACE");
 	unsetenv("PST_JOB_CONTROL");
 	unsetenv("PST_JOB_FILES");
+	unsetenv("PST_JOB_RELEASE");
 }

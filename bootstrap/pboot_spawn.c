@@ -2,6 +2,8 @@
  * and nothing of the keeper's memory changes there but errno. */
 #include "bootstrap/pboot_keeper.h"
 
+#include "penstock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
@@ -12,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OWN_VARIABLES = 5, TEXT_BYTES = 192 };
+enum { OWN_VARIABLES = 6, TEXT_BYTES = 192 };
 
 /* The environment of a launched rank: ours without an outer job's variables, and these. */
 struct rank_environment {
 	char **vars;
-	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES];
+	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES], release[TEXT_BYTES];
 	char *files, *place;
 };
 
@@ -64,9 +66,11 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 		if (!is_job_variable(*from))
 			env->vars[i++] = *from;
 	snprintf(env->size, sizeof env->size, "PST_JOB_SIZE=%u", keeper->plan->size);
+	snprintf(env->release, sizeof env->release, "PST_JOB_RELEASE=%s", pst_version());
 	env->vars[i++] = env->rank;
 	env->vars[i++] = env->size;
 	env->vars[i++] = env->control;
+	env->vars[i++] = env->release;
 	env->vars[i++] = env->files;
 	env->vars[i++] = env->place;
 	env->vars[i] = NULL;

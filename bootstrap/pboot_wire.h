@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 enum {
-	PBOOT_WIRE_VERSION = 2,
+	PBOOT_WIRE_VERSION = 2,	/* of these messages, and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
 	PBOOT_REPLY_MS = 2000,	/* a hand-over has this long */
 };

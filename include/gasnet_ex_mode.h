@@ -120,18 +120,38 @@
 #define PSI_LINK_CHECK PSI_LINK_CHECK_PAR
 #endif
 
+/* The same for release and kind of the headers. */
+#define PSI_LINK_BUILD_(kind, major, minor)                                                  \
+	penstock_link_check__object_compiled_with_##kind##_headers_of_##major##_##minor##__compile_it_with_those_of_the_library
+#define PSI_LINK_BUILD(kind, major, minor) PSI_LINK_BUILD_(kind, major, minor)
+#define PSI_LINK_DEBUG \
+	PSI_LINK_BUILD(debug, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
+#define PSI_LINK_OPTIMISED \
+	PSI_LINK_BUILD(optimised, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
+#if PSI_CONFIG_DEBUG
+#define PSI_LINK_HEADERS PSI_LINK_DEBUG
+#else
+#define PSI_LINK_HEADERS PSI_LINK_OPTIMISED
+#endif
+
 PSI_BEGIN_DECLS
 PSI_API const char PSI_LINK_CHECK[];
+PSI_API const char PSI_LINK_HEADERS[];
 PSI_API const char psi_mode_object[];
 PSI_END_DECLS
 
 #ifndef PSI_BUILDING_MODE
-PSI_RETAIN static const char *const psi_link_refs[] = {PSI_LINK_CHECK, psi_mode_object};
+PSI_RETAIN static const char *const psi_link_refs[] = {PSI_LINK_CHECK, PSI_LINK_HEADERS,
+							   psi_mode_object};
 #endif
 
 #endif /* PSI_BUILDING_LIBRARY */
 
-/* What a client object says about itself when it starts the library. */
+/* "0.1": objects and libraries of one such number fit each other. */
+#define PSI_RELEASE PSI_STRING(PSI_CONFIG_VERSION_MAJOR) "." PSI_STRING(PSI_CONFIG_VERSION_MINOR)
+
+/* What a client object says about itself when it starts the library. New
+ * fields come last, since libraries of other releases read the first ones. */
 struct psi_client_build {
 	uint32_t size_bytes;
 	uint32_t thread_mode; /* PSI_MODE_ */

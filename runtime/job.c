@@ -32,16 +32,35 @@ static struct gex_TM_s primordial_tm;
 
 /* -- who we are ------------------------------------------------------------------------------ */
 
-/* What the client was compiled against must fit this library; mismatches are refused by name. */
+/* "1.2" of the headers that the program was compiled with; the record's beginning never changes. */
+static const char *
+headers_release(const struct psi_client_build *build)
+{
+	const size_t end = offsetof(struct psi_client_build, config) + sizeof build->config;
+	const char *mark = "PENSTOCK=", *at = NULL;
+
+	if (build->size_bytes >= end && build->config)
+		at = strstr(build->config, mark);
+	return at ? at + strlen(mark) : "of an unknown release";
+}
+
+/* What the client was compiled against must fit this library; mismatches are refused by name, once
+ * for all ranks. */
 static void
 check_build(const struct psi_client_build *build)
 {
-	if (build->size_bytes != sizeof *build)
-		psi_log_refuse("the program was compiled with headers of another version; compile it "
-		               "again with those of this library");
-	if (build->inline_abi != PSI_INLINE_ABI)
-		psi_log_refuse("the program was compiled for inline ABI %u, this library has %d; "
-		               "compile it again", build->inline_abi, PSI_INLINE_ABI);
+	const char *rank = getenv("PST_JOB_RANK"), *headers = headers_release(build);
+
+	if (strcmp(headers, PSI_RELEASE) != 0 || build->size_bytes != sizeof *build ||
+	    build->inline_abi != PSI_INLINE_ABI) {
+		if (!rank || strcmp(rank, "0") == 0)
+			psi_log_refuse("the program was compiled with the headers of Penstock %s (layout "
+			               "%u), and finds the library of Penstock " PSI_RELEASE " (layout %d): "
+			               "compile it again with the headers of " PSI_RELEASE ", or let it find "
+			               "the library of its own release (ldd tells which it finds)", headers,
+			               build->inline_abi, PSI_INLINE_ABI);
+		exit(2);
+	}
 	psi.thread_mode = build->thread_mode;
 	psi.threaded = build->thread_mode == PSI_MODE_PAR;
 }

@@ -9,6 +9,7 @@
 #include "gasnet_tools.h"
 
 const char PSI_LINK_CHECK[] = "GASNET_" PSI_MODE_NAME;
+const char PSI_LINK_HEADERS[] = "Penstock " PSI_RELEASE;
 const char psi_mode_object[] = "GASNET_" PSI_MODE_NAME;
 
 #define IDENT(name, text) PSI_RETAIN static const char ident_##name[] = "$GASNet" text " $"
@@ -50,12 +51,24 @@ IDENT(pshm, "PSHM: memfd");
  * symbol and finds this object instead; the undefined symbol itself then
  * fails the link.
  */
+#define WARNING(name, symbol, text)                                                              \
+	PSI_RETAIN UNGUARDED __attribute__((section(".gnu.warning." PSI_STRING(symbol))))        \
+	static const char mismatch_##name[] = text
 #define MISMATCH(name, mode, lib)                                                                \
-	PSI_RETAIN UNGUARDED                                                                     \
-	__attribute__((section(".gnu.warning." PSI_STRING(PSI_LINK_CHECK_##mode))))            \
-	static const char mismatch_##name[] =                                                    \
+	WARNING(name, PSI_LINK_CHECK_##mode,                                                     \
 		"an object compiled with GASNET_" #mode                                          \
-		" meets a library for GASNET_" PSI_MODE_NAME "; link the one named " lib
+		" meets a library for GASNET_" PSI_MODE_NAME "; link the one named " lib)
+
+#if PSI_CONFIG_DEBUG
+WARNING(kind, PSI_LINK_OPTIMISED,
+	"an object compiled with the headers of an optimised Penstock " PSI_RELEASE
+	" meets a library configured with --enable-debug; compile and link with one installation");
+#else
+WARNING(kind, PSI_LINK_DEBUG,
+	"an object compiled with the headers of a Penstock " PSI_RELEASE
+	" configured with --enable-debug meets an optimised library; compile and link with one "
+	"installation");
+#endif
 
 #if PSI_MODE != PSI_MODE_SEQ
 MISMATCH(seq, SEQ, "seq");

@@ -671,7 +671,7 @@ pairs(void)
 }
 
 /* Not reached here, but referred to by what is. */
-const char PSI_LINK_CHECK[] = "", psi_mode_object[] = "";
+const char PSI_LINK_CHECK[] = "", PSI_LINK_HEADERS[] = "", psi_mode_object[] = "";
 
 #ifdef __cplusplus
 }
