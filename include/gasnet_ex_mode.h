@@ -10,7 +10,12 @@
 /* Thread mode. The library's own sources serve all three. */
 #ifndef PSI_BUILDING_LIBRARY
 #if defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR) != 1
+/* What follows is compiled for PAR, so that this is all that the compiler has to say. */
 #error "define exactly one of GASNET_SEQ, GASNET_PARSYNC, GASNET_PAR before the first GASNet header"
+#undef GASNET_SEQ
+#undef GASNET_PARSYNC
+#undef GASNET_PAR
+#define GASNET_PAR 1
 #endif
 #endif
 
