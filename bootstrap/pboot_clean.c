@@ -8,7 +8,7 @@
 
 enum { TEXT_BYTES = 512 };
 
-static void
+static void __attribute__((format(printf, 3, 0)))
 tell(const struct pboot_clean *clean, bool removed, const char *format, va_list args)
 {
 	char text[TEXT_BYTES];
