@@ -136,8 +136,10 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 
 	if (!reserve(port, out))
 		return refuse(port);
-	if (am->len_bytes)
+	if (am->len_bytes) {
 		port->conduit->services->copy(am->dest_here, am->payload, am->len_bytes);
+		psi_handed_to_process(am->dest_here);
+	}
 	psmp_lock(port, &out->lock);
 	out->reserved--;
 	body = psmp_out_slot(out)->body;
@@ -231,6 +233,9 @@ take_buffer(struct psi_port *port, struct psi_claim *claim)
 static void
 publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am *am, uint64_t name)
 {
+	struct psmp_shared *receiver = psmp_shared_of(port->conduit, out->place);
+
+	psi_handed_to_process(&receiver->busy[am->network][name >> 16]);
 	psmp_lock(port, &out->lock);
 	out->reserved--;
 	publish_elsewhere(out, am, PSMP_BUFFER, name);

@@ -18,6 +18,25 @@
 #endif
 #endif
 
+/*
+ * ThreadSanitizer sees one process.  What this one hands to another and gets back is in order by the
+ * pairs of both hand-overs, of which it misses the other process's halves.  What a thread did before it
+ * said so here is in order before an acquire of the same word, which gets the thing back.
+ */
+#ifdef PSI_TSAN
+void __tsan_release(void *word);
+#endif
+
+static inline void
+psi_handed_to_process(void *word)
+{
+#ifdef PSI_TSAN
+	__tsan_release(word);
+#else
+	(void)word;
+#endif
+}
+
 static inline void
 psi_store_load_fence(void)
 {

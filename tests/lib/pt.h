@@ -38,6 +38,25 @@ extern "C" {
 #define PT_ASAN 1
 #endif
 
+/*
+ * ThreadSanitizer sees one process, and misses the order that messages to another and back make between
+ * threads of this one.  The library says where a Long has landed, in the sender's mapping; the sender
+ * says where it may write there again.
+ */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PT_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define PT_TSAN 1
+#endif
+#ifdef PT_TSAN
+void __tsan_acquire(void *memory);
+#define PT_HAD_AGAIN(memory) __tsan_acquire(memory)
+#else
+#define PT_HAD_AGAIN(memory) ((void)(memory))
+#endif
+
 enum pt_level { PT_QUICK, PT_FULL, PT_LONG };
 
 struct pt_peer {

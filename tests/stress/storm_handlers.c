@@ -38,6 +38,8 @@ answer(gex_Token_t token, gex_Rank_t source, const gex_AM_Arg_t *args)
 		m.dest = storm_answer_at(source, (unsigned)who & 255, (unsigned)who >> 8);
 	}
 	storm_seal(&m, source);
+	if (m.kind == STORM_LONG) /* the last answer there may have been another thread's */
+		PT_HAD_AGAIN(pt.peers[source].local + ((char *)m.dest - pt.peers[source].owner));
 	if (storm_send(&m, self))
 		return;
 	m.immediate = m.cancel = 0;
