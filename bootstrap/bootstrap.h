@@ -20,9 +20,15 @@
 enum {
 	PBOOT_EXCHANGE_MAX = 4096,	/* bytes per rank of one exchange */
 	PBOOT_RANKS_MAX = 65535,
+	PBOOT_DEATH_SIGNAL_LEAST = 34,	/* of PST_DEATH_SIGNAL */
+	PBOOT_DEATH_SIGNAL_MOST = 64,
+	PBOOT_GRACE_MAX_S = 86400,	/* of GASNET_EXITTIMEOUT* */
 	PBOOT_CAUSE_MAX = 900,		/* bytes of a cause that are kept */
 	PBOOT_LACK_BYTES = 256,
 };
+
+/* PST_DEATH_SIGNAL unless it is set; qemu keeps the two above for itself. */
+#define PBOOT_DEATH_SIGNAL "62"
 
 struct pboot_job {
 	uint32_t rank, size;

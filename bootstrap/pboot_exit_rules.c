@@ -1,5 +1,8 @@
 #include "bootstrap/pboot_exit_rules.h"
 
+#include "bootstrap/bootstrap.h"
+#include "runtime/util/settings_parse.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stddef.h>
@@ -29,16 +32,14 @@ pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns)
 	return ask > least ? ask : least;
 }
 
-/* Seconds as a decimal number; false if the text is none, negative, or over a day. */
 static bool
 seconds_parse(const char *text, double *seconds_out)
 {
-	char *end;
-	double value = strtod(text, &end);
+	uint64_t ns;
 
-	if (end == text || *end != '\0' || !isfinite(value) || value < 0 || value > 86400)
+	if (!psi_parse_time(text, 1000 * MS, &ns) || ns > PBOOT_GRACE_MAX_S * 1000 * MS)
 		return false;
-	*seconds_out = value;
+	*seconds_out = (double)ns / 1e9;
 	return true;
 }
 

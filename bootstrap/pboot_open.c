@@ -2,6 +2,7 @@
 #include "bootstrap/pboot_rank.h"
 
 #include "runtime/util/log.h"
+#include "runtime/util/settings_parse.h"
 
 #include <errno.h>
 #include <stdio_ext.h>
@@ -13,12 +14,9 @@
 static uint32_t
 ranks_parse(const char *text)
 {
-	char *end;
-	long value;
+	int64_t value;
 
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || errno || value < 1 || value > PBOOT_RANKS_MAX)
+	if (!psi_parse_int(text, &value) || value < 1 || value > PBOOT_RANKS_MAX)
 		return 0;
 	return (uint32_t)value;
 }
@@ -30,7 +28,7 @@ open_direct(const char *text)
 	int status;
 
 	if (plan.size == 0)
-		psi_log_refuse("GASNET_PSHM_NODES=%s: not a number of ranks from 1 to %d", text,
+		psi_log_refuse("GASNET_PSHM_NODES=%s: expected a whole number from 1 to %d", text,
 		    PBOOT_RANKS_MAX);
 	fflush(NULL);
 	status = pboot_launch(&plan, &pboot_self.seat);

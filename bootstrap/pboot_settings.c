@@ -1,11 +1,13 @@
 #include "bootstrap/pboot_settings.h"
 
+#include "bootstrap/bootstrap.h"
 #include "bootstrap/pboot_exit_rules.h"
 #include "runtime/util/deny.h"
 #include "runtime/util/log.h"
+#include "runtime/util/settings_parse.h"
 
-#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,28 +61,36 @@ pboot_settings_by_socket(void)
 	return text && strcmp(text, "socket") == 0;
 }
 
-/* 0 if the text is no real-time signal. */
-static int
-death_signal_parse(const char *text)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < SIGRTMIN || value > SIGRTMAX)
-		return 0;
-	return (int)value;
-}
-
 int
 pboot_settings_death_signal(void)
 {
 	const char *text = setting("PST_DEATH_SIGNAL");
-	int number = text ? death_signal_parse(text) : SIGRTMAX - 2; /* qemu keeps the two above */
+	int64_t number;
 
-	if (number == 0)
-		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, %d to %d", text,
-		    SIGRTMIN, SIGRTMAX);
-	return number;
+	if (!text)
+		text = PBOOT_DEATH_SIGNAL;
+	if (!psi_parse_int(text, &number) || number < PBOOT_DEATH_SIGNAL_LEAST ||
+	    number > PBOOT_DEATH_SIGNAL_MOST)
+		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number from %d "
+		    "to %d", text, PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
+	return (int)number;
+}
+
+/* The features stand in the message, since nobody knows them by heart. */
+static void
+check_deny(void)
+{
+	char known[256] = "";
+	size_t i;
+
+	if (!psi_deny_unknown())
+		return;
+	for (i = 0; psi_deny_features[i]; i++) {
+		size_t len = strlen(known);
+
+		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "", psi_deny_features[i]);
+	}
+	psi_log_refuse("PST_DENY=%s: expected a comma-separated list of %s", getenv("PST_DENY"), known);
 }
 
 void
@@ -91,14 +101,12 @@ pboot_settings_check(void)
 
 	grace_ns(1, &bad);
 	if (bad >= 0)
-		psi_log_refuse("%s=%s: expected a number of seconds", exit_names[bad],
-		    getenv(exit_names[bad]));
+		psi_log_refuse("%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
+		    exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);
 	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
 		psi_log_refuse("PST_HANDOVER=%s: expected inherit or socket", handover);
 	if (shm && pboot_shm_find(shm) < 0)
 		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
-	if (psi_deny_unknown())
-		psi_log_refuse("PST_DENY=%s: expected a list of known features",
-		    getenv("PST_DENY"));
+	check_deny();
 	pboot_settings_death_signal();
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/settings.h"
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "runtime/util/line.h"
 
 /* Changed by a debugger to let a frozen process go on; weak, since programs may define it. */

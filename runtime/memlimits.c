@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "runtime/settings.h"
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "runtime/settings_tables.h"
 #include "runtime/util/log.h"
 
@@ -14,7 +14,7 @@
 
 #define SEGSIZE_SYNTAX \
 	"a size such as 512MB, or a part of the host's memory such as 0.85, then /P (per process) " \
-	"or /H (per host), and not 0"
+	"or /H (per host); not 0, and below 16777216TB"
 
 static const struct psi_setting memory_rows[] = {
 	{ .name = "GASNET_MAX_SEGSIZE", .kind = PSI_SETTING_TEXT, .default_text = "0.85/H",

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "runtime/util/log.h"
 
 enum { ROWS_MAX = 256, ACCEPTS_BYTES = 256, BAD_SETTING = 2 };
@@ -126,7 +126,8 @@ parse(const struct psi_setting *row, const char *text, union parsed *out)
 		return psi_parse_size(text, unit_bytes(row), &out->amount) &&
 		       in_range(row, out->amount >= (uint64_t)row->min, out->amount <= (uint64_t)row->max);
 	case PSI_SETTING_TIME:
-		return psi_parse_time(text, unit_ns(row), &out->amount);
+		return psi_parse_time(text, unit_ns(row), &out->amount) &&
+		       in_range(row, true, out->amount <= (uint64_t)row->max * unit_ns(row));
 	case PSI_SETTING_CHOICE:
 		return psi_parse_word(text, strlen(text), row->choices, &out->choice);
 	case PSI_SETTING_SET:
@@ -173,6 +174,8 @@ append_range(char *buf, size_t size, const struct psi_setting *row, const char *
 const char *
 psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 {
+	char unit[16];
+
 	switch (row->kind) {
 	case PSI_SETTING_BOOL:
 		snprintf(buf, size, "1, y, yes, 0, n or no");
@@ -189,7 +192,9 @@ psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 			buf[strlen(buf) - 1] = '\0';
 		break;
 	case PSI_SETTING_TIME:
-		snprintf(buf, size, "a time in %s, such as 2 or 0.5", row->unit);
+		snprintf(buf, size, "a time in %s, such as 2 or 0.5%s", row->unit, row->max ? "," : "");
+		snprintf(unit, sizeof unit, " %s", row->unit);
+		append_range(buf, size, row, unit);
 		break;
 	case PSI_SETTING_CHOICE:
 		snprintf(buf, size, "one of");

@@ -1,20 +1,17 @@
 /* Settings of starting, running and ending a job; their users are the launcher and the runtime. */
 #include "runtime/settings_tables.h"
 
+#include "bootstrap/bootstrap.h"
+#include "runtime/util/deny.h"
 
 static const char *const conduits[] = { "smp", NULL };
 static const char *const spawners[] = { "fork", NULL };
 static const char *const shm_kinds[] = { "memfd", "posix", "sysv", "mmap", NULL };
 static const char *const handovers[] = { "inherit", "socket", NULL };
-static const char *const features[] = {
-	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier", NULL
-};
-
-enum { RANKS_MAX = 65535, SIGNAL_MIN = 34, SIGNAL_MAX = 64 };
 
 static const struct psi_setting job_rows[] = {
 	{ .name = "GASNET_PSHM_NODES", .kind = PSI_SETTING_INT, .unit = "ranks",
-	  .min = 1, .max = RANKS_MAX,
+	  .min = 1, .max = PBOOT_RANKS_MAX,
 	  .help = "ranks of a program that is started without a launcher; unset: 1, with a warning" },
 	{ .name = "GASNET_SMP_SPAWNER", .kind = PSI_SETTING_CHOICE, .default_text = "fork",
 	  .choices = spawners, .help = "how ranks on one host are started" },
@@ -25,21 +22,25 @@ static const struct psi_setting job_rows[] = {
 	{ .name = "PST_HANDOVER", .kind = PSI_SETTING_CHOICE, .default_text = "inherit",
 	  .choices = handovers,
 	  .help = "how ranks get the shared memory: inherited descriptors, or the keeper's socket" },
-	{ .name = "PST_DENY", .kind = PSI_SETTING_SET, .default_text = "", .choices = features,
+	{ .name = "PST_DENY", .kind = PSI_SETTING_SET, .default_text = "", .choices = psi_deny_features,
 	  .help = "kernel features to do without, so that the fallbacks can be tested" },
-	{ .name = "PST_DEATH_SIGNAL", .kind = PSI_SETTING_INT, .default_text = "62",
-	  .min = SIGNAL_MIN, .max = SIGNAL_MAX,
+	{ .name = "PST_DEATH_SIGNAL", .kind = PSI_SETTING_INT, .default_text = PBOOT_DEATH_SIGNAL,
+	  .min = PBOOT_DEATH_SIGNAL_LEAST, .max = PBOOT_DEATH_SIGNAL_MOST,
 	  .help = "number of the real-time signal that tells a rank of the death of its keeper" },
 	{ .name = "GASNET_CATCH_EXIT", .kind = PSI_SETTING_BOOL, .default_text = "1",
 	  .help = "exit() or a return from main in one rank ends the job" },
 	{ .name = "GASNET_EXITTIMEOUT", .kind = PSI_SETTING_TIME, .unit = "s",
+	  .max = PBOOT_GRACE_MAX_S,
 	  .help = "time that ranks have to end by themselves; unset: computed from the next three" },
 	{ .name = "GASNET_EXITTIMEOUT_MAX", .kind = PSI_SETTING_TIME, .default_text = "1.5",
-	  .unit = "s", .help = "upper bound of the computed time" },
+	  .unit = "s", .max = PBOOT_GRACE_MAX_S,
+	  .help = "upper bound of the computed time" },
 	{ .name = "GASNET_EXITTIMEOUT_MIN", .kind = PSI_SETTING_TIME, .default_text = "0.5",
-	  .unit = "s", .help = "constant part of the computed time" },
+	  .unit = "s", .max = PBOOT_GRACE_MAX_S,
+	  .help = "constant part of the computed time" },
 	{ .name = "GASNET_EXITTIMEOUT_FACTOR", .kind = PSI_SETTING_TIME, .default_text = "0.005",
-	  .unit = "s", .help = "part of the computed time for each rank" },
+	  .unit = "s", .max = PBOOT_GRACE_MAX_S,
+	  .help = "part of the computed time for each rank" },
 	{ .name = "GASNET_TMPDIR", .kind = PSI_SETTING_TEXT,
 	  .help = "directory for temporary files; unset: TMPDIR, then /tmp" },
 	{ .name = "GASNET_QUIET", .kind = PSI_SETTING_BOOL, .default_text = "0",

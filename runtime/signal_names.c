@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 
 enum { WORD_BYTES = 16, LAST_SIGNAL = 63 };
 

@@ -9,7 +9,7 @@
 
 #include "gasnet_tools.h"
 #include "runtime/settings.h"
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "runtime/util/log.h"
 
 #define SIZE_ACCEPTED "a size such as 64KB or 1.5GB, below 8 EB"

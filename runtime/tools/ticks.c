@@ -11,7 +11,7 @@
 
 #include "gasnet_tools.h"
 #include "runtime/settings.h"
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "runtime/settings_tables.h"
 #include "runtime/tools/ticks.h"
 #include "runtime/util/clock.h"

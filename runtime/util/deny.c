@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const features[] = {
-	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier",
+const char *const psi_deny_features[] = {
+	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier", NULL,
 };
 
 static bool
@@ -28,8 +28,8 @@ psi_deny_unknown(void)
 	while (list && *list) {
 		size_t len = strcspn(list, ","), i, known = 0;
 
-		for (i = 0; i < sizeof features / sizeof *features; i++)
-			known += is_word(list, len, features[i]);
+		for (i = 0; psi_deny_features[i]; i++)
+			known += is_word(list, len, psi_deny_features[i]);
 		if (!known && len > 0)
 			return list;
 		list += len;

@@ -29,6 +29,9 @@ psi_deny_lists(const char *list, const char *word)
 /* Known: subreaper pidfd vm_readv memfd membarrier.  Any thread, any time; reads the environment. */
 bool psi_denied(const char *feature);
 
+/* Their names; NULL ends the list. */
+extern const char *const psi_deny_features[];
+
 /* The first word of PST_DENY that names no feature, or NULL; the caller may print it. */
 const char *psi_deny_unknown(void);
 

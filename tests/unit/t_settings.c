@@ -7,7 +7,7 @@
 
 #include "runtime/settings.h"
 #include "runtime/settings_known.h"
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 #include "tests/unit/capture.h"
 
 START_TEST(booleans_in_any_case)

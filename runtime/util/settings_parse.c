@@ -1,4 +1,4 @@
-#include "runtime/settings_parse.h"
+#include "runtime/util/settings_parse.h"
 
 #include <locale.h>
 #include <math.h>
@@ -73,9 +73,9 @@ read_decimal(const char *text, struct decimal *out)
 	unsigned seen = 0;
 
 	for (; is_digit(*at); at++, seen++) {
-		if (number.digits > (UINT64_MAX - 9) / 10)
+		if (__builtin_mul_overflow(number.digits, 10, &number.digits) ||
+		    __builtin_add_overflow(number.digits, (uint64_t)(*at - '0'), &number.digits))
 			return NULL;
-		number.digits = number.digits * 10 + (uint64_t)(*at - '0');
 	}
 	if (*at == '.') {
 		for (at++; is_digit(*at); at++, seen++) {
