@@ -68,6 +68,26 @@ pboot_process_lives(pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
+bool
+pboot_process_catches(pid_t pid, int sig)
+{
+	static const char name[] = "SigCgt:";
+	char path[64], text[READ_BYTES];
+	const char *found;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	found = strstr(text, name);
+	return found && strtoull(found + sizeof name - 1, NULL, 16) >> (sig - 1) & 1;
+}
+
 int
 pboot_process_open(pid_t pid)
 {
@@ -283,6 +303,15 @@ pboot_descend_signal(int sig, const struct pboot_spared *spared)
 	struct walk top = { sig, 0, getpid(), 0, spared };
 
 	visit_children(top.parent, signal_tree, &top);
+	return top.found;
+}
+
+size_t
+pboot_tree_signal(pid_t pid, pid_t parent, int sig)
+{
+	struct walk top = { sig, 0, parent, 0, NULL };
+
+	signal_tree(pid, &top);
 	return top.found;
 }
 

@@ -38,6 +38,9 @@ void pboot_children_note(struct pboot_spared *spared_out);
 /* Sends sig to all descendants, but the spared; returns how many living ones were found. */
 size_t pboot_descend_signal(int sig, const struct pboot_spared *spared);
 
+/* The same to one process, if its parent is still `parent', and to its descendants before it. */
+size_t pboot_tree_signal(pid_t pid, pid_t parent, int sig);
+
 /* Sends sig to processes of this user that were started with NAME=value in their environment. */
 size_t pboot_marked_signal(int sig, const char *mark);
 
@@ -48,6 +51,9 @@ bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
 /* A descriptor that polls readable once the process has ended, close-on-exec; -1 where the kernel has
  * none. */
 int pboot_process_open(pid_t pid);
+
+/* Whether a process has a handler for this signal. */
+bool pboot_process_catches(pid_t pid, int sig);
 
 /* Whether a process that is no child of ours lives (zombies do not). */
 bool pboot_process_lives(pid_t pid);

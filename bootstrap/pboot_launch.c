@@ -187,8 +187,9 @@ wait_for_end(struct launcher *self)
 	serve_keeper(self);
 }
 
-/* Without subreaper the ranks are no children of ours now: the keeper told their numbers, and what
- * they started bears the job's name. */
+/* Without subreaper the ranks are no children of ours now: the keeper told their numbers.  Programs
+ * that they started bear the job's name; in a direct start, where forks do not, the ranks are still
+ * there to be walked from. */
 static size_t
 kill_told(const struct launcher *self)
 {
@@ -200,8 +201,8 @@ kill_told(const struct launcher *self)
 	if (self->plan->argv && *self->name)
 		found = pboot_marked_signal(SIGKILL, self->name);
 	for (i = 0; self->ranks && i < self->plan->size; i++)
-		if (self->ranks[i] > 0 && pboot_child_signal(self->ranks[i], 1, SIGKILL))
-			found++;
+		if (self->ranks[i] > 0)
+			found += pboot_tree_signal(self->ranks[i], 1, SIGKILL);
 	return found;
 }
 

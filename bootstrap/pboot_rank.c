@@ -34,11 +34,24 @@ say(enum pboot_msg_kind kind, int value, const char *text)
 	return pboot_wire_send(pboot_self.seat.control, kind, pboot_self.seat.rank, value, text);
 }
 
+/* The signal says which file it comes from only by F_SETSIG; SIGIO stays the client's. */
+static int
+ask_for_signal(void)
+{
+	int sock = pboot_self.seat.control;
+
+	if (fcntl(sock, F_SETSIG, pboot_self.death_signal) < 0 ||
+	    fcntl(sock, F_SETOWN, getpid()) < 0 ||
+	    fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_ASYNC) < 0)
+		return errno;
+	return 0;
+}
+
 int
 pboot_control_secure(void)
 {
 	struct stat info;
-	int sock;
+	int sock, err;
 
 	if (control_is_ours())
 		return 0;
@@ -50,10 +63,29 @@ pboot_control_secure(void)
 	pboot_self.seat.control_ino = info.st_ino;
 	pboot_self.seat.control = sock;
 	pboot_self.reconnected = true;
-	return say(PBOOT_MSG_HELLO, PBOOT_WIRE_VERSION, NULL);
+	err = say(PBOOT_MSG_HELLO, PBOOT_WIRE_VERSION, NULL);
+	if (!err && pboot_self.armed)
+		err = ask_for_signal();
+	return err;
 }
 
-/* Something can be read: an answer that another thread waits for, or the end of the keeper. */
+/* Launcher and keeper, or whoever of them lives, end the rest; a rank ends what descends from it in
+ * case nobody does. */
+static void __attribute__((noreturn))
+end_without_keeper(void)
+{
+	if (getpid() == pboot_self.pid) {
+		if (!pboot_process_lives(pboot_self.seat.launcher))
+			psi_log("launcher and keeper are gone; this rank ends");
+		pboot_descend_signal(SIGKILL, NULL);
+	}
+	_exit(1);
+}
+
+/*
+ * Something can be read: an answer that another thread waits for, or the end of the keeper.  Or the
+ * client has closed the socket, and the keeper saw that: then a new one is opened.
+ */
 static void
 on_control(int sig)
 {
@@ -62,32 +94,34 @@ on_control(int sig)
 	char byte;
 
 	(void)sig;
-	if (!control_is_ours())
+	if (!control_is_ours()) {
+		if (getpid() == pboot_self.pid && pboot_control_secure() == ECONNREFUSED)
+			end_without_keeper();
+		errno = saved;
 		return;
-	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-	if (got == 0 || (got < 0 && errno == ECONNRESET)) {
-		if (getpid() == pboot_self.pid && !pboot_process_lives(pboot_self.seat.launcher))
-			psi_log("launcher and keeper are gone; this rank ends");
-		_exit(1);
 	}
+	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (got == 0 || (got < 0 && errno == ECONNRESET))
+		end_without_keeper();
 	errno = saved;
 }
 
-/* The signal says which file it comes from only by F_SETSIG; SIGIO stays the client's. */
 static int
 death_signal_arm(void)
 {
 	struct sigaction action = { .sa_handler = on_control, .sa_flags = SA_RESTART };
-	int sock = pboot_self.seat.control, sig = pboot_self.death_signal;
+	int sig = pboot_self.death_signal, err;
 	sigset_t only;
 
 	sigemptyset(&action.sa_mask);
 	sigemptyset(&only);
 	sigaddset(&only, sig);
-	if (sigaction(sig, &action, NULL) < 0 || fcntl(sock, F_SETSIG, sig) < 0 ||
-	    fcntl(sock, F_SETOWN, getpid()) < 0 ||
-	    fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_ASYNC) < 0)
+	if (sigaction(sig, &action, NULL) < 0)
 		return errno;
+	err = ask_for_signal();
+	if (err)
+		return err;
+	pboot_self.armed = true;
 	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 	raise(sig); /* the keeper may have gone before O_ASYNC was set */
 	return 0;

@@ -10,6 +10,7 @@ struct pboot_rank {
 	bool alone;		/* no keeper: the only rank, and it started by itself */
 	bool direct;
 	int death_signal;
+	bool armed;		/* the keeper's death raises death_signal */
 	bool reconnected;	/* the control socket was lost and opened by name */
 	unsigned fetched;	/* files from the keeper */
 	unsigned missing;	/* of these, inherited ones that were lost */

@@ -1,10 +1,12 @@
 /* What ranks say, over the socket they were born with or over one they opened by name. */
 #include "bootstrap/pboot_descend.h"
 #include "bootstrap/pboot_keeper.h"
+#include "bootstrap/pboot_settings.h"
 
 #include "runtime/util/clock.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -87,13 +89,20 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 
 /*
  * End of file: every process that held the rank's end has closed it.  That is no death: waitpid
- * tells of our child's, and pidfd or a look at intervals of another's.
+ * tells of our child's, and pidfd or a look at intervals of another's.  A rank whose client has
+ * closed what it did not know is told to open another; a program that it runs instead is not.
  */
 static void
-serve_end_of_file(struct pboot_keeper_rank *self)
+serve_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
 {
+	struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	int sig = pboot_settings_death_signal();
+
 	close(self->control);
 	self->control = -1;
+	if (self->init_pid != 0 && keeper->listener >= 0 && pboot_rules_at_work(&keeper->rules, rank) &&
+	    pboot_process_catches(self->init_pid, sig))
+		kill(self->init_pid, sig);
 }
 
 void
@@ -110,7 +119,7 @@ pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank)
 		serve_message(keeper, rank, &msg, extra.pid);
 	}
 	if (got == 0)
-		serve_end_of_file(&keeper->ranks[rank]);
+		serve_end_of_file(keeper, rank);
 }
 
 static bool

@@ -210,6 +210,8 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 		}
 	}
 	restore_origin(keeper);
+	if (!keeper->subreaper)	/* the launcher finds what a rank forked as long as the rank lives */
+		prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, keeper->origin->task_name, 0, 0, 0);
 	set_stdin(keeper, rank);
 	*seat_out = (struct pboot_seat) {
