@@ -30,6 +30,7 @@ static struct {
 	unsigned size, most, least;
 	char who[32], how[32], when[32];
 	unsigned delay_us;
+	int direct;			/* the program is its own launcher */
 } cell;
 
 static struct pt_matrix_page *page;
@@ -163,7 +164,11 @@ start_job(const char *program, const char *member)
 		setsid();
 	snprintf(size_text, sizeof size_text, "%u", cell.size);
 	snprintf(delay_text, sizeof delay_text, "%u", cell.delay_us);
-	if (chdir(directory) == 0 && setenv("TMPDIR", directory, 1) == 0)
+	if (chdir(directory) < 0 || setenv("TMPDIR", directory, 1) < 0)
+		_exit(98);
+	if (cell.direct && setenv("GASNET_PSHM_NODES", size_text, 1) == 0)
+		execl(member, member, cell.who, cell.how, cell.when, delay_text, (char *)NULL);
+	else
 		execl(program, program, "-n", size_text, member, cell.who, cell.how, cell.when,
 		      delay_text, (char *)NULL);
 	_exit(98);
@@ -431,7 +436,8 @@ read_cell(char **argv)
 	cell.least = (unsigned)atoi(argv[7]);
 	cell.pattern = argv[8];
 	cell.delay_us = delay_of(argv[1], argv[4]);
-	if (sscanf(cell.id, "n%u/%31[^/]/%31[^/]/%31[^/]", &cell.size, cell.who, cell.how,
+	cell.direct = cell.id[0] == 'd';
+	if (sscanf(cell.id + 1, "%u/%31[^/]/%31[^/]/%31[^/]", &cell.size, cell.who, cell.how,
 	           cell.when) != 4 || cell.size > PT_MATRIX_RANKS_MAX)
 		give_up("no such id");
 	if (getenv("PT_SLACK") && atoi(getenv("PT_SLACK")) > 0)

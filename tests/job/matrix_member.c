@@ -177,6 +177,7 @@ prepare(void)
 {
 	pthread_t thread;
 
+	alarm(LIMIT_S);
 	main_thread = pthread_self();
 	if (!chosen(rank) || (!is(how, "abort") && !is(how, "segv") && !is(how, "gexit-thread")))
 		return;
@@ -358,8 +359,8 @@ start(int *argc, char ***argv)
 	if (gex_Client_Init(&client, &ep, &tm, "MATRIX", argc, argv, 0) != GASNET_OK ||
 	    gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table) != GASNET_OK)
 		exit(98);
-	if (rank != gex_TM_QueryRank(tm) || size != gex_TM_QuerySize(tm))
-		exit(97);
+	rank = gex_TM_QueryRank(tm);
+	size = gex_TM_QuerySize(tm);
 	barrier();
 }
 
@@ -379,12 +380,12 @@ read_arguments(int argc, char **argv)
 {
 	const char *rank_text = getenv("PST_JOB_RANK"), *size_text = getenv("PST_JOB_SIZE");
 
-	if (argc != 5 || !rank_text || !size_text) {
-		fprintf(stderr, "usage: matrix WHO HOW WHEN DELAY_US, by penstock-run\n");
+	if (argc != 5) {
+		fprintf(stderr, "usage: matrix-member WHO HOW WHEN DELAY_US\n");
 		exit(96);
 	}
-	rank = (gex_Rank_t)atoi(rank_text);
-	size = (gex_Rank_t)atoi(size_text);
+	rank = rank_text ? (gex_Rank_t)atoi(rank_text) : 0;
+	size = size_text ? (gex_Rank_t)atoi(size_text) : 0;
 	who = argv[1];
 	how = argv[2];
 	when = argv[3];
@@ -400,14 +401,14 @@ main(int argc, char **argv)
 	size_t i;
 
 	read_arguments(argc, argv);
-	alarm(LIMIT_S);
-	prepare();
 	if (is(when, "before")) {
+		prepare();
 		before_init();
 		if (acts_in_main())
 			return 0;
 	}
 	start(&argc, &argv);
+	prepare();
 	for (i = 0; i < sizeof moments / sizeof *moments; i++)
 		if (is(moments[i].name, when))
 			moments[i].reach();

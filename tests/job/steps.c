@@ -301,6 +301,36 @@ do_system(const char *arg)
 		fail("system");
 }
 
+/* This process goes on as another program. */
+static void
+do_exec(const char *arg)
+{
+	fflush(stdout);
+	execl("/bin/sh", "sh", "-c", arg, (char *)NULL);
+	fail("exec");
+}
+
+/* Lines of 1 to 200 bytes, in pieces as they come. */
+static void
+do_burst(const char *arg)
+{
+	int i, count = atoi(arg);
+	char line[256];
+
+	for (i = 0; i < count; i++) {
+		int dots = (i * 37 + (int)job.rank) % 180, cut = (i * 13) % (dots + 1);
+		int len = snprintf(line, sizeof line, "%d %.*s.\n", i, dots,
+		    "................................................................"
+		    "................................................................"
+		    "................................................................");
+		int fd = i % 3 == 0 ? STDERR_FILENO : STDOUT_FILENO;
+
+		if (write(fd, line, (size_t)cut) != cut ||
+		    write(fd, line + cut, (size_t)(len - cut)) != len - cut)
+			fail("write");
+	}
+}
+
 static void
 do_close_all(const char *arg)
 {
@@ -392,6 +422,7 @@ static const struct step {
 	{ "kill", do_kill }, { "sleep", do_sleep }, { "spin", do_spin }, { "print", do_print },
 	{ "flush", do_flush }, { "child", do_child }, { "daemon", do_daemon },
 	{ "fork-exit", do_fork_exit }, { "system", do_system }, { "close-all", do_close_all },
+	{ "exec", do_exec }, { "burst", do_burst },
 	{ "ignore", do_ignore }, { "block-all", do_block_all }, { "note", do_note },
 	{ "part", do_part }, { "dump", do_dump }, { "read", do_read }, { "touch", do_touch },
 	{ "until", do_until },
