@@ -128,6 +128,22 @@ nothing_left()
 	[ -z "$(ls -A "$tmp/files")" ] || wrong "files left: $(ls -A "$tmp/files")"
 }
 
+uid=$(id -u)
+marked_files="/dev/shm/penstock-$uid $TMPDIR/penstock-$uid"
+
+# The segments of a job's making have the library's mark in their key.
+marked_segments() { awk '$1 ~ /^-?[0-9]+$/ && int($1 / 65536) == 20563 { print $2 }' /proc/sysvipc/shm; }
+
+# For a test that is alone: no shared memory of any kind is left.
+no_memory_left()
+{
+	for path in $marked_files; do
+		[ ! -e "$path" ] || wrong "left: $(ls -d "$path" "$path"/*)"
+	done
+	left=$(marked_segments)
+	[ -z "$left" ] || wrong "SysV segments left: $left"
+}
+
 expect_status() { [ "$status" = "$1" ] || wrong "status $status, expected $1"; }
 expect_failure() { [ "$status" != 0 ] || wrong "status 0, expected a failure"; }
 # Lines of output, sorted.
