@@ -125,6 +125,7 @@ nothing_left()
 			echo "$pid ($(tr '\0' ' ' <"/proc/$pid/cmdline"))"; done)"
 		kill -KILL $left 2>/dev/null
 	fi
+	rm -f "$tmp"/files/tsan.rodata.* # of ThreadSanitizer, in a process killed as it starts
 	[ -z "$(ls -A "$tmp/files")" ] || wrong "files left: $(ls -A "$tmp/files")"
 }
 
