@@ -1,24 +1,14 @@
 /*
- * The inline functions and macros of the headers, against a library of this
+ * The families of active messages in the headers, against a library of this
  * file's own that records what reaches it: each argument arrives once, where
- * it belongs, in every family and for every argument count; transfers are
- * served on the spot exactly where the table allows it.
+ * it belongs, in every family and for every argument count.
  *
- * C99 and C++11 alike.
+ * C99 and C++11 alike; inlines.c is the other half of the program.
  */
-#include <gasnet.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "families.h"
 
 #ifdef __cplusplus
-#define AS(type, x) (reinterpret_cast<type>(x))
-#define TO(type, x) (static_cast<type>(x))
 extern "C" {
-#else
-#define AS(type, x) ((type)(x))
-#define TO(type, x) ((type)(x))
 #endif
 
 static struct {
@@ -38,18 +28,17 @@ static struct {
 	int answer;
 } seen;
 
-static int failures;
+int failures;
 static int evaluations;
 
-static void
-check(int good, const char *what, int line)
+void
+check_at(int good, const char *what, const char *file, int line)
 {
 	if (!good) {
-		printf("families.c:%d: %s\n", line, what);
+		printf("%s:%d: %s\n", file, line, what);
 		failures++;
 	}
 }
-#define CHECK(cond) check((cond) ? 1 : 0, #cond, __LINE__)
 
 static int
 record(const char *call, unsigned nargs, const gex_AM_Arg_t *args)
@@ -164,7 +153,6 @@ psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 }
 
 /* Arguments, each of which counts how often it is evaluated. */
-static char source[64], target[64];
 static gex_Event_t event;
 
 static gex_AM_Arg_t
@@ -388,288 +376,6 @@ legacy_payload_came(int line)
 	}
 PSI_AM_EACH_COUNT(FAMILY)
 
-/* Waiting: the condition is looked at once when true, and steps are ended. */
-static int steps, ends;
-
-void
-psi_wait_step(struct psi_wait *wait)
-{
-	CHECK(wait->where != NULL && strstr(wait->where, "families.c:") != NULL);
-	steps++;
-}
-
-void
-psi_wait_end(struct psi_wait *wait)
-{
-	(void)wait;
-	ends++;
-}
-
-static void
-waits(void)
-{
-	int looks = 0, zero = 0;
-
-	GASNET_BLOCKUNTIL(++looks > 0);
-	CHECK(looks == 1 && steps == 0 && ends == 0);
-	if (looks)
-		GASNET_BLOCKUNTIL(++looks >= 5);
-	else
-		looks = -1;
-	CHECK(looks == 5 && steps == 3 && ends == 1);
-	GASNET_BLOCKUNTIL((void)zero, looks == 5);
-	CHECK(steps == 3 && ends == 1);
-}
-
-/* Events: the one that is already done never reaches the library. */
-static int event_calls;
-
-void
-psi_event_wait(gex_Event_t ev)
-{
-	event_calls += ev == AS(gex_Event_t, source);
-}
-
-int
-psi_event_test(gex_Event_t ev)
-{
-	event_calls += ev == AS(gex_Event_t, source);
-	return GASNET_ERR_NOT_READY;
-}
-
-int
-gasnet_AMPoll(void)
-{
-	event_calls += 100;
-	return GASNET_OK;
-}
-
-static void
-events(void)
-{
-	gex_Event_Wait(GEX_EVENT_INVALID);
-	CHECK(gex_Event_Test(GEX_EVENT_INVALID) == GASNET_OK);
-	CHECK(event_calls == 0);
-	gex_Event_Wait(AS(gex_Event_t, source));
-	CHECK(gex_Event_Test(AS(gex_Event_t, source)) == GASNET_ERR_NOT_READY);
-	CHECK(event_calls == 2);
-	CHECK(gasnet_try_syncnb_nopoll(GASNET_INVALID_HANDLE) == GASNET_OK);
-	CHECK(event_calls == 2);
-	CHECK(gasnet_try_syncnb(AS(gex_Event_t, source)) == GASNET_ERR_NOT_READY);
-	CHECK(event_calls == 103);
-}
-
-/* Transfers: rank 1 of 3 owns owner_base..+SEGMENT and is mapped at segment. */
-#define SEGMENT 256
-static unsigned char segment[SEGMENT + 16];
-static uintptr_t owner_base;
-static struct pst_peer peers[3];
-static struct pst_inline table;
-static uint64_t counts[2];
-static int copies, library_calls;
-static gex_Flags_t library_flags;
-
-const struct pst_inline *pst_inline_v1;
-#if GASNET_PAR
-__thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
-#endif
-
-static void
-copy(void *dst, const void *from, size_t nbytes)
-{
-	copies++;
-	memcpy(dst, from, nbytes);
-}
-
-int
-psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-	    gex_Flags_t flags)
-{
-	(void)tm, (void)rank, (void)dest, (void)src, (void)nbytes;
-	library_flags = flags;
-	library_calls++;
-	return 31;
-}
-
-int
-psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
-	    gex_Flags_t flags)
-{
-	(void)tm, (void)rank, (void)src;
-	library_flags = flags;
-	library_calls++;
-	memset(dest, 0, nbytes);
-	return 32;
-}
-
-void
-psi_rma_value_bad(size_t nbytes)
-{
-	printf("families.c: a value of %u bytes\n", TO(unsigned, nbytes));
-	abort();
-}
-
-static void
-map_peers(void)
-{
-#if GASNET_PAR
-	psi_counts_self = counts;
-#endif
-	owner_base = UINT64_C(0x7fff00001000);
-	peers[1].base = owner_base;
-	peers[1].size_bytes = SEGMENT;
-	peers[1].offset = AS(uintptr_t, segment) - owner_base;
-	table.abi = PSI_INLINE_ABI;
-	table.size_bytes = sizeof(table);
-	table.job_tm = AS(gex_TM_t, target);
-	table.job_size = 3;
-	table.peers = peers;
-	table.copy = copy;
-	table.counts = counts;
-	pst_inline_v1 = &table;
-}
-
-static unsigned char *
-at(size_t offset)
-{
-	return AS(unsigned char *, owner_base + offset);
-}
-
-/* One put and one get of a size, both ways of knowing the size. */
-static void
-transfer(gex_TM_t tm, size_t offset, size_t nbytes)
-{
-	static unsigned char out[SEGMENT + 2], in[SEGMENT + 2];
-	size_t i;
-
-	for (i = 0; i < sizeof(out); i++)
-		out[i] = TO(unsigned char, i * 7 + nbytes + 1);
-	memset(segment, 0xee, sizeof(segment));
-	memset(in, 0xdd, sizeof(in));
-	counts[PSI_RMA_COUNT_PUTS] = counts[PSI_RMA_COUNT_GETS] = 0;
-	CHECK(gex_RMA_PutBlocking(tm, 1, at(offset), out, nbytes, 0) == 0);
-	CHECK(memcmp(segment + offset, out, nbytes) == 0);
-	CHECK(segment[offset + nbytes] == 0xee);
-	CHECK(offset == 0 || segment[offset - 1] == 0xee);
-	CHECK(gex_RMA_GetBlocking(tm, in + 1, 1, at(offset), nbytes, 0) == 0);
-	CHECK(memcmp(in + 1, out, nbytes) == 0 && in[0] == 0xdd && in[nbytes + 1] == 0xdd);
-}
-
-static void
-transfers(void)
-{
-	gex_TM_t team = AS(gex_TM_t, target);
-	size_t nbytes;
-
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 31);
-	CHECK(library_calls == 1);
-	map_peers();
-	for (nbytes = 0; nbytes <= SEGMENT; nbytes++) {
-		transfer(team, 0, nbytes);
-		transfer(PSI_TM_LEGACY, SEGMENT - nbytes, nbytes);
-	}
-	CHECK(library_calls == 1 && copies == 4 * (SEGMENT - PSI_RMA_SMALL_BYTES));
-
-	gasnet_put(1, at(8), "constants", 9);
-	CHECK(memcmp(segment + 8, "constants", 9) == 0);
-	gasnet_put_bulk(1, at(40), "constants", 9);
-	gasnet_get(target, 1, at(8), 9);
-	CHECK(memcmp(target, "constants", 9) == 0);
-	gasnet_get_bulk(target + 20, 1, at(40), 9);
-	CHECK(memcmp(target + 20, "constants", 9) == 0);
-	CHECK(library_calls == 1);
-
-	counts[PSI_RMA_COUNT_PUTS] = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
-	CHECK(library_calls == 2);
-}
-
-/* What the table does not allow goes to the library. */
-static void
-refusals(void)
-{
-	gex_TM_t team = AS(gex_TM_t, target);
-	gex_Flags_t plain = GEX_FLAG_IMMEDIATE | GEX_FLAG_PEER_NEVER_SELF |
-			    GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND;
-
-	library_calls = 0;
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, plain) == 0);
-	CHECK(library_calls == 0);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, GEX_FLAG_PEER_SEG_OFFSET) == 31);
-	CHECK(library_flags == GEX_FLAG_PEER_SEG_OFFSET);
-	CHECK(gex_RMA_PutBlocking(AS(gex_TM_t, source), 1, at(0), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 0, at(0), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 3, at(0), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, GEX_RANK_INVALID, at(0), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0) - 1, source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(SEGMENT - 7), source, 8, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, SEGMENT + 1, 0) == 31);
-	CHECK(gex_RMA_PutBlocking(team, 1, at(16), source, TO(size_t, -8), 0) == 31);
-	CHECK(gex_RMA_GetBlocking(team, source, 1, at(SEGMENT), 1, 0) == 32);
-	CHECK(library_calls == 10);
-}
-
-static void
-values(void)
-{
-	const gex_RMA_Value_t value = UINT64_C(0x8877665544332211);
-	gex_TM_t team = AS(gex_TM_t, target);
-	size_t nbytes;
-
-	for (nbytes = 1; nbytes <= SIZEOF_GEX_RMA_VALUE_T; nbytes++) {
-		gex_RMA_Value_t low = value << (64 - 8 * nbytes) >> (64 - 8 * nbytes);
-
-		memset(segment, 0xee, sizeof(segment));
-		CHECK(gex_RMA_PutBlockingVal(team, 1, at(3), value, nbytes, 0) == 0);
-		CHECK(segment[2] == 0xee && segment[3 + nbytes] == 0xee);
-		CHECK(gex_RMA_GetBlockingVal(team, 1, at(3), nbytes, 0) == low);
-		gasnet_put_val(1, at(64), value, nbytes);
-		CHECK(memcmp(segment + 3, segment + 64, nbytes) == 0);
-		CHECK(gasnet_get_val(1, at(64), nbytes) == low);
-	}
-	CHECK(gex_RMA_PutBlockingVal(team, 1, at(0), 0x1234, 2, 0) == 0);
-	CHECK(gex_RMA_GetBlockingVal(team, 1, at(0), 2, 0) == 0x1234);
-	library_calls = 0;
-	CHECK(gex_RMA_GetBlockingVal(team, 2, at(0), 2, GEX_FLAG_IMMEDIATE) == 0);
-	CHECK(library_calls == 1 && library_flags == 0);
-}
-
-/* Codes keep their kind, and are constants of the preprocessor too. */
-#if GEX_OP_TO_FETCHING(GEX_OP_ADD) != GEX_OP_FADD || GEX_OP_TO_FETCHING(GEX_OP_CAS) != GEX_OP_FCAS
-#error "fetching codes"
-#endif
-#if GEX_OP_TO_NONFETCHING(GEX_OP_SWAP) != GEX_OP_SET || GEX_OP_CSWAP != GEX_OP_FCAS
-#error "non-fetching codes"
-#endif
-
-static void
-codes(void)
-{
-	gex_OP_t op;
-
-	for (op = GEX_OP_ADD; op <= GEX_OP_CAS; op <<= 1) {
-		gex_OP_t fetching = GEX_OP_TO_FETCHING(op);
-
-		CHECK(fetching > GEX_OP_USER_NC && GEX_OP_TO_FETCHING(fetching) == fetching);
-		CHECK(GEX_OP_TO_NONFETCHING(fetching) == op && GEX_OP_TO_NONFETCHING(op) == op);
-	}
-	CHECK(GEX_OP_TO_FETCHING(GEX_OP_GET) == GEX_OP_GET);
-}
-
-gex_EP_Index_t
-gex_EP_QueryIndex(gex_EP_t ep)
-{
-	return ep == GEX_EP_INVALID ? 0 : 2;
-}
-
-static void
-pairs(void)
-{
-	CHECK(gex_TM_Pair(GEX_EP_INVALID, 0) == PSI_TM_LEGACY);
-	CHECK(AS(uintptr_t, gex_TM_Pair(AS(gex_EP_t, source), 3)) == (3 << 16 | 2) * 2 + 1);
-}
-
 /* Not reached here, but referred to by what is. */
 const char PSI_LINK_CHECK[] = "", PSI_LINK_HEADERS[] = "", psi_mode_object[] = "";
 
@@ -682,13 +388,7 @@ int
 main(void)
 {
 	PSI_AM_EACH_COUNT(RUN)
-	waits();
-	events();
-	transfers();
-	refusals();
-	values();
-	codes();
-	pairs();
+	inlines();
 	if (failures)
 		printf("%d failures\n", failures);
 	return failures != 0;
