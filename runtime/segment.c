@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool attached_once;
@@ -144,7 +145,8 @@ static gex_Segment_t
 live(gex_Segment_t segment, const char *call)
 {
 	if (PSI_UNLIKELY(!segment))
-		psi_invalid(call, "GEX_SEGMENT_INVALID");
+		psi_fatal("%s: called with GEX_SEGMENT_INVALID; an endpoint has a segment after "
+		          "gex_Segment_Attach or gex_EP_BindSegment", call);
 	if (PSI_UNLIKELY(psi.checks) && segment->destroyed)
 		psi_fatal("%s: the segment was destroyed before; destroy it when nothing uses it any more",
 		          call);
@@ -231,6 +233,15 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 	return GASNET_OK;
 }
 
+/* MS_ASYNC does nothing but look. */
+static bool
+is_mapped(gex_Addr_t address, uintptr_t length)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)address & ~(page - 1);
+
+	return msync((void *)first, (uintptr_t)address + length - first, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
 int
 gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
                    uintptr_t length, gex_MK_t kind, gex_Flags_t flags)
@@ -260,6 +271,9 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 	}
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
+	if (!is_mapped(address, length))
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client's memory is not mapped in this "
+		                  "process; map it first");
 	segment = new_segment(client, address, length);
 	if (!segment)
 		return GASNET_ERR_RESOURCE;

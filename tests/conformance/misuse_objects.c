@@ -118,6 +118,15 @@ create_empty(void)
 	PT_EQ(gex_Segment_Create(&segment, pt.client, memory, 0, GEX_MK_HOST, 0), GASNET_ERR_BAD_ARG);
 }
 
+static void
+create_unmapped(void)
+{
+	gex_Segment_t segment;
+
+	PT_EQ(gex_Segment_Create(&segment, pt.client, (void *)4096, 4096, GEX_MK_HOST, 0),
+	      GASNET_ERR_BAD_ARG);
+}
+
 static void bind_again(void) { PT_EQ(gex_EP_BindSegment(pt.ep, client_segment(), 0), GASNET_ERR_BAD_ARG); }
 
 static void
@@ -182,6 +191,8 @@ notify_twice(void)
 }
 
 #define INIT   "gex_Client_Init: "
+#define NO_SEGMENT "called with GEX_SEGMENT_INVALID; an endpoint has a segment after gex_Segment_Attach " \
+	"or gex_EP_BindSegment"
 #define GIVEN  "; pass one that the library gave"
 #define BOUNDS "do not lie in the segment of rank 1, which is * bytes at 0x*; " \
 	"gex_EP_QueryBoundSegmentNB tells its bounds"
@@ -215,7 +226,7 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_AMRequestShort: told of 2 arguments, and given 1; the count stands before the arguments",
 	  0 },
 	{ "no_segment", PT_ALWAYS, 1, no_segment, "a question about no segment",
-	  "gex_Segment_QueryAddr: called with GEX_SEGMENT_INVALID" GIVEN, 0 },
+	  "gex_Segment_QueryAddr: " NO_SEGMENT, 0 },
 	{ "no_client", PT_ALWAYS, 1, no_client, "a question about no client",
 	  "gex_Client_QueryName: called with GEX_CLIENT_INVALID" GIVEN, 0 },
 	{ "no_endpoint", PT_ALWAYS, 1, no_endpoint, "a question about no endpoint",
@@ -229,7 +240,7 @@ static const struct pt_misuse cases[] = {
 	{ "translate_outside", PT_ALWAYS, 1, translate_outside, "a rank that is not in the team",
 	  "gex_TM_TranslateRankToJobrank: rank 1 does not exist, the team has 1; count from 0", 0 },
 	{ "destroy_none", PT_ALWAYS, 1, destroy_none, "no segment destroyed",
-	  "gex_Segment_Destroy: called with GEX_SEGMENT_INVALID" GIVEN, 0 },
+	  "gex_Segment_Destroy: " NO_SEGMENT, 0 },
 	{ "destroy_attached", PT_ALWAYS, 1, destroy_attached, "the attached segment destroyed",
 	  "gex_Segment_Destroy: a segment from gex_Segment_Attach lives as long as the job; leave it", 0 },
 	{ "destroy_flag", PT_ALWAYS, 1, destroy_flag, "flags where there are none",
@@ -239,6 +250,8 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "create_empty", PT_REFUSED, 1, create_empty, "a segment of no bytes",
 	  "gex_Segment_Create: the length must not be 0", 0 },
+	{ "create_unmapped", PT_REFUSED, 1, create_unmapped, "a segment over memory that is not mapped",
+	  "gex_Segment_Create: the client's memory is not mapped in this process; map it first", 0 },
 	{ "bind_again", PT_REFUSED, 1, bind_again, "a second segment bound",
 	  "gex_EP_BindSegment: the endpoint has a segment already", 0 },
 	{ "second_endpoint", PT_REFUSED, 1, second_endpoint, "a second endpoint",

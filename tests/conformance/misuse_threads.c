@@ -54,6 +54,15 @@ unlocks_elsewhere(void)
 }
 
 static void
+locks_garbage(void)
+{
+	gex_HSL_t garbage;
+
+	memset(&garbage, 0x5a, sizeof(garbage));
+	gex_HSL_Lock(&garbage);
+}
+
+static void
 destroys_held(void)
 {
 	gex_HSL_Lock(&lock);
@@ -132,6 +141,9 @@ static const struct pt_misuse cases[] = {
 	{ "unlocks_elsewhere", PT_THREADS, 1, unlocks_elsewhere, "a lock unlocked by another thread",
 	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
 	  0 },
+	{ "locks_garbage", PT_LOCKS, 1, locks_garbage, "a lock that was never initialised",
+	  "gex_HSL_Lock: Invalid argument; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
+	  "use no copy of it", 0 },
 	{ "destroys_held", PT_LOCKS, 1, destroys_held, "a lock destroyed while held",
 	  "gex_HSL_Destroy: the lock at 0x* is held; unlock it first", 0 },
 	{ "holds_twice", PT_DEBUG, 1, holds_twice, "a section without interrupts inside another",

@@ -1,10 +1,10 @@
 /* Copies: every way gives what memcpy gives and writes nothing beside it; the choice between them. */
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/util/copy.h"
+#include "tests/unit/main.h"
 
 enum { GUARD = 256, MOST = 3 * 1024 * 1024 };
 
@@ -100,19 +100,11 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("copy");
 	TCase *tests = tcase_create("copy");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, every_way_copies, 0, PSI_COPY_KINDS);
 	tcase_add_test(tests, psi_copy_copies);
 	tcase_add_test(tests, the_choice);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("copy", tests);
 }

@@ -1,7 +1,7 @@
 /* The runtime's core over a conduit that can little and refuses much. */
 #include "runtime/psi.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <string.h>
 
 static struct gex_EP_s ep;
@@ -173,20 +173,12 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("core");
 	TCase *tests = tcase_create("core");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_test(tests, without_claims_a_prepared_message_is_copied);
 	tcase_add_test(tests, a_refused_prepare_holds_nothing);
 	tcase_add_test(tests, a_refused_commit_stays_open);
 	tcase_add_test(tests, a_barrier_without_room_asks_for_it);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("core", tests);
 }

@@ -1,7 +1,7 @@
 /* The rules by which a job ends: which cause wins, when SIGQUIT and SIGKILL are due. */
 #include "bootstrap/pboot_exit_rules.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -317,10 +317,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("exit rules");
 	TCase *tests = tcase_create("rules");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, NULL);
 	tcase_add_test(tests, a_job_of_plain_programs_ends_with_its_last);
@@ -341,10 +338,5 @@ main(void)
 	tcase_add_test(tests, failures_of_the_start_have_their_status);
 	tcase_add_test(tests, lengths_fit_in_two_seconds);
 	tcase_add_test(tests, the_user_chooses_the_grace);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run("exit rules", tests);
 }

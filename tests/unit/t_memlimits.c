@@ -1,5 +1,4 @@
 /* The largest segment: what is typed, what the host gives, and what comes out. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "runtime/settings.h"
 #include "runtime/util/oom.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/main.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -237,10 +237,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("memlimits");
 	TCase *tests = tcase_create("memlimits");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, syntax);
 	tcase_add_loop_test(tests, arithmetic, 0, sizeof table / sizeof *table);
@@ -252,10 +249,5 @@ main(void)
 	tcase_add_test(tests, environment_goes_before_the_client);
 	tcase_add_loop_exit_test(tests, bad_setting_ends_with_2, 2, 0, 4);
 	tcase_add_exit_test(tests, bad_client_text_ends_with_2, 2);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("memlimits", tests);
 }

@@ -1,9 +1,9 @@
 /* Messages through the operation table: contents, order, fullness, the list of active lanes. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/psmp_rig.h"
+#include "tests/unit/main.h"
 
 /* What the next message is to be; the handler compares. */
 struct expected {
@@ -455,10 +455,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp am");
 	TCase *tests = tcase_create("am");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, mediums_around_every_boundary, 0, KINDS);
 	tcase_add_loop_test(tests, mediums_of_every_size, 0, 2);
@@ -471,10 +468,5 @@ main(void)
 	tcase_add_loop_test(tests, quiet_lanes_are_dropped_and_found_again, 0, 4);
 	tcase_add_loop_test(tests, no_sender_starves_another, 0, 2);
 	tcase_add_loop_test(tests, handlers_answer, 0, 2);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp am", tests);
 }

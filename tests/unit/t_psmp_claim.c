@@ -1,9 +1,9 @@
 /* Buffers and claims: what is granted, where it lies, and that all comes back. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/psmp_rig.h"
+#include "tests/unit/main.h"
 
 enum { BUFFERS = PSMP_LARGE_COUNT + PSMP_SMALL_COUNT };
 
@@ -340,10 +340,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp claims");
 	TCase *tests = tcase_create("claims");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, granted_between_least_and_most, 0, 2);
 	tcase_add_loop_test(tests, exhausted_and_given_back, 0, 2);
@@ -351,10 +348,5 @@ main(void)
 	tcase_add_loop_test(tests, open_claims_delay_nobody, 0, 2);
 	tcase_add_loop_test(tests, refused_publish_keeps_the_claim, 0, 2);
 	tcase_add_loop_test(tests, any_mix_of_claims, 0, 6);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp claims", tests);
 }

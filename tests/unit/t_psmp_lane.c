@@ -1,10 +1,10 @@
 /* One lane alone: headers, lap numbers, positions and payload bytes across the wrap of 32 bits. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "smp-conduit/psmp_lane.h"
 #include "tests/unit/psmp_rig.h"
+#include "tests/unit/main.h"
 
 START_TEST(headers_keep_their_fields)
 {
@@ -307,10 +307,7 @@ int
 main(void)
 {
 	const int sizes = sizeof ring_sizes / sizeof *ring_sizes;
-	Suite *suite = suite_create("psmp lane");
 	TCase *tests = tcase_create("lane");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, headers_keep_their_fields);
 	tcase_add_test(tests, laps_tell_rounds_apart);
@@ -318,10 +315,5 @@ main(void)
 	tcase_add_loop_test(tests, room_comes_in_quarters, 0, sizes);
 	tcase_add_test(tests, reserved_places_are_kept);
 	tcase_add_loop_test(tests, payload_room_comes_back, 0, sizes);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp lane", tests);
 }

@@ -1,9 +1,9 @@
 /* Where things lie in the arena: nothing overlaps, all is aligned and within its bounds. */
-#include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "smp-conduit/psmp_shared.h"
+#include "tests/unit/main.h"
 
 enum { NETWORKS = 2, LANES_BYTES_MOST = 1024 * 1024 + 4096 };
 
@@ -132,18 +132,10 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp layout");
 	TCase *tests = tcase_create("layout");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, layout_for_every_count);
 	tcase_add_test(tests, lanes_only_shrink);
 	tcase_add_test(tests, groups_have_lines_of_their_own);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp layout", tests);
 }

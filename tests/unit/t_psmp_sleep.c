@@ -1,11 +1,11 @@
 /* Sleeping and waking: without a time bound, so that a wake-up that is lost hangs the test. */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/util/clock.h"
 #include "tests/unit/psmp_rig.h"
+#include "tests/unit/main.h"
 
 static void
 count(struct rig_rank *rank, const struct psi_arrival *got)
@@ -384,10 +384,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp sleep");
 	TCase *tests = tcase_create("sleep");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, arm_sees_what_is_there, 0, 4);
 	tcase_add_loop_test(tests, a_ring_after_the_ticket_counts, 0, 4);
@@ -398,10 +395,5 @@ main(void)
 	tcase_add_loop_test(tests, ring_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
 	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp sleep", tests);
 }

@@ -1,5 +1,4 @@
 /* Settings: strict parsing, where values come from, what is refused, what a wrong name is near. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +8,7 @@
 #include "runtime/settings_known.h"
 #include "runtime/util/settings_parse.h"
 #include "tests/unit/capture.h"
+#include "tests/unit/main.h"
 
 START_TEST(booleans_in_any_case)
 {
@@ -383,10 +383,7 @@ clear_environment(void)
 int
 main(void)
 {
-	Suite *suite = suite_create("settings");
 	TCase *tests = tcase_create("settings");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, clear_environment, NULL);
 	tcase_add_test(tests, booleans_in_any_case);
@@ -406,10 +403,5 @@ main(void)
 	tcase_add_test(tests, verbose_reports_each_setting_once);
 	tcase_add_test(tests, misspelt_names_are_warned_about_once);
 	tcase_add_test(tests, silent_ranks_wait_before_they_speak);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("settings", tests);
 }

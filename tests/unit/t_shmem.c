@@ -1,7 +1,7 @@
 /* Memory of segments. */
 #include "runtime/psi.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -45,16 +45,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("shmem");
 	TCase *tests = tcase_create("shmem");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, a_destroyed_segment_gives_its_pages_back);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("shmem", tests);
 }

@@ -1,5 +1,4 @@
-/* What a rank says and does when a signal ends it, or asks for a stack or a debugger. */
-#include <check.h>
+/* What a rank says and does when a signal ends it. */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,72 +14,8 @@
 #include "runtime/freeze.h"
 #include "runtime/signal_names.h"
 #include "runtime/signals.h"
-#include "tests/unit/capture.h"
-
-extern volatile int gasnet_frozen;
-
-static const char *segment;
-
-static bool
-covers(const void *address)
-{
-	return segment && (const char *)address >= segment && (const char *)address < segment + 8192;
-}
-
-static bool has_keeper = true;
-
-static bool
-note(const char *text, bool printed)
-{
-	char line[200];
-	int len = snprintf(line, sizeof line, "%s: %s\n", printed ? "noted" : "to be said", text);
-
-	if (has_keeper && write(STDERR_FILENO, line, (size_t)len) != len)
-		_exit(99);
-	return has_keeper;
-}
-
-static void
-leave(int code)
-{
-	_exit(code == 131 ? 42 : 43);
-}
-
-static void
-open_all(void)
-{
-	const struct psi_signals_hooks hooks = { covers, note, leave };
-
-	psi_backtrace_open(3);
-	psi_signals_open(3, "node7", &hooks);
-	psi_freeze_open(3, "node7");
-}
-
-static void
-touch_null(void)
-{
-	volatile uintptr_t nowhere = 0x10;
-
-	open_all();
-	*(volatile int *)nowhere = 1;
-}
-
-static void
-check_ended(const struct pt_child *child, int number)
-{
-	ck_assert_msg(WIFSIGNALED(child->status) && WTERMSIG(child->status) == number,
-		      "status %x, text %s", (unsigned)child->status, child->text);
-}
-
-static unsigned
-lines_of(const char *text)
-{
-	unsigned lines = 0;
-
-	for (; *text; text++)
-		lines += *text == '\n';
-	return lines;
-}
+#include "tests/unit/main.h"
+#include "tests/unit/signals_rig.h"
 
 START_TEST(lists_of_signals)
 {
@@ -117,9 +52,9 @@ START_TEST(segv_names_rank_host_signal_address)
 {
 	struct pt_child child;
 
-	pt_child_start(&child, touch_null);
+	pt_child_start(&child, rig_touch_null);
 	pt_child_end(&child);
-	check_ended(&child, SIGSEGV);
+	rig_check_ended(&child, SIGSEGV);
 	ck_assert_str_eq(child.text, "penstock: rank 3 (node7): ended by SIGSEGV (11) at address 0x10\n"
 			 "noted: at address 0x10\n");
 }
@@ -128,7 +63,7 @@ END_TEST
 static void
 call_abort(void)
 {
-	open_all();
+	rig_open_all();
 	abort();
 }
 
@@ -138,7 +73,7 @@ START_TEST(abort_is_told)
 
 	pt_child_start(&child, call_abort);
 	pt_child_end(&child);
-	check_ended(&child, SIGABRT);
+	rig_check_ended(&child, SIGABRT);
 	ck_assert_ptr_nonnull(strstr(child.text, "ended by SIGABRT (6)\n"));
 }
 END_TEST
@@ -146,7 +81,7 @@ END_TEST
 static void
 abort_after_words(void)
 {
-	open_all();
+	rig_open_all();
 	psi_signals_told();
 	abort();
 }
@@ -157,7 +92,7 @@ START_TEST(told_errors_are_not_told_again)
 
 	pt_child_start(&child, abort_after_words);
 	pt_child_end(&child);
-	check_ended(&child, SIGABRT);
+	rig_check_ended(&child, SIGABRT);
 	ck_assert_str_eq(child.text, "");
 }
 END_TEST
@@ -180,8 +115,8 @@ touch_segment_hole(void)
 {
 	char *hole = map_hole();
 
-	segment = hole;
-	open_all();
+	rig_segment = hole;
+	rig_open_all();
 	*(volatile char *)(hole + 5000) = 1;
 }
 
@@ -190,7 +125,7 @@ touch_other_hole(void)
 {
 	char *hole = map_hole();
 
-	open_all();
+	rig_open_all();
 	*(volatile char *)(hole + 5000) = 1;
 }
 
@@ -200,11 +135,11 @@ START_TEST(bus_error_on_segment_is_named)
 
 	pt_child_start(&child, touch_segment_hole);
 	pt_child_end(&child);
-	check_ended(&child, SIGBUS);
+	rig_check_ended(&child, SIGBUS);
 	ck_assert_ptr_nonnull(strstr(child.text, ": no memory for a page of the segment\n"));
 	pt_child_start(&child, touch_other_hole);
 	pt_child_end(&child);
-	check_ended(&child, SIGBUS);
+	rig_check_ended(&child, SIGBUS);
 	ck_assert_ptr_null(strstr(child.text, "no memory"));
 }
 END_TEST
@@ -221,7 +156,7 @@ overflow_stack(int depth)
 static void
 overflow(void)
 {
-	open_all();
+	rig_open_all();
 	overflow_stack(0);
 }
 
@@ -231,7 +166,7 @@ START_TEST(stack_overflow_is_told)
 
 	pt_child_start(&child, overflow);
 	pt_child_end(&child);
-	check_ended(&child, SIGSEGV);
+	rig_check_ended(&child, SIGSEGV);
 	ck_assert_ptr_nonnull(strstr(child.text, "ended by SIGSEGV"));
 }
 END_TEST
@@ -250,7 +185,7 @@ fail_in_threads(void)
 	pthread_t threads[8];
 	int i;
 
-	open_all();
+	rig_open_all();
 	for (i = 0; i < 8; i++)
 		pthread_create(&threads[i], NULL, fail_in_thread, NULL);
 	for (i = 0; i < 8; i++)
@@ -263,15 +198,15 @@ START_TEST(one_line_of_many_failing_threads)
 
 	pt_child_start(&child, fail_in_threads);
 	pt_child_end(&child);
-	check_ended(&child, SIGFPE);
-	ck_assert_uint_eq(lines_of(child.text), 2);  /* and the note */
+	rig_check_ended(&child, SIGFPE);
+	ck_assert_uint_eq(rig_lines_of(child.text), 2);  /* and the note */
 }
 END_TEST
 
 static void
 wait_for_signal(void)
 {
-	open_all();
+	rig_open_all();
 	if (write(STDERR_FILENO, "ready\n", 6) == 6)
 		pause();
 }
@@ -284,7 +219,7 @@ START_TEST(terminate_from_the_parent_is_quiet)
 	pt_child_expect(&child, "ready\n");
 	kill(child.pid, SIGTERM);
 	pt_child_end(&child);
-	check_ended(&child, SIGTERM);
+	rig_check_ended(&child, SIGTERM);
 	ck_assert_str_eq(child.text, "ready\n");
 }
 END_TEST
@@ -303,14 +238,14 @@ text_of_hangup(bool with_keeper)
 	static struct pt_child child;
 	struct pt_child other;
 
-	has_keeper = with_keeper;
+	rig_has_keeper = with_keeper;
 	pt_child_start(&child, wait_for_signal);
 	pt_child_expect(&child, "ready\n");
 	target = child.pid;
 	pt_child_start(&other, kill_target);
 	pt_child_end(&other);
 	pt_child_end(&child);
-	check_ended(&child, SIGHUP);
+	rig_check_ended(&child, SIGHUP);
 	return child.text;
 }
 
@@ -355,13 +290,13 @@ static void
 handler_before(void)
 {
 	signal(SIGSEGV, own_handler);
-	touch_null();
+	rig_touch_null();
 }
 
 static void
 handler_after(void)
 {
-	open_all();
+	rig_open_all();
 	signal(SIGSEGV, own_handler);
 	raise(SIGSEGV);
 }
@@ -370,7 +305,7 @@ static void
 ignored_before(void)
 {
 	signal(SIGHUP, SIG_IGN);
-	open_all();
+	rig_open_all();
 	raise(SIGHUP);
 	_exit(7);
 }
@@ -390,7 +325,7 @@ END_TEST
 static void
 give_back_then_raise(void)
 {
-	open_all();
+	rig_open_all();
 	psi_signals_close();
 	raise(SIGSEGV);
 }
@@ -403,174 +338,23 @@ START_TEST(spared_signals_are_left_alone)
 
 	for (i = 0; i < sizeof spare / sizeof *spare; i++) {
 		setenv("GASNET_NO_CATCH_SIGNAL", spare[i], 1);
-		pt_child_start(&child, touch_null);
+		pt_child_start(&child, rig_touch_null);
 		pt_child_end(&child);
-		check_ended(&child, SIGSEGV);
+		rig_check_ended(&child, SIGSEGV);
 		ck_assert_str_eq(child.text, "");
 	}
 	unsetenv("GASNET_NO_CATCH_SIGNAL");
 	pt_child_start(&child, give_back_then_raise);
 	pt_child_end(&child);
-	check_ended(&child, SIGSEGV);
+	rig_check_ended(&child, SIGSEGV);
 	ck_assert_str_eq(child.text, "");
-}
-END_TEST
-
-START_TEST(backtrace_of_this_rank_only)
-{
-	static const struct { const char *on, *ranks; bool printed; } cases[] = {
-		{ "1", "*", true }, { "1", "0,2-4", true }, { "1", "0-2", false }, { "0", "*", false },
-	};
-	struct pt_child child;
-	size_t i;
-
-	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		setenv("GASNET_BACKTRACE", cases[i].on, 1);
-		setenv("GASNET_BACKTRACE_NODES", cases[i].ranks, 1);
-		pt_child_start(&child, touch_null);
-		pt_child_end(&child);
-		check_ended(&child, SIGSEGV);
-		ck_assert_msg((lines_of(child.text) > 4) == cases[i].printed, "%s", child.text);
-	}
-}
-END_TEST
-
-static void
-raise_usr1_twice(void)
-{
-	open_all();
-	raise(SIGUSR1);
-	raise(SIGUSR1);
-	_exit(5);
-}
-
-START_TEST(stack_on_request)
-{
-	struct pt_child child;
-	const char *first;
-
-	setenv("GASNET_BACKTRACE_SIGNAL", "SIGUSR1", 1);
-	pt_child_start(&child, raise_usr1_twice);
-	pt_child_end(&child);
-	ck_assert(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 5);
-	first = strstr(child.text, "rank 3 (node7): stack at SIGUSR1\n");
-	ck_assert_ptr_nonnull(first);
-	ck_assert_ptr_nonnull(strstr(first + 1, "rank 3 (node7): stack at SIGUSR1\n"));
-	ck_assert_uint_gt(lines_of(child.text), 6);
-}
-END_TEST
-
-static void
-freeze_by_signal(void)
-{
-	open_all();
-	raise(SIGUSR2);
-	_exit(6);
-}
-
-/* Thaws after a while what waits meanwhile, as a debugger would: unseen by TSan. */
-__attribute__((no_sanitize("thread"))) static void *
-thaw(void *arg)
-{
-	(void)arg;
-	gasnett_nsleep(300000000);
-	gasnet_frozen = 1;
-	return NULL;
-}
-
-static void
-freeze_and_thaw(void)
-{
-	pthread_t thread;
-	gasnett_tick_t start = gasnett_ticks_now();
-
-	pthread_create(&thread, NULL, thaw, NULL);
-	open_all();
-	pthread_join(thread, NULL);
-	_exit(gasnett_ticks_to_ns(gasnett_ticks_now() - start) >= 300000000 ? 6 : 1);
-}
-
-static void
-freeze_on_error(void)
-{
-	pthread_t thread;
-
-	open_all();
-	pthread_create(&thread, NULL, thaw, NULL);
-	raise(SIGABRT);
-}
-
-START_TEST(freezing)
-{
-	struct pt_child child;
-
-	setenv("GASNET_FREEZE_SIGNAL", "USR2", 1);
-	pt_child_start(&child, freeze_by_signal);
-	pt_child_expect(&child, "frozen for a debugger: gdb -p ");
-	ck_assert_int_eq(waitpid(child.pid, &child.status, WNOHANG), 0);
-	kill(child.pid, SIGKILL);
-	pt_child_end(&child);
-	setenv("GASNET_FREEZE", "1", 1);
-	pt_child_start(&child, freeze_and_thaw);
-	pt_child_end(&child);
-	ck_assert(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 6);
-	setenv("GASNET_FREEZE", "0", 1);
-	setenv("GASNET_FREEZE_ON_ERROR", "1", 1);
-	pt_child_start(&child, freeze_on_error);
-	pt_child_end(&child);
-	check_ended(&child, SIGABRT);
-	ck_assert_ptr_nonnull(strstr(child.text, "gasnet_frozen"));
-}
-END_TEST
-
-static int
-user_way(int fd)
-{
-	return write(fd, "user's stack\n", 13) != 13;
-}
-
-static void
-user_trace(void)
-{
-	gasnett_backtrace_user.name = "MINE";
-	gasnett_backtrace_user.fnp = user_way;
-	gasnett_backtrace_user.threadsupport = getenv("PT_THREADS") != NULL;
-	psi_backtrace_open(3);
-	_exit(gasnett_print_backtrace(STDERR_FILENO) == 0 ? 4 : 1);
-}
-
-START_TEST(user_defined_way)
-{
-	struct pt_child child;
-
-	setenv("GASNET_BACKTRACE_TYPE", "mine", 1);
-	setenv("PT_THREADS", "1", 1);
-	pt_child_start(&child, user_trace);
-	pt_child_end(&child);
-	ck_assert_int_eq(WEXITSTATUS(child.status), 4);
-	ck_assert_str_eq(child.text, "user's stack\n");
-	unsetenv("PT_THREADS");
-	pt_child_start(&child, user_trace);
-	pt_child_end(&child);
-	ck_assert_int_eq(WEXITSTATUS(child.status), 1);
-	setenv("GASNET_BACKTRACE_MT", "0", 1);
-	pt_child_start(&child, user_trace);
-	pt_child_end(&child);
-	ck_assert_int_eq(WEXITSTATUS(child.status), 4);
-	setenv("GASNET_BACKTRACE_TYPE", "theirs", 1);
-	pt_child_start(&child, user_trace);
-	pt_child_end(&child);
-	ck_assert_int_eq(WEXITSTATUS(child.status), 2);
 }
 END_TEST
 
 int
 main(void)
 {
-	Suite *suite = suite_create("signals");
 	TCase *tests = tcase_create("signals");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, lists_of_signals);
@@ -587,14 +371,5 @@ main(void)
 	tcase_add_test(tests, quit_leaves_quietly);
 	tcase_add_loop_test(tests, handlers_of_the_client_stay, 0, 3);
 	tcase_add_test(tests, spared_signals_are_left_alone);
-	tcase_add_test(tests, backtrace_of_this_rank_only);
-	tcase_add_test(tests, stack_on_request);
-	tcase_add_test(tests, freezing);
-	tcase_add_test(tests, user_defined_way);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("signals", tests);
 }

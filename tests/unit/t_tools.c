@@ -1,5 +1,4 @@
 /* gasnet_tools.h: time, sleeping, and the texts and numbers of the platform. */
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <time.h>
 
 #include "gasnet_tools.h"
+#include "tests/unit/main.h"
 
 #if GASNETT_PAGESIZE != 1 << GASNETT_PAGESHIFT || GASNETT_MAX_THREADS < 1
 #error "constants that must work in the preprocessor do not"
@@ -165,10 +165,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("tools");
 	TCase *tests = tcase_create("tools");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, ticks_are_the_clock);
@@ -180,10 +177,5 @@ main(void)
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, platform);
 	tcase_add_test(tests, source_lines);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("tools", tests);
 }

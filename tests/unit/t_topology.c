@@ -1,11 +1,11 @@
 /* CPUs and quotas as /proc and /sys tell them, and when ranks are too many for them. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/util/cgroup.h"
 #include "runtime/topology.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/main.h"
 
 #define V1_MOUNT "40 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
 #define V2_MOUNT "41 31 0:38 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
@@ -176,10 +176,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("topology");
 	TCase *tests = tcase_create("topology");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, lists_of_cpus);
@@ -191,10 +188,5 @@ main(void)
 	tcase_add_test(tests, no_group_for_the_controller);
 	tcase_add_test(tests, crowded_where_all_share);
 	tcase_add_test(tests, crowded_where_ranks_are_bound);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("topology", tests);
 }
