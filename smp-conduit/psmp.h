@@ -92,6 +92,7 @@ void psmp_want(struct psi_port *port, uint32_t peer);
 
 /* psmp_fence.c */
 bool psmp_fence_register(const struct psi_services *services);
+void psmp_fence_settle(void);   /* by two processes at least, when all have registered */
 void psmp_fence_others(void);
 
 extern const struct psi_conduit_ops psmp_ops;

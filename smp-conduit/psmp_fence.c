@@ -7,6 +7,7 @@
 #include "runtime/util/deny.h"
 #include "runtime/util/fence.h"
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,29 @@ psmp_fence_register(const struct psi_services *services)
 	(void)services;
 	return false;
 #endif
+}
+
+/*
+ * The kernel notes for each CPU whether the memory map in use there is registered, and does so when
+ * the CPU changes maps.  A CPU that a process left idle before it registered still has its map, so
+ * the process comes back there without a change, and membarrier passes the CPU over: fences that do
+ * not happen, so messages that wake nobody.  (Seen with Linux 6.18.)  A process that runs on every
+ * CPU once makes each change maps, but for those that have its own.
+ */
+void
+psmp_fence_settle(void)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	cpu_set_t before, one;
+
+	if (sched_getaffinity(0, sizeof before, &before) != 0)
+		return;
+	for (unsigned cpu = 0; cpu < (unsigned long)cpus && cpu < CPU_SETSIZE; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof one, &one);         /* fails where nobody may run */
+	}
+	sched_setaffinity(0, sizeof before, &before);
 }
 
 void

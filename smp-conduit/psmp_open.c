@@ -223,6 +223,11 @@ connect_conduit(struct psi_conduit *conduit)
 	conduit->senders_fence = !registered || !roomy;
 	conduit->fence_reason = !registered ? "no membarrier"
 	                        : !roomy ? "more ranks than CPUs" : "membarrier";
+	if (!conduit->senders_fence) {
+		if (conduit->job.host_index[conduit->job.place] < 2)
+			psmp_fence_settle();
+		services->agree_least(true);    /* before anybody sends */
+	}
 	return PSI_OK;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { PATTERN_STARTS = 4096 };
 
@@ -154,6 +156,20 @@ open_ranks(struct rig *rig, const struct rig_options *options, pthread_t *thread
 	opening = NULL;
 }
 
+/* What ranks do for each other, all of them being this process. */
+static void
+settle_fences(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		psmp_fence_settle();
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		die("no process");
+}
+
 static void *
 must(void *memory)
 {
@@ -179,6 +195,7 @@ rig_open(const struct rig_options *options)
 	}
 	threads = must(calloc(rig->ranks, sizeof *threads));
 	open_ranks(rig, options, threads);
+	settle_fences();
 	free(threads);
 	return rig;
 }
