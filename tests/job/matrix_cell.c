@@ -26,7 +26,7 @@
 enum { BOUND_MS = 2000, START_MS = 20000, STOP_MS = 300 };
 
 static struct {
-	const char *id, *status, *pattern;
+	const char *id, *seed, *status, *pattern;
 	unsigned size, most, least;
 	char who[32], how[32], when[32];
 	unsigned delay_us;
@@ -420,7 +420,8 @@ report(void)
 		printf("ok %s %u ms\n", cell.id, took);
 		return;
 	}
-	printf("WRONG %s: %sstatus %d after %u ms\n", cell.id, wrong, job_status, took);
+	printf("WRONG %s (seed %s): %sstatus %d after %u ms\n", cell.id, cell.seed, wrong, job_status,
+	       took);
 	if (got > 0) {
 		text[got] = '\0';
 		printf("%s", text);
@@ -431,6 +432,7 @@ static void
 read_cell(char **argv)
 {
 	cell.id = argv[4];
+	cell.seed = argv[1];
 	cell.status = argv[5];
 	cell.most = (unsigned)atoi(argv[6]);
 	cell.least = (unsigned)atoi(argv[7]);
