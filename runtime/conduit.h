@@ -18,6 +18,7 @@
 #define PSI_CONDUIT_H
 
 #include "runtime/counters.h"
+#include "runtime/memory_kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,6 +128,13 @@ struct psi_attributes {
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 };
 
+/* Where a part of shared memory is mapped here, in whole pages, and what it is for. */
+struct psi_memory_part {
+	enum psi_memory_kind kind;
+	void *base;
+	size_t len_bytes;
+};
+
 /* Conduit to runtime. */
 struct psi_conduit_ops {
 	uint32_t abi, size_bytes;
@@ -230,6 +238,8 @@ struct psi_conduit_ops {
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
 	/* Queue states, several lines, for a hang report; may be called at any moment. */
 	void (*dump)(struct psi_port *port, void (*line)(const char *text));
+	/* Part number i of the memory that this conduit shares with its peers; false past the last. */
+	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);
 	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of
 	 * what they can take, since pages are taken when first used.  Pure, needs no open.  0: that
 	 * many endpoints are too many, or there are no queues. */

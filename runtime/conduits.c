@@ -91,6 +91,11 @@ static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	if (text_bytes)
 		text[0] = '\0';
 }
+static bool no_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
+{
+	(void)conduit, (void)i, (void)part_out;
+	return false;
+}
 static size_t no_queue_bytes(uint32_t endpoints)
 {
 	(void)endpoints;
@@ -106,7 +111,7 @@ static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)p
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
-	X(dump, no_dump) X(queue_bytes, no_queue_bytes)
+	X(dump, no_dump) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1

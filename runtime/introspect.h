@@ -5,6 +5,9 @@
 #ifndef PSI_INTROSPECT_H
 #define PSI_INTROSPECT_H
 
+#include "runtime/memory_kinds.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,5 +29,15 @@ void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
 
 /* The settings as a document, in Markdown; the same everywhere, whatever the environment. */
 void psi_introspect_settings_doc(FILE *out);
+
+const char *psi_memory_name(enum psi_memory_kind kind);
+
+struct psi_memory_use {
+	uint64_t mapped_bytes;
+	uint64_t pss_bytes;	/* pages that are there, each divided by the processes that have it */
+};
+
+/* Of this rank, now; of a job that is open.  False if the kernel does not tell. */
+bool psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS]);
 
 #endif

@@ -182,6 +182,18 @@ new_port(const struct psmp_layout *layout)
 	return &memory->port;
 }
 
+/* A page lies near the CPU that writes to it first: the block that this rank polls lies near it. */
+static void
+touch_own(const struct psi_port *port)
+{
+	unsigned char *at = (unsigned char *)port->shared;
+	size_t offset;
+
+	for (offset = 0; offset < port->conduit->layout.controls; offset += PSMP_PAGE_BYTES)
+		atomic_fetch_or_explicit((_Atomic unsigned char *)(at + offset), 0,
+		                         memory_order_relaxed);
+}
+
 static int
 port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_port **port_out)
 {
@@ -197,6 +209,7 @@ port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_p
 	port->counts = conduit->job.counts;
 	port->place = conduit->job.host_index[place];
 	port->shared = psmp_shared_of(conduit, port->place);
+	touch_own(port);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		for (uint32_t peer = 0; peer < conduit->layout.places; peer++)
 			set_up_lane(port, network, peer,
@@ -285,6 +298,32 @@ dump(struct psi_port *port, void (*line)(const char *text))
 	}
 }
 
+/* The header, then three parts for each region. */
+static bool
+parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
+{
+	const struct psmp_layout *layout = &conduit->layout;
+	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
+	static const enum psi_memory_kind kinds[] = {
+		PSI_MEMORY_CONTROL, PSI_MEMORY_QUEUES, PSI_MEMORY_BUFFERS,
+	};
+	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
+	size_t from = part ? ends[part - 1] : 0;
+
+	if (i == 0) {
+		*part_out = (struct psi_memory_part){ PSI_MEMORY_CONTROL, conduit->arena,
+		                                      layout->header_bytes };
+		return true;
+	}
+	if (region >= layout->places)
+		return false;
+	*part_out = (struct psi_memory_part){
+		kinds[part], conduit->arena + psmp_layout_region(layout, region) + from,
+		ends[part] - from,
+	};
+	return true;
+}
+
 static size_t
 queue_bytes(uint32_t endpoints)
 {
@@ -316,5 +355,6 @@ const struct psi_conduit_ops psmp_ops = {
 	.want = psmp_want,
 	.describe = describe,
 	.dump = dump,
+	.parts = parts,
 	.queue_bytes = queue_bytes,
 };

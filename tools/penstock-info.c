@@ -12,18 +12,21 @@
 #include "bootstrap/launcher.h"
 #include "penstock.h"
 #include "runtime/introspect.h"
+#include "tools/memory_job.h"
 
-enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN };
+enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
+	"       penstock-info --memory [-n RANKS] [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
 	"  -g, --group GROUP   only version, conduit, setting, limit, topology or feature\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
+	"      --memory        what a job of that many ranks takes, by part: starts one\n"
 	"      --clean         remove shared memory of this user's jobs that were killed whole\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -33,6 +36,7 @@ static const struct option options[] = {
 	{ "group", required_argument, NULL, 'g' },
 	{ "csv", no_argument, NULL, 'c' },
 	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
+	{ "memory", no_argument, NULL, OPT_MEMORY },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -150,7 +154,7 @@ main(int argc, char **argv)
 {
 	struct view view = { NULL, NULL, false };
 	uint32_t ranks = 1;
-	bool document = false;
+	bool document = false, memory = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "n:g:chV", options, NULL)) != -1) {
@@ -159,6 +163,7 @@ main(int argc, char **argv)
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
 		case OPT_SETTINGS_MD: document = true; break;
+		case OPT_MEMORY: memory = true; break;
 		case OPT_CLEAN: return clean();
 		case 'h': fputs(usage, stdout); return finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return finish();
@@ -169,6 +174,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "penstock-info: unexpected argument: %s\n%s", argv[optind], usage);
 		return BAD_INPUT;
 	}
+	if (memory)
+		memory_job(ranks, view.csv);
 	if (document) {
 		psi_introspect_settings_doc(stdout);
 		return finish();
