@@ -66,7 +66,7 @@ int pboot_open(struct pboot_job *job_out);
  */
 void *pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out);
 void *pboot_range_map(unsigned file, uint64_t key, size_t len_bytes);
-void pboot_range_unmap(void *base, size_t len_bytes);
+void pboot_range_unmap(void *base, uint64_t key, size_t len_bytes);
 
 /* strerror, where, and what to do about it.  Returns text. */
 const char *pboot_range_lack(int err, char text[PBOOT_LACK_BYTES]);

@@ -39,14 +39,15 @@ await_file(int sock, int *fd_out)
 	return 0;
 }
 
+/* fd -1: none goes along. */
 static int
-fetch(unsigned number, int *fd_out)
+ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 {
 	int err = pboot_control_secure();
 
 	if (!err)
-		err = pboot_wire_send(pboot_self.seat.control, PBOOT_MSG_FETCH,
-		    pboot_self.seat.rank, (int)number, NULL);
+		err = pboot_wire_send_fd(pboot_self.seat.control, kind, pboot_self.seat.rank,
+		    (int)number, fd);
 	if (!err)
 		err = await_file(pboot_self.seat.control, fd_out);
 	pboot_self.fetched += !err;
@@ -72,11 +73,13 @@ take_inherited(struct pboot_file *file)
 static int
 take(unsigned number)
 {
-	int fd = take_inherited(&pboot_self.seat.files[number]), err;
+	int fd = -1, err;
 
+	if (number < PBOOT_FILES(pboot_self.seat.size))
+		fd = take_inherited(&pboot_self.seat.files[number]);
 	if (fd >= 0)
 		return fd;
-	err = fetch(number, &fd);
+	err = ask(PBOOT_MSG_FETCH, number, -1, &fd);
 	return err ? -err : fd;
 }
 
@@ -101,12 +104,28 @@ pboot_file_take(unsigned number)
 {
 	int fd;
 
-	if (number >= PBOOT_FILES(pboot_self.seat.size))
+	if (number >= PBOOT_FILES_ALL(pboot_self.seat.size))
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
 	fd = pboot_self.alone ? take_own(&pboot_self.seat.files[number]) : take(number);
 	pthread_mutex_unlock(&lock);
 	return fd;
+}
+
+int
+pboot_file_store(int fd)
+{
+	int err = 0, answer = -1;
+
+	pthread_mutex_lock(&lock);
+	if (pboot_self.alone)
+		pboot_self.seat.files[PBOOT_FILE_HUGE(1, 0)].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	else
+		err = ask(PBOOT_MSG_STORE, 0, fd, &answer);
+	pthread_mutex_unlock(&lock);
+	if (answer >= 0)
+		close(answer);
+	return err;
 }
 
 void

@@ -56,11 +56,13 @@ allocate(struct pboot_keeper *keeper)
 	struct pboot_rank_rule *rules = calloc(size, sizeof *rules);
 
 	keeper->ranks = calloc(size, sizeof *keeper->ranks);
-	keeper->files = calloc(PBOOT_FILES(size), sizeof *keeper->files);
+	keeper->files = calloc(PBOOT_FILES_ALL(size), sizeof *keeper->files);
 	keeper->polls = calloc(PBOOT_WATCHES(size), sizeof *keeper->polls);
 	keeper->watches = calloc(PBOOT_WATCHES(size), sizeof *keeper->watches);
 	if (!rules || !keeper->ranks || !keeper->files || !keeper->polls || !keeper->watches)
 		return false;
+	for (i = 0; i < PBOOT_FILES_ALL(size); i++)
+		keeper->files[i].fd = -1;
 	for (i = 0; i < size; i++) {
 		keeper->ranks[i].control = -1;
 		keeper->ranks[i].init_pidfd = -1;

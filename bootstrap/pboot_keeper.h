@@ -60,7 +60,7 @@ struct pboot_keeper {
 	bool cause_reported;
 	const char *file_kind;
 	struct pboot_store store;
-	struct pboot_file *files;	/* [PBOOT_FILES(size)] */
+	struct pboot_file *files;	/* [PBOOT_FILES_ALL(size)] */
 	struct pboot_rules rules;
 	struct pboot_keeper_rank *ranks;	/* [size] */
 	struct pboot_caller callers[PBOOT_CALLERS_MAX];

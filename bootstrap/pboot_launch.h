@@ -34,6 +34,9 @@ struct pboot_seat {
 /* The shared files: the board of barrier and exchange, the control arena, the segments. */
 enum { PBOOT_FILE_BOARD, PBOOT_FILE_FIRST_PUBLIC };
 #define PBOOT_FILES(size) ((size) + 2)
+/* Behind these, the files of huge pages that ranks make themselves (pboot_huge.h). */
+#define PBOOT_FILE_HUGE(size, rank) (PBOOT_FILES(size) + (rank))
+#define PBOOT_FILES_ALL(size) PBOOT_FILE_HUGE(size, size)
 
 /* Length of the board (pboot_board.c). */
 size_t pboot_board_bytes(uint32_t size);

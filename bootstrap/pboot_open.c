@@ -52,10 +52,10 @@ open_alone(void)
 	pboot_self.alone = true;
 	pboot_self.direct = true;
 	*seat = (struct pboot_seat) { .size = 1, .control = -1 };
-	seat->files = calloc(PBOOT_FILES(seat->size), sizeof *seat->files);
+	seat->files = calloc(PBOOT_FILES_ALL(seat->size), sizeof *seat->files);
 	if (!seat->files)
 		return ENOMEM;
-	for (i = 0; i < PBOOT_FILES(seat->size); i++)
+	for (i = 0; i < PBOOT_FILES_ALL(seat->size); i++)
 		seat->files[i].fd = -1;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* Ranges of shared memory on a rank's side, by the kind in force. */
 #include "bootstrap/pboot_rank.h"
 
+#include "bootstrap/pboot_huge.h"
 #include "bootstrap/pboot_sysv.h"
 #include "runtime/util/lack.h"
 
@@ -120,23 +121,38 @@ pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
 		return NULL;
 	}
 	pthread_mutex_lock(&lock);
-	base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
+	base = file > 0 ? pboot_huge_make(len_bytes, key_out) : NULL;
+	if (!base)
+		base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
 	pthread_mutex_unlock(&lock);
+	if (base && file > 0 && !pboot_huge_is(*key_out))
+		pboot_huge_advise(base, len_bytes);
 	return base;
 }
 
 void *
 pboot_range_map(unsigned file, uint64_t key, size_t len_bytes)
 {
-	return map(PBOOT_FILE_FIRST_PUBLIC + file, key, whole_pages(len_bytes), false);
+	void *base;
+
+	if (file > 0 && pboot_huge_is(key))
+		return pboot_huge_map(file - 1, key, len_bytes);
+	base = map(PBOOT_FILE_FIRST_PUBLIC + file, key, whole_pages(len_bytes), false);
+	if (base && file > 0)
+		pboot_huge_advise(base, len_bytes);
+	return base;
 }
 
 /* The range stays where it is, without pages; peers that map it keep it mapped. */
 void
-pboot_range_unmap(void *base, size_t len_bytes)
+pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 {
 	size_t bytes = whole_pages(len_bytes);
 
+	if (pboot_huge_is(key)) {
+		pboot_huge_unmap(base, len_bytes);
+		return;
+	}
 	madvise(base, bytes, MADV_REMOVE);
 	if (store()->kind == PBOOT_SHM_SYSV)
 		shmdt(base);

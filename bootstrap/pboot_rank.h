@@ -38,6 +38,9 @@ int pboot_control_open(void);
  */
 int pboot_file_take(unsigned number);
 
+/* Gives the keeper this rank's file of huge pages, which all can then take.  0 or an errno value. */
+int pboot_file_store(int fd);
+
 /* pboot_range.c.  The board, which the keeper made; NULL with errno set. */
 void *pboot_board_map(size_t len_bytes);
 

@@ -17,12 +17,26 @@ serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 {
 	int sock = keeper->ranks[rank].control;
 
-	if (index < 0 || (uint32_t)index >= PBOOT_FILES(keeper->plan->size))
+	if (index < 0 || (uint32_t)index >= PBOOT_FILES_ALL(keeper->plan->size))
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, EINVAL, -1);
 	else if (keeper->files[index].fd < 0)
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, ENOENT, -1);
 	else
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
+}
+
+/* The rank goes on, and tells others of it, only when the answer is there. */
+static void
+serve_store(struct pboot_keeper *keeper, uint32_t rank, int fd)
+{
+	struct pboot_file *file = &keeper->files[PBOOT_FILE_HUGE(keeper->plan->size, rank)];
+
+	if (fd >= 0) {
+		if (file->fd >= 0)
+			close(file->fd);
+		file->fd = pboot_fd_raise(fd);
+	}
+	serve_fetch(keeper, rank, (int)PBOOT_FILE_HUGE(keeper->plan->size, rank));
 }
 
 static void
@@ -114,7 +128,9 @@ pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank)
 
 	while (keeper->ranks[rank].control >= 0 &&
 	    (got = pboot_wire_take(keeper->ranks[rank].control, &msg, &extra)) == 1) {
-		if (extra.fd >= 0)
+		if (msg.kind == PBOOT_MSG_STORE)
+			serve_store(keeper, rank, extra.fd);
+		else if (extra.fd >= 0)
 			close(extra.fd);
 		serve_message(keeper, rank, &msg, extra.pid);
 	}

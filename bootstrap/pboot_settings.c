@@ -53,6 +53,17 @@ pboot_settings_shm(void)
 	return text ? (enum pboot_shm)pboot_shm_find(text) : PBOOT_SHM_MEMFD;
 }
 
+enum pboot_huge
+pboot_settings_huge(void)
+{
+	const char *text = setting("PST_HUGEPAGES");
+
+	if (!text)
+		return PBOOT_HUGE_THP;
+	return strcmp(text, "no") == 0 ? PBOOT_HUGE_NO :
+	    strcmp(text, "thp") == 0 ? PBOOT_HUGE_THP : PBOOT_HUGE_POOL;
+}
+
 bool
 pboot_settings_by_socket(void)
 {

@@ -18,6 +18,10 @@ uint64_t pboot_settings_grace_ns(uint32_t size);
 /* PST_SHM */
 enum pboot_shm pboot_settings_shm(void);
 
+/* PST_HUGEPAGES: never, by advice, or pages of the kernel's pool. */
+enum pboot_huge { PBOOT_HUGE_NO, PBOOT_HUGE_THP, PBOOT_HUGE_POOL };
+enum pboot_huge pboot_settings_huge(void);
+
 /* PST_HANDOVER */
 bool pboot_settings_by_socket(void);
 

@@ -166,11 +166,8 @@ pboot_store_make(enum pboot_shm wanted, uint32_t size, bool forks, struct pboot_
     struct pboot_file *files_out, const char **how_out)
 {
 	struct pboot_store store = { .kind = wanted, .board_id = -1 };
-	uint32_t i;
 	int err;
 
-	for (i = 0; i < PBOOT_FILES(size); i++)
-		files_out[i].fd = -1;
 	if (wanted == PBOOT_SHM_POSIX && posix_is_small())
 		store.kind = PBOOT_SHM_MEMFD;
 	if (wanted == PBOOT_SHM_MMAP && !forks) {

@@ -30,7 +30,7 @@ int pboot_shm_find(const char *name);
 
 /*
  * Makes the job's shared memory: the board, with its length, and as many empty files as the kind
- * has.  files_out is [PBOOT_FILES(size)] and gets fd -1 where there is no file.  `forks' says that
+ * has.  files_out is [PBOOT_FILES(size)], with fd -1, which stays where there is no file.  `forks' says that
  * ranks are forks that run no other program.  A kind that cannot serve is replaced by memfd, with
  * one line.  Returns 0 or an errno value, and writes how files are made to *how_out.
  */

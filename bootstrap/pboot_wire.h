@@ -1,6 +1,7 @@
 /*
  * What travels between a rank and the keeper, and between launcher and keeper: one message per
- * packet of a SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH.
+ * packet of a SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH
+ * and STORE.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -23,6 +24,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_EXIT,		/* value: code of exit() */
 	PBOOT_MSG_PARTING,	/* value: code of an exit() that ends only this rank */
 	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
+	PBOOT_MSG_STORE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
 	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
 	/* keeper to rank */
 	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */

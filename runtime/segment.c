@@ -135,7 +135,7 @@ static void
 discard(gex_Segment_t segment)
 {
 	if (segment->library_memory)
-		pboot_range_unmap(segment->base, segment->size);
+		pboot_range_unmap(segment->base, segment->key, segment->size);
 	segment->destroyed = true;
 	if (!psi.checks)
 		free(segment);

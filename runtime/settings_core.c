@@ -7,6 +7,7 @@
 static const char *const conduits[] = { "smp", NULL };
 static const char *const spawners[] = { "fork", NULL };
 static const char *const shm_kinds[] = { "memfd", "posix", "sysv", "mmap", NULL };
+static const char *const huge_pages[] = { "no", "thp", "hugetlb", NULL };
 static const char *const handovers[] = { "inherit", "socket", NULL };
 
 static const struct psi_setting job_rows[] = {
@@ -19,6 +20,10 @@ static const struct psi_setting job_rows[] = {
 	  .choices = conduits, .help = "transport of the job" },
 	{ .name = "PST_SHM", .kind = PSI_SETTING_CHOICE, .default_text = "memfd",
 	  .choices = shm_kinds, .help = "kind of shared memory" },
+	{ .name = "PST_HUGEPAGES", .kind = PSI_SETTING_CHOICE, .default_text = "thp",
+	  .choices = huge_pages,
+	  .help = "huge pages for segments of 2 MB and more: none, by advice to the kernel, or of its "
+		  "pool, in which case a segment of memfd that the pool has no room for takes others" },
 	{ .name = "PST_HANDOVER", .kind = PSI_SETTING_CHOICE, .default_text = "inherit",
 	  .choices = handovers,
 	  .help = "how ranks get the shared memory: inherited descriptors, or the keeper's socket" },

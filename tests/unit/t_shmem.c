@@ -32,7 +32,7 @@ START_TEST(a_destroyed_segment_gives_its_pages_back)
 	memset(first, 1, size);
 	memset(second, 2, page);
 	ck_assert_int_ge(blocks_of(fd), (blkcnt_t)((size + page) / 512));
-	pboot_range_unmap(first, size - 1); /* whole pages */
+	pboot_range_unmap(first, 0, size - 1); /* whole pages */
 	ck_assert_int_eq(blocks_of(fd), (blkcnt_t)(page / 512));
 	ck_assert_int_eq(second[page - 1], 2);
 	ck_assert_int_eq(fstat(fd, &info), 0);
