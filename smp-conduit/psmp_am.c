@@ -101,12 +101,15 @@ reserve(struct psi_port *port, struct psmp_out *out)
 	return room;
 }
 
+/* Another thread of this process may have gone to sleep for want of that place. */
 static void
 unreserve(struct psi_port *port, struct psmp_out *out)
 {
 	psmp_lock(port, &out->lock);
 	out->reserved--;
 	psmp_unlock(port, &out->lock);
+	if (port->conduit->job.threaded)
+		psmp_ring(port); /* UNRESERVE */
 }
 
 /* ------------------------------------------------------------------- by category --- */

@@ -235,6 +235,32 @@ buffer_is_free(struct sleeper *s)
 	return s->rig->ops->am_claim(s->rig->rank[s->place].port, &s->claim) == PSI_OK;
 }
 
+/* A send that has promised itself a place, and then finds no buffer, rings who went to sleep for want of
+ * that place. */
+START_TEST(a_place_not_used_wakes)
+{
+	_Atomic uint32_t heard = 0;
+	struct rig *rig = open_rig(2, true, _i, &heard);
+	struct psi_port *port = rig->rank[1].port;
+	struct psi_claim claim = { .peer = 0, .most_bytes = PSMP_LARGE_BYTES };
+	static unsigned char payload[PSMP_LARGE_BYTES];
+	const struct psi_am am = {
+		.peer = 0, .category = PSI_MEDIUM, .payload = payload, .len_bytes = sizeof payload,
+	};
+	uint32_t ticket;
+	uint64_t from;
+
+	while (rig->ops->am_claim(port, &claim) == PSI_OK)
+		continue;
+	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, 0, &ticket), PSI_OK);
+	ck_assert_int_eq(rig->ops->am_send(port, &am), PSI_AGAIN);
+	from = psi_now_ns();
+	rig->ops->sleep(port, ticket, 5000000000u);
+	ck_assert_uint_lt(psi_now_ns() - from, 4000000000u);
+	rig_close(rig);
+}
+END_TEST
+
 /* Who found no buffer sleeps until one is given back: by the receiver, which consumed its message, or
  * by a third rank, which cancels. */
 START_TEST(room_in_the_pool_wakes)
@@ -392,6 +418,7 @@ main(void)
 	tcase_add_loop_test(tests, a_message_wakes, 0, 4);
 	tcase_add_loop_test(tests, room_in_a_lane_wakes, 0, 4);
 	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
+	tcase_add_loop_test(tests, a_place_not_used_wakes, 0, 2);
 	tcase_add_loop_test(tests, ring_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
 	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
