@@ -2,8 +2,8 @@
  * Barrier and exchange before the runtime has memory of its own: one shared file that all ranks
  * map.
  *
- * Pairs:  B1 (last to arrive) -> B2 (the others)   what ranks wrote before the barrier The
- * counter's own order (acq_rel) hands everyone's writes to the last to arrive.
+ * Pairs:  B1 (last to arrive) -> B2 (the others)   what ranks wrote before the barrier
+ *         B3 (arrive) -> B3 (last to arrive)     the same, to the last
  */
 #include "bootstrap/pboot_rank.h"
 
@@ -64,7 +64,7 @@ pboot_barrier(void)
 	if (!board)
 		return;
 	turn = atomic_load_explicit(&board->turn, memory_order_relaxed);
-	if (atomic_fetch_add_explicit(&board->arrived, 1, memory_order_acq_rel) + 1 == board_size) {
+	if (atomic_fetch_add_explicit(&board->arrived, 1, memory_order_acq_rel) + 1 == board_size) { /* B3 */
 		atomic_store_explicit(&board->arrived, 0, memory_order_relaxed);
 		atomic_store_explicit(&board->turn, turn + 1, memory_order_release); /* B1 */
 		psi_futex_wake(&board->turn, INT_MAX);

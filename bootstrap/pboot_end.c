@@ -63,7 +63,7 @@ pboot_end_forward(struct pboot_keeper *keeper, int sig)
 	}
 }
 
-/* Its last words are heard before its death: they were sent before it. */
+/* Its last words are heard before its death: they were sent before it (LAST_WORDS). */
 static void
 rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 {
@@ -104,7 +104,7 @@ pboot_end_reap(struct pboot_keeper *keeper)
 	pid_t pid;
 	int status;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* REAP */
 		child_died(keeper, pid, status);
 }
 
@@ -198,7 +198,7 @@ settle_strays(struct pboot_keeper *keeper)
 	while (now - start < linger_ns + kill_ns) {
 		bool killing = failed || now - start >= linger_ns;
 
-		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0)
+		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0) /* STRAYS */
 			return;
 		wait_a_little(keeper, killing ? 5 : 10);
 		now = psi_now_ns();

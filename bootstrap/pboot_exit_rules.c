@@ -82,12 +82,12 @@ cause_set(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, 
     int code)
 {
 	if (rules->cause.kind != PBOOT_CAUSE_NONE && (rules->cause.code != 0 || code == 0))
-		return false;
+		return false; /* ZERO_LOSES */
 	rules->cause = (struct pboot_cause) { kind, rank, detail, code };
 	return true;
 }
 
-/* A failure: nobody is waited for, SIGQUIT goes out at once. */
+/* A failure: nobody is waited for, SIGQUIT goes out at once (FAIL_ENDS). */
 static bool
 fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail, int code,
     uint64_t now_ns)
@@ -169,9 +169,9 @@ static bool
 died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_ns)
 {
 	if (rules->ranks[rank].quit_sent && (sig == SIGQUIT || sig == SIGTERM))
-		return false;
+		return false; /* QUIT_SENT */
 	if (rules->phase == PBOOT_KILLING && sig == SIGKILL)
-		return false;
+		return false; /* KILL_SENT */
 	return fail(rules, PBOOT_CAUSE_SIGNAL, rank, sig, 128 + sig, now_ns);
 }
 
@@ -183,7 +183,7 @@ died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns
 
 	self->status = code;
 	if (self->quit_sent || told)
-		return false;
+		return false; /* QUIT_SENT */
 	if (self->asked)
 		return cause_set(rules, PBOOT_CAUSE_PLAIN, rank, code, code);
 	if (self->joined)
@@ -268,12 +268,12 @@ advance(struct pboot_rules *rules, uint64_t now_ns)
 	case PBOOT_RUNNING:
 		fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
 		break;
-	case PBOOT_ASKING:
+	case PBOOT_ASKING: /* ASK_OVER */
 		rules->phase = PBOOT_ENDING;
 		rules->quit_due = anyone_at_work(rules);
 		rules->deadline_ns = now_ns + rules->grace_ns;
 		break;
-	case PBOOT_ENDING:
+	case PBOOT_ENDING: /* GRACE_OVER */
 		rules->phase = PBOOT_KILLING;
 		rules->deadline_ns = now_ns;
 		break;

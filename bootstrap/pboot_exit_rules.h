@@ -8,6 +8,9 @@
  * In ASKING the others may ask by themselves; entering ENDING sends SIGQUIT (SIGTERM to processes
  * that never entered init); entering KILLING sends SIGKILL.  The job is over when no rank is alive.
  * The first cause in time gives the status, but 0 loses to any other.
+ *
+ * tests/model/exit.pml models these rules, keeper, launcher and ranks; in the code of all of them the
+ * names in capitals are its switches.
  */
 #ifndef PBOOT_EXIT_RULES_H
 #define PBOOT_EXIT_RULES_H

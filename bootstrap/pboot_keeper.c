@@ -187,7 +187,7 @@ serve_launcher(struct pboot_keeper *keeper)
 		return;
 	close(keeper->launcher_sock);
 	keeper->launcher_sock = -1;
-	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0); /* SEE_LAUNCHER */
 }
 
 /* What ranks say goes before their deaths, so that causes keep their order. */
@@ -238,6 +238,7 @@ static void
 report_end(struct pboot_keeper *keeper)
 {
 	pboot_report_cause(keeper);
+	/* TELL_END */
 	if (keeper->launcher_sock < 0)
 		return;
 	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, keeper->rules.cause.code, NULL);

@@ -177,7 +177,7 @@ wait_for_end(struct launcher *self)
 		{ .fd = self->sock, .events = POLLIN },
 	};
 
-	while (!self->keeper_gone) {
+	while (!self->keeper_gone) { /* SEE_KEEPER */
 		poll(polls, 2, -1);
 		serve_keeper(self);
 		if (polls[1].revents & POLLHUP)

@@ -102,7 +102,7 @@ on_control(int sig)
 	}
 	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	if (got == 0 || (got < 0 && errno == ECONNRESET))
-		end_without_keeper();
+		end_without_keeper(); /* LOST_KEEPER */
 	errno = saved;
 }
 

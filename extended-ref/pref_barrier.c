@@ -26,7 +26,7 @@ struct names {
 
 struct note {
 	/* Phase this was sent for, as the lower 32 bits; written last, by the handler.
-	 * Pairs: R1 (on_note) -> A1 (advance)   names before the phase */
+	 * Pairs: N1 (on_note) -> N2 (advance)   names before the phase */
 	_Atomic uint32_t phase;
 	struct names names;
 };
@@ -35,7 +35,7 @@ struct sequence {
 	struct psi_spinlock lock;       /* everything but notes and the two counters */
 	unsigned number;                /* which of the two */
 	_Atomic uint64_t started;       /* phases this rank has started */
-	/* Pairs: R2 (finish) -> A2 (done)   result of a phase, and others' writes before it */
+	/* Pairs: N3 (finish) -> N4 (done)   result of a phase, and others' writes before it */
 	_Atomic uint64_t finished;
 	unsigned round;
 	bool sent;                      /* this round's note */
@@ -73,7 +73,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	psi_count(psi_block()->count, PSI_COUNT_RECEIVED_INTERNAL);
 	(void)token;
 	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
-	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* R1 */
+	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */
 }
 
 /* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
@@ -107,7 +107,7 @@ finish(struct sequence *seq, uint64_t phase)
 	seq->result = seq->own[phase & 1];
 	seq->round = 0;
 	seq->sent = false;
-	atomic_store_explicit(&seq->finished, phase, memory_order_release); /* R2 */
+	atomic_store_explicit(&seq->finished, phase, memory_order_release); /* N3 */
 }
 
 /* One round; false if it has to wait. */
@@ -119,7 +119,7 @@ advance_round(struct sequence *seq, uint64_t phase)
 	if (!seq->sent && !send_note(seq, phase))
 		return false;
 	seq->sent = true;
-	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* A1 */
+	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* N2 */
 		return false;
 	seq->own[phase & 1] = combine(seq->own[phase & 1], note->names);
 	seq->round++;
@@ -130,7 +130,7 @@ advance_round(struct sequence *seq, uint64_t phase)
 static uint64_t
 finished(const struct sequence *seq)
 {
-	return atomic_load_explicit(&seq->finished, memory_order_acquire); /* A2 */
+	return atomic_load_explicit(&seq->finished, memory_order_acquire); /* N4 */
 }
 
 /*

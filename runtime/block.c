@@ -17,14 +17,14 @@ static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
 /* A library that is called by a later destructor takes a block again, and this is called again. */
+/* Pairs: C1 (give_back) -> C2 (psi_block_take)   the counts go to the next owner */
 static void
 give_back(void *block)
 {
 	const uint32_t number = (uint32_t)((struct psi_block *)block - psi.blocks);
 
 	psi_counts_self = NULL;
-	/* Pairs with the acquire in psi_block_take: the counts go to the next owner. */
-	atomic_fetch_and_explicit(&taken, ~((uint32_t)1 << number), memory_order_release);
+	atomic_fetch_and_explicit(&taken, ~((uint32_t)1 << number), memory_order_release); /* C1 */
 }
 
 static void
@@ -42,7 +42,7 @@ psi_block_take(void)
 	do {
 		number = (uint32_t)__builtin_ctz(~seen | (uint32_t)1 << (PSI_BLOCKS - 1));
 	} while (!atomic_compare_exchange_weak_explicit(&taken, &seen, seen | (uint32_t)1 << number,
-	                                                memory_order_acquire,
+	                                                memory_order_acquire, /* C2 */
 	                                                memory_order_relaxed));
 	psi_counts_self = psi.blocks[number].count;
 	pthread_once(&end_once, make_key);

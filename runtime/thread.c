@@ -100,7 +100,7 @@ count_thread(void)
 		too_many(before + 1);
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, &self);
-	fence_others();
+	fence_others(); /* D4_COUNT */
 }
 
 struct psi_thread *
@@ -114,7 +114,7 @@ psi_thread_self(void)
 bool
 psi_thread_others(void)
 {
-	atomic_signal_fence(memory_order_seq_cst);      /* the rest is fence_others' */
+	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is fence_others' */
 	return !fence_on_count ||
 	       atomic_load_explicit(&thread_count, memory_order_relaxed) > counted;
 }

@@ -72,9 +72,9 @@ notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
 	PSI_DELAY_POINT(publish);
 	if (port->conduit->senders_fence)
-		psi_store_load_fence();
+		psi_store_load_fence(); /* D1_SEND */
 	else
-		atomic_signal_fence(memory_order_seq_cst);
+		atomic_signal_fence(memory_order_seq_cst); /* D1_ORDER */
 	if (!atomic_load_explicit(&out->control->polled, memory_order_relaxed))
 		psmp_announce(port, out->place, network);
 }
@@ -88,7 +88,7 @@ refuse(struct psi_port *port)
 
 /* ------------------------------------------------------- room for later, outside the lock --- */
 
-/* Promises one place of the lane to the caller, who then copies without the lock. */
+/* Promises one place of the lane to the caller, who then copies without the lock (RESERVE). */
 static bool
 reserve(struct psi_port *port, struct psmp_out *out)
 {

@@ -5,7 +5,8 @@
  * Within a process the callers serialise: the sender side by out->lock, the receiver side by the
  * port's poll lock of that network (neither exists in SEQ and PARSYNC).
  *
- * The pairs R1 -> A1 and R2 -> A2 are listed at struct psmp_slot.
+ * The pairs R1 -> A1 and R2 -> A2 are listed at struct psmp_slot; tests/model/lane.pml proves them, and
+ * the steps RESERVE, TAIL and TELL.
  */
 #ifndef PSMP_LANE_H
 #define PSMP_LANE_H
@@ -106,7 +107,7 @@ psmp_out_refresh(struct psmp_out *out)
 	if (consumed + out->mask + 1 == out->limit)
 		return;
 	out->limit = consumed + out->mask + 1;
-	out->data_tail = out->data_end[(consumed - 1) & out->mask];
+	out->data_tail = out->data_end[(consumed - 1) & out->mask]; /* TAIL */
 }
 
 /* Is there a place beyond those promised? */
@@ -190,7 +191,7 @@ psmp_in_retire(struct psmp_in *in, uint64_t header)
 	    (!in->data_done || in->data_done < in->data_bytes / 4))
 		return false;
 	in->told = in->done;
-	in->data_done = 0;
+	in->data_done = 0; /* TELL: payload bytes alone were enough */
 	PSI_DELAY_POINT(retire);
 	atomic_store_explicit(&in->control->consumed, in->done, memory_order_release); /* R2 */
 	return true;

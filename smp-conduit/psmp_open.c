@@ -37,7 +37,7 @@ map_arena(struct psi_conduit *conduit)
 		header->abi = PSI_CONDUIT_ABI;
 		header->places = conduit->layout.places;
 		header->total_bytes = conduit->layout.total_bytes;
-		atomic_store_explicit(&header->magic, ARENA_MAGIC, memory_order_release);
+		atomic_store_explicit(&header->magic, ARENA_MAGIC, memory_order_release); /* M1 */
 	}
 	return PSI_OK;
 }
@@ -48,7 +48,7 @@ arena_agrees(const struct psi_conduit *conduit)
 {
 	const struct psmp_header *header = (const struct psmp_header *)(const void *)conduit->arena;
 
-	return atomic_load_explicit(&header->magic, memory_order_acquire) == ARENA_MAGIC &&
+	return atomic_load_explicit(&header->magic, memory_order_acquire) == ARENA_MAGIC && /* M2 */
 	       header->abi == PSI_CONDUIT_ABI && header->places == conduit->layout.places &&
 	       header->total_bytes == conduit->layout.total_bytes;
 }

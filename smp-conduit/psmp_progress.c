@@ -36,7 +36,8 @@ activate(struct psi_port *port, unsigned network)
 {
 	struct psmp_shared *shared = port->shared;
 	const uint32_t words = port->conduit->layout.words;
-	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0, memory_order_seq_cst);
+	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0,
+	                                        memory_order_acquire); /* D2_TAKE_TOP */
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
@@ -44,7 +45,7 @@ activate(struct psi_port *port, unsigned network)
 
 		PSI_DELAY_POINT(collect);
 		bits = atomic_exchange_explicit(&shared->words[network * words + w], 0,
-		                                memory_order_seq_cst);
+		                                memory_order_relaxed);
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t sender = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);

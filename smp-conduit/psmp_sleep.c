@@ -13,12 +13,19 @@
  *   D4  ring()     ringer: any memory,           look at wake
  *                  sleeper: set bit 0 of wake,   look at that memory
  *
- * In D2 all four are sequentially consistent, the writes being read-modify-writes.  In D3 and D4 both
- * sides fence, since what they look at last is not.  In D1 the receiver fences, or makes all processes
+ * The sleeper fences between the two (ARM_FENCE in psmp_arm).  In D2 the sender's two are sequentially
+ * consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes all processes
  * fence at once (membarrier); in the first case the sender fences too, in the second its two accesses
  * need only stay in program order, which the interrupt turns into the same.
  *
+ * Bits are set in `words' first, then in `top', and taken in the other order, with release and acquire:
+ * D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows nothing.  In D3
+ * the mark also announces the sleep: D2_WORD -> D3_TAKE_WORD, bit 0 of wake before the mark.
+ *
  * Sleepers of a process share one word, since one endpoint has one.  A wake rings all of them.
+ *
+ * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3) and
+ * ring.pml (D4).
  */
 #include "smp-conduit/psmp.h"
 
@@ -35,12 +42,12 @@ ring_word(_Atomic uint32_t *wake)
 	uint32_t value;
 
 	PSI_DELAY_POINT(ring);
-	value = atomic_load_explicit(wake, memory_order_seq_cst);
+	value = atomic_load_explicit(wake, memory_order_seq_cst); /* D2_WAKE */
 	while (value & 1) {
 		PSI_DELAY_POINT(ring);
 		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
-		                                          memory_order_seq_cst,
-		                                          memory_order_seq_cst)) {
+		                                          memory_order_relaxed,
+		                                          memory_order_relaxed)) {
 			PSI_DELAY_POINT(ring);
 			psi_futex_wake(wake, INT_MAX);
 			return true;
@@ -52,7 +59,7 @@ ring_word(_Atomic uint32_t *wake)
 void
 psmp_ring(struct psi_port *port)
 {
-	psi_store_load_fence();
+	psi_store_load_fence(); /* D4_RING */
 	if (ring_word(&port->shared->wake))
 		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 }
@@ -64,10 +71,10 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
 	uint32_t w = place / PSMP_WORD_BITS;
 	uint64_t bit = (uint64_t)1 << place % PSMP_WORD_BITS;
 
-	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_seq_cst) & bit)
+	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_release) & bit) /* D2_WORD */
 		return false;
 	PSI_DELAY_POINT(mark);
-	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst);
+	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst); /* D2_TOP */
 	return true;
 }
 
@@ -91,14 +98,15 @@ static void
 ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 {
 	_Atomic uint64_t *want = receiver->words + 2 * port->conduit->layout.words;
-	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0, memory_order_seq_cst);
+	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0,
+	                                        memory_order_acquire); /* D3_TAKE_TOP */
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
 		uint64_t bits;
 
 		PSI_DELAY_POINT(collect);
-		bits = atomic_exchange_explicit(&want[w], 0, memory_order_seq_cst);
+		bits = atomic_exchange_explicit(&want[w], 0, memory_order_acquire); /* D3_TAKE_WORD */
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -114,7 +122,7 @@ void
 psmp_room_made(struct psi_port *port, struct psmp_shared *receiver)
 {
 	PSI_DELAY_POINT(room);
-	psi_store_load_fence();
+	psi_store_load_fence(); /* D3_MADE */
 	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
 		ring_those_who_want(port, receiver);
 }
@@ -125,9 +133,9 @@ static void
 fence_senders(const struct psi_conduit *conduit)
 {
 	if (conduit->senders_fence)
-		psi_store_load_fence();
+		psi_store_load_fence(); /* D1_FENCE */
 	else
-		psmp_fence_others();
+		psmp_fence_others(); /* D1_ALL */
 }
 
 static void
@@ -140,13 +148,13 @@ set_polled(struct psi_port *port, unsigned network, uint32_t value)
 	}
 }
 
-/* Anything to deliver?  After the fence of D1 and D2. */
+/* Anything to deliver?  After the fence of D1 and D2 (D1_LOOK). */
 static bool
 pending(struct psi_port *port, unsigned network)
 {
 	uint64_t header;
 
-	if (atomic_load_explicit(&port->shared->top[network], memory_order_seq_cst))
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 		return true;
 	for (uint32_t i = 0; i < port->active_count[network]; i++)
 		if (psmp_in_peek(&port->in[network][port->active[network][i]], &header))
@@ -205,8 +213,8 @@ unlock_networks(struct psi_port *port, unsigned networks)
 			psmp_unlock(port, &port->poll_lock[network]);
 }
 
-/* Both levels whatever the first had: another thread of this process may have set the bit there and
- * not yet come to the second, while this one goes to sleep on it. */
+/* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the bit
+ * there and not yet come to the second, while this one goes to sleep on it. */
 static void
 want_room(struct psi_port *port, uint32_t peer)
 {
@@ -215,7 +223,7 @@ want_room(struct psi_port *port, uint32_t peer)
 	const uint32_t w = port->place / PSMP_WORD_BITS;
 
 	if (!set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place))
-		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_seq_cst);
+		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
 }
 
 /* The fence is that of D3: the caller looks for room again. */
@@ -224,7 +232,7 @@ psmp_want(struct psi_port *port, uint32_t peer)
 {
 	want_room(port, peer);
 	PSI_DELAY_POINT(want);
-	psi_store_load_fence();
+	psi_store_load_fence(); /* D3_WANT */
 }
 
 static void
@@ -243,12 +251,12 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 
 	lock_networks(port, networks);
 	psmp_count(port, PSI_COUNT_ARMED);
-	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_seq_cst) | 1;
+	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
 	PSI_DELAY_POINT(arm);
 	if (want_peer != PSI_NO_PEER)
 		want_room(port, want_peer);
 	PSI_DELAY_POINT(want);
-	psi_store_load_fence();
+	psi_store_load_fence(); /* ARM_FENCE */
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
 			continue;
@@ -283,7 +291,7 @@ psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
 	psmp_count(port, PSI_COUNT_SLEEPS);
 	PSI_DELAY_POINT(sleep);
-	psi_futex_wait(&port->shared->wake, ticket, timeout_ns);
+	psi_futex_wait(&port->shared->wake, ticket, timeout_ns); /* TICKET */
 	if (atomic_load_explicit(&port->shared->wake, memory_order_relaxed) != ticket)
 		psmp_count(port, PSI_COUNT_WAKEUPS_RECEIVED);
 }
