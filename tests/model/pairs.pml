@@ -1,0 +1,127 @@
+/*
+ * The other pairs, each a small scene of its own.
+ *
+ * Proven: who sees the flag sees what was written before it.
+ *
+ * Switch       in the code
+ *   B3, B1, B2   pboot_barrier in bootstrap/pboot_board.c: what ranks wrote before it, to the last that
+ *                arrives and from it to the others
+ *   N1, N2       on_note, advance_round in extended-ref/pref_barrier.c: a peer's names, by the handler
+ *   N3, N4       finish, finished, there: a phase's result, by the thread that finishes it
+ *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c: what the arena is
+ *   C1, C2       give_back, psi_block_take in runtime/block.c: counts, from one owner to the next
+ */
+#define PROCS	3
+#define WORDS	4
+#define SWITCHES(S) \
+	S(B1, STORE, REL) \
+	S(B2, LOAD, ACQ) \
+	S(B3, RMW, ACQ_REL) \
+	S(N1, STORE, REL) \
+	S(N2, LOAD, ACQ) \
+	S(N3, STORE, REL) \
+	S(N4, LOAD, ACQ) \
+	S(M1, STORE, REL) \
+	S(M2, LOAD, ACQ) \
+	S(C1, RMW, REL) \
+	S(C2, RMW, ACQ)
+
+#define DATA	0	/* of each rank; of each step */
+#define FLAG	2	/* of each step; ARRIVED and TURN of the barrier */
+
+#define READS(p) 15
+
+#include "weak.inc"
+
+/* pboot_barrier */
+proctype rank(byte me)
+{
+	byte value;
+
+	store(me, DATA + me, 1, RLX);
+	modify(me, FLAG, B3, value, value + 1);
+	if
+	:: value == 1 -> store(me, FLAG + 1, 1, B1)
+	:: else ->
+		do
+		:: mem[FLAG + 1] ->
+			load(me, FLAG + 1, B2, value);
+			if
+			:: value -> break
+			:: else
+			fi
+		od
+	fi;
+	read_data(me, DATA + 1 - me, 1)
+}
+
+inline publish(me, i, order)
+{
+	store(me, DATA + i, 1, RLX);
+	store(me, FLAG + i, 1, order)
+}
+
+inline find(me, i, order)
+{
+	do
+	:: mem[FLAG + i] ->
+		load(me, FLAG + i, order, value);
+		if
+		:: value -> break
+		:: else
+		fi
+	od;
+	read_data(me, DATA + i, 1)
+}
+
+proctype first(byte order)
+{
+	publish(0, 0, order)
+}
+
+proctype second(byte order_in; byte order_out)
+{
+	byte value;
+
+	find(1, 0, order_in);
+	publish(1, 1, order_out)
+}
+
+proctype third(byte order)
+{
+	byte value;
+
+	find(2, 1, order)
+}
+
+byte owners;
+
+/* A bit that is taken and given: who takes it finds the counts of the one before. */
+proctype owner(byte me)
+{
+	byte value, count;
+
+	do
+	:: mem[FLAG] == 0 && FREE(me, FLAG) ->
+		modify(me, FLAG, C2, value, 1);
+		if
+		:: !value -> break
+		:: else
+		fi
+	od;
+	load(me, DATA, RLX, count);
+	assert(count == owners);
+	owners++;
+	store(me, DATA, count + 1, RLX);
+	modify(me, FLAG, C1, value, 0)
+}
+
+init {
+	c_code { switches_read(); }
+	if
+	:: atomic { run machine(); run rank(0); run rank(1) }
+	:: atomic { run machine(); run first(N1); run second(N2, N3); run third(N4) }
+	:: atomic { run machine(); run first(M1); run second(M2, REL); run third(ACQ) }
+	:: atomic { run machine(); run owner(0); run owner(1) }
+	fi
+}

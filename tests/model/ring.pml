@@ -1,0 +1,108 @@
+/*
+ * Threads of one process: two make true what a third waits for, by plain stores, and wake it.
+ * runtime/wait.c (psi_wake_own), runtime/thread.c (psi_thread_others, count_thread), psmp_ring and
+ * psmp_arm in smp-conduit/psmp_sleep.c: D4.  With the hint of how many threads there are, and without.
+ *
+ * Proven: the third sees both.
+ *
+ * Switch        in the code
+ *   D4_COUNT      count_thread: after counting itself a thread makes all others fence
+ *   D4_ORDER      psi_thread_others: the count is looked at after what was made true
+ *   D4_RING       psmp_ring: fence between that and the look at wake
+ *   ARM_FENCE     psmp_arm: fence between setting bit 0 of wake and the look at what was made true
+ */
+#define PROCS	3
+#define WORDS	4
+#define SWITCHES(S) \
+	S(D4_COUNT, STEP, ON) \
+	S(D4_ORDER, STEP, ON) \
+	S(D4_RING, STEP, ON) \
+	S(ARM_FENCE, STEP, ON)
+
+#define MADE	0	/* what each waker makes true */
+#define COUNT	2
+#define WAKE	3
+
+#define READS(p) (p == 2 -> BIT(MADE) | BIT(MADE + 1) : BIT(COUNT))
+
+#include "weak.inc"
+
+bool fence_on_count;
+bool asleep;
+
+inline ring_word(me)
+{
+	load(me, WAKE, SC, seen);
+	do
+	:: seen & 1 ->
+		exchange_if(me, WAKE, seen, seen + 1, RLX, RLX, v, done);
+		if
+		:: done -> fence(me); asleep = 0; break
+		:: else -> seen = v
+		fi
+	:: else -> break
+	od;
+	atomic { seen = 0; v = 0; done = 0 }
+}
+
+proctype waker(byte me)
+{
+	byte v, seen;
+	bool done;
+
+	if
+	:: fence_on_count && !D4_ORDER -> load(me, COUNT, RLX, v); store(me, MADE + me, 1, RLX)
+	:: else -> store(me, MADE + me, 1, RLX); load(me, COUNT, RLX, v)
+	fi;
+	if
+	:: !fence_on_count || v ->
+		if
+		:: D4_RING -> fence(me)
+		:: else
+		fi;
+		ring_word(me)
+	:: else
+	fi
+}
+
+proctype sleeper()
+{
+	byte v, ticket, made;
+
+	modify(2, COUNT, RLX, v, v + 1);
+	if
+	:: fence_on_count && D4_COUNT ->
+		d_step { DONE(2); refresh(2); asked[0] = 1; asked[1] = 1 }
+		d_step { !asked[0] && !asked[1] && DONE(2) -> refresh(2) }
+	:: else
+	fi;
+	do
+	:: true ->
+		modify(2, WAKE, RLX, v, v | 1);
+		ticket = v | 1;
+		if
+		:: ARM_FENCE -> fence(2)
+		:: else
+		fi;
+		load(2, MADE, RLX, v);
+		made = v;
+		load(2, MADE + 1, RLX, v);
+		if
+		:: made && v -> break
+		:: else
+		fi;
+		fence(2);
+		asleep = (mem[WAKE] == ticket);
+		!asleep;
+		atomic { v = 0; ticket = 0; made = 0 }
+	od
+}
+
+init {
+	c_code { switches_read(); }
+	if
+	:: fence_on_count = 1
+	:: fence_on_count = 0
+	fi;
+	atomic { run machine(); run waker(0); run waker(1); run sleeper() }
+}

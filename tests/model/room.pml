@@ -1,0 +1,170 @@
+/*
+ * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
+ * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
+ * that it may take the sender's mark away.  smp-conduit/psmp_sleep.c, D3: psmp_arm with a peer to want from, and
+ * psmp_want by a progress function (extended-ref/pref_barrier.c, send_note), and psmp_room_made.
+ *
+ * Proven: the sender gets its room.
+ *
+ * Switch         in the code
+ *   D3_MADE        psmp_room_made: fence between telling room and looking at want_top
+ *   D3_WANT        psmp_want: fence between marking and looking for room
+ *   ARM_FENCE      psmp_arm: the same
+ *   D3_AGAIN       want_room: both levels, although another thread has set the first
+ *   D2_WORD        set_bit: the sleep is announced before the mark is seen
+ *   D3_TAKE_TOP    ring_those_who_want: takes want_top, then the words it names
+ *   D3_TAKE_WORD   ring_those_who_want: takes the mark, then looks at wake
+ */
+#define PROCS	3
+#define WORDS	4
+#define SWITCHES(S) \
+	S(D2_WORD, RMW, REL) \
+	S(ARM_FENCE, STEP, ON) \
+	S(D3_MADE, STEP, ON) \
+	S(D3_WANT, STEP, ON) \
+	S(D3_AGAIN, STEP, ON) \
+	S(D3_TAKE_TOP, RMW, ACQ) \
+	S(D3_TAKE_WORD, RMW, ACQ)
+
+#define ROOM	0	/* places told */
+#define WANT	1
+#define WANT_TOP 2
+#define WAKE	3
+
+#define READS(p) (p == 0 -> BIT(ROOM) : BIT(WANT_TOP) | (D3_TAKE_WORD & ACQ -> 0 : BIT(WAKE)))
+
+#include "weak.inc"
+
+bool asleep;
+bool by_want;
+
+inline ring_word(me)
+{
+	load(me, WAKE, SC, seen);
+	do
+	:: seen & 1 ->
+		exchange_if(me, WAKE, seen, seen + 1, RLX, RLX, v, done);
+		if
+		:: done -> fence(me); asleep = 0; break
+		:: else -> seen = v
+		fi
+	:: else -> break
+	od;
+	atomic { seen = 0; v = 0; done = 0 }
+}
+
+inline room_made(me)
+{
+	if
+	:: D3_MADE -> fence(me)
+	:: else
+	fi;
+	load(me, WANT_TOP, RLX, v);
+	if
+	:: v ->
+		take(me, WANT_TOP, D3_TAKE_TOP, WANT, D3_TAKE_WORD, v);
+		if
+		:: v & 1 -> ring_word(me)
+		:: else
+		fi
+	:: else
+	fi;
+	v = 0
+}
+
+inline want_room(me, mark)
+{
+	modify(me, WANT, D2_WORD, v, v | mark);
+	if
+	:: !(v & mark) -> modify(me, WANT_TOP, SC, v, 1)
+	:: v & mark && D3_AGAIN -> modify(me, WANT_TOP, RLX, v, 1)
+	:: else
+	fi
+}
+
+proctype receiver()
+{
+	byte v, seen, foreseen;
+	bool done;
+
+	store(1, ROOM, 1, REL);
+	room_made(1)
+}
+
+/* Another thread of the sleeper's process wants room here; or another process, which also makes some, but
+ * not what the sleeper waits for. */
+proctype other()
+{
+	byte v, seen, foreseen, mark;
+	bool done;
+
+	if
+	:: mark = 1	/* the sleeper's, too */
+	:: mark = 2
+	fi;
+	want_room(2, mark);
+	if
+	:: mark == 2 -> room_made(2)
+	:: else
+	fi
+}
+
+inline look()
+{
+	load(0, ROOM, ACQ, v);
+	ok = v;
+	v = 0
+}
+
+proctype sleeper()
+{
+	byte v, ticket;
+	bool ok;
+
+	do
+	:: true ->
+		modify(0, WAKE, RLX, v, v | 1);
+		ticket = v | 1;
+		if
+		:: !by_want -> want_room(0, 1)
+		:: else
+		fi;
+		if
+		:: ARM_FENCE -> fence(0)
+		:: else
+		fi;
+		look();
+		if
+		:: !ok && by_want ->
+			want_room(0, 1);
+			if
+			:: D3_WANT -> fence(0)
+			:: else
+			fi;
+			look()
+		:: else
+		fi;
+		if
+		:: ok -> break
+		:: else
+		fi;
+		fence(0);
+		asleep = (mem[WAKE] == ticket);
+		!asleep || impossible;
+		if
+		:: impossible -> break
+		:: else
+		fi;
+		modify(0, WAKE, RLX, v, v & 254);
+		atomic { v = 0; ticket = 0 }
+	od
+}
+
+init {
+	c_code { switches_read(); }
+	if
+	:: by_want = 1
+	:: by_want = 0
+	fi;
+	atomic { run machine(); run sleeper(); run receiver(); run other() }
+}
