@@ -103,6 +103,8 @@ struct psi_services {
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
 	/* memcpy that chooses its way by size; ordered before later release stores. */
 	void (*copy)(void *dst, const void *src, size_t len_bytes);
+	/* The same, for what a CPU that shares no cache with this one will read. */
+	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective, at
 	 * open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);

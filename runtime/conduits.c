@@ -192,6 +192,7 @@ static const struct psi_services services = {
 	.host_memory = psi_host_memory,
 	.deliver = psi_deliver,
 	.copy = psi_copy,
+	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
 };
 

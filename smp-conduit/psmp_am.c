@@ -10,6 +10,9 @@
  */
 #include "smp-conduit/psmp.h"
 
+#include "smp-conduit/psmp_distance.h"
+
+#include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
 
 #include <string.h>
@@ -112,6 +115,45 @@ unreserve(struct psi_port *port, struct psmp_out *out)
 		psmp_ring(port); /* UNRESERVE */
 }
 
+/* ------------------------------------------------------------------------- copying --- */
+
+static enum psmp_distance
+look_how_far(struct psi_port *port, struct psmp_out *out, enum psmp_distance known)
+{
+	struct psmp_shared *receiver = psmp_shared_of(port->conduit, out->place);
+	const uint64_t start = psi_now_ns();
+	enum psmp_distance now;
+
+	atomic_fetch_or_explicit(&receiver->top[PSI_REQUESTS], 0, memory_order_seq_cst);
+	now = psmp_distance_after(known, psi_now_ns() - start);
+	atomic_store_explicit(&out->distance, now, memory_order_relaxed);
+	return now;
+}
+
+static bool
+is_far(struct psi_port *port, struct psmp_out *out)
+{
+	enum psmp_distance known = atomic_load_explicit(&out->distance, memory_order_relaxed);
+	uint32_t copies = atomic_load_explicit(&out->large_copies, memory_order_relaxed);
+
+	atomic_store_explicit(&out->large_copies, copies + 1, memory_order_relaxed);
+	if (psmp_distance_due(known, copies))
+		known = look_how_far(port, out, known);
+	return known == PSMP_FAR;
+}
+
+/* To memory that the receiver will read. */
+static void
+copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *from, size_t len_bytes)
+{
+	const struct psi_services *services = port->conduit->services;
+
+	if (len_bytes >= PSMP_DISTANCE_BYTES && is_far(port, out))
+		services->copy_far(to, from, len_bytes);
+	else
+		services->copy(to, from, len_bytes);
+}
+
 /* ------------------------------------------------------------------- by category --- */
 
 static int
@@ -140,7 +182,7 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 	if (!reserve(port, out))
 		return refuse(port);
 	if (am->len_bytes) {
-		port->conduit->services->copy(am->dest_here, am->payload, am->len_bytes);
+		copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
 		psi_handed_to_process(am->dest_here);
 	}
 	psmp_lock(port, &out->lock);
@@ -261,7 +303,7 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 		unreserve(port, out);
 		return refuse(port);
 	}
-	port->conduit->services->copy(claim.buffer, am->payload, am->len_bytes);
+	copy_over(port, out, claim.buffer, am->payload, am->len_bytes);
 	publish_buffer(port, out, am, claim.cookie);
 	return PSI_OK;
 }

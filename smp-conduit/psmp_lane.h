@@ -29,6 +29,9 @@ struct psmp_out {
 	uint32_t data_mask;             /* payload ring bytes - 1 */
 	uint32_t data_head, data_tail;  /* bytes given out and back, ever */
 	uint32_t *data_end;             /* [slots]: data_head after that slot's message */
+	/* Hints, written by whichever thread copies. */
+	_Atomic uint32_t large_copies;
+	_Atomic uint32_t distance;      /* enum psmp_distance */
 	struct psmp_slot *slots;
 	unsigned char *data;
 	struct psmp_control *control;

@@ -25,6 +25,7 @@ always(void)
 const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
 	[PSI_COPY_PLAIN] = { "plain", plain, always },
 	[PSI_COPY_LOOP] = { "loop", psi_copy_loop, psi_copy_can_stream },
+	[PSI_COPY_STRING] = { "string", psi_copy_string, psi_copy_can_string },
 	[PSI_COPY_STREAM] = { "stream", psi_copy_stream, psi_copy_can_stream },
 	[PSI_COPY_STREAM_WIDE] = { "stream_wide", psi_copy_stream_wide, psi_copy_can_stream_wide },
 };
@@ -36,17 +37,26 @@ memcpy_is_slow(const void *dst, const void *src)
 }
 
 enum psi_copy_kind
-psi_copy_choose(const void *dst, const void *src, size_t len_bytes)
+psi_copy_choose(const void *dst, const void *src, size_t len_bytes, bool far)
 {
 	if (len_bytes < SLOW_FROM_BYTES || !psi_copy_can_stream())
 		return PSI_COPY_PLAIN;
-	if (len_bytes >= PSI_COPY_STREAM_BYTES)
+	if (len_bytes >= (far ? PSI_COPY_STREAM_FAR_BYTES : PSI_COPY_STREAM_BYTES))
 		return psi_copy_can_stream_wide() ? PSI_COPY_STREAM_WIDE : PSI_COPY_STREAM;
-	return memcpy_is_slow(dst, src) ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
+	if (memcpy_is_slow(dst, src))
+		return PSI_COPY_LOOP;
+	return len_bytes >= PSI_COPY_STRING_BYTES && psi_copy_can_string() ? PSI_COPY_STRING
+	                                                                   : PSI_COPY_PLAIN;
 }
 
 void
 psi_copy(void *dst, const void *src, size_t len_bytes)
 {
-	psi_copy_ways[psi_copy_choose(dst, src, len_bytes)].copy(dst, src, len_bytes);
+	psi_copy_ways[psi_copy_choose(dst, src, len_bytes, false)].copy(dst, src, len_bytes);
+}
+
+void
+psi_copy_far(void *dst, const void *src, size_t len_bytes)
+{
+	psi_copy_ways[psi_copy_choose(dst, src, len_bytes, true)].copy(dst, src, len_bytes);
 }

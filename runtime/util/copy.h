@@ -12,19 +12,25 @@
 #include <stddef.h>
 
 /*
- * From this size on stores go past the caches.  Between two CPUs with one last-level cache all ways
- * are equal within a tenth from 1 MiB on, and below it memcpy is faster; between CPUs without one,
- * stores past the caches take half the time.
+ * From these sizes on stores go past the caches.  Between CPUs that share one they lose by a third at
+ * 1 MiB and are equal within a tenth at 8 and at 32 MiB; between CPUs that do not, they take half the
+ * time.
  */
-#define PSI_COPY_STREAM_BYTES ((size_t)1 << 20)
+#define PSI_COPY_STREAM_BYTES ((size_t)16 << 20)
+#define PSI_COPY_STREAM_FAR_BYTES ((size_t)16 << 10)
+/* From here on a string move, which glibc's memcpy does only up to about this size. */
+#define PSI_COPY_STRING_BYTES ((size_t)1 << 20)
 
 /* memcpy.  The regions must not overlap; either pointer may be anything when len_bytes is 0. */
 void psi_copy(void *dst, const void *src, size_t len_bytes);
+/* The same, for what a CPU that shares no cache with this one will read. */
+void psi_copy_far(void *dst, const void *src, size_t len_bytes);
 
 /* The ways there are, for the choice and for tests. */
 enum psi_copy_kind {
 	PSI_COPY_PLAIN,                 /* memcpy */
 	PSI_COPY_LOOP,                  /* vectors in a loop, where memcpy would be slow */
+	PSI_COPY_STRING,                /* one string move */
 	PSI_COPY_STREAM,                /* past the caches, 16 bytes at a time */
 	PSI_COPY_STREAM_WIDE,           /* the same, 32 bytes at a time */
 	PSI_COPY_KINDS
@@ -38,7 +44,7 @@ struct psi_copy_way {
 
 extern const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS];
 
-/* What psi_copy takes for this copy.  Pure but for the CPU. */
-enum psi_copy_kind psi_copy_choose(const void *dst, const void *src, size_t len_bytes);
+/* What psi_copy or psi_copy_far takes for this copy.  Pure but for the CPU. */
+enum psi_copy_kind psi_copy_choose(const void *dst, const void *src, size_t len_bytes, bool far);
 
 #endif

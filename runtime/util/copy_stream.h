@@ -1,7 +1,8 @@
 /*
- * Copies with stores past the caches, for x86-64; other processors have none, and use memcpy.
+ * Copies with string moves and with stores past the caches, for x86-64; other processors have none, and
+ * use memcpy.
  *
- * Shape of each: bytes up to a line of dst by memcpy, whole lines past the caches, the rest by memcpy,
+ * A string move may store in any order, but completes before later stores do.  Shape of the others: bytes up to a line of dst by memcpy, whole lines past the caches, the rest by memcpy,
  * and an sfence, since such stores are ordered neither among themselves nor before later stores.
  * ThreadSanitizer does not see vector stores, so under it all is memcpy.
  */
@@ -18,7 +19,9 @@ enum { PSI_COPY_LINE_BYTES = 64, PSI_COPY_AHEAD_BYTES = 512 };
 
 #if defined(__x86_64__) && !defined(PSI_TSAN)
 
+#include <cpuid.h>
 #include <immintrin.h>
+#include <stdatomic.h>
 
 /* Copies what lies before the first line of dst; returns how much that is. */
 static inline size_t
@@ -107,6 +110,31 @@ psi_copy_loop(void *dst_start, const void *src_start, size_t len_bytes)
 	memcpy(dst + at, src + at, len_bytes - at);
 }
 
+static inline void
+psi_copy_string(void *dst, const void *src, size_t len_bytes)
+{
+	__asm__ __volatile__("rep movsb" : "+D"(dst), "+S"(src), "+c"(len_bytes) : : "memory");
+}
+
+/* Does the CPU say that string moves of bytes are fast?  Asked once: under a hypervisor that takes
+ * microseconds. */
+static inline bool
+psi_copy_can_string(void)
+{
+	enum { UNKNOWN, NO, YES, EXTENDED_FEATURES = 7, FAST_STRINGS = 1 << 9 };
+	static _Atomic int answer;
+	int known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+	if (known == UNKNOWN) {
+		unsigned a, b = 0, c, d;
+
+		known = __get_cpuid_count(EXTENDED_FEATURES, 0, &a, &b, &c, &d) && b & FAST_STRINGS
+		                ? YES : NO;
+		atomic_store_explicit(&answer, known, memory_order_relaxed);
+	}
+	return known == YES;
+}
+
 static inline bool
 psi_copy_can_stream(void)
 {
@@ -127,6 +155,7 @@ psi_copy_loop(void *dst, const void *src, size_t len_bytes)
 	memcpy(dst, src, len_bytes);
 }
 
+#define psi_copy_string psi_copy_loop
 #define psi_copy_stream psi_copy_loop
 #define psi_copy_stream_wide psi_copy_loop
 
@@ -137,6 +166,7 @@ psi_copy_can_stream(void)
 }
 
 #define psi_copy_can_stream_wide psi_copy_can_stream
+#define psi_copy_can_string psi_copy_can_stream
 
 #endif
 

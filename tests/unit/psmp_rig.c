@@ -111,6 +111,7 @@ static const struct psi_services services = {
 	.host_memory = host_memory,
 	.deliver = deliver,
 	.copy = copy,
+	.copy_far = copy,
 	.agree_least = agree_least,
 };
 

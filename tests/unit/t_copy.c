@@ -64,13 +64,15 @@ END_TEST
 
 START_TEST(psi_copy_copies)
 {
-	const size_t edge = PSI_COPY_STREAM_BYTES;
-	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, 65536, edge - 1, edge, edge + 1,
-	                           edge + 4097 };
+	const size_t edge = PSI_COPY_STRING_BYTES, far_edge = PSI_COPY_STREAM_FAR_BYTES;
+	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, far_edge - 1, far_edge, 65536, edge - 1,
+	                           edge, edge + 1, edge + 4097 };
 
 	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
-		for (size_t offset = 0; offset < 12; offset++)
+		for (size_t offset = 0; offset < 12; offset++) {
 			check_copy(psi_copy, offset, 3 * (offset & 1), lengths[l]);
+			check_copy(psi_copy_far, offset, 3 * (offset & 1), lengths[l]);
+		}
 	psi_copy(NULL, NULL, 0);
 }
 END_TEST
@@ -84,15 +86,25 @@ START_TEST(the_choice)
 	                               : vectors ? PSI_COPY_STREAM : PSI_COPY_PLAIN;
 	const enum psi_copy_kind slow = vectors ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
 
+	const bool string = psi_copy_ways[PSI_COPY_STRING].usable();
+	const size_t far_edge = PSI_COPY_STREAM_FAR_BYTES;
+
 	at = (const unsigned char *)(uintptr_t)0x700000;
 	for (size_t past = 0; past < 9000; past++) {
 		const bool is_slow = past % 4096 >= 1 && past % 4096 <= 8;
 
-		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047), PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, 2048), is_slow ? slow : PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES - 1),
-		                 is_slow ? slow : PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES), large);
+		const enum psi_copy_kind small = is_slow ? slow : PSI_COPY_PLAIN;
+
+		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047, false), PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047, true), PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, 2048, false), small);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge - 1, true), small);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge, false), small);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge, true), large);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STRING_BYTES - 1, false), small);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES - 1, false),
+		                 is_slow ? slow : string ? PSI_COPY_STRING : PSI_COPY_PLAIN);
+		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES, false), large);
 	}
 }
 END_TEST

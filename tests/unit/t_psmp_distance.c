@@ -1,0 +1,69 @@
+/* How far a peer is, from what single looks cost. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "smp-conduit/psmp_distance.h"
+
+enum { NEAR_NS = 110, LONG_NS = 450 };
+
+START_TEST(far_takes_two_looks_in_a_row)
+{
+	enum psmp_distance known = psmp_distance_after(PSMP_NEAR, LONG_NS);
+
+	ck_assert_int_ne(known, PSMP_FAR);
+	ck_assert_int_eq(psmp_distance_after(known, LONG_NS), PSMP_FAR);
+	ck_assert_int_eq(psmp_distance_after(known, NEAR_NS), PSMP_NEAR);
+	ck_assert_int_eq(psmp_distance_after(PSMP_FAR, LONG_NS), PSMP_FAR);
+}
+END_TEST
+
+START_TEST(one_short_look_means_near)
+{
+	for (enum psmp_distance known = PSMP_NEAR; known <= PSMP_FAR; known++) {
+		ck_assert_int_eq(psmp_distance_after(known, PSMP_HERE_NS), PSMP_NEAR);
+		ck_assert_int_eq(psmp_distance_after(known, PSMP_FAR_NS - 1), PSMP_NEAR);
+	}
+}
+END_TEST
+
+START_TEST(a_line_that_was_here_tells_nothing)
+{
+	for (enum psmp_distance known = PSMP_NEAR; known <= PSMP_FAR; known++)
+		ck_assert_int_eq(psmp_distance_after(known, PSMP_HERE_NS - 1), known);
+}
+END_TEST
+
+START_TEST(a_doubt_is_looked_into_at_once)
+{
+	unsigned near = 0, far = 0;
+
+	for (uint32_t copies = 0; copies < 64; copies++) {
+		ck_assert(psmp_distance_due(PSMP_PERHAPS_FAR, copies));
+		near += psmp_distance_due(PSMP_NEAR, copies);
+		far += psmp_distance_due(PSMP_FAR, copies);
+	}
+	ck_assert(psmp_distance_due(PSMP_NEAR, 0));
+	ck_assert_uint_eq(near, 64 / PSMP_DISTANCE_EVERY);
+	ck_assert_uint_eq(far, near);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("psmp_distance");
+	TCase *tests = tcase_create("psmp_distance");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, far_takes_two_looks_in_a_row);
+	tcase_add_test(tests, one_short_look_means_near);
+	tcase_add_test(tests, a_line_that_was_here_tells_nothing);
+	tcase_add_test(tests, a_doubt_is_looked_into_at_once);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
