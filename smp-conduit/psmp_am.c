@@ -241,6 +241,7 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
 		memcpy(data, am->payload, am->len_bytes);
 		publish_elsewhere(out, am, PSMP_DATA_RING, offset);
+		psmp_out_own_next(out, (uint32_t)am->len_bytes);
 		psmp_count(port, PSI_COUNT_IN_RING);
 	} else {
 		result = PSI_UNSUPPORTED;

@@ -12,6 +12,7 @@
 #define PSMP_LANE_H
 
 #include "runtime/util/delay.h"
+#include "runtime/util/own.h"
 #include "runtime/util/spinlock.h"
 #include "smp-conduit/psmp_shared.h"
 
@@ -61,7 +62,7 @@ struct psmp_header_fields {
 	uint8_t handler, nargs, category, where;
 };
 
-enum { PSMP_LAP_BITS = 16 };
+enum { PSMP_LAP_BITS = 16, PSMP_OWN_BYTES = 2048 };
 
 static inline uint64_t
 psmp_lap(uint32_t position, uint32_t shift)
@@ -141,6 +142,22 @@ psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 	out->data_head = start + need;
 	*offset_out = start & out->data_mask;
 	return out->data + *offset_out;
+}
+
+/*
+ * Asks for the lines that a next message of this size would take in the payload ring, so that it need
+ * not wait for them one store behind the other; only those that the receiver is known to be done with.
+ */
+static inline void
+psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
+{
+	const uint32_t size = out->data_mask + 1, start = out->data_head;
+	const uint32_t most = len_bytes < PSMP_OWN_BYTES ? len_bytes : PSMP_OWN_BYTES;
+
+	if (start + most - out->data_tail > size)
+		return;
+	for (uint32_t at = 0; at < most; at += PSMP_LINE_BYTES)
+		psi_own_line(out->data + ((start + at) & out->data_mask));
 }
 
 /* The slot of the next message, to be filled and published. */
