@@ -56,7 +56,7 @@ struct pst_inline {
 
 PSI_BEGIN_DECLS
 
-/* NULL until the job's segments are known. */
+/* Never NULL; a table of no ranks until the job's segments are known. */
 PSI_API const struct pst_inline *pst_inline_v1;
 
 PSI_API int psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
@@ -94,8 +94,10 @@ psi_rma_count(uint64_t *counts, unsigned which)
 {
 	uint64_t calls;
 
+#if defined(PSI_MODE) && PSI_MODE == PSI_MODE_PAR
 	if (PSI_UNLIKELY(counts == NULL))
 		return 0;
+#endif
 	/* One writer; the relaxed accesses are for those who read meanwhile. */
 	calls = __atomic_load_n(&counts[which], __ATOMIC_RELAXED) + 1;
 	__atomic_store_n(&counts[which], calls, __ATOMIC_RELAXED);
@@ -110,8 +112,7 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	const struct pst_peer *peer;
 	uintptr_t bits = PSI_PTR_BITS(addr);
 
-	if (PSI_UNLIKELY(table == NULL) ||
-	    PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
+	if (PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
 	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
 	if (PSI_UNLIKELY(tm != table->job_tm) && tm != PSI_TM_LEGACY)
@@ -160,12 +161,25 @@ psi_rma_copy_small(void *dst, const void *src, size_t nbytes)
 	}
 }
 
+/* The size that matters most, without a branch. */
+PSI_INLINE void
+psi_rma_copy_word(void *dst, const void *src)
+{
+	uint64_t word;
+
+	__asm__("" : "+r"(dst), "+r"(src));
+	memcpy(&word, src, sizeof(word));
+	memcpy(dst, &word, sizeof(word));
+}
+
 PSI_INLINE void
 psi_rma_copy(const struct pst_inline *table, void *dst, const void *src, size_t nbytes)
 {
 	PSI_COMPILER_FENCE();
 	if (__builtin_constant_p(nbytes) && nbytes <= PSI_RMA_CONSTANT_BYTES)
 		memcpy(dst, src, nbytes);
+	else if (PSI_LIKELY(nbytes == 8))
+		psi_rma_copy_word(dst, src);
 	else if (nbytes <= PSI_RMA_SMALL_BYTES)
 		psi_rma_copy_small(dst, src, nbytes);
 	else

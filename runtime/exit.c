@@ -88,7 +88,7 @@ in_forked_child(void)
 	psi.places = 0;
 	if (psi.tm)
 		psi.tm->size = 0;
-	pst_inline_v1 = NULL;
+	psi_inline_close();
 }
 
 void

@@ -279,6 +279,7 @@ void psi_exit_open(void);
 bool psi_rules_wanted(void);
 /* The table of the inline transfers becomes visible. */
 void psi_inline_open(void);
+void psi_inline_close(void);
 
 /* -- threads (thread.c) ---------------------------------------------------------------------- */
 

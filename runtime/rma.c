@@ -15,7 +15,16 @@ static struct pst_inline table = {
 	.copy = psi_copy,
 };
 
-const struct pst_inline *pst_inline_v1;
+/* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
+static uint64_t idle_counts[PSI_RMA_COUNT_GETS + 1];
+static const struct pst_inline idle_table = {
+	.abi = PSI_INLINE_ABI,
+	.size_bytes = sizeof(struct pst_inline),
+	.copy = psi_copy,
+	.counts = idle_counts,
+};
+
+const struct pst_inline *pst_inline_v1 = &idle_table;
 
 void
 psi_inline_open(void)
@@ -25,6 +34,12 @@ psi_inline_open(void)
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
 	pst_inline_v1 = &table;
+}
+
+void
+psi_inline_close(void)
+{
+	pst_inline_v1 = &idle_table;
 }
 
 /* The inlines have counted the call, but a thread's first in PAR. */
