@@ -124,7 +124,7 @@ look_how_far(struct psi_port *port, struct psmp_out *out, enum psmp_distance kno
 	const uint64_t start = psi_now_ns();
 	enum psmp_distance now;
 
-	atomic_fetch_or_explicit(&receiver->top[PSI_REQUESTS], 0, memory_order_seq_cst);
+	atomic_fetch_or_explicit(&receiver->top[PSI_REQUESTS], 0, memory_order_relaxed);
 	now = psmp_distance_after(known, psi_now_ns() - start);
 	atomic_store_explicit(&out->distance, now, memory_order_relaxed);
 	return now;
