@@ -68,7 +68,7 @@ pboot_process_lives(pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
-bool
+int
 pboot_process_catches(pid_t pid, int sig)
 {
 	static const char name[] = "SigCgt:";
@@ -80,12 +80,12 @@ pboot_process_catches(pid_t pid, int sig)
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return -1;
 	got = read(fd, text, sizeof text - 1);
 	close(fd);
 	text[got > 0 ? got : 0] = '\0';
 	found = strstr(text, name);
-	return found && strtoull(found + sizeof name - 1, NULL, 16) >> (sig - 1) & 1;
+	return found ? (int)(strtoull(found + sizeof name - 1, NULL, 16) >> (sig - 1) & 1) : -1;
 }
 
 int

@@ -52,8 +52,8 @@ bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
  * none. */
 int pboot_process_open(pid_t pid);
 
-/* Whether a process has a handler for this signal. */
-bool pboot_process_catches(pid_t pid, int sig);
+/* Whether a process has a handler for this signal: 1, 0, or -1 where that cannot be known. */
+int pboot_process_catches(pid_t pid, int sig);
 
 /* Whether a process that is no child of ours lives (zombies do not). */
 bool pboot_process_lives(pid_t pid);

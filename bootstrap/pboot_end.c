@@ -108,6 +108,18 @@ pboot_end_reap(struct pboot_keeper *keeper)
 		child_died(keeper, pid, status);
 }
 
+/* A rank that has no handler for SIGQUIT, or not yet, would leave a core. */
+static int
+quit_signal(struct pboot_keeper *keeper, uint32_t rank)
+{
+	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	int sig = pboot_rules_quit_signal(&keeper->rules, rank);
+
+	if (sig == SIGQUIT && pboot_process_catches(self->init_pid, sig) == 0)
+		return SIGTERM;
+	return sig;
+}
+
 void
 pboot_end_quit(struct pboot_keeper *keeper)
 {
@@ -117,7 +129,7 @@ pboot_end_quit(struct pboot_keeper *keeper)
 	for (rank = 0; rank < keeper->plan->size; rank++) {
 		if (keeper->rules.ranks[rank].gone)
 			continue;
-		sig = pboot_rules_quit_signal(&keeper->rules, rank);
+		sig = quit_signal(keeper, rank);
 		if (sig)
 			signal_speaker(&keeper->ranks[rank], sig);
 		signal_both(&keeper->ranks[rank], SIGCONT);
