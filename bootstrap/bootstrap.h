@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 enum {
 	PBOOT_EXCHANGE_MAX = 4096,	/* bytes per rank of one exchange */
@@ -124,6 +125,47 @@ void pboot_note_parting(int code);
  * there is no keeper to tell.
  */
 bool pboot_note_cause(const char *text, bool printed);
+
+/*
+ * This rank has waited for that long and nothing has come: the keeper prints a report of the whole job,
+ * for the first one who says so.  Any thread.  False in a job without a keeper.
+ */
+bool pboot_note_hang(uint64_t waited_ns);
+
+/* pboot_barrier and pboot_exchange say so by themselves when they last longer; 0: never. */
+void pboot_hang_after(uint64_t ns);
+
+/* A rank as the keeper sees it. */
+struct pboot_rank_view {
+	pid_t pid;		/* the process in init, else the keeper's child */
+	bool joined;		/* has entered init */
+	bool asked;		/* has asked to end */
+	bool gone;
+};
+
+/* What the keeper hands to those who print for people. */
+struct pboot_view {
+	uint32_t size;
+	const char *host;
+	const char *why;	/* of a report: what made it due */
+	const struct pboot_rank_view *ranks;	/* [size] */
+	/* Range of the control arena, to be read: by key, or the first that was made.  NULL if it is
+	 * not there or shorter.  It stays mapped until unmap. */
+	const void *(*map)(uint64_t key, size_t len_bytes);
+	const void *(*map_first)(size_t len_bytes);
+	void (*unmap)(const void *base, size_t len_bytes);
+	/* One line on stderr, in bounded time. */
+	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+};
+
+/* Called in the keeper's process, which has one thread.  Either may be NULL. */
+struct pboot_hooks {
+	void (*report)(const struct pboot_view *view);	/* what all ranks are doing */
+	void (*ended)(const struct pboot_view *view);	/* no rank lives any more */
+};
+
+/* Before pboot_open, or before the launcher starts a job; lives as long as the process. */
+void pboot_hooks_set(const struct pboot_hooks *hooks);
 
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);

@@ -7,6 +7,7 @@
  */
 #include "bootstrap/pboot_rank.h"
 
+#include "runtime/util/clock.h"
 #include "runtime/util/futex.h"
 #include "runtime/util/lack.h"
 #include "runtime/util/log.h"
@@ -30,6 +31,7 @@ static uint32_t board_size;
  * who writes a half again has passed the next exchange's barrier, hence all have read the
  * former. */
 static uint32_t exchanges;
+static uint64_t hang_ns;
 
 static size_t
 half_bytes(uint32_t size)
@@ -57,6 +59,27 @@ pboot_board_open(uint32_t size)
 }
 
 void
+pboot_hang_after(uint64_t ns)
+{
+	hang_ns = ns;
+}
+
+static void
+await_turn(uint32_t turn)
+{
+	const uint64_t start = psi_now_ns();
+	bool told = hang_ns == 0;
+
+	while (atomic_load_explicit(&board->turn, memory_order_acquire) == turn) { /* B2 */
+		psi_futex_wait(&board->turn, turn, told ? 0 : hang_ns);
+		if (told || psi_now_ns() - start < hang_ns)
+			continue;
+		told = true;
+		pboot_note_hang(psi_now_ns() - start);
+	}
+}
+
+void
 pboot_barrier(void)
 {
 	uint32_t turn;
@@ -70,8 +93,7 @@ pboot_barrier(void)
 		psi_futex_wake(&board->turn, INT_MAX);
 		return;
 	}
-	while (atomic_load_explicit(&board->turn, memory_order_acquire) == turn) /* B2 */
-		psi_futex_wait(&board->turn, turn, 0);
+	await_turn(turn);
 }
 
 void

@@ -238,6 +238,7 @@ static void
 report_end(struct pboot_keeper *keeper)
 {
 	pboot_report_cause(keeper);
+	pboot_report_ended(keeper);
 	/* TELL_END */
 	if (keeper->launcher_sock < 0)
 		return;

@@ -58,6 +58,7 @@ struct pboot_keeper {
 	bool subreaper;
 	bool inherit;		/* hand memory over by inheritance */
 	bool cause_reported;
+	bool hang_reported;
 	const char *file_kind;
 	struct pboot_store store;
 	struct pboot_file *files;	/* [PBOOT_FILES_ALL(size)] */
@@ -108,6 +109,18 @@ void pboot_end_settle(struct pboot_keeper *keeper);
 void pboot_report_cause(struct pboot_keeper *keeper);
 void pboot_report_start(const struct pboot_keeper *keeper);
 void pboot_report_state(const struct pboot_keeper *keeper);
+
+/* pboot_arena.c: the control arena as the keeper sees it; one job to a process. */
+void pboot_arena_keep(const struct pboot_keeper *keeper, int first_key);
+const void *pboot_arena_map(uint64_t key, size_t len_bytes);
+const void *pboot_arena_map_first(size_t len_bytes);
+void pboot_arena_unmap(const void *base, size_t len_bytes);
+
+/* pboot_view.c: what the hooks print.  The first rank that hangs says so for the job; a job that is
+ * stopped waits for nothing. */
+void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms);
+void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
+void pboot_report_ended(const struct pboot_keeper *keeper);
 
 /* pboot_relay.c: a process that copies the ranks' output line by line.  Pipes are [2 * size] pairs:
  * stdout and stderr of rank 0, of rank 1 and so on.  0 or an errno value. */

@@ -115,18 +115,22 @@ pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
 {
 	uint64_t *used = file == 0 ? &arena_used : &segments_used;
 	void *base;
+	bool first;
 
 	if (file != (pboot_self.seat.rank == 0 && file == 0 ? 0 : 1 + pboot_self.seat.rank)) {
 		errno = EINVAL;
 		return NULL;
 	}
 	pthread_mutex_lock(&lock);
+	first = file == 0 && arena_used == 0;
 	base = file > 0 ? pboot_huge_make(len_bytes, key_out) : NULL;
 	if (!base)
 		base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
 	pthread_mutex_unlock(&lock);
 	if (base && file > 0 && !pboot_huge_is(*key_out))
 		pboot_huge_advise(base, len_bytes);
+	if (base && first)
+		pboot_note_arena((int)*key_out);
 	return base;
 }
 

@@ -179,6 +179,21 @@ pboot_note_cause(const char *text, bool printed)
 	return tell(PBOOT_MSG_CAUSE, printed ? pboot_wire_file(STDERR_FILENO) : 0, text);
 }
 
+void
+pboot_note_arena(int key)
+{
+	tell(PBOOT_MSG_ARENA, key, NULL);
+}
+
+bool
+pboot_note_hang(uint64_t waited_ns)
+{
+	const uint64_t ms = waited_ns / 1000000;
+
+	tell(PBOOT_MSG_HANG, ms > INT32_MAX ? INT32_MAX : (int)ms, NULL);
+	return !pboot_self.alone;
+}
+
 int
 pboot_death_signal(void)
 {

@@ -27,6 +27,8 @@ void pboot_seat_from_environment(struct pboot_seat *seat_out);
 /* pboot_rank.c.  Opens the connection by name where the inherited one is lost: 0 or an errno value.
  * Async-signal-safe. */
 int pboot_control_secure(void);
+/* The keeper keeps the first range of the arena, so that it can read what ranks left there. */
+void pboot_note_arena(int key);
 /* Arms the signal that tells of the keeper's death, and says hello. */
 int pboot_control_open(void);
 

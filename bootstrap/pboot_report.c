@@ -138,6 +138,7 @@ report_job(const struct pboot_keeper *keeper)
 		    keeper->host);
 		break;
 	case PBOOT_CAUSE_TIMEOUT:
+		pboot_report_ranks(keeper, "the time is over");
 		pboot_say("the time limit of %.3g s is over; the job ends",
 		    (double)keeper->plan->timeout_ns / 1e9);
 		break;
@@ -193,4 +194,5 @@ pboot_report_state(const struct pboot_keeper *keeper)
 
 	pboot_say("the job of %u ranks on %s %s; at work: %s", keeper->plan->size, keeper->host,
 	    phases[keeper->rules.phase], count ? others : "none");
+	pboot_report_ranks(keeper, "asked for by SIGUSR1");
 }

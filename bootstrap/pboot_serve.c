@@ -93,6 +93,12 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 	case PBOOT_MSG_CAUSE:
 		serve_note(&keeper->ranks[rank], msg->text, msg->value);
 		break;
+	case PBOOT_MSG_ARENA:
+		pboot_arena_keep(keeper, msg->value);
+		break;
+	case PBOOT_MSG_HANG:
+		pboot_report_hang(keeper, rank, msg->value);
+		break;
 	case PBOOT_MSG_NO_EXEC:
 		pboot_keeper_event(keeper, PBOOT_EV_NO_EXEC, rank, msg->value);
 		break;

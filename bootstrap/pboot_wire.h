@@ -25,6 +25,8 @@ enum pboot_msg_kind {
 	PBOOT_MSG_PARTING,	/* value: code of an exit() that ends only this rank */
 	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
 	PBOOT_MSG_STORE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
+	PBOOT_MSG_ARENA,	/* value: key of the first range, which the keeper keeps */
+	PBOOT_MSG_HANG,		/* value: ms that it has waited for */
 	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
 	/* keeper to rank */
 	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */

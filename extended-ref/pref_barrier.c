@@ -216,7 +216,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	phase = start(seq, (struct names){ .named = false });
 	if (finished(seq) >= phase)
 		return GEX_EVENT_INVALID;
-	return psi_event_new(phase_done, seq, phase);
+	return psi_event_new(phase_done, seq, phase, PSI_FOR_BARRIER);
 }
 
 /* -- the named barrier ----------------------------------------------------------------------- */
@@ -280,7 +280,8 @@ need_notify(int flags, const char *call)
 int
 gasnet_barrier_wait(int id, int flags)
 {
-	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait");
+	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED, .number = named.phase };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
 
 	need_notify(flags, "gasnet_barrier_wait");
 	while (finished(&sequences[NAMED]) < named.phase)

@@ -18,11 +18,13 @@ struct psi_wait {
 	uint64_t since;
 	uint32_t cpu;
 	uint32_t patient;
+	uint64_t first;
+	const void *reason;
 };
 
 #define PSI_WAIT_INIT(where)                 \
 	{                                    \
-		(where), 0, 0, 0, 0, 0, 0    \
+		(where), 0, 0, 0, 0, 0, 0, 0, NULL \
 	}
 
 PSI_BEGIN_DECLS

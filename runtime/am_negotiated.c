@@ -52,7 +52,11 @@ smaller(size_t a, size_t b)
 static bool
 claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("a buffer for a prepared message");
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_BUFFER, .category = PSI_MEDIUM, .network = (uint8_t)network,
+		.peer = sd->place,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
 	int result;
 
 	sd->claim = (struct psi_claim){
@@ -267,7 +271,11 @@ publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
 static int
 publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("room to commit a message");
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
+		.peer = am->peer,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
 
 	if (publish(sd, am) != PSI_OK) {
 		if (flags & GEX_FLAG_IMMEDIATE) {

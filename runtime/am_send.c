@@ -56,7 +56,11 @@ psi_am_count_refused(const struct psi_am *am)
 static int __attribute__((noinline))
 inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_INIT("room to send a message");
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
+		.peer = am->peer,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
 
 	if (flags & GEX_FLAG_IMMEDIATE) {
 		psi_am_count_refused(am);

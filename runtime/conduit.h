@@ -88,6 +88,15 @@ struct psi_claim {
 	uint64_t cookie;                        /* the conduit's */
 };
 
+/* One direction between two endpoints of a host, as people want to see it. */
+struct psi_queue_state {
+	uint32_t slots;                 /* of the queue */
+	uint32_t in_flight;             /* that the sender takes to be full */
+	uint32_t undelivered;           /* messages whose handler has not been called */
+	bool wants_room;                /* the sender waits for some, or has before it tried again */
+	bool receiver_sleeps;
+};
+
 /* Runtime to conduit.  All are callable from any thread and from within an operation. */
 struct psi_services {
 	uint32_t abi, size_bytes;
@@ -238,8 +247,12 @@ struct psi_conduit_ops {
 
 	/* One line: what this conduit uses and why. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
-	/* Queue states, several lines, for a hang report; may be called at any moment. */
-	void (*dump)(struct psi_port *port, void (*line)(const char *text));
+	/* The queue of a network from one host index to another, read from the memory that the host's
+	 * processes got from host_memory, by any process that maps it, such as the keeper, at any
+	 * moment: what changes meanwhile may not fit together.  False if that memory is not yet, or not
+	 * of this conduit's making. */
+	bool (*queue)(const void *memory, size_t len_bytes, unsigned network, uint32_t sender,
+	              uint32_t receiver, struct psi_queue_state *state_out);
 	/* Part number i of the memory that this conduit shares with its peers; false past the last. */
 	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);
 	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of

@@ -101,7 +101,12 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	(void)endpoints;
 	return 0;
 }
-static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)port, (void)line; }
+static bool no_queue(const void *memory, size_t len, unsigned network, uint32_t sender,
+                     uint32_t receiver, struct psi_queue_state *state_out)
+{
+	(void)memory, (void)len, (void)network, (void)sender, (void)receiver, (void)state_out;
+	return false;
+}
 
 /* Members that every conduit must have, and those that it may leave to the layer below. */
 #define REQUIRED(X) X(probe) X(open) X(port_open) X(connect) X(close) X(am_max_medium) X(am_send) X(poll)
@@ -111,7 +116,7 @@ static void no_dump(struct psi_port *port, void (*line)(const char *)) { (void)p
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
-	X(dump, no_dump) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
+	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1
@@ -205,6 +210,15 @@ psi_conduit_queue_bytes(const char *name, uint32_t endpoints)
 		if (strcasecmp(conduits[i]->name, name) == 0 && conduits[i]->queue_bytes)
 			return conduits[i]->queue_bytes(endpoints);
 	return 0;
+}
+
+const struct psi_conduit_ops *
+psi_conduit_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof conduits / sizeof *conduits; i++)
+		if (strcasecmp(conduits[i]->name, name) == 0)
+			return conduits[i];
+	return NULL;
 }
 
 static const struct psi_conduit_ops *

@@ -29,7 +29,8 @@ grow_pool(void)
 }
 
 gex_Event_t
-psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t number)
+psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t number,
+              enum psi_wait_kind kind)
 {
 	gex_Event_t event;
 
@@ -39,7 +40,8 @@ psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t
 	event = free_events;
 	free_events = event->next;
 	psi_spinlock_unlock(&pool_lock);
-	*event = (struct gex_Event_s){ .done = done, .object = object, .number = number };
+	*event = (struct gex_Event_s){ .done = done, .object = object, .number = number,
+	                               .kind = kind };
 	return event;
 }
 
@@ -84,7 +86,8 @@ psi_event_test(gex_Event_t event)
 void
 psi_event_wait(gex_Event_t event)
 {
-	struct psi_wait wait = PSI_WAIT_FOR_ALL("an event");
+	const struct psi_reason reason = { .kind = event->kind, .number = event->number };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_Wait", &reason);
 
 	while (!sync_if_done(event, "gex_Event_Wait"))
 		psi_wait_step(&wait);
@@ -147,7 +150,8 @@ gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 void
 gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_FOR_ALL("some of several events");
+	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitSome", &reason);
 
 	while (!some_done(pevent, numevents, flags, "gex_Event_WaitSome"))
 		psi_wait_step(&wait);
@@ -157,7 +161,8 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 void
 gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	struct psi_wait wait = PSI_WAIT_FOR_ALL("all of several events");
+	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitAll", &reason);
 
 	while (!all_done(pevent, numevents, flags, "gex_Event_WaitAll"))
 		psi_wait_step(&wait);

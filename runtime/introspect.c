@@ -222,3 +222,9 @@ psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
 	tell_clock(&to);
 	tell_features(&to);
 }
+
+void
+psi_introspect_jobs(void)
+{
+	psi_reports_open();
+}

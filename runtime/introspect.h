@@ -27,6 +27,12 @@ typedef void psi_fact_fn(const struct psi_fact *fact, void *context);
  */
 void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
 
+/*
+ * Before a launcher starts a job: its keeper then reports what ranks do when one has waited for long,
+ * when the time is over and when it is asked to.
+ */
+void psi_introspect_jobs(void);
+
 /* The settings as a document, in Markdown; the same everywhere, whatever the environment. */
 void psi_introspect_settings_doc(FILE *out);
 

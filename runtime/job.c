@@ -12,6 +12,7 @@
 #include "runtime/tools/fatal.h"
 #include "runtime/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +103,7 @@ read_settings(void)
 	psi.checks = psi_rules_wanted();
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
+	pboot_hang_after(psi.hang_report_ns);
 }
 
 /* All ranks of the host exchange their CPUs, so that all come to answers that fit. */
@@ -191,6 +193,21 @@ open_tables(void)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
 
+/* For those who map the arena without being told what is there. */
+static void
+describe_shared(struct psi_host_shared *shared)
+{
+	enum { RANGE_OF_CONDUIT = 1 };
+	size_t len_bytes = 0;
+
+	shared->abi = PSI_SHARED_ABI;
+	shared->size = psi.boot.size;
+	snprintf(shared->conduit, sizeof shared->conduit, "%s", psi.ops->name);
+	psi_host_memory_made(RANGE_OF_CONDUIT, &shared->conduit_key, &len_bytes);
+	shared->conduit_bytes = len_bytes;
+	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC, memory_order_release);
+}
+
 /* -- objects --------------------------------------------------------------------------------- */
 
 static void
@@ -219,6 +236,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it once, "
 		                  "by gex_Client_Init or by gasnet_init");
 	check_build(build);
+	psi_reports_open();
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
 	if (psi.threaded)
@@ -232,12 +250,16 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	make_objects(name, flags);
 	open_tables();
 	psi_conduit_open(psi.ep);
+	if (psi.boot.rank == 0)
+		describe_shared(psi.shared);
 	limit_segments();
 	psi_inline_open();
 	psi_reference_open();
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();
+	atomic_store_explicit(&psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->joined, 2,
+	                      memory_order_relaxed);
 	return GASNET_OK;
 }
 

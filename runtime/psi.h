@@ -163,8 +163,26 @@ psi_block(void)
 
 /* -- waiting (wait.c) ------------------------------------------------------------------------ */
 
+/* What a wait of the library's is for, for hang reports; read while the wait lasts. */
+struct psi_reason {
+	enum psi_wait_kind kind;
+	uint8_t category, network;      /* of the message */
+	uint32_t peer;
+	uint64_t number;                /* of the phase */
+};
+
+#define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }
 /* A wait for what all ranks take part in: where they share CPUs it yields rather than sleeps. */
-#define PSI_WAIT_FOR_ALL(what) { .where = (what), .patient = 1 }
+#define PSI_WAIT_FOR_ALL(what, why) { .where = (what), .patient = 1, .reason = (why) }
+
+/* In a wait's `first': it slept, and nobody has looked at the clock. */
+enum { PSI_SLEPT_ONCE = 1 };
+
+/* hang.c.  The wait has slept, or has spun for a while: how long is it by now?  bound_ns is the longest
+ * time that may have passed since the last look without the process having been stopped. */
+void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
+/* The end of a wait that was looked at. */
+void psi_hang_over(struct psi_wait *wait);
 
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
 unsigned psi_poll(void);
@@ -188,18 +206,21 @@ struct gex_Event_s {
 	bool (*done)(const void *object, uint64_t number);
 	const void *object;
 	uint64_t number;
+	enum psi_wait_kind kind;        /* what a wait for it is for */
 	struct gex_Event_s *next;       /* in the free list */
 };
 
 /* A root event that is done when done(object, number) says so; any thread. */
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
-                          uint64_t number);
+                          uint64_t number, enum psi_wait_kind kind);
 
 /* -- segments (segment.c, shmem.c) ----------------------------------------------------------- */
 
 /* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
  * where there is none. */
 void *psi_host_memory(size_t len_bytes);
+/* The ranges so made, in order: where it is mapped, or NULL past the last. */
+void *psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out);
 
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);
@@ -269,6 +290,8 @@ bool psi_in_my_nbrhd(uint32_t rank);
 
 /* Chooses, opens and connects the conduit and the endpoint's port; ends the job on failure. */
 void psi_conduit_open(gex_EP_t ep);
+/* A conduit of this build, or NULL. */
+const struct psi_conduit_ops *psi_conduit_named(const char *name);
 /* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
 size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 /* The collectives of the reference; defined in extended-ref. */
@@ -280,6 +303,11 @@ bool psi_rules_wanted(void);
 /* The table of the inline transfers becomes visible. */
 void psi_inline_open(void);
 void psi_inline_close(void);
+
+/* The hooks of report.c, for the keeper that this process may become. */
+void psi_reports_open(void);
+/* The same report, printed by the rank of a job that has no keeper. */
+void psi_report_alone(uint64_t waited_ns);
 
 /* -- threads (thread.c) ---------------------------------------------------------------------- */
 

@@ -71,11 +71,11 @@ struct psi_rank_shared {
 };
 
 struct psi_host_shared {
-	/* Written by rank 0 before any rank goes on; magic last. */
+	/* Written by rank 0 during init; magic last. */
 	_Atomic uint32_t magic;
 	uint32_t abi, size;
 	char conduit[16];
-	uint64_t conduit_offset;        /* in the arena, what the conduit asked for first */
+	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
 	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding (wait.c).
 	 * A hint: a thread may have been moved since it counted itself. */
 	struct {
@@ -100,11 +100,11 @@ psi_shared_bytes(uint32_t size)
 }
 
 static inline struct psi_rank_shared *
-psi_shared_rank(struct psi_host_shared *shared, uint32_t size, uint32_t rank)
+psi_shared_rank(const struct psi_host_shared *shared, uint32_t size, uint32_t rank)
 {
-	char *at = (char *)shared + psi_shared_ranks_offset(size);
+	uintptr_t at = (uintptr_t)shared + psi_shared_ranks_offset(size);
 
-	return (struct psi_rank_shared *)(void *)at + rank;
+	return (struct psi_rank_shared *)at + rank;
 }
 
 #endif

@@ -10,6 +10,15 @@ struct made {
 	int error;
 };
 
+enum { RANGES_MAX = 8 };
+
+static struct {
+	void *base;
+	uint64_t key;
+	size_t len_bytes;
+} ranges[RANGES_MAX];
+static unsigned range_count;
+
 /* One line is said for the job, and that is all there is to say. */
 static void __attribute__((noreturn))
 end_without(size_t len_bytes, int error, bool say)
@@ -44,5 +53,20 @@ psi_host_memory(size_t len_bytes)
 		base = pboot_range_map(0, mine.key, len_bytes);
 	if (!base)
 		end_without(len_bytes, errno, true);
+	if (range_count < RANGES_MAX) {
+		ranges[range_count].base = base;
+		ranges[range_count].key = mine.key;
+		ranges[range_count++].len_bytes = len_bytes;
+	}
 	return base;
+}
+
+void *
+psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
+{
+	if (number >= range_count)
+		return NULL;
+	*key_out = ranges[number].key;
+	*len_out = ranges[number].len_bytes;
+	return ranges[number].base;
 }

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,8 +15,9 @@
 #include <linux/membarrier.h>
 #endif
 
-static _Thread_local struct psi_thread self;
-static _Thread_local bool counted;
+/* NULL until the thread is counted.  On the heap: thread-local memory of a library that is opened late
+ * is scarce. */
+static _Thread_local struct psi_thread *self;
 static _Atomic uint32_t thread_count;
 static bool fence_on_count;             /* else everybody takes it that there are others */
 static pthread_key_t end_key;
@@ -33,13 +33,14 @@ note_count(uint32_t count)
 }
 
 static void
-thread_ends(void *unused)
+thread_ends(void *state)
 {
-	(void)unused;
+	struct psi_thread *thread = state;
+
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		free(self.buffers[network]);
-	memset(&self, 0, sizeof self);
-	counted = false;
+		free(thread->buffers[network]);
+	free(thread);
+	self = NULL;
 	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
 }
 
@@ -94,21 +95,23 @@ count_thread(void)
 {
 	uint32_t before = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed);
 
-	counted = true;
+	self = calloc(1, sizeof *self);
+	if (!self)
+		psi_fatal("no memory for the state of a thread");
 	note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);
 	pthread_once(&end_once, make_key);
-	pthread_setspecific(end_key, &self);
+	pthread_setspecific(end_key, self);
 	fence_others(); /* D4_COUNT */
 }
 
 struct psi_thread *
 psi_thread_self(void)
 {
-	if (!counted)
+	if (PSI_UNLIKELY(!self))
 		count_thread();
-	return &self;
+	return self;
 }
 
 bool
@@ -116,7 +119,7 @@ psi_thread_others(void)
 {
 	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is fence_others' */
 	return !fence_on_count ||
-	       atomic_load_explicit(&thread_count, memory_order_relaxed) > counted;
+	       atomic_load_explicit(&thread_count, memory_order_relaxed) > (self != NULL);
 }
 
 void *

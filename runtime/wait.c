@@ -173,31 +173,15 @@ may_yield(struct psi_wait *wait)
 	return start_yielding(wait, cpu, always);
 }
 
-static void
-print_queue(const char *text)
+/* A sleep must not outlast either bound. */
+static uint64_t
+sleep_bound_ns(void)
 {
-	psi_log("  %s", text);
-}
+	uint64_t most = psi.max_sleep_ns, report = psi.hang_report_ns;
 
-/* Once per process: what this rank waits for, and how its queues stand.  Only waits that sleep come
- * here, and those that never do now and then, so those that go well pay nothing. */
-static void
-report_if_long(struct psi_wait *wait)
-{
-	static _Atomic int reported;
-	uint64_t now;
-
-	if (!psi.hang_report_ns)
-		return;
-	now = psi_now_ns();
-	if (!wait->since)
-		wait->since = now;
-	if (now - wait->since < psi.hang_report_ns ||
-	    atomic_exchange_explicit(&reported, 1, memory_order_relaxed))
-		return;
-	psi_log("has waited for %u s: %s; PST_HANG_REPORT=0 turns this report off",
-	        (unsigned)((now - wait->since) / 1000000000u), wait->where);
-	psi.ops->dump(psi.ep->port, print_queue);
+	if (!most || (report && report < most))
+		return report;
+	return most;
 }
 
 /* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
@@ -213,7 +197,7 @@ spin_alone(struct psi_wait *wait, int mode)
 	}
 	if (mode == GASNET_WAIT_SPIN) {
 		if (wait->spins % SPINS_PER_REPORT == 0)
-			report_if_long(wait);
+			psi_hang_look(wait, sleep_bound_ns());
 		return false;
 	}
 	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
@@ -241,7 +225,7 @@ spin_crowded(struct psi_wait *wait, int mode)
 	}
 	wait->spins = 0;
 	if (mode == GASNET_WAIT_SPIN)
-		report_if_long(wait);
+		psi_hang_look(wait, sleep_bound_ns());
 	else if (!may_yield(wait))
 		return true;
 	sched_yield();
@@ -259,15 +243,14 @@ spin_on(struct psi_wait *wait)
 	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
 }
 
-/* A sleep must not outlast either bound. */
-static uint64_t
-sleep_bound_ns(void)
+/* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
+static void
+after_sleep(struct psi_wait *wait)
 {
-	uint64_t most = psi.max_sleep_ns, report = psi.hang_report_ns;
-
-	if (!most || (report && report < most))
-		return report;
-	return most;
+	if (wait->first || !psi.max_sleep_ns)
+		psi_hang_look(wait, sleep_bound_ns());
+	else
+		wait->first = PSI_SLEPT_ONCE;
 }
 
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
@@ -282,7 +265,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		psi.ops->sleep(port, wait->seq, sleep_bound_ns());
 		psi.ops->disarm(port);
 		wait->phase = SLEPT;
-		report_if_long(wait);
+		after_sleep(wait);
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
 	if (delivered) {
@@ -330,6 +313,8 @@ psi_wait_end(struct psi_wait *wait)
 {
 	if (wait->phase == ARMED)
 		psi.ops->disarm(psi.ep->port);
+	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
+		psi_hang_over(wait);
 	stop_yielding(wait);
 	wait->phase = LOOKING;
 }

@@ -56,6 +56,25 @@ psmp_buffers_of(const struct psi_conduit *conduit, uint32_t place, unsigned netw
 	       conduit->layout.buffers + network * PSMP_NETWORK_BUFFER_BYTES;
 }
 
+/* The sides of `place', by peer. */
+static inline struct psmp_out *
+psmp_outs_of(const unsigned char *arena, const struct psmp_layout *layout, uint32_t place,
+             unsigned network)
+{
+	const unsigned char *at = arena + psmp_layout_region(layout, place) + layout->outs;
+
+	return (struct psmp_out *)(uintptr_t)at + (size_t)network * layout->places;
+}
+
+static inline struct psmp_in *
+psmp_ins_of(const unsigned char *arena, const struct psmp_layout *layout, uint32_t place,
+            unsigned network)
+{
+	const unsigned char *at = arena + psmp_layout_region(layout, place) + layout->ins;
+
+	return (struct psmp_in *)(uintptr_t)at + (size_t)network * layout->places;
+}
+
 static inline void
 psmp_lock(const struct psi_port *port, struct psi_spinlock *lock)
 {
@@ -94,6 +113,10 @@ void psmp_want(struct psi_port *port, uint32_t peer);
 bool psmp_fence_register(const struct psi_services *services);
 void psmp_fence_settle(void);   /* by two processes at least, when all have registered */
 void psmp_fence_others(void);
+
+/* psmp_view.c */
+bool psmp_queue(const void *memory, size_t len_bytes, unsigned network, uint32_t sender,
+                uint32_t receiver, struct psi_queue_state *state_out);
 
 extern const struct psi_conduit_ops psmp_ops;
 

@@ -18,6 +18,11 @@
 
 #include <stdbool.h>
 
+/*
+ * The two sides.  Each is its owner's alone; both lie in the arena so that others can look at them when
+ * the owner hangs, for which next, limit and mask are enough.
+ */
+
 /* The sender's side. */
 struct psmp_out {
 	struct psi_spinlock lock;

@@ -1,6 +1,6 @@
 #include "smp-conduit/psmp_layout.h"
 
-#include "smp-conduit/psmp_shared.h"
+#include "smp-conduit/psmp_lane.h"
 
 enum {
 	LANES_BYTES = 1024 * 1024,      /* of one region, about */
@@ -54,7 +54,10 @@ psmp_layout_for(uint32_t places)
 	divide_lane(&layout);
 	layout.header_bytes = PSMP_PAGE_BYTES;
 	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
-	layout.lanes = round_up(layout.controls + (size_t)NETWORKS * places * PSMP_LINE_BYTES,
+	layout.outs = layout.controls + (size_t)NETWORKS * places * PSMP_LINE_BYTES;
+	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),
+	                      PSMP_LINE_BYTES);
+	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * places * sizeof(struct psmp_in),
 	                        PSMP_PAGE_BYTES);
 	layout.buffers = round_up(layout.lanes + NETWORKS * places * layout.lane_bytes,
 	                          PSMP_PAGE_BYTES);

@@ -3,7 +3,7 @@
  *
  * The arena has a header and one region per endpoint of the host, which that endpoint receives in:
  *
- *     shared block | lane controls | lanes [network][sender] | buffers [network]
+ *     shared block | lane controls | the owner's sides | lanes [network][sender] | buffers [network]
  *
  * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as endpoints get more, so
  * that a region's lanes stay within about 1 MiB; pages are taken from the system only when touched.
@@ -36,7 +36,7 @@ struct psmp_layout {
 	size_t lane_bytes;
 	size_t header_bytes;
 	/* Offsets in a region. */
-	size_t controls, lanes, buffers, region_bytes;
+	size_t controls, outs, ins, lanes, buffers, region_bytes;
 	size_t total_bytes;
 };
 

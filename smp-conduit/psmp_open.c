@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_MAGIC = 0x50534d50 };
-
 static bool
 probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 {
@@ -37,7 +35,7 @@ map_arena(struct psi_conduit *conduit)
 		header->abi = PSI_CONDUIT_ABI;
 		header->places = conduit->layout.places;
 		header->total_bytes = conduit->layout.total_bytes;
-		atomic_store_explicit(&header->magic, ARENA_MAGIC, memory_order_release); /* M1 */
+		atomic_store_explicit(&header->magic, PSMP_ARENA_MAGIC, memory_order_release); /* M1 */
 	}
 	return PSI_OK;
 }
@@ -48,7 +46,7 @@ arena_agrees(const struct psi_conduit *conduit)
 {
 	const struct psmp_header *header = (const struct psmp_header *)(const void *)conduit->arena;
 
-	return atomic_load_explicit(&header->magic, memory_order_acquire) == ARENA_MAGIC && /* M2 */
+	return atomic_load_explicit(&header->magic, memory_order_acquire) == PSMP_ARENA_MAGIC && /* M2 */
 	       header->abi == PSI_CONDUIT_ABI && header->places == conduit->layout.places &&
 	       header->total_bytes == conduit->layout.total_bytes;
 }
@@ -136,11 +134,9 @@ set_up_lane(struct psi_port *port, unsigned network, uint32_t peer, uint32_t *da
 	};
 }
 
-/* All of a port's tables in one allocation, which begins with the port. */
+/* A port and those of its tables that are nobody else's. */
 struct port_memory {
 	struct psi_port port;
-	struct psmp_out *outs;
-	struct psmp_in *ins;
 	uint32_t *actives, *data_ends;
 };
 
@@ -151,8 +147,6 @@ free_port(struct psi_port *port)
 
 	if (!memory)
 		return;
-	free(memory->outs);
-	free(memory->ins);
 	free(memory->actives);
 	free(memory->data_ends);
 	free(memory);
@@ -166,19 +160,14 @@ new_port(const struct psmp_layout *layout)
 
 	if (!memory)
 		return NULL;
-	memory->outs = calloc(lanes, sizeof *memory->outs);
-	memory->ins = calloc(lanes, sizeof *memory->ins);
 	memory->actives = calloc(lanes, sizeof *memory->actives);
 	memory->data_ends = calloc(lanes * layout->slots, sizeof *memory->data_ends);
-	if (!memory->outs || !memory->ins || !memory->actives || !memory->data_ends) {
+	if (!memory->actives || !memory->data_ends) {
 		free_port(&memory->port);
 		return NULL;
 	}
-	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
-		memory->port.out[network] = memory->outs + network * layout->places;
-		memory->port.in[network] = memory->ins + network * layout->places;
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		memory->port.active[network] = memory->actives + network * layout->places;
-	}
 	return &memory->port;
 }
 
@@ -210,10 +199,13 @@ port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_p
 	port->place = conduit->job.host_index[place];
 	port->shared = psmp_shared_of(conduit, port->place);
 	touch_own(port);
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		port->out[network] = psmp_outs_of(conduit->arena, &conduit->layout, port->place, network);
+		port->in[network] = psmp_ins_of(conduit->arena, &conduit->layout, port->place, network);
 		for (uint32_t peer = 0; peer < conduit->layout.places; peer++)
 			set_up_lane(port, network, peer,
 			            ((struct port_memory *)(void *)port)->data_ends);
+	}
 	conduit->port = port;
 	*port_out = port;
 	return PSI_OK;
@@ -276,28 +268,6 @@ describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         conduit->senders_fence ? "senders" : "sleepers", conduit->fence_reason);
 }
 
-static void
-dump(struct psi_port *port, void (*line)(const char *text))
-{
-	static const char *const names[] = { "requests", "replies" };
-	char text[160];
-
-	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
-		for (uint32_t peer = 0; peer < port->conduit->layout.places; peer++) {
-			const struct psmp_out *out = &port->out[network][peer];
-			const struct psmp_in *in = &port->in[network][peer];
-			uint32_t waiting = out->next + out->mask + 1 - out->limit;
-
-			if (!out->next && !in->next)
-				continue;
-			snprintf(text, sizeof text, "%s: to %u: %u sent, %u not known to be consumed; "
-			         "from %u: %u taken, %u done", names[network], peer, out->next,
-			         waiting, peer, in->next, in->done);
-			line(text);
-		}
-	}
-}
-
 /* The header, then three parts for each region. */
 static bool
 parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
@@ -354,7 +324,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.ring = psmp_ring,
 	.want = psmp_want,
 	.describe = describe,
-	.dump = dump,
+	.queue = psmp_queue,
 	.parts = parts,
 	.queue_bytes = queue_bytes,
 };

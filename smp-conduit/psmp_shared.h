@@ -68,6 +68,8 @@ struct psmp_slot {
 	unsigned char body[PSMP_SLOT_BYTES - sizeof(uint64_t)];
 };
 
+enum { PSMP_ARENA_MAGIC = 0x50534d50 };
+
 /* Once per arena, first page. */
 struct psmp_header {
 	_Atomic uint32_t magic;

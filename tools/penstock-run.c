@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bootstrap/launcher.h"
+#include "runtime/introspect.h"
 #include "program_find.h"
 
 #include <getopt.h>
@@ -153,6 +154,7 @@ main(int argc, char **argv)
 	plan.argv = argv + optind;
 	plan.program = path;
 	fflush(NULL);
+	psi_introspect_jobs();
 	status = pboot_launcher_run(&plan);
 	free(path);
 	return status;

@@ -218,9 +218,18 @@ rig_close(struct rig *rig)
 /* ------------------------------------------------------------------------- for tests --- */
 
 static void
-print_line(const char *text)
+dump_queues(const struct rig *rig, uint32_t receiver)
 {
-	fprintf(stderr, "    %s\n", text);
+	struct psi_queue_state state;
+
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		for (uint32_t sender = 0; sender < rig->ranks; sender++)
+			if (rig->ops->queue(rig->arena, rig->arena_bytes, network, sender, receiver,
+			                    &state) && (state.in_flight || state.undelivered))
+				fprintf(stderr, "    %s from %u: %u of %u in flight, %u undelivered%s\n",
+				        network == PSI_REPLIES ? "replies" : "requests", sender,
+				        state.in_flight, state.slots, state.undelivered,
+				        state.wants_room ? ", wants room" : "");
 }
 
 void
@@ -234,7 +243,7 @@ rig_dump(const struct rig *rig)
 		        (unsigned long long)atomic_load(&port->shared->top[PSI_REQUESTS]),
 		        (unsigned long long)atomic_load(&port->shared->top[PSI_REPLIES]),
 		        (unsigned long long)atomic_load(&port->shared->want_top));
-		rig->ops->dump(rig->rank[place].port, print_line);
+		dump_queues(rig, place);
 	}
 }
 

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "smp-conduit/psmp_shared.h"
+#include "smp-conduit/psmp_lane.h"
 #include "tests/unit/main.h"
 
 enum { NETWORKS = 2, LANES_BYTES_MOST = 1024 * 1024 + 4096 };
@@ -37,7 +37,11 @@ check_region(const struct psmp_layout *l)
 	ck_assert_uint_lt((l->words - 1) * (size_t)PSMP_WORD_BITS, l->places);
 	ck_assert_uint_le(psmp_shared_bytes(l->words), l->controls);
 	ck_assert_uint_eq(l->controls % PSMP_LINE_BYTES, 0);
-	ck_assert_uint_le(l->controls + lanes * sizeof(struct psmp_control), l->lanes);
+	ck_assert_uint_le(l->controls + lanes * sizeof(struct psmp_control), l->outs);
+	ck_assert_uint_eq(l->outs % PSMP_LINE_BYTES, 0);
+	ck_assert_uint_le(l->outs + lanes * sizeof(struct psmp_out), l->ins);
+	ck_assert_uint_eq(l->ins % PSMP_LINE_BYTES, 0);
+	ck_assert_uint_le(l->ins + lanes * sizeof(struct psmp_in), l->lanes);
 	ck_assert_uint_eq(l->lanes % PSMP_PAGE_BYTES, 0);
 	ck_assert_uint_le(l->lanes + lanes * l->lane_bytes, l->buffers);
 	ck_assert_uint_eq(l->buffers % PSMP_PAGE_BYTES, 0);

@@ -1,0 +1,52 @@
+/* A report of what all ranks of a job are doing, read from their shared memory alone. */
+#ifndef PSI_REPORT_H
+#define PSI_REPORT_H
+
+#include "runtime/psi.h"
+
+struct psi_report {
+	const struct pboot_view *view;
+	const struct psi_host_shared *shared;   /* NULL: there is none yet */
+	uint64_t *progress;                     /* [size]: polls and messages at the first look */
+};
+
+enum { PSI_REPORT_LINE = 640, PSI_REPORT_RANGES = 24 };
+
+/* A text that grows and is cut at its end. */
+struct psi_text {
+	size_t len;
+	char at[PSI_REPORT_LINE];
+};
+
+void psi_text_add(struct psi_text *text, const char *format, ...) PSI_PRINTF(2, 3);
+
+/* "rank 3" or "ranks 0, 2-5" of those that are in; ends in "and more" when it gets long. */
+void psi_text_ranks(struct psi_text *text, uint32_t size,
+                    bool (*in)(const void *context, uint32_t rank), const void *context);
+
+/* One thing that a rank does, or is; a rank with several threads has several. */
+struct psi_report_entry {
+	uint32_t rank;
+	bool told;
+	uint64_t since_ns;              /* 0: no time is told */
+	struct psi_text text;
+};
+
+struct psi_report_entries {
+	uint32_t count, room;
+	struct psi_report_entry *at;
+};
+
+/* NULL if ranks are not that far; view->unmap it, psi_shared_bytes(view->size) long. */
+const struct psi_host_shared *psi_report_map(const struct pboot_view *view);
+
+/* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets on. */
+void psi_report_rank(const struct psi_report *report, uint32_t rank,
+                     struct psi_report_entries *entries);
+uint64_t psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which);
+uint64_t psi_report_progress(const struct psi_report *report, uint32_t rank);
+
+/* report_queue.c: the queues in which something is. */
+void psi_report_queues(const struct psi_report *report);
+
+#endif

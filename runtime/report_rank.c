@@ -1,0 +1,248 @@
+/* What one rank of a job does, as its shared memory, the keeper and the kernel tell. */
+#include "runtime/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct psi_rank_shared *
+shared_of(const struct psi_report *report, uint32_t rank)
+{
+	return psi_shared_rank(report->shared, report->view->size, rank);
+}
+
+uint64_t
+psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which)
+{
+	const struct psi_block *block = shared_of(report, rank)->block;
+	uint64_t sum = 0;
+
+	for (unsigned b = 0; b < PSI_BLOCKS; b++) {
+		uint64_t value = __atomic_load_n(&block[b].count[which], __ATOMIC_RELAXED);
+
+		if (psi_counter_rows[which].sum == PSI_SUM)
+			sum += value;
+		else if (value > sum)
+			sum = value;
+	}
+	return sum;
+}
+
+/* -- what a thread does ---------------------------------------------------------------------- */
+
+/* A note as it was at one moment. */
+struct note {
+	uint64_t since_ns, number;
+	enum psi_wait_kind kind;
+	unsigned category, network;
+	uint32_t peer;
+	char where[PSI_WHERE_WORDS * 8];
+};
+
+static bool
+read_note(const struct psi_wait_note *from, struct note *note_out)
+{
+	enum { TRIES = 1000 };
+	uint64_t turn, words[PSI_WHERE_WORDS], kind;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		turn = atomic_load_explicit(&from->turn, memory_order_acquire);
+		note_out->since_ns = atomic_load_explicit(&from->since_ns, memory_order_acquire);
+		kind = atomic_load_explicit(&from->kind_peer, memory_order_acquire);
+		note_out->number = atomic_load_explicit(&from->number, memory_order_acquire);
+		for (unsigned w = 0; w < PSI_WHERE_WORDS; w++)
+			words[w] = atomic_load_explicit(&from->where[w], memory_order_acquire);
+		if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
+			break;
+	}
+	note_out->kind = kind & 0xff;
+	note_out->category = kind >> 8 & 0xff;
+	note_out->network = kind >> 16 & 0xff;
+	note_out->peer = (uint32_t)(kind >> 32);
+	memcpy(note_out->where, words, sizeof words);
+	note_out->where[sizeof words - 1] = '\0';
+	return note_out->since_ns != 0;
+}
+
+static const char *
+name_of(unsigned category, unsigned network)
+{
+	static const char *const names[PSI_NETWORKS][3] = {
+		{ "Short request", "Medium request", "Long request" },
+		{ "Short reply", "Medium reply", "Long reply" },
+	};
+
+	return network < PSI_NETWORKS && category < 3 ? names[network][category] : "message";
+}
+
+struct barrier {
+	const struct psi_report *report;
+	enum psi_counter started;
+	uint64_t phase;
+};
+
+static bool
+is_missing(const void *context, uint32_t rank)
+{
+	const struct barrier *barrier = context;
+
+	return psi_report_count(barrier->report, rank, barrier->started) < barrier->phase;
+}
+
+static void
+tell_barrier(const struct psi_report *report, const struct note *note, struct psi_text *text)
+{
+	const bool named = note->kind == PSI_FOR_BARRIER_NAMED;
+	const struct barrier barrier = {
+		report, named ? PSI_COUNT_BARRIERS_NAMED : PSI_COUNT_BARRIERS, note->number,
+	};
+	const size_t before = text->len;
+
+	psi_text_add(text, "in %s, %s barrier %llu, waiting for ", note->where,
+	             named ? "named" : "unnamed", (unsigned long long)note->number);
+	for (uint32_t rank = 0; rank < report->view->size; rank++) {
+		if (is_missing(&barrier, rank)) {
+			psi_text_ranks(text, report->view->size, is_missing, &barrier);
+			return;
+		}
+	}
+	text->len = before;
+	psi_text_add(text, "in %s, %s barrier %llu, which all ranks have entered", note->where,
+	             named ? "named" : "unnamed", (unsigned long long)note->number);
+}
+
+static void
+tell_wait(const struct psi_report *report, const struct note *note, struct psi_text *text)
+{
+	switch (note->kind) {
+	case PSI_FOR_ROOM:
+		psi_text_add(text, "waiting for room to send a %s to rank %u",
+		             name_of(note->category, note->network), note->peer);
+		break;
+	case PSI_FOR_BUFFER:
+		psi_text_add(text, "waiting for a buffer of rank %u to prepare a %s", note->peer,
+		             name_of(note->category, note->network));
+		break;
+	case PSI_FOR_BARRIER:
+	case PSI_FOR_BARRIER_NAMED:
+		tell_barrier(report, note, text);
+		break;
+	case PSI_FOR_EVENTS:
+		psi_text_add(text, "in %s", note->where);
+		break;
+	default:
+		psi_text_add(text, "waiting at %s until a condition of the program holds", note->where);
+	}
+}
+
+static struct psi_report_entry *
+new_entry(struct psi_report_entries *entries, uint32_t rank)
+{
+	if (entries->count == entries->room) {
+		uint32_t room = entries->room ? 2 * entries->room : 64;
+		struct psi_report_entry *at = realloc(entries->at, room * sizeof *at);
+
+		if (!at)
+			return NULL;
+		entries->at = at;
+		entries->room = room;
+	}
+	entries->at[entries->count] = (struct psi_report_entry){ .rank = rank };
+	return &entries->at[entries->count++];
+}
+
+/* False if the thread neither waits nor runs a handler. */
+static bool
+tell_block(const struct psi_report *report, const struct psi_block *block, const char *prefix,
+           struct psi_report_entries *entries, uint32_t rank)
+{
+	const uint64_t word = atomic_load_explicit(&block->handler, memory_order_relaxed);
+	struct psi_arrival arrival;
+	struct note note;
+	bool waits = read_note(&block->note, &note);
+	struct psi_report_entry *entry;
+
+	if ((!waits && !word) || !(entry = new_entry(entries, rank)))
+		return false;
+	psi_text_add(&entry->text, "%s", prefix);
+	if (word) {
+		memcpy(&arrival, &word, sizeof word);
+		psi_text_add(&entry->text, "running handler %u of a %s from rank %u%s", arrival.handler,
+		             name_of(arrival.category, arrival.network), arrival.source,
+		             waits ? ", " : "");
+	}
+	if (waits) {
+		tell_wait(report, &note, &entry->text);
+		entry->since_ns = note.since_ns;
+	}
+	return true;
+}
+
+/* -- what a rank does ------------------------------------------------------------------------ */
+
+uint64_t
+psi_report_progress(const struct psi_report *report, uint32_t rank)
+{
+	uint64_t sum = psi_report_count(report, rank, PSI_COUNT_POLLS);
+
+	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+		sum += psi_report_count(report, rank, (enum psi_counter)i);
+	return sum;
+}
+
+/* The letter of its state in /proc; ' ' if there is none. */
+static char
+state_of(pid_t pid)
+{
+	char path[40], text[512];
+	const char *end;
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return ' ';
+	got = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : ' ';
+}
+
+static void
+tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *prefix,
+             const char *what)
+{
+	struct psi_report_entry *entry = new_entry(entries, rank);
+
+	if (entry)
+		psi_text_add(&entry->text, "%s%s", prefix, what);
+}
+
+void
+psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
+{
+	const struct pboot_rank_view *view = &report->view->ranks[rank];
+	const char state = view->gone ? ' ' : state_of(view->pid);
+	const char *prefix = state == 'T' || state == 't' ? "stopped: " : "";
+	const struct psi_rank_shared *shared = report->shared ? shared_of(report, rank) : NULL;
+	bool any = false;
+
+	if (view->gone || view->asked) {
+		tell_plainly(entries, rank, view->gone ? "" : prefix,
+		             view->gone ? "ended" : "asked to end");
+	} else if (!view->joined) {
+		tell_plainly(entries, rank, prefix, "not in init yet");
+	} else if (!shared || atomic_load_explicit(&shared->joined, memory_order_relaxed) < 2) {
+		tell_plainly(entries, rank, prefix, "in init");
+	} else {
+		for (unsigned b = 0; b < PSI_BLOCKS; b++)
+			any |= tell_block(report, &shared->block[b], prefix, entries, rank);
+		if (!any)
+			tell_plainly(entries, rank, prefix,
+			             psi_report_progress(report, rank) != report->progress[rank] ?
+			             "polling, and not waiting for long" :
+			             "not polling: computing, or waiting outside the library");
+	}
+}

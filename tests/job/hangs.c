@@ -1,0 +1,144 @@
+/* A client that hangs as its argument says; see t_hang. */
+#include <gasnetex.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STUCK = 200, FLOOD, ASK, ANSWER };
+
+static gex_TM_t tm;
+static gex_Rank_t rank, size;
+static volatile int never;
+static char payload[64];
+
+static void
+sleep_forever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void
+on_stuck(gex_Token_t token)
+{
+	(void)token;
+	sleep_forever();
+}
+
+static void
+on_flood(gex_Token_t token, void *buf, size_t nbytes)
+{
+	(void)token, (void)buf, (void)nbytes;
+}
+
+static void
+on_ask(gex_Token_t token)
+{
+	gex_AM_ReplyShort0(token, ANSWER, 0);
+}
+
+static void
+on_answer(gex_Token_t token)
+{
+	(void)token;
+}
+
+static void
+barrier(void)
+{
+	if (rank == 0)
+		sleep_forever();
+	gex_Coll_BarrierBlocking(tm, 0);
+}
+
+static void
+named(void)
+{
+	if (rank == size - 1)
+		sleep_forever();
+	gasnet_barrier_notify(7, 0);
+	gasnet_barrier_wait(7, 0);
+}
+
+static void
+stopped(void)
+{
+	if (rank == 1)
+		raise(SIGSTOP);
+	gex_Coll_BarrierBlocking(tm, 0);
+}
+
+static void
+handler(void)
+{
+	if (rank == 0)
+		gex_AM_RequestShort0(tm, 1, STUCK, 0);
+	GASNET_BLOCKUNTIL(never);
+}
+
+static void
+full(void)
+{
+	if (rank == 1)
+		sleep_forever();
+	while (rank == 0)
+		gex_AM_RequestMedium0(tm, 1, FLOOD, payload, sizeof payload, GEX_EVENT_NOW, 0);
+	GASNET_BLOCKUNTIL(never);
+}
+
+/* Rank 0 asks without end and takes no answer, so in the end the other waits in its handler. */
+static void
+replies(void)
+{
+	if (rank != 0)
+		GASNET_BLOCKUNTIL(never);
+	for (int tries = 0; tries < 200; tries++)
+		while (gex_AM_RequestShort0(tm, 1, ASK, GEX_FLAG_IMMEDIATE) != GASNET_OK &&
+		       ++tries < 200)
+			usleep(500);
+	sleep_forever();
+}
+
+static void
+each_other(void)
+{
+	GASNET_BLOCKUNTIL(never);
+}
+
+static const struct {
+	const char *name;
+	void (*hang)(void);
+} ways[] = {
+	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
+	{ "full", full }, { "replies", replies }, { "each_other", each_other },
+};
+
+static gex_AM_Entry_t table[] = {
+	{ STUCK, (gex_AM_Fn_t)on_stuck, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "stuck" },
+	{ FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "flood" },
+	{ ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
+	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
+};
+
+int
+main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "", *here = getenv("PST_JOB_RANK");
+	gex_Client_t client;
+	gex_EP_t ep;
+
+	if (strcmp(way, "init") == 0 && here && strcmp(here, "1") == 0)
+		sleep_forever();
+	gex_Client_Init(&client, &ep, &tm, "hangs", &argc, &argv, 0);
+	gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
+	rank = gex_TM_QueryRank(tm);
+	size = gex_TM_QuerySize(tm);
+	gex_Coll_BarrierBlocking(tm, 0);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (strcmp(ways[i].name, way) == 0)
+			ways[i].hang();
+	gasnet_exit(1);
+	return 1;
+}
