@@ -5,7 +5,6 @@
  *     copy_litmus [rounds [whole]]     whole: as many for every routine and size
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "runtime/util/clock.h"
 #include "runtime/util/copy.h"
+#include "tests/stress/litmus.h"
 
 enum { PATTERNS = 16, MOST_BYTES = 1 << 20, LINE_BYTES = 64 };
 
@@ -31,16 +31,6 @@ struct run {
 	long rounds;
 	int cpu[2];
 };
-
-static void
-pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)cpu, &set);
-	sched_setaffinity(0, sizeof set, &set);
-}
 
 static void
 wait_for(const _Atomic long *at, long round)
@@ -65,7 +55,7 @@ reader(void *argument)
 {
 	const struct run *run = argument;
 
-	pin(run->cpu[1]);
+	litmus_pin(run->cpu[1]);
 	for (long round = 1; round <= run->rounds; round++) {
 		wait_for(&word.ready, round);
 		if (is_stale(target, run->len_bytes, (unsigned char)(round % PATTERNS)))
@@ -88,7 +78,7 @@ run_one(const struct run *run)
 		fprintf(stderr, "copy_litmus: no thread\n");
 		exit(99);
 	}
-	pin(run->cpu[0]);
+	litmus_pin(run->cpu[0]);
 	for (long round = 1; round <= run->rounds; round++) {
 		run->way->copy(target, pattern[round % PATTERNS], run->len_bytes);
 		atomic_store_explicit(&word.ready, round, memory_order_release);
@@ -96,20 +86,6 @@ run_one(const struct run *run)
 	}
 	pthread_join(thread, NULL);
 	return atomic_load(&word.stale);
-}
-
-/* Two CPUs that this process may use. */
-static bool
-two_cpus(int cpu[2])
-{
-	cpu_set_t set;
-	int found = 0;
-
-	sched_getaffinity(0, sizeof set, &set);
-	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
-		if (CPU_ISSET((unsigned)i, &set))
-			cpu[found++] = i;
-	return found == 2;
 }
 
 static unsigned char *
@@ -120,16 +96,6 @@ make_lines(unsigned char value)
 	if (!bytes)
 		exit(99);
 	return memset(bytes, value, MOST_BYTES);
-}
-
-static long
-default_rounds(void)
-{
-	const char *level = getenv("CHECK_LEVEL");
-
-	if (level && strcmp(level, "quick") == 0)
-		return 50000;
-	return level && strcmp(level, "long") == 0 ? 1000000 : 200000;
 }
 
 /* Without stores past the caches there is less to see. */
@@ -146,11 +112,11 @@ main(int argc, char **argv)
 		{ 64, 1 }, { 576, 1 }, { 4096, 4 }, { 65536, 100 }, { MOST_BYTES, 2000 },
 	};
 	struct run run = { .rounds = 0 };
-	const long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : default_rounds();
+	const long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : litmus_rounds(50000, 200000, 1000000);
 	const int whole = argc > 2;
 	long stale = 0;
 
-	if (!two_cpus(run.cpu)) {
+	if (!litmus_two_cpus(run.cpu)) {
 		printf("needs two CPUs\n");
 		return 77;
 	}
