@@ -99,6 +99,8 @@ gasnett_atomic_signed(gasnett_atomic_val_t value)
 #define PSI_LOCKED_IS_FENCE 0
 #endif
 
+enum { PSI_ATOMIC_LOADS, PSI_ATOMIC_STORES, PSI_ATOMIC_BOTH };
+
 enum {
 	PSI_ATOMIC_RELEASES = GASNETT_ATOMIC_WMB_PRE,
 	PSI_ATOMIC_ACQUIRES = GASNETT_ATOMIC_RMB_POST | GASNETT_ATOMIC_RMB_POST_IF_TRUE |
@@ -131,13 +133,14 @@ psi_order_store(int flags)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
-/* What the order of the operation does not give. locked: it is a read-modify-write. */
+/* What the order of the operation does not give: a load has no release, a store no acquire. */
 GASNETT_INLINE(psi_fence_before) void
-psi_fence_before(int flags, int locked)
+psi_fence_before(int flags, int does)
 {
-	int full = (flags & GASNETT_ATOMIC_MB_PRE) == GASNETT_ATOMIC_MB_PRE;
+	int full = (flags & GASNETT_ATOMIC_MB_PRE) == GASNETT_ATOMIC_MB_PRE ||
+		   (does == PSI_ATOMIC_LOADS && (flags & GASNETT_ATOMIC_WMB_PRE));
 
-	if (locked && PSI_LOCKED_IS_FENCE)
+	if (does == PSI_ATOMIC_BOTH && PSI_LOCKED_IS_FENCE)
 		PSI_COMPILER_FENCE();
 	else if (full)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -146,62 +149,60 @@ psi_fence_before(int flags, int locked)
 }
 
 GASNETT_INLINE(psi_fence_after) void
-psi_fence_after(int flags, int locked)
+psi_fence_after(int flags, int does)
 {
-	if (locked && PSI_LOCKED_IS_FENCE)
+	if (does == PSI_ATOMIC_BOTH && PSI_LOCKED_IS_FENCE)
 		PSI_COMPILER_FENCE();
 	else if (flags & GASNETT_ATOMIC_WMB_POST)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	else if (flags & GASNETT_ATOMIC_RMB_POST)
+	else if (does == PSI_ATOMIC_STORES && (flags & GASNETT_ATOMIC_RMB_POST))
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 #if GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC && !defined(__clang__) && __GNUC__ >= 11
 #pragma GCC diagnostic pop
 #endif
 
-/* A read with WMB_PRE is behind a full fence, since a load has no release. */
 #define PSI_ATOMIC_TRUE(name, value_t)                                                        \
 	PSI_INLINE void name##_set(name##_t *p, value_t v, int flags)                         \
 	{                                                                                     \
-		psi_fence_before(flags, 0);                                                   \
+		psi_fence_before(flags, PSI_ATOMIC_STORES);                                   \
 		__atomic_store_n(&p->psi_value, v, psi_order_store(flags));                   \
-		psi_fence_after(flags, 0);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_STORES);                                    \
 	}                                                                                     \
 	PSI_INLINE value_t name##_read(name##_t *p, int flags)                                \
 	{                                                                                     \
 		value_t v;                                                                    \
                                                                                               \
-		psi_fence_before(flags & GASNETT_ATOMIC_WMB_PRE ?                             \
-					 flags | GASNETT_ATOMIC_MB_PRE : flags, 0);           \
+		psi_fence_before(flags, PSI_ATOMIC_LOADS);                                    \
 		v = __atomic_load_n(&p->psi_value, psi_order_load(flags));                    \
-		psi_fence_after(flags, 0);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_LOADS);                                     \
 		return v;                                                                     \
 	}                                                                                     \
 	PSI_INLINE value_t name##_add(name##_t *p, value_t v, int flags)                      \
 	{                                                                                     \
 		value_t now;                                                                  \
                                                                                               \
-		psi_fence_before(flags, 1);                                                   \
+		psi_fence_before(flags, PSI_ATOMIC_BOTH);                                     \
 		now = __atomic_add_fetch(&p->psi_value, v, psi_order_both(flags));            \
-		psi_fence_after(flags, 1);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_BOTH);                                      \
 		return now;                                                                   \
 	}                                                                                     \
 	PSI_INLINE value_t name##_subtract(name##_t *p, value_t v, int flags)                 \
 	{                                                                                     \
 		value_t now;                                                                  \
                                                                                               \
-		psi_fence_before(flags, 1);                                                   \
+		psi_fence_before(flags, PSI_ATOMIC_BOTH);                                     \
 		now = __atomic_sub_fetch(&p->psi_value, v, psi_order_both(flags));            \
-		psi_fence_after(flags, 1);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_BOTH);                                      \
 		return now;                                                                   \
 	}                                                                                     \
 	PSI_INLINE value_t name##_swap(name##_t *p, value_t v, int flags)                     \
 	{                                                                                     \
 		value_t old;                                                                  \
                                                                                               \
-		psi_fence_before(flags, 1);                                                   \
+		psi_fence_before(flags, PSI_ATOMIC_BOTH);                                     \
 		old = __atomic_exchange_n(&p->psi_value, v, psi_order_both(flags));           \
-		psi_fence_after(flags, 1);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_BOTH);                                      \
 		return old;                                                                   \
 	}                                                                                     \
 	PSI_INLINE int name##_compare_and_swap(name##_t *p, value_t oldval, value_t newval,   \
@@ -209,11 +210,11 @@ psi_fence_after(int flags, int locked)
 	{                                                                                     \
 		int swapped;                                                                  \
                                                                                               \
-		psi_fence_before(flags, 1);                                                   \
+		psi_fence_before(flags, PSI_ATOMIC_BOTH);                                     \
 		swapped = __atomic_compare_exchange_n(&p->psi_value, &oldval, newval, 0,      \
 						      psi_order_both(flags),                  \
 						      psi_order_load(flags));                 \
-		psi_fence_after(flags, 1);                                                    \
+		psi_fence_after(flags, PSI_ATOMIC_BOTH);                                      \
 		return swapped;                                                               \
 	}
 
