@@ -6,10 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* A decimal number as an integer over a power of ten, so that "0.1" of a unit is exact. */
+/* A decimal number: whole, and part / scale, which is less than 1; so "0.1" of a unit is exact. */
 struct decimal {
-	uint64_t digits;
-	uint64_t scale;
+	uint64_t whole, part, scale;
 };
 
 static bool
@@ -68,41 +67,38 @@ psi_parse_int(const char *text, int64_t *out)
 static const char *
 read_decimal(const char *text, struct decimal *out)
 {
-	struct decimal number = { 0, 1 };
+	struct decimal number = { 0, 0, 1 };
 	const char *at = text;
-	unsigned seen = 0;
+	bool digits = is_digit(*at);
 
-	for (; is_digit(*at); at++, seen++) {
-		if (__builtin_mul_overflow(number.digits, 10, &number.digits) ||
-		    __builtin_add_overflow(number.digits, (uint64_t)(*at - '0'), &number.digits))
+	for (; is_digit(*at); at++) {
+		if (__builtin_mul_overflow(number.whole, 10, &number.whole) ||
+		    __builtin_add_overflow(number.whole, (uint64_t)(*at - '0'), &number.whole))
 			return NULL;
 	}
 	if (*at == '.') {
-		for (at++; is_digit(*at); at++, seen++) {
-			if (number.scale >= 1000000000u || number.digits > (UINT64_MAX - 9) / 10)
+		for (at++; is_digit(*at); at++, digits = true) {
+			if (number.scale == 1000000000u)
 				continue;
-			number.digits = number.digits * 10 + (uint64_t)(*at - '0');
+			number.part = number.part * 10 + (uint64_t)(*at - '0');
 			number.scale *= 10;
 		}
 	}
-	if (seen == 0)
+	if (!digits)
 		return NULL;
 	*out = number;
 	return at;
 }
 
-/* number * unit, rounded down; false if it does not fit. */
+/* number * unit, rounded down; false if it does not fit.  Both scale and part are below 2^30. */
 static bool
 scale_up(struct decimal number, uint64_t unit, uint64_t *out)
 {
-	uint64_t whole = number.digits / number.scale, rest = number.digits % number.scale;
-	uint64_t value;
+	uint64_t value, part = number.part * (unit / number.scale) +
+			       number.part * (unit % number.scale) / number.scale;
 
-	if (__builtin_mul_overflow(whole, unit, &value))
-		return false;
-	/* rest < 1e9; the long double loses nothing that a rounding down would keep. */
-	if (__builtin_add_overflow(value, (uint64_t)((long double)rest * (long double)unit /
-						     (long double)number.scale), &value))
+	if (__builtin_mul_overflow(number.whole, unit, &value) ||
+	    __builtin_add_overflow(value, part, &value))
 		return false;
 	*out = value;
 	return true;
@@ -112,7 +108,7 @@ scale_up(struct decimal number, uint64_t unit, uint64_t *out)
 static uint64_t
 size_unit(const char *suffix, uint64_t plain)
 {
-	static const char letters[] = "KMGT";
+	static const char letters[] = "KMGTkmgt";
 	const char *found;
 	unsigned power;
 
@@ -122,10 +118,10 @@ size_unit(const char *suffix, uint64_t plain)
 		suffix++;
 	if (strcasecmp(suffix, "b") == 0)
 		return 1;
-	found = *suffix ? strchr(letters, *suffix & ~0x20) : NULL;
+	found = *suffix ? strchr(letters, *suffix) : NULL;
 	if (!found || (suffix[1] && strcasecmp(suffix + 1, "b") != 0))
 		return 0;
-	power = (unsigned)(found - letters) + 1;
+	power = (unsigned)(found - letters) % 4 + 1;
 	return UINT64_C(1) << (10 * power);
 }
 
@@ -146,21 +142,6 @@ psi_parse_time(const char *text, uint64_t unit_ns, uint64_t *out_ns)
 	const char *rest = read_decimal(text, &number);
 
 	return rest && !*rest && scale_up(number, unit_ns, out_ns);
-}
-
-bool
-psi_parse_fraction(const char *text, double *out)
-{
-	struct decimal top, bottom = { 1, 1 };
-	const char *rest = read_decimal(text, &top);
-
-	if (rest && *rest == '/')
-		rest = read_decimal(rest + 1, &bottom);
-	if (!rest || *rest || bottom.digits == 0)
-		return false;
-	*out = ((double)top.digits / (double)top.scale) /
-	       ((double)bottom.digits / (double)bottom.scale);
-	return true;
 }
 
 /* Digits, point and exponent only: neither hexadecimal nor infinite, whatever the locale. */
@@ -194,6 +175,12 @@ psi_parse_double(const char *text, double *out)
 		return false;
 	*out = top / bottom;
 	return true;
+}
+
+bool
+psi_parse_fraction(const char *text, double *out)
+{
+	return !text[strspn(text, "0123456789./")] && psi_parse_double(text, out);
 }
 
 bool
