@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/lib/pt.h"
+#include "tests/lib/pt_either.h"
 
 #if GASNETT_MAX_THREADS < 1 || GASNETT_PAGESIZE != GASNET_PAGESIZE
 #error "constants of the tools"
@@ -20,6 +20,7 @@
 
 GASNETT_BEGIN_EXTERNC
 static volatile int thawed;
+volatile int gasnet_frozen; /* a program may have it */
 GASNETT_END_EXTERNC
 
 /* Flags and data of the ordering tests, at the start of rank 0's segment. */
@@ -95,25 +96,37 @@ hand_over(struct shared *shared, unsigned round)
 	PT_EQ(shared->data, round * 3);
 }
 
-/* Each stores its word and reads the other's: with a full barrier between, one of them sees. */
+/* As functions. */
+static void full_barrier(void) { gasnett_local_mb(); }
+static void write_barrier(void) { gasnett_local_wmb(); }
+static void weak_full_barrier(void) { gasnett_weak_mb(); }
+static void weak_write_barrier(void) { gasnett_weak_wmb(); }
+
+/* Each stores its word and reads the other's: with that barrier between, one of them sees. */
 static void
-cross(struct shared *shared, unsigned round)
+cross(struct shared *shared, unsigned round, void (*barrier)(void))
 {
 	volatile unsigned *mine = pt.rank ? &shared->y : &shared->x;
 	volatile unsigned *other = pt.rank ? &shared->x : &shared->y;
 
+	meet(shared, 3 * round);
 	*mine = round;
-	gasnett_local_mb();
+	barrier();
 	shared->seen[pt.rank] = *other;
 	meet(shared, 3 * round + 1);
 	PT_CHECK(shared->seen[0] == round || shared->seen[1] == round);
+	meet(shared, 3 * round + 2);
 }
 
 static void
 check_order(void)
 {
+	/* the weak ones are for the threads of a program, and nothing where there are none */
+	static void (*const barriers[])(void) = { full_barrier, write_barrier, weak_full_barrier,
+		                                  weak_write_barrier };
+	const unsigned kinds = PT_THREADED ? 4 : 2;
 	struct shared *shared = (struct shared *)(void *)pt.peers[0].local;
-	unsigned round, rounds = (unsigned)pt_scale(500, 4000);
+	unsigned round, rounds = (unsigned)pt_scale(1000, 8000);
 
 	PT_CHECK(shared != NULL);
 	if (pt.rank == 0)
@@ -121,13 +134,9 @@ check_order(void)
 	pt_barrier();
 	for (round = 1; pt.rank < 2 && pt.size > 1 && round <= rounds; round++) {
 		hand_over(shared, round);
-		meet(shared, 3 * round);
-		cross(shared, round);
-		meet(shared, 3 * round + 2);
+		cross(shared, round, barriers[round % kinds]);
 	}
-	gasnett_weak_wmb();
 	gasnett_weak_rmb();
-	gasnett_weak_mb();
 	gasnett_compiler_fence();
 	pt_barrier();
 }
@@ -185,18 +194,25 @@ static void
 thaw(int number)
 {
 	(void)number;
-	thawed = 1;
+	gasnet_frozen = thawed = 1;
 }
 
 static void
-check_freezing(void)
+freeze_now(void)
+{
+	gasnett_freezeForDebuggerNow(&thawed, "thawed");
+}
+
+/* Goes on when a signal handler lets it. */
+static void
+check_frozen_by(void (*freeze)(void))
 {
 	struct sigevent event;
 	struct itimerspec soon;
 	timer_t timer;
 	gasnett_tick_t start = gasnett_ticks_now();
 
-	gasnett_freezeForDebuggerErr(); /* not asked for: goes on */
+	thawed = gasnet_frozen = 0;
 	memset(&event, 0, sizeof(event));
 	memset(&soon, 0, sizeof(soon));
 	event.sigev_notify = SIGEV_SIGNAL;
@@ -205,10 +221,20 @@ check_freezing(void)
 	PT_CHECK(signal(SIGUSR2, thaw) != SIG_ERR);
 	PT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	PT_EQ(timer_settime(timer, 0, &soon, NULL), 0);
-	gasnett_freezeForDebuggerNow(&thawed, "thawed");
+	freeze();
 	PT_EQ(thawed, 1);
 	PT_LE(100000000, gasnett_ticks_to_ns(gasnett_ticks_now() - start));
 	PT_EQ(timer_delete(timer), 0);
+}
+
+static void
+check_freezing(void)
+{
+	gasnett_freezeForDebuggerErr(); /* not asked for: goes on */
+	check_frozen_by(freeze_now);
+	gasnett_setenv("GASNET_FREEZE_ON_ERROR", "1");
+	check_frozen_by(gasnett_freezeForDebuggerErr);
+	gasnett_unsetenv("GASNET_FREEZE_ON_ERROR");
 }
 
 static void

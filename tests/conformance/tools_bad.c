@@ -28,6 +28,7 @@ show(void)
 	gasnett_envint_display("PT_SIZE", 65536, 0, 1);
 	gasnett_envint_display("PT_SIZE", 65536, 0, 1); /* once is enough */
 	gasnett_getenv_withdefault("PT_TEXT", "text");
+	gasnett_envstr_display("PT_WORD", "word", 0);
 	gasnett_envdbl_display("PT_REAL", 0.25, 1);
 	if (gasnett_verboseenv() != (pt.rank == 0))
 		exit(9);
@@ -110,7 +111,7 @@ static const struct act {
 	enum when when;
 	const char *setting;
 	int status;
-	const char *says[3];
+	const char *says[4];
 } acts[] = {
 #define VALUE(fn, setting, ...) { #fn, fn, ALWAYS, setting, 2, { __VA_ARGS__ } }
 #define ABORT(fn, when, ...) { #fn, fn, when, NULL, 134, { __VA_ARGS__ } }
@@ -123,7 +124,8 @@ static const struct act {
 	VALUE(get_yesno, "PT_BAD=perhaps", "PT_BAD=perhaps", "y, yes"),
 	VALUE(get_dbl, "PT_BAD=1/0", "PT_BAD=1/0", "3/8"),
 	{ "show", show, ALWAYS, "GASNET_VERBOSEENV=1", 0,
-	  { "PT_SIZE = 64 KB (environment)", "PT_TEXT = text (default)", "PT_REAL = 0.25 (default)" } },
+	  { "PT_SIZE = 64 KB (environment)", "PT_TEXT = text (default)", "PT_REAL = 0.25 (default)",
+	    "PT_WORD = word (environment)" } },
 	ABORT(fatal, ALWAYS, "code 7 (fatal at ", "tools_bad.c:"),
 	ABORT(fatal_nopos, ALWAYS, "code 7"),
 	ABORT(lock_twice, DEBUG, "gasnett_mutex_lock", "already", "tools_bad.c:"),

@@ -63,6 +63,7 @@ check_variables(void)
 	PT_EQ(gasnett_getenv_int_withdefault("PT_ANY", 9, 0), 9);
 	PT_STR(gasnett_getenv_withdefault("PT_ANY", "none"), "");
 	gasnett_unsetenv("PT_ANY");
+	PT_CHECK(gasnett_getenv("PT_ANY") == NULL);
 }
 
 static void

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-enum { THREADS = 8 };
+enum { THREADS = 32 };
 
 GASNETT_THREADKEY_DECLARE(other_key);
 GASNETT_THREADKEY_DEFINE(own_key);
@@ -30,6 +30,7 @@ check_alone(void)
 	gasnett_mutex_unlock(&own);
 	PT_EQ(gasnett_mutex_destroy_ignoreerr(&own), 0);
 	gasnett_mutex_init(&own);
+	memset(&c, 0xff, sizeof(c));
 	gasnett_cond_init(&c);
 	gasnett_mutex_lock(&own);
 	gasnett_cond_signal(&c);
@@ -146,6 +147,34 @@ find_locked(void *arg)
 	return arg;
 }
 
+/* One who waits is woken by a signal. */
+static void *
+wait_for_turn(void *arg)
+{
+	gasnett_mutex_lock(&mutex);
+	while (turn == THREADS)
+		gasnett_cond_wait(&cond, &mutex);
+	turn = 0;
+	gasnett_mutex_unlock(&mutex);
+	return arg;
+}
+
+static void
+check_signal(void)
+{
+	pthread_t thread;
+
+	turn = THREADS;
+	PT_EQ(pthread_create(&thread, NULL, wait_for_turn, NULL), 0);
+	gasnett_nsleep(20000000);
+	gasnett_mutex_lock(&mutex);
+	turn = THREADS + 1;
+	gasnett_cond_signal(&cond);
+	gasnett_mutex_unlock(&mutex);
+	PT_EQ(pthread_join(thread, NULL), 0);
+	PT_EQ(turn, 0);
+}
+
 static void
 together(void *(*fn)(void *), unsigned count)
 {
@@ -161,7 +190,8 @@ together(void *(*fn)(void *), unsigned count)
 static void
 check_threads(void)
 {
-	rounds = pt_scale(100, 1000);
+	check_signal();
+	rounds = pt_scale(20, 200);
 	together(take_turns, THREADS);
 	PT_EQ(counted, rounds * THREADS);
 	together(read_and_write, THREADS);

@@ -130,12 +130,16 @@ check_annotations(void)
 	PT_EQ(fall(1), 1);
 	PT_EQ(add_all(&one, &zero), 1);
 	gasnett_assume(one == 1);
-	PT_CHECK(GASNETT_PREDICT_TRUE(one) && !GASNETT_PREDICT_FALSE(zero));
+	PT_CHECK(GASNETT_PREDICT_TRUE(one) && GASNETT_PREDICT_FALSE(one));
+	PT_CHECK(!GASNETT_PREDICT_TRUE(zero) && !GASNETT_PREDICT_FALSE(zero));
 	if_pf (zero)
 		chosen = 1;
 	else
 		chosen = 2;
 	PT_EQ(chosen, 2);
+	if_pf (one)
+		chosen = 4;
+	PT_EQ(chosen, 4);
 	if_pt (one)
 		chosen = 3;
 	PT_EQ(chosen, 3);
@@ -300,24 +304,54 @@ kill_me(void)
 	gasnett_killmyprocess(17);
 }
 
+/* Standard output leads into a pipe; closed, it leads nowhere, and what is opened is none of the three. */
+static int ends[2];
+
 static void
 close_streams(void)
 {
 	int fd;
 
-	gasnett_flush_streams();
+	dup2(ends[1], STDOUT_FILENO);
 	gasnett_close_streams();
-	/* what is opened now is none of the three */
 	fd = open("/dev/zero", O_RDONLY);
-	_exit(fd > 2 && write(1, "x", 1) == 1 ? 21 : 22);
+	_exit(fd > 2 && write(STDOUT_FILENO, "late", 4) == 4 ? 21 : 22);
+}
+
+static void
+flush_streams(void)
+{
+	dup2(ends[1], STDOUT_FILENO);
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+	printf("text");
+	gasnett_flush_streams();
+	_exit(23);
+}
+
+/* What came through the pipe since. */
+static const char *
+come(void)
+{
+	static char text[64];
+	ssize_t len = read(ends[0], text, sizeof(text) - 1);
+
+	text[len > 0 ? len : 0] = '\0';
+	return text;
 }
 
 static void
 check_ends(void)
 {
 	gasnett_flush_streams();
+	PT_EQ(pipe(ends), 0);
+	PT_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
 	PT_EQ(status_of(kill_me), 17);
 	PT_EQ(status_of(close_streams), 21);
+	PT_STR(come(), "");
+	PT_EQ(status_of(flush_streams), 23);
+	PT_STR(come(), "text");
+	close(ends[0]);
+	close(ends[1]);
 }
 
 /* -- traces ---------------------------------------------------------------------------------- */
