@@ -67,7 +67,7 @@ double perf_m_per_s(const struct perf_point *point);
 
 /* ------------------------------------------------------- perf_sample.c --- */
 
-double perf_now_ns(void);
+double perf_now_ns(void); /* by the ticks of gasnet_tools.h */
 
 /*
  * Does `count' operations and returns the nanoseconds they took.  Called with
@@ -76,7 +76,13 @@ double perf_now_ns(void);
  */
 typedef double perf_batch_fn(const struct perf_point *point, unsigned count);
 
-/* Fills in samples, min_ns and median_ns. */
+/* The middle value; sorts them. */
+double perf_median(double *values, unsigned n);
+
+/* Fills in samples, min_ns and median_ns; sorts the values. */
+void perf_summarise(struct perf_point *point, double *values_ns, unsigned n);
+
+/* The same from batches. */
 void perf_sample(struct perf_point *point, perf_batch_fn *batch, double secs, double batch_ns);
 
 /* ---------------------------------------------------------- perf_job.c --- */
@@ -165,7 +171,7 @@ struct perf_command {
 	const char *name, *summary;
 	const char *kinds;                              /* comma separated, or NULL */
 	const char *sizes;                              /* the usual ones, for the help, or NULL */
-	int alone;                                      /* starts jobs itself */
+	int alone;                                      /* no job; perhaps starts some itself */
 	int (*run)(const struct perf_options *options); /* on rank 0 */
 };
 
@@ -175,6 +181,7 @@ int perf_rate(const struct perf_options *options);
 int perf_ring(const struct perf_options *options);
 int perf_startup(const struct perf_options *options);
 int perf_idle(const struct perf_options *options);
+int perf_tools(const struct perf_options *options);
 
 void perf_ring_register(gex_EP_t ep);
 void perf_ring_go(unsigned rounds); /* all ranks */

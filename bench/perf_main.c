@@ -17,6 +17,8 @@ static const struct perf_command commands[] = {
 	  "8 to 32K", 0, perf_rate },
 	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
 	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
+	{ "tools", "locks, atomics, clock and thread keys beside their plain forms",
+	  "lock,atomic,timer,key", NULL, 1, perf_tools },
 	{ "startup", "start to finish of a job that does nothing, by ranks", NULL, NULL, 1,
 	  perf_startup },
 	{ "empty", "the job that does nothing", NULL, NULL, 0, NULL },
@@ -27,7 +29,7 @@ static void
 print_usage(FILE *file)
 {
 	fprintf(file, "usage: penstock-run -n N penstock-perf COMMAND [OPTIONS]\n"
-	              "       penstock-perf startup [OPTIONS]\n"
+	              "       penstock-perf startup|tools [OPTIONS]\n"
 	              "       penstock-perf --help\n");
 }
 
@@ -42,7 +44,8 @@ print_help(void)
 	for (c = commands; c->name != NULL; c++) {
 		printf("  %-10s %s\n", c->name, c->summary);
 		if (c->kinds != NULL)
-			printf("  %-10s kinds %s; %s bytes\n", "", c->kinds, c->sizes);
+			printf("  %-10s kinds %s%s%s%s\n", "", c->kinds, c->sizes ? "; " : "",
+			       c->sizes ? c->sizes : "", c->sizes ? " bytes" : "");
 	}
 	printf("\nOptions:\n"
 	       "  --kinds K,...    only these kinds\n"
@@ -78,13 +81,15 @@ check_options(const struct perf_command *command, struct perf_options *options)
 
 	if (options->error[0] != '\0')
 		return;
-	if (!command->alone && (options->rank_count > 0 || options->launcher != NULL))
+	if (command->run != perf_startup && (options->rank_count > 0 || options->launcher != NULL))
 		snprintf(
 			options->error, sizeof options->error,
 			"--ranks and --launcher are for startup; here penstock-run -n says how many");
-	else if (command->sizes == NULL && (p != NULL || options->sizes[0] > 0))
+	else if (command->kinds == NULL && (p != NULL || options->sizes[0] > 0))
 		snprintf(options->error, sizeof options->error, "%s has no kinds and no sizes",
 		         command->name);
+	else if (command->sizes == NULL && options->sizes[0] > 0)
+		snprintf(options->error, sizeof options->error, "%s has no sizes", command->name);
 	while (p != NULL && options->error[0] == '\0') {
 		size_t len = strcspn(p, ",");
 

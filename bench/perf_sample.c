@@ -4,8 +4,8 @@
  */
 #include "perf.h"
 
+#include <gasnet_tools.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LEAST_SAMPLES = 5, MOST_SAMPLES = 4096, MOST_PER_BATCH = 1 << 24 };
 
@@ -14,10 +14,7 @@ static double sample_ns[MOST_SAMPLES];
 double
 perf_now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return (double)gasnett_ticks_to_ns(gasnett_ticks_now());
 }
 
 static int
@@ -26,6 +23,21 @@ ascending(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+double
+perf_median(double *values, unsigned n)
+{
+	qsort(values, n, sizeof *values, ascending);
+	return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+void
+perf_summarise(struct perf_point *point, double *values_ns, unsigned n)
+{
+	point->samples = n;
+	point->median_ns = perf_median(values_ns, n);
+	point->min_ns = values_ns[0];
 }
 
 /*
@@ -60,9 +72,5 @@ perf_sample(struct perf_point *point, perf_batch_fn *batch, double secs, double 
 	if (batch_ns < secs * 1e9 / MOST_SAMPLES)
 		batch_ns = secs * 1e9 / MOST_SAMPLES;
 	n = collect(point, batch, secs, batch_ns);
-	qsort(sample_ns, n, sizeof *sample_ns, ascending);
-	point->samples = n;
-	point->min_ns = sample_ns[0];
-	point->median_ns =
-		n % 2 == 1 ? sample_ns[n / 2] : (sample_ns[n / 2 - 1] + sample_ns[n / 2]) / 2;
+	perf_summarise(point, sample_ns, n);
 }
