@@ -7,10 +7,10 @@
  * barrier.  A job of one rank sends to itself.
  */
 #include <gasnetex.h>
+#include <gasnet_tools.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ON_SHORT = GEX_AM_INDEX_BASE, ON_MEDIUM, ON_LONG, ON_PONG, ON_PONG_PAYLOAD };
 enum { MAX_BYTES = 1 << 20, SAMPLES = 51, LEAST_TRIPS = 4, MOST_TRIPS = 64 };
@@ -99,10 +99,7 @@ ping_long(size_t len_bytes)
 static double
 now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+	return (double)gasnett_ticks_to_ns(gasnett_ticks_now()) * 1e-3;
 }
 
 static double

@@ -1,4 +1,8 @@
-/* Monotonic time, and the hint for a thread that spins. */
+/*
+ * Monotonic time, the same for all processes of a host, for deadlines and what crosses processes; the
+ * ticks of gasnet_tools.h are cheaper, for what a thread measures itself. And the hint for a thread
+ * that spins.
+ */
 #ifndef PSI_UTIL_CLOCK_H
 #define PSI_UTIL_CLOCK_H
 
