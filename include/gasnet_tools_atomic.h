@@ -68,12 +68,12 @@ typedef int32_t gasnett_atomic_sval_t;
 #define GASNETT_ATOMIC_SIGNED_MIN INT32_MIN
 #define GASNETT_ATOMIC_SIGNED_MAX INT32_MAX
 
-#define gasnett_atomic_init(v)         {(v)}
-#define gasnett_atomic32_init(v)       {(v)}
-#define gasnett_atomic64_init(v)       {(v)}
-#define gasnett_strongatomic_init(v)   {(v)}
-#define gasnett_strongatomic32_init(v) {(v)}
-#define gasnett_strongatomic64_init(v) {(v)}
+#define gasnett_atomic_init(v)         {PSI_STATIC_CAST(uint32_t, (v))}
+#define gasnett_atomic32_init(v)       {PSI_STATIC_CAST(uint32_t, (v))}
+#define gasnett_atomic64_init(v)       {PSI_STATIC_CAST(uint64_t, (v))}
+#define gasnett_strongatomic_init(v)   {PSI_STATIC_CAST(uint32_t, (v))}
+#define gasnett_strongatomic32_init(v) {PSI_STATIC_CAST(uint32_t, (v))}
+#define gasnett_strongatomic64_init(v) {PSI_STATIC_CAST(uint64_t, (v))}
 
 #define GASNETT_HAVE_ATOMIC_ADD_SUB       1
 #define GASNETT_HAVE_ATOMIC_CAS           1

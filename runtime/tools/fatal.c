@@ -10,7 +10,7 @@
 #include "runtime/tools/fatal.h"
 #include "runtime/util/log.h"
 
-enum { TEXT_BYTES = 1000 };
+enum { TEXT_BYTES = 1000, POSITION_BYTES = 200 };
 
 void (*psi_fatal_end)(const char *text) = NULL;
 
@@ -45,7 +45,7 @@ psi_fatalerror_at(const char *function, const char *file, int line, const char *
 	va_list args;
 
 	va_start(args, msg);
-	vsnprintf(text, sizeof text, msg, args);
+	vsnprintf(text, sizeof text - POSITION_BYTES, msg, args);
 	va_end(args);
 	len = strlen(text);
 	snprintf(text + len, sizeof text - len, " (%s at %s:%d)", function, file, line);
