@@ -71,7 +71,7 @@ PSI_API void psi_cond_destroy(gasnett_cond_t *cond, const char *where);
 PSI_API void psi_cond_signal(gasnett_cond_t *cond, int all, const char *where);
 PSI_API void psi_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex, const char *where);
 
-/* Reader-writer locks are the library's in optimised builds too; held: how, for the assertion. */
+/* Reader-writer locks, in optimised builds too; held: how, for the assertion. */
 enum psi_rwlock_held { PSI_RWLOCK_FREE, PSI_RWLOCK_READ, PSI_RWLOCK_WRITE, PSI_RWLOCK_ANY };
 PSI_API void psi_rwlock_init(gasnett_rwlock_t *lock);
 PSI_API void psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where);
@@ -205,11 +205,30 @@ gasnett_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex)
 	GASNETT_USE_TRUE_MUTEXES
 #define gasnett_rwlock_init(l)           psi_rwlock_init(l)
 #define gasnett_rwlock_destroy(l)        psi_rwlock_destroy((l), PSI_HERE)
-#define gasnett_rwlock_rdlock(l)         psi_rwlock_rdlock((l), PSI_HERE)
-#define gasnett_rwlock_wrlock(l)         psi_rwlock_wrlock((l), PSI_HERE)
 #define gasnett_rwlock_tryrdlock(l)      psi_rwlock_tryrdlock((l), PSI_HERE)
 #define gasnett_rwlock_trywrlock(l)      psi_rwlock_trywrlock((l), PSI_HERE)
+#if PSI_CONFIG_DEBUG || !defined(PTHREAD_RWLOCK_INITIALIZER)
+#define gasnett_rwlock_rdlock(l)         psi_rwlock_rdlock((l), PSI_HERE)
+#define gasnett_rwlock_wrlock(l)         psi_rwlock_wrlock((l), PSI_HERE)
 #define gasnett_rwlock_unlock(l)         psi_rwlock_unlock((l), PSI_HERE)
+#else
+/* Where pthread.h declares the calls; the library tries again what failed, and says so if it must. */
+#define PSI_RWLOCK_CALL(what)                                                              \
+	PSI_INLINE void psi_rwlock_##what##_here(gasnett_rwlock_t *lock, const char *where) \
+	{                                                                                  \
+		void *raw = lock->psi_rwlock;                                              \
+                                                                                           \
+		if (PSI_UNLIKELY(pthread_rwlock_##what(                                    \
+			    PSI_STATIC_CAST(pthread_rwlock_t *, raw)) != 0))               \
+			psi_rwlock_##what(lock, where);                                    \
+	}
+PSI_RWLOCK_CALL(rdlock)
+PSI_RWLOCK_CALL(wrlock)
+PSI_RWLOCK_CALL(unlock)
+#define gasnett_rwlock_rdlock(l) psi_rwlock_rdlock_here((l), PSI_HERE)
+#define gasnett_rwlock_wrlock(l) psi_rwlock_wrlock_here((l), PSI_HERE)
+#define gasnett_rwlock_unlock(l) psi_rwlock_unlock_here((l), PSI_HERE)
+#endif
 #else
 #define gasnett_rwlock_init(l)      GASNETT_UNUSED_ARGS1(l)
 #define gasnett_rwlock_destroy(l)   GASNETT_UNUSED_ARGS1(l)
