@@ -17,6 +17,34 @@ PSI_BEGIN_DECLS
 /* Version of the library that runs, which may be newer than this header. */
 PSI_API const char *pst_version(void);
 
+/*
+ * Counters: what each rank counts while it runs, always. They can be read at
+ * any moment, by any thread, without a call of the rank that they are of;
+ * numbers that change meanwhile may not fit together. PST_COUNTERS prints
+ * them at the end of a job.
+ */
+struct pst_counter {
+	const char *name;  /* such as "sent_request_short" */
+	const char *unit;  /* such as "messages", "bytes", "ns" */
+	const char *group; /* such as "am", "put", "wait" */
+	const char *help;  /* what is counted */
+	int is_most;       /* the largest of several is taken for all, not the sum */
+};
+
+/* Counter number i, the same in all processes; NULL past the last. Needs no job. */
+PSI_API const struct pst_counter *pst_counter(unsigned i);
+
+#define PST_COUNTERS_OWN UINT32_MAX
+
+/*
+ * Values of the first `room' counters of a rank of the job, or of the caller's
+ * (PST_COUNTERS_OWN). Returns how many were written: 0 before init, and where
+ * the rank's counters cannot be read from here.
+ */
+PSI_API unsigned pst_counters_read(uint32_t rank, uint64_t *values, unsigned room);
+/* The same over all ranks whose counters can be read from here. */
+PSI_API unsigned pst_counters_sum(uint64_t *values, unsigned room);
+
 PSI_END_DECLS
 
 #endif

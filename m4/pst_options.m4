@@ -78,6 +78,19 @@ AC_DEFUN([PST_SANITIZERS], [
 		[what --enable-sanitizers said, or no])
 ])
 
+# The reader by which a unit test judges the JSON that is written.
+AC_DEFUN([PST_CHECK_JANSSON], [
+	have_jansson=no
+	AC_MSG_CHECKING([for jansson, which unit tests read JSON with])
+	pst_saved_libs=$LIBS
+	LIBS="-ljansson $LIBS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <jansson.h>]], [[return json_null() == NULL;]])],
+		[have_jansson=yes])
+	LIBS=$pst_saved_libs
+	AC_MSG_RESULT([$have_jansson])
+	AM_CONDITIONAL([HAVE_JANSSON], [test "x$have_jansson" = xyes])
+])
+
 # The unit test framework. The link test refuses a library of another machine in cross builds.
 AC_DEFUN([PST_CHECK_LIBRARY], [
 	AC_PATH_TOOL([PKG_CONFIG], [pkg-config])

@@ -1,14 +1,70 @@
-#define PSI_BUILDING_LIBRARY 1
+#include "runtime/psi.h"
 
-#include "runtime/counters.h"
-
-#include "gasnetex.h"
+#include "penstock.h"
 
 _Static_assert((int)PSI_COUNT_PUTS == PSI_RMA_COUNT_PUTS && (int)PSI_COUNT_GETS == PSI_RMA_COUNT_GETS,
 	       "the inline transfers count where the list says");
 
-const struct psi_counter_row psi_counter_rows[] = {
-#define ROW(id, name, unit, group, sum, help) { name, unit, group, help, sum },
+static const struct pst_counter rows[] = {
+#define ROW(id, name, unit, group, sum, help) { name, unit, group, help, (sum) == PSI_MOST },
 	PSI_COUNTER_LIST(ROW)
 #undef ROW
 };
+
+const struct pst_counter *
+pst_counter(unsigned i)
+{
+	return i < PSI_COUNTERS ? &rows[i] : NULL;
+}
+
+uint64_t
+psi_counter_join(enum psi_counter which, uint64_t a, uint64_t b)
+{
+	if (!rows[which].is_most)
+		return a + b;
+	return a > b ? a : b;
+}
+
+static unsigned
+add_rank(uint32_t rank, uint64_t *values, unsigned room)
+{
+	const struct psi_block *block = psi_shared_rank(psi.shared, psi.boot.size, rank)->block;
+	unsigned i;
+
+	for (i = 0; i < room && i < PSI_COUNTERS; i++)
+		for (unsigned b = 0; b < PSI_BLOCKS; b++)
+			values[i] = psi_counter_join((enum psi_counter)i, values[i],
+			                             __atomic_load_n(&block[b].count[i],
+			                                             __ATOMIC_RELAXED));
+	return i;
+}
+
+static bool
+clear_if_open(uint64_t *values, unsigned room)
+{
+	for (unsigned i = 0; i < room; i++)
+		values[i] = 0;
+	return psi.open;
+}
+
+unsigned
+pst_counters_read(uint32_t rank, uint64_t *values, unsigned room)
+{
+	if (rank == PST_COUNTERS_OWN)
+		rank = psi.boot.rank;
+	if (!clear_if_open(values, room) || rank >= psi.boot.size)
+		return 0;
+	return add_rank(rank, values, room);
+}
+
+unsigned
+pst_counters_sum(uint64_t *values, unsigned room)
+{
+	unsigned written = 0;
+
+	if (!clear_if_open(values, room))
+		return 0;
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		written = add_rank(rank, values, room);
+	return written;
+}

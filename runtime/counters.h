@@ -86,13 +86,8 @@ psi_count_of_kind(enum psi_counter first, unsigned network, unsigned category)
 	return (enum psi_counter)((unsigned)first + network * CATEGORIES + category);
 }
 
-struct psi_counter_row {
-	const char *name, *unit, *group, *help;
-	enum psi_counter_sum sum;
-};
-
-/* [PSI_COUNTERS] */
-extern const struct psi_counter_row psi_counter_rows[];
+/* The values of several owners become one. */
+uint64_t psi_counter_join(enum psi_counter which, uint64_t a, uint64_t b);
 
 /* Adds to a count of the caller's own; readers see whole numbers. */
 static inline void

@@ -208,6 +208,16 @@ tell_features(struct listener *to)
 	}
 }
 
+static void
+tell_counters(struct listener *to)
+{
+	const struct pst_counter *counter;
+
+	to->group = "counter";
+	for (unsigned i = 0; (counter = pst_counter(i)) != NULL; i++)
+		tell(to, counter->name, counter->unit, counter->group, counter->help);
+}
+
 void
 psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
 {
@@ -221,6 +231,7 @@ psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
 	tell_topology(&to, ranks);
 	tell_clock(&to);
 	tell_features(&to);
+	tell_counters(&to);
 }
 
 void

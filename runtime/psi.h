@@ -308,6 +308,8 @@ void psi_inline_close(void);
 void psi_reports_open(void);
 /* The same report, printed by the rank of a job that has no keeper. */
 void psi_report_alone(uint64_t waited_ns);
+/* The end of such a job: its counters, if somebody asked for them. */
+void psi_report_alone_ended(void);
 
 /* -- threads (thread.c) ---------------------------------------------------------------------- */
 

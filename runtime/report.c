@@ -151,7 +151,9 @@ report(const struct pboot_view *view)
 void
 psi_reports_open(void)
 {
-	static const struct pboot_hooks hooks = { .report = report };
+	static const struct pboot_hooks hooks = {
+		.report = report, .ended = psi_report_counters,
+	};
 
 	pboot_hooks_set(&hooks);
 }
@@ -187,21 +189,41 @@ unmap_own(const void *base, size_t len_bytes)
 	(void)base, (void)len_bytes;
 }
 
+/* Of the only rank. */
+static struct pboot_view
+view_self(struct pboot_rank_view *rank_out, const char *why)
+{
+	*rank_out = (struct pboot_rank_view){ .pid = psi.pid, .joined = true };
+	return (struct pboot_view){
+		.size = 1, .host = psi.host, .why = why, .ranks = rank_out, .say = psi_log,
+		.map = map_own, .map_first = map_own_first, .unmap = unmap_own,
+	};
+}
+
 void
 psi_report_alone(uint64_t waited_ns)
 {
 	static _Atomic int printed;
-	const struct pboot_rank_view rank = { .pid = psi.pid, .joined = true };
-	struct pboot_view view = {
-		.size = 1, .host = psi.host, .ranks = &rank, .say = psi_log,
-		.map = map_own, .map_first = map_own_first, .unmap = unmap_own,
-	};
+	struct pboot_rank_view rank;
+	struct pboot_view view;
 	char why[80];
 
 	if (atomic_exchange_explicit(&printed, 1, memory_order_relaxed))
 		return;
 	snprintf(why, sizeof why, "this rank has waited for %.3g s, see PST_HANG_REPORT",
 	         (double)waited_ns / 1e9);
-	view.why = why;
+	view = view_self(&rank, why);
 	report(&view);
+}
+
+void
+psi_report_alone_ended(void)
+{
+	struct pboot_rank_view rank;
+	struct pboot_view view;
+
+	if (pboot_death_signal() || !psi.open)
+		return;
+	view = view_self(&rank, "");
+	psi_report_counters(&view);
 }

@@ -46,6 +46,9 @@ void psi_report_rank(const struct psi_report *report, uint32_t rank,
 uint64_t psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which);
 uint64_t psi_report_progress(const struct psi_report *report, uint32_t rank);
 
+/* report_counters.c: what PST_COUNTERS and GASNET_STATSFILE ask for. */
+void psi_report_counters(const struct pboot_view *view);
+
 /* report_queue.c: the queues in which something is. */
 void psi_report_queues(const struct psi_report *report);
 

@@ -17,14 +17,9 @@ psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counte
 	const struct psi_block *block = shared_of(report, rank)->block;
 	uint64_t sum = 0;
 
-	for (unsigned b = 0; b < PSI_BLOCKS; b++) {
-		uint64_t value = __atomic_load_n(&block[b].count[which], __ATOMIC_RELAXED);
-
-		if (psi_counter_rows[which].sum == PSI_SUM)
-			sum += value;
-		else if (value > sum)
-			sum = value;
-	}
+	for (unsigned b = 0; b < PSI_BLOCKS; b++)
+		sum = psi_counter_join(which, sum,
+		                       __atomic_load_n(&block[b].count[which], __ATOMIC_RELAXED));
 	return sum;
 }
 

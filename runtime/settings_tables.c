@@ -10,5 +10,6 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_rules,
 	&psi_settings_places,
 	&psi_settings_exit,
+	&psi_settings_counters,
 	NULL,
 };

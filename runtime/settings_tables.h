@@ -12,5 +12,6 @@ extern const struct psi_setting_table psi_settings_tools;	/* tools/ticks.c */
 extern const struct psi_setting_table psi_settings_rules;	/* rules.c */
 extern const struct psi_setting_table psi_settings_places;	/* queries.c */
 extern const struct psi_setting_table psi_settings_exit;	/* exit.c */
+extern const struct psi_setting_table psi_settings_counters;	/* report_counters.c */
 
 #endif

@@ -23,7 +23,7 @@ static const char usage[] =
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
-	"  -g, --group GROUP   only version, conduit, setting, limit, topology or feature\n"
+	"  -g, --group GROUP   only that group, such as limit; counter: what ranks count\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
 	"      --memory        what a job of that many ranks takes, by part: starts one\n"
