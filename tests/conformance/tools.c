@@ -23,10 +23,12 @@ static volatile int thawed;
 volatile int gasnet_frozen; /* a program may have it */
 GASNETT_END_EXTERNC
 
+enum { CROSSINGS = 24, LINE_WORDS = 16 };
+
 /* Flags and data of the ordering tests, at the start of rank 0's segment. */
 struct shared {
-	volatile unsigned round[2], data, flag, seen[2];
-	volatile unsigned x, on_another_line[31], y;
+	volatile unsigned round[2], data, flag, seen[2][CROSSINGS];
+	volatile unsigned word[2][CROSSINGS][LINE_WORDS];
 };
 
 static int
@@ -102,19 +104,21 @@ static void write_barrier(void) { gasnett_local_wmb(); }
 static void weak_full_barrier(void) { gasnett_weak_mb(); }
 static void weak_write_barrier(void) { gasnett_weak_wmb(); }
 
-/* Each stores its word and reads the other's: with that barrier between, one of them sees. */
+/* Each stores its words and reads the other's: with that barrier between, one of them sees. */
 static void
 cross(struct shared *shared, unsigned round, void (*barrier)(void))
 {
-	volatile unsigned *mine = pt.rank ? &shared->y : &shared->x;
-	volatile unsigned *other = pt.rank ? &shared->x : &shared->y;
+	int me = (int)pt.rank, i;
 
 	meet(shared, 3 * round);
-	*mine = round;
-	barrier();
-	shared->seen[pt.rank] = *other;
+	for (i = 0; i < CROSSINGS; i++) {
+		shared->word[me][i][0] = round;
+		barrier();
+		shared->seen[me][i] = shared->word[!me][i][0];
+	}
 	meet(shared, 3 * round + 1);
-	PT_CHECK(shared->seen[0] == round || shared->seen[1] == round);
+	for (i = 0; i < CROSSINGS; i++)
+		PT_CHECK(shared->seen[0][i] == round || shared->seen[1][i] == round);
 	meet(shared, 3 * round + 2);
 }
 
@@ -228,12 +232,18 @@ check_frozen_by(void (*freeze)(void))
 }
 
 static void
+freeze_on_error(void)
+{
+	gasnett_freezeForDebuggerErr();
+}
+
+static void
 check_freezing(void)
 {
 	gasnett_freezeForDebuggerErr(); /* not asked for: goes on */
 	check_frozen_by(freeze_now);
 	gasnett_setenv("GASNET_FREEZE_ON_ERROR", "1");
-	check_frozen_by(gasnett_freezeForDebuggerErr);
+	check_frozen_by(freeze_on_error);
 	gasnett_unsetenv("GASNET_FREEZE_ON_ERROR");
 }
 
