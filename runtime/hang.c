@@ -42,7 +42,7 @@ messages_arrived(void)
 static void
 put(_Atomic uint64_t *word, uint64_t value)
 {
-	atomic_store_explicit(word, value, memory_order_release);
+	atomic_store_explicit(word, value, memory_order_release); /* H1 */
 }
 
 /* The part of a path that people look for, its end. */

@@ -205,7 +205,7 @@ describe_shared(struct psi_host_shared *shared)
 	snprintf(shared->conduit, sizeof shared->conduit, "%s", psi.ops->name);
 	psi_host_memory_made(RANGE_OF_CONDUIT, &shared->conduit_key, &len_bytes);
 	shared->conduit_bytes = len_bytes;
-	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC, memory_order_release);
+	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC, memory_order_release); /* J1 */
 }
 
 /* -- objects --------------------------------------------------------------------------------- */

@@ -108,11 +108,12 @@ psi_report_map(const struct pboot_view *view)
 {
 	const size_t len_bytes = psi_shared_bytes(view->size);
 	const struct psi_host_shared *shared = view->map_first(len_bytes);
+	uint64_t magic;
 
 	if (!shared)
 		return NULL;
-	if (atomic_load_explicit(&shared->magic, memory_order_acquire) == PSI_SHARED_MAGIC &&
-	    shared->abi == PSI_SHARED_ABI && shared->size == view->size)
+	magic = atomic_load_explicit(&shared->magic, memory_order_acquire); /* J2 */
+	if (magic == PSI_SHARED_MAGIC && shared->abi == PSI_SHARED_ABI && shared->size == view->size)
 		return shared;
 	view->unmap(shared, len_bytes);
 	return NULL;

@@ -34,6 +34,13 @@ struct note {
 	char where[PSI_WHERE_WORDS * 8];
 };
 
+/* Each load stays behind the one of turn that begins, and before the one that ends. */
+static uint64_t
+take(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire); /* H2 */
+}
+
 static bool
 read_note(const struct psi_wait_note *from, struct note *note_out)
 {
@@ -41,12 +48,12 @@ read_note(const struct psi_wait_note *from, struct note *note_out)
 	uint64_t turn, words[PSI_WHERE_WORDS], kind;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		turn = atomic_load_explicit(&from->turn, memory_order_acquire);
-		note_out->since_ns = atomic_load_explicit(&from->since_ns, memory_order_acquire);
-		kind = atomic_load_explicit(&from->kind_peer, memory_order_acquire);
-		note_out->number = atomic_load_explicit(&from->number, memory_order_acquire);
+		turn = take(&from->turn);
+		note_out->since_ns = take(&from->since_ns);
+		kind = take(&from->kind_peer);
+		note_out->number = take(&from->number);
 		for (unsigned w = 0; w < PSI_WHERE_WORDS; w++)
-			words[w] = atomic_load_explicit(&from->where[w], memory_order_acquire);
+			words[w] = take(&from->where[w]);
 		if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
 			break;
 	}

@@ -9,10 +9,13 @@ static bool
 layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 {
 	const struct psmp_header *header = memory;
+	uint32_t magic;
 
-	if (len_bytes < sizeof *header ||
-	    atomic_load_explicit(&header->magic, memory_order_acquire) != PSMP_ARENA_MAGIC ||
-	    header->abi != PSI_CONDUIT_ABI || !header->places || header->places > PSMP_MAX_PLACES)
+	if (len_bytes < sizeof *header)
+		return false;
+	magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
+	if (magic != PSMP_ARENA_MAGIC || header->abi != PSI_CONDUIT_ABI || !header->places ||
+	    header->places > PSMP_MAX_PLACES)
 		return false;
 	*layout_out = psmp_layout_for(header->places);
 	return layout_out->total_bytes == header->total_bytes && header->total_bytes <= len_bytes;

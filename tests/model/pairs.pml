@@ -8,7 +8,11 @@
  *                arrives and from it to the others
  *   N1, N2       on_note, advance_round in extended-ref/pref_barrier.c: a peer's names, by the handler
  *   N3, N4       finish, finished, there: a phase's result, by the thread that finishes it
- *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c: what the arena is
+ *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
+ *                the arena is
+ *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
+ *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
+ *                at one moment, or not at all
  *   C1, C2       give_back, psi_block_take in runtime/block.c: counts, from one owner to the next
  */
 #define PROCS	3
@@ -23,6 +27,10 @@
 	S(N4, LOAD, ACQ) \
 	S(M1, STORE, REL) \
 	S(M2, LOAD, ACQ) \
+	S(J1, STORE, REL) \
+	S(J2, LOAD, ACQ) \
+	S(H1, STORE, REL) \
+	S(H2, LOAD, ACQ) \
 	S(C1, RMW, REL) \
 	S(C2, RMW, ACQ)
 
@@ -94,6 +102,26 @@ proctype third(byte order)
 	find(2, 1, order)
 }
 
+/* FLAG is odd while the two words are written. */
+proctype note_writer()
+{
+	store(0, FLAG, 1, H1);
+	store(0, DATA, 1, H1);
+	store(0, DATA + 1, 1, H1);
+	store(0, FLAG, 2, H1)
+}
+
+proctype note_reader()
+{
+	byte turn, first_word, second_word, again;
+
+	load(1, FLAG, H2, turn);
+	load(1, DATA, H2, first_word);
+	load(1, DATA + 1, H2, second_word);
+	load(1, FLAG, RLX, again);
+	assert(turn == 1 || turn != again || first_word == second_word)
+}
+
 byte owners;
 
 /* A bit that is taken and given: who takes it finds the counts of the one before. */
@@ -122,6 +150,8 @@ init {
 	:: atomic { run machine(); run rank(0); run rank(1) }
 	:: atomic { run machine(); run first(N1); run second(N2, N3); run third(N4) }
 	:: atomic { run machine(); run first(M1); run second(M2, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
+	:: atomic { run machine(); run note_writer(); run note_reader() }
 	:: atomic { run machine(); run owner(0); run owner(1) }
 	fi
 }
