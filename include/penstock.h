@@ -32,7 +32,7 @@ struct pst_counter {
 };
 
 /* Counter number i, the same in all processes; NULL past the last. Needs no job. */
-PSI_API const struct pst_counter *pst_counter(unsigned i);
+PSI_API const struct pst_counter *pst_counter_at(unsigned i);
 
 #define PST_COUNTERS_OWN UINT32_MAX
 

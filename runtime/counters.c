@@ -12,7 +12,7 @@ static const struct pst_counter rows[] = {
 };
 
 const struct pst_counter *
-pst_counter(unsigned i)
+pst_counter_at(unsigned i)
 {
 	return i < PSI_COUNTERS ? &rows[i] : NULL;
 }

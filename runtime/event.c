@@ -83,15 +83,24 @@ psi_event_test(gex_Event_t event)
 	return sync_if_done(event, "gex_Event_Test") ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-void
-psi_event_wait(gex_Event_t event)
+/* It is a live event, and not done. */
+static void
+wait_for(gex_Event_t event)
 {
 	const struct psi_reason reason = { .kind = event->kind, .number = event->number };
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_Wait", &reason);
 
-	while (!sync_if_done(event, "gex_Event_Wait"))
+	do
 		psi_wait_step(&wait);
+	while (!sync_if_done(event, "gex_Event_Wait"));
 	psi_wait_end(&wait);
+}
+
+void
+psi_event_wait(gex_Event_t event)
+{
+	if (!sync_if_done(event, "gex_Event_Wait"))
+		wait_for(event);
 }
 
 struct tally {

@@ -214,7 +214,7 @@ tell_counters(struct listener *to)
 	const struct pst_counter *counter;
 
 	to->group = "counter";
-	for (unsigned i = 0; (counter = pst_counter(i)) != NULL; i++)
+	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
 		tell(to, counter->name, counter->unit, counter->group, counter->help);
 }
 

@@ -66,7 +66,7 @@ print_json(FILE *out, const struct psi_report *report, uint32_t only)
 
 	for (uint32_t rank = 0; rank < report->view->size; rank++) {
 		for (unsigned i = 0; is_rank_wanted(rank, only) && i < PSI_COUNTERS; i++) {
-			const struct pst_counter *counter = pst_counter(i);
+			const struct pst_counter *counter = pst_counter_at(i);
 
 			if (!is_wanted(counter))
 				continue;
@@ -84,7 +84,7 @@ print_json(FILE *out, const struct psi_report *report, uint32_t only)
 static void
 print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
 {
-	const struct pst_counter *counter = pst_counter(i);
+	const struct pst_counter *counter = pst_counter_at(i);
 	uint64_t all = 0, least = UINT64_MAX, most = 0;
 	uint32_t who_least = 0, who_most = 0;
 
@@ -120,7 +120,7 @@ print_table(FILE *out, const struct psi_report *report, uint32_t only)
 	fprintf(out, "%-24s %16s %-9s %16s %6s %16s %6s\n", "name", "all", "unit", "least", "rank",
 	        "most", "rank");
 	for (unsigned i = 0; i < PSI_COUNTERS; i++)
-		if (is_wanted(pst_counter(i)))
+		if (is_wanted(pst_counter_at(i)))
 			print_row(out, report, only, i);
 }
 

@@ -37,7 +37,7 @@ find(const char *name)
 {
 	const struct pst_counter *counter;
 
-	for (unsigned i = 0; (counter = pst_counter(i)) != NULL; i++)
+	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
 		if (strcmp(counter->name, name) == 0)
 			return i;
 	PT_FAIL("no counter named %s", name);
@@ -56,7 +56,7 @@ all_named(void)
 {
 	unsigned count = 0;
 
-	for (const struct pst_counter *counter; (counter = pst_counter(count)) != NULL; count++) {
+	for (const struct pst_counter *counter; (counter = pst_counter_at(count)) != NULL; count++) {
 		PT_CHECK(counter->name[0] && counter->unit[0] && counter->group[0] && counter->help[0]);
 		PT_EQ(find(counter->name), count);
 	}

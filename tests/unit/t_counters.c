@@ -80,12 +80,12 @@ START_TEST(each_record_stands_for_itself)
 		ck_assert_int_eq(json_unpack(json_array_get(root, at), "{s:I, s:s, s:s, s:s, s:I !}",
 		                             "rank", &said, "group", &group, "name", &name, "unit",
 		                             &unit, "value", &value), 0);
-		if (pst_counter(i)->is_most)
+		if (pst_counter_at(i)->is_most)
 			due = 100 * rank > i ? 100 * rank : i;
 		ck_assert_int_eq(said, rank);
-		ck_assert_str_eq(name, pst_counter(i)->name);
-		ck_assert_str_eq(unit, pst_counter(i)->unit);
-		ck_assert_str_eq(group, pst_counter(i)->group);
+		ck_assert_str_eq(name, pst_counter_at(i)->name);
+		ck_assert_str_eq(unit, pst_counter_at(i)->unit);
+		ck_assert_str_eq(group, pst_counter_at(i)->group);
 		ck_assert_int_eq(value, due);
 	}
 	json_decref(root);
