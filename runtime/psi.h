@@ -37,6 +37,7 @@ struct gex_Segment_s {
 	gex_Flags_t flags;
 	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
 	bool destroyed;         /* seen only where psi.checks is set */
+	gex_Segment_t destroyed_before; /* with checks */
 	bool library_memory;    /* a range of this rank's file, else the client's memory */
 	uint64_t key;           /* of its range */
 };

@@ -134,10 +134,15 @@ psi_segment_covers(const void *addr)
 static void
 discard(gex_Segment_t segment)
 {
+	static _Atomic(gex_Segment_t) last_destroyed;   /* holds the objects for leak checkers */
+
 	if (segment->library_memory)
 		pboot_range_unmap(segment->base, segment->key, segment->size);
 	segment->destroyed = true;
-	if (!psi.checks)
+	if (psi.checks)
+		segment->destroyed_before = atomic_exchange_explicit(&last_destroyed, segment,
+		                                                      memory_order_relaxed);
+	else
 		free(segment);
 }
 
