@@ -14,6 +14,7 @@
 
 #include "runtime/rules.h"
 
+#include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
 
 enum { MAX_ROUNDS = 32 };
@@ -72,6 +73,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	psi_count_add(psi_block()->count, PSI_COUNT_RECEIVED, (uint64_t)-1);
 	psi_count(psi_block()->count, PSI_COUNT_RECEIVED_INTERNAL);
 	(void)token;
+	psi_back_from_process(note);
 	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */
 }
@@ -122,6 +124,7 @@ advance_round(struct sequence *seq, uint64_t phase)
 	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* N2 */
 		return false;
 	seq->own[phase & 1] = combine(seq->own[phase & 1], note->names);
+	psi_handed_to_process(note);    /* the peer fills it again when it has had our next phase */
 	seq->round++;
 	seq->sent = false;
 	return true;

@@ -25,6 +25,7 @@
  */
 #ifdef PSI_TSAN
 void __tsan_release(void *word);
+void __tsan_acquire(void *word);
 #endif
 
 static inline void
@@ -32,6 +33,17 @@ psi_handed_to_process(void *word)
 {
 #ifdef PSI_TSAN
 	__tsan_release(word);
+#else
+	(void)word;
+#endif
+}
+
+/* For who gets it back without an acquire of that word. */
+static inline void
+psi_back_from_process(void *word)
+{
+#ifdef PSI_TSAN
+	__tsan_acquire(word);
 #else
 	(void)word;
 #endif

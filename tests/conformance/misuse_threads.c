@@ -141,7 +141,7 @@ static const struct pt_misuse cases[] = {
 	{ "unlocks_elsewhere", PT_THREADS, 1, unlocks_elsewhere, "a lock unlocked by another thread",
 	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
 	  0 },
-	{ "locks_garbage", PT_LOCKS, 1, locks_garbage, "a lock that was never initialised",
+	{ "locks_garbage", PT_BROKEN_LOCKS, 1, locks_garbage, "a lock that was never initialised",
 	  "gex_HSL_Lock: Invalid argument; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
 	  "use no copy of it", 0 },
 	{ "destroys_held", PT_LOCKS, 1, destroys_held, "a lock destroyed while held",

@@ -61,10 +61,16 @@ applies(enum pt_misuse_when when)
 #else
 	const int seq = 0;
 #endif
+#ifdef PT_TSAN
+	const int tsan = 1;
+#else
+	const int tsan = 0;
+#endif
 
 	switch (when) {
 	case PT_THREADS: return !seq;
 	case PT_LOCKS: return !seq || debug;
+	case PT_BROKEN_LOCKS: return (!seq || debug) && !tsan;
 	case PT_DEBUG: return debug;
 	default: return 1;
 	}
@@ -99,7 +105,8 @@ print_row(const struct pt_misuse *act)
 {
 	static const char *const when[] = {
 		[PT_ALWAYS] = "always", [PT_REFUSED] = "always, returned", [PT_CHECKED] = "checked",
-		[PT_THREADS] = "checked", [PT_LOCKS] = "checked, not SEQ", [PT_DEBUG] = "debug build",
+		[PT_THREADS] = "checked", [PT_LOCKS] = "checked, not SEQ",
+		[PT_BROKEN_LOCKS] = "checked, not SEQ", [PT_DEBUG] = "debug build",
 	};
 	const char *remedy = strrchr(act->message, ';');
 	const int fault_bytes = remedy ? (int)(remedy - act->message) : (int)strlen(act->message);
