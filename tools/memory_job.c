@@ -84,6 +84,7 @@ exchange(void)
 	for (gex_Rank_t step = 0; step < size; step++)
 		gex_AM_RequestMedium0(team, (me + step) % size, REQ, payload, bytes, GEX_EVENT_NOW, 0);
 	GASNET_BLOCKUNTIL(replies == size);
+	meet();         /* others may still be owed a reply */
 	free(payload);
 }
 
