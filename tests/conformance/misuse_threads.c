@@ -144,7 +144,7 @@ static const struct pt_misuse cases[] = {
 	{ "locks_garbage", PT_BROKEN_LOCKS, 1, locks_garbage, "a lock that was never initialised",
 	  "gex_HSL_Lock: Invalid argument; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
 	  "use no copy of it", 0 },
-	{ "destroys_held", PT_LOCKS, 1, destroys_held, "a lock destroyed while held",
+	{ "destroys_held", PT_BROKEN_LOCKS, 1, destroys_held, "a lock destroyed while held",
 	  "gex_HSL_Destroy: the lock at 0x* is held; unlock it first", 0 },
 	{ "holds_twice", PT_DEBUG, 1, holds_twice, "a section without interrupts inside another",
 	  "gasnet_hold_interrupts: called twice; such sections do not nest", 0 },

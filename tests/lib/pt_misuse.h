@@ -15,7 +15,7 @@ enum pt_misuse_when {
 	PT_CHECKED, /* with PST_CHECK=1 */
 	PT_THREADS, /* the same, by programs of several threads */
 	PT_LOCKS,   /* the same, where locks are more than nothing: not in SEQ, but in a debug build */
-	PT_BROKEN_LOCKS, /* as PT_LOCKS, but ThreadSanitizer tells first */
+	PT_BROKEN_LOCKS, /* as PT_LOCKS, but ThreadSanitizer tells of them first */
 	PT_DEBUG,   /* the same, in a debug build alone */
 };
 
