@@ -29,20 +29,38 @@ PSI_API enum psi_tick_source psi_ticks_from;
 /* Chooses if need be, then reads. */
 PSI_API gasnett_tick_t psi_ticks_read(void);
 
+/* The processor's counter, where the compiler can read it. */
+#if defined(PLATFORM_ARCH_X86_64) && defined(__GNUC__)
+#define PSI_HAS_COUNTER 1
+PSI_INLINE uint64_t
+psi_counter_read(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#elif defined(PLATFORM_ARCH_AARCH64) && defined(__GNUC__)
+#define PSI_HAS_COUNTER 1
+PSI_INLINE uint64_t
+psi_counter_read(void)
+{
+	uint64_t ticks;
+
+	__asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+	return ticks;
+}
+#else
+#define PSI_HAS_COUNTER 0
+PSI_INLINE uint64_t
+psi_counter_read(void)
+{
+	return 0;
+}
+#endif
+
 PSI_INLINE gasnett_tick_t
 gasnett_ticks_now(void)
 {
-#if defined(PLATFORM_ARCH_X86_64) && defined(__GNUC__)
-	if (PSI_LIKELY(psi_ticks_from == PSI_TICKS_COUNTER))
-		return __builtin_ia32_rdtsc();
-#elif defined(PLATFORM_ARCH_AARCH64) && defined(__GNUC__)
-	if (PSI_LIKELY(psi_ticks_from == PSI_TICKS_COUNTER)) {
-		uint64_t ticks;
-
-		__asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
-		return ticks;
-	}
-#endif
+	if (PSI_HAS_COUNTER && PSI_LIKELY(psi_ticks_from == PSI_TICKS_COUNTER))
+		return psi_counter_read();
 	return psi_ticks_read();
 }
 

@@ -72,13 +72,6 @@ static const struct psi_setting rows[] = {
 const struct psi_setting_table psi_settings_tools = PSI_SETTING_TABLE("Clock", rows);
 
 #if defined(PLATFORM_ARCH_X86_64)
-
-static uint64_t
-counter(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
 /* "Invariant" is bit 8 of this leaf: one rate in all power states. */
 static bool
 counter_is_steady(void)
@@ -87,39 +80,13 @@ counter_is_steady(void)
 
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
-
-#elif defined(PLATFORM_ARCH_AARCH64)
-
-static uint64_t
-counter(void)
-{
-	uint64_t ticks;
-
-	__asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
-	return ticks;
-}
-
-/* The architecture says so. */
-static bool
-counter_is_steady(void)
-{
-	return true;
-}
-
 #else
-
-static uint64_t
-counter(void)
-{
-	return 0;
-}
-
+/* Where there is one, the architecture says so. */
 static bool
 counter_is_steady(void)
 {
-	return false;
+	return PSI_HAS_COUNTER;
 }
-
 #endif
 
 static bool
@@ -161,9 +128,9 @@ now_by_both(void)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = counter();
+		uint64_t before = psi_counter_read();
 		uint64_t ns = psi_now_ns();
-		uint64_t took = counter() - before;
+		uint64_t took = psi_counter_read() - before;
 
 		if (took < least) {
 			least = took;
@@ -194,7 +161,7 @@ gasnett_tick_t
 psi_ticks_read(void)
 {
 	choose();
-	return psi_ticks_from == PSI_TICKS_COUNTER ? counter() : psi_now_ns();
+	return psi_ticks_from == PSI_TICKS_COUNTER ? psi_counter_read() : psi_now_ns();
 }
 
 /* Ticks and nanoseconds since the start; waits until they are enough to tell the rate. */
