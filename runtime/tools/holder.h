@@ -1,8 +1,11 @@
-/* Which thread holds a lock, for the checks of debug builds. */
+/* What mutexes and reader-writer locks share: which thread holds one, and calls that must not fail. */
 #ifndef PSI_TOOLS_HOLDER_H
 #define PSI_TOOLS_HOLDER_H
 
 #include <stdint.h>
+#include <string.h>
+
+#include "gasnet_tools.h"
 
 /* Never 0, and of one living thread only; the same for all calls of one source file. */
 static inline uint64_t
@@ -27,6 +30,14 @@ static inline uint64_t
 psi_holder(const uint64_t *holder)
 {
 	return __atomic_load_n(holder, __ATOMIC_RELAXED);
+}
+
+/* Ends the process if the pthread call failed. */
+static inline void
+psi_lock_must(int error, const char *call, const char *where)
+{
+	if (error)
+		gasnett_fatalerror_nopos("%s: %s: %s", where, call, strerror(error));
 }
 
 #endif

@@ -1,16 +1,8 @@
 /* Mutexes and condition variables with the checks of debug builds; the others inline pthread's. */
 #include <errno.h>
-#include <string.h>
 
 #include "gasnet_tools.h"
 #include "runtime/tools/holder.h"
-
-static void
-must(int error, const char *call, const char *where)
-{
-	if (error)
-		gasnett_fatalerror_nopos("%s: %s: %s", where, call, strerror(error));
-}
 
 static int
 mine(const gasnett_mutex_t *mutex)
@@ -22,7 +14,7 @@ void
 psi_mutex_init(gasnett_mutex_t *mutex)
 {
 	psi_holder_set(&mutex->psi_owner, 0);
-	must(pthread_mutex_init(&mutex->psi_mutex, NULL), "gasnett_mutex_init", "?");
+	psi_lock_must(pthread_mutex_init(&mutex->psi_mutex, NULL), "gasnett_mutex_init", "?");
 }
 
 int
@@ -34,7 +26,7 @@ psi_mutex_destroy(gasnett_mutex_t *mutex, int ignore, const char *where)
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_destroy: %s holds the mutex; unlock it first",
 					 where, mine(mutex) ? "this thread" : "another thread");
 	if (!ignore)
-		must(error, "gasnett_mutex_destroy", where);
+		psi_lock_must(error, "gasnett_mutex_destroy", where);
 	return error;
 }
 
@@ -44,7 +36,7 @@ psi_mutex_lock(gasnett_mutex_t *mutex, const char *where)
 	if (mine(mutex))
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_lock: this thread holds the mutex already, "
 					 "which is not recursive", where);
-	must(pthread_mutex_lock(&mutex->psi_mutex), "gasnett_mutex_lock", where);
+	psi_lock_must(pthread_mutex_lock(&mutex->psi_mutex), "gasnett_mutex_lock", where);
 	psi_holder_set(&mutex->psi_owner, psi_this_thread());
 }
 
@@ -55,7 +47,7 @@ psi_mutex_trylock(gasnett_mutex_t *mutex, const char *where)
 
 	if (error == EBUSY)
 		return EBUSY;
-	must(error, "gasnett_mutex_trylock", where);
+	psi_lock_must(error, "gasnett_mutex_trylock", where);
 	psi_holder_set(&mutex->psi_owner, psi_this_thread());
 	return 0;
 }
@@ -69,7 +61,7 @@ psi_mutex_unlock(gasnett_mutex_t *mutex, const char *where)
 					 psi_holder(&mutex->psi_owner) ? "another thread holds the mutex"
 								       : "nobody holds the mutex");
 	psi_holder_set(&mutex->psi_owner, 0);
-	must(pthread_mutex_unlock(&mutex->psi_mutex), "gasnett_mutex_unlock", where);
+	psi_lock_must(pthread_mutex_unlock(&mutex->psi_mutex), "gasnett_mutex_unlock", where);
 }
 
 void
@@ -87,7 +79,7 @@ psi_cond_init(gasnett_cond_t *cond)
 {
 	cond->psi_mutex = NULL;
 	cond->psi_waiters = 0;
-	must(pthread_cond_init(&cond->psi_cond, NULL), "gasnett_cond_init", "?");
+	psi_lock_must(pthread_cond_init(&cond->psi_cond, NULL), "gasnett_cond_init", "?");
 }
 
 /* Waiters are counted under their mutex; here a thread may look from outside. */
@@ -103,7 +95,7 @@ psi_cond_destroy(gasnett_cond_t *cond, const char *where)
 	if (waiters(cond))
 		gasnett_fatalerror_nopos("%s: gasnett_cond_destroy: %llu threads wait for it", where,
 					 (unsigned long long)waiters(cond));
-	must(pthread_cond_destroy(&cond->psi_cond), "gasnett_cond_destroy", where);
+	psi_lock_must(pthread_cond_destroy(&cond->psi_cond), "gasnett_cond_destroy", where);
 }
 
 void
@@ -115,8 +107,8 @@ psi_cond_signal(gasnett_cond_t *cond, int all, const char *where)
 	if (waiters(cond) && mutex && !mine(mutex))
 		gasnett_fatalerror_nopos("%s: %s: without the mutex of those who wait, who may miss it; "
 					 "lock it first", where, call);
-	must(all ? pthread_cond_broadcast(&cond->psi_cond) : pthread_cond_signal(&cond->psi_cond), call,
-	     where);
+	psi_lock_must(all ? pthread_cond_broadcast(&cond->psi_cond)
+			  : pthread_cond_signal(&cond->psi_cond), call, where);
 }
 
 void
@@ -131,7 +123,7 @@ psi_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex, const char *where)
 	__atomic_store_n(&cond->psi_mutex, mutex, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&cond->psi_waiters, 1, __ATOMIC_RELAXED);
 	psi_holder_set(&mutex->psi_owner, 0);
-	must(pthread_cond_wait(&cond->psi_cond, &mutex->psi_mutex), "gasnett_cond_wait", where);
+	psi_lock_must(pthread_cond_wait(&cond->psi_cond, &mutex->psi_mutex), "gasnett_cond_wait", where);
 	psi_holder_set(&mutex->psi_owner, psi_this_thread());
 	__atomic_sub_fetch(&cond->psi_waiters, 1, __ATOMIC_RELAXED);
 }

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "gasnet_tools.h"
 #include "runtime/tools/holder.h"
@@ -28,13 +27,6 @@ static pthread_rwlock_t *
 raw(gasnett_rwlock_t *lock)
 {
 	return (pthread_rwlock_t *)(void *)lock->psi_rwlock;
-}
-
-static void
-must(int error, const char *call, const char *where)
-{
-	if (error)
-		gasnett_fatalerror_nopos("%s: %s: %s", where, call, strerror(error));
 }
 
 static bool
@@ -98,7 +90,7 @@ taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, const c
 {
 	if (error == EBUSY || error == EAGAIN)
 		return error;
-	must(error, call, where);
+	psi_lock_must(error, call, where);
 	if (!PSI_CONFIG_DEBUG)
 		return 0;
 	if (to_write)
@@ -112,7 +104,7 @@ void
 psi_rwlock_init(gasnett_rwlock_t *lock)
 {
 	psi_holder_set(&lock->psi_owner, 0);
-	must(pthread_rwlock_init(raw(lock), NULL), "gasnett_rwlock_init", "?");
+	psi_lock_must(pthread_rwlock_init(raw(lock), NULL), "gasnett_rwlock_init", "?");
 }
 
 void
@@ -122,7 +114,7 @@ psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 		gasnett_fatalerror_nopos("%s: gasnett_rwlock_destroy: %s holds the lock; unlock it first",
 					 where, writes(lock) || is_reading(lock) ? "this thread"
 										 : "another thread");
-	must(pthread_rwlock_destroy(raw(lock)), "gasnett_rwlock_destroy", where);
+	psi_lock_must(pthread_rwlock_destroy(raw(lock)), "gasnett_rwlock_destroy", where);
 }
 
 /* So many readers that one more cannot be counted are waited for. */
@@ -138,7 +130,7 @@ void
 psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where)
 {
 	refuse_twice(lock, "gasnett_rwlock_wrlock", where);
-	must(taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
+	psi_lock_must(taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
 	     "gasnett_rwlock_wrlock", where);
 }
 
@@ -166,7 +158,7 @@ psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not hold "
 						 "the lock; the thread that locked it unlocks it", where);
 	}
-	must(pthread_rwlock_unlock(raw(lock)), "gasnett_rwlock_unlock", where);
+	psi_lock_must(pthread_rwlock_unlock(raw(lock)), "gasnett_rwlock_unlock", where);
 }
 
 void
