@@ -1,8 +1,8 @@
 /* How far a peer is, from what single looks cost. */
 #include <check.h>
-#include <stdlib.h>
 
 #include "smp-conduit/psmp_distance.h"
+#include "tests/unit/main.h"
 
 enum { NEAR_NS = 110, LONG_NS = 450 };
 
@@ -51,19 +51,11 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp_distance");
 	TCase *tests = tcase_create("psmp_distance");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, far_takes_two_looks_in_a_row);
 	tcase_add_test(tests, one_short_look_means_near);
 	tcase_add_test(tests, a_line_that_was_here_tells_nothing);
 	tcase_add_test(tests, a_doubt_is_looked_into_at_once);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return unit_run("psmp_distance", tests);
 }

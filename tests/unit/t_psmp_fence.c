@@ -15,6 +15,7 @@
 
 #include "runtime/util/clock.h"
 #include "smp-conduit/psmp.h"
+#include "tests/unit/main.h"
 
 enum { FENCES = 1000, NAP_NS = 3000000 };
 #define LONGEST_NS UINT64_C(5000000000)
@@ -151,16 +152,9 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("psmp_fence");
-	TCase *group = tcase_create("membarrier");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	TCase *tests = tcase_create("membarrier");
 
-	suite_add_tcase(suite, group);
-	tcase_add_test(group, no_cpu_is_passed_over);
-	tcase_add_test(group, the_cpus_of_a_process_stay_its_own);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_test(tests, no_cpu_is_passed_over);
+	tcase_add_test(tests, the_cpus_of_a_process_stay_its_own);
+	return unit_run("psmp_fence", tests);
 }

@@ -10,6 +10,7 @@
 #include "runtime/tools/ticks.h"
 #include "runtime/util/clock.h"
 #include "tests/unit/capture.h"
+#include "tests/unit/main.h"
 
 #define YEAR_NS (365.25 * 86400e9)
 
@@ -174,21 +175,14 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("ticks");
-	TCase *group = tcase_create("ticks");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	TCase *tests = tcase_create("ticks");
 
-	suite_add_tcase(suite, group);
-	tcase_set_timeout(group, 30);
-	tcase_add_test(group, whole_rates_are_exact);
-	tcase_add_test(group, any_rate_is_exact_over_years);
-	tcase_add_test(group, more_ticks_are_never_less_time);
-	tcase_add_test(group, ticks_agree_with_the_clock);
-	tcase_add_test(group, a_given_rate_is_checked);
-	tcase_add_test(group, what_is_no_rate_is_refused);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, whole_rates_are_exact);
+	tcase_add_test(tests, any_rate_is_exact_over_years);
+	tcase_add_test(tests, more_ticks_are_never_less_time);
+	tcase_add_test(tests, ticks_agree_with_the_clock);
+	tcase_add_test(tests, a_given_rate_is_checked);
+	tcase_add_test(tests, what_is_no_rate_is_refused);
+	return unit_run("ticks", tests);
 }

@@ -5,9 +5,9 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "penstock.h"
+#include "tests/unit/main.h"
 
 START_TEST(version_is_the_package_version)
 {
@@ -26,17 +26,9 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("version");
-	TCase *tcase = tcase_create("text");
-	SRunner *runner;
-	int failed;
+	TCase *tests = tcase_create("text");
 
-	tcase_add_test(tcase, version_is_the_package_version);
-	tcase_add_test(tcase, version_has_three_numbers);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	tcase_add_test(tests, version_is_the_package_version);
+	tcase_add_test(tests, version_has_three_numbers);
+	return unit_run("version", tests);
 }
