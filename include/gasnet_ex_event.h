@@ -41,6 +41,13 @@ PSI_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_categor
 PSI_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags);
 PSI_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
 
+/*
+ * Between the two the calling thread's implicit operations are gathered under
+ * the root event that End returns; regions do not nest.
+ */
+PSI_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags);
+PSI_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);
+
 PSI_END_DECLS
 
 #endif

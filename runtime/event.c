@@ -1,59 +1,7 @@
-/*
- * Events.  An event asks its owner whether it has happened, so nobody has to tell it.  Objects come
- * from a pool that grows and is never given back.
- */
-#include "runtime/psi.h"
+/* Events.  An event asks its owner whether it has happened, so nobody has to tell it. */
+#include "runtime/op.h"
 
 #include "runtime/rules.h"
-
-#include "runtime/util/spinlock.h"
-
-#include <stdlib.h>
-
-enum { POOL_CHUNK = 64 };
-
-static struct psi_spinlock pool_lock;
-static gex_Event_t free_events;         /* under pool_lock */
-
-static void
-grow_pool(void)
-{
-	gex_Event_t chunk = calloc(POOL_CHUNK, sizeof *chunk);
-
-	if (!chunk)
-		psi_fatal("no memory for events");
-	for (unsigned i = 0; i < POOL_CHUNK; i++) {
-		chunk[i].next = free_events;
-		free_events = &chunk[i];
-	}
-}
-
-gex_Event_t
-psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t number,
-              enum psi_wait_kind kind)
-{
-	gex_Event_t event;
-
-	psi_spinlock_lock(&pool_lock);
-	if (!free_events)
-		grow_pool();
-	event = free_events;
-	free_events = event->next;
-	psi_spinlock_unlock(&pool_lock);
-	*event = (struct gex_Event_s){ .done = done, .object = object, .number = number,
-	                               .kind = kind };
-	return event;
-}
-
-static void
-retire(gex_Event_t event)
-{
-	psi_spinlock_lock(&pool_lock);
-	event->done = NULL;
-	event->next = free_events;
-	free_events = event;
-	psi_spinlock_unlock(&pool_lock);
-}
 
 static void
 check_live(gex_Event_t event, const char *call)
@@ -73,7 +21,7 @@ sync_if_done(gex_Event_t event, const char *call)
 	check_live(event, call);
 	if (!event->done(event->object, event->number))
 		return false;
-	retire(event);
+	psi_op_retire(event);
 	return true;
 }
 
@@ -107,18 +55,37 @@ struct tally {
 	size_t done, pending;
 };
 
-/* Synchronises those that are done. */
+/* Roots and leaves may stand in any order, so roots end last; a leaf of a root that was found done is
+ * done too. */
 static struct tally
 sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
 	struct tally tally = { 0, 0 };
+	bool leaves = false;
 
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	for (size_t i = 0; i < count; i++) {
 		if (events[i] == GEX_EVENT_INVALID)
 			continue;
-		if (sync_if_done(events[i], call)) {
+		check_live(events[i], call);
+		leaves = leaves || events[i]->leaf;
+		if (!events[i]->leaf)
+			events[i]->found = events[i]->done(events[i]->object, events[i]->number);
+	}
+	for (size_t i = 0; leaves && i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID || !events[i]->leaf ||
+		    !events[i]->done(events[i]->object, events[i]->number))
+			continue;
+		events[i] = GEX_EVENT_INVALID;
+		tally.done++;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID)
+			continue;
+		if (events[i]->found) {
+			events[i]->found = false;
+			psi_op_retire(events[i]);
 			events[i] = GEX_EVENT_INVALID;
 			tally.done++;
 		} else {
@@ -178,40 +145,22 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	psi_wait_end(&wait);
 }
 
-/* No operation of this release leaves a stage behind its start, so every leaf has happened. */
 gex_Event_t
 gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
 {
-	psi_rule_context("gex_Event_QueryLeaf");
+	const char *call = "gex_Event_QueryLeaf";
+	struct psi_op *op = (struct psi_op *)root;
+
+	psi_rule_context(call);
 	if (event_category == 0 || (event_category & (event_category - 1)) != 0)
-		psi_fatal("gex_Event_QueryLeaf: the category is 0x%x; pass exactly one of GEX_EC_*",
-		          event_category);
-	if (root != GEX_EVENT_INVALID)
-		check_live(root, "gex_Event_QueryLeaf");
-	return GEX_EVENT_INVALID;
-}
-
-static void
-check_implicit(gex_EC_t event_mask, gex_Flags_t flags, const char *call)
-{
-	psi_rule_call(call);
-	psi_check_flags(flags, 0, call);
-	if (PSI_UNLIKELY(event_mask & ~GEX_EC_ALL))
-		psi_fatal("%s: categories 0x%x are none; pass some of GEX_EC_*, or GEX_EC_ALL", call,
-		          event_mask & ~GEX_EC_ALL);
-}
-
-/* Members of a thread's implicit set are the local completions of requests with GEX_EVENT_GROUP, and
- * these are complete when the call returns: the set is always empty. */
-int
-gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
-{
-	check_implicit(event_mask, flags, "gex_NBI_Test");
-	return GASNET_OK;
-}
-
-void
-gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
-{
-	check_implicit(event_mask, flags, "gex_NBI_Wait");
+		psi_fatal("%s: the category is 0x%x; pass exactly one of GEX_EC_*", call, event_category);
+	if (root == GEX_EVENT_INVALID)
+		return GEX_EVENT_INVALID;
+	check_live(root, call);
+	if (PSI_UNLIKELY(root->leaf))
+		psi_fatal("%s: the event is a leaf itself; pass the root event of its operation", call);
+	/* Only an operation of parts has stages; messages have no other than the call. */
+	if (event_category != GEX_EC_LC || !psi_event_is_op(root) || psi_op_has_done(op, PSI_PART_LC))
+		return GEX_EVENT_INVALID;
+	return &op->leaf;
 }

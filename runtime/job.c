@@ -6,6 +6,7 @@
 #include "runtime/backtrace.h"
 #include "runtime/freeze.h"
 #include "runtime/memlimits.h"
+#include "runtime/reach.h"
 #include "runtime/rules.h"
 #include "runtime/settings.h"
 #include "runtime/signals.h"
@@ -101,6 +102,7 @@ read_settings(void)
 	psi_settings_check();
 	psi_settings_warn_unknown();
 	psi.checks = psi_rules_wanted();
+	psi_reach_open();
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
 	pboot_hang_after(psi.hang_report_ns);

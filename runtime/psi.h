@@ -203,15 +203,17 @@ void psi_wake_own(void);
 /* -- events (event.c) ------------------------------------------------------------------------ */
 
 struct gex_Event_s {
-	/* Has it happened?  No polling.  Called with the owner's two words. */
+	/* Has it happened?  No polling.  Called with the owner's two words.  NULL: no event. */
 	bool (*done)(const void *object, uint64_t number);
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a wait for it is for */
-	struct gex_Event_s *next;       /* in the free list */
+	bool leaf;                      /* of an operation (op.h); syncing it ends nothing */
+	bool found;                     /* done, in the array that is being looked at */
 };
 
-/* A root event that is done when done(object, number) says so; any thread. */
+/* A root event that is done when done(object, number) says so; any thread.  For what is no operation
+ * of parts (op.h). */
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
                           uint64_t number, enum psi_wait_kind kind);
 
@@ -327,8 +329,17 @@ struct gex_AM_SrcDesc_s {
 	struct psi_claim claim;
 };
 
+/* A thread's operations (op.c). */
+struct psi_op_pool {
+	struct psi_op *first, *last;    /* to be used again */
+	unsigned spare;
+	struct psi_op *set;             /* its implicit ones; made when first needed */
+	struct psi_op *region;          /* open, or NULL */
+};
+
 /* What the calling thread keeps between calls. */
 struct psi_thread {
+	struct psi_op_pool ops;
 	struct gex_AM_SrcDesc_s descriptors[PSI_NETWORKS];
 	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
 	size_t buffer_bytes[PSI_NETWORKS];

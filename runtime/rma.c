@@ -5,6 +5,7 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/reach.h"
 #include "runtime/rules.h"
 
 #include "runtime/util/copy.h"
@@ -30,7 +31,8 @@ void
 psi_inline_open(void)
 {
 	table.job_tm = psi.tm;
-	table.job_size = psi.checks ? 0 : psi.boot.size;        /* 0: all come here */
+	/* No ranks: all come here. */
+	table.job_size = psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
 	pst_inline_v1 = &table;

@@ -2,7 +2,7 @@
  * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
  * ends, so threads may come and go without end.
  */
-#include "runtime/psi.h"
+#include "runtime/op.h"
 
 #include "runtime/util/deny.h"
 
@@ -37,6 +37,7 @@ thread_ends(void *state)
 {
 	struct psi_thread *thread = state;
 
+	psi_ops_thread_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		free(thread->buffers[network]);
 	free(thread);

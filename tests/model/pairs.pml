@@ -14,6 +14,8 @@
  *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
  *   C1, C2       give_back, psi_block_take in runtime/block.c: counts, from one owner to the next
+ *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
+ *                operation moved, to who finds that none is left
  */
 #define PROCS	3
 #define WORDS	4
@@ -32,7 +34,9 @@
 	S(H1, STORE, REL) \
 	S(H2, LOAD, ACQ) \
 	S(C1, RMW, REL) \
-	S(C2, RMW, ACQ)
+	S(C2, RMW, ACQ) \
+	S(O1, RMW, REL) \
+	S(O2, LOAD, ACQ)
 
 #define DATA	0	/* of each rank; of each step */
 #define FLAG	2	/* of each step; ARRIVED and TURN of the barrier */
@@ -144,6 +148,31 @@ proctype owner(byte me)
 	modify(me, FLAG, C1, value, 0)
 }
 
+/* Two parts are counted down, here up. */
+proctype part(byte me)
+{
+	byte value;
+
+	store(me, DATA + me, 1, RLX);
+	modify(me, FLAG, O1, value, value + 1)
+}
+
+proctype syncer()
+{
+	byte value;
+
+	do
+	:: mem[FLAG] == 2 ->
+		load(2, FLAG, O2, value);
+		if
+		:: value == 2 -> break
+		:: else
+		fi
+	od;
+	read_data(2, DATA, 1);
+	read_data(2, DATA + 1, 1)
+}
+
 init {
 	c_code { switches_read(); }
 	if
@@ -153,5 +182,6 @@ init {
 	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
 	:: atomic { run machine(); run note_writer(); run note_reader() }
 	:: atomic { run machine(); run owner(0); run owner(1) }
+	:: atomic { run machine(); run part(0); run part(1); run syncer() }
 	fi
 }
