@@ -43,6 +43,13 @@ struct pst_inline {
 	uint64_t *counts; /* of this process, in SEQ and PARSYNC */
 };
 
+/* How a team that is no pair begins; fields are only appended. */
+struct pst_team {
+	gex_Rank_t size;
+	gex_Rank_t rank;
+	const uint32_t *places; /* by rank: whose entry among the peers; NULL: the rank's */
+};
+
 /* Flags that leave a transfer as it is; a copy on the spot never refuses. */
 #define PSI_RMA_PLAIN_FLAGS                                                                \
 	(GEX_FLAG_IMMEDIATE | GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD |       \
@@ -104,6 +111,21 @@ psi_rma_count(uint64_t *counts, unsigned which)
 	return calls % PSI_RMA_CALLS_PER_POLL != 0;
 }
 
+/* Whose segment (tm, rank) means, for others than the primordial team. */
+PSI_INLINE gex_Rank_t
+psi_rma_place(gex_TM_t tm, gex_Rank_t rank)
+{
+	uintptr_t bits = PSI_PTR_BITS(tm);
+	const struct pst_team *team;
+
+	if (tm == PSI_TM_LEGACY)
+		return rank;
+	team = _GEX_TOKEN(const struct pst_team *, bits);
+	if (bits == 0 || bits & 1 || rank >= team->size)
+		return GEX_RANK_INVALID;
+	return team->places ? team->places[rank] : rank;
+}
+
 /* Local address of a peer's memory, or NULL where the library has to decide. */
 PSI_INLINE void *
 psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_Rank_t rank,
@@ -115,8 +137,8 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	if (PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
 	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
-	if (PSI_UNLIKELY(tm != table->job_tm) && tm != PSI_TM_LEGACY)
-		return NULL;
+	if (PSI_UNLIKELY(tm != table->job_tm))
+		rank = psi_rma_place(tm, rank);
 	if (PSI_UNLIKELY(rank >= table->job_size))
 		return NULL;
 	peer = &table->peers[rank];

@@ -88,8 +88,7 @@ in_forked_child(void)
 {
 	psi.open = false;
 	psi.places = 0;
-	if (psi.tm)
-		psi.tm->size = 0;
+	psi_teams_forget();
 	psi_inline_close();
 }
 

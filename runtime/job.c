@@ -228,6 +228,7 @@ make_objects(const char *name, gex_Flags_t flags)
 	psi.client = client;
 	psi.ep = &primordial_ep;
 	psi.tm = &primordial_tm;
+	psi_team_add(psi.tm);
 	psi.legacy = flags & GEX_FLAG_USES_GASNET1;
 }
 
@@ -256,6 +257,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 		describe_shared(psi.shared);
 	limit_segments();
 	psi_inline_open();
+	psi_team_gather_open(psi.ep);
 	psi_reference_open();
 	psi.places = psi.boot.size;
 	psi.open = true;

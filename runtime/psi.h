@@ -12,6 +12,7 @@
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit.h"
 #include "runtime/shared.h"
+#include "runtime/team.h"
 #include "runtime/util/log.h"
 
 #include <stdatomic.h>
@@ -21,7 +22,10 @@
 enum { PSI_HANDLERS = 256 };
 
 /* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
-enum psi_internal_handler { PSI_HANDLER_BARRIER = 1 };
+enum psi_internal_handler {
+	PSI_HANDLER_BARRIER = 1,
+	PSI_HANDLER_GATHER,
+};
 
 struct gex_Client_s {
 	char *name;
@@ -63,14 +67,6 @@ struct gex_EP_s {
 	struct psi_handler handlers[PSI_HANDLERS];
 };
 
-struct gex_TM_s {
-	_Alignas(16) gex_Client_t client;
-	gex_EP_t ep;
-	void *cdata;
-	gex_Flags_t flags;
-	gex_Rank_t rank, size;
-};
-
 /* Constant after init, except where said otherwise. */
 struct psi_job {
 	struct pboot_job boot;
@@ -109,9 +105,6 @@ struct psi_job {
 
 extern struct psi_job psi;
 
-/* True if the value names a pair of endpoints rather than a team. */
-static inline bool psi_tm_is_pair(gex_TM_t tm) { return (uintptr_t)tm & 1; }
-
 /* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
 void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
 
@@ -126,19 +119,14 @@ void psi_invalid(const char *call, const char *constant) __attribute__((noreturn
 bool psi_is_forked_child(void);
 
 /* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
-struct psi_target {
-	gex_EP_t ep;            /* the local one */
-	uint32_t place;
-};
-void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute__((noreturn));
-
 static inline struct psi_target
 psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
 {
-	if (psi_tm_is_pair(tm) ? (uintptr_t)tm != 1 || rank >= psi.places
-	                       : !tm || rank >= tm->size)
-		psi_target_bad(tm, rank, call);
-	return (struct psi_target){ psi.ep, rank };
+	if (PSI_LIKELY(!psi_tm_is_pair(tm) && tm && rank < tm->size))
+		return (struct psi_target){ tm->ep, tm->places ? tm->places[rank] : rank };
+	if (PSI_LIKELY(tm == PSI_TM_LEGACY && rank < psi.places))
+		return (struct psi_target){ psi.ep, rank };
+	return psi_target_far(tm, rank, call);
 }
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */

@@ -129,6 +129,9 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 	case PSI_FOR_BARRIER_NAMED:
 		tell_barrier(report, note, text);
 		break;
+	case PSI_FOR_TEAM:
+		psi_text_add(text, "in %s, waiting for rank %u to take part", note->where, note->peer);
+		break;
 	case PSI_FOR_EVENTS:
 		psi_text_add(text, "in %s", note->where);
 		break;
