@@ -3,6 +3,9 @@
 
 enum { REQ_GO = 128 };
 
+/* The second is longer than PST_HANG_REPORT, too. */
+static const unsigned wait_ms[] = { 300, 100 };
+
 static pt_count gone;
 
 static void
@@ -23,7 +26,7 @@ job(int argc, char **argv)
 	pt_barrier();
 	for (int round = 1; round <= 2; round++) {
 		if (pt.rank == pt.size - 1) {
-			pt_sleep_ms(800);
+			pt_sleep_ms((unsigned)(wait_ms[round - 1] * pt.slack));
 			for (gex_Rank_t rank = 0; rank + 1 < pt.size; rank++)
 				PT_OK(gex_AM_RequestShort0(pt.tm, rank, REQ_GO, 0));
 		} else {
@@ -49,7 +52,7 @@ count_words(const char *text, const char *words)
 int
 main(int argc, char **argv)
 {
-	static const char *const soon[] = { "PST_HANG_REPORT=0.1", NULL };
+	static const char *const soon[] = { "PST_HANG_REPORT=0.05", NULL };
 	static const char *const never[] = { "PST_HANG_REPORT=0", NULL };
 	const char *ranks = getenv("GASNET_PSHM_NODES");
 	struct pt_outcome out;
