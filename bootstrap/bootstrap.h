@@ -127,10 +127,11 @@ void pboot_note_parting(int code);
 bool pboot_note_cause(const char *text, bool printed);
 
 /*
- * This rank has waited for that long and nothing has come: the keeper prints a report of the whole job,
- * for the first one who says so.  Any thread.  False in a job without a keeper.
+ * This rank has waited for that long: the keeper prints a report of the whole job, for the first one who
+ * says so.  quiet: nothing has come meanwhile, which is reported even if a wait in which messages kept
+ * coming was.  Any thread.  False in a job without a keeper.
  */
-bool pboot_note_hang(uint64_t waited_ns);
+bool pboot_note_hang(uint64_t waited_ns, bool quiet);
 
 /* pboot_barrier and pboot_exchange say so by themselves when they last longer; 0: never. */
 void pboot_hang_after(uint64_t ns);
@@ -142,6 +143,10 @@ struct pboot_rank_view {
 	bool asked;		/* has asked to end */
 	bool gone;
 };
+
+enum { PBOOT_WHY_BYTES = 120 };
+/* In `why', of a wait that is not quiet. */
+#define PBOOT_WHY_BUSY " while messages kept arriving"
 
 /* What the keeper hands to those who print for people. */
 struct pboot_view {

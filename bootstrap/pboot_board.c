@@ -75,7 +75,7 @@ await_turn(uint32_t turn)
 		if (told || psi_now_ns() - start < hang_ns)
 			continue;
 		told = true;
-		pboot_note_hang(psi_now_ns() - start);
+		pboot_note_hang(psi_now_ns() - start, true);
 	}
 }
 

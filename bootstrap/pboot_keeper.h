@@ -58,7 +58,7 @@ struct pboot_keeper {
 	bool subreaper;
 	bool inherit;		/* hand memory over by inheritance */
 	bool cause_reported;
-	bool hang_reported;
+	bool hang_reported, long_wait_reported;
 	const char *file_kind;
 	struct pboot_store store;
 	struct pboot_file *files;	/* [PBOOT_FILES_ALL(size)] */
@@ -118,7 +118,7 @@ void pboot_arena_unmap(const void *base, size_t len_bytes);
 
 /* pboot_view.c: what the hooks print.  The first rank that hangs says so for the job; a job that is
  * stopped waits for nothing. */
-void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms);
+void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet);
 void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
 void pboot_report_ended(const struct pboot_keeper *keeper);
 

@@ -186,11 +186,11 @@ pboot_note_arena(int key)
 }
 
 bool
-pboot_note_hang(uint64_t waited_ns)
+pboot_note_hang(uint64_t waited_ns, bool quiet)
 {
 	const uint64_t ms = waited_ns / 1000000;
 
-	tell(PBOOT_MSG_HANG, ms > INT32_MAX ? INT32_MAX : (int)ms, NULL);
+	tell(quiet ? PBOOT_MSG_HANG : PBOOT_MSG_LONG_WAIT, ms > INT32_MAX ? INT32_MAX : (int)ms, NULL);
 	return !pboot_self.alone;
 }
 

@@ -97,7 +97,10 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 		pboot_arena_keep(keeper, msg->value);
 		break;
 	case PBOOT_MSG_HANG:
-		pboot_report_hang(keeper, rank, msg->value);
+		pboot_report_hang(keeper, rank, msg->value, true);
+		break;
+	case PBOOT_MSG_LONG_WAIT:
+		pboot_report_hang(keeper, rank, msg->value, false);
 		break;
 	case PBOOT_MSG_NO_EXEC:
 		pboot_keeper_event(keeper, PBOOT_EV_NO_EXEC, rank, msg->value);

@@ -65,14 +65,16 @@ pboot_report_ended(const struct pboot_keeper *keeper)
 }
 
 void
-pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms)
+pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet)
 {
-	char why[80];
+	char why[PBOOT_WHY_BYTES];
 
-	if (keeper->hang_reported || keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
+	if (keeper->hang_reported || (!quiet && keeper->long_wait_reported) ||
+	    keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
 		return;
-	keeper->hang_reported = true;
-	snprintf(why, sizeof why, "rank %u has waited for %.3g s, see PST_HANG_REPORT", rank,
-	    waited_ms / 1000.0);
+	keeper->hang_reported = quiet;
+	keeper->long_wait_reported = true;
+	snprintf(why, sizeof why, "rank %u has waited for %.3g s%s, see PST_HANG_REPORT", rank,
+	    waited_ms / 1000.0, quiet ? "" : PBOOT_WHY_BUSY);
 	pboot_report_ranks(keeper, why);
 }

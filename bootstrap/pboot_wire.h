@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 enum {
-	PBOOT_WIRE_VERSION = 2,	/* of these messages, and of the variables PST_JOB_* */
+	PBOOT_WIRE_VERSION = 3,	/* of these messages, and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
 	PBOOT_REPLY_MS = 2000,	/* a hand-over has this long */
 };
@@ -26,7 +26,8 @@ enum pboot_msg_kind {
 	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
 	PBOOT_MSG_STORE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
 	PBOOT_MSG_ARENA,	/* value: key of the first range, which the keeper keeps */
-	PBOOT_MSG_HANG,		/* value: ms that it has waited for */
+	PBOOT_MSG_HANG,		/* value: ms that it has waited for, and nothing has come */
+	PBOOT_MSG_LONG_WAIT,	/* the same, but messages keep coming */
 	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
 	/* keeper to rank */
 	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */

@@ -17,7 +17,7 @@ struct psi_wait {
 	uint64_t spins;
 	uint64_t since;
 	uint32_t cpu;
-	uint32_t patient;
+	uint32_t turns;
 	uint64_t first;
 	const void *reason;
 };

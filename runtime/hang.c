@@ -1,10 +1,16 @@
 /*
- * Waits that last.  A wait that goes well never comes here: it ends before its second sleep.  One that
- * lasts looks at the clock after each sleep, counts as waiting only time in which this process could
- * run, leaves a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT without
- * a message tells the keeper, which prints what all ranks are doing (report.c).
+ * Waits that last.  A wait that goes well never comes here: it ends before its second sleep, or its
+ * 128th poll that finds messages.  One that lasts looks at the clock after each sleep, and now and then
+ * while messages keep it awake.  It counts as waiting only time in which this process could run, leaves
+ * a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT tells the keeper,
+ * which prints what all ranks are doing (report.c).
+ *
+ * When a handler began nobody writes down, which would cost each message a look at the clock.  Who waits
+ * for long looks what handlers run in the ranks of this host, and notes of each since when it is known.
  */
 #include "runtime/psi.h"
+
+#include "runtime/watch.h"
 
 #include "runtime/util/clock.h"
 
@@ -22,7 +28,7 @@ static _Thread_local struct {
 	uint64_t looked_ns;
 	uint64_t quiet_ns;      /* nothing has arrived since */
 	uint64_t arrived;       /* messages at the last look */
-	bool noted;
+	bool noted, told;
 } looking;
 
 static uint64_t
@@ -93,43 +99,71 @@ look_first(struct psi_wait *wait, uint64_t now)
 	looking.wait = wait;
 	looking.looked_ns = looking.quiet_ns = now;
 	looking.arrived = messages_arrived();
+	looking.told = false;
 	if (wait->first <= PSI_SLEPT_ONCE)
 		wait->first = now;
 }
 
 static void
-tell(uint64_t waited_ns)
+tell(uint64_t waited_ns, bool quiet)
 {
-	if (!pboot_note_hang(waited_ns))
-		psi_report_alone(waited_ns);
+	if (!pboot_note_hang(waited_ns, quiet))
+		psi_report_alone(waited_ns, quiet);
+	looking.told = true;
+}
+
+/* Time in which this process was stopped is no waiting.  What is between two looks may be long where
+ * messages came: handlers take their time. */
+static void
+count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
+{
+	const uint64_t arrived = messages_arrived(), gap = now - looking.looked_ns;
+
+	if (arrived != looking.arrived) {
+		looking.arrived = arrived;
+		looking.quiet_ns = now;
+		bound_ns = psi.hang_report_ns ? psi.hang_report_ns / 2 : UINT64_MAX - late_ns;
+	} else if (gap > bound_ns + late_ns) {
+		looking.quiet_ns += gap - bound_ns;
+	}
+	if (gap > bound_ns + late_ns)
+		wait->first += gap - bound_ns;
+	looking.looked_ns = now;
+}
+
+/* One that is quiet for long is told of as that, even if it was told of before; the keeper prints
+ * either once. */
+static void
+tell_if_long(const struct psi_wait *wait, uint64_t now)
+{
+	const uint64_t report = psi.hang_report_ns, waited = now - wait->first;
+
+	if (!report)
+		return;
+	if (now - looking.quiet_ns >= report) {
+		tell(waited, true);
+		looking.quiet_ns = now;
+	} else if (waited >= report && now - looking.quiet_ns < report / 2 && !looking.told) {
+		tell(waited, false);
+	}
 }
 
 void
 psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 {
-	const uint64_t report = psi.hang_report_ns, now = psi_now_ns(), arrived = messages_arrived();
-	uint64_t gap;
+	const uint64_t now = psi_now_ns(), half = psi.hang_report_ns / 2;
+	const uint64_t note_after = half && half < note_after_ns ? half : note_after_ns;
 
 	if (looking.wait != wait) {
 		look_first(wait, now);
 		return;
 	}
-	gap = now - looking.looked_ns;
-	looking.looked_ns = now;
-	if (arrived != looking.arrived) {
-		looking.arrived = arrived;
-		looking.quiet_ns = now;
-	} else if (gap > bound_ns + late_ns) {
-		looking.quiet_ns += gap - bound_ns;
-		wait->first += gap - bound_ns;
-	}
-	if (!looking.noted &&
-	    now - wait->first >= (report && report / 2 < note_after_ns ? report / 2 : note_after_ns))
+	count_time(wait, now, bound_ns);
+	if (!looking.noted && now - wait->first >= note_after)
 		write_note(wait);
-	if (report && now - looking.quiet_ns >= report) {
-		tell(now - wait->first);
-		looking.quiet_ns = now;         /* once more after as long; the keeper prints once */
-	}
+	if (looking.noted)
+		psi_handlers_watch(psi.shared, psi.boot.size, now);
+	tell_if_long(wait, now);
 }
 
 void

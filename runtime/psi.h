@@ -162,13 +162,18 @@ struct psi_reason {
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }
 /* A wait for what all ranks take part in: where they share CPUs it yields rather than sleeps. */
-#define PSI_WAIT_FOR_ALL(what, why) { .where = (what), .patient = 1, .reason = (why) }
+#define PSI_WAIT_FOR_ALL(what, why) \
+	{ .where = (what), .turns = PSI_WAIT_PATIENT, .reason = (why) }
+
+/* A wait's `turns': is it patient, and the polls that found messages while it lasts. */
+enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_TURN = 2 };
 
 /* In a wait's `first': it slept, and nobody has looked at the clock. */
 enum { PSI_SLEPT_ONCE = 1 };
 
-/* hang.c.  The wait has slept, or has spun for a while: how long is it by now?  bound_ns is the longest
- * time that may have passed since the last look without the process having been stopped. */
+/* hang.c.  The wait has slept, has spun for a while, or has found messages many times: how long is it by
+ * now?  bound_ns is the longest time that may have passed since the last look, nothing having arrived,
+ * without the process having been stopped. */
 void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
 /* The end of a wait that was looked at. */
 void psi_hang_over(struct psi_wait *wait);
@@ -298,7 +303,7 @@ void psi_inline_close(void);
 /* The hooks of report.c, for the keeper that this process may become. */
 void psi_reports_open(void);
 /* The same report, printed by the rank of a job that has no keeper. */
-void psi_report_alone(uint64_t waited_ns);
+void psi_report_alone(uint64_t waited_ns, bool quiet);
 /* The end of such a job: its counters, if somebody asked for them. */
 void psi_report_alone_ended(void);
 

@@ -45,6 +45,7 @@ add_times(const struct psi_report_entries *entries, const struct psi_report_entr
           uint64_t now, struct psi_text *line)
 {
 	uint64_t least = UINT64_MAX, most = 0;
+	bool or_more = false;
 
 	if (!first->since_ns)
 		return;
@@ -52,8 +53,9 @@ add_times(const struct psi_report_entries *entries, const struct psi_report_entr
 		const struct psi_report_entry *entry = &entries->at[i];
 		const uint64_t length = now - entry->since_ns;
 
-		if (!is_of_group(entry, first))
+		if (!is_of_group(entry, first) || !entry->since_ns)
 			continue;
+		or_more |= entry->or_more;
 		least = length < least ? length : least;
 		most = length > most ? length : most;
 	}
@@ -61,6 +63,8 @@ add_times(const struct psi_report_entries *entries, const struct psi_report_entr
 		psi_text_add(line, ", for %.1f s", (double)most / 1e9);
 	else
 		psi_text_add(line, ", for %.1f to %.1f s", (double)least / 1e9, (double)most / 1e9);
+	if (or_more)
+		psi_text_add(line, " or more");
 }
 
 static void
@@ -202,17 +206,17 @@ view_self(struct pboot_rank_view *rank_out, const char *why)
 }
 
 void
-psi_report_alone(uint64_t waited_ns)
+psi_report_alone(uint64_t waited_ns, bool quiet)
 {
-	static _Atomic int printed;
+	static _Atomic int printed[2];
 	struct pboot_rank_view rank;
 	struct pboot_view view;
-	char why[80];
+	char why[PBOOT_WHY_BYTES];
 
-	if (atomic_exchange_explicit(&printed, 1, memory_order_relaxed))
+	if (atomic_exchange_explicit(&printed[quiet], 1, memory_order_relaxed))
 		return;
-	snprintf(why, sizeof why, "this rank has waited for %.3g s, see PST_HANG_REPORT",
-	         (double)waited_ns / 1e9);
+	snprintf(why, sizeof why, "this rank has waited for %.3g s%s, see PST_HANG_REPORT",
+	         (double)waited_ns / 1e9, quiet ? "" : PBOOT_WHY_BUSY);
 	view = view_self(&rank, why);
 	report(&view);
 }

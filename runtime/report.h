@@ -28,6 +28,7 @@ void psi_text_ranks(struct psi_text *text, uint32_t size,
 struct psi_report_entry {
 	uint32_t rank;
 	bool told;
+	bool or_more;                   /* the time is the least that it may be */
 	uint64_t since_ns;              /* 0: no time is told */
 	struct psi_text text;
 };

@@ -1,6 +1,9 @@
 /* What one rank of a job does, as its shared memory, the keeper and the kernel tell. */
 #include "runtime/report.h"
 
+#include "runtime/util/clock.h"
+#include "runtime/watch.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +169,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	struct note note;
 	bool waits = read_note(&block->note, &note);
 	struct psi_report_entry *entry;
+	uint64_t since;
 
 	if ((!waits && !word) || !(entry = new_entry(entries, rank)))
 		return false;
@@ -175,8 +179,12 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 		psi_text_add(&entry->text, "running handler %u of a %s from rank %u%s", arrival.handler,
 		             name_of(arrival.category, arrival.network), arrival.source,
 		             waits ? ", " : "");
+		since = psi_handler_since_ns(block, psi_now_ns());
+		entry->since_ns = since;
+		entry->or_more = since != 0;
 	}
 	if (waits) {
+		entry->or_more = false;
 		tell_wait(report, &note, &entry->text);
 		entry->since_ns = note.since_ns;
 	}

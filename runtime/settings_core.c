@@ -62,7 +62,7 @@ static const struct psi_setting wait_rows[] = {
 	{ .name = "PST_SLEEP_MAX", .kind = PSI_SETTING_TIME, .default_text = "10", .unit = "ms",
 	  .help = "a sleeping rank looks again after this time at the latest; 0: only when rung" },
 	{ .name = "PST_HANG_REPORT", .kind = PSI_SETTING_TIME, .default_text = "30", .unit = "s",
-	  .help = "a wait longer than this in which nothing arrives prints once what all ranks do; 0: never" },
+	  .help = "a wait longer than this prints once what all ranks do; 0: never" },
 };
 
 const struct psi_setting_table psi_settings_wait = PSI_SETTING_TABLE("Waiting", wait_rows);

@@ -15,7 +15,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 1,
+	PSI_SHARED_ABI = 2,
 	/* Blocks per rank.  Threads beyond these share the last one, and lose counts there. */
 	PSI_BLOCKS = 16,
 	PSI_WHERE_WORDS = 8,
@@ -58,11 +58,13 @@ struct psi_wait_note {
  *
  * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
  *           none runs, since no handler has index 0.
+ * watched   since when others have seen that handler run, see runtime/watch.h; written by any process.
  */
 struct psi_block {
 	_Alignas(64) uint64_t count[PSI_COUNTERS];
 	_Atomic uint64_t handler;
 	_Alignas(64) struct psi_wait_note note;
+	_Atomic uint64_t watched;
 };
 
 /* Of one rank.  joined: 1 once its init has come so far, 2 when init is done. */
@@ -77,6 +79,7 @@ struct psi_host_shared {
 	uint32_t abi, size;
 	char conduit[16];
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
+	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that waits */
 	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding (wait.c).
 	 * A hint: a thread may have been moved since it counted itself. */
 	struct {

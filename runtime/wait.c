@@ -43,6 +43,7 @@ enum {
 	YIELD_NS = 2000000,
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
+	TURNS_PER_REPORT = 128,         /* ... and of one that messages keep awake */
 };
 
 static void (*progress[MAX_PROGRESS])(void);
@@ -158,7 +159,7 @@ may_yield(struct psi_wait *wait)
 	const int here = sched_getcpu();
 	const uint32_t cpu = here < 0 ? 0 : (uint32_t)here % PSI_SHARED_CPUS;
 	const uint64_t now = psi_now_ns();
-	bool always = wait->patient;
+	bool always = wait->turns & PSI_WAIT_PATIENT;
 
 	if (!wait->since)
 		wait->since = now;
@@ -273,6 +274,9 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		wait->phase = LOOKING;
 		wait->spins = 0;
 		wait->since = 0;
+		wait->turns += PSI_WAIT_TURN;
+		if (PSI_UNLIKELY(wait->turns / PSI_WAIT_TURN % TURNS_PER_REPORT == 0))
+			psi_hang_look(wait, sleep_bound_ns());
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */
@@ -294,7 +298,7 @@ psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
 	/* Perhaps in a handler that replies, and others run meanwhile. */
 	const uint64_t handler = atomic_load_explicit(&block->handler, memory_order_relaxed);
 
-	wait->patient = 1;
+	wait->turns |= PSI_WAIT_PATIENT;
 	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
 	atomic_store_explicit(&block->handler, handler, memory_order_relaxed);
 }

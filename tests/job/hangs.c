@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STUCK = 200, FLOOD, ASK, ANSWER };
+enum { STUCK = 200, FLOOD, ASK, ANSWER, NEWS };
 
 static gex_TM_t tm;
 static gex_Rank_t rank, size;
@@ -107,12 +107,33 @@ each_other(void)
 	GASNET_BLOCKUNTIL(never);
 }
 
+/* Rank 1 waits, and hears of rank 0 all the time. */
+static void
+busy(void)
+{
+	while (rank == 0) {
+		gex_AM_RequestShort0(tm, 1, NEWS, 0);
+		usleep(1000);
+	}
+	GASNET_BLOCKUNTIL(never);
+}
+
+/* ... and without a pause, so that it never comes to sleep. */
+static void
+flooded(void)
+{
+	while (rank == 0)
+		gex_AM_RequestShort0(tm, 1, NEWS, 0);
+	GASNET_BLOCKUNTIL(never);
+}
+
 static const struct {
 	const char *name;
 	void (*hang)(void);
 } ways[] = {
 	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
 	{ "full", full }, { "replies", replies }, { "each_other", each_other },
+	{ "busy", busy }, { "flooded", flooded },
 };
 
 static gex_AM_Entry_t table[] = {
@@ -120,6 +141,7 @@ static gex_AM_Entry_t table[] = {
 	{ FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "flood" },
 	{ ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
 	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
+	{ NEWS, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "news" },
 };
 
 int

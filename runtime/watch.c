@@ -1,0 +1,55 @@
+#include "runtime/watch.h"
+
+enum { NS_PER_MS = 1000000, HALF = 32 };
+
+static const uint64_t watch_every_ns = 100000000;
+
+/* Of the thread whose block it is. */
+static uint32_t
+handled(const struct psi_block *block)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+		sum += __atomic_load_n(&block->count[i], __ATOMIC_RELAXED);
+	return (uint32_t)sum;
+}
+
+static void
+watch(struct psi_block *block, uint64_t now_ns)
+{
+	uint32_t number;
+
+	if (!atomic_load_explicit(&block->handler, memory_order_relaxed))
+		return;
+	number = handled(block);
+	if ((uint32_t)atomic_load_explicit(&block->watched, memory_order_relaxed) != number)
+		atomic_store_explicit(&block->watched, now_ns / NS_PER_MS << HALF | number,
+		                      memory_order_relaxed);
+}
+
+void
+psi_handlers_watch(struct psi_host_shared *shared, uint32_t size, uint64_t now_ns)
+{
+	uint64_t due = atomic_load_explicit(&shared->watch_due_ns, memory_order_relaxed);
+
+	if (now_ns < due ||
+	    !atomic_compare_exchange_strong_explicit(&shared->watch_due_ns, &due,
+	                                             now_ns + watch_every_ns, memory_order_relaxed,
+	                                             memory_order_relaxed))
+		return;
+	for (uint32_t rank = 0; rank < size; rank++)
+		for (unsigned b = 0; b < PSI_BLOCKS; b++)
+			watch(&psi_shared_rank(shared, size, rank)->block[b], now_ns);
+}
+
+uint64_t
+psi_handler_since_ns(const struct psi_block *block, uint64_t now_ns)
+{
+	const uint64_t word = atomic_load_explicit(&block->watched, memory_order_relaxed);
+	const uint32_t ms = (uint32_t)(now_ns / NS_PER_MS) - (uint32_t)(word >> HALF);
+
+	if (!word || (uint32_t)word != handled(block))
+		return 0;
+	return now_ns - (uint64_t)ms * NS_PER_MS;
+}
