@@ -40,25 +40,35 @@ put_text(const char *text)
 	(void)put;
 }
 
+static void
+put_number(unsigned long long value)
+{
+	char number[24];
+	char *digit = number + sizeof(number) - 1;
+
+	*digit = 0;
+	do {
+		*--digit = (char)('0' + value % 10);
+	} while ((value /= 10) != 0);
+	put_text(digit);
+}
+
 /* Async-signal-safe: the program may be anywhere. */
 static void
 deadline_over(int signal_number)
 {
-	char number[12];
-	char *digit = number + sizeof(number) - 1;
-	unsigned rank = (unsigned)pt.rank;
-
 	(void)signal_number;
-	*digit = 0;
-	do {
-		*--digit = (char)('0' + rank % 10);
-	} while ((rank /= 10) != 0);
 	put_text("pt: ");
 	put_text(pt.name ? pt.name : "?");
 	put_text(" " PT_MODE ": rank ");
-	put_text(in_job ? digit : "?");
+	if (in_job)
+		put_number(pt.rank);
+	else
+		put_text("?");
 	put_text(": FAIL: deadline over in phase: ");
 	put_text(phase);
+	put_text("; PT_SEED=");
+	put_number(pt.seed);
 	put_text("\n");
 	_exit(124);
 }

@@ -1,10 +1,12 @@
 /*
- * storm ROUNDS THREADS CODE: the job's life is of so many rounds, each of a random number of acts and
- * a barrier of some kind; then it ends in one of several ways, with that code.
+ * storm ROUNDS THREADS CODE [FAULT]: the job's life is of so many rounds, each of a random number of
+ * acts and a barrier of some kind; then it ends in one of several ways, with that code.  A fault is one
+ * of storm_plant.h.
  *
  * PT_SEED  what all chance begins with
  */
 #include "tests/stress/storm.h"
+#include "tests/stress/storm_plant.h"
 
 enum { MOST_ACTS = 80, LAST_POLLS = 50 };
 enum { STREAM_COMMON = 1 << 20 };        /* random numbers that all ranks have in common */
@@ -334,6 +336,7 @@ main(int argc, char **argv)
 	pt_init(&argc, &argv, 0);
 	common = pt_rng_make(STREAM_COMMON + 2);
 	gasnet_set_waitmode(wait_modes[pt_rand_below(&common, PT_COUNT(wait_modes))]);
+	storm_plant_set(argc > 4 ? argv[4] : "nothing");
 #ifdef GASNET_SEQ
 	threads = 1;
 #endif

@@ -57,6 +57,7 @@ struct storm_message {
 
 struct storm_entry {
 	pt_count waiting;
+	struct storm_thread *owner;
 	uint32_t key;                   /* of the request */
 	int want;
 	gex_Rank_t rank;

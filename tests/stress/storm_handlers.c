@@ -1,5 +1,6 @@
 /* What arrives is checked, counted and answered. */
 #include "tests/stress/storm.h"
+#include "tests/stress/storm_plant.h"
 
 #include "tests/lib/pt_args.h"
 
@@ -12,6 +13,15 @@ check_payload(enum storm_kind kind, const char *buf, size_t nbytes, const gex_AM
 	PT_EQ(nbytes, kind == STORM_SHORT ? 0 : args[A_LENGTH]);
 	if (nbytes)
 		PT_MEM(buf, nbytes, (uint32_t)args[A_KEY]);
+}
+
+static void
+plant_wrong(char *buf, size_t nbytes, gex_AM_Arg_t *args)
+{
+	if (nbytes && storm_planted(PLANT_BYTE))
+		buf[nbytes / 2] ^= 1;
+	if (storm_planted(PLANT_ARGUMENT))
+		args[A_KEY] ^= 1;
 }
 
 /* ---------------------------------------------------------------------------- requests --- */
@@ -48,16 +58,21 @@ answer(gex_Token_t token, gex_Rank_t source, const gex_AM_Arg_t *args)
 
 static void
 on_request(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
-           const gex_AM_Arg_t *args, unsigned nargs)
+           gex_AM_Arg_t *args, unsigned nargs)
 {
 	gex_Rank_t source = pt_source(token);
 	const int want = args[A_WANT];
 
+	if (storm_planted(PLANT_LOST))
+		return;
+	plant_wrong(buf, nbytes, args);
 	storm_check(args, nargs, source);
 	check_payload(kind, buf, nbytes, args);
 	if (kind == STORM_LONG)
 		PT_PTR(buf, storm_long_at(pt.rank, source, (unsigned)args[A_WHO] & 255));
 	storm_tally_add(&storm.got[source], (uint32_t)args[A_KEY]);
+	if (storm_planted(PLANT_TWICE))
+		storm_tally_add(&storm.got[source], (uint32_t)args[A_KEY]);
 	if (want & WANT_PAUSE)
 		storm_pause(&storm_self->rng);
 	if ((want & WANT_KIND) != STORM_KINDS)
@@ -66,14 +81,28 @@ on_request(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 
 /* ----------------------------------------------------------------------------- replies --- */
 
+/* The entry is its thread's again. */
+static void
+answered(void *context)
+{
+	struct storm_entry *entry = (struct storm_entry *)context;
+	struct storm_thread *owner = entry->owner;
+
+	if (entry->is_long)
+		PT_SET(owner->long_busy[entry->rank], 0);
+	PT_SET(entry->waiting, 0);
+	__atomic_sub_fetch(&owner->waiting, 1, __ATOMIC_ACQ_REL);
+}
+
 static void
 on_reply(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
-         const gex_AM_Arg_t *args, unsigned nargs)
+         gex_AM_Arg_t *args, unsigned nargs)
 {
 	gex_Rank_t source = pt_source(token);
 	const unsigned thread = (unsigned)args[A_WHO] & 255, index = (unsigned)args[A_WHO] >> 8;
 	struct storm_entry *entry;
 
+	plant_wrong(buf, nbytes, args);
 	storm_check(args, nargs, source);
 	PT_CHECK(thread < storm.threads && index < ENTRIES);
 	entry = &storm.thread[thread].entry[index];
@@ -86,10 +115,12 @@ on_reply(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 	check_payload(kind, buf, nbytes, args);
 	if (kind == STORM_LONG)
 		PT_PTR(buf, storm_answer_at(pt.rank, thread, index));
-	if (entry->is_long)
-		PT_SET(storm.thread[thread].long_busy[source], 0);
-	PT_SET(entry->waiting, 0);
-	__atomic_sub_fetch(&storm.thread[thread].waiting, 1, __ATOMIC_ACQ_REL);
+	if (storm_planted(PLANT_WAKE))
+		storm_behind_its_back(answered, entry);
+	else
+		answered(entry);
+	if (storm_planted(PLANT_TWICE_ANSWERED))
+		on_reply(token, kind, buf, nbytes, args, nargs);
 }
 
 /* ------------------------------------------------------------ by kind and number of arguments --- */
@@ -97,13 +128,13 @@ on_reply(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 #define SHORT_HANDLER(name, on, count)                                              \
 	static void name(gex_Token_t token PT_PARAMS##count)                        \
 	{                                                                           \
-		const gex_AM_Arg_t args[] = { LIST##count };                        \
+		gex_AM_Arg_t args[] = { LIST##count };                              \
 		on(token, STORM_SHORT, NULL, 0, args, count);                       \
 	}
 #define PAYLOAD_HANDLER(name, on, kind, count)                                              \
 	static void name(gex_Token_t token, void *buf, size_t nbytes PT_PARAMS##count)      \
 	{                                                                                   \
-		const gex_AM_Arg_t args[] = { LIST##count };                                \
+		gex_AM_Arg_t args[] = { LIST##count };                                      \
 		on(token, kind, (char *)buf, nbytes, args, count);                          \
 	}
 #define LIST5  a0, a1, a2, a3, a4

@@ -1,5 +1,6 @@
 /* What a thread of the storm does. */
 #include "tests/stress/storm.h"
+#include "tests/stress/storm_plant.h"
 
 #include <sched.h>
 #include <time.h>
@@ -90,6 +91,7 @@ choose_kind(struct storm_message *m, struct storm_thread *self)
 static void
 expect_answer(struct storm_thread *self, struct storm_entry *entry, struct storm_message *m)
 {
+	entry->owner = self;
 	entry->key = (uint32_t)m->args[A_KEY];
 	entry->want = choose_answer(self, entry);
 	entry->rank = m->rank;
@@ -153,7 +155,8 @@ transfer(struct storm_thread *self)
 	char *there = storm_area_at(rank, pt.rank, self->index) + offset;
 
 	pt_fill(self->area + offset, len_bytes, key);
-	PT_OK(gex_RMA_PutBlocking(pt.tm, rank, there, self->area + offset, len_bytes, 0));
+	if (!len_bytes || !storm_planted(PLANT_PUT))
+		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, there, self->area + offset, len_bytes, 0));
 	storm_pause(&self->rng);
 	memset(self->area + offset, 0, len_bytes);
 	PT_OK(gex_RMA_GetBlocking(pt.tm, self->area + offset, rank, there, len_bytes, 0));
