@@ -140,12 +140,40 @@ open_rank(void *argument)
 	return NULL;
 }
 
+/* The process that reports on queues: looks at the arena from its first moment on, and orders nothing
+ * between itself and the ranks. No rank has the number that it asks for. */
+static _Atomic bool ranks_are_open;
+
+static void *
+observe(void *argument)
+{
+	struct rig *rig = argument;
+	struct psi_queue_state state;
+	bool last;
+
+	do {
+		last = atomic_load_explicit(&ranks_are_open, memory_order_relaxed);
+		pthread_mutex_lock(&arena_lock);
+		unsigned char *arena = rig->arena;
+		pthread_mutex_unlock(&arena_lock);
+		if (arena && rig->ops->queue(arena, rig->arena_bytes, PSI_REQUESTS, rig->ranks, 0, &state))
+			die("a queue of a rank that there is not");
+		sched_yield();
+	} while (!last);
+	return NULL;
+}
+
 static void
 open_ranks(struct rig *rig, const struct rig_options *options, pthread_t *threads)
 {
+	pthread_t observer;
+
 	opening = rig;
 	opening_as = options;
 	atomic_store(&arrivals, 0);
+	atomic_store(&ranks_are_open, false);
+	if (pthread_create(&observer, NULL, observe, rig))
+		die("no thread");
 	for (uint32_t place = 0; place < rig->ranks; place++) {
 		rig->rank[place] = (struct rig_rank){ .rig = rig, .place = place,
 		                                      .handler = options->handler };
@@ -154,6 +182,8 @@ open_ranks(struct rig *rig, const struct rig_options *options, pthread_t *thread
 	}
 	for (uint32_t place = 0; place < rig->ranks; place++)
 		pthread_join(threads[place], NULL);
+	atomic_store_explicit(&ranks_are_open, true, memory_order_relaxed);
+	pthread_join(observer, NULL);
 	opening = NULL;
 }
 
