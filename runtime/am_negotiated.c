@@ -105,6 +105,7 @@ prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, si
 	else if (!claim_buffer(sd, network, least, most, flags))
 		return GEX_AM_SRCDESC_NO_OP;
 	sd->open = true;
+	psi_rule_prepared(sd);
 	return sd;
 }
 
@@ -128,6 +129,7 @@ prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size
 		sd->buffer = psi_thread_buffer(network, sd->size);
 	}
 	sd->open = true;
+	psi_rule_prepared(sd);
 	return sd;
 }
 
@@ -318,6 +320,7 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
 	}
 	psi_rule_transfer(own.buffer, am.dest_here, nbytes, flags, call);
+	psi_rule_payload(&own, nbytes, call);
 	sd->open = false;
 	psi_am_count_sent(am.network, am.category, nbytes, 1);
 	result = own.claimed ? publish_claimed(&own, &am, flags)

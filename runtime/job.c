@@ -102,6 +102,7 @@ read_settings(void)
 	psi_settings_check();
 	psi_settings_warn_unknown();
 	psi.checks = psi_rules_wanted();
+	psi_rules_payload_open();
 	psi_reach_open();
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
@@ -141,6 +142,7 @@ watch_signals(void)
 {
 	static const struct psi_signals_hooks hooks = {
 		.segment_covers = psi_segment_covers,
+		.tell_given = psi_rules_tell_given,
 		.note_cause = pboot_note_cause,
 		.leave = pboot_leave,
 	};

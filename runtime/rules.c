@@ -138,6 +138,7 @@ psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_F
 	if (!one_at_most(flags & self_flags) || !one_at_most(flags & peer_flags))
 		psi_fatal("%s: flags 0x%x say twice where a range lies; pass one SELF_SEG flag and one "
 		          "PEER_SEG flag at most", call, flags);
+	psi_rules_note_given(src, nbytes, call);
 	if (!nbytes)
 		return;
 	if (!src)

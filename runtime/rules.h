@@ -43,8 +43,10 @@ psi_check_handler(gex_AM_Index_t handler, const char *call)
 		psi_handler_bad(handler, call);
 }
 
-/* -- where psi.checks is set (rules.c) ------------------------------------------------------- */
+/* -- where psi.checks is set (rules.c, rules_payload.c) -------------------------------------- */
 
+/* Reads settings; at init. */
+void psi_rules_payload_open(void);
 void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
@@ -52,6 +54,9 @@ void psi_rules_check_token(gex_Token_t token, const char *call);
 void psi_rules_check_team(gex_TM_t tm, const char *call);
 void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                               const char *call);
+void psi_rules_prepared(gex_AM_SrcDesc_t sd);
+void psi_rules_check_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call);
+void psi_rules_note_given(const void *buffer, size_t len_bytes, const char *call);
 gex_Token_t psi_rules_enter(gex_Token_t token);
 void psi_rules_leave(gex_Token_t outer);
 void psi_rules_poll(void);
@@ -120,6 +125,25 @@ psi_rule_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t 
 	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_transfer(src, dest, nbytes, flags, call);
 }
+
+/* A library's buffer is given, and later committed. */
+static inline void
+psi_rule_prepared(gex_AM_SrcDesc_t sd)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_prepared(sd);
+}
+
+static inline void
+psi_rule_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_payload(sd, nbytes, call);
+}
+
+/* For the line about a fault at that address, or at one that is not known: which call was given it. */
+struct psi_line;
+void psi_rules_tell_given(struct psi_line *line, const void *address);
 
 /* Around a poll: in SEQ and PARSYNC by one thread at a time. */
 static inline void

@@ -8,6 +8,7 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_debug,
 	&psi_settings_tools,
 	&psi_settings_rules,
+	&psi_settings_payload,
 	&psi_settings_reach,
 	&psi_settings_places,
 	&psi_settings_exit,

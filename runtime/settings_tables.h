@@ -10,6 +10,7 @@ extern const struct psi_setting_table psi_settings_memory;	/* memlimits.c */
 extern const struct psi_setting_table psi_settings_debug;	/* settings_debug.c */
 extern const struct psi_setting_table psi_settings_tools;	/* tools/ticks.c */
 extern const struct psi_setting_table psi_settings_rules;	/* rules.c */
+extern const struct psi_setting_table psi_settings_payload;	/* rules_payload.c */
 extern const struct psi_setting_table psi_settings_reach;	/* reach.c */
 extern const struct psi_setting_table psi_settings_places;	/* queries.c */
 extern const struct psi_setting_table psi_settings_exit;	/* exit.c */

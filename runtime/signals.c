@@ -136,8 +136,12 @@ describe(struct psi_line *line, int number, const siginfo_t *info, const ucontex
 		psi_line_address(line, info->si_addr);
 		if (number == SIGSEGV && stack_is_full(info, context))
 			psi_line_text(line, ": the stack is full (ulimit -s)");
+		else if (number == SIGSEGV && hooks.tell_given)
+			hooks.tell_given(line, info->si_addr);
 		if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
 			psi_line_text(line, ": no memory for a page of the segment");
+	} else if (number == SIGSEGV && info->si_code == SI_KERNEL && hooks.tell_given) {
+		hooks.tell_given(line, NULL);
 	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
 		psi_line_text(line, "sent by process ");
 		psi_line_number(line, (uint64_t)info->si_pid);

@@ -11,9 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct psi_line;
+
 /* What others know.  Each is called in a signal handler, and may be NULL. */
 struct psi_signals_hooks {
 	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped here */
+	/* Adds to a line about a fault there, or at an address that is not known if NULL. */
+	void (*tell_given)(struct psi_line *line, const void *address);
 	/* Keeps details for the job's last words; false if there is nobody who says these. */
 	bool (*note_cause)(const char *text, bool printed);
 	void (*leave)(int code);			/* ends this rank; does not return */

@@ -145,6 +145,36 @@ static void get_outside(void) { PT_OK(gex_RMA_GetBlocking(pt.tm, &word, 1, pt.pe
 static void put_rank(void) { PT_OK(gex_RMA_PutBlocking(pt.tm, 9, pt.base, &word, 8, 0)); }
 static void put_flag(void) { PT_OK(gex_RMA_PutBlocking(pt.tm, 0, pt.base, &word, 8, 1u << 30)); }
 static void put_null(void) { PT_OK(gex_RMA_PutBlocking(pt.tm, 0, pt.base, NULL, 8, 0)); }
+/* An address that was never one of memory, as the program has it by mistake. */
+static void *
+wild(uintptr_t bits)
+{
+	volatile uintptr_t kept = bits;
+
+	return (void *)kept;
+}
+
+static void
+put_wild(void)
+{
+	PT_OK(gex_RMA_PutBlocking(pt.tm, 0, pt.base, wild(0x10), 64, 0));
+}
+
+static void
+get_constant(void)
+{
+	static const uint64_t constant = 1;
+
+	PT_OK(gex_RMA_GetBlocking(pt.tm, wild((uintptr_t)&constant), 0, pt.base, 8, 0));
+}
+
+static void
+medium_wild(void)
+{
+	PT_OK(gex_AM_RequestMedium0(pt.tm, 1, 200, wild(UINT64_C(0xdeadbeefdeadbeef)), 8,
+	                            GEX_EVENT_NOW, 0));
+}
+
 static void value_size(void) { PT_OK(gex_RMA_PutBlockingVal(pt.tm, 0, pt.base, 1, 9, 0)); }
 
 /* The owner's memory, which only the owner reaches. */
@@ -267,6 +297,15 @@ static const struct pt_misuse cases[] = {
 	  "leave them out", 0 },
 	{ "put_null", PT_CHECKED, 1, put_null, "a put from address NULL",
 	  "gex_RMA_PutBlocking: 8 bytes from address NULL; pass the address of the data", 0 },
+	{ "put_wild", PT_FAULT, 1, put_wild, "a put from memory that is not there",
+	  "ended by SIGSEGV (11) at address 0x*, in the 64 bytes at 0x10 given to gex_RMA_PutBlocking; check "
+	  "address and length", 0 },
+	{ "get_constant", PT_FAULT, 1, get_constant, "a get into memory that may not be written",
+	  "ended by SIGSEGV (11) at address 0x*, in the 8 bytes at 0x* given to gex_RMA_GetBlocking; check "
+	  "address and length", 0 },
+	{ "medium_wild", PT_FAULT, 2, medium_wild, "a message from an address that is none",
+	  "ended by SIGSEGV (11) *in the 8 bytes at 0xdeadbeefdeadbeef given to gex_AM_RequestMedium; check "
+	  "address and length", 0 },
 	{ "value_size", PT_ALWAYS, 1, value_size, "a value of more than 8 bytes",
 	  "gex_RMA_PutBlockingVal or GetBlockingVal: a value of 9 bytes; it has 1 to 8", 0 },
 	{ "client_memory", PT_ALWAYS, 2, client_memory, "a put to another process's client memory",

@@ -1,7 +1,8 @@
 /* Negotiated payload that may not be: how it is prepared, and how it is ended. */
 #include "tests/lib/pt_misuse.h"
 
-enum { REQ_MEDIUM = 128, REP_MEDIUM, REQ_PREPARES, REQ_PREPARES_TWICE, REQ_COMMITS_LATE, REQ_GROUP };
+enum { REQ_MEDIUM = 128, REP_MEDIUM, REQ_PREPARES, REQ_PREPARES_TWICE, REQ_COMMITS_LATE, REQ_GROUP,
+       REQ_UNTOUCHED };
 
 static char block[64];
 static gex_Event_t event;
@@ -43,6 +44,12 @@ req_commits_late(gex_Token_t token)
 }
 
 static void req_group(gex_Token_t token) { (void)prepare_reply(token, block, GEX_EVENT_GROUP); }
+
+static void
+req_untouched(gex_Token_t token)
+{
+	gex_AM_CommitReplyMedium0(prepare_reply(token, NULL, NULL), REP_MEDIUM, 8);
+}
 
 static void leaves_open(void) { pt_misuse_ask(REQ_PREPARES); }
 static void reply_twice(void) { pt_misuse_ask(REQ_PREPARES_TWICE); }
@@ -135,9 +142,30 @@ commit_here(void *sd)
 
 static void elsewhere(void) { pt_misuse_in_thread(commit_here, plain()); }
 
+static void
+untouched(void)
+{
+	gex_AM_CommitRequestMedium0(prepare(NULL, 8, 256, NULL, 0), REQ_MEDIUM, 256);
+}
+
+static void
+untouched_long(void)
+{
+	gex_AM_CommitRequestLong0(gex_AM_PrepareRequestLong(pt.tm, 0, NULL, 8, 8, NULL, NULL, 0, 0),
+	                          REQ_MEDIUM, 8, pt.base);
+}
+
+static void
+untouched_reply(void)
+{
+	pt_misuse_ask(REQ_UNTOUCHED);
+}
+
 #define PREPARE  "gex_AM_PrepareRequestMedium: "
 #define COMMIT   "gex_AM_CommitRequestMedium: "
 #define NOT_OPEN "the descriptor is not open; each Prepare that gave one is ended by one Commit or Cancel"
+#define UNTOUCHED \
+	"the library's buffer is as Prepare gave it; write the payload to gex_AM_SrcDescAddr first"
 #define BOTH     "lc_opt must be NULL when client_buf is, since the buffer is the library's; pass both or " \
 	"neither"
 
@@ -207,6 +235,12 @@ static const struct pt_misuse cases[] = {
 	{ "dest_outside", PT_ALWAYS, 1, dest_outside, "a Commit of a Long to outside the segment",
 	  "gex_AM_CommitRequestLong: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes "
 	  "at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
+	{ "untouched", PT_CHECKED, 1, untouched, "a Commit of the library's buffer, to which nothing was "
+	  "written", COMMIT UNTOUCHED, 0 },
+	{ "untouched_long", PT_CHECKED, 1, untouched_long, "the same of a Long",
+	  "gex_AM_CommitRequestLong: " UNTOUCHED, 0 },
+	{ "untouched_reply", PT_CHECKED, 1, untouched_reply, "the same of a reply",
+	  "gex_AM_CommitReplyMedium: " UNTOUCHED, 0 },
 	{ "elsewhere", PT_THREADS, 1, elsewhere, "a Commit by another thread",
 	  COMMIT "the message was prepared by another thread; let that one commit or cancel it", 0 },
 };
@@ -218,6 +252,7 @@ static gex_AM_Entry_t handlers[] = {
 	PT_HANDLER(REQ_PREPARES_TWICE, req_prepares_twice, PT_REQ_SHORT, 0),
 	PT_HANDLER(REQ_COMMITS_LATE, req_commits_late, PT_REQ_SHORT, 0),
 	PT_HANDLER(REQ_GROUP, req_group, PT_REQ_SHORT, 0),
+	PT_HANDLER(REQ_UNTOUCHED, req_untouched, PT_REQ_SHORT, 0),
 };
 
 int

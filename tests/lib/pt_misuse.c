@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <pthread.h>
 
-enum { ABORTED = 128 + 6, SERVE_MS = 1500, LIMIT_MS = 8000 };
+enum { ABORTED = 128 + 6, FAULTED = 128 + 11, SERVE_MS = 1500, LIMIT_MS = 8000 };
 
 void
 pt_misuse_in_thread(void *(*fn)(void *), void *arg)
@@ -66,12 +66,18 @@ applies(enum pt_misuse_when when)
 #else
 	const int tsan = 0;
 #endif
+#if defined(PT_TSAN) || defined(PT_ASAN)
+	const int sanitized = 1;
+#else
+	const int sanitized = 0;
+#endif
 
 	switch (when) {
 	case PT_THREADS: return !seq;
 	case PT_LOCKS: return !seq || debug;
 	case PT_BROKEN_LOCKS: return (!seq || debug) && !tsan;
 	case PT_DEBUG: return debug;
+	case PT_FAULT: return !sanitized;
 	default: return 1;
 	}
 }
@@ -79,6 +85,7 @@ applies(enum pt_misuse_when when)
 void
 pt_misuse_run(const struct pt_misuse *act)
 {
+	const int status = act->when == PT_REFUSED ? 0 : act->when == PT_FAULT ? FAULTED : ABORTED;
 	const int told = act->when != PT_ALWAYS && act->when != PT_REFUSED;
 	const char *const settings[] = {
 		"GASNET_BACKTRACE=0", "GASNET_QUIET=1", told ? "PST_CHECK=1" : "PST_CHECK=0",
@@ -95,8 +102,7 @@ pt_misuse_run(const struct pt_misuse *act)
 	PT_CHECK(act->when == PT_REFUSED || strchr(act->message, ';'));
 	pt_spawn("/proc/self/exe", act->name, settings, LIMIT_MS, &out);
 	snprintf(pattern, sizeof(pattern), "*penstock:*%s*", act->message);
-	if (out.status != (act->when == PT_REFUSED ? 0 : ABORTED) ||
-	    fnmatch(pattern, out.text, 0) != 0)
+	if (out.status != status || fnmatch(pattern, out.text, 0) != 0)
 		PT_FAIL("case %s ended with %d, and did not say \"%s\"; it said:\n%s", act->name,
 		        out.status, act->message, out.text);
 }
@@ -109,6 +115,7 @@ print_row(const struct pt_misuse *act)
 		[PT_ALWAYS] = "always", [PT_REFUSED] = "always, returned", [PT_CHECKED] = "checked",
 		[PT_THREADS] = "checked", [PT_LOCKS] = "checked, not SEQ",
 		[PT_BROKEN_LOCKS] = "checked, not SEQ", [PT_DEBUG] = "debug build",
+		[PT_FAULT] = "checked",
 	};
 	const char *remedy = strrchr(act->message, ';');
 	const int fault_bytes = remedy ? (int)(remedy - act->message) : (int)strlen(act->message);

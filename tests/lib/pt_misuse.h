@@ -17,6 +17,7 @@ enum pt_misuse_when {
 	PT_LOCKS,   /* the same, where locks are more than nothing: not in SEQ, but in a debug build */
 	PT_BROKEN_LOCKS, /* as PT_LOCKS, but ThreadSanitizer tells of them first */
 	PT_DEBUG,   /* the same, in a debug build alone */
+	PT_FAULT,   /* as PT_CHECKED, but the processor does; the sanitizers tell of it first */
 };
 
 struct pt_misuse {

@@ -41,7 +41,7 @@ leave(int code)
 void
 rig_open_all(void)
 {
-	const struct psi_signals_hooks hooks = { covers, note, leave };
+	const struct psi_signals_hooks hooks = { covers, NULL, note, leave };
 
 	psi_backtrace_open(3);
 	psi_signals_open(3, "node7", &hooks);
