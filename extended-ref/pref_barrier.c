@@ -10,6 +10,7 @@
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */
+#include "extended-ref/pref.h"
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
@@ -200,6 +201,7 @@ psi_reference_open(void)
 		sequences[i].number = i;
 	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
 	psi_progress_add(advance_all);
+	pref_atomic_open();
 }
 
 /* -- gex_Coll_BarrierNB ---------------------------------------------------------------------- */

@@ -88,6 +88,7 @@ PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exe
 #endif
 #define PSI_RMA_COUNT_PUTS 0
 #define PSI_RMA_COUNT_GETS 1
+#define PSI_RMA_COUNT_ATOMICS 2
 
 /*
  * A process that only puts and gets must serve messages too, so now and then a

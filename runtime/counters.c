@@ -2,8 +2,10 @@
 
 #include "penstock.h"
 
-_Static_assert((int)PSI_COUNT_PUTS == PSI_RMA_COUNT_PUTS && (int)PSI_COUNT_GETS == PSI_RMA_COUNT_GETS,
-	       "the inline transfers count where the list says");
+_Static_assert((int)PSI_COUNT_PUTS == PSI_RMA_COUNT_PUTS &&
+	       (int)PSI_COUNT_GETS == PSI_RMA_COUNT_GETS &&
+	       (int)PSI_COUNT_ATOMICS == PSI_RMA_COUNT_ATOMICS,
+	       "the inlines count where the list says");
 
 static const struct pst_counter rows[] = {
 #define ROW(id, name, unit, group, sum, help) { name, unit, group, help, (sum) == PSI_MOST },

@@ -15,12 +15,13 @@
 enum psi_counter_sum { PSI_SUM, PSI_MOST };
 
 /*
- * ID, name, unit, group, sum, help.  The first two have their places in include/gasnet_ex_rma.h.  Kinds
- * of messages stand in the order [network][category].
+ * ID, name, unit, group, sum, help.  The first three have their places in include/gasnet_ex_rma.h.
+ * Kinds of messages stand in the order [network][category].
  */
 #define PSI_COUNTER_LIST(X)                                                                       \
 	X(PUTS, "puts", "calls", "put", PSI_SUM, "blocking puts")                                 \
 	X(GETS, "gets", "calls", "get", PSI_SUM, "blocking gets")                                 \
+	X(ATOMICS, "atomics", "calls", "atomic", PSI_SUM, "operations of atomic domains")         \
 	X(SENT, "sent_request_short", "messages", "am", PSI_SUM, "Short requests sent")           \
 	X(SENT_1, "sent_request_medium", "messages", "am", PSI_SUM, "Medium requests sent")       \
 	X(SENT_2, "sent_request_long", "messages", "am", PSI_SUM, "Long requests sent")           \
@@ -44,6 +45,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	  "puts that the library made, the others being inlined: every 256th, a thread's first, "   \
 	  "those of no bytes and those that it alone can make")                                   \
 	X(GETS_CALLED, "gets_called", "calls", "get", PSI_SUM, "gets that the library made")      \
+	X(ATOMICS_CALLED, "atomics_called", "calls", "atomic", PSI_SUM,                           \
+	  "atomics that the library made, the others being inlined")                              \
 	X(ROOM_WAITS, "room_waits", "messages", "am", PSI_SUM, "messages that waited for room")   \
 	X(IMMEDIATE_REFUSED, "immediate_refused", "messages", "am", PSI_SUM,                      \
 	  "messages refused by GEX_FLAG_IMMEDIATE")                                               \

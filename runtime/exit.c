@@ -2,7 +2,7 @@
  * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens to
  * the others; here only this rank's part.
  */
-#include "runtime/psi.h"
+#include "runtime/atomic.h"
 
 #include "runtime/settings_tables.h"
 
@@ -90,6 +90,7 @@ in_forked_child(void)
 	psi.places = 0;
 	psi_teams_forget();
 	psi_inline_close();
+	psi_domains_close();
 }
 
 void

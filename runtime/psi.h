@@ -25,6 +25,8 @@ enum { PSI_HANDLERS = 256 };
 enum psi_internal_handler {
 	PSI_HANDLER_BARRIER = 1,
 	PSI_HANDLER_GATHER,
+	PSI_HANDLER_ATOMIC,
+	PSI_HANDLER_ATOMIC_DONE,
 };
 
 struct gex_Client_s {

@@ -22,8 +22,8 @@ static const struct psi_setting settings[] = {
 	  .help = "where they go: a file, of each rank its own where % stands in the name for the rank; "
 	          "stdout, stderr or -; set, it makes table of off" },
 	{ .name = "GASNET_STATSMASK", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .help = "which: A active messages, P puts, G gets, B barriers, I polls, W waits, K wake-ups, "
-	          "Q queues; * for all" },
+	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W waits, "
+	          "K wake-ups, Q queues; * for all" },
 	{ .name = "GASNET_STATSNODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
 	  .check = psi_ranks_accepted, .accepts = "ranks such as 0,2-4, or *",
 	  .help = "whose" },
@@ -35,7 +35,7 @@ static const struct {
 	char letter;
 	const char *group;
 } letters[] = {
-	{ 'A', "am" }, { 'P', "put" }, { 'G', "get" }, { 'B', "barrier" }, { 'I', "poll" },
+	{ 'A', "am" }, { 'P', "put" }, { 'G', "get" }, { 'T', "atomic" }, { 'B', "barrier" }, { 'I', "poll" },
 	{ 'W', "wait" }, { 'K', "wake" }, { 'Q', "queue" },
 };
 

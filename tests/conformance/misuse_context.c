@@ -3,6 +3,7 @@
  * lock held, and between Prepare and Commit.
  */
 #include <gasnet.h>
+#include <gasnet_ratomic.h>
 
 #include "tests/lib/pt_misuse.h"
 
@@ -54,6 +55,11 @@ static void to_ep(void) { (void)gex_TM_TranslateRankToEP(pt.tm, 0, 0); }
 static void segment_info(void) { gasnet_seginfo_t info; (void)gasnet_getSegmentInfo(&info, 1); }
 static void node_info(void) { gasnet_nodeinfo_t info; (void)gasnet_getNodeInfo(&info, 1); }
 
+static void atomic_nb(void) { event = gex_AD_OpNB_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0); }
+static void atomic_nbi(void) { (void)gex_AD_OpNBI_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0); }
+static void make_domain(void) { gex_AD_t ad; gex_AD_Create(&ad, pt.tm, GEX_DT_U64, GEX_OP_FINC, 0); }
+static void end_domain(void) { gex_AD_Destroy(GEX_AD_INVALID); }
+
 static void
 create(void)
 {
@@ -99,6 +105,10 @@ static const struct { const char *name; void (*call)(void); } calls[] = {
 	{ "gex_NBI_Wait", nbi_wait },
 	{ "gex_EP_RegisterHandlers", do_register },
 	{ "gex_EP_Create", create_ep },
+	{ "gex_AD_Create", make_domain },
+	{ "gex_AD_Destroy", end_domain },
+	{ "gex_AD_OpNB_U64", atomic_nb },
+	{ "gex_AD_OpNBI_U64", atomic_nbi },
 	{ "gex_EP_BindSegment", bind },
 	{ "gex_EP_PublishBoundSegment", publish },
 	{ "gex_EP_QueryBoundSegmentNB", bound_nb },

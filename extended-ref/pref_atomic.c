@@ -1,0 +1,116 @@
+/*
+ * Atomics by message: the owner of the target makes the operation, with the processor's atomics, in the
+ * handler of a request, and sends back what was there before.  It needs to know nothing of domains.
+ *
+ * Order: what the initiator did before, and what those did whose operations it has synchronised, is
+ * published by the request and seen by whoever makes the operation; the same from there back, by the
+ * reply.  So the flags for fences have nothing left to ask for.
+ */
+#include "extended-ref/pref.h"
+#include "runtime/atomic.h"
+#include "runtime/op.h"
+
+/* -- on the wire: part, code, result, then target and operands, or what was there before ------ */
+
+#define WORD_ARGS(word)    (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((uint64_t)(word) >> 32)
+#define WORD_TAKES(name)   gex_AM_Arg_t name##_low, gex_AM_Arg_t name##_high
+#define WORD_OF(name)      ((uint64_t)(uint32_t)name##_high << 32 | (uint32_t)name##_low)
+#define WORD_ADDRESS(name) ((void *)(uintptr_t)WORD_OF(name))
+
+static gex_AM_Arg_t
+code_of(unsigned type, gex_OP_t op)
+{
+	return (gex_AM_Arg_t)((unsigned)__builtin_ctz(op) << 8 | type);
+}
+
+static unsigned type_of(gex_AM_Arg_t code) { return (unsigned)code & 0xff; }
+static gex_OP_t op_of(gex_AM_Arg_t code) { return 1u << ((unsigned)code >> 8); }
+
+/* Counted as the client's when it came. */
+static void
+count_received(unsigned network)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_add(counts, psi_count_of_kind(PSI_COUNT_RECEIVED, network, PSI_SHORT), (uint64_t)-1);
+	psi_count(counts, PSI_COUNT_RECEIVED_INTERNAL);
+}
+
+/* Sends, and counts nothing as the client's. */
+static int
+inject(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
+{
+	int result;
+
+	psi_am_count_sent(am->network, PSI_SHORT, 0, 1);
+	result = psi_am_inject(ep, am, flags);
+	if (result == GASNET_OK)
+		psi_am_count_sent(am->network, PSI_SHORT, 0, -1);
+	return result;
+}
+
+static void
+on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
+           WORD_TAKES(target), WORD_TAKES(operand1), WORD_TAKES(operand2))
+{
+	const uint64_t before = psi_atomic_apply(type_of(code), WORD_ADDRESS(target), op_of(code),
+	                                         WORD_OF(operand1), WORD_OF(operand2), 0);
+	const gex_AM_Arg_t args[] = {
+		part_low, part_high, code, result_low, result_high, WORD_ARGS(before),
+	};
+	struct psi_am am = {
+		.peer = token->arrival->source, .handler = PSI_HANDLER_ATOMIC_DONE,
+		.category = PSI_SHORT, .network = PSI_REPLIES, .nargs = 7, .args = args,
+	};
+
+	count_received(PSI_REQUESTS);
+	inject(token->ep, &am, 0);
+}
+
+static void
+on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
+         WORD_TAKES(before))
+{
+	(void)token;
+	count_received(PSI_REPLIES);
+	psi_atomic_answer(type_of(code), op_of(code), WORD_ADDRESS(result), WORD_OF(before));
+	psi_part_done(WORD_OF(part));
+}
+
+void
+pref_atomic_open(void)
+{
+	psi_handler_set_internal(psi.ep, PSI_HANDLER_ATOMIC, (gex_AM_Fn_t)on_request);
+	psi_handler_set_internal(psi.ep, PSI_HANDLER_ATOMIC_DONE, (gex_AM_Fn_t)on_reply);
+}
+
+/* -- the initiator --------------------------------------------------------------------------- */
+
+static enum psi_part_category
+category_of(gex_OP_t op)
+{
+	if (op == GEX_OP_SET)
+		return PSI_PART_PUT;
+	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
+}
+
+gex_Event_t
+psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
+{
+	struct psi_op *started = psi_op_begin(op->implicit);
+	const uint64_t part = psi_op_part(started, category_of(op->op));
+	const gex_AM_Arg_t args[] = {
+		PSI_PART_ARGS(part), code_of(op->type, op->op), WORD_ARGS((uintptr_t)op->result),
+		WORD_ARGS((uintptr_t)op->target), WORD_ARGS(op->operand1), WORD_ARGS(op->operand2),
+	};
+	struct psi_am am = {
+		.peer = target.place, .handler = PSI_HANDLER_ATOMIC, .category = PSI_SHORT,
+		.network = PSI_REQUESTS, .nargs = 11, .args = args,
+	};
+
+	if (inject(target.ep, &am, op->flags) == GASNET_OK)
+		return psi_op_started(started, NULL);
+	psi_part_done(part);
+	psi_op_refused(started);
+	return GEX_EVENT_NO_OP;
+}

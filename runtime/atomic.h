@@ -1,0 +1,60 @@
+/*
+ * Atomic domains: the object, and one operation on its way to the processor or to the reference.
+ *
+ * A domain's operations are made by one mechanism, the processor's atomics of gasnet_ex_atomic.h on the
+ * target's memory.  By whom is agreed once, when the domain is made: by the initiator, or, where some
+ * member's memory is not mapped by another, by the owner for whoever asks it
+ * (extended-ref/pref_atomic.c).  Both use the same instructions on the same physical word, so an
+ * operation made in one way is atomic with one made in the other.  That is needed where segments are
+ * bound only after the domain was made, and turn out not to be mapped: those alone go by message.
+ */
+#ifndef PSI_ATOMIC_H
+#define PSI_ATOMIC_H
+
+#include "runtime/psi.h"
+
+#include "gasnet_ratomic.h"
+
+struct psi_domain {
+	struct gex_AD_s inlines;        /* what clients' code reads; comes first */
+	gex_TM_t tm;
+	gex_DT_t dt;
+	gex_OP_t ops;
+	gex_Flags_t flags;
+	void *cdata;
+	bool native;                    /* by the initiator, where the target is mapped; agreed */
+	bool destroyed;                 /* seen only where psi.checks is set */
+	struct psi_domain *next;        /* in the list of all, under its lock */
+};
+
+/* An operation as the library sees it. */
+struct psi_atomic {
+	const char *call;               /* its name */
+	struct psi_domain *domain;
+	void *result;                   /* of the type's width; written if the operation fetches */
+	void *target;                   /* at its owner */
+	uint64_t operand1, operand2;    /* bits, widened */
+	gex_Rank_t rank;
+	gex_OP_t op;
+	gex_Flags_t flags;
+	unsigned type;                  /* place of its bit in GEX_DT_ */
+	bool implicit;
+};
+
+/* The domain behind a handle; ends the job if there is none. */
+struct psi_domain *psi_domain_live(gex_AD_t ad, const char *call);
+/* In a child that the client forks: no domain is to be used. */
+void psi_domains_close(void);
+/* "GEX_DT_I32"; "an unknown type" */
+const char *psi_domain_type_name(gex_DT_t dt);
+
+/* Makes the operation on memory that is mapped here; returns what was there before, widened. */
+uint64_t psi_atomic_apply(unsigned type, void *there, gex_OP_t op, uint64_t operand1,
+                          uint64_t operand2, gex_Flags_t flags);
+/* Gives the initiator what was there before, if the operation fetches. */
+void psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before);
+
+/* By a message to the owner; defined in extended-ref.  As gex_AD_OpNB. */
+gex_Event_t psi_reference_atomic(const struct psi_atomic *op, struct psi_target target);
+
+#endif
