@@ -49,6 +49,17 @@ count_words(const char *text, const char *words)
 	return count;
 }
 
+/* On a busy machine init itself may be the long wait that is told of; then once more. */
+static void
+run_job(const char *mode, const char *const *environment, struct pt_outcome *out)
+{
+	for (int attempt = 0; attempt < 5; attempt++) {
+		pt_spawn("/proc/self/exe", mode, environment, 20000, out);
+		if (!strstr(out->text, "in init"))
+			return;
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -66,7 +77,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 4; i++) {
 		snprintf(mode, sizeof(mode), "%d", i % 3);
 		pt_phase(mode);
-		pt_spawn("/proc/self/exe", mode, i < 3 ? soon : never, 20000, &out);
+		run_job(mode, i < 3 ? soon : never, &out);
 		if (out.status != 0)
 			PT_FAIL("wait mode %s ended with %d; it said:\n%s", mode, out.status, out.text);
 		if (i < 3 && !strstr(out.text, "hang_report.c:"))
