@@ -11,5 +11,6 @@
 #include "gasnet_legacy_am.h"
 #include "gasnet_legacy_core.h"
 #include "gasnet_legacy_rma.h"
+#include "gasnet_legacy_vis.h"
 
 #endif

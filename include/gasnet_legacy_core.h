@@ -4,6 +4,11 @@
 
 #include "gasnet_legacy_am.h"
 
+typedef struct {
+	void *addr;
+	size_t len;
+} gasnet_memvec_t;
+
 typedef gex_HSL_t gasnet_hsl_t;
 #define GASNET_HSL_INITIALIZER GEX_HSL_INITIALIZER
 

@@ -39,6 +39,10 @@ static void wait_some(void) { gex_Event_WaitSome(events, 2, 0); }
 static void wait_all(void) { gex_Event_WaitAll(events, 2, 0); }
 static void leaf(void) { (void)gex_Event_QueryLeaf(event, GEX_EC_LC); }
 static void nbi_test(void) { (void)gex_NBI_Test(GEX_EC_ALL, 0); }
+static void vector(void) { PT_OK(gex_VIS_VectorPutBlocking(pt.tm, 0, 0, NULL, 0, NULL, 0)); }
+static void indexed(void) { PT_OK(gex_VIS_IndexedGetBlocking(pt.tm, 0, NULL, 0, 0, 0, NULL, 0, 0)); }
+static void strided(void) { PT_OK(gex_VIS_StridedPutNBI(pt.tm, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0)); }
+static void peer_handler(void) { gex_VIS_SetPeerCompletionHandler(0, NULL, 0, 0); }
 static void nbi_wait(void) { gex_NBI_Wait(GEX_EC_ALL, 0); }
 static void do_register(void) { (void)gex_EP_RegisterHandlers(pt.ep, NULL, 0); }
 static void create_ep(void) { gex_EP_t ep; (void)gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0); }
@@ -89,6 +93,10 @@ static const struct { const char *name; void (*call)(void); } calls[] = {
 	{ "gex_RMA_GetBlocking", get },
 	{ "gex_RMA_PutBlockingVal", put_val },
 	{ "gex_RMA_GetBlockingVal", get_val },
+	{ "gex_VIS_VectorPutBlocking", vector },
+	{ "gex_VIS_IndexedGetBlocking", indexed },
+	{ "gex_VIS_StridedPutNBI", strided },
+	{ "gex_VIS_SetPeerCompletionHandler", peer_handler },
 	{ "gex_Coll_BarrierNB", barrier_nb },
 	{ "gasnet_barrier_notify", notify },
 	{ "gasnet_barrier_wait", wait_named },
