@@ -70,10 +70,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	struct sequence *seq = &sequences[(uint32_t)place >> 8];
 	struct note *note = &seq->notes[phase & 1][place & 0xff];
 
-	/* Counted as the client's when it came. */
-	psi_count_add(psi_block()->count, PSI_COUNT_RECEIVED, (uint64_t)-1);
-	psi_count(psi_block()->count, PSI_COUNT_RECEIVED_INTERNAL);
-	(void)token;
+	psi_count_internal(token);
 	psi_back_from_process(note);
 	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */

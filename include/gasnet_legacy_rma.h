@@ -1,4 +1,4 @@
-/* gasnet_legacy_rma.h: GASNet-1 blocking put and get, and synchronisation. */
+/* gasnet_legacy_rma.h: GASNet-1 put, get and memset, and synchronisation. */
 #ifndef GASNET_LEGACY_RMA_H
 #define GASNET_LEGACY_RMA_H
 
@@ -147,6 +147,115 @@ PSI_INLINE int
 gasnet_try_syncnbi_all(void)
 {
 	return psi_legacy_try_nbi(GEX_EC_ALL);
+}
+
+PSI_INLINE void
+gasnet_begin_nbi_accessregion(void)
+{
+	gex_NBI_BeginAccessRegion(0);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_end_nbi_accessregion(void)
+{
+	return gex_NBI_EndAccessRegion(0);
+}
+
+/* Non-blocking put and get; bulk puts leave the source alone until they are synchronised. */
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_put_nb(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
+{
+	return gex_RMA_PutNB(PSI_TM_LEGACY, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_put_nb_bulk(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
+{
+	return gex_RMA_PutNB(PSI_TM_LEGACY, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
+}
+
+PSI_INLINE void
+gasnet_put_nbi(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
+{
+	(void)gex_RMA_PutNBI(PSI_TM_LEGACY, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
+}
+
+PSI_INLINE void
+gasnet_put_nbi_bulk(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
+{
+	(void)gex_RMA_PutNBI(PSI_TM_LEGACY, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_get_nb(void *dest, gasnet_node_t node, const void *src, size_t nbytes)
+{
+	return gex_RMA_GetNB(PSI_TM_LEGACY, dest, node, src, nbytes, 0);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_get_nb_bulk(void *dest, gasnet_node_t node, const void *src, size_t nbytes)
+{
+	return gex_RMA_GetNB(PSI_TM_LEGACY, dest, node, src, nbytes, 0);
+}
+
+PSI_INLINE void
+gasnet_get_nbi(void *dest, gasnet_node_t node, const void *src, size_t nbytes)
+{
+	(void)gex_RMA_GetNBI(PSI_TM_LEGACY, dest, node, src, nbytes, 0);
+}
+
+PSI_INLINE void
+gasnet_get_nbi_bulk(void *dest, gasnet_node_t node, const void *src, size_t nbytes)
+{
+	(void)gex_RMA_GetNBI(PSI_TM_LEGACY, dest, node, src, nbytes, 0);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_put_nb_val(gasnet_node_t node, void *dest, gasnet_register_value_t value, size_t nbytes)
+{
+	return gex_RMA_PutNBVal(PSI_TM_LEGACY, node, dest, value, nbytes, 0);
+}
+
+PSI_INLINE void
+gasnet_put_nbi_val(gasnet_node_t node, void *dest, gasnet_register_value_t value, size_t nbytes)
+{
+	(void)gex_RMA_PutNBIVal(PSI_TM_LEGACY, node, dest, value, nbytes, 0);
+}
+
+/* Each byte becomes the low-order byte of val. */
+PSI_API void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);
+PSI_API PSI_MUST_SYNC gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int val,
+						       size_t nbytes);
+PSI_API void gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes);
+
+/* A value that is here, or on its way; waited for once. */
+typedef struct {
+	gasnet_register_value_t psi_value;
+	void *psi_pending;
+} gasnet_valget_handle_t;
+
+PSI_API gasnet_valget_handle_t psi_rma_get_value_nb(gasnet_node_t node, const void *src,
+						    size_t nbytes);
+PSI_API gasnet_register_value_t psi_rma_value_wait(void *pending);
+
+PSI_INLINE PSI_MUST_SYNC gasnet_valget_handle_t
+gasnet_get_nb_val(gasnet_node_t node, const void *src, size_t nbytes)
+{
+	const struct pst_inline *table = pst_inline_v1;
+	const void *there = psi_rma_reach(table, PSI_RMA_COUNT_GETS, PSI_TM_LEGACY, node, src,
+					  nbytes, 0);
+	gasnet_valget_handle_t handle = { 0, NULL };
+
+	if (PSI_UNLIKELY(there == NULL))
+		return psi_rma_get_value_nb(node, src, nbytes);
+	psi_rma_copy(table, psi_rma_value_bytes(&handle.psi_value, nbytes), there, nbytes);
+	return handle;
+}
+
+PSI_INLINE gasnet_register_value_t
+gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)
+{
+	return handle.psi_pending ? psi_rma_value_wait(handle.psi_pending) : handle.psi_value;
 }
 
 PSI_END_DECLS

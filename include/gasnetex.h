@@ -21,6 +21,7 @@
 #include "gasnet_ex_event.h"
 #include "gasnet_ex_hsl.h"
 #include "gasnet_ex_rma.h"
+#include "gasnet_ex_rma_nb.h"
 #include "gasnet_ex_wait.h"
 
 #endif

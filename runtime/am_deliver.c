@@ -153,6 +153,19 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 		psi_wake_own();         /* now: the next message's handler may take its time */
 }
 
+void
+psi_count_internal(gex_Token_t token)
+{
+	const struct psi_arrival *arrival = token->arrival;
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_add(counts, psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category),
+	              (uint64_t)-1);
+	if (arrival->category != PSI_SHORT)
+		psi_count_add(counts, PSI_COUNT_RECEIVED_BYTES, (uint64_t)0 - arrival->len_bytes);
+	psi_count(counts, PSI_COUNT_RECEIVED_INTERNAL);
+}
+
 gex_TI_t
 gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
 {

@@ -7,6 +7,7 @@
 #include "runtime/freeze.h"
 #include "runtime/memlimits.h"
 #include "runtime/reach.h"
+#include "runtime/reference.h"
 #include "runtime/rules.h"
 #include "runtime/settings.h"
 #include "runtime/signals.h"
@@ -261,6 +262,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi_inline_open();
 	psi_team_gather_open(psi.ep);
 	psi_reference_open();
+	psi_ref_register(psi.ep);
+	psi_ref_open();
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

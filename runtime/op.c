@@ -232,20 +232,6 @@ psi_op_refused(struct psi_op *op)
 }
 
 void
-psi_op_wait(struct psi_op *op, enum psi_part_category category, const char *call)
-{
-	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
-	struct psi_wait wait = PSI_WAIT_FOR(call, &reason);
-
-	if (psi_op_has_done(op, category))
-		return;
-	do
-		psi_wait_step(&wait);
-	while (!psi_op_has_done(op, category));
-	psi_wait_end(&wait);
-}
-
-void
 psi_op_finish(struct psi_op *op, const char *call)
 {
 	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };

@@ -38,6 +38,8 @@
 
 #include "runtime/psi.h"
 
+#include "runtime/util/fence.h"
+
 enum psi_part_category {
 	PSI_PART_PUT,
 	PSI_PART_GET,
@@ -70,23 +72,44 @@ psi_op_part(struct psi_op *op, enum psi_part_category category)
 		op->has_leaf = true;
 	atomic_fetch_add_explicit(&op->open, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&op->pending[category], 1, memory_order_relaxed);
+	psi_handed_to_process(op);
 	return (uint64_t)(uintptr_t)op | category;
+}
+
+static inline struct psi_op *
+psi_part_op(uint64_t part)
+{
+	return (struct psi_op *)(uintptr_t)(part & ~(uint64_t)63);
+}
+
+static inline enum psi_part_category
+psi_part_category(uint64_t part)
+{
+	return (enum psi_part_category)(part & 63);
 }
 
 /* A further part of the operation that a part is of, which its holder has not done yet. */
 static inline uint64_t
 psi_part_another(uint64_t part, enum psi_part_category category)
 {
-	return psi_op_part((struct psi_op *)(uintptr_t)(part & ~(uint64_t)63), category);
+	return psi_op_part(psi_part_op(part), category);
+}
+
+/* The part was away with another process, and comes back: for ThreadSanitizer, before memory of its
+ * starter is touched. */
+static inline void
+psi_part_back(uint64_t part)
+{
+	psi_back_from_process(psi_part_op(part));
 }
 
 /* The part is done, and is nothing any more. */
 static inline void
 psi_part_done(uint64_t part)
 {
-	struct psi_op *op = (struct psi_op *)(uintptr_t)(part & ~(uint64_t)63);
+	struct psi_op *op = psi_part_op(part);
 
-	atomic_fetch_sub_explicit(&op->pending[part & 63], 1, memory_order_release); /* O1 */
+	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1, memory_order_release); /* O1 */
 	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1 */
 }
 
@@ -120,8 +143,6 @@ gex_Event_t psi_op_started(struct psi_op *op, gex_Event_t *leaf_out);
 void psi_op_finish(struct psi_op *op, const char *call);
 /* The starting call was refused: no part was added, or all are done. */
 void psi_op_refused(struct psi_op *op);
-/* Waits for the parts of a category, for GEX_EVENT_NOW. */
-void psi_op_wait(struct psi_op *op, enum psi_part_category category, const char *call);
 
 /* Is the root event that of an operation? */
 bool psi_event_is_op(const struct gex_Event_s *root);

@@ -27,6 +27,11 @@ enum psi_internal_handler {
 	PSI_HANDLER_GATHER,
 	PSI_HANDLER_ATOMIC,
 	PSI_HANDLER_ATOMIC_DONE,
+	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no more use */
+	PSI_HANDLER_PUT,
+	PSI_HANDLER_GET,
+	PSI_HANDLER_GOT,
+	PSI_HANDLER_FILL,
 };
 
 struct gex_Client_s {
@@ -232,6 +237,8 @@ struct gex_Token_s {
 };
 
 void psi_deliver(void *owner, const struct psi_arrival *arrival);
+/* The message whose handler runs was counted as the client's when it came, and is the library's own. */
+void psi_count_internal(gex_Token_t token);
 
 static inline unsigned
 psi_shape_of(unsigned network, unsigned category)

@@ -1,14 +1,18 @@
 /*
- * One-sided transfers that the headers' inlines do not serve themselves: empty ones, those to the
- * caller's own client memory, those that are wrong, and now and then one of the ordinary ones, so that
- * a process which does nothing else polls.
+ * One-sided transfers that the headers' inlines do not serve themselves: to memory that is not mapped
+ * here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that a process
+ * which does nothing else polls.
  */
 #include "runtime/psi.h"
 
 #include "runtime/reach.h"
+#include "runtime/reference.h"
 #include "runtime/rules.h"
 
 #include "runtime/util/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static struct pst_inline table = {
 	.abi = PSI_INLINE_ABI,
@@ -63,38 +67,297 @@ psi_rma_value_bad(size_t nbytes)
 	          SIZEOF_GEX_RMA_VALUE_T);
 }
 
+/* -- one transfer, as it was called ---------------------------------------------------------- */
+
+struct transfer {
+	const char *call;
+	enum psi_ref_kind kind;
+	unsigned char fill;
+	gex_Flags_t flags;
+	char *there, *here;             /* at the owner; of the caller */
+	size_t nbytes;
+	struct psi_target target;       /* filled in by move_here */
+};
+
+static void
+copy_here(const struct transfer *t, void *there)
+{
+	switch (t->kind) {
+	case PSI_REF_PUT:
+		psi_copy(there, t->here, t->nbytes);
+		break;
+	case PSI_REF_GET:
+		psi_copy(t->here, there, t->nbytes);
+		break;
+	case PSI_REF_FILL:
+		memset(there, t->fill, t->nbytes);
+		break;
+	}
+}
+
+/* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
+ * has to.  One that may wait polls. */
+static bool
+move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
+{
+	const bool is_get = t->kind == PSI_REF_GET;
+	void *there = NULL;
+
+	t->target = psi_rule_target(tm, rank, t->call);
+	psi_check_flags(t->flags, PSI_TRANSFER_FLAGS, t->call);
+	if (t->nbytes)
+		there = psi_reach(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place, t->there, t->nbytes,
+		                  t->call);
+	if (t->kind != PSI_REF_FILL)
+		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
+	count_call(is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS,
+	           is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED);
+	if (t->nbytes && !there)
+		return false;
+	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
+		psi_poll();
+	if (t->nbytes)
+		copy_here(t, there);
+	if (!(t->flags & GEX_FLAG_IMMEDIATE) && !is_get)
+		psi_poll();
+	return true;
+}
+
+/* -- by messages ----------------------------------------------------------------------------- */
+
+/* read is the part that is done when the caller's memory has been read, or 0. */
+static bool
+start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
+{
+	const struct psi_ref ref = {
+		.kind = t->kind, .fill = t->fill, .ep = t->target.ep, .place = t->target.place,
+		.there = t->there, .here = own ? own : t->here, .left_bytes = t->nbytes,
+		.part = psi_op_part(op, t->kind == PSI_REF_GET ? PSI_PART_GET : PSI_PART_PUT),
+		.read = read, .own = own,
+	};
+
+	if (psi_ref_start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
+		return true;
+	psi_part_done(ref.part);
+	return false;
+}
+
+static int
+blocking(const struct transfer *t)
+{
+	struct psi_op *op = psi_op_begin(false);
+
+	if (!start(t, op, 0, NULL)) {
+		psi_op_refused(op);
+		return GASNET_ERR_NOT_READY;
+	}
+	psi_op_finish(op, t->call);
+	return GASNET_OK;
+}
+
+/* Its source is read when the operation is, or nobody asks. */
+static gex_Event_t
+plainly(const struct transfer *t, bool implicit)
+{
+	struct psi_op *op = psi_op_begin(implicit);
+
+	if (!start(t, op, 0, NULL)) {
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	return psi_op_started(op, NULL);
+}
+
+/* The source is free on return.  What may not wait takes a copy. */
+static gex_Event_t
+with_source_read(const struct transfer *t, bool implicit)
+{
+	struct psi_op *op = psi_op_begin(implicit), *source = psi_op_begin(false);
+	void *own = NULL;
+	uint64_t read = 0;
+
+	if (t->flags & GEX_FLAG_IMMEDIATE) {
+		own = malloc(t->nbytes);
+		if (own)
+			memcpy(own, t->here, t->nbytes);
+	} else {
+		read = psi_op_part(source, PSI_PART_LC);
+	}
+	if ((t->flags & GEX_FLAG_IMMEDIATE && !own) || !start(t, op, read, own)) {
+		free(own);
+		psi_op_refused(source);
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	psi_op_finish(source, t->call);
+	return psi_op_started(op, NULL);
+}
+
+/* Reading the source is a stage of its own. */
+static gex_Event_t
+with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+{
+	struct psi_op *op = psi_op_begin(implicit);
+	const uint64_t read = psi_op_part(op, PSI_PART_LC);
+
+	if (!start(t, op, read, NULL)) {
+		psi_part_done(read);
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	return psi_op_started(op, lc_opt);
+}
+
+static gex_Event_t
+put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+{
+	gex_Event_t event;
+
+	if (lc_opt == GEX_EVENT_NOW)
+		event = with_source_read(t, implicit);
+	else if (lc_opt == GEX_EVENT_DEFER)
+		event = plainly(t, implicit);
+	else
+		event = with_leaf(t, implicit, lc_opt);
+	if (!(t->flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return event;
+}
+
+static gex_Event_t
+get_later(const struct transfer *t, bool implicit)
+{
+	gex_Event_t event = plainly(t, implicit);
+
+	if (!(t->flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return event;
+}
+
+static int
+code_of(gex_Event_t event)
+{
+	return event == GEX_EVENT_NO_OP ? GASNET_ERR_NOT_READY : GASNET_OK;
+}
+
+/* -- put ------------------------------------------------------------------------------------- */
+
+static struct transfer
+put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_PUT, .there = dest,
+	                          .here = (char *)(uintptr_t)src, .nbytes = nbytes, .flags = flags };
+}
+
 int
 psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	const char *call = "gex_RMA_PutBlocking";
-	struct psi_target target = psi_rule_target(tm, rank, call);
-	void *there = psi_am_long_target(target.place, dest, nbytes, call);
+	struct transfer t = put_of("gex_RMA_PutBlocking", dest, src, nbytes, flags);
 
-	psi_check_flags(flags, PSI_TRANSFER_FLAGS, call);
-	psi_rule_transfer(src, there, nbytes, flags, call);
-	count_call(PSI_COUNT_PUTS, PSI_COUNT_PUTS_CALLED);
-	if (nbytes)
-		psi_copy(there, src, nbytes);
-	if (!(flags & GEX_FLAG_IMMEDIATE))
-		psi_poll();
-	return GASNET_OK;
+	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+}
+
+static void __attribute__((noreturn, cold))
+bad_lc(gex_Event_t *lc_opt, const char *call, const char *allowed)
+{
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW, GEX_EVENT_DEFER or "
+	          "%s", call,
+	          !lc_opt ? "NULL" : lc_opt == GEX_EVENT_GROUP ? "GEX_EVENT_GROUP" : "an address", allowed);
+}
+
+gex_Event_t
+psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+               gex_Event_t *lc_opt, gex_Flags_t flags)
+{
+	struct transfer t = put_of("gex_RMA_PutNB", dest, src, nbytes, flags);
+
+	if (PSI_UNLIKELY(!psi_lc_is_explicit(lc_opt)))
+		bad_lc(lc_opt, t.call, "the address of an event");
+	if (!move_here(&t, tm, rank))
+		return put_later(&t, false, lc_opt);
+	psi_lc_done(lc_opt);
+	return GEX_EVENT_INVALID;
+}
+
+int
+psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                gex_Event_t *lc_opt, gex_Flags_t flags)
+{
+	struct transfer t = put_of("gex_RMA_PutNBI", dest, src, nbytes, flags);
+
+	if (PSI_UNLIKELY(!psi_lc_is_implicit(lc_opt)))
+		bad_lc(lc_opt, t.call, "GEX_EVENT_GROUP");
+	return move_here(&t, tm, rank) ? GASNET_OK : code_of(put_later(&t, true, lc_opt));
+}
+
+/* -- get ------------------------------------------------------------------------------------- */
+
+static struct transfer
+get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_GET, .there = (char *)(uintptr_t)src,
+	                          .here = dest, .nbytes = nbytes, .flags = flags };
 }
 
 int
 psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	const char *call = "gex_RMA_GetBlocking";
-	struct psi_target target = psi_rule_target(tm, rank, call);
-	void *there = psi_am_long_target(target.place, (void *)(uintptr_t)src, nbytes, call);
+	struct transfer t = get_of("gex_RMA_GetBlocking", dest, src, nbytes, flags);
 
-	psi_check_flags(flags, PSI_TRANSFER_FLAGS, call);
-	psi_rule_transfer(dest, there, nbytes, flags, call);
-	count_call(PSI_COUNT_GETS, PSI_COUNT_GETS_CALLED);
-	if (!(flags & GEX_FLAG_IMMEDIATE))
-		psi_poll();
-	if (nbytes)
-		psi_copy(dest, there, nbytes);
-	return GASNET_OK;
+	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+}
+
+gex_Event_t
+psi_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
+               gex_Flags_t flags)
+{
+	struct transfer t = get_of("gex_RMA_GetNB", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GEX_EVENT_INVALID : get_later(&t, false);
+}
+
+int
+psi_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
+                gex_Flags_t flags)
+{
+	struct transfer t = get_of("gex_RMA_GetNBI", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GASNET_OK : code_of(get_later(&t, true));
+}
+
+/* -- fill ------------------------------------------------------------------------------------ */
+
+static struct transfer
+fill_of(const char *call, void *dest, int val, size_t nbytes)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_FILL, .there = dest,
+	                          .fill = (unsigned char)val, .nbytes = nbytes };
+}
+
+void
+gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset", dest, val, nbytes);
+
+	if (!move_here(&t, PSI_TM_LEGACY, node))
+		(void)blocking(&t);
+}
+
+gasnet_handle_t
+gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset_nb", dest, val, nbytes);
+
+	return move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID : put_later(&t, false, GEX_EVENT_DEFER);
+}
+
+void
+gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset_nbi", dest, val, nbytes);
+
+	if (!move_here(&t, PSI_TM_LEGACY, node))
+		(void)put_later(&t, true, GEX_EVENT_DEFER);
 }

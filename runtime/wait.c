@@ -27,7 +27,7 @@ enum phase { LOOKING, YIELDING, ARMED, SLEPT };
 
 enum {
 	POLL_BUDGET = 64,               /* messages per poll and network */
-	MAX_PROGRESS = 4,
+	MAX_PROGRESS = 16,
 	/* Looks before a thread yields, and yields before it sleeps. */
 	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
 	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time

@@ -1,0 +1,348 @@
+/*
+ * Put, get and fill by messages.
+ *
+ * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short for
+ * each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of others, are
+ * under way at the same time.  What is under way is bounded by the room for messages: a transfer that
+ * finds none waits in a queue of its place, the others of that place behind it, and each poll sends
+ * what it can.  So nothing waits inside a call that did not ask for it, and memory is bounded by the
+ * transfers that were started.
+ *
+ * Handlers copy and reply.  They are called with the library's own indices, so none of them counts as
+ * a message of the client's.
+ */
+#include "runtime/reference.h"
+
+#include "runtime/util/copy.h"
+#include "runtime/util/fence.h"
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_PIECE_BYTES = 64 << 10,
+	MOST_FILL_BYTES = 1 << 20,      /* a handler's time, not a message's size, bounds these */
+};
+
+/* The transfers to one place that wait for room; there is one only while some do. */
+struct queue {
+	uint32_t place;
+	struct psi_ref *first, *last;
+	struct queue *next;
+};
+
+static struct psi_spinlock lock;
+static struct queue *_Atomic queues;    /* written under lock */
+
+#define ADDRESS_ARGS(address) PSI_PART_ARGS((uint64_t)(uintptr_t)(address))
+
+static void *
+address_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
+{
+	return (void *)(uintptr_t)psi_part_of(low, high);
+}
+
+/* -- the owner's side ------------------------------------------------------------------------ */
+
+static void
+reply(gex_Token_t token, enum psi_internal_handler handler, void *payload, size_t len_bytes,
+      unsigned nargs, const gex_AM_Arg_t *args)
+{
+	const struct psi_am am = {
+		.peer = token->arrival->source, .handler = (uint8_t)handler,
+		.category = payload ? PSI_MEDIUM : PSI_SHORT, .network = PSI_REPLIES,
+		.nargs = (uint8_t)nargs, .args = args, .payload = payload, .len_bytes = len_bytes,
+	};
+
+	psi_am_inject(token->ep, &am, 0);
+}
+
+static void
+reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+{
+	const gex_AM_Arg_t args[] = { low, high };
+
+	reply(token, PSI_HANDLER_PART_DONE, NULL, 0, 2, args);
+}
+
+static void
+on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
+       gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+{
+	void *dest = address_of(dest_low, dest_high);
+
+	psi_count_internal(token);
+	psi_back_from_process(dest);
+	psi_copy(dest, payload, len_bytes);
+	psi_handed_to_process(dest);
+	reply_done(token, part_low, part_high);
+}
+
+static void
+on_fill(gex_Token_t token, gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM_Arg_t len_bytes,
+        gex_AM_Arg_t byte, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+{
+	void *dest = address_of(dest_low, dest_high);
+
+	psi_count_internal(token);
+	psi_back_from_process(dest);
+	memset(dest, byte, (size_t)len_bytes);
+	psi_handed_to_process(dest);
+	reply_done(token, part_low, part_high);
+}
+
+static void
+on_get(gex_Token_t token, gex_AM_Arg_t src_low, gex_AM_Arg_t src_high, gex_AM_Arg_t len_bytes,
+       gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+{
+	const gex_AM_Arg_t args[] = { dest_low, dest_high, part_low, part_high };
+	void *src = address_of(src_low, src_high);
+
+	psi_count_internal(token);
+	psi_back_from_process(src);
+	reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
+}
+
+/* -- the starter's side ---------------------------------------------------------------------- */
+
+static void
+on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
+       gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+{
+	const uint64_t part = psi_part_of(part_low, part_high);
+
+	psi_count_internal(token);
+	psi_part_back(part);
+	psi_copy(address_of(dest_low, dest_high), payload, len_bytes);
+	psi_part_done(part);
+}
+
+static void
+on_part_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+{
+	psi_count_internal(token);
+	psi_part_done(psi_part_of(low, high));
+}
+
+static size_t
+most_bytes(const struct psi_ref *ref)
+{
+	const unsigned network = ref->kind == PSI_REF_GET ? PSI_REPLIES : PSI_REQUESTS;
+	size_t most;
+
+	if (ref->kind == PSI_REF_FILL)
+		return MOST_FILL_BYTES;
+	most = ref->ep->ops->am_max_medium(ref->ep->port, ref->place, network, 4);
+	return most < MOST_PIECE_BYTES ? most : MOST_PIECE_BYTES;
+}
+
+static int
+send_piece(const struct psi_ref *ref, size_t len_bytes, uint64_t part)
+{
+	const gex_AM_Arg_t put[] = { ADDRESS_ARGS(ref->there), PSI_PART_ARGS(part) };
+	const gex_AM_Arg_t get[] = { ADDRESS_ARGS(ref->there), (gex_AM_Arg_t)len_bytes,
+		                     ADDRESS_ARGS(ref->here), PSI_PART_ARGS(part) };
+	const gex_AM_Arg_t fill[] = { ADDRESS_ARGS(ref->there), (gex_AM_Arg_t)len_bytes, ref->fill,
+		                      PSI_PART_ARGS(part) };
+	struct psi_am am = { .peer = ref->place, .category = PSI_SHORT, .network = PSI_REQUESTS };
+
+	switch (ref->kind) {
+	case PSI_REF_PUT:
+		am.handler = PSI_HANDLER_PUT;
+		am.category = PSI_MEDIUM;
+		am.payload = ref->here;
+		am.len_bytes = len_bytes;
+		am.args = put;
+		am.nargs = sizeof put / sizeof *put;
+		break;
+	case PSI_REF_GET:
+		am.handler = PSI_HANDLER_GET;
+		am.args = get;
+		am.nargs = sizeof get / sizeof *get;
+		break;
+	case PSI_REF_FILL:
+		am.handler = PSI_HANDLER_FILL;
+		am.args = fill;
+		am.nargs = sizeof fill / sizeof *fill;
+		break;
+	}
+	return psi_am_try(ref->ep, &am);
+}
+
+/* Ours has been read, and all messages are sent. */
+static void
+sent(struct psi_ref *ref)
+{
+	free(ref->own);
+	if (ref->read)
+		psi_part_done(ref->read);
+}
+
+/* Sends pieces while there is room; true when none is left.  The last one carries the transfer's own
+ * part, which may be done before this returns. */
+static bool
+send_pieces(struct psi_ref *ref)
+{
+	const size_t most = most_bytes(ref);
+
+	while (ref->left_bytes) {
+		const bool last = ref->left_bytes <= most;
+		const size_t len_bytes = last ? ref->left_bytes : most;
+		const uint64_t part = last ? ref->part : psi_part_another(ref->part, psi_part_category(ref->part));
+
+		if (send_piece(ref, len_bytes, part) != PSI_OK) {
+			if (!last)
+				psi_part_done(part);
+			return false;
+		}
+		ref->there += len_bytes;
+		if (ref->kind != PSI_REF_FILL)
+			ref->here += len_bytes;
+		ref->left_bytes -= len_bytes;
+	}
+	sent(ref);
+	return true;
+}
+
+/* -- those that wait for room ---------------------------------------------------------------- */
+
+static bool
+somebody_waits(void)
+{
+	return atomic_load_explicit(&queues, memory_order_relaxed) != NULL;
+}
+
+static void
+set_queues(struct queue *first)
+{
+	atomic_store_explicit(&queues, first, memory_order_relaxed);
+}
+
+static struct queue *
+queue_of(uint32_t place)
+{
+	struct queue *queue = atomic_load_explicit(&queues, memory_order_relaxed);
+
+	while (queue && queue->place != place)
+		queue = queue->next;
+	return queue;
+}
+
+static bool
+must_queue(uint32_t place)
+{
+	bool found;
+
+	if (PSI_LIKELY(!somebody_waits()))
+		return false;
+	psi_spinlock_lock(&lock);
+	found = queue_of(place) != NULL;
+	psi_spinlock_unlock(&lock);
+	return found;
+}
+
+static void
+enqueue(const struct psi_ref *rest)
+{
+	struct psi_ref *ref = malloc(sizeof *ref);
+	struct queue *queue;
+
+	if (!ref)
+		psi_fatal("no memory for a transfer that waits for room");
+	*ref = *rest;
+	ref->next = NULL;
+	psi_spinlock_lock(&lock);
+	queue = queue_of(ref->place);
+	if (!queue) {
+		queue = calloc(1, sizeof *queue);
+		if (!queue)
+			psi_fatal("no memory for a transfer that waits for room");
+		queue->place = ref->place;
+		queue->next = atomic_load_explicit(&queues, memory_order_relaxed);
+		set_queues(queue);
+	}
+	if (queue->last)
+		queue->last->next = ref;
+	else
+		queue->first = ref;
+	queue->last = ref;
+	psi_spinlock_unlock(&lock);
+}
+
+/* Sends what there is room for; true when the queue is empty. */
+static bool
+drain(struct queue *queue)
+{
+	while (queue->first) {
+		struct psi_ref *ref = queue->first;
+
+		if (!send_pieces(ref)) {
+			/* Without room the peer is asked to ring when there is some. */
+			ref->ep->ops->want(ref->ep->port, ref->place);
+			if (!send_pieces(ref))
+				return false;
+		}
+		queue->first = ref->next;
+		free(ref);
+	}
+	return true;
+}
+
+/*
+ * Called by every poll.  It waits for a thread that is at it: that one may have looked for room before
+ * the caller was rung.
+ */
+static void
+advance(void)
+{
+	struct queue *queue, *kept = NULL;
+
+	if (PSI_LIKELY(!somebody_waits()))
+		return;
+	psi_spinlock_lock(&lock);
+	for (queue = atomic_load_explicit(&queues, memory_order_relaxed); queue;) {
+		struct queue *next = queue->next;
+
+		if (drain(queue)) {
+			free(queue);
+		} else {
+			queue->next = kept;
+			kept = queue;
+		}
+		queue = next;
+	}
+	set_queues(kept);
+	psi_spinlock_unlock(&lock);
+	psi_wake_own();
+}
+
+bool
+psi_ref_start(const struct psi_ref *ref, bool immediate)
+{
+	struct psi_ref rest = *ref;
+
+	if (!must_queue(ref->place) && send_pieces(&rest))
+		return true;
+	if (immediate && rest.left_bytes == ref->left_bytes)
+		return false;
+	enqueue(&rest);
+	advance();
+	return true;
+}
+
+void
+psi_ref_register(gex_EP_t ep)
+{
+	psi_handler_set_internal(ep, PSI_HANDLER_PART_DONE, (gex_AM_Fn_t)on_part_done);
+	psi_handler_set_internal(ep, PSI_HANDLER_PUT, (gex_AM_Fn_t)on_put);
+	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)on_get);
+	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)on_got);
+	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)on_fill);
+}
+
+void
+psi_ref_open(void)
+{
+	psi_progress_add(advance);
+}

@@ -1,0 +1,103 @@
+/* More operations under way than any queue holds, all ranks at once, and a few very large ones. */
+#include <gasnet.h>
+
+#include "tests/lib/pt.h"
+
+enum { WORDS = 66000, LARGE_BYTES = 3 << 20, LARGE = 4 };
+
+static uint64_t *words;
+static gex_Event_t *events;
+
+static uint64_t *
+there(gex_Rank_t rank, size_t i)
+{
+	return (uint64_t *)(void *)(pt.peers[rank].owner + (size_t)pt.rank * WORDS * 8) + i;
+}
+
+static uint64_t
+expected(size_t i)
+{
+	return ((uint64_t)pt.rank << 40) + i * 7;
+}
+
+static void
+explicit_ones(gex_Rank_t rank)
+{
+	for (size_t i = 0; i < WORDS; i++) {
+		words[i] = expected(i);
+		events[i] = gex_RMA_PutNB(pt.tm, rank, there(rank, i), &words[i], 8, GEX_EVENT_DEFER, 0);
+	}
+	gex_Event_WaitAll(events, WORDS, 0);
+	memset(words, 0, WORDS * 8);
+	for (size_t i = 0; i < WORDS; i++)
+		events[i] = gex_RMA_GetNB(pt.tm, &words[i], rank, there(rank, i), 8, 0);
+	for (size_t i = WORDS; i-- > 0;)
+		gex_Event_Wait(events[i]);
+	for (size_t i = 0; i < WORDS; i++)
+		if (words[i] != expected(i))
+			PT_EQ(words[i], expected(i));
+}
+
+static void
+implicit_ones(gex_Rank_t rank)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		PT_OK(gex_RMA_PutNBIVal(pt.tm, rank, there(rank, i), ~expected(i), 8, 0));
+	gex_NBI_Wait(GEX_EC_PUT, 0);
+	for (size_t i = 0; i < WORDS; i++)
+		PT_OK(gex_RMA_GetNBI(pt.tm, &words[i], rank, there(rank, i), 8, 0));
+	gex_NBI_Wait(GEX_EC_GET, 0);
+	for (size_t i = 0; i < WORDS; i++)
+		if (words[i] != ~expected(i))
+			PT_EQ(words[i], ~expected(i));
+}
+
+/* Several at a time, both ways. */
+static void
+large_ones(void)
+{
+	const gex_Rank_t right = (pt.rank + 1) % pt.size;
+	char *base = pt.peers[right].owner + (size_t)pt.size * WORDS * 8;
+	char *from = malloc((size_t)LARGE * LARGE_BYTES), *to = malloc((size_t)LARGE * LARGE_BYTES);
+	gex_Event_t leaves[LARGE], roots[LARGE];
+
+	PT_CHECK(from != NULL && to != NULL);
+	pt_fill(from, (size_t)LARGE * LARGE_BYTES, pt.rank);
+	for (size_t i = 0; i < LARGE; i++)
+		roots[i] = gex_RMA_PutNB(pt.tm, right, base + i * LARGE_BYTES, from + i * LARGE_BYTES,
+		                         LARGE_BYTES, &leaves[i], 0);
+	gex_Event_WaitAll(leaves, LARGE, 0);
+	memset(from, 0, (size_t)LARGE * LARGE_BYTES);
+	gex_Event_WaitAll(roots, LARGE, 0);
+	for (size_t i = 0; i < LARGE; i++)
+		roots[i] = gex_RMA_GetNB(pt.tm, to + i * LARGE_BYTES, right, base + i * LARGE_BYTES,
+		                         LARGE_BYTES, 0);
+	gex_Event_WaitAll(roots, LARGE, 0);
+	PT_MEM(to, (size_t)LARGE * LARGE_BYTES, pt.rank);
+	pt_barrier();
+	PT_MEM(pt.base + (size_t)pt.size * WORDS * 8, (size_t)LARGE * LARGE_BYTES,
+	       (pt.rank + pt.size - 1) % pt.size);
+	free(from);
+	free(to);
+}
+
+int
+main(int argc, char **argv)
+{
+	pt_start(&argc, &argv, NULL, 0, (size_t)pt_scale(8, 8) * WORDS * 8 + (size_t)LARGE * LARGE_BYTES);
+	PT_CHECK(pt.size <= 8);
+	words = malloc(WORDS * 8);
+	events = malloc(WORDS * sizeof(*events));
+	PT_CHECK(words != NULL && events != NULL);
+	pt_phase("explicit ones");
+	explicit_ones((pt.rank + 1) % pt.size);
+	pt_phase("implicit ones");
+	implicit_ones((pt.rank + pt.size - 1) % pt.size);
+	pt_phase("large ones");
+	pt_barrier();
+	large_ones();
+	pt_barrier();
+	free(words);
+	free(events);
+	pt_finish();
+}
