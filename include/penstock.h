@@ -21,7 +21,8 @@ PSI_API const char *pst_version(void);
  * Counters: what each rank counts while it runs, always. They can be read at
  * any moment, by any thread, without a call of the rank that they are of;
  * numbers that change meanwhile may not fit together. PST_COUNTERS prints
- * them at the end of a job.
+ * them at the end of a job. What a thread counts while 256 others of its rank
+ * live, other ranks see when it or the job has ended.
  */
 struct pst_counter {
 	const char *name;  /* such as "sent_request_short" */

@@ -1,30 +1,181 @@
 /*
- * Blocks of shared memory, in which threads count and say what they do (runtime/shared.h).  In SEQ and
- * PARSYNC a process has one.  In PAR each thread that calls takes one and gives it back, with its
- * counts, when it ends; the next owner goes on counting there, so sums stay whole.
+ * Blocks, in which threads count and say what they do (runtime/shared.h).  In SEQ and PARSYNC a process
+ * has one.  In PAR each thread that calls takes one and gives it back, with its counts, when it ends;
+ * the next owner goes on counting there, so sums stay whole.
+ *
+ * While all are taken, a thread gets a private one, which others do not see: what it counted is added to
+ * the process's last block when it ends, or when the process does.
  */
 #include "runtime/psi.h"
 
+#include "runtime/util/spinlock.h"
+
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-_Static_assert(PSI_BLOCKS <= 32, "taken has a bit for each");
+enum { WORD_BITS = 64, WORDS = PSI_BLOCKS / WORD_BITS };
+
+_Static_assert(PSI_BLOCKS % WORD_BITS == 0, "taken has a bit for each");
 
 __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
 
-static _Atomic uint32_t taken;          /* bit b: block b has an owner */
+static _Atomic uint64_t taken[WORDS];   /* bit b: that block has an owner */
+static _Atomic uint32_t *blocks_in_use; /* of this rank, for readers */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+struct private_block {
+	struct psi_block block;         /* first, so that either's address is the other's */
+	struct private_block *next;
+};
+
+/* The list, and the last block's counts while processes share it. */
+static struct psi_spinlock private_lock;
+static struct private_block *privates;
+static bool closed;
+
+/* -- shared ones ----------------------------------------------------------------------------- */
+
+/* Of a word, a bit that was free; WORD_BITS: there is none. */
+static uint32_t
+take_bit(_Atomic uint64_t *word)
+{
+	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (~seen) {
+		const uint32_t bit = (uint32_t)__builtin_ctzll(~seen);
+
+		if (atomic_compare_exchange_weak_explicit(word, &seen, seen | (uint64_t)1 << bit,
+		                                          memory_order_acquire, /* C2 */
+		                                          memory_order_relaxed))
+			return bit;
+	}
+	return WORD_BITS;
+}
+
+/* Readers look at so many. */
+static void
+say_in_use(uint32_t count)
+{
+	uint32_t before;
+
+	if (!blocks_in_use)
+		return;
+	before = atomic_load_explicit(blocks_in_use, memory_order_relaxed);
+	while (before < count &&
+	       !atomic_compare_exchange_weak_explicit(blocks_in_use, &before, count,
+	                                              memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* NULL if all are taken. */
+static struct psi_block *
+take_shared(void)
+{
+	for (uint32_t word = 0; word < WORDS; word++) {
+		const uint32_t bit = take_bit(&taken[word]), number = word * WORD_BITS + bit;
+
+		if (bit == WORD_BITS)
+			continue;
+		say_in_use(number + 1);
+		return &psi.blocks[number];
+	}
+	return NULL;
+}
+
+/* -- private ones ---------------------------------------------------------------------------- */
+
+static struct psi_block *
+take_private(void)
+{
+	struct private_block *own = aligned_alloc(_Alignof(struct private_block), sizeof *own);
+
+	if (!own)
+		psi_fatal("no memory for the counts of a thread");
+	memset(own, 0, sizeof *own);
+	say_in_use(PSI_BLOCKS + 1);
+	psi_spinlock_lock(&private_lock);
+	own->next = privates;
+	privates = own;
+	psi_spinlock_unlock(&private_lock);
+	return &own->block;
+}
+
+static void
+join(uint64_t *sum, const uint64_t *count)
+{
+	for (unsigned i = 0; i < PSI_COUNTERS; i++) {
+		const uint64_t more = __atomic_load_n(&count[i], __ATOMIC_RELAXED);
+
+		__atomic_store_n(&sum[i], psi_counter_join((enum psi_counter)i, sum[i], more),
+		                 __ATOMIC_RELAXED);
+	}
+}
+
+static void
+give_back_private(struct psi_block *block)
+{
+	struct private_block **at = &privates, *own;
+
+	psi_spinlock_lock(&private_lock);
+	if (closed) {
+		psi_spinlock_unlock(&private_lock);
+		return;
+	}
+	while (&(*at)->block != block)
+		at = &(*at)->next;
+	own = *at;
+	*at = own->next;
+	join(psi.blocks[PSI_BLOCKS].count, block->count);
+	psi_spinlock_unlock(&private_lock);
+	free(own);
+}
+
+static void
+join_all(uint64_t *counts)
+{
+	for (const struct private_block *own = privates; own; own = own->next)
+		join(counts, own->block.count);
+}
+
+void
+psi_blocks_join_private(uint64_t *counts)
+{
+	psi_spinlock_lock(&private_lock);
+	join_all(counts);
+	psi_spinlock_unlock(&private_lock);
+}
+
+/* Perhaps in a signal handler: what another thread holds is left alone. */
+void
+psi_blocks_close(void)
+{
+	if (!psi.threaded || !psi_spinlock_try(&private_lock))
+		return;
+	if (!closed)
+		join_all(psi.blocks[PSI_BLOCKS].count);
+	closed = true;
+	psi_spinlock_unlock(&private_lock);
+}
+
+/* -- either ---------------------------------------------------------------------------------- */
+
 /* A library that is called by a later destructor takes a block again, and this is called again. */
-/* Pairs: C1 (give_back) -> C2 (psi_block_take)   the counts go to the next owner */
+/* Pairs: C1 (give_back) -> C2 (take_bit)   the counts go to the next owner */
 static void
 give_back(void *block)
 {
-	const uint32_t number = (uint32_t)((struct psi_block *)block - psi.blocks);
+	const uintptr_t offset = (uintptr_t)block - (uintptr_t)psi.blocks;
+	const uint32_t number = (uint32_t)(offset / sizeof(struct psi_block));
 
 	psi_counts_self = NULL;
-	atomic_fetch_and_explicit(&taken, ~((uint32_t)1 << number), memory_order_release); /* C1 */
+	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
+		give_back_private(block);
+	else
+		atomic_fetch_and_explicit(&taken[number / WORD_BITS],
+		                          ~((uint64_t)1 << number % WORD_BITS),
+		                          memory_order_release); /* C1 */
 }
 
 static void
@@ -37,23 +188,22 @@ make_key(void)
 void
 psi_block_take(void)
 {
-	uint32_t seen = atomic_load_explicit(&taken, memory_order_relaxed), number;
+	struct psi_block *block = take_shared();
 
-	do {
-		number = (uint32_t)__builtin_ctz(~seen | (uint32_t)1 << (PSI_BLOCKS - 1));
-	} while (!atomic_compare_exchange_weak_explicit(&taken, &seen, seen | (uint32_t)1 << number,
-	                                                memory_order_acquire, /* C2 */
-	                                                memory_order_relaxed));
-	psi_counts_self = psi.blocks[number].count;
+	if (!block)
+		block = take_private();
+	psi_counts_self = block->count;
 	pthread_once(&end_once, make_key);
-	pthread_setspecific(end_key, &psi.blocks[number]);
+	pthread_setspecific(end_key, block);
 }
 
 void
 psi_blocks_open(struct psi_rank_shared *mine)
 {
+	blocks_in_use = &mine->blocks;
 	psi.blocks = mine->block;
 	psi.block = psi.threaded ? NULL : &psi.blocks[0];
+	say_in_use(1);
 	if (psi.threaded)
 		psi_block_take();
 }

@@ -54,7 +54,7 @@ struct psi_conduit_job {
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs on this host */
 	/* [PSI_COUNTERS], of this process; the conduit adds to those of the groups `queue' and
-	 * `wake', from any thread. */
+	 * `wake'.  NULL where each thread has its own: the service of that name tells. */
 	uint64_t *counts;
 };
 
@@ -117,6 +117,8 @@ struct psi_services {
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective, at
 	 * open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);
+	/* The calling thread's counts, where the job has none for all; for one operation. */
+	uint64_t *(*counts)(void);
 };
 
 /* What a conduit can do and what it costs, filled in at open; upper layers choose by arithmetic on

@@ -175,6 +175,12 @@ setting_text(const char *name)
 	return row ? psi_setting_value(row, NULL) : NULL;
 }
 
+static uint64_t *
+own_counts(void)
+{
+	return psi_block()->count;
+}
+
 static uint32_t
 agree_least(uint32_t value)
 {
@@ -199,6 +205,7 @@ static const struct psi_services services = {
 	.copy = psi_copy,
 	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
+	.counts = own_counts,
 };
 
 /* -- open ------------------------------------------------------------------------------------ */
@@ -261,7 +268,7 @@ describe_job(void)
 		.place = psi.boot.rank, .places = psi.boot.size,
 		.host_places = next[psi.boot.host_index], .host_index = host_index,
 		.local = local, .threaded = psi.threaded, .crowded = psi.crowded,
-		.counts = psi.blocks[0].count,
+		.counts = psi.block ? psi.block->count : NULL,
 	};
 	free(next);
 }

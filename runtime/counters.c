@@ -27,18 +27,27 @@ psi_counter_join(enum psi_counter which, uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static void
+add_block(const uint64_t *counts, uint64_t *values, unsigned room)
+{
+	for (unsigned i = 0; i < room && i < PSI_COUNTERS; i++)
+		values[i] = psi_counter_join((enum psi_counter)i, values[i],
+		                             __atomic_load_n(&counts[i], __ATOMIC_RELAXED));
+}
+
 static unsigned
 add_rank(uint32_t rank, uint64_t *values, unsigned room)
 {
-	const struct psi_block *block = psi_shared_rank(psi.shared, psi.boot.size, rank)->block;
-	unsigned i;
+	const struct psi_rank_shared *shared = psi_shared_rank(psi.shared, psi.boot.size, rank);
+	uint64_t unseen[PSI_COUNTERS] = { 0 };
 
-	for (i = 0; i < room && i < PSI_COUNTERS; i++)
-		for (unsigned b = 0; b < PSI_BLOCKS; b++)
-			values[i] = psi_counter_join((enum psi_counter)i, values[i],
-			                             __atomic_load_n(&block[b].count[i],
-			                                             __ATOMIC_RELAXED));
-	return i;
+	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
+		add_block(shared->block[b].count, values, room);
+	if (rank == psi.boot.rank) {
+		psi_blocks_join_private(unseen);
+		add_block(unseen, values, room);
+	}
+	return room < PSI_COUNTERS ? room : PSI_COUNTERS;
 }
 
 static bool

@@ -3,8 +3,8 @@
  *
  * Counts stand in blocks of shared memory (runtime/shared.h), one per thread in PAR and one per process
  * otherwise, and are written by their owner alone with plain additions, so they are exact.  Those of
- * the groups `queue' and `wake' are the conduit's: one block per process, so threads that send at the
- * same time may lose one.  Anybody who maps the blocks may read them at any moment.
+ * the groups `queue' and `wake' are the conduit's.  Anybody who maps the blocks may read them at any
+ * moment.
  */
 #ifndef PSI_COUNTERS_H
 #define PSI_COUNTERS_H

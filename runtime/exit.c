@@ -55,6 +55,7 @@ gasnet_exit(int exitcode)
 	psi_need_init("gasnet_exit");
 	if (!first_to_leave())
 		pboot_leave(exitcode);
+	psi_blocks_close();
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);
@@ -73,8 +74,10 @@ on_plain_exit(int status, void *unused)
 		return;
 	if (!psi.open)
 		pboot_note_cause("", true);     /* init refused, and has said why */
-	if (first_to_leave())
+	if (first_to_leave()) {
+		psi_blocks_close();
 		psi_report_alone_ended();
+	}
 	if (!psi.open || psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
 		pboot_note_exit(status);
 	else

@@ -34,9 +34,11 @@ static _Thread_local struct {
 static uint64_t
 messages_arrived(void)
 {
+	const unsigned blocks = psi_blocks_in_use(psi_shared_rank(psi.shared, psi.boot.size,
+	                                                          psi.boot.rank));
 	uint64_t sum = 0;
 
-	for (unsigned b = 0; b < (psi.block ? 1 : PSI_BLOCKS); b++)
+	for (unsigned b = 0; b < blocks; b++)
 		for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
 			sum += __atomic_load_n(&psi.blocks[b].count[i], __ATOMIC_RELAXED);
 	return sum;

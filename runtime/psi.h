@@ -98,7 +98,7 @@ struct psi_job {
 	struct psi_attributes attributes;
 	struct psi_conduit_job conduit_job;
 	struct psi_host_shared *shared;
-	struct psi_block *blocks;       /* [PSI_BLOCKS], of this process; before init, one */
+	struct psi_block *blocks;       /* of this process; before init, one */
 	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
 	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [size]; changed by attach and publish */
@@ -145,6 +145,10 @@ PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exe
 void psi_blocks_open(struct psi_rank_shared *mine);
 /* Gives the calling thread a block, in PAR; it goes back when the thread ends. */
 void psi_block_take(void);
+/* Adds what threads count that others do not see, since there are more of them than blocks. */
+void psi_blocks_join_private(uint64_t *counts);
+/* The process ends: others see that too. */
+void psi_blocks_close(void);
 
 /* The calling thread's block. */
 static inline struct psi_block *

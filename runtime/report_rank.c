@@ -17,12 +17,12 @@ shared_of(const struct psi_report *report, uint32_t rank)
 uint64_t
 psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which)
 {
-	const struct psi_block *block = shared_of(report, rank)->block;
+	const struct psi_rank_shared *shared = shared_of(report, rank);
 	uint64_t sum = 0;
 
-	for (unsigned b = 0; b < PSI_BLOCKS; b++)
-		sum = psi_counter_join(which, sum,
-		                       __atomic_load_n(&block[b].count[which], __ATOMIC_RELAXED));
+	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
+		sum = psi_counter_join(which, sum, __atomic_load_n(&shared->block[b].count[which],
+		                                                   __ATOMIC_RELAXED));
 	return sum;
 }
 
@@ -250,7 +250,7 @@ psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_repor
 	} else if (!shared || atomic_load_explicit(&shared->joined, memory_order_relaxed) < 2) {
 		tell_plainly(entries, rank, prefix, "in init");
 	} else {
-		for (unsigned b = 0; b < PSI_BLOCKS; b++)
+		for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
 			any |= tell_block(report, &shared->block[b], prefix, entries, rank);
 		if (!any)
 			tell_plainly(entries, rank, prefix,

@@ -15,9 +15,9 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 2,
-	/* Blocks per rank.  Threads beyond these share the last one, and lose counts there. */
-	PSI_BLOCKS = 16,
+	PSI_SHARED_ABI = 3,
+	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
+	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
 	PSI_SHARED_CPUS = 64,
 };
@@ -67,11 +67,27 @@ struct psi_block {
 	_Atomic uint64_t watched;
 };
 
-/* Of one rank.  joined: 1 once its init has come so far, 2 when init is done. */
+/*
+ * Of one rank.
+ *
+ * joined  1 once its init has come so far, 2 when init is done
+ * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
+ *         threads counted that came when all others were taken.
+ */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
-	struct psi_block block[PSI_BLOCKS];
+	_Atomic uint32_t blocks;
+	struct psi_block block[PSI_BLOCKS + 1];
 };
+
+/* How many to look at. */
+static inline unsigned
+psi_blocks_in_use(const struct psi_rank_shared *rank)
+{
+	const uint32_t count = atomic_load_explicit(&rank->blocks, memory_order_relaxed);
+
+	return count <= PSI_BLOCKS + 1 ? count : PSI_BLOCKS + 1;
+}
 
 struct psi_host_shared {
 	/* Written by rank 0 during init; magic last. */

@@ -38,9 +38,12 @@ psi_handlers_watch(struct psi_host_shared *shared, uint32_t size, uint64_t now_n
 	                                             now_ns + watch_every_ns, memory_order_relaxed,
 	                                             memory_order_relaxed))
 		return;
-	for (uint32_t rank = 0; rank < size; rank++)
-		for (unsigned b = 0; b < PSI_BLOCKS; b++)
-			watch(&psi_shared_rank(shared, size, rank)->block[b], now_ns);
+	for (uint32_t rank = 0; rank < size; rank++) {
+		struct psi_rank_shared *its = psi_shared_rank(shared, size, rank);
+
+		for (unsigned b = 0; b < psi_blocks_in_use(its); b++)
+			watch(&its->block[b], now_ns);
+	}
 }
 
 uint64_t

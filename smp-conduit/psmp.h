@@ -33,13 +33,13 @@ struct psi_port {
 	uint32_t cursor[PSI_NETWORKS];
 	uint32_t idle_polls[PSI_NETWORKS];
 	struct psi_spinlock poll_lock[PSI_NETWORKS];
-	uint64_t *counts;                       /* the job's */
+	uint64_t *counts;                       /* the job's, or NULL */
 };
 
 static inline void
 psmp_count(struct psi_port *port, enum psi_counter which)
 {
-	psi_count(port->counts, which);
+	psi_count(port->counts ? port->counts : port->conduit->services->counts(), which);
 }
 
 static inline struct psmp_shared *

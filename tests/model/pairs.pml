@@ -13,7 +13,7 @@
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
  *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
- *   C1, C2       give_back, psi_block_take in runtime/block.c: counts, from one owner to the next
+ *   C1, C2       give_back, take_bit in runtime/block.c: counts, from one owner to the next
  *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
  *                operation moved, to who finds that none is left
  */

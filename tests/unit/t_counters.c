@@ -42,8 +42,10 @@ set_up(void)
 	shared->abi = PSI_SHARED_ABI;
 	shared->size = RANKS;
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
-		struct psi_block *block = psi_shared_rank(shared, RANKS, rank)->block;
+		struct psi_rank_shared *its = psi_shared_rank(shared, RANKS, rank);
+		struct psi_block *block = its->block;
 
+		its->blocks = 2;
 		for (unsigned i = 0; i < PSI_COUNTERS; i++) {
 			block[0].count[i] = 100 * rank;
 			block[1].count[i] = i;
