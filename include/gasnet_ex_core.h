@@ -104,6 +104,12 @@ PSI_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 PSI_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
 PSI_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
 						   gex_Flags_t flags);
+PSI_API size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key,
+			    void *scratch_addr, size_t scratch_size, gex_Flags_t flags);
+PSI_API size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+			     gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
+			     size_t scratch_size, gex_Flags_t flags);
+PSI_API int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
 
 PSI_INLINE gex_TM_t
 gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index)

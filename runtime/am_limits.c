@@ -6,16 +6,19 @@
 
 #include "runtime/rules.h"
 
-/* The flags are those of the later call; which buffer they mean can be said in one way only. */
-static void
+/* The flags are those of the later call; which buffer they mean can be said in one way only.  Returns
+ * the place that is asked about, or PSI_NO_PEER for all. */
+static uint32_t
 check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int numargs,
             const char *call)
 {
 	const gex_Flags_t both = GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
 
+	struct psi_target target;
+
 	psi_need_init(call);
 	psi_rule_team(tm, call);
-	(void)psi_target_of(tm, other_rank == GEX_RANK_INVALID ? 0 : other_rank, call);
+	target = psi_target_of(tm, other_rank == GEX_RANK_INVALID ? 0 : other_rank, call);
 	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
 	if ((flags & both) == both)
 		psi_fatal("%s: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that fits the "
@@ -23,6 +26,7 @@ check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int 
 	if (numargs > PSI_MAX_ARGS)
 		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, numargs,
 		          PSI_MAX_ARGS);
+	return other_rank == GEX_RANK_INVALID ? PSI_NO_PEER : target.place;
 }
 
 static void
@@ -33,16 +37,16 @@ check_lc(const gex_Event_t *lc_opt, const char *call)
 		          "gets", call);
 }
 
-/* A conduit may have less room behind many arguments; asked of all for GEX_RANK_INVALID. */
+/* A conduit may have less room behind many arguments. */
 static size_t
-max_medium(gex_Rank_t other_rank, enum psi_network network, unsigned int numargs)
+max_medium(uint32_t asked, enum psi_network network, unsigned int numargs)
 {
 	size_t least = psi.attributes.max_medium_bytes;
 
 	for (uint32_t place = 0; place < psi.boot.size; place++) {
 		size_t here;
 
-		if (other_rank != GEX_RANK_INVALID && place != other_rank)
+		if (asked != PSI_NO_PEER && place != asked)
 			continue;
 		here = psi.ops->am_max_medium(psi.ep->port, place, network, numargs);
 		least = here < least ? here : least;
@@ -55,17 +59,18 @@ gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *l
                         gex_Flags_t flags, unsigned int numargs)
 {
 	(void)lc_opt;
-	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestMedium");
-	return max_medium(other_rank, PSI_REQUESTS, numargs);
+	return max_medium(check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestMedium"),
+	                  PSI_REQUESTS, numargs);
 }
 
 size_t
 gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                       gex_Flags_t flags, unsigned int numargs)
 {
-	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyMedium");
+	const uint32_t asked = check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyMedium");
+
 	check_lc(lc_opt, "gex_AM_MaxReplyMedium");
-	return max_medium(other_rank, PSI_REPLIES, numargs);
+	return max_medium(asked, PSI_REPLIES, numargs);
 }
 
 size_t
@@ -73,7 +78,7 @@ gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_
                       gex_Flags_t flags, unsigned int numargs)
 {
 	(void)lc_opt;
-	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestLong");
+	(void)check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestLong");
 	return psi.attributes.max_long_bytes;
 }
 
@@ -81,7 +86,7 @@ size_t
 gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                     gex_Flags_t flags, unsigned int numargs)
 {
-	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyLong");
+	(void)check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyLong");
 	check_lc(lc_opt, "gex_AM_MaxReplyLong");
 	return psi.attributes.max_long_bytes;
 }

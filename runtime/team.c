@@ -110,11 +110,11 @@ leave_group(struct psi_group *group)
 }
 
 void
-psi_team_remove(gex_TM_t tm)
+psi_team_remove(gex_TM_t tm, const char *call)
 {
 	struct psi_group *group = tm->group;
 
-	psi_team_gather_close(tm);
+	psi_team_gather_close(tm, call);
 	tm->group = NULL;
 	tm->places = NULL;
 	tm->size = 0;

@@ -97,7 +97,7 @@ gex_TM_t psi_team_find(uint64_t id, gex_EP_t ep);
 /* From now on messages may name it; before anybody knows its id. */
 void psi_team_add(gex_TM_t tm);
 /* Its end: the member is given back, and where rules are looked for kept aside. */
-void psi_team_remove(gex_TM_t tm);
+void psi_team_remove(gex_TM_t tm, const char *call);
 /* Is it a team of this process, or was it?  Reads nothing through the pointer. */
 bool psi_team_is_known(gex_TM_t tm);
 bool psi_team_was_destroyed(gex_TM_t tm);
@@ -121,7 +121,7 @@ psi_team_let_go(gex_TM_t tm)
 /* -- exchange (team_gather.c) ---------------------------------------------------------------- */
 
 void psi_team_gather_open(gex_EP_t ep);
-void psi_team_gather_close(gex_TM_t tm);
+void psi_team_gather_close(gex_TM_t tm, const char *call);
 
 /*
  * All members give `bytes' bytes, the same number each; out, [tm->size] blocks, gets them by rank.

@@ -192,8 +192,12 @@ psi_team_gather_open(gex_EP_t ep)
 }
 
 void
-psi_team_gather_close(gex_TM_t tm)
+psi_team_gather_close(gex_TM_t tm, const char *call)
 {
-	for (unsigned parity = 0; parity < 2; parity++)
+	for (unsigned parity = 0; parity < 2; parity++) {
+		if (tm->gathers[parity].number)
+			psi_fatal("%s: another member is in a collective call over the team; let all members "
+			          "finish such calls before", call);
 		free(tm->gathers[parity].blocks);
+	}
 }

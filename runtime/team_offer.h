@@ -1,0 +1,53 @@
+/*
+ * What the members of a parent tell each other when teams are made of it, and what follows from that
+ * (team_create.c).
+ */
+#ifndef PSI_TEAM_OFFER_H
+#define PSI_TEAM_OFFER_H
+
+#include "runtime/psi.h"
+
+enum psi_offer_kind { PSI_OFFER_SPLIT, PSI_OFFER_CREATE };
+
+/* From one member of the parent. */
+struct psi_offer {
+	uint32_t kind;
+	uint32_t joins;                 /* 0: no team */
+	int32_t color, key;             /* of a split */
+	gex_EP_Location_t first;        /* of a created one: its rank 0, */
+	uint64_t list;                  /* psi_group_digest */
+	uint32_t members_here;          /* and how many are the caller's */
+	gex_Flags_t flags;
+	uint64_t scratch_bytes;
+	uint64_t id;                    /* for the new team whose rank 0 is the caller's */
+};
+
+/* A member of a split's new team. */
+struct psi_chosen {
+	int32_t key;
+	gex_Rank_t rank;                /* in the parent */
+};
+
+/* Zeroed; ends the job if there is none. */
+void *psi_team_memory(size_t count, size_t bytes);
+
+/* Tells all members of the parent, with an id of this process's; returns what all told, by rank. */
+struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *call);
+/* With checks: do two members of one new team agree on its scratch? */
+void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, const char *call);
+/* Of a created team: did all its processes tell of the same list?  Returns its id. */
+uint64_t psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
+                           const struct psi_group *group, const char *call);
+
+/* By key, those of one key by rank. */
+void psi_chosen_sort(struct psi_chosen *chosen, size_t count);
+
+/* With room for so many members; the caller fills the locations, then finishes it. */
+struct psi_group *psi_group_new(gex_Rank_t size);
+void psi_group_finish(struct psi_group *group, const char *call);
+/* Members that are endpoints of this process. */
+gex_Rank_t psi_group_here(const struct psi_group *group);
+/* Of the locations in their order; different lists have different ones, but by accident. */
+uint64_t psi_group_digest(const struct psi_group *group);
+
+#endif
