@@ -201,21 +201,14 @@ psi_reference_open(void)
 	pref_atomic_open();
 }
 
-/* -- gex_Coll_BarrierNB ---------------------------------------------------------------------- */
+/* -- the unnamed barrier ----------------------------------------------------------------------- */
 
 gex_Event_t
-gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
+psi_barrier_start(void)
 {
 	struct sequence *seq = &sequences[PLAIN];
-	uint64_t phase;
+	const uint64_t phase = start(seq, (struct names){ .named = false });
 
-	psi_need_init("gex_Coll_BarrierNB");
-	psi_rule_call("gex_Coll_BarrierNB");
-	psi_check_flags(flags, 0, "gex_Coll_BarrierNB");
-	if (tm != psi.tm)
-		psi_fatal("gex_Coll_BarrierNB: %p is not a team; pass the one that gex_Client_Init wrote",
-		          (void *)tm);
-	phase = start(seq, (struct names){ .named = false });
 	if (finished(seq) >= phase)
 		return GEX_EVENT_INVALID;
 	return psi_event_new(phase_done, seq, phase, PSI_FOR_BARRIER);

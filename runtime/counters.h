@@ -53,6 +53,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(BARRIERS, "barriers", "phases", "barrier", PSI_SUM, "phases of gex_Coll_BarrierNB entered") \
 	X(BARRIERS_NAMED, "barriers_named", "phases", "barrier", PSI_SUM,                         \
 	  "phases of gasnet_barrier_notify entered")                                              \
+	X(COLLECTIVES, "collectives", "calls", "coll", PSI_SUM,                                   \
+	  "collectives started, but for barriers of the job")                                     \
 	X(LONG_WAITS, "long_waits", "waits", "wait", PSI_SUM, "waits that slept more than once")         \
 	X(WAITED_NS, "waited_ns", "ns", "wait", PSI_SUM, "time of these waits")                   \
 	X(LONGEST_WAIT_NS, "longest_wait_ns", "ns", "wait", PSI_MOST, "the longest of them")      \

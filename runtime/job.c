@@ -264,6 +264,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi_reference_open();
 	psi_ref_register(psi.ep);
 	psi_ref_open();
+	psi_collectives_register(psi.ep);
+	psi_collectives_open();
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

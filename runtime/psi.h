@@ -32,6 +32,8 @@ enum psi_internal_handler {
 	PSI_HANDLER_GET,
 	PSI_HANDLER_GOT,
 	PSI_HANDLER_FILL,
+	PSI_HANDLER_COLL_NOTE,
+	PSI_HANDLER_COLL_DATA,
 };
 
 struct gex_Client_s {
@@ -303,8 +305,13 @@ void psi_conduit_open(gex_EP_t ep);
 const struct psi_conduit_ops *psi_conduit_named(const char *name);
 /* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
 size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
-/* The collectives of the reference; defined in extended-ref. */
+/* The barriers of the reference; defined in extended-ref. */
 void psi_reference_open(void);
+/* The next phase of the unnamed barrier of the primordial team. */
+gex_Event_t psi_barrier_start(void);
+/* The engine of coll/, and its handlers, of each endpoint that takes messages. */
+void psi_collectives_open(void);
+void psi_collectives_register(gex_EP_t ep);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
 /* PST_CHECK, or what the library was built for. */

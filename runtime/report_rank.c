@@ -135,6 +135,9 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 	case PSI_FOR_TEAM:
 		psi_text_add(text, "in %s, waiting for rank %u to take part", note->where, note->peer);
 		break;
+	case PSI_FOR_COLLECTIVE:
+		psi_text_add(text, "in %s, for a collective over a team", note->where);
+		break;
 	case PSI_FOR_EVENTS:
 		psi_text_add(text, "in %s", note->where);
 		break;

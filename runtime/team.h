@@ -51,6 +51,7 @@ struct gex_TM_s {
 	struct psi_group *group;        /* NULL: the identity */
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
+	uint32_t collectives;           /* that this member has called; under the lock of coll/ */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */

@@ -4,6 +4,7 @@
  */
 #include <gasnet.h>
 #include <gasnet_ratomic.h>
+#include <gasnet_coll.h>
 
 #include "tests/lib/pt_misuse.h"
 
@@ -27,6 +28,27 @@ static void get(void) { (void)gex_RMA_GetBlocking(pt.tm, &word, 0, pt.base, 8, 0
 static void put_val(void) { (void)gex_RMA_PutBlockingVal(pt.tm, 0, pt.base, 1, 8, 0); }
 static void get_val(void) { word = gex_RMA_GetBlockingVal(pt.tm, 0, pt.base, 8, 0); }
 static void barrier_nb(void) { event = gex_Coll_BarrierNB(pt.tm, 0); }
+static void broadcast(void) { event = gex_Coll_BroadcastNB(pt.tm, 0, &word, &word, 8, 0); }
+
+static void
+to_one(void)
+{
+	event = gex_Coll_ReduceToOneNB(pt.tm, 0, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+to_all(void)
+{
+	event = gex_Coll_ReduceToAllNB(pt.tm, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+scatter(void)
+{
+	gasnet_coll_scatter(GASNET_TEAM_ALL, &word, 0, &word, 8,
+	                    GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
+}
+
 static void notify(void) { gasnet_barrier_notify(0, 0); }
 static void wait_named(void) { (void)gasnet_barrier_wait(0, 0); }
 static void try_named(void) { (void)gasnet_barrier_try(0, 0); }
@@ -98,6 +120,10 @@ static const struct { const char *name; void (*call)(void); } calls[] = {
 	{ "gex_VIS_StridedPutNBI", strided },
 	{ "gex_VIS_SetPeerCompletionHandler", peer_handler },
 	{ "gex_Coll_BarrierNB", barrier_nb },
+	{ "gex_Coll_BroadcastNB", broadcast },
+	{ "gex_Coll_ReduceToOneNB", to_one },
+	{ "gex_Coll_ReduceToAllNB", to_all },
+	{ "gasnet_coll_scatter", scatter },
 	{ "gasnet_barrier_notify", notify },
 	{ "gasnet_barrier_wait", wait_named },
 	{ "gasnet_barrier_try", try_named },

@@ -266,7 +266,7 @@ static const struct pt_misuse cases[] = {
 	{ "pair_rank", PT_ALWAYS, 1, pair_rank, "a pair of endpoints where a team is wanted",
 	  "gex_TM_QueryRank: called with a pair of endpoints; pass a team", 0 },
 	{ "pair_barrier", PT_ALWAYS, 1, pair_barrier, "a barrier over a pair",
-	  "gex_Coll_BarrierNB: 0x* is not a team; pass the one that gex_Client_Init wrote", 0 },
+	  "gex_Coll_BarrierNB: called with a pair of endpoints; pass a team", 0 },
 	{ "translate_outside", PT_ALWAYS, 1, translate_outside, "a rank that is not in the team",
 	  "gex_TM_TranslateRankToJobrank: rank 1 does not exist, the team has 1; count from 0", 0 },
 	{ "destroy_none", PT_ALWAYS, 1, destroy_none, "no segment destroyed",

@@ -16,6 +16,9 @@
  *   C1, C2       give_back, take_bit in runtime/block.c: counts, from one owner to the next
  *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
  *                operation moved, to who finds that none is left
+ *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c: payload, to who finds all bytes counted
+ *   X3, X4       pcoll_stir, run in coll/pcoll_engine.c: either a step sees a change, or there is another
+ *   X5, X6       retire, is_finished, there: what a collective wrote, to who synchronises it
  */
 #define PROCS	3
 #define WORDS	4
@@ -36,7 +39,13 @@
 	S(C1, RMW, REL) \
 	S(C2, RMW, ACQ) \
 	S(O1, RMW, REL) \
-	S(O2, LOAD, ACQ)
+	S(O2, LOAD, ACQ) \
+	S(X1, RMW, REL) \
+	S(X2, LOAD, ACQ) \
+	S(X3, STORE, REL) \
+	S(X4, RMW, ACQ) \
+	S(X5, STORE, REL) \
+	S(X6, LOAD, ACQ)
 
 #define DATA	0	/* of each rank; of each step */
 #define FLAG	2	/* of each step; ARRIVED and TURN of the barrier */
@@ -148,22 +157,22 @@ proctype owner(byte me)
 	modify(me, FLAG, C1, value, 0)
 }
 
-/* Two parts are counted down, here up. */
-proctype part(byte me)
+/* Two parts are counted down, here up; or bytes. */
+proctype part(byte me; byte order)
 {
 	byte value;
 
 	store(me, DATA + me, 1, RLX);
-	modify(me, FLAG, O1, value, value + 1)
+	modify(me, FLAG, order, value, value + 1)
 }
 
-proctype syncer()
+proctype syncer(byte order)
 {
 	byte value;
 
 	do
 	:: mem[FLAG] == 2 ->
-		load(2, FLAG, O2, value);
+		load(2, FLAG, order, value);
 		if
 		:: value == 2 -> break
 		:: else
@@ -171,6 +180,27 @@ proctype syncer()
 	od;
 	read_data(2, DATA, 1);
 	read_data(2, DATA + 1, 1)
+}
+
+/* A change, and its sign; each step takes the sign away first. */
+proctype stirrer()
+{
+	store(0, DATA, 1, RLX);
+	store(0, FLAG, 1, X3)
+}
+
+proctype stepper()
+{
+	byte sign, seen;
+
+	do
+	:: modify(1, FLAG, X4, sign, 0);
+		load(1, DATA, RLX, seen);
+		if
+		:: seen -> break
+		:: else -> mem[FLAG]
+		fi
+	od
 }
 
 init {
@@ -182,6 +212,9 @@ init {
 	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
 	:: atomic { run machine(); run note_writer(); run note_reader() }
 	:: atomic { run machine(); run owner(0); run owner(1) }
-	:: atomic { run machine(); run part(0); run part(1); run syncer() }
+	:: atomic { run machine(); run part(0, O1); run part(1, O1); run syncer(O2) }
+	:: atomic { run machine(); run part(0, X1); run part(1, X1); run syncer(X2) }
+	:: atomic { run machine(); run stirrer(); run stepper() }
+	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	fi
 }

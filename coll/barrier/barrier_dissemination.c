@@ -1,0 +1,31 @@
+/*
+ * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
+ * Cost: ceil(log2 n) messages after one another, as many sent by each member.
+ * Wins: the fewest rounds that messages to one member at a time allow.
+ */
+#include "coll/algorithms.h"
+
+static size_t
+scratch_bytes(const struct pcoll_call *call)
+{
+	(void)call;
+	return sizeof(struct pcoll_sync);
+}
+
+static void
+start(struct pcoll_op *op)
+{
+	(void)op;
+}
+
+static bool
+step(struct pcoll_op *op)
+{
+	return pcoll_sync_step(op, op->scratch, PCOLL_ENTER);
+}
+
+const struct pcoll_algorithm pcoll_barrier_dissemination = {
+	.operation = PCOLL_BARRIER, .name = "dissemination",
+	.summary = "each tells the one 2^r above it, in log2 n rounds",
+	.scratch_bytes = scratch_bytes, .start = start, .step = step,
+};

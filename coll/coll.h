@@ -1,0 +1,184 @@
+/*
+ * Collectives: one engine for all operations, over active messages.
+ *
+ * A call becomes an operation in flight (struct pcoll_op), which is advanced from its start and from
+ * every poll until this member has done its part.  Members know an operation by team and number: the
+ * k-th call on a team is number k everywhere.
+ *
+ * Two kinds of messages.  A *note* is a Short that names team, operation, both members and an index,
+ * and carries two words.  It may come before its receiver has called, and is then kept until it has.
+ * *Data* is sent only to a member that has asked for it by a note, which carries where it goes; so
+ * data never comes early, no payload is ever kept, and what is kept is bounded by what the peers have
+ * in flight.
+ *
+ * Locks.  engine_lock guards the list of operations, the notes and `busy'.  An operation is stepped by
+ * the one thread that made it busy, with no lock held, so that functions of clients may run there.
+ *
+ * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix)      payload before the count of its bytes
+ *         X3 (pcoll_stir) -> X4 (run)               what changed before the operation is stepped
+ *         X5 (retire) -> X6 (is_finished)           the results, and what peers wrote before
+ */
+#ifndef PCOLL_H
+#define PCOLL_H
+
+#include "runtime/psi.h"
+
+#include "gasnet_coll.h"
+
+enum pcoll_operation {
+	PCOLL_BARRIER, PCOLL_BROADCAST, PCOLL_REDUCE_TO_ONE, PCOLL_REDUCE_TO_ALL,
+	PCOLL_SCATTER, PCOLL_GATHER, PCOLL_GATHER_ALL, PCOLL_EXCHANGE,
+	PCOLL_OPERATIONS
+};
+
+struct pcoll_reduction {
+	size_t elem_bytes;
+	gex_Coll_ReduceFn_t combine;    /* of this member */
+	const void *cdata;
+	bool ordered;                   /* associative only */
+};
+
+/* What a member called; the addresses, combine and cdata are its own, the rest is everybody's. */
+struct pcoll_call {
+	enum pcoll_operation operation;
+	gex_TM_t tm;
+	gex_Rank_t root;
+	void *dst;
+	const void *src;
+	size_t len_bytes;               /* scatter and the like: of one block */
+	struct pcoll_reduction reduction;
+	bool in_all, out_all;           /* nothing moves before all called; done when all is moved */
+};
+
+/* What a note is for: the upper bits of its index. */
+enum pcoll_channel {
+	PCOLL_ENTER = 1 << 28, PCOLL_LEAVE = 2 << 28,
+	PCOLL_UP = 3 << 28, PCOLL_DOWN = 4 << 28, PCOLL_RESULT = 5 << 28, PCOLL_DIRECT = 6 << 28,
+};
+
+struct pcoll_note {
+	struct pcoll_note *next;
+	uint64_t team;                  /* its id */
+	uint32_t number, operation, index;
+	gex_Rank_t from, to;            /* in the team */
+	uint64_t words[2];
+};
+
+/* A barrier by dissemination inside an operation. */
+struct pcoll_sync {
+	uint32_t round;
+	bool sent;
+};
+
+struct pcoll_op;
+
+/*
+ * One way to do an operation.  start computes what the arguments determine, in op->scratch; step
+ * advances and returns true when this member's part is done, and is called again after every change.
+ */
+struct pcoll_algorithm {
+	enum pcoll_operation operation;
+	const char *name, *summary;
+	bool (*serves)(const struct pcoll_call *call);  /* NULL: all calls */
+	size_t (*scratch_bytes)(const struct pcoll_call *call);
+	void (*start)(struct pcoll_op *op);
+	bool (*step)(struct pcoll_op *op);
+};
+
+enum pcoll_stage { PCOLL_ENTERING, PCOLL_MOVING, PCOLL_LEAVING };
+
+/* Never given back to the system, so that an event may ask at any time. */
+struct pcoll_op {
+	struct pcoll_op *next, *before;         /* in flight; or free, next only */
+	struct pcoll_note *notes;               /* that nobody has taken */
+	bool busy;
+	_Atomic bool stirred;           /* something has changed since it was stepped */
+	_Atomic uint64_t finished;      /* the use of this memory that ended last */
+	/* The rest belongs to whoever has it busy; constant but for stage, blocked and syncs. */
+	uint64_t use;
+	struct pcoll_call call;
+	const struct pcoll_algorithm *algorithm;
+	uint64_t team;
+	uint32_t number;
+	enum pcoll_stage stage;
+	bool blocked;                   /* some message found no room: step it at every poll */
+	struct pcoll_sync enter, leave;
+	void *scratch;                  /* 64-aligned, zeroed; until the end */
+};
+
+/* -- the engine (pcoll_engine.c) --------------------------------------------------------------- */
+
+/* The event is GEX_EVENT_INVALID if the call is complete already. */
+gex_Event_t pcoll_start(const struct pcoll_call *call);
+
+void pcoll_lock(void);
+void pcoll_unlock(void);
+/* Under the lock; NULL if this member has not called yet. */
+struct pcoll_op *pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank);
+/* Any thread. */
+void pcoll_stir(struct pcoll_op *op);
+
+/* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
+
+void pcoll_notes_register(gex_EP_t ep);
+/* False if there is no room; then the operation is blocked. */
+bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0,
+                     uint64_t word1);
+/* Takes the note of that member and index, if it is there. */
+bool pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2]);
+/* Under the lock: those that came early become the operation's. */
+void pcoll_notes_claim(struct pcoll_op *op);
+/* Sends a message or asks for room; for notes and data. */
+bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what);
+
+/* -- transfers (pcoll_transfer.c) -------------------------------------------------------------- */
+
+/* In so many parts what comes in is watched, so that it can be sent on before all is here. */
+enum { PCOLL_SEGMENTS = 16 };
+
+/* What one peer sends to this member. */
+struct pcoll_in {
+	struct pcoll_op *op;
+	unsigned char *addr;
+	size_t len_bytes, segment_bytes;
+	gex_Rank_t from;
+	uint32_t index;
+	uint32_t full;                          /* segments known to be here */
+	_Atomic size_t got[PCOLL_SEGMENTS];     /* bytes, by segment; added to by handlers */
+};
+
+/* What this member sends to one peer. */
+struct pcoll_out {
+	const unsigned char *addr;
+	size_t len_bytes, sent_bytes;
+	gex_Rank_t to;
+	uint32_t index;
+	bool asked;
+	uint64_t cookie;                        /* the peer's struct pcoll_in */
+};
+
+void pcoll_transfers_register(gex_EP_t ep);
+/* Asks the peer for len_bytes, more than 0, to addr; false if there was no room to ask. */
+bool pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t index,
+                  void *addr, size_t len_bytes);
+/* So many bytes are here, from the first on. */
+size_t pcoll_in_prefix(struct pcoll_in *in);
+static inline bool pcoll_in_whole(struct pcoll_in *in) { return pcoll_in_prefix(in) == in->len_bytes; }
+
+/* Sends what may be sent of the first `ready' bytes; true when all of len_bytes has gone. */
+bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
+
+/* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
+
+const struct pcoll_algorithm *pcoll_choose(const struct pcoll_call *call);
+/* As clients call it. */
+const char *pcoll_operation_name(enum pcoll_operation operation);
+
+/* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */
+
+/* NULL if the type does not have the operation. */
+gex_Coll_ReduceFn_t pcoll_builtin(gex_DT_t dt, gex_OP_t op);
+/* 0 if it is no built-in type. */
+size_t pcoll_type_bytes(gex_DT_t dt);
+
+#endif

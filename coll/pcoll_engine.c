@@ -1,0 +1,251 @@
+/*
+ * Operations in flight: from the call to the event.  Lookups go over the list of all, newest first,
+ * which is short but for clients that let hundreds run at a time.
+ */
+#include "coll/coll.h"
+
+#include "coll/parts.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL_CHUNK = 16, SCRATCH_ALIGN = 64 };
+
+static struct {
+	struct psi_spinlock lock;
+	struct pcoll_op *newest, *oldest;       /* in flight: the newest's `before' is older */
+	struct pcoll_op *free;
+	_Atomic uint32_t in_flight;
+} engine;
+
+void
+pcoll_lock(void)
+{
+	psi_spinlock_lock(&engine.lock);
+}
+
+void
+pcoll_unlock(void)
+{
+	psi_spinlock_unlock(&engine.lock);
+}
+
+struct pcoll_op *
+pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank)
+{
+	for (struct pcoll_op *op = engine.newest; op; op = op->before)
+		if (op->number == number && op->team == team && op->call.tm->rank == rank)
+			return op;
+	return NULL;
+}
+
+void
+pcoll_stir(struct pcoll_op *op)
+{
+	atomic_store_explicit(&op->stirred, true, memory_order_release); /* X3 */
+}
+
+/* -- beginning and end, under the lock --------------------------------------------------------- */
+
+static struct pcoll_op *
+take_op(void)
+{
+	struct pcoll_op *op = engine.free;
+
+	if (!op) {
+		struct pcoll_op *chunk = calloc(POOL_CHUNK, sizeof *chunk);
+
+		if (!chunk)
+			psi_fatal("no memory for collectives in flight");
+		for (unsigned i = 0; i < POOL_CHUNK; i++) {
+			chunk[i].next = op;
+			op = &chunk[i];
+		}
+	}
+	engine.free = op->next;
+	return op;
+}
+
+static void
+enlist(struct pcoll_op *op)
+{
+	op->next = NULL;
+	op->before = engine.newest;
+	if (engine.newest)
+		engine.newest->next = op;
+	else
+		engine.oldest = op;
+	engine.newest = op;
+	atomic_fetch_add_explicit(&engine.in_flight, 1, memory_order_relaxed);
+}
+
+/* The event may be asked, and the memory taken again, from here on. */
+static void
+retire(struct pcoll_op *op)
+{
+	*(op->before ? &op->before->next : &engine.oldest) = op->next;
+	*(op->next ? &op->next->before : &engine.newest) = op->before;
+	atomic_fetch_sub_explicit(&engine.in_flight, 1, memory_order_relaxed);
+	psi_team_let_go(op->call.tm);
+	free(op->scratch);
+	op->scratch = NULL;
+	op->next = engine.free;
+	engine.free = op;
+	atomic_store_explicit(&op->finished, op->use, memory_order_release); /* X5 */
+}
+
+/* -- steps ------------------------------------------------------------------------------------- */
+
+static bool
+enter(struct pcoll_op *op)
+{
+	if (op->call.in_all && !pcoll_sync_step(op, &op->enter, PCOLL_ENTER))
+		return false;
+	op->algorithm->start(op);
+	op->stage = PCOLL_MOVING;
+	return true;
+}
+
+static bool
+move(struct pcoll_op *op)
+{
+	if (!op->algorithm->step(op))
+		return false;
+	op->stage = PCOLL_LEAVING;
+	return true;
+}
+
+static bool
+leave(struct pcoll_op *op)
+{
+	return !op->call.out_all || pcoll_sync_step(op, &op->leave, PCOLL_LEAVE);
+}
+
+static bool
+step(struct pcoll_op *op)
+{
+	op->blocked = false;
+	if (op->stage == PCOLL_ENTERING && !enter(op))
+		return false;
+	if (op->stage == PCOLL_MOVING && !move(op))
+		return false;
+	return leave(op);
+}
+
+/* Under the lock, which is free while the operation is stepped.  True if its end has come.  A change
+ * that comes meanwhile is seen here: its thread finds the operation busy and leaves it. */
+static bool
+run(struct pcoll_op *op)
+{
+	bool done;
+
+	op->busy = true;
+	do {
+		pcoll_unlock();
+		(void)atomic_exchange_explicit(&op->stirred, false, memory_order_acquire); /* X4 */
+		done = step(op);
+		pcoll_lock();
+	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
+	op->busy = false;
+	return done;
+}
+
+/* Called by every poll, so it costs a load when nothing is in flight. */
+static void
+advance(void)
+{
+	bool ended = false;
+
+	if (PSI_LIKELY(atomic_load_explicit(&engine.in_flight, memory_order_relaxed) == 0))
+		return;
+	pcoll_lock();
+	for (struct pcoll_op *op = engine.oldest, *next; op; op = next) {
+		bool done = false;
+
+		if (!op->busy && (op->blocked ||
+		                  atomic_load_explicit(&op->stirred, memory_order_relaxed)))
+			done = run(op);
+		next = op->next;
+		if (done)
+			retire(op);
+		ended = ended || done;
+	}
+	pcoll_unlock();
+	if (ended)
+		psi_wake_own();
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static bool
+is_finished(const void *object, uint64_t use)
+{
+	const struct pcoll_op *op = object;
+
+	return atomic_load_explicit(&op->finished, memory_order_acquire) >= use; /* X6 */
+}
+
+static void *
+make_scratch(size_t len_bytes)
+{
+	const size_t rounded = (len_bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+	void *scratch = len_bytes ? aligned_alloc(SCRATCH_ALIGN, rounded) : NULL;
+
+	if (len_bytes && !scratch)
+		psi_fatal("no memory for a collective, which takes %zu bytes", len_bytes);
+	return len_bytes ? memset(scratch, 0, rounded) : NULL;
+}
+
+static void
+fill(struct pcoll_op *op, const struct pcoll_call *call, const struct pcoll_algorithm *algorithm,
+     void *scratch)
+{
+	op->use++;
+	op->call = *call;
+	op->algorithm = algorithm;
+	psi_team_hold(call->tm);
+	op->team = call->tm->id;
+	op->number = call->tm->collectives++;
+	op->stage = PCOLL_ENTERING;
+	op->blocked = false;
+	op->enter = op->leave = (struct pcoll_sync){ .round = 0 };
+	op->scratch = scratch;
+}
+
+gex_Event_t
+pcoll_start(const struct pcoll_call *call)
+{
+	const struct pcoll_algorithm *algorithm = pcoll_choose(call);
+	void *scratch = make_scratch(algorithm->scratch_bytes(call));
+	struct pcoll_op *op;
+	uint64_t use;
+	bool done;
+
+	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
+	pcoll_lock();
+	op = take_op();
+	fill(op, call, algorithm, scratch);
+	use = op->use;
+	enlist(op);
+	pcoll_notes_claim(op);
+	done = run(op);
+	if (done)
+		retire(op);
+	pcoll_unlock();
+	return done ? GEX_EVENT_INVALID : psi_event_new(is_finished, op, use, PSI_FOR_COLLECTIVE);
+}
+
+void
+psi_collectives_register(gex_EP_t ep)
+{
+	pcoll_notes_register(ep);
+	pcoll_transfers_register(ep);
+}
+
+void
+psi_collectives_open(void)
+{
+	psi_progress_add(advance);
+}

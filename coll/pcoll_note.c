@@ -1,0 +1,163 @@
+/*
+ * Notes: Shorts by which members tell each other something about an operation.  One that comes before
+ * its receiver has called waits in `early'.
+ */
+#include "coll/coll.h"
+
+#include <stdlib.h>
+
+enum { POOL_CHUNK = 64, NOTE_ARGS = 11 };
+
+/* Under the engine's lock. */
+static struct pcoll_note *free_notes, *early;
+
+static struct pcoll_note *
+take_note(void)
+{
+	struct pcoll_note *note = free_notes;
+
+	if (!note) {
+		struct pcoll_note *chunk = calloc(POOL_CHUNK, sizeof *chunk);
+
+		if (!chunk)
+			psi_fatal("no memory for notes of collectives");
+		for (unsigned i = 0; i < POOL_CHUNK; i++) {
+			chunk[i].next = note;
+			note = &chunk[i];
+		}
+	}
+	free_notes = note->next;
+	return note;
+}
+
+static void
+push(struct pcoll_note **list, struct pcoll_note *note)
+{
+	note->next = *list;
+	*list = note;
+}
+
+/* The k-th call on a team is the same call everywhere. */
+static void
+attach(struct pcoll_op *op, struct pcoll_note *note)
+{
+	if (PSI_UNLIKELY(note->operation != op->call.operation))
+		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make "
+		          "the same calls in the same order", pcoll_operation_name(op->call.operation),
+		          note->number, note->operation < PCOLL_OPERATIONS ?
+		          pcoll_operation_name((enum pcoll_operation)note->operation) : "another",
+		          note->from);
+	push(&op->notes, note);
+}
+
+void
+pcoll_notes_claim(struct pcoll_op *op)
+{
+	struct pcoll_note **at = &early, *note;
+
+	while ((note = *at)) {
+		if (note->number == op->number && note->team == op->team &&
+		    note->to == op->call.tm->rank) {
+			*at = note->next;
+			attach(op, note);
+		} else {
+			at = &note->next;
+		}
+	}
+}
+
+bool
+pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2])
+{
+	struct pcoll_note **at, *note;
+
+	pcoll_lock();
+	for (at = &op->notes; (note = *at); at = &note->next)
+		if (note->from == from && note->index == index)
+			break;
+	if (note) {
+		*at = note->next;
+		words_out[0] = note->words[0];
+		words_out[1] = note->words[1];
+		push(&free_notes, note);
+	}
+	pcoll_unlock();
+	return note != NULL;
+}
+
+/* -- on the wire: team and words in halves -------------------------------------------- */
+
+#define HALVES(word) (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((word) >> 32)
+
+static uint64_t
+join(gex_AM_Arg_t low, gex_AM_Arg_t high)
+{
+	return (uint32_t)low | (uint64_t)(uint32_t)high << 32;
+}
+
+static void
+on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM_Arg_t number,
+        gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t index,
+        gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1, gex_AM_Arg_t high1)
+{
+	struct pcoll_note *note;
+	struct pcoll_op *op;
+
+	psi_count_internal(token);
+	pcoll_lock();
+	note = take_note();
+	*note = (struct pcoll_note){
+		.team = join(team_low, team_high), .number = (uint32_t)number,
+		.operation = (uint32_t)operation, .index = (uint32_t)index,
+		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to,
+		.words = { join(low0, high0), join(low1, high1) },
+	};
+	op = pcoll_find(note->team, note->number, note->to);
+	if (op) {
+		attach(op, note);
+		pcoll_stir(op);
+	} else {
+		push(&early, note);
+	}
+	pcoll_unlock();
+}
+
+bool
+pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what)
+{
+	const struct psi_target target = psi_target_of(op->call.tm, to, what);
+
+	am->peer = target.place;
+	am->network = PSI_REQUESTS;
+	if (psi_am_try(target.ep, am) == PSI_OK)
+		return true;
+	/* Without room the peer is asked to ring this process when there is some: no wait may be
+	 * under way. */
+	target.ep->ops->want(target.ep->port, target.place);
+	if (psi_am_try(target.ep, am) == PSI_OK)
+		return true;
+	op->blocked = true;
+	return false;
+}
+
+bool
+pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0, uint64_t word1)
+{
+	const gex_AM_Arg_t args[NOTE_ARGS] = {
+		HALVES(op->team), (gex_AM_Arg_t)op->number, (gex_AM_Arg_t)op->call.operation,
+		(gex_AM_Arg_t)op->call.tm->rank, (gex_AM_Arg_t)to, (gex_AM_Arg_t)index,
+		HALVES(word0), HALVES(word1),
+	};
+	struct psi_am am = {
+		.handler = PSI_HANDLER_COLL_NOTE, .category = PSI_SHORT, .nargs = NOTE_ARGS,
+		.args = args,
+	};
+
+	return pcoll_send(op, to, &am, pcoll_operation_name(op->call.operation));
+}
+
+void
+pcoll_notes_register(gex_EP_t ep)
+{
+	psi_handler_set_internal(ep, PSI_HANDLER_COLL_NOTE, (gex_AM_Fn_t)on_note);
+}

@@ -1,0 +1,43 @@
+/* Which algorithm does what: the first that serves the call. */
+#include "coll/algorithms.h"
+
+static const struct pcoll_algorithm *const algorithms[] = {
+	&pcoll_barrier_dissemination,
+	&pcoll_broadcast_binomial,
+	&pcoll_reduce_to_one_binomial,
+	&pcoll_reduce_to_one_ordered,
+	&pcoll_reduce_to_all_binomial,
+	&pcoll_scatter_direct,
+	&pcoll_gather_direct,
+	&pcoll_gather_all_direct,
+	&pcoll_exchange_direct,
+};
+
+const struct pcoll_algorithm *
+pcoll_choose(const struct pcoll_call *call)
+{
+	const size_t count = sizeof algorithms / sizeof algorithms[0];
+
+	for (size_t i = 0; i < count; i++)
+		if (algorithms[i]->operation == call->operation &&
+		    (!algorithms[i]->serves || algorithms[i]->serves(call)))
+			return algorithms[i];
+	psi_fatal("%s: no algorithm serves the call", pcoll_operation_name(call->operation));
+}
+
+const char *
+pcoll_operation_name(enum pcoll_operation operation)
+{
+	static const char *const names[PCOLL_OPERATIONS] = {
+		[PCOLL_BARRIER] = "gex_Coll_BarrierNB",
+		[PCOLL_BROADCAST] = "gex_Coll_BroadcastNB",
+		[PCOLL_REDUCE_TO_ONE] = "gex_Coll_ReduceToOneNB",
+		[PCOLL_REDUCE_TO_ALL] = "gex_Coll_ReduceToAllNB",
+		[PCOLL_SCATTER] = "gasnet_coll_scatter",
+		[PCOLL_GATHER] = "gasnet_coll_gather",
+		[PCOLL_GATHER_ALL] = "gasnet_coll_gather_all",
+		[PCOLL_EXCHANGE] = "gasnet_coll_exchange",
+	};
+
+	return names[operation];
+}

@@ -1,0 +1,27 @@
+/*
+ * A barrier inside an operation, by dissemination: in round r a member tells the one 2^r above it, and
+ * hears from the one 2^r below, modulo the size.
+ *
+ * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
+ */
+#include "coll/parts.h"
+
+bool
+pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel channel)
+{
+	const gex_Rank_t size = op->call.tm->size, rank = op->call.tm->rank;
+	uint64_t words[2];
+
+	for (uint64_t step; (step = (uint64_t)1 << sync->round) < size; sync->round++) {
+		const uint32_t index = (uint32_t)channel | sync->round;
+
+		if (!sync->sent &&
+		    !pcoll_note_send(op, (gex_Rank_t)((rank + step) % size), index, 0, 0))
+			return false;
+		sync->sent = true;
+		if (!pcoll_note_take(op, (gex_Rank_t)((rank + size - step) % size), index, words))
+			return false;
+		sync->sent = false;
+	}
+	return true;
+}
