@@ -65,7 +65,7 @@
 /* Limits. */
 #define GASNET_PAGESIZE                    4096
 #define GASNET_MAXNODES                    65535
-#define GASNET_MAXEPS                      1
+#define GASNET_MAXEPS                      128
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
 
 /* Optional parts. */

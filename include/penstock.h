@@ -1,4 +1,7 @@
-/* penstock.h: version of this library, as opposed to the interface level. */
+/*
+ * penstock.h: what this library has beyond the interfaces that it implements, and its version, as
+ * opposed to theirs.
+ */
 #ifndef PENSTOCK_H
 #define PENSTOCK_H
 
@@ -47,5 +50,11 @@ PSI_API unsigned pst_counters_read(uint32_t rank, uint64_t *values, unsigned roo
 PSI_API unsigned pst_counters_sum(uint64_t *values, unsigned room);
 
 PSI_END_DECLS
+
+#if defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
+#include "gasnetex.h"
+
+#include "penstock_threads.h"
+#endif
 
 #endif

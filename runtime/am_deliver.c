@@ -5,6 +5,8 @@
 
 #include "runtime/rules.h"
 
+#include "penstock_threads.h"
+
 #include <string.h>
 
 _Static_assert(offsetof(struct psi_arrival, args) == sizeof(uint64_t), "enter copies what is before");
@@ -83,20 +85,22 @@ refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
 		[PSI_SHORT] = "Short", [PSI_MEDIUM] = "Medium", [PSI_LONG] = "Long",
 	};
 	const char *kind = arrival->network == PSI_REQUESTS ? "request" : "reply";
+	char source[PSI_PLACE_TEXT];
 	const char *name = handler->entry.gex_name ? handler->entry.gex_name : "no name";
 
+	psi_place_text(arrival->source, source);
 	if (!handler->shapes)
-		psi_fatal("a %s %s from rank %u names handler %u, which is not registered here; register "
+		psi_fatal("a %s %s from %s names handler %u, which is not registered here; register "
 		          "it, and let no rank send before a barrier", category[arrival->category], kind,
-		          arrival->source, arrival->handler);
+		          source, arrival->handler);
 	if ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)
-		psi_fatal("a %s %s from rank %u has %u arguments, but handler %u (%s) is registered for "
+		psi_fatal("a %s %s from %s has %u arguments, but handler %u (%s) is registered for "
 		          "%u; send as many, or register it with that gex_nargs",
-		          category[arrival->category], kind, arrival->source, arrival->nargs,
+		          category[arrival->category], kind, source, arrival->nargs,
 		          arrival->handler, name, handler->nargs);
-	psi_fatal("a %s %s from rank %u names handler %u (%s), whose gex_flags do not say that it takes "
+	psi_fatal("a %s %s from %s names handler %u (%s), whose gex_flags do not say that it takes "
 	          "one; send what it takes, or register it for that", category[arrival->category], kind,
-	          arrival->source, arrival->handler, name);
+	          source, arrival->handler, name);
 }
 
 static inline void
@@ -166,6 +170,16 @@ psi_count_internal(gex_Token_t token)
 	psi_count(counts, PSI_COUNT_RECEIVED_INTERNAL);
 }
 
+gex_EP_Location_t
+pst_token_source(gex_Token_t token)
+{
+	psi_rule_token(token, "pst_token_source");
+	return (gex_EP_Location_t){
+		.gex_rank = psi_jobrank_of(token->arrival->source),
+		.gex_ep_index = psi_index_of(token->arrival->source),
+	};
+}
+
 gex_TI_t
 gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
 {
@@ -174,7 +188,7 @@ gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
 	(void)mask;     /* all are at hand, so all are answered */
 	psi_rule_token(token, "gex_Token_Info");
 	arrival = token->arrival;
-	info->gex_srcrank = arrival->source;
+	info->gex_srcrank = psi_jobrank_of(arrival->source);
 	info->gex_ep = token->ep;
 	info->gex_entry = &token->ep->handlers[arrival->handler].entry;
 	info->gex_is_req = arrival->network == PSI_REQUESTS;

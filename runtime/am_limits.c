@@ -6,19 +6,12 @@
 
 #include "runtime/rules.h"
 
-/* The flags are those of the later call; which buffer they mean can be said in one way only.  Returns
- * the place that is asked about, or PSI_NO_PEER for all. */
-static uint32_t
-check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int numargs,
-            const char *call)
+/* The flags are those of the later call; which buffer they mean can be said in one way only. */
+static void
+check_terms(gex_Flags_t flags, unsigned int numargs, const char *call)
 {
 	const gex_Flags_t both = GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
 
-	struct psi_target target;
-
-	psi_need_init(call);
-	psi_rule_team(tm, call);
-	target = psi_target_of(tm, other_rank == GEX_RANK_INVALID ? 0 : other_rank, call);
 	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
 	if ((flags & both) == both)
 		psi_fatal("%s: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that fits the "
@@ -26,7 +19,16 @@ check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int 
 	if (numargs > PSI_MAX_ARGS)
 		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, numargs,
 		          PSI_MAX_ARGS);
-	return other_rank == GEX_RANK_INVALID ? PSI_NO_PEER : target.place;
+}
+
+static void
+check_query(gex_TM_t tm, gex_Rank_t other_rank, gex_Flags_t flags, unsigned int numargs,
+            const char *call)
+{
+	psi_need_init(call);
+	psi_rule_team(tm, call);
+	(void)psi_target_of(tm, other_rank == GEX_RANK_INVALID ? 0 : other_rank, call);
+	check_terms(flags, numargs, call);
 }
 
 static void
@@ -37,18 +39,27 @@ check_lc(const gex_Event_t *lc_opt, const char *call)
 		          "gets", call);
 }
 
-/* A conduit may have less room behind many arguments. */
 static size_t
-max_medium(uint32_t asked, enum psi_network network, unsigned int numargs)
+max_medium_to(gex_EP_t ep, uint32_t place, enum psi_network network, unsigned int numargs)
 {
+	const size_t here = ep->ops->am_max_medium(ep->port, place, network, numargs);
+
+	return here < psi.attributes.max_medium_bytes ? here : psi.attributes.max_medium_bytes;
+}
+
+/* A conduit may have less room behind many arguments; asked of all for GEX_RANK_INVALID. */
+static size_t
+max_medium(gex_TM_t tm, gex_Rank_t other_rank, enum psi_network network, unsigned int numargs)
+{
+	const bool one = other_rank != GEX_RANK_INVALID;
+	const gex_Rank_t count = one ? other_rank + 1
+	                             : psi_tm_is_pair(tm) ? psi.boot.size : tm->size;
 	size_t least = psi.attributes.max_medium_bytes;
 
-	for (uint32_t place = 0; place < psi.boot.size; place++) {
-		size_t here;
+	for (gex_Rank_t rank = one ? other_rank : 0; rank < count; rank++) {
+		const struct psi_target target = psi_target_of(tm, rank, "gex_AM_MaxRequestMedium");
+		const size_t here = max_medium_to(target.ep, target.place, network, numargs);
 
-		if (asked != PSI_NO_PEER && place != asked)
-			continue;
-		here = psi.ops->am_max_medium(psi.ep->port, place, network, numargs);
 		least = here < least ? here : least;
 	}
 	return least;
@@ -59,18 +70,17 @@ gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *l
                         gex_Flags_t flags, unsigned int numargs)
 {
 	(void)lc_opt;
-	return max_medium(check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestMedium"),
-	                  PSI_REQUESTS, numargs);
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestMedium");
+	return max_medium(tm, other_rank, PSI_REQUESTS, numargs);
 }
 
 size_t
 gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                       gex_Flags_t flags, unsigned int numargs)
 {
-	const uint32_t asked = check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyMedium");
-
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyMedium");
 	check_lc(lc_opt, "gex_AM_MaxReplyMedium");
-	return max_medium(asked, PSI_REPLIES, numargs);
+	return max_medium(tm, other_rank, PSI_REPLIES, numargs);
 }
 
 size_t
@@ -78,7 +88,7 @@ gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_
                       gex_Flags_t flags, unsigned int numargs)
 {
 	(void)lc_opt;
-	(void)check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestLong");
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxRequestLong");
 	return psi.attributes.max_long_bytes;
 }
 
@@ -86,19 +96,20 @@ size_t
 gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
                     gex_Flags_t flags, unsigned int numargs)
 {
-	(void)check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyLong");
+	check_query(tm, other_rank, flags, numargs, "gex_AM_MaxReplyLong");
 	check_lc(lc_opt, "gex_AM_MaxReplyLong");
 	return psi.attributes.max_long_bytes;
 }
 
 /* The sender of a request, whom its handler asks about. */
-static gex_Rank_t
-requester(gex_Token_t token, const char *call)
+static uint32_t
+requester(gex_Token_t token, gex_Flags_t flags, unsigned int numargs, const char *call)
 {
 	psi_rule_token(token, call);
 	if (token->arrival->network != PSI_REQUESTS)
 		psi_fatal("%s: called in a reply handler, which may not reply; ask in request handlers",
 		          call);
+	check_terms(flags, numargs, call);
 	return token->arrival->source;
 }
 
@@ -106,18 +117,19 @@ size_t
 gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                          unsigned int numargs)
 {
-	gex_Rank_t rank = requester(token, "gex_Token_MaxReplyMedium");
+	const uint32_t place = requester(token, flags, numargs, "gex_Token_MaxReplyMedium");
 
-	return gex_AM_MaxReplyMedium(psi.tm, rank, lc_opt, flags, numargs);
+	check_lc(lc_opt, "gex_Token_MaxReplyMedium");
+	return max_medium_to(token->ep, place, PSI_REPLIES, numargs);
 }
 
 size_t
 gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                        unsigned int numargs)
 {
-	gex_Rank_t rank = requester(token, "gex_Token_MaxReplyLong");
-
-	return gex_AM_MaxReplyLong(psi.tm, rank, lc_opt, flags, numargs);
+	(void)requester(token, flags, numargs, "gex_Token_MaxReplyLong");
+	check_lc(lc_opt, "gex_Token_MaxReplyLong");
+	return psi.attributes.max_long_bytes;
 }
 
 /* The LUBs are taken over all arguments; here nothing depends on any. */

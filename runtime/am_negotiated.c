@@ -81,7 +81,7 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 	} else if (result == PSI_UNSUPPORTED) {
 		sd->buffer = psi_thread_buffer(network, most);  /* copied at Commit */
 	} else if (result != PSI_AGAIN) {
-		psi_fatal("no buffer for a message to rank %u", sd->place);
+		psi_am_failed(sd->place);
 	}
 	return result != PSI_AGAIN;
 }
@@ -266,7 +266,7 @@ publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
 	int result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
 
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
-		psi_fatal("sending to rank %u failed", am->peer);
+		psi_am_failed(am->peer);
 	return result;
 }
 

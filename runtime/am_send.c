@@ -42,8 +42,17 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 	}
 	result = ep->ops->am_send(ep->port, am);
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
-		psi_fatal("sending to rank %u failed", am->peer);
+		psi_am_failed(am->peer);
 	return result;
+}
+
+void
+psi_am_failed(uint32_t place)
+{
+	char whose[PSI_PLACE_TEXT];
+
+	psi_place_text(place, whose);
+	psi_fatal("sending to %s failed", whose);
 }
 
 void
@@ -110,15 +119,17 @@ static void __attribute__((noreturn, cold))
 bad_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 {
 	const struct pst_peer *peer = &psi.peers[place];
+	char whose[PSI_PLACE_TEXT];
 
+	psi_place_text(place, whose);
 	if (!psi.known[place].size_bytes)
-		psi_fatal("%s: rank %u has no segment that is known here; attach or publish one first",
-		          call, place);
+		psi_fatal("%s: %s has no segment that is known here; attach or publish one first", call,
+		          whose);
 	if (!peer->size_bytes)
-		psi_fatal("%s: the segment of rank %u is memory of its client, which other processes "
-		          "cannot reach; let the library allocate it", call, place);
-	psi_fatal("%s: %zu bytes at %p do not lie in the segment of rank %u, which is %zu bytes at %p; "
-	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, dest, place,
+		psi_fatal("%s: the segment of %s is memory of its client, which other processes "
+		          "cannot reach; let the library allocate it", call, whose);
+	psi_fatal("%s: %zu bytes at %p do not lie in the segment of %s, which is %zu bytes at %p; "
+	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, dest, whose,
 	          (size_t)peer->size_bytes, (void *)peer->base);
 }
 
@@ -127,19 +138,18 @@ psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 {
 	const struct pst_peer *peer = &psi.peers[place];
 	uintptr_t from = (uintptr_t)dest;
+	gex_EP_t own;
 
 	if (nbytes == 0)
 		return NULL;
-	if (place == psi.ep->place && psi.ep->segment && !peer->size_bytes) {
-		/* Client memory, which its owner may use. */
-		if (from - (uintptr_t)psi.ep->segment->base <= psi.ep->segment->size - nbytes &&
-		    nbytes <= psi.ep->segment->size)
-			return dest;
-	}
-	if (PSI_UNLIKELY(nbytes > peer->size_bytes ||
-	                 from - peer->base > peer->size_bytes - nbytes))
-		bad_target(place, dest, nbytes, call);
-	return (void *)(from + peer->offset);
+	if (PSI_LIKELY(nbytes <= peer->size_bytes && from - peer->base <= peer->size_bytes - nbytes))
+		return (void *)(from + peer->offset);
+	/* Client memory, which its owner may use, or not published. */
+	own = psi_ep_at(place);
+	if (own && own->segment && nbytes <= own->segment->size &&
+	    from - (uintptr_t)own->segment->base <= own->segment->size - nbytes)
+		return dest;
+	bad_target(place, dest, nbytes, call);
 }
 
 static void

@@ -8,7 +8,7 @@
  * over `unsupported', so the table that is called has no NULL.
  *
  * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
- * the index of an endpoint in the job, which for plain processes is the job rank.
+ * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
  *
  * Rules for every operation.  It never polls and never ends the job: the runtime decides both.  It
  * never waits for another process.  It may be called by any thread in PAR, and by one at a time
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 2 };
+enum { PSI_CONDUIT_ABI = 3 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -47,9 +47,10 @@ struct psi_port;                /* its side of one endpoint */
 
 /* What the runtime knows of the job when it opens a conduit; read only, lives as long as the job. */
 struct psi_conduit_job {
-	uint32_t place, places;         /* the first endpoint of this process; all of the job */
-	uint32_t host_places;           /* endpoints on this host */
-	const uint32_t *host_index;     /* [places]: index among the endpoints of its own host */
+	/* First endpoints, one per process; others may come later. */
+	uint32_t place, places;         /* of this process; of the job */
+	uint32_t host_places;           /* of this host */
+	const uint32_t *host_index;     /* [places]: index among those of its own host */
 	const uint8_t *local;           /* [places]: 1 if on this host */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs on this host */
@@ -107,6 +108,10 @@ struct psi_services {
 	/* Zero-filled memory that all processes of this host share; every process of the host asks
 	 * once, for the same size, and gets its own mapping.  NULL if there is none. */
 	void *(*host_memory)(size_t len_bytes);
+	/* The memory, zero-filled, that goes with an endpoint beyond the first of a process of this
+	 * host.  Asked by its own process, once, makes it; by others later, maps it: NULL where there
+	 * is none, or where its process has not asked yet. */
+	void *(*endpoint_memory)(uint32_t place, size_t len_bytes);
 	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
 	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
@@ -164,8 +169,10 @@ struct psi_conduit_ops {
 	 * failure everything taken is given back, and the conduit has logged one line. */
 	int (*open)(const struct psi_services *services, const struct psi_conduit_job *job,
 	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
-	/* One port per endpoint; owner comes back in deliver. */
-	int (*port_open)(struct psi_conduit *conduit, uint32_t place, void *owner,
+	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
+	 * connect, others any time after it, one call at a time; serial: one thread at a time will
+	 * poll it.  Opened again, the port is the same, with another owner and another promise. */
+	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
 	                 struct psi_port **port_out);
 	/* Collective over the job, after every process opened its ports: addresses are exchanged, the
 	 * job's common choices made.  When it returns, messages may be sent. */
@@ -230,7 +237,7 @@ struct psi_conduit_ops {
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
 	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a message
 	 *           is already there (then nothing was announced).  want_peer is a place whose queue
-	 *           was full, or PSI_NO_PEER: its owner rings when room appears.
+	 *           was full, or PSI_NO_PEER: its owner rings the first port when room appears.
 	 *   (the runtime now looks once more at whatever it waits for)
 	 *   sleep   until somebody rings after the ticket, or timeout_ns passed (0: no bound)
 	 *   disarm  once for every successful arm, slept or not.
@@ -238,7 +245,13 @@ struct psi_conduit_ops {
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 	void (*disarm)(struct psi_port *port);
-	/* Wakes all threads of this process that sleep on the port; ordered after what the caller wrote
+	/* For a thread that waits for several ports, or for room: it arms the first port of the process
+	 * (with no networks, if it does not poll that one), watches the others, sleeps on the first, and
+	 * ends all of it.  Who sends to a port that is watched rings the first one too.  AGAIN: there is
+	 * a message, and nothing was announced. */
+	int (*watch)(struct psi_port *port, unsigned networks);
+	void (*unwatch)(struct psi_port *port);
+	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller wrote
 	 * before: a thread that armed later sees that. */
 	void (*ring)(struct psi_port *port);
 	/* The owner of place `peer', whose queue was full, rings this process when room appears, once.

@@ -30,6 +30,11 @@ static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t ns)
 {
 	(void)port, (void)ticket, (void)ns;
 }
+static int no_watch(struct psi_port *port, unsigned networks)
+{
+	(void)port, (void)networks;
+	return PSI_AGAIN;
+}
 static void no_want(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
 static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
 {
@@ -115,7 +120,7 @@ static bool no_queue(const void *memory, size_t len, unsigned network, uint32_t 
 	X(segment_release, no_release) X(am_claim, no_claim) X(am_publish, no_publish)            \
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
-	X(disarm, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
+	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
 	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
@@ -201,6 +206,7 @@ static const struct psi_services services = {
 	.log = psi_log,
 	.setting = setting_text,
 	.host_memory = psi_host_memory,
+	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
 	.copy = psi_copy,
 	.copy_far = psi_copy_far,
@@ -282,7 +288,7 @@ psi_conduit_open(gex_EP_t ep)
 	describe_job();
 	psi.ops = ep->ops = &in_force;
 	if (in_force.open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
-	    in_force.port_open(psi.conduit, psi.boot.rank, ep, &ep->port) != PSI_OK)
+	    in_force.port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
 		psi_fatal("conduit %s did not open", ops->name);
 	check_capabilities(ops, psi.attributes.capabilities);
 	if (in_force.connect(psi.conduit) != PSI_OK)

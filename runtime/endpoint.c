@@ -1,9 +1,13 @@
-/* Clients and endpoints: one of each in this release, and what can be asked of them. */
+/* Clients and endpoints: what can be asked of them, and endpoints beyond the first. */
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Objects that a call is given: the constant that names none is refused by name. */
 static gex_Client_t
@@ -86,27 +90,138 @@ gex_EP_SetCData(gex_EP_t ep, const void *val)
 	live_ep(ep, "gex_EP_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
-gex_EP_t psi_ep_of(gex_EP_Index_t index) { return index ? GEX_EP_INVALID : psi.ep; }
+/* -- this process's, and others' ------------------------------------------------------------- */
+
+/* By index; [0] is psi.ep.  NULL: not made, or gone. */
+static gex_EP_t table[GASNET_MAXEPS];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+gex_EP_t
+psi_ep_of(gex_EP_Index_t index)
+{
+	if (index == 0)
+		return psi.ep;
+	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_RELAXED) : NULL;
+}
+
+unsigned
+psi_ep_count_of(gex_Rank_t jobrank)
+{
+	return atomic_load_explicit(&psi_shared_rank(psi.shared, psi.boot.size, jobrank)->endpoints,
+	                            memory_order_relaxed);
+}
+
+unsigned
+psi_ep_count(void)
+{
+	return psi_ep_count_of(psi.boot.rank);
+}
 
 uint32_t
 psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index)
 {
-	return index == 0 && jobrank < psi.places ? jobrank : PSI_NO_PEER;
+	if (jobrank >= psi.places || (index && index >= psi_ep_count_of(jobrank)))
+		return PSI_NO_PEER;
+	return index * psi.boot.size + jobrank;
 }
 
-/* GASNET_MAXEPS is 1, and the primordial endpoint takes that place. */
+void
+psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT])
+{
+	if (psi_index_of(place))
+		snprintf(text, PSI_PLACE_TEXT, "endpoint %u of rank %u", psi_index_of(place),
+		         psi_jobrank_of(place));
+	else
+		snprintf(text, PSI_PLACE_TEXT, "rank %u", place);
+}
+
+/* -- further ones ---------------------------------------------------------------------------- */
+
+/* The library's own handlers are the first endpoint's. */
+static void
+copy_internal_handlers(gex_EP_t ep)
+{
+	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
+}
+
+/* Under `making'. */
+static void
+announce(gex_EP_t ep)
+{
+	_Atomic uint32_t *count = &psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
+
+	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELAXED);
+	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))
+		atomic_store_explicit(count, ep->index + 1u, memory_order_relaxed);
+	atomic_store_explicit(&psi.several, true, memory_order_relaxed);
+}
+
+static gex_EP_t
+make_at(unsigned index, gex_Flags_t flags, bool serial)
+{
+	gex_EP_t ep = calloc(1, sizeof *ep);
+
+	if (!ep)
+		return NULL;
+	ep->client = psi.client;
+	ep->flags = flags;
+	ep->index = (gex_EP_Index_t)index;
+	ep->serial = serial;
+	ep->place = index * psi.boot.size + psi.boot.rank;
+	ep->ops = psi.ops;
+	copy_internal_handlers(ep);
+	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &ep->port) != PSI_OK) {
+		free(ep);
+		return NULL;
+	}
+	announce(ep);
+	psi_serve_add(ep);
+	return ep;
+}
+
+gex_EP_t
+psi_ep_make(unsigned first, gex_Flags_t flags, bool serial)
+{
+	gex_EP_t ep = NULL;
+
+	pthread_mutex_lock(&making);
+	while (first < GASNET_MAXEPS && table[first])
+		first++;
+	if (first < GASNET_MAXEPS)
+		ep = make_at(first, flags, serial);
+	pthread_mutex_unlock(&making);
+	return ep;
+}
+
+void
+psi_ep_unmake(gex_EP_t ep)
+{
+	pthread_mutex_lock(&making);
+	__atomic_store_n(&table[ep->index], NULL, __ATOMIC_RELAXED);
+	psi_serve_remove(ep);
+	pthread_mutex_unlock(&making);
+	free(ep);
+}
+
 int
 gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
               gex_Flags_t flags)
 {
-	const gex_Flags_t hints = GEX_FLAG_HINT_ACCEL_ALL;
+	const char *call = "gex_EP_Create";
+	gex_EP_t ep;
 
-	psi_need_init("gex_EP_Create");
-	psi_rule_context("gex_EP_Create");
+	psi_need_init(call);
+	psi_rule_context(call);
 	if (!ep_p || client != psi.client || !capabilities ||
-	    (capabilities & ~(gex_EP_Capabilities_t)GEX_EP_CAPABILITY_ALL) || (flags & ~hints))
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gex_EP_Create",
+	    (capabilities & ~(gex_EP_Capabilities_t)GEX_EP_CAPABILITY_ALL) ||
+	    (flags & ~(gex_Flags_t)GEX_FLAG_HINT_ACCEL_ALL))
+		return psi_refuse(GASNET_ERR_BAD_ARG, call,
 		                  "client, capabilities and flags must be valid ones");
-	return psi_refuse(GASNET_ERR_RESOURCE, "gex_EP_Create",
-	                  "this release has one endpoint per process, which gex_Client_Init gave");
+	/* All have all capabilities. */
+	ep = psi_ep_make(1, flags, false);
+	if (!ep)
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "a process has GASNET_MAXEPS endpoints at "
+		                  "most, and memory for the queues of each");
+	*ep_p = ep;
+	return GASNET_OK;
 }

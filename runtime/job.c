@@ -186,14 +186,16 @@ limit_segments(void)
 static void
 open_tables(void)
 {
+	const size_t places = (size_t)psi.boot.size * GASNET_MAXEPS;
 	struct psi_rank_shared *mine;
 
-	psi.shared = psi_host_memory(psi_shared_bytes(psi.boot.size));
+	psi.shared = psi_host_memory(psi_shared_bytes(psi.boot.size, GASNET_MAXEPS - 1));
 	mine = psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank);
 	psi_blocks_open(mine);
 	atomic_store_explicit(&mine->joined, 1, memory_order_relaxed);
-	psi.known = calloc(psi.boot.size, sizeof *psi.known);
-	psi.peers = calloc(psi.boot.size, sizeof *psi.peers);
+	atomic_store_explicit(&mine->endpoints, 1, memory_order_relaxed);
+	psi.known = calloc(places, sizeof *psi.known);
+	psi.peers = calloc(places, sizeof *psi.peers);
 	if (!psi.known || !psi.peers)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }

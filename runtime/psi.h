@@ -70,6 +70,8 @@ struct gex_EP_s {
 	void *cdata;
 	gex_Flags_t flags;
 	gex_EP_Index_t index;
+	bool serial;            /* one thread at a time, by promise */
+	_Atomic uint32_t threads;       /* bound to it (serve.c) */
 	uint32_t place;
 	const struct psi_conduit_ops *ops;
 	struct psi_port *port;
@@ -90,7 +92,8 @@ struct psi_job {
 	bool open;                      /* init has finished */
 	bool checks;                    /* all rules are looked at (rules.h) */
 	bool attach_first;              /* after gasnet_init, until something is attached */
-	uint32_t places;                /* what messages may name; 0 before init */
+	uint32_t places;                /* first endpoints that messages may name; 0 before init */
+	_Atomic bool several;           /* this process has more endpoints than the first */
 	bool legacy;                    /* the gasnet_ API is on */
 	gex_Client_t client;
 	gex_EP_t ep;
@@ -102,8 +105,8 @@ struct psi_job {
 	struct psi_host_shared *shared;
 	struct psi_block *blocks;       /* of this process; before init, one */
 	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
-	struct psi_board_entry *known;  /* [size]: what was on the board at the last exchange */
-	struct pst_peer *peers;         /* [size]; changed by attach and publish */
+	struct psi_board_entry *known;  /* [places]: what was on the board at the last exchange */
+	struct pst_peer *peers;         /* [places]; changed by attach and publish */
 	uintptr_t max_segment, max_segment_global;
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
@@ -171,6 +174,7 @@ struct psi_reason {
 	uint8_t category, network;      /* of the message */
 	uint32_t peer;
 	uint64_t number;                /* of the phase */
+	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own endpoint */
 };
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }
@@ -234,6 +238,44 @@ void *psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out);
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);
 
+/* As the service of that name in conduit.h. */
+void *psi_endpoint_memory(uint32_t place, size_t len_bytes);
+
+/* -- endpoints (endpoint.c) ------------------------------------------------------------------- */
+
+/* Endpoint i of process r has place i * size + r. */
+static inline gex_Rank_t
+psi_jobrank_of(uint32_t place)
+{
+	return PSI_LIKELY(place < psi.boot.size) ? place : place % psi.boot.size;
+}
+
+static inline gex_EP_Index_t
+psi_index_of(uint32_t place)
+{
+	return PSI_LIKELY(place < psi.boot.size) ? 0 : (gex_EP_Index_t)(place / psi.boot.size);
+}
+
+/* This process's endpoint at a place, or NULL. */
+static inline gex_EP_t
+psi_ep_at(uint32_t place)
+{
+	return psi_jobrank_of(place) == psi.boot.rank ? psi_ep_of(psi_index_of(place)) : NULL;
+}
+
+/* "rank 3", or "endpoint 2 of rank 3". */
+enum { PSI_PLACE_TEXT = 48 };
+void psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT]);
+
+/* Above the highest index that this process has, or had. */
+unsigned psi_ep_count(void);
+/* The same of any process of this host. */
+unsigned psi_ep_count_of(gex_Rank_t jobrank);
+/* What gex_EP_Create does, of any index from `first' on; NULL if there is no room. */
+gex_EP_t psi_ep_make(unsigned first, gex_Flags_t flags, bool serial);
+/* Its end; no thread is bound to it, and nothing in flight. */
+void psi_ep_unmake(gex_EP_t ep);
+
 /* -- active messages (am_*.c) ---------------------------------------------------------------- */
 
 struct gex_Token_s {
@@ -273,6 +315,9 @@ psi_am_count_sent(unsigned network, unsigned category, size_t len_bytes, int64_t
 	if (category != PSI_SHORT)
 		psi_count_add(counts, PSI_COUNT_SENT_BYTES, (uint64_t)times * len_bytes);
 }
+
+/* The conduit gave up; ends the job. */
+void psi_am_failed(uint32_t place) __attribute__((noreturn, cold));
 
 /* A counted message was refused by IMMEDIATE. */
 void psi_am_count_refused(const struct psi_am *am);
@@ -350,6 +395,16 @@ struct psi_op_pool {
 	struct psi_op *region;          /* open, or NULL */
 };
 
+/* A wait that is about to sleep where the process has several endpoints (serve.c). */
+struct psi_armed {
+	const struct psi_wait *wait;
+	gex_EP_t on;                            /* whose word it sleeps on */
+	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that ring the first one too */
+};
+
+/* Waits of a thread, one inside the other; those beyond do not sleep. */
+enum { PSI_ARMED_WAITS = 4 };
+
 /* What the calling thread keeps between calls. */
 struct psi_thread {
 	struct psi_op_pool ops;
@@ -357,6 +412,9 @@ struct psi_thread {
 	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
 	size_t buffer_bytes[PSI_NETWORKS];
 	unsigned empty_polls;
+	gex_EP_t bound;                         /* the endpoint that it polls (serve.c) */
+	unsigned polls;                         /* of it, where there are several */
+	struct psi_armed armed[PSI_ARMED_WAITS];
 };
 
 struct psi_thread *psi_thread_self(void);

@@ -30,12 +30,14 @@ static void __attribute__((noreturn, cold))
 bad_target(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {
 	const struct psi_board_entry *known = &psi.known[place];
+	char whose[PSI_PLACE_TEXT];
 
+	psi_place_text(place, whose);
 	if (!known->size_bytes)
-		psi_fatal("%s: rank %u has no segment that is known here; attach or publish one first",
-		          call, place);
-	psi_fatal("%s: %zu bytes at %p do not lie in the segment of rank %u, which is %zu bytes at %p; "
-	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, addr, place,
+		psi_fatal("%s: %s has no segment that is known here; attach or publish one first", call,
+		          whose);
+	psi_fatal("%s: %zu bytes at %p do not lie in the segment of %s, which is %zu bytes at %p; "
+	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, addr, whose,
 	          (size_t)known->size_bytes, (void *)(uintptr_t)known->base);
 }
 
@@ -44,7 +46,8 @@ void *
 psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {
 	const struct psi_board_entry *known = &psi.known[place];
-	const gex_Segment_t own = place == psi.ep->place ? psi.ep->segment : NULL;
+	const gex_EP_t ep = psi_ep_at(place);
+	const gex_Segment_t own = ep ? ep->segment : NULL;
 	const uintptr_t at = (uintptr_t)addr;
 
 	if (own && covers((uintptr_t)own->base, own->size, at, nbytes))

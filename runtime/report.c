@@ -110,7 +110,7 @@ print_ranks(const struct psi_report *report)
 const struct psi_host_shared *
 psi_report_map(const struct pboot_view *view)
 {
-	const size_t len_bytes = psi_shared_bytes(view->size);
+	const size_t len_bytes = psi_shared_bytes(view->size, 0);
 	const struct psi_host_shared *shared = view->map_first(len_bytes);
 	uint64_t magic;
 
@@ -148,7 +148,7 @@ report(const struct pboot_view *view)
 	print_ranks(&report);
 	if (report.shared) {
 		psi_report_queues(&report);
-		view->unmap(report.shared, psi_shared_bytes(view->size));
+		view->unmap(report.shared, psi_shared_bytes(view->size, 0));
 	}
 	free(report.progress);
 }

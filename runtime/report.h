@@ -38,7 +38,7 @@ struct psi_report_entries {
 	struct psi_report_entry *at;
 };
 
-/* NULL if ranks are not that far; view->unmap it, psi_shared_bytes(view->size) long. */
+/* NULL if ranks are not that far; view->unmap it, psi_shared_bytes(view->size, 0) long. */
 const struct psi_host_shared *psi_report_map(const struct pboot_view *view);
 
 /* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets on. */

@@ -11,6 +11,7 @@
 #include "runtime/rules.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,21 @@ static bool attached_once;
 
 /* -- the board ------------------------------------------------------------------------------- */
 
-static void
-write_entry(gex_Segment_t segment)
+/* Under this, what is known is changed: by one thread at a time, where several publish. */
+static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
+
+static struct psi_board_entry *
+entry_of(uint32_t place)
 {
-	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank];
+	if (place < psi.boot.size)
+		return &psi.shared->board[place];
+	return &psi_shared_further(psi.shared, psi.boot.size, place)->segment;
+}
+
+static void
+write_entry(uint32_t place, gex_Segment_t segment)
+{
+	struct psi_board_entry *entry = entry_of(place);
 
 	if (!segment)
 		return;
@@ -35,15 +47,16 @@ write_entry(gex_Segment_t segment)
 }
 
 static void
-reach_peer(uint32_t rank)
+reach_peer(uint32_t place)
 {
-	const struct psi_board_entry *entry = &psi.shared->board[rank];
-	struct pst_peer *peer = &psi.peers[rank];
+	const gex_Rank_t rank = psi_jobrank_of(place);
+	const struct psi_board_entry *entry = entry_of(place);
+	struct pst_peer *peer = &psi.peers[place];
 	char *here, lack[PBOOT_LACK_BYTES];
 
-	if (!entry->size_bytes || memcmp(&psi.known[rank], entry, sizeof *entry) == 0)
+	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
-	psi.known[rank] = *entry;
+	psi.known[place] = *entry;
 	if (!entry->mappable) {
 		*peer = (struct pst_peer){ .base = entry->base };
 		return;
@@ -58,6 +71,18 @@ reach_peer(uint32_t rank)
 		.base = (uintptr_t)entry->base, .size_bytes = (uintptr_t)entry->size_bytes,
 		.offset = (uintptr_t)here - (uintptr_t)entry->base,
 	};
+}
+
+/* All endpoints of a process. */
+static void
+reach_process(gex_Rank_t rank)
+{
+	const unsigned count = psi_ep_count_of(rank);
+
+	pthread_mutex_lock(&knowing);
+	for (unsigned index = 0; index < count; index++)
+		reach_peer(index * psi.boot.size + rank);
+	pthread_mutex_unlock(&knowing);
 }
 
 static bool
@@ -98,7 +123,7 @@ exchange(gex_Segment_t mine, uintptr_t size, int error)
 {
 	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank], before = *entry;
 
-	write_entry(mine);
+	write_entry(psi.boot.rank, mine);
 	entry->failed = (uint64_t)error;
 	gex_Coll_BarrierBlocking(psi.tm, 0);
 	if (has_failed()) {
@@ -108,7 +133,7 @@ exchange(gex_Segment_t mine, uintptr_t size, int error)
 		return false;
 	}
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		reach_peer(rank);
+		reach_process(rank);
 	return true;
 }
 
@@ -120,10 +145,12 @@ psi_segment_covers(const void *addr)
 	if (!psi.peers)
 		return false;
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
-		const struct pst_peer *peer = &psi.peers[rank];
+		for (unsigned index = 0; index < psi_ep_count_of(rank); index++) {
+			const struct pst_peer *peer = &psi.peers[index * psi.boot.size + rank];
 
-		if (at - (peer->base + peer->offset) < peer->size_bytes)
-			return true;
+			if (at - (peer->base + peer->offset) < peer->size_bytes)
+				return true;
+		}
 	}
 	return false;
 }
@@ -313,6 +340,16 @@ gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags)
 	return GASNET_OK;
 }
 
+/* All members have come so far. */
+static void
+meet(gex_TM_t tm, const char *call)
+{
+	if (tm == psi.tm)
+		gex_Coll_BarrierBlocking(tm, 0);
+	else
+		psi_team_gather(tm, NULL, 0, NULL, call);
+}
+
 int
 gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags)
 {
@@ -320,13 +357,18 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 
 	psi_need_init(call);
 	psi_rule_context(call);
-	if (tm != psi.tm || flags)
+	if (!tm || psi_tm_is_pair(tm) || flags)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
+	psi_rule_team(tm, call);
 	for (size_t i = 0; i < num_eps; i++)
-		if (eps[i] != psi.ep)
+		if (!eps[i] || psi_ep_of(eps[i]->index) != eps[i])
 			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
-	exchange(num_eps ? psi.ep->segment : NULL, 0, 0);
-	gex_Coll_BarrierBlocking(psi.tm, 0);
+	for (size_t i = 0; i < num_eps; i++)
+		write_entry(eps[i]->place, eps[i]->segment);
+	meet(tm, call);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		reach_process(psi_team_location(tm, rank).gex_rank);
+	meet(tm, call);
 	return GASNET_OK;
 }
 
@@ -376,12 +418,13 @@ query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
 	void *owner = (void *)(uintptr_t)entry->base, *local = NULL;
 	uintptr_t size = (uintptr_t)entry->size_bytes;
 
-	if (place == psi.ep->place) {
-		gex_Segment_t segment = psi.ep->segment;
+	if (psi_jobrank_of(place) == psi.boot.rank) {
+		const gex_EP_t own = psi_ep_at(place);
+		gex_Segment_t segment = own ? own->segment : NULL;
 
 		owner = local = segment ? segment->base : NULL;
 		size = segment ? segment->size : 0;
-	} else if (psi.peers[place].size_bytes && psi_in_my_nbrhd(place)) {
+	} else if (psi.peers[place].size_bytes && psi_in_my_nbrhd(psi_jobrank_of(place))) {
 		local = (void *)(psi.peers[place].base + psi.peers[place].offset);
 	}
 	if (size_p && !size)

@@ -74,10 +74,12 @@ struct psi_block {
  * joined  1 once its init has come so far, 2 when init is done
  * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
  *         threads counted that came when all others were taken.
+ * endpoints  above the highest index that it has, or had
  */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
 	_Atomic uint32_t blocks;
+	_Atomic uint32_t endpoints;
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 
@@ -89,6 +91,16 @@ psi_blocks_in_use(const struct psi_rank_shared *rank)
 
 	return count <= PSI_BLOCKS + 1 ? count : PSI_BLOCKS + 1;
 }
+
+/*
+ * Of one endpoint beyond a process's first.
+ * Pairs: E1 -> E2 (psi_endpoint_memory)   the key, before opened
+ */
+struct psi_further {
+	_Alignas(64) struct psi_board_entry segment;
+	uint64_t queue_key;
+	_Atomic uint32_t opened;
+};
 
 struct psi_host_shared {
 	/* Written by rank 0 during init; magic last. */
@@ -102,7 +114,8 @@ struct psi_host_shared {
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 	} cpus[PSI_SHARED_CPUS];
-	_Alignas(64) struct psi_board_entry board[];    /* [size], then psi_shared_rank(0) ... */
+	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(size) ... */
+	_Alignas(64) struct psi_board_entry board[];
 };
 
 static inline size_t
@@ -115,9 +128,25 @@ psi_shared_ranks_offset(uint32_t size)
 }
 
 static inline size_t
-psi_shared_bytes(uint32_t size)
+psi_shared_further_offset(uint32_t size)
 {
 	return psi_shared_ranks_offset(size) + size * sizeof(struct psi_rank_shared);
+}
+
+/* So many endpoints per process beyond the first. */
+static inline size_t
+psi_shared_bytes(uint32_t size, uint32_t further)
+{
+	return psi_shared_further_offset(size) + (size_t)size * further * sizeof(struct psi_further);
+}
+
+/* place >= size */
+static inline struct psi_further *
+psi_shared_further(const struct psi_host_shared *shared, uint32_t size, uint32_t place)
+{
+	uintptr_t at = (uintptr_t)shared + psi_shared_further_offset(size);
+
+	return (struct psi_further *)at + (place - size);
 }
 
 static inline struct psi_rank_shared *

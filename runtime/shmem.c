@@ -70,3 +70,21 @@ psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
 	*len_out = ranges[number].len_bytes;
 	return ranges[number].base;
 }
+
+void *
+psi_endpoint_memory(uint32_t place, size_t len_bytes)
+{
+	struct psi_further *further = psi_shared_further(psi.shared, psi.boot.size, place);
+	const unsigned file = 1 + psi_jobrank_of(place);
+	void *base;
+
+	if (psi_jobrank_of(place) != psi.boot.rank) {
+		if (!atomic_load_explicit(&further->opened, memory_order_acquire)) /* E2 */
+			return NULL;
+		return pboot_range_map(file, further->queue_key, len_bytes);
+	}
+	base = pboot_range_make(file, len_bytes, &further->queue_key);
+	if (base)
+		atomic_store_explicit(&further->opened, 1, memory_order_release); /* E1 */
+	return base;
+}

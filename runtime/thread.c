@@ -3,6 +3,7 @@
  * ends, so threads may come and go without end.
  */
 #include "runtime/op.h"
+#include "runtime/serve.h"
 
 #include "runtime/util/deny.h"
 
@@ -38,6 +39,7 @@ thread_ends(void *state)
 	struct psi_thread *thread = state;
 
 	psi_ops_thread_ends(thread);
+	psi_serve_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		free(thread->buffers[network]);
 	free(thread);
@@ -99,6 +101,7 @@ count_thread(void)
 	self = calloc(1, sizeof *self);
 	if (!self)
 		psi_fatal("no memory for the state of a thread");
+	psi_serve_begins(self);
 	note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);

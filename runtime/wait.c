@@ -18,6 +18,7 @@
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 
 #include "runtime/util/clock.h"
 
@@ -66,10 +67,18 @@ psi_wake_own(void)
 		psi.ops->ring(psi.ep->port);
 }
 
+/* Has this process more endpoints than the first? */
+static inline bool
+are_several(void)
+{
+	return PSI_UNLIKELY(atomic_load_explicit(&psi.several, memory_order_relaxed));
+}
+
 static inline __attribute__((always_inline)) unsigned
 poll_networks(unsigned networks)
 {
-	unsigned delivered = psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+	unsigned delivered = are_several() ? psi_serve_poll(networks, POLL_BUDGET)
+	                                   : psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
 	uint64_t *counts = psi_block()->count;
 
 	psi_count(counts, PSI_COUNT_POLLS);
@@ -254,21 +263,49 @@ after_sleep(struct psi_wait *wait)
 		wait->first = PSI_SLEPT_ONCE;
 }
 
+/* -- announcing and sleeping ----------------------------------------------------------------- */
+
+static bool
+arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	if (are_several())
+		return psi_serve_arm(wait, networks, want_peer);
+	return psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
+}
+
+static void
+disarm(struct psi_wait *wait)
+{
+	if (are_several())
+		psi_serve_disarm(wait);
+	else
+		psi.ops->disarm(psi.ep->port);
+}
+
+static void
+sleep_armed(struct psi_wait *wait)
+{
+	if (are_several())
+		psi_serve_sleep(wait, sleep_bound_ns());
+	else
+		psi.ops->sleep(psi.ep->port, wait->seq, sleep_bound_ns());
+	disarm(wait);
+	wait->phase = SLEPT;
+	after_sleep(wait);
+}
+
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
  * PSI_NO_PEER, rings when it makes room. */
 static void
 wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
-	struct psi_port *port = psi.ep->port;
 	unsigned delivered;
 
-	if (wait->phase == ARMED) {
-		psi.ops->sleep(port, wait->seq, sleep_bound_ns());
-		psi.ops->disarm(port);
-		wait->phase = SLEPT;
-		after_sleep(wait);
-	}
+	if (wait->phase == ARMED)
+		sleep_armed(wait);
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
+	if (are_several())
+		delivered += psi_serve_concerned(wait, networks, POLL_BUDGET);
 	if (delivered) {
 		stop_yielding(wait);
 		wait->phase = LOOKING;
@@ -284,7 +321,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		return;
 	stop_yielding(wait);
 	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
-	if (psi.ops->arm(port, networks, want_peer, &wait->seq) != PSI_OK)
+	if (!arm(wait, networks, want_peer))
 		return;
 	wait->phase = ARMED;
 	if (networks == PSI_BOTH_NETWORKS)
@@ -316,7 +353,7 @@ void
 psi_wait_end(struct psi_wait *wait)
 {
 	if (wait->phase == ARMED)
-		psi.ops->disarm(psi.ep->port);
+		disarm(wait);
 	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
 		psi_hang_over(wait);
 	stop_yielding(wait);

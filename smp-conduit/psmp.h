@@ -8,12 +8,20 @@
 #include "smp-conduit/psmp_lane.h"
 #include "smp-conduit/psmp_pool.h"
 
+/* Endpoints of a process beyond the first; a header has 7 bits for which one sent it. */
+enum { PSMP_MAX_INDEX = 127 };
+
+struct psmp_further;            /* sending sides towards one of these (psmp_port.c) */
+
 struct psi_conduit {
 	const struct psi_services *services;
 	struct psi_conduit_job job;
 	struct psmp_layout layout;
 	unsigned char *arena;
-	struct psi_port *port;          /* of this process; DESIGN allows several, one exists */
+	struct psi_port *port;          /* of the first endpoint; its wake word is the process's too */
+	_Atomic(struct psi_port *) ports[PSMP_MAX_INDEX + 1];   /* by index; NULL: not open */
+	_Atomic uint32_t sleepers;      /* threads of the process that sleep or are about to */
+	_Atomic(struct psmp_further *) *further;        /* [PSMP_MAX_INDEX * places], by place */
 	/* Senders fence between publishing and looking at `polled'.  Otherwise the receiver makes
 	 * every sender fence when it needs that (membarrier). */
 	bool senders_fence;
@@ -23,9 +31,11 @@ struct psi_conduit {
 struct psi_port {
 	struct psi_conduit *conduit;
 	void *owner;                            /* for deliver */
-	uint32_t place;                         /* index on the host */
+	uint32_t place;                         /* index on the host, of the process */
+	uint32_t index;                         /* of the endpoint in its process */
+	bool locked;                            /* several threads may poll it at a time */
 	struct psmp_shared *shared;
-	struct psmp_out *out[PSI_NETWORKS];     /* [places] */
+	struct psmp_out *out[PSI_NETWORKS];     /* [places]: to first endpoints; the process's */
 	struct psmp_in *in[PSI_NETWORKS];       /* [places] */
 	/* Lanes looked at on every poll, by sender; under poll_lock in PAR. */
 	uint32_t *active[PSI_NETWORKS];
@@ -34,6 +44,7 @@ struct psi_port {
 	uint32_t idle_polls[PSI_NETWORKS];
 	struct psi_spinlock poll_lock[PSI_NETWORKS];
 	uint64_t *counts;                       /* the job's, or NULL */
+	uint32_t *actives, *data_ends;          /* what active and data_end point into */
 };
 
 static inline void
@@ -42,51 +53,89 @@ psmp_count(struct psi_port *port, enum psi_counter which)
 	psi_count(port->counts ? port->counts : port->conduit->services->counts(), which);
 }
 
+/* The region of the first endpoint of a process. */
+static inline unsigned char *
+psmp_region_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return conduit->arena + psmp_layout_region(&conduit->layout, place);
+}
+
 static inline struct psmp_shared *
 psmp_shared_of(const struct psi_conduit *conduit, uint32_t place)
 {
-	return (struct psmp_shared *)(conduit->arena + psmp_layout_region(&conduit->layout, place));
+	return (struct psmp_shared *)(void *)psmp_region_of(conduit, place);
 }
 
-/* Start of the buffers of one network in the region of `place'. */
+/* What lies in a region: the lane from a process, its control, the buffers of a network. */
 static inline unsigned char *
-psmp_buffers_of(const struct psi_conduit *conduit, uint32_t place, unsigned network)
+psmp_lane_at(const struct psmp_layout *layout, unsigned char *region, unsigned network,
+             uint32_t sender)
 {
-	return conduit->arena + psmp_layout_region(&conduit->layout, place) +
-	       conduit->layout.buffers + network * PSMP_NETWORK_BUFFER_BYTES;
+	return region + layout->lanes +
+	       psmp_layout_lane(layout, network, sender) * layout->lane_bytes;
 }
 
-/* The sides of `place', by peer. */
-static inline struct psmp_out *
-psmp_outs_of(const unsigned char *arena, const struct psmp_layout *layout, uint32_t place,
-             unsigned network)
+static inline struct psmp_control *
+psmp_control_at(const struct psmp_layout *layout, unsigned char *region, unsigned network,
+                uint32_t sender)
 {
-	const unsigned char *at = arena + psmp_layout_region(layout, place) + layout->outs;
+	return (struct psmp_control *)(void *)(region + layout->controls) +
+	       psmp_layout_lane(layout, network, sender);
+}
 
-	return (struct psmp_out *)(uintptr_t)at + (size_t)network * layout->places;
+static inline unsigned char *
+psmp_buffers_at(const struct psmp_layout *layout, unsigned char *region, unsigned network)
+{
+	return region + layout->buffers + network * PSMP_NETWORK_BUFFER_BYTES;
+}
+
+/* The sides that its owner keeps there, by peer: those of the process in the first endpoint's. */
+static inline struct psmp_out *
+psmp_outs_of(const unsigned char *region, const struct psmp_layout *layout, unsigned network)
+{
+	return (struct psmp_out *)(uintptr_t)(region + layout->outs) +
+	       (size_t)network * layout->places;
 }
 
 static inline struct psmp_in *
-psmp_ins_of(const unsigned char *arena, const struct psmp_layout *layout, uint32_t place,
-            unsigned network)
+psmp_ins_of(const unsigned char *region, const struct psmp_layout *layout, unsigned network)
 {
-	const unsigned char *at = arena + psmp_layout_region(layout, place) + layout->ins;
+	return (struct psmp_in *)(uintptr_t)(region + layout->ins) +
+	       (size_t)network * layout->places;
+}
 
-	return (struct psmp_in *)(uintptr_t)at + (size_t)network * layout->places;
+/* The sending side towards a further endpoint; NULL if its process has not made it. */
+struct psmp_out *psmp_out_further(struct psi_conduit *conduit, uint32_t place, unsigned network);
+
+static inline struct psmp_out *
+psmp_out_of(struct psi_port *port, uint32_t peer, unsigned network)
+{
+	const struct psi_conduit_job *job = &port->conduit->job;
+
+	if (__builtin_expect(peer >= job->places, 0))
+		return psmp_out_further(port->conduit, peer, network);
+	return &port->out[network][job->host_index[peer]];
+}
+
+static inline struct psmp_shared *
+psmp_receiver_of(const struct psmp_out *out)
+{
+	return (struct psmp_shared *)(void *)out->region;
+}
+
+/* Of a lane's sending side, which the threads of the process share. */
+static inline void
+psmp_lock_out(const struct psi_port *port, struct psmp_out *out)
+{
+	if (port->conduit->job.threaded)
+		psi_spinlock_lock(&out->lock);
 }
 
 static inline void
-psmp_lock(const struct psi_port *port, struct psi_spinlock *lock)
+psmp_unlock_out(const struct psi_port *port, struct psmp_out *out)
 {
 	if (port->conduit->job.threaded)
-		psi_spinlock_lock(lock);
-}
-
-static inline void
-psmp_unlock(const struct psi_port *port, struct psi_spinlock *lock)
-{
-	if (port->conduit->job.threaded)
-		psi_spinlock_unlock(lock);
+		psi_spinlock_unlock(&out->lock);
 }
 
 /* psmp_am.c */
@@ -96,17 +145,25 @@ int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
 int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
 void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);
 
+/* psmp_port.c */
+int psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+                   struct psi_port **port_out);
+void psmp_ports_close(struct psi_conduit *conduit);
+
 /* psmp_progress.c */
 unsigned psmp_poll(struct psi_port *port, unsigned networks, unsigned budget);
 
 /* psmp_sleep.c */
-void psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network);
+void psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
 void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
 void psmp_unpoll_quiet(struct psi_port *port, unsigned network);
 int psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 void psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 void psmp_disarm(struct psi_port *port);
+int psmp_watch(struct psi_port *port, unsigned networks);
+void psmp_unwatch(struct psi_port *port);
 void psmp_ring(struct psi_port *port);
+void psmp_ring_port(struct psi_port *port);
 void psmp_want(struct psi_port *port, uint32_t peer);
 
 /* psmp_fence.c */

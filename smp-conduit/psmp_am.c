@@ -23,12 +23,6 @@ enum {
 	DATA_RING_SHARE = 4,    /* a payload takes at most this fraction of the ring */
 };
 
-static struct psmp_out *
-out_of(struct psi_port *port, uint32_t peer, unsigned network)
-{
-	return &port->out[network][port->conduit->job.host_index[peer]];
-}
-
 /* Offset in the slot of an inline payload behind so many arguments. */
 static size_t
 inline_offset(unsigned nargs)
@@ -57,7 +51,7 @@ put_args(unsigned char *at, const struct psi_am *am)
 }
 
 static struct psmp_header_fields
-fields_of(const struct psi_am *am, enum psmp_where where)
+fields_of(const struct psi_port *port, const struct psi_am *am, enum psmp_where where)
 {
 	return (struct psmp_header_fields){
 		.len_bytes = am->category == PSI_MEDIUM ? (uint32_t)am->len_bytes : 0,
@@ -65,6 +59,7 @@ fields_of(const struct psi_am *am, enum psmp_where where)
 		.nargs = am->nargs,
 		.category = am->category,
 		.where = (uint8_t)where,
+		.index = port->index,
 	};
 }
 
@@ -79,7 +74,7 @@ notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 	else
 		atomic_signal_fence(memory_order_seq_cst); /* D1_ORDER */
 	if (!atomic_load_explicit(&out->control->polled, memory_order_relaxed))
-		psmp_announce(port, out->place, network);
+		psmp_announce(port, out, network);
 }
 
 static int
@@ -97,10 +92,10 @@ reserve(struct psi_port *port, struct psmp_out *out)
 {
 	bool room;
 
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	room = psmp_out_has_room(out);
 	out->reserved += room;
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	return room;
 }
 
@@ -108,9 +103,9 @@ reserve(struct psi_port *port, struct psmp_out *out)
 static void
 unreserve(struct psi_port *port, struct psmp_out *out)
 {
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	out->reserved--;
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	if (port->conduit->job.threaded)
 		psmp_ring(port); /* UNRESERVE */
 }
@@ -118,9 +113,9 @@ unreserve(struct psi_port *port, struct psmp_out *out)
 /* ------------------------------------------------------------------------- copying --- */
 
 static enum psmp_distance
-look_how_far(struct psi_port *port, struct psmp_out *out, enum psmp_distance known)
+look_how_far(struct psmp_out *out, enum psmp_distance known)
 {
-	struct psmp_shared *receiver = psmp_shared_of(port->conduit, out->place);
+	struct psmp_shared *receiver = psmp_receiver_of(out);
 	const uint64_t start = psi_now_ns();
 	enum psmp_distance now;
 
@@ -131,14 +126,14 @@ look_how_far(struct psi_port *port, struct psmp_out *out, enum psmp_distance kno
 }
 
 static bool
-is_far(struct psi_port *port, struct psmp_out *out)
+is_far(struct psmp_out *out)
 {
 	enum psmp_distance known = atomic_load_explicit(&out->distance, memory_order_relaxed);
 	uint32_t copies = atomic_load_explicit(&out->large_copies, memory_order_relaxed);
 
 	atomic_store_explicit(&out->large_copies, copies + 1, memory_order_relaxed);
 	if (psmp_distance_due(known, copies))
-		known = look_how_far(port, out, known);
+		known = look_how_far(out, known);
 	return known == PSMP_FAR;
 }
 
@@ -148,7 +143,7 @@ copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *fro
 {
 	const struct psi_services *services = port->conduit->services;
 
-	if (len_bytes >= PSMP_DISTANCE_BYTES && is_far(port, out))
+	if (len_bytes >= PSMP_DISTANCE_BYTES && is_far(out))
 		services->copy_far(to, from, len_bytes);
 	else
 		services->copy(to, from, len_bytes);
@@ -159,16 +154,16 @@ copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *fro
 static int
 send_short(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	if (!psmp_out_has_room(out)) {
-		psmp_unlock(port, &out->lock);
+		psmp_unlock_out(port, out);
 		return refuse(port);
 	}
 	put_args(psmp_out_slot(out)->body, am);
 	psmp_out_publish(out, &fields);
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	notify(port, out, am->network);
 	return PSI_OK;
 }
@@ -176,7 +171,7 @@ send_short(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 static int
 send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 	unsigned char *body;
 
 	if (!reserve(port, out))
@@ -185,23 +180,23 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 		copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
 		psi_handed_to_process(am->dest_here);
 	}
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	out->reserved--;
 	body = psmp_out_slot(out)->body;
 	put_word(body, (uint64_t)(uintptr_t)am->dest);
 	put_word(body + 8, am->len_bytes);
 	put_args(body + 16, am);
 	psmp_out_publish(out, &fields);
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	notify(port, out, am->network);
 	return PSI_OK;
 }
 
 /* The caller holds the lock and has seen room. */
 static void
-publish_inline(struct psmp_out *out, const struct psi_am *am)
+publish_inline(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	struct psmp_header_fields fields = fields_of(am, PSMP_INLINE);
+	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 	struct psmp_slot *slot = psmp_out_slot(out);
 
 	put_args(slot->body, am);
@@ -212,10 +207,10 @@ publish_inline(struct psmp_out *out, const struct psi_am *am)
 }
 
 static void
-publish_elsewhere(struct psmp_out *out, const struct psi_am *am, enum psmp_where where,
-                  uint64_t place)
+publish_elsewhere(struct psi_port *port, struct psmp_out *out, const struct psi_am *am,
+                  enum psmp_where where, uint64_t place)
 {
-	struct psmp_header_fields fields = fields_of(am, where);
+	struct psmp_header_fields fields = fields_of(port, am, where);
 	struct psmp_slot *slot = psmp_out_slot(out);
 
 	put_word(slot->body, place);
@@ -232,31 +227,29 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	uint32_t offset;
 	int result = PSI_OK;
 
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	if (!psmp_out_has_room(out)) {
 		result = PSI_AGAIN;
 	} else if (inside) {
-		publish_inline(out, am);
+		publish_inline(port, out, am);
 		psmp_count(port, PSI_COUNT_IN_SLOT);
 	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
 		memcpy(data, am->payload, am->len_bytes);
-		publish_elsewhere(out, am, PSMP_DATA_RING, offset);
+		publish_elsewhere(port, out, am, PSMP_DATA_RING, offset);
 		psmp_out_own_next(out, (uint32_t)am->len_bytes);
 		psmp_count(port, PSI_COUNT_IN_RING);
 	} else {
 		result = PSI_UNSUPPORTED;
 	}
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	return result;
 }
 
 /* Takes a buffer that holds least_bytes, as large as most_bytes if there is one. */
 static bool
-take_buffer(struct psi_port *port, struct psi_claim *claim)
+take_buffer(struct psi_port *port, const struct psmp_out *out, struct psi_claim *claim)
 {
-	const struct psi_conduit *conduit = port->conduit;
-	uint32_t place = conduit->job.host_index[claim->peer];
-	struct psmp_shared *receiver = psmp_shared_of(conduit, place);
+	struct psmp_shared *receiver = psmp_receiver_of(out);
 	enum psmp_size size = claim->most_bytes > PSMP_SMALL_BYTES ? PSMP_LARGE : PSMP_SMALL;
 	enum psmp_size other = size == PSMP_LARGE ? PSMP_SMALL : PSMP_LARGE;
 	int number = psmp_pool_take(&receiver->busy[claim->network][size], size);
@@ -270,7 +263,7 @@ take_buffer(struct psi_port *port, struct psi_claim *claim)
 	claim->cookie = psmp_buffer_name(size, (unsigned)number);
 	claim->size_bytes = claim->most_bytes < psmp_buffer_bytes(size) ? claim->most_bytes
 	                                                                : psmp_buffer_bytes(size);
-	claim->buffer = psmp_buffers_of(conduit, place, claim->network) +
+	claim->buffer = psmp_buffers_at(&port->conduit->layout, out->region, claim->network) +
 	                psmp_buffer_offset((uint32_t)claim->cookie);
 	return true;
 }
@@ -279,14 +272,14 @@ take_buffer(struct psi_port *port, struct psi_claim *claim)
 static void
 publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am *am, uint64_t name)
 {
-	struct psmp_shared *receiver = psmp_shared_of(port->conduit, out->place);
+	struct psmp_shared *receiver = psmp_receiver_of(out);
 
 	psi_handed_to_process(&receiver->busy[am->network][name >> 16]);
-	psmp_lock(port, &out->lock);
+	psmp_lock_out(port, out);
 	out->reserved--;
-	publish_elsewhere(out, am, PSMP_BUFFER, name);
+	publish_elsewhere(port, out, am, PSMP_BUFFER, name);
 	psmp_count(port, PSI_COUNT_IN_BUFFER);
-	psmp_unlock(port, &out->lock);
+	psmp_unlock_out(port, out);
 	notify(port, out, am->network);
 }
 
@@ -300,7 +293,7 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 
 	if (!reserve(port, out))
 		return refuse(port);
-	if (!take_buffer(port, &claim)) {
+	if (!take_buffer(port, out, &claim)) {
 		unreserve(port, out);
 		return refuse(port);
 	}
@@ -338,8 +331,10 @@ psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsig
 int
 psmp_am_send(struct psi_port *port, const struct psi_am *am)
 {
-	struct psmp_out *out = out_of(port, am->peer, am->network);
+	struct psmp_out *out = psmp_out_of(port, am->peer, am->network);
 
+	if (!out)
+		return PSI_FAILED;
 	switch (am->category) {
 	case PSI_SHORT:
 		return send_short(port, out, am);
@@ -353,7 +348,11 @@ psmp_am_send(struct psi_port *port, const struct psi_am *am)
 int
 psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
 {
-	if (!take_buffer(port, claim))
+	const struct psmp_out *out = psmp_out_of(port, claim->peer, claim->network);
+
+	if (!out)
+		return PSI_FAILED;
+	if (!take_buffer(port, out, claim))
 		return refuse(port);
 	psmp_count(port, PSI_COUNT_CLAIMED);
 	return PSI_OK;
@@ -362,7 +361,7 @@ psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
 int
 psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am)
 {
-	struct psmp_out *out = out_of(port, am->peer, am->network);
+	struct psmp_out *out = psmp_out_of(port, am->peer, am->network);
 
 	if (!reserve(port, out))
 		return refuse(port);
@@ -374,7 +373,7 @@ void
 psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	struct psmp_shared *receiver =
-		psmp_shared_of(port->conduit, port->conduit->job.host_index[claim->peer]);
+		psmp_receiver_of(psmp_out_of(port, claim->peer, claim->network));
 	uint32_t name = (uint32_t)claim->cookie;
 
 	psmp_pool_give(&receiver->busy[claim->network][name >> 16], name & 0xffff);

@@ -26,7 +26,7 @@
 /* The sender's side. */
 struct psmp_out {
 	struct psi_spinlock lock;
-	uint32_t place;                 /* the receiver, as index on the host */
+	uint32_t place;                 /* the receiver's process, as index on the host */
 	uint32_t mask;                  /* slots - 1 */
 	uint32_t shift;                 /* log2 of slots */
 	uint32_t next;                  /* position to publish next */
@@ -35,6 +35,7 @@ struct psmp_out {
 	uint32_t data_mask;             /* payload ring bytes - 1 */
 	uint32_t data_head, data_tail;  /* bytes given out and back, ever */
 	uint32_t *data_end;             /* [slots]: data_head after that slot's message */
+	unsigned char *region;          /* the receiver's */
 	/* Hints, written by whichever thread copies. */
 	_Atomic uint32_t large_copies;
 	_Atomic uint32_t distance;      /* enum psmp_distance */
@@ -45,7 +46,7 @@ struct psmp_out {
 
 /* The receiver's side. */
 struct psmp_in {
-	uint32_t place;                 /* the sender, as index on the host */
+	uint32_t place;                 /* the sender's process, as index on the host */
 	uint32_t mask, shift;
 	uint32_t next;                  /* position to take next */
 	uint32_t done;                  /* messages retired */
@@ -65,9 +66,10 @@ enum psmp_where { PSMP_INLINE, PSMP_DATA_RING, PSMP_BUFFER };
 struct psmp_header_fields {
 	uint32_t len_bytes;             /* of a Medium; below 2^24 */
 	uint8_t handler, nargs, category, where;
+	uint32_t index;                 /* of the endpoint that sends, in its process; below 2^7 */
 };
 
-enum { PSMP_LAP_BITS = 16, PSMP_OWN_BYTES = 2048 };
+enum { PSMP_LAP_BITS = 16, PSMP_INDEX_AT = 57, PSMP_OWN_BYTES = 2048 };
 
 static inline uint64_t
 psmp_lap(uint32_t position, uint32_t shift)
@@ -79,7 +81,8 @@ static inline uint64_t
 psmp_header_pack(const struct psmp_header_fields *f, uint64_t lap)
 {
 	return lap | (uint64_t)f->len_bytes << 16 | (uint64_t)f->handler << 40 |
-	       (uint64_t)f->nargs << 48 | (uint64_t)f->category << 53 | (uint64_t)f->where << 55;
+	       (uint64_t)f->nargs << 48 | (uint64_t)f->category << 53 | (uint64_t)f->where << 55 |
+	       (uint64_t)f->index << PSMP_INDEX_AT;
 }
 
 static inline struct psmp_header_fields
@@ -91,6 +94,7 @@ psmp_header_unpack(uint64_t header)
 		.nargs = (header >> 48) & 31,
 		.category = (header >> 53) & 3,
 		.where = (header >> 55) & 3,
+		.index = (uint32_t)(header >> PSMP_INDEX_AT),
 	};
 }
 

@@ -1,6 +1,5 @@
 /*
- * Opening and closing: the arena is laid out and mapped, the two sides of every lane of this
- * process are set up, the operation table is filled in.
+ * Opening and closing: the arena is laid out and mapped, the operation table is filled in.
  */
 #include "smp-conduit/psmp.h"
 
@@ -72,7 +71,9 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	conduit->services = services;
 	conduit->job = *job;
 	conduit->layout = psmp_layout_for(job->host_places);
-	if (map_arena(conduit) != PSI_OK) {
+	conduit->further = calloc((size_t)PSMP_MAX_INDEX * job->places, sizeof *conduit->further);
+	if (!conduit->further || map_arena(conduit) != PSI_OK) {
+		free(conduit->further);
 		free(conduit);
 		return PSI_FAILED;
 	}
@@ -84,130 +85,6 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 		.shared_bytes = conduit->layout.total_bytes,
 	};
 	*conduit_out = conduit;
-	return PSI_OK;
-}
-
-/* ----------------------------------------------------------------------------- port --- */
-
-static unsigned char *
-lane_of(const struct psi_conduit *conduit, uint32_t receiver, unsigned network, uint32_t sender)
-{
-	const struct psmp_layout *layout = &conduit->layout;
-
-	return conduit->arena + psmp_layout_region(layout, receiver) + layout->lanes +
-	       psmp_layout_lane(layout, network, sender) * layout->lane_bytes;
-}
-
-static struct psmp_control *
-control_of(const struct psi_conduit *conduit, uint32_t receiver, unsigned network, uint32_t sender)
-{
-	const struct psmp_layout *layout = &conduit->layout;
-	unsigned char *at = conduit->arena + psmp_layout_region(layout, receiver) +
-	                    layout->controls +
-	                    psmp_layout_lane(layout, network, sender) * PSMP_LINE_BYTES;
-
-	return (struct psmp_control *)(void *)at;
-}
-
-static void
-set_up_lane(struct psi_port *port, unsigned network, uint32_t peer, uint32_t *data_ends)
-{
-	const struct psi_conduit *conduit = port->conduit;
-	const struct psmp_layout *layout = &conduit->layout;
-	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots);
-	unsigned char *to = lane_of(conduit, peer, network, port->place);
-	unsigned char *from = lane_of(conduit, port->place, network, peer);
-	const size_t ring_bytes = (size_t)layout->slots * PSMP_SLOT_BYTES;
-
-	port->out[network][peer] = (struct psmp_out){
-		.place = peer, .mask = layout->slots - 1, .shift = shift, .limit = layout->slots,
-		.data_mask = layout->data_bytes - 1,
-		.data_end = data_ends + psmp_layout_lane(layout, network, peer) * layout->slots,
-		.slots = (struct psmp_slot *)(void *)to, .data = to + ring_bytes,
-		.control = control_of(conduit, peer, network, port->place),
-	};
-	port->in[network][peer] = (struct psmp_in){
-		.place = peer, .mask = layout->slots - 1, .shift = shift,
-		.data_bytes = layout->data_bytes,
-		.slots = (struct psmp_slot *)(void *)from, .data = from + ring_bytes,
-		.control = control_of(conduit, port->place, network, peer),
-	};
-}
-
-/* A port and those of its tables that are nobody else's. */
-struct port_memory {
-	struct psi_port port;
-	uint32_t *actives, *data_ends;
-};
-
-static void
-free_port(struct psi_port *port)
-{
-	struct port_memory *memory = (struct port_memory *)(void *)port;
-
-	if (!memory)
-		return;
-	free(memory->actives);
-	free(memory->data_ends);
-	free(memory);
-}
-
-static struct psi_port *
-new_port(const struct psmp_layout *layout)
-{
-	const size_t lanes = (size_t)PSI_NETWORKS * layout->places;
-	struct port_memory *memory = calloc(1, sizeof *memory);
-
-	if (!memory)
-		return NULL;
-	memory->actives = calloc(lanes, sizeof *memory->actives);
-	memory->data_ends = calloc(lanes * layout->slots, sizeof *memory->data_ends);
-	if (!memory->actives || !memory->data_ends) {
-		free_port(&memory->port);
-		return NULL;
-	}
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		memory->port.active[network] = memory->actives + network * layout->places;
-	return &memory->port;
-}
-
-/* A page lies near the CPU that writes to it first: the block that this rank polls lies near it. */
-static void
-touch_own(const struct psi_port *port)
-{
-	unsigned char *at = (unsigned char *)port->shared;
-	size_t offset;
-
-	for (offset = 0; offset < port->conduit->layout.controls; offset += PSMP_PAGE_BYTES)
-		atomic_fetch_or_explicit((_Atomic unsigned char *)(at + offset), 0,
-		                         memory_order_relaxed);
-}
-
-static int
-port_open(struct psi_conduit *conduit, uint32_t place, void *owner, struct psi_port **port_out)
-{
-	struct psi_port *port = new_port(&conduit->layout);
-
-	if (!port) {
-		conduit->services->log("smp: no memory for the lanes of %u ranks",
-		                       conduit->layout.places);
-		return PSI_FAILED;
-	}
-	port->conduit = conduit;
-	port->owner = owner;
-	port->counts = conduit->job.counts;
-	port->place = conduit->job.host_index[place];
-	port->shared = psmp_shared_of(conduit, port->place);
-	touch_own(port);
-	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
-		port->out[network] = psmp_outs_of(conduit->arena, &conduit->layout, port->place, network);
-		port->in[network] = psmp_ins_of(conduit->arena, &conduit->layout, port->place, network);
-		for (uint32_t peer = 0; peer < conduit->layout.places; peer++)
-			set_up_lane(port, network, peer,
-			            ((struct port_memory *)(void *)port)->data_ends);
-	}
-	conduit->port = port;
-	*port_out = port;
 	return PSI_OK;
 }
 
@@ -245,7 +122,7 @@ quiesce(struct psi_conduit *conduit)
 static void
 close_conduit(struct psi_conduit *conduit)
 {
-	free_port(conduit->port);
+	psmp_ports_close(conduit);
 	free(conduit);
 }
 
@@ -268,7 +145,23 @@ describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         conduit->senders_fence ? "senders" : "sleepers", conduit->fence_reason);
 }
 
-/* The header, then three parts for each region. */
+/* NULL past the last. */
+static unsigned char *
+region_number(struct psi_conduit *conduit, unsigned number)
+{
+	const uint32_t places = conduit->layout.places;
+	struct psi_port *port;
+
+	if (number < places)
+		return psmp_region_of(conduit, number);
+	if (number - places >= PSMP_MAX_INDEX)
+		return NULL;
+	port = atomic_load_explicit(&conduit->ports[1 + number - places],
+	                            memory_order_acquire); /* P2 */
+	return port ? (unsigned char *)port->shared : NULL;
+}
+
+/* The header, then three parts for each region: the arena's, then those of further endpoints here. */
 static bool
 parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
 {
@@ -278,19 +171,18 @@ parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
 		PSI_MEMORY_CONTROL, PSI_MEMORY_QUEUES, PSI_MEMORY_BUFFERS,
 	};
 	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
-	size_t from = part ? ends[part - 1] : 0;
+	const size_t from = part ? ends[part - 1] : 0;
+	unsigned char *base;
 
 	if (i == 0) {
 		*part_out = (struct psi_memory_part){ PSI_MEMORY_CONTROL, conduit->arena,
 		                                      layout->header_bytes };
 		return true;
 	}
-	if (region >= layout->places)
+	base = region_number(conduit, region);
+	if (!base)
 		return false;
-	*part_out = (struct psi_memory_part){
-		kinds[part], conduit->arena + psmp_layout_region(layout, region) + from,
-		ends[part] - from,
-	};
+	*part_out = (struct psi_memory_part){ kinds[part], base + from, ends[part] - from };
 	return true;
 }
 
@@ -307,7 +199,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.version = "1.0",
 	.probe = probe,
 	.open = open_conduit,
-	.port_open = port_open,
+	.port_open = psmp_port_open,
 	.connect = connect_conduit,
 	.quiesce = quiesce,
 	.close = close_conduit,
@@ -321,6 +213,8 @@ const struct psi_conduit_ops psmp_ops = {
 	.arm = psmp_arm,
 	.sleep = psmp_sleep,
 	.disarm = psmp_disarm,
+	.watch = psmp_watch,
+	.unwatch = psmp_unwatch,
 	.ring = psmp_ring,
 	.want = psmp_want,
 	.describe = describe,

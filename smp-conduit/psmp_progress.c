@@ -60,9 +60,9 @@ activate(struct psi_port *port, unsigned network)
 			atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
 		}
 	}
-	/* Other threads of this process that sleep counted on being rung for these lanes. */
-	if (port->conduit->job.threaded)
-		psmp_ring(port);
+	/* Other threads that sleep on this port counted on being rung for these lanes. */
+	if (port->locked)
+		psmp_ring_port(port);
 }
 
 static void
@@ -111,12 +111,13 @@ decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct
 		args = slot->body + 8;
 	} else {
 		name = (uint32_t)get_word(slot->body);
-		payload = psmp_buffers_of(port->conduit, port->place, network) +
+		payload = psmp_buffers_at(&port->conduit->layout, (unsigned char *)port->shared,
+		                          network) +
 		          psmp_buffer_offset(name);
 		args = slot->body + 8;
 	}
 	*arrival_out = (struct psi_arrival){
-		.source = in->place,
+		.source = in->place + fields.index * port->conduit->job.places,
 		.handler = fields.handler, .category = fields.category,
 		.network = (uint8_t)network, .nargs = fields.nargs,
 		.args = (const int32_t *)(void *)args,
@@ -275,7 +276,6 @@ psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
 	/* Replies first: they free what requests wait for. */
 	static const unsigned order[] = { PSI_REPLIES, PSI_REQUESTS };
-	const bool threaded = port->conduit->job.threaded;
 	unsigned delivered = 0;
 
 	for (unsigned i = 0; i < PSI_NETWORKS; i++) {
@@ -283,8 +283,8 @@ psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 
 		if (!(networks & 1u << network))
 			continue;
-		delivered += threaded ? poll_threaded(port, network, budget)
-		                      : poll_in_place(port, network, budget);
+		delivered += port->locked ? poll_threaded(port, network, budget)
+		                          : poll_in_place(port, network, budget);
 	}
 	return delivered;
 }

@@ -23,6 +23,8 @@ enum psmp_size { PSMP_LARGE, PSMP_SMALL, PSMP_SIZES };
  *
  * wake     bit 0: a thread of the owner sleeps or is about to; the value only grows.  The owner's
  *          threads set the bit (arm), whoever rings adds one and so clears it (see psmp_sleep.c).
+ * watchers threads that sleep on the word of their process's first endpoint and want to hear of this
+ *          one as well; whoever rings this one then rings that one too.
  * top      per network, bit w: words[network][w] has bits.  Senders set, the owner takes.
  * words    per network, bit s: the lane from s has a message and the owner is not polling it.
  * want_top, want_words  bit s: a thread of endpoint s waits for room here.  Waiters set, whoever
@@ -32,6 +34,7 @@ enum psmp_size { PSMP_LARGE, PSMP_SMALL, PSMP_SIZES };
  */
 struct psmp_shared {
 	PSMP_LINE_ALIGNED _Atomic uint32_t wake;
+	_Atomic uint32_t watchers;
 	PSMP_LINE_ALIGNED _Atomic uint64_t top[2];
 	PSMP_LINE_ALIGNED _Atomic uint64_t want_top;
 	PSMP_LINE_ALIGNED _Atomic uint64_t busy[2][PSMP_SIZES];

@@ -22,7 +22,16 @@
  * D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows nothing.  In D3
  * the mark also announces the sleep: D2_WORD -> D3_TAKE_WORD, bit 0 of wake before the mark.
  *
- * Sleepers of a process share one word, since one endpoint has one.  A wake rings all of them.
+ * Threads that sleep on one endpoint share its word; a wake rings all of them.  A thread that waits for
+ * several endpoints, or for room, sleeps on the word of its process's first endpoint and counts itself
+ * among the watchers of the others (psmp_watch).  Who rings one of these looks at its watchers in the
+ * line of its wake word, after the same order as at that: so D2 and D4 hold with `watchers' in the place
+ * of wake.  A watcher set bit 0 of the process's word before it counted itself, with a fence between, so
+ * who finds it counted finds the bit.
+ *
+ * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches those
+ * too: the kernel passes over no CPU but the caller's own, whatever process it runs, as long as that
+ * is registered, and the caller's own CPU fences in the call.
  *
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3) and
  * ring.pml (D4).
@@ -56,12 +65,43 @@ ring_word(_Atomic uint32_t *wake)
 	return false;
 }
 
+/* Wakes those who sleep on this endpoint, and those who sleep on its process and watch it.  The process's
+ * word is that of the first endpoint. */
+static void
+ring_endpoint(struct psi_port *port, struct psmp_shared *endpoint, struct psmp_shared *process)
+{
+	if (ring_word(&endpoint->wake))
+		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	if (atomic_load_explicit(&endpoint->watchers, memory_order_seq_cst) && /* D2_WAKE */
+	    ring_word(&process->wake))
+		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+}
+
+void
+psmp_ring_port(struct psi_port *port)
+{
+	psi_store_load_fence(); /* D4_RING */
+	ring_endpoint(port, port->shared, port->conduit->port->shared);
+}
+
+/* Who sleeps was counted before it fenced and looked. */
 void
 psmp_ring(struct psi_port *port)
 {
+	struct psi_conduit *conduit = port->conduit;
+
 	psi_store_load_fence(); /* D4_RING */
-	if (ring_word(&port->shared->wake))
-		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	if (!atomic_load_explicit(&conduit->sleepers, memory_order_relaxed))
+		return;
+	for (unsigned index = 0; index <= PSMP_MAX_INDEX; index++) {
+		struct psi_port *each = atomic_load_explicit(&conduit->ports[index],
+		                                             memory_order_acquire); /* P2 */
+
+		if (!each)
+			break;
+		if (ring_word(&each->shared->wake))
+			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	}
 }
 
 /* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
@@ -83,15 +123,15 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
  * whoever set it rings, or has rung, after it.
  */
 void
-psmp_announce(struct psi_port *port, uint32_t receiver, unsigned network)
+psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
-	struct psmp_shared *shared = psmp_shared_of(port->conduit, receiver);
+	struct psmp_shared *shared = psmp_receiver_of(out);
 	_Atomic uint64_t *words = shared->words + network * port->conduit->layout.words;
 
 	psmp_count(port, PSI_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
-	if (set_bit(&shared->top[network], words, port->place) && ring_word(&shared->wake))
-		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	if (set_bit(&shared->top[network], words, port->place))
+		ring_endpoint(port, shared, psmp_shared_of(port->conduit, out->place));
 }
 
 static void
@@ -200,17 +240,17 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 static void
 lock_networks(struct psi_port *port, unsigned networks)
 {
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
-			psmp_lock(port, &port->poll_lock[network]);
+			psi_spinlock_lock(&port->poll_lock[network]);
 }
 
 static void
 unlock_networks(struct psi_port *port, unsigned networks)
 {
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
-			psmp_unlock(port, &port->poll_lock[network]);
+			psi_spinlock_unlock(&port->poll_lock[network]);
 }
 
 /* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the bit
@@ -219,7 +259,7 @@ static void
 want_room(struct psi_port *port, uint32_t peer)
 {
 	const struct psi_conduit *conduit = port->conduit;
-	struct psmp_shared *shared = psmp_shared_of(conduit, conduit->job.host_index[peer]);
+	struct psmp_shared *shared = psmp_receiver_of(psmp_out_of(port, peer, PSI_REQUESTS));
 	const uint32_t w = port->place / PSMP_WORD_BITS;
 
 	if (!set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place))
@@ -243,20 +283,15 @@ forget_active(struct psi_port *port, unsigned network)
 	port->active_count[network] = 0;
 }
 
-int
-psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+/* Takes the lanes off the list, and looks at them once more.  Then senders ring who set bit 0 of wake, or
+ * counted itself among the watchers, before the fence that stands before this call.  False, and nothing
+ * has changed, if there is a message.  Under poll_lock. */
+static bool
+stop_polling(struct psi_port *port, unsigned networks)
 {
-	uint32_t active = 0, ticket;
+	uint32_t active = 0;
 	bool found = false;
 
-	lock_networks(port, networks);
-	psmp_count(port, PSI_COUNT_ARMED);
-	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
-	PSI_DELAY_POINT(arm);
-	if (want_peer != PSI_NO_PEER)
-		want_room(port, want_peer);
-	PSI_DELAY_POINT(want);
-	psi_store_load_fence(); /* ARM_FENCE */
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
 			continue;
@@ -276,14 +311,62 @@ psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t 
 		else
 			forget_active(port, network);
 	}
+	return !found;
+}
+
+/* Who makes a condition of this process true looks first whether anybody sleeps at all. */
+static void
+count_sleeper(struct psi_port *port, uint32_t by)
+{
+	atomic_fetch_add_explicit(&port->conduit->sleepers, by, memory_order_relaxed);
+}
+
+int
+psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+{
+	uint32_t ticket;
+	bool quiet;
+
+	count_sleeper(port, 1);
+	lock_networks(port, networks);
+	psmp_count(port, PSI_COUNT_ARMED);
+	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
+	PSI_DELAY_POINT(arm);
+	if (want_peer != PSI_NO_PEER)
+		want_room(port, want_peer);
+	PSI_DELAY_POINT(want);
+	psi_store_load_fence(); /* ARM_FENCE */
+	quiet = stop_polling(port, networks);
 	unlock_networks(port, networks);
-	if (found) {
+	if (!quiet) {
 		psmp_disarm(port);
 		return PSI_AGAIN;
 	}
 	*ticket_out = ticket;
 	PSI_DELAY_POINT(recheck);
 	return PSI_OK;
+}
+
+int
+psmp_watch(struct psi_port *port, unsigned networks)
+{
+	bool quiet;
+
+	lock_networks(port, networks);
+	atomic_fetch_add_explicit(&port->shared->watchers, 1, memory_order_relaxed);
+	PSI_DELAY_POINT(arm);
+	psi_store_load_fence(); /* ARM_FENCE */
+	quiet = stop_polling(port, networks);
+	unlock_networks(port, networks);
+	if (!quiet)
+		psmp_unwatch(port);
+	return quiet ? PSI_OK : PSI_AGAIN;
+}
+
+void
+psmp_unwatch(struct psi_port *port)
+{
+	atomic_fetch_sub_explicit(&port->shared->watchers, 1, memory_order_relaxed);
 }
 
 void
@@ -302,6 +385,7 @@ void
 psmp_disarm(struct psi_port *port)
 {
 	PSI_DELAY_POINT(disarm);
+	count_sleeper(port, (uint32_t)-1);
 	if (!port->conduit->job.threaded)
 		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
 }

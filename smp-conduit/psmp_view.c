@@ -50,8 +50,8 @@ psmp_queue(const void *memory, size_t len_bytes, unsigned network, uint32_t send
 	if (!layout_of(memory, len_bytes, &layout) || sender >= layout.places ||
 	    receiver >= layout.places)
 		return false;
-	out = psmp_outs_of(arena, &layout, sender, network) + receiver;
-	in = psmp_ins_of(arena, &layout, receiver, network) + sender;
+	out = psmp_outs_of(arena + psmp_layout_region(&layout, sender), &layout, network) + receiver;
+	in = psmp_ins_of(arena + psmp_layout_region(&layout, receiver), &layout, network) + sender;
 	shared = (const struct psmp_shared *)(const void *)(arena +
 	                                                    psmp_layout_region(&layout, receiver));
 	next = look_at(&out->next);

@@ -295,8 +295,8 @@ static const struct pt_misuse cases[] = {
 	  "gex_Token_MaxReplyMedium: called in a reply handler, which may not reply; ask in request "
 	  "handlers", 0 },
 	{ "token_group", PT_CHECKED, 1, token_group, "a reply's limit asked for `GEX_EVENT_GROUP`",
-	  "gex_AM_MaxReplyLong: lc_opt is GEX_EVENT_GROUP, which replies do not have; pass what the reply "
-	  "gets", 0 },
+	  "gex_Token_MaxReplyLong: lc_opt is GEX_EVENT_GROUP, which replies do not have; pass what the "
+	  "reply gets", 0 },
 };
 
 static gex_AM_Entry_t handlers[] = {

@@ -130,10 +130,12 @@ create_unmapped(void)
 static void bind_again(void) { PT_EQ(gex_EP_BindSegment(pt.ep, client_segment(), 0), GASNET_ERR_BAD_ARG); }
 
 static void
-second_endpoint(void)
+too_many_endpoints(void)
 {
 	gex_EP_t ep;
 
+	for (unsigned i = 1; i < GASNET_MAXEPS; i++)
+		PT_OK(gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0));
 	PT_EQ(gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0), GASNET_ERR_RESOURCE);
 }
 
@@ -284,8 +286,9 @@ static const struct pt_misuse cases[] = {
 	  "gex_Segment_Create: the client's memory is not mapped in this process; map it first", 0 },
 	{ "bind_again", PT_REFUSED, 1, bind_again, "a second segment bound",
 	  "gex_EP_BindSegment: the endpoint has a segment already", 0 },
-	{ "second_endpoint", PT_REFUSED, 1, second_endpoint, "a second endpoint",
-	  "gex_EP_Create: this release has one endpoint per process, which gex_Client_Init gave", 0 },
+	{ "too_many_endpoints", PT_REFUSED, 1, too_many_endpoints, "more endpoints than `GASNET_MAXEPS`",
+	  "gex_EP_Create: a process has GASNET_MAXEPS endpoints at most, and memory for the queues of each",
+	  0 },
 	{ "put_outside", PT_ALWAYS, 2, put_outside, "a put to outside the segment",
 	  "gex_RMA_PutBlocking: 8 bytes at 0x* " BOUNDS, 0 },
 	{ "get_outside", PT_ALWAYS, 2, get_outside, "a get from outside the segment",

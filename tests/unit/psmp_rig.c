@@ -103,12 +103,21 @@ agree_least(uint32_t value)
 	return value;
 }
 
+/* This rig has no further endpoints. */
+static void *
+endpoint_memory(uint32_t place, size_t len_bytes)
+{
+	(void)place, (void)len_bytes;
+	return NULL;
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_services),
 	.log = say,
 	.setting = setting,
 	.host_memory = host_memory,
+	.endpoint_memory = endpoint_memory,
 	.deliver = deliver,
 	.copy = copy,
 	.copy_far = copy,
@@ -133,7 +142,7 @@ open_rank(void *argument)
 
 	if (rig->ops->open(&services, &job, &attributes, &rank->conduit) != PSI_OK)
 		die("open failed");
-	if (rig->ops->port_open(rank->conduit, rank->place, rank, &rank->port) != PSI_OK)
+	if (rig->ops->port_open(rank->conduit, rank->place, false, rank, &rank->port) != PSI_OK)
 		die("port_open failed");
 	if (rig->ops->connect(rank->conduit) != PSI_OK)
 		die("connect failed");

@@ -19,7 +19,7 @@ static char path[] = "/tmp/t_counters-XXXXXX";
 static const void *
 map_first(size_t len_bytes)
 {
-	return len_bytes <= psi_shared_bytes(RANKS) ? shared : NULL;
+	return len_bytes <= psi_shared_bytes(RANKS, 0) ? shared : NULL;
 }
 
 static void
@@ -36,8 +36,8 @@ static const struct pboot_view view = {
 static void
 set_up(void)
 {
-	shared = aligned_alloc(64, (psi_shared_bytes(RANKS) + 63) / 64 * 64);
-	memset(shared, 0, psi_shared_bytes(RANKS));
+	shared = aligned_alloc(64, (psi_shared_bytes(RANKS, 0) + 63) / 64 * 64);
+	memset(shared, 0, psi_shared_bytes(RANKS, 0));
 	shared->magic = PSI_SHARED_MAGIC;
 	shared->abi = PSI_SHARED_ABI;
 	shared->size = RANKS;

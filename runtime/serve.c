@@ -1,0 +1,215 @@
+#include "runtime/serve.h"
+
+#include "runtime/rules.h"
+
+#include "penstock_threads.h"
+
+enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
+
+/* Endpoints that all threads serve.  Who makes it more rings; who sleeps looks after it announced that. */
+static _Atomic uint32_t unserved;
+
+static bool
+some_unserved(void)
+{
+	return atomic_load_explicit(&unserved, memory_order_relaxed) != 0;
+}
+
+static bool
+is_unserved(gex_EP_t ep)
+{
+	return !ep->serial && atomic_load_explicit(&ep->threads, memory_order_relaxed) == 0;
+}
+
+static gex_EP_t
+own_of(const struct psi_thread *thread)
+{
+	return thread->bound ? thread->bound : psi.ep;
+}
+
+/* -- binding --------------------------------------------------------------------------------- */
+
+static void
+leave(gex_EP_t ep)
+{
+	if (atomic_fetch_sub_explicit(&ep->threads, 1, memory_order_relaxed) != 1 || ep->serial)
+		return;
+	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
+	psi_wake_own();
+}
+
+static void
+join(gex_EP_t ep)
+{
+	if (atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed) == 0 && !ep->serial)
+		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_add(gex_EP_t ep)
+{
+	if (ep->serial)
+		return;
+	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
+	psi_wake_own();
+}
+
+void
+psi_serve_remove(gex_EP_t ep)
+{
+	if (is_unserved(ep))
+		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_begins(struct psi_thread *thread)
+{
+	thread->bound = psi.ep;
+	if (psi.ep)
+		join(psi.ep);
+}
+
+void
+psi_serve_ends(struct psi_thread *thread)
+{
+	if (thread->bound)
+		leave(thread->bound);
+}
+
+void
+pst_thread_bind(gex_EP_t ep)
+{
+	struct psi_thread *thread;
+
+	psi_need_init("pst_thread_bind");
+	if (!ep)
+		psi_invalid("pst_thread_bind", "GEX_EP_INVALID");
+	thread = psi_thread_self();
+	join(ep);
+	psi_serve_ends(thread);
+	thread->bound = ep;
+}
+
+/* -- polling --------------------------------------------------------------------------------- */
+
+static unsigned
+poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
+{
+	const unsigned count = psi_ep_count();
+	unsigned delivered = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)((first + i) % count));
+
+		if (ep && ep != own && is_unserved(ep))
+			delivered += psi.ops->poll(ep->port, networks, budget);
+	}
+	return delivered;
+}
+
+unsigned
+psi_serve_poll(unsigned networks, unsigned budget)
+{
+	struct psi_thread *thread = psi_thread_self();
+	gex_EP_t own = own_of(thread);
+	unsigned delivered = psi.ops->poll(own->port, networks, budget);
+
+	thread->polls++;
+	if (some_unserved() && (!delivered || thread->polls % POLLS_PER_TURN == 0))
+		delivered += poll_unserved(own, thread->polls, networks, budget);
+	return delivered;
+}
+
+/* NULL if there is none but the thread's own. */
+static gex_EP_t
+concerned(const struct psi_wait *wait, gex_EP_t own)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason && reason->ep != own ? reason->ep : NULL;
+}
+
+unsigned
+psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget)
+{
+	gex_EP_t ep = concerned(wait, own_of(psi_thread_self()));
+
+	return ep ? psi.ops->poll(ep->port, networks, budget) : 0;
+}
+
+/* -- sleeping -------------------------------------------------------------------------------- */
+
+/* What a wait of the thread's has announced; the entry of no wait is free. */
+static struct psi_armed *
+armed_by(struct psi_thread *thread, const struct psi_wait *wait)
+{
+	for (unsigned i = 0; i < PSI_ARMED_WAITS; i++)
+		if (thread->armed[i].wait == wait)
+			return &thread->armed[i];
+	return NULL;
+}
+
+static bool
+watch(struct psi_armed *armed, gex_EP_t ep, unsigned networks)
+{
+	if (psi.ops->watch(ep->port, networks) != PSI_OK)
+		return false;
+	armed->watched[ep->index / 64] |= (uint64_t)1 << ep->index % 64;
+	return true;
+}
+
+/* All that the thread polls, but the one that it sleeps on. */
+static bool
+watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned networks)
+{
+	for (unsigned i = 0; i < psi_ep_count(); i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
+
+		if (ep && ep != armed->on && (ep == own || ep == also || is_unserved(ep)) &&
+		    !watch(armed, ep, networks))
+			return false;
+	}
+	return true;
+}
+
+bool
+psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	struct psi_thread *thread = psi_thread_self();
+	struct psi_armed *armed = armed_by(thread, NULL);
+	gex_EP_t own = own_of(thread), also = concerned(wait, own);
+	const bool alone = want_peer == PSI_NO_PEER && !also && !some_unserved();
+	gex_EP_t on = alone ? own : psi.ep;
+	const bool polled = on == own || on == also || is_unserved(on);
+
+	if (!armed || psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK)
+		return false;
+	*armed = (struct psi_armed){ .wait = wait, .on = on };
+	if (alone ? !some_unserved() : watch_all(armed, own, also, networks))
+		return true;
+	psi_serve_disarm(wait);
+	return false;
+}
+
+/* A wait that announced itself before there was a second endpoint sleeps on the first. */
+void
+psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
+{
+	const struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+
+	psi.ops->sleep((armed ? armed->on : psi.ep)->port, wait->seq, timeout_ns);
+}
+
+void
+psi_serve_disarm(struct psi_wait *wait)
+{
+	struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+
+	psi.ops->disarm((armed ? armed->on : psi.ep)->port);
+	if (!armed)
+		return;
+	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
+		if (armed->watched[i / 64] >> i % 64 & 1)
+			psi.ops->unwatch(psi_ep_of((gex_EP_Index_t)i)->port);
+	armed->wait = NULL;
+}

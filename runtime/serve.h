@@ -1,0 +1,32 @@
+/*
+ * Which endpoints a thread polls, where a process has several.  A thread is bound to one, at first the
+ * primordial one, and polls that; those that no thread is bound to are polled by all in turn, unless they
+ * are for one thread at a time.  A thread that waits for something at another endpoint polls that too.
+ *
+ * A process with one endpoint comes here for nothing but to bind its threads.
+ */
+#ifndef PSI_SERVE_H
+#define PSI_SERVE_H
+
+#include "runtime/psi.h"
+
+/* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
+unsigned psi_serve_poll(unsigned networks, unsigned budget);
+/* Polls the endpoint that the wait is for, if it is not the thread's own. */
+unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
+
+/* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if there
+ * is a message or something has changed. */
+bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
+void psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns);
+void psi_serve_disarm(struct psi_wait *wait);
+
+/* A thread is counted; it ends. */
+void psi_serve_begins(struct psi_thread *thread);
+void psi_serve_ends(struct psi_thread *thread);
+
+/* An endpoint that no thread is bound to has come, or goes. */
+void psi_serve_add(gex_EP_t ep);
+void psi_serve_remove(gex_EP_t ep);
+
+#endif
