@@ -1,0 +1,139 @@
+/*
+ * Collectives over teams that were made by splitting: several teams at once, members in another order,
+ * teams within teams, and teams that end as soon as their collectives have.
+ */
+#include <gasnet_coll.h>
+
+#include "tests/lib/pt.h"
+
+enum { TEAMS = 4, OPEN = 6 };
+
+struct use {
+	gex_TM_t tm;
+	gex_Rank_t root;
+	uint32_t word, sum, most, text[3];
+	gex_Event_t events[OPEN];
+};
+
+static uint32_t
+weight(gex_Rank_t jobrank)
+{
+	return 10 * jobrank + 3;
+}
+
+static void
+start(struct use *use, unsigned round)
+{
+	use->root = round % gex_TM_QuerySize(use->tm);
+	use->word = weight(pt.rank);
+	use->sum = use->most = 0;
+	for (uint32_t i = 0; i < 3; i++)
+		use->text[i] = weight(pt.rank) + i;
+	use->events[0] = gex_Coll_BarrierNB(use->tm, 0);
+	use->events[1] = gex_Coll_ReduceToAllNB(use->tm, &use->sum, &use->word, GEX_DT_U32, 4, 1,
+	                                        GEX_OP_ADD, NULL, NULL, 0);
+	use->events[2] = gex_Coll_BroadcastNB(use->tm, use->root, use->text, use->text,
+	                                      sizeof use->text, 0);
+	use->events[3] = gex_Coll_BarrierNB(use->tm, 0);
+	use->events[4] = gex_Coll_ReduceToOneNB(use->tm, use->root, &use->most, &use->word, GEX_DT_U32,
+	                                        4, 1, GEX_OP_MAX, NULL, NULL, 0);
+	use->events[5] = gex_Coll_BarrierNB(use->tm, 0);
+}
+
+static void
+finish(struct use *use)
+{
+	const gex_Rank_t size = gex_TM_QuerySize(use->tm);
+	const uint32_t first = weight(gex_TM_TranslateRankToJobrank(use->tm, use->root));
+	uint32_t sum = 0, most = 0;
+
+	gex_Event_WaitAll(use->events, OPEN, 0);
+	for (gex_Rank_t rank = 0; rank < size; rank++) {
+		const uint32_t one = weight(gex_TM_TranslateRankToJobrank(use->tm, rank));
+
+		sum += one;
+		most = one > most ? one : most;
+	}
+	PT_EQ(use->sum, sum);
+	PT_EQ(use->most, gex_TM_QueryRank(use->tm) == use->root ? most : 0);
+	for (uint32_t i = 0; i < 3; i++)
+		PT_EQ(use->text[i], first + i);
+}
+
+static gex_TM_t
+split(gex_TM_t parent, int color, int key)
+{
+	gex_TM_t tm = GEX_TM_INVALID;
+
+	gex_TM_Split(&tm, parent, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	PT_CHECK(tm != GEX_TM_INVALID);
+	return tm;
+}
+
+/* All is under way on all teams; they are synced in another order on each rank. */
+static void
+at_once(struct use *uses, unsigned round)
+{
+	for (unsigned i = 0; i < TEAMS; i++)
+		start(&uses[i], round + i);
+	for (unsigned i = 0; i < TEAMS; i++)
+		finish(&uses[(i + pt.rank) % TEAMS]);
+}
+
+/* The barrier of a team is its members' alone. */
+static void
+without_the_others(void)
+{
+	gex_TM_t pairs = split(pt.tm, (int)(pt.rank / 2), 0);
+
+	if (pt.rank / 2 % 2)
+		pt_sleep_ms(2);
+	for (unsigned i = 0; i < 1 + pt.rank / 2 * 3; i++)
+		gex_Coll_BarrierBlocking(pairs, 0);
+	gex_TM_Destroy(pairs, NULL, GEX_FLAG_GLOBALLY_QUIESCED);
+	PT_CHECK(1);
+}
+
+/* Whoever leaves finds that all members announced the round before. */
+static void
+nobody_early(gex_TM_t tm, uint32_t round)
+{
+	const gex_Rank_t size = gex_TM_QuerySize(tm);
+	uint32_t *flags = (uint32_t *)(void *)pt.base;
+
+	for (gex_Rank_t rank = 0; rank < size; rank++) {
+		const gex_Rank_t job = gex_TM_TranslateRankToJobrank(tm, rank);
+		uint32_t *there = (uint32_t *)(void *)pt.peers[job].owner;
+
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, job, there + pt.rank, round, 4, 0));
+	}
+	gex_Coll_BarrierBlocking(tm, 0);
+	for (gex_Rank_t rank = 0; rank < size; rank++) {
+		const gex_Rank_t job = gex_TM_TranslateRankToJobrank(tm, rank);
+
+		PT_LE(round, __atomic_load_n(&flags[job], __ATOMIC_RELAXED));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct use uses[TEAMS];
+
+	pt_start(&argc, &argv, NULL, 0, 4096);
+	for (unsigned round = 0; round < pt_scale(3, 10); round++) {
+		uses[0].tm = pt.tm;
+		uses[1].tm = split(pt.tm, (int)(pt.rank % 2), -(int)pt.rank);
+		uses[2].tm = split(uses[1].tm, (int)(pt.rank % 3), (int)(pt.rank * 7 % 5));
+		uses[3].tm = split(pt.tm, 0, (int)((pt.rank * 5 + round) % pt.size));
+		for (unsigned i = 0; i < 4; i++)
+			at_once(uses, round + i);
+		for (uint32_t i = 1; i <= pt_scale(20, 60); i++)
+			nobody_early(uses[3].tm, round * 100 + i);
+		for (unsigned i = 1; i < TEAMS; i++)
+			gex_TM_Destroy(uses[i].tm, NULL, i % 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0);
+		without_the_others();
+		pt_barrier();
+	}
+	pt_finish();
+}
