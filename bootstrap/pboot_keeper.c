@@ -2,6 +2,7 @@
 
 #include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
+#include "runtime/util/hostname.h"
 #include "runtime/util/lack.h"
 #include "runtime/util/oom.h"
 
@@ -281,7 +282,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.listener = -1;
 	keeper.subreaper = pboot_subreaper();
 	raise_files_limit(origin);
-	gethostname(keeper.host, sizeof keeper.host - 1);
+	keeper.host = psi_hostname();
 	keeper.oom_kills = psi_oom_kills("");
 	pboot_wire_name(keeper.name);
 	err = set_up(&keeper, &what);

@@ -12,7 +12,7 @@
 
 #include <sched.h>
 
-enum { PBOOT_CALLERS_MAX = 64, PBOOT_HOST_BYTES = 65 };
+enum { PBOOT_CALLERS_MAX = 64 };
 
 struct pboot_keeper_rank {
 	pid_t pid;		/* the keeper's child */
@@ -54,7 +54,7 @@ struct pboot_keeper {
 	int signals;		/* signalfd */
 	int listener;		/* -1: none */
 	char name[PBOOT_NAME_BYTES];
-	char host[PBOOT_HOST_BYTES];
+	const char *host;
 	bool subreaper;
 	bool inherit;		/* hand memory over by inheritance */
 	bool cause_reported;

@@ -9,6 +9,7 @@
 #include "bootstrap/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
+#include "runtime/util/hostname.h"
 #include "runtime/util/lack.h"
 
 #include <errno.h>
@@ -223,10 +224,9 @@ kill_abandoned(struct launcher *self)
 static void
 report_keeper(const struct launcher *self)
 {
-	char host[PBOOT_HOST_BYTES] = "";
+	const char *host = psi_hostname();
 	int status = self->keeper_status;
 
-	gethostname(host, sizeof host - 1);
 	if (WIFSIGNALED(status))
 		pboot_say("the keeper (pid %d, %s) was killed by signal %d; the job ends",
 		    (int)self->keeper, host, WTERMSIG(status));

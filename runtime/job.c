@@ -13,6 +13,7 @@
 #include "runtime/signals.h"
 #include "runtime/tools/fatal.h"
 #include "runtime/topology.h"
+#include "runtime/util/hostname.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,11 +72,7 @@ check_build(const struct psi_client_build *build)
 static void
 know_host(void)
 {
-	static char name[65];
-
-	if (gethostname(name, sizeof name - 1) != 0)
-		strcpy(name, "unknown");
-	psi.host = name;
+	psi.host = psi_hostname();
 	psi.pid = getpid();
 	psi_log_set_speaker(psi.boot.rank, psi.host);
 }

@@ -9,35 +9,30 @@
 #include "gasnet_tools.h"
 #include "runtime/memlimits.h"
 #include "runtime/topology.h"
-
-enum { HOST_BYTES = 256 };
+#include "runtime/util/hostname.h"
 
 /* Found once; text that others may hold stays as it is. */
-static pthread_once_t names_once = PTHREAD_ONCE_INIT;
-static char host_name[HOST_BYTES];
+static pthread_once_t name_once = PTHREAD_ONCE_INIT;
 static char exe_name[PATH_MAX];
 
 static void
-find_names(void)
+find_name(void)
 {
 	ssize_t len = readlink("/proc/self/exe", exe_name, sizeof exe_name - 1);
 
 	exe_name[len > 0 ? len : 0] = '\0';
-	if (gethostname(host_name, sizeof host_name - 1) != 0)
-		strcpy(host_name, "localhost");
 }
 
 const char *
 gasnett_gethostname(void)
 {
-	pthread_once(&names_once, find_names);
-	return host_name;
+	return psi_hostname();
 }
 
 const char *
 gasnett_exe_name(void)
 {
-	pthread_once(&names_once, find_names);
+	pthread_once(&name_once, find_name);
 	return exe_name;
 }
 
