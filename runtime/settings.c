@@ -263,16 +263,22 @@ psi_settings_verbose(void)
 	return speaks && text && psi_parse_bool(text, &on) && on;
 }
 
+void
+psi_settings_tell(const char *name, const char *text, enum psi_setting_origin origin)
+{
+	if (psi_settings_verbose())
+		psi_log("setting %s = %s (%s)", name, text ? text : "",
+			origin == PSI_ORIGIN_DEFAULT ? "default" : "environment");
+}
+
 /* Says once per row what it was read as. */
 static void
 report(const struct psi_setting *row, const char *text, enum psi_setting_origin origin)
 {
 	size_t number = row_number(row);
 
-	if (number >= ROWS_MAX || !psi_settings_verbose() || atomic_exchange(&reported[number], true))
-		return;
-	psi_log("setting %s = %s (%s)", row->name, text ? text : "",
-		origin == PSI_ORIGIN_DEFAULT ? "default" : "environment");
+	if (number < ROWS_MAX && psi_settings_verbose() && !atomic_exchange(&reported[number], true))
+		psi_settings_tell(row->name, text, origin);
 }
 
 static union parsed

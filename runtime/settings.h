@@ -102,6 +102,9 @@ void psi_settings_refuse(const char *name, const char *text, const char *accepts
 /* Settings are to be printed as they are read, and by this process. */
 bool psi_settings_verbose(void);
 
+/* Under GASNET_VERBOSEENV: the line that says what a variable was read as; text may be NULL. */
+void psi_settings_tell(const char *name, const char *text, enum psi_setting_origin origin);
+
 /*
  * For the start of a job: ends the process if any value cannot be parsed, and reports, under
  * GASNET_VERBOSEENV, those that the user gave; others are reported when they are read.

@@ -126,7 +126,7 @@ void
 gasnett_envstr_display(const char *key, const char *val, int is_dflt)
 {
 	if (psi_settings_verbose() && is_news(key))
-		psi_log("setting %s = %s (%s)", key, val ? val : "", is_dflt ? "default" : "environment");
+		psi_settings_tell(key, val, is_dflt ? PSI_ORIGIN_DEFAULT : PSI_ORIGIN_ENVIRONMENT);
 }
 
 void
