@@ -43,6 +43,19 @@
 /* Keeps the compiler, not the processor, from moving memory accesses. */
 #define PSI_COMPILER_FENCE() __asm__ __volatile__("" ::: "memory")
 
+/* For the body of a loop that waits for memory to change. */
+PSI_INLINE void
+psi_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ __volatile__("pause" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield" ::: "memory");
+#else
+	PSI_COMPILER_FENCE();
+#endif
+}
+
 /* Data that must reach the executable although nothing refers to it. */
 #if defined(__has_attribute)
 #if __has_attribute(retain)

@@ -154,13 +154,7 @@ gasnett_weak_mb(void)
 PSI_INLINE void
 gasnett_spinloop_hint(void)
 {
-#if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_X86)
-	__asm__ __volatile__("pause" ::: "memory");
-#elif defined(PLATFORM_ARCH_AARCH64)
-	__asm__ __volatile__("yield" ::: "memory");
-#else
-	PSI_COMPILER_FENCE();
-#endif
+	psi_pause();
 }
 
 PSI_END_DECLS

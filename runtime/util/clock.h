@@ -1,7 +1,6 @@
 /*
  * Monotonic time, the same for all processes of a host, for deadlines and what crosses processes; the
- * ticks of gasnet_tools.h are cheaper, for what a thread measures itself. And the hint for a thread
- * that spins.
+ * ticks of gasnet_tools.h are cheaper, for what a thread measures itself.
  */
 #ifndef PSI_UTIL_CLOCK_H
 #define PSI_UTIL_CLOCK_H
@@ -16,16 +15,6 @@ psi_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static inline void
-psi_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield" ::: "memory");
-#endif
 }
 
 #endif

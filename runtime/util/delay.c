@@ -1,5 +1,6 @@
 #include "runtime/util/delay.h"
 
+#include "gasnet_ex_port.h"
 #include "runtime/util/clock.h"
 
 #include <sched.h>

@@ -6,7 +6,7 @@
 #ifndef PSI_UTIL_SPINLOCK_H
 #define PSI_UTIL_SPINLOCK_H
 
-#include "runtime/util/clock.h"
+#include "gasnet_ex_port.h"
 
 #include <sched.h>
 #include <stdatomic.h>
