@@ -9,6 +9,7 @@
 #include "penstock.h"
 #include "runtime/introspect_features.h"
 #include "runtime/memlimits.h"
+#include "runtime/mk.h"
 #include "runtime/psi.h"
 #include "runtime/settings.h"
 #include "runtime/tools/ticks.h"
@@ -209,6 +210,20 @@ tell_features(struct listener *to)
 }
 
 static void
+tell_memory_kinds(struct listener *to)
+{
+	const struct psi_mk_class *class;
+	char note[VALUE_BYTES];
+
+	to->group = "memory kind";
+	for (class = psi_mk_classes; class->name; class++) {
+		snprintf(note, sizeof note, "%s%s%s", class->what, class->lack ? "; " : "",
+		         class->lack ? class->lack : "");
+		tell(to, class->name, class->lack ? "not available" : "available", "build", note);
+	}
+}
+
+static void
 tell_counters(struct listener *to)
 {
 	const struct pst_counter *counter;
@@ -231,6 +246,7 @@ psi_introspect(uint32_t ranks, psi_fact_fn *each, void *context)
 	tell_topology(&to, ranks);
 	tell_clock(&to);
 	tell_features(&to);
+	tell_memory_kinds(&to);
 	tell_counters(&to);
 }
 

@@ -12,7 +12,8 @@
 #include <stdio.h>
 
 struct psi_fact {
-	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "clock", "feature" */
+	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "clock", "feature",
+				 * "memory kind", "counter" */
 	const char *name;
 	const char *value;
 	const char *origin;	/* where the value comes from */

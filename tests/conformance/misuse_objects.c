@@ -1,5 +1,6 @@
 /* Start, segments, endpoints, teams, transfers, events and barriers that are used as they may not be. */
 #include <gasnet.h>
+#include <gasnet_mk.h>
 
 #include "tests/lib/pt_misuse.h"
 
@@ -128,6 +129,18 @@ create_unmapped(void)
 }
 
 static void bind_again(void) { PT_EQ(gex_EP_BindSegment(pt.ep, client_segment(), 0), GASNET_ERR_BAD_ARG); }
+
+static void no_kind(void) { PT_PTR(gex_MK_QueryCData(GEX_MK_INVALID), NULL); }
+static void foreign_kind(void) { gex_MK_Destroy((gex_MK_t)(void *)&word, 0); }
+
+static void
+device_kind(void)
+{
+	gex_MK_Create_args_t args = { .gex_class = GEX_MK_CLASS_CUDA_UVA };
+	gex_MK_t kind;
+
+	PT_EQ(gex_MK_Create(&kind, pt.client, &args, 0), GASNET_ERR_BAD_ARG);
+}
 
 static void
 too_many_endpoints(void)
@@ -286,6 +299,13 @@ static const struct pt_misuse cases[] = {
 	  "gex_Segment_Create: the client's memory is not mapped in this process; map it first", 0 },
 	{ "bind_again", PT_REFUSED, 1, bind_again, "a second segment bound",
 	  "gex_EP_BindSegment: the endpoint has a segment already", 0 },
+	{ "no_kind", PT_ALWAYS, 1, no_kind, "a question about no memory kind",
+	  "gex_MK_QueryCData: called with GEX_MK_INVALID" GIVEN, 0 },
+	{ "foreign_kind", PT_ALWAYS, 1, foreign_kind, "something else than a memory kind",
+	  "gex_MK_Destroy: 0x* is no memory kind; pass GEX_MK_HOST, or what gex_MK_Create wrote", 0 },
+	{ "device_kind", PT_REFUSED, 1, device_kind, "a memory kind of devices",
+	  "gex_MK_Create: GEX_MK_CLASS_CUDA_UVA is not available: no conduit of this library reaches the "
+	  "memory of devices; use GEX_MK_HOST", 0 },
 	{ "too_many_endpoints", PT_REFUSED, 1, too_many_endpoints, "more endpoints than `GASNET_MAXEPS`",
 	  "gex_EP_Create: a process has GASNET_MAXEPS endpoints at most, and memory for the queues of each",
 	  0 },
