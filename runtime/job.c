@@ -14,6 +14,7 @@
 #include "runtime/tools/fatal.h"
 #include "runtime/topology.h"
 #include "runtime/util/hostname.h"
+#include "runtime/vis.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi_ref_open();
 	psi_collectives_register(psi.ep);
 	psi_collectives_open();
+	psi_vis_reference_register(psi.ep);
+	psi_vis_reference_open();
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

@@ -34,6 +34,9 @@ enum psi_internal_handler {
 	PSI_HANDLER_FILL,
 	PSI_HANDLER_COLL_NOTE,
 	PSI_HANDLER_COLL_DATA,
+	PSI_HANDLER_VIS_PUT,
+	PSI_HANDLER_VIS_GET,
+	PSI_HANDLER_VIS_GOT,
 };
 
 struct gex_Client_s {

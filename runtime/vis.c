@@ -1,6 +1,6 @@
 /*
  * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's segment
- * is mapped here, and is done when it returns.
+ * is mapped here, and is done when it returns; elsewhere the reference sends messages.
  */
 #include "runtime/vis.h"
 
@@ -64,34 +64,44 @@ reach(struct psi_vis *vis)
 	return here != NULL;
 }
 
+static void
+copy(struct psi_vis *vis)
+{
+	struct psi_cursor dst, src;
+
+	psi_cursor_open(&dst, &vis->side[PSI_DST], (struct psi_position){ 0, 0 });
+	psi_cursor_open(&src, &vis->side[PSI_SRC], (struct psi_position){ 0, 0 });
+	psi_vis_copy(&dst, &src, vis->bytes);
+}
+
 static gex_Event_t
 transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 {
 	const bool put = vis->remote == PSI_DST, armed = psi_vis_armed();
-	struct psi_cursor dst, src;
+	gex_Event_t event = GEX_EVENT_INVALID;
+	bool mapped;
 
 	if (armed)
 		psi_vis_check_armed(vis);
 	if (!vis->bytes && !armed)
 		return GEX_EVENT_INVALID;
 	vis->target = psi_rule_target(tm, rank, vis->call);
+	if (!put && !(vis->flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
 	if (vis->bytes) {
-		if (!reach(vis))
-			psi_fatal("%s: the segment of rank %u is memory of its client, which other processes "
-			          "cannot reach; let the library allocate it", vis->call, vis->target.place);
+		mapped = reach(vis);
 		if (PSI_UNLIKELY(psi.checks))
-			psi_vis_rules(vis, &vis->side[PSI_DST], &vis->side[PSI_SRC]);
-		if (!put && !(vis->flags & GEX_FLAG_IMMEDIATE))
-			psi_poll();
-		psi_cursor_open(&dst, &vis->side[PSI_DST], (struct psi_position){ 0, 0 });
-		psi_cursor_open(&src, &vis->side[PSI_SRC], (struct psi_position){ 0, 0 });
-		psi_vis_copy(&dst, &src, vis->bytes);
+			psi_vis_rules(vis, mapped);
+		if (PSI_LIKELY(mapped))
+			copy(vis);
+		else
+			event = psi_vis_reference(vis, armed);
 	}
 	if (armed)
 		psi_vis_tell_peer(vis->target);
 	if (put && !(vis->flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
-	return GEX_EVENT_INVALID;
+	return event;
 }
 
 /* -- the three descriptions ------------------------------------------------------------------- */

@@ -175,12 +175,20 @@ void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
 /* Ends the job at the first piece of the remote side that does not lie in the peer's segment. */
 void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
 
-/* With psi.checks: pieces at NULL, and pieces of the destination that overlap.  The sides have the
- * addresses that they have here; a remote one that is not mapped is NULL. */
-void psi_vis_rules(const struct psi_vis *vis, const struct psi_side *dst, const struct psi_side *src);
+/* With psi.checks: pieces at NULL, and pieces of the destination that overlap each other or, if the
+ * remote side is mapped here, the source. */
+void psi_vis_rules(const struct psi_vis *vis, bool mapped);
 /* The same, of strides: points of the destination that coincide, and what only GASNet-1 forbids. */
 void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem, const size_t *count,
                            size_t levels, bool legacy, const char *call);
+
+/* -- by messages, where the remote side is not mapped here (extended-ref/pref_vis.c) ---------- */
+
+/* Returns what the call returns; with finish, that is when all is done, whatever the form. */
+gex_Event_t psi_vis_reference(const struct psi_vis *vis, bool finish);
+/* For each endpoint that receives messages, and once for the process; during init. */
+void psi_vis_reference_register(gex_EP_t ep);
+void psi_vis_reference_open(void);
 
 /* -- peer completion (vis_peer.c) ------------------------------------------------------------- */
 

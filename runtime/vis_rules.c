@@ -116,19 +116,18 @@ check_overlap(const struct piece *pieces, size_t count, const char *call)
 }
 
 void
-psi_vis_rules(const struct psi_vis *vis, const struct psi_side *dst, const struct psi_side *src)
+psi_vis_rules(const struct psi_vis *vis, bool mapped)
 {
 	struct piece *pieces;
-	size_t count = 0;
+	size_t count;
 
 	check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination", vis->call);
 	pieces = malloc(MOST_PIECES * sizeof *pieces);
 	if (!pieces)
 		return;
-	if (dst)
-		count = gather(dst, PSI_DST, pieces, count);
-	if (src && count <= MOST_PIECES)
-		count = gather(src, PSI_SRC, pieces, count);
+	count = gather(&vis->side[PSI_DST], PSI_DST, pieces, 0);
+	if (mapped && count <= MOST_PIECES)
+		count = gather(&vis->side[PSI_SRC], PSI_SRC, pieces, count);
 	if (count <= MOST_PIECES) {
 		qsort(pieces, count, sizeof *pieces, by_address);
 		check_overlap(pieces, count, vis->call);

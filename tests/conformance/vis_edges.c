@@ -205,6 +205,67 @@ many_events(void)
 	}
 }
 
+/* -- without waiting -------------------------------------------------------------------------- */
+
+enum { DEAF_PIECE = 1000, DEAF_STEP = 1024, DEAF_PIECES = 3000 };
+
+/* The upper half of the ranks calls nothing until the lower has started all; were that to wait for room
+ * at the peer, it would be for ever. */
+static void
+deaf_peer(int put)
+{
+	volatile char *const heard = pt.base + AREA * pt.size;
+	const gex_Rank_t half = pt.size / 2, other = pt.rank < half ? pt.rank + half : pt.rank - half;
+	char *const there = pt.peers[other].owner + AREA * (pt.size + 1);
+	const ptrdiff_t far[] = { DEAF_STEP }, near[] = { DEAF_PIECE };
+	const size_t counts[] = { DEAF_PIECES };
+	char *here = malloc((size_t)DEAF_PIECE * DEAF_PIECES);
+	gex_Event_t event;
+
+	PT_CHECK(here != NULL);
+	*heard = 0;
+	pt_barrier();
+	if (pt.rank >= half) {
+		while (!*heard)
+			pt_spin_ms(1);
+	} else {
+		memset(here, 0x31, (size_t)DEAF_PIECE * DEAF_PIECES);
+		event = put ? gex_VIS_StridedPutNB(pt.tm, other, there, far, here, near, DEAF_PIECE, counts, 1,
+		                                   GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC)
+		            : gex_VIS_StridedGetNB(pt.tm, here, near, other, there, far, DEAF_PIECE, counts, 1,
+		                                   GEX_FLAG_IMMEDIATE);
+		PT_CHECK(event != GEX_EVENT_NO_OP);
+		pt.peers[other].local[AREA * pt.size] = 1;
+		if (put) {
+			gex_Event_Wait(gex_Event_QueryLeaf(event, GEX_EC_LC));
+			memset(here, 0, (size_t)DEAF_PIECE * DEAF_PIECES);
+		}
+		gex_Event_Wait(event);
+		for (size_t i = 0; i < DEAF_PIECES; i++)
+			PT_EQ(here[DEAF_PIECE * i + i % DEAF_PIECE], put ? 0 : 0x31);
+	}
+	pt_barrier();
+	for (size_t i = 0; i < DEAF_PIECES && pt.rank >= half; i++) {
+		const char *piece = pt.base + AREA * (pt.size + 1) + DEAF_STEP * i;
+
+		PT_EQ(piece[0] & piece[i % DEAF_PIECE] & piece[DEAF_PIECE - 1], 0x31);
+		PT_EQ(piece[DEAF_PIECE], 0);
+	}
+	free(here);
+	pt_barrier();
+}
+
+static void
+deaf_peers(void)
+{
+	pt_phase("peers that do not listen");
+	if (pt.size % 2 || !pt.peers[(pt.rank + pt.size / 2) % pt.size].local)
+		return;
+	memset(pt.base + AREA * (pt.size + 1), 0, (size_t)DEAF_STEP * DEAF_PIECES);
+	deaf_peer(1);
+	deaf_peer(0);
+}
+
 /* -- a handler at the target ------------------------------------------------------------------ */
 
 /* Every rank tells the one above it, and is told by the one below. */
@@ -256,7 +317,7 @@ peer_completion(void)
 int
 main(int argc, char **argv)
 {
-	pt_start(&argc, &argv, handlers, PT_COUNT(handlers), 64 * AREA);
+	pt_start(&argc, &argv, handlers, PT_COUNT(handlers), 64 * AREA + DEAF_STEP * DEAF_PIECES);
 	peer = (pt.rank + 1) % pt.size;
 	remote = pt.peers[peer].owner + (size_t)pt.rank * AREA;
 	nothing_strided();
@@ -268,5 +329,6 @@ main(int argc, char **argv)
 	many_events();
 	pt_barrier();
 	peer_completion();
+	deaf_peers();
 	pt_finish();
 }
