@@ -133,7 +133,7 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 		tell_barrier(report, note, text);
 		break;
 	case PSI_FOR_TEAM:
-		psi_text_add(text, "in %s, waiting for rank %u to take part", note->where, note->peer);
+		psi_text_add(text, "in %s, waiting to hear from rank %u", note->where, note->peer);
 		break;
 	case PSI_FOR_COLLECTIVE:
 		psi_text_add(text, "in %s, for a collective over a team", note->where);

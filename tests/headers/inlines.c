@@ -219,7 +219,7 @@ refusals(void)
 	CHECK(library_calls == 0);
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, GEX_FLAG_PEER_SEG_OFFSET) == 31);
 	CHECK(library_flags == GEX_FLAG_PEER_SEG_OFFSET);
-	CHECK(gex_RMA_PutBlocking(AS(gex_TM_t, source), 1, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(gex_TM_Pair(GEX_EP_INVALID, 3), 1, at(0), source, 8, 0) == 31);
 	CHECK(gex_RMA_PutBlocking(team, 0, at(0), source, 8, 0) == 31);
 	CHECK(gex_RMA_PutBlocking(team, 3, at(0), source, 8, 0) == 31);
 	CHECK(gex_RMA_PutBlocking(team, GEX_RANK_INVALID, at(0), source, 8, 0) == 31);
@@ -229,6 +229,32 @@ refusals(void)
 	CHECK(gex_RMA_PutBlocking(team, 1, at(16), source, TO(size_t, -8), 0) == 31);
 	CHECK(gex_RMA_GetBlocking(team, source, 1, at(SEGMENT), 1, 0) == 32);
 	CHECK(library_calls == 10);
+}
+
+/* Ranks of teams that the client made are looked up, and served as well. */
+static void
+created_teams(void)
+{
+	static uint32_t places[] = { 5, 1, 1 };
+	static struct pst_team made;
+	gex_TM_t team = AS(gex_TM_t, &made);
+
+	made.size = 2;
+	made.places = places;
+	library_calls = 0;
+	memset(segment, 0xee, sizeof(segment));
+	CHECK(gex_RMA_PutBlocking(team, 1, at(8), "constant", 8, 0) == 0);
+	CHECK(memcmp(segment + 8, "constant", 8) == 0);
+	CHECK(gex_RMA_GetBlocking(team, target, 1, at(8), 8, 0) == 0);
+	CHECK(memcmp(target, "constant", 8) == 0);
+	CHECK(library_calls == 0);
+	CHECK(gex_RMA_PutBlocking(team, 0, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(team, 2, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(team, GEX_RANK_INVALID, at(0), source, 8, 0) == 31);
+	made.places = NULL;
+	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
+	CHECK(gex_RMA_PutBlocking(GEX_TM_INVALID, 1, at(0), source, 8, 0) == 31);
+	CHECK(library_calls == 4);
 }
 
 static void
@@ -298,6 +324,7 @@ inlines(void)
 	events();
 	transfers();
 	refusals();
+	created_teams();
 	values();
 	codes();
 	pairs();

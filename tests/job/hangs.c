@@ -63,6 +63,16 @@ named(void)
 }
 
 static void
+team(void)
+{
+	gex_TM_t new_tm;
+
+	if (rank == 0)
+		sleep_forever();
+	gex_TM_Split(&new_tm, tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+}
+
+static void
 stopped(void)
 {
 	if (rank == 1)
@@ -132,7 +142,7 @@ static const struct {
 	void (*hang)(void);
 } ways[] = {
 	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
-	{ "full", full }, { "replies", replies }, { "each_other", each_other },
+	{ "team", team }, { "full", full }, { "replies", replies }, { "each_other", each_other },
 	{ "busy", busy }, { "flooded", flooded },
 };
 
