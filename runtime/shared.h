@@ -39,7 +39,6 @@ enum psi_wait_kind {
 	PSI_FOR_BARRIER_NAMED,  /* ... of the named barrier */
 	PSI_FOR_EVENTS,         /* several */
 	PSI_FOR_COLLECTIVE,     /* of a team */
-	PSI_FOR_TEAM,           /* a peer that is to take part in a call over team `number' */
 	PSI_FOR_TEAM,           /* a peer in an exchange over team `number' */
 };
 
