@@ -339,6 +339,7 @@ psi_ref_register(gex_EP_t ep)
 	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)on_get);
 	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)on_got);
 	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)on_fill);
+	psi_ref_register_long(ep);
 }
 
 void

@@ -324,7 +324,8 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 	sd->open = false;
 	psi_am_count_sent(am.network, am.category, nbytes, 1);
 	result = own.claimed ? publish_claimed(&own, &am, flags)
-	                     : psi_am_inject(own.ep, &am, flags);
+	                     : own.is_long ? psi_am_inject_long(own.ep, &am, flags)
+	                                   : psi_am_inject(own.ep, &am, flags);
 	if (result != GASNET_OK) {
 		sd->open = true;
 		return result;

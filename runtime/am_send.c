@@ -4,7 +4,10 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/reach.h"
+#include "runtime/reference.h"
 #include "runtime/rules.h"
+#include "runtime/vm.h"
 
 #include <string.h>
 
@@ -115,41 +118,26 @@ psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call)
 		bad_lc(lc_opt, call);
 }
 
-static void __attribute__((noreturn, cold))
-bad_target(uint32_t place, void *dest, size_t nbytes, const char *call)
-{
-	const struct pst_peer *peer = &psi.peers[place];
-	char whose[PSI_PLACE_TEXT];
-
-	psi_place_text(place, whose);
-	if (!psi.known[place].size_bytes)
-		psi_fatal("%s: %s has no segment that is known here; attach or publish one first", call,
-		          whose);
-	if (!peer->size_bytes)
-		psi_fatal("%s: the segment of %s is memory of its client, which other processes "
-		          "cannot reach; let the library allocate it", call, whose);
-	psi_fatal("%s: %zu bytes at %p do not lie in the segment of %s, which is %zu bytes at %p; "
-	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, dest, whose,
-	          (size_t)peer->size_bytes, (void *)peer->base);
-}
-
 void *
 psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 {
-	const struct pst_peer *peer = &psi.peers[place];
-	uintptr_t from = (uintptr_t)dest;
-	gex_EP_t own;
+	/* What this process sends to itself is in place at once. */
+	const enum psi_way way = psi_jobrank_of(place) == psi.boot.rank ? 0 : PSI_WAY_LONG;
 
-	if (nbytes == 0)
-		return NULL;
-	if (PSI_LIKELY(nbytes <= peer->size_bytes && from - peer->base <= peer->size_bytes - nbytes))
-		return (void *)(from + peer->offset);
-	/* Client memory, which its owner may use, or not published. */
-	own = psi_ep_at(place);
-	if (own && own->segment && nbytes <= own->segment->size &&
-	    from - (uintptr_t)own->segment->base <= own->segment->size - nbytes)
-		return dest;
-	bad_target(place, dest, nbytes, call);
+	return nbytes ? psi_reach(way, place, dest, nbytes, call) : NULL;
+}
+
+/* A payload is in place before the message is sent.  One that may be refused leaves no trace, so that it
+ * is not written before it is accepted. */
+int
+psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
+{
+	if (PSI_LIKELY(!am->len_bytes || am->dest_here))
+		return psi_am_inject(ep, am, flags);
+	if (flags & GEX_FLAG_IMMEDIATE || psi_ways_masked & PSI_WAY_LONG ||
+	    !psi_vm_write(psi_jobrank_of(am->peer), am->dest, am->payload, am->len_bytes))
+		return psi_ref_send_long(ep, am, flags);
+	return psi_am_inject(ep, am, flags);
 }
 
 static void
@@ -239,7 +227,7 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_RequestLong");
 	psi_am_count_sent(PSI_REQUESTS, PSI_LONG, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
-	result = psi_am_inject(target.ep, &am, flags);
+	result = psi_am_inject_long(target.ep, &am, flags);
 	psi_am_completed(lc_opt);
 	return result;
 }
@@ -248,9 +236,10 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 
 /* A refused reply leaves the handler free to reply again. */
 static int
-inject_reply(gex_Token_t token, const struct psi_am *am, gex_Flags_t flags)
+inject_reply(gex_Token_t token, struct psi_am *am, gex_Flags_t flags)
 {
-	int result = psi_am_inject(token->ep, am, flags);
+	int result = am->category == PSI_LONG ? psi_am_inject_long(token->ep, am, flags)
+	                                      : psi_am_inject(token->ep, am, flags);
 
 	token->replied = result == GASNET_OK;
 	return result;

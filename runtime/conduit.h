@@ -67,7 +67,7 @@ struct psi_am {
 	const void *payload;            /* readable until the call returns */
 	size_t len_bytes;
 	void *dest;                     /* Long: address at the owner */
-	void *dest_here;                /* Long: the same memory mapped here, or NULL */
+	void *dest_here;                /* Long: the same memory mapped here; NULL: the payload is there */
 };
 
 /* One active message that arrived; all pointers are valid until `deliver' returns. */

@@ -47,6 +47,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(GETS_CALLED, "gets_called", "calls", "get", PSI_SUM, "gets that the library made")      \
 	X(ATOMICS_CALLED, "atomics_called", "calls", "atomic", PSI_SUM,                           \
 	  "atomics that the library made, the others being inlined")                              \
+	X(SINGLE_COPIES, "single_copies", "copies", "put", PSI_SUM,                               \
+	  "transfers and payloads copied by process_vm_readv and process_vm_writev")              \
 	X(ROOM_WAITS, "room_waits", "messages", "am", PSI_SUM, "messages that waited for room")   \
 	X(IMMEDIATE_REFUSED, "immediate_refused", "messages", "am", PSI_SUM,                      \
 	  "messages refused by GEX_FLAG_IMMEDIATE")                                               \

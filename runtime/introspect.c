@@ -2,6 +2,7 @@
 
 #include "runtime/introspect.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -193,17 +194,31 @@ tell_clock(struct listener *to)
 	tell(to, "rate", text, counter ? "GASNET_TSC_RATE" : "system", "of gasnett_ticks_now");
 }
 
+/* error_out gets an errno value, or 0 if there is none to tell. */
+static bool
+works(const struct psi_feature *feature, int *error_out)
+{
+	bool there;
+
+	errno = 0;
+	there = feature->works();
+	*error_out = there ? 0 : errno;
+	return there;
+}
+
 static void
 tell_features(struct listener *to)
 {
 	const struct psi_feature *feature;
 	char note[VALUE_BYTES];
+	int error = 0;
 
 	to->group = "feature";
 	for (feature = psi_features; feature->name; feature++) {
-		bool denied = psi_denied(feature->name), there = !denied && feature->works();
+		bool denied = psi_denied(feature->name), there = !denied && works(feature, &error);
 
-		snprintf(note, sizeof note, "%s; instead: %s", feature->purpose, feature->fallback);
+		snprintf(note, sizeof note, "%s; instead: %s%s%s", feature->purpose, feature->fallback,
+		         error ? "; the kernel says: " : "", error ? strerror(error) : "");
 		tell(to, feature->name, there ? "available" : "not available",
 		     denied ? "PST_DENY" : "kernel", there ? feature->purpose : note);
 	}

@@ -70,7 +70,7 @@ const struct psi_feature psi_features[] = {
 	  "a look at the parent before each signal" },
 	{ "subreaper", subreaper_works, "finding what ranks leave behind",
 	  "a mark in the environment of the job's processes" },
-	{ "vm_readv", vm_readv_works, "copies from memory that is not mapped; no conduit here does",
+	{ "vm_readv", vm_readv_works, "one copy to and from segments over the client's memory",
 	  "messages" },
 	{ "membarrier", membarrier_works, "sleepers pay for a fence, senders do not",
 	  "senders fence before they look for sleepers" },

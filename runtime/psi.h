@@ -37,6 +37,8 @@ enum psi_internal_handler {
 	PSI_HANDLER_VIS_PUT,
 	PSI_HANDLER_VIS_GET,
 	PSI_HANDLER_VIS_GOT,
+	PSI_HANDLER_LONG_HEAD,
+	PSI_HANDLER_LONG_PIECE,
 };
 
 struct gex_Client_s {
@@ -329,7 +331,10 @@ void psi_am_count_refused(const struct psi_am *am);
 void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);
 /* Whom to reply to: one reply, by a request handler, to its own token. */
 uint32_t psi_am_requester(gex_Token_t token, const char *call);
+/* The address here of a Long's destination, or NULL if there is none or no payload. */
 void *psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call);
+/* As psi_am_inject, for a Long: where its destination is not mapped here, the payload goes its own way. */
+int psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags);
 
 /* Local completion is at injection, always. */
 static inline void

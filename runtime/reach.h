@@ -12,6 +12,7 @@ enum psi_way {
 	PSI_WAY_PUT = 1 << 0,
 	PSI_WAY_GET = 1 << 1,
 	PSI_WAY_ATOMIC = 1 << 2,
+	PSI_WAY_LONG = 1 << 3,
 };
 
 /* Those that are masked; constant after init. */

@@ -8,6 +8,7 @@
 #include "runtime/reach.h"
 #include "runtime/reference.h"
 #include "runtime/rules.h"
+#include "runtime/vm.h"
 
 #include "runtime/util/copy.h"
 
@@ -95,6 +96,23 @@ copy_here(const struct transfer *t, void *there)
 	}
 }
 
+/* To memory of another process that is not mapped here. */
+static bool
+single_copy(const struct transfer *t)
+{
+	switch (t->kind) {
+	case PSI_REF_PUT:
+		return !(psi_ways_masked & PSI_WAY_PUT) &&
+		       psi_vm_write(psi_jobrank_of(t->target.place), t->there, t->here, t->nbytes);
+	case PSI_REF_GET:
+		return !(psi_ways_masked & PSI_WAY_GET) &&
+		       psi_vm_read(psi_jobrank_of(t->target.place), t->here, t->there, t->nbytes);
+	case PSI_REF_FILL:
+		break;
+	}
+	return false;
+}
+
 /* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
  * has to.  One that may wait polls. */
 static bool
@@ -113,7 +131,7 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	count_call(is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS,
 	           is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED);
 	if (t->nbytes && !there)
-		return false;
+		return single_copy(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
 	if (t->nbytes)

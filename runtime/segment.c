@@ -44,6 +44,7 @@ write_entry(uint32_t place, gex_Segment_t segment)
 	entry->size_bytes = segment->size;
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
+	entry->card = psi_vm_card_make();
 }
 
 static void
@@ -57,8 +58,10 @@ reach_peer(uint32_t place)
 	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
 	psi.known[place] = *entry;
-	if (!entry->mappable) {
+	if (!entry->mappable || !psi_in_my_nbrhd(rank)) {
 		*peer = (struct pst_peer){ .base = entry->base };
+		if (rank != psi.boot.rank)
+			psi_vm_probe(rank, &entry->card);
 		return;
 	}
 	here = rank == psi.boot.rank

@@ -8,6 +8,7 @@
 #define PSI_SHARED_H
 
 #include "runtime/conduit.h"
+#include "runtime/vm.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 3,
+	PSI_SHARED_ABI = 4,
 	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -27,6 +28,7 @@ enum {
 struct psi_board_entry {
 	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
+	struct psi_vm_card card;
 	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
 };
 

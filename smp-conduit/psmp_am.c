@@ -176,7 +176,7 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 
 	if (!reserve(port, out))
 		return refuse(port);
-	if (am->len_bytes) {
+	if (am->len_bytes && am->dest_here) {
 		copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
 		psi_handed_to_process(am->dest_here);
 	}

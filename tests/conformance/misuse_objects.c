@@ -192,18 +192,6 @@ medium_wild(void)
 
 static void value_size(void) { PT_OK(gex_RMA_PutBlockingVal(pt.tm, 0, pt.base, 1, 9, 0)); }
 
-/* The owner's memory, which only the owner reaches. */
-static void
-client_memory(void)
-{
-	pt_init(NULL, NULL, 0);
-	PT_OK(gex_EP_BindSegment(pt.ep, client_segment(), 0));
-	PT_OK(gex_EP_PublishBoundSegment(pt.tm, &pt.ep, 1, 0));
-	pt_barrier();
-	if (pt.rank == 0)
-		PT_OK(gex_AM_RequestLong0(pt.tm, 1, 200, &word, 8, memory, GEX_EVENT_NOW, 0));
-}
-
 /* -- events and barriers --------------------------------------------------------------------- */
 
 static void event_no_op(void) { gex_Event_Wait(GEX_EVENT_NO_OP); }
@@ -331,9 +319,6 @@ static const struct pt_misuse cases[] = {
 	  "address and length", 0 },
 	{ "value_size", PT_ALWAYS, 1, value_size, "a value of more than 8 bytes",
 	  "gex_RMA_PutBlockingVal or GetBlockingVal: a value of 9 bytes; it has 1 to 8", 0 },
-	{ "client_memory", PT_ALWAYS, 2, client_memory, "a Long to another process's client memory",
-	  "gex_AM_RequestLong: the segment of rank 1 is memory of its client, which other processes "
-	  "cannot reach; let the library allocate it", 1 },
 	{ "event_no_op", PT_ALWAYS, 1, event_no_op, "a wait for `GEX_EVENT_NO_OP`",
 	  "gex_Event_Wait: the event is GEX_EVENT_NO_OP, which says that nothing was started; try that call "
 	  "again", 0 },

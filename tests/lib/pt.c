@@ -143,6 +143,19 @@ pt_find_peers(void)
 	pt.segment_bytes = pt.peers[pt.rank].size_bytes;
 }
 
+/* A segment that the library did not allocate; PT_SEGMENT=client asks for it. */
+static void
+bind_own_memory(size_t segment_bytes)
+{
+	void *memory = aligned_alloc(GASNET_PAGESIZE, segment_bytes);
+
+	PT_CHECK(memory != NULL);
+	memset(memory, 0, segment_bytes);
+	PT_OK(gex_Segment_Create(&pt.segment, pt.client, memory, segment_bytes, GEX_MK_HOST, 0));
+	PT_OK(gex_EP_BindSegment(pt.ep, pt.segment, 0));
+	PT_OK(gex_EP_PublishBoundSegment(pt.tm, &pt.ep, 1, 0));
+}
+
 void
 pt_attach(gex_AM_Entry_t *table, size_t count, size_t segment_bytes)
 {
@@ -154,7 +167,11 @@ pt_attach(gex_AM_Entry_t *table, size_t count, size_t segment_bytes)
 	pt_phase("gex_Segment_Attach");
 	if (!segment_bytes)
 		segment_bytes = 1;
-	PT_OK(gex_Segment_Attach(&pt.segment, pt.tm, (segment_bytes + page - 1) / page * page));
+	segment_bytes = (segment_bytes + page - 1) / page * page;
+	if (getenv("PT_SEGMENT") && !strcmp(getenv("PT_SEGMENT"), "client"))
+		bind_own_memory(segment_bytes);
+	else
+		PT_OK(gex_Segment_Attach(&pt.segment, pt.tm, segment_bytes));
 	pt_find_peers();
 	pt_barrier();
 	pt_phase("body");

@@ -1,0 +1,30 @@
+/*
+ * Copies between the memory of two processes by process_vm_readv and process_vm_writev, for peers of the
+ * host whose memory is not mapped here.  A peer is probed once, when its segment becomes known: the
+ * kernel may lack the calls, a filter deny them, or the two processes not be allowed each other.
+ */
+#ifndef PSI_VM_H
+#define PSI_VM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a process shows its peers, for the probe. */
+struct psi_vm_card {
+	uint64_t pid;
+	uint64_t secret, secret_at;     /* a random word, and its address */
+	uint64_t echo_at;               /* of a word that peers may write, the secret alone */
+};
+
+/* This process's; from here on peers may reach its memory. */
+struct psi_vm_card psi_vm_card_make(void);
+
+/* May the memory of the peer be copied?  Asked once for each card. */
+void psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
+
+/* False: not all was copied, and messages have to do it. */
+bool psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes);
+bool psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes);
+
+#endif
