@@ -1,6 +1,7 @@
 /*
  * Atomics by message: the owner of the target makes the operation, with the processor's atomics, in the
  * handler of a request, and sends back what was there before.  It needs to know nothing of domains.
+ * Handlers have the library's own indices, so that their messages are not counted as the client's.
  *
  * Order: what the initiator did before, and what those did whose operations it has synchronised, is
  * published by the request and seen by whoever makes the operation; the same from there back, by the
@@ -26,29 +27,6 @@ code_of(unsigned type, gex_OP_t op)
 static unsigned type_of(gex_AM_Arg_t code) { return (unsigned)code & 0xff; }
 static gex_OP_t op_of(gex_AM_Arg_t code) { return 1u << ((unsigned)code >> 8); }
 
-/* Counted as the client's when it came. */
-static void
-count_received(unsigned network)
-{
-	uint64_t *counts = psi_block()->count;
-
-	psi_count_add(counts, psi_count_of_kind(PSI_COUNT_RECEIVED, network, PSI_SHORT), (uint64_t)-1);
-	psi_count(counts, PSI_COUNT_RECEIVED_INTERNAL);
-}
-
-/* Sends, and counts nothing as the client's. */
-static int
-inject(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
-{
-	int result;
-
-	psi_am_count_sent(am->network, PSI_SHORT, 0, 1);
-	result = psi_am_inject(ep, am, flags);
-	if (result == GASNET_OK)
-		psi_am_count_sent(am->network, PSI_SHORT, 0, -1);
-	return result;
-}
-
 static void
 on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
            WORD_TAKES(target), WORD_TAKES(operand1), WORD_TAKES(operand2))
@@ -63,16 +41,15 @@ on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(re
 		.category = PSI_SHORT, .network = PSI_REPLIES, .nargs = 7, .args = args,
 	};
 
-	count_received(PSI_REQUESTS);
-	inject(token->ep, &am, 0);
+	psi_count_internal(token);
+	psi_am_inject(token->ep, &am, 0);
 }
 
 static void
 on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
          WORD_TAKES(before))
 {
-	(void)token;
-	count_received(PSI_REPLIES);
+	psi_count_internal(token);
 	psi_atomic_answer(type_of(code), op_of(code), WORD_ADDRESS(result), WORD_OF(before));
 	psi_part_done(WORD_OF(part));
 }
@@ -94,6 +71,17 @@ category_of(gex_OP_t op)
 	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
 }
 
+static bool
+send_request(gex_EP_t ep, const struct psi_am *am, bool immediate)
+{
+	if (!immediate)
+		return psi_am_inject(ep, am, 0) == GASNET_OK;
+	if (psi_am_try(ep, am) == PSI_OK)
+		return true;
+	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	return false;
+}
+
 gex_Event_t
 psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
 {
@@ -108,7 +96,7 @@ psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
 		.network = PSI_REQUESTS, .nargs = 11, .args = args,
 	};
 
-	if (inject(target.ep, &am, op->flags) == GASNET_OK)
+	if (send_request(target.ep, &am, op->flags & GEX_FLAG_IMMEDIATE))
 		return psi_op_started(started, NULL);
 	psi_part_done(part);
 	psi_op_refused(started);

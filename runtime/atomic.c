@@ -119,7 +119,7 @@ check_assertions(const struct psi_atomic *op, struct psi_target target)
 	if (mine && target.place != target.ep->place)
 		psi_fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u; leave it out", op->call,
 		          op->rank);
-	if (near && !psi_in_my_nbrhd(target.place))
+	if (near && !psi_in_my_nbrhd(psi_jobrank_of(target.place)))
 		psi_fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is in another neighbourhood; leave it out",
 		          op->call, op->rank);
 }

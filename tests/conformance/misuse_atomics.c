@@ -77,7 +77,6 @@ static void misaligned(void) { add(adder(), 0, pt.base + 4, GEX_OP_FADD, 0); }
 static void outside(void) { add(adder(), 0, pt.base + pt.segment_bytes, GEX_OP_FADD, 0); }
 static void before_segment(void) { add(adder(), 0, pt.base - 8, GEX_OP_ADD, 0); }
 static void no_rank(void) { add(adder(), 7, pt.base, GEX_OP_FADD, 0); }
-static void no_jobrank(void) { add(adder(), 7, pt.base, GEX_OP_FADD, GEX_FLAG_RANK_IS_JOBRANK); }
 static void unknown_flag(void) { add(adder(), 0, pt.base, GEX_OP_FADD, GEX_FLAG_PEER_SEG_OFFSET); }
 static void two_places(void) { add(adder(), 0, pt.base, GEX_OP_ADD, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD); }
 
@@ -111,6 +110,22 @@ not_mine(void)
 	ad = adder();
 	if (pt.rank == 0)
 		add(ad, 1, pt.peers[1].owner, GEX_OP_FADD, GEX_FLAG_AD_MY_RANK);
+	pt_barrier();
+}
+
+/* A domain of a team of one's own. */
+static void
+other_team(void)
+{
+	gex_TM_t tm;
+	gex_AD_t ad;
+
+	pt_init(NULL, NULL, 0);
+	pt_attach(NULL, 0, 1);
+	(void)gex_TM_Split(&tm, pt.tm, (int)pt.rank, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+	if (pt.rank == 0)
+		add(ad, 1, pt.peers[1].owner, GEX_OP_FADD, GEX_FLAG_RANK_IS_JOBRANK);
 	pt_barrier();
 }
 
@@ -203,8 +218,8 @@ static const struct pt_misuse cases[] = {
 	  U64 "8 bytes at 0x* " BOUNDS, 0 },
 	{ "no_rank", PT_ALWAYS, 1, no_rank, "an atomic at a rank that is not there",
 	  U64 "rank 7 does not exist, the team has 1; count from 0", 0 },
-	{ "no_jobrank", PT_ALWAYS, 1, no_jobrank, "an atomic at a rank of the job that is not in the team",
-	  U64 "rank 7 of the job is not in the domain's team; name one that is", 0 },
+	{ "other_team", PT_ALWAYS, 2, other_team, "an atomic at a rank that is not in the domain's team",
+	  U64 "rank 1 of the job is not in the domain's team; name one that is", 1 },
 	{ "unknown_flag", PT_ALWAYS, 1, unknown_flag, "unknown flags on an atomic",
 	  U64 "flags 0x400 have no meaning in this call, which takes those of 0x*; leave them out", 0 },
 	{ "two_places", PT_CHECKED, 1, two_places, "a target said to be in two places",
