@@ -121,6 +121,9 @@ enum {
 extern gex_AM_Entry_t storm_handlers[];
 extern const size_t storm_handlers_count;
 
+/* storm_transfer.c: something is put and got back. */
+void storm_transfer(struct storm_thread *self);
+
 /* storm_thread.c: one random act; and until no request waits for its answer. */
 void storm_act(struct storm_thread *self);
 void storm_drain(struct storm_thread *self);

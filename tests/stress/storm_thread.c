@@ -1,6 +1,5 @@
 /* What a thread of the storm does. */
 #include "tests/stress/storm.h"
-#include "tests/stress/storm_plant.h"
 
 #include <sched.h>
 #include <time.h>
@@ -142,28 +141,6 @@ request(struct storm_thread *self)
 		forget_answer(self, entry);
 }
 
-/* --------------------------------------------------------------------------- transfers --- */
-
-/* Put into a place of this thread's own at some rank, and got back. */
-static void
-transfer(struct storm_thread *self)
-{
-	const uint64_t key = pt_rand(&self->rng);
-	gex_Rank_t rank = (gex_Rank_t)pt_rand_below(&self->rng, pt.size);
-	size_t len_bytes = storm_length(&self->rng, AREA_BYTES);
-	size_t offset = pt_rand_below(&self->rng, AREA_BYTES - len_bytes + 1);
-	char *there = storm_area_at(rank, pt.rank, self->index) + offset;
-
-	pt_fill(self->area + offset, len_bytes, key);
-	if (!len_bytes || !storm_planted(PLANT_PUT))
-		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, there, self->area + offset, len_bytes, 0));
-	storm_pause(&self->rng);
-	memset(self->area + offset, 0, len_bytes);
-	PT_OK(gex_RMA_GetBlocking(pt.tm, self->area + offset, rank, there, len_bytes, 0));
-	PT_MEM(self->area + offset, len_bytes, key);
-	self->transfers++;
-}
-
 /* -------------------------------------------------------------------------------- acts --- */
 
 void
@@ -174,7 +151,7 @@ storm_act(struct storm_thread *self)
 	if (which < 14) {
 		request(self);
 	} else if (which < 16) {
-		transfer(self);
+		storm_transfer(self);
 	} else if (which < 18) {
 		gasnet_AMPoll();
 	} else if (which < 19) {
