@@ -142,7 +142,7 @@ wait_for_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct 
 {
 	const struct psi_reason reason = {
 		.kind = PSI_FOR_TEAM, .peer = psi_team_location(tm, round->from).gex_rank,
-		.number = tm->id,
+		.number = tm->id, .ep = tm->ep,
 	};
 	struct psi_wait wait = PSI_WAIT_FOR_ALL(call, &reason);
 
