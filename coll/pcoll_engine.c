@@ -234,7 +234,8 @@ pcoll_start(const struct pcoll_call *call)
 	if (done)
 		retire(op);
 	pcoll_unlock();
-	return done ? GEX_EVENT_INVALID : psi_event_new(is_finished, op, use, PSI_FOR_COLLECTIVE);
+	return done ? GEX_EVENT_INVALID : psi_event_new(is_finished, op, use, PSI_FOR_COLLECTIVE,
+	                                                       call->tm->ep);
 }
 
 void

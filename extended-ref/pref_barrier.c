@@ -211,7 +211,7 @@ psi_barrier_start(void)
 
 	if (finished(seq) >= phase)
 		return GEX_EVENT_INVALID;
-	return psi_event_new(phase_done, seq, phase, PSI_FOR_BARRIER);
+	return psi_event_new(phase_done, seq, phase, PSI_FOR_BARRIER, psi.ep);
 }
 
 /* -- the named barrier ----------------------------------------------------------------------- */
@@ -275,7 +275,8 @@ need_notify(int flags, const char *call)
 int
 gasnet_barrier_wait(int id, int flags)
 {
-	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED, .number = named.phase };
+	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED, .number = named.phase,
+	                                  .ep = psi.ep };
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
 
 	need_notify(flags, "gasnet_barrier_wait");

@@ -37,8 +37,8 @@ struct pst_inline {
 	uint32_t size_bytes;
 	gex_TM_t job_tm; /* the primordial team */
 	gex_Rank_t job_size;
-	uint32_t pad;
-	const struct pst_peer *peers; /* by job rank */
+	uint32_t places; /* peers there are, of whom the first job_size are the job's ranks */
+	const struct pst_peer *peers; /* by place */
 	void (*copy)(void *dst, const void *src, size_t nbytes);
 	uint64_t *counts; /* of this process, in SEQ and PARSYNC */
 };
@@ -120,7 +120,7 @@ psi_rma_place(gex_TM_t tm, gex_Rank_t rank)
 	const struct pst_team *team;
 
 	if (tm == PSI_TM_LEGACY)
-		return rank;
+		return rank < pst_inline_v1->job_size ? rank : GEX_RANK_INVALID;
 	team = _GEX_TOKEN(const struct pst_team *, bits);
 	if (bits == 0 || bits & 1 || rank >= team->size)
 		return GEX_RANK_INVALID;
@@ -138,10 +138,13 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	if (PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
 	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
-	if (PSI_UNLIKELY(tm != table->job_tm))
+	if (PSI_UNLIKELY(tm != table->job_tm)) {
 		rank = psi_rma_place(tm, rank);
-	if (PSI_UNLIKELY(rank >= table->job_size))
+		if (PSI_UNLIKELY(rank >= table->places))
+			return NULL;
+	} else if (PSI_UNLIKELY(rank >= table->job_size)) {
 		return NULL;
+	}
 	peer = &table->peers[rank];
 	if (PSI_UNLIKELY(nbytes > peer->size_bytes) ||
 	    PSI_UNLIKELY(bits - peer->base > peer->size_bytes - nbytes))

@@ -35,7 +35,8 @@ psi_event_test(gex_Event_t event)
 static void
 wait_for(gex_Event_t event)
 {
-	const struct psi_reason reason = { .kind = event->kind, .number = event->number };
+	const struct psi_reason reason = { .kind = event->kind, .number = event->number,
+	                                  .ep = event->ep };
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_Wait", &reason);
 
 	do

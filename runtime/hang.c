@@ -155,7 +155,10 @@ psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 {
 	const uint64_t now = psi_now_ns(), half = psi.hang_report_ns / 2;
 	const uint64_t note_after = half && half < note_after_ns ? half : note_after_ns;
+	const struct psi_reason *reason = wait->reason;
 
+	if (reason && reason->kind == PSI_FOR_THREADS)
+		return;         /* each of them tells of its own waits */
 	if (looking.wait != wait) {
 		look_first(wait, now);
 		return;

@@ -172,13 +172,13 @@ new_op(struct psi_op_pool *pool, bool implicit)
 
 gex_Event_t
 psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t number,
-              enum psi_wait_kind kind)
+              enum psi_wait_kind kind, gex_EP_t ep)
 {
 	struct psi_op *op = new_op(&psi_thread_self()->ops, false);
 
 	atomic_store_explicit(&op->open, 0, memory_order_relaxed);
 	op->root = (struct gex_Event_s){ .done = done, .object = object, .number = number,
-	                                 .kind = kind };
+	                                 .kind = kind, .ep = ep };
 	return &op->root;
 }
 

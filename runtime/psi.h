@@ -223,6 +223,7 @@ struct gex_Event_s {
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a wait for it is for */
+	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own endpoint */
 	bool leaf;                      /* of an operation (op.h); syncing it ends nothing */
 	bool found;                     /* done, in the array that is being looked at */
 };
@@ -230,7 +231,7 @@ struct gex_Event_s {
 /* A root event that is done when done(object, number) says so; any thread.  For what is no operation
  * of parts (op.h). */
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
-                          uint64_t number, enum psi_wait_kind kind);
+                          uint64_t number, enum psi_wait_kind kind, gex_EP_t ep);
 
 /* -- segments (segment.c, shmem.c) ----------------------------------------------------------- */
 
@@ -239,6 +240,9 @@ gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *obje
 void *psi_host_memory(size_t len_bytes);
 /* The ranges so made, in order: where it is mapped, or NULL past the last. */
 void *psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out);
+
+/* An endpoint that is about to end: its segment is no longer known nor mapped here. */
+void psi_segment_forget(uint32_t place);
 
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);

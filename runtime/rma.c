@@ -38,6 +38,7 @@ psi_inline_open(void)
 	table.job_tm = psi.tm;
 	/* No ranks: all come here. */
 	table.job_size = psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
+	table.places = table.job_size * GASNET_MAXEPS;
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
 	pst_inline_v1 = &table;

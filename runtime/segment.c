@@ -88,6 +88,23 @@ reach_process(gex_Rank_t rank)
 	pthread_mutex_unlock(&knowing);
 }
 
+/* Its pages go as well; their owner gives them back at the same time. */
+void
+psi_segment_forget(uint32_t place)
+{
+	struct psi_board_entry *known = &psi.known[place];
+	const struct pst_peer peer = psi.peers[place];
+
+	pthread_mutex_lock(&knowing);
+	psi.peers[place] = (struct pst_peer){ .base = 0 };
+	if (psi_jobrank_of(place) == psi.boot.rank)
+		*entry_of(place) = (struct psi_board_entry){ .base = 0 };
+	else if (peer.size_bytes)
+		pboot_range_unmap((void *)(peer.base + peer.offset), known->key, peer.size_bytes);
+	*known = (struct psi_board_entry){ .base = 0 };
+	pthread_mutex_unlock(&knowing);
+}
+
 static bool
 has_failed(void)
 {

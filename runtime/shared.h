@@ -42,6 +42,7 @@ enum psi_wait_kind {
 	PSI_FOR_EVENTS,         /* several */
 	PSI_FOR_COLLECTIVE,     /* of a team */
 	PSI_FOR_TEAM,           /* a peer in an exchange over team `number' */
+	PSI_FOR_THREADS,        /* that the program runs; may take any time */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* What rank 0 has to say of a range that it made, or could not. */
 struct made {
@@ -76,15 +77,19 @@ psi_endpoint_memory(uint32_t place, size_t len_bytes)
 {
 	struct psi_further *further = psi_shared_further(psi.shared, psi.boot.size, place);
 	const unsigned file = 1 + psi_jobrank_of(place);
+	const bool own = psi_jobrank_of(place) == psi.boot.rank;
 	void *base;
 
-	if (psi_jobrank_of(place) != psi.boot.rank) {
-		if (!atomic_load_explicit(&further->opened, memory_order_acquire)) /* E2 */
-			return NULL;
-		return pboot_range_map(file, further->queue_key, len_bytes);
-	}
-	base = pboot_range_make(file, len_bytes, &further->queue_key);
+	if (own)
+		base = pboot_range_make(file, len_bytes, &further->queue_key);
+	else if (atomic_load_explicit(&further->opened, memory_order_acquire)) /* E2 */
+		base = pboot_range_map(file, further->queue_key, len_bytes);
+	else
+		return NULL;
+	/* Little of it is ever touched, so large pages would waste memory. */
 	if (base)
+		madvise(base, len_bytes, MADV_NOHUGEPAGE);
+	if (base && own)
 		atomic_store_explicit(&further->opened, 1, memory_order_release); /* E1 */
 	return base;
 }
