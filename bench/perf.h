@@ -108,7 +108,7 @@ enum perf_handler {
 };
 
 /* What all ranks do together when rank 0 says so. */
-enum perf_order { PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS };
+enum perf_order { PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS };
 
 extern gex_TM_t perf_tm;
 extern gex_Rank_t perf_rank, perf_ranks, perf_peer; /* peer: of rank 0; itself if alone */
@@ -179,6 +179,7 @@ int perf_latency(const struct perf_options *options);
 int perf_bandwidth(const struct perf_options *options);
 int perf_rate(const struct perf_options *options);
 int perf_ring(const struct perf_options *options);
+int perf_atomic(const struct perf_options *options);
 int perf_startup(const struct perf_options *options);
 int perf_idle(const struct perf_options *options);
 int perf_tools(const struct perf_options *options);
@@ -186,5 +187,7 @@ int perf_tools(const struct perf_options *options);
 void perf_ring_register(gex_EP_t ep);
 void perf_ring_go(unsigned rounds); /* all ranks */
 void perf_barriers(unsigned count); /* all ranks */
+void perf_atomic_open(void);        /* all ranks */
+void perf_atomic_together(unsigned count, int is_plain); /* all ranks */
 
 #endif

@@ -92,6 +92,7 @@ perf_job_attach(void)
 	}
 	if (perf_rank == 0 || perf_rank == perf_peer) /* the others' memory is hardly used */
 		memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
+	perf_atomic_open();
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
 }
 
@@ -118,6 +119,8 @@ obey(enum perf_order what, unsigned count, size_t bytes)
 		perf_ring_go(count);
 	else if (what == PERF_STREAMS)
 		perf_stream_medium(0, count, bytes);
+	else if (what == PERF_ATOMICS)
+		perf_atomic_together(count, (int)bytes);
 }
 
 /*

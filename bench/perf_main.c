@@ -16,6 +16,8 @@ static const struct perf_command commands[] = {
 	{ "rate", "messages in a stream, one to one and all to one", "short,medium,many",
 	  "8 to 32K", 0, perf_rate },
 	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
+	{ "atomic", "fetch-and-add alone and by all ranks, and the processor's own under +",
+	  "fetch-add,contended,+fetch-add,+contended", NULL, 0, perf_atomic },
 	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
 	{ "tools", "locks, atomics, clock and thread keys beside their plain forms",
 	  "lock,atomic,timer,key", NULL, 1, perf_tools },
