@@ -157,7 +157,7 @@ region_number(struct psi_conduit *conduit, unsigned number)
 	if (number - places >= PSMP_MAX_INDEX)
 		return NULL;
 	port = atomic_load_explicit(&conduit->ports[1 + number - places],
-	                            memory_order_acquire); /* P2 */
+	                            memory_order_acquire); /* Q2 */
 	return port ? (unsigned char *)port->shared : NULL;
 }
 

@@ -7,7 +7,7 @@
  * more costs its own region and nothing elsewhere; which endpoint of the process it was stands in the
  * message's header.
  *
- * Pairs:  P1 -> P2   a sending side or a port that a thread of this process has set up, to the others
+ * Pairs:  Q1 -> Q2   a sending side or a port that a thread of this process has set up, to the others
  */
 #include "smp-conduit/psmp.h"
 
@@ -164,7 +164,7 @@ psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 		conduit->port = port;
 	touch_own(port);
 	set_up_lanes(conduit, port);
-	atomic_store_explicit(&conduit->ports[index], port, memory_order_release); /* P1 */
+	atomic_store_explicit(&conduit->ports[index], port, memory_order_release); /* Q1 */
 	*port_out = port;
 	return PSI_OK;
 }
@@ -192,7 +192,7 @@ region_of_further(struct psi_conduit *conduit, uint32_t place)
 	if (place % conduit->job.places != conduit->job.place)
 		return conduit->services->endpoint_memory(place, conduit->layout.region_bytes);
 	own = atomic_load_explicit(&conduit->ports[place / conduit->job.places],
-	                           memory_order_acquire); /* P2 */
+	                           memory_order_acquire); /* Q2 */
 	return own ? (unsigned char *)own->shared : NULL;
 }
 
@@ -218,7 +218,7 @@ struct psmp_out *
 psmp_out_further(struct psi_conduit *conduit, uint32_t place, unsigned network)
 {
 	_Atomic(struct psmp_further *) *at = &conduit->further[place - conduit->job.places];
-	struct psmp_further *further = atomic_load_explicit(at, memory_order_acquire); /* P2 */
+	struct psmp_further *further = atomic_load_explicit(at, memory_order_acquire); /* Q2 */
 
 	if (further)
 		return &further->out[network];
@@ -226,7 +226,7 @@ psmp_out_further(struct psi_conduit *conduit, uint32_t place, unsigned network)
 	further = atomic_load_explicit(at, memory_order_relaxed);
 	if (!further) {
 		further = set_up_further(conduit, place);
-		atomic_store_explicit(at, further, memory_order_release); /* P1 */
+		atomic_store_explicit(at, further, memory_order_release); /* Q1 */
 	}
 	pthread_mutex_unlock(&further_lock);
 	return further ? &further->out[network] : NULL;

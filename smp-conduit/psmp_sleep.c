@@ -95,7 +95,7 @@ psmp_ring(struct psi_port *port)
 		return;
 	for (unsigned index = 0; index <= PSMP_MAX_INDEX; index++) {
 		struct psi_port *each = atomic_load_explicit(&conduit->ports[index],
-		                                             memory_order_acquire); /* P2 */
+		                                             memory_order_acquire); /* Q2 */
 
 		if (!each)
 			break;

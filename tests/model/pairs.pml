@@ -13,7 +13,7 @@
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
  *   E1, E2       psi_endpoint_memory in runtime/shmem.c: where an endpoint's memory is, by the process
  *                that made it
- *   P1, P2       psmp_port_open, psmp_out_further in smp-conduit/psmp_port.c, psmp_ring in psmp_sleep.c:
+ *   Q1, Q2       psmp_port_open, psmp_out_further in smp-conduit/psmp_port.c, psmp_ring in psmp_sleep.c:
  *                a port, and the sending side towards that memory, by the thread that made it
  *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
@@ -40,8 +40,8 @@
 	S(J2, LOAD, ACQ) \
 	S(E1, STORE, REL) \
 	S(E2, LOAD, ACQ) \
-	S(P1, STORE, REL) \
-	S(P2, LOAD, ACQ) \
+	S(Q1, STORE, REL) \
+	S(Q2, LOAD, ACQ) \
 	S(H1, STORE, REL) \
 	S(H2, LOAD, ACQ) \
 	S(C1, RMW, REL) \
@@ -218,7 +218,7 @@ init {
 	:: atomic { run machine(); run first(N1); run second(N2, N3); run third(N4) }
 	:: atomic { run machine(); run first(M1); run second(M2, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
-	:: atomic { run machine(); run first(E1); run second(E2, P1); run third(P2) }
+	:: atomic { run machine(); run first(E1); run second(E2, Q1); run third(Q2) }
 	:: atomic { run machine(); run note_writer(); run note_reader() }
 	:: atomic { run machine(); run owner(0); run owner(1) }
 	:: atomic { run machine(); run part(0, O1); run part(1, O1); run syncer(O2) }
