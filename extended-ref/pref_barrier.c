@@ -1,5 +1,6 @@
 /*
- * Barriers by dissemination over active messages: in round r a rank tells the one 2^r above it, modulo
+ * The job's barriers: in memory that all ranks share where there is some (pref_hall.h), else by
+ * dissemination over active messages: in round r a rank tells the one 2^r above it, modulo
  * the size, what it has gathered so far, and hears from the one 2^r below; after ceil(log2 n) rounds
  * it has heard of all.
  *
@@ -11,7 +12,7 @@
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */
 #include "extended-ref/pref.h"
-#include "runtime/psi.h"
+#include "extended-ref/pref_hall.h"
 
 #include "runtime/rules.h"
 
@@ -20,17 +21,11 @@
 
 enum { MAX_ROUNDS = 32 };
 
-/* What is known of a phase's names; combining is idempotent, so hearing twice does no harm. */
-struct names {
-	bool mismatch, named;
-	int32_t id;
-};
-
 struct note {
 	/* Phase this was sent for, as the lower 32 bits; written last, by the handler.
 	 * Pairs: N1 (on_note) -> N2 (advance)   names before the phase */
 	_Atomic uint32_t phase;
-	struct names names;
+	struct pref_names names;
 };
 
 struct sequence {
@@ -40,26 +35,17 @@ struct sequence {
 	/* Pairs: N3 (finish) -> N4 (done)   result of a phase, and others' writes before it */
 	_Atomic uint64_t finished;
 	unsigned round;
-	bool sent;                      /* this round's note */
-	struct names own[2];            /* by parity of phase: as started here, then gathered */
-	struct names result;            /* of the last finished phase */
+	bool sent;                      /* this round's note; or this rank has entered the hall */
+	struct pref_hall hall;
+	struct pref_names own[2];       /* by parity of phase: as started here, then gathered */
+	struct pref_names result;       /* of the last finished phase */
 	struct note notes[2][MAX_ROUNDS];
 };
 
 enum { PLAIN, NAMED, SEQUENCES };
 static struct sequence sequences[SEQUENCES];
 static unsigned rounds;
-
-static struct names
-combine(struct names a, struct names b)
-{
-	struct names both = { .mismatch = a.mismatch || b.mismatch, .named = a.named || b.named };
-
-	both.id = a.named ? a.id : b.id;
-	if (a.named && b.named && a.id != b.id)
-		both.mismatch = true;
-	return both;
-}
+static bool in_hall;                    /* and not by messages */
 
 /* -- on the wire: phase, round and sequence, flags, id --------------------------------------- */
 
@@ -72,7 +58,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 
 	psi_count_internal(token);
 	psi_back_from_process(note);
-	note->names = (struct names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
+	note->names = (struct pref_names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */
 }
 
@@ -80,7 +66,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 static bool
 send_note(struct sequence *seq, uint64_t phase)
 {
-	struct names names = seq->own[phase & 1];
+	struct pref_names names = seq->own[phase & 1];
 	const gex_AM_Arg_t args[] = {
 		(gex_AM_Arg_t)(uint32_t)phase,
 		(gex_AM_Arg_t)(seq->number << 8 | seq->round),
@@ -121,11 +107,29 @@ advance_round(struct sequence *seq, uint64_t phase)
 	seq->sent = true;
 	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* N2 */
 		return false;
-	seq->own[phase & 1] = combine(seq->own[phase & 1], note->names);
+	seq->own[phase & 1] = pref_names_combine(seq->own[phase & 1], note->names);
 	psi_handed_to_process(note);    /* the peer fills it again when it has had our next phase */
 	seq->round++;
 	seq->sent = false;
 	return true;
+}
+
+/* True if all have entered the phase. */
+static bool
+pass(struct sequence *seq, uint64_t phase)
+{
+	struct pref_names *own = &seq->own[phase & 1];
+
+	if (!in_hall) {
+		while (seq->round < rounds)
+			if (!advance_round(seq, phase))
+				return false;
+		return true;
+	}
+	if (!seq->sent)
+		pref_hall_enter(&seq->hall, phase, *own);
+	seq->sent = true;
+	return pref_hall_complete(&seq->hall, phase, own);
 }
 
 static uint64_t
@@ -147,13 +151,9 @@ advance(struct sequence *seq)
 		return;
 	psi_spinlock_lock(&seq->lock);
 	phase = before = atomic_load_explicit(&seq->finished, memory_order_relaxed);
-	while (phase < atomic_load_explicit(&seq->started, memory_order_relaxed)) {
-		while (seq->round < rounds)
-			if (!advance_round(seq, phase + 1))
-				goto out;
+	while (phase < atomic_load_explicit(&seq->started, memory_order_relaxed) &&
+	       pass(seq, phase + 1))
 		finish(seq, ++phase);
-	}
-out:
 	psi_spinlock_unlock(&seq->lock);
 	if (phase != before)
 		psi_wake_own();
@@ -168,7 +168,7 @@ advance_all(void)
 
 /* Starts the next phase; returns its number. */
 static uint64_t
-start(struct sequence *seq, struct names names)
+start(struct sequence *seq, struct pref_names names)
 {
 	uint64_t phase;
 
@@ -194,8 +194,9 @@ psi_reference_open(void)
 {
 	while ((1u << rounds) < psi.boot.size)
 		rounds++;
+	in_hall = pref_hall_is_there();
 	for (unsigned i = 0; i < SEQUENCES; i++)
-		sequences[i].number = i;
+		sequences[i].number = sequences[i].hall.sequence = i;
 	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
 	psi_progress_add(advance_all);
 	pref_atomic_open();
@@ -207,7 +208,7 @@ gex_Event_t
 psi_barrier_start(void)
 {
 	struct sequence *seq = &sequences[PLAIN];
-	const uint64_t phase = start(seq, (struct names){ .named = false });
+	const uint64_t phase = start(seq, (struct pref_names){ .named = false });
 
 	if (finished(seq) >= phase)
 		return GEX_EVENT_INVALID;
@@ -220,7 +221,7 @@ psi_barrier_start(void)
 static struct {
 	bool notified;
 	uint64_t phase;
-	struct names own;
+	struct pref_names own;
 } named;
 
 static void
@@ -239,7 +240,7 @@ gasnet_barrier_notify(int id, int flags)
 		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try until it succeeds, "
 		          "between");
 	check_flags(flags, "gasnet_barrier_notify");
-	named.own = (struct names){
+	named.own = (struct pref_names){
 		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
 		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
 		.id = id,
@@ -252,7 +253,7 @@ gasnet_barrier_notify(int id, int flags)
 static int
 judge(int id, int flags)
 {
-	const struct names all = sequences[NAMED].result;
+	const struct pref_names all = sequences[NAMED].result;
 
 	named.notified = false;
 	if (all.mismatch || (flags & GASNET_BARRIERFLAG_MISMATCH))
@@ -307,7 +308,7 @@ gasnet_barrier(int id, int flags)
 int
 gasnet_barrier_result(int *id)
 {
-	const struct names all = sequences[NAMED].result;
+	const struct pref_names all = sequences[NAMED].result;
 
 	psi_rule_context("gasnet_barrier_result");
 	if (!all.named)

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 3 };
+enum { PSI_CONDUIT_ABI = 4 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -241,7 +241,7 @@ struct psi_conduit_ops {
 	 *   (the runtime now looks once more at whatever it waits for)
 	 *   sleep   until somebody rings after the ticket, or timeout_ns passed (0: no bound)
 	 *   disarm  once for every successful arm, slept or not.
-	 * Who rings: the sender of any message, the owner of room that was wanted, ring(). */
+	 * Who rings: the sender of any message, the owner of room that was wanted, ring(), ring_host(). */
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 	void (*disarm)(struct psi_port *port);
@@ -254,6 +254,9 @@ struct psi_conduit_ops {
 	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller wrote
 	 * before: a thread that armed later sees that. */
 	void (*ring)(struct psi_port *port);
+	/* The same for all processes of this host, this one included, as far as they sleep on their
+	 * first port or watch others. */
+	void (*ring_host)(struct psi_port *port);
 	/* The owner of place `peer', whose queue was full, rings this process when room appears, once.
 	 * Any thread, asleep or not; the caller tries once more, since room may have come meanwhile. */
 	void (*want)(struct psi_port *port, uint32_t peer);

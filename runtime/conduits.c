@@ -120,7 +120,8 @@ static bool no_queue(const void *memory, size_t len, unsigned network, uint32_t 
 	X(segment_release, no_release) X(am_claim, no_claim) X(am_publish, no_publish)            \
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
-	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring) X(want, no_want) X(describe, no_words)                \
+	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
+	X(ring_host, no_ring) X(want, no_want) X(describe, no_words)                              \
 	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */

@@ -4,12 +4,12 @@
 
 unsigned psi_ways_masked;
 
-static const char *const ways[] = { "put", "get", "atomic", "long", NULL };
+static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", NULL };
 
 static const struct psi_setting rows[] = {
 	{ .name = "PST_CONDUIT_MASK", .kind = PSI_SETTING_SET, .default_text = "", .choices = ways,
-	  .help = "operations to make by messages although the conduit has its own, so that the "
-	          "reference can be tested anywhere" },
+	  .help = "operations to make by messages although there is a shorter way, so that the reference "
+	          "can be tested anywhere" },
 };
 
 const struct psi_setting_table psi_settings_reach = PSI_SETTING_TABLE("Reference", rows);

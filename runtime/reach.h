@@ -13,10 +13,13 @@ enum psi_way {
 	PSI_WAY_GET = 1 << 1,
 	PSI_WAY_ATOMIC = 1 << 2,
 	PSI_WAY_LONG = 1 << 3,
+	PSI_WAY_BARRIER = 1 << 4,
 };
 
 /* Those that are masked; constant after init. */
 extern unsigned psi_ways_masked;
+
+static inline bool psi_way_is_masked(enum psi_way way) { return psi_ways_masked & way; }
 
 /* Reads the setting; during init, before the table of the inlines opens. */
 void psi_reach_open(void);

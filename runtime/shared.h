@@ -21,6 +21,7 @@ enum {
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
 	PSI_SHARED_CPUS = 64,
+	PSI_HALLS = 2,          /* sequences of barriers (extended-ref/pref_hall.c) */
 };
 
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by
@@ -71,6 +72,18 @@ struct psi_block {
 	_Atomic uint64_t watched;
 };
 
+/* A barrier of many ranks.  Both words hold names; the first also how many have entered, the second the
+ * lower bits of the phase that was completed last. */
+struct psi_hall {
+	_Alignas(64) _Atomic uint64_t arrived;
+	_Alignas(64) _Atomic uint64_t complete;
+};
+
+/* A rank's part of one of few: names, and the lower bits of the last phase of that parity. */
+struct psi_hall_flag {
+	_Alignas(64) _Atomic uint64_t entered[2];
+};
+
 /*
  * Of one rank.
  *
@@ -83,6 +96,7 @@ struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
 	_Atomic uint32_t blocks;
 	_Atomic uint32_t endpoints;
+	struct psi_hall_flag halls[PSI_HALLS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 
@@ -117,6 +131,7 @@ struct psi_host_shared {
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 	} cpus[PSI_SHARED_CPUS];
+	struct psi_hall halls[PSI_HALLS];
 	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(size) ... */
 	_Alignas(64) struct psi_board_entry board[];
 };

@@ -163,6 +163,7 @@ void psmp_disarm(struct psi_port *port);
 int psmp_watch(struct psi_port *port, unsigned networks);
 void psmp_unwatch(struct psi_port *port);
 void psmp_ring(struct psi_port *port);
+void psmp_ring_host(struct psi_port *port);
 void psmp_ring_port(struct psi_port *port);
 void psmp_want(struct psi_port *port, uint32_t peer);
 

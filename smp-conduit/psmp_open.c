@@ -216,6 +216,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.watch = psmp_watch,
 	.unwatch = psmp_unwatch,
 	.ring = psmp_ring,
+	.ring_host = psmp_ring_host,
 	.want = psmp_want,
 	.describe = describe,
 	.queue = psmp_queue,

@@ -11,7 +11,7 @@
  *   D3  room       receiver: tell consumed / give buffer,  look at want_top
  *                  sender: set bit in want_top,  look for room again
  *   D4  ring()     ringer: any memory,           look at wake
- *                  sleeper: set bit 0 of wake,   look at that memory
+ *                  sleeper: set bit 0 of wake,   look at that memory; so also ring_host()
  *
  * The sleeper fences between the two (ARM_FENCE in psmp_arm).  In D2 the sender's two are sequentially
  * consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes all processes
@@ -102,6 +102,18 @@ psmp_ring(struct psi_port *port)
 		if (ring_word(&each->shared->wake))
 			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 	}
+}
+
+/* The first endpoint's word is its process's, so watchers sleep there. */
+void
+psmp_ring_host(struct psi_port *port)
+{
+	const struct psi_conduit *conduit = port->conduit;
+
+	psi_store_load_fence(); /* D4_RING */
+	for (uint32_t i = 0; i < conduit->job.host_places; i++)
+		if (ring_word(&psmp_shared_of(conduit, i)->wake))
+			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
 }
 
 /* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */

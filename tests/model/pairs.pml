@@ -22,6 +22,9 @@
  *                operation moved, to who finds that none is left
  *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c: payload, to who finds all bytes counted
  *   X3, X4       pcoll_stir, run in coll/pcoll_engine.c: either a step sees a change, or there is another
+ *   G1, G2, G3   count_in, is_told in extended-ref/pref_hall.c: what ranks wrote before a phase, to the last
+ *                that enters and from it to the others, with the count back at zero for the next phase
+ *   G4, G5       pref_hall_enter, sees_all, there: the same, from each rank to each
  *   X5, X6       retire, is_finished, there: what a collective wrote, to who synchronises it
  */
 #define PROCS	3
@@ -53,7 +56,12 @@
 	S(X3, STORE, REL) \
 	S(X4, RMW, ACQ) \
 	S(X5, STORE, REL) \
-	S(X6, LOAD, ACQ)
+	S(X6, LOAD, ACQ) \
+	S(G1, RMW, ACQ_REL) \
+	S(G2, STORE, REL) \
+	S(G3, LOAD, ACQ) \
+	S(G4, STORE, REL) \
+	S(G5, LOAD, ACQ)
 
 #define DATA	0	/* of each rank; of each step */
 #define FLAG	2	/* of each step; ARRIVED and TURN of the barrier */
@@ -211,6 +219,35 @@ proctype stepper()
 	od
 }
 
+/* FLAG counts who has entered, FLAG + 1 is the last complete phase. */
+inline enter_hall(me, phase)
+{
+	modify(me, FLAG, G1, value, (value == 1 -> 0 : value + 1));
+	if
+	:: value == 1 -> store(me, FLAG + 1, phase, G2)
+	:: else ->
+		do
+		:: mem[FLAG + 1] == phase ->
+			load(me, FLAG + 1, G3, value);
+			if
+			:: value == phase -> break
+			:: else
+			fi
+		od
+	fi
+}
+
+/* Two phases. */
+proctype in_hall(byte me)
+{
+	byte value;
+
+	store(me, DATA + me, 1, RLX);
+	enter_hall(me, 1);
+	read_data(me, DATA + 1 - me, 1);
+	enter_hall(me, 2)
+}
+
 init {
 	c_code { switches_read(); }
 	if
@@ -224,6 +261,8 @@ init {
 	:: atomic { run machine(); run part(0, O1); run part(1, O1); run syncer(O2) }
 	:: atomic { run machine(); run part(0, X1); run part(1, X1); run syncer(X2) }
 	:: atomic { run machine(); run stirrer(); run stepper() }
+	:: atomic { run machine(); run in_hall(0); run in_hall(1) }
+	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	fi
 }

@@ -310,10 +310,14 @@ START_TEST(ring_wakes)
 	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = flag_is_set,
 	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
 
+	/* By its own process, and by another of the host. */
 	for (uint32_t round = 0; round < 300; round++) {
 		start_asleep(&s);
 		atomic_store_explicit(&s.flag, 1, memory_order_relaxed);
-		rig->ops->ring(rig->rank[1].port);
+		if (round % 2)
+			rig->ops->ring(rig->rank[1].port);
+		else
+			rig->ops->ring_host(rig->rank[0].port);
 		pthread_join(s.thread, NULL);
 	}
 	rig_close(rig);
