@@ -80,8 +80,8 @@
 #define GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM   1
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM   1
 
-/* Layout of what the inline functions share with the library. */
-#define PSI_INLINE_ABI 2
+/* Layout of what the inline functions share with the library, which knows the older ones too. */
+#define PSI_INLINE_ABI 3
 
 #ifndef PSI_BUILDING_LIBRARY
 
