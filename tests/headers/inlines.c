@@ -144,6 +144,7 @@ map_peers(void)
 	table.size_bytes = sizeof(table);
 	table.job_tm = AS(gex_TM_t, target);
 	table.job_size = 3;
+	table.places = 3;
 	table.peers = peers;
 	table.copy = copy;
 	table.counts = counts;
