@@ -389,6 +389,7 @@ main(void)
 {
 	PSI_AM_EACH_COUNT(RUN)
 	inlines();
+	atomics();
 	if (failures)
 		printf("%d failures\n", failures);
 	return failures != 0;

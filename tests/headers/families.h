@@ -27,6 +27,8 @@ void check_at(int good, const char *what, const char *file, int line);
 
 /* inlines.c: waits, events, transfers, codes, pairs. */
 void inlines(void);
+/* atomics.c: operations of atomic domains. */
+void atomics(void);
 
 #ifdef __cplusplus
 }
