@@ -71,21 +71,38 @@ check_null(const struct psi_side *side, const char *name, const char *call)
 		          "a length an address", call, name);
 }
 
+/* MOST_PIECES and one more: more than that. */
 static size_t
-gather(const struct psi_side *side, enum psi_which which, struct piece *pieces, size_t have)
+count_pieces(const struct psi_side *side)
+{
+	struct psi_cursor cursor;
+	struct psi_run run;
+	size_t count = 0;
+
+	psi_cursor_open(&cursor, side, (struct psi_position){ 0, 0 });
+	while (psi_cursor_look(&cursor, &run)) {
+		if (run.count > MOST_PIECES - count)
+			return MOST_PIECES + 1;
+		count += run.count;
+		psi_cursor_take(&cursor, run.len, run.count);
+	}
+	return count;
+}
+
+/* Returns where the next one goes. */
+static struct piece *
+gather(const struct psi_side *side, enum psi_which which, struct piece *pieces)
 {
 	struct psi_cursor cursor;
 	struct psi_run run;
 
 	psi_cursor_open(&cursor, side, (struct psi_position){ 0, 0 });
 	while (psi_cursor_look(&cursor, &run)) {
-		if (run.count > MOST_PIECES - have)
-			return MOST_PIECES + 1;
 		psi_cursor_take(&cursor, run.len, run.count);
 		for (; run.count; run.count--, run.addr += (size_t)run.stride)
-			pieces[have++] = (struct piece){ run.addr, run.addr + run.len, which };
+			*pieces++ = (struct piece){ run.addr, run.addr + run.len, which };
 	}
-	return have;
+	return pieces;
 }
 
 static int
@@ -118,20 +135,19 @@ check_overlap(const struct piece *pieces, size_t count, const char *call)
 void
 psi_vis_rules(const struct psi_vis *vis, bool mapped)
 {
-	struct piece *pieces;
-	size_t count;
+	const struct psi_side *dst = &vis->side[PSI_DST], *src = mapped ? &vis->side[PSI_SRC] : NULL;
+	const size_t count = count_pieces(dst) + (src ? count_pieces(src) : 0);
+	struct piece *pieces, *end;
 
 	check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination", vis->call);
-	pieces = malloc(MOST_PIECES * sizeof *pieces);
+	pieces = count <= MOST_PIECES ? malloc(count * sizeof *pieces) : NULL;
 	if (!pieces)
 		return;
-	count = gather(&vis->side[PSI_DST], PSI_DST, pieces, 0);
-	if (mapped && count <= MOST_PIECES)
-		count = gather(&vis->side[PSI_SRC], PSI_SRC, pieces, count);
-	if (count <= MOST_PIECES) {
-		qsort(pieces, count, sizeof *pieces, by_address);
-		check_overlap(pieces, count, vis->call);
-	}
+	end = gather(dst, PSI_DST, pieces);
+	if (src)
+		gather(src, PSI_SRC, end);
+	qsort(pieces, count, sizeof *pieces, by_address);
+	check_overlap(pieces, count, vis->call);
 	free(pieces);
 }
 
