@@ -222,7 +222,7 @@ check_positions(const struct psi_side *which)
 
 START_TEST(cursors_start_anywhere)
 {
-	for (unsigned round = 0; round < 2000; round++) {
+	for (unsigned round = 0; round < 300; round++) {
 		gex_Memvec_t list[12];
 		const size_t pieces = 1 + below(12);
 		size_t count[3];
