@@ -177,6 +177,7 @@ struct perf_command {
 
 int perf_latency(const struct perf_options *options);
 int perf_bandwidth(const struct perf_options *options);
+int perf_strided(const struct perf_options *options);
 int perf_rate(const struct perf_options *options);
 int perf_ring(const struct perf_options *options);
 int perf_atomic(const struct perf_options *options);

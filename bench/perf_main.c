@@ -13,6 +13,8 @@ static const struct perf_command commands[] = {
 	  "short,medium,long,put,get,barrier", "8 to 1M", 0, perf_latency },
 	{ "bandwidth", "large transfers one after the other", "long,put,get", "1K to 4M", 0,
 	  perf_bandwidth },
+	{ "strided", "sections of two dimensions, beside a plain copy",
+	  "copy,put8,put64,put1k,get8,get64,get1k", "64K", 0, perf_strided },
 	{ "rate", "messages in a stream, one to one and all to one", "short,medium,many",
 	  "8 to 32K", 0, perf_rate },
 	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
