@@ -31,6 +31,13 @@ struct pst_peer {
 	uintptr_t reserved;
 };
 
+/* Where the semaphores of a rank can be reached from this process: penstock_sem.h. */
+struct pst_sem_peer {
+	uint64_t (*lines)[8]; /* by slot: a line, its first word counts posts; NULL: not from here */
+	const uint32_t *live; /* by slot: what the keys of its semaphore begin with; 0: free */
+	const uint32_t *wake; /* bit 0: a thread of the rank sleeps, or is about to */
+};
+
 /* Fields are only appended; the inlines read none that they do not know. */
 struct pst_inline {
 	uint32_t abi;
@@ -41,6 +48,9 @@ struct pst_inline {
 	const struct pst_peer *peers; /* by place */
 	void (*copy)(void *dst, const void *src, size_t nbytes);
 	uint64_t *counts; /* of this process, in SEQ and PARSYNC */
+	const struct pst_sem_peer *sems; /* by job rank */
+	uint32_t posts_fence; /* between a signal and the look at wake */
+	uint32_t pad2;
 };
 
 /* How a team that is no pair begins; fields are only appended. */
@@ -89,6 +99,7 @@ PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exe
 #define PSI_RMA_COUNT_PUTS 0
 #define PSI_RMA_COUNT_GETS 1
 #define PSI_RMA_COUNT_ATOMICS 2
+#define PSI_RMA_COUNT_SIGNALS 3
 
 /*
  * A process that only puts and gets must serve messages too, so now and then a

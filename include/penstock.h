@@ -54,7 +54,12 @@ PSI_END_DECLS
 #if defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
 #include "gasnetex.h"
 
+#include "penstock_sem.h"
+#include "penstock_signal.h"
 #include "penstock_threads.h"
+
+#define PST_API_VERSION          1 /* grows with every addition */
+#define PST_ERR_BARRIER_MISMATCH GASNET_ERR_BARRIER_MISMATCH
 #endif
 
 #endif

@@ -39,6 +39,8 @@ enum psi_category { PSI_SHORT, PSI_MEDIUM, PSI_LONG };
 /* Requests and replies travel on networks that cannot block each other. */
 enum psi_network { PSI_REQUESTS, PSI_REPLIES, PSI_NETWORKS };
 enum { PSI_BOTH_NETWORKS = 1 << PSI_REQUESTS | 1 << PSI_REPLIES };
+/* To arm, beside networks: memory too, which peers write and then look at the sleep word. */
+enum { PSI_PEERS_MEMORY = 1 << PSI_NETWORKS };
 
 enum { PSI_MAX_ARGS = 16 };
 
@@ -251,6 +253,13 @@ struct psi_conduit_ops {
 	 * a message, and nothing was announced. */
 	int (*watch)(struct psi_port *port, unsigned networks);
 	void (*unwatch)(struct psi_port *port);
+	/* A word of this process's memory where threads of the endpoint at place `peer' say that they
+	 * sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks there, and
+	 * calls ring_peer if it is set.  *fence_out: a fence must stand between the two; otherwise the
+	 * sleeper makes all processes fence.  After connect.  NULL: there is none. */
+	const uint32_t *(*sleep_word)(struct psi_port *port, uint32_t peer, bool *fence_out);
+	/* Wakes all threads that sleep on the endpoint at place `peer', which has a sleep word. */
+	void (*ring_peer)(struct psi_port *port, uint32_t peer);
 	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller wrote
 	 * before: a thread that armed later sees that. */
 	void (*ring)(struct psi_port *port);

@@ -35,6 +35,12 @@ static int no_watch(struct psi_port *port, unsigned networks)
 	(void)port, (void)networks;
 	return PSI_AGAIN;
 }
+static const uint32_t *no_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+{
+	(void)port, (void)peer;
+	*fence_out = true;
+	return NULL;
+}
 static void no_want(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
 static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
 {
@@ -121,7 +127,8 @@ static bool no_queue(const void *memory, size_t len, unsigned network, uint32_t 
 	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
-	X(ring_host, no_ring) X(want, no_want) X(describe, no_words)                              \
+	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \
+	X(describe, no_words)                                                                     \
 	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */

@@ -15,13 +15,14 @@
 enum psi_counter_sum { PSI_SUM, PSI_MOST };
 
 /*
- * ID, name, unit, group, sum, help.  The first three have their places in include/gasnet_ex_rma.h.
+ * ID, name, unit, group, sum, help.  The first four have their places in include/gasnet_ex_rma.h.
  * Kinds of messages stand in the order [network][category].
  */
 #define PSI_COUNTER_LIST(X)                                                                       \
 	X(PUTS, "puts", "calls", "put", PSI_SUM, "blocking puts")                                 \
 	X(GETS, "gets", "calls", "get", PSI_SUM, "blocking gets")                                 \
 	X(ATOMICS, "atomics", "calls", "atomic", PSI_SUM, "operations of atomic domains")         \
+	X(SIGNALS, "signals", "calls", "signal", PSI_SUM, "posts, and puts and gets with signal") \
 	X(SENT, "sent_request_short", "messages", "am", PSI_SUM, "Short requests sent")           \
 	X(SENT_1, "sent_request_medium", "messages", "am", PSI_SUM, "Medium requests sent")       \
 	X(SENT_2, "sent_request_long", "messages", "am", PSI_SUM, "Long requests sent")           \
@@ -49,6 +50,10 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	  "atomics that the library made, the others being inlined")                              \
 	X(SINGLE_COPIES, "single_copies", "copies", "put", PSI_SUM,                               \
 	  "transfers and payloads copied by process_vm_readv and process_vm_writev")              \
+	X(SIGNALS_CALLED, "signals_called", "calls", "signal", PSI_SUM,                           \
+	  "signals that the library made, the others being inlined")                              \
+	X(SIGNAL_MSG, "signal_msg", "signals", "signal", PSI_SUM,                                 \
+	  "signals that travelled as a message, with their payload or behind it")                 \
 	X(ROOM_WAITS, "room_waits", "messages", "am", PSI_SUM, "messages that waited for room")   \
 	X(IMMEDIATE_REFUSED, "immediate_refused", "messages", "am", PSI_SUM,                      \
 	  "messages refused by GEX_FLAG_IMMEDIATE")                                               \

@@ -6,9 +6,11 @@
 #include "runtime/backtrace.h"
 #include "runtime/freeze.h"
 #include "runtime/memlimits.h"
+#include "runtime/put_signal.h"
 #include "runtime/reach.h"
 #include "runtime/reference.h"
 #include "runtime/rules.h"
+#include "runtime/sem.h"
 #include "runtime/settings.h"
 #include "runtime/signals.h"
 #include "runtime/tools/fatal.h"
@@ -262,6 +264,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.boot.rank == 0)
 		describe_shared(psi.shared);
 	limit_segments();
+	psi_sem_open();
 	psi_inline_open();
 	psi_team_gather_open(psi.ep);
 	psi_reference_open();
@@ -271,6 +274,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi_collectives_open();
 	psi_vis_reference_register(psi.ep);
 	psi_vis_reference_open();
+	psi_reference_signal_register(psi.ep);
+	psi_reference_signal_open();
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

@@ -39,6 +39,8 @@ enum psi_internal_handler {
 	PSI_HANDLER_VIS_GOT,
 	PSI_HANDLER_LONG_HEAD,
 	PSI_HANDLER_LONG_PIECE,
+	PSI_HANDLER_SIGNAL,
+	PSI_HANDLER_PUT_SIGNAL,
 };
 
 struct gex_Client_s {
@@ -112,6 +114,8 @@ struct psi_job {
 	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
 	struct psi_board_entry *known;  /* [places]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [places]; changed by attach and publish */
+	struct pst_sem_peer *sems;      /* [places]; lines come with a first post (sem_table.c) */
+	bool posts_fence;               /* between a signal and the look at a peer's sleep word */
 	uintptr_t max_segment, max_segment_global;
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
@@ -178,8 +182,10 @@ struct psi_reason {
 	enum psi_wait_kind kind;
 	uint8_t category, network;      /* of the message */
 	uint32_t peer;
-	uint64_t number;                /* of the phase */
+	uint64_t number;                /* of the phase; for posts, see enum psi_wait_kind */
 	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own endpoint */
+	uint64_t most_ns;               /* a sleep is no longer; 0: any */
+	uint64_t until_ns;              /* nor does it last beyond this moment; 0: any */
 };
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }

@@ -4,7 +4,7 @@
 
 unsigned psi_ways_masked;
 
-static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", NULL };
+static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", "signal", NULL };
 
 static const struct psi_setting rows[] = {
 	{ .name = "PST_CONDUIT_MASK", .kind = PSI_SETTING_SET, .default_text = "", .choices = ways,

@@ -14,6 +14,7 @@ enum psi_way {
 	PSI_WAY_ATOMIC = 1 << 2,
 	PSI_WAY_LONG = 1 << 3,
 	PSI_WAY_BARRIER = 1 << 4,
+	PSI_WAY_SIGNAL = 1 << 5,        /* posts, and signals of words */
 };
 
 /* Those that are masked; constant after init. */

@@ -138,6 +138,22 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 	case PSI_FOR_COLLECTIVE:
 		psi_text_add(text, "in %s, for a collective over a team", note->where);
 		break;
+	case PSI_FOR_POST:
+		psi_text_add(text, "in %s, waiting until semaphore %llu of this rank has %u more", note->where,
+		             (unsigned long long)note->number, note->peer);
+		break;
+	case PSI_FOR_POSTS:
+		psi_text_add(text, "in %s, waiting for posts to some of %llu semaphores", note->where,
+		             (unsigned long long)note->number);
+		break;
+	case PSI_FOR_WORD:
+		psi_text_add(text, "in %s, waiting for a signal to the word at 0x%llx", note->where,
+		             (unsigned long long)note->number);
+		break;
+	case PSI_FOR_WORDS:
+		psi_text_add(text, "in %s, waiting for signals to some of %llu words", note->where,
+		             (unsigned long long)note->number);
+		break;
 	case PSI_FOR_EVENTS:
 		psi_text_add(text, "in %s", note->where);
 		break;

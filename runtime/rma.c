@@ -22,7 +22,7 @@ static struct pst_inline table = {
 };
 
 /* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
-static uint64_t idle_counts[PSI_RMA_COUNT_GETS + 1];
+static uint64_t idle_counts[PSI_RMA_COUNT_SIGNALS + 1];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,
 	.size_bytes = sizeof(struct pst_inline),
@@ -41,6 +41,8 @@ psi_inline_open(void)
 	table.places = table.job_size * GASNET_MAXEPS;
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
+	table.sems = psi.sems;
+	table.posts_fence = psi.posts_fence;
 	pst_inline_v1 = &table;
 }
 

@@ -182,7 +182,8 @@ psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	gex_EP_t on = alone ? own : psi.ep;
 	const bool polled = on == own || on == also || is_unserved(on);
 
-	if (!armed || psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK)
+	if (!armed || psi.ops->arm(on->port, polled ? networks : networks & PSI_PEERS_MEMORY, want_peer,
+	                           &wait->seq) != PSI_OK)
 		return false;
 	*armed = (struct psi_armed){ .wait = wait, .on = on };
 	if (alone ? !some_unserved() : watch_all(armed, own, also, networks))

@@ -44,6 +44,12 @@ enum psi_wait_kind {
 	PSI_FOR_COLLECTIVE,     /* of a team */
 	PSI_FOR_TEAM,           /* a peer in an exchange over team `number' */
 	PSI_FOR_THREADS,        /* that the program runs; may take any time */
+	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer' posts;
+	 * to one of `number' semaphores; to the word at `number'; to one of `number' words. */
+	PSI_FOR_POST,
+	PSI_FOR_POSTS,
+	PSI_FOR_WORD,
+	PSI_FOR_WORDS,
 };
 
 /*
@@ -91,11 +97,14 @@ struct psi_hall_flag {
  * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
  *         threads counted that came when all others were taken.
  * endpoints  above the highest index that it has, or had
+ * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
+ *         Pairs: Z3 (open_table) -> Z4 (map_peer)   a range that is there
  */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
 	_Atomic uint32_t blocks;
 	_Atomic uint32_t endpoints;
+	_Atomic uint64_t sem_key;
 	struct psi_hall_flag halls[PSI_HALLS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
@@ -117,6 +126,7 @@ struct psi_further {
 	_Alignas(64) struct psi_board_entry segment;
 	uint64_t queue_key;
 	_Atomic uint32_t opened;
+	_Atomic uint64_t sem_key;       /* as in psi_rank_shared */
 };
 
 struct psi_host_shared {

@@ -183,15 +183,36 @@ may_yield(struct psi_wait *wait)
 	return start_yielding(wait, cpu, always);
 }
 
-/* A sleep must not outlast either bound. */
+/* The smaller of two bounds, where 0 is none. */
 static uint64_t
-sleep_bound_ns(void)
+tighter(uint64_t a, uint64_t b)
 {
-	uint64_t most = psi.max_sleep_ns, report = psi.hang_report_ns;
+	return !a || (b && b < a) ? b : a;
+}
 
-	if (!most || (report && report < most))
-		return report;
-	return most;
+/* A sleep must not outlast any of its bounds. */
+static uint64_t
+sleep_bound_ns(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+	uint64_t bound = tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
+
+	if (!reason)
+		return bound;
+	bound = tighter(bound, reason->most_ns);
+	if (!reason->until_ns)
+		return bound;
+	now = psi_now_ns();
+	return tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
+}
+
+/* Does it wait for memory that peers write without a message? */
+static bool
+is_for_signal(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason && reason->kind >= PSI_FOR_POST;
 }
 
 /* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
@@ -207,7 +228,7 @@ spin_alone(struct psi_wait *wait, int mode)
 	}
 	if (mode == GASNET_WAIT_SPIN) {
 		if (wait->spins % SPINS_PER_REPORT == 0)
-			psi_hang_look(wait, sleep_bound_ns());
+			psi_hang_look(wait, sleep_bound_ns(wait));
 		return false;
 	}
 	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
@@ -235,7 +256,7 @@ spin_crowded(struct psi_wait *wait, int mode)
 	}
 	wait->spins = 0;
 	if (mode == GASNET_WAIT_SPIN)
-		psi_hang_look(wait, sleep_bound_ns());
+		psi_hang_look(wait, sleep_bound_ns(wait));
 	else if (!may_yield(wait))
 		return true;
 	sched_yield();
@@ -258,7 +279,7 @@ static void
 after_sleep(struct psi_wait *wait)
 {
 	if (wait->first || !psi.max_sleep_ns)
-		psi_hang_look(wait, sleep_bound_ns());
+		psi_hang_look(wait, sleep_bound_ns(wait));
 	else
 		wait->first = PSI_SLEPT_ONCE;
 }
@@ -268,6 +289,8 @@ after_sleep(struct psi_wait *wait)
 static bool
 arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
+	if (is_for_signal(wait))
+		networks |= PSI_PEERS_MEMORY;
 	if (are_several())
 		return psi_serve_arm(wait, networks, want_peer);
 	return psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
@@ -286,9 +309,9 @@ static void
 sleep_armed(struct psi_wait *wait)
 {
 	if (are_several())
-		psi_serve_sleep(wait, sleep_bound_ns());
+		psi_serve_sleep(wait, sleep_bound_ns(wait));
 	else
-		psi.ops->sleep(psi.ep->port, wait->seq, sleep_bound_ns());
+		psi.ops->sleep(psi.ep->port, wait->seq, sleep_bound_ns(wait));
 	disarm(wait);
 	wait->phase = SLEPT;
 	after_sleep(wait);
@@ -313,7 +336,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		wait->since = 0;
 		wait->turns += PSI_WAIT_TURN;
 		if (PSI_UNLIKELY(wait->turns / PSI_WAIT_TURN % TURNS_PER_REPORT == 0))
-			psi_hang_look(wait, sleep_bound_ns());
+			psi_hang_look(wait, sleep_bound_ns(wait));
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */

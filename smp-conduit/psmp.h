@@ -165,6 +165,8 @@ void psmp_unwatch(struct psi_port *port);
 void psmp_ring(struct psi_port *port);
 void psmp_ring_host(struct psi_port *port);
 void psmp_ring_port(struct psi_port *port);
+const uint32_t *psmp_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out);
+void psmp_ring_peer(struct psi_port *port, uint32_t peer);
 void psmp_want(struct psi_port *port, uint32_t peer);
 
 /* psmp_fence.c */

@@ -12,11 +12,14 @@
  *                  sender: set bit in want_top,  look for room again
  *   D4  ring()     ringer: any memory,           look at wake
  *                  sleeper: set bit 0 of wake,   look at that memory; so also ring_host()
+ *   D5  signal     poster: a count or word,      look at wake
+ *                  sleeper: set bit 0 of wake,   look at the count or word
  *
  * The sleeper fences between the two (ARM_FENCE in psmp_arm).  In D2 the sender's two are sequentially
  * consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes all processes
  * fence at once (membarrier); in the first case the sender fences too, in the second its two accesses
- * need only stay in program order, which the interrupt turns into the same.
+ * need only stay in program order, which the interrupt turns into the same.  D5 goes the same two ways;
+ * the poster's side, D5_POST or D5_ORDER, is psi_sem_wake in include/penstock_sem.h.
  *
  * Bits are set in `words' first, then in `top', and taken in the other order, with release and acquire:
  * D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows nothing.  In D3
@@ -33,8 +36,8 @@
  * too: the kernel passes over no CPU but the caller's own, whatever process it runs, as long as that
  * is registered, and the caller's own CPU fences in the call.
  *
- * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3) and
- * ring.pml (D4).
+ * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
+ * ring.pml (D4) and post.pml (D5).
  */
 #include "smp-conduit/psmp.h"
 
@@ -114,6 +117,27 @@ psmp_ring_host(struct psi_port *port)
 	for (uint32_t i = 0; i < conduit->job.host_places; i++)
 		if (ring_word(&psmp_shared_of(conduit, i)->wake))
 			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+}
+
+/* Of first endpoints, which nobody watches. */
+const uint32_t *
+psmp_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+{
+	const struct psi_conduit *conduit = port->conduit;
+
+	*fence_out = conduit->senders_fence;
+	if (peer >= conduit->job.places || !conduit->job.local[peer])
+		return NULL;
+	return (const uint32_t *)(uintptr_t)&psmp_shared_of(conduit, conduit->job.host_index[peer])->wake;
+}
+
+void
+psmp_ring_peer(struct psi_port *port, uint32_t peer)
+{
+	const struct psmp_out *out = psmp_out_of(port, peer, PSI_REQUESTS);
+
+	psi_store_load_fence(); /* D4_RING */
+	ring_endpoint(port, psmp_receiver_of(out), psmp_shared_of(port->conduit, out->place));
 }
 
 /* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
@@ -310,8 +334,8 @@ stop_polling(struct psi_port *port, unsigned networks)
 		set_polled(port, network, 0);
 		active += port->active_count[network];
 	}
-	if (active)
-		fence_senders(port->conduit);
+	if (active || networks & PSI_PEERS_MEMORY)
+		fence_senders(port->conduit);   /* D5_ALL, too */
 	PSI_DELAY_POINT(unpoll);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		found = found || (networks & 1u << network && pending(port, network));

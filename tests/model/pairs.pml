@@ -26,6 +26,12 @@
  *                that enters and from it to the others, with the count back at zero for the next phase
  *   G4, G5       pref_hall_enter, sees_all, there: the same, from each rank to each
  *   X5, X6       retire, is_finished, there: what a collective wrote, to who synchronises it
+ *   Z3, Z4       open_table and reach in runtime/sem_table.c, map_peer there and psi_sem_reach in
+ *                include/penstock_sem.h: a table of semaphores, to who maps it and who posts
+ *   Z5, Z6       psi_signal_change and pst_signal_store, pst_signal_fetch in include/penstock_signal.h: what
+ *                was written before a signal changed a word
+ *   Z7, Z8       psi_sem_table_of and psi_sem_make_handles, chunk_of in runtime/sem_table.c: tables and
+ *                handles that another thread made
  */
 #define PROCS	3
 #define WORDS	4
@@ -61,7 +67,13 @@
 	S(G2, STORE, REL) \
 	S(G3, LOAD, ACQ) \
 	S(G4, STORE, REL) \
-	S(G5, LOAD, ACQ)
+	S(G5, LOAD, ACQ) \
+	S(Z3, STORE, REL) \
+	S(Z4, LOAD, ACQ) \
+	S(Z5, STORE, REL) \
+	S(Z6, LOAD, ACQ) \
+	S(Z7, STORE, REL) \
+	S(Z8, LOAD, ACQ)
 
 #define DATA	0	/* of each rank; of each step */
 #define FLAG	2	/* of each step; ARRIVED and TURN of the barrier */
@@ -264,5 +276,8 @@ init {
 	:: atomic { run machine(); run in_hall(0); run in_hall(1) }
 	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(Z7); run second(Z8, REL); run third(ACQ) }
 	fi
 }

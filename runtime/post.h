@@ -1,0 +1,22 @@
+/*
+ * Signals: posts to semaphores and changes of words, checked and applied.  A signal is applied by the
+ * caller where it reaches the memory, else by the owner when a message brings it (pref_signal.c).
+ */
+#ifndef PSI_POST_H
+#define PSI_POST_H
+
+#include "runtime/psi.h"
+
+#include "penstock_signal.h"
+
+/* Ends the job unless the signal fits the endpoint that it goes to; nothing has moved by then. */
+void psi_signal_check(struct psi_target target, const pst_signal_t *sig, const char *call);
+/* Does the caller reach what it changes?  Of a signal that was checked. */
+bool psi_signal_reaches(uint32_t place, const pst_signal_t *sig, const char *call);
+/* Applies it in memory mapped here, and wakes the owner. */
+void psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *call);
+/* Applies it in this process's memory, for a message from place `source'; the runtime wakes threads
+ * after the handler. */
+void psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, const char *call);
+
+#endif

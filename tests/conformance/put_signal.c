@@ -1,0 +1,488 @@
+/*
+ * Put with signal in every form, size and kind of signal, round a ring: each rank sends to the next one,
+ * which waits for the signal, finds all of the payload and nothing else changed, and gives a credit.
+ */
+#include "tests/lib/pt.h"
+
+#include <penstock.h>
+
+enum {
+	MOST = 300000,
+	ROOM = MOST + 4096,
+	GAP = 24,               /* between the two pieces of a destination */
+	INBOX = 64,             /* offsets in the segment; the words come first */
+	OUTBOX = INBOX + ROOM,
+	SEGMENT = OUTBOX + ROOM,
+};
+
+enum form {
+	MEMPUT, MEMPUT_NB, MEMPUT_NBI,
+	PUT, PUT_NB_NOW, PUT_NB_DEFER, PUT_NB_LEAF, PUT_NBI_NOW, PUT_NBI_DEFER, PUT_NBI_GROUP,
+	PUT_LOCAL, PUT_NB_LOCAL, PUT_NBI_LOCAL,
+	PUTVAL, PUTVAL_NB, PUTVAL_NBI,
+	PUTV, PUTV_NB, PUTV_NBI, PUTV_NB_LOCAL,
+	PUTI, PUTI_NB, PUTI_NBI,
+	PUTS, PUTS_NB, PUTS_NBI, PUTS_NB_LEAF,
+	FORMS
+};
+
+enum word { ADDED, SET_TO, WORDS };
+
+static pst_sem_set_t set; /* 0: signals, 1: credits */
+static uint64_t added;    /* what the word has that the one before adds to */
+static uint64_t round_no;
+static char source[2 * ROOM];
+
+static gex_Rank_t next(void) { return (pt.rank + 1) % pt.size; }
+static gex_Rank_t before(void) { return (pt.rank + pt.size - 1) % pt.size; }
+
+static uint64_t *
+words_of(gex_Rank_t rank)
+{
+	return (uint64_t *)(void *)pt.peers[rank].owner;
+}
+
+static uint64_t
+key_of(gex_Rank_t sender)
+{
+	return round_no * 1000 + sender;
+}
+
+/* -- shapes: one stream of bytes, cut differently on both sides -------------------------------- */
+
+/* The destination lies in two pieces with a gap. */
+static size_t
+first_piece(size_t nbytes)
+{
+	return nbytes / 3;
+}
+
+static gex_Event_t
+put_vector(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig)
+{
+	static gex_Memvec_t to[2], from[3];
+	const size_t cut = first_piece(nbytes);
+	gex_Flags_t flags = form == PUTV_NB_LOCAL ? PST_FLAG_LOCAL_ONLY : 0;
+
+	to[0].gex_addr = dst, to[0].gex_len = cut;
+	to[1].gex_addr = dst + cut + GAP, to[1].gex_len = nbytes - cut;
+	from[0].gex_addr = src, from[0].gex_len = nbytes / 2;
+	from[1].gex_addr = NULL, from[1].gex_len = 0;
+	from[2].gex_addr = src + nbytes / 2, from[2].gex_len = nbytes - nbytes / 2;
+	switch (form) {
+	case PUTV:
+		PT_OK(pst_putv_signal(pt.tm, next(), 2, to, 3, from, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUTV_NBI:
+		PT_OK(pst_putv_signal_nbi(pt.tm, next(), 2, to, 3, from, sig, 0));
+		return GEX_EVENT_INVALID;
+	default:
+		return pst_putv_signal_nb(pt.tm, next(), 2, to, 3, from, sig, flags);
+	}
+}
+
+/* Two pieces of one length there, as many of half of it here; odd sizes leave a rest. */
+static gex_Event_t
+put_indexed(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig)
+{
+	static void *to[2], *from[4];
+	const size_t quarter = nbytes / 4;
+
+	to[0] = dst, to[1] = dst + 2 * quarter + GAP;
+	for (size_t i = 0; i < 4; i++)
+		from[i] = src + i * quarter;
+	switch (form) {
+	case PUTI:
+		PT_OK(pst_puti_signal(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUTI_NBI:
+		PT_OK(pst_puti_signal_nbi(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0));
+		return GEX_EVENT_INVALID;
+	default:
+		return pst_puti_signal_nb(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0);
+	}
+}
+
+/* Two halves: GAP apart there, 8 bytes apart here. */
+static gex_Event_t
+put_strided(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig)
+{
+	const size_t half = nbytes / 2, count[1] = { 2 };
+	const ptrdiff_t to[1] = { (ptrdiff_t)half + GAP }, from[1] = { (ptrdiff_t)half + 8 };
+	gex_Flags_t flags = form == PUTS_NB_LEAF ? GEX_FLAG_ENABLE_LEAF_LC : 0;
+
+	memmove(src + half + 8, src + half, nbytes - half);
+	switch (form) {
+	case PUTS:
+		PT_OK(pst_puts_signal(pt.tm, next(), dst, to, src, from, half, count, 1, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUTS_NBI:
+		PT_OK(pst_puts_signal_nbi(pt.tm, next(), dst, to, src, from, half, count, 1, sig, 0));
+		return GEX_EVENT_INVALID;
+	default:
+		return pst_puts_signal_nb(pt.tm, next(), dst, to, src, from, half, count, 1, sig, flags);
+	}
+}
+
+/* -- one transfer ------------------------------------------------------------------------------ */
+
+static gex_RMA_Value_t
+value_of(const char *src, size_t nbytes)
+{
+	gex_RMA_Value_t value = 0;
+
+	memcpy(&value, src, nbytes); /* little endian, as all that this is tested on */
+	return value;
+}
+
+/* Starts it; the event, or GEX_EVENT_INVALID. */
+static gex_Event_t
+start(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig, gex_Event_t *leaf)
+{
+	const pst_sem_ref_t ref = sig->pst_ref;
+	const unsigned n = sig->pst_n;
+
+	switch (form) {
+	case MEMPUT:
+		pst_memput_signal(pt.tm, next(), dst, src, nbytes, ref, n);
+		return GEX_EVENT_INVALID;
+	case MEMPUT_NB:
+		return pst_memput_signal_nb(pt.tm, next(), dst, src, nbytes, ref, n, 0);
+	case MEMPUT_NBI:
+		PT_OK(pst_memput_signal_nbi(pt.tm, next(), dst, src, nbytes, ref, n, 0));
+		return GEX_EVENT_INVALID;
+	case PUT:
+		PT_OK(pst_put_signal(pt.tm, next(), dst, src, nbytes, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUT_LOCAL:
+		PT_OK(pst_put_signal(pt.tm, next(), dst, src, nbytes, sig, PST_FLAG_LOCAL_ONLY));
+		return GEX_EVENT_INVALID;
+	case PUT_NB_NOW:
+		return pst_put_signal_nb(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_NOW, 0);
+	case PUT_NB_DEFER:
+		return pst_put_signal_nb(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_DEFER, 0);
+	case PUT_NB_LEAF:
+		return pst_put_signal_nb(pt.tm, next(), dst, src, nbytes, sig, leaf, 0);
+	case PUT_NB_LOCAL:
+		return pst_put_signal_nb(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_DEFER,
+		                         PST_FLAG_LOCAL_ONLY);
+	case PUT_NBI_NOW:
+		PT_OK(pst_put_signal_nbi(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_NOW, 0));
+		return GEX_EVENT_INVALID;
+	case PUT_NBI_DEFER:
+		PT_OK(pst_put_signal_nbi(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_DEFER, 0));
+		return GEX_EVENT_INVALID;
+	case PUT_NBI_GROUP:
+		PT_OK(pst_put_signal_nbi(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_GROUP, 0));
+		return GEX_EVENT_INVALID;
+	case PUT_NBI_LOCAL:
+		PT_OK(pst_put_signal_nbi(pt.tm, next(), dst, src, nbytes, sig, GEX_EVENT_NOW,
+		                         PST_FLAG_LOCAL_ONLY));
+		return GEX_EVENT_INVALID;
+	case PUTVAL:
+		PT_OK(pst_putval_signal(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUTVAL_NB:
+		return pst_putval_signal_nb(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0);
+	case PUTVAL_NBI:
+		PT_OK(pst_putval_signal_nbi(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0));
+		return GEX_EVENT_INVALID;
+	case PUTV: case PUTV_NB: case PUTV_NBI: case PUTV_NB_LOCAL:
+		return put_vector(form, dst, src, nbytes, sig);
+	case PUTI: case PUTI_NB: case PUTI_NBI:
+		return put_indexed(form, dst, src, nbytes, sig);
+	default:
+		return put_strided(form, dst, src, nbytes, sig);
+	}
+}
+
+/* May the source be overwritten when the call has returned? */
+static int
+is_source_free(enum form form)
+{
+	return form == MEMPUT || form == PUT || form == PUT_LOCAL || form == PUT_NB_NOW ||
+	       form == PUT_NBI_NOW || form == PUT_NBI_LOCAL || (form >= PUTVAL && form <= PUTVAL_NBI);
+}
+
+static void
+complete(enum form form, gex_Event_t event, gex_Event_t leaf, size_t nbytes)
+{
+	if (is_source_free(form))
+		memset(source, 0xee, nbytes);
+	if (form == PUT_NB_LEAF) {
+		gex_Event_Wait(leaf);
+		memset(source, 0xee, nbytes);
+	}
+	if (form == PUT_NBI_GROUP || form == MEMPUT_NBI) {
+		gex_NBI_Wait(GEX_EC_LC, 0);
+		memset(source, 0xee, nbytes);
+	}
+	if (form == PUTS_NB_LEAF)
+		gex_Event_Wait(gex_Event_QueryLeaf(event, GEX_EC_LC));
+	gex_Event_Wait(event);
+	gex_NBI_Wait(GEX_EC_ALL, 0);
+	memset(source, 0xee, nbytes);
+}
+
+/* How many of the bytes lie before the gap; all, if there is none. */
+static size_t
+before_gap(enum form form, size_t nbytes)
+{
+	if (form >= PUTV && form <= PUTV_NB_LOCAL)
+		return first_piece(nbytes);
+	return form >= PUTI ? nbytes / 2 : nbytes;
+}
+
+/* Sizes that a shape can have. */
+static size_t
+rounded(enum form form, size_t nbytes)
+{
+	if (form >= PUTI && form <= PUTI_NBI)
+		return nbytes / 4 * 4;
+	return form >= PUTS ? nbytes / 2 * 2 : nbytes;
+}
+
+static void
+check_inbox(enum form form, size_t nbytes)
+{
+	const unsigned char *in = (unsigned char *)pt.base + INBOX;
+	const size_t cut = before_gap(form, nbytes), gap = cut < nbytes ? GAP : 0;
+
+	for (size_t i = 0; i < nbytes + gap + 8; i++) {
+		unsigned char want = 0xaa;
+
+		if (i < cut)
+			want = pt_byte(key_of(before()), i);
+		else if (i >= cut + gap && i < nbytes + gap)
+			want = pt_byte(key_of(before()), i - gap);
+		if (in[i] != want)
+			PT_FAIL("form %d, %zu bytes: byte %zu is %d, not %d", form, nbytes, i, in[i], want);
+	}
+}
+
+static pst_signal_t
+signal_of(unsigned what)
+{
+	if (what == PST_SIGNAL_SEM)
+		return pst_signal_sem(pst_sem_set_ref(set, next(), 0), 2);
+	if (what == PST_SIGNAL_ADD)
+		return pst_signal_word(what, words_of(next()) + ADDED, 3);
+	return pst_signal_word(what, words_of(next()) + SET_TO, round_no);
+}
+
+static void
+await(unsigned what)
+{
+	uint64_t seen = 0;
+
+	if (what == PST_SIGNAL_SEM) {
+		pst_sem_wait(pst_sem_set_mine(set, 0), 2);
+	} else if (what == PST_SIGNAL_ADD) {
+		added += 3;
+		PT_EQ(pst_signal_wait(pt.ep, words_of(pt.rank) + ADDED, PST_CMP_GE, added), added);
+	} else {
+		while (!pst_signal_test(pt.ep, words_of(pt.rank) + SET_TO, PST_CMP_EQ, round_no, &seen))
+			;
+		PT_EQ(seen, round_no);
+	}
+}
+
+static void
+step(enum form form, unsigned what, size_t nbytes)
+{
+	pst_signal_t sig;
+	gex_Event_t event, leaf = GEX_EVENT_INVALID;
+
+	nbytes = rounded(form, nbytes);
+	memset(pt.base + INBOX, 0xaa, nbytes + GAP + 8);
+	/* it is clear: say so to the one before, and hear it of the next */
+	PT_OK(pst_sem_post(pt.tm, before(), pst_sem_set_ref(set, before(), 1), 1, 0));
+	pst_sem_wait(pst_sem_set_mine(set, 1), 1);
+	round_no++;
+	sig = signal_of(what);
+	pt_fill(source, nbytes, key_of(pt.rank));
+	event = start(form, pt.peers[next()].owner + INBOX, source, nbytes, &sig, &leaf);
+	memset(&sig, 0, sizeof sig); /* it was copied */
+	await(what);
+	check_inbox(form, nbytes);
+	complete(form, event, leaf, nbytes);
+}
+
+static void
+puts_all(void)
+{
+	static const size_t sizes[] = { 0, 1, 4, 7, 8, 13, 16, 64, 1000, 4096, 65000, 100000, MOST };
+
+	for (int form = 0; form < FORMS; form++) {
+		const int value = form >= PUTVAL && form <= PUTVAL_NBI;
+
+		for (unsigned i = 0; i < PT_COUNT(sizes); i++) {
+			if (value && (sizes[i] == 0 || sizes[i] > 8))
+				continue;
+			if (pt.level == PT_QUICK && sizes[i] > 70000 && form % 3)
+				continue;
+			step((enum form)form, PST_SIGNAL_SEM, sizes[i]);
+			if (form <= MEMPUT_NBI)
+				continue;
+			step((enum form)form, PST_SIGNAL_ADD, sizes[i]);
+			step((enum form)form, PST_SIGNAL_SET, sizes[i]);
+		}
+	}
+}
+
+/* -- get with credit --------------------------------------------------------------------------- */
+
+static void
+gets_all(void)
+{
+	static const size_t sizes[] = { 0, 1, 8, 1000, 65000, MOST };
+
+	pt_fill(pt.base + OUTBOX, MOST, pt.rank);
+	pt_barrier();
+	for (unsigned i = 0; i < PT_COUNT(sizes); i++) {
+		for (int how = 0; how < 3; how++) {
+			const char *from = pt.peers[next()].owner + OUTBOX;
+			const pst_signal_t sig = pst_signal_sem(pst_sem_set_ref(set, next(), 0), 1);
+			gex_Event_t event;
+
+			memset(source, 0, sizes[i] + 1);
+			if (how == 0) {
+				PT_OK(pst_get_signal(pt.tm, source, next(), from, sizes[i], &sig, 0));
+			} else if (how == 1) {
+				event = pst_get_signal_nb(pt.tm, source, next(), from, sizes[i], &sig, 0);
+				gex_Event_Wait(event);
+			} else {
+				PT_OK(pst_get_signal_nbi(pt.tm, source, next(), from, sizes[i], &sig, 0));
+				gex_NBI_Wait(GEX_EC_GET, 0);
+			}
+			PT_MEM(source, sizes[i], next());
+			PT_EQ(source[sizes[i]], 0);
+			pst_sem_wait(pst_sem_set_mine(set, 0), 1);
+		}
+	}
+}
+
+/* -- IMMEDIATE, and many at once ---------------------------------------------------------------- */
+
+static void
+immediate(void)
+{
+	const unsigned long count = pt_scale(500, 5000);
+	const pst_sem_ref_t ref = pst_sem_set_ref(set, next(), 0);
+
+	pt_barrier();
+	for (unsigned long i = 0; i < count; i++) {
+		const size_t nbytes = i % 3 * 40;
+		gex_Event_t event;
+
+		while ((event = pst_memput_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX, source,
+		                                     nbytes, ref, 1, GEX_FLAG_IMMEDIATE)) ==
+		       GEX_EVENT_NO_OP)
+			PT_OK(pst_poll(pt.ep));
+		gex_Event_Wait(event);
+	}
+	pst_sem_wait(pst_sem_set_mine(set, 0), (unsigned)count);
+	PT_EQ(pst_sem_value(pst_sem_set_mine(set, 0)), 0);
+}
+
+static void
+many_at_once(void)
+{
+	enum { COUNT = 200 };
+	const pst_signal_t sig = pst_signal_word(PST_SIGNAL_ADD, words_of(next()) + ADDED, 1);
+	gex_Event_t events[COUNT];
+
+	pt_barrier();
+	for (unsigned i = 0; i < COUNT; i++) {
+		pt_fill(source + i * 100, 100, i);
+		events[i] = pst_put_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX + i * 100,
+		                              source + i * 100, 100, &sig, GEX_EVENT_DEFER, 0);
+	}
+	gex_Event_WaitAll(events, COUNT, 0);
+	/* full completion: a get finds it */
+	for (unsigned i = 0; i < COUNT; i++) {
+		char got[100];
+
+		PT_OK(gex_RMA_GetBlocking(pt.tm, got, next(), pt.peers[next()].owner + INBOX + i * 100,
+		                          sizeof got, 0));
+		PT_MEM(got, sizeof got, i);
+	}
+	added += COUNT;
+	pst_signal_wait(pt.ep, words_of(pt.rank) + ADDED, PST_CMP_EQ, added);
+}
+
+/* -- words -------------------------------------------------------------------------------------- */
+
+static void
+words_compared(void)
+{
+	static const struct {
+		int cmp;
+		uint64_t value;
+		int holds;
+	} rows[] = {
+		{ PST_CMP_EQ, 5, 1 }, { PST_CMP_EQ, 4, 0 }, { PST_CMP_NE, 5, 0 }, { PST_CMP_NE, 4, 1 },
+		{ PST_CMP_GT, 4, 1 }, { PST_CMP_GT, 5, 0 }, { PST_CMP_GE, 5, 1 }, { PST_CMP_GE, 6, 0 },
+		{ PST_CMP_LT, 6, 1 }, { PST_CMP_LT, 5, 0 }, { PST_CMP_LE, 5, 1 }, { PST_CMP_LE, 4, 0 },
+		{ PST_CMP_LT, UINT64_MAX, 1 },
+	};
+	uint64_t mine[3], values[3] = { 1, 1, 1 }, seen;
+	uint64_t *words[3] = { &mine[0], &mine[1], &mine[2] };
+	int done[3] = { 0, 0, 0 };
+	size_t indices[3];
+
+	for (int i = 0; i < 3; i++)
+		pst_signal_store(&mine[i], 5);
+	PT_EQ(pst_signal_fetch(&mine[0]), 5);
+	for (unsigned i = 0; i < PT_COUNT(rows); i++) {
+		seen = 77;
+		PT_EQ(pst_signal_test(pt.ep, &mine[0], rows[i].cmp, rows[i].value, &seen), rows[i].holds);
+		PT_EQ(seen, rows[i].holds ? 5 : 77);
+	}
+	for (int i = 0; i < 3; i++)
+		pst_signal_store(&mine[i], 0);
+	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, 1000000), PST_NONE);
+	pst_signal_store(&mine[1], 1);
+	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), 1);
+	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, done, 0), 0);
+	pst_signal_store(&mine[0], 1);
+	PT_EQ(pst_signal_wait_some(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER, indices), 1);
+	PT_EQ(indices[0], 0);
+	pst_signal_store(&mine[2], 1);
+	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), 1);
+	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), PST_NONE);
+	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, NULL, PST_FOREVER), 1);
+}
+
+/* A put wakes nobody, and is seen all the same. */
+static void
+words_put(void)
+{
+	uint64_t *word = words_of(pt.rank) + SET_TO;
+
+	pst_signal_store(word, 0);
+	pt_barrier();
+	pt_sleep_ms(5);
+	PT_OK(gex_RMA_PutBlockingVal(pt.tm, next(), words_of(next()) + SET_TO, 9, 8, 0));
+	PT_EQ(pst_signal_wait(pt.ep, word, PST_CMP_NE, 0), 9);
+}
+
+int
+main(int argc, char **argv)
+{
+	pt_start(&argc, &argv, NULL, 0, SEGMENT);
+	PT_OK(pst_sem_set_create(pt.tm, 2, PST_SEM_SPRODUCER | PST_SEM_SCONSUMER, &set, 0));
+	pt_phase("puts");
+	puts_all();
+	pt_phase("gets");
+	gets_all();
+	pt_phase("many");
+	immediate();
+	many_at_once();
+	pt_phase("words");
+	words_compared();
+	words_put();
+	pt_barrier();
+	pst_sem_set_destroy(set, 0);
+	pt_finish();
+}

@@ -1,0 +1,128 @@
+/*
+ * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps.
+ * psi_sem_count and psi_sem_wake in include/penstock_sem.h, psmp_ring_peer and psmp_arm in
+ * smp-conduit/psmp_sleep.c, posts_of in runtime/sem_wait.c: D5.  Where posters fence, and where the
+ * sleeper makes all fence; by several producers, and by one, whose add is a plain store.
+ *
+ * Proven: the third sees all posts, and what was written before each.
+ *
+ * Switch        in the code
+ *   Z1            psi_sem_count: what was written before, before the count
+ *   Z2            posts_of: the count, before what was written
+ *   D5_POST       psi_sem_wake: fence between the count and the look at wake, where posters fence
+ *   D5_ORDER      psi_sem_wake: the look stays behind the count, where the sleeper makes all fence
+ *   D5_ALL        psmp_arm: all processes fence between bit 0 of wake and the look at the count
+ *   ARM_FENCE     psmp_arm: fence between the same, where posters fence
+ */
+#define PROCS	3
+#define WORDS	4
+#define SWITCHES(S) \
+	S(Z1, RMW, REL) \
+	S(Z2, LOAD, ACQ) \
+	S(D5_POST, STEP, ON) \
+	S(D5_ORDER, STEP, ON) \
+	S(D5_ALL, STEP, ON) \
+	S(ARM_FENCE, STEP, ON)
+
+#define DATA	0	/* of each poster */
+#define POSTS	2
+#define WAKE	3
+
+#define READS(p) (p == 2 -> BIT(POSTS) | BIT(DATA) | BIT(DATA + 1) : BIT(WAKE))
+
+#include "weak.inc"
+
+bool posters_fence, alone;
+bool asleep;
+
+inline ring_word(me)
+{
+	load(me, WAKE, SC, seen);
+	do
+	:: seen & 1 ->
+		exchange_if(me, WAKE, seen, seen + 1, RLX, RLX, v, done);
+		if
+		:: done -> fence(me); asleep = 0; break
+		:: else -> seen = v
+		fi
+	:: else -> break
+	od;
+	atomic { seen = 0; v = 0; done = 0 }
+}
+
+inline count(me)
+{
+	if
+	:: alone -> store(me, POSTS, 1, Z1)
+	:: else -> modify(me, POSTS, Z1, v, v + 1)
+	fi
+}
+
+proctype poster(byte me)
+{
+	byte v, seen;
+	bool done;
+
+	store(me, DATA + me, 1, RLX);
+	if
+	:: !posters_fence && !D5_ORDER -> load(me, WAKE, RLX, seen); count(me)
+	:: else ->
+		count(me);
+		if
+		:: posters_fence && D5_POST -> fence(me)
+		:: else
+		fi;
+		load(me, WAKE, RLX, seen)
+	fi;
+	if
+	:: seen & 1 -> ring_word(me)
+	:: else
+	fi
+}
+
+proctype sleeper()
+{
+	byte v, ticket;
+
+	do
+	:: true ->
+		modify(2, WAKE, RLX, v, v | 1);
+		ticket = v | 1;
+		if
+		:: posters_fence && ARM_FENCE -> fence(2)
+		:: else
+		fi;
+		if
+		:: !posters_fence && D5_ALL ->
+			d_step { DONE(2); refresh(2); asked[0] = 1; asked[1] = 1 }
+			d_step { !asked[0] && !asked[1] && DONE(2) -> refresh(2) }
+		:: else
+		fi;
+		load(2, POSTS, Z2, v);
+		if
+		:: v == (alone -> 1 : 2) -> break
+		:: else
+		fi;
+		fence(2);
+		asleep = (mem[WAKE] == ticket);
+		!asleep;
+		atomic { v = 0; ticket = 0 }
+	od;
+	read_data(2, DATA, 1);
+	if
+	:: alone
+	:: else -> read_data(2, DATA + 1, 1)
+	fi
+}
+
+init {
+	c_code { switches_read(); }
+	if
+	:: posters_fence = 1
+	:: posters_fence = 0
+	fi;
+	if
+	:: alone = 1 -> atomic { run machine(); run poster(0); run sleeper() }
+	:: alone = 0 -> atomic { run machine(); run poster(0); run poster(1); run sleeper() }
+	fi
+}
