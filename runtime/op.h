@@ -109,6 +109,7 @@ psi_part_done(uint64_t part)
 {
 	struct psi_op *op = psi_part_op(part);
 
+	psi_part_back(part);
 	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1, memory_order_release); /* O1 */
 	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1 */
 }
