@@ -123,18 +123,18 @@ psi_rma_count(uint64_t *counts, unsigned which)
 	return calls % PSI_RMA_CALLS_PER_POLL != 0;
 }
 
-/* Whose segment (tm, rank) means, for others than the primordial team. */
-PSI_INLINE gex_Rank_t
-psi_rma_place(gex_TM_t tm, gex_Rank_t rank)
+/* Whose entry among the peers (tm, rank) means, for pairs and teams that the client made. */
+PSI_INLINE uintptr_t
+psi_rma_place(const struct pst_inline *table, gex_TM_t tm, gex_Rank_t rank)
 {
-	uintptr_t bits = PSI_PTR_BITS(tm);
+	uintptr_t bits = PSI_PTR_BITS(tm), none = ~_GEX_INT(uintptr_t, 0);
 	const struct pst_team *team;
 
-	if (tm == PSI_TM_LEGACY)
-		return rank < pst_inline_v1->job_size ? rank : GEX_RANK_INVALID;
+	if (bits & 1)
+		return rank < table->job_size ? (bits >> 17) * table->job_size + rank : none;
 	team = _GEX_TOKEN(const struct pst_team *, bits);
-	if (bits == 0 || bits & 1 || rank >= team->size)
-		return GEX_RANK_INVALID;
+	if (bits == 0 || rank >= team->size)
+		return none;
 	return team->places ? team->places[rank] : rank;
 }
 
@@ -149,14 +149,17 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	if (PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
 	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
-	if (PSI_UNLIKELY(tm != table->job_tm)) {
-		rank = psi_rma_place(tm, rank);
-		if (PSI_UNLIKELY(rank >= table->places))
+	if (PSI_LIKELY(tm == table->job_tm) || tm == PSI_TM_LEGACY) {
+		if (PSI_UNLIKELY(rank >= table->job_size))
 			return NULL;
-	} else if (PSI_UNLIKELY(rank >= table->job_size)) {
-		return NULL;
+		peer = &table->peers[rank];
+	} else {
+		uintptr_t place = psi_rma_place(table, tm, rank);
+
+		if (PSI_UNLIKELY(place >= table->places))
+			return NULL;
+		peer = &table->peers[place];
 	}
-	peer = &table->peers[rank];
 	if (PSI_UNLIKELY(nbytes > peer->size_bytes) ||
 	    PSI_UNLIKELY(bits - peer->base > peer->size_bytes - nbytes))
 		return NULL;

@@ -84,7 +84,7 @@ events(void)
 #define SEGMENT 256
 static unsigned char segment[SEGMENT + 16];
 static uintptr_t owner_base;
-static struct pst_peer peers[3];
+static struct pst_peer peers[6];
 static struct pst_inline table;
 static uint64_t counts[2];
 static int copies, library_calls;
@@ -140,11 +140,12 @@ map_peers(void)
 	peers[1].base = owner_base;
 	peers[1].size_bytes = SEGMENT;
 	peers[1].offset = AS(uintptr_t, segment) - owner_base;
+	peers[4] = peers[1]; /* the second endpoint of process 1 */
 	table.abi = PSI_INLINE_ABI;
 	table.size_bytes = sizeof(table);
 	table.job_tm = AS(gex_TM_t, target);
 	table.job_size = 3;
-	table.places = 3;
+	table.places = 6;
 	table.peers = peers;
 	table.copy = copy;
 	table.counts = counts;
@@ -236,7 +237,7 @@ refusals(void)
 static void
 created_teams(void)
 {
-	static uint32_t places[] = { 5, 1, 1 };
+	static uint32_t places[] = { 6, 1, 1, 4 };
 	static struct pst_team made;
 	gex_TM_t team = AS(gex_TM_t, &made);
 
@@ -256,6 +257,16 @@ created_teams(void)
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
 	CHECK(gex_RMA_PutBlocking(GEX_TM_INVALID, 1, at(0), source, 8, 0) == 31);
 	CHECK(library_calls == 4);
+
+	made.size = 4; /* a further endpoint, by a team and by a pair */
+	made.places = places;
+	CHECK(gex_RMA_PutBlocking(team, 3, at(0), source, 8, 0) == 0);
+	CHECK(gex_RMA_PutBlocking(gex_TM_Pair(GEX_EP_INVALID, 1), 1, at(0), source, 8, 0) == 0);
+	CHECK(library_calls == 4);
+	CHECK(gex_RMA_PutBlocking(gex_TM_Pair(GEX_EP_INVALID, 1), 0, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(gex_TM_Pair(GEX_EP_INVALID, 0), 4, at(0), source, 8, 0) == 31);
+	CHECK(gex_RMA_PutBlocking(gex_TM_Pair(GEX_EP_INVALID, 2), 0, at(0), source, 8, 0) == 31);
+	CHECK(library_calls == 7);
 }
 
 static void
