@@ -16,8 +16,8 @@ enum { SHORT, MEDIUM, LONG, CATEGORIES };
 enum { REQUEST, REPLY, DIRECTIONS };
 enum { NARGS = 17, SLOT_BYTES = 64 };
 
-static volatile int form;
-static pt_count replies;
+static PT_OWN volatile int form;
+static PT_OWN pt_count replies;
 
 static uint32_t
 message_key(int category, int direction, unsigned nargs, gex_Rank_t source)
@@ -165,7 +165,7 @@ send_message(int category, unsigned nargs, gex_Rank_t rank)
 
 enum { ENTRIES = (int)CATEGORIES * (int)DIRECTIONS * (int)NARGS };
 
-static gex_AM_Entry_t table[ENTRIES];
+static PT_OWN gex_AM_Entry_t table[ENTRIES];
 
 static void
 add_entry(int category, int direction, unsigned nargs, gex_AM_Fn_t fn)

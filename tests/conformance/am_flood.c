@@ -7,9 +7,9 @@
 enum { REQ_MEDIUM = 128, REQ_LONG, REP_MEDIUM, REP_LONG };
 enum { LONG_BYTES = 128 * 1024, STRIDE = 509 };
 
-static size_t request_bytes, reply_bytes;
-static char *source, *reply_source;
-static pt_count served, replies;
+static PT_OWN size_t request_bytes, reply_bytes;
+static PT_OWN char *source, *reply_source;
+static PT_OWN pt_count served, replies;
 
 /* Every byte of a page is reached over the messages; all of them in each would take minutes. */
 static void

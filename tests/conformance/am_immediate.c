@@ -13,10 +13,10 @@ enum { LONG_BYTES = 4096, WAITING_SENDS = 1000 };
 
 enum { SILENT_MS = 5000 }; /* rank 0 makes no call until the others are done, for so long at most */
 
-static pt_count arrived, reported, echoes;
-static volatile int announced;
-static volatile int sent, sent_seen; /* by rank 1; as rank 2 knows it */
-static size_t medium_bytes;
+static PT_OWN pt_count arrived, reported, echoes;
+static PT_OWN volatile int announced;
+static PT_OWN volatile int sent, sent_seen; /* by rank 1; as rank 2 knows it */
+static PT_OWN size_t medium_bytes;
 
 static void
 req_short(gex_Token_t token, gex_AM_Arg_t a0)

@@ -8,12 +8,12 @@ enum { REQ_MEDIUM = 128, REQ_LONG, REP_MEDIUM, REP_LONG };
 enum { AS_NOW, AS_GROUP, AS_EVENT, WAYS };
 enum { BATCH = 8, LONG_BYTES = 200000 };
 
-static size_t medium_bytes; /* the largest that all ranks accept, both ways */
-static pt_count received;   /* replies */
-static char *sources[BATCH];
-static char *answers[2];         /* source of a reply: [0] as NOW, [1] as event */
-static gex_Event_t answer_event; /* of the reply in flight */
-static pt_count answer_open;     /* answer_event is set and not yet synced */
+static PT_OWN size_t medium_bytes; /* the largest that all ranks accept, both ways */
+static PT_OWN pt_count received;   /* replies */
+static PT_OWN char *sources[BATCH];
+static PT_OWN char *answers[2];         /* source of a reply: [0] as NOW, [1] as event */
+static PT_OWN gex_Event_t answer_event; /* of the reply in flight */
+static PT_OWN pt_count answer_open;     /* answer_event is set and not yet synced */
 
 static char *
 zone(gex_Rank_t target, gex_Rank_t source, int is_reply, int slot)

@@ -14,8 +14,8 @@ struct question {
 	unsigned nargs;
 };
 
-static pt_count answered;
-static uint64_t answer;
+static PT_OWN pt_count answered;
+static PT_OWN uint64_t answer;
 
 static int
 legal(struct question q)
@@ -130,7 +130,6 @@ check_symmetric(struct question q, gex_Rank_t rank, size_t own)
 static void
 check_question(struct question q)
 {
-	gex_TM_t pair = gex_TM_Pair(pt.ep, 0);
 	struct question fewer = q;
 	size_t least = SIZE_MAX;
 
@@ -139,7 +138,7 @@ check_question(struct question q)
 
 		PT_LE(512, value);
 		PT_EQ(ask(q, pt.tm, rank), value);
-		PT_EQ(ask(q, pair, rank), value);
+		PT_EQ(ask(q, pt_pair(rank), pt.where[rank].gex_rank), value);
 		if (q.flagset < CLIENT)
 			PT_LE(bound_of(q.function), value);
 		if (q.nargs > 0) {
@@ -151,7 +150,7 @@ check_question(struct question q)
 		least = value < least ? value : least;
 	}
 	PT_EQ(ask(q, pt.tm, GEX_RANK_INVALID), least);
-	PT_EQ(ask(q, pair, GEX_RANK_INVALID), least);
+	PT_EQ(ask(q, pt_pair(0), GEX_RANK_INVALID), least);
 }
 
 static void

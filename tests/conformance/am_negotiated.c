@@ -7,8 +7,8 @@
 enum { REQ_MEDIUM = 128, REQ_LONG, REP_DONE, REQ_NEVER };
 enum { LC_NOW, LC_GROUP, LC_EVENT, LC_LIBRARY, LC_WAYS };
 
-static pt_count replies;
-static char *buffer;
+static PT_OWN pt_count replies;
+static PT_OWN char *buffer;
 
 static void
 req_medium(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t key, gex_AM_Arg_t want)

@@ -26,7 +26,7 @@ check_open(gex_AM_SrcDesc_t sd, const void *client, size_t least, size_t most)
 		PT_PTR(at, client);
 	else if (size)
 		PT_EQ((uintptr_t)at % __alignof__(max_align_t), 0);
-	PT_EQ(gex_System_QueryJobRank(), pt.rank);
+	PT_EQ(gex_System_QueryJobRank(), pt.where[pt.rank].gex_rank);
 	PT_LE(512, gex_AM_LUBRequestMedium());
 	PT_CHECK(gex_TM_QueryEP(pt.tm) == pt.ep);
 	if (!client && size)

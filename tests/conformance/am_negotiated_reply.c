@@ -17,11 +17,11 @@ enum {
 	WAYS
 };
 
-static pt_count replies;
-static size_t last_bytes;
-static char *buffer;
-static gex_Event_t event; /* of the reply in flight */
-static pt_count lent;     /* event is set and not yet synced */
+static PT_OWN pt_count replies;
+static PT_OWN size_t last_bytes;
+static PT_OWN char *buffer;
+static PT_OWN gex_Event_t event; /* of the reply in flight */
+static PT_OWN pt_count lent;     /* event is set and not yet synced */
 
 static gex_AM_SrcDesc_t
 prepare(gex_Token_t token, int is_long, int way, const void *client, size_t nbytes,

@@ -9,10 +9,10 @@
 enum { REQ_MEDIUM = 128, REQ_LONG, REP_MEDIUM, REP_LONG, REQ_ZERO, REP_ZERO };
 enum { MARGIN_BYTES = 64, BLANK = 0xee };
 
-static size_t long_max;   /* largest Long of this program */
-static size_t zone_bytes; /* landing zone of one source and one direction */
-static pt_count replies;
-static char *reply_source; /* payload of replies; Medium or Long */
+static PT_OWN size_t long_max;   /* largest Long of this program */
+static PT_OWN size_t zone_bytes; /* landing zone of one source and one direction */
+static PT_OWN pt_count replies;
+static PT_OWN char *reply_source; /* payload of replies; Medium or Long */
 
 /* Start of the zone in the segment of `target` which `source` writes to. */
 static char *

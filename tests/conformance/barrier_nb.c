@@ -4,7 +4,7 @@
 enum { REQ_ENTER = 128 };
 enum { OPEN = 40 };
 
-static pt_count entered; /* rank 0 counts who announced the current round */
+static PT_OWN pt_count entered; /* rank 0 counts who announced the current round */
 
 static void
 req_enter(gex_Token_t token)

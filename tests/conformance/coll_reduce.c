@@ -80,7 +80,7 @@ static const struct type {
 	{ GEX_DT_FLT, 4, 4, flt_fill, flt_check },   { GEX_DT_DBL, 8, 4, dbl_fill, dbl_check },
 };
 
-static uint64_t from[MOST], to[MOST], kept[MOST];
+static PT_OWN uint64_t from[MOST], to[MOST], kept[MOST];
 
 /* root: GEX_RANK_INVALID for all. */
 static void

@@ -270,9 +270,9 @@ static const struct pt_misuse cases[] = {
 	  "gex_AM_RequestShort: 0x* is no team of this process; a team's value means nothing in another "
 	  "process, nor after gex_TM_Destroy", 0 },
 	{ "other_endpoint", PT_ALWAYS, 1, other_endpoint,
-	  "a message to an endpoint that does not exist, or cannot have one",
-	  "gex_AM_RequestShort: the pair names an endpoint that does not exist; this release has endpoint "
-	  "0 of each process", 0 },
+	  "a message to an endpoint that does not exist",
+	  "gex_AM_RequestShort: the pair names an endpoint that does not exist; create it, and let all "
+	  "wait for that before they send", 0 },
 	{ "no_function", PT_ALWAYS, 1, no_function, "a handler's entry without a function",
 	  REGISTER "has no function; set gex_fnptr", 0 },
 	{ "no_category", PT_ALWAYS, 1, no_category, "an entry without category or direction",

@@ -1,12 +1,15 @@
 /* Start, end and failure of a test program. Once in_job is set the job is ended by gasnet_exit. */
 #include "tests/lib/pt.h"
+#include "tests/lib/pt_ranks.h"
+
+#include <penstock.h>
 
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <unistd.h>
 
-struct pt_job pt;
+struct pt_job pt_process;
 
 static volatile int in_job;
 static unsigned long checks_done;
@@ -116,6 +119,8 @@ pt_init(int *argc, char ***argv, gex_Flags_t flags)
 	gex_TM_t tm;
 	int result;
 
+	if (pt_is_thread())
+		return;
 	if (!pt.name)
 		pt_prepare(argv ? *argv : NULL);
 	pt_phase("gex_Client_Init");
@@ -123,18 +128,21 @@ pt_init(int *argc, char ***argv, gex_Flags_t flags)
 	PT_OK(result);
 	pt_adopt(client, ep, tm);
 	pt_phase("after gex_Client_Init");
+	pt_ranks_start(argc, argv);
 }
 
 void
 pt_find_peers(void)
 {
 	pt.peers = (struct pt_peer *)calloc(pt.size, sizeof(*pt.peers));
-	PT_CHECK(pt.peers != NULL);
+	pt.where = (gex_EP_Location_t *)calloc(pt.size, sizeof(*pt.where));
+	PT_CHECK(pt.peers != NULL && pt.where != NULL);
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
 		void *owner = NULL, *local = NULL;
 		uintptr_t bytes = 0;
 
 		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pt.tm, rank, &owner, &local, &bytes, 0));
+		pt.where[rank] = gex_TM_TranslateRankToEP(pt.tm, rank, 0);
 		pt.peers[rank].owner = (char *)owner;
 		pt.peers[rank].local = (char *)local;
 		pt.peers[rank].size_bytes = bytes;
@@ -143,14 +151,20 @@ pt_find_peers(void)
 	pt.segment_bytes = pt.peers[pt.rank].size_bytes;
 }
 
-/* A segment that the library did not allocate; PT_SEGMENT=client asks for it. */
-static void
-bind_own_memory(size_t segment_bytes)
+static void *
+own_memory(size_t bytes)
 {
-	void *memory = aligned_alloc(GASNET_PAGESIZE, segment_bytes);
+	void *memory = aligned_alloc(GASNET_PAGESIZE, bytes);
 
 	PT_CHECK(memory != NULL);
-	memset(memory, 0, segment_bytes);
+	return memset(memory, 0, bytes);
+}
+
+/* A segment that gex_Segment_Attach does not make: over memory that the library did not allocate, which
+ * PT_SEGMENT=client asks for, or of a rank that is a thread. */
+static void
+bind_segment(void *memory, size_t segment_bytes)
+{
 	PT_OK(gex_Segment_Create(&pt.segment, pt.client, memory, segment_bytes, GEX_MK_HOST, 0));
 	PT_OK(gex_EP_BindSegment(pt.ep, pt.segment, 0));
 	PT_OK(gex_EP_PublishBoundSegment(pt.tm, &pt.ep, 1, 0));
@@ -169,7 +183,9 @@ pt_attach(gex_AM_Entry_t *table, size_t count, size_t segment_bytes)
 		segment_bytes = 1;
 	segment_bytes = (segment_bytes + page - 1) / page * page;
 	if (getenv("PT_SEGMENT") && !strcmp(getenv("PT_SEGMENT"), "client"))
-		bind_own_memory(segment_bytes);
+		bind_segment(own_memory(segment_bytes), segment_bytes);
+	else if (pt_is_thread())
+		bind_segment(NULL, segment_bytes);
 	else
 		PT_OK(gex_Segment_Attach(&pt.segment, pt.tm, segment_bytes));
 	pt_find_peers();
@@ -197,6 +213,7 @@ pt_finish(void)
 	if (!__atomic_load_n(&checks_done, __ATOMIC_RELAXED))
 		PT_FAIL("the program checked nothing");
 	pt_barrier();
+	pt_ranks_leave(0);
 	gasnet_exit(0);
 	abort();
 }
@@ -210,6 +227,7 @@ pt_skip(const char *reason)
 	}
 	if (in_job) {
 		pt_barrier();
+		pt_ranks_leave(77);
 		gasnet_exit(77);
 	}
 	exit(77);
@@ -297,13 +315,21 @@ pt_check_near(double got, double limit, const char *file, int line, const char *
 		pt_fail(file, line, "%s: got %g, limit %g", text, got, limit * pt.slack);
 }
 
+/* By the endpoint that sent it; the process alone before the ranks' are known. */
 gex_Rank_t
 pt_source(gex_Token_t token)
 {
+	const gex_EP_Location_t from = pst_token_source(token);
 	gex_Token_Info_t info;
-	gex_TI_t valid = gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+	gex_Rank_t rank = 0;
 
-	PT_CHECK(valid & GEX_TI_SRCRANK);
-	PT_CHECK(info.gex_srcrank < pt.size);
-	return info.gex_srcrank;
+	PT_CHECK(gex_Token_Info(token, &info, GEX_TI_SRCRANK) & GEX_TI_SRCRANK);
+	PT_EQ(info.gex_srcrank, from.gex_rank);
+	if (!pt.where)
+		return from.gex_rank;
+	while (rank < pt.size && (pt.where[rank].gex_rank != from.gex_rank ||
+	                          pt.where[rank].gex_ep_index != from.gex_ep_index))
+		rank++;
+	PT_CHECK(rank < pt.size);
+	return rank;
 }

@@ -65,6 +65,18 @@ struct pt_peer {
 	size_t size_bytes;
 };
 
+/*
+ * Ranks may be threads: where PST_RANKS_PER_PROCESS is above 1, pt_init in a program for PAR starts them,
+ * and each runs the program's main once more, as one rank of a team over all.  A program for that ends
+ * with pt_finish, names others by pt.tm and pt.rank, and has PT_OWN before what a rank has for itself:
+ * a handler runs in the thread of the rank that the message is for.
+ */
+#ifdef GASNET_PAR
+#define PT_OWN __thread
+#else
+#define PT_OWN
+#endif
+
 /* Written by pt_init and pt_attach, read-only afterwards. */
 struct pt_job {
 	const char *name; /* of the program, without directories */
@@ -76,11 +88,18 @@ struct pt_job {
 	char *base; /* own segment */
 	size_t segment_bytes;
 	struct pt_peer *peers; /* by rank */
+	gex_EP_Location_t *where; /* by rank */
 	enum pt_level level;   /* CHECK_LEVEL */
 	uint64_t seed;         /* PT_SEED, else a fixed number */
 	double slack;          /* PT_SLACK, multiplies time limits; 1 by default */
 };
-extern struct pt_job pt;
+extern struct pt_job pt_process;        /* of the process, and of threads that are no ranks */
+#ifdef GASNET_PAR
+extern PT_OWN struct pt_job *pt_own;
+#define pt (*(pt_own ? pt_own : &pt_process))
+#else
+#define pt pt_process
+#endif
 
 /* Start-up: settings and deadline; client; segment, handlers and peers. */
 void pt_prepare(char **argv);
@@ -90,6 +109,11 @@ void pt_start(int *argc, char ***argv, gex_AM_Entry_t *table, size_t count, size
 /* For programs that make the client in their own way: adopt its objects. */
 void pt_adopt(gex_Client_t client, gex_EP_t ep, gex_TM_t tm);
 void pt_find_peers(void);
+
+/* Is the calling rank a thread?  Legacy calls and job ranks mean processes. */
+int pt_is_thread(void);
+/* A pair by which this rank reaches the endpoint of another, whose job rank is pt.where[rank].gex_rank. */
+gex_TM_t pt_pair(gex_Rank_t rank);
 
 /* Barrier, then the end of the job with status 0; fails when nothing was checked. */
 void pt_finish(void) __attribute__((noreturn));

@@ -139,6 +139,7 @@ struct thread_job {
 	void (*fn)(unsigned index, void *arg);
 	void *arg;
 	unsigned index;
+	struct pt_job *rank; /* whose threads they are */
 	pthread_t id;
 };
 
@@ -147,6 +148,9 @@ thread_main(void *arg)
 {
 	struct thread_job *job = (struct thread_job *)arg;
 
+#ifdef GASNET_PAR
+	pt_own = job->rank;
+#endif
 	job->fn(job->index, job->arg);
 	return NULL;
 }
@@ -161,6 +165,7 @@ pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg)
 		jobs[i].fn = fn;
 		jobs[i].arg = arg;
 		jobs[i].index = i;
+		jobs[i].rank = &pt;
 		PT_EQ(pthread_create(&jobs[i].id, NULL, thread_main, &jobs[i]), 0);
 	}
 	for (unsigned i = 0; i < count; i++)
