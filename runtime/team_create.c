@@ -114,6 +114,7 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 	const gex_Rank_t size = choose(offers, parent->size, own->color, chosen);
 	struct psi_group *group = psi_group_new(size);
 	gex_Rank_t rank = 0;
+	gex_TM_t tm;
 
 	for (gex_Rank_t i = 0; i < size; i++) {
 		psi_offers_agree(own, &offers[chosen[i].rank], call);
@@ -122,7 +123,9 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	return new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
+	tm = new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
+	free(chosen);
+	return tm;
 }
 
 size_t
