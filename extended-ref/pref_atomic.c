@@ -11,6 +11,8 @@
 #include "runtime/atomic.h"
 #include "runtime/op.h"
 
+#include "runtime/util/fence.h"
+
 /* -- on the wire: part, code, result, then target and operands, or what was there before ------ */
 
 #define WORD_ARGS(word)    (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((uint64_t)(word) >> 32)
@@ -50,6 +52,8 @@ on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(resu
          WORD_TAKES(before))
 {
 	psi_count_internal(token);
+	if (op_of(code) & PSI_ATOMIC_OPS_REPLY)
+		psi_back_from_process(WORD_ADDRESS(result));
 	psi_atomic_answer(type_of(code), op_of(code), WORD_ADDRESS(result), WORD_OF(before));
 	psi_part_done(WORD_OF(part));
 }
@@ -96,6 +100,8 @@ psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
 		.network = PSI_REQUESTS, .nargs = 11, .args = args,
 	};
 
+	if (op->op & PSI_ATOMIC_OPS_REPLY)
+		psi_handed_to_process(op->result);
 	if (send_request(target.ep, &am, op->flags & GEX_FLAG_IMMEDIATE))
 		return psi_op_started(started, NULL);
 	psi_part_done(part);
