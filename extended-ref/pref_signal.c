@@ -219,7 +219,7 @@ append(const struct behind *what)
 	struct behind *b = malloc(sizeof *b);
 
 	if (!b)
-		psi_fatal("%s: no memory", what->call);
+		psi_fatal("%s: no memory for a signal", what->call);
 	*b = *what;
 	psi_spinlock_lock(&list.lock);
 	*list.last = b;

@@ -35,7 +35,7 @@ static void
 check_word(struct psi_target target, const pst_signal_t *sig, const char *call)
 {
 	if (PSI_UNLIKELY((uintptr_t)sig->pst_word % sizeof(uint64_t)))
-		psi_fatal("%s: the word at %p is not aligned to 8 bytes", call, (void *)sig->pst_word);
+		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call, (void *)sig->pst_word);
 	(void)psi_reach(PSI_WAY_SIGNAL, target.place, sig->pst_word, sizeof(uint64_t), call);
 }
 
@@ -90,7 +90,7 @@ psi_signal_check(struct psi_target target, const pst_signal_t *sig, const char *
 		check_word(target, sig, call);
 		break;
 	default:
-		psi_fatal("%s: pst_what is %u; it is one of PST_SIGNAL_*", call, sig->pst_what);
+		psi_fatal("%s: pst_what is %u; it is one of PST_SIGNAL_SEM, _SET and _ADD", call, sig->pst_what);
 	}
 }
 
@@ -126,15 +126,18 @@ watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const c
 	const uint64_t posted = __atomic_load_n(view.posted, __ATOMIC_ACQUIRE); /* Z2 */
 	const uint64_t value = posted - __atomic_load_n(view.told, __ATOMIC_RELAXED);
 	const uint32_t last = __atomic_load_n(view.poster, __ATOMIC_RELAXED);
+	char who[PSI_PLACE_TEXT], other[PSI_PLACE_TEXT];
 
+	psi_place_text(poster, who);
 	if (!(ref.pst_w[0] & PSI_SEM_KEY_BOOLEAN) && value + more > PST_SEM_MAXVALUE)
-		psi_fatal("%s: %u posts by rank %u to semaphore %u of rank %u, which has %llu, are beyond the "
-		          "limit of %u; let the owner take some first", call, more, poster, slot,
+		psi_fatal("%s: %u posts by %s to semaphore %u of rank %u, which has %llu, are beyond the "
+		          "limit of %u; let the owner take some first", call, more, who, slot,
 		          view.owner, (unsigned long long)value, PST_SEM_MAXVALUE);
-	if (ref.pst_w[0] & PSI_SEM_KEY_ALONE && value && last && last != poster + 1)
-		psi_fatal("%s: rank %u posts to semaphore %u of rank %u, which has posts of rank %u and is "
-		          "SPRODUCER; make it MPRODUCER, or take those first", call, poster, slot,
-		          view.owner, last - 1);
+	if (ref.pst_w[0] & PSI_SEM_KEY_ALONE && value && last && last != poster + 1) {
+		psi_place_text(last - 1, other);
+		psi_fatal("%s: %s posts to semaphore %u of rank %u, which has posts of %s and is SPRODUCER; "
+		          "make it MPRODUCER, or take those first", call, who, slot, view.owner, other);
+	}
 	if (more)
 		__atomic_store_n(view.poster, poster + 1, __ATOMIC_RELAXED);
 }

@@ -185,7 +185,7 @@ pst_sem_set_create(gex_TM_t tm, size_t count, unsigned kind, pst_sem_set_t *set_
 		                  "INTEGER, of SPRODUCER and MPRODUCER, of SCONSUMER and MCONSUMER");
 	set = calloc(1, sizeof *set);
 	if (!set)
-		psi_fatal("%s: no memory", call);
+		psi_fatal("%s: no memory for the set", call);
 	*set = (struct pst_sem_set_s){ .tm = tm, .size = gex_TM_QuerySize(tm), .count = count };
 	set->table = count > PSI_SEM_SET_SLOTS ? NULL : psi_sem_table_of(gex_TM_QueryEP(tm));
 	code = agree_on_range(tm, set->table, count, &set->first, &generation, call);
@@ -212,7 +212,7 @@ check_index(pst_sem_set_t set, size_t index, const char *call)
 {
 	check_set(set, call);
 	if (PSI_UNLIKELY(index >= set->count))
-		psi_fatal("%s: index %zu is beyond the set, which has %zu semaphores on each member", call,
+		psi_fatal("%s: index %zu is beyond the set, which has %zu semaphores on each member; count from 0", call,
 		          index, set->count);
 }
 

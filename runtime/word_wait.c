@@ -34,14 +34,14 @@ check_call(gex_EP_t ep, int cmp, const char *call)
 	if (PSI_UNLIKELY(!ep))
 		psi_invalid(call, "GEX_EP_INVALID");
 	if (PSI_UNLIKELY(cmp < PST_CMP_EQ || cmp > PST_CMP_LE))
-		psi_fatal("%s: cmp is %d; it is one of PST_CMP_*", call, cmp);
+		psi_fatal("%s: cmp is %d; it is PST_CMP_EQ, _NE, _GT, _GE, _LT or _LE", call, cmp);
 }
 
 static void
 check_word(const uint64_t *word, const char *call)
 {
 	if (PSI_UNLIKELY(!word || (uintptr_t)word % sizeof *word))
-		psi_fatal("%s: the word at %p is not aligned to 8 bytes", call, (const void *)word);
+		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call, (const void *)word);
 }
 
 /* -- one ------------------------------------------------------------------------------------- */
