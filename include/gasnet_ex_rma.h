@@ -100,6 +100,9 @@ PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exe
 #define PSI_RMA_COUNT_GETS 1
 #define PSI_RMA_COUNT_ATOMICS 2
 #define PSI_RMA_COUNT_SIGNALS 3
+/* Of puts and gets of more than PSI_RMA_SMALL_BYTES, in the same order. */
+#define PSI_RMA_COUNT_BYTES   4
+#define PSI_RMA_COUNTS_INLINE 6
 
 /*
  * A process that only puts and gets must serve messages too, so now and then a
@@ -121,6 +124,17 @@ psi_rma_count(uint64_t *counts, unsigned which)
 	calls = __atomic_load_n(&counts[which], __ATOMIC_RELAXED) + 1;
 	__atomic_store_n(&counts[which], calls, __ATOMIC_RELAXED);
 	return calls % PSI_RMA_CALLS_PER_POLL != 0;
+}
+
+/* Counts what is moved; less than that costs more to count than it may. */
+PSI_INLINE void
+psi_rma_count_bytes(uint64_t *counts, unsigned which, size_t nbytes)
+{
+	uint64_t *bytes = &counts[PSI_RMA_COUNT_BYTES + which];
+
+	if (which <= PSI_RMA_COUNT_GETS && nbytes > PSI_RMA_SMALL_BYTES)
+		__atomic_store_n(bytes, __atomic_load_n(bytes, __ATOMIC_RELAXED) + nbytes,
+				 __ATOMIC_RELAXED);
 }
 
 /* Whose entry among the peers (tm, rank) means, for pairs and teams that the client made. */
@@ -163,6 +177,7 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	if (PSI_UNLIKELY(nbytes > peer->size_bytes) ||
 	    PSI_UNLIKELY(bits - peer->base > peer->size_bytes - nbytes))
 		return NULL;
+	psi_rma_count_bytes(PSI_RMA_COUNTS(table), which, nbytes);
 	return _GEX_TOKEN(void *, bits + peer->offset);
 }
 

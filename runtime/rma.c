@@ -22,7 +22,7 @@ static struct pst_inline table = {
 };
 
 /* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
-static uint64_t idle_counts[PSI_RMA_COUNT_SIGNALS + 1];
+static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,
 	.size_bytes = sizeof(struct pst_inline),
@@ -54,7 +54,7 @@ psi_inline_close(void)
 
 /* The inlines have counted the call, but a thread's first in PAR. */
 static void
-count_call(enum psi_counter call, enum psi_counter called)
+count_call(enum psi_counter call, enum psi_counter called, size_t nbytes)
 {
 	const bool first = !psi.block && !psi_counts_self;
 	uint64_t *counts = psi_block()->count;
@@ -62,6 +62,7 @@ count_call(enum psi_counter call, enum psi_counter called)
 	if (first)
 		psi_count(counts, call);
 	psi_count(counts, called);
+	psi_rma_count_bytes(counts, call, nbytes);
 }
 
 void
@@ -132,7 +133,7 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	if (t->kind != PSI_REF_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	count_call(is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS,
-	           is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED);
+	           is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED, t->nbytes);
 	if (t->nbytes && !there)
 		return single_copy(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)

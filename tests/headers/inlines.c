@@ -86,7 +86,7 @@ static unsigned char segment[SEGMENT + 16];
 static uintptr_t owner_base;
 static struct pst_peer peers[6];
 static struct pst_inline table;
-static uint64_t counts[2];
+static uint64_t counts[PSI_RMA_COUNTS_INLINE];
 static int copies, library_calls;
 static gex_Flags_t library_flags;
 
@@ -163,18 +163,21 @@ static void
 transfer(gex_TM_t tm, size_t offset, size_t nbytes)
 {
 	static unsigned char out[SEGMENT + 2], in[SEGMENT + 2];
+	const size_t moved = nbytes > PSI_RMA_SMALL_BYTES ? nbytes : 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(out); i++)
 		out[i] = TO(unsigned char, i * 7 + nbytes + 1);
 	memset(segment, 0xee, sizeof(segment));
 	memset(in, 0xdd, sizeof(in));
-	counts[PSI_RMA_COUNT_PUTS] = counts[PSI_RMA_COUNT_GETS] = 0;
+	memset(counts, 0, sizeof(counts));
 	CHECK(gex_RMA_PutBlocking(tm, 1, at(offset), out, nbytes, 0) == 0);
 	CHECK(memcmp(segment + offset, out, nbytes) == 0);
 	CHECK(segment[offset + nbytes] == 0xee);
 	CHECK(offset == 0 || segment[offset - 1] == 0xee);
 	CHECK(gex_RMA_GetBlocking(tm, in + 1, 1, at(offset), nbytes, 0) == 0);
+	CHECK(counts[PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_PUTS] == moved);
+	CHECK(counts[PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_GETS] == moved);
 	CHECK(memcmp(in + 1, out, nbytes) == 0 && in[0] == 0xdd && in[nbytes + 1] == 0xdd);
 }
 

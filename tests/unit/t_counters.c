@@ -101,7 +101,7 @@ START_TEST(mask_and_ranks_choose)
 	setenv("GASNET_STATSMASK", "PG", 1);
 	setenv("GASNET_STATSNODES", "0,2", 1);
 	root = print_json();
-	ck_assert_uint_eq(json_array_size(root), 2 * 5);
+	ck_assert_uint_eq(json_array_size(root), 2 * 7);
 	json_decref(root);
 	setenv("GASNET_STATSNODES", "7", 1);
 	root = print_json();
