@@ -153,9 +153,20 @@ all_moved(void)
 
 /* -- handles ----------------------------------------------------------------------------------- */
 
+static int
+live(const gasnet_coll_handle_t *handle, int count)
+{
+	int pending = 0;
+
+	for (int i = 0; i < count; i++)
+		pending += handle[i] != GASNET_COLL_INVALID_HANDLE;
+	return pending;
+}
+
 static void
 handles(void)
 {
+	int pending;
 	gasnet_coll_handle_t handle[OPEN], none = GASNET_COLL_INVALID_HANDLE;
 	uint32_t in[OPEN], out[OPEN];
 
@@ -165,7 +176,9 @@ handles(void)
 		handle[i] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &out[i], i % pt.size, &in[i], 4,
 		                                     GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | LOCAL);
 	}
+	pending = live(handle, 4);
 	gasnet_coll_wait_sync_some(handle, 4);
+	PT_CHECK(pending == 0 || live(handle, 4) < pending);
 	while (gasnet_coll_try_sync_some(handle, 4) != GASNET_OK)
 		gasnet_AMPoll();
 	gasnet_coll_wait_sync_all(handle, 4);
