@@ -97,11 +97,23 @@ unlink_team(gex_TM_t tm)
 	psi_spinlock_unlock(&lock);
 }
 
+void
+psi_group_join(struct psi_group *group)
+{
+	psi_spinlock_lock(&lock);
+	group->members_here++;
+	psi_spinlock_unlock(&lock);
+}
+
 static void
 leave_group(struct psi_group *group)
 {
-	/* Nobody reads it any more, so the last one needs no order but that of the count. */
-	if (atomic_fetch_sub_explicit(&group->members_here, 1, memory_order_acq_rel) != 1)
+	bool last;
+
+	psi_spinlock_lock(&lock);
+	last = --group->members_here == 0;
+	psi_spinlock_unlock(&lock);
+	if (!last)
 		return;
 	free(group->locations);
 	free(group->places);

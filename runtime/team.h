@@ -18,9 +18,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* What the members of one process know of their team; constant. */
+/* What the members of one process know of their team; constant, but for their number, which is under
+ * the lock of team.c. */
 struct psi_group {
-	_Atomic uint32_t members_here;
+	uint32_t members_here;
 	gex_Rank_t size;
 	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
 	uint32_t *places;               /* [size] */
@@ -95,6 +96,8 @@ gex_Rank_t psi_team_rank_of(gex_TM_t tm, gex_Rank_t jobrank);
 /* The member of a team at an endpoint of this process, for messages that name it; NULL if none. */
 gex_TM_t psi_team_find(uint64_t id, gex_EP_t ep);
 
+/* One member more of those that share the group. */
+void psi_group_join(struct psi_group *group);
 /* From now on messages may name it; before anybody knows its id. */
 void psi_team_add(gex_TM_t tm);
 /* Its end: the member is given back, and where rules are looked for kept aside. */

@@ -77,7 +77,7 @@ new_member(gex_TM_t parent, gex_EP_t ep, struct psi_group *group, uint64_t id, g
 	tm->flags = flags;
 	tm->id = id;
 	tm->group = group;
-	atomic_fetch_add_explicit(&group->members_here, 1, memory_order_relaxed);
+	psi_group_join(group);
 	return tm;
 }
 
