@@ -52,6 +52,13 @@ ratomic_category(gex_OP_t op)
 	return op == GEX_OP_SET ? GEX_EC_PUT : op == GEX_OP_GET ? GEX_EC_GET : GEX_EC_RMW;
 }
 
+/* Are ranks processes, and the team the job's? */
+static inline int
+ratomic_of_job(void)
+{
+	return pt.size == gex_System_QueryJobSize();
+}
+
 /*
  * Start with a segment.  The first argument names a way: `client', segments are memory of the ranks,
  * which peers do not map; `mixed', by chance some of the ranks have their own operations masked.

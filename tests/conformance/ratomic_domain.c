@@ -116,7 +116,8 @@ int
 main(int argc, char **argv)
 {
 	ratomic_start(argc, argv, GASNET_PAGESIZE);
-	counts(getenv("PST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
+	if (ratomic_of_job()) /* which count for themselves */
+		counts(getenv("PST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
 	queries();
 	slow_member();
 	phases();

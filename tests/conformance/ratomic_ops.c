@@ -33,7 +33,7 @@ some_flags(struct pt_rng *rng, gex_Rank_t rank)
 		flags |= GEX_FLAG_AD_ACQ;
 	if (pt_rand_below(rng, 4) == 0)
 		flags |= GEX_FLAG_IMMEDIATE;
-	if (pt_rand_below(rng, 4) == 0)
+	if (pt_rand_below(rng, 4) == 0 && ratomic_of_job())
 		flags |= GEX_FLAG_RANK_IS_JOBRANK;
 	switch (pt_rand_below(rng, 4)) {
 	case 0:
