@@ -105,10 +105,11 @@ enum perf_handler {
 	PERF_ON_STREAM,
 	PERF_ON_CREDIT,
 	PERF_ON_TOKEN,
+	PERF_ON_NEXT,
 };
 
 /* What all ranks do together when rank 0 says so. */
-enum perf_order { PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS };
+enum perf_order { PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS, PERF_SIGNALS };
 
 extern gex_TM_t perf_tm;
 extern gex_Rank_t perf_rank, perf_ranks, perf_peer; /* peer: of rank 0; itself if alone */
@@ -153,6 +154,10 @@ void perf_stream_medium(gex_Rank_t rank, unsigned count, size_t bytes);
 void perf_stream_long(gex_Rank_t rank, unsigned count, size_t bytes);
 extern volatile unsigned perf_stream_received;
 
+/* A program that writes a payload and reads one, a byte per cache line. */
+void perf_dirty(char *buf, size_t bytes);
+void perf_consume(const void *buf, size_t bytes);
+
 /* -------------------------------------------------------- perf_place.c --- */
 
 struct perf_place {
@@ -181,6 +186,7 @@ int perf_strided(const struct perf_options *options);
 int perf_rate(const struct perf_options *options);
 int perf_ring(const struct perf_options *options);
 int perf_atomic(const struct perf_options *options);
+int perf_signal(const struct perf_options *options);
 int perf_startup(const struct perf_options *options);
 int perf_idle(const struct perf_options *options);
 int perf_tools(const struct perf_options *options);
@@ -189,6 +195,9 @@ void perf_ring_register(gex_EP_t ep);
 void perf_ring_go(unsigned rounds); /* all ranks */
 void perf_barriers(unsigned count); /* all ranks */
 void perf_atomic_open(void);        /* all ranks */
+void perf_signal_register(gex_EP_t ep);
+void perf_signal_open(void);                    /* all ranks */
+void perf_signal_go(unsigned count, size_t order); /* all ranks */
 void perf_atomic_together(unsigned count, int is_plain); /* all ranks */
 
 #endif

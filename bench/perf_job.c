@@ -64,6 +64,7 @@ perf_job_open(int *argc, char ***argv)
 	gex_EP_RegisterHandlers(ep, table, 1);
 	perf_message_register(ep);
 	perf_ring_register(ep);
+	perf_signal_register(ep);
 	perf_place_register(ep);
 }
 
@@ -93,6 +94,7 @@ perf_job_attach(void)
 	if (perf_rank == 0 || perf_rank == perf_peer) /* the others' memory is hardly used */
 		memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
 	perf_atomic_open();
+	perf_signal_open();
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
 }
 
@@ -121,6 +123,8 @@ obey(enum perf_order what, unsigned count, size_t bytes)
 		perf_stream_medium(0, count, bytes);
 	else if (what == PERF_ATOMICS)
 		perf_atomic_together(count, (int)bytes);
+	else if (what == PERF_SIGNALS)
+		perf_signal_go(count, bytes);
 }
 
 /*

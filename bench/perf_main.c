@@ -20,6 +20,8 @@ static const struct perf_command commands[] = {
 	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
 	{ "atomic", "fetch-and-add alone and by all ranks, and the processor's own under +",
 	  "fetch-add,contended,+fetch-add,+contended", NULL, 0, perf_atomic },
+	{ "signal", "a payload to the next rank's program, one way, in a ring",
+	  "signal,flag,barrier,long", "1 to 1M", 0, perf_signal },
 	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
 	{ "tools", "locks, atomics, clock and thread keys beside their plain forms",
 	  "lock,atomic,timer,key", NULL, 1, perf_tools },

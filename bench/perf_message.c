@@ -17,8 +17,8 @@ volatile unsigned perf_stream_received;
 static volatile unsigned pongs, credits;
 static volatile unsigned char consumed;
 
-static void
-dirty(char *buf, size_t bytes)
+void
+perf_dirty(char *buf, size_t bytes)
 {
 	static char value;
 	size_t i;
@@ -28,8 +28,8 @@ dirty(char *buf, size_t bytes)
 		buf[i] = value;
 }
 
-static void
-consume(const void *buf, size_t bytes)
+void
+perf_consume(const void *buf, size_t bytes)
 {
 	const unsigned char *p = buf;
 	unsigned char sum = 0;
@@ -43,7 +43,7 @@ consume(const void *buf, size_t bytes)
 static const void *
 fresh(size_t bytes)
 {
-	dirty(perf_outbox(), bytes);
+	perf_dirty(perf_outbox(), bytes);
 	return perf_outbox();
 }
 
@@ -58,14 +58,14 @@ on_short(gex_Token_t token)
 static void
 on_medium(gex_Token_t token, void *buf, size_t bytes)
 {
-	consume(buf, bytes);
+	perf_consume(buf, bytes);
 	gex_AM_ReplyMedium0(token, PERF_ON_PONG_PAYLOAD, fresh(bytes), bytes, GEX_EVENT_NOW, 0);
 }
 
 static void
 on_long(gex_Token_t token, void *buf, size_t bytes)
 {
-	consume(buf, bytes);
+	perf_consume(buf, bytes);
 	gex_AM_ReplyLong0(token, PERF_ON_PONG_PAYLOAD, fresh(bytes), bytes, perf_inbox(0),
 	                  GEX_EVENT_NOW, 0);
 }
@@ -81,7 +81,7 @@ static void
 on_pong_payload(gex_Token_t token, void *buf, size_t bytes)
 {
 	(void)token;
-	consume(buf, bytes);
+	perf_consume(buf, bytes);
 	pongs++;
 }
 
@@ -153,7 +153,7 @@ on_stream_short(gex_Token_t token, gex_AM_Arg_t acknowledge)
 static void
 on_stream(gex_Token_t token, void *buf, size_t bytes, gex_AM_Arg_t acknowledge)
 {
-	consume(buf, bytes);
+	perf_consume(buf, bytes);
 	on_stream_short(token, acknowledge);
 }
 
