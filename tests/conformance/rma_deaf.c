@@ -1,0 +1,97 @@
+/*
+ * Transfers by messages to a rank that does not poll: starting them waits for nobody, IMMEDIATE is refused
+ * once there is no room, and all is in place when the rank listens again.
+ */
+#include <gasnetex.h>
+
+#include "tests/lib/pt.h"
+
+enum { LARGE_BYTES = 1 << 20, LARGE = 6, SMALL = 4096, SMALL_AT = LARGE * LARGE_BYTES };
+
+/* The partner of an even rank is deaf until told. */
+static volatile uint32_t *
+told(gex_Rank_t rank)
+{
+	return (volatile uint32_t *)(void *)(pt.peers[rank].local + SMALL_AT + SMALL * 8);
+}
+
+static void
+be_deaf(void)
+{
+	while (!__atomic_load_n(told(pt.rank), __ATOMIC_ACQUIRE))
+		;
+	*told(pt.rank) = 0;
+}
+
+/* Puts until one is refused; returns how many were taken. */
+static size_t
+put_immediate(char *at, const uint64_t *words)
+{
+	size_t taken = 0;
+
+	while (taken < SMALL) {
+		const uint64_t began = pt_now_ns();
+		const int refused = gex_RMA_PutNBI(pt.tm, pt.rank + 1, at + 8 * taken, &words[taken], 8,
+		                                   GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
+
+		PT_UNDER((double)(pt_now_ns() - began) * 1e-9, 5);
+		if (refused)
+			break;
+		taken++;
+	}
+	return taken;
+}
+
+static void
+to_the_deaf(void)
+{
+	char *base = pt.peers[pt.rank + 1].owner, *from = malloc(SMALL_AT), *to = malloc(SMALL_AT);
+	uint64_t *words = malloc(SMALL * sizeof(*words)), *back = calloc(SMALL, sizeof(*back));
+	gex_Event_t events[LARGE], gets[LARGE];
+	size_t taken;
+
+	PT_CHECK(from && to && words && back);
+	pt_fill(from, SMALL_AT, pt.rank);
+	pt_fill(words, SMALL * 8, pt.rank + 50);
+	taken = put_immediate(base + SMALL_AT, words);
+	PT_CHECK(taken < SMALL);
+	PT_CHECK(gex_RMA_GetNB(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) == GEX_EVENT_NO_OP);
+	PT_CHECK(gex_RMA_GetBlocking(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) != 0);
+	for (int i = 0; i < LARGE; i++)
+		events[i] = gex_RMA_PutNB(pt.tm, pt.rank + 1, base + i * LARGE_BYTES,
+		                          from + i * LARGE_BYTES, LARGE_BYTES, GEX_EVENT_DEFER, 0);
+	PT_OK(gex_RMA_GetNBI(pt.tm, back, pt.rank + 1, base + SMALL_AT, taken * 8, 0));
+	PT_CHECK(gex_NBI_Test(GEX_EC_GET, 0) != GASNET_OK);
+	PT_CHECK(gex_Event_TestSome(events, LARGE, 0) != GASNET_OK);
+	__atomic_store_n(told(pt.rank + 1), 1, __ATOMIC_RELEASE);
+	gex_Event_WaitAll(events, LARGE, 0);
+	for (int i = 0; i < LARGE; i++)
+		gets[i] = gex_RMA_GetNB(pt.tm, to + i * LARGE_BYTES, pt.rank + 1, base + i * LARGE_BYTES,
+		                        LARGE_BYTES, 0);
+	gex_Event_WaitAll(gets, LARGE, 0);
+	PT_MEM(to, SMALL_AT, pt.rank);
+	gex_NBI_Wait(GEX_EC_ALL, 0);
+	/* only now are the puts known to be there */
+	PT_OK(gex_RMA_GetBlocking(pt.tm, back, pt.rank + 1, base + SMALL_AT, taken * 8, 0));
+	PT_EQ(memcmp(back, words, taken * 8), 0);
+	free(from);
+	free(to);
+	free(words);
+	free(back);
+}
+
+int
+main(int argc, char **argv)
+{
+	setenv("PST_CONDUIT_MASK", "put,get", 1);
+	pt_start(&argc, &argv, NULL, 0, SMALL_AT + SMALL * 8 + 64);
+	for (unsigned long i = 0; i < pt_scale(2, 5); i++) {
+		pt_barrier();
+		if (pt.rank % 2)
+			be_deaf();
+		else if (pt.rank + 1 < pt.size)
+			to_the_deaf();
+		pt_barrier();
+	}
+	pt_finish();
+}
