@@ -315,7 +315,7 @@ pt_check_near(double got, double limit, const char *file, int line, const char *
 		pt_fail(file, line, "%s: got %g, limit %g", text, got, limit * pt.slack);
 }
 
-/* By the endpoint that sent it; the process alone before the ranks' are known. */
+/* Of ranks that are threads, by the endpoint that sent it. */
 gex_Rank_t
 pt_source(gex_Token_t token)
 {
@@ -325,7 +325,7 @@ pt_source(gex_Token_t token)
 
 	PT_CHECK(gex_Token_Info(token, &info, GEX_TI_SRCRANK) & GEX_TI_SRCRANK);
 	PT_EQ(info.gex_srcrank, from.gex_rank);
-	if (!pt.where)
+	if (!pt_is_thread() || !pt.where)
 		return from.gex_rank;
 	while (rank < pt.size && (pt.where[rank].gex_rank != from.gex_rank ||
 	                          pt.where[rank].gex_ep_index != from.gex_ep_index))

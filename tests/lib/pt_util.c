@@ -139,7 +139,9 @@ struct thread_job {
 	void (*fn)(unsigned index, void *arg);
 	void *arg;
 	unsigned index;
+#ifdef GASNET_PAR
 	struct pt_job *rank; /* whose threads they are */
+#endif
 	pthread_t id;
 };
 
@@ -165,7 +167,9 @@ pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg)
 		jobs[i].fn = fn;
 		jobs[i].arg = arg;
 		jobs[i].index = i;
-		jobs[i].rank = &pt;
+#ifdef GASNET_PAR
+		jobs[i].rank = pt_own;
+#endif
 		PT_EQ(pthread_create(&jobs[i].id, NULL, thread_main, &jobs[i]), 0);
 	}
 	for (unsigned i = 0; i < count; i++)
