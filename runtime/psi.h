@@ -440,6 +440,10 @@ struct psi_thread *psi_thread_self(void);
 /* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
 void *psi_thread_buffer(unsigned network, size_t len_bytes);
 
+/* The calling thread will wait for others of this process (1), or has done so (-1): it does not count
+ * among those that may crowd the CPUs. */
+void psi_thread_park(int by);
+
 /* In PAR, before any thread is counted. */
 void psi_threads_open(void);
 

@@ -24,13 +24,25 @@ static bool fence_on_count;             /* else everybody takes it that there ar
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+/* Threads that wait for others of the process to end, and want no CPU. */
+static _Atomic int32_t parked;
+
 /* Ranks are taken to be alike.  Two changes at a time may leave the older answer: it is a hint. */
 static void
 note_count(uint32_t count)
 {
+	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
+
 	atomic_store_explicit(&psi.threads_crowd,
-	                      (uint64_t)count * psi.conduit_job.host_places > psi.cpus,
+	                      busy * (int64_t)psi.conduit_job.host_places > (int64_t)psi.cpus,
 	                      memory_order_relaxed);
+}
+
+void
+psi_thread_park(int by)
+{
+	atomic_fetch_add_explicit(&parked, by, memory_order_relaxed);
+	note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
 }
 
 static void

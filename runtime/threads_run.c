@@ -132,9 +132,11 @@ wait_for_members(struct member *members, unsigned count, struct run *run)
 	struct psi_wait wait = PSI_WAIT_FOR("pst_threads_run", &reason);
 	int result = 0;
 
+	psi_thread_park(1);
 	while (atomic_load_explicit(&run->running, memory_order_relaxed))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
+	psi_thread_park(-1);
 	for (unsigned i = 0; i < count; i++) {
 		pthread_join(members[i].thread, NULL);
 		if (!result)
