@@ -3,6 +3,7 @@
  * the others; here only this rank's part.
  */
 #include "runtime/atomic.h"
+#include "runtime/op.h"
 
 #include "runtime/settings_tables.h"
 
@@ -56,6 +57,8 @@ gasnet_exit(int exitcode)
 	if (!first_to_leave())
 		pboot_leave(exitcode);
 	psi_blocks_close();
+	if (exitcode == 0)
+		psi_ops_tell_leaks("gasnet_exit");
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);

@@ -27,6 +27,7 @@ struct chunk {
 
 static struct psi_spinlock shared_lock;
 static struct psi_op *shared_spare;     /* under shared_lock */
+static _Atomic uint32_t unsynced;        /* root events that clients have; where psi.checks is set */
 static struct chunk *chunks;            /* under shared_lock; holds them for leak checkers */
 
 /* -- pools ----------------------------------------------------------------------------------- */
@@ -154,6 +155,13 @@ give_back(struct psi_op *op)
 		give_shared(pool, MOST_SPARE / 2);
 }
 
+static void
+count_root(uint32_t amount)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		atomic_fetch_add_explicit(&unsynced, amount, memory_order_relaxed);
+}
+
 /* -- one operation --------------------------------------------------------------------------- */
 
 static struct psi_op *
@@ -179,6 +187,7 @@ psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t
 	atomic_store_explicit(&op->open, 0, memory_order_relaxed);
 	op->root = (struct gex_Event_s){ .done = done, .object = object, .number = number,
 	                                 .kind = kind, .ep = ep };
+	count_root(1);
 	return &op->root;
 }
 
@@ -219,6 +228,7 @@ psi_op_started(struct psi_op *op, gex_Event_t *leaf_out)
 	}
 	if (wants_leaf && !psi_op_has_done(op, PSI_PART_LC))
 		*leaf_out = &op->leaf;
+	count_root(1);
 	return &op->root;
 }
 
@@ -255,8 +265,25 @@ psi_event_is_op(const struct gex_Event_s *root)
 void
 psi_op_retire(gex_Event_t event)
 {
-	if (!event->leaf)
-		give_back((struct psi_op *)event);
+	if (event->leaf)
+		return;
+	count_root((uint32_t)-1);
+	give_back((struct psi_op *)event);
+}
+
+void
+psi_ops_tell_leaks(const char *call)
+{
+	const uint32_t left = atomic_load_explicit(&unsynced, memory_order_relaxed);
+
+	if (!psi.checks)
+		return;
+	if (psi_thread_self()->ops.region)
+		psi_log("%s: an access region is open in this thread; end it, and synchronise its event",
+		        call);
+	if (left)
+		psi_log("%s: %u event%s been synchronised; wait for each root event, or test it until it is "
+		        "done", call, left, left == 1 ? " has not" : "s have not");
 }
 
 void

@@ -150,6 +150,9 @@ bool psi_event_is_op(const struct gex_Event_s *root);
 /* The event was synchronised; only by its root does an operation end. */
 void psi_op_retire(gex_Event_t event);
 
+/* The job ends well: says, where psi.checks is set, what its client has left undone. */
+void psi_ops_tell_leaks(const char *call);
+
 /* The thread that ends gives its pool back. */
 struct psi_thread;
 void psi_ops_thread_ends(struct psi_thread *thread);

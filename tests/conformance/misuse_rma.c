@@ -118,6 +118,15 @@ leaf_of_leaf(void)
 	(void)gex_Event_QueryLeaf(leaf, GEX_EC_LC);
 }
 
+static void
+event_left(void)
+{
+	masked();
+	PT_CHECK(slow_get() != GEX_EVENT_INVALID);
+}
+
+static void region_left(void) { gex_NBI_BeginAccessRegion(0); }
+
 #define BOUNDS "do not lie in the segment of rank 0, which is * bytes at 0x*; " \
 	"gex_EP_QueryBoundSegmentNB tells its bounds"
 
@@ -152,6 +161,11 @@ static const struct pt_misuse cases[] = {
 	  "the variable to GEX_EVENT_INVALID", 1 },
 	{ "leaf_of_leaf", PT_ALWAYS, 2, leaf_of_leaf, "a leaf of a leaf",
 	  "gex_Event_QueryLeaf: the event is a leaf itself; pass the root event of its operation", 1 },
+	{ "event_left", PT_TOLD, 2, event_left, "an event that nobody synchronises",
+	  "gasnet_exit: 1 event has not been synchronised; wait for each root event, or test it until it is "
+	  "done", 1 },
+	{ "region_left", PT_TOLD, 1, region_left, "a region that is not ended",
+	  "gasnet_exit: an access region is open in this thread; end it, and synchronise its event", 0 },
 };
 
 int

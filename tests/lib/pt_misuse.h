@@ -13,6 +13,7 @@ enum pt_misuse_when {
 	PT_ALWAYS,  /* in every build */
 	PT_REFUSED, /* the same, by a line and a code that the call returns */
 	PT_CHECKED, /* with PST_CHECK=1 */
+	PT_TOLD,    /* the same, by a line at the end of a job that ends well */
 	PT_THREADS, /* the same, by programs of several threads */
 	PT_LOCKS,   /* the same, where locks are more than nothing: not in SEQ, but in a debug build */
 	PT_BROKEN_LOCKS, /* as PT_LOCKS, but ThreadSanitizer tells of them first */
