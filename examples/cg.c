@@ -1,7 +1,7 @@
 /*
  * cg: all ranks solve A x = b by conjugate gradients, for matrices in files.
  *
- *     cg [--halo long|put] [FILE.mtx ...]
+ *     cg [--halo signal|long|put|all] [FILE.mtx ...]
  *
  * Rank 0 reads the files; the rows are dealt out to all ranks.  b is A times the
  * vector of ones, so the answer is known: the error that is printed is the
@@ -27,7 +27,7 @@ static char *default_files[] = {
 };
 
 struct job {
-	enum halo_way way;
+	enum halo_way first, last; /* ways to exchange the halo */
 	char **file;
 	unsigned files;
 	struct mtx *mtx; /* by file; of rank 0 */
@@ -38,8 +38,26 @@ usage(int status)
 {
 	if (comm_rank == 0)
 		fprintf(status == 0 ? stdout : stderr,
-		        "usage: cg [--halo long|put] [FILE.mtx ...]\n");
+		        "usage: cg [--halo signal|long|put|all] [FILE.mtx ...]\n");
 	comm_end(status, NULL);
+}
+
+static const char *const way_names[HALO_WAYS] = { "signal", "long", "put" };
+
+static int
+choose_ways(struct job *job, const char *name)
+{
+	enum halo_way way;
+
+	for (way = HALO_SIGNAL; way < HALO_WAYS; way++) {
+		if (strcmp(name, way_names[way]) == 0) {
+			job->first = job->last = way;
+			return 1;
+		}
+	}
+	job->first = HALO_SIGNAL;
+	job->last = HALO_PUT;
+	return strcmp(name, "all") == 0;
 }
 
 static void
@@ -54,11 +72,7 @@ parse(struct job *job, int argc, char **argv)
 
 	opterr = comm_rank == 0;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'w' && strcmp(optarg, "long") == 0)
-			job->way = HALO_LONG;
-		else if (option == 'w' && strcmp(optarg, "put") == 0)
-			job->way = HALO_PUT;
-		else
+		if (option != 'w' || !choose_ways(job, optarg))
 			usage(option == 'h' ? 0 : 2);
 	}
 	job->file = optind < argc ? argv + optind : default_files;
@@ -108,17 +122,16 @@ base_name(const char *path)
 }
 
 static void
-print_head(const struct job *job)
+print_head(void)
 {
-	printf("cg: %u ranks, halo by %s, tolerance %g\n\n", (unsigned)comm_ranks,
-	       job->way == HALO_LONG ? "AM long" : "put and AM short", tolerance);
-	printf("%-36s %7s %8s %7s %10s %9s %9s %9s\n", "matrix", "rows", "entries", "halo",
-	       "iterations", "residual", "error", "ms");
+	printf("cg: %u ranks, tolerance %g\n\n", (unsigned)comm_ranks, tolerance);
+	printf("%-36s %7s %8s %7s %10s %9s %9s %9s %9s  %s\n", "matrix", "rows", "entries", "halo",
+	       "iterations", "residual", "error", "ms", "comm ms", "by");
 }
 
 static void
 print_result(const char *path, const struct rows *rows, double entries, double foreign,
-             const struct cg_result *result)
+             const struct cg_result *result, enum halo_way way)
 {
 	static const char *const reason[] = {
 		[CG_CONVERGED] = "solved",
@@ -130,8 +143,8 @@ print_result(const char *path, const struct rows *rows, double entries, double f
 	printf("%-36s %7u %8.0f %7.0f %10u ", base_name(path), (unsigned)rows->all, entries,
 	       foreign, result->iterations);
 	if (result->end == CG_CONVERGED)
-		printf("%9.2e %9.2e %9.2f\n", result->residual, result->error,
-		       result->seconds * 1e3);
+		printf("%9.2e %9.2e %9.2f %9.2f  %s\n", result->residual, result->error,
+		       result->seconds * 1e3, result->comm_seconds * 1e3, way_names[way]);
 	else
 		printf("%s\n", reason[result->end]);
 	fflush(stdout);
@@ -142,7 +155,7 @@ print_result(const char *path, const struct rows *rows, double entries, double f
 
 /* 0 if it was solved; all ranks agree on that, since their sums do. */
 static int
-solve_file(const struct job *job, unsigned i)
+solve_file(const struct job *job, unsigned i, enum halo_way way)
 {
 	struct cg_result result;
 	struct rows rows;
@@ -150,12 +163,12 @@ solve_file(const struct job *job, unsigned i)
 	double entries, foreign;
 
 	rows_open(&rows, comm_rank == 0 ? &job->mtx[i] : NULL);
-	halo_open(&halo, &rows, job->way);
+	halo_open(&halo, &rows, way);
 	cg_solve(&rows, &halo, tolerance, &result);
 	entries = comm_sum((double)rows.entries);
 	foreign = comm_sum(halo.foreign);
 	if (comm_rank == 0)
-		print_result(job->file[i], &rows, entries, foreign, &result);
+		print_result(job->file[i], &rows, entries, foreign, &result, way);
 	halo_close(&halo);
 	rows_close(&rows);
 	return result.end != CG_CONVERGED;
@@ -164,7 +177,8 @@ solve_file(const struct job *job, unsigned i)
 int
 main(int argc, char **argv)
 {
-	struct job job = { .way = HALO_LONG };
+	struct job job = { .first = HALO_SIGNAL, .last = HALO_SIGNAL };
+	enum halo_way way;
 	int status = 0;
 	uint32_t rows;
 	unsigned i;
@@ -176,9 +190,10 @@ main(int argc, char **argv)
 		comm_end(1, NULL); /* rank 0 has said why */
 	comm_attach(rows);
 	if (comm_rank == 0)
-		print_head(&job);
+		print_head();
 	for (i = 0; i < job.files; i++)
-		status |= solve_file(&job, i);
+		for (way = job.first; way <= job.last; way++)
+			status |= solve_file(&job, i, way);
 	latency_print();
 	for (i = 0; comm_rank == 0 && i < job.files; i++)
 		mtx_free(&job.mtx[i]);

@@ -12,6 +12,7 @@
 #define CG_H
 
 #include <gasnetex.h>
+#include <penstock.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,7 @@ void comm_barrier(void);
 double comm_sum(double mine); /* the same bits on every rank */
 double comm_max(double mine);
 double comm_dot(const double *a, const double *b, size_t len);
+extern double comm_spent_us; /* in sums and exchanges, by this rank */
 
 enum { COMM_INBOX_BYTES = 1 << 16 }; /* at the base of every segment, for measuring */
 
@@ -98,7 +100,7 @@ void rows_close(struct rows *rows);
 
 /* ------------------------------------------------------------ cg_halo.c --- */
 
-enum halo_way { HALO_LONG, HALO_PUT };
+enum halo_way { HALO_SIGNAL, HALO_LONG, HALO_PUT, HALO_WAYS };
 
 struct halo_sink;
 
@@ -109,7 +111,7 @@ struct halo_sink;
 struct halo {
 	double *p;
 	uint32_t own, foreign;
-	unsigned pieces;         /* messages that fill the foreign part */
+	unsigned pieces;         /* transfers that fill the foreign part */
 	struct halo_sink *sinks; /* what we send, a list */
 	enum halo_way way;
 };
@@ -117,6 +119,7 @@ struct halo {
 void halo_register(gex_EP_t ep);
 void halo_open(struct halo *halo_out, struct rows *rows, enum halo_way way);
 void halo_close(struct halo *halo);
+void halo_attach(void);
 
 /*
  * Send our part of p and get the foreign part.  Between two calls all ranks meet
@@ -134,6 +137,7 @@ struct cg_result {
 	double residual; /* |b - A x| / |b|, by the recurrence */
 	double error;    /* largest difference to the known answer */
 	double seconds;
+	double comm_seconds; /* of these in sums and exchanges, on average */
 };
 
 /* Solve A x = A 1. */

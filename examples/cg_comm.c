@@ -16,6 +16,8 @@
 gex_TM_t comm_tm;
 gex_Rank_t comm_rank, comm_ranks;
 
+double comm_spent_us;
+
 static volatile double from_child[2], from_parent;
 static volatile unsigned child_came, parent_came;
 static char **base; /* of the segments, by rank */
@@ -105,6 +107,7 @@ ask_parent(double sum)
 static double
 reduce(double mine, double (*join)(double, double))
 {
+	const double begin = now_us();
 	double all = join_children(mine, join);
 	gex_AM_Arg_t half[2];
 	gex_Rank_t i;
@@ -114,6 +117,7 @@ reduce(double mine, double (*join)(double, double))
 	double_split(all, half);
 	for (i = 1; i <= children(); i++)
 		gex_AM_RequestShort2(comm_tm, 2 * comm_rank + i, ON_SUM_DOWN, 0, half[0], half[1]);
+	comm_spent_us += now_us() - begin;
 	return all;
 }
 
@@ -241,6 +245,7 @@ comm_attach(uint64_t doubles)
 	if (status != GASNET_OK)
 		comm_fail(1, "no segment: %s", gasnet_ErrorDesc(status));
 	learn_addresses();
+	halo_attach();
 }
 
 char *

@@ -3,7 +3,8 @@
  *
  * Once per matrix a rank tells the owners which of their entries it wants and
  * where in its p they belong (Medium).  Then, per product, an owner collects the
- * wanted entries and writes them there: with one AM Long, whose handler counts
+ * wanted entries and writes them there: with one put that posts to a semaphore
+ * of the target when its data is there; or with one AM Long, whose handler counts
  * the piece as come; or with a put and, since a put tells the target nothing, a
  * Short after it.
  */
@@ -23,6 +24,7 @@ struct halo_sink {
 
 static struct halo_sink *asked; /* since the last halo_open */
 static volatile unsigned kept, came;
+static pst_sem_set_t arrivals; /* one semaphore on each rank, posted by all */
 
 /* ------------------------------------------------------------- handlers --- */
 
@@ -88,6 +90,14 @@ halo_register(gex_EP_t ep)
 	};
 
 	gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
+}
+
+void
+halo_attach(void)
+{
+	if (pst_sem_set_create(comm_tm, 1, PST_SEM_INTEGER | PST_SEM_SCONSUMER, &arrivals, 0) !=
+	    GASNET_OK)
+		comm_end(1, "no semaphores");
 }
 
 /* -------------------------------------------------------- who needs what --- */
@@ -215,7 +225,10 @@ send_piece(const struct halo *halo, struct halo_sink *sink)
 
 	for (i = 0; i < sink->count; i++)
 		sink->value[i] = halo->p[sink->index[i]];
-	if (halo->way == HALO_LONG) {
+	if (halo->way == HALO_SIGNAL) {
+		pst_memput_signal(comm_tm, sink->rank, there, sink->value, len_bytes,
+		                  pst_sem_set_ref(arrivals, sink->rank, 0), 1);
+	} else if (halo->way == HALO_LONG) {
 		gex_AM_RequestLong0(comm_tm, sink->rank, ON_HALO_DATA, sink->value, len_bytes,
 		                    there, GEX_EVENT_NOW, 0);
 	} else {
@@ -227,11 +240,17 @@ send_piece(const struct halo *halo, struct halo_sink *sink)
 void
 halo_exchange(struct halo *halo)
 {
+	const double begin = now_us();
 	static unsigned awaited;
 	struct halo_sink *sink;
 
 	for (sink = halo->sinks; sink != NULL; sink = sink->next)
 		send_piece(halo, sink);
-	awaited += halo->pieces;
-	GASNET_BLOCKUNTIL(came == awaited);
+	if (halo->way != HALO_SIGNAL) {
+		awaited += halo->pieces;
+		GASNET_BLOCKUNTIL(came == awaited);
+	} else if (halo->pieces > 0) {
+		pst_sem_wait(pst_sem_set_mine(arrivals, 0), halo->pieces);
+	}
+	comm_spent_us += now_us() - begin;
 }

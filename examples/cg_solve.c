@@ -136,11 +136,13 @@ cg_solve(const struct rows *rows, struct halo *halo, double tolerance, struct cg
 {
 	struct cg_result result = { 0 };
 	struct vectors v;
-	double begin = now_us();
+	double begin = now_us(), spent = comm_spent_us;
 
 	vectors_open(&v, rows, halo);
 	result.end = run(&v, rows, halo, tolerance, &result);
 	result.seconds = (now_us() - begin) / 1e6;
+	spent = comm_spent_us - spent;
+	result.comm_seconds = comm_sum(spent) / comm_ranks / 1e6;
 	result.error = largest_error(&v);
 	vectors_close(&v);
 	*result_out = result;
