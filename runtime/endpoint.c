@@ -92,8 +92,9 @@ gex_EP_SetCData(gex_EP_t ep, const void *val)
 
 /* -- this process's, and others' ------------------------------------------------------------- */
 
-/* By index; [0] is psi.ep.  NULL: not made, or gone. */
-static gex_EP_t table[GASNET_MAXEPS];
+/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its index,
+ * which has the same port: another thread may be polling it, or sleep and have it watched. */
+static gex_EP_t table[GASNET_MAXEPS], kept[GASNET_MAXEPS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 gex_EP_t
@@ -102,6 +103,12 @@ psi_ep_of(gex_EP_Index_t index)
 	if (index == 0)
 		return psi.ep;
 	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_RELAXED) : NULL;
+}
+
+gex_EP_t
+psi_ep_kept(gex_EP_Index_t index)
+{
+	return index ? __atomic_load_n(&kept[index], __ATOMIC_RELAXED) : psi.ep;
 }
 
 unsigned
@@ -159,21 +166,26 @@ announce(gex_EP_t ep)
 static gex_EP_t
 make_at(unsigned index, gex_Flags_t flags, bool serial)
 {
-	gex_EP_t ep = calloc(1, sizeof *ep);
+	gex_EP_t ep = kept[index] ? kept[index] : calloc(1, sizeof *ep);
 
 	if (!ep)
 		return NULL;
 	ep->client = psi.client;
+	ep->segment = NULL;
+	ep->cdata = NULL;
 	ep->flags = flags;
 	ep->index = (gex_EP_Index_t)index;
 	ep->serial = serial;
 	ep->place = index * psi.boot.size + psi.boot.rank;
 	ep->ops = psi.ops;
+	memset(ep->handlers, 0, sizeof ep->handlers);
 	copy_internal_handlers(ep);
 	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &ep->port) != PSI_OK) {
-		free(ep);
+		if (!kept[index])
+			free(ep);
 		return NULL;
 	}
+	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
 	announce(ep);
 	psi_serve_add(ep);
 	return ep;
@@ -200,7 +212,6 @@ psi_ep_unmake(gex_EP_t ep)
 	__atomic_store_n(&table[ep->index], NULL, __ATOMIC_RELAXED);
 	psi_serve_remove(ep);
 	pthread_mutex_unlock(&making);
-	free(ep);
 }
 
 int

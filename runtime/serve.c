@@ -201,6 +201,7 @@ psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 	psi.ops->sleep((armed ? armed->on : psi.ep)->port, wait->seq, timeout_ns);
 }
 
+/* What it watched may be gone by now. */
 void
 psi_serve_disarm(struct psi_wait *wait)
 {
@@ -211,6 +212,6 @@ psi_serve_disarm(struct psi_wait *wait)
 		return;
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
 		if (armed->watched[i / 64] >> i % 64 & 1)
-			psi.ops->unwatch(psi_ep_of((gex_EP_Index_t)i)->port);
+			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);
 	armed->wait = NULL;
 }

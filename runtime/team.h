@@ -75,6 +75,8 @@ struct psi_target {
 uint32_t psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index);
 /* This process's endpoint of that index, or NULL. */
 gex_EP_t psi_ep_of(gex_EP_Index_t index);
+/* The same, or the last one that had it. */
+gex_EP_t psi_ep_kept(gex_EP_Index_t index);
 
 /* A pair other than that of the primordial endpoints, and all that names nothing, which ends the job. */
 struct psi_target psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call);

@@ -10,7 +10,7 @@
 #error this program is for PAR
 #endif
 
-enum { REQ_SHORT = 128, REQ_PAYLOAD, REP_SHORT, REP_PAYLOAD, REQ_FLOOD, MOST = 8, BLOCK = 4096 };
+enum { REQ_SHORT = 128, REQ_PAYLOAD, REP_SHORT, REP_PAYLOAD, REQ_FLOOD, REQ_STOP, MOST = 8, BLOCK = 4096 };
 
 /* One for each thread of this process; handlers find it by the endpoint. */
 struct self {
@@ -259,6 +259,44 @@ own_threads(void)
 	PT_OK(pst_team_destroy_threads(own.tms, here, 0));
 }
 
+/* -- who has nothing to do with it ------------------------------------------------------------ */
+
+static pt_count stopped;
+
+static void
+req_stop(gex_Token_t token)
+{
+	(void)token;
+	PT_INC(stopped);
+}
+
+static gex_AM_Entry_t stop_table[] = {
+	PT_HANDLER(REQ_STOP, req_stop, PT_REQ_SHORT, 0),
+};
+
+static int
+barriers(gex_TM_t tm, void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < 3; i++)
+		barrier(tm);
+	return 0;
+}
+
+/* Teams come and go while a thread sleeps, which looks after all endpoints that nobody is bound to. */
+static void
+bystander(unsigned index, void *arg)
+{
+	(void)arg;
+	if (index) {
+		GASNET_BLOCKUNTIL(PT_GET(stopped));
+		return;
+	}
+	for (unsigned i = 0; i < pt_scale(20, 100); i++)
+		PT_OK(pst_threads_run(pt.tm, 2, 0, NULL, 0, barriers, NULL, 0));
+	PT_OK(gex_AM_RequestShort0(pt.tm, pt.rank, REQ_STOP, 0));
+}
+
 /* A fault of one process is all processes' answer. */
 static void
 refusals(void)
@@ -281,7 +319,7 @@ refusals(void)
 int
 main(int argc, char **argv)
 {
-	pt_start(&argc, &argv, NULL, 0, 0);
+	pt_start(&argc, &argv, stop_table, PT_COUNT(stop_table), 0);
 	PT_EQ(pst_ranks_per_process(), getenv("PST_RANKS_PER_PROCESS") ? atoi(getenv("PST_RANKS_PER_PROCESS"))
 	                                                               : 1);
 	refusals();
@@ -289,5 +327,6 @@ main(int argc, char **argv)
 		run(round % 2 ? PST_FLAG_EP_SERIAL : 0, (int)round);
 		own_threads();
 	}
+	pt_threads(2, bystander, NULL);
 	pt_finish();
 }
