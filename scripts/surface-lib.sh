@@ -64,7 +64,7 @@ probe()
 	# One line per name that is no macro; what it needs to be tells how it is used.
 	head=$(wc -l <"$file")
 	awk -F, -v header="$1" '
-		NR == FNR { macro[$1]; next }
+		FILENAME == ARGV[1] { macro[$1]; next }
 		$3 != header || $1 in macro { next }
 		{ n++ }
 		$2 == "type" { print "typedef " $1 " t" n ";"; next }
@@ -72,7 +72,7 @@ probe()
 		$1 ~ /^[a-z]/ { print "const volatile void *v" n " = &" $1 ";"; next }
 		$2 == "constant" { print "enum { e" n " = sizeof(" $1 ") };"; next }
 		{ print "#error " $1 " is no macro" }' "$work/defined" "$work/demanded" >"$work/lines"
-	awk -F, -v header="$1" 'NR == FNR { macro[$1]; next }
+	awk -F, -v header="$1" 'FILENAME == ARGV[1] { macro[$1]; next }
 		$3 == header && !($1 in macro) { print $1 }' "$work/defined" "$work/demanded" >"$work/names"
 	closing='int main(void) { return 0; }
 #ifdef __cplusplus
@@ -86,15 +86,15 @@ probe()
 	fi
 	sed -n "s|^$file.all.$4:\([0-9]*\):.*error.*|\1|p" "$work/errors" | sort -un |
 		awk -v head="$head" '{ print $1 - head }' >"$work/bad"
-	awk 'NR == FNR { bad[$1]; next } FNR in bad' "$work/bad" "$work/names" >>"$work/absent"
-	awk 'NR == FNR { bad[$1]; next } !(FNR in bad)' "$work/bad" "$work/lines" >"$work/good"
+	awk 'FILENAME == ARGV[1] { bad[$1]; next } FNR in bad' "$work/bad" "$work/names" >>"$work/absent"
+	awk 'FILENAME == ARGV[1] { bad[$1]; next } !(FNR in bad)' "$work/bad" "$work/lines" >"$work/good"
 	{ cat "$file"; cat "$work/good"; echo "$closing"; } >"$file.good.$4"
 
 	if ! $3 $flags -O0 "$file.good.$4" -o "$work/probe" $library 2>"$work/link"; then
 		# the name itself, or the inline function by which it is declared
 		sed -n "s/.*in function .\([A-Za-z0-9_]*\)'.*/\1/p; \
 			s/.*undefined reference to .\([A-Za-z0-9_]*\)'.*/\1/p" "$work/link" |
-			sort -u | awk -F, 'NR == FNR { demanded[$1]; next } $1 in demanded' \
+			sort -u | awk -F, 'FILENAME == ARGV[1] { demanded[$1]; next } $1 in demanded' \
 			"$work/demanded" - >"$work/undefined"
 		cat "$work/undefined" >>"$work/absent"
 		cat "$work/undefined" >>"$work/unlinked"
@@ -133,7 +133,7 @@ find_present()
 			esac
 		done
 	done
-	awk -F, 'NR == FNR { absent[$1]; next } !($1 in absent) { print $1 }' \
+	awk -F, 'FILENAME == ARGV[1] { absent[$1]; next } !($1 in absent) { print $1 }' \
 		"$work/absent" "$work/demanded" >"$work/present"
 	if [ -n "${SURFACE_CACHE:-}" ]; then cp "$work/present" "$SURFACE_CACHE"; fi
 }
