@@ -46,13 +46,13 @@
 PSI_BEGIN_DECLS
 
 /* Words of any effective type. */
-typedef uint32_t psi_word32 __attribute__((may_alias));
-typedef uint64_t psi_word64 __attribute__((may_alias));
+typedef uint32_t psi_cell32 __attribute__((may_alias));
+typedef uint64_t psi_cell64 __attribute__((may_alias));
 
 /* What moves a value and does not look at it. */
 #define PSI_ATOMIC_MOVE(width)                                                           \
 	PSI_ATOMIC_INLINE uint##width##_t psi_atomic_move##width(                        \
-		psi_word##width *word, gex_OP_t op, uint##width##_t operand1,            \
+		psi_cell##width *word, gex_OP_t op, uint##width##_t operand1,            \
 		uint##width##_t operand2, gex_Flags_t flags)                             \
 	{                                                                                \
 		if (op == GEX_OP_SET && !(flags & GEX_FLAG_AD_ACQ)) {                    \
@@ -123,7 +123,7 @@ PSI_ATOMIC_FLOATS(PSI_ATOMIC_AFTER_FLOAT)
 #undef PSI_ATOMIC_AFTER_FLOAT
 
 #define PSI_ATOMIC_LOOP(DT, type, width)                                                 \
-	PSI_ATOMIC_INLINE type psi_atomic_loop_##DT(psi_word##width *word, gex_OP_t op,  \
+	PSI_ATOMIC_INLINE type psi_atomic_loop_##DT(psi_cell##width *word, gex_OP_t op,  \
 						    type operand)                        \
 	{                                                                                \
 		uint##width##_t before = __atomic_load_n(word, __ATOMIC_RELAXED), after; \
@@ -146,7 +146,7 @@ PSI_ATOMIC_TYPES(PSI_ATOMIC_LOOP)
 	PSI_ATOMIC_INLINE type psi_atomic_apply_##DT(void *there, gex_OP_t op, type operand1, \
 						     type operand2, gex_Flags_t flags)   \
 	{                                                                                \
-		psi_word##width *word = PSI_STATIC_CAST(psi_word##width *, there);       \
+		psi_cell##width *word = PSI_STATIC_CAST(psi_cell##width *, there);       \
 		uint##width##_t bits = psi_atomic_bits_##DT(operand1), before;           \
                                                                                          \
 		switch (GEX_OP_TO_FETCHING(op)) {                                        \
@@ -189,7 +189,7 @@ PSI_ATOMIC_INTEGERS(PSI_ATOMIC_APPLY_INTEGER)
 	PSI_ATOMIC_INLINE type psi_atomic_apply_##DT(void *there, gex_OP_t op, type operand1, \
 						     type operand2, gex_Flags_t flags)   \
 	{                                                                                \
-		psi_word##width *word = PSI_STATIC_CAST(psi_word##width *, there);       \
+		psi_cell##width *word = PSI_STATIC_CAST(psi_cell##width *, there);       \
                                                                                          \
 		if (!(op & PSI_ATOMIC_OPS_MOVE))                                         \
 			return psi_atomic_loop_##DT(word, GEX_OP_TO_FETCHING(op), operand1); \

@@ -54,6 +54,10 @@ PSI_END_DECLS
 #if defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
 #include "gasnetex.h"
 
+#include "gasnet_coll.h"
+#include "gasnet_ratomic.h"
+#include "gasnet_vis.h"
+
 #include "penstock_sem.h"
 #include "penstock_signal.h"
 #include "penstock_threads.h"
