@@ -100,6 +100,7 @@ psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
 		.network = PSI_REQUESTS, .nargs = 11, .args = args,
 	};
 
+	psi_op_at(started, target.ep);
 	if (op->op & PSI_ATOMIC_OPS_REPLY)
 		psi_handed_to_process(op->result);
 	if (send_request(target.ep, &am, op->flags & GEX_FLAG_IMMEDIATE))

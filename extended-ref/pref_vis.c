@@ -415,6 +415,7 @@ psi_vis_reference(const struct psi_vis *vis, bool finish)
 		.landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
 	};
 
+	psi_op_at(op, s.ep);
 	psi_cursor_open(&s.remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
 	psi_cursor_open(&s.local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	if (!(vis->flags & GEX_FLAG_IMMEDIATE)) {

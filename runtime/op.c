@@ -244,7 +244,7 @@ psi_op_refused(struct psi_op *op)
 void
 psi_op_finish(struct psi_op *op, const char *call)
 {
-	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
+	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS, .ep = op->root.ep };
 	struct psi_wait wait = PSI_WAIT_FOR(call, &reason);
 
 	if (!is_over(op)) {
@@ -357,8 +357,8 @@ gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
 void
 gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 {
-	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
 	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Wait");
+	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS, .ep = set ? set->root.ep : NULL };
 	struct psi_wait wait = PSI_WAIT_FOR("gex_NBI_Wait", &reason);
 
 	if (set_is_done(set, event_mask))

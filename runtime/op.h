@@ -64,6 +64,13 @@ struct psi_op {
 /* An operation of the calling thread, or the set that the next implicit one joins. */
 struct psi_op *psi_op_begin(bool implicit);
 
+/* Its replies arrive at this endpoint, which waits for it poll too; of several, at the last one named. */
+static inline void
+psi_op_at(struct psi_op *op, gex_EP_t ep)
+{
+	op->root.ep = op->leaf.ep = ep;
+}
+
 /* Adds a part. */
 static inline uint64_t
 psi_op_part(struct psi_op *op, enum psi_part_category category)

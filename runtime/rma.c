@@ -158,6 +158,7 @@ start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
 		.read = read, .own = own,
 	};
 
+	psi_op_at(op, t->target.ep);
 	if (psi_ref_start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
 		return true;
 	psi_part_done(ref.part);
@@ -203,6 +204,7 @@ with_source_read(const struct transfer *t, bool implicit)
 		if (own)
 			memcpy(own, t->here, t->nbytes);
 	} else {
+		psi_op_at(source, t->target.ep);
 		read = psi_op_part(source, PSI_PART_LC);
 	}
 	if ((t->flags & GEX_FLAG_IMMEDIATE && !own) || !start(t, op, read, own)) {
