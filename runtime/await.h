@@ -13,7 +13,7 @@
 
 #include "runtime/util/clock.h"
 
-enum { PSI_LOOKS_PER_POLL = 32 };
+enum { PSI_LOOKS_PER_POLL = 8 };
 
 typedef bool psi_look_fn(void *what);
 
