@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { MOST = 300 };
+enum { MOST = 300, ENDPOINTS = 10 };
 
 static struct gex_EP_s ep;
 static uint64_t state = 20251121;
@@ -17,12 +18,20 @@ draw(uint32_t bound)
 	return (uint32_t)(state >> 33) % bound;
 }
 
+/* A job of processes with several endpoints each. */
 static void
 set_up(void)
 {
+	const uint32_t size = 2 * MOST;
+
 	psi.ep = &ep;
-	psi.boot.size = psi.places = 2 * MOST;
+	psi.boot.size = psi.places = size;
 	psi.open = true;
+	psi.shared = mmap(NULL, psi_shared_bytes(size, ENDPOINTS), PROT_READ | PROT_WRITE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(psi.shared, MAP_FAILED);
+	for (uint32_t rank = 0; rank < size; rank++)
+		psi_shared_rank(psi.shared, size, rank)->endpoints = ENDPOINTS;
 }
 
 /* `size' of the job's processes, in no order. */
