@@ -4,6 +4,7 @@
  *
  *     penstock-run -n 2 perf-ranks
  *     PST_RANKS_PER_PROCESS=2 penstock-run -n 1 perf-ranks
+ *     perf-ranks barrier       what has this in its name
  *
  * Ranks 0 and 1 measure, all take part in barriers. The least and the middle of
  * many batches, in nanoseconds. The last rows are an inner loop in the manner of
@@ -15,6 +16,7 @@
 #include <penstock.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ON_PING = GEX_AM_INDEX_BASE, ON_PING_PAYLOAD, ON_PONG, ON_STREAM };
 enum { BATCHES = 40, SEGMENT_BYTES = 1 << 20, WINDOW = 64 };
@@ -198,7 +200,6 @@ rank_main(gex_TM_t tm, void *arg)
 {
 	void *owner = NULL;
 
-	(void)arg;
 	self.tm = tm;
 	self.me = gex_TM_QueryRank(tm);
 	self.ranks = gex_TM_QuerySize(tm);
@@ -214,7 +215,8 @@ rank_main(gex_TM_t tm, void *arg)
 		       (unsigned)self.ranks, (unsigned)gex_System_QueryJobSize());
 	barrier();
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		measure(&kinds[i]);
+		if (!arg || strstr(kinds[i].name, (const char *)arg))
+			measure(&kinds[i]);
 	return 0;
 }
 
@@ -236,17 +238,19 @@ main(int argc, char **argv)
 	gex_Segment_t segment;
 	gex_EP_t ep;
 	gex_TM_t tm;
+	char *only;
 	int status;
 
 	if (gex_Client_Init(&client, &ep, &tm, "PERF_RANKS", &argc, &argv, 0) != GASNET_OK)
 		return 1;
+	only = argc > 1 ? argv[1] : NULL;
 	if (pst_ranks_per_process() > 1) {
 		status = pst_threads_run(tm, 0, SEGMENT_BYTES, handlers, handler_count, rank_main,
-		                         NULL, getenv("PERF_SERIAL") ? PST_FLAG_EP_SERIAL : 0);
+		                         only, getenv("PERF_SERIAL") ? PST_FLAG_EP_SERIAL : 0);
 	} else {
 		gex_EP_RegisterHandlers(ep, handlers, handler_count);
 		gex_Segment_Attach(&segment, tm, SEGMENT_BYTES);
-		status = rank_main(tm, NULL);
+		status = rank_main(tm, only);
 	}
 	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
 	gasnet_exit(status);
