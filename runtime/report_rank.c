@@ -116,17 +116,24 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 	             named ? "named" : "unnamed", (unsigned long long)note->number);
 }
 
+/* Whose endpoint a place is; a process without ranks reads this too. */
+static uint32_t
+rank_at(const struct psi_report *report, uint32_t place)
+{
+	return place % report->view->size;
+}
+
 static void
 tell_wait(const struct psi_report *report, const struct note *note, struct psi_text *text)
 {
 	switch (note->kind) {
 	case PSI_FOR_ROOM:
 		psi_text_add(text, "waiting for room to send a %s to rank %u",
-		             name_of(note->category, note->network), note->peer);
+		             name_of(note->category, note->network), rank_at(report, note->peer));
 		break;
 	case PSI_FOR_BUFFER:
-		psi_text_add(text, "waiting for a buffer of rank %u to prepare a %s", note->peer,
-		             name_of(note->category, note->network));
+		psi_text_add(text, "waiting for a buffer of rank %u to prepare a %s",
+		             rank_at(report, note->peer), name_of(note->category, note->network));
 		break;
 	case PSI_FOR_BARRIER:
 	case PSI_FOR_BARRIER_NAMED:
@@ -196,7 +203,8 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	if (word) {
 		memcpy(&arrival, &word, sizeof word);
 		psi_text_add(&entry->text, "running handler %u of a %s from rank %u%s", arrival.handler,
-		             name_of(arrival.category, arrival.network), arrival.source,
+		             name_of(arrival.category, arrival.network),
+		             rank_at(report, arrival.source),
 		             waits ? ", " : "");
 		since = psi_handler_since_ns(block, psi_now_ns());
 		entry->since_ns = since;
