@@ -2,9 +2,18 @@
 
 #include "runtime/rules.h"
 
+#include "runtime/util/fence.h"
+
 #include "penstock_threads.h"
 
 enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
+
+/*
+ * Threads that sleep or are about to, and wait for something that this process does; so that who has done
+ * something need not look at the word of each endpoint.  As D4: a sleeper counts itself, fences (in arm)
+ * and looks, the other side fences and looks here.
+ */
+static _Atomic uint32_t sleepers;
 
 /* Endpoints that all threads serve.  Who makes it more rings; who sleeps looks after it announced that. */
 static _Atomic uint32_t unserved;
@@ -27,6 +36,13 @@ own_of(const struct psi_thread *thread)
 	return thread->bound ? thread->bound : psi.ep;
 }
 
+bool
+psi_serve_sleepers(void)
+{
+	psi_store_load_fence(); /* D4_RING */
+	return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
+}
+
 /* -- binding --------------------------------------------------------------------------------- */
 
 static void
@@ -35,7 +51,7 @@ leave(gex_EP_t ep)
 	if (atomic_fetch_sub_explicit(&ep->threads, 1, memory_order_relaxed) != 1 || ep->serial)
 		return;
 	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
-	psi_wake_own();
+	psi.ops->ring(psi.ep->port);
 }
 
 static void
@@ -45,13 +61,13 @@ join(gex_EP_t ep)
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }
 
+/* Who sleeps may have announced that before there was a second endpoint, and be counted nowhere. */
 void
 psi_serve_add(gex_EP_t ep)
 {
-	if (ep->serial)
-		return;
-	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
-	psi_wake_own();
+	if (!ep->serial)
+		atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
+	psi.ops->ring(psi.ep->port);
 }
 
 void
@@ -172,6 +188,22 @@ watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned network
 	return true;
 }
 
+/* Waits for threads to end, which say so themselves; what they do meanwhile is not its business. */
+static bool
+is_counted(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return !reason || reason->kind != PSI_FOR_THREADS;
+}
+
+static void
+count_sleeper(const struct psi_wait *wait, uint32_t by)
+{
+	if (is_counted(wait))
+		atomic_fetch_add_explicit(&sleepers, by, memory_order_relaxed);
+}
+
 bool
 psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
@@ -182,9 +214,13 @@ psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	gex_EP_t on = alone ? own : psi.ep;
 	const bool polled = on == own || on == also || is_unserved(on);
 
-	if (!armed || psi.ops->arm(on->port, polled ? networks : networks & PSI_PEERS_MEMORY, want_peer,
-	                           &wait->seq) != PSI_OK)
+	if (!armed)
 		return false;
+	count_sleeper(wait, 1);
+	if (psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK) {
+		count_sleeper(wait, (uint32_t)-1);
+		return false;
+	}
 	*armed = (struct psi_armed){ .wait = wait, .on = on };
 	if (alone ? !some_unserved() : watch_all(armed, own, also, networks))
 		return true;
@@ -192,13 +228,14 @@ psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	return false;
 }
 
-/* A wait that announced itself before there was a second endpoint sleeps on the first. */
+/* A wait that announced itself before there was a second endpoint does so again, and does not sleep. */
 void
 psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 {
 	const struct psi_armed *armed = armed_by(psi_thread_self(), wait);
 
-	psi.ops->sleep((armed ? armed->on : psi.ep)->port, wait->seq, timeout_ns);
+	if (armed)
+		psi.ops->sleep(armed->on->port, wait->seq, timeout_ns);
 }
 
 /* What it watched may be gone by now. */
@@ -210,6 +247,7 @@ psi_serve_disarm(struct psi_wait *wait)
 	psi.ops->disarm((armed ? armed->on : psi.ep)->port);
 	if (!armed)
 		return;
+	count_sleeper(wait, (uint32_t)-1);
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
 		if (armed->watched[i / 64] >> i % 64 & 1)
 			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);

@@ -15,6 +15,10 @@ unsigned psi_serve_poll(unsigned networks, unsigned budget);
 /* Polls the endpoint that the wait is for, if it is not the thread's own. */
 unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
+/* May threads sleep that wait for what this process does?  The caller has written what that is.  Where
+ * there are several endpoints. */
+bool psi_serve_sleepers(void);
+
 /* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if there
  * is a message or something has changed. */
 bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);

@@ -20,7 +20,7 @@ struct psi_thread_team {
 
 /* 0 stands for the setting; 0 if there are not so many endpoints. */
 unsigned psi_threads_count(int ranks_here);
-/* The number of CPU that thread i of so many is placed on; -1: none in particular. */
+/* The CPU that thread i of so many starts on; -1: any. */
 int psi_threads_cpu(unsigned index, unsigned count);
 
 #endif

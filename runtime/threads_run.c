@@ -18,8 +18,8 @@ static const struct psi_setting rows[] = {
 	  .help = "threads of a process that are ranks, in programs that leave it to this setting" },
 	{ .name = "PST_THREADS_BIND", .kind = PSI_SETTING_CHOICE, .default_text = "none",
 	  .choices = bindings,
-	  .help = "where pst_threads_run places threads: anywhere on the process's CPUs, or each on a "
-	          "core of its own as far as there are any" },
+	  .help = "pst_threads_run starts each thread on a core of its own as far as the process has any; "
+	          "core: and keeps it there" },
 };
 
 const struct psi_setting_table psi_settings_threads = PSI_SETTING_TABLE("Ranks as threads", rows);
@@ -48,8 +48,7 @@ psi_threads_cpu(unsigned index, unsigned count)
 	cpu_set_t own;
 	uint32_t left;
 
-	if (psi_setting_choice(&rows[1]) != BIND_CORE ||
-	    sched_getaffinity(0, sizeof own, &own) != 0 || CPU_COUNT(&own) == 0)
+	if (sched_getaffinity(0, sizeof own, &own) != 0 || CPU_COUNT(&own) == 0)
 		return -1;
 	left = (process * count + index) % (uint32_t)CPU_COUNT(&own);
 	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
@@ -58,16 +57,20 @@ psi_threads_cpu(unsigned index, unsigned count)
 	return -1;
 }
 
+/* One that may move begins there too: where the first threads spin, the kernel may take a long time to
+ * notice that two share a CPU. */
 static void
 place_self(int cpu)
 {
-	cpu_set_t one;
+	cpu_set_t before, one;
 
-	if (cpu < 0)
+	if (cpu < 0 || sched_getaffinity(0, sizeof before, &before) != 0)
 		return;
 	CPU_ZERO(&one);
 	CPU_SET((unsigned)cpu, &one);
-	pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	if (psi_setting_choice(&rows[1]) != BIND_CORE)
+		sched_setaffinity(0, sizeof before, &before);
 }
 
 /* -- running --------------------------------------------------------------------------------- */
@@ -106,7 +109,7 @@ run_member(void *argument)
 	touch(member->ep->segment);
 	member->result = member->run->fn(member->tm, member->run->arg);
 	atomic_fetch_sub_explicit(&member->run->running, 1, memory_order_relaxed);
-	psi_wake_own();
+	psi.ops->ring(psi.ep->port);
 	return NULL;
 }
 

@@ -58,20 +58,20 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
- * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
-void
-psi_wake_own(void)
-{
-	if (psi.threaded && psi_thread_others())
-		psi.ops->ring(psi.ep->port);
-}
-
 /* Has this process more endpoints than the first? */
 static inline bool
 are_several(void)
 {
 	return PSI_UNLIKELY(atomic_load_explicit(&psi.several, memory_order_relaxed));
+}
+
+/* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
+ * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
+void
+psi_wake_own(void)
+{
+	if (psi.threaded && psi_thread_others() && (!are_several() || psi_serve_sleepers()))
+		psi.ops->ring(psi.ep->port);
 }
 
 static inline __attribute__((always_inline)) unsigned

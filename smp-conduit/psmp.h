@@ -20,7 +20,6 @@ struct psi_conduit {
 	unsigned char *arena;
 	struct psi_port *port;          /* of the first endpoint; its wake word is the process's too */
 	_Atomic(struct psi_port *) ports[PSMP_MAX_INDEX + 1];   /* by index; NULL: not open */
-	_Atomic uint32_t sleepers;      /* threads of the process that sleep or are about to */
 	_Atomic(struct psmp_further *) *further;        /* [PSMP_MAX_INDEX * places], by place */
 	/* Senders fence between publishing and looking at `polled'.  Otherwise the receiver makes
 	 * every sender fence when it needs that (membarrier). */

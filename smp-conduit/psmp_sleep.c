@@ -87,15 +87,12 @@ psmp_ring_port(struct psi_port *port)
 	ring_endpoint(port, port->shared, port->conduit->port->shared);
 }
 
-/* Who sleeps was counted before it fenced and looked. */
 void
 psmp_ring(struct psi_port *port)
 {
 	struct psi_conduit *conduit = port->conduit;
 
 	psi_store_load_fence(); /* D4_RING */
-	if (!atomic_load_explicit(&conduit->sleepers, memory_order_relaxed))
-		return;
 	for (unsigned index = 0; index <= PSMP_MAX_INDEX; index++) {
 		struct psi_port *each = atomic_load_explicit(&conduit->ports[index],
 		                                             memory_order_acquire); /* Q2 */
@@ -350,20 +347,12 @@ stop_polling(struct psi_port *port, unsigned networks)
 	return !found;
 }
 
-/* Who makes a condition of this process true looks first whether anybody sleeps at all. */
-static void
-count_sleeper(struct psi_port *port, uint32_t by)
-{
-	atomic_fetch_add_explicit(&port->conduit->sleepers, by, memory_order_relaxed);
-}
-
 int
 psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
 {
 	uint32_t ticket;
 	bool quiet;
 
-	count_sleeper(port, 1);
 	lock_networks(port, networks);
 	psmp_count(port, PSI_COUNT_ARMED);
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
@@ -421,7 +410,6 @@ void
 psmp_disarm(struct psi_port *port)
 {
 	PSI_DELAY_POINT(disarm);
-	count_sleeper(port, (uint32_t)-1);
 	if (!port->conduit->job.threaded)
 		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
 }
