@@ -22,7 +22,7 @@ static bool attached_once;
 
 /* -- the board ------------------------------------------------------------------------------- */
 
-/* Under this, what is known is changed: by one thread at a time, where several publish. */
+/* Under this, what is told and known is changed: by one thread at a time, where several publish. */
 static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
 
 static struct psi_board_entry *
@@ -383,8 +383,10 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	for (size_t i = 0; i < num_eps; i++)
 		if (!eps[i] || psi_ep_of(eps[i]->index) != eps[i])
 			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
+	pthread_mutex_lock(&knowing);
 	for (size_t i = 0; i < num_eps; i++)
 		write_entry(eps[i]->place, eps[i]->segment);
+	pthread_mutex_unlock(&knowing);
 	meet(tm, call);
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
 		reach_process(psi_team_location(tm, rank).gex_rank);

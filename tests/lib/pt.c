@@ -13,7 +13,7 @@ struct pt_job pt_process;
 
 static volatile int in_job;
 static unsigned long checks_done;
-static const char *volatile phase = "start";
+static const char *phase = "start"; /* by any thread; read by the signal handler */
 
 static unsigned long
 number_from_env(const char *name, unsigned long fallback)
@@ -69,7 +69,7 @@ deadline_over(int signal_number)
 	else
 		put_text("?");
 	put_text(": FAIL: deadline over in phase: ");
-	put_text(phase);
+	put_text(__atomic_load_n(&phase, __ATOMIC_RELAXED));
 	put_text("; PT_SEED=");
 	put_number(pt.seed);
 	put_text("\n");
@@ -236,7 +236,7 @@ pt_skip(const char *reason)
 void
 pt_phase(const char *text)
 {
-	phase = text;
+	__atomic_store_n(&phase, text, __ATOMIC_RELAXED);
 }
 
 unsigned long
