@@ -52,7 +52,10 @@ psi_copy_choose(const void *dst, const void *src, size_t len_bytes, bool far)
 void
 psi_copy(void *dst, const void *src, size_t len_bytes)
 {
-	psi_copy_ways[psi_copy_choose(dst, src, len_bytes, false)].copy(dst, src, len_bytes);
+	if (len_bytes < SLOW_FROM_BYTES)
+		plain(dst, src, len_bytes);
+	else
+		psi_copy_ways[psi_copy_choose(dst, src, len_bytes, false)].copy(dst, src, len_bytes);
 }
 
 void
