@@ -270,9 +270,9 @@ enqueue(const struct psi_ref *rest)
 	psi_spinlock_unlock(&lock);
 }
 
-/* Sends what there is room for; true when the queue is empty. */
+/* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer was. */
 static bool
-drain(struct queue *queue)
+drain(struct queue *queue, bool *over_out)
 {
 	while (queue->first) {
 		struct psi_ref *ref = queue->first;
@@ -285,6 +285,7 @@ drain(struct queue *queue)
 		}
 		queue->first = ref->next;
 		free(ref);
+		*over_out = true;
 	}
 	return true;
 }
@@ -297,6 +298,7 @@ static void
 advance(void)
 {
 	struct queue *queue, *kept = NULL;
+	bool over = false;
 
 	if (PSI_LIKELY(!somebody_waits()))
 		return;
@@ -304,7 +306,7 @@ advance(void)
 	for (queue = atomic_load_explicit(&queues, memory_order_relaxed); queue;) {
 		struct queue *next = queue->next;
 
-		if (drain(queue)) {
+		if (drain(queue, &over)) {
 			free(queue);
 		} else {
 			queue->next = kept;
@@ -314,7 +316,8 @@ advance(void)
 	}
 	set_queues(kept);
 	psi_spinlock_unlock(&lock);
-	psi_wake_own();
+	if (over)
+		psi_wake_own();         /* a source may have been waited for */
 }
 
 bool

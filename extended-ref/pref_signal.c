@@ -192,14 +192,18 @@ static void
 advance(void)
 {
 	struct behind **at;
+	bool changed = false;
 
 	if (PSI_LIKELY(!atomic_load_explicit(&list.count, memory_order_relaxed)))
 		return;
 	psi_spinlock_lock(&list.lock);
 	for (at = &list.first; *at;) {
 		struct behind *b = *at;
+		const uint64_t part = b->part, read = b->read;
+		const bool over = step(b);
 
-		if (!step(b)) {
+		changed = changed || b->part != part || b->read != read;
+		if (!over) {
 			at = &b->next;
 			continue;
 		}
@@ -210,7 +214,8 @@ advance(void)
 		free(b);
 	}
 	psi_spinlock_unlock(&list.lock);
-	psi_wake_own();
+	if (changed)
+		psi_wake_own();
 }
 
 static void
