@@ -239,7 +239,7 @@ struct gex_Event_s {
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
                           uint64_t number, enum psi_wait_kind kind, gex_EP_t ep);
 
-/* -- segments (segment.c, shmem.c) ----------------------------------------------------------- */
+/* -- segments (segment.c, board.c, shmem.c) -------------------------------------------------- */
 
 /* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
  * where there is none. */
