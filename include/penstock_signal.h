@@ -92,6 +92,7 @@ psi_memput_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t
 	posted = psi_sem_reach(table, rank, ref, n);
 	if (PSI_UNLIKELY(posted == NULL))
 		return 0;
+	psi_sem_fetch(posted);
 	psi_rma_copy(table, there, src, nbytes);
 	psi_sem_count(posted, ref.pst_w[0], n);
 	psi_sem_wake(table, rank);
@@ -170,6 +171,7 @@ psi_put_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t nb
 	word = psi_signal_reach(table, rank, sig);
 	if (PSI_UNLIKELY(word == NULL))
 		return 0;
+	psi_sem_fetch(word);
 	psi_rma_copy(table, there, src, nbytes);
 	if (sig->pst_what == PST_SIGNAL_SEM)
 		psi_sem_count(word, sig->pst_ref.pst_w[0], sig->pst_n);
