@@ -152,7 +152,7 @@ finish_part(uint64_t *part)
 static bool
 try_signal(struct behind *b)
 {
-	gex_AM_Arg_t args[SIGNAL_ARGS];
+	gex_AM_Arg_t args[SIGNAL_ARGS] = { 0 };
 	struct psi_am am = signal_message(&b->target, args);
 
 	if (psi_signal_reaches(b->target.place, &b->sig, b->call)) {

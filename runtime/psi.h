@@ -268,7 +268,7 @@ psi_jobrank_of(uint32_t place)
 static inline gex_EP_Index_t
 psi_index_of(uint32_t place)
 {
-	return PSI_LIKELY(place < psi.boot.size) ? 0 : (gex_EP_Index_t)(place / psi.boot.size);
+	return (gex_EP_Index_t)(PSI_LIKELY(place < psi.boot.size) ? 0 : place / psi.boot.size);
 }
 
 /* This process's endpoint at a place, or NULL. */

@@ -53,7 +53,7 @@ some_way(struct pt_rng *rng, gex_AD_t ad, gex_Rank_t rank, gex_OP_t op)
 	struct way way = { .ad = ad, .rank = rank, .op = op, .flags = some_flags(rng, rank) };
 
 	way.known = (int)pt_rand_below(rng, 2);
-	way.manner = pt_rand_below(rng, MANNERS);
+	way.manner = (unsigned)pt_rand_below(rng, MANNERS);
 	return way;
 }
 
