@@ -125,5 +125,7 @@ main(int argc, char **argv)
 	flood(rounds, !tells_of_longs());
 	pt_barrier();
 	PT_EQ(PT_GET(served), 2 * (int)(rounds * pt.size));
+	free(source);
+	free(reply_source);
 	pt_finish();
 }

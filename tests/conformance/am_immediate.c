@@ -260,5 +260,6 @@ main(int argc, char **argv)
 			silent_target(kind, source);
 		waiting_sender(source);
 	}
+	free(source);
 	pt_finish();
 }

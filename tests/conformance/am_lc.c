@@ -215,5 +215,9 @@ main(int argc, char **argv)
 		PT_OK(gasnet_AMPoll());
 	}
 	settle_answer();
+	for (int i = 0; i < BATCH; i++)
+		free(sources[i]);
+	for (int i = 0; i < 2; i++)
+		free(answers[i]);
 	pt_finish();
 }

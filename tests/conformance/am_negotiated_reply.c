@@ -214,5 +214,6 @@ main(int argc, char **argv)
 		PT_OK(gasnet_AMPoll());
 	}
 	settle();
+	free(buffer);
 	pt_finish();
 }

@@ -34,11 +34,33 @@ set_up(void)
 		psi_shared_rank(psi.shared, size, rank)->endpoints = ENDPOINTS;
 }
 
+static struct psi_group *made[MOST + 2];
+static unsigned made_count;
+
+static struct psi_group *
+make_group(gex_Rank_t size)
+{
+	return made[made_count++] = psi_group_new(size);
+}
+
+static void
+tear_down(void)
+{
+	while (made_count) {
+		struct psi_group *group = made[--made_count];
+
+		free(group->locations);
+		free(group->places);
+		free(group->by_process);
+		free(group);
+	}
+}
+
 /* `size' of the job's processes, in no order. */
 static struct psi_group *
 random_group(gex_Rank_t size)
 {
-	struct psi_group *group = psi_group_new(size);
+	struct psi_group *group = make_group(size);
 	gex_Rank_t pool[2 * MOST];
 
 	for (gex_Rank_t i = 0; i < 2 * MOST; i++) {
@@ -76,7 +98,7 @@ END_TEST
 
 START_TEST(a_process_with_several_members_has_its_lowest_rank)
 {
-	struct psi_group *group = psi_group_new(6);
+	struct psi_group *group = make_group(6);
 	struct gex_TM_s tm = { .size = 6, .group = group };
 	static const gex_EP_Location_t at[] = { { 7, 3 }, { 4, 1 }, { 7, 0 }, { 4, 0 }, { 2, 9 }, { 7, 1 } };
 
@@ -156,7 +178,7 @@ main(void)
 {
 	TCase *tests = tcase_create("team");
 
-	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, processes_are_found_by_rank_and_ranks_by_process);
 	tcase_add_test(tests, a_process_with_several_members_has_its_lowest_rank);
 	tcase_add_test(tests, keys_sort_and_ties_go_by_rank);
