@@ -173,7 +173,7 @@ struct psi_conduit_ops {
 	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
 	 * connect, others any time after it, one call at a time; serial: one thread at a time will
-	 * poll it.  Opened again, the port is the same, with another owner and another promise. */
+	 * poll it.  Opened again by its owner, with the same promise, the port is the same. */
 	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
 	                 struct psi_port **port_out);
 	/* Collective over the job, after every process opened its ports: addresses are exchanged, the

@@ -102,7 +102,7 @@ psi_ep_of(gex_EP_Index_t index)
 {
 	if (index == 0)
 		return psi.ep;
-	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_RELAXED) : NULL;
+	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_ACQUIRE) : NULL; /* Q2 */
 }
 
 gex_EP_t
@@ -157,34 +157,47 @@ announce(gex_EP_t ep)
 {
 	_Atomic uint32_t *count = &psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
 
-	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELAXED);
+	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
 	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))
 		atomic_store_explicit(count, ep->index + 1u, memory_order_relaxed);
 	atomic_store_explicit(&psi.several, true, memory_order_relaxed);
+}
+
+/* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
+ * is. */
+static bool
+can_be_at(unsigned index, bool serial)
+{
+	return !table[index] && (!kept[index] || kept[index]->serial == serial);
 }
 
 static gex_EP_t
 make_at(unsigned index, gex_Flags_t flags, bool serial)
 {
 	gex_EP_t ep = kept[index] ? kept[index] : calloc(1, sizeof *ep);
+	struct psi_port *port;
 
 	if (!ep)
 		return NULL;
-	ep->client = psi.client;
+	if (!kept[index]) {
+		ep->client = psi.client;
+		ep->index = (gex_EP_Index_t)index;
+		ep->serial = serial;
+		ep->place = index * psi.boot.size + psi.boot.rank;
+		ep->ops = psi.ops;
+	}
 	ep->segment = NULL;
 	ep->cdata = NULL;
 	ep->flags = flags;
-	ep->index = (gex_EP_Index_t)index;
-	ep->serial = serial;
-	ep->place = index * psi.boot.size + psi.boot.rank;
-	ep->ops = psi.ops;
 	memset(ep->handlers, 0, sizeof ep->handlers);
 	copy_internal_handlers(ep);
-	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &ep->port) != PSI_OK) {
+	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &port) != PSI_OK) {
 		if (!kept[index])
 			free(ep);
 		return NULL;
 	}
+	if (!kept[index])
+		ep->port = port;
 	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
 	announce(ep);
 	psi_serve_add(ep);
@@ -197,7 +210,7 @@ psi_ep_make(unsigned first, gex_Flags_t flags, bool serial)
 	gex_EP_t ep = NULL;
 
 	pthread_mutex_lock(&making);
-	while (first < GASNET_MAXEPS && table[first])
+	while (first < GASNET_MAXEPS && !can_be_at(first, serial))
 		first++;
 	if (first < GASNET_MAXEPS)
 		ep = make_at(first, flags, serial);

@@ -139,9 +139,7 @@ psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 	if (index > PSMP_MAX_INDEX)
 		return PSI_FAILED;
 	port = atomic_load_explicit(&conduit->ports[index], memory_order_relaxed);
-	if (port) {
-		port->owner = owner;
-		port->locked = conduit->job.threaded && !serial;
+	if (port) {     /* its owner is the same again, and as serial */
 		*port_out = port;
 		return PSI_OK;
 	}
