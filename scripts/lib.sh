@@ -99,16 +99,17 @@ as_root()
 	fi
 }
 
+# In a shell of its own: no command after it may have the lock's file, nor its number, open.
 apt_install()
-{
+(
 	# one at a time, among the scripts of all trees of this user
 	if command -v flock >/dev/null 2>&1; then
 		exec 7>"${TMPDIR:-/tmp}/penstock-apt-$(id -u).lock" && flock 7
 	fi
-	as_root DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update &&
+	as_root DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update 7>&- &&
 		as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
-			install --no-install-recommends "$@"
-}
+			install --no-install-recommends "$@" 7>&-
+)
 
 # install_packages LIST: what is missing of it, asking nothing.
 install_packages()
