@@ -100,7 +100,7 @@ void rows_close(struct rows *rows);
 
 /* ------------------------------------------------------------ cg_halo.c --- */
 
-enum halo_way { HALO_SIGNAL, HALO_LONG, HALO_PUT, HALO_WAYS };
+enum halo_way { HALO_SIGNAL, HALO_PUT, HALO_LONG, HALO_WAYS };
 
 struct halo_sink;
 
@@ -137,7 +137,7 @@ struct cg_result {
 	double residual; /* |b - A x| / |b|, by the recurrence */
 	double error;    /* largest difference to the known answer */
 	double seconds;
-	double comm_seconds; /* of these in sums and exchanges, on average */
+	double comm_seconds; /* of these in sums and exchanges; both on average */
 };
 
 /* Solve A x = A 1. */

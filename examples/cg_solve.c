@@ -136,12 +136,15 @@ cg_solve(const struct rows *rows, struct halo *halo, double tolerance, struct cg
 {
 	struct cg_result result = { 0 };
 	struct vectors v;
-	double begin = now_us(), spent = comm_spent_us;
+	double begin, spent;
 
 	vectors_open(&v, rows, halo);
+	comm_sum(0); /* all begin together */
+	begin = now_us();
+	spent = comm_spent_us;
 	result.end = run(&v, rows, halo, tolerance, &result);
-	result.seconds = (now_us() - begin) / 1e6;
 	spent = comm_spent_us - spent;
+	result.seconds = comm_sum(now_us() - begin) / comm_ranks / 1e6;
 	result.comm_seconds = comm_sum(spent) / comm_ranks / 1e6;
 	result.error = largest_error(&v);
 	vectors_close(&v);
