@@ -139,6 +139,13 @@ psi_sem_takes(uint64_t key, unsigned n)
 	return n - 1u < (key & PSI_SEM_KEY_BOOLEAN ? 1u : PST_SEM_MAXVALUE);
 }
 
+/*
+ * A semaphore's line: the count of posts, and behind it the count at which who
+ * waits has enough. The owner writes that before it sleeps; 0 wakes it by any
+ * post, and UINT64_MAX by none.
+ */
+#define PSI_SEM_WANT 1
+
 /* The count of posts, where the caller may add to it; NULL where the library decides. */
 PSI_INLINE uint64_t *
 psi_sem_reach(const struct pst_inline *table, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n)
@@ -188,24 +195,39 @@ psi_sem_count(uint64_t *posted, uint64_t key, unsigned n)
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 /*
- * After a signal: wakes the rank if a thread of its sleeps. The signal comes
- * before the look at wake: by a fence here, or because a sleeper makes all
- * processes fence between saying that it sleeps and its last look, and then
- * only the compiler has to keep the two in order.
+ * After a signal: does a thread of the rank sleep? The signal comes before the
+ * look at wake: by a fence here, or because a sleeper makes all processes fence
+ * between saying that it sleeps and its last look, and then only the compiler
+ * has to keep the two in order.
  */
-PSI_INLINE void
-psi_sem_wake(const struct pst_inline *table, gex_Rank_t rank)
+PSI_INLINE int
+psi_sem_asleep(const struct pst_inline *table, gex_Rank_t rank)
 {
 	if (table->posts_fence)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* D5_POST */
 	else
 		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* D5_ORDER */
-	if (PSI_UNLIKELY(__atomic_load_n(table->sems[rank].wake, __ATOMIC_RELAXED) & 1))
-		psi_sem_ring(rank);
+	return (__atomic_load_n(table->sems[rank].wake, __ATOMIC_RELAXED) & 1) != 0;
 }
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #pragma GCC diagnostic pop
 #endif
+
+/* Behind the same fence: is the count, own posts included, what the sleeper waits for? */
+PSI_INLINE int
+psi_sem_suffices(const uint64_t *posted)
+{
+	return __atomic_load_n(posted, __ATOMIC_RELAXED) >=
+	       __atomic_load_n(posted + PSI_SEM_WANT, __ATOMIC_RELAXED); /* D5_SUFFICES */
+}
+
+/* After a post: wakes the rank if it sleeps and has enough now. */
+PSI_INLINE void
+psi_sem_wake(const struct pst_inline *table, gex_Rank_t rank, const uint64_t *posted)
+{
+	if (PSI_UNLIKELY(psi_sem_asleep(table, rank)) && psi_sem_suffices(posted))
+		psi_sem_ring(rank);
+}
 
 /* May the caller reach the rank's semaphores itself? Counts the call. */
 PSI_INLINE int
@@ -235,7 +257,7 @@ pst_sem_post(gex_TM_t tm, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n, gex_Fl
 	psi_sem_fetch(posted);
 	PSI_COMPILER_FENCE();
 	psi_sem_count(posted, ref.pst_w[0], n);
-	psi_sem_wake(table, rank);
+	psi_sem_wake(table, rank, posted);
 	return GASNET_OK;
 }
 

@@ -95,7 +95,7 @@ psi_memput_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t
 	psi_sem_fetch(posted);
 	psi_rma_copy(table, there, src, nbytes);
 	psi_sem_count(posted, ref.pst_w[0], n);
-	psi_sem_wake(table, rank);
+	psi_sem_wake(table, rank, posted);
 	return 1;
 }
 
@@ -177,7 +177,9 @@ psi_put_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t nb
 		psi_sem_count(word, sig->pst_ref.pst_w[0], sig->pst_n);
 	else
 		psi_signal_change(word, sig);
-	psi_sem_wake(table, rank);
+	if (PSI_UNLIKELY(psi_sem_asleep(table, rank)) &&
+	    (sig->pst_what != PST_SIGNAL_SEM || psi_sem_suffices(word)))
+		psi_sem_ring(rank);
 	return 1;
 }
 

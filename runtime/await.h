@@ -72,13 +72,19 @@ psi_await(psi_look_fn *look, void *what, uint64_t timeout_ns, struct psi_reason 
  * take(many, i) takes entry i if it can be taken.
  */
 struct psi_many {
+	struct psi_lack lack;
 	const char *call;
 	bool (*take)(const struct psi_many *many, size_t i);
+	/* Where posters are told what is lacking, else NULL: may entry i be taken; tell them of it. */
+	bool (*has)(const struct psi_many *many, size_t i);
+	void (*tell)(const struct psi_many *many, size_t i, bool asleep);
 	size_t count;
 	int *done;
 	size_t most;            /* that are to be taken by one call */
 	size_t *indices_out;    /* of those that were, or NULL */
 	size_t taken;           /* by this call */
+	bool all;               /* wants all of them, so it is enough to tell of one that is lacking */
+	size_t told_first, told_end;    /* entries that were told, but those which are done */
 	enum psi_wait_kind kind;
 	gex_EP_t ep;            /* that is polled */
 	uint64_t most_ns;       /* of a sleep */

@@ -5,6 +5,8 @@
 #include "runtime/rules.h"
 #include "runtime/sem.h"
 
+#include "runtime/util/fence.h"
+
 /* -- checks ---------------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn, cold))
@@ -111,7 +113,7 @@ view_of(uint32_t place, uint32_t slot)
 	uint64_t *told = (uint64_t *)(void *)(uintptr_t)(peer->live + PSI_SEM_SLOTS);
 
 	return (struct slot_view){
-		.posted = &peer->lines[slot][0], .told = told + slot,
+		.posted = peer->lines[slot], .told = told + slot,
 		.poster = (uint32_t *)(void *)(told + PSI_SEM_SLOTS) + slot,
 		.owner = psi_sem_owner_at(place).gex_rank,
 	};
@@ -144,11 +146,18 @@ watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const c
 
 /* -- apply ----------------------------------------------------------------------------------- */
 
+/* The line of a semaphore that has been reached. */
+static uint64_t *
+line_of(uint32_t place, pst_sem_ref_t ref)
+{
+	return psi.sems[place].lines[psi_sem_slot(ref.pst_w[0])];
+}
+
 /* The inlines leave it to the library where checks are on, so all posts come by here then. */
 static void
 count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone, const char *call)
 {
-	uint64_t *posted = &psi.sems[place].lines[psi_sem_slot(ref.pst_w[0])][0];
+	uint64_t *posted = line_of(place, ref);
 	const uint64_t key = alone ? ref.pst_w[0] : ref.pst_w[0] & ~PSI_SEM_KEY_ALONE;
 
 	if (PSI_UNLIKELY(psi.checks))
@@ -158,14 +167,19 @@ count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone
 		watch(place, ref, 0, poster, call);
 }
 
+/* Behind a signal in mapped memory; posted is the count, or NULL of a word. */
 static void
-wake(uint32_t place)
+wake(uint32_t place, const uint64_t *posted)
 {
 	const struct pst_inline view = { .sems = psi.sems, .posts_fence = psi.posts_fence };
 
-	if (place < psi.boot.size)
-		psi_sem_wake(&view, place);
-	else
+	if (place < psi.boot.size) {
+		if (psi_sem_asleep(&view, place) && (!posted || psi_sem_suffices(posted)))
+			psi_sem_ring(place);
+		return;
+	}
+	psi_store_load_fence(); /* D5_POST */
+	if (!posted || psi_sem_suffices(posted))
 		psi.ops->ring_peer(psi.ep->port, place);
 }
 
@@ -173,11 +187,13 @@ void
 psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *call)
 {
 	PSI_COMPILER_FENCE();
-	if (sig->pst_what == PST_SIGNAL_SEM)
+	if (sig->pst_what == PST_SIGNAL_SEM) {
 		count(target.place, sig->pst_ref, sig->pst_n, target.ep->place, true, call);
-	else
-		psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
-	wake(target.place);
+		wake(target.place, line_of(target.place, sig->pst_ref));
+		return;
+	}
+	psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
+	wake(target.place, NULL);
 }
 
 /* Handlers of one poster may run at once in several threads, so nobody counts alone. */
@@ -215,5 +231,9 @@ pst_sem_post_local(pst_sem_t sem, unsigned n)
 	table = sem->table;
 	sig = pst_signal_sem(psi_sem_name(psi_sem_owner_at(table->ep->place), psi_sem_key(sem)), n);
 	count(table->ep->place, sig.pst_ref, n, table->ep->place, true, call);
-	psi_wake_own();
+	if (!psi.threaded || !psi_thread_others())
+		return;
+	psi_store_load_fence(); /* D5_POST */
+	if (psi_sem_suffices(sem->posted))
+		psi_wake_own();
 }

@@ -177,6 +177,13 @@ psi_block(void)
 
 /* -- waiting (wait.c) ------------------------------------------------------------------------ */
 
+/* Signals that a wait lacks, told to who posts them: for less it is not woken. */
+struct psi_lack {
+	/* asleep: before the sleep is announced; not: when it is over, or does not come. */
+	void (*tell)(struct psi_lack *lack, bool asleep);
+	bool found;                     /* what was told is there, and other lacks: announce anew */
+};
+
 /* What a wait of the library's is for, for hang reports; read while the wait lasts. */
 struct psi_reason {
 	enum psi_wait_kind kind;
@@ -186,6 +193,7 @@ struct psi_reason {
 	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own endpoint */
 	uint64_t most_ns;               /* a sleep is no longer; 0: any */
 	uint64_t until_ns;              /* nor does it last beyond this moment; 0: any */
+	struct psi_lack *lack;          /* NULL: whatever signal comes wakes */
 };
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }

@@ -5,13 +5,14 @@
  * mapped by a peer with its first post:
  *
  *     lines [PSI_SEM_SLOTS]   a cache line each, whose first word counts posts and never goes back;
- *                             written by posters alone
+ *                             written by posters alone.  The second is the count that wakes who
+ *                             waits, written by the owner before it sleeps (sem_want.c)
  *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written by
  *                             the owner
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
  *     poster [PSI_SEM_SLOTS]  with checks: place + 1 of the last poster
  *
- * The count of takes is the owner's alone, so a line is written by one side.  What is there to be
+ * The count of takes is the owner's alone, so while nobody sleeps a line is written by one side.  What is there to be
  * taken is the difference; a BOOLEAN's take makes the two equal.
  *
  * Slots below PSI_SEM_SET_SLOTS are for single semaphores, the others for sets, whose members have the
@@ -36,12 +37,13 @@ enum {
 struct pst_sem_s {
 	/* Written by those who take; by one at a time if single_consumer. */
 	_Alignas(64) _Atomic uint64_t taken;
-	uint64_t *posted;               /* in the slot's line */
+	uint64_t *posted;               /* the slot's line */
 	struct psi_sem_table *table;
 	_Atomic uint32_t live;          /* as in the slot; 0: free */
 	uint32_t slot;
 	uint32_t generation;            /* of the last semaphore here */
 	uint32_t next_free;             /* under the table's lock */
+	uint32_t wanting;               /* who told what they lack; likewise, if several may take */
 	bool single_consumer, boolean, of_set;
 	_Atomic bool waited;            /* with checks: a thread of a single consumer waits */
 };
@@ -107,5 +109,17 @@ psi_sem_key(const struct pst_sem_s *sem)
 
 /* Takes n if they are there; false if not.  Never polls. */
 bool psi_sem_take(struct pst_sem_s *sem, unsigned n);
+/* Takers share it: one at a time counts what is taken otherwise. */
+static inline bool
+psi_sem_is_shared(const struct pst_sem_s *sem)
+{
+	return psi.threaded && !sem->single_consumer;
+}
+
+/* sem_want.c */
+
+/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more. */
+void psi_sem_want(struct pst_sem_s *sem, unsigned n);
+void psi_sem_unwant(struct pst_sem_s *sem);
 
 #endif

@@ -151,7 +151,7 @@ make_chunk(struct psi_sem_table *table, uint32_t first)
 		return NULL;
 	for (uint32_t i = 0; i < PSI_SEM_CHUNK; i++)
 		chunk[i] = (struct pst_sem_s){
-			.posted = &table->lines[first + i][0], .table = table, .slot = first + i,
+			.posted = table->lines[first + i], .table = table, .slot = first + i,
 		};
 	return chunk;
 }
@@ -185,6 +185,8 @@ psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of
 	sem->single_consumer = kind & PST_SEM_SCONSUMER;
 	sem->of_set = of_set;
 	atomic_store_explicit(&sem->taken, posted, memory_order_relaxed);
+	sem->wanting = 0;
+	__atomic_store_n(sem->posted + PSI_SEM_WANT, UINT64_MAX, __ATOMIC_RELAXED);
 	if (psi.checks) {
 		__atomic_store_n(&sem->table->told[sem->slot], posted, __ATOMIC_RELAXED);
 		__atomic_store_n(&sem->table->poster[sem->slot], 0, __ATOMIC_RELAXED);

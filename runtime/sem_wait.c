@@ -14,6 +14,15 @@ posts_of(const struct pst_sem_s *sem)
 	return __atomic_load_n(sem->posted, __ATOMIC_ACQUIRE); /* Z2 */
 }
 
+static bool
+has(const struct pst_sem_s *sem, unsigned n)
+{
+	const uint64_t taken = atomic_load_explicit(&sem->taken, memory_order_relaxed);
+	const uint64_t posted = posts_of(sem);
+
+	return posted >= taken && posted - taken >= n;
+}
+
 /* With checks: posters compare it with the count. */
 static void
 tell(struct pst_sem_s *sem, uint64_t taken)
@@ -59,15 +68,27 @@ take_alone(struct pst_sem_s *sem, unsigned n)
 bool
 psi_sem_take(struct pst_sem_s *sem, unsigned n)
 {
-	return sem->single_consumer || !psi.threaded ? take_alone(sem, n) : take_shared(sem, n);
+	return psi_sem_is_shared(sem) ? take_shared(sem, n) : take_alone(sem, n);
 }
 
 /* -- one ------------------------------------------------------------------------------------- */
 
 struct wanted {
+	struct psi_lack lack;
 	struct pst_sem_s *sem;
 	unsigned n;
 };
+
+static void
+tell_wanted(struct psi_lack *lack, bool asleep)
+{
+	const struct wanted *wanted = (const struct wanted *)lack;
+
+	if (asleep)
+		psi_sem_want(wanted->sem, wanted->n);
+	else
+		psi_sem_unwant(wanted->sem);
+}
 
 static bool
 take_wanted(void *what)
@@ -106,10 +127,11 @@ leave(struct pst_sem_s *sem)
 static bool __attribute__((noinline))
 wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *call)
 {
+	struct wanted wanted = { { tell_wanted, false }, sem, n };
 	struct psi_reason reason = {
 		.kind = PSI_FOR_POST, .number = sem->slot, .peer = n, .ep = sem->table->ep,
+		.lack = &wanted.lack,
 	};
-	struct wanted wanted = { sem, n };
 	bool taken;
 
 	enter(sem, call);
@@ -122,7 +144,7 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 static bool
 take_at_once(struct pst_sem_s *sem, unsigned n)
 {
-	struct wanted wanted = { sem, n };
+	struct wanted wanted = { .sem = sem, .n = n };
 
 	if (!psi_look_often(take_wanted, &wanted))
 		return false;
@@ -177,6 +199,27 @@ take_entry(const struct psi_many *many, size_t i)
 	return psi_sem_take(sems[i], n ? n[i] : 1);
 }
 
+static bool
+has_entry(const struct psi_many *many, size_t i)
+{
+	const pst_sem_t *sems = many->items;
+	const unsigned *n = many->values;
+
+	return has(sems[i], n ? n[i] : 1);
+}
+
+static void
+tell_entry(const struct psi_many *many, size_t i, bool asleep)
+{
+	const pst_sem_t *sems = many->items;
+	const unsigned *n = many->values;
+
+	if (asleep)
+		psi_sem_want(sems[i], n ? n[i] : 1);
+	else
+		psi_sem_unwant(sems[i]);
+}
+
 /* The endpoint of all that are left; NULL if none is. */
 static gex_EP_t
 check_many(const struct psi_many *many)
@@ -207,8 +250,8 @@ static struct psi_many
 many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const char *call)
 {
 	struct psi_many many = {
-		.call = call, .take = take_entry, .count = count, .done = done, .kind = PSI_FOR_POSTS,
-		.items = sems, .values = n,
+		.call = call, .take = take_entry, .has = has_entry, .tell = tell_entry, .count = count,
+		.done = done, .kind = PSI_FOR_POSTS, .items = sems, .values = n,
 	};
 
 	many.ep = check_many(&many);

@@ -286,14 +286,39 @@ after_sleep(struct psi_wait *wait)
 
 /* -- announcing and sleeping ----------------------------------------------------------------- */
 
+static struct psi_lack *
+lack_of(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason ? reason->lack : NULL;
+}
+
+static void
+tell_lack(const struct psi_wait *wait, bool asleep)
+{
+	struct psi_lack *lack = lack_of(wait);
+
+	if (lack)
+		lack->tell(lack, asleep);
+}
+
+/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees it. */
 static bool
 arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
+	bool quiet;
+
 	if (is_for_signal(wait))
 		networks |= PSI_PEERS_MEMORY;
+	tell_lack(wait, true);
 	if (are_several())
-		return psi_serve_arm(wait, networks, want_peer);
-	return psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
+		quiet = psi_serve_arm(wait, networks, want_peer);
+	else
+		quiet = psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
+	if (!quiet)
+		tell_lack(wait, false);
+	return quiet;
 }
 
 static void
@@ -303,11 +328,19 @@ disarm(struct psi_wait *wait)
 		psi_serve_disarm(wait);
 	else
 		psi.ops->disarm(psi.ep->port);
+	tell_lack(wait, false);
 }
 
 static void
 sleep_armed(struct psi_wait *wait)
 {
+	const struct psi_lack *lack = lack_of(wait);
+
+	if (lack && lack->found) {
+		disarm(wait);
+		wait->phase = SLEPT;
+		return;
+	}
 	if (are_several())
 		psi_serve_sleep(wait, sleep_bound_ns(wait));
 	else

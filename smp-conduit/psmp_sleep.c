@@ -19,7 +19,8 @@
  * consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes all processes
  * fence at once (membarrier); in the first case the sender fences too, in the second its two accesses
  * need only stay in program order, which the interrupt turns into the same.  D5 goes the same two ways;
- * the poster's side, D5_POST or D5_ORDER, is psi_sem_wake in include/penstock_sem.h.
+ * the poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in include/penstock_sem.h; how many posts the
+ * sleeper wants, runtime/sem_want.c tells.
  *
  * Bits are set in `words' first, then in `top', and taken in the other order, with release and acquire:
  * D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows nothing.  In D3
@@ -37,7 +38,7 @@
  * is registered, and the caller's own CPU fences in the call.
  *
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
- * ring.pml (D4) and post.pml (D5).
+ * ring.pml (D4), post.pml and want.pml (D5).
  */
 #include "smp-conduit/psmp.h"
 

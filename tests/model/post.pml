@@ -1,34 +1,42 @@
 /*
- * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps.
- * psi_sem_count and psi_sem_wake in include/penstock_sem.h, psmp_ring_peer and psmp_arm in
- * smp-conduit/psmp_sleep.c, posts_of in runtime/sem_wait.c: D5.  Where posters fence, and where the
- * sleeper makes all fence; by several producers, and by one, whose add is a plain store.
+ * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps and
+ * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, psmp_ring_peer and psmp_arm in
+ * smp-conduit/psmp_sleep.c, posts_of in runtime/sem_wait.c, runtime/sem_want.c: D5.  Where posters fence,
+ * and where the sleeper makes all fence; by several producers, and by one, whose add is a plain store.
  *
  * Proven: the third sees all posts, and what was written before each.
  *
  * Switch        in the code
  *   Z1            psi_sem_count: what was written before, before the count
  *   Z2            posts_of: the count, before what was written
- *   D5_POST       psi_sem_wake: fence between the count and the look at wake, where posters fence
- *   D5_ORDER      psi_sem_wake: the look stays behind the count, where the sleeper makes all fence
+ *   D5_POST       psi_sem_asleep: fence between the count and the look at wake, where posters fence
+ *   D5_ORDER      psi_sem_asleep: the look stays behind the count, where the sleeper makes all fence
+ *   D5_SUFFICES   psi_sem_suffices: what the sleeper wants is looked at behind wake
+ *   D5_WANT       arm in runtime/wait.c: the sleeper tells what it wants before it says that it sleeps
  *   D5_ALL        psmp_arm: all processes fence between bit 0 of wake and the look at the count
  *   ARM_FENCE     psmp_arm: fence between the same, where posters fence
  */
 #define PROCS	3
-#define WORDS	4
+#define WORDS	5
 #define SWITCHES(S) \
 	S(Z1, RMW, REL) \
 	S(Z2, LOAD, ACQ) \
 	S(D5_POST, STEP, ON) \
 	S(D5_ORDER, STEP, ON) \
+	S(D5_SUFFICES, STEP, ON) \
+	S(D5_WANT, STEP, ON) \
 	S(D5_ALL, STEP, ON) \
 	S(ARM_FENCE, STEP, ON)
 
 #define DATA	0	/* of each poster */
 #define POSTS	2
 #define WAKE	3
+#define WANT	4
 
-#define READS(p) (p == 2 -> BIT(POSTS) | BIT(DATA) | BIT(DATA + 1) : BIT(WAKE))
+#define NOBODY	9
+#define ENOUGH	(alone -> 1 : 2)
+
+#define READS(p) (p == 2 -> BIT(POSTS) | BIT(DATA) | BIT(DATA + 1) : BIT(POSTS) | BIT(WAKE) | BIT(WANT))
 
 #include "weak.inc"
 
@@ -60,10 +68,14 @@ inline count(me)
 
 proctype poster(byte me)
 {
-	byte v, seen;
+	byte v, seen, want;
 	bool done;
 
 	store(me, DATA + me, 1, RLX);
+	if
+	:: !D5_SUFFICES -> load(me, WANT, RLX, want)
+	:: else
+	fi;
 	if
 	:: !posters_fence && !D5_ORDER -> load(me, WAKE, RLX, seen); count(me)
 	:: else ->
@@ -75,7 +87,16 @@ proctype poster(byte me)
 		load(me, WAKE, RLX, seen)
 	fi;
 	if
-	:: seen & 1 -> ring_word(me)
+	:: seen & 1 ->
+		load(me, POSTS, RLX, v);
+		if
+		:: D5_SUFFICES -> load(me, WANT, RLX, want)
+		:: else
+		fi;
+		if
+		:: v >= want -> atomic { v = 0; want = 0 }; ring_word(me)
+		:: else
+		fi
 	:: else
 	fi
 }
@@ -86,6 +107,10 @@ proctype sleeper()
 
 	do
 	:: true ->
+		if
+		:: D5_WANT -> store(2, WANT, ENOUGH, RLX)
+		:: else
+		fi;
 		modify(2, WAKE, RLX, v, v | 1);
 		ticket = v | 1;
 		if
@@ -100,12 +125,17 @@ proctype sleeper()
 		fi;
 		load(2, POSTS, Z2, v);
 		if
-		:: v == (alone -> 1 : 2) -> break
+		:: v == ENOUGH -> break
+		:: else
+		fi;
+		if
+		:: !D5_WANT -> store(2, WANT, ENOUGH, RLX)
 		:: else
 		fi;
 		fence(2);
 		asleep = (mem[WAKE] == ticket);
 		!asleep;
+		store(2, WANT, NOBODY, RLX);
 		atomic { v = 0; ticket = 0 }
 	od;
 	read_data(2, DATA, 1);
@@ -117,6 +147,11 @@ proctype sleeper()
 
 init {
 	c_code { switches_read(); }
+	d_step {
+		mem[WANT] = NOBODY;
+		view[AT(0, WANT)] = NOBODY;
+		view[AT(1, WANT)] = NOBODY
+	}
 	if
 	:: posters_fence = 1
 	:: posters_fence = 0
