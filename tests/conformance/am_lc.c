@@ -148,7 +148,7 @@ spoil(void)
 static void
 batch(gex_Rank_t rank, int is_long, int way, int style)
 {
-	static uint32_t key;
+	static PT_OWN uint32_t key;
 	gex_Event_t events[BATCH];
 	int before = PT_GET(received);
 

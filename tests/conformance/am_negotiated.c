@@ -106,7 +106,7 @@ sync_source(int lc_way, gex_Event_t event)
 static void
 round_trip(gex_Rank_t rank, int is_long, int lc_way, size_t least, size_t most, unsigned part)
 {
-	static uint32_t key;
+	static PT_OWN uint32_t key;
 	char *dest = zone(rank, pt.rank), *at;
 	char *client = lc_way == LC_LIBRARY ? NULL : buffer + key % 5;
 	gex_Event_t event = GEX_EVENT_INVALID;

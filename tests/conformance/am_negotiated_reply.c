@@ -170,7 +170,7 @@ settle(void)
 static void
 ask(gex_Rank_t rank, size_t nbytes, int is_long, int way)
 {
-	static gex_AM_Arg_t key;
+	static PT_OWN gex_AM_Arg_t key;
 	int before = PT_GET(replies);
 
 	PT_OK(gex_AM_RequestShort4(pt.tm, rank, REQ_ASK, 0, (gex_AM_Arg_t)nbytes, is_long, way,

@@ -18,9 +18,7 @@ static void
 nobody_early(unsigned long rounds)
 {
 	for (unsigned long round = 1; round <= rounds; round++) {
-		char *flags = pt.peers[0].owner;
-
-		PT_OK(gex_RMA_PutBlockingVal(pt.tm, 0, flags + 4 * pt.rank, round, 4, 0));
+		pt_word_put(0, 4 * pt.rank, (uint32_t)round);
 		if (pt.rank == round % pt.size && round % 8 == 0)
 			pt_sleep_ms(1);
 		if (round % 2)
@@ -28,8 +26,7 @@ nobody_early(unsigned long rounds)
 		else
 			gex_Coll_BarrierBlocking(pt.tm, 0);
 		for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
-			gex_RMA_Value_t seen =
-				gex_RMA_GetBlockingVal(pt.tm, 0, flags + 4 * rank, 4, 0);
+			const uint32_t seen = pt_word_get(0, 4 * rank);
 
 			PT_LE(round, seen);
 			PT_LE(seen, round + 1); /* nobody is two ahead */
@@ -93,8 +90,8 @@ static void
 orders_memory(unsigned long rounds)
 {
 	gex_Rank_t next = (pt.rank + 1) % pt.size;
-	volatile uint32_t *own = (volatile uint32_t *)(void *)(pt.base + 8192);
-	volatile uint32_t *other = (volatile uint32_t *)(void *)(pt.peers[next].local + 8192);
+	uint32_t *own = (uint32_t *)(void *)(pt.base + 8192);
+	uint32_t *other = (uint32_t *)(void *)(pt.peers[next].local + 8192);
 
 	for (uint32_t round = 1; round <= rounds; round++) {
 		for (int i = 0; i < 64; i++)

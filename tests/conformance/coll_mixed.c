@@ -9,7 +9,7 @@
 enum { REQ_HELLO = 128 };
 enum { OPEN = 24, WORDS = 50 };
 
-static pt_count hellos;
+static PT_OWN pt_count hellos;
 
 static void
 req_hello(gex_Token_t token)
@@ -77,7 +77,7 @@ check(const struct call *call)
 static void
 round_of(unsigned round)
 {
-	static struct call calls[OPEN];
+	struct call calls[OPEN];
 	struct pt_rng same = pt_rng_make(round), rng = pt_rng_make(round * 1000 + pt.rank + 7);
 	int at[OPEN];
 
@@ -157,7 +157,8 @@ main(int argc, char **argv)
 	for (unsigned round = 0; round < pt_scale(4, 20); round++) {
 		round_of(round);
 		poll_only();
-		threads(round);
+		if (!pt_is_thread())
+			threads(round);
 	}
 	pt_finish();
 }

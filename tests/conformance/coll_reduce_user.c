@@ -165,17 +165,14 @@ built_in_type(void)
 	PT_EQ(value, 12 * (pt.rank + 1));
 }
 
-static size_t large_bytes;
-
-/* Each byte is a sum modulo 256. */
+/* Each byte is a sum modulo 256; cdata is the size of an element. */
 static void
 add_bytes(const void *left_p, void *out_p, size_t count, const void *cdata)
 {
 	const unsigned char *left = (const unsigned char *)left_p;
 	unsigned char *out = (unsigned char *)out_p;
 
-	(void)cdata;
-	for (size_t i = 0; i < count * large_bytes; i++)
+	for (size_t i = 0; i < count * *(const size_t *)cdata; i++)
 		out[i] = (unsigned char)(out[i] + left[i]);
 }
 
@@ -186,10 +183,9 @@ large_elements(size_t elem_bytes, size_t count)
 	unsigned char *src = (unsigned char *)malloc(nbytes), *dst = (unsigned char *)malloc(nbytes);
 
 	PT_CHECK(src && dst);
-	large_bytes = elem_bytes;
 	pt_fill(src, nbytes, pt.rank);
 	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, dst, src, GEX_DT_USER, elem_bytes, count,
-	                                      GEX_OP_USER, add_bytes, NULL, 0));
+	                                      GEX_OP_USER, add_bytes, &elem_bytes, 0));
 	for (size_t i = 0; i < nbytes; i += 1 + i / 16) {
 		unsigned char want = 0;
 

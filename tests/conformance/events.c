@@ -6,7 +6,7 @@
 enum { REQ_GO = 128 };
 enum { EVENTS = 5 };
 
-static pt_count go;
+static PT_OWN pt_count go;
 
 static void
 req_go(gex_Token_t token)
@@ -88,7 +88,7 @@ late_barriers(void (*pending)(gex_Event_t *events, size_t count),
               void (*finish)(gex_Event_t *events, size_t count))
 {
 	gex_Event_t events[EVENTS];
-	static int rounds;
+	static PT_OWN int rounds;
 
 	pt_barrier();
 	rounds++;

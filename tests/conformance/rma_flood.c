@@ -5,8 +5,8 @@
 
 enum { WORDS = 66000, LARGE_BYTES = 3 << 20, LARGE = 4 };
 
-static uint64_t *words;
-static gex_Event_t *events;
+static PT_OWN uint64_t *words;
+static PT_OWN gex_Event_t *events;
 
 static uint64_t *
 there(gex_Rank_t rank, size_t i)

@@ -3,251 +3,7 @@
  * slots, each with at most one operation under way; whatever was synchronised is compared, and sources
  * are overwritten as soon as they may be.
  */
-#include <gasnet.h>
-
-#include "tests/lib/pt.h"
-
-enum { SLOTS = 24, SLOT_BYTES = 24000 };
-enum { AREA_BYTES = SLOTS * SLOT_BYTES };
-
-enum state { IDLE, EXPLICIT, IMPLICIT_PUT, IMPLICIT_GET, IN_REGION };
-
-struct slot {
-	enum state state;
-	int is_get;
-	int source_held; /* until local completion, or to the end */
-	int in_group;    /* local completion is the implicit set's */
-	gex_Event_t root, leaf;
-	size_t at, nbytes; /* in the area */
-	unsigned char *buf;
-};
-
-static struct slot slots[SLOTS];
-static unsigned char *model;
-static gex_Rank_t peer;
-static struct pt_rng rng;
-static int region; /* one is open */
-
-static char *
-there(const struct slot *slot)
-{
-	return pt.peers[peer].owner + (size_t)pt.rank * AREA_BYTES + slot->at;
-}
-
-static size_t
-some_length(void)
-{
-	switch (pt_rand_below(&rng, 3)) {
-	case 0:
-		return pt_rand_below(&rng, 20);
-	case 1:
-		return pt_rand_below(&rng, 600);
-	}
-	return pt_rand_below(&rng, SLOT_BYTES - 8);
-}
-
-static void
-release_source(struct slot *slot)
-{
-	if (slot->is_get)
-		return;
-	slot->source_held = slot->in_group = 0;
-	memset(slot->buf, 0xee, SLOT_BYTES);
-}
-
-/* The operation is over. */
-static void
-settle(struct slot *slot)
-{
-	if (slot->is_get)
-		PT_EQ(memcmp(slot->buf, model + slot->at, slot->nbytes), 0);
-	slot->root = slot->leaf = GEX_EVENT_INVALID;
-	slot->state = IDLE;
-}
-
-/* -- starting -------------------------------------------------------------------------------- */
-
-static void
-put_explicit(struct slot *slot)
-{
-	slot->state = EXPLICIT;
-	slot->source_held = 1;
-	switch (pt_rand_below(&rng, 6)) {
-	case 0:
-		slot->root = gex_RMA_PutNB(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                           &slot->leaf, 0);
-		break;
-	case 1:
-		slot->root = gex_RMA_PutNB(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                           GEX_EVENT_DEFER, GEX_FLAG_PEER_SEG_BOUND);
-		break;
-	case 2:
-		slot->root = gex_RMA_PutNB(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                           GEX_EVENT_NOW, 0);
-		release_source(slot);
-		break;
-	case 3:
-		slot->root = gasnet_put_nb(peer, there(slot), slot->buf, slot->nbytes);
-		release_source(slot);
-		break;
-	case 4:
-		slot->root = gasnet_put_nb_bulk(peer, there(slot), slot->buf, slot->nbytes);
-		break;
-	case 5:
-		slot->root = gex_RMA_PutNB(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                           &slot->leaf, GEX_FLAG_IMMEDIATE);
-		if (slot->root == GEX_EVENT_NO_OP) /* nothing was started */
-			slot->root = gex_RMA_PutNB(pt.tm, peer, there(slot), slot->buf,
-			                           slot->nbytes, &slot->leaf, 0);
-		break;
-	}
-}
-
-static void
-put_implicit(struct slot *slot)
-{
-	slot->state = region ? IN_REGION : IMPLICIT_PUT;
-	slot->source_held = 1;
-	switch (pt_rand_below(&rng, 6)) {
-	case 0:
-		PT_OK(gex_RMA_PutNBI(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                     GEX_EVENT_NOW, 0));
-		release_source(slot);
-		break;
-	case 1:
-		PT_OK(gex_RMA_PutNBI(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                     GEX_EVENT_DEFER, 0));
-		break;
-	case 2:
-		PT_OK(gex_RMA_PutNBI(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                     GEX_EVENT_GROUP, 0));
-		slot->in_group = 1;
-		break;
-	case 3:
-		gasnet_put_nbi(peer, there(slot), slot->buf, slot->nbytes);
-		release_source(slot);
-		break;
-	case 4:
-		gasnet_put_nbi_bulk(peer, there(slot), slot->buf, slot->nbytes);
-		break;
-	case 5:
-		while (gex_RMA_PutNBI(pt.tm, peer, there(slot), slot->buf, slot->nbytes,
-		                      GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE))
-			PT_OK(gasnet_AMPoll());
-		release_source(slot);
-		break;
-	}
-}
-
-static void
-fill(struct slot *slot)
-{
-	const int byte = (int)pt_rand_below(&rng, 1000);
-
-	memset(model + slot->at, byte, slot->nbytes);
-	slot->state = EXPLICIT;
-	switch (pt_rand_below(&rng, 3)) {
-	case 0:
-		slot->root = gasnet_memset_nb(peer, there(slot), byte, slot->nbytes);
-		break;
-	case 1:
-		gasnet_memset_nbi(peer, there(slot), byte, slot->nbytes);
-		slot->state = region ? IN_REGION : IMPLICIT_PUT;
-		break;
-	case 2:
-		gasnet_memset(peer, there(slot), byte, slot->nbytes);
-		break;
-	}
-}
-
-static void
-put_value(struct slot *slot)
-{
-	gex_RMA_Value_t value = pt_rand(&rng);
-
-	slot->nbytes = 1 + pt_rand_below(&rng, sizeof(value));
-	memcpy(model + slot->at, &value, slot->nbytes); /* little-endian machines only are built for */
-	slot->state = EXPLICIT;
-	switch (pt_rand_below(&rng, 4)) {
-	case 0:
-		slot->root = gex_RMA_PutNBVal(pt.tm, peer, there(slot), value, slot->nbytes, 0);
-		return;
-	case 1:
-		slot->root = gasnet_put_nb_val(peer, there(slot), value, slot->nbytes);
-		return;
-	case 2:
-		PT_OK(gex_RMA_PutNBIVal(pt.tm, peer, there(slot), value, slot->nbytes, 0));
-		break;
-	case 3:
-		gasnet_put_nbi_val(peer, there(slot), value, slot->nbytes);
-		break;
-	}
-	slot->state = region ? IN_REGION : IMPLICIT_PUT;
-}
-
-static void
-get(struct slot *slot)
-{
-	memset(slot->buf, 0x11, SLOT_BYTES);
-	slot->is_get = 1;
-	slot->state = EXPLICIT;
-	switch (pt_rand_below(&rng, 7)) {
-	case 0:
-		slot->root = gex_RMA_GetNB(pt.tm, slot->buf, peer, there(slot), slot->nbytes, 0);
-		return;
-	case 1:
-		slot->root = gasnet_get_nb(slot->buf, peer, there(slot), slot->nbytes);
-		return;
-	case 2:
-		slot->root = gasnet_get_nb_bulk(slot->buf, peer, there(slot), slot->nbytes);
-		return;
-	case 3:
-		while ((slot->root = gex_RMA_GetNB(pt.tm, slot->buf, peer, there(slot), slot->nbytes,
-		                                   GEX_FLAG_IMMEDIATE)) == GEX_EVENT_NO_OP)
-			PT_OK(gasnet_AMPoll());
-		return;
-	case 4:
-		PT_OK(gex_RMA_GetNBI(pt.tm, slot->buf, peer, there(slot), slot->nbytes, 0));
-		break;
-	case 5:
-		gasnet_get_nbi(slot->buf, peer, there(slot), slot->nbytes);
-		break;
-	case 6:
-		gasnet_get_nbi_bulk(slot->buf, peer, there(slot), slot->nbytes);
-		break;
-	}
-	slot->state = region ? IN_REGION : IMPLICIT_GET;
-}
-
-static void
-start(struct slot *slot)
-{
-	const size_t home = (size_t)(slot - slots) * SLOT_BYTES;
-
-	slot->nbytes = some_length();
-	slot->at = home + pt_rand_below(&rng, SLOT_BYTES - slot->nbytes - 7);
-	slot->is_get = slot->source_held = slot->in_group = 0;
-	slot->leaf = GEX_EVENT_INVALID;
-	switch (pt_rand_below(&rng, 8)) {
-	case 0:
-		fill(slot);
-		return;
-	case 1:
-		put_value(slot);
-		return;
-	case 2:
-	case 3:
-	case 4:
-		get(slot);
-		return;
-	}
-	pt_fill(slot->buf, slot->nbytes, pt_rand(&rng));
-	memcpy(model + slot->at, slot->buf, slot->nbytes);
-	if (pt_rand_below(&rng, 2))
-		put_explicit(slot);
-	else
-		put_implicit(slot);
-}
+#include "tests/conformance/rma_nb_slots.h"
 
 /* -- ending ---------------------------------------------------------------------------------- */
 
@@ -408,7 +164,7 @@ with_peer(void)
 	rng = pt_rng_make(pt.rank * 1000 + peer);
 	memset(model, 0x3c, AREA_BYTES);
 	slots[0].at = 0;
-	gasnet_memset(peer, there(&slots[0]), 0x3c, AREA_BYTES);
+	PT_OK(gex_RMA_PutBlocking(pt.tm, peer, there(&slots[0]), model, AREA_BYTES, 0));
 	for (unsigned long i = 0; i < steps; i++) {
 		struct slot *slot = idle_slot();
 
@@ -465,10 +221,12 @@ empty(void)
 	PT_CHECK(gex_RMA_GetNB(pt.tm, odd, peer, NULL, 0, GEX_FLAG_IMMEDIATE) == GEX_EVENT_INVALID);
 	PT_OK(gex_RMA_PutNBI(pt.tm, peer, NULL, NULL, 0, GEX_EVENT_GROUP, 0));
 	PT_OK(gex_RMA_GetNBI(pt.tm, odd, peer, odd, 0, 0));
-	PT_CHECK(gasnet_memset_nb(peer, odd, 3, 0) == GASNET_INVALID_HANDLE);
-	gasnet_memset(peer, NULL, 3, 0);
 	gasnet_begin_nbi_accessregion();
-	gasnet_memset_nbi(peer, odd, 3, 0);
+	if (!pt_is_thread()) {
+		PT_CHECK(gasnet_memset_nb(peer, odd, 3, 0) == GASNET_INVALID_HANDLE);
+		gasnet_memset(peer, NULL, 3, 0);
+		gasnet_memset_nbi(peer, odd, 3, 0);
+	}
 	gex_Event_Wait(gex_NBI_EndAccessRegion(0));
 	PT_OK(gex_NBI_Test(GEX_EC_ALL, 0));
 }
@@ -489,7 +247,8 @@ main(int argc, char **argv)
 		pt_phase("random transfers");
 		with_peer();
 		pt_phase("values and nothing");
-		value_gets();
+		if (!pt_is_thread())
+			value_gets();
 		empty();
 	}
 	for (int i = 0; i < SLOTS; i++)

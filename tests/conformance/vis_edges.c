@@ -9,14 +9,14 @@
 
 enum { AREA = 8192, TELL = 200, NO_RANK = 1000000 };
 
-static gex_Rank_t peer;
-static char *remote;                    /* our area at the peer */
-static unsigned char local[AREA], back[AREA];
+static PT_OWN gex_Rank_t peer;
+static PT_OWN char *remote;                    /* our area at the peer */
+static PT_OWN unsigned char local[AREA], back[AREA];
 
-static pt_count told;
-static size_t told_bytes;
-static unsigned char told_first;
-static int told_data;
+static PT_OWN pt_count told;
+static PT_OWN size_t told_bytes;
+static PT_OWN unsigned char told_first;
+static PT_OWN int told_data;
 
 static void
 on_tell(gex_Token_t token, void *buf, size_t nbytes)
@@ -61,7 +61,8 @@ nothing_strided(void)
 	                                    3, GEX_FLAG_ENABLE_LEAF_LC));
 	PT_OK(gex_VIS_StridedGetBlocking(GEX_TM_INVALID, NULL, strides, NO_RANK, NULL, strides, 8, counts, 3,
 	                                 0));
-	gasnet_puts_bulk(peer, NULL, NULL, NULL, NULL, &counts[1], 2);
+	if (!pt_is_thread())
+		gasnet_puts_bulk(peer, NULL, NULL, NULL, NULL, &counts[1], 2);
 	gex_NBI_Wait(GEX_EC_ALL, 0);
 }
 
@@ -76,6 +77,8 @@ nothing_listed(void)
 	PT_OK(gex_VIS_VectorGetBlocking(pt.tm, 0, NULL, peer, 2, empty, 0));
 	PT_OK(gex_VIS_IndexedPutBlocking(pt.tm, peer, 0, NULL, 8, 2, addresses, 0, 0));
 	PT_OK(gex_VIS_IndexedGetBlocking(pt.tm, 2, addresses, 0, peer, 0, NULL, 16, 0));
+	if (pt_is_thread())
+		return;
 	gasnet_putv_bulk(peer, 0, NULL, 0, NULL);
 	gasnet_geti_bulk(0, NULL, 0, peer, 0, NULL, 0);
 }
@@ -90,7 +93,10 @@ one_piece(void)
 
 	clear();
 	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer, remote, NULL, local, NULL, 1000, NULL, 0, 0));
-	gasnet_puts_bulk(peer, remote + 2000, NULL, local + 2000, NULL, legacy, 0);
+	if (pt_is_thread())     /* legacy calls name processes */
+		PT_OK(gex_RMA_PutBlocking(pt.tm, peer, remote + 2000, local + 2000, legacy[0], 0));
+	else
+		gasnet_puts_bulk(peer, remote + 2000, NULL, local + 2000, NULL, legacy, 0);
 	read_back();
 	PT_MEM(back, 1000, 7);
 	PT_EQ(back[1000], 0);
@@ -158,7 +164,7 @@ spread(void)
 static void
 in_a_region(void)
 {
-	const gex_TM_t pair = gex_TM_Pair(pt.ep, 0);
+	const gex_TM_t pair = pt_pair(peer);
 	const gex_Memvec_t to = { remote + 100, 50 }, from = { local + 300, 50 };
 	const size_t counts[] = { 5 };
 	const ptrdiff_t strides[] = { 16 };
@@ -329,6 +335,7 @@ main(int argc, char **argv)
 	many_events();
 	pt_barrier();
 	peer_completion();
-	deaf_peers();
+	if (!pt_is_thread())
+		deaf_peers();
 	pt_finish();
 }

@@ -213,7 +213,9 @@ synchronise(struct mover *m, enum form form, gex_Event_t event)
 static void
 choose(struct mover *m, enum form *form)
 {
-	const int any_legacy = m->shape.kind != SHAPE_STRIDED || m->shape.ordered || !m->shape.bytes;
+	/* legacy calls name processes */
+	const int any_legacy = !pt_is_thread() &&
+	                       (m->shape.kind != SHAPE_STRIDED || m->shape.ordered || !m->shape.bytes);
 
 	*form = (enum form)pt_rand_below(&m->rng, any_legacy ? FORMS : FORM_LEGACY);
 	m->flags = 0;
@@ -306,7 +308,7 @@ memory(size_t nbytes)
 	return block;
 }
 
-static unsigned threads = 1;
+static unsigned threads = 1; /* of a rank, which is one itself if it is a thread */
 
 static void
 many(unsigned index, void *arg)
@@ -346,7 +348,8 @@ main(int argc, char **argv)
 
 	pt_init(&argc, &argv, GEX_FLAG_USES_GASNET1);
 #ifdef GASNET_PAR
-	threads = THREADS_MOST;
+	if (!pt_is_thread())
+		threads = THREADS_MOST;
 #endif
 	pt_attach(NULL, 0, (size_t)pt.size * threads * LARGE_ROOM);
 	count = strncmp(pt.name, "vis_million", 11) ? pt_scale(1500, 4000) : 1000000;

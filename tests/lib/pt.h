@@ -147,6 +147,14 @@ void pt_fill(void *buf, size_t nbytes, uint64_t key);
 /* Run fn(index, arg) in count threads and join them. */
 void pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg);
 
+/*
+ * Words by which ranks tell each other something while they look: 4 bytes at an offset of a segment. Where
+ * it is mapped they are written and read as atomics, which a rank that makes no call sees as well, and
+ * which are no race between threads; else by put and get.
+ */
+void pt_word_put(gex_Rank_t rank, size_t offset, uint32_t value);
+uint32_t pt_word_get(gex_Rank_t rank, size_t offset);
+
 /* The checks behind the macros. */
 void pt_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));

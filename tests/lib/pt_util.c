@@ -1,4 +1,4 @@
-/* Clocks, random numbers, memory patterns and threads of the test programs. */
+/* Clocks, random numbers, memory patterns, words and threads of the test programs. */
 #include "tests/lib/pt.h"
 
 #include <errno.h>
@@ -133,6 +133,25 @@ pt_check_mem(const void *buf, size_t nbytes, uint64_t key, const char *file, int
 	for (size_t i = 0; i < nbytes; i += PERIOD)
 		if (memcmp(at + i, text_at(key, i), nbytes - i < PERIOD ? nbytes - i : PERIOD) != 0)
 			report_difference(at, nbytes, key, file, line, name);
+}
+
+void
+pt_word_put(gex_Rank_t rank, size_t offset, uint32_t value)
+{
+	if (pt.peers[rank].local)
+		__atomic_store_n((uint32_t *)(void *)(pt.peers[rank].local + offset), value,
+		                 __ATOMIC_RELEASE);
+	else
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, pt.peers[rank].owner + offset, value, 4, 0));
+}
+
+uint32_t
+pt_word_get(gex_Rank_t rank, size_t offset)
+{
+	if (pt.peers[rank].local)
+		return __atomic_load_n((uint32_t *)(void *)(pt.peers[rank].local + offset),
+		                       __ATOMIC_ACQUIRE);
+	return (uint32_t)gex_RMA_GetBlockingVal(pt.tm, rank, pt.peers[rank].owner + offset, 4, 0);
 }
 
 struct thread_job {
