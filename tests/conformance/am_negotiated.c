@@ -214,5 +214,7 @@ main(int argc, char **argv)
 			for (int lc_way = 0; lc_way < LC_WAYS; lc_way++)
 				all_shapes(rank, is_long, lc_way);
 	}
+	pt_barrier();
+	free(buffer);
 	pt_finish();
 }

@@ -243,5 +243,7 @@ main(int argc, char **argv)
 	sweep();
 	pt_phase("empty Longs after attach");
 	empty_longs();
+	pt_barrier();
+	free(reply_source);
 	pt_finish();
 }

@@ -238,5 +238,6 @@ main(int argc, char **argv)
 	}
 	pt_phase("seen by the owner");
 	seen_by_owner();
+	free(model);
 	pt_finish();
 }
