@@ -3,8 +3,9 @@
  *
  * Runs the command and follows it and all that descends from it.  When any of these processes is
  * about to make system call CALL ("unlinkat", "shmctl", ..., or "any") for the NTH time, counted
- * over all of them, it is killed with -9 (WHOM "one"), or they all are (WHOM "all").  Ends with the
- * command's status; 75 if the instant did not come, 77 if nothing can be followed here.
+ * over all of them, it is killed with -9 (WHOM "one"), or they all are (WHOM "all").  With WHOM "newborn"
+ * and CALL "fork" the NTH process that comes to be is stopped, as by SIGSTOP, before its first step.
+ * Ends with the command's status; 75 if the instant did not come, 77 if nothing can be followed here.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,12 +28,12 @@ static const struct {
 	{ "any", -1 }, { "unlinkat", SYS_unlinkat }, { "shmget", SYS_shmget }, { "shmat", SYS_shmat },
 	{ "shmctl", SYS_shmctl }, { "memfd_create", SYS_memfd_create }, { "flock", SYS_flock },
 	{ "ftruncate", SYS_ftruncate }, { "mmap", SYS_mmap }, { "sendmsg", SYS_sendmsg },
-	{ "futex", SYS_futex },
+	{ "futex", SYS_futex }, { "fork", -2 },
 };
 
 static struct followed {
 	pid_t pid;		/* a thread's; 0: free */
-	bool inside;		/* between the two stops of a call */
+	bool seen;		/* it has stopped once */
 } followed[FOLLOWED_MAX];
 
 static struct followed *
@@ -103,6 +104,16 @@ number_of(const char *name)
 	exit(99);
 }
 
+/* A process's first stop is the one that it comes to be with; the root has been seen. */
+static bool
+is_newborn(struct followed *self)
+{
+	bool first = !self->seen;
+
+	self->seen = true;
+	return first;
+}
+
 /* What a stopped process gets when it goes on: a real signal, or none. */
 static int
 signal_of(int status)
@@ -118,13 +129,14 @@ main(int argc, char **argv)
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
 	    PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 	long wanted, left;
-	bool all, first = true, killed = false;
+	bool all, newborn, first = true, killed = false;
 	int status, code = NOT_REACHED;
 	pid_t pid, root = 0;
 
 	if (argc < 5)
 		return 99;
 	all = strcmp(argv[1], "all") == 0;
+	newborn = strcmp(argv[1], "newborn") == 0;
 	wanted = number_of(argv[2]);
 	left = atol(argv[3]);
 	start(argv + 4);
@@ -140,8 +152,14 @@ main(int argc, char **argv)
 		}
 		if (first)
 			ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)options);
+		if (is_newborn(self) && newborn && !first && --left == 0) {
+			killed = true;
+			self->pid = 0;
+			ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)SIGSTOP);
+			continue;
+		}
 		first = false;
-		if (!killed && WSTOPSIG(status) == (SIGTRAP | 0x80) && is_wanted(pid, wanted) &&
+		if (!killed && !newborn && WSTOPSIG(status) == (SIGTRAP | 0x80) && is_wanted(pid, wanted) &&
 		    --left == 0) {
 			killed = true;
 			if (all)
