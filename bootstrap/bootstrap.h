@@ -66,6 +66,8 @@ int pboot_open(struct pboot_job *job_out);
  * for that.
  */
 void *pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out);
+/* The same for memory of which most is never used: never of the pool of huge pages. */
+void *pboot_range_make_sparse(unsigned file, size_t len_bytes, uint64_t *key_out);
 void *pboot_range_map(unsigned file, uint64_t key, size_t len_bytes);
 void pboot_range_unmap(void *base, uint64_t key, size_t len_bytes);
 
@@ -155,9 +157,11 @@ struct pboot_view {
 	const char *why;	/* of a report: what made it due */
 	const struct pboot_rank_view *ranks;	/* [size] */
 	/* Range of the control arena, to be read: by key, or the first that was made.  NULL if it is
-	 * not there or shorter.  It stays mapped until unmap. */
+	 * not there or shorter.  Any range stays mapped until unmap. */
 	const void *(*map)(uint64_t key, size_t len_bytes);
 	const void *(*map_first)(size_t len_bytes);
+	/* A sparse range that a rank made in its own file. */
+	const void *(*map_of)(uint32_t rank, uint64_t key, size_t len_bytes);
 	void (*unmap)(const void *base, size_t len_bytes);
 	/* One line on stderr, in bounded time. */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));

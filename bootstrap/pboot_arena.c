@@ -1,4 +1,5 @@
-/* The control arena as the keeper sees it: ranges to be read, of whatever kind the shared memory is. */
+/* Ranges as the keeper sees them, to be read: of the control arena and of the ranks' own files, of whatever
+ * kind the shared memory is. */
 #include "bootstrap/pboot_keeper.h"
 
 #include <sys/mman.h>
@@ -9,9 +10,9 @@ static const struct pboot_keeper *owner;	/* NULL until there is an arena */
 static uint64_t first_key;
 
 static const void *
-map_file(uint64_t offset, size_t len_bytes)
+map_file(unsigned number, uint64_t offset, size_t len_bytes)
 {
-	const int fd = owner->files[PBOOT_FILE_FIRST_PUBLIC].fd;
+	const int fd = owner->files[number].fd;
 	struct stat info;
 	void *base;
 
@@ -35,11 +36,10 @@ map_sysv(int id, size_t len_bytes)
 }
 
 static const void *
-map_room(uint64_t offset, size_t len_bytes)
+map_room(unsigned number, uint64_t offset, size_t len_bytes)
 {
 	uint64_t len;
-	const char *part = pboot_store_part(&owner->store, owner->plan->size,
-	    PBOOT_FILE_FIRST_PUBLIC, &len);
+	const char *part = pboot_store_part(&owner->store, owner->plan->size, number, &len);
 
 	return offset > len || len_bytes > len - offset ? NULL : part + offset;
 }
@@ -56,8 +56,8 @@ pboot_arena_keep(const struct pboot_keeper *keeper, int key)
 		map_sysv(key, 0);
 }
 
-const void *
-pboot_arena_map(uint64_t key, size_t len_bytes)
+static const void *
+map(unsigned number, uint64_t key, size_t len_bytes)
 {
 	if (!owner)
 		return NULL;
@@ -65,10 +65,22 @@ pboot_arena_map(uint64_t key, size_t len_bytes)
 	case PBOOT_SHM_SYSV:
 		return map_sysv((int)key, len_bytes);
 	case PBOOT_SHM_MMAP:
-		return map_room(key, len_bytes);
+		return map_room(number, key, len_bytes);
 	default:
-		return map_file(key, len_bytes);
+		return map_file(number, key, len_bytes);
 	}
+}
+
+const void *
+pboot_arena_map(uint64_t key, size_t len_bytes)
+{
+	return map(PBOOT_FILE_FIRST_PUBLIC, key, len_bytes);
+}
+
+const void *
+pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes)
+{
+	return map(PBOOT_FILE_FIRST_PUBLIC + 1 + rank, key, len_bytes);
 }
 
 const void *

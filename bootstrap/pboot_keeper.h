@@ -110,10 +110,11 @@ void pboot_report_cause(struct pboot_keeper *keeper);
 void pboot_report_start(const struct pboot_keeper *keeper);
 void pboot_report_state(const struct pboot_keeper *keeper);
 
-/* pboot_arena.c: the control arena as the keeper sees it; one job to a process. */
+/* pboot_arena.c: shared ranges as the keeper sees them; one job to a process. */
 void pboot_arena_keep(const struct pboot_keeper *keeper, int first_key);
 const void *pboot_arena_map(uint64_t key, size_t len_bytes);
 const void *pboot_arena_map_first(size_t len_bytes);
+const void *pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes);
 void pboot_arena_unmap(const void *base, size_t len_bytes);
 
 /* pboot_view.c: what the hooks print.  The first rank that hangs says so for the job; a job that is

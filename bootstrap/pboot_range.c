@@ -110,8 +110,8 @@ make_next(unsigned number, uint64_t *used, size_t bytes, uint64_t *key_out)
 	return base;
 }
 
-void *
-pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
+static void *
+make_range(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 {
 	uint64_t *used = file == 0 ? &arena_used : &segments_used;
 	void *base;
@@ -123,15 +123,27 @@ pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
 	}
 	pthread_mutex_lock(&lock);
 	first = file == 0 && arena_used == 0;
-	base = file > 0 ? pboot_huge_make(len_bytes, key_out) : NULL;
+	base = huge ? pboot_huge_make(len_bytes, key_out) : NULL;
 	if (!base)
 		base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
 	pthread_mutex_unlock(&lock);
-	if (base && file > 0 && !pboot_huge_is(*key_out))
+	if (base && huge && !pboot_huge_is(*key_out))
 		pboot_huge_advise(base, len_bytes);
 	if (base && first)
 		pboot_note_arena((int)*key_out);
 	return base;
+}
+
+void *
+pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
+{
+	return make_range(file, len_bytes, file > 0, key_out);
+}
+
+void *
+pboot_range_make_sparse(unsigned file, size_t len_bytes, uint64_t *key_out)
+{
+	return make_range(file, len_bytes, false, key_out);
 }
 
 void *

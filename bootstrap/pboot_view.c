@@ -44,6 +44,7 @@ show(const struct pboot_keeper *keeper, const char *why,
 		.ranks = ranks,
 		.map = pboot_arena_map,
 		.map_first = pboot_arena_map_first,
+		.map_of = pboot_arena_map_of,
 		.unmap = pboot_arena_unmap,
 		.say = pboot_say,
 	});

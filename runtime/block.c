@@ -3,8 +3,9 @@
  * has one.  In PAR each thread that calls takes one and gives it back, with its counts, when it ends;
  * the next owner goes on counting there, so sums stay whole.
  *
- * While all are taken, a thread gets a private one, which others do not see: what it counted is added to
- * the process's last block when it ends, or when the process does.
+ * While all are taken, a thread gets one of a range that is made for more, or of the heap where none can
+ * be.  Others do not see its counts: they are added to the process's last block when it ends, or when the
+ * process does.
  */
 #include "runtime/psi.h"
 
@@ -25,9 +26,14 @@ static _Atomic uint32_t *blocks_in_use; /* of this rank, for readers */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+/*
+ * A block that none but readers of reports look at.  It is kept for the next thread when its owner has
+ * ended.
+ */
 struct private_block {
-	struct psi_block block;         /* first, so that either's address is the other's */
+	struct psi_block *block;
 	struct private_block *next;
+	bool owned;
 };
 
 /* The list, and the last block's counts while processes share it. */
@@ -86,20 +92,71 @@ take_shared(void)
 
 /* -- private ones ---------------------------------------------------------------------------- */
 
+/* The block number `index' of those in ranges, made with the range if it is the first there.  NULL: there
+ * is no memory to be shared. */
+static struct psi_block *
+block_made(struct psi_rank_shared *mine, uint32_t index)
+{
+	static struct psi_block *base[PSI_MORE_RANGES];
+	unsigned range = 0;
+
+	while (range < PSI_MORE_RANGES && index >= psi_more_before(range) + psi_more_count(range))
+		range++;
+	if (range == PSI_MORE_RANGES)
+		return NULL;
+	if (!base[range])
+		base[range] = pboot_range_make_sparse(1 + psi.boot.rank,
+		                                      psi_more_count(range) * sizeof(struct psi_block),
+		                                      &mine->more_key[range]);
+	if (!base[range])
+		return NULL;
+	atomic_store_explicit(&mine->more, index + 1, memory_order_release); /* C3 */
+	return &base[range][index - psi_more_before(range)];
+}
+
+static struct psi_block *
+block_on_heap(void)
+{
+	struct psi_block *block = aligned_alloc(_Alignof(struct psi_block), sizeof *block);
+
+	if (block)
+		memset(block, 0, sizeof *block);
+	return block;
+}
+
+/* One without an owner, or a new one; under the lock. */
+static struct private_block *
+find_private(struct psi_rank_shared *mine)
+{
+	struct private_block *own = privates;
+	struct psi_block *block;
+
+	while (own && own->owned)
+		own = own->next;
+	if (own)
+		return own;
+	own = malloc(sizeof *own);
+	block = own ? block_made(mine, atomic_load_explicit(&mine->more, memory_order_relaxed)) : NULL;
+	if (!block)
+		block = block_on_heap();
+	if (!own || !block)
+		psi_fatal("no memory for the counts of a thread");
+	*own = (struct private_block){ .block = block, .next = privates };
+	privates = own;
+	return own;
+}
+
 static struct psi_block *
 take_private(void)
 {
-	struct private_block *own = aligned_alloc(_Alignof(struct private_block), sizeof *own);
+	struct private_block *own;
 
-	if (!own)
-		psi_fatal("no memory for the counts of a thread");
-	memset(own, 0, sizeof *own);
 	say_in_use(PSI_BLOCKS + 1);
 	psi_spinlock_lock(&private_lock);
-	own->next = privates;
-	privates = own;
+	own = find_private(psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank));
+	own->owned = true;
 	psi_spinlock_unlock(&private_lock);
-	return &own->block;
+	return own->block;
 }
 
 static void
@@ -116,27 +173,26 @@ join(uint64_t *sum, const uint64_t *count)
 static void
 give_back_private(struct psi_block *block)
 {
-	struct private_block **at = &privates, *own;
+	struct private_block *own;
 
 	psi_spinlock_lock(&private_lock);
 	if (closed) {
 		psi_spinlock_unlock(&private_lock);
 		return;
 	}
-	while (&(*at)->block != block)
-		at = &(*at)->next;
-	own = *at;
-	*at = own->next;
+	for (own = privates; own->block != block; own = own->next)
+		;
 	join(psi.blocks[PSI_BLOCKS].count, block->count);
+	memset(block->count, 0, sizeof block->count);
+	own->owned = false;
 	psi_spinlock_unlock(&private_lock);
-	free(own);
 }
 
 static void
 join_all(uint64_t *counts)
 {
 	for (const struct private_block *own = privates; own; own = own->next)
-		join(counts, own->block.count);
+		join(counts, own->block->count);
 }
 
 void

@@ -91,7 +91,14 @@ struct psi_claim {
 	uint64_t cookie;                        /* the conduit's */
 };
 
-/* One direction between two endpoints of a host, as people want to see it. */
+/* Where queues are looked for: memory that the host's processes got from host_memory, and what the
+ * receiver got from endpoint_memory, NULL for its process's first endpoint. */
+struct psi_queue_memory {
+	const void *host, *further;
+	size_t host_bytes, further_bytes;
+};
+
+/* One direction, from a process to an endpoint, as people want to see it. */
 struct psi_queue_state {
 	uint32_t slots;                 /* of the queue */
 	uint32_t in_flight;             /* that the sender takes to be full */
@@ -274,11 +281,11 @@ struct psi_conduit_ops {
 
 	/* One line: what this conduit uses and why. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
-	/* The queue of a network from one host index to another, read from the memory that the host's
-	 * processes got from host_memory, by any process that maps it, such as the keeper, at any
-	 * moment: what changes meanwhile may not fit together.  False if that memory is not yet, or not
-	 * of this conduit's making. */
-	bool (*queue)(const void *memory, size_t len_bytes, unsigned network, uint32_t sender,
+	/* The queue of a network from one host index to another, or to a further endpoint of that one,
+	 * read by any process that maps the memory, such as the keeper, at any moment: what changes
+	 * meanwhile may not fit together.  False if that memory is not yet, or not of this conduit's
+	 * making. */
+	bool (*queue)(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
 	              uint32_t receiver, struct psi_queue_state *state_out);
 	/* Part number i of the memory that this conduit shares with its peers; false past the last. */
 	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);

@@ -112,10 +112,10 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	(void)endpoints;
 	return 0;
 }
-static bool no_queue(const void *memory, size_t len, unsigned network, uint32_t sender,
+static bool no_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                      uint32_t receiver, struct psi_queue_state *state_out)
 {
-	(void)memory, (void)len, (void)network, (void)sender, (void)receiver, (void)state_out;
+	(void)memory, (void)network, (void)sender, (void)receiver, (void)state_out;
 	return false;
 }
 

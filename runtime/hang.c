@@ -8,8 +8,7 @@
  * When a handler began nobody writes down, which would cost each message a look at the clock.  Who waits
  * for long looks what handlers run in the ranks of this host, and notes of each since when it is known.
  */
-#include "runtime/psi.h"
-
+#include "runtime/serve.h"
 #include "runtime/watch.h"
 
 #include "runtime/util/clock.h"
@@ -36,11 +35,14 @@ messages_arrived(void)
 {
 	const unsigned blocks = psi_blocks_in_use(psi_shared_rank(psi.shared, psi.boot.size,
 	                                                          psi.boot.rank));
-	uint64_t sum = 0;
+	uint64_t sum = 0, others[PSI_COUNTERS] = { 0 };
 
 	for (unsigned b = 0; b < blocks; b++)
 		for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
 			sum += __atomic_load_n(&psi.blocks[b].count[i], __ATOMIC_RELAXED);
+	psi_blocks_join_private(others);
+	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+		sum += others[i];
 	return sum;
 }
 
@@ -76,9 +78,10 @@ write_note(const struct psi_wait *wait)
 	put(&note->turn, turn + 1);
 	put(&note->since_ns, wait->first);
 	put_where(note, wait->where);
-	put(&note->kind_peer, reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
-	                               (uint64_t)reason->network << 16 |
-	                               (uint64_t)reason->peer << 32 : PSI_FOR_CONDITION);
+	put(&note->kind_peer, (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
+	                                (uint64_t)reason->network << 16 |
+	                                (uint64_t)reason->peer << 32 : PSI_FOR_CONDITION) |
+	                      (uint64_t)psi_serve_index() << 24);
 	put(&note->number, reason ? reason->number : 0);
 	put(&note->turn, turn + 2);
 	looking.noted = true;

@@ -73,7 +73,7 @@ print_group(const struct psi_report *report, const struct psi_report_entries *en
 {
 	const struct group group = { entries, first };
 	struct psi_text line = { .len = 0 };
-	uint32_t members = 0;
+	uint32_t members = 0, ranks = 0;
 
 	for (uint32_t i = 0; i < entries->count; i++) {
 		struct psi_report_entry *entry = &entries->at[i];
@@ -84,7 +84,11 @@ print_group(const struct psi_report *report, const struct psi_report_entries *en
 		members++;
 	}
 	psi_text_ranks(&line, report->view->size, rank_in_group, &group);
-	if (members == 1)
+	for (uint32_t rank = 0; rank < report->view->size; rank++)
+		ranks += rank_in_group(&group, rank);
+	if (members > ranks)
+		psi_text_add(&line, " (%u threads)", members);
+	else if (members == 1)
 		psi_text_add(&line, " (pid %d)", (int)report->view->ranks[first->rank].pid);
 	psi_text_add(&line, ": %s", first->text.at);
 	add_times(entries, first, psi_now_ns(), &line);
@@ -106,11 +110,17 @@ print_ranks(const struct psi_report *report)
 
 /* -- the report ------------------------------------------------------------------------------ */
 
+size_t
+psi_report_bytes(const struct pboot_view *view)
+{
+	return psi_shared_bytes(view->size, GASNET_MAXEPS - 1);
+}
+
 /* What ranks have made of the control arena; nothing if they are not that far. */
 const struct psi_host_shared *
 psi_report_map(const struct pboot_view *view)
 {
-	const size_t len_bytes = psi_shared_bytes(view->size, 0);
+	const size_t len_bytes = psi_report_bytes(view);
 	const struct psi_host_shared *shared = view->map_first(len_bytes);
 	uint64_t magic;
 
@@ -148,7 +158,7 @@ report(const struct pboot_view *view)
 	print_ranks(&report);
 	if (report.shared) {
 		psi_report_queues(&report);
-		view->unmap(report.shared, psi_shared_bytes(view->size, 0));
+		view->unmap(report.shared, psi_report_bytes(view));
 	}
 	free(report.progress);
 }
@@ -188,6 +198,14 @@ map_own_first(size_t len_bytes)
 	return base && len_bytes <= len ? base : NULL;
 }
 
+static const void *
+map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
+{
+	return pboot_range_map(1 + rank, key, len_bytes);
+}
+
+/* What this process has mapped in any case stays; a second view of a further endpoint's queues does as
+ * well, since a report is printed twice at most. */
 static void
 unmap_own(const void *base, size_t len_bytes)
 {
@@ -201,7 +219,7 @@ view_self(struct pboot_rank_view *rank_out, const char *why)
 	*rank_out = (struct pboot_rank_view){ .pid = psi.pid, .joined = true };
 	return (struct pboot_view){
 		.size = 1, .host = psi.host, .why = why, .ranks = rank_out, .say = psi_log,
-		.map = map_own, .map_first = map_own_first, .unmap = unmap_own,
+		.map = map_own, .map_first = map_own_first, .map_of = map_own_of, .unmap = unmap_own,
 	};
 }
 

@@ -20,6 +20,9 @@ struct psi_text {
 
 void psi_text_add(struct psi_text *text, const char *format, ...) PSI_PRINTF(2, 3);
 
+/* "endpoint 2 of ", or nothing for a process's first. */
+void psi_text_endpoint(struct psi_text *text, unsigned index);
+
 /* "rank 3" or "ranks 0, 2-5" of those that are in; ends in "and more" when it gets long. */
 void psi_text_ranks(struct psi_text *text, uint32_t size,
                     bool (*in)(const void *context, uint32_t rank), const void *context);
@@ -29,6 +32,7 @@ struct psi_report_entry {
 	uint32_t rank;
 	bool told;
 	bool or_more;                   /* the time is the least that it may be */
+	unsigned endpoint;              /* that the thread is bound to */
 	uint64_t since_ns;              /* 0: no time is told */
 	struct psi_text text;
 };
@@ -38,7 +42,8 @@ struct psi_report_entries {
 	struct psi_report_entry *at;
 };
 
-/* NULL if ranks are not that far; view->unmap it, psi_shared_bytes(view->size, 0) long. */
+/* NULL if ranks are not that far; view->unmap it, psi_report_bytes() long. */
+size_t psi_report_bytes(const struct pboot_view *view);
 const struct psi_host_shared *psi_report_map(const struct pboot_view *view);
 
 /* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets on. */

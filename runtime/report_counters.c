@@ -197,5 +197,5 @@ psi_report_counters(const struct pboot_view *view)
 	if (format == OFF || !(report.shared = psi_report_map(view)))
 		return;
 	print_where(&report, format);
-	view->unmap(report.shared, psi_shared_bytes(view->size, 0));
+	view->unmap(report.shared, psi_report_bytes(view));
 }

@@ -1,5 +1,5 @@
 /*
- * The queues of all ranks, one line per receiver and network in which something is.  What waits for room
+ * The queues of all ranks, one line per receiving endpoint and network in which something is.  What waits for room
  * of another kind, such as a buffer, shows in the sender's own line.
  */
 #include "runtime/report.h"
@@ -9,7 +9,7 @@
 
 /* What one receiver has from each sender. */
 struct inbox {
-	const void *memory;             /* the conduit's */
+	struct psi_queue_memory memory; /* the conduit's */
 	struct psi_queue_state *from;   /* [size] */
 	bool *told;                     /* [size] */
 	uint32_t like;                  /* the sender whose equals are listed */
@@ -58,28 +58,69 @@ tell_senders(const struct psi_report *report, struct inbox *inbox, struct psi_te
 	}
 }
 
-/* True if there was something to say. */
+/* True if there was something to say of the queues to an endpoint of the receiver. */
 static bool
 tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
-           uint32_t receiver, unsigned network)
+           uint32_t receiver, unsigned index)
 {
 	const uint32_t size = report->view->size;
-	struct psi_text line = { .len = 0 };
-	bool any = false;
+	bool told = false;
 
-	memset(inbox->from, 0, size * sizeof *inbox->from);
-	memset(inbox->told, 0, size * sizeof *inbox->told);
-	for (uint32_t sender = 0; sender < size; sender++)
-		any |= ops->queue(inbox->memory, (size_t)report->shared->conduit_bytes, network,
-		                  sender, receiver, &inbox->from[sender]) &&
-		       is_interesting(&inbox->from[sender]);
-	if (!any)
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		struct psi_text line = { .len = 0 };
+		bool any = false;
+
+		memset(inbox->from, 0, size * sizeof *inbox->from);
+		memset(inbox->told, 0, size * sizeof *inbox->told);
+		for (uint32_t sender = 0; sender < size; sender++)
+			any |= ops->queue(&inbox->memory, network, sender, receiver, &inbox->from[sender]) &&
+			       is_interesting(&inbox->from[sender]);
+		if (!any)
+			continue;
+		told = true;
+		psi_text_add(&line, "%s to ", network == PSI_REPLIES ? "replies" : "requests");
+		psi_text_endpoint(&line, index);
+		psi_text_add(&line, "rank %u, which %s", receiver,
+		             inbox->from[0].receiver_sleeps ? "sleeps" : "is awake");
+		tell_senders(report, inbox, &line);
+		report->view->say("  %s", line.at);
+	}
+	return told;
+}
+
+/* A further endpoint's queues lie in memory of its own. */
+static bool
+tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
+             uint32_t receiver, unsigned index)
+{
+	const struct psi_further *further = psi_shared_further(report->shared, report->view->size,
+	                                                       index * report->view->size + receiver);
+	bool any;
+
+	if (!psi_further_is_open(further))
 		return false;
-	psi_text_add(&line, "%s to rank %u, which %s", network == PSI_REPLIES ? "replies" : "requests",
-	             receiver, inbox->from[receiver].receiver_sleeps ? "sleeps" : "is awake");
-	tell_senders(report, inbox, &line);
-	report->view->say("  %s", line.at);
-	return true;
+	inbox->memory.further_bytes = (size_t)further->queue_bytes;
+	inbox->memory.further = report->view->map_of(receiver, further->queue_key,
+	                                             inbox->memory.further_bytes);
+	if (!inbox->memory.further)
+		return false;
+	any = tell_inbox(report, ops, inbox, receiver, index);
+	report->view->unmap(inbox->memory.further, inbox->memory.further_bytes);
+	inbox->memory.further = NULL;
+	return any;
+}
+
+static bool
+tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
+             uint32_t rank)
+{
+	const struct psi_rank_shared *shared = psi_shared_rank(report->shared, report->view->size, rank);
+	const unsigned count = atomic_load_explicit(&shared->endpoints, memory_order_relaxed);
+	bool any = tell_inbox(report, ops, inbox, rank, 0);
+
+	for (unsigned index = 1; index < count && index < GASNET_MAXEPS; index++)
+		any |= tell_further(report, ops, inbox, rank, index);
+	return any;
 }
 
 void
@@ -88,21 +129,20 @@ psi_report_queues(const struct psi_report *report)
 	const uint32_t size = report->view->size;
 	const struct psi_conduit_ops *ops = psi_conduit_named(report->shared->conduit);
 	struct inbox inbox = {
-		.memory = report->view->map(report->shared->conduit_key,
-		                            (size_t)report->shared->conduit_bytes),
+		.memory = { .host_bytes = (size_t)report->shared->conduit_bytes },
 		.from = calloc(size, sizeof *inbox.from), .told = calloc(size, sizeof *inbox.told),
 	};
 	bool any = false;
 
-	if (ops && ops->queue && inbox.memory && inbox.from && inbox.told) {
-		for (uint32_t receiver = 0; receiver < size; receiver++)
-			for (unsigned network = 0; network < PSI_NETWORKS; network++)
-				any |= tell_inbox(report, ops, &inbox, receiver, network);
+	inbox.memory.host = report->view->map(report->shared->conduit_key, inbox.memory.host_bytes);
+	if (ops && ops->queue && inbox.memory.host && inbox.from && inbox.told) {
+		for (uint32_t rank = 0; rank < size; rank++)
+			any |= tell_process(report, ops, &inbox, rank);
 		if (!any)
 			report->view->say("  no message is on its way: all queues are empty");
 	}
-	if (inbox.memory)
-		report->view->unmap(inbox.memory, (size_t)report->shared->conduit_bytes);
+	if (inbox.memory.host)
+		report->view->unmap(inbox.memory.host, inbox.memory.host_bytes);
 	free(inbox.from);
 	free(inbox.told);
 }

@@ -32,7 +32,7 @@ psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counte
 struct note {
 	uint64_t since_ns, number;
 	enum psi_wait_kind kind;
-	unsigned category, network;
+	unsigned category, network, endpoint;
 	uint32_t peer;
 	char where[PSI_WHERE_WORDS * 8];
 };
@@ -63,6 +63,7 @@ read_note(const struct psi_wait_note *from, struct note *note_out)
 	note_out->kind = kind & 0xff;
 	note_out->category = kind >> 8 & 0xff;
 	note_out->network = kind >> 16 & 0xff;
+	note_out->endpoint = kind >> 24 & 0xff;
 	note_out->peer = (uint32_t)(kind >> 32);
 	memcpy(note_out->where, words, sizeof words);
 	note_out->where[sizeof words - 1] = '\0';
@@ -117,10 +118,11 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 }
 
 /* Whose endpoint a place is; a process without ranks reads this too. */
-static uint32_t
-rank_at(const struct psi_report *report, uint32_t place)
+static void
+tell_place(const struct psi_report *report, uint32_t place, struct psi_text *text)
 {
-	return place % report->view->size;
+	psi_text_endpoint(text, place / report->view->size);
+	psi_text_add(text, "rank %u", place % report->view->size);
 }
 
 static void
@@ -128,19 +130,22 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 {
 	switch (note->kind) {
 	case PSI_FOR_ROOM:
-		psi_text_add(text, "waiting for room to send a %s to rank %u",
-		             name_of(note->category, note->network), rank_at(report, note->peer));
+		psi_text_add(text, "waiting for room to send a %s to ",
+		             name_of(note->category, note->network));
+		tell_place(report, note->peer, text);
 		break;
 	case PSI_FOR_BUFFER:
-		psi_text_add(text, "waiting for a buffer of rank %u to prepare a %s",
-		             rank_at(report, note->peer), name_of(note->category, note->network));
+		psi_text_add(text, "waiting for a buffer of ");
+		tell_place(report, note->peer, text);
+		psi_text_add(text, " to prepare a %s", name_of(note->category, note->network));
 		break;
 	case PSI_FOR_BARRIER:
 	case PSI_FOR_BARRIER_NAMED:
 		tell_barrier(report, note, text);
 		break;
 	case PSI_FOR_TEAM:
-		psi_text_add(text, "in %s, waiting to hear from rank %u", note->where, note->peer);
+		psi_text_add(text, "in %s, waiting to hear from ", note->where);
+		tell_place(report, note->peer, text);
 		break;
 	case PSI_FOR_COLLECTIVE:
 		psi_text_add(text, "in %s, for a collective over a team", note->where);
@@ -200,18 +205,21 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	if ((!waits && !word) || !(entry = new_entry(entries, rank)))
 		return false;
 	psi_text_add(&entry->text, "%s", prefix);
+	if (waits && note.endpoint)
+		psi_text_add(&entry->text, "endpoint %u: ", note.endpoint);
 	if (word) {
 		memcpy(&arrival, &word, sizeof word);
-		psi_text_add(&entry->text, "running handler %u of a %s from rank %u%s", arrival.handler,
-		             name_of(arrival.category, arrival.network),
-		             rank_at(report, arrival.source),
-		             waits ? ", " : "");
+		psi_text_add(&entry->text, "running handler %u of a %s from ", arrival.handler,
+		             name_of(arrival.category, arrival.network));
+		tell_place(report, arrival.source, &entry->text);
+		psi_text_add(&entry->text, "%s", waits ? ", " : "");
 		since = psi_handler_since_ns(block, psi_now_ns());
 		entry->since_ns = since;
 		entry->or_more = since != 0;
 	}
 	if (waits) {
 		entry->or_more = false;
+		entry->endpoint = note.endpoint;
 		tell_wait(report, &note, &entry->text);
 		entry->since_ns = note.since_ns;
 	}
@@ -260,6 +268,49 @@ tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *pref
 		psi_text_add(&entry->text, "%s%s", prefix, what);
 }
 
+/* Blocks that were made for more threads than have one in the arena. */
+static bool
+tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
+          struct psi_report_entries *entries)
+{
+	const struct psi_rank_shared *shared = shared_of(report, rank);
+	const uint32_t used = psi_more_in_use(shared);
+	bool any = false;
+
+	for (unsigned range = 0; range < PSI_MORE_RANGES && psi_more_before(range) < used; range++) {
+		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
+		const size_t len_bytes = count * sizeof(struct psi_block);
+		const struct psi_block *blocks = report->view->map_of(rank, shared->more_key[range], len_bytes);
+
+		for (uint32_t b = 0; blocks && b < count && b < left; b++)
+			any |= tell_block(report, &blocks[b], prefix, entries, rank);
+		if (blocks)
+			report->view->unmap(blocks, len_bytes);
+	}
+	return any;
+}
+
+/* Of a process with several endpoints, each is told of, so that it shows which rank is missing where
+ * ranks are threads. */
+static void
+tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
+            struct psi_report_entries *entries)
+{
+	const uint32_t count = atomic_load_explicit(&shared_of(report, rank)->endpoints,
+	                                            memory_order_relaxed);
+	const uint32_t end = entries->count;
+	struct psi_report_entry *entry;
+
+	for (unsigned index = 1; index < count; index++) {
+		uint32_t i = first;
+
+		while (i < end && entries->at[i].endpoint != index)
+			i++;
+		if (i == end && (entry = new_entry(entries, rank)))
+			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long", prefix, index);
+	}
+}
+
 void
 psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
 {
@@ -267,6 +318,7 @@ psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_repor
 	const char state = view->gone ? ' ' : state_of(view->pid);
 	const char *prefix = state == 'T' || state == 't' ? "stopped: " : "";
 	const struct psi_rank_shared *shared = report->shared ? shared_of(report, rank) : NULL;
+	const uint32_t first = entries->count;
 	bool any = false;
 
 	if (view->gone || view->asked) {
@@ -279,10 +331,12 @@ psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_repor
 	} else {
 		for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
 			any |= tell_block(report, &shared->block[b], prefix, entries, rank);
+		any |= tell_more(report, rank, prefix, entries);
 		if (!any)
 			tell_plainly(entries, rank, prefix,
 			             psi_report_progress(report, rank) != report->progress[rank] ?
 			             "polling, and not waiting for long" :
 			             "not polling: computing, or waiting outside the library");
+		tell_silent(report, rank, prefix, first, entries);
 	}
 }

@@ -18,6 +18,13 @@ psi_text_add(struct psi_text *text, const char *format, ...)
 		text->len += (size_t)more < room ? (size_t)more : room - 1;
 }
 
+void
+psi_text_endpoint(struct psi_text *text, unsigned index)
+{
+	if (index)
+		psi_text_add(text, "endpoint %u of ", index);
+}
+
 static uint32_t
 count_in(uint32_t size, bool (*in)(const void *, uint32_t), const void *context)
 {

@@ -36,6 +36,14 @@ own_of(const struct psi_thread *thread)
 	return thread->bound ? thread->bound : psi.ep;
 }
 
+unsigned
+psi_serve_index(void)
+{
+	const gex_EP_t own = own_of(psi_thread_self());
+
+	return own ? own->index : 0;
+}
+
 bool
 psi_serve_sleepers(void)
 {

@@ -25,6 +25,9 @@ bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 void psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns);
 void psi_serve_disarm(struct psi_wait *wait);
 
+/* Of the endpoint that the calling thread is bound to. */
+unsigned psi_serve_index(void);
+
 /* A thread is counted; it ends. */
 void psi_serve_begins(struct psi_thread *thread);
 void psi_serve_ends(struct psi_thread *thread);

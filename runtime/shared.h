@@ -16,11 +16,14 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 4,
+	PSI_SHARED_ABI = 5,
 	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
 	PSI_SHARED_CPUS = 64,
+	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice as many
+	 * as in the one before. */
+	PSI_MORE_RANGES = 8,
 	PSI_HALLS = 2,          /* sequences of barriers (extended-ref/pref_hall.c) */
 };
 
@@ -42,7 +45,7 @@ enum psi_wait_kind {
 	PSI_FOR_BARRIER_NAMED,  /* ... of the named barrier */
 	PSI_FOR_EVENTS,         /* several */
 	PSI_FOR_COLLECTIVE,     /* of a team */
-	PSI_FOR_TEAM,           /* a peer in an exchange over team `number' */
+	PSI_FOR_TEAM,           /* a place in an exchange over team `number' */
 	PSI_FOR_THREADS,        /* that the program runs; may take any time */
 	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer' posts;
 	 * to one of `number' semaphores; to the word at `number'; to one of `number' words. */
@@ -59,7 +62,9 @@ enum psi_wait_kind {
 struct psi_wait_note {
 	_Atomic uint64_t turn;
 	_Atomic uint64_t since_ns;      /* when the wait was first looked at; 0: no long wait */
-	_Atomic uint64_t kind_peer;     /* kind, category << 8, network << 16, peer << 32 */
+	/* kind, category << 8, network << 16, index of the endpoint that the thread is bound to << 24,
+	 * peer << 32 */
+	_Atomic uint64_t kind_peer;
 	_Atomic uint64_t number;
 	_Atomic uint64_t where[PSI_WHERE_WORDS];        /* text, cut to fit, NUL at its end */
 };
@@ -96,6 +101,9 @@ struct psi_hall_flag {
  * joined  1 once its init has come so far, 2 when init is done
  * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
  *         threads counted that came when all others were taken.
+ * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they count
+ *         is not seen by others, but joined to the last one.
+ *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
  * endpoints  above the highest index that it has, or had
  * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
  *         Pairs: Z3 (open_table) -> Z4 (map_peer)   a range that is there
@@ -105,6 +113,8 @@ struct psi_rank_shared {
 	_Atomic uint32_t blocks;
 	_Atomic uint32_t endpoints;
 	_Atomic uint64_t sem_key;
+	_Atomic uint32_t more;
+	uint64_t more_key[PSI_MORE_RANGES];
 	struct psi_hall_flag halls[PSI_HALLS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
@@ -118,16 +128,41 @@ psi_blocks_in_use(const struct psi_rank_shared *rank)
 	return count <= PSI_BLOCKS + 1 ? count : PSI_BLOCKS + 1;
 }
 
+static inline uint32_t
+psi_more_in_use(const struct psi_rank_shared *rank)
+{
+	return atomic_load_explicit(&rank->more, memory_order_acquire); /* C4 */
+}
+
+/* Blocks in the ranges before that one, and in it. */
+static inline uint32_t
+psi_more_before(unsigned range)
+{
+	return ((uint32_t)PSI_BLOCKS << range) - PSI_BLOCKS;
+}
+
+static inline uint32_t
+psi_more_count(unsigned range)
+{
+	return (uint32_t)PSI_BLOCKS << range;
+}
+
 /*
  * Of one endpoint beyond a process's first.
- * Pairs: E1 -> E2 (psi_endpoint_memory)   the key, before opened
+ * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
  */
 struct psi_further {
 	_Alignas(64) struct psi_board_entry segment;
-	uint64_t queue_key;
+	uint64_t queue_key, queue_bytes;
 	_Atomic uint32_t opened;
 	_Atomic uint64_t sem_key;       /* as in psi_rank_shared */
 };
+
+static inline bool
+psi_further_is_open(const struct psi_further *further)
+{
+	return atomic_load_explicit(&further->opened, memory_order_acquire); /* E2 */
+}
 
 struct psi_host_shared {
 	/* Written by rank 0 during init; magic last. */

@@ -72,6 +72,14 @@ psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
 	return ranges[number].base;
 }
 
+/* Few of its pages are ever used, so it takes none of the pool of huge ones. */
+static void *
+make_further(struct psi_further *further, unsigned file, size_t len_bytes)
+{
+	further->queue_bytes = len_bytes;
+	return pboot_range_make_sparse(file, len_bytes, &further->queue_key);
+}
+
 void *
 psi_endpoint_memory(uint32_t place, size_t len_bytes)
 {
@@ -81,8 +89,8 @@ psi_endpoint_memory(uint32_t place, size_t len_bytes)
 	void *base;
 
 	if (own)
-		base = pboot_range_make(file, len_bytes, &further->queue_key);
-	else if (atomic_load_explicit(&further->opened, memory_order_acquire)) /* E2 */
+		base = make_further(further, file, len_bytes);
+	else if (psi_further_is_open(further))
 		base = pboot_range_map(file, further->queue_key, len_bytes);
 	else
 		return NULL;

@@ -140,8 +140,9 @@ static void
 wait_for_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round,
                 const char *call)
 {
+	const gex_EP_Location_t from = psi_team_location(tm, round->from);
 	const struct psi_reason reason = {
-		.kind = PSI_FOR_TEAM, .peer = psi_team_location(tm, round->from).gex_rank,
+		.kind = PSI_FOR_TEAM, .peer = from.gex_ep_index * psi.boot.size + from.gex_rank,
 		.number = tm->id, .ep = tm->ep,
 	};
 	struct psi_wait wait = PSI_WAIT_FOR_ALL(call, &reason);

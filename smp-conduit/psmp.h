@@ -174,7 +174,7 @@ void psmp_fence_settle(void);   /* by two processes at least, when all have regi
 void psmp_fence_others(void);
 
 /* psmp_view.c */
-bool psmp_queue(const void *memory, size_t len_bytes, unsigned network, uint32_t sender,
+bool psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                 uint32_t receiver, struct psi_queue_state *state_out);
 
 extern const struct psi_conduit_ops psmp_ops;

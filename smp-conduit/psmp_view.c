@@ -36,33 +36,89 @@ look_at(const uint32_t *word)
 	return *(const volatile uint32_t *)word;
 }
 
+static const struct psmp_shared *
+shared_of(const unsigned char *region)
+{
+	return (const struct psmp_shared *)(const void *)region;
+}
+
+/* Of the receiving process's first endpoint: both sides of the lane lie in the arena. */
+static void
+look_at_first(const unsigned char *arena, const struct psmp_layout *layout, unsigned network,
+              uint32_t sender, uint32_t receiver, struct psi_queue_state *state_out)
+{
+	const unsigned char *region = arena + psmp_layout_region(layout, receiver);
+	const unsigned char *sending = arena + psmp_layout_region(layout, sender);
+	const struct psmp_out *out = psmp_outs_of(sending, layout, network) + receiver;
+	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
+	const uint32_t next = look_at(&out->next), limit = look_at(&out->limit);
+
+	if (!limit)                     /* this sender has not opened yet */
+		return;
+	state_out->in_flight = next + layout->slots - limit;
+	state_out->undelivered = next - look_at(&in->next);
+}
+
+/* No message has come this way.  A page of slots that nobody has written is not there, and reading it
+ * would make it. */
+static bool
+is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
+             uint32_t sender)
+{
+	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
+
+	return look_at(&in->next) == 0 &&
+	       !has_bit(shared_of(region)->words + (size_t)network * layout->words, sender) &&
+	       !atomic_load_explicit(&psmp_control_at(layout, (unsigned char *)(uintptr_t)region,
+	                                              network, sender)->polled,
+	                             memory_order_relaxed);
+}
+
+/* The sending side lies in memory of the sender's alone: what it has published shows in the slots. */
+static void
+look_at_further(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
+                uint32_t sender, struct psi_queue_state *state_out)
+{
+	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
+	unsigned char *base = (unsigned char *)(uintptr_t)region;
+	const struct psmp_slot *slots = (const struct psmp_slot *)(const void *)
+		psmp_lane_at(layout, base, network, sender);
+	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = look_at(&in->next);
+	const uint64_t lap_mask = ((uint64_t)1 << PSMP_LAP_BITS) - 1;
+	uint32_t at = next;
+
+	if (is_untouched(region, layout, network, sender))
+		return;
+	while (at - next < layout->slots &&
+	       (atomic_load_explicit(&slots[at & (layout->slots - 1)].header,
+	                             memory_order_relaxed) & lap_mask) == psmp_lap(at, shift))
+		at++;
+	state_out->undelivered = at - next;
+	state_out->in_flight = at - atomic_load_explicit(
+		&psmp_control_at(layout, base, network, sender)->consumed, memory_order_relaxed);
+}
+
 bool
-psmp_queue(const void *memory, size_t len_bytes, unsigned network, uint32_t sender,
+psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
            uint32_t receiver, struct psi_queue_state *state_out)
 {
-	const unsigned char *arena = memory;
+	const unsigned char *arena = memory->host, *region = memory->further;
 	const struct psmp_shared *shared;
-	const struct psmp_out *out;
-	const struct psmp_in *in;
 	struct psmp_layout layout;
-	uint32_t next;
 
-	if (!layout_of(memory, len_bytes, &layout) || sender >= layout.places ||
-	    receiver >= layout.places)
+	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
+	    receiver >= layout.places || (region && memory->further_bytes < layout.region_bytes))
 		return false;
-	out = psmp_outs_of(arena + psmp_layout_region(&layout, sender), &layout, network) + receiver;
-	in = psmp_ins_of(arena + psmp_layout_region(&layout, receiver), &layout, network) + sender;
-	shared = (const struct psmp_shared *)(const void *)(arena +
-	                                                    psmp_layout_region(&layout, receiver));
-	next = look_at(&out->next);
+	shared = shared_of(region ? region : arena + psmp_layout_region(&layout, receiver));
 	*state_out = (struct psi_queue_state){
 		.slots = layout.slots,
-		.in_flight = next + layout.slots - look_at(&out->limit),
-		.undelivered = next - look_at(&in->next),
 		.wants_room = has_bit(shared->words + (size_t)2 * layout.words, sender),
-		.receiver_sleeps = atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1,
+		.receiver_sleeps = (atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
+		                   atomic_load_explicit(&shared->watchers, memory_order_relaxed),
 	};
-	if (!look_at(&out->limit))      /* this sender has not opened yet */
-		state_out->in_flight = state_out->undelivered = 0;
+	if (region)
+		look_at_further(region, &layout, network, sender, state_out);
+	else
+		look_at_first(arena, &layout, network, sender, receiver, state_out);
 	return true;
 }

@@ -1,6 +1,8 @@
 /* A client that hangs as its argument says; see t_hang. */
 #include <gasnetex.h>
+#include <penstock.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,14 +139,27 @@ flooded(void)
 	GASNET_BLOCKUNTIL(never);
 }
 
-static const struct {
-	const char *name;
-	void (*hang)(void);
-} ways[] = {
-	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
-	{ "team", team }, { "full", full }, { "replies", replies }, { "each_other", each_other },
-	{ "busy", busy }, { "flooded", flooded },
-};
+/* More threads than have blocks of their own in the arena, of rank 0. */
+static void *
+wait_for_ever(void *unused)
+{
+	GASNET_BLOCKUNTIL(never);
+	return unused;
+}
+
+static void
+threads(void)
+{
+	pthread_attr_t small;
+	pthread_t id;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 * 1024);
+	for (int i = 0; rank == 0 && i < 299; i++)
+		if (pthread_create(&id, &small, wait_for_ever, NULL))
+			gasnet_exit(3);
+	GASNET_BLOCKUNTIL(never);
+}
 
 static gex_AM_Entry_t table[] = {
 	{ STUCK, (gex_AM_Fn_t)on_stuck, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "stuck" },
@@ -152,6 +167,36 @@ static gex_AM_Entry_t table[] = {
 	{ ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
 	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
 	{ NEWS, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "news" },
+};
+
+/* Two ranks to a process. The last computes; the first sends to it without end, the others enter a barrier. */
+static int
+thread_rank(gex_TM_t threads_tm, void *unused)
+{
+	const gex_Rank_t self = gex_TM_QueryRank(threads_tm), last = gex_TM_QuerySize(threads_tm) - 1;
+
+	(void)unused;
+	if (self == last)
+		sleep_forever();
+	while (self == 0)
+		gex_AM_RequestMedium0(threads_tm, last, FLOOD, payload, sizeof payload, GEX_EVENT_NOW, 0);
+	gex_Coll_BarrierBlocking(threads_tm, 0);
+	return 0;
+}
+
+static void
+thread_ranks(void)
+{
+	pst_threads_run(tm, 2, 0, table, sizeof table / sizeof *table, thread_rank, NULL, 0);
+}
+
+static const struct {
+	const char *name;
+	void (*hang)(void);
+} ways[] = {
+	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
+	{ "team", team }, { "full", full }, { "replies", replies }, { "each_other", each_other },
+	{ "busy", busy }, { "flooded", flooded }, { "threads", threads }, { "thread_ranks", thread_ranks },
 };
 
 int

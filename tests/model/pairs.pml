@@ -11,13 +11,15 @@
  *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
- *   E1, E2       psi_endpoint_memory in runtime/shmem.c: where an endpoint's memory is, by the process
+ *   E1, E2       psi_endpoint_memory in runtime/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
  *                that made it
  *   Q1, Q2       psmp_port_open, psmp_out_further in smp-conduit/psmp_port.c, psmp_ring in psmp_sleep.c:
  *                a port, and the sending side towards that memory, by the thread that made it
  *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
  *   C1, C2       give_back, take_bit in runtime/block.c: counts, from one owner to the next
+ *   C3, C4       block_made there, psi_more_in_use in runtime/shared.h: where blocks for more threads lie, to
+ *                who reports
  *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
  *                operation moved, to who finds that none is left
  *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c: payload, to who finds all bytes counted
@@ -55,6 +57,8 @@
 	S(H2, LOAD, ACQ) \
 	S(C1, RMW, REL) \
 	S(C2, RMW, ACQ) \
+	S(C3, STORE, REL) \
+	S(C4, LOAD, ACQ) \
 	S(O1, RMW, REL) \
 	S(O2, LOAD, ACQ) \
 	S(X1, RMW, REL) \
@@ -278,6 +282,7 @@ init {
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(C3); run second(C4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z7); run second(Z8, REL); run third(ACQ) }
 	fi
 }

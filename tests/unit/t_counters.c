@@ -16,10 +16,16 @@ enum { RANKS = 3 };
 static struct psi_host_shared *shared;
 static char path[] = "/tmp/t_counters-XXXXXX";
 
+static size_t
+shared_bytes(void)
+{
+	return psi_shared_bytes(RANKS, GASNET_MAXEPS - 1);
+}
+
 static const void *
 map_first(size_t len_bytes)
 {
-	return len_bytes <= psi_shared_bytes(RANKS, 0) ? shared : NULL;
+	return len_bytes <= shared_bytes() ? shared : NULL;
 }
 
 static void
@@ -36,8 +42,8 @@ static const struct pboot_view view = {
 static void
 set_up(void)
 {
-	shared = aligned_alloc(64, (psi_shared_bytes(RANKS, 0) + 63) / 64 * 64);
-	memset(shared, 0, psi_shared_bytes(RANKS, 0));
+	shared = aligned_alloc(64, (shared_bytes() + 63) / 64 * 64);
+	memset(shared, 0, shared_bytes());
 	shared->magic = PSI_SHARED_MAGIC;
 	shared->abi = PSI_SHARED_ABI;
 	shared->size = RANKS;
