@@ -1,5 +1,5 @@
 /*
- * Operations, their pools, and the implicit sets of threads.
+ * Operations and their pools; what threads start without an event is in nbi.c.
  *
  * Each thread takes operations from a list of its own, and gives those whose root event it
  * synchronises back to it.  A thread that synchronises what others start would gather them for ever,
@@ -10,8 +10,6 @@
  * used again after it was synchronised is most likely known for what it is.
  */
 #include "runtime/op.h"
-
-#include "runtime/rules.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -164,8 +162,8 @@ count_root(uint32_t amount)
 
 /* -- one operation --------------------------------------------------------------------------- */
 
-static struct psi_op *
-new_op(struct psi_op_pool *pool, bool implicit)
+struct psi_op *
+psi_op_new(struct psi_op_pool *pool, bool implicit)
 {
 	struct psi_op *op = take(pool);
 
@@ -182,7 +180,7 @@ gex_Event_t
 psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t number,
               enum psi_wait_kind kind, gex_EP_t ep)
 {
-	struct psi_op *op = new_op(&psi_thread_self()->ops, false);
+	struct psi_op *op = psi_op_new(&psi_thread_self()->ops, false);
 
 	atomic_store_explicit(&op->open, 0, memory_order_relaxed);
 	op->root = (struct gex_Event_s){ .done = done, .object = object, .number = number,
@@ -197,11 +195,11 @@ psi_op_begin(bool implicit)
 	struct psi_op_pool *pool = &psi_thread_self()->ops;
 
 	if (!implicit)
-		return new_op(pool, false);
+		return psi_op_new(pool, false);
 	if (pool->region)
 		return pool->region;
 	if (PSI_UNLIKELY(!pool->set))
-		pool->set = new_op(pool, true);
+		pool->set = psi_op_new(pool, true);
 	return pool->set;
 }
 
@@ -297,109 +295,4 @@ psi_ops_thread_ends(struct psi_thread *thread)
 		put_spare(pool, pool->set);
 	}
 	give_shared(pool, 0);
-}
-
-/* -- implicit sets --------------------------------------------------------------------------- */
-
-static void __attribute__((noreturn, cold))
-bad_mask(gex_EC_t mask, const char *call)
-{
-	psi_fatal("%s: categories 0x%x are none; pass some of GEX_EC_*, or GEX_EC_ALL", call,
-	          mask & ~GEX_EC_ALL);
-}
-
-static void __attribute__((noreturn, cold))
-in_region(const char *call)
-{
-	psi_fatal("%s: called in an access region; end the region and synchronise its event", call);
-}
-
-/* The calling thread's set, or NULL if it has none. */
-static const struct psi_op *
-check_set(gex_EC_t mask, gex_Flags_t flags, const char *call)
-{
-	const struct psi_op_pool *pool;
-
-	psi_rule_call(call);
-	psi_check_flags(flags, 0, call);
-	if (PSI_UNLIKELY(mask & ~GEX_EC_ALL))
-		bad_mask(mask, call);
-	pool = &psi_thread_self()->ops;
-	if (PSI_UNLIKELY(pool->region != NULL))
-		in_region(call);
-	return pool->set;
-}
-
-static bool
-set_is_done(const struct psi_op *set, gex_EC_t mask)
-{
-	static const gex_EC_t bits[PSI_PART_CATEGORIES] = {
-		[PSI_PART_PUT] = GEX_EC_PUT, [PSI_PART_GET] = GEX_EC_GET, [PSI_PART_RMW] = GEX_EC_RMW,
-		[PSI_PART_AM] = GEX_EC_AM, [PSI_PART_LC] = GEX_EC_LC,
-	};
-
-	if (!set)
-		return true;
-	for (unsigned i = 0; i < PSI_PART_CATEGORIES; i++)
-		if (mask & bits[i] && !psi_op_has_done(set, i))
-			return false;
-	return true;
-}
-
-int
-gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
-{
-	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Test");
-
-	return set_is_done(set, event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
-}
-
-void
-gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
-{
-	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Wait");
-	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS, .ep = set ? set->root.ep : NULL };
-	struct psi_wait wait = PSI_WAIT_FOR("gex_NBI_Wait", &reason);
-
-	if (set_is_done(set, event_mask))
-		return;
-	do
-		psi_wait_step(&wait);
-	while (!set_is_done(set, event_mask));
-	psi_wait_end(&wait);
-}
-
-void
-gex_NBI_BeginAccessRegion(gex_Flags_t flags)
-{
-	const char *call = "gex_NBI_BeginAccessRegion";
-	struct psi_op_pool *pool;
-
-	psi_need_init(call);
-	psi_rule_call(call);
-	psi_check_flags(flags, 0, call);
-	pool = &psi_thread_self()->ops;
-	if (PSI_UNLIKELY(pool->region != NULL))
-		psi_fatal("%s: called in an access region; regions do not nest, end the first", call);
-	pool->region = new_op(pool, true);
-}
-
-gex_Event_t
-gex_NBI_EndAccessRegion(gex_Flags_t flags)
-{
-	const char *call = "gex_NBI_EndAccessRegion";
-	struct psi_op_pool *pool;
-	struct psi_op *region;
-
-	psi_need_init(call);
-	psi_rule_call(call);
-	psi_check_flags(flags, 0, call);
-	pool = &psi_thread_self()->ops;
-	region = pool->region;
-	if (PSI_UNLIKELY(!region))
-		psi_fatal("%s: no access region is open in this thread; begin one, and end it in the same "
-		          "thread", call);
-	pool->region = NULL;
-	region->implicit = false;
-	return psi_op_started(region, NULL);
 }
