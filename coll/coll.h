@@ -128,6 +128,8 @@ bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_
 bool pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2]);
 /* Under the lock: those that came early become the operation's. */
 void pcoll_notes_claim(struct pcoll_op *op);
+/* The next call of this member is a barrier that goes by no notes. */
+void pcoll_pass(gex_TM_t tm);
 /* Sends a message or asks for room; for notes and data. */
 bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what);
 

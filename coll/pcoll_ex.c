@@ -48,9 +48,10 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	const struct pcoll_call call = { .operation = PCOLL_BARRIER, .tm = tm };
 
 	check_team(tm, flags, "gex_Coll_BarrierNB");
-	if (tm == psi.tm)
-		return psi_barrier_start();
-	return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
+	if (tm != psi.tm && !tm->group->hall)
+		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
+	pcoll_pass(tm);
+	return tm == psi.tm ? psi_barrier_start() : psi_team_barrier_start(tm);
 }
 
 gex_Event_t

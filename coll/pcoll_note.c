@@ -38,16 +38,49 @@ push(struct pcoll_note **list, struct pcoll_note *note)
 }
 
 /* The k-th call on a team is the same call everywhere. */
+static void __attribute__((noreturn, cold))
+differs(enum pcoll_operation own, const struct pcoll_note *note)
+{
+	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the same calls "
+	          "in the same order", pcoll_operation_name(own), note->number,
+	          note->operation < PCOLL_OPERATIONS ?
+	          pcoll_operation_name((enum pcoll_operation)note->operation) : "another", note->from);
+}
+
 static void
 attach(struct pcoll_op *op, struct pcoll_note *note)
 {
 	if (PSI_UNLIKELY(note->operation != op->call.operation))
-		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make "
-		          "the same calls in the same order", pcoll_operation_name(op->call.operation),
-		          note->number, note->operation < PCOLL_OPERATIONS ?
-		          pcoll_operation_name((enum pcoll_operation)note->operation) : "another",
-		          note->from);
+		differs(op->call.operation, note);
 	push(&op->notes, note);
+}
+
+/* A call that this member has passed by was a barrier: others end when their notes have been taken. */
+static void
+keep_early(struct pcoll_note *note, gex_EP_t ep)
+{
+	if (PSI_UNLIKELY(psi.checks)) {
+		gex_TM_t tm = note->team ? psi_team_find(note->team, ep) : psi.tm;
+
+		if (tm && note->number < tm->collectives)
+			differs(PCOLL_BARRIER, note);
+	}
+	push(&early, note);
+}
+
+void
+pcoll_pass(gex_TM_t tm)
+{
+	if (PSI_LIKELY(!psi.checks)) {
+		tm->collectives++;
+		return;
+	}
+	pcoll_lock();
+	for (const struct pcoll_note *note = early; note; note = note->next)
+		if (note->number == tm->collectives && note->team == tm->id && note->to == tm->rank)
+			differs(PCOLL_BARRIER, note);
+	tm->collectives++;
+	pcoll_unlock();
 }
 
 void
@@ -117,7 +150,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM
 		attach(op, note);
 		pcoll_stir(op);
 	} else {
-		push(&early, note);
+		keep_early(note, token->ep);
 	}
 	pcoll_unlock();
 }

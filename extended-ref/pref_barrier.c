@@ -195,10 +195,15 @@ psi_reference_open(void)
 	while ((1u << rounds) < psi.boot.size)
 		rounds++;
 	in_hall = pref_hall_is_there();
-	for (unsigned i = 0; i < SEQUENCES; i++)
-		sequences[i].number = sequences[i].hall.sequence = i;
+	for (unsigned i = 0; i < SEQUENCES; i++) {
+		sequences[i].number = i;
+		sequences[i].hall = (struct pref_hall){
+			.words = &psi.shared->halls[i], .size = psi.boot.size, .rank = psi.boot.rank,
+		};
+	}
 	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
 	psi_progress_add(advance_all);
+	pref_gates_open();
 	pref_atomic_open();
 }
 

@@ -12,14 +12,11 @@
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
  *         G4 (pref_hall_enter) -> G5    what a rank wrote before it entered, to each
- * Sleep:  D4 (smp-conduit/psmp_sleep.c), rung by ring_host.
+ * Sleep:  D4 (smp-conduit/psmp_sleep.c), rung by ring_host, or ring_peer for a team.
  */
 #include "extended-ref/pref_hall.h"
 
 #include "runtime/reach.h"
-
-/* As many lines are read as fast as one word is written in turn. */
-enum { FEW_RANKS = 4 };
 
 enum { NAMED_BIT = 32, MISMATCH_BIT = 33, TAG_BIT = 48 };
 
@@ -50,7 +47,7 @@ is_of(uint64_t word, uint64_t phase)
 static _Atomic uint64_t *
 flag_of(const struct pref_hall *hall, uint32_t rank, uint64_t phase)
 {
-	return &psi_shared_rank(psi.shared, psi.boot.size, rank)->halls[hall->sequence].entered[phase & 1];
+	return &hall->words->few[rank].entered[phase & 1];
 }
 
 bool
@@ -59,33 +56,49 @@ pref_hall_is_there(void)
 	return psi.conduit_job.host_places == psi.boot.size && !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 
+/* Wakes those who sleep. */
+static void
+ring(const struct pref_hall *hall)
+{
+	gex_TM_t tm = hall->tm;
+
+	if (!tm) {
+		psi.ops->ring_host(psi.ep->port);
+		return;
+	}
+	for (uint32_t rank = 0; rank < tm->size; rank++)
+		if (psi_jobrank_of(tm->places[rank]) != psi.boot.rank)
+			tm->ep->ops->ring_peer(tm->ep->port, tm->places[rank]);
+	psi_wake_own();
+}
+
 /* -- many -------------------------------------------------------------------------------------- */
 
 static void
 count_in(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 {
-	struct psi_hall *shared = &psi.shared->halls[hall->sequence];
-	uint64_t before = atomic_load_explicit(&shared->arrived, memory_order_relaxed), after;
+	struct psi_hall *words = hall->words;
+	uint64_t before = atomic_load_explicit(&words->arrived, memory_order_relaxed), after;
 	uint64_t count;
 
 	do {
 		count = (before >> TAG_BIT) + 1;
 		after = word_of(pref_names_combine(names_of(before), names), count);
-	} while (!atomic_compare_exchange_weak_explicit(&shared->arrived, &before,
-	                                                count == psi.boot.size ? 0 : after,
+	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
+	                                                count == hall->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
 	                                                memory_order_relaxed));
-	if (count < psi.boot.size)
+	if (count < hall->size)
 		return;
-	atomic_store_explicit(&shared->complete, word_of(names_of(after), phase & UINT16_MAX),
+	atomic_store_explicit(&words->complete, word_of(names_of(after), phase & UINT16_MAX),
 	                      memory_order_release); /* G2 */
-	psi.ops->ring_host(psi.ep->port);
+	ring(hall);
 }
 
 static bool
 is_told(const struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 {
-	const uint64_t word = atomic_load_explicit(&psi.shared->halls[hall->sequence].complete,
+	const uint64_t word = atomic_load_explicit(&hall->words->complete,
 	                                           memory_order_acquire); /* G3 */
 
 	*names_out = names_of(word);
@@ -97,7 +110,7 @@ is_told(const struct pref_hall *hall, uint64_t phase, struct pref_names *names_o
 static bool
 sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 {
-	for (; hall->seen < psi.boot.size; hall->seen++) {
+	for (; hall->seen < hall->size; hall->seen++) {
 		const uint64_t word = atomic_load_explicit(flag_of(hall, hall->seen, phase),
 		                                           memory_order_acquire); /* G5 */
 
@@ -106,7 +119,7 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 		hall->gathered = pref_names_combine(hall->gathered, names_of(word));
 	}
 	*names_out = hall->gathered;
-	psi.ops->ring_host(psi.ep->port);
+	ring(hall);
 	return true;
 }
 
@@ -115,19 +128,19 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 void
 pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 {
-	if (psi.boot.size > FEW_RANKS) {
+	if (hall->size > PSI_HALL_FEW) {
 		count_in(hall, phase, names);
 		return;
 	}
 	hall->seen = 0;
 	hall->gathered = names;
-	atomic_store_explicit(flag_of(hall, psi.boot.rank, phase),
+	atomic_store_explicit(flag_of(hall, hall->rank, phase),
 	                      word_of(names, phase & UINT16_MAX), memory_order_release); /* G4 */
 }
 
 bool
 pref_hall_complete(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 {
-	return psi.boot.size > FEW_RANKS ? is_told(hall, phase, names_out)
+	return hall->size > PSI_HALL_FEW ? is_told(hall, phase, names_out)
 	                                 : sees_all(hall, phase, names_out);
 }

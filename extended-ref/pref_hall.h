@@ -1,6 +1,6 @@
 /*
- * A barrier of all ranks of one host in memory they share.  A rank enters phase after phase of a
- * sequence, each once, and the next when it has found the one before complete.
+ * A barrier of all ranks of one host, or of a team, in memory they share.  A rank enters phase after phase,
+ * each once, and the next when it has found the one before complete.  Phases count from 1.
  */
 #ifndef PREF_HALL_H
 #define PREF_HALL_H
@@ -24,14 +24,16 @@ pref_names_combine(struct pref_names a, struct pref_names b)
 	return both;
 }
 
-/* This rank's side of a sequence. */
+/* A rank's side of one sequence of phases. */
 struct pref_hall {
-	unsigned sequence;
+	struct psi_hall *words;
+	gex_TM_t tm;                    /* NULL: the job's */
+	uint32_t size, rank;
 	uint32_t seen;                  /* by flags: of the ranks below it, in this phase */
 	struct pref_names gathered;
 };
 
-/* Do all ranks share memory, and is that not masked? */
+/* Do all ranks of the job share memory, and is that not masked? */
 bool pref_hall_is_there(void);
 void pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names);
 /* Has everybody entered?  Then what they gathered. */

@@ -380,6 +380,9 @@ size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 void psi_reference_open(void);
 /* The next phase of the unnamed barrier of the primordial team. */
 gex_Event_t psi_barrier_start(void);
+/* The next barrier of a team whose group has a hall; and the end of the team, when all are over. */
+gex_Event_t psi_team_barrier_start(gex_TM_t tm);
+void psi_team_barrier_close(gex_TM_t tm);
 /* The engine of coll/, and its handlers, of each endpoint that takes messages. */
 void psi_collectives_open(void);
 void psi_collectives_register(gex_EP_t ep);

@@ -24,7 +24,9 @@ enum {
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice as many
 	 * as in the one before. */
 	PSI_MORE_RANGES = 8,
-	PSI_HALLS = 2,          /* sequences of barriers (extended-ref/pref_hall.c) */
+	PSI_HALLS = 2,          /* of the job: sequences of barriers (extended-ref/pref_hall.c) */
+	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (runtime/team_hall.c) */
+	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
 };
 
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by
@@ -83,16 +85,21 @@ struct psi_block {
 	_Atomic uint64_t watched;
 };
 
-/* A barrier of many ranks.  Both words hold names; the first also how many have entered, the second the
- * lower bits of the phase that was completed last. */
+/*
+ * A barrier (extended-ref/pref_hall.c).
+ *
+ * arrived   names, and how many have entered; of many ranks
+ * complete  names, and the lower bits of the phase that was completed last; of many ranks
+ * few       of one rank each: names, and the lower bits of the last phase of that parity
+ * left      members that will not look again; of a team
+ */
 struct psi_hall {
 	_Alignas(64) _Atomic uint64_t arrived;
+	_Atomic uint32_t left;
 	_Alignas(64) _Atomic uint64_t complete;
-};
-
-/* A rank's part of one of few: names, and the lower bits of the last phase of that parity. */
-struct psi_hall_flag {
-	_Alignas(64) _Atomic uint64_t entered[2];
+	struct {
+		_Alignas(64) _Atomic uint64_t entered[2];
+	} few[PSI_HALL_FEW];
 };
 
 /*
@@ -115,7 +122,7 @@ struct psi_rank_shared {
 	_Atomic uint64_t sem_key;
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
-	struct psi_hall_flag halls[PSI_HALLS];
+	struct psi_hall team_halls[PSI_TEAM_HALLS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 

@@ -127,6 +127,9 @@ psi_team_remove(gex_TM_t tm, const char *call)
 	struct psi_group *group = tm->group;
 
 	psi_team_gather_close(tm, call);
+	psi_team_barrier_close(tm);
+	if (group->hall)
+		psi_hall_leave(group->hall);
 	tm->group = NULL;
 	tm->places = NULL;
 	tm->size = 0;

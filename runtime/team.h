@@ -26,6 +26,7 @@ struct psi_group {
 	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
 	uint32_t *places;               /* [size] */
 	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
+	struct psi_hall *hall;          /* for barriers, in memory that all share; NULL: none */
 };
 
 enum { PSI_GATHER_ROUNDS = 32 };
@@ -53,6 +54,7 @@ struct gex_TM_s {
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
 	uint32_t collectives;           /* that this member has called; under the lock of coll/ */
+	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */
@@ -123,6 +125,10 @@ psi_team_let_go(gex_TM_t tm)
 {
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
+
+/* This member will not look there again (team_hall.c). */
+struct psi_hall;
+void psi_hall_leave(struct psi_hall *hall);
 
 /* -- exchange (team_gather.c) ---------------------------------------------------------------- */
 

@@ -123,6 +123,7 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 			rank = i;
 	}
 	psi_group_finish(group, call);
+	psi_hall_settle(group, own, &offers[chosen[0].rank]);
 	tm = new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
@@ -269,8 +270,8 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	gex_TM_t parent = check_parent(parent_tm, call);
 	struct psi_offer own = { .kind = PSI_OFFER_CREATE, .flags = flags };
 	struct psi_group *group = NULL;
+	const struct psi_offer *first;
 	struct psi_offer *offers;
-	uint64_t id;
 
 	psi_check_flags(flags, CREATE_FLAGS, call);
 	if (is_query(parent, flags, call))
@@ -286,8 +287,9 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	}
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
-		id = psi_offers_settle(parent, offers, group, call);
-		make_members(new_tms, parent, group, id, scratch_addrs, scratch_size, flags, call);
+		first = psi_offers_settle(parent, offers, group, call);
+		psi_hall_settle(group, &offers[parent->rank], first);
+		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags, call);
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);

@@ -114,6 +114,7 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	/* From 1, so that 0 stays the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
+	mine.hall = own->joins ? psi_hall_take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)
@@ -139,13 +140,12 @@ is_same(gex_EP_Location_t a, gex_EP_Location_t b)
 	return a.gex_rank == b.gex_rank && a.gex_ep_index == b.gex_ep_index;
 }
 
-uint64_t
+const struct psi_offer *
 psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers, const struct psi_group *group,
                   const char *call)
 {
-	const struct psi_offer *own = &offers[parent->rank];
+	const struct psi_offer *own = &offers[parent->rank], *first = NULL;
 	gex_Rank_t members = 0;
-	uint64_t id = 0;
 
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++) {
 		const struct psi_offer *offer = &offers[rank];
@@ -158,12 +158,12 @@ psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers, const struct 
 		psi_offers_agree(own, offer, call);
 		members += offer->members_here;
 		if (psi_team_location(parent, rank).gex_rank == own->first.gex_rank)
-			id = offer->id;
+			first = offer;
 	}
-	if (members != group->size || !id)
+	if (members != group->size || !first)
 		psi_fatal("%s: %u of the %u members that args name were given by their processes; all "
 		          "members give one list", call, members, group->size);
-	return id;
+	return first;
 }
 
 static int

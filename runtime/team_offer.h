@@ -19,7 +19,8 @@ struct psi_offer {
 	uint32_t members_here;          /* and how many are the caller's */
 	gex_Flags_t flags;
 	uint64_t scratch_bytes;
-	uint64_t id;                    /* for the new team whose rank 0 is the caller's */
+	uint64_t id;                    /* for the new team whose rank 0 is the caller's, */
+	uint32_t hall;                  /* and of this process, for its barriers; 0: none */
 };
 
 /* A member of a split's new team. */
@@ -35,9 +36,15 @@ void *psi_team_memory(size_t count, size_t bytes);
 struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *call);
 /* With checks: do two members of one new team agree on its scratch? */
 void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, const char *call);
-/* Of a created team: did all its processes tell of the same list?  Returns its id. */
-uint64_t psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
-                           const struct psi_group *group, const char *call);
+/* Of a created team: did all its processes tell of the same list?  Returns the offer whose id it has. */
+const struct psi_offer *psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
+                                          const struct psi_group *group, const char *call);
+
+/* Memory for the barriers of a team that this process may be the first of (team_hall.c), by number; 0 if
+ * there is none. */
+uint32_t psi_hall_take(void);
+/* The group has that of `first', or none; what this process offered for nothing is given back. */
+void psi_hall_settle(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first);
 
 /* By key, those of one key by rank. */
 void psi_chosen_sort(struct psi_chosen *chosen, size_t count);

@@ -115,6 +115,45 @@ nobody_early(gex_TM_t tm, uint32_t round)
 	}
 }
 
+/* Memory for barriers of a team that is gone serves the next. */
+static void
+one_after_the_other(void)
+{
+	static uint32_t round = 1000000;
+
+	for (unsigned i = 0; i < pt_scale(10, 30); i++) {
+		gex_TM_t tm = split(pt.tm, 0, -(int)(pt.rank * i % 3));
+
+		nobody_early(tm, ++round);
+		gex_TM_Destroy(tm, NULL, 0);
+	}
+}
+
+/* Whoever has started several barriers need not sync the first for the others to get through all. */
+static void
+polls_alone(gex_TM_t tm, uint32_t round)
+{
+	const gex_Rank_t size = gex_TM_QuerySize(tm), me = gex_TM_QueryRank(tm);
+	const gex_Rank_t lazy = gex_TM_TranslateRankToJobrank(tm, round % size);
+	uint32_t *there = (uint32_t *)(void *)pt.peers[lazy].owner;
+	const uint32_t *flags = (uint32_t *)(void *)pt.base;
+	gex_Event_t events[4];
+
+	for (size_t i = 0; i < PT_COUNT(events); i++)
+		events[i] = gex_Coll_BarrierNB(tm, 0);
+	if (me != round % size) {
+		gex_Event_WaitAll(events, PT_COUNT(events), 0);
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, lazy, there + pt.rank, round, 4, 0));
+		return;
+	}
+	for (gex_Rank_t rank = 0; rank < size; rank++)
+		while (rank != me &&
+		       __atomic_load_n(&flags[gex_TM_TranslateRankToJobrank(tm, rank)],
+		                       __ATOMIC_RELAXED) != round)
+			gasnet_AMPoll();
+	gex_Event_WaitAll(events, PT_COUNT(events), 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -130,9 +169,12 @@ main(int argc, char **argv)
 			at_once(uses, round + i);
 		for (uint32_t i = 1; i <= pt_scale(20, 60); i++)
 			nobody_early(uses[3].tm, round * 100 + i);
+		for (uint32_t i = 1; i <= pt_scale(5, 10); i++)
+			polls_alone(uses[1].tm, 5000000 + round * 100 + i);
 		for (unsigned i = 1; i < TEAMS; i++)
 			gex_TM_Destroy(uses[i].tm, NULL, i % 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0);
 		without_the_others();
+		one_after_the_other();
 		pt_barrier();
 	}
 	pt_finish();

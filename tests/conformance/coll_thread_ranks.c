@@ -14,7 +14,7 @@
 
 enum { OPEN = 8 };
 
-static pt_count runs;
+static pt_count runs, entered;
 
 static int
 count_here(gex_Rank_t process)
@@ -72,12 +72,24 @@ long_vectors(gex_TM_t tm)
 	free(words);
 }
 
+/* Whoever leaves a barrier finds that all of its process had come. */
+static void
+barriers(gex_TM_t tm)
+{
+	for (int i = 1; i <= 100; i++) {
+		PT_INC(entered);
+		gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+		PT_LE(i * count_here(pt.rank), PT_GET(entered));
+	}
+}
+
 static int
 body(gex_TM_t tm, void *arg)
 {
 	struct call calls[OPEN];
 
 	(void)arg;
+	barriers(tm);
 	for (unsigned round = 0; round < pt_scale(5, 20); round++) {
 		for (uint32_t i = 0; i < OPEN; i++)
 			start(&calls[i], tm, i + round);

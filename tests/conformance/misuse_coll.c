@@ -63,6 +63,17 @@ other_calls(void)
 		reduce(words, words, GEX_DT_U32, 4, 1, GEX_OP_ADD);
 }
 
+/* A barrier of all members of a host sends nothing. */
+static void
+other_barrier(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	if (pt.rank == 1)
+		broadcast(pt.tm, 0, words, words, 0);
+	else
+		gex_Event_Wait(gex_Coll_BarrierNB(pt.tm, 0));
+}
+
 static void
 other_sizes(void)
 {
@@ -132,10 +143,13 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_ReduceToAllNB: dst 0x* or src 0x* is not aligned for elements of 4 bytes; align them",
 	  0 },
 	{ "other_calls", PT_ALWAYS, 2, other_calls, "members that call different collectives",
-	  "call 0 on its team, which is gex_Coll_* at its rank *; let all members make the same calls in "
+	  "call * on its team, which is gex_Coll_* at its rank *; let all members make the same calls in "
 	  "the same order", 1 },
+	{ "other_barrier", PT_CHECKED, 2, other_barrier, "a barrier where another member broadcasts",
+	  "gex_Coll_BarrierNB: call * on its team, which is gex_Coll_BroadcastNB at its rank 1; let all "
+	  "members make the same calls in the same order", 1 },
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
-	  "gex_Coll_ReduceToOneNB: call 0 on its team, in which rank 0 expects 4 bytes and this one sends "
+	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and this one sends "
 	  "8; let all members pass the same sizes", 1 },
 	{ "legacy_team", PT_ALWAYS, 1, legacy_team, "another team for a legacy collective",
 	  "gasnet_coll_scatter: 0x* is no team of these calls; pass GASNET_TEAM_ALL", 0 },

@@ -40,6 +40,19 @@ teams_of_one(void)
 	tm_destroy(&again, GEX_FLAG_GLOBALLY_QUIESCED, NULL, 0);
 }
 
+/* More than have memory of their own for it. */
+static void
+barriers_of(const struct tm_members *teams)
+{
+	gex_Event_t events[MANY];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < MANY; i++)
+			events[i] = gex_Coll_BarrierNB(teams[i].tm, 0);
+		gex_Event_WaitAll(events, MANY, 0);
+	}
+}
+
 static void
 many_at_a_time(void)
 {
@@ -56,6 +69,7 @@ many_at_a_time(void)
 	gex_TM_SetCData(teams[0].tm, NULL);
 	PT_PTR(gex_TM_QueryCData(teams[1].tm), &teams[1]);
 	tm_check_traffic(&teams[MANY / 2], 9);
+	barriers_of(teams);
 	for (int i = 0; i < MANY; i++) /* not the last one first */
 		tm_destroy(&teams[i], 0, NULL, 0);
 }

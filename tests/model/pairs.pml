@@ -7,7 +7,7 @@
  *   B3, B1, B2   pboot_barrier in bootstrap/pboot_board.c: what ranks wrote before it, to the last that
  *                arrives and from it to the others
  *   N1, N2       on_note, advance_round in extended-ref/pref_barrier.c: a peer's names, by the handler
- *   N3, N4       finish, finished, there: a phase's result, by the thread that finishes it
+ *   N3, N4       finish, finished, there, and advance, finished in pref_gate.c: a phase's result, by the thread that finishes it
  *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
@@ -27,7 +27,9 @@
  *   G1, G2, G3   count_in, is_told in extended-ref/pref_hall.c: what ranks wrote before a phase, to the last
  *                that enters and from it to the others, with the count back at zero for the next phase
  *   G4, G5       pref_hall_enter, sees_all, there: the same, from each rank to each
- *   X5, X6       retire, is_finished, there: what a collective wrote, to who synchronises it
+ *   G6, G7       psi_hall_leave, is_free in runtime/team_hall.c: the last looks of a team's members, to who
+ *                uses the words again
+ *   X5, X6       retire, is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
  *   Z3, Z4       open_table and reach in runtime/sem_table.c, map_peer there and psi_sem_reach in
  *                include/penstock_sem.h: a table of semaphores, to who maps it and who posts
  *   Z5, Z6       psi_signal_change and pst_signal_store, pst_signal_fetch in include/penstock_signal.h: what
@@ -72,6 +74,8 @@
 	S(G3, LOAD, ACQ) \
 	S(G4, STORE, REL) \
 	S(G5, LOAD, ACQ) \
+	S(G6, RMW, REL) \
+	S(G7, LOAD, ACQ) \
 	S(Z3, STORE, REL) \
 	S(Z4, LOAD, ACQ) \
 	S(Z5, STORE, REL) \
@@ -189,7 +193,7 @@ proctype owner(byte me)
 	modify(me, FLAG, C1, value, 0)
 }
 
-/* Two parts are counted down, here up; or bytes. */
+/* Two parts are counted down, here up; or bytes, or those who leave. */
 proctype part(byte me; byte order)
 {
 	byte value;
@@ -276,6 +280,7 @@ init {
 	:: atomic { run machine(); run owner(0); run owner(1) }
 	:: atomic { run machine(); run part(0, O1); run part(1, O1); run syncer(O2) }
 	:: atomic { run machine(); run part(0, X1); run part(1, X1); run syncer(X2) }
+	:: atomic { run machine(); run part(0, G6); run part(1, G6); run syncer(G7) }
 	:: atomic { run machine(); run stirrer(); run stepper() }
 	:: atomic { run machine(); run in_hall(0); run in_hall(1) }
 	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }

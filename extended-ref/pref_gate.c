@@ -1,0 +1,204 @@
+/*
+ * Barriers of teams whose members share memory (pref_hall.h).  A member has a gate, on which any number
+ * of phases may be under way; it enters them one after the other.
+ *
+ * Who asks whether a phase is over looks for itself, so polls have nothing to do for a gate on which the
+ * last phase that was started is entered.  Others are in the list `behind'.
+ *
+ * Gates are never given back to the system, so that an event may ask at any time, and their phases go on
+ * counting when another team takes one.
+ *
+ * Pairs:  N3 (advance) -> N4 (finished)   what others wrote before they entered
+ */
+#include "extended-ref/pref.h"
+#include "extended-ref/pref_hall.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+
+struct pref_gate {
+	struct psi_spinlock lock;       /* the hall, `entered' and changes of the counters */
+	struct pref_hall hall;
+	gex_TM_t tm;
+	bool entered;                   /* the phase after those that are finished */
+	uint64_t before;                /* phases of teams that had it earlier */
+	_Atomic uint64_t started, finished;
+	bool is_behind;                 /* in that list; under its lock, as is next */
+	struct pref_gate *next;         /* there, or among the free ones */
+};
+
+static struct {
+	struct psi_spinlock lock;
+	struct pref_gate *free, *behind;
+	_Atomic uint32_t behind_count;
+} gates;
+
+static uint64_t
+finished(const struct pref_gate *gate)
+{
+	return atomic_load_explicit(&gate->finished, memory_order_acquire); /* N4 */
+}
+
+/* Under its lock. */
+static void
+advance(struct pref_gate *gate)
+{
+	const uint64_t started = atomic_load_explicit(&gate->started, memory_order_relaxed);
+	uint64_t done = atomic_load_explicit(&gate->finished, memory_order_relaxed);
+	struct pref_names names = { .named = false };
+
+	while (done < started) {
+		const uint64_t phase = done + 1 - gate->before;
+
+		if (!gate->entered)
+			pref_hall_enter(&gate->hall, phase, names);
+		gate->entered = true;
+		if (!pref_hall_complete(&gate->hall, phase, &names))
+			return;
+		gate->entered = false;
+		psi_team_let_go(gate->tm);
+		atomic_store_explicit(&gate->finished, ++done, memory_order_release); /* N3 */
+	}
+}
+
+static bool
+is_over(const void *object, uint64_t phase)
+{
+	struct pref_gate *gate = (struct pref_gate *)(uintptr_t)object;
+
+	if (finished(gate) >= phase)
+		return true;
+	psi_spinlock_lock(&gate->lock);
+	advance(gate);
+	psi_spinlock_unlock(&gate->lock);
+	return finished(gate) >= phase;
+}
+
+/* -- those behind ------------------------------------------------------------------------------ */
+
+static void
+note_behind(struct pref_gate *gate)
+{
+	psi_spinlock_lock(&gates.lock);
+	if (!gate->is_behind) {
+		gate->is_behind = true;
+		gate->next = gates.behind;
+		gates.behind = gate;
+		atomic_fetch_add_explicit(&gates.behind_count, 1, memory_order_relaxed);
+	}
+	psi_spinlock_unlock(&gates.lock);
+}
+
+/* Under the lock of the list. */
+static void
+drop_behind(struct pref_gate **at)
+{
+	struct pref_gate *gate = *at;
+
+	*at = gate->next;
+	gate->is_behind = false;
+	atomic_fetch_sub_explicit(&gates.behind_count, 1, memory_order_relaxed);
+}
+
+/* True if its last phase is entered now. */
+static bool
+catch_up(struct pref_gate *gate)
+{
+	bool caught_up;
+
+	psi_spinlock_lock(&gate->lock);
+	advance(gate);
+	caught_up = atomic_load_explicit(&gate->started, memory_order_relaxed) <=
+	            atomic_load_explicit(&gate->finished, memory_order_relaxed) + 1;
+	psi_spinlock_unlock(&gate->lock);
+	return caught_up;
+}
+
+/* Called by every poll, so it costs a load when nobody is behind. */
+static void
+advance_behind(void)
+{
+	if (PSI_LIKELY(!atomic_load_explicit(&gates.behind_count, memory_order_relaxed)))
+		return;
+	psi_spinlock_lock(&gates.lock);
+	for (struct pref_gate **at = &gates.behind; *at; )
+		if (catch_up(*at))
+			drop_behind(at);
+		else
+			at = &(*at)->next;
+	psi_spinlock_unlock(&gates.lock);
+}
+
+void
+pref_gates_open(void)
+{
+	psi_progress_add(advance_behind);
+}
+
+/* -- a team's ---------------------------------------------------------------------------------- */
+
+static struct pref_gate *
+open_gate(gex_TM_t tm)
+{
+	struct pref_gate *gate;
+
+	psi_spinlock_lock(&gates.lock);
+	gate = gates.free;
+	if (gate)
+		gates.free = gate->next;
+	psi_spinlock_unlock(&gates.lock);
+	if (!gate)
+		gate = calloc(1, sizeof *gate);
+	if (!gate)
+		psi_fatal("no memory for the barriers of a team");
+	gate->tm = tm;
+	gate->hall = (struct pref_hall){
+		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
+	};
+	gate->before = atomic_load_explicit(&gate->started, memory_order_relaxed);
+	return gate;
+}
+
+gex_Event_t
+psi_team_barrier_start(gex_TM_t tm)
+{
+	struct pref_gate *gate;
+	uint64_t phase;
+	bool is_behind;
+
+	if (!tm->gate)
+		tm->gate = open_gate(tm);
+	gate = tm->gate;
+	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
+	psi_team_hold(tm);
+	psi_spinlock_lock(&gate->lock);
+	phase = atomic_load_explicit(&gate->started, memory_order_relaxed) + 1;
+	atomic_store_explicit(&gate->started, phase, memory_order_relaxed);
+	advance(gate);
+	is_behind = finished(gate) + 1 < phase;
+	psi_spinlock_unlock(&gate->lock);
+	if (is_behind)
+		note_behind(gate);
+	return finished(gate) >= phase ? GEX_EVENT_INVALID
+	                               : psi_event_new(is_over, gate, phase, PSI_FOR_COLLECTIVE, tm->ep);
+}
+
+/* No phase is under way. */
+void
+psi_team_barrier_close(gex_TM_t tm)
+{
+	struct pref_gate *gate = tm->gate, **at;
+
+	if (!gate)
+		return;
+	psi_spinlock_lock(&gates.lock);
+	for (at = &gates.behind; gate->is_behind; at = &(*at)->next)
+		if (*at == gate) {
+			drop_behind(at);
+			break;
+		}
+	gate->next = gates.free;
+	gates.free = gate;
+	psi_spinlock_unlock(&gates.lock);
+}
