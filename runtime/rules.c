@@ -109,10 +109,31 @@ psi_rules_check_reply(gex_Token_t token, const char *call)
 }
 
 void
+psi_rules_team_ends(gex_TM_t tm)
+{
+	atomic_store_explicit(&tm->ending, psi_thread_self(), memory_order_relaxed);
+}
+
+/* Handlers may run in any thread until the team is gone, and may ask about it. */
+static void
+check_not_ending(gex_TM_t tm, const char *call)
+{
+	const void *thread = atomic_load_explicit(&tm->ending, memory_order_relaxed);
+
+	if (thread && thread != psi_thread_self() && !self.token)
+		psi_fatal("%s: another thread is in gex_TM_Destroy of the team at %p; destroy it when no call "
+		          "uses it any more", call, (void *)tm);
+}
+
+void
 psi_rules_check_team(gex_TM_t tm, const char *call)
 {
-	if (!tm || psi_tm_is_pair(tm) || psi_team_is_known(tm))
+	if (!tm || psi_tm_is_pair(tm))
 		return;
+	if (psi_team_is_known(tm)) {
+		check_not_ending(tm, call);
+		return;
+	}
 	if (psi_team_was_destroyed(tm))
 		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses it any "
 		          "more", call, (void *)tm);

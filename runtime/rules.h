@@ -52,6 +52,8 @@ void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
 void psi_rules_check_team(gex_TM_t tm, const char *call);
+/* The calling thread is in gex_TM_Destroy from now on; checks or not. */
+void psi_rules_team_ends(gex_TM_t tm);
 void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                               const char *call);
 void psi_rules_prepared(gex_AM_SrcDesc_t sd);

@@ -12,6 +12,7 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_reach,
 	&psi_settings_places,
 	&psi_settings_threads,
+	&psi_settings_teams,
 	&psi_settings_exit,
 	&psi_settings_counters,
 	NULL,

@@ -81,6 +81,21 @@ psi_team_was_destroyed(gex_TM_t tm)
 	return was;
 }
 
+gex_TM_t
+psi_team_borrowing(const void *addr, size_t bytes)
+{
+	const uintptr_t from = (uintptr_t)addr;
+	gex_TM_t found = NULL;
+
+	psi_spinlock_lock(&lock);
+	for (unsigned i = 0; i < BUCKETS && !found; i++)
+		for (gex_TM_t tm = buckets[i]; tm && !found; tm = tm->next)
+			if (tm->scratch.gex_addr && (uintptr_t)tm->scratch.gex_addr - from < bytes)
+				found = tm;
+	psi_spinlock_unlock(&lock);
+	return found;
+}
+
 static void
 unlink_team(gex_TM_t tm)
 {

@@ -56,6 +56,7 @@ struct gex_TM_s {
 	uint32_t collectives;           /* that this member has called; under the lock of coll/ */
 	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
+	_Atomic(const void *) ending;   /* with checks: the thread that is in gex_TM_Destroy */
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */
 	struct psi_gather_phase gathers[2];     /* by parity of number */
@@ -109,11 +110,13 @@ void psi_team_remove(gex_TM_t tm, const char *call);
 /* Is it a team of this process, or was it?  Reads nothing through the pointer. */
 bool psi_team_is_known(gex_TM_t tm);
 bool psi_team_was_destroyed(gex_TM_t tm);
+/* A team that was lent a part of that memory, or NULL. */
+gex_TM_t psi_team_borrowing(const void *addr, size_t bytes);
 /* In a child that the client forked: no team has ranks. */
 void psi_teams_forget(void);
 
 /* What was made of a team and has to end before it: a collective under way, an atomic domain.
- * gex_TM_Destroy refuses a team that somebody holds. */
+ * gex_TM_Destroy refuses a team that somebody holds, as a call does that makes teams of it. */
 static inline void
 psi_team_hold(gex_TM_t tm)
 {

@@ -10,13 +10,14 @@
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
+#include "runtime/settings_tables.h"
 #include "runtime/team_offer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SCRATCH_BYTES = 64,     /* recommended: not 0, and a line's alignment stays */
+	SCRATCH_BYTES = 64,     /* recommended where the user says 0: a line's alignment stays */
 	QUERY_FLAGS = GEX_FLAG_TM_SCRATCH_SIZE_MIN | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED,
 	SPLIT_FLAGS = QUERY_FLAGS | GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_RANK_IS_JOBRANK,
 	SCRATCH_FLAGS = GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
@@ -24,6 +25,13 @@ enum {
 	CREATE_FLAGS = QUERY_FLAGS | SCRATCH_FLAGS | GEX_FLAG_RANK_IS_JOBRANK |
 	               GEX_FLAG_SCRATCH_SEG_OFFSET,
 };
+
+static const struct psi_setting rows[] = {
+	{ .name = "GASNET_COLL_SCRATCH_SIZE", .kind = PSI_SETTING_SIZE, .default_text = "64", .unit = "B",
+	  .help = "scratch memory that gex_TM_Split and gex_TM_Create recommend; nothing here needs any" },
+};
+
+const struct psi_setting_table psi_settings_teams = PSI_SETTING_TABLE("Teams", rows);
 
 static gex_TM_t
 check_parent(gex_TM_t parent, const char *call)
@@ -41,6 +49,15 @@ is_query(gex_TM_t parent, gex_Flags_t flags, const char *call)
 		psi_log("%s: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; pass "
 		        "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED", call);
 	return flags & QUERY_FLAGS;
+}
+
+/* Never 0, which would mean that the caller joins no team. */
+static size_t
+recommended_bytes(void)
+{
+	const uint64_t bytes = psi_setting_size(&rows[0]);
+
+	return bytes ? bytes : SCRATCH_BYTES;
 }
 
 /* -- members --------------------------------------------------------------------------------- */
@@ -139,10 +156,11 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 
 	psi_check_flags(flags, SPLIT_FLAGS, call);
 	if (is_query(parent, flags, call))
-		return new_tm_p ? SCRATCH_BYTES : 0;
+		return new_tm_p ? recommended_bytes() : 0;
 	if (new_tm_p && color < 0)
 		psi_fatal("%s: color is %d; pass one from 0, or NULL for new_tm_p to join no team", call,
 		          color);
+	psi_team_hold(parent);
 	offers = psi_offers_exchange(parent, &(struct psi_offer){
 		.kind = PSI_OFFER_SPLIT, .joins = new_tm_p != NULL, .color = color, .key = key,
 		.flags = flags, .scratch_bytes = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size,
@@ -154,6 +172,7 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
+	psi_team_let_go(parent);
 	if (new_tm_p)
 		*new_tm_p = tm;
 	return 0;
@@ -275,7 +294,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 
 	psi_check_flags(flags, CREATE_FLAGS, call);
 	if (is_query(parent, flags, call))
-		return numargs ? SCRATCH_BYTES : 0;
+		return numargs ? recommended_bytes() : 0;
 	if (numargs) {
 		group = group_of_args(parent, args, numargs, flags, call);
 		check_create(num_new_tms, new_tms, group, scratch_addrs, flags, call);
@@ -285,6 +304,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 		own.list = psi_group_digest(group);
 		own.scratch_bytes = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
 	}
+	psi_team_hold(parent);
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
@@ -293,6 +313,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
+	psi_team_let_go(parent);
 	return 0;
 }
 
@@ -313,6 +334,7 @@ gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags)
 	if (users)
 		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; synchronise "
 		          "the ones and destroy the others first", call, users);
+	psi_rules_team_ends(tm);
 	if (!(flags & GEX_FLAG_GLOBALLY_QUIESCED))
 		psi_team_gather(tm, NULL, 0, NULL, call);
 	scratch = tm->scratch;

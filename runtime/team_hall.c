@@ -10,7 +10,7 @@
 
 #include "runtime/reach.h"
 
-enum { FREE = 0, TAKEN = UINT32_MAX };
+enum { FREE = 0, TAKEN = INT32_MAX };
 
 static struct psi_spinlock lock;
 static uint32_t users[PSI_TEAM_HALLS];  /* members of the team that has it, or FREE, or TAKEN */

@@ -3,6 +3,8 @@
 
 #include <gasnet_ratomic.h>
 
+#include <pthread.h>
+
 enum { NO_SCRATCH = GEX_FLAG_TM_NO_SCRATCH, LOCAL = GEX_FLAG_TM_LOCAL_SCRATCH };
 
 static gex_EP_Location_t args[3];
@@ -102,6 +104,24 @@ in_handler(gex_Token_t token)
 
 static void handler(void) { pt_misuse_ask(200); }
 
+/* -- segments that are lent ------------------------------------------------------------------ */
+
+static void
+scratch_gone(void)
+{
+	gex_Segment_t segment;
+	gex_Addr_t scratch;
+	gex_EP_t ep;
+
+	PT_OK(gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0));
+	PT_OK(gex_Segment_Create(&segment, pt.client, NULL, GASNET_PAGESIZE, GEX_MK_HOST, 0));
+	PT_OK(gex_EP_BindSegment(ep, segment, 0));
+	args[0].gex_ep_index = gex_EP_QueryIndex(ep);
+	scratch = gex_Segment_QueryAddr(segment);
+	create(1, 1, &scratch, 64, LOCAL);
+	gex_Segment_Destroy(segment, 0);
+}
+
 /* -- by both ranks --------------------------------------------------------------------------- */
 
 static void
@@ -147,6 +167,43 @@ destroy_while(unsigned here_ms, unsigned there_ms)
 
 static void destroy_early(void) { destroy_while(0, 200); }
 static void destroy_in_use(void) { destroy_while(200, 0); }
+
+/* Rank 0 ends the team while a thread uses it; rank 1 lets them. */
+static void
+destroy_under(void *(*fn)(void *), unsigned wait_ms)
+{
+	gex_TM_t tm;
+	pthread_t id;
+
+	pt_init(NULL, NULL, 0);
+	tm = team_of_all();
+	if (pt.rank) {
+		pt_sleep_ms(5000);
+		return;
+	}
+	PT_EQ(pthread_create(&id, NULL, fn, tm), 0);
+	pt_sleep_ms(wait_ms);
+	(void)gex_TM_Destroy(tm, NULL, 0);
+}
+
+static void *
+ask_later(void *tm)
+{
+	pt_sleep_ms(200);
+	PT_LE(gex_TM_QuerySize((gex_TM_t)tm), 2);
+	return NULL;
+}
+
+static void destroy_under_query(void) { destroy_under(ask_later, 0); }
+
+static void *
+split_it(void *tm)
+{
+	(void)gex_TM_Split(new_tms, (gex_TM_t)tm, 0, 0, NULL, 0, NO_SCRATCH);
+	return NULL;
+}
+
+static void destroy_under_split(void) { destroy_under(split_it, 200); }
 
 static void
 scratch_sizes(void)
@@ -199,6 +256,8 @@ static const struct pt_misuse cases[] = {
 	{ "scratch_outside", PT_CHECKED, 1, scratch_outside, "scratch outside the segment",
 	  SPLIT "64 bytes of scratch at 0x* do not lie in the segment of the endpoint; pass a part of it",
 	  0 },
+	{ "scratch_gone", PT_CHECKED, 1, scratch_gone, "a segment's end before that of the team it serves",
+	  "gex_Segment_Destroy: a part of the segment is scratch memory of a team; destroy the team first", 0 },
 	{ "scratch_sizes", PT_CHECKED, 2, scratch_sizes, "scratch of two sizes in one team",
 	  SPLIT "scratch of * bytes here, and of * at another member of the new team; all give the same "
 	  "size, or GEX_FLAG_TM_NO_SCRATCH", 1 },
@@ -235,6 +294,12 @@ static const struct pt_misuse cases[] = {
 	{ "destroy_held", PT_ALWAYS, 1, destroy_held, "a team's end before that of its atomic domain",
 	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
 	  "destroy the others first", 0 },
+	{ "destroy_under_query", PT_THREADS, 2, destroy_under_query, "a team's end while a thread asks about it",
+	  "gex_TM_QuerySize: another thread is in gex_TM_Destroy of the team at 0x*; destroy it when no call "
+	  "uses it any more", 1 },
+	{ "destroy_under_split", PT_ALWAYS, 2, destroy_under_split, "a team's end while a thread splits it",
+	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
+	  "destroy the others first", 1 },
 	{ "destroy_early", PT_ALWAYS, 2, destroy_early, "a team's end said to be quiet while others use it",
 	  "rank 1 makes a collective call over a team that was destroyed here; let all members finish such "
 	  "calls before gex_TM_Destroy", 1 },

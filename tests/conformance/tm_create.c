@@ -96,6 +96,8 @@ create(const struct tm_members *parent, unsigned depth, struct pt_rng rng)
 	bytes = gex_TM_Create(&child.tm, 1, parent->tm, args, child.size, NULL, 0,
 	                      plan.flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
 	PT_CHECK(bytes != 0 && child.tm == GEX_TM_INVALID);
+	if (getenv("GASNET_COLL_SCRATCH_SIZE"))
+		PT_EQ(bytes, 3000); /* as `programs' has it */
 	lend(&child, plan.flags, addrs);
 	(void)gex_TM_Create(&child.tm, 1, parent->tm, args, child.size, addrs, bytes, plan.flags);
 	tm_check(&child, plan.flags, rng.state);

@@ -79,6 +79,8 @@ nest(const struct tm_members *parent, unsigned depth, struct pt_rng rng)
 	                             NULL, 0, flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
 	PT_CHECK(child.tm == untouched);
 	PT_EQ(scratch_bytes != 0, own->joins);
+	if (own->joins && getenv("GASNET_COLL_SCRATCH_SIZE"))
+		PT_EQ(scratch_bytes, 4096); /* as `programs' has it */
 	PT_LE(scratch_bytes, TM_SEGMENT_BYTES - TM_SCRATCH_AT);
 	(void)gex_TM_Split(own->joins ? &child.tm : NULL, parent->tm, own->color, own->key,
 	                   flags ? NULL : tm_scratch(), flags ? 0 : scratch_bytes, flags);
