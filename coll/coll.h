@@ -14,7 +14,7 @@
  * Locks.  engine_lock guards the list of operations, the notes and `busy'.  An operation is stepped by
  * the one thread that made it busy, with no lock held, so that functions of clients may run there.
  *
- * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix)      payload before the count of its bytes
+ * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its bytes
  *         X3 (pcoll_stir) -> X4 (run)               what changed before the operation is stepped
  *         X5 (retire) -> X6 (is_finished)           the results, and what peers wrote before
  */
@@ -126,6 +126,9 @@ bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_
                      uint64_t word1);
 /* Takes the note of that member and index, if it is there. */
 bool pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2]);
+/* The same of whichever member. */
+bool pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
+                         uint64_t words_out[2]);
 /* Under the lock: those that came early become the operation's. */
 void pcoll_notes_claim(struct pcoll_op *op);
 /* The next call of this member is a barrier that goes by no notes. */
@@ -147,6 +150,7 @@ struct pcoll_in {
 	uint32_t index;
 	uint32_t full;                          /* segments known to be here */
 	_Atomic size_t got[PCOLL_SEGMENTS];     /* bytes, by segment; added to by handlers */
+	_Atomic size_t *sum;                    /* of several; set before asking: it is added to instead */
 };
 
 /* What this member sends to one peer. */
@@ -167,7 +171,9 @@ bool pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uin
 size_t pcoll_in_prefix(struct pcoll_in *in);
 static inline bool pcoll_in_whole(struct pcoll_in *in) { return pcoll_in_prefix(in) == in->len_bytes; }
 
-/* Sends what may be sent of the first `ready' bytes; true when all of len_bytes has gone. */
+/* The peer has asked, by a note with these words. */
+void pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2]);
+/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true when all of len_bytes has gone. */
 bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */

@@ -58,12 +58,14 @@ void pcoll_down_start(struct pcoll_op *op, struct pcoll_down *down, gex_Rank_t r
 bool pcoll_down_step(struct pcoll_op *op, struct pcoll_down *down, size_t ready);
 
 /* Blocks straight between members (pcoll_direct.c). */
-struct pcoll_direct;
 size_t pcoll_direct_bytes(const struct pcoll_call *call);
-struct pcoll_direct *pcoll_direct_start(struct pcoll_op *op);
+void pcoll_direct_start(struct pcoll_op *op);
 /* Of or for this member itself: copied at once.  At most one of each per member. */
 void pcoll_direct_receive(struct pcoll_op *op, gex_Rank_t from, void *addr);
 void pcoll_direct_send(struct pcoll_op *op, gex_Rank_t to, const void *addr);
+/* All of it, start included, where each member has a block for each, so far apart in its src, and each
+ * begins with the rank above its own. */
+void pcoll_direct_all(struct pcoll_op *op, size_t stride_bytes);
 bool pcoll_direct_step(struct pcoll_op *op);
 
 #endif

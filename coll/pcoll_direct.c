@@ -1,16 +1,20 @@
 /*
  * Blocks straight between members, for operations in which each pair has a block of its own: a member
- * asks all who have something for it, and sends what it is asked for.
+ * asks all who have something for it, and sends what it is asked for, in the order in which it is asked;
+ * a peer without room is passed over until the next step.  So a step looks at those who asked, and at one
+ * sum of what has come.
  */
 #include "coll/parts.h"
 
 #include "runtime/util/copy.h"
 
 struct pcoll_direct {
-	uint32_t ins, outs;
-	uint32_t asked, arrived, gone;  /* the first so many */
+	uint32_t ins, outs, asked, gone;
+	uint32_t first, wanting;        /* of the queue: where it begins, and how many */
+	_Atomic size_t here_bytes;      /* of all ins */
 	struct pcoll_in *in;            /* [ins] */
-	struct pcoll_out *out;          /* [outs] */
+	struct pcoll_out *out;          /* [size], by rank */
+	gex_Rank_t *queue;              /* [size], a ring: those who asked and have not got all */
 	const void *own;                /* what this member sends to itself */
 };
 
@@ -18,17 +22,17 @@ size_t
 pcoll_direct_bytes(const struct pcoll_call *call)
 {
 	return sizeof(struct pcoll_direct) +
-	       call->tm->size * (sizeof(struct pcoll_in) + sizeof(struct pcoll_out));
+	       call->tm->size * (sizeof(struct pcoll_in) + sizeof(struct pcoll_out) + sizeof(gex_Rank_t));
 }
 
-struct pcoll_direct *
+void
 pcoll_direct_start(struct pcoll_op *op)
 {
 	struct pcoll_direct *direct = op->scratch;
 
 	direct->in = (struct pcoll_in *)(direct + 1);
 	direct->out = (struct pcoll_out *)(direct->in + op->call.tm->size);
-	return direct;
+	direct->queue = (gex_Rank_t *)(direct->out + op->call.tm->size);
 }
 
 void
@@ -36,12 +40,14 @@ pcoll_direct_send(struct pcoll_op *op, gex_Rank_t to, const void *addr)
 {
 	struct pcoll_direct *direct = op->scratch;
 
-	if (to == op->call.tm->rank)
+	if (to == op->call.tm->rank) {
 		direct->own = addr;
-	else
-		direct->out[direct->outs++] = (struct pcoll_out){
-			.addr = addr, .len_bytes = op->call.len_bytes, .to = to, .index = PCOLL_DIRECT,
-		};
+		return;
+	}
+	direct->out[to] = (struct pcoll_out){
+		.addr = addr, .len_bytes = op->call.len_bytes, .to = to, .index = PCOLL_DIRECT,
+	};
+	direct->outs++;
 }
 
 void
@@ -58,28 +64,82 @@ pcoll_direct_receive(struct pcoll_op *op, gex_Rank_t from, void *addr)
 	in = &direct->in[direct->ins++];
 	in->from = from;
 	in->addr = addr;
+	in->sum = &direct->here_bytes;
+}
+
+void
+pcoll_direct_all(struct pcoll_op *op, size_t stride_bytes)
+{
+	const struct pcoll_call *call = &op->call;
+	const gex_Rank_t size = call->tm->size, rank = call->tm->rank;
+
+	pcoll_direct_start(op);
+	for (gex_Rank_t i = 0; i < size; i++) {
+		const gex_Rank_t to = (gex_Rank_t)(((uint64_t)rank + i) % size);
+		const gex_Rank_t from = (gex_Rank_t)(((uint64_t)rank + size - i) % size);
+
+		pcoll_direct_send(op, to, (const char *)call->src + to * stride_bytes);
+		pcoll_direct_receive(op, from, (char *)call->dst + from * call->len_bytes);
+	}
+}
+
+/* -- steps ------------------------------------------------------------------------------------- */
+
+static void
+ask(struct pcoll_op *op, struct pcoll_direct *direct)
+{
+	for (; direct->asked < direct->ins; direct->asked++) {
+		struct pcoll_in *in = &direct->in[direct->asked];
+
+		if (!pcoll_in_ask(op, in, in->from, PCOLL_DIRECT, in->addr, op->call.len_bytes))
+			return;
+	}
+}
+
+static void
+put_last(struct pcoll_op *op, struct pcoll_direct *direct, gex_Rank_t to)
+{
+	direct->queue[((uint64_t)direct->first + direct->wanting++) % op->call.tm->size] = to;
+}
+
+static void
+hear(struct pcoll_op *op, struct pcoll_direct *direct)
+{
+	uint64_t words[2];
+	gex_Rank_t from;
+
+	while (pcoll_note_take_any(op, PCOLL_DIRECT, &from, words)) {
+		direct->out[from].to = from;
+		pcoll_out_asked(op, &direct->out[from], words);
+		put_last(op, direct, from);
+	}
+}
+
+/* Each once. */
+static void
+send(struct pcoll_op *op, struct pcoll_direct *direct)
+{
+	for (uint32_t left = direct->wanting; left; left--) {
+		const gex_Rank_t to = direct->queue[direct->first];
+
+		direct->first = (direct->first + 1) % op->call.tm->size;
+		direct->wanting--;
+		if (pcoll_out_push(op, &direct->out[to], op->call.len_bytes))
+			direct->gone++;
+		else
+			put_last(op, direct, to);
+	}
 }
 
 bool
 pcoll_direct_step(struct pcoll_op *op)
 {
 	struct pcoll_direct *direct = op->scratch;
-	bool all_gone = true;
 
-	for (; direct->asked < direct->ins; direct->asked++) {
-		struct pcoll_in *in = &direct->in[direct->asked];
-
-		if (!pcoll_in_ask(op, in, in->from, PCOLL_DIRECT, in->addr, op->call.len_bytes))
-			break;
-	}
-	for (uint32_t i = direct->gone; i < direct->outs; i++) {
-		const bool gone = pcoll_out_push(op, &direct->out[i], op->call.len_bytes);
-
-		if (gone && i == direct->gone)
-			direct->gone++;
-		all_gone = all_gone && gone;
-	}
-	while (direct->arrived < direct->asked && pcoll_in_whole(&direct->in[direct->arrived]))
-		direct->arrived++;
-	return all_gone && direct->arrived == direct->ins;
+	ask(op, direct);
+	hear(op, direct);
+	send(op, direct);
+	return direct->gone == direct->outs &&
+	       atomic_load_explicit(&direct->here_bytes, memory_order_acquire) == /* X2 */
+	               direct->ins * op->call.len_bytes;
 }

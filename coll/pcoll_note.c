@@ -99,23 +99,49 @@ pcoll_notes_claim(struct pcoll_op *op)
 	}
 }
 
+/* Ends the note's life, or leaves the list as it is if there is none. */
+static bool
+take_at(struct pcoll_note **at, uint64_t words_out[2])
+{
+	struct pcoll_note *note = *at;
+
+	if (!note)
+		return false;
+	*at = note->next;
+	words_out[0] = note->words[0];
+	words_out[1] = note->words[1];
+	push(&free_notes, note);
+	return true;
+}
+
 bool
 pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2])
 {
-	struct pcoll_note **at, *note;
+	struct pcoll_note **at = &op->notes;
+	bool taken;
 
 	pcoll_lock();
-	for (at = &op->notes; (note = *at); at = &note->next)
-		if (note->from == from && note->index == index)
-			break;
-	if (note) {
-		*at = note->next;
-		words_out[0] = note->words[0];
-		words_out[1] = note->words[1];
-		push(&free_notes, note);
-	}
+	while (*at && ((*at)->from != from || (*at)->index != index))
+		at = &(*at)->next;
+	taken = take_at(at, words_out);
 	pcoll_unlock();
-	return note != NULL;
+	return taken;
+}
+
+bool
+pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out, uint64_t words_out[2])
+{
+	struct pcoll_note **at = &op->notes;
+	bool taken;
+
+	pcoll_lock();
+	while (*at && (*at)->index != index)
+		at = &(*at)->next;
+	if (*at)
+		*from_out = (*at)->from;
+	taken = take_at(at, words_out);
+	pcoll_unlock();
+	return taken;
 }
 
 /* -- on the wire: team and words in halves -------------------------------------------- */

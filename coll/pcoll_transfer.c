@@ -73,34 +73,42 @@ on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie_low,
 	const uint64_t cookie = (uint32_t)cookie_low | (uint64_t)(uint32_t)cookie_high << 32;
 	const uint64_t offset = (uint32_t)offset_low | (uint64_t)(uint32_t)offset_high << 32;
 	struct pcoll_in *in = (struct pcoll_in *)(uintptr_t)cookie;
+	_Atomic size_t *got;
 	struct pcoll_op *op;
 
 	psi_count_internal(token);
 	psi_back_from_process(in);
 	op = in->op;
+	got = in->sum ? in->sum : &in->got[offset / in->segment_bytes];
 	psi_copy(in->addr + offset, buf, nbytes);
-	atomic_fetch_add_explicit(&in->got[offset / in->segment_bytes], nbytes,
-	                          memory_order_release); /* X1 */
+	atomic_fetch_add_explicit(got, nbytes, memory_order_release); /* X1 */
 	pcoll_stir(op);
 }
 
 /* -- out --------------------------------------------------------------------------------------- */
 
-/* Has the peer asked?  Then it wants as much as this member sends, or one of them is wrong. */
-static bool
-find_asked(struct pcoll_op *op, struct pcoll_out *out)
+/* It wants as much as this member sends, or one of them is wrong. */
+void
+pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2])
 {
-	uint64_t words[2];
-
-	if (!pcoll_note_take(op, out->to, out->index, words))
-		return false;
 	if (words[1] != out->len_bytes)
 		psi_fatal("%s: call %u on its team, in which rank %u expects %llu bytes and this one "
 		          "sends %zu; let all members pass the same sizes",
 		          pcoll_operation_name(op->call.operation), op->number, out->to,
 		          (unsigned long long)words[1], out->len_bytes);
 	out->cookie = words[0];
-	return true;
+	out->asked = true;
+}
+
+/* Has the peer asked? */
+static bool
+find_asked(struct pcoll_op *op, struct pcoll_out *out)
+{
+	uint64_t words[2];
+
+	if (!out->asked && pcoll_note_take(op, out->to, out->index, words))
+		pcoll_out_asked(op, out, words);
+	return out->asked;
 }
 
 static bool
@@ -129,7 +137,7 @@ pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready)
 
 	if (out->sent_bytes == out->len_bytes)
 		return true;
-	if (!out->asked && !(out->asked = find_asked(op, out)))
+	if (!find_asked(op, out))
 		return false;
 	most = piece_bytes(op, out->to);
 	while (out->sent_bytes < ready) {

@@ -7,16 +7,7 @@
 static void
 start(struct pcoll_op *op)
 {
-	const struct pcoll_call *call = &op->call;
-	const gex_Rank_t size = call->tm->size, rank = call->tm->rank;
-
-	pcoll_direct_start(op);
-	for (gex_Rank_t i = 0; i < size; i++) {
-		const gex_Rank_t to = (rank + i) % size, from = (rank + size - i) % size;
-
-		pcoll_direct_send(op, to, (const char *)call->src + to * call->len_bytes);
-		pcoll_direct_receive(op, from, (char *)call->dst + from * call->len_bytes);
-	}
+	pcoll_direct_all(op, op->call.len_bytes);
 }
 
 const struct pcoll_algorithm pcoll_exchange_direct = {

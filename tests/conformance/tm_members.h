@@ -20,6 +20,34 @@ struct tm_members {
 
 static pt_count tm_replies;
 
+/* All ranks; after pt_start. */
+static inline struct tm_members
+tm_all(void)
+{
+	struct tm_members all = { pt.tm, pt.size, pt.rank, { 0 } };
+
+	PT_LE(pt.size, TM_MOST);
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+		all.who[rank] = rank;
+	return all;
+}
+
+/* Calls fn with all ranks, and a number that tells the rounds apart. */
+static inline void
+tm_rounds(unsigned long rounds, uint64_t first,
+          void (*fn)(const struct tm_members *, unsigned, struct pt_rng))
+{
+	const struct tm_members all = tm_all();
+
+	if (pt.rank == 0)
+		printf("seed %llu\n", (unsigned long long)pt.seed);
+	for (unsigned long i = 0; i < rounds; i++) {
+		pt_phase("random partitions");
+		fn(&all, 2, pt_rng_make(first + i));
+	}
+	pt_finish();
+}
+
 /* -- queries --------------------------------------------------------------------------------- */
 
 static inline void

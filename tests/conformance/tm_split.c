@@ -96,22 +96,7 @@ int
 main(int argc, char **argv)
 {
 	gex_AM_Entry_t table[] = { TM_HANDLERS };
-	struct tm_members all = { GEX_TM_INVALID, 0, 0, { 0 } };
-	unsigned long rounds;
 
 	pt_start(&argc, &argv, table, PT_COUNT(table), TM_SEGMENT_BYTES);
-	PT_LE(pt.size, TM_MOST);
-	all.tm = pt.tm;
-	all.me = pt.rank;
-	all.size = pt.size;
-	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
-		all.who[rank] = rank;
-	rounds = pt.size > 16 ? pt_scale(1, 3) : pt_scale(5, 15);
-	if (pt.rank == 0)
-		printf("seed %llu\n", (unsigned long long)pt.seed);
-	for (unsigned long i = 0; i < rounds; i++) {
-		pt_phase("random partitions");
-		nest(&all, 2, pt_rng_make(i));
-	}
-	pt_finish();
+	tm_rounds(pt.size > 16 ? pt_scale(1, 3) : pt_scale(5, 15), 0, nest);
 }

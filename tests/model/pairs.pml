@@ -22,7 +22,8 @@
  *                who reports
  *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
  *                operation moved, to who finds that none is left
- *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c: payload, to who finds all bytes counted
+ *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c, pcoll_direct_step: payload, to who finds
+ *                all bytes counted
  *   X3, X4       pcoll_stir, run in coll/pcoll_engine.c: either a step sees a change, or there is another
  *   G1, G2, G3   count_in, is_told in extended-ref/pref_hall.c: what ranks wrote before a phase, to the last
  *                that enters and from it to the others, with the count back at zero for the next phase
