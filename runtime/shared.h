@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 5,
+	PSI_SHARED_ABI = 6,
 	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
