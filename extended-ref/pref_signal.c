@@ -258,7 +258,7 @@ refused(struct psi_op *op, uint64_t part)
 		psi_part_done(part);
 		psi_op_refused(op);
 	}
-	return GEX_EVENT_NO_OP;
+	return psi_signal_refused();
 }
 
 /* The payload is there, and the signal goes now; where it may not wait for room, by a later poll. */
@@ -346,7 +346,7 @@ psi_reference_put_signal(const struct psi_signalled *s, void *dst, const void *s
 	moved = gex_RMA_PutNB(s->tm, s->rank, dst, src, nbytes,
 	                      now ? GEX_EVENT_NOW : deferred ? GEX_EVENT_DEFER : &leaf, s->flags);
 	if (moved == GEX_EVENT_NO_OP)
-		return moved;
+		return psi_signal_refused();
 	return psi_reference_signal_behind(s, moved, leaf);
 }
 
@@ -356,7 +356,7 @@ psi_reference_get_signal(const struct psi_signalled *s, void *dst, const void *s
 	const gex_Event_t moved = gex_RMA_GetNB(s->tm, dst, s->rank, src, nbytes, s->flags);
 
 	if (moved == GEX_EVENT_NO_OP)
-		return moved;
+		return psi_signal_refused();
 	return psi_reference_signal_behind(s, moved, GEX_EVENT_INVALID);
 }
 

@@ -152,6 +152,15 @@ count_call(gex_Flags_t flags)
 		psi_poll();
 }
 
+static void
+count_refused(void)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, PSI_COUNT_ATOMICS, 1);
+	psi_count_back(counts, PSI_COUNT_ATOMICS_CALLED, 1);
+}
+
 static gex_Event_t
 make(gex_AD_t ad, struct psi_atomic *op)
 {
@@ -165,8 +174,13 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	check_assertions(op, target);
 	there = reach(op, target);
 	count_call(op->flags);
-	if (!there)
-		return psi_reference_atomic(op, target);
+	if (!there) {
+		const gex_Event_t event = psi_reference_atomic(op, target);
+
+		if (event == GEX_EVENT_NO_OP)
+			count_refused();
+		return event;
+	}
 	psi_atomic_answer(op->type, op->op, op->result,
 	                  psi_atomic_apply(op->type, there, op->op, op->operand1, op->operand2,
 	                                   op->flags));

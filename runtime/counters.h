@@ -112,6 +112,13 @@ psi_count_add(uint64_t *counts, enum psi_counter which, uint64_t amount)
 	__atomic_store_n(&counts[which], value + amount, __ATOMIC_RELAXED);
 }
 
+/* An IMMEDIATE call that is refused has been counted when that shows: it is taken back. */
+static inline void
+psi_count_back(uint64_t *counts, enum psi_counter which, uint64_t amount)
+{
+	psi_count_add(counts, which, 0 - amount);
+}
+
 static inline void
 psi_count(uint64_t *counts, enum psi_counter which)
 {

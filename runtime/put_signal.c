@@ -51,6 +51,16 @@ count_call(bool inlined)
 	psi_count(counts, PSI_COUNT_SIGNALS_CALLED);
 }
 
+gex_Event_t
+psi_signal_refused(void)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, PSI_COUNT_SIGNALS, 1);
+	psi_count_back(counts, PSI_COUNT_SIGNALS_CALLED, 1);
+	return GEX_EVENT_NO_OP;
+}
+
 struct psi_signalled
 psi_signalled(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, gex_Rank_t rank,
               const pst_signal_t *sig, gex_Flags_t flags, gex_Flags_t allowed)

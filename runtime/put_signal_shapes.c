@@ -28,7 +28,7 @@ signal_behind(const struct psi_signalled *s, gex_Event_t moved)
 	gex_Event_t leaf = GEX_EVENT_INVALID;
 
 	if (moved == GEX_EVENT_NO_OP)
-		return moved;
+		return psi_signal_refused();
 	if (transfer_flags(s) & GEX_FLAG_ENABLE_LEAF_LC)
 		leaf = gex_Event_QueryLeaf(moved, GEX_EC_LC);
 	return psi_signal_behind(s, moved, leaf);

@@ -147,6 +147,18 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 
 /* -- by messages ----------------------------------------------------------------------------- */
 
+static void
+count_refused(const struct transfer *t)
+{
+	const bool is_get = t->kind == PSI_REF_GET;
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS, 1);
+	psi_count_back(counts, is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED, 1);
+	if (t->nbytes > PSI_RMA_SMALL_BYTES)
+		psi_count_back(counts, is_get ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES, t->nbytes);
+}
+
 /* read is the part that is done when the caller's memory has been read, or 0. */
 static bool
 start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
@@ -162,6 +174,7 @@ start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
 	if (psi_ref_start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
 		return true;
 	psi_part_done(ref.part);
+	count_refused(t);
 	return false;
 }
 
@@ -207,6 +220,8 @@ with_source_read(const struct transfer *t, bool implicit)
 		psi_op_at(source, t->target.ep);
 		read = psi_op_part(source, PSI_PART_LC);
 	}
+	if (t->flags & GEX_FLAG_IMMEDIATE && !own)
+		count_refused(t);
 	if ((t->flags & GEX_FLAG_IMMEDIATE && !own) || !start(t, op, read, own)) {
 		free(own);
 		psi_op_refused(source);

@@ -3,6 +3,7 @@
  * once there is no room, and all is in place when the rank listens again.
  */
 #include <gasnetex.h>
+#include <penstock.h>
 
 #include "tests/lib/pt.h"
 
@@ -42,12 +43,25 @@ put_immediate(char *at, const uint64_t *words)
 	return taken;
 }
 
+static uint64_t
+counted(const char *name)
+{
+	uint64_t values[200];
+	const unsigned count = pst_counters_read(PST_COUNTERS_OWN, values, 200);
+
+	for (unsigned i = 0; i < count; i++)
+		if (strcmp(pst_counter_at(i)->name, name) == 0)
+			return values[i];
+	PT_FAIL("no counter named %s", name);
+}
+
 static void
 to_the_deaf(void)
 {
 	char *base = pt.peers[pt.rank + 1].owner, *from = malloc(SMALL_AT), *to = malloc(SMALL_AT);
 	uint64_t *words = malloc(SMALL * sizeof(*words)), *back = calloc(SMALL, sizeof(*back));
 	gex_Event_t events[LARGE], gets[LARGE];
+	const uint64_t put_before = counted("puts"), got_before = counted("gets");
 	size_t taken;
 
 	PT_CHECK(from && to && words && back);
@@ -57,6 +71,8 @@ to_the_deaf(void)
 	PT_CHECK(taken < SMALL);
 	PT_CHECK(gex_RMA_GetNB(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) == GEX_EVENT_NO_OP);
 	PT_CHECK(gex_RMA_GetBlocking(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) != 0);
+	PT_EQ(counted("puts"), put_before + taken);   /* the refused are not among them */
+	PT_EQ(counted("gets"), got_before);
 	for (int i = 0; i < LARGE; i++)
 		events[i] = gex_RMA_PutNB(pt.tm, pt.rank + 1, base + i * LARGE_BYTES,
 		                          from + i * LARGE_BYTES, LARGE_BYTES, GEX_EVENT_DEFER, 0);
