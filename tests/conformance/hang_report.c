@@ -30,7 +30,7 @@ job(int argc, char **argv)
 			for (gex_Rank_t rank = 0; rank + 1 < pt.size; rank++)
 				PT_OK(gex_AM_RequestShort0(pt.tm, rank, REQ_GO, 0));
 		} else {
-			GASNET_BLOCKUNTIL(PT_GET(gone) == round);
+			GASNET_BLOCKUNTIL(PT_GET(gone) >= round);
 		}
 	}
 	PT_CHECK(pt.size > 1);
@@ -49,13 +49,13 @@ count_words(const char *text, const char *words)
 	return count;
 }
 
-/* On a busy machine init itself may be the long wait that is told of; then once more. */
+/* On a busy machine another wait may be the long one that is told of; then once more. */
 static void
-run_job(const char *mode, const char *const *environment, struct pt_outcome *out)
+run_job(const char *mode, const char *const *environment, const char *place, struct pt_outcome *out)
 {
 	for (int attempt = 0; attempt < 5; attempt++) {
 		pt_spawn("/proc/self/exe", mode, environment, 20000, out);
-		if (!strstr(out->text, "in init"))
+		if (strstr(out->text, place))
 			return;
 	}
 }
@@ -77,7 +77,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 4; i++) {
 		snprintf(mode, sizeof(mode), "%d", i % 3);
 		pt_phase(mode);
-		run_job(mode, i < 3 ? soon : never, &out);
+		run_job(mode, i < 3 ? soon : never, i < 3 ? "hang_report.c:" : "", &out);
 		if (out.status != 0)
 			PT_FAIL("wait mode %s ended with %d; it said:\n%s", mode, out.status, out.text);
 		if (i < 3 && !strstr(out.text, "hang_report.c:"))
