@@ -57,9 +57,25 @@ compilers()
 	done
 }
 
+# sampled C|CXX: the same, but one at level quick, for C another than for C++
+sampled()
+{
+	case $CHECK_LEVEL:$1 in
+	quick:C) compilers C | head -n 1 ;;
+	quick:CXX) compilers CXX | tail -n 1 ;;
+	*) compilers "$1" ;;
+	esac
+}
+
 lower()
 {
 	echo "$1" | tr A-Z a-z
+}
+
+# words WORD...: the words of both sides of a comparison, one blank apart, as a shell reads them
+words()
+{
+	echo "$*" | xargs
 }
 
 # run_all FILE: the command lines of FILE, two at a time, up to the first that fails.
