@@ -1,334 +1,43 @@
 /*
- * Vector, indexed and strided transfers by message.
- *
- * A put's message holds runs of the destination and the bytes for them, a get's runs of the source; the
- * peer, which both are addresses of, unpacks, or packs and replies.  A reply brings back where in the
- * destination its bytes go, so that the initiator keeps one landing for a get, however many messages
- * are under way, and nothing for a put.
+ * Vector, indexed and strided transfers by message: who sends the messages, and when.
  *
  * All of them are sent before the call returns, which waits for room, so that the source of a put is
  * free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message found room and
  * another did not, leaves the rest to progress; a part of its operation stands for that.
  */
-#include "runtime/op.h"
-#include "runtime/vis.h"
+#include "extended-ref/pref_vis.h"
 
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum {
-	MESSAGE_BYTES = 16 * 1024,
-	/* A piece is cut where at least this much is left of a message. */
-	CUT_BYTES = 256,
-};
-
-/* The destination of a get. */
-struct landing {
-	uint32_t holders;               /* replies to come, and the sender; under landings_lock */
-	struct psi_side side;
-};
-
-struct sender {
-	gex_EP_t ep;
-	uint32_t place;
-	bool put;
-	size_t left;                    /* bytes that no message has been sent for */
-	uint64_t held;                  /* part of the operation, until all is sent */
-	struct psi_cursor remote, local;
-	struct landing *landing;        /* of a get */
-};
 
 /* What is left of a transfer that may not wait. */
 struct rest {
 	struct rest *next;
-	struct sender sender;
+	struct pref_vis_sender sender;
 	struct psi_side side[PSI_SIDES];
-	void *buffer;                   /* [MESSAGE_BYTES] */
+	void *buffer;                   /* [pref_vis_message_bytes] */
 };
 
-static struct psi_spinlock landings_lock;
 static struct psi_spinlock rests_lock;
 static struct rest *_Atomic rests;      /* changed under the lock; looked at without it */
-static size_t message_bytes;
-
-/* -- copies of what the caller has on its stack ----------------------------------------------- */
-
-static size_t
-side_bytes(const struct psi_side *side)
-{
-	return side->kind == PSI_SIDE_NEST ? psi_nest_bytes(side->of.nest) : 0;
-}
-
-/* room has side_bytes(from). */
-static void
-copy_side(struct psi_side *to, const struct psi_side *from, void *room)
-{
-	*to = *from;
-	if (from->kind == PSI_SIDE_NEST) {
-		memcpy(room, from->of.nest, side_bytes(from));
-		to->of.nest = room;
-	}
-}
-
-static struct landing *
-landing_new(const struct psi_side *side)
-{
-	struct landing *landing = malloc(sizeof *landing + side_bytes(side));
-
-	if (!landing)
-		psi_fatal("no memory for a transfer");
-	copy_side(&landing->side, side, landing + 1);
-	landing->holders = 1;
-	return landing;
-}
-
-static void
-hold(struct landing *landing)
-{
-	psi_spinlock_lock(&landings_lock);
-	landing->holders++;
-	psi_spinlock_unlock(&landings_lock);
-}
-
-static void
-release(struct landing *landing)
-{
-	bool last;
-
-	if (!landing)
-		return;
-	psi_spinlock_lock(&landings_lock);
-	last = --landing->holders == 0;
-	psi_spinlock_unlock(&landings_lock);
-	if (last)
-		free(landing);
-}
-
-/* -- messages --------------------------------------------------------------------------------- */
-
-static size_t
-smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Takes runs, most at most, for room bytes of message, of which each run takes per_run; returns how
- * many. */
-static size_t
-gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, size_t room, size_t per_run,
-       size_t *bytes_out)
-{
-	size_t n = 0, bytes = 0;
-	struct psi_run run;
-
-	while (n < most && room > per_run && psi_cursor_look(cursor, &run)) {
-		const size_t space = room - per_run;
-
-		if (run.len <= space) {
-			run.count = smaller(run.count, space / run.len);
-		} else if (!n || space >= CUT_BYTES) {
-			run.len = space;
-			run.count = 1;
-		} else {
-			break;
-		}
-		psi_cursor_take(cursor, run.len, run.count);
-		runs[n++] = run;
-		bytes += run.len * run.count;
-		room -= per_run + run.len * run.count;
-	}
-	*bytes_out = bytes;
-	return n;
-}
-
-static struct psi_run
-run_of(const void *memory, size_t len_bytes)
-{
-	return (struct psi_run){ (uintptr_t)memory, len_bytes, 1, 0 };
-}
-
-/* From one side to another, which ends first. */
-static void
-copy(const struct psi_side *to, struct psi_position at, const struct psi_side *from)
-{
-	struct psi_cursor dst, src;
-
-	psi_cursor_open(&dst, to, at);
-	psi_cursor_open(&src, from, (struct psi_position){ 0, 0 });
-	psi_vis_copy(&dst, &src, SIZE_MAX);
-}
-
-static void
-skip(struct psi_cursor *cursor, size_t bytes)
-{
-	struct psi_run run;
-
-	while (bytes && psi_cursor_look(cursor, &run)) {
-		if (run.len > bytes) {
-			run.len = bytes;
-			run.count = 1;
-		} else {
-			run.count = smaller(run.count, bytes / run.len);
-		}
-		psi_cursor_take(cursor, run.len, run.count);
-		bytes -= run.len * run.count;
-	}
-}
-
-/* The next message, in the buffer.  A part of the operation stands for its reply. */
-static void
-build(struct sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am *am)
-{
-	const size_t run_bytes = sizeof(struct psi_run);
-	const uint64_t part = psi_part_another(s->held, s->put ? PSI_PART_PUT : PSI_PART_GET);
-	const struct psi_position at = psi_cursor_at(&s->local);
-	struct psi_run *runs = buffer;
-	size_t bytes, n;
-
-	n = gather(&s->remote, runs, message_bytes / (s->put ? 2 : 1) / run_bytes, message_bytes,
-	           s->put ? run_bytes : 0, &bytes);
-	*am = (struct psi_am){
-		.peer = s->place, .handler = s->put ? PSI_HANDLER_VIS_PUT : PSI_HANDLER_VIS_GET,
-		.category = PSI_MEDIUM, .network = PSI_REQUESTS, .args = args, .payload = buffer,
-		.len_bytes = n * run_bytes,
-	};
-	if (s->put) {
-		const struct psi_run packed = run_of(&runs[n], bytes);
-		const struct psi_side side = psi_side_runs(&packed, 1);
-		struct psi_cursor out;
-		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), (gex_AM_Arg_t)n };
-
-		psi_cursor_open(&out, &side, (struct psi_position){ 0, 0 });
-		psi_vis_copy(&out, &s->local, bytes);
-		am->len_bytes += bytes;
-		am->nargs = 3;
-		memcpy(args, is, sizeof is);
-	} else {
-		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), PSI_PART_ARGS((uint64_t)(uintptr_t)s->landing),
-		                            PSI_PART_ARGS(at.entry), PSI_PART_ARGS(at.past) };
-
-		skip(&s->local, bytes);
-		hold(s->landing);
-		am->nargs = 8;
-		memcpy(args, is, sizeof is);
-	}
-	s->left -= bytes;
-}
-
-/* Waits for room. */
-static void
-send(struct sender *s)
-{
-	gex_AM_Arg_t args[PSI_MAX_ARGS];
-	struct psi_am am;
-
-	build(s, psi_thread_buffer(PSI_REQUESTS, message_bytes), args, &am);
-	(void)psi_am_inject(s->ep, &am, 0);
-}
-
-/* Sends if there is room, else leaves everything as it was. */
-static bool
-try_send(struct sender *s, void *buffer)
-{
-	const struct sender before = *s;
-	gex_AM_Arg_t args[PSI_MAX_ARGS];
-	struct psi_am am;
-
-	build(s, buffer, args, &am);
-	if (psi_am_try(s->ep, &am) == PSI_OK)
-		return true;
-	psi.ops->want(s->ep->port, s->place);
-	if (psi_am_try(s->ep, &am) == PSI_OK)
-		return true;
-	psi_part_done(psi_part_of(args[0], args[1]));
-	release(s->landing);
-	*s = before;
-	return false;
-}
-
-/* All is sent. */
-static void
-sent(struct sender *s)
-{
-	release(s->landing);
-	psi_part_done(s->held);
-}
-
-/* -- at the peer, and back -------------------------------------------------------------------- */
-
-static void
-on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high, gex_AM_Arg_t runs)
-{
-	const size_t head_bytes = (size_t)runs * sizeof(struct psi_run);
-	const struct psi_run packed = run_of((char *)buf + head_bytes, nbytes - head_bytes);
-	const struct psi_side to = psi_side_runs(buf, (size_t)runs), from = psi_side_runs(&packed, 1);
-	const gex_AM_Arg_t args[] = { part_low, part_high };
-	const struct psi_am am = {
-		.peer = token->arrival->source, .handler = PSI_HANDLER_PART_DONE,
-		.category = PSI_SHORT, .network = PSI_REPLIES, .nargs = 2, .args = args,
-	};
-
-	psi_count_internal(token);
-	copy(&to, (struct psi_position){ 0, 0 }, &from);
-	(void)psi_am_inject(token->ep, &am, 0);
-}
-
-static void
-on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high, gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
-       gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
-{
-	const struct psi_side from = psi_side_runs(buf, nbytes / sizeof(struct psi_run));
-	void *const out = psi_thread_buffer(PSI_REPLIES, message_bytes);
-	const struct psi_run packed = run_of(out, message_bytes);
-	const struct psi_side to = psi_side_runs(&packed, 1);
-	const gex_AM_Arg_t args[] = { part_low, part_high, landing_low, landing_high,
-	                              entry_low, entry_high, past_low, past_high };
-	struct psi_am am = {
-		.peer = token->arrival->source, .handler = PSI_HANDLER_VIS_GOT, .category = PSI_MEDIUM,
-		.network = PSI_REPLIES, .nargs = 8, .args = args, .payload = out,
-	};
-	struct psi_cursor dst, src;
-
-	psi_count_internal(token);
-	psi_cursor_open(&dst, &to, (struct psi_position){ 0, 0 });
-	psi_cursor_open(&src, &from, (struct psi_position){ 0, 0 });
-	am.len_bytes = psi_vis_copy(&dst, &src, message_bytes);
-	(void)psi_am_inject(token->ep, &am, 0);
-}
-
-static void
-on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high, gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
-       gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
-{
-	struct landing *landing = (void *)(uintptr_t)psi_part_of(landing_low, landing_high);
-	const struct psi_run packed = run_of(buf, nbytes);
-	const struct psi_side from = psi_side_runs(&packed, 1);
-	const uint64_t part = psi_part_of(part_low, part_high);
-
-	psi_count_internal(token);
-	psi_part_back(part);
-	copy(&landing->side, (struct psi_position){ psi_part_of(entry_low, entry_high), psi_part_of(past_low, past_high) }, &from);
-	release(landing);
-	psi_part_done(part);
-}
 
 /* -- rests ------------------------------------------------------------------------------------ */
 
 static void
-leave_rest(const struct sender *s, const struct psi_vis *vis)
+leave_rest(const struct pref_vis_sender *s, const struct psi_vis *vis)
 {
-	const size_t dst_bytes = side_bytes(&vis->side[PSI_DST]), src_bytes = side_bytes(&vis->side[PSI_SRC]);
+	const size_t dst_bytes = pref_vis_side_bytes(&vis->side[PSI_DST]);
+	const size_t src_bytes = pref_vis_side_bytes(&vis->side[PSI_SRC]);
 	struct rest *rest = malloc(sizeof *rest + dst_bytes + src_bytes);
 
 	if (rest)
-		rest->buffer = malloc(message_bytes);
+		rest->buffer = malloc(pref_vis_message_bytes);
 	if (!rest || !rest->buffer)
 		psi_fatal("no memory for a transfer");
 	rest->sender = *s;
-	copy_side(&rest->side[PSI_DST], &vis->side[PSI_DST], rest + 1);
-	copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC], (char *)(rest + 1) + dst_bytes);
+	pref_vis_copy_side(&rest->side[PSI_DST], &vis->side[PSI_DST], rest + 1);
+	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC], (char *)(rest + 1) + dst_bytes);
 	rest->sender.remote.side = &rest->side[vis->remote];
 	rest->sender.local.side = &rest->side[!vis->remote];
 	psi_spinlock_lock(&rests_lock);
@@ -342,9 +51,9 @@ static bool
 advance_rest(struct rest *rest)
 {
 	while (rest->sender.left)
-		if (!try_send(&rest->sender, rest->buffer))
+		if (!pref_vis_try_send(&rest->sender, rest->buffer))
 			return false;
-	sent(&rest->sender);
+	pref_vis_sent(&rest->sender);
 	free(rest->buffer);
 	return true;
 }
@@ -388,42 +97,35 @@ category_of(const struct psi_vis *vis)
 
 /* False if there was no room for the first message. */
 static bool
-start_without_waiting(struct sender *s, const struct psi_vis *vis)
+start_without_waiting(struct pref_vis_sender *s, const struct psi_vis *vis)
 {
-	void *buffer = psi_thread_buffer(PSI_REQUESTS, message_bytes);
+	void *buffer = psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes);
 
-	if (!try_send(s, buffer))
+	if (!pref_vis_try_send(s, buffer))
 		return false;
-	while (s->left && try_send(s, buffer))
+	while (s->left && pref_vis_try_send(s, buffer))
 		;
 	if (s->left)
 		leave_rest(s, vis);
 	else
-		sent(s);
+		pref_vis_sent(s);
 	return true;
 }
 
 gex_Event_t
 psi_vis_reference(const struct psi_vis *vis, bool finish)
 {
-	const bool put = vis->remote == PSI_DST;
 	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
 	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
-	struct sender s = {
-		.ep = vis->target.ep, .place = vis->target.place, .put = put, .left = vis->bytes,
-		.held = psi_op_part(op, category_of(vis)),
-		.landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
-	};
+	struct pref_vis_sender s = pref_vis_sender_of(vis, psi_op_part(op, category_of(vis)));
 
 	psi_op_at(op, s.ep);
-	psi_cursor_open(&s.remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
-	psi_cursor_open(&s.local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	if (!(vis->flags & GEX_FLAG_IMMEDIATE)) {
 		while (s.left)
-			send(&s);
-		sent(&s);
+			pref_vis_send(&s);
+		pref_vis_sent(&s);
 	} else if (!start_without_waiting(&s, vis)) {
-		sent(&s);
+		pref_vis_sent(&s);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
 	}
@@ -434,16 +136,8 @@ psi_vis_reference(const struct psi_vis *vis, bool finish)
 }
 
 void
-psi_vis_reference_register(gex_EP_t ep)
-{
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_PUT, (gex_AM_Fn_t)on_put);
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GET, (gex_AM_Fn_t)on_get);
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GOT, (gex_AM_Fn_t)on_got);
-}
-
-void
 psi_vis_reference_open(void)
 {
-	message_bytes = smaller(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
+	pref_vis_messages_open();
 	psi_progress_add(advance);
 }

@@ -148,6 +148,8 @@ bool psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out);
 /* Takes the first count pieces of len bytes of what psi_cursor_look showed; or, with count 1, the first
  * len bytes, or several times len of the first piece. */
 void psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count);
+/* Passes over so many bytes, or to the end. */
+void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
 
 /* -- copies (vis_copy.c) ---------------------------------------------------------------------- */
 

@@ -239,3 +239,20 @@ psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count)
 	run->addr += pieces * (size_t)run->stride;
 	run->count -= pieces;
 }
+
+void
+psi_cursor_skip(struct psi_cursor *cursor, size_t bytes)
+{
+	struct psi_run run;
+
+	while (bytes && psi_cursor_look(cursor, &run)) {
+		if (run.len > bytes) {
+			run.len = bytes;
+			run.count = 1;
+		} else if (run.count > bytes / run.len) {
+			run.count = bytes / run.len;
+		}
+		psi_cursor_take(cursor, run.len, run.count);
+		bytes -= run.len * run.count;
+	}
+}

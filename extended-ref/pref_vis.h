@@ -1,0 +1,43 @@
+/*
+ * What the two halves of the reference's transfers of many pieces know of each other: messages
+ * (pref_vis_message.c), and who sends them (pref_vis.c).
+ */
+#ifndef PREF_VIS_H
+#define PREF_VIS_H
+
+#include "runtime/op.h"
+#include "runtime/vis.h"
+
+struct landing;
+
+/* A transfer of which some bytes are still to be sent for. */
+struct pref_vis_sender {
+	gex_EP_t ep;
+	uint32_t place;
+	bool put;
+	size_t left;                    /* bytes that no message has been sent for */
+	uint64_t held;                  /* part of the operation, until all is sent */
+	struct psi_cursor remote, local;
+	struct landing *landing;        /* of a get */
+};
+
+/* Most of a message, once pref_vis_messages_open was called. */
+extern size_t pref_vis_message_bytes;
+
+void pref_vis_messages_open(void);
+
+/* Copies of what the caller has on its stack: what a side refers to takes so many bytes, which copy_side
+ * wants as room. */
+size_t pref_vis_side_bytes(const struct psi_side *side);
+void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
+
+/* Of a call, with the part of its operation that stands until all is sent. */
+struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis, uint64_t held);
+/* Sends the next message; waits for room. */
+void pref_vis_send(struct pref_vis_sender *sender);
+/* Sends it if there is room, else leaves everything as it was; buffer has pref_vis_message_bytes. */
+bool pref_vis_try_send(struct pref_vis_sender *sender, void *buffer);
+/* All is sent, or nothing will be. */
+void pref_vis_sent(struct pref_vis_sender *sender);
+
+#endif
