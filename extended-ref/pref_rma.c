@@ -3,19 +3,16 @@
  *
  * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short for
  * each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of others, are
- * under way at the same time.  What is under way is bounded by the room for messages: a transfer that
- * finds none waits in a queue of its place, the others of that place behind it, and each poll sends
- * what it can.  So nothing waits inside a call that did not ask for it, and memory is bounded by the
- * transfers that were started.
+ * under way at the same time.  What is under way is bounded by the room for messages; what finds none
+ * waits (pref_room.c).
  *
  * Handlers copy and reply.  They are called with the library's own indices, so none of them counts as
  * a message of the client's.
  */
-#include "runtime/reference.h"
+#include "extended-ref/pref.h"
 
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
-#include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +21,6 @@ enum {
 	MOST_PIECE_BYTES = 64 << 10,
 	MOST_FILL_BYTES = 1 << 20,      /* a handler's time, not a message's size, bounds these */
 };
-
-/* The transfers to one place that wait for room; there is one only while some do. */
-struct queue {
-	uint32_t place;
-	struct psi_ref *first, *last;
-	struct queue *next;
-};
-
-static struct psi_spinlock lock;
-static struct queue *_Atomic queues;    /* written under lock */
 
 #define ADDRESS_ARGS(address) PSI_PART_ARGS((uint64_t)(uintptr_t)(address))
 
@@ -179,10 +166,8 @@ sent(struct psi_ref *ref)
 		psi_part_done(ref->read);
 }
 
-/* Sends pieces while there is room; true when none is left.  The last one carries the transfer's own
- * part, which may be done before this returns. */
-static bool
-send_pieces(struct psi_ref *ref)
+bool
+pref_send_pieces(struct psi_ref *ref)
 {
 	const size_t most = most_bytes(ref);
 
@@ -205,135 +190,6 @@ send_pieces(struct psi_ref *ref)
 	return true;
 }
 
-/* -- those that wait for room ---------------------------------------------------------------- */
-
-static bool
-somebody_waits(void)
-{
-	return atomic_load_explicit(&queues, memory_order_relaxed) != NULL;
-}
-
-static void
-set_queues(struct queue *first)
-{
-	atomic_store_explicit(&queues, first, memory_order_relaxed);
-}
-
-static struct queue *
-queue_of(uint32_t place)
-{
-	struct queue *queue = atomic_load_explicit(&queues, memory_order_relaxed);
-
-	while (queue && queue->place != place)
-		queue = queue->next;
-	return queue;
-}
-
-static bool
-must_queue(uint32_t place)
-{
-	bool found;
-
-	if (PSI_LIKELY(!somebody_waits()))
-		return false;
-	psi_spinlock_lock(&lock);
-	found = queue_of(place) != NULL;
-	psi_spinlock_unlock(&lock);
-	return found;
-}
-
-static void
-enqueue(const struct psi_ref *rest)
-{
-	struct psi_ref *ref = malloc(sizeof *ref);
-	struct queue *queue;
-
-	if (!ref)
-		psi_fatal("no memory for a transfer that waits for room");
-	*ref = *rest;
-	ref->next = NULL;
-	psi_spinlock_lock(&lock);
-	queue = queue_of(ref->place);
-	if (!queue) {
-		queue = calloc(1, sizeof *queue);
-		if (!queue)
-			psi_fatal("no memory for a transfer that waits for room");
-		queue->place = ref->place;
-		queue->next = atomic_load_explicit(&queues, memory_order_relaxed);
-		set_queues(queue);
-	}
-	if (queue->last)
-		queue->last->next = ref;
-	else
-		queue->first = ref;
-	queue->last = ref;
-	psi_spinlock_unlock(&lock);
-}
-
-/* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer was. */
-static bool
-drain(struct queue *queue, bool *over_out)
-{
-	while (queue->first) {
-		struct psi_ref *ref = queue->first;
-
-		if (!send_pieces(ref)) {
-			/* Without room the peer is asked to ring when there is some. */
-			ref->ep->ops->want(ref->ep->port, ref->place);
-			if (!send_pieces(ref))
-				return false;
-		}
-		queue->first = ref->next;
-		free(ref);
-		*over_out = true;
-	}
-	return true;
-}
-
-/*
- * Called by every poll.  It waits for a thread that is at it: that one may have looked for room before
- * the caller was rung.
- */
-static void
-advance(void)
-{
-	struct queue *queue, *kept = NULL;
-	bool over = false;
-
-	if (PSI_LIKELY(!somebody_waits()))
-		return;
-	psi_spinlock_lock(&lock);
-	for (queue = atomic_load_explicit(&queues, memory_order_relaxed); queue;) {
-		struct queue *next = queue->next;
-
-		if (drain(queue, &over)) {
-			free(queue);
-		} else {
-			queue->next = kept;
-			kept = queue;
-		}
-		queue = next;
-	}
-	set_queues(kept);
-	psi_spinlock_unlock(&lock);
-	if (over)
-		psi_wake_own();         /* a source may have been waited for */
-}
-
-bool
-psi_ref_start(const struct psi_ref *ref, bool immediate)
-{
-	struct psi_ref rest = *ref;
-
-	if (!must_queue(ref->place) && send_pieces(&rest))
-		return true;
-	if (immediate && rest.left_bytes == ref->left_bytes)
-		return false;
-	enqueue(&rest);
-	advance();
-	return true;
-}
-
 void
 psi_ref_register(gex_EP_t ep)
 {
@@ -343,10 +199,4 @@ psi_ref_register(gex_EP_t ep)
 	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)on_got);
 	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)on_fill);
 	psi_ref_register_long(ep);
-}
-
-void
-psi_ref_open(void)
-{
-	psi_progress_add(advance);
 }
