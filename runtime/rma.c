@@ -305,6 +305,16 @@ bad_lc(gex_Event_t *lc_opt, const char *call, const char *allowed)
 	          !lc_opt ? "NULL" : lc_opt == GEX_EVENT_GROUP ? "GEX_EVENT_GROUP" : "an address", allowed);
 }
 
+static gex_Event_t
+put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit, gex_Event_t *lc_opt)
+{
+	if (!move_here(t, tm, rank))
+		return put_later(t, implicit, lc_opt);
+	if (!implicit)
+		psi_lc_done(lc_opt);
+	return GEX_EVENT_INVALID;
+}
+
 gex_Event_t
 psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                gex_Event_t *lc_opt, gex_Flags_t flags)
@@ -313,10 +323,7 @@ psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t
 
 	if (PSI_UNLIKELY(!psi_lc_is_explicit(lc_opt)))
 		bad_lc(lc_opt, t.call, "the address of an event");
-	if (!move_here(&t, tm, rank))
-		return put_later(&t, false, lc_opt);
-	psi_lc_done(lc_opt);
-	return GEX_EVENT_INVALID;
+	return put_now_or_later(&t, tm, rank, false, lc_opt);
 }
 
 int
@@ -327,7 +334,7 @@ psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_
 
 	if (PSI_UNLIKELY(!psi_lc_is_implicit(lc_opt)))
 		bad_lc(lc_opt, t.call, "GEX_EVENT_GROUP");
-	return move_here(&t, tm, rank) ? GASNET_OK : code_of(put_later(&t, true, lc_opt));
+	return code_of(put_now_or_later(&t, tm, rank, true, lc_opt));
 }
 
 /* -- get ------------------------------------------------------------------------------------- */
