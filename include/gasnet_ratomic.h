@@ -2,7 +2,7 @@
  * gasnet_ratomic.h: atomic domains, and their operations on words of other
  * ranks.
  *
- * Where all members' segments are mapped here an operation whose code is known
+ * Where the target's segment is mapped here an operation whose code is known
  * to the compiler is made on the spot, and is complete at return. Everything
  * else, errors included, is the library's business.
  */
@@ -31,7 +31,11 @@ typedef struct gex_AD_s *gex_AD_t;
 
 PSI_BEGIN_DECLS
 
-/* Collective over the team, with the same arguments. */
+/*
+ * Collective over the team, with the same arguments. GEX_FLAG_AD_FAVOR_* are
+ * kept and change nothing: every target is reached by the shortest way, as with
+ * each of them.
+ */
 PSI_API void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
 			   gex_Flags_t flags);
 /* Collective over the team, when all operations have completed everywhere. */

@@ -129,13 +129,11 @@ static void *
 reach(const struct psi_atomic *op, struct psi_target target)
 {
 	const size_t nbytes = width_bytes[op->type];
-	void *there;
 
 	if (PSI_UNLIKELY((uintptr_t)op->target % nbytes))
 		psi_fatal("%s: the target at %p is not aligned to the %zu bytes of its type; align it",
 		          op->call, op->target, nbytes);
-	there = psi_reach(PSI_WAY_ATOMIC, target.place, op->target, nbytes, op->call);
-	return op->domain->native ? there : NULL;
+	return psi_reach(PSI_WAY_ATOMIC, target.place, op->target, nbytes, op->call);
 }
 
 /* -- the calls ------------------------------------------------------------------------------- */

@@ -2,11 +2,12 @@
  * Atomic domains: the object, and one operation on its way to the processor or to the reference.
  *
  * A domain's operations are made by one mechanism, the processor's atomics of gasnet_ex_atomic.h on the
- * target's memory.  By whom is agreed once, when the domain is made: by the initiator, or, where some
- * member's memory is not mapped by another, by the owner for whoever asks it
- * (extended-ref/pref_atomic.c).  Both use the same instructions on the same physical word, so an
- * operation made in one way is atomic with one made in the other.  That is needed where segments are
- * bound only after the domain was made, and turn out not to be mapped: those alone go by message.
+ * target's memory: by the initiator, where the target is mapped here, else by the owner for whoever asks
+ * it (extended-ref/pref_atomic.c).  Both use the same instructions on the same physical word, so an
+ * operation made in one way is atomic with one made in the other.
+ *
+ * So the hints GEX_FLAG_AD_FAVOR_* have nothing to choose: each target, near or far, is reached by the
+ * shortest way there is to it, and no way makes another longer.
  */
 #ifndef PSI_ATOMIC_H
 #define PSI_ATOMIC_H
@@ -22,7 +23,6 @@ struct psi_domain {
 	gex_OP_t ops;
 	gex_Flags_t flags;
 	void *cdata;
-	bool native;                    /* by the initiator, where the target is mapped; agreed */
 	bool destroyed;                 /* seen only where psi.checks is set */
 	struct psi_domain *next;        /* in the list of all, under its lock */
 };

@@ -128,49 +128,29 @@ check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flag
 		          call, flags);
 }
 
-/* Is no member's segment known to be out of this process's reach? */
-static bool
-all_mapped(gex_TM_t tm)
-{
-	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
-		const uint32_t place = psi_target_of(tm, rank, "gex_AD_Create").place;
-
-		if (psi.known[place].size_bytes && !psi.peers[place].size_bytes)
-			return false;
-	}
-	return true;
-}
-
 /* What the members tell each other. */
 struct member {
 	gex_DT_t dt;
 	gex_OP_t ops;
 	gex_Flags_t flags;
-	uint32_t native;
 };
 
-/* Do all pass the same?  Is everybody's memory mapped everywhere, and none told to use messages? */
-static bool
-agree(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+/* All pass the same. */
+static void
+check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
-	const struct member mine = {
-		dt, ops, flags, !(psi_ways_masked & PSI_WAY_ATOMIC) && all_mapped(tm),
-	};
+	const struct member mine = { dt, ops, flags };
 	struct member *all = calloc(tm->size, sizeof *all);
-	bool native = true;
 
 	if (!all)
 		psi_fatal("gex_AD_Create: no memory for the tables of %u ranks", tm->size);
 	psi_team_gather(tm, &mine, sizeof mine, all, "gex_AD_Create");
-	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
 		if (all[rank].dt != dt || all[rank].ops != ops || all[rank].flags != flags)
 			psi_fatal("gex_AD_Create: type 0x%x, operations 0x%x, flags 0x%x, but rank %u of "
 			          "the team passes 0x%x, 0x%x, 0x%x; pass the same in all ranks", dt, ops,
 			          flags, rank, all[rank].dt, all[rank].ops, all[rank].flags);
-		native = native && all[rank].native;
-	}
 	free(all);
-	return native;
 }
 
 /* Where the team's ranks have their segments, for the inlines. */
@@ -203,10 +183,10 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 	*domain = (struct psi_domain){
 		.inlines = { .size = tm->size, .peers = peers_of(tm), .counts = psi.blocks[0].count },
 		.tm = tm, .dt = dt, .ops = ops, .flags = flags,
-		.native = agree(tm, dt, ops, flags),
 	};
+	check_agreement(tm, dt, ops, flags);
 	psi_team_hold(tm);
-	if (domain->native && !psi.checks)
+	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
 		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
 	enlist(domain);
 	*ad_p = &domain->inlines;
