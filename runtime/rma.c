@@ -111,7 +111,7 @@ single_copy(const struct transfer *t)
 	case PSI_REF_GET:
 		return !(psi_ways_masked & PSI_WAY_GET) &&
 		       psi_vm_read(psi_jobrank_of(t->target.place), t->here, t->there, t->nbytes);
-	case PSI_REF_FILL:
+	case PSI_REF_FILL:      /* its owner, who needs no source, is three times as quick at it */
 		break;
 	}
 	return false;

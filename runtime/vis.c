@@ -1,6 +1,7 @@
 /*
  * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's segment
- * is mapped here, and is done when it returns; elsewhere the reference sends messages.
+ * is mapped here, or has the kernel copy, and is done when it returns; elsewhere the reference sends
+ * messages.
  */
 #include "runtime/vis.h"
 
@@ -94,7 +95,7 @@ transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 			psi_vis_rules(vis, mapped);
 		if (PSI_LIKELY(mapped))
 			copy(vis);
-		else
+		else if (!psi_vis_single_copy(vis))
 			event = psi_vis_reference(vis, armed);
 	}
 	if (armed)

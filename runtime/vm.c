@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 struct peer {
@@ -40,17 +39,22 @@ psi_vm_card_make(void)
 	};
 }
 
-/* The calls move some 2 GiB at most, and may move less than was asked. */
-static bool
-copy(uint32_t rank, char *here, char *there, size_t len_bytes,
-     ssize_t (*move)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
-                     unsigned long))
+static ssize_t
+call_kernel(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
 {
 	const pid_t pid = atomic_load_explicit(&peers[rank].pid, memory_order_relaxed);
 
+	return (way == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
+		pid, pieces->ours, pieces->ours_count, pieces->theirs, pieces->theirs_count, 0);
+}
+
+/* The calls move some 2 GiB at most, and may move less than was asked. */
+static bool
+copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
+{
 	while (len_bytes) {
-		const struct iovec local = { here, len_bytes }, remote = { there, len_bytes };
-		const ssize_t moved = move(pid, &local, 1, &remote, 1, 0);
+		const struct iovec ours = { here, len_bytes }, theirs = { there, len_bytes };
+		const ssize_t moved = call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
 
 		if (moved <= 0)
 			return false;
@@ -74,10 +78,10 @@ answers(uint32_t rank, const struct psi_vm_card *card)
 {
 	uint64_t seen = 0, back = 0, word = card->secret;
 
-	return copy(rank, (char *)&seen, at(card->secret_at), sizeof seen, process_vm_readv) &&
+	return copy(rank, PSI_VM_READ, (char *)&seen, at(card->secret_at), sizeof seen) &&
 	       seen == card->secret &&
-	       copy(rank, (char *)&word, at(card->echo_at), sizeof word, process_vm_writev) &&
-	       copy(rank, (char *)&back, at(card->echo_at), sizeof back, process_vm_readv) &&
+	       copy(rank, PSI_VM_WRITE, (char *)&word, at(card->echo_at), sizeof word) &&
+	       copy(rank, PSI_VM_READ, (char *)&back, at(card->echo_at), sizeof back) &&
 	       back == card->secret;
 }
 
@@ -101,28 +105,36 @@ is_usable(uint32_t rank)
 
 /* What failed once is not tried again: a filter may have come since. */
 static bool
-move_or_give_up(uint32_t rank, char *here, char *there, size_t len_bytes,
-                ssize_t (*move)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
-                                unsigned long, unsigned long))
+moved_or_gave_up(uint32_t rank, bool moved)
 {
-	if (!is_usable(rank))
-		return false;
-	if (!copy(rank, here, there, len_bytes, move)) {
+	if (moved)
+		psi_count(psi_block()->count, PSI_COUNT_SINGLE_COPIES);
+	else
 		atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
-		return false;
-	}
-	psi_count(psi_block()->count, PSI_COUNT_SINGLE_COPIES);
-	return true;
+	return moved;
 }
 
 bool
 psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
-	return move_or_give_up(rank, (char *)(uintptr_t)src, dest, len_bytes, process_vm_writev);
+	return is_usable(rank) &&
+	       moved_or_gave_up(rank, copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
 }
 
 bool
 psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
-	return move_or_give_up(rank, dest, (char *)(uintptr_t)src, len_bytes, process_vm_readv);
+	return is_usable(rank) &&
+	       moved_or_gave_up(rank, copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
+}
+
+size_t
+psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+{
+	ssize_t moved;
+
+	if (!is_usable(rank))
+		return 0;
+	moved = call_kernel(rank, way, pieces);
+	return moved_or_gave_up(rank, moved > 0) ? (size_t)moved : 0;
 }

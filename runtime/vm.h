@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* What a process shows its peers, for the probe. */
 struct psi_vm_card {
@@ -26,5 +27,18 @@ void psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
 /* False: not all was copied, and messages have to do it. */
 bool psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes);
 bool psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes);
+
+enum psi_vm_way { PSI_VM_READ, PSI_VM_WRITE };
+
+/* What one call of the kernel moves: the bytes of ours from or to those of the peer, in order. */
+struct psi_vm_pieces {
+	const struct iovec *ours, *theirs;
+	size_t ours_count, theirs_count;        /* at most PSI_VM_PIECES each */
+};
+
+enum { PSI_VM_PIECES = 256 };
+
+/* Bytes that were moved, which end with the shorter side at the latest; 0: as false above. */
+size_t psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces);
 
 #endif
