@@ -70,8 +70,6 @@ struct pst_team {
 #define PSI_RMA_SMALL_BYTES 16
 /* Largest copy of a constant size that the compiler is left to expand. */
 #define PSI_RMA_CONSTANT_BYTES 64
-/* Below this the library would choose memcpy. */
-#define PSI_RMA_PLAIN_BYTES 2048
 
 PSI_BEGIN_DECLS
 
@@ -230,14 +228,6 @@ psi_rma_copy_word(void *dst, const void *src)
 }
 
 PSI_INLINE void
-psi_rma_copy_plain(void *dst, const void *src, size_t nbytes)
-{
-	/* As above: of a length unknown to it a compiler assumes the worst. */
-	__asm__("" : "+r"(dst), "+r"(src));
-	memcpy(dst, src, nbytes);
-}
-
-PSI_INLINE void
 psi_rma_copy(const struct pst_inline *table, void *dst, const void *src, size_t nbytes)
 {
 	PSI_COMPILER_FENCE();
@@ -247,8 +237,6 @@ psi_rma_copy(const struct pst_inline *table, void *dst, const void *src, size_t 
 		psi_rma_copy_word(dst, src);
 	else if (nbytes <= PSI_RMA_SMALL_BYTES)
 		psi_rma_copy_small(dst, src, nbytes);
-	else if (nbytes < PSI_RMA_PLAIN_BYTES)
-		psi_rma_copy_plain(dst, src, nbytes);
 	else
 		table->copy(dst, src, nbytes);
 	PSI_COMPILER_FENCE();

@@ -18,7 +18,6 @@
 static struct pst_inline table = {
 	.abi = PSI_INLINE_ABI,
 	.size_bytes = sizeof(struct pst_inline),
-	.copy = psi_copy,
 };
 
 /* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
@@ -35,6 +34,7 @@ const struct pst_inline *pst_inline_v1 = &idle_table;
 void
 psi_inline_open(void)
 {
+	table.copy = psi_copy_of_this_cpu();
 	table.job_tm = psi.tm;
 	/* No ranks: all come here. */
 	table.job_size = psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;

@@ -1,6 +1,7 @@
 #include "runtime/util/copy.h"
 
 #include "runtime/util/copy_stream.h"
+#include "runtime/util/copy_vectors.h"
 
 enum {
 	/* memcpy of glibc 2.36 falls to 3.5 GB/s on some CPUs where dst is so many bytes past src,
@@ -16,6 +17,12 @@ plain(void *dst, const void *src, size_t len_bytes)
 		memcpy(dst, src, len_bytes);
 }
 
+PSI_COPY_WIDE static void
+vectors(void *dst, const void *src, size_t len_bytes)
+{
+	psi_copy_vectors(dst, src, len_bytes);
+}
+
 static bool
 always(void)
 {
@@ -24,6 +31,7 @@ always(void)
 
 const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
 	[PSI_COPY_PLAIN] = { "plain", plain, always },
+	[PSI_COPY_VECTORS] = { "vectors", vectors, psi_copy_can_vectors },
 	[PSI_COPY_LOOP] = { "loop", psi_copy_loop, psi_copy_can_stream },
 	[PSI_COPY_STRING] = { "string", psi_copy_string, psi_copy_can_string },
 	[PSI_COPY_STREAM] = { "stream", psi_copy_stream, psi_copy_can_stream },
@@ -39,23 +47,56 @@ memcpy_is_slow(const void *dst, const void *src)
 enum psi_copy_kind
 psi_copy_choose(const void *dst, const void *src, size_t len_bytes, bool far)
 {
+	const bool stream = psi_copy_can_stream() &&
+	                    len_bytes >= (far ? PSI_COPY_STREAM_FAR_BYTES : PSI_COPY_STREAM_BYTES);
+
+	if (stream)
+		return psi_copy_can_stream_wide() ? PSI_COPY_STREAM_WIDE : PSI_COPY_STREAM;
+	if (len_bytes < PSI_COPY_VECTORS_BYTES && psi_copy_can_vectors())
+		return PSI_COPY_VECTORS;
 	if (len_bytes < SLOW_FROM_BYTES || !psi_copy_can_stream())
 		return PSI_COPY_PLAIN;
-	if (len_bytes >= (far ? PSI_COPY_STREAM_FAR_BYTES : PSI_COPY_STREAM_BYTES))
-		return psi_copy_can_stream_wide() ? PSI_COPY_STREAM_WIDE : PSI_COPY_STREAM;
 	if (memcpy_is_slow(dst, src))
-		return PSI_COPY_LOOP;
+		return psi_copy_can_vectors() ? PSI_COPY_VECTORS : PSI_COPY_LOOP;
 	return len_bytes >= PSI_COPY_STRING_BYTES && psi_copy_can_string() ? PSI_COPY_STRING
 	                                                                   : PSI_COPY_PLAIN;
+}
+
+static void __attribute__((noinline))
+by_choice(void *dst, const void *src, size_t len_bytes)
+{
+	psi_copy_ways[psi_copy_choose(dst, src, len_bytes, false)].copy(dst, src, len_bytes);
+}
+
+/* Most are small. */
+PSI_COPY_WIDE static void
+with_vectors(void *dst, const void *src, size_t len_bytes)
+{
+	if (len_bytes < PSI_COPY_VECTORS_BYTES)
+		psi_copy_vectors(dst, src, len_bytes);
+	else
+		by_choice(dst, src, len_bytes);
+}
+
+static void
+without_vectors(void *dst, const void *src, size_t len_bytes)
+{
+	if (len_bytes < SLOW_FROM_BYTES)
+		plain(dst, src, len_bytes);
+	else
+		by_choice(dst, src, len_bytes);
+}
+
+psi_copy_fn *
+psi_copy_of_this_cpu(void)
+{
+	return psi_copy_can_vectors() ? with_vectors : without_vectors;
 }
 
 void
 psi_copy(void *dst, const void *src, size_t len_bytes)
 {
-	if (len_bytes < SLOW_FROM_BYTES)
-		plain(dst, src, len_bytes);
-	else
-		psi_copy_ways[psi_copy_choose(dst, src, len_bytes, false)].copy(dst, src, len_bytes);
+	psi_copy_of_this_cpu()(dst, src, len_bytes);
 }
 
 void

@@ -81,7 +81,7 @@ events(void)
 }
 
 /* Transfers: rank 1 of 3 owns owner_base..+SEGMENT and is mapped at segment. */
-#define SEGMENT (PSI_RMA_PLAIN_BYTES + 64)
+#define SEGMENT (PSI_RMA_SMALL_BYTES + 64)
 static unsigned char segment[SEGMENT + 16];
 static uintptr_t owner_base;
 static struct pst_peer peers[6];
@@ -194,7 +194,7 @@ transfers(void)
 		transfer(team, 0, nbytes);
 		transfer(PSI_TM_LEGACY, SEGMENT - nbytes, nbytes);
 	}
-	CHECK(library_calls == 1 && copies == 4 * (SEGMENT - PSI_RMA_PLAIN_BYTES + 1));
+	CHECK(library_calls == 1 && copies == 4 * (SEGMENT - PSI_RMA_SMALL_BYTES));
 
 	gasnet_put(1, at(8), "constants", 9);
 	CHECK(memcmp(segment + 8, "constants", 9) == 0);

@@ -65,8 +65,9 @@ END_TEST
 START_TEST(psi_copy_copies)
 {
 	const size_t edge = PSI_COPY_STRING_BYTES, far_edge = PSI_COPY_STREAM_FAR_BYTES;
-	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, far_edge - 1, far_edge, 65536, edge - 1,
-	                           edge, edge + 1, edge + 4097 };
+	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, far_edge - 1, far_edge,
+	                           PSI_COPY_VECTORS_BYTES - 1, PSI_COPY_VECTORS_BYTES, edge - 1, edge,
+	                           edge + 1, edge + 4097 };
 
 	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
 		for (size_t offset = 0; offset < 12; offset++) {
@@ -77,34 +78,49 @@ START_TEST(psi_copy_copies)
 }
 END_TEST
 
+/* Within a page behind the source, memcpy is slow. */
+static bool
+is_slow(size_t past)
+{
+	return past % 4096 >= 1 && past % 4096 <= 8;
+}
+
 START_TEST(the_choice)
 {
-	const unsigned char *at = NULL;
-	const bool vectors = psi_copy_ways[PSI_COPY_STREAM].usable();
+	const unsigned char *at = (const unsigned char *)(uintptr_t)0x700000;
+	const bool loop = psi_copy_ways[PSI_COPY_STREAM].usable();
+	const bool vectors = psi_copy_ways[PSI_COPY_VECTORS].usable();
 	const bool wide = psi_copy_ways[PSI_COPY_STREAM_WIDE].usable();
-	const enum psi_copy_kind large = wide ? PSI_COPY_STREAM_WIDE
-	                               : vectors ? PSI_COPY_STREAM : PSI_COPY_PLAIN;
-	const enum psi_copy_kind slow = vectors ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
-
 	const bool string = psi_copy_ways[PSI_COPY_STRING].usable();
-	const size_t far_edge = PSI_COPY_STREAM_FAR_BYTES;
+	const enum psi_copy_kind stream = wide ? PSI_COPY_STREAM_WIDE
+	                                : loop ? PSI_COPY_STREAM : PSI_COPY_PLAIN;
+	const enum psi_copy_kind no_memcpy = vectors ? PSI_COPY_VECTORS : loop ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
+	const enum psi_copy_kind least = vectors ? PSI_COPY_VECTORS : PSI_COPY_PLAIN;
+	const enum psi_copy_kind most = string ? PSI_COPY_STRING : PSI_COPY_PLAIN;
 
-	at = (const unsigned char *)(uintptr_t)0x700000;
 	for (size_t past = 0; past < 9000; past++) {
-		const bool is_slow = past % 4096 >= 1 && past % 4096 <= 8;
+		const struct {
+			size_t bytes;
+			bool far;
+			enum psi_copy_kind kind;
+		} cases[] = {
+			{ 2047, false, least },
+			{ 2047, true, least },
+			{ 2048, false, is_slow(past) ? no_memcpy : least },
+			{ PSI_COPY_STREAM_FAR_BYTES - 1, true, is_slow(past) ? no_memcpy : least },
+			{ PSI_COPY_STREAM_FAR_BYTES, false, is_slow(past) ? no_memcpy : least },
+			{ PSI_COPY_STREAM_FAR_BYTES, true, stream },
+			{ PSI_COPY_VECTORS_BYTES - 1, false, is_slow(past) ? no_memcpy : least },
+			{ PSI_COPY_VECTORS_BYTES, false, is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
+			{ PSI_COPY_STRING_BYTES - 1, false, is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
+			{ PSI_COPY_STRING_BYTES, false, is_slow(past) ? no_memcpy : most },
+			{ PSI_COPY_STREAM_BYTES - 1, false, is_slow(past) ? no_memcpy : most },
+			{ PSI_COPY_STREAM_BYTES, false, stream },
+		};
 
-		const enum psi_copy_kind small = is_slow ? slow : PSI_COPY_PLAIN;
-
-		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047, false), PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, 2047, true), PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, 2048, false), small);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge - 1, true), small);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge, false), small);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, far_edge, true), large);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STRING_BYTES - 1, false), small);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES - 1, false),
-		                 is_slow ? slow : string ? PSI_COPY_STRING : PSI_COPY_PLAIN);
-		ck_assert_int_eq(psi_copy_choose(at + past, at, PSI_COPY_STREAM_BYTES, false), large);
+		for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+			ck_assert_int_eq(psi_copy_choose(at + past, at, cases[i].bytes, cases[i].far),
+			                 cases[i].kind);
 	}
 }
 END_TEST
