@@ -18,6 +18,8 @@
 
 #include "runtime/reach.h"
 
+#include "runtime/util/fence.h"
+
 enum { NAMED_BIT = 32, MISMATCH_BIT = 33, TAG_BIT = 48 };
 
 static uint64_t
@@ -128,6 +130,7 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 void
 pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 {
+	psi_handed_to_process(hall->words);
 	if (hall->size > PSI_HALL_FEW) {
 		count_in(hall, phase, names);
 		return;
@@ -141,6 +144,10 @@ pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 bool
 pref_hall_complete(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 {
-	return hall->size > PSI_HALL_FEW ? is_told(hall, phase, names_out)
-	                                 : sees_all(hall, phase, names_out);
+	const bool complete = hall->size > PSI_HALL_FEW ? is_told(hall, phase, names_out)
+	                                                : sees_all(hall, phase, names_out);
+
+	if (complete)
+		psi_back_from_process(hall->words);
+	return complete;
 }
