@@ -186,7 +186,9 @@ main(int argc, char **argv)
 	pt_attach(NULL, 0, 4096);
 	PT_EQ(UNNAMED & ANON, ANON);
 	for (unsigned long round = 0; round < pt_scale(1, 3); round++) {
-		for (style = 0; style < STYLES; style++) {
+		for (int turn = 0; turn <= STYLES; turn++) {
+			/* at last each process in its own way */
+			style = turn < STYLES ? turn : (int)(pt.rank + round) % STYLES;
 			pt_phase("all the same");
 			all_the_same();
 			pt_phase("some anonymous");

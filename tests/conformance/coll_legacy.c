@@ -195,6 +195,33 @@ handles(void)
 	gasnet_coll_wait_sync(none);
 }
 
+/* What waits for a member that has not called is not done, and says so. */
+static void
+not_ready(void)
+{
+	const int flags = GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC | LOCAL;
+	gasnet_coll_handle_t handle[3];
+	uint32_t in[3] = { pt.rank, pt.rank + 1, pt.rank + 2 }, out[3] = { 0 };
+
+	__atomic_store_n((uint64_t *)(void *)pt.base, 0, __ATOMIC_RELAXED);
+	pt_barrier();
+	while (pt.rank && !__atomic_load_n((uint64_t *)(void *)pt.base, __ATOMIC_ACQUIRE))
+		gasnet_AMPoll();
+	for (int i = 0; i < 3; i++)
+		handle[i] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &out[i], pt.size - 1, &in[i], 4, flags);
+	for (int i = 0; pt.size > 1 && !pt.rank && i < 50; i++) {
+		PT_EQ(gasnet_coll_try_sync(handle[0]), GASNET_ERR_NOT_READY);
+		PT_EQ(gasnet_coll_try_sync_some(handle + 1, 2), GASNET_ERR_NOT_READY);
+		PT_EQ(gasnet_coll_try_sync_all(handle + 1, 2), GASNET_ERR_NOT_READY);
+		gasnet_AMPoll();
+	}
+	for (gex_Rank_t rank = 1; !pt.rank && rank < pt.size; rank++)
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, pt.peers[rank].owner, 1, 8, 0));
+	gasnet_coll_wait_sync_all(handle, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		PT_EQ(out[i], pt.size - 1 + i);
+}
+
 /* -- barriers, and the calls of the tuner ------------------------------------------------------ */
 
 static void
@@ -246,6 +273,7 @@ main(int argc, char **argv)
 		nothing_before_all();
 		all_moved();
 		handles();
+		not_ready();
 		barriers();
 	}
 	tuner();

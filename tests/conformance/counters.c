@@ -181,5 +181,6 @@ main(int argc, char **argv)
 	PT_EQ(pst_counters_read(PST_COUNTERS_OWN, after, COUNTERS_MOST), count);
 	check(pt.size == 1);
 	check_reading(count);
+	PT_CHECK(strchr(pst_version(), '.') != NULL);
 	pt_finish();
 }
