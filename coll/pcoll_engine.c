@@ -3,8 +3,9 @@
  * which is short but for clients that let hundreds run at a time.
  */
 #include "coll/coll.h"
-
 #include "coll/parts.h"
+
+#include "runtime/serve.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -164,8 +165,9 @@ advance(void)
 	for (struct pcoll_op *op = engine.oldest, *next; op; op = next) {
 		bool done = false;
 
-		if (!op->busy && (op->blocked ||
-		                  atomic_load_explicit(&op->stirred, memory_order_relaxed)))
+		if (op->busy)
+			psi_room_lacks();
+		else if (op->blocked || atomic_load_explicit(&op->stirred, memory_order_relaxed))
 			done = run(op);
 		next = op->next;
 		if (done)

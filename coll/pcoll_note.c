@@ -4,6 +4,8 @@
  */
 #include "coll/coll.h"
 
+#include "runtime/serve.h"
+
 #include <stdlib.h>
 
 enum { POOL_CHUNK = 64, NOTE_ARGS = 11 };
@@ -192,7 +194,7 @@ pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *wh
 		return true;
 	/* Without room the peer is asked to ring this process when there is some: no wait may be
 	 * under way. */
-	target.ep->ops->want(target.ep->port, target.place);
+	psi_want_room(target.ep, target.place);
 	if (psi_am_try(target.ep, am) == PSI_OK)
 		return true;
 	op->blocked = true;

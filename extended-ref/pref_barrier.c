@@ -15,6 +15,7 @@
 #include "extended-ref/pref_hall.h"
 
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -81,7 +82,7 @@ send_note(struct sequence *seq, uint64_t phase)
 
 	if (psi_am_try(psi.ep, &am) == PSI_OK)
 		return true;
-	psi.ops->want(psi.ep->port, am.peer);
+	psi_want_room(psi.ep, am.peer);
 	return psi_am_try(psi.ep, &am) == PSI_OK;
 }
 

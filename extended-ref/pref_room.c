@@ -9,6 +9,8 @@
  */
 #include "extended-ref/pref.h"
 
+#include "runtime/serve.h"
+
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
@@ -112,7 +114,7 @@ drain(struct queue *queue, bool *over_out)
 
 		if (!pref_send_pieces(ref)) {
 			/* Without room the peer is asked to ring when there is some. */
-			ref->ep->ops->want(ref->ep->port, ref->place);
+			psi_want_room(ref->ep, ref->place);
 			if (!pref_send_pieces(ref))
 				return false;
 		}

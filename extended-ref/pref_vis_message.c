@@ -8,6 +8,8 @@
  */
 #include "extended-ref/pref_vis.h"
 
+#include "runtime/serve.h"
+
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
@@ -215,7 +217,7 @@ pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
 	build(s, buffer, args, &am);
 	if (psi_am_try(s->ep, &am) == PSI_OK)
 		return true;
-	s->ep->ops->want(s->ep->port, s->place);
+	psi_want_room(s->ep, s->place);
 	if (psi_am_try(s->ep, &am) == PSI_OK)
 		return true;
 	psi_part_done(psi_part_of(args[0], args[1]));

@@ -124,25 +124,55 @@ gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	                                                                : GASNET_ERR_NOT_READY;
 }
 
+/* The endpoint where those that are pending end, or PSI_EP_SEVERAL; all of them may lack one. */
+static gex_EP_t
+endpoint_of_all(gex_Event_t *events, size_t count)
+{
+	gex_EP_t ep = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID || !events[i]->ep || events[i]->ep == ep)
+			continue;
+		if (ep)
+			return PSI_EP_SEVERAL;
+		ep = events[i]->ep;
+	}
+	return ep;
+}
+
+static struct psi_reason
+reason_of_all(gex_Event_t *events, size_t count)
+{
+	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .ep = endpoint_of_all(events, count) };
+}
+
 void
 gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
+	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitSome", &reason);
 
-	while (!some_done(pevent, numevents, flags, "gex_Event_WaitSome"))
+	if (some_done(pevent, numevents, flags, wait.where))
+		return;
+	reason = reason_of_all(pevent, numevents);
+	do
 		psi_wait_step(&wait);
+	while (!some_done(pevent, numevents, flags, wait.where));
 	psi_wait_end(&wait);
 }
 
 void
 gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	static const struct psi_reason reason = { .kind = PSI_FOR_EVENTS };
+	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitAll", &reason);
 
-	while (!all_done(pevent, numevents, flags, "gex_Event_WaitAll"))
+	if (all_done(pevent, numevents, flags, wait.where))
+		return;
+	reason = reason_of_all(pevent, numevents);
+	do
 		psi_wait_step(&wait);
+	while (!all_done(pevent, numevents, flags, wait.where));
 	psi_wait_end(&wait);
 }
 

@@ -59,6 +59,16 @@ gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
 	return set_is_done(set, event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
+/* Of the calling thread's set, when all of it is done. */
+static void
+forget_endpoints(void)
+{
+	struct psi_op *set = psi_thread_self()->ops.set;
+
+	if (atomic_load_explicit(&set->open, memory_order_relaxed) == 1)
+		set->root.ep = set->leaf.ep = NULL;
+}
+
 void
 gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 {
@@ -72,6 +82,7 @@ gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 		psi_wait_step(&wait);
 	while (!set_is_done(set, event_mask));
 	psi_wait_end(&wait);
+	forget_endpoints();
 }
 
 void

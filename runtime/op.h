@@ -67,10 +67,12 @@ struct psi_op *psi_op_begin(bool implicit);
 struct psi_op_pool;
 struct psi_op *psi_op_new(struct psi_op_pool *pool, bool implicit);
 
-/* Its replies arrive at this endpoint, which waits for it poll too; of several, at the last one named. */
+/* Its replies arrive at this endpoint, which waits for it poll too; of sets, at all that were named. */
 static inline void
 psi_op_at(struct psi_op *op, gex_EP_t ep)
 {
+	if (op->root.ep && op->root.ep != ep)
+		ep = PSI_EP_SEVERAL;
 	op->root.ep = op->leaf.ep = ep;
 }
 

@@ -177,6 +177,9 @@ psi_block(void)
 
 /* -- waiting (wait.c) ------------------------------------------------------------------------ */
 
+/* In place of an endpoint: what a wait is for arrives at several of the process's. */
+#define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)
+
 /* Signals that a wait lacks, told to who posts them: for less it is not woken. */
 struct psi_lack {
 	/* asleep: before the sleep is announced; not: when it is over, or does not come. */
@@ -190,7 +193,7 @@ struct psi_reason {
 	uint8_t category, network;      /* of the message */
 	uint32_t peer;
 	uint64_t number;                /* of the phase; for posts, see enum psi_wait_kind */
-	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own endpoint */
+	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own; or _SEVERAL */
 	uint64_t most_ns;               /* a sleep is no longer; 0: any */
 	uint64_t until_ns;              /* nor does it last beyond this moment; 0: any */
 	struct psi_lack *lack;          /* NULL: whatever signal comes wakes */
@@ -237,7 +240,7 @@ struct gex_Event_s {
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a wait for it is for */
-	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own endpoint */
+	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own; or _SEVERAL */
 	bool leaf;                      /* of an operation (op.h); syncing it ends nothing */
 	bool found;                     /* done, in the array that is being looked at */
 };

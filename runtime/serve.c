@@ -15,8 +15,17 @@ enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread loo
  */
 static _Atomic uint32_t sleepers;
 
-/* Endpoints that all threads serve.  Who makes it more rings; who sleeps looks after it announced that. */
-static _Atomic uint32_t unserved;
+/* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who makes
+ * it more rings; who sleeps looks after it announced that. */
+static _Atomic uint32_t unserved = 1;
+
+/*
+ * Some progress function lacks room.  Its owner rings the process's first endpoint, so no thread may sleep
+ * on another alone.  Who sets it rings if some thread does; who sleeps alone counts itself, fences (in arm)
+ * and looks.
+ */
+static _Atomic bool room_lacking;
+static _Atomic uint32_t alone;
 
 static bool
 some_unserved(void)
@@ -153,12 +162,60 @@ concerned(const struct psi_wait *wait, gex_EP_t own)
 	return reason && reason->ep != own ? reason->ep : NULL;
 }
 
+static bool
+is_one_of(gex_EP_t ep, gex_EP_t concerned)
+{
+	return ep == concerned || (concerned == PSI_EP_SEVERAL && !ep->serial);
+}
+
 unsigned
 psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget)
 {
-	gex_EP_t ep = concerned(wait, own_of(psi_thread_self()));
+	gex_EP_t own = own_of(psi_thread_self()), also = concerned(wait, own);
+	unsigned delivered = 0;
 
-	return ep ? psi.ops->poll(ep->port, networks, budget) : 0;
+	if (!also)
+		return 0;
+	for (unsigned i = 0; i < psi_ep_count(); i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
+
+		if (ep && ep != own && is_one_of(ep, also))
+			delivered += psi.ops->poll(ep->port, networks, budget);
+	}
+	return delivered;
+}
+
+/* -- room -------------------------------------------------------------------------------------- */
+
+void
+psi_room_lacks(void)
+{
+	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&room_lacking, true, memory_order_relaxed);
+	psi_store_load_fence(); /* D4_RING */
+	if (atomic_load_explicit(&alone, memory_order_relaxed))
+		psi.ops->ring(psi.ep->port);
+}
+
+void
+psi_want_room(gex_EP_t ep, uint32_t place)
+{
+	ep->ops->want(ep->port, place);
+	psi_room_lacks();
+}
+
+void
+psi_room_asked_again(void)
+{
+	if (PSI_UNLIKELY(atomic_load_explicit(&room_lacking, memory_order_relaxed)))
+		atomic_store_explicit(&room_lacking, false, memory_order_relaxed);
+}
+
+static bool
+may_sleep_alone(void)
+{
+	return !some_unserved() && !atomic_load_explicit(&room_lacking, memory_order_relaxed);
 }
 
 /* -- sleeping -------------------------------------------------------------------------------- */
@@ -189,7 +246,7 @@ watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned network
 	for (unsigned i = 0; i < psi_ep_count(); i++) {
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
 
-		if (ep && ep != armed->on && (ep == own || ep == also || is_unserved(ep)) &&
+		if (ep && ep != armed->on && (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
 		    !watch(armed, ep, networks))
 			return false;
 	}
@@ -206,10 +263,12 @@ is_counted(const struct psi_wait *wait)
 }
 
 static void
-count_sleeper(const struct psi_wait *wait, uint32_t by)
+count_sleeper(const struct psi_wait *wait, gex_EP_t on, uint32_t by)
 {
 	if (is_counted(wait))
 		atomic_fetch_add_explicit(&sleepers, by, memory_order_relaxed);
+	if (on != psi.ep)
+		atomic_fetch_add_explicit(&alone, by, memory_order_relaxed);
 }
 
 bool
@@ -218,19 +277,19 @@ psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	struct psi_thread *thread = psi_thread_self();
 	struct psi_armed *armed = armed_by(thread, NULL);
 	gex_EP_t own = own_of(thread), also = concerned(wait, own);
-	const bool alone = want_peer == PSI_NO_PEER && !also && !some_unserved();
-	gex_EP_t on = alone ? own : psi.ep;
-	const bool polled = on == own || on == also || is_unserved(on);
+	const bool by_itself = want_peer == PSI_NO_PEER && !also && may_sleep_alone();
+	gex_EP_t on = by_itself ? own : psi.ep;
+	const bool polled = on == own || is_one_of(on, also) || is_unserved(on);
 
 	if (!armed)
 		return false;
-	count_sleeper(wait, 1);
+	count_sleeper(wait, on, 1);
 	if (psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK) {
-		count_sleeper(wait, (uint32_t)-1);
+		count_sleeper(wait, on, (uint32_t)-1);
 		return false;
 	}
 	*armed = (struct psi_armed){ .wait = wait, .on = on };
-	if (alone ? !some_unserved() : watch_all(armed, own, also, networks))
+	if (by_itself ? may_sleep_alone() : watch_all(armed, own, also, networks))
 		return true;
 	psi_serve_disarm(wait);
 	return false;
@@ -255,7 +314,7 @@ psi_serve_disarm(struct psi_wait *wait)
 	psi.ops->disarm((armed ? armed->on : psi.ep)->port);
 	if (!armed)
 		return;
-	count_sleeper(wait, (uint32_t)-1);
+	count_sleeper(wait, armed->on, (uint32_t)-1);
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
 		if (armed->watched[i / 64] >> i % 64 & 1)
 			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);

@@ -12,7 +12,7 @@
 
 /* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
 unsigned psi_serve_poll(unsigned networks, unsigned budget);
-/* Polls the endpoint that the wait is for, if it is not the thread's own. */
+/* Polls the endpoint that the wait is for, if it is not the thread's own, or each but that. */
 unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
 /* May threads sleep that wait for what this process does?  The caller has written what that is.  Where
@@ -27,6 +27,16 @@ void psi_serve_disarm(struct psi_wait *wait);
 
 /* Of the endpoint that the calling thread is bound to. */
 unsigned psi_serve_index(void);
+
+/*
+ * A progress function, of any thread, found no room for a message from `ep' to a place: this process is
+ * rung when there is some.  The caller tries once more, since room may have come meanwhile.
+ */
+void psi_want_room(gex_EP_t ep, uint32_t place);
+/* The progress functions run, all of them, and each says by psi_want_room what lacks room still, or by
+ * psi_room_lacks that it does not know, since another thread is at it. */
+void psi_room_asked_again(void);
+void psi_room_lacks(void);
 
 /* A thread is counted; it ends. */
 void psi_serve_begins(struct psi_thread *thread);

@@ -90,6 +90,7 @@ poll_networks(unsigned networks)
 static void
 run_progress(void)
 {
+	psi_room_asked_again();
 	for (unsigned i = 0; i < progress_count; i++)
 		progress[i]();
 }
