@@ -2,43 +2,20 @@
  * Signals by message, for peers whose memory is not mapped here.
  *
  * A payload that fits travels with its signal in one Medium.  A larger one, and one of many pieces, is a
- * transfer of its own kind, and the signal a message that is sent when that has come to its end: until
- * then it stands in a list, which a progress function goes through.  The owner applies the signal in
- * the handler, behind the payload; who waits for that gets a reply.
+ * transfer of its own kind, and the signal a message that is sent when that has come to its end
+ * (pref_signal_behind.c).  The owner applies the signal in the handler, behind the payload; who waits for
+ * that gets a reply.
  *
  * Words of a message: what, whether a reply is wanted, n; key or word; value; part; dst of a payload.
  */
-#include "runtime/put_signal.h"
+#include "extended-ref/pref_signal.h"
 
 #include "runtime/op.h"
 #include "runtime/reference.h"
 
-#include "runtime/util/spinlock.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-enum { SIGNAL_ARGS = 7, PUT_ARGS = 9 };
-
-/* A signal that is to be sent, behind a payload that may still be on its way. */
-struct behind {
-	struct behind *next;
-	struct psi_target target;
-	pst_signal_t sig;
-	const char *call;
-	gex_Event_t moved;      /* root event of the payload; GEX_EVENT_INVALID: it is there */
-	gex_Event_t leaf;       /* of its local completion, likewise */
-	uint64_t part;          /* of the call's operation, or 0 */
-	uint64_t read;          /* done with leaf; 0: nobody asks */
-	bool with_leaf;         /* part is done with leaf, */
-	bool with_moved;        /* with moved, or else when the signal is applied */
-};
-
-static struct {
-	struct psi_spinlock lock;
-	struct behind *first, **last;
-	_Atomic size_t count;
-} list = { .last = &list.first };
+enum { PUT_ARGS = PREF_SIGNAL_ARGS + 2 };
 
 /* -- messages -------------------------------------------------------------------------------- */
 
@@ -51,8 +28,8 @@ joined(gex_AM_Arg_t low_half, gex_AM_Arg_t high_half)
 	return (uint64_t)(uint32_t)high_half << 32 | (uint32_t)low_half;
 }
 
-static void
-fill(gex_AM_Arg_t args[SIGNAL_ARGS], const pst_signal_t *sig, uint64_t part)
+void
+pref_signal_fill(gex_AM_Arg_t args[PREF_SIGNAL_ARGS], const pst_signal_t *sig, uint64_t part)
 {
 	const uint64_t name = sig->pst_what == PST_SIGNAL_SEM ? sig->pst_ref.pst_w[0]
 	                                                      : (uintptr_t)sig->pst_word;
@@ -63,18 +40,17 @@ fill(gex_AM_Arg_t args[SIGNAL_ARGS], const pst_signal_t *sig, uint64_t part)
 	args[5] = low(part), args[6] = high(part);
 }
 
-static struct psi_am
-signal_message(const struct psi_target *target, const gex_AM_Arg_t *args)
+struct psi_am
+pref_signal_message(const struct psi_target *target, const gex_AM_Arg_t *args)
 {
 	return (struct psi_am){
 		.peer = target->place, .handler = PSI_HANDLER_SIGNAL, .category = PSI_SHORT,
-		.network = PSI_REQUESTS, .nargs = SIGNAL_ARGS, .args = args,
+		.network = PSI_REQUESTS, .nargs = PREF_SIGNAL_ARGS, .args = args,
 	};
 }
 
-/* Sends, waiting for room unless `immediate'; false if there is none then. */
-static bool
-send(gex_EP_t ep, const struct psi_am *am, bool immediate)
+bool
+pref_signal_send(gex_EP_t ep, const struct psi_am *am, bool immediate)
 {
 	const struct psi_reason reason = {
 		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
@@ -132,113 +108,41 @@ on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head
 	apply(token, head, joined(name0, name1), joined(value0, value1), psi_part_of(part0, part1));
 }
 
-/* -- signals behind payloads ----------------------------------------------------------------- */
-
-static bool
-is_done(gex_Event_t event)
-{
-	return event == GEX_EVENT_INVALID || event->done(event->object, event->number);
-}
-
-static void
-finish_part(uint64_t *part)
-{
-	if (*part)
-		psi_part_done(*part);
-	*part = 0;
-}
-
-/* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
-static bool
-try_signal(struct behind *b)
-{
-	gex_AM_Arg_t args[SIGNAL_ARGS] = { 0 };
-	struct psi_am am = signal_message(&b->target, args);
-
-	if (psi_signal_reaches(b->target.place, &b->sig, b->call)) {
-		psi_signal_apply(b->target, &b->sig, b->call);
-		finish_part(&b->part);
-		return true;
-	}
-	fill(args, &b->sig, b->part);
-	if (send(b->target.ep, &am, true))
-		return true;
-	psi.ops->want(b->target.ep->port, am.peer);
-	return send(b->target.ep, &am, true);
-}
-
-/* One step; true when it is over. */
-static bool
-step(struct behind *b)
-{
-	if (is_done(b->leaf)) {
-		b->leaf = GEX_EVENT_INVALID;
-		finish_part(&b->read);
-		if (b->with_leaf)
-			finish_part(&b->part);
-	}
-	if (!is_done(b->moved))
-		return false;
-	if (b->moved != GEX_EVENT_INVALID)
-		psi_op_retire(b->moved);
-	b->moved = b->leaf = GEX_EVENT_INVALID;
-	finish_part(&b->read);
-	if (b->with_leaf || b->with_moved)
-		finish_part(&b->part);
-	return try_signal(b);
-}
-
-static void
-advance(void)
-{
-	struct behind **at;
-	bool changed = false;
-
-	if (PSI_LIKELY(!atomic_load_explicit(&list.count, memory_order_relaxed)))
-		return;
-	psi_spinlock_lock(&list.lock);
-	for (at = &list.first; *at;) {
-		struct behind *b = *at;
-		const uint64_t part = b->part, read = b->read;
-		const bool over = step(b);
-
-		changed = changed || b->part != part || b->read != read;
-		if (!over) {
-			at = &b->next;
-			continue;
-		}
-		*at = b->next;
-		if (!*at)
-			list.last = at;
-		atomic_fetch_sub_explicit(&list.count, 1, memory_order_relaxed);
-		free(b);
-	}
-	psi_spinlock_unlock(&list.lock);
-	if (changed)
-		psi_wake_own();
-}
-
-static void
-append(const struct behind *what)
-{
-	struct behind *b = malloc(sizeof *b);
-
-	if (!b)
-		psi_fatal("%s: no memory for a signal", what->call);
-	*b = *what;
-	psi_spinlock_lock(&list.lock);
-	*list.last = b;
-	list.last = &b->next;
-	atomic_fetch_add_explicit(&list.count, 1, memory_order_relaxed);
-	psi_spinlock_unlock(&list.lock);
-}
-
 /* -- calls ----------------------------------------------------------------------------------- */
 
 static bool
 is_immediate(const struct psi_signalled *s)
 {
 	return s->flags & GEX_FLAG_IMMEDIATE;
+}
+
+/* What tells the caller that the signal has been applied; nothing does where it does not ask. */
+struct told {
+	struct psi_op *op;
+	uint64_t part;
+};
+
+static struct told
+told_of(const struct psi_signalled *s, bool asks)
+{
+	struct told told = { NULL, 0 };
+
+	if (!asks)
+		return told;
+	told.op = psi_op_begin(s->how == PSI_SIGNAL_NBI);
+	psi_op_at(told.op, s->target.ep);
+	told.part = psi_op_part(told.op, PSI_PART_PUT);
+	return told;
+}
+
+static gex_Event_t
+refused(struct told told)
+{
+	if (told.op) {
+		psi_part_done(told.part);
+		psi_op_refused(told.op);
+	}
+	return psi_signal_refused();
 }
 
 /* What the call returns when its operation has been started. */
@@ -251,45 +155,40 @@ started(const struct psi_signalled *s, struct psi_op *op)
 	return GEX_EVENT_INVALID;
 }
 
+/* The message that carries the signal is sent, or will be. */
 static gex_Event_t
-refused(struct psi_op *op, uint64_t part)
+sent(const struct psi_signalled *s, struct told told)
 {
-	if (op) {
-		psi_part_done(part);
-		psi_op_refused(op);
-	}
-	return psi_signal_refused();
+	if (!is_immediate(s))
+		psi_poll();
+	if (told.op)
+		return started(s, told.op);
+	psi_signal_leaf_done(s);
+	return GEX_EVENT_INVALID;
 }
 
 /* The payload is there, and the signal goes now; where it may not wait for room, by a later poll. */
 static gex_Event_t
 signal_now(const struct psi_signalled *s)
 {
-	struct psi_op *op = s->local_only || s->is_get ? NULL
-	                                               : psi_op_begin(s->how == PSI_SIGNAL_NBI);
-	const uint64_t part = op ? psi_op_part(op, PSI_PART_PUT) : 0;
-	gex_AM_Arg_t args[SIGNAL_ARGS];
-	const struct psi_am am = signal_message(&s->target, args);
+	const struct told told = told_of(s, !s->local_only && !s->is_get);
+	gex_AM_Arg_t args[PREF_SIGNAL_ARGS];
+	const struct psi_am am = pref_signal_message(&s->target, args);
 
-	fill(args, s->sig, part);
-	if (!send(s->target.ep, &am, is_immediate(s))) {
+	pref_signal_fill(args, s->sig, told.part);
+	if (!pref_signal_send(s->target.ep, &am, is_immediate(s))) {
 		if (s->may_refuse)
-			return refused(op, part);
-		append(&(struct behind){ .target = s->target, .sig = *s->sig, .call = s->call,
-		                         .part = part });
+			return refused(told);
+		pref_signal_later(&(struct pref_behind){ .target = s->target, .sig = *s->sig,
+		                                         .call = s->call, .part = told.part });
 	}
-	if (!is_immediate(s))
-		psi_poll();
-	if (op)
-		return started(s, op);
-	psi_signal_leaf_done(s);
-	return GEX_EVENT_INVALID;
+	return sent(s, told);
 }
 
 gex_Event_t
 psi_reference_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf)
 {
-	struct behind b = {
+	struct pref_behind b = {
 		.target = s->target, .sig = *s->sig, .call = s->call, .moved = moved, .leaf = leaf,
 		.with_leaf = s->local_only, .with_moved = s->is_get,
 	};
@@ -298,21 +197,21 @@ psi_reference_signal_behind(const struct psi_signalled *s, gex_Event_t moved, ge
 	if (moved == GEX_EVENT_INVALID)
 		return signal_now(s);
 	if (s->local_only && leaf == GEX_EVENT_INVALID) {
-		append(&b);
+		pref_signal_later(&b);
 		return GEX_EVENT_INVALID;
 	}
 	op = psi_op_begin(s->how == PSI_SIGNAL_NBI);
+	psi_op_at(op, s->target.ep);
 	b.part = psi_op_part(op, s->is_get ? PSI_PART_GET : PSI_PART_PUT);
 	b.read = leaf != GEX_EVENT_INVALID ? psi_op_part(op, PSI_PART_LC) : 0;
-	append(&b);
+	pref_signal_later(&b);
 	return started(s, op);
 }
 
 static gex_Event_t
 put_in_message(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
-	struct psi_op *op = s->local_only ? NULL : psi_op_begin(s->how == PSI_SIGNAL_NBI);
-	const uint64_t part = op ? psi_op_part(op, PSI_PART_PUT) : 0;
+	const struct told told = told_of(s, !s->local_only);
 	gex_AM_Arg_t args[PUT_ARGS];
 	const struct psi_am am = {
 		.peer = s->target.place, .handler = PSI_HANDLER_PUT_SIGNAL, .category = PSI_MEDIUM,
@@ -320,17 +219,10 @@ put_in_message(const struct psi_signalled *s, void *dst, const void *src, size_t
 		.len_bytes = nbytes,
 	};
 
-	fill(args, s->sig, part);
-	args[SIGNAL_ARGS] = low((uintptr_t)dst);
-	args[SIGNAL_ARGS + 1] = high((uintptr_t)dst);
-	if (!send(s->target.ep, &am, is_immediate(s)))
-		return refused(op, part);
-	if (!is_immediate(s))
-		psi_poll();
-	if (op)
-		return started(s, op);
-	psi_signal_leaf_done(s);
-	return GEX_EVENT_INVALID;
+	pref_signal_fill(args, s->sig, told.part);
+	args[PREF_SIGNAL_ARGS] = low((uintptr_t)dst);
+	args[PREF_SIGNAL_ARGS + 1] = high((uintptr_t)dst);
+	return pref_signal_send(s->target.ep, &am, is_immediate(s)) ? sent(s, told) : refused(told);
 }
 
 gex_Event_t
@@ -370,5 +262,5 @@ psi_reference_signal_register(gex_EP_t ep)
 void
 psi_reference_signal_open(void)
 {
-	psi_progress_add(advance);
+	psi_progress_add(pref_signal_advance);
 }

@@ -1,0 +1,117 @@
+/*
+ * Signals that go by message behind payloads which are still on their way, or for which there was no room:
+ * they stand in a list, which a progress function goes through.
+ */
+#include "extended-ref/pref_signal.h"
+
+#include "runtime/op.h"
+#include "runtime/serve.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+
+static struct {
+	struct psi_spinlock lock;
+	struct pref_behind *first, **last;
+	_Atomic size_t count;
+} list = { .last = &list.first };
+
+static bool
+is_done(gex_Event_t event)
+{
+	return event == GEX_EVENT_INVALID || event->done(event->object, event->number);
+}
+
+static void
+finish_part(uint64_t *part)
+{
+	if (*part)
+		psi_part_done(*part);
+	*part = 0;
+}
+
+/* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
+static bool
+try_signal(struct pref_behind *b)
+{
+	gex_AM_Arg_t args[PREF_SIGNAL_ARGS] = { 0 };
+	struct psi_am am = pref_signal_message(&b->target, args);
+
+	if (psi_signal_reaches(b->target.place, &b->sig, b->call)) {
+		psi_signal_apply(b->target, &b->sig, b->call);
+		finish_part(&b->part);
+		return true;
+	}
+	pref_signal_fill(args, &b->sig, b->part);
+	if (pref_signal_send(b->target.ep, &am, true))
+		return true;
+	psi_want_room(b->target.ep, am.peer);
+	return pref_signal_send(b->target.ep, &am, true);
+}
+
+/* One step; true when it is over. */
+static bool
+step(struct pref_behind *b)
+{
+	if (is_done(b->leaf)) {
+		b->leaf = GEX_EVENT_INVALID;
+		finish_part(&b->read);
+		if (b->with_leaf)
+			finish_part(&b->part);
+	}
+	if (!is_done(b->moved))
+		return false;
+	if (b->moved != GEX_EVENT_INVALID)
+		psi_op_retire(b->moved);
+	b->moved = b->leaf = GEX_EVENT_INVALID;
+	finish_part(&b->read);
+	if (b->with_leaf || b->with_moved)
+		finish_part(&b->part);
+	return try_signal(b);
+}
+
+void
+pref_signal_advance(void)
+{
+	struct pref_behind **at;
+	bool changed = false;
+
+	if (PSI_LIKELY(!atomic_load_explicit(&list.count, memory_order_relaxed)))
+		return;
+	psi_spinlock_lock(&list.lock);
+	for (at = &list.first; *at;) {
+		struct pref_behind *b = *at;
+		const uint64_t part = b->part, read = b->read;
+		const bool over = step(b);
+
+		changed = changed || b->part != part || b->read != read;
+		if (!over) {
+			at = &b->next;
+			continue;
+		}
+		*at = b->next;
+		if (!*at)
+			list.last = at;
+		atomic_fetch_sub_explicit(&list.count, 1, memory_order_relaxed);
+		free(b);
+	}
+	psi_spinlock_unlock(&list.lock);
+	if (changed)
+		psi_wake_own();
+}
+
+void
+pref_signal_later(const struct pref_behind *what)
+{
+	struct pref_behind *b = malloc(sizeof *b);
+
+	if (!b)
+		psi_fatal("%s: no memory for a signal", what->call);
+	*b = *what;
+	psi_spinlock_lock(&list.lock);
+	*list.last = b;
+	list.last = &b->next;
+	atomic_fetch_add_explicit(&list.count, 1, memory_order_relaxed);
+	psi_spinlock_unlock(&list.lock);
+}
