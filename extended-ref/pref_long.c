@@ -111,9 +111,9 @@ on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number
 	struct carried *whole;
 
 	psi_count_internal(token);
-	psi_back_from_process(dest);
+	psi_memory_from_process(dest, len_bytes);
 	psi_copy(dest, payload, len_bytes);
-	psi_handed_to_process(dest);
+	psi_memory_to_process(dest, len_bytes);
 	whole = add(token->arrival, (uint32_t)number, NULL, len_bytes);
 	if (whole)
 		deliver(token, whole);

@@ -60,9 +60,9 @@ on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low
 	void *dest = address_of(dest_low, dest_high);
 
 	psi_count_internal(token);
-	psi_back_from_process(dest);
+	psi_memory_from_process(dest, len_bytes);
 	psi_copy(dest, payload, len_bytes);
-	psi_handed_to_process(dest);
+	psi_memory_to_process(dest, len_bytes);
 	reply_done(token, part_low, part_high);
 }
 
@@ -73,9 +73,9 @@ on_fill(gex_Token_t token, gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM
 	void *dest = address_of(dest_low, dest_high);
 
 	psi_count_internal(token);
-	psi_back_from_process(dest);
+	psi_memory_from_process(dest, (size_t)len_bytes);
 	memset(dest, byte, (size_t)len_bytes);
-	psi_handed_to_process(dest);
+	psi_memory_to_process(dest, (size_t)len_bytes);
 	reply_done(token, part_low, part_high);
 }
 
@@ -87,7 +87,11 @@ on_get(gex_Token_t token, gex_AM_Arg_t src_low, gex_AM_Arg_t src_high, gex_AM_Ar
 	void *src = address_of(src_low, src_high);
 
 	psi_count_internal(token);
-	psi_back_from_process(src);
+	psi_memory_from_process(src, (size_t)len_bytes);
+	if (PSI_TSAN_HERE) {    /* it is read before the peer can have the answer */
+		src = memcpy(psi_thread_buffer(PSI_REPLIES, (size_t)len_bytes), src, (size_t)len_bytes);
+		psi_memory_to_process(address_of(src_low, src_high), (size_t)len_bytes);
+	}
 	reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
 }
 

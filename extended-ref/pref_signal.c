@@ -103,8 +103,12 @@ on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head
               gex_AM_Arg_t name0, gex_AM_Arg_t name1, gex_AM_Arg_t value0, gex_AM_Arg_t value1,
               gex_AM_Arg_t part0, gex_AM_Arg_t part1, gex_AM_Arg_t dst0, gex_AM_Arg_t dst1)
 {
+	void *dst = (void *)(uintptr_t)joined(dst0, dst1);
+
 	psi_count_internal(token);
-	memcpy((void *)(uintptr_t)joined(dst0, dst1), payload, nbytes);
+	psi_memory_from_process(dst, nbytes);
+	memcpy(dst, payload, nbytes);
+	psi_memory_to_process(dst, nbytes);
 	apply(token, head, joined(name0, name1), joined(value0, value1), psi_part_of(part0, part1));
 }
 

@@ -9,6 +9,8 @@
 #define PSI_UTIL_FENCE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #if defined(__SANITIZE_THREAD__)
 #define PSI_TSAN 1
@@ -26,6 +28,9 @@
 #ifdef PSI_TSAN
 void __tsan_release(void *word);
 void __tsan_acquire(void *word);
+enum { PSI_TSAN_HERE = 1 };
+#else
+enum { PSI_TSAN_HERE = 0 };
 #endif
 
 static inline void
@@ -47,6 +52,40 @@ psi_back_from_process(void *word)
 #else
 	(void)word;
 #endif
+}
+
+/*
+ * The same of memory that peers read and write by messages, whose next transfer overlaps the last one, but
+ * need not begin where that did: each page that it touches is such a word, too.
+ */
+enum { PSI_PAGE_BYTES = 4096 };
+
+static inline void *
+psi_page_of(void *memory, size_t at)
+{
+	return (void *)(((uintptr_t)memory + at) / PSI_PAGE_BYTES * PSI_PAGE_BYTES);
+}
+
+static inline size_t
+psi_next_page(void *memory, size_t at)
+{
+	return at + PSI_PAGE_BYTES - ((uintptr_t)memory + at) % PSI_PAGE_BYTES;
+}
+
+static inline void
+psi_memory_to_process(void *memory, size_t len_bytes)
+{
+	psi_handed_to_process(memory);
+	for (size_t at = 0; PSI_TSAN_HERE && at < len_bytes; at = psi_next_page(memory, at))
+		psi_handed_to_process(psi_page_of(memory, at));
+}
+
+static inline void
+psi_memory_from_process(void *memory, size_t len_bytes)
+{
+	psi_back_from_process(memory);
+	for (size_t at = 0; PSI_TSAN_HERE && at < len_bytes; at = psi_next_page(memory, at))
+		psi_back_from_process(psi_page_of(memory, at));
 }
 
 static inline void
