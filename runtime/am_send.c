@@ -7,6 +7,7 @@
 #include "runtime/reach.h"
 #include "runtime/reference.h"
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 #include "runtime/vm.h"
 
 #include <string.h>
@@ -34,6 +35,16 @@ deliver_to_self(gex_EP_t ep, const struct psi_am *am)
 	psi_deliver(ep, &arrival);
 }
 
+/* By the thread that an endpoint for one at a time is bound to; others, who finish what it began, take
+ * the way for all. */
+static inline int
+send_alone(gex_EP_t ep, const struct psi_am *am)
+{
+	if (psi_rule_use(ep, "a message"))
+		psi_rule_used(ep);
+	return ep->ops->am_send_alone(ep->port, am);
+}
+
 int
 psi_am_try(gex_EP_t ep, const struct psi_am *am)
 {
@@ -43,7 +54,10 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 		deliver_to_self(ep, am);
 		return PSI_OK;
 	}
-	result = ep->ops->am_send(ep->port, am);
+	if (PSI_UNLIKELY(ep->serial) && psi_serve_bound == ep)
+		result = send_alone(ep, am);
+	else
+		result = ep->ops->am_send(ep->port, am);
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
 		psi_am_failed(am->peer);
 	return result;

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 4 };
+enum { PSI_CONDUIT_ABI = 5 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -180,7 +180,8 @@ struct psi_conduit_ops {
 	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
 	 * connect, others any time after it, one call at a time; serial: one thread at a time will
-	 * poll it.  Opened again by its owner, with the same promise, the port is the same. */
+	 * poll it and call am_send_alone.  Opened again by its owner, with the same promise, the port is
+	 * the same. */
 	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
 	                 struct psi_port **port_out);
 	/* Collective over the job, after every process opened its ports: addresses are exchanged, the
@@ -210,6 +211,8 @@ struct psi_conduit_ops {
 	/* Sends.  OK: the payload has been read, the message will arrive.  AGAIN: no room, nothing
 	 * sent.  Local completion is at return: the caller's memory is free. */
 	int (*am_send)(struct psi_port *port, const struct psi_am *am);
+	/* The same by the one thread that uses a serial port, while others may be in am_send. */
+	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
 	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
 	 * the queue, so an open claim delays nobody.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);

@@ -123,8 +123,9 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 #define REQUIRED(X) X(probe) X(open) X(port_open) X(connect) X(close) X(am_max_medium) X(am_send) X(poll)
 #define OPTIONAL(X)                                                                               \
 	X(quiesce, no_op) X(abort, no_op) X(segment_bind, no_bind) X(segment_import, no_import)   \
-	X(segment_release, no_release) X(am_claim, no_claim) X(am_publish, no_publish)            \
-	X(am_cancel, no_cancel) X(put, no_put) X(get, no_get) X(fence, no_order)                  \
+	X(segment_release, no_release) X(am_send_alone, in_force.am_send)                         \
+	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel) X(put, no_put)    \
+	X(get, no_get) X(fence, no_order)                                                        \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
 	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \

@@ -245,6 +245,34 @@ psi_rules_leave(gex_Token_t outer)
 	psi_rules_polled();
 }
 
+/* -- endpoints for one thread at a time ------------------------------------------------------- */
+
+bool
+psi_rules_use(gex_EP_t ep, const char *call)
+{
+	struct psi_thread *user = NULL, *caller = psi_thread_self();
+
+	if (atomic_compare_exchange_strong_explicit(&ep->user, &user, caller, memory_order_relaxed,
+	                                            memory_order_relaxed))
+		return true;
+	if (user != caller)
+		psi_fatal("%s: another thread is at endpoint %u, which was made for one at a time; let them "
+		          "take turns, or leave PST_FLAG_EP_SERIAL out", call, ep->index);
+	return false;
+}
+
+void
+psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	gex_EP_t ep;
+
+	psi_rules_check_call(call);
+	psi_rules_check_team(tm, call);
+	ep = psi_target_of(tm, rank, call).ep;
+	if (psi_rule_use(ep, call))
+		psi_rule_used(ep);
+}
+
 /* -- locks ----------------------------------------------------------------------------------- */
 
 static uint64_t

@@ -63,6 +63,8 @@ gex_Token_t psi_rules_enter(gex_Token_t token);
 void psi_rules_leave(gex_Token_t outer);
 void psi_rules_poll(void);
 void psi_rules_polled(void);
+bool psi_rules_use(gex_EP_t ep, const char *call);
+void psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
 void psi_rules_locked(gex_HSL_t *hsl);
 void psi_rules_before_unlock(gex_HSL_t *hsl);
@@ -74,6 +76,20 @@ psi_rule_context(const char *call)
 {
 	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_context(call);
+}
+
+/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not at it
+ * already, and is to say when it has done (psi_rule_used). */
+static inline bool
+psi_rule_use(gex_EP_t ep, const char *call)
+{
+	return PSI_UNLIKELY(psi.checks) && ep->serial && psi_rules_use(ep, call);
+}
+
+static inline void
+psi_rule_used(gex_EP_t ep)
+{
+	atomic_store_explicit(&ep->user, NULL, memory_order_relaxed);
 }
 
 /* The same of a call that communicates, polls or waits, for which the job must stand as well. */
@@ -88,10 +104,8 @@ psi_rule_call(const char *call)
 static inline struct psi_target
 psi_rule_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
 {
-	if (PSI_UNLIKELY(psi.checks)) {
-		psi_rules_check_call(call);
-		psi_rules_check_team(tm, call);
-	}
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_check_target(tm, rank, call);
 	return psi_target_of(tm, rank, call);
 }
 

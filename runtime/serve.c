@@ -6,6 +6,8 @@
 
 #include "penstock_threads.h"
 
+__thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
+
 enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
 
 /*
@@ -97,7 +99,7 @@ psi_serve_remove(gex_EP_t ep)
 void
 psi_serve_begins(struct psi_thread *thread)
 {
-	thread->bound = psi.ep;
+	thread->bound = psi_serve_bound = psi.ep;
 	if (psi.ep)
 		join(psi.ep);
 }
@@ -107,6 +109,7 @@ psi_serve_ends(struct psi_thread *thread)
 {
 	if (thread->bound)
 		leave(thread->bound);
+	psi_serve_bound = NULL;
 }
 
 void
@@ -120,7 +123,7 @@ pst_thread_bind(gex_EP_t ep)
 	thread = psi_thread_self();
 	join(ep);
 	psi_serve_ends(thread);
-	thread->bound = ep;
+	thread->bound = psi_serve_bound = ep;
 }
 
 /* -- polling --------------------------------------------------------------------------------- */
@@ -140,12 +143,24 @@ poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
 	return delivered;
 }
 
+/* Where it is for one thread at a time, this is the one. */
+static unsigned
+poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
+{
+	const bool outermost = psi_rule_use(ep, "a poll");
+	const unsigned delivered = psi.ops->poll(ep->port, networks, budget);
+
+	if (PSI_UNLIKELY(outermost))
+		psi_rule_used(ep);
+	return delivered;
+}
+
 unsigned
 psi_serve_poll(unsigned networks, unsigned budget)
 {
 	struct psi_thread *thread = psi_thread_self();
 	gex_EP_t own = own_of(thread);
-	unsigned delivered = psi.ops->poll(own->port, networks, budget);
+	unsigned delivered = poll_one(own, networks, budget);
 
 	thread->polls++;
 	if (some_unserved() && (!delivered || thread->polls % POLLS_PER_TURN == 0))
@@ -180,7 +195,7 @@ psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned bud
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
 
 		if (ep && ep != own && is_one_of(ep, also))
-			delivered += psi.ops->poll(ep->port, networks, budget);
+			delivered += poll_one(ep, networks, budget);
 	}
 	return delivered;
 }

@@ -15,6 +15,9 @@ unsigned psi_serve_poll(unsigned networks, unsigned budget);
 /* Polls the endpoint that the wait is for, if it is not the thread's own, or each but that. */
 unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
+/* The endpoint that the calling thread is bound to; NULL before it is counted. */
+extern __thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
+
 /* May threads sleep that wait for what this process does?  The caller has written what that is.  Where
  * there are several endpoints. */
 bool psi_serve_sleepers(void);

@@ -11,16 +11,20 @@
 /* Endpoints of a process beyond the first; a header has 7 bits for which one sent it. */
 enum { PSMP_MAX_INDEX = 127 };
 
-struct psmp_further;            /* sending sides towards one of these (psmp_port.c) */
+/* Sending sides towards one of these, made by the first thread that needs it. */
+struct psmp_further {
+	struct psmp_out out[PSI_NETWORKS];
+	uint32_t data_ends[];
+};
+typedef _Atomic(struct psmp_further *) psmp_further_ref;
 
 struct psi_conduit {
 	const struct psi_services *services;
 	struct psi_conduit_job job;
-	struct psmp_layout layout;
+	struct psmp_layout layout, layout_further;
 	unsigned char *arena;
 	struct psi_port *port;          /* of the first endpoint; its wake word is the process's too */
 	_Atomic(struct psi_port *) ports[PSMP_MAX_INDEX + 1];   /* by index; NULL: not open */
-	_Atomic(struct psmp_further *) *further;        /* [PSMP_MAX_INDEX * places], by place */
 	/* Senders fence between publishing and looking at `polled'.  Otherwise the receiver makes
 	 * every sender fence when it needs that (membarrier). */
 	bool senders_fence;
@@ -33,9 +37,14 @@ struct psi_port {
 	uint32_t place;                         /* index on the host, of the process */
 	uint32_t index;                         /* of the endpoint in its process */
 	bool locked;                            /* several threads may poll it at a time */
+	const struct psmp_layout *layout;       /* of its region */
 	struct psmp_shared *shared;
 	struct psmp_out *out[PSI_NETWORKS];     /* [places]: to first endpoints; the process's */
-	struct psmp_in *in[PSI_NETWORKS];       /* [places] */
+	/* To further endpoints, [PSMP_MAX_INDEX * places], by place.  For any thread: its own, or the
+	 * process's; and for the one thread that uses it, by promise: its own, or the same. */
+	psmp_further_ref *further, *alone;
+	psmp_further_ref *own_further;          /* what it gives back */
+	struct psmp_in *in[PSI_NETWORKS];       /* [layout.senders] */
 	/* Lanes looked at on every poll, by sender; under poll_lock in PAR. */
 	uint32_t *active[PSI_NETWORKS];
 	uint32_t active_count[PSI_NETWORKS];
@@ -50,6 +59,13 @@ static inline void
 psmp_count(struct psi_port *port, enum psi_counter which)
 {
 	psi_count(port->counts ? port->counts : port->conduit->services->counts(), which);
+}
+
+/* Of the region of the endpoint at that place. */
+static inline const struct psmp_layout *
+psmp_layout_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return place < conduit->job.places ? &conduit->layout : &conduit->layout_further;
 }
 
 /* The region of the first endpoint of a process. */
@@ -100,11 +116,24 @@ static inline struct psmp_in *
 psmp_ins_of(const unsigned char *region, const struct psmp_layout *layout, unsigned network)
 {
 	return (struct psmp_in *)(uintptr_t)(region + layout->ins) +
-	       (size_t)network * layout->places;
+	       (size_t)network * layout->senders;
 }
 
-/* The sending side towards a further endpoint; NULL if its process has not made it. */
-struct psmp_out *psmp_out_further(struct psi_conduit *conduit, uint32_t place, unsigned network);
+/* The sending side towards a further endpoint; NULL if its process has not made it.  at is its place in one
+ * of the port's lists. */
+struct psmp_out *psmp_out_make(struct psi_port *port, psmp_further_ref *at, uint32_t place,
+                               unsigned network);
+
+static inline struct psmp_out *
+psmp_out_further(struct psi_port *port, psmp_further_ref *list, uint32_t place, unsigned network)
+{
+	psmp_further_ref *at = &list[place - port->conduit->job.places];
+	struct psmp_further *further = atomic_load_explicit(at, memory_order_acquire); /* Q2 */
+
+	if (__builtin_expect(!further, 0))
+		return psmp_out_make(port, at, place, network);
+	return &further->out[network];
+}
 
 static inline struct psmp_out *
 psmp_out_of(struct psi_port *port, uint32_t peer, unsigned network)
@@ -112,7 +141,7 @@ psmp_out_of(struct psi_port *port, uint32_t peer, unsigned network)
 	const struct psi_conduit_job *job = &port->conduit->job;
 
 	if (__builtin_expect(peer >= job->places, 0))
-		return psmp_out_further(port->conduit, peer, network);
+		return psmp_out_further(port, port->further, peer, network);
 	return &port->out[network][job->host_index[peer]];
 }
 
@@ -122,24 +151,25 @@ psmp_receiver_of(const struct psmp_out *out)
 	return (struct psmp_shared *)(void *)out->region;
 }
 
-/* Of a lane's sending side, which the threads of the process share. */
+/* Of a lane's sending side that several threads use. */
 static inline void
-psmp_lock_out(const struct psi_port *port, struct psmp_out *out)
+psmp_lock_out(struct psmp_out *out)
 {
-	if (port->conduit->job.threaded)
+	if (out->locked)
 		psi_spinlock_lock(&out->lock);
 }
 
 static inline void
-psmp_unlock_out(const struct psi_port *port, struct psmp_out *out)
+psmp_unlock_out(struct psmp_out *out)
 {
-	if (port->conduit->job.threaded)
+	if (out->locked)
 		psi_spinlock_unlock(&out->lock);
 }
 
 /* psmp_am.c */
 size_t psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int psmp_am_send(struct psi_port *port, const struct psi_am *am);
+int psmp_am_send_alone(struct psi_port *port, const struct psi_am *am);
 int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
 int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
 void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);

@@ -88,14 +88,14 @@ refuse(struct psi_port *port)
 
 /* Promises one place of the lane to the caller, who then copies without the lock (RESERVE). */
 static bool
-reserve(struct psi_port *port, struct psmp_out *out)
+reserve(struct psmp_out *out)
 {
 	bool room;
 
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	room = psmp_out_has_room(out);
 	out->reserved += room;
-	psmp_unlock_out(port, out);
+	psmp_unlock_out(out);
 	return room;
 }
 
@@ -103,10 +103,10 @@ reserve(struct psi_port *port, struct psmp_out *out)
 static void
 unreserve(struct psi_port *port, struct psmp_out *out)
 {
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	out->reserved--;
-	psmp_unlock_out(port, out);
-	if (port->conduit->job.threaded)
+	psmp_unlock_out(out);
+	if (out->locked)
 		psmp_ring(port); /* UNRESERVE */
 }
 
@@ -151,19 +151,19 @@ copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *fro
 
 /* ------------------------------------------------------------------- by category --- */
 
-static int
+static inline __attribute__((always_inline)) int
 send_short(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
 	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	if (!psmp_out_has_room(out)) {
-		psmp_unlock_out(port, out);
+		psmp_unlock_out(out);
 		return refuse(port);
 	}
 	put_args(psmp_out_slot(out)->body, am);
 	psmp_out_publish(out, &fields);
-	psmp_unlock_out(port, out);
+	psmp_unlock_out(out);
 	notify(port, out, am->network);
 	return PSI_OK;
 }
@@ -174,20 +174,20 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 	unsigned char *body;
 
-	if (!reserve(port, out))
+	if (!reserve(out))
 		return refuse(port);
 	if (am->len_bytes && am->dest_here) {
 		copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
 		psi_handed_to_process(am->dest_here);
 	}
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	out->reserved--;
 	body = psmp_out_slot(out)->body;
 	put_word(body, (uint64_t)(uintptr_t)am->dest);
 	put_word(body + 8, am->len_bytes);
 	put_args(body + 16, am);
 	psmp_out_publish(out, &fields);
-	psmp_unlock_out(port, out);
+	psmp_unlock_out(out);
 	notify(port, out, am->network);
 	return PSI_OK;
 }
@@ -227,7 +227,7 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	uint32_t offset;
 	int result = PSI_OK;
 
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	if (!psmp_out_has_room(out)) {
 		result = PSI_AGAIN;
 	} else if (inside) {
@@ -241,7 +241,7 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	} else {
 		result = PSI_UNSUPPORTED;
 	}
-	psmp_unlock_out(port, out);
+	psmp_unlock_out(out);
 	return result;
 }
 
@@ -263,7 +263,8 @@ take_buffer(struct psi_port *port, const struct psmp_out *out, struct psi_claim 
 	claim->cookie = psmp_buffer_name(size, (unsigned)number);
 	claim->size_bytes = claim->most_bytes < psmp_buffer_bytes(size) ? claim->most_bytes
 	                                                                : psmp_buffer_bytes(size);
-	claim->buffer = psmp_buffers_at(&port->conduit->layout, out->region, claim->network) +
+	claim->buffer = psmp_buffers_at(psmp_layout_of(port->conduit, claim->peer), out->region,
+	                                claim->network) +
 	                psmp_buffer_offset((uint32_t)claim->cookie);
 	return true;
 }
@@ -275,11 +276,11 @@ publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 	struct psmp_shared *receiver = psmp_receiver_of(out);
 
 	psi_handed_to_process(&receiver->busy[am->network][name >> 16]);
-	psmp_lock_out(port, out);
+	psmp_lock_out(out);
 	out->reserved--;
 	publish_elsewhere(port, out, am, PSMP_BUFFER, name);
 	psmp_count(port, PSI_COUNT_IN_BUFFER);
-	psmp_unlock_out(port, out);
+	psmp_unlock_out(out);
 	notify(port, out, am->network);
 }
 
@@ -291,7 +292,7 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 		.least_bytes = am->len_bytes, .most_bytes = am->len_bytes,
 	};
 
-	if (!reserve(port, out))
+	if (!reserve(out))
 		return refuse(port);
 	if (!take_buffer(port, out, &claim)) {
 		unreserve(port, out);
@@ -328,11 +329,9 @@ psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsig
 	return PSMP_LARGE_BYTES;
 }
 
-int
-psmp_am_send(struct psi_port *port, const struct psi_am *am)
+static inline __attribute__((always_inline)) int
+send_by(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	struct psmp_out *out = psmp_out_of(port, am->peer, am->network);
-
 	if (!out)
 		return PSI_FAILED;
 	switch (am->category) {
@@ -343,6 +342,20 @@ psmp_am_send(struct psi_port *port, const struct psi_am *am)
 	default:
 		return send_long(port, out, am);
 	}
+}
+
+int
+psmp_am_send(struct psi_port *port, const struct psi_am *am)
+{
+	return send_by(port, psmp_out_of(port, am->peer, am->network), am);
+}
+
+int
+psmp_am_send_alone(struct psi_port *port, const struct psi_am *am)
+{
+	if (am->peer < port->conduit->job.places)
+		return psmp_am_send(port, am);
+	return send_by(port, psmp_out_further(port, port->alone, am->peer, am->network), am);
 }
 
 int
@@ -363,7 +376,7 @@ psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const stru
 {
 	struct psmp_out *out = psmp_out_of(port, am->peer, am->network);
 
-	if (!reserve(port, out))
+	if (!reserve(out))
 		return refuse(port);
 	publish_buffer(port, out, am, claim->cookie);
 	return PSI_OK;

@@ -1,9 +1,11 @@
 /*
- * One lane: a ring of slots with one sender (a process) and one receiver (an endpoint), a ring of
- * payload bytes that belongs to the slots, and the two sides' private knowledge of it.
+ * One lane: a ring of slots with one sender (a process, or one endpoint of it) and one receiver (an
+ * endpoint), a ring of payload bytes that belongs to the slots, and the two sides' private knowledge of
+ * it.
  *
- * Within a process the callers serialise: the sender side by out->lock, the receiver side by the
- * port's poll lock of that network (neither exists in SEQ and PARSYNC).
+ * Within a process the callers serialise: the sender side by out->lock where out->locked, the receiver
+ * side by the port's poll lock of that network (neither in SEQ and PARSYNC, nor for one thread at a
+ * time by promise).
  *
  * The pairs R1 -> A1 and R2 -> A2 are listed at struct psmp_slot; tests/model/lane.pml proves them, and
  * the steps RESERVE, TAIL and TELL.
@@ -26,7 +28,9 @@
 /* The sender's side. */
 struct psmp_out {
 	struct psi_spinlock lock;
+	bool locked;                    /* several threads send here */
 	uint32_t place;                 /* the receiver's process, as index on the host */
+	uint32_t sender;                /* its number among the receiver's */
 	uint32_t mask;                  /* slots - 1 */
 	uint32_t shift;                 /* log2 of slots */
 	uint32_t next;                  /* position to publish next */
@@ -42,6 +46,7 @@ struct psmp_out {
 	struct psmp_slot *slots;
 	unsigned char *data;
 	struct psmp_control *control;
+	_Atomic uint64_t *words;        /* the receiver's, of this network */
 };
 
 /* The receiver's side. */

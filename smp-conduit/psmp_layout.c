@@ -45,23 +45,42 @@ divide_lane(struct psmp_layout *layout)
 	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
 }
 
+static struct psmp_layout
+layout_of_region(uint32_t places, uint32_t senders)
+{
+	struct psmp_layout layout = { .places = places, .senders = senders };
+
+	layout.words = (senders + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
+	divide_lane(&layout);
+	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
+	layout.outs = layout.controls + (size_t)NETWORKS * senders * PSMP_LINE_BYTES;
+	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),
+	                      PSMP_LINE_BYTES);
+	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct psmp_in),
+	                        PSMP_PAGE_BYTES);
+	layout.buffers = round_up(layout.lanes + NETWORKS * senders * layout.lane_bytes,
+	                          PSMP_PAGE_BYTES);
+	layout.region_bytes = layout.buffers + NETWORKS * PSMP_NETWORK_BUFFER_BYTES;
+	layout.total_bytes = layout.region_bytes;
+	return layout;
+}
+
 struct psmp_layout
 psmp_layout_for(uint32_t places)
 {
-	struct psmp_layout layout = { .places = places };
+	struct psmp_layout layout = layout_of_region(places, places);
 
-	layout.words = (places + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
-	divide_lane(&layout);
 	layout.header_bytes = PSMP_PAGE_BYTES;
-	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
-	layout.outs = layout.controls + (size_t)NETWORKS * places * PSMP_LINE_BYTES;
-	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),
-	                      PSMP_LINE_BYTES);
-	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * places * sizeof(struct psmp_in),
-	                        PSMP_PAGE_BYTES);
-	layout.buffers = round_up(layout.lanes + NETWORKS * places * layout.lane_bytes,
-	                          PSMP_PAGE_BYTES);
-	layout.region_bytes = layout.buffers + NETWORKS * PSMP_NETWORK_BUFFER_BYTES;
 	layout.total_bytes = layout.header_bytes + places * layout.region_bytes;
 	return layout;
+}
+
+struct psmp_layout
+psmp_layout_further(uint32_t places)
+{
+	uint32_t indices = places < PSMP_SENDERS ? PSMP_SENDERS / places : 1;
+
+	if (indices > 1 + PSMP_SENDING_ENDPOINTS)
+		indices = 1 + PSMP_SENDING_ENDPOINTS;
+	return layout_of_region(places, places * indices);
 }

@@ -1,12 +1,16 @@
 /*
  * Where everything lies in the control arena, which all processes of a host map.
  *
- * The arena has a header and one region per endpoint of the host, which that endpoint receives in:
+ * The arena has a header and one region per process of the host, in which its first endpoint receives:
  *
  *     shared block | lane controls | the owner's sides | lanes [network][sender] | buffers [network]
  *
- * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as endpoints get more, so
+ * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as processes get more, so
  * that a region's lanes stay within about 1 MiB; pages are taken from the system only when touched.
+ *
+ * The senders are processes.  Further endpoints have regions of their own, outside the arena, with as
+ * large lanes, more of them: there the first endpoints of index 1 and so on of each process are senders,
+ * too.
  */
 #ifndef PSMP_LAYOUT_H
 #define PSMP_LAYOUT_H
@@ -21,6 +25,11 @@ enum {
 	PSMP_WORD_BITS = 64,
 	PSMP_MAX_PLACES = PSMP_WORD_BITS * PSMP_WORD_BITS,
 
+	/* A further endpoint has a lane from each process, and one from each of so many further endpoints
+	 * of it, while these are not more senders than that. */
+	PSMP_SENDING_ENDPOINTS = 16,
+	PSMP_SENDERS = 256,
+
 	/* Buffers per receiver and network: two sizes. */
 	PSMP_LARGE_BYTES = 64 * 1024,
 	PSMP_LARGE_COUNT = 8,
@@ -29,8 +38,9 @@ enum {
 };
 
 struct psmp_layout {
-	uint32_t places;        /* endpoints of the host, at most PSMP_MAX_PLACES */
-	uint32_t words;         /* 64-bit words of a bitmap over places */
+	uint32_t places;        /* processes of the host, at most PSMP_MAX_PLACES */
+	uint32_t senders;       /* a multiple of places */
+	uint32_t words;         /* 64-bit words of a bitmap over senders */
 	uint32_t slots;         /* per lane; a power of two */
 	uint32_t data_bytes;    /* payload ring per lane; 0 or a power of two */
 	size_t lane_bytes;
@@ -40,10 +50,21 @@ struct psmp_layout {
 	size_t total_bytes;
 };
 
-/* Pure. */
+/* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is region_bytes. */
 struct psmp_layout psmp_layout_for(uint32_t places);
+struct psmp_layout psmp_layout_further(uint32_t places);
 
-/* Offset in the arena of the region of endpoint `place' of the host. */
+/* A sender by its process and the index of its endpoint; that of the process itself, whose lane all its
+ * threads may use, where such an endpoint has no lanes. */
+static inline uint32_t
+psmp_layout_sender(const struct psmp_layout *layout, uint32_t place, uint32_t index)
+{
+	const uint32_t sender = index * layout->places + place;
+
+	return sender < layout->senders ? sender : place;
+}
+
+/* Offset in the arena of the region of process `place' of the host. */
 static inline size_t
 psmp_layout_region(const struct psmp_layout *layout, uint32_t place)
 {
@@ -54,7 +75,7 @@ psmp_layout_region(const struct psmp_layout *layout, uint32_t place)
 static inline size_t
 psmp_layout_lane(const struct psmp_layout *layout, unsigned network, uint32_t sender)
 {
-	return (size_t)network * layout->places + sender;
+	return (size_t)network * layout->senders + sender;
 }
 
 #endif

@@ -71,9 +71,8 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	conduit->services = services;
 	conduit->job = *job;
 	conduit->layout = psmp_layout_for(job->host_places);
-	conduit->further = calloc((size_t)PSMP_MAX_INDEX * job->places, sizeof *conduit->further);
-	if (!conduit->further || map_arena(conduit) != PSI_OK) {
-		free(conduit->further);
+	conduit->layout_further = psmp_layout_further(job->host_places);
+	if (map_arena(conduit) != PSI_OK) {
 		free(conduit);
 		return PSI_FAILED;
 	}
@@ -165,18 +164,19 @@ region_number(struct psi_conduit *conduit, unsigned number)
 static bool
 parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
 {
-	const struct psmp_layout *layout = &conduit->layout;
-	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
 	static const enum psi_memory_kind kinds[] = {
 		PSI_MEMORY_CONTROL, PSI_MEMORY_QUEUES, PSI_MEMORY_BUFFERS,
 	};
 	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
+	const struct psmp_layout *layout = region < conduit->layout.places ? &conduit->layout
+	                                                                   : &conduit->layout_further;
+	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
 	const size_t from = part ? ends[part - 1] : 0;
 	unsigned char *base;
 
 	if (i == 0) {
 		*part_out = (struct psi_memory_part){ PSI_MEMORY_CONTROL, conduit->arena,
-		                                      layout->header_bytes };
+		                                      conduit->layout.header_bytes };
 		return true;
 	}
 	base = region_number(conduit, region);
@@ -206,6 +206,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.abort = abort_conduit,
 	.am_max_medium = psmp_am_max_medium,
 	.am_send = psmp_am_send,
+	.am_send_alone = psmp_am_send_alone,
 	.am_claim = psmp_am_claim,
 	.am_publish = psmp_am_publish,
 	.am_cancel = psmp_am_cancel,

@@ -35,7 +35,7 @@ static void
 activate(struct psi_port *port, unsigned network)
 {
 	struct psmp_shared *shared = port->shared;
-	const uint32_t words = port->conduit->layout.words;
+	_Atomic uint64_t *words = psmp_words_of(shared, port->layout, network);
 	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0,
 	                                        memory_order_acquire); /* D2_TAKE_TOP */
 
@@ -44,8 +44,7 @@ activate(struct psi_port *port, unsigned network)
 		uint64_t bits;
 
 		PSI_DELAY_POINT(collect);
-		bits = atomic_exchange_explicit(&shared->words[network * words + w], 0,
-		                                memory_order_relaxed);
+		bits = atomic_exchange_explicit(&words[w], 0, memory_order_relaxed);
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t sender = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -111,8 +110,7 @@ decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct
 		args = slot->body + 8;
 	} else {
 		name = (uint32_t)get_word(slot->body);
-		payload = psmp_buffers_at(&port->conduit->layout, (unsigned char *)port->shared,
-		                          network) +
+		payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
 		          psmp_buffer_offset(name);
 		args = slot->body + 8;
 	}

@@ -25,10 +25,10 @@ enum psmp_size { PSMP_LARGE, PSMP_SMALL, PSMP_SIZES };
  *          threads set the bit (arm), whoever rings adds one and so clears it (see psmp_sleep.c).
  * watchers threads that sleep on the word of their process's first endpoint and want to hear of this
  *          one as well; whoever rings this one then rings that one too.
- * top      per network, bit w: words[network][w] has bits.  Senders set, the owner takes.
+ * top      per network, bit w: word w of that network has bits.  Senders set, the owner takes.
  * words    per network, bit s: the lane from s has a message and the owner is not polling it.
- * want_top, want_words  bit s: a thread of endpoint s waits for room here.  Waiters set, whoever
- *          makes room takes and rings them.
+ * want_top, words  bit s: a thread of process s waits for room here.  Waiters set, whoever makes room
+ *          takes and rings them.  These words are the first, whatever the number of senders.
  * busy     per network and size, bit b: buffer b is taken.  Senders set, whoever consumes the
  *          message (or cancels the claim) clears.
  */
@@ -38,8 +38,15 @@ struct psmp_shared {
 	PSMP_LINE_ALIGNED _Atomic uint64_t top[2];
 	PSMP_LINE_ALIGNED _Atomic uint64_t want_top;
 	PSMP_LINE_ALIGNED _Atomic uint64_t busy[2][PSMP_SIZES];
-	PSMP_LINE_ALIGNED _Atomic uint64_t words[];     /* [3][layout.words]: two networks, want */
+	PSMP_LINE_ALIGNED _Atomic uint64_t words[];     /* [3][layout.words]: want, two networks */
 };
+
+/* The words of a network. */
+static inline _Atomic uint64_t *
+psmp_words_of(struct psmp_shared *shared, const struct psmp_layout *layout, unsigned network)
+{
+	return shared->words + (1 + network) * layout->words;
+}
 
 static inline size_t
 psmp_shared_bytes(uint32_t words)

@@ -160,18 +160,15 @@ void
 psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
 	struct psmp_shared *shared = psmp_receiver_of(out);
-	_Atomic uint64_t *words = shared->words + network * port->conduit->layout.words;
-
 	psmp_count(port, PSI_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
-	if (set_bit(&shared->top[network], words, port->place))
+	if (set_bit(&shared->top[network], out->words, out->sender))
 		ring_endpoint(port, shared, psmp_shared_of(port->conduit, out->place));
 }
 
 static void
 ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 {
-	_Atomic uint64_t *want = receiver->words + 2 * port->conduit->layout.words;
 	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0,
 	                                        memory_order_acquire); /* D3_TAKE_TOP */
 
@@ -180,7 +177,8 @@ ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 		uint64_t bits;
 
 		PSI_DELAY_POINT(collect);
-		bits = atomic_exchange_explicit(&want[w], 0, memory_order_acquire); /* D3_TAKE_WORD */
+		bits = atomic_exchange_explicit(&receiver->words[w], 0,
+		                                memory_order_acquire); /* D3_TAKE_WORD */
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -292,11 +290,10 @@ unlock_networks(struct psi_port *port, unsigned networks)
 static void
 want_room(struct psi_port *port, uint32_t peer)
 {
-	const struct psi_conduit *conduit = port->conduit;
 	struct psmp_shared *shared = psmp_receiver_of(psmp_out_of(port, peer, PSI_REQUESTS));
 	const uint32_t w = port->place / PSMP_WORD_BITS;
 
-	if (!set_bit(&shared->want_top, shared->words + 2 * conduit->layout.words, port->place))
+	if (!set_bit(&shared->want_top, shared->words, port->place))
 		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
 }
 

@@ -68,7 +68,7 @@ is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsi
 	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
 
 	return look_at(&in->next) == 0 &&
-	       !has_bit(shared_of(region)->words + (size_t)network * layout->words, sender) &&
+	       !has_bit(shared_of(region)->words + (size_t)(1 + network) * layout->words, sender) &&
 	       !atomic_load_explicit(&psmp_control_at(layout, (unsigned char *)(uintptr_t)region,
 	                                              network, sender)->polled,
 	                             memory_order_relaxed);
@@ -76,7 +76,7 @@ is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsi
 
 /* The sending side lies in memory of the sender's alone: what it has published shows in the slots. */
 static void
-look_at_further(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
+look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
                 uint32_t sender, struct psi_queue_state *state_out)
 {
 	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
@@ -85,7 +85,7 @@ look_at_further(const unsigned char *region, const struct psmp_layout *layout, u
 		psmp_lane_at(layout, base, network, sender);
 	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = look_at(&in->next);
 	const uint64_t lap_mask = ((uint64_t)1 << PSMP_LAP_BITS) - 1;
-	uint32_t at = next;
+	uint32_t at = next, in_flight;
 
 	if (is_untouched(region, layout, network, sender))
 		return;
@@ -93,9 +93,20 @@ look_at_further(const unsigned char *region, const struct psmp_layout *layout, u
 	       (atomic_load_explicit(&slots[at & (layout->slots - 1)].header,
 	                             memory_order_relaxed) & lap_mask) == psmp_lap(at, shift))
 		at++;
-	state_out->undelivered = at - next;
-	state_out->in_flight = at - atomic_load_explicit(
-		&psmp_control_at(layout, base, network, sender)->consumed, memory_order_relaxed);
+	in_flight = at - atomic_load_explicit(&psmp_control_at(layout, base, network, sender)->consumed,
+	                                      memory_order_relaxed);
+	state_out->undelivered += at - next;
+	if (in_flight > state_out->in_flight)
+		state_out->in_flight = in_flight;
+}
+
+/* All lanes from the process: how much they hold, and the fullest. */
+static void
+look_at_further(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
+                uint32_t place, struct psi_queue_state *state_out)
+{
+	for (uint32_t sender = place; sender < layout->senders; sender += layout->places)
+		look_at_lane(region, layout, network, sender, state_out);
 }
 
 bool
@@ -104,20 +115,23 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 {
 	const unsigned char *arena = memory->host, *region = memory->further;
 	const struct psmp_shared *shared;
-	struct psmp_layout layout;
+	struct psmp_layout layout, further;
 
 	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
-	    receiver >= layout.places || (region && memory->further_bytes < layout.region_bytes))
+	    receiver >= layout.places)
+		return false;
+	further = psmp_layout_further(layout.places);
+	if (region && memory->further_bytes < further.region_bytes)
 		return false;
 	shared = shared_of(region ? region : arena + psmp_layout_region(&layout, receiver));
 	*state_out = (struct psi_queue_state){
 		.slots = layout.slots,
-		.wants_room = has_bit(shared->words + (size_t)2 * layout.words, sender),
+		.wants_room = has_bit(shared->words, sender),
 		.receiver_sleeps = (atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
 		                   atomic_load_explicit(&shared->watchers, memory_order_relaxed),
 	};
 	if (region)
-		look_at_further(region, &layout, network, sender, state_out);
+		look_at_further(region, &further, network, sender, state_out);
 	else
 		look_at_first(arena, &layout, network, sender, receiver, state_out);
 	return true;

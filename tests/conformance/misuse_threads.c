@@ -1,6 +1,8 @@
 /* Locks, threads and sections that are used as they may not be. */
 #include <gasnet.h>
 
+#include <penstock.h>
+
 #include "tests/lib/pt_misuse.h"
 
 #include <pthread.h>
@@ -98,7 +100,50 @@ in_child(void)
 	abort();
 }
 
-#ifndef GASNET_PAR
+#ifdef GASNET_PAR
+static gex_EP_t serial_eps[2];
+static gex_TM_t serial_tms[2];
+
+static void *
+poll_serial(void *unused)
+{
+	(void)unused;
+	pst_thread_bind(serial_eps[0]);
+	while (!PT_GET(inside))
+		pt_sleep_ms(1);
+	(void)gasnet_AMPoll();
+	return NULL;
+}
+
+static void *
+send_serial(void *unused)
+{
+	(void)unused;
+	while (!PT_GET(inside))
+		pt_sleep_ms(1);
+	(void)gex_AM_RequestShort0(serial_tms[0], 0, REQ_SHORT, 0);
+	return NULL;
+}
+
+/* The endpoint's thread is in a handler when the other comes. */
+static void
+at_one_endpoint(void *(*intruder)(void *))
+{
+	gex_AM_Entry_t table[] = { PT_HANDLER(REQ_WAITS, req_waits, PT_REQ_SHORT, 0),
+		                   PT_HANDLER(REQ_SHORT, req_short, PT_REQ_SHORT, 0) };
+	pthread_t id;
+
+	PT_OK(pst_team_create_threads(pt.tm, 2, 0, table, PT_COUNT(table), serial_eps, serial_tms,
+	                              PST_FLAG_EP_SERIAL));
+	PT_EQ(pthread_create(&id, NULL, intruder, NULL), 0);
+	PT_OK(gex_AM_RequestShort0(serial_tms[1], 0, REQ_WAITS, 0));
+	pst_thread_bind(serial_eps[0]);
+	PT_OK(gasnet_AMPoll());
+}
+
+static void polls_serial(void) { at_one_endpoint(poll_serial); }
+static void sends_serial(void) { at_one_endpoint(send_serial); }
+#else
 static void *
 poll_here(void *unused)
 {
@@ -153,7 +198,15 @@ static const struct pt_misuse cases[] = {
 	{ "sends_held", PT_DEBUG, 1, sends_held, "a message in a section without interrupts",
 	  "gex_AM_RequestShort: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
 	  "first", 0 },
-#ifndef GASNET_PAR
+#ifdef GASNET_PAR
+	{ "polls_serial", PT_CHECKED, 1, polls_serial,
+	  "two threads at a time that poll an endpoint for one (`PST_FLAG_EP_SERIAL`)",
+	  "a poll: another thread is at endpoint *, which was made for one at a time; let them take turns, or "
+	  "leave PST_FLAG_EP_SERIAL out", 0 },
+	{ "sends_serial", PT_CHECKED, 1, sends_serial, "a message from an endpoint for one thread, by another",
+	  "gex_AM_RequestShort: another thread is at endpoint *, which was made for one at a time; let them "
+	  "take turns, or leave PST_FLAG_EP_SERIAL out", 0 },
+#else
 	{ "two_threads", PT_CHECKED, 1, two_threads, "two threads at a time in SEQ or PARSYNC", TWO_THREADS,
 	  0 },
 #endif

@@ -31,15 +31,15 @@ check_lanes(const struct psmp_layout *l)
 static void
 check_region(const struct psmp_layout *l)
 {
-	const size_t lanes = (size_t)NETWORKS * l->places;
+	const size_t lanes = (size_t)NETWORKS * l->senders, outs = (size_t)NETWORKS * l->places;
 
-	ck_assert_uint_ge(l->words * (size_t)PSMP_WORD_BITS, l->places);
-	ck_assert_uint_lt((l->words - 1) * (size_t)PSMP_WORD_BITS, l->places);
+	ck_assert_uint_ge(l->words * (size_t)PSMP_WORD_BITS, l->senders);
+	ck_assert_uint_lt((l->words - 1) * (size_t)PSMP_WORD_BITS, l->senders);
 	ck_assert_uint_le(psmp_shared_bytes(l->words), l->controls);
 	ck_assert_uint_eq(l->controls % PSMP_LINE_BYTES, 0);
 	ck_assert_uint_le(l->controls + lanes * sizeof(struct psmp_control), l->outs);
 	ck_assert_uint_eq(l->outs % PSMP_LINE_BYTES, 0);
-	ck_assert_uint_le(l->outs + lanes * sizeof(struct psmp_out), l->ins);
+	ck_assert_uint_le(l->outs + outs * sizeof(struct psmp_out), l->ins);
 	ck_assert_uint_eq(l->ins % PSMP_LINE_BYTES, 0);
 	ck_assert_uint_le(l->ins + lanes * sizeof(struct psmp_in), l->lanes);
 	ck_assert_uint_eq(l->lanes % PSMP_PAGE_BYTES, 0);
@@ -60,18 +60,18 @@ check_arena(const struct psmp_layout *l)
 	ck_assert_uint_eq(l->total_bytes, psmp_layout_region(l, l->places - 1) + l->region_bytes);
 }
 
-/* Every lane has an index of its own below 2 * places. */
+/* Every lane has an index of its own below 2 * senders. */
 static void
 check_lane_indices(const struct psmp_layout *l)
 {
-	unsigned char *seen = calloc(NETWORKS, l->places);
+	unsigned char *seen = calloc(NETWORKS, l->senders);
 
 	ck_assert_ptr_nonnull(seen);
 	for (unsigned network = 0; network < NETWORKS; network++) {
-		for (uint32_t sender = 0; sender < l->places; sender++) {
+		for (uint32_t sender = 0; sender < l->senders; sender++) {
 			size_t lane = psmp_layout_lane(l, network, sender);
 
-			ck_assert_uint_lt(lane, NETWORKS * (size_t)l->places);
+			ck_assert_uint_lt(lane, NETWORKS * (size_t)l->senders);
 			ck_assert(!seen[lane]);
 			seen[lane] = 1;
 		}
@@ -103,6 +103,32 @@ START_TEST(layout_for_every_count)
 		check_layout(places);
 	check_layout(1024);
 	check_layout(PSMP_MAX_PLACES);
+}
+END_TEST
+
+/* A further endpoint's region: as large lanes, one from each process and from further endpoints of each,
+ * and nobody's number twice. */
+START_TEST(further_for_every_count)
+{
+	for (uint32_t places = 1; places <= 300; places++) {
+		const struct psmp_layout first = psmp_layout_for(places), layout = psmp_layout_further(places);
+		const uint32_t indices = layout.senders / places;
+
+		ck_assert_uint_eq(layout.senders % places, 0);
+		ck_assert_uint_ge(indices, 1);
+		ck_assert(layout.senders <= PSMP_SENDERS || indices == 1);
+		ck_assert(indices == 1 + PSMP_SENDING_ENDPOINTS || layout.senders + places > PSMP_SENDERS);
+		ck_assert_uint_eq(layout.lane_bytes, first.lane_bytes);
+		ck_assert_uint_eq(layout.slots, first.slots);
+		ck_assert_uint_eq(layout.total_bytes, layout.region_bytes);
+		check_lanes(&layout);
+		check_region(&layout);
+		check_lane_indices(&layout);
+		for (uint32_t index = 0; index <= indices; index++)
+			for (uint32_t place = 0; place < places; place++)
+				ck_assert_uint_eq(psmp_layout_sender(&layout, place, index),
+				                  index < indices ? index * places + place : place);
+	}
 }
 END_TEST
 
@@ -139,6 +165,7 @@ main(void)
 	TCase *tests = tcase_create("layout");
 
 	tcase_add_test(tests, layout_for_every_count);
+	tcase_add_test(tests, further_for_every_count);
 	tcase_add_test(tests, lanes_only_shrink);
 	tcase_add_test(tests, groups_have_lines_of_their_own);
 	return unit_run("psmp layout", tests);
