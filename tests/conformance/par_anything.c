@@ -64,8 +64,12 @@ req_short(gex_Token_t token, gex_AM_Arg_t who)
 static void
 req_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t who, gex_AM_Arg_t key)
 {
+	char copy[BYTES];
+
 	PT_MEM(buf, nbytes, key);
-	PT_OK(gex_AM_ReplyMedium2(token, REP_PAYLOAD, buf, nbytes, GEX_EVENT_NOW, 0, who, key));
+	memcpy(copy, buf, nbytes);
+	PT_GIVEN_BACK(buf);
+	PT_OK(gex_AM_ReplyMedium2(token, REP_PAYLOAD, copy, nbytes, GEX_EVENT_NOW, 0, who, key));
 }
 
 static void

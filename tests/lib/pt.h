@@ -41,7 +41,7 @@ extern "C" {
 /*
  * ThreadSanitizer sees one process, and misses the order that messages to another and back make between
  * threads of this one.  The library says where a Long has landed, in the sender's mapping; the sender
- * says where it may write there again.
+ * says where it may write there again.  A handler that has read a Long says so before it replies.
  */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -52,9 +52,12 @@ extern "C" {
 #endif
 #ifdef PT_TSAN
 void __tsan_acquire(void *memory);
-#define PT_HAD_AGAIN(memory) __tsan_acquire(memory)
+void __tsan_release(void *memory);
+#define PT_HAD_AGAIN(memory)  __tsan_acquire(memory)
+#define PT_GIVEN_BACK(memory) __tsan_release(memory)
 #else
-#define PT_HAD_AGAIN(memory) ((void)(memory))
+#define PT_HAD_AGAIN(memory)  ((void)(memory))
+#define PT_GIVEN_BACK(memory) ((void)(memory))
 #endif
 
 enum pt_level { PT_QUICK, PT_FULL, PT_LONG };
