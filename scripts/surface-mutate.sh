@@ -8,6 +8,12 @@
 pattern=${1:-.}
 ranks=${SURFACE_RANKS:-3}
 
+# The extensions have no rows in the table: what their headers declare, under pst_.
+grep -ho '\bpst_[a-z_0-9]*(' "$tree"/include/penstock*.h | tr -d '(' | sort -u |
+	sed 's/$/,function,penstock.h,extension/' >"$work/extensions"
+cat "$work/extensions" >>"$work/demanded"
+cut -d, -f1 "$work/extensions" >>"$work/present"
+
 # What this library has as macros, functions of the specification among them.
 printf '#include <gasnetex.h>\n#include <gasnet_tools.h>\n' |
 	$cc -D_GNU_SOURCE -DGASNET_PAR $includes -dM -E -x c - |
@@ -31,7 +37,14 @@ wrappers()
 	cat <<-'END'
 		#include <gasnet.h>
 		#include <gasnet_tools.h>
+		#include <gasnet_mk.h>
+		#include <penstock.h>
 		#include <stdlib.h>
+		#define SURFACE_NOTHING(call) __extension__ ({ \
+			__typeof__(call) surface_none; \
+			__builtin_memset(&surface_none, 0, sizeof surface_none); \
+			surface_none; \
+		})
 		static inline int surface_off(int number)
 		{
 			static int off;
@@ -44,10 +57,10 @@ wrappers()
 	END
 	awk -F, '
 		$3 == "macro" { next }
-		$2 == "gex_TM_TranslateRankToEP" {
-			print "static inline gex_EP_Location_t surface_nowhere(void)"
-			print "{ gex_EP_Location_t none = {0, 0}; return none; }"
-			zero[$2] = "surface_nowhere()"
+		# those that return a struct
+		$2 ~ /^(gex_TM_TranslateRankToEP|gasnet_get_nb_val|pst_token_source)$/ ||
+		$2 ~ /^pst_(sem_ref|sem_ref_make|sem_ref_owner|sem_set_ref|signal_sem|signal_word)$/ {
+			zero[$2] = "SURFACE_NOTHING(" $2 "(__VA_ARGS__))"
 		}
 		!($2 in zero) { zero[$2] = "(__typeof__(" $2 "(__VA_ARGS__)))0" }
 		{ print "#define " $2 "(...) (surface_off(" $1 ") ? " zero[$2] " : " $2 "(__VA_ARGS__))" }

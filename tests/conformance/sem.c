@@ -277,6 +277,20 @@ round_the_ring(unsigned kind)
 	pst_sem_free(sems, 2);
 }
 
+/* One endpoint's messages arrive by polling it alone. */
+static void
+polls(void)
+{
+	PT_OK(pst_sem_alloc(pt.ep, PST_SEM_INTEGER, 1, &local));
+	pt_barrier();
+	PT_OK(gex_AM_RequestShort1(pt.tm, next(), REQ_POST_LOCAL, 0, 3));
+	while (pst_sem_value(local) < 6)
+		PT_OK(pst_poll(pt.ep));
+	pst_sem_wait(local, 6);
+	pt_barrier();
+	pst_sem_free(&local, 1);
+}
+
 static void
 in_handlers(void)
 {
@@ -366,6 +380,7 @@ main(int argc, char **argv)
 	for (unsigned i = 0; i < PT_COUNT(kinds); i++)
 		round_the_ring(kinds[i]);
 	pt_phase("handlers");
+	polls();
 	in_handlers();
 	pt_phase("sets");
 	sets();

@@ -3,6 +3,8 @@
  * both ways, and messages and transfers between all members. In PAR each member has a thread, which
  * splits the team at random, and ends what it made.
  */
+#include <gasnet_coll.h>
+
 #include "tests/lib/pt.h"
 
 #include <penstock.h>
@@ -203,6 +205,33 @@ draw(struct pt_rng *rng, struct members *team)
 	}
 }
 
+/* One thread calls for several members, and syncs them in another order than it called. */
+static void
+collectives(const struct members *team, gex_TM_t *tms, const gex_Rank_t *ranks, unsigned here)
+{
+	enum { CALLS = 6 };
+	gex_Event_t events[EPS][CALLS];
+	uint32_t own[EPS], sum[EPS], text[EPS];
+
+	for (unsigned i = 0; i < here; i++) {
+		own[i] = ranks[i] + 1;
+		text[i] = ranks[i] == team->size - 1 ? 77 : 0;
+		events[i][0] = gex_Coll_BarrierNB(tms[i], 0);
+		events[i][1] = gex_Coll_BarrierNB(tms[i], 0);
+		events[i][2] = gex_Coll_ReduceToAllNB(tms[i], &sum[i], &own[i], GEX_DT_U32, 4, 1,
+		                                      GEX_OP_ADD, NULL, NULL, 0);
+		events[i][3] = gex_Coll_BarrierNB(tms[i], 0);
+		events[i][4] = gex_Coll_BroadcastNB(tms[i], team->size - 1, &text[i], &text[i], 4, 0);
+		events[i][5] = gex_Coll_BarrierNB(tms[i], 0);
+	}
+	for (unsigned i = here; i-- > 0; ) {
+		for (unsigned k = CALLS; k-- > 0; )
+			gex_Event_Wait(events[i][k]);
+		PT_EQ(sum[i], team->size * (team->size + 1) / 2);
+		PT_EQ(text[i], 77);
+	}
+}
+
 static void
 create(uint64_t stream)
 {
@@ -222,6 +251,7 @@ create(uint64_t stream)
 		check(&team, tms[i], ranks[i], flags);
 		traffic(&team, tms[i]);
 	}
+	collectives(&team, tms, ranks, here);
 	live(&team, tms, here, stream);
 	pt_barrier();
 }
