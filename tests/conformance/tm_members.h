@@ -5,6 +5,8 @@
 #ifndef TM_MEMBERS_H
 #define TM_MEMBERS_H
 
+#include <gasnet_coll.h>
+
 #include "tests/lib/pt.h"
 
 enum { TM_REQ_SHORT = 200, TM_REQ_MEDIUM, TM_REQ_LONG, TM_REP };
@@ -184,12 +186,33 @@ tm_check_traffic(const struct tm_members *team, uint64_t key)
 	GASNET_BLOCKUNTIL(PT_GET(tm_replies) == before + sent);
 }
 
+/* Over teams without scratch too. */
+static inline void
+tm_check_collectives(const struct tm_members *team)
+{
+	const gex_Rank_t root = team->size - 1;
+	uint32_t mine = team->who[team->me] + 1, sum = 0, text = mine, want = 0;
+	gex_Event_t events[3];
+
+	events[0] = gex_Coll_ReduceToAllNB(team->tm, &sum, &mine, GEX_DT_U32, 4, 1, GEX_OP_ADD, NULL,
+	                                   NULL, 0);
+	events[1] = gex_Coll_BarrierNB(team->tm, 0);
+	events[2] = gex_Coll_BroadcastNB(team->tm, root, &text, &text, 4, 0);
+	gex_Event_WaitAll(events, 3, 0);
+	for (gex_Rank_t rank = 0; rank < team->size; rank++)
+		want += team->who[rank] + 1;
+	PT_EQ(sum, want);
+	PT_EQ(text, team->who[root] + 1);
+	gex_Coll_BarrierBlocking(team->tm, 0);
+}
+
 static inline void
 tm_check(const struct tm_members *team, gex_Flags_t flags, uint64_t key)
 {
 	tm_check_queries(team, flags);
 	tm_check_translation(team);
 	tm_check_traffic(team, key);
+	tm_check_collectives(team);
 }
 
 /* -- scratch --------------------------------------------------------------------------------- */
