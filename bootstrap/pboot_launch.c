@@ -71,19 +71,21 @@ open_signals(void)
 
 /*
  * An ignored SIGCHLD would take away the status of children.  Signals of a failure end the launcher
- * and the keeper; not in a direct start, where they might run a handler of the client's.
+ * and the keeper, unless they would run a handler that the client of a direct start has set.
  */
 static void
-change_origin(struct pboot_origin *origin_out, bool direct)
+change_origin(struct pboot_origin *origin_out)
 {
 	static const int failures[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
-	struct sigaction plain = { .sa_handler = SIG_DFL };
+	struct sigaction plain = { .sa_handler = SIG_DFL }, set;
 	sigset_t most;
 	size_t i;
 
 	sigfillset(&most);
-	for (i = 0; !direct && i < sizeof failures / sizeof *failures; i++)
-		sigdelset(&most, failures[i]);
+	for (i = 0; i < sizeof failures / sizeof *failures; i++) {
+		if (sigaction(failures[i], NULL, &set) == 0 && set.sa_handler == SIG_DFL)
+			sigdelset(&most, failures[i]);
+	}
 	sigprocmask(SIG_BLOCK, &most, &origin_out->mask);
 	sigaction(SIGCHLD, &plain, &origin_out->child_action);
 	getrlimit(RLIMIT_NOFILE, &origin_out->files_limit);
@@ -355,7 +357,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	self.plan = plan;
 	self.status = -1;
 	pboot_clean(NULL, NULL);
-	change_origin(&self.origin, plan->argv == NULL);
+	change_origin(&self.origin);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
 	self.ranks = calloc(plan->size, sizeof *self.ranks);
