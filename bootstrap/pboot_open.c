@@ -81,6 +81,8 @@ meet_keeper(void)
 
 	if (!err)
 		return 0;
+	if (err == EPIPE || err == ECONNRESET)
+		pboot_end_without_keeper();
 	psi_log("rank %u cannot reach the job's keeper: %s", pboot_self.seat.rank, strerror(err));
 	exit(1);
 }

@@ -71,8 +71,8 @@ pboot_control_secure(void)
 
 /* Launcher and keeper, or whoever of them lives, end the rest; a rank ends what descends from it in
  * case nobody does. */
-static void __attribute__((noreturn))
-end_without_keeper(void)
+void
+pboot_end_without_keeper(void)
 {
 	if (getpid() == pboot_self.pid) {
 		if (!pboot_process_lives(pboot_self.seat.launcher))
@@ -96,13 +96,13 @@ on_control(int sig)
 	(void)sig;
 	if (!control_is_ours()) {
 		if (getpid() == pboot_self.pid && pboot_control_secure() == ECONNREFUSED)
-			end_without_keeper();
+			pboot_end_without_keeper();
 		errno = saved;
 		return;
 	}
 	got = recv(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	if (got == 0 || (got < 0 && errno == ECONNRESET))
-		end_without_keeper(); /* LOST_KEEPER */
+		pboot_end_without_keeper(); /* LOST_KEEPER */
 	errno = saved;
 }
 

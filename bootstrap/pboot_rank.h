@@ -32,6 +32,9 @@ void pboot_note_arena(int key);
 /* Arms the signal that tells of the keeper's death, and says hello. */
 int pboot_control_open(void);
 
+/* The keeper has died: ends this process, and says so only if the launcher cannot. */
+void __attribute__((noreturn)) pboot_end_without_keeper(void);
+
 /*
  * pboot_handover.c.  A descriptor of shared file `number', for the caller to close; close-on-exec,
  * each call gives one of its own.  Or the negative of an errno value: no descriptors left, the
