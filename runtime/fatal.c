@@ -8,12 +8,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static _Atomic pid_t failing;           /* the thread whose error ends this process */
+
+/* One error is told; what other threads find meanwhile mostly follows from it. */
+static void
+let_one_speak(void)
+{
+	pid_t self = gettid(), nobody = 0;
+
+	if (atomic_compare_exchange_strong(&failing, &nobody, self))
+		return;
+	while (nobody != self)
+		pause();
+}
+
 void
 psi_fatal(const char *format, ...)
 {
 	char text[PBOOT_CAUSE_MAX];
 	va_list args;
 
+	let_one_speak();
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
