@@ -69,6 +69,16 @@ gasnet_exit(int exitcode)
 	pboot_leave(exitcode);
 }
 
+void
+psi_exit_told(int status)
+{
+	if (first_to_leave()) {
+		flush_stream(stdout);
+		flush_stream(stderr);
+	}
+	pboot_leave(status);
+}
+
 static void
 on_plain_exit(int status, void *unused)
 {

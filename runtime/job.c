@@ -148,7 +148,7 @@ watch_signals(void)
 		.segment_covers = psi_segment_covers,
 		.tell_given = psi_rules_tell_given,
 		.note_cause = pboot_note_cause,
-		.leave = pboot_leave,
+		.leave = psi_exit_told,
 	};
 
 	psi_backtrace_open(psi.boot.rank);
