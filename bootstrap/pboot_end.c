@@ -81,14 +81,28 @@ rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 	self->control = -1;
 }
 
+/* Its number may soon be another's. */
+static void
+spare_no_more(struct pboot_keeper *keeper, pid_t pid)
+{
+	struct pboot_spared *spared = &keeper->spared;
+	size_t i;
+
+	for (i = 0; i < spared->count; i++)
+		if (spared->pids[i] == pid)
+			spared->pids[i] = spared->pids[--spared->count];
+}
+
 static void
 child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 {
 	uint32_t rank;
 
-	if (pid == keeper->relay) {
-		keeper->relay = 0;
-		keeper->spared.count = 0;
+	if (pid == keeper->relay || pid == keeper->guard) {
+		spare_no_more(keeper, pid);
+		if (pid == keeper->guard)
+			pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, status);
+		*(pid == keeper->guard ? &keeper->guard : &keeper->relay) = 0;
 		return;
 	}
 	for (rank = 0; rank < keeper->plan->size; rank++)
@@ -232,12 +246,23 @@ settle_relay(struct pboot_keeper *keeper)
 	}
 }
 
+static void
+end_guard(struct pboot_keeper *keeper)
+{
+	if (keeper->guard == 0)
+		return;
+	kill(keeper->guard, SIGKILL);
+	waitpid(keeper->guard, NULL, 0);
+	keeper->guard = 0;
+}
+
 void
 pboot_end_settle(struct pboot_keeper *keeper)
 {
 	pboot_end_reap(keeper);
 	settle_strays(keeper);
 	settle_relay(keeper);
+	end_guard(keeper);
 	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
 		pboot_clean(NULL, NULL);
 }

@@ -243,6 +243,9 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 		return fail(rules, PBOOT_CAUSE_NO_START, rank, value, 1, now_ns);
 	case PBOOT_EV_LAUNCHER:
 		return fail(rules, PBOOT_CAUSE_LAUNCHER, 0, 0, 1, now_ns);
+	case PBOOT_EV_GUARD:
+		return fail(rules, PBOOT_CAUSE_GUARD, 0, 0,
+		    WIFSIGNALED(value) ? 128 + WTERMSIG(value) : 1, now_ns);
 	case PBOOT_EV_TIMEOUT:
 		return fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
 	}

@@ -31,10 +31,11 @@ enum pboot_event_kind {
 	PBOOT_EV_NO_EXEC,	/* value: errno */
 	PBOOT_EV_NO_START,	/* value: errno; ranks could not be made */
 	PBOOT_EV_LAUNCHER,	/* the launcher is gone */
+	PBOOT_EV_GUARD,		/* the guard is gone; value: status of waitpid */
 	PBOOT_EV_TIMEOUT,	/* the job's time is over */
 };
 
-/* Why the job ended, for the message; the rank means nothing for the last four kinds. */
+/* Why the job ended, for the message; the rank means nothing for the last five kinds. */
 enum pboot_cause_kind {
 	PBOOT_CAUSE_NONE,
 	PBOOT_CAUSE_LEAVE,	/* gasnet_exit */
@@ -48,6 +49,7 @@ enum pboot_cause_kind {
 	PBOOT_CAUSE_NO_EXEC,	/* detail: errno */
 	PBOOT_CAUSE_NO_START,	/* detail: errno */
 	PBOOT_CAUSE_LAUNCHER,
+	PBOOT_CAUSE_GUARD,
 	PBOOT_CAUSE_TIMEOUT,
 };
 

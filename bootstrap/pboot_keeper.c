@@ -291,6 +291,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	choose_handover(&keeper);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	pboot_wire_send(launcher_sock, PBOOT_MSG_NAME, 0, 0, keeper.name);
+	pboot_guard_start(&keeper);
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;
 	pboot_report_start(&keeper);

@@ -71,8 +71,8 @@ struct pboot_keeper {
 	uint64_t group_signal_ns[65];	/* when the keeper got a signal, as its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
 	uint64_t oom_kills;	/* of this host or group before the job */
-	struct pboot_spared spared;	/* the relay */
-	pid_t relay;		/* 0: none */
+	struct pboot_spared spared;	/* relay and guard */
+	pid_t relay, guard;	/* 0: none */
 	cpu_set_t *cores;	/* [core_count], for bind_cores */
 	uint32_t core_count;
 };
@@ -128,6 +128,9 @@ void pboot_report_ended(const struct pboot_keeper *keeper);
 int pboot_relay_open(uint32_t size, int (**pipes_out)[2]);
 pid_t pboot_relay_start(uint32_t size, int (*pipes)[2]);
 void pboot_relay_close_writers(uint32_t size, int (*pipes)[2]);
+
+/* pboot_guard.c: a process that ends what ranks started if launcher and keeper go at one instant. */
+void pboot_guard_start(struct pboot_keeper *keeper);
 
 /* pboot_bind.c: the CPUs of each core that this process may use.  Count, and a malloced array. */
 uint32_t pboot_bind_cores(cpu_set_t **cores_out);

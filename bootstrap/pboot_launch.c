@@ -42,7 +42,7 @@ struct launcher {
 	bool keeper_gone;
 	int keeper_status;
 	int status;			/* the job's, -1 until the keeper said it */
-	pid_t *ranks;			/* [size], as the keeper told */
+	pid_t *ranks;			/* [size], as the keeper told; and the guard */
 	char name[PBOOT_NAME_BYTES];	/* the job's, in its programs' environment */
 	bool subreaper;
 };
@@ -165,7 +165,7 @@ serve_keeper(struct launcher *self)
 	while ((got = pboot_wire_take(self->sock, &msg, NULL)) == 1) {
 		if (msg.kind == PBOOT_MSG_END)
 			self->status = msg.value;
-		else if (msg.kind == PBOOT_MSG_PID && msg.rank < self->plan->size && self->ranks)
+		else if (msg.kind == PBOOT_MSG_PID && msg.rank <= self->plan->size && self->ranks)
 			self->ranks[msg.rank] = msg.value;
 		else if (msg.kind == PBOOT_MSG_NAME && msg.len_bytes < sizeof self->name)
 			memcpy(self->name, msg.text, msg.len_bytes + 1);
@@ -203,7 +203,7 @@ kill_told(const struct launcher *self)
 		return 0;
 	if (self->plan->argv && *self->name)
 		found = pboot_marked_signal(SIGKILL, self->name);
-	for (i = 0; self->ranks && i < self->plan->size; i++)
+	for (i = 0; self->ranks && i <= self->plan->size; i++)
 		if (self->ranks[i] > 0)
 			found += pboot_tree_signal(self->ranks[i], 1, SIGKILL);
 	return found;
@@ -360,7 +360,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	change_origin(&self.origin);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
-	self.ranks = calloc(plan->size, sizeof *self.ranks);
+	self.ranks = calloc((size_t)plan->size + 1, sizeof *self.ranks);
 	self.signals = open_signals();
 	if (self.signals < 0)
 		return launch_failed(&self, "signalfd");

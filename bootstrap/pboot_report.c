@@ -137,6 +137,9 @@ report_job(const struct pboot_keeper *keeper)
 		pboot_say("the launcher (pid %d, %s) is gone; the job ends", (int)keeper->launcher,
 		    keeper->host);
 		break;
+	case PBOOT_CAUSE_GUARD:
+		pboot_say("the guard of the job (%s) is gone; the job ends", keeper->host);
+		break;
 	case PBOOT_CAUSE_TIMEOUT:
 		pboot_report_ranks(keeper, "the time is over");
 		pboot_say("the time limit of %.3g s is over; the job ends",

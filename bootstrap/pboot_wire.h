@@ -35,7 +35,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_SIGNAL,	/* value: signal that the launcher got */
 	/* keeper to launcher */
 	PBOOT_MSG_NAME,		/* text: where the keeper listens */
-	PBOOT_MSG_PID,		/* rank, value: its pid */
+	PBOOT_MSG_PID,		/* rank, or their number for the guard; value: its pid */
 	PBOOT_MSG_END,		/* value: the job's status; the keeper ends next */
 };
 

@@ -33,7 +33,8 @@ static const struct {
 
 static struct followed {
 	pid_t pid;		/* a thread's; 0: free */
-	bool seen;		/* it has stopped once */
+	long birth;		/* it is the process number so many that came to be; 0: not told yet */
+	bool seen, held;	/* it has stopped once; it waits there until its number is told */
 } followed[FOLLOWED_MAX];
 
 static struct followed *
@@ -104,14 +105,56 @@ number_of(const char *name)
 	exit(99);
 }
 
-/* A process's first stop is the one that it comes to be with; the root has been seen. */
-static bool
-is_newborn(struct followed *self)
+/* The one to stop is let go as if SIGSTOP had come, the others as they are. */
+static void
+let_go(struct followed *self, long wanted, bool *stopped_out)
 {
-	bool first = !self->seen;
+	self->held = false;
+	if (self->birth != wanted) {
+		ptrace(PTRACE_SYSCALL, self->pid, NULL, NULL);
+		return;
+	}
+	ptrace(PTRACE_DETACH, self->pid, NULL, (void *)(long)SIGSTOP);
+	self->pid = 0;
+	*stopped_out = true;
+}
 
-	self->seen = true;
-	return first;
+/* Counts births as parents tell of them; a child's own first stop may be seen before or after that. */
+static void
+note_birth(pid_t parent, long wanted, bool *stopped_out)
+{
+	static long births;
+	struct followed *self;
+	unsigned long child;
+
+	if (ptrace(PTRACE_GETEVENTMSG, parent, NULL, &child) != 0)
+		return;
+	self = find((pid_t)child);
+	self->birth = ++births;
+	if (self->held)
+		let_go(self, wanted, stopped_out);
+}
+
+static bool
+is_birth(int status)
+{
+	const int event = status >> 16;
+
+	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+}
+
+/* True if the stop has been dealt with. */
+static bool
+at_birth(struct followed *self, int status, long wanted, bool *stopped_out)
+{
+	if (is_birth(status))
+		note_birth(self->pid, wanted, stopped_out);
+	if (self->seen)
+		return false;
+	self->seen = self->held = true;
+	if (self->birth)
+		let_go(self, wanted, stopped_out);
+	return true;
 }
 
 /* What a stopped process gets when it goes on: a real signal, or none. */
@@ -150,15 +193,13 @@ main(int argc, char **argv)
 			self->pid = 0;
 			continue;
 		}
-		if (first)
+		if (first) {
 			ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)options);
-		if (is_newborn(self) && newborn && !first && --left == 0) {
-			killed = true;
-			self->pid = 0;
-			ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)SIGSTOP);
-			continue;
+			self->seen = true;
 		}
 		first = false;
+		if (newborn && at_birth(self, status, left, &killed))
+			continue;
 		if (!killed && !newborn && WSTOPSIG(status) == (SIGTRAP | 0x80) && is_wanted(pid, wanted) &&
 		    --left == 0) {
 			killed = true;

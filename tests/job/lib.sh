@@ -193,6 +193,14 @@ keeper_of()
 	echo "${keeper:-none}"
 }
 
+# Of its keeper's children, the one that is no rank.
+guard_of()
+{
+	for child in $(cat "/proc/$(keeper_of "$1")/task/"*/children); do
+		[ "$(cat "/proc/$child/comm")" != penstock-guard ] || echo "$child"
+	done
+}
+
 clear_files() { rm -f "$tmp"/at.* "$tmp/go"; }
 
 summary()

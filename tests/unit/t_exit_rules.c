@@ -269,6 +269,9 @@ START_TEST(failures_of_the_start_have_their_status)
 	event(PBOOT_EV_LAUNCHER, 0, 0);
 	ck_assert_int_ne(rules.cause.code, 0);
 	begin(0);
+	event(PBOOT_EV_GUARD, 0, killed(9));
+	ck_assert_int_eq(rules.cause.code, 137);
+	begin(0);
 	event(PBOOT_EV_TWICE, 1, 0);
 	expect_cause(PBOOT_CAUSE_TWICE, 1, 1);
 }
