@@ -5,6 +5,8 @@
 
 #include "runtime/rules.h"
 
+#include "runtime/util/fence.h"
+
 #include "penstock_threads.h"
 
 #include <string.h>
@@ -140,6 +142,7 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
 	struct psi_block *block = psi_block();
 
+	psi_back_from_process(ep);      /* which may be made anew since the poll began */
 	if (PSI_UNLIKELY(!(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
 	                 ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
 		refuse(handler, arrival);

@@ -2,6 +2,7 @@
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
+#include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
 
 /* Registrations of one process come one at a time; delivery reads without it, since the client
@@ -92,6 +93,7 @@ gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries)
 		enter(ep, table[i].gex_index, &table[i]);
 	}
 	psi_spinlock_unlock(&registering);
+	psi_handed_to_process(ep);      /* who knows of them now may ask others to send to them */
 	return GASNET_OK;
 }
 

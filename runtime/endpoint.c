@@ -4,6 +4,8 @@
 #include "runtime/rules.h"
 #include "runtime/serve.h"
 
+#include "runtime/util/fence.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +200,7 @@ make_at(unsigned index, gex_Flags_t flags, bool serial)
 	}
 	if (!kept[index])
 		ep->port = port;
+	psi_handed_to_process(ep);
 	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
 	announce(ep);
 	psi_serve_add(ep);
