@@ -140,13 +140,13 @@ told_of(const struct psi_signalled *s, bool asks)
 }
 
 static gex_Event_t
-refused(struct told told)
+refused(const struct psi_signalled *s, struct told told)
 {
 	if (told.op) {
 		psi_part_done(told.part);
 		psi_op_refused(told.op);
 	}
-	return psi_signal_refused();
+	return psi_signal_refused(s);
 }
 
 /* What the call returns when its operation has been started. */
@@ -182,7 +182,7 @@ signal_now(const struct psi_signalled *s)
 	pref_signal_fill(args, s->sig, told.part);
 	if (!pref_signal_send(s->target.ep, &am, is_immediate(s))) {
 		if (s->may_refuse)
-			return refused(told);
+			return refused(s, told);
 		pref_signal_later(&(struct pref_behind){ .target = s->target, .sig = *s->sig,
 		                                         .call = s->call, .part = told.part });
 	}
@@ -226,7 +226,7 @@ put_in_message(const struct psi_signalled *s, void *dst, const void *src, size_t
 	pref_signal_fill(args, s->sig, told.part);
 	args[PREF_SIGNAL_ARGS] = low((uintptr_t)dst);
 	args[PREF_SIGNAL_ARGS + 1] = high((uintptr_t)dst);
-	return pref_signal_send(s->target.ep, &am, is_immediate(s)) ? sent(s, told) : refused(told);
+	return pref_signal_send(s->target.ep, &am, is_immediate(s)) ? sent(s, told) : refused(s, told);
 }
 
 gex_Event_t
@@ -242,7 +242,7 @@ psi_reference_put_signal(const struct psi_signalled *s, void *dst, const void *s
 	moved = gex_RMA_PutNB(s->tm, s->rank, dst, src, nbytes,
 	                      now ? GEX_EVENT_NOW : deferred ? GEX_EVENT_DEFER : &leaf, s->flags);
 	if (moved == GEX_EVENT_NO_OP)
-		return psi_signal_refused();
+		return psi_signal_refused(s);
 	return psi_reference_signal_behind(s, moved, leaf);
 }
 
@@ -252,7 +252,7 @@ psi_reference_get_signal(const struct psi_signalled *s, void *dst, const void *s
 	const gex_Event_t moved = gex_RMA_GetNB(s->tm, dst, s->rank, src, nbytes, s->flags);
 
 	if (moved == GEX_EVENT_NO_OP)
-		return psi_signal_refused();
+		return psi_signal_refused(s);
 	return psi_reference_signal_behind(s, moved, GEX_EVENT_INVALID);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "runtime/atomic.h"
 #include "runtime/op.h"
+#include "runtime/sem.h"
 
 #include "runtime/settings_tables.h"
 
@@ -57,8 +58,10 @@ gasnet_exit(int exitcode)
 	if (!first_to_leave())
 		pboot_leave(exitcode);
 	psi_blocks_close();
-	if (exitcode == 0)
+	if (exitcode == 0) {
 		psi_ops_tell_leaks("gasnet_exit");
+		psi_sems_tell_leaks("gasnet_exit");
+	}
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);

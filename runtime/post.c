@@ -1,6 +1,7 @@
 /* Signals: checks, and how they are applied. */
 #include "runtime/post.h"
 
+#include "runtime/flight.h"
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 #include "runtime/sem.h"
@@ -193,6 +194,7 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 		return;
 	}
 	psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
+	psi_flight_end(target.place, sig);
 	wake(target.place, NULL);
 }
 
@@ -204,6 +206,7 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 
 	if (sig->pst_what != PST_SIGNAL_SEM) {
 		psi_signal_change(sig->pst_word, sig);
+		psi_flight_end(ep->place, sig);
 		return;
 	}
 	if (PSI_UNLIKELY(!psi.sems[ep->place].lines) ||

@@ -4,6 +4,7 @@
  */
 #include "runtime/put_signal.h"
 
+#include "runtime/flight.h"
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 
@@ -52,10 +53,11 @@ count_call(bool inlined)
 }
 
 gex_Event_t
-psi_signal_refused(void)
+psi_signal_refused(const struct psi_signalled *s)
 {
 	uint64_t *counts = psi_block()->count;
 
+	psi_flight_end(s->target.place, s->sig);
 	psi_count_back(counts, PSI_COUNT_SIGNALS, 1);
 	psi_count_back(counts, PSI_COUNT_SIGNALS_CALLED, 1);
 	return GEX_EVENT_NO_OP;
@@ -77,6 +79,7 @@ psi_signalled(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, g
 	allowed |= PEER_FLAGS | (how == PSI_SIGNAL_BLOCKING ? 0 : GEX_FLAG_IMMEDIATE);
 	psi_check_flags(flags, allowed, call);
 	psi_signal_check(s.target, sig, call);
+	psi_flight_begin(s.target.place, sig, call);
 	count_call(names->inlined);
 	return s;
 }
@@ -111,16 +114,6 @@ psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t 
 
 /* -- contiguous ------------------------------------------------------------------------------ */
 
-static void
-check_payload(const struct psi_signalled *s, const void *dst, size_t nbytes)
-{
-	const uintptr_t word = (uintptr_t)s->sig->pst_word, from = (uintptr_t)dst;
-
-	if (psi.checks && s->sig->pst_what != PST_SIGNAL_SEM && word + 8 > from && word < from + nbytes)
-		psi_fatal("%s: the word at %p lies in the payload, %zu bytes at %p; put it elsewhere",
-		          s->call, (void *)word, nbytes, dst);
-}
-
 static gex_Event_t
 put(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
@@ -130,7 +123,7 @@ put(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 	if (nbytes) {
 		there = psi_reach(PSI_WAY_PUT, s->target.place, dst, nbytes, s->call);
 		psi_rule_transfer(src, there, nbytes, s->flags, s->call);
-		check_payload(s, dst, nbytes);
+		psi_signal_check_piece(s, dst, nbytes);
 	}
 	s->may_refuse = !nbytes;
 	if (nbytes && !there)

@@ -28,7 +28,7 @@ signal_behind(const struct psi_signalled *s, gex_Event_t moved)
 	gex_Event_t leaf = GEX_EVENT_INVALID;
 
 	if (moved == GEX_EVENT_NO_OP)
-		return psi_signal_refused();
+		return psi_signal_refused(s);
 	if (transfer_flags(s) & GEX_FLAG_ENABLE_LEAF_LC)
 		leaf = gex_Event_QueryLeaf(moved, GEX_EC_LC);
 	return psi_signal_behind(s, moved, leaf);
@@ -45,6 +45,7 @@ vector(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Me
 	};
 	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
 
+	psi_signal_check_vector(&s, dstcount, dstlist);
 	return signal_behind(&s, gex_VIS_VectorPutNB(tm, rank, dstcount, dstlist, srccount, srclist,
 	                                             transfer_flags(&s)));
 }
@@ -87,6 +88,7 @@ indexed(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const
 	};
 	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
 
+	psi_signal_check_indexed(&s, dstcount, dstlist, dstlen);
 	return signal_behind(&s, gex_VIS_IndexedPutNB(tm, rank, dstcount, dstlist, dstlen, srccount,
 	                                              srclist, srclen, transfer_flags(&s)));
 }
@@ -130,6 +132,7 @@ strided(unsigned how, gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *
 	};
 	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
 
+	psi_signal_check_strided(&s, dst, dststrides, elemsz, count, stridelevels);
 	return signal_behind(&s, gex_VIS_StridedPutNB(tm, rank, dst, dststrides,
 	                                              (void *)(uintptr_t)src, srcstrides, elemsz,
 	                                              count, stridelevels, transfer_flags(&s)));

@@ -40,6 +40,9 @@ bad_sem(pst_sem_t sem, const char *call)
 void
 psi_sem_check(pst_sem_t sem, const char *call)
 {
+	if (PSI_UNLIKELY(psi.checks) && sem && !psi_sem_is_own(sem))
+		psi_fatal("%s: %p is no semaphore of this process; a handle means nothing elsewhere, send what "
+		          "pst_sem_ref gives", call, (void *)sem);
 	if (PSI_UNLIKELY(!sem) ||
 	    PSI_UNLIKELY(!atomic_load_explicit(&sem->live, memory_order_relaxed)))
 		bad_sem(sem, call);
@@ -147,9 +150,7 @@ pst_sem_free(const pst_sem_t *sems, size_t count)
 		if (sems[i]->of_set)
 			psi_fatal("%s: semaphore %u is of a set; it goes with pst_sem_set_destroy", call,
 			          sems[i]->slot);
-		if (atomic_load_explicit(&sems[i]->waited, memory_order_relaxed))
-			psi_fatal("%s: a thread waits for semaphore %u; free it when nobody does", call,
-			          sems[i]->slot);
+		psi_sem_check_unwaited(sems[i], call);
 		give_back(sems[i]);
 	}
 }

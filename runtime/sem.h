@@ -45,7 +45,9 @@ struct pst_sem_s {
 	uint32_t next_free;             /* under the table's lock */
 	uint32_t wanting;               /* who told what they lack; likewise, if several may take */
 	bool single_consumer, boolean, of_set;
-	_Atomic bool waited;            /* with checks: a thread of a single consumer waits */
+	/* With checks: waits for it, and whose they are of a single consumer. */
+	_Atomic uint32_t waits;
+	_Atomic uintptr_t waiter;
 };
 
 /* One endpoint's; lives as long as the job. */
@@ -74,9 +76,14 @@ bool psi_sem_map(uint32_t place);
 /* Handle of a slot, which was made before; makes handles of `count' slots: false, no memory. */
 struct pst_sem_s *psi_sem_of_slot(const struct psi_sem_table *table, uint32_t slot);
 bool psi_sem_make_handles(struct psi_sem_table *table, uint32_t slot, size_t count);
+/* Is that the handle of some slot of this process? */
+bool psi_sem_is_own(pst_sem_t sem);
 /* A semaphore is born in a slot of the caller's, and ends there. */
 void psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of_set);
 void psi_sem_end(struct pst_sem_s *sem);
+
+/* With checks: says what the client has not freed. */
+void psi_sems_tell_leaks(const char *call);
 
 /* sem.c */
 
@@ -115,6 +122,9 @@ psi_sem_is_shared(const struct pst_sem_s *sem)
 {
 	return psi.threaded && !sem->single_consumer;
 }
+
+/* With checks: ends the job if a thread waits for it. */
+void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
 /* sem_want.c */
 

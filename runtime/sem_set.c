@@ -226,6 +226,8 @@ pst_sem_set_destroy(pst_sem_set_t set, gex_Flags_t flags)
 	psi_check_flags(flags, 0, call);
 	check_set(set, call);
 	psi_team_gather(set->tm, NULL, 0, NULL, call);
+	for (size_t i = 0; i < set->count; i++)
+		psi_sem_check_unwaited(psi_sem_of_slot(set->table, set->first + (uint32_t)i), call);
 	psi_team_let_go(set->tm);
 	psi_spinlock_lock(&set->table->lock);
 	for (size_t i = 0; i < set->count; i++)

@@ -15,6 +15,7 @@ enum {
 };
 
 static struct psi_spinlock lock;        /* making and mapping tables */
+static struct psi_sem_table *_Atomic tables[GASNET_MAXEPS];     /* one's own, by index */
 
 /* -- peers ----------------------------------------------------------------------------------- */
 
@@ -106,7 +107,6 @@ open_table(gex_EP_t ep)
 struct psi_sem_table *
 psi_sem_table_of(gex_EP_t ep)
 {
-	static struct psi_sem_table *_Atomic tables[GASNET_MAXEPS];
 	struct psi_sem_table *table;
 
 	table = atomic_load_explicit(&tables[ep->index], memory_order_acquire); /* Z8 */
@@ -139,6 +139,31 @@ psi_sem_of_slot(const struct psi_sem_table *table, uint32_t slot)
 	struct pst_sem_s *chunk = chunk_of(table, slot);
 
 	return chunk ? chunk + slot % PSI_SEM_CHUNK : NULL;
+}
+
+static bool
+is_in(const struct psi_sem_table *table, pst_sem_t sem)
+{
+	for (unsigned i = 0; i < PSI_SEM_SLOTS / PSI_SEM_CHUNK; i++) {
+		const struct pst_sem_s *chunk = chunk_of(table, i * PSI_SEM_CHUNK);
+
+		if (chunk && (uintptr_t)sem - (uintptr_t)chunk < PSI_SEM_CHUNK * sizeof *sem)
+			return ((uintptr_t)sem - (uintptr_t)chunk) % sizeof *sem == 0;
+	}
+	return false;
+}
+
+bool
+psi_sem_is_own(pst_sem_t sem)
+{
+	for (unsigned i = 0; i < GASNET_MAXEPS; i++) {
+		const struct psi_sem_table *table = atomic_load_explicit(&tables[i],
+		                                                         memory_order_acquire); /* Z8 */
+
+		if (table && is_in(table, sem))
+			return true;
+	}
+	return false;
 }
 
 static struct pst_sem_s *
@@ -200,4 +225,32 @@ psi_sem_end(struct pst_sem_s *sem)
 {
 	__atomic_store_n(&sem->table->live[sem->slot], 0, __ATOMIC_RELAXED);
 	atomic_store_explicit(&sem->live, 0, memory_order_relaxed);
+}
+
+/* -- leaks ----------------------------------------------------------------------------------- */
+
+static size_t
+alive_in(const struct psi_sem_table *table)
+{
+	size_t alive = table->fresh - table->free_count;
+
+	for (unsigned i = 0; i < PSI_SEM_SET_SLOTS / 64; i++)
+		alive += (size_t)__builtin_popcountll(table->set_slots[i]);
+	return alive;
+}
+
+void
+psi_sems_tell_leaks(const char *call)
+{
+	size_t alive = 0;
+
+	for (unsigned i = 0; psi.checks && i < GASNET_MAXEPS; i++) {
+		struct psi_sem_table *table = atomic_load_explicit(&tables[i],
+		                                                   memory_order_acquire); /* Z8 */
+
+		alive += table ? alive_in(table) : 0;
+	}
+	if (alive)
+		psi_log("%s: %zu semaphore%s been freed; free those of pst_sem_alloc, and destroy sets", call,
+		        alive, alive == 1 ? " has not" : "s have not");
 }

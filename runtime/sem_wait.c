@@ -4,6 +4,8 @@
 #include "runtime/await.h"
 #include "runtime/rules.h"
 
+#include <stdlib.h>
+
 enum { TAKES_PER_POLL = 256 };  /* of takes that need not wait */
 
 /* -- taking ---------------------------------------------------------------------------------- */
@@ -106,13 +108,19 @@ check_sem(pst_sem_t sem, unsigned n, const char *call)
 	psi_sem_check_n(sem, n, call);
 }
 
-/* With checks: one thread at a time for a single consumer. */
+/* -- with checks: who waits ------------------------------------------------------------------ */
+
 static void
 enter(struct pst_sem_s *sem, const char *call)
 {
-	if (!psi.checks || !sem->single_consumer)
+	const uintptr_t self = (uintptr_t)psi_thread_self();
+	uintptr_t other;
+
+	atomic_fetch_add_explicit(&sem->waits, 1, memory_order_relaxed);
+	if (!sem->single_consumer)
 		return;
-	if (atomic_exchange_explicit(&sem->waited, true, memory_order_relaxed))
+	other = atomic_exchange_explicit(&sem->waiter, self, memory_order_relaxed);
+	if (other && other != self)
 		psi_fatal("%s: a second thread waits for semaphore %u, which is SCONSUMER; make it "
 		          "MCONSUMER, or wait in one thread at a time", call, sem->slot);
 }
@@ -120,9 +128,18 @@ enter(struct pst_sem_s *sem, const char *call)
 static void
 leave(struct pst_sem_s *sem)
 {
-	if (psi.checks && sem->single_consumer)
-		atomic_store_explicit(&sem->waited, false, memory_order_relaxed);
+	if (atomic_fetch_sub_explicit(&sem->waits, 1, memory_order_relaxed) == 1)
+		atomic_store_explicit(&sem->waiter, 0, memory_order_relaxed);
 }
+
+void
+psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
+{
+	if (PSI_UNLIKELY(atomic_load_explicit(&sem->waits, memory_order_relaxed)))
+		psi_fatal("%s: a thread waits for semaphore %u; free it when nobody does", call, sem->slot);
+}
+
+/* -- waiting for one ------------------------------------------------------------------------- */
 
 static bool __attribute__((noinline))
 wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *call)
@@ -134,9 +151,11 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 	};
 	bool taken;
 
-	enter(sem, call);
+	if (PSI_UNLIKELY(psi.checks))
+		enter(sem, call);
 	taken = psi_await(take_wanted, &wanted, timeout_ns, &reason, call);
-	leave(sem);
+	if (PSI_UNLIKELY(psi.checks))
+		leave(sem);
 	return taken;
 }
 
@@ -258,6 +277,49 @@ many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const
 	return many;
 }
 
+/* Of the entries that are left now; returns which those are, for leave_many. */
+static bool *
+enter_many(const struct psi_many *many)
+{
+	const pst_sem_t *sems = many->items;
+	bool *entered = calloc(many->count, sizeof *entered);
+
+	if (!entered)
+		psi_fatal("%s: no memory for the checks of %zu semaphores", many->call, many->count);
+	for (size_t i = 0; i < many->count; i++) {
+		entered[i] = !many->done || !many->done[i];
+		if (entered[i])
+			enter(sems[i], many->call);
+	}
+	return entered;
+}
+
+static void
+leave_many(const struct psi_many *many, bool *entered)
+{
+	const pst_sem_t *sems = many->items;
+
+	for (size_t i = 0; i < many->count; i++)
+		if (entered[i])
+			leave(sems[i]);
+	free(entered);
+}
+
+/* True if it took what it was to take. */
+static bool
+wait_many(struct psi_many *many, bool (*wait)(struct psi_many *many, uint64_t timeout_ns),
+          uint64_t timeout_ns)
+{
+	bool *entered, taken;
+
+	if (PSI_LIKELY(!psi.checks))
+		return wait(many, timeout_ns);
+	entered = enter_many(many);
+	taken = wait(many, timeout_ns);
+	leave_many(many, entered);
+	return taken;
+}
+
 size_t
 pst_sem_wait_any(const pst_sem_t *sems, const unsigned *n, size_t count, int *done,
                  uint64_t timeout_ns)
@@ -267,7 +329,7 @@ pst_sem_wait_any(const pst_sem_t *sems, const unsigned *n, size_t count, int *do
 
 	many.most = 1;
 	many.indices_out = &index;
-	return psi_many_left(&many) && psi_many_wait(&many, timeout_ns) ? index : PST_NONE;
+	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? index : PST_NONE;
 }
 
 size_t
@@ -278,7 +340,7 @@ pst_sem_wait_some(const pst_sem_t *sems, const unsigned *n, size_t count, int *d
 
 	many.most = count;
 	many.indices_out = indices_out;
-	return psi_many_left(&many) && psi_many_wait(&many, timeout_ns) ? many.taken : 0;
+	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? many.taken : 0;
 }
 
 int
@@ -292,7 +354,7 @@ pst_sem_wait_all(const pst_sem_t *sems, const unsigned *n, size_t count, int *do
 		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", call);
 	if (done) {
 		many.most = count;
-		return !psi_many_left(&many) || psi_many_wait_all(&many, timeout_ns);
+		return !psi_many_left(&many) || wait_many(&many, psi_many_wait_all, timeout_ns);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (!take_at_once(sems[i], n ? n[i] : 1))
