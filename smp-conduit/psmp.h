@@ -183,20 +183,24 @@ void psmp_ports_close(struct psi_conduit *conduit);
 unsigned psmp_poll(struct psi_port *port, unsigned networks, unsigned budget);
 
 /* psmp_sleep.c */
-void psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
-void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
 void psmp_unpoll_quiet(struct psi_port *port, unsigned network);
 int psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 void psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 void psmp_disarm(struct psi_port *port);
 int psmp_watch(struct psi_port *port, unsigned networks);
 void psmp_unwatch(struct psi_port *port);
+
+/* psmp_ring.c */
+void psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
+void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
 void psmp_ring(struct psi_port *port);
 void psmp_ring_host(struct psi_port *port);
 void psmp_ring_port(struct psi_port *port);
 const uint32_t *psmp_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out);
 void psmp_ring_peer(struct psi_port *port, uint32_t peer);
 void psmp_want(struct psi_port *port, uint32_t peer);
+/* The mark alone, for who fences himself. */
+void psmp_want_mark(struct psi_port *port, uint32_t peer);
 
 /* psmp_fence.c */
 bool psmp_fence_register(const struct psi_services *services);
