@@ -15,7 +15,7 @@
  * phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are looked at again
  * after PST_SLEEP_MAX.
  */
-#include "runtime/psi.h"
+#include "runtime/wait.h"
 
 #include "runtime/rules.h"
 #include "runtime/serve.h"
@@ -58,26 +58,19 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* Has this process more endpoints than the first? */
-static inline bool
-are_several(void)
-{
-	return PSI_UNLIKELY(atomic_load_explicit(&psi.several, memory_order_relaxed));
-}
-
 /* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
  * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
 void
 psi_wake_own(void)
 {
-	if (psi.threaded && psi_thread_others() && (!are_several() || psi_serve_sleepers()))
+	if (psi.threaded && psi_thread_others() && (!psi_are_several() || psi_serve_sleepers()))
 		psi.ops->ring(psi.ep->port);
 }
 
 static inline __attribute__((always_inline)) unsigned
 poll_networks(unsigned networks)
 {
-	unsigned delivered = are_several() ? psi_serve_poll(networks, POLL_BUDGET)
+	unsigned delivered = psi_are_several() ? psi_serve_poll(networks, POLL_BUDGET)
 	                                   : psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
 	uint64_t *counts = psi_block()->count;
 
@@ -184,38 +177,6 @@ may_yield(struct psi_wait *wait)
 	return start_yielding(wait, cpu, always);
 }
 
-/* The smaller of two bounds, where 0 is none. */
-static uint64_t
-tighter(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
-/* A sleep must not outlast any of its bounds. */
-static uint64_t
-sleep_bound_ns(const struct psi_wait *wait)
-{
-	const struct psi_reason *reason = wait->reason;
-	uint64_t bound = tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
-
-	if (!reason)
-		return bound;
-	bound = tighter(bound, reason->most_ns);
-	if (!reason->until_ns)
-		return bound;
-	now = psi_now_ns();
-	return tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
-}
-
-/* Does it wait for memory that peers write without a message? */
-static bool
-is_for_signal(const struct psi_wait *wait)
-{
-	const struct psi_reason *reason = wait->reason;
-
-	return reason && reason->kind >= PSI_FOR_POST;
-}
-
 /* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
 static bool
 spin_alone(struct psi_wait *wait, int mode)
@@ -229,7 +190,7 @@ spin_alone(struct psi_wait *wait, int mode)
 	}
 	if (mode == GASNET_WAIT_SPIN) {
 		if (wait->spins % SPINS_PER_REPORT == 0)
-			psi_hang_look(wait, sleep_bound_ns(wait));
+			psi_hang_look(wait, psi_wait_bound_ns(wait));
 		return false;
 	}
 	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
@@ -257,7 +218,7 @@ spin_crowded(struct psi_wait *wait, int mode)
 	}
 	wait->spins = 0;
 	if (mode == GASNET_WAIT_SPIN)
-		psi_hang_look(wait, sleep_bound_ns(wait));
+		psi_hang_look(wait, psi_wait_bound_ns(wait));
 	else if (!may_yield(wait))
 		return true;
 	sched_yield();
@@ -275,82 +236,6 @@ spin_on(struct psi_wait *wait)
 	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
 }
 
-/* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
-static void
-after_sleep(struct psi_wait *wait)
-{
-	if (wait->first || !psi.max_sleep_ns)
-		psi_hang_look(wait, sleep_bound_ns(wait));
-	else
-		wait->first = PSI_SLEPT_ONCE;
-}
-
-/* -- announcing and sleeping ----------------------------------------------------------------- */
-
-static struct psi_lack *
-lack_of(const struct psi_wait *wait)
-{
-	const struct psi_reason *reason = wait->reason;
-
-	return reason ? reason->lack : NULL;
-}
-
-static void
-tell_lack(const struct psi_wait *wait, bool asleep)
-{
-	struct psi_lack *lack = lack_of(wait);
-
-	if (lack)
-		lack->tell(lack, asleep);
-}
-
-/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees it. */
-static bool
-arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
-{
-	bool quiet;
-
-	if (is_for_signal(wait))
-		networks |= PSI_PEERS_MEMORY;
-	tell_lack(wait, true);
-	if (are_several())
-		quiet = psi_serve_arm(wait, networks, want_peer);
-	else
-		quiet = psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
-	if (!quiet)
-		tell_lack(wait, false);
-	return quiet;
-}
-
-static void
-disarm(struct psi_wait *wait)
-{
-	if (are_several())
-		psi_serve_disarm(wait);
-	else
-		psi.ops->disarm(psi.ep->port);
-	tell_lack(wait, false);
-}
-
-static void
-sleep_armed(struct psi_wait *wait)
-{
-	const struct psi_lack *lack = lack_of(wait);
-
-	if (lack && lack->found) {
-		disarm(wait);
-		wait->phase = SLEPT;
-		return;
-	}
-	if (are_several())
-		psi_serve_sleep(wait, sleep_bound_ns(wait));
-	else
-		psi.ops->sleep(psi.ep->port, wait->seq, sleep_bound_ns(wait));
-	disarm(wait);
-	wait->phase = SLEPT;
-	after_sleep(wait);
-}
-
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
  * PSI_NO_PEER, rings when it makes room. */
 static void
@@ -358,10 +243,12 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
 	unsigned delivered;
 
-	if (wait->phase == ARMED)
-		sleep_armed(wait);
+	if (wait->phase == ARMED) {
+		psi_wait_sleep(wait);
+		wait->phase = SLEPT;
+	}
 	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
-	if (are_several())
+	if (psi_are_several())
 		delivered += psi_serve_concerned(wait, networks, POLL_BUDGET);
 	if (delivered) {
 		stop_yielding(wait);
@@ -370,7 +257,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		wait->since = 0;
 		wait->turns += PSI_WAIT_TURN;
 		if (PSI_UNLIKELY(wait->turns / PSI_WAIT_TURN % TURNS_PER_REPORT == 0))
-			psi_hang_look(wait, sleep_bound_ns(wait));
+			psi_hang_look(wait, psi_wait_bound_ns(wait));
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */
@@ -378,7 +265,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		return;
 	stop_yielding(wait);
 	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
-	if (!arm(wait, networks, want_peer))
+	if (!psi_wait_arm(wait, networks, want_peer))
 		return;
 	wait->phase = ARMED;
 	if (networks == PSI_BOTH_NETWORKS)
@@ -410,7 +297,7 @@ void
 psi_wait_end(struct psi_wait *wait)
 {
 	if (wait->phase == ARMED)
-		disarm(wait);
+		psi_wait_disarm(wait);
 	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
 		psi_hang_over(wait);
 	stop_yielding(wait);

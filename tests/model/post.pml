@@ -12,7 +12,7 @@
  *   D5_POST       psi_sem_asleep: fence between the count and the look at wake, where posters fence
  *   D5_ORDER      psi_sem_asleep: the look stays behind the count, where the sleeper makes all fence
  *   D5_SUFFICES   psi_sem_suffices: what the sleeper wants is looked at behind wake
- *   D5_WANT       arm in runtime/wait.c: the sleeper tells what it wants before it says that it sleeps
+ *   D5_WANT       psi_wait_arm: the sleeper tells what it wants before it says that it sleeps
  *   D5_ALL        psmp_arm: all processes fence between bit 0 of wake and the look at the count
  *   ARM_FENCE     psmp_arm: fence between the same, where posters fence
  */
