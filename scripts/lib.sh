@@ -24,6 +24,15 @@ give_up()
 	exit 1
 }
 
+# make_writable DIR...: they are there, and what is built can be written there.
+make_writable()
+{
+	for directory; do
+		mkdir -p "$directory" 2>/dev/null && [ -w "$directory" ] ||
+			give_up "cannot write to $directory: is the tree another user's?"
+	done
+}
+
 cpus()
 {
 	nproc 2>/dev/null || echo 1
