@@ -79,6 +79,8 @@ set_up(void)
 	memset(&fake, 0, sizeof fake);
 	tm.ep = &ep;
 	tm.size = psi.places = psi.boot.size = 2;
+	psi.shared = calloc(1, psi_shared_bytes(2, 0));
+	ck_assert_ptr_ne(psi.shared, NULL);
 	ep.ops = psi.ops = &ops;
 	psi.ep = &ep;
 	psi.tm = &tm;
