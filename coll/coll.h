@@ -173,7 +173,8 @@ static inline bool pcoll_in_whole(struct pcoll_in *in) { return pcoll_in_prefix(
 
 /* The peer has asked, by a note with these words. */
 void pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2]);
-/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true when all of len_bytes has gone. */
+/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true when all
+ * of len_bytes has gone. */
 bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
