@@ -13,7 +13,7 @@
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
  *   E1, E2       psi_endpoint_memory in runtime/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
  *                that made it
- *   Q1, Q2       psmp_port_open, psmp_out_further in smp-conduit/psmp_port.c, psmp_ring in psmp_ring.c:
+ *   Q1, Q2       psmp_port_open, psmp_out_make in smp-conduit/psmp_port.c, psmp_ring in psmp_ring.c:
  *                a port, and the sending side towards that memory, by the thread that made it
  *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
