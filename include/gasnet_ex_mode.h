@@ -85,6 +85,11 @@
 
 #ifndef PSI_BUILDING_LIBRARY
 
+#ifdef __has_include
+#if !__has_include("gasnet_conduit.h")
+#error "give the compiler the conduit's directory too, as in -IPREFIX/include -IPREFIX/include/smp-conduit"
+#endif
+#endif
 #include "gasnet_conduit.h"
 
 /* Equal text means that objects fit each other and the library. */
