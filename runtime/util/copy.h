@@ -23,7 +23,8 @@
 
 /*
  * Below this vectors of 32 bytes in a loop, where the CPU has them: quicker than memcpy of glibc 2.36 by a
- * half up to 64 bytes, by a tenth at 1 KiB, a sixth at 4 KiB, and as much at 256 KiB.
+ * twentieth at 1 KiB and a sixth at 4 KiB, by more where a side lies askew, and nowhere slower by more than
+ * a fiftieth (docs/performance.md).
  */
 #define PSI_COPY_VECTORS_BYTES ((size_t)512 << 10)
 
