@@ -103,7 +103,14 @@ psmp_header_unpack(uint64_t header)
 	};
 }
 
-/* Bytes that the message takes of the payload ring, but for what a wrap leaves out. */
+/* Bytes that a payload takes of the payload ring. */
+static inline uint32_t
+psmp_data_bytes(uint32_t len_bytes)
+{
+	return (len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
+}
+
+/* Bytes that the message takes of it, but for what a wrap leaves out. */
 static inline uint32_t
 psmp_header_data_bytes(uint64_t header)
 {
@@ -111,7 +118,7 @@ psmp_header_data_bytes(uint64_t header)
 
 	if (fields.where != PSMP_DATA_RING)
 		return 0;
-	return (fields.len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
+	return psmp_data_bytes(fields.len_bytes);
 }
 
 /* ------------------------------------------------------------------------- sender --- */
@@ -138,13 +145,25 @@ psmp_out_has_room(struct psmp_out *out)
 	return out->limit - out->next > out->reserved;
 }
 
+/*
+ * Where `need' bytes of the payload ring from position start on lie, which do not wrap: the ring is given
+ * out from its end down.  A CPU that reads a payload fetches some lines behind it, in vain; here these
+ * are of an earlier payload, and in its cache.  The other way round they would be those that the sender
+ * is writing, or has just taken for that.
+ */
+static inline uint32_t
+psmp_data_offset(const struct psmp_out *out, uint32_t start, uint32_t need)
+{
+	return out->data_mask + 1 - (start & out->data_mask) - need;
+}
+
 /* Space for len_bytes in the payload ring, in one piece; NULL if there is none.  It belongs to the
  * message that is published next.  Only after psmp_out_has_room said yes. */
 static inline unsigned char *
 psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 {
 	uint32_t size = out->data_mask + 1;
-	uint32_t need = (len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
+	uint32_t need = psmp_data_bytes(len_bytes);
 	uint32_t start = out->data_head;
 
 	if ((start & out->data_mask) + need > size)
@@ -154,7 +173,7 @@ psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 	if (start + need - out->data_tail > size)
 		return NULL;
 	out->data_head = start + need;
-	*offset_out = start & out->data_mask;
+	*offset_out = psmp_data_offset(out, start, need);
 	return out->data + *offset_out;
 }
 
@@ -166,12 +185,14 @@ static inline void
 psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
 {
 	const uint32_t size = out->data_mask + 1, start = out->data_head;
-	const uint32_t most = len_bytes < PSMP_OWN_BYTES ? len_bytes : PSMP_OWN_BYTES;
+	const uint32_t most = len_bytes < PSMP_OWN_BYTES ? psmp_data_bytes(len_bytes) : PSMP_OWN_BYTES;
+	const unsigned char *next;
 
-	if (start + most - out->data_tail > size)
+	if (start + most - out->data_tail > size || (start & out->data_mask) + most > size)
 		return;
+	next = out->data + psmp_data_offset(out, start, most);
 	for (uint32_t at = 0; at < most; at += PSMP_LINE_BYTES)
-		psi_own_line(out->data + ((start + at) & out->data_mask));
+		psi_own_line(next + at);
 }
 
 /* The slot of the next message, to be filled and published. */
