@@ -197,6 +197,7 @@ void perf_barriers(unsigned count); /* all ranks */
 void perf_atomic_open(void);        /* all ranks */
 void perf_signal_register(gex_EP_t ep);
 void perf_signal_open(void);                    /* all ranks */
+void perf_signal_close(void);                   /* all ranks */
 void perf_signal_go(unsigned count, size_t order); /* all ranks */
 void perf_atomic_together(unsigned count, int is_plain); /* all ranks */
 

@@ -32,6 +32,8 @@ on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t 
 _Noreturn void
 perf_job_close(int status)
 {
+	if (base != NULL)
+		perf_signal_close();
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* gasnet_exit by one ends all */
 	gasnet_exit(status);
 }

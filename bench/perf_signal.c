@@ -41,6 +41,12 @@ perf_signal_open(void)
 	pst_sem_set_create(perf_tm, 1, PST_SEM_SPRODUCER | PST_SEM_SCONSUMER, &arrivals, 0);
 }
 
+void
+perf_signal_close(void)
+{
+	pst_sem_set_destroy(arrivals, 0);
+}
+
 static gex_Rank_t
 next_rank(void)
 {

@@ -16,7 +16,7 @@ static const uint64_t never = UINT64_MAX;
 uint64_t
 pboot_rules_ask_ns(uint32_t size)
 {
-	uint64_t ask = 50 * MS + size * 5 * MS;
+	uint64_t ask = 200 * MS + size * 5 * MS;
 
 	return ask < 250 * MS ? ask : 250 * MS;
 }

@@ -200,5 +200,6 @@ main(int argc, char **argv)
 	for (i = 0; comm_rank == 0 && i < job.files; i++)
 		mtx_free(&job.mtx[i]);
 	free(job.mtx);
+	halo_detach();
 	comm_end(status, NULL);
 }

@@ -119,7 +119,8 @@ struct halo {
 void halo_register(gex_EP_t ep);
 void halo_open(struct halo *halo_out, struct rows *rows, enum halo_way way);
 void halo_close(struct halo *halo);
-void halo_attach(void);
+void halo_attach(void); /* all ranks, and likewise: */
+void halo_detach(void);
 
 /*
  * Send our part of p and get the foreign part.  Between two calls all ranks meet

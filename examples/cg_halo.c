@@ -100,6 +100,12 @@ halo_attach(void)
 		comm_end(1, "no semaphores");
 }
 
+void
+halo_detach(void)
+{
+	pst_sem_set_destroy(arrivals, 0);
+}
+
 /* -------------------------------------------------------- who needs what --- */
 
 static int
