@@ -3,15 +3,16 @@
 
 #include "tests/lib/pt.h"
 
-enum { WORDS = 66000, LARGE_BYTES = 3 << 20, LARGE = 4 };
+enum { MOST_WORDS = 66000, LARGE_BYTES = 3 << 20, LARGE = 4 };
 
+static size_t words_count;
 static PT_OWN uint64_t *words;
 static PT_OWN gex_Event_t *events;
 
 static uint64_t *
 there(gex_Rank_t rank, size_t i)
 {
-	return (uint64_t *)(void *)(pt.peers[rank].owner + (size_t)pt.rank * WORDS * 8) + i;
+	return (uint64_t *)(void *)(pt.peers[rank].owner + (size_t)pt.rank * words_count * 8) + i;
 }
 
 static uint64_t
@@ -23,17 +24,17 @@ expected(size_t i)
 static void
 explicit_ones(gex_Rank_t rank)
 {
-	for (size_t i = 0; i < WORDS; i++) {
+	for (size_t i = 0; i < words_count; i++) {
 		words[i] = expected(i);
 		events[i] = gex_RMA_PutNB(pt.tm, rank, there(rank, i), &words[i], 8, GEX_EVENT_DEFER, 0);
 	}
-	gex_Event_WaitAll(events, WORDS, 0);
-	memset(words, 0, WORDS * 8);
-	for (size_t i = 0; i < WORDS; i++)
+	gex_Event_WaitAll(events, words_count, 0);
+	memset(words, 0, words_count * 8);
+	for (size_t i = 0; i < words_count; i++)
 		events[i] = gex_RMA_GetNB(pt.tm, &words[i], rank, there(rank, i), 8, 0);
-	for (size_t i = WORDS; i-- > 0;)
+	for (size_t i = words_count; i-- > 0;)
 		gex_Event_Wait(events[i]);
-	for (size_t i = 0; i < WORDS; i++)
+	for (size_t i = 0; i < words_count; i++)
 		if (words[i] != expected(i))
 			PT_EQ(words[i], expected(i));
 }
@@ -41,13 +42,13 @@ explicit_ones(gex_Rank_t rank)
 static void
 implicit_ones(gex_Rank_t rank)
 {
-	for (size_t i = 0; i < WORDS; i++)
+	for (size_t i = 0; i < words_count; i++)
 		PT_OK(gex_RMA_PutNBIVal(pt.tm, rank, there(rank, i), ~expected(i), 8, 0));
 	gex_NBI_Wait(GEX_EC_PUT, 0);
-	for (size_t i = 0; i < WORDS; i++)
+	for (size_t i = 0; i < words_count; i++)
 		PT_OK(gex_RMA_GetNBI(pt.tm, &words[i], rank, there(rank, i), 8, 0));
 	gex_NBI_Wait(GEX_EC_GET, 0);
-	for (size_t i = 0; i < WORDS; i++)
+	for (size_t i = 0; i < words_count; i++)
 		if (words[i] != ~expected(i))
 			PT_EQ(words[i], ~expected(i));
 }
@@ -57,7 +58,7 @@ static void
 large_ones(void)
 {
 	const gex_Rank_t right = (pt.rank + 1) % pt.size;
-	char *base = pt.peers[right].owner + (size_t)pt.size * WORDS * 8;
+	char *base = pt.peers[right].owner + (size_t)pt.size * words_count * 8;
 	char *from = malloc((size_t)LARGE * LARGE_BYTES), *to = malloc((size_t)LARGE * LARGE_BYTES);
 	gex_Event_t leaves[LARGE], roots[LARGE];
 
@@ -75,7 +76,7 @@ large_ones(void)
 	gex_Event_WaitAll(roots, LARGE, 0);
 	PT_MEM(to, (size_t)LARGE * LARGE_BYTES, pt.rank);
 	pt_barrier();
-	PT_MEM(pt.base + (size_t)pt.size * WORDS * 8, (size_t)LARGE * LARGE_BYTES,
+	PT_MEM(pt.base + (size_t)pt.size * words_count * 8, (size_t)LARGE * LARGE_BYTES,
 	       (pt.rank + pt.size - 1) % pt.size);
 	free(from);
 	free(to);
@@ -84,10 +85,11 @@ large_ones(void)
 int
 main(int argc, char **argv)
 {
-	pt_start(&argc, &argv, NULL, 0, (size_t)pt_scale(8, 8) * WORDS * 8 + (size_t)LARGE * LARGE_BYTES);
+	pt_start(&argc, &argv, NULL, 0, (size_t)8 * MOST_WORDS * 8 + (size_t)LARGE * LARGE_BYTES);
 	PT_CHECK(pt.size <= 8);
-	words = malloc(WORDS * 8);
-	events = malloc(WORDS * sizeof(*events));
+	words_count = pt_scale(3000, MOST_WORDS);
+	words = malloc(words_count * 8);
+	events = malloc(words_count * sizeof(*events));
 	PT_CHECK(words != NULL && events != NULL);
 	pt_phase("explicit ones");
 	explicit_ones((pt.rank + 1) % pt.size);
