@@ -15,43 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pst_inline table = {
-	.abi = PSI_INLINE_ABI,
-	.size_bytes = sizeof(struct pst_inline),
-};
-
-/* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
-static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE];
-static const struct pst_inline idle_table = {
-	.abi = PSI_INLINE_ABI,
-	.size_bytes = sizeof(struct pst_inline),
-	.copy = psi_copy,
-	.counts = idle_counts,
-};
-
-const struct pst_inline *pst_inline_v1 = &idle_table;
-
-void
-psi_inline_open(void)
-{
-	table.copy = psi_copy_of_this_cpu();
-	table.job_tm = psi.tm;
-	/* No ranks: all come here. */
-	table.job_size = psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
-	table.places = table.job_size * GASNET_MAXEPS;
-	table.peers = psi.peers;
-	table.counts = psi.blocks[0].count;
-	table.sems = psi.sems;
-	table.posts_fence = psi.posts_fence;
-	pst_inline_v1 = &table;
-}
-
-void
-psi_inline_close(void)
-{
-	pst_inline_v1 = &idle_table;
-}
-
 /* The inlines have counted the call, but a thread's first in PAR. */
 static void
 count_call(enum psi_counter call, enum psi_counter called, size_t nbytes)
