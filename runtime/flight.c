@@ -1,7 +1,7 @@
 /*
- * An owner has some slots in memory that all ranks map, in which posters count what they have under way to
- * a word: tag of the word, SETs, ADDs.  Words that find their slot taken are not looked after, so a mix may
- * be missed; none is found that was not there.
+ * An owner has PSI_FLIGHTS slots in memory that all ranks map, in which posters count what they have under
+ * way to a word: tag of the word, SETs, ADDs.  A word that finds its slot taken is not counted, so a mix may
+ * be missed.
  */
 #include "runtime/flight.h"
 
@@ -55,7 +55,7 @@ mixed(const pst_signal_t *sig, const char *call)
 	          (void *)sig->pst_word, set ? "a PST_SIGNAL_ADD" : "a PST_SIGNAL_SET");
 }
 
-/* What the slot is to hold; the same if the word is not looked after. */
+/* What the slot is to hold; the same if it is another word's. */
 static uint64_t
 with_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
@@ -74,42 +74,39 @@ with_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
 }
 
 static uint64_t
-with_one_less(uint64_t bits, const pst_signal_t *sig)
+with_one_less(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
 	struct flight flight = unpacked(bits);
 	unsigned *count = sig->pst_what == PST_SIGNAL_SET ? &flight.sets : &flight.adds;
 
+	(void)call;
 	if (flight.tag == tag_of(sig->pst_word) && *count)
 		*count -= 1;
 	return packed(flight);
 }
 
-void
-psi_flight_begin(uint32_t place, const pst_signal_t *sig, const char *call)
+static void
+change(uint32_t place, const pst_signal_t *sig, const char *call,
+       uint64_t (*next)(uint64_t bits, const pst_signal_t *sig, const char *call))
 {
-	_Atomic uint64_t *slot;
-	uint64_t bits;
+	_Atomic uint64_t *slot = slot_of(place, sig->pst_word);
+	uint64_t bits = atomic_load_explicit(slot, memory_order_relaxed);
 
-	if (PSI_LIKELY(!is_looked_after(sig)))
-		return;
-	slot = slot_of(place, sig->pst_word);
-	bits = atomic_load_explicit(slot, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(slot, &bits, with_one_more(bits, sig, call),
+	while (!atomic_compare_exchange_weak_explicit(slot, &bits, next(bits, sig, call),
 	                                              memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
 void
+psi_flight_begin(uint32_t place, const pst_signal_t *sig, const char *call)
+{
+	if (PSI_UNLIKELY(is_looked_after(sig)))
+		change(place, sig, call, with_one_more);
+}
+
+void
 psi_flight_end(uint32_t place, const pst_signal_t *sig)
 {
-	_Atomic uint64_t *slot;
-	uint64_t bits;
-
-	if (PSI_LIKELY(!is_looked_after(sig)))
-		return;
-	slot = slot_of(place, sig->pst_word);
-	bits = atomic_load_explicit(slot, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(slot, &bits, with_one_less(bits, sig),
-	                                              memory_order_relaxed, memory_order_relaxed))
-		;
+	if (PSI_UNLIKELY(is_looked_after(sig)))
+		change(place, sig, NULL, with_one_less);
 }
