@@ -98,11 +98,15 @@ child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 {
 	uint32_t rank;
 
-	if (pid == keeper->relay || pid == keeper->guard) {
+	if (pid == keeper->relay) {
 		spare_no_more(keeper, pid);
-		if (pid == keeper->guard)
-			pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, status);
-		*(pid == keeper->guard ? &keeper->guard : &keeper->relay) = 0;
+		keeper->relay = 0;
+		return;
+	}
+	if (pid == keeper->guard) {
+		spare_no_more(keeper, pid);
+		pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, status);
+		keeper->guard = 0;
 		return;
 	}
 	for (rank = 0; rank < keeper->plan->size; rank++)
