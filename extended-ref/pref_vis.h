@@ -8,7 +8,7 @@
 #include "runtime/op.h"
 #include "runtime/vis.h"
 
-struct landing;
+struct pref_landing;
 
 /* A transfer of which some bytes are still to be sent for. */
 struct pref_vis_sender {
@@ -18,20 +18,20 @@ struct pref_vis_sender {
 	size_t left;                    /* bytes that no message has been sent for */
 	uint64_t held;                  /* part of the operation, until all is sent */
 	struct psi_cursor remote, local;
-	struct landing *landing;        /* of a get */
+	struct pref_landing *landing;   /* of a get */
 };
 
-/* Most of a message, once pref_vis_messages_open was called. */
+/* Longest payload of a message; set by pref_vis_messages_open, during init. */
 extern size_t pref_vis_message_bytes;
 
 void pref_vis_messages_open(void);
 
-/* Copies of what the caller has on its stack: what a side refers to takes so many bytes, which copy_side
- * wants as room. */
+/* A copy of a side that outlives the caller's stack: bytes that it takes beside the struct itself, and the
+ * copy, for which room has so many. */
 size_t pref_vis_side_bytes(const struct psi_side *side);
 void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
 
-/* Of a call, with the part of its operation that stands until all is sent. */
+/* Of a call; held is the part of its operation that stands until all is sent, done by pref_vis_sent. */
 struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis, uint64_t held);
 /* Sends the next message; waits for room. */
 void pref_vis_send(struct pref_vis_sender *sender);

@@ -22,12 +22,13 @@ enum {
 };
 
 /* The destination of a get. */
-struct landing {
+struct pref_landing {
 	uint32_t holders;               /* replies to come, and the sender; under landings_lock */
 	struct psi_side side;
 };
 
 static struct psi_spinlock landings_lock;
+
 size_t pref_vis_message_bytes;
 
 static size_t
@@ -50,7 +51,6 @@ pref_vis_side_bytes(const struct psi_side *side)
 	return side->kind == PSI_SIDE_NEST ? psi_nest_bytes(side->of.nest) : 0;
 }
 
-/* room has pref_vis_side_bytes(from). */
 void
 pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room)
 {
@@ -61,10 +61,10 @@ pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room)
 	}
 }
 
-static struct landing *
+static struct pref_landing *
 landing_new(const struct psi_side *side)
 {
-	struct landing *landing = malloc(sizeof *landing + pref_vis_side_bytes(side));
+	struct pref_landing *landing = malloc(sizeof *landing + pref_vis_side_bytes(side));
 
 	if (!landing)
 		psi_fatal("no memory for a transfer");
@@ -74,7 +74,7 @@ landing_new(const struct psi_side *side)
 }
 
 static void
-hold(struct landing *landing)
+hold(struct pref_landing *landing)
 {
 	psi_spinlock_lock(&landings_lock);
 	landing->holders++;
@@ -82,7 +82,7 @@ hold(struct landing *landing)
 }
 
 static void
-release(struct landing *landing)
+release(struct pref_landing *landing)
 {
 	bool last;
 
@@ -282,7 +282,7 @@ on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
        gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
        gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
 {
-	struct landing *landing = (void *)(uintptr_t)psi_part_of(landing_low, landing_high);
+	struct pref_landing *landing = (void *)(uintptr_t)psi_part_of(landing_low, landing_high);
 	const struct psi_position at = { psi_part_of(entry_low, entry_high), psi_part_of(past_low, past_high) };
 	const struct psi_run packed = run_of(buf, nbytes);
 	const struct psi_side from = psi_side_runs(&packed, 1);
