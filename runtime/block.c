@@ -92,8 +92,8 @@ take_shared(void)
 
 /* -- private ones ---------------------------------------------------------------------------- */
 
-/* The block number `index' of those in ranges, made with the range if it is the first there.  NULL: there
- * is no memory to be shared. */
+/* The block number `index' of those in ranges, made with the range if it is the first there; under the lock.
+ * NULL: no range is left, or no memory to be shared. */
 static struct psi_block *
 block_made(struct psi_rank_shared *mine, uint32_t index)
 {

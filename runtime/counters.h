@@ -112,7 +112,7 @@ psi_count_add(uint64_t *counts, enum psi_counter which, uint64_t amount)
 	__atomic_store_n(&counts[which], value + amount, __ATOMIC_RELAXED);
 }
 
-/* An IMMEDIATE call that is refused has been counted when that shows: it is taken back. */
+/* Takes back what was counted of an IMMEDIATE call before it turned out to be refused. */
 static inline void
 psi_count_back(uint64_t *counts, enum psi_counter which, uint64_t amount)
 {

@@ -63,8 +63,9 @@ struct psi_op {
 
 /* An operation of the calling thread, or the set that the next implicit one joins. */
 struct psi_op *psi_op_begin(bool implicit);
-/* An operation, or an empty set, of the thread whose pool it is. */
+
 struct psi_op_pool;
+/* An operation, or an empty set, of the thread whose pool it is. */
 struct psi_op *psi_op_new(struct psi_op_pool *pool, bool implicit);
 
 /* Its replies arrive at this endpoint, which waits for it poll too; of sets, at all that were named. */

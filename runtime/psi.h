@@ -392,7 +392,6 @@ void psi_collectives_open(void);
 void psi_collectives_register(gex_EP_t ep);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
-
 /* Ends this rank as the others ask, in a handler; what it has printed goes out. */
 void psi_exit_told(int status) __attribute__((noreturn));
 /* PST_CHECK, or what the library was built for. */

@@ -32,7 +32,7 @@ struct psi_report_entry {
 	uint32_t rank;
 	bool told;
 	bool or_more;                   /* the time is the least that it may be */
-	unsigned endpoint;              /* that the thread is bound to */
+	unsigned endpoint;              /* index of that which the thread is bound to */
 	uint64_t since_ns;              /* 0: no time is told */
 	struct psi_text text;
 };
@@ -42,9 +42,9 @@ struct psi_report_entries {
 	struct psi_report_entry *at;
 };
 
-/* NULL if ranks are not that far; view->unmap it, psi_report_bytes() long. */
-size_t psi_report_bytes(const struct pboot_view *view);
+/* What ranks share, for view->unmap; NULL if they are not that far.  It is psi_report_bytes long. */
 const struct psi_host_shared *psi_report_map(const struct pboot_view *view);
+size_t psi_report_bytes(const struct pboot_view *view);
 
 /* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets on. */
 void psi_report_rank(const struct psi_report *report, uint32_t rank,

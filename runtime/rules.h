@@ -63,7 +63,9 @@ gex_Token_t psi_rules_enter(gex_Token_t token);
 void psi_rules_leave(gex_Token_t outer);
 void psi_rules_poll(void);
 void psi_rules_polled(void);
+/* The slow part of psi_rule_use, of a serial endpoint; ends the job if another thread is at it. */
 bool psi_rules_use(gex_EP_t ep, const char *call);
+/* The call, its team, and that no other thread is at the endpoint it goes out from, if that is serial. */
 void psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
 void psi_rules_locked(gex_HSL_t *hsl);

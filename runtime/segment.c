@@ -193,7 +193,8 @@ gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags)
 	if (live(segment, call)->attached)
 		psi_fatal("%s: a segment from gex_Segment_Attach lives as long as the job; leave it", call);
 	if (PSI_UNLIKELY(psi.checks && psi_team_borrowing(segment->base, segment->size)))
-		psi_fatal("%s: a part of the segment is scratch memory of a team; destroy the team first", call);
+		psi_fatal("%s: a part of the segment is scratch memory of a team; destroy the team first",
+		          call);
 	discard(segment);
 }
 

@@ -12,8 +12,8 @@
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
  *     poster [PSI_SEM_SLOTS]  with checks: place + 1 of the last poster
  *
- * The count of takes is the owner's alone, so while nobody sleeps a line is written by one side.  What is there to be
- * taken is the difference; a BOOLEAN's take makes the two equal.
+ * The count of takes is the owner's alone, so while nobody sleeps a line is written by one side.  What is
+ * there to be taken is the difference; a BOOLEAN's take makes the two equal.
  *
  * Slots below PSI_SEM_SET_SLOTS are for single semaphores, the others for sets, whose members have the
  * same slots everywhere.
@@ -43,7 +43,7 @@ struct pst_sem_s {
 	uint32_t slot;
 	uint32_t generation;            /* of the last semaphore here */
 	uint32_t next_free;             /* under the table's lock */
-	uint32_t wanting;               /* who told what they lack; likewise, if several may take */
+	uint32_t wanting;               /* who told what they lack; under that lock if it is shared */
 	bool single_consumer, boolean, of_set;
 	/* With checks: waits for it, and whose they are of a single consumer. */
 	_Atomic uint32_t waits;
@@ -76,13 +76,13 @@ bool psi_sem_map(uint32_t place);
 /* Handle of a slot, which was made before; makes handles of `count' slots: false, no memory. */
 struct pst_sem_s *psi_sem_of_slot(const struct psi_sem_table *table, uint32_t slot);
 bool psi_sem_make_handles(struct psi_sem_table *table, uint32_t slot, size_t count);
-/* Is that the handle of some slot of this process? */
+/* Is it the handle of a slot of this process?  Reads nothing through the pointer. */
 bool psi_sem_is_own(pst_sem_t sem);
 /* A semaphore is born in a slot of the caller's, and ends there. */
 void psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of_set);
 void psi_sem_end(struct pst_sem_s *sem);
 
-/* With checks: says what the client has not freed. */
+/* With checks: logs how many semaphores the client has not freed, if any. */
 void psi_sems_tell_leaks(const char *call);
 
 /* sem.c */
@@ -116,7 +116,8 @@ psi_sem_key(const struct pst_sem_s *sem)
 
 /* Takes n if they are there; false if not.  Never polls. */
 bool psi_sem_take(struct pst_sem_s *sem, unsigned n);
-/* Takers share it: one at a time counts what is taken otherwise. */
+
+/* May several threads take from it at once?  Where not, takes need no atomic, and wants no lock. */
 static inline bool
 psi_sem_is_shared(const struct pst_sem_s *sem)
 {
@@ -128,7 +129,7 @@ void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
 /* sem_want.c */
 
-/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more. */
+/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each want. */
 void psi_sem_want(struct pst_sem_s *sem, unsigned n);
 void psi_sem_unwant(struct pst_sem_s *sem);
 

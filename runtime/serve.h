@@ -12,7 +12,8 @@
 
 /* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
 unsigned psi_serve_poll(unsigned networks, unsigned budget);
-/* Polls the endpoint that the wait is for, if it is not the thread's own, or each but that. */
+/* Polls the endpoint that the wait is for, unless it is the thread's own; for PSI_EP_SEVERAL all others that
+ * are not serial.  Returns messages delivered. */
 unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
 /* The endpoint that the calling thread is bound to; NULL before it is counted. */
@@ -28,7 +29,7 @@ bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 void psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns);
 void psi_serve_disarm(struct psi_wait *wait);
 
-/* Of the endpoint that the calling thread is bound to. */
+/* Index of the endpoint that the calling thread serves; 0 before there is any. */
 unsigned psi_serve_index(void);
 
 /*
@@ -36,7 +37,7 @@ unsigned psi_serve_index(void);
  * rung when there is some.  The caller tries once more, since room may have come meanwhile.
  */
 void psi_want_room(gex_EP_t ep, uint32_t place);
-/* The progress functions run, all of them, and each says by psi_want_room what lacks room still, or by
+/* All progress functions are about to run.  Each says by psi_want_room what lacks room still, or by
  * psi_room_lacks that it does not know, since another thread is at it. */
 void psi_room_asked_again(void);
 void psi_room_lacks(void);

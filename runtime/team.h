@@ -53,7 +53,8 @@ struct gex_TM_s {
 	struct psi_group *group;        /* NULL: the identity */
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
-	uint32_t collectives;           /* that this member has called; under the lock of coll/ */
+	uint32_t collectives;           /* that this member has called; under the lock of coll/, but for
+	                                 * barriers by the hall without checks, which take none */
 	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
 	_Atomic(const void *) ending;   /* with checks: the thread that is in gex_TM_Destroy */
@@ -110,7 +111,7 @@ void psi_team_remove(gex_TM_t tm, const char *call);
 /* Is it a team of this process, or was it?  Reads nothing through the pointer. */
 bool psi_team_is_known(gex_TM_t tm);
 bool psi_team_was_destroyed(gex_TM_t tm);
-/* A team that was lent a part of that memory, or NULL. */
+/* A team whose scratch memory begins in these bytes, or NULL. */
 gex_TM_t psi_team_borrowing(const void *addr, size_t bytes);
 /* In a child that the client forked: no team has ranks. */
 void psi_teams_forget(void);
@@ -129,8 +130,7 @@ psi_team_let_go(gex_TM_t tm)
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
 
-/* This member will not look there again (team_hall.c). */
-struct psi_hall;
+/* A member will not look at its team's hall again; once for each (team_hall.c). */
 void psi_hall_leave(struct psi_hall *hall);
 
 /* -- exchange (team_gather.c) ---------------------------------------------------------------- */

@@ -46,7 +46,9 @@ psi_vis_single_copy(const struct psi_vis *vis)
 	psi_cursor_open(&local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	psi_cursor_open(&remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
 	for (size_t done = 0; done < vis->bytes;) {
-		const struct psi_vm_pieces pieces = { ours, theirs, gather(local, ours), gather(remote, theirs) };
+		const struct psi_vm_pieces pieces = {
+			ours, theirs, gather(local, ours), gather(remote, theirs),
+		};
 		const size_t moved = psi_vm_move(rank, put ? PSI_VM_WRITE : PSI_VM_READ, &pieces);
 
 		if (!moved)
