@@ -91,27 +91,6 @@ wait_for(void *sem)
 	return NULL;
 }
 
-static pst_sem_t
-waited_for(void)
-{
-	pst_sem_t sem = make(PST_SEM_SCONSUMER);
-	pthread_t id;
-
-	PT_EQ(pthread_create(&id, NULL, wait_for, sem), 0);
-	pt_sleep_ms(100);
-	return sem;
-}
-
-static void
-free_waited(void)
-{
-	pst_sem_t sem = waited_for();
-
-	pst_sem_free(&sem, 1);
-}
-
-static void wait_twice(void) { pst_sem_wait(waited_for(), 1); }
-/* The thread that waits has marked that before it first polls. */
 static void *
 wait_for_array(void *sem)
 {
@@ -122,21 +101,32 @@ wait_for_array(void *sem)
 	return NULL;
 }
 
+/* The thread that waits has marked that before it first polls. */
 static pst_sem_t
-waited_for_in_array(unsigned kind)
+waited_for(unsigned kind, void *(*wait)(void *sem))
 {
 	pst_sem_t sem = make(kind);
 	pthread_t id;
 
-	PT_EQ(pthread_create(&id, NULL, wait_for_array, sem), 0);
+	PT_EQ(pthread_create(&id, NULL, wait, sem), 0);
 	pt_sleep_ms(100);
 	return sem;
 }
 
 static void
+free_waited(void)
+{
+	pst_sem_t sem = waited_for(PST_SEM_SCONSUMER, wait_for);
+
+	pst_sem_free(&sem, 1);
+}
+
+static void wait_twice(void) { pst_sem_wait(waited_for(PST_SEM_SCONSUMER, wait_for), 1); }
+
+static void
 wait_twice_in_arrays(void)
 {
-	pst_sem_t sem = waited_for_in_array(PST_SEM_SCONSUMER);
+	pst_sem_t sem = waited_for(PST_SEM_SCONSUMER, wait_for_array);
 
 	PT_LE(pst_sem_wait_any(&sem, NULL, 1, NULL, PST_FOREVER), 0);
 }
@@ -144,7 +134,7 @@ wait_twice_in_arrays(void)
 static void
 free_waited_in_array(void)
 {
-	pst_sem_t sem = waited_for_in_array(0);
+	pst_sem_t sem = waited_for(0, wait_for_array);
 
 	pst_sem_free(&sem, 1);
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/job/touch.h"
+
 enum { ON_END = GEX_AM_INDEX_BASE, ON_FLOOD, ON_FLOOD_REPLY };
 
 static gex_Client_t client;
@@ -33,25 +35,6 @@ is_chosen(void)
 	if (strcmp(who, "half") == 0)
 		return rank % 2 == 1;
 	return strcmp(who, "nobody") != 0 && (gex_Rank_t)atoi(who) == rank;
-}
-
-static void
-touch(void)
-{
-	const char *at = getenv("MEMBER_AT");
-	char path[4096], part[4096];
-	FILE *file;
-
-	if (!at)
-		return;
-	snprintf(path, sizeof path, "%s.%u", at, (unsigned)rank);
-	snprintf(part, sizeof part, "%s-%u", at, (unsigned)rank);
-	file = fopen(part, "w");
-	if (!file)
-		exit(99);
-	fprintf(file, "%d\n", (int)getpid());
-	if (fclose(file) != 0 || rename(part, path) != 0)
-		exit(99);
 }
 
 static void *
@@ -97,7 +80,7 @@ static void
 on_end(gex_Token_t token)
 {
 	(void)token;
-	touch();
+	pt_touch(rank);
 	if (is_chosen())
 		end_now();
 }
@@ -145,7 +128,7 @@ barrier(void)
 static void
 at_barrier(void)
 {
-	touch();
+	pt_touch(rank);
 	if (is_chosen()) {
 		usleep(50000);
 		end_now();
@@ -158,7 +141,7 @@ at_computing(void)
 {
 	unsigned long i;
 
-	touch();
+	pt_touch(rank);
 	if (is_chosen())
 		end_now();
 	for (i = 0;; i++)
@@ -168,7 +151,7 @@ at_computing(void)
 static void
 at_waiting(void)
 {
-	touch();
+	pt_touch(rank);
 	if (is_chosen())
 		end_now();
 	GASNET_BLOCKUNTIL(never);
@@ -191,7 +174,7 @@ at_sending(void)
 		gex_AM_RequestMedium0(tm, (rank + 1) % size, ON_FLOOD, payload, sizeof payload,
 		    GEX_EVENT_NOW, 0);
 		if (i == 2000) {
-			touch();
+			pt_touch(rank);
 			if (is_chosen())
 				end_now();
 		}
@@ -203,7 +186,7 @@ at_attach(void)
 {
 	gex_Segment_t segment;
 
-	touch();
+	pt_touch(rank);
 	if (is_chosen())
 		end_now();
 	gex_Segment_Attach(&segment, tm, 1 << 20);
@@ -214,7 +197,7 @@ at_attach(void)
 static void
 at_exit(void)
 {
-	touch();
+	pt_touch(rank);
 	barrier();
 	if (is_chosen())
 		end_now();
@@ -245,7 +228,7 @@ main(int argc, char **argv)
 	when = argv[3];
 	if (strcmp(when, "before") == 0 && launched) {
 		rank = (gex_Rank_t)atoi(launched);
-		touch();
+		pt_touch(rank);
 		if (is_chosen())
 			end_now();
 	}

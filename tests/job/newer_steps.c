@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
+
+#include "tests/job/touch.h"
 
 enum { ON_ASK = GEX_AM_INDEX_BASE, ON_ANSWER, SEGMENT_BYTES = 1 << 20, PAYLOAD_BYTES = 3000 };
 
@@ -192,25 +193,6 @@ static const struct {
 /* -------------------------------------------------------------------------------------------- */
 
 static void
-touch(void)
-{
-	const char *at = getenv("MEMBER_AT");
-	char path[4096], part[4096];
-	FILE *file;
-
-	if (!at)
-		return;
-	snprintf(path, sizeof path, "%s.%u", at, (unsigned)rank);
-	snprintf(part, sizeof part, "%s-%u", at, (unsigned)rank);
-	file = fopen(part, "w");
-	if (!file)
-		exit(99);
-	fprintf(file, "%d\n", (int)getpid());
-	if (fclose(file) != 0 || rename(part, path) != 0)
-		exit(99);
-}
-
-static void
 set_time(int ms)
 {
 	struct itimerval timer = { .it_value = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 + 1 } };
@@ -234,7 +216,7 @@ main(int argc, char **argv)
 	gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (rank + 1) % size, &base, NULL, NULL, 0));
 	there = base;
 	gex_Coll_BarrierBlocking(tm, 0);
-	touch();
+	pt_touch(rank);
 	if (argc > 4 && (gex_Rank_t)atoi(argv[2]) == rank) {
 		how = argv[3];
 		set_time(atoi(argv[4]));

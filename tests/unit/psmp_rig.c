@@ -266,7 +266,8 @@ dump_queues(const struct rig *rig, uint32_t receiver)
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		for (uint32_t sender = 0; sender < rig->ranks; sender++)
-			if (rig->ops->queue(&memory, network, sender, receiver, &state) && (state.in_flight || state.undelivered))
+			if (rig->ops->queue(&memory, network, sender, receiver, &state) &&
+			    (state.in_flight || state.undelivered))
 				fprintf(stderr, "    %s from %u: %u of %u in flight, %u undelivered%s\n",
 				        network == PSI_REPLIES ? "replies" : "requests", sender,
 				        state.in_flight, state.slots, state.undelivered,
