@@ -88,8 +88,6 @@ measure(size_t bytes, double seconds)
 		sample[samples++] = rounds(bytes, count);
 		more = samples < MOST_SAMPLES && MPI_Wtime() < until;
 		MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-		if (samples == MOST_SAMPLES)
-			break;
 	}
 	if (rank != 0)
 		return;
