@@ -36,12 +36,10 @@ leave_tracks(void)
 	fputs("atexit ran\n", stderr);
 }
 
-/* The last rank does `which`, the others what its name says. */
+/* Of the cases that end by gasnet_exit; returns from others. */
 static void
-end_as(const char *which)
+end_by_call(const char *which, int last)
 {
-	int last = pt.rank == pt.size - 1;
-
 	if (!strcmp(which, "all")) {
 		pt_barrier();
 		gasnet_exit(23);
@@ -79,6 +77,28 @@ end_as(const char *which)
 			                           0, 27));
 		serve_for_ever();
 	}
+	if (!strcmp(which, "output_of_others")) {
+		printf("last words of %u", (unsigned)pt.rank);
+		pt_barrier();
+		if (last)
+			gasnet_exit(31);
+		if (pt.rank % 2)
+			GASNET_BLOCKUNTIL(0);
+		for (;;)
+			pt_spin_ms(10);
+	}
+	if (!strcmp(which, "output")) {
+		atexit(leave_tracks);
+		printf("last words of %u", (unsigned)pt.rank); /* no newline: gasnet_exit flushes */
+		pt_barrier();
+		gasnet_exit(0);
+	}
+}
+
+/* Of the others; returns from "return". */
+static void
+end_otherwise(const char *which, int last)
+{
 	if (!strcmp(which, "return")) {
 		pt_barrier();
 		return;
@@ -102,23 +122,17 @@ end_as(const char *which)
 			raise(SIGKILL);
 		GASNET_BLOCKUNTIL(0);
 	}
-	if (!strcmp(which, "output_of_others")) {
-		printf("last words of %u", (unsigned)pt.rank);
-		pt_barrier();
-		if (last)
-			gasnet_exit(31);
-		if (pt.rank % 2)
-			GASNET_BLOCKUNTIL(0);
-		for (;;)
-			pt_spin_ms(10);
-	}
-	if (!strcmp(which, "output")) {
-		atexit(leave_tracks);
-		printf("last words of %u", (unsigned)pt.rank); /* no newline: gasnet_exit flushes */
-		pt_barrier();
-		gasnet_exit(0);
-	}
 	PT_FAIL("no case %s", which);
+}
+
+/* The last rank does `which`, the others what its name says. */
+static void
+end_as(const char *which)
+{
+	const int last = pt.rank == pt.size - 1;
+
+	end_by_call(which, last);
+	end_otherwise(which, last);
 }
 
 static void
