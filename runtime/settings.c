@@ -224,12 +224,6 @@ psi_settings_leave_by(void (*fn)(int status))
 }
 
 bool
-psi_settings_speaks(void)
-{
-	return speaks;
-}
-
-bool
 psi_settings_warns(void)
 {
 	return speaks && !psi_setting_bool(psi_setting_named("GASNET_QUIET"));

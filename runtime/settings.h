@@ -84,7 +84,6 @@ bool psi_setting_accepted(const struct psi_setting *row, const char *text);
  * meets a bad value gives the speaker a second, then ends with status 2 as well.
  */
 void psi_settings_speak(bool speak);
-bool psi_settings_speaks(void);
 
 /* How a process ends that meets a bad value: leave does not return; exit unless told otherwise. */
 void psi_settings_leave_by(void (*leave)(int status));

@@ -9,8 +9,6 @@
 
 enum { CANNOT_START = 125 };
 
-static pid_t last_group;
-
 static void
 child(const char *program, const char *which, const char *const *settings, int out)
 {
@@ -78,7 +76,6 @@ pt_spawn(const char *program, const char *which, const char *const *settings, un
 		child(program, which, settings, ends[1]);
 	}
 	setpgid(pid, pid);
-	last_group = pid;
 	close(ends[1]);
 	/* end of file: every process of the job that kept our pipe has ended */
 	if (!collect(ends[0], start + limit_ns, out)) {
@@ -92,10 +89,4 @@ pt_spawn(const char *program, const char *which, const char *const *settings, un
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START)
 		pt_skip("a program cannot start another one here");
 	out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int
-pt_group_alive(void)
-{
-	return last_group && kill(-last_group, 0) == 0;
 }

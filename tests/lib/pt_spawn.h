@@ -21,7 +21,5 @@ struct pt_outcome {
  */
 void pt_spawn(const char *program, const char *which, const char *const *settings,
               unsigned limit_ms, struct pt_outcome *out);
-/* Is there a descendant or a process of the job's group left? */
-int pt_group_alive(void);
 
 #endif
