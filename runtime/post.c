@@ -193,8 +193,9 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 		wake(target.place, line_of(target.place, sig->pst_ref));
 		return;
 	}
-	psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
+	/* before Z5: who sees the change may go on to change the word in another way */
 	psi_flight_end(target.place, sig);
+	psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
 	wake(target.place, NULL);
 }
 
@@ -205,8 +206,8 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 	const uint32_t slot = psi_sem_slot(sig->pst_ref.pst_w[0]);
 
 	if (sig->pst_what != PST_SIGNAL_SEM) {
-		psi_signal_change(sig->pst_word, sig);
 		psi_flight_end(ep->place, sig);
+		psi_signal_change(sig->pst_word, sig);
 		return;
 	}
 	if (PSI_UNLIKELY(!psi.sems[ep->place].lines) ||
