@@ -100,4 +100,11 @@ psi_store_load_fence(void)
 #endif
 }
 
+/* Returns when what this thread has stored is where others see it; for taking times, not for an order. */
+static inline void
+psi_stores_land(void)
+{
+	psi_store_load_fence();
+}
+
 #endif
