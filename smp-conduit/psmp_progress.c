@@ -8,6 +8,8 @@
  */
 #include "smp-conduit/psmp.h"
 
+#include "runtime/util/fence.h"
+
 #include <string.h>
 
 enum {
@@ -110,6 +112,8 @@ decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct
 		args = slot->body + 8;
 	} else {
 		name = (uint32_t)get_word(slot->body);
+		/* another process may have filled what a thread of this one had and gave back unsent */
+		psi_back_from_process(&port->shared->busy[network][name >> 16]);
 		payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
 		          psmp_buffer_offset(name);
 		args = slot->body + 8;
