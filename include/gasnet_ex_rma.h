@@ -51,6 +51,7 @@ struct pst_inline {
 	const struct pst_sem_peer *sems; /* by job rank */
 	uint32_t posts_fence; /* between a signal and the look at wake */
 	uint32_t pad2;
+	uint64_t *moved; /* as counts, of puts and gets */
 };
 
 /* How a team that is no pair begins; fields are only appended. */
@@ -92,17 +93,33 @@ PSI_API PSI_NORETURN void psi_rma_value_bad(size_t nbytes);
  */
 #if defined(PSI_MODE) && PSI_MODE == PSI_MODE_PAR
 PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+PSI_API __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
 #define PSI_RMA_COUNTS(table) ((void)(table), psi_counts_self)
+#define PSI_RMA_MOVED(table)  ((void)(table), psi_moved_self)
+#elif defined(PSI_BUILDING_LIBRARY)
+/* Code of all modes: the pointer is NULL but in PAR. */
+PSI_API __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
+#define PSI_RMA_COUNTS(table) ((table)->counts)
+#define PSI_RMA_MOVED(table)  (psi_moved_self ? psi_moved_self : (table)->moved)
 #else
 #define PSI_RMA_COUNTS(table) ((table)->counts)
+#define PSI_RMA_MOVED(table)  ((table)->moved)
 #endif
+/* Puts and gets, and their bytes, are there of programs of layouts up to 3 and of the library. */
 #define PSI_RMA_COUNT_PUTS 0
 #define PSI_RMA_COUNT_GETS 1
 #define PSI_RMA_COUNT_ATOMICS 2
 #define PSI_RMA_COUNT_SIGNALS 3
-/* Of puts and gets of more than PSI_RMA_SMALL_BYTES, in the same order. */
 #define PSI_RMA_COUNT_BYTES   4
 #define PSI_RMA_COUNTS_INLINE 6
+
+/*
+ * Puts and gets have one word each, by PSI_RMA_COUNT_: the calls plus 65536
+ * times the bytes, modulo 2^64, so that both take one addition. The library
+ * tells them apart (runtime/moved.h).
+ */
+#define PSI_RMA_MOVED_SHIFT 16
+#define PSI_RMA_MOVED_KINDS 2
 
 /*
  * A process that only puts and gets must serve messages too, so now and then a
@@ -110,9 +127,9 @@ PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exe
  */
 #define PSI_RMA_CALLS_PER_POLL 256
 
-/* Counts the call. False where it is one for the library. */
+/* Adds what stands for a call. False where it is one for the library. */
 PSI_INLINE int
-psi_rma_count(uint64_t *counts, unsigned which)
+psi_rma_count_more(uint64_t *counts, unsigned which, uint64_t more)
 {
 	uint64_t calls;
 
@@ -121,20 +138,26 @@ psi_rma_count(uint64_t *counts, unsigned which)
 		return 0;
 #endif
 	/* One writer; the relaxed accesses are for those who read meanwhile. */
-	calls = __atomic_load_n(&counts[which], __ATOMIC_RELAXED) + 1;
+	calls = __atomic_load_n(&counts[which], __ATOMIC_RELAXED) + more;
 	__atomic_store_n(&counts[which], calls, __ATOMIC_RELAXED);
 	return calls % PSI_RMA_CALLS_PER_POLL != 0;
 }
 
-/* Counts what is moved; less than that costs more to count than it may. */
-PSI_INLINE void
-psi_rma_count_bytes(uint64_t *counts, unsigned which, size_t nbytes)
+PSI_INLINE int
+psi_rma_count(uint64_t *counts, unsigned which)
 {
-	uint64_t *bytes = &counts[PSI_RMA_COUNT_BYTES + which];
+	return psi_rma_count_more(counts, which, 1);
+}
 
-	if (which <= PSI_RMA_COUNT_GETS && nbytes > PSI_RMA_SMALL_BYTES)
-		__atomic_store_n(bytes, __atomic_load_n(bytes, __ATOMIC_RELAXED) + nbytes,
-				 __ATOMIC_RELAXED);
+/* ... with the bytes, of puts and gets. */
+PSI_INLINE int
+psi_rma_count_transfer(const struct pst_inline *table, unsigned which, size_t nbytes)
+{
+	uint64_t bytes = nbytes;
+
+	if (which >= PSI_RMA_MOVED_KINDS)
+		return psi_rma_count(PSI_RMA_COUNTS(table), which);
+	return psi_rma_count_more(PSI_RMA_MOVED(table), which, (bytes << PSI_RMA_MOVED_SHIFT) + 1);
 }
 
 /* Whose entry among the peers (tm, rank) means, for pairs and teams that the client made. */
@@ -160,7 +183,7 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	const struct pst_peer *peer;
 	uintptr_t bits = PSI_PTR_BITS(addr);
 
-	if (PSI_UNLIKELY(!psi_rma_count(PSI_RMA_COUNTS(table), which)) ||
+	if (PSI_UNLIKELY(!psi_rma_count_transfer(table, which, nbytes)) ||
 	    PSI_UNLIKELY(flags & ~PSI_RMA_PLAIN_FLAGS))
 		return NULL;
 	if (PSI_LIKELY(tm == table->job_tm) || tm == PSI_TM_LEGACY) {
@@ -177,7 +200,6 @@ psi_rma_reach(const struct pst_inline *table, unsigned which, gex_TM_t tm, gex_R
 	if (PSI_UNLIKELY(nbytes > peer->size_bytes) ||
 	    PSI_UNLIKELY(bits - peer->base > peer->size_bytes - nbytes))
 		return NULL;
-	psi_rma_count_bytes(PSI_RMA_COUNTS(table), which, nbytes);
 	return _GEX_TOKEN(void *, bits + peer->offset);
 }
 

@@ -20,6 +20,7 @@ enum { WORD_BITS = 64, WORDS = PSI_BLOCKS / WORD_BITS };
 _Static_assert(PSI_BLOCKS % WORD_BITS == 0, "taken has a bit for each");
 
 __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+__thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t taken[WORDS];   /* bit b: that block has an owner */
 static _Atomic uint32_t *blocks_in_use; /* of this rank, for readers */
@@ -160,12 +161,12 @@ take_private(void)
 }
 
 static void
-join(uint64_t *sum, const uint64_t *count)
+join(uint64_t *sum, const struct psi_block *block)
 {
 	for (unsigned i = 0; i < PSI_COUNTERS; i++) {
-		const uint64_t more = __atomic_load_n(&count[i], __ATOMIC_RELAXED);
+		const enum psi_counter which = (enum psi_counter)i;
 
-		__atomic_store_n(&sum[i], psi_counter_join((enum psi_counter)i, sum[i], more),
+		__atomic_store_n(&sum[i], psi_counter_join(which, sum[i], psi_block_count(block, which)),
 		                 __ATOMIC_RELAXED);
 	}
 }
@@ -182,8 +183,9 @@ give_back_private(struct psi_block *block)
 	}
 	for (own = privates; own->block != block; own = own->next)
 		;
-	join(psi.blocks[PSI_BLOCKS].count, block->count);
+	join(psi.blocks[PSI_BLOCKS].count, block);
 	memset(block->count, 0, sizeof block->count);
+	memset(&block->moved, 0, sizeof block->moved);
 	own->owned = false;
 	psi_spinlock_unlock(&private_lock);
 }
@@ -192,7 +194,7 @@ static void
 join_all(uint64_t *counts)
 {
 	for (const struct private_block *own = privates; own; own = own->next)
-		join(counts, own->block->count);
+		join(counts, own->block);
 }
 
 void
@@ -226,6 +228,7 @@ give_back(void *block)
 	const uint32_t number = (uint32_t)(offset / sizeof(struct psi_block));
 
 	psi_counts_self = NULL;
+	psi_moved_self = NULL;
 	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
 		give_back_private(block);
 	else
@@ -249,6 +252,7 @@ psi_block_take(void)
 	if (!block)
 		block = take_private();
 	psi_counts_self = block->count;
+	psi_moved_self = block->moved.inlined;
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, block);
 }

@@ -2,7 +2,9 @@
  * What programs compiled with older headers call.  Their layouts (PSI_INLINE_ABI) are told at init:
  *
  *   1, 2   struct psi_wait has five words, so their waits cannot be the library's, which keep more
- *   3      the present one
+ *   3      puts and gets are counted where other calls are, with the bytes of those of more than 16 bytes
+ *          that are not left to the library
+ *   4      the present one
  *
  * The table of the inlines is the same for all: newer layouts append to it.
  */

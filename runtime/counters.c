@@ -29,12 +29,21 @@ psi_counter_join(enum psi_counter which, uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void
-add_block(const uint64_t *counts, uint64_t *values, unsigned room)
+uint64_t
+psi_block_count(const struct psi_block *block, enum psi_counter which)
 {
-	for (unsigned i = 0; i < room && i < PSI_COUNTERS; i++)
-		values[i] = psi_counter_join((enum psi_counter)i, values[i],
-		                             __atomic_load_n(&counts[i], __ATOMIC_RELAXED));
+	const uint64_t count = __atomic_load_n(&block->count[which], __ATOMIC_RELAXED);
+
+	switch (which) {
+	case PSI_COUNT_PUTS:
+	case PSI_COUNT_GETS:
+		return count + psi_moved_read(&block->moved, which).calls;
+	case PSI_COUNT_PUT_BYTES:
+	case PSI_COUNT_GET_BYTES:
+		return count + psi_moved_read(&block->moved, which - PSI_COUNT_PUT_BYTES).bytes;
+	default:
+		return count;
+	}
 }
 
 static unsigned
@@ -44,11 +53,14 @@ add_rank(uint32_t rank, uint64_t *values, unsigned room)
 	uint64_t unseen[PSI_COUNTERS] = { 0 };
 
 	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
-		add_block(shared->block[b].count, values, room);
-	if (rank == psi.boot.rank) {
+		for (unsigned i = 0; i < room && i < PSI_COUNTERS; i++)
+			values[i] = psi_counter_join((enum psi_counter)i, values[i],
+			                             psi_block_count(&shared->block[b],
+			                                             (enum psi_counter)i));
+	if (rank == psi.boot.rank)
 		psi_blocks_join_private(unseen);
-		add_block(unseen, values, room);
-	}
+	for (unsigned i = 0; i < room && i < PSI_COUNTERS; i++)
+		values[i] = psi_counter_join((enum psi_counter)i, values[i], unseen[i]);
 	return room < PSI_COUNTERS ? room : PSI_COUNTERS;
 }
 

@@ -23,8 +23,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(GETS, "gets", "calls", "get", PSI_SUM, "blocking gets")                                 \
 	X(ATOMICS, "atomics", "calls", "atomic", PSI_SUM, "operations of atomic domains")         \
 	X(SIGNALS, "signals", "calls", "signal", PSI_SUM, "posts, and puts and gets with signal") \
-	X(PUT_BYTES, "put_bytes", "bytes", "put", PSI_SUM, "put, by puts of more than 16 bytes")  \
-	X(GET_BYTES, "get_bytes", "bytes", "get", PSI_SUM, "got, by gets of more than 16 bytes")  \
+	X(PUT_BYTES, "put_bytes", "bytes", "put", PSI_SUM, "put")  \
+	X(GET_BYTES, "get_bytes", "bytes", "get", PSI_SUM, "got")  \
 	X(SENT, "sent_request_short", "messages", "am", PSI_SUM, "Short requests sent")           \
 	X(SENT_1, "sent_request_medium", "messages", "am", PSI_SUM, "Medium requests sent")       \
 	X(SENT_2, "sent_request_long", "messages", "am", PSI_SUM, "Long requests sent")           \

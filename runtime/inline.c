@@ -11,12 +11,13 @@ static struct pst_inline table = {
 };
 
 /* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
-static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE];
+static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE], idle_moved[PSI_RMA_MOVED_KINDS];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,
 	.size_bytes = sizeof(struct pst_inline),
 	.copy = psi_copy,
 	.counts = idle_counts,
+	.moved = idle_moved,
 };
 
 const struct pst_inline *pst_inline_v1 = &idle_table;
@@ -31,6 +32,7 @@ psi_inline_open(void)
 	table.places = table.job_size * GASNET_MAXEPS;
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;
+	table.moved = psi.blocks[0].moved.inlined;
 	table.sems = psi.sems;
 	table.posts_fence = psi.posts_fence;
 	pst_inline_v1 = &table;

@@ -72,6 +72,7 @@ check_build(const struct psi_client_build *build)
 		exit(2);
 	}
 	psi.thread_mode = build->thread_mode;
+	psi.layout = build->inline_abi;
 	psi.threaded = build->thread_mode == PSI_MODE_PAR;
 }
 

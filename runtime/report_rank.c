@@ -21,8 +21,7 @@ psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counte
 	uint64_t sum = 0;
 
 	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
-		sum = psi_counter_join(which, sum, __atomic_load_n(&shared->block[b].count[which],
-		                                                   __ATOMIC_RELAXED));
+		sum = psi_counter_join(which, sum, psi_block_count(&shared->block[b], which));
 	return sum;
 }
 

@@ -15,19 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The inlines have counted the call, but a thread's first in PAR. */
-static void
-count_call(enum psi_counter call, enum psi_counter called, size_t nbytes)
-{
-	const bool first = !psi.block && !psi_counts_self;
-	uint64_t *counts = psi_block()->count;
-
-	if (first)
-		psi_count(counts, call);
-	psi_count(counts, called);
-	psi_rma_count_bytes(counts, call, nbytes);
-}
-
 void
 psi_rma_value_bad(size_t nbytes)
 {
@@ -44,8 +31,57 @@ struct transfer {
 	gex_Flags_t flags;
 	char *there, *here;             /* at the owner; of the caller */
 	size_t nbytes;
+	bool not_inlined;               /* so nobody has counted it */
 	struct psi_target target;       /* filled in by move_here */
 };
+
+/* -- counts ---------------------------------------------------------------------------------- */
+
+static enum psi_counter
+calls_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS : PSI_COUNT_PUTS;
+}
+
+static enum psi_counter
+called_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED;
+}
+
+static enum psi_counter
+bytes_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
+}
+
+/* The inlines have counted the call, but a thread's first in PAR, and its bytes, but those of older layouts. */
+static void
+count_call(const struct transfer *t)
+{
+	enum { FIRST_WITH_BYTES = 4 };
+	const bool counted = !t->not_inlined && (psi.block || psi_counts_self);
+	struct psi_block *block = psi_block();
+
+	if (!counted)
+		psi_count(block->count, calls_of(t));
+	if (!counted || psi.layout < FIRST_WITH_BYTES)
+		psi_count_add(block->count, bytes_of(t), t->nbytes);
+	psi_count(block->count, called_of(t));
+	psi_moved_note(&block->moved, calls_of(t));
+}
+
+static void
+count_refused(const struct transfer *t)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, calls_of(t), 1);
+	psi_count_back(counts, called_of(t), 1);
+	psi_count_back(counts, bytes_of(t), t->nbytes);
+}
+
+/* -- where the memory is mapped -------------------------------------------------------------- */
 
 static void
 copy_here(const struct transfer *t, void *there)
@@ -95,8 +131,7 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 		                  t->call);
 	if (t->kind != PSI_REF_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
-	count_call(is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS,
-	           is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED, t->nbytes);
+	count_call(t);
 	if (t->nbytes && !there)
 		return single_copy(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
@@ -109,18 +144,6 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 }
 
 /* -- by messages ----------------------------------------------------------------------------- */
-
-static void
-count_refused(const struct transfer *t)
-{
-	const bool is_get = t->kind == PSI_REF_GET;
-	uint64_t *counts = psi_block()->count;
-
-	psi_count_back(counts, is_get ? PSI_COUNT_GETS : PSI_COUNT_PUTS, 1);
-	psi_count_back(counts, is_get ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED, 1);
-	if (t->nbytes > PSI_RMA_SMALL_BYTES)
-		psi_count_back(counts, is_get ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES, t->nbytes);
-}
 
 /* read is the part that is done when the caller's memory has been read, or 0. */
 static bool
@@ -342,7 +365,7 @@ static struct transfer
 fill_of(const char *call, void *dest, int val, size_t nbytes)
 {
 	return (struct transfer){ .call = call, .kind = PSI_REF_FILL, .there = dest,
-	                          .fill = (unsigned char)val, .nbytes = nbytes };
+	                          .fill = (unsigned char)val, .nbytes = nbytes, .not_inlined = true };
 }
 
 void

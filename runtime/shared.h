@@ -8,6 +8,7 @@
 #define PSI_SHARED_H
 
 #include "runtime/conduit.h"
+#include "runtime/moved.h"
 #include "runtime/vm.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 7,
+	PSI_SHARED_ABI = 8,
 	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -75,16 +76,21 @@ struct psi_wait_note {
 /*
  * One thread of a rank; in SEQ and PARSYNC, the process.
  *
+ * moved     puts and gets that inlines counted, which are in addition to those among count
  * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
  *           none runs, since no handler has index 0.
  * watched   since when others have seen that handler run, see runtime/watch.h; written by any process.
  */
 struct psi_block {
 	_Alignas(64) uint64_t count[PSI_COUNTERS];
+	struct psi_moved moved;
 	_Atomic uint64_t handler;
 	_Alignas(64) struct psi_wait_note note;
 	_Atomic uint64_t watched;
 };
+
+/* Of the thread, the value of a counter; for any reader.  (counters.c) */
+uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
 
 /*
  * A barrier (extended-ref/pref_hall.c).

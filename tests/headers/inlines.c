@@ -86,13 +86,14 @@ static unsigned char segment[SEGMENT + 16];
 static uintptr_t owner_base;
 static struct pst_peer peers[6];
 static struct pst_inline table;
-static uint64_t counts[PSI_RMA_COUNTS_INLINE];
+static uint64_t counts[PSI_RMA_COUNTS_INLINE], moved[PSI_RMA_MOVED_KINDS];
 static int copies, library_calls;
 static gex_Flags_t library_flags;
 
 const struct pst_inline *pst_inline_v1;
 #if GASNET_PAR
 __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+__thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
 #endif
 
 static void
@@ -135,6 +136,7 @@ map_peers(void)
 {
 #if GASNET_PAR
 	psi_counts_self = counts;
+	psi_moved_self = moved;
 #endif
 	owner_base = UINT64_C(0x7fff00001000);
 	peers[1].base = owner_base;
@@ -149,6 +151,7 @@ map_peers(void)
 	table.peers = peers;
 	table.copy = copy;
 	table.counts = counts;
+	table.moved = moved;
 	pst_inline_v1 = &table;
 }
 
@@ -163,21 +166,20 @@ static void
 transfer(gex_TM_t tm, size_t offset, size_t nbytes)
 {
 	static unsigned char out[SEGMENT + 2], in[SEGMENT + 2];
-	const size_t moved = nbytes > PSI_RMA_SMALL_BYTES ? nbytes : 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(out); i++)
 		out[i] = TO(unsigned char, i * 7 + nbytes + 1);
 	memset(segment, 0xee, sizeof(segment));
 	memset(in, 0xdd, sizeof(in));
-	memset(counts, 0, sizeof(counts));
+	memset(moved, 0, sizeof(moved));
 	CHECK(gex_RMA_PutBlocking(tm, 1, at(offset), out, nbytes, 0) == 0);
 	CHECK(memcmp(segment + offset, out, nbytes) == 0);
 	CHECK(segment[offset + nbytes] == 0xee);
 	CHECK(offset == 0 || segment[offset - 1] == 0xee);
 	CHECK(gex_RMA_GetBlocking(tm, in + 1, 1, at(offset), nbytes, 0) == 0);
-	CHECK(counts[PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_PUTS] == moved);
-	CHECK(counts[PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_GETS] == moved);
+	CHECK(moved[PSI_RMA_COUNT_PUTS] == nbytes * 65536 + 1);
+	CHECK(moved[PSI_RMA_COUNT_GETS] == nbytes * 65536 + 1);
 	CHECK(memcmp(in + 1, out, nbytes) == 0 && in[0] == 0xdd && in[nbytes + 1] == 0xdd);
 }
 
@@ -205,7 +207,7 @@ transfers(void)
 	CHECK(memcmp(target + 20, "constants", 9) == 0);
 	CHECK(library_calls == 1);
 
-	counts[PSI_RMA_COUNT_PUTS] = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
+	moved[PSI_RMA_COUNT_PUTS] = 65536 * 3 + PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 31);
 	CHECK(gex_RMA_PutBlocking(team, 1, at(0), source, 8, 0) == 0);
 	CHECK(library_calls == 2);

@@ -1,4 +1,4 @@
-/* The counters of a job that has ended, as JSON and as a table. */
+/* The counters of a job that has ended, as JSON and as a table; what the inlines count in one word. */
 #include "runtime/report.h"
 
 #include "penstock.h"
@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,97 @@ START_TEST(nothing_is_printed_unasked)
 }
 END_TEST
 
+/* -- what the inlines have moved ------------------------------------------------------------- */
+
+/* As the inlines and the library do. */
+static void
+move(struct psi_moved *moved, uint64_t nbytes)
+{
+	if (!psi_rma_count_more(moved->inlined, PSI_RMA_COUNT_GETS,
+	                        (nbytes << PSI_RMA_MOVED_SHIFT) + 1))
+		psi_moved_note(moved, PSI_RMA_COUNT_GETS);
+}
+
+/* At each moment, over many times what fits the lower half, and what fits the upper one. */
+START_TEST(calls_and_bytes_are_told_apart)
+{
+	static const uint64_t sizes[] = { 0, 1, 8, 65535, 65536, (uint64_t)1 << 32, (uint64_t)1 << 38 };
+	struct psi_moved moved = { .inlined = { 7, 0 } };
+	uint64_t calls = 0, bytes = 0;
+
+	for (unsigned round = 0; round < 7; round++) {
+		for (unsigned i = 0; i < 200000; i++) {
+			const uint64_t nbytes = sizes[(i / 64 + round) % 7] * (1 + i % 2) - i % 2;
+			struct psi_moved_sum sum;
+
+			move(&moved, nbytes);
+			calls++;
+			bytes += nbytes;
+			sum = psi_moved_read(&moved, PSI_RMA_COUNT_GETS);
+			ck_assert_uint_eq(sum.calls, calls);
+			ck_assert_uint_eq(sum.bytes, bytes);
+		}
+	}
+	ck_assert_uint_gt(bytes, (uint64_t)1 << 48);
+	ck_assert_uint_eq(psi_moved_read(&moved, PSI_RMA_COUNT_PUTS).calls, 7);
+}
+END_TEST
+
+static struct psi_moved watched;
+static _Atomic bool move_on;
+
+static void *
+move_words(void *unused)
+{
+	while (atomic_load(&move_on))
+		for (unsigned i = 0; i < 1000; i++)
+			move(&watched, 8);
+	return unused;
+}
+
+/* Whoever reads meanwhile sees a moment, and time goes on. */
+START_TEST(others_read_a_moment)
+{
+	uint64_t last = 0, most = 3 * 65536, looks = 0;
+	pthread_t thread;
+
+	atomic_store(&move_on, true);
+	ck_assert_int_eq(pthread_create(&thread, NULL, move_words, NULL), 0);
+	while (last < most || looks++ < 100000) {
+		const struct psi_moved_sum sum = psi_moved_read(&watched, PSI_RMA_COUNT_GETS);
+
+		ck_assert_uint_eq(sum.bytes, 8 * sum.calls);
+		ck_assert_uint_ge(sum.calls, last);
+		last = sum.calls;
+	}
+	atomic_store(&move_on, false);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(moved_ones_are_in_the_report)
+{
+	struct psi_block *block = psi_shared_rank(shared, RANKS, 1)->block;
+	json_t *root;
+
+	for (unsigned i = 0; i < 1000; i++)
+		move(&block[1].moved, 5);
+	root = print_json();
+	for (unsigned i = 0; i < PSI_COUNTERS; i++) {
+		const json_t *row = json_array_get(root, PSI_COUNTERS + i);
+		const json_int_t value = json_integer_value(json_object_get(row, "value"));
+
+		if (i == PSI_COUNT_GETS)
+			ck_assert_int_eq(value, 1000 + 100 + i);
+		if (i == PSI_COUNT_GET_BYTES)
+			ck_assert_int_eq(value, 5000 + 100 + i);
+		if (i == PSI_COUNT_PUTS || i == PSI_COUNT_PUT_BYTES)
+			ck_assert_int_eq(value, 100 + i);
+	}
+	json_decref(root);
+}
+END_TEST
+
 static void
 tear_down(void)
 {
@@ -166,5 +258,8 @@ main(void)
 	tcase_add_test(tests, mask_and_ranks_choose);
 	tcase_add_test(tests, table_has_sum_least_and_most);
 	tcase_add_test(tests, nothing_is_printed_unasked);
+	tcase_add_test(tests, calls_and_bytes_are_told_apart);
+	tcase_add_test(tests, others_read_a_moment);
+	tcase_add_test(tests, moved_ones_are_in_the_report);
 	return unit_run("counters", tests);
 }
