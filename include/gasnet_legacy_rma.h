@@ -222,11 +222,49 @@ gasnet_put_nbi_val(gasnet_node_t node, void *dest, gasnet_register_value_t value
 	(void)gex_RMA_PutNBIVal(PSI_TM_LEGACY, node, dest, value, nbytes, 0);
 }
 
+/* Fills that the inlines leave to the library; as the calls they are named for. */
+PSI_API void psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes);
+PSI_API PSI_MUST_SYNC gasnet_handle_t psi_rma_fill_nb(gasnet_node_t node, void *dest, int val,
+						      size_t nbytes);
+PSI_API void psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes);
+
+/* Whether it was done on the spot. */
+PSI_INLINE int
+psi_rma_fill_here(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	void *there = psi_rma_reach(pst_inline_v1, PSI_RMA_COUNT_PUTS, PSI_TM_LEGACY, node, dest,
+				    nbytes, 0);
+
+	if (PSI_UNLIKELY(there == NULL))
+		return 0;
+	PSI_COMPILER_FENCE();
+	memset(there, val, nbytes);
+	PSI_COMPILER_FENCE();
+	return 1;
+}
+
 /* Each byte becomes the low-order byte of val. */
-PSI_API void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);
-PSI_API PSI_MUST_SYNC gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int val,
-						       size_t nbytes);
-PSI_API void gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes);
+PSI_INLINE void
+gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	if (PSI_UNLIKELY(!psi_rma_fill_here(node, dest, val, nbytes)))
+		psi_rma_fill(node, dest, val, nbytes);
+}
+
+PSI_INLINE PSI_MUST_SYNC gasnet_handle_t
+gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	if (PSI_UNLIKELY(!psi_rma_fill_here(node, dest, val, nbytes)))
+		return psi_rma_fill_nb(node, dest, val, nbytes);
+	return GASNET_INVALID_HANDLE;
+}
+
+PSI_INLINE void
+gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	if (PSI_UNLIKELY(!psi_rma_fill_here(node, dest, val, nbytes)))
+		psi_rma_fill_nbi(node, dest, val, nbytes);
+}
 
 /* A value that is here, or on its way; waited for once. */
 typedef struct {

@@ -31,7 +31,6 @@ struct transfer {
 	gex_Flags_t flags;
 	char *there, *here;             /* at the owner; of the caller */
 	size_t nbytes;
-	bool not_inlined;               /* so nobody has counted it */
 	struct psi_target target;       /* filled in by move_here */
 };
 
@@ -55,17 +54,18 @@ bytes_of(const struct transfer *t)
 	return t->kind == PSI_REF_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
 }
 
-/* The inlines have counted the call, but a thread's first in PAR, and its bytes, but those of older layouts. */
+/* The inlines have counted the call and its bytes, but a thread's first in PAR; those of older layouts no
+ * fills, and of what they leave to the library no bytes. */
 static void
 count_call(const struct transfer *t)
 {
-	enum { FIRST_WITH_BYTES = 4 };
-	const bool counted = !t->not_inlined && (psi.block || psi_counts_self);
+	enum { FIRST_WITH_ALL = 4 };
+	const bool old = psi.layout < FIRST_WITH_ALL, first = !psi.block && !psi_counts_self;
 	struct psi_block *block = psi_block();
 
-	if (!counted)
+	if (first || (old && t->kind == PSI_REF_FILL))
 		psi_count(block->count, calls_of(t));
-	if (!counted || psi.layout < FIRST_WITH_BYTES)
+	if (first || old)
 		psi_count_add(block->count, bytes_of(t), t->nbytes);
 	psi_count(block->count, called_of(t));
 	psi_moved_note(&block->moved, calls_of(t));
@@ -365,11 +365,11 @@ static struct transfer
 fill_of(const char *call, void *dest, int val, size_t nbytes)
 {
 	return (struct transfer){ .call = call, .kind = PSI_REF_FILL, .there = dest,
-	                          .fill = (unsigned char)val, .nbytes = nbytes, .not_inlined = true };
+	                          .fill = (unsigned char)val, .nbytes = nbytes };
 }
 
 void
-gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
+psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
 	struct transfer t = fill_of("gasnet_memset", dest, val, nbytes);
 
@@ -378,7 +378,7 @@ gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
 }
 
 gasnet_handle_t
-gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+psi_rma_fill_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
 	struct transfer t = fill_of("gasnet_memset_nb", dest, val, nbytes);
 
@@ -386,10 +386,19 @@ gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
 }
 
 void
-gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
 	struct transfer t = fill_of("gasnet_memset_nbi", dest, val, nbytes);
 
 	if (!move_here(&t, PSI_TM_LEGACY, node))
 		(void)put_later(&t, true, GEX_EVENT_DEFER);
 }
+
+/* What programs of older layouts call. */
+#define OLD_NAME(name, of) __asm__(name) __attribute__((alias(of)))
+PSI_API void psi_old_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
+	OLD_NAME("gasnet_memset", "psi_rma_fill");
+PSI_API gasnet_handle_t psi_old_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+	OLD_NAME("gasnet_memset_nb", "psi_rma_fill_nb");
+PSI_API void psi_old_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+	OLD_NAME("gasnet_memset_nbi", "psi_rma_fill_nbi");

@@ -1,10 +1,17 @@
-/* What programs of any release do: put, get, values, messages, locks, BLOCKUNTIL and barriers. */
+/* What programs of any release do: put, get, values, fills, messages, locks, BLOCKUNTIL and barriers. */
 #include <gasnet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST = 128, REPLY, BYTES = 200000 };
+enum { REQUEST = 128, REPLY, BYTES = 200000, FILL_BYTES = 40 };
+
+/* Fills were no inlines yet. */
+#if PSI_INLINE_ABI < 4
+void fill(uint32_t rank, void *dest, int val, size_t nbytes) __asm__("gasnet_memset");
+#else
+#define fill gasnet_memset
+#endif
 
 static volatile int replies;
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
@@ -51,6 +58,8 @@ transfers(gex_TM_t tm, gex_Rank_t peer, char *there)
 	}
 	gasnet_put_val(peer, there, 0x1234567, 8);
 	check(gasnet_get_val(peer, there, 4) == 0x1234567, "a value");
+	fill(peer, there, 0x17e, FILL_BYTES);
+	check(gasnet_get_val(peer, there + FILL_BYTES - 4, 4) == 0x7e7e7e7e, "a fill");
 }
 
 int

@@ -213,6 +213,69 @@ transfers(void)
 	CHECK(library_calls == 2);
 }
 
+void
+psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	(void)node, (void)dest, (void)val, (void)nbytes;
+	library_calls++;
+}
+
+gasnet_handle_t
+psi_rma_fill_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	(void)node, (void)dest, (void)val, (void)nbytes;
+	library_calls++;
+	return AS(gasnet_handle_t, source);
+}
+
+void
+psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	(void)node, (void)dest, (void)val, (void)nbytes;
+	library_calls++;
+}
+
+static void
+fill(unsigned form, unsigned char *dest, int val, size_t nbytes)
+{
+	if (form == 0)
+		gasnet_memset(1, dest, val, nbytes);
+	else if (form == 1)
+		CHECK(gasnet_memset_nb(1, dest, val, nbytes) == GASNET_INVALID_HANDLE);
+	else
+		gasnet_memset_nbi(1, dest, val, nbytes);
+}
+
+/* Of each size at either end, the bytes that are meant and no others, from the low-order byte of val. */
+static void
+fills(void)
+{
+	size_t nbytes, end, i;
+	unsigned form;
+
+	library_calls = 0;
+	for (nbytes = 0; nbytes <= SEGMENT; nbytes++) {
+		for (form = 0; form < 6; form++) {
+			const size_t offset = form % 2 ? SEGMENT - nbytes : 0;
+
+			end = offset + nbytes;
+			memset(segment, 0xee, sizeof(segment));
+			memset(moved, 0, sizeof(moved));
+			fill(form / 2, at(offset), 0x123, nbytes);
+			for (i = 0; i < sizeof(segment); i++)
+				CHECK(segment[i] == (i >= offset && i < end ? 0x23 : 0xee));
+			CHECK(moved[PSI_RMA_COUNT_PUTS] == nbytes * 65536 + 1);
+		}
+	}
+	CHECK(library_calls == 0);
+	gasnet_memset(1, at(0) - 1, 0, 8);
+	CHECK(gasnet_memset_nb(1, at(SEGMENT - 7), 0, 8) == AS(gasnet_handle_t, source));
+	gasnet_memset_nbi(2, at(0), 0, 8);
+	moved[PSI_RMA_COUNT_PUTS] = PSI_RMA_CALLS_PER_POLL - 1; /* the one that polls */
+	gasnet_memset(1, at(0), 0, 8);
+	CHECK(library_calls == 4);
+}
+
 /* What the table does not allow goes to the library. */
 static void
 refusals(void)
@@ -340,6 +403,7 @@ inlines(void)
 	waits();
 	events();
 	transfers();
+	fills();
 	refusals();
 	created_teams();
 	values();
