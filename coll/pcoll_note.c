@@ -59,12 +59,14 @@ attach(struct pcoll_op *op, struct pcoll_note *note)
 
 /* A call that this member has passed by was a barrier: others end when their notes have been taken. */
 static void
-keep_early(struct pcoll_note *note, gex_EP_t ep)
+keep_early(struct pcoll_note *note, gex_Token_t token)
 {
 	if (PSI_UNLIKELY(psi.checks)) {
-		gex_TM_t tm = note->team ? psi_team_find(note->team, ep) : psi.tm;
+		gex_TM_t tm = note->team ? psi_team_find(note->team, token->ep) : psi.tm;
 
-		if (tm && note->number < tm->collectives)
+		if (!tm)
+			psi_team_is_gone(token->arrival->source);
+		if (note->number < tm->collectives)
 			differs(PCOLL_BARRIER, note);
 	}
 	push(&early, note);
@@ -82,6 +84,16 @@ pcoll_pass(gex_TM_t tm)
 		if (note->number == tm->collectives && note->team == tm->id && note->to == tm->rank)
 			differs(PCOLL_BARRIER, note);
 	tm->collectives++;
+	pcoll_unlock();
+}
+
+void
+psi_collectives_close(gex_TM_t tm, const char *call)
+{
+	pcoll_lock();
+	for (const struct pcoll_note *note = early; note; note = note->next)
+		if (note->team == tm->id && note->to == tm->rank)
+			psi_team_in_use(call);
 	pcoll_unlock();
 }
 
@@ -178,7 +190,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM
 		attach(op, note);
 		pcoll_stir(op);
 	} else {
-		keep_early(note, token->ep);
+		keep_early(note, token);
 	}
 	pcoll_unlock();
 }

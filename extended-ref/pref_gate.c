@@ -138,6 +138,14 @@ pref_gates_open(void)
 
 /* -- a team's ---------------------------------------------------------------------------------- */
 
+static struct pref_hall
+hall_of(gex_TM_t tm)
+{
+	return (struct pref_hall){
+		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
+	};
+}
+
 static struct pref_gate *
 open_gate(gex_TM_t tm)
 {
@@ -153,9 +161,7 @@ open_gate(gex_TM_t tm)
 	if (!gate)
 		psi_fatal("no memory for the barriers of a team");
 	gate->tm = tm;
-	gate->hall = (struct pref_hall){
-		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
-	};
+	gate->hall = hall_of(tm);
 	gate->before = atomic_load_explicit(&gate->started, memory_order_relaxed);
 	return gate;
 }
@@ -167,6 +173,10 @@ psi_team_barrier_start(gex_TM_t tm)
 	uint64_t phase;
 	bool is_behind;
 
+	if (PSI_UNLIKELY(psi.checks) &&
+	    atomic_load_explicit(&tm->group->hall->left, memory_order_relaxed))
+		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all members finish "
+		          "their calls before gex_TM_Destroy");
 	if (!tm->gate)
 		tm->gate = open_gate(tm);
 	gate = tm->gate;
@@ -184,12 +194,24 @@ psi_team_barrier_start(gex_TM_t tm)
 	                               : psi_event_new(is_over, gate, phase, PSI_FOR_COLLECTIVE, tm->ep);
 }
 
+static bool
+has_begun_one_more(gex_TM_t tm)
+{
+	const struct pref_gate *gate = tm->gate;
+	const uint64_t phases = gate ? finished(gate) - gate->before : 0;
+	const struct pref_hall hall = hall_of(tm);
+
+	return hall.words && pref_hall_is_entered(&hall, phases + 1);
+}
+
 /* No phase is under way. */
 void
-psi_team_barrier_close(gex_TM_t tm)
+psi_team_barrier_close(gex_TM_t tm, const char *call)
 {
 	struct pref_gate *gate = tm->gate, **at;
 
+	if (PSI_UNLIKELY(has_begun_one_more(tm)))
+		psi_team_in_use(call);
 	if (!gate)
 		return;
 	psi_spinlock_lock(&gates.lock);

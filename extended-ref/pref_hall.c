@@ -127,6 +127,17 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 
 /* ---------------------------------------------------------------------------------------------- */
 
+bool
+pref_hall_is_entered(const struct pref_hall *hall, uint64_t phase)
+{
+	if (hall->size > PSI_HALL_FEW)
+		return atomic_load_explicit(&hall->words->arrived, memory_order_relaxed) != 0;
+	for (uint32_t rank = 0; rank < hall->size; rank++)
+		if (is_of(atomic_load_explicit(flag_of(hall, rank, phase), memory_order_relaxed), phase))
+			return true;
+	return false;
+}
+
 void
 pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 {

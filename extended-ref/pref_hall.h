@@ -38,5 +38,7 @@ bool pref_hall_is_there(void);
 void pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names);
 /* Has everybody entered?  Then what they gathered. */
 bool pref_hall_complete(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out);
+/* Has anybody entered?  Asked by a rank that has not, and found the phase before complete. */
+bool pref_hall_is_entered(const struct pref_hall *hall, uint64_t phase);
 
 #endif

@@ -206,8 +206,9 @@ struct psi_reason {
 #define PSI_WAIT_FOR_ALL(what, why) \
 	{ .where = (what), .turns = PSI_WAIT_PATIENT, .reason = (why) }
 
-/* A wait's `turns': is it patient, and the polls that found messages while it lasts. */
-enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_TURN = 2 };
+/* A wait's `turns': is it patient, does its team know of it (rules.h), and the polls that found messages
+ * while it lasts. */
+enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
 
 /* In a wait's `first': it slept, and nobody has looked at the clock. */
 enum { PSI_SLEPT_ONCE = 1 };
@@ -385,12 +386,15 @@ size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 void psi_reference_open(void);
 /* The next phase of the unnamed barrier of the primordial team. */
 gex_Event_t psi_barrier_start(void);
-/* The next barrier of a team whose group has a hall; and the end of the team, when all are over. */
+/* The next barrier of a team whose group has a hall; and the member's end, when all are over: ends the job
+ * if another has entered one more. */
 gex_Event_t psi_team_barrier_start(gex_TM_t tm);
-void psi_team_barrier_close(gex_TM_t tm);
+void psi_team_barrier_close(gex_TM_t tm, const char *call);
 /* The engine of coll/, and its handlers, of each endpoint that takes messages. */
 void psi_collectives_open(void);
 void psi_collectives_register(gex_EP_t ep);
+/* The member ends, and has ended all its calls; ends the job if another member is in one more. */
+void psi_collectives_close(gex_TM_t tm, const char *call);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
 /* Ends this rank as the others ask, in a handler; what it has printed goes out. */

@@ -116,6 +116,15 @@ single_copy(const struct transfer *t)
 	return false;
 }
 
+/* The copy itself; its team knows of it. */
+static void __attribute__((noinline, cold))
+copy_checked(const struct transfer *t, void *there)
+{
+	psi_rules_stay();
+	copy_here(t, there);
+	psi_rules_left();
+}
+
 /* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
  * has to.  One that may wait polls. */
 static bool
@@ -136,7 +145,9 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 		return single_copy(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
-	if (t->nbytes)
+	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
+		copy_checked(t, there);
+	else if (t->nbytes)
 		copy_here(t, there);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && !is_get)
 		psi_poll();

@@ -2,6 +2,8 @@
 
 #include "runtime/settings_tables.h"
 
+#include <string.h>
+
 /* What the rules know of the calling thread. */
 static _Thread_local struct {
 	gex_Token_t token;              /* of the innermost handler; NULL outside handlers */
@@ -9,6 +11,9 @@ static _Thread_local struct {
 	gex_HSL_t *last_locked;         /* each points to the one before it */
 	bool holds_interrupts;
 	unsigned polls;                 /* under way, one inside the other */
+	gex_TM_t by;                    /* the team that the last call was by; NULL: none */
+	const char *by_call;            /* that call */
+	gex_TM_t inside;                /* the same, while its team knows of it */
 } self;
 
 static const struct psi_setting rows[] = {
@@ -67,8 +72,8 @@ check_no_descriptor(unsigned network, const char *call)
 		          call, network == PSI_REPLIES ? "reply" : "request");
 }
 
-void
-psi_rules_check_context(const char *call)
+static void
+check_context(const char *call)
 {
 	if (self.token)
 		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell others "
@@ -77,18 +82,32 @@ psi_rules_check_context(const char *call)
 	check_no_descriptor(PSI_REQUESTS, call);
 }
 
-void
-psi_rules_check_call(const char *call)
+static void
+check_call(const char *call)
 {
 	psi_need_init(call);
 	if (psi.attach_first)
 		psi_fatal("%s: called between gasnet_init and gasnet_attach; attach first", call);
-	psi_rules_check_context(call);
+	check_context(call);
 	if (self.holds_interrupts)
 		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
 		          "first", call);
 	psi_rules_poll();
 	psi_rules_polled();
+}
+
+void
+psi_rules_check_context(const char *call)
+{
+	self.by = NULL;
+	check_context(call);
+}
+
+void
+psi_rules_check_call(const char *call)
+{
+	self.by = NULL;
+	check_call(call);
 }
 
 void
@@ -109,31 +128,12 @@ psi_rules_check_reply(gex_Token_t token, const char *call)
 }
 
 void
-psi_rules_team_ends(gex_TM_t tm)
-{
-	atomic_store_explicit(&tm->ending, psi_thread_self(), memory_order_relaxed);
-}
-
-/* Handlers may run in any thread until the team is gone, and may ask about it. */
-static void
-check_not_ending(gex_TM_t tm, const char *call)
-{
-	const void *thread = atomic_load_explicit(&tm->ending, memory_order_relaxed);
-
-	if (thread && thread != psi_thread_self() && !self.token)
-		psi_fatal("%s: another thread is in gex_TM_Destroy of the team at %p; destroy it when no call "
-		          "uses it any more", call, (void *)tm);
-}
-
-void
 psi_rules_check_team(gex_TM_t tm, const char *call)
 {
 	if (!tm || psi_tm_is_pair(tm))
 		return;
-	if (psi_team_is_known(tm)) {
-		check_not_ending(tm, call);
+	if (psi_team_is_known(tm))
 		return;
-	}
 	if (psi_team_was_destroyed(tm))
 		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses it any "
 		          "more", call, (void *)tm);
@@ -271,6 +271,57 @@ psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
 	ep = psi_target_of(tm, rank, call).ep;
 	if (psi_rule_use(ep, call))
 		psi_rule_used(ep);
+	if (!psi_tm_is_pair(tm)) {
+		self.by = tm;
+		self.by_call = call;
+	}
+}
+
+/* -- teams that threads are in a call by ------------------------------------------------------- */
+
+/* Replies go by no team, and run inside a call that may. */
+void
+psi_rules_stay(void)
+{
+	if (!self.by || self.token || self.inside)
+		return;
+	self.inside = self.by;
+	atomic_store_explicit(&self.by->caller, self.by_call, memory_order_relaxed);
+	atomic_fetch_add_explicit(&self.by->callers, 1, memory_order_relaxed);
+}
+
+void
+psi_rules_left(void)
+{
+	if (!self.inside)
+		return;
+	atomic_fetch_sub_explicit(&self.inside->callers, 1, memory_order_relaxed);
+	self.inside = NULL;
+}
+
+static void
+wait_inside(struct psi_wait *wait)
+{
+	if (self.inside)
+		return;
+	psi_rules_stay();
+	if (self.inside)
+		wait->turns |= PSI_WAIT_BY_TEAM;
+}
+
+/* The client's own waits have names of their own. */
+void
+psi_rules_wait(struct psi_wait *wait)
+{
+	check_call(wait->where);
+	if (self.by && strcmp(wait->where, self.by_call) == 0)
+		wait_inside(wait);
+}
+
+void
+psi_rules_wait_for_room(struct psi_wait *wait)
+{
+	wait_inside(wait);
 }
 
 /* -- locks ----------------------------------------------------------------------------------- */

@@ -52,8 +52,12 @@ void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
 void psi_rules_check_team(gex_TM_t tm, const char *call);
-/* The calling thread is in gex_TM_Destroy from now on; checks or not. */
-void psi_rules_team_ends(gex_TM_t tm);
+/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the wait has
+ * ended, or the copy that it makes. */
+void psi_rules_wait(struct psi_wait *wait);
+void psi_rules_wait_for_room(struct psi_wait *wait);
+void psi_rules_stay(void);
+void psi_rules_left(void);
 void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                               const char *call);
 void psi_rules_prepared(gex_AM_SrcDesc_t sd);
@@ -100,6 +104,28 @@ psi_rule_call(const char *call)
 {
 	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_call(call);
+}
+
+/* A step of a wait. */
+static inline void
+psi_rule_wait(struct psi_wait *wait)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_wait(wait);
+}
+
+static inline void
+psi_rule_wait_for_room(struct psi_wait *wait)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		psi_rules_wait_for_room(wait);
+}
+
+static inline void
+psi_rule_waited(const struct psi_wait *wait)
+{
+	if (PSI_UNLIKELY(wait->turns & PSI_WAIT_BY_TEAM))
+		psi_rules_left();
 }
 
 /* Where a message or transfer goes, asked by a call that psi_rule_call is for. */

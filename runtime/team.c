@@ -137,12 +137,27 @@ leave_group(struct psi_group *group)
 }
 
 void
+psi_team_is_gone(uint32_t source)
+{
+	psi_fatal("rank %u makes a collective call over a team that was destroyed here; let all members "
+	          "finish such calls before gex_TM_Destroy", source);
+}
+
+void
+psi_team_in_use(const char *call)
+{
+	psi_fatal("%s: another member is in a collective call over the team; let all members finish such "
+	          "calls before", call);
+}
+
+void
 psi_team_remove(gex_TM_t tm, const char *call)
 {
 	struct psi_group *group = tm->group;
 
 	psi_team_gather_close(tm, call);
-	psi_team_barrier_close(tm);
+	psi_collectives_close(tm, call);
+	psi_team_barrier_close(tm, call);
 	if (group->hall)
 		psi_hall_leave(group->hall);
 	tm->group = NULL;

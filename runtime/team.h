@@ -57,7 +57,8 @@ struct gex_TM_s {
 	                                 * barriers by the hall without checks, which take none */
 	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
-	_Atomic(const void *) ending;   /* with checks: the thread that is in gex_TM_Destroy */
+	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
+	_Atomic(const char *) caller;   /* of the last of them */
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */
 	struct psi_gather_phase gathers[2];     /* by parity of number */
@@ -129,6 +130,10 @@ psi_team_let_go(gex_TM_t tm)
 {
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
+
+/* A member that calls what the rank of the source has ended, or ends what another calls; ends the job. */
+void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
+void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
 
 /* A member will not look at its team's hall again; once for each (team_hall.c). */
 void psi_hall_leave(struct psi_hall *hall);

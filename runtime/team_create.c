@@ -319,24 +319,36 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 
 /* -- gex_TM_Destroy -------------------------------------------------------------------------- */
 
+/*
+ * A member ends by itself, so that one thread may end several, one after the other: nothing comes for a
+ * member all of whose calls have ended.  Exchanges and barriers end with the last that is sent to them;
+ * a collective ends when its notes have been taken, and its data has come, for which it asked; barriers
+ * in memory are in a hall that lasts until all have left it.
+ */
+static void
+check_quiet(gex_TM_t tm, const char *call)
+{
+	const uint32_t users = atomic_load_explicit(&tm->users, memory_order_relaxed);
+
+	if (users)
+		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; synchronise "
+		          "the ones and destroy the others first", call, users);
+	if (atomic_load_explicit(&tm->callers, memory_order_relaxed))
+		psi_fatal("%s: another thread is in %s by the team; destroy it when no call uses it any more",
+		          call, atomic_load_explicit(&tm->caller, memory_order_relaxed));
+}
+
 int
 gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags)
 {
 	const char *call = "gex_TM_Destroy";
 	gex_Memvec_t scratch;
-	uint32_t users;
 
 	(void)check_parent(tm, call);
 	psi_check_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, call);
 	if (tm == psi.tm)
 		psi_fatal("%s: the primordial team lives as long as the job; leave it", call);
-	users = atomic_load_explicit(&tm->users, memory_order_relaxed);
-	if (users)
-		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; synchronise "
-		          "the ones and destroy the others first", call, users);
-	psi_rules_team_ends(tm);
-	if (!(flags & GEX_FLAG_GLOBALLY_QUIESCED))
-		psi_team_gather(tm, NULL, 0, NULL, call);
+	check_quiet(tm, call);
 	scratch = tm->scratch;
 	psi_team_remove(tm, call);
 	if (!scratch_p || !scratch.gex_addr)

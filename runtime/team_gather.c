@@ -89,8 +89,7 @@ on_blocks(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_
 
 	count_as_own(nbytes);
 	if (!tm)
-		psi_fatal("rank %u makes a collective call over a team that was destroyed here; let all "
-		          "members finish such calls before gex_TM_Destroy", token->arrival->source);
+		psi_team_is_gone(token->arrival->source);
 	psi_spinlock_lock(&tm->gather_lock);
 	phase = open_phase(tm, (uint32_t)number, (uint32_t)block_bytes);
 	psi_spinlock_unlock(&tm->gather_lock);
@@ -197,8 +196,7 @@ psi_team_gather_close(gex_TM_t tm, const char *call)
 {
 	for (unsigned parity = 0; parity < 2; parity++) {
 		if (tm->gathers[parity].number)
-			psi_fatal("%s: another member is in a collective call over the team; let all members "
-			          "finish such calls before", call);
+			psi_team_in_use(call);
 		free(tm->gathers[parity].blocks);
 	}
 }

@@ -279,6 +279,7 @@ psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
 	/* Perhaps in a handler that replies, and others run meanwhile. */
 	const uint64_t handler = atomic_load_explicit(&block->handler, memory_order_relaxed);
 
+	psi_rule_wait_for_room(wait);
 	wait->turns |= PSI_WAIT_PATIENT;
 	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
 	atomic_store_explicit(&block->handler, handler, memory_order_relaxed);
@@ -289,7 +290,7 @@ psi_wait_step(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(!psi.open))
 		psi_need_init("GASNET_BLOCKUNTIL");
-	psi_rule_call(wait->where);
+	psi_rule_wait(wait);
 	wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
 }
 
@@ -300,6 +301,7 @@ psi_wait_end(struct psi_wait *wait)
 		psi_wait_disarm(wait);
 	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
 		psi_hang_over(wait);
+	psi_rule_waited(wait);
 	stop_yielding(wait);
 	wait->phase = LOOKING;
 }

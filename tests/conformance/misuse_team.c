@@ -1,9 +1,13 @@
 /* Teams that are made, used and ended as they may not be. */
 #include "tests/lib/pt_misuse.h"
 
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
+#include <penstock.h>
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 enum { NO_SCRATCH = GEX_FLAG_TM_NO_SCRATCH, LOCAL = GEX_FLAG_TM_LOCAL_SCRATCH };
 
@@ -135,21 +139,31 @@ split_and_create(void)
 }
 
 static void
-split_and_destroy(void)
+split_and_set(void)
 {
-	gex_TM_t tm;
+	pst_sem_set_t set;
 
 	pt_init(NULL, NULL, 0);
-	tm = team_of_all();
 	if (pt.rank)
-		(void)gex_TM_Split(new_tms, tm, 0, 0, NULL, 0, NO_SCRATCH);
+		split(0, NULL, 0, NO_SCRATCH);
 	else
-		(void)gex_TM_Destroy(tm, NULL, 0);
+		(void)pst_sem_set_create(pt.tm, 1, PST_SEM_INTEGER, &set, 0);
 }
 
-/* Rank 0 says falsely that all have done with the team. */
+static void split_it(gex_TM_t tm) { (void)gex_TM_Split(new_tms, tm, 0, 0, NULL, 0, NO_SCRATCH); }
+static void start_barrier(gex_TM_t tm) { gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); }
+
 static void
-destroy_while(unsigned here_ms, unsigned there_ms)
+get_broadcast(gex_TM_t tm)
+{
+	int word;
+
+	gex_Event_Wait(gex_Coll_BroadcastNB(tm, 0, &word, NULL, sizeof(word), 0));
+}
+
+/* Rank 0 ends the team, and rank 1 makes a call over it. */
+static void
+destroy_while(void (*call)(gex_TM_t), unsigned here_ms, unsigned there_ms)
 {
 	gex_TM_t tm;
 
@@ -160,50 +174,94 @@ destroy_while(unsigned here_ms, unsigned there_ms)
 		pt_sleep_ms(1);
 	}
 	if (pt.rank)
-		(void)gex_TM_Split(new_tms, tm, 0, 0, NULL, 0, NO_SCRATCH);
+		call(tm);
 	else
-		(void)gex_TM_Destroy(tm, NULL, GEX_FLAG_GLOBALLY_QUIESCED);
+		(void)gex_TM_Destroy(tm, NULL, 0);
 }
 
-static void destroy_early(void) { destroy_while(0, 200); }
-static void destroy_in_use(void) { destroy_while(200, 0); }
+static void destroy_early(void) { destroy_while(split_it, 0, 200); }
+static void barrier_late(void) { destroy_while(start_barrier, 0, 200); }
+static void broadcast_late(void) { destroy_while(get_broadcast, 0, 200); }
+static void destroy_in_use(void) { destroy_while(split_it, 200, 0); }
+static void destroy_in_barrier(void) { destroy_while(start_barrier, 200, 0); }
+static void destroy_in_broadcast(void) { destroy_while(get_broadcast, 200, 0); }
 
-/* Rank 0 ends the team while a thread uses it; rank 1 lets them. */
+/* Rank 0 ends the team while a thread uses it; rank 1 lets them, and takes in nothing. */
 static void
-destroy_under(void *(*fn)(void *), unsigned wait_ms)
+destroy_under(void *(*fn)(void *))
 {
 	gex_TM_t tm;
 	pthread_t id;
 
-	pt_init(NULL, NULL, 0);
+	pt_start(NULL, NULL, NULL, 0, GASNET_PAGESIZE);
 	tm = team_of_all();
 	if (pt.rank) {
+		pt_word_put(0, 0, 1);
 		pt_sleep_ms(5000);
 		return;
 	}
+	while (!pt_word_get(0, 0))
+		pt_sleep_ms(1);
 	PT_EQ(pthread_create(&id, NULL, fn, tm), 0);
-	pt_sleep_ms(wait_ms);
+	pt_sleep_ms(200);
 	(void)gex_TM_Destroy(tm, NULL, 0);
 }
 
 static void *
-ask_later(void *tm)
+split_in_thread(void *tm)
 {
-	pt_sleep_ms(200);
-	PT_LE(gex_TM_QuerySize((gex_TM_t)tm), 2);
+	split_it((gex_TM_t)tm);
 	return NULL;
 }
 
-static void destroy_under_query(void) { destroy_under(ask_later, 0); }
+static void destroy_under_split(void) { destroy_under(split_in_thread); }
 
 static void *
-split_it(void *tm)
+put_in_thread(void *tm)
 {
-	(void)gex_TM_Split(new_tms, (gex_TM_t)tm, 0, 0, NULL, 0, NO_SCRATCH);
+	PT_OK(gex_RMA_PutBlockingVal((gex_TM_t)tm, 1, pt.peers[1].owner, 1, 8, 0));
 	return NULL;
 }
 
-static void destroy_under_split(void) { destroy_under(split_it, 200); }
+/* By messages, so that the put waits for rank 1. */
+static void
+destroy_under_put(void)
+{
+	setenv("PST_CONDUIT_MASK", "put", 1);
+	destroy_under(put_in_thread);
+}
+
+static void *
+send_in_thread(void *tm)
+{
+	while (gex_AM_RequestShort0((gex_TM_t)tm, 1, 200, 0) == GASNET_OK)
+		;
+	return NULL;
+}
+
+static void destroy_under_messages(void) { destroy_under(send_in_thread); }
+
+/* The copy comes to a page that it may not read. */
+static void
+on_fault(int signal)
+{
+	(void)signal;
+	pt_sleep_ms(5000);
+}
+
+static void *
+copy_in_thread(void *tm)
+{
+	const struct sigaction action = { .sa_handler = on_fault };
+	void *page = mmap(NULL, GASNET_PAGESIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	PT_CHECK(page != MAP_FAILED);
+	PT_EQ(sigaction(SIGSEGV, &action, NULL), 0);
+	PT_OK(gex_RMA_PutBlocking((gex_TM_t)tm, 0, pt.base, page, GASNET_PAGESIZE, 0));
+	return NULL;
+}
+
+static void destroy_under_copy(void) { destroy_under(copy_in_thread); }
 
 static void
 scratch_sizes(void)
@@ -236,6 +294,11 @@ other_number(void)
 #define ORDER   "; all make the same calls in the same order"
 #define RANK_1  "rank 1 does not exist, the team has 1; count from 0"
 #define LIST    "; all members give one list"
+#define IN      "another thread is in "
+#define BY      " by the team; destroy it when no call uses it any more"
+#define LATE    "rank 1 makes a collective call over a team that was destroyed here; let all members finish " \
+	        "such calls before gex_TM_Destroy"
+#define IN_USE  "another member is in a collective call over the team; let all members finish such calls before"
 
 static const struct pt_misuse cases[] = {
 	{ "split_none", PT_ALWAYS, 1, split_none, "no team split",
@@ -289,23 +352,30 @@ static const struct pt_misuse cases[] = {
 	  CREATE "1 of the 2 members that args name were given by their processes" LIST, 1 },
 	{ "split_and_create", PT_ALWAYS, 2, split_and_create, "a split here and a creation there",
 	  "rank * of the parent is in another collective call over it" ORDER, 1 },
-	{ "split_and_destroy", PT_ALWAYS, 2, split_and_destroy, "a split here and the team's end there",
+	{ "split_and_set", PT_ALWAYS, 2, split_and_set, "a split here and another collective call there",
 	  "members of a team of 2 are in different collective calls over it" ORDER, 1 },
 	{ "destroy_held", PT_ALWAYS, 1, destroy_held, "a team's end before that of its atomic domain",
 	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
 	  "destroy the others first", 0 },
-	{ "destroy_under_query", PT_THREADS, 2, destroy_under_query, "a team's end while a thread asks about it",
-	  "gex_TM_QuerySize: another thread is in gex_TM_Destroy of the team at 0x*; destroy it when no call "
-	  "uses it any more", 1 },
 	{ "destroy_under_split", PT_ALWAYS, 2, destroy_under_split, "a team's end while a thread splits it",
 	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
 	  "destroy the others first", 1 },
-	{ "destroy_early", PT_ALWAYS, 2, destroy_early, "a team's end said to be quiet while others use it",
-	  "rank 1 makes a collective call over a team that was destroyed here; let all members finish such "
-	  "calls before gex_TM_Destroy", 1 },
-	{ "destroy_in_use", PT_ALWAYS, 2, destroy_in_use, "the same, known at the call",
-	  DESTROY "another member is in a collective call over the team; let all members finish such calls "
-	  "before", 1 },
+	{ "destroy_under_put", PT_THREADS, 2, destroy_under_put, "a team's end while a thread waits in a put by it",
+	  DESTROY IN "gex_RMA_PutBlocking" BY, 1 },
+	{ "destroy_under_copy", PT_THREADS, 2, destroy_under_copy, "the same while a put copies",
+	  DESTROY IN "gex_RMA_PutBlocking" BY, 1 },
+	{ "destroy_under_messages", PT_THREADS, 2, destroy_under_messages,
+	  "a team's end while a thread waits to send by it", DESTROY IN "gex_AM_RequestShort" BY, 1 },
+	{ "destroy_early", PT_ALWAYS, 2, destroy_early, "a call over a team that another member has destroyed",
+	  LATE, 1 },
+	{ "broadcast_late", PT_CHECKED, 2, broadcast_late, "the same, a broadcast", LATE, 1 },
+	{ "barrier_late", PT_CHECKED, 2, barrier_late, "the same, a barrier",
+	  "gex_Coll_BarrierNB: another member has destroyed the team; let all members finish their calls "
+	  "before gex_TM_Destroy", 1 },
+	{ "destroy_in_use", PT_ALWAYS, 2, destroy_in_use, "a team's end while another member is in a call over it",
+	  DESTROY IN_USE, 1 },
+	{ "destroy_in_broadcast", PT_ALWAYS, 2, destroy_in_broadcast, "the same, in a broadcast", DESTROY IN_USE, 1 },
+	{ "destroy_in_barrier", PT_ALWAYS, 2, destroy_in_barrier, "the same, in a barrier", DESTROY IN_USE, 1 },
 	{ "destroy_primordial", PT_ALWAYS, 1, destroy_primordial, "the primordial team destroyed",
 	  DESTROY "the primordial team lives as long as the job; leave it", 0 },
 	{ "destroy_pair", PT_ALWAYS, 1, destroy_pair, "a pair of endpoints destroyed", DESTROY PAIR, 0 },

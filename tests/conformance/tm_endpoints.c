@@ -1,7 +1,7 @@
 /*
  * Teams over several endpoints of each process: gex_TM_Create from random lists of them, translation
  * both ways, and messages and transfers between all members. In PAR each member has a thread, which
- * splits the team at random, and ends what it made.
+ * splits the team at random, and ends what it made; or one thread ends all of the process's members.
  */
 #include <gasnet_coll.h>
 
@@ -99,6 +99,16 @@ check(const struct members *team, gex_TM_t tm, gex_Rank_t me, gex_Flags_t flags)
 		PT_EQ(gex_TM_TranslateJobrankToRank(tm, process), lowest[process]);
 }
 
+/* -- ends ------------------------------------------------------------------------------------ */
+
+/* By one thread, while members elsewhere may still be in their last collective. */
+static void
+end_one_by_one(const gex_TM_t *tms, unsigned here)
+{
+	for (unsigned i = 0; i < here; i++)
+		PT_EQ(gex_TM_Destroy(tms[(i + pt.rank) % here], NULL, 0), 0);
+}
+
 /* -- splits by all members, each in a thread ------------------------------------------------- */
 
 #ifdef GASNET_PAR
@@ -157,12 +167,17 @@ in_thread(unsigned index, void *unused)
 		traffic(&child, new_tm);
 		PT_EQ(gex_TM_Destroy(new_tm, NULL, 0), 0);
 	}
+	gex_Coll_BarrierBlocking(tm, 0);        /* others want their messages taken in */
 	PT_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
 }
 
 static void
 live(const struct members *team, const gex_TM_t *tms, unsigned here, uint64_t stream)
 {
+	if (stream % 4 == 1) {
+		end_one_by_one(tms, here);
+		return;
+	}
 	shared.team = *team;
 	shared.stream = stream;
 	shared.rounds = pt_scale(3, 8);
@@ -170,11 +185,14 @@ live(const struct members *team, const gex_TM_t *tms, unsigned here, uint64_t st
 	pt_threads(here, in_thread, NULL);
 }
 #else
-/* One thread cannot be in two collective calls, so all have done with the team first. */
 static void
 live(const struct members *team, const gex_TM_t *tms, unsigned here, uint64_t stream)
 {
-	(void)team, (void)stream;
+	(void)team;
+	if (stream % 2) {
+		end_one_by_one(tms, here);
+		return;
+	}
 	pt_barrier();
 	for (unsigned i = 0; i < here; i++)
 		PT_EQ(gex_TM_Destroy(tms[i], NULL, GEX_FLAG_GLOBALLY_QUIESCED), 0);
