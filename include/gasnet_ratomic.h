@@ -58,24 +58,29 @@ PSI_API void *gex_AD_QueryCData(gex_AD_t ad);
 PSI_ATOMIC_INLINE int
 psi_atomic_count(uint64_t *counts)
 {
-	uint64_t calls;
-
 #if defined(PSI_MODE) && PSI_MODE == PSI_MODE_PAR
 	if (PSI_UNLIKELY(counts == NULL))
 		return 0;
 #endif
-	/* One writer; the relaxed accesses are for those who read meanwhile. */
-	calls = __atomic_load_n(&counts[PSI_RMA_COUNT_ATOMICS], __ATOMIC_RELAXED) + 1;
-	if (PSI_UNLIKELY(calls % PSI_RMA_CALLS_PER_POLL == 0))
+	if (PSI_UNLIKELY((counts[PSI_RMA_COUNT_ATOMICS] + 1) % PSI_RMA_CALLS_PER_POLL == 0))
 		return 0;
-	__atomic_store_n(&counts[PSI_RMA_COUNT_ATOMICS], calls, __ATOMIC_RELAXED);
+	psi_count_up(&counts[PSI_RMA_COUNT_ATOMICS]);
 	return 1;
 }
 
-/* Local address of the target, or NULL where the library has to decide. */
-PSI_ATOMIC_INLINE void *
+/*
+ * Finds the local address of the target, and counts the call; false, and not
+ * counted, where the library has to decide.
+ *
+ * What is mapped begins and ends at pages, so a word that begins there and is
+ * aligned lies there whole.
+ *
+ * What a call costs is the fetching of its code, by lines of 64 bytes; its loads
+ * are made ahead. Hence few and short instructions rather than few loads.
+ */
+PSI_ATOMIC_INLINE int
 psi_atomic_reach(gex_AD_t ad, unsigned type, gex_Rank_t rank, const void *addr, size_t nbytes,
-		 gex_OP_t opcode, gex_Flags_t flags)
+		 gex_OP_t opcode, gex_Flags_t flags, void **there_out)
 {
 	const struct pst_peer *peer;
 	uintptr_t bits = PSI_PTR_BITS(addr);
@@ -83,15 +88,15 @@ psi_atomic_reach(gex_AD_t ad, unsigned type, gex_Rank_t rank, const void *addr, 
 	if (PSI_UNLIKELY(ad == GEX_AD_INVALID) ||
 	    PSI_UNLIKELY(!(ad->inlined[type] & opcode)) ||
 	    PSI_UNLIKELY(flags & ~PSI_ATOMIC_PLAIN_FLAGS) || PSI_UNLIKELY(rank >= ad->size))
-		return NULL;
+		return 0;
 	peer = &ad->peers[rank];
-	if (PSI_UNLIKELY(nbytes > peer->size_bytes) ||
-	    PSI_UNLIKELY(bits - peer->base > peer->size_bytes - nbytes) ||
+	if (PSI_UNLIKELY(bits - peer->base >= peer->size_bytes) ||
 	    PSI_UNLIKELY(bits & (nbytes - 1)))
-		return NULL;
+		return 0;
 	if (PSI_UNLIKELY(!psi_atomic_count(PSI_RMA_COUNTS(ad))))
-		return NULL;
-	return _GEX_TOKEN(void *, bits + peer->offset);
+		return 0;
+	*there_out = _GEX_TOKEN(void *, bits + peer->offset);
+	return 1;
 }
 
 /* Is it a single code that the compiler knows? */
@@ -113,9 +118,8 @@ psi_atomic_reach(gex_AD_t ad, unsigned type, gex_Rank_t rank, const void *addr, 
 		if (!PSI_ATOMIC_KNOWN(opcode))                                            \
 			return psi_AD_##kind##_##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
 						    operand1, operand2, flags);           \
-		there = psi_atomic_reach(ad, PSI_ATOMIC_INDEX(DT), tgt_rank, tgt_addr,    \
-					 sizeof(type), opcode, flags);                    \
-		if (PSI_UNLIKELY(there == NULL))                                          \
+		if (PSI_UNLIKELY(!psi_atomic_reach(ad, PSI_ATOMIC_INDEX(DT), tgt_rank, tgt_addr, \
+						   sizeof(type), opcode, flags, &there))) \
 			return psi_AD_##kind##_##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
 						    operand1, operand2, flags);           \
 		before = psi_atomic_apply_##DT(there, opcode, operand1, operand2, flags); \
