@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STUCK = 200, FLOOD, ASK, ANSWER, NEWS };
+enum { STUCK = 200, FLOOD, ASK, ANSWER, NEWS, HELLO };
 
 static gex_TM_t tm;
 static gex_Rank_t rank, size;
@@ -45,6 +45,15 @@ static void
 on_answer(gex_Token_t token)
 {
 	(void)token;
+}
+
+static volatile int hellos;
+
+static void
+on_hello(gex_Token_t token)
+{
+	(void)token;
+	hellos++;
 }
 
 static void
@@ -161,12 +170,59 @@ threads(void)
 	GASNET_BLOCKUNTIL(never);
 }
 
+/* Who comes when 299 of them have taken blocks is the only thread that polls, and gets stuck. */
+static pthread_barrier_t all_there;
+
+static void *
+poll_once(void *unused)
+{
+	gasnet_AMPoll();
+	pthread_barrier_wait(&all_there);
+	sleep_forever();
+	return unused;
+}
+
+static void *
+come_late(void *unused)
+{
+	gex_AM_RequestShort0(tm, 0, HELLO, 0);
+	GASNET_BLOCKUNTIL(never);
+	return unused;
+}
+
+static void
+late_handler(void)
+{
+	enum { EARLY = 299 };
+	pthread_attr_t small;
+	pthread_t id;
+	int failed = 0;
+
+	if (rank == 0) {
+		GASNET_BLOCKUNTIL(hellos);
+		gex_AM_RequestShort0(tm, 1, STUCK, 0);
+		GASNET_BLOCKUNTIL(never);
+	}
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 * 1024);
+	pthread_barrier_init(&all_there, NULL, EARLY + 1);
+	for (int i = 0; i < EARLY; i++)
+		failed |= pthread_create(&id, &small, poll_once, NULL);
+	if (failed)
+		gasnet_exit(3);
+	pthread_barrier_wait(&all_there);
+	if (pthread_create(&id, &small, come_late, NULL))
+		gasnet_exit(3);
+	sleep_forever();
+}
+
 static gex_AM_Entry_t table[] = {
 	{ STUCK, (gex_AM_Fn_t)on_stuck, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "stuck" },
 	{ FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "flood" },
 	{ ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
 	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
 	{ NEWS, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "news" },
+	{ HELLO, (gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "hello" },
 };
 
 /* Two ranks to a process. The last computes; the first sends to it without end, the others enter a barrier. */
@@ -197,6 +253,7 @@ static const struct {
 	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
 	{ "team", team }, { "full", full }, { "replies", replies }, { "each_other", each_other },
 	{ "busy", busy }, { "flooded", flooded }, { "threads", threads }, { "thread_ranks", thread_ranks },
+	{ "late_handler", late_handler },
 };
 
 int
