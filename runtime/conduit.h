@@ -118,8 +118,8 @@ struct psi_services {
 	 * once, for the same size, and gets its own mapping.  NULL if there is none. */
 	void *(*host_memory)(size_t len_bytes);
 	/* The memory, zero-filled, that goes with an endpoint beyond the first of a process of this
-	 * host.  Asked by its own process, once, makes it; by others later, maps it: NULL where there
-	 * is none, or where its process has not asked yet. */
+	 * host.  Asked by its own process, once, makes it, and NULL has been told of in one line; by
+	 * others later, maps it: NULL where there is none, or its process has not asked yet. */
 	void *(*endpoint_memory)(uint32_t place, size_t len_bytes);
 	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
 	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */

@@ -74,10 +74,16 @@ psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
 
 /* Few of its pages are ever used, so it takes none of the pool of huge ones. */
 static void *
-make_further(struct psi_further *further, unsigned file, size_t len_bytes)
+make_further(struct psi_further *further, uint32_t place, size_t len_bytes)
 {
+	void *base = pboot_range_make_sparse(1 + psi_jobrank_of(place), len_bytes, &further->queue_key);
+	char lack[PBOOT_LACK_BYTES];
+
+	if (!base)
+		psi_log("endpoint %u: cannot map %zu bytes of shared memory for the message queues: %s",
+		        place / psi.boot.size, len_bytes, pboot_range_lack(errno, lack));
 	further->queue_bytes = len_bytes;
-	return pboot_range_make_sparse(file, len_bytes, &further->queue_key);
+	return base;
 }
 
 void *
@@ -89,7 +95,7 @@ psi_endpoint_memory(uint32_t place, size_t len_bytes)
 	void *base;
 
 	if (own)
-		base = make_further(further, file, len_bytes);
+		base = make_further(further, place, len_bytes);
 	else if (psi_further_is_open(further))
 		base = pboot_range_map(file, further->queue_key, len_bytes);
 	else

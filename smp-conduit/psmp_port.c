@@ -94,6 +94,24 @@ take_memory(struct psi_port *port)
 	       (!sends_itself(conduit, port->index) || port->own_further);
 }
 
+/* Of shared memory the service tells. */
+static void
+tell_lack(const struct psi_conduit *conduit, uint32_t index)
+{
+	const struct psmp_layout *layout = index ? &conduit->layout_further : &conduit->layout;
+	const size_t lanes = (size_t)PSI_NETWORKS * layout->senders;
+	const struct psi_port *port;
+	size_t len_bytes = sizeof *port + lanes * sizeof *port->actives;
+
+	if (index == 0)
+		len_bytes += lanes * layout->slots * sizeof *port->data_ends;
+	if (sends_itself(conduit, index))
+		len_bytes += (size_t)PSMP_MAX_INDEX * conduit->job.places * sizeof *port->own_further;
+	conduit->services->log("smp: endpoint %u: no %zu bytes of heap for its ends of the lanes from and to "
+	                       "%u ranks; free memory, or raise the limit of address space (ulimit -v)",
+	                       index, len_bytes, conduit->layout.places);
+}
+
 static void
 set_up_further_lists(struct psi_port *port, bool serial)
 {
@@ -108,12 +126,13 @@ new_port(struct psi_conduit *conduit, uint32_t index)
 {
 	struct psi_port *port = calloc(1, sizeof *port);
 
-	if (!port)
-		return NULL;
-	port->conduit = conduit;
-	port->index = index;
-	port->layout = index ? &conduit->layout_further : &conduit->layout;
-	if (!take_memory(port)) {
+	if (port) {
+		port->conduit = conduit;
+		port->index = index;
+		port->layout = index ? &conduit->layout_further : &conduit->layout;
+	}
+	if (!port || !take_memory(port)) {
+		tell_lack(conduit, index);
 		free_port(port);
 		return NULL;
 	}
@@ -162,6 +181,14 @@ set_up_lanes(struct psi_conduit *conduit, struct psi_port *port)
 	}
 }
 
+static unsigned char *
+own_region(struct psi_conduit *conduit, uint32_t place)
+{
+	if (place < conduit->job.places)
+		return psmp_region_of(conduit, conduit->job.host_index[place]);
+	return conduit->services->endpoint_memory(place, conduit->layout_further.region_bytes);
+}
+
 int
 psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                struct psi_port **port_out)
@@ -178,12 +205,8 @@ psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 		return PSI_OK;
 	}
 	port = new_port(conduit, index);
-	region = index == 0 ? psmp_region_of(conduit, conduit->job.host_index[place])
-	                    : conduit->services->endpoint_memory(
-				      place, conduit->layout_further.region_bytes);
-	if (!port || !region) {
-		conduit->services->log("smp: no memory for the lanes of %u ranks",
-		                       conduit->layout.places);
+	region = port ? own_region(conduit, place) : NULL;
+	if (!region) {
 		free_port(port);
 		return PSI_FAILED;
 	}

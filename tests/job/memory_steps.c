@@ -10,6 +10,8 @@
  *     early-as N   begin with N bytes of address space left
  *     late-as N, late-file N, late-open N
  *                  attach N bytes with no address space, file size or descriptor left
+ *     late-endpoint
+ *                  make an endpoint with no file size left
  *
  * and without a job, System V segments that are not the library's, to be cleaned or not:
  *
@@ -83,7 +85,7 @@ limit_late(const char *action)
 {
 	if (strcmp(action, "late-as") == 0) {
 		limit(RLIMIT_AS, address_space() + 65536);
-	} else if (strcmp(action, "late-file") == 0) {
+	} else if (strcmp(action, "late-file") == 0 || strcmp(action, "late-endpoint") == 0) {
 		limit(RLIMIT_FSIZE, 4096);
 	} else if (strcmp(action, "late-open") == 0) {
 		while (open("/dev/null", O_RDONLY) >= 0)
@@ -139,6 +141,10 @@ main(int argc, char **argv)
 	} else if (strcmp(action, "recurse") == 0) {
 		if (gex_TM_QueryRank(team) == 1)
 			return (int)recurse(0);
+	} else if (strcmp(action, "late-endpoint") == 0) {
+		limit_late(action);
+		if (gex_EP_Create(&ep, client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_RESOURCE)
+			gasnet_exit(3);
 	} else {
 		limit_late(action);
 		attach((uintptr_t)number, strcmp(action, "fill") == 0 || strcmp(action, "heap") == 0);
