@@ -79,6 +79,7 @@ enlist(struct pcoll_op *op)
 	else
 		engine.oldest = op;
 	engine.newest = op;
+	psi_progress_begins();
 	atomic_fetch_add_explicit(&engine.in_flight, 1, memory_order_relaxed);
 }
 
@@ -89,6 +90,7 @@ retire(struct pcoll_op *op)
 	*(op->before ? &op->before->next : &engine.oldest) = op->next;
 	*(op->next ? &op->next->before : &engine.newest) = op->before;
 	atomic_fetch_sub_explicit(&engine.in_flight, 1, memory_order_relaxed);
+	psi_progress_ends();
 	psi_team_let_go(op->call.tm);
 	free(op->scratch);
 	op->scratch = NULL;

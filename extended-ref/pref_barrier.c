@@ -95,6 +95,7 @@ finish(struct sequence *seq, uint64_t phase)
 	seq->round = 0;
 	seq->sent = false;
 	atomic_store_explicit(&seq->finished, phase, memory_order_release); /* N3 */
+	psi_progress_ends();
 }
 
 /* One round; false if it has to wait. */
@@ -140,8 +141,8 @@ finished(const struct sequence *seq)
 }
 
 /*
- * Called by every poll, so it costs two loads when no barrier is under way.  It waits for a thread that
- * is at it: that one may have looked for a note before the caller ran its handler.
+ * Called by polls while a phase is under way.  It waits for a thread that is at it: that one may have
+ * looked for a note before the caller ran its handler.
  */
 static void
 advance(struct sequence *seq)
@@ -173,6 +174,7 @@ start(struct sequence *seq, struct pref_names names)
 {
 	uint64_t phase;
 
+	psi_progress_begins();
 	psi_spinlock_lock(&seq->lock);
 	phase = atomic_load_explicit(&seq->started, memory_order_relaxed) + 1;
 	seq->own[phase & 1] = names;

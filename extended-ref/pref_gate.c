@@ -82,6 +82,7 @@ note_behind(struct pref_gate *gate)
 {
 	psi_spinlock_lock(&gates.lock);
 	if (!gate->is_behind) {
+		psi_progress_begins();
 		gate->is_behind = true;
 		gate->next = gates.behind;
 		gates.behind = gate;
@@ -99,6 +100,7 @@ drop_behind(struct pref_gate **at)
 	*at = gate->next;
 	gate->is_behind = false;
 	atomic_fetch_sub_explicit(&gates.behind_count, 1, memory_order_relaxed);
+	psi_progress_ends();
 }
 
 /* True if its last phase is entered now. */
@@ -115,7 +117,7 @@ catch_up(struct pref_gate *gate)
 	return caught_up;
 }
 
-/* Called by every poll, so it costs a load when nobody is behind. */
+/* Called by polls while anything is under way, so it costs a load when nobody is behind. */
 static void
 advance_behind(void)
 {

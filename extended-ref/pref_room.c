@@ -86,6 +86,7 @@ enqueue(const struct psi_ref *rest)
 		psi_fatal("no memory for a transfer that waits for room");
 	*ref = *rest;
 	ref->next = NULL;
+	psi_progress_begins();
 	psi_spinlock_lock(&lock);
 	queue = queue_of(ref->place);
 	if (!queue) {
@@ -120,6 +121,7 @@ drain(struct queue *queue, bool *over_out)
 		}
 		queue->first = ref->next;
 		count_waiting((uint32_t)-1);
+		psi_progress_ends();
 		free(ref);
 		*over_out = true;
 	}

@@ -94,6 +94,7 @@ pref_signal_advance(void)
 		if (!*at)
 			list.last = at;
 		atomic_fetch_sub_explicit(&list.count, 1, memory_order_relaxed);
+		psi_progress_ends();
 		free(b);
 	}
 	psi_spinlock_unlock(&list.lock);
@@ -109,6 +110,7 @@ pref_signal_later(const struct pref_behind *what)
 	if (!b)
 		psi_fatal("%s: no memory for a signal", what->call);
 	*b = *what;
+	psi_progress_begins();
 	psi_spinlock_lock(&list.lock);
 	*list.last = b;
 	list.last = &b->next;

@@ -40,6 +40,7 @@ leave_rest(const struct pref_vis_sender *s, const struct psi_vis *vis)
 	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC], (char *)(rest + 1) + dst_bytes);
 	rest->sender.remote.side = &rest->side[vis->remote];
 	rest->sender.local.side = &rest->side[!vis->remote];
+	psi_progress_begins();
 	psi_spinlock_lock(&rests_lock);
 	rest->next = atomic_load_explicit(&rests, memory_order_relaxed);
 	atomic_store_explicit(&rests, rest, memory_order_relaxed);
@@ -78,6 +79,7 @@ advance(void)
 		else
 			atomic_store_explicit(&rests, next, memory_order_relaxed);
 		free(rest);
+		psi_progress_ends();
 		over = true;
 	}
 	psi_spinlock_unlock(&rests_lock);

@@ -232,6 +232,24 @@ void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
  * conduit for it (want), so that sleepers hear of it.  Registered before init ends. */
 void psi_progress_add(void (*advance)(void));
 
+/* Something begins that needs these functions, or has ended: polls call them only between the two.  The
+ * first stands before what they find is there, the second behind its removal; each beginner has an end. */
+extern _Atomic uint32_t psi_progress_open;
+
+static inline void
+psi_progress_count(uint32_t more)
+{
+	if (psi.threaded)
+		atomic_fetch_add_explicit(&psi_progress_open, more, memory_order_relaxed);
+	else
+		atomic_store_explicit(&psi_progress_open,
+		                      atomic_load_explicit(&psi_progress_open, memory_order_relaxed) + more,
+		                      memory_order_relaxed);
+}
+
+static inline void psi_progress_begins(void) { psi_progress_count(1); }
+static inline void psi_progress_ends(void) { psi_progress_count((uint32_t)-1); }
+
 /* Threads of this process that sleep look again. */
 void psi_wake_own(void);
 

@@ -26,7 +26,7 @@ static _Atomic uint32_t unserved = 1;
  * on another alone.  Who sets it rings if some thread does; who sleeps alone counts itself, fences (in arm)
  * and looks.
  */
-static _Atomic bool room_lacking;
+_Atomic bool psi_room_lacking;
 static _Atomic uint32_t alone;
 
 static bool
@@ -207,7 +207,7 @@ psi_room_lacks(void)
 {
 	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&room_lacking, true, memory_order_relaxed);
+	atomic_store_explicit(&psi_room_lacking, true, memory_order_relaxed);
 	psi_store_load_fence(); /* D4_RING */
 	if (atomic_load_explicit(&alone, memory_order_relaxed))
 		psi.ops->ring(psi.ep->port);
@@ -223,14 +223,14 @@ psi_want_room(gex_EP_t ep, uint32_t place)
 void
 psi_room_asked_again(void)
 {
-	if (PSI_UNLIKELY(atomic_load_explicit(&room_lacking, memory_order_relaxed)))
-		atomic_store_explicit(&room_lacking, false, memory_order_relaxed);
+	if (PSI_UNLIKELY(psi_is_room_lacking()))
+		atomic_store_explicit(&psi_room_lacking, false, memory_order_relaxed);
 }
 
 static bool
 may_sleep_alone(void)
 {
-	return !some_unserved() && !atomic_load_explicit(&room_lacking, memory_order_relaxed);
+	return !some_unserved() && !psi_is_room_lacking();
 }
 
 /* -- sleeping -------------------------------------------------------------------------------- */

@@ -41,6 +41,13 @@ void psi_want_room(gex_EP_t ep, uint32_t place);
  * psi_room_lacks that it does not know, since another thread is at it. */
 void psi_room_asked_again(void);
 void psi_room_lacks(void);
+/* Has one said so since? */
+extern _Atomic bool psi_room_lacking;
+static inline bool
+psi_is_room_lacking(void)
+{
+	return atomic_load_explicit(&psi_room_lacking, memory_order_relaxed);
+}
 
 /* A thread is counted; it ends. */
 void psi_serve_begins(struct psi_thread *thread);

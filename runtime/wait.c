@@ -34,6 +34,9 @@ enum {
 	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
 	 * slice; among nobody, a yield costs some hundred nanoseconds. */
 	LOOKS_PER_YIELD = 512,
+	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread, if
+	 * there is one, once the wait has lasted for some ten microseconds. */
+	LOOKS_EAGER = 2048,
 	LOOKS_CROWDED = 4,
 	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
 	 * likely under way, and the look lasts as long as a switch; the more there are, the likelier
@@ -49,6 +52,7 @@ enum {
 
 static void (*progress[MAX_PROGRESS])(void);
 static unsigned progress_count;
+_Atomic uint32_t psi_progress_open;
 
 void
 psi_progress_add(void (*advance)(void))
@@ -80,16 +84,25 @@ poll_networks(unsigned networks)
 	return delivered;
 }
 
-static void
-run_progress(void)
+static void __attribute__((noinline))
+run_all_progress(void)
 {
 	psi_room_asked_again();
 	for (unsigned i = 0; i < progress_count; i++)
 		progress[i]();
 }
 
-unsigned
-psi_poll(void)
+/* Room that was lacked may be no longer, although nothing is under way. */
+static inline void
+run_progress(void)
+{
+	if (PSI_UNLIKELY(atomic_load_explicit(&psi_progress_open, memory_order_relaxed) ||
+	                 psi_is_room_lacking()))
+		run_all_progress();
+}
+
+static inline __attribute__((always_inline)) unsigned
+poll_both(void)
 {
 	unsigned delivered;
 
@@ -98,6 +111,12 @@ psi_poll(void)
 	run_progress();
 	psi_rule_polled();
 	return delivered;
+}
+
+unsigned
+psi_poll(void)
+{
+	return poll_both();
 }
 
 int
@@ -184,7 +203,7 @@ spin_alone(struct psi_wait *wait, int mode)
 	if (++wait->spins < LOOKS_ALONE) {
 		if (wait->spins % LOOKS_PER_YIELD == 0)
 			sched_yield();
-		else
+		else if (wait->spins > LOOKS_EAGER)
 			psi_pause();
 		return false;
 	}
@@ -238,7 +257,7 @@ spin_on(struct psi_wait *wait)
 
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
  * PSI_NO_PEER, rings when it makes room. */
-static void
+static inline __attribute__((always_inline)) void
 wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {
 	unsigned delivered;
@@ -247,7 +266,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		psi_wait_sleep(wait);
 		wait->phase = SLEPT;
 	}
-	delivered = networks == PSI_BOTH_NETWORKS ? psi_poll() : poll_networks(networks);
+	delivered = networks == PSI_BOTH_NETWORKS ? poll_both() : poll_networks(networks);
 	if (psi_are_several())
 		delivered += psi_serve_concerned(wait, networks, POLL_BUDGET);
 	if (delivered) {
