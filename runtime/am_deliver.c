@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-_Static_assert(offsetof(struct psi_arrival, args) == sizeof(uint64_t), "enter copies what is before");
-
 #define ARGS_0
 #define ARGS_1 , a[0]
 #define ARGS_2 ARGS_1, a[1]
@@ -128,10 +126,7 @@ run_watched(const struct psi_handler *handler, gex_Token_t token, const struct p
 static inline void
 note_handler(struct psi_block *block, const struct psi_arrival *arrival)
 {
-	uint64_t word;
-
-	memcpy(&word, arrival, sizeof word);
-	atomic_store_explicit(&block->handler, word, memory_order_relaxed);
+	atomic_store_explicit(&block->handler, arrival->word, memory_order_relaxed);
 }
 
 void
@@ -155,7 +150,7 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 		run_watched(handler, &token, arrival);
 	else
 		run(handler, &token, arrival);
-	atomic_store_explicit(&psi_block()->handler, 0, memory_order_relaxed);
+	atomic_store_explicit(&block->handler, 0, memory_order_relaxed);
 	if (psi.threaded)
 		psi_wake_own();         /* now: the next message's handler may take its time */
 }

@@ -182,20 +182,62 @@ psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 
 /* -- requests -------------------------------------------------------------------------------- */
 
+/* To another endpoint, from one that any thread may use; the conduit needs no more than what it gets in
+ * registers.  Anything else, and what finds no room, takes the general way. */
+static inline bool
+is_plain(struct psi_target target)
+{
+	return PSI_LIKELY(target.place != target.ep->place && !target.ep->serial);
+}
+
+static int __attribute__((noinline))
+inject_short(gex_EP_t ep, uint32_t place, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+{
+	const struct psi_am am = psi_am_of(place, PSI_SHORT, what, args);
+
+	return psi_am_inject(ep, &am, flags);
+}
+
+static int __attribute__((noinline))
+inject_medium(gex_EP_t ep, uint32_t place, uint32_t what, const gex_AM_Arg_t *args,
+              const void *payload, size_t len_bytes, gex_Flags_t flags)
+{
+	struct psi_am am = psi_am_of(place, PSI_MEDIUM, what, args);
+
+	am.payload = payload;
+	am.len_bytes = len_bytes;
+	return psi_am_inject(ep, &am, flags);
+}
+
+static inline int
+send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+{
+	psi_am_count_sent(psi_what_network(what), PSI_SHORT, 0, 1);
+	if (is_plain(to) && PSI_LIKELY(to.ep->ops->am_short(to.ep->port, to.place, what, args) == PSI_OK))
+		return GASNET_OK;
+	return inject_short(to.ep, to.place, what, args, flags);
+}
+
+static inline int
+send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+            size_t len_bytes, gex_Flags_t flags)
+{
+	psi_am_count_sent(psi_what_network(what), PSI_MEDIUM, len_bytes, 1);
+	if (is_plain(to) && PSI_LIKELY(to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
+	                                                     len_bytes) == PSI_OK))
+		return GASNET_OK;
+	return inject_medium(to.ep, to.place, what, args, payload, len_bytes, flags);
+}
+
 int
 psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                      unsigned nargs, const gex_AM_Arg_t *args)
 {
-	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestShort");
-	struct psi_am am = {
-		.peer = target.place, .handler = handler, .category = PSI_SHORT,
-		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
-	};
+	const struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestShort");
 
 	psi_check_handler(handler, "gex_AM_RequestShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestShort");
-	psi_am_count_sent(PSI_REQUESTS, PSI_SHORT, 0, 1);
-	return psi_am_inject(target.ep, &am, flags);
+	return send_short(target, psi_what(PSI_REQUESTS, handler, nargs), args, flags);
 }
 
 int
@@ -203,21 +245,15 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
                       size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
                       const gex_AM_Arg_t *args)
 {
-	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestMedium");
-	struct psi_am am = {
-		.peer = target.place, .handler = handler, .category = PSI_MEDIUM,
-		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
-		.payload = src, .len_bytes = nbytes,
-	};
+	const struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestMedium");
 	int result;
 
 	psi_check_handler(handler, "gex_AM_RequestMedium");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestMedium");
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
-	psi_am_count_sent(PSI_REQUESTS, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
-	result = psi_am_inject(target.ep, &am, flags);
+	result = send_medium(target, psi_what(PSI_REQUESTS, handler, nargs), args, src, nbytes, flags);
 	psi_am_completed(lc_opt);
 	return result;
 }
@@ -248,13 +284,19 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 
 /* -- replies --------------------------------------------------------------------------------- */
 
-/* A refused reply leaves the handler free to reply again. */
-static int
-inject_reply(gex_Token_t token, struct psi_am *am, gex_Flags_t flags)
+/* The requester, at its place. */
+static inline struct psi_target
+target_of_reply(gex_Token_t token, const char *call)
 {
-	int result = am->category == PSI_LONG ? psi_am_inject_long(token->ep, am, flags)
-	                                      : psi_am_inject(token->ep, am, flags);
+	const uint32_t place = psi_am_requester(token, call);
 
+	return (struct psi_target){ token->ep, place };
+}
+
+/* A refused reply leaves the handler free to reply again. */
+static inline int
+replied(gex_Token_t token, int result)
+{
 	token->replied = result == GASNET_OK;
 	return result;
 }
@@ -263,15 +305,11 @@ int
 psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned nargs,
                    const gex_AM_Arg_t *args)
 {
-	struct psi_am am = {
-		.peer = psi_am_requester(token, "gex_AM_ReplyShort"), .handler = handler, .category = PSI_SHORT,
-		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
-	};
+	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyShort");
 
 	psi_check_handler(handler, "gex_AM_ReplyShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
-	psi_am_count_sent(PSI_REPLIES, PSI_SHORT, 0, 1);
-	return inject_reply(token, &am, flags);
+	return replied(token, send_short(target, psi_what(PSI_REPLIES, handler, nargs), args, flags));
 }
 
 int
@@ -279,22 +317,17 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
                     gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
                     const gex_AM_Arg_t *args)
 {
-	struct psi_am am = {
-		.peer = psi_am_requester(token, "gex_AM_ReplyMedium"), .handler = handler, .category = PSI_MEDIUM,
-		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
-		.payload = src, .len_bytes = nbytes,
-	};
+	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyMedium");
 	int result;
 
 	psi_check_handler(handler, "gex_AM_ReplyMedium");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyMedium");
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
-	psi_am_count_sent(PSI_REPLIES, PSI_MEDIUM, nbytes, 1);
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
-	result = inject_reply(token, &am, flags);
+	result = send_medium(target, psi_what(PSI_REPLIES, handler, nargs), args, src, nbytes, flags);
 	psi_am_completed(lc_opt);
-	return result;
+	return replied(token, result);
 }
 
 int
@@ -315,7 +348,7 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
 	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
 	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_ReplyLong");
-	result = inject_reply(token, &am, flags);
+	result = psi_am_inject_long(token->ep, &am, flags);
 	psi_am_completed(lc_opt);
-	return result;
+	return replied(token, result);
 }

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 5 };
+enum { PSI_CONDUIT_ABI = 6 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -61,6 +61,17 @@ struct psi_conduit_job {
 	uint64_t *counts;
 };
 
+/* What a message is, in a word: network, handler, and number of arguments. */
+static inline uint32_t
+psi_what(unsigned network, unsigned handler, unsigned nargs)
+{
+	return handler | nargs << 8 | network << 16;
+}
+
+static inline unsigned psi_what_handler(uint32_t what) { return what & 0xff; }
+static inline unsigned psi_what_nargs(uint32_t what) { return what >> 8 & 0xff; }
+static inline unsigned psi_what_network(uint32_t what) { return what >> 16; }
+
 /* One active message to send.  The runtime has checked limits, target range and handler index. */
 struct psi_am {
 	uint32_t peer;
@@ -72,14 +83,41 @@ struct psi_am {
 	void *dest_here;                /* Long: the same memory mapped here; NULL: the payload is there */
 };
 
+static inline struct psi_am
+psi_am_of(uint32_t peer, unsigned category, uint32_t what, const int32_t *args)
+{
+	return (struct psi_am){
+		.peer = peer, .handler = (uint8_t)psi_what_handler(what), .category = (uint8_t)category,
+		.network = (uint8_t)psi_what_network(what), .nargs = (uint8_t)psi_what_nargs(what),
+		.args = args,
+	};
+}
+
 /* One active message that arrived; all pointers are valid until `deliver' returns. */
 struct psi_arrival {
-	uint32_t source;
-	uint8_t handler, category, network, nargs;
+	union {
+		struct {
+			uint32_t source;
+			uint8_t handler, category, network, nargs;
+		};
+		uint64_t word;          /* all of these, written as one (psi_arrival_word) */
+	};
 	const int32_t *args;
 	void *payload;                  /* Medium: 16-aligned and writable; Long: as sent */
 	size_t len_bytes;
 };
+
+/* Parts of a word that were stored one by one could not be loaded as the word at once. */
+static inline uint64_t
+psi_arrival_word(uint32_t source, unsigned handler, unsigned category, unsigned network, unsigned nargs)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return source | (uint64_t)handler << 32 | (uint64_t)category << 40 |
+	       (uint64_t)network << 48 | (uint64_t)nargs << 56;
+#else
+	return (uint64_t)source << 32 | handler << 24 | category << 16 | network << 8 | nargs;
+#endif
+}
 
 /* A buffer for a message whose size, handler and arguments are decided later. */
 struct psi_claim {
@@ -211,6 +249,11 @@ struct psi_conduit_ops {
 	/* Sends.  OK: the payload has been read, the message will arrive.  AGAIN: no room, nothing
 	 * sent.  Local completion is at return: the caller's memory is free. */
 	int (*am_send)(struct psi_port *port, const struct psi_am *am);
+	/* The same of a Short and of a Medium, which go in registers: what is that of psi_what, args has as
+	 * many as it says. */
+	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
+	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+	                 const void *payload, size_t len_bytes);
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
 	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
@@ -243,7 +286,8 @@ struct psi_conduit_ops {
 	/* -- progress -------------------------------------------------------------------------- */
 
 	/* Delivers at most about budget messages of the networks in the mask and advances everything
-	 * else; returns how many it delivered.  In PAR several threads may poll one port: one finds
+	 * else; returns how many it delivered: 0 if none was there.  One that delivered replies may leave
+	 * requests to the next poll, which looks at them.  In PAR several threads may poll one port: one finds
 	 * the work, the others return 0; no lock is held while a handler runs. */
 	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:

@@ -47,6 +47,25 @@ static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint3
 	(void)port, (void)networks, (void)peer, (void)ticket_out;
 	return PSI_AGAIN;       /* so the caller goes on polling */
 }
+static struct psi_conduit_ops in_force;
+
+static int
+short_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+{
+	const struct psi_am am = psi_am_of(peer, PSI_SHORT, what, args);
+
+	return in_force.am_send(port, &am);
+}
+static int
+medium_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+               const void *payload, size_t len_bytes)
+{
+	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+
+	am.payload = payload;
+	am.len_bytes = len_bytes;
+	return in_force.am_send(port, &am);
+}
 static int no_claim(struct psi_port *port, struct psi_claim *claim)
 {
 	(void)port, (void)claim;
@@ -124,6 +143,7 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 #define OPTIONAL(X)                                                                               \
 	X(quiesce, no_op) X(abort, no_op) X(segment_bind, no_bind) X(segment_import, no_import)   \
 	X(segment_release, no_release) X(am_send_alone, in_force.am_send)                         \
+	X(am_short, short_by_send) X(am_medium, medium_by_send)                                   \
 	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel) X(put, no_put)    \
 	X(get, no_get) X(fence, no_order)                                                        \
 	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
@@ -139,8 +159,6 @@ _Static_assert(sizeof(struct psi_conduit_ops) ==
 	       offsetof(struct psi_conduit_ops, probe) +
 	       (0 REQUIRED(COUNT_REQUIRED) OPTIONAL(COUNT_OPTIONAL)) * sizeof(void (*)(void)),
 	       "every operation has a line in REQUIRED or OPTIONAL");
-
-static struct psi_conduit_ops in_force;
 
 static void
 lay_table(const struct psi_conduit_ops *ops)

@@ -8,6 +8,9 @@
 #include "smp-conduit/psmp_lane.h"
 #include "smp-conduit/psmp_pool.h"
 
+#define PSMP_LIKELY(cond)   __builtin_expect(!!(cond), 1)
+#define PSMP_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
+
 /* Endpoints of a process beyond the first; a header has 7 bits for which one sent it. */
 enum { PSMP_MAX_INDEX = 127 };
 
@@ -51,6 +54,8 @@ struct psi_port {
 	uint32_t cursor[PSI_NETWORKS];
 	uint32_t idle_polls[PSI_NETWORKS];
 	struct psi_spinlock poll_lock[PSI_NETWORKS];
+	bool polled[PSI_NETWORKS];              /* by the one thread at a time; else poll_lock says */
+	_Atomic bool requests_waited;           /* the last poll left them to this one */
 	uint64_t *counts;                       /* the job's, or NULL */
 	uint32_t *actives, *data_ends;          /* what active and data_end point into */
 };
@@ -130,7 +135,7 @@ psmp_out_further(struct psi_port *port, psmp_further_ref *list, uint32_t place, 
 	psmp_further_ref *at = &list[place - port->conduit->job.places];
 	struct psmp_further *further = atomic_load_explicit(at, memory_order_acquire); /* Q2 */
 
-	if (__builtin_expect(!further, 0))
+	if (PSMP_UNLIKELY(!further))
 		return psmp_out_make(port, at, place, network);
 	return &further->out[network];
 }
@@ -140,7 +145,7 @@ psmp_out_of(struct psi_port *port, uint32_t peer, unsigned network)
 {
 	const struct psi_conduit_job *job = &port->conduit->job;
 
-	if (__builtin_expect(peer >= job->places, 0))
+	if (PSMP_UNLIKELY(peer >= job->places))
 		return psmp_out_further(port, port->further, peer, network);
 	return &port->out[network][job->host_index[peer]];
 }
@@ -169,6 +174,9 @@ psmp_unlock_out(struct psmp_out *out)
 /* psmp_am.c */
 size_t psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int psmp_am_send(struct psi_port *port, const struct psi_am *am);
+int psmp_am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
+int psmp_am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+                   const void *payload, size_t len_bytes);
 int psmp_am_send_alone(struct psi_port *port, const struct psi_am *am);
 int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
 int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
@@ -191,7 +199,7 @@ int psmp_watch(struct psi_port *port, unsigned networks);
 void psmp_unwatch(struct psi_port *port);
 
 /* psmp_ring.c */
-void psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
+int psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
 void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
 void psmp_ring(struct psi_port *port);
 void psmp_ring_host(struct psi_port *port);

@@ -21,10 +21,11 @@ enum {
 	PAYLOAD_ALIGN = 16,
 	HEADER_BYTES = sizeof(uint64_t),
 	DATA_RING_SHARE = 4,    /* a payload takes at most this fraction of the ring */
+	SMALL_BYTES = 16,       /* fits in a slot behind any number of arguments */
 };
 
 /* Offset in the slot of an inline payload behind so many arguments. */
-static size_t
+static inline size_t
 inline_offset(unsigned nargs)
 {
 	return (HEADER_BYTES + nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1) &
@@ -43,29 +44,56 @@ put_word(unsigned char *at, uint64_t value)
 	memcpy(at, &value, sizeof value);
 }
 
-static void
-put_args(unsigned char *at, const struct psi_am *am)
+static inline void
+put_args(unsigned char *at, const int32_t *args, unsigned nargs)
 {
-	for (unsigned i = 0; i < am->nargs; i++)
-		memcpy(at + i * sizeof(int32_t), &am->args[i], sizeof(int32_t));
+	for (unsigned i = 0; i < nargs; i++)
+		memcpy(at + i * sizeof(int32_t), &args[i], sizeof(int32_t));
 }
 
-static struct psmp_header_fields
-fields_of(const struct psi_port *port, const struct psi_am *am, enum psmp_where where)
+/* Two words or fewer, without a call: words that overlap, or single bytes. */
+static inline void
+put_small(unsigned char *at, const unsigned char *from, size_t len_bytes)
 {
-	return (struct psmp_header_fields){
-		.len_bytes = am->category == PSI_MEDIUM ? (uint32_t)am->len_bytes : 0,
-		.handler = am->handler,
-		.nargs = am->nargs,
-		.category = am->category,
+	uint64_t first, last;
+
+	if (PSMP_LIKELY(len_bytes >= sizeof first)) {
+		memcpy(&first, from, sizeof first);
+		memcpy(&last, from + len_bytes - sizeof last, sizeof last);
+		memcpy(at + len_bytes - sizeof last, &last, sizeof last);
+		memcpy(at, &first, sizeof first);
+		return;
+	}
+	for (size_t i = 0; i < len_bytes; i++)
+		at[i] = from[i];
+}
+
+static inline uint32_t
+what_of(const struct psi_am *am)
+{
+	return psi_what(am->network, am->handler, am->nargs);
+}
+
+/* Of a message that goes out from this port. */
+static inline uint64_t
+header_of(const struct psi_port *port, unsigned category, uint32_t what, size_t medium_bytes,
+          enum psmp_where where)
+{
+	const struct psmp_header_fields fields = {
+		.len_bytes = (uint32_t)medium_bytes,
+		.handler = (uint8_t)psi_what_handler(what),
+		.nargs = (uint8_t)psi_what_nargs(what),
+		.category = (uint8_t)category,
 		.where = (uint8_t)where,
 		.index = port->index,
 	};
+
+	return psmp_header_pack(&fields);
 }
 
 /* After publishing: if the receiver does not look at this lane, tell it.  The lock of the lane is not
- * needed, and not held. */
-static inline void
+ * needed, and not held.  PSI_OK. */
+static inline int
 notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
 	PSI_DELAY_POINT(publish);
@@ -74,7 +102,8 @@ notify(struct psi_port *port, const struct psmp_out *out, unsigned network)
 	else
 		atomic_signal_fence(memory_order_seq_cst); /* D1_ORDER */
 	if (!atomic_load_explicit(&out->control->polled, memory_order_relaxed))
-		psmp_announce(port, out, network);
+		return psmp_announce(port, out, network);
+	return PSI_OK;
 }
 
 static int
@@ -159,26 +188,22 @@ copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *fro
 /* ------------------------------------------------------------------- by category --- */
 
 static inline __attribute__((always_inline)) int
-send_short(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+send_short(struct psi_port *port, struct psmp_out *out, uint32_t what, const int32_t *args)
 {
-	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
-
 	psmp_lock_out(out);
 	if (!psmp_out_has_room(out)) {
 		psmp_unlock_out(out);
 		return refuse(port);
 	}
-	put_args(psmp_out_slot(out)->body, am);
-	psmp_out_publish(out, &fields);
+	put_args(psmp_out_slot(out)->body, args, psi_what_nargs(what));
+	psmp_out_publish(out, header_of(port, PSI_SHORT, what, 0, PSMP_INLINE));
 	psmp_unlock_out(out);
-	notify(port, out, am->network);
-	return PSI_OK;
+	return notify(port, out, psi_what_network(what));
 }
 
 static int
 send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
 	unsigned char *body;
 
 	if (!reserve(out))
@@ -192,44 +217,51 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 	body = psmp_out_slot(out)->body;
 	put_word(body, (uint64_t)(uintptr_t)am->dest);
 	put_word(body + 8, am->len_bytes);
-	put_args(body + 16, am);
-	psmp_out_publish(out, &fields);
+	put_args(body + 16, am->args, am->nargs);
+	psmp_out_publish(out, header_of(port, PSI_LONG, what_of(am), 0, PSMP_INLINE));
 	psmp_unlock_out(out);
-	notify(port, out, am->network);
-	return PSI_OK;
+	return notify(port, out, am->network);
+}
+
+/* What fits in a slot. */
+static inline __attribute__((always_inline)) int
+send_inline(struct psi_port *port, struct psmp_out *out, uint32_t what, const int32_t *args,
+            const void *payload, size_t len_bytes)
+{
+	const unsigned nargs = psi_what_nargs(what);
+	struct psmp_slot *slot;
+
+	psmp_lock_out(out);
+	if (!psmp_out_has_room(out)) {
+		psmp_unlock_out(out);
+		return refuse(port);
+	}
+	slot = psmp_out_slot(out);
+	put_args(slot->body, args, nargs);
+	if (len_bytes)
+		memcpy(slot->body + inline_offset(nargs) - HEADER_BYTES, payload, len_bytes);
+	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what, len_bytes, PSMP_INLINE));
+	psmp_count(port, PSI_COUNT_IN_SLOT);
+	psmp_unlock_out(out);
+	return notify(port, out, psi_what_network(what));
 }
 
 /* The caller holds the lock and has seen room. */
 static void
-publish_inline(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
-{
-	struct psmp_header_fields fields = fields_of(port, am, PSMP_INLINE);
-	struct psmp_slot *slot = psmp_out_slot(out);
-
-	put_args(slot->body, am);
-	if (am->len_bytes)
-		memcpy(slot->body + inline_offset(am->nargs) - HEADER_BYTES, am->payload,
-		       am->len_bytes);
-	psmp_out_publish(out, &fields);
-}
-
-static void
 publish_elsewhere(struct psi_port *port, struct psmp_out *out, const struct psi_am *am,
                   enum psmp_where where, uint64_t place)
 {
-	struct psmp_header_fields fields = fields_of(port, am, where);
 	struct psmp_slot *slot = psmp_out_slot(out);
 
 	put_word(slot->body, place);
-	put_args(slot->body + 8, am);
-	psmp_out_publish(out, &fields);
+	put_args(slot->body + 8, am->args, am->nargs);
+	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what_of(am), am->len_bytes, where));
 }
 
-/* Tries slot and payload ring: OK, AGAIN when the lane is full, UNSUPPORTED when neither takes it. */
+/* Tries the payload ring: OK, AGAIN when the lane is full, UNSUPPORTED when the ring is. */
 static int
-send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+send_in_ring(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	const bool inside = fits_inline(am->nargs, am->len_bytes);
 	unsigned char *data;
 	uint32_t offset;
 	int result = PSI_OK;
@@ -237,9 +269,6 @@ send_in_lane(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	psmp_lock_out(out);
 	if (!psmp_out_has_room(out)) {
 		result = PSI_AGAIN;
-	} else if (inside) {
-		publish_inline(port, out, am);
-		psmp_count(port, PSI_COUNT_IN_SLOT);
 	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
 		memcpy(data, am->payload, am->len_bytes);
 		publish_elsewhere(port, out, am, PSMP_DATA_RING, offset);
@@ -288,7 +317,7 @@ publish_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 	publish_elsewhere(port, out, am, PSMP_BUFFER, name);
 	psmp_count(port, PSI_COUNT_IN_BUFFER);
 	psmp_unlock_out(out);
-	notify(port, out, am->network);
+	(void)notify(port, out, am->network);
 }
 
 static int
@@ -310,19 +339,17 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 	return PSI_OK;
 }
 
+/* What does not fit in a slot. */
 static int
-send_medium(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
+send_larger(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	if (fits_inline(am->nargs, am->len_bytes) ||
-	    am->len_bytes <= port->conduit->layout.data_bytes / DATA_RING_SHARE) {
-		int result = send_in_lane(port, out, am);
+	if (am->len_bytes <= port->conduit->layout.data_bytes / DATA_RING_SHARE) {
+		const int result = send_in_ring(port, out, am);
 
 		if (result == PSI_OK)
-			notify(port, out, am->network);
+			return notify(port, out, am->network);
 		if (result == PSI_AGAIN)
 			return refuse(port);
-		if (result == PSI_OK)
-			return PSI_OK;
 	}
 	return send_in_buffer(port, out, am);
 }
@@ -336,19 +363,18 @@ psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsig
 	return PSMP_LARGE_BYTES;
 }
 
-static inline __attribute__((always_inline)) int
+static int
 send_by(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
 	if (!out)
 		return PSI_FAILED;
-	switch (am->category) {
-	case PSI_SHORT:
-		return send_short(port, out, am);
-	case PSI_MEDIUM:
-		return send_medium(port, out, am);
-	default:
+	if (am->category == PSI_SHORT)
+		return send_short(port, out, what_of(am), am->args);
+	if (am->category == PSI_LONG)
 		return send_long(port, out, am);
-	}
+	if (fits_inline(am->nargs, am->len_bytes))
+		return send_inline(port, out, what_of(am), am->args, am->payload, am->len_bytes);
+	return send_larger(port, out, am);
 }
 
 int
@@ -363,6 +389,70 @@ psmp_am_send_alone(struct psi_port *port, const struct psi_am *am)
 	if (am->peer < port->conduit->job.places)
 		return psmp_am_send(port, am);
 	return send_by(port, psmp_out_further(port, port->alone, am->peer, am->network), am);
+}
+
+static int __attribute__((noinline))
+send_short_anyhow(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+{
+	struct psmp_out *out = psmp_out_of(port, peer, psi_what_network(what));
+
+	return out ? send_short(port, out, what, args) : PSI_FAILED;
+}
+
+static int __attribute__((noinline))
+send_medium_anyhow(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+                   const void *payload, size_t len_bytes)
+{
+	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+
+	am.payload = payload;
+	am.len_bytes = len_bytes;
+	return psmp_am_send(port, &am);
+}
+
+/* The lane to a first endpoint, if it is this thread's alone and known to have room; else NULL.  With it, the
+ * two calls below call nothing in the common case, so that they need no frame. */
+static inline struct psmp_out *
+free_lane(struct psi_port *port, uint32_t peer, uint32_t what)
+{
+	struct psmp_out *out;
+
+	if (PSMP_UNLIKELY(peer >= port->conduit->job.places))
+		return NULL;
+	out = psmp_out_of(port, peer, psi_what_network(what));
+	if (PSMP_UNLIKELY(out->locked || out->limit - out->next <= out->reserved))
+		return NULL;
+	return out;
+}
+
+int
+psmp_am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+{
+	struct psmp_out *out = free_lane(port, peer, what);
+
+	if (PSMP_UNLIKELY(!out))
+		return send_short_anyhow(port, peer, what, args);
+	put_args(psmp_out_slot(out)->body, args, psi_what_nargs(what));
+	psmp_out_publish(out, header_of(port, PSI_SHORT, what, 0, PSMP_INLINE));
+	return notify(port, out, psi_what_network(what));
+}
+
+int
+psmp_am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+               const void *payload, size_t len_bytes)
+{
+	const unsigned nargs = psi_what_nargs(what);
+	struct psmp_out *out = len_bytes <= SMALL_BYTES ? free_lane(port, peer, what) : NULL;
+	unsigned char *body;
+
+	if (PSMP_UNLIKELY(!out))
+		return send_medium_anyhow(port, peer, what, args, payload, len_bytes);
+	body = psmp_out_slot(out)->body;
+	put_args(body, args, nargs);
+	put_small(body + inline_offset(nargs) - HEADER_BYTES, payload, len_bytes);
+	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what, len_bytes, PSMP_INLINE));
+	psmp_count(port, PSI_COUNT_IN_SLOT);
+	return notify(port, out, psi_what_network(what));
 }
 
 int

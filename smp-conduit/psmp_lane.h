@@ -74,7 +74,7 @@ struct psmp_header_fields {
 	uint32_t index;                 /* of the endpoint that sends, in its process; below 2^7 */
 };
 
-enum { PSMP_LAP_BITS = 16, PSMP_INDEX_AT = 57, PSMP_OWN_BYTES = 2048 };
+enum { PSMP_LAP_BITS = 16, PSMP_INDEX_AT = 57, PSMP_OWN_BYTES = 2048, PSMP_SLOTS_AHEAD = 3 };
 
 static inline uint64_t
 psmp_lap(uint32_t position, uint32_t shift)
@@ -82,10 +82,11 @@ psmp_lap(uint32_t position, uint32_t shift)
 	return ((position >> shift) + 1) & ((1u << PSMP_LAP_BITS) - 1);
 }
 
+/* Without its lap. */
 static inline uint64_t
-psmp_header_pack(const struct psmp_header_fields *f, uint64_t lap)
+psmp_header_pack(const struct psmp_header_fields *f)
 {
-	return lap | (uint64_t)f->len_bytes << 16 | (uint64_t)f->handler << 40 |
+	return (uint64_t)f->len_bytes << 16 | (uint64_t)f->handler << 40 |
 	       (uint64_t)f->nargs << 48 | (uint64_t)f->category << 53 | (uint64_t)f->where << 55 |
 	       (uint64_t)f->index << PSMP_INDEX_AT;
 }
@@ -195,6 +196,13 @@ psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
 		psi_own_line(next + at);
 }
 
+/* Asks for the line of the slot that the next message takes: one is likely, and soon. */
+static inline void
+psmp_out_own_slot(const struct psmp_out *out)
+{
+	psi_own_line(&out->slots[out->next & out->mask]);
+}
+
 /* The slot of the next message, to be filled and published. */
 static inline struct psmp_slot *
 psmp_out_slot(struct psmp_out *out)
@@ -204,11 +212,11 @@ psmp_out_slot(struct psmp_out *out)
 }
 
 static inline void
-psmp_out_publish(struct psmp_out *out, const struct psmp_header_fields *fields)
+psmp_out_publish(struct psmp_out *out, uint64_t header)
 {
 	struct psmp_slot *slot = psmp_out_slot(out);
-	uint64_t header = psmp_header_pack(fields, psmp_lap(out->next, out->shift));
 
+	header |= psmp_lap(out->next, out->shift);
 	out->data_end[out->next & out->mask] = out->data_head;
 	out->next++;
 	PSI_DELAY_POINT(fill);
@@ -229,6 +237,14 @@ psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 	PSI_DELAY_POINT(take);
 	*header_out = header;
 	return slot;
+}
+
+/* Asks for the slot of a message some places on.  Only where the sender is ahead: of a slot that it has yet
+ * to fill the line would be taken from it. */
+static inline void
+psmp_in_ask_ahead(const struct psmp_in *in)
+{
+	__builtin_prefetch(&in->slots[(in->next + PSMP_SLOTS_AHEAD) & in->mask]);
 }
 
 /*

@@ -19,6 +19,7 @@ enum {
 	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
 	 * where it costs a system call. */
 	SWEEP_POLLS = 256, SWEEP_POLLS_MEMBARRIER = 16384,
+	BACKLOG = 4,                    /* so many of one poll, and more are likely there */
 };
 
 #define NO_BUFFER_NAME UINT32_MAX
@@ -89,43 +90,50 @@ get_word(const unsigned char *at)
 	return value;
 }
 
+/* Finds payload and arguments of a message that is no Short, nor a Medium in its slot; returns the buffer
+ * that holds its payload, or NO_BUFFER_NAME. */
+static uint32_t __attribute__((noinline))
+decode_elsewhere(struct psi_port *port, unsigned network, const struct psmp_in *in,
+                 struct psmp_slot *slot, struct psmp_header_fields fields, struct psi_arrival *arrival)
+{
+	const uint64_t word = get_word(slot->body);
+
+	arrival->args = (const int32_t *)(void *)(slot->body + 8);
+	if (fields.category == PSI_LONG) {
+		arrival->payload = (void *)(uintptr_t)word;
+		arrival->len_bytes = (size_t)get_word(slot->body + 8);
+		arrival->args = (const int32_t *)(void *)(slot->body + 16);
+		return NO_BUFFER_NAME;
+	}
+	if (fields.where == PSMP_DATA_RING) {
+		arrival->payload = in->data + word;
+		return NO_BUFFER_NAME;
+	}
+	/* another process may have filled what a thread of this one had and gave back unsent */
+	psi_back_from_process(&port->shared->busy[network][word >> 16]);
+	arrival->payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
+	                   psmp_buffer_offset((uint32_t)word);
+	return (uint32_t)word;
+}
+
 /* Describes the message in a slot; returns the buffer that holds its payload, or NO_BUFFER_NAME. */
-static uint32_t
+static inline uint32_t
 decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct psmp_slot *slot,
        uint64_t header, struct psi_arrival *arrival_out)
 {
-	struct psmp_header_fields fields = psmp_header_unpack(header);
-	unsigned char *args = slot->body, *payload = NULL;
-	size_t len_bytes = fields.len_bytes;
-	uint32_t name = NO_BUFFER_NAME;
+	const struct psmp_header_fields fields = psmp_header_unpack(header);
+	const size_t offset = (HEADER_BYTES + fields.nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1) &
+	                      ~(size_t)(PAYLOAD_ALIGN - 1);
 
-	if (fields.category == PSI_LONG) {
-		payload = (unsigned char *)(uintptr_t)get_word(slot->body);
-		len_bytes = (size_t)get_word(slot->body + 8);
-		args = slot->body + 16;
-	} else if (fields.where == PSMP_INLINE) {
-		size_t offset = HEADER_BYTES + fields.nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1;
-
-		payload = (unsigned char *)slot + (offset & ~(size_t)(PAYLOAD_ALIGN - 1));
-	} else if (fields.where == PSMP_DATA_RING) {
-		payload = in->data + get_word(slot->body);
-		args = slot->body + 8;
-	} else {
-		name = (uint32_t)get_word(slot->body);
-		/* another process may have filled what a thread of this one had and gave back unsent */
-		psi_back_from_process(&port->shared->busy[network][name >> 16]);
-		payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
-		          psmp_buffer_offset(name);
-		args = slot->body + 8;
-	}
 	*arrival_out = (struct psi_arrival){
-		.source = in->place + fields.index * port->conduit->job.places,
-		.handler = fields.handler, .category = fields.category,
-		.network = (uint8_t)network, .nargs = fields.nargs,
-		.args = (const int32_t *)(void *)args,
-		.payload = payload, .len_bytes = len_bytes,
+		.word = psi_arrival_word(in->place + fields.index * port->conduit->job.places,
+		                         fields.handler, fields.category, network, fields.nargs),
+		.args = (const int32_t *)(void *)slot->body,
+		.payload = (unsigned char *)slot + offset, .len_bytes = fields.len_bytes,
 	};
-	return name;
+	if (fields.category != PSI_LONG && fields.where == PSMP_INLINE)
+		return NO_BUFFER_NAME;
+	return decode_elsewhere(port, network, in, slot, fields, arrival_out);
 }
 
 /* Now and then, lanes that have been quiet are dropped from the list.  Under poll_lock. */
@@ -134,7 +142,7 @@ after_empty_poll(struct psi_port *port, unsigned network)
 {
 	unsigned period = port->conduit->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
 
-	if (port->active_count[network] <= KEPT_LANES || ++port->idle_polls[network] < period)
+	if (++port->idle_polls[network] < period)
 		return;
 	port->idle_polls[network] = 0;
 	psmp_unpoll_quiet(port, network);
@@ -142,6 +150,10 @@ after_empty_poll(struct psi_port *port, unsigned network)
 
 /* --------------------------------------------------------------- one thread at a time --- */
 
+/*
+ * While the handler runs, two lines are on their way: the slot of a later message, if there are many, and
+ * the one that an answer would take.
+ */
 static unsigned
 drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsigned budget)
 {
@@ -155,6 +167,9 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 
 		in->next++;
 		in->quiet = 0;
+		if (delivered >= BACKLOG)
+			psmp_in_ask_ahead(in);
+		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
 		port->conduit->services->deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
 			give_buffer(port, network, name);
@@ -186,21 +201,46 @@ drain_active(struct psi_port *port, unsigned network, unsigned budget)
 	return delivered;
 }
 
-/* The poll lock is a mere flag here: a handler's reply may poll, but only the other network. */
-static unsigned
-poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
+/* Has anything come, or is about to be made known?  What most polls end with. */
+static inline bool
+has_any(const struct psi_port *port, unsigned network)
+{
+	const struct psmp_in *lanes = port->in[network];
+	const uint32_t *active = port->active[network];
+	uint64_t header;
+
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
+		return true;
+	for (uint32_t i = 0; i < port->active_count[network]; i++)
+		if (psmp_in_peek(&lanes[active[i]], &header))
+			return true;
+	return false;
+}
+
+static unsigned __attribute__((noinline))
+receive_in_place(struct psi_port *port, unsigned network, unsigned budget)
 {
 	unsigned delivered;
 
-	if (!psi_spinlock_try(&port->poll_lock[network]))
-		return 0;
+	port->polled[network] = true;
 	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 		activate(port, network);
 	delivered = drain_active(port, network, budget);
-	if (!delivered)
-		after_empty_poll(port, network);
-	psi_spinlock_unlock(&port->poll_lock[network]);
+	port->polled[network] = false;
 	return delivered;
+}
+
+/* A handler's reply may poll, but only the other network. */
+static inline unsigned
+poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
+{
+	if (port->polled[network])
+		return 0;
+	if (has_any(port, network))
+		return receive_in_place(port, network, budget);
+	if (port->active_count[network] > KEPT_LANES)
+		after_empty_poll(port, network);
+	return 0;
 }
 
 /* ---------------------------------------------------------------------- many threads --- */
@@ -258,7 +298,7 @@ poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 			activate(port, network);
 		found = take(port, network, message);
-		if (!found && !delivered)
+		if (!found && !delivered && port->active_count[network] > KEPT_LANES)
 			after_empty_poll(port, network);
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
@@ -273,20 +313,27 @@ poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 
 /* --------------------------------------------------------------------------- the poll --- */
 
+static inline unsigned
+poll_network(struct psi_port *port, unsigned network, unsigned budget)
+{
+	return port->locked ? poll_threaded(port, network, budget) : poll_in_place(port, network, budget);
+}
+
+/* Replies first: they free what requests wait for, and are waited for themselves.  So after some the caller
+ * looks at once whether that was all, and requests wait for the next poll, though not for a second one. */
 unsigned
 psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
-	/* Replies first: they free what requests wait for. */
-	static const unsigned order[] = { PSI_REPLIES, PSI_REQUESTS };
 	unsigned delivered = 0;
 
-	for (unsigned i = 0; i < PSI_NETWORKS; i++) {
-		unsigned network = order[i];
-
-		if (!(networks & 1u << network))
-			continue;
-		delivered += port->locked ? poll_threaded(port, network, budget)
-		                          : poll_in_place(port, network, budget);
+	if (networks & 1u << PSI_REPLIES)
+		delivered = poll_network(port, PSI_REPLIES, budget);
+	if (!(networks & 1u << PSI_REQUESTS))
+		return delivered;
+	if (delivered && !atomic_load_explicit(&port->requests_waited, memory_order_relaxed)) {
+		atomic_store_explicit(&port->requests_waited, true, memory_order_relaxed);
+		return delivered;
 	}
-	return delivered;
+	atomic_store_explicit(&port->requests_waited, false, memory_order_relaxed);
+	return delivered + poll_network(port, PSI_REQUESTS, budget);
 }

@@ -118,7 +118,7 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
  * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
  * whoever set it rings, or has rung, after it.
  */
-void
+int
 psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network)
 {
 	struct psmp_shared *shared = psmp_receiver_of(out);
@@ -127,6 +127,7 @@ psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned networ
 	PSI_DELAY_POINT(announce);
 	if (set_bit(&shared->top[network], out->words, out->sender))
 		ring_endpoint(port, shared, psmp_shared_of(port->conduit, out->place));
+	return PSI_OK;
 }
 
 static void

@@ -21,7 +21,7 @@ START_TEST(headers_keep_their_fields)
 				.nargs = (uint8_t)nargs, .category = (uint8_t)(kind % 3),
 				.where = (uint8_t)(kind / 3),
 			};
-			uint64_t header = psmp_header_pack(&in, laps[lap]);
+			uint64_t header = psmp_header_pack(&in) | laps[lap];
 			struct psmp_header_fields out = psmp_header_unpack(header);
 
 			if ((header & 0xffff) != laps[lap] || out.len_bytes != in.len_bytes ||
@@ -151,7 +151,7 @@ lane_send(struct lane *lane, uint32_t i, uint32_t data_bytes)
 	}
 	memcpy(psmp_out_slot(&lane->out)->body, &i, sizeof i);
 	memcpy(psmp_out_slot(&lane->out)->body + sizeof i, &offset, sizeof offset);
-	psmp_out_publish(&lane->out, &fields);
+	psmp_out_publish(&lane->out, psmp_header_pack(&fields));
 	return true;
 }
 
@@ -286,7 +286,7 @@ START_TEST(payload_room_comes_back)
 
 			lane_open(&lane, slots, data_bytes, slots, heads[h]);
 			while (psmp_out_has_room(&lane.out) && psmp_out_data(&lane.out, len, &offset)) {
-				psmp_out_publish(&lane.out, &fields);
+				psmp_out_publish(&lane.out, psmp_header_pack(&fields));
 				ck_assert_uint_le(++sent * len, data_bytes);
 			}
 			ck_assert(sent == slots || (sent + 2) * ((len + 63) & ~63u) > data_bytes);
