@@ -58,6 +58,9 @@ PSI_BEGIN_DECLS
 #define PSI_SIGNAL_NB       1u
 #define PSI_SIGNAL_NBI      2u
 
+/* Behind psi_sem_asleep: wakes the rank if the word, at `there' in this process, has what it waits for. */
+PSI_API void psi_word_ring(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
+
 PSI_API gex_Event_t psi_memput_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src,
 				      size_t nbytes, pst_sem_ref_t ref, unsigned n,
 				      gex_Flags_t flags, unsigned how);
@@ -177,9 +180,12 @@ psi_put_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t nb
 		psi_sem_count(word, sig->pst_ref.pst_w[0], sig->pst_n);
 	else
 		psi_signal_change(word, sig);
-	if (PSI_UNLIKELY(psi_sem_asleep(table, rank)) &&
-	    (sig->pst_what != PST_SIGNAL_SEM || psi_sem_suffices(word)))
-		psi_sem_ring(rank);
+	if (PSI_UNLIKELY(psi_sem_asleep(table, rank))) {
+		if (sig->pst_what != PST_SIGNAL_SEM)
+			psi_word_ring(rank, sig->pst_word, word);
+		else if (psi_sem_suffices(word))
+			psi_sem_ring(rank);
+	}
 	return 1;
 }
 

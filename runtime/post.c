@@ -5,6 +5,7 @@
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 #include "runtime/sem.h"
+#include "runtime/want.h"
 
 #include "runtime/util/fence.h"
 
@@ -168,35 +169,46 @@ count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone
 		watch(place, ref, 0, poster, call);
 }
 
-/* Behind a signal in mapped memory; posted is the count, or NULL of a word. */
+static bool
+suffices(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
+{
+	return sig->pst_what == PST_SIGNAL_SEM
+		? psi_sem_suffices(changed)
+		: psi_word_suffices(psi_jobrank_of(place), sig->pst_word, changed);
+}
+
+/* Behind a signal in mapped memory, which has changed that count or word. */
 static void
-wake(uint32_t place, const uint64_t *posted)
+wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 {
 	const struct pst_inline view = { .sems = psi.sems, .posts_fence = psi.posts_fence };
 
 	if (place < psi.boot.size) {
-		if (psi_sem_asleep(&view, place) && (!posted || psi_sem_suffices(posted)))
+		if (psi_sem_asleep(&view, place) && suffices(place, sig, changed))
 			psi_sem_ring(place);
 		return;
 	}
 	psi_store_load_fence(); /* D5_POST */
-	if (!posted || psi_sem_suffices(posted))
+	if (suffices(place, sig, changed))
 		psi.ops->ring_peer(psi.ep->port, place);
 }
 
 void
 psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *call)
 {
+	uint64_t *word;
+
 	PSI_COMPILER_FENCE();
 	if (sig->pst_what == PST_SIGNAL_SEM) {
 		count(target.place, sig->pst_ref, sig->pst_n, target.ep->place, true, call);
-		wake(target.place, line_of(target.place, sig->pst_ref));
+		wake(target.place, sig, line_of(target.place, sig->pst_ref));
 		return;
 	}
 	/* before Z5: who sees the change may go on to change the word in another way */
 	psi_flight_end(target.place, sig);
-	psi_signal_change(psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call), sig);
-	wake(target.place, NULL);
+	word = psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call);
+	psi_signal_change(word, sig);
+	wake(target.place, sig, word);
 }
 
 /* Handlers of one poster may run at once in several threads, so nobody counts alone. */

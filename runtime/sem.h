@@ -6,7 +6,7 @@
  *
  *     lines [PSI_SEM_SLOTS]   a cache line each, whose first word counts posts and never goes back;
  *                             written by posters alone.  The second is the count that wakes who
- *                             waits, written by the owner before it sleeps (sem_want.c)
+ *                             waits, written by the owner before it sleeps (want.c)
  *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written by
  *                             the owner
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
@@ -127,7 +127,7 @@ psi_sem_is_shared(const struct pst_sem_s *sem)
 /* With checks: ends the job if a thread waits for it. */
 void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
-/* sem_want.c */
+/* want.c */
 
 /* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each want. */
 void psi_sem_want(struct pst_sem_s *sem, unsigned n);

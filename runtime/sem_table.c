@@ -2,6 +2,7 @@
 #include "runtime/sem.h"
 
 #include "runtime/reach.h"
+#include "runtime/want.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ psi_sem_open(void)
 	psi.sems = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *psi.sems);
 	if (!psi.sems)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
+	psi_word_wants_open();
 	if (psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_SIGNAL))
 		return;
 	for (uint32_t place = 0; place < psi.boot.size; place++)

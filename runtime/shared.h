@@ -17,7 +17,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 8,
+	PSI_SHARED_ABI = 9,
 	/* Blocks per rank that threads own, most of which are never touched; see runtime/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -27,6 +27,7 @@ enum {
 	PSI_MORE_RANGES = 8,
 	PSI_HALLS = 2,          /* of the job: sequences of barriers (extended-ref/pref_hall.c) */
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/flight.c) */
+	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/want.c) */
 	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (runtime/team_hall.c) */
 	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
 };
@@ -128,6 +129,7 @@ struct psi_rank_shared {
 	_Atomic uint32_t endpoints;
 	_Atomic uint64_t sem_key;
 	_Atomic uint64_t flights[PSI_FLIGHTS];  /* with checks */
+	uint64_t word_wants[PSI_WORD_WANTS];
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
 	struct psi_hall team_halls[PSI_TEAM_HALLS];

@@ -3,6 +3,7 @@
 
 #include "penstock_signal.h"
 #include "runtime/rules.h"
+#include "runtime/want.h"
 
 /* A device or a plain store wakes nobody. */
 static const uint64_t word_sleep_ns = 1000000;
@@ -26,6 +27,29 @@ compares(uint64_t seen, int cmp, uint64_t value)
 	}
 }
 
+/* Below this the word does not compare; 0: no such bound, so that each signal is to wake. */
+static uint64_t
+least(int cmp, uint64_t value)
+{
+	switch (cmp) {
+	case PST_CMP_GE:
+		return value;
+	case PST_CMP_GT:
+		return value < UINT64_MAX ? value + 1 : value;
+	default:
+		return 0;
+	}
+}
+
+static void
+tell(const uint64_t *word, int cmp, uint64_t value, bool asleep)
+{
+	if (asleep)
+		psi_word_want(word, least(cmp, value));
+	else
+		psi_word_unwant(word);
+}
+
 static void
 check_call(gex_EP_t ep, int cmp, const char *call)
 {
@@ -47,6 +71,7 @@ check_word(const uint64_t *word, const char *call)
 /* -- one ------------------------------------------------------------------------------------- */
 
 struct compare {
+	struct psi_lack lack;
 	const uint64_t *word;
 	int cmp;
 	uint64_t value, seen;
@@ -61,12 +86,20 @@ look(void *what)
 	return compares(compare->seen, compare->cmp, compare->value);
 }
 
+static void
+tell_compare(struct psi_lack *lack, bool asleep)
+{
+	const struct compare *compare = (const struct compare *)lack;
+
+	tell(compare->word, compare->cmp, compare->value, asleep);
+}
+
 static bool
 wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *call)
 {
 	struct psi_reason reason = {
 		.kind = PSI_FOR_WORD, .number = (uintptr_t)compare->word, .most_ns = word_sleep_ns,
-		.ep = ep,
+		.ep = ep, .lack = &compare->lack,
 	};
 
 	check_call(ep, compare->cmp, call);
@@ -77,7 +110,7 @@ wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *
 uint64_t
 pst_signal_wait(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value)
 {
-	struct compare compare = { word, cmp, value, 0 };
+	struct compare compare = { { tell_compare, false }, word, cmp, value, 0 };
 
 	wait_one(&compare, ep, PST_FOREVER, "pst_signal_wait");
 	return compare.seen;
@@ -86,7 +119,7 @@ pst_signal_wait(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value)
 int
 pst_signal_test(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value, uint64_t *seen_out)
 {
-	struct compare compare = { word, cmp, value, 0 };
+	struct compare compare = { { tell_compare, false }, word, cmp, value, 0 };
 
 	if (!wait_one(&compare, ep, 0, "pst_signal_test"))
 		return 0;
@@ -106,6 +139,15 @@ take_entry(const struct psi_many *many, size_t i)
 	return compares(pst_signal_fetch(words[i]), many->cmp, values[i]);
 }
 
+static void
+tell_entry(const struct psi_many *many, size_t i, bool asleep)
+{
+	uint64_t *const *words = many->items;
+	const uint64_t *values = many->values;
+
+	tell(words[i], many->cmp, values[i], asleep);
+}
+
 static struct psi_many
 many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t count, int cmp,
         int *done, const char *call)
@@ -118,7 +160,8 @@ many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t coun
 		if (!done || !done[i])
 			check_word(words[i], call);
 	return (struct psi_many){
-		.call = call, .take = take_entry, .count = count, .done = done,
+		.call = call, .take = take_entry, .has = take_entry, .tell = tell_entry, .count = count,
+		.done = done,
 		.kind = PSI_FOR_WORDS, .most_ns = word_sleep_ns, .ep = ep,
 		.items = words, .values = values, .cmp = cmp,
 	};
@@ -155,7 +198,7 @@ wait_each(const struct psi_many *many, gex_EP_t ep)
 	const uint64_t *values = many->values;
 
 	for (size_t i = 0; i < many->count; i++) {
-		struct compare compare = { words[i], many->cmp, values[i], 0 };
+		struct compare compare = { { tell_compare, false }, words[i], many->cmp, values[i], 0 };
 
 		wait_one(&compare, ep, PST_FOREVER, many->call);
 	}

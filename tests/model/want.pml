@@ -1,14 +1,15 @@
 /*
  * Two threads of one rank wait for posts to one semaphore, the second for more than the first, and both
  * tell the poster what they want; the poster posts what the first lacks, and the rest when that one has
- * gone.  runtime/sem_want.c, psi_sem_wake in include/penstock_sem.h, psmp_arm in smp-conduit/psmp_sleep.c:
- * D5 with several waiters.  Where posters fence; that the sleeper may make all fence instead shows post.
+ * gone.  runtime/want.c, psi_sem_wake in include/penstock_sem.h, psmp_arm in smp-conduit/psmp_sleep.c: D5
+ * with several waiters.  The same of a word, its value in place of the posts; who waits for another word of
+ * the same place makes what is told lower at most, as who lacks one post does here.  Where posters fence; that the sleeper may make all fence instead shows post.
  *
  * Proven: both see what they wait for.
  *
  * Switch        in the code
- *   D5_LEAST      psi_sem_want: of several waiters the least counts
- *   D5_LAST       psi_sem_unwant: only the last waiter says that nobody waits
+ *   D5_LEAST      want: of several waiters the least counts
+ *   D5_LAST       unwant: only the last waiter says that nobody waits
  */
 #define PROCS	3
 #define WORDS	3
