@@ -28,6 +28,7 @@ static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
 /* Written by psi_signals_open, before any of its handlers can run. */
 static struct psi_signals_hooks hooks;
 static char who[96];
+static pid_t rank_pid;
 
 /* Set before the signal is raised, by the thread that raises it. */
 static atomic_bool told;
@@ -148,13 +149,26 @@ describe(struct psi_line *line, int number, const siginfo_t *info, const ucontex
 	}
 }
 
+/* A process that the rank forked has these handlers until it runs another program. */
+static bool
+in_child(void)
+{
+	return getpid() != rank_pid;
+}
+
 static void
 say(int number, struct psi_line *details)
 {
 	struct psi_line line = { .len = 0 };
 
 	psi_line_text(&line, who);
-	psi_line_text(&line, ": ended by ");
+	psi_line_text(&line, ": ");
+	if (in_child()) {
+		psi_line_text(&line, "its child ");
+		psi_line_number(&line, (uint64_t)getpid());
+		psi_line_text(&line, " ");
+	}
+	psi_line_text(&line, "ended by ");
 	psi_line_text(&line, psi_signal_name(number));
 	psi_line_text(&line, " (");
 	psi_line_number(&line, (uint64_t)number);
@@ -171,7 +185,7 @@ say_failure(int number, const siginfo_t *info, const ucontext_t *context)
 
 	describe(&details, number, info, context);
 	say(number, &details);
-	if (hooks.note_cause)
+	if (hooks.note_cause && !in_child())
 		hooks.note_cause(psi_line_string(&details), true);
 }
 
@@ -207,13 +221,13 @@ on_fatal(int number, siginfo_t *info, void *context)
 }
 
 /* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
- * each prints a line only if nobody says it for all. */
+ * each prints a line only if nobody says it for all. The end of a child is its parent's affair. */
 static void
 on_terminate(int number, siginfo_t *info, void *context)
 {
 	struct psi_line details = { .len = 0 };
 
-	if (info->si_code == SI_USER && info->si_pid != getppid()) {
+	if (info->si_code == SI_USER && info->si_pid != getppid() && !in_child()) {
 		describe(&details, number, info, context);
 		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
 			say(number, &details);
@@ -302,6 +316,7 @@ psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks
 	uint64_t requests = bits_of(terminate, sizeof terminate / sizeof *terminate);
 
 	hooks = *given;
+	rank_pid = getpid();
 	snprintf(who, sizeof who, "penstock: rank %u (%s)", rank, host);
 	atomic_store(&ending, 0);
 	make_stack();

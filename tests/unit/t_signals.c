@@ -78,6 +78,42 @@ START_TEST(abort_is_told)
 }
 END_TEST
 
+/* Its number stands in the pipe that the test reads, behind what it says itself. */
+static void
+have_children_die(void)
+{
+	static const int by[] = { SIGABRT, SIGTERM };
+	size_t i;
+	pid_t child;
+
+	rig_open_all();
+	for (i = 0; i < sizeof by / sizeof *by; i++) {
+		child = fork();
+		if (child == 0) {
+			kill(getpid(), by[i]);
+			_exit(97);
+		}
+		waitpid(child, NULL, 0);
+		dprintf(STDERR_FILENO, "%d\n", (int)child);
+	}
+	_exit(0);
+}
+
+START_TEST(children_of_a_rank_are_not_the_rank)
+{
+	struct pt_child child;
+	int aborted = 0, terminated = 0;
+	char want[200];
+
+	pt_child_start(&child, have_children_die);
+	pt_child_end(&child);
+	ck_assert_int_eq(sscanf(strchr(child.text, '\n') + 1, "%d %d", &aborted, &terminated), 2);
+	snprintf(want, sizeof want, "penstock: rank 3 (node7): its child %d ended by SIGABRT (6)\n%d\n%d\n",
+	    aborted, aborted, terminated);
+	ck_assert_str_eq(child.text, want);
+}
+END_TEST
+
 static void
 abort_after_words(void)
 {
@@ -361,6 +397,7 @@ main(void)
 	tcase_add_test(tests, lists_of_ranks);
 	tcase_add_test(tests, segv_names_rank_host_signal_address);
 	tcase_add_test(tests, abort_is_told);
+	tcase_add_test(tests, children_of_a_rank_are_not_the_rank);
 	tcase_add_test(tests, told_errors_are_not_told_again);
 	tcase_add_test(tests, bus_error_on_segment_is_named);
 	tcase_add_test(tests, stack_overflow_is_told);
