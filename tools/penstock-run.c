@@ -13,7 +13,7 @@
 
 static const char usage[] =
     "usage: penstock-run -n N [options] [--] program [arguments]\n"
-    "  -n N             ranks to start\n"
+    "  -n N, -np N      ranks to start\n"
     "  -E V1,V2         environment variables that ranks get (on one host they get all)\n"
     "  --tag-output     begin each line of output with its rank\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
@@ -42,6 +42,19 @@ ranks_of(const char *text)
 		program_refuse("-n %s: not a number of ranks from 1 to %d", text,
 		    PBOOT_LAUNCHER_RANKS_MAX);
 	return (uint32_t)value;
+}
+
+/* What is behind -n; behind -np too, as other launchers have it, which is read as -n with p. */
+static const char *
+text_of_ranks(char **argv)
+{
+	if (optarg != argv[optind - 1] + 2 || optarg[0] != 'p')
+		return optarg;
+	if (optarg[1] != '\0')
+		return optarg + 1;
+	if (!argv[optind])
+		program_refuse("option -np needs a value; see --help");
+	return argv[optind++];
 }
 
 static uint64_t
@@ -82,7 +95,7 @@ take_option(struct pboot_plan *plan, int option, char **argv)
 {
 	switch (option) {
 	case 'n':
-		plan->size = ranks_of(optarg);
+		plan->size = ranks_of(text_of_ranks(argv));
 		break;
 	case 'E':
 		break;
