@@ -112,7 +112,8 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		pboot_say("%s is gone, and what started it goes on%s", who, note);
 		break;
 	case PBOOT_CAUSE_TWICE:
-		pboot_say("%s: a second process of this rank called init", who);
+		pboot_say("%s: a second process of this rank called init; start each program of a "
+		          "rank as a job of its own", who);
 		break;
 	default:
 		break;
