@@ -6,9 +6,9 @@
 
 #include "tests/lib/pt.h"
 
-enum { ENTRIES = 256 - GEX_AM_INDEX_BASE };
+enum { ENTRIES = 256 - GEX_AM_INDEX_BASE, REPLY_INDEX = 255 };
 
-static struct record {
+static PT_OWN struct record {
 	gex_AM_Fn_t fn;
 	gex_Flags_t flags;
 	unsigned nargs;
@@ -16,8 +16,7 @@ static struct record {
 	const char *name;
 } registered[256];
 static int marks[8]; /* what cdata points to */
-static pt_count requests, replies;
-static gex_AM_Index_t reply_index;
+static PT_OWN pt_count requests, replies;
 
 /* Whatever Token_Info says is true, and it says what it must. */
 static void
@@ -67,7 +66,7 @@ req_short(gex_Token_t token, gex_AM_Arg_t index)
 {
 	check_token(token, (gex_AM_Index_t)index, 1, 0);
 	PT_INC(requests);
-	PT_OK(gex_AM_ReplyShort1(token, reply_index, 0, reply_index));
+	PT_OK(gex_AM_ReplyShort1(token, REPLY_INDEX, 0, REPLY_INDEX));
 }
 
 static void
@@ -83,7 +82,7 @@ req_long(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t index)
 	(void)buf, (void)nbytes;
 	check_token(token, (gex_AM_Index_t)index, 1, 1);
 	PT_INC(requests);
-	PT_OK(gex_AM_ReplyShort1(token, reply_index, 0, reply_index));
+	PT_OK(gex_AM_ReplyShort1(token, REPLY_INDEX, 0, REPLY_INDEX));
 }
 
 static void
@@ -190,7 +189,6 @@ main(int argc, char **argv)
 	unsigned called = 0;
 
 	PT_LE(GEX_AM_INDEX_BASE, 128);
-	reply_index = 255;
 	pt_init(&argc, &argv, GEX_FLAG_USES_GASNET1);
 	PT_OK(gex_EP_RegisterHandlers(pt.ep, NULL, 0));
 	register_table(first, first_kinds, first_want, PT_COUNT(first));

@@ -16,9 +16,9 @@ struct use {
 };
 
 static uint32_t
-weight(gex_Rank_t jobrank)
+weight(gex_Rank_t rank)
 {
-	return 10 * jobrank + 3;
+	return 10 * rank + 3;
 }
 
 static void
@@ -44,12 +44,12 @@ static void
 finish(struct use *use)
 {
 	const gex_Rank_t size = gex_TM_QuerySize(use->tm);
-	const uint32_t first = weight(gex_TM_TranslateRankToJobrank(use->tm, use->root));
+	const uint32_t first = weight(pt_rank_in(use->tm, use->root));
 	uint32_t sum = 0, most = 0;
 
 	gex_Event_WaitAll(use->events, OPEN, 0);
 	for (gex_Rank_t rank = 0; rank < size; rank++) {
-		const uint32_t one = weight(gex_TM_TranslateRankToJobrank(use->tm, rank));
+		const uint32_t one = weight(pt_rank_in(use->tm, rank));
 
 		sum += one;
 		most = one > most ? one : most;
@@ -99,27 +99,19 @@ static void
 nobody_early(gex_TM_t tm, uint32_t round)
 {
 	const gex_Rank_t size = gex_TM_QuerySize(tm);
-	uint32_t *flags = (uint32_t *)(void *)pt.base;
 
-	for (gex_Rank_t rank = 0; rank < size; rank++) {
-		const gex_Rank_t job = gex_TM_TranslateRankToJobrank(tm, rank);
-		uint32_t *there = (uint32_t *)(void *)pt.peers[job].owner;
-
-		PT_OK(gex_RMA_PutBlockingVal(pt.tm, job, there + pt.rank, round, 4, 0));
-	}
+	for (gex_Rank_t rank = 0; rank < size; rank++)
+		pt_word_put(pt_rank_in(tm, rank), 4 * (size_t)pt.rank, round);
 	gex_Coll_BarrierBlocking(tm, 0);
-	for (gex_Rank_t rank = 0; rank < size; rank++) {
-		const gex_Rank_t job = gex_TM_TranslateRankToJobrank(tm, rank);
-
-		PT_LE(round, __atomic_load_n(&flags[job], __ATOMIC_RELAXED));
-	}
+	for (gex_Rank_t rank = 0; rank < size; rank++)
+		PT_LE(round, pt_word_get(pt.rank, 4 * (size_t)pt_rank_in(tm, rank)));
 }
 
 /* Memory for barriers of a team that is gone serves the next. */
 static void
 one_after_the_other(void)
 {
-	static uint32_t round = 1000000;
+	static PT_OWN uint32_t round = 1000000;
 
 	for (unsigned i = 0; i < pt_scale(10, 30); i++) {
 		gex_TM_t tm = split(pt.tm, 0, -(int)(pt.rank * i % 3));
@@ -134,22 +126,19 @@ static void
 polls_alone(gex_TM_t tm, uint32_t round)
 {
 	const gex_Rank_t size = gex_TM_QuerySize(tm), me = gex_TM_QueryRank(tm);
-	const gex_Rank_t lazy = gex_TM_TranslateRankToJobrank(tm, round % size);
-	uint32_t *there = (uint32_t *)(void *)pt.peers[lazy].owner;
-	const uint32_t *flags = (uint32_t *)(void *)pt.base;
+	const gex_Rank_t lazy = pt_rank_in(tm, round % size);
 	gex_Event_t events[4];
 
 	for (size_t i = 0; i < PT_COUNT(events); i++)
 		events[i] = gex_Coll_BarrierNB(tm, 0);
 	if (me != round % size) {
 		gex_Event_WaitAll(events, PT_COUNT(events), 0);
-		PT_OK(gex_RMA_PutBlockingVal(pt.tm, lazy, there + pt.rank, round, 4, 0));
+		pt_word_put(lazy, 4 * (size_t)pt.rank, round);
 		return;
 	}
 	for (gex_Rank_t rank = 0; rank < size; rank++)
 		while (rank != me &&
-		       __atomic_load_n(&flags[gex_TM_TranslateRankToJobrank(tm, rank)],
-		                       __ATOMIC_RELAXED) != round)
+		       pt_word_get(pt.rank, 4 * (size_t)pt_rank_in(tm, rank)) != round)
 			gasnet_AMPoll();
 	gex_Event_WaitAll(events, PT_COUNT(events), 0);
 }

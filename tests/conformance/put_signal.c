@@ -27,10 +27,10 @@ enum form {
 
 enum word { ADDED, SET_TO, WORDS };
 
-static pst_sem_set_t set; /* 0: signals, 1: credits */
-static uint64_t added;    /* what the word has that the one before adds to */
-static uint64_t round_no;
-static char source[2 * ROOM];
+static PT_OWN pst_sem_set_t set; /* 0: signals, 1: credits */
+static PT_OWN uint64_t added;    /* what the word has that the one before adds to */
+static PT_OWN uint64_t round_no;
+static PT_OWN char source[2 * ROOM];
 
 static gex_Rank_t next(void) { return (pt.rank + 1) % pt.size; }
 static gex_Rank_t before(void) { return (pt.rank + pt.size - 1) % pt.size; }
@@ -59,7 +59,7 @@ first_piece(size_t nbytes)
 static gex_Event_t
 put_vector(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig)
 {
-	static gex_Memvec_t to[2], from[3];
+	static PT_OWN gex_Memvec_t to[2], from[3];
 	const size_t cut = first_piece(nbytes);
 	gex_Flags_t flags = form == PUTV_NB_LOCAL ? PST_FLAG_LOCAL_ONLY : 0;
 
@@ -84,7 +84,7 @@ put_vector(enum form form, char *dst, char *src, size_t nbytes, const pst_signal
 static gex_Event_t
 put_indexed(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig)
 {
-	static void *to[2], *from[4];
+	static PT_OWN void *to[2], *from[4];
 	const size_t quarter = nbytes / 4;
 
 	to[0] = dst, to[1] = dst + 2 * quarter + GAP;
@@ -318,7 +318,7 @@ puts_all(void)
 		for (unsigned i = 0; i < PT_COUNT(sizes); i++) {
 			if (value && (sizes[i] == 0 || sizes[i] > 8))
 				continue;
-			if (pt.level == PT_QUICK && sizes[i] > 70000 && form % 3)
+			if (pt.level == PT_QUICK && sizes[i] > 5000 && (form % 3 || pt_is_thread()))
 				continue;
 			step((enum form)form, PST_SIGNAL_SEM, sizes[i]);
 			if (form <= MEMPUT_NBI)

@@ -5,9 +5,9 @@
 enum word { BY_RANK, BY_JOBRANK, MADE_BY_LIBRARY, WORDS };
 
 static char *
-word_of(gex_Rank_t jobrank, enum word word)
+word_of(gex_Rank_t rank, enum word word)
 {
-	return pt.peers[jobrank].owner + (size_t)word * 64;
+	return pt.peers[rank].owner + (size_t)word * 64;
 }
 
 static uint32_t
@@ -19,23 +19,25 @@ value(gex_AD_t ad, gex_Rank_t rank, void *target)
 	return value;
 }
 
-/* Each member adds its job rank + 1 at all members of the team, in three ways. */
+/* Each member adds its rank of all + 1 at all members of the team, in three ways. A rank of the job names
+ * the first member in a process. */
 static void
 add_to_all(gex_TM_t tm, gex_AD_t ad)
 {
 	const gex_OP_t unknown[] = { GEX_OP_ADD, GEX_OP_FADD };
+	const gex_Flags_t by_job = pt_is_thread() ? 0 : GEX_FLAG_RANK_IS_JOBRANK;
 	const uint32_t mine = (uint32_t)pt.rank + 1;
 	uint32_t before;
 
 	for (gex_Rank_t rank = 0; rank < gex_TM_QuerySize(tm); rank++) {
-		const gex_Rank_t job = gex_TM_TranslateRankToJobrank(tm, rank);
+		const gex_Rank_t member = pt_rank_in(tm, rank);
 
-		gex_Event_Wait(gex_AD_OpNB_U32(ad, NULL, rank, word_of(job, BY_RANK), GEX_OP_ADD, mine, 0,
+		gex_Event_Wait(gex_AD_OpNB_U32(ad, NULL, rank, word_of(member, BY_RANK), GEX_OP_ADD, mine, 0,
 		                               0));
-		gex_Event_Wait(gex_AD_OpNB_U32(ad, &before, job, word_of(job, BY_JOBRANK), GEX_OP_FADD, mine,
-		                               0, GEX_FLAG_RANK_IS_JOBRANK));
-		PT_EQ(gex_AD_OpNBI_U32(ad, &before, rank, word_of(job, MADE_BY_LIBRARY), unknown[rank % 2],
-		                       mine, 0, 0), 0);
+		gex_Event_Wait(gex_AD_OpNB_U32(ad, &before, by_job ? member : rank,
+		                               word_of(member, BY_JOBRANK), GEX_OP_FADD, mine, 0, by_job));
+		PT_EQ(gex_AD_OpNBI_U32(ad, &before, rank, word_of(member, MADE_BY_LIBRARY),
+		                       unknown[rank % 2], mine, 0, 0), 0);
 		gex_NBI_Wait(GEX_EC_ALL, 0);
 	}
 }
@@ -46,7 +48,7 @@ sum_of_members(gex_TM_t tm)
 	uint32_t sum = 0;
 
 	for (gex_Rank_t rank = 0; rank < gex_TM_QuerySize(tm); rank++)
-		sum += (uint32_t)gex_TM_TranslateRankToJobrank(tm, rank) + 1;
+		sum += (uint32_t)pt_rank_in(tm, rank) + 1;
 	return sum;
 }
 

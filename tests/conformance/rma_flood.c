@@ -5,7 +5,7 @@
 
 enum { MOST_WORDS = 66000, LARGE_BYTES = 3 << 20, LARGE = 4 };
 
-static size_t words_count;
+static PT_OWN size_t words_count;
 static PT_OWN uint64_t *words;
 static PT_OWN gex_Event_t *events;
 

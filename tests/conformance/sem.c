@@ -18,10 +18,10 @@ static const unsigned kinds[] = {
 	PST_SEM_BOOLEAN | PST_SEM_SPRODUCER | PST_SEM_SCONSUMER,
 };
 
-static pst_sem_ref_t refs[64]; /* by rank: what came from there */
-static pt_count refs_here;
-static pst_sem_t local;
-static pst_sem_t doomed;
+static PT_OWN pst_sem_ref_t refs[64]; /* by rank: what came from there */
+static PT_OWN pt_count refs_here;
+static PT_OWN pst_sem_t local;
+static PT_OWN pst_sem_t doomed;
 
 static gex_Rank_t
 next(void)
@@ -91,8 +91,8 @@ names(void)
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
 		gex_EP_Location_t owner = pst_sem_ref_owner(refs[rank]);
 
-		PT_EQ(owner.gex_rank, rank);
-		PT_EQ(owner.gex_ep_index, 0);
+		PT_EQ(owner.gex_rank, pt.where[rank].gex_rank);
+		PT_EQ(owner.gex_ep_index, pt.where[rank].gex_ep_index);
 		key = pst_sem_ref_key(refs[rank]);
 		PT_CHECK(key != 0 && key >> 48 == 0);
 		again = pst_sem_ref_make(pt.tm, rank, key);
@@ -128,6 +128,7 @@ kinds_taken_and_refused(void)
 	PT_EQ(pst_sem_alloc(pt.ep, 0, 1000000, &sem), GASNET_ERR_RESOURCE);
 	PT_EQ(pst_sem_set_create(pt.tm, 1000000, 0, &set, 0), GASNET_ERR_RESOURCE);
 	PT_CHECK(!sem && !set);
+	pt_barrier();   /* it is for all ranks of the process */
 	gex_System_SetVerboseErrors(1);
 	PT_OK(pst_sem_alloc(pt.ep, 0, 0, &sem));
 	PT_CHECK(!sem);
@@ -321,7 +322,8 @@ sets(void)
 			pst_sem_wait(pst_sem_set_mine(set[i], k), k + 1);
 		PT_EQ(pst_sem_ref_key(pst_sem_set_ref(set[i], pt.rank, 1)),
 		      pst_sem_ref_key(pst_sem_ref(pst_sem_set_mine(set[i], 1))));
-		PT_EQ(pst_sem_ref_owner(pst_sem_set_ref(set[i], next(), 1)).gex_rank, next());
+		PT_EQ(pst_sem_ref_owner(pst_sem_set_ref(set[i], next(), 1)).gex_rank,
+		      pt.where[next()].gex_rank);
 	}
 	pst_sem_set_destroy(set[1], 0);
 	PT_OK(pst_sem_set_create(pt.tm, COUNT, 0, &set[1], 0)); /* into the gap */

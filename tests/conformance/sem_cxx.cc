@@ -6,7 +6,7 @@
 
 namespace {
 
-pst_sem_set_t set;
+PT_OWN pst_sem_set_t set;
 
 pst_sem_ref_t
 mine()
@@ -24,7 +24,7 @@ semaphores()
 	PT_OK(pst_sem_alloc(pt.ep, PST_SEM_INTEGER, 2, sems));
 	PT_CHECK(sems[0] != PST_SEM_INVALID);
 	pst_sem_ref_t ref = pst_sem_ref_make(pt.tm, pt.rank, pst_sem_ref_key(pst_sem_ref(sems[0])));
-	PT_EQ(pst_sem_ref_owner(ref).gex_rank, pt.rank);
+	PT_EQ(pst_sem_ref_owner(ref).gex_rank, pt.where[pt.rank].gex_rank);
 	PT_OK(pst_sem_post(pt.tm, pt.rank, ref, 4, 0));
 	pst_sem_post_local(sems[1], 1);
 	PT_EQ(pst_sem_value(sems[0]), 4);

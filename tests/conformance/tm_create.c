@@ -1,6 +1,7 @@
 /*
  * gex_TM_Create from random lists: several disjoint ones at once, in any order of ranks, named by rank
- * of the parent or of the job, with every way to give scratch.
+ * of the parent or of the job, with every way to give scratch. Where ranks are threads, one of a team's
+ * in a process calls for all of them, and tells them; the others take part, and ask for no team.
  */
 #include "tests/conformance/tm_members.h"
 
@@ -44,6 +45,22 @@ draw(struct pt_rng *rng, struct plan *plan, gex_Rank_t size)
 		plan->flags |= GEX_FLAG_RANK_IS_JOBRANK;
 }
 
+static int is_here(gex_Rank_t member) { return pt.where[member].gex_rank == pt.where[pt.rank].gex_rank; }
+
+/* Members in the caller's process, and whether it is the first of them. */
+static size_t
+count_here(const struct tm_members *child, int *first_out)
+{
+	size_t here = 0;
+
+	for (gex_Rank_t rank = 0; rank < child->size; rank++) {
+		if (here == 0 && is_here(child->who[rank]))
+			*first_out = rank == child->me;
+		here += is_here(child->who[rank]) != 0;
+	}
+	return here;
+}
+
 /* The list of the caller's team, as the team should be and as it is asked for. */
 static void
 list(const struct plan *plan, const struct tm_members *parent, struct tm_members *child,
@@ -57,23 +74,60 @@ list(const struct plan *plan, const struct tm_members *parent, struct tm_members
 		if (rank == parent->me)
 			child->me = child->size;
 		args[child->size].gex_rank =
-			plan->flags & GEX_FLAG_RANK_IS_JOBRANK ? parent->who[rank] : rank;
-		args[child->size].gex_ep_index = 0;
+			plan->flags & GEX_FLAG_RANK_IS_JOBRANK ? pt.where[parent->who[rank]].gex_rank : rank;
+		args[child->size].gex_ep_index = pt.where[parent->who[rank]].gex_ep_index;
 		child->who[child->size++] = parent->who[rank];
 	}
 }
 
-/* What the caller says of scratch; its own is the same each time. */
+/* What is said of scratch; that of a member is the same each time. */
 static void
 lend(const struct tm_members *child, gex_Flags_t flags, gex_Addr_t *addrs)
 {
-	if (flags & GEX_FLAG_TM_GLOBAL_SCRATCH)
-		for (gex_Rank_t rank = 0; rank < child->size; rank++)
-			addrs[rank] = pt.peers[child->who[rank]].owner + TM_SCRATCH_AT;
-	else if (flags & GEX_FLAG_SCRATCH_SEG_OFFSET)
-		addrs[0] = (gex_Addr_t)(uintptr_t)TM_SCRATCH_AT;
-	else
-		addrs[0] = tm_scratch();
+	size_t count = 0;
+
+	for (gex_Rank_t rank = 0; rank < child->size; rank++)
+		if (flags & GEX_FLAG_TM_GLOBAL_SCRATCH || is_here(child->who[rank]))
+			addrs[count++] = flags & GEX_FLAG_SCRATCH_SEG_OFFSET
+			                 ? (char *)(uintptr_t)TM_SCRATCH_AT
+			                 : pt.peers[child->who[rank]].owner + TM_SCRATCH_AT;
+}
+
+/* Of all ranks of this process, by rank of all; a barrier is between those who write and read. */
+static struct {
+	gex_TM_t tm;
+	size_t scratch_bytes;
+} made[TM_MOST];
+
+static void
+create_for_all(const struct tm_members *child, gex_TM_t parent, gex_EP_Location_t *args, size_t here,
+               gex_Flags_t flags)
+{
+	gex_TM_t tms[TM_MOST] = { GEX_TM_INVALID };
+	gex_Addr_t addrs[TM_MOST];
+	size_t bytes, next = 0;
+
+	bytes = gex_TM_Create(tms, here, parent, args, child->size, NULL, 0,
+	                      flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
+	PT_CHECK(bytes != 0 && tms[0] == GEX_TM_INVALID);
+	if (getenv("GASNET_COLL_SCRATCH_SIZE"))
+		PT_EQ(bytes, 3000); /* as `programs' has it */
+	lend(child, flags, addrs);
+	(void)gex_TM_Create(tms, here, parent, args, child->size, addrs, bytes, flags);
+	for (gex_Rank_t rank = 0; rank < child->size; rank++) {
+		if (!is_here(child->who[rank]))
+			continue;
+		made[child->who[rank]].tm = tms[next++];
+		made[child->who[rank]].scratch_bytes = bytes;
+	}
+}
+
+static void
+create_none(gex_TM_t parent, gex_Flags_t flags)
+{
+	PT_EQ(gex_TM_Create(NULL, 0, parent, NULL, 0, NULL, 0,
+	                    flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED), 0);
+	(void)gex_TM_Create(NULL, 0, parent, NULL, 0, NULL, 0, flags);
 }
 
 static void
@@ -81,29 +135,29 @@ create(const struct tm_members *parent, unsigned depth, struct pt_rng rng)
 {
 	struct tm_members child = { GEX_TM_INVALID, 0, 0, { 0 } };
 	gex_EP_Location_t args[TM_MOST];
-	gex_Addr_t addrs[TM_MOST];
 	struct plan plan;
-	size_t bytes;
+	int joins, is_first = 0;
+	size_t here = 0;
 
 	draw(&rng, &plan, parent->size);
-	if (!plan.team_of[parent->me]) {
-		PT_EQ(gex_TM_Create(NULL, 0, parent->tm, NULL, 0, NULL, 0,
-		                    plan.flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED), 0);
-		(void)gex_TM_Create(NULL, 0, parent->tm, NULL, 0, NULL, 0, plan.flags);
-		return;
+	joins = plan.team_of[parent->me] != 0;
+	if (joins) {
+		list(&plan, parent, &child, args);
+		here = count_here(&child, &is_first);
 	}
-	list(&plan, parent, &child, args);
-	bytes = gex_TM_Create(&child.tm, 1, parent->tm, args, child.size, NULL, 0,
-	                      plan.flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
-	PT_CHECK(bytes != 0 && child.tm == GEX_TM_INVALID);
-	if (getenv("GASNET_COLL_SCRATCH_SIZE"))
-		PT_EQ(bytes, 3000); /* as `programs' has it */
-	lend(&child, plan.flags, addrs);
-	(void)gex_TM_Create(&child.tm, 1, parent->tm, args, child.size, addrs, bytes, plan.flags);
+	if (is_first)
+		create_for_all(&child, parent->tm, args, here, plan.flags);
+	else
+		create_none(parent->tm, plan.flags);
+	gex_Coll_BarrierBlocking(parent->tm, 0);
+	if (!joins)
+		return;
+	child.tm = made[pt.rank].tm;
 	tm_check(&child, plan.flags, rng.state);
 	if (depth)
 		create(&child, depth - 1, pt_rng_make(rng.state ^ child.who[0]));
-	tm_destroy(&child, 0, tm_scratch(), plan.flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : bytes);
+	tm_destroy(&child, 0, tm_scratch(),
+	           plan.flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : made[pt.rank].scratch_bytes);
 }
 
 int

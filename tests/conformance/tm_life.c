@@ -29,7 +29,7 @@ static void
 teams_of_one(void)
 {
 	struct tm_members self = { alone(), 1, 0, { 0 } }, again = self;
-	gex_EP_Location_t args = { 0, 0 };
+	gex_EP_Location_t args = { 0, pt.where[pt.rank].gex_ep_index };
 
 	self.who[0] = again.who[0] = pt.rank;
 	tm_check(&self, GEX_FLAG_TM_NO_SCRATCH, 5);
@@ -56,7 +56,7 @@ barriers_of(const struct tm_members *teams)
 static void
 many_at_a_time(void)
 {
-	static struct tm_members teams[MANY];
+	static PT_OWN struct tm_members teams[MANY];
 
 	for (int i = 0; i < MANY; i++) {
 		teams[i] = reversed();
@@ -98,8 +98,7 @@ quiesced(void)
 	tm_destroy(&team, GEX_FLAG_GLOBALLY_QUIESCED, NULL, 0);
 }
 
-/* In a segment, behind what else is used of it. */
-static uint64_t *word_at(char *base) { return (uint64_t *)(void *)(base + TM_SEGMENT_BYTES - 8); }
+enum { WORD_AT = TM_SEGMENT_BYTES - 8 };        /* in a segment, behind what else is used of it */
 
 /* Teams are made and ended by even ranks, while odd ones do nothing until they are told by memory. */
 static void
@@ -108,11 +107,11 @@ parents_of_a_part(void)
 	const gex_Rank_t even = (pt.size + 1) / 2;
 	gex_TM_t parent = GEX_TM_INVALID, tm = GEX_TM_INVALID;
 
-	__atomic_store_n(word_at(pt.base), 0, __ATOMIC_RELAXED);
+	pt_word_put(pt.rank, WORD_AT, 0);
 	(void)gex_TM_Split(pt.rank % 2 ? NULL : &parent, pt.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
 	pt_barrier();
 	if (pt.rank % 2) {
-		while (!__atomic_load_n(word_at(pt.base), __ATOMIC_ACQUIRE))
+		while (!pt_word_get(pt.rank, WORD_AT))
 			pt_sleep_ms(1);
 		pt_barrier();
 		return;
@@ -130,8 +129,7 @@ parents_of_a_part(void)
 	PT_EQ(gex_TM_QuerySize(parent), even);
 	PT_EQ(gex_TM_Destroy(parent, NULL, 0), 0);
 	if (pt.rank + 1 < pt.size)
-		PT_OK(gex_RMA_PutBlockingVal(pt.tm, pt.rank + 1, word_at(pt.peers[pt.rank + 1].owner), 1,
-		                             8, 0));
+		pt_word_put(pt.rank + 1, WORD_AT, 1);
 	pt_barrier();
 }
 

@@ -1,6 +1,6 @@
 /*
- * Shared by the programs about teams: a team as it should be, by the job ranks of its members, and what
- * holds of it, by queries, translation and all that moves by (team, rank).
+ * Shared by the programs about teams: a team as it should be, by the ranks that its members are of all,
+ * and what holds of it, by queries, translation and all that moves by (team, rank).
  */
 #ifndef TM_MEMBERS_H
 #define TM_MEMBERS_H
@@ -11,16 +11,16 @@
 
 enum { TM_REQ_SHORT = 200, TM_REQ_MEDIUM, TM_REQ_LONG, TM_REP };
 enum { TM_MOST = 64, TM_SLOT_BYTES = 256, TM_LONG_BYTES = 100, TM_MEDIUM_BYTES = 60 };
-/* Slots that others write, one for each job rank, then scratch. */
+/* Slots that others write, one for each rank of all, then scratch. */
 enum { TM_SCRATCH_AT = TM_MOST * TM_SLOT_BYTES, TM_SEGMENT_BYTES = 2 * TM_SCRATCH_AT };
 
 struct tm_members {
 	gex_TM_t tm;
 	gex_Rank_t size, me;
-	gex_Rank_t who[TM_MOST]; /* job ranks, by rank */
+	gex_Rank_t who[TM_MOST]; /* ranks of all, by rank */
 };
 
-static pt_count tm_replies;
+static PT_OWN pt_count tm_replies;
 
 /* All ranks; after pt_start. */
 static inline struct tm_members
@@ -55,21 +55,23 @@ tm_rounds(unsigned long rounds, uint64_t first,
 static inline void
 tm_check_translation(const struct tm_members *team)
 {
-	gex_Rank_t rank_of[TM_MOST];
-
-	for (gex_Rank_t job = 0; job < pt.size; job++)
-		rank_of[job] = GEX_RANK_INVALID;
 	for (gex_Rank_t rank = 0; rank < team->size; rank++) {
-		gex_EP_Location_t at = gex_TM_TranslateRankToEP(team->tm, rank, 0);
+		const gex_EP_Location_t at = gex_TM_TranslateRankToEP(team->tm, rank, 0);
+		const gex_EP_Location_t want = pt.where[team->who[rank]];
 
-		rank_of[team->who[rank]] = rank;
-		PT_EQ(gex_TM_TranslateRankToJobrank(team->tm, rank), team->who[rank]);
-		PT_EQ(at.gex_rank, team->who[rank]);
-		PT_EQ(at.gex_ep_index, 0);
+		PT_EQ(gex_TM_TranslateRankToJobrank(team->tm, rank), want.gex_rank);
+		PT_EQ(at.gex_rank, want.gex_rank);
+		PT_EQ(at.gex_ep_index, want.gex_ep_index);
 	}
-	for (gex_Rank_t job = 0; job < pt.size; job++)
-		PT_EQ(gex_TM_TranslateJobrankToRank(team->tm, job), rank_of[job]);
-	PT_EQ(gex_TM_TranslateJobrankToRank(team->tm, pt.size), GEX_RANK_INVALID);
+	for (gex_Rank_t process = 0; process < gex_System_QueryJobSize(); process++) {
+		gex_Rank_t lowest = 0;
+
+		while (lowest < team->size && pt.where[team->who[lowest]].gex_rank != process)
+			lowest++;
+		PT_EQ(gex_TM_TranslateJobrankToRank(team->tm, process),
+		      lowest < team->size ? lowest : GEX_RANK_INVALID);
+	}
+	PT_EQ(gex_TM_TranslateJobrankToRank(team->tm, gex_System_QueryJobSize()), GEX_RANK_INVALID);
 }
 
 static inline void

@@ -3,7 +3,7 @@
 
 enum { REQ_SHORT = 128, REQ_MEDIUM, REQ_LONG, REP_ANY };
 
-static pt_count replies;
+static PT_OWN pt_count replies;
 
 static void
 req_short(gex_Token_t token, gex_AM_Arg_t a0)
@@ -31,8 +31,10 @@ rep_any(gex_Token_t token, gex_AM_Arg_t a0)
 }
 
 static void
-values(gex_TM_t pair)
+values(void)
 {
+	gex_TM_t pair = gex_TM_Pair(pt.ep, 0);
+
 	PT_CHECK(pair == gex_TM_Pair(pt.ep, 0));
 	PT_CHECK(pair != gex_TM_Pair(pt.ep, 1));
 	PT_CHECK(gex_TM_Pair(pt.ep, 1) == gex_TM_Pair(pt.ep, 1));
@@ -42,7 +44,7 @@ values(gex_TM_t pair)
 }
 
 static void
-messages(gex_TM_t pair, gex_Rank_t rank)
+messages(gex_TM_t pair, gex_Rank_t process, gex_Rank_t rank)
 {
 	int before = PT_GET(replies);
 	gex_AM_Arg_t a0 = (gex_AM_Arg_t)pt.rank + 5;
@@ -51,38 +53,38 @@ messages(gex_TM_t pair, gex_Rank_t rank)
 	char block[100];
 
 	pt_fill(block, sizeof(block), (unsigned)a0);
-	PT_OK(gex_AM_RequestShort1(pair, rank, REQ_SHORT, 0, a0));
-	PT_OK(gex_AM_RequestMedium1(pair, rank, REQ_MEDIUM, block, sizeof(block), GEX_EVENT_NOW, 0,
-	                            a0));
-	PT_OK(gex_AM_RequestLong1(pair, rank, REQ_LONG, block, sizeof(block), dest, GEX_EVENT_NOW,
-	                          0, a0));
-	sd = gex_AM_PrepareRequestMedium(pair, rank, NULL, 100, 100, NULL, 0, 1);
+	PT_OK(gex_AM_RequestShort1(pair, process, REQ_SHORT, 0, a0));
+	PT_OK(gex_AM_RequestMedium1(pair, process, REQ_MEDIUM, block, sizeof(block), GEX_EVENT_NOW,
+	                            0, a0));
+	PT_OK(gex_AM_RequestLong1(pair, process, REQ_LONG, block, sizeof(block), dest,
+	                          GEX_EVENT_NOW, 0, a0));
+	sd = gex_AM_PrepareRequestMedium(pair, process, NULL, 100, 100, NULL, 0, 1);
 	memcpy(gex_AM_SrcDescAddr(sd), block, 100);
 	gex_AM_CommitRequestMedium1(sd, REQ_MEDIUM, 100, a0);
 	GASNET_BLOCKUNTIL(PT_GET(replies) == before + 4);
-	PT_LE(512, gex_AM_MaxRequestMedium(pair, rank, GEX_EVENT_NOW, 0, 1));
+	PT_LE(512, gex_AM_MaxRequestMedium(pair, process, GEX_EVENT_NOW, 0, 1));
 }
 
 static void
-transfers(gex_TM_t pair, gex_Rank_t rank)
+transfers(gex_TM_t pair, gex_Rank_t process, gex_Rank_t rank)
 {
 	char *dest = pt.peers[rank].owner + 16384 + (size_t)pt.rank * 256;
 	char block[200], back[200];
 	void *owner = NULL;
 	uintptr_t bytes = 0;
 
-	gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, rank, &owner, NULL, &bytes, 0));
+	gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, process, &owner, NULL, &bytes, 0));
 	PT_PTR(owner, pt.peers[rank].owner);
 	PT_EQ(bytes, pt.peers[rank].size_bytes);
 	pt_fill(block, sizeof(block), rank * 64 + pt.rank);
-	PT_OK(gex_RMA_PutBlocking(pair, rank, dest, block, sizeof(block), 0));
+	PT_OK(gex_RMA_PutBlocking(pair, process, dest, block, sizeof(block), 0));
 	PT_OK(gex_RMA_GetBlocking(pt.tm, back, rank, dest, sizeof(back), 0));
 	PT_MEM(back, sizeof(back), rank * 64 + pt.rank);
 	memset(back, 0, sizeof(back));
-	PT_OK(gex_RMA_GetBlocking(pair, back, rank, dest, sizeof(back), 0));
+	PT_OK(gex_RMA_GetBlocking(pair, back, process, dest, sizeof(back), 0));
 	PT_MEM(back, sizeof(back), rank * 64 + pt.rank);
-	PT_OK(gex_RMA_PutBlockingVal(pair, rank, dest, 0x12345678u, 4, 0));
-	PT_EQ(gex_RMA_GetBlockingVal(pair, rank, dest, 4, 0), 0x12345678u);
+	PT_OK(gex_RMA_PutBlockingVal(pair, process, dest, 0x12345678u, 4, 0));
+	PT_EQ(gex_RMA_GetBlockingVal(pair, process, dest, 4, 0), 0x12345678u);
 }
 
 int
@@ -94,15 +96,12 @@ main(int argc, char **argv)
 		PT_HANDLER(REQ_LONG, req_payload, PT_REQ_LONG, 1),
 		PT_HANDLER(REP_ANY, rep_any, PT_REP_SHORT, 1),
 	};
-	gex_TM_t pair;
-
 	pt_start(&argc, &argv, table, PT_COUNT(table), 65536);
 	PT_LE(pt.size, 64);
-	pair = gex_TM_Pair(pt.ep, 0);
-	values(pair);
+	values();
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
-		messages(pair, rank);
-		transfers(pair, rank);
+		messages(pt_pair(rank), pt.where[rank].gex_rank, rank);
+		transfers(pt_pair(rank), pt.where[rank].gex_rank, rank);
 	}
 	pt_finish();
 }

@@ -315,21 +315,34 @@ pt_check_near(double got, double limit, const char *file, int line, const char *
 		pt_fail(file, line, "%s: got %g, limit %g", text, got, limit * pt.slack);
 }
 
+static gex_Rank_t
+rank_at(gex_EP_Location_t at)
+{
+	gex_Rank_t rank = 0;
+
+	while (rank < pt.size && (pt.where[rank].gex_rank != at.gex_rank ||
+	                          pt.where[rank].gex_ep_index != at.gex_ep_index))
+		rank++;
+	PT_CHECK(rank < pt.size);
+	return rank;
+}
+
+gex_Rank_t
+pt_rank_in(gex_TM_t tm, gex_Rank_t rank)
+{
+	return rank_at(gex_TM_TranslateRankToEP(tm, rank, 0));
+}
+
 /* Of ranks that are threads, by the endpoint that sent it. */
 gex_Rank_t
 pt_source(gex_Token_t token)
 {
 	const gex_EP_Location_t from = pst_token_source(token);
 	gex_Token_Info_t info;
-	gex_Rank_t rank = 0;
 
 	PT_CHECK(gex_Token_Info(token, &info, GEX_TI_SRCRANK) & GEX_TI_SRCRANK);
 	PT_EQ(info.gex_srcrank, from.gex_rank);
 	if (!pt_is_thread() || !pt.where)
 		return from.gex_rank;
-	while (rank < pt.size && (pt.where[rank].gex_rank != from.gex_rank ||
-	                          pt.where[rank].gex_ep_index != from.gex_ep_index))
-		rank++;
-	PT_CHECK(rank < pt.size);
-	return rank;
+	return rank_at(from);
 }

@@ -115,6 +115,8 @@ void pt_find_peers(void);
 
 /* Is the calling rank a thread?  Legacy calls and job ranks mean processes. */
 int pt_is_thread(void);
+/* The rank, of all, that a member of another team is. */
+gex_Rank_t pt_rank_in(gex_TM_t tm, gex_Rank_t rank);
 /* A pair by which this rank reaches the endpoint of another, whose job rank is pt.where[rank].gex_rank. */
 gex_TM_t pt_pair(gex_Rank_t rank);
 
