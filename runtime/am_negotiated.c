@@ -8,6 +8,7 @@
 #include "runtime/psi.h"
 
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 
 #include <string.h>
 
@@ -48,6 +49,17 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Is the calling thread the one that the endpoint is for? */
+static inline bool
+is_alone(gex_EP_t ep)
+{
+	if (PSI_LIKELY(!ep->serial) || psi_serve_bound != ep)
+		return false;
+	if (psi_rule_use(ep, "a message"))
+		psi_rule_used(ep);
+	return true;
+}
+
 /* A buffer at the receiver; false if there is none and the caller does not want to wait. */
 static bool
 claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
@@ -60,7 +72,7 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 	int result;
 
 	sd->claim = (struct psi_claim){
-		.peer = sd->place, .network = (uint8_t)network,
+		.peer = sd->place, .network = (uint8_t)network, .alone = is_alone(sd->ep),
 		.least_bytes = least, .most_bytes = most,
 	};
 	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
@@ -263,8 +275,10 @@ check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t fla
 static int
 publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
 {
-	int result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
+	int result;
 
+	sd->claim.alone = is_alone(sd->ep);
+	result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
 		psi_am_failed(am->peer);
 	return result;

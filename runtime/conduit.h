@@ -123,6 +123,7 @@ psi_arrival_word(uint32_t source, unsigned handler, unsigned category, unsigned 
 struct psi_claim {
 	uint32_t peer;
 	uint8_t network;
+	bool alone;                             /* by the one thread that uses a serial port */
 	size_t least_bytes, most_bytes;         /* asked for */
 	void *buffer;                           /* granted: 16-aligned, writable */
 	size_t size_bytes;
@@ -257,7 +258,8 @@ struct psi_conduit_ops {
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
 	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
-	 * the queue, so an open claim delays nobody.  OK or AGAIN. */
+	 * the queue, so an open claim delays nobody.  Where claim->alone is set it is called as
+	 * am_send_alone is, else as am_send, and so is am_publish.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
 	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the claim is
 	 * gone.  AGAIN: no room, the claim is still open. */

@@ -455,10 +455,18 @@ psmp_am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_
 	return notify(port, out, psi_what_network(what));
 }
 
+static struct psmp_out *
+out_of_claim(struct psi_port *port, const struct psi_claim *claim)
+{
+	if (claim->alone && claim->peer >= port->conduit->job.places)
+		return psmp_out_further(port, port->alone, claim->peer, claim->network);
+	return psmp_out_of(port, claim->peer, claim->network);
+}
+
 int
 psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
 {
-	const struct psmp_out *out = psmp_out_of(port, claim->peer, claim->network);
+	const struct psmp_out *out = out_of_claim(port, claim);
 
 	if (!out)
 		return PSI_FAILED;
@@ -471,7 +479,7 @@ psmp_am_claim(struct psi_port *port, struct psi_claim *claim)
 int
 psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am)
 {
-	struct psmp_out *out = psmp_out_of(port, am->peer, am->network);
+	struct psmp_out *out = out_of_claim(port, claim);
 
 	if (!reserve(out))
 		return refuse(port);
@@ -483,7 +491,7 @@ void
 psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	struct psmp_shared *receiver =
-		psmp_receiver_of(psmp_out_of(port, claim->peer, claim->network));
+		psmp_receiver_of(out_of_claim(port, claim));
 	uint32_t name = (uint32_t)claim->cookie;
 
 	psmp_pool_give(&receiver->busy[claim->network][name >> 16], name & 0xffff);

@@ -42,6 +42,9 @@ struct rig_options {
 	rig_handler *handler;
 };
 
+/* Further endpoints, that a test opens by port_open, have places below this. */
+enum { RIG_FURTHER = 16 };
+
 struct rig *rig_open(const struct rig_options *options);
 void rig_close(struct rig *rig);
 

@@ -338,6 +338,40 @@ START_TEST(any_mix_of_claims)
 }
 END_TEST
 
+/* The one thread of a serial port shares no lane with others, one of which may be stopped in the middle. */
+START_TEST(alone_takes_no_lock)
+{
+	struct rig *rig = open_rig(1, 1);
+	struct psi_conduit *conduit = rig->rank[0].conduit;
+	struct heard heard = { 0 };
+	struct psi_port *from, *to;
+	struct psmp_out *shared;
+	const int32_t seed = 5;
+
+	rig->rank[0].data = &heard;
+	ck_assert_int_eq(rig->ops->port_open(conduit, 1, true, &rig->rank[0], &from), PSI_OK);
+	ck_assert_int_eq(rig->ops->port_open(conduit, 2, true, &rig->rank[0], &to), PSI_OK);
+	shared = psmp_out_of(from, 2, PSI_REQUESTS);
+	ck_assert(shared->locked);
+	psi_spinlock_lock(&shared->lock);
+	for (uint32_t i = 0; i < 200; i++) {
+		struct psi_claim claim = claim_for(2, PSI_REQUESTS, 10, 100);
+		struct psi_am am;
+
+		claim.alone = true;
+		ck_assert_int_eq(rig->ops->am_claim(from, &claim), PSI_OK);
+		am = am_for(&claim, 100, &seed);
+		memcpy(claim.buffer, rig_pattern((uint32_t)seed), 100);
+		ck_assert_int_eq(rig->ops->am_publish(from, &claim, &am), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(to, PSI_BOTH_NETWORKS, 4), 1);
+		ck_assert_uint_eq(heard.count, i + 1);
+		ck_assert_uint_eq(heard.seed, (uint32_t)seed);
+	}
+	psi_spinlock_unlock(&shared->lock);
+	rig_close(rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -349,5 +383,6 @@ main(void)
 	tcase_add_loop_test(tests, open_claims_delay_nobody, 0, 2);
 	tcase_add_loop_test(tests, refused_publish_keeps_the_claim, 0, 2);
 	tcase_add_loop_test(tests, any_mix_of_claims, 0, 6);
+	tcase_add_test(tests, alone_takes_no_lock);
 	return unit_run("psmp claims", tests);
 }
