@@ -137,8 +137,15 @@ step(struct pcoll_op *op)
 	return leave(op);
 }
 
-/* Under the lock, which is free while the operation is stepped.  True if its end has come.  A change
- * that comes meanwhile is seen here: its thread finds the operation busy and leaves it. */
+/*
+ * Under the lock, which is free while the operation is stepped.  True if its end has come.  A change
+ * that comes meanwhile is seen here: its thread finds the operation busy and leaves it.
+ *
+ * So does a thread that asks all again what lacks room, and has forgotten that this one does.  It forgot
+ * before it took the lock and found the operation busy, thus before this thread takes the lock again and
+ * says once more what is lacking, which rings who began to sleep on another endpoint in between.  Who asks
+ * later finds the operation here, and steps it.
+ */
 static bool
 run(struct pcoll_op *op)
 {
@@ -152,6 +159,8 @@ run(struct pcoll_op *op)
 		pcoll_lock();
 	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
 	op->busy = false;
+	if (!done && op->blocked && !psi_is_room_lacking())
+		psi_room_lacks();
 	return done;
 }
 
@@ -167,9 +176,8 @@ advance(void)
 	for (struct pcoll_op *op = engine.oldest, *next; op; op = next) {
 		bool done = false;
 
-		if (op->busy)
-			psi_room_lacks();
-		else if (op->blocked || atomic_load_explicit(&op->stirred, memory_order_relaxed))
+		if (!op->busy &&
+		    (op->blocked || atomic_load_explicit(&op->stirred, memory_order_relaxed)))
 			done = run(op);
 		next = op->next;
 		if (done)

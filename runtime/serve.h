@@ -37,8 +37,8 @@ unsigned psi_serve_index(void);
  * rung when there is some.  The caller tries once more, since room may have come meanwhile.
  */
 void psi_want_room(gex_EP_t ep, uint32_t place);
-/* All progress functions are about to run.  Each says by psi_want_room what lacks room still, or by
- * psi_room_lacks that it does not know, since another thread is at it. */
+/* All progress functions are about to run.  Each says by psi_want_room what lacks room still; where
+ * another thread is at it, that one does by psi_room_lacks when it leaves. */
 void psi_room_asked_again(void);
 void psi_room_lacks(void);
 /* Has one said so since? */
