@@ -41,13 +41,13 @@
 	(PSI_ATOMIC_OPS_FLOAT | 0x10001u * (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR))
 
 /* The operation is known where it is used; what remains of a function is its case. */
-#define PSI_ATOMIC_INLINE static inline __attribute__((always_inline))
+#define PSI_ATOMIC_INLINE static inline __attribute__((__always_inline__))
 
 PSI_BEGIN_DECLS
 
 /* Words of any effective type. */
-typedef uint32_t psi_cell32 __attribute__((may_alias));
-typedef uint64_t psi_cell64 __attribute__((may_alias));
+typedef uint32_t psi_cell32 __attribute__((__may_alias__));
+typedef uint64_t psi_cell64 __attribute__((__may_alias__));
 
 /* What moves a value and does not look at it. */
 #define PSI_ATOMIC_MOVE(width)                                                           \

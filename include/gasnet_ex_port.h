@@ -23,7 +23,7 @@
 #endif
 
 /* Visible although the client compiles with -fvisibility=hidden. */
-#define PSI_API    extern __attribute__((visibility("default")))
+#define PSI_API    extern __attribute__((__visibility__("default")))
 #define PSI_INLINE static inline
 
 #define PSI_STRING_(x)   #x
@@ -38,7 +38,7 @@
 #define PSI_LIKELY(cond)   __builtin_expect(!!(cond), 1)
 #define PSI_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
 
-#define PSI_NORETURN __attribute__((noreturn))
+#define PSI_NORETURN __attribute__((__noreturn__))
 
 /* Keeps the compiler, not the processor, from moving memory accesses. */
 #define PSI_COMPILER_FENCE() __asm__ __volatile__("" ::: "memory")
@@ -72,12 +72,12 @@ psi_count_up(uint64_t *count)
 
 /* Data that must reach the executable although nothing refers to it. */
 #if defined(__has_attribute)
-#if __has_attribute(retain)
-#define PSI_RETAIN __attribute__((used, retain))
+#if __has_attribute(__retain__)
+#define PSI_RETAIN __attribute__((__used__, __retain__))
 #endif
 #endif
 #ifndef PSI_RETAIN
-#define PSI_RETAIN __attribute__((used))
+#define PSI_RETAIN __attribute__((__used__))
 #endif
 
 /*

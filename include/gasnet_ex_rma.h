@@ -92,13 +92,13 @@ PSI_API PSI_NORETURN void psi_rma_value_bad(size_t nbytes);
  * independent callers need no call to find it.
  */
 #if defined(PSI_MODE) && PSI_MODE == PSI_MODE_PAR
-PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
-PSI_API __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
+PSI_API __thread uint64_t *psi_counts_self __attribute__((__tls_model__("initial-exec")));
+PSI_API __thread uint64_t *psi_moved_self __attribute__((__tls_model__("initial-exec")));
 #define PSI_RMA_COUNTS(table) ((void)(table), psi_counts_self)
 #define PSI_RMA_MOVED(table)  ((void)(table), psi_moved_self)
 #elif defined(PSI_BUILDING_LIBRARY)
 /* Code of all modes: the pointer is NULL but in PAR. */
-PSI_API __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
+PSI_API __thread uint64_t *psi_moved_self __attribute__((__tls_model__("initial-exec")));
 #define PSI_RMA_COUNTS(table) ((table)->counts)
 #define PSI_RMA_MOVED(table)  (psi_moved_self ? psi_moved_self : (table)->moved)
 #else

@@ -10,7 +10,7 @@
 #include "gasnet_ex_rma.h"
 
 /* An event that is neither kept nor synchronised is a leak. */
-#define PSI_MUST_SYNC __attribute__((warn_unused_result))
+#define PSI_MUST_SYNC __attribute__((__warn_unused_result__))
 
 PSI_BEGIN_DECLS
 
