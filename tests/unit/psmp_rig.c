@@ -13,6 +13,7 @@
 enum { PATTERN_STARTS = 4096 };
 
 void (*rig_before_copy)(void);
+bool rig_has_further;
 
 /* The rig that is being opened: the services have no argument that could say so. */
 static struct rig *opening;
@@ -113,7 +114,7 @@ static struct {
 static void *
 endpoint_memory(uint32_t place, size_t len_bytes)
 {
-	if (place >= RIG_FURTHER)
+	if (!rig_has_further || place >= RIG_FURTHER)
 		return NULL;
 	if (!further[place].at) {
 		void *at = mmap(NULL, len_bytes, PROT_READ | PROT_WRITE,

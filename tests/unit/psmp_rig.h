@@ -42,14 +42,15 @@ struct rig_options {
 	rig_handler *handler;
 };
 
-/* Further endpoints, that a test opens by port_open, have places below this. */
-enum { RIG_FURTHER = 16 };
-
 struct rig *rig_open(const struct rig_options *options);
 void rig_close(struct rig *rig);
 
 /* Called by the copy service before it copies, on the sender's thread; NULL: nothing. */
 extern void (*rig_before_copy)(void);
+
+/* Is there memory for further endpoints, of places below RIG_FURTHER? */
+enum { RIG_FURTHER = 16 };
+extern bool rig_has_further;
 
 /* Prints the queue states of all ranks on stderr. */
 void rig_dump(const struct rig *rig);

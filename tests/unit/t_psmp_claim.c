@@ -348,6 +348,7 @@ START_TEST(alone_takes_no_lock)
 	struct psmp_out *shared;
 	const int32_t seed = 5;
 
+	rig_has_further = true;
 	rig->rank[0].data = &heard;
 	ck_assert_int_eq(rig->ops->port_open(conduit, 1, true, &rig->rank[0], &from), PSI_OK);
 	ck_assert_int_eq(rig->ops->port_open(conduit, 2, true, &rig->rank[0], &to), PSI_OK);
