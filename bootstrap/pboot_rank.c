@@ -106,6 +106,17 @@ on_control(int sig)
 	errno = saved;
 }
 
+/* Where a user has as many signals pending as may be, the kernel raises SIGIO instead: by default
+ * that would end the rank.  A client that wants SIGIO has, or sets, a handler of its own. */
+static void
+answer_sigio(const struct sigaction *action)
+{
+	struct sigaction old;
+
+	if (sigaction(SIGIO, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+		sigaction(SIGIO, action, NULL);
+}
+
 static int
 death_signal_arm(void)
 {
@@ -118,6 +129,7 @@ death_signal_arm(void)
 	sigaddset(&only, sig);
 	if (sigaction(sig, &action, NULL) < 0)
 		return errno;
+	answer_sigio(&action);
 	err = ask_for_signal();
 	if (err)
 		return err;
