@@ -317,10 +317,4 @@ static gex_AM_Entry_t handlers[] = {
 	PT_HANDLER(REQ_NULL, req_null, PT_REQ_SHORT, 0),
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };

@@ -242,11 +242,5 @@ static const struct pt_misuse cases[] = {
 	  "to do the rest", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	gex_AM_Entry_t table[] = { PT_HANDLER(GEX_AM_INDEX_BASE, in_handler, PT_REQ_SHORT, 0) };
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), table, PT_COUNT(table) };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+static gex_AM_Entry_t handlers[] = { PT_HANDLER(GEX_AM_INDEX_BASE, in_handler, PT_REQ_SHORT, 0) };
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };

@@ -170,10 +170,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_coll_scatter: dst or src is NULL, and this process uses it; pass memory of its own", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), NULL, 0 };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

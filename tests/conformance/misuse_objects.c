@@ -345,10 +345,4 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_BarrierNB: flags are 0x1, and this call has none; pass 0", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), NULL, 0 };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

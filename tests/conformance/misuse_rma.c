@@ -168,10 +168,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_exit: an access region is open in this thread; end it, and synchronise its event", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), NULL, 0 };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

@@ -343,10 +343,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_exit: 3 semaphores have not been freed; free those of pst_sem_alloc, and destroy sets", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), NULL, 0 };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

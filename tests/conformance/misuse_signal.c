@@ -212,10 +212,4 @@ static const struct pt_misuse cases[] = {
 	  "pst_signal_wait_all: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), NULL, 0 };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

@@ -244,10 +244,4 @@ static const struct pt_misuse cases[] = {
 	  "out", 0 },
 };
 
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
-
-	return pt_misuse_main(argc, argv, &set);
-}
+const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };

@@ -38,7 +38,10 @@ struct pt_misuse_set {
 	size_t handler_count;
 };
 
-/* What main of such a program returns. */
+/* The program's.  Its main is the library's (pt_misuse_main.c), unless it has one of its own. */
+extern const struct pt_misuse_set pt_misuse_acts;
+
+/* What such a main returns. */
 int pt_misuse_main(int argc, char **argv, const struct pt_misuse_set *set);
 
 /* Run one case and fail unless it is told as it should be. */
