@@ -186,6 +186,8 @@ void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);
 int psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void psmp_ports_close(struct psi_conduit *conduit);
+/* Both sides of its lanes, by the layout, empty. */
+void psmp_port_set_up_lanes(struct psi_port *port);
 
 /* psmp_progress.c */
 unsigned psmp_poll(struct psi_port *port, unsigned networks, unsigned budget);

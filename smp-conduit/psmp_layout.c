@@ -6,7 +6,8 @@ enum {
 	LANES_BYTES = 1024 * 1024,      /* of one region, about */
 	NETWORKS = 2,
 	MIN_SLOTS = 16, MAX_SLOTS = 128,
-	MAX_DATA_BYTES = 32 * 1024,
+	/* More bytes for payload would not stay in the nearest cache of either side. */
+	MAX_DATA_BYTES = 8 * 1024,
 };
 
 static size_t

@@ -30,6 +30,10 @@ enum {
 	PSMP_SENDING_ENDPOINTS = 16,
 	PSMP_SENDERS = 256,
 
+	/* Where each process has a CPU, a lane takes no more: then what two processes hand to and fro stays in
+	 * the CPUs' nearest caches.  Where CPUs are shared, more messages at a turn are worth more. */
+	PSMP_ROOMY_SLOTS = 32,
+
 	/* Buffers per receiver and network: two sizes. */
 	PSMP_LARGE_BYTES = 64 * 1024,
 	PSMP_LARGE_COUNT = 8,
@@ -41,7 +45,7 @@ struct psmp_layout {
 	uint32_t places;        /* processes of the host, at most PSMP_MAX_PLACES */
 	uint32_t senders;       /* a multiple of places */
 	uint32_t words;         /* 64-bit words of a bitmap over senders */
-	uint32_t slots;         /* per lane; a power of two */
+	uint32_t slots;         /* per lane, a power of two; fewer once it is known that they are enough */
 	uint32_t data_bytes;    /* payload ring per lane; 0 or a power of two */
 	size_t lane_bytes;
 	size_t header_bytes;

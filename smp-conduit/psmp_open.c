@@ -87,6 +87,17 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	return PSI_OK;
 }
 
+/* Lanes of fewer slots, in the same places.  Nothing has been sent. */
+static void
+shorten_lanes(struct psi_conduit *conduit)
+{
+	if (conduit->layout.slots > PSMP_ROOMY_SLOTS)
+		conduit->layout.slots = PSMP_ROOMY_SLOTS;
+	if (conduit->layout_further.slots > PSMP_ROOMY_SLOTS)
+		conduit->layout_further.slots = PSMP_ROOMY_SLOTS;
+	psmp_port_set_up_lanes(conduit->port);
+}
+
 /* With more ranks than CPUs a sleeper is woken all the time, and a fence in each send is cheaper than
  * a system call with an interrupt in each sleep. */
 static int
@@ -101,6 +112,11 @@ connect_conduit(struct psi_conduit *conduit)
 		              "one build of the library for all");
 		return PSI_FATAL;
 	}
+	if (roomy)
+		shorten_lanes(conduit);
+	if (conduit->job.place == 0)
+		atomic_store_explicit(&((struct psmp_header *)(void *)conduit->arena)->slots,
+		                      conduit->layout.slots, memory_order_relaxed);
 	conduit->senders_fence = !registered || !roomy;
 	conduit->fence_reason = !registered ? "no membarrier"
 	                        : !roomy ? "more ranks than CPUs" : "membarrier";

@@ -167,9 +167,11 @@ set_up_sending(struct psi_conduit *conduit, struct psi_port *port, unsigned netw
 	}
 }
 
-static void
-set_up_lanes(struct psi_conduit *conduit, struct psi_port *port)
+void
+psmp_port_set_up_lanes(struct psi_port *port)
 {
+	struct psi_conduit *conduit = port->conduit;
+
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (port->index == 0)
 			set_up_sending(conduit, port, network);
@@ -219,7 +221,7 @@ psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 		conduit->port = port;
 	set_up_further_lists(port, serial);
 	touch_own(port);
-	set_up_lanes(conduit, port);
+	psmp_port_set_up_lanes(port);
 	atomic_store_explicit(&conduit->ports[index], port, memory_order_release); /* Q1 */
 	*port_out = port;
 	return PSI_OK;

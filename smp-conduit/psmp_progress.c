@@ -19,6 +19,7 @@ enum {
 	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
 	 * where it costs a system call. */
 	SWEEP_POLLS = 256, SWEEP_POLLS_MEMBARRIER = 16384,
+	ASK_BYTES = 2048,
 	BACKLOG = 4,                    /* so many of one poll, and more are likely there */
 };
 
@@ -32,7 +33,7 @@ struct message {
 	_Alignas(PAYLOAD_ALIGN) unsigned char payload[];        /* up to MAX_COPY_BYTES */
 };
 
-enum { MAX_COPY_BYTES = 8 * 1024 };     /* at least what a payload ring takes for one message */
+enum { MAX_COPY_BYTES = 2 * 1024 };     /* at least what a payload ring takes for one message */
 
 static void
 activate(struct psi_port *port, unsigned network)
@@ -90,6 +91,16 @@ get_word(const unsigned char *at)
 	return value;
 }
 
+/* Asks for the lines of a payload that lies elsewhere, which come while its handler is being called. */
+static inline void
+ask_for_payload(const void *payload, size_t len_bytes)
+{
+	const char *at = payload, *end = at + (len_bytes < ASK_BYTES ? len_bytes : ASK_BYTES);
+
+	for (; at < end; at += PSMP_LINE_BYTES)
+		__builtin_prefetch(at);
+}
+
 /* Finds payload and arguments of a message that is no Short, nor a Medium in its slot; returns the buffer
  * that holds its payload, or NO_BUFFER_NAME. */
 static uint32_t __attribute__((noinline))
@@ -107,12 +118,14 @@ decode_elsewhere(struct psi_port *port, unsigned network, const struct psmp_in *
 	}
 	if (fields.where == PSMP_DATA_RING) {
 		arrival->payload = in->data + word;
+		ask_for_payload(arrival->payload, arrival->len_bytes);
 		return NO_BUFFER_NAME;
 	}
 	/* another process may have filled what a thread of this one had and gave back unsent */
 	psi_back_from_process(&port->shared->busy[network][word >> 16]);
 	arrival->payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
 	                   psmp_buffer_offset((uint32_t)word);
+	ask_for_payload(arrival->payload, arrival->len_bytes);
 	return (uint32_t)word;
 }
 

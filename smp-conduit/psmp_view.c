@@ -18,6 +18,9 @@ layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 	    header->places > PSMP_MAX_PLACES)
 		return false;
 	*layout_out = psmp_layout_for(header->places);
+	layout_out->slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
+	if (!layout_out->slots)         /* it has not begun to send */
+		return false;
 	return layout_out->total_bytes == header->total_bytes && header->total_bytes <= len_bytes;
 }
 
@@ -121,6 +124,7 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 	    receiver >= layout.places)
 		return false;
 	further = psmp_layout_further(layout.places);
+	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;
 	shared = shared_of(region ? region : arena + psmp_layout_region(&layout, receiver));
