@@ -126,7 +126,8 @@ struct psi_job {
 	_Atomic int verbose_errors;
 };
 
-extern struct psi_job psi;
+/* Its symbol has more than the prefix: programs that compute have a psi of their own. */
+extern struct psi_job psi __asm__("psi_job");
 
 /* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
 void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
