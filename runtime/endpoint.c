@@ -174,7 +174,7 @@ can_be_at(unsigned index, bool serial)
 }
 
 static gex_EP_t
-make_at(unsigned index, gex_Flags_t flags, bool serial)
+make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 {
 	gex_EP_t ep = kept[index] ? kept[index] : calloc(1, sizeof *ep);
 	struct psi_port *port;
@@ -202,13 +202,15 @@ make_at(unsigned index, gex_Flags_t flags, bool serial)
 		ep->port = port;
 	psi_handed_to_process(ep);
 	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
+	if (held)
+		psi_serve_hold(ep);
 	announce(ep);
 	psi_serve_add(ep);
 	return ep;
 }
 
 gex_EP_t
-psi_ep_make(unsigned first, gex_Flags_t flags, bool serial)
+psi_ep_make(unsigned first, gex_Flags_t flags, bool serial, bool held)
 {
 	gex_EP_t ep = NULL;
 
@@ -216,7 +218,7 @@ psi_ep_make(unsigned first, gex_Flags_t flags, bool serial)
 	while (first < GASNET_MAXEPS && !can_be_at(first, serial))
 		first++;
 	if (first < GASNET_MAXEPS)
-		ep = make_at(first, flags, serial);
+		ep = make_at(first, flags, serial, held);
 	pthread_mutex_unlock(&making);
 	return ep;
 }
@@ -245,7 +247,7 @@ gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabil
 		return psi_refuse(GASNET_ERR_BAD_ARG, call,
 		                  "client, capabilities and flags must be valid ones");
 	/* All have all capabilities. */
-	ep = psi_ep_make(1, flags, false);
+	ep = psi_ep_make(1, flags, false, false);
 	if (!ep)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "a process has GASNET_MAXEPS endpoints at "
 		                  "most, and memory for the queues of each");

@@ -79,7 +79,8 @@ struct gex_EP_s {
 	gex_EP_Index_t index;
 	bool serial;            /* one thread at a time, by promise */
 	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL: nobody */
-	_Atomic uint32_t threads;       /* bound to it (serve.c) */
+	_Atomic uint32_t threads;       /* bound to it (serve.c), */
+	_Atomic bool held;              /* one of which has not come yet */
 	uint32_t place;
 	const struct psi_conduit_ops *ops;
 	struct psi_port *port;

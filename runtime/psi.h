@@ -74,8 +74,9 @@ void psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT]);
 unsigned psi_ep_count(void);
 /* The same of any process of this host. */
 unsigned psi_ep_count_of(gex_Rank_t jobrank);
-/* What gex_EP_Create does, of any index from `first' on; NULL if there is no room. */
-gex_EP_t psi_ep_make(unsigned first, gex_Flags_t flags, bool serial);
+/* What gex_EP_Create does, of any index from `first' on; NULL if there is no room.  held: a thread that will
+ * come alone serves it (serve.h). */
+gex_EP_t psi_ep_make(unsigned first, gex_Flags_t flags, bool serial, bool held);
 /* Its end; no thread is bound to it, and nothing in flight. */
 void psi_ep_unmake(gex_EP_t ep);
 

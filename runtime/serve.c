@@ -80,11 +80,25 @@ join(gex_EP_t ep)
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }
 
+void
+psi_serve_hold(gex_EP_t ep)
+{
+	atomic_store_explicit(&ep->held, true, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_let_go(gex_EP_t ep)
+{
+	if (atomic_exchange_explicit(&ep->held, false, memory_order_relaxed))
+		leave(ep);
+}
+
 /* Who sleeps may have announced that before there was a second endpoint, and be counted nowhere. */
 void
 psi_serve_add(gex_EP_t ep)
 {
-	if (!ep->serial)
+	if (is_unserved(ep))
 		atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
 	psi.ops->ring(psi.ep->port);
 }
@@ -92,6 +106,7 @@ psi_serve_add(gex_EP_t ep)
 void
 psi_serve_remove(gex_EP_t ep)
 {
+	psi_serve_let_go(ep);
 	if (is_unserved(ep))
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }

@@ -53,6 +53,11 @@ psi_is_room_lacking(void)
 void psi_serve_begins(struct psi_thread *thread);
 void psi_serve_ends(struct psi_thread *thread);
 
+/* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before that thread
+ * does; and it has come and is bound, or will not come. */
+void psi_serve_hold(gex_EP_t ep);
+void psi_serve_let_go(gex_EP_t ep);
+
 /* An endpoint that no thread is bound to has come, or goes. */
 void psi_serve_add(gex_EP_t ep);
 void psi_serve_remove(gex_EP_t ep);

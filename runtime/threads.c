@@ -38,9 +38,9 @@ unmake_endpoint(gex_EP_t ep)
 
 static int
 make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t *table, size_t entries,
-              gex_Flags_t flags)
+              gex_Flags_t flags, bool held)
 {
-	gex_EP_t ep = psi_ep_make(first, flags, flags & PST_FLAG_EP_SERIAL);
+	gex_EP_t ep = psi_ep_make(first, flags, flags & PST_FLAG_EP_SERIAL, held);
 	int code;
 
 	if (!ep)
@@ -61,11 +61,12 @@ make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t 
 /* All, in ascending order of their indices, or none. */
 static int
 make_endpoints(struct psi_thread_team *team, uintptr_t bytes, gex_AM_Entry_t *table, size_t entries,
-               gex_Flags_t flags)
+               gex_Flags_t flags, bool held)
 {
 	for (unsigned i = 0; i < team->count; i++) {
 		const unsigned first = i ? team->eps[i - 1]->index + 1u : 1;
-		const int code = make_endpoint(&team->eps[i], first, bytes, table, entries, flags);
+		const int code = make_endpoint(&team->eps[i], first, bytes, table, entries, flags,
+		                               held);
 
 		if (code == GASNET_OK)
 			continue;
@@ -166,8 +167,8 @@ check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags
 }
 
 int
-pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
-                        size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags)
+psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
+                   size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags, bool held)
 {
 	const char *call = "pst_team_create_threads";
 	const unsigned count = psi_threads_count(ranks_here);
@@ -183,7 +184,7 @@ pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes, g
 	own = check_create(parent, count, segment_bytes, flags, call);
 	team = new_team(parent, own == GASNET_OK ? count : 0);
 	if (own == GASNET_OK)
-		own = make_endpoints(team, segment_bytes, table, numentries, flags);
+		own = make_endpoints(team, segment_bytes, table, numentries, flags, held);
 	all = tell(team, own, call);
 	code = code_of_all(all, parent->size);
 	if (code == GASNET_OK) {
@@ -201,6 +202,14 @@ pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes, g
 	}
 	free(all);
 	return code;
+}
+
+int
+pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
+                        size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags)
+{
+	return psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps_out, tms_out,
+	                          flags, false);
 }
 
 /* -- the end --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "runtime/threads.h"
 
 #include "runtime/rules.h"
+#include "runtime/serve.h"
 #include "runtime/settings_tables.h"
 
 #include <pthread.h>
@@ -106,6 +107,7 @@ run_member(void *argument)
 
 	place_self(member->cpu);
 	pst_thread_bind(member->ep);
+	psi_serve_let_go(member->ep);
 	touch(member->ep->segment);
 	member->result = member->run->fn(member->tm, member->run->arg);
 	atomic_fetch_sub_explicit(&member->run->running, 1, memory_order_relaxed);
@@ -157,8 +159,8 @@ pst_threads_run(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_En
 	gex_TM_t tms[GASNET_MAXEPS];
 	struct run run = { .fn = fn, .arg = arg };
 	const unsigned count = psi_threads_count(ranks_here);
-	int result = pst_team_create_threads(parent, ranks_here, segment_bytes, table, numentries, eps,
-	                                     tms, flags);
+	int result = psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps, tms,
+	                                flags, true);
 
 	if (result != GASNET_OK)
 		return result;

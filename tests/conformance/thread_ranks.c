@@ -10,7 +10,7 @@
 #error this program is for PAR
 #endif
 
-enum { REQ_SHORT = 128, REQ_PAYLOAD, REP_SHORT, REP_PAYLOAD, REQ_FLOOD, REQ_STOP, MOST = 8, BLOCK = 4096 };
+enum { REQ_SHORT = 128, REQ_PAYLOAD, REP_SHORT, REP_PAYLOAD, REQ_FLOOD, REQ_STOP, REQ_OWN, MOST = 8, BLOCK = 4096 };
 
 /* One for each thread of this process; handlers find it by the endpoint. */
 struct self {
@@ -297,6 +297,44 @@ bystander(unsigned index, void *arg)
 	PT_OK(gex_AM_RequestShort0(pt.tm, pt.rank, REQ_STOP, 0));
 }
 
+/* A rank's handlers run in its own thread from the first message on, though the thread that started it
+ * serves whatever nobody is bound to. */
+static __thread int is_rank;
+static __thread pt_count heard;
+
+static void
+req_own(gex_Token_t token)
+{
+	(void)token;
+	PT_CHECK(is_rank);
+	PT_INC(heard);
+}
+
+static int
+hear(gex_TM_t tm, void *arg)
+{
+	enum { COUNT = 16 };
+	const gex_Rank_t next = (gex_TM_QueryRank(tm) + 1) % gex_TM_QuerySize(tm);
+
+	(void)arg;
+	is_rank = 1;
+	barrier(tm);
+	for (int i = 0; i < COUNT; i++)
+		PT_OK(gex_AM_RequestShort0(tm, next, REQ_OWN, 0));
+	GASNET_BLOCKUNTIL(PT_GET(heard) == COUNT);
+	barrier(tm);
+	return 0;
+}
+
+static void
+own_threads_alone(void)
+{
+	gex_AM_Entry_t own[] = { PT_HANDLER(REQ_OWN, req_own, PT_REQ_SHORT, 0) };
+
+	for (unsigned i = 0; i < pt_scale(30, 300); i++)
+		PT_OK(pst_threads_run(pt.tm, 2, 0, own, PT_COUNT(own), hear, NULL, 0));
+}
+
 /* A fault of one process is all processes' answer. */
 static void
 refusals(void)
@@ -327,6 +365,7 @@ main(int argc, char **argv)
 		run(round % 2 ? PST_FLAG_EP_SERIAL : 0, (int)round);
 		own_threads();
 	}
+	own_threads_alone();
 	pt_threads(2, bystander, NULL);
 	pt_finish();
 }
