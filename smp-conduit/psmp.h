@@ -48,17 +48,44 @@ struct psi_port {
 	psmp_further_ref *further, *alone;
 	psmp_further_ref *own_further;          /* what it gives back */
 	struct psmp_in *in[PSI_NETWORKS];       /* [layout.senders] */
-	/* Lanes looked at on every poll, by sender; under poll_lock in PAR. */
-	uint32_t *active[PSI_NETWORKS];
-	uint32_t active_count[PSI_NETWORKS];
+	/* Lanes looked at on every poll, by sender; changed under poll_lock in PAR, and looked at without it
+	 * by those who only want to know whether there is anything (see psmp_progress.c). */
+	_Atomic uint32_t *active[PSI_NETWORKS];
+	_Atomic uint32_t active_count[PSI_NETWORKS];
 	uint32_t cursor[PSI_NETWORKS];
 	uint32_t idle_polls[PSI_NETWORKS];
 	struct psi_spinlock poll_lock[PSI_NETWORKS];
 	bool polled[PSI_NETWORKS];              /* by the one thread at a time; else poll_lock says */
 	_Atomic bool requests_waited;           /* the last poll left them to this one */
 	uint64_t *counts;                       /* the job's, or NULL */
-	uint32_t *actives, *data_ends;          /* what active and data_end point into */
+	_Atomic uint32_t *actives;              /* what active and data_end point into */
+	uint32_t *data_ends;
 };
+
+static inline uint32_t
+psmp_active_count(const struct psi_port *port, unsigned network)
+{
+	return atomic_load_explicit(&port->active_count[network], memory_order_relaxed);
+}
+
+static inline void
+psmp_set_active_count(struct psi_port *port, unsigned network, uint32_t count)
+{
+	atomic_store_explicit(&port->active_count[network], count, memory_order_relaxed);
+}
+
+/* Number i of them. */
+static inline struct psmp_in *
+psmp_active_lane(const struct psi_port *port, unsigned network, uint32_t i)
+{
+	return &port->in[network][atomic_load_explicit(&port->active[network][i], memory_order_relaxed)];
+}
+
+static inline void
+psmp_set_active(struct psi_port *port, unsigned network, uint32_t i, uint32_t sender)
+{
+	atomic_store_explicit(&port->active[network][i], sender, memory_order_relaxed);
+}
 
 static inline void
 psmp_count(struct psi_port *port, enum psi_counter which)

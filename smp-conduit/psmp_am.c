@@ -410,8 +410,8 @@ send_medium_anyhow(struct psi_port *port, uint32_t peer, uint32_t what, const in
 	return psmp_am_send(port, &am);
 }
 
-/* The lane to a first endpoint, if it is this thread's alone and known to have room; else NULL.  With it, the
- * two calls below call nothing in the common case, so that they need no frame. */
+/* The lane to a first endpoint, locked if it is several threads', if nobody is at it and it is known to have
+ * room; else NULL.  With it, the two calls below call nothing in the common case, so that they need no frame. */
 static inline struct psmp_out *
 free_lane(struct psi_port *port, uint32_t peer, uint32_t what)
 {
@@ -420,9 +420,12 @@ free_lane(struct psi_port *port, uint32_t peer, uint32_t what)
 	if (PSMP_UNLIKELY(peer >= port->conduit->job.places))
 		return NULL;
 	out = psmp_out_of(port, peer, psi_what_network(what));
-	if (PSMP_UNLIKELY(out->locked || out->limit - out->next <= out->reserved))
+	if (out->locked && PSMP_UNLIKELY(!psi_spinlock_try(&out->lock)))
 		return NULL;
-	return out;
+	if (PSMP_LIKELY(out->limit - psmp_out_next(out) > out->reserved))
+		return out;
+	psmp_unlock_out(out);
+	return NULL;
 }
 
 int
@@ -434,6 +437,7 @@ psmp_am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t
 		return send_short_anyhow(port, peer, what, args);
 	put_args(psmp_out_slot(out)->body, args, psi_what_nargs(what));
 	psmp_out_publish(out, header_of(port, PSI_SHORT, what, 0, PSMP_INLINE));
+	psmp_unlock_out(out);
 	return notify(port, out, psi_what_network(what));
 }
 
@@ -451,6 +455,7 @@ psmp_am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_
 	put_args(body, args, nargs);
 	put_small(body + inline_offset(nargs) - HEADER_BYTES, payload, len_bytes);
 	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what, len_bytes, PSMP_INLINE));
+	psmp_unlock_out(out);
 	psmp_count(port, PSI_COUNT_IN_SLOT);
 	return notify(port, out, psi_what_network(what));
 }

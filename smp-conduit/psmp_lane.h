@@ -33,7 +33,7 @@ struct psmp_out {
 	uint32_t sender;                /* its number among the receiver's */
 	uint32_t mask;                  /* slots - 1 */
 	uint32_t shift;                 /* log2 of slots */
-	uint32_t next;                  /* position to publish next */
+	_Atomic uint32_t next;          /* position to publish next; hints look at it without the lock */
 	uint32_t limit;                 /* first position that is not free, as far as known */
 	uint32_t reserved;              /* places promised to sends that copy outside the lock */
 	uint32_t data_mask;             /* payload ring bytes - 1 */
@@ -53,7 +53,7 @@ struct psmp_out {
 struct psmp_in {
 	uint32_t place;                 /* the sender's process, as index on the host */
 	uint32_t mask, shift;
-	uint32_t next;                  /* position to take next */
+	_Atomic uint32_t next;          /* position to take next */
 	uint32_t done;                  /* messages retired */
 	uint32_t told;                  /* value of control->consumed */
 	uint32_t data_bytes;            /* of the payload ring */
@@ -124,6 +124,12 @@ psmp_header_data_bytes(uint64_t header)
 
 /* ------------------------------------------------------------------------- sender --- */
 
+static inline uint32_t
+psmp_out_next(const struct psmp_out *out)
+{
+	return atomic_load_explicit(&out->next, memory_order_relaxed);
+}
+
 /* Learns what the receiver has consumed since. */
 static inline void
 psmp_out_refresh(struct psmp_out *out)
@@ -140,10 +146,10 @@ psmp_out_refresh(struct psmp_out *out)
 static inline bool
 psmp_out_has_room(struct psmp_out *out)
 {
-	if (out->limit - out->next > out->reserved)
+	if (out->limit - psmp_out_next(out) > out->reserved)
 		return true;
 	psmp_out_refresh(out);
-	return out->limit - out->next > out->reserved;
+	return out->limit - psmp_out_next(out) > out->reserved;
 }
 
 /*
@@ -200,7 +206,7 @@ psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
 static inline void
 psmp_out_own_slot(const struct psmp_out *out)
 {
-	psi_own_line(&out->slots[out->next & out->mask]);
+	psi_own_line(&out->slots[psmp_out_next(out) & out->mask]);
 }
 
 /* The slot of the next message, to be filled and published. */
@@ -208,35 +214,51 @@ static inline struct psmp_slot *
 psmp_out_slot(struct psmp_out *out)
 {
 	PSI_DELAY_POINT(claim);
-	return &out->slots[out->next & out->mask];
+	return &out->slots[psmp_out_next(out) & out->mask];
 }
 
 static inline void
 psmp_out_publish(struct psmp_out *out, uint64_t header)
 {
 	struct psmp_slot *slot = psmp_out_slot(out);
+	const uint32_t next = psmp_out_next(out);
 
-	header |= psmp_lap(out->next, out->shift);
-	out->data_end[out->next & out->mask] = out->data_head;
-	out->next++;
+	header |= psmp_lap(next, out->shift);
+	out->data_end[next & out->mask] = out->data_head;
+	atomic_store_explicit(&out->next, next + 1, memory_order_relaxed);
 	PSI_DELAY_POINT(fill);
 	atomic_store_explicit(&slot->header, header, memory_order_release); /* R1 */
 }
 
 /* ----------------------------------------------------------------------- receiver --- */
 
+static inline uint32_t
+psmp_in_next(const struct psmp_in *in)
+{
+	return atomic_load_explicit(&in->next, memory_order_relaxed);
+}
+
 /* The next message's slot if it is there, with its header; else NULL. */
 static inline struct psmp_slot *
 psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 {
-	struct psmp_slot *slot = &in->slots[in->next & in->mask];
+	const uint32_t next = psmp_in_next(in);
+	struct psmp_slot *slot = &in->slots[next & in->mask];
 	uint64_t header = atomic_load_explicit(&slot->header, memory_order_acquire); /* A1 */
 
-	if ((header & ((1u << PSMP_LAP_BITS) - 1)) != psmp_lap(in->next, in->shift))
+	if ((header & ((1u << PSMP_LAP_BITS) - 1)) != psmp_lap(next, in->shift))
 		return NULL;
 	PSI_DELAY_POINT(take);
 	*header_out = header;
 	return slot;
+}
+
+/* The next message is taken. */
+static inline void
+psmp_in_take(struct psmp_in *in)
+{
+	atomic_store_explicit(&in->next, psmp_in_next(in) + 1, memory_order_relaxed);
+	in->quiet = 0;
 }
 
 /* Asks for the slot of a message some places on.  Only where the sender is ahead: of a slot that it has yet
@@ -244,7 +266,7 @@ psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 static inline void
 psmp_in_ask_ahead(const struct psmp_in *in)
 {
-	__builtin_prefetch(&in->slots[(in->next + PSMP_SLOTS_AHEAD) & in->mask]);
+	__builtin_prefetch(&in->slots[(psmp_in_next(in) + PSMP_SLOTS_AHEAD) & in->mask]);
 }
 
 /*

@@ -5,6 +5,9 @@
  * With one thread a handler runs on the message where it lies, and the slot is retired after it.  In
  * PAR the message is copied out of the lane under the poll lock (buffers are not copied), so that a
  * handler that takes its time delays no other message; no lock is held while it runs.
+ *
+ * While a handler runs, two lines are on their way: the slot of a later message, if there are many, and the
+ * one that an answer would take.
  */
 #include "smp-conduit/psmp.h"
 
@@ -59,7 +62,8 @@ activate(struct psi_port *port, unsigned network)
 			PSI_DELAY_POINT(activate);
 			in->active = 1;
 			in->quiet = 0;
-			port->active[network][port->active_count[network]++] = sender;
+			psmp_set_active(port, network, psmp_active_count(port, network), sender);
+			psmp_set_active_count(port, network, psmp_active_count(port, network) + 1);
 			atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
 		}
 	}
@@ -161,12 +165,23 @@ after_empty_poll(struct psi_port *port, unsigned network)
 	psmp_unpoll_quiet(port, network);
 }
 
+/* Has anything come, or is about to be made known?  What most polls end with.  Without the lock: of a lane that
+ * another thread is at this may be wrong, and that thread goes on until there is nothing. */
+static inline bool
+has_any(const struct psi_port *port, unsigned network)
+{
+	uint64_t header;
+
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
+		return true;
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
+		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
+			return true;
+	return false;
+}
+
 /* --------------------------------------------------------------- one thread at a time --- */
 
-/*
- * While the handler runs, two lines are on their way: the slot of a later message, if there are many, and
- * the one that an answer would take.
- */
 static unsigned
 drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsigned budget)
 {
@@ -178,8 +193,7 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 		struct psi_arrival arrival;
 		uint32_t name = decode(port, network, in, slot, header, &arrival);
 
-		in->next++;
-		in->quiet = 0;
+		psmp_in_take(in);
 		if (delivered >= BACKLOG)
 			psmp_in_ask_ahead(in);
 		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
@@ -200,11 +214,11 @@ drain_active(struct psi_port *port, unsigned network, unsigned budget)
 	uint32_t at = port->cursor[network];
 	unsigned delivered = 0;
 
-	for (uint32_t left = port->active_count[network]; left; left--) {
-		if (at >= port->active_count[network])
+	for (uint32_t left = psmp_active_count(port, network); left; left--) {
+		if (at >= psmp_active_count(port, network))
 			at = 0;
 		delivered += drain_in_place(port, network,
-		                            &port->in[network][port->active[network][at++]],
+		                            psmp_active_lane(port, network, at++),
 		                            budget - delivered);
 		if (delivered >= budget) {
 			port->cursor[network] = at;
@@ -212,22 +226,6 @@ drain_active(struct psi_port *port, unsigned network, unsigned budget)
 		}
 	}
 	return delivered;
-}
-
-/* Has anything come, or is about to be made known?  What most polls end with. */
-static inline bool
-has_any(const struct psi_port *port, unsigned network)
-{
-	const struct psmp_in *lanes = port->in[network];
-	const uint32_t *active = port->active[network];
-	uint64_t header;
-
-	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
-		return true;
-	for (uint32_t i = 0; i < port->active_count[network]; i++)
-		if (psmp_in_peek(&lanes[active[i]], &header))
-			return true;
-	return false;
 }
 
 static unsigned __attribute__((noinline))
@@ -251,7 +249,7 @@ poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 		return 0;
 	if (has_any(port, network))
 		return receive_in_place(port, network, budget);
-	if (port->active_count[network] > KEPT_LANES)
+	if (psmp_active_count(port, network) > KEPT_LANES)
 		after_empty_poll(port, network);
 	return 0;
 }
@@ -273,15 +271,16 @@ copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct mess
 	retire(port, in, header);
 }
 
-/* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
+/* Takes one message of any active lane, going round; false if there is none.  before: so many came before, of
+ * this poll.  Under poll_lock. */
 static bool
-take(struct psi_port *port, unsigned network, struct message *message_out)
+take(struct psi_port *port, unsigned network, unsigned before, struct message *message_out)
 {
-	const uint32_t count = port->active_count[network];
+	const uint32_t count = psmp_active_count(port, network);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = (port->cursor[network] + i) % count;
-		struct psmp_in *in = &port->in[network][port->active[network][at]];
+		struct psmp_in *in = psmp_active_lane(port, network, at);
 		struct psmp_slot *slot;
 		uint64_t header;
 
@@ -289,8 +288,10 @@ take(struct psi_port *port, unsigned network, struct message *message_out)
 			continue;
 		message_out->buffer = decode(port, network, in, slot, header,
 		                             &message_out->arrival);
-		in->next++;
-		in->quiet = 0;
+		psmp_in_take(in);
+		if (before >= BACKLOG)
+			psmp_in_ask_ahead(in);
+		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
 		port->cursor[network] = at + 1;
 		copy_out(port, in, header, message_out);
 		return true;
@@ -298,21 +299,31 @@ take(struct psi_port *port, unsigned network, struct message *message_out)
 	return false;
 }
 
+/* Nothing is there. */
 static unsigned
-poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
+end_threaded(struct psi_port *port, unsigned network)
+{
+	if (psmp_active_count(port, network) > KEPT_LANES && psi_spinlock_try(&port->poll_lock[network])) {
+		after_empty_poll(port, network);
+		psi_spinlock_unlock(&port->poll_lock[network]);
+	}
+	return 0;
+}
+
+static unsigned __attribute__((noinline))
+receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 {
 	_Alignas(struct message) unsigned char space[sizeof(struct message) + MAX_COPY_BYTES];
 	struct message *message = (struct message *)(void *)space;
 	unsigned delivered = 0;
 
-	while (delivered < budget && psi_spinlock_try(&port->poll_lock[network])) {
+	while (delivered < budget && has_any(port, network) &&
+	       psi_spinlock_try(&port->poll_lock[network])) {
 		bool found;
 
 		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 			activate(port, network);
-		found = take(port, network, message);
-		if (!found && !delivered && port->active_count[network] > KEPT_LANES)
-			after_empty_poll(port, network);
+		found = take(port, network, delivered, message);
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
 			break;
@@ -322,6 +333,13 @@ poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 		delivered++;
 	}
 	return delivered;
+}
+
+static inline unsigned
+poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
+{
+	return has_any(port, network) ? receive_threaded(port, network, budget)
+	                              : end_threaded(port, network);
 }
 
 /* --------------------------------------------------------------------------- the poll --- */

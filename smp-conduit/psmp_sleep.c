@@ -60,8 +60,8 @@ fence_senders(const struct psi_conduit *conduit)
 static void
 set_polled(struct psi_port *port, unsigned network, uint32_t value)
 {
-	for (uint32_t i = 0; i < port->active_count[network]; i++) {
-		struct psmp_in *in = &port->in[network][port->active[network][i]];
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++) {
+		struct psmp_in *in = psmp_active_lane(port, network, i);
 
 		atomic_store_explicit(&in->control->polled, value, memory_order_relaxed);
 	}
@@ -75,8 +75,8 @@ pending(struct psi_port *port, unsigned network)
 
 	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 		return true;
-	for (uint32_t i = 0; i < port->active_count[network]; i++)
-		if (psmp_in_peek(&port->in[network][port->active[network][i]], &header))
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
+		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
 			return true;
 	return false;
 }
@@ -85,12 +85,11 @@ pending(struct psi_port *port, unsigned network)
 void
 psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 {
-	uint32_t *active = port->active[network], kept = 0, dropped = 0;
-	struct psmp_in *lanes = port->in[network];
+	uint32_t kept = 0, dropped = 0;
 	uint64_t header;
 
-	for (uint32_t i = 0; i < port->active_count[network]; i++) {
-		struct psmp_in *in = &lanes[active[i]];
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++) {
+		struct psmp_in *in = psmp_active_lane(port, network, i);
 
 		if (++in->quiet >= 2) {
 			atomic_store_explicit(&in->control->polled, 0, memory_order_relaxed);
@@ -100,8 +99,8 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 	if (dropped)
 		fence_senders(port->conduit);
 	PSI_DELAY_POINT(unpoll);
-	for (uint32_t i = 0; i < port->active_count[network]; i++) {
-		struct psmp_in *in = &lanes[active[i]];
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++) {
+		struct psmp_in *in = psmp_active_lane(port, network, i);
 
 		if (in->quiet >= 2 && !psmp_in_peek(in, &header)) {
 			in->active = 0;
@@ -109,9 +108,9 @@ psmp_unpoll_quiet(struct psi_port *port, unsigned network)
 			continue;
 		}
 		atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
-		active[kept++] = active[i];
+		psmp_set_active(port, network, kept++, (uint32_t)(in - port->in[network]));
 	}
-	port->active_count[network] = kept;
+	psmp_set_active_count(port, network, kept);
 }
 
 /* ------------------------------------------------------------------------------- sleep --- */
@@ -135,9 +134,9 @@ unlock_networks(struct psi_port *port, unsigned networks)
 static void
 forget_active(struct psi_port *port, unsigned network)
 {
-	for (uint32_t i = 0; i < port->active_count[network]; i++)
-		port->in[network][port->active[network][i]].active = 0;
-	port->active_count[network] = 0;
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
+		psmp_active_lane(port, network, i)->active = 0;
+	psmp_set_active_count(port, network, 0);
 }
 
 /* Takes the lanes off the list, and looks at them once more.  Then senders ring who set bit 0 of wake, or
@@ -153,7 +152,7 @@ stop_polling(struct psi_port *port, unsigned networks)
 		if (!(networks & 1u << network))
 			continue;
 		set_polled(port, network, 0);
-		active += port->active_count[network];
+		active += psmp_active_count(port, network);
 	}
 	if (active || networks & PSI_PEERS_MEMORY)
 		fence_senders(port->conduit);   /* D5_ALL, too */

@@ -54,12 +54,12 @@ look_at_first(const unsigned char *arena, const struct psmp_layout *layout, unsi
 	const unsigned char *sending = arena + psmp_layout_region(layout, sender);
 	const struct psmp_out *out = psmp_outs_of(sending, layout, network) + receiver;
 	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
-	const uint32_t next = look_at(&out->next), limit = look_at(&out->limit);
+	const uint32_t next = psmp_out_next(out), limit = look_at(&out->limit);
 
 	if (!limit)                     /* this sender has not opened yet */
 		return;
 	state_out->in_flight = next + layout->slots - limit;
-	state_out->undelivered = next - look_at(&in->next);
+	state_out->undelivered = next - psmp_in_next(in);
 }
 
 /* No message has come this way.  A page of slots that nobody has written is not there, and reading it
@@ -70,7 +70,7 @@ is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsi
 {
 	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
 
-	return look_at(&in->next) == 0 &&
+	return psmp_in_next(in) == 0 &&
 	       !has_bit(shared_of(region)->words + (size_t)(1 + network) * layout->words, sender) &&
 	       !atomic_load_explicit(&psmp_control_at(layout, (unsigned char *)(uintptr_t)region,
 	                                              network, sender)->polled,
@@ -86,7 +86,7 @@ look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsi
 	unsigned char *base = (unsigned char *)(uintptr_t)region;
 	const struct psmp_slot *slots = (const struct psmp_slot *)(const void *)
 		psmp_lane_at(layout, base, network, sender);
-	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = look_at(&in->next);
+	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = psmp_in_next(in);
 	const uint64_t lap_mask = ((uint64_t)1 << PSMP_LAP_BITS) - 1;
 	uint32_t at = next, in_flight;
 

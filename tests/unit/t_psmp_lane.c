@@ -174,7 +174,7 @@ lane_take(struct lane *lane, uint32_t i, uint32_t data_bytes)
 	ck_assert_uint_eq(fields.len_bytes, length_of(i, data_bytes));
 	ck_assert(memcmp(lane->data + offset, rig_pattern(i), fields.len_bytes) == 0);
 	memset(lane->data + offset, 0xee, fields.len_bytes);
-	lane->in.next++;
+	psmp_in_take(&lane->in);
 	psmp_in_retire(&lane->in, header);
 	return true;
 }
@@ -292,7 +292,7 @@ START_TEST(payload_room_comes_back)
 			ck_assert(sent == slots || (sent + 2) * ((len + 63) & ~63u) > data_bytes);
 			for (; sent; sent--) {
 				ck_assert_ptr_nonnull(psmp_in_peek(&lane.in, &header));
-				lane.in.next++;
+				psmp_in_take(&lane.in);
 				psmp_in_retire(&lane.in, header);
 			}
 			ck_assert(psmp_out_has_room(&lane.out));
