@@ -5,7 +5,6 @@
 #include "runtime/util/clock.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -212,7 +211,7 @@ wait_a_little(struct pboot_keeper *keeper, int ms)
 	};
 	char scrap[4096];
 
-	if (poll(polls, 2, ms) > 0 && polls[1].revents)
+	if (pboot_poll(polls, 2, ms) > 0 && polls[1].revents)
 		heed_launcher(keeper);
 	while (read(keeper->signals, scrap, sizeof scrap) > 0)
 		;

@@ -9,7 +9,6 @@
 #include "bootstrap/pboot_clean.h"
 #include "runtime/util/clock.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -41,7 +40,7 @@ wait_for_both(int first, int second)
 	int i;
 
 	while (polls[0].fd >= 0 || polls[1].fd >= 0) {
-		poll(polls, 2, -1);
+		pboot_poll(polls, 2, -1);
 		for (i = 0; i < 2; i++)
 			if (polls[i].fd >= 0 && polls[i].revents)
 				polls[i].fd = -1;
@@ -61,7 +60,7 @@ guard_run(const struct pboot_keeper *keeper, int keeper_end, int launcher_end)
 	    (int)keeper->launcher, (int)keeper->self, keeper->host);
 	start = psi_now_ns();
 	while (pboot_marked_signal(SIGKILL, keeper->name) > 0 && psi_now_ns() - start < kill_ns)
-		poll(NULL, 0, 5);
+		pboot_poll(NULL, 0, 5);
 	pboot_clean(NULL, NULL);
 	_exit(0);
 }

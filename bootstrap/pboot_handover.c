@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -29,7 +28,7 @@ await_file(int sock, int *fd_out)
 		now = psi_now_ns();
 		if (now >= end)
 			return ETIMEDOUT;
-		poll(&news, 1, (int)((end - now) / 1000000) + 1);
+		pboot_poll(&news, 1, (int)((end - now) / 1000000) + 1);
 	}
 	if (got == 0)
 		return ECONNRESET;

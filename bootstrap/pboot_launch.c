@@ -13,7 +13,6 @@
 #include "runtime/util/lack.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -181,7 +180,7 @@ wait_for_end(struct launcher *self)
 	};
 
 	while (!self->keeper_gone) { /* SEE_KEEPER */
-		poll(polls, 2, -1);
+		pboot_poll(polls, 2, -1);
 		serve_keeper(self);
 		if (polls[1].revents & POLLHUP)
 			polls[1].fd = -1;
@@ -218,7 +217,7 @@ kill_abandoned(struct launcher *self)
 	while (psi_now_ns() - start < kill_ns) {
 		if (pboot_descend_signal(SIGKILL, &self->before) + kill_told(self) == 0)
 			return;
-		poll(&signals, 1, 5);
+		pboot_poll(&signals, 1, 5);
 		serve_signals(self);
 	}
 }

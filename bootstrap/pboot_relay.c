@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +71,7 @@ write_whole(int fd, const char *text, size_t len)
 		if (done < 0 && errno == EAGAIN) {
 			struct pollfd room = { .fd = fd, .events = POLLOUT };
 
-			poll(&room, 1, -1);
+			pboot_poll(&room, 1, -1);
 			continue;
 		}
 		if (done <= 0)
@@ -187,7 +186,7 @@ relay_run(uint32_t count, int (*pipes)[2])
 		polls[i] = (struct pollfd) { .fd = pipes[i][0], .events = POLLIN };
 	}
 	while (open_count > 0) {
-		poll(polls, count, -1);
+		pboot_poll(polls, count, -1);
 		for (i = 0; i < count; i++) {
 			if (polls[i].fd < 0 || polls[i].revents == 0)
 				continue;

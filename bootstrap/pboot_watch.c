@@ -4,7 +4,6 @@
 
 #include "runtime/util/clock.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #define MS ((uint64_t)1000000)
@@ -119,6 +118,6 @@ pboot_watch_wait(struct pboot_keeper *keeper)
 		watch(keeper, keeper->ranks[i].control, PBOOT_WATCH_RANK, i);
 		watch(keeper, keeper->ranks[i].init_pidfd, PBOOT_WATCH_PROCESS, i);
 	}
-	if (poll(keeper->polls, keeper->watch_count, timeout_ms(keeper)) <= 0)
+	if (pboot_poll(keeper->polls, keeper->watch_count, timeout_ms(keeper)) <= 0)
 		keeper->watch_count = 0;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -297,6 +296,6 @@ pboot_say(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof line, format, args);
 	va_end(args);
-	if (poll(&room, 1, SAY_MS) > 0)
+	if (pboot_poll(&room, 1, SAY_MS) > 0)
 		psi_log("%s", line);
 }

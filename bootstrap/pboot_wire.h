@@ -8,7 +8,19 @@
 
 #include "bootstrap/bootstrap.h"
 
+#include <poll.h>
+#include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
+
+/* poll(), by the name of a call that no client's own function has: an archive takes the client's. */
+static inline int
+pboot_poll(struct pollfd *polls, nfds_t count, int ms)
+{
+	struct timespec limit = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	return ppoll(polls, count, ms < 0 ? NULL : &limit, NULL);
+}
 
 enum {
 	PBOOT_WIRE_VERSION = 3,	/* of these messages, and of the variables PST_JOB_* */
