@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -56,7 +57,8 @@ send_bytes(int sock, const struct msghdr *head)
 	ssize_t sent;
 
 	do {
-		sent = sendmsg(sock, head, MSG_DONTWAIT | MSG_NOSIGNAL);
+		/* not sendmsg, of which a C program may have one of its own */
+		sent = syscall(SYS_sendmsg, sock, head, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
 	return sent < 0 ? errno : 0;
 }
