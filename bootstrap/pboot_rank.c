@@ -100,6 +100,7 @@ on_control(int sig)
 		errno = saved;
 		return;
 	}
+	/* not recv, of which a C program may have one of its own */
 	got = recvfrom(pboot_self.seat.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
 	if (got == 0 || (got < 0 && errno == ECONNRESET))
 		pboot_end_without_keeper(); /* LOST_KEEPER */

@@ -164,7 +164,7 @@ run(struct pcoll_op *op)
 	return done;
 }
 
-/* Called by every poll, so it costs a load when nothing is in flight. */
+/* Called by polls while anything is under way, so it costs a load when no collective is. */
 static void
 advance(void)
 {

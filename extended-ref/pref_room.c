@@ -129,7 +129,7 @@ drain(struct queue *queue, bool *over_out)
 }
 
 /*
- * Called by every poll.  It waits for a thread that is at it: that one may have looked for room before
+ * Called by polls while anything is under way.  It waits for a thread that is at it: that one may have looked for room before
  * the caller was rung.
  */
 static void

@@ -183,7 +183,7 @@ psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 /* -- requests -------------------------------------------------------------------------------- */
 
 /* To another endpoint, from one that any thread may use; the conduit needs no more than what it gets in
- * registers.  Anything else, and what finds no room, takes the general way. */
+ * registers.  Anything else takes the general way; result is what that one said, or UNSUPPORTED. */
 static inline bool
 is_plain(struct psi_target target)
 {
@@ -191,42 +191,47 @@ is_plain(struct psi_target target)
 }
 
 static int __attribute__((noinline))
-inject_short(gex_EP_t ep, uint32_t place, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+inject_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags,
+             int result)
 {
-	const struct psi_am am = psi_am_of(place, PSI_SHORT, what, args);
+	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, what, args);
 
-	return psi_am_inject(ep, &am, flags);
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
 }
 
 static int __attribute__((noinline))
-inject_medium(gex_EP_t ep, uint32_t place, uint32_t what, const gex_AM_Arg_t *args,
-              const void *payload, size_t len_bytes, gex_Flags_t flags)
+inject_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+              size_t len_bytes, gex_Flags_t flags, int result)
 {
-	struct psi_am am = psi_am_of(place, PSI_MEDIUM, what, args);
+	struct psi_am am = psi_am_of(to.place, PSI_MEDIUM, what, args);
 
 	am.payload = payload;
 	am.len_bytes = len_bytes;
-	return psi_am_inject(ep, &am, flags);
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
 }
 
 static inline int
 send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
 {
+	int result = PSI_UNSUPPORTED;
+
 	psi_am_count_sent(psi_what_network(what), PSI_SHORT, 0, 1);
-	if (is_plain(to) && PSI_LIKELY(to.ep->ops->am_short(to.ep->port, to.place, what, args) == PSI_OK))
-		return GASNET_OK;
-	return inject_short(to.ep, to.place, what, args, flags);
+	if (is_plain(to))
+		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
+	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK : inject_short(to, what, args, flags, result);
 }
 
 static inline int
 send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
             size_t len_bytes, gex_Flags_t flags)
 {
+	int result = PSI_UNSUPPORTED;
+
 	psi_am_count_sent(psi_what_network(what), PSI_MEDIUM, len_bytes, 1);
-	if (is_plain(to) && PSI_LIKELY(to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
-	                                                     len_bytes) == PSI_OK))
-		return GASNET_OK;
-	return inject_medium(to.ep, to.place, what, args, payload, len_bytes, flags);
+	if (is_plain(to))
+		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload, len_bytes);
+	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
+	                                    : inject_medium(to, what, args, payload, len_bytes, flags, result);
 }
 
 int

@@ -259,7 +259,8 @@ struct psi_conduit_ops {
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
 	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
 	 * the queue, so an open claim delays nobody.  Where claim->alone is set it is called as
-	 * am_send_alone is, else as am_send, and so is am_publish.  OK or AGAIN. */
+	 * am_send_alone is, else as am_send, and so is am_publish, whose claim may say otherwise by then;
+	 * am_cancel's says the same.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
 	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the claim is
 	 * gone.  AGAIN: no room, the claim is still open. */
@@ -288,9 +289,10 @@ struct psi_conduit_ops {
 	/* -- progress -------------------------------------------------------------------------- */
 
 	/* Delivers at most about budget messages of the networks in the mask and advances everything
-	 * else; returns how many it delivered: 0 if none was there.  One that delivered replies may leave
-	 * requests to the next poll, which looks at them.  In PAR several threads may poll one port: one finds
-	 * the work, the others return 0; no lock is held while a handler runs. */
+	 * else; returns how many it delivered.  One that delivered replies may leave requests to the
+	 * next poll, which looks at them.  In PAR several threads may poll one port: one finds the work,
+	 * the others return 0, so that 0 does not say that nothing is there; arm looks once more.  No lock is
+	 * held while a handler runs. */
 	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
 	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a message

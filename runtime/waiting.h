@@ -58,7 +58,9 @@ void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
 void psi_progress_add(void (*advance)(void));
 
 /* Something begins that needs these functions, or has ended: polls call them only between the two.  The
- * first stands before what they find is there, the second behind its removal; each beginner has an end. */
+ * first stands before what they find is there, the second behind its removal; each beginner has an end.
+ * A thread may run a handler that something of another thread waits for and read 0 here: that other one runs
+ * the functions itself, also between arm and sleep, and psi_deliver rings it (D4) if it sleeps by then. */
 extern _Atomic uint32_t psi_progress_open;
 
 static inline void

@@ -156,15 +156,24 @@ psmp_ins_of(const unsigned char *region, const struct psmp_layout *layout, unsig
 struct psmp_out *psmp_out_make(struct psi_port *port, psmp_further_ref *at, uint32_t place,
                                unsigned network);
 
+/* The same if it is there already, else NULL. */
 static inline struct psmp_out *
-psmp_out_further(struct psi_port *port, psmp_further_ref *list, uint32_t place, unsigned network)
+psmp_out_made(struct psi_port *port, psmp_further_ref *list, uint32_t place, unsigned network)
 {
 	psmp_further_ref *at = &list[place - port->conduit->job.places];
 	struct psmp_further *further = atomic_load_explicit(at, memory_order_acquire); /* Q2 */
 
-	if (PSMP_UNLIKELY(!further))
-		return psmp_out_make(port, at, place, network);
-	return &further->out[network];
+	return PSMP_LIKELY(further != NULL) ? &further->out[network] : NULL;
+}
+
+static inline struct psmp_out *
+psmp_out_further(struct psi_port *port, psmp_further_ref *list, uint32_t place, unsigned network)
+{
+	struct psmp_out *out = psmp_out_made(port, list, place, network);
+
+	if (PSMP_UNLIKELY(!out))
+		return psmp_out_make(port, &list[place - port->conduit->job.places], place, network);
+	return out;
 }
 
 static inline struct psmp_out *
@@ -208,6 +217,10 @@ int psmp_am_send_alone(struct psi_port *port, const struct psi_am *am);
 int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
 int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
 void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);
+
+/* psmp_copy.c */
+void psmp_copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *from,
+                    size_t len_bytes);
 
 /* psmp_port.c */
 int psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,

@@ -10,9 +10,6 @@
  */
 #include "smp-conduit/psmp.h"
 
-#include "smp-conduit/psmp_distance.h"
-
-#include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
 
 #include <string.h>
@@ -139,52 +136,6 @@ unreserve(struct psi_port *port, struct psmp_out *out)
 		psmp_ring(port); /* UNRESERVE */
 }
 
-/* ------------------------------------------------------------------------- copying --- */
-
-/* Copies the first bytes, and learns from the time they take. */
-static enum psmp_distance
-look_how_far(const struct psi_services *services, struct psmp_out *out, void *to, const void *from,
-             enum psmp_distance known)
-{
-	const uint64_t start = psi_now_ns();
-	enum psmp_distance now;
-
-	services->copy(to, from, PSMP_LOOK_BYTES);
-	psi_stores_land();
-	now = psmp_distance_after(known, psi_now_ns() - start);
-	atomic_store_explicit(&out->distance, now, memory_order_relaxed);
-	return now;
-}
-
-static void
-copy_large(const struct psi_services *services, struct psmp_out *out, char *to, const char *from,
-           size_t len_bytes)
-{
-	enum psmp_distance known = atomic_load_explicit(&out->distance, memory_order_relaxed);
-	uint32_t copies = atomic_load_explicit(&out->large_copies, memory_order_relaxed);
-	size_t done = 0;
-
-	atomic_store_explicit(&out->large_copies, copies + 1, memory_order_relaxed);
-	if (psmp_distance_due(known, copies)) {
-		known = look_how_far(services, out, to, from, known);
-		done = PSMP_LOOK_BYTES;
-	}
-	(known == PSMP_FAR ? services->copy_far : services->copy)(to + done, from + done,
-	                                                          len_bytes - done);
-}
-
-/* To memory that the receiver will read. */
-static void
-copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *from, size_t len_bytes)
-{
-	const struct psi_services *services = port->conduit->services;
-
-	if (len_bytes >= PSMP_DISTANCE_BYTES)
-		copy_large(services, out, to, from, len_bytes);
-	else
-		services->copy(to, from, len_bytes);
-}
-
 /* ------------------------------------------------------------------- by category --- */
 
 static inline __attribute__((always_inline)) int
@@ -209,7 +160,7 @@ send_long(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 	if (!reserve(out))
 		return refuse(port);
 	if (am->len_bytes && am->dest_here) {
-		copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
+		psmp_copy_over(port, out, am->dest_here, am->payload, am->len_bytes);
 		psi_handed_to_process(am->dest_here);
 	}
 	psmp_lock_out(out);
@@ -334,7 +285,7 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 		unreserve(port, out);
 		return refuse(port);
 	}
-	copy_over(port, out, claim.buffer, am->payload, am->len_bytes);
+	psmp_copy_over(port, out, claim.buffer, am->payload, am->len_bytes);
 	publish_buffer(port, out, am, claim.cookie);
 	return PSI_OK;
 }
@@ -410,16 +361,20 @@ send_medium_anyhow(struct psi_port *port, uint32_t peer, uint32_t what, const in
 	return psmp_am_send(port, &am);
 }
 
-/* The lane to a first endpoint, locked if it is several threads', if nobody is at it and it is known to have
- * room; else NULL.  With it, the two calls below call nothing in the common case, so that they need no frame. */
+/* The lane to that place, locked if it is several threads', if it has been made, nobody is at it and it is known
+ * to have room; else NULL.  With it, the two calls below call nothing in the common case, so that they need no
+ * frame. */
 static inline struct psmp_out *
 free_lane(struct psi_port *port, uint32_t peer, uint32_t what)
 {
-	struct psmp_out *out;
+	const struct psi_conduit_job *job = &port->conduit->job;
+	const unsigned network = psi_what_network(what);
+	struct psmp_out *out = PSMP_LIKELY(peer < job->places)
+	                       ? &port->out[network][job->host_index[peer]]
+	                       : psmp_out_made(port, port->further, peer, network);
 
-	if (PSMP_UNLIKELY(peer >= port->conduit->job.places))
+	if (PSMP_UNLIKELY(!out))
 		return NULL;
-	out = psmp_out_of(port, peer, psi_what_network(what));
 	if (out->locked && PSMP_UNLIKELY(!psi_spinlock_try(&out->lock)))
 		return NULL;
 	if (PSMP_LIKELY(out->limit - psmp_out_next(out) > out->reserved))
@@ -486,6 +441,8 @@ psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const stru
 {
 	struct psmp_out *out = out_of_claim(port, claim);
 
+	if (!out)       /* the claim was by another lane, and there is no memory for this one */
+		return PSI_FAILED;
 	if (!reserve(out))
 		return refuse(port);
 	publish_buffer(port, out, am, claim->cookie);
@@ -495,8 +452,7 @@ psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const stru
 void
 psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
-	struct psmp_shared *receiver =
-		psmp_receiver_of(out_of_claim(port, claim));
+	struct psmp_shared *receiver = psmp_receiver_of(out_of_claim(port, claim));
 	uint32_t name = (uint32_t)claim->cookie;
 
 	psmp_pool_give(&receiver->busy[claim->network][name >> 16], name & 0xffff);

@@ -202,10 +202,13 @@ psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
 		psi_own_line(next + at);
 }
 
-/* Asks for the line of the slot that the next message takes: one is likely, and soon. */
+/* Asks for the line of the slot that the next message takes: one is likely, and soon.  Not of a slot that the
+ * receiver is known to be at; that is not looked at where another thread may be changing it. */
 static inline void
 psmp_out_own_slot(const struct psmp_out *out)
 {
+	if (!out->locked && out->limit == psmp_out_next(out))
+		return;
 	psi_own_line(&out->slots[psmp_out_next(out) & out->mask]);
 }
 

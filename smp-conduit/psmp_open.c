@@ -87,7 +87,8 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	return PSI_OK;
 }
 
-/* Lanes of fewer slots, in the same places.  Nothing has been sent. */
+/* Lanes of fewer slots, in the same places.  This process has sent and taken nothing yet.  A peer that is further
+ * on may have sent already: what is set up here are this process's own ends, neither slots nor controls. */
 static void
 shorten_lanes(struct psi_conduit *conduit)
 {

@@ -6,8 +6,7 @@
  * PAR the message is copied out of the lane under the poll lock (buffers are not copied), so that a
  * handler that takes its time delays no other message; no lock is held while it runs.
  *
- * While a handler runs, two lines are on their way: the slot of a later message, if there are many, and the
- * one that an answer would take.
+ * While a handler runs, lines are on their way that will be wanted (ask_for_payload, ask_for_lines).
  */
 #include "smp-conduit/psmp.h"
 
@@ -165,8 +164,8 @@ after_empty_poll(struct psi_port *port, unsigned network)
 	psmp_unpoll_quiet(port, network);
 }
 
-/* Has anything come, or is about to be made known?  What most polls end with.  Without the lock: of a lane that
- * another thread is at this may be wrong, and that thread goes on until there is nothing. */
+/* Has anything come, or is about to be made known?  What most polls end with.  Without the lock this may be
+ * wrong while another thread is at it: the caller polls again, and who sleeps looks under the lock (arm). */
 static inline bool
 has_any(const struct psi_port *port, unsigned network)
 {
@@ -178,6 +177,18 @@ has_any(const struct psi_port *port, unsigned network)
 		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
 			return true;
 	return false;
+}
+
+/* For while the handler runs: the slot of a later message, if so many came of this lane before that more are
+ * likely there, and the slot that an answer would take. */
+static inline void
+ask_for_lines(struct psi_port *port, unsigned network, const struct psmp_in *in,
+              const struct psi_arrival *arrival, unsigned before)
+{
+	if (before >= BACKLOG)
+		psmp_in_ask_ahead(in);
+	if (arrival->source < port->conduit->job.places)        /* others are answered by other lanes */
+		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
 }
 
 /* --------------------------------------------------------------- one thread at a time --- */
@@ -194,9 +205,7 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 		uint32_t name = decode(port, network, in, slot, header, &arrival);
 
 		psmp_in_take(in);
-		if (delivered >= BACKLOG)
-			psmp_in_ask_ahead(in);
-		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
+		ask_for_lines(port, network, in, &arrival, delivered);
 		port->conduit->services->deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
 			give_buffer(port, network, name);
@@ -256,6 +265,12 @@ poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 
 /* ---------------------------------------------------------------------- many threads --- */
 
+/* Messages of one lane that came one behind the other, in one poll. */
+struct run {
+	const struct psmp_in *in;
+	unsigned length;
+};
+
 static void
 copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct message *message)
 {
@@ -271,10 +286,9 @@ copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct mess
 	retire(port, in, header);
 }
 
-/* Takes one message of any active lane, going round; false if there is none.  before: so many came before, of
- * this poll.  Under poll_lock. */
+/* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
 static bool
-take(struct psi_port *port, unsigned network, unsigned before, struct message *message_out)
+take(struct psi_port *port, unsigned network, struct run *run, struct message *message_out)
 {
 	const uint32_t count = psmp_active_count(port, network);
 
@@ -289,9 +303,8 @@ take(struct psi_port *port, unsigned network, unsigned before, struct message *m
 		message_out->buffer = decode(port, network, in, slot, header,
 		                             &message_out->arrival);
 		psmp_in_take(in);
-		if (before >= BACKLOG)
-			psmp_in_ask_ahead(in);
-		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
+		*run = (struct run){ in, run->in == in ? run->length + 1 : 0 };
+		ask_for_lines(port, network, in, &message_out->arrival, run->length);
 		port->cursor[network] = at + 1;
 		copy_out(port, in, header, message_out);
 		return true;
@@ -315,6 +328,7 @@ receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 {
 	_Alignas(struct message) unsigned char space[sizeof(struct message) + MAX_COPY_BYTES];
 	struct message *message = (struct message *)(void *)space;
+	struct run run = { NULL, 0 };
 	unsigned delivered = 0;
 
 	while (delivered < budget && has_any(port, network) &&
@@ -323,7 +337,7 @@ receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 
 		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
 			activate(port, network);
-		found = take(port, network, delivered, message);
+		found = take(port, network, &run, message);
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
 			break;
@@ -365,6 +379,7 @@ psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
 		atomic_store_explicit(&port->requests_waited, true, memory_order_relaxed);
 		return delivered;
 	}
-	atomic_store_explicit(&port->requests_waited, false, memory_order_relaxed);
+	if (atomic_load_explicit(&port->requests_waited, memory_order_relaxed))
+		atomic_store_explicit(&port->requests_waited, false, memory_order_relaxed);
 	return delivered + poll_network(port, PSI_REQUESTS, budget);
 }

@@ -116,7 +116,7 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
 
 /*
  * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
- * whoever set it rings, or has rung, after it.
+ * whoever set it rings, or has rung, after it.  Always PSI_OK, so that who sends may end in this call.
  */
 int
 psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network)

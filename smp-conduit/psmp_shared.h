@@ -84,7 +84,7 @@ enum { PSMP_ARENA_MAGIC = 0x50534d50 };
 struct psmp_header {
 	_Atomic uint32_t magic;
 	uint32_t abi, places;
-	_Atomic uint32_t slots;         /* of a lane, in use; set before anything is sent */
+	_Atomic uint32_t slots;         /* of a lane, in use; for reports; 0 until all have opened */
 	uint64_t total_bytes;
 };
 

@@ -9,7 +9,7 @@ static bool
 layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 {
 	const struct psmp_header *header = memory;
-	uint32_t magic;
+	uint32_t magic, slots;
 
 	if (len_bytes < sizeof *header)
 		return false;
@@ -18,9 +18,10 @@ layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 	    header->places > PSMP_MAX_PLACES)
 		return false;
 	*layout_out = psmp_layout_for(header->places);
-	layout_out->slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
-	if (!layout_out->slots)         /* it has not begun to send */
-		return false;
+	slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
+	if (!slots || slots > layout_out->slots || slots & (slots - 1))
+		return false;           /* not told yet, or damaged */
+	layout_out->slots = slots;
 	return layout_out->total_bytes == header->total_bytes && header->total_bytes <= len_bytes;
 }
 

@@ -203,7 +203,7 @@ destroy_under(void *(*fn)(void *))
 	while (!pt_word_get(0, 0))
 		pt_sleep_ms(1);
 	PT_EQ(pthread_create(&id, NULL, fn, tm), 0);
-	pt_sleep_ms(200);
+	pt_sleep_ms(700);       /* until the other is in the call */
 	(void)gex_TM_Destroy(tm, NULL, 0);
 }
 

@@ -109,6 +109,7 @@ woken_once(const char *what, void (*wait)(void), size_t entries, unsigned wakes)
 		}
 		return;
 	}
+	pt_sleep_ms(PAUSE_MS / 2);      /* the ranks ring as they leave the barrier */
 	before = rings();
 	wait();
 	PT_LE(rings() - before, wakes + FEW);
@@ -135,6 +136,7 @@ others_wake_nobody(void)
 		signal_word(0, words + 1);
 		return;
 	}
+	pt_sleep_ms(PAUSE_MS / 2);      /* the ranks ring as they leave the barrier */
 	before = rings();
 	wait_for_another();
 	PT_LE(rings() - before, 1 + FEW);
@@ -185,6 +187,7 @@ some_signal_wakes(const char *what, int cmp)
 	uint64_t seen = 0, before;
 
 	begin(what);
+	pt_sleep_ms(PAUSE_MS / 2);      /* the ranks ring as they leave the barrier */
 	before = rings();
 	if (pt.rank == 1) {
 		signal_in_turn();

@@ -269,6 +269,30 @@ START_TEST(networks_do_not_block_each_other)
 }
 END_TEST
 
+/* A poll that finds replies leaves requests to the next, which takes them even if there are replies again. */
+START_TEST(replies_come_first_but_not_twice)
+{
+	struct rig_options options = { 2, _i == 1, true, count_in_order };
+	struct rig *rig = rig_open(&options);
+	struct psi_port *port = rig->rank[1].port;
+	struct counted counted = { 0, 0 };
+
+	rig->rank[1].data = &counted;
+	for (uint32_t round = 0; round < 5 * 300; round += 5) {
+		for (uint32_t i = 0; i < 2; i++)
+			ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + i), PSI_OK);
+		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REQUESTS, 0, round + 4), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 8), 2);
+		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 2), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(port, 1u << PSI_REPLIES, 8), 1);
+		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 3), PSI_OK);
+		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 8), 2);
+		ck_assert_uint_eq(counted.heard, round + 5);
+	}
+	rig_close(rig);
+}
+END_TEST
+
 /* All kinds of payload in turn keep their order in a lane. */
 START_TEST(order_over_all_kinds)
 {
@@ -463,6 +487,7 @@ main(void)
 	tcase_add_loop_test(tests, refused_without_trace_when_full, 0, 4);
 	tcase_add_loop_test(tests, refused_long_writes_nothing, 0, 2);
 	tcase_add_loop_test(tests, networks_do_not_block_each_other, 0, 4);
+	tcase_add_loop_test(tests, replies_come_first_but_not_twice, 0, 2);
 	tcase_add_loop_test(tests, order_over_all_kinds, 0, 2);
 	tcase_add_loop_test(tests, every_sender_is_heard, 0, 4);
 	tcase_add_loop_test(tests, quiet_lanes_are_dropped_and_found_again, 0, 4);
