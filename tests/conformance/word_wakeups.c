@@ -10,6 +10,7 @@ enum {
 	COUNTERS = 200,
 	SIGNALS = 8,            /* of each rank to rank 0, one at a time */
 	PAUSE_MS = 4,           /* between them: longer than a waiter looks before it sleeps */
+	LONGEST_PAUSE_MS = 512,
 	FEW = 2,                /* rings beyond one for each time that it is to be woken */
 	WORDS = 4,
 };
@@ -166,15 +167,18 @@ wait_next(int cmp, uint64_t seen)
 	}
 }
 
+/* Each after a longer pause, since how long a waiter looks before it sleeps depends on the machine. */
 static void
 signal_in_turn(void)
 {
 	uint64_t *const either[2] = { turn, over };
 	uint64_t values[2] = { 1, 1 };
+	unsigned pause_ms = PAUSE_MS;
 
 	while (pst_signal_wait_any(pt.ep, either, values, 2, PST_CMP_GE, NULL, PST_FOREVER) == 0) {
 		values[0]++;
-		pt_sleep_ms(PAUSE_MS);
+		pt_sleep_ms(pause_ms);
+		pause_ms += pause_ms < LONGEST_PAUSE_MS ? pause_ms : 0;
 		signal_word(0, words);
 	}
 }
