@@ -203,10 +203,8 @@ static int __attribute__((noinline))
 inject_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
               size_t len_bytes, gex_Flags_t flags, int result)
 {
-	struct psi_am am = psi_am_of(to.place, PSI_MEDIUM, what, args);
+	const struct psi_am am = psi_am_medium(to.place, what, args, payload, len_bytes);
 
-	am.payload = payload;
-	am.len_bytes = len_bytes;
 	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
 }
 

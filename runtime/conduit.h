@@ -93,6 +93,16 @@ psi_am_of(uint32_t peer, unsigned category, uint32_t what, const int32_t *args)
 	};
 }
 
+static inline struct psi_am
+psi_am_medium(uint32_t peer, uint32_t what, const int32_t *args, const void *payload, size_t len_bytes)
+{
+	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+
+	am.payload = payload;
+	am.len_bytes = len_bytes;
+	return am;
+}
+
 /* One active message that arrived; all pointers are valid until `deliver' returns. */
 struct psi_arrival {
 	union {

@@ -60,10 +60,8 @@ static int
 medium_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
                const void *payload, size_t len_bytes)
 {
-	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+	const struct psi_am am = psi_am_medium(peer, what, args, payload, len_bytes);
 
-	am.payload = payload;
-	am.len_bytes = len_bytes;
 	return in_force.am_send(port, &am);
 }
 static int no_claim(struct psi_port *port, struct psi_claim *claim)

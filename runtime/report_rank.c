@@ -207,7 +207,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	if (waits && note.endpoint)
 		psi_text_add(&entry->text, "endpoint %u: ", note.endpoint);
 	if (word) {
-		memcpy(&arrival, &word, sizeof word);
+		arrival.word = word;
 		psi_text_add(&entry->text, "running handler %u of a %s from ", arrival.handler,
 		             name_of(arrival.category, arrival.network));
 		tell_place(report, arrival.source, &entry->text);

@@ -87,6 +87,21 @@ psmp_set_active(struct psi_port *port, unsigned network, uint32_t i, uint32_t se
 	atomic_store_explicit(&port->active[network][i], sender, memory_order_relaxed);
 }
 
+/* Has anything come, or is about to be made known?  Without the poll lock this may be wrong while another thread
+ * is at it: who polls does so again, and who sleeps asks under the lock, after the fence of D1 and D2. */
+static inline bool
+psmp_has_any(const struct psi_port *port, unsigned network)
+{
+	uint64_t header;
+
+	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
+		return true;
+	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
+		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
+			return true;
+	return false;
+}
+
 static inline void
 psmp_count(struct psi_port *port, enum psi_counter which)
 {

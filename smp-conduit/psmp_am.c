@@ -15,24 +15,14 @@
 #include <string.h>
 
 enum {
-	PAYLOAD_ALIGN = 16,
-	HEADER_BYTES = sizeof(uint64_t),
 	DATA_RING_SHARE = 4,    /* a payload takes at most this fraction of the ring */
 	SMALL_BYTES = 16,       /* fits in a slot behind any number of arguments */
 };
 
-/* Offset in the slot of an inline payload behind so many arguments. */
-static inline size_t
-inline_offset(unsigned nargs)
-{
-	return (HEADER_BYTES + nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1) &
-	       ~(size_t)(PAYLOAD_ALIGN - 1);
-}
-
 static bool
 fits_inline(unsigned nargs, size_t len_bytes)
 {
-	return inline_offset(nargs) + len_bytes <= PSMP_SLOT_BYTES;
+	return psmp_inline_offset(nargs) + len_bytes <= PSMP_SLOT_BYTES;
 }
 
 static void
@@ -190,7 +180,7 @@ send_inline(struct psi_port *port, struct psmp_out *out, uint32_t what, const in
 	slot = psmp_out_slot(out);
 	put_args(slot->body, args, nargs);
 	if (len_bytes)
-		memcpy(slot->body + inline_offset(nargs) - HEADER_BYTES, payload, len_bytes);
+		memcpy(slot->body + psmp_inline_offset(nargs) - PSMP_HEADER_BYTES, payload, len_bytes);
 	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what, len_bytes, PSMP_INLINE));
 	psmp_count(port, PSI_COUNT_IN_SLOT);
 	psmp_unlock_out(out);
@@ -354,10 +344,8 @@ static int __attribute__((noinline))
 send_medium_anyhow(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
                    const void *payload, size_t len_bytes)
 {
-	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+	const struct psi_am am = psi_am_medium(peer, what, args, payload, len_bytes);
 
-	am.payload = payload;
-	am.len_bytes = len_bytes;
 	return psmp_am_send(port, &am);
 }
 
@@ -408,7 +396,7 @@ psmp_am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_
 		return send_medium_anyhow(port, peer, what, args, payload, len_bytes);
 	body = psmp_out_slot(out)->body;
 	put_args(body, args, nargs);
-	put_small(body + inline_offset(nargs) - HEADER_BYTES, payload, len_bytes);
+	put_small(body + psmp_inline_offset(nargs) - PSMP_HEADER_BYTES, payload, len_bytes);
 	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what, len_bytes, PSMP_INLINE));
 	psmp_unlock_out(out);
 	psmp_count(port, PSI_COUNT_IN_SLOT);

@@ -67,6 +67,16 @@ struct psmp_in {
 
 enum psmp_where { PSMP_INLINE, PSMP_DATA_RING, PSMP_BUFFER };
 
+enum { PSMP_HEADER_BYTES = sizeof(uint64_t), PSMP_PAYLOAD_ALIGN = 16 };
+
+/* Offset in the slot of an inline payload behind so many arguments. */
+static inline size_t
+psmp_inline_offset(unsigned nargs)
+{
+	return (PSMP_HEADER_BYTES + nargs * sizeof(int32_t) + PSMP_PAYLOAD_ALIGN - 1) &
+	       ~(size_t)(PSMP_PAYLOAD_ALIGN - 1);
+}
+
 /* A header, unpacked. */
 struct psmp_header_fields {
 	uint32_t len_bytes;             /* of a Medium; below 2^24 */

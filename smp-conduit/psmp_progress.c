@@ -15,8 +15,6 @@
 #include <string.h>
 
 enum {
-	HEADER_BYTES = sizeof(uint64_t),
-	PAYLOAD_ALIGN = 16,
 	KEPT_LANES = 2,                 /* so many active lanes cost nothing to speak of */
 	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
 	 * where it costs a system call. */
@@ -32,7 +30,7 @@ struct message {
 	struct psi_arrival arrival;
 	uint32_t buffer;                /* to give back after the handler, or NO_BUFFER_NAME */
 	int32_t args[PSI_MAX_ARGS];
-	_Alignas(PAYLOAD_ALIGN) unsigned char payload[];        /* up to MAX_COPY_BYTES */
+	_Alignas(PSMP_PAYLOAD_ALIGN) unsigned char payload[];        /* up to MAX_COPY_BYTES */
 };
 
 enum { MAX_COPY_BYTES = 2 * 1024 };     /* at least what a payload ring takes for one message */
@@ -138,14 +136,12 @@ decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct
        uint64_t header, struct psi_arrival *arrival_out)
 {
 	const struct psmp_header_fields fields = psmp_header_unpack(header);
-	const size_t offset = (HEADER_BYTES + fields.nargs * sizeof(int32_t) + PAYLOAD_ALIGN - 1) &
-	                      ~(size_t)(PAYLOAD_ALIGN - 1);
 
 	*arrival_out = (struct psi_arrival){
 		.word = psi_arrival_word(in->place + fields.index * port->conduit->job.places,
 		                         fields.handler, fields.category, network, fields.nargs),
 		.args = (const int32_t *)(void *)slot->body,
-		.payload = (unsigned char *)slot + offset, .len_bytes = fields.len_bytes,
+		.payload = (unsigned char *)slot + psmp_inline_offset(fields.nargs), .len_bytes = fields.len_bytes,
 	};
 	if (fields.category != PSI_LONG && fields.where == PSMP_INLINE)
 		return NO_BUFFER_NAME;
@@ -162,21 +158,6 @@ after_empty_poll(struct psi_port *port, unsigned network)
 		return;
 	port->idle_polls[network] = 0;
 	psmp_unpoll_quiet(port, network);
-}
-
-/* Has anything come, or is about to be made known?  What most polls end with.  Without the lock this may be
- * wrong while another thread is at it: the caller polls again, and who sleeps looks under the lock (arm). */
-static inline bool
-has_any(const struct psi_port *port, unsigned network)
-{
-	uint64_t header;
-
-	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
-		return true;
-	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
-		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
-			return true;
-	return false;
 }
 
 /* For while the handler runs: the slot of a later message, if so many came of this lane before that more are
@@ -256,7 +237,7 @@ poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
 {
 	if (port->polled[network])
 		return 0;
-	if (has_any(port, network))
+	if (psmp_has_any(port, network))
 		return receive_in_place(port, network, budget);
 	if (psmp_active_count(port, network) > KEPT_LANES)
 		after_empty_poll(port, network);
@@ -331,7 +312,7 @@ receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 	struct run run = { NULL, 0 };
 	unsigned delivered = 0;
 
-	while (delivered < budget && has_any(port, network) &&
+	while (delivered < budget && psmp_has_any(port, network) &&
 	       psi_spinlock_try(&port->poll_lock[network])) {
 		bool found;
 
@@ -352,7 +333,7 @@ receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 static inline unsigned
 poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
 {
-	return has_any(port, network) ? receive_threaded(port, network, budget)
+	return psmp_has_any(port, network) ? receive_threaded(port, network, budget)
 	                              : end_threaded(port, network);
 }
 

@@ -67,20 +67,6 @@ set_polled(struct psi_port *port, unsigned network, uint32_t value)
 	}
 }
 
-/* Anything to deliver?  After the fence of D1 and D2 (D1_LOOK). */
-static bool
-pending(struct psi_port *port, unsigned network)
-{
-	uint64_t header;
-
-	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
-		return true;
-	for (uint32_t i = 0; i < psmp_active_count(port, network); i++)
-		if (psmp_in_peek(psmp_active_lane(port, network, i), &header))
-			return true;
-	return false;
-}
-
 /* Drops those active lanes that had no message since the last two sweeps.  Under poll_lock. */
 void
 psmp_unpoll_quiet(struct psi_port *port, unsigned network)
@@ -157,8 +143,8 @@ stop_polling(struct psi_port *port, unsigned networks)
 	if (active || networks & PSI_PEERS_MEMORY)
 		fence_senders(port->conduit);   /* D5_ALL, too */
 	PSI_DELAY_POINT(unpoll);
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		found = found || (networks & 1u << network && pending(port, network));
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) /* D1_LOOK */
+		found = found || (networks & 1u << network && psmp_has_any(port, network));
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
 			continue;
