@@ -30,15 +30,17 @@
 /* Place of a type among the types, which is that of its bit. */
 #define PSI_ATOMIC_INDEX(DT) __builtin_ctz(GEX_DT_##DT)
 
-/* Sets of codes: no arithmetic; with a result; all of a type. */
+/* Sets of codes: both forms of some; no arithmetic; with a result; all of a type. */
+#define PSI_ATOMIC_OPS_BOTH(ops) ((ops) | GEX_OP_TO_FETCHING(ops))
 #define PSI_ATOMIC_OPS_MOVE                                                              \
-	(GEX_OP_SET | GEX_OP_SWAP | GEX_OP_GET | GEX_OP_CAS | GEX_OP_FCAS)
-#define PSI_ATOMIC_OPS_REPLY (0x0fff0000u | GEX_OP_GET)
+	(GEX_OP_GET | PSI_ATOMIC_OPS_BOTH(GEX_OP_SET | GEX_OP_CAS))
+#define PSI_ATOMIC_OPS_REPLY (GEX_OP_GET | GEX_OP_TO_FETCHING(0xfffu))
 #define PSI_ATOMIC_OPS_FLOAT                                                             \
-	(PSI_ATOMIC_OPS_MOVE | 0x10001u * (GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT |       \
-					   GEX_OP_INC | GEX_OP_DEC | GEX_OP_MIN | GEX_OP_MAX))
+	(PSI_ATOMIC_OPS_MOVE |                                                           \
+	 PSI_ATOMIC_OPS_BOTH(GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT | GEX_OP_INC |        \
+			     GEX_OP_DEC | GEX_OP_MIN | GEX_OP_MAX))
 #define PSI_ATOMIC_OPS_INTEGER                                                           \
-	(PSI_ATOMIC_OPS_FLOAT | 0x10001u * (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR))
+	(PSI_ATOMIC_OPS_FLOAT | PSI_ATOMIC_OPS_BOTH(GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR))
 
 /* The operation is known where it is used; what remains of a function is its case. */
 #define PSI_ATOMIC_INLINE static inline __attribute__((__always_inline__))

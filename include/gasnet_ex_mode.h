@@ -81,7 +81,7 @@
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM   1
 
 /* Layout of what the inline functions share with the library, which knows the older ones too. */
-#define PSI_INLINE_ABI 4
+#define PSI_INLINE_ABI 5
 
 #ifndef PSI_BUILDING_LIBRARY
 

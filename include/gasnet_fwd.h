@@ -121,40 +121,41 @@ typedef struct {
 #define GEX_DT_USER (1u << 6)
 
 /*
- * Operation codes. A fetching code is its partner shifted up by 16, and bits
- * 12 to 15 hold what has no partner, so that the two conversions below need
- * their argument once and leave a code alone that is already of the kind.
+ * Operation codes. Clients pass these numbers from tables of their own, so they
+ * never change. A fetching code is its partner shifted up by 15; the two
+ * conversions name their argument once, and leave a code alone that is already
+ * of the kind.
  */
-#define GEX_OP_ADD     (1u << 0)
-#define GEX_OP_SUB     (1u << 1)
-#define GEX_OP_MULT    (1u << 2)
-#define GEX_OP_INC     (1u << 3)
-#define GEX_OP_DEC     (1u << 4)
-#define GEX_OP_MIN     (1u << 5)
-#define GEX_OP_MAX     (1u << 6)
-#define GEX_OP_AND     (1u << 7)
-#define GEX_OP_OR      (1u << 8)
-#define GEX_OP_XOR     (1u << 9)
+#define GEX_OP_AND     (1u << 0)
+#define GEX_OP_OR      (1u << 1)
+#define GEX_OP_XOR     (1u << 2)
+#define GEX_OP_ADD     (1u << 3)
+#define GEX_OP_SUB     (1u << 4)
+#define GEX_OP_MULT    (1u << 5)
+#define GEX_OP_MIN     (1u << 6)
+#define GEX_OP_MAX     (1u << 7)
+#define GEX_OP_INC     (1u << 8)
+#define GEX_OP_DEC     (1u << 9)
 #define GEX_OP_SET     (1u << 10)
 #define GEX_OP_CAS     (1u << 11)
-#define GEX_OP_GET     (1u << 12)
-#define GEX_OP_USER    (1u << 13)
-#define GEX_OP_USER_NC (1u << 14)
-#define GEX_OP_FADD    (1u << 16)
-#define GEX_OP_FSUB    (1u << 17)
-#define GEX_OP_FMULT   (1u << 18)
-#define GEX_OP_FINC    (1u << 19)
-#define GEX_OP_FDEC    (1u << 20)
+#define GEX_OP_FAND    (1u << 15)
+#define GEX_OP_FOR     (1u << 16)
+#define GEX_OP_FXOR    (1u << 17)
+#define GEX_OP_FADD    (1u << 18)
+#define GEX_OP_FSUB    (1u << 19)
+#define GEX_OP_FMULT   (1u << 20)
 #define GEX_OP_FMIN    (1u << 21)
 #define GEX_OP_FMAX    (1u << 22)
-#define GEX_OP_FAND    (1u << 23)
-#define GEX_OP_FOR     (1u << 24)
-#define GEX_OP_FXOR    (1u << 25)
-#define GEX_OP_SWAP    (1u << 26)
-#define GEX_OP_FCAS    (1u << 27)
+#define GEX_OP_FINC    (1u << 23)
+#define GEX_OP_FDEC    (1u << 24)
+#define GEX_OP_SWAP    (1u << 25)
+#define GEX_OP_FCAS    (1u << 26)
+#define GEX_OP_GET     (1u << 27)
+#define GEX_OP_USER    (1u << 30)
+#define GEX_OP_USER_NC (1u << 31)
 #define GEX_OP_CSWAP   GEX_OP_FCAS
 
-#define GEX_OP_TO_FETCHING(op)    (((op) * 0x10001u) & 0x0fff1000u)
-#define GEX_OP_TO_NONFETCHING(op) ((((op) * 0x10001ull) >> 16) & 0xfffu)
+#define GEX_OP_TO_FETCHING(op)    (((op) * 0x8001u) & 0x0fff8000u)
+#define GEX_OP_TO_NONFETCHING(op) ((((op) * 0x8001ull) >> 15) & 0xfffu)
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "runtime/atomic.h"
 
+#include "runtime/compat.h"
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 
@@ -60,13 +61,13 @@ psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before)
 static const char *
 op_name(gex_OP_t op)
 {
-	static const char *const names[] = {
-		"ADD", "SUB", "MULT", "INC", "DEC", "MIN", "MAX", "AND", "OR", "XOR", "SET", "CAS", "GET",
-		"USER", "USER_NC", "?", "FADD", "FSUB", "FMULT", "FINC", "FDEC", "FMIN", "FMAX", "FAND",
-		"FOR", "FXOR", "SWAP", "FCAS", "?", "?", "?", "?",
+	static const char *const by_bit[32] = {
+		"AND", "OR", "XOR", "ADD", "SUB", "MULT", "MIN", "MAX", "INC", "DEC", "SET", "CAS", "?", "?",
+		"?", "FAND", "FOR", "FXOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC", "FDEC", "SWAP",
+		"FCAS", "GET", "?", "?", "USER", "USER_NC",
 	};
 
-	return names[__builtin_ctz(op)];
+	return by_bit[__builtin_ctz(op)];
 }
 
 static void
@@ -189,7 +190,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	{ \
 		.call = "gex_AD_" #kind "_" #DT, .result = result_p, .target = tgt_addr, \
 		.operand1 = psi_atomic_bits_##DT(operand1), .operand2 = psi_atomic_bits_##DT(operand2), \
-		.rank = tgt_rank, .op = opcode, .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
+		.rank = tgt_rank, .op = psi_ops_of_program(opcode), .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
 		.implicit = is_implicit, \
 	}
 #define CALLS(DT, type, width) \

@@ -4,11 +4,12 @@
  *   1, 2   struct psi_wait has five words, so their waits cannot be the library's, which keep more
  *   3      puts and gets are counted where other calls are, with the bytes of those of more than 16 bytes
  *          that are not left to the library
- *   4      the present one
+ *   4      GEX_OP_ codes have other numbers; a domain's inlines compare codes of the program's own
+ *   5      the present one
  *
  * The table of the inlines is the same for all: newer layouts append to it.
  */
-#include "runtime/psi.h"
+#include "runtime/compat.h"
 
 #include <sched.h>
 
@@ -41,4 +42,36 @@ void
 psi_old_wait_end(struct wait_of_five *wait)
 {
 	(void)wait;
+}
+
+/* -- codes of operations --------------------------------------------------------------------- */
+
+gex_OP_t
+psi_ops_of_old(gex_OP_t old)
+{
+	/* By the old bit; a fetching code was its partner shifted up by 16. */
+	static const gex_OP_t by_bit[16] = {
+		GEX_OP_ADD, GEX_OP_SUB, GEX_OP_MULT, GEX_OP_INC, GEX_OP_DEC, GEX_OP_MIN, GEX_OP_MAX,
+		GEX_OP_AND, GEX_OP_OR, GEX_OP_XOR, GEX_OP_SET, GEX_OP_CAS, GEX_OP_GET, GEX_OP_USER,
+		GEX_OP_USER_NC,
+	};
+	gex_OP_t ops = 0;
+
+	for (unsigned bit = 0; bit < 16; bit++) {
+		if (old >> bit & 1)
+			ops |= by_bit[bit];
+		if (old >> bit >> 16 & 1)
+			ops |= GEX_OP_TO_FETCHING(by_bit[bit]);
+	}
+	return ops;
+}
+
+/* -- arguments ------------------------------------------------------------------------------- */
+
+void
+psi_need_layout(uint32_t layout, const char *call)
+{
+	if (psi_is_older_than(layout))
+		psi_fatal("%s: the program was compiled with headers that give it other arguments; compile "
+		          "it again", call);
 }

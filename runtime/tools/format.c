@@ -8,6 +8,8 @@
 
 #include "gasnet_tools.h"
 
+#include "runtime/compat.h"
+
 /* Bytes at most: of one entry of a list, and of the words around the parts. */
 enum { ENTRY_BYTES = 64, FRAME_BYTES = 256 };
 
@@ -201,16 +203,17 @@ size_t
 gasnett_format_op(char *buf, gex_OP_t op)
 {
 	static const struct name names[] = {
-		NAME(GEX_OP_, ADD), NAME(GEX_OP_, SUB), NAME(GEX_OP_, MULT), NAME(GEX_OP_, INC),
-		NAME(GEX_OP_, DEC), NAME(GEX_OP_, MIN), NAME(GEX_OP_, MAX), NAME(GEX_OP_, AND),
-		NAME(GEX_OP_, OR), NAME(GEX_OP_, XOR), NAME(GEX_OP_, SET), NAME(GEX_OP_, CAS),
-		NAME(GEX_OP_, GET), NAME(GEX_OP_, USER), NAME(GEX_OP_, USER_NC), NAME(GEX_OP_, FADD),
-		NAME(GEX_OP_, FSUB), NAME(GEX_OP_, FMULT), NAME(GEX_OP_, FINC), NAME(GEX_OP_, FDEC),
-		NAME(GEX_OP_, FMIN), NAME(GEX_OP_, FMAX), NAME(GEX_OP_, FAND), NAME(GEX_OP_, FOR),
-		NAME(GEX_OP_, FXOR), NAME(GEX_OP_, SWAP), NAME(GEX_OP_, FCAS), { 0, NULL },
+		NAME(GEX_OP_, AND), NAME(GEX_OP_, OR), NAME(GEX_OP_, XOR), NAME(GEX_OP_, ADD),
+		NAME(GEX_OP_, SUB), NAME(GEX_OP_, MULT), NAME(GEX_OP_, MIN), NAME(GEX_OP_, MAX),
+		NAME(GEX_OP_, INC), NAME(GEX_OP_, DEC), NAME(GEX_OP_, SET), NAME(GEX_OP_, CAS),
+		NAME(GEX_OP_, FAND), NAME(GEX_OP_, FOR), NAME(GEX_OP_, FXOR), NAME(GEX_OP_, FADD),
+		NAME(GEX_OP_, FSUB), NAME(GEX_OP_, FMULT), NAME(GEX_OP_, FMIN),
+		NAME(GEX_OP_, FMAX), NAME(GEX_OP_, FINC), NAME(GEX_OP_, FDEC), NAME(GEX_OP_, SWAP),
+		NAME(GEX_OP_, FCAS), NAME(GEX_OP_, GET), NAME(GEX_OP_, USER),
+		NAME(GEX_OP_, USER_NC), { 0, NULL },
 	};
 
-	return join(buf, op, names);
+	return join(buf, psi_ops_of_program(op), names);
 }
 
 size_t

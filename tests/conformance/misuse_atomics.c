@@ -210,7 +210,7 @@ static const struct pt_misuse cases[] = {
 	  U64 "GEX_OP_FSUB is not among the operations 0x* of the domain; name it when the domain is created",
 	  0 },
 	{ "two_ops", PT_ALWAYS, 1, two_ops, "two operations at once",
-	  U64 "operation 0x1001 is not one code; pass exactly one of GEX_OP_*", 0 },
+	  U64 "operation 0x8000008 is not one code; pass exactly one of GEX_OP_*", 0 },
 	{ "misaligned", PT_ALWAYS, 1, misaligned, "a target that is not aligned",
 	  U64 "the target at 0x* is not aligned to the 8 bytes of its type; align it", 0 },
 	{ "outside", PT_ALWAYS, 1, outside, "a target behind the segment", U64 "8 bytes at 0x* " BOUNDS, 0 },

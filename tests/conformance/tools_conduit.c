@@ -120,7 +120,7 @@ check_codes(void)
 	PT_EQ(gasnett_format_dt(text, GEX_DT_I32), sizeof("GEX_DT_I32"));
 	PT_STR(text, "GEX_DT_I32");
 	gasnett_format_op(text, GEX_OP_FADD | GEX_OP_GET);
-	PT_STR(text, "GEX_OP_GET|GEX_OP_FADD");
+	PT_STR(text, "GEX_OP_FADD|GEX_OP_GET");
 	PT_EQ(gasnett_format_op(NULL, GEX_OP_FADD | GEX_OP_GET), strlen(text) + 1);
 	gasnett_format_ti(text, GEX_TI_SRCRANK | GEX_TI_IS_LONG);
 	PT_STR(text, "GEX_TI_SRCRANK|GEX_TI_IS_LONG");

@@ -375,10 +375,10 @@ codes(void)
 {
 	gex_OP_t op;
 
-	for (op = GEX_OP_ADD; op <= GEX_OP_CAS; op <<= 1) {
+	for (op = GEX_OP_AND; op <= GEX_OP_CAS; op <<= 1) {
 		gex_OP_t fetching = GEX_OP_TO_FETCHING(op);
 
-		CHECK(fetching > GEX_OP_USER_NC && GEX_OP_TO_FETCHING(fetching) == fetching);
+		CHECK(fetching == op << 15 && GEX_OP_TO_FETCHING(fetching) == fetching);
 		CHECK(GEX_OP_TO_NONFETCHING(fetching) == op && GEX_OP_TO_NONFETCHING(op) == op);
 	}
 	CHECK(GEX_OP_TO_FETCHING(GEX_OP_GET) == GEX_OP_GET);
