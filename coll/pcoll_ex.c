@@ -69,6 +69,7 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	check_root(tm, root, name);
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
+	psi_check_bytes(nbytes, 1, name);
 	check_buffer(dst, "dst", nbytes, name);
 	if (tm->rank == root) {
 		check_buffer(src, "src", nbytes, name);
@@ -110,7 +111,7 @@ check_type(const struct reduction *in, const char *call)
 	if (PSI_UNLIKELY(!in->dt_sz || (bytes && in->dt_sz != bytes)))
 		psi_fatal("%s: dt_sz is %zu, and the type has %s; pass its sizeof", call, in->dt_sz,
 		          !bytes ? "at least one byte" : bytes == 4 ? "4 bytes" : "8 bytes");
-	if (PSI_UNLIKELY(!in->dt_cnt || in->dt_cnt > SIZE_MAX / in->dt_sz))
+	if (PSI_UNLIKELY(!in->dt_cnt || !psi_fits_memory(in->dt_cnt, in->dt_sz)))
 		psi_fatal("%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more than "
 		          "fit in memory", call, in->dt_cnt, in->dt_sz);
 	if (PSI_UNLIKELY(psi.checks && bytes &&

@@ -20,12 +20,13 @@ static const struct legacy {
 	const char *name;
 	enum pcoll_operation operation;
 	enum user dst, src;
+	bool blocks;                    /* one of the two has a block for each member */
 } table[GASNET_COLL_NUM_COLL_OPTYPES] = {
-	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT },
-	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT },
-	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL },
-	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL },
-	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL },
+	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false },
+	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT, true },
+	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL, true },
+	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true },
+	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true },
 };
 
 void
@@ -54,6 +55,7 @@ check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 
 	if (PSI_UNLIKELY(!call->len_bytes))
 		psi_fatal("%s: nbytes is 0; pass at least 1", legacy->name);
+	psi_check_bytes(call->len_bytes, legacy->blocks ? psi.tm->size : 1, legacy->name);
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
 		psi_fatal("%s: image %u is none of the %u there are; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);

@@ -62,6 +62,13 @@ check_entry(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
 		          "another, or 0 for any", position, entry->gex_index);
 }
 
+static void __attribute__((noreturn, cold))
+too_many(void)
+{
+	psi_fatal("gex_EP_RegisterHandlers: more than %d handlers; let some share one and an argument",
+	          PSI_HANDLERS - GEX_AM_INDEX_BASE);
+}
+
 /* The highest index that is still free. */
 static gex_AM_Index_t
 highest_free(gex_EP_t ep)
@@ -69,9 +76,7 @@ highest_free(gex_EP_t ep)
 	for (unsigned index = PSI_HANDLERS - 1; index >= GEX_AM_INDEX_BASE; index--)
 		if (!ep->handlers[index].fn)
 			return (gex_AM_Index_t)index;
-	psi_fatal("gex_EP_RegisterHandlers: more than %d handlers; let some share one and an "
-	          "argument",
-	          PSI_HANDLERS - GEX_AM_INDEX_BASE);
+	too_many();
 }
 
 int
@@ -80,6 +85,9 @@ gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries)
 	psi_rule_context("gex_EP_RegisterHandlers");
 	if (!ep)
 		psi_invalid("gex_EP_RegisterHandlers", "GEX_EP_INVALID");
+	psi_check_list(table, numentries, sizeof *table, "table", "gex_EP_RegisterHandlers");
+	if (numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
+		too_many();     /* before entries are read that may not be there */
 	psi_spinlock_lock(&registering);
 	for (size_t i = 0; i < numentries; i++) {
 		check_entry(ep, &table[i], i);

@@ -144,6 +144,7 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	if (!tm || psi_tm_is_pair(tm) || flags)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
 	psi_rule_team(tm, call);
+	psi_check_list(eps, num_eps, sizeof(gex_EP_t), "eps", call);
 	for (size_t i = 0; i < num_eps; i++)
 		if (!eps[i] || psi_ep_of(eps[i]->index) != eps[i])
 			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
@@ -244,6 +245,9 @@ gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
 {
 	psi_need_init("gasnet_getSegmentInfo");
 	psi_rule_call("gasnet_getSegmentInfo");
+	if (!seginfo_table && numentries > 0)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is NULL; "
+		                  "pass an array of numentries");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
 		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;

@@ -67,9 +67,9 @@ add_rank(uint32_t rank, uint64_t *values, unsigned room)
 static bool
 clear_if_open(uint64_t *values, unsigned room)
 {
-	for (unsigned i = 0; i < room; i++)
+	for (unsigned i = 0; values && i < room; i++)
 		values[i] = 0;
-	return psi.open;
+	return psi.open && values;
 }
 
 unsigned

@@ -66,6 +66,7 @@ sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *cal
 
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
+	psi_check_list(events, count, sizeof *events, "pevent", call);
 	for (size_t i = 0; i < count; i++) {
 		if (events[i] == GEX_EVENT_INVALID)
 			continue;

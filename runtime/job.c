@@ -359,6 +359,9 @@ gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
 	if (numentries < 0 || (numentries > 0 && !table))
 		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has no entries; pass "
 		                  "NULL and 0 for none");
+	if (numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has more entries than "
+		                  "there are indices, from 128 to 255; let some share one and an argument");
 	if (segsize % GASNET_PAGESIZE || segsize > psi.max_segment)
 		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "segsize must be a multiple of "
 		                  "GASNET_PAGESIZE, and gasnet_getMaxLocalSegmentSize() at most");

@@ -147,6 +147,9 @@ gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries)
 {
 	psi_need_init("gasnet_getNodeInfo");
 	psi_rule_context("gasnet_getNodeInfo");
+	if (!nodeinfo_table && numentries > 0)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "nodeinfo_table is NULL; "
+		                  "pass an array of numentries");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		uint32_t rank = (uint32_t)i;
 

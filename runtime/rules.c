@@ -40,6 +40,25 @@ psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 }
 
 void
+psi_list_bad(const void *list, size_t count, const char *name, const char *call)
+{
+	if (!list)
+		psi_fatal("%s: %s is NULL, and is to have %zu entries; pass the list", call, name, count);
+	psi_fatal("%s: %s is to have %zu entries, which no memory holds; look whether the count was "
+	          "negative", call, name, count);
+}
+
+void
+psi_bytes_bad(size_t nbytes, size_t blocks, const char *call)
+{
+	if (blocks == 1)
+		psi_fatal("%s: %zu bytes, which no memory holds; look whether the length was negative", call,
+		          nbytes);
+	psi_fatal("%s: %zu blocks of %zu bytes, which no memory holds; look whether the length was "
+	          "negative", call, blocks, nbytes);
+}
+
+void
 psi_handler_bad(gex_AM_Index_t handler, const char *call)
 {
 	psi_fatal("%s: handler %u is the library's own; name one that was registered, from %d to %d",

@@ -29,6 +29,38 @@ void psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 	__attribute__((noreturn, cold));
 void psi_handler_bad(gex_AM_Index_t handler, const char *call) __attribute__((noreturn, cold));
 
+/* Above this no process has memory, so a length or a product of counts that is larger is wrong: mostly
+ * one that was negative. */
+enum { PSI_MEMORY_BITS = 48 };
+
+static inline bool
+psi_fits_memory(size_t count, size_t bytes_each)
+{
+	size_t bytes;
+
+	return !__builtin_mul_overflow(count, bytes_each, &bytes) && bytes >> PSI_MEMORY_BITS == 0;
+}
+
+void psi_list_bad(const void *list, size_t count, const char *name, const char *call)
+	__attribute__((noreturn, cold));
+void psi_bytes_bad(size_t nbytes, size_t blocks, const char *call) __attribute__((noreturn, cold));
+
+/* A list that the caller passes: it is there if it has entries, and they are no more than memory holds. */
+static inline void
+psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name, const char *call)
+{
+	if (PSI_UNLIKELY((!list && count) || !psi_fits_memory(count, entry_bytes)))
+		psi_list_bad(list, count, name, call);
+}
+
+/* So many bytes, in each of so many blocks one behind the other. */
+static inline void
+psi_check_bytes(size_t nbytes, size_t blocks, const char *call)
+{
+	if (PSI_UNLIKELY(!psi_fits_memory(nbytes, blocks)))
+		psi_bytes_bad(nbytes, blocks, call);
+}
+
 static inline void
 psi_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 {

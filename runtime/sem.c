@@ -143,8 +143,7 @@ pst_sem_free(const pst_sem_t *sems, size_t count)
 {
 	const char *call = "pst_sem_free";
 
-	if (PSI_UNLIKELY(count && !sems))
-		psi_fatal("%s: sems is NULL, and count %zu; pass what pst_sem_alloc wrote", call, count);
+	psi_check_list(sems, count, sizeof *sems, "sems", call);
 	for (size_t i = 0; i < count; i++) {
 		psi_sem_check(sems[i], call);
 		if (sems[i]->of_set)

@@ -248,9 +248,7 @@ check_many(const struct psi_many *many)
 	const struct pst_sem_s *first = NULL;
 
 	psi_rule_call(many->call);
-	if (PSI_UNLIKELY(many->count && !sems))
-		psi_fatal("%s: sems is NULL, and count %zu; pass an array of semaphores", many->call,
-		          many->count);
+	psi_check_list(sems, many->count, sizeof *sems, "sems", many->call);
 	for (size_t i = 0; i < many->count; i++) {
 		if (many->done && many->done[i])
 			continue;

@@ -166,6 +166,19 @@ check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags
 	return GASNET_OK;
 }
 
+static int
+check_lists(const gex_AM_Entry_t *table, size_t numentries, const gex_EP_t *eps_out,
+            const gex_TM_t *tms_out, const char *call)
+{
+	if (!eps_out || !tms_out)
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "eps_out or tms_out is NULL; pass arrays with "
+		                  "an entry for each rank here");
+	if ((!table && numentries) || numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "table must have numentries entries, of which "
+		                  "there are 128 at most");
+	return GASNET_OK;
+}
+
 int
 psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
                    size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags, bool held)
@@ -182,6 +195,8 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 	if (!psi.threaded)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "threads are ranks in GASNET_PAR alone");
 	own = check_create(parent, count, segment_bytes, flags, call);
+	if (own == GASNET_OK)
+		own = check_lists(table, numentries, eps_out, tms_out, call);
 	team = new_team(parent, own == GASNET_OK ? count : 0);
 	if (own == GASNET_OK)
 		own = make_endpoints(team, segment_bytes, table, numentries, flags, held);
@@ -249,8 +264,8 @@ pst_team_destroy_threads(const gex_TM_t *tms, int ranks_here, gex_Flags_t flags)
 
 	psi_need_init(call);
 	psi_rule_call(call);
-	if (flags)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0");
+	if (flags || !tms)
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0, and tms not NULL");
 	team = take_team(tms, psi_threads_count(ranks_here));
 	if (!team)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "these are not all the teams of this process "

@@ -115,8 +115,8 @@ struct list {
 static gex_Event_t
 vector(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct list dst, struct list src)
 {
-	psi_vis_need_array(dst.list, "dstlist", dst.count, vis->call);
-	psi_vis_need_array(src.list, "srclist", src.count, vis->call);
+	psi_check_list(dst.list, dst.count, sizeof *dst.list, "dstlist", vis->call);
+	psi_check_list(src.list, src.count, sizeof *src.list, "srclist", vis->call);
 	vis->side[PSI_DST] = psi_side_list(dst.list, dst.count);
 	vis->side[PSI_SRC] = psi_side_list(src.list, src.count);
 	vis->bytes = psi_side_extent(&vis->side[PSI_DST]).bytes;
@@ -166,8 +166,8 @@ indexed(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct index dst, str
 	vis->bytes = index_bytes(dst);
 	psi_vis_check_sizes(vis->bytes, index_bytes(src), vis->call);
 	if (vis->bytes) {
-		psi_vis_need_array(dst.addr, "dstlist", dst.count, vis->call);
-		psi_vis_need_array(src.addr, "srclist", src.count, vis->call);
+		psi_check_list(dst.addr, dst.count, sizeof *dst.addr, "dstlist", vis->call);
+		psi_check_list(src.addr, src.count, sizeof *src.addr, "srclist", vis->call);
 	}
 	vis->side[PSI_DST] = psi_side_index(dst.addr, dst.count, dst.len);
 	vis->side[PSI_SRC] = psi_side_index(src.addr, src.count, src.len);

@@ -170,7 +170,6 @@ struct psi_vis {
 };
 
 /* Looked for in every build: lists that are not there, sides of different size. */
-void psi_vis_need_array(const void *array, const char *name, size_t count, const char *call);
 void psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count, size_t levels,
                           const char *call);
 void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);

@@ -8,19 +8,13 @@
 /* -- every build ------------------------------------------------------------------------------ */
 
 void
-psi_vis_need_array(const void *array, const char *name, size_t count, const char *call)
-{
-	if (PSI_UNLIKELY(!array && count))
-		psi_fatal("%s: %s is NULL, and is to have %zu entries; pass the list", call, name, count);
-}
-
-void
 psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count, size_t levels,
                      const char *call)
 {
 	if (PSI_UNLIKELY(levels && (!count || !side[PSI_DST].stride || !side[PSI_SRC].stride)))
 		psi_fatal("%s: stridelevels is %zu, and one of the three arrays is NULL; pass them all", call,
 		          levels);
+	psi_check_list(count, levels, sizeof *count, "count", call);
 }
 
 void

@@ -153,9 +153,8 @@ many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t coun
         int *done, const char *call)
 {
 	check_call(ep, cmp, call);
-	if (PSI_UNLIKELY(count && (!words || !values)))
-		psi_fatal("%s: words or values is NULL, and count %zu; pass arrays of that length", call,
-		          count);
+	psi_check_list(words, count, sizeof *words, "words", call);
+	psi_check_list(values, count, sizeof *values, "values", call);
 	for (size_t i = 0; i < count; i++)
 		if (!done || !done[i])
 			check_word(words[i], call);

@@ -181,6 +181,19 @@ static void no_category(void) { entry(200, FN, GEX_FLAG_AM_REQUEST, 0, 1); }
 static void many_args(void) { entry(200, FN, PT_REQ_SHORT, 17, 1); }
 static void low_index(void) { entry(127, FN, PT_REQ_SHORT, 0, 1); }
 static void taken_index(void) { entry(REQ_SHORT, FN, PT_REQ_SHORT, 0, 1); }
+static void no_table(void) { (void)gex_EP_RegisterHandlers(pt.ep, NULL, 5); }
+
+static void
+tell_entries(size_t count)
+{
+	volatile size_t told = count;
+	gex_AM_Entry_t one = PT_HANDLER(0, FN, PT_REQ_SHORT, 0);
+
+	(void)gex_EP_RegisterHandlers(pt.ep, &one, told);
+}
+
+static void short_table(void) { tell_entries(200); }
+static void endless_table(void) { tell_entries(SIZE_MAX / 2); }
 static void many_handlers(void) { entry(0, FN, PT_REQ_SHORT, 0, 129); }
 
 static void
@@ -286,6 +299,13 @@ static const struct pt_misuse cases[] = {
 	  REGISTER "has index 128, which is taken; choose another, or 0 for any", 0 },
 	{ "many_handlers", PT_ALWAYS, 1, many_handlers, "more handlers than there are indices",
 	  "gex_EP_RegisterHandlers: more than 128 handlers; let some share one and an argument", 0 },
+	{ "no_table", PT_ALWAYS, 1, no_table, "handlers without the table that has them",
+	  "gex_EP_RegisterHandlers: table is NULL, and is to have 5 entries; pass the list", 0 },
+	{ "short_table", PT_ALWAYS, 1, short_table, "a table of more entries than there are indices",
+	  "gex_EP_RegisterHandlers: more than 128 handlers; let some share one and an argument", 0 },
+	{ "endless_table", PT_ALWAYS, 1, endless_table, "a table of more entries than memory holds",
+	  "gex_EP_RegisterHandlers: table is to have 9223372036854775807 entries, which no memory holds; "
+	  "look whether the count was negative", 0 },
 	{ "both_buffers", PT_ALWAYS, 1, both_buffers, "a limit asked for both kinds of buffer",
 	  "gex_AM_MaxRequestMedium: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that fits "
 	  "the client_buf of the Prepare", 0 },

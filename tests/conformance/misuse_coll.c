@@ -34,6 +34,21 @@ static void broadcast_nowhere(void) { broadcast(pt.tm, 0, NULL, words, 0); }
 static void broadcast_nothing(void) { broadcast(pt.tm, 0, words, NULL, 0); }
 static void broadcast_overlap(void) { broadcast(pt.tm, 0, words + 1, words, 0); }
 
+/* A length that was negative, kept from the compiler's sight. */
+static size_t
+minus(size_t amount)
+{
+	volatile size_t kept = amount;
+
+	return 0 - kept;
+}
+
+static void
+broadcast_negative(void)
+{
+	gex_Event_Wait(gex_Coll_BroadcastNB(pt.tm, 0, words, twos, minus(1), 0));
+}
+
 static void
 reduce_root(void)
 {
@@ -44,6 +59,7 @@ reduce_root(void)
 static void reduce_no_type(void) { reduce(words, words, GEX_DT_I32 | GEX_DT_I64, 4, 1, GEX_OP_ADD); }
 static void reduce_size(void) { reduce(twos, twos, GEX_DT_U64, 4, 1, GEX_OP_ADD); }
 static void reduce_none(void) { reduce(words, words, GEX_DT_U32, 4, 0, GEX_OP_ADD); }
+static void reduce_negative(void) { reduce(words, words, GEX_DT_U32, 4, minus(4) / 4, GEX_OP_ADD); }
 static void reduce_op(void) { reduce(words, words, GEX_DT_FLT, 4, 1, GEX_OP_AND); }
 static void reduce_sub(void) { reduce(words, words, GEX_DT_U32, 4, 1, GEX_OP_SUB); }
 static void reduce_user_type(void) { reduce(words, words, GEX_DT_USER, 4, 1, GEX_OP_ADD); }
@@ -98,6 +114,8 @@ static void legacy_both(void) { legacy(GASNET_TEAM_ALL, 0, words, 8, MY | GASNET
 static void legacy_single(void) { legacy(GASNET_TEAM_ALL, 0, words, 8, MY | 1 << 6); }
 static void legacy_image(void) { legacy(GASNET_TEAM_ALL, 1, words, 8, MY); }
 static void legacy_none(void) { legacy(GASNET_TEAM_ALL, 0, words, 0, MY); }
+static void legacy_negative(void) { legacy(GASNET_TEAM_ALL, 0, words, minus(8), MY); }
+static void legacy_product(void) { legacy(GASNET_TEAM_ALL, 0, words, minus(0) + ((size_t)1 << 63), MY); }
 static void legacy_nowhere(void) { legacy(GASNET_TEAM_ALL, 0, NULL, 8, MY); }
 
 static const struct pt_misuse cases[] = {
@@ -116,6 +134,9 @@ static const struct pt_misuse cases[] = {
 	{ "broadcast_overlap", PT_CHECKED, 1, broadcast_overlap, "a broadcast between memory that overlaps",
 	  "gex_Coll_BroadcastNB: dst 0x* and src 0x* of 8 bytes overlap; pass the same address twice, or "
 	  "memory apart", 0 },
+	{ "broadcast_negative", PT_ALWAYS, 1, broadcast_negative, "a broadcast of -1 bytes",
+	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, which no memory holds; look whether the "
+	  "length was negative", 0 },
 	{ "reduce_root", PT_ALWAYS, 1, reduce_root, "a reduction to a rank that is not there",
 	  "gex_Coll_ReduceToOneNB: root is 7, and the team has 1 members; pass a rank of the team", 0 },
 	{ "reduce_no_type", PT_ALWAYS, 1, reduce_no_type, "a reduction of two types",
@@ -125,6 +146,9 @@ static const struct pt_misuse cases[] = {
 	{ "reduce_none", PT_ALWAYS, 1, reduce_none, "a reduction of no elements",
 	  "gex_Coll_ReduceToAllNB: dt_cnt is 0 elements of 4 bytes; pass at least one, and no more than "
 	  "fit in memory", 0 },
+	{ "reduce_negative", PT_ALWAYS, 1, reduce_negative, "a reduction of more elements than memory holds",
+	  "gex_Coll_ReduceToAllNB: dt_cnt is 4611686018427387903 elements of 4 bytes; pass at least one, "
+	  "and no more than fit in memory", 0 },
 	{ "reduce_op", PT_ALWAYS, 1, reduce_op, "an operation of integers on floats",
 	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x10; pass ADD, MULT, MIN or MAX, "
 	  "with integers also AND, OR or XOR, else GEX_OP_USER", 0 },
@@ -166,6 +190,12 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_coll_scatter: image 1 is none of the 1 there are; pass the rank of a process", 0 },
 	{ "legacy_none", PT_ALWAYS, 1, legacy_none, "a legacy collective of no bytes",
 	  "gasnet_coll_scatter: nbytes is 0; pass at least 1", 0 },
+	{ "legacy_negative", PT_ALWAYS, 1, legacy_negative, "a legacy collective of -8 bytes",
+	  "gasnet_coll_scatter: 18446744073709551608 bytes, which no memory holds; look whether the length "
+	  "was negative", 0 },
+	{ "legacy_product", PT_ALWAYS, 2, legacy_product, "blocks whose product wraps to 0",
+	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, which no memory holds; look whether "
+	  "the length was negative", 0 },
 	{ "legacy_nowhere", PT_ALWAYS, 1, legacy_nowhere, "a legacy collective with NULL",
 	  "gasnet_coll_scatter: dst or src is NULL, and this process uses it; pass memory of its own", 0 },
 };

@@ -2,6 +2,8 @@
 #include <gasnet.h>
 #include <gasnet_mk.h>
 
+#include <limits.h>
+
 #include "tests/lib/pt_misuse.h"
 
 static char memory[8192];
@@ -78,6 +80,18 @@ legacy_table(void)
 	PT_EQ(gasnet_attach(NULL, 1, GASNET_PAGESIZE, 0), GASNET_ERR_BAD_ARG);
 }
 
+static void
+legacy_long_table(void)
+{
+	gasnet_handlerentry_t entry = { 0, legacy_table };
+
+	PT_OK(gasnet_init(NULL, NULL));
+	PT_EQ(gasnet_attach(&entry, INT_MAX, GASNET_PAGESIZE, 0), GASNET_ERR_BAD_ARG);
+}
+
+static void no_node_info(void) { PT_EQ(gasnet_getNodeInfo(NULL, 5), GASNET_ERR_BAD_ARG); }
+static void no_segment_info(void) { PT_EQ(gasnet_getSegmentInfo(NULL, 5), GASNET_ERR_BAD_ARG); }
+static void no_published(void) { (void)gex_EP_PublishBoundSegment(pt.tm, NULL, 2, 0); }
 static void legacy_count(void) { (void)gasnet_AMRequestShort(0, 128, 2, 7); }
 
 /* -- objects --------------------------------------------------------------------------------- */
@@ -197,6 +211,7 @@ static void value_size(void) { PT_OK(gex_RMA_PutBlockingVal(pt.tm, 0, pt.base, 1
 static void event_no_op(void) { gex_Event_Wait(GEX_EVENT_NO_OP); }
 static void leaf_of_two(void) { (void)gex_Event_QueryLeaf(GEX_EVENT_INVALID, GEX_EC_GET | GEX_EC_PUT); }
 static void nbi_category(void) { gex_NBI_Wait(1u << 30, 0); }
+static void no_events(void) { gex_Event_WaitAll(NULL, 3, 0); }
 static void event_flag(void) { gex_Event_WaitAll(NULL, 0, 1); }
 static void wait_alone(void) { (void)gasnet_barrier_wait(0, 0); }
 static void try_alone(void) { (void)gasnet_barrier_try(0, 0); }
@@ -255,6 +270,15 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_getMaxLocalSegmentSize() at most", 1 },
 	{ "legacy_table", PT_REFUSED, 1, legacy_table, "gasnet_attach without the table it speaks of",
 	  "gasnet_attach: the table has no entries; pass NULL and 0 for none", 1 },
+	{ "legacy_long_table", PT_REFUSED, 1, legacy_long_table, "gasnet_attach with more handlers than there "
+	  "are indices", "gasnet_attach: the table has more entries than there are indices, from 128 to 255; "
+	  "let some share one and an argument", 1 },
+	{ "no_node_info", PT_REFUSED, 1, no_node_info, "a question about nodes without room for the answer",
+	  "gasnet_getNodeInfo: nodeinfo_table is NULL; pass an array of numentries", 0 },
+	{ "no_segment_info", PT_REFUSED, 1, no_segment_info, "the same about segments",
+	  "gasnet_getSegmentInfo: seginfo_table is NULL; pass an array of numentries", 0 },
+	{ "no_published", PT_ALWAYS, 1, no_published, "endpoints to publish without the list of them",
+	  "gex_EP_PublishBoundSegment: eps is NULL, and is to have 2 entries; pass the list", 0 },
 	{ "legacy_count", PT_ALWAYS, 1, legacy_count, "a count of arguments that is not theirs",
 	  "gasnet_AMRequestShort: told of 2 arguments, and given 1; the count stands before the arguments",
 	  0 },
@@ -322,6 +346,8 @@ static const struct pt_misuse cases[] = {
 	{ "event_no_op", PT_ALWAYS, 1, event_no_op, "a wait for `GEX_EVENT_NO_OP`",
 	  "gex_Event_Wait: the event is GEX_EVENT_NO_OP, which says that nothing was started; try that call "
 	  "again", 0 },
+	{ "no_events", PT_ALWAYS, 1, no_events, "a wait for events without the list of them",
+	  "gex_Event_WaitAll: pevent is NULL, and is to have 3 entries; pass the list", 0 },
 	{ "event_twice", PT_ALWAYS, 2, event_twice, "an event synchronised twice",
 	  "gex_Event_Wait: the event was synchronised before; an event that is done may be another's, set "
 	  "the variable to GEX_EVENT_INVALID", 1 },

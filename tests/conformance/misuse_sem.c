@@ -273,7 +273,7 @@ static const struct pt_misuse cases[] = {
 	  "pst_sem_set_create: kind must be at most one of BOOLEAN and INTEGER, of SPRODUCER and MPRODUCER, "
 	  "of SCONSUMER and MCONSUMER", 0 },
 	{ "free_none", PT_ALWAYS, 1, free_none, "an array that is not there",
-	  "pst_sem_free: sems is NULL, and count 1; pass what pst_sem_alloc wrote", 0 },
+	  "pst_sem_free: sems is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "free_twice", PT_ALWAYS, 1, free_twice, "a semaphore freed twice",
 	  "pst_sem_free: semaphore 0 of this rank was freed before; free it when nobody uses it any more", 0 },
 	{ "free_of_set", PT_ALWAYS, 1, free_of_set, "a set's semaphore freed alone",
@@ -320,7 +320,7 @@ static const struct pt_misuse cases[] = {
 	  "pst_sem_post: endpoint 1 of rank 0 posts to semaphore 0 of rank 0, which has posts of rank 0 and is "
 	  "SPRODUCER; make it MPRODUCER, or take those first", 0 },
 	{ "no_array", PT_ALWAYS, 1, no_array, "a wait for an array that is not there",
-	  "pst_sem_wait_any: sems is NULL, and count 1; pass an array of semaphores", 0 },
+	  "pst_sem_wait_any: sems is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "two_endpoints", PT_ALWAYS, 1, two_endpoints, "a wait for semaphores of two endpoints",
 	  "pst_sem_wait_any: entry 1 is of another endpoint; pass semaphores of one", 0 },
 	{ "all_without_done", PT_ALWAYS, 1, all_without_done, "a wait for all that may end early",

@@ -55,6 +55,15 @@ static void scratch_none(void) { split(0, NULL, 0, 0); }
 static void scratch_outside(void) { split(0, pt.base + pt.segment_bytes, 64, 0); }
 
 static void no_list(void) { (void)gex_TM_Create(new_tms, 1, pt.tm, NULL, 1, NULL, 0, NO_SCRATCH); }
+static void
+long_list(void)
+{
+	gex_EP_Location_t one = { 0, 0 };
+	volatile size_t kept = 4000000000u;
+
+	(void)gex_TM_Create(new_tms, 1, pt.tm, &one, kept, NULL, 0, NO_SCRATCH);
+}
+
 static void no_way(void) { create(1, 1, NULL, 0, 0); }
 static void two_ways(void) { create(1, 1, NULL, 0, NO_SCRATCH | LOCAL); }
 static void number(void) { create(2, 1, NULL, 0, NO_SCRATCH); }
@@ -325,7 +334,10 @@ static const struct pt_misuse cases[] = {
 	  SPLIT "scratch of * bytes here, and of * at another member of the new team; all give the same "
 	  "size, or GEX_FLAG_TM_NO_SCRATCH", 1 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a team without the list of its members",
-	  CREATE "1 members at *; pass the list of all of them", 0 },
+	  CREATE "args is NULL, and is to have 1 entries; pass the list", 0 },
+	{ "long_list", PT_ALWAYS, 1, long_list, "a team of more members than there are endpoints",
+	  CREATE "numargs is 4000000000, and 1 processes have * endpoints at most; pass the number of members "
+	  "that args has", 0 },
 	{ "no_way", PT_ALWAYS, 1, no_way, "a team created without a word on scratch",
 	  CREATE "flags 0x0 say no way or several to give scratch; pass one of "
 	  "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH", 0 },

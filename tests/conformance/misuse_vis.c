@@ -81,6 +81,34 @@ sides_overlap(void)
 	put_lists(dst, src);
 }
 
+/* -- counts ----------------------------------------------------------------------------------- */
+
+static size_t
+share_of_all(size_t parts)
+{
+	volatile size_t kept = SIZE_MAX;
+
+	return kept / parts;
+}
+
+static void
+long_list(void)
+{
+	const gex_Memvec_t dst = { peer(0), 8 }, src = { memory, 8 };
+
+	PT_OK(gex_VIS_VectorPutBlocking(pt.tm, peer_rank(), share_of_all(8), &dst, share_of_all(8), &src, 0));
+}
+
+static void
+long_index(void)
+{
+	void *const dst[] = { memory };
+	void *const src[] = { peer(0) };
+
+	PT_OK(gex_VIS_IndexedGetBlocking(pt.tm, share_of_all(4) + 1, dst, 1, peer_rank(),
+	                                 share_of_all(4) + 1, src, 1, 0));
+}
+
 /* -- strided ---------------------------------------------------------------------------------- */
 
 static const size_t count[] = { 4, 4 };
@@ -192,6 +220,12 @@ static const struct pt_misuse cases[] = {
 	  "the end of memory; look at lengths and addresses", 0 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a list that is not there",
 	  "gex_VIS_VectorGetBlocking: dstlist is NULL, and is to have 1 entries; pass the list", 0 },
+	{ "long_list", PT_ALWAYS, 1, long_list, "a list of more pieces than memory holds",
+	  VECTOR_PUT "dstlist is to have 2305843009213693951 entries, which no memory holds; look whether the "
+	  "count was negative", 0 },
+	{ "long_index", PT_ALWAYS, 1, long_index, "the same of addresses alone",
+	  "gex_VIS_IndexedGetBlocking: dstlist is to have 4611686018427387904 entries, which no memory "
+	  "holds; look whether the count was negative", 0 },
 	{ "null_piece", PT_CHECKED, 1, null_piece, "a piece at NULL",
 	  VECTOR_PUT "a piece of the source lies at NULL or past the end of memory; give each piece of a "
 	  "length an address", 0 },
