@@ -2,7 +2,6 @@
  * of the engine. */
 #include "coll/coll.h"
 
-#include "runtime/compat.h"
 #include "runtime/rules.h"
 
 #include "runtime/util/copy.h"
@@ -168,9 +167,7 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
                        void *user_cdata, gex_Flags_t flags)
 {
 	const char *name = "gex_Coll_ReduceToOneNB";
-	struct reduction in = {
-		dst, src, dt, dt_sz, dt_cnt, psi_ops_of_program(op), user_op, user_cdata,
-	};
+	struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
 	check_team(tm, flags, name);
 	check_root(tm, root, name);
@@ -187,9 +184,7 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
                        gex_Flags_t flags)
 {
 	const char *name = "gex_Coll_ReduceToAllNB";
-	const struct reduction in = {
-		dst, src, dt, dt_sz, dt_cnt, psi_ops_of_program(op), user_op, user_cdata,
-	};
+	const struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
 	check_team(tm, flags, name);
 	check_type(&in, name);

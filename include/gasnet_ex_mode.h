@@ -80,8 +80,8 @@
 #define GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM   1
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM   1
 
-/* Layout of what the inline functions share with the library, which knows the older ones too. */
-#define PSI_INLINE_ABI 5
+/* Layout of what the inline functions share with the library, which refuses programs of another. */
+#define PSI_INLINE_ABI 1
 
 #ifndef PSI_BUILDING_LIBRARY
 

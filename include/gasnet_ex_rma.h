@@ -48,10 +48,9 @@ struct pst_inline {
 	const struct pst_peer *peers; /* by place */
 	void (*copy)(void *dst, const void *src, size_t nbytes);
 	uint64_t *counts; /* of this process, in SEQ and PARSYNC */
+	uint64_t *moved; /* as counts, of puts and gets */
 	const struct pst_sem_peer *sems; /* by job rank */
 	uint32_t posts_fence; /* between a signal and the look at wake */
-	uint32_t pad2;
-	uint64_t *moved; /* as counts, of puts and gets */
 };
 
 /* How a team that is no pair begins; fields are only appended. */
@@ -105,13 +104,12 @@ PSI_API __thread uint64_t *psi_moved_self __attribute__((__tls_model__("initial-
 #define PSI_RMA_COUNTS(table) ((table)->counts)
 #define PSI_RMA_MOVED(table)  ((table)->moved)
 #endif
-/* Puts and gets, and their bytes, are there of programs of layouts up to 3 and of the library. */
-#define PSI_RMA_COUNT_PUTS 0
-#define PSI_RMA_COUNT_GETS 1
+/* By these the counts are told apart; of puts and gets, the inlines count in `moved' instead. */
+#define PSI_RMA_COUNT_PUTS    0
+#define PSI_RMA_COUNT_GETS    1
 #define PSI_RMA_COUNT_ATOMICS 2
 #define PSI_RMA_COUNT_SIGNALS 3
-#define PSI_RMA_COUNT_BYTES   4
-#define PSI_RMA_COUNTS_INLINE 6
+#define PSI_RMA_COUNTS_INLINE 4
 
 /*
  * Puts and gets have one word each, by PSI_RMA_COUNT_: the calls plus 65536

@@ -32,12 +32,9 @@ PSI_BEGIN_DECLS
 PSI_API int gasnet_AMPoll(void);
 PSI_API int gasnet_set_waitmode(int wait_mode);
 
-/*
- * Polls, then after a while gives up the CPU, until the caller's look succeeds.
- * The plain symbols are those of programs whose struct psi_wait is shorter.
- */
-PSI_API void psi_wait_step(struct psi_wait *wait) __asm__("psi_wait_step_v3");
-PSI_API void psi_wait_end(struct psi_wait *wait) __asm__("psi_wait_end_v3");
+/* Polls, then after a while gives up the CPU, until the caller's look succeeds. */
+PSI_API void psi_wait_step(struct psi_wait *wait);
+PSI_API void psi_wait_end(struct psi_wait *wait);
 
 PSI_END_DECLS
 

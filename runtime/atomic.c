@@ -5,7 +5,6 @@
  */
 #include "runtime/atomic.h"
 
-#include "runtime/compat.h"
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 
@@ -190,7 +189,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	{ \
 		.call = "gex_AD_" #kind "_" #DT, .result = result_p, .target = tgt_addr, \
 		.operand1 = psi_atomic_bits_##DT(operand1), .operand2 = psi_atomic_bits_##DT(operand2), \
-		.rank = tgt_rank, .op = psi_ops_of_program(opcode), .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
+		.rank = tgt_rank, .op = opcode, .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
 		.implicit = is_implicit, \
 	}
 #define CALLS(DT, type, width) \

@@ -20,7 +20,7 @@ struct psi_domain {
 	struct gex_AD_s inlines;        /* what clients' code reads; comes first */
 	gex_TM_t tm;
 	gex_DT_t dt;
-	gex_OP_t asked, ops;            /* in the program's codes, in those of today */
+	gex_OP_t ops;
 	gex_Flags_t flags;
 	void *cdata;
 	bool destroyed;                 /* seen only where psi.checks is set */

@@ -5,8 +5,8 @@
 _Static_assert((int)PSI_COUNT_PUTS == PSI_RMA_COUNT_PUTS &&
 	       (int)PSI_COUNT_GETS == PSI_RMA_COUNT_GETS &&
 	       (int)PSI_COUNT_ATOMICS == PSI_RMA_COUNT_ATOMICS &&
-	       (int)PSI_COUNT_PUT_BYTES == PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_PUTS &&
-	       (int)PSI_COUNT_GET_BYTES == PSI_RMA_COUNT_BYTES + PSI_RMA_COUNT_GETS,
+	       (int)PSI_COUNT_SIGNALS == PSI_RMA_COUNT_SIGNALS &&
+	       (int)PSI_COUNT_GET_BYTES - (int)PSI_COUNT_PUT_BYTES == PSI_RMA_COUNT_GETS,
 	       "the inlines count where the list says");
 
 static const struct pst_counter rows[] = {

@@ -4,7 +4,6 @@
  */
 #include "runtime/atomic.h"
 
-#include "runtime/compat.h"
 #include "runtime/reach.h"
 #include "runtime/rules.h"
 #include "runtime/util/spinlock.h"
@@ -171,9 +170,8 @@ peers_of(gex_TM_t tm)
 }
 
 void
-gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t asked, gex_Flags_t flags)
+gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
-	const gex_OP_t ops = psi_ops_of_program(asked);
 	struct psi_domain *domain;
 
 	psi_need_init("gex_AD_Create");
@@ -184,12 +182,12 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t asked, gex_Flag
 		psi_fatal("gex_AD_Create: no memory for an atomic domain");
 	*domain = (struct psi_domain){
 		.inlines = { .size = tm->size, .peers = peers_of(tm), .counts = psi.blocks[0].count },
-		.tm = tm, .dt = dt, .asked = asked, .ops = ops, .flags = flags,
+		.tm = tm, .dt = dt, .ops = ops, .flags = flags,
 	};
 	check_agreement(tm, dt, ops, flags);
 	psi_team_hold(tm);
 	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
-		domain->inlines.inlined[__builtin_ctz(dt)] = asked;
+		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
 	enlist(domain);
 	*ad_p = &domain->inlines;
 }
@@ -234,7 +232,7 @@ gex_AD_QueryDT(gex_AD_t ad)
 gex_OP_t
 gex_AD_QueryOps(gex_AD_t ad)
 {
-	return psi_domain_live(ad, "gex_AD_QueryOps")->asked;
+	return psi_domain_live(ad, "gex_AD_QueryOps")->ops;
 }
 
 void

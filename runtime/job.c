@@ -39,9 +39,6 @@ static struct gex_TM_s primordial_tm;
 
 /* -- who we are ------------------------------------------------------------------------------ */
 
-/* The layouts that this library serves; see runtime/compat.c. */
-enum { OLDEST_INLINE_ABI = 1 };
-
 /* "1.2" of the headers that the program was compiled with; the record's beginning never changes. */
 static const char *
 headers_release(const struct psi_client_build *build)
@@ -62,7 +59,7 @@ check_build(const struct psi_client_build *build)
 	const char *rank = getenv("PST_JOB_RANK"), *headers = headers_release(build);
 
 	if (strcmp(headers, PSI_RELEASE) != 0 || build->size_bytes != sizeof *build ||
-	    build->inline_abi < OLDEST_INLINE_ABI || build->inline_abi > PSI_INLINE_ABI) {
+	    build->inline_abi != PSI_INLINE_ABI) {
 		if (!rank || strcmp(rank, "0") == 0)
 			psi_log_refuse("the program was compiled with the headers of Penstock %s (layout "
 			               "%u), and finds the library of Penstock " PSI_RELEASE " (layout %d): "
@@ -72,7 +69,6 @@ check_build(const struct psi_client_build *build)
 		exit(2);
 	}
 	psi.thread_mode = build->thread_mode;
-	psi.layout = build->inline_abi;
 	psi.threaded = build->thread_mode == PSI_MODE_PAR;
 }
 

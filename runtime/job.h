@@ -93,7 +93,6 @@ struct psi_job {
 	const char *host;
 	pid_t pid;                      /* a child that the client forks is no rank */
 	uint32_t thread_mode;           /* PSI_MODE_ */
-	uint32_t layout;                /* PSI_INLINE_ABI of the program */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs here */
 	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */

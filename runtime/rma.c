@@ -54,19 +54,17 @@ bytes_of(const struct transfer *t)
 	return t->kind == PSI_REF_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
 }
 
-/* The inlines have counted the call and its bytes, but a thread's first in PAR; those of older layouts no
- * fills, and of what they leave to the library no bytes. */
+/* The inlines have counted the call and its bytes, except a thread's first call in PAR. */
 static void
 count_call(const struct transfer *t)
 {
-	enum { FIRST_WITH_ALL = 4 };
-	const bool old = psi.layout < FIRST_WITH_ALL, first = !psi.block && !psi_counts_self;
+	const bool first = !psi.block && !psi_counts_self;
 	struct psi_block *block = psi_block();
 
-	if (first || (old && t->kind == PSI_REF_FILL))
+	if (first) {
 		psi_count(block->count, calls_of(t));
-	if (first || old)
 		psi_count_add(block->count, bytes_of(t), t->nbytes);
+	}
 	psi_count(block->count, called_of(t));
 	psi_moved_note(&block->moved, calls_of(t));
 }
@@ -404,12 +402,3 @@ psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
 	if (!move_here(&t, PSI_TM_LEGACY, node))
 		(void)put_later(&t, true, GEX_EVENT_DEFER);
 }
-
-/* What programs of older layouts call. */
-#define OLD_NAME(name, of) __asm__(name) __attribute__((alias(of)))
-PSI_API void psi_old_memset(gasnet_node_t node, void *dest, int val, size_t nbytes)
-	OLD_NAME("gasnet_memset", "psi_rma_fill");
-PSI_API gasnet_handle_t psi_old_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
-	OLD_NAME("gasnet_memset_nb", "psi_rma_fill_nb");
-PSI_API void psi_old_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
-	OLD_NAME("gasnet_memset_nbi", "psi_rma_fill_nbi");

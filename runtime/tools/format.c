@@ -8,8 +8,6 @@
 
 #include "gasnet_tools.h"
 
-#include "runtime/compat.h"
-
 /* Bytes at most: of one entry of a list, and of the words around the parts. */
 enum { ENTRY_BYTES = 64, FRAME_BYTES = 256 };
 
@@ -213,7 +211,7 @@ gasnett_format_op(char *buf, gex_OP_t op)
 		NAME(GEX_OP_, USER_NC), { 0, NULL },
 	};
 
-	return join(buf, psi_ops_of_program(op), names);
+	return join(buf, op, names);
 }
 
 size_t
