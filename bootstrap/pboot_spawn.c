@@ -20,6 +20,7 @@ struct rank_environment {
 	char **vars;
 	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES], release[TEXT_BYTES];
 	char *files, *place;
+	const char **shell_words;	/* the shell, the program and its arguments */
 };
 
 static bool
@@ -47,6 +48,25 @@ files_text(const struct pboot_keeper *keeper)
 	return text;
 }
 
+/* Made before the fork: any number of arguments, and nothing is allocated in a child. */
+static const char **
+shell_words(const struct pboot_plan *plan)
+{
+	size_t count = 0, i;
+	const char **words;
+
+	while (plan->argv[count])
+		count++;
+	words = calloc(count + 2, sizeof *words);
+	if (!words)
+		return NULL;
+	words[0] = _PATH_BSHELL;
+	words[1] = plan->program;
+	for (i = 1; i < count; i++)
+		words[i + 1] = plan->argv[i];
+	return words;
+}
+
 static bool
 environment_make(const struct pboot_keeper *keeper, struct rank_environment *env)
 {
@@ -59,7 +79,8 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 	env->files = files_text(keeper);
 	if (asprintf(&env->place, "PST_JOB_PLACE=%s", keeper->file_kind) < 0)
 		env->place = NULL;
-	if (!env->vars || !env->files || !env->place)
+	env->shell_words = shell_words(keeper->plan);
+	if (!env->vars || !env->files || !env->place || !env->shell_words)
 		return false;
 	for (from = environ; *from; from++)
 		if (!is_job_variable(*from))
@@ -141,24 +162,14 @@ is_text(const char *path)
 
 /* A script without an interpreter line is run by the shell, as execvp does. */
 static void
-exec_by_shell(const struct pboot_plan *plan, char **vars)
+exec_by_shell(const struct rank_environment *env)
 {
-	const char *words[256];
-	size_t i;
+	union {
+		const char **in;
+		char **out;
+	} args = { .in = env->shell_words };
 
-	words[0] = _PATH_BSHELL;
-	words[1] = plan->program;
-	for (i = 1; plan->argv[i] && i < 254; i++)
-		words[i + 1] = plan->argv[i];
-	words[i + 1] = NULL;
-	if (plan->argv[i] == NULL) {
-		union {
-			const char **in;
-			char **out;
-		} args = { .in = words };
-
-		execve(_PATH_BSHELL, args.out, vars);
-	}
+	execve(_PATH_BSHELL, args.out, env->vars);
 }
 
 static void __attribute__((noreturn))
@@ -179,8 +190,10 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
 	err = errno;
-	if (err == ENOEXEC && is_text(plan->program))
-		exec_by_shell(plan, env->vars);
+	if (err == ENOEXEC && is_text(plan->program)) {
+		exec_by_shell(env);
+		err = errno;
+	}
 	pboot_wire_send(control, PBOOT_MSG_NO_EXEC, rank, err, NULL);
 	_exit(2);
 }
@@ -325,6 +338,7 @@ environment_free(struct rank_environment *env)
 	free(env->vars);
 	free(env->files);
 	free(env->place);
+	free(env->shell_words);
 }
 
 int
