@@ -163,8 +163,10 @@ struct pboot_view {
 	/* A sparse range that a rank made in its own file. */
 	const void *(*map_of)(uint32_t rank, uint64_t key, size_t len_bytes);
 	void (*unmap)(const void *base, size_t len_bytes);
-	/* One line on stderr, in bounded time. */
+	/* One line on stderr; waits for no reader. */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+	/* pboot_print, or what calls it. */
+	bool (*print)(const char *what, const char *name, const char *text, size_t len_bytes);
 };
 
 /* Called in the keeper's process, which has one thread.  Either may be NULL. */
@@ -175,6 +177,13 @@ struct pboot_hooks {
 
 /* Before pboot_open, or before the launcher starts a job; lives as long as the process. */
 void pboot_hooks_set(const struct pboot_hooks *hooks);
+
+/*
+ * Writes text to where `name' says, stdout, stderr or a file, in bounded time: a reader that takes
+ * nothing is waited for as docs/failure.md says.  If not all has gone one line on stderr says so, with
+ * `what' ("the counters") and the reason, and the result is false.  For one thread.
+ */
+bool pboot_print(const char *what, const char *name, const char *text, size_t len_bytes);
 
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);

@@ -14,8 +14,6 @@
 
 /* When all ranks have ended: what they left running may end by itself, then it is killed. */
 static const uint64_t linger_ns = 100 * MS, kill_ns = 1000 * MS;
-/* A reader of our output that is stuck delays the end of a failed job no longer than this. */
-static const uint64_t relay_ns = 500 * MS;
 
 /* The process that speaks for the rank: the one in init, else the keeper's child. */
 static void
@@ -174,14 +172,22 @@ pboot_end_kill(struct pboot_keeper *keeper)
 	kill_strays(keeper, SIGKILL);
 }
 
-/* The ranks are gone; a signal to end reaches what is left, the relay. */
-static void
-end_relay(struct pboot_keeper *keeper, int sig)
+/* A reader that is stuck is not waited for as long as at a good end. */
+static bool
+is_hurried(const struct pboot_keeper *keeper)
 {
-	if (!pboot_is_request_to_end(sig))
+	return keeper->rules.cause.code != 0 || keeper->launcher_sock < 0 || keeper->asked;
+}
+
+/* Somebody wants an end.  When the ranks are gone it is for us: nothing waits for a reader any
+ * more. */
+void
+pboot_end_asked(struct pboot_keeper *keeper, int sig)
+{
+	keeper->asked = true;
+	if (keeper->rules.alive > 0)
 		return;
-	if (keeper->relay != 0)
-		kill(keeper->relay, SIGKILL);
+	keeper->told = true;
 	if (keeper->rules.cause.code == 0)
 		keeper->rules.cause.code = 128 + sig;
 }
@@ -193,12 +199,35 @@ heed_launcher(struct pboot_keeper *keeper)
 	int got;
 
 	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
-		if (msg.kind == PBOOT_MSG_SIGNAL)
-			end_relay(keeper, msg.value);
+		if (msg.kind == PBOOT_MSG_SIGNAL && pboot_is_request_to_end(msg.value))
+			pboot_end_asked(keeper, msg.value);
 	if (got < 0)
 		return;
 	close(keeper->launcher_sock);
 	keeper->launcher_sock = -1;
+}
+
+/* Called while something is printed, when the launcher has said something or is gone. */
+static bool
+is_told_to_end(void *context)
+{
+	struct pboot_keeper *keeper = context;
+
+	heed_launcher(keeper);
+	return keeper->told || keeper->launcher_sock < 0;
+}
+
+/* What is printed now waits for its readers no longer than that. */
+static void
+limit_printing(struct pboot_keeper *keeper)
+{
+	pboot_print_limit(&(struct pboot_print_limits) {
+		.quiet_ns = is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
+		.until_ns = is_hurried(keeper) ? UINT64_MAX : keeper->rules.limit_ns,
+		.news = keeper->launcher_sock,
+		.told = is_told_to_end,
+		.context = keeper,
+	});
 }
 
 /* Waits for a child's end, the launcher's word or end, or a time. */
@@ -234,19 +263,55 @@ settle_strays(struct pboot_keeper *keeper)
 	}
 }
 
-/* With the ranks gone the relay sees end of file, and only a reader of its output can hold it. */
+/*
+ * The ranks' own output waits for its reader as it would without us, a pager's say: until the
+ * job's time is over or somebody wants an end.  After that, or a failure, not for long.  NULL:
+ * not yet.
+ */
+static const char *
+why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
+{
+	uint64_t now = psi_now_ns();
+
+	if (keeper->told)
+		return "the job was told to end";
+	if (now >= keeper->rules.limit_ns && keeper->rules.cause.code == 0) {
+		keeper->rules.cause.code = 124;
+		return "the job's time is over";
+	}
+	if (is_hurried(keeper) && now - start >= PBOOT_PRINT_FAILED_NS)
+		return "the job is to end, and nobody reads there";
+	return NULL;
+}
+
 static void
+give_up_relay(struct pboot_keeper *keeper, const char *why)
+{
+	pid_t relay = keeper->relay;
+
+	kill(relay, SIGKILL);
+	waitpid(relay, NULL, 0);
+	child_died(keeper, relay, 0);
+	pboot_say("the rest of the ranks' output is left out: %s", why);
+}
+
+/* With the ranks gone the relay sees end of file, and only a reader of its output can hold it.
+ * False if it was given up. */
+static bool
 settle_relay(struct pboot_keeper *keeper)
 {
 	uint64_t start = psi_now_ns();
 
 	while (keeper->relay != 0) {
-		bool failed = keeper->rules.cause.code != 0 || keeper->launcher_sock < 0;
+		const char *why = why_relay_ends(keeper, start);
 
-		if (failed && psi_now_ns() - start >= relay_ns)
-			kill(keeper->relay, SIGKILL);
-		wait_a_little(keeper, failed ? 20 : 1000);
+		if (why) {
+			give_up_relay(keeper, why);
+			return false;
+		}
+		wait_a_little(keeper, 20);
 	}
+	return true;
 }
 
 static void
@@ -262,9 +327,14 @@ end_guard(struct pboot_keeper *keeper)
 void
 pboot_end_settle(struct pboot_keeper *keeper)
 {
+	bool unread;
+
 	pboot_end_reap(keeper);
 	settle_strays(keeper);
-	settle_relay(keeper);
+	unread = !settle_relay(keeper);
+	limit_printing(keeper);
+	if (unread)
+		pboot_print_waited_in_vain();
 	end_guard(keeper);
 	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
 		pboot_clean(NULL, NULL);

@@ -73,6 +73,7 @@ pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_rank_rul
 		.grace_ns = grace_ns,
 		.timeout_ns = timeout_ns,
 		.deadline_ns = timeout_ns ? now_ns + timeout_ns : never,
+		.limit_ns = timeout_ns ? now_ns + timeout_ns : never,
 		.ranks = ranks,
 	};
 }
@@ -313,6 +314,8 @@ pboot_rules_quit_signal(struct pboot_rules *rules, uint32_t rank)
 void
 pboot_rules_stopped(struct pboot_rules *rules, uint64_t length_ns)
 {
+	if (rules->limit_ns != never)
+		rules->limit_ns += length_ns;
 	if (rules->phase == PBOOT_RUNNING && rules->deadline_ns != never)
 		rules->deadline_ns += length_ns;
 }

@@ -76,6 +76,7 @@ struct pboot_rules {
 	struct pboot_cause cause;
 	uint64_t ask_ns, grace_ns, timeout_ns;	/* lengths; timeout 0: none */
 	uint64_t deadline_ns;	/* of the phase; UINT64_MAX: none */
+	uint64_t limit_ns;	/* when the job's time is over; UINT64_MAX: none */
 	struct pboot_rank_rule *ranks;	/* [size], the caller's memory, zeroed */
 };
 

@@ -54,6 +54,7 @@ guard_run(const struct pboot_keeper *keeper, int keeper_end, int launcher_end)
 	uint64_t start;
 
 	prctl(PR_SET_NAME, "penstock-guard", 0, 0, 0);
+	pboot_say_forget();
 	close_files(keeper);
 	wait_for_both(keeper_end, launcher_end);
 	pboot_say("launcher and keeper are gone (pids %d, %d, %s); the job ends",
@@ -62,6 +63,7 @@ guard_run(const struct pboot_keeper *keeper, int keeper_end, int launcher_end)
 	while (pboot_marked_signal(SIGKILL, keeper->name) > 0 && psi_now_ns() - start < kill_ns)
 		pboot_poll(NULL, 0, 5);
 	pboot_clean(NULL, NULL);
+	pboot_say_settle();
 	_exit(0);
 }
 

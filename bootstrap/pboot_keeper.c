@@ -164,6 +164,8 @@ serve_forward(struct pboot_keeper *keeper, int sig)
 	if (sig < 1 || sig > 64)
 		return;
 	serve_signals(keeper);
+	if (pboot_is_request_to_end(sig))
+		pboot_end_asked(keeper, sig);
 	seen = keeper->group_signal_ns[sig];
 	if (seen && psi_now_ns() - seen < group_window_ns)
 		return;
@@ -240,6 +242,7 @@ report_end(struct pboot_keeper *keeper)
 {
 	pboot_report_cause(keeper);
 	pboot_report_ended(keeper);
+	pboot_say_settle();
 	/* TELL_END */
 	if (keeper->launcher_sock < 0)
 		return;
@@ -252,6 +255,7 @@ static void __attribute__((noreturn))
 give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
 	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
+	pboot_say_settle();
 	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, 1, NULL);
 	_exit(1);
 }
@@ -274,6 +278,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	int err;
 
 	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
+	pboot_say_forget();
 	keeper.plan = plan;
 	keeper.origin = origin;
 	keeper.self = getpid();
@@ -298,6 +303,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	forget_early_signals(&keeper);
 	while (keeper.rules.alive > 0) {
 		do_what_is_due(&keeper);
+		pboot_say_flush();
 		pboot_watch_wait(&keeper);
 		serve_news(&keeper);
 	}

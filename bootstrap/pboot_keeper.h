@@ -70,6 +70,7 @@ struct pboot_keeper {
 	uint32_t watch_count;
 	uint64_t group_signal_ns[65];	/* when the keeper got a signal, as its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
+	bool asked, told;	/* to end; and when no rank lived any more */
 	uint64_t oom_kills;	/* of this host or group before the job */
 	struct pboot_spared spared;	/* relay and guard */
 	pid_t relay, guard;	/* 0: none */
@@ -100,6 +101,7 @@ void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
 /* pboot_end.c: signals, deaths and the end. */
 bool pboot_is_request_to_end(int sig);
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
+void pboot_end_asked(struct pboot_keeper *keeper, int sig);
 void pboot_end_reap(struct pboot_keeper *keeper);
 void pboot_end_quit(struct pboot_keeper *keeper);
 void pboot_end_kill(struct pboot_keeper *keeper);

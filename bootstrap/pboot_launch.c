@@ -329,6 +329,7 @@ static int
 launch_failed(struct launcher *self, const char *what)
 {
 	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_lack(errno));
+	pboot_say_settle();
 	restore_origin(&self->origin);
 	return 1;
 }
@@ -336,13 +337,20 @@ launch_failed(struct launcher *self, const char *what)
 static int
 launcher_run(struct launcher *self)
 {
+	static const struct pboot_print_limits hurried = {
+		.quiet_ns = PBOOT_PRINT_FAILED_NS, .until_ns = UINT64_MAX, .news = -1,
+	};
 	int status;
 
 	wait_for_end(self);
-	if (self->status < 0)
-		return end_abandoned(self);
-	status = self->status;
-	pboot_descend_signal(SIGKILL, &self->before);
+	pboot_print_limit(&hurried);
+	if (self->status < 0) {
+		status = end_abandoned(self);
+	} else {
+		status = self->status;
+		pboot_descend_signal(SIGKILL, &self->before);
+	}
+	pboot_say_settle();
 	return status;
 }
 

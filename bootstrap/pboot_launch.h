@@ -4,6 +4,7 @@
 #define PBOOT_LAUNCH_H
 
 #include "bootstrap/launcher.h"
+#include "bootstrap/pboot_print.h"
 #include "bootstrap/pboot_store.h"
 #include "bootstrap/pboot_wire.h"
 

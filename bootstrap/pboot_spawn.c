@@ -221,6 +221,7 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 			keeper->files[i].fd = -1;
 		}
 	}
+	pboot_say_forget();
 	restore_origin(keeper);
 	if (!keeper->subreaper)	/* the launcher finds what a rank forked as long as the rank lives */
 		prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);

@@ -47,6 +47,7 @@ show(const struct pboot_keeper *keeper, const char *why,
 		.map_of = pboot_arena_map_of,
 		.unmap = pboot_arena_unmap,
 		.say = pboot_say,
+		.print = pboot_print,
 	});
 	free(ranks);
 }

@@ -11,6 +11,8 @@
 /* How long a rank's child has to report the end of the process that was in init. */
 static const uint64_t vanish_wait_ns = 200 * MS;
 static const uint64_t look_again_ns = 200 * MS;
+/* When a reader of standard error that took nothing is tried again. */
+static const uint64_t say_again_ns = 100 * MS;
 
 /* A process in init that is no child of ours, without pidfd: nothing tells of its end but
  * looking. */
@@ -83,6 +85,8 @@ timeout_ms(const struct pboot_keeper *keeper)
 {
 	uint64_t now = psi_now_ns(), next = next_deadline(keeper, now), ms;
 
+	if (pboot_say_pending() && next > now + say_again_ns)
+		next = now + say_again_ns;
 	if (next == UINT64_MAX)
 		return -1;
 	if (next <= now)

@@ -1,12 +1,10 @@
 #include "bootstrap/pboot_wire.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/util/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -16,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { HIGH_FD = 100, SAY_MS = 200 };
+enum { HIGH_FD = 100 };
 
 union fd_room {
 	struct cmsghdr align;
@@ -286,18 +284,4 @@ pboot_wire_name(char name_out[PBOOT_NAME_BYTES])
 		name_out[2 * i + 1] = digits[bits[i] & 15];
 	}
 	name_out[2 * i] = '\0';
-}
-
-void
-pboot_say(const char *format, ...)
-{
-	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
-	char line[PBOOT_CAUSE_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof line, format, args);
-	va_end(args);
-	if (pboot_poll(&room, 1, SAY_MS) > 0)
-		psi_log("%s", line);
 }

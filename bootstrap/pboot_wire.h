@@ -95,7 +95,4 @@ int pboot_wire_file(int fd);
 /* 128 random bits as text. */
 void pboot_wire_name(char name_out[PBOOT_NAME_BYTES]);
 
-/* psi_log of whole lines that waits no longer than this for a reader of stderr that is stuck. */
-void pboot_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

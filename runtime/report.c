@@ -212,13 +212,22 @@ unmap_own(const void *base, size_t len_bytes)
 	(void)base, (void)len_bytes;
 }
 
+/* Behind what the program has printed. */
+static bool
+print_own(const char *what, const char *name, const char *text, size_t len_bytes)
+{
+	if (strcmp(name, "stdout") == 0)
+		fflush(stdout);
+	return pboot_print(what, name, text, len_bytes);
+}
+
 /* Of the only rank. */
 static struct pboot_view
 view_self(struct pboot_rank_view *rank_out, const char *why)
 {
 	*rank_out = (struct pboot_rank_view){ .pid = psi.pid, .joined = true };
 	return (struct pboot_view){
-		.size = 1, .host = psi.host, .why = why, .ranks = rank_out, .say = psi_log,
+		.size = 1, .host = psi.host, .why = why, .ranks = rank_out, .say = psi_log, .print = print_own,
 		.map = map_own, .map_first = map_own_first, .map_of = map_own_of, .unmap = unmap_own,
 	};
 }

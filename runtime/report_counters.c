@@ -124,22 +124,33 @@ print_table(FILE *out, const struct psi_report *report, uint32_t only)
 			print_row(out, report, only, i);
 }
 
-static void
-print_to(FILE *out, const struct psi_report *report, enum format format, uint32_t only)
+/* False if not all of it could be written, which has been said. */
+static bool
+print_to(const char *name, const struct psi_report *report, enum format format, uint32_t only)
 {
-	if (format == JSON)
+	char *text = NULL;
+	size_t len_bytes = 0;
+	FILE *out = open_memstream(&text, &len_bytes);
+	bool printed = false;
+
+	if (out && format == JSON)
 		print_json(out, report, only);
-	else
+	else if (out)
 		print_table(out, report, only);
+	if (out && fclose(out) == 0)
+		printed = report->view->print("the counters", name, text, len_bytes);
+	else
+		report->view->say("no memory for the text of the counters");
+	free(text);
+	return printed;
 }
 
 /* The name with the rank for each %. */
-static void
-print_file(const char *name, const struct psi_report *report, enum format format, uint32_t only)
+static bool
+print_named(const char *name, const struct psi_report *report, enum format format, uint32_t only)
 {
 	char path[4096], number[12];
 	size_t len = 0;
-	FILE *out;
 
 	snprintf(number, sizeof number, "%u", only);
 	for (; *name && len + sizeof number < sizeof path; name++) {
@@ -149,13 +160,16 @@ print_file(const char *name, const struct psi_report *report, enum format format
 			path[len++] = *name;
 	}
 	path[len] = '\0';
-	out = fopen(path, "we");
-	if (!out) {
-		report->view->say("GASNET_STATSFILE: cannot write %s", path);
-		return;
-	}
-	print_to(out, report, format, only);
-	fclose(out);
+	return print_to(path, report, format, only);
+}
+
+/* Where one rank's file cannot be written, the others' are not tried. */
+static void
+print_each(const char *name, const struct psi_report *report, enum format format)
+{
+	for (uint32_t rank = 0; rank < report->view->size; rank++)
+		if (is_rank_wanted(rank, UINT32_MAX) && !print_named(name, report, format, rank))
+			return;
 }
 
 static void
@@ -163,18 +177,12 @@ print_where(const struct psi_report *report, enum format format)
 {
 	const char *name = psi_setting_text(&settings[1]);
 
-	if (!name || strcmp(name, "-") == 0 || strcmp(name, "stderr") == 0) {
-		print_to(stderr, report, format, UINT32_MAX);
-	} else if (strcmp(name, "stdout") == 0) {
-		print_to(stdout, report, format, UINT32_MAX);
-		fflush(stdout);
-	} else if (strchr(name, '%')) {
-		for (uint32_t rank = 0; rank < report->view->size; rank++)
-			if (is_rank_wanted(rank, UINT32_MAX))
-				print_file(name, report, format, rank);
-	} else {
-		print_file(name, report, format, UINT32_MAX);
-	}
+	if (!name || strcmp(name, "-") == 0)
+		print_to("stderr", report, format, UINT32_MAX);
+	else if (!strchr(name, '%'))
+		print_to(name, report, format, UINT32_MAX);
+	else
+		print_each(name, report, format);
 }
 
 /* Ranks have refused what makes no sense; a job that never came to init says nothing. */

@@ -1,13 +1,10 @@
 #include "runtime/util/log.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LINE_BYTES = 1024 };
 
 /* Written once at init, by the thread that calls init. */
 static char speaker[80] = "penstock";
@@ -33,20 +30,30 @@ write_whole(const char *text, size_t len)
 	}
 }
 
-static void PSI_PRINTF(1, 0)
-log_line(const char *format, va_list args)
+size_t
+psi_log_format(char line[PSI_LOG_BYTES], const char *format, va_list args)
 {
-	char line[LINE_BYTES];
+	const size_t room = PSI_LOG_BYTES - 1;
 	int saved = errno;
-	int len = snprintf(line, sizeof line - 1, "%s: ", speaker);
-	int more = vsnprintf(line + len, sizeof line - 1 - (size_t)len, format, args);
+	int len = snprintf(line, room, "%s: ", speaker);
+	int more = vsnprintf(line + len, room - (size_t)len, format, args);
 
 	if (more > 0)
 		len += more;
-	if (len > LINE_BYTES - 2)
-		len = LINE_BYTES - 2;
+	if (len > PSI_LOG_BYTES - 2)
+		len = PSI_LOG_BYTES - 2;
 	line[len++] = '\n';
-	write_whole(line, (size_t)len);
+	errno = saved;
+	return (size_t)len;
+}
+
+static void PSI_PRINTF(1, 0)
+log_line(const char *format, va_list args)
+{
+	char line[PSI_LOG_BYTES];
+	int saved = errno;
+
+	write_whole(line, psi_log_format(line, format, args));
 	errno = saved;
 }
 

@@ -37,6 +37,7 @@ unmap(const void *base, size_t len_bytes)
 
 static const struct pboot_view view = {
 	.size = RANKS, .host = "here", .map_first = map_first, .unmap = unmap, .say = psi_log,
+	.print = pboot_print,
 };
 
 /* Rank r has counted 100 r + i of counter i, in two blocks. */
