@@ -59,7 +59,25 @@ pboot_relay_close_writers(uint32_t size, int (*pipes)[2])
 	free(pipes);
 }
 
-/* Nobody reads any more: ranks then get SIGPIPE, as without us. */
+/*
+ * Nobody reads any more: ranks then get SIGPIPE, as without us.  Any other failure, a full disk
+ * or a descriptor that is closed, is none of a pipe: it is told once, what could not be written
+ * is lost, and the ranks go on.
+ */
+static void
+write_failed(int fd, int err)
+{
+	static bool told[STDERR_FILENO + 1];
+
+	if (err == EPIPE || err == ECONNRESET)
+		_exit(0);
+	if (told[fd])
+		return;
+	told[fd] = true;
+	pboot_say("cannot write to %s: %s; output of the ranks is lost",
+	    fd == STDOUT_FILENO ? "standard output" : "standard error", strerror(err));
+}
+
 static void
 write_whole(int fd, const char *text, size_t len)
 {
@@ -74,8 +92,10 @@ write_whole(int fd, const char *text, size_t len)
 			pboot_poll(&room, 1, -1);
 			continue;
 		}
-		if (done <= 0)
-			_exit(0);
+		if (done <= 0) {
+			write_failed(fd, done < 0 ? errno : EIO);
+			return;
+		}
 		text += done;
 		len -= (size_t)done;
 	}
@@ -181,6 +201,7 @@ relay_run(uint32_t count, int (*pipes)[2])
 	if (!polls || !streams)
 		_exit(1);
 	prctl(PR_SET_NAME, "penstock-relay", 0, 0, 0);
+	pboot_say_forget();
 	for (i = 0; i < count; i++) {
 		close(pipes[i][1]);
 		polls[i] = (struct pollfd) { .fd = pipes[i][0], .events = POLLIN };
@@ -197,6 +218,7 @@ relay_run(uint32_t count, int (*pipes)[2])
 			}
 		}
 	}
+	pboot_say_settle();
 	_exit(0);
 }
 
