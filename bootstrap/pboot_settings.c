@@ -67,7 +67,7 @@ pboot_settings_huge(void)
 bool
 pboot_settings_by_socket(void)
 {
-	const char *text = setting("PST_HANDOVER");
+	const char *text = setting("PST_TEST_HANDOVER");
 
 	return text && strcmp(text, "socket") == 0;
 }
@@ -101,13 +101,14 @@ check_deny(void)
 
 		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "", psi_deny_features[i]);
 	}
-	psi_log_refuse("PST_DENY=%s: expected a comma-separated list of %s", getenv("PST_DENY"), known);
+	psi_log_refuse("PST_TEST_DENY=%s: expected a comma-separated list of %s",
+	               getenv("PST_TEST_DENY"), known);
 }
 
 void
 pboot_settings_check(void)
 {
-	const char *handover = setting("PST_HANDOVER"), *shm = setting("PST_SHM");
+	const char *handover = setting("PST_TEST_HANDOVER"), *shm = setting("PST_SHM");
 	int bad;
 
 	grace_ns(1, &bad);
@@ -115,7 +116,7 @@ pboot_settings_check(void)
 		psi_log_refuse("%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
 		    exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);
 	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
-		psi_log_refuse("PST_HANDOVER=%s: expected inherit or socket", handover);
+		psi_log_refuse("PST_TEST_HANDOVER=%s: expected inherit or socket", handover);
 	if (shm && pboot_shm_find(shm) < 0)
 		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
 	check_deny();

@@ -22,7 +22,7 @@ enum pboot_shm pboot_settings_shm(void);
 enum pboot_huge { PBOOT_HUGE_NO, PBOOT_HUGE_THP, PBOOT_HUGE_POOL };
 enum pboot_huge pboot_settings_huge(void);
 
-/* PST_HANDOVER */
+/* PST_TEST_HANDOVER */
 bool pboot_settings_by_socket(void);
 
 /* PST_DEATH_SIGNAL */

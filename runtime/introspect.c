@@ -82,6 +82,8 @@ tell_setting(const struct listener *to, const struct psi_setting *row)
 	const char *value = psi_setting_value(row, &origin);
 	char text[VALUE_BYTES];
 
+	if (psi_setting_is_for_tests(row))
+		return;
 	if (value && row->unit && !value[strspn(value, "0123456789.")]) {
 		snprintf(text, sizeof text, "%s %s", value, row->unit);
 		value = text;
@@ -220,7 +222,7 @@ tell_features(struct listener *to)
 		snprintf(note, sizeof note, "%s; instead: %s%s%s", feature->purpose, feature->fallback,
 		         error ? "; the kernel says: " : "", error ? strerror(error) : "");
 		tell(to, feature->name, there ? "available" : "not available",
-		     denied ? "PST_DENY" : "kernel", there ? feature->purpose : note);
+		     denied ? "PST_TEST_DENY" : "kernel", there ? feature->purpose : note);
 	}
 }
 

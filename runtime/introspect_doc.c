@@ -32,24 +32,29 @@ put_default(FILE *out, const struct psi_setting *row)
 		fprintf(out, "| `%s` ", row->default_text);
 }
 
+/* A table whose rows are all for tests has no heading either. */
 static void
 put_table(FILE *out, const struct psi_setting_table *table)
 {
 	char accepts[ACCEPTS_BYTES];
-	size_t i;
+	size_t i, shown = 0;
 
-	fprintf(out, "## %s\n\n| Variable | Default | Value | Meaning |\n|---|---|---|---|\n",
-		table->title);
 	for (i = 0; i < table->count; i++) {
 		const struct psi_setting *row = &table->rows[i];
 
+		if (psi_setting_is_for_tests(row))
+			continue;
+		if (!shown++)
+			fprintf(out, "## %s\n\n| Variable | Default | Value | Meaning |\n"
+			        "|---|---|---|---|\n", table->title);
 		fprintf(out, "| `%s` ", row->name);
 		put_default(out, row);
 		put_cell(out, psi_setting_accepts(row, accepts, sizeof accepts));
 		put_cell(out, row->help);
 		fputs("|\n", out);
 	}
-	fputs("\n", out);
+	if (shown)
+		fputs("\n", out);
 }
 
 static void

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct psi_feature {
-	const char *name;	/* as in PST_DENY */
+	const char *name;	/* as in PST_TEST_DENY */
 	bool (*works)(void);	/* tries it; changes nothing */
 	const char *purpose;	/* what it is good for */
 	const char *fallback;	/* what is done without it */

@@ -7,7 +7,8 @@ unsigned psi_ways_masked;
 static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", "signal", NULL };
 
 static const struct psi_setting rows[] = {
-	{ .name = "PST_CONDUIT_MASK", .kind = PSI_SETTING_SET, .default_text = "", .choices = ways,
+	{ .name = "PST_TEST_CONDUIT_MASK", .kind = PSI_SETTING_SET, .default_text = "",
+	  .choices = ways,
 	  .help = "operations to make by messages although there is a shorter way, so that the reference "
 	          "can be tested anywhere" },
 };

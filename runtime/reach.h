@@ -1,13 +1,13 @@
 /*
  * Which memory of a peer an operation reaches by loads and stores of this process.  Where it does not,
- * since the memory is not mapped here or PST_CONDUIT_MASK says so, the reference takes over.
+ * since the memory is not mapped here or PST_TEST_CONDUIT_MASK says so, the reference takes over.
  */
 #ifndef PSI_REACH_H
 #define PSI_REACH_H
 
 #include "runtime/psi.h"
 
-/* Kinds of native operations, in the order of the words of PST_CONDUIT_MASK. */
+/* Kinds of native operations, in the order of the words of PST_TEST_CONDUIT_MASK. */
 enum psi_way {
 	PSI_WAY_PUT = 1 << 0,
 	PSI_WAY_GET = 1 << 1,

@@ -6,6 +6,9 @@
  * gasnett_setenv changes is seen.  An unset or empty variable has the default.  A value that cannot
  * be parsed ends the process with one line and status 2; see psi_settings_check.
  *
+ * Rows named PST_TEST_ are for the tests, which need a way that is not taken otherwise; users are not
+ * shown them.
+ *
  * Threads: getters may be called from any thread, while nobody changes the environment.
  */
 #ifndef PSI_SETTINGS_H
@@ -14,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum psi_setting_kind {
 	PSI_SETTING_BOOL,	/* 1/y/yes, 0/n/no */
@@ -44,6 +48,13 @@ struct psi_setting_table {
 };
 
 #define PSI_SETTING_TABLE(heading, array) { heading, array, sizeof(array) / sizeof((array)[0]) }
+
+/* The row is for tests alone: no print-out has it. */
+static inline bool
+psi_setting_is_for_tests(const struct psi_setting *row)
+{
+	return strncmp(row->name, "PST_TEST_", 9) == 0;
+}
 
 /* All tables, NULL-terminated. */
 extern const struct psi_setting_table *const psi_setting_tables[];

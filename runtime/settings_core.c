@@ -24,10 +24,11 @@ static const struct psi_setting job_rows[] = {
 	  .choices = huge_pages,
 	  .help = "huge pages for segments of 2 MB and more: none, by advice to the kernel, or of its "
 		  "pool, in which case a segment of memfd that the pool has no room for takes others" },
-	{ .name = "PST_HANDOVER", .kind = PSI_SETTING_CHOICE, .default_text = "inherit",
+	{ .name = "PST_TEST_HANDOVER", .kind = PSI_SETTING_CHOICE, .default_text = "inherit",
 	  .choices = handovers,
 	  .help = "how ranks get the shared memory: inherited descriptors, or the keeper's socket" },
-	{ .name = "PST_DENY", .kind = PSI_SETTING_SET, .default_text = "", .choices = psi_deny_features,
+	{ .name = "PST_TEST_DENY", .kind = PSI_SETTING_SET, .default_text = "",
+	  .choices = psi_deny_features,
 	  .help = "kernel features to do without, so that the fallbacks can be tested" },
 	{ .name = "PST_DEATH_SIGNAL", .kind = PSI_SETTING_INT, .default_text = PBOOT_DEATH_SIGNAL,
 	  .min = PBOOT_DEATH_SIGNAL_LEAST, .max = PBOOT_DEATH_SIGNAL_MOST,

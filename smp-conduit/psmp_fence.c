@@ -19,7 +19,7 @@ bool
 psmp_fence_register(const struct psi_services *services)
 {
 #if defined(SYS_membarrier) && !defined(PSI_TSAN)
-	const bool denied = psi_deny_lists(services->setting("PST_DENY"), "membarrier");
+	const bool denied = psi_deny_lists(services->setting("PST_TEST_DENY"), "membarrier");
 	long offered = denied ? -1 : syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 	const long needed = MEMBARRIER_CMD_GLOBAL_EXPEDITED |
 	                    MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;

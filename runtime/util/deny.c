@@ -17,13 +17,13 @@ is_word(const char *list, size_t len, const char *word)
 bool
 psi_denied(const char *feature)
 {
-	return psi_deny_lists(getenv("PST_DENY"), feature);
+	return psi_deny_lists(getenv("PST_TEST_DENY"), feature);
 }
 
 const char *
 psi_deny_unknown(void)
 {
-	const char *list = getenv("PST_DENY");
+	const char *list = getenv("PST_TEST_DENY");
 
 	while (list && *list) {
 		size_t len = strcspn(list, ","), i, known = 0;

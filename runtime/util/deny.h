@@ -1,5 +1,5 @@
 /*
- * Kernel features that are optional at run time.  PST_DENY names some of them, comma separated, and
+ * Kernel features that are optional at run time.  PST_TEST_DENY names some, comma separated, and
  * the code then behaves as on a kernel without them; so the fallbacks can be tested anywhere.
  */
 #ifndef PSI_UTIL_DENY_H
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Is word among those of a comma-separated list?  list may be NULL.  For conduits, which get the text
- * of PST_DENY from the runtime's table of services. */
+ * of PST_TEST_DENY from the runtime's table of services. */
 static inline bool
 psi_deny_lists(const char *list, const char *word)
 {
@@ -32,7 +32,7 @@ bool psi_denied(const char *feature);
 /* Their names; NULL ends the list. */
 extern const char *const psi_deny_features[];
 
-/* The first word of PST_DENY that names no feature, or NULL; the caller may print it. */
+/* The first word of PST_TEST_DENY that names no feature, or NULL; the caller may print it. */
 const char *psi_deny_unknown(void);
 
 #endif

@@ -84,7 +84,7 @@ slow_get(void)
 static void
 masked(void)
 {
-	setenv("PST_CONDUIT_MASK", "put,get", 1);
+	setenv("PST_TEST_CONDUIT_MASK", "put,get", 1);
 	pt_start(NULL, NULL, NULL, 0, 8 << 20);
 	if (pt.rank != 0) {
 		pt_barrier();

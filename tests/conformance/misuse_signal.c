@@ -104,7 +104,7 @@ set_and_add(void)
 {
 	pst_signal_t set, add;
 
-	setenv("PST_CONDUIT_MASK", "signal", 1);
+	setenv("PST_TEST_CONDUIT_MASK", "signal", 1);
 	pt_init(NULL, NULL, 0);
 	pt_attach(NULL, 0, 4096);
 	if (pt.rank != 0) {

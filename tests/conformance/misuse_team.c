@@ -236,7 +236,7 @@ put_in_thread(void *tm)
 static void
 destroy_under_put(void)
 {
-	setenv("PST_CONDUIT_MASK", "put", 1);
+	setenv("PST_TEST_CONDUIT_MASK", "put", 1);
 	destroy_under(put_in_thread);
 }
 

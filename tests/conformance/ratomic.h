@@ -70,9 +70,9 @@ ratomic_start(int argc, char **argv, size_t segment_bytes)
 	gex_Segment_t segment;
 
 	if (argc > 1 && !strcmp(argv[1], "mixed") && getpid() & 1)
-		setenv("PST_CONDUIT_MASK", "atomic", 1);
+		setenv("PST_TEST_CONDUIT_MASK", "atomic", 1);
 	else if (argc > 1)
-		unsetenv("PST_CONDUIT_MASK");
+		unsetenv("PST_TEST_CONDUIT_MASK");
 	if (argc < 2 || strcmp(argv[1], "client")) {
 		pt_start(&argc, &argv, NULL, 0, segment_bytes);
 		return;

@@ -119,8 +119,8 @@ main(int argc, char **argv)
 {
 	ratomic_start(argc, argv, GASNET_PAGESIZE);
 	if (ratomic_of_job()) { /* which count for themselves */
-		counts(pt.rank, getenv("PST_CONDUIT_MASK") != NULL);
-		counts((pt.rank + 1) % pt.size, getenv("PST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
+		counts(pt.rank, getenv("PST_TEST_CONDUIT_MASK") != NULL);
+		counts((pt.rank + 1) % pt.size, getenv("PST_TEST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
 	}
 	queries();
 	slow_member();

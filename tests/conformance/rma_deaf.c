@@ -152,7 +152,7 @@ to_the_deaf(void)
 int
 main(int argc, char **argv)
 {
-	setenv("PST_CONDUIT_MASK", "put,get", 1);
+	setenv("PST_TEST_CONDUIT_MASK", "put,get", 1);
 	pt_start(&argc, &argv, NULL, 0, AREA_BYTES);
 	if (pt.rank % 2)
 		be_deaf_to_many();

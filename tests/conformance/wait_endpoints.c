@@ -177,7 +177,7 @@ main(int argc, char **argv)
 
 	setenv("PST_SLEEP_MAX", "0", 1);
 	setenv("PST_HANG_REPORT", "0", 1);
-	setenv("PST_CONDUIT_MASK", "put,get,atomic,long,signal", 1);
+	setenv("PST_TEST_CONDUIT_MASK", "put,get,atomic,long,signal", 1);
 	pt_start(&argc, &argv, table, PT_COUNT(table), 4096);
 	PT_OK(gex_EP_Create(&second, pt.client, GEX_EP_CAPABILITY_ALL, 0));
 	PT_OK(gex_EP_RegisterHandlers(second, table, PT_COUNT(table)));

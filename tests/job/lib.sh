@@ -21,8 +21,8 @@ export JOB_MARK
 mkdir -p "$tmp/files"
 TMPDIR=$tmp/files
 export TMPDIR
-unset GASNET_PSHM_NODES PST_JOB_RANK PST_JOB_SIZE PST_JOB_CONTROL PST_JOB_FILES PST_DENY
-unset PST_HANDOVER PST_DEATH_SIGNAL
+unset GASNET_PSHM_NODES PST_JOB_RANK PST_JOB_SIZE PST_JOB_CONTROL PST_JOB_FILES PST_TEST_DENY
+unset PST_TEST_HANDOVER PST_DEATH_SIGNAL
 
 # The sanitizers take these signals for themselves unless told not to.
 sanitized=${TEST_SANITIZERS:-no}

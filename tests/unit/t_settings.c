@@ -164,10 +164,10 @@ END_TEST
 
 START_TEST(kinds_are_read)
 {
-	setenv("PST_HANDOVER", "Socket", 1);
-	ck_assert_uint_eq(psi_setting_choice(psi_setting_named("PST_HANDOVER")), 1);
-	setenv("PST_DENY", "memfd,subreaper", 1);
-	ck_assert_uint_eq(psi_setting_set(psi_setting_named("PST_DENY")), 9);
+	setenv("PST_TEST_HANDOVER", "Socket", 1);
+	ck_assert_uint_eq(psi_setting_choice(psi_setting_named("PST_TEST_HANDOVER")), 1);
+	setenv("PST_TEST_DENY", "memfd,subreaper", 1);
+	ck_assert_uint_eq(psi_setting_set(psi_setting_named("PST_TEST_DENY")), 9);
 	setenv("GASNET_PSHM_NODES", "12", 1);
 	ck_assert_int_eq(psi_setting_int(psi_setting_named("GASNET_PSHM_NODES")), 12);
 	unsetenv("GASNET_PSHM_NODES");
@@ -246,7 +246,7 @@ START_TEST(bad_values_end_with_2)
 {
 	static const char *const bad[][2] = {
 		{ "GASNET_PSHM_NODES", "four" }, { "GASNET_PSHM_NODES", "0" },
-		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "tape" }, { "PST_DENY", "memfd,x" },
+		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "tape" }, { "PST_TEST_DENY", "memfd,x" },
 		{ "GASNET_QUIET", "maybe" }, { "GASNET_EXITTIMEOUT", "1.5s" }, { "PST_SLEEP_MAX", "-1" },
 	};
 
