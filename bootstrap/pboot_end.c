@@ -187,7 +187,7 @@ pboot_end_asked(struct pboot_keeper *keeper, int sig)
 	keeper->asked = true;
 	if (keeper->rules.alive > 0)
 		return;
-	keeper->told = true;
+	keeper->asked_last = true;
 	if (keeper->rules.cause.code == 0)
 		keeper->rules.cause.code = 128 + sig;
 }
@@ -214,7 +214,7 @@ is_told_to_end(void *context)
 	struct pboot_keeper *keeper = context;
 
 	heed_launcher(keeper);
-	return keeper->told || keeper->launcher_sock < 0;
+	return keeper->asked_last || keeper->launcher_sock < 0;
 }
 
 /* What is printed now waits for its readers no longer than that. */
@@ -273,7 +273,7 @@ why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
 {
 	uint64_t now = psi_now_ns();
 
-	if (keeper->told)
+	if (keeper->asked_last)
 		return "the job was told to end";
 	if (now >= keeper->rules.limit_ns && keeper->rules.cause.code == 0) {
 		keeper->rules.cause.code = 124;

@@ -83,8 +83,7 @@ pboot_guard_start(struct pboot_keeper *keeper)
 	}
 	if (keeper->guard > 0) {
 		keeper->spared.pids[keeper->spared.count++] = keeper->guard;
-		pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_PID, keeper->plan->size,
-		    keeper->guard, NULL);
+		keeper->told->ranks[keeper->plan->size] = keeper->guard;
 	} else {
 		keeper->guard = 0;
 	}

@@ -243,11 +243,8 @@ report_end(struct pboot_keeper *keeper)
 	pboot_report_cause(keeper);
 	pboot_report_ended(keeper);
 	pboot_say_settle();
-	/* TELL_END */
-	if (keeper->launcher_sock < 0)
-		return;
-	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, keeper->rules.cause.code, NULL);
-	if (getppid() == keeper->launcher)
+	keeper->told->status = 1 + keeper->rules.cause.code; /* TELL_END */
+	if (keeper->launcher_sock >= 0 && getppid() == keeper->launcher)
 		kill(keeper->launcher, SIGCONT);
 }
 
@@ -256,7 +253,7 @@ give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
 	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
 	pboot_say_settle();
-	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_END, 0, 1, NULL);
+	keeper->told->status = 1 + 1;
 	_exit(1);
 }
 
@@ -271,7 +268,7 @@ raise_files_limit(const struct pboot_origin *origin)
 
 void
 pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
-    int launcher_sock, struct pboot_seat *seat_out)
+    struct pboot_told *told, int launcher_sock, struct pboot_seat *seat_out)
 {
 	static struct pboot_keeper keeper;
 	const char *what;
@@ -283,6 +280,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.origin = origin;
 	keeper.self = getpid();
 	keeper.launcher = getppid();
+	keeper.told = told;
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;
 	keeper.subreaper = pboot_subreaper();
@@ -295,7 +293,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 		give_up(&keeper, what, err);
 	choose_handover(&keeper);
 	keeper.listener = pboot_wire_listen(keeper.name);
-	pboot_wire_send(launcher_sock, PBOOT_MSG_NAME, 0, 0, keeper.name);
+	memcpy(told->name, keeper.name, sizeof told->name);
 	pboot_guard_start(&keeper);
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;

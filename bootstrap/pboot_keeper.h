@@ -50,6 +50,7 @@ struct pboot_keeper {
 	const struct pboot_plan *plan;
 	const struct pboot_origin *origin;
 	pid_t self, launcher;
+	struct pboot_told *told;
 	int launcher_sock;	/* -1 once the launcher is gone */
 	int signals;		/* signalfd */
 	int listener;		/* -1: none */
@@ -70,7 +71,7 @@ struct pboot_keeper {
 	uint32_t watch_count;
 	uint64_t group_signal_ns[65];	/* when the keeper got a signal, as its group did */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
-	bool asked, told;	/* to end; and when no rank lived any more */
+	bool asked, asked_last;	/* to end; and when no rank lived any more */
 	uint64_t oom_kills;	/* of this host or group before the job */
 	struct pboot_spared spared;	/* relay and guard */
 	pid_t relay, guard;	/* 0: none */
@@ -80,7 +81,7 @@ struct pboot_keeper {
 
 /* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
 void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
-    int launcher_sock, struct pboot_seat *seat_out);
+    struct pboot_told *told, int launcher_sock, struct pboot_seat *seat_out);
 void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
     int value);
 

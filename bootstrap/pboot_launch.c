@@ -13,8 +13,8 @@
 #include "runtime/util/lack.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -40,9 +40,8 @@ struct launcher {
 	pid_t keeper;
 	bool keeper_gone;
 	int keeper_status;
-	int status;			/* the job's, -1 until the keeper said it */
-	pid_t *ranks;			/* [size], as the keeper told; and the guard */
-	char name[PBOOT_NAME_BYTES];	/* the job's, in its programs' environment */
+	struct pboot_told *told;
+	sigset_t unsent;		/* signals for which the socket had no room */
 	bool subreaper;
 };
 
@@ -98,12 +97,34 @@ restore_origin(const struct pboot_origin *origin)
 	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
 }
 
+/* A keeper that is stopped takes nothing from the socket: what finds no room is kept, each signal once. */
+static void
+keeper_tell(struct launcher *self, int sig)
+{
+	if (pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, sig, NULL) == EAGAIN)
+		sigaddset(&self->unsent, sig);
+}
+
+/* Tells the keeper again what found no room; true if something still finds none. */
+static bool
+keeper_tell_again(struct launcher *self)
+{
+	sigset_t unsent = self->unsent;
+	int sig;
+
+	sigemptyset(&self->unsent);
+	for (sig = 1; sig < 32; sig++)
+		if (sigismember(&unsent, sig) == 1)
+			keeper_tell(self, sig);
+	return !sigisemptyset(&self->unsent);
+}
+
 /*
  * Stops as the sender wished: by the default action, so that the kernel leaves a process without a
  * shell running.  Returns when continued; the keeper is told, whether or not we were stopped.
  */
 static void
-stop_self(const struct launcher *self)
+stop_self(struct launcher *self)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL }, before;
 	sigset_t only, blocked;
@@ -115,15 +136,15 @@ stop_self(const struct launcher *self)
 	sigprocmask(SIG_UNBLOCK, &only, &blocked);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	sigaction(SIGTSTP, &before, NULL);
-	pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, SIGCONT, NULL);
+	keeper_tell(self, SIGCONT);
 }
 
 static void
-pass_on(const struct launcher *self, int sig)
+pass_on(struct launcher *self, int sig)
 {
 	bool stop = sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 
-	pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, stop ? SIGTSTP : sig, NULL);
+	keeper_tell(self, stop ? SIGTSTP : sig);
 	if (stop)
 		stop_self(self);
 	else if (pboot_is_request_to_end(sig))
@@ -156,37 +177,20 @@ serve_signals(struct launcher *self)
 }
 
 static void
-serve_keeper(struct launcher *self)
-{
-	struct pboot_msg msg;
-	int got;
-
-	while ((got = pboot_wire_take(self->sock, &msg, NULL)) == 1) {
-		if (msg.kind == PBOOT_MSG_END)
-			self->status = msg.value;
-		else if (msg.kind == PBOOT_MSG_PID && msg.rank <= self->plan->size && self->ranks)
-			self->ranks[msg.rank] = msg.value;
-		else if (msg.kind == PBOOT_MSG_NAME && msg.len_bytes < sizeof self->name)
-			memcpy(self->name, msg.text, msg.len_bytes + 1);
-	}
-}
-
-static void
 wait_for_end(struct launcher *self)
 {
 	struct pollfd polls[2] = {
 		{ .fd = self->signals, .events = POLLIN },
-		{ .fd = self->sock, .events = POLLIN },
+		{ .fd = self->sock },
 	};
 
 	while (!self->keeper_gone) { /* SEE_KEEPER */
+		polls[1].events = keeper_tell_again(self) ? POLLOUT : 0;
 		pboot_poll(polls, 2, -1);
-		serve_keeper(self);
 		if (polls[1].revents & POLLHUP)
 			polls[1].fd = -1;
 		serve_signals(self);
 	}
-	serve_keeper(self);
 }
 
 /* Without subreaper the ranks are no children of ours now: the keeper told their numbers.  Programs
@@ -200,11 +204,11 @@ kill_told(const struct launcher *self)
 
 	if (self->subreaper)
 		return 0;
-	if (self->plan->argv && *self->name)
-		found = pboot_marked_signal(SIGKILL, self->name);
-	for (i = 0; self->ranks && i <= self->plan->size; i++)
-		if (self->ranks[i] > 0)
-			found += pboot_tree_signal(self->ranks[i], 1, SIGKILL);
+	if (self->plan->argv && *self->told->name)
+		found = pboot_marked_signal(SIGKILL, self->told->name);
+	for (i = 0; i <= self->plan->size; i++)
+		if (self->told->ranks[i] > 0)
+			found += pboot_tree_signal(self->told->ranks[i], 1, SIGKILL);
 	return found;
 }
 
@@ -325,6 +329,12 @@ park_others(void)
 		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
 }
 
+size_t
+pboot_told_bytes(uint32_t size)
+{
+	return offsetof(struct pboot_told, ranks) + ((size_t)size + 1) * sizeof(pid_t);
+}
+
 static int
 launch_failed(struct launcher *self, const char *what)
 {
@@ -344,12 +354,11 @@ launcher_run(struct launcher *self)
 
 	wait_for_end(self);
 	pboot_print_limit(&hurried);
-	if (self->status < 0) {
+	status = self->told->status - 1;
+	if (status < 0)
 		status = end_abandoned(self);
-	} else {
-		status = self->status;
+	else
 		pboot_descend_signal(SIGKILL, &self->before);
-	}
 	pboot_say_settle();
 	return status;
 }
@@ -362,12 +371,15 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 
 	pboot_settings_check();
 	self.plan = plan;
-	self.status = -1;
 	pboot_clean(NULL, NULL);
 	change_origin(&self.origin);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
-	self.ranks = calloc((size_t)plan->size + 1, sizeof *self.ranks);
+	sigemptyset(&self.unsent);
+	self.told = mmap(NULL, pboot_told_bytes(plan->size), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (self.told == MAP_FAILED)
+		return launch_failed(&self, "memory");
 	self.signals = open_signals();
 	if (self.signals < 0)
 		return launch_failed(&self, "signalfd");
@@ -381,7 +393,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	if (self.keeper == 0) {
 		close(self.signals);
 		close(self.sock);
-		pboot_keeper_run(plan, &self.origin, ends[1], seat_out);
+		pboot_keeper_run(plan, &self.origin, self.told, ends[1], seat_out);
 		return -1;
 	}
 	close(ends[1]);

@@ -9,6 +9,7 @@
 #include "bootstrap/pboot_wire.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 /* Process state of before the launcher changed it, which ranks get back. */
@@ -17,6 +18,17 @@ struct pboot_origin {
 	struct sigaction child_action;
 	struct rlimit files_limit;
 	char task_name[16];
+};
+
+/*
+ * What the keeper tells the launcher, in memory that both have: a socket would fill while the launcher
+ * is stopped, and the word that counts is the last.  The keeper writes; the launcher reads name and
+ * status when the keeper has gone.
+ */
+struct pboot_told {
+	_Atomic int status;		/* 1 + the job's status; 0: it has not ended */
+	char name[PBOOT_NAME_BYTES];	/* the job's, in its programs' environment */
+	_Atomic pid_t ranks[];		/* [size], 0: not yet started; and the guard */
 };
 
 /* What a rank knows of its job when it starts. */
@@ -49,5 +61,8 @@ size_t pboot_board_bytes(uint32_t size);
  * file.
  */
 int pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out);
+
+/* Bytes of struct pboot_told for this many ranks. */
+size_t pboot_told_bytes(uint32_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -205,6 +206,7 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 {
 	uint32_t i;
 
+	munmap(keeper->told, pboot_told_bytes(keeper->plan->size));
 	close(keeper->signals);
 	close(keeper->launcher_sock);
 	if (keeper->listener >= 0)
@@ -279,7 +281,7 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
 	close(ends[1]);
 	keeper->ranks[rank].pid = pid;
 	keeper->ranks[rank].messages = pboot_wire_file(outputs ? outputs[1] : STDERR_FILENO);
-	pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_PID, rank, pid, NULL);
+	keeper->told->ranks[rank] = pid;
 	return 0;
 }
 

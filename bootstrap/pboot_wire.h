@@ -1,7 +1,7 @@
 /*
- * What travels between a rank and the keeper, and between launcher and keeper: one message per
- * packet of a SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH
- * and STORE.
+ * What travels between a rank and the keeper, and from launcher to keeper: one message per packet of a
+ * SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH and STORE.  What the keeper
+ * tells the launcher is in memory that both have (struct pboot_told).
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -45,10 +45,6 @@ enum pboot_msg_kind {
 	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */
 	/* launcher to keeper */
 	PBOOT_MSG_SIGNAL,	/* value: signal that the launcher got */
-	/* keeper to launcher */
-	PBOOT_MSG_NAME,		/* text: where the keeper listens */
-	PBOOT_MSG_PID,		/* rank, or their number for the guard; value: its pid */
-	PBOOT_MSG_END,		/* value: the job's status; the keeper ends next */
 };
 
 struct pboot_msg {

@@ -1,8 +1,9 @@
 /*
  * How a job of two ranks ends: bootstrap/pboot_exit_rules.c (rules), pboot_keeper.c and pboot_end.c (the
  * keeper's loop), pboot_launch.c (the launcher), pboot_rank.c (what a rank says, and does when the keeper
- * is gone).  No memory is shared here: what is said goes through sockets, which keep the order of one
- * sender, and deaths are told by the kernel.  Time is any: a deadline may pass at every moment.
+ * is gone).  What ranks say goes through sockets, which keep the order of one sender; the keeper tells the
+ * launcher the status in memory, before it ends; deaths are told by the kernel.  Time is any: a deadline may
+ * pass at every moment.
  *
  * A rank works, then leaves with 0 or 3 (and says so), crashes, or is stuck for good (one, or both when the
  * launcher is gone); one obeys SIGQUIT or does not; each may leave a child behind.  Somebody may kill a
