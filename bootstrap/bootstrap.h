@@ -2,7 +2,8 @@
  * Starting a job: who this process is among the ranks, the memory that ranks of one host share,
  * exchanging a few bytes before the network is up, and ending the job.
  *
- * A job on one host is a launcher, its child the keeper, and the keeper's children the ranks.  The
+ * A job on one host is a launcher, its child the guard, the guard's child the keeper, and the keeper's
+ * children the ranks.  The
  * keeper holds the other end of every rank's control socket, and makes and keeps the shared files.
  * Ranks and keeper learn of each other's death without asking: the keeper by waitpid and end of
  * file, a rank by a real-time signal that the control socket raises (PST_DEATH_SIGNAL).

@@ -13,9 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 64, READ_BYTES = 4096 };
+enum { DEPTH_MAX = 64, READ_BYTES = 4096, NUMBER_MAX = 4194304 };
 
 /* What getdents64 gives; readdir would allocate memory, and a parked thread may hold its lock. */
 struct entry {
@@ -32,17 +33,35 @@ pboot_subreaper(void)
 	return !psi_denied("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
+/* The number that /proc gives this process, which may be another name space's; 0 without /proc. */
+static pid_t
+listed_self(void)
+{
+	char text[32];
+	ssize_t got = readlink("/proc/self", text, sizeof text - 1);
+
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static bool
+numbers_are_own(void)
+{
+	return listed_self() == getpid();
+}
+
 /* Parent and state of a process, from the text after its name, which may hold anything. */
 static bool
-process_stat(pid_t pid, pid_t *parent_out, char *state_out)
+stat_read(int directory, const char *path, pid_t *parent_out, char *state_out)
 {
-	char path[64], text[512];
+	char text[512];
 	const char *after;
 	ssize_t got;
 	int fd, parent;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	got = read(fd, text, sizeof text - 1);
@@ -57,35 +76,87 @@ process_stat(pid_t pid, pid_t *parent_out, char *state_out)
 	return true;
 }
 
+static bool
+process_stat(pid_t pid, pid_t *parent_out, char *state_out)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	return stat_read(AT_FDCWD, path, parent_out, state_out);
+}
+
 bool
 pboot_process_lives(pid_t pid)
 {
 	pid_t parent;
 	char state;
 
+	if (!numbers_are_own())
+		return kill(pid, 0) == 0;
 	if (!process_stat(pid, &parent, &state))
-		return kill(pid, 0) == 0 && access("/proc/self/stat", R_OK) != 0;
+		return false;
 	return state != 'Z' && state != 'X';
 }
 
-int
-pboot_process_catches(pid_t pid, int sig)
+/* What follows a name in a process's status, within text; NULL if it is not there. */
+static const char *
+status_field(pid_t listed, const char *name, char text[READ_BYTES])
 {
-	static const char name[] = "SigCgt:";
-	char path[64], text[READ_BYTES];
+	char path[64];
 	const char *found;
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/status", (int)listed);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -1;
-	got = read(fd, text, sizeof text - 1);
+		return NULL;
+	got = read(fd, text, READ_BYTES - 1);
 	close(fd);
 	text[got > 0 ? got : 0] = '\0';
 	found = strstr(text, name);
-	return found ? (int)(strtoull(found + sizeof name - 1, NULL, 16) >> (sig - 1) & 1) : -1;
+	return found ? found + strlen(name) : NULL;
+}
+
+int
+pboot_process_has(pid_t pid, const char *set, int sig)
+{
+	char text[READ_BYTES];
+	const char *found = numbers_are_own() ? status_field(pid, set, text) : NULL;
+
+	return found ? (int)(strtoull(found, NULL, 16) >> (sig - 1) & 1) : -1;
+}
+
+/* The numbers of a process, from the name space of /proc inwards: the one at index `at', or 0; and how
+ * many there are. */
+static pid_t
+number_at(pid_t listed, int at, int *count_out)
+{
+	char text[READ_BYTES], *end;
+	const char *from = status_field(listed, "NSpid:", text);
+	pid_t number, found = 0;
+
+	for (*count_out = 0; from; from = end, ++*count_out) {
+		while (*from == ' ' || *from == '\t')
+			from++;
+		number = (pid_t)strtol(from, &end, 10);
+		if (end == from)
+			break;
+		found = *count_out == at ? number : found;
+	}
+	return found;
+}
+
+pid_t
+pboot_own_number(pid_t listed)
+{
+	pid_t self = listed_self();
+	int own_count, count;
+
+	if (self == getpid())
+		return listed;
+	number_at(self, 0, &own_count);
+	return number_at(listed, own_count - 1, &count);
 }
 
 int
@@ -99,29 +170,37 @@ pboot_process_open(pid_t pid)
 	return -1;
 }
 
+/* A directory of /proc is its process, whatever becomes of the number. */
 static bool
-signal_process(int pidfd, pid_t pid, int sig)
+signal_process(int directory, pid_t listed, int sig)
 {
+	pid_t pid;
+
 #ifdef SYS_pidfd_send_signal
-	if (pidfd >= 0)
-		return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
+	if (!psi_denied("pidfd") && syscall(SYS_pidfd_send_signal, directory, sig, NULL, 0) == 0)
+		return true;
 #endif
-	(void)pidfd;
-	return kill(pid, sig) == 0;
+	(void)directory;
+	pid = pboot_own_number(listed);
+	return pid > 0 && kill(pid, sig) == 0;
 }
 
 bool
-pboot_child_signal(pid_t pid, pid_t parent, int sig)
+pboot_child_signal(pid_t listed, pid_t parent, int sig)
 {
-	int pidfd = pboot_process_open(pid);
+	char path[64];
 	pid_t found;
 	char state;
+	int directory;
 	bool sent = false;
 
-	if (process_stat(pid, &found, &state) && found == parent && state != 'Z')
-		sent = signal_process(pidfd, pid, sig);
-	if (pidfd >= 0)
-		close(pidfd);
+	snprintf(path, sizeof path, "/proc/%d", (int)listed);
+	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return false;
+	if (stat_read(directory, "stat", &found, &state) && found == parent && state != 'Z')
+		sent = signal_process(directory, listed, sig);
+	close(directory);
 	return sent;
 }
 
@@ -253,14 +332,25 @@ note_child(pid_t child, void *arg)
 	struct pboot_spared *spared = arg;
 
 	if (spared->count < PBOOT_SPARED_MAX)
-		spared->pids[spared->count++] = child;
+		spared->pids[spared->count++] = pboot_own_number(child);
+}
+
+static bool
+has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 void
 pboot_children_note(struct pboot_spared *spared_out)
 {
-	spared_out->count = 0;
-	visit_children(getpid(), note_child, spared_out);
+	pid_t self = listed_self();
+
+	*spared_out = (struct pboot_spared) { .unknown = self == 0 && has_children() };
+	if (self)
+		visit_children(self, note_child, spared_out);
 }
 
 struct walk {
@@ -289,7 +379,7 @@ signal_tree(pid_t child, void *arg)
 	struct walk *up = arg;
 	struct walk here = { up->sig, up->depth + 1, child, 0, up->spared };
 
-	if (is_spared(up->spared, child))
+	if (up->spared && up->spared->count > 0 && is_spared(up->spared, pboot_own_number(child)))
 		return;
 	if (here.depth < DEPTH_MAX)
 		visit_children(child, signal_tree, &here);
@@ -297,11 +387,52 @@ signal_tree(pid_t child, void *arg)
 	up->found += pboot_child_signal(child, up->parent, up->sig);
 }
 
+/* A number just now given to a process; 0 if none is to be had.  Not fork, which would run what the client
+ * wants done there, and take locks. */
+static pid_t
+number_newest(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return pid > 0 ? pid : 0;
+}
+
+/*
+ * Without /proc: a child is who can be waited for, and when it is dead its own children are ours.  They
+ * all have later numbers than this process, unless the numbers began anew since.
+ */
+static size_t
+signal_asked_for(int sig, const struct pboot_spared *spared)
+{
+	pid_t last, pid;
+	size_t found = 0;
+	siginfo_t info;
+
+	if ((spared && spared->unknown) || !has_children())
+		return 0;
+	last = number_newest();
+	pid = last > getpid() ? getpid() + 1 : 2;
+	last = last > getpid() ? last : NUMBER_MAX;
+	for (; pid <= last; pid++) {
+		info.si_pid = 0;
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		    info.si_pid == 0 && !is_spared(spared, pid))
+			found += kill(pid, sig) == 0;
+	}
+	return found;
+}
+
 size_t
 pboot_descend_signal(int sig, const struct pboot_spared *spared)
 {
-	struct walk top = { sig, 0, getpid(), 0, spared };
+	struct walk top = { sig, 0, listed_self(), 0, spared };
 
+	if (top.parent == 0)
+		return signal_asked_for(sig, spared);
 	visit_children(top.parent, signal_tree, &top);
 	return top.found;
 }

@@ -2,6 +2,10 @@
  * Finding and ending processes that descend from this one.  As a subreaper this process inherits
  * the children of descendants that end, so repeated walks find all; without that feature, programs
  * are also found by the job's random name in the environment they were started with.
+ *
+ * A /proc of an outer name space of processes serves as well, though its numbers are others: a walk goes
+ * by these, and signals go through the directories of /proc.  Without any /proc the children of this
+ * process are found by asking for each number, which a subreaper can do until it has none.
  */
 #ifndef PBOOT_DESCEND_H
 #define PBOOT_DESCEND_H
@@ -14,6 +18,7 @@ enum { PBOOT_SPARED_MAX = 64 };
 
 /* Processes to leave alone, and what descends from them. */
 struct pboot_spared {
+	bool unknown;		/* there are more, of which nobody knows the numbers */
 	size_t count;
 	pid_t pids[PBOOT_SPARED_MAX];
 };
@@ -52,8 +57,17 @@ bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
  * none. */
 int pboot_process_open(pid_t pid);
 
-/* Whether a process has a handler for this signal: 1, 0, or -1 where that cannot be known. */
-int pboot_process_catches(pid_t pid, int sig);
+/* Whether one of a process's sets of signals has this one: 1, 0, or -1 where that cannot be known.  The
+ * set of blocked ones is that of its first thread. */
+#define PBOOT_CAUGHT	"SigCgt:"
+#define PBOOT_IGNORED	"SigIgn:"
+#define PBOOT_BLOCKED	"SigBlk:"
+#define PBOOT_PENDING	"ShdPnd:"
+int pboot_process_has(pid_t pid, const char *set, int sig);
+
+/* The number in this process's name space of a process or thread with this number in /proc, which may be
+ * another name space's; 0 if it has none here. */
+pid_t pboot_own_number(pid_t listed);
 
 /* Whether a process that is no child of ours lives (zombies do not). */
 bool pboot_process_lives(pid_t pid);

@@ -100,12 +100,6 @@ child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 		keeper->relay = 0;
 		return;
 	}
-	if (pid == keeper->guard) {
-		spare_no_more(keeper, pid);
-		pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, status);
-		keeper->guard = 0;
-		return;
-	}
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		if (keeper->ranks[rank].pid == pid && !keeper->rules.ranks[rank].gone)
 			break;
@@ -130,7 +124,7 @@ quit_signal(struct pboot_keeper *keeper, uint32_t rank)
 	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
 	int sig = pboot_rules_quit_signal(&keeper->rules, rank);
 
-	if (sig == SIGQUIT && pboot_process_catches(self->init_pid, sig) == 0)
+	if (sig == SIGQUIT && pboot_process_has(self->init_pid, PBOOT_CAUGHT, sig) == 0)
 		return SIGTERM;
 	return sig;
 }
@@ -314,16 +308,6 @@ settle_relay(struct pboot_keeper *keeper)
 	return true;
 }
 
-static void
-end_guard(struct pboot_keeper *keeper)
-{
-	if (keeper->guard == 0)
-		return;
-	kill(keeper->guard, SIGKILL);
-	waitpid(keeper->guard, NULL, 0);
-	keeper->guard = 0;
-}
-
 void
 pboot_end_settle(struct pboot_keeper *keeper)
 {
@@ -335,7 +319,6 @@ pboot_end_settle(struct pboot_keeper *keeper)
 	limit_printing(keeper);
 	if (unread)
 		pboot_print_waited_in_vain();
-	end_guard(keeper);
 	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
 		pboot_clean(NULL, NULL);
 }

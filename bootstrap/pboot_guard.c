@@ -1,94 +1,138 @@
 /*
- * The guard: a process that does nothing until launcher and keeper have both gone without a word.  The
- * kernel then ends the ranks (restore_origin), at once, so they cannot end what they have started; the
- * guard does, by the job's name in the environment of all that descends from it.  Ranks of a direct
- * start have no such name, and no guard; nor is there one without pidfd.
+ * The guard: a process between launcher and keeper, which does nothing until the keeper has gone without
+ * having told how the job ended.  As a subreaper it then inherits whatever descends from the keeper, in a
+ * session of its own or not, of whatever environment, a job within the job too, and kills it.  The
+ * keeper does the same when the guard is gone, the launcher when both are: the one that is left of the
+ * three ends the job.
+ *
+ * It takes nobody's status away: as it ends the launcher inherits the keeper, and hears how that ended.
+ *
+ * It is also a witness: a signal that was sent to the whole process group has reached the guard, one
+ * that was sent to launcher and keeper has not.
  */
 #include "bootstrap/pboot_keeper.h"
 
 #include "bootstrap/pboot_clean.h"
 #include "runtime/util/clock.h"
+#include "runtime/util/hostname.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static const uint64_t kill_ns = 1500 * 1000000u;
+static const uint64_t kill_ns = 1500 * 1000000u, report_ns = 200 * 1000000u;
 
-/* Files of the keeper's that others would wait for. */
-static void
-close_files(const struct pboot_keeper *keeper)
+static bool
+keeper_has_ended(pid_t keeper)
 {
-	uint32_t i;
+	siginfo_t info = { .si_pid = 0 };
 
-	close(keeper->signals);
-	close(keeper->launcher_sock);
-	if (keeper->listener >= 0)
-		close(keeper->listener);
-	for (i = 0; i < PBOOT_FILES(keeper->plan->size); i++)
-		if (keeper->files[i].fd >= 0)
-			close(keeper->files[i].fd);
+	return waitid(P_PID, (id_t)keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
 }
 
+/* Notes what came before it is taken, so that the keeper finds it as pending or in the note. */
 static void
-wait_for_both(int first, int second)
+guard_witness(struct pboot_told *told, int signals)
 {
-	struct pollfd polls[2] = {
-		{ .fd = first, .events = POLLIN },
-		{ .fd = second, .events = POLLIN },
-	};
-	int i;
+	struct signalfd_siginfo info;
+	sigset_t pending;
+	int sig;
 
-	while (polls[0].fd >= 0 || polls[1].fd >= 0) {
-		pboot_poll(polls, 2, -1);
-		for (i = 0; i < 2; i++)
-			if (polls[i].fd >= 0 && polls[i].revents)
-				polls[i].fd = -1;
+	sigpending(&pending);
+	for (sig = 1; sig < PBOOT_SIGNALS; sig++)
+		if (sig != SIGCHLD && sigismember(&pending, sig) == 1)
+			told->group_ns[sig] = psi_now_ns();
+	while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
+		;
+}
+
+/* A keeper that somebody stopped would not hear of its launcher's end. */
+static void
+guard_wait(struct pboot_told *told, int signals)
+{
+	struct pollfd news = { .fd = signals, .events = POLLIN };
+
+	while (!keeper_has_ended(told->keeper)) {
+		if (getppid() != told->launcher)
+			kill(told->keeper, SIGCONT);
+		pboot_poll(&news, 1, -1);
+		guard_witness(told, signals);
 	}
 }
 
-/* Whichever of the two is left alone ends the guard with the job. */
-static void __attribute__((noreturn))
-guard_run(const struct pboot_keeper *keeper, int keeper_end, int launcher_end)
+/* Twice nothing: a list of children that is read while some of them go may lack others. */
+static void
+guard_kill(void)
 {
-	uint64_t start;
+	uint64_t start = psi_now_ns();
+	int nothing = 0;
 
-	prctl(PR_SET_NAME, "penstock-guard", 0, 0, 0);
+	while (nothing < 2 && psi_now_ns() - start < kill_ns) {
+		nothing = pboot_descend_signal(SIGKILL, NULL) == 0 ? nothing + 1 : 0;
+		pboot_poll(NULL, 0, nothing ? 1 : 5);
+	}
+}
+
+/* A launcher that lives speaks for itself, when it is continued if it is stopped; one that was killed
+ * together with the keeper may take a moment to go. */
+static void
+guard_report(const struct pboot_told *told)
+{
+	uint64_t start = psi_now_ns();
+
+	while (getppid() == told->launcher && !told->launcher_knows && psi_now_ns() - start < report_ns)
+		pboot_poll(NULL, 0, 1);
+	if (getppid() != told->launcher)
+		pboot_say("launcher and keeper are gone (pids %d, %d, %s); the job ends",
+		    (int)told->launcher, (int)told->keeper, psi_hostname());
+}
+
+static void __attribute__((noreturn))
+guard_run(struct pboot_told *told, int signals)
+{
 	pboot_say_forget();
-	close_files(keeper);
-	wait_for_both(keeper_end, launcher_end);
-	pboot_say("launcher and keeper are gone (pids %d, %d, %s); the job ends",
-	    (int)keeper->launcher, (int)keeper->self, keeper->host);
-	start = psi_now_ns();
-	while (pboot_marked_signal(SIGKILL, keeper->name) > 0 && psi_now_ns() - start < kill_ns)
-		pboot_poll(NULL, 0, 5);
+	guard_wait(told, signals);
+	if (told->status != 0)
+		_exit(0);
+	guard_kill(); /* GUARD_KILLS */
+	guard_report(told);
 	pboot_clean(NULL, NULL);
 	pboot_say_settle();
 	_exit(0);
 }
 
-void
-pboot_guard_start(struct pboot_keeper *keeper)
+static int
+open_signals(void)
 {
-	int keeper_end = -1, launcher_end = -1;
+	sigset_t wanted;
 
-	if (keeper->plan->argv) {
-		keeper_end = pboot_process_open(keeper->self);
-		launcher_end = pboot_process_open(keeper->launcher);
+	pboot_group_signals(&wanted);
+	return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void
+pboot_guard_start(struct pboot_told *told, int keeper_sock)
+{
+	int signals;
+	pid_t keeper;
+
+	if (!pboot_subreaper())
+		return;
+	signals = open_signals();
+	if (signals < 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
+	told->guard = getpid();
+	keeper = fork();
+	if (keeper > 0) {
+		told->keeper = keeper;
+		prctl(PR_SET_NAME, "penstock-guard", 0, 0, 0);
+		close(keeper_sock);
+		guard_run(told, signals);
 	}
-	if (keeper_end >= 0 && launcher_end >= 0) {
-		keeper->guard = fork();
-		if (keeper->guard == 0)
-			guard_run(keeper, keeper_end, launcher_end);
-	}
-	if (keeper->guard > 0) {
-		keeper->spared.pids[keeper->spared.count++] = keeper->guard;
-		keeper->told->ranks[keeper->plan->size] = keeper->guard;
-	} else {
-		keeper->guard = 0;
-	}
-	if (keeper_end >= 0)
-		close(keeper_end);
-	if (launcher_end >= 0)
-		close(launcher_end);
+	close(signals);
+	if (keeper < 0)		/* this process is the keeper then */
+		told->guard = 0;
 }

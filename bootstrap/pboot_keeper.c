@@ -75,6 +75,20 @@ allocate(struct pboot_keeper *keeper)
 	return true;
 }
 
+void
+pboot_group_signals(sigset_t *set_out)
+{
+	sigemptyset(set_out);
+	sigaddset(set_out, SIGCHLD);
+	sigaddset(set_out, SIGHUP);
+	sigaddset(set_out, SIGINT);
+	sigaddset(set_out, SIGQUIT);
+	sigaddset(set_out, SIGTERM);
+	sigaddset(set_out, SIGTSTP);
+	sigaddset(set_out, SIGCONT);
+	sigaddset(set_out, SIGUSR2);
+}
+
 /* All signals are blocked; those of interest come through a descriptor. */
 static int
 open_signals(void)
@@ -82,15 +96,7 @@ open_signals(void)
 	sigset_t wanted;
 	int fd;
 
-	sigemptyset(&wanted);
-	sigaddset(&wanted, SIGCHLD);
-	sigaddset(&wanted, SIGHUP);
-	sigaddset(&wanted, SIGINT);
-	sigaddset(&wanted, SIGQUIT);
-	sigaddset(&wanted, SIGTERM);
-	sigaddset(&wanted, SIGTSTP);
-	sigaddset(&wanted, SIGCONT);
-	sigaddset(&wanted, SIGUSR2);
+	pboot_group_signals(&wanted);
 	fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? fd : pboot_fd_raise(fd);
 }
@@ -161,7 +167,7 @@ serve_forward(struct pboot_keeper *keeper, int sig)
 {
 	uint64_t seen;
 
-	if (sig < 1 || sig > 64)
+	if (sig < 1 || sig >= PBOOT_SIGNALS)
 		return;
 	serve_signals(keeper);
 	if (pboot_is_request_to_end(sig))
@@ -191,6 +197,16 @@ serve_launcher(struct pboot_keeper *keeper)
 	close(keeper->launcher_sock);
 	keeper->launcher_sock = -1;
 	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0); /* SEE_LAUNCHER */
+}
+
+/* The guard is this process's parent: its end shows as another one, and SIGCHLD tells of it. */
+static void
+see_guard(struct pboot_keeper *keeper)
+{
+	if (keeper->guard == 0 || getppid() == keeper->guard)
+		return;
+	keeper->guard = 0;
+	pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, SIGKILL); /* SEE_GUARD */
 }
 
 /* What ranks say goes before their deaths, so that causes keep their order. */
@@ -237,6 +253,15 @@ do_what_is_due(struct pboot_keeper *keeper)
 		pboot_end_kill(keeper);
 }
 
+/* It may be stopped, but has not closed its socket. */
+static bool
+launcher_lives(const struct pboot_keeper *keeper)
+{
+	struct pollfd launcher = { .fd = keeper->launcher_sock };
+
+	return keeper->launcher_sock >= 0 && pboot_poll(&launcher, 1, 0) == 0;
+}
+
 static void
 report_end(struct pboot_keeper *keeper)
 {
@@ -244,7 +269,7 @@ report_end(struct pboot_keeper *keeper)
 	pboot_report_ended(keeper);
 	pboot_say_settle();
 	keeper->told->status = 1 + keeper->rules.cause.code; /* TELL_END */
-	if (keeper->launcher_sock >= 0 && getppid() == keeper->launcher)
+	if (launcher_lives(keeper))
 		kill(keeper->launcher, SIGCONT);
 }
 
@@ -279,8 +304,12 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	keeper.plan = plan;
 	keeper.origin = origin;
 	keeper.self = getpid();
-	keeper.launcher = getppid();
+	keeper.launcher = told->launcher;
 	keeper.told = told;
+	keeper.guard = told->guard;
+	told->keeper = keeper.self;
+	if (keeper.guard)
+		prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;
 	keeper.subreaper = pboot_subreaper();
@@ -294,12 +323,12 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	choose_handover(&keeper);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	memcpy(told->name, keeper.name, sizeof told->name);
-	pboot_guard_start(&keeper);
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;
 	pboot_report_start(&keeper);
 	forget_early_signals(&keeper);
 	while (keeper.rules.alive > 0) {
+		see_guard(&keeper);
 		do_what_is_due(&keeper);
 		pboot_say_flush();
 		pboot_watch_wait(&keeper);

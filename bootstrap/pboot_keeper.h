@@ -69,12 +69,13 @@ struct pboot_keeper {
 	struct pollfd *polls;	/* [PBOOT_WATCHES(size)], filled anew for each wait */
 	struct pboot_watch *watches;	/* what each of them is */
 	uint32_t watch_count;
-	uint64_t group_signal_ns[65];	/* when the keeper got a signal, as its group did */
+	uint64_t group_signal_ns[PBOOT_SIGNALS];	/* when the keeper itself got a signal last */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
 	bool asked, asked_last;	/* to end; and when no rank lived any more */
 	uint64_t oom_kills;	/* of this host or group before the job */
-	struct pboot_spared spared;	/* relay and guard */
-	pid_t relay, guard;	/* 0: none */
+	struct pboot_spared spared;	/* the relay */
+	pid_t relay;		/* 0: none */
+	pid_t guard;		/* the parent; 0: none, or gone */
 	cpu_set_t *cores;	/* [core_count], for bind_cores */
 	uint32_t core_count;
 };
@@ -132,8 +133,15 @@ int pboot_relay_open(uint32_t size, int (**pipes_out)[2]);
 pid_t pboot_relay_start(uint32_t size, int (*pipes)[2]);
 void pboot_relay_close_writers(uint32_t size, int (*pipes)[2]);
 
-/* pboot_guard.c: a process that ends what ranks started if launcher and keeper go at one instant. */
-void pboot_guard_start(struct pboot_keeper *keeper);
+/*
+ * pboot_guard.c.  Called in the launcher's child, which becomes the guard and does not return; this
+ * returns in the guard's child, the keeper.  Without subreapers, and where it cannot be, there is none,
+ * and this returns in the process that called.
+ */
+void pboot_guard_start(struct pboot_told *told, int keeper_sock);
+
+/* The signals that keeper and guard listen to. */
+void pboot_group_signals(sigset_t *set_out);
 
 /* pboot_bind.c: the CPUs of each core that this process may use.  Count, and a malloced array. */
 uint32_t pboot_bind_cores(cpu_set_t **cores_out);

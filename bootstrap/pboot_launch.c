@@ -28,7 +28,8 @@
 #endif
 #endif
 
-/* How long the launcher kills what an abandoned job left behind. */
+/* How long the guard of an abandoned job may kill what it left behind, and then the launcher. */
+static const uint64_t guard_ns = 1000 * 1000000u;
 static const uint64_t kill_ns = 1500 * 1000000u;
 
 struct launcher {
@@ -37,9 +38,10 @@ struct launcher {
 	struct pboot_spared before;	/* children that are not of this job */
 	int sock;			/* to the keeper */
 	int signals;
-	pid_t keeper;
-	bool keeper_gone;
+	pid_t child;			/* the guard; where there is none, the keeper */
+	bool child_gone, keeper_gone, keeper_silent;
 	int keeper_status;
+	uint64_t guard_until_ns;	/* when a guard whose keeper is gone must have ended */
 	struct pboot_told *told;
 	sigset_t unsent;		/* signals for which the socket had no room */
 	bool subreaper;
@@ -147,10 +149,11 @@ pass_on(struct launcher *self, int sig)
 	keeper_tell(self, stop ? SIGTSTP : sig);
 	if (stop)
 		stop_self(self);
-	else if (pboot_is_request_to_end(sig))
-		kill(self->keeper, SIGCONT); /* one that someone stopped could not pass it on */
+	else if (pboot_is_request_to_end(sig) && self->told->keeper && !self->keeper_gone)
+		kill(self->told->keeper, SIGCONT); /* one that someone stopped could not pass it on */
 }
 
+/* A keeper is the launcher's child only when its guard has gone. */
 static void
 reap(struct launcher *self)
 {
@@ -158,11 +161,13 @@ reap(struct launcher *self)
 	int status;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != self->keeper)
-			continue;
-		self->keeper_gone = true;
-		self->keeper_status = status;
+		if (pid == self->told->keeper || pid == self->child)
+			self->keeper_status = status;
+		self->keeper_gone |= pid == self->told->keeper;
+		self->child_gone |= pid == self->child;
 	}
+	/* one that has gone before anybody knew its number */
+	self->keeper_gone |= self->keeper_silent && self->child_gone && self->told->keeper == 0;
 }
 
 static void
@@ -176,6 +181,35 @@ serve_signals(struct launcher *self)
 	reap(self);
 }
 
+/*
+ * The keeper has closed its socket: it has ended.  What the guard has to do then is nothing, if the
+ * keeper came to its end; else to kill what the keeper left.
+ */
+static void
+keeper_fell_silent(struct launcher *self)
+{
+	self->keeper_silent = true;
+	self->told->launcher_knows = true;
+	self->guard_until_ns = psi_now_ns() + (self->told->status ? 0 : guard_ns);
+	if (!self->child_gone && self->told->guard)
+		kill(self->child, SIGCONT);
+}
+
+/* How long to wait, in ms; a guard whose time is over is ended. */
+static int
+guard_wait_ms(struct launcher *self)
+{
+	uint64_t now;
+
+	if (!self->keeper_silent || self->child_gone || self->told->guard == 0)
+		return -1;
+	now = psi_now_ns();
+	if (now < self->guard_until_ns)
+		return (int)((self->guard_until_ns - now) / 1000000) + 1;
+	kill(self->child, SIGKILL);
+	return -1;
+}
+
 static void
 wait_for_end(struct launcher *self)
 {
@@ -186,9 +220,11 @@ wait_for_end(struct launcher *self)
 
 	while (!self->keeper_gone) { /* SEE_KEEPER */
 		polls[1].events = keeper_tell_again(self) ? POLLOUT : 0;
-		pboot_poll(polls, 2, -1);
-		if (polls[1].revents & POLLHUP)
+		pboot_poll(polls, 2, guard_wait_ms(self));
+		if (polls[1].revents & POLLHUP) {
 			polls[1].fd = -1;
+			keeper_fell_silent(self);
+		}
 		serve_signals(self);
 	}
 }
@@ -206,7 +242,7 @@ kill_told(const struct launcher *self)
 		return 0;
 	if (self->plan->argv && *self->told->name)
 		found = pboot_marked_signal(SIGKILL, self->told->name);
-	for (i = 0; i <= self->plan->size; i++)
+	for (i = 0; i < self->plan->size; i++)
 		if (self->told->ranks[i] > 0)
 			found += pboot_tree_signal(self->told->ranks[i], 1, SIGKILL);
 	return found;
@@ -230,14 +266,14 @@ static void
 report_keeper(const struct launcher *self)
 {
 	const char *host = psi_hostname();
-	int status = self->keeper_status;
+	int status = self->keeper_status, keeper = self->told->keeper;
 
 	if (WIFSIGNALED(status))
 		pboot_say("the keeper (pid %d, %s) was killed by signal %d; the job ends",
-		    (int)self->keeper, host, WTERMSIG(status));
+		    keeper, host, WTERMSIG(status));
 	else
 		pboot_say("the keeper (pid %d, %s) ended with status %d; the job ends",
-		    (int)self->keeper, host, WEXITSTATUS(status));
+		    keeper, host, WEXITSTATUS(status));
 }
 
 static int
@@ -295,7 +331,8 @@ park_prepare(void)
 static void
 park_thread(pid_t thread, void *parked)
 {
-	if (thread == (pid_t)syscall(SYS_gettid))
+	thread = pboot_own_number(thread);
+	if (thread <= 0 || thread == (pid_t)syscall(SYS_gettid))
 		return;
 	syscall(SYS_tgkill, getpid(), thread, PARK_SIGNAL);
 	*(unsigned *)parked += thread != getpid();
@@ -332,7 +369,7 @@ park_others(void)
 size_t
 pboot_told_bytes(uint32_t size)
 {
-	return offsetof(struct pboot_told, ranks) + ((size_t)size + 1) * sizeof(pid_t);
+	return offsetof(struct pboot_told, ranks) + size * sizeof(pid_t);
 }
 
 static int
@@ -387,12 +424,14 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	if (errno)
 		return launch_failed(&self, "socketpair");
 	self.sock = ends[0];
-	self.keeper = fork();
-	if (self.keeper < 0)
+	self.told->launcher = getpid();
+	self.child = fork();
+	if (self.child < 0)
 		return launch_failed(&self, "fork");
-	if (self.keeper == 0) {
+	if (self.child == 0) {
 		close(self.signals);
 		close(self.sock);
+		pboot_guard_start(self.told, ends[1]);
 		pboot_keeper_run(plan, &self.origin, self.told, ends[1], seat_out);
 		return -1;
 	}

@@ -20,15 +20,22 @@ struct pboot_origin {
 	char task_name[16];
 };
 
+enum { PBOOT_SIGNALS = 65 };
+
 /*
- * What the keeper tells the launcher, in memory that both have: a socket would fill while the launcher
- * is stopped, and the word that counts is the last.  The keeper writes; the launcher reads name and
- * status when the keeper has gone.
+ * What launcher, guard and keeper tell each other, in memory that all three have: a socket would fill
+ * while one is stopped, and the word that counts is the last.  A process's number is written by itself and
+ * by the one that forked it; name, status and ranks by the keeper, and read when it has gone.
  */
 struct pboot_told {
+	pid_t launcher;
+	_Atomic pid_t guard;		/* 0: none */
+	_Atomic pid_t keeper;		/* 0: not forked yet */
+	_Atomic bool launcher_knows;	/* it has seen the keeper's end, and says so */
 	_Atomic int status;		/* 1 + the job's status; 0: it has not ended */
+	_Atomic uint64_t group_ns[PBOOT_SIGNALS];	/* when the guard saw a signal last */
 	char name[PBOOT_NAME_BYTES];	/* the job's, in its programs' environment */
-	_Atomic pid_t ranks[];		/* [size], 0: not yet started; and the guard */
+	_Atomic pid_t ranks[];		/* [size], 0: not yet started */
 };
 
 /* What a rank knows of its job when it starts. */

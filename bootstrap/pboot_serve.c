@@ -124,7 +124,7 @@ serve_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
 	close(self->control);
 	self->control = -1;
 	if (self->init_pid != 0 && keeper->listener >= 0 && pboot_rules_at_work(&keeper->rules, rank) &&
-	    pboot_process_catches(self->init_pid, sig) == 1)
+	    pboot_process_has(self->init_pid, PBOOT_CAUGHT, sig) == 1)
 		kill(self->init_pid, sig);
 }
 

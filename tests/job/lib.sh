@@ -195,20 +195,34 @@ wait_message()
 
 pid_of() { cat "$tmp/$1.$2" 2>/dev/null || echo none; }
 
-# The keeper of the launcher: its child.
-keeper_of()
+# What the first thread of a process has started.
+children_of()
 {
-	keeper=
-	{ read -r keeper rest <"/proc/$1/task/$1/children"; } 2>/dev/null || :
-	echo "${keeper:-none}"
+	children=
+	{ read -r children <"/proc/$1/task/$1/children"; } 2>/dev/null || :
+	echo "$children"
 }
 
-# Of its keeper's children, the one that is no rank.
-guard_of()
+# named NAME PID...: those of that name.
+named()
 {
-	for child in $(cat "/proc/$(keeper_of "$1")/task/"*/children); do
-		[ "$(cat "/proc/$child/comm")" != penstock-guard ] || echo "$child"
+	name=$1
+	shift
+	for pid; do
+		comm=
+		{ read -r comm <"/proc/$pid/comm"; } 2>/dev/null || :
+		[ "$comm" != "$name" ] || echo "$pid"
 	done
+}
+
+# Guard and keeper of a launcher: its child, and the child's.
+guard_of() { named penstock-guard $(children_of "$1"); }
+
+keeper_of()
+{
+	parent=$(guard_of "$1")
+	found=$(named penstock-keeper $(children_of "${parent:-$1}"))
+	echo "${found:-none}"
 }
 
 clear_files() { rm -f "$tmp"/at.* "$tmp/go"; }

@@ -220,7 +220,7 @@ wait_moment(void)
 		}
 		sleep_us(500);
 	}
-	keeper = child_of(launcher);
+	keeper = child_of(child_of(launcher)); /* the guard's */
 	return 1;
 }
 

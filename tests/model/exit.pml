@@ -1,16 +1,16 @@
 /*
  * How a job of two ranks ends: bootstrap/pboot_exit_rules.c (rules), pboot_keeper.c and pboot_end.c (the
- * keeper's loop), pboot_launch.c (the launcher), pboot_rank.c (what a rank says, and does when the keeper
- * is gone).  What ranks say goes through sockets, which keep the order of one sender; the keeper tells the
- * launcher the status in memory, before it ends; deaths are told by the kernel.  Time is any: a deadline may
- * pass at every moment.
+ * keeper's loop), pboot_launch.c (the launcher), pboot_guard.c (the guard between the two), pboot_rank.c
+ * (what a rank says, and does when the keeper is gone).  What ranks say goes through sockets, which keep
+ * the order of one sender; the keeper tells the launcher the status in memory, before it ends; deaths are
+ * told by the kernel.  Time is any: a deadline may pass at every moment.
  *
- * A rank works, then leaves with 0 or 3 (and says so), crashes, or is stuck for good (one, or both when the
- * launcher is gone); one obeys SIGQUIT or does not; each may leave a child behind.  Somebody may kill a
- * rank, the keeper, the launcher, or the last two together.
+ * A rank works, then leaves with 0 or 3 (and says so), crashes, or is stuck for good (one, or both when
+ * the launcher or the guard is gone); one obeys SIGQUIT or does not; the other may leave a child behind.
+ * Somebody may kill a rank, or any of keeper, launcher and guard together.
  *
- * Proven: everything ends and nothing stays behind; the status is that of a cause which was no doing of
- * the keeper's, and not 0 if there was one.
+ * Proven: everything ends, and unless all three were killed nothing stays behind; the status is that of a
+ * cause which was no doing of the keeper's, and not 0 if there was one.
  *
  * Switch        in the code
  *   ZERO_LOSES    cause_set: 0 loses to any other
@@ -25,7 +25,9 @@
  *   TELL_END      report_end: the launcher is told the status
  *   SEE_LAUNCHER  serve_launcher: the job ends with its launcher
  *   SEE_KEEPER    wait_for_end, end_abandoned: the launcher ends what a dead keeper left
- *   LOST_KEEPER      on_control: a rank ends when launcher and keeper are gone
+ *   SEE_GUARD     see_guard: the job ends with its guard
+ *   GUARD_KILLS   guard_run: the guard ends what a dead keeper left
+ *   LOST_KEEPER   restore_origin, on_control: a rank ends with the keeper
  */
 #define SWITCHES(S) \
 	S(ZERO_LOSES, STEP, ON) \
@@ -40,6 +42,8 @@
 	S(TELL_END, STEP, ON) \
 	S(SEE_LAUNCHER, STEP, ON) \
 	S(SEE_KEEPER, STEP, ON) \
+	S(SEE_GUARD, STEP, ON) \
+	S(GUARD_KILLS, STEP, ON) \
 	S(LOST_KEEPER, STEP, ON)
 
 #include "switch.inc"
@@ -54,16 +58,17 @@
 #define QUITTED	131	/* by SIGQUIT */
 #define CRASHED	139	/* by a signal of its own */
 #define KILLED	137	/* by somebody's SIGKILL */
+#define GUARDLESS 138	/* the guard is gone; 137 in the code */
 #define NONE	255
 
 mtype = { RUNNING, ASKING, ENDING, KILLING }
 
 chan said[RANKS] = [1] of { byte };	/* a rank's control socket: the code it leaves with */
-chan told = [1] of { byte };		/* keeper to launcher: the status */
+byte told = NONE;			/* the status, as the keeper writes it */
 bool alive[RANKS] = 1, reaped[RANKS], child[RANKS];
 byte ended[RANKS];			/* how; what waitpid tells */
 bool quit[RANKS], killed[RANKS];	/* signals that are under way */
-bool keeper = 1, launcher = 1;
+bool keeper = 1, launcher = 1, guard = 1;
 byte status = NONE;			/* the launcher's */
 bool chosen[256];			/* causes that nobody of the bootstrap made */
 
@@ -80,7 +85,7 @@ proctype rank(byte r)
 		:: stubborn = 0
 		fi;
 		if
-		:: alive[r] -> child[r] = 1
+		:: r == 1 && alive[r] -> child[r] = 1
 		:: skip
 		fi
 	}
@@ -89,7 +94,7 @@ proctype rank(byte r)
 	:: code = OK
 	:: code = FAILED
 	:: code = CRASHED
-	:: r == 0 || !launcher -> code = NONE	/* stuck */
+	:: r == 0 || !launcher || !guard -> code = NONE	/* stuck */
 	fi;
 	if
 	:: atomic { alive[r] && code != NONE && code != CRASHED && keeper -> said[r]!code; chosen[code] = 1 }
@@ -191,6 +196,8 @@ proctype keeps()
 	:: atomic { keeper && !alive[1] && !reaped[1] && REAP -> died(1) }
 	:: atomic { keeper && !launcher && cause != LOST && phase != KILLING && phase != ENDING &&
 		SEE_LAUNCHER -> fail(LOST) }
+	:: atomic { keeper && !guard && phase != KILLING && phase != ENDING && SEE_GUARD ->
+		fail(GUARDLESS) }
 	:: atomic { keeper && phase == ASKING && ASK_OVER -> phase = ENDING; ask_quit(0); ask_quit(1) }
 	:: atomic { keeper && phase == ENDING && SERVED && GRACE_OVER -> phase = KILLING; kill_all() }
 	:: keeper && reaped[0] && reaped[1] -> break
@@ -204,7 +211,7 @@ proctype keeps()
 	}
 	atomic {
 		if
-		:: keeper && launcher && TELL_END -> told!cause
+		:: keeper && TELL_END -> told = cause
 		:: else
 		fi;
 		keeper = 0
@@ -218,8 +225,8 @@ gone:
 proctype launches()
 {
 	do
-	:: atomic { launcher && nempty(told) -> told?status }
-	:: atomic { launcher && !keeper && empty(told) -> break }
+	:: atomic { launcher && !keeper && (told != NONE || !guard) -> status = told; guard = 0; break }
+	:: atomic { launcher && !keeper && told == NONE && guard -> guard = 0 }	/* its time is over */
 	:: !launcher -> goto gone
 	od;
 	/* also adopts, and kills, what a dead keeper had; again and again */
@@ -237,8 +244,25 @@ gone:
 	skip
 }
 
-/* One of the job's processes, or launcher and keeper, may be killed. */
-bool murder;
+/* ------------------------------------------------------------------------------- guard --- */
+
+proctype guards()
+{
+	do
+	:: atomic { guard && !keeper && told != NONE -> break }
+	:: atomic { guard && !keeper && told == NONE && GUARD_KILLS &&
+		((alive[0] && !killed[0]) || (alive[1] && !killed[1])) -> kill_all() }
+	:: atomic { guard && !keeper && told == NONE && !alive[0] && !alive[1] ->
+		child[0] = child[0] && !GUARD_KILLS;
+		child[1] = child[1] && !GUARD_KILLS;
+		break }
+	:: !guard -> break
+	od;
+	guard = 0
+}
+
+/* One rank, or some of the other three, may be killed. */
+bool murder, all_three;
 
 proctype murderer()
 {
@@ -247,16 +271,21 @@ proctype murderer()
 	:: atomic { alive[0] && phase != KILLING -> chosen[KILLED] = 1; DIE(0, KILLED) }
 	:: atomic { keeper -> keeper = 0; murder = 1 }
 	:: atomic { launcher -> launcher = 0; murder = 1 }
+	:: atomic { keeper && guard -> guard = 0; murder = 1 }
 	:: atomic { keeper && launcher -> launcher = 0; keeper = 0; murder = 1 }
+	:: atomic { guard && launcher && keeper -> launcher = 0; guard = 0; murder = 1 }
+	:: atomic { keeper && guard -> keeper = 0; guard = 0; murder = 1; all_three = !launcher }
+	:: atomic { keeper && launcher && guard ->
+		launcher = 0; keeper = 0; guard = 0; murder = 1; all_three = 1 }
 	fi
 }
 
 init {
 	c_code { switches_read(); }
-	atomic { run rank(0); run rank(1); run keeps(); run launches(); run murderer() }
+	atomic { run rank(0); run rank(1); run keeps(); run launches(); run guards(); run murderer() }
 	_nr_pr == 1;
-	assert(!alive[0] && !alive[1] && (!child[0] || !launcher && murder) && (!child[1] || !launcher && murder));
+	assert(!alive[0] && !alive[1] && (!child[0] || all_three) && (!child[1] || all_three));
 	assert(murder || (status != NONE && reaped[0] && reaped[1]));
-	assert(status == NONE || chosen[status] || (murder && status == LOST));
+	assert(status == NONE || chosen[status] || (murder && (status == LOST || status == GUARDLESS)));
 	assert(status != OK || !(chosen[FAILED] || chosen[CRASHED] || chosen[KILLED]))
 }
