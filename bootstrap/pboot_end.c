@@ -60,6 +60,33 @@ pboot_end_forward(struct pboot_keeper *keeper, int sig)
 	}
 }
 
+/*
+ * A process that lives with the signal's default action never got it: it took the place of one that
+ * did, or its parent handled it between fork and exec.  So did one that has come to init since, where
+ * the library has a handler.  Of another's handler nobody knows whether it ran; it is left alone.
+ */
+static bool
+has_lost(const struct pboot_keeper *keeper, uint32_t rank, int sig)
+{
+	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	pid_t pid = self->init_pid ? self->init_pid : self->pid;
+
+	return self->joined_ns > keeper->asked_ns ||
+	    (pboot_process_has(pid, PBOOT_CAUGHT, sig) == 0 &&
+	    pboot_process_has(pid, PBOOT_IGNORED, sig) == 0 &&
+	    pboot_process_has(pid, PBOOT_BLOCKED, sig) == 0);
+}
+
+void
+pboot_end_forward_lost(struct pboot_keeper *keeper, int sig)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (pboot_rules_at_work(&keeper->rules, rank) && has_lost(keeper, rank, sig))
+			signal_speaker(&keeper->ranks[rank], sig);
+}
+
 /* Its last words are heard before its death: they were sent before it (LAST_WORDS). */
 static void
 rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)

@@ -18,6 +18,8 @@
 #define MS ((uint64_t)1000000)
 
 static const uint64_t group_window_ns = 500 * MS;
+/* A rank on which a request to end had no effect by then has lost it. */
+static const uint64_t lost_ns = 500 * MS;
 
 void
 pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
@@ -158,22 +160,39 @@ forget_early_signals(struct pboot_keeper *keeper)
 	memset(keeper->group_signal_ns, 0, sizeof keeper->group_signal_ns);
 }
 
+/* The guard notes a signal before it takes it, so one of the two shows it (guard_witness). */
+static bool
+guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
+{
+	return keeper->guard == 0 || pboot_process_has(keeper->guard, PBOOT_PENDING, sig) == 1 ||
+	    now - keeper->told->group_ns[sig] < group_window_ns;
+}
+
+static bool
+group_got(const struct pboot_keeper *keeper, int sig)
+{
+	uint64_t now = psi_now_ns(), seen = keeper->group_signal_ns[sig];
+
+	return seen && now - seen < group_window_ns && guard_got(keeper, sig, now);
+}
+
 /*
- * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached the
- * keeper as well as the ranks, and is not sent again.
+ * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached keeper
+ * and guard as well as the ranks, and is not sent again; sent to launcher and keeper it has not.
  */
 static void
 serve_forward(struct pboot_keeper *keeper, int sig)
 {
-	uint64_t seen;
-
 	if (sig < 1 || sig >= PBOOT_SIGNALS)
 		return;
 	serve_signals(keeper);
-	if (pboot_is_request_to_end(sig))
+	if (pboot_is_request_to_end(sig)) {
 		pboot_end_asked(keeper, sig);
-	seen = keeper->group_signal_ns[sig];
-	if (seen && psi_now_ns() - seen < group_window_ns)
+		keeper->again_signal = sig;
+		keeper->asked_ns = psi_now_ns();
+		keeper->again_ns = keeper->asked_ns + lost_ns;
+	}
+	if (group_got(keeper, sig))
 		return;
 	note_group_signal(keeper, sig);
 	keeper->group_signal_ns[sig] = 0;
@@ -241,6 +260,11 @@ do_what_is_due(struct pboot_keeper *keeper)
 	enum pboot_action action = PBOOT_DO_NOTHING;
 	enum pboot_cause_kind before = keeper->rules.cause.kind;
 
+	if (keeper->again_ns <= psi_now_ns()) {
+		keeper->again_ns = UINT64_MAX;
+		if (keeper->rules.phase == PBOOT_RUNNING)
+			pboot_end_forward_lost(keeper, keeper->again_signal);
+	}
 	if (!keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
 		action = pboot_rules_due(&keeper->rules, psi_now_ns());
 	if (keeper->rules.cause.kind != before)
@@ -312,6 +336,7 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 		prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;
+	keeper.again_ns = UINT64_MAX;
 	keeper.subreaper = pboot_subreaper();
 	raise_files_limit(origin);
 	keeper.host = psi_hostname();

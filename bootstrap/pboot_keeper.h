@@ -17,6 +17,7 @@ enum { PBOOT_CALLERS_MAX = 64 };
 struct pboot_keeper_rank {
 	pid_t pid;		/* the keeper's child */
 	pid_t init_pid;		/* the process in init: the child or a descendant; 0 none */
+	uint64_t joined_ns;	/* when it entered init; 0: not yet, or the direct start */
 	int init_pidfd;		/* of init_pid where it is no child; -1 none */
 	int control;		/* the keeper's end; -1 closed */
 	/* init_pid is gone, the child has until then to end; 0: not so; UINT64_MAX: told */
@@ -72,6 +73,9 @@ struct pboot_keeper {
 	uint64_t group_signal_ns[PBOOT_SIGNALS];	/* when the keeper itself got a signal last */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
 	bool asked, asked_last;	/* to end; and when no rank lived any more */
+	int again_signal;	/* a request to end that may have been lost on its way to a rank */
+	uint64_t asked_ns;	/* when the ranks got it */
+	uint64_t again_ns;	/* when those that lost it get it again; UINT64_MAX: no more */
 	uint64_t oom_kills;	/* of this host or group before the job */
 	struct pboot_spared spared;	/* the relay */
 	pid_t relay;		/* 0: none */
@@ -104,6 +108,7 @@ void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
 bool pboot_is_request_to_end(int sig);
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
 void pboot_end_asked(struct pboot_keeper *keeper, int sig);
+void pboot_end_forward_lost(struct pboot_keeper *keeper, int sig);
 void pboot_end_reap(struct pboot_keeper *keeper);
 void pboot_end_quit(struct pboot_keeper *keeper);
 void pboot_end_kill(struct pboot_keeper *keeper);

@@ -51,6 +51,7 @@ serve_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 		return;
 	}
 	self->init_pid = pid;
+	self->joined_ns = psi_now_ns();
 	if (pid != self->pid)	/* a wrapper is our child: the end of init must show by itself */
 		self->init_pidfd = pboot_process_open(pid);
 	pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);

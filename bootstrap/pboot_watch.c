@@ -70,6 +70,8 @@ next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 	uint64_t other;
 	uint32_t i;
 
+	if (keeper->again_ns < next)
+		next = keeper->again_ns;
 	for (i = 0; i < keeper->plan->size; i++) {
 		other = vanish_deadline(keeper, i, now);
 		next = other < next ? other : next;

@@ -404,6 +404,29 @@ do_touch(const char *arg)
 	close(fd);
 }
 
+static volatile sig_atomic_t lost;
+
+static void
+on_lost(int sig)
+{
+	(void)sig;
+	lost = 1;
+}
+
+/* lose=SIGNAL:PATH touches, waits for a signal and forgets it, as a shell's child does that has not come to
+ * its program yet. */
+static void
+do_lose(const char *arg)
+{
+	const char *after = strchr(arg, ':');
+
+	signal(atoi(arg), on_lost);
+	do_touch(after + 1);
+	while (!lost)
+		nanosleep(&(struct timespec) { 0, 1000000 }, NULL);
+	signal(atoi(arg), SIG_DFL);
+}
+
 /* Goes on when the file is there, which the test or another rank makes. */
 static void
 do_until(const char *arg)
@@ -423,7 +446,7 @@ static const struct step {
 	{ "flush", do_flush }, { "child", do_child }, { "daemon", do_daemon },
 	{ "fork-exit", do_fork_exit }, { "system", do_system }, { "close-all", do_close_all },
 	{ "exec", do_exec }, { "burst", do_burst },
-	{ "ignore", do_ignore }, { "block-all", do_block_all }, { "note", do_note },
+	{ "ignore", do_ignore }, { "lose", do_lose }, { "block-all", do_block_all }, { "note", do_note },
 	{ "part", do_part }, { "dump", do_dump }, { "read", do_read }, { "touch", do_touch },
 	{ "until", do_until },
 };
