@@ -4,17 +4,15 @@
 #include "bootstrap/pboot_wire.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/log.h"
+#include "runtime/util/nowait.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MS ((uint64_t)1000000)
@@ -23,7 +21,6 @@ enum {
 	KEPT_BYTES = 16384,	/* lines that wait for a reader */
 	LOOK_MS = 100,
 	RETRY_MS = 10,
-	DEVICE_BYTES = 256,	/* of a terminal that is ready */
 };
 
 static const uint64_t all_ns = 60000 * MS;
@@ -61,101 +58,6 @@ void
 pboot_print_waited_in_vain(void)
 {
 	limits.quiet_ns /= 4;
-}
-
-/* -- one attempt ----------------------------------------------------------------------------- */
-
-static ssize_t
-write_some(int fd, const char *text, size_t len)
-{
-	ssize_t done;
-
-	do {
-		done = write(fd, text, len);
-	} while (done < 0 && errno == EINTR);
-	return done < 0 ? -errno : done;
-}
-
-/* Where nothing better is possible: others may fill between the look and the write.  What is
- * ready has room for that much. */
-static ssize_t
-write_if_ready(int fd, const char *text, size_t len, size_t most)
-{
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
-
-	if (pboot_poll(&room, 1, 0) <= 0)
-		return -EAGAIN;
-	return write_some(fd, text, len < most ? len : most);
-}
-
-/*
- * A pipe that others have open, too: its own flag would be theirs as well, a pipe made under
- * another user cannot be opened again, and a pipe that is ready may be full a moment later.  What
- * is moved over from a pipe of our own is written or not, whole up to PIPE_BUF.
- */
-static ssize_t
-pipe_some(int fd, const char *text, size_t len)
-{
-	int own[2];
-	ssize_t done;
-
-	if (pipe2(own, O_CLOEXEC | O_NONBLOCK) < 0)
-		return write_if_ready(fd, text, len, PIPE_BUF);
-	done = write(own[1], text, len < PIPE_BUF ? len : PIPE_BUF);
-	if (done > 0)
-		done = syscall(SYS_splice, own[0], NULL, fd, NULL, (size_t)done, 2 /* NONBLOCK */);
-	if (done < 0)
-		done = -errno;
-	close(own[0]);
-	close(own[1]);
-	if (done == -ENOSYS || done == -EPERM || done == -EINVAL)
-		done = write_if_ready(fd, text, len, PIPE_BUF);
-	return done;
-}
-
-/* A terminal is opened once more, with a flag that is ours alone. */
-static ssize_t
-device_some(int fd, const char *text, size_t len)
-{
-	char path[32];
-	ssize_t done;
-	int own;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (own < 0)
-		return write_if_ready(fd, text, len, DEVICE_BYTES);
-	done = write_some(own, text, len);
-	close(own);
-	return done;
-}
-
-/* By number, since a client may have a function of its own that is called sendto. */
-static ssize_t
-socket_some(int fd, const char *text, size_t len)
-{
-	ssize_t done = syscall(SYS_sendto, fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
-
-	return done < 0 ? -errno : done;
-}
-
-ssize_t
-pboot_print_some(int fd, const char *text, size_t len_bytes)
-{
-	int flags = fcntl(fd, F_GETFL);
-	struct stat info;
-
-	if (flags < 0 || fstat(fd, &info) < 0)
-		return -errno;
-	if ((flags & O_ACCMODE) == O_RDONLY)
-		return -EBADF;
-	if (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode) || flags & O_NONBLOCK)
-		return write_some(fd, text, len_bytes);
-	if (S_ISFIFO(info.st_mode))
-		return pipe_some(fd, text, len_bytes);
-	if (S_ISSOCK(info.st_mode))
-		return socket_some(fd, text, len_bytes);
-	return device_some(fd, text, len_bytes);
 }
 
 /* -- waiting --------------------------------------------------------------------------------- */
@@ -226,7 +128,7 @@ print_whole(int fd, const char *text, size_t len, size_t *at)
 	enum outcome outcome = DONE;
 
 	while (*at < len && outcome == DONE) {
-		ssize_t done = pboot_print_some(fd, text + *at, len - *at);
+		ssize_t done = psi_write_nowait(fd, text + *at, len - *at);
 
 		if (done > 0) {
 			*at += (size_t)done;
@@ -302,7 +204,7 @@ pboot_say_flush(void)
 	while (kept.fill > 0) {
 		const char *end = memchr(kept.text, '\n', kept.fill);
 		size_t len = end ? (size_t)(end - kept.text) + 1 : kept.fill;
-		ssize_t done = pboot_print_some(STDERR_FILENO, kept.text, len);
+		ssize_t done = psi_write_nowait(STDERR_FILENO, kept.text, len);
 
 		if (done == -EAGAIN)
 			return;

@@ -1,7 +1,6 @@
 /*
  * Text for people that leaves in bounded time, whoever reads it: a pipe may be full and unread, a
- * named pipe without a reader, a terminal stopped.  The descriptors of standard output and error
- * are shared with other programs, so they are never made non-blocking.
+ * named pipe without a reader, a terminal stopped.
  */
 #ifndef PBOOT_PRINT_H
 #define PBOOT_PRINT_H
@@ -9,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /*
  * How long one waits for a reader.  Without limits that are set: PBOOT_PRINT_QUIET_NS, and a
@@ -29,12 +27,6 @@ struct pboot_print_limits {
 
 /* In force from now on in this process. */
 void pboot_print_limit(const struct pboot_print_limits *limits);
-
-/*
- * Writes what fits at once: how many bytes, or the negative of an errno value, -EAGAIN if the
- * reader has to take something first.  Waits for a disk, and for nothing else.
- */
-ssize_t pboot_print_some(int fd, const char *text, size_t len_bytes);
 
 /*
  * One line on standard error, "penstock: ...", cut at 1000 bytes; never waits.  A line that does

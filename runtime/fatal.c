@@ -27,14 +27,15 @@ psi_fatal(const char *format, ...)
 {
 	char text[PBOOT_CAUSE_MAX];
 	va_list args;
+	bool printed;
 
 	let_one_speak();
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	psi_log("%s", text);
+	printed = psi_log_last(text);
 	if (psi.boot.size)
-		pboot_note_cause(text, true);
+		pboot_note_cause(text, printed);
 	psi_signals_told();
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }

@@ -156,7 +156,8 @@ in_child(void)
 	return getpid() != rank_pid;
 }
 
-static void
+/* False if nobody reads it. */
+static bool
 say(int number, struct psi_line *details)
 {
 	struct psi_line line = { .len = 0 };
@@ -174,7 +175,7 @@ say(int number, struct psi_line *details)
 	psi_line_number(&line, (uint64_t)number);
 	psi_line_text(&line, details->len ? ") " : ")");
 	psi_line_text(&line, psi_line_string(details));
-	psi_line_write(&line, STDERR_FILENO);
+	return psi_line_write(&line, STDERR_FILENO);
 }
 
 /* The line is there before a stack trace or a debugger's wait, whoever reads it first. */
@@ -182,11 +183,12 @@ static void
 say_failure(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	struct psi_line details = { .len = 0 };
+	bool said;
 
 	describe(&details, number, info, context);
-	say(number, &details);
+	said = say(number, &details);
 	if (hooks.note_cause && !in_child())
-		hooks.note_cause(psi_line_string(&details), true);
+		hooks.note_cause(psi_line_string(&details), said);
 }
 
 void

@@ -19,7 +19,7 @@ end(const char *text)
 {
 	if (psi_fatal_end)
 		psi_fatal_end(text);
-	psi_log("%s", text);
+	psi_log_last(text);
 	gasnett_print_backtrace_ifenabled(STDERR_FILENO);
 	psi_freeze_on_error();
 	abort();

@@ -1,6 +1,6 @@
 #include "runtime/util/line.h"
 
-#include <unistd.h>
+#include "runtime/util/nowait.h"
 
 /* Room is kept for a newline or a zero. */
 static void
@@ -51,10 +51,9 @@ psi_line_string(struct psi_line *line)
 	return line->text;
 }
 
-void
+bool
 psi_line_write(struct psi_line *line, int fd)
 {
 	line->text[line->len] = '\n';
-	if (write(fd, line->text, line->len + 1) < 0)
-		return;		/* nobody left to tell */
+	return psi_write_within(fd, line->text, line->len + 1, PSI_LAST_WORD_NS);
 }

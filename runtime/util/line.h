@@ -5,6 +5,7 @@
 #ifndef PSI_UTIL_LINE_H
 #define PSI_UTIL_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ void psi_line_address(struct psi_line *line, const void *address);
 /* Ends the text with a zero, for calls that take strings; more may be appended. */
 const char *psi_line_string(struct psi_line *line);
 
-/* The line and a newline, by one write. */
-void psi_line_write(struct psi_line *line, int fd);
+/* The line and a newline, by one write; false if its reader took nothing for half a second. */
+bool psi_line_write(struct psi_line *line, int fd);
 
 #endif

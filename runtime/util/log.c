@@ -1,10 +1,14 @@
 #include "runtime/util/log.h"
 
+#include "runtime/util/nowait.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const uint64_t wait_ns = 2000 * (uint64_t)1000000;
 
 /* Written once at init, by the thread that calls init. */
 static char speaker[80] = "penstock";
@@ -13,21 +17,6 @@ void
 psi_log_set_speaker(uint32_t rank, const char *host)
 {
 	snprintf(speaker, sizeof speaker, "penstock: rank %u (%s)", rank, host);
-}
-
-static void
-write_whole(const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t done = write(STDERR_FILENO, text, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return;
-		text += done;
-		len -= (size_t)done;
-	}
 }
 
 size_t
@@ -47,14 +36,34 @@ psi_log_format(char line[PSI_LOG_BYTES], const char *format, va_list args)
 	return (size_t)len;
 }
 
-static void PSI_PRINTF(1, 0)
-log_line(const char *format, va_list args)
+static bool PSI_PRINTF(2, 0)
+log_line(uint64_t limit_ns, const char *format, va_list args)
 {
 	char line[PSI_LOG_BYTES];
 	int saved = errno;
+	size_t len = psi_log_format(line, format, args);
+	bool written = psi_write_within(STDERR_FILENO, line, len, limit_ns);
 
-	write_whole(line, psi_log_format(line, format, args));
 	errno = saved;
+	return written;
+}
+
+static bool PSI_PRINTF(2, 3)
+log_text(uint64_t limit_ns, const char *format, ...)
+{
+	va_list args;
+	bool written;
+
+	va_start(args, format);
+	written = log_line(limit_ns, format, args);
+	va_end(args);
+	return written;
+}
+
+bool
+psi_log_last(const char *text)
+{
+	return log_text(PSI_LAST_WORD_NS, "%s", text);
 }
 
 void
@@ -63,7 +72,7 @@ psi_log(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_line(format, args);
+	log_line(wait_ns, format, args);
 	va_end(args);
 }
 
@@ -73,7 +82,7 @@ psi_log_refuse(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_line(format, args);
+	log_line(wait_ns, format, args);
 	va_end(args);
 	exit(2);
 }

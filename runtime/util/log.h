@@ -6,6 +6,7 @@
 #define PSI_UTIL_LOG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,16 @@
 /* Who speaks; before this is called, lines begin with "penstock: " alone.  Called once, at init. */
 void psi_log_set_speaker(uint32_t rank, const char *host);
 
-/* One line; the text needs no newline.  Longer than 1000 bytes is cut. */
+/* One line; the text needs no newline.  Longer than 1000 bytes is cut.  Where the reader takes
+ * nothing for 2 s it is lost. */
 enum { PSI_LOG_BYTES = 1024 };
 void psi_log(const char *format, ...) PSI_PRINTF(1, 2);
+
+/*
+ * The same with a text that is ready, before the process ends: false if it could not be written,
+ * or the reader took nothing for half a second.
+ */
+bool psi_log_last(const char *text);
 
 /* The line alone, with its newline and without a zero: its length.  Leaves errno alone. */
 size_t psi_log_format(char line[PSI_LOG_BYTES], const char *format, va_list args) PSI_PRINTF(2, 0);
