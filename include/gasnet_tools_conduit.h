@@ -43,42 +43,48 @@ psi_value_of(const void *src, size_t nbytes)
 }
 
 /* size bytes of memory, zero, at a page; MAP_FAILED if there are none, as mmap. munmap gives it back. */
-PSI_API void *gasnett_mmap(size_t size);
+PSI_API void *gasnett_mmap(uintptr_t size);
 
 /*
  * The library's own checks of clock, atomics, locks and messages, for each of
  * which sections, NULL for all, names a letter: t, a, l, m. Collective over
- * the job, after attach; messages need the handlers registered. threads is the
- * most that run at a time, where threads may call. Returns the failures, each
- * of which is printed.
+ * team, after attach; messages need the handlers registered, and go to the
+ * rank peer of the team: Mediums whose contents are drawn from seed, and, where
+ * peer_segment is not NULL, Longs into the first 64 bytes that it names of the
+ * peer's bound segment. Those have the same contents from all ranks, so peers
+ * need not be distinct. segment, which names one's own, is not used. threads is
+ * the most that run at a time, where threads may call. Returns the failures,
+ * each of which is printed.
  */
 PSI_API int gasnett_run_diagnostics(int iterations, int threads, const char *sections,
-                                    const gasnet_seginfo_t *seginfo);
+                                    gex_TM_t team, void *segment, gex_Rank_t peer,
+                                    void *peer_segment, unsigned int seed);
 PSI_API void gasnett_diagnostic_gethandlers(gex_AM_Entry_t **table_out, int *count_out);
 
 /*
- * Arguments of transfers as text, for people. Each writes into buf, of at
- * least as many bytes as its bufsz companion says, and returns buf.
+ * Arguments of transfers as text, for people, written into buf, of at least as
+ * many bytes as the bufsz companion says. Lists are returned as buf; a whole
+ * transfer, whose peer is rank of tm, returns how many bytes it moves.
  */
 PSI_API size_t gasnett_format_memveclist_bufsz(size_t count);
 PSI_API char *gasnett_format_memveclist(char *buf, size_t count, const gex_Memvec_t *list);
 PSI_API size_t gasnett_format_addrlist_bufsz(size_t count);
 PSI_API char *gasnett_format_addrlist(char *buf, size_t count, void *const list[], size_t len);
-PSI_API size_t gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount);
-PSI_API char *gasnett_format_putvgetv(char *buf, gex_Rank_t rank, size_t dstcount,
-                                      const gex_Memvec_t *dstlist, size_t srccount,
-                                      const gex_Memvec_t *srclist);
-PSI_API size_t gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount);
-PSI_API char *gasnett_format_putigeti(char *buf, gex_Rank_t rank, size_t dstcount,
-                                      void *const dstlist[], size_t dstlen, size_t srccount,
-                                      void *const srclist[], size_t srclen);
 PSI_API size_t gasnett_format_strides_bufsz(size_t count);
-PSI_API char *gasnett_format_strides(char *buf, size_t count, const ptrdiff_t *list);
+PSI_API void gasnett_format_strides(char *buf, size_t count, const ptrdiff_t *list);
+PSI_API size_t gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount);
+PSI_API size_t gasnett_format_putvgetv(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
+                                       gex_Memvec_t const dstlist[], size_t srccount,
+                                       gex_Memvec_t const srclist[]);
+PSI_API size_t gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount);
+PSI_API size_t gasnett_format_putigeti(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
+                                       void *const dstlist[], size_t dstlen, size_t srccount,
+                                       void *const srclist[], size_t srclen);
 PSI_API size_t gasnett_format_putsgets_bufsz(size_t stridelevels);
-PSI_API char *gasnett_format_putsgets(char *buf, gex_Rank_t rank, void *dstaddr,
-                                      const ptrdiff_t dststrides[], const void *srcaddr,
-                                      const ptrdiff_t srcstrides[], size_t elemsz,
-                                      const size_t count[], size_t stridelevels);
+PSI_API size_t gasnett_format_putsgets(char *buf, void *unused, gex_TM_t tm, gex_Rank_t rank,
+                                       void *dstaddr, const ptrdiff_t dststrides[], void *srcaddr,
+                                       const ptrdiff_t srcstrides[], size_t elemsz,
+                                       const size_t count[], size_t stridelevels);
 
 /* A code, or several, as their names joined by "|"; with buf NULL only the bytes that takes. */
 PSI_API size_t gasnett_format_dt(char *buf, gex_DT_t dt);

@@ -126,25 +126,41 @@ static struct {
 } echo;
 
 static void request_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt);
+static void long_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt);
 static void reply_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt);
 
 static gex_AM_Entry_t handlers[] = {
 	{ 0, (gex_AM_Fn_t)request_handler, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL,
 	  "diagnostics request" },
+	{ 0, (gex_AM_Fn_t)long_handler, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL,
+	  "diagnostics long request" },
 	{ 0, (gex_AM_Fn_t)reply_handler, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, NULL,
 	  "diagnostics reply" },
 };
 
+enum { REQUEST, LONG_REQUEST, REPLY };
+
+static void
+send_back(gex_Token_t token, const void *buf, size_t nbytes, gex_AM_Arg_t salt)
+{
+	uint32_t words[ECHO_WORDS];
+
+	memcpy(words, buf, nbytes < sizeof words ? nbytes : sizeof words);
+	for (size_t i = 0; i < ECHO_WORDS; i++)
+		words[i]++;
+	gex_AM_ReplyMedium1(token, handlers[REPLY].gex_index, words, sizeof words, GEX_EVENT_NOW, 0, salt);
+}
+
 static void
 request_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
 {
-	uint32_t words[ECHO_WORDS];
-	size_t i;
+	send_back(token, buf, nbytes, salt);
+}
 
-	memcpy(words, buf, nbytes < sizeof words ? nbytes : sizeof words);
-	for (i = 0; i < ECHO_WORDS; i++)
-		words[i]++;
-	gex_AM_ReplyMedium1(token, handlers[1].gex_index, words, sizeof words, GEX_EVENT_NOW, 0, salt);
+static void
+long_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
+{
+	send_back(token, buf, nbytes, salt);
 }
 
 static void
@@ -162,26 +178,47 @@ reply_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
 	gasnett_strongatomic32_increment(&echo.replies, GASNETT_ATOMIC_REL);
 }
 
-static int
-check_messages(int iterations)
-{
-	gex_TM_t tm = psi.tm;
-	gex_Rank_t size = gex_TM_QuerySize(tm), me = gex_TM_QueryRank(tm);
-	uint32_t words[ECHO_WORDS], i, round;
+/* Where messages go. */
+struct partner {
+	gex_TM_t tm;
+	gex_Rank_t rank;
+	void *segment;  /* NULL: no Longs */
+	uint32_t seed;
+};
 
-	if (handlers[0].gex_index == 0)
+/* Sends one round; returns how many replies will come.  Every rank's Longs say the same. */
+static uint32_t
+send_round(const struct partner *peer, uint32_t round)
+{
+	enum { LONG_SALT = 1 };
+	uint32_t words[ECHO_WORDS];
+
+	for (uint32_t i = 0; i < ECHO_WORDS; i++)
+		words[i] = peer->seed + round + i;
+	gex_AM_RequestMedium1(peer->tm, peer->rank, handlers[REQUEST].gex_index, words, sizeof words,
+	                      GEX_EVENT_NOW, 0, (gex_AM_Arg_t)words[0]);
+	if (!peer->segment)
+		return 1;
+	for (uint32_t i = 0; i < ECHO_WORDS; i++)
+		words[i] = LONG_SALT + i;
+	gex_AM_RequestLong1(peer->tm, peer->rank, handlers[LONG_REQUEST].gex_index, words, sizeof words,
+	                    peer->segment, GEX_EVENT_NOW, 0, LONG_SALT);
+	return 2;
+}
+
+static int
+check_messages(const struct partner *peer, int iterations)
+{
+	uint32_t expected = 0;
+
+	if (handlers[REQUEST].gex_index == 0)
 		return fail("the handlers of gasnett_diagnostic_gethandlers are not registered");
 	gasnett_strongatomic32_set(&echo.replies, 0, 0);
 	gasnett_strongatomic32_set(&echo.wrong, 0, 0);
-	for (round = 0; round < (uint32_t)iterations; round++) {
-		for (i = 0; i < ECHO_WORDS; i++)
-			words[i] = round + i;
-		gex_AM_RequestMedium1(tm, (me + round) % size, handlers[0].gex_index, words, sizeof words,
-				      GEX_EVENT_NOW, 0, (gex_AM_Arg_t)round);
-	}
-	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) ==
-			  (uint32_t)iterations);
-	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+	for (int round = 0; round < iterations; round++)
+		expected += send_round(peer, (uint32_t)round);
+	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) == expected);
+	gex_Event_Wait(gex_Coll_BarrierNB(peer->tm, 0));
 	return gasnett_strongatomic32_read(&echo.wrong, 0) ? fail("a reply had other contents") : 0;
 }
 
@@ -199,13 +236,14 @@ wanted(const char *sections, char letter)
 }
 
 int
-gasnett_run_diagnostics(int iterations, int threads, const char *sections,
-			const gasnet_seginfo_t *seginfo)
+gasnett_run_diagnostics(int iterations, int threads, const char *sections, gex_TM_t team,
+                        void *segment, gex_Rank_t peer, void *peer_segment, unsigned int seed)
 {
+	const struct partner partner = { team, peer, peer_segment, seed };
 	struct shared shared = { .iterations = iterations > 0 ? iterations : 1 };
 	int failures = 0;
 
-	(void)seginfo;
+	(void)segment;
 	psi_need_init("gasnett_run_diagnostics");
 	shared.threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
 	pthread_mutex_init(&shared.lock, NULL);
@@ -216,7 +254,7 @@ gasnett_run_diagnostics(int iterations, int threads, const char *sections,
 	if (wanted(sections, 'l'))
 		failures += check_locks(&shared);
 	if (wanted(sections, 'm'))
-		failures += check_messages(shared.iterations);
+		failures += check_messages(&partner, shared.iterations);
 	pthread_mutex_destroy(&shared.lock);
 	return failures;
 }

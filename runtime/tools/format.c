@@ -26,15 +26,21 @@ append(char *at, const char *format, ...)
 	return at + (len < FRAME_BYTES ? len : FRAME_BYTES - 1);
 }
 
+static size_t
+vectors_bytes(size_t count, const gex_Memvec_t *list)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += list[i].gex_len;
+	return bytes;
+}
+
 static char *
 append_vectors(char *at, size_t count, const gex_Memvec_t *list)
 {
-	size_t i, bytes = 0;
-
-	for (i = 0; i < count; i++)
-		bytes += list[i].gex_len;
-	at = append(at, "%zu regions, %zu bytes {", count, bytes);
-	for (i = 0; i < count; i++)
+	at = append(at, "%zu regions, %zu bytes {", count, vectors_bytes(count, list));
+	for (size_t i = 0; i < count; i++)
 		at = append(at, "%s%p:%zu", i ? ", " : "", list[i].gex_addr, list[i].gex_len);
 	return append(at, "}");
 }
@@ -93,14 +99,15 @@ gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount)
 	return 2 * FRAME_BYTES + (dstcount + srccount) * ENTRY_BYTES;
 }
 
-char *
-gasnett_format_putvgetv(char *buf, gex_Rank_t rank, size_t dstcount, const gex_Memvec_t *dstlist,
-			size_t srccount, const gex_Memvec_t *srclist)
+size_t
+gasnett_format_putvgetv(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
+                        gex_Memvec_t const dstlist[], size_t srccount, gex_Memvec_t const srclist[])
 {
 	char *at = append_vectors(append(buf, "rank %u, to ", rank), dstcount, dstlist);
 
+	(void)tm;
 	append_vectors(append(at, ", from "), srccount, srclist);
-	return buf;
+	return vectors_bytes(dstcount, dstlist);
 }
 
 size_t
@@ -109,14 +116,16 @@ gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount)
 	return 2 * FRAME_BYTES + (dstcount + srccount) * ENTRY_BYTES;
 }
 
-char *
-gasnett_format_putigeti(char *buf, gex_Rank_t rank, size_t dstcount, void *const dstlist[],
-			size_t dstlen, size_t srccount, void *const srclist[], size_t srclen)
+size_t
+gasnett_format_putigeti(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
+                        void *const dstlist[], size_t dstlen, size_t srccount, void *const srclist[],
+                        size_t srclen)
 {
 	char *at = append_addresses(append(buf, "rank %u, to ", rank), dstcount, dstlist, dstlen);
 
+	(void)tm;
 	append_addresses(append(at, ", from "), srccount, srclist, srclen);
-	return buf;
+	return dstcount * dstlen;
 }
 
 size_t
@@ -125,11 +134,10 @@ gasnett_format_strides_bufsz(size_t count)
 	return FRAME_BYTES + count * ENTRY_BYTES;
 }
 
-char *
+void
 gasnett_format_strides(char *buf, size_t count, const ptrdiff_t *list)
 {
 	append_strides(buf, count, list);
-	return buf;
 }
 
 size_t
@@ -138,19 +146,22 @@ gasnett_format_putsgets_bufsz(size_t stridelevels)
 	return 3 * FRAME_BYTES + 3 * stridelevels * ENTRY_BYTES;
 }
 
-char *
-gasnett_format_putsgets(char *buf, gex_Rank_t rank, void *dstaddr, const ptrdiff_t dststrides[],
-			const void *srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,
-			const size_t count[], size_t stridelevels)
+size_t
+gasnett_format_putsgets(char *buf, void *unused, gex_TM_t tm, gex_Rank_t rank, void *dstaddr,
+                        const ptrdiff_t dststrides[], void *srcaddr, const ptrdiff_t srcstrides[],
+                        size_t elemsz, const size_t count[], size_t stridelevels)
 {
 	char *at = append(buf, "rank %u, elements of %zu bytes {", rank, elemsz);
-	size_t i;
+	size_t bytes = elemsz;
 
-	for (i = 0; i < stridelevels; i++)
+	(void)unused, (void)tm;
+	for (size_t i = 0; i < stridelevels; i++) {
+		bytes *= count[i];
 		at = append(at, "%s%zu", i ? " x " : "", count[i]);
+	}
 	at = append_strides(append(at, "}, to %p by ", dstaddr), stridelevels, dststrides);
 	append_strides(append(at, ", from %p by ", srcaddr), stridelevels, srcstrides);
-	return buf;
+	return bytes;
 }
 
 struct name {
@@ -226,7 +237,7 @@ gasnett_format_ti(char *buf, gex_TI_t ti)
 }
 
 void *
-gasnett_mmap(size_t size)
+gasnett_mmap(uintptr_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }

@@ -87,27 +87,30 @@ check_lists(void)
 	check_text(buf, gasnett_format_memveclist_bufsz(LONG), many);
 	check_text(gasnett_format_addrlist(buf, LONG, addresses, 8),
 	           gasnett_format_addrlist_bufsz(LONG), many);
-	check_text(gasnett_format_putvgetv(buf, 1, LONG, vectors, LONG, vectors),
-	           gasnett_format_putvgetv_bufsz(LONG, LONG), many);
-	check_text(gasnett_format_putigeti(buf, 1, LONG, addresses, 8, LONG, addresses, 8),
-	           gasnett_format_putigeti_bufsz(LONG, LONG), many);
-	check_text(gasnett_format_strides(buf, LONG, strides), gasnett_format_strides_bufsz(LONG),
-	           numbers);
-	check_text(gasnett_format_putsgets(buf, 1, buf, strides, buf, strides, 8, counts, LONG),
-	           gasnett_format_putsgets_bufsz(LONG), numbers);
+	gasnett_format_putvgetv(buf, pt.tm, 1, LONG, vectors, LONG, vectors);
+	check_text(buf, gasnett_format_putvgetv_bufsz(LONG, LONG), many);
+	gasnett_format_putigeti(buf, pt.tm, 1, LONG, addresses, 8, LONG, addresses, 8);
+	check_text(buf, gasnett_format_putigeti_bufsz(LONG, LONG), many);
+	gasnett_format_strides(buf, LONG, strides);
+	check_text(buf, gasnett_format_strides_bufsz(LONG), numbers);
+	gasnett_format_putsgets(buf, NULL, pt.tm, 1, buf, strides, buf, strides, 8, counts, LONG);
+	check_text(buf, gasnett_format_putsgets_bufsz(LONG), numbers);
 
 	for (i = 0; i < 2; i++) {
 		vectors[i].gex_addr = addresses[i] = (void *)(uintptr_t)(0x10 + 0x20 * i);
 		vectors[i].gex_len = 7;
 	}
-	check_text(gasnett_format_putvgetv(buf, 5, 2, vectors, 2, vectors), room, few);
-	check_text(gasnett_format_putigeti(buf, 5, 2, addresses, 7, 2, addresses, 7), room, few);
+	PT_EQ(gasnett_format_putvgetv(buf, pt.tm, 5, 2, vectors, 2, vectors), 14);
+	check_text(buf, room, few);
+	PT_EQ(gasnett_format_putigeti(buf, pt.tm, 5, 2, addresses, 7, 2, addresses, 7), 14);
+	check_text(buf, room, few);
 	strides[0] = 64;
 	strides[1] = -32;
 	counts[0] = 3;
 	counts[1] = 4;
-	check_text(gasnett_format_putsgets(buf, 5, (void *)0x10, strides, (void *)0x20, strides, 8,
-	                                   counts, 2), room, shape);
+	PT_EQ(gasnett_format_putsgets(buf, NULL, pt.tm, 5, (void *)0x10, strides, (void *)0x20, strides,
+	                              8, counts, 2), 8 * 3 * 4);
+	check_text(buf, room, shape);
 	free(buf);
 }
 
@@ -130,6 +133,38 @@ check_codes(void)
 	PT_STR(text, "GEX_DT_DBL|0x80000000");
 }
 
+/* Longs lie where they were sent to. */
+static void
+check_longs(const char *at)
+{
+	uint32_t words[16], i;
+
+	memcpy(words, at, sizeof words);
+	for (i = 1; i < 16; i++)
+		PT_EQ(words[i], words[0] + i);
+	PT_CHECK(words[0] != 0);
+}
+
+static void
+check_diagnostics(void)
+{
+	const gex_Rank_t next = (pt.rank + 1) % pt.size;
+	const int rounds = (int)pt_scale(200, 2000);
+	gex_TM_t reversed;
+
+	pt_phase("diagnostics");
+	PT_EQ(gasnett_run_diagnostics(rounds, 4, NULL, pt.tm, pt.base, next, pt.peers[next].owner, 17), 0);
+	check_longs(pt.base);
+	PT_EQ(gasnett_run_diagnostics(10, 0, "tm", pt.tm, NULL, 0, NULL, 0), 0);
+
+	pt_phase("diagnostics of a team");
+	gex_TM_Split(&reversed, pt.tm, 0, (int)(pt.size - pt.rank), NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	PT_EQ(gasnett_run_diagnostics(10, 1, "m", reversed, pt.base, 0,
+	                              (char *)pt.peers[pt.size - 1].owner + 256, UINT_MAX), 0);
+	if (pt.rank == pt.size - 1)
+		check_longs(pt.base + 256);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -143,8 +178,6 @@ main(int argc, char **argv)
 	check_mmap();
 	check_lists();
 	check_codes();
-	pt_phase("diagnostics");
-	PT_EQ(gasnett_run_diagnostics((int)pt_scale(200, 2000), 4, NULL, NULL), 0);
-	PT_EQ(gasnett_run_diagnostics(10, 0, "tm", NULL), 0);
+	check_diagnostics();
 	pt_finish();
 }
