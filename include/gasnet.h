@@ -1,4 +1,4 @@
-/* gasnet.h: the GASNet-1 interface, in terms of the EX one. */
+/* gasnet.h: the GASNet-1 interface, in terms of the EX one, and the tools. */
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H 1
 
@@ -12,5 +12,7 @@
 #include "gasnet_legacy_core.h"
 #include "gasnet_legacy_rma.h"
 #include "gasnet_legacy_vis.h"
+
+#include "gasnet_tools.h"
 
 #endif

@@ -40,12 +40,9 @@
 #define PSI_MODE_NAME "PAR"
 #endif
 
-/* Level of compatibility. The library's own version is in penstock.h. */
-#define GASNET_RELEASE_VERSION_MAJOR 2025
-#define GASNET_RELEASE_VERSION_MINOR 8
-#define GASNET_RELEASE_VERSION_PATCH 0
-#define GEX_SPEC_VERSION_MAJOR       0
-#define GEX_SPEC_VERSION_MINOR       19
+/* GASNET_RELEASE_VERSION_* is in gasnet_config.h. */
+#define GEX_SPEC_VERSION_MAJOR 0
+#define GEX_SPEC_VERSION_MINOR 19
 
 /* Build of the library. */
 #undef GASNET_DEBUG

@@ -1,7 +1,7 @@
 /*
  * gasnet_tools.h: portable help for programs of a conduit, and for others.
  *
- * In a program that uses a conduit it comes after gasnetex.h, and the conduit's
+ * In a program that uses a conduit it brings in gasnetex.h, and the conduit's
  * library holds all of it. Otherwise it stands alone, before other headers,
  * and libgasnet_tools-par or -seq is linked. Unless a comment says otherwise,
  * everything may be called from any thread, before init, and in handlers.
@@ -18,9 +18,7 @@
 #undef GASNETT_THREAD_SAFE
 #define GASNETT_THREAD_SAFE 1
 #elif defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
-#ifndef GASNETEX_H
-#error "include gasnetex.h before gasnet_tools.h in a file that is compiled for a conduit"
-#endif
+#include "gasnetex.h"
 #if defined(GASNETT_LITE_MODE)
 #error "GASNETT_LITE_MODE cannot be combined with GASNET_SEQ, GASNET_PAR or GASNET_PARSYNC"
 #endif
@@ -71,10 +69,10 @@
 #endif
 #endif
 
-/* Versions: the level of compatibility, as in gasnetex.h, and that of the tools text. */
-#define GASNETT_RELEASE_VERSION_MAJOR 2025
-#define GASNETT_RELEASE_VERSION_MINOR 8
-#define GASNETT_RELEASE_VERSION_PATCH 0
+/* Versions: the level of compatibility, of gasnet_config.h, and that of the tools text. */
+#define GASNETT_RELEASE_VERSION_MAJOR GASNET_RELEASE_VERSION_MAJOR
+#define GASNETT_RELEASE_VERSION_MINOR GASNET_RELEASE_VERSION_MINOR
+#define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
 #define GASNETT_SPEC_VERSION_MAJOR    1
 #define GASNETT_SPEC_VERSION_MINOR    20
 

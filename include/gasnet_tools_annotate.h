@@ -9,16 +9,12 @@
 #define GASNET_TOOLS_ANNOTATE_H
 
 #include "gasnet_ex_port.h"
+#include "gasnet_ex_predict.h"
 
 #if defined(__has_attribute)
 #define PSI_HAS_ATTRIBUTE(name) __has_attribute(name)
 #else
 #define PSI_HAS_ATTRIBUTE(name) 0
-#endif
-#if defined(__has_builtin)
-#define PSI_HAS_BUILTIN(name) __has_builtin(name)
-#else
-#define PSI_HAS_BUILTIN(name) 0
 #endif
 
 /* Inlining. INLINE(f) and NEVER_INLINE(f, definition) go before a definition. */
@@ -192,20 +188,6 @@
 #ifndef GASNETT_USE_RESTRICT_ON_TYPEDEFS
 #define GASNETT_USE_RESTRICT_ON_TYPEDEFS 1
 #endif
-
-/* Which way a condition goes most of the time; the value is zero when e is. */
-#ifndef GASNETT_USE_BUILTIN_EXPECT
-#define GASNETT_USE_BUILTIN_EXPECT PSI_HAS_BUILTIN(__builtin_expect)
-#endif
-#if GASNETT_USE_BUILTIN_EXPECT
-#define GASNETT_PREDICT_TRUE(e)  __builtin_expect(!!(e), 1)
-#define GASNETT_PREDICT_FALSE(e) __builtin_expect(!!(e), 0)
-#else
-#define GASNETT_PREDICT_TRUE(e)  (e)
-#define GASNETT_PREDICT_FALSE(e) (e)
-#endif
-#define if_pt(condition) if (GASNETT_PREDICT_TRUE(condition))
-#define if_pf(condition) if (GASNETT_PREDICT_FALSE(condition))
 
 /* 1 if the compiler knows the value of e, else 0; e is not evaluated. */
 #ifndef GASNETT_USE_BUILTIN_CONSTANT_P

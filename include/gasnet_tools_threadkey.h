@@ -35,4 +35,15 @@
 #define gasnett_threadkey_get_noinit(key)        gasnett_threadkey_get(key)
 #define gasnett_threadkey_set_noinit(key, value) gasnett_threadkey_set(key, value)
 
+/* Never called. Programs for threads take its address, so the name is fixed. */
+#if !defined(GASNETT_THREAD_SINGLE)
+PSI_BEGIN_DECLS
+PSI_INLINE void
+_gasneti_threadkey_init(void *key)
+{
+	(void)key;
+}
+PSI_END_DECLS
+#endif
+
 #endif

@@ -12,20 +12,20 @@
 
 PSI_BEGIN_DECLS
 
-/* Never called. */
-PSI_INLINE void psi_trace_text(const char *format, ...) PSI_PRINTF_FORMAT(1, 2);
+/* Never called. Programs take its address, so the name is fixed. */
+PSI_INLINE void _gasnett_trace_printf_noop(const char *format, ...) PSI_PRINTF_FORMAT(1, 2);
 PSI_INLINE void
-psi_trace_text(const char *format, ...)
+_gasnett_trace_printf_noop(const char *format, ...)
 {
 	(void)format;
 }
 
 PSI_END_DECLS
 
-#define PSI_TRACE_TEXT(...)                         \
-	do {                                        \
-		if (0)                              \
-			psi_trace_text(__VA_ARGS__); \
+#define PSI_TRACE_TEXT(...)                                     \
+	do {                                                    \
+		if (0)                                          \
+			_gasnett_trace_printf_noop(__VA_ARGS__); \
 	} while (0)
 
 #define GASNETT_TRACE_ENABLED           0

@@ -6,12 +6,10 @@
 #ifndef GASNETEX_H
 #define GASNETEX_H
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
+#include "gasnet_ex_system.h"
 
 #include "gasnet_ex_mode.h"
+#include "gasnet_ex_predict.h"
 #include "gasnet_fwd.h"
 #include "gasnet_portable_platform.h"
 
