@@ -188,7 +188,7 @@ static const struct pt_misuse cases[] = {
 	{ "create_no_ops", PT_ALWAYS, 1, create_no_ops, "an atomic domain without operations",
 	  CREATE "operations 0x0 are none at all; pass those that will be used, of 0x*", 0 },
 	{ "create_bits_of_float", PT_ALWAYS, 1, create_bits_of_float, "bits of a floating type",
-	  CREATE "operations 0x2000000 are none that the type has; pass those that will be used, of 0x*", 0 },
+	  CREATE "operations 0x20000 are none that the type has; pass those that will be used, of 0x*", 0 },
 	{ "create_nowhere", PT_ALWAYS, 1, create_nowhere, "an atomic domain without a place for it",
 	  CREATE "ad_p is NULL; pass where the domain goes", 0 },
 	{ "create_over_pair", PT_ALWAYS, 1, create_over_pair, "an atomic domain over a pair",
