@@ -82,7 +82,7 @@ PSI_API size_t gex_AM_LUBRequestLong(void);
 PSI_API size_t gex_AM_LUBReplyLong(void);
 
 /* Tokens. */
-PSI_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
+PSI_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info_out, gex_TI_t mask);
 
 /* Negotiated payload. */
 PSI_API gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank,

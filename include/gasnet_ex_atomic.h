@@ -21,14 +21,14 @@
 
 #include <string.h>
 
-/* Suffix, C type, width in bits. */
+/* Suffix, with a name that no program may give to a macro; C type, width in bits. */
 #define PSI_ATOMIC_INTEGERS(X) \
-	X(I32, int32_t, 32) X(U32, uint32_t, 32) X(I64, int64_t, 64) X(U64, uint64_t, 64)
-#define PSI_ATOMIC_FLOATS(X) X(FLT, float, 32) X(DBL, double, 64)
+	X(_I32, int32_t, 32) X(_U32, uint32_t, 32) X(_I64, int64_t, 64) X(_U64, uint64_t, 64)
+#define PSI_ATOMIC_FLOATS(X) X(_FLT, float, 32) X(_DBL, double, 64)
 #define PSI_ATOMIC_TYPES(X)  PSI_ATOMIC_INTEGERS(X) PSI_ATOMIC_FLOATS(X)
 
 /* Place of a type among the types, which is that of its bit. */
-#define PSI_ATOMIC_INDEX(DT) __builtin_ctz(GEX_DT_##DT)
+#define PSI_ATOMIC_INDEX(DT) __builtin_ctz(GEX_DT##DT)
 
 /* Sets of codes: both forms of some; no arithmetic; with a result; all of a type. */
 #define PSI_ATOMIC_OPS_BOTH(ops) ((ops) | GEX_OP_TO_FETCHING(ops))
@@ -77,14 +77,14 @@ PSI_ATOMIC_MOVE(64)
 
 /* Values as words and back. */
 #define PSI_ATOMIC_CONVERT(DT, type, width)                                              \
-	PSI_ATOMIC_INLINE uint##width##_t psi_atomic_bits_##DT(type value)               \
+	PSI_ATOMIC_INLINE uint##width##_t psi_atomic_bits##DT(type value)               \
 	{                                                                                \
 		uint##width##_t bits;                                                    \
                                                                                          \
 		memcpy(&bits, &value, sizeof(bits));                                     \
 		return bits;                                                             \
 	}                                                                                \
-	PSI_ATOMIC_INLINE type psi_atomic_value_##DT(uint##width##_t bits)               \
+	PSI_ATOMIC_INLINE type psi_atomic_value##DT(uint##width##_t bits)               \
 	{                                                                                \
 		type value;                                                              \
                                                                                          \
@@ -96,11 +96,11 @@ PSI_ATOMIC_TYPES(PSI_ATOMIC_CONVERT)
 
 /* What compare and swap puts in place, by the fetching code. Integers wrap. */
 #define PSI_ATOMIC_AFTER_INTEGER(DT, type, width)                                        \
-	PSI_ATOMIC_INLINE type psi_atomic_after_##DT(gex_OP_t op, type before, type operand) \
+	PSI_ATOMIC_INLINE type psi_atomic_after##DT(gex_OP_t op, type before, type operand) \
 	{                                                                                \
 		if (op == GEX_OP_FMULT)                                                  \
-			return psi_atomic_value_##DT(psi_atomic_bits_##DT(before) *      \
-						     psi_atomic_bits_##DT(operand));     \
+			return psi_atomic_value##DT(psi_atomic_bits##DT(before) *      \
+						     psi_atomic_bits##DT(operand));     \
 		if (op == GEX_OP_FMIN)                                                   \
 			return operand < before ? operand : before;                      \
 		return operand > before ? operand : before;                              \
@@ -109,7 +109,7 @@ PSI_ATOMIC_INTEGERS(PSI_ATOMIC_AFTER_INTEGER)
 #undef PSI_ATOMIC_AFTER_INTEGER
 
 #define PSI_ATOMIC_AFTER_FLOAT(DT, type, width)                                          \
-	PSI_ATOMIC_INLINE type psi_atomic_after_##DT(gex_OP_t op, type before, type operand) \
+	PSI_ATOMIC_INLINE type psi_atomic_after##DT(gex_OP_t op, type before, type operand) \
 	{                                                                                \
 		switch (op) {                                                            \
 		case GEX_OP_FADD: return before + operand;                               \
@@ -125,17 +125,17 @@ PSI_ATOMIC_FLOATS(PSI_ATOMIC_AFTER_FLOAT)
 #undef PSI_ATOMIC_AFTER_FLOAT
 
 #define PSI_ATOMIC_LOOP(DT, type, width)                                                 \
-	PSI_ATOMIC_INLINE type psi_atomic_loop_##DT(psi_cell##width *word, gex_OP_t op,  \
+	PSI_ATOMIC_INLINE type psi_atomic_loop##DT(psi_cell##width *word, gex_OP_t op,  \
 						    type operand)                        \
 	{                                                                                \
 		uint##width##_t before = __atomic_load_n(word, __ATOMIC_RELAXED), after; \
                                                                                          \
 		do                                                                       \
-			after = psi_atomic_bits_##DT(psi_atomic_after_##DT(              \
-				op, psi_atomic_value_##DT(before), operand));            \
+			after = psi_atomic_bits##DT(psi_atomic_after##DT(              \
+				op, psi_atomic_value##DT(before), operand));            \
 		while (!__atomic_compare_exchange_n(word, &before, after, 1,             \
 						    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)); \
-		return psi_atomic_value_##DT(before);                                    \
+		return psi_atomic_value##DT(before);                                    \
 	}
 PSI_ATOMIC_TYPES(PSI_ATOMIC_LOOP)
 #undef PSI_ATOMIC_LOOP
@@ -145,11 +145,11 @@ PSI_ATOMIC_TYPES(PSI_ATOMIC_LOOP)
  * from a SET.
  */
 #define PSI_ATOMIC_APPLY_INTEGER(DT, type, width)                                        \
-	PSI_ATOMIC_INLINE type psi_atomic_apply_##DT(void *there, gex_OP_t op, type operand1, \
+	PSI_ATOMIC_INLINE type psi_atomic_apply##DT(void *there, gex_OP_t op, type operand1, \
 						     type operand2, gex_Flags_t flags)   \
 	{                                                                                \
 		psi_cell##width *word = PSI_STATIC_CAST(psi_cell##width *, there);       \
-		uint##width##_t bits = psi_atomic_bits_##DT(operand1), before;           \
+		uint##width##_t bits = psi_atomic_bits##DT(operand1), before;           \
                                                                                          \
 		switch (GEX_OP_TO_FETCHING(op)) {                                        \
 		case GEX_OP_FADD:                                                        \
@@ -176,28 +176,28 @@ PSI_ATOMIC_TYPES(PSI_ATOMIC_LOOP)
 		case GEX_OP_FMULT:                                                       \
 		case GEX_OP_FMIN:                                                        \
 		case GEX_OP_FMAX:                                                        \
-			return psi_atomic_loop_##DT(word, GEX_OP_TO_FETCHING(op), operand1); \
+			return psi_atomic_loop##DT(word, GEX_OP_TO_FETCHING(op), operand1); \
 		default:                                                                 \
 			before = psi_atomic_move##width(word, op, bits,                  \
-							psi_atomic_bits_##DT(operand2),  \
+							psi_atomic_bits##DT(operand2),  \
 							flags);                          \
 		}                                                                        \
-		return psi_atomic_value_##DT(before);                                    \
+		return psi_atomic_value##DT(before);                                    \
 	}
 PSI_ATOMIC_INTEGERS(PSI_ATOMIC_APPLY_INTEGER)
 #undef PSI_ATOMIC_APPLY_INTEGER
 
 #define PSI_ATOMIC_APPLY_FLOAT(DT, type, width)                                          \
-	PSI_ATOMIC_INLINE type psi_atomic_apply_##DT(void *there, gex_OP_t op, type operand1, \
+	PSI_ATOMIC_INLINE type psi_atomic_apply##DT(void *there, gex_OP_t op, type operand1, \
 						     type operand2, gex_Flags_t flags)   \
 	{                                                                                \
 		psi_cell##width *word = PSI_STATIC_CAST(psi_cell##width *, there);       \
                                                                                          \
 		if (!(op & PSI_ATOMIC_OPS_MOVE))                                         \
-			return psi_atomic_loop_##DT(word, GEX_OP_TO_FETCHING(op), operand1); \
-		return psi_atomic_value_##DT(psi_atomic_move##width(                     \
-			word, op, psi_atomic_bits_##DT(operand1),                        \
-			psi_atomic_bits_##DT(operand2), flags));                         \
+			return psi_atomic_loop##DT(word, GEX_OP_TO_FETCHING(op), operand1); \
+		return psi_atomic_value##DT(psi_atomic_move##width(                     \
+			word, op, psi_atomic_bits##DT(operand1),                        \
+			psi_atomic_bits##DT(operand2), flags));                         \
 	}
 PSI_ATOMIC_FLOATS(PSI_ATOMIC_APPLY_FLOAT)
 #undef PSI_ATOMIC_APPLY_FLOAT

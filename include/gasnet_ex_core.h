@@ -117,9 +117,9 @@ PSI_INLINE gex_TM_t
 gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index)
 {
 	uintptr_t remote = remote_ep_index;
-	uintptr_t local = gex_EP_QueryIndex(local_ep);
+	uintptr_t mine = gex_EP_QueryIndex(local_ep);
 
-	return _GEX_TOKEN(gex_TM_t, (remote << 16 | local) << 1 | 1);
+	return _GEX_TOKEN(gex_TM_t, (remote << 16 | mine) << 1 | 1);
 }
 
 /* Variables that a client may define or set before the job starts. */

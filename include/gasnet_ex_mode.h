@@ -129,12 +129,12 @@
 
 /* The same for release and kind of the headers. */
 #define PSI_LINK_BUILD_(kind, major, minor)                                                  \
-	penstock_link_check__object_compiled_with_##kind##_headers_of_##major##_##minor##__compile_it_with_those_of_the_library
+	penstock_link_check__object_compiled_with##kind##_headers_of_##major##_##minor##__compile_it_with_those_of_the_library
 #define PSI_LINK_BUILD(kind, major, minor) PSI_LINK_BUILD_(kind, major, minor)
 #define PSI_LINK_DEBUG \
-	PSI_LINK_BUILD(debug, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
+	PSI_LINK_BUILD(_debug, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
 #define PSI_LINK_OPTIMISED \
-	PSI_LINK_BUILD(optimised, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
+	PSI_LINK_BUILD(_optimised, PSI_CONFIG_VERSION_MAJOR, PSI_CONFIG_VERSION_MINOR)
 #if PSI_CONFIG_DEBUG
 #define PSI_LINK_HEADERS PSI_LINK_DEBUG
 #else
@@ -162,7 +162,7 @@ PSI_RETAIN static const char *const psi_link_refs[] = {PSI_LINK_CHECK, PSI_LINK_
 struct psi_client_build {
 	uint32_t size_bytes;
 	uint32_t thread_mode; /* PSI_MODE_ */
-	uint32_t debug;       /* 1 when the client was compiled without NDEBUG */
+	uint32_t is_debug;    /* 1 when the client was compiled without NDEBUG */
 	uint32_t inline_abi;
 	const char *config;
 	const char *conduit;

@@ -258,7 +258,7 @@ psi_rma_copy(const struct pst_inline *table, void *dst, const void *src, size_t 
 	else if (nbytes <= PSI_RMA_SMALL_BYTES)
 		psi_rma_copy_small(dst, src, nbytes);
 	else
-		table->copy(dst, src, nbytes);
+		(table->copy)(dst, src, nbytes); /* not a macro of the program's */
 	PSI_COMPILER_FENCE();
 }
 

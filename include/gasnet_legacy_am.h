@@ -56,10 +56,10 @@ gasnet_AMMaxLongReply(void)
 PSI_INLINE int
 gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex)
 {
-	gex_Token_Info_t info;
+	gex_Token_Info_t token_info;
 
-	(void)gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-	*srcindex = info.gex_srcrank;
+	(void)gex_Token_Info(token, &token_info, GEX_TI_SRCRANK);
+	*srcindex = token_info.gex_srcrank;
 	return GASNET_OK;
 }
 

@@ -16,9 +16,9 @@ PSI_BEGIN_DECLS
 
 /* The same two members as gex_Memvec_t. */
 PSI_INLINE const gex_Memvec_t *
-psi_vis_list(gasnet_memvec_t const *list)
+psi_vis_list(gasnet_memvec_t const *vectors)
 {
-	return PSI_STATIC_CAST(const gex_Memvec_t *, PSI_STATIC_CAST(const void *, list));
+	return PSI_STATIC_CAST(const gex_Memvec_t *, PSI_STATIC_CAST(const void *, vectors));
 }
 
 PSI_INLINE const ptrdiff_t *

@@ -105,10 +105,10 @@ psi_atomic_reach(gex_AD_t ad, unsigned type, gex_Rank_t rank, const void *addr, 
 
 /* A call of one of the two kinds; done: what it returns when the operation is complete. */
 #define PSI_ATOMIC_CALL(kind, result, done, DT, type)                                     \
-	PSI_API result psi_AD_##kind##_##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, \
+	PSI_API result psi_AD_##kind##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, \
 					    void *tgt_addr, gex_OP_t opcode, type operand1,  \
 					    type operand2, gex_Flags_t flags);               \
-	PSI_ATOMIC_INLINE result gex_AD_##kind##_##DT(                                    \
+	PSI_ATOMIC_INLINE result gex_AD_##kind##DT(                                    \
 		gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr,         \
 		gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags)         \
 	{                                                                                 \
@@ -116,13 +116,13 @@ psi_atomic_reach(gex_AD_t ad, unsigned type, gex_Rank_t rank, const void *addr, 
 		type before;                                                              \
                                                                                           \
 		if (!PSI_ATOMIC_KNOWN(opcode))                                            \
-			return psi_AD_##kind##_##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
+			return psi_AD_##kind##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
 						    operand1, operand2, flags);           \
 		if (PSI_UNLIKELY(!psi_atomic_reach(ad, PSI_ATOMIC_INDEX(DT), tgt_rank, tgt_addr, \
 						   sizeof(type), opcode, flags, &there))) \
-			return psi_AD_##kind##_##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
+			return psi_AD_##kind##DT(ad, result_p, tgt_rank, tgt_addr, opcode, \
 						    operand1, operand2, flags);           \
-		before = psi_atomic_apply_##DT(there, opcode, operand1, operand2, flags); \
+		before = psi_atomic_apply##DT(there, opcode, operand1, operand2, flags); \
 		if (opcode & PSI_ATOMIC_OPS_REPLY)                                        \
 			*result_p = before;                                               \
 		return done;                                                              \

@@ -89,9 +89,13 @@
 #define GASNETT_PTR_CONFIG 32bit
 #endif
 #if PSI_CONFIG_DEBUG
-#define GASNETT_DEBUG_CONFIG debug
+#define GASNETT_DEBUG_CONFIG   debug
+#define PSI_TOOLS_DEBUG_STRING "debug"
+#define PSI_TOOLS_CHECK_DEBUG  __debug
 #else
-#define GASNETT_DEBUG_CONFIG nodebug
+#define GASNETT_DEBUG_CONFIG   nodebug
+#define PSI_TOOLS_DEBUG_STRING "nodebug"
+#define PSI_TOOLS_CHECK_DEBUG  __nodebug
 #endif
 #if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_AARCH64)
 #define GASNETT_TIMER_CONFIG timers_native
@@ -106,7 +110,7 @@
 	",SPEC=" PSI_STRING(GASNETT_SPEC_VERSION_MAJOR) "."                             \
 	PSI_STRING(GASNETT_SPEC_VERSION_MINOR)                                          \
 	",THREADMODEL=" PSI_STRING(GASNETT_THREAD_MODEL)                                \
-	",PTR=" PSI_STRING(GASNETT_PTR_CONFIG) "," PSI_STRING(GASNETT_DEBUG_CONFIG)     \
+	",PTR=" PSI_STRING(GASNETT_PTR_CONFIG) "," PSI_TOOLS_DEBUG_STRING     \
 	"," PSI_STRING(GASNETT_TIMER_CONFIG) "," PSI_STRING(GASNETT_MEMBAR_CONFIG)      \
 	",atomics_native,atomic32_native,atomic64_native"
 
@@ -116,7 +120,7 @@
  * a conduit's library is in gasnet_ex_mode.h.
  */
 #define PSI_TOOLS_CHECK_(mode, debug, major, minor) \
-	penstock_tools_check__object_compiled_with_##mode##__##debug##_##major##_##minor
+	penstock_tools_check__object_compiled_with_##mode##debug##_##major##_##minor
 #define PSI_TOOLS_CHECK(mode, debug, major, minor) PSI_TOOLS_CHECK_(mode, debug, major, minor)
 #if defined(GASNETT_THREAD_SAFE)
 #define PSI_TOOLS_CHECK_MODE GASNETT_THREAD_SAFE__link_gasnet_tools_par
@@ -127,7 +131,7 @@
 #define GASNETT_LINKCONFIG_IDIOTCHECK PSI_LINK_CHECK
 #elif !defined(GASNETT_LITE_MODE) && !defined(PSI_BUILDING_LIBRARY)
 #define GASNETT_LINKCONFIG_IDIOTCHECK                                  \
-	PSI_TOOLS_CHECK(PSI_TOOLS_CHECK_MODE, GASNETT_DEBUG_CONFIG,    \
+	PSI_TOOLS_CHECK(PSI_TOOLS_CHECK_MODE, PSI_TOOLS_CHECK_DEBUG,   \
 	                GASNETT_RELEASE_VERSION_MAJOR, GASNETT_RELEASE_VERSION_MINOR)
 PSI_BEGIN_DECLS
 PSI_API const char GASNETT_LINKCONFIG_IDIOTCHECK[];

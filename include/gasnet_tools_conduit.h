@@ -67,11 +67,11 @@ PSI_API void gasnett_diagnostic_gethandlers(gex_AM_Entry_t **table_out, int *cou
  * transfer, whose peer is rank of tm, returns how many bytes it moves.
  */
 PSI_API size_t gasnett_format_memveclist_bufsz(size_t count);
-PSI_API char *gasnett_format_memveclist(char *buf, size_t count, const gex_Memvec_t *list);
+PSI_API char *gasnett_format_memveclist(char *buf, size_t count, const gex_Memvec_t *vectors);
 PSI_API size_t gasnett_format_addrlist_bufsz(size_t count);
-PSI_API char *gasnett_format_addrlist(char *buf, size_t count, void *const list[], size_t len);
+PSI_API char *gasnett_format_addrlist(char *buf, size_t count, void *const addrs[], size_t len);
 PSI_API size_t gasnett_format_strides_bufsz(size_t count);
-PSI_API void gasnett_format_strides(char *buf, size_t count, const ptrdiff_t *list);
+PSI_API void gasnett_format_strides(char *buf, size_t count, const ptrdiff_t *strides);
 PSI_API size_t gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount);
 PSI_API size_t gasnett_format_putvgetv(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
                                        gex_Memvec_t const dstlist[], size_t srccount,

@@ -56,7 +56,7 @@ typedef struct {
 PSI_BEGIN_DECLS
 
 /* Ends the process: a call failed. */
-PSI_API void psi_lock_failed(const char *call, int error) GASNETT_NORETURN;
+PSI_API void psi_lock_failed(const char *call, int errnum) GASNETT_NORETURN;
 
 /* What a debug library does, in all modes. where is "file:line". */
 PSI_API void psi_mutex_init(gasnett_mutex_t *mutex);

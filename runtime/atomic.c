@@ -20,11 +20,11 @@ static const uint8_t width_bytes[] = {
 
 #define APPLY(DT, type, width) \
 	static uint64_t \
-	apply_##DT(void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) \
+	apply##DT(void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) \
 	{ \
-		return psi_atomic_bits_##DT(psi_atomic_apply_##DT( \
-			there, op, psi_atomic_value_##DT((uint##width##_t)operand1), \
-			psi_atomic_value_##DT((uint##width##_t)operand2), flags)); \
+		return psi_atomic_bits##DT(psi_atomic_apply##DT( \
+			there, op, psi_atomic_value##DT((uint##width##_t)operand1), \
+			psi_atomic_value##DT((uint##width##_t)operand2), flags)); \
 	}
 PSI_ATOMIC_TYPES(APPLY)
 #undef APPLY
@@ -34,7 +34,7 @@ psi_atomic_apply(unsigned type, void *there, gex_OP_t op, uint64_t operand1, uin
                  gex_Flags_t flags)
 {
 	static uint64_t (*const apply[])(void *, gex_OP_t, uint64_t, uint64_t, gex_Flags_t) = {
-#define ENTRY(DT, type, width) [PSI_ATOMIC_INDEX(DT)] = apply_##DT,
+#define ENTRY(DT, type, width) [PSI_ATOMIC_INDEX(DT)] = apply##DT,
 		PSI_ATOMIC_TYPES(ENTRY)
 #undef ENTRY
 	};
@@ -187,14 +187,14 @@ make(gex_AD_t ad, struct psi_atomic *op)
 
 #define OPERATION(kind, is_implicit, DT) \
 	{ \
-		.call = "gex_AD_" #kind "_" #DT, .result = result_p, .target = tgt_addr, \
-		.operand1 = psi_atomic_bits_##DT(operand1), .operand2 = psi_atomic_bits_##DT(operand2), \
+		.call = "gex_AD_" #kind #DT, .result = result_p, .target = tgt_addr, \
+		.operand1 = psi_atomic_bits##DT(operand1), .operand2 = psi_atomic_bits##DT(operand2), \
 		.rank = tgt_rank, .op = opcode, .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
 		.implicit = is_implicit, \
 	}
 #define CALLS(DT, type, width) \
 	gex_Event_t \
-	psi_AD_OpNB_##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
+	psi_AD_OpNB##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
 	                 gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags) \
 	{ \
 		struct psi_atomic op = OPERATION(OpNB, false, DT); \
@@ -202,7 +202,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 		return make(ad, &op); \
 	} \
 	int \
-	psi_AD_OpNBI_##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
+	psi_AD_OpNBI##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
 	                  gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags) \
 	{ \
 		struct psi_atomic op = OPERATION(OpNBI, true, DT); \

@@ -85,8 +85,8 @@ const char *
 psi_domain_type_name(gex_DT_t dt)
 {
 #define NAME(DT, type, width) \
-	if (dt == GEX_DT_##DT) \
-		return "GEX_DT_" #DT;
+	if (dt == GEX_DT##DT) \
+		return "GEX_DT" #DT;
 	PSI_ATOMIC_TYPES(NAME)
 #undef NAME
 	return "an unknown type";
@@ -96,9 +96,9 @@ static gex_OP_t
 ops_of(gex_DT_t dt)
 {
 	switch (dt) {
-#define INTEGER(DT, type, width) case GEX_DT_##DT: return PSI_ATOMIC_OPS_INTEGER;
+#define INTEGER(DT, type, width) case GEX_DT##DT: return PSI_ATOMIC_OPS_INTEGER;
 	PSI_ATOMIC_INTEGERS(INTEGER)
-#define FLOAT(DT, type, width) case GEX_DT_##DT: return PSI_ATOMIC_OPS_FLOAT;
+#define FLOAT(DT, type, width) case GEX_DT##DT: return PSI_ATOMIC_OPS_FLOAT;
 	PSI_ATOMIC_FLOATS(FLOAT)
 	default: return 0;
 #undef INTEGER

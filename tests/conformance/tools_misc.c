@@ -185,6 +185,9 @@ check_system(void)
 	PT_LE(UINT64_C(1) << 26, gasnett_getPhysMemSz(0));
 	PT_EQ(gasnett_isLittleEndian(), *(const char *)&one);
 	PT_STR(gasnett_release_version_str(), "2025.8.0");
+	snprintf(name, sizeof(name), "%d.%d.%d", GASNET_RELEASE_VERSION_MAJOR, GASNET_RELEASE_VERSION_MINOR,
+	         GASNET_RELEASE_VERSION_PATCH);
+	PT_STR(gasnett_release_version_str(), name);
 	PT_CHECK(gasnett_release_version() == UINT64_C(2025080000));
 	PT_CHECK(gasnett_performance_warning_str() != NULL);
 	PT_CHECK(GASNETT_PLATFORM_COMPILER_FAMILYID > 0 && GASNETT_PLATFORM_COMPILER_ID > 0 &&

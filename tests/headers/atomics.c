@@ -27,7 +27,7 @@ static int library_calls;
 #endif
 
 #define LIBRARY(DT, type, width)                                                         \
-	gex_Event_t psi_AD_OpNB_##DT(gex_AD_t ad, type *result_p, gex_Rank_t rank, void *there, \
+	gex_Event_t psi_AD_OpNB##DT(gex_AD_t ad, type *result_p, gex_Rank_t rank, void *there, \
 				     gex_OP_t op, type a, type b, gex_Flags_t flags)     \
 	{                                                                                \
 		(void)ad, (void)result_p, (void)rank, (void)there, (void)op, (void)a, (void)b; \
@@ -35,10 +35,10 @@ static int library_calls;
 		library_calls++;                                                         \
 		return GEX_EVENT_NO_OP;                                                  \
 	}                                                                                \
-	int psi_AD_OpNBI_##DT(gex_AD_t ad, type *result_p, gex_Rank_t rank, void *there, \
+	int psi_AD_OpNBI##DT(gex_AD_t ad, type *result_p, gex_Rank_t rank, void *there, \
 			      gex_OP_t op, type a, type b, gex_Flags_t flags)            \
 	{                                                                                \
-		return psi_AD_OpNB_##DT(ad, result_p, rank, there, op, a, b, flags) ==   \
+		return psi_AD_OpNB##DT(ad, result_p, rank, there, op, a, b, flags) ==   \
 		       GEX_EVENT_NO_OP;                                                  \
 	}
 PSI_ATOMIC_TYPES(LIBRARY)
