@@ -199,7 +199,7 @@ static const struct pt_misuse cases[] = {
 	  CREATE "flags 0x1 have no meaning in this call, which takes those of 0x*; leave them out", 0 },
 	{ "create_differently", PT_ALWAYS, 2, create_differently,
 	  "an atomic domain of another type on each rank",
-	  CREATE "type 0x*, operations 0x1, flags 0x0, but rank * of the team passes 0x*, 0x1, 0x0; pass the "
+	  CREATE "type 0x*, operations 0x8, flags 0x0, but rank * of the team passes 0x*, 0x8, 0x0; pass the "
 	  "same in all ranks", 1 },
 	{ "no_domain", PT_ALWAYS, 1, no_domain, "an atomic operation of no domain", U64 GIVEN, 0 },
 	{ "query_no_domain", PT_ALWAYS, 1, query_no_domain, "a question about no domain",
