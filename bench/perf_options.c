@@ -82,6 +82,24 @@ parse_secs(struct perf_options *options, const char *text)
 		wrong(options, "seconds must be from 0.001 to 3600:", text);
 }
 
+/* getopt leaves in optopt a letter, or the val of an option that takes no value; else the word is wrong. */
+static void
+wrong_option(struct perf_options *options, char **argv, const struct option *known)
+{
+	const char *word = argv[optind - 1];
+	const char letter[] = { '-', (char)optopt, '\0' };
+	const size_t len = strcspn(word, "=");
+
+	for (; optopt != 0 && word[len] == '=' && known->name != NULL; known++) {
+		if (known->has_arg == no_argument && len > 2 &&
+		    strncmp(word + 2, known->name, len - 2) == 0) {
+			wrong(options, "this option takes no value:", word);
+			return;
+		}
+	}
+	wrong(options, "unknown option", optopt > ' ' && optopt < 127 ? letter : word);
+}
+
 void
 perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 {
@@ -130,7 +148,7 @@ perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 			wrong(&options, "a value is missing after", argv[optind - 1]);
 			break;
 		default:
-			wrong(&options, "unknown option", argv[optind - 1]);
+			wrong_option(&options, argv, known);
 			break;
 		}
 	}

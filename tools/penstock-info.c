@@ -46,6 +46,7 @@ static const struct option options[] = {
 struct view {
 	const char *only;	/* group that is wanted; NULL: all */
 	const char *last;	/* group that was printed last */
+	uint32_t ranks;		/* 0: not said */
 	bool csv;
 };
 
@@ -149,22 +150,59 @@ clean(void)
 	return finish();
 }
 
+static const char *
+name_of(int option)
+{
+	const struct option *row = options;
+
+	while (row->val != option)
+		row++;
+	return row->name;
+}
+
+static void
+choose(int *what, int option)
+{
+	if (*what && *what != option) {
+		fprintf(stderr, "penstock-info: --%s and --%s: choose one\n", name_of(*what), name_of(option));
+		exit(BAD_INPUT);
+	}
+	*what = option;
+}
+
+/* An option without effect would be one that was meant otherwise. */
+static void
+check_unused(int what, const struct view *view)
+{
+	const char *unused = NULL;
+
+	if (what && view->only)
+		unused = "group";
+	else if (what && what != OPT_MEMORY && view->ranks)
+		unused = "ranks";
+	else if (what && what != OPT_MEMORY && view->csv)
+		unused = "csv";
+	if (!unused)
+		return;
+	fprintf(stderr, "penstock-info: --%s has no effect with --%s; leave it out\n", unused,
+		name_of(what));
+	exit(BAD_INPUT);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct view view = { NULL, NULL, false };
-	uint32_t ranks = 1;
-	bool document = false, memory = false;
-	int option;
+	struct view view = { 0 };
+	int option, what = 0;
 
 	while ((option = getopt_long(argc, argv, "n:g:chV", options, NULL)) != -1) {
 		switch (option) {
-		case 'n': ranks = read_ranks(optarg); break;
+		case 'n': view.ranks = read_ranks(optarg); break;
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
-		case OPT_SETTINGS_MD: document = true; break;
-		case OPT_MEMORY: memory = true; break;
-		case OPT_CLEAN: return clean();
+		case OPT_SETTINGS_MD:
+		case OPT_MEMORY:
+		case OPT_CLEAN: choose(&what, option); break;
 		case 'h': fputs(usage, stdout); return finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return finish();
 		default: fputs(usage, stderr); return BAD_INPUT;
@@ -174,13 +212,16 @@ main(int argc, char **argv)
 		fprintf(stderr, "penstock-info: unexpected argument: %s\n%s", argv[optind], usage);
 		return BAD_INPUT;
 	}
-	if (memory)
-		memory_job(ranks, view.csv);
-	if (document) {
+	check_unused(what, &view);
+	if (what == OPT_CLEAN)
+		return clean();
+	if (what == OPT_MEMORY)
+		memory_job(view.ranks ? view.ranks : 1, view.csv);
+	if (what == OPT_SETTINGS_MD) {
 		psi_introspect_settings_doc(stdout);
 		return finish();
 	}
-	psi_introspect(ranks, print_fact, &view);
+	psi_introspect(view.ranks ? view.ranks : 1, print_fact, &view);
 	if (view.only && !view.last) {
 		fprintf(stderr, "penstock-info: no group is named %s\n", view.only);
 		return BAD_INPUT;

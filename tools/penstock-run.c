@@ -90,6 +90,36 @@ stdin_of(const char *text)
 	return rank;
 }
 
+/* Names the option that was given a value and takes none; getopt leaves its `val' alone in optopt. */
+static void
+refuse_value(const char *word)
+{
+	const size_t len = strcspn(word, "=");
+	const struct option *known;
+
+	if (strncmp(word, "--", 2) != 0 || word[len] != '=')
+		return;
+	for (known = options; known->name; known++)
+		if (known->has_arg == no_argument && strncmp(known->name, word + 2, len - 2) == 0)
+			program_refuse("option --%s takes no value, and %s gives it one; see --help",
+			    known->name, word);
+}
+
+/* A letter may be one of several in a word that getopt has not left yet. */
+static void
+refuse_option(char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (optopt != 0)
+		refuse_value(word);
+	if (optopt > ' ' && optopt < 127)
+		program_refuse("unknown option -%c; see --help", optopt);
+	if (optopt != 0 && argv[optind] && !strchr(word, optopt))
+		word = argv[optind];
+	program_refuse("unknown option %s; see --help", word);
+}
+
 static void
 take_option(struct pboot_plan *plan, int option, char **argv)
 {
@@ -120,9 +150,7 @@ take_option(struct pboot_plan *plan, int option, char **argv)
 	case ':':
 		program_refuse("option %s needs a value; see --help", argv[optind - 1]);
 	default:
-		if (optopt != 0)
-			program_refuse("unknown option -%c; see --help", optopt);
-		program_refuse("unknown option %s; see --help", argv[optind - 1]);
+		refuse_option(argv);
 	}
 }
 
