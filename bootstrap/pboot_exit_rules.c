@@ -53,6 +53,10 @@ pboot_rules_grace_ns(uint32_t size, const char *const texts[4], int *bad_out)
 	for (i = 0; i < 4; i++)
 		if (texts[i] && !seconds_parse(texts[i], &values[i]))
 			*bad_out = i;
+	if (*bad_out < 0 && texts[1] && texts[2] && values[2] > values[1])
+		*bad_out = 4;
+	if (!texts[1] && values[2] > values[1])
+		values[1] = values[2];  /* what the user says is more than a default */
 	grace = values[2] + size * values[3];
 	if (grace > values[1])
 		grace = values[1];

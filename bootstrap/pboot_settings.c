@@ -25,7 +25,7 @@ static const char *const exit_names[4] = {
 	"GASNET_EXITTIMEOUT_FACTOR",
 };
 
-/* *bad_out is the index of a name whose value makes no sense, or -1. */
+/* *bad_out is the index of a name whose value makes no sense, 4 if MIN is above MAX, or -1. */
 static uint64_t
 grace_ns(uint32_t size, int *bad_out)
 {
@@ -112,6 +112,9 @@ pboot_settings_check(void)
 	int bad;
 
 	grace_ns(1, &bad);
+	if (bad == 4)
+		psi_log_refuse("%s=%s: expected a time that is not above %s=%s", exit_names[2],
+		    getenv(exit_names[2]), exit_names[1], getenv(exit_names[1]));
 	if (bad >= 0)
 		psi_log_refuse("%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
 		    exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);

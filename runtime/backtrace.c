@@ -31,7 +31,7 @@ skip_number(const char *text, unsigned long *out)
 	if (*text < '0' || *text > '9')
 		return NULL;
 	*out = strtoul(text, &end, 10);
-	return end;
+	return *out <= UINT32_MAX ? end : NULL;
 }
 
 /* Reads "3" or "2-4" and the comma behind it; NULL if the text is something else. */
@@ -44,7 +44,7 @@ next_range(const char *text, unsigned long *first, unsigned long *last)
 	*last = *first;
 	if (*text == '-')
 		text = skip_number(text + 1, last);
-	if (!text || (*text != '\0' && *text != ',') || strcmp(text, ",") == 0)
+	if (!text || (*text != '\0' && *text != ',') || strcmp(text, ",") == 0 || *last < *first)
 		return NULL;
 	return *text == ',' ? text + 1 : text;
 }

@@ -21,6 +21,7 @@ int psi_backtrace_print(int fd);
 
 /* The settings' checks. */
 bool psi_ranks_accepted(const char *text);
+#define PSI_RANKS_SYNTAX "ranks such as 0,2-4, of a range the lower one first, or *"
 bool psi_backtrace_types_accepted(const char *text);
 
 /* True if rank stands in a list such as "0,2-4" or "*". */

@@ -9,6 +9,7 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/signals.h"
 #include "runtime/util/spinlock.h"
 
 #include <pthread.h>
@@ -21,6 +22,9 @@ _Static_assert(PSI_BLOCKS % WORD_BITS == 0, "taken has a bit for each");
 
 __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
 __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
+
+/* Of a thread's first call on, so that an overflow of its stack can be told. */
+static _Thread_local void *signal_stack;
 
 static _Atomic uint64_t taken[WORDS];   /* bit b: that block has an owner */
 static _Atomic uint32_t *blocks_in_use; /* of this rank, for readers */
@@ -229,6 +233,8 @@ give_back(void *block)
 
 	psi_counts_self = NULL;
 	psi_moved_self = NULL;
+	psi_signals_stack_close(signal_stack);
+	signal_stack = NULL;
 	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
 		give_back_private(block);
 	else
@@ -255,6 +261,8 @@ psi_block_take(void)
 	psi_moved_self = block->moved.inlined;
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, block);
+	if (!signal_stack)
+		signal_stack = psi_signals_stack_open();
 }
 
 void

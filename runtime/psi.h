@@ -150,6 +150,7 @@ struct psi_thread {
 	struct gex_AM_SrcDesc_s descriptors[PSI_NETWORKS];
 	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
 	size_t buffer_bytes[PSI_NETWORKS];
+	void *signal_stack;                     /* psi_signals_stack_open */
 	unsigned empty_polls;
 	gex_EP_t bound;                         /* the endpoint that it polls (serve.c) */
 	unsigned polls;                         /* of it, where there are several */

@@ -15,22 +15,6 @@
 enum format { OFF, TABLE, JSON };
 static const char *const formats[] = { "off", "table", "json", NULL };
 
-static const struct psi_setting settings[] = {
-	{ .name = "PST_COUNTERS", .kind = PSI_SETTING_CHOICE, .default_text = "off",
-	  .choices = formats, .help = "print the counters of all ranks when the job ends" },
-	{ .name = "GASNET_STATSFILE", .kind = PSI_SETTING_TEXT,
-	  .help = "where they go: a file, of each rank its own where % stands in the name for the rank; "
-	          "stdout, stderr or -; set, it makes table of off" },
-	{ .name = "GASNET_STATSMASK", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W waits, "
-	          "K wake-ups, Q queues; * for all" },
-	{ .name = "GASNET_STATSNODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .check = psi_ranks_accepted, .accepts = "ranks such as 0,2-4, or *",
-	  .help = "whose" },
-};
-
-const struct psi_setting_table psi_settings_counters = PSI_SETTING_TABLE("Counters", settings);
-
 static const struct {
 	char letter;
 	const char *group;
@@ -38,6 +22,38 @@ static const struct {
 	{ 'A', "am" }, { 'P', "put" }, { 'G', "get" }, { 'T', "atomic" }, { 'B', "barrier" }, { 'I', "poll" },
 	{ 'W', "wait" }, { 'K', "wake" }, { 'Q', "queue" },
 };
+
+/* Letters that mean something elsewhere are passed over, but some are to mean something here. */
+static bool
+mask_accepted(const char *text)
+{
+	bool known = strchr(text, '*') != NULL;
+
+	for (const char *at = text; *at; at++) {
+		if (*at != '*' && (*at < 'A' || *at > 'Z'))
+			return false;
+		for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+			known |= *at == letters[i].letter;
+	}
+	return known;
+}
+
+static const struct psi_setting settings[] = {
+	{ .name = "PST_COUNTERS", .kind = PSI_SETTING_CHOICE, .default_text = "off",
+	  .choices = formats, .help = "print the counters of all ranks when the job ends" },
+	{ .name = "GASNET_STATSFILE", .kind = PSI_SETTING_TEXT,
+	  .help = "where they go: a file, of each rank its own where % stands in the name for the rank; "
+	          "stdout, stderr or -; set, it makes table of off" },
+	{ .name = "GASNET_STATSMASK", .kind = PSI_SETTING_TEXT, .default_text = "*",
+	  .check = mask_accepted, .accepts = "capital letters, some of APGTBIWKQ among them, or *",
+	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W waits, "
+	          "K wake-ups, Q queues; * for all" },
+	{ .name = "GASNET_STATSNODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
+	  .check = psi_ranks_accepted, .accepts = PSI_RANKS_SYNTAX,
+	  .help = "whose" },
+};
+
+const struct psi_setting_table psi_settings_counters = PSI_SETTING_TABLE("Counters", settings);
 
 static bool
 is_wanted(const struct pst_counter *counter)

@@ -3,6 +3,37 @@
 #include "runtime/settings_tables.h"
 #include "runtime/signal_names.h"
 
+#define NOT_THE_DEATH_SIGNAL ", not that of PST_DEATH_SIGNAL"
+
+/* Is none of them taken by the setting of that name? */
+static bool
+are_apart(uint64_t bits, const char *name)
+{
+	const struct psi_setting *row = psi_setting_named(name);
+	const char *text = psi_setting_value(row, NULL);
+	uint64_t taken;
+
+	return !text || !psi_signals_parse(text, &taken) || !(bits & taken);
+}
+
+static bool
+backtrace_accepted(const char *text)
+{
+	uint64_t bits;
+
+	return psi_signals_accepted(text) && psi_signals_parse(text, &bits) &&
+	       are_apart(bits, "PST_DEATH_SIGNAL");
+}
+
+static bool
+freeze_accepted(const char *text)
+{
+	uint64_t bits;
+
+	return backtrace_accepted(text) && psi_signals_parse(text, &bits) &&
+	       are_apart(bits, "GASNET_BACKTRACE_SIGNAL");
+}
+
 static const struct psi_setting debug_rows[] = {
 	{ .name = "GASNET_NO_CATCH_SIGNAL", .kind = PSI_SETTING_TEXT, .default_text = "",
 	  .check = psi_signals_or_all_accepted, .accepts = PSI_SIGNALS_SYNTAX ", or *",
@@ -10,11 +41,11 @@ static const struct psi_setting debug_rows[] = {
 	{ .name = "GASNET_BACKTRACE", .kind = PSI_SETTING_BOOL, .default_text = "0",
 	  .help = "fatal errors print a stack trace" },
 	{ .name = "GASNET_BACKTRACE_NODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .check = psi_ranks_accepted, .accepts = "ranks such as 0,2-4, or *",
+	  .check = psi_ranks_accepted, .accepts = PSI_RANKS_SYNTAX,
 	  .help = "ranks whose fatal errors print a stack trace" },
 	{ .name = "GASNET_BACKTRACE_SIGNAL", .kind = PSI_SETTING_TEXT,
-	  .check = psi_signals_accepted, .accepts = PSI_SIGNALS_SYNTAX,
-	  .help = "signals on which a rank prints a stack trace and goes on" },
+	  .check = backtrace_accepted, .accepts = PSI_SIGNALS_CAUGHT NOT_THE_DEATH_SIGNAL,
+	  .help = "signals on which a rank prints a stack trace and goes on, or after an error ends" },
 	{ .name = "GASNET_BACKTRACE_TYPE", .kind = PSI_SETTING_TEXT,
 	  .check = psi_backtrace_types_accepted,
 	  .accepts = "EXECINFO or the name of the program's own way, or both with a comma",
@@ -26,8 +57,9 @@ static const struct psi_setting debug_rows[] = {
 	{ .name = "GASNET_FREEZE_ON_ERROR", .kind = PSI_SETTING_BOOL, .default_text = "0",
 	  .help = "a rank waits for a debugger after a fatal error" },
 	{ .name = "GASNET_FREEZE_SIGNAL", .kind = PSI_SETTING_TEXT,
-	  .check = psi_signals_accepted, .accepts = PSI_SIGNALS_SYNTAX,
-	  .help = "signals on which a rank waits for a debugger and then goes on" },
+	  .check = freeze_accepted,
+	  .accepts = PSI_SIGNALS_CAUGHT NOT_THE_DEATH_SIGNAL ", and none of GASNET_BACKTRACE_SIGNAL",
+	  .help = "signals on which a rank waits for a debugger and then goes on, or after an error ends" },
 };
 
 const struct psi_setting_table psi_settings_debug =

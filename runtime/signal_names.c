@@ -88,8 +88,12 @@ psi_signals_or_all_accepted(const char *text)
 	return psi_signals_parse(text, &bits);
 }
 
+/* Of those in the list a handler can be set; the C library keeps the first two real-time signals. */
 bool
 psi_signals_accepted(const char *text)
 {
-	return strcmp(text, "*") != 0 && psi_signals_or_all_accepted(text);
+	const uint64_t never = UINT64_C(1) << SIGKILL | UINT64_C(1) << SIGSTOP | UINT64_C(3) << 32;
+	uint64_t bits;
+
+	return strcmp(text, "*") != 0 && psi_signals_parse(text, &bits) && !(bits & never);
 }

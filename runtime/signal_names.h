@@ -14,10 +14,11 @@ const char *psi_signal_name(int number);
  */
 bool psi_signals_parse(const char *text, uint64_t *out);
 
-/* Settings' checks: the same, and the same without "*". */
+/* Settings' checks: the same; and without "*" and without signals that nobody can catch. */
 bool psi_signals_or_all_accepted(const char *text);
 bool psi_signals_accepted(const char *text);
 
 #define PSI_SIGNALS_SYNTAX "signals by name or number, separated by commas"
+#define PSI_SIGNALS_CAUGHT PSI_SIGNALS_SYNTAX ", that can be caught (not KILL, STOP, 32 or 33)"
 
 #endif

@@ -1,9 +1,13 @@
 #include "runtime/signals.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -13,6 +17,7 @@
 #include "runtime/freeze.h"
 #include "runtime/settings.h"
 #include "runtime/signal_names.h"
+#include "runtime/symbol.h"
 #include "runtime/util/line.h"
 
 enum { STACK_BYTES = 65536, QUIT_STATUS = 128 + SIGQUIT };
@@ -29,6 +34,11 @@ static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
 static struct psi_signals_hooks hooks;
 static char who[96];
 static pid_t rank_pid;
+
+/* Errors of which the settings ask for a trace, or for a wait for a debugger. */
+static uint64_t traced, frozen;
+/* An overflow of a stack would have nobody to tell it, so no stack is made for that. */
+static bool stacks_spared;
 
 /* Set before the signal is raised, by the thread that raises it. */
 static atomic_bool told;
@@ -97,52 +107,120 @@ die_by(int number)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Did the kernel itself send it, because of what the program did? */
+/* Did the kernel itself send it, because of what the program did?  Of addresses that no process can have,
+ * and of some faults of instructions, it says SI_KERNEL. */
 static bool
-has_address(int number, const siginfo_t *info)
+is_fault(int number, const siginfo_t *info)
 {
-	return info->si_code > 0 && info->si_code != SI_KERNEL &&
+	return info->si_code > 0 &&
 	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
 }
 
-static uintptr_t
-stack_pointer(const ucontext_t *context)
+struct registers {
+	uintptr_t code, stack;
+	uintptr_t caller;       /* what called the function that has just begun; 0: look on the stack */
+};
+
+static struct registers
+registers_of(const ucontext_t *context)
 {
 #if defined(__x86_64__)
-	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	const greg_t *registers = context->uc_mcontext.gregs;
+
+	return (struct registers){ (uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP], 0 };
 #elif defined(__aarch64__)
-	return (uintptr_t)context->uc_mcontext.sp;
+	return (struct registers){ (uintptr_t)context->uc_mcontext.pc, (uintptr_t)context->uc_mcontext.sp,
+	                           (uintptr_t)context->uc_mcontext.regs[30] };
 #else
 	(void)context;
-	return 0;
+	return (struct registers){ 0, 0, 0 };
 #endif
 }
 
-/* A stack that is full faults at its pointer, or below within the frame that is being made. */
+/* The kernel reads the set before it refuses what is to be done with it. */
 static bool
-stack_is_full(const siginfo_t *info, const ucontext_t *context)
+is_readable(uintptr_t at)
 {
-	const uintptr_t near_bytes = 64 * 1024;
-	uintptr_t at = (uintptr_t)info->si_addr, pointer = stack_pointer(context);
+	const uintptr_t word = at & ~(uintptr_t)7;
 
-	return at < pointer + near_bytes && pointer < at + near_bytes;
+	return word && (syscall(SYS_rt_sigprocmask, ~0u, word, NULL, (size_t)8) == 0 || errno != EFAULT);
 }
 
-/* Where it happened, or who sent it; often nothing is known. */
+/* Where the thread's stack ends, whose guard lies below; 0: not known.  Read in signal handlers. */
+static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
+
+/*
+ * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so that the
+ * pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a call; or above, inside a frame that is being made, and then
+ * there is nothing at its pointer either.  What is read past the stack's other end lies above a pointer
+ * that is as it should be.
+ */
+static bool
+stack_is_full(uintptr_t at, uintptr_t pointer)
+{
+	const uintptr_t near_bytes = 64 << 10, frame_bytes = 1 << 30;
+
+	if (stack_least)
+		return at < stack_least && stack_least - at <= near_bytes;
+	if (at < pointer)
+		return pointer - at < near_bytes;
+	return pointer && at - pointer < frame_bytes && !is_readable(pointer);
+}
+
+/* Where the program was; who called, if a call led to where there is no code. */
+static void
+tell_code(struct psi_line *line, const siginfo_t *info, const struct registers *registers)
+{
+	uintptr_t code = registers->code;
+
+	if (code == (uintptr_t)info->si_addr && !is_readable(code)) {
+		psi_line_text(line, ", where a call led");
+		code = registers->caller;
+		if (!code && is_readable(registers->stack))
+			code = *(const uintptr_t *)registers->stack;
+	}
+	if (!code)
+		return;
+	psi_line_text(line, ", in ");
+	psi_symbol_tell(line, code);
+}
+
+static void
+tell_full(struct psi_line *line)
+{
+	psi_line_text(line, gettid() == getpid() ? ": the stack is full; raise ulimit -s"
+	                                         : ": the thread's stack is full; raise ulimit -s, or "
+	                                           "pthread_attr_setstacksize");
+}
+
+/* A fault of the program: its address, if the processor tells it, and place. */
+static void
+describe_fault(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
+{
+	const struct registers registers = registers_of(context);
+	const bool known = info->si_code != SI_KERNEL;
+
+	if (known) {
+		psi_line_text(line, "at address ");
+		psi_line_address(line, info->si_addr);
+	} else {
+		psi_line_text(line, "at an address that no memory has");
+	}
+	tell_code(line, info, &registers);
+	if (number == SIGSEGV && known && stack_is_full((uintptr_t)info->si_addr, registers.stack))
+		tell_full(line);
+	else if (number == SIGSEGV && hooks.tell_given)
+		hooks.tell_given(line, known ? info->si_addr : NULL);
+	if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
+		psi_line_text(line, ": no memory for a page of the segment");
+}
+
+/* Where it happened, or who sent it; of abort() nothing is known. */
 static void
 describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
 {
-	if (has_address(number, info)) {
-		psi_line_text(line, "at address ");
-		psi_line_address(line, info->si_addr);
-		if (number == SIGSEGV && stack_is_full(info, context))
-			psi_line_text(line, ": the stack is full (ulimit -s)");
-		else if (number == SIGSEGV && hooks.tell_given)
-			hooks.tell_given(line, info->si_addr);
-		if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
-			psi_line_text(line, ": no memory for a page of the segment");
-	} else if (number == SIGSEGV && info->si_code == SI_KERNEL && hooks.tell_given) {
-		hooks.tell_given(line, NULL);
+	if (is_fault(number, info)) {
+		describe_fault(line, number, info, context);
 	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
 		psi_line_text(line, "sent by process ");
 		psi_line_number(line, (uint64_t)info->si_pid);
@@ -216,8 +294,14 @@ on_fatal(int number, siginfo_t *info, void *context)
 	if (!already_ending()) {
 		if (!atomic_load(&told))
 			say_failure(number, info, context);
-		gasnett_print_backtrace_ifenabled(STDERR_FILENO);
-		psi_freeze_on_error();
+		if (traced >> number & 1)
+			psi_backtrace_print(STDERR_FILENO);
+		else
+			gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+		if (frozen >> number & 1)
+			psi_freeze_now(&gasnet_frozen, "gasnet_frozen");
+		else
+			psi_freeze_on_error();
 	}
 	die_by(number);
 }
@@ -299,7 +383,7 @@ bits_of(const int *numbers, size_t count)
 	return bits;
 }
 
-/* An overflowing stack has no room for a handler. */
+/* An overflowing stack has no room for a handler.  This one is of the thread that makes the job. */
 static void
 make_stack(void)
 {
@@ -308,6 +392,50 @@ make_stack(void)
 
 	if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
 		sigaltstack(&stack, NULL);
+}
+
+static void
+know_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t len;
+	void *base;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &base, &len) == 0)
+		stack_least = (uintptr_t)base;
+	pthread_attr_destroy(&attributes);
+}
+
+/* Of other threads.  NULL if there is one already, or none is wanted. */
+void *
+psi_signals_stack_open(void)
+{
+	stack_t stack = { .ss_size = STACK_BYTES }, old;
+
+	if (!stacks_spared && gettid() != getpid())
+		know_stack();
+	if (stacks_spared || sigaltstack(NULL, &old) != 0 || !(old.ss_flags & SS_DISABLE))
+		return NULL;
+	stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp == MAP_FAILED)
+		return NULL;
+	sigaltstack(&stack, NULL);
+	return stack.ss_sp;
+}
+
+void
+psi_signals_stack_close(void *memory)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t old;
+
+	if (!memory)
+		return;
+	if (sigaltstack(NULL, &old) == 0 && old.ss_sp == memory)
+		sigaltstack(&none, NULL);
+	munmap(memory, STACK_BYTES);
 }
 
 void
@@ -322,9 +450,12 @@ psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks
 	snprintf(who, sizeof who, "penstock: rank %u (%s)", rank, host);
 	atomic_store(&ending, 0);
 	make_stack();
+	stacks_spared = (errors & ~spared & (UINT64_C(1) << SIGSEGV | UINT64_C(1) << SIGBUS)) == 0;
+	traced = listed("GASNET_BACKTRACE_SIGNAL");
+	frozen = listed("GASNET_FREEZE_SIGNAL");
 	/* An error cannot be gone on from: its instruction would fail again. */
-	take_listed(listed("GASNET_BACKTRACE_SIGNAL") & ~errors, on_backtrace);
-	take_listed(listed("GASNET_FREEZE_SIGNAL") & ~errors, on_freeze);
+	take_listed(traced & ~errors, on_backtrace);
+	take_listed(frozen & ~errors, on_freeze);
 	take_listed(errors & ~spared, on_fatal);
 	take_listed(requests & ~spared, on_terminate);
 	take_listed((UINT64_C(1) << SIGQUIT) & ~spared, on_quit);

@@ -24,10 +24,16 @@ struct psi_signals_hooks {
 };
 
 /*
- * Takes the signals.  Once, at init, when rank and host are known; the thread that calls it gets
- * an alternate stack, if it has none, so that an overflow of the stack is told too.
+ * Takes the signals.  Once, at init, when rank and host are known.
  */
 void psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *hooks);
+
+/*
+ * Gives the calling thread an alternate stack, so that an overflow of its stack is told too; and takes it
+ * away, at the thread's end.  NULL, which may be given back, if it has one, or none is wanted.
+ */
+void *psi_signals_stack_open(void);
+void psi_signals_stack_close(void *stack);
 
 /* The error has been printed; the signal that ends this process now says no more.  Any thread. */
 void psi_signals_told(void);

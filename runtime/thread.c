@@ -4,6 +4,7 @@
  */
 #include "runtime/op.h"
 #include "runtime/serve.h"
+#include "runtime/signals.h"
 
 #include "runtime/util/deny.h"
 
@@ -54,6 +55,7 @@ thread_ends(void *state)
 	psi_serve_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		free(thread->buffers[network]);
+	psi_signals_stack_close(thread->signal_stack);
 	free(thread);
 	self = NULL;
 	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
@@ -113,6 +115,7 @@ count_thread(void)
 	self = calloc(1, sizeof *self);
 	if (!self)
 		psi_fatal("no memory for the state of a thread");
+	self->signal_stack = psi_signals_stack_open();
 	psi_serve_begins(self);
 	note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())

@@ -141,6 +141,24 @@ at_one_endpoint(void *(*intruder)(void *))
 	PT_OK(gasnet_AMPoll());
 }
 
+static unsigned
+recurse(unsigned depth)
+{
+	volatile char frame[1024];
+
+	frame[0] = (char)depth;
+	return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (unsigned)frame[0];
+}
+
+static void *
+fill_stack(void *unused)
+{
+	(void)unused;
+	(void)gasnet_AMPoll();
+	return recurse(0) ? NULL : &lock;
+}
+
+static void fills_stack(void) { pt_misuse_in_thread(fill_stack, NULL); }
 static void polls_serial(void) { at_one_endpoint(poll_serial); }
 static void sends_serial(void) { at_one_endpoint(send_serial); }
 #else
@@ -199,6 +217,9 @@ static const struct pt_misuse cases[] = {
 	  "gex_AM_RequestShort: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
 	  "first", 0 },
 #ifdef GASNET_PAR
+	{ "fills_stack", PT_FAULT, 1, fills_stack, "a thread whose stack is full",
+	  "ended by SIGSEGV (11) at address 0x*, in *: the thread's stack is full; raise ulimit -s, or "
+	  "pthread_attr_setstacksize", 0 },
 	{ "polls_serial", PT_CHECKED, 1, polls_serial,
 	  "two threads at a time that poll an endpoint for one (`PST_FLAG_EP_SERIAL`)",
 	  "a poll: another thread is at endpoint *, which was made for one at a time; let them take turns, or "

@@ -24,7 +24,7 @@ bool rig_has_keeper = true;
 static bool
 note(const char *text, bool printed)
 {
-	char line[200];
+	char line[600];
 	int len = snprintf(line, sizeof line, "%s: %s\n", printed ? "noted" : "to be said", text);
 
 	if (rig_has_keeper && write(STDERR_FILENO, line, (size_t)len) != len)

@@ -304,8 +304,14 @@ START_TEST(the_user_chooses_the_grace)
 	const char *parts[4] = { NULL, "10", "1", "0.5" };
 	const char *wrong[4] = { "soon", NULL, NULL, NULL };
 	const char *negative[4] = { NULL, NULL, NULL, "-1" };
+	const char *least[4] = { NULL, NULL, "5", NULL };
+	const char *crossed[4] = { NULL, "1", "5", NULL };
 	int bad;
 
+	ck_assert_uint_eq(pboot_rules_grace_ns(2, least, &bad), 5000 * MS);
+	ck_assert_int_eq(bad, -1);
+	(void)pboot_rules_grace_ns(2, crossed, &bad);
+	ck_assert_int_eq(bad, 4);
 	ck_assert_uint_eq(pboot_rules_grace_ns(2, total, &bad), 3000 * MS);
 	ck_assert_uint_eq(pboot_rules_grace_ns(2, parts, &bad), 2000 * MS);
 	ck_assert_uint_eq(pboot_rules_grace_ns(100, parts, &bad), 10000 * MS);
