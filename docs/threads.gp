@@ -12,7 +12,7 @@ $loop << END
 "two"  19.0 18.7 18.7
 "all"  18.6 19.8 19.5
 END
-set terminal svg size 820,360 font "sans,12"
+set terminal svg size 820,360 font "sans,12" background rgb "white"
 set multiplot layout 1,2
 set style data histograms
 set style histogram clustered gap 1
