@@ -96,6 +96,7 @@ enum {
 enum perf_handler {
 	PERF_ON_ORDER = GEX_AM_INDEX_BASE,
 	PERF_ON_PLACE,
+	PERF_ON_WHERE,
 	PERF_ON_SHORT,
 	PERF_ON_MEDIUM,
 	PERF_ON_LONG,
@@ -168,6 +169,7 @@ struct perf_place {
 
 void perf_place_register(gex_EP_t ep);
 void perf_place_find(void);          /* all ranks */
+void perf_place_again(void);         /* rank 0, while the others wait for orders */
 extern struct perf_place perf_place; /* known to rank 0 */
 
 /* --------------------------------------------------------- subcommands --- */

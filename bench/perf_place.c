@@ -24,15 +24,25 @@ on_place(gex_Token_t token, gex_AM_Arg_t cpu, gex_AM_Arg_t allowed)
 	came++;
 }
 
+static int allowed_cpus(void);
+
+static void
+on_where(gex_Token_t token)
+{
+	gex_AM_ReplyShort2(token, PERF_ON_PLACE, 0, sched_getcpu(), allowed_cpus());
+}
+
 void
 perf_place_register(gex_EP_t ep)
 {
 	gex_AM_Entry_t table[] = {
-		{ PERF_ON_PLACE, (gex_AM_Fn_t)on_place, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2,
+		{ PERF_ON_WHERE, (gex_AM_Fn_t)on_where, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
+		  NULL, "where" },
+		{ PERF_ON_PLACE, (gex_AM_Fn_t)on_place, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 2,
 		  NULL, "place" },
 	};
 
-	gex_EP_RegisterHandlers(ep, table, 1);
+	gex_EP_RegisterHandlers(ep, table, 2);
 }
 
 static int
@@ -112,16 +122,44 @@ judge(int cpu, int allowed)
 		perf_place.word = relation(cpu, cpu_of_peer);
 }
 
+/* Where both are now. */
+static void
+look(void)
+{
+	came = 0;
+	gex_AM_RequestShort0(perf_tm, perf_peer, PERF_ON_WHERE, 0);
+	GASNET_BLOCKUNTIL(came == 1);
+	judge(sched_getcpu(), allowed_cpus());
+}
+
+static int
+may_move(void)
+{
+	return perf_ranks > 1 && !perf_place.pinned && (int)perf_ranks <= perf_place.cpus;
+}
+
+/*
+ * Both often start on one CPU.  The kernel moves one of them when it sees that both have work, which
+ * asking gives them.
+ */
 void
 perf_place_find(void)
 {
-	int cpu = sched_getcpu(), allowed = allowed_cpus();
+	enum { LOOKS = 8 };
+	const double settled_ns = 20e6, start = perf_now_ns();
+	unsigned looks = 0;
 
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* all have the handler */
-	if (perf_rank == perf_peer)
-		gex_AM_RequestShort2(perf_tm, 0, PERF_ON_PLACE, 0, cpu, allowed);
 	if (perf_rank != 0)
 		return;
-	GASNET_BLOCKUNTIL(came == 1);
-	judge(cpu, allowed);
+	do
+		look();
+	while (may_move() && (++looks < LOOKS || perf_now_ns() - start < settled_ns));
+}
+
+void
+perf_place_again(void)
+{
+	if (may_move())
+		look();
 }

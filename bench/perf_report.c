@@ -13,6 +13,8 @@ static struct {
 	const struct perf_style *style;
 	const struct perf_options *options;
 	unsigned figures, done;
+	const char *place; /* as the heading has it */
+	unsigned elsewhere; /* figures behind which ranks 0 and 1 were placed otherwise */
 	int tty; /* the progress line is rewritten in place */
 } report;
 
@@ -54,6 +56,8 @@ perf_report_begin(const char *bench, const struct perf_style *style,
 	report.options = options;
 	report.figures = figures;
 	report.done = 0;
+	report.place = perf_place.word;
+	report.elsewhere = 0;
 	report.tty = isatty(STDERR_FILENO);
 	if (options->csv)
 		printf("bench,kind,bytes,ranks,placement,pinned,samples,min_ns,median_ns\n");
@@ -85,7 +89,9 @@ perf_report_add(const struct perf_point *point)
 	double unit = report.style->ns_per_unit;
 
 	clear_progress();
+	perf_place_again();
 	report.done++;
+	report.elsewhere += strcmp(report.place, perf_place.word) != 0;
 	if (report.options->csv) {
 		printf("%s,%s,%zu,%u,%s,%s,%u,%.2f,%.2f\n", point->bench, point->kind, point->bytes,
 		       point->ranks, perf_place.word, perf_place.pinned ? "yes" : "no",
@@ -104,6 +110,9 @@ void
 perf_report_end(void)
 {
 	clear_progress();
+	if (report.elsewhere > 0 && !report.options->csv)
+		printf("ranks 0 and 1 had moved behind %u of %u figures; --bind core of penstock-run keeps "
+		       "them\n", report.elsewhere, report.done);
 }
 
 double
