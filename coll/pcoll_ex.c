@@ -23,14 +23,6 @@ check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 		          root, tm->size);
 }
 
-static void
-check_buffer(const void *addr, const char *name, size_t len_bytes, const char *call)
-{
-	if (PSI_UNLIKELY(!addr))
-		psi_fatal("%s: %s is NULL, and %zu bytes are asked of it; pass memory of this process",
-		          call, name, len_bytes);
-}
-
 /* Either the same or apart. */
 static void
 check_overlap(const void *dst, const void *src, size_t len_bytes, const char *call)
@@ -69,9 +61,9 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
 	psi_check_bytes(nbytes, 1, name);
-	check_buffer(dst, "dst", nbytes, name);
+	psi_check_buffer(dst, nbytes, "dst", name);
 	if (tm->rank == root) {
-		check_buffer(src, "src", nbytes, name);
+		psi_check_buffer(src, nbytes, "src", name);
 		check_overlap(dst, src, nbytes, name);
 	}
 	if (tm->size > 1)
@@ -149,9 +141,9 @@ reduce(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root, const struc
 		},
 	};
 
-	check_buffer(in->src, "src", len_bytes, name);
+	psi_check_buffer(in->src, len_bytes, "src", name);
 	if (gets) {
-		check_buffer(in->dst, "dst", len_bytes, name);
+		psi_check_buffer(in->dst, len_bytes, "dst", name);
 		check_overlap(in->dst, in->src, len_bytes, name);
 	}
 	if (tm->size > 1)

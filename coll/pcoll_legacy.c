@@ -20,13 +20,13 @@ static const struct legacy {
 	const char *name;
 	enum pcoll_operation operation;
 	enum user dst, src;
-	bool blocks;                    /* one of the two has a block for each member */
+	bool dst_blocks, src_blocks;    /* it has a block for each member */
 } table[GASNET_COLL_NUM_COLL_OPTYPES] = {
-	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false },
-	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT, true },
-	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL, true },
-	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true },
-	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true },
+	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false, false },
+	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT, false, true },
+	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL, true, false },
+	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true, false },
+	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true, true },
 };
 
 void
@@ -49,20 +49,27 @@ check_flags(int flags, const char *call)
 }
 
 static void
+check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used, size_t bytes)
+{
+	if (is_used)
+		psi_check_buffer(addr, bytes, name, legacy->name);
+}
+
+static void
 check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 {
 	const bool is_root = psi.tm->rank == call->root;
+	const size_t dst_blocks = legacy->dst_blocks ? psi.tm->size : 1;
+	const size_t src_blocks = legacy->src_blocks ? psi.tm->size : 1;
 
 	if (PSI_UNLIKELY(!call->len_bytes))
 		psi_fatal("%s: nbytes is 0; pass at least 1", legacy->name);
-	psi_check_bytes(call->len_bytes, legacy->blocks ? psi.tm->size : 1, legacy->name);
+	psi_check_bytes(call->len_bytes, src_blocks > dst_blocks ? src_blocks : dst_blocks, legacy->name);
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
 		psi_fatal("%s: image %u is none of the %u there are; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);
-	if (PSI_UNLIKELY((!call->dst && (legacy->dst == ALL || is_root)) ||
-	                 (!call->src && (legacy->src == ALL || is_root))))
-		psi_fatal("%s: dst or src is NULL, and this process uses it; pass memory of its own",
-		          legacy->name);
+	check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root, call->len_bytes * dst_blocks);
+	check_side(legacy, "src", call->src, legacy->src == ALL || is_root, call->len_bytes * src_blocks);
 }
 
 gex_Event_t

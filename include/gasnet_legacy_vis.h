@@ -27,6 +27,19 @@ psi_vis_strides(const size_t *strides)
 	return PSI_STATIC_CAST(const ptrdiff_t *, PSI_STATIC_CAST(const void *, strides));
 }
 
+/* Length and counts of the dimensions; of NULL the library says what is wrong. */
+PSI_INLINE size_t
+psi_vis_length(const size_t *count)
+{
+	return count == _GEX_NULL(const size_t *) ? 1 : count[0];
+}
+
+PSI_INLINE const size_t *
+psi_vis_counts(const size_t *count)
+{
+	return count == _GEX_NULL(const size_t *) ? count : count + 1;
+}
+
 /* As PSI_VIS_CALLS; statement makes one of a call. */
 #define PSI_VIS_RETURN(call) return call
 #define PSI_VIS_DROP(call)   (void)(call)
@@ -70,8 +83,8 @@ psi_vis_strides(const size_t *strides)
 	{                                                                                          \
 		statement(psi_vis_strided_put((form) | PSI_VIS_LEGACY, PSI_TM_LEGACY, dstnode,     \
 		                              dstaddr, psi_vis_strides(dststrides), srcaddr,       \
-		                              psi_vis_strides(srcstrides), count[0], count + 1,    \
-		                              stridelevels, 0));                                   \
+		                              psi_vis_strides(srcstrides), psi_vis_length(count),  \
+		                              psi_vis_counts(count), stridelevels, 0));            \
 	}                                                                                          \
 	PSI_INLINE returned gasnet_gets_##suffix(                                                  \
 		void *dstaddr, const size_t *dststrides, gasnet_node_t srcnode, void *srcaddr,     \
@@ -79,8 +92,8 @@ psi_vis_strides(const size_t *strides)
 	{                                                                                          \
 		statement(psi_vis_strided_get((form) | PSI_VIS_LEGACY, PSI_TM_LEGACY, dstaddr,     \
 		                              psi_vis_strides(dststrides), srcnode, srcaddr,       \
-		                              psi_vis_strides(srcstrides), count[0], count + 1,    \
-		                              stridelevels, 0));                                   \
+		                              psi_vis_strides(srcstrides), psi_vis_length(count),  \
+		                              psi_vis_counts(count), stridelevels, 0));            \
 	}
 
 PSI_VIS_LEGACY_CALLS(bulk, PSI_VIS_BLOCKING, void, PSI_VIS_DROP)

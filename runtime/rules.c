@@ -1,6 +1,7 @@
 #include "runtime/rules.h"
 
 #include "runtime/settings_tables.h"
+#include "runtime/util/readable.h"
 
 #include <string.h>
 
@@ -37,6 +38,23 @@ psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 		psi_fatal("%s: flags are 0x%x, and this call has none; pass 0", call, flags);
 	psi_fatal("%s: flags 0x%x have no meaning in this call, which takes those of 0x%x; leave them "
 	          "out", call, flags & ~allowed, allowed);
+}
+
+/* Is there none where the last of so many bytes would be? */
+bool
+psi_memory_ends(const void *addr, size_t bytes)
+{
+	return !psi_is_readable((uintptr_t)addr + bytes - 1);
+}
+
+void
+psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const char *call)
+{
+	if (!addr)
+		psi_fatal("%s: %s is NULL, and %zu bytes are asked of it; pass memory of this process",
+		          call, name, nbytes);
+	psi_fatal("%s: %s at %p has not the %zu bytes that are asked of it; look at the length", call, name,
+	          addr, nbytes);
 }
 
 void

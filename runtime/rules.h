@@ -41,15 +41,24 @@ psi_fits_memory(size_t count, size_t bytes_each)
 	return !__builtin_mul_overflow(count, bytes_each, &bytes) && bytes >> PSI_MEMORY_BITS == 0;
 }
 
+/* Where so much is asked for, a question whether its last byte is there costs nothing beside it. */
+enum { PSI_LARGE_BYTES = 1 << 20 };
+
+bool psi_memory_ends(const void *addr, size_t bytes);
+
 void psi_list_bad(const void *list, size_t count, const char *name, const char *call)
 	__attribute__((noreturn, cold));
 void psi_bytes_bad(size_t nbytes, size_t blocks, const char *call) __attribute__((noreturn, cold));
+void psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const char *call)
+	__attribute__((noreturn, cold));
 
-/* A list that the caller passes: it is there if it has entries, and they are no more than memory holds. */
+/* A list that the caller passes: it is there if it has entries, and memory holds all of them. */
 static inline void
 psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name, const char *call)
 {
-	if (PSI_UNLIKELY((!list && count) || !psi_fits_memory(count, entry_bytes)))
+	if (PSI_UNLIKELY((!list && count) || !psi_fits_memory(count, entry_bytes) ||
+	                 (count * entry_bytes >= PSI_LARGE_BYTES &&
+	                  psi_memory_ends(list, count * entry_bytes))))
 		psi_list_bad(list, count, name, call);
 }
 
@@ -59,6 +68,14 @@ psi_check_bytes(size_t nbytes, size_t blocks, const char *call)
 {
 	if (PSI_UNLIKELY(!psi_fits_memory(nbytes, blocks)))
 		psi_bytes_bad(nbytes, blocks, call);
+}
+
+/* Memory of the caller's, of a length that psi_check_bytes passed. */
+static inline void
+psi_check_buffer(const void *addr, size_t nbytes, const char *name, const char *call)
+{
+	if (PSI_UNLIKELY(!addr || (nbytes >= PSI_LARGE_BYTES && psi_memory_ends(addr, nbytes))))
+		psi_buffer_bad(addr, nbytes, name, call);
 }
 
 static inline void

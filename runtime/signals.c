@@ -1,13 +1,11 @@
 #include "runtime/signals.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include "runtime/signal_names.h"
 #include "runtime/symbol.h"
 #include "runtime/util/line.h"
+#include "runtime/util/readable.h"
 
 enum { STACK_BYTES = 65536, QUIT_STATUS = 128 + SIGQUIT };
 
@@ -137,15 +136,6 @@ registers_of(const ucontext_t *context)
 #endif
 }
 
-/* The kernel reads the set before it refuses what is to be done with it. */
-static bool
-is_readable(uintptr_t at)
-{
-	const uintptr_t word = at & ~(uintptr_t)7;
-
-	return word && (syscall(SYS_rt_sigprocmask, ~0u, word, NULL, (size_t)8) == 0 || errno != EFAULT);
-}
-
 /* Where the thread's stack ends, whose guard lies below; 0: not known.  Read in signal handlers. */
 static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
 
@@ -164,7 +154,7 @@ stack_is_full(uintptr_t at, uintptr_t pointer)
 		return at < stack_least && stack_least - at <= near_bytes;
 	if (at < pointer)
 		return pointer - at < near_bytes;
-	return pointer && at - pointer < frame_bytes && !is_readable(pointer);
+	return pointer && at - pointer < frame_bytes && !psi_is_readable(pointer);
 }
 
 /* Where the program was; who called, if a call led to where there is no code. */
@@ -173,10 +163,10 @@ tell_code(struct psi_line *line, const siginfo_t *info, const struct registers *
 {
 	uintptr_t code = registers->code;
 
-	if (code == (uintptr_t)info->si_addr && !is_readable(code)) {
+	if (code == (uintptr_t)info->si_addr && !psi_is_readable(code)) {
 		psi_line_text(line, ", where a call led");
 		code = registers->caller;
-		if (!code && is_readable(registers->stack))
+		if (!code && psi_is_readable(registers->stack))
 			code = *(const uintptr_t *)registers->stack;
 	}
 	if (!code)

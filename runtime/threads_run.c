@@ -159,9 +159,13 @@ pst_threads_run(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_En
 	gex_TM_t tms[GASNET_MAXEPS];
 	struct run run = { .fn = fn, .arg = arg };
 	const unsigned count = psi_threads_count(ranks_here);
-	int result = psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps, tms,
-	                                flags, true);
+	int result;
 
+	if (!fn)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "pst_threads_run", "fn is NULL; pass what each rank is "
+		                  "to run");
+	result = psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps, tms, flags,
+	                            true);
 	if (result != GASNET_OK)
 		return result;
 	start_members(members, count, &run, eps, tms);

@@ -212,16 +212,19 @@ strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, const struct psi_stri
 	struct psi_lattice lattice;
 	struct psi_nest nest[PSI_SIDES];
 
+	if (vis->form & PSI_VIS_LEGACY && !count)
+		psi_list_bad(NULL, levels + 1, "count", vis->call);
 	if (!elem)
 		return transfer(vis, tm, rank);
 	psi_vis_need_strides(side, count, levels, vis->call);
 	if (any_zero(count, levels))
 		return transfer(vis, tm, rank);
-	if (levels && PSI_UNLIKELY(psi.checks))
-		psi_vis_rules_strides(side, elem, count, levels, vis->form & PSI_VIS_LEGACY, vis->call);
-	if (!psi_lattice_make(&lattice, side[PSI_DST], side[PSI_SRC], elem, count, levels))
+	if (!psi_lattice_make(&lattice, side[PSI_DST], side[PSI_SRC], elem, count, levels) ||
+	    !psi_fits_memory(psi_lattice_bytes(&lattice), 1))
 		psi_fatal("%s: elemsz and the counts make more bytes than a process can address; count "
 		          "pieces, not bytes", vis->call);
+	if (levels && PSI_UNLIKELY(psi.checks))
+		psi_vis_rules_strides(side, elem, count, levels, vis->form & PSI_VIS_LEGACY, vis->call);
 	for (unsigned which = 0; which < PSI_SIDES; which++)
 		vis->side[which] = psi_lattice_side(&lattice, which, &nest[which]);
 	vis->bytes = psi_lattice_bytes(&lattice);

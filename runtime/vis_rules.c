@@ -20,9 +20,9 @@ psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *cou
 void
 psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call)
 {
-	if (PSI_LIKELY(dst_bytes == src_bytes && dst_bytes != SIZE_MAX))
+	if (PSI_LIKELY(dst_bytes == src_bytes && psi_fits_memory(dst_bytes, 1)))
 		return;
-	if (dst_bytes == SIZE_MAX || src_bytes == SIZE_MAX)
+	if (!psi_fits_memory(dst_bytes, 1) || !psi_fits_memory(src_bytes, 1))
 		psi_fatal("%s: the lists make more bytes than a process can address, or one of their pieces "
 		          "passes the end of memory; look at lengths and addresses", call);
 	psi_fatal("%s: the destination has %zu bytes and the source %zu; both sides need the same number",

@@ -50,6 +50,12 @@ broadcast_negative(void)
 }
 
 static void
+broadcast_long(void)
+{
+	gex_Event_Wait(gex_Coll_BroadcastNB(pt.tm, 0, words, words, minus(0) + ((size_t)1 << 40), 0));
+}
+
+static void
 reduce_root(void)
 {
 	gex_Event_Wait(gex_Coll_ReduceToOneNB(pt.tm, 7, words, words, GEX_DT_U32, 4, 1, GEX_OP_ADD,
@@ -137,6 +143,9 @@ static const struct pt_misuse cases[] = {
 	{ "broadcast_negative", PT_ALWAYS, 1, broadcast_negative, "a broadcast of -1 bytes",
 	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, which no memory holds; look whether the "
 	  "length was negative", 0 },
+	{ "broadcast_long", PT_ALWAYS, 1, broadcast_long, "a broadcast of more than there is memory",
+	  "gex_Coll_BroadcastNB: dst at 0x* has not the 1099511627776 bytes that are asked of it; look at the "
+	  "length", 0 },
 	{ "reduce_root", PT_ALWAYS, 1, reduce_root, "a reduction to a rank that is not there",
 	  "gex_Coll_ReduceToOneNB: root is 7, and the team has 1 members; pass a rank of the team", 0 },
 	{ "reduce_no_type", PT_ALWAYS, 1, reduce_no_type, "a reduction of two types",
@@ -197,7 +206,7 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, which no memory holds; look whether "
 	  "the length was negative", 0 },
 	{ "legacy_nowhere", PT_ALWAYS, 1, legacy_nowhere, "a legacy collective with NULL",
-	  "gasnet_coll_scatter: dst or src is NULL, and this process uses it; pass memory of its own", 0 },
+	  "gasnet_coll_scatter: dst is NULL, and 8 bytes are asked of it; pass memory of this process", 0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };

@@ -159,6 +159,12 @@ fill_stack(void *unused)
 }
 
 static void fills_stack(void) { pt_misuse_in_thread(fill_stack, NULL); }
+static void
+runs_nothing(void)
+{
+	PT_EQ(pst_threads_run(pt.tm, 2, 0, NULL, 0, NULL, NULL, 0), GASNET_ERR_BAD_ARG);
+}
+
 static void polls_serial(void) { at_one_endpoint(poll_serial); }
 static void sends_serial(void) { at_one_endpoint(send_serial); }
 #else
@@ -220,6 +226,8 @@ static const struct pt_misuse cases[] = {
 	{ "fills_stack", PT_FAULT, 1, fills_stack, "a thread whose stack is full",
 	  "ended by SIGSEGV (11) at address 0x*, in *: the thread's stack is full; raise ulimit -s, or "
 	  "pthread_attr_setstacksize", 0 },
+	{ "runs_nothing", PT_REFUSED, 1, runs_nothing, "ranks as threads without a function to run",
+	  "pst_threads_run: fn is NULL; pass what each rank is to run", 0 },
 	{ "polls_serial", PT_CHECKED, 1, polls_serial,
 	  "two threads at a time that poll an endpoint for one (`PST_FLAG_EP_SERIAL`)",
 	  "a poll: another thread is at endpoint *, which was made for one at a time; let them take turns, or "

@@ -99,6 +99,25 @@ long_list(void)
 	PT_OK(gex_VIS_VectorPutBlocking(pt.tm, peer_rank(), share_of_all(8), &dst, share_of_all(8), &src, 0));
 }
 
+/* The list is short, and what is behind it is read no further than needed to see that. */
+static void
+short_list(void)
+{
+	const gex_Memvec_t dst = { peer(0), 8 }, src = { memory, 8 };
+	const size_t entries = share_of_all((size_t)1 << 28) + 1;
+
+	PT_OK(gex_VIS_VectorPutBlocking(pt.tm, peer_rank(), entries, &dst, entries, &src, 0));
+}
+
+static void
+endless_strides(void)
+{
+	const size_t counts[] = { (size_t)1 << 30, (size_t)1 << 30 };
+	const ptrdiff_t still[] = { 0, 0 };
+
+	PT_OK(gex_VIS_StridedGetBlocking(pt.tm, memory, still, peer_rank(), peer(0), still, 1, counts, 2, 0));
+}
+
 static void
 long_index(void)
 {
@@ -164,6 +183,14 @@ static void no_counts(void) { put_strided(wide, NULL, peer(0)); }
 static void no_strides(void) { put_strided(NULL, count, peer(0)); }
 
 static void
+legacy_no_counts(void)
+{
+	const size_t *volatile none = NULL;
+
+	gasnet_puts_bulk(0, peer(0), NULL, memory, NULL, none, 0);
+}
+
+static void
 legacy_transposes(void)
 {
 	const size_t counts[] = { 8, 4, 4 }, dst[] = { 16, 64 }, src[] = { 64, 16 };
@@ -223,9 +250,17 @@ static const struct pt_misuse cases[] = {
 	{ "long_list", PT_ALWAYS, 1, long_list, "a list of more pieces than memory holds",
 	  VECTOR_PUT "dstlist is to have 2305843009213693951 entries, which no memory holds; look whether the "
 	  "count was negative", 0 },
-	{ "long_index", PT_ALWAYS, 1, long_index, "the same of addresses alone",
-	  "gex_VIS_IndexedGetBlocking: dstlist is to have 4611686018427387904 entries, which no memory "
-	  "holds; look whether the count was negative", 0 },
+	{ "short_list", PT_ALWAYS, 1, short_list, "a list that ends before its count does",
+	  VECTOR_PUT "dstlist is to have 68719476736 entries, which no memory holds; look whether the count "
+	  "was negative", 0 },
+	{ "endless_strides", PT_ALWAYS, 1, endless_strides, "counts beyond all memory, with strides of 0",
+	  "gex_VIS_StridedGetBlocking: elemsz and the counts make more bytes than a process can address; count "
+	  "pieces, not bytes", 0 },
+	{ "legacy_no_counts", PT_ALWAYS, 1, legacy_no_counts, "a strided call of GASNet 1 without its counts",
+	  "gasnet_puts_bulk: count is NULL, and is to have 1 entries; pass the list", 0 },
+	{ "long_index", PT_ALWAYS, 1, long_index, "addresses of more bytes than memory holds",
+	  "gex_VIS_IndexedGetBlocking: the lists make more bytes than a process can address, or one of their "
+	  "pieces passes the end of memory; look at lengths and addresses", 0 },
 	{ "null_piece", PT_CHECKED, 1, null_piece, "a piece at NULL",
 	  VECTOR_PUT "a piece of the source lies at NULL or past the end of memory; give each piece of a "
 	  "length an address", 0 },
