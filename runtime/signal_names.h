@@ -18,7 +18,7 @@ bool psi_signals_parse(const char *text, uint64_t *out);
 bool psi_signals_or_all_accepted(const char *text);
 bool psi_signals_accepted(const char *text);
 
-#define PSI_SIGNALS_SYNTAX "signals by name or number, separated by commas"
+#define PSI_SIGNALS_SYNTAX "signals by name or number (1 to 63), separated by commas"
 #define PSI_SIGNALS_CAUGHT PSI_SIGNALS_SYNTAX ", that can be caught (not KILL, STOP, 32 or 33)"
 
 #endif
