@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 6 };
+enum { PSI_CONDUIT_ABI = 7 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -175,6 +175,8 @@ struct psi_services {
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
 	/* memcpy that chooses its way by size; ordered before later release stores. */
 	void (*copy)(void *dst, const void *src, size_t len_bytes);
+	/* The same, for lines that are in another CPU's cache. */
+	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
 	/* The same, for what a CPU that shares no cache with this one will read. */
 	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective, at

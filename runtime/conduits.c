@@ -234,6 +234,7 @@ static const struct psi_services services = {
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
 	.copy = psi_copy,
+	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
 	.counts = own_counts,

@@ -16,7 +16,7 @@ look_how_far(const struct psi_services *services, struct psmp_out *out, void *to
 	const uint64_t start = psi_now_ns();
 	enum psmp_distance now;
 
-	services->copy(to, from, PSMP_LOOK_BYTES);
+	services->copy_owning(to, from, PSMP_LOOK_BYTES);
 	psi_stores_land();
 	now = psmp_distance_after(known, psi_now_ns() - start);
 	atomic_store_explicit(&out->distance, now, memory_order_relaxed);
@@ -32,11 +32,11 @@ copy_large(const struct psi_services *services, struct psmp_out *out, char *to, 
 	size_t done = 0;
 
 	atomic_store_explicit(&out->large_copies, copies + 1, memory_order_relaxed);
-	if (psmp_distance_due(known, copies)) {
+	if (psmp_distance_due(known, copies, len_bytes)) {
 		known = look_how_far(services, out, to, from, known);
 		done = PSMP_LOOK_BYTES;
 	}
-	(known == PSMP_FAR ? services->copy_far : services->copy)(to + done, from + done,
+	(known == PSMP_FAR ? services->copy_far : services->copy_owning)(to + done, from + done,
 	                                                          len_bytes - done);
 }
 
@@ -48,5 +48,5 @@ psmp_copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void
 	if (len_bytes >= PSMP_DISTANCE_BYTES)
 		copy_large(services, out, to, from, len_bytes);
 	else
-		services->copy(to, from, len_bytes);
+		services->copy_owning(to, from, len_bytes);
 }

@@ -23,6 +23,12 @@ vectors(void *dst, const void *src, size_t len_bytes)
 	psi_copy_vectors(dst, src, len_bytes);
 }
 
+PSI_COPY_WIDE static void
+owning(void *dst, const void *src, size_t len_bytes)
+{
+	psi_copy_owning_vectors(dst, src, len_bytes);
+}
+
 static bool
 always(void)
 {
@@ -32,6 +38,7 @@ always(void)
 const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
 	[PSI_COPY_PLAIN] = { "plain", plain, always },
 	[PSI_COPY_VECTORS] = { "vectors", vectors, psi_copy_can_vectors },
+	[PSI_COPY_OWNING] = { "owning", owning, psi_copy_can_vectors },
 	[PSI_COPY_LOOP] = { "loop", psi_copy_loop, psi_copy_can_stream },
 	[PSI_COPY_STRING] = { "string", psi_copy_string, psi_copy_can_string },
 	[PSI_COPY_STREAM] = { "stream", psi_copy_stream, psi_copy_can_stream },
@@ -97,6 +104,15 @@ void
 psi_copy(void *dst, const void *src, size_t len_bytes)
 {
 	psi_copy_of_this_cpu()(dst, src, len_bytes);
+}
+
+void
+psi_copy_owning(void *dst, const void *src, size_t len_bytes)
+{
+	if (psi_copy_can_vectors() && len_bytes < PSI_COPY_STREAM_BYTES)
+		owning(dst, src, len_bytes);
+	else
+		psi_copy(dst, src, len_bytes);
 }
 
 void

@@ -14,10 +14,10 @@
 /*
  * From these sizes on stores go past the caches.  Between CPUs that share one they lose by a third at
  * 1 MiB and are equal within a tenth at 8 and at 32 MiB; between CPUs that do not, they take half the
- * time.
+ * time or less.
  */
 #define PSI_COPY_STREAM_BYTES ((size_t)16 << 20)
-#define PSI_COPY_STREAM_FAR_BYTES ((size_t)16 << 10)
+#define PSI_COPY_STREAM_FAR_BYTES ((size_t)4 << 10)
 /* From here on a string move, which glibc's memcpy does only up to about this size. */
 #define PSI_COPY_STRING_BYTES ((size_t)1 << 20)
 
@@ -34,6 +34,8 @@ typedef void psi_copy_fn(void *dst, const void *src, size_t len_bytes);
 void psi_copy(void *dst, const void *src, size_t len_bytes);
 /* What psi_copy calls on this CPU. */
 psi_copy_fn *psi_copy_of_this_cpu(void);
+/* The same, for lines that are in another CPU's cache. */
+void psi_copy_owning(void *dst, const void *src, size_t len_bytes);
 /* The same, for what a CPU that shares no cache with this one will read. */
 void psi_copy_far(void *dst, const void *src, size_t len_bytes);
 
@@ -41,6 +43,7 @@ void psi_copy_far(void *dst, const void *src, size_t len_bytes);
 enum psi_copy_kind {
 	PSI_COPY_PLAIN,                 /* memcpy */
 	PSI_COPY_VECTORS,               /* vectors of 32 bytes in a loop */
+	PSI_COPY_OWNING,                /* the same, each line asked for ahead */
 	PSI_COPY_LOOP,                  /* of 16, where memcpy would be slow */
 	PSI_COPY_STRING,                /* one string move */
 	PSI_COPY_STREAM,                /* past the caches, 16 bytes at a time */

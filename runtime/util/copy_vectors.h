@@ -10,6 +10,7 @@
 #define PSI_UTIL_COPY_VECTORS_H
 
 #include "runtime/util/fence.h"
+#include "runtime/util/own.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +20,8 @@
 
 #include <immintrin.h>
 
-enum { PSI_COPY_VECTOR = 32, PSI_COPY_BLOCK = 4 * PSI_COPY_VECTOR, PSI_COPY_ALIGN_BYTES = 512 };
+enum { PSI_COPY_VECTOR = 32, PSI_COPY_BLOCK = 4 * PSI_COPY_VECTOR, PSI_COPY_ALIGN_BYTES = 512,
+       PSI_COPY_OWN_AHEAD = 1024 };
 
 #define PSI_COPY_WIDE __attribute__((target("avx2")))
 #define PSI_COPY_AVX2 PSI_COPY_WIDE __attribute__((always_inline)) static inline
@@ -107,6 +109,20 @@ psi_copy_blocks(char *dst, const char *src, size_t len)
 	psi_copy_block(dst + len - PSI_COPY_BLOCK, src + len - PSI_COPY_BLOCK);
 }
 
+/* More than PSI_COPY_OWN_AHEAD bytes, the first of which have been asked for. */
+PSI_COPY_AVX2 void
+psi_copy_owning_blocks(char *dst, const char *src, size_t len)
+{
+	size_t at = 0;
+
+	for (; at + PSI_COPY_BLOCK + PSI_COPY_OWN_AHEAD < len; at += PSI_COPY_BLOCK) {
+		psi_own_line(dst + at + PSI_COPY_OWN_AHEAD);
+		psi_own_line(dst + at + PSI_COPY_OWN_AHEAD + 64);
+		psi_copy_block(dst + at, src + at);
+	}
+	psi_copy_blocks(dst + at, src + at, len - at);
+}
+
 PSI_COPY_AVX2 void
 psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 {
@@ -116,6 +132,27 @@ psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 		psi_copy_ends(dst, src, len_bytes);
 	else
 		psi_copy_few(dst, src, len_bytes);
+}
+
+/*
+ * The same to memory whose lines another CPU has: each is asked for, for writing, some stores ahead, since by
+ * its stores alone a CPU asks for a few at a time.  From a line on, so that no store asks for two.
+ */
+PSI_COPY_AVX2 void
+psi_copy_owning_vectors(void *dst_start, const void *src_start, size_t len_bytes)
+{
+	char *dst = dst_start;
+	const char *src = src_start;
+	const size_t head = (size_t)-(uintptr_t)dst % 64;
+
+	if (len_bytes < 2 * PSI_COPY_OWN_AHEAD) {
+		psi_copy_vectors(dst, src, len_bytes);
+		return;
+	}
+	for (size_t at = 0; at < PSI_COPY_OWN_AHEAD; at += 64)
+		psi_own_line(dst + at);
+	psi_copy_ends(dst, src, 64);
+	psi_copy_owning_blocks(dst + head, src + head, len_bytes - head);
 }
 
 static inline bool
@@ -134,6 +171,8 @@ psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 	if (len_bytes)
 		memcpy(dst, src, len_bytes);
 }
+
+#define psi_copy_owning_vectors psi_copy_vectors
 
 static inline bool
 psi_copy_can_vectors(void)

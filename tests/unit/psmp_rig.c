@@ -147,6 +147,7 @@ static const struct psi_services services = {
 	.endpoint_memory = endpoint_memory,
 	.deliver = deliver,
 	.copy = copy,
+	.copy_owning = copy,
 	.copy_far = copy,
 	.agree_least = agree_least,
 };

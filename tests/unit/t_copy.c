@@ -73,8 +73,10 @@ START_TEST(psi_copy_copies)
 		for (size_t offset = 0; offset < 12; offset++) {
 			check_copy(psi_copy, offset, 3 * (offset & 1), lengths[l]);
 			check_copy(psi_copy_far, offset, 3 * (offset & 1), lengths[l]);
+			check_copy(psi_copy_owning, offset, 3 * (offset & 1), lengths[l]);
 		}
 	psi_copy(NULL, NULL, 0);
+	psi_copy_owning(NULL, NULL, 0);
 }
 END_TEST
 

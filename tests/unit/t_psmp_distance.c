@@ -27,14 +27,16 @@ END_TEST
 
 START_TEST(a_doubt_is_looked_into_at_once)
 {
-	unsigned near = 0, far = 0;
+	unsigned near = 0, far = 0, brief = 0;
 
 	for (uint32_t copies = 0; copies < 64; copies++) {
-		ck_assert(psmp_distance_due(PSMP_PERHAPS_FAR, copies));
-		near += psmp_distance_due(PSMP_NEAR, copies);
-		far += psmp_distance_due(PSMP_FAR, copies);
+		ck_assert(psmp_distance_due(PSMP_PERHAPS_FAR, copies, PSMP_DISTANCE_BYTES));
+		near += psmp_distance_due(PSMP_NEAR, copies, PSMP_DISTANCE_BRIEF_BYTES);
+		far += psmp_distance_due(PSMP_FAR, copies, PSMP_DISTANCE_BRIEF_BYTES);
+		brief += psmp_distance_due(PSMP_FAR, copies, PSMP_DISTANCE_BRIEF_BYTES - 1);
 	}
-	ck_assert(psmp_distance_due(PSMP_NEAR, 0));
+	ck_assert(psmp_distance_due(PSMP_NEAR, 0, PSMP_DISTANCE_BYTES));
+	ck_assert_uint_eq(brief, 64 / PSMP_DISTANCE_EVERY_BRIEF);
 	ck_assert_uint_eq(near, 64 / PSMP_DISTANCE_EVERY);
 	ck_assert_uint_eq(far, near);
 }
