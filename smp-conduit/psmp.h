@@ -233,6 +233,20 @@ int psmp_am_claim(struct psi_port *port, struct psi_claim *claim);
 int psmp_am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am);
 void psmp_am_cancel(struct psi_port *port, const struct psi_claim *claim);
 
+enum {
+	PSMP_RING_SHARE = 4,            /* a payload takes at most this fraction of a lane's ring */
+	/* What several threads receive is copied out of it, so that a handler holds up no other message. */
+	PSMP_COPY_OUT_BYTES = 2 * 1024,
+};
+
+/* Does a payload of that length go by the ring of such a lane, if there is room? */
+static inline bool
+psmp_ring_takes(const struct psi_conduit *conduit, const struct psmp_out *out, size_t len_bytes)
+{
+	return len_bytes <= out->window.most_bytes / PSMP_RING_SHARE &&
+	       (!conduit->job.threaded || len_bytes <= PSMP_COPY_OUT_BYTES);
+}
+
 /* psmp_copy.c */
 void psmp_copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *from,
                     size_t len_bytes);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-	DATA_RING_SHARE = 4,    /* a payload takes at most this fraction of the ring */
 	SMALL_BYTES = 16,       /* fits in a slot behind any number of arguments */
 };
 
@@ -199,7 +198,17 @@ publish_elsewhere(struct psi_port *port, struct psmp_out *out, const struct psi_
 	psmp_out_publish(out, header_of(port, PSI_MEDIUM, what_of(am), am->len_bytes, where));
 }
 
-/* Tries the payload ring: OK, AGAIN when the lane is full, UNSUPPORTED when the ring is. */
+/* The lines of a small one were asked for behind the message before; a larger one asks for its own. */
+static inline void
+copy_to_ring(struct psi_port *port, struct psmp_out *out, unsigned char *data, const struct psi_am *am)
+{
+	if (am->len_bytes <= PSMP_OWN_BYTES)
+		memcpy(data, am->payload, am->len_bytes);
+	else
+		psmp_copy_over(port, out, data, am->payload, am->len_bytes);
+}
+
+/* Tries the payload ring: OK, AGAIN when the lane or an ample ring is full, UNSUPPORTED when another ring is. */
 static int
 send_in_ring(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
@@ -211,12 +220,13 @@ send_in_ring(struct psi_port *port, struct psmp_out *out, const struct psi_am *a
 	if (!psmp_out_has_room(out)) {
 		result = PSI_AGAIN;
 	} else if ((data = psmp_out_data(out, (uint32_t)am->len_bytes, &offset))) {
-		memcpy(data, am->payload, am->len_bytes);
+		copy_to_ring(port, out, data, am);
 		publish_elsewhere(port, out, am, PSMP_DATA_RING, offset);
-		psmp_out_own_next(out, (uint32_t)am->len_bytes);
+		if (am->len_bytes <= PSMP_OWN_BYTES)
+			psmp_out_own_next(out, (uint32_t)am->len_bytes);
 		psmp_count(port, PSI_COUNT_IN_RING);
 	} else {
-		result = PSI_UNSUPPORTED;
+		result = out->window.most_bytes >= PSMP_WINDOW_AMPLE_BYTES ? PSI_AGAIN : PSI_UNSUPPORTED;
 	}
 	psmp_unlock_out(out);
 	return result;
@@ -284,7 +294,7 @@ send_in_buffer(struct psi_port *port, struct psmp_out *out, const struct psi_am 
 static int
 send_larger(struct psi_port *port, struct psmp_out *out, const struct psi_am *am)
 {
-	if (am->len_bytes <= port->conduit->layout.data_bytes / DATA_RING_SHARE) {
+	if (psmp_ring_takes(port->conduit, out, am->len_bytes)) {
 		const int result = send_in_ring(port, out, am);
 
 		if (result == PSI_OK)

@@ -17,6 +17,7 @@
 #include "runtime/util/own.h"
 #include "runtime/util/spinlock.h"
 #include "smp-conduit/psmp_shared.h"
+#include "smp-conduit/psmp_window.h"
 
 #include <stdbool.h>
 
@@ -36,9 +37,8 @@ struct psmp_out {
 	_Atomic uint32_t next;          /* position to publish next; hints look at it without the lock */
 	uint32_t limit;                 /* first position that is not free, as far as known */
 	uint32_t reserved;              /* places promised to sends that copy outside the lock */
-	uint32_t data_mask;             /* payload ring bytes - 1 */
-	uint32_t data_head, data_tail;  /* bytes given out and back, ever */
-	uint32_t *data_end;             /* [slots]: data_head after that slot's message */
+	struct psmp_window window;      /* of the payload ring */
+	uint32_t *data_end;             /* [slots]: window.head after that slot's message */
 	unsigned char *region;          /* the receiver's */
 	/* Hints, written by whichever thread copies. */
 	_Atomic uint32_t large_copies;
@@ -56,7 +56,7 @@ struct psmp_in {
 	_Atomic uint32_t next;          /* position to take next */
 	uint32_t done;                  /* messages retired */
 	uint32_t told;                  /* value of control->consumed */
-	uint32_t data_bytes;            /* of the payload ring */
+	uint32_t least_bytes;           /* of the payload ring's window */
 	uint32_t data_done;             /* payload ring bytes of messages retired since told */
 	uint32_t quiet;                 /* sweeps since the last message */
 	uint32_t active;                /* in the port's list of polled lanes */
@@ -149,7 +149,7 @@ psmp_out_refresh(struct psmp_out *out)
 	if (consumed + out->mask + 1 == out->limit)
 		return;
 	out->limit = consumed + out->mask + 1;
-	out->data_tail = out->data_end[(consumed - 1) & out->mask]; /* TAIL */
+	out->window.tail = out->data_end[(consumed - 1) & out->mask]; /* TAIL */
 }
 
 /* Is there a place beyond those promised? */
@@ -162,35 +162,19 @@ psmp_out_has_room(struct psmp_out *out)
 	return out->limit - psmp_out_next(out) > out->reserved;
 }
 
-/*
- * Where `need' bytes of the payload ring from position start on lie, which do not wrap: the ring is given
- * out from its end down.  A CPU that reads a payload fetches some lines behind it, in vain; here these
- * are of an earlier payload, and in its cache.  The other way round they would be those that the sender
- * is writing, or has just taken for that.
- */
-static inline uint32_t
-psmp_data_offset(const struct psmp_out *out, uint32_t start, uint32_t need)
-{
-	return out->data_mask + 1 - (start & out->data_mask) - need;
-}
-
 /* Space for len_bytes in the payload ring, in one piece; NULL if there is none.  It belongs to the
  * message that is published next.  Only after psmp_out_has_room said yes. */
 static inline unsigned char *
 psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 {
-	uint32_t size = out->data_mask + 1;
-	uint32_t need = psmp_data_bytes(len_bytes);
-	uint32_t start = out->data_head;
+	const uint32_t need = psmp_data_bytes(len_bytes);
 
-	if ((start & out->data_mask) + need > size)
-		start = (start | out->data_mask) + 1;
-	if (start + need - out->data_tail > size)
+	if (!psmp_window_in_lap(&out->window, need) || !psmp_window_has(&out->window, need)) {
 		psmp_out_refresh(out);
-	if (start + need - out->data_tail > size)
-		return NULL;
-	out->data_head = start + need;
-	*offset_out = psmp_data_offset(out, start, need);
+		if (!psmp_window_has(&out->window, need) && !psmp_window_widen(&out->window, need))
+			return NULL;
+	}
+	*offset_out = psmp_window_take(&out->window, need);
 	return out->data + *offset_out;
 }
 
@@ -201,14 +185,15 @@ psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
 static inline void
 psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
 {
-	const uint32_t size = out->data_mask + 1, start = out->data_head;
-	const uint32_t most = len_bytes < PSMP_OWN_BYTES ? psmp_data_bytes(len_bytes) : PSMP_OWN_BYTES;
+	const struct psmp_window *window = &out->window;
+	const uint32_t need = psmp_data_bytes(len_bytes);
 	const unsigned char *next;
 
-	if (start + most - out->data_tail > size || (start & out->data_mask) + most > size)
+	if (!psmp_window_in_lap(window, need) ||
+	    !psmp_window_fits(window, window->head, need, window->before, window->bytes))
 		return;
-	next = out->data + psmp_data_offset(out, start, most);
-	for (uint32_t at = 0; at < most; at += PSMP_LINE_BYTES)
+	next = out->data + psmp_window_offset(window, window->head, need);
+	for (uint32_t at = 0; at < need; at += PSMP_LINE_BYTES)
 		psi_own_line(next + at);
 }
 
@@ -237,7 +222,7 @@ psmp_out_publish(struct psmp_out *out, uint64_t header)
 	const uint32_t next = psmp_out_next(out);
 
 	header |= psmp_lap(next, out->shift);
-	out->data_end[next & out->mask] = out->data_head;
+	out->data_end[next & out->mask] = out->window.head;
 	atomic_store_explicit(&out->next, next + 1, memory_order_relaxed);
 	PSI_DELAY_POINT(fill);
 	atomic_store_explicit(&slot->header, header, memory_order_release); /* R1 */
@@ -284,9 +269,9 @@ psmp_in_ask_ahead(const struct psmp_in *in)
 
 /*
  * Done with the next message, in order; header is its header.  Tells the sender once a quarter of the
- * slots or of the payload bytes has come together: a full ring is four such quarters, so a sender
- * without a place, or without payload bytes, always hears of some when the receiver has done with
- * all.  True when the sender was told.
+ * slots, or of the bytes of the least window, has come together: a full ring is four such quarters or more,
+ * so a sender without a place, or without payload bytes, always hears of some when the receiver has done
+ * with all.  True when the sender was told.
  */
 static inline bool
 psmp_in_retire(struct psmp_in *in, uint64_t header)
@@ -294,7 +279,7 @@ psmp_in_retire(struct psmp_in *in, uint64_t header)
 	in->done++;
 	in->data_done += psmp_header_data_bytes(header);
 	if (in->done - in->told < (in->mask + 1) / 4 &&
-	    (!in->data_done || in->data_done < in->data_bytes / 4))
+	    (!in->data_done || in->data_done < in->least_bytes / 4))
 		return false;
 	in->told = in->done;
 	in->data_done = 0; /* TELL: payload bytes alone were enough */

@@ -3,11 +3,14 @@
 #include "smp-conduit/psmp_lane.h"
 
 enum {
-	LANES_BYTES = 1024 * 1024,      /* of one region, about */
+	LANES_BYTES = 1024 * 1024,      /* of one region, about: slots and least windows of payload */
+	STREAMS_BYTES = 4 * LANES_BYTES, /* of one region: windows at their widest */
 	NETWORKS = 2,
 	MIN_SLOTS = 16, MAX_SLOTS = 128,
-	/* More bytes for payload would not stay in the nearest cache of either side. */
-	MAX_DATA_BYTES = 8 * 1024,
+	/* More than the second caches of two CPUs hold: lines that both have lost come from the cache they share,
+	 * in half the time they take from each other's. */
+	MAX_STREAM_BYTES = 1024 * 1024,
+	MIN_STREAM_BYTES = 64 * 1024,   /* less is not worth the address space */
 };
 
 static size_t
@@ -26,6 +29,26 @@ power_of_two_within(size_t most)
 	return power;
 }
 
+/* A power of two, from half a page on. */
+static uint32_t
+payload_within(size_t bytes)
+{
+	if (bytes < PSMP_PAGE_BYTES / 2)
+		return 0;
+	return power_of_two_within(bytes < PSMP_WINDOW_BYTES ? bytes : PSMP_WINDOW_BYTES);
+}
+
+/* More than a least window where there are few lanes.  None of it is touched before streams are sent. */
+static uint32_t
+payload_at_widest(uint32_t least, uint32_t senders)
+{
+	const size_t bytes = STREAMS_BYTES / NETWORKS / senders;
+
+	if (bytes < MIN_STREAM_BYTES)
+		return least;
+	return power_of_two_within(bytes < MAX_STREAM_BYTES ? bytes : MAX_STREAM_BYTES);
+}
+
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
 static void
 divide_lane(struct psmp_layout *layout)
@@ -40,9 +63,7 @@ divide_lane(struct psmp_layout *layout)
 		slots = MAX_SLOTS;
 	layout->slots = (uint32_t)slots;
 	data = share > slots * PSMP_SLOT_BYTES ? share - slots * PSMP_SLOT_BYTES : 0;
-	layout->data_bytes = data < PSMP_PAGE_BYTES / 2 ? 0 : power_of_two_within(data);
-	if (layout->data_bytes > MAX_DATA_BYTES)
-		layout->data_bytes = MAX_DATA_BYTES;
+	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders);
 	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
 }
 

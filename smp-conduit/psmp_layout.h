@@ -6,10 +6,11 @@
  *     shared block | lane controls | the owner's sides | lanes [network][sender] | buffers [network]
  *
  * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as processes get more, so
- * that a region's lanes stay within about 1 MiB; pages are taken from the system only when touched.
+ * that a region's lanes stay within about 1 MiB, but for the bytes that streams of payload may grow into
+ * (psmp_window.h), which stay within 4 MiB; pages are taken from the system only when touched.
  *
- * The senders are processes.  Further endpoints have regions of their own, outside the arena, with as
- * large lanes, more of them: there the first endpoints of index 1 and so on of each process are senders,
+ * The senders are processes.  Further endpoints have regions of their own, outside the arena, with
+ * more lanes, of as many slots: there the first endpoints of index 1 and so on of each process are senders,
  * too.
  */
 #ifndef PSMP_LAYOUT_H
@@ -34,6 +35,11 @@ enum {
 	 * the CPUs' nearest caches.  Where CPUs are shared, more messages at a turn are worth more. */
 	PSMP_ROOMY_SLOTS = 32,
 
+	/* Of a lane's bytes for payload, as many as stay in the nearest cache of either side: the least window. */
+	PSMP_WINDOW_BYTES = 8 * 1024,
+	/* With so many under way, a sender waits rather than take buffers that all senders share. */
+	PSMP_WINDOW_AMPLE_BYTES = 64 * 1024,
+
 	/* Buffers per receiver and network: two sizes. */
 	PSMP_LARGE_BYTES = 64 * 1024,
 	PSMP_LARGE_COUNT = 8,
@@ -46,7 +52,7 @@ struct psmp_layout {
 	uint32_t senders;       /* a multiple of places */
 	uint32_t words;         /* 64-bit words of a bitmap over senders */
 	uint32_t slots;         /* per lane, a power of two; fewer once it is known that they are enough */
-	uint32_t data_bytes;    /* payload ring per lane; 0 or a power of two */
+	uint32_t data_bytes;    /* payload ring per lane at its widest; 0 or a power of two */
 	size_t lane_bytes;
 	size_t header_bytes;
 	/* Offsets in a region. */

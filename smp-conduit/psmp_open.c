@@ -156,8 +156,9 @@ describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	const struct psmp_layout *layout = &conduit->layout;
 
 	snprintf(text, text_bytes,
-	         "%u endpoints, lanes of %u slots and %u bytes, %zu bytes mapped, %s fence (%s)",
-	         layout->places, layout->slots, layout->data_bytes, layout->total_bytes,
+	         "%u endpoints, lanes of %u slots and %u to %u bytes, %zu bytes mapped, %s fence (%s)",
+	         layout->places, layout->slots, psmp_window_least(layout->data_bytes), layout->data_bytes,
+	         layout->total_bytes,
 	         conduit->senders_fence ? "senders" : "sleepers", conduit->fence_reason);
 }
 

@@ -30,7 +30,8 @@ set_up_out(const struct psmp_layout *layout, struct psmp_out *out, unsigned char
 	*out = (struct psmp_out){
 		.place = peer, .sender = sender, .mask = layout->slots - 1,
 		.shift = (uint32_t)__builtin_ctz(layout->slots), .limit = layout->slots,
-		.data_mask = layout->data_bytes - 1, .data_end = data_end, .region = region,
+		.window = psmp_window_all_free(layout->data_bytes, 0), .data_end = data_end,
+		.region = region,
 		.slots = (struct psmp_slot *)(void *)slots,
 		.data = slots + (size_t)layout->slots * PSMP_SLOT_BYTES,
 		.control = psmp_control_at(layout, region, network, sender),
@@ -47,7 +48,8 @@ set_up_in(const struct psi_port *port, struct psmp_in *in, unsigned network, uin
 
 	*in = (struct psmp_in){
 		.place = sender % layout->places, .mask = layout->slots - 1,
-		.shift = (uint32_t)__builtin_ctz(layout->slots), .data_bytes = layout->data_bytes,
+		.shift = (uint32_t)__builtin_ctz(layout->slots),
+		.least_bytes = psmp_window_least(layout->data_bytes),
 		.slots = (struct psmp_slot *)(void *)slots,
 		.data = slots + (size_t)layout->slots * PSMP_SLOT_BYTES,
 		.control = psmp_control_at(layout, region, network, sender),

@@ -30,10 +30,9 @@ struct message {
 	struct psi_arrival arrival;
 	uint32_t buffer;                /* to give back after the handler, or NO_BUFFER_NAME */
 	int32_t args[PSI_MAX_ARGS];
-	_Alignas(PSMP_PAYLOAD_ALIGN) unsigned char payload[];        /* up to MAX_COPY_BYTES */
+	_Alignas(PSMP_PAYLOAD_ALIGN) unsigned char payload[];        /* up to PSMP_COPY_OUT_BYTES */
 };
 
-enum { MAX_COPY_BYTES = 2 * 1024 };     /* at least what a payload ring takes for one message */
 
 static void
 activate(struct psi_port *port, unsigned network)
@@ -307,7 +306,7 @@ end_threaded(struct psi_port *port, unsigned network)
 static unsigned __attribute__((noinline))
 receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 {
-	_Alignas(struct message) unsigned char space[sizeof(struct message) + MAX_COPY_BYTES];
+	_Alignas(struct message) unsigned char space[sizeof(struct message) + PSMP_COPY_OUT_BYTES];
 	struct message *message = (struct message *)(void *)space;
 	struct run run = { NULL, 0 };
 	unsigned delivered = 0;

@@ -101,13 +101,13 @@ lane_open(struct lane *lane, uint32_t slots, uint32_t data_bytes, uint32_t posit
 	atomic_store(&lane->control->consumed, position);
 	lane->out = (struct psmp_out){
 		.mask = slots - 1, .shift = shift, .next = position, .limit = position + slots,
-		.data_mask = data_bytes - 1, .data_head = head, .data_tail = head,
+		.window = psmp_window_all_free(data_bytes, head),
 		.data_end = lane->data_ends, .slots = lane->slots, .data = lane->data,
 		.control = lane->control,
 	};
 	lane->in = (struct psmp_in){
 		.mask = slots - 1, .shift = shift, .next = position, .done = position,
-		.told = position, .data_bytes = data_bytes, .slots = lane->slots,
+		.told = position, .least_bytes = psmp_window_least(data_bytes), .slots = lane->slots,
 		.data = lane->data, .control = lane->control,
 	};
 }
@@ -205,7 +205,7 @@ run_lane(struct lane *lane, uint32_t data_bytes, uint32_t messages)
 }
 
 static const uint32_t ring_sizes[][2] = {
-	{ 4, 0 }, { 16, 0 }, { 16, 2048 }, { 64, 8192 }, { 128, 32768 },
+	{ 4, 0 }, { 16, 0 }, { 16, 2048 }, { 64, 8192 }, { 128, 32768 }, { 32, 131072 },
 };
 
 START_TEST(order_and_contents_from_any_start)
@@ -289,7 +289,10 @@ START_TEST(payload_room_comes_back)
 				psmp_out_publish(&lane.out, psmp_header_pack(&fields));
 				ck_assert_uint_le(++sent * len, data_bytes);
 			}
-			ck_assert(sent == slots || (sent + 2) * ((len + 63) & ~63u) > data_bytes);
+			/* what the window's laps have left at their ends, too, where it gets wider */
+			ck_assert(sent == slots ||
+			          (data_bytes > PSMP_WINDOW_BYTES ? 2 : 1) * (sent + 2) * ((len + 63) & ~63u) >
+			          data_bytes);
 			for (; sent; sent--) {
 				ck_assert_ptr_nonnull(psmp_in_peek(&lane.in, &header));
 				psmp_in_take(&lane.in);
