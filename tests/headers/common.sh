@@ -1,31 +1,10 @@
 # What the header tests share; sourced.
-#
-# They run by hand as well: TEST_BUILDDIR=<build directory> tests/headers/t_compile
-set -u
-
-: "${TEST_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
-: "${TEST_BUILDDIR:=$(pwd)}"
-: "${CHECK_LEVEL:=full}"
-: "${TEST_SANITIZERS:=no}"
-if [ -n "${TEST_TMPDIR:-}" ]; then
-	work=$TEST_TMPDIR
-else
-	work=$(mktemp -d "${TMPDIR:-/tmp}/t_headers.XXXXXX") || exit 1
-	trap 'rm -rf "$work"' EXIT
-	trap 'exit 1' HUP INT TERM
-fi
+. "$(dirname "$0")/../lib/check.sh"
 
 source_includes="-I$TEST_SRCDIR/include -I$TEST_BUILDDIR/include -I$TEST_SRCDIR/include/smp-conduit"
 strict_c='-Wall -Wextra -Wpedantic -Wundef -Wshadow -Wcast-qual -Wconversion -Werror'
 strict_cxx="$strict_c -Wold-style-cast"
 modes='SEQ PARSYNC PAR'
-failures=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failures=$((failures + 1))
-}
 
 skip()
 {
@@ -33,14 +12,7 @@ skip()
 	exit 77
 }
 
-finish()
-{
-	if [ "$failures" -ne 0 ]; then
-		echo "$failures failures"
-		exit 1
-	fi
-	exit 0
-}
+finish() { verdict; }
 
 # compilers C|CXX: those of gcc and clang that are here; in a build with sanitizers its own, since
 # each compiler has a runtime of its own for them

@@ -1,21 +1,13 @@
 # Read by the job tests.  A job is run by `job', which gives it 10 s; then the test says what it
 # expects of status, output, messages and time.  What a job leaves behind is found by a variable in
 # the environment of all its processes.
-set -u
-
-: "${TEST_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
-: "${TEST_BUILDDIR:=$(pwd)}"
-own_tmp=
-if [ -z "${TEST_TMPDIR:-}" ]; then
-	TEST_TMPDIR=$(mktemp -d) || exit 1
-	own_tmp=$TEST_TMPDIR
-fi
+. "$(dirname "$0")/../lib/check.sh"
 : "${PT_SLACK:=1}"
 run=$TEST_BUILDDIR/penstock-run
 gasnetrun=$TEST_BUILDDIR/gasnetrun_smp
 steps=$TEST_BUILDDIR/tests/job/steps
-tmp=$TEST_TMPDIR
-failures=0 checks=0 what=
+tmp=$work
+checks=0 what=
 JOB_MARK=job-mark-$$-$(date +%s%N)
 export JOB_MARK
 mkdir -p "$tmp/files"
@@ -34,13 +26,7 @@ export ASAN_OPTIONS TSAN_OPTIONS
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
-wrong()
-{
-	failures=$((failures + 1))
-	echo "WRONG: $what: $*"
-	[ ! -s "$tmp/out" ] || sed 's/^/    out: /' "$tmp/out" | head -n 20
-	[ ! -s "$tmp/err" ] || sed 's/^/    err: /' "$tmp/err" | head -n 20
-}
+wrong() { fail "$what: $*"; }
 
 # job COMMAND...: runs it; then $status, $took_ms, $tmp/out and $tmp/err are there.
 job()
@@ -229,7 +215,6 @@ clear_files() { rm -f "$tmp"/at.* "$tmp/go"; }
 
 summary()
 {
-	[ -z "$own_tmp" ] || rm -rf "$own_tmp"
 	echo "$checks jobs, $failures wrong"
 	[ "$failures" -eq 0 ] && [ "$checks" -gt 0 ]
 	exit
