@@ -13,6 +13,7 @@
  */
 #include "extended-ref/pref.h"
 #include "extended-ref/pref_hall.h"
+#include "extended-ref/pref_phases.h"
 
 #include "runtime/rules.h"
 #include "runtime/serve.h"
@@ -30,11 +31,9 @@ struct note {
 };
 
 struct sequence {
-	struct psi_spinlock lock;       /* everything but notes and the two counters */
+	struct psi_spinlock lock;       /* everything but notes */
 	unsigned number;                /* which of the two */
-	_Atomic uint64_t started;       /* phases this rank has started */
-	/* Pairs: N3 (finish) -> N4 (done)   result of a phase, and others' writes before it */
-	_Atomic uint64_t finished;
+	struct pref_phases phases;
 	unsigned round;
 	bool sent;                      /* this round's note; or this rank has entered the hall */
 	struct pref_hall hall;
@@ -94,7 +93,7 @@ finish(struct sequence *seq, uint64_t phase)
 	seq->result = seq->own[phase & 1];
 	seq->round = 0;
 	seq->sent = false;
-	atomic_store_explicit(&seq->finished, phase, memory_order_release); /* N3 */
+	pref_phases_finish(&seq->phases, phase);
 	psi_progress_ends();
 }
 
@@ -134,12 +133,6 @@ pass(struct sequence *seq, uint64_t phase)
 	return pref_hall_complete(&seq->hall, phase, own);
 }
 
-static uint64_t
-finished(const struct sequence *seq)
-{
-	return atomic_load_explicit(&seq->finished, memory_order_acquire); /* N4 */
-}
-
 /*
  * Called by polls while a phase is under way.  It waits for a thread that is at it: that one may have
  * looked for a note before the caller ran its handler.
@@ -147,17 +140,18 @@ finished(const struct sequence *seq)
 static void
 advance(struct sequence *seq)
 {
-	uint64_t before = atomic_load_explicit(&seq->finished, memory_order_relaxed), phase;
+	bool any = false;
+	uint64_t phase;
 
-	if (PSI_LIKELY(atomic_load_explicit(&seq->started, memory_order_relaxed) == before))
+	if (PSI_LIKELY(!pref_phases_next(&seq->phases)))
 		return;
 	psi_spinlock_lock(&seq->lock);
-	phase = before = atomic_load_explicit(&seq->finished, memory_order_relaxed);
-	while (phase < atomic_load_explicit(&seq->started, memory_order_relaxed) &&
-	       pass(seq, phase + 1))
-		finish(seq, ++phase);
+	while ((phase = pref_phases_next(&seq->phases)) != 0 && pass(seq, phase)) {
+		finish(seq, phase);
+		any = true;
+	}
 	psi_spinlock_unlock(&seq->lock);
-	if (phase != before)
+	if (any)
 		psi_wake_own();
 }
 
@@ -176,9 +170,8 @@ start(struct sequence *seq, struct pref_names names)
 
 	psi_progress_begins();
 	psi_spinlock_lock(&seq->lock);
-	phase = atomic_load_explicit(&seq->started, memory_order_relaxed) + 1;
+	phase = pref_phases_start(&seq->phases);
 	seq->own[phase & 1] = names;
-	atomic_store_explicit(&seq->started, phase, memory_order_relaxed);
 	psi_count(psi_block()->count, seq->number == NAMED ? PSI_COUNT_BARRIERS_NAMED
 	                                                   : PSI_COUNT_BARRIERS);
 	psi_spinlock_unlock(&seq->lock);
@@ -189,7 +182,7 @@ start(struct sequence *seq, struct pref_names names)
 static bool
 phase_done(const void *object, uint64_t phase)
 {
-	return finished(object) >= phase;
+	return pref_phases_finished(&((const struct sequence *)object)->phases) >= phase;
 }
 
 void
@@ -218,7 +211,7 @@ psi_barrier_start(void)
 	struct sequence *seq = &sequences[PLAIN];
 	const uint64_t phase = start(seq, (struct pref_names){ .named = false });
 
-	if (finished(seq) >= phase)
+	if (phase_done(seq, phase))
 		return GEX_EVENT_INVALID;
 	return psi_event_new(phase_done, seq, phase, PSI_FOR_BARRIER, psi.ep);
 }
@@ -289,7 +282,7 @@ gasnet_barrier_wait(int id, int flags)
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
 
 	need_notify(flags, "gasnet_barrier_wait");
-	while (finished(&sequences[NAMED]) < named.phase)
+	while (!phase_done(&sequences[NAMED], named.phase))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
 	return judge(id, flags);
@@ -299,9 +292,9 @@ int
 gasnet_barrier_try(int id, int flags)
 {
 	need_notify(flags, "gasnet_barrier_try");
-	if (finished(&sequences[NAMED]) < named.phase)
+	if (!phase_done(&sequences[NAMED], named.phase))
 		gasnet_AMPoll();
-	if (finished(&sequences[NAMED]) < named.phase)
+	if (!phase_done(&sequences[NAMED], named.phase))
 		return GASNET_ERR_NOT_READY;
 	return judge(id, flags);
 }

@@ -7,23 +7,22 @@
  *
  * Gates are never given back to the system, so that an event may ask at any time, and their phases go on
  * counting when another team takes one.
- *
- * Pairs:  N3 (advance) -> N4 (finished)   what others wrote before they entered
  */
 #include "extended-ref/pref.h"
 #include "extended-ref/pref_hall.h"
+#include "extended-ref/pref_phases.h"
 
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
 
 struct pref_gate {
-	struct psi_spinlock lock;       /* the hall, `entered' and changes of the counters */
+	struct psi_spinlock lock;       /* the hall, `entered' and changes of the phases */
 	struct pref_hall hall;
 	gex_TM_t tm;
 	bool entered;                   /* the phase after those that are finished */
 	uint64_t before;                /* phases of teams that had it earlier */
-	_Atomic uint64_t started, finished;
+	struct pref_phases phases;
 	bool is_behind;                 /* in that list; under its lock, as is next */
 	struct pref_gate *next;         /* there, or among the free ones */
 };
@@ -37,28 +36,27 @@ static struct {
 static uint64_t
 finished(const struct pref_gate *gate)
 {
-	return atomic_load_explicit(&gate->finished, memory_order_acquire); /* N4 */
+	return pref_phases_finished(&gate->phases);
 }
 
 /* Under its lock. */
 static void
 advance(struct pref_gate *gate)
 {
-	const uint64_t started = atomic_load_explicit(&gate->started, memory_order_relaxed);
-	uint64_t done = atomic_load_explicit(&gate->finished, memory_order_relaxed);
 	struct pref_names names = { .named = false };
+	uint64_t phase;
 
-	while (done < started) {
-		const uint64_t phase = done + 1 - gate->before;
+	while ((phase = pref_phases_next(&gate->phases)) != 0) {
+		const uint64_t of_team = phase - gate->before;
 
 		if (!gate->entered)
-			pref_hall_enter(&gate->hall, phase, names);
+			pref_hall_enter(&gate->hall, of_team, names);
 		gate->entered = true;
-		if (!pref_hall_complete(&gate->hall, phase, &names))
+		if (!pref_hall_complete(&gate->hall, of_team, &names))
 			return;
 		gate->entered = false;
 		psi_team_let_go(gate->tm);
-		atomic_store_explicit(&gate->finished, ++done, memory_order_release); /* N3 */
+		pref_phases_finish(&gate->phases, phase);
 	}
 }
 
@@ -111,8 +109,7 @@ catch_up(struct pref_gate *gate)
 
 	psi_spinlock_lock(&gate->lock);
 	advance(gate);
-	caught_up = atomic_load_explicit(&gate->started, memory_order_relaxed) <=
-	            atomic_load_explicit(&gate->finished, memory_order_relaxed) + 1;
+	caught_up = pref_phases_started(&gate->phases) <= finished(gate) + 1;
 	psi_spinlock_unlock(&gate->lock);
 	return caught_up;
 }
@@ -164,7 +161,7 @@ open_gate(gex_TM_t tm)
 		psi_fatal("no memory for the barriers of a team");
 	gate->tm = tm;
 	gate->hall = hall_of(tm);
-	gate->before = atomic_load_explicit(&gate->started, memory_order_relaxed);
+	gate->before = pref_phases_started(&gate->phases);
 	return gate;
 }
 
@@ -185,8 +182,7 @@ psi_team_barrier_start(gex_TM_t tm)
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	psi_team_hold(tm);
 	psi_spinlock_lock(&gate->lock);
-	phase = atomic_load_explicit(&gate->started, memory_order_relaxed) + 1;
-	atomic_store_explicit(&gate->started, phase, memory_order_relaxed);
+	phase = pref_phases_start(&gate->phases);
 	advance(gate);
 	is_behind = finished(gate) + 1 < phase;
 	psi_spinlock_unlock(&gate->lock);

@@ -7,7 +7,7 @@
  *   B3, B1, B2   pboot_barrier in bootstrap/pboot_board.c: what ranks wrote before it, to the last that
  *                arrives and from it to the others
  *   N1, N2       on_note, advance_round in extended-ref/pref_barrier.c: a peer's names, by the handler
- *   N3, N4       finish, finished, there, and advance, finished in pref_gate.c: a phase's result, by the thread that finishes it
+ *   N3, N4       pref_phases_finish, pref_phases_finished: a phase's result, by the thread that finishes it
  *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
