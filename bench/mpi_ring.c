@@ -4,8 +4,8 @@
  *
  *     mpicc -O2 -o mpi_ring mpi_ring.c && mpirun -n 2 ./mpi_ring [SECONDS]
  *
- * Payloads are written before sending and read on arrival, a byte per cache line. Lines as penstock-perf
- * --csv prints them, where placement is not known.
+ * Payloads are written before sending and read on arrival, a byte per cache line. Lines as
+ * penstock-perf --csv prints them, where placement is not known.
  */
 #define _POSIX_C_SOURCE 200809L
 

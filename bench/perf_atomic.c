@@ -1,6 +1,6 @@
 /*
- * atomic: fetch-and-add on a word of the peer, and by all ranks on one word of rank 0; each beside the
- * processor's own on the same word, where it is mapped.
+ * atomic: fetch-and-add on a word of the peer, and by all ranks on one word of rank 0; each beside
+ * the processor's own on the same word, where it is mapped.
  */
 #include "perf.h"
 
@@ -25,7 +25,8 @@ perf_atomic_open(void)
 	gex_AD_Create(&adder, perf_tm, GEX_DT_U64, GEX_OP_FADD, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		local = NULL;
-		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(perf_tm, ranks[i], NULL, &local, NULL, 0));
+		gex_Event_Wait(
+			gex_EP_QueryBoundSegmentNB(perf_tm, ranks[i], NULL, &local, NULL, 0));
 		mapped[i] = local;
 	}
 }

@@ -62,7 +62,8 @@ print_help(void)
 	       "  --ranks N,...    startup: numbers of ranks (1,2,4,8,16,32)\n"
 	       "  --launcher FILE  startup: the penstock-run to use\n"
 	       "  --help, --version\n"
-	       "\nA figure is given as the least and the middle one of many batches. Sizes above a\n"
+	       "\nA figure is given as the least and the middle one of many batches. Sizes "
+	       "above a\n"
 	       "limit of the library are left out. The placement of ranks 0 and 1 is: same-cpu,\n"
 	       "smt (two threads of a core), near (one cache), far; crowded means more ranks than\n"
 	       "CPUs, self a job of one rank.\n");
@@ -90,7 +91,8 @@ check_options(const struct perf_command *command, struct perf_options *options)
 	if (command->run != perf_startup && (options->rank_count > 0 || options->launcher != NULL))
 		snprintf(
 			options->error, sizeof options->error,
-			"--ranks and --launcher are for startup; here penstock-run -n says how many");
+			"--ranks and --launcher are for startup; here penstock-run -n says how "
+			"many");
 	else if (command->kinds == NULL && (p != NULL || options->sizes[0] > 0))
 		snprintf(options->error, sizeof options->error, "%s has no kinds and no sizes",
 		         command->name);

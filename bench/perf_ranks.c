@@ -134,7 +134,8 @@ enum { TABLE = 1 << 15, BLOCK = 16 };
 		for (unsigned i = 0; i < count; i++) {                                      \
 			name##_random = name##_random * 1664525u + 1013904223u;             \
 			for (unsigned j = 0; j < BLOCK; j++) {                              \
-				name##_sum += name##_table[((name##_random >> 8) & name##_mask) + j]; \
+				unsigned at = (name##_random >> 8) & name##_mask;           \
+				name##_sum += name##_table[at + j];                         \
 				__asm__ __volatile__("" ::: "memory");                      \
 			}                                                                   \
 		}                                                                           \
@@ -230,8 +231,8 @@ main(int argc, char **argv)
 		  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "ping_payload" },
 		{ ON_PONG, (gex_AM_Fn_t)on_pong, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL,
 		  "pong" },
-		{ ON_STREAM, (gex_AM_Fn_t)on_stream, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL,
-		  "stream" },
+		{ ON_STREAM, (gex_AM_Fn_t)on_stream, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
+		  NULL, "stream" },
 	};
 	const size_t handler_count = sizeof handlers / sizeof handlers[0];
 	gex_Client_t client;

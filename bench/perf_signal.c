@@ -1,9 +1,10 @@
 /*
  * signal: how a payload reaches the next rank's program, one way, in a ring: with its signal in one
- * operation; as a put and then a word that says so; as a put and a barrier; as a Long.  With two ranks
- * it is half of the way there and back.
+ * operation; as a put and then a word that says so; as a put and a barrier; as a Long.  With two
+ * ranks it is half of the way there and back.
  *
- * Payloads are written before sending and read on arrival, a byte per cache line, as a program would.
+ * Payloads are written before sending and read on arrival, a byte per cache line, as a program
+ * would.
  */
 #include "perf.h"
 
@@ -27,8 +28,8 @@ void
 perf_signal_register(gex_EP_t ep)
 {
 	gex_AM_Entry_t table[] = {
-		{ PERF_ON_NEXT, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL,
-		  "next" },
+		{ PERF_ON_NEXT, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0,
+		  NULL, "next" },
 	};
 
 	gex_EP_RegisterHandlers(ep, table, 1);
@@ -75,8 +76,8 @@ send(enum way way, size_t bytes, uint64_t turn)
 	perf_dirty(here, bytes);
 	switch (way) {
 	case SIGNAL:
-		pst_memput_signal(perf_tm, next, there, here, bytes, pst_sem_set_ref(arrivals, next, 0),
-		                  1);
+		pst_memput_signal(perf_tm, next, there, here, bytes,
+		                  pst_sem_set_ref(arrivals, next, 0), 1);
 		break;
 	case FLAG:
 		gex_RMA_PutBlocking(perf_tm, next, there, here, bytes, 0);
@@ -86,7 +87,8 @@ send(enum way way, size_t bytes, uint64_t turn)
 		gex_RMA_PutBlocking(perf_tm, next, there, here, bytes, 0);
 		break;
 	case LONG:
-		gex_AM_RequestLong0(perf_tm, next, PERF_ON_NEXT, here, bytes, there, GEX_EVENT_NOW, 0);
+		gex_AM_RequestLong0(perf_tm, next, PERF_ON_NEXT, here, bytes, there, GEX_EVENT_NOW,
+		                    0);
 		break;
 	}
 }

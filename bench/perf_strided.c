@@ -36,8 +36,8 @@ batch_put(const struct perf_point *point, unsigned count, size_t run)
 	unsigned i;
 
 	for (i = 0; i < count; i++)
-		gex_VIS_StridedPutBlocking(perf_tm, perf_peer, perf_inbox(perf_peer), strides, perf_outbox(),
-		                           strides, run, runs, 1, 0);
+		gex_VIS_StridedPutBlocking(perf_tm, perf_peer, perf_inbox(perf_peer), strides,
+		                           perf_outbox(), strides, run, runs, 1, 0);
 	return perf_now_ns() - start;
 }
 
@@ -50,8 +50,8 @@ batch_get(const struct perf_point *point, unsigned count, size_t run)
 	unsigned i;
 
 	for (i = 0; i < count; i++)
-		gex_VIS_StridedGetBlocking(perf_tm, perf_outbox(), strides, perf_peer, perf_inbox(perf_peer),
-		                           strides, run, runs, 1, 0);
+		gex_VIS_StridedGetBlocking(perf_tm, perf_outbox(), strides, perf_peer,
+		                           perf_inbox(perf_peer), strides, run, runs, 1, 0);
 	return perf_now_ns() - start;
 }
 

@@ -15,8 +15,8 @@
 	do { __VA_ARGS__; } while (0)
 
 /*
- * The functions of a pair; what they compute stays computed. Counts are multiples of eight, and loops
- * begin at a line, so that where the code lies does not count.
+ * The functions of a pair; what they compute stays computed. Counts are multiples of eight, and
+ * loops begin at a line, so that where the code lies does not count.
  */
 #define PAIR(name, ours, theirs)                                      \
 	static __attribute__((aligned(64))) void                      \
@@ -69,7 +69,8 @@ static volatile uint64_t sink;
 	     sink = __atomic_load_n(&word.plain, __ATOMIC_ACQUIRE))                            \
 	PAIR(T##_add, sink = T##_add(&word.as, 3, GASNETT_ATOMIC_NONE),                        \
 	     sink = __atomic_add_fetch(&word.plain, 3, __ATOMIC_RELAXED))                      \
-	PAIR(T##_swap, sink = T##_swap(&word.as, 3, GASNETT_ATOMIC_MB_PRE | GASNETT_ATOMIC_MB_POST), \
+	PAIR(T##_swap,                                                                         \
+	     sink = T##_swap(&word.as, 3, GASNETT_ATOMIC_MB_PRE | GASNETT_ATOMIC_MB_POST),     \
 	     sink = __atomic_exchange_n(&word.plain, 3, __ATOMIC_SEQ_CST))                     \
 	PAIR(T##_cas, sink = (uint64_t)T##_compare_and_swap(&word.as, 3, 3, GASNETT_ATOMIC_ACQ), \
 	     plain_cas_##plain(3, 3))

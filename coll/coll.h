@@ -1,20 +1,22 @@
 /*
  * Collectives: one engine for all operations, over active messages.
  *
- * A call becomes an operation in flight (struct pcoll_op), which is advanced from its start and from
- * every poll until this member has done its part.  Members know an operation by team and number: the
- * k-th call on a team is number k everywhere.
+ * A call becomes an operation in flight (struct pcoll_op), which is advanced from its start and
+ * from every poll until this member has done its part.  Members know an operation by team and
+ * number: the k-th call on a team is number k everywhere.
  *
- * Two kinds of messages.  A *note* is a Short that names team, operation, both members and an index,
- * and carries two words.  It may come before its receiver has called, and is then kept until it has.
- * *Data* is sent only to a member that has asked for it by a note, which carries where it goes; so
- * data never comes early, no payload is ever kept, and what is kept is bounded by what the peers have
- * in flight.
+ * Two kinds of messages.  A *note* is a Short that names team, operation, both members and an
+ * index, and carries two words.  It may come before its receiver has called, and is then kept until
+ * it has.  *Data* is sent only to a member that has asked for it by a note, which carries where it
+ * goes; so data never comes early, no payload is ever kept, and what is kept is bounded by what the
+ * peers have in flight.
  *
- * Locks.  engine_lock guards the list of operations, the notes and `busy'.  An operation is stepped by
- * the one thread that made it busy, with no lock held, so that functions of clients may run there.
+ * Locks.  engine_lock guards the list of operations, the notes and `busy'.  An operation is stepped
+ * by the one thread that made it busy, with no lock held, so that functions of clients may run
+ * there.
  *
- * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its bytes
+ * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its
+ *                                                                   bytes
  *         X3 (pcoll_stir) -> X4 (run)               what changed before the operation is stepped
  *         X5 (retire) -> X6 (is_finished)           the results, and what peers wrote before
  */
@@ -47,7 +49,8 @@ struct pcoll_call {
 	const void *src;
 	size_t len_bytes;               /* scatter and the like: of one block */
 	struct pcoll_reduction reduction;
-	bool in_all, out_all;           /* nothing moves before all called; done when all is moved */
+	bool in_all, out_all;           /* nothing moves before all called; done when all is
+	                                 * moved */
 };
 
 /* What a note is for: the upper bits of its index. */
@@ -74,7 +77,8 @@ struct pcoll_op;
 
 /*
  * One way to do an operation.  start computes what the arguments determine, in op->scratch; step
- * advances and returns true when this member's part is done, and is called again after every change.
+ * advances and returns true when this member's part is done, and is called again after every
+ * change.
  */
 struct pcoll_algorithm {
 	enum pcoll_operation operation;
@@ -150,7 +154,8 @@ struct pcoll_in {
 	uint32_t index;
 	uint32_t full;                          /* segments known to be here */
 	_Atomic size_t got[PCOLL_SEGMENTS];     /* bytes, by segment; added to by handlers */
-	_Atomic size_t *sum;                    /* of several; set before asking: it is added to instead */
+	_Atomic size_t *sum;                    /* of several; set before asking: it is added to
+	                                         * instead */
 };
 
 /* What this member sends to one peer. */
@@ -169,12 +174,16 @@ bool pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uin
                   void *addr, size_t len_bytes);
 /* So many bytes are here, from the first on. */
 size_t pcoll_in_prefix(struct pcoll_in *in);
-static inline bool pcoll_in_whole(struct pcoll_in *in) { return pcoll_in_prefix(in) == in->len_bytes; }
+static inline bool
+pcoll_in_whole(struct pcoll_in *in)
+{
+	return pcoll_in_prefix(in) == in->len_bytes;
+}
 
 /* The peer has asked, by a note with these words. */
 void pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2]);
-/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true when all
- * of len_bytes has gone. */
+/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true
+ * when all of len_bytes has gone. */
 bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */

@@ -27,8 +27,8 @@ void pcoll_tree_make(gex_Rank_t rank, gex_Rank_t size, gex_Rank_t root, struct p
 bool pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel channel);
 
 /*
- * A reduction up a tree, piece by piece (pcoll_up.c).  The members' vectors are combined in the order
- * of the tree, so an ordered reduction takes the tree of root 0.
+ * A reduction up a tree, piece by piece (pcoll_up.c).  The members' vectors are combined in the
+ * order of the tree, so an ordered reduction takes the tree of root 0.
  */
 struct pcoll_up;
 size_t pcoll_up_bytes(const struct pcoll_call *call, gex_Rank_t root);
@@ -63,8 +63,8 @@ void pcoll_direct_start(struct pcoll_op *op);
 /* Of or for this member itself: copied at once.  At most one of each per member. */
 void pcoll_direct_receive(struct pcoll_op *op, gex_Rank_t from, void *addr);
 void pcoll_direct_send(struct pcoll_op *op, gex_Rank_t to, const void *addr);
-/* All of it, start included, where each member has a block for each, so far apart in its src, and each
- * begins with the rank above its own. */
+/* All of it, start included, where each member has a block for each, so far apart in its src, and
+ * each begins with the rank above its own. */
 void pcoll_direct_all(struct pcoll_op *op, size_t stride_bytes);
 bool pcoll_direct_step(struct pcoll_op *op);
 

@@ -1,8 +1,8 @@
 /*
- * Blocks straight between members, for operations in which each pair has a block of its own: a member
- * asks all who have something for it, and sends what it is asked for, in the order in which it is asked;
- * a peer without room is passed over until the next step.  So a step looks at those who asked, and at one
- * sum of what has come.
+ * Blocks straight between members, for operations in which each pair has a block of its own: a
+ * member asks all who have something for it, and sends what it is asked for, in the order in which
+ * it is asked; a peer without room is passed over until the next step.  So a step looks at those
+ * who asked, and at one sum of what has come.
  */
 #include "coll/parts.h"
 
@@ -22,7 +22,8 @@ size_t
 pcoll_direct_bytes(const struct pcoll_call *call)
 {
 	return sizeof(struct pcoll_direct) +
-	       call->tm->size * (sizeof(struct pcoll_in) + sizeof(struct pcoll_out) + sizeof(gex_Rank_t));
+	       call->tm->size *
+	               (sizeof(struct pcoll_in) + sizeof(struct pcoll_out) + sizeof(gex_Rank_t));
 }
 
 void

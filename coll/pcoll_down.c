@@ -1,6 +1,6 @@
 /*
- * The same bytes down a tree.  A member sends on what has come, while the rest is coming; the child with
- * the largest subtree is served first.
+ * The same bytes down a tree.  A member sends on what has come, while the rest is coming; the child
+ * with the largest subtree is served first.
  */
 #include "coll/parts.h"
 

@@ -138,13 +138,13 @@ step(struct pcoll_op *op)
 }
 
 /*
- * Under the lock, which is free while the operation is stepped.  True if its end has come.  A change
- * that comes meanwhile is seen here: its thread finds the operation busy and leaves it.
+ * Under the lock, which is free while the operation is stepped.  True if its end has come.  A
+ * change that comes meanwhile is seen here: its thread finds the operation busy and leaves it.
  *
- * So does a thread that asks all again what lacks room, and has forgotten that this one does.  It forgot
- * before it took the lock and found the operation busy, thus before this thread takes the lock again and
- * says once more what is lacking, which rings who began to sleep on another endpoint in between.  Who asks
- * later finds the operation here, and steps it.
+ * So does a thread that asks all again what lacks room, and has forgotten that this one does.  It
+ * forgot before it took the lock and found the operation busy, thus before this thread takes the
+ * lock again and says once more what is lacking, which rings who began to sleep on another endpoint
+ * in between.  Who asks later finds the operation here, and steps it.
  */
 static bool
 run(struct pcoll_op *op)

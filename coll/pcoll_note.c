@@ -1,6 +1,6 @@
 /*
- * Notes: Shorts by which members tell each other something about an operation.  One that comes before
- * its receiver has called waits in `early'.
+ * Notes: Shorts by which members tell each other something about an operation.  One that comes
+ * before its receiver has called waits in `early'.
  */
 #include "coll/coll.h"
 
@@ -43,10 +43,13 @@ push(struct pcoll_note **list, struct pcoll_note *note)
 static void __attribute__((noreturn, cold))
 differs(enum pcoll_operation own, const struct pcoll_note *note)
 {
-	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the same calls "
-	          "in the same order", pcoll_operation_name(own), note->number,
-	          note->operation < PCOLL_OPERATIONS ?
-	          pcoll_operation_name((enum pcoll_operation)note->operation) : "another", note->from);
+	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the "
+	          "same calls in the same order",
+	          pcoll_operation_name(own), note->number,
+	          note->operation < PCOLL_OPERATIONS
+	                  ? pcoll_operation_name((enum pcoll_operation)note->operation)
+	                  : "another",
+	          note->from);
 }
 
 static void
@@ -57,7 +60,8 @@ attach(struct pcoll_op *op, struct pcoll_note *note)
 	push(&op->notes, note);
 }
 
-/* A call that this member has passed by was a barrier: others end when their notes have been taken. */
+/* A call that this member has passed by was a barrier: others end when their notes have been
+ * taken. */
 static void
 keep_early(struct pcoll_note *note, gex_Token_t token)
 {
@@ -143,7 +147,8 @@ pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t w
 }
 
 bool
-pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out, uint64_t words_out[2])
+pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
+                    uint64_t words_out[2])
 {
 	struct pcoll_note **at = &op->notes;
 	bool taken;

@@ -1,6 +1,6 @@
 /*
- * The built-in operations on the built-in types: out[i] = left[i] op out[i].  Signed integers wrap, so
- * they are added and multiplied as unsigned ones.
+ * The built-in operations on the built-in types: out[i] = left[i] op out[i].  Signed integers wrap,
+ * so they are added and multiplied as unsigned ones.
  */
 #include "coll/coll.h"
 

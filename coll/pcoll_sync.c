@@ -1,6 +1,6 @@
 /*
- * A barrier inside an operation, by dissemination: in round r a member tells the one 2^r above it, and
- * hears from the one 2^r below, modulo the size.
+ * A barrier inside an operation, by dissemination: in round r a member tells the one 2^r above it,
+ * and hears from the one 2^r below, modulo the size.
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */

@@ -17,7 +17,8 @@ piece_bytes(const struct pcoll_op *op, gex_Rank_t peer)
 	const struct psi_target target =
 		psi_target_of(op->call.tm, peer, pcoll_operation_name(op->call.operation));
 
-	return target.ep->ops->am_max_medium(target.ep->port, target.place, PSI_REQUESTS, DATA_ARGS);
+	return target.ep->ops->am_max_medium(target.ep->port, target.place, PSI_REQUESTS,
+	                                     DATA_ARGS);
 }
 
 /* -- in ---------------------------------------------------------------------------------------- */
@@ -92,8 +93,8 @@ void
 pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2])
 {
 	if (words[1] != out->len_bytes)
-		psi_fatal("%s: call %u on its team, in which rank %u expects %llu bytes and this one "
-		          "sends %zu; let all members pass the same sizes",
+		psi_fatal("%s: call %u on its team, in which rank %u expects %llu bytes and this "
+		          "one sends %zu; let all members pass the same sizes",
 		          pcoll_operation_name(op->call.operation), op->number, out->to,
 		          (unsigned long long)words[1], out->len_bytes);
 	out->cookie = words[0];

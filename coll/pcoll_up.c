@@ -1,7 +1,7 @@
 /*
- * A reduction up a tree.  For each piece of the vector a member asks all its children at once, combines
- * what they send in the order of the tree, each time into the buffer of the child, and passes the
- * result on.  So its own src is only read, and the scratch is one piece for each child.
+ * A reduction up a tree.  For each piece of the vector a member asks all its children at once,
+ * combines what they send in the order of the tree, each time into the buffer of the child, and
+ * passes the result on.  So its own src is only read, and the scratch is one piece for each child.
  */
 #include "coll/parts.h"
 

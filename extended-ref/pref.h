@@ -8,8 +8,8 @@
 void pref_gates_open(void);
 void pref_atomic_open(void);
 
-/* Sends pieces while there is room; true when none is left.  The last one carries the transfer's own
- * part, which may be done before this returns. */
+/* Sends pieces while there is room; true when none is left.  The last one carries the transfer's
+ * own part, which may be done before this returns. */
 bool pref_send_pieces(struct psi_ref *ref);
 
 #endif

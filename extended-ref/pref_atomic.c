@@ -1,11 +1,12 @@
 /*
- * Atomics by message: the owner of the target makes the operation, with the processor's atomics, in the
- * handler of a request, and sends back what was there before.  It needs to know nothing of domains.
- * Handlers have the library's own indices, so that their messages are not counted as the client's.
+ * Atomics by message: the owner of the target makes the operation, with the processor's atomics, in
+ * the handler of a request, and sends back what was there before.  It needs to know nothing of
+ * domains.  Handlers have the library's own indices, so that their messages are not counted as the
+ * client's.
  *
  * Order: what the initiator did before, and what those did whose operations it has synchronised, is
- * published by the request and seen by whoever makes the operation; the same from there back, by the
- * reply.  So the flags for fences have nothing left to ask for.
+ * published by the request and seen by whoever makes the operation; the same from there back, by
+ * the reply.  So the flags for fences have nothing left to ask for.
  */
 #include "extended-ref/pref.h"
 #include "runtime/atomic.h"
@@ -15,7 +16,8 @@
 
 /* -- on the wire: part, code, result, then target and operands, or what was there before ------ */
 
-#define WORD_ARGS(word)    (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((uint64_t)(word) >> 32)
+#define WORD_ARGS(word) \
+	(gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((uint64_t)(word) >> 32)
 #define WORD_TAKES(name)   gex_AM_Arg_t name##_low, gex_AM_Arg_t name##_high
 #define WORD_OF(name)      ((uint64_t)(uint32_t)name##_high << 32 | (uint32_t)name##_low)
 #define WORD_ADDRESS(name) ((void *)(uintptr_t)WORD_OF(name))

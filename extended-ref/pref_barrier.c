@@ -1,13 +1,13 @@
 /*
  * The job's barriers: in memory that all ranks share where there is some (pref_hall.h), else by
  * dissemination over active messages: in round r a rank tells the one 2^r above it, modulo
- * the size, what it has gathered so far, and hears from the one 2^r below; after ceil(log2 n) rounds
- * it has heard of all.
+ * the size, what it has gathered so far, and hears from the one 2^r below; after ceil(log2 n)
+ * rounds it has heard of all.
  *
- * There are two independent sequences of phases: gex_Coll_BarrierNB, of which any number may be under
- * way, and the named split-phase barrier.  A rank executes phases of a sequence one after the other.
- * A peer can be at most one phase ahead, since finishing a phase needs everybody's start of it; so
- * what it sends is kept by the parity of its phase.
+ * There are two independent sequences of phases: gex_Coll_BarrierNB, of which any number may be
+ * under way, and the named split-phase barrier.  A rank executes phases of a sequence one after the
+ * other.  A peer can be at most one phase ahead, since finishing a phase needs everybody's start of
+ * it; so what it sends is kept by the parity of its phase.
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */
@@ -62,7 +62,8 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */
 }
 
-/* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
+/* Without room the peer is asked to ring this process when there is some: no wait may be under
+ * way. */
 static bool
 send_note(struct sequence *seq, uint64_t phase)
 {
@@ -134,8 +135,8 @@ pass(struct sequence *seq, uint64_t phase)
 }
 
 /*
- * Called by polls while a phase is under way.  It waits for a thread that is at it: that one may have
- * looked for a note before the caller ran its handler.
+ * Called by polls while a phase is under way.  It waits for a thread that is at it: that one may
+ * have looked for a note before the caller ran its handler.
  */
 static void
 advance(struct sequence *seq)
@@ -194,7 +195,9 @@ psi_reference_open(void)
 	for (unsigned i = 0; i < SEQUENCES; i++) {
 		sequences[i].number = i;
 		sequences[i].hall = (struct pref_hall){
-			.words = &psi.shared->halls[i], .size = psi.boot.size, .rank = psi.boot.rank,
+			.words = &psi.shared->halls[i],
+			.size = psi.boot.size,
+			.rank = psi.boot.rank,
 		};
 	}
 	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
@@ -228,8 +231,8 @@ static struct {
 static void
 check_flags(int flags, const char *call)
 {
-	psi_check_flags((gex_Flags_t)flags, GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH,
-	                call);
+	psi_check_flags((gex_Flags_t)flags,
+	                GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH, call);
 }
 
 void
@@ -238,8 +241,8 @@ gasnet_barrier_notify(int id, int flags)
 	psi_need_init("gasnet_barrier_notify");
 	psi_rule_call("gasnet_barrier_notify");
 	if (named.notified)
-		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try until it succeeds, "
-		          "between");
+		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try "
+		          "until it succeeds, between");
 	check_flags(flags, "gasnet_barrier_notify");
 	named.own = (struct pref_names){
 		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,

@@ -1,12 +1,12 @@
 /*
- * Barriers of teams whose members share memory (pref_hall.h).  A member has a gate, on which any number
- * of phases may be under way; it enters them one after the other.
+ * Barriers of teams whose members share memory (pref_hall.h).  A member has a gate, on which any
+ * number of phases may be under way; it enters them one after the other.
  *
- * Who asks whether a phase is over looks for itself, so polls have nothing to do for a gate on which the
- * last phase that was started is entered.  Others are in the list `behind'.
+ * Who asks whether a phase is over looks for itself, so polls have nothing to do for a gate on
+ * which the last phase that was started is entered.  Others are in the list `behind'.
  *
- * Gates are never given back to the system, so that an event may ask at any time, and their phases go on
- * counting when another team takes one.
+ * Gates are never given back to the system, so that an event may ask at any time, and their phases
+ * go on counting when another team takes one.
  */
 #include "extended-ref/pref.h"
 #include "extended-ref/pref_hall.h"
@@ -174,8 +174,8 @@ psi_team_barrier_start(gex_TM_t tm)
 
 	if (PSI_UNLIKELY(psi.checks) &&
 	    atomic_load_explicit(&tm->group->hall->left, memory_order_relaxed))
-		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all members finish "
-		          "their calls before gex_TM_Destroy");
+		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all "
+		          "members finish their calls before gex_TM_Destroy");
 	if (!tm->gate)
 		tm->gate = open_gate(tm);
 	gate = tm->gate;
@@ -188,8 +188,9 @@ psi_team_barrier_start(gex_TM_t tm)
 	psi_spinlock_unlock(&gate->lock);
 	if (is_behind)
 		note_behind(gate);
-	return finished(gate) >= phase ? GEX_EVENT_INVALID
-	                               : psi_event_new(is_over, gate, phase, PSI_FOR_COLLECTIVE, tm->ep);
+	return finished(gate) >= phase
+	               ? GEX_EVENT_INVALID
+	               : psi_event_new(is_over, gate, phase, PSI_FOR_COLLECTIVE, tm->ep);
 }
 
 static bool

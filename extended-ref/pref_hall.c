@@ -1,13 +1,13 @@
 /*
  * Two ways, by the number of ranks.
  *
- * Few: each has a line in which it writes the phase it entered, and reads the lines of all others.  A
- * line has a word for each parity of phase, since a peer can be one phase ahead.  Who finds all there
- * rings those who sleep; of two that both go to sleep one does, since each wrote its word, then
- * announced its sleep, then looked at the other's word.
+ * Few: each has a line in which it writes the phase it entered, and reads the lines of all others.
+ * A line has a word for each parity of phase, since a peer can be one phase ahead.  Who finds all
+ * there rings those who sleep; of two that both go to sleep one does, since each wrote its word,
+ * then announced its sleep, then looked at the other's word.
  *
- * Many: one word counts who has entered and gathers their names.  The last one to enter sets it to zero
- * again, says in another word which phase is complete, and rings those who sleep.
+ * Many: one word counts who has entered and gathers their names.  The last one to enter sets it to
+ * zero again, says in another word which phase is complete, and rings those who sleep.
  *
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
@@ -133,7 +133,8 @@ pref_hall_is_entered(const struct pref_hall *hall, uint64_t phase)
 	if (hall->size > PSI_HALL_FEW)
 		return atomic_load_explicit(&hall->words->arrived, memory_order_relaxed) != 0;
 	for (uint32_t rank = 0; rank < hall->size; rank++)
-		if (is_of(atomic_load_explicit(flag_of(hall, rank, phase), memory_order_relaxed), phase))
+		if (is_of(atomic_load_explicit(flag_of(hall, rank, phase), memory_order_relaxed),
+		          phase))
 			return true;
 	return false;
 }

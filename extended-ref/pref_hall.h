@@ -1,6 +1,7 @@
 /*
- * A barrier of all ranks of one host, or of a team, in memory they share.  A rank enters phase after phase,
- * each once, and the next when it has found the one before complete.  Phases count from 1.
+ * A barrier of all ranks of one host, or of a team, in memory they share.  A rank enters phase
+ * after phase, each once, and the next when it has found the one before complete.  Phases count
+ * from 1.
  */
 #ifndef PREF_HALL_H
 #define PREF_HALL_H
@@ -16,7 +17,8 @@ struct pref_names {
 static inline struct pref_names
 pref_names_combine(struct pref_names a, struct pref_names b)
 {
-	struct pref_names both = { .mismatch = a.mismatch || b.mismatch, .named = a.named || b.named };
+	struct pref_names both = { .mismatch = a.mismatch || b.mismatch,
+		                   .named = a.named || b.named };
 
 	both.id = a.named ? a.id : b.id;
 	if (a.named && b.named && a.id != b.id)

@@ -1,7 +1,7 @@
 /*
- * Longs to memory that is not mapped here.  The payload travels in Mediums of the same network, behind one
- * that has the message itself; they may be handled in any order, by several threads, and the one that
- * finds the payload complete runs the handler.
+ * Longs to memory that is not mapped here.  The payload travels in Mediums of the same network,
+ * behind one that has the message itself; they may be handled in any order, by several threads, and
+ * the one that finds the payload complete runs the handler.
  */
 #include "runtime/reference.h"
 
@@ -104,8 +104,8 @@ on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
 }
 
 static void
-on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number, gex_AM_Arg_t dest_low,
-         gex_AM_Arg_t dest_high)
+on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number,
+         gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high)
 {
 	void *dest = (void *)(uintptr_t)psi_part_of(dest_low, dest_high);
 	struct carried *whole;
@@ -139,7 +139,8 @@ send_head(gex_EP_t ep, const struct psi_am *of, const struct head *head, gex_AM_
 }
 
 static void
-send_piece(gex_EP_t ep, const struct psi_am *of, gex_AM_Arg_t number, size_t offset, size_t len_bytes)
+send_piece(gex_EP_t ep, const struct psi_am *of, gex_AM_Arg_t number, size_t offset,
+           size_t len_bytes)
 {
 	const uint64_t dest = (uintptr_t)of->dest + offset;
 	const gex_AM_Arg_t args[] = { number, PSI_PART_ARGS(dest) };

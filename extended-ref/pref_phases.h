@@ -1,6 +1,6 @@
 /*
- * The phases of a barrier that this rank has started, and those that it has finished, counted from 1.
- * Both counts change under the lock of the barrier that they belong to; anybody may read them.
+ * The phases of a barrier that this rank has started, and those that it has finished, counted from
+ * 1. Both counts change under the lock of the barrier that they belong to; anybody may read them.
  *
  * Pairs:  N3 (pref_phases_finish) -> N4 (pref_phases_finished)   the result of a phase, and what
  *                                                                others wrote before they entered

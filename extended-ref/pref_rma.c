@@ -1,13 +1,13 @@
 /*
  * Put, get and fill by messages.
  *
- * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short for
- * each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of others, are
- * under way at the same time.  What is under way is bounded by the room for messages; what finds none
- * waits (pref_room.c).
+ * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short
+ * for each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of
+ * others, are under way at the same time.  What is under way is bounded by the room for messages;
+ * what finds none waits (pref_room.c).
  *
- * Handlers copy and reply.  They are called with the library's own indices, so none of them counts as
- * a message of the client's.
+ * Handlers copy and reply.  They are called with the library's own indices, so none of them counts
+ * as a message of the client's.
  */
 #include "extended-ref/pref.h"
 
@@ -89,7 +89,8 @@ on_get(gex_Token_t token, gex_AM_Arg_t src_low, gex_AM_Arg_t src_high, gex_AM_Ar
 	psi_count_internal(token);
 	psi_memory_from_process(src, (size_t)len_bytes);
 	if (PSI_TSAN_HERE) {    /* it is read before the peer can have the answer */
-		src = memcpy(psi_thread_buffer(PSI_REPLIES, (size_t)len_bytes), src, (size_t)len_bytes);
+		src = memcpy(psi_thread_buffer(PSI_REPLIES, (size_t)len_bytes), src,
+		             (size_t)len_bytes);
 		psi_memory_to_process(address_of(src_low, src_high), (size_t)len_bytes);
 	}
 	reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
@@ -178,7 +179,9 @@ pref_send_pieces(struct psi_ref *ref)
 	while (ref->left_bytes) {
 		const bool last = ref->left_bytes <= most;
 		const size_t len_bytes = last ? ref->left_bytes : most;
-		const uint64_t part = last ? ref->part : psi_part_another(ref->part, psi_part_category(ref->part));
+		const uint64_t part =
+			last ? ref->part
+			     : psi_part_another(ref->part, psi_part_category(ref->part));
 
 		if (send_piece(ref, len_bytes, part) != PSI_OK) {
 			if (!last)

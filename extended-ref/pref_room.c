@@ -1,11 +1,11 @@
 /*
  * Transfers by messages that find no room.
  *
- * They wait in a queue of their place, the others of that place behind them, and each poll sends what it
- * can.  So a call that starts a transfer returns without waiting for its peer, until MOST_WAITING wait in
- * this process, in 6 MiB: the next waits until there are fewer.  Fewer than that would do for peers that
- * listen; but 65535 are promised to be under way whatever the peer does.  What is IMMEDIATE never waits,
- * since it is refused where there is a queue.
+ * They wait in a queue of their place, the others of that place behind them, and each poll sends
+ * what it can.  So a call that starts a transfer returns without waiting for its peer, until
+ * MOST_WAITING wait in this process, in 6 MiB: the next waits until there are fewer.  Fewer than
+ * that would do for peers that listen; but 65535 are promised to be under way whatever the peer
+ * does.  What is IMMEDIATE never waits, since it is refused where there is a queue.
  */
 #include "extended-ref/pref.h"
 
@@ -106,7 +106,8 @@ enqueue(const struct psi_ref *rest)
 	psi_spinlock_unlock(&lock);
 }
 
-/* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer was. */
+/* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer
+ * was. */
 static bool
 drain(struct queue *queue, bool *over_out)
 {
@@ -129,8 +130,8 @@ drain(struct queue *queue, bool *over_out)
 }
 
 /*
- * Called by polls while anything is under way.  It waits for a thread that is at it: that one may have looked for room before
- * the caller was rung.
+ * Called by polls while anything is under way.  It waits for a thread that is at it: that one may
+ * have looked for room before the caller was rung.
  */
 static void
 advance(void)

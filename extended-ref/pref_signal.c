@@ -1,12 +1,13 @@
 /*
  * Signals by message, for peers whose memory is not mapped here.
  *
- * A payload that fits travels with its signal in one Medium.  A larger one, and one of many pieces, is a
- * transfer of its own kind, and the signal a message that is sent when that has come to its end
- * (pref_signal_behind.c).  The owner applies the signal in the handler, behind the payload; who waits for
- * that gets a reply.
+ * A payload that fits travels with its signal in one Medium.  A larger one, and one of many pieces,
+ * is a transfer of its own kind, and the signal a message that is sent when that has come to its
+ * end (pref_signal_behind.c).  The owner applies the signal in the handler, behind the payload; who
+ * waits for that gets a reply.
  *
- * Words of a message: what, whether a reply is wanted, n; key or word; value; part; dst of a payload.
+ * Words of a message: what, whether a reply is wanted, n; key or word; value; part; dst of a
+ * payload.
  */
 #include "extended-ref/pref_signal.h"
 
@@ -171,7 +172,8 @@ sent(const struct psi_signalled *s, struct told told)
 	return GEX_EVENT_INVALID;
 }
 
-/* The payload is there, and the signal goes now; where it may not wait for room, by a later poll. */
+/* The payload is there, and the signal goes now; where it may not wait for room, by a later
+ * poll. */
 static gex_Event_t
 signal_now(const struct psi_signalled *s)
 {
@@ -226,7 +228,8 @@ put_in_message(const struct psi_signalled *s, void *dst, const void *src, size_t
 	pref_signal_fill(args, s->sig, told.part);
 	args[PREF_SIGNAL_ARGS] = low((uintptr_t)dst);
 	args[PREF_SIGNAL_ARGS + 1] = high((uintptr_t)dst);
-	return pref_signal_send(s->target.ep, &am, is_immediate(s)) ? sent(s, told) : refused(s, told);
+	return pref_signal_send(s->target.ep, &am, is_immediate(s)) ? sent(s, told)
+	                                                            : refused(s, told);
 }
 
 gex_Event_t

@@ -1,6 +1,6 @@
 /*
- * Signals that go by message behind payloads which are still on their way, or for which there was no room:
- * they stand in a list, which a progress function goes through.
+ * Signals that go by message behind payloads which are still on their way, or for which there was
+ * no room: they stand in a list, which a progress function goes through.
  */
 #include "extended-ref/pref_signal.h"
 
@@ -31,7 +31,8 @@ finish_part(uint64_t *part)
 	*part = 0;
 }
 
-/* Without room the peer is asked to ring this process when there is some: no wait may be under way. */
+/* Without room the peer is asked to ring this process when there is some: no wait may be under
+ * way. */
 static bool
 try_signal(struct pref_behind *b)
 {

@@ -1,9 +1,9 @@
 /*
  * Vector, indexed and strided transfers by message: who sends the messages, and when.
  *
- * All of them are sent before the call returns, which waits for room, so that the source of a put is
- * free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message found room and
- * another did not, leaves the rest to progress; a part of its operation stands for that.
+ * All of them are sent before the call returns, which waits for room, so that the source of a put
+ * is free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message found
+ * room and another did not, leaves the rest to progress; a part of its operation stands for that.
  */
 #include "extended-ref/pref_vis.h"
 
@@ -37,7 +37,8 @@ leave_rest(const struct pref_vis_sender *s, const struct psi_vis *vis)
 		psi_fatal("no memory for a transfer");
 	rest->sender = *s;
 	pref_vis_copy_side(&rest->side[PSI_DST], &vis->side[PSI_DST], rest + 1);
-	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC], (char *)(rest + 1) + dst_bytes);
+	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC],
+	                   (char *)(rest + 1) + dst_bytes);
 	rest->sender.remote.side = &rest->side[vis->remote];
 	rest->sender.local.side = &rest->side[!vis->remote];
 	psi_progress_begins();
@@ -68,7 +69,8 @@ advance(void)
 	if (PSI_LIKELY(!atomic_load_explicit(&rests, memory_order_relaxed)))
 		return;
 	psi_spinlock_lock(&rests_lock);
-	for (struct rest *rest = atomic_load_explicit(&rests, memory_order_relaxed); rest; rest = next) {
+	for (struct rest *rest = atomic_load_explicit(&rests, memory_order_relaxed); rest;
+	     rest = next) {
 		next = rest->next;
 		if (!advance_rest(rest)) {
 			before = rest;

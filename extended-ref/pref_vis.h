@@ -26,16 +26,18 @@ extern size_t pref_vis_message_bytes;
 
 void pref_vis_messages_open(void);
 
-/* A copy of a side that outlives the caller's stack: bytes that it takes beside the struct itself, and the
- * copy, for which room has so many. */
+/* A copy of a side that outlives the caller's stack: bytes that it takes beside the struct itself,
+ * and the copy, for which room has so many. */
 size_t pref_vis_side_bytes(const struct psi_side *side);
 void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
 
-/* Of a call; held is the part of its operation that stands until all is sent, done by pref_vis_sent. */
+/* Of a call; held is the part of its operation that stands until all is sent, done by
+ * pref_vis_sent. */
 struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis, uint64_t held);
 /* Sends the next message; waits for room. */
 void pref_vis_send(struct pref_vis_sender *sender);
-/* Sends it if there is room, else leaves everything as it was; buffer has pref_vis_message_bytes. */
+/* Sends it if there is room, else leaves everything as it was; buffer has
+ * pref_vis_message_bytes. */
 bool pref_vis_try_send(struct pref_vis_sender *sender, void *buffer);
 /* All is sent, or nothing will be. */
 void pref_vis_sent(struct pref_vis_sender *sender);

@@ -1,10 +1,10 @@
 /*
  * Vector, indexed and strided transfers by message: what a message holds, and both its ends.
  *
- * A put's message holds runs of the destination and the bytes for them, a get's runs of the source; the
- * peer, which both are addresses of, unpacks, or packs and replies.  A reply brings back where in the
- * destination its bytes go, so that the initiator keeps one landing for a get, however many messages
- * are under way, and nothing for a put.
+ * A put's message holds runs of the destination and the bytes for them, a get's runs of the source;
+ * the peer, which both are addresses of, unpacks, or packs and replies.  A reply brings back where
+ * in the destination its bytes go, so that the initiator keeps one landing for a get, however many
+ * messages are under way, and nothing for a put.
  */
 #include "extended-ref/pref_vis.h"
 
@@ -173,8 +173,9 @@ build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am
 		am->nargs = 3;
 		memcpy(args, is, sizeof is);
 	} else {
-		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), PSI_PART_ARGS((uint64_t)(uintptr_t)s->landing),
-		                            PSI_PART_ARGS(at.entry), PSI_PART_ARGS(at.past) };
+		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part),
+			                    PSI_PART_ARGS((uint64_t)(uintptr_t)s->landing),
+			                    PSI_PART_ARGS(at.entry), PSI_PART_ARGS(at.past) };
 
 		psi_cursor_skip(&s->local, bytes);
 		hold(s->landing);
@@ -236,7 +237,8 @@ pref_vis_sent(struct pref_vis_sender *s)
 
 /* -- at the peer, and back -------------------------------------------------------------------- */
 
-/* For ThreadSanitizer alone: what runs cover was last reached for the initiator, or is now (fence.h). */
+/* For ThreadSanitizer alone: what runs cover was last reached for the initiator, or is now
+ * (fence.h). */
 static void
 tell_runs(void (*tell)(void *memory, size_t len_bytes), const struct psi_run *run, size_t runs)
 {
@@ -251,7 +253,8 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 {
 	const size_t head_bytes = (size_t)runs * sizeof(struct psi_run);
 	const struct psi_run packed = run_of((char *)buf + head_bytes, nbytes - head_bytes);
-	const struct psi_side to = psi_side_runs(buf, (size_t)runs), from = psi_side_runs(&packed, 1);
+	const struct psi_side to = psi_side_runs(buf, (size_t)runs),
+			      from = psi_side_runs(&packed, 1);
 	const gex_AM_Arg_t args[] = { part_low, part_high };
 	const struct psi_am am = {
 		.peer = token->arrival->source, .handler = PSI_HANDLER_PART_DONE,
@@ -267,8 +270,8 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 
 static void
 on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high,
-       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
-       gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
+       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high, gex_AM_Arg_t entry_low,
+       gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
 {
 	const struct psi_side from = psi_side_runs(buf, nbytes / sizeof(struct psi_run));
 	void *const out = psi_thread_buffer(PSI_REPLIES, pref_vis_message_bytes);
@@ -277,8 +280,13 @@ on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	const gex_AM_Arg_t args[] = { part_low, part_high, landing_low, landing_high,
 	                              entry_low, entry_high, past_low, past_high };
 	struct psi_am am = {
-		.peer = token->arrival->source, .handler = PSI_HANDLER_VIS_GOT, .category = PSI_MEDIUM,
-		.network = PSI_REPLIES, .nargs = 8, .args = args, .payload = out,
+		.peer = token->arrival->source,
+		.handler = PSI_HANDLER_VIS_GOT,
+		.category = PSI_MEDIUM,
+		.network = PSI_REPLIES,
+		.nargs = 8,
+		.args = args,
+		.payload = out,
 	};
 	struct psi_cursor dst, src;
 
@@ -293,11 +301,12 @@ on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 
 static void
 on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high,
-       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
-       gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
+       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high, gex_AM_Arg_t entry_low,
+       gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
 {
 	struct pref_landing *landing = (void *)(uintptr_t)psi_part_of(landing_low, landing_high);
-	const struct psi_position at = { psi_part_of(entry_low, entry_high), psi_part_of(past_low, past_high) };
+	const struct psi_position at = { psi_part_of(entry_low, entry_high),
+		                         psi_part_of(past_low, past_high) };
 	const struct psi_run packed = run_of(buf, nbytes);
 	const struct psi_side from = psi_side_runs(&packed, 1);
 	const uint64_t part = psi_part_of(part_low, part_high);

@@ -157,10 +157,11 @@ check_client(const struct request *request)
 	}
 	program_check_conduit(path);
 	if (program_string(path, "Config", value, sizeof value) && !strstr(value, "PENSTOCK="))
-		program_refuse("%s was linked with another library of this interface than Penstock; start "
-		    "it by the gasnetrun_smp of that library", path);
+		program_refuse("%s was linked with another library of this interface than "
+		    "Penstock; start it by the gasnetrun_smp of that library", path);
 	if (!program_string(path, "FORKSpawner", value, sizeof value))
-		program_refuse("%s cannot be started by fork; link it with a library of Penstock", path);
+		program_refuse("%s cannot be started by fork; link it with a library of Penstock",
+		               path);
 	free(path);
 }
 

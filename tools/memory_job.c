@@ -52,8 +52,10 @@ static void
 start(uint32_t ranks)
 {
 	gex_AM_Entry_t table[] = {
-		{ REQ, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, NULL },
-		{ REP, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL },
+		{ REQ, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+		  NULL },
+		{ REP, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL,
+		  NULL },
 	};
 	gex_Segment_t segment;
 	gex_Client_t client;
@@ -82,7 +84,8 @@ exchange(void)
 		fail("no memory for a Medium");
 	meet();
 	for (gex_Rank_t step = 0; step < size; step++)
-		gex_AM_RequestMedium0(team, (me + step) % size, REQ, payload, bytes, GEX_EVENT_NOW, 0);
+		gex_AM_RequestMedium0(team, (me + step) % size, REQ, payload, bytes, GEX_EVENT_NOW,
+		                      0);
 	GASNET_BLOCKUNTIL(replies == size);
 	meet();         /* others may still be owed a reply */
 	free(payload);

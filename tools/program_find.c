@@ -208,5 +208,6 @@ program_check_conduit(const char *path)
 	for (at = conduit; *at; at++)
 		*at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
 	program_refuse("%s was linked for conduit %s, and %s starts programs of conduit smp; use "
-	    "gasnetrun_%s, or link it with a library named smp", path, conduit, program_name, conduit);
+	               "gasnetrun_%s, or link it with a library named smp",
+	               path, conduit, program_name, conduit);
 }

@@ -28,7 +28,8 @@ char *program_path_or_refuse(const char *word);
  */
 bool program_string(const char *path, const char *name, char *value_out, size_t room);
 
-/* The path of the first word of a command that is an executable file of a client; malloced, or NULL. */
+/* The path of the first word of a command that is an executable file of a client; malloced, or
+ * NULL. */
 char *program_client(char *const *command);
 
 /* Ends the launcher with one line if the file was linked for a conduit of other launchers. */

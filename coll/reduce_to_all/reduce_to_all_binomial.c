@@ -1,8 +1,8 @@
 /*
- * Up a binomial tree to rank 0 and down the same tree; both at the same time for different pieces of a
- * vector.  All members get the same bits.
- * Cost: 2 ceil(log2 n) steps of latency; rank 0 receives and sends ceil(log2 n) times the bytes.
- * Wins: simplicity, and a result that does not depend on who asks.
+ * Up a binomial tree to rank 0 and down the same tree; both at the same time for different pieces
+ * of a vector.  All members get the same bits.  Cost: 2 ceil(log2 n) steps of latency; rank 0
+ * receives and sends ceil(log2 n) times the bytes.  Wins: simplicity, and a result that does not
+ * depend on who asks.
  */
 #include "coll/algorithms.h"
 

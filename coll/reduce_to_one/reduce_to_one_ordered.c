@@ -1,7 +1,6 @@
 /*
- * As binomial, but the tree begins at rank 0, so that vectors are combined in the order of the ranks;
- * rank 0 hands each piece of the result to the root.
- * Cost: one step more than binomial.
+ * As binomial, but the tree begins at rank 0, so that vectors are combined in the order of the
+ * ranks; rank 0 hands each piece of the result to the root. Cost: one step more than binomial.
  * Wins: operations that are not commutative.
  */
 #include "coll/algorithms.h"
@@ -39,8 +38,8 @@ start(struct pcoll_op *op)
 	pcoll_up_start(op, up_of(op), 0, NULL, op->call.root);
 }
 
-/* A piece may be asked for before this member has sent its own part of it, which is then still read,
- * but not come before that. */
+/* A piece may be asked for before this member has sent its own part of it, which is then still
+ * read, but not come before that. */
 static bool
 take_result(struct pcoll_op *op, struct ordered *ordered)
 {
@@ -50,8 +49,9 @@ take_result(struct pcoll_op *op, struct ordered *ordered)
 		const size_t now_bytes = pcoll_up_piece(call, ordered->done_bytes);
 
 		if (!ordered->asked)
-			ordered->asked = pcoll_in_ask(op, &ordered->in, 0, PCOLL_RESULT | ordered->piece,
-			                              (char *)call->dst + ordered->done_bytes, now_bytes);
+			ordered->asked =
+				pcoll_in_ask(op, &ordered->in, 0, PCOLL_RESULT | ordered->piece,
+			                     (char *)call->dst + ordered->done_bytes, now_bytes);
 		if (!ordered->asked || !pcoll_in_whole(&ordered->in))
 			return false;
 		ordered->done_bytes += now_bytes;

@@ -1,9 +1,11 @@
 /*
- * The semaphores and signalling puts of Berkeley UPC, as a UPC runtime would map them: a macro each.
+ * The semaphores and signalling puts of Berkeley UPC, as a UPC runtime would map them: a macro
+ * each.
  *
- * In UPC a semaphore is named by a pointer to shared, which any thread may hold.  Here it is a value
- * that any thread may hold: the name by which it is posted, and the handle by which its owner waits.
- * upc_team is the runtime's team of all threads; a pointer to shared is a thread and an address there.
+ * In UPC a semaphore is named by a pointer to shared, which any thread may hold.  Here it is a
+ * value that any thread may hold: the name by which it is posted, and the handle by which its owner
+ * waits.  upc_team is the runtime's team of all threads; a pointer to shared is a thread and an
+ * address there.
  */
 #ifndef BUPC_SEM_H
 #define BUPC_SEM_H
@@ -61,7 +63,8 @@ bupc_sem_alloc(unsigned kind)
  * overwritten, which is at the next gex_NBI_Wait(GEX_EC_LC, 0). */
 #define bupc_memput_signal(dst, src, nbytes, sem, n) \
 	pst_memput_signal(upc_team, (dst).thread, (dst).addr, src, nbytes, (sem).name, n)
-#define bupc_memput_signal_async(dst, src, nbytes, sem, n) \
-	((void)pst_memput_signal_nbi(upc_team, (dst).thread, (dst).addr, src, nbytes, (sem).name, n, 0))
+#define bupc_memput_signal_async(dst, src, nbytes, sem, n)                                         \
+	((void)pst_memput_signal_nbi(upc_team, (dst).thread, (dst).addr, src, nbytes, (sem).name,  \
+	                             n, 0))
 
 #endif

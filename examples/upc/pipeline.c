@@ -1,7 +1,7 @@
 /*
  * pipeline: what a UPC compiler makes of a program with signalling puts.  Blocks go from thread to
- * thread; each adds one to every element and hands the block on.  A producer may be two blocks ahead:
- * the consumer gives a credit for each block that it has used.
+ * thread; each adds one to every element and hands the block on.  A producer may be two blocks
+ * ahead: the consumer gives a credit for each block that it has used.
  *
  *     pipeline [BLOCKS]
  */
@@ -65,7 +65,8 @@ slot_of(gex_Rank_t thread, unsigned block)
 	return slot;
 }
 
-/* Block number `block' comes, is used and goes on; the first thread makes it, the last looks at it. */
+/* Block number `block' comes, is used and goes on; the first thread makes it, the last looks at
+ * it. */
 static int
 pass(unsigned block)
 {
@@ -93,8 +94,8 @@ int
 main(int argc, char **argv)
 {
 	gex_AM_Entry_t table[] = {
-		{ ON_NAMES, (gex_AM_Fn_t)on_names, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
-		  "names" },
+		{ ON_NAMES, (gex_AM_Fn_t)on_names, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0,
+		  NULL, "names" },
 	};
 	const unsigned blocks = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 	gex_Client_t client;

@@ -1,6 +1,6 @@
 /*
- * The inlined operations of gasnet_ratomic.h: made on the spot exactly where the domain allows it, and
- * otherwise handed to the library, which is this file.
+ * The inlined operations of gasnet_ratomic.h: made on the spot exactly where the domain allows it,
+ * and otherwise handed to the library, which is this file.
  */
 #include "families.h"
 

@@ -103,12 +103,12 @@ length_of_copy(const char *text)
 	 (d) == 8u << (bit) && (e) == 16u << (bit) && (f) == 32u << (bit) &&             \
 	 (g) == 64u << (bit) && (h) == 128u << (bit) && (i) == 256u << (bit) &&          \
 	 (j) == 512u << (bit))
-#if !FROM(0, GEX_OP_AND, GEX_OP_OR, GEX_OP_XOR, GEX_OP_ADD, GEX_OP_SUB, GEX_OP_MULT, GEX_OP_MIN,     \
+#if !FROM(0, GEX_OP_AND, GEX_OP_OR, GEX_OP_XOR, GEX_OP_ADD, GEX_OP_SUB, GEX_OP_MULT, GEX_OP_MIN, \
 	  GEX_OP_MAX, GEX_OP_INC, GEX_OP_DEC) ||                                         \
 	GEX_OP_SET != 1u << 10 || GEX_OP_CAS != 1u << 11
 #error "codes of operations"
 #endif
-#if !FROM(15, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR, GEX_OP_FADD, GEX_OP_FSUB, GEX_OP_FMULT,          \
+#if !FROM(15, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR, GEX_OP_FADD, GEX_OP_FSUB, GEX_OP_FMULT, \
 	  GEX_OP_FMIN, GEX_OP_FMAX, GEX_OP_FINC, GEX_OP_FDEC) ||                         \
 	GEX_OP_SWAP != 1u << 25 || GEX_OP_FCAS != 1u << 26
 #error "codes of fetching operations"
@@ -116,7 +116,7 @@ length_of_copy(const char *text)
 #if GEX_OP_GET != 1u << 27 || GEX_OP_USER != 1u << 30 || GEX_OP_USER_NC != 1u << 31
 #error "codes of other operations"
 #endif
-#if GEX_DT_I32 != 1u || GEX_DT_U32 != 1u << 1 || GEX_DT_I64 != 1u << 2 || GEX_DT_U64 != 1u << 3 ||     \
+#if GEX_DT_I32 != 1u || GEX_DT_U32 != 1u << 1 || GEX_DT_I64 != 1u << 2 || GEX_DT_U64 != 1u << 3 || \
 	GEX_DT_FLT != 1u << 4 || GEX_DT_DBL != 1u << 5 || GEX_DT_USER != 1u << 6
 #error "codes of types"
 #endif
@@ -161,10 +161,11 @@ ASSERT(unsigned_rank, GEX_RANK_INVALID > 0 && GEX_RANK_INVALID == UINT32_MAX);
 
 /* Literals. */
 extern const char literals[];
-const char literals[] = GASNET_CONFIG_STRING "" GASNET_CONDUIT_NAME_STR "" GASNET_CORE_NAME_STR
-	"" GASNET_CORE_VERSION_STR "" GASNET_EXTENDED_NAME_STR "" GASNET_EXTENDED_VERSION_STR
-	GASNETT_SYSTEM_TUPLE "" GASNETT_CONFIG_STRING "" PLATFORM_COMPILER_VERSION_STR
-	_STRINGIFY(GASNET_CONDUIT_NAME) _STRINGIFY(PLATFORM_COMPILER_FAMILYNAME) "%" PRIuSZ "%" PRIu64;
+const char literals[] = GASNET_CONFIG_STRING
+	"" GASNET_CONDUIT_NAME_STR "" GASNET_CORE_NAME_STR "" GASNET_CORE_VERSION_STR
+	"" GASNET_EXTENDED_NAME_STR "" GASNET_EXTENDED_VERSION_STR GASNETT_SYSTEM_TUPLE
+	"" GASNETT_CONFIG_STRING "" PLATFORM_COMPILER_VERSION_STR _STRINGIFY(GASNET_CONDUIT_NAME)
+		_STRINGIFY(PLATFORM_COMPILER_FAMILYNAME) "%" PRIuSZ "%" PRIu64;
 
 /* Positional initialisers, and zero-filled handles that name nothing. */
 extern gex_AM_Entry_t entries[];

@@ -246,7 +246,8 @@ fill(unsigned form, unsigned char *dest, int val, size_t nbytes)
 		gasnet_memset_nbi(1, dest, val, nbytes);
 }
 
-/* Of each size at either end, the bytes that are meant and no others, from the low-order byte of val. */
+/* Of each size at either end, the bytes that are meant and no others, from the low-order byte of
+ * val. */
 static void
 fills(void)
 {

@@ -1,6 +1,6 @@
 /*
- * deny-calls ERROR COMMAND...: runs the command with process_vm_readv and process_vm_writev failing with
- * ERROR, EPERM or ENOSYS, as a filter of a container or a kernel without them has it.
+ * deny-calls ERROR COMMAND...: runs the command with process_vm_readv and process_vm_writev failing
+ * with ERROR, EPERM or ENOSYS, as a filter of a container or a kernel without them has it.
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -218,24 +218,29 @@ late_handler(void)
 
 static gex_AM_Entry_t table[] = {
 	{ STUCK, (gex_AM_Fn_t)on_stuck, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "stuck" },
-	{ FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "flood" },
+	{ FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+	  "flood" },
 	{ ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
-	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
+	{ ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL,
+	  "answer" },
 	{ NEWS, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "news" },
 	{ HELLO, (gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "hello" },
 };
 
-/* Two ranks to a process. The last computes; the first sends to it without end, the others enter a barrier. */
+/* Two ranks to a process. The last computes; the first sends to it without end, the others enter a
+ * barrier. */
 static int
 thread_rank(gex_TM_t threads_tm, void *unused)
 {
-	const gex_Rank_t self = gex_TM_QueryRank(threads_tm), last = gex_TM_QuerySize(threads_tm) - 1;
+	const gex_Rank_t self = gex_TM_QueryRank(threads_tm),
+			 last = gex_TM_QuerySize(threads_tm) - 1;
 
 	(void)unused;
 	if (self == last)
 		sleep_forever();
 	while (self == 0)
-		gex_AM_RequestMedium0(threads_tm, last, FLOOD, payload, sizeof payload, GEX_EVENT_NOW, 0);
+		gex_AM_RequestMedium0(threads_tm, last, FLOOD, payload, sizeof payload,
+		                      GEX_EVENT_NOW, 0);
 	gex_Coll_BarrierBlocking(threads_tm, 0);
 	return 0;
 }
@@ -250,9 +255,18 @@ static const struct {
 	const char *name;
 	void (*hang)(void);
 } ways[] = {
-	{ "barrier", barrier }, { "named", named }, { "stopped", stopped }, { "handler", handler },
-	{ "team", team }, { "full", full }, { "replies", replies }, { "each_other", each_other },
-	{ "busy", busy }, { "flooded", flooded }, { "threads", threads }, { "thread_ranks", thread_ranks },
+	{ "barrier", barrier },
+	{ "named", named },
+	{ "stopped", stopped },
+	{ "handler", handler },
+	{ "team", team },
+	{ "full", full },
+	{ "replies", replies },
+	{ "each_other", each_other },
+	{ "busy", busy },
+	{ "flooded", flooded },
+	{ "threads", threads },
+	{ "thread_ranks", thread_ranks },
 	{ "late_handler", late_handler },
 };
 

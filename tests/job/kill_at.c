@@ -3,9 +3,10 @@
  *
  * Runs the command and follows it and all that descends from it.  When any of these processes is
  * about to make system call CALL ("unlinkat", "shmctl", ..., or "any") for the NTH time, counted
- * over all of them, it is killed with -9 (WHOM "one"), or they all are (WHOM "all").  With WHOM "newborn"
- * and CALL "fork" the NTH process that comes to be is stopped, as by SIGSTOP, before its first step.
- * Ends with the command's status; 75 if the instant did not come, 77 if nothing can be followed here.
+ * over all of them, it is killed with -9 (WHOM "one"), or they all are (WHOM "all").  With WHOM
+ * "newborn" and CALL "fork" the NTH process that comes to be is stopped, as by SIGSTOP, before its
+ * first step.  Ends with the command's status; 75 if the instant did not come, 77 if nothing can be
+ * followed here.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,15 +26,24 @@ static const struct {
 	const char *name;
 	long number;
 } calls[] = {
-	{ "any", -1 }, { "unlinkat", SYS_unlinkat }, { "shmget", SYS_shmget }, { "shmat", SYS_shmat },
-	{ "shmctl", SYS_shmctl }, { "memfd_create", SYS_memfd_create }, { "flock", SYS_flock },
-	{ "ftruncate", SYS_ftruncate }, { "mmap", SYS_mmap }, { "sendmsg", SYS_sendmsg },
-	{ "futex", SYS_futex }, { "fork", -2 },
+	{ "any", -1 },
+	{ "unlinkat", SYS_unlinkat },
+	{ "shmget", SYS_shmget },
+	{ "shmat", SYS_shmat },
+	{ "shmctl", SYS_shmctl },
+	{ "memfd_create", SYS_memfd_create },
+	{ "flock", SYS_flock },
+	{ "ftruncate", SYS_ftruncate },
+	{ "mmap", SYS_mmap },
+	{ "sendmsg", SYS_sendmsg },
+	{ "futex", SYS_futex },
+	{ "fork", -2 },
 };
 
 static struct followed {
 	pid_t pid;		/* a thread's; 0: free */
-	long birth;		/* it is the process number so many that came to be; 0: not told yet */
+	long birth;		/* it is the process number so many that came to be; 0: not told
+	                         * yet */
 	bool seen, held;	/* it has stopped once; it waits there until its number is told */
 } followed[FOLLOWED_MAX];
 
@@ -119,7 +129,8 @@ let_go(struct followed *self, long wanted, bool *stopped_out)
 	*stopped_out = true;
 }
 
-/* Counts births as parents tell of them; a child's own first stop may be seen before or after that. */
+/* Counts births as parents tell of them; a child's own first stop may be seen before or after
+ * that. */
 static void
 note_birth(pid_t parent, long wanted, bool *stopped_out)
 {
@@ -140,7 +151,8 @@ is_birth(int status)
 {
 	const int event = status >> 16;
 
-	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+	       event == PTRACE_EVENT_CLONE;
 }
 
 /* True if the stop has been dealt with. */
@@ -189,7 +201,8 @@ main(int argc, char **argv)
 		root = root ? root : pid;
 		if (!WIFSTOPPED(status)) {
 			if (pid == root)
-				code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+				code = WIFEXITED(status) ? WEXITSTATUS(status)
+				                         : 128 + WTERMSIG(status);
 			self->pid = 0;
 			continue;
 		}
@@ -200,8 +213,8 @@ main(int argc, char **argv)
 		first = false;
 		if (newborn && at_birth(self, status, left, &killed))
 			continue;
-		if (!killed && !newborn && WSTOPSIG(status) == (SIGTRAP | 0x80) && is_wanted(pid, wanted) &&
-		    --left == 0) {
+		if (!killed && !newborn && WSTOPSIG(status) == (SIGTRAP | 0x80) &&
+		    is_wanted(pid, wanted) && --left == 0) {
 			killed = true;
 			if (all)
 				kill_all();

@@ -215,7 +215,8 @@ wait_moment(void)
 	while (atomic_load(&page->at) < cell.size) {
 		reap();
 		if (job_status >= 0 || ms_since(start) > START_MS) {
-			note("%u of %u ranks came to the moment", atomic_load(&page->at), cell.size);
+			note("%u of %u ranks came to the moment", atomic_load(&page->at),
+			     cell.size);
 			return 0;
 		}
 		sleep_us(500);
@@ -268,7 +269,8 @@ stop(void)
 		note("a stopped process ended the job");
 	if (is(cell.how, "stop-while"))
 		signal_chosen(SIGCONT);
-	if (is(cell.how, "stop-good") && (is(cell.who, "keeper") || !(going || is(cell.who, "launcher")))) {
+	if (is(cell.how, "stop-good") &&
+	    (is(cell.who, "keeper") || !(going || is(cell.who, "launcher")))) {
 		hit();
 		kill(launcher, SIGTERM);
 	} else if (!going) {
@@ -420,8 +422,8 @@ report(void)
 		printf("ok %s %u ms\n", cell.id, took);
 		return;
 	}
-	printf("WRONG %s (seed %s): %sstatus %d after %u ms\n", cell.id, cell.seed, wrong, job_status,
-	       took);
+	printf("WRONG %s (seed %s): %sstatus %d after %u ms\n", cell.id, cell.seed, wrong,
+	       job_status, took);
 	if (got > 0) {
 		text[got] = '\0';
 		printf("%s", text);

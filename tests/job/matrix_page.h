@@ -13,7 +13,8 @@ enum { PT_MATRIX_FD = 60, PT_MATRIX_RANKS_MAX = 64 };
 
 struct pt_matrix_page {
 	_Atomic uint32_t at;			/* ranks that are at the moment */
-	_Atomic uint32_t go;			/* nothing happens any more: leave the moment, and end */
+	_Atomic uint32_t go;			/* nothing happens any more: leave the moment, and
+	                                         * end */
 	_Atomic uint64_t acted_ns;		/* when the first rank failed; 0: none has */
 	_Atomic int pids[PT_MATRIX_RANKS_MAX];	/* of ranks at the moment */
 };

@@ -105,7 +105,8 @@ recurse(unsigned depth)
 static int
 sysv(const char *action, key_t key, const char *command)
 {
-	int id = shmget(key, 8192, strcmp(action, "sysv-remove") == 0 ? 0 : IPC_CREAT | IPC_EXCL | 0600);
+	int id = shmget(key, 8192,
+	                strcmp(action, "sysv-remove") == 0 ? 0 : IPC_CREAT | IPC_EXCL | 0600);
 	char *base;
 
 	if (id < 0)
@@ -147,7 +148,8 @@ main(int argc, char **argv)
 			gasnet_exit(3);
 	} else {
 		limit_late(action);
-		attach((uintptr_t)number, strcmp(action, "fill") == 0 || strcmp(action, "heap") == 0);
+		attach((uintptr_t)number,
+		       strcmp(action, "fill") == 0 || strcmp(action, "heap") == 0);
 	}
 	if (strcmp(action, "heap") == 0 && gex_TM_QueryRank(team) == 0 && argc > 3)
 		fill_heap((size_t)strtoull(argv[3], NULL, 0));

@@ -1,7 +1,8 @@
 /*
- * A client that goes on until it is ended: "newer_steps WAY [RANK HOW AFTER_MS]".  All ranks do WAY without
- * end; one of them, or the threads that are its ranks, ends by itself when its time has come.  Each rank
- * first makes the file named by MEMBER_AT, with its rank appended and its pid inside.
+ * A client that goes on until it is ended: "newer_steps WAY [RANK HOW AFTER_MS]".  All ranks do WAY
+ * without end; one of them, or the threads that are its ranks, ends by itself when its time has
+ * come.  Each rank first makes the file named by MEMBER_AT, with its rank appended and its pid
+ * inside.
  */
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
@@ -41,7 +42,8 @@ on_answer(gex_Token_t token, void *buf, size_t nbytes)
 
 static gex_AM_Entry_t table[] = {
 	{ ON_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "ask" },
-	{ ON_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "answer" },
+	{ ON_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL,
+	  "answer" },
 };
 
 static void
@@ -108,8 +110,8 @@ collectives(void)
 
 	for (gex_Rank_t root = 0;; root = (root + 1) % size, end_if_due()) {
 		gex_Event_t first = gex_Coll_BroadcastNB(tm, root, sums, words, sizeof words, 0);
-		gex_Event_t second = gex_Coll_ReduceToAllNB(tm, words, words + 256, GEX_DT_U64, 8, 256,
-		                                            GEX_OP_MAX, NULL, NULL, 0);
+		gex_Event_t second = gex_Coll_ReduceToAllNB(tm, words, words + 256, GEX_DT_U64, 8,
+		                                            256, GEX_OP_MAX, NULL, NULL, 0);
 
 		gex_Event_Wait(first);
 		gex_Event_Wait(second);
@@ -124,10 +126,10 @@ atomics(void)
 
 	gex_AD_Create(&domain, tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0);
 	for (uint64_t i = 0;; i++, end_if_due()) {
-		gex_Event_Wait(gex_AD_OpNB_U64(domain, &old, (rank + 1) % size, (uint64_t *)(void *)there,
-		                               GEX_OP_FADD, 1, 0, 0));
-		gex_AD_OpNBI_U64(domain, &old, (rank + 1) % size, (uint64_t *)(void *)there + 1, GEX_OP_FCAS,
-		                 i, i + 1, 0);
+		gex_Event_Wait(gex_AD_OpNB_U64(domain, &old, (rank + 1) % size,
+		                               (uint64_t *)(void *)there, GEX_OP_FADD, 1, 0, 0));
+		gex_AD_OpNBI_U64(domain, &old, (rank + 1) % size, (uint64_t *)(void *)there + 1,
+		                 GEX_OP_FCAS, i, i + 1, 0);
 		gex_NBI_Wait(GEX_EC_RMW, 0);
 	}
 }
@@ -140,8 +142,8 @@ strided(void)
 	const size_t count[2] = { 24, 100 };
 
 	for (;; end_if_due())
-		gex_VIS_StridedPutBlocking(tm, (rank + 1) % size, there, &stride, from, &stride, count[0],
-		                           &count[1], 1, 0);
+		gex_VIS_StridedPutBlocking(tm, (rank + 1) % size, there, &stride, from, &stride,
+		                           count[0], &count[1], 1, 0);
 }
 
 /* Of several threads that are ranks, each sends to all and meets the others. */
@@ -186,8 +188,9 @@ static const struct {
 	const char *name;
 	void (*go)(void);
 } ways[] = {
-	{ "signals", signals }, { "teams", teams }, { "collectives", collectives }, { "atomics", atomics },
-	{ "strided", strided }, { "thread_ranks", thread_ranks }, { "thread_teams", thread_teams },
+	{ "signals", signals },           { "teams", teams },     { "collectives", collectives },
+	{ "atomics", atomics },           { "strided", strided }, { "thread_ranks", thread_ranks },
+	{ "thread_teams", thread_teams },
 };
 
 /* -------------------------------------------------------------------------------------------- */
@@ -195,7 +198,8 @@ static const struct {
 static void
 set_time(int ms)
 {
-	struct itimerval timer = { .it_value = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 + 1 } };
+	struct itimerval timer = { .it_value = { .tv_sec = ms / 1000,
+		                                 .tv_usec = ms % 1000 * 1000 + 1 } };
 
 	signal(SIGALRM, on_time);
 	setitimer(ITIMER_REAL, &timer, NULL);

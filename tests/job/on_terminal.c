@@ -1,10 +1,10 @@
 /*
  * on-terminal [ACT@WHEN]... -- COMMAND...: runs a command as a shell runs a job on a terminal, and
- * acts in this order.  ACT is ^C or ^Z typed, "line" for a line typed, a signal's number, "fg" to put
- * the job into the foreground and continue it, or "file=PATH" to make a file.  WHEN is a number of ms
- * after the act before, "stopped" for when the job has been seen to stop, or PATH:N for when the
- * files PATH.0 to PATH.<N-1> are there.  Prints the terminal's output, a line for each change of the
- * job's state, and its status last.
+ * acts in this order.  ACT is ^C or ^Z typed, "line" for a line typed, a signal's number, "fg" to
+ * put the job into the foreground and continue it, or "file=PATH" to make a file.  WHEN is a number
+ * of ms after the act before, "stopped" for when the job has been seen to stop, or PATH:N for when
+ * the files PATH.0 to PATH.<N-1> are there.  Prints the terminal's output, a line for each change
+ * of the job's state, and its status last.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -163,7 +163,8 @@ map_of(uint32_t rank, const uint64_t *keys, size_t len)
 	return base;
 }
 
-/* Every rank makes two ranges, and reads all others'; rank 0 makes one of the arena, which all see. */
+/* Every rank makes two ranges, and reads all others'; rank 0 makes one of the arena, which all
+ * see. */
 static void
 do_memory(const char *arg)
 {

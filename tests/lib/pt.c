@@ -160,8 +160,8 @@ own_memory(size_t bytes)
 	return memset(memory, 0, bytes);
 }
 
-/* A segment that gex_Segment_Attach does not make: over memory that the library did not allocate, which
- * PT_SEGMENT=client asks for, or of a rank that is a thread. */
+/* A segment that gex_Segment_Attach does not make: over memory that the library did not allocate,
+ * which PT_SEGMENT=client asks for, or of a rank that is a thread. */
 static void
 bind_segment(void *memory, size_t segment_bytes)
 {

@@ -39,9 +39,10 @@ extern "C" {
 #endif
 
 /*
- * ThreadSanitizer sees one process, and misses the order that messages to another and back make between
- * threads of this one.  The library says where a Long has landed, in the sender's mapping; the sender
- * says where it may write there again.  A handler that has read a Long says so before it replies.
+ * ThreadSanitizer sees one process, and misses the order that messages to another and back make
+ * between threads of this one.  The library says where a Long has landed, in the sender's mapping;
+ * the sender says where it may write there again.  A handler that has read a Long says so before it
+ * replies.
  */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -69,10 +70,10 @@ struct pt_peer {
 };
 
 /*
- * Ranks may be threads: where PST_RANKS_PER_PROCESS is above 1, pt_init in a program for PAR starts them,
- * and each runs the program's main once more, as one rank of a team over all.  A program for that ends
- * with pt_finish, names others by pt.tm and pt.rank, and has PT_OWN before what a rank has for itself:
- * a handler runs in the thread of the rank that the message is for.
+ * Ranks may be threads: where PST_RANKS_PER_PROCESS is above 1, pt_init in a program for PAR starts
+ * them, and each runs the program's main once more, as one rank of a team over all.  A program for
+ * that ends with pt_finish, names others by pt.tm and pt.rank, and has PT_OWN before what a rank
+ * has for itself: a handler runs in the thread of the rank that the message is for.
  */
 #ifdef GASNET_PAR
 #define PT_OWN __thread
@@ -117,7 +118,8 @@ void pt_find_peers(void);
 int pt_is_thread(void);
 /* The rank, of all, that a member of another team is. */
 gex_Rank_t pt_rank_in(gex_TM_t tm, gex_Rank_t rank);
-/* A pair by which this rank reaches the endpoint of another, whose job rank is pt.where[rank].gex_rank. */
+/* A pair by which this rank reaches the endpoint of another, whose job rank is
+ * pt.where[rank].gex_rank. */
 gex_TM_t pt_pair(gex_Rank_t rank);
 
 /* Barrier, then the end of the job with status 0; fails when nothing was checked. */
@@ -153,9 +155,9 @@ void pt_fill(void *buf, size_t nbytes, uint64_t key);
 void pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg);
 
 /*
- * Words by which ranks tell each other something while they look: 4 bytes at an offset of a segment. Where
- * it is mapped they are written and read as atomics, which a rank that makes no call sees as well, and
- * which are no race between threads; else by put and get.
+ * Words by which ranks tell each other something while they look: 4 bytes at an offset of a
+ * segment. Where it is mapped they are written and read as atomics, which a rank that makes no call
+ * sees as well, and which are no race between threads; else by put and get.
  */
 void pt_word_put(gex_Rank_t rank, size_t offset, uint32_t value);
 uint32_t pt_word_get(gex_Rank_t rank, size_t offset);

@@ -87,7 +87,9 @@ applies(enum pt_misuse_when when)
 void
 pt_misuse_run(const struct pt_misuse *act)
 {
-	const int status = act->when == PT_REFUSED || act->when == PT_TOLD ? 0 : act->when == PT_FAULT ? FAULTED : ABORTED;
+	const int status = act->when == PT_REFUSED || act->when == PT_TOLD ? 0
+	                   : act->when == PT_FAULT                         ? FAULTED
+	                                                                   : ABORTED;
 	const int told = act->when != PT_ALWAYS && act->when != PT_REFUSED;
 	const char *const settings[] = {
 		"GASNET_BACKTRACE=0", "GASNET_QUIET=1", told ? "PST_CHECK=1" : "PST_CHECK=0",

@@ -1,7 +1,7 @@
 /*
- * Programs that do what a client may not, one act per job, and check what the library says: a line that
- * names rank, call, fault and remedy.  Started with the word --table such a program prints its acts as
- * rows of docs/misuse.md.
+ * Programs that do what a client may not, one act per job, and check what the library says: a line
+ * that names rank, call, fault and remedy.  Started with the word --table such a program prints its
+ * acts as rows of docs/misuse.md.
  */
 #ifndef PT_MISUSE_H
 #define PT_MISUSE_H
@@ -15,7 +15,8 @@ enum pt_misuse_when {
 	PT_CHECKED, /* with PST_CHECK=1 */
 	PT_TOLD,    /* the same, by a line at the end of a job that ends well */
 	PT_THREADS, /* the same, by programs of several threads */
-	PT_LOCKS,   /* the same, where locks are more than nothing: not in SEQ, but in a debug build */
+	PT_LOCKS,   /* the same, where locks are more than nothing: not in SEQ, but in a debug
+	             * build */
 	PT_BROKEN_LOCKS, /* as PT_LOCKS, but ThreadSanitizer tells of them first */
 	PT_DEBUG,   /* the same, in a debug build alone */
 	PT_FAULT,   /* as PT_CHECKED, but the processor does; the sanitizers tell of it first */

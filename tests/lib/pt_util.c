@@ -142,7 +142,8 @@ pt_word_put(gex_Rank_t rank, size_t offset, uint32_t value)
 		__atomic_store_n((uint32_t *)(void *)(pt.peers[rank].local + offset), value,
 		                 __ATOMIC_RELEASE);
 	else
-		PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, pt.peers[rank].owner + offset, value, 4, 0));
+		PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, pt.peers[rank].owner + offset, value, 4,
+		                             0));
 }
 
 uint32_t

@@ -112,7 +112,8 @@ main(int argc, char **argv)
 		{ 64, 1 }, { 576, 1 }, { 4096, 4 }, { 65536, 100 }, { MOST_BYTES, 2000 },
 	};
 	struct run run = { .rounds = 0 };
-	const long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : litmus_rounds(50000, 200000, 1000000);
+	const long rounds =
+		argc > 1 ? strtol(argv[1], NULL, 10) : litmus_rounds(50000, 200000, 1000000);
 	const int whole = argc > 2;
 	long stale = 0;
 
@@ -125,7 +126,8 @@ main(int argc, char **argv)
 		pattern[i] = make_lines((unsigned char)i);
 	for (int kind = 0; kind < PSI_COPY_KINDS; kind++) {
 		run.way = &psi_copy_ways[kind];
-		for (unsigned c = 0; run.way->usable() && c < sizeof classes / sizeof *classes; c++) {
+		for (unsigned c = 0; run.way->usable() && c < sizeof classes / sizeof *classes;
+		     c++) {
 			uint64_t from = psi_now_ns();
 			long now;
 

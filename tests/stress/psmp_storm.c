@@ -147,7 +147,8 @@ wait_or_dump(struct storm *storm, uint32_t limit_ms)
 		usleep(1000);
 		if (psi_now_ns() < until)
 			continue;
-		fprintf(stderr, "storm %s hangs: %llu requests sent, %llu handled, %u threads left\n",
+		fprintf(stderr, "storm %s hangs: %llu requests sent, %llu handled, %u threads "
+		                "left\n",
 		        storm->plan->name, (unsigned long long)look(&storm->sent),
 		        (unsigned long long)look(&storm->handled), atomic_load(&storm->running));
 		rig_dump(storm->rig);

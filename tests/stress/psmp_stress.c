@@ -6,7 +6,8 @@
  * Each plan runs twice, the second time with delays (runtime/util/delay.h).
  *
  * PST_STRESS_SECONDS  for all plans together (default 5; at level quick 2, long 60)
- * PST_STRESS_SEED     default: from the clock; printed; of the delays too, unless PT_DELAY_SEED is set
+ * PST_STRESS_SEED     default: from the clock; printed; of the delays too, unless PT_DELAY_SEED is
+ *                     set
  */
 #include "runtime/util/delay.h"
 #include "tests/stress/psmp_storm.h"
@@ -111,7 +112,8 @@ main(int argc, char **argv)
 	for (int i = 0; i < PLANS; i++)
 		count += wanted(plans[i].name, argc, argv);
 	if (!count) {
-		fprintf(stderr, "psmp_stress: no plan of that name; the first is %s\n", plans[0].name);
+		fprintf(stderr, "psmp_stress: no plan of that name; the first is %s\n",
+		        plans[0].name);
 		return 2;
 	}
 	delay_every = getenv("PT_DELAY_EVERY");

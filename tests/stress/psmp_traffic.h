@@ -26,7 +26,8 @@ struct worker {
 	uint32_t random;
 	uint32_t *next_out;             /* [ranks]: number of the next request to each */
 	bool *long_busy;                /* [ranks]: a Long of this thread is not yet answered */
-	struct flag *long_done;         /* [ranks]: answered; set by whichever thread got the reply */
+	struct flag *long_done;         /* [ranks]: answered; set by whichever thread got the
+	                                 * reply */
 	_Atomic uint32_t waiting_for;   /* replies that have not come */
 	pthread_t thread;
 };

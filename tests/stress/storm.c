@@ -1,7 +1,7 @@
 /*
- * storm ROUNDS THREADS CODE [FAULT]: the job's life is of so many rounds, each of a random number of
- * acts and a barrier of some kind; then it ends in one of several ways, with that code.  A fault is one
- * of storm_plant.h.
+ * storm ROUNDS THREADS CODE [FAULT]: the job's life is of so many rounds, each of a random number
+ * of acts and a barrier of some kind; then it ends in one of several ways, with that code.  A fault
+ * is one of storm_plant.h.
  *
  * PT_SEED  what all chance begins with
  */
@@ -41,7 +41,8 @@ storm_leave(void)
 }
 #endif
 
-/* ------------------------------------------------------------- where things lie in a segment --- */
+/* ------------------------------------------------------------- where things lie in a segment
+ * --- */
 
 static size_t
 told_bytes(void)

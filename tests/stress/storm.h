@@ -1,8 +1,8 @@
 /*
  * The storm: all ranks, by one thread or several, send every kind of message to every rank and
  * answer, with puts, gets, barriers, pauses and computing in between.  Each payload and argument is
- * checked where it arrives; at the end each rank knows what was accepted for it, and exactly that must
- * have come.
+ * checked where it arrives; at the end each rank knows what was accepted for it, and exactly that
+ * must have come.
  *
  * A message says in its arguments what it is; see enum storm_arg.  A request that is to be answered
  * has an entry in a table of its sender, which its one answer frees.

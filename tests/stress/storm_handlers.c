@@ -123,7 +123,8 @@ on_reply(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 		on_reply(token, kind, buf, nbytes, args, nargs);
 }
 
-/* ------------------------------------------------------------ by kind and number of arguments --- */
+/* ------------------------------------------------------------ by kind and number of arguments
+ * --- */
 
 #define SHORT_HANDLER(name, on, count)                                              \
 	static void name(gex_Token_t token PT_PARAMS##count)                        \

@@ -1,7 +1,7 @@
 /*
- * Faults that the storm must notice, planted between the library and the storm's own checks, one to a
- * job: the rank before the last does it, at its tenth opportunity.  Of a wake-up that is lost, all
- * answers from then on are counted by a thread that wakes nobody.
+ * Faults that the storm must notice, planted between the library and the storm's own checks, one to
+ * a job: the rank before the last does it, at its tenth opportunity.  Of a wake-up that is lost,
+ * all answers from then on are counted by a thread that wakes nobody.
  */
 #ifndef PT_STORM_PLANT_H
 #define PT_STORM_PLANT_H

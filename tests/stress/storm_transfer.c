@@ -1,13 +1,14 @@
 /*
- * Transfers of the storm: something is put into a place of the thread's own at some rank and got back,
- * by blocking calls, with events, in the thread's implicit set or in an access region.  A source is
- * overwritten as soon as it may be.
+ * Transfers of the storm: something is put into a place of the thread's own at some rank and got
+ * back, by blocking calls, with events, in the thread's implicit set or in an access region.  A
+ * source is overwritten as soon as it may be.
  */
 #include "tests/stress/storm.h"
 #include "tests/stress/storm_plant.h"
 
 enum way { BLOCKING, EXPLICIT, IMPLICIT, REGION, TRANSFER_WAYS };
-enum lc { LC_NOW, LC_DEFER, LC_EVENT, LC_GROUP };       /* an event where explicit, else the group */
+enum lc { LC_NOW, LC_DEFER, LC_EVENT, LC_GROUP };       /* an event where explicit, else the
+                                                         * group */
 
 struct piece {
 	gex_Rank_t rank;
@@ -41,8 +42,11 @@ static void
 put_explicit(struct storm_thread *self, const struct piece *p, gex_Flags_t flags)
 {
 	gex_Event_t lc = GEX_EVENT_INVALID;
-	gex_Event_t *lc_opt = p->lc == LC_NOW ? GEX_EVENT_NOW : p->lc == LC_DEFER ? GEX_EVENT_DEFER : &lc;
-	gex_Event_t event = gex_RMA_PutNB(pt.tm, p->rank, p->there, p->here, p->len_bytes, lc_opt, flags);
+	gex_Event_t *lc_opt = p->lc == LC_NOW     ? GEX_EVENT_NOW
+	                      : p->lc == LC_DEFER ? GEX_EVENT_DEFER
+	                                          : &lc;
+	gex_Event_t event =
+		gex_RMA_PutNB(pt.tm, p->rank, p->there, p->here, p->len_bytes, lc_opt, flags);
 
 	if (event == GEX_EVENT_NO_OP) {
 		PT_CHECK(flags);
@@ -62,7 +66,8 @@ start_put_implicit(const struct piece *p)
 {
 	gex_Event_t *lc_opt = p->lc == LC_NOW ? GEX_EVENT_NOW
 	                    : p->lc == LC_DEFER ? GEX_EVENT_DEFER : GEX_EVENT_GROUP;
-	int result = gex_RMA_PutNBI(pt.tm, p->rank, p->there, p->here, p->len_bytes, lc_opt, p->flags);
+	int result =
+		gex_RMA_PutNBI(pt.tm, p->rank, p->there, p->here, p->len_bytes, lc_opt, p->flags);
 
 	if (result != GASNET_OK) {
 		PT_CHECK(p->flags);

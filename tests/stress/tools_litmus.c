@@ -7,10 +7,11 @@
  * way to publish is watched by the plainest acquire, each way to watch is fed by the plainest
  * release.  Both only count up, so no round waits for another.
  *
- * Store buffer: each thread stores its word, then loads the other's; not both may find the old value.
+ * Store buffer: each thread stores its word, then loads the other's; not both may find the old
+ * value.
  *
- * Data are relaxed atomics, which order nothing; all order comes from the flags, which are constants,
- * since computed ones are stronger.
+ * Data are relaxed atomics, which order nothing; all order comes from the flags, which are
+ * constants, since computed ones are stronger.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -106,7 +107,8 @@ meet(int me)
 		return stale;                                   \
 	}
 
-/* The flag is 1 or, with the news, 2; the watcher takes one, and puts it back if it was the only one. */
+/* The flag is 1 or, with the news, 2; the watcher takes one, and puts it back if it was the only
+ * one. */
 #define TEST_FALSE(T, W)                                                                \
 	static long T##_add_one(int me, long rounds)                                    \
 	{                                                                               \

@@ -1,8 +1,8 @@
 /*
- * Sleeping against waking, at close quarters: two threads, each on a CPU of its own, meet round after
- * round within some tens of nanoseconds, one about to sleep without a time bound, the other with what
- * it waits for.  One race for each pair of smp-conduit/psmp_sleep.c (D1 to D4).  A wake-up that is
- * lost ends in a dump.
+ * Sleeping against waking, at close quarters: two threads, each on a CPU of its own, meet round
+ * after round within some tens of nanoseconds, one about to sleep without a time bound, the other
+ * with what it waits for.  One race for each pair of smp-conduit/psmp_sleep.c (D1 to D4).  A
+ * wake-up that is lost ends in a dump.
  *
  *     wake_litmus [race...]
  *
@@ -81,7 +81,8 @@ stop_looking(struct rig *rig)
 {
 	uint32_t ticket;
 
-	if (rig->ops->arm(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) == PSI_OK)
+	if (rig->ops->arm(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) ==
+	    PSI_OK)
 		rig->ops->disarm(rig->rank[SLEEPER].port);
 }
 
@@ -241,7 +242,8 @@ run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
 		dither(round, 300);
 		race->give(run.rig, round);
 		if (!ended(round)) {
-			fprintf(stderr, "storm of wake-ups: %s was lost in round %u\n", race->name, round);
+			fprintf(stderr, "storm of wake-ups: %s was lost in round %u\n", race->name,
+			        round);
 			rig_dump(run.rig);
 			return false;
 		}

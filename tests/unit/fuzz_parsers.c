@@ -1,7 +1,7 @@
 /*
- * Texts against the readers of settings and of gasnet_tools.h and their naive doubles. As a program of
- * its own it makes them up, from pieces of numbers more often than not; built with PT_LIBFUZZER it is a
- * target of libFuzzer (scripts/fuzz).
+ * Texts against the readers of settings and of gasnet_tools.h and their naive doubles. As a program
+ * of its own it makes them up, from pieces of numbers more often than not; built with PT_LIBFUZZER
+ * it is a target of libFuzzer (scripts/fuzz).
  *
  *     fuzz_parsers [seconds [seed]]
  */
@@ -58,9 +58,38 @@ static void
 make_up(char *text)
 {
 	static const char *const pieces[] = {
-		"0", "1", "9", "25", "1024", "0x", "7f", "-", "+", ".", "/", "e", "E3", "e-", " ", "K",
-		"MB", "gb", "T", "b", "yes", "N", "18446744073709551615", "9223372036854775807",
-		"9223372036854775808", "0.1", "1e308", "inf", "nan", "\t", ",", "000000000",
+		"0",
+		"1",
+		"9",
+		"25",
+		"1024",
+		"0x",
+		"7f",
+		"-",
+		"+",
+		".",
+		"/",
+		"e",
+		"E3",
+		"e-",
+		" ",
+		"K",
+		"MB",
+		"gb",
+		"T",
+		"b",
+		"yes",
+		"N",
+		"18446744073709551615",
+		"9223372036854775807",
+		"9223372036854775808",
+		"0.1",
+		"1e308",
+		"inf",
+		"nan",
+		"\t",
+		",",
+		"000000000",
 	};
 	unsigned left = (unsigned)draw(6) + 1;
 	size_t len = 0;

@@ -66,8 +66,11 @@ digits_of(const char *text, wide *whole_out, wide *billionths_out)
 	for (i = 0; i < before; i++)
 		if (*whole_out < TOO_WIDE)
 			*whole_out = *whole_out * 10 + (unsigned)(text[i] - '0');
-	for (i = 0; i < 9; i++)
-		*billionths_out = *billionths_out * 10 + (i < behind ? (unsigned)(at[i] - '0') : 0u);
+	for (i = 0; i < 9; i++) {
+		const unsigned digit = i < behind ? (unsigned)(at[i] - '0') : 0u;
+
+		*billionths_out = *billionths_out * 10 + digit;
+	}
 	return at + behind;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The readers of runtime/util/settings_parse.h once more, as naively as their contract reads, and the
- * comparison of the two.
+ * The readers of runtime/util/settings_parse.h once more, as naively as their contract reads, and
+ * the comparison of the two.
  */
 #ifndef TESTS_UNIT_PARSE_ORACLE_H
 #define TESTS_UNIT_PARSE_ORACLE_H

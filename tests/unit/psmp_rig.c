@@ -177,8 +177,8 @@ open_rank(void *argument)
 	return NULL;
 }
 
-/* The process that reports on queues: looks at the arena from its first moment on, and orders nothing
- * between itself and the ranks. No rank has the number that it asks for. */
+/* The process that reports on queues: looks at the arena from its first moment on, and orders
+ * nothing between itself and the ranks. No rank has the number that it asks for. */
 static _Atomic bool ranks_are_open;
 
 static void *
@@ -193,9 +193,10 @@ observe(void *argument)
 		pthread_mutex_lock(&arena_lock);
 		unsigned char *arena = rig->arena;
 		pthread_mutex_unlock(&arena_lock);
-		if (arena && rig->ops->queue(&(struct psi_queue_memory){ .host = arena,
-		                                                         .host_bytes = rig->arena_bytes },
-		                             PSI_REQUESTS, rig->ranks, 0, &state))
+		if (arena &&
+		    rig->ops->queue(&(struct psi_queue_memory){ .host = arena,
+		                                                .host_bytes = rig->arena_bytes },
+		                    PSI_REQUESTS, rig->ranks, 0, &state))
 			die("a queue of a rank that there is not");
 		sched_yield();
 	} while (!last);
@@ -290,14 +291,16 @@ rig_close(struct rig *rig)
 static void
 dump_queues(const struct rig *rig, uint32_t receiver)
 {
-	const struct psi_queue_memory memory = { .host = rig->arena, .host_bytes = rig->arena_bytes };
+	const struct psi_queue_memory memory = { .host = rig->arena,
+		                                 .host_bytes = rig->arena_bytes };
 	struct psi_queue_state state;
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		for (uint32_t sender = 0; sender < rig->ranks; sender++)
 			if (rig->ops->queue(&memory, network, sender, receiver, &state) &&
 			    (state.in_flight || state.undelivered))
-				fprintf(stderr, "    %s from %u: %u of %u in flight, %u undelivered%s\n",
+				fprintf(stderr, "    %s from %u: %u of %u in flight, %u "
+				                "undelivered%s\n",
 				        network == PSI_REPLIES ? "replies" : "requests", sender,
 				        state.in_flight, state.slots, state.undelivered,
 				        state.wants_room ? ", wants room" : "");

@@ -1,6 +1,7 @@
 /*
- * Waits for several signals at once tell what they lack while they are asleep and at no other time, and a wait
- * that finds some of it in its last look tells anew before it sleeps.  The steps of the wait are this file's.
+ * Waits for several signals at once tell what they lack while they are asleep and at no other time,
+ * and a wait that finds some of it in its last look tells anew before it sleeps.  The steps of the
+ * wait are this file's.
  */
 #include "runtime/await.h"
 #include "tests/unit/main.h"
@@ -140,7 +141,8 @@ static void
 expect_step(size_t step, unsigned told_then, bool slept)
 {
 	ck_assert_msg(told_at[step] == told_then, "step %zu tells of %x", step, told_at[step]);
-	ck_assert_msg(slept_at[step] == slept, "step %zu %s", step, slept ? "does not sleep" : "sleeps");
+	ck_assert_msg(slept_at[step] == slept, "step %zu %s", step,
+	              slept ? "does not sleep" : "sleeps");
 }
 
 static void
@@ -156,7 +158,9 @@ expect_done(int a, int b, int c, int d)
 /* Of all, one that is lacking; those before it are done, some from the beginning. */
 START_TEST(all_tell_of_one)
 {
-	static const struct event list[] = { { 0, IN_SLEEP, 1 }, { 1, IN_SLEEP, 3 }, { 2, IN_SLEEP, 2 } };
+	static const struct event list[] = { { 0, IN_SLEEP, 1 },
+		                             { 1, IN_SLEEP, 3 },
+		                             { 2, IN_SLEEP, 2 } };
 	struct psi_many many = MANY(list);
 
 	done[0] = 1;
@@ -169,7 +173,8 @@ START_TEST(all_tell_of_one)
 }
 END_TEST
 
-/* What was told is there in the last look: no sleep, and the next is told before the one that follows. */
+/* What was told is there in the last look: no sleep, and the next is told before the one that
+ * follows. */
 START_TEST(all_find_the_one)
 {
 	static const struct event list[] = { { 0, IN_LAST_LOOK, 0 }, { 1, IN_SLEEP, 1 },
@@ -189,7 +194,9 @@ END_TEST
 /* Another is there in the last look: it is taken, and what was told is lacking still. */
 START_TEST(all_find_another)
 {
-	static const struct event list[] = { { 0, IN_LAST_LOOK, 2 }, { 0, IN_SLEEP, 0 }, { 1, IN_SLEEP, 1 },
+	static const struct event list[] = { { 0, IN_LAST_LOOK, 2 },
+		                             { 0, IN_SLEEP, 0 },
+		                             { 1, IN_SLEEP, 1 },
 		                             { 2, IN_LAST_LOOK, 3 } };
 	struct psi_many many = MANY(list);
 

@@ -82,7 +82,8 @@ START_TEST(vectors_are_cut_between_elements)
 	static const size_t elems[] = { 1, 3, 4, 8, 24, 4096, 40000, PIECE_BYTES, 65537, 1000000 };
 
 	for (size_t i = 0; i < sizeof elems / sizeof elems[0]; i++) {
-		for (size_t count = 1; count < 200000 && count * elems[i] < 4000000; count = count * 3 + 1) {
+		for (size_t count = 1; count < 200000 && count * elems[i] < 4000000;
+		     count = count * 3 + 1) {
 			const struct pcoll_call call = {
 				.len_bytes = count * elems[i],
 				.reduction = { .elem_bytes = elems[i] },
@@ -95,7 +96,8 @@ START_TEST(vectors_are_cut_between_elements)
 				ck_assert_uint_gt(piece, 0);
 				ck_assert_uint_eq(piece % elems[i], 0);
 				ck_assert(piece <= PIECE_BYTES || piece == elems[i]);
-				ck_assert(piece + elems[i] > PIECE_BYTES || at + piece == call.len_bytes);
+				ck_assert(piece + elems[i] > PIECE_BYTES ||
+				          at + piece == call.len_bytes);
 				at += piece;
 			}
 			ck_assert_uint_eq(at, call.len_bytes);

@@ -1,4 +1,5 @@
-/* Copies: every way gives what memcpy gives and writes nothing beside it; the choice between them. */
+/* Copies: every way gives what memcpy gives and writes nothing beside it; the choice between
+ * them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,21 @@ END_TEST
 START_TEST(psi_copy_copies)
 {
 	const size_t edge = PSI_COPY_STRING_BYTES, far_edge = PSI_COPY_STREAM_FAR_BYTES;
-	const size_t lengths[] = { 0, 1, 7, 64, 2047, 2048, 2049, far_edge - 1, far_edge,
-	                           PSI_COPY_VECTORS_BYTES - 1, PSI_COPY_VECTORS_BYTES, edge - 1, edge,
-	                           edge + 1, edge + 4097 };
+	const size_t lengths[] = { 0,
+		                   1,
+		                   7,
+		                   64,
+		                   2047,
+		                   2048,
+		                   2049,
+		                   far_edge - 1,
+		                   far_edge,
+		                   PSI_COPY_VECTORS_BYTES - 1,
+		                   PSI_COPY_VECTORS_BYTES,
+		                   edge - 1,
+		                   edge,
+		                   edge + 1,
+		                   edge + 4097 };
 
 	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
 		for (size_t offset = 0; offset < 12; offset++) {
@@ -96,7 +109,9 @@ START_TEST(the_choice)
 	const bool string = psi_copy_ways[PSI_COPY_STRING].usable();
 	const enum psi_copy_kind stream = wide ? PSI_COPY_STREAM_WIDE
 	                                : loop ? PSI_COPY_STREAM : PSI_COPY_PLAIN;
-	const enum psi_copy_kind no_memcpy = vectors ? PSI_COPY_VECTORS : loop ? PSI_COPY_LOOP : PSI_COPY_PLAIN;
+	const enum psi_copy_kind no_memcpy = vectors ? PSI_COPY_VECTORS
+	                                     : loop  ? PSI_COPY_LOOP
+	                                             : PSI_COPY_PLAIN;
 	const enum psi_copy_kind least = vectors ? PSI_COPY_VECTORS : PSI_COPY_PLAIN;
 	const enum psi_copy_kind most = string ? PSI_COPY_STRING : PSI_COPY_PLAIN;
 
@@ -113,16 +128,19 @@ START_TEST(the_choice)
 			{ PSI_COPY_STREAM_FAR_BYTES, false, is_slow(past) ? no_memcpy : least },
 			{ PSI_COPY_STREAM_FAR_BYTES, true, stream },
 			{ PSI_COPY_VECTORS_BYTES - 1, false, is_slow(past) ? no_memcpy : least },
-			{ PSI_COPY_VECTORS_BYTES, false, is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
-			{ PSI_COPY_STRING_BYTES - 1, false, is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
+			{ PSI_COPY_VECTORS_BYTES, false,
+			  is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
+			{ PSI_COPY_STRING_BYTES - 1, false,
+			  is_slow(past) ? no_memcpy : PSI_COPY_PLAIN },
 			{ PSI_COPY_STRING_BYTES, false, is_slow(past) ? no_memcpy : most },
 			{ PSI_COPY_STREAM_BYTES - 1, false, is_slow(past) ? no_memcpy : most },
 			{ PSI_COPY_STREAM_BYTES, false, stream },
 		};
 
 		for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-			ck_assert_int_eq(psi_copy_choose(at + past, at, cases[i].bytes, cases[i].far),
-			                 cases[i].kind);
+			ck_assert_int_eq(
+				psi_copy_choose(at + past, at, cases[i].bytes, cases[i].far),
+				cases[i].kind);
 	}
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* The counters of a job that has ended, as JSON and as a table; what the inlines count in one word. */
+/* The counters of a job that has ended, as JSON and as a table; what the inlines count in one
+ * word. */
 #include "runtime/report.h"
 
 #include "penstock.h"
@@ -87,7 +88,8 @@ START_TEST(each_record_stands_for_itself)
 		const char *name, *unit, *group;
 		json_int_t said, value, due = 100 * rank + i;
 
-		ck_assert_int_eq(json_unpack(json_array_get(root, at), "{s:I, s:s, s:s, s:s, s:I !}",
+		ck_assert_int_eq(json_unpack(json_array_get(root, at), "{s:I, s:s, s:s, s:s, s:I "
+		                                                       "!}",
 		                             "rank", &said, "group", &group, "name", &name, "unit",
 		                             &unit, "value", &value), 0);
 		if (pst_counter_at(i)->is_most)
@@ -165,7 +167,9 @@ move(struct psi_moved *moved, uint64_t nbytes)
 /* At each moment, over many times what fits the lower half, and what fits the upper one. */
 START_TEST(calls_and_bytes_are_told_apart)
 {
-	static const uint64_t sizes[] = { 0, 1, 8, 65535, 65536, (uint64_t)1 << 32, (uint64_t)1 << 38 };
+	static const uint64_t sizes[] = {
+		0, 1, 8, 65535, 65536, (uint64_t)1 << 32, (uint64_t)1 << 38
+	};
 	struct psi_moved moved = { .inlined = { 7, 0 } };
 	uint64_t calls = 0, bytes = 0;
 
@@ -178,10 +182,12 @@ START_TEST(calls_and_bytes_are_told_apart)
 			calls++;
 			bytes += nbytes;
 			sum = psi_moved_read(&moved, PSI_RMA_COUNT_GETS);
-			if (sum.calls != calls || sum.bytes != bytes)   /* an assertion takes a microsecond */
-				ck_abort_msg("after %llu calls %llu, bytes %llu of %llu",
-				             (unsigned long long)calls, (unsigned long long)sum.calls,
-				             (unsigned long long)sum.bytes, (unsigned long long)bytes);
+			/* an assertion takes a microsecond */
+			if (sum.calls != calls || sum.bytes != bytes)
+				ck_abort_msg(
+					"after %llu calls %llu, bytes %llu of %llu",
+					(unsigned long long)calls, (unsigned long long)sum.calls,
+					(unsigned long long)sum.bytes, (unsigned long long)bytes);
 		}
 	}
 	ck_assert_uint_gt(bytes, (uint64_t)1 << 48);
@@ -213,8 +219,9 @@ START_TEST(others_read_a_moment)
 		const struct psi_moved_sum sum = psi_moved_read(&watched, PSI_RMA_COUNT_GETS);
 
 		if (sum.bytes != 8 * sum.calls || sum.calls < last)
-			ck_abort_msg("%llu calls after %llu, %llu bytes", (unsigned long long)sum.calls,
-			             (unsigned long long)last, (unsigned long long)sum.bytes);
+			ck_abort_msg("%llu calls after %llu, %llu bytes",
+			             (unsigned long long)sum.calls, (unsigned long long)last,
+			             (unsigned long long)sum.bytes);
 		last = sum.calls;
 	}
 	atomic_store(&move_on, false);

@@ -33,18 +33,40 @@ START_TEST(syntax)
 		{ "1.5GB", false, false, 3 * GIB / 2, 0 }, { ".25/p", true, false, 0, 0.25 },
 	};
 	static const char *const bad[] = {
-		"", "0", "0/H", "0.0", "0MB", "0.0001KB", "abc", "1.5", "9/8", "-1", "64QB", "/H", "/P",
-		"64MB/X", "64MB/", "64MB/H/P", "64 MB /H", "1/0", "0.85 /H", "1e9", "50%", "64MB/HH",
-		"99999999999999999999", "1111111111111111111111111111111111111111111111111111111111111111",
+		"",
+		"0",
+		"0/H",
+		"0.0",
+		"0MB",
+		"0.0001KB",
+		"abc",
+		"1.5",
+		"9/8",
+		"-1",
+		"64QB",
+		"/H",
+		"/P",
+		"64MB/X",
+		"64MB/",
+		"64MB/H/P",
+		"64 MB /H",
+		"1/0",
+		"0.85 /H",
+		"1e9",
+		"50%",
+		"64MB/HH",
+		"99999999999999999999",
+		"1111111111111111111111111111111111111111111111111111111111111111",
 	};
 	struct psi_segsize size;
 	size_t i;
 
 	for (i = 0; i < sizeof good / sizeof *good; i++) {
 		ck_assert_msg(psi_segsize_parse(good[i].text, &size), "%s", good[i].text);
-		ck_assert_msg(size.relative == good[i].relative && size.per_host == good[i].per_host &&
-			      size.bytes == good[i].bytes && size.fraction == good[i].fraction, "%s",
-			      good[i].text);
+		ck_assert_msg(
+			size.relative == good[i].relative && size.per_host == good[i].per_host &&
+				size.bytes == good[i].bytes && size.fraction == good[i].fraction,
+			"%s", good[i].text);
 	}
 	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
 		memset(&size, 7, sizeof size);
@@ -73,8 +95,13 @@ static const struct {
 	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 8 * GIB, "memory" },
 	{ "9GB", { { 8 * GIB, 2 * GIB, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 2 * GIB, "cgroup" },
 	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096 }, GIB, "RLIMIT_FSIZE" },
-	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096 }, GIB / 2, "place for shared" },
-	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 4, 4096 }, GIB / 4,
+	{ "9GB",
+	  { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096 },
+	  GIB / 2,
+	  "place for shared" },
+	{ "1GB",
+	  { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 4, 4096 },
+	  GIB / 4,
 	  "RLIMIT_AS" },
 	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 1, 4096 }, GIB, NULL },
 	{ "1GB", { { 8 * GIB, NONE, 0, NONE }, NONE, 0, 1, 1, 4096 }, 4096, "RLIMIT_AS" },

@@ -1,4 +1,5 @@
-/* Operations of parts: events, leaves, arrays, regions, implicit sets, and whose pool they go to. */
+/* Operations of parts: events, leaves, arrays, regions, implicit sets, and whose pool they go
+ * to. */
 #include "runtime/op.h"
 
 #include "tests/unit/main.h"

@@ -87,7 +87,8 @@ START_TEST(mediums_around_every_boundary)
 		for (size_t len = 0; len <= 2 * PSMP_SLOT_BYTES; len++)
 			send_medium(rig, nargs, len);
 		for (unsigned e = 0; e < sizeof edges / sizeof *edges; e++)
-			for (size_t len = edges[e] > 5 ? edges[e] - 5 : 0; len < edges[e] + 5; len++)
+			for (size_t len = edges[e] > 5 ? edges[e] - 5 : 0; len < edges[e] + 5;
+			     len++)
 				if (len <= PSMP_LARGE_BYTES)
 					send_medium(rig, nargs, len);
 	}
@@ -125,7 +126,8 @@ START_TEST(shorts_and_longs)
 		am.payload = rig_pattern(nargs);
 		am.dest = (void *)(uintptr_t)(0x7000000000 + nargs); /* as the owner names it */
 		am.dest_here = dest + nargs;
-		for (am.len_bytes = 0; am.len_bytes <= 100000; am.len_bytes = am.len_bytes * 7 + 1) {
+		for (am.len_bytes = 0; am.len_bytes <= 100000;
+		     am.len_bytes = am.len_bytes * 7 + 1) {
 			memset(dest, 0x77, sizeof dest);
 			send_and_compare(rig, 0, to, &am);
 			ck_assert(memcmp(am.dest_here, am.payload, am.len_bytes) == 0);
@@ -209,7 +211,8 @@ START_TEST(refused_without_trace_when_full)
 		ck_assert_uint_ge(sent, PSMP_LARGE_COUNT);
 		before = copy_of_arena(rig);
 		for (int i = 0; i < 300; i++)
-			ck_assert_int_eq(send_number(rig, 0, 1, l % 2, lengths[l], sent), PSI_AGAIN);
+			ck_assert_int_eq(send_number(rig, 0, 1, l % 2, lengths[l], sent),
+			                 PSI_AGAIN);
 		ck_assert(memcmp(before, rig->arena, shared_by_two(rig)) == 0);
 		free(before);
 		while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 3))
@@ -269,7 +272,8 @@ START_TEST(networks_do_not_block_each_other)
 }
 END_TEST
 
-/* A poll that finds replies leaves requests to the next, which takes them even if there are replies again. */
+/* A poll that finds replies leaves requests to the next, which takes them even if there are replies
+ * again. */
 START_TEST(replies_come_first_but_not_twice)
 {
 	struct rig_options options = { 2, _i == 1, true, count_in_order };

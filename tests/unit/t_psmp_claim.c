@@ -137,7 +137,8 @@ START_TEST(exhausted_and_given_back)
 
 	for (unsigned c = 0; c < 6; c++) {
 		for (unsigned network = 0; network < PSI_NETWORKS; network++) {
-			struct psi_claim like = claim_for(2, network, cases[c].least, cases[c].most);
+			struct psi_claim like =
+				claim_for(2, network, cases[c].least, cases[c].most);
 			struct psi_claim claims[BUFFERS + 1], other;
 			unsigned count = claim_all(rig, network, claims, &like);
 
@@ -147,8 +148,10 @@ START_TEST(exhausted_and_given_back)
 			rig->ops->am_cancel(rig->rank[0].port, &other);
 			for (unsigned i = 0; i < count; i += 2) {
 				rig->ops->am_cancel(rig->rank[network].port, &claims[i]);
-				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &claims[i]), PSI_OK);
-				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &like), PSI_AGAIN);
+				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &claims[i]),
+				                 PSI_OK);
+				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &like),
+				                 PSI_AGAIN);
 			}
 			while (count)
 				rig->ops->am_cancel(rig->rank[1].port, &claims[--count]);
@@ -328,7 +331,8 @@ START_TEST(any_mix_of_claims)
 		mix_end(&mix, false);
 	for (uint32_t place = 0; place < 3; place++)
 		for (uint32_t more = 1; more; delivered += more)
-			more = mix.rig->ops->poll(mix.rig->rank[place].port, PSI_BOTH_NETWORKS, 9999);
+			more = mix.rig->ops->poll(mix.rig->rank[place].port, PSI_BOTH_NETWORKS,
+			                          9999);
 	ck_assert_uint_eq(delivered, mix.published);
 	ck_assert_uint_eq(heard[0].count + heard[1].count + heard[2].count, mix.published);
 	ck_assert_uint_gt(mix.published, 3000);
@@ -338,7 +342,8 @@ START_TEST(any_mix_of_claims)
 }
 END_TEST
 
-/* The one thread of a serial port shares no lane with others, one of which may be stopped in the middle. */
+/* The one thread of a serial port shares no lane with others, one of which may be stopped in the
+ * middle. */
 START_TEST(alone_takes_no_lock)
 {
 	struct rig *rig = open_rig(1, 1);

@@ -1,6 +1,6 @@
 /*
- * A CPU that this process left idle before it registered for membarrier is interrupted by it all the
- * same, once another process has settled that.  Interrupts are counted by /proc/interrupts.
+ * A CPU that this process left idle before it registered for membarrier is interrupted by it all
+ * the same, once another process has settled that.  Interrupts are counted by /proc/interrupts.
  */
 #include <check.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* A process without memory for one more endpoint is told how much, for what and what to do, and loses nothing. */
+/* A process without memory for one more endpoint is told how much, for what and what to do, and
+ * loses nothing. */
 #include "tests/unit/main.h"
 #include "tests/unit/psmp_rig.h"
 
@@ -40,7 +41,8 @@ open_endpoint(struct rig_rank *rank, unsigned failing)
 	ck_assert_int_eq(pipe(ends), 0);
 	dup2(ends[1], STDERR_FILENO);
 	fails = failing;
-	result = rank->rig->ops->port_open(rank->conduit, rank->place + rank->rig->ranks, false, rank, &port);
+	result = rank->rig->ops->port_open(rank->conduit, rank->place + rank->rig->ranks, false,
+	                                   rank, &port);
 	fails = 0;
 	fputs("the end\n", stderr);
 	dup2(err, STDERR_FILENO);
@@ -63,8 +65,8 @@ START_TEST(no_heap)
 
 	open_endpoint(&rig->rank[1], (unsigned)_i + 1);
 	ck_assert_int_eq(sscanf(said, "smp: endpoint 1: no %lu bytes of %[^\n]", &bytes, rest), 2);
-	ck_assert_str_eq(rest, "heap for its ends of the lanes from and to 3 ranks; free memory, or raise the limit "
-	                 "of address space (ulimit -v)");
+	ck_assert_str_eq(rest, "heap for its ends of the lanes from and to 3 ranks; free memory, "
+	                 "or raise the limit of address space (ulimit -v)");
 	ck_assert_uint_ge(bytes, 128 * 3 * sizeof(void *));
 	ck_assert_str_eq(strchr(said, '\n') + 1, "the end\n");
 	rig_close(rig);

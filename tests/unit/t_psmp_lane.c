@@ -81,7 +81,8 @@ aligned_zeroes(size_t bytes)
 	return memset(at, 0, bytes);
 }
 
-/* A lane in the state it has after `position' messages and `head' bytes of payload, all consumed. */
+/* A lane in the state it has after `position' messages and `head' bytes of payload, all
+ * consumed. */
 static void
 lane_open(struct lane *lane, uint32_t slots, uint32_t data_bytes, uint32_t position, uint32_t head)
 {
@@ -179,7 +180,8 @@ lane_take(struct lane *lane, uint32_t i, uint32_t data_bytes)
 	return true;
 }
 
-/* Bursts of random length in turn on both sides: order, contents, and no more than the ring holds. */
+/* Bursts of random length in turn on both sides: order, contents, and no more than the ring
+ * holds. */
 static void
 run_lane(struct lane *lane, uint32_t data_bytes, uint32_t messages)
 {
@@ -188,7 +190,8 @@ run_lane(struct lane *lane, uint32_t data_bytes, uint32_t messages)
 
 	while (taken < messages) {
 		state = state * 1664525u + 1013904223u;
-		for (uint32_t burst = state >> 16 & (2 * slots - 1); burst && sent < messages; burst--)
+		for (uint32_t burst = state >> 16 & (2 * slots - 1); burst && sent < messages;
+		     burst--)
 			if (!lane_send(lane, sent, data_bytes))
 				break;
 			else
@@ -225,7 +228,8 @@ START_TEST(order_and_contents_from_any_start)
 }
 END_TEST
 
-/* Without a receiver exactly `slots' messages go, and after a quarter is consumed a quarter more. */
+/* Without a receiver exactly `slots' messages go, and after a quarter is consumed a quarter
+ * more. */
 START_TEST(room_comes_in_quarters)
 {
 	const uint32_t slots = ring_sizes[_i][0];
@@ -279,13 +283,15 @@ START_TEST(payload_room_comes_back)
 
 	for (unsigned h = 0; h < 4 && data_bytes; h++) {
 		for (uint32_t len = 1; len <= data_bytes / 4; len += 61) {
-			struct psmp_header_fields fields = { .len_bytes = len, .where = PSMP_DATA_RING };
+			struct psmp_header_fields fields = { .len_bytes = len,
+				                             .where = PSMP_DATA_RING };
 			uint32_t offset, sent = 0;
 			struct lane lane;
 			uint64_t header;
 
 			lane_open(&lane, slots, data_bytes, slots, heads[h]);
-			while (psmp_out_has_room(&lane.out) && psmp_out_data(&lane.out, len, &offset)) {
+			while (psmp_out_has_room(&lane.out) &&
+			       psmp_out_data(&lane.out, len, &offset)) {
 				psmp_out_publish(&lane.out, psmp_header_pack(&fields));
 				ck_assert_uint_le(++sent * len, data_bytes);
 			}

@@ -102,7 +102,8 @@ START_TEST(a_ring_after_the_ticket_counts)
 }
 END_TEST
 
-/* Somebody who waits for nothing is not rung: with one thread, disarm takes the announcement back. */
+/* Somebody who waits for nothing is not rung: with one thread, disarm takes the announcement
+ * back. */
 START_TEST(nobody_rings_who_is_awake)
 {
 	_Atomic uint32_t heard = 0;
@@ -235,8 +236,8 @@ buffer_is_free(struct sleeper *s)
 	return s->rig->ops->am_claim(s->rig->rank[s->place].port, &s->claim) == PSI_OK;
 }
 
-/* A send that has promised itself a place, and then finds no buffer, rings who went to sleep for want of
- * that place. */
+/* A send that has promised itself a place, and then finds no buffer, rings who went to sleep for
+ * want of that place. */
 START_TEST(a_place_not_used_wakes)
 {
 	_Atomic uint32_t heard = 0;
@@ -261,8 +262,8 @@ START_TEST(a_place_not_used_wakes)
 }
 END_TEST
 
-/* Who found no buffer sleeps until one is given back: by the receiver, which consumed its message, or
- * by a third rank, which cancels. */
+/* Who found no buffer sleeps until one is given back: by the receiver, which consumed its message,
+ * or by a third rank, which cancels. */
 START_TEST(room_in_the_pool_wakes)
 {
 	_Atomic uint32_t heard = 0;
@@ -283,8 +284,10 @@ START_TEST(room_in_the_pool_wakes)
 			const struct psi_am am = { .peer = 2, .category = PSI_MEDIUM,
 			                           .network = PSI_REQUESTS, .len_bytes = 5 };
 
-			ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &held[0], &am), PSI_OK);
-			ck_assert_uint_eq(rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 4), 1);
+			ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &held[0], &am),
+			                 PSI_OK);
+			ck_assert_uint_eq(rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 4),
+			                  1);
 		} else {
 			rig->ops->am_cancel(rig->rank[0].port, &held[0]);
 		}
@@ -324,8 +327,9 @@ START_TEST(ring_wakes)
 }
 END_TEST
 
-/* A thread that polls takes lanes over on which a sleeping one of the same port counted: it is rung,
- * and comes back to sleep on them, so that the next message wakes it when nobody polls any more. */
+/* A thread that polls takes lanes over on which a sleeping one of the same port counted: it is
+ * rung, and comes back to sleep on them, so that the next message wakes it when nobody polls any
+ * more. */
 START_TEST(a_poll_beside_a_sleeper_rings_it)
 {
 	_Atomic uint32_t heard = 0;
@@ -383,7 +387,8 @@ poll_once(void *argument)
 	return NULL;
 }
 
-/* Several threads on a port: a handler that takes its time holds up no other message, of any size. */
+/* Several threads on a port: a handler that takes its time holds up no other message, of any
+ * size. */
 START_TEST(a_slow_handler_delays_no_message)
 {
 	static const size_t lengths[] = { 40, 2000, 5000, 65536 };

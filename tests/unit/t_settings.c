@@ -62,7 +62,8 @@ START_TEST(numbers_with_fractions)
 		{ "1e300", 1e300 }, { "-1/-4", 0.25 },
 	};
 	static const char *const bad[] = {
-		"", ".", "e3", "1/0", "1/", "/2", "1 ", "0x10", "inf", "nan", "1e999", "1,5", "1/2/3",
+		"",     ".",   "e3",  "1/0",   "1/",  "/2",    "1 ",
+		"0x10", "inf", "nan", "1e999", "1,5", "1/2/3",
 	};
 	double value = 5;
 	size_t i;
@@ -95,7 +96,8 @@ START_TEST(sizes_with_suffixes)
 	for (i = 0; i < sizeof bad / sizeof *bad; i++)
 		ck_assert_msg(!psi_parse_size(bad[i], 1, &value) && value == 5, "%s", bad[i]);
 	for (i = 0; i < sizeof good / sizeof *good; i++) {
-		ck_assert_msg(psi_parse_size(good[i].text, good[i].unit, &value), "%s", good[i].text);
+		ck_assert_msg(psi_parse_size(good[i].text, good[i].unit, &value), "%s",
+		              good[i].text);
 		ck_assert_msg(value == good[i].value, "%s: %llu", good[i].text,
 			      (unsigned long long)value);
 	}
@@ -134,8 +136,8 @@ START_TEST(sets_of_words)
 	static const char *const words[] = { "red", "green", "blue", NULL };
 	uint64_t bits = 9;
 
-	ck_assert(!psi_parse_set("red,,blue", words, &bits) && !psi_parse_set("gre", words, &bits) &&
-		  !psi_parse_set("red,", words, &bits));
+	ck_assert(!psi_parse_set("red,,blue", words, &bits) &&
+	          !psi_parse_set("gre", words, &bits) && !psi_parse_set("red,", words, &bits));
 	ck_assert_uint_eq(bits, 9);
 	ck_assert(psi_parse_set("blue,Red", words, &bits) && bits == 5);
 	ck_assert(psi_parse_set("", words, &bits) && bits == 0);
@@ -201,7 +203,8 @@ START_TEST(sizes_in_units_and_bounds)
 	setenv("PT_MB", "1B", 1);
 	ck_assert_uint_eq(psi_setting_size(&sizes[2]), 1);
 	ck_assert(psi_setting_accepted(&sizes[1], "2") && psi_setting_accepted(&sizes[1], "8KB"));
-	ck_assert(!psi_setting_accepted(&sizes[1], "1") && !psi_setting_accepted(&sizes[1], "8193B"));
+	ck_assert(!psi_setting_accepted(&sizes[1], "1") &&
+	          !psi_setting_accepted(&sizes[1], "8193B"));
 	ck_assert(psi_setting_accepted(&sizes[3], "3") && !psi_setting_accepted(&sizes[3], "2"));
 	ck_assert_str_eq(psi_setting_accepts(&sizes[0], text, sizeof text),
 			 "a size such as 64KB, 1.5GB or a number of B");
@@ -221,15 +224,17 @@ START_TEST(rows_are_consistent)
 		ck_assert_ptr_nonnull(psi_setting_tables[t]->title);
 		for (i = 0; i < psi_setting_tables[t]->count; i++) {
 			const struct psi_setting *row = &psi_setting_tables[t]->rows[i];
-			bool listed = row->kind == PSI_SETTING_CHOICE || row->kind == PSI_SETTING_SET;
+			bool listed =
+				row->kind == PSI_SETTING_CHOICE || row->kind == PSI_SETTING_SET;
 
 			ck_assert_ptr_eq(psi_setting_find(row->name), row);
 			ck_assert_msg(row->help && *row->help, "%s", row->name);
 			ck_assert_msg(!listed || row->choices, "%s", row->name);
 			ck_assert_msg(row->kind != PSI_SETTING_TIME || row->unit, "%s", row->name);
 			ck_assert_msg(!row->check || row->accepts, "%s", row->name);
-			ck_assert_msg(!row->default_text ||
-				      psi_setting_accepted(row, row->default_text), "%s", row->name);
+			ck_assert_msg(
+				!row->default_text || psi_setting_accepted(row, row->default_text),
+				"%s", row->name);
 		}
 	}
 }
@@ -245,9 +250,10 @@ refuse_value(const char *name, const char *value)
 START_TEST(bad_values_end_with_2)
 {
 	static const char *const bad[][2] = {
-		{ "GASNET_PSHM_NODES", "four" }, { "GASNET_PSHM_NODES", "0" },
-		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "tape" }, { "PST_TEST_DENY", "memfd,x" },
-		{ "GASNET_QUIET", "maybe" }, { "GASNET_EXITTIMEOUT", "1.5s" }, { "PST_SLEEP_MAX", "-1" },
+		{ "GASNET_PSHM_NODES", "four" },  { "GASNET_PSHM_NODES", "0" },
+		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "tape" },
+		{ "PST_TEST_DENY", "memfd,x" },   { "GASNET_QUIET", "maybe" },
+		{ "GASNET_EXITTIMEOUT", "1.5s" }, { "PST_SLEEP_MAX", "-1" },
 	};
 
 	refuse_value(bad[_i][0], bad[_i][1]);
@@ -265,9 +271,12 @@ END_TEST
 START_TEST(misspelt_names_find_the_real_one)
 {
 	static const char *const near[][2] = {
-		{ "PST_CONDIUT", "PST_CONDUIT" }, { "PST_CONDUITS", "PST_CONDUIT" },
-		{ "PST_QUIET", "GASNET_QUIET" }, { "GASNET_VERBOSE_ENV", "GASNET_VERBOSEENV" },
-		{ "GASNET_PSHMNODES", "GASNET_PSHM_NODES" }, { "GASNET_SLEEP_MAX", "PST_SLEEP_MAX" },
+		{ "PST_CONDIUT", "PST_CONDUIT" },
+		{ "PST_CONDUITS", "PST_CONDUIT" },
+		{ "PST_QUIET", "GASNET_QUIET" },
+		{ "GASNET_VERBOSE_ENV", "GASNET_VERBOSEENV" },
+		{ "GASNET_PSHMNODES", "GASNET_PSHM_NODES" },
+		{ "GASNET_SLEEP_MAX", "PST_SLEEP_MAX" },
 		{ "GASNET_EXITTIMEOUT_MN", "GASNET_EXITTIMEOUT_MIN" },
 	};
 	static const char *const known[] = {
@@ -346,7 +355,8 @@ START_TEST(misspelt_names_are_warned_about_once)
 	ck_assert_str_eq(said_by(read_some_settings),
 			 "penstock: warning: GASNET_MAX_SEGSIZ is no setting; the nearest is "
 			 "GASNET_MAX_SEGSIZE\n"
-			 "penstock: warning: PST_WHATEVER is no setting; penstock-info lists them\n");
+			 "penstock: warning: PST_WHATEVER is no setting; penstock-info lists "
+			 "them\n");
 	ck_assert_str_eq(said_by(read_silently), "");
 	setenv("GASNET_QUIET", "1", 1);
 	ck_assert_str_eq(said_by(read_some_settings), "");

@@ -15,8 +15,12 @@ extern volatile int gasnet_frozen;
 
 START_TEST(backtrace_of_this_rank_only)
 {
-	static const struct { const char *on, *ranks; bool printed; } cases[] = {
-		{ "1", "*", true }, { "1", "0,2-4", true }, { "1", "0-2", false }, { "0", "*", false },
+	static const struct { const char *on, *ranks; bool printed;
+	} cases[] = {
+		{ "1", "*", true },
+		{ "1", "0,2-4", true },
+		{ "1", "0-2", false },
+		{ "0", "*", false },
 	};
 	struct pt_child child;
 	size_t i;

@@ -100,7 +100,8 @@ START_TEST(a_process_with_several_members_has_its_lowest_rank)
 {
 	struct psi_group *group = make_group(6);
 	struct gex_TM_s tm = { .size = 6, .group = group };
-	static const gex_EP_Location_t at[] = { { 7, 3 }, { 4, 1 }, { 7, 0 }, { 4, 0 }, { 2, 9 }, { 7, 1 } };
+	static const gex_EP_Location_t at[] = { { 7, 3 }, { 4, 1 }, { 7, 0 },
+		                                { 4, 0 }, { 2, 9 }, { 7, 1 } };
 
 	memcpy(group->locations, at, sizeof at);
 	psi_group_finish(group, "test");

@@ -1,4 +1,5 @@
-/* Ticks to nanoseconds: exact for any rate, for as long as the result fits; and which rate is taken. */
+/* Ticks to nanoseconds: exact for any rate, for as long as the result fits; and which rate is
+ * taken. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,8 +47,8 @@ START_TEST(any_rate_is_exact_over_years)
 				break;
 			got = psi_ticks_scale(&rate, (uint64_t)ticks);
 			ck_assert_msg(fabsl((long double)got - expected) <= 1 + expected * 1e-15L,
-				      "%.0Lf ticks at %.0f Hz are %llu ns, not %.0Lf", ticks, rates[i],
-				      (unsigned long long)got, expected);
+			              "%.0Lf ticks at %.0f Hz are %llu ns, not %.0Lf", ticks,
+			              rates[i], (unsigned long long)got, expected);
 		}
 	}
 }
@@ -112,7 +113,8 @@ START_TEST(a_given_rate_is_checked)
 	measured = rate_under(NULL, &child);
 	ck_assert(measured > 1e6);
 	hz = rate_under("walltime", &child);
-	ck_assert_msg(NEAR(hz, measured) && !strstr(child.text, "where the clock"), "%s", child.text);
+	ck_assert_msg(NEAR(hz, measured) && !strstr(child.text, "where the clock"), "%s",
+	              child.text);
 	ck_assert(rate_under_number(floor(measured), &child) == floor(measured));
 	ck_assert_msg(!strstr(child.text, "where the clock"), "%s", child.text);
 
@@ -141,7 +143,8 @@ START_TEST(what_is_no_rate_is_refused)
 
 	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
 		ck_assert(rate_under(bad[i], &child) == 0);
-		ck_assert_msg(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 2, "%s", bad[i]);
+		ck_assert_msg(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 2, "%s",
+		              bad[i]);
 		ck_assert_msg(strstr(child.text, bad[i]) && strstr(child.text, "walltime, cpuinfo"),
 			      "%s", child.text);
 	}

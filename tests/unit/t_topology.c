@@ -51,7 +51,8 @@ START_TEST(lists_of_cpus)
 	size_t i;
 
 	for (i = 0; i < sizeof bad / sizeof *bad; i++)
-		ck_assert_msg(!psi_cpus_parse(bad[i], &set) && psi_cpus_count(&set) == 0, "%s", bad[i]);
+		ck_assert_msg(!psi_cpus_parse(bad[i], &set) && psi_cpus_count(&set) == 0, "%s",
+		              bad[i]);
 	for (i = 0; i < sizeof good / sizeof *good; i++) {
 		set = cpus(good[i]);
 		ck_assert_str_eq(psi_cpus_print(&set, text, sizeof text), good[i]);

@@ -1,6 +1,6 @@
 /*
- * What transfers of many pieces are made of: dimensions merged, neighbours joined, cursors that stop and
- * start anywhere; against lists of bytes.
+ * What transfers of many pieces are made of: dimensions merged, neighbours joined, cursors that
+ * stop and start anywhere; against lists of bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static struct psi_side side[PSI_SIDES];
 static void
 make(const ptrdiff_t *dst, const ptrdiff_t *src, size_t elem, const size_t *count, size_t levels)
 {
-	const struct psi_strides to = { (void *)(uintptr_t)BASE, dst }, from = { (void *)(uintptr_t)(2 * BASE), src };
+	const struct psi_strides to = { (void *)(uintptr_t)BASE, dst },
+				 from = { (void *)(uintptr_t)(2 * BASE), src };
 
 	ck_assert(psi_lattice_make(&lattice, to, from, elem, count, levels));
 	for (unsigned which = 0; which < PSI_SIDES; which++)
@@ -198,7 +199,8 @@ check_positions(const struct psi_side *which)
 
 	for (size_t done = 0; done < bytes;) {
 		psi_cursor_open(&cursor, which, position);
-		for (unsigned times = 1 + (unsigned)below(3); times && psi_cursor_look(&cursor, &run); times--) {
+		for (unsigned times = 1 + (unsigned)below(3);
+		     times && psi_cursor_look(&cursor, &run); times--) {
 			size_t len = run.len, count = 1 + below(run.count);
 
 			if (below(2)) {
@@ -209,8 +211,9 @@ check_positions(const struct psi_side *which)
 			} else {
 				for (size_t i = 0; i < count; i++)
 					for (size_t b = 0; b < len; b++)
-						ck_assert_uint_eq(at[done++],
-						                  run.addr + i * (size_t)run.stride + b);
+						ck_assert_uint_eq(
+							at[done++],
+							run.addr + i * (size_t)run.stride + b);
 			}
 			psi_cursor_take(&cursor, len, count);
 		}
@@ -230,7 +233,8 @@ START_TEST(cursors_start_anywhere)
 		struct psi_side which;
 
 		for (size_t i = 0; i < pieces; i++)
-			list[i] = (gex_Memvec_t){ (void *)(BASE + 16 * below(20)), below(3) ? 16 : below(40) };
+			list[i] = (gex_Memvec_t){ (void *)(BASE + 16 * below(20)),
+				                  below(3) ? 16 : below(40) };
 		which = psi_side_list(list, pieces);
 		check_positions(&which);
 		for (size_t k = 0; k < 3; k++) {
@@ -275,8 +279,8 @@ check_length(size_t len)
 	ck_assert(memcmp(to, expected, sizeof to) == 0);
 }
 
-/* Pieces of every length, at any alignment, with sides that are cut differently; what lies beside them
- * stays. */
+/* Pieces of every length, at any alignment, with sides that are cut differently; what lies beside
+ * them stays. */
 START_TEST(copies_of_every_length)
 {
 	for (size_t len = 1; len <= 600; len++)
