@@ -82,7 +82,8 @@ parse_secs(struct perf_options *options, const char *text)
 		wrong(options, "seconds must be from 0.001 to 3600:", text);
 }
 
-/* getopt leaves in optopt a letter, or the val of an option that takes no value; else the word is wrong. */
+/* In optopt getopt leaves a letter, or the val of an option without a value; else the word is
+ * wrong. */
 static void
 wrong_option(struct perf_options *options, char **argv, const struct option *known)
 {

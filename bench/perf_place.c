@@ -139,8 +139,8 @@ may_move(void)
 }
 
 /*
- * Both often start on one CPU.  The kernel moves one of them when it sees that both have work, which
- * asking gives them.
+ * Both often start on one CPU.  The kernel moves one of them when it sees that both have work,
+ * which asking gives them.
  */
 void
 perf_place_find(void)

@@ -111,8 +111,9 @@ perf_report_end(void)
 {
 	clear_progress();
 	if (report.elsewhere > 0 && !report.options->csv)
-		printf("ranks 0 and 1 had moved behind %u of %u figures; --bind core of penstock-run keeps "
-		       "them\n", report.elsewhere, report.done);
+		printf("ranks 0 and 1 had moved behind %u of %u figures; --bind core of "
+		       "penstock-run keeps them\n",
+		       report.elsewhere, report.done);
 }
 
 double

@@ -1,5 +1,5 @@
-/* The calls of gasnet_coll.h, and barriers of teams: what they are given is checked, and becomes a call
- * of the engine. */
+/* The calls of gasnet_coll.h, and barriers of teams: what they are given is checked, and
+ * becomes a call of the engine. */
 #include "coll/coll.h"
 
 #include "runtime/rules.h"
@@ -19,8 +19,8 @@ static void
 check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 {
 	if (PSI_UNLIKELY(root >= tm->size))
-		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team", call,
-		          root, tm->size);
+		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team",
+		          call, root, tm->size);
 }
 
 /* Either the same or apart. */
@@ -29,9 +29,12 @@ check_overlap(const void *dst, const void *src, size_t len_bytes, const char *ca
 {
 	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
 
-	if (PSI_UNLIKELY(psi.checks) && to != from && to < from + len_bytes && from < to + len_bytes)
-		psi_fatal("%s: dst %p and src %p of %zu bytes overlap; pass the same address twice, or "
-		          "memory apart", call, dst, src, len_bytes);
+	if (PSI_UNLIKELY(psi.checks) && to != from && to < from + len_bytes &&
+	    from < to + len_bytes)
+		psi_fatal(
+			"%s: dst %p and src %p of %zu bytes overlap; pass the same address "
+			"twice, or memory apart",
+			call, dst, src, len_bytes);
 }
 
 gex_Event_t
@@ -103,12 +106,15 @@ check_type(const struct reduction *in, const char *call)
 		psi_fatal("%s: dt_sz is %zu, and the type has %s; pass its sizeof", call, in->dt_sz,
 		          !bytes ? "at least one byte" : bytes == 4 ? "4 bytes" : "8 bytes");
 	if (PSI_UNLIKELY(!in->dt_cnt || !psi_fits_memory(in->dt_cnt, in->dt_sz)))
-		psi_fatal("%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more than "
-		          "fit in memory", call, in->dt_cnt, in->dt_sz);
+		psi_fatal(
+			"%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more "
+			"than fit in memory",
+			call, in->dt_cnt, in->dt_sz);
 	if (PSI_UNLIKELY(psi.checks && bytes &&
 	                 ((uintptr_t)in->src | (uintptr_t)in->dst) % bytes != 0))
-		psi_fatal("%s: dst %p or src %p is not aligned for elements of %zu bytes; align them",
-		          call, in->dst, in->src, bytes);
+		psi_fatal(
+			"%s: dst %p or src %p is not aligned for elements of %zu bytes; align them",
+			call, in->dst, in->src, bytes);
 }
 
 static void
@@ -116,12 +122,15 @@ check_op(const struct reduction *in, const char *call)
 {
 	if (is_user(in->op)) {
 		if (PSI_UNLIKELY(!in->user_op))
-			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function", call);
+			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",
+			          call);
 		return;
 	}
 	if (PSI_UNLIKELY(!pcoll_builtin(in->dt, in->op)))
-		psi_fatal("%s: op 0x%x is none that reduces type 0x%x; pass ADD, MULT, MIN or MAX, with "
-		          "integers also AND, OR or XOR, else GEX_OP_USER", call, in->op, in->dt);
+		psi_fatal(
+			"%s: op 0x%x is none that reduces type 0x%x; pass ADD, MULT, MIN or MAX, "
+			"with integers also AND, OR or XOR, else GEX_OP_USER",
+			call, in->op, in->dt);
 }
 
 static gex_Event_t

@@ -22,11 +22,14 @@ static const struct legacy {
 	enum user dst, src;
 	bool dst_blocks, src_blocks;    /* it has a block for each member */
 } table[GASNET_COLL_NUM_COLL_OPTYPES] = {
-	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false, false },
+	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false,
+	                               false },
 	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT, false, true },
 	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL, true, false },
-	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true, false },
-	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true, true },
+	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true,
+	                                false },
+	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true,
+	                              true },
 };
 
 void
@@ -34,7 +37,8 @@ psi_coll_legacy_team(gasnet_team_handle_t team, const char *call)
 {
 	psi_need_init(call);
 	if (PSI_UNLIKELY(team != GASNET_TEAM_ALL && team != psi.tm))
-		psi_fatal("%s: %p is no team of these calls; pass GASNET_TEAM_ALL", call, (void *)team);
+		psi_fatal("%s: %p is no team of these calls; pass GASNET_TEAM_ALL", call,
+		          (void *)team);
 }
 
 static void
@@ -44,12 +48,15 @@ check_flags(int flags, const char *call)
 
 	psi_check_flags((gex_Flags_t)flags, IN_FLAGS | OUT_FLAGS | OTHER_FLAGS, call);
 	if (PSI_UNLIKELY(!in || !out || (in & (in - 1)) || (out & (out - 1))))
-		psi_fatal("%s: flags 0x%x say not once each how to synchronise before and after; pass one "
-		          "of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*", call, (unsigned)flags);
+		psi_fatal(
+			"%s: flags 0x%x say not once each how to synchronise before and after; "
+			"pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
+			call, (unsigned)flags);
 }
 
 static void
-check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used, size_t bytes)
+check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used,
+           size_t bytes)
 {
 	if (is_used)
 		psi_check_buffer(addr, bytes, name, legacy->name);
@@ -64,23 +71,31 @@ check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 
 	if (PSI_UNLIKELY(!call->len_bytes))
 		psi_fatal("%s: nbytes is 0; pass at least 1", legacy->name);
-	psi_check_bytes(call->len_bytes, src_blocks > dst_blocks ? src_blocks : dst_blocks, legacy->name);
+	psi_check_bytes(call->len_bytes, src_blocks > dst_blocks ? src_blocks : dst_blocks,
+	                legacy->name);
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
 		psi_fatal("%s: image %u is none of the %u there are; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);
-	check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root, call->len_bytes * dst_blocks);
-	check_side(legacy, "src", call->src, legacy->src == ALL || is_root, call->len_bytes * src_blocks);
+	check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root,
+	           call->len_bytes * dst_blocks);
+	check_side(legacy, "src", call->src, legacy->src == ALL || is_root,
+	           call->len_bytes * src_blocks);
 }
 
 gex_Event_t
-psi_coll_legacy_start(gasnet_coll_optype_t operation, gasnet_team_handle_t team, gasnet_image_t root,
-                      void *dst, const void *src, size_t nbytes, int flags)
+psi_coll_legacy_start(gasnet_coll_optype_t operation, gasnet_team_handle_t team,
+                      gasnet_image_t root, void *dst, const void *src, size_t nbytes, int flags)
 {
 	const struct legacy *legacy = &table[operation];
 	const struct pcoll_call call = {
-		.operation = legacy->operation, .tm = psi.tm, .root = root, .dst = dst, .src = src,
+		.operation = legacy->operation,
+		.tm = psi.tm,
+		.root = root,
+		.dst = dst,
+		.src = src,
 		.len_bytes = nbytes,
-		.in_all = flags & GASNET_COLL_IN_ALLSYNC, .out_all = flags & GASNET_COLL_OUT_ALLSYNC,
+		.in_all = flags & GASNET_COLL_IN_ALLSYNC,
+		.out_all = flags & GASNET_COLL_OUT_ALLSYNC,
 	};
 
 	psi_coll_legacy_team(team, legacy->name);

@@ -164,7 +164,8 @@ static void
 choose(int *what, int option)
 {
 	if (*what && *what != option) {
-		fprintf(stderr, "penstock-info: --%s and --%s: choose one\n", name_of(*what), name_of(option));
+		fprintf(stderr, "penstock-info: --%s and --%s: choose one\n", name_of(*what),
+		        name_of(option));
 		exit(BAD_INPUT);
 	}
 	*what = option;

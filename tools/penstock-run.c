@@ -90,7 +90,7 @@ stdin_of(const char *text)
 	return rank;
 }
 
-/* Names the option that was given a value and takes none; getopt leaves its `val' alone in optopt. */
+/* Names the option that was given a value and takes none; getopt leaves its `val' in optopt. */
 static void
 refuse_value(const char *word)
 {
@@ -101,8 +101,9 @@ refuse_value(const char *word)
 		return;
 	for (known = options; known->name; known++)
 		if (known->has_arg == no_argument && strncmp(known->name, word + 2, len - 2) == 0)
-			program_refuse("option --%s takes no value, and %s gives it one; see --help",
-			    known->name, word);
+			program_refuse(
+				"option --%s takes no value, and %s gives it one; see --help",
+				known->name, word);
 }
 
 /* A letter may be one of several in a word that getopt has not left yet. */

@@ -1,6 +1,6 @@
 /*
- * What programs in the field do with nothing included but the header that HEADER names; TOOLS: where it
- * brings the tools.  C and C++, in any mode of either language.
+ * What programs in the field do with nothing included but the header that HEADER names; TOOLS:
+ * where it brings the tools.  C and C++, in any mode of either language.
  */
 #include HEADER
 
@@ -25,10 +25,12 @@ system_headers(const char *text)
 	if (!copy)
 		return ENOMEM;                    /* <errno.h> */
 	strcpy(copy, text);
-	snprintf(buf, sizeof buf, "%" PRIu64 "%c", number, toupper(copy[0])); /* <stdio.h>, <ctype.h> */
+	snprintf(buf, sizeof buf, "%" PRIu64 "%c", number,
+	         toupper(copy[0])); /* <stdio.h>, <ctype.h> */
 	free(copy);
 	errno = 0;
-	return pid > INT_MAX || MIN(flag, 3) != 3 || MAX(flag, 3) == 3; /* <limits.h>, <sys/param.h> */
+	return pid > INT_MAX || MIN(flag, 3) != 3 ||
+	       MAX(flag, 3) == 3; /* <limits.h>, <sys/param.h> */
 }
 
 /* Expectations without a prefix. */
@@ -44,7 +46,8 @@ expectations(int value)
 	return 3;
 }
 
-#if GASNET_RELEASE_VERSION_MAJOR < 2025 || GASNET_RELEASE_VERSION_MINOR < 1 || GASNET_RELEASE_VERSION_PATCH < 0
+#if GASNET_RELEASE_VERSION_MAJOR < 2025 || GASNET_RELEASE_VERSION_MINOR < 1 ||                     \
+	GASNET_RELEASE_VERSION_PATCH < 0
 #error "the release"
 #endif
 

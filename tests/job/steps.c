@@ -414,8 +414,8 @@ on_lost(int sig)
 	lost = 1;
 }
 
-/* lose=SIGNAL:PATH touches, waits for a signal and forgets it, as a shell's child does that has not come to
- * its program yet. */
+/* lose=SIGNAL:PATH touches, waits for a signal and forgets it, as a shell's child does that
+ * has not come to its program yet. */
 static void
 do_lose(const char *arg)
 {
@@ -440,15 +440,35 @@ static const struct step {
 	const char *name;
 	void (*run)(const char *arg);
 } steps[] = {
-	{ "init", do_init }, { "thread-init", do_thread_init }, { "thread", do_thread },
-	{ "barrier", do_barrier }, { "exchange", do_exchange }, { "memory", do_memory },
-	{ "leave", do_leave }, { "exit", do_exit }, { "quick-exit", do_quick_exit },
-	{ "kill", do_kill }, { "sleep", do_sleep }, { "spin", do_spin }, { "print", do_print },
-	{ "flush", do_flush }, { "child", do_child }, { "daemon", do_daemon },
-	{ "fork-exit", do_fork_exit }, { "system", do_system }, { "close-all", do_close_all },
-	{ "exec", do_exec }, { "burst", do_burst },
-	{ "ignore", do_ignore }, { "lose", do_lose }, { "block-all", do_block_all }, { "note", do_note },
-	{ "part", do_part }, { "dump", do_dump }, { "read", do_read }, { "touch", do_touch },
+	{ "init", do_init },
+	{ "thread-init", do_thread_init },
+	{ "thread", do_thread },
+	{ "barrier", do_barrier },
+	{ "exchange", do_exchange },
+	{ "memory", do_memory },
+	{ "leave", do_leave },
+	{ "exit", do_exit },
+	{ "quick-exit", do_quick_exit },
+	{ "kill", do_kill },
+	{ "sleep", do_sleep },
+	{ "spin", do_spin },
+	{ "print", do_print },
+	{ "flush", do_flush },
+	{ "child", do_child },
+	{ "daemon", do_daemon },
+	{ "fork-exit", do_fork_exit },
+	{ "system", do_system },
+	{ "close-all", do_close_all },
+	{ "exec", do_exec },
+	{ "burst", do_burst },
+	{ "ignore", do_ignore },
+	{ "lose", do_lose },
+	{ "block-all", do_block_all },
+	{ "note", do_note },
+	{ "part", do_part },
+	{ "dump", do_dump },
+	{ "read", do_read },
+	{ "touch", do_touch },
 	{ "until", do_until },
 };
 

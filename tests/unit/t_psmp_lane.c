@@ -107,9 +107,15 @@ lane_open(struct lane *lane, uint32_t slots, uint32_t data_bytes, uint32_t posit
 		.control = lane->control,
 	};
 	lane->in = (struct psmp_in){
-		.mask = slots - 1, .shift = shift, .next = position, .done = position,
-		.told = position, .least_bytes = psmp_window_least(data_bytes), .slots = lane->slots,
-		.data = lane->data, .control = lane->control,
+		.mask = slots - 1,
+		.shift = shift,
+		.next = position,
+		.done = position,
+		.told = position,
+		.least_bytes = psmp_window_least(data_bytes),
+		.slots = lane->slots,
+		.data = lane->data,
+		.control = lane->control,
 	};
 }
 
@@ -295,10 +301,11 @@ START_TEST(payload_room_comes_back)
 				psmp_out_publish(&lane.out, psmp_header_pack(&fields));
 				ck_assert_uint_le(++sent * len, data_bytes);
 			}
-			/* what the window's laps have left at their ends, too, where it gets wider */
-			ck_assert(sent == slots ||
-			          (data_bytes > PSMP_WINDOW_BYTES ? 2 : 1) * (sent + 2) * ((len + 63) & ~63u) >
-			          data_bytes);
+			/* also what laps of the window have left at their ends, where it widens */
+			ck_assert(sent == slots || (data_bytes > PSMP_WINDOW_BYTES ? 2 : 1) *
+			                                           (sent + 2) *
+			                                           ((len + 63) & ~63u) >
+			                                   data_bytes);
 			for (; sent; sent--) {
 				ck_assert_ptr_nonnull(psmp_in_peek(&lane.in, &header));
 				psmp_in_take(&lane.in);

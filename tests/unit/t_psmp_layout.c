@@ -17,7 +17,7 @@ power_of_two(uint64_t value)
 	return value && !(value & (value - 1));
 }
 
-/* Where a lane's slots end is where its payload begins, so lanes of lane_bytes each cannot overlap. */
+/* Payload begins where a lane's slots end, so lanes of lane_bytes each cannot overlap. */
 static void
 check_lanes(const struct psmp_layout *l)
 {
@@ -93,14 +93,15 @@ check_layout(uint32_t places)
 	check_region(&layout);
 	check_arena(&layout);
 	check_lane_indices(&layout);
-	/* streams may grow where ranks are few; the smallest lanes are 2 KiB, which decides from 256 places on */
+	/* streams may grow where ranks are few; lanes of 2 KiB decide from 256 places on */
 	if (layout.data_bytes > PSMP_WINDOW_BYTES)
 		ck_assert_uint_le(layout.buffers - layout.lanes, STREAMS_BYTES_MOST);
 	else if (places <= 256)
 		ck_assert_uint_le(layout.buffers - layout.lanes, LANES_BYTES_MOST);
 	else
-		ck_assert_uint_le(layout.buffers - layout.lanes,
-		                  NETWORKS * (size_t)places * 16 * PSMP_SLOT_BYTES + PSMP_PAGE_BYTES);
+		ck_assert_uint_le(
+			layout.buffers - layout.lanes,
+			NETWORKS * (size_t)places * 16 * PSMP_SLOT_BYTES + PSMP_PAGE_BYTES);
 }
 
 START_TEST(layout_for_every_count)
@@ -112,20 +113,23 @@ START_TEST(layout_for_every_count)
 }
 END_TEST
 
-/* A further endpoint's region: as large lanes, one from each process and from further endpoints of each,
- * and nobody's number twice. */
+/* A further endpoint's region: as large lanes, one from each process and from further
+ * endpoints of each, and nobody's number twice. */
 START_TEST(further_for_every_count)
 {
 	for (uint32_t places = 1; places <= 300; places++) {
-		const struct psmp_layout first = psmp_layout_for(places), layout = psmp_layout_further(places);
+		const struct psmp_layout first = psmp_layout_for(places),
+					 layout = psmp_layout_further(places);
 		const uint32_t indices = layout.senders / places;
 
 		ck_assert_uint_eq(layout.senders % places, 0);
 		ck_assert_uint_ge(indices, 1);
 		ck_assert(layout.senders <= PSMP_SENDERS || indices == 1);
-		ck_assert(indices == 1 + PSMP_SENDING_ENDPOINTS || layout.senders + places > PSMP_SENDERS);
+		ck_assert(indices == 1 + PSMP_SENDING_ENDPOINTS ||
+		          layout.senders + places > PSMP_SENDERS);
 		ck_assert_uint_le(layout.data_bytes, first.data_bytes);
-		ck_assert_uint_eq(psmp_window_least(layout.data_bytes), psmp_window_least(first.data_bytes));
+		ck_assert_uint_eq(psmp_window_least(layout.data_bytes),
+		                  psmp_window_least(first.data_bytes));
 		ck_assert_uint_eq(layout.slots, first.slots);
 		ck_assert_uint_eq(layout.total_bytes, layout.region_bytes);
 		check_lanes(&layout);
@@ -142,7 +146,8 @@ END_TEST
 START_TEST(lanes_only_shrink)
 {
 	for (uint32_t places = 1; places < PSMP_MAX_PLACES; places++) {
-		struct psmp_layout here = psmp_layout_for(places), more = psmp_layout_for(places + 1);
+		struct psmp_layout here = psmp_layout_for(places),
+				   more = psmp_layout_for(places + 1);
 
 		ck_assert_uint_le(more.lane_bytes, here.lane_bytes);
 		ck_assert_uint_le(more.slots, here.slots);

@@ -41,10 +41,12 @@ check_apart(const struct way *way, uint32_t offset, uint32_t need, uint32_t most
 	for (uint32_t i = way->first; i != way->next; i++) {
 		const uint32_t at = way->piece[i % UNDER_WAY].offset;
 
-		apart = apart && (offset + need <= at || at + way->piece[i % UNDER_WAY].need <= offset);
+		apart = apart &&
+		        (offset + need <= at || at + way->piece[i % UNDER_WAY].need <= offset);
 	}
 	if (!apart)
-		ck_abort_msg("%u bytes at %u of %u, %u under way", need, offset, most, way->next - way->first);
+		ck_abort_msg("%u bytes at %u of %u, %u under way", need, offset, most,
+		             way->next - way->first);
 }
 
 /* The receiver tells of some of them. */
@@ -55,7 +57,7 @@ take_back(struct way *way, struct psmp_window *window, uint32_t count)
 		window->tail = way->piece[way->first++ % UNDER_WAY].end;
 }
 
-/* Bursts of random length and size on both sides, from positions on both sides of the wrap of 32 bits. */
+/* Bursts of random length and size on both sides, from positions around the wrap of 32 bits. */
 START_TEST(nothing_is_given_out_twice)
 {
 	static const uint32_t most[] = { 512, 2048, LEAST, 64 * 1024, MOST };
@@ -68,7 +70,8 @@ START_TEST(nothing_is_given_out_twice)
 		const uint32_t largest = random_below(&state, 4) ? share / 16 + LINE : share;
 
 		for (uint32_t n = random_below(&state, UNDER_WAY); n; n--) {
-			const uint32_t need = psmp_data_bytes(1 + random_below(&state, largest < share ? largest : share));
+			const uint32_t need = psmp_data_bytes(
+				1 + random_below(&state, largest < share ? largest : share));
 			uint32_t offset;
 
 			if (way.next - way.first == UNDER_WAY || !give(&window, need, &offset))
@@ -89,8 +92,8 @@ START_TEST(nothing_is_given_out_twice)
 }
 END_TEST
 
-/* Whatever was under way, and though the receiver keeps a quarter of the least window to itself: a payload of a
- * quarter of all bytes finds room. */
+/* Whatever was under way, and though the receiver keeps a quarter of the least window to
+ * itself: a payload of a quarter of all bytes finds room. */
 START_TEST(there_is_always_room_in_the_end)
 {
 	for (uint32_t need = LINE; need <= MOST / 4; need += 63 * LINE) {
@@ -104,9 +107,12 @@ START_TEST(there_is_always_room_in_the_end)
 			if (give(&window, i & 1 ? need : other, &offset))
 				continue;
 			ck_assert_uint_ne(window.tail, before);
-			window.tail = before - (window.head - window.tail >= LEAST / 4 - LINE ? LEAST / 4 - LINE : 0);
+			window.tail = before - (window.head - window.tail >= LEAST / 4 - LINE
+			                                ? LEAST / 4 - LINE
+			                                : 0);
 			ck_assert(give(&window, i & 1 ? need : other, &offset));
-			window.tail = window.head - (random_below(&state, 2) ? window.bytes / 2 : 0);
+			window.tail =
+				window.head - (random_below(&state, 2) ? window.bytes / 2 : 0);
 			if (window.head - window.tail > window.bytes)
 				window.tail = window.head;
 		}
@@ -144,7 +150,8 @@ START_TEST(streams_widen_and_silence_narrows)
 		}
 		ck_assert_uint_eq(window.bytes, MOST);
 		ck_assert_uint_le(sent, 2 * MOST);
-		for (sent = 0; window.bytes > LEAST && window.bytes > 2 * need && sent < 8 * MOST; sent += need) {
+		for (sent = 0; window.bytes > LEAST && window.bytes > 2 * need && sent < 8 * MOST;
+		     sent += need) {
 			window.tail = window.head;
 			ck_assert(give(&window, need, &offset));
 		}
@@ -199,7 +206,8 @@ send_many(struct rig *rig, uint32_t *sent, uint32_t count, size_t len_bytes, uin
 			ck_assert(send(rig, *sent, len_bytes));
 		}
 		while (*sent + 1 - arrived > behind)
-			ck_assert_uint_gt(rig->ops->poll(rig->rank[1].port, 1u << PSI_REQUESTS, 1), 0);
+			ck_assert_uint_gt(rig->ops->poll(rig->rank[1].port, 1u << PSI_REQUESTS, 1),
+			                  0);
 	}
 }
 

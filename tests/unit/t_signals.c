@@ -43,9 +43,11 @@ END_TEST
 
 START_TEST(lists_of_ranks)
 {
-	ck_assert(psi_ranks_accepted("*") && psi_ranks_accepted("0") && psi_ranks_accepted("1,3-5"));
-	ck_assert(!psi_ranks_accepted("") && !psi_ranks_accepted("a") && !psi_ranks_accepted("1,") &&
-		  !psi_ranks_accepted("1-") && !psi_ranks_accepted("1 2"));
+	ck_assert(psi_ranks_accepted("*") && psi_ranks_accepted("0") &&
+	          psi_ranks_accepted("1,3-5"));
+	ck_assert(!psi_ranks_accepted("") && !psi_ranks_accepted("a") &&
+	          !psi_ranks_accepted("1,") && !psi_ranks_accepted("1-") &&
+	          !psi_ranks_accepted("1 2"));
 	ck_assert(!psi_ranks_accepted("5-2") && !psi_ranks_accepted("0,4-3") &&
 		  !psi_ranks_accepted("99999999999999999999") && psi_ranks_accepted("3-3"));
 	ck_assert(psi_ranks_include("*", 9) && psi_ranks_include("1,3-5", 4) &&
@@ -76,9 +78,11 @@ check_place(const char *text, const char *before, const char *function)
 	ck_assert_msg(at != NULL, "no \"%s\" in: %s", before, text);
 #ifdef HAVE__DL_FIND_OBJECT
 	at = strstr(at, ", in ");
-	ck_assert_msg(at && strncmp(at + 5, function, strlen(function)) == 0, "not in %s: %s", function, text);
+	ck_assert_msg(at && strncmp(at + 5, function, strlen(function)) == 0, "not in %s: %s",
+	              function, text);
 	at += 5 + strlen(function);
-	ck_assert_msg(strncmp(at, "+0x", 3) == 0 && strstr(at, "t_signals+0x"), "no object: %s", text);
+	ck_assert_msg(strncmp(at, "+0x", 3) == 0 && strstr(at, "t_signals+0x"), "no object: %s",
+	              text);
 #else
 	(void)function;
 	ck_assert_ptr_nonnull(strstr(at, "in code at 0x"));
@@ -92,7 +96,8 @@ START_TEST(segv_names_rank_host_signal_address)
 	pt_child_start(&child, rig_touch_null);
 	pt_child_end(&child);
 	rig_check_ended(&child, SIGSEGV);
-	check_place(child.text, "penstock: rank 3 (node7): ended by SIGSEGV (11) at address 0x10, in ",
+	check_place(child.text,
+	            "penstock: rank 3 (node7): ended by SIGSEGV (11) at address 0x10, in ",
 	            "rig_touch_null");
 	ck_assert_ptr_nonnull(strstr(child.text, "\nnoted: at address 0x10, in "));
 	ck_assert_uint_eq(rig_lines_of(child.text), 2);
@@ -124,7 +129,8 @@ START_TEST(a_call_of_what_is_no_function_is_told_with_its_caller)
 	pt_child_start(&child, call_nothing);
 	pt_child_end(&child);
 	rig_check_ended(&child, SIGSEGV);
-	check_place(child.text, "SIGSEGV (11) at address 0x0, where a call led, in ", "call_nothing");
+	check_place(child.text, "SIGSEGV (11) at address 0x0, where a call led, in ",
+	            "call_nothing");
 	pt_child_start(&child, call_data);
 	pt_child_end(&child);
 	ck_assert_ptr_nonnull(strstr(child.text, ", where a call led, in "));
@@ -148,7 +154,8 @@ START_TEST(an_address_that_is_none_is_told_with_the_place)
 	pt_child_end(&child);
 	rig_check_ended(&child, SIGSEGV);
 #ifdef __x86_64__       /* elsewhere the processor tells the address */
-	check_place(child.text, "SIGSEGV (11) at an address that no memory has, in ", "touch_no_address");
+	check_place(child.text, "SIGSEGV (11) at an address that no memory has, in ",
+	            "touch_no_address");
 #else
 	check_place(child.text, ", in ", "touch_no_address");
 #endif
@@ -242,8 +249,9 @@ START_TEST(children_of_a_rank_are_not_the_rank)
 	pt_child_start(&child, have_children_die);
 	pt_child_end(&child);
 	ck_assert_int_eq(sscanf(strchr(child.text, '\n') + 1, "%d %d", &aborted, &terminated), 2);
-	snprintf(want, sizeof want, "penstock: rank 3 (node7): its child %d ended by SIGABRT (6)\n%d\n%d\n",
-	    aborted, aborted, terminated);
+	snprintf(want, sizeof want,
+	         "penstock: rank 3 (node7): its child %d ended by SIGABRT (6)\n%d\n%d\n", aborted,
+	         aborted, terminated);
 	ck_assert_str_eq(child.text, want);
 }
 END_TEST
@@ -353,7 +361,8 @@ START_TEST(the_overflow_of_a_thread_is_told)
 	pt_child_start(&child, overflow_thread);
 	pt_child_end(&child);
 	rig_check_ended(&child, SIGSEGV);
-	ck_assert_ptr_nonnull(strstr(child.text, ": the thread's stack is full; raise ulimit -s, or"));
+	ck_assert_ptr_nonnull(
+		strstr(child.text, ": the thread's stack is full; raise ulimit -s, or"));
 }
 END_TEST
 
@@ -361,7 +370,8 @@ END_TEST
 START_TEST(a_stack_for_signals_is_given_once_and_taken_back)
 {
 	static char own[65536];
-	const stack_t given = { .ss_sp = own, .ss_size = sizeof own }, none = { .ss_flags = SS_DISABLE };
+	const stack_t given = { .ss_sp = own, .ss_size = sizeof own },
+		      none = { .ss_flags = SS_DISABLE };
 	stack_t before, now;
 	void *stack;
 

@@ -1,4 +1,4 @@
-/* Cells in a row, cut among ranks; each rank also holds the one before its first and after its last. */
+/* Cells in a row, cut among ranks; each rank also holds the cells before and after its own. */
 #ifndef HALO_H
 #define HALO_H
 
