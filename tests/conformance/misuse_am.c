@@ -337,4 +337,6 @@ static gex_AM_Entry_t handlers[] = {
 	PT_HANDLER(REQ_NULL, req_null, PT_REQ_SHORT, 0),
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
+const struct pt_misuse_set pt_misuse_acts = {
+	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+};

@@ -209,4 +209,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_coll_scatter: dst is NULL, and 8 bytes are asked of it; pass memory of this process", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

@@ -11,7 +11,8 @@
 enum { REQ_CALLS = 128, REQ_SHORT };
 
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
-static gex_Event_t event, events[2];
+/* Of a NULL event there is nothing to test: these are not done. */
+static gex_Event_t event = GEX_EVENT_NO_OP, events[2] = { GEX_EVENT_NO_OP };
 static uint64_t word;
 
 static void req_short(gex_Token_t token) { (void)token; }
@@ -103,70 +104,68 @@ progress_threads(void)
 	(void)gex_System_QueryProgressThreads(pt.client, &count, &info, 0);
 }
 
-static const struct { const char *name; void (*call)(void); } calls[] = {
-	{ "gex_AM_RequestShort", r_short },
-	{ "gex_AM_RequestMedium", r_medium },
-	{ "gex_AM_RequestLong", r_long },
-	{ "gex_AM_PrepareRequestMedium", p_medium },
-	{ "gex_AM_PrepareRequestLong", p_long },
-	{ "gasnet_AMPoll", do_poll },
-	{ "GASNET_BLOCKUNTIL", block_until },
-	{ "gex_RMA_PutBlocking", put },
-	{ "gex_RMA_GetBlocking", get },
-	{ "gex_RMA_PutBlockingVal", put_val },
-	{ "gex_RMA_GetBlockingVal", get_val },
-	{ "gex_VIS_VectorPutBlocking", vector },
-	{ "gex_VIS_IndexedGetBlocking", indexed },
-	{ "gex_VIS_StridedPutNBI", strided },
-	{ "gex_VIS_SetPeerCompletionHandler", peer_handler },
-	{ "gex_Coll_BarrierNB", barrier_nb },
-	{ "gex_Coll_BroadcastNB", broadcast },
-	{ "gex_Coll_ReduceToOneNB", to_one },
-	{ "gex_Coll_ReduceToAllNB", to_all },
-	{ "gasnet_coll_scatter", scatter },
-	{ "gasnet_barrier_notify", notify },
-	{ "gasnet_barrier_wait", wait_named },
-	{ "gasnet_barrier_try", try_named },
-	{ "gasnet_barrier_result", result },
-	{ "gex_Event_Test", test },
-	{ "gex_Event_Wait", wait },
-	{ "gex_Event_TestSome", test_some },
-	{ "gex_Event_TestAll", test_all },
-	{ "gex_Event_WaitSome", wait_some },
-	{ "gex_Event_WaitAll", wait_all },
-	{ "gex_Event_QueryLeaf", leaf },
-	{ "gex_NBI_Test", nbi_test },
-	{ "gex_NBI_Wait", nbi_wait },
-	{ "gex_EP_RegisterHandlers", do_register },
-	{ "gex_EP_Create", create_ep },
-	{ "gex_AD_Create", make_domain },
-	{ "gex_AD_Destroy", end_domain },
-	{ "gex_AD_OpNB_U64", atomic_nb },
-	{ "gex_AD_OpNBI_U64", atomic_nbi },
-	{ "gex_EP_BindSegment", bind },
-	{ "gex_EP_PublishBoundSegment", publish },
-	{ "gex_EP_QueryBoundSegmentNB", bound_nb },
-	{ "gex_Segment_Attach", attach },
-	{ "gex_Segment_Create", create },
-	{ "gex_Segment_Destroy", destroy },
-	{ "gex_Segment_QueryBound", bound },
-	{ "gasnet_attach", legacy_attach },
-	{ "gasnet_getSegmentInfo", segment_info },
-	{ "gasnet_getNodeInfo", node_info },
-	{ "gex_TM_TranslateRankToJobrank", to_jobrank },
-	{ "gex_TM_TranslateJobrankToRank", to_rank },
-	{ "gex_TM_TranslateRankToEP", to_ep },
-	{ "gex_System_QueryProgressThreads", progress_threads },
+/* Value forms are told as the plain calls, a wait by its place. */
+static const struct pt_misuse_call calls[] = {
+	{ "gex_AM_RequestShort", r_short, NULL },
+	{ "gex_AM_RequestMedium", r_medium, NULL },
+	{ "gex_AM_RequestLong", r_long, NULL },
+	{ "gex_AM_PrepareRequestMedium", p_medium, NULL },
+	{ "gex_AM_PrepareRequestLong", p_long, NULL },
+	{ "gasnet_AMPoll", do_poll, NULL },
+	{ "GASNET_BLOCKUNTIL", block_until, "misuse_context.c:*" },
+	{ "gex_RMA_PutBlocking", put, NULL },
+	{ "gex_RMA_GetBlocking", get, NULL },
+	{ "gex_RMA_PutBlockingVal", put_val, "gex_RMA_PutBlocking" },
+	{ "gex_RMA_GetBlockingVal", get_val, "gex_RMA_GetBlocking" },
+	{ "gex_VIS_VectorPutBlocking", vector, NULL },
+	{ "gex_VIS_IndexedGetBlocking", indexed, NULL },
+	{ "gex_VIS_StridedPutNBI", strided, NULL },
+	{ "gex_VIS_SetPeerCompletionHandler", peer_handler, NULL },
+	{ "gex_Coll_BarrierNB", barrier_nb, NULL },
+	{ "gex_Coll_BroadcastNB", broadcast, NULL },
+	{ "gex_Coll_ReduceToOneNB", to_one, NULL },
+	{ "gex_Coll_ReduceToAllNB", to_all, NULL },
+	{ "gasnet_coll_scatter", scatter, NULL },
+	{ "gasnet_barrier_notify", notify, NULL },
+	{ "gasnet_barrier_wait", wait_named, NULL },
+	{ "gasnet_barrier_try", try_named, NULL },
+	{ "gasnet_barrier_result", result, NULL },
+	{ "gex_Event_Test", test, NULL },
+	{ "gex_Event_Wait", wait, NULL },
+	{ "gex_Event_TestSome", test_some, NULL },
+	{ "gex_Event_TestAll", test_all, NULL },
+	{ "gex_Event_WaitSome", wait_some, NULL },
+	{ "gex_Event_WaitAll", wait_all, NULL },
+	{ "gex_Event_QueryLeaf", leaf, NULL },
+	{ "gex_NBI_Test", nbi_test, NULL },
+	{ "gex_NBI_Wait", nbi_wait, NULL },
+	{ "gex_EP_RegisterHandlers", do_register, NULL },
+	{ "gex_EP_Create", create_ep, NULL },
+	{ "gex_AD_Create", make_domain, NULL },
+	{ "gex_AD_Destroy", end_domain, NULL },
+	{ "gex_AD_OpNB_U64", atomic_nb, NULL },
+	{ "gex_AD_OpNBI_U64", atomic_nbi, NULL },
+	{ "gex_EP_BindSegment", bind, NULL },
+	{ "gex_EP_PublishBoundSegment", publish, NULL },
+	{ "gex_EP_QueryBoundSegmentNB", bound_nb, NULL },
+	{ "gex_Segment_Attach", attach, NULL },
+	{ "gex_Segment_Create", create, NULL },
+	{ "gex_Segment_Destroy", destroy, NULL },
+	{ "gex_Segment_QueryBound", bound, NULL },
+	{ "gasnet_attach", legacy_attach, NULL },
+	{ "gasnet_getSegmentInfo", segment_info, NULL },
+	{ "gasnet_getNodeInfo", node_info, NULL },
+	{ "gex_TM_TranslateRankToJobrank", to_jobrank, NULL },
+	{ "gex_TM_TranslateJobrankToRank", to_rank, NULL },
+	{ "gex_TM_TranslateRankToEP", to_ep, NULL },
+	{ "gex_System_QueryProgressThreads", progress_threads, NULL },
 };
-
-/* The call that the running case is about. */
-static void (*call)(void);
 
 static void
 req_calls(gex_Token_t token)
 {
 	(void)token;
-	call();
+	pt_misuse_call();
 }
 
 static void in_handler(void) { pt_misuse_ask(REQ_CALLS); }
@@ -175,14 +174,14 @@ static void
 with_lock(void)
 {
 	gex_HSL_Lock(&lock);
-	call();
+	pt_misuse_call();
 }
 
 static void
 prepared(void)
 {
 	(void)gex_AM_PrepareRequestMedium(pt.tm, 0, NULL, 8, 8, NULL, 0, 0);
-	call();
+	pt_misuse_call();
 }
 
 static const struct pt_misuse contexts[] = {
@@ -195,77 +194,12 @@ static const struct pt_misuse contexts[] = {
 	  ": called between Prepare and Commit of a request; commit or cancel it first", 0 },
 };
 
-/* The name in the message: value forms are the plain calls, a wait is named by its place. */
-static const char *
-told_as(const char *name)
-{
-	if (!strcmp(name, "gex_RMA_PutBlockingVal"))
-		return "gex_RMA_PutBlocking";
-	if (!strcmp(name, "gex_RMA_GetBlockingVal"))
-		return "gex_RMA_GetBlocking";
-	return strcmp(name, "GASNET_BLOCKUNTIL") ? name : "misuse_context.c:*";
-}
-
-/* Of a NULL event there is nothing to test: give those calls one that is not done. */
-static void
-job(int argc, char **argv, const struct pt_misuse *context, size_t which)
-{
-	gex_AM_Entry_t handlers[] = {
-		PT_HANDLER(REQ_CALLS, req_calls, PT_REQ_SHORT, 0),
-		PT_HANDLER(REQ_SHORT, req_short, PT_REQ_SHORT, 0),
-	};
-
-	pt_start(&argc, &argv, handlers, PT_COUNT(handlers), 1);
-	event = events[0] = GEX_EVENT_NO_OP;
-	call = calls[which].call;
-	context->body();
-	gasnet_exit(0);
-}
-
-static void
-find(int argc, char **argv)
-{
-	for (size_t c = 0; c < PT_COUNT(contexts); c++) {
-		size_t len = strlen(contexts[c].name);
-
-		if (strncmp(argv[1], contexts[c].name, len) || argv[1][len] != ' ')
-			continue;
-		for (size_t i = 0; i < PT_COUNT(calls); i++)
-			if (!strcmp(argv[1] + len + 1, calls[i].name))
-				job(argc, argv, &contexts[c], i);
-	}
-}
-
-static void
-watch(const struct pt_misuse *context, const char *name)
-{
-	struct pt_misuse act = *context;
-	char title[80], message[300];
-
-	snprintf(title, sizeof(title), "%s %s", context->name, name);
-	snprintf(message, sizeof(message), "%s%s", told_as(name), context->message);
-	act.name = title;
-	act.message = message;
-	pt_misuse_run(&act);
-}
-
-int
-main(int argc, char **argv)
-{
-	const struct pt_misuse_set set = { contexts, PT_COUNT(contexts), NULL, 0 };
-
-	if (argc > 1 && !strcmp(argv[1], "--table")) {
-		(void)pt_misuse_main(argc, argv, &set);
-		printf("\nThe calls:");
-		for (size_t i = 0; i < PT_COUNT(calls); i++)
-			printf("%s`%s`%s", i % 3 ? " " : "\n", calls[i].name, i + 1 < PT_COUNT(calls) ? "," : ".\n");
-		return 0;
-	}
-	pt_prepare(argv);
-	if (argc > 1)
-		find(argc, argv);
-	for (size_t c = 0; c < PT_COUNT(contexts); c++)
-		for (size_t i = 0; i < PT_COUNT(calls); i++)
-			watch(&contexts[c], calls[i].name);
-	return 0;
-}
+static gex_AM_Entry_t handlers[] = {
+	PT_HANDLER(REQ_CALLS, req_calls, PT_REQ_SHORT, 0),
+	PT_HANDLER(REQ_SHORT, req_short, PT_REQ_SHORT, 0),
+};
+const struct pt_misuse_set pt_misuse_acts = {
+	.cases = contexts, .count = PT_COUNT(contexts),
+	.handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.calls = calls, .call_count = PT_COUNT(calls),
+};

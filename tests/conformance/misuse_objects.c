@@ -371,4 +371,4 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_BarrierNB: flags are 0x1, and this call has none; pass 0", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

@@ -168,4 +168,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_exit: an access region is open in this thread; end it, and synchronise its event", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

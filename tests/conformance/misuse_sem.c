@@ -343,4 +343,4 @@ static const struct pt_misuse cases[] = {
 	  "gasnet_exit: 3 semaphores have not been freed; free those of pst_sem_alloc, and destroy sets", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

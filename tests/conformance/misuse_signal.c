@@ -212,4 +212,4 @@ static const struct pt_misuse cases[] = {
 	  "pst_signal_wait_all: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), NULL, 0 };
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

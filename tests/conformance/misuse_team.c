@@ -409,4 +409,6 @@ static const struct pt_misuse cases[] = {
 };
 
 static gex_AM_Entry_t handlers[] = { PT_HANDLER(200, in_handler, PT_REQ_SHORT, 0) };
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
+const struct pt_misuse_set pt_misuse_acts = {
+	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+};

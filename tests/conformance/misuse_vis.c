@@ -313,4 +313,6 @@ static const struct pt_misuse cases[] = {
 	  "out", 0 },
 };
 
-const struct pt_misuse_set pt_misuse_acts = { cases, PT_COUNT(cases), handlers, PT_COUNT(handlers) };
+const struct pt_misuse_set pt_misuse_acts = {
+	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+};

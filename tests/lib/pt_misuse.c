@@ -32,13 +32,31 @@ pt_misuse_ask(gex_AM_Index_t handler)
 	serve();
 }
 
+void (*pt_misuse_call)(void);
+
+/* Sets pt_misuse_call; title is "case", or "case call". */
+static const struct pt_misuse *
+find(const struct pt_misuse_set *set, const char *title)
+{
+	const struct pt_misuse *act = set->cases;
+	const size_t len = strcspn(title, " ");
+	size_t i = 0;
+
+	while (strlen(act->name) != len || strncmp(act->name, title, len))
+		PT_CHECK(++act < set->cases + set->count);
+	if (!title[len])
+		return act;
+	while (strcmp(set->calls[i].name, title + len + 1))
+		PT_CHECK(++i < set->call_count);
+	pt_misuse_call = set->calls[i].call;
+	return act;
+}
+
 static void
 job(int argc, char **argv, const struct pt_misuse_set *set)
 {
-	const struct pt_misuse *act = set->cases;
+	const struct pt_misuse *act = find(set, argv[1]);
 
-	while (strcmp(act->name, argv[1]))
-		PT_CHECK(++act < set->cases + set->count);
 	if (!act->bare)
 		pt_start(&argc, &argv, set->handlers, set->handler_count, 1);
 	if (act->bare || pt.rank == 0)
@@ -111,6 +129,20 @@ pt_misuse_run(const struct pt_misuse *act)
 		        out.status, act->message, out.text);
 }
 
+static void
+run_with(const struct pt_misuse *act, const struct pt_misuse_call *call)
+{
+	struct pt_misuse one = *act;
+	char title[80], message[300];
+
+	snprintf(title, sizeof(title), "%s %s", act->name, call->name);
+	snprintf(message, sizeof(message), "%s%s", call->told_as ? call->told_as : call->name,
+	         act->message);
+	one.name = title;
+	one.message = message;
+	pt_misuse_run(&one);
+}
+
 /* "| act | fault | remedy | when |" */
 static void
 print_row(const struct pt_misuse *act)
@@ -129,18 +161,33 @@ print_row(const struct pt_misuse *act)
 	       remedy ? remedy + 2 : "", when[act->when]);
 }
 
+static void
+print_table(const struct pt_misuse_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		print_row(&set->cases[i]);
+	if (set->call_count)
+		printf("\nThe calls:");
+	for (size_t i = 0; i < set->call_count; i++)
+		printf("%s`%s`%s", i % 3 ? " " : "\n", set->calls[i].name,
+		       i + 1 < set->call_count ? "," : ".\n");
+}
+
 int
 pt_misuse_main(int argc, char **argv, const struct pt_misuse_set *set)
 {
 	if (argc > 1 && !strcmp(argv[1], "--table")) {
-		for (size_t i = 0; i < set->count; i++)
-			print_row(&set->cases[i]);
+		print_table(set);
 		return 0;
 	}
 	pt_prepare(argv);
 	if (argc > 1)
 		job(argc, argv, set);
-	for (size_t i = 0; i < set->count; i++)
-		pt_misuse_run(&set->cases[i]);
+	for (size_t i = 0; i < set->count; i++) {
+		if (!set->call_count)
+			pt_misuse_run(&set->cases[i]);
+		for (size_t c = 0; c < set->call_count; c++)
+			run_with(&set->cases[i], &set->calls[c]);
+	}
 	return 0;
 }

@@ -32,12 +32,26 @@ struct pt_misuse {
 	int bare;            /* the body starts the library itself, in every rank */
 };
 
+/* A call that every case of a set is tried with. */
+struct pt_misuse_call {
+	const char *name;
+	void (*call)(void);
+	const char *told_as; /* what messages name it, if not name */
+};
+
 struct pt_misuse_set {
 	const struct pt_misuse *cases;
 	size_t count;
 	gex_AM_Entry_t *handlers;
 	size_t handler_count;
+	/* If there are any, each case is run with each: its body calls pt_misuse_call, and its
+	 * message is what stands behind the call's name. */
+	const struct pt_misuse_call *calls;
+	size_t call_count;
 };
+
+/* In a job: the one of the set's calls that it is about. */
+extern void (*pt_misuse_call)(void);
 
 /* The program's.  Its main is the library's (pt_misuse_main.c), unless it has one of its own. */
 extern const struct pt_misuse_set pt_misuse_acts;
