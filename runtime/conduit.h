@@ -164,8 +164,10 @@ struct psi_services {
 	/* A setting by name, as text; NULL if there is none of that name. */
 	const char *(*setting)(const char *name);
 	/* Zero-filled memory that all processes of this host share; every process of the host asks
-	 * once, for the same size, and gets its own mapping.  NULL if there is none. */
-	void *(*host_memory)(size_t len_bytes);
+	 * once, for the same sizes, and gets its own mapping of the same length, len_out: most_bytes
+	 * where pages that nobody touches cost nothing, least_bytes elsewhere.  NULL if there is
+	 * none. */
+	void *(*host_memory)(size_t most_bytes, size_t least_bytes, size_t *len_out);
 	/* The memory, zero-filled, that goes with an endpoint beyond the first of a process of this
 	 * host.  Asked by its own process, once, makes it, and NULL has been told of in one line; by
 	 * others later, maps it: NULL where there is none, or its process has not asked yet. */

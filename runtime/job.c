@@ -187,9 +187,10 @@ static void
 open_tables(void)
 {
 	const size_t places = (size_t)psi.boot.size * GASNET_MAXEPS;
+	size_t shared_bytes = psi_shared_bytes(psi.boot.size, GASNET_MAXEPS - 1);
 	struct psi_rank_shared *mine;
 
-	psi.shared = psi_host_memory(psi_shared_bytes(psi.boot.size, GASNET_MAXEPS - 1));
+	psi.shared = psi_host_memory(shared_bytes, shared_bytes, &shared_bytes);
 	mine = psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank);
 	psi_blocks_open(mine);
 	atomic_store_explicit(&mine->joined, 1, memory_order_relaxed);

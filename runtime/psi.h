@@ -31,7 +31,7 @@ gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *obje
 
 /* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
  * where there is none. */
-void *psi_host_memory(size_t len_bytes);
+void *psi_host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out);
 /* The ranges so made, in order: where it is mapped, or NULL past the last. */
 void *psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out);
 

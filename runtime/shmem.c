@@ -7,7 +7,7 @@
 
 /* What rank 0 has to say of a range that it made, or could not. */
 struct made {
-	uint64_t key;
+	uint64_t key, len_bytes;
 	int error;
 };
 
@@ -33,32 +33,49 @@ end_without(size_t len_bytes, int error, bool say)
 	pboot_leave(1);
 }
 
+/* The most only where nothing but the host's memory bounds it: a file system of its own size counts
+ * pages that nobody touches. */
+static void *
+make_range(size_t most_bytes, size_t least_bytes, struct made *made)
+{
+	void *base = NULL;
+
+	made->len_bytes = most_bytes;
+	if (most_bytes > least_bytes && pboot_range_limit() == UINT64_MAX)
+		base = pboot_range_make(0, most_bytes, &made->key);
+	if (!base) {
+		made->len_bytes = least_bytes;
+		base = pboot_range_make(0, least_bytes, &made->key);
+	}
+	made->error = base ? 0 : errno;
+	return base;
+}
+
 void *
-psi_host_memory(size_t len_bytes)
+psi_host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out)
 {
 	struct made *all = calloc(psi.boot.size, sizeof *all), mine = { 0 };
 	void *base = NULL;
 
 	if (!all)
 		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
-	if (psi.boot.rank == 0) {
-		base = pboot_range_make(0, len_bytes, &mine.key);
-		mine.error = base ? 0 : errno;
-	}
+	if (psi.boot.rank == 0)
+		base = make_range(most_bytes, least_bytes, &mine);
 	pboot_exchange(&mine, sizeof mine, all);
 	mine = all[0];
 	free(all);
 	if (mine.error)
-		end_without(len_bytes, mine.error, psi.boot.rank == 0);
+		end_without(least_bytes, mine.error, psi.boot.rank == 0);
 	if (!base)
-		base = pboot_range_map(0, mine.key, len_bytes);
+		base = pboot_range_map(0, mine.key, mine.len_bytes);
 	if (!base)
-		end_without(len_bytes, errno, true);
+		end_without(mine.len_bytes, errno, true);
 	if (range_count < RANGES_MAX) {
 		ranges[range_count].base = base;
 		ranges[range_count].key = mine.key;
-		ranges[range_count++].len_bytes = len_bytes;
+		ranges[range_count++].len_bytes = mine.len_bytes;
 	}
+	*len_out = mine.len_bytes;
 	return base;
 }
 

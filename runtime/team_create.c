@@ -211,11 +211,11 @@ group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_
 {
 	struct psi_group *group;
 
-	psi_check_list(args, count, sizeof *args, "args", call);
 	if (count > (size_t)psi.boot.size * GASNET_MAXEPS)
 		psi_fatal("%s: numargs is %zu, and %u processes have %zu endpoints at most; pass the number "
 		          "of members that args has", call, count, psi.boot.size,
 		          (size_t)psi.boot.size * GASNET_MAXEPS);
+	psi_check_list(args, count, sizeof *args, "args", call);
 	group = psi_group_new((gex_Rank_t)count);
 	for (size_t i = 0; i < count; i++) {
 		group->locations[i].gex_rank = process_of(parent, &args[i], i, flags, call);

@@ -38,20 +38,21 @@ payload_within(size_t bytes)
 	return power_of_two_within(bytes < PSMP_WINDOW_BYTES ? bytes : PSMP_WINDOW_BYTES);
 }
 
-/* More than a least window where there are few lanes.  None of it is touched before streams are sent. */
+/* More than a least window where there are few lanes.  None of it is touched before streams are
+ * sent. */
 static uint32_t
-payload_at_widest(uint32_t least, uint32_t senders)
+payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 {
 	const size_t bytes = STREAMS_BYTES / NETWORKS / senders;
 
-	if (bytes < MIN_STREAM_BYTES)
+	if (!wide || bytes < MIN_STREAM_BYTES)
 		return least;
 	return power_of_two_within(bytes < MAX_STREAM_BYTES ? bytes : MAX_STREAM_BYTES);
 }
 
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
 static void
-divide_lane(struct psmp_layout *layout)
+divide_lane(struct psmp_layout *layout, bool wide)
 {
 	size_t share = LANES_BYTES / NETWORKS / layout->places;
 	size_t slots = power_of_two_within(share / 2 / PSMP_SLOT_BYTES + 1);
@@ -63,17 +64,17 @@ divide_lane(struct psmp_layout *layout)
 		slots = MAX_SLOTS;
 	layout->slots = (uint32_t)slots;
 	data = share > slots * PSMP_SLOT_BYTES ? share - slots * PSMP_SLOT_BYTES : 0;
-	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders);
+	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders, wide);
 	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
 }
 
 static struct psmp_layout
-layout_of_region(uint32_t places, uint32_t senders)
+layout_of_region(uint32_t places, uint32_t senders, bool wide)
 {
 	struct psmp_layout layout = { .places = places, .senders = senders };
 
 	layout.words = (senders + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
-	divide_lane(&layout);
+	divide_lane(&layout, wide);
 	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
 	layout.outs = layout.controls + (size_t)NETWORKS * senders * PSMP_LINE_BYTES;
 	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),
@@ -88,9 +89,9 @@ layout_of_region(uint32_t places, uint32_t senders)
 }
 
 struct psmp_layout
-psmp_layout_for(uint32_t places)
+psmp_layout_for(uint32_t places, bool wide)
 {
-	struct psmp_layout layout = layout_of_region(places, places);
+	struct psmp_layout layout = layout_of_region(places, places, wide);
 
 	layout.header_bytes = PSMP_PAGE_BYTES;
 	layout.total_bytes = layout.header_bytes + places * layout.region_bytes;
@@ -98,11 +99,11 @@ psmp_layout_for(uint32_t places)
 }
 
 struct psmp_layout
-psmp_layout_further(uint32_t places)
+psmp_layout_further(uint32_t places, bool wide)
 {
 	uint32_t indices = places < PSMP_SENDERS ? PSMP_SENDERS / places : 1;
 
 	if (indices > 1 + PSMP_SENDING_ENDPOINTS)
 		indices = 1 + PSMP_SENDING_ENDPOINTS;
-	return layout_of_region(places, places * indices);
+	return layout_of_region(places, places * indices, wide);
 }

@@ -16,6 +16,7 @@
 #ifndef PSMP_LAYOUT_H
 #define PSMP_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,9 +61,10 @@ struct psmp_layout {
 	size_t total_bytes;
 };
 
-/* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is region_bytes. */
-struct psmp_layout psmp_layout_for(uint32_t places);
-struct psmp_layout psmp_layout_further(uint32_t places);
+/* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is region_bytes.
+ * A wide one has payload rings that streams may grow into; all processes of the host have the same. */
+struct psmp_layout psmp_layout_for(uint32_t places, bool wide);
+struct psmp_layout psmp_layout_further(uint32_t places, bool wide);
 
 /* A sender by its process and the index of its endpoint; that of the process itself, whose lane all its
  * threads may use, where such an endpoint has no lanes. */

@@ -18,17 +18,25 @@ probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 
 /* ---------------------------------------------------------------------------- arena --- */
 
+/* The layout is wide unless pages that nobody touches are dear where shared memory is. */
 static int
-map_arena(struct psi_conduit *conduit)
+map_arena(struct psi_conduit *conduit, uint32_t places)
 {
+	const size_t most_bytes = psmp_layout_for(places, true).total_bytes;
+	const size_t least_bytes = psmp_layout_for(places, false).total_bytes;
 	struct psmp_header *header;
+	size_t got_bytes = 0;
+	bool wide;
 
-	conduit->arena = conduit->services->host_memory(conduit->layout.total_bytes);
+	conduit->arena = conduit->services->host_memory(most_bytes, least_bytes, &got_bytes);
 	if (!conduit->arena) {
 		conduit->services->log("smp: no shared memory of %zu bytes for the message queues",
-		                       conduit->layout.total_bytes);
+		                       least_bytes);
 		return PSI_FAILED;
 	}
+	wide = got_bytes == most_bytes;
+	conduit->layout = psmp_layout_for(places, wide);
+	conduit->layout_further = psmp_layout_further(places, wide);
 	header = (struct psmp_header *)(void *)conduit->arena;
 	if (conduit->job.place == 0) {
 		header->abi = PSI_CONDUIT_ABI;
@@ -70,9 +78,7 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 	}
 	conduit->services = services;
 	conduit->job = *job;
-	conduit->layout = psmp_layout_for(job->host_places);
-	conduit->layout_further = psmp_layout_further(job->host_places);
-	if (map_arena(conduit) != PSI_OK) {
+	if (map_arena(conduit, job->host_places) != PSI_OK) {
 		free(conduit);
 		return PSI_FAILED;
 	}
@@ -207,7 +213,7 @@ parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
 static size_t
 queue_bytes(uint32_t endpoints)
 {
-	return endpoints > PSMP_MAX_PLACES ? 0 : psmp_layout_for(endpoints).total_bytes;
+	return endpoints > PSMP_MAX_PLACES ? 0 : psmp_layout_for(endpoints, true).total_bytes;
 }
 
 const struct psi_conduit_ops psmp_ops = {

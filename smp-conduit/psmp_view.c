@@ -1,8 +1,15 @@
 /*
- * The state of a lane for people, read from the arena alone, by any process that maps it: ranks may be
- * stopped or stuck.  Nothing is ordered here; numbers that change meanwhile may not fit together.
+ * The state of a lane for people, read from the arena alone, by any process that maps it: ranks may
+ * be stopped or stuck.  Nothing is ordered here; numbers that change meanwhile may not fit
+ * together.
  */
 #include "smp-conduit/psmp.h"
+
+static bool
+is_wide(const struct psmp_header *header)
+{
+	return header->total_bytes == psmp_layout_for(header->places, true).total_bytes;
+}
 
 /* The layout of an arena that some process has finished. */
 static bool
@@ -17,7 +24,7 @@ layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 	if (magic != PSMP_ARENA_MAGIC || header->abi != PSI_CONDUIT_ABI || !header->places ||
 	    header->places > PSMP_MAX_PLACES)
 		return false;
-	*layout_out = psmp_layout_for(header->places);
+	*layout_out = psmp_layout_for(header->places, is_wide(header));
 	slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
 	if (!slots || slots > layout_out->slots || slots & (slots - 1))
 		return false;           /* not told yet, or damaged */
@@ -63,8 +70,8 @@ look_at_first(const unsigned char *arena, const struct psmp_layout *layout, unsi
 	state_out->undelivered = next - psmp_in_next(in);
 }
 
-/* No message has come this way.  A page of slots that nobody has written is not there, and reading it
- * would make it. */
+/* No message has come this way.  A page of slots that nobody has written is not there, and reading
+ * it would make it. */
 static bool
 is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
              uint32_t sender)
@@ -78,7 +85,8 @@ is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsi
 	                             memory_order_relaxed);
 }
 
-/* The sending side lies in memory of the sender's alone: what it has published shows in the slots. */
+/* The sending side lies in memory of the sender's alone: what it has published shows in the
+ * slots. */
 static void
 look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
                 uint32_t sender, struct psi_queue_state *state_out)
@@ -97,8 +105,9 @@ look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsi
 	       (atomic_load_explicit(&slots[at & (layout->slots - 1)].header,
 	                             memory_order_relaxed) & lap_mask) == psmp_lap(at, shift))
 		at++;
-	in_flight = at - atomic_load_explicit(&psmp_control_at(layout, base, network, sender)->consumed,
-	                                      memory_order_relaxed);
+	in_flight =
+		at - atomic_load_explicit(&psmp_control_at(layout, base, network, sender)->consumed,
+	                                  memory_order_relaxed);
 	state_out->undelivered += at - next;
 	if (in_flight > state_out->in_flight)
 		state_out->in_flight = in_flight;
@@ -124,7 +133,8 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
 	    receiver >= layout.places)
 		return false;
-	further = psmp_layout_further(layout.places);
+	further = psmp_layout_further(layout.places,
+	                              is_wide((const struct psmp_header *)(const void *)arena));
 	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;
@@ -132,8 +142,9 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 	*state_out = (struct psi_queue_state){
 		.slots = layout.slots,
 		.wants_room = has_bit(shared->words, sender),
-		.receiver_sleeps = (atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
-		                   atomic_load_explicit(&shared->watchers, memory_order_relaxed),
+		.receiver_sleeps =
+			(atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
+			atomic_load_explicit(&shared->watchers, memory_order_relaxed),
 	};
 	if (region)
 		look_at_further(region, &further, network, sender, state_out);

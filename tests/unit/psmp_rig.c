@@ -64,14 +64,16 @@ map_arena(struct rig *rig, size_t len_bytes)
 
 /* All ranks get the same mapping, and each must ask for the same size. */
 static void *
-host_memory(size_t len_bytes)
+host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out)
 {
+	(void)least_bytes;
 	pthread_mutex_lock(&arena_lock);
 	if (!opening->arena)
-		map_arena(opening, len_bytes);
+		map_arena(opening, most_bytes);
 	pthread_mutex_unlock(&arena_lock);
-	if (len_bytes != opening->arena_bytes)
+	if (most_bytes != opening->arena_bytes)
 		die("ranks want arenas of different sizes");
+	*len_out = most_bytes;
 	return opening->arena;
 }
 

@@ -85,8 +85,8 @@ end_sleep(struct psi_lack *lack)
 }
 
 /* As that of wait.c: the first of two announces the sleep, the second sleeps. */
-void wrapped_step(struct psi_wait *wait) __asm__("__wrap_psi_wait_step_v3");
-void wrapped_end(struct psi_wait *wait) __asm__("__wrap_psi_wait_end_v3");
+void wrapped_step(struct psi_wait *wait) __asm__("__wrap_psi_wait_step");
+void wrapped_end(struct psi_wait *wait) __asm__("__wrap_psi_wait_end");
 
 static struct psi_lack *
 lack_of(const struct psi_wait *wait)

@@ -162,7 +162,7 @@ count_in_order(struct rig_rank *rank, const struct psi_arrival *got)
 static size_t
 shared_by_two(const struct rig *rig)
 {
-	const struct psmp_layout layout = psmp_layout_for(rig->ranks);
+	const struct psmp_layout layout = psmp_layout_for(rig->ranks, true);
 
 	return psmp_layout_region(&layout, 2);
 }

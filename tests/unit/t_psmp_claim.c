@@ -48,7 +48,7 @@ am_for(const struct psi_claim *claim, size_t len_bytes, const int32_t *seed)
 static void
 check_place(const struct rig *rig, const struct psi_claim *claim)
 {
-	const struct psmp_layout layout = psmp_layout_for(rig->ranks);
+	const struct psmp_layout layout = psmp_layout_for(rig->ranks, true);
 	const unsigned char *buffers = rig->arena + psmp_layout_region(&layout, claim->peer) +
 	                               layout.buffers +
 	                               claim->network * PSMP_NETWORK_BUFFER_BYTES;

@@ -84,9 +84,9 @@ check_lane_indices(const struct psmp_layout *l)
 }
 
 static void
-check_layout(uint32_t places)
+check_layout(uint32_t places, bool wide)
 {
-	struct psmp_layout layout = psmp_layout_for(places);
+	struct psmp_layout layout = psmp_layout_for(places, wide);
 
 	ck_assert_uint_eq(layout.places, places);
 	check_lanes(&layout);
@@ -94,7 +94,7 @@ check_layout(uint32_t places)
 	check_arena(&layout);
 	check_lane_indices(&layout);
 	/* streams may grow where ranks are few; lanes of 2 KiB decide from 256 places on */
-	if (layout.data_bytes > PSMP_WINDOW_BYTES)
+	if (wide && layout.data_bytes > PSMP_WINDOW_BYTES)
 		ck_assert_uint_le(layout.buffers - layout.lanes, STREAMS_BYTES_MOST);
 	else if (places <= 256)
 		ck_assert_uint_le(layout.buffers - layout.lanes, LANES_BYTES_MOST);
@@ -106,10 +106,12 @@ check_layout(uint32_t places)
 
 START_TEST(layout_for_every_count)
 {
-	for (uint32_t places = 1; places <= 300; places++)
-		check_layout(places);
-	check_layout(1024);
-	check_layout(PSMP_MAX_PLACES);
+	for (unsigned wide = 0; wide < 2; wide++) {
+		for (uint32_t places = 1; places <= 300; places++)
+			check_layout(places, wide);
+		check_layout(1024, wide);
+		check_layout(PSMP_MAX_PLACES, wide);
+	}
 }
 END_TEST
 
@@ -118,8 +120,8 @@ END_TEST
 START_TEST(further_for_every_count)
 {
 	for (uint32_t places = 1; places <= 300; places++) {
-		const struct psmp_layout first = psmp_layout_for(places),
-					 layout = psmp_layout_further(places);
+		const struct psmp_layout first = psmp_layout_for(places, true),
+					 layout = psmp_layout_further(places, true);
 		const uint32_t indices = layout.senders / places;
 
 		ck_assert_uint_eq(layout.senders % places, 0);
@@ -146,8 +148,8 @@ END_TEST
 START_TEST(lanes_only_shrink)
 {
 	for (uint32_t places = 1; places < PSMP_MAX_PLACES; places++) {
-		struct psmp_layout here = psmp_layout_for(places),
-				   more = psmp_layout_for(places + 1);
+		struct psmp_layout here = psmp_layout_for(places, true),
+				   more = psmp_layout_for(places + 1, true);
 
 		ck_assert_uint_le(more.lane_bytes, here.lane_bytes);
 		ck_assert_uint_le(more.slots, here.slots);
