@@ -97,7 +97,7 @@ main(int argc, char **argv)
 	};
 	gex_Client_t client;
 	gex_EP_t endpoint;
-	gex_Segment_t segment;
+	gex_Segment_t segment = GEX_SEGMENT_INVALID;
 
 	if (gex_Client_Init(&client, &endpoint, &team, "RING", &argc, &argv, 0) != GASNET_OK ||
 	    gex_Segment_Attach(&segment, team, GASNET_PAGESIZE) != GASNET_OK ||
