@@ -49,6 +49,9 @@ ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 		    (int)number, fd);
 	if (!err)
 		err = await_file(pboot_self.seat.control, fd_out);
+	/* The signal that tells of the same may come later: nobody is to report what lacks now. */
+	if (err == ECONNRESET || err == ECONNREFUSED || err == EPIPE)
+		pboot_end_without_keeper();
 	pboot_self.fetched += !err;
 	return err;
 }

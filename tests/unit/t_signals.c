@@ -140,7 +140,7 @@ END_TEST
 static void
 touch_no_address(void)
 {
-	volatile uintptr_t nowhere = UINT64_C(0xdeadbeefdeadbeef);
+	volatile uintptr_t nowhere = UINT64_C(0xdeadbeefdeadbee8);
 
 	rig_open_all();
 	*(volatile int *)nowhere = 1;
