@@ -5,7 +5,7 @@
 #include "coll/coll.h"
 #include "coll/parts.h"
 
-#include "runtime/serve.h"
+#include "runtime/wait/serve.h"
 
 #include "runtime/util/spinlock.h"
 

@@ -2,7 +2,7 @@
  * becomes a call of the engine. */
 #include "coll/coll.h"
 
-#include "runtime/rules.h"
+#include "runtime/process/rules.h"
 
 #include "runtime/util/copy.h"
 

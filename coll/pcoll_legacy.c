@@ -1,7 +1,7 @@
 /* The collectives of GASNet 1, over the same engine. */
 #include "coll/coll.h"
 
-#include "runtime/rules.h"
+#include "runtime/process/rules.h"
 
 #include "runtime/util/copy.h"
 

@@ -4,7 +4,7 @@
  */
 #include "coll/coll.h"
 
-#include "runtime/serve.h"
+#include "runtime/wait/serve.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef PREF_H
 #define PREF_H
 
-#include "runtime/reference.h"
+#include "runtime/rma/reference.h"
 
 /* Registers what a part needs, in this order; called by psi_reference_open. */
 void pref_gates_open(void);

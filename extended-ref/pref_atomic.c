@@ -9,8 +9,8 @@
  * the reply.  So the flags for fences have nothing left to ask for.
  */
 #include "extended-ref/pref.h"
-#include "runtime/atomic.h"
-#include "runtime/op.h"
+#include "runtime/atomic/atomic.h"
+#include "runtime/op/op.h"
 
 #include "runtime/util/fence.h"
 

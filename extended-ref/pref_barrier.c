@@ -15,8 +15,8 @@
 #include "extended-ref/pref_hall.h"
 #include "extended-ref/pref_phases.h"
 
-#include "runtime/rules.h"
-#include "runtime/serve.h"
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"

@@ -16,7 +16,7 @@
  */
 #include "extended-ref/pref_hall.h"
 
-#include "runtime/reach.h"
+#include "runtime/segment/reach.h"
 
 #include "runtime/util/fence.h"
 

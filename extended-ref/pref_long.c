@@ -3,7 +3,7 @@
  * behind one that has the message itself; they may be handled in any order, by several threads, and
  * the one that finds the payload complete runs the handler.
  */
-#include "runtime/reference.h"
+#include "runtime/rma/reference.h"
 
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"

@@ -9,7 +9,7 @@
  */
 #include "extended-ref/pref.h"
 
-#include "runtime/serve.h"
+#include "runtime/wait/serve.h"
 
 #include "runtime/util/spinlock.h"
 

@@ -11,8 +11,8 @@
  */
 #include "extended-ref/pref_signal.h"
 
-#include "runtime/op.h"
-#include "runtime/reference.h"
+#include "runtime/op/op.h"
+#include "runtime/rma/reference.h"
 
 #include <string.h>
 

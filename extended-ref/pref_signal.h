@@ -2,7 +2,7 @@
 #ifndef PREF_SIGNAL_H
 #define PREF_SIGNAL_H
 
-#include "runtime/put_signal.h"
+#include "runtime/signal/put_signal.h"
 
 enum { PREF_SIGNAL_ARGS = 7 };
 

@@ -4,8 +4,8 @@
  */
 #include "extended-ref/pref_signal.h"
 
-#include "runtime/op.h"
-#include "runtime/serve.h"
+#include "runtime/op/op.h"
+#include "runtime/wait/serve.h"
 
 #include "runtime/util/spinlock.h"
 

@@ -5,8 +5,8 @@
 #ifndef PREF_VIS_H
 #define PREF_VIS_H
 
-#include "runtime/op.h"
-#include "runtime/vis.h"
+#include "runtime/op/op.h"
+#include "runtime/vis/vis.h"
 
 struct pref_landing;
 

@@ -8,7 +8,7 @@
  */
 #include "extended-ref/pref_vis.h"
 
-#include "runtime/serve.h"
+#include "runtime/wait/serve.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"

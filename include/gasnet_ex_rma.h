@@ -114,7 +114,7 @@ PSI_API __thread uint64_t *psi_moved_self __attribute__((__tls_model__("initial-
 /*
  * Puts and gets have one word each, by PSI_RMA_COUNT_: the calls plus 65536
  * times the bytes, modulo 2^64, so that both take one addition. The library
- * tells them apart (runtime/moved.h).
+ * tells them apart (runtime/process/moved.h).
  */
 #define PSI_RMA_MOVED_SHIFT 16
 #define PSI_RMA_MOVED_KINDS 2

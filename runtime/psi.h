@@ -1,13 +1,13 @@
 /*
  * The runtime's own view of a process: the job, messages, waiting, and the rest.  Included by runtime,
- * extended-ref and coll; conduits see runtime/conduit.h alone.
+ * extended-ref and coll; conduits see runtime/conduit/conduit.h alone.
  */
 #ifndef PSI_H
 #define PSI_H
 
-#include "runtime/am.h"
-#include "runtime/job.h"
-#include "runtime/waiting.h"
+#include "runtime/am/am.h"
+#include "runtime/process/job.h"
+#include "runtime/wait/waiting.h"
 
 /* -- events (event.c) ------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #ifndef PSMP_H
 #define PSMP_H
 
-#include "runtime/conduit.h"
+#include "runtime/conduit/conduit.h"
 #include "smp-conduit/psmp_lane.h"
 #include "smp-conduit/psmp_pool.h"
 

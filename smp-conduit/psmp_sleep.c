@@ -20,7 +20,7 @@
  * fence at once (membarrier); in the first case the sender fences too, in the second its two accesses
  * need only stay in program order, which the interrupt turns into the same.  D5 goes the same two ways;
  * the poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in include/penstock_sem.h; how many posts the
- * sleeper wants, runtime/want.c tells.
+ * sleeper wants, runtime/signal/want.c tells.
  *
  * Bits are set in `words' first, then in `top', and taken in the other order, with release and acquire:
  * D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows nothing.  In D3

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/introspect.h"
+#include "runtime/tools/introspect.h"
 
 enum { REQ = GEX_AM_INDEX_BASE, REP, SEGMENT_BYTES = 1 << 20 };
 

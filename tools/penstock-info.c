@@ -11,7 +11,7 @@
 
 #include "bootstrap/launcher.h"
 #include "penstock.h"
-#include "runtime/introspect.h"
+#include "runtime/tools/introspect.h"
 #include "tools/memory_job.h"
 
 enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY };

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "bootstrap/launcher.h"
-#include "runtime/introspect.h"
+#include "runtime/tools/introspect.h"
 #include "program_find.h"
 
 #include <getopt.h>

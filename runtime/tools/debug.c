@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "gasnet_tools.h"
-#include "runtime/backtrace.h"
-#include "runtime/freeze.h"
-#include "runtime/signal_names.h"
+#include "runtime/report/backtrace.h"
+#include "runtime/report/freeze.h"
+#include "runtime/report/signal_names.h"
 
 static int
 print_if_wanted(int fd)

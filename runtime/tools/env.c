@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gasnet_tools.h"
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 #include "runtime/util/settings_parse.h"
 #include "runtime/util/log.h"
 

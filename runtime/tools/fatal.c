@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gasnet_tools.h"
-#include "runtime/freeze.h"
+#include "runtime/report/freeze.h"
 #include "runtime/tools/fatal.h"
 #include "runtime/util/log.h"
 

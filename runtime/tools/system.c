@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "gasnet_tools.h"
-#include "runtime/memlimits.h"
-#include "runtime/topology.h"
+#include "runtime/segment/memlimits.h"
+#include "runtime/util/topology.h"
 #include "runtime/util/hostname.h"
 
 /* Found once; text that others may hold stays as it is. */

@@ -1,5 +1,5 @@
 /* The settings that a program without a conduit has; its archives hold this in place of all. */
-#include "runtime/settings_tables.h"
+#include "runtime/settings/settings_tables.h"
 
 const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_job,

@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "gasnet_tools.h"
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 #include "runtime/util/settings_parse.h"
-#include "runtime/settings_tables.h"
+#include "runtime/settings/settings_tables.h"
 #include "runtime/tools/ticks.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/log.h"

@@ -10,17 +10,17 @@
  *   N3, N4       pref_phases_finish, pref_phases_finished: a phase's result, by the thread that finishes it
  *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
  *                the arena is
- *   J1, J2       describe_shared in runtime/job.c, psi_report_map in runtime/report.c: what ranks share
- *   E1, E2       psi_endpoint_memory in runtime/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
+ *   J1, J2       describe_shared in runtime/job/job.c, psi_report_map in runtime/report/report.c: what ranks share
+ *   E1, E2       psi_endpoint_memory in runtime/segment/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
  *                that made it
  *   Q1, Q2       psmp_port_open, psmp_out_make in smp-conduit/psmp_port.c, psmp_ring in psmp_ring.c:
  *                a port, and the sending side towards that memory, by the thread that made it
- *   H1, H2       put in runtime/hang.c, take in runtime/report_rank.c: a note is read whole, as it was
+ *   H1, H2       put in runtime/wait/hang.c, take in runtime/report/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all
- *   C1, C2       give_back, take_bit in runtime/block.c: counts, from one owner to the next
- *   C3, C4       block_made there, psi_more_in_use in runtime/shared.h: where blocks for more threads lie, to
+ *   C1, C2       give_back, take_bit in runtime/process/block.c: counts, from one owner to the next
+ *   C3, C4       block_made there, psi_more_in_use in runtime/process/shared.h: where blocks for more threads lie, to
  *                who reports
- *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op.h: what the parts of an
+ *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op/op.h: what the parts of an
  *                operation moved, to who finds that none is left
  *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c, pcoll_direct_step: payload, to who finds
  *                all bytes counted
@@ -28,14 +28,14 @@
  *   G1, G2, G3   count_in, is_told in extended-ref/pref_hall.c: what ranks wrote before a phase, to the last
  *                that enters and from it to the others, with the count back at zero for the next phase
  *   G4, G5       pref_hall_enter, sees_all, there: the same, from each rank to each
- *   G6, G7       psi_hall_leave, is_free in runtime/team_hall.c: the last looks of a team's members, to who
+ *   G6, G7       psi_hall_leave, is_free in runtime/job/team_hall.c: the last looks of a team's members, to who
  *                uses the words again
  *   X5, X6       retire, is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
- *   Z3, Z4       open_table and reach in runtime/sem_table.c, map_peer there and psi_sem_reach in
+ *   Z3, Z4       open_table and reach in runtime/signal/sem_table.c, map_peer there and psi_sem_reach in
  *                include/penstock_sem.h: a table of semaphores, to who maps it and who posts
  *   Z5, Z6       psi_signal_change and pst_signal_store, pst_signal_fetch in include/penstock_signal.h: what
  *                was written before a signal changed a word
- *   Z7, Z8       psi_sem_table_of and psi_sem_make_handles, chunk_of in runtime/sem_table.c: tables and
+ *   Z7, Z8       psi_sem_table_of and psi_sem_make_handles, chunk_of in runtime/signal/sem_table.c: tables and
  *                handles that another thread made
  */
 #define PROCS	3

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/backtrace.h"
-#include "runtime/freeze.h"
-#include "runtime/signals.h"
+#include "runtime/report/backtrace.h"
+#include "runtime/report/freeze.h"
+#include "runtime/report/signals.h"
 
 const char *rig_segment;
 

@@ -3,7 +3,7 @@
  * and a wait that finds some of it in its last look tells anew before it sleeps.  The steps of the
  * wait are this file's.
  */
-#include "runtime/await.h"
+#include "runtime/signal/await.h"
 #include "tests/unit/main.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The counters of a job that has ended, as JSON and as a table; what the inlines count in one
  * word. */
-#include "runtime/report.h"
+#include "runtime/report/report.h"
 
 #include "penstock.h"
 #include "tests/unit/main.h"

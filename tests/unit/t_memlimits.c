@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/memlimits.h"
+#include "runtime/segment/memlimits.h"
 #include "runtime/util/lack.h"
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 #include "runtime/util/oom.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/main.h"

@@ -1,6 +1,6 @@
 /* Operations of parts: events, leaves, arrays, regions, implicit sets, and whose pool they go
  * to. */
-#include "runtime/op.h"
+#include "runtime/op/op.h"
 
 #include "tests/unit/main.h"
 

@@ -4,8 +4,8 @@
 #include <time.h>
 #include <sys/wait.h>
 
-#include "runtime/settings.h"
-#include "runtime/settings_known.h"
+#include "runtime/settings/settings.h"
+#include "runtime/settings/settings_known.h"
 #include "runtime/util/settings_parse.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/main.h"

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "gasnet_tools.h"
-#include "runtime/backtrace.h"
-#include "runtime/freeze.h"
-#include "runtime/signal_names.h"
-#include "runtime/signals.h"
+#include "runtime/report/backtrace.h"
+#include "runtime/report/freeze.h"
+#include "runtime/report/signal_names.h"
+#include "runtime/report/signals.h"
 #include "tests/unit/main.h"
 #include "tests/unit/signals_rig.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "gasnet_tools.h"
-#include "runtime/backtrace.h"
+#include "runtime/report/backtrace.h"
 #include "tests/unit/main.h"
 #include "tests/unit/signals_rig.h"
 

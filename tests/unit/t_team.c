@@ -1,5 +1,5 @@
 /* Members of teams, looked up and sorted, against naive answers. */
-#include "runtime/team_offer.h"
+#include "runtime/job/team_offer.h"
 #include "tests/unit/main.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/util/cgroup.h"
-#include "runtime/topology.h"
+#include "runtime/util/topology.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/main.h"
 

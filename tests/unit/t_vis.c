@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/vis.h"
+#include "runtime/vis/vis.h"
 #include "tests/unit/main.h"
 
 enum { MOST = 4096, BASE = 1 << 20 };

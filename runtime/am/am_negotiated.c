@@ -1,0 +1,396 @@
+/*
+ * Negotiated payload.  A descriptor is one of two per thread, one for requests and one for replies,
+ * since a request's Prepare or Commit may wait, and so run a handler that prepares a reply.
+ *
+ * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.  A
+ * Long without one, and any message to the calling endpoint, gets memory of this thread.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
+
+#include <string.h>
+
+static void
+check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most, bool is_reply,
+              gex_Flags_t flags, unsigned nargs, const char *call)
+{
+	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
+	psi_rule_transfer(NULL, NULL, 0, flags, call);
+	if (PSI_UNLIKELY(nargs > PSI_MAX_ARGS))
+		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, nargs,
+		          PSI_MAX_ARGS);
+	if (PSI_UNLIKELY(least > most))
+		psi_fatal("%s: least_payload %zu is above most_payload %zu; swap them", call, least,
+		          most);
+	if (client_buf)
+		psi_am_check_lc(lc_opt, is_reply, call);
+	else if (PSI_UNLIKELY(lc_opt != NULL))
+		psi_fatal("%s: lc_opt must be NULL when client_buf is, since the buffer is the library's; "
+		          "pass both or neither", call);
+}
+
+/* The thread's descriptor of that network, which nobody else may have open. */
+static gex_AM_SrcDesc_t
+take_descriptor(unsigned network, const char *call)
+{
+	gex_AM_SrcDesc_t sd = &psi_thread_self()->descriptors[network];
+
+	if (PSI_UNLIKELY(sd->open))
+		psi_fatal("%s: this thread has a prepared message that is neither committed nor cancelled; "
+		          "commit or cancel it first", call);
+	return sd;
+}
+
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Is the calling thread the one that the endpoint is for? */
+static inline bool
+is_alone(gex_EP_t ep)
+{
+	if (PSI_LIKELY(!ep->serial) || psi_serve_bound != ep)
+		return false;
+	if (psi_rule_use(ep, "a message"))
+		psi_rule_used(ep);
+	return true;
+}
+
+/* A buffer at the receiver; false if there is none and the caller does not want to wait. */
+static bool
+claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
+{
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_BUFFER, .category = PSI_MEDIUM, .network = (uint8_t)network,
+		.peer = sd->place,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
+	int result;
+
+	sd->claim = (struct psi_claim){
+		.peer = sd->place, .network = (uint8_t)network, .alone = is_alone(sd->ep),
+		.least_bytes = least, .most_bytes = most,
+	};
+	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
+	if (result == PSI_AGAIN && flags & GEX_FLAG_IMMEDIATE) {
+		psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	} else if (result == PSI_AGAIN) {
+		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
+		do {
+			psi_wait_for_room(&wait, network, sd->place);
+			result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
+		} while (result == PSI_AGAIN);
+		psi_wait_end(&wait);
+	}
+	if (result == PSI_OK) {
+		sd->claimed = true;
+		sd->buffer = sd->claim.buffer;
+		sd->size = sd->claim.size_bytes;
+	} else if (result == PSI_UNSUPPORTED) {
+		sd->buffer = psi_thread_buffer(network, most);  /* copied at Commit */
+	} else if (result != PSI_AGAIN) {
+		psi_am_failed(sd->place);
+	}
+	return result != PSI_AGAIN;
+}
+
+static gex_AM_SrcDesc_t
+prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+               size_t most, gex_Flags_t flags, const char *call)
+{
+	const size_t limit = psi.attributes.max_medium_bytes;
+
+	if (PSI_UNLIKELY(least > limit))
+		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu; ask "
+		          "gex_AM_Max%sMedium with this call's arguments", call, least, limit,
+		          network == PSI_REPLIES ? "Reply" : "Request");
+	most = smaller(most, limit);
+	sd->size = most;
+	if (client_buf)
+		sd->buffer = (void *)(uintptr_t)client_buf;
+	else if (sd->place == sd->ep->place)
+		sd->buffer = psi_thread_buffer(network, most);
+	else if (!claim_buffer(sd, network, least, most, flags))
+		return GEX_AM_SRCDESC_NO_OP;
+	sd->open = true;
+	psi_rule_prepared(sd);
+	return sd;
+}
+
+enum { LONG_BUFFER_BYTES = 1 << 20 };   /* granted at most, unless more is the least */
+
+static gex_AM_SrcDesc_t
+prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+             size_t most, const char *call)
+{
+	if (PSI_UNLIKELY(least > psi.attributes.max_long_bytes))
+		psi_fatal("%s: least_payload %zu is more than a Long takes, which is %zu; ask "
+		          "gex_AM_Max%sLong with this call's arguments", call, least,
+		          (size_t)psi.attributes.max_long_bytes,
+		          network == PSI_REPLIES ? "Reply" : "Request");
+	sd->size = smaller(most, psi.attributes.max_long_bytes);
+	if (client_buf) {
+		sd->buffer = (void *)(uintptr_t)client_buf;
+	} else {
+		if (sd->size > LONG_BUFFER_BYTES)
+			sd->size = least > LONG_BUFFER_BYTES ? least : LONG_BUFFER_BYTES;
+		sd->buffer = psi_thread_buffer(network, sd->size);
+	}
+	sd->open = true;
+	psi_rule_prepared(sd);
+	return sd;
+}
+
+static void
+begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
+      const void *client_buf, void *dest, gex_Event_t *lc_opt, unsigned nargs)
+{
+	*sd = (struct gex_AM_SrcDesc_s){
+		.own_buffer = !client_buf, .is_long = is_long, .is_reply = token != NULL,
+		.nargs = (uint8_t)nargs, .ep = ep, .token = token, .place = place, .dest = dest,
+		.lc_opt = lc_opt,
+	};
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                            size_t least_payload, size_t most_payload, gex_Event_t *lc_opt,
+                            gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareRequestMedium";
+	struct psi_target target = psi_rule_target(tm, rank, call);
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	              numargs, call);
+	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
+	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags, call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                          size_t least_payload, size_t most_payload, void *dest_addr,
+                          gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareRequestLong";
+	struct psi_target target = psi_rule_target(tm, rank, call);
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	              numargs, call);
+	begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt, numargs);
+	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t least_payload,
+                          size_t most_payload, gex_Event_t *lc_opt, gex_Flags_t flags,
+                          unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareReplyMedium";
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	uint32_t place;
+
+	place = psi_am_requester(token, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	              call);
+	begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
+	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags, call);
+}
+
+gex_AM_SrcDesc_t
+gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_payload,
+                        size_t most_payload, void *dest_addr, gex_Event_t *lc_opt,
+                        gex_Flags_t flags, unsigned int numargs)
+{
+	const char *call = "gex_AM_PrepareReplyLong";
+	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	uint32_t place;
+
+	place = psi_am_requester(token, call);
+	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	              call);
+	begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
+	      numargs);
+	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
+}
+
+static void __attribute__((noreturn, cold))
+not_open(const char *call)
+{
+	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one Commit or "
+	          "Cancel", call);
+}
+
+void *
+gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd)
+{
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		not_open("gex_AM_SrcDescAddr");
+	return sd->buffer;
+}
+
+size_t
+gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd)
+{
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		not_open("gex_AM_SrcDescSize");
+	return sd->size;
+}
+
+/* -- commit and cancel ----------------------------------------------------------------------- */
+
+/* Is it open, of this family, and committed as it was prepared? */
+static void
+check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
+{
+	if (PSI_UNLIKELY(!sd || !sd->open))
+		not_open(call);
+	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
+		psi_fatal("%s: the message was prepared as a %s %s; end it as that", call,
+		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
+	if (PSI_UNLIKELY(psi.checks) && sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
+		psi_fatal("%s: the message was prepared by another thread; let that one commit or cancel "
+		          "it", call);
+}
+
+static void
+check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags, const char *call)
+{
+	if (PSI_UNLIKELY(nbytes > sd->size))
+		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells", call,
+		          nbytes, sd->size);
+	if (PSI_UNLIKELY(nargs != sd->nargs))
+		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call, nargs,
+		          sd->nargs);
+	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
+	if (PSI_UNLIKELY(sd->token && sd->token->replied))
+		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
+}
+
+static int
+publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
+{
+	int result;
+
+	sd->claim.alone = is_alone(sd->ep);
+	result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
+	if (PSI_UNLIKELY(result > PSI_AGAIN))
+		psi_am_failed(am->peer);
+	return result;
+}
+
+static int
+publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
+{
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
+		.peer = am->peer,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
+
+	if (publish(sd, am) != PSI_OK) {
+		if (flags & GEX_FLAG_IMMEDIATE) {
+			psi_am_count_refused(am);
+			return GASNET_ERR_NOT_READY;
+		}
+		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
+		do
+			psi_wait_for_room(&wait, am->network, am->peer);
+		while (publish(sd, am) == PSI_AGAIN);
+		psi_wait_end(&wait);
+	}
+	return GASNET_OK;
+}
+
+/*
+ * The thread's descriptor is copied first: the message may be to this endpoint, and its handler may
+ * prepare another; or waiting runs one.  A refused commit leaves it open.
+ */
+static int
+commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, gex_Flags_t flags,
+       unsigned nargs, const gex_AM_Arg_t *args, const char *call)
+{
+	struct gex_AM_SrcDesc_s own = *sd;
+	struct psi_am am = {
+		.peer = own.place, .handler = handler,
+		.category = own.is_long ? PSI_LONG : PSI_MEDIUM,
+		.network = own.is_reply ? PSI_REPLIES : PSI_REQUESTS,
+		.nargs = (uint8_t)nargs, .args = args, .payload = own.buffer, .len_bytes = nbytes,
+		.dest = dest,
+	};
+	int result;
+
+	check_commit(sd, nbytes, nargs, flags, call);
+	psi_check_handler(handler, call);
+	if (own.is_long) {
+		if (PSI_UNLIKELY(own.dest && own.dest != dest))
+			psi_fatal("%s: dest_addr is %p, but %p was prepared for; pass that, or NULL to "
+			          "Prepare", call, dest, own.dest);
+		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
+	}
+	psi_rule_transfer(own.buffer, am.dest_here, nbytes, flags, call);
+	psi_rule_payload(&own, nbytes, call);
+	sd->open = false;
+	psi_am_count_sent(am.network, am.category, nbytes, 1);
+	result = own.claimed ? publish_claimed(&own, &am, flags)
+	                     : own.is_long ? psi_am_inject_long(own.ep, &am, flags)
+	                                   : psi_am_inject(own.ep, &am, flags);
+	if (result != GASNET_OK) {
+		sd->open = true;
+		return result;
+	}
+	if (own.token)
+		own.token->replied = true;
+	if (!own.own_buffer)
+		psi_am_completed(own.lc_opt);
+	return GASNET_OK;
+}
+
+static int
+cancel(gex_AM_SrcDesc_t sd)
+{
+	sd->open = false;
+	if (sd->claimed)
+		sd->ep->ops->am_cancel(sd->ep->port, &sd->claim);
+	return GASNET_OK;
+}
+
+#define FAMILY_MEDIUM(lower, Upper, is_reply)                                                     \
+	int psi_am_commit_##lower##_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,           \
+	                                   size_t nbytes, gex_Flags_t commit_flags,               \
+	                                   unsigned nargs, const gex_AM_Arg_t *args)              \
+	{                                                                                         \
+		const char *call = "gex_AM_Commit" Upper "Medium";                                \
+		check_open(sd, is_reply, false, call);                                            \
+		return commit(sd, handler, nbytes, NULL, commit_flags, nargs, args, call);        \
+	}
+#define FAMILY_LONG(lower, Upper, is_reply)                                                       \
+	int psi_am_commit_##lower##_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,             \
+	                                 size_t nbytes, void *dest, gex_Flags_t commit_flags,     \
+	                                 unsigned nargs, const gex_AM_Arg_t *args)                \
+	{                                                                                         \
+		const char *call = "gex_AM_Commit" Upper "Long";                                  \
+		check_open(sd, is_reply, true, call);                                             \
+		return commit(sd, handler, nbytes, dest, commit_flags, nargs, args, call);        \
+	}
+#define FAMILY_CANCEL(Name, is_reply, is_long)                                                    \
+	int gex_AM_Cancel##Name(gex_AM_SrcDesc_t sd, gex_Flags_t flags)                           \
+	{                                                                                         \
+		psi_check_flags(flags, 0, "gex_AM_Cancel" #Name);                                 \
+		check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                         \
+		return cancel(sd);                                                                \
+	}
+
+FAMILY_MEDIUM(request, "Request", false)
+FAMILY_MEDIUM(reply, "Reply", true)
+FAMILY_LONG(request, "Request", false)
+FAMILY_LONG(reply, "Reply", true)
+FAMILY_CANCEL(RequestMedium, false, false)
+FAMILY_CANCEL(ReplyMedium, true, false)
+FAMILY_CANCEL(RequestLong, false, true)
+FAMILY_CANCEL(ReplyLong, true, true)

@@ -1,0 +1,357 @@
+/*
+ * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to the
+ * conduit; a message to the calling endpoint itself runs its handler at once.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/segment/reach.h"
+#include "runtime/rma/reference.h"
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
+#include "runtime/segment/vm.h"
+
+#include <string.h>
+
+/* -- injection ------------------------------------------------------------------------------- */
+
+/* A Medium's payload is copied, since the handler may write to its buffer; a claimed buffer is this
+ * thread's already. */
+static void
+deliver_to_self(gex_EP_t ep, const struct psi_am *am)
+{
+	struct psi_arrival arrival = {
+		.source = ep->place, .handler = am->handler, .category = am->category,
+		.network = am->network, .nargs = am->nargs, .args = am->args,
+		.payload = am->dest, .len_bytes = am->len_bytes,
+	};
+
+	if (am->category == PSI_MEDIUM) {
+		arrival.payload = psi_thread_buffer(am->network, am->len_bytes);
+		if (am->len_bytes && am->payload != arrival.payload)
+			memcpy(arrival.payload, am->payload, am->len_bytes);
+	} else if (am->category == PSI_LONG && am->len_bytes) {
+		memmove(am->dest, am->payload, am->len_bytes);
+	}
+	psi_deliver(ep, &arrival);
+}
+
+/* By the thread that an endpoint for one at a time is bound to; others, who finish what it began, take
+ * the way for all. */
+static inline int
+send_alone(gex_EP_t ep, const struct psi_am *am)
+{
+	if (psi_rule_use(ep, "a message"))
+		psi_rule_used(ep);
+	return ep->ops->am_send_alone(ep->port, am);
+}
+
+int
+psi_am_try(gex_EP_t ep, const struct psi_am *am)
+{
+	int result;
+
+	if (PSI_UNLIKELY(am->peer == ep->place)) {
+		deliver_to_self(ep, am);
+		return PSI_OK;
+	}
+	if (PSI_UNLIKELY(ep->serial) && psi_serve_bound == ep)
+		result = send_alone(ep, am);
+	else
+		result = ep->ops->am_send(ep->port, am);
+	if (PSI_UNLIKELY(result > PSI_AGAIN))
+		psi_am_failed(am->peer);
+	return result;
+}
+
+void
+psi_am_failed(uint32_t place)
+{
+	char whose[PSI_PLACE_TEXT];
+
+	psi_place_text(place, whose);
+	psi_fatal("sending to %s failed", whose);
+}
+
+void
+psi_am_count_refused(const struct psi_am *am)
+{
+	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	psi_am_count_sent(am->network, am->category, am->len_bytes, -1);
+}
+
+static int __attribute__((noinline))
+inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	const struct psi_reason reason = {
+		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
+		.peer = am->peer,
+	};
+	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
+
+	if (flags & GEX_FLAG_IMMEDIATE) {
+		psi_am_count_refused(am);
+		return GASNET_ERR_NOT_READY;
+	}
+	psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
+	do
+		psi_wait_for_room(&wait, am->network, am->peer);
+	while (psi_am_try(ep, am) == PSI_AGAIN);
+	psi_wait_end(&wait);
+	return GASNET_OK;
+}
+
+int
+psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	if (PSI_UNLIKELY(psi_am_try(ep, am) != PSI_OK))
+		return inject_when_room(ep, am, flags);
+	/* One that sends to itself alone never finds a full queue, and must serve others too. */
+	if (PSI_UNLIKELY(am->peer == ep->place) && am->network == PSI_REQUESTS &&
+	    !(flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return GASNET_OK;
+}
+
+/* -- checks ---------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn, cold))
+bad_lc(gex_Event_t *lc_opt, const char *call)
+{
+	if (!lc_opt)
+		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event", call);
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW or the address of "
+	          "an event", call,
+	          lc_opt == GEX_EVENT_DEFER ? "GEX_EVENT_DEFER" : "GEX_EVENT_GROUP");
+}
+
+void
+psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call)
+{
+	if (PSI_UNLIKELY(!lc_opt || lc_opt == GEX_EVENT_DEFER ||
+	                 (is_reply && lc_opt == GEX_EVENT_GROUP)))
+		bad_lc(lc_opt, call);
+}
+
+void *
+psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
+{
+	/* What this process sends to itself is in place at once. */
+	const enum psi_way way = psi_jobrank_of(place) == psi.boot.rank ? 0 : PSI_WAY_LONG;
+
+	return nbytes ? psi_reach(way, place, dest, nbytes, call) : NULL;
+}
+
+/* A payload is in place before the message is sent.  One that may be refused leaves no trace, so that it
+ * is not written before it is accepted. */
+int
+psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
+{
+	if (PSI_LIKELY(!am->len_bytes || am->dest_here))
+		return psi_am_inject(ep, am, flags);
+	if (flags & GEX_FLAG_IMMEDIATE || psi_ways_masked & PSI_WAY_LONG ||
+	    !psi_vm_write(psi_jobrank_of(am->peer), am->dest, am->payload, am->len_bytes))
+		return psi_ref_send_long(ep, am, flags);
+	return psi_am_inject(ep, am, flags);
+}
+
+static void
+check_medium(size_t nbytes, const char *call)
+{
+	if (PSI_UNLIKELY(nbytes > psi.attributes.max_medium_bytes))
+		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu; send several, or a "
+		          "Long", call, nbytes, psi.attributes.max_medium_bytes);
+}
+
+uint32_t
+psi_am_requester(gex_Token_t token, const char *call)
+{
+	psi_rule_reply(token, call);
+	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
+		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it send a request", call);
+	if (PSI_UNLIKELY(token->replied))
+		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
+	return token->arrival->source;
+}
+
+void
+psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
+{
+	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments", call,
+	          told, given);
+}
+
+/* -- requests -------------------------------------------------------------------------------- */
+
+/* To another endpoint, from one that any thread may use; the conduit needs no more than what it gets in
+ * registers.  Anything else takes the general way; result is what that one said, or UNSUPPORTED. */
+static inline bool
+is_plain(struct psi_target target)
+{
+	return PSI_LIKELY(target.place != target.ep->place && !target.ep->serial);
+}
+
+static int __attribute__((noinline))
+inject_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags,
+             int result)
+{
+	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, what, args);
+
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
+}
+
+static int __attribute__((noinline))
+inject_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+              size_t len_bytes, gex_Flags_t flags, int result)
+{
+	const struct psi_am am = psi_am_medium(to.place, what, args, payload, len_bytes);
+
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
+}
+
+static inline int
+send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+{
+	int result = PSI_UNSUPPORTED;
+
+	psi_am_count_sent(psi_what_network(what), PSI_SHORT, 0, 1);
+	if (is_plain(to))
+		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
+	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK : inject_short(to, what, args, flags, result);
+}
+
+static inline int
+send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+            size_t len_bytes, gex_Flags_t flags)
+{
+	int result = PSI_UNSUPPORTED;
+
+	psi_am_count_sent(psi_what_network(what), PSI_MEDIUM, len_bytes, 1);
+	if (is_plain(to))
+		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload, len_bytes);
+	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
+	                                    : inject_medium(to, what, args, payload, len_bytes, flags, result);
+}
+
+int
+psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                     unsigned nargs, const gex_AM_Arg_t *args)
+{
+	const struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestShort");
+
+	psi_check_handler(handler, "gex_AM_RequestShort");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestShort");
+	return send_short(target, psi_what(PSI_REQUESTS, handler, nargs), args, flags);
+}
+
+int
+psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
+                      size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                      const gex_AM_Arg_t *args)
+{
+	const struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestMedium");
+	int result;
+
+	psi_check_handler(handler, "gex_AM_RequestMedium");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestMedium");
+	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
+	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
+	check_medium(nbytes, "gex_AM_RequestMedium");
+	result = send_medium(target, psi_what(PSI_REQUESTS, handler, nargs), args, src, nbytes, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}
+
+int
+psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
+                    size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
+                    unsigned nargs, const gex_AM_Arg_t *args)
+{
+	struct psi_target target = psi_rule_target(tm, rank, "gex_AM_RequestLong");
+	struct psi_am am = {
+		.peer = target.place, .handler = handler, .category = PSI_LONG,
+		.network = PSI_REQUESTS, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes, .dest = dest,
+		.dest_here = psi_am_long_target(target.place, dest, nbytes, "gex_AM_RequestLong"),
+	};
+	int result;
+
+	psi_check_handler(handler, "gex_AM_RequestLong");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestLong");
+	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_RequestLong");
+	psi_am_count_sent(PSI_REQUESTS, PSI_LONG, nbytes, 1);
+	psi_am_check_lc(lc_opt, false, "gex_AM_RequestLong");
+	result = psi_am_inject_long(target.ep, &am, flags);
+	psi_am_completed(lc_opt);
+	return result;
+}
+
+/* -- replies --------------------------------------------------------------------------------- */
+
+/* The requester, at its place. */
+static inline struct psi_target
+target_of_reply(gex_Token_t token, const char *call)
+{
+	const uint32_t place = psi_am_requester(token, call);
+
+	return (struct psi_target){ token->ep, place };
+}
+
+/* A refused reply leaves the handler free to reply again. */
+static inline int
+replied(gex_Token_t token, int result)
+{
+	token->replied = result == GASNET_OK;
+	return result;
+}
+
+int
+psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned nargs,
+                   const gex_AM_Arg_t *args)
+{
+	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyShort");
+
+	psi_check_handler(handler, "gex_AM_ReplyShort");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
+	return replied(token, send_short(target, psi_what(PSI_REPLIES, handler, nargs), args, flags));
+}
+
+int
+psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, size_t nbytes,
+                    gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                    const gex_AM_Arg_t *args)
+{
+	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyMedium");
+	int result;
+
+	psi_check_handler(handler, "gex_AM_ReplyMedium");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyMedium");
+	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
+	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
+	check_medium(nbytes, "gex_AM_ReplyMedium");
+	result = send_medium(target, psi_what(PSI_REPLIES, handler, nargs), args, src, nbytes, flags);
+	psi_am_completed(lc_opt);
+	return replied(token, result);
+}
+
+int
+psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, size_t nbytes,
+                  void *dest, gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
+                  const gex_AM_Arg_t *args)
+{
+	struct psi_am am = {
+		.peer = psi_am_requester(token, "gex_AM_ReplyLong"), .handler = handler, .category = PSI_LONG,
+		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
+		.payload = src, .len_bytes = nbytes, .dest = dest,
+	};
+	int result;
+
+	psi_check_handler(handler, "gex_AM_ReplyLong");
+	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyLong");
+	psi_am_count_sent(PSI_REPLIES, PSI_LONG, nbytes, 1);
+	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyLong");
+	am.dest_here = psi_am_long_target(am.peer, dest, nbytes, "gex_AM_ReplyLong");
+	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_ReplyLong");
+	result = psi_am_inject_long(token->ep, &am, flags);
+	psi_am_completed(lc_opt);
+	return replied(token, result);
+}

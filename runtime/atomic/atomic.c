@@ -1,0 +1,212 @@
+/*
+ * Operations of atomic domains that the headers' inlines do not make themselves: those whose code the
+ * compiler did not know, those on memory that is not mapped, those that are wrong, all where checks are
+ * on, and now and then one of the ordinary ones, so that a process which does nothing else polls.
+ */
+#include "runtime/atomic/atomic.h"
+
+#include "runtime/segment/reach.h"
+#include "runtime/process/rules.h"
+
+#include <string.h>
+
+static const uint8_t width_bytes[] = {
+#define WIDTH(DT, type, width) [PSI_ATOMIC_INDEX(DT)] = width / 8,
+	PSI_ATOMIC_TYPES(WIDTH)
+#undef WIDTH
+};
+
+/* -- by the processor ------------------------------------------------------------------------ */
+
+#define APPLY(DT, type, width) \
+	static uint64_t \
+	apply##DT(void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) \
+	{ \
+		return psi_atomic_bits##DT(psi_atomic_apply##DT( \
+			there, op, psi_atomic_value##DT((uint##width##_t)operand1), \
+			psi_atomic_value##DT((uint##width##_t)operand2), flags)); \
+	}
+PSI_ATOMIC_TYPES(APPLY)
+#undef APPLY
+
+uint64_t
+psi_atomic_apply(unsigned type, void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2,
+                 gex_Flags_t flags)
+{
+	static uint64_t (*const apply[])(void *, gex_OP_t, uint64_t, uint64_t, gex_Flags_t) = {
+#define ENTRY(DT, type, width) [PSI_ATOMIC_INDEX(DT)] = apply##DT,
+		PSI_ATOMIC_TYPES(ENTRY)
+#undef ENTRY
+	};
+
+	return apply[type](there, op, operand1, operand2, flags);
+}
+
+void
+psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before)
+{
+	const uint32_t low = (uint32_t)before;
+
+	if (!(op & PSI_ATOMIC_OPS_REPLY))
+		return;
+	if (width_bytes[type] == sizeof low)
+		memcpy(result, &low, sizeof low);
+	else
+		memcpy(result, &before, sizeof before);
+}
+
+/* -- what is asked for ----------------------------------------------------------------------- */
+
+static const char *
+op_name(gex_OP_t op)
+{
+	static const char *const by_bit[32] = {
+		"AND", "OR", "XOR", "ADD", "SUB", "MULT", "MIN", "MAX", "INC", "DEC", "SET", "CAS", "?", "?",
+		"?", "FAND", "FOR", "FXOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC", "FDEC", "SWAP",
+		"FCAS", "GET", "?", "?", "USER", "USER_NC",
+	};
+
+	return by_bit[__builtin_ctz(op)];
+}
+
+static void
+check_operation(const struct psi_atomic *op)
+{
+	const struct psi_domain *domain = op->domain;
+	const char *kind = strstr(op->call, "NBI") ? "NBI" : "NB";
+
+	if (PSI_UNLIKELY(domain->dt != 1u << op->type))
+		psi_fatal("%s: the domain's type is %s; call gex_AD_Op%s_%s", op->call,
+		          psi_domain_type_name(domain->dt), kind, psi_domain_type_name(domain->dt) + 7);
+	if (PSI_UNLIKELY(!op->op || (op->op & (op->op - 1))))
+		psi_fatal("%s: operation 0x%x is not one code; pass exactly one of GEX_OP_*", op->call,
+		          op->op);
+	if (PSI_UNLIKELY(!(op->op & domain->ops)))
+		psi_fatal("%s: GEX_OP_%s is not among the operations 0x%x of the domain; name it when the "
+		          "domain is created", op->call, op_name(op->op), domain->ops);
+	psi_check_flags(op->flags, PSI_ATOMIC_PLAIN_FLAGS | GEX_FLAG_RANK_IS_JOBRANK, op->call);
+	if (PSI_UNLIKELY((op->op & PSI_ATOMIC_OPS_REPLY) &&
+	                 (!op->result || (uintptr_t)op->result % width_bytes[op->type])))
+		psi_fatal("%s: GEX_OP_%s writes to result_p, which is %p; pass the address of a variable "
+		          "of the type", op->call, op_name(op->op), op->result);
+}
+
+static struct psi_target
+target_of(const struct psi_atomic *op)
+{
+	const gex_TM_t tm = op->domain->tm;
+	gex_Rank_t rank = op->rank;
+
+	if (op->flags & GEX_FLAG_RANK_IS_JOBRANK) {
+		rank = gex_TM_TranslateJobrankToRank(tm, rank);
+		if (rank == GEX_RANK_INVALID)
+			psi_fatal("%s: rank %u of the job is not in the domain's team; name one that is",
+			          op->call, op->rank);
+	}
+	return psi_target_of(tm, rank, op->call);
+}
+
+static void
+check_assertions(const struct psi_atomic *op, struct psi_target target)
+{
+	const bool mine = op->flags & GEX_FLAG_AD_MY_RANK, near = op->flags & GEX_FLAG_AD_MY_NBRHD;
+
+	if (!psi.checks)
+		return;
+	if (mine && near)
+		psi_fatal("%s: flags say both GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD; pass one at "
+		          "most", op->call);
+	if (mine && target.place != target.ep->place)
+		psi_fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u; leave it out", op->call,
+		          op->rank);
+	if (near && !psi_in_my_nbrhd(psi_jobrank_of(target.place)))
+		psi_fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is in another neighbourhood; leave it out",
+		          op->call, op->rank);
+}
+
+/* The target's address here, or NULL. */
+static void *
+reach(const struct psi_atomic *op, struct psi_target target)
+{
+	const size_t nbytes = width_bytes[op->type];
+
+	if (PSI_UNLIKELY((uintptr_t)op->target % nbytes))
+		psi_fatal("%s: the target at %p is not aligned to the %zu bytes of its type; align it",
+		          op->call, op->target, nbytes);
+	return psi_reach(PSI_WAY_ATOMIC, target.place, op->target, nbytes, op->call);
+}
+
+/* -- the calls ------------------------------------------------------------------------------- */
+
+/* Counts, and polls once in a while. */
+static void
+count_call(gex_Flags_t flags)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count(counts, PSI_COUNT_ATOMICS);
+	psi_count(counts, PSI_COUNT_ATOMICS_CALLED);
+	if (counts[PSI_COUNT_ATOMICS] % PSI_RMA_CALLS_PER_POLL == 0 && !(flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+}
+
+static void
+count_refused(void)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, PSI_COUNT_ATOMICS, 1);
+	psi_count_back(counts, PSI_COUNT_ATOMICS_CALLED, 1);
+}
+
+static gex_Event_t
+make(gex_AD_t ad, struct psi_atomic *op)
+{
+	struct psi_target target;
+	void *there;
+
+	psi_rule_call(op->call);
+	op->domain = psi_domain_live(ad, op->call);
+	check_operation(op);
+	target = target_of(op);
+	check_assertions(op, target);
+	there = reach(op, target);
+	count_call(op->flags);
+	if (!there) {
+		const gex_Event_t event = psi_reference_atomic(op, target);
+
+		if (event == GEX_EVENT_NO_OP)
+			count_refused();
+		return event;
+	}
+	psi_atomic_answer(op->type, op->op, op->result,
+	                  psi_atomic_apply(op->type, there, op->op, op->operand1, op->operand2,
+	                                   op->flags));
+	return GEX_EVENT_INVALID;
+}
+
+#define OPERATION(kind, is_implicit, DT) \
+	{ \
+		.call = "gex_AD_" #kind #DT, .result = result_p, .target = tgt_addr, \
+		.operand1 = psi_atomic_bits##DT(operand1), .operand2 = psi_atomic_bits##DT(operand2), \
+		.rank = tgt_rank, .op = opcode, .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
+		.implicit = is_implicit, \
+	}
+#define CALLS(DT, type, width) \
+	gex_Event_t \
+	psi_AD_OpNB##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
+	                 gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags) \
+	{ \
+		struct psi_atomic op = OPERATION(OpNB, false, DT); \
+\
+		return make(ad, &op); \
+	} \
+	int \
+	psi_AD_OpNBI##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
+	                  gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags) \
+	{ \
+		struct psi_atomic op = OPERATION(OpNBI, true, DT); \
+\
+		return make(ad, &op) == GEX_EVENT_NO_OP; \
+	}
+PSI_ATOMIC_TYPES(CALLS)

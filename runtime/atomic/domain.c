@@ -1,0 +1,248 @@
+/*
+ * Atomic domains: made, asked about, destroyed.  Who makes an operation for another needs nothing of its
+ * domain, so operations may arrive where gex_AD_Create has not returned.
+ */
+#include "runtime/atomic/atomic.h"
+
+#include "runtime/segment/reach.h"
+#include "runtime/process/rules.h"
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+
+static struct psi_spinlock list_lock;
+static struct psi_domain *all_domains;  /* under list_lock; with checks, destroyed ones too */
+
+/* -- the list -------------------------------------------------------------------------------- */
+
+static void
+enlist(struct psi_domain *domain)
+{
+	psi_spinlock_lock(&list_lock);
+	domain->next = all_domains;
+	all_domains = domain;
+	psi_spinlock_unlock(&list_lock);
+}
+
+static void
+delist(struct psi_domain *domain)
+{
+	struct psi_domain **at = &all_domains;
+
+	psi_spinlock_lock(&list_lock);
+	while (*at != domain)
+		at = &(*at)->next;
+	*at = domain->next;
+	psi_spinlock_unlock(&list_lock);
+}
+
+static bool
+is_listed(const struct psi_domain *domain)
+{
+	const struct psi_domain *at;
+
+	psi_spinlock_lock(&list_lock);
+	for (at = all_domains; at && at != domain; at = at->next)
+		;
+	psi_spinlock_unlock(&list_lock);
+	return at;
+}
+
+static void
+check_live(struct psi_domain *domain, const char *call)
+{
+	if (!is_listed(domain))
+		psi_fatal("%s: %p is no atomic domain of this process; pass what gex_AD_Create wrote here",
+		          call, (void *)domain);
+	if (domain->destroyed)
+		psi_fatal("%s: the atomic domain was destroyed before; destroy it when all ranks have "
+		          "completed their operations, and passed a barrier", call);
+}
+
+struct psi_domain *
+psi_domain_live(gex_AD_t ad, const char *call)
+{
+	struct psi_domain *domain = (struct psi_domain *)ad;
+
+	if (PSI_UNLIKELY(!ad))
+		psi_invalid(call, "GEX_AD_INVALID");
+	if (PSI_UNLIKELY(psi.checks))
+		check_live(domain, call);
+	return domain;
+}
+
+void
+psi_domains_close(void)
+{
+	/* The lock's holder may be a thread that is not here. */
+	for (struct psi_domain *domain = all_domains; domain; domain = domain->next)
+		domain->inlines.size = 0;
+}
+
+/* -- creation -------------------------------------------------------------------------------- */
+
+const char *
+psi_domain_type_name(gex_DT_t dt)
+{
+#define NAME(DT, type, width) \
+	if (dt == GEX_DT##DT) \
+		return "GEX_DT" #DT;
+	PSI_ATOMIC_TYPES(NAME)
+#undef NAME
+	return "an unknown type";
+}
+
+static gex_OP_t
+ops_of(gex_DT_t dt)
+{
+	switch (dt) {
+#define INTEGER(DT, type, width) case GEX_DT##DT: return PSI_ATOMIC_OPS_INTEGER;
+	PSI_ATOMIC_INTEGERS(INTEGER)
+#define FLOAT(DT, type, width) case GEX_DT##DT: return PSI_ATOMIC_OPS_FLOAT;
+	PSI_ATOMIC_FLOATS(FLOAT)
+	default: return 0;
+#undef INTEGER
+#undef FLOAT
+	}
+}
+
+static void
+check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+{
+	const char *call = "gex_AD_Create";
+	const gex_Flags_t hints = GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD |
+	                          GEX_FLAG_AD_FAVOR_REMOTE;
+
+	if (!ad_p)
+		psi_fatal("%s: ad_p is NULL; pass where the domain goes", call);
+	(void)psi_team_live(tm, call);
+	if (!ops_of(dt))
+		psi_fatal("%s: data type 0x%x is none that atomics have; pass one of GEX_DT_I32, U32, I64, "
+		          "U64, FLT and DBL", call, dt);
+	if (!ops || (ops & ~ops_of(dt)))
+		psi_fatal("%s: operations 0x%x are %s; pass those that will be used, of 0x%x", call,
+		          ops & ~ops_of(dt), ops ? "none that the type has" : "none at all", ops_of(dt));
+	psi_check_flags(flags, hints, call);
+	if (flags & (flags - 1))
+		psi_fatal("%s: flags 0x%x favour several at once; pass one of GEX_FLAG_AD_FAVOR_* at most",
+		          call, flags);
+}
+
+/* What the members tell each other. */
+struct member {
+	gex_DT_t dt;
+	gex_OP_t ops;
+	gex_Flags_t flags;
+};
+
+/* All pass the same. */
+static void
+check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+{
+	const struct member mine = { dt, ops, flags };
+	struct member *all = calloc(tm->size, sizeof *all);
+
+	if (!all)
+		psi_fatal("gex_AD_Create: no memory for the tables of %u ranks", tm->size);
+	psi_team_gather(tm, &mine, sizeof mine, all, "gex_AD_Create");
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		if (all[rank].dt != dt || all[rank].ops != ops || all[rank].flags != flags)
+			psi_fatal("gex_AD_Create: type 0x%x, operations 0x%x, flags 0x%x, but rank %u of "
+			          "the team passes 0x%x, 0x%x, 0x%x; pass the same in all ranks", dt, ops,
+			          flags, rank, all[rank].dt, all[rank].ops, all[rank].flags);
+	free(all);
+}
+
+/* Where the team's ranks have their segments, for the inlines. */
+static const struct pst_peer *
+peers_of(gex_TM_t tm)
+{
+	struct pst_peer *peers;
+
+	if (tm == psi.tm)
+		return psi.peers;
+	peers = calloc(tm->size, sizeof *peers);
+	if (!peers)
+		psi_fatal("gex_AD_Create: no memory for the tables of %u ranks", tm->size);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		peers[rank] = psi.peers[psi_target_of(tm, rank, "gex_AD_Create").place];
+	return peers;
+}
+
+void
+gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+{
+	struct psi_domain *domain;
+
+	psi_need_init("gex_AD_Create");
+	psi_rule_call("gex_AD_Create");
+	check_arguments(ad_p, tm, dt, ops, flags);
+	domain = calloc(1, sizeof *domain);
+	if (!domain)
+		psi_fatal("gex_AD_Create: no memory for an atomic domain");
+	*domain = (struct psi_domain){
+		.inlines = { .size = tm->size, .peers = peers_of(tm), .counts = psi.blocks[0].count },
+		.tm = tm, .dt = dt, .ops = ops, .flags = flags,
+	};
+	check_agreement(tm, dt, ops, flags);
+	psi_team_hold(tm);
+	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
+		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
+	enlist(domain);
+	*ad_p = &domain->inlines;
+}
+
+void
+gex_AD_Destroy(gex_AD_t ad)
+{
+	struct psi_domain *domain;
+
+	psi_rule_call("gex_AD_Destroy");
+	domain = psi_domain_live(ad, "gex_AD_Destroy");
+	psi_team_let_go(domain->tm);
+	if (domain->tm != psi.tm)
+		free((void *)(uintptr_t)domain->inlines.peers);
+	domain->destroyed = true;
+	if (psi.checks)
+		return;         /* it stays in the list, so that its later use is known for what it is */
+	delist(domain);
+	free(domain);
+}
+
+/* -- queries --------------------------------------------------------------------------------- */
+
+gex_Flags_t
+gex_AD_QueryFlags(gex_AD_t ad)
+{
+	return psi_domain_live(ad, "gex_AD_QueryFlags")->flags;
+}
+
+gex_TM_t
+gex_AD_QueryTM(gex_AD_t ad)
+{
+	return psi_domain_live(ad, "gex_AD_QueryTM")->tm;
+}
+
+gex_DT_t
+gex_AD_QueryDT(gex_AD_t ad)
+{
+	return psi_domain_live(ad, "gex_AD_QueryDT")->dt;
+}
+
+gex_OP_t
+gex_AD_QueryOps(gex_AD_t ad)
+{
+	return psi_domain_live(ad, "gex_AD_QueryOps")->ops;
+}
+
+void
+gex_AD_SetCData(gex_AD_t ad, const void *val)
+{
+	psi_domain_live(ad, "gex_AD_SetCData")->cdata = (void *)(uintptr_t)val;
+}
+
+void *
+gex_AD_QueryCData(gex_AD_t ad)
+{
+	return psi_domain_live(ad, "gex_AD_QueryCData")->cdata;
+}

@@ -1,0 +1,365 @@
+/*
+ * The contract between the runtime and its conduits: two tables, one each way.
+ *
+ * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct psi_services',
+ * so a conduit has no undefined symbol of the runtime and works as a plug-in under a statically
+ * linked program too.  Both tables begin with ABI number and size; a mismatch is refused by name.
+ * The runtime lays the conduit's operations over those of the reference (extended-ref), and these
+ * over `unsupported', so the table that is called has no NULL.
+ *
+ * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
+ * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
+ *
+ * Rules for every operation.  It never polls and never ends the job: the runtime decides both.  It
+ * never waits for another process.  It may be called by any thread in PAR, and by one at a time
+ * otherwise (`threaded' in the job says which), except where its paragraph says less.
+ */
+#ifndef PSI_CONDUIT_H
+#define PSI_CONDUIT_H
+
+#include "runtime/conduit/counters.h"
+#include "runtime/conduit/memory_kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PSI_CONDUIT_ABI = 7 };
+
+enum psi_result {
+	PSI_OK = 0,
+	PSI_AGAIN,              /* nothing consumed; poll and try again */
+	PSI_UNSUPPORTED,        /* not by this conduit; the reference takes over */
+	PSI_FAILED,             /* this operation failed; the port lives */
+	PSI_FATAL,              /* the port is dead; the runtime ends the job */
+};
+
+enum psi_category { PSI_SHORT, PSI_MEDIUM, PSI_LONG };
+
+/* Requests and replies travel on networks that cannot block each other. */
+enum psi_network { PSI_REQUESTS, PSI_REPLIES, PSI_NETWORKS };
+enum { PSI_BOTH_NETWORKS = 1 << PSI_REQUESTS | 1 << PSI_REPLIES };
+/* To arm, beside networks: memory too, which peers write and then look at the sleep word. */
+enum { PSI_PEERS_MEMORY = 1 << PSI_NETWORKS };
+
+enum { PSI_MAX_ARGS = 16 };
+
+struct psi_conduit;             /* the conduit's own state */
+struct psi_port;                /* its side of one endpoint */
+
+/* What the runtime knows of the job when it opens a conduit; read only, lives as long as the job. */
+struct psi_conduit_job {
+	/* First endpoints, one per process; others may come later. */
+	uint32_t place, places;         /* of this process; of the job */
+	uint32_t host_places;           /* of this host */
+	const uint32_t *host_index;     /* [places]: index among those of its own host */
+	const uint8_t *local;           /* [places]: 1 if on this host */
+	bool threaded;                  /* PAR */
+	bool crowded;                   /* more ranks than CPUs on this host */
+	/* [PSI_COUNTERS], of this process; the conduit adds to those of the groups `queue' and
+	 * `wake'.  NULL where each thread has its own: the service of that name tells. */
+	uint64_t *counts;
+};
+
+/* What a message is, in a word: network, handler, and number of arguments. */
+static inline uint32_t
+psi_what(unsigned network, unsigned handler, unsigned nargs)
+{
+	return handler | nargs << 8 | network << 16;
+}
+
+static inline unsigned psi_what_handler(uint32_t what) { return what & 0xff; }
+static inline unsigned psi_what_nargs(uint32_t what) { return what >> 8 & 0xff; }
+static inline unsigned psi_what_network(uint32_t what) { return what >> 16; }
+
+/* One active message to send.  The runtime has checked limits, target range and handler index. */
+struct psi_am {
+	uint32_t peer;
+	uint8_t handler, category, network, nargs;
+	const int32_t *args;            /* [nargs] */
+	const void *payload;            /* readable until the call returns */
+	size_t len_bytes;
+	void *dest;                     /* Long: address at the owner */
+	void *dest_here;                /* Long: the same memory mapped here; NULL: the payload is there */
+};
+
+static inline struct psi_am
+psi_am_of(uint32_t peer, unsigned category, uint32_t what, const int32_t *args)
+{
+	return (struct psi_am){
+		.peer = peer, .handler = (uint8_t)psi_what_handler(what), .category = (uint8_t)category,
+		.network = (uint8_t)psi_what_network(what), .nargs = (uint8_t)psi_what_nargs(what),
+		.args = args,
+	};
+}
+
+static inline struct psi_am
+psi_am_medium(uint32_t peer, uint32_t what, const int32_t *args, const void *payload, size_t len_bytes)
+{
+	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+
+	am.payload = payload;
+	am.len_bytes = len_bytes;
+	return am;
+}
+
+/* One active message that arrived; all pointers are valid until `deliver' returns. */
+struct psi_arrival {
+	union {
+		struct {
+			uint32_t source;
+			uint8_t handler, category, network, nargs;
+		};
+		uint64_t word;          /* all of these, written as one (psi_arrival_word) */
+	};
+	const int32_t *args;
+	void *payload;                  /* Medium: 16-aligned and writable; Long: as sent */
+	size_t len_bytes;
+};
+
+/* Parts of a word that were stored one by one could not be loaded as the word at once. */
+static inline uint64_t
+psi_arrival_word(uint32_t source, unsigned handler, unsigned category, unsigned network, unsigned nargs)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return source | (uint64_t)handler << 32 | (uint64_t)category << 40 |
+	       (uint64_t)network << 48 | (uint64_t)nargs << 56;
+#else
+	return (uint64_t)source << 32 | handler << 24 | category << 16 | network << 8 | nargs;
+#endif
+}
+
+/* A buffer for a message whose size, handler and arguments are decided later. */
+struct psi_claim {
+	uint32_t peer;
+	uint8_t network;
+	bool alone;                             /* by the one thread that uses a serial port */
+	size_t least_bytes, most_bytes;         /* asked for */
+	void *buffer;                           /* granted: 16-aligned, writable */
+	size_t size_bytes;
+	uint64_t cookie;                        /* the conduit's */
+};
+
+/* Where queues are looked for: memory that the host's processes got from host_memory, and what the
+ * receiver got from endpoint_memory, NULL for its process's first endpoint. */
+struct psi_queue_memory {
+	const void *host, *further;
+	size_t host_bytes, further_bytes;
+};
+
+/* One direction, from a process to an endpoint, as people want to see it. */
+struct psi_queue_state {
+	uint32_t slots;                 /* of the queue */
+	uint32_t in_flight;             /* that the sender takes to be full */
+	uint32_t undelivered;           /* messages whose handler has not been called */
+	bool wants_room;                /* the sender waits for some, or has before it tried again */
+	bool receiver_sleeps;
+};
+
+/* Runtime to conduit.  All are callable from any thread and from within an operation. */
+struct psi_services {
+	uint32_t abi, size_bytes;
+	/* One line for people, printed whole. */
+	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+	/* A setting by name, as text; NULL if there is none of that name. */
+	const char *(*setting)(const char *name);
+	/* Zero-filled memory that all processes of this host share; every process of the host asks
+	 * once, for the same sizes, and gets its own mapping of the same length, len_out: most_bytes
+	 * where pages that nobody touches cost nothing, least_bytes elsewhere.  NULL if there is
+	 * none. */
+	void *(*host_memory)(size_t most_bytes, size_t least_bytes, size_t *len_out);
+	/* The memory, zero-filled, that goes with an endpoint beyond the first of a process of this
+	 * host.  Asked by its own process, once, makes it, and NULL has been told of in one line; by
+	 * others later, maps it: NULL where there is none, or its process has not asked yet. */
+	void *(*endpoint_memory)(uint32_t place, size_t len_bytes);
+	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
+	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
+	void (*deliver)(void *owner, const struct psi_arrival *arrival);
+	/* memcpy that chooses its way by size; ordered before later release stores. */
+	void (*copy)(void *dst, const void *src, size_t len_bytes);
+	/* The same, for lines that are in another CPU's cache. */
+	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
+	/* The same, for what a CPU that shares no cache with this one will read. */
+	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
+	/* Gives every process of the job the same answer: the smallest of all values.  Collective, at
+	 * open and connect only. */
+	uint32_t (*agree_least)(uint32_t value);
+	/* The calling thread's counts, where the job has none for all; for one operation. */
+	uint64_t *(*counts)(void);
+};
+
+/* What a conduit can do and what it costs, filled in at open; upper layers choose by arithmetic on
+ * these and never by the conduit's name. */
+enum psi_capability {
+	PSI_CAP_NATIVE_PUT = 1 << 0,            /* put and get are the conduit's own */
+	PSI_CAP_ORDERED_PUTS = 1 << 1,          /* puts to one peer become visible in order */
+	PSI_CAP_PUT_BEFORE_AM = 1 << 2,         /* a finished put is visible to a later message's handler */
+	PSI_CAP_INJECT_ANY_THREAD = 1 << 3,
+	PSI_CAP_PROGRESS_WITHOUT_POLL = 1 << 4,
+	PSI_CAP_CLAIM_IN_PLACE = 1 << 5,        /* claimed buffers are the receiver's memory */
+	PSI_CAP_SLEEP = 1 << 6,                 /* arm, sleep and disarm work */
+	PSI_CAP_ATOMICS = 1 << 7,
+};
+
+struct psi_attributes {
+	uint32_t capabilities;
+	size_t max_medium_bytes, max_long_bytes;
+	double am_latency_ns, am_overhead_ns, bytes_per_ns;
+	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
+};
+
+/* Where a part of shared memory is mapped here, in whole pages, and what it is for. */
+struct psi_memory_part {
+	enum psi_memory_kind kind;
+	void *base;
+	size_t len_bytes;
+};
+
+/* Conduit to runtime. */
+struct psi_conduit_ops {
+	uint32_t abi, size_bytes;
+	const char *name, *version;
+
+	/* -- identity and probe ---------------------------------------------------------------- */
+
+	/* Can this conduit run here?  Before open, no state.  If not, writes why into reason. */
+	bool (*probe)(const struct psi_services *services, char *reason, size_t reason_bytes);
+
+	/* -- open, connect, quiesce, close, abort ---------------------------------------------- */
+
+	/* Takes resources that need no peer.  Once per process, by the thread that calls init.  On
+	 * failure everything taken is given back, and the conduit has logged one line. */
+	int (*open)(const struct psi_services *services, const struct psi_conduit_job *job,
+	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
+	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
+	 * connect, others any time after it, one call at a time; serial: one thread at a time will
+	 * poll it and call am_send_alone.  Opened again by its owner, with the same promise, the port is
+	 * the same. */
+	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+	                 struct psi_port **port_out);
+	/* Collective over the job, after every process opened its ports: addresses are exchanged, the
+	 * job's common choices made.  When it returns, messages may be sent. */
+	int (*connect)(struct psi_conduit *conduit);
+	/* No message is sent from here on; what was sent is on its way without this process's help. */
+	void (*quiesce)(struct psi_conduit *conduit);
+	/* Gives everything back, in reverse.  No other thread is inside the conduit. */
+	void (*close)(struct psi_conduit *conduit);
+	/* The job ends now; only what would outlive the process is removed.  Signal safe. */
+	void (*abort)(struct psi_conduit *conduit);
+
+	/* -- memory ---------------------------------------------------------------------------- */
+
+	/* Makes a segment reachable for peers; key_out (at most 64 bytes) is opaque to the runtime,
+	 * which hands it to the peers' segment_import.  UNSUPPORTED: no key is needed. */
+	int (*segment_bind)(struct psi_port *port, void *base, size_t len_bytes,
+	                    unsigned char key_out[64]);
+	int (*segment_import)(struct psi_port *port, uint32_t peer, const unsigned char key[64]);
+	void (*segment_release)(struct psi_port *port, void *base);
+
+	/* -- active messages ------------------------------------------------------------------- */
+
+	/* Largest payload of a Medium to this peer; the same for both directions of a pair. */
+	size_t (*am_max_medium)(struct psi_port *port, uint32_t peer, unsigned network,
+	                        unsigned nargs);
+	/* Sends.  OK: the payload has been read, the message will arrive.  AGAIN: no room, nothing
+	 * sent.  Local completion is at return: the caller's memory is free. */
+	int (*am_send)(struct psi_port *port, const struct psi_am *am);
+	/* The same of a Short and of a Medium, which go in registers: what is that of psi_what, args has as
+	 * many as it says. */
+	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
+	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+	                 const void *payload, size_t len_bytes);
+	/* The same by the one thread that uses a serial port, while others may be in am_send. */
+	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
+	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
+	 * the queue, so an open claim delays nobody.  Where claim->alone is set it is called as
+	 * am_send_alone is, else as am_send, and so is am_publish, whose claim may say otherwise by then;
+	 * am_cancel's says the same.  OK or AGAIN. */
+	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
+	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the claim is
+	 * gone.  AGAIN: no room, the claim is still open. */
+	int (*am_publish)(struct psi_port *port, const struct psi_claim *claim,
+	                  const struct psi_am *am);
+	/* Gives a claimed buffer back unsent; always succeeds. */
+	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
+
+	/* -- one-sided transfers --------------------------------------------------------------- */
+
+	/* Start a transfer between local memory and a peer's bound segment.  `reusable' is set (to 1,
+	 * release) when the source may be overwritten, `visible' when the data is in place; either may
+	 * be NULL, both may be set before the call returns.  OK, AGAIN or UNSUPPORTED. */
+	int (*put)(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len_bytes,
+	           uint32_t *reusable, uint32_t *visible);
+	int (*get)(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len_bytes,
+	           uint32_t *visible);
+	/* fence: transfers to peer started before become visible before those started after.
+	 * flush: OK once all started transfers to peer are visible, else AGAIN. */
+	int (*fence)(struct psi_port *port, uint32_t peer);
+	int (*flush)(struct psi_port *port, uint32_t peer);
+	/* One 4- or 8-byte atomic on a peer's bound segment; op is a single GEX_OP bit. */
+	int (*atomic)(struct psi_port *port, uint32_t peer, void *target, uint32_t op, uint32_t type,
+	              uint64_t operand1, uint64_t operand2, uint64_t *before_out, uint32_t *done);
+
+	/* -- progress -------------------------------------------------------------------------- */
+
+	/* Delivers at most about budget messages of the networks in the mask and advances everything
+	 * else; returns how many it delivered.  One that delivered replies may leave requests to the
+	 * next poll, which looks at them.  In PAR several threads may poll one port: one finds the work,
+	 * the others return 0, so that 0 does not say that nothing is there; arm looks once more.  No lock is
+	 * held while a handler runs. */
+	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
+	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
+	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a message
+	 *           is already there (then nothing was announced).  want_peer is a place whose queue
+	 *           was full, or PSI_NO_PEER: its owner rings the first port when room appears.
+	 *   (the runtime now looks once more at whatever it waits for)
+	 *   sleep   until somebody rings after the ticket, or timeout_ns passed (0: no bound)
+	 *   disarm  once for every successful arm, slept or not.
+	 * Who rings: the sender of any message, the owner of room that was wanted, ring(), ring_host(). */
+	int (*arm)(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
+	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
+	void (*disarm)(struct psi_port *port);
+	/* For a thread that waits for several ports, or for room: it arms the first port of the process
+	 * (with no networks, if it does not poll that one), watches the others, sleeps on the first, and
+	 * ends all of it.  Who sends to a port that is watched rings the first one too.  AGAIN: there is
+	 * a message, and nothing was announced. */
+	int (*watch)(struct psi_port *port, unsigned networks);
+	void (*unwatch)(struct psi_port *port);
+	/* A word of this process's memory where threads of the endpoint at place `peer' say that they
+	 * sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks there, and
+	 * calls ring_peer if it is set.  *fence_out: a fence must stand between the two; otherwise the
+	 * sleeper makes all processes fence.  After connect.  NULL: there is none. */
+	const uint32_t *(*sleep_word)(struct psi_port *port, uint32_t peer, bool *fence_out);
+	/* Wakes all threads that sleep on the endpoint at place `peer', which has a sleep word. */
+	void (*ring_peer)(struct psi_port *port, uint32_t peer);
+	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller wrote
+	 * before: a thread that armed later sees that. */
+	void (*ring)(struct psi_port *port);
+	/* The same for all processes of this host, this one included, as far as they sleep on their
+	 * first port or watch others. */
+	void (*ring_host)(struct psi_port *port);
+	/* The owner of place `peer', whose queue was full, rings this process when room appears, once.
+	 * Any thread, asleep or not; the caller tries once more, since room may have come meanwhile. */
+	void (*want)(struct psi_port *port, uint32_t peer);
+
+	/* -- for people ------------------------------------------------------------------------ */
+
+	/* One line: what this conduit uses and why. */
+	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
+	/* The queue of a network from one host index to another, or to a further endpoint of that one,
+	 * read by any process that maps the memory, such as the keeper, at any moment: what changes
+	 * meanwhile may not fit together.  False if that memory is not yet, or not of this conduit's
+	 * making. */
+	bool (*queue)(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
+	              uint32_t receiver, struct psi_queue_state *state_out);
+	/* Part number i of the memory that this conduit shares with its peers; false past the last. */
+	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);
+	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of
+	 * what they can take, since pages are taken when first used.  Pure, needs no open.  0: that
+	 * many endpoints are too many, or there are no queues. */
+	size_t (*queue_bytes)(uint32_t endpoints);
+};
+
+#define PSI_NO_PEER UINT32_MAX
+
+#endif

@@ -1,0 +1,256 @@
+#include "runtime/job/board.h"
+
+#include "runtime/process/rules.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+/* -- entries --------------------------------------------------------------------------------- */
+
+/* Under this, what is told and known is changed: by one thread at a time, where several publish. */
+static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
+
+static struct psi_board_entry *
+entry_of(uint32_t place)
+{
+	if (place < psi.boot.size)
+		return &psi.shared->board[place];
+	return &psi_shared_further(psi.shared, psi.boot.size, place)->segment;
+}
+
+static void
+write_entry(uint32_t place, gex_Segment_t segment)
+{
+	struct psi_board_entry *entry = entry_of(place);
+
+	if (!segment)
+		return;
+	entry->base = (uintptr_t)segment->base;
+	entry->size_bytes = segment->size;
+	entry->key = segment->key;
+	entry->mappable = segment->library_memory;
+	entry->card = psi_vm_card_make();
+}
+
+static void
+reach_peer(uint32_t place)
+{
+	const gex_Rank_t rank = psi_jobrank_of(place);
+	const struct psi_board_entry *entry = entry_of(place);
+	struct pst_peer *peer = &psi.peers[place];
+	char *here, lack[PBOOT_LACK_BYTES];
+
+	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
+		return;
+	psi.known[place] = *entry;
+	if (!entry->mappable || !psi_in_my_nbrhd(rank)) {
+		*peer = (struct pst_peer){ .base = entry->base };
+		if (rank != psi.boot.rank)
+			psi_vm_probe(rank, &entry->card);
+		return;
+	}
+	here = rank == psi.boot.rank
+		? (char *)(uintptr_t)entry->base
+		: pboot_range_map(1 + rank, entry->key, entry->size_bytes);
+	if (!here)
+		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
+		          (size_t)entry->size_bytes, pboot_range_lack(errno, lack));
+	*peer = (struct pst_peer){
+		.base = (uintptr_t)entry->base, .size_bytes = (uintptr_t)entry->size_bytes,
+		.offset = (uintptr_t)here - (uintptr_t)entry->base,
+	};
+}
+
+/* All endpoints of a process. */
+static void
+reach_process(gex_Rank_t rank)
+{
+	const unsigned count = psi_ep_count_of(rank);
+
+	pthread_mutex_lock(&knowing);
+	for (unsigned index = 0; index < count; index++)
+		reach_peer(index * psi.boot.size + rank);
+	pthread_mutex_unlock(&knowing);
+}
+
+/* Its pages go as well; their owner gives them back at the same time. */
+void
+psi_segment_forget(uint32_t place)
+{
+	struct psi_board_entry *known = &psi.known[place];
+	const struct pst_peer peer = psi.peers[place];
+
+	pthread_mutex_lock(&knowing);
+	psi.peers[place] = (struct pst_peer){ .base = 0 };
+	if (psi_jobrank_of(place) == psi.boot.rank)
+		*entry_of(place) = (struct psi_board_entry){ .base = 0 };
+	else if (peer.size_bytes)
+		pboot_range_unmap((void *)(peer.base + peer.offset), known->key, peer.size_bytes);
+	*known = (struct psi_board_entry){ .base = 0 };
+	pthread_mutex_unlock(&knowing);
+}
+
+/* -- exchange -------------------------------------------------------------------------------- */
+
+/* The first rank that lacks memory; their number if none does. */
+static uint32_t
+first_failed(void)
+{
+	uint32_t rank = 0;
+
+	while (rank < psi.boot.size && !psi.shared->board[rank].failed)
+		rank++;
+	return rank;
+}
+
+uint32_t
+psi_board_exchange(gex_Segment_t mine, int error)
+{
+	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank], before = *entry;
+	uint32_t failed;
+
+	write_entry(psi.boot.rank, mine);
+	entry->failed = (uint64_t)error;
+	gex_Coll_BarrierBlocking(psi.tm, 0);
+	failed = first_failed();
+	if (failed < psi.boot.size) {
+		gex_Coll_BarrierBlocking(psi.tm, 0);    /* all have seen it */
+		*entry = before;
+		return failed;
+	}
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		reach_process(rank);
+	return failed;
+}
+
+/* All members have come so far. */
+static void
+meet(gex_TM_t tm, const char *call)
+{
+	if (tm == psi.tm)
+		gex_Coll_BarrierBlocking(tm, 0);
+	else
+		psi_team_gather(tm, NULL, 0, NULL, call);
+}
+
+int
+gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags)
+{
+	const char *call = "gex_EP_PublishBoundSegment";
+
+	psi_need_init(call);
+	psi_rule_context(call);
+	if (!tm || psi_tm_is_pair(tm) || flags)
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be valid, flags 0");
+	psi_rule_team(tm, call);
+	psi_check_list(eps, num_eps, sizeof(gex_EP_t), "eps", call);
+	for (size_t i = 0; i < num_eps; i++)
+		if (!eps[i] || psi_ep_of(eps[i]->index) != eps[i])
+			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
+	pthread_mutex_lock(&knowing);
+	for (size_t i = 0; i < num_eps; i++)
+		write_entry(eps[i]->place, eps[i]->segment);
+	pthread_mutex_unlock(&knowing);
+	meet(tm, call);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		reach_process(psi_team_location(tm, rank).gex_rank);
+	meet(tm, call);
+	return GASNET_OK;
+}
+
+/* -- queries --------------------------------------------------------------------------------- */
+
+bool
+psi_segment_covers(const void *addr)
+{
+	uintptr_t at = (uintptr_t)addr;
+
+	if (!psi.peers)
+		return false;
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+		for (unsigned index = 0; index < psi_ep_count_of(rank); index++) {
+			const struct pst_peer *peer = &psi.peers[index * psi.boot.size + rank];
+
+			if (at - (peer->base + peer->offset) < peer->size_bytes)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Own endpoint: what is bound.  Others: what was published. */
+static bool
+query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
+{
+	const struct psi_board_entry *entry = &psi.known[place];
+	void *owner = (void *)(uintptr_t)entry->base, *local = NULL;
+	uintptr_t size = (uintptr_t)entry->size_bytes;
+
+	if (psi_jobrank_of(place) == psi.boot.rank) {
+		const gex_EP_t own = psi_ep_at(place);
+		gex_Segment_t segment = own ? own->segment : NULL;
+
+		owner = local = segment ? segment->base : NULL;
+		size = segment ? segment->size : 0;
+	} else if (psi.peers[place].size_bytes && psi_in_my_nbrhd(psi_jobrank_of(place))) {
+		local = (void *)(psi.peers[place].base + psi.peers[place].offset);
+	}
+	if (size_p && !size)
+		*size_p = 0;
+	if (!size)
+		return false;
+	if (owneraddr_p)
+		*owneraddr_p = owner;
+	if (localaddr_p)
+		*localaddr_p = local;
+	if (size_p)
+		*size_p = size;
+	return true;
+}
+
+gex_Event_t
+gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                           uintptr_t *size_p, gex_Flags_t flags)
+{
+	const char *call = "gex_EP_QueryBoundSegmentNB";
+	struct psi_target target;
+
+	if (!(flags & GEX_FLAG_IMMEDIATE))
+		psi_rule_context(call);
+	psi_rule_team(tm, call);
+	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
+	target = psi_target_of(tm, rank, call);
+	/* the board answers without communication */
+	query(target.place, owneraddr_p, localaddr_p, size_p);
+	return GEX_EVENT_INVALID;
+}
+
+int
+gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                       uintptr_t *size_p)
+{
+	struct psi_target target = psi_rule_target(tm, rank, "gex_Segment_QueryBound");
+	void *owner, *local;
+	uintptr_t size;
+
+	if (!query(target.place, &owner, &local, &size))
+		return GASNET_ERR_NOT_READY;
+	query(target.place, owneraddr_p, localaddr_p, size_p);
+	return GASNET_OK;
+}
+
+int
+gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
+{
+	psi_need_init("gasnet_getSegmentInfo");
+	psi_rule_call("gasnet_getSegmentInfo");
+	if (!seginfo_table && numentries > 0)
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is NULL; "
+		                  "pass an array of numentries");
+	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
+		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
+		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;
+	}
+	return GASNET_OK;
+}

@@ -1,0 +1,256 @@
+/* Clients and endpoints: what can be asked of them, and endpoints beyond the first. */
+#include "runtime/psi.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
+
+#include "runtime/util/fence.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects that a call is given: the constant that names none is refused by name. */
+static gex_Client_t
+live_client(gex_Client_t client, const char *call)
+{
+	if (PSI_UNLIKELY(!client))
+		psi_invalid(call, "GEX_CLIENT_INVALID");
+	return client;
+}
+
+static gex_EP_t
+live_ep(gex_EP_t ep, const char *call)
+{
+	if (PSI_UNLIKELY(!ep))
+		psi_invalid(call, "GEX_EP_INVALID");
+	return ep;
+}
+
+/* -- clients --------------------------------------------------------------------------------- */
+
+gex_Flags_t
+gex_Client_QueryFlags(gex_Client_t client)
+{
+	return live_client(client, "gex_Client_QueryFlags")->flags;
+}
+
+const char *
+gex_Client_QueryName(gex_Client_t client)
+{
+	return live_client(client, "gex_Client_QueryName")->name;
+}
+
+void *
+gex_Client_QueryCData(gex_Client_t client)
+{
+	return live_client(client, "gex_Client_QueryCData")->cdata;
+}
+
+void
+gex_Client_SetCData(gex_Client_t client, const void *val)
+{
+	live_client(client, "gex_Client_SetCData")->cdata = (void *)(uintptr_t)val;
+}
+
+/* -- endpoints ------------------------------------------------------------------------------- */
+
+gex_Client_t
+gex_EP_QueryClient(gex_EP_t ep)
+{
+	return live_ep(ep, "gex_EP_QueryClient")->client;
+}
+
+gex_Flags_t
+gex_EP_QueryFlags(gex_EP_t ep)
+{
+	return live_ep(ep, "gex_EP_QueryFlags")->flags;
+}
+
+gex_Segment_t
+gex_EP_QuerySegment(gex_EP_t ep)
+{
+	return live_ep(ep, "gex_EP_QuerySegment")->segment;
+}
+
+gex_EP_Index_t
+gex_EP_QueryIndex(gex_EP_t ep)
+{
+	return live_ep(ep, "gex_EP_QueryIndex")->index;
+}
+
+void *
+gex_EP_QueryCData(gex_EP_t ep)
+{
+	return live_ep(ep, "gex_EP_QueryCData")->cdata;
+}
+
+void
+gex_EP_SetCData(gex_EP_t ep, const void *val)
+{
+	live_ep(ep, "gex_EP_SetCData")->cdata = (void *)(uintptr_t)val;
+}
+
+/* -- this process's, and others' ------------------------------------------------------------- */
+
+/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its index,
+ * which has the same port: another thread may be polling it, or sleep and have it watched. */
+static gex_EP_t table[GASNET_MAXEPS], kept[GASNET_MAXEPS];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+gex_EP_t
+psi_ep_of(gex_EP_Index_t index)
+{
+	if (index == 0)
+		return psi.ep;
+	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_ACQUIRE) : NULL; /* Q2 */
+}
+
+gex_EP_t
+psi_ep_kept(gex_EP_Index_t index)
+{
+	return index ? __atomic_load_n(&kept[index], __ATOMIC_RELAXED) : psi.ep;
+}
+
+unsigned
+psi_ep_count_of(gex_Rank_t jobrank)
+{
+	return atomic_load_explicit(&psi_shared_rank(psi.shared, psi.boot.size, jobrank)->endpoints,
+	                            memory_order_relaxed);
+}
+
+unsigned
+psi_ep_count(void)
+{
+	return psi_ep_count_of(psi.boot.rank);
+}
+
+uint32_t
+psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index)
+{
+	if (jobrank >= psi.places || (index && index >= psi_ep_count_of(jobrank)))
+		return PSI_NO_PEER;
+	return index * psi.boot.size + jobrank;
+}
+
+void
+psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT])
+{
+	if (psi_index_of(place))
+		snprintf(text, PSI_PLACE_TEXT, "endpoint %u of rank %u", psi_index_of(place),
+		         psi_jobrank_of(place));
+	else
+		snprintf(text, PSI_PLACE_TEXT, "rank %u", place);
+}
+
+/* -- further ones ---------------------------------------------------------------------------- */
+
+/* The library's own handlers are the first endpoint's. */
+static void
+copy_internal_handlers(gex_EP_t ep)
+{
+	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
+}
+
+/* Under `making'. */
+static void
+announce(gex_EP_t ep)
+{
+	_Atomic uint32_t *count = &psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
+
+	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
+	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))
+		atomic_store_explicit(count, ep->index + 1u, memory_order_relaxed);
+	atomic_store_explicit(&psi.several, true, memory_order_relaxed);
+}
+
+/* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
+ * is. */
+static bool
+can_be_at(unsigned index, bool serial)
+{
+	return !table[index] && (!kept[index] || kept[index]->serial == serial);
+}
+
+static gex_EP_t
+make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
+{
+	gex_EP_t ep = kept[index] ? kept[index] : calloc(1, sizeof *ep);
+	struct psi_port *port;
+
+	if (!ep)
+		return NULL;
+	if (!kept[index]) {
+		ep->client = psi.client;
+		ep->index = (gex_EP_Index_t)index;
+		ep->serial = serial;
+		ep->place = index * psi.boot.size + psi.boot.rank;
+		ep->ops = psi.ops;
+	}
+	ep->segment = NULL;
+	ep->cdata = NULL;
+	ep->flags = flags;
+	memset(ep->handlers, 0, sizeof ep->handlers);
+	copy_internal_handlers(ep);
+	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &port) != PSI_OK) {
+		if (!kept[index])
+			free(ep);
+		return NULL;
+	}
+	if (!kept[index])
+		ep->port = port;
+	psi_handed_to_process(ep);
+	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
+	if (held)
+		psi_serve_hold(ep);
+	announce(ep);
+	psi_serve_add(ep);
+	return ep;
+}
+
+gex_EP_t
+psi_ep_make(unsigned first, gex_Flags_t flags, bool serial, bool held)
+{
+	gex_EP_t ep = NULL;
+
+	pthread_mutex_lock(&making);
+	while (first < GASNET_MAXEPS && !can_be_at(first, serial))
+		first++;
+	if (first < GASNET_MAXEPS)
+		ep = make_at(first, flags, serial, held);
+	pthread_mutex_unlock(&making);
+	return ep;
+}
+
+void
+psi_ep_unmake(gex_EP_t ep)
+{
+	pthread_mutex_lock(&making);
+	__atomic_store_n(&table[ep->index], NULL, __ATOMIC_RELAXED);
+	psi_serve_remove(ep);
+	pthread_mutex_unlock(&making);
+}
+
+int
+gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+              gex_Flags_t flags)
+{
+	const char *call = "gex_EP_Create";
+	gex_EP_t ep;
+
+	psi_need_init(call);
+	psi_rule_context(call);
+	if (!ep_p || client != psi.client || !capabilities ||
+	    (capabilities & ~(gex_EP_Capabilities_t)GEX_EP_CAPABILITY_ALL) ||
+	    (flags & ~(gex_Flags_t)GEX_FLAG_HINT_ACCEL_ALL))
+		return psi_refuse(GASNET_ERR_BAD_ARG, call,
+		                  "client, capabilities and flags must be valid ones");
+	/* All have all capabilities. */
+	ep = psi_ep_make(1, flags, false, false);
+	if (!ep)
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "a process has GASNET_MAXEPS endpoints at "
+		                  "most, and memory for the queues of each");
+	*ep_p = ep;
+	return GASNET_OK;
+}

@@ -1,0 +1,121 @@
+/*
+ * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens to
+ * the others; here only this rank's part.
+ */
+#include "runtime/atomic/atomic.h"
+#include "runtime/op/op.h"
+#include "runtime/signal/sem.h"
+
+#include "runtime/settings/settings_tables.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#pragma weak __lsan_do_leak_check
+void __lsan_do_leak_check(void);
+
+static const struct psi_setting rows[] = {
+	{ .name = "GASNET_FS_SYNC", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	  .help = "write file systems to disk when a rank ends" },
+};
+
+const struct psi_setting_table psi_settings_exit = PSI_SETTING_TABLE("Exit", rows);
+
+static _Atomic pid_t leaving;           /* the thread that ends this process */
+
+/* A stream that another thread holds, perhaps for ever, is left alone. */
+static void
+flush_stream(FILE *stream)
+{
+	if (ftrylockfile(stream) != 0)
+		return;
+	fflush(stream);
+	funlockfile(stream);
+}
+
+/* False if this thread is at it already, in a function that it interrupted or that called this one;
+ * does not return while another thread is. */
+static bool
+first_to_leave(void)
+{
+	pid_t self = gettid(), nobody = 0;
+
+	if (atomic_compare_exchange_strong(&leaving, &nobody, self))
+		return true;
+	while (nobody != self)
+		pause();
+	return false;
+}
+
+void
+gasnet_exit(int exitcode)
+{
+	if (psi_is_forked_child())
+		_exit(exitcode);
+	psi_need_init("gasnet_exit");
+	if (!first_to_leave())
+		pboot_leave(exitcode);
+	psi_blocks_close();
+	if (exitcode == 0) {
+		psi_ops_tell_leaks("gasnet_exit");
+		psi_sems_tell_leaks("gasnet_exit");
+	}
+	psi_report_alone_ended();
+	flush_stream(stdout);
+	flush_stream(stderr);
+	if (psi_setting_bool(&rows[0]))
+		sync();
+	if (__lsan_do_leak_check)
+		__lsan_do_leak_check();
+	pboot_leave(exitcode);
+}
+
+void
+psi_exit_told(int status)
+{
+	if (first_to_leave()) {
+		flush_stream(stdout);
+		flush_stream(stderr);
+	}
+	pboot_leave(status);
+}
+
+static void
+on_plain_exit(int status, void *unused)
+{
+	(void)unused;
+	if (psi_is_forked_child())
+		return;
+	if (!psi.open)
+		pboot_note_cause("", true);     /* init refused, and has said why */
+	if (first_to_leave()) {
+		psi_blocks_close();
+		psi_report_alone_ended();
+	}
+	if (!psi.open || psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
+		pboot_note_exit(status);
+	else
+		pboot_note_parting(status);
+}
+
+/* A child that the client forks shares the queues, and would send in this rank's name.  What it calls
+ * says so instead: to it, no rank and no job is there. */
+static void
+in_forked_child(void)
+{
+	psi.open = false;
+	psi.places = 0;
+	psi_teams_forget();
+	psi_inline_close();
+	psi_domains_close();
+}
+
+void
+psi_exit_open(void)
+{
+	on_exit(on_plain_exit, NULL);
+	if (pthread_atfork(NULL, NULL, in_forked_child) != 0)
+		psi_fatal("no memory for a fork handler");
+}

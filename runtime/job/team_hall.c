@@ -1,0 +1,95 @@
+/*
+ * Memory for the barriers of teams whose members share memory.  Each process has PSI_TEAM_HALLS.  The one
+ * whose rank is a new team's first lends one, and tells its number with the team's id; it has it back when
+ * all members have left it.  Where it has none left, or a member is on another host, the team's barriers
+ * go by messages.
+ *
+ * Pairs:  G6 (psi_hall_leave) -> G7 (is_free)   a member's last look, before the words are used again
+ */
+#include "runtime/job/team_offer.h"
+
+#include "runtime/segment/reach.h"
+
+enum { FREE = 0, TAKEN = INT32_MAX };
+
+static struct psi_spinlock lock;
+static uint32_t users[PSI_TEAM_HALLS];  /* members of the team that has it, or FREE, or TAKEN */
+
+static struct psi_hall *
+hall_of(gex_Rank_t owner, uint32_t number)
+{
+	return &psi_shared_rank(psi.shared, psi.boot.size, owner)->team_halls[number - 1];
+}
+
+static bool
+is_free(uint32_t number)
+{
+	const uint32_t count = users[number - 1];
+
+	return count != TAKEN && atomic_load_explicit(&hall_of(psi.boot.rank, number)->left,
+	                                              memory_order_acquire) == count; /* G7 */
+}
+
+static void
+clear(struct psi_hall *hall)
+{
+	atomic_store_explicit(&hall->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&hall->complete, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < PSI_HALL_FEW; i++)
+		for (unsigned parity = 0; parity < 2; parity++)
+			atomic_store_explicit(&hall->few[i].entered[parity], 0, memory_order_relaxed);
+	atomic_store_explicit(&hall->left, 0, memory_order_relaxed);
+}
+
+static void
+set_users(uint32_t number, uint32_t count)
+{
+	psi_spinlock_lock(&lock);
+	users[number - 1] = count;
+	psi_spinlock_unlock(&lock);
+}
+
+uint32_t
+psi_hall_take(void)
+{
+	uint32_t number = 1;
+
+	if (psi_way_is_masked(PSI_WAY_BARRIER))
+		return 0;
+	psi_spinlock_lock(&lock);
+	while (number <= PSI_TEAM_HALLS && !is_free(number))
+		number++;
+	if (number <= PSI_TEAM_HALLS)
+		users[number - 1] = TAKEN;
+	psi_spinlock_unlock(&lock);
+	if (number > PSI_TEAM_HALLS)
+		return 0;
+	clear(hall_of(psi.boot.rank, number));
+	return number;
+}
+
+static bool
+share_memory(const struct psi_group *group)
+{
+	for (gex_Rank_t rank = 0; rank < group->size; rank++)
+		if (!psi.conduit_job.local[group->locations[rank].gex_rank])
+			return false;
+	return true;
+}
+
+void
+psi_hall_settle(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first)
+{
+	const bool used = first->hall && group->size > 1 && share_memory(group);
+
+	if (used)
+		group->hall = hall_of((gex_Rank_t)(first->id >> 32), first->hall);
+	if (own->hall)
+		set_users(own->hall, used && own->id == first->id ? group->size : FREE);
+}
+
+void
+psi_hall_leave(struct psi_hall *hall)
+{
+	atomic_fetch_add_explicit(&hall->left, 1, memory_order_release); /* G6 */
+}

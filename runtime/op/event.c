@@ -1,0 +1,198 @@
+/* Events.  An event asks its owner whether it has happened, so nobody has to tell it. */
+#include "runtime/op/op.h"
+
+#include "runtime/process/rules.h"
+
+static void
+check_live(gex_Event_t event, const char *call)
+{
+	if (PSI_UNLIKELY(event == GEX_EVENT_NO_OP))
+		psi_fatal("%s: the event is GEX_EVENT_NO_OP, which says that nothing was started; try "
+		          "that call again", call);
+	if (PSI_UNLIKELY(!event->done))
+		psi_fatal("%s: the event was synchronised before; an event that is done may be another's, "
+		          "set the variable to GEX_EVENT_INVALID", call);
+}
+
+static bool
+sync_if_done(gex_Event_t event, const char *call)
+{
+	psi_rule_call(call);
+	check_live(event, call);
+	if (!event->done(event->object, event->number))
+		return false;
+	psi_op_retire(event);
+	return true;
+}
+
+int
+psi_event_test(gex_Event_t event)
+{
+	return sync_if_done(event, "gex_Event_Test") ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+/* It is a live event, and not done. */
+static void
+wait_for(gex_Event_t event)
+{
+	const struct psi_reason reason = { .kind = event->kind, .number = event->number,
+	                                  .ep = event->ep };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_Wait", &reason);
+
+	do
+		psi_wait_step(&wait);
+	while (!sync_if_done(event, "gex_Event_Wait"));
+	psi_wait_end(&wait);
+}
+
+void
+psi_event_wait(gex_Event_t event)
+{
+	if (!sync_if_done(event, "gex_Event_Wait"))
+		wait_for(event);
+}
+
+struct tally {
+	size_t done, pending;
+};
+
+/* Roots and leaves may stand in any order, so roots end last; a leaf of a root that was found done is
+ * done too. */
+static struct tally
+sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+{
+	struct tally tally = { 0, 0 };
+	bool leaves = false;
+
+	psi_rule_call(call);
+	psi_check_flags(flags, 0, call);
+	psi_check_list(events, count, sizeof *events, "pevent", call);
+	for (size_t i = 0; i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID)
+			continue;
+		check_live(events[i], call);
+		leaves = leaves || events[i]->leaf;
+		if (!events[i]->leaf)
+			events[i]->found = events[i]->done(events[i]->object, events[i]->number);
+	}
+	for (size_t i = 0; leaves && i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID || !events[i]->leaf ||
+		    !events[i]->done(events[i]->object, events[i]->number))
+			continue;
+		events[i] = GEX_EVENT_INVALID;
+		tally.done++;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID)
+			continue;
+		if (events[i]->found) {
+			events[i]->found = false;
+			psi_op_retire(events[i]);
+			events[i] = GEX_EVENT_INVALID;
+			tally.done++;
+		} else {
+			tally.pending++;
+		}
+	}
+	return tally;
+}
+
+static bool
+some_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+{
+	struct tally tally = sync_array(events, count, flags, call);
+
+	return tally.done || !tally.pending;
+}
+
+static bool
+all_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+{
+	return sync_array(events, count, flags, call).pending == 0;
+}
+
+int
+gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
+{
+	return some_done(pevent, numevents, flags, "gex_Event_TestSome") ? GASNET_OK
+	                                                                  : GASNET_ERR_NOT_READY;
+}
+
+int
+gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
+{
+	return all_done(pevent, numevents, flags, "gex_Event_TestAll") ? GASNET_OK
+	                                                                : GASNET_ERR_NOT_READY;
+}
+
+/* The endpoint where those that are pending end, or PSI_EP_SEVERAL; all of them may lack one. */
+static gex_EP_t
+endpoint_of_all(gex_Event_t *events, size_t count)
+{
+	gex_EP_t ep = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (events[i] == GEX_EVENT_INVALID || !events[i]->ep || events[i]->ep == ep)
+			continue;
+		if (ep)
+			return PSI_EP_SEVERAL;
+		ep = events[i]->ep;
+	}
+	return ep;
+}
+
+static struct psi_reason
+reason_of_all(gex_Event_t *events, size_t count)
+{
+	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .ep = endpoint_of_all(events, count) };
+}
+
+void
+gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
+{
+	struct psi_reason reason;
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitSome", &reason);
+
+	if (some_done(pevent, numevents, flags, wait.where))
+		return;
+	reason = reason_of_all(pevent, numevents);
+	do
+		psi_wait_step(&wait);
+	while (!some_done(pevent, numevents, flags, wait.where));
+	psi_wait_end(&wait);
+}
+
+void
+gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
+{
+	struct psi_reason reason;
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitAll", &reason);
+
+	if (all_done(pevent, numevents, flags, wait.where))
+		return;
+	reason = reason_of_all(pevent, numevents);
+	do
+		psi_wait_step(&wait);
+	while (!all_done(pevent, numevents, flags, wait.where));
+	psi_wait_end(&wait);
+}
+
+gex_Event_t
+gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
+{
+	const char *call = "gex_Event_QueryLeaf";
+	struct psi_op *op = (struct psi_op *)root;
+
+	psi_rule_context(call);
+	if (event_category == 0 || (event_category & (event_category - 1)) != 0)
+		psi_fatal("%s: the category is 0x%x; pass exactly one of GEX_EC_*", call, event_category);
+	if (root == GEX_EVENT_INVALID)
+		return GEX_EVENT_INVALID;
+	check_live(root, call);
+	if (PSI_UNLIKELY(root->leaf))
+		psi_fatal("%s: the event is a leaf itself; pass the root event of its operation", call);
+	/* Only an operation of parts has stages; messages have no other than the call. */
+	if (event_category != GEX_EC_LC || !psi_event_is_op(root) || psi_op_has_done(op, PSI_PART_LC))
+		return GEX_EVENT_INVALID;
+	return &op->leaf;
+}

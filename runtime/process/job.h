@@ -1,0 +1,181 @@
+/*
+ * The job as a process has it: client, endpoints, segments, what is constant, how errors are told, and where
+ * threads count.
+ */
+#ifndef PSI_JOB_H
+#define PSI_JOB_H
+
+#define PSI_BUILDING_LIBRARY 1
+
+#include "gasnet.h"
+
+#include "bootstrap/bootstrap.h"
+#include "runtime/conduit/conduit.h"
+#include "runtime/process/shared.h"
+#include "runtime/team/team.h"
+#include "runtime/util/log.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { PSI_HANDLERS = 256 };
+
+/* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
+enum psi_internal_handler {
+	PSI_HANDLER_BARRIER = 1,
+	PSI_HANDLER_GATHER,
+	PSI_HANDLER_ATOMIC,
+	PSI_HANDLER_ATOMIC_DONE,
+	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no more use */
+	PSI_HANDLER_PUT,
+	PSI_HANDLER_GET,
+	PSI_HANDLER_GOT,
+	PSI_HANDLER_FILL,
+	PSI_HANDLER_COLL_NOTE,
+	PSI_HANDLER_COLL_DATA,
+	PSI_HANDLER_VIS_PUT,
+	PSI_HANDLER_VIS_GET,
+	PSI_HANDLER_VIS_GOT,
+	PSI_HANDLER_LONG_HEAD,
+	PSI_HANDLER_LONG_PIECE,
+	PSI_HANDLER_SIGNAL,
+	PSI_HANDLER_PUT_SIGNAL,
+};
+
+struct gex_Client_s {
+	char *name;
+	gex_Flags_t flags;
+	void *cdata;
+};
+
+struct gex_Segment_s {
+	gex_Client_t client;
+	void *base;
+	uintptr_t size;
+	void *cdata;
+	gex_Flags_t flags;
+	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
+	bool destroyed;         /* seen only where psi.checks is set */
+	gex_Segment_t destroyed_before; /* with checks */
+	bool library_memory;    /* a range of this rank's file, else the client's memory */
+	uint64_t key;           /* of its range */
+};
+
+/* What may be sent to a handler stands beside its address, so that delivery asks one question. */
+struct psi_handler {
+	gex_AM_Fn_t fn;         /* NULL: not registered */
+	uint8_t shapes;         /* bit psi_shape_of() of what it takes; 0: not registered */
+	uint8_t nargs;
+	uint8_t nargs_mask;     /* 0: any number */
+	gex_AM_Entry_t entry;   /* as registered; all zero for internal and legacy ones */
+};
+
+struct gex_EP_s {
+	gex_Client_t client;
+	gex_Segment_t segment;
+	void *cdata;
+	gex_Flags_t flags;
+	gex_EP_Index_t index;
+	bool serial;            /* one thread at a time, by promise */
+	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL: nobody */
+	_Atomic uint32_t threads;       /* bound to it (serve.c), */
+	_Atomic bool held;              /* one of which has not come yet */
+	uint32_t place;
+	const struct psi_conduit_ops *ops;
+	struct psi_port *port;
+	struct psi_handler handlers[PSI_HANDLERS];
+};
+
+/* Constant after init, except where said otherwise. */
+struct psi_job {
+	struct pboot_job boot;
+	const char *host;
+	pid_t pid;                      /* a child that the client forks is no rank */
+	uint32_t thread_mode;           /* PSI_MODE_ */
+	bool threaded;                  /* PAR */
+	bool crowded;                   /* more ranks than CPUs here */
+	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */
+	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
+	uint32_t cpus;                  /* that this process may use */
+	bool open;                      /* init has finished */
+	bool checks;                    /* all rules are looked at (rules.h) */
+	bool attach_first;              /* after gasnet_init, until something is attached */
+	uint32_t places;                /* first endpoints that messages may name; 0 before init */
+	_Atomic bool several;           /* this process has more endpoints than the first */
+	bool legacy;                    /* the gasnet_ API is on */
+	gex_Client_t client;
+	gex_EP_t ep;
+	gex_TM_t tm;
+	const struct psi_conduit_ops *ops;
+	struct psi_conduit *conduit;
+	struct psi_attributes attributes;
+	struct psi_conduit_job conduit_job;
+	struct psi_host_shared *shared;
+	struct psi_block *blocks;       /* of this process; before init, one */
+	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
+	struct psi_board_entry *known;  /* [places]: what was on the board at the last exchange */
+	struct pst_peer *peers;         /* [places]; changed by attach and publish */
+	struct pst_sem_peer *sems;      /* [places]; lines come with a first post (sem_table.c) */
+	bool posts_fence;               /* between a signal and the look at a peer's sleep word */
+	uintptr_t max_segment, max_segment_global;
+	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
+	uint64_t max_sleep_ns;          /* 0: no bound */
+	uint64_t hang_report_ns;        /* 0: never */
+	_Atomic int wait_mode;
+	_Atomic int verbose_errors;
+};
+
+/* Its symbol has more than the prefix: programs that compute have a psi of their own. */
+extern struct psi_job psi __asm__("psi_job");
+
+/* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
+void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
+
+/* Returns code, after one line unless the client turned such lines off. */
+int psi_refuse(int code, const char *call, const char *why);
+
+/* A call was made that needs init, with its name. */
+void psi_need_init(const char *call);
+/* An object that a call was given is the constant which names none. */
+void psi_invalid(const char *call, const char *constant) __attribute__((noreturn, cold));
+/* Is this a child that the client forked? */
+bool psi_is_forked_child(void);
+
+/* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
+static inline struct psi_target
+psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	if (PSI_LIKELY(!psi_tm_is_pair(tm) && tm && rank < tm->size))
+		return (struct psi_target){ tm->ep, tm->places ? tm->places[rank] : rank };
+	if (PSI_LIKELY(tm == PSI_TM_LEGACY && rank < psi.places))
+		return (struct psi_target){ psi.ep, rank };
+	return psi_target_far(tm, rank, call);
+}
+
+/* -- counts (block.c, counters.c) ------------------------------------------------------------- */
+
+/* Where the calling thread counts in PAR, also in the inline transfers; NULL until psi_block_take. */
+PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
+
+/* Memory that all map has come: what was counted before is kept. */
+void psi_blocks_open(struct psi_rank_shared *mine);
+/* Gives the calling thread a block, in PAR; it goes back when the thread ends. */
+void psi_block_take(void);
+/* Adds what threads count that others do not see, since there are more of them than blocks. */
+void psi_blocks_join_private(uint64_t *counts);
+/* The process ends: others see that too. */
+void psi_blocks_close(void);
+
+/* The calling thread's block. */
+static inline struct psi_block *
+psi_block(void)
+{
+	if (PSI_LIKELY(psi.block != NULL))
+		return psi.block;
+	if (PSI_UNLIKELY(!psi_counts_self))
+		psi_block_take();
+	return (struct psi_block *)(void *)psi_counts_self;
+}
+
+#endif

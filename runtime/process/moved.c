@@ -1,0 +1,54 @@
+#include "runtime/process/moved.h"
+
+/* Of a difference modulo 2^bits, the number nearest to 0. */
+static uint64_t
+nearest(uint64_t difference, unsigned bits)
+{
+	const uint64_t sign = (uint64_t)1 << (bits - 1), mask = (sign << 1) - 1;
+
+	return ((difference & mask) ^ sign) - sign;
+}
+
+static struct psi_moved_sum
+sum_of(uint64_t word, struct psi_moved_sum near)
+{
+	const unsigned shift = PSI_RMA_MOVED_SHIFT;
+	const uint64_t calls = near.calls + nearest(word - near.calls, shift);
+	const uint64_t bytes = (word - calls) >> shift;
+
+	return (struct psi_moved_sum){ calls, near.bytes + nearest(bytes - near.bytes, 64 - shift) };
+}
+
+static struct psi_moved_sum
+noted(const struct psi_moved *moved, unsigned which)
+{
+	return (struct psi_moved_sum){ __atomic_load_n(&moved->noted[which].calls, __ATOMIC_RELAXED),
+	                               __atomic_load_n(&moved->noted[which].bytes, __ATOMIC_RELAXED) };
+}
+
+/* One who was held up between the loads reads again. */
+struct psi_moved_sum
+psi_moved_read(const struct psi_moved *moved, unsigned which)
+{
+	enum { FAR = 1 << 14 };
+	struct psi_moved_sum before, after = noted(moved, which);
+	uint64_t word;
+
+	do {
+		before = after;
+		PSI_COMPILER_FENCE();
+		word = __atomic_load_n(&moved->inlined[which], __ATOMIC_RELAXED);
+		PSI_COMPILER_FENCE();
+		after = noted(moved, which);
+	} while (after.calls - before.calls > FAR);
+	return sum_of(word, before);
+}
+
+void
+psi_moved_note(struct psi_moved *moved, unsigned which)
+{
+	const struct psi_moved_sum sum = psi_moved_read(moved, which);
+
+	__atomic_store_n(&moved->noted[which].calls, sum.calls, __ATOMIC_RELAXED);
+	__atomic_store_n(&moved->noted[which].bytes, sum.bytes, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,240 @@
+/*
+ * What the runtime keeps in memory that all processes of the host map, the keeper included when it
+ * reports: the board of segments, and per thread a block with its counts and what it is doing.  It is
+ * the first thing in the control arena.  Memory comes zero-filled, and zero is the right initial value
+ * of everything here.
+ */
+#ifndef PSI_SHARED_H
+#define PSI_SHARED_H
+
+#include "runtime/conduit/conduit.h"
+#include "runtime/process/moved.h"
+#include "runtime/segment/vm.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PSI_SHARED_MAGIC = 0x50535348,
+	PSI_SHARED_ABI = 9,
+	/* Blocks per rank that threads own, most of which are never touched; see runtime/process/block.c. */
+	PSI_BLOCKS = 256,
+	PSI_WHERE_WORDS = 8,
+	PSI_SHARED_CPUS = 64,
+	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice as many
+	 * as in the one before. */
+	PSI_MORE_RANGES = 8,
+	PSI_HALLS = 2,          /* of the job: sequences of barriers (extended-ref/pref_hall.c) */
+	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
+	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/want.c) */
+	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (runtime/job/team_hall.c) */
+	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
+};
+
+/* What peers of this host know of each other's bound segments; in memory they all map.  Written by
+ * the owner before, read by the others after a barrier. */
+struct psi_board_entry {
+	uint64_t base, size_bytes, key;
+	uint64_t mappable;      /* 0: client memory, which others cannot map */
+	struct psi_vm_card card;
+	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
+};
+
+/* What a long wait is for. */
+enum psi_wait_kind {
+	PSI_FOR_CONDITION,      /* of the client's; only it knows */
+	PSI_FOR_ROOM,           /* at a peer, for a message of a category and network */
+	PSI_FOR_BUFFER,         /* at a peer, for a prepared message */
+	PSI_FOR_BARRIER,        /* phase `number' of gex_Coll_BarrierNB */
+	PSI_FOR_BARRIER_NAMED,  /* ... of the named barrier */
+	PSI_FOR_EVENTS,         /* several */
+	PSI_FOR_COLLECTIVE,     /* of a team */
+	PSI_FOR_TEAM,           /* a place in an exchange over team `number' */
+	PSI_FOR_THREADS,        /* that the program runs; may take any time */
+	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer' posts;
+	 * to one of `number' semaphores; to the word at `number'; to one of `number' words. */
+	PSI_FOR_POST,
+	PSI_FOR_POSTS,
+	PSI_FOR_WORD,
+	PSI_FOR_WORDS,
+};
+
+/*
+ * A wait that has lasted for long, for people.  Only its thread writes it, and a reader may find it
+ * half written: turn is odd meanwhile, and a reader that sees it change reads again.
+ */
+struct psi_wait_note {
+	_Atomic uint64_t turn;
+	_Atomic uint64_t since_ns;      /* when the wait was first looked at; 0: no long wait */
+	/* kind, category << 8, network << 16, index of the endpoint that the thread is bound to << 24,
+	 * peer << 32 */
+	_Atomic uint64_t kind_peer;
+	_Atomic uint64_t number;
+	_Atomic uint64_t where[PSI_WHERE_WORDS];        /* text, cut to fit, NUL at its end */
+};
+
+/*
+ * One thread of a rank; in SEQ and PARSYNC, the process.
+ *
+ * moved     puts and gets that inlines counted, which are in addition to those among count
+ * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
+ *           none runs, since no handler has index 0.
+ * watched   since when others have seen that handler run, see runtime/wait/watch.h; written by any process.
+ */
+struct psi_block {
+	_Alignas(64) uint64_t count[PSI_COUNTERS];
+	struct psi_moved moved;
+	_Atomic uint64_t handler;
+	_Alignas(64) struct psi_wait_note note;
+	_Atomic uint64_t watched;
+};
+
+/* Of the thread, the value of a counter; for any reader.  (counters.c) */
+uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
+
+/*
+ * A barrier (extended-ref/pref_hall.c).
+ *
+ * arrived   names, and how many have entered; of many ranks
+ * complete  names, and the lower bits of the phase that was completed last; of many ranks
+ * few       of one rank each: names, and the lower bits of the last phase of that parity
+ * left      members that will not look again; of a team
+ */
+struct psi_hall {
+	_Alignas(64) _Atomic uint64_t arrived;
+	_Atomic uint32_t left;
+	_Alignas(64) _Atomic uint64_t complete;
+	struct {
+		_Alignas(64) _Atomic uint64_t entered[2];
+	} few[PSI_HALL_FEW];
+};
+
+/*
+ * Of one rank.
+ *
+ * joined  1 once its init has come so far, 2 when init is done
+ * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
+ *         threads counted that came when all others were taken.
+ * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they count
+ *         is not seen by others, but joined to the last one.
+ *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
+ * endpoints  above the highest index that it has, or had
+ * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
+ *         Pairs: Z3 (open_table) -> Z4 (map_peer)   a range that is there
+ */
+struct psi_rank_shared {
+	_Alignas(64) _Atomic uint32_t joined;
+	_Atomic uint32_t blocks;
+	_Atomic uint32_t endpoints;
+	_Atomic uint64_t sem_key;
+	_Atomic uint64_t flights[PSI_FLIGHTS];  /* with checks */
+	uint64_t word_wants[PSI_WORD_WANTS];
+	_Atomic uint32_t more;
+	uint64_t more_key[PSI_MORE_RANGES];
+	struct psi_hall team_halls[PSI_TEAM_HALLS];
+	struct psi_block block[PSI_BLOCKS + 1];
+};
+
+/* How many to look at. */
+static inline unsigned
+psi_blocks_in_use(const struct psi_rank_shared *rank)
+{
+	const uint32_t count = atomic_load_explicit(&rank->blocks, memory_order_relaxed);
+
+	return count <= PSI_BLOCKS + 1 ? count : PSI_BLOCKS + 1;
+}
+
+static inline uint32_t
+psi_more_in_use(const struct psi_rank_shared *rank)
+{
+	return atomic_load_explicit(&rank->more, memory_order_acquire); /* C4 */
+}
+
+/* Blocks in the ranges before that one, and in it. */
+static inline uint32_t
+psi_more_before(unsigned range)
+{
+	return ((uint32_t)PSI_BLOCKS << range) - PSI_BLOCKS;
+}
+
+static inline uint32_t
+psi_more_count(unsigned range)
+{
+	return (uint32_t)PSI_BLOCKS << range;
+}
+
+/*
+ * Of one endpoint beyond a process's first.
+ * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
+ */
+struct psi_further {
+	_Alignas(64) struct psi_board_entry segment;
+	uint64_t queue_key, queue_bytes;
+	_Atomic uint32_t opened;
+	_Atomic uint64_t sem_key;       /* as in psi_rank_shared */
+};
+
+static inline bool
+psi_further_is_open(const struct psi_further *further)
+{
+	return atomic_load_explicit(&further->opened, memory_order_acquire); /* E2 */
+}
+
+struct psi_host_shared {
+	/* Written by rank 0 during init; magic last. */
+	_Atomic uint32_t magic;
+	uint32_t abi, size;
+	char conduit[16];
+	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
+	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that waits */
+	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding (wait.c).
+	 * A hint: a thread may have been moved since it counted itself. */
+	struct {
+		_Alignas(64) _Atomic int32_t yielders;
+	} cpus[PSI_SHARED_CPUS];
+	struct psi_hall halls[PSI_HALLS];
+	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(size) ... */
+	_Alignas(64) struct psi_board_entry board[];
+};
+
+static inline size_t
+psi_shared_ranks_offset(uint32_t size)
+{
+	const size_t line = 64, end = sizeof(struct psi_host_shared) +
+	                              size * sizeof(struct psi_board_entry);
+
+	return (end + line - 1) / line * line;
+}
+
+static inline size_t
+psi_shared_further_offset(uint32_t size)
+{
+	return psi_shared_ranks_offset(size) + size * sizeof(struct psi_rank_shared);
+}
+
+/* So many endpoints per process beyond the first. */
+static inline size_t
+psi_shared_bytes(uint32_t size, uint32_t further)
+{
+	return psi_shared_further_offset(size) + (size_t)size * further * sizeof(struct psi_further);
+}
+
+/* place >= size */
+static inline struct psi_further *
+psi_shared_further(const struct psi_host_shared *shared, uint32_t size, uint32_t place)
+{
+	uintptr_t at = (uintptr_t)shared + psi_shared_further_offset(size);
+
+	return (struct psi_further *)at + (place - size);
+}
+
+static inline struct psi_rank_shared *
+psi_shared_rank(const struct psi_host_shared *shared, uint32_t size, uint32_t rank)
+{
+	uintptr_t at = (uintptr_t)shared + psi_shared_ranks_offset(size);
+
+	return (struct psi_rank_shared *)at + rank;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
+ * ends, so threads may come and go without end.
+ */
+#include "runtime/op/op.h"
+#include "runtime/wait/serve.h"
+#include "runtime/report/signals.h"
+
+#include "runtime/util/deny.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef SYS_membarrier
+#include <linux/membarrier.h>
+#endif
+
+/* NULL until the thread is counted.  On the heap: thread-local memory of a library that is opened late
+ * is scarce. */
+static _Thread_local struct psi_thread *self;
+static _Atomic uint32_t thread_count;
+static bool fence_on_count;             /* else everybody takes it that there are others */
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+/* Threads that wait for others of the process to end, and want no CPU. */
+static _Atomic int32_t parked;
+
+/* Ranks are taken to be alike.  Two changes at a time may leave the older answer: it is a hint. */
+static void
+note_count(uint32_t count)
+{
+	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
+
+	atomic_store_explicit(&psi.threads_crowd,
+	                      busy * (int64_t)psi.conduit_job.host_places > (int64_t)psi.cpus,
+	                      memory_order_relaxed);
+}
+
+void
+psi_thread_park(int by)
+{
+	atomic_fetch_add_explicit(&parked, by, memory_order_relaxed);
+	note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
+}
+
+static void
+thread_ends(void *state)
+{
+	struct psi_thread *thread = state;
+
+	psi_ops_thread_ends(thread);
+	psi_serve_ends(thread);
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		free(thread->buffers[network]);
+	psi_signals_stack_close(thread->signal_stack);
+	free(thread);
+	self = NULL;
+	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
+}
+
+static void
+make_key(void)
+{
+	if (pthread_key_create(&end_key, thread_ends) != 0)
+		psi_fatal("no pthread key left for the state of threads");
+}
+
+#ifdef SYS_membarrier
+static bool
+membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+void
+psi_threads_open(void)
+{
+	fence_on_count = !psi_denied("membarrier") &&
+	                 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+static void
+fence_others(void)
+{
+	if (fence_on_count)
+		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+#else
+void psi_threads_open(void) {}
+static void fence_others(void) {}
+#endif
+
+static void __attribute__((noreturn))
+too_many(uint32_t threads)
+{
+	if (psi.thread_mode == PSI_MODE_SEQ)
+		psi_fatal("a second thread calls the library, which a program compiled with GASNET_SEQ "
+		          "may not; compile it with GASNET_PARSYNC or GASNET_PAR");
+	psi_fatal("%u threads call the library at once, GASNET_MAX_THREADS is %llu", threads,
+	          (unsigned long long)gex_System_QueryMaxThreads());
+}
+
+/*
+ * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote what it
+ * will wait for and found nobody counted did so before, and it will see that.
+ */
+static void
+count_thread(void)
+{
+	uint32_t before = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed);
+
+	self = calloc(1, sizeof *self);
+	if (!self)
+		psi_fatal("no memory for the state of a thread");
+	self->signal_stack = psi_signals_stack_open();
+	psi_serve_begins(self);
+	note_count(before + 1);
+	if (before >= gex_System_QueryMaxThreads())
+		too_many(before + 1);
+	pthread_once(&end_once, make_key);
+	pthread_setspecific(end_key, self);
+	fence_others(); /* D4_COUNT */
+}
+
+struct psi_thread *
+psi_thread_self(void)
+{
+	if (PSI_UNLIKELY(!self))
+		count_thread();
+	return self;
+}
+
+bool
+psi_thread_others(void)
+{
+	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is fence_others' */
+	return !fence_on_count ||
+	       atomic_load_explicit(&thread_count, memory_order_relaxed) > (self != NULL);
+}
+
+void *
+psi_thread_buffer(unsigned network, size_t len_bytes)
+{
+	struct psi_thread *thread = psi_thread_self();
+	const size_t line = 64, rounded = (len_bytes + line - 1) / line * line + line;
+
+	if (thread->buffer_bytes[network] < rounded) {
+		free(thread->buffers[network]);
+		thread->buffers[network] = aligned_alloc(line, rounded);
+		thread->buffer_bytes[network] = thread->buffers[network] ? rounded : 0;
+		if (!thread->buffers[network])
+			psi_fatal("no memory for a message buffer of %zu bytes", rounded);
+	}
+	return thread->buffers[network];
+}

@@ -1,0 +1,341 @@
+/* What one rank of a job does, as its shared memory, the keeper and the kernel tell. */
+#include "runtime/report/report.h"
+
+#include "runtime/util/clock.h"
+#include "runtime/wait/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct psi_rank_shared *
+shared_of(const struct psi_report *report, uint32_t rank)
+{
+	return psi_shared_rank(report->shared, report->view->size, rank);
+}
+
+uint64_t
+psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which)
+{
+	const struct psi_rank_shared *shared = shared_of(report, rank);
+	uint64_t sum = 0;
+
+	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
+		sum = psi_counter_join(which, sum, psi_block_count(&shared->block[b], which));
+	return sum;
+}
+
+/* -- what a thread does ---------------------------------------------------------------------- */
+
+/* A note as it was at one moment. */
+struct note {
+	uint64_t since_ns, number;
+	enum psi_wait_kind kind;
+	unsigned category, network, endpoint;
+	uint32_t peer;
+	char where[PSI_WHERE_WORDS * 8];
+};
+
+/* Each load stays behind the one of turn that begins, and before the one that ends. */
+static uint64_t
+take(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire); /* H2 */
+}
+
+static bool
+read_note(const struct psi_wait_note *from, struct note *note_out)
+{
+	enum { TRIES = 1000 };
+	uint64_t turn, words[PSI_WHERE_WORDS], kind;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		turn = take(&from->turn);
+		note_out->since_ns = take(&from->since_ns);
+		kind = take(&from->kind_peer);
+		note_out->number = take(&from->number);
+		for (unsigned w = 0; w < PSI_WHERE_WORDS; w++)
+			words[w] = take(&from->where[w]);
+		if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
+			break;
+	}
+	note_out->kind = kind & 0xff;
+	note_out->category = kind >> 8 & 0xff;
+	note_out->network = kind >> 16 & 0xff;
+	note_out->endpoint = kind >> 24 & 0xff;
+	note_out->peer = (uint32_t)(kind >> 32);
+	memcpy(note_out->where, words, sizeof words);
+	note_out->where[sizeof words - 1] = '\0';
+	return note_out->since_ns != 0;
+}
+
+static const char *
+name_of(unsigned category, unsigned network)
+{
+	static const char *const names[PSI_NETWORKS][3] = {
+		{ "Short request", "Medium request", "Long request" },
+		{ "Short reply", "Medium reply", "Long reply" },
+	};
+
+	return network < PSI_NETWORKS && category < 3 ? names[network][category] : "message";
+}
+
+struct barrier {
+	const struct psi_report *report;
+	enum psi_counter started;
+	uint64_t phase;
+};
+
+static bool
+is_missing(const void *context, uint32_t rank)
+{
+	const struct barrier *barrier = context;
+
+	return psi_report_count(barrier->report, rank, barrier->started) < barrier->phase;
+}
+
+static void
+tell_barrier(const struct psi_report *report, const struct note *note, struct psi_text *text)
+{
+	const bool named = note->kind == PSI_FOR_BARRIER_NAMED;
+	const struct barrier barrier = {
+		report, named ? PSI_COUNT_BARRIERS_NAMED : PSI_COUNT_BARRIERS, note->number,
+	};
+	const size_t before = text->len;
+
+	psi_text_add(text, "in %s, %s barrier %llu, waiting for ", note->where,
+	             named ? "named" : "unnamed", (unsigned long long)note->number);
+	for (uint32_t rank = 0; rank < report->view->size; rank++) {
+		if (is_missing(&barrier, rank)) {
+			psi_text_ranks(text, report->view->size, is_missing, &barrier);
+			return;
+		}
+	}
+	text->len = before;
+	psi_text_add(text, "in %s, %s barrier %llu, which all ranks have entered", note->where,
+	             named ? "named" : "unnamed", (unsigned long long)note->number);
+}
+
+/* Whose endpoint a place is; a process without ranks reads this too. */
+static void
+tell_place(const struct psi_report *report, uint32_t place, struct psi_text *text)
+{
+	psi_text_endpoint(text, place / report->view->size);
+	psi_text_add(text, "rank %u", place % report->view->size);
+}
+
+static void
+tell_wait(const struct psi_report *report, const struct note *note, struct psi_text *text)
+{
+	switch (note->kind) {
+	case PSI_FOR_ROOM:
+		psi_text_add(text, "waiting for room to send a %s to ",
+		             name_of(note->category, note->network));
+		tell_place(report, note->peer, text);
+		break;
+	case PSI_FOR_BUFFER:
+		psi_text_add(text, "waiting for a buffer of ");
+		tell_place(report, note->peer, text);
+		psi_text_add(text, " to prepare a %s", name_of(note->category, note->network));
+		break;
+	case PSI_FOR_BARRIER:
+	case PSI_FOR_BARRIER_NAMED:
+		tell_barrier(report, note, text);
+		break;
+	case PSI_FOR_TEAM:
+		psi_text_add(text, "in %s, waiting to hear from ", note->where);
+		tell_place(report, note->peer, text);
+		break;
+	case PSI_FOR_COLLECTIVE:
+		psi_text_add(text, "in %s, for a collective over a team", note->where);
+		break;
+	case PSI_FOR_POST:
+		psi_text_add(text, "in %s, waiting until semaphore %llu of this rank has %u more", note->where,
+		             (unsigned long long)note->number, note->peer);
+		break;
+	case PSI_FOR_POSTS:
+		psi_text_add(text, "in %s, waiting for posts to some of %llu semaphores", note->where,
+		             (unsigned long long)note->number);
+		break;
+	case PSI_FOR_WORD:
+		psi_text_add(text, "in %s, waiting for a signal to the word at 0x%llx", note->where,
+		             (unsigned long long)note->number);
+		break;
+	case PSI_FOR_WORDS:
+		psi_text_add(text, "in %s, waiting for signals to some of %llu words", note->where,
+		             (unsigned long long)note->number);
+		break;
+	case PSI_FOR_EVENTS:
+		psi_text_add(text, "in %s", note->where);
+		break;
+	default:
+		psi_text_add(text, "waiting at %s until a condition of the program holds", note->where);
+	}
+}
+
+static struct psi_report_entry *
+new_entry(struct psi_report_entries *entries, uint32_t rank)
+{
+	if (entries->count == entries->room) {
+		uint32_t room = entries->room ? 2 * entries->room : 64;
+		struct psi_report_entry *at = realloc(entries->at, room * sizeof *at);
+
+		if (!at)
+			return NULL;
+		entries->at = at;
+		entries->room = room;
+	}
+	entries->at[entries->count] = (struct psi_report_entry){ .rank = rank };
+	return &entries->at[entries->count++];
+}
+
+/* False if the thread neither waits nor runs a handler. */
+static bool
+tell_block(const struct psi_report *report, const struct psi_block *block, const char *prefix,
+           struct psi_report_entries *entries, uint32_t rank)
+{
+	const uint64_t word = atomic_load_explicit(&block->handler, memory_order_relaxed);
+	struct psi_arrival arrival;
+	struct note note;
+	bool waits = read_note(&block->note, &note);
+	struct psi_report_entry *entry;
+	uint64_t since;
+
+	if ((!waits && !word) || !(entry = new_entry(entries, rank)))
+		return false;
+	psi_text_add(&entry->text, "%s", prefix);
+	if (waits && note.endpoint)
+		psi_text_add(&entry->text, "endpoint %u: ", note.endpoint);
+	if (word) {
+		arrival.word = word;
+		psi_text_add(&entry->text, "running handler %u of a %s from ", arrival.handler,
+		             name_of(arrival.category, arrival.network));
+		tell_place(report, arrival.source, &entry->text);
+		psi_text_add(&entry->text, "%s", waits ? ", " : "");
+		since = psi_handler_since_ns(block, psi_now_ns());
+		entry->since_ns = since;
+		entry->or_more = since != 0;
+	}
+	if (waits) {
+		entry->or_more = false;
+		entry->endpoint = note.endpoint;
+		tell_wait(report, &note, &entry->text);
+		entry->since_ns = note.since_ns;
+	}
+	return true;
+}
+
+/* -- what a rank does ------------------------------------------------------------------------ */
+
+uint64_t
+psi_report_progress(const struct psi_report *report, uint32_t rank)
+{
+	uint64_t sum = psi_report_count(report, rank, PSI_COUNT_POLLS);
+
+	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+		sum += psi_report_count(report, rank, (enum psi_counter)i);
+	return sum;
+}
+
+/* The letter of its state in /proc; ' ' if there is none. */
+static char
+state_of(pid_t pid)
+{
+	char path[40], text[512];
+	const char *end;
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return ' ';
+	got = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : ' ';
+}
+
+static void
+tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *prefix,
+             const char *what)
+{
+	struct psi_report_entry *entry = new_entry(entries, rank);
+
+	if (entry)
+		psi_text_add(&entry->text, "%s%s", prefix, what);
+}
+
+/* Blocks that were made for more threads than have one in the arena. */
+static bool
+tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
+          struct psi_report_entries *entries)
+{
+	const struct psi_rank_shared *shared = shared_of(report, rank);
+	const uint32_t used = psi_more_in_use(shared);
+	bool any = false;
+
+	for (unsigned range = 0; range < PSI_MORE_RANGES && psi_more_before(range) < used; range++) {
+		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
+		const size_t len_bytes = count * sizeof(struct psi_block);
+		const struct psi_block *blocks = report->view->map_of(rank, shared->more_key[range], len_bytes);
+
+		for (uint32_t b = 0; blocks && b < count && b < left; b++)
+			any |= tell_block(report, &blocks[b], prefix, entries, rank);
+		if (blocks)
+			report->view->unmap(blocks, len_bytes);
+	}
+	return any;
+}
+
+/* Of a process with several endpoints, each is told of, so that it shows which rank is missing where
+ * ranks are threads. */
+static void
+tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
+            struct psi_report_entries *entries)
+{
+	const uint32_t count = atomic_load_explicit(&shared_of(report, rank)->endpoints,
+	                                            memory_order_relaxed);
+	const uint32_t end = entries->count;
+	struct psi_report_entry *entry;
+
+	for (unsigned index = 1; index < count; index++) {
+		uint32_t i = first;
+
+		while (i < end && entries->at[i].endpoint != index)
+			i++;
+		if (i == end && (entry = new_entry(entries, rank)))
+			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long", prefix, index);
+	}
+}
+
+void
+psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
+{
+	const struct pboot_rank_view *view = &report->view->ranks[rank];
+	const char state = view->gone ? ' ' : state_of(view->pid);
+	const char *prefix = state == 'T' || state == 't' ? "stopped: " : "";
+	const struct psi_rank_shared *shared = report->shared ? shared_of(report, rank) : NULL;
+	const uint32_t first = entries->count;
+	bool any = false;
+
+	if (view->gone || view->asked) {
+		tell_plainly(entries, rank, view->gone ? "" : prefix,
+		             view->gone ? "ended" : "asked to end");
+	} else if (!view->joined) {
+		tell_plainly(entries, rank, prefix, "not in init yet");
+	} else if (!shared || atomic_load_explicit(&shared->joined, memory_order_relaxed) < 2) {
+		tell_plainly(entries, rank, prefix, "in init");
+	} else {
+		for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
+			any |= tell_block(report, &shared->block[b], prefix, entries, rank);
+		any |= tell_more(report, rank, prefix, entries);
+		if (!any)
+			tell_plainly(entries, rank, prefix,
+			             psi_report_progress(report, rank) != report->progress[rank] ?
+			             "polling, and not waiting for long" :
+			             "not polling: computing, or waiting outside the library");
+		tell_silent(report, rank, prefix, first, entries);
+	}
+}

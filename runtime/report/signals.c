@@ -1,0 +1,461 @@
+#include "runtime/report/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "gasnet_tools.h"
+#include "runtime/report/backtrace.h"
+#include "runtime/report/freeze.h"
+#include "runtime/settings/settings.h"
+#include "runtime/report/signal_names.h"
+#include "runtime/symbol.h"
+#include "runtime/util/line.h"
+#include "runtime/util/readable.h"
+
+enum { STACK_BYTES = 65536, QUIT_STATUS = 128 + SIGQUIT };
+
+extern volatile int gasnet_frozen;
+
+/* Errors of the program itself, and requests to end. */
+static const int fatal[] = {
+	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ
+};
+static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
+
+/* Written by psi_signals_open, before any of its handlers can run. */
+static struct psi_signals_hooks hooks;
+static char who[96];
+static pid_t rank_pid;
+
+/* Errors of which the settings ask for a trace, or for a wait for a debugger. */
+static uint64_t traced, frozen;
+/* An overflow of a stack would have nobody to tell it, so no stack is made for that. */
+static bool stacks_spared;
+
+/* Set before the signal is raised, by the thread that raises it. */
+static atomic_bool told;
+
+/* Thread that ends the process; others that fail meanwhile wait for that end. */
+static _Atomic pid_t ending;
+
+static void on_fatal(int number, siginfo_t *info, void *context);
+static void on_terminate(int number, siginfo_t *info, void *context);
+static void on_quit(int number, siginfo_t *info, void *context);
+static void on_backtrace(int number, siginfo_t *info, void *context);
+static void on_freeze(int number, siginfo_t *info, void *context);
+
+typedef void handler_fn(int number, siginfo_t *info, void *context);
+
+static bool
+is_ours(const struct sigaction *action)
+{
+	handler_fn *fn = action->sa_flags & SA_SIGINFO ? action->sa_sigaction : NULL;
+
+	return fn == on_fatal || fn == on_terminate || fn == on_quit || fn == on_backtrace ||
+	       fn == on_freeze;
+}
+
+static bool
+is_default(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
+}
+
+static void
+take(int number, handler_fn *fn)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
+
+	action.sa_sigaction = fn;
+	sigemptyset(&action.sa_mask);
+	if (fn == on_backtrace || fn == on_freeze)
+		action.sa_flags |= SA_RESTART;
+	if (sigaction(number, NULL, &old) == 0 && is_default(&old))
+		sigaction(number, &action, NULL);
+}
+
+static void
+give_back(int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) != 0 || !is_ours(&action))
+		return;
+	memset(&action, 0, sizeof action);
+	action.sa_handler = SIG_DFL;
+	sigaction(number, &action, NULL);
+}
+
+/* Ends the process by a signal whose default action does that. */
+static void
+die_by(int number)
+{
+	sigset_t set;
+
+	give_back(number);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Did the kernel itself send it, because of what the program did?  Of addresses that no process can have,
+ * and of some faults of instructions, it says SI_KERNEL. */
+static bool
+is_fault(int number, const siginfo_t *info)
+{
+	return info->si_code > 0 &&
+	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
+}
+
+struct registers {
+	uintptr_t code, stack;
+	uintptr_t caller;       /* what called the function that has just begun; 0: look on the stack */
+};
+
+static struct registers
+registers_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	const greg_t *registers = context->uc_mcontext.gregs;
+
+	return (struct registers){ (uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP], 0 };
+#elif defined(__aarch64__)
+	return (struct registers){ (uintptr_t)context->uc_mcontext.pc, (uintptr_t)context->uc_mcontext.sp,
+	                           (uintptr_t)context->uc_mcontext.regs[30] };
+#else
+	(void)context;
+	return (struct registers){ 0, 0, 0 };
+#endif
+}
+
+/* Where the thread's stack ends, whose guard lies below; 0: not known.  Read in signal handlers. */
+static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
+
+/*
+ * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so that the
+ * pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a call; or above, inside a frame that is being made, and then
+ * there is nothing at its pointer either.  What is read past the stack's other end lies above a pointer
+ * that is as it should be.
+ */
+static bool
+stack_is_full(uintptr_t at, uintptr_t pointer)
+{
+	const uintptr_t near_bytes = 64 << 10, frame_bytes = 1 << 30;
+
+	if (stack_least)
+		return at < stack_least && stack_least - at <= near_bytes;
+	if (at < pointer)
+		return pointer - at < near_bytes;
+	return pointer && at - pointer < frame_bytes && !psi_is_readable(pointer);
+}
+
+/* Where the program was; who called, if a call led to where there is no code. */
+static void
+tell_code(struct psi_line *line, const siginfo_t *info, const struct registers *registers)
+{
+	uintptr_t code = registers->code;
+
+	if (code == (uintptr_t)info->si_addr && !psi_is_readable(code)) {
+		psi_line_text(line, ", where a call led");
+		code = registers->caller;
+		if (!code && psi_is_readable(registers->stack))
+			code = *(const uintptr_t *)registers->stack;
+	}
+	if (!code)
+		return;
+	psi_line_text(line, ", in ");
+	psi_symbol_tell(line, code);
+}
+
+static void
+tell_full(struct psi_line *line)
+{
+	psi_line_text(line, gettid() == getpid() ? ": the stack is full; raise ulimit -s"
+	                                         : ": the thread's stack is full; raise ulimit -s, or "
+	                                           "pthread_attr_setstacksize");
+}
+
+/* A fault of the program: its address, if the processor tells it, and place. */
+static void
+describe_fault(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
+{
+	const struct registers registers = registers_of(context);
+	const bool known = info->si_code != SI_KERNEL;
+
+	if (known) {
+		psi_line_text(line, "at address ");
+		psi_line_address(line, info->si_addr);
+	} else {
+		psi_line_text(line, "at an address that no memory has");
+	}
+	tell_code(line, info, &registers);
+	if (number == SIGSEGV && known && stack_is_full((uintptr_t)info->si_addr, registers.stack))
+		tell_full(line);
+	else if (number == SIGSEGV && hooks.tell_given)
+		hooks.tell_given(line, known ? info->si_addr : NULL);
+	if (number == SIGBUS && hooks.segment_covers && hooks.segment_covers(info->si_addr))
+		psi_line_text(line, ": no memory for a page of the segment");
+}
+
+/* Where it happened, or who sent it; of abort() nothing is known. */
+static void
+describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
+{
+	if (is_fault(number, info)) {
+		describe_fault(line, number, info, context);
+	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
+		psi_line_text(line, "sent by process ");
+		psi_line_number(line, (uint64_t)info->si_pid);
+	}
+}
+
+/* A process that the rank forked has these handlers until it runs another program. */
+static bool
+in_child(void)
+{
+	return getpid() != rank_pid;
+}
+
+/* False if nobody reads it. */
+static bool
+say(int number, struct psi_line *details)
+{
+	struct psi_line line = { .len = 0 };
+
+	psi_line_text(&line, who);
+	psi_line_text(&line, ": ");
+	if (in_child()) {
+		psi_line_text(&line, "its child ");
+		psi_line_number(&line, (uint64_t)getpid());
+		psi_line_text(&line, " ");
+	}
+	psi_line_text(&line, "ended by ");
+	psi_line_text(&line, psi_signal_name(number));
+	psi_line_text(&line, " (");
+	psi_line_number(&line, (uint64_t)number);
+	psi_line_text(&line, details->len ? ") " : ")");
+	psi_line_text(&line, psi_line_string(details));
+	return psi_line_write(&line, STDERR_FILENO);
+}
+
+/* The line is there before a stack trace or a debugger's wait, whoever reads it first. */
+static void
+say_failure(int number, const siginfo_t *info, const ucontext_t *context)
+{
+	struct psi_line details = { .len = 0 };
+	bool said;
+
+	describe(&details, number, info, context);
+	said = say(number, &details);
+	if (hooks.note_cause && !in_child())
+		hooks.note_cause(psi_line_string(&details), said);
+}
+
+void
+psi_signals_told(void)
+{
+	atomic_store(&told, true);
+}
+
+/* False for the first thread to come here; others do not return but when it fails once more. */
+static bool
+already_ending(void)
+{
+	pid_t self = gettid(), nobody = 0;
+
+	if (atomic_compare_exchange_strong(&ending, &nobody, self))
+		return false;
+	while (nobody != self)
+		pause();
+	return true;
+}
+
+static void
+on_fatal(int number, siginfo_t *info, void *context)
+{
+	if (!already_ending()) {
+		if (!atomic_load(&told))
+			say_failure(number, info, context);
+		if (traced >> number & 1)
+			psi_backtrace_print(STDERR_FILENO);
+		else
+			gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+		if (frozen >> number & 1)
+			psi_freeze_now(&gasnet_frozen, "gasnet_frozen");
+		else
+			psi_freeze_on_error();
+	}
+	die_by(number);
+}
+
+/* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
+ * each prints a line only if nobody says it for all. The end of a child is its parent's affair. */
+static void
+on_terminate(int number, siginfo_t *info, void *context)
+{
+	struct psi_line details = { .len = 0 };
+
+	if (info->si_code == SI_USER && info->si_pid != getppid() && !in_child()) {
+		describe(&details, number, info, context);
+		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
+			say(number, &details);
+	}
+	die_by(number);
+}
+
+static void
+on_quit(int number, siginfo_t *info, void *context)
+{
+	(void)info, (void)context;
+	if (hooks.leave)
+		hooks.leave(QUIT_STATUS);
+	die_by(number);
+}
+
+static void
+on_backtrace(int number, siginfo_t *info, void *context)
+{
+	struct psi_line line = { .len = 0 };
+
+	(void)info, (void)context;
+	psi_line_text(&line, who);
+	psi_line_text(&line, ": stack at ");
+	psi_line_text(&line, psi_signal_name(number));
+	psi_line_write(&line, STDERR_FILENO);
+	psi_backtrace_print(STDERR_FILENO);
+}
+
+static void
+on_freeze(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info, (void)context;
+	psi_freeze_now(&gasnet_frozen, "gasnet_frozen");
+}
+
+static uint64_t
+listed(const char *name)
+{
+	const char *text = psi_setting_text(psi_setting_named(name));
+	uint64_t bits = 0;
+
+	if (text)
+		psi_signals_parse(text, &bits);
+	return bits;
+}
+
+static void
+take_listed(uint64_t bits, handler_fn *fn)
+{
+	int number;
+
+	for (number = 1; number < 64; number++) {
+		if (bits >> number & 1)
+			take(number, fn);
+	}
+}
+
+static uint64_t
+bits_of(const int *numbers, size_t count)
+{
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		bits |= UINT64_C(1) << numbers[i];
+	return bits;
+}
+
+/* An overflowing stack has no room for a handler.  This one is of the thread that makes the job. */
+static void
+make_stack(void)
+{
+	static char memory[STACK_BYTES] __attribute__((aligned(16)));
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory }, old;
+
+	if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
+		sigaltstack(&stack, NULL);
+}
+
+static void
+know_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t len;
+	void *base;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &base, &len) == 0)
+		stack_least = (uintptr_t)base;
+	pthread_attr_destroy(&attributes);
+}
+
+/* Of other threads.  NULL if there is one already, or none is wanted. */
+void *
+psi_signals_stack_open(void)
+{
+	stack_t stack = { .ss_size = STACK_BYTES }, old;
+
+	if (!stacks_spared && gettid() != getpid())
+		know_stack();
+	if (stacks_spared || sigaltstack(NULL, &old) != 0 || !(old.ss_flags & SS_DISABLE))
+		return NULL;
+	stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp == MAP_FAILED)
+		return NULL;
+	sigaltstack(&stack, NULL);
+	return stack.ss_sp;
+}
+
+void
+psi_signals_stack_close(void *memory)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t old;
+
+	if (!memory)
+		return;
+	if (sigaltstack(NULL, &old) == 0 && old.ss_sp == memory)
+		sigaltstack(&none, NULL);
+	munmap(memory, STACK_BYTES);
+}
+
+void
+psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *given)
+{
+	uint64_t spared = listed("GASNET_NO_CATCH_SIGNAL");
+	uint64_t errors = bits_of(fatal, sizeof fatal / sizeof *fatal);
+	uint64_t requests = bits_of(terminate, sizeof terminate / sizeof *terminate);
+
+	hooks = *given;
+	rank_pid = getpid();
+	snprintf(who, sizeof who, "penstock: rank %u (%s)", rank, host);
+	atomic_store(&ending, 0);
+	make_stack();
+	stacks_spared = (errors & ~spared & (UINT64_C(1) << SIGSEGV | UINT64_C(1) << SIGBUS)) == 0;
+	traced = listed("GASNET_BACKTRACE_SIGNAL");
+	frozen = listed("GASNET_FREEZE_SIGNAL");
+	/* An error cannot be gone on from: its instruction would fail again. */
+	take_listed(traced & ~errors, on_backtrace);
+	take_listed(frozen & ~errors, on_freeze);
+	take_listed(errors & ~spared, on_fatal);
+	take_listed(requests & ~spared, on_terminate);
+	take_listed((UINT64_C(1) << SIGQUIT) & ~spared, on_quit);
+}
+
+void
+psi_signals_close(void)
+{
+	int number;
+
+	for (number = 1; number < 64; number++)
+		give_back(number);
+}

@@ -1,0 +1,404 @@
+/*
+ * One-sided transfers that the headers' inlines do not serve themselves: to memory that is not mapped
+ * here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that a process
+ * which does nothing else polls.
+ */
+#include "runtime/psi.h"
+
+#include "runtime/segment/reach.h"
+#include "runtime/rma/reference.h"
+#include "runtime/process/rules.h"
+#include "runtime/segment/vm.h"
+
+#include "runtime/util/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+psi_rma_value_bad(size_t nbytes)
+{
+	psi_fatal("gex_RMA_PutBlockingVal or GetBlockingVal: a value of %zu bytes; it has 1 to %d", nbytes,
+	          SIZEOF_GEX_RMA_VALUE_T);
+}
+
+/* -- one transfer, as it was called ---------------------------------------------------------- */
+
+struct transfer {
+	const char *call;
+	enum psi_ref_kind kind;
+	unsigned char fill;
+	gex_Flags_t flags;
+	char *there, *here;             /* at the owner; of the caller */
+	size_t nbytes;
+	struct psi_target target;       /* filled in by move_here */
+};
+
+/* -- counts ---------------------------------------------------------------------------------- */
+
+static enum psi_counter
+calls_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS : PSI_COUNT_PUTS;
+}
+
+static enum psi_counter
+called_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED;
+}
+
+static enum psi_counter
+bytes_of(const struct transfer *t)
+{
+	return t->kind == PSI_REF_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
+}
+
+/* The inlines have counted the call and its bytes, except a thread's first call in PAR. */
+static void
+count_call(const struct transfer *t)
+{
+	const bool first = !psi.block && !psi_counts_self;
+	struct psi_block *block = psi_block();
+
+	if (first) {
+		psi_count(block->count, calls_of(t));
+		psi_count_add(block->count, bytes_of(t), t->nbytes);
+	}
+	psi_count(block->count, called_of(t));
+	psi_moved_note(&block->moved, calls_of(t));
+}
+
+static void
+count_refused(const struct transfer *t)
+{
+	uint64_t *counts = psi_block()->count;
+
+	psi_count_back(counts, calls_of(t), 1);
+	psi_count_back(counts, called_of(t), 1);
+	psi_count_back(counts, bytes_of(t), t->nbytes);
+}
+
+/* -- where the memory is mapped -------------------------------------------------------------- */
+
+static void
+copy_here(const struct transfer *t, void *there)
+{
+	switch (t->kind) {
+	case PSI_REF_PUT:
+		psi_copy(there, t->here, t->nbytes);
+		break;
+	case PSI_REF_GET:
+		psi_copy(t->here, there, t->nbytes);
+		break;
+	case PSI_REF_FILL:
+		memset(there, t->fill, t->nbytes);
+		break;
+	}
+}
+
+/* To memory of another process that is not mapped here. */
+static bool
+single_copy(const struct transfer *t)
+{
+	switch (t->kind) {
+	case PSI_REF_PUT:
+		return !(psi_ways_masked & PSI_WAY_PUT) &&
+		       psi_vm_write(psi_jobrank_of(t->target.place), t->there, t->here, t->nbytes);
+	case PSI_REF_GET:
+		return !(psi_ways_masked & PSI_WAY_GET) &&
+		       psi_vm_read(psi_jobrank_of(t->target.place), t->here, t->there, t->nbytes);
+	case PSI_REF_FILL:      /* its owner, who needs no source, is three times as quick at it */
+		break;
+	}
+	return false;
+}
+
+/* The copy itself; its team knows of it. */
+static void __attribute__((noinline, cold))
+copy_checked(const struct transfer *t, void *there)
+{
+	psi_rules_stay();
+	copy_here(t, there);
+	psi_rules_left();
+}
+
+/* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
+ * has to.  One that may wait polls. */
+static bool
+move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
+{
+	const bool is_get = t->kind == PSI_REF_GET;
+	void *there = NULL;
+
+	t->target = psi_rule_target(tm, rank, t->call);
+	psi_check_flags(t->flags, PSI_TRANSFER_FLAGS, t->call);
+	if (t->nbytes)
+		there = psi_reach(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place, t->there, t->nbytes,
+		                  t->call);
+	if (t->kind != PSI_REF_FILL)
+		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
+	count_call(t);
+	if (t->nbytes && !there)
+		return single_copy(t);
+	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
+		psi_poll();
+	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
+		copy_checked(t, there);
+	else if (t->nbytes)
+		copy_here(t, there);
+	if (!(t->flags & GEX_FLAG_IMMEDIATE) && !is_get)
+		psi_poll();
+	return true;
+}
+
+/* -- by messages ----------------------------------------------------------------------------- */
+
+/* read is the part that is done when the caller's memory has been read, or 0. */
+static bool
+start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
+{
+	const struct psi_ref ref = {
+		.kind = t->kind, .fill = t->fill, .ep = t->target.ep, .place = t->target.place,
+		.there = t->there, .here = own ? own : t->here, .left_bytes = t->nbytes,
+		.part = psi_op_part(op, t->kind == PSI_REF_GET ? PSI_PART_GET : PSI_PART_PUT),
+		.read = read, .own = own,
+	};
+
+	psi_op_at(op, t->target.ep);
+	if (psi_ref_start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
+		return true;
+	psi_part_done(ref.part);
+	count_refused(t);
+	return false;
+}
+
+static int
+blocking(const struct transfer *t)
+{
+	struct psi_op *op = psi_op_begin(false);
+
+	if (!start(t, op, 0, NULL)) {
+		psi_op_refused(op);
+		return GASNET_ERR_NOT_READY;
+	}
+	psi_op_finish(op, t->call);
+	return GASNET_OK;
+}
+
+/* Its source is read when the operation is, or nobody asks. */
+static gex_Event_t
+plainly(const struct transfer *t, bool implicit)
+{
+	struct psi_op *op = psi_op_begin(implicit);
+
+	if (!start(t, op, 0, NULL)) {
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	return psi_op_started(op, NULL);
+}
+
+/* The source is free on return.  What may not wait takes a copy. */
+static gex_Event_t
+with_source_read(const struct transfer *t, bool implicit)
+{
+	struct psi_op *op = psi_op_begin(implicit), *source = psi_op_begin(false);
+	void *own = NULL;
+	uint64_t read = 0;
+
+	if (t->flags & GEX_FLAG_IMMEDIATE) {
+		own = malloc(t->nbytes);
+		if (own)
+			memcpy(own, t->here, t->nbytes);
+	} else {
+		psi_op_at(source, t->target.ep);
+		read = psi_op_part(source, PSI_PART_LC);
+	}
+	if (t->flags & GEX_FLAG_IMMEDIATE && !own)
+		count_refused(t);
+	if ((t->flags & GEX_FLAG_IMMEDIATE && !own) || !start(t, op, read, own)) {
+		free(own);
+		psi_op_refused(source);
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	psi_op_finish(source, t->call);
+	return psi_op_started(op, NULL);
+}
+
+/* Reading the source is a stage of its own. */
+static gex_Event_t
+with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+{
+	struct psi_op *op = psi_op_begin(implicit);
+	const uint64_t read = psi_op_part(op, PSI_PART_LC);
+
+	if (!start(t, op, read, NULL)) {
+		psi_part_done(read);
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	return psi_op_started(op, lc_opt);
+}
+
+static gex_Event_t
+put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+{
+	gex_Event_t event;
+
+	if (lc_opt == GEX_EVENT_NOW)
+		event = with_source_read(t, implicit);
+	else if (lc_opt == GEX_EVENT_DEFER)
+		event = plainly(t, implicit);
+	else
+		event = with_leaf(t, implicit, lc_opt);
+	if (!(t->flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return event;
+}
+
+static gex_Event_t
+get_later(const struct transfer *t, bool implicit)
+{
+	gex_Event_t event = plainly(t, implicit);
+
+	if (!(t->flags & GEX_FLAG_IMMEDIATE))
+		psi_poll();
+	return event;
+}
+
+static int
+code_of(gex_Event_t event)
+{
+	return event == GEX_EVENT_NO_OP ? GASNET_ERR_NOT_READY : GASNET_OK;
+}
+
+/* -- put ------------------------------------------------------------------------------------- */
+
+static struct transfer
+put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_PUT, .there = dest,
+	                          .here = (char *)(uintptr_t)src, .nbytes = nbytes, .flags = flags };
+}
+
+int
+psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+            gex_Flags_t flags)
+{
+	struct transfer t = put_of("gex_RMA_PutBlocking", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+}
+
+static void __attribute__((noreturn, cold))
+bad_lc(gex_Event_t *lc_opt, const char *call, const char *allowed)
+{
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW, GEX_EVENT_DEFER or "
+	          "%s", call,
+	          !lc_opt ? "NULL" : lc_opt == GEX_EVENT_GROUP ? "GEX_EVENT_GROUP" : "an address", allowed);
+}
+
+static gex_Event_t
+put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit, gex_Event_t *lc_opt)
+{
+	if (!move_here(t, tm, rank))
+		return put_later(t, implicit, lc_opt);
+	if (!implicit)
+		psi_lc_done(lc_opt);
+	return GEX_EVENT_INVALID;
+}
+
+gex_Event_t
+psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+               gex_Event_t *lc_opt, gex_Flags_t flags)
+{
+	struct transfer t = put_of("gex_RMA_PutNB", dest, src, nbytes, flags);
+
+	if (PSI_UNLIKELY(!psi_lc_is_explicit(lc_opt)))
+		bad_lc(lc_opt, t.call, "the address of an event");
+	return put_now_or_later(&t, tm, rank, false, lc_opt);
+}
+
+int
+psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                gex_Event_t *lc_opt, gex_Flags_t flags)
+{
+	struct transfer t = put_of("gex_RMA_PutNBI", dest, src, nbytes, flags);
+
+	if (PSI_UNLIKELY(!psi_lc_is_implicit(lc_opt)))
+		bad_lc(lc_opt, t.call, "GEX_EVENT_GROUP");
+	return code_of(put_now_or_later(&t, tm, rank, true, lc_opt));
+}
+
+/* -- get ------------------------------------------------------------------------------------- */
+
+static struct transfer
+get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_GET, .there = (char *)(uintptr_t)src,
+	                          .here = dest, .nbytes = nbytes, .flags = flags };
+}
+
+int
+psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
+            gex_Flags_t flags)
+{
+	struct transfer t = get_of("gex_RMA_GetBlocking", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+}
+
+gex_Event_t
+psi_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
+               gex_Flags_t flags)
+{
+	struct transfer t = get_of("gex_RMA_GetNB", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GEX_EVENT_INVALID : get_later(&t, false);
+}
+
+int
+psi_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
+                gex_Flags_t flags)
+{
+	struct transfer t = get_of("gex_RMA_GetNBI", dest, src, nbytes, flags);
+
+	return move_here(&t, tm, rank) ? GASNET_OK : code_of(get_later(&t, true));
+}
+
+/* -- fill ------------------------------------------------------------------------------------ */
+
+static struct transfer
+fill_of(const char *call, void *dest, int val, size_t nbytes)
+{
+	return (struct transfer){ .call = call, .kind = PSI_REF_FILL, .there = dest,
+	                          .fill = (unsigned char)val, .nbytes = nbytes };
+}
+
+void
+psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset", dest, val, nbytes);
+
+	if (!move_here(&t, PSI_TM_LEGACY, node))
+		(void)blocking(&t);
+}
+
+gasnet_handle_t
+psi_rma_fill_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset_nb", dest, val, nbytes);
+
+	return move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID : put_later(&t, false, GEX_EVENT_DEFER);
+}
+
+void
+psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
+{
+	struct transfer t = fill_of("gasnet_memset_nbi", dest, val, nbytes);
+
+	if (!move_here(&t, PSI_TM_LEGACY, node))
+		(void)put_later(&t, true, GEX_EVENT_DEFER);
+}

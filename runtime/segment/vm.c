@@ -1,0 +1,140 @@
+#include "runtime/segment/vm.h"
+
+#include "runtime/psi.h"
+
+#include "runtime/util/clock.h"
+#include "runtime/util/deny.h"
+
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct peer {
+	_Atomic pid_t pid;              /* 0: by messages */
+};
+
+static struct peer *peers;              /* [size], by job rank */
+static uint64_t secret;
+static volatile uint64_t echo;
+
+static bool
+is_on(void)
+{
+	return !psi_denied("vm_readv");
+}
+
+/* Where Yama restricts who may look into whom, this allows all processes of the same user. */
+struct psi_vm_card
+psi_vm_card_make(void)
+{
+	if (!secret && getrandom(&secret, sizeof secret, 0) != sizeof secret)
+		secret = psi_now_ns();
+	secret |= 1;
+	if (is_on())
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);       /* EINVAL without Yama */
+	return (struct psi_vm_card){
+		.pid = (uint64_t)getpid(), .secret = secret, .secret_at = (uintptr_t)&secret,
+		.echo_at = (uintptr_t)&echo,
+	};
+}
+
+static ssize_t
+call_kernel(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+{
+	const pid_t pid = atomic_load_explicit(&peers[rank].pid, memory_order_relaxed);
+
+	return (way == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
+		pid, pieces->ours, pieces->ours_count, pieces->theirs, pieces->theirs_count, 0);
+}
+
+/* The calls move some 2 GiB at most, and may move less than was asked. */
+static bool
+copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
+{
+	while (len_bytes) {
+		const struct iovec ours = { here, len_bytes }, theirs = { there, len_bytes };
+		const ssize_t moved = call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
+
+		if (moved <= 0)
+			return false;
+		here += moved;
+		there += moved;
+		len_bytes -= (size_t)moved;
+	}
+	return true;
+}
+
+static char *
+at(uint64_t address)
+{
+	return (char *)(uintptr_t)address;
+}
+
+/* A number may name another process in another namespace, so the word that is read must be the secret;
+ * and a filter may let one of the calls pass. */
+static bool
+answers(uint32_t rank, const struct psi_vm_card *card)
+{
+	uint64_t seen = 0, back = 0, word = card->secret;
+
+	return copy(rank, PSI_VM_READ, (char *)&seen, at(card->secret_at), sizeof seen) &&
+	       seen == card->secret &&
+	       copy(rank, PSI_VM_WRITE, (char *)&word, at(card->echo_at), sizeof word) &&
+	       copy(rank, PSI_VM_READ, (char *)&back, at(card->echo_at), sizeof back) &&
+	       back == card->secret;
+}
+
+void
+psi_vm_probe(uint32_t rank, const struct psi_vm_card *card)
+{
+	if (!peers)
+		peers = calloc(psi.boot.size, sizeof *peers);
+	if (!peers || !is_on())
+		return;
+	atomic_store_explicit(&peers[rank].pid, (pid_t)card->pid, memory_order_relaxed);
+	if (!answers(rank, card))
+		atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
+}
+
+static bool
+is_usable(uint32_t rank)
+{
+	return peers && atomic_load_explicit(&peers[rank].pid, memory_order_relaxed) != 0;
+}
+
+/* What failed once is not tried again: a filter may have come since. */
+static bool
+moved_or_gave_up(uint32_t rank, bool moved)
+{
+	if (moved)
+		psi_count(psi_block()->count, PSI_COUNT_SINGLE_COPIES);
+	else
+		atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
+	return moved;
+}
+
+bool
+psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes)
+{
+	return is_usable(rank) &&
+	       moved_or_gave_up(rank, copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
+}
+
+bool
+psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
+{
+	return is_usable(rank) &&
+	       moved_or_gave_up(rank, copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
+}
+
+size_t
+psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+{
+	ssize_t moved;
+
+	if (!is_usable(rank))
+		return 0;
+	moved = call_kernel(rank, way, pieces);
+	return moved_or_gave_up(rank, moved > 0) ? (size_t)moved : 0;
+}

@@ -1,0 +1,127 @@
+/* Misspelt names: what is near a real one, and the warning about it. */
+#include "runtime/settings/settings.h"
+
+#include <string.h>
+
+#include "runtime/settings/settings_known.h"
+#include "runtime/util/log.h"
+
+enum { NAME_MAX_BYTES = 64 };
+
+extern char **environ;
+
+static unsigned
+least(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/*
+ * Changes that turn one text into the other: a letter more, less or other, or two neighbours
+ * swapped.  Row i of the table needs rows i - 1 and i - 2 only.
+ */
+static unsigned
+distance(const char *from, size_t from_len, const char *to, size_t to_len)
+{
+	unsigned rows[3][NAME_MAX_BYTES + 1];
+	size_t i, j;
+
+	for (j = 0; j <= to_len; j++)
+		rows[0][j] = (unsigned)j;
+	for (i = 1; i <= from_len; i++) {
+		unsigned *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+		now[0] = (unsigned)i;
+		for (j = 1; j <= to_len; j++) {
+			unsigned cost = from[i - 1] != to[j - 1];
+
+			now[j] = least(now[j - 1] + 1, last[j] + 1, last[j - 1] + cost);
+			if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+				now[j] = least(now[j], before[j - 2] + 1, now[j]);
+		}
+	}
+	return rows[from_len % 3][to_len];
+}
+
+/* The name without PST_ or GASNET_; NULL if it has neither. */
+static const char *
+stem(const char *name)
+{
+	if (strncmp(name, "PST_", 4) == 0)
+		return name + 4;
+	return strncmp(name, "GASNET_", 7) == 0 ? name + 7 : NULL;
+}
+
+/* Names of different families are one change further apart. */
+static unsigned
+name_distance(const char *name, const char *real)
+{
+	const char *a = stem(name), *b = stem(real);
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	if (a_len > NAME_MAX_BYTES || b_len > NAME_MAX_BYTES)
+		return NAME_MAX_BYTES;
+	return distance(a, a_len, b, b_len) + (name[0] != real[0]);
+}
+
+const char *
+psi_settings_nearest(const char *name, bool *known_out)
+{
+	const char *best = NULL, *own = stem(name);
+	unsigned best_distance;
+	size_t t, i;
+
+	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name);
+	if (*known_out)
+		return NULL;
+	best_distance = (unsigned)strlen(own) / 4 + 2;	/* what is this far or further is not near */
+	for (t = 0; psi_setting_tables[t]; t++) {
+		for (i = 0; i < psi_setting_tables[t]->count; i++) {
+			const char *real = psi_setting_tables[t]->rows[i].name;
+			unsigned d = name_distance(name, real);
+
+			if (d < best_distance) {
+				best_distance = d;
+				best = real;
+			}
+		}
+	}
+	return best;
+}
+
+/* Unknown PST_ names can only be mistakes; unknown GASNET_ names may belong to the client. */
+static void
+warn_about(const char *name)
+{
+	bool known;
+	const char *near = psi_settings_nearest(name, &known);
+
+	if (near)
+		psi_log("warning: %s is no setting; the nearest is %s", name, near);
+	else if (!known && name[0] == 'P')
+		psi_log("warning: %s is no setting; penstock-info lists them", name);
+}
+
+void
+psi_settings_warn_unknown(void)
+{
+	static bool done;
+	char **entry;
+
+	if (done || !psi_settings_warns())
+		return;
+	done = true;
+	for (entry = environ; entry && *entry; entry++) {
+		char name[NAME_MAX_BYTES + 1];
+		size_t len = strcspn(*entry, "=");
+
+		if (len >= sizeof name)
+			continue;
+		memcpy(name, *entry, len);
+		name[len] = '\0';
+		if (stem(name))
+			warn_about(name);
+	}
+}

@@ -1,0 +1,308 @@
+/* Teams: the list of those of this process, what can be asked of them, and what their ranks mean. */
+#include "runtime/psi.h"
+
+#include "runtime/process/rules.h"
+
+#include <stdlib.h>
+
+/* -- the list -------------------------------------------------------------------------------- */
+
+/*
+ * Messages name a team by its id, so each look-up of the library's own handlers goes through here.  All
+ * but the primordial one stand in buckets by id; `lock' is for PAR.  Teams are added and removed while
+ * others are looked up, but nobody looks up one that is being removed.
+ */
+enum { BUCKETS = 64 };
+
+static struct psi_spinlock lock;
+static gex_TM_t buckets[BUCKETS];
+static gex_TM_t destroyed;              /* with checks: kept, so that their use is told */
+
+static gex_TM_t *
+bucket_of(uint64_t id)
+{
+	/* The lower half counts, the upper half is the process that gave the id. */
+	return &buckets[(id ^ id >> 32) % BUCKETS];
+}
+
+void
+psi_team_add(gex_TM_t tm)
+{
+	gex_TM_t *bucket = bucket_of(tm->id);
+
+	psi_spinlock_lock(&lock);
+	tm->next = *bucket;
+	*bucket = tm;
+	psi_spinlock_unlock(&lock);
+}
+
+gex_TM_t
+psi_team_find(uint64_t id, gex_EP_t ep)
+{
+	gex_TM_t tm;
+
+	psi_spinlock_lock(&lock);
+	for (tm = *bucket_of(id); tm && (tm->id != id || tm->ep != ep); tm = tm->next)
+		;
+	psi_spinlock_unlock(&lock);
+	return tm;
+}
+
+static bool
+is_in(gex_TM_t list, gex_TM_t tm)
+{
+	while (list && list != tm)
+		list = list->next;
+	return list != NULL;
+}
+
+bool
+psi_team_is_known(gex_TM_t tm)
+{
+	bool known = false;
+
+	if (tm == psi.tm)
+		return true;
+	psi_spinlock_lock(&lock);
+	for (unsigned i = 0; i < BUCKETS && !known; i++)
+		known = is_in(buckets[i], tm);
+	psi_spinlock_unlock(&lock);
+	return known;
+}
+
+bool
+psi_team_was_destroyed(gex_TM_t tm)
+{
+	bool was;
+
+	psi_spinlock_lock(&lock);
+	was = is_in(destroyed, tm);
+	psi_spinlock_unlock(&lock);
+	return was;
+}
+
+gex_TM_t
+psi_team_borrowing(const void *addr, size_t bytes)
+{
+	const uintptr_t from = (uintptr_t)addr;
+	gex_TM_t found = NULL;
+
+	psi_spinlock_lock(&lock);
+	for (unsigned i = 0; i < BUCKETS && !found; i++)
+		for (gex_TM_t tm = buckets[i]; tm && !found; tm = tm->next)
+			if (tm->scratch.gex_addr && (uintptr_t)tm->scratch.gex_addr - from < bytes)
+				found = tm;
+	psi_spinlock_unlock(&lock);
+	return found;
+}
+
+static void
+unlink_team(gex_TM_t tm)
+{
+	gex_TM_t *at = bucket_of(tm->id);
+
+	psi_spinlock_lock(&lock);
+	while (*at != tm)
+		at = &(*at)->next;
+	*at = tm->next;
+	if (psi.checks) {
+		tm->next = destroyed;
+		destroyed = tm;
+	}
+	psi_spinlock_unlock(&lock);
+}
+
+void
+psi_group_join(struct psi_group *group)
+{
+	psi_spinlock_lock(&lock);
+	group->members_here++;
+	psi_spinlock_unlock(&lock);
+}
+
+static void
+leave_group(struct psi_group *group)
+{
+	bool last;
+
+	psi_spinlock_lock(&lock);
+	last = --group->members_here == 0;
+	psi_spinlock_unlock(&lock);
+	if (!last)
+		return;
+	free(group->locations);
+	free(group->places);
+	free(group->by_process);
+	free(group);
+}
+
+void
+psi_team_is_gone(uint32_t source)
+{
+	psi_fatal("rank %u makes a collective call over a team that was destroyed here; let all members "
+	          "finish such calls before gex_TM_Destroy", source);
+}
+
+void
+psi_team_in_use(const char *call)
+{
+	psi_fatal("%s: another member is in a collective call over the team; let all members finish such "
+	          "calls before", call);
+}
+
+void
+psi_team_remove(gex_TM_t tm, const char *call)
+{
+	struct psi_group *group = tm->group;
+
+	psi_team_gather_close(tm, call);
+	psi_collectives_close(tm, call);
+	psi_team_barrier_close(tm, call);
+	if (group->hall)
+		psi_hall_leave(group->hall);
+	tm->group = NULL;
+	tm->places = NULL;
+	tm->size = 0;
+	unlink_team(tm);
+	leave_group(group);
+	if (!psi.checks)
+		free(tm);
+}
+
+void
+psi_teams_forget(void)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (gex_TM_t tm = buckets[i]; tm; tm = tm->next)
+			tm->size = 0;
+}
+
+/* -- ranks ----------------------------------------------------------------------------------- */
+
+struct psi_target
+psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	const uintptr_t bits = (uintptr_t)tm >> 1;
+	struct psi_target target;
+
+	if (!psi_tm_is_pair(tm))
+		psi_target_bad(tm, rank, call);
+	target.ep = psi_ep_of(bits & UINT16_MAX);
+	target.place = psi_place_of(rank, (gex_EP_Index_t)(bits >> 16));
+	if (!target.ep || target.place == PSI_NO_PEER)
+		psi_target_bad(tm, rank, call);
+	return target;
+}
+
+gex_EP_Location_t
+psi_team_location(gex_TM_t tm, gex_Rank_t rank)
+{
+	if (tm->group)
+		return tm->group->locations[rank];
+	return (gex_EP_Location_t){ .gex_rank = rank, .gex_ep_index = 0 };
+}
+
+gex_Rank_t
+psi_team_rank_of(gex_TM_t tm, gex_Rank_t jobrank)
+{
+	const struct psi_group *group = tm->group;
+	gex_Rank_t low = 0, high = tm->size;
+
+	if (!group)
+		return jobrank < tm->size ? jobrank : GEX_RANK_INVALID;
+	while (low < high) {
+		const gex_Rank_t middle = low + (high - low) / 2;
+
+		if (group->locations[group->by_process[middle]].gex_rank < jobrank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == tm->size || group->locations[group->by_process[low]].gex_rank != jobrank)
+		return GEX_RANK_INVALID;
+	return group->by_process[low];
+}
+
+static void
+check_rank(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	psi_rule_context(call);
+	(void)psi_target_of(psi_team_live(tm, call), rank, call);
+}
+
+gex_Rank_t
+gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank)
+{
+	check_rank(tm, rank, "gex_TM_TranslateRankToJobrank");
+	return psi_team_location(tm, rank).gex_rank;
+}
+
+gex_Rank_t
+gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank)
+{
+	check_rank(tm, 0, "gex_TM_TranslateJobrankToRank");
+	return psi_team_rank_of(tm, jobrank);
+}
+
+gex_EP_Location_t
+gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags)
+{
+	check_rank(tm, rank, "gex_TM_TranslateRankToEP");
+	psi_check_flags(flags, 0, "gex_TM_TranslateRankToEP");
+	return psi_team_location(tm, rank);
+}
+
+/* -- queries --------------------------------------------------------------------------------- */
+
+gex_TM_t
+psi_team_live(gex_TM_t tm, const char *call)
+{
+	if (PSI_UNLIKELY(!tm))
+		psi_invalid(call, "GEX_TM_INVALID");
+	if (PSI_UNLIKELY(psi_tm_is_pair(tm)))
+		psi_fatal("%s: called with a pair of endpoints; pass a team", call);
+	psi_rule_team(tm, call);
+	return tm;
+}
+
+gex_Client_t
+gex_TM_QueryClient(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QueryClient")->client;
+}
+
+gex_EP_t
+gex_TM_QueryEP(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QueryEP")->ep;
+}
+
+gex_Flags_t
+gex_TM_QueryFlags(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QueryFlags")->flags;
+}
+
+gex_Rank_t
+gex_TM_QueryRank(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QueryRank")->rank;
+}
+
+gex_Rank_t
+gex_TM_QuerySize(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QuerySize")->size;
+}
+
+void *
+gex_TM_QueryCData(gex_TM_t tm)
+{
+	return psi_team_live(tm, "gex_TM_QueryCData")->cdata;
+}
+
+void
+gex_TM_SetCData(gex_TM_t tm, const void *val)
+{
+	psi_team_live(tm, "gex_TM_SetCData")->cdata = (void *)(uintptr_t)val;
+}

@@ -1,0 +1,154 @@
+/*
+ * Teams.  A team is a list of members, each an endpoint of a process, that is a location (process rank,
+ * endpoint index), and by that a place: what messages and transfers go by.  Each member has a gex_TM_s
+ * of its own; what they know in common stands once per process in a psi_group.
+ *
+ * The primordial team has all processes' first endpoints in job rank order: its lists are the identity,
+ * and not there.
+ *
+ * An id is the same on all members, and no other team of the job has or had it; 0 is the primordial one.
+ */
+#ifndef PSI_TEAM_H
+#define PSI_TEAM_H
+
+#include "gasnetex.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* What the members of one process know of their team; constant, but for their number, which is under
+ * the lock of team.c. */
+struct psi_group {
+	uint32_t members_here;
+	gex_Rank_t size;
+	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
+	uint32_t *places;               /* [size] */
+	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
+	struct psi_hall *hall;          /* for barriers, in memory that all share; NULL: none */
+};
+
+enum { PSI_GATHER_ROUNDS = 32 };
+
+/* One exchange under way (exchange.c). */
+struct psi_gather_phase {
+	uint32_t number;                /* 0: none */
+	size_t block_bytes, room_bytes;
+	unsigned char *blocks;          /* [size], this member's first, then those of the ranks above it */
+	size_t got_bytes[PSI_GATHER_ROUNDS];
+};
+
+struct gex_TM_s {
+	/* As the headers' inlines read it, struct pst_team. */
+	_Alignas(16) gex_Rank_t size;
+	gex_Rank_t rank;
+	const uint32_t *places;         /* [size]; NULL: the rank itself */
+
+	gex_Client_t client;
+	gex_EP_t ep;
+	void *cdata;
+	gex_Flags_t flags;
+	uint64_t id;
+	struct psi_group *group;        /* NULL: the identity */
+	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
+	_Atomic uint32_t users;         /* see psi_team_hold */
+	uint32_t collectives;           /* that this member has called; under the lock of coll/, but for
+	                                 * barriers by the hall without checks, which take none */
+	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
+	gex_TM_t next;                  /* in the list of team.c */
+	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
+	_Atomic(const char *) caller;   /* of the last of them */
+	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
+	uint32_t gathered;              /* exchanges that this member has started */
+	struct psi_gather_phase gathers[2];     /* by parity of number */
+};
+
+_Static_assert(offsetof(struct gex_TM_s, size) == offsetof(struct pst_team, size) &&
+               offsetof(struct gex_TM_s, places) == offsetof(struct pst_team, places),
+               "a team begins as the inlines expect");
+
+/* -- places and targets ---------------------------------------------------------------------- */
+
+/* Where a message or transfer by (tm, rank) goes. */
+struct psi_target {
+	gex_EP_t ep;            /* the local one */
+	uint32_t place;
+};
+
+/* The place of a process's endpoint; PSI_NO_PEER if there is none. */
+uint32_t psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index);
+/* This process's endpoint of that index, or NULL. */
+gex_EP_t psi_ep_of(gex_EP_Index_t index);
+/* The same, or the last one that had it. */
+gex_EP_t psi_ep_kept(gex_EP_Index_t index);
+
+/* A pair other than that of the primordial endpoints, and all that names nothing, which ends the job. */
+struct psi_target psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call);
+void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute__((noreturn));
+
+/* True if the value names a pair of endpoints rather than a team. */
+static inline bool psi_tm_is_pair(gex_TM_t tm) { return (uintptr_t)tm & 1; }
+
+/* -- members --------------------------------------------------------------------------------- */
+
+/* The argument of a call that takes a team and no pair; ends the job if it is none. */
+gex_TM_t psi_team_live(gex_TM_t tm, const char *call);
+
+/* rank < tm->size */
+gex_EP_Location_t psi_team_location(gex_TM_t tm, gex_Rank_t rank);
+/* The lowest rank of that process, or GEX_RANK_INVALID. */
+gex_Rank_t psi_team_rank_of(gex_TM_t tm, gex_Rank_t jobrank);
+
+/* The member of a team at an endpoint of this process, for messages that name it; NULL if none. */
+gex_TM_t psi_team_find(uint64_t id, gex_EP_t ep);
+
+/* One member more of those that share the group. */
+void psi_group_join(struct psi_group *group);
+/* From now on messages may name it; before anybody knows its id. */
+void psi_team_add(gex_TM_t tm);
+/* Its end: the member is given back, and where rules are looked for kept aside. */
+void psi_team_remove(gex_TM_t tm, const char *call);
+/* Is it a team of this process, or was it?  Reads nothing through the pointer. */
+bool psi_team_is_known(gex_TM_t tm);
+bool psi_team_was_destroyed(gex_TM_t tm);
+/* A team whose scratch memory begins in these bytes, or NULL. */
+gex_TM_t psi_team_borrowing(const void *addr, size_t bytes);
+/* In a child that the client forked: no team has ranks. */
+void psi_teams_forget(void);
+
+/* What was made of a team and has to end before it: a collective under way, an atomic domain.
+ * gex_TM_Destroy refuses a team that somebody holds, as a call does that makes teams of it. */
+static inline void
+psi_team_hold(gex_TM_t tm)
+{
+	atomic_fetch_add_explicit(&tm->users, 1, memory_order_relaxed);
+}
+
+static inline void
+psi_team_let_go(gex_TM_t tm)
+{
+	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
+}
+
+/* A member that calls what the rank of the source has ended, or ends what another calls; ends the job. */
+void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
+void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
+
+/* A member will not look at its team's hall again; once for each (team_hall.c). */
+void psi_hall_leave(struct psi_hall *hall);
+
+/* -- exchange (exchange.c) ---------------------------------------------------------------- */
+
+void psi_team_gather_open(gex_EP_t ep);
+void psi_team_gather_close(gex_TM_t tm, const char *call);
+
+/*
+ * All members give `bytes' bytes, the same number each; out, [tm->size] blocks, gets them by rank.
+ * With 0 bytes it is a barrier; in and out may be NULL.  Collective: one call at a time per member, in
+ * the same order on all, from outside handlers; serves messages meanwhile.  `call' is what the client
+ * called, for reports.
+ */
+void psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char *call);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * What the library knows about itself and this host, as flat records for tools to print.  Needs no
+ * job.  Strings live until the callback returns.
+ */
+#ifndef PSI_INTROSPECT_H
+#define PSI_INTROSPECT_H
+
+#include "runtime/conduit/memory_kinds.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct psi_fact {
+	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "clock", "feature",
+				 * "memory kind", "counter" */
+	const char *name;
+	const char *value;
+	const char *origin;	/* where the value comes from */
+	const char *note;	/* what it means, or ""; one line */
+};
+
+typedef void psi_fact_fn(const struct psi_fact *fact, void *context);
+
+/*
+ * All facts, group by group, for a job of that many ranks on this host.  A setting that cannot be
+ * parsed ends the process with one line and status 2.
+ */
+void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
+
+/*
+ * Before a launcher starts a job: its keeper then reports what ranks do when one has waited for long,
+ * when the time is over and when it is asked to.
+ */
+void psi_introspect_jobs(void);
+
+/* The settings as a document, in Markdown; the same everywhere, whatever the environment. */
+void psi_introspect_settings_doc(FILE *out);
+
+const char *psi_memory_name(enum psi_memory_kind kind);
+
+struct psi_memory_use {
+	uint64_t mapped_bytes;
+	uint64_t pss_bytes;	/* pages that are there, each divided by the processes that have it */
+};
+
+/* Of this rank, now; of a job that is open.  False if the kernel does not tell. */
+bool psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS]);
+
+#endif

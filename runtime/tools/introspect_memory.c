@@ -1,0 +1,139 @@
+/*
+ * What a rank's memory is used for.  The kernel counts by mapping, so the parts of the control arena
+ * are made mappings of their own first, by advice that has no effect here.
+ */
+#include "runtime/tools/introspect.h"
+
+#include "runtime/psi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* One mapping, while its lines are read. */
+struct mapping {
+	uintptr_t from;
+	uint64_t bytes, pss_bytes;
+	bool shared, writable;
+};
+
+struct parts {
+	struct psi_memory_part *at;
+	size_t count, room;
+};
+
+const char *
+psi_memory_name(enum psi_memory_kind kind)
+{
+	static const char *const names[PSI_MEMORY_KINDS] = {
+		[PSI_MEMORY_CONTROL] = "control",
+		[PSI_MEMORY_QUEUES] = "queues",
+		[PSI_MEMORY_BUFFERS] = "buffers",
+		[PSI_MEMORY_SEGMENTS] = "segments",
+		[PSI_MEMORY_PRIVATE] = "private",
+	};
+
+	return names[kind];
+}
+
+static void
+add(struct parts *parts, struct psi_memory_part part)
+{
+	if (parts->count == parts->room) {
+		parts->room = parts->room * 2 + 64;
+		parts->at = realloc(parts->at, parts->room * sizeof *parts->at);
+		if (!parts->at)
+			psi_fatal("no memory for a list of %zu parts", parts->room);
+	}
+	parts->at[parts->count++] = part;
+}
+
+static void
+list_parts(struct parts *parts)
+{
+	struct psi_memory_part part;
+
+	for (unsigned i = 0; psi.ops->parts(psi.conduit, i, &part); i++)
+		add(parts, part);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+		const struct pst_peer *peer = &psi.peers[rank];
+
+		if (peer->size_bytes)
+			add(parts, (struct psi_memory_part){
+				.kind = PSI_MEMORY_SEGMENTS,
+				.base = (void *)(peer->base + peer->offset),
+				.len_bytes = peer->size_bytes,
+			});
+	}
+}
+
+/* Neighbours of another kind get other advice; nothing is read ahead in shared memory, and a core of
+ * this process would lack the queues. */
+static void
+separate(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct psi_memory_part *part = &parts->at[i];
+
+		if (part->kind == PSI_MEMORY_QUEUES)
+			madvise(part->base, part->len_bytes, MADV_DONTDUMP);
+		else if (part->kind == PSI_MEMORY_BUFFERS)
+			madvise(part->base, part->len_bytes, MADV_RANDOM);
+	}
+}
+
+static const struct psi_memory_part *
+part_of(const struct parts *parts, uintptr_t at)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (at - (uintptr_t)parts->at[i].base < parts->at[i].len_bytes)
+			return &parts->at[i];
+	return NULL;
+}
+
+/* The last line of a mapping tells whether it would be in a core: what is not is address space that
+ * is kept for later (PST_SHM=mmap). */
+static void
+count(const struct parts *parts, const struct mapping *mapping, const char *flags,
+      struct psi_memory_use *use)
+{
+	const struct psi_memory_part *part = part_of(parts, mapping->from);
+	enum psi_memory_kind kind = part ? part->kind
+	                            : mapping->shared ? PSI_MEMORY_CONTROL : PSI_MEMORY_PRIVATE;
+
+	if (!mapping->writable)
+		return;
+	use[kind].pss_bytes += mapping->pss_bytes;
+	if (part || !strstr(flags, " dd"))
+		use[kind].mapped_bytes += mapping->bytes;
+}
+
+bool
+psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	struct parts parts = { 0 };
+	struct mapping mapping = { 0 };
+	unsigned long from, to, kib;
+	char line[512], perms[8];
+
+	memset(use_out, 0, PSI_MEMORY_KINDS * sizeof *use_out);
+	if (!file)
+		return false;
+	list_parts(&parts);
+	separate(&parts);
+	while (fgets(line, sizeof line, file)) {
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, perms) == 3)
+			mapping = (struct mapping){
+				.from = from, .bytes = to - from,
+				.shared = perms[3] == 's', .writable = perms[1] == 'w',
+			};
+		else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
+			mapping.pss_bytes = (uint64_t)kib * 1024;
+		else if (strncmp(line, "VmFlags:", 8) == 0)
+			count(&parts, &mapping, line, use_out);
+	}
+	fclose(file);
+	free(parts.at);
+	return true;
+}

@@ -1,0 +1,212 @@
+/*
+ * Transfers of many pieces.
+ *
+ * Vector, indexed and strided calls become one description: a *side* for the destination and one for
+ * the source, each a sequence of as many bytes that lie in pieces, and byte n of the one goes to byte n
+ * of the other.  A side is read through a *cursor* as *runs*, pieces of one length at one distance,
+ * into which neighbours are joined; so what copies, checks or packs knows of runs alone.
+ *
+ * Strided calls first become a *lattice*, which both sides share: dimensions that are contiguous on
+ * both sides are merged, and all are sorted, since their order means nothing.
+ *
+ * Everything but the calls themselves (vis.c) and their checks (vis_rules.c) is pure.
+ */
+#ifndef PSI_VIS_H
+#define PSI_VIS_H
+
+#include "runtime/psi.h"
+#include "runtime/segment/reach.h"
+
+/* count pieces of len bytes, the first at addr, each stride bytes past the one before. */
+struct psi_run {
+	uintptr_t addr;
+	size_t len, count;
+	ptrdiff_t stride;       /* any if count is 1 */
+};
+
+/* A gex_Memvec_t, or a gasnet_memvec_t. */
+struct psi_memvec {
+	void *addr;
+	size_t len;
+} __attribute__((may_alias));
+
+/*
+ * Dimensions of 2 points and more; no memory holds the disjoint bytes of more.  Those of one point are
+ * dropped.
+ */
+enum { PSI_LATTICE_DIMS = 64 };
+
+enum psi_which { PSI_DST, PSI_SRC, PSI_SIDES };
+
+/* Pieces of elem bytes at the points of a lattice. */
+struct psi_lattice {
+	size_t elem;
+	unsigned dims;
+	uintptr_t base[PSI_SIDES];
+	size_t count[PSI_LATTICE_DIMS];         /* at least 2 each */
+	ptrdiff_t stride[PSI_SIDES][PSI_LATTICE_DIMS];
+};
+
+/* The same for one side; its neighbours merged once more, in the order that both share. */
+struct psi_nest {
+	size_t elem;
+	unsigned dims;
+	uintptr_t base;
+	struct psi_dimension {
+		size_t count;
+		ptrdiff_t stride;
+	} dim[PSI_LATTICE_DIMS];        /* of a copy there may be dims alone */
+};
+
+static inline size_t
+psi_nest_bytes(const struct psi_nest *nest)
+{
+	return offsetof(struct psi_nest, dim) + nest->dims * sizeof nest->dim[0];
+}
+
+enum psi_side_kind { PSI_SIDE_LIST, PSI_SIDE_INDEX, PSI_SIDE_RUNS, PSI_SIDE_NEST };
+
+struct psi_side {
+	enum psi_side_kind kind;
+	uintptr_t offset;       /* added, modulo the pointer width, to every address */
+	size_t entries;         /* of the list; pieces of the nest */
+	union {
+		const struct psi_memvec *list;
+		struct {
+			void *const *addr;
+			size_t len;
+		} index;
+		const struct psi_run *runs;
+		const struct psi_nest *nest;
+	} of;
+};
+
+/* Where a cursor stands: at the entry where its run begins, and bytes past that. */
+struct psi_position {
+	uint64_t entry, past;
+};
+
+struct psi_cursor {
+	const struct psi_side *side;
+	struct psi_position at;
+	size_t next;            /* entry behind the run */
+	struct psi_run run;     /* what is left of it; count 0: nothing */
+	size_t off;             /* bytes of its first piece that are done */
+};
+
+/* -- lattices (vis_lattice.c) ----------------------------------------------------------------- */
+
+/* What a strided call says of one side. */
+struct psi_strides {
+	void *addr;
+	const ptrdiff_t *stride;
+};
+
+/* False if the pieces are more than memory holds.  No count is 0, and elem is not. */
+bool psi_lattice_make(struct psi_lattice *out, struct psi_strides dst, struct psi_strides src,
+                      size_t elem, const size_t *count, size_t levels);
+/* Bytes of each side. */
+size_t psi_lattice_bytes(const struct psi_lattice *lattice);
+/* One side of it; nest must live as long as the side. */
+struct psi_side psi_lattice_side(const struct psi_lattice *lattice, enum psi_which which,
+                                 struct psi_nest *nest);
+
+/* -- sides (vis_side.c) ----------------------------------------------------------------------- */
+
+static inline struct psi_side
+psi_side_list(const gex_Memvec_t *list, size_t count)
+{
+	return (struct psi_side){ .kind = PSI_SIDE_LIST, .entries = count,
+	                          .of.list = (const struct psi_memvec *)list };
+}
+
+static inline struct psi_side
+psi_side_index(void *const *addr, size_t count, size_t len)
+{
+	return (struct psi_side){ .kind = PSI_SIDE_INDEX, .entries = len ? count : 0,
+	                          .of.index = { addr, len } };
+}
+
+static inline struct psi_side
+psi_side_runs(const struct psi_run *runs, size_t count)
+{
+	return (struct psi_side){ .kind = PSI_SIDE_RUNS, .entries = count, .of.runs = runs };
+}
+
+/* All bytes of a side and where they lie: from lo up to, and not at, hi. */
+struct psi_extent {
+	size_t bytes;           /* SIZE_MAX: that many or more */
+	uintptr_t lo, hi;       /* lo > hi: past the end of the address space; both 0 if bytes is */
+};
+struct psi_extent psi_side_extent(const struct psi_side *side);
+
+void psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side, struct psi_position at);
+static inline struct psi_position psi_cursor_at(const struct psi_cursor *c) { return c->at; }
+
+/* What comes next, without taking it, from the middle of a piece its rest alone; false at the end. */
+bool psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out);
+/* Takes the first count pieces of len bytes of what psi_cursor_look showed; or, with count 1, the first
+ * len bytes, or several times len of the first piece. */
+void psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count);
+/* Passes over so many bytes, or to the end. */
+void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
+
+/* -- copies (vis_copy.c) ---------------------------------------------------------------------- */
+
+/* Copies until either side ends, and most bytes at most; returns how many. */
+size_t psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most);
+
+/* -- calls (vis.c) and what they may not be (vis_rules.c) ------------------------------------- */
+
+/* One call. */
+struct psi_vis {
+	const char *call;
+	enum psi_which remote;          /* PSI_DST: a put */
+	unsigned form;                  /* PSI_VIS_ */
+	gex_Flags_t flags;
+	struct psi_target target;
+	struct psi_side side[PSI_SIDES];
+	size_t bytes;                   /* of each side */
+};
+
+/* Looked for in every build: lists that are not there, sides of different size. */
+void psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count, size_t levels,
+                          const char *call);
+void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
+/* Ends the job at the first piece of the remote side that does not lie in the peer's segment. */
+void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
+
+/* With psi.checks: pieces at NULL, and pieces of the destination that overlap each other or, if the
+ * remote side is mapped here, the source. */
+void psi_vis_rules(const struct psi_vis *vis, bool mapped);
+/* The same, of strides: points of the destination that coincide, and what only GASNet-1 forbids. */
+void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem, const size_t *count,
+                           size_t levels, bool legacy, const char *call);
+
+/* -- by the kernel, where the remote side is another process's memory (vis_vm.c) --------------- */
+
+/* Where the pieces of a side are smaller than this on the average, messages are quicker: the kernel takes
+ * 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
+enum { PSI_VIS_VM_BYTES = 1024 };
+
+/* False if the kernel does not, or not all of it: messages have to do it. */
+bool psi_vis_single_copy(const struct psi_vis *vis);
+
+/* -- by messages, where the remote side is not mapped here (extended-ref/pref_vis.c) ---------- */
+
+/* Returns what the call returns; with finish, that is when all is done, whatever the form. */
+gex_Event_t psi_vis_reference(const struct psi_vis *vis, bool finish);
+/* For each endpoint that receives messages, and once for the process; during init. */
+void psi_vis_reference_register(gex_EP_t ep);
+void psi_vis_reference_open(void);
+
+/* -- peer completion (vis_peer.c) ------------------------------------------------------------- */
+
+/* What the calling thread armed for its next put. */
+bool psi_vis_armed(void);
+/* The next operation is this one; ends the job if it cannot have a completion handler. */
+void psi_vis_check_armed(const struct psi_vis *vis);
+/* The data is in place: tells the peer, and disarms. */
+void psi_vis_tell_peer(struct psi_target target);
+
+#endif

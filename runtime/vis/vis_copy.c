@@ -1,0 +1,164 @@
+/* The loops that move the bytes of two sides. */
+#include "runtime/vis/vis.h"
+
+#include "runtime/util/copy.h"
+#include "runtime/util/copy_vectors.h"
+
+#include <string.h>
+
+enum {
+	VECTOR = 16,
+	/* Pieces up to this size are copied by the loop itself. */
+	SHORT_BYTES = 256,
+};
+
+/* Each moves count pieces of the length in its name. */
+#define FIXED(len)                                                                                \
+	static void copy_##len(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, \
+	                       size_t count)                                                      \
+	{                                                                                         \
+		for (; count; count--, dst += dst_step, src += src_step)                          \
+			memcpy(dst, src, len);                                                    \
+	}
+FIXED(1)
+FIXED(2)
+FIXED(4)
+FIXED(8)
+FIXED(16)
+FIXED(32)
+FIXED(64)
+
+/* One piece of VECTOR bytes and more; its last vector may overlap the one before. */
+static inline void
+copy_vectors(char *dst, const char *src, size_t len)
+{
+	size_t at = 0;
+
+	for (; at + VECTOR < len; at += VECTOR)
+		memcpy(dst + at, src + at, VECTOR);
+	memcpy(dst + len - VECTOR, src + len - VECTOR, VECTOR);
+}
+
+/* One piece of fewer than VECTOR bytes. */
+static inline void
+copy_few(char *dst, const char *src, size_t len)
+{
+	if (len >= 8) {
+		memcpy(dst, src, 8);
+		memcpy(dst + len - 8, src + len - 8, 8);
+	} else if (len >= 4) {
+		memcpy(dst, src, 4);
+		memcpy(dst + len - 4, src + len - 4, 4);
+	} else {
+		memcpy(dst, src, 2);
+		dst[len - 1] = src[len - 1];
+	}
+}
+
+static void
+copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count, size_t len)
+{
+	for (; count; count--, dst += dst_step, src += src_step) {
+		if (len > SHORT_BYTES)
+			psi_copy(dst, src, len);
+		else if (len >= VECTOR)
+			copy_vectors(dst, src, len);
+		else
+			copy_few(dst, src, len);
+	}
+}
+
+/*
+ * By vectors of 32 bytes where the CPU has them, without a call for each piece: up to half again as fast as
+ * those of 16, where both sides lie in a cache.
+ */
+enum { LINE = 64, WIDE_BYTES = 4096 };
+
+PSI_COPY_WIDE static void
+copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count, size_t len)
+{
+	if (len == LINE)
+		for (; count; count--, dst += dst_step, src += src_step)
+			psi_copy_vectors(dst, src, LINE);
+	else
+		for (; count; count--, dst += dst_step, src += src_step)
+			psi_copy_vectors(dst, src, len);
+}
+
+/* Two runs of as many pieces of one length. */
+static void
+copy_run(const struct psi_run *to, const struct psi_run *from)
+{
+	char *dst = (char *)to->addr;
+	const char *src = (const char *)from->addr;
+
+	if (to->len > VECTOR && to->len <= WIDE_BYTES && psi_copy_can_vectors()) {
+		copy_wide(dst, to->stride, src, from->stride, to->count, to->len);
+		return;
+	}
+	switch (to->len) {
+#define CASE(bytes)                                                                 \
+	case bytes:                                                                 \
+		copy_##bytes(dst, to->stride, src, from->stride, to->count);        \
+		break;
+	CASE(1)
+	CASE(2)
+	CASE(4)
+	CASE(8)
+	CASE(16)
+	CASE(32)
+	CASE(64)
+#undef CASE
+	default:
+		copy_any(dst, to->stride, src, from->stride, to->count, to->len);
+	}
+}
+
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The first piece of `large', as pieces of the length of those of `small', as many as both have. */
+static void
+divide(struct psi_run *large, struct psi_run *small)
+{
+	large->count = small->count = smaller(large->len / small->len, small->count);
+	large->len = small->len;
+	large->stride = (ptrdiff_t)small->len;
+}
+
+/* Cuts both to the same pieces, of most bytes together at most. */
+static void
+match(struct psi_run *a, struct psi_run *b, size_t most)
+{
+	if (a->len > b->len)
+		divide(a, b);
+	else if (b->len > a->len)
+		divide(b, a);
+	else
+		a->count = b->count = smaller(a->count, b->count);
+	if (a->len > most) {
+		a->len = b->len = most;
+		a->count = b->count = 1;
+	} else if (a->len * a->count > most) {
+		a->count = b->count = most / a->len;
+	}
+}
+
+size_t
+psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most)
+{
+	struct psi_run to, from;
+	size_t left = most;
+
+	while (left && psi_cursor_look(dst, &to) && psi_cursor_look(src, &from)) {
+		match(&to, &from, left);
+		copy_run(&to, &from);
+		psi_cursor_take(dst, to.len, to.count);
+		psi_cursor_take(src, to.len, to.count);
+		left -= to.len * to.count;
+	}
+	return most - left;
+}

@@ -1,0 +1,146 @@
+/* Strided transfers: the dimensions that two sides share, as few of them as there can be. */
+#include "runtime/vis/vis.h"
+
+/* Backwards is forwards from the other end. */
+static void
+add_dimension(struct psi_lattice *l, size_t count, ptrdiff_t dst, ptrdiff_t src)
+{
+	ptrdiff_t stride[PSI_SIDES] = { [PSI_DST] = dst, [PSI_SRC] = src };
+	const unsigned d = l->dims++;
+
+	for (unsigned side = 0; side < PSI_SIDES && stride[PSI_DST] < 0; side++)
+		l->base[side] += (count - 1) * (size_t)stride[side];
+	for (unsigned side = 0; side < PSI_SIDES; side++)
+		l->stride[side][d] = dst < 0 ? (ptrdiff_t)(0 - (size_t)stride[side]) : stride[side];
+	l->count[d] = count;
+}
+
+static void
+move_dimension(struct psi_lattice *l, unsigned to, unsigned from)
+{
+	l->count[to] = l->count[from];
+	for (unsigned side = 0; side < PSI_SIDES; side++)
+		l->stride[side][to] = l->stride[side][from];
+}
+
+static void
+swap_dimensions(struct psi_lattice *l, unsigned a, unsigned b)
+{
+	const size_t count = l->count[a];
+	const ptrdiff_t dst = l->stride[PSI_DST][a], src = l->stride[PSI_SRC][a];
+
+	move_dimension(l, a, b);
+	l->count[b] = count;
+	l->stride[PSI_DST][b] = dst;
+	l->stride[PSI_SRC][b] = src;
+}
+
+/* The destination's smallest stride first, so that stores walk through memory. */
+static void
+sort_dimensions(struct psi_lattice *l)
+{
+	for (unsigned d = 1; d < l->dims; d++)
+		for (unsigned k = d; k && l->stride[PSI_DST][k] < l->stride[PSI_DST][k - 1]; k--)
+			swap_dimensions(l, k, k - 1);
+}
+
+static void
+drop_dimension(struct psi_lattice *l, unsigned d)
+{
+	l->dims--;
+	for (; d < l->dims; d++)
+		move_dimension(l, d, d + 1);
+}
+
+/* Does a dimension go on where len bytes, or count steps of stride, end? */
+static bool
+follows(const struct psi_lattice *l, unsigned d, const size_t reach[PSI_SIDES])
+{
+	return (size_t)l->stride[PSI_DST][d] == reach[PSI_DST] &&
+	       (size_t)l->stride[PSI_SRC][d] == reach[PSI_SRC];
+}
+
+static void
+merge_dimensions(struct psi_lattice *l)
+{
+	for (unsigned d = 0; d < l->dims;) {
+		const size_t elem[PSI_SIDES] = { l->elem, l->elem };
+
+		if (d == 0 && follows(l, 0, elem)) {
+			l->elem *= l->count[0];
+			drop_dimension(l, 0);
+		} else if (d + 1 < l->dims) {
+			const size_t reach[PSI_SIDES] = {
+				l->count[d] * (size_t)l->stride[PSI_DST][d],
+				l->count[d] * (size_t)l->stride[PSI_SRC][d],
+			};
+
+			if (follows(l, d + 1, reach)) {
+				l->count[d] *= l->count[d + 1];
+				drop_dimension(l, d + 1);
+			} else {
+				d++;
+			}
+		} else {
+			d++;
+		}
+	}
+}
+
+bool
+psi_lattice_make(struct psi_lattice *out, struct psi_strides dst, struct psi_strides src,
+                 size_t elem, const size_t *count, size_t levels)
+{
+	size_t bytes = elem;
+
+	out->elem = elem;
+	out->dims = 0;
+	out->base[PSI_DST] = (uintptr_t)dst.addr;
+	out->base[PSI_SRC] = (uintptr_t)src.addr;
+	for (size_t k = 0; k < levels; k++) {
+		if (count[k] == 1)
+			continue;
+		/* which also keeps the dimensions fewer than PSI_LATTICE_DIMS */
+		if (__builtin_mul_overflow(bytes, count[k], &bytes))
+			return false;
+		add_dimension(out, count[k], dst.stride[k], src.stride[k]);
+	}
+	sort_dimensions(out);
+	merge_dimensions(out);
+	return true;
+}
+
+size_t
+psi_lattice_bytes(const struct psi_lattice *lattice)
+{
+	size_t bytes = lattice->elem;
+
+	for (unsigned d = 0; d < lattice->dims; d++)
+		bytes *= lattice->count[d];
+	return bytes;
+}
+
+struct psi_side
+psi_lattice_side(const struct psi_lattice *lattice, enum psi_which which, struct psi_nest *nest)
+{
+	size_t pieces = 1;
+
+	nest->base = lattice->base[which];
+	nest->elem = lattice->elem;
+	nest->dims = 0;
+	for (unsigned d = 0; d < lattice->dims; d++) {
+		const size_t count = lattice->count[d];
+		const ptrdiff_t stride = lattice->stride[which][d];
+		struct psi_dimension *last = &nest->dim[nest->dims];
+
+		if (!nest->dims && (size_t)stride == nest->elem)
+			nest->elem *= count;
+		else if (nest->dims && (size_t)stride == last[-1].count * (size_t)last[-1].stride)
+			last[-1].count *= count;
+		else
+			nest->dim[nest->dims++] = (struct psi_dimension){ count, stride };
+	}
+	for (unsigned d = 0; d < nest->dims; d++)
+		pieces *= nest->dim[d].count;
+	return (struct psi_side){ .kind = PSI_SIDE_NEST, .entries = pieces, .of.nest = nest };
+}

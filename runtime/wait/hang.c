@@ -1,0 +1,190 @@
+/*
+ * Waits that last.  A wait that goes well never comes here: it ends before its second sleep, or its
+ * 128th poll that finds messages.  One that lasts looks at the clock after each sleep, and now and then
+ * while messages keep it awake.  It counts as waiting only time in which this process could run, leaves
+ * a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT tells the keeper,
+ * which prints what all ranks are doing (report.c).
+ *
+ * When a handler began nobody writes down, which would cost each message a look at the clock.  Who waits
+ * for long looks what handlers run in the ranks of this host, and notes of each since when it is known.
+ */
+#include "runtime/wait/serve.h"
+#include "runtime/wait/watch.h"
+
+#include "runtime/util/clock.h"
+
+#include <string.h>
+
+/* A wait of that length leaves a note, or of half of PST_HANG_REPORT if that is less. */
+static const uint64_t note_after_ns = 100000000;
+/* So much later than its bound a sleep may end where CPUs are busy; what is beyond is taken for time
+ * in which the process was stopped. */
+static const uint64_t late_ns = 200000000;
+
+/* Of the calling thread: the wait that was looked at last, which is its innermost. */
+static _Thread_local struct {
+	const struct psi_wait *wait;
+	uint64_t looked_ns;
+	uint64_t quiet_ns;      /* nothing has arrived since */
+	uint64_t arrived;       /* messages at the last look */
+	bool noted, told;
+} looking;
+
+static uint64_t
+messages_arrived(void)
+{
+	const unsigned blocks = psi_blocks_in_use(psi_shared_rank(psi.shared, psi.boot.size,
+	                                                          psi.boot.rank));
+	uint64_t sum = 0, others[PSI_COUNTERS] = { 0 };
+
+	for (unsigned b = 0; b < blocks; b++)
+		for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+			sum += __atomic_load_n(&psi.blocks[b].count[i], __ATOMIC_RELAXED);
+	psi_blocks_join_private(others);
+	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
+		sum += others[i];
+	return sum;
+}
+
+/* -- the note -------------------------------------------------------------------------------- */
+
+/* Each store stays behind the one that makes turn odd, and before the one that makes it even. */
+static void
+put(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_release); /* H1 */
+}
+
+/* The part of a path that people look for, its end. */
+static void
+put_where(struct psi_wait_note *note, const char *where)
+{
+	uint64_t words[PSI_WHERE_WORDS] = { 0 };
+	const size_t most = sizeof words - 1;
+	size_t len = strlen(where);
+
+	memcpy(words, where + (len > most ? len - most : 0), len > most ? most : len);
+	for (unsigned i = 0; i < PSI_WHERE_WORDS; i++)
+		put(&note->where[i], words[i]);
+}
+
+static void
+write_note(const struct psi_wait *wait)
+{
+	struct psi_wait_note *note = &psi_block()->note;
+	const struct psi_reason *reason = wait->reason;
+	const uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
+
+	put(&note->turn, turn + 1);
+	put(&note->since_ns, wait->first);
+	put_where(note, wait->where);
+	put(&note->kind_peer, (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
+	                                (uint64_t)reason->network << 16 |
+	                                (uint64_t)reason->peer << 32 : PSI_FOR_CONDITION) |
+	                      (uint64_t)psi_serve_index() << 24);
+	put(&note->number, reason ? reason->number : 0);
+	put(&note->turn, turn + 2);
+	looking.noted = true;
+}
+
+static void
+erase_note(void)
+{
+	if (looking.noted)
+		put(&psi_block()->note.since_ns, 0);
+	looking.noted = false;
+}
+
+/* -- looking --------------------------------------------------------------------------------- */
+
+static void
+look_first(struct psi_wait *wait, uint64_t now)
+{
+	erase_note();
+	looking.wait = wait;
+	looking.looked_ns = looking.quiet_ns = now;
+	looking.arrived = messages_arrived();
+	looking.told = false;
+	if (wait->first <= PSI_SLEPT_ONCE)
+		wait->first = now;
+}
+
+static void
+tell(uint64_t waited_ns, bool quiet)
+{
+	if (!pboot_note_hang(waited_ns, quiet))
+		psi_report_alone(waited_ns, quiet);
+	looking.told = true;
+}
+
+/* Time in which this process was stopped is no waiting.  What is between two looks may be long where
+ * messages came: handlers take their time. */
+static void
+count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
+{
+	const uint64_t arrived = messages_arrived(), gap = now - looking.looked_ns;
+
+	if (arrived != looking.arrived) {
+		looking.arrived = arrived;
+		looking.quiet_ns = now;
+		bound_ns = psi.hang_report_ns ? psi.hang_report_ns / 2 : UINT64_MAX - late_ns;
+	} else if (gap > bound_ns + late_ns) {
+		looking.quiet_ns += gap - bound_ns;
+	}
+	if (gap > bound_ns + late_ns)
+		wait->first += gap - bound_ns;
+	looking.looked_ns = now;
+}
+
+/* One that is quiet for long is told of as that, even if it was told of before; the keeper prints
+ * either once. */
+static void
+tell_if_long(const struct psi_wait *wait, uint64_t now)
+{
+	const uint64_t report = psi.hang_report_ns, waited = now - wait->first;
+
+	if (!report)
+		return;
+	if (now - looking.quiet_ns >= report) {
+		tell(waited, true);
+		looking.quiet_ns = now;
+	} else if (waited >= report && now - looking.quiet_ns < report / 2 && !looking.told) {
+		tell(waited, false);
+	}
+}
+
+void
+psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
+{
+	const uint64_t now = psi_now_ns(), half = psi.hang_report_ns / 2;
+	const uint64_t note_after = half && half < note_after_ns ? half : note_after_ns;
+	const struct psi_reason *reason = wait->reason;
+
+	if (reason && reason->kind == PSI_FOR_THREADS)
+		return;         /* each of them tells of its own waits */
+	if (looking.wait != wait) {
+		look_first(wait, now);
+		return;
+	}
+	count_time(wait, now, bound_ns);
+	if (!looking.noted && now - wait->first >= note_after)
+		write_note(wait);
+	if (looking.noted)
+		psi_handlers_watch(psi.shared, psi.boot.size, now);
+	tell_if_long(wait, now);
+}
+
+void
+psi_hang_over(struct psi_wait *wait)
+{
+	const uint64_t lasted = psi_now_ns() - wait->first;
+	uint64_t *counts = psi_block()->count;
+
+	psi_count(counts, PSI_COUNT_LONG_WAITS);
+	psi_count_add(counts, PSI_COUNT_WAITED_NS, lasted);
+	if (lasted > __atomic_load_n(&counts[PSI_COUNT_LONGEST_WAIT_NS], __ATOMIC_RELAXED))
+		__atomic_store_n(&counts[PSI_COUNT_LONGEST_WAIT_NS], lasted, __ATOMIC_RELAXED);
+	if (looking.wait == wait)
+		erase_note();
+	looking.wait = NULL;
+}

@@ -1,0 +1,352 @@
+#include "runtime/wait/serve.h"
+
+#include "runtime/process/rules.h"
+
+#include "runtime/util/fence.h"
+
+#include "penstock_threads.h"
+
+__thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
+
+enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
+
+/*
+ * Threads that sleep or are about to, and wait for something that this process does; so that who has done
+ * something need not look at the word of each endpoint.  As D4: a sleeper counts itself, fences (in arm)
+ * and looks, the other side fences and looks here.
+ */
+static _Atomic uint32_t sleepers;
+
+/* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who makes
+ * it more rings; who sleeps looks after it announced that. */
+static _Atomic uint32_t unserved = 1;
+
+/*
+ * Some progress function lacks room.  Its owner rings the process's first endpoint, so no thread may sleep
+ * on another alone.  Who sets it rings if some thread does; who sleeps alone counts itself, fences (in arm)
+ * and looks.
+ */
+_Atomic bool psi_room_lacking;
+static _Atomic uint32_t alone;
+
+static bool
+some_unserved(void)
+{
+	return atomic_load_explicit(&unserved, memory_order_relaxed) != 0;
+}
+
+static bool
+is_unserved(gex_EP_t ep)
+{
+	return !ep->serial && atomic_load_explicit(&ep->threads, memory_order_relaxed) == 0;
+}
+
+static gex_EP_t
+own_of(const struct psi_thread *thread)
+{
+	return thread->bound ? thread->bound : psi.ep;
+}
+
+unsigned
+psi_serve_index(void)
+{
+	const gex_EP_t own = own_of(psi_thread_self());
+
+	return own ? own->index : 0;
+}
+
+bool
+psi_serve_sleepers(void)
+{
+	psi_store_load_fence(); /* D4_RING */
+	return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
+}
+
+/* -- binding --------------------------------------------------------------------------------- */
+
+static void
+leave(gex_EP_t ep)
+{
+	if (atomic_fetch_sub_explicit(&ep->threads, 1, memory_order_relaxed) != 1 || ep->serial)
+		return;
+	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
+	psi.ops->ring(psi.ep->port);
+}
+
+static void
+join(gex_EP_t ep)
+{
+	if (atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed) == 0 && !ep->serial)
+		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_hold(gex_EP_t ep)
+{
+	atomic_store_explicit(&ep->held, true, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_let_go(gex_EP_t ep)
+{
+	if (atomic_exchange_explicit(&ep->held, false, memory_order_relaxed))
+		leave(ep);
+}
+
+/* Who sleeps may have announced that before there was a second endpoint, and be counted nowhere. */
+void
+psi_serve_add(gex_EP_t ep)
+{
+	if (is_unserved(ep))
+		atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
+	psi.ops->ring(psi.ep->port);
+}
+
+void
+psi_serve_remove(gex_EP_t ep)
+{
+	psi_serve_let_go(ep);
+	if (is_unserved(ep))
+		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
+}
+
+void
+psi_serve_begins(struct psi_thread *thread)
+{
+	thread->bound = psi_serve_bound = psi.ep;
+	if (psi.ep)
+		join(psi.ep);
+}
+
+void
+psi_serve_ends(struct psi_thread *thread)
+{
+	if (thread->bound)
+		leave(thread->bound);
+	psi_serve_bound = NULL;
+}
+
+void
+pst_thread_bind(gex_EP_t ep)
+{
+	struct psi_thread *thread;
+
+	psi_need_init("pst_thread_bind");
+	if (!ep)
+		psi_invalid("pst_thread_bind", "GEX_EP_INVALID");
+	thread = psi_thread_self();
+	join(ep);
+	psi_serve_ends(thread);
+	thread->bound = psi_serve_bound = ep;
+}
+
+/* -- polling --------------------------------------------------------------------------------- */
+
+static unsigned
+poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
+{
+	const unsigned count = psi_ep_count();
+	unsigned delivered = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)((first + i) % count));
+
+		if (ep && ep != own && is_unserved(ep))
+			delivered += psi.ops->poll(ep->port, networks, budget);
+	}
+	return delivered;
+}
+
+/* Where it is for one thread at a time, this is the one. */
+static unsigned
+poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
+{
+	const bool outermost = psi_rule_use(ep, "a poll");
+	const unsigned delivered = psi.ops->poll(ep->port, networks, budget);
+
+	if (PSI_UNLIKELY(outermost))
+		psi_rule_used(ep);
+	return delivered;
+}
+
+unsigned
+psi_serve_poll(unsigned networks, unsigned budget)
+{
+	struct psi_thread *thread = psi_thread_self();
+	gex_EP_t own = own_of(thread);
+	unsigned delivered = poll_one(own, networks, budget);
+
+	thread->polls++;
+	if (some_unserved() && (!delivered || thread->polls % POLLS_PER_TURN == 0))
+		delivered += poll_unserved(own, thread->polls, networks, budget);
+	return delivered;
+}
+
+/* NULL if there is none but the thread's own. */
+static gex_EP_t
+concerned(const struct psi_wait *wait, gex_EP_t own)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason && reason->ep != own ? reason->ep : NULL;
+}
+
+static bool
+is_one_of(gex_EP_t ep, gex_EP_t concerned)
+{
+	return ep == concerned || (concerned == PSI_EP_SEVERAL && !ep->serial);
+}
+
+unsigned
+psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget)
+{
+	gex_EP_t own = own_of(psi_thread_self()), also = concerned(wait, own);
+	unsigned delivered = 0;
+
+	if (!also)
+		return 0;
+	for (unsigned i = 0; i < psi_ep_count(); i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
+
+		if (ep && ep != own && is_one_of(ep, also))
+			delivered += poll_one(ep, networks, budget);
+	}
+	return delivered;
+}
+
+/* -- room -------------------------------------------------------------------------------------- */
+
+void
+psi_room_lacks(void)
+{
+	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&psi_room_lacking, true, memory_order_relaxed);
+	psi_store_load_fence(); /* D4_RING */
+	if (atomic_load_explicit(&alone, memory_order_relaxed))
+		psi.ops->ring(psi.ep->port);
+}
+
+void
+psi_want_room(gex_EP_t ep, uint32_t place)
+{
+	ep->ops->want(ep->port, place);
+	psi_room_lacks();
+}
+
+void
+psi_room_asked_again(void)
+{
+	if (PSI_UNLIKELY(psi_is_room_lacking()))
+		atomic_store_explicit(&psi_room_lacking, false, memory_order_relaxed);
+}
+
+static bool
+may_sleep_alone(void)
+{
+	return !some_unserved() && !psi_is_room_lacking();
+}
+
+/* -- sleeping -------------------------------------------------------------------------------- */
+
+/* What a wait of the thread's has announced; the entry of no wait is free. */
+static struct psi_armed *
+armed_by(struct psi_thread *thread, const struct psi_wait *wait)
+{
+	for (unsigned i = 0; i < PSI_ARMED_WAITS; i++)
+		if (thread->armed[i].wait == wait)
+			return &thread->armed[i];
+	return NULL;
+}
+
+static bool
+watch(struct psi_armed *armed, gex_EP_t ep, unsigned networks)
+{
+	if (psi.ops->watch(ep->port, networks) != PSI_OK)
+		return false;
+	armed->watched[ep->index / 64] |= (uint64_t)1 << ep->index % 64;
+	return true;
+}
+
+/* All that the thread polls, but the one that it sleeps on. */
+static bool
+watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned networks)
+{
+	for (unsigned i = 0; i < psi_ep_count(); i++) {
+		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
+
+		if (ep && ep != armed->on && (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
+		    !watch(armed, ep, networks))
+			return false;
+	}
+	return true;
+}
+
+/* Waits for threads to end, which say so themselves; what they do meanwhile is not its business. */
+static bool
+is_counted(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return !reason || reason->kind != PSI_FOR_THREADS;
+}
+
+static void
+count_sleeper(const struct psi_wait *wait, gex_EP_t on, uint32_t by)
+{
+	if (is_counted(wait))
+		atomic_fetch_add_explicit(&sleepers, by, memory_order_relaxed);
+	if (on != psi.ep)
+		atomic_fetch_add_explicit(&alone, by, memory_order_relaxed);
+}
+
+bool
+psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	struct psi_thread *thread = psi_thread_self();
+	struct psi_armed *armed = armed_by(thread, NULL);
+	gex_EP_t own = own_of(thread), also = concerned(wait, own);
+	const bool by_itself = want_peer == PSI_NO_PEER && !also && may_sleep_alone();
+	gex_EP_t on = by_itself ? own : psi.ep;
+	const bool polled = on == own || is_one_of(on, also) || is_unserved(on);
+
+	if (!armed)
+		return false;
+	count_sleeper(wait, on, 1);
+	if (psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK) {
+		count_sleeper(wait, on, (uint32_t)-1);
+		return false;
+	}
+	*armed = (struct psi_armed){ .wait = wait, .on = on };
+	if (by_itself ? may_sleep_alone() : watch_all(armed, own, also, networks))
+		return true;
+	psi_serve_disarm(wait);
+	return false;
+}
+
+/* A wait that announced itself before there was a second endpoint does so again, and does not sleep. */
+void
+psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
+{
+	const struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+
+	if (armed)
+		psi.ops->sleep(armed->on->port, wait->seq, timeout_ns);
+}
+
+/* What it watched may be gone by now. */
+void
+psi_serve_disarm(struct psi_wait *wait)
+{
+	struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+
+	psi.ops->disarm((armed ? armed->on : psi.ep)->port);
+	if (!armed)
+		return;
+	count_sleeper(wait, armed->on, (uint32_t)-1);
+	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
+		if (armed->watched[i / 64] >> i % 64 & 1)
+			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);
+	armed->wait = NULL;
+}

@@ -1,0 +1,326 @@
+/*
+ * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
+ * CPU, then sleep on the endpoint's wake word.
+ *
+ * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to the
+ * next process costs less than a wake-up, and a wake-up of another CPU that became idle ten times as
+ * much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn takes longer than
+ * a wake-up; but all do who wait for what is there once the others have had their turn: room in a
+ * queue, and what all ranks take part in.
+ *
+ * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
+ * runs the progress functions and returns once more to its caller, so that all look once more at what
+ * they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper: a sender
+ * by its message, a receiver that made room, a thread of this process that ran a handler or finished a
+ * phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are looked at again
+ * after PST_SLEEP_MAX.
+ */
+#include "runtime/wait/wait.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
+
+#include "runtime/util/clock.h"
+
+#include <sched.h>
+
+enum phase { LOOKING, YIELDING, ARMED, SLEPT };
+
+enum {
+	POLL_BUDGET = 64,               /* messages per poll and network */
+	MAX_PROGRESS = 16,
+	/* Looks before a thread yields, and yields before it sleeps. */
+	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
+	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
+	 * slice; among nobody, a yield costs some hundred nanoseconds. */
+	LOOKS_PER_YIELD = 512,
+	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread, if
+	 * there is one, once the wait has lasted for some ten microseconds. */
+	LOOKS_EAGER = 2048,
+	LOOKS_CROWDED = 4,
+	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
+	 * likely under way, and the look lasts as long as a switch; the more there are, the likelier
+	 * it is another's turn. */
+	LOOKS_BETWEEN = 128,
+	YIELDS_ALONE = 2,
+	YIELDERS_PER_CPU = 4,
+	YIELD_NS = 2000000,
+	EMPTY_POLLS_BEFORE_YIELD = 32,
+	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
+	TURNS_PER_REPORT = 128,         /* ... and of one that messages keep awake */
+};
+
+static void (*progress[MAX_PROGRESS])(void);
+static unsigned progress_count;
+_Atomic uint32_t psi_progress_open;
+
+void
+psi_progress_add(void (*advance)(void))
+{
+	if (progress_count == MAX_PROGRESS)
+		psi_fatal("more than %d progress functions", MAX_PROGRESS);
+	progress[progress_count++] = advance;
+}
+
+/* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
+ * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
+void
+psi_wake_own(void)
+{
+	if (psi.threaded && psi_thread_others() && (!psi_are_several() || psi_serve_sleepers()))
+		psi.ops->ring(psi.ep->port);
+}
+
+static inline __attribute__((always_inline)) unsigned
+poll_networks(unsigned networks)
+{
+	unsigned delivered = psi_are_several() ? psi_serve_poll(networks, POLL_BUDGET)
+	                                   : psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
+	uint64_t *counts = psi_block()->count;
+
+	psi_count(counts, PSI_COUNT_POLLS);
+	if (delivered)
+		psi_count(counts, PSI_COUNT_POLLS_FULL);
+	return delivered;
+}
+
+static void __attribute__((noinline))
+run_all_progress(void)
+{
+	psi_room_asked_again();
+	for (unsigned i = 0; i < progress_count; i++)
+		progress[i]();
+}
+
+/* Room that was lacked may be no longer, although nothing is under way. */
+static inline void
+run_progress(void)
+{
+	if (PSI_UNLIKELY(atomic_load_explicit(&psi_progress_open, memory_order_relaxed) ||
+	                 psi_is_room_lacking()))
+		run_all_progress();
+}
+
+static inline __attribute__((always_inline)) unsigned
+poll_both(void)
+{
+	unsigned delivered;
+
+	psi_rule_poll();
+	delivered = poll_networks(PSI_BOTH_NETWORKS);
+	run_progress();
+	psi_rule_polled();
+	return delivered;
+}
+
+unsigned
+psi_poll(void)
+{
+	return poll_both();
+}
+
+int
+gasnet_AMPoll(void)
+{
+	struct psi_thread *thread;
+
+	psi_need_init("gasnet_AMPoll");
+	psi_rule_call("gasnet_AMPoll");
+	thread = psi_thread_self();
+	if (psi_poll() || !psi_is_crowded()) {
+		thread->empty_polls = 0;
+	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
+		thread->empty_polls = 0;
+		sched_yield();
+	}
+	return GASNET_OK;
+}
+
+int
+gasnet_set_waitmode(int wait_mode)
+{
+	if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK)
+		return GASNET_ERR_BAD_ARG;
+	atomic_store_explicit(&psi.wait_mode, wait_mode, memory_order_relaxed);
+	return GASNET_OK;
+}
+
+static _Atomic int32_t *
+yielders_of(uint32_t cpu)
+{
+	return &psi.shared->cpus[cpu].yielders;
+}
+
+/* Counts the waiter among those of the CPU where it is; false if there are enough of them. */
+static bool
+start_yielding(struct psi_wait *wait, uint32_t cpu, bool always)
+{
+	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) < YIELDERS_PER_CPU ||
+	    always) {
+		wait->cpu = cpu;
+		wait->phase = YIELDING;
+		return true;
+	}
+	atomic_fetch_sub_explicit(yielders_of(cpu), 1, memory_order_relaxed);
+	return false;
+}
+
+static void
+stop_yielding(struct psi_wait *wait)
+{
+	if (wait->phase != YIELDING)
+		return;
+	atomic_fetch_sub_explicit(yielders_of(wait->cpu), 1, memory_order_relaxed);
+	wait->phase = LOOKING;
+}
+
+/* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes on. */
+static bool
+may_yield(struct psi_wait *wait)
+{
+	const int here = sched_getcpu();
+	const uint32_t cpu = here < 0 ? 0 : (uint32_t)here % PSI_SHARED_CPUS;
+	const uint64_t now = psi_now_ns();
+	bool always = wait->turns & PSI_WAIT_PATIENT;
+
+	if (!wait->since)
+		wait->since = now;
+	if (now - wait->since > YIELD_NS)
+		return false;
+	if (wait->phase == YIELDING) {
+		if (wait->cpu == cpu)
+			return true;
+		stop_yielding(wait);
+		always = true;
+	}
+	return start_yielding(wait, cpu, always);
+}
+
+/* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
+static bool
+spin_alone(struct psi_wait *wait, int mode)
+{
+	if (++wait->spins < LOOKS_ALONE) {
+		if (wait->spins % LOOKS_PER_YIELD == 0)
+			sched_yield();
+		else if (wait->spins > LOOKS_EAGER)
+			psi_pause();
+		return false;
+	}
+	if (mode == GASNET_WAIT_SPIN) {
+		if (wait->spins % SPINS_PER_REPORT == 0)
+			psi_hang_look(wait, psi_wait_bound_ns(wait));
+		return false;
+	}
+	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
+		return true;
+	sched_yield();
+	return false;
+}
+
+/* Looks before the next yield. */
+static uint32_t
+looks_crowded(const struct psi_wait *wait)
+{
+	const uint32_t ranks = psi.ranks_per_cpu;
+
+	return wait->phase == YIELDING ? LOOKS_BETWEEN / (ranks * ranks) : LOOKS_CROWDED;
+}
+
+/* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */
+static bool
+spin_crowded(struct psi_wait *wait, int mode)
+{
+	if (++wait->spins < looks_crowded(wait)) {
+		psi_pause();
+		return false;
+	}
+	wait->spins = 0;
+	if (mode == GASNET_WAIT_SPIN)
+		psi_hang_look(wait, psi_wait_bound_ns(wait));
+	else if (!may_yield(wait))
+		return true;
+	sched_yield();
+	return false;
+}
+
+/* True if it is time to sleep. */
+static bool
+spin_on(struct psi_wait *wait)
+{
+	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
+
+	if (mode == GASNET_WAIT_BLOCK)
+		return true;
+	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
+}
+
+/* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
+ * PSI_NO_PEER, rings when it makes room. */
+static inline __attribute__((always_inline)) void
+wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	unsigned delivered;
+
+	if (wait->phase == ARMED) {
+		psi_wait_sleep(wait);
+		wait->phase = SLEPT;
+	}
+	delivered = networks == PSI_BOTH_NETWORKS ? poll_both() : poll_networks(networks);
+	if (psi_are_several())
+		delivered += psi_serve_concerned(wait, networks, POLL_BUDGET);
+	if (delivered) {
+		stop_yielding(wait);
+		wait->phase = LOOKING;
+		wait->spins = 0;
+		wait->since = 0;
+		wait->turns += PSI_WAIT_TURN;
+		if (PSI_UNLIKELY(wait->turns / PSI_WAIT_TURN % TURNS_PER_REPORT == 0))
+			psi_hang_look(wait, psi_wait_bound_ns(wait));
+		return;
+	}
+	/* One that slept and found nothing goes back to sleep at once. */
+	if (wait->phase != SLEPT && !spin_on(wait))
+		return;
+	stop_yielding(wait);
+	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
+	if (!psi_wait_arm(wait, networks, want_peer))
+		return;
+	wait->phase = ARMED;
+	if (networks == PSI_BOTH_NETWORKS)
+		run_progress();
+}
+
+void
+psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer)
+{
+	struct psi_block *block = psi_block();
+	/* Perhaps in a handler that replies, and others run meanwhile. */
+	const uint64_t handler = atomic_load_explicit(&block->handler, memory_order_relaxed);
+
+	psi_rule_wait_for_room(wait);
+	wait->turns |= PSI_WAIT_PATIENT;
+	wait_for(wait, network == PSI_REPLIES ? 1 << PSI_REPLIES : PSI_BOTH_NETWORKS, peer);
+	atomic_store_explicit(&block->handler, handler, memory_order_relaxed);
+}
+
+void
+psi_wait_step(struct psi_wait *wait)
+{
+	if (PSI_UNLIKELY(!psi.open))
+		psi_need_init("GASNET_BLOCKUNTIL");
+	psi_rule_wait(wait);
+	wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
+}
+
+void
+psi_wait_end(struct psi_wait *wait)
+{
+	if (wait->phase == ARMED)
+		psi_wait_disarm(wait);
+	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
+		psi_hang_over(wait);
+	psi_rule_waited(wait);
+	stop_yielding(wait);
+	wait->phase = LOOKING;
+}

@@ -1,0 +1,113 @@
+/* Announcing a sleep, and sleeping: on the conduit's word, by one endpoint or several, and within bounds. */
+#include "runtime/wait/wait.h"
+
+#include "runtime/wait/serve.h"
+
+#include "runtime/util/clock.h"
+
+/* -- bounds ---------------------------------------------------------------------------------- */
+
+/* The smaller of two bounds, where 0 is none. */
+static uint64_t
+tighter(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+uint64_t
+psi_wait_bound_ns(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+	uint64_t bound = tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
+
+	if (!reason)
+		return bound;
+	bound = tighter(bound, reason->most_ns);
+	if (!reason->until_ns)
+		return bound;
+	now = psi_now_ns();
+	return tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
+}
+
+/* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
+static void
+after_sleep(struct psi_wait *wait)
+{
+	if (wait->first || !psi.max_sleep_ns)
+		psi_hang_look(wait, psi_wait_bound_ns(wait));
+	else
+		wait->first = PSI_SLEPT_ONCE;
+}
+
+/* -- announcing and sleeping ----------------------------------------------------------------- */
+
+/* Does it wait for memory that peers write without a message? */
+static bool
+is_for_signal(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason && reason->kind >= PSI_FOR_POST;
+}
+
+static struct psi_lack *
+lack_of(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason ? reason->lack : NULL;
+}
+
+static void
+tell_lack(const struct psi_wait *wait, bool asleep)
+{
+	struct psi_lack *lack = lack_of(wait);
+
+	if (lack)
+		lack->tell(lack, asleep);
+}
+
+/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees it. */
+bool
+psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+{
+	bool quiet;
+
+	if (is_for_signal(wait))
+		networks |= PSI_PEERS_MEMORY;
+	tell_lack(wait, true);
+	if (psi_are_several())
+		quiet = psi_serve_arm(wait, networks, want_peer);
+	else
+		quiet = psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
+	if (!quiet)
+		tell_lack(wait, false);
+	return quiet;
+}
+
+void
+psi_wait_disarm(struct psi_wait *wait)
+{
+	if (psi_are_several())
+		psi_serve_disarm(wait);
+	else
+		psi.ops->disarm(psi.ep->port);
+	tell_lack(wait, false);
+}
+
+void
+psi_wait_sleep(struct psi_wait *wait)
+{
+	const struct psi_lack *lack = lack_of(wait);
+
+	if (lack && lack->found) {
+		psi_wait_disarm(wait);
+		return;
+	}
+	if (psi_are_several())
+		psi_serve_sleep(wait, psi_wait_bound_ns(wait));
+	else
+		psi.ops->sleep(psi.ep->port, wait->seq, psi_wait_bound_ns(wait));
+	psi_wait_disarm(wait);
+	after_sleep(wait);
+}
