@@ -1,5 +1,5 @@
 /* Who started this process, and what it becomes: a rank, or a launcher that never returns. */
-#include "bootstrap/pboot_rank.h"
+#include "bootstrap/rank/pboot_rank.h"
 
 #include "runtime/util/log.h"
 #include "runtime/util/settings_parse.h"

@@ -1,5 +1,5 @@
 /*
- * How a job of two ranks ends: bootstrap/pboot_exit_rules.c (rules), pboot_keeper.c and pboot_end.c (the
+ * How a job of two ranks ends: bootstrap/keeper/pboot_exit_rules.c (rules), pboot_keeper.c and pboot_end.c (the
  * keeper's loop), pboot_launch.c (the launcher), pboot_guard.c (the guard between the two), pboot_rank.c
  * (what a rank says, and does when the keeper is gone).  What ranks say goes through sockets, which keep
  * the order of one sender; the keeper tells the launcher the status in memory, before it ends; deaths are

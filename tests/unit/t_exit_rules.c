@@ -1,5 +1,5 @@
 /* The rules by which a job ends: which cause wins, when SIGQUIT and SIGKILL are due. */
-#include "bootstrap/pboot_exit_rules.h"
+#include "bootstrap/keeper/pboot_exit_rules.h"
 #include "tests/unit/main.h"
 
 #include <errno.h>

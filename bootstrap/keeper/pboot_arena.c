@@ -1,0 +1,99 @@
+/* Ranges as the keeper sees them, to be read: of the control arena and of the ranks' own files, of whatever
+ * kind the shared memory is. */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+
+static const struct pboot_keeper *owner;	/* NULL until there is an arena */
+static uint64_t first_key;
+
+static const void *
+map_file(unsigned number, uint64_t offset, size_t len_bytes)
+{
+	const int fd = owner->files[number].fd;
+	struct stat info;
+	void *base;
+
+	if (fstat(fd, &info) != 0 || offset > (uint64_t)info.st_size ||
+	    len_bytes > (uint64_t)info.st_size - offset)
+		return NULL;
+	base = mmap(NULL, len_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	return base == MAP_FAILED ? NULL : base;
+}
+
+static const void *
+map_sysv(int id, size_t len_bytes)
+{
+	struct shmid_ds info;
+	const void *base;
+
+	if (shmctl(id, IPC_STAT, &info) != 0 || info.shm_segsz < len_bytes)
+		return NULL;
+	base = shmat(id, NULL, SHM_RDONLY);
+	return base == (const void *)-1 ? NULL : base;
+}
+
+static const void *
+map_room(unsigned number, uint64_t offset, size_t len_bytes)
+{
+	uint64_t len;
+	const char *part = pboot_store_part(&owner->store, owner->plan->size, number, &len);
+
+	return offset > len || len_bytes > len - offset ? NULL : part + offset;
+}
+
+/* A segment of System V lives as long as somebody is attached: the keeper outlives the ranks. */
+void
+pboot_arena_keep(const struct pboot_keeper *keeper, int key)
+{
+	if (owner)
+		return;
+	owner = keeper;
+	first_key = (uint64_t)key;
+	if (keeper->store.kind == PBOOT_SHM_SYSV)
+		map_sysv(key, 0);
+}
+
+static const void *
+map(unsigned number, uint64_t key, size_t len_bytes)
+{
+	if (!owner)
+		return NULL;
+	switch (owner->store.kind) {
+	case PBOOT_SHM_SYSV:
+		return map_sysv((int)key, len_bytes);
+	case PBOOT_SHM_MMAP:
+		return map_room(number, key, len_bytes);
+	default:
+		return map_file(number, key, len_bytes);
+	}
+}
+
+const void *
+pboot_arena_map(uint64_t key, size_t len_bytes)
+{
+	return map(PBOOT_FILE_FIRST_PUBLIC, key, len_bytes);
+}
+
+const void *
+pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes)
+{
+	return map(PBOOT_FILE_FIRST_PUBLIC + 1 + rank, key, len_bytes);
+}
+
+const void *
+pboot_arena_map_first(size_t len_bytes)
+{
+	return pboot_arena_map(first_key, len_bytes);
+}
+
+void
+pboot_arena_unmap(const void *base, size_t len_bytes)
+{
+	if (owner->store.kind == PBOOT_SHM_SYSV)
+		shmdt(base);
+	else if (owner->store.kind != PBOOT_SHM_MMAP)
+		munmap((void *)(uintptr_t)base, len_bytes);
+}

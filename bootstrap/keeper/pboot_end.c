@@ -1,0 +1,351 @@
+/* Passing signals on, hearing of deaths, and the end of the job: ask, kill, leave nothing
+ * behind. */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include "runtime/util/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+
+/* When all ranks have ended: what they left running may end by itself, then it is killed. */
+static const uint64_t linger_ns = 100 * MS, kill_ns = 1000 * MS;
+
+/* The process that speaks for the rank: the one in init, else the keeper's child. */
+static void
+signal_speaker(const struct pboot_keeper_rank *self, int sig)
+{
+#ifdef SYS_pidfd_send_signal
+	if (self->init_pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, self->init_pidfd, sig, NULL, 0);
+		return;
+	}
+#endif
+	kill(self->init_pid ? self->init_pid : self->pid, sig);
+}
+
+static void
+signal_both(const struct pboot_keeper_rank *self, int sig)
+{
+	signal_speaker(self, sig);
+	if (self->init_pid && self->init_pid != self->pid)
+		kill(self->pid, sig);
+}
+
+bool
+pboot_is_request_to_end(int sig)
+{
+	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
+}
+
+/* A request to end is for stopped ranks as well. */
+void
+pboot_end_forward(struct pboot_keeper *keeper, int sig)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (keeper->rules.ranks[rank].gone)
+			continue;
+		if (sig == SIGTSTP || sig == SIGCONT)
+			signal_both(&keeper->ranks[rank], sig);
+		else
+			signal_speaker(&keeper->ranks[rank], sig);
+		if (pboot_is_request_to_end(sig))
+			signal_both(&keeper->ranks[rank], SIGCONT);
+	}
+}
+
+/*
+ * A process that lives with the signal's default action never got it: it took the place of one that
+ * did, or its parent handled it between fork and exec.  So did one that has come to init since, where
+ * the library has a handler.  Of another's handler nobody knows whether it ran; it is left alone.
+ */
+static bool
+has_lost(const struct pboot_keeper *keeper, uint32_t rank, int sig)
+{
+	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	pid_t pid = self->init_pid ? self->init_pid : self->pid;
+
+	return self->joined_ns > keeper->asked_ns ||
+	    (pboot_process_has(pid, PBOOT_CAUGHT, sig) == 0 &&
+	    pboot_process_has(pid, PBOOT_IGNORED, sig) == 0 &&
+	    pboot_process_has(pid, PBOOT_BLOCKED, sig) == 0);
+}
+
+void
+pboot_end_forward_lost(struct pboot_keeper *keeper, int sig)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (pboot_rules_at_work(&keeper->rules, rank) && has_lost(keeper, rank, sig))
+			signal_speaker(&keeper->ranks[rank], sig);
+}
+
+/* Its last words are heard before its death: they were sent before it (LAST_WORDS). */
+static void
+rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
+{
+	struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
+	pboot_serve_callers(keeper);
+	pboot_serve_rank(keeper, rank);
+	self->vanish_ns = 0;
+	if (self->init_pidfd >= 0)
+		close(self->init_pidfd);
+	self->init_pidfd = -1;
+	pboot_keeper_event(keeper, PBOOT_EV_DIED, rank, status);
+	if (self->control >= 0)
+		close(self->control);
+	self->control = -1;
+}
+
+/* Its number may soon be another's. */
+static void
+spare_no_more(struct pboot_keeper *keeper, pid_t pid)
+{
+	struct pboot_spared *spared = &keeper->spared;
+	size_t i;
+
+	for (i = 0; i < spared->count; i++)
+		if (spared->pids[i] == pid)
+			spared->pids[i] = spared->pids[--spared->count];
+}
+
+static void
+child_died(struct pboot_keeper *keeper, pid_t pid, int status)
+{
+	uint32_t rank;
+
+	if (pid == keeper->relay) {
+		spare_no_more(keeper, pid);
+		keeper->relay = 0;
+		return;
+	}
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (keeper->ranks[rank].pid == pid && !keeper->rules.ranks[rank].gone)
+			break;
+	if (rank < keeper->plan->size)
+		rank_died(keeper, rank, status);
+}
+
+void
+pboot_end_reap(struct pboot_keeper *keeper)
+{
+	pid_t pid;
+	int status;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* REAP */
+		child_died(keeper, pid, status);
+}
+
+/* A rank that has no handler for SIGQUIT, or not yet, would leave a core. */
+static int
+quit_signal(struct pboot_keeper *keeper, uint32_t rank)
+{
+	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	int sig = pboot_rules_quit_signal(&keeper->rules, rank);
+
+	if (sig == SIGQUIT && pboot_process_has(self->init_pid, PBOOT_CAUGHT, sig) == 0)
+		return SIGTERM;
+	return sig;
+}
+
+void
+pboot_end_quit(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+	int sig;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (keeper->rules.ranks[rank].gone)
+			continue;
+		sig = quit_signal(keeper, rank);
+		if (sig)
+			signal_speaker(&keeper->ranks[rank], sig);
+		signal_both(&keeper->ranks[rank], SIGCONT);
+	}
+}
+
+static size_t
+kill_strays(const struct pboot_keeper *keeper, int sig)
+{
+	size_t found = pboot_descend_signal(sig, &keeper->spared);
+
+	if (!keeper->subreaper && keeper->plan->argv)
+		found += pboot_marked_signal(sig, keeper->name);
+	return found;
+}
+
+void
+pboot_end_kill(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (!keeper->rules.ranks[rank].gone)
+			signal_both(&keeper->ranks[rank], SIGKILL);
+	kill_strays(keeper, SIGKILL);
+}
+
+/* A reader that is stuck is not waited for as long as at a good end. */
+static bool
+is_hurried(const struct pboot_keeper *keeper)
+{
+	return keeper->rules.cause.code != 0 || keeper->launcher_sock < 0 || keeper->asked;
+}
+
+/* Somebody wants an end.  When the ranks are gone it is for us: nothing waits for a reader any
+ * more. */
+void
+pboot_end_asked(struct pboot_keeper *keeper, int sig)
+{
+	keeper->asked = true;
+	if (keeper->rules.alive > 0)
+		return;
+	keeper->asked_last = true;
+	if (keeper->rules.cause.code == 0)
+		keeper->rules.cause.code = 128 + sig;
+}
+
+static void
+heed_launcher(struct pboot_keeper *keeper)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
+		if (msg.kind == PBOOT_MSG_SIGNAL && pboot_is_request_to_end(msg.value))
+			pboot_end_asked(keeper, msg.value);
+	if (got < 0)
+		return;
+	close(keeper->launcher_sock);
+	keeper->launcher_sock = -1;
+}
+
+/* Called while something is printed, when the launcher has said something or is gone. */
+static bool
+is_told_to_end(void *context)
+{
+	struct pboot_keeper *keeper = context;
+
+	heed_launcher(keeper);
+	return keeper->asked_last || keeper->launcher_sock < 0;
+}
+
+/* What is printed now waits for its readers no longer than that. */
+static void
+limit_printing(struct pboot_keeper *keeper)
+{
+	pboot_print_limit(&(struct pboot_print_limits) {
+		.quiet_ns = is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
+		.until_ns = is_hurried(keeper) ? UINT64_MAX : keeper->rules.limit_ns,
+		.news = keeper->launcher_sock,
+		.told = is_told_to_end,
+		.context = keeper,
+	});
+}
+
+/* Waits for a child's end, the launcher's word or end, or a time. */
+static void
+wait_a_little(struct pboot_keeper *keeper, int ms)
+{
+	struct pollfd polls[2] = {
+		{ .fd = keeper->signals, .events = POLLIN },
+		{ .fd = keeper->launcher_sock, .events = POLLIN },
+	};
+	char scrap[4096];
+
+	if (pboot_poll(polls, 2, ms) > 0 && polls[1].revents)
+		heed_launcher(keeper);
+	while (read(keeper->signals, scrap, sizeof scrap) > 0)
+		;
+	pboot_end_reap(keeper);
+}
+
+static void
+settle_strays(struct pboot_keeper *keeper)
+{
+	uint64_t start = psi_now_ns(), now = start;
+	bool failed = keeper->rules.cause.code != 0;
+
+	while (now - start < linger_ns + kill_ns) {
+		bool killing = failed || now - start >= linger_ns;
+
+		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0) /* STRAYS */
+			return;
+		wait_a_little(keeper, killing ? 5 : 10);
+		now = psi_now_ns();
+	}
+}
+
+/*
+ * The ranks' own output waits for its reader as it would without us, a pager's say: until the
+ * job's time is over or somebody wants an end.  After that, or a failure, not for long.  NULL:
+ * not yet.
+ */
+static const char *
+why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
+{
+	uint64_t now = psi_now_ns();
+
+	if (keeper->asked_last)
+		return "the job was told to end";
+	if (now >= keeper->rules.limit_ns && keeper->rules.cause.code == 0) {
+		keeper->rules.cause.code = 124;
+		return "the job's time is over";
+	}
+	if (is_hurried(keeper) && now - start >= PBOOT_PRINT_FAILED_NS)
+		return "the job is to end, and nobody reads there";
+	return NULL;
+}
+
+static void
+give_up_relay(struct pboot_keeper *keeper, const char *why)
+{
+	pid_t relay = keeper->relay;
+
+	kill(relay, SIGKILL);
+	waitpid(relay, NULL, 0);
+	child_died(keeper, relay, 0);
+	pboot_say("the rest of the ranks' output is left out: %s", why);
+}
+
+/* With the ranks gone the relay sees end of file, and only a reader of its output can hold it.
+ * False if it was given up. */
+static bool
+settle_relay(struct pboot_keeper *keeper)
+{
+	uint64_t start = psi_now_ns();
+
+	while (keeper->relay != 0) {
+		const char *why = why_relay_ends(keeper, start);
+
+		if (why) {
+			give_up_relay(keeper, why);
+			return false;
+		}
+		wait_a_little(keeper, 20);
+	}
+	return true;
+}
+
+void
+pboot_end_settle(struct pboot_keeper *keeper)
+{
+	bool unread;
+
+	pboot_end_reap(keeper);
+	settle_strays(keeper);
+	unread = !settle_relay(keeper);
+	limit_printing(keeper);
+	if (unread)
+		pboot_print_waited_in_vain();
+	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
+		pboot_clean(NULL, NULL);
+}

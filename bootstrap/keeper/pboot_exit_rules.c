@@ -1,0 +1,331 @@
+#include "bootstrap/keeper/pboot_exit_rules.h"
+
+#include "bootstrap/bootstrap.h"
+#include "runtime/util/settings_parse.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#define MS ((uint64_t)1000000)
+
+static const uint64_t never = UINT64_MAX;
+
+uint64_t
+pboot_rules_ask_ns(uint32_t size)
+{
+	uint64_t ask = 200 * MS + size * 5 * MS;
+
+	return ask < 250 * MS ? ask : 250 * MS;
+}
+
+uint64_t
+pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns)
+{
+	const uint64_t total = 1750 * MS, least = pboot_rules_ask_ns(size);
+	uint64_t ask = grace_ns < total ? total - grace_ns : 0;
+
+	if (ask > 800 * MS)
+		ask = 800 * MS;
+	return ask > least ? ask : least;
+}
+
+static bool
+seconds_parse(const char *text, double *seconds_out)
+{
+	uint64_t ns;
+
+	if (!psi_parse_time(text, 1000 * MS, &ns) || ns > PBOOT_GRACE_MAX_S * 1000 * MS)
+		return false;
+	*seconds_out = (double)ns / 1e9;
+	return true;
+}
+
+uint64_t
+pboot_rules_grace_ns(uint32_t size, const char *const texts[4], int *bad_out)
+{
+	double values[4] = { -1, 1.5, 0.5, 0.005 }, grace;
+	int i;
+
+	*bad_out = -1;
+	for (i = 0; i < 4; i++)
+		if (texts[i] && !seconds_parse(texts[i], &values[i]))
+			*bad_out = i;
+	if (*bad_out < 0 && texts[1] && texts[2] && values[2] > values[1])
+		*bad_out = 4;
+	if (!texts[1] && values[2] > values[1])
+		values[1] = values[2];  /* what the user says is more than a default */
+	grace = values[2] + size * values[3];
+	if (grace > values[1])
+		grace = values[1];
+	if (values[0] >= 0)
+		grace = values[0];
+	return (uint64_t)(grace * 1e9);
+}
+
+void
+pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_rank_rule *ranks,
+    uint64_t grace_ns, uint64_t timeout_ns, uint64_t now_ns)
+{
+	*rules = (struct pboot_rules) {
+		.size = size,
+		.alive = size,
+		.phase = PBOOT_RUNNING,
+		.ask_ns = pboot_rules_ask_ns(size),
+		.grace_ns = grace_ns,
+		.timeout_ns = timeout_ns,
+		.deadline_ns = timeout_ns ? now_ns + timeout_ns : never,
+		.limit_ns = timeout_ns ? now_ns + timeout_ns : never,
+		.ranks = ranks,
+	};
+}
+
+static bool
+cause_set(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail,
+    int code)
+{
+	if (rules->cause.kind != PBOOT_CAUSE_NONE && (rules->cause.code != 0 || code == 0))
+		return false; /* ZERO_LOSES */
+	rules->cause = (struct pboot_cause) { kind, rank, detail, code };
+	return true;
+}
+
+/* A failure: nobody is waited for, SIGQUIT goes out at once (FAIL_ENDS). */
+static bool
+fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail, int code,
+    uint64_t now_ns)
+{
+	if (rules->phase < PBOOT_ENDING) {
+		rules->phase = PBOOT_ENDING;
+		rules->quit_due = true;
+		rules->deadline_ns = now_ns + rules->grace_ns;
+	}
+	return cause_set(rules, kind, rank, detail, code);
+}
+
+/* An end that the rank chose: the others first have a short time to choose it too. */
+static bool
+end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
+    uint64_t now_ns)
+{
+	if (rules->phase == PBOOT_RUNNING) {
+		rules->phase = PBOOT_ASKING;
+		rules->deadline_ns = now_ns + (code ? rules->ask_ns :
+		    pboot_rules_ask_ok_ns(rules->size, rules->grace_ns));
+	}
+	return cause_set(rules, kind, rank, code, code);
+}
+
+static bool
+ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code, uint64_t now_ns)
+{
+	struct pboot_rank_rule *self = &rules->ranks[rank];
+
+	code &= 255;
+	if (self->asked && self->status == code)
+		return false;
+	self->asked = true;
+	self->status = code;
+	/* what the runtime's own handler answers to the keeper's SIGQUIT is no cause */
+	if (self->quit_sent && code == 128 + SIGQUIT)
+		return false;
+	return end_politely(rules, kind, rank, code, now_ns);
+}
+
+static bool
+part(struct pboot_rules *rules, uint32_t rank, int code)
+{
+	rules->ranks[rank].asked = true;
+	rules->ranks[rank].status = code & 255;
+	return cause_set(rules, PBOOT_CAUSE_EXIT, rank, code & 255, code & 255);
+}
+
+/* A rank that ended earlier without init, now that another is in it; size if there is none. */
+static uint32_t
+find_absentee(const struct pboot_rules *rules)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < rules->size; rank++)
+		if (rules->ranks[rank].gone && !rules->ranks[rank].joined)
+			break;
+	return rank;
+}
+
+static bool
+join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
+{
+	bool first = !rules->any_joined;
+	uint32_t absentee;
+	int status;
+
+	rules->ranks[rank].joined = true;
+	rules->any_joined = true;
+	absentee = first ? find_absentee(rules) : rules->size;
+	if (absentee == rules->size)
+		return false;
+	status = rules->ranks[absentee].status;
+	return fail(rules, PBOOT_CAUSE_NO_INIT, absentee, status, status ? status : 1, now_ns);
+}
+
+static bool
+died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_ns)
+{
+	if (rules->ranks[rank].quit_sent && (sig == SIGQUIT || sig == SIGTERM))
+		return false; /* QUIT_SENT */
+	if (rules->phase == PBOOT_KILLING && sig == SIGKILL)
+		return false; /* KILL_SENT */
+	return fail(rules, PBOOT_CAUSE_SIGNAL, rank, sig, 128 + sig, now_ns);
+}
+
+static bool
+died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns)
+{
+	struct pboot_rank_rule *self = &rules->ranks[rank];
+	bool told = self->asked && (self->status == code || code == 0);
+
+	self->status = code;
+	if (self->quit_sent || told)
+		return false; /* QUIT_SENT */
+	if (self->asked)
+		return cause_set(rules, PBOOT_CAUSE_PLAIN, rank, code, code);
+	if (self->joined)
+		return fail(rules, PBOOT_CAUSE_UNSAID, rank, code, code ? code : 1, now_ns);
+	if (rules->any_joined)
+		return fail(rules, PBOOT_CAUSE_NO_INIT, rank, code, code ? code : 1, now_ns);
+	if (code != 0)
+		return end_politely(rules, PBOOT_CAUSE_PLAIN, rank, code, now_ns);
+	return false;
+}
+
+static bool
+died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns)
+{
+	rules->ranks[rank].gone = true;
+	rules->alive--;
+	if (WIFSIGNALED(status)) {
+		rules->ranks[rank].status = 128 + WTERMSIG(status);
+		return died_by_signal(rules, rank, WTERMSIG(status), now_ns);
+	}
+	return died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
+}
+
+/* The process in init is gone, its wrapper lives and says nothing. */
+static bool
+vanished(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
+{
+	const struct pboot_rank_rule *self = &rules->ranks[rank];
+
+	if (self->gone || self->asked || self->quit_sent)
+		return false;
+	return fail(rules, PBOOT_CAUSE_VANISHED, rank, 0, 1, now_ns);
+}
+
+bool
+pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_t rank, int value,
+    uint64_t now_ns)
+{
+	switch (kind) {
+	case PBOOT_EV_JOINED:
+		return join(rules, rank, now_ns);
+	case PBOOT_EV_LEAVE:
+		return ask(rules, PBOOT_CAUSE_LEAVE, rank, value, now_ns);
+	case PBOOT_EV_EXIT:
+		return ask(rules, PBOOT_CAUSE_EXIT, rank, value, now_ns);
+	case PBOOT_EV_PARTING:
+		return part(rules, rank, value);
+	case PBOOT_EV_DIED:
+		return died(rules, rank, value, now_ns);
+	case PBOOT_EV_VANISHED:
+		return vanished(rules, rank, now_ns);
+	case PBOOT_EV_TWICE:
+		return fail(rules, PBOOT_CAUSE_TWICE, rank, 0, 1, now_ns);
+	case PBOOT_EV_NO_EXEC:
+		return fail(rules, PBOOT_CAUSE_NO_EXEC, rank, value, 2, now_ns);
+	case PBOOT_EV_NO_START:
+		return fail(rules, PBOOT_CAUSE_NO_START, rank, value, 1, now_ns);
+	case PBOOT_EV_LAUNCHER:
+		return fail(rules, PBOOT_CAUSE_LAUNCHER, 0, 0, 1, now_ns);
+	case PBOOT_EV_GUARD:
+		return fail(rules, PBOOT_CAUSE_GUARD, 0, 0,
+		    WIFSIGNALED(value) ? 128 + WTERMSIG(value) : 1, now_ns);
+	case PBOOT_EV_TIMEOUT:
+		return fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+	}
+	return false;
+}
+
+static bool
+anyone_at_work(const struct pboot_rules *rules)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < rules->size; rank++)
+		if (pboot_rules_at_work(rules, rank))
+			return true;
+	return false;
+}
+
+/* A phase's time is over. */
+static void
+advance(struct pboot_rules *rules, uint64_t now_ns)
+{
+	switch (rules->phase) {
+	case PBOOT_RUNNING:
+		fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+		break;
+	case PBOOT_ASKING: /* ASK_OVER */
+		rules->phase = PBOOT_ENDING;
+		rules->quit_due = anyone_at_work(rules);
+		rules->deadline_ns = now_ns + rules->grace_ns;
+		break;
+	case PBOOT_ENDING: /* GRACE_OVER */
+		rules->phase = PBOOT_KILLING;
+		rules->deadline_ns = now_ns;
+		break;
+	case PBOOT_KILLING:
+		break;
+	}
+}
+
+enum pboot_action
+pboot_rules_due(struct pboot_rules *rules, uint64_t now_ns)
+{
+	if (rules->phase != PBOOT_KILLING && now_ns >= rules->deadline_ns)
+		advance(rules, now_ns);
+	if (rules->quit_due) {
+		rules->quit_due = false;
+		return PBOOT_DO_QUIT;
+	}
+	if (rules->phase == PBOOT_KILLING && now_ns >= rules->deadline_ns) {
+		rules->deadline_ns = now_ns + 20 * MS;
+		return PBOOT_DO_KILL;
+	}
+	return PBOOT_DO_NOTHING;
+}
+
+int
+pboot_rules_quit_signal(struct pboot_rules *rules, uint32_t rank)
+{
+	if (!pboot_rules_at_work(rules, rank))
+		return 0;
+	rules->ranks[rank].quit_sent = true;
+	return rules->ranks[rank].joined ? SIGQUIT : SIGTERM;
+}
+
+void
+pboot_rules_stopped(struct pboot_rules *rules, uint64_t length_ns)
+{
+	if (rules->limit_ns != never)
+		rules->limit_ns += length_ns;
+	if (rules->phase == PBOOT_RUNNING && rules->deadline_ns != never)
+		rules->deadline_ns += length_ns;
+}
+
+bool
+pboot_rules_at_work(const struct pboot_rules *rules, uint32_t rank)
+{
+	return !rules->ranks[rank].gone && !rules->ranks[rank].asked;
+}

@@ -1,0 +1,365 @@
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include "bootstrap/share/pboot_settings.h"
+#include "runtime/util/clock.h"
+#include "runtime/util/hostname.h"
+#include "runtime/util/lack.h"
+#include "runtime/util/oom.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+
+static const uint64_t group_window_ns = 500 * MS;
+/* A rank on which a request to end had no effect by then has lost it. */
+static const uint64_t lost_ns = 500 * MS;
+
+void
+pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
+    int value)
+{
+	if (pboot_rules_event(&keeper->rules, kind, rank, value, psi_now_ns()))
+		keeper->cause_reported = false;
+}
+
+static bool
+wants_inherit(const struct pboot_keeper *keeper)
+{
+	const uint64_t spare = 128;	/* descriptors that a rank has for itself */
+
+	if (pboot_settings_by_socket())
+		return false;
+	return PBOOT_FILES((uint64_t)keeper->plan->size) + spare <=
+	    keeper->origin->files_limit.rlim_cur;
+}
+
+/* Files that ranks shall fetch must not reach them by their start as well. */
+static void
+choose_handover(struct pboot_keeper *keeper)
+{
+	uint32_t i;
+
+	keeper->inherit = wants_inherit(keeper) && keeper->files[0].fd >= 0;
+	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
+		if (keeper->files[i].fd >= 0)
+			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
+}
+
+static bool
+allocate(struct pboot_keeper *keeper)
+{
+	uint32_t size = keeper->plan->size, i;
+	struct pboot_rank_rule *rules = calloc(size, sizeof *rules);
+
+	keeper->ranks = calloc(size, sizeof *keeper->ranks);
+	keeper->files = calloc(PBOOT_FILES_ALL(size), sizeof *keeper->files);
+	keeper->polls = calloc(PBOOT_WATCHES(size), sizeof *keeper->polls);
+	keeper->watches = calloc(PBOOT_WATCHES(size), sizeof *keeper->watches);
+	if (!rules || !keeper->ranks || !keeper->files || !keeper->polls || !keeper->watches)
+		return false;
+	for (i = 0; i < PBOOT_FILES_ALL(size); i++)
+		keeper->files[i].fd = -1;
+	for (i = 0; i < size; i++) {
+		keeper->ranks[i].control = -1;
+		keeper->ranks[i].init_pidfd = -1;
+	}
+	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
+		keeper->callers[i].sock = -1;
+	pboot_rules_init(&keeper->rules, size, rules, pboot_settings_grace_ns(size),
+	    keeper->plan->timeout_ns, psi_now_ns());
+	return true;
+}
+
+void
+pboot_group_signals(sigset_t *set_out)
+{
+	sigemptyset(set_out);
+	sigaddset(set_out, SIGCHLD);
+	sigaddset(set_out, SIGHUP);
+	sigaddset(set_out, SIGINT);
+	sigaddset(set_out, SIGQUIT);
+	sigaddset(set_out, SIGTERM);
+	sigaddset(set_out, SIGTSTP);
+	sigaddset(set_out, SIGCONT);
+	sigaddset(set_out, SIGUSR2);
+}
+
+/* All signals are blocked; those of interest come through a descriptor. */
+static int
+open_signals(void)
+{
+	sigset_t wanted;
+	int fd;
+
+	pboot_group_signals(&wanted);
+	fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? fd : pboot_fd_raise(fd);
+}
+
+/* 0 or an errno value; *what_out says what was being made. */
+static int
+set_up(struct pboot_keeper *keeper, const char **what_out)
+{
+	*what_out = "the keeper's tables";
+	if (!allocate(keeper))
+		return ENOMEM;
+	*what_out = "the keeper's signal descriptor";
+	keeper->signals = open_signals();
+	if (keeper->signals < 0)
+		return errno;
+	*what_out = "shared memory";
+	return pboot_store_make(pboot_settings_shm(), keeper->plan->size, !keeper->plan->argv,
+	    &keeper->store, keeper->files, &keeper->file_kind);
+}
+
+static void
+note_group_signal(struct pboot_keeper *keeper, int sig)
+{
+	uint64_t now = psi_now_ns();
+
+	keeper->group_signal_ns[sig] = now;
+	if (sig == SIGTSTP && keeper->stopped_ns == 0)
+		keeper->stopped_ns = now;
+	if (sig == SIGCONT && keeper->stopped_ns != 0) {
+		pboot_rules_stopped(&keeper->rules, now - keeper->stopped_ns);
+		keeper->stopped_ns = 0;
+	}
+}
+
+static void
+serve_signals(struct pboot_keeper *keeper)
+{
+	struct signalfd_siginfo info;
+	bool reap = false;
+
+	while (read(keeper->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (info.ssi_signo == SIGCHLD)
+			reap = true;
+		else if (info.ssi_signo <= 64)
+			note_group_signal(keeper, (int)info.ssi_signo);
+	}
+	if (reap)
+		pboot_end_reap(keeper);
+}
+
+/*
+ * A signal that came to the group while ranks were being made has missed those that were not there
+ * yet, so what the launcher passes on then goes to all.
+ */
+static void
+forget_early_signals(struct pboot_keeper *keeper)
+{
+	serve_signals(keeper);
+	memset(keeper->group_signal_ns, 0, sizeof keeper->group_signal_ns);
+}
+
+/* The guard notes a signal before it takes it, so one of the two shows it (guard_witness). */
+static bool
+guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
+{
+	return keeper->guard == 0 || pboot_process_has(keeper->guard, PBOOT_PENDING, sig) == 1 ||
+	    now - keeper->told->group_ns[sig] < group_window_ns;
+}
+
+static bool
+group_got(const struct pboot_keeper *keeper, int sig)
+{
+	uint64_t now = psi_now_ns(), seen = keeper->group_signal_ns[sig];
+
+	return seen && now - seen < group_window_ns && guard_got(keeper, sig, now);
+}
+
+/*
+ * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached keeper
+ * and guard as well as the ranks, and is not sent again; sent to launcher and keeper it has not.
+ */
+static void
+serve_forward(struct pboot_keeper *keeper, int sig)
+{
+	if (sig < 1 || sig >= PBOOT_SIGNALS)
+		return;
+	serve_signals(keeper);
+	if (pboot_is_request_to_end(sig)) {
+		pboot_end_asked(keeper, sig);
+		keeper->again_signal = sig;
+		keeper->asked_ns = psi_now_ns();
+		keeper->again_ns = keeper->asked_ns + lost_ns;
+	}
+	if (group_got(keeper, sig))
+		return;
+	note_group_signal(keeper, sig);
+	keeper->group_signal_ns[sig] = 0;
+	if (sig == SIGUSR1)
+		pboot_report_state(keeper);
+	else
+		pboot_end_forward(keeper, sig);
+}
+
+static void
+serve_launcher(struct pboot_keeper *keeper)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
+		if (msg.kind == PBOOT_MSG_SIGNAL)
+			serve_forward(keeper, msg.value);
+	if (got < 0)
+		return;
+	close(keeper->launcher_sock);
+	keeper->launcher_sock = -1;
+	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0); /* SEE_LAUNCHER */
+}
+
+/* The guard is this process's parent: its end shows as another one, and SIGCHLD tells of it. */
+static void
+see_guard(struct pboot_keeper *keeper)
+{
+	if (keeper->guard == 0 || getppid() == keeper->guard)
+		return;
+	keeper->guard = 0;
+	pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, SIGKILL); /* SEE_GUARD */
+}
+
+/* What ranks say goes before their deaths, so that causes keep their order. */
+static void
+serve_news(struct pboot_keeper *keeper)
+{
+	bool signals = false, launcher = false;
+	uint32_t i;
+
+	pboot_serve_callers(keeper);
+	for (i = 0; i < keeper->watch_count; i++) {
+		if (keeper->polls[i].revents == 0)
+			continue;
+		if (keeper->watches[i].kind == PBOOT_WATCH_RANK)
+			pboot_serve_rank(keeper, keeper->watches[i].rank);
+		else if (keeper->watches[i].kind == PBOOT_WATCH_PROCESS)
+			pboot_watch_ended(&keeper->ranks[keeper->watches[i].rank]);
+		signals |= keeper->watches[i].kind == PBOOT_WATCH_SIGNALS;
+		launcher |= keeper->watches[i].kind == PBOOT_WATCH_LAUNCHER;
+	}
+	if (signals)
+		serve_signals(keeper);
+	if (launcher)
+		serve_launcher(keeper);
+	for (i = 0; i < keeper->plan->size; i++)
+		pboot_watch_lost(keeper, i);
+}
+
+static void
+do_what_is_due(struct pboot_keeper *keeper)
+{
+	enum pboot_action action = PBOOT_DO_NOTHING;
+	enum pboot_cause_kind before = keeper->rules.cause.kind;
+
+	if (keeper->again_ns <= psi_now_ns()) {
+		keeper->again_ns = UINT64_MAX;
+		if (keeper->rules.phase == PBOOT_RUNNING)
+			pboot_end_forward_lost(keeper, keeper->again_signal);
+	}
+	if (!keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
+		action = pboot_rules_due(&keeper->rules, psi_now_ns());
+	if (keeper->rules.cause.kind != before)
+		keeper->cause_reported = false;
+	if (keeper->rules.phase >= PBOOT_ENDING)
+		pboot_report_cause(keeper);
+	if (action == PBOOT_DO_QUIT)
+		pboot_end_quit(keeper);
+	else if (action == PBOOT_DO_KILL)
+		pboot_end_kill(keeper);
+}
+
+/* It may be stopped, but has not closed its socket. */
+static bool
+launcher_lives(const struct pboot_keeper *keeper)
+{
+	struct pollfd launcher = { .fd = keeper->launcher_sock };
+
+	return keeper->launcher_sock >= 0 && pboot_poll(&launcher, 1, 0) == 0;
+}
+
+static void
+report_end(struct pboot_keeper *keeper)
+{
+	pboot_report_cause(keeper);
+	pboot_report_ended(keeper);
+	pboot_say_settle();
+	keeper->told->status = 1 + keeper->rules.cause.code; /* TELL_END */
+	if (launcher_lives(keeper))
+		kill(keeper->launcher, SIGCONT);
+}
+
+static void __attribute__((noreturn))
+give_up(struct pboot_keeper *keeper, const char *what, int err)
+{
+	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
+	pboot_say_settle();
+	keeper->told->status = 1 + 1;
+	_exit(1);
+}
+
+static void
+raise_files_limit(const struct pboot_origin *origin)
+{
+	struct rlimit limit = origin->files_limit;
+
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
+pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
+    struct pboot_told *told, int launcher_sock, struct pboot_seat *seat_out)
+{
+	static struct pboot_keeper keeper;
+	const char *what;
+	int err;
+
+	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
+	pboot_say_forget();
+	keeper.plan = plan;
+	keeper.origin = origin;
+	keeper.self = getpid();
+	keeper.launcher = told->launcher;
+	keeper.told = told;
+	keeper.guard = told->guard;
+	told->keeper = keeper.self;
+	if (keeper.guard)
+		prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
+	keeper.launcher_sock = launcher_sock;
+	keeper.listener = -1;
+	keeper.again_ns = UINT64_MAX;
+	keeper.subreaper = pboot_subreaper();
+	raise_files_limit(origin);
+	keeper.host = psi_hostname();
+	keeper.oom_kills = psi_oom_kills("");
+	pboot_wire_name(keeper.name);
+	err = set_up(&keeper, &what);
+	if (err)
+		give_up(&keeper, what, err);
+	choose_handover(&keeper);
+	keeper.listener = pboot_wire_listen(keeper.name);
+	memcpy(told->name, keeper.name, sizeof told->name);
+	if (pboot_spawn_all(&keeper, seat_out))
+		return;
+	pboot_report_start(&keeper);
+	forget_early_signals(&keeper);
+	while (keeper.rules.alive > 0) {
+		see_guard(&keeper);
+		do_what_is_due(&keeper);
+		pboot_say_flush();
+		pboot_watch_wait(&keeper);
+		serve_news(&keeper);
+	}
+	pboot_end_settle(&keeper);
+	report_end(&keeper);
+	_exit(0);
+}

@@ -1,0 +1,236 @@
+/*
+ * --tag-output: a process between the ranks and the launcher's stdout and stderr, which writes
+ * whole lines with the rank in front.  A process of its own, because a reader that is slow may
+ * block it and must not block the keeper.  It ends when every rank's pipes are closed, or nobody
+ * reads.
+ */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 65536, LINE_MAX_BYTES = 1 << 20, TAG_BYTES = 16 };
+
+/* One stream of one rank; text is the beginning of a line whose end has not come. */
+struct stream {
+	char *text;
+	size_t fill, room;
+};
+
+int
+pboot_relay_open(uint32_t size, int (**pipes_out)[2])
+{
+	int (*pipes)[2] = calloc((size_t)size * 2, sizeof *pipes);
+	uint32_t i;
+	int err;
+
+	if (!pipes)
+		return ENOMEM;
+	for (i = 0; i < size * 2; i++) {
+		if (pipe2(pipes[i], O_CLOEXEC) < 0)
+			goto undo;
+		pipes[i][0] = pboot_fd_raise(pipes[i][0]);
+		pipes[i][1] = pboot_fd_raise(pipes[i][1]);
+	}
+	*pipes_out = pipes;
+	return 0;
+undo:
+	err = errno;
+	while (i-- > 0) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+	free(pipes);
+	return err;
+}
+
+void
+pboot_relay_close_writers(uint32_t size, int (*pipes)[2])
+{
+	uint32_t i;
+
+	for (i = 0; i < size * 2; i++)
+		close(pipes[i][1]);
+	free(pipes);
+}
+
+/*
+ * Nobody reads any more: ranks then get SIGPIPE, as without us.  Any other failure, a full disk
+ * or a descriptor that is closed, is none of a pipe: it is told once, what could not be written
+ * is lost, and the ranks go on.
+ */
+static void
+write_failed(int fd, int err)
+{
+	static bool told[STDERR_FILENO + 1];
+
+	if (err == EPIPE || err == ECONNRESET)
+		_exit(0);
+	if (told[fd])
+		return;
+	told[fd] = true;
+	pboot_say("cannot write to %s: %s; output of the ranks is lost",
+	    fd == STDOUT_FILENO ? "standard output" : "standard error", strerror(err));
+}
+
+static void
+write_whole(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t done = write(fd, text, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EAGAIN) {
+			struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+			pboot_poll(&room, 1, -1);
+			continue;
+		}
+		if (done <= 0) {
+			write_failed(fd, done < 0 ? errno : EIO);
+			return;
+		}
+		text += done;
+		len -= (size_t)done;
+	}
+}
+
+/* Tagged text gathers here, and is written once per read, in whole lines. */
+static char *batch;
+static size_t batch_fill, batch_room;
+
+static void
+batch_add(const char *text, size_t len)
+{
+	if (batch_fill + len > batch_room) {
+		batch_room = (batch_fill + len) * 2;
+		batch = realloc(batch, batch_room);
+		if (!batch)
+			_exit(1);
+	}
+	memcpy(batch + batch_fill, text, len);
+	batch_fill += len;
+}
+
+static void
+batch_line(uint32_t rank, const char *text, size_t len)
+{
+	char tag[TAG_BYTES];
+	int tag_len = snprintf(tag, sizeof tag, "[%u] ", rank);
+
+	batch_add(tag, (size_t)tag_len);
+	batch_add(text, len);
+	batch_add("\n", 1);
+}
+
+static void
+stream_keep(struct stream *stream, const char *text, size_t len)
+{
+	if (len == 0)
+		return;
+	if (stream->fill + len > stream->room) {
+		stream->room = (stream->fill + len) * 2;
+		stream->text = realloc(stream->text, stream->room);
+		if (!stream->text)
+			_exit(1);
+	}
+	memcpy(stream->text + stream->fill, text, len);
+	stream->fill += len;
+}
+
+/* A line that ends here, with what came of it before. */
+static void
+stream_line(struct stream *stream, uint32_t rank, const char *text, size_t len)
+{
+	if (stream->fill > 0) {
+		stream_keep(stream, text, len);
+		batch_line(rank, stream->text, stream->fill);
+		stream->fill = 0;
+	} else {
+		batch_line(rank, text, len);
+	}
+}
+
+static void
+stream_text(struct stream *stream, uint32_t rank, const char *text, size_t len)
+{
+	const char *end;
+
+	while (len > 0 && (end = memchr(text, '\n', len)) != NULL) {
+		stream_line(stream, rank, text, (size_t)(end - text));
+		len -= (size_t)(end - text) + 1;
+		text = end + 1;
+	}
+	stream_keep(stream, text, len);
+	if (stream->fill >= LINE_MAX_BYTES)
+		stream_line(stream, rank, "", 0);
+}
+
+/* False at end of file. */
+static bool
+relay_some(int fd, struct stream *stream, uint32_t index)
+{
+	static char text[READ_BYTES];
+	int out = index % 2 == 0 ? STDOUT_FILENO : STDERR_FILENO;
+	ssize_t got = read(fd, text, sizeof text);
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (got > 0)
+		stream_text(stream, index / 2, text, (size_t)got);
+	else if (stream->fill > 0)
+		stream_line(stream, index / 2, "", 0);
+	write_whole(out, batch, batch_fill);
+	batch_fill = 0;
+	return got > 0;
+}
+
+static void __attribute__((noreturn))
+relay_run(uint32_t count, int (*pipes)[2])
+{
+	struct pollfd *polls = calloc(count, sizeof *polls);
+	struct stream *streams = calloc(count, sizeof *streams);
+	uint32_t i, open_count = count;
+
+	if (!polls || !streams)
+		_exit(1);
+	prctl(PR_SET_NAME, "penstock-relay", 0, 0, 0);
+	pboot_say_forget();
+	for (i = 0; i < count; i++) {
+		close(pipes[i][1]);
+		polls[i] = (struct pollfd) { .fd = pipes[i][0], .events = POLLIN };
+	}
+	while (open_count > 0) {
+		pboot_poll(polls, count, -1);
+		for (i = 0; i < count; i++) {
+			if (polls[i].fd < 0 || polls[i].revents == 0)
+				continue;
+			if (!relay_some(polls[i].fd, &streams[i], i)) {
+				close(polls[i].fd);
+				polls[i].fd = -1;
+				open_count--;
+			}
+		}
+	}
+	pboot_say_settle();
+	_exit(0);
+}
+
+pid_t
+pboot_relay_start(uint32_t size, int (*pipes)[2])
+{
+	pid_t pid = fork();
+	uint32_t i;
+
+	if (pid == 0)
+		relay_run(size * 2, pipes);
+	for (i = 0; i < size * 2; i++)
+		close(pipes[i][0]);
+	return pid;
+}

@@ -1,0 +1,202 @@
+/* Why the job ended, in one line that names rank and host. */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include "runtime/util/clock.h"
+#include "runtime/util/lack.h"
+#include "runtime/util/oom.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
+
+/* "0, 1, 5 and 20 more"; returns how many there are. */
+static uint32_t
+list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
+{
+	uint32_t rank, count = 0;
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (!pboot_rules_at_work(&keeper->rules, rank))
+			continue;
+		if (count++ < LIST_SHOWN)
+			len += (size_t)snprintf(text + len, LIST_BYTES - len, "%s%u",
+			    count > 1 ? ", " : "", rank);
+	}
+	if (count > LIST_SHOWN)
+		snprintf(text + len, LIST_BYTES - len, " and %u more", count - LIST_SHOWN);
+	return count;
+}
+
+/* A program that ends the job has said why, unless it took others by surprise. */
+static void
+report_leave(const struct pboot_keeper *keeper, const char *who, const char *note)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+	char others[LIST_BYTES];
+	uint32_t count = list_at_work(keeper, others);
+
+	if (cause->code != 0 && count > 0)
+		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to "
+		    "end%s",
+		    who, cause->detail, count > 1 ? "s" : "", others, note);
+}
+
+static void
+report_exit(const struct pboot_keeper *keeper, const char *who, const char *note)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+	char others[LIST_BYTES];
+	uint32_t count = list_at_work(keeper, others);
+
+	if (count > 0)
+		pboot_say("%s ended by exit(%d) while rank%s %s had not asked to end%s", who,
+		    cause->detail, count > 1 ? "s" : "", others, note);
+	else if (cause->code != 0)
+		pboot_say("%s ended by exit(%d)%s", who, cause->detail, note);
+}
+
+/* The rank that was in init when another ended without it; any will do. */
+static uint32_t
+find_joined(const struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank + 1 < keeper->plan->size; rank++)
+		if (keeper->rules.ranks[rank].joined)
+			break;
+	return rank;
+}
+
+/* Nobody but the kernel says why it kills. */
+static const char *
+why_killed(const struct pboot_keeper *keeper, int sig)
+{
+	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
+	    " by the kernel: no memory left, of the host or of the control group" : "";
+}
+
+static void
+report_rank(const struct pboot_keeper *keeper, const char *who, const char *note)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+
+	switch (cause->kind) {
+	case PBOOT_CAUSE_LEAVE:
+		report_leave(keeper, who, note);
+		break;
+	case PBOOT_CAUSE_EXIT:
+		report_exit(keeper, who, note);
+		break;
+	case PBOOT_CAUSE_PLAIN:
+		pboot_say("%s ended with status %d%s", who, cause->detail, note);
+		break;
+	case PBOOT_CAUSE_SIGNAL:
+		pboot_say("%s was killed by signal %d (%s)%s%s", who, cause->detail,
+		    strsignal(cause->detail), why_killed(keeper, cause->detail), note);
+		break;
+	case PBOOT_CAUSE_UNSAID:
+		pboot_say("%s ended with status %d, neither by gasnet_exit nor by exit%s", who,
+		    cause->detail, note);
+		break;
+	case PBOOT_CAUSE_NO_INIT:
+		pboot_say("%s ended with status %d without having called init, while rank %u has%s",
+		    who, cause->detail, find_joined(keeper), note);
+		break;
+	case PBOOT_CAUSE_VANISHED:
+		pboot_say("%s is gone, and what started it goes on%s", who, note);
+		break;
+	case PBOOT_CAUSE_TWICE:
+		pboot_say("%s: a second process of this rank called init; start each program of a "
+		          "rank as a job of its own", who);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+report_job(const struct pboot_keeper *keeper)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+
+	switch (cause->kind) {
+	case PBOOT_CAUSE_NO_EXEC:
+		pboot_say("cannot run %s: %s%s", keeper->plan->program, strerror(cause->detail),
+		    psi_lack(cause->detail));
+		break;
+	case PBOOT_CAUSE_NO_START:
+		pboot_say("cannot start rank %u of %u: %s%s", cause->rank, keeper->plan->size,
+		    strerror(cause->detail), psi_lack(cause->detail));
+		break;
+	case PBOOT_CAUSE_LAUNCHER:
+		pboot_say("the launcher (pid %d, %s) is gone; the job ends", (int)keeper->launcher,
+		    keeper->host);
+		break;
+	case PBOOT_CAUSE_GUARD:
+		pboot_say("the guard of the job (%s) is gone; the job ends", keeper->host);
+		break;
+	case PBOOT_CAUSE_TIMEOUT:
+		pboot_report_ranks(keeper, "the time is over");
+		pboot_say("the time limit of %.3g s is over; the job ends",
+		    (double)keeper->plan->timeout_ns / 1e9);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+pboot_report_cause(struct pboot_keeper *keeper)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+	const struct pboot_keeper_rank *rank = &keeper->ranks[cause->rank];
+	pid_t pid = rank->init_pid ? rank->init_pid : rank->pid;
+	char who[WHO_BYTES], note[PBOOT_CAUSE_MAX];
+
+	if (keeper->cause_reported || cause->kind == PBOOT_CAUSE_NONE)
+		return;
+	keeper->cause_reported = true;
+	if (rank->said)
+		return;
+	snprintf(who, sizeof who, "rank %u (%s, pid %d)", cause->rank, keeper->host, (int)pid);
+	snprintf(note, sizeof note, "%s%.600s", rank->note && *rank->note ? ": " : "",
+	    rank->note ? rank->note : "");
+	report_rank(keeper, who, note);
+	report_job(keeper);
+}
+
+/* Under GASNET_SPAWN_VERBOSE: what was started, and with which memory. */
+void
+pboot_report_start(const struct pboot_keeper *keeper)
+{
+	const char *verbose = getenv("GASNET_SPAWN_VERBOSE");
+	uint32_t rank;
+
+	if (!verbose || !*verbose || !strchr("1yY", *verbose))
+		return;
+	pboot_say("the keeper is pid %d on %s; shared memory is %s, %s", (int)getpid(),
+	    keeper->host,
+	    keeper->file_kind, keeper->inherit ? "inherited" : "handed over by socket");
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		pboot_say("rank %u is pid %d", rank, (int)keeper->ranks[rank].pid);
+}
+
+void
+pboot_report_state(const struct pboot_keeper *keeper)
+{
+	static const char *const phases[] = {
+		"runs", "waits for the rest to end", "ends", "is being killed",
+	};
+	char others[LIST_BYTES];
+	uint32_t count = list_at_work(keeper, others);
+
+	pboot_say("the job of %u ranks on %s %s; at work: %s", keeper->plan->size, keeper->host,
+	    phases[keeper->rules.phase], count ? others : "none");
+	pboot_report_ranks(keeper, "asked for by SIGUSR1");
+}

@@ -1,0 +1,369 @@
+/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs. */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include "penstock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OWN_VARIABLES = 6, TEXT_BYTES = 192 };
+
+/* The environment of a launched rank: ours without an outer job's variables, and these. */
+struct rank_environment {
+	char **vars;
+	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES], release[TEXT_BYTES];
+	char *files, *place;
+	const char **shell_words;	/* the shell, the program and its arguments */
+};
+
+static bool
+is_job_variable(const char *text)
+{
+	return strncmp(text, "PST_JOB_", 8) == 0;
+}
+
+/* "PST_JOB_FILES=kind/board/dev:fd.ino,fd.ino,..."; files all lie in one file system. */
+static char *
+files_text(const struct pboot_keeper *keeper)
+{
+	uint32_t count = PBOOT_FILES(keeper->plan->size), i;
+	size_t room = 64 + (size_t)count * 40, len;
+	char *text = malloc(room);
+
+	if (!text)
+		return NULL;
+	len = (size_t)snprintf(text, room, "PST_JOB_FILES=%s/%d/%llx:",
+	    pboot_shm_name(keeper->store.kind), keeper->store.board_id,
+	    (unsigned long long)keeper->files[0].dev);
+	for (i = 0; i < count && keeper->inherit; i++)
+		len += (size_t)snprintf(text + len, room - len, "%d.%llu,", keeper->files[i].fd,
+		    (unsigned long long)keeper->files[i].ino);
+	return text;
+}
+
+/* Made before the fork: any number of arguments, and nothing is allocated in a child. */
+static const char **
+shell_words(const struct pboot_plan *plan)
+{
+	size_t count = 0, i;
+	const char **words;
+
+	while (plan->argv[count])
+		count++;
+	words = calloc(count + 2, sizeof *words);
+	if (!words)
+		return NULL;
+	words[0] = _PATH_BSHELL;
+	words[1] = plan->program;
+	for (i = 1; i < count; i++)
+		words[i + 1] = plan->argv[i];
+	return words;
+}
+
+static bool
+environment_make(const struct pboot_keeper *keeper, struct rank_environment *env)
+{
+	size_t count = 0, i = 0;
+	char **from;
+
+	for (from = environ; *from; from++)
+		count++;
+	env->vars = malloc((count + OWN_VARIABLES + 1) * sizeof *env->vars);
+	env->files = files_text(keeper);
+	if (asprintf(&env->place, "PST_JOB_PLACE=%s", keeper->file_kind) < 0)
+		env->place = NULL;
+	env->shell_words = shell_words(keeper->plan);
+	if (!env->vars || !env->files || !env->place || !env->shell_words)
+		return false;
+	for (from = environ; *from; from++)
+		if (!is_job_variable(*from))
+			env->vars[i++] = *from;
+	snprintf(env->size, sizeof env->size, "PST_JOB_SIZE=%u", keeper->plan->size);
+	snprintf(env->release, sizeof env->release, "PST_JOB_RELEASE=%s", pst_version());
+	env->vars[i++] = env->rank;
+	env->vars[i++] = env->size;
+	env->vars[i++] = env->control;
+	env->vars[i++] = env->release;
+	env->vars[i++] = env->files;
+	env->vars[i++] = env->place;
+	env->vars[i] = NULL;
+	return true;
+}
+
+static void
+environment_for(const struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
+    int control)
+{
+	struct stat info = { 0 };
+
+	fstat(control, &info);
+	snprintf(env->rank, sizeof env->rank, "PST_JOB_RANK=%u", rank);
+	snprintf(env->control, sizeof env->control, "PST_JOB_CONTROL=%d:%d:%llu:%d:%s",
+	    PBOOT_WIRE_VERSION, control, (unsigned long long)info.st_ino, (int)keeper->launcher,
+	    keeper->name);
+}
+
+/* What the keeper changed for itself is put back.  The keeper may have died before the signal of
+ * its death was asked for. */
+static void
+restore_origin(const struct pboot_keeper *keeper)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != keeper->self)
+		_exit(1);
+	sigaction(SIGCHLD, &keeper->origin->child_action, NULL);
+	setrlimit(RLIMIT_NOFILE, &keeper->origin->files_limit);
+}
+
+static void
+set_stdin(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	int fd;
+
+	if (keeper->plan->stdin_rank == (int64_t)rank)
+		return;
+	fd = open("/dev/null", O_RDONLY);
+	if (fd == STDIN_FILENO)
+		return;
+	if (fd < 0) {
+		close(STDIN_FILENO);
+		return;
+	}
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+}
+
+static void
+set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	if (keeper->core_count > 0)
+		sched_setaffinity(0, sizeof(cpu_set_t), &keeper->cores[rank % keeper->core_count]);
+}
+
+/* A binary of another machine, say; no text for the shell. */
+static bool
+is_text(const char *path)
+{
+	char head[4] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, head, sizeof head);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && head[0] != 0x7f && memchr(head, '\0', (size_t)got) == NULL;
+}
+
+/* A script without an interpreter line is run by the shell, as execvp does. */
+static void
+exec_by_shell(const struct rank_environment *env)
+{
+	union {
+		const char **in;
+		char **out;
+	} args = { .in = env->shell_words };
+
+	execve(_PATH_BSHELL, args.out, env->vars);
+}
+
+static void __attribute__((noreturn))
+run_program(const struct pboot_keeper *keeper, const struct rank_environment *env, uint32_t rank,
+    int control, const int outputs[2])
+{
+	const struct pboot_plan *plan = keeper->plan;
+	int err;
+
+	restore_origin(keeper);
+	set_stdin(keeper, rank);
+	set_cpus(keeper, rank);
+	if (outputs) {
+		dup2(outputs[0], STDOUT_FILENO);
+		dup2(outputs[1], STDERR_FILENO);
+	}
+	fcntl(control, F_SETFD, 0);
+	sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
+	execve(plan->program, plan->argv, env->vars);
+	err = errno;
+	if (err == ENOEXEC && is_text(plan->program)) {
+		exec_by_shell(env);
+		err = errno;
+	}
+	pboot_wire_send(control, PBOOT_MSG_NO_EXEC, rank, err, NULL);
+	_exit(2);
+}
+
+/* In a fork that goes on as a rank: nothing of the keeper's may stay open in it, since the others
+ * learn of the keeper's death by the end of these files. */
+static void
+become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboot_seat *seat_out)
+{
+	uint32_t i;
+
+	munmap(keeper->told, pboot_told_bytes(keeper->plan->size));
+	close(keeper->signals);
+	close(keeper->launcher_sock);
+	if (keeper->listener >= 0)
+		close(keeper->listener);
+	for (i = 0; i <= rank; i++)
+		close(keeper->ranks[i].control);
+	for (i = 0; i < PBOOT_FILES(keeper->plan->size); i++) {
+		if (keeper->files[i].fd < 0)
+			continue;
+		if (keeper->inherit) {
+			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
+		} else {
+			close(keeper->files[i].fd);
+			keeper->files[i].fd = -1;
+		}
+	}
+	pboot_say_forget();
+	restore_origin(keeper);
+	if (!keeper->subreaper)	/* the launcher finds what a rank forked as long as the rank lives */
+		prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, keeper->origin->task_name, 0, 0, 0);
+	set_stdin(keeper, rank);
+	*seat_out = (struct pboot_seat) {
+		.rank = rank,
+		.size = keeper->plan->size,
+		.control = control,
+		.launcher = keeper->launcher,
+		.store = keeper->store,
+		.files = keeper->files,
+		.inherited = keeper->inherit,
+		.file_kind = keeper->file_kind,
+	};
+	memcpy(seat_out->name, keeper->name, sizeof seat_out->name);
+}
+
+/*
+ * 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.  No vfork: the
+ * keeper would sleep in the kernel until the program starts, for as long as somebody stops the child
+ * before that, and meanwhile no end of launcher or ranks, no time limit and no signal would be heard.
+ * Copying the keeper takes no longer than waiting for it: 32 ranks start sooner, on two CPUs.
+ */
+static int
+spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
+    const int outputs[2], struct pboot_seat *seat_out)
+{
+	struct stat info = { 0 };
+	int ends[2], err;
+	pid_t pid;
+
+	err = pboot_wire_pair(ends);
+	if (err)
+		return -err;
+	keeper->ranks[rank].control = ends[0];
+	pboot_wire_want_pids(ends[0]);
+	if (keeper->plan->argv)
+		environment_for(keeper, env, rank, ends[1]);
+	pid = fork();
+	if (pid < 0) {
+		err = errno;
+		close(ends[1]);
+		return -err;
+	}
+	if (pid == 0 && keeper->plan->argv) {
+		run_program(keeper, env, rank, ends[1], outputs);
+	} else if (pid == 0) {
+		fstat(ends[1], &info);
+		become_rank(keeper, rank, ends[1], seat_out);
+		seat_out->control_ino = info.st_ino;
+		sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
+		return 1;
+	}
+	close(ends[1]);
+	keeper->ranks[rank].pid = pid;
+	keeper->ranks[rank].messages = pboot_wire_file(outputs ? outputs[1] : STDERR_FILENO);
+	keeper->told->ranks[rank] = pid;
+	return 0;
+}
+
+/* Ranks from this one on were never there. */
+static void
+give_up_from(struct pboot_keeper *keeper, uint32_t rank, int err)
+{
+	pboot_keeper_event(keeper, PBOOT_EV_NO_START, rank, err);
+	for (; rank < keeper->plan->size; rank++)
+		pboot_keeper_event(keeper, PBOOT_EV_DIED, rank, 0);
+}
+
+static int
+open_relay(struct pboot_keeper *keeper, int (**pipes_out)[2])
+{
+	uint32_t size = keeper->plan->size;
+	int err = pboot_relay_open(size, pipes_out);
+
+	if (err)
+		return err;
+	keeper->relay = pboot_relay_start(size, *pipes_out);
+	if (keeper->relay < 0)
+		return errno;
+	keeper->spared.pids[keeper->spared.count++] = keeper->relay;
+	return 0;
+}
+
+static int
+spawn_each(struct pboot_keeper *keeper, struct rank_environment *env, int (*pipes)[2],
+    struct pboot_seat *seat_out)
+{
+	uint32_t rank;
+	int outputs[2], got;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (pipes) {
+			outputs[0] = pipes[2 * rank][1];
+			outputs[1] = pipes[2 * rank + 1][1];
+		}
+		got = spawn(keeper, env, rank, pipes ? outputs : NULL, seat_out);
+		if (got > 0)
+			return 1;
+		if (got < 0) {
+			give_up_from(keeper, rank, -got);
+			break;
+		}
+		if (!keeper->plan->argv)
+			pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
+		keeper->ranks[rank].init_pid = keeper->plan->argv ? 0 : keeper->ranks[rank].pid;
+	}
+	return 0;
+}
+
+static void
+environment_free(struct rank_environment *env)
+{
+	free(env->vars);
+	free(env->files);
+	free(env->place);
+	free(env->shell_words);
+}
+
+int
+pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out)
+{
+	struct rank_environment env = { 0 };
+	int (*pipes)[2] = NULL;
+	int err = 0, got;
+
+	if (keeper->plan->argv && !environment_make(keeper, &env))
+		err = ENOMEM;
+	if (!err && keeper->plan->tag_output)
+		err = open_relay(keeper, &pipes);
+	if (keeper->plan->bind_cores)
+		keeper->core_count = pboot_bind_cores(&keeper->cores);
+	if (err) {
+		give_up_from(keeper, 0, err);
+		return 0;
+	}
+	got = spawn_each(keeper, &env, pipes, seat_out);
+	if (pipes)
+		pboot_relay_close_writers(keeper->plan->size, pipes);
+	environment_free(&env);
+	return got;
+}

@@ -1,0 +1,82 @@
+/* What the keeper knows of the ranks, handed to those who can read their memory and print. */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct pboot_hooks *hooks;
+
+void
+pboot_hooks_set(const struct pboot_hooks *given)
+{
+	hooks = given;
+}
+
+static struct pboot_rank_view
+view_rank(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
+	const struct pboot_rank_rule *rule = &keeper->rules.ranks[rank];
+
+	return (struct pboot_rank_view) {
+		.pid = self->init_pid ? self->init_pid : self->pid,
+		.joined = rule->joined,
+		.asked = rule->asked,
+		.gone = rule->gone,
+	};
+}
+
+static void
+show(const struct pboot_keeper *keeper, const char *why,
+    void (*print)(const struct pboot_view *view))
+{
+	struct pboot_rank_view *ranks = calloc(keeper->plan->size, sizeof *ranks);
+	uint32_t rank;
+
+	if (!ranks)
+		return;
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		ranks[rank] = view_rank(keeper, rank);
+	print(&(struct pboot_view) {
+		.size = keeper->plan->size,
+		.host = keeper->host,
+		.why = why,
+		.ranks = ranks,
+		.map = pboot_arena_map,
+		.map_first = pboot_arena_map_first,
+		.map_of = pboot_arena_map_of,
+		.unmap = pboot_arena_unmap,
+		.say = pboot_say,
+		.print = pboot_print,
+	});
+	free(ranks);
+}
+
+void
+pboot_report_ranks(const struct pboot_keeper *keeper, const char *why)
+{
+	if (hooks && hooks->report)
+		show(keeper, why, hooks->report);
+}
+
+void
+pboot_report_ended(const struct pboot_keeper *keeper)
+{
+	if (hooks && hooks->ended)
+		show(keeper, "", hooks->ended);
+}
+
+void
+pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet)
+{
+	char why[PBOOT_WHY_BYTES];
+
+	if (keeper->hang_reported || (!quiet && keeper->long_wait_reported) ||
+	    keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
+		return;
+	keeper->hang_reported = quiet;
+	keeper->long_wait_reported = true;
+	snprintf(why, sizeof why, "rank %u has waited for %.3g s%s, see PST_HANG_REPORT", rank,
+	    waited_ms / 1000.0, quiet ? "" : PBOOT_WHY_BUSY);
+	pboot_report_ranks(keeper, why);
+}

@@ -1,0 +1,254 @@
+/* Ranges of shared memory on a rank's side, by the kind in force. */
+#include "bootstrap/rank/pboot_rank.h"
+
+#include "bootstrap/rank/pboot_huge.h"
+#include "bootstrap/share/pboot_sysv.h"
+#include "runtime/util/lack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 4096 };
+
+/* Bytes of the arena and of this rank's segments that are given away; under the lock. */
+static uint64_t arena_used, segments_used;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static size_t
+whole_pages(size_t len_bytes)
+{
+	return (len_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static const struct pboot_store *
+store(void)
+{
+	return &pboot_self.seat.store;
+}
+
+/* -- memfd and posix: ranges of files ---------------------------------------------------------- */
+
+static void *
+file_map(unsigned number, uint64_t offset, size_t bytes, bool grow)
+{
+	int fd = pboot_file_take(number), err = 0;
+	void *base = MAP_FAILED;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	if (grow)
+		err = psi_file_grow(fd, offset, bytes);
+	if (!err) {
+		base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+		    (off_t)offset);
+		err = errno;
+	}
+	close(fd);
+	errno = err;
+	return base == MAP_FAILED ? NULL : base;
+}
+
+/* -- mmap: parts of the room that was inherited ------------------------------------------------ */
+
+static void *
+room_map(unsigned number, uint64_t offset, size_t bytes)
+{
+	uint64_t len;
+	char *part = pboot_store_part(store(), pboot_self.seat.size, number, &len);
+
+	if (offset > len || bytes > len - offset) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	madvise(part + offset, bytes, MADV_DODUMP);
+	return part + offset;
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+static void *
+map(unsigned number, uint64_t key, size_t bytes, bool grow)
+{
+	switch (store()->kind) {
+	case PBOOT_SHM_SYSV:
+		return pboot_sysv_map((int)key);
+	case PBOOT_SHM_MMAP:
+		return room_map(number, key, bytes);
+	default:
+		return file_map(number, key, bytes, grow);
+	}
+}
+
+void *
+pboot_board_map(size_t len_bytes)
+{
+	const bool sysv = store()->kind == PBOOT_SHM_SYSV;
+
+	return map(PBOOT_FILE_BOARD, sysv ? (uint64_t)store()->board_id : 0, len_bytes, false);
+}
+
+static void *
+make_next(unsigned number, uint64_t *used, size_t bytes, uint64_t *key_out)
+{
+	void *base;
+	int id = -1;
+
+	if (store()->kind == PBOOT_SHM_SYSV)
+		base = pboot_sysv_make(bytes, &id);
+	else
+		base = map(number, *used, bytes, true);
+	if (!base)
+		return NULL;
+	*key_out = store()->kind == PBOOT_SHM_SYSV ? (uint64_t)id : *used;
+	*used += bytes;
+	return base;
+}
+
+static void *
+make_range(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
+{
+	uint64_t *used = file == 0 ? &arena_used : &segments_used;
+	void *base;
+	bool first;
+
+	if (file != (pboot_self.seat.rank == 0 && file == 0 ? 0 : 1 + pboot_self.seat.rank)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	first = file == 0 && arena_used == 0;
+	base = huge ? pboot_huge_make(len_bytes, key_out) : NULL;
+	if (!base)
+		base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
+	pthread_mutex_unlock(&lock);
+	if (base && huge && !pboot_huge_is(*key_out))
+		pboot_huge_advise(base, len_bytes);
+	if (base && first)
+		pboot_note_arena((int)*key_out);
+	return base;
+}
+
+void *
+pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
+{
+	return make_range(file, len_bytes, file > 0, key_out);
+}
+
+void *
+pboot_range_make_sparse(unsigned file, size_t len_bytes, uint64_t *key_out)
+{
+	return make_range(file, len_bytes, false, key_out);
+}
+
+void *
+pboot_range_map(unsigned file, uint64_t key, size_t len_bytes)
+{
+	void *base;
+
+	if (file > 0 && pboot_huge_is(key))
+		return pboot_huge_map(file - 1, key, len_bytes);
+	base = map(PBOOT_FILE_FIRST_PUBLIC + file, key, whole_pages(len_bytes), false);
+	if (base && file > 0)
+		pboot_huge_advise(base, len_bytes);
+	return base;
+}
+
+/* The range stays where it is, without pages; peers that map it keep it mapped. */
+void
+pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
+{
+	size_t bytes = whole_pages(len_bytes);
+
+	if (pboot_huge_is(key)) {
+		pboot_huge_unmap(base, len_bytes);
+		return;
+	}
+	madvise(base, bytes, MADV_REMOVE);
+	if (store()->kind == PBOOT_SHM_SYSV)
+		shmdt(base);
+	else if (store()->kind == PBOOT_SHM_MMAP)
+		madvise(base, bytes, MADV_DONTDUMP);
+	else
+		munmap(base, bytes);
+}
+
+static const char *
+sysv_lack(int err)
+{
+	switch (err) {
+	case ENOSPC:
+		return "; raise kernel.shmmni or kernel.shmall";
+	case EINVAL:
+		return "; raise kernel.shmmax";
+	default:
+		return psi_lack(err);
+	}
+}
+
+const char *
+pboot_range_lack(int err, char text[PBOOT_LACK_BYTES])
+{
+	const char *how = pboot_self.seat.file_kind;
+
+	if (store()->kind == PBOOT_SHM_SYSV)
+		snprintf(text, PBOOT_LACK_BYTES, "%s (sysv)%s", strerror(err), sysv_lack(err));
+	else
+		snprintf(text, PBOOT_LACK_BYTES, "%s (%s)%s", strerror(err),
+		    how ? how : pboot_shm_name(store()->kind), psi_lack(err));
+	return text;
+}
+
+bool
+pboot_range_in_file(void)
+{
+	return store()->kind == PBOOT_SHM_MEMFD || store()->kind == PBOOT_SHM_POSIX;
+}
+
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t
+sysv_limit(void)
+{
+	struct shminfo info;
+	uint64_t each, all;
+
+	if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&info) < 0)
+		return UINT64_MAX;
+	each = times(info.shmmax, pboot_self.seat.size);
+	all = times(info.shmall, PAGE_BYTES);
+	return each < all ? each : all;
+}
+
+static uint64_t
+file_limit(void)
+{
+	int fd = pboot_file_take(PBOOT_FILE_FIRST_PUBLIC + 1 + pboot_self.seat.rank);
+	uint64_t bytes = psi_file_store_bytes(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return bytes;
+}
+
+uint64_t
+pboot_range_limit(void)
+{
+	switch (store()->kind) {
+	case PBOOT_SHM_SYSV:
+		return sysv_limit();
+	case PBOOT_SHM_MMAP:
+		return times(store()->segment_bytes, pboot_self.seat.size);
+	default:
+		return file_limit();
+	}
+}

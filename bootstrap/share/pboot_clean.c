@@ -1,0 +1,51 @@
+#include "bootstrap/share/pboot_clean.h"
+
+#include "bootstrap/share/pboot_shmfile.h"
+#include "bootstrap/share/pboot_sysv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { TEXT_BYTES = 512 };
+
+static void __attribute__((format(printf, 3, 0)))
+tell(const struct pboot_clean *clean, bool removed, const char *format, va_list args)
+{
+	char text[TEXT_BYTES];
+
+	if (!clean->tell)
+		return;
+	vsnprintf(text, sizeof text, format, args);
+	clean->tell(removed, text, clean->context);
+}
+
+void
+pboot_clean_removed(struct pboot_clean *clean, const char *format, ...)
+{
+	va_list args;
+
+	clean->removed++;
+	va_start(args, format);
+	tell(clean, true, format, args);
+	va_end(args);
+}
+
+void
+pboot_clean_kept(struct pboot_clean *clean, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	tell(clean, false, format, args);
+	va_end(args);
+}
+
+unsigned
+pboot_clean(pboot_clean_fn *each, void *context)
+{
+	struct pboot_clean clean = { .tell = each, .context = context };
+
+	pboot_shmfile_clean(&clean);
+	pboot_sysv_clean(&clean);
+	return clean.removed;
+}

@@ -1,0 +1,127 @@
+#include "bootstrap/share/pboot_settings.h"
+
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/keeper/pboot_exit_rules.h"
+#include "runtime/util/deny.h"
+#include "runtime/util/log.h"
+#include "runtime/util/settings_parse.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An empty setting counts as unset. */
+static const char *
+setting(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
+static const char *const exit_names[4] = {
+	"GASNET_EXITTIMEOUT", "GASNET_EXITTIMEOUT_MAX", "GASNET_EXITTIMEOUT_MIN",
+	"GASNET_EXITTIMEOUT_FACTOR",
+};
+
+/* *bad_out is the index of a name whose value makes no sense, 4 if MIN is above MAX, or -1. */
+static uint64_t
+grace_ns(uint32_t size, int *bad_out)
+{
+	const char *texts[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		texts[i] = setting(exit_names[i]);
+	return pboot_rules_grace_ns(size, texts, bad_out);
+}
+
+uint64_t
+pboot_settings_grace_ns(uint32_t size)
+{
+	int bad;
+
+	return grace_ns(size, &bad);
+}
+
+enum pboot_shm
+pboot_settings_shm(void)
+{
+	const char *text = setting("PST_SHM");
+
+	return text ? (enum pboot_shm)pboot_shm_find(text) : PBOOT_SHM_MEMFD;
+}
+
+enum pboot_huge
+pboot_settings_huge(void)
+{
+	const char *text = setting("PST_HUGEPAGES");
+
+	if (!text)
+		return PBOOT_HUGE_THP;
+	return strcmp(text, "no") == 0 ? PBOOT_HUGE_NO :
+	    strcmp(text, "thp") == 0 ? PBOOT_HUGE_THP : PBOOT_HUGE_POOL;
+}
+
+bool
+pboot_settings_by_socket(void)
+{
+	const char *text = setting("PST_TEST_HANDOVER");
+
+	return text && strcmp(text, "socket") == 0;
+}
+
+int
+pboot_settings_death_signal(void)
+{
+	const char *text = setting("PST_DEATH_SIGNAL");
+	int64_t number;
+
+	if (!text)
+		text = PBOOT_DEATH_SIGNAL;
+	if (!psi_parse_int(text, &number) || number < PBOOT_DEATH_SIGNAL_LEAST ||
+	    number > PBOOT_DEATH_SIGNAL_MOST)
+		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number from %d "
+		    "to %d", text, PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
+	return (int)number;
+}
+
+/* The features stand in the message, since nobody knows them by heart. */
+static void
+check_deny(void)
+{
+	char known[256] = "";
+	size_t i;
+
+	if (!psi_deny_unknown())
+		return;
+	for (i = 0; psi_deny_features[i]; i++) {
+		size_t len = strlen(known);
+
+		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "", psi_deny_features[i]);
+	}
+	psi_log_refuse("PST_TEST_DENY=%s: expected a comma-separated list of %s",
+	               getenv("PST_TEST_DENY"), known);
+}
+
+void
+pboot_settings_check(void)
+{
+	const char *handover = setting("PST_TEST_HANDOVER"), *shm = setting("PST_SHM");
+	int bad;
+
+	grace_ns(1, &bad);
+	if (bad == 4)
+		psi_log_refuse("%s=%s: expected a time that is not above %s=%s", exit_names[2],
+		    getenv(exit_names[2]), exit_names[1], getenv(exit_names[1]));
+	if (bad >= 0)
+		psi_log_refuse("%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
+		    exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);
+	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
+		psi_log_refuse("PST_TEST_HANDOVER=%s: expected inherit or socket", handover);
+	if (shm && pboot_shm_find(shm) < 0)
+		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
+	check_deny();
+	pboot_settings_death_signal();
+}
