@@ -66,6 +66,12 @@ psi_ep_at(uint32_t place)
 	return psi_jobrank_of(place) == psi.boot.rank ? psi_ep_of(psi_index_of(place)) : NULL;
 }
 
+/* For who makes endpoints, one at a time: kept for the next of its index; one that psi_ep_of finds, and no
+ * longer. */
+void psi_ep_keep(gex_EP_t ep);
+void psi_ep_announce(gex_EP_t ep);
+void psi_ep_withdraw(gex_EP_t ep);
+
 /* "rank 3", or "endpoint 2 of rank 3". */
 enum { PSI_PLACE_TEXT = 48 };
 void psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT]);

@@ -7,7 +7,6 @@
 #include "runtime/util/fence.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,59 +91,9 @@ gex_EP_SetCData(gex_EP_t ep, const void *val)
 	live_ep(ep, "gex_EP_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
-/* -- this process's, and others' ------------------------------------------------------------- */
-
-/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its index,
- * which has the same port: another thread may be polling it, or sleep and have it watched. */
-static gex_EP_t table[GASNET_MAXEPS], kept[GASNET_MAXEPS];
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-gex_EP_t
-psi_ep_of(gex_EP_Index_t index)
-{
-	if (index == 0)
-		return psi.ep;
-	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_ACQUIRE) : NULL; /* Q2 */
-}
-
-gex_EP_t
-psi_ep_kept(gex_EP_Index_t index)
-{
-	return index ? __atomic_load_n(&kept[index], __ATOMIC_RELAXED) : psi.ep;
-}
-
-unsigned
-psi_ep_count_of(gex_Rank_t jobrank)
-{
-	return atomic_load_explicit(&psi_shared_rank(psi.shared, psi.boot.size, jobrank)->endpoints,
-	                            memory_order_relaxed);
-}
-
-unsigned
-psi_ep_count(void)
-{
-	return psi_ep_count_of(psi.boot.rank);
-}
-
-uint32_t
-psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index)
-{
-	if (jobrank >= psi.places || (index && index >= psi_ep_count_of(jobrank)))
-		return PSI_NO_PEER;
-	return index * psi.boot.size + jobrank;
-}
-
-void
-psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT])
-{
-	if (psi_index_of(place))
-		snprintf(text, PSI_PLACE_TEXT, "endpoint %u of rank %u", psi_index_of(place),
-		         psi_jobrank_of(place));
-	else
-		snprintf(text, PSI_PLACE_TEXT, "rank %u", place);
-}
-
 /* -- further ones ---------------------------------------------------------------------------- */
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 /* The library's own handlers are the first endpoint's. */
 static void
@@ -153,35 +102,25 @@ copy_internal_handlers(gex_EP_t ep)
 	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
 }
 
-/* Under `making'. */
-static void
-announce(gex_EP_t ep)
-{
-	_Atomic uint32_t *count = &psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
-
-	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
-	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))
-		atomic_store_explicit(count, ep->index + 1u, memory_order_relaxed);
-	atomic_store_explicit(&psi.several, true, memory_order_relaxed);
-}
-
 /* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
  * is. */
 static bool
 can_be_at(unsigned index, bool serial)
 {
-	return !table[index] && (!kept[index] || kept[index]->serial == serial);
+	const gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index);
+
+	return !psi_ep_of((gex_EP_Index_t)index) && (!kept || kept->serial == serial);
 }
 
 static gex_EP_t
 make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 {
-	gex_EP_t ep = kept[index] ? kept[index] : calloc(1, sizeof *ep);
+	gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index), ep = kept ? kept : calloc(1, sizeof *ep);
 	struct psi_port *port;
 
 	if (!ep)
 		return NULL;
-	if (!kept[index]) {
+	if (!kept) {
 		ep->client = psi.client;
 		ep->index = (gex_EP_Index_t)index;
 		ep->serial = serial;
@@ -194,17 +133,17 @@ make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 	memset(ep->handlers, 0, sizeof ep->handlers);
 	copy_internal_handlers(ep);
 	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &port) != PSI_OK) {
-		if (!kept[index])
+		if (!kept)
 			free(ep);
 		return NULL;
 	}
-	if (!kept[index])
+	if (!kept)
 		ep->port = port;
 	psi_handed_to_process(ep);
-	__atomic_store_n(&kept[index], ep, __ATOMIC_RELAXED);
+	psi_ep_keep(ep);
 	if (held)
 		psi_serve_hold(ep);
-	announce(ep);
+	psi_ep_announce(ep);
 	psi_serve_add(ep);
 	return ep;
 }
@@ -227,7 +166,7 @@ void
 psi_ep_unmake(gex_EP_t ep)
 {
 	pthread_mutex_lock(&making);
-	__atomic_store_n(&table[ep->index], NULL, __ATOMIC_RELAXED);
+	psi_ep_withdraw(ep);
 	psi_serve_remove(ep);
 	pthread_mutex_unlock(&making);
 }

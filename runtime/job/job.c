@@ -23,17 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nobody counts before init but by mistake. */
-static struct psi_block before_init;
-
-struct psi_job psi = {
-	.wait_mode = GASNET_WAIT_SPINBLOCK,
-	.verbose_errors = 1,
-	.blocks = &before_init,
-	.block = &before_init,
-	.max_segment = 0,
-};
-
 static struct gex_EP_s primordial_ep;
 static struct gex_TM_s primordial_tm;
 
