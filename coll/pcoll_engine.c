@@ -250,15 +250,14 @@ pcoll_start(const struct pcoll_call *call)
 	                                                       call->tm->ep);
 }
 
-void
-psi_collectives_register(gex_EP_t ep)
+static void
+engine_register(gex_EP_t ep)
 {
 	pcoll_notes_register(ep);
 	pcoll_transfers_register(ep);
 }
 
-void
-psi_collectives_open(void)
-{
-	psi_progress_add(advance);
-}
+const struct psi_part pcoll_part = {
+	.name = "collectives", .register_handlers = engine_register, .progress = advance,
+	.team_ends = pcoll_notes_team_ends,
+};

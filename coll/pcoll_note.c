@@ -92,7 +92,7 @@ pcoll_pass(gex_TM_t tm)
 }
 
 void
-psi_collectives_close(gex_TM_t tm, const char *call)
+pcoll_notes_team_ends(gex_TM_t tm, const char *call)
 {
 	pcoll_lock();
 	for (const struct pcoll_note *note = early; note; note = note->next)

@@ -61,10 +61,10 @@ on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(resu
 }
 
 void
-pref_atomic_open(void)
+pref_atomic_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(psi.ep, PSI_HANDLER_ATOMIC, (gex_AM_Fn_t)on_request);
-	psi_handler_set_internal(psi.ep, PSI_HANDLER_ATOMIC_DONE, (gex_AM_Fn_t)on_reply);
+	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC, (gex_AM_Fn_t)on_request);
+	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC_DONE, (gex_AM_Fn_t)on_reply);
 }
 
 /* -- the initiator --------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ send_request(gex_EP_t ep, const struct psi_am *am, bool immediate)
 }
 
 gex_Event_t
-psi_reference_atomic(const struct psi_atomic *op, struct psi_target target)
+pref_atomic(const struct psi_atomic *op, struct psi_target target)
 {
 	struct psi_op *started = psi_op_begin(op->implicit);
 	const uint64_t part = psi_op_part(started, category_of(op->op));

@@ -3,7 +3,7 @@
  * behind one that has the message itself; they may be handled in any order, by several threads, and
  * the one that finds the payload complete runs the handler.
  */
-#include "runtime/rma/reference.h"
+#include "extended-ref/pref.h"
 
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
@@ -154,7 +154,7 @@ send_piece(gex_EP_t ep, const struct psi_am *of, gex_AM_Arg_t number, size_t off
 }
 
 int
-psi_ref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+pref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
 	const uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
 	const size_t most = ep->ops->am_max_medium(ep->port, am->peer, am->network, 3);
@@ -178,7 +178,7 @@ psi_ref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 }
 
 void
-psi_ref_register_long(gex_EP_t ep)
+pref_long_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_LONG_HEAD, (gex_AM_Fn_t)on_head);
 	psi_handler_set_internal(ep, PSI_HANDLER_LONG_PIECE, (gex_AM_Fn_t)on_piece);

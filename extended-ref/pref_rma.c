@@ -198,12 +198,11 @@ pref_send_pieces(struct psi_ref *ref)
 }
 
 void
-psi_ref_register(gex_EP_t ep)
+pref_rma_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_PART_DONE, (gex_AM_Fn_t)on_part_done);
 	psi_handler_set_internal(ep, PSI_HANDLER_PUT, (gex_AM_Fn_t)on_put);
 	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)on_get);
 	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)on_got);
 	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)on_fill);
-	psi_ref_register_long(ep);
 }

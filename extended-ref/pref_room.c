@@ -133,8 +133,8 @@ drain(struct queue *queue, bool *over_out)
  * Called by polls while anything is under way.  It waits for a thread that is at it: that one may
  * have looked for room before the caller was rung.
  */
-static void
-advance(void)
+void
+pref_room_advance(void)
 {
 	struct queue *queue, *kept = NULL;
 	bool over = false;
@@ -175,7 +175,7 @@ wait_for_fewer(uint32_t place)
 }
 
 bool
-psi_ref_start(const struct psi_ref *ref, bool immediate)
+pref_start(const struct psi_ref *ref, bool immediate)
 {
 	struct psi_ref rest = *ref;
 
@@ -186,12 +186,6 @@ psi_ref_start(const struct psi_ref *ref, bool immediate)
 	if (immediate && rest.left_bytes == ref->left_bytes)
 		return false;
 	enqueue(&rest);
-	advance();
+	pref_room_advance();
 	return true;
-}
-
-void
-psi_ref_open(void)
-{
-	psi_progress_add(advance);
 }

@@ -192,7 +192,7 @@ signal_now(const struct psi_signalled *s)
 }
 
 gex_Event_t
-psi_reference_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf)
+pref_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf)
 {
 	struct pref_behind b = {
 		.target = s->target, .sig = *s->sig, .call = s->call, .moved = moved, .leaf = leaf,
@@ -233,7 +233,7 @@ put_in_message(const struct psi_signalled *s, void *dst, const void *src, size_t
 }
 
 gex_Event_t
-psi_reference_put_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
+pref_put_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	const bool now = s->lc_opt == GEX_EVENT_NOW || s->how == PSI_SIGNAL_BLOCKING;
 	const bool deferred = s->lc_opt == GEX_EVENT_DEFER && !s->local_only;
@@ -246,28 +246,22 @@ psi_reference_put_signal(const struct psi_signalled *s, void *dst, const void *s
 	                      now ? GEX_EVENT_NOW : deferred ? GEX_EVENT_DEFER : &leaf, s->flags);
 	if (moved == GEX_EVENT_NO_OP)
 		return psi_signal_refused(s);
-	return psi_reference_signal_behind(s, moved, leaf);
+	return pref_signal_behind(s, moved, leaf);
 }
 
 gex_Event_t
-psi_reference_get_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
+pref_get_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	const gex_Event_t moved = gex_RMA_GetNB(s->tm, dst, s->rank, src, nbytes, s->flags);
 
 	if (moved == GEX_EVENT_NO_OP)
 		return psi_signal_refused(s);
-	return psi_reference_signal_behind(s, moved, GEX_EVENT_INVALID);
+	return pref_signal_behind(s, moved, GEX_EVENT_INVALID);
 }
 
 void
-psi_reference_signal_register(gex_EP_t ep)
+pref_signal_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_SIGNAL, (gex_AM_Fn_t)on_signal);
 	psi_handler_set_internal(ep, PSI_HANDLER_PUT_SIGNAL, (gex_AM_Fn_t)on_put_signal);
-}
-
-void
-psi_reference_signal_open(void)
-{
-	psi_progress_add(pref_signal_advance);
 }

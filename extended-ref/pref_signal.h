@@ -2,7 +2,7 @@
 #ifndef PREF_SIGNAL_H
 #define PREF_SIGNAL_H
 
-#include "runtime/signal/put_signal.h"
+#include "extended-ref/pref.h"
 
 enum { PREF_SIGNAL_ARGS = 7 };
 
@@ -32,7 +32,4 @@ struct pref_behind {
 
 /* Sends it when its payload has come to its end and there is room, at some poll. */
 void pref_signal_later(const struct pref_behind *behind);
-/* Progress function. */
-void pref_signal_advance(void);
-
 #endif

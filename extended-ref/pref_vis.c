@@ -60,8 +60,8 @@ advance_rest(struct rest *rest)
 	return true;
 }
 
-static void
-advance(void)
+void
+pref_vis_advance(void)
 {
 	struct rest *before = NULL, *next;
 	bool over = false;
@@ -117,7 +117,7 @@ start_without_waiting(struct pref_vis_sender *s, const struct psi_vis *vis)
 }
 
 gex_Event_t
-psi_vis_reference(const struct psi_vis *vis, bool finish)
+pref_vis_start(const struct psi_vis *vis, bool finish)
 {
 	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
 	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
@@ -137,11 +137,4 @@ psi_vis_reference(const struct psi_vis *vis, bool finish)
 		return psi_op_started(op, NULL);
 	psi_op_finish(op, vis->call);
 	return GEX_EVENT_INVALID;
-}
-
-void
-psi_vis_reference_open(void)
-{
-	pref_vis_messages_open();
-	psi_progress_add(advance);
 }

@@ -5,8 +5,7 @@
 #ifndef PREF_VIS_H
 #define PREF_VIS_H
 
-#include "runtime/op/op.h"
-#include "runtime/vis/vis.h"
+#include "extended-ref/pref.h"
 
 struct pref_landing;
 

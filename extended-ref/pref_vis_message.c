@@ -319,7 +319,7 @@ on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 }
 
 void
-psi_vis_reference_register(gex_EP_t ep)
+pref_vis_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_VIS_PUT, (gex_AM_Fn_t)on_put);
 	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GET, (gex_AM_Fn_t)on_get);

@@ -100,19 +100,6 @@ void psi_conduit_open(gex_EP_t ep);
 const struct psi_conduit_ops *psi_conduit_named(const char *name);
 /* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
 size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
-/* The barriers of the reference; defined in extended-ref. */
-void psi_reference_open(void);
-/* The next phase of the unnamed barrier of the primordial team. */
-gex_Event_t psi_barrier_start(void);
-/* The next barrier of a team whose group has a hall; and the member's end, when all are over: ends the job
- * if another has entered one more. */
-gex_Event_t psi_team_barrier_start(gex_TM_t tm);
-void psi_team_barrier_close(gex_TM_t tm, const char *call);
-/* The engine of coll/, and its handlers, of each endpoint that takes messages. */
-void psi_collectives_open(void);
-void psi_collectives_register(gex_EP_t ep);
-/* The member ends, and has ended all its calls; ends the job if another member is in one more. */
-void psi_collectives_close(gex_TM_t tm, const char *call);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
 /* Ends this rank as the others ask, in a handler; what it has printed goes out. */

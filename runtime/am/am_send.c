@@ -5,7 +5,6 @@
 #include "runtime/psi.h"
 
 #include "runtime/segment/reach.h"
-#include "runtime/rma/reference.h"
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
 #include "runtime/segment/vm.h"
@@ -150,7 +149,7 @@ psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 		return psi_am_inject(ep, am, flags);
 	if (flags & GEX_FLAG_IMMEDIATE || psi_ways_masked & PSI_WAY_LONG ||
 	    !psi_vm_write(psi_jobrank_of(am->peer), am->dest, am->payload, am->len_bytes))
-		return psi_ref_send_long(ep, am, flags);
+		return psi.transfers->send_long(ep, am, flags);
 	return psi_am_inject(ep, am, flags);
 }
 

@@ -173,7 +173,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	there = reach(op, target);
 	count_call(op->flags);
 	if (!there) {
-		const gex_Event_t event = psi_reference_atomic(op, target);
+		const gex_Event_t event = psi.transfers->atomic(op, target);
 
 		if (event == GEX_EVENT_NO_OP)
 			count_refused();

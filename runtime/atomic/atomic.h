@@ -54,7 +54,4 @@ uint64_t psi_atomic_apply(unsigned type, void *there, gex_OP_t op, uint64_t oper
 /* Gives the initiator what was there before, if the operation fetches. */
 void psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before);
 
-/* By a message to the owner; defined in extended-ref.  As gex_AD_OpNB. */
-gex_Event_t psi_reference_atomic(const struct psi_atomic *op, struct psi_target target);
-
 #endif

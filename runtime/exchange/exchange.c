@@ -185,14 +185,14 @@ psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char
 	psi_spinlock_unlock(&tm->gather_lock);
 }
 
-void
-psi_team_gather_open(gex_EP_t ep)
+static void
+gather_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_GATHER, (gex_AM_Fn_t)on_blocks);
 }
 
-void
-psi_team_gather_close(gex_TM_t tm, const char *call)
+static void
+gather_team_ends(gex_TM_t tm, const char *call)
 {
 	for (unsigned parity = 0; parity < 2; parity++) {
 		if (tm->gathers[parity].number)
@@ -200,3 +200,7 @@ psi_team_gather_close(gex_TM_t tm, const char *call)
 		free(tm->gathers[parity].blocks);
 	}
 }
+
+const struct psi_part psi_exchange_part = {
+	.name = "exchange", .register_handlers = gather_register, .team_ends = gather_team_ends,
+};

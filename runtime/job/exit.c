@@ -3,8 +3,7 @@
  * the others; here only this rank's part.
  */
 #include "runtime/atomic/atomic.h"
-#include "runtime/op/op.h"
-#include "runtime/signal/sem.h"
+#include "runtime/job/parts.h"
 
 #include "runtime/settings/settings_tables.h"
 
@@ -58,10 +57,8 @@ gasnet_exit(int exitcode)
 	if (!first_to_leave())
 		pboot_leave(exitcode);
 	psi_blocks_close();
-	if (exitcode == 0) {
-		psi_ops_tell_leaks("gasnet_exit");
-		psi_sems_tell_leaks("gasnet_exit");
-	}
+	if (exitcode == 0)
+		psi_parts_close("gasnet_exit");
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);

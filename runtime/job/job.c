@@ -3,20 +3,17 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/job/parts.h"
 #include "runtime/report/backtrace.h"
 #include "runtime/report/freeze.h"
 #include "runtime/segment/memlimits.h"
-#include "runtime/signal/put_signal.h"
 #include "runtime/segment/reach.h"
-#include "runtime/rma/reference.h"
 #include "runtime/process/rules.h"
-#include "runtime/signal/sem.h"
 #include "runtime/settings/settings.h"
 #include "runtime/report/signals.h"
 #include "runtime/tools/fatal.h"
 #include "runtime/util/topology.h"
 #include "runtime/util/hostname.h"
-#include "runtime/vis/vis.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +136,9 @@ watch_signals(void)
 
 	psi_backtrace_open(psi.boot.rank);
 	psi_signals_open(psi.boot.rank, psi.host, &hooks);
+	psi.error_told = psi_signals_told;
+	psi.signal_stack_open = psi_signals_stack_open;
+	psi.signal_stack_close = psi_signals_stack_close;
 	psi_freeze_open(psi.boot.rank, psi.host);
 }
 
@@ -234,6 +234,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it once, "
 		                  "by gex_Client_Init or by gasnet_init");
 	check_build(build);
+	psi.parts = psi_parts;
 	psi_reports_open();
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
@@ -251,18 +252,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.boot.rank == 0)
 		describe_shared(psi.shared);
 	limit_segments();
-	psi_sem_open();
-	psi_inline_open();
-	psi_team_gather_open(psi.ep);
-	psi_reference_open();
-	psi_ref_register(psi.ep);
-	psi_ref_open();
-	psi_collectives_register(psi.ep);
-	psi_collectives_open();
-	psi_vis_reference_register(psi.ep);
-	psi_vis_reference_open();
-	psi_reference_signal_register(psi.ep);
-	psi_reference_signal_open();
+	psi_parts_open(psi.ep);
+	psi_inline_open();      /* what the parts have opened, semaphores among it */
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

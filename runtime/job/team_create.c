@@ -62,6 +62,14 @@ recommended_bytes(void)
 
 /* -- members --------------------------------------------------------------------------------- */
 
+/* The group has the memory that `first' lends, or none. */
+static void
+settle_hall(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first)
+{
+	psi.hall_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->hall, own->hall,
+	                        own->id == first->id);
+}
+
 static void
 check_scratch(gex_EP_t ep, const void *addr, size_t bytes, const char *call)
 {
@@ -140,7 +148,7 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	psi_hall_settle(group, own, &offers[chosen[0].rank]);
+	settle_hall(group, own, &offers[chosen[0].rank]);
 	tm = new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
@@ -310,7 +318,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
-		psi_hall_settle(group, &offers[parent->rank], first);
+		settle_hall(group, &offers[parent->rank], first);
 		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags, call);
 	}
 	free(offers);

@@ -114,7 +114,7 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	/* From 1, so that 0 stays the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
-	mine.hall = own->joins ? psi_hall_take() : 0;
+	mine.hall = own->joins ? psi.hall_lender->take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)

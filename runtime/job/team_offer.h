@@ -40,12 +40,6 @@ void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other
 const struct psi_offer *psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
                                           const struct psi_group *group, const char *call);
 
-/* Memory for the barriers of a team that this process may be the first of (team_hall.c), by number; 0 if
- * there is none. */
-uint32_t psi_hall_take(void);
-/* The group has that of `first', or none; what this process offered for nothing is given back. */
-void psi_hall_settle(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first);
-
 /* By key, those of one key by rank. */
 void psi_chosen_sort(struct psi_chosen *chosen, size_t count);
 

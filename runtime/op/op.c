@@ -296,3 +296,7 @@ psi_ops_thread_ends(struct psi_thread *thread)
 	}
 	give_shared(pool, 0);
 }
+
+const struct psi_part psi_ops_part = {
+	.name = "operations", .thread_ends = psi_ops_thread_ends, .close = psi_ops_tell_leaks,
+};

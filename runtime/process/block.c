@@ -9,7 +9,6 @@
  */
 #include "runtime/psi.h"
 
-#include "runtime/report/signals.h"
 #include "runtime/util/spinlock.h"
 
 #include <pthread.h>
@@ -233,7 +232,8 @@ give_back(void *block)
 
 	psi_counts_self = NULL;
 	psi_moved_self = NULL;
-	psi_signals_stack_close(signal_stack);
+	if (psi.signal_stack_close)
+		psi.signal_stack_close(signal_stack);
 	signal_stack = NULL;
 	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
 		give_back_private(block);
@@ -261,8 +261,8 @@ psi_block_take(void)
 	psi_moved_self = block->moved.inlined;
 	pthread_once(&end_once, make_key);
 	pthread_setspecific(end_key, block);
-	if (!signal_stack)
-		signal_stack = psi_signals_stack_open();
+	if (!signal_stack && psi.signal_stack_open)
+		signal_stack = psi.signal_stack_open();
 }
 
 void

@@ -1,8 +1,6 @@
 /* Errors that no caller can handle. */
 #include "runtime/psi.h"
 
-#include "runtime/report/signals.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +34,8 @@ psi_fatal(const char *format, ...)
 	printed = psi_log_last(text);
 	if (psi.boot.size)
 		pboot_note_cause(text, printed);
-	psi_signals_told();
+	if (psi.error_told)
+		psi.error_told();
 	abort();        /* its handler prints the stack or waits for a debugger, if asked to */
 }
 

@@ -11,7 +11,9 @@
 
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit/conduit.h"
+#include "runtime/process/part.h"
 #include "runtime/process/shared.h"
+#include "runtime/process/transfers.h"
 #include "runtime/team/team.h"
 #include "runtime/util/log.h"
 
@@ -122,6 +124,12 @@ struct psi_job {
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
+	const struct psi_part *const *parts;    /* the list of job/parts.c; NULL before init */
+	const struct psi_transfer_ops *transfers;
+	const struct psi_hall_lender *hall_lender;
+	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
+	void (*signal_stack_close)(void *stack);
+	void (*error_told)(void);       /* the line of psi_fatal is out; NULL before signals are caught */
 	_Atomic int wait_mode;
 	_Atomic int verbose_errors;
 };

@@ -25,10 +25,10 @@ enum {
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice as many
 	 * as in the one before. */
 	PSI_MORE_RANGES = 8,
-	PSI_HALLS = 2,          /* of the job: sequences of barriers (extended-ref/pref_hall.c) */
+	PSI_HALLS = 2,          /* of the job: sequences of barriers (coll/pcoll_barrier_shared.c) */
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
 	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/want.c) */
-	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (runtime/job/team_hall.c) */
+	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (coll/pcoll_barrier_lend.c) */
 	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
 };
 
@@ -94,7 +94,7 @@ struct psi_block {
 uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
 
 /*
- * A barrier (extended-ref/pref_hall.c).
+ * A barrier (coll/pcoll_barrier_shared.c).
  *
  * arrived   names, and how many have entered; of many ranks
  * complete  names, and the lower bits of the phase that was completed last; of many ranks

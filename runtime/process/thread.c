@@ -2,9 +2,7 @@
  * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
  * ends, so threads may come and go without end.
  */
-#include "runtime/op/op.h"
-#include "runtime/wait/serve.h"
-#include "runtime/report/signals.h"
+#include "runtime/psi.h"
 
 #include "runtime/util/deny.h"
 
@@ -51,11 +49,13 @@ thread_ends(void *state)
 {
 	struct psi_thread *thread = state;
 
-	psi_ops_thread_ends(thread);
-	psi_serve_ends(thread);
+	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+		if ((*at)->thread_ends)
+			(*at)->thread_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		free(thread->buffers[network]);
-	psi_signals_stack_close(thread->signal_stack);
+	if (psi.signal_stack_close)
+		psi.signal_stack_close(thread->signal_stack);
 	free(thread);
 	self = NULL;
 	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
@@ -115,8 +115,11 @@ count_thread(void)
 	self = calloc(1, sizeof *self);
 	if (!self)
 		psi_fatal("no memory for the state of a thread");
-	self->signal_stack = psi_signals_stack_open();
-	psi_serve_begins(self);
+	if (psi.signal_stack_open)
+		self->signal_stack = psi.signal_stack_open();
+	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+		if ((*at)->thread_begins)
+			(*at)->thread_begins(self);
 	note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);

@@ -171,6 +171,7 @@ psi_reports_open(void)
 	};
 
 	pboot_hooks_set(&hooks);
+	psi_hang_tell_alone = psi_report_alone;
 }
 
 /* -- without a keeper ------------------------------------------------------------------------ */

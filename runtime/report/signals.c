@@ -15,7 +15,7 @@
 #include "runtime/report/freeze.h"
 #include "runtime/settings/settings.h"
 #include "runtime/report/signal_names.h"
-#include "runtime/symbol.h"
+#include "runtime/report/symbol.h"
 #include "runtime/util/line.h"
 #include "runtime/util/readable.h"
 

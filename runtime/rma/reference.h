@@ -22,17 +22,4 @@ struct psi_ref {
 	struct psi_ref *next;           /* among those that wait for room */
 };
 
-/* Starts it: what there is room for is sent, the rest by later polls.  False if `immediate' and nothing
- * could be sent; then no part is done.  Not in handlers. */
-bool psi_ref_start(const struct psi_ref *ref, bool immediate);
-
-/* Sends a Long whose payload cannot be written from here.  As psi_am_inject; one that IMMEDIATE lets begin
- * may wait for room for its further pieces. */
-int psi_ref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
-void psi_ref_register_long(gex_EP_t ep);
-
-/* For each endpoint that receives messages, and once for the process; during init. */
-void psi_ref_register(gex_EP_t ep);
-void psi_ref_open(void);
-
 #endif

@@ -166,7 +166,7 @@ start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
 	};
 
 	psi_op_at(op, t->target.ep);
-	if (psi_ref_start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
+	if (psi.transfers->start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
 		return true;
 	psi_part_done(ref.part);
 	count_refused(t);

@@ -109,7 +109,7 @@ psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t 
 {
 	if (moved == GEX_EVENT_INVALID && psi_signal_reaches(s->target.place, s->sig, s->call))
 		return signal_here(s);
-	return psi_reference_signal_behind(s, moved, leaf);
+	return psi.transfers->signal_behind(s, moved, leaf);
 }
 
 /* -- contiguous ------------------------------------------------------------------------------ */
@@ -127,7 +127,7 @@ put(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 	}
 	s->may_refuse = !nbytes;
 	if (nbytes && !there)
-		return psi_reference_put_signal(s, dst, src, nbytes);
+		return psi.transfers->put_signal(s, dst, src, nbytes);
 	if (nbytes)
 		psi_copy(there, src, nbytes);
 	return psi_signal_behind(s, GEX_EVENT_INVALID, GEX_EVENT_INVALID);
@@ -214,7 +214,7 @@ get(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes, con
 		psi_rule_transfer(dst, there, nbytes, s.flags, s.call);
 	}
 	if (nbytes && !there)
-		return psi_reference_get_signal(&s, dst, src, nbytes);
+		return psi.transfers->get_signal(&s, dst, src, nbytes);
 	if (nbytes)
 		psi_copy(dst, there, nbytes);
 	return psi_signal_behind(&s, GEX_EVENT_INVALID, GEX_EVENT_INVALID);

@@ -42,15 +42,6 @@ gex_Event_t psi_signal_refused(const struct psi_signalled *s);
 /* The source has been read, and the call has a leaf for that. */
 void psi_signal_leaf_done(const struct psi_signalled *s);
 
-/* The same, where the signal or the payload goes by message. */
-gex_Event_t psi_reference_signal_behind(const struct psi_signalled *s, gex_Event_t moved,
-                                        gex_Event_t leaf);
-/* Payload and signal of a contiguous transfer, at least one byte that is not reached here. */
-gex_Event_t psi_reference_put_signal(const struct psi_signalled *s, void *dst, const void *src,
-                                     size_t nbytes);
-gex_Event_t psi_reference_get_signal(const struct psi_signalled *s, void *dst, const void *src,
-                                     size_t nbytes);
-
 /* put_signal_rules.c, with checks: the word is no part of the payload, or of its pieces. */
 void psi_signal_check_piece(const struct psi_signalled *s, const void *dst, size_t nbytes);
 void psi_signal_check_vector(const struct psi_signalled *s, size_t count, const gex_Memvec_t *list);
@@ -58,9 +49,5 @@ void psi_signal_check_indexed(const struct psi_signalled *s, size_t count, void 
                               size_t len);
 void psi_signal_check_strided(const struct psi_signalled *s, const void *dst, const ptrdiff_t *strides,
                               size_t elemsz, const size_t *count, size_t levels);
-
-/* For each endpoint that receives messages, and once for the process; during init. */
-void psi_reference_signal_register(gex_EP_t ep);
-void psi_reference_signal_open(void);
 
 #endif

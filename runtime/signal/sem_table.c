@@ -256,3 +256,7 @@ psi_sems_tell_leaks(const char *call)
 		psi_log("%s: %zu semaphore%s been freed; free those of pst_sem_alloc, and destroy sets", call,
 		        alive, alive == 1 ? " has not" : "s have not");
 }
+
+const struct psi_part psi_signal_part = {
+	.name = "signals", .open = psi_sem_open, .close = psi_sems_tell_leaks,
+};

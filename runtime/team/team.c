@@ -155,11 +155,9 @@ psi_team_remove(gex_TM_t tm, const char *call)
 {
 	struct psi_group *group = tm->group;
 
-	psi_team_gather_close(tm, call);
-	psi_collectives_close(tm, call);
-	psi_team_barrier_close(tm, call);
-	if (group->hall)
-		psi_hall_leave(group->hall);
+	for (const struct psi_part *const *at = psi.parts; *at; at++)
+		if ((*at)->team_ends)
+			(*at)->team_ends(tm, call);
 	tm->group = NULL;
 	tm->places = NULL;
 	tm->size = 0;

@@ -13,6 +13,7 @@
 
 #include "gasnetex.h"
 
+#include "runtime/process/part.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdatomic.h>
@@ -55,7 +56,7 @@ struct gex_TM_s {
 	_Atomic uint32_t users;         /* see psi_team_hold */
 	uint32_t collectives;           /* that this member has called; under the lock of coll/, but for
 	                                 * barriers by the hall without checks, which take none */
-	struct pref_gate *gate;         /* its barriers in the hall, from the first on */
+	struct pcoll_gate *gate;         /* its barriers in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
 	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
 	_Atomic(const char *) caller;   /* of the last of them */
@@ -135,13 +136,21 @@ psi_team_let_go(gex_TM_t tm)
 void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
 void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
 
-/* A member will not look at its team's hall again; once for each (team_hall.c). */
-void psi_hall_leave(struct psi_hall *hall);
+/*
+ * Memory for the barriers of a team, which the process of its first rank lends; handed down by coll
+ * (coll/pcoll_barrier_lend.c).
+ *
+ * take    for a team that this process may be the first of: a number, or 0 if there is none
+ * settle  the group has what rank `lender' lends as `lent', if that is not 0; what this process has taken
+ *         (`taken', or 0) is the group's if `is_ours', and else given back
+ */
+struct psi_hall_lender {
+	uint32_t (*take)(void);
+	void (*settle)(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
+	               bool is_ours);
+};
 
 /* -- exchange (exchange.c) ---------------------------------------------------------------- */
-
-void psi_team_gather_open(gex_EP_t ep);
-void psi_team_gather_close(gex_TM_t tm, const char *call);
 
 /*
  * All members give `bytes' bytes, the same number each; out, [tm->size] blocks, gets them by rank.
@@ -150,5 +159,7 @@ void psi_team_gather_close(gex_TM_t tm, const char *call);
  * called, for reports.
  */
 void psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char *call);
+
+extern const struct psi_part psi_exchange_part;
 
 #endif

@@ -96,7 +96,7 @@ transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 		if (PSI_LIKELY(mapped))
 			copy(vis);
 		else if (!psi_vis_single_copy(vis))
-			event = psi_vis_reference(vis, armed);
+			event = psi.transfers->vis(vis, armed);
 	}
 	if (armed)
 		psi_vis_tell_peer(vis->target);

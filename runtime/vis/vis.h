@@ -192,14 +192,6 @@ enum { PSI_VIS_VM_BYTES = 1024 };
 /* False if the kernel does not, or not all of it: messages have to do it. */
 bool psi_vis_single_copy(const struct psi_vis *vis);
 
-/* -- by messages, where the remote side is not mapped here (extended-ref/pref_vis.c) ---------- */
-
-/* Returns what the call returns; with finish, that is when all is done, whatever the form. */
-gex_Event_t psi_vis_reference(const struct psi_vis *vis, bool finish);
-/* For each endpoint that receives messages, and once for the process; during init. */
-void psi_vis_reference_register(gex_EP_t ep);
-void psi_vis_reference_open(void);
-
 /* -- peer completion (vis_peer.c) ------------------------------------------------------------- */
 
 /* What the calling thread armed for its next put. */

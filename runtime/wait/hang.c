@@ -30,6 +30,8 @@ static _Thread_local struct {
 	bool noted, told;
 } looking;
 
+void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
+
 static uint64_t
 messages_arrived(void)
 {
@@ -112,8 +114,8 @@ look_first(struct psi_wait *wait, uint64_t now)
 static void
 tell(uint64_t waited_ns, bool quiet)
 {
-	if (!pboot_note_hang(waited_ns, quiet))
-		psi_report_alone(waited_ns, quiet);
+	if (!pboot_note_hang(waited_ns, quiet) && psi_hang_tell_alone)
+		psi_hang_tell_alone(waited_ns, quiet);
 	looking.told = true;
 }
 

@@ -350,3 +350,7 @@ psi_serve_disarm(struct psi_wait *wait)
 			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);
 	armed->wait = NULL;
 }
+
+const struct psi_part psi_serve_part = {
+	.name = "polling", .thread_begins = psi_serve_begins, .thread_ends = psi_serve_ends,
+};

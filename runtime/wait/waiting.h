@@ -45,6 +45,9 @@ void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
 /* The end of a wait that was looked at. */
 void psi_hang_over(struct psi_wait *wait);
 
+/* The report of a job that has no keeper; NULL: nobody prints it.  Set by psi_reports_open. */
+extern void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
+
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
 unsigned psi_poll(void);
 

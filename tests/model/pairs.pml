@@ -6,8 +6,8 @@
  * Switch       in the code
  *   B3, B1, B2   pboot_barrier in bootstrap/rank/pboot_board.c: what ranks wrote before it, to the last that
  *                arrives and from it to the others
- *   N1, N2       on_note, advance_round in extended-ref/pref_barrier.c: a peer's names, by the handler
- *   N3, N4       pref_phases_finish, pref_phases_finished: a phase's result, by the thread that finishes it
+ *   N1, N2       on_note, advance_round in coll/pcoll_barrier_job.c: a peer's names, by the handler
+ *   N3, N4       pcoll_phases_finish, pcoll_phases_finished: a phase's result, by the thread that finishes it
  *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job/job.c, psi_report_map in runtime/report/report.c: what ranks share
@@ -25,10 +25,10 @@
  *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c, pcoll_direct_step: payload, to who finds
  *                all bytes counted
  *   X3, X4       pcoll_stir, run in coll/pcoll_engine.c: either a step sees a change, or there is another
- *   G1, G2, G3   count_in, is_told in extended-ref/pref_hall.c: what ranks wrote before a phase, to the last
+ *   G1, G2, G3   count_in, is_told in coll/pcoll_barrier_shared.c: what ranks wrote before a phase, to the last
  *                that enters and from it to the others, with the count back at zero for the next phase
- *   G4, G5       pref_hall_enter, sees_all, there: the same, from each rank to each
- *   G6, G7       psi_hall_leave, is_free in runtime/job/team_hall.c: the last looks of a team's members, to who
+ *   G4, G5       pcoll_hall_enter, sees_all, there: the same, from each rank to each
+ *   G6, G7       pcoll_hall_leave, is_free in coll/pcoll_barrier_lend.c: the last looks of a team's members, to who
  *                uses the words again
  *   X5, X6       retire, is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
  *   Z3, Z4       open_table and reach in runtime/signal/sem_table.c, map_peer there and psi_sem_reach in

@@ -1,4 +1,6 @@
 /* The runtime's core over a conduit that can little and refuses much. */
+#include "coll/pcoll_barrier_shared.h"
+#include "runtime/job/parts.h"
 #include "runtime/psi.h"
 #include "tests/unit/main.h"
 
@@ -87,6 +89,7 @@ set_up(void)
 	psi.thread_mode = PSI_MODE_PARSYNC;
 	psi.attributes.max_medium_bytes = 100;
 	psi.open = true;
+	psi.parts = psi_parts;
 }
 
 static int
@@ -156,7 +159,7 @@ START_TEST(a_barrier_without_room_asks_for_it)
 {
 	gex_Event_t event;
 
-	psi_reference_open();
+	psi_part_open(&pcoll_barrier_part, &ep);
 	fake.refusals = 2;
 	event = gex_Coll_BarrierNB(&tm, 0);
 	ck_assert_ptr_ne(event, GEX_EVENT_INVALID);

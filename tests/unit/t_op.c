@@ -1,5 +1,6 @@
 /* Operations of parts: events, leaves, arrays, regions, implicit sets, and whose pool they go
  * to. */
+#include "runtime/job/parts.h"
 #include "runtime/op/op.h"
 
 #include "tests/unit/main.h"
@@ -13,6 +14,7 @@ set_up(void)
 {
 	psi.thread_mode = PSI_MODE_PAR;
 	psi.open = true;
+	psi.parts = psi_parts;
 }
 
 static void

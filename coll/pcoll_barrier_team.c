@@ -1,6 +1,6 @@
 /*
- * Barriers of teams whose members share memory (pref_hall.h).  A member has a gate, on which any
- * number of phases may be under way; it enters them one after the other.
+ * Barriers of teams whose members share memory (pcoll_barrier_shared.h).  A member has a gate, on
+ * which any number of phases may be under way; it enters them one after the other.
  *
  * Who asks whether a phase is over looks for itself, so polls have nothing to do for a gate on
  * which the last phase that was started is entered.  Others are in the list `behind'.
@@ -8,62 +8,61 @@
  * Gates are never given back to the system, so that an event may ask at any time, and their phases
  * go on counting when another team takes one.
  */
-#include "extended-ref/pref.h"
-#include "extended-ref/pref_hall.h"
-#include "extended-ref/pref_phases.h"
+#include "coll/pcoll_barrier_shared.h"
+#include "coll/pcoll_barrier_phases.h"
 
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
 
-struct pref_gate {
+struct pcoll_gate {
 	struct psi_spinlock lock;       /* the hall, `entered' and changes of the phases */
-	struct pref_hall hall;
+	struct pcoll_hall hall;
 	gex_TM_t tm;
 	bool entered;                   /* the phase after those that are finished */
 	uint64_t before;                /* phases of teams that had it earlier */
-	struct pref_phases phases;
+	struct pcoll_phases phases;
 	bool is_behind;                 /* in that list; under its lock, as is next */
-	struct pref_gate *next;         /* there, or among the free ones */
+	struct pcoll_gate *next;         /* there, or among the free ones */
 };
 
 static struct {
 	struct psi_spinlock lock;
-	struct pref_gate *free, *behind;
+	struct pcoll_gate *free, *behind;
 	_Atomic uint32_t behind_count;
 } gates;
 
 static uint64_t
-finished(const struct pref_gate *gate)
+finished(const struct pcoll_gate *gate)
 {
-	return pref_phases_finished(&gate->phases);
+	return pcoll_phases_finished(&gate->phases);
 }
 
 /* Under its lock. */
 static void
-advance(struct pref_gate *gate)
+advance(struct pcoll_gate *gate)
 {
-	struct pref_names names = { .named = false };
+	struct pcoll_names names = { .named = false };
 	uint64_t phase;
 
-	while ((phase = pref_phases_next(&gate->phases)) != 0) {
+	while ((phase = pcoll_phases_next(&gate->phases)) != 0) {
 		const uint64_t of_team = phase - gate->before;
 
 		if (!gate->entered)
-			pref_hall_enter(&gate->hall, of_team, names);
+			pcoll_hall_enter(&gate->hall, of_team, names);
 		gate->entered = true;
-		if (!pref_hall_complete(&gate->hall, of_team, &names))
+		if (!pcoll_hall_complete(&gate->hall, of_team, &names))
 			return;
 		gate->entered = false;
 		psi_team_let_go(gate->tm);
-		pref_phases_finish(&gate->phases, phase);
+		pcoll_phases_finish(&gate->phases, phase);
 	}
 }
 
 static bool
 is_over(const void *object, uint64_t phase)
 {
-	struct pref_gate *gate = (struct pref_gate *)(uintptr_t)object;
+	struct pcoll_gate *gate = (struct pcoll_gate *)(uintptr_t)object;
 
 	if (finished(gate) >= phase)
 		return true;
@@ -76,7 +75,7 @@ is_over(const void *object, uint64_t phase)
 /* -- those behind ------------------------------------------------------------------------------ */
 
 static void
-note_behind(struct pref_gate *gate)
+note_behind(struct pcoll_gate *gate)
 {
 	psi_spinlock_lock(&gates.lock);
 	if (!gate->is_behind) {
@@ -91,9 +90,9 @@ note_behind(struct pref_gate *gate)
 
 /* Under the lock of the list. */
 static void
-drop_behind(struct pref_gate **at)
+drop_behind(struct pcoll_gate **at)
 {
-	struct pref_gate *gate = *at;
+	struct pcoll_gate *gate = *at;
 
 	*at = gate->next;
 	gate->is_behind = false;
@@ -103,13 +102,13 @@ drop_behind(struct pref_gate **at)
 
 /* True if its last phase is entered now. */
 static bool
-catch_up(struct pref_gate *gate)
+catch_up(struct pcoll_gate *gate)
 {
 	bool caught_up;
 
 	psi_spinlock_lock(&gate->lock);
 	advance(gate);
-	caught_up = pref_phases_started(&gate->phases) <= finished(gate) + 1;
+	caught_up = pcoll_phases_started(&gate->phases) <= finished(gate) + 1;
 	psi_spinlock_unlock(&gate->lock);
 	return caught_up;
 }
@@ -121,7 +120,7 @@ advance_behind(void)
 	if (PSI_LIKELY(!atomic_load_explicit(&gates.behind_count, memory_order_relaxed)))
 		return;
 	psi_spinlock_lock(&gates.lock);
-	for (struct pref_gate **at = &gates.behind; *at; )
+	for (struct pcoll_gate **at = &gates.behind; *at; )
 		if (catch_up(*at))
 			drop_behind(at);
 		else
@@ -130,25 +129,25 @@ advance_behind(void)
 }
 
 void
-pref_gates_open(void)
+pcoll_gates_open(void)
 {
 	psi_progress_add(advance_behind);
 }
 
 /* -- a team's ---------------------------------------------------------------------------------- */
 
-static struct pref_hall
+static struct pcoll_hall
 hall_of(gex_TM_t tm)
 {
-	return (struct pref_hall){
+	return (struct pcoll_hall){
 		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
 	};
 }
 
-static struct pref_gate *
+static struct pcoll_gate *
 open_gate(gex_TM_t tm)
 {
-	struct pref_gate *gate;
+	struct pcoll_gate *gate;
 
 	psi_spinlock_lock(&gates.lock);
 	gate = gates.free;
@@ -161,14 +160,14 @@ open_gate(gex_TM_t tm)
 		psi_fatal("no memory for the barriers of a team");
 	gate->tm = tm;
 	gate->hall = hall_of(tm);
-	gate->before = pref_phases_started(&gate->phases);
+	gate->before = pcoll_phases_started(&gate->phases);
 	return gate;
 }
 
 gex_Event_t
-psi_team_barrier_start(gex_TM_t tm)
+pcoll_gate_start(gex_TM_t tm)
 {
-	struct pref_gate *gate;
+	struct pcoll_gate *gate;
 	uint64_t phase;
 	bool is_behind;
 
@@ -182,7 +181,7 @@ psi_team_barrier_start(gex_TM_t tm)
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	psi_team_hold(tm);
 	psi_spinlock_lock(&gate->lock);
-	phase = pref_phases_start(&gate->phases);
+	phase = pcoll_phases_start(&gate->phases);
 	advance(gate);
 	is_behind = finished(gate) + 1 < phase;
 	psi_spinlock_unlock(&gate->lock);
@@ -196,23 +195,18 @@ psi_team_barrier_start(gex_TM_t tm)
 static bool
 has_begun_one_more(gex_TM_t tm)
 {
-	const struct pref_gate *gate = tm->gate;
+	const struct pcoll_gate *gate = tm->gate;
 	const uint64_t phases = gate ? finished(gate) - gate->before : 0;
-	const struct pref_hall hall = hall_of(tm);
+	const struct pcoll_hall hall = hall_of(tm);
 
-	return hall.words && pref_hall_is_entered(&hall, phases + 1);
+	return hall.words && pcoll_hall_is_entered(&hall, phases + 1);
 }
 
-/* No phase is under way. */
-void
-psi_team_barrier_close(gex_TM_t tm, const char *call)
+static void
+give_back_gate(struct pcoll_gate *gate)
 {
-	struct pref_gate *gate = tm->gate, **at;
+	struct pcoll_gate **at;
 
-	if (PSI_UNLIKELY(has_begun_one_more(tm)))
-		psi_team_in_use(call);
-	if (!gate)
-		return;
 	psi_spinlock_lock(&gates.lock);
 	for (at = &gates.behind; gate->is_behind; at = &(*at)->next)
 		if (*at == gate) {
@@ -222,4 +216,16 @@ psi_team_barrier_close(gex_TM_t tm, const char *call)
 	gate->next = gates.free;
 	gates.free = gate;
 	psi_spinlock_unlock(&gates.lock);
+}
+
+/* No phase is under way. */
+void
+pcoll_gate_close(gex_TM_t tm, const char *call)
+{
+	if (PSI_UNLIKELY(has_begun_one_more(tm)))
+		psi_team_in_use(call);
+	if (tm->gate)
+		give_back_gate(tm->gate);
+	if (tm->group->hall)
+		pcoll_hall_leave(tm->group->hall);
 }

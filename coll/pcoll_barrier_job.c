@@ -1,5 +1,6 @@
 /*
- * The job's barriers: in memory that all ranks share where there is some (pref_hall.h), else by
+ * The job's barriers: in memory that all ranks share where there is some
+ * (pcoll_barrier_shared.h), else by
  * dissemination over active messages: in round r a rank tells the one 2^r above it, modulo
  * the size, what it has gathered so far, and hears from the one 2^r below; after ceil(log2 n)
  * rounds it has heard of all.
@@ -11,9 +12,8 @@
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */
-#include "extended-ref/pref.h"
-#include "extended-ref/pref_hall.h"
-#include "extended-ref/pref_phases.h"
+#include "coll/pcoll_barrier_shared.h"
+#include "coll/pcoll_barrier_phases.h"
 
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
@@ -27,18 +27,18 @@ struct note {
 	/* Phase this was sent for, as the lower 32 bits; written last, by the handler.
 	 * Pairs: N1 (on_note) -> N2 (advance)   names before the phase */
 	_Atomic uint32_t phase;
-	struct pref_names names;
+	struct pcoll_names names;
 };
 
 struct sequence {
 	struct psi_spinlock lock;       /* everything but notes */
 	unsigned number;                /* which of the two */
-	struct pref_phases phases;
+	struct pcoll_phases phases;
 	unsigned round;
 	bool sent;                      /* this round's note; or this rank has entered the hall */
-	struct pref_hall hall;
-	struct pref_names own[2];       /* by parity of phase: as started here, then gathered */
-	struct pref_names result;       /* of the last finished phase */
+	struct pcoll_hall hall;
+	struct pcoll_names own[2];       /* by parity of phase: as started here, then gathered */
+	struct pcoll_names result;       /* of the last finished phase */
 	struct note notes[2][MAX_ROUNDS];
 };
 
@@ -58,7 +58,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 
 	psi_count_internal(token);
 	psi_back_from_process(note);
-	note->names = (struct pref_names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
+	note->names = (struct pcoll_names){ .mismatch = flags & 2, .named = flags & 1, .id = id };
 	atomic_store_explicit(&note->phase, (uint32_t)phase, memory_order_release); /* N1 */
 }
 
@@ -67,7 +67,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t phase, gex_AM_Arg_t place, gex_AM_Arg_t 
 static bool
 send_note(struct sequence *seq, uint64_t phase)
 {
-	struct pref_names names = seq->own[phase & 1];
+	struct pcoll_names names = seq->own[phase & 1];
 	const gex_AM_Arg_t args[] = {
 		(gex_AM_Arg_t)(uint32_t)phase,
 		(gex_AM_Arg_t)(seq->number << 8 | seq->round),
@@ -94,7 +94,7 @@ finish(struct sequence *seq, uint64_t phase)
 	seq->result = seq->own[phase & 1];
 	seq->round = 0;
 	seq->sent = false;
-	pref_phases_finish(&seq->phases, phase);
+	pcoll_phases_finish(&seq->phases, phase);
 	psi_progress_ends();
 }
 
@@ -109,7 +109,7 @@ advance_round(struct sequence *seq, uint64_t phase)
 	seq->sent = true;
 	if (atomic_load_explicit(&note->phase, memory_order_acquire) != (uint32_t)phase) /* N2 */
 		return false;
-	seq->own[phase & 1] = pref_names_combine(seq->own[phase & 1], note->names);
+	seq->own[phase & 1] = pcoll_names_combine(seq->own[phase & 1], note->names);
 	psi_handed_to_process(note);    /* the peer fills it again when it has had our next phase */
 	seq->round++;
 	seq->sent = false;
@@ -120,7 +120,7 @@ advance_round(struct sequence *seq, uint64_t phase)
 static bool
 pass(struct sequence *seq, uint64_t phase)
 {
-	struct pref_names *own = &seq->own[phase & 1];
+	struct pcoll_names *own = &seq->own[phase & 1];
 
 	if (!in_hall) {
 		while (seq->round < rounds)
@@ -129,9 +129,9 @@ pass(struct sequence *seq, uint64_t phase)
 		return true;
 	}
 	if (!seq->sent)
-		pref_hall_enter(&seq->hall, phase, *own);
+		pcoll_hall_enter(&seq->hall, phase, *own);
 	seq->sent = true;
-	return pref_hall_complete(&seq->hall, phase, own);
+	return pcoll_hall_complete(&seq->hall, phase, own);
 }
 
 /*
@@ -144,10 +144,10 @@ advance(struct sequence *seq)
 	bool any = false;
 	uint64_t phase;
 
-	if (PSI_LIKELY(!pref_phases_next(&seq->phases)))
+	if (PSI_LIKELY(!pcoll_phases_next(&seq->phases)))
 		return;
 	psi_spinlock_lock(&seq->lock);
-	while ((phase = pref_phases_next(&seq->phases)) != 0 && pass(seq, phase)) {
+	while ((phase = pcoll_phases_next(&seq->phases)) != 0 && pass(seq, phase)) {
 		finish(seq, phase);
 		any = true;
 	}
@@ -165,13 +165,13 @@ advance_all(void)
 
 /* Starts the next phase; returns its number. */
 static uint64_t
-start(struct sequence *seq, struct pref_names names)
+start(struct sequence *seq, struct pcoll_names names)
 {
 	uint64_t phase;
 
 	psi_progress_begins();
 	psi_spinlock_lock(&seq->lock);
-	phase = pref_phases_start(&seq->phases);
+	phase = pcoll_phases_start(&seq->phases);
 	seq->own[phase & 1] = names;
 	psi_count(psi_block()->count, seq->number == NAMED ? PSI_COUNT_BARRIERS_NAMED
 	                                                   : PSI_COUNT_BARRIERS);
@@ -183,36 +183,46 @@ start(struct sequence *seq, struct pref_names names)
 static bool
 phase_done(const void *object, uint64_t phase)
 {
-	return pref_phases_finished(&((const struct sequence *)object)->phases) >= phase;
+	return pcoll_phases_finished(&((const struct sequence *)object)->phases) >= phase;
 }
 
-void
-psi_reference_open(void)
+static void
+barriers_open(void)
 {
 	while ((1u << rounds) < psi.boot.size)
 		rounds++;
-	in_hall = pref_hall_is_there();
+	in_hall = pcoll_hall_is_there();
 	for (unsigned i = 0; i < SEQUENCES; i++) {
 		sequences[i].number = i;
-		sequences[i].hall = (struct pref_hall){
+		sequences[i].hall = (struct pcoll_hall){
 			.words = &psi.shared->halls[i],
 			.size = psi.boot.size,
 			.rank = psi.boot.rank,
 		};
 	}
-	psi_handler_set_internal(psi.ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
+	psi.hall_lender = &pcoll_hall_lender;
 	psi_progress_add(advance_all);
-	pref_gates_open();
-	pref_atomic_open();
+	pcoll_gates_open();
 }
+
+static void
+barriers_register(gex_EP_t ep)
+{
+	psi_handler_set_internal(ep, PSI_HANDLER_BARRIER, (gex_AM_Fn_t)on_note);
+}
+
+const struct psi_part pcoll_barrier_part = {
+	.name = "barriers", .open = barriers_open, .register_handlers = barriers_register,
+	.team_ends = pcoll_gate_close,
+};
 
 /* -- the unnamed barrier ----------------------------------------------------------------------- */
 
 gex_Event_t
-psi_barrier_start(void)
+pcoll_barrier_start(void)
 {
 	struct sequence *seq = &sequences[PLAIN];
-	const uint64_t phase = start(seq, (struct pref_names){ .named = false });
+	const uint64_t phase = start(seq, (struct pcoll_names){ .named = false });
 
 	if (phase_done(seq, phase))
 		return GEX_EVENT_INVALID;
@@ -225,7 +235,7 @@ psi_barrier_start(void)
 static struct {
 	bool notified;
 	uint64_t phase;
-	struct pref_names own;
+	struct pcoll_names own;
 } named;
 
 static void
@@ -244,7 +254,7 @@ gasnet_barrier_notify(int id, int flags)
 		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try "
 		          "until it succeeds, between");
 	check_flags(flags, "gasnet_barrier_notify");
-	named.own = (struct pref_names){
+	named.own = (struct pcoll_names){
 		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
 		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
 		.id = id,
@@ -257,7 +267,7 @@ gasnet_barrier_notify(int id, int flags)
 static int
 judge(int id, int flags)
 {
-	const struct pref_names all = sequences[NAMED].result;
+	const struct pcoll_names all = sequences[NAMED].result;
 
 	named.notified = false;
 	if (all.mismatch || (flags & GASNET_BARRIERFLAG_MISMATCH))
@@ -312,7 +322,7 @@ gasnet_barrier(int id, int flags)
 int
 gasnet_barrier_result(int *id)
 {
-	const struct pref_names all = sequences[NAMED].result;
+	const struct pcoll_names all = sequences[NAMED].result;
 
 	psi_rule_context("gasnet_barrier_result");
 	if (!all.named)

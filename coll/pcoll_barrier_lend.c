@@ -1,12 +1,13 @@
 /*
- * Memory for the barriers of teams whose members share memory.  Each process has PSI_TEAM_HALLS.  The one
- * whose rank is a new team's first lends one, and tells its number with the team's id; it has it back when
- * all members have left it.  Where it has none left, or a member is on another host, the team's barriers
- * go by messages.
+ * Memory for the barriers of teams whose members share memory.  Each process has PSI_TEAM_HALLS.
+ * The one whose rank is a new team's first lends one, and tells its number with the team's id; it
+ * has it back when all members have left it.  Where it has none left, or a member is on another
+ * host, the team's barriers go by messages.
  *
- * Pairs:  G6 (psi_hall_leave) -> G7 (is_free)   a member's last look, before the words are used again
+ * Pairs:  G6 (pcoll_hall_leave) -> G7 (is_free)   a member's last look, before the words are used
+ *         again
  */
-#include "runtime/job/team_offer.h"
+#include "coll/pcoll_barrier_shared.h"
 
 #include "runtime/segment/reach.h"
 
@@ -37,7 +38,8 @@ clear(struct psi_hall *hall)
 	atomic_store_explicit(&hall->complete, 0, memory_order_relaxed);
 	for (unsigned i = 0; i < PSI_HALL_FEW; i++)
 		for (unsigned parity = 0; parity < 2; parity++)
-			atomic_store_explicit(&hall->few[i].entered[parity], 0, memory_order_relaxed);
+			atomic_store_explicit(&hall->few[i].entered[parity], 0,
+			                      memory_order_relaxed);
 	atomic_store_explicit(&hall->left, 0, memory_order_relaxed);
 }
 
@@ -49,8 +51,8 @@ set_users(uint32_t number, uint32_t count)
 	psi_spinlock_unlock(&lock);
 }
 
-uint32_t
-psi_hall_take(void)
+static uint32_t
+hall_take(void)
 {
 	uint32_t number = 1;
 
@@ -77,19 +79,21 @@ share_memory(const struct psi_group *group)
 	return true;
 }
 
-void
-psi_hall_settle(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first)
+static void
+hall_settle(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken, bool is_ours)
 {
-	const bool used = first->hall && group->size > 1 && share_memory(group);
+	const bool used = lent && group->size > 1 && share_memory(group);
 
 	if (used)
-		group->hall = hall_of((gex_Rank_t)(first->id >> 32), first->hall);
-	if (own->hall)
-		set_users(own->hall, used && own->id == first->id ? group->size : FREE);
+		group->hall = hall_of(lender, lent);
+	if (taken)
+		set_users(taken, used && is_ours ? group->size : FREE);
 }
 
+const struct psi_hall_lender pcoll_hall_lender = { .take = hall_take, .settle = hall_settle };
+
 void
-psi_hall_leave(struct psi_hall *hall)
+pcoll_hall_leave(struct psi_hall *hall)
 {
 	atomic_fetch_add_explicit(&hall->left, 1, memory_order_release); /* G6 */
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/symbol.h"
+#include "runtime/report/symbol.h"
 
 #include <dlfcn.h>
 #include <elf.h>

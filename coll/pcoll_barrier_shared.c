@@ -11,10 +11,10 @@
  *
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
- *         G4 (pref_hall_enter) -> G5    what a rank wrote before it entered, to each
+ *         G4 (pcoll_hall_enter) -> G5    what a rank wrote before it entered, to each
  * Sleep:  D4 (smp-conduit/psmp_sleep.c), rung by ring_host, or ring_peer for a team.
  */
-#include "extended-ref/pref_hall.h"
+#include "coll/pcoll_barrier_shared.h"
 
 #include "runtime/segment/reach.h"
 
@@ -23,16 +23,16 @@
 enum { NAMED_BIT = 32, MISMATCH_BIT = 33, TAG_BIT = 48 };
 
 static uint64_t
-word_of(struct pref_names names, uint64_t tag)
+word_of(struct pcoll_names names, uint64_t tag)
 {
 	return (uint32_t)names.id | (uint64_t)names.named << NAMED_BIT |
 	       (uint64_t)names.mismatch << MISMATCH_BIT | tag << TAG_BIT;
 }
 
-static struct pref_names
+static struct pcoll_names
 names_of(uint64_t word)
 {
-	return (struct pref_names){
+	return (struct pcoll_names){
 		.id = (int32_t)(uint32_t)word,
 		.named = word >> NAMED_BIT & 1,
 		.mismatch = word >> MISMATCH_BIT & 1,
@@ -47,20 +47,20 @@ is_of(uint64_t word, uint64_t phase)
 }
 
 static _Atomic uint64_t *
-flag_of(const struct pref_hall *hall, uint32_t rank, uint64_t phase)
+flag_of(const struct pcoll_hall *hall, uint32_t rank, uint64_t phase)
 {
 	return &hall->words->few[rank].entered[phase & 1];
 }
 
 bool
-pref_hall_is_there(void)
+pcoll_hall_is_there(void)
 {
 	return psi.conduit_job.host_places == psi.boot.size && !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 
 /* Wakes those who sleep. */
 static void
-ring(const struct pref_hall *hall)
+ring(const struct pcoll_hall *hall)
 {
 	gex_TM_t tm = hall->tm;
 
@@ -77,7 +77,7 @@ ring(const struct pref_hall *hall)
 /* -- many -------------------------------------------------------------------------------------- */
 
 static void
-count_in(struct pref_hall *hall, uint64_t phase, struct pref_names names)
+count_in(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
 {
 	struct psi_hall *words = hall->words;
 	uint64_t before = atomic_load_explicit(&words->arrived, memory_order_relaxed), after;
@@ -85,7 +85,7 @@ count_in(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 
 	do {
 		count = (before >> TAG_BIT) + 1;
-		after = word_of(pref_names_combine(names_of(before), names), count);
+		after = word_of(pcoll_names_combine(names_of(before), names), count);
 	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
 	                                                count == hall->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
@@ -98,7 +98,7 @@ count_in(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 }
 
 static bool
-is_told(const struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
+is_told(const struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
 {
 	const uint64_t word = atomic_load_explicit(&hall->words->complete,
 	                                           memory_order_acquire); /* G3 */
@@ -110,7 +110,7 @@ is_told(const struct pref_hall *hall, uint64_t phase, struct pref_names *names_o
 /* -- few --------------------------------------------------------------------------------------- */
 
 static bool
-sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
+sees_all(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
 {
 	for (; hall->seen < hall->size; hall->seen++) {
 		const uint64_t word = atomic_load_explicit(flag_of(hall, hall->seen, phase),
@@ -118,7 +118,7 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 
 		if (!is_of(word, phase))
 			return false;
-		hall->gathered = pref_names_combine(hall->gathered, names_of(word));
+		hall->gathered = pcoll_names_combine(hall->gathered, names_of(word));
 	}
 	*names_out = hall->gathered;
 	ring(hall);
@@ -128,7 +128,7 @@ sees_all(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
 /* ---------------------------------------------------------------------------------------------- */
 
 bool
-pref_hall_is_entered(const struct pref_hall *hall, uint64_t phase)
+pcoll_hall_is_entered(const struct pcoll_hall *hall, uint64_t phase)
 {
 	if (hall->size > PSI_HALL_FEW)
 		return atomic_load_explicit(&hall->words->arrived, memory_order_relaxed) != 0;
@@ -140,7 +140,7 @@ pref_hall_is_entered(const struct pref_hall *hall, uint64_t phase)
 }
 
 void
-pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
+pcoll_hall_enter(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
 {
 	psi_handed_to_process(hall->words);
 	if (hall->size > PSI_HALL_FEW) {
@@ -154,7 +154,7 @@ pref_hall_enter(struct pref_hall *hall, uint64_t phase, struct pref_names names)
 }
 
 bool
-pref_hall_complete(struct pref_hall *hall, uint64_t phase, struct pref_names *names_out)
+pcoll_hall_complete(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
 {
 	const bool complete = hall->size > PSI_HALL_FEW ? is_told(hall, phase, names_out)
 	                                                : sees_all(hall, phase, names_out);
