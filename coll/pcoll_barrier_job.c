@@ -201,6 +201,7 @@ barriers_open(void)
 		};
 	}
 	psi.hall_lender = &pcoll_hall_lender;
+	psi.barrier = gex_Coll_BarrierNB;
 	psi_progress_add(advance_all);
 	pcoll_gates_open();
 }

@@ -96,10 +96,6 @@ bool psi_in_my_nbrhd(uint32_t rank);
 
 /* Chooses, opens and connects the conduit and the endpoint's port; ends the job on failure. */
 void psi_conduit_open(gex_EP_t ep);
-/* A conduit of this build, or NULL. */
-const struct psi_conduit_ops *psi_conduit_named(const char *name);
-/* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
-size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
 /* Ends this rank as the others ask, in a handler; what it has printed goes out. */

@@ -2,14 +2,10 @@
  * The conduits of this build, and the table that is called: a conduit's operations over those that
  * say `unsupported'.
  */
-#include "runtime/psi.h"
+#include "runtime/conduit/conduits.h"
 
 #include "runtime/conduit/conduit_list.h"
-#include "runtime/settings/settings.h"
-#include "runtime/util/copy.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define DECLARE(name) extern const struct psi_conduit_ops p##name##_ops;
@@ -158,13 +154,14 @@ _Static_assert(sizeof(struct psi_conduit_ops) ==
 	       (0 REQUIRED(COUNT_REQUIRED) OPTIONAL(COUNT_OPTIONAL)) * sizeof(void (*)(void)),
 	       "every operation has a line in REQUIRED or OPTIONAL");
 
-static void
-lay_table(const struct psi_conduit_ops *ops)
+/* NULL, or the name of an operation that is missing. */
+const char *
+psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops **in_force_out)
 {
 	in_force = *ops;
 #define NEED(op) \
 	if (!ops->op) \
-		psi_fatal("conduit %s lacks its operation " #op, ops->name);
+		return #op;
 	REQUIRED(NEED)
 #undef NEED
 #define FILL(op, filler) \
@@ -172,11 +169,13 @@ lay_table(const struct psi_conduit_ops *ops)
 		in_force.op = filler;
 	OPTIONAL(FILL)
 #undef FILL
+	*in_force_out = &in_force;
+	return NULL;
 }
 
-/* Do the bits and the operations say the same? */
-static void
-check_capabilities(const struct psi_conduit_ops *ops, uint32_t caps)
+/* Do the bits and the operations say the same?  NULL, or what is claimed and not there. */
+const char *
+psi_conduit_overclaims(const struct psi_conduit_ops *ops, uint32_t caps)
 {
 	const struct {
 		uint32_t bit;
@@ -191,56 +190,11 @@ check_capabilities(const struct psi_conduit_ops *ops, uint32_t caps)
 
 	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
 		if ((caps & claims[i].bit) && !claims[i].present)
-			psi_fatal("conduit %s claims %s but lacks the operations", ops->name,
-			          claims[i].name);
+			return claims[i].name;
+	return NULL;
 }
 
-/* -- services -------------------------------------------------------------------------------- */
-
-static const char *
-setting_text(const char *name)
-{
-	const struct psi_setting *row = psi_setting_find(name);
-
-	return row ? psi_setting_value(row, NULL) : NULL;
-}
-
-static uint64_t *
-own_counts(void)
-{
-	return psi_block()->count;
-}
-
-static uint32_t
-agree_least(uint32_t value)
-{
-	uint32_t *all = calloc(psi.boot.size, sizeof *all), least = value;
-
-	if (!all)
-		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
-	pboot_exchange(&value, sizeof value, all);
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		least = all[rank] < least ? all[rank] : least;
-	free(all);
-	return least;
-}
-
-static const struct psi_services services = {
-	.abi = PSI_CONDUIT_ABI,
-	.size_bytes = sizeof services,
-	.log = psi_log,
-	.setting = setting_text,
-	.host_memory = psi_host_memory,
-	.endpoint_memory = psi_endpoint_memory,
-	.deliver = psi_deliver,
-	.copy = psi_copy,
-	.copy_owning = psi_copy_owning,
-	.copy_far = psi_copy_far,
-	.agree_least = agree_least,
-	.counts = own_counts,
-};
-
-/* -- open ------------------------------------------------------------------------------------ */
+/* -- by name --------------------------------------------------------------------------------- */
 
 size_t
 psi_conduit_queue_bytes(const char *name, uint32_t endpoints)
@@ -258,65 +212,4 @@ psi_conduit_named(const char *name)
 		if (strcasecmp(conduits[i]->name, name) == 0)
 			return conduits[i];
 	return NULL;
-}
-
-static const struct psi_conduit_ops *
-choose(void)
-{
-	const char *wanted = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
-	char reason[160];
-
-	for (size_t i = 0; i < sizeof conduits / sizeof *conduits; i++) {
-		const struct psi_conduit_ops *ops = conduits[i];
-
-		if (strcasecmp(ops->name, wanted) != 0)
-			continue;
-		if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
-			psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it",
-			          ops->name, ops->abi, PSI_CONDUIT_ABI);
-		if (!ops->probe(&services, reason, sizeof reason))
-			psi_fatal("conduit %s cannot run here: %s", ops->name, reason);
-		return ops;
-	}
-	psi_fatal("this build has no conduit named %s", wanted);
-}
-
-static void
-describe_job(void)
-{
-	uint32_t *host_index = calloc(psi.boot.size, sizeof *host_index);
-	uint32_t *next = calloc(psi.boot.host_count, sizeof *next);
-	uint8_t *local = calloc(psi.boot.size, sizeof *local);
-
-	if (!host_index || !next || !local)
-		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
-		uint32_t host = psi.boot.host_of[rank];
-
-		host_index[rank] = next[host]++;
-		local[rank] = host == psi.boot.host_index;
-	}
-	psi.conduit_job = (struct psi_conduit_job){
-		.place = psi.boot.rank, .places = psi.boot.size,
-		.host_places = next[psi.boot.host_index], .host_index = host_index,
-		.local = local, .threaded = psi.threaded, .crowded = psi.crowded,
-		.counts = psi.block ? psi.block->count : NULL,
-	};
-	free(next);
-}
-
-void
-psi_conduit_open(gex_EP_t ep)
-{
-	const struct psi_conduit_ops *ops = choose();
-
-	lay_table(ops);
-	describe_job();
-	psi.ops = ep->ops = &in_force;
-	if (in_force.open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
-	    in_force.port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
-		psi_fatal("conduit %s did not open", ops->name);
-	check_capabilities(ops, psi.attributes.capabilities);
-	if (in_force.connect(psi.conduit) != PSI_OK)
-		psi_fatal("conduit %s did not connect", ops->name);
 }

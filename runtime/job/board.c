@@ -1,5 +1,6 @@
 #include "runtime/job/board.h"
 
+#include "runtime/job/meet.h"
 #include "runtime/process/rules.h"
 
 #include <errno.h>
@@ -112,10 +113,10 @@ psi_board_exchange(gex_Segment_t mine, int error)
 
 	write_entry(psi.boot.rank, mine);
 	entry->failed = (uint64_t)error;
-	gex_Coll_BarrierBlocking(psi.tm, 0);
+	psi_meet_all();
 	failed = first_failed();
 	if (failed < psi.boot.size) {
-		gex_Coll_BarrierBlocking(psi.tm, 0);    /* all have seen it */
+		psi_meet_all();    /* all have seen it */
 		*entry = before;
 		return failed;
 	}
@@ -129,7 +130,7 @@ static void
 meet(gex_TM_t tm, const char *call)
 {
 	if (tm == psi.tm)
-		gex_Coll_BarrierBlocking(tm, 0);
+		psi_meet_all();
 	else
 		psi_team_gather(tm, NULL, 0, NULL, call);
 }

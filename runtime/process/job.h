@@ -129,6 +129,7 @@ struct psi_job {
 	const struct psi_hall_lender *hall_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
 	void (*signal_stack_close)(void *stack);
+	gex_Event_t (*barrier)(gex_TM_t tm, gex_Flags_t flags);
 	void (*error_told)(void);       /* the line of psi_fatal is out; NULL before signals are caught */
 	_Atomic int wait_mode;
 	_Atomic int verbose_errors;

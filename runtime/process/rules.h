@@ -101,6 +101,8 @@ void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
 void psi_rules_check_team(gex_TM_t tm, const char *call);
+/* The thread is in that call by a team. */
+void psi_rules_call_by(gex_TM_t tm, const char *call);
 /* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the wait has
  * ended, or the copy that it makes. */
 void psi_rules_wait(struct psi_wait *wait);

@@ -179,3 +179,12 @@ psi_backtrace_print(int fd)
 		return 0;
 	return traces.by_glibc ? print_by_glibc(fd) : -1;
 }
+
+static int
+print_if_wanted(int fd)
+{
+	return psi_backtrace_wanted() ? psi_backtrace_print(fd) : 0;
+}
+
+/* Programs may put a function of their own here. */
+int (*gasnett_print_backtrace_ifenabled)(int fd) = print_if_wanted;

@@ -4,6 +4,8 @@
  */
 #include "runtime/report/report.h"
 
+#include "runtime/conduit/conduits.h"
+
 #include <stdlib.h>
 #include <string.h>
 

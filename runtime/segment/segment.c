@@ -1,5 +1,5 @@
-/* Segments: made, bound to an endpoint, given back; attaching is all three, with publishing. */
-#include "runtime/job/board.h"
+/* Segments: made, bound to an endpoint, given back. */
+#include "runtime/segment/segment.h"
 
 #include "runtime/process/rules.h"
 
@@ -9,13 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool attached_once;
-
 /* -- make and bind --------------------------------------------------------------------------- */
 
-/* With checks the object stays, so that its later use is known for what it is. */
-static void
-discard(gex_Segment_t segment)
+void
+psi_segment_discard(gex_Segment_t segment)
 {
 	static _Atomic(gex_Segment_t) last_destroyed;   /* holds the objects for leak checkers */
 
@@ -54,9 +51,8 @@ new_segment(gex_Client_t client, void *base, uintptr_t size)
 	return segment;
 }
 
-/* 0, or an errno value. */
-static int
-library_segment(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
+int
+psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
 {
 	gex_Segment_t segment = new_segment(client, NULL, size);
 	int error;
@@ -74,8 +70,8 @@ library_segment(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
 	return 0;
 }
 
-static void
-say_lack(const char *call, uintptr_t size, int error)
+void
+psi_segment_say_lack(const char *call, uintptr_t size, int error)
 {
 	char lack[PBOOT_LACK_BYTES];
 
@@ -84,55 +80,14 @@ say_lack(const char *call, uintptr_t size, int error)
 		        pboot_range_lack(error, lack));
 }
 
-static int
-refuse_size(const char *call, uintptr_t size)
+int
+psi_segment_refuse_size(const char *call, uintptr_t size)
 {
 	char why[160];
 
 	snprintf(why, sizeof why, "%zu bytes are above gasnet_getMaxLocalSegmentSize(), %zu, which is "
 	         "bounded by %s", (size_t)size, (size_t)psi.max_segment, psi.max_segment_bound);
 	return psi_refuse(GASNET_ERR_BAD_ARG, call, why);
-}
-
-int
-gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
-{
-	const char *call = "gex_Segment_Attach";
-	gex_Segment_t segment = GEX_SEGMENT_INVALID;
-	uint32_t failed;
-	int error;
-
-	psi_need_init(call);
-	psi_rule_context(call);
-	if (!segment_p || tm != psi.tm)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the team must be the primordial one");
-	if (size == 0 || size % GASNET_PAGESIZE)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call,
-		              "the size must be a non-zero multiple of GASNET_PAGESIZE");
-	if (size > psi.max_segment)
-		return refuse_size(call, size);
-	psi.attach_first = false;
-	if (attached_once || psi.ep->segment)
-		return psi_refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
-	error = library_segment(psi.client, size, &segment);
-	psi.ep->segment = segment;
-	failed = psi_board_exchange(segment, error);
-	if (failed < psi.boot.size) {
-		/* Here or elsewhere there is no memory: all return the same, and one says it. */
-		if (failed == psi.boot.rank)
-			say_lack(call, size, error);
-		psi.ep->segment = GEX_SEGMENT_INVALID;
-		if (segment)
-			discard(segment);
-		gex_Coll_BarrierBlocking(psi.tm, 0);
-		return GASNET_ERR_RESOURCE;
-	}
-	attached_once = segment->attached = true;
-	if (gasnet_client_attach_hook)
-		gasnet_client_attach_hook(segment->base, segment->size);
-	gex_Coll_BarrierBlocking(psi.tm, 0);
-	*segment_p = segment;
-	return GASNET_OK;
 }
 
 /* MS_ASYNC does nothing but look. */
@@ -165,10 +120,10 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the length must not be 0");
 	if (!address) {
 		if (length > psi.max_segment)
-			return refuse_size(call, length);
-		error = library_segment(client, rounded, segment_p);
+			return psi_segment_refuse_size(call, length);
+		error = psi_segment_make(client, rounded, segment_p);
 		if (error)
-			say_lack(call, rounded, error);
+			psi_segment_say_lack(call, rounded, error);
 		return error ? GASNET_ERR_RESOURCE : GASNET_OK;
 	}
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
@@ -195,7 +150,7 @@ gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags)
 	if (PSI_UNLIKELY(psi.checks && psi_team_borrowing(segment->base, segment->size)))
 		psi_fatal("%s: a part of the segment is scratch memory of a team; destroy the team first",
 		          call);
-	discard(segment);
+	psi_segment_discard(segment);
 }
 
 int

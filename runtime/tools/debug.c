@@ -11,15 +11,6 @@
 #include "runtime/report/freeze.h"
 #include "runtime/report/signal_names.h"
 
-static int
-print_if_wanted(int fd)
-{
-	return psi_backtrace_wanted() ? psi_backtrace_print(fd) : 0;
-}
-
-/* Programs may put a function of their own here. */
-int (*gasnett_print_backtrace_ifenabled)(int fd) = print_if_wanted;
-
 /* Symbols are found without the name; rank 0 until the job says which. */
 void
 gasnett_backtrace_init(const char *exename)

@@ -218,7 +218,7 @@ check_messages(const struct partner *peer, int iterations)
 	for (int round = 0; round < iterations; round++)
 		expected += send_round(peer, (uint32_t)round);
 	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) == expected);
-	gex_Event_Wait(gex_Coll_BarrierNB(peer->tm, 0));
+	gex_Event_Wait(psi.barrier(peer->tm, 0));
 	return gasnett_strongatomic32_read(&echo.wrong, 0) ? fail("a reply had other contents") : 0;
 }
 

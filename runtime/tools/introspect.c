@@ -8,6 +8,7 @@
 
 #include "gasnet_tools.h"
 #include "penstock.h"
+#include "runtime/conduit/conduits.h"
 #include "runtime/tools/introspect_features.h"
 #include "runtime/segment/memlimits.h"
 #include "runtime/tools/mk.h"

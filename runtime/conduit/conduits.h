@@ -1,0 +1,18 @@
+/* The conduits of this build, and the table that is called. */
+#ifndef PSI_CONDUITS_H
+#define PSI_CONDUITS_H
+
+#include "runtime/conduit/conduit.h"
+
+/* A conduit of this build, or NULL. */
+const struct psi_conduit_ops *psi_conduit_named(const char *name);
+/* As the conduit's queue_bytes; 0 if none has that name.  Needs no job. */
+size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
+
+/* Lays a conduit's operations over those that say `unsupported'.  NULL, or the name of a required one that
+ * it lacks. */
+const char *psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops **in_force_out);
+/* NULL, or what the bits claim and the operations do not offer. */
+const char *psi_conduit_overclaims(const struct psi_conduit_ops *ops, uint32_t caps);
+
+#endif

@@ -1,0 +1,130 @@
+/* The conduit is chosen, given its services, and opened. */
+#include "runtime/psi.h"
+
+#include "runtime/conduit/conduits.h"
+#include "runtime/settings/settings.h"
+#include "runtime/util/copy.h"
+
+#include <stdlib.h>
+
+/* -- services -------------------------------------------------------------------------------- */
+
+static const char *
+setting_text(const char *name)
+{
+	const struct psi_setting *row = psi_setting_find(name);
+
+	return row ? psi_setting_value(row, NULL) : NULL;
+}
+
+static uint64_t *
+own_counts(void)
+{
+	return psi_block()->count;
+}
+
+static uint32_t
+agree_least(uint32_t value)
+{
+	uint32_t *all = calloc(psi.boot.size, sizeof *all), least = value;
+
+	if (!all)
+		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
+	pboot_exchange(&value, sizeof value, all);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		least = all[rank] < least ? all[rank] : least;
+	free(all);
+	return least;
+}
+
+static const struct psi_services services = {
+	.abi = PSI_CONDUIT_ABI,
+	.size_bytes = sizeof services,
+	.log = psi_log,
+	.setting = setting_text,
+	.host_memory = psi_host_memory,
+	.endpoint_memory = psi_endpoint_memory,
+	.deliver = psi_deliver,
+	.copy = psi_copy,
+	.copy_owning = psi_copy_owning,
+	.copy_far = psi_copy_far,
+	.agree_least = agree_least,
+	.counts = own_counts,
+};
+
+/* -- open ------------------------------------------------------------------------------------ */
+
+static const struct psi_conduit_ops *
+choose(void)
+{
+	const char *wanted = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
+	const struct psi_conduit_ops *ops = psi_conduit_named(wanted);
+	char reason[160];
+
+	if (!ops)
+		psi_fatal("this build has no conduit named %s", wanted);
+	if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
+		psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it", ops->name,
+		          ops->abi, PSI_CONDUIT_ABI);
+	if (!ops->probe(&services, reason, sizeof reason))
+		psi_fatal("conduit %s cannot run here: %s", ops->name, reason);
+	return ops;
+}
+
+static void
+describe_job(void)
+{
+	uint32_t *host_index = calloc(psi.boot.size, sizeof *host_index);
+	uint32_t *next = calloc(psi.boot.host_count, sizeof *next);
+	uint8_t *local = calloc(psi.boot.size, sizeof *local);
+
+	if (!host_index || !next || !local)
+		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+		uint32_t host = psi.boot.host_of[rank];
+
+		host_index[rank] = next[host]++;
+		local[rank] = host == psi.boot.host_index;
+	}
+	psi.conduit_job = (struct psi_conduit_job){
+		.place = psi.boot.rank, .places = psi.boot.size,
+		.host_places = next[psi.boot.host_index], .host_index = host_index,
+		.local = local, .threaded = psi.threaded, .crowded = psi.crowded,
+		.counts = psi.block ? psi.block->count : NULL,
+	};
+	free(next);
+}
+
+static void
+lay_table(const struct psi_conduit_ops *ops)
+{
+	const char *lacks = psi_conduit_lay(ops, &psi.ops);
+
+	if (lacks)
+		psi_fatal("conduit %s lacks its operation %s", ops->name, lacks);
+}
+
+static void
+check_capabilities(const struct psi_conduit_ops *ops)
+{
+	const char *claimed = psi_conduit_overclaims(ops, psi.attributes.capabilities);
+
+	if (claimed)
+		psi_fatal("conduit %s claims %s but lacks the operations", ops->name, claimed);
+}
+
+void
+psi_conduit_open(gex_EP_t ep)
+{
+	const struct psi_conduit_ops *ops = choose();
+
+	lay_table(ops);
+	describe_job();
+	ep->ops = psi.ops;
+	if (ep->ops->open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
+	    ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
+		psi_fatal("conduit %s did not open", ops->name);
+	check_capabilities(ops);
+	if (ep->ops->connect(psi.conduit) != PSI_OK)
+		psi_fatal("conduit %s did not connect", ops->name);
+}

@@ -1,0 +1,16 @@
+/* All ranks meet, in calls of the runtime that all make. */
+#ifndef PSI_MEET_H
+#define PSI_MEET_H
+
+#include "runtime/psi.h"
+
+#include "gasnet_ex_event.h"
+
+/* By the barrier that coll has handed down. */
+static inline void
+psi_meet_all(void)
+{
+	gex_Event_Wait(psi.barrier(psi.tm, 0));
+}
+
+#endif
