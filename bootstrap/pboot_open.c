@@ -1,4 +1,5 @@
 /* Who started this process, and what it becomes: a rank, or a launcher that never returns. */
+#include "bootstrap/launcher/pboot_launch.h"
 #include "bootstrap/rank/pboot_rank.h"
 
 #include "runtime/util/log.h"

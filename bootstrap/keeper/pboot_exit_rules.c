@@ -1,7 +1,6 @@
 #include "bootstrap/keeper/pboot_exit_rules.h"
 
 #include "bootstrap/bootstrap.h"
-#include "runtime/util/settings_parse.h"
 
 #include <math.h>
 #include <signal.h>
@@ -30,39 +29,6 @@ pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns)
 	if (ask > 800 * MS)
 		ask = 800 * MS;
 	return ask > least ? ask : least;
-}
-
-static bool
-seconds_parse(const char *text, double *seconds_out)
-{
-	uint64_t ns;
-
-	if (!psi_parse_time(text, 1000 * MS, &ns) || ns > PBOOT_GRACE_MAX_S * 1000 * MS)
-		return false;
-	*seconds_out = (double)ns / 1e9;
-	return true;
-}
-
-uint64_t
-pboot_rules_grace_ns(uint32_t size, const char *const texts[4], int *bad_out)
-{
-	double values[4] = { -1, 1.5, 0.5, 0.005 }, grace;
-	int i;
-
-	*bad_out = -1;
-	for (i = 0; i < 4; i++)
-		if (texts[i] && !seconds_parse(texts[i], &values[i]))
-			*bad_out = i;
-	if (*bad_out < 0 && texts[1] && texts[2] && values[2] > values[1])
-		*bad_out = 4;
-	if (!texts[1] && values[2] > values[1])
-		values[1] = values[2];  /* what the user says is more than a default */
-	grace = values[2] + size * values[3];
-	if (grace > values[1])
-		grace = values[1];
-	if (values[0] >= 0)
-		grace = values[0];
-	return (uint64_t)(grace * 1e9);
 }
 
 void

@@ -86,10 +86,6 @@ struct pboot_rules {
  * with the grace stay under 2 s.  Then, how long all have after that. */
 uint64_t pboot_rules_ask_ns(uint32_t size);
 uint64_t pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns);
-/* total, max, min and factor are the texts of GASNET_EXITTIMEOUT*, NULL if unset; a text that is no
- * number of seconds counts as unset, and its index (0 to 3) goes to *bad_out, else -1. */
-uint64_t pboot_rules_grace_ns(uint32_t size, const char *const texts[4], int *bad_out);
-
 void pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_rank_rule *ranks,
     uint64_t grace_ns, uint64_t timeout_ns, uint64_t now_ns);
 

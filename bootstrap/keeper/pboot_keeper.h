@@ -8,7 +8,7 @@
 
 #include "bootstrap/share/pboot_descend.h"
 #include "bootstrap/keeper/pboot_exit_rules.h"
-#include "bootstrap/launcher/pboot_launch.h"
+#include "bootstrap/share/pboot_job.h"
 
 #include <sched.h>
 

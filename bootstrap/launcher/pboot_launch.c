@@ -366,12 +366,6 @@ park_others(void)
 		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
 }
 
-size_t
-pboot_told_bytes(uint32_t size)
-{
-	return offsetof(struct pboot_told, ranks) + size * sizeof(pid_t);
-}
-
 static int
 launch_failed(struct launcher *self, const char *what)
 {

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { HEAD_BYTES = 4096, LINE_BYTES = 64 };
+enum { LINE_BYTES = 64 };
 
 struct board {
 	_Atomic uint32_t arrived;	/* of the barrier under way */
@@ -32,18 +32,6 @@ static uint32_t board_size;
  * former. */
 static uint32_t exchanges;
 static uint64_t hang_ns;
-
-static size_t
-half_bytes(uint32_t size)
-{
-	return (size_t)size * PBOOT_EXCHANGE_MAX;
-}
-
-size_t
-pboot_board_bytes(uint32_t size)
-{
-	return HEAD_BYTES + 2 * half_bytes(size);
-}
 
 int
 pboot_board_open(uint32_t size)
@@ -107,7 +95,8 @@ pboot_exchange(const void *mine, size_t len_bytes, void *all_out)
 		memmove(all_out, mine, len_bytes);
 		return;
 	}
-	half = (char *)board + HEAD_BYTES + (exchanges++ % 2) * half_bytes(board_size);
+	half = (char *)board + PBOOT_BOARD_HEAD_BYTES +
+	       (exchanges++ % 2) * pboot_board_half_bytes(board_size);
 	memcpy(half + pboot_self.seat.rank * stride, mine, len_bytes);
 	pboot_barrier();
 	for (rank = 0; rank < board_size; rank++)

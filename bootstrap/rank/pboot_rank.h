@@ -2,7 +2,7 @@
 #ifndef PBOOT_RANK_H
 #define PBOOT_RANK_H
 
-#include "bootstrap/launcher/pboot_launch.h"
+#include "bootstrap/share/pboot_job.h"
 
 struct pboot_rank {
 	struct pboot_seat seat;

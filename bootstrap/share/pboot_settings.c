@@ -1,7 +1,6 @@
 #include "bootstrap/share/pboot_settings.h"
 
 #include "bootstrap/bootstrap.h"
-#include "bootstrap/keeper/pboot_exit_rules.h"
 #include "runtime/util/deny.h"
 #include "runtime/util/log.h"
 #include "runtime/util/settings_parse.h"
@@ -10,6 +9,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static bool
+seconds_parse(const char *text, double *seconds_out)
+{
+	uint64_t ns;
+
+	if (!psi_parse_time(text, SECOND_NS, &ns) || ns > PBOOT_GRACE_MAX_S * SECOND_NS)
+		return false;
+	*seconds_out = (double)ns / 1e9;
+	return true;
+}
+
+uint64_t
+pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out)
+{
+	double values[4] = { -1, 1.5, 0.5, 0.005 }, grace;
+	int i;
+
+	*bad_out = -1;
+	for (i = 0; i < 4; i++)
+		if (texts[i] && !seconds_parse(texts[i], &values[i]))
+			*bad_out = i;
+	if (*bad_out < 0 && texts[1] && texts[2] && values[2] > values[1])
+		*bad_out = 4;
+	if (!texts[1] && values[2] > values[1])
+		values[1] = values[2];  /* what the user says is more than a default */
+	grace = values[2] + size * values[3];
+	if (grace > values[1])
+		grace = values[1];
+	if (values[0] >= 0)
+		grace = values[0];
+	return (uint64_t)(grace * 1e9);
+}
 
 /* An empty setting counts as unset. */
 static const char *
@@ -34,7 +68,7 @@ grace_ns(uint32_t size, int *bad_out)
 
 	for (i = 0; i < 4; i++)
 		texts[i] = setting(exit_names[i]);
-	return pboot_rules_grace_ns(size, texts, bad_out);
+	return pboot_settings_grace_of(size, texts, bad_out);
 }
 
 uint64_t

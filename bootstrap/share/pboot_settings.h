@@ -12,6 +12,10 @@
  * started, so that it is said once. */
 void pboot_settings_check(void);
 
+/* total, max, min and factor are the texts of GASNET_EXITTIMEOUT*, NULL if unset; a text that is no
+ * number of seconds counts as unset, and its index (0 to 3) goes to *bad_out, else -1. */
+uint64_t pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out);
+
 /* GASNET_EXITTIMEOUT*: the time that ranks of a job of this size have to end. */
 uint64_t pboot_settings_grace_ns(uint32_t size);
 

@@ -1,6 +1,6 @@
 #include "bootstrap/share/pboot_store.h"
 
-#include "bootstrap/launcher/pboot_launch.h"
+#include "bootstrap/share/pboot_job.h"
 #include "bootstrap/share/pboot_sysv.h"
 #include "runtime/util/lack.h"
 

@@ -1,5 +1,6 @@
 /* The rules by which a job ends: which cause wins, when SIGQUIT and SIGKILL are due. */
 #include "bootstrap/keeper/pboot_exit_rules.h"
+#include "bootstrap/share/pboot_settings.h"
 #include "tests/unit/main.h"
 
 #include <errno.h>
@@ -284,7 +285,7 @@ START_TEST(lengths_fit_in_two_seconds)
 	int bad;
 
 	for (size = 1; size <= 4096; size++) {
-		uint64_t grace = pboot_rules_grace_ns(size, none, &bad);
+		uint64_t grace = pboot_settings_grace_of(size, none, &bad);
 		uint64_t wanted = 500 * MS + size * 5 * MS;
 
 		ck_assert_int_eq(bad, -1);
@@ -308,17 +309,17 @@ START_TEST(the_user_chooses_the_grace)
 	const char *crossed[4] = { NULL, "1", "5", NULL };
 	int bad;
 
-	ck_assert_uint_eq(pboot_rules_grace_ns(2, least, &bad), 5000 * MS);
+	ck_assert_uint_eq(pboot_settings_grace_of(2, least, &bad), 5000 * MS);
 	ck_assert_int_eq(bad, -1);
-	(void)pboot_rules_grace_ns(2, crossed, &bad);
+	(void)pboot_settings_grace_of(2, crossed, &bad);
 	ck_assert_int_eq(bad, 4);
-	ck_assert_uint_eq(pboot_rules_grace_ns(2, total, &bad), 3000 * MS);
-	ck_assert_uint_eq(pboot_rules_grace_ns(2, parts, &bad), 2000 * MS);
-	ck_assert_uint_eq(pboot_rules_grace_ns(100, parts, &bad), 10000 * MS);
+	ck_assert_uint_eq(pboot_settings_grace_of(2, total, &bad), 3000 * MS);
+	ck_assert_uint_eq(pboot_settings_grace_of(2, parts, &bad), 2000 * MS);
+	ck_assert_uint_eq(pboot_settings_grace_of(100, parts, &bad), 10000 * MS);
 	ck_assert_int_eq(bad, -1);
-	ck_assert_uint_eq(pboot_rules_grace_ns(4, wrong, &bad) / MS, 520);
+	ck_assert_uint_eq(pboot_settings_grace_of(4, wrong, &bad) / MS, 520);
 	ck_assert_int_eq(bad, 0);
-	ck_assert_uint_eq(pboot_rules_grace_ns(4, negative, &bad) / MS, 520);
+	ck_assert_uint_eq(pboot_settings_grace_of(4, negative, &bad) / MS, 520);
 	ck_assert_int_eq(bad, 3);
 }
 END_TEST
