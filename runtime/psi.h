@@ -7,6 +7,7 @@
 
 #include "runtime/am/am.h"
 #include "runtime/process/job.h"
+#include "runtime/team/team.h"
 #include "runtime/wait/waiting.h"
 
 /* -- events (event.c) ------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 
 #include "runtime/job/meet.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/vm.h"
 
 #include <errno.h>
 #include <pthread.h>

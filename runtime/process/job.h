@@ -14,7 +14,6 @@
 #include "runtime/process/part.h"
 #include "runtime/process/shared.h"
 #include "runtime/process/transfers.h"
-#include "runtime/team/team.h"
 #include "runtime/util/log.h"
 
 #include <stdatomic.h>
@@ -150,17 +149,6 @@ void psi_need_init(const char *call);
 void psi_invalid(const char *call, const char *constant) __attribute__((noreturn, cold));
 /* Is this a child that the client forked? */
 bool psi_is_forked_child(void);
-
-/* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
-static inline struct psi_target
-psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
-{
-	if (PSI_LIKELY(!psi_tm_is_pair(tm) && tm && rank < tm->size))
-		return (struct psi_target){ tm->ep, tm->places ? tm->places[rank] : rank };
-	if (PSI_LIKELY(tm == PSI_TM_LEGACY && rank < psi.places))
-		return (struct psi_target){ psi.ep, rank };
-	return psi_target_far(tm, rank, call);
-}
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 
 #include "runtime/conduit/conduit.h"
 #include "runtime/process/moved.h"
-#include "runtime/segment/vm.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -30,6 +29,13 @@ enum {
 	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/want.c) */
 	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (coll/pcoll_barrier_lend.c) */
 	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
+};
+
+/* What a process shows its peers, for the probe of runtime/segment/vm.h. */
+struct psi_vm_card {
+	uint64_t pid;
+	uint64_t secret, secret_at;     /* a random word, and its address */
+	uint64_t echo_at;               /* of a word that peers may write, the secret alone */
 };
 
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by

@@ -5,12 +5,15 @@
 #ifndef PSI_TRANSFERS_H
 #define PSI_TRANSFERS_H
 
-#include "runtime/team/team.h"
+#include "gasnetex.h"
+
+#include <stdbool.h>
 
 struct psi_am;
 struct psi_atomic;
 struct psi_ref;
 struct psi_signalled;
+struct psi_target;
 struct psi_vis;
 
 struct psi_transfer_ops {

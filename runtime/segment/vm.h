@@ -6,17 +6,12 @@
 #ifndef PSI_VM_H
 #define PSI_VM_H
 
+#include "runtime/process/shared.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
-
-/* What a process shows its peers, for the probe. */
-struct psi_vm_card {
-	uint64_t pid;
-	uint64_t secret, secret_at;     /* a random word, and its address */
-	uint64_t echo_at;               /* of a word that peers may write, the secret alone */
-};
 
 /* This process's; from here on peers may reach its memory. */
 struct psi_vm_card psi_vm_card_make(void);

@@ -11,9 +11,7 @@
 #ifndef PSI_TEAM_H
 #define PSI_TEAM_H
 
-#include "gasnetex.h"
-
-#include "runtime/process/part.h"
+#include "runtime/process/job.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdatomic.h>
@@ -90,6 +88,17 @@ void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute_
 
 /* True if the value names a pair of endpoints rather than a team. */
 static inline bool psi_tm_is_pair(gex_TM_t tm) { return (uintptr_t)tm & 1; }
+
+/* Where a message or transfer by (tm, rank) goes; ends the job if it names nothing. */
+static inline struct psi_target
+psi_target_of(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	if (PSI_LIKELY(!psi_tm_is_pair(tm) && tm && rank < tm->size))
+		return (struct psi_target){ tm->ep, tm->places ? tm->places[rank] : rank };
+	if (PSI_LIKELY(tm == PSI_TM_LEGACY && rank < psi.places))
+		return (struct psi_target){ psi.ep, rank };
+	return psi_target_far(tm, rank, call);
+}
 
 /* -- members --------------------------------------------------------------------------------- */
 
