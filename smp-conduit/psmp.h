@@ -255,6 +255,8 @@ void psmp_copy_over(struct psi_port *port, struct psmp_out *out, void *to, const
 int psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void psmp_ports_close(struct psi_conduit *conduit);
+/* psmp_open.c: gives everything back, for tests; no other thread is inside the conduit. */
+void psmp_close(struct psi_conduit *conduit);
 /* Both sides of its lanes, by the layout, empty. */
 void psmp_port_set_up_lanes(struct psi_port *port);
 

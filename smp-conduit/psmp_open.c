@@ -83,10 +83,8 @@ open_conduit(const struct psi_services *services, const struct psi_conduit_job *
 		return PSI_FAILED;
 	}
 	*attributes_out = (struct psi_attributes){
-		.capabilities = PSI_CAP_INJECT_ANY_THREAD | PSI_CAP_CLAIM_IN_PLACE | PSI_CAP_SLEEP,
 		.max_medium_bytes = PSMP_LARGE_BYTES,
 		.max_long_bytes = INT32_MAX,
-		.am_latency_ns = 100, .am_overhead_ns = 20, .bytes_per_ns = 10,
 		.shared_bytes = conduit->layout.total_bytes,
 	};
 	*conduit_out = conduit;
@@ -135,23 +133,11 @@ connect_conduit(struct psi_conduit *conduit)
 	return PSI_OK;
 }
 
-static void
-quiesce(struct psi_conduit *conduit)
-{
-	(void)conduit;  /* what was sent lies in the receiver's memory already */
-}
-
-static void
-close_conduit(struct psi_conduit *conduit)
+void
+psmp_close(struct psi_conduit *conduit)
 {
 	psmp_ports_close(conduit);
 	free(conduit);
-}
-
-static void
-abort_conduit(struct psi_conduit *conduit)
-{
-	(void)conduit;  /* shared memory has no name, and goes with the last process */
 }
 
 /* ---------------------------------------------------------------------- for people --- */
@@ -225,9 +211,6 @@ const struct psi_conduit_ops psmp_ops = {
 	.open = open_conduit,
 	.port_open = psmp_port_open,
 	.connect = connect_conduit,
-	.quiesce = quiesce,
-	.close = close_conduit,
-	.abort = abort_conduit,
 	.am_max_medium = psmp_am_max_medium,
 	.am_send = psmp_am_send,
 	.am_short = psmp_am_short,

@@ -4,8 +4,10 @@
  * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct psi_services',
  * so a conduit has no undefined symbol of the runtime and works as a plug-in under a statically
  * linked program too.  Both tables begin with ABI number and size; a mismatch is refused by name.
- * The runtime lays the conduit's operations over those of the reference (extended-ref), and these
- * over `unsupported', so the table that is called has no NULL.
+ * The runtime lays the conduit's operations over those that say `unsupported' (conduits.c), so the
+ * table that is called has no NULL.  Every operation has a caller and a provider in the tree
+ * (tests/unit/t_contract).  What memory that is not mapped needs beside messages is the table of
+ * runtime/process/transfers.h, which extended-ref fills.
  *
  * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
  * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
@@ -175,9 +177,8 @@ struct psi_services {
 	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
 	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
-	/* memcpy that chooses its way by size; ordered before later release stores. */
-	void (*copy)(void *dst, const void *src, size_t len_bytes);
-	/* The same, for lines that are in another CPU's cache. */
+	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered before
+	 * later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
 	/* The same, for what a CPU that shares no cache with this one will read. */
 	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
@@ -188,23 +189,9 @@ struct psi_services {
 	uint64_t *(*counts)(void);
 };
 
-/* What a conduit can do and what it costs, filled in at open; upper layers choose by arithmetic on
- * these and never by the conduit's name. */
-enum psi_capability {
-	PSI_CAP_NATIVE_PUT = 1 << 0,            /* put and get are the conduit's own */
-	PSI_CAP_ORDERED_PUTS = 1 << 1,          /* puts to one peer become visible in order */
-	PSI_CAP_PUT_BEFORE_AM = 1 << 2,         /* a finished put is visible to a later message's handler */
-	PSI_CAP_INJECT_ANY_THREAD = 1 << 3,
-	PSI_CAP_PROGRESS_WITHOUT_POLL = 1 << 4,
-	PSI_CAP_CLAIM_IN_PLACE = 1 << 5,        /* claimed buffers are the receiver's memory */
-	PSI_CAP_SLEEP = 1 << 6,                 /* arm, sleep and disarm work */
-	PSI_CAP_ATOMICS = 1 << 7,
-};
-
+/* What a conduit takes and maps, filled in at open. */
 struct psi_attributes {
-	uint32_t capabilities;
 	size_t max_medium_bytes, max_long_bytes;
-	double am_latency_ns, am_overhead_ns, bytes_per_ns;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 };
 
@@ -225,7 +212,7 @@ struct psi_conduit_ops {
 	/* Can this conduit run here?  Before open, no state.  If not, writes why into reason. */
 	bool (*probe)(const struct psi_services *services, char *reason, size_t reason_bytes);
 
-	/* -- open, connect, quiesce, close, abort ---------------------------------------------- */
+	/* -- open, connect --------------------------------------------------------------------- */
 
 	/* Takes resources that need no peer.  Once per process, by the thread that calls init.  On
 	 * failure everything taken is given back, and the conduit has logged one line. */
@@ -240,22 +227,6 @@ struct psi_conduit_ops {
 	/* Collective over the job, after every process opened its ports: addresses are exchanged, the
 	 * job's common choices made.  When it returns, messages may be sent. */
 	int (*connect)(struct psi_conduit *conduit);
-	/* No message is sent from here on; what was sent is on its way without this process's help. */
-	void (*quiesce)(struct psi_conduit *conduit);
-	/* Gives everything back, in reverse.  No other thread is inside the conduit. */
-	void (*close)(struct psi_conduit *conduit);
-	/* The job ends now; only what would outlive the process is removed.  Signal safe. */
-	void (*abort)(struct psi_conduit *conduit);
-
-	/* -- memory ---------------------------------------------------------------------------- */
-
-	/* Makes a segment reachable for peers; key_out (at most 64 bytes) is opaque to the runtime,
-	 * which hands it to the peers' segment_import.  UNSUPPORTED: no key is needed. */
-	int (*segment_bind)(struct psi_port *port, void *base, size_t len_bytes,
-	                    unsigned char key_out[64]);
-	int (*segment_import)(struct psi_port *port, uint32_t peer, const unsigned char key[64]);
-	void (*segment_release)(struct psi_port *port, void *base);
-
 	/* -- active messages ------------------------------------------------------------------- */
 
 	/* Largest payload of a Medium to this peer; the same for both directions of a pair. */
@@ -282,23 +253,6 @@ struct psi_conduit_ops {
 	                  const struct psi_am *am);
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
-
-	/* -- one-sided transfers --------------------------------------------------------------- */
-
-	/* Start a transfer between local memory and a peer's bound segment.  `reusable' is set (to 1,
-	 * release) when the source may be overwritten, `visible' when the data is in place; either may
-	 * be NULL, both may be set before the call returns.  OK, AGAIN or UNSUPPORTED. */
-	int (*put)(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len_bytes,
-	           uint32_t *reusable, uint32_t *visible);
-	int (*get)(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len_bytes,
-	           uint32_t *visible);
-	/* fence: transfers to peer started before become visible before those started after.
-	 * flush: OK once all started transfers to peer are visible, else AGAIN. */
-	int (*fence)(struct psi_port *port, uint32_t peer);
-	int (*flush)(struct psi_port *port, uint32_t peer);
-	/* One 4- or 8-byte atomic on a peer's bound segment; op is a single GEX_OP bit. */
-	int (*atomic)(struct psi_port *port, uint32_t peer, void *target, uint32_t op, uint32_t type,
-	              uint64_t operand1, uint64_t operand2, uint64_t *before_out, uint32_t *done);
 
 	/* -- progress -------------------------------------------------------------------------- */
 
@@ -344,7 +298,7 @@ struct psi_conduit_ops {
 
 	/* -- for people ------------------------------------------------------------------------ */
 
-	/* One line: what this conduit uses and why. */
+	/* One line: what this conduit uses and why; printed under GASNET_VERBOSEENV. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
 	/* The queue of a network from one host index to another, or to a further endpoint of that one,
 	 * read by any process that maps the memory, such as the keeper, at any moment: what changes

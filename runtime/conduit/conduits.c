@@ -20,7 +20,6 @@ static const struct psi_conduit_ops *const conduits[] = {
 
 /* -- operations that a conduit may leave out ------------------------------------------------- */
 
-static void no_op(struct psi_conduit *conduit) { (void)conduit; }
 static void no_ring(struct psi_port *port) { (void)port; }
 static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t ns)
 {
@@ -74,41 +73,6 @@ static void no_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	(void)port, (void)claim;
 }
-static int no_bind(struct psi_port *port, void *base, size_t len, unsigned char key_out[64])
-{
-	(void)port, (void)base, (void)len, (void)key_out;
-	return PSI_UNSUPPORTED;
-}
-static int no_import(struct psi_port *port, uint32_t peer, const unsigned char key[64])
-{
-	(void)port, (void)peer, (void)key;
-	return PSI_UNSUPPORTED;
-}
-static void no_release(struct psi_port *port, void *base) { (void)port, (void)base; }
-static int no_put(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len,
-                  uint32_t *reusable, uint32_t *visible)
-{
-	(void)port, (void)peer, (void)dest, (void)src, (void)len, (void)reusable, (void)visible;
-	return PSI_UNSUPPORTED;
-}
-static int no_get(struct psi_port *port, uint32_t peer, void *dest, const void *src, size_t len,
-                  uint32_t *visible)
-{
-	(void)port, (void)peer, (void)dest, (void)src, (void)len, (void)visible;
-	return PSI_UNSUPPORTED;
-}
-static int no_order(struct psi_port *port, uint32_t peer)
-{
-	(void)port, (void)peer;
-	return PSI_UNSUPPORTED;
-}
-static int no_atomic(struct psi_port *port, uint32_t peer, void *target, uint32_t op, uint32_t type,
-                     uint64_t a, uint64_t b, uint64_t *before_out, uint32_t *done)
-{
-	(void)port, (void)peer, (void)target, (void)op, (void)type;
-	(void)a, (void)b, (void)before_out, (void)done;
-	return PSI_UNSUPPORTED;
-}
 static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	(void)conduit;
@@ -133,14 +97,12 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 }
 
 /* Members that every conduit must have, and those that it may leave to the layer below. */
-#define REQUIRED(X) X(probe) X(open) X(port_open) X(connect) X(close) X(am_max_medium) X(am_send) X(poll)
+#define REQUIRED(X) X(probe) X(open) X(port_open) X(connect) X(am_max_medium) X(am_send) X(poll)
 #define OPTIONAL(X)                                                                               \
-	X(quiesce, no_op) X(abort, no_op) X(segment_bind, no_bind) X(segment_import, no_import)   \
-	X(segment_release, no_release) X(am_send_alone, in_force.am_send)                         \
+	X(am_send_alone, in_force.am_send)                                                        \
 	X(am_short, short_by_send) X(am_medium, medium_by_send)                                   \
-	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel) X(put, no_put)    \
-	X(get, no_get) X(fence, no_order)                                                        \
-	X(flush, no_order) X(atomic, no_atomic) X(arm, no_arm) X(sleep, no_sleep)                 \
+	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel)                   \
+	X(arm, no_arm) X(sleep, no_sleep)                                                         \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
 	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \
 	X(describe, no_words)                                                                     \
@@ -170,27 +132,6 @@ psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops 
 	OPTIONAL(FILL)
 #undef FILL
 	*in_force_out = &in_force;
-	return NULL;
-}
-
-/* Do the bits and the operations say the same?  NULL, or what is claimed and not there. */
-const char *
-psi_conduit_overclaims(const struct psi_conduit_ops *ops, uint32_t caps)
-{
-	const struct {
-		uint32_t bit;
-		bool present;
-		const char *name;
-	} claims[] = {
-		{ PSI_CAP_NATIVE_PUT, ops->put && ops->get, "put and get" },
-		{ PSI_CAP_CLAIM_IN_PLACE, ops->am_claim && ops->am_publish && ops->am_cancel, "claims" },
-		{ PSI_CAP_SLEEP, ops->arm && ops->sleep && ops->disarm && ops->ring, "sleep" },
-		{ PSI_CAP_ATOMICS, ops->atomic != NULL, "atomics" },
-	};
-
-	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
-		if ((caps & claims[i].bit) && !claims[i].present)
-			return claims[i].name;
 	return NULL;
 }
 

@@ -12,7 +12,5 @@ size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 /* Lays a conduit's operations over those that say `unsupported'.  NULL, or the name of a required one that
  * it lacks. */
 const char *psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops **in_force_out);
-/* NULL, or what the bits claim and the operations do not offer. */
-const char *psi_conduit_overclaims(const struct psi_conduit_ops *ops, uint32_t caps);
 
 #endif

@@ -45,7 +45,6 @@ static const struct psi_services services = {
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
-	.copy = psi_copy,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
@@ -104,13 +103,16 @@ lay_table(const struct psi_conduit_ops *ops)
 		psi_fatal("conduit %s lacks its operation %s", ops->name, lacks);
 }
 
+/* Under GASNET_VERBOSEENV, once for the job. */
 static void
-check_capabilities(const struct psi_conduit_ops *ops)
+tell_conduit(void)
 {
-	const char *claimed = psi_conduit_overclaims(ops, psi.attributes.capabilities);
+	char text[200];
 
-	if (claimed)
-		psi_fatal("conduit %s claims %s but lacks the operations", ops->name, claimed);
+	if (psi.boot.rank != 0 || !psi_setting_bool(psi_setting_named("GASNET_VERBOSEENV")))
+		return;
+	psi.ops->describe(psi.conduit, text, sizeof text);
+	psi_log("conduit %s: %s", psi.ops->name, text);
 }
 
 void
@@ -124,7 +126,7 @@ psi_conduit_open(gex_EP_t ep)
 	if (ep->ops->open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
 	    ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
 		psi_fatal("conduit %s did not open", ops->name);
-	check_capabilities(ops);
 	if (ep->ops->connect(psi.conduit) != PSI_OK)
 		psi_fatal("conduit %s did not connect", ops->name);
+	tell_conduit();
 }

@@ -54,7 +54,7 @@ static const struct psi_setting job_rows[] = {
 	{ .name = "GASNET_SPAWN_VERBOSE", .kind = PSI_SETTING_BOOL, .default_text = "0",
 	  .help = "say which processes are started, and with which memory" },
 	{ .name = "GASNET_VERBOSEENV", .kind = PSI_SETTING_BOOL, .default_text = "0",
-	  .help = "rank 0 prints each setting as it is read" },
+	  .help = "rank 0 prints each setting as it is read, and what the conduit uses" },
 };
 
 const struct psi_setting_table psi_settings_job = PSI_SETTING_TABLE("Jobs", job_rows);

@@ -148,7 +148,6 @@ static const struct psi_services services = {
 	.host_memory = host_memory,
 	.endpoint_memory = endpoint_memory,
 	.deliver = deliver,
-	.copy = copy,
 	.copy_owning = copy,
 	.copy_far = copy,
 	.agree_least = agree_least,
@@ -277,8 +276,7 @@ void
 rig_close(struct rig *rig)
 {
 	for (uint32_t place = 0; place < rig->ranks; place++) {
-		rig->ops->quiesce(rig->rank[place].conduit);
-		rig->ops->close(rig->rank[place].conduit);
+		psmp_close(rig->rank[place].conduit);
 	}
 	munmap(rig->arena, rig->arena_bytes);
 	unmap_further();
