@@ -2,13 +2,7 @@
 #ifndef PSI_AM_H
 #define PSI_AM_H
 
-#include "runtime/process/job.h"
-
-struct gex_Token_s {
-	gex_EP_t ep;
-	const struct psi_arrival *arrival;
-	bool replied;
-};
+#include "runtime/process/process.h"
 
 void psi_deliver(void *owner, const struct psi_arrival *arrival);
 /* The message whose handler runs was counted as the client's when it came, and is the library's own. */
@@ -64,19 +58,5 @@ psi_am_completed(gex_Event_t *lc_opt)
 	if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_GROUP)
 		*lc_opt = GEX_EVENT_INVALID;
 }
-
-/* A negotiated payload, from prepare to commit or cancel; each thread has one for each network. */
-struct gex_AM_SrcDesc_s {
-	bool open, own_buffer, is_long, is_reply, claimed;
-	uint8_t nargs;
-	gex_EP_t ep;
-	gex_Token_t token;              /* replies */
-	uint32_t place;
-	void *buffer;
-	size_t size;
-	void *dest;                     /* Long: the hint, or NULL */
-	gex_Event_t *lc_opt;
-	struct psi_claim claim;
-};
 
 #endif

@@ -94,6 +94,8 @@ psi_check_handler(gex_AM_Index_t handler, const char *call)
 
 /* -- where psi.checks is set (rules.c, rules_payload.c) -------------------------------------- */
 
+/* PST_CHECK, or what the library was built for. */
+bool psi_rules_wanted(void);
 /* Reads settings; at init. */
 void psi_rules_payload_open(void);
 void psi_rules_check_context(const char *call);

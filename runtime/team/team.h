@@ -11,7 +11,8 @@
 #ifndef PSI_TEAM_H
 #define PSI_TEAM_H
 
-#include "runtime/process/job.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdatomic.h>
@@ -74,13 +75,6 @@ struct psi_target {
 	gex_EP_t ep;            /* the local one */
 	uint32_t place;
 };
-
-/* The place of a process's endpoint; PSI_NO_PEER if there is none. */
-uint32_t psi_place_of(gex_Rank_t jobrank, gex_EP_Index_t index);
-/* This process's endpoint of that index, or NULL. */
-gex_EP_t psi_ep_of(gex_EP_Index_t index);
-/* The same, or the last one that had it. */
-gex_EP_t psi_ep_kept(gex_EP_Index_t index);
 
 /* A pair other than that of the primordial endpoints, and all that names nothing, which ends the job. */
 struct psi_target psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call);

@@ -2,7 +2,7 @@
 #ifndef PSI_WAITING_H
 #define PSI_WAITING_H
 
-#include "runtime/process/job.h"
+#include "runtime/process/process.h"
 
 /* In place of an endpoint: what a wait is for arrives at several of the process's. */
 #define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)

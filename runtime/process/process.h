@@ -1,16 +1,10 @@
-/*
- * The job as a process has it: client, endpoints, segments, what is constant, how errors are told, and where
- * threads count.
- */
-#ifndef PSI_JOB_H
-#define PSI_JOB_H
-
-#define PSI_BUILDING_LIBRARY 1
-
-#include "gasnet.h"
+/* The job as a process has it: what is constant, how errors are told, and where threads count. */
+#ifndef PSI_PROCESS_H
+#define PSI_PROCESS_H
 
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit/conduit.h"
+#include "runtime/process/objects.h"
 #include "runtime/process/part.h"
 #include "runtime/process/shared.h"
 #include "runtime/process/transfers.h"
@@ -19,74 +13,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
-
-enum { PSI_HANDLERS = 256 };
-
-/* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
-enum psi_internal_handler {
-	PSI_HANDLER_BARRIER = 1,
-	PSI_HANDLER_GATHER,
-	PSI_HANDLER_ATOMIC,
-	PSI_HANDLER_ATOMIC_DONE,
-	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no more use */
-	PSI_HANDLER_PUT,
-	PSI_HANDLER_GET,
-	PSI_HANDLER_GOT,
-	PSI_HANDLER_FILL,
-	PSI_HANDLER_COLL_NOTE,
-	PSI_HANDLER_COLL_DATA,
-	PSI_HANDLER_VIS_PUT,
-	PSI_HANDLER_VIS_GET,
-	PSI_HANDLER_VIS_GOT,
-	PSI_HANDLER_LONG_HEAD,
-	PSI_HANDLER_LONG_PIECE,
-	PSI_HANDLER_SIGNAL,
-	PSI_HANDLER_PUT_SIGNAL,
-};
-
-struct gex_Client_s {
-	char *name;
-	gex_Flags_t flags;
-	void *cdata;
-};
-
-struct gex_Segment_s {
-	gex_Client_t client;
-	void *base;
-	uintptr_t size;
-	void *cdata;
-	gex_Flags_t flags;
-	bool attached;          /* by gex_Segment_Attach; lives as long as the job */
-	bool destroyed;         /* seen only where psi.checks is set */
-	gex_Segment_t destroyed_before; /* with checks */
-	bool library_memory;    /* a range of this rank's file, else the client's memory */
-	uint64_t key;           /* of its range */
-};
-
-/* What may be sent to a handler stands beside its address, so that delivery asks one question. */
-struct psi_handler {
-	gex_AM_Fn_t fn;         /* NULL: not registered */
-	uint8_t shapes;         /* bit psi_shape_of() of what it takes; 0: not registered */
-	uint8_t nargs;
-	uint8_t nargs_mask;     /* 0: any number */
-	gex_AM_Entry_t entry;   /* as registered; all zero for internal and legacy ones */
-};
-
-struct gex_EP_s {
-	gex_Client_t client;
-	gex_Segment_t segment;
-	void *cdata;
-	gex_Flags_t flags;
-	gex_EP_Index_t index;
-	bool serial;            /* one thread at a time, by promise */
-	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL: nobody */
-	_Atomic uint32_t threads;       /* bound to it (serve.c), */
-	_Atomic bool held;              /* one of which has not come yet */
-	uint32_t place;
-	const struct psi_conduit_ops *ops;
-	struct psi_port *port;
-	struct psi_handler handlers[PSI_HANDLERS];
-};
 
 /* Constant after init, except where said otherwise. */
 struct psi_job {

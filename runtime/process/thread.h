@@ -1,0 +1,61 @@
+/* What the calling thread keeps between calls. */
+#ifndef PSI_THREAD_H
+#define PSI_THREAD_H
+
+#include "runtime/process/process.h"
+
+/* A thread's operations (op.c). */
+struct psi_op_pool {
+	struct psi_op *first, *last;    /* to be used again */
+	unsigned spare;
+	struct psi_op *set;             /* its implicit ones; made when first needed */
+	struct psi_op *region;          /* open, or NULL */
+};
+
+/* A wait that is about to sleep where the process has several endpoints (serve.c). */
+struct psi_armed {
+	const struct psi_wait *wait;
+	gex_EP_t on;                            /* whose word it sleeps on */
+	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that ring the first one too */
+};
+
+/* Waits of a thread, one inside the other; those beyond do not sleep. */
+enum { PSI_ARMED_WAITS = 4 };
+
+/* What the calling thread keeps between calls. */
+struct psi_thread {
+	struct psi_op_pool ops;
+	struct gex_AM_SrcDesc_s descriptors[PSI_NETWORKS];
+	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
+	size_t buffer_bytes[PSI_NETWORKS];
+	unsigned empty_polls;
+	gex_EP_t bound;                         /* the endpoint that it polls (serve.c) */
+	unsigned polls;                         /* of it, where there are several */
+	struct psi_armed armed[PSI_ARMED_WAITS];
+	void *signal_stack;                     /* psi_signals_stack_open */
+};
+
+struct psi_thread *psi_thread_self(void);
+
+/* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
+void *psi_thread_buffer(unsigned network, size_t len_bytes);
+
+/* The calling thread will wait for others of this process (1), or has done so (-1): it does not count
+ * among those that may crowd the CPUs. */
+void psi_thread_park(int by);
+
+/* In PAR, before any thread is counted. */
+void psi_threads_open(void);
+
+/* Are there more ranks, or threads of ranks like this one, than CPUs? */
+static inline bool
+psi_is_crowded(void)
+{
+	return psi.crowded || atomic_load_explicit(&psi.threads_crowd, memory_order_relaxed);
+}
+
+/* May other threads of this process sleep?  Ordered behind what the caller wrote, as far as those
+ * threads are concerned that are not counted by now. */
+bool psi_thread_others(void);
+
+#endif
