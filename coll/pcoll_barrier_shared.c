@@ -6,8 +6,8 @@
  * there rings those who sleep; of two that both go to sleep one does, since each wrote its word,
  * then announced its sleep, then looked at the other's word.
  *
- * Many: one word counts who has entered and gathers their names.  The last one to enter sets it to
- * zero again, says in another word which phase is complete, and rings those who sleep.
+ * Many ranks: one word counts those that have entered and gathers their names.  The last one sets
+ * it to zero again, says in another word which phase is complete, and rings those who sleep.
  *
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others

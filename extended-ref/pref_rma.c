@@ -159,11 +159,10 @@ send_piece(const struct psi_ref *ref, size_t len_bytes, uint64_t part)
 
 	switch (ref->kind) {
 	case PSI_REF_PUT:
-		if (PSI_TSAN_HERE)
-			early = read_early(ref, len_bytes, part);
+		early = PSI_TSAN_HERE ? read_early(ref, len_bytes, part) : NULL;
 		am.handler = PSI_HANDLER_PUT;
 		am.category = PSI_MEDIUM;
-		am.payload = PSI_TSAN_HERE ? early : ref->here;
+		am.payload = early ? early : ref->here;
 		am.len_bytes = len_bytes;
 		am.args = put;
 		am.nargs = sizeof put / sizeof *put;

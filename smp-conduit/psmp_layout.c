@@ -52,7 +52,7 @@ payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
 static void
-divide_lane(struct psmp_layout *layout, bool wide)
+divide_lane(struct psmp_layout *layout)
 {
 	size_t share = LANES_BYTES / NETWORKS / layout->places;
 	size_t slots = power_of_two_within(share / 2 / PSMP_SLOT_BYTES + 1);
@@ -64,17 +64,17 @@ divide_lane(struct psmp_layout *layout, bool wide)
 		slots = MAX_SLOTS;
 	layout->slots = (uint32_t)slots;
 	data = share > slots * PSMP_SLOT_BYTES ? share - slots * PSMP_SLOT_BYTES : 0;
-	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders, wide);
+	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders, layout->wide);
 	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
 }
 
 static struct psmp_layout
 layout_of_region(uint32_t places, uint32_t senders, bool wide)
 {
-	struct psmp_layout layout = { .places = places, .senders = senders };
+	struct psmp_layout layout = { .places = places, .senders = senders, .wide = wide };
 
 	layout.words = (senders + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
-	divide_lane(&layout, wide);
+	divide_lane(&layout);
 	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
 	layout.outs = layout.controls + (size_t)NETWORKS * senders * PSMP_LINE_BYTES;
 	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),

@@ -54,6 +54,7 @@ struct psmp_layout {
 	uint32_t words;         /* 64-bit words of a bitmap over senders */
 	uint32_t slots;         /* per lane, a power of two; fewer once it is known that they are enough */
 	uint32_t data_bytes;    /* payload ring per lane at its widest; 0 or a power of two */
+	bool wide;              /* payload rings have room for streams */
 	size_t lane_bytes;
 	size_t header_bytes;
 	/* Offsets in a region. */

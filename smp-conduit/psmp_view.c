@@ -133,8 +133,7 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
 	    receiver >= layout.places)
 		return false;
-	further = psmp_layout_further(layout.places,
-	                              is_wide((const struct psmp_header *)(const void *)arena));
+	further = psmp_layout_further(layout.places, layout.wide);
 	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;

@@ -316,8 +316,8 @@ give_up_relay(struct pboot_keeper *keeper, const char *why)
 	pboot_say("the rest of the ranks' output is left out: %s", why);
 }
 
-/* With the ranks gone the relay sees end of file, and only a reader of its output can hold it.
- * False if it was given up. */
+/* Waits for the relay, which sees end of file once the ranks are gone: only a reader of its output
+ * can hold it up.  False if the wait was given up. */
 static bool
 settle_relay(struct pboot_keeper *keeper)
 {

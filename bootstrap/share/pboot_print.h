@@ -25,7 +25,7 @@ struct pboot_print_limits {
 	void *context;
 };
 
-/* In force from now on in this process. */
+/* Sets the limits for all that this process prints from now on. */
 void pboot_print_limit(const struct pboot_print_limits *limits);
 
 /*
@@ -39,7 +39,7 @@ bool pboot_say_pending(void);
 void pboot_say_flush(void);
 void pboot_say_settle(void);
 
-/* In a fork: the lines are its parent's. */
+/* Drops kept lines.  A forked child calls it, since its parent prints them. */
 void pboot_say_forget(void);
 
 /* Somebody's wait for a reader of our output was in vain, so the next one may be short. */
