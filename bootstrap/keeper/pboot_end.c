@@ -43,20 +43,40 @@ pboot_is_request_to_end(int sig)
 }
 
 /* A request to end is for stopped ranks as well. */
+static void
+forward_to(struct pboot_keeper *keeper, uint32_t rank, int sig)
+{
+	if (keeper->rules.ranks[rank].gone)
+		return;
+	if (sig == SIGTSTP || sig == SIGCONT)
+		signal_both(&keeper->ranks[rank], sig);
+	else
+		signal_speaker(&keeper->ranks[rank], sig);
+	if (pboot_is_request_to_end(sig))
+		signal_both(&keeper->ranks[rank], SIGCONT);
+}
+
 void
 pboot_end_forward(struct pboot_keeper *keeper, int sig)
 {
 	uint32_t rank;
 
 	for (rank = 0; rank < keeper->plan->size; rank++) {
-		if (keeper->rules.ranks[rank].gone)
+		sigdelset(&keeper->ranks[rank].missed, sig);
+		forward_to(keeper, rank, sig);
+	}
+}
+
+void
+pboot_end_forward_missed(struct pboot_keeper *keeper, int sig)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		if (sigismember(&keeper->ranks[rank].missed, sig) != 1)
 			continue;
-		if (sig == SIGTSTP || sig == SIGCONT)
-			signal_both(&keeper->ranks[rank], sig);
-		else
-			signal_speaker(&keeper->ranks[rank], sig);
-		if (pboot_is_request_to_end(sig))
-			signal_both(&keeper->ranks[rank], SIGCONT);
+		sigdelset(&keeper->ranks[rank].missed, sig);
+		forward_to(keeper, rank, sig);
 	}
 }
 

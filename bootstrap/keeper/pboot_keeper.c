@@ -17,7 +17,7 @@
 
 #define MS ((uint64_t)1000000)
 
-static const uint64_t group_window_ns = 500 * MS;
+static const uint64_t group_window_ns = 2000 * MS;
 /* A rank on which a request to end had no effect by then has lost it. */
 static const uint64_t lost_ns = 500 * MS;
 
@@ -149,17 +149,6 @@ serve_signals(struct pboot_keeper *keeper)
 		pboot_end_reap(keeper);
 }
 
-/*
- * A signal that came to the group while ranks were being made has missed those that were not there
- * yet, so what the launcher passes on then goes to all.
- */
-static void
-forget_early_signals(struct pboot_keeper *keeper)
-{
-	serve_signals(keeper);
-	memset(keeper->group_signal_ns, 0, sizeof keeper->group_signal_ns);
-}
-
 /* The guard notes a signal before it takes it, so one of the two shows it (guard_witness). */
 static bool
 guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
@@ -178,7 +167,8 @@ group_got(const struct pboot_keeper *keeper, int sig)
 
 /*
  * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached keeper
- * and guard as well as the ranks, and is not sent again; sent to launcher and keeper it has not.
+ * and guard as well as the ranks, and is sent again only to ranks that were not there yet; sent to
+ * launcher and keeper it has not.
  */
 static void
 serve_forward(struct pboot_keeper *keeper, int sig)
@@ -192,8 +182,11 @@ serve_forward(struct pboot_keeper *keeper, int sig)
 		keeper->asked_ns = psi_now_ns();
 		keeper->again_ns = keeper->asked_ns + lost_ns;
 	}
-	if (group_got(keeper, sig))
+	if (group_got(keeper, sig)) {
+		keeper->group_signal_ns[sig] = 0;
+		pboot_end_forward_missed(keeper, sig);
 		return;
+	}
 	note_group_signal(keeper, sig);
 	keeper->group_signal_ns[sig] = 0;
 	if (sig == SIGUSR1)
@@ -351,7 +344,6 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	if (pboot_spawn_all(&keeper, seat_out))
 		return;
 	pboot_report_start(&keeper);
-	forget_early_signals(&keeper);
 	while (keeper.rules.alive > 0) {
 		see_guard(&keeper);
 		do_what_is_due(&keeper);

@@ -25,6 +25,7 @@ struct pboot_keeper_rank {
 	char *note;		/* why it will end, malloced */
 	int messages;		/* pboot_wire_file of the stderr it was given */
 	bool said;		/* it has printed its note there */
+	sigset_t missed;	/* signals that came to the group before this rank was in it */
 };
 
 /* A connection by name that has not said who it is. */
@@ -107,6 +108,7 @@ void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
 /* pboot_end.c: signals, deaths and the end. */
 bool pboot_is_request_to_end(int sig);
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
+void pboot_end_forward_missed(struct pboot_keeper *keeper, int sig);
 void pboot_end_asked(struct pboot_keeper *keeper, int sig);
 void pboot_end_forward_lost(struct pboot_keeper *keeper, int sig);
 void pboot_end_reap(struct pboot_keeper *keeper);

@@ -263,6 +263,7 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
 	pboot_wire_want_pids(ends[0]);
 	if (keeper->plan->argv)
 		environment_for(keeper, env, rank, ends[1]);
+	sigpending(&keeper->ranks[rank].missed);	/* a child begins with none */
 	pid = fork();
 	if (pid < 0) {
 		err = errno;
