@@ -129,10 +129,17 @@ refill(struct psi_op_pool *pool, unsigned least)
 		make_chunk(pool);
 }
 
+/* So many stay in the queue. */
+static inline unsigned
+least_spare(void)
+{
+	return psi.checks ? QUARANTINE : 0;
+}
+
 static inline struct psi_op *
 take(struct psi_op_pool *pool)
 {
-	const unsigned least = psi.checks ? QUARANTINE : 0;
+	const unsigned least = least_spare();
 
 	if (PSI_UNLIKELY(pool->spare <= least))
 		refill(pool, least);
@@ -297,6 +304,14 @@ psi_ops_thread_ends(struct psi_thread *thread)
 	give_shared(pool, 0);
 }
 
+/* The first operations of the thread that calls init: a client that has used up its memory later can
+ * still be told so by calls that need one. */
+static void
+reserve(void)
+{
+	refill(&psi_thread_self()->ops, least_spare());
+}
+
 const struct psi_part psi_ops_part = {
-	.name = "operations", .thread_ends = psi_ops_thread_ends, .close = psi_ops_tell_leaks,
+	.name = "operations", .open = reserve, .thread_ends = psi_ops_thread_ends, .close = psi_ops_tell_leaks,
 };
