@@ -1,12 +1,12 @@
 /*
- * Starting a job: who this process is among the ranks, the memory that ranks of one host share,
- * exchanging a few bytes before the network is up, and ending the job.
+ * Starts and ends a job.  The functions here tell a process which rank it is, give it the memory
+ * that the ranks of one host share, exchange a few bytes before the network is up, and end the job.
  *
- * A job on one host is a launcher, its child the guard, the guard's child the keeper, and the keeper's
- * children the ranks.  The
- * keeper holds the other end of every rank's control socket, and makes and keeps the shared files.
- * Ranks and keeper learn of each other's death without asking: the keeper by waitpid and end of
- * file, a rank by a real-time signal that the control socket raises (PST_DEATH_SIGNAL).
+ * A job on one host has four kinds of processes, each the child of the one before: launcher, guard,
+ * keeper, ranks.  The keeper holds the other end of every rank's control socket, and makes and
+ * keeps the shared files.  The keeper learns of a rank's death by waitpid and end of file.  A rank
+ * learns of the keeper's death by a real-time signal that the control socket raises
+ * (PST_DEATH_SIGNAL).
  *
  * Nothing here polls or spins; every wait is ended by a peer or by that peer's death.
  */
@@ -22,121 +22,128 @@
 enum {
 	PBOOT_EXCHANGE_MAX = 4096,	/* bytes per rank of one exchange */
 	PBOOT_RANKS_MAX = 65535,
-	PBOOT_DEATH_SIGNAL_LEAST = 34,	/* of PST_DEATH_SIGNAL */
+	PBOOT_DEATH_SIGNAL_LEAST = 34,	/* bounds of PST_DEATH_SIGNAL */
 	PBOOT_DEATH_SIGNAL_MOST = 64,
-	PBOOT_GRACE_MAX_S = 86400,	/* of GASNET_EXITTIMEOUT* */
-	PBOOT_CAUSE_MAX = 900,		/* bytes of a cause that are kept */
+	PBOOT_GRACE_MAX_S = 86400,	/* upper bound of GASNET_EXITTIMEOUT* */
+	PBOOT_CAUSE_MAX = 900,		/* longer texts of a cause are cut to this many bytes */
 	PBOOT_LACK_BYTES = 256,
 };
 
-/* PST_DEATH_SIGNAL unless it is set; qemu keeps the two above for itself. */
+/* The default of PST_DEATH_SIGNAL.  qemu uses 63 and 64 itself. */
 #define PBOOT_DEATH_SIGNAL "62"
 
 struct pboot_job {
 	uint32_t rank, size;
-	uint32_t host_count, host_index;	/* hosts of the job; this rank's */
+	uint32_t host_count;	/* hosts of the job */
+	uint32_t host_index;	/* this rank's host */
 	const uint32_t *host_of;	/* [size], host index of each rank; not to be freed */
-	bool direct;		/* the client's process started the job itself, no launcher */
+	bool direct;		/* the program started the job itself, without penstock-run */
 };
 
 /*
- * Joins the job, or makes one.  Called once, in init, by the thread that calls init; nothing else
- * of this file may be called before.  Recognises a start by penstock-run; else GASNET_PSHM_NODES=n
- * makes this process the launcher and its n grandchildren the ranks, and only those return; else
- * the process is the only rank, and there is no keeper.  Streams are flushed before the fork.
+ * Joins the job, or makes one.  The thread that calls init calls this once, before all else in this
+ * file.  There are three ways to start:
+ *
+ *     penstock-run         this process is a rank
+ *     GASNET_PSHM_NODES=n  this process becomes the launcher and does not return; the call returns
+ *                          in n descendants, the ranks.  Streams are flushed before the fork.
+ *     neither              this process is the only rank, and there is no keeper
+ *
  * Returns 0 and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the
  * process with one line and status 2; a keeper that is gone or of another version, with status 1.
- * In a launched rank PST_JOB_CONTROL, PST_JOB_FILES and PST_JOB_PLACE are taken out of the
- * environment, so that programs which the client starts are not taken for ranks; PST_JOB_RANK and
+ * In a launched rank this call removes PST_JOB_CONTROL, PST_JOB_FILES and PST_JOB_PLACE from the
+ * environment, so that a program which the client starts does not act as a rank.  PST_JOB_RANK and
  * PST_JOB_SIZE stay.
  */
 int pboot_open(struct pboot_job *job_out);
 
 /*
- * Memory that ranks of one host share, in ranges of files: file 0 is the control arena, which rank
- * 0 makes ranges of, and file 1 + r holds the segments of rank r.  What a file is depends on
- * PST_SHM.
+ * Memory that the ranks of one host share is made of ranges of files.  File 0 is the control arena;
+ * only rank 0 makes ranges of it.  File 1 + r holds the segments of rank r, and only rank r makes
+ * ranges of it.  PST_SHM chooses what a file is.
  *
- * make gives a new range, zero-filled, of a file that is this rank's to make ranges of, and a key
- * by which others map it as long as its maker has it.  Nothing is touched, so a page lies near the
- * CPU that writes to it first.  unmap gives the pages back; a maker's range must not be mapped
- * anew after that.
+ * make returns a new, zero-filled range, and a key by which others can map it while its maker has
+ * it.  No page is touched, so a page lies near the CPU that writes to it first.  unmap frees the
+ * pages; nobody may map the range again after its maker has unmapped it.
  *
- * Any thread; make and map block for a message to the keeper at most.  NULL with errno set where
- * there is no memory, address space, descriptor, or room under a limit; pboot_range_lack has words
- * for that.
+ * Any thread may call these.  make and map may wait for one answer of the keeper.  They return NULL
+ * with errno set where memory, address space or a descriptor is missing, or a limit is reached;
+ * pboot_range_lack gives the text for that.
  */
 void *pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out);
-/* The same for memory of which most is never used: never of the pool of huge pages. */
+/* The same for memory that is mostly not used; it never takes pages of the huge page pool. */
 void *pboot_range_make_sparse(unsigned file, size_t len_bytes, uint64_t *key_out);
 void *pboot_range_map(unsigned file, uint64_t key, size_t len_bytes);
 void pboot_range_unmap(void *base, uint64_t key, size_t len_bytes);
 
-/* strerror, where, and what to do about it.  Returns text. */
+/* Writes strerror(err), the kind of memory, and the limit to raise.  Returns text. */
 const char *pboot_range_lack(int err, char text[PBOOT_LACK_BYTES]);
 
-/* Are ranges parts of files, whose length RLIMIT_FSIZE bounds? */
+/* Whether ranges are parts of files, so that RLIMIT_FSIZE bounds them. */
 bool pboot_range_in_file(void);
 
-/* Bytes that the segments of all ranks of this host can take in the place where they are;
- * UINT64_MAX: no bound but the host's memory. */
+/* Bytes that the segments of all ranks of this host can take in their file system or kind of
+ * memory; UINT64_MAX: only the host's memory bounds them. */
 uint64_t pboot_range_limit(void);
 
 /*
- * Closes inherited descriptors that nobody asked for; ranges can still be mapped, by asking the
- * keeper. Called once per rank when the usual files are mapped.
+ * Closes the inherited descriptors that were not used.  Ranges can still be mapped: the keeper then
+ * sends the descriptor.  Each rank calls this once, after it has mapped the usual files.
  */
 void pboot_release(void);
 
 /*
- * Waits until all ranks of the job have called it.  For one thread per rank; needs no other memory.
- * Sleeps, and never spins.  If a rank dies meanwhile the keeper ends the job, this rank included.
+ * Waits until all ranks of the job have called it.  One thread per rank calls it.  It needs no
+ * memory of the runtime; it sleeps and never spins.  If a rank dies meanwhile, the keeper ends the
+ * job, this rank included.
  */
 void pboot_barrier(void);
 
 /*
  * Gathers len_bytes (at most PBOOT_EXCHANGE_MAX, the same everywhere) from each rank into
- * all_out[size * len_bytes], in rank order, on all ranks.  Collective and waiting as pboot_barrier;
- * mine is read and all_out written before it returns.
+ * all_out[size * len_bytes], in rank order, on all ranks.  It is collective and waits as
+ * pboot_barrier does.  mine has been read and all_out written when it returns.
  */
 void pboot_exchange(const void *mine, size_t len_bytes, void *all_out);
 
 /*
- * This rank asks to end the job with `code', and ends at once; flushes nothing and runs no atexit
- * handler.  Any thread, any time after pboot_open, signal handlers included.  The keeper gives
- * ranks that have not asked a short time, then SIGQUIT, then SIGKILL.
+ * This rank asks to end the job with `code', and ends at once; it flushes nothing and runs no
+ * atexit handler.  Any thread may call it at any time after pboot_open, signal handlers included.
+ * The keeper waits a short time for the other ranks to ask too, then sends SIGQUIT, then SIGKILL.
  */
 void pboot_leave(int code) __attribute__((noreturn));
 
 /*
  * This rank is about to end by exit(code) or by return from main, which ends the job with that
- * code. Called by an atexit handler; returns, the process then ends by itself.  Any thread.
+ * code.  An atexit handler calls it, in any thread.  It returns; the process then ends by itself.
  */
 void pboot_note_exit(int code);
 
 /*
- * The same where exit() shall not end the job (GASNET_CATCH_EXIT=0): the others go on, the job ends
- * with its last rank.
+ * The same where exit() does not end the job (GASNET_CATCH_EXIT=0).  The other ranks go on, and the
+ * job ends with its last rank.
  */
 void pboot_note_parting(int code);
 
 /*
- * Why this rank will end, without newline, kept by the keeper for the line that names the cause if
- * this end turns out to be the first; may be empty.  Any thread, signal handlers included; text
- * longer than PBOOT_CAUSE_MAX is cut.  With printed, the caller has said so on stderr by a line that
- * names the rank: the keeper then prints none, unless its own stderr is another file.  False if
- * there is no keeper to tell.
+ * Tells the keeper why this rank will end.  The keeper uses the text in the line that names the
+ * job's cause, if this rank turns out to be the first that ended.  The text has no newline, may be
+ * empty, and is cut after PBOOT_CAUSE_MAX bytes.  `printed' says that the caller has printed it on
+ * stderr, with the rank; the keeper then prints no line, unless its own stderr is another file.
+ * Any thread may call it, signal handlers included.  Returns false if there is no keeper.
  */
 bool pboot_note_cause(const char *text, bool printed);
 
 /*
- * This rank has waited for that long: the keeper prints a report of the whole job, for the first one who
- * says so.  quiet: nothing has come meanwhile, which is reported even if a wait in which messages kept
- * coming was.  Any thread.  False in a job without a keeper.
+ * Tells the keeper that this rank has waited for waited_ns.  The keeper prints a report of the
+ * whole job for the first rank that says so.  `quiet' says that no message came meanwhile; a quiet
+ * wait is reported even if a wait with messages has been.  Any thread may call it.  Returns false
+ * in a job without a keeper.
  */
 bool pboot_note_hang(uint64_t waited_ns, bool quiet);
 
-/* pboot_barrier and pboot_exchange say so by themselves when they last longer; 0: never. */
+/* pboot_barrier and pboot_exchange call pboot_note_hang when they take longer than this; 0:
+ * never. */
 void pboot_hang_after(uint64_t ns);
 
 /* A rank as the keeper sees it. */
@@ -148,23 +155,23 @@ struct pboot_rank_view {
 };
 
 enum { PBOOT_WHY_BYTES = 120 };
-/* In `why', of a wait that is not quiet. */
+/* Ends `why' of a report about a wait that is not quiet. */
 #define PBOOT_WHY_BUSY " while messages kept arriving"
 
-/* What the keeper hands to those who print for people. */
+/* What the keeper passes to the functions that print for people (struct pboot_hooks). */
 struct pboot_view {
 	uint32_t size;
 	const char *host;
 	const char *why;	/* of a report: what made it due */
 	const struct pboot_rank_view *ranks;	/* [size] */
-	/* Range of the control arena, to be read: by key, or the first that was made.  NULL if it is
-	 * not there or shorter.  Any range stays mapped until unmap. */
+	/* Maps a range of the control arena for reading: by key, or the first that was made.  NULL
+	 * if there is no such range or it is shorter.  The range stays mapped until unmap. */
 	const void *(*map)(uint64_t key, size_t len_bytes);
 	const void *(*map_first)(size_t len_bytes);
-	/* A sparse range that a rank made in its own file. */
+	/* The same for a sparse range that a rank made in its own file. */
 	const void *(*map_of)(uint32_t rank, uint64_t key, size_t len_bytes);
 	void (*unmap)(const void *base, size_t len_bytes);
-	/* One line on stderr; waits for no reader. */
+	/* Prints one line on stderr, and does not wait for a reader. */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	/* pboot_print, or what calls it. */
 	bool (*print)(const char *what, const char *name, const char *text, size_t len_bytes);
@@ -172,24 +179,25 @@ struct pboot_view {
 
 /* Called in the keeper's process, which has one thread.  Either may be NULL. */
 struct pboot_hooks {
-	void (*report)(const struct pboot_view *view);	/* what all ranks are doing */
-	void (*ended)(const struct pboot_view *view);	/* no rank lives any more */
+	void (*report)(const struct pboot_view *view);	/* prints what all ranks are doing */
+	void (*ended)(const struct pboot_view *view);	/* called when all ranks have ended */
 };
 
-/* Before pboot_open, or before the launcher starts a job; lives as long as the process. */
+/* Called before pboot_open, or before the launcher starts a job.  *hooks must stay valid. */
 void pboot_hooks_set(const struct pboot_hooks *hooks);
 
 /*
- * Writes text to where `name' says, stdout, stderr or a file, in bounded time: a reader that takes
- * nothing is waited for as docs/failure.md says.  If not all has gone one line on stderr says so, with
- * `what' ("the counters") and the reason, and the result is false.  For one thread.
+ * Writes text to `name', which is stdout, stderr or a path, in bounded time; docs/failure.md says
+ * how long it waits for a reader that takes nothing.  If some text could not be written, one line
+ * on stderr says so, with `what' ("the counters") and the reason, and the result is false.  One
+ * thread may call it at a time.
  */
 bool pboot_print(const char *what, const char *name, const char *text, size_t len_bytes);
 
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);
 
-/* State for people: who started the job, how memory is handed over, which fallbacks and why. */
+/* Prints who started the job, how memory is handed over, and which fallbacks are in use and why. */
 void pboot_dump(FILE *out);
 
 #endif

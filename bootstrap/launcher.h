@@ -11,24 +11,25 @@ struct pboot_plan {
 	uint32_t size;		/* 1 to PBOOT_LAUNCHER_RANKS_MAX */
 	char *const *argv;	/* NULL: direct start, ranks are forks of this process */
 	const char *program;	/* path of argv[0] */
-	int64_t stdin_rank;	/* who reads standard input, -1 nobody */
+	int64_t stdin_rank;	/* the rank that reads standard input; -1: none */
 	bool tag_output;	/* lines begin with their rank */
 	bool bind_cores;	/* rank i on the i-th core that this process may use, cyclically */
 	uint64_t timeout_ns;	/* 0: none */
 };
 
 /*
- * Starts the job, waits for its end, and returns its status, for exit().  Messages have been
- * printed. Called once, by a process with one thread.
+ * Starts the job, waits for its end, and returns its status, for exit().  All messages have been
+ * printed when it returns.  A process with one thread calls it, once.
  */
 int pboot_launcher_run(const struct pboot_plan *plan);
 
-/* One thing that a clean found and removed, or kept, in which case the text says why. */
+/* Called for each thing that a clean-up found.  If it was kept, the text says why. */
 typedef void pboot_clean_fn(bool removed, const char *text, void *context);
 
 /*
- * Removes shared memory with our mark, of this user, whose owners have all ended; every start of a
- * job does so.  `each' may be NULL.  Returns how many things were removed.  Allocates nothing.
+ * Removes shared memory of this user that bears our mark and whose owners have all ended.  Every
+ * start of a job does this.  `each' may be NULL.  Returns how many things were removed.  Allocates
+ * nothing.
  */
 unsigned pboot_clean(pboot_clean_fn *each, void *context);
 

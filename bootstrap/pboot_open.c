@@ -1,4 +1,5 @@
-/* Who started this process, and what it becomes: a rank, or a launcher that never returns. */
+/* pboot_open: finds out how this process was started.  It becomes a rank, or a launcher that does
+ * not return. */
 #include "bootstrap/launcher/pboot_launch.h"
 #include "bootstrap/rank/pboot_rank.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number of ranks, or 0 if the text is none; 1 to PBOOT_RANKS_MAX. */
+/* The number of ranks, 1 to PBOOT_RANKS_MAX; 0 if the text is no such number. */
 static uint32_t
 ranks_parse(const char *text)
 {
@@ -32,18 +33,18 @@ open_direct(const char *text)
 		psi_log_refuse("GASNET_PSHM_NODES=%s: expected a whole number from 1 to %d", text,
 		    PBOOT_RANKS_MAX);
 	fflush(NULL);
-	status = pboot_launch(&plan, &pboot_self.seat);
+	status = pboot_launch(&plan, &pboot_self.startup);
 	if (status >= 0)
 		_exit(status);
 	pboot_self.direct = true;
-	if (pboot_self.seat.rank != 0)
+	if (pboot_self.startup.rank != 0)
 		__fpurge(stdin);
 }
 
 static int
 open_alone(void)
 {
-	struct pboot_seat *seat = &pboot_self.seat;
+	struct pboot_startup *startup = &pboot_self.startup;
 	const char *quiet = getenv("GASNET_QUIET");
 	uint32_t i;
 
@@ -52,12 +53,12 @@ open_alone(void)
 		    "starts more");
 	pboot_self.alone = true;
 	pboot_self.direct = true;
-	*seat = (struct pboot_seat) { .size = 1, .control = -1 };
-	seat->files = calloc(PBOOT_FILES_ALL(seat->size), sizeof *seat->files);
-	if (!seat->files)
+	*startup = (struct pboot_startup) { .size = 1, .control = -1 };
+	startup->files = calloc(PBOOT_FILES_ALL(startup->size), sizeof *startup->files);
+	if (!startup->files)
 		return ENOMEM;
-	for (i = 0; i < PBOOT_FILES_ALL(seat->size); i++)
-		seat->files[i].fd = -1;
+	for (i = 0; i < PBOOT_FILES_ALL(startup->size); i++)
+		startup->files[i].fd = -1;
 	return 0;
 }
 
@@ -67,7 +68,7 @@ open_by_start(void)
 	const char *ranks = getenv("GASNET_PSHM_NODES");
 
 	if (getenv("PST_JOB_CONTROL"))
-		pboot_seat_from_environment(&pboot_self.seat);
+		pboot_startup_from_environment(&pboot_self.startup);
 	else if (ranks && *ranks)
 		open_direct(ranks);
 	else
@@ -84,7 +85,8 @@ meet_keeper(void)
 		return 0;
 	if (err == EPIPE || err == ECONNRESET)
 		pboot_end_without_keeper();
-	psi_log("rank %u cannot reach the job's keeper: %s", pboot_self.seat.rank, strerror(err));
+	psi_log("rank %u cannot reach the job's keeper: %s", pboot_self.startup.rank,
+	        strerror(err));
 	exit(1);
 }
 
@@ -99,17 +101,17 @@ pboot_open(struct pboot_job *job_out)
 	pboot_self.pid = getpid();
 	if (!pboot_self.alone)
 		meet_keeper();
-	err = pboot_board_open(pboot_self.seat.size);
+	err = pboot_exchange_open(pboot_self.startup.size);
 	if (err)
 		return err;
-	host_of = calloc(pboot_self.seat.size, sizeof *host_of);
+	host_of = calloc(pboot_self.startup.size, sizeof *host_of);
 	if (!host_of) {
 		psi_log("no memory for the table of hosts");
 		return ENOMEM;
 	}
 	*job_out = (struct pboot_job) {
-		.rank = pboot_self.seat.rank,
-		.size = pboot_self.seat.size,
+		.rank = pboot_self.startup.rank,
+		.size = pboot_self.startup.size,
 		.host_count = 1,
 		.host_index = 0,
 		.host_of = host_of,
@@ -119,15 +121,15 @@ pboot_open(struct pboot_job *job_out)
 }
 
 static const char *
-how_handed_over(const struct pboot_seat *seat)
+how_handed_over(const struct pboot_startup *startup)
 {
-	switch (seat->store.kind) {
+	switch (startup->memory.kind) {
 	case PBOOT_SHM_SYSV:
 		return "identifiers";
 	case PBOOT_SHM_MMAP:
 		return "fork";
 	default:
-		return seat->inherited ? "inheritance" : "socket";
+		return startup->inherited ? "inheritance" : "socket";
 	}
 }
 
@@ -138,13 +140,14 @@ pboot_dump(FILE *out)
 
 	fprintf(out, "started by: %s\n", self->alone ? "itself, alone" :
 	    self->direct ? "itself (GASNET_PSHM_NODES)" : "penstock-run");
-	fprintf(out, "rank %u of %u, pid %d\n", self->seat.rank, self->seat.size, (int)self->pid);
-	if (self->seat.file_kind)
-		fprintf(out, "shared files: %s\n", self->seat.file_kind);
+	fprintf(out, "rank %u of %u, pid %d\n", self->startup.rank, self->startup.size,
+	        (int)self->pid);
+	if (self->startup.file_kind)
+		fprintf(out, "shared files: %s\n", self->startup.file_kind);
 	if (self->alone)
 		return;
 	fprintf(out, "memory by: %s; %u files fetched from the keeper, %u of them because an "
-	    "inherited descriptor was lost\n", how_handed_over(&self->seat),
+	    "inherited descriptor was lost\n", how_handed_over(&self->startup),
 	    self->fetched, self->missing);
 	fprintf(out, "control socket: %s\n", self->reconnected ? "opened by name" : "inherited");
 	fprintf(out, "signal of the keeper's death: %d\n", self->death_signal);

@@ -1,5 +1,5 @@
-/* Ranges as the keeper sees them, to be read: of the control arena and of the ranks' own files, of whatever
- * kind the shared memory is. */
+/* Maps ranges of the control arena and of the ranks' files in the keeper, for reading; for every
+ * kind of shared memory. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@ static const struct pboot_keeper *owner;	/* NULL until there is an arena */
 static uint64_t first_key;
 
 static const void *
-map_file(unsigned number, uint64_t offset, size_t len_bytes)
+arena_map_file(unsigned number, uint64_t offset, size_t len_bytes)
 {
 	const int fd = owner->files[number].fd;
 	struct stat info;
@@ -24,7 +24,7 @@ map_file(unsigned number, uint64_t offset, size_t len_bytes)
 }
 
 static const void *
-map_sysv(int id, size_t len_bytes)
+arena_map_sysv(int id, size_t len_bytes)
 {
 	struct shmid_ds info;
 	const void *base;
@@ -36,51 +36,52 @@ map_sysv(int id, size_t len_bytes)
 }
 
 static const void *
-map_room(unsigned number, uint64_t offset, size_t len_bytes)
+arena_map_inherited(unsigned number, uint64_t offset, size_t len_bytes)
 {
 	uint64_t len;
-	const char *part = pboot_store_part(&owner->store, owner->plan->size, number, &len);
+	const char *part = pboot_memory_part(&owner->memory, owner->plan->size, number, &len);
 
 	return offset > len || len_bytes > len - offset ? NULL : part + offset;
 }
 
-/* A segment of System V lives as long as somebody is attached: the keeper outlives the ranks. */
+/* A System V segment ends with its last process, so the keeper, which outlives the ranks, attaches
+ * it. */
 void
-pboot_arena_keep(const struct pboot_keeper *keeper, int key)
+pboot_arena_note(const struct pboot_keeper *keeper, int key)
 {
 	if (owner)
 		return;
 	owner = keeper;
 	first_key = (uint64_t)key;
-	if (keeper->store.kind == PBOOT_SHM_SYSV)
-		map_sysv(key, 0);
+	if (keeper->memory.kind == PBOOT_SHM_SYSV)
+		arena_map_sysv(key, 0);
 }
 
 static const void *
-map(unsigned number, uint64_t key, size_t len_bytes)
+arena_map(unsigned number, uint64_t key, size_t len_bytes)
 {
 	if (!owner)
 		return NULL;
-	switch (owner->store.kind) {
+	switch (owner->memory.kind) {
 	case PBOOT_SHM_SYSV:
-		return map_sysv((int)key, len_bytes);
+		return arena_map_sysv((int)key, len_bytes);
 	case PBOOT_SHM_MMAP:
-		return map_room(number, key, len_bytes);
+		return arena_map_inherited(number, key, len_bytes);
 	default:
-		return map_file(number, key, len_bytes);
+		return arena_map_file(number, key, len_bytes);
 	}
 }
 
 const void *
 pboot_arena_map(uint64_t key, size_t len_bytes)
 {
-	return map(PBOOT_FILE_FIRST_PUBLIC, key, len_bytes);
+	return arena_map(PBOOT_FILE_ARENA, key, len_bytes);
 }
 
 const void *
 pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes)
 {
-	return map(PBOOT_FILE_FIRST_PUBLIC + 1 + rank, key, len_bytes);
+	return arena_map(PBOOT_FILE_ARENA + 1 + rank, key, len_bytes);
 }
 
 const void *
@@ -92,8 +93,8 @@ pboot_arena_map_first(size_t len_bytes)
 void
 pboot_arena_unmap(const void *base, size_t len_bytes)
 {
-	if (owner->store.kind == PBOOT_SHM_SYSV)
+	if (owner->memory.kind == PBOOT_SHM_SYSV)
 		shmdt(base);
-	else if (owner->store.kind != PBOOT_SHM_MMAP)
+	else if (owner->memory.kind != PBOOT_SHM_MMAP)
 		munmap((void *)(uintptr_t)base, len_bytes);
 }

@@ -1,10 +1,10 @@
-/* Which CPUs make up a core, among those that this process may use. */
+/* Groups the CPUs that this process may use by core. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The least CPU of this CPU's core; itself where the system does not say. */
+/* The lowest CPU of this CPU's core; the CPU itself if the system does not tell. */
 static int
 core_of(int cpu)
 {

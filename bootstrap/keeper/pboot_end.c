@@ -1,5 +1,5 @@
-/* Passing signals on, hearing of deaths, and the end of the job: ask, kill, leave nothing
- * behind. */
+/* Passes signals on, takes the ends of children, and ends the job: first it asks, then it kills,
+ * and it leaves nothing behind. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
@@ -12,12 +12,13 @@
 
 #define MS ((uint64_t)1000000)
 
-/* When all ranks have ended: what they left running may end by itself, then it is killed. */
+/* When all ranks have ended, processes that they started have linger_ns to end by themselves, then
+ * they are killed for kill_ns. */
 static const uint64_t linger_ns = 100 * MS, kill_ns = 1000 * MS;
 
-/* The process that speaks for the rank: the one in init, else the keeper's child. */
+/* Signals the process that entered init, or the keeper's child if none has. */
 static void
-signal_speaker(const struct pboot_keeper_rank *self, int sig)
+signal_rank(const struct pboot_keeper_rank *self, int sig)
 {
 #ifdef SYS_pidfd_send_signal
 	if (self->init_pidfd >= 0) {
@@ -31,7 +32,7 @@ signal_speaker(const struct pboot_keeper_rank *self, int sig)
 static void
 signal_both(const struct pboot_keeper_rank *self, int sig)
 {
-	signal_speaker(self, sig);
+	signal_rank(self, sig);
 	if (self->init_pid && self->init_pid != self->pid)
 		kill(self->pid, sig);
 }
@@ -42,7 +43,7 @@ pboot_is_request_to_end(int sig)
 	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
 }
 
-/* A request to end is for stopped ranks as well. */
+/* A rank that is stopped must get a request to end too, so SIGCONT follows it. */
 static void
 forward_to(struct pboot_keeper *keeper, uint32_t rank, int sig)
 {
@@ -51,7 +52,7 @@ forward_to(struct pboot_keeper *keeper, uint32_t rank, int sig)
 	if (sig == SIGTSTP || sig == SIGCONT)
 		signal_both(&keeper->ranks[rank], sig);
 	else
-		signal_speaker(&keeper->ranks[rank], sig);
+		signal_rank(&keeper->ranks[rank], sig);
 	if (pboot_is_request_to_end(sig))
 		signal_both(&keeper->ranks[rank], SIGCONT);
 }
@@ -81,12 +82,14 @@ pboot_end_forward_missed(struct pboot_keeper *keeper, int sig)
 }
 
 /*
- * A process that lives with the signal's default action never got it: it took the place of one that
- * did, or its parent handled it between fork and exec.  So did one that has come to init since, where
- * the library has a handler.  Of another's handler nobody knows whether it ran; it is left alone.
+ * Whether a rank has lost a request to end.  A process that lives although the signal has its
+ * default action never got it: the process is newer than the signal, or its parent handled the
+ * signal between fork and exec.  The same holds for a process that entered init after the signal.
+ * If the program has its own handler, the keeper cannot know whether it ran, and does not send
+ * again.
  */
 static bool
-has_lost(const struct pboot_keeper *keeper, uint32_t rank, int sig)
+rank_lost_signal(const struct pboot_keeper *keeper, uint32_t rank, int sig)
 {
 	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
 	pid_t pid = self->init_pid ? self->init_pid : self->pid;
@@ -103,18 +106,19 @@ pboot_end_forward_lost(struct pboot_keeper *keeper, int sig)
 	uint32_t rank;
 
 	for (rank = 0; rank < keeper->plan->size; rank++)
-		if (pboot_rules_at_work(&keeper->rules, rank) && has_lost(keeper, rank, sig))
-			signal_speaker(&keeper->ranks[rank], sig);
+		if (pboot_rules_at_work(&keeper->rules, rank) &&
+		    rank_lost_signal(keeper, rank, sig))
+			signal_rank(&keeper->ranks[rank], sig);
 }
 
-/* Its last words are heard before its death: they were sent before it (LAST_WORDS). */
+/* Takes the rank's last messages before its death: they were sent before it (LAST_WORDS). */
 static void
 rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
-	pboot_serve_callers(keeper);
-	pboot_serve_rank(keeper, rank);
+	pboot_receive_incoming(keeper);
+	pboot_receive_rank(keeper, rank);
 	self->vanish_ns = 0;
 	if (self->init_pidfd >= 0)
 		close(self->init_pidfd);
@@ -125,7 +129,7 @@ rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 	self->control = -1;
 }
 
-/* Its number may soon be another's. */
+/* The process has ended: another may get its number, which must not be spared. */
 static void
 spare_no_more(struct pboot_keeper *keeper, pid_t pid)
 {
@@ -164,7 +168,7 @@ pboot_end_reap(struct pboot_keeper *keeper)
 		child_died(keeper, pid, status);
 }
 
-/* A rank that has no handler for SIGQUIT, or not yet, would leave a core. */
+/* A rank without a handler for SIGQUIT would leave a core, so it gets SIGTERM. */
 static int
 quit_signal(struct pboot_keeper *keeper, uint32_t rank)
 {
@@ -187,7 +191,7 @@ pboot_end_quit(struct pboot_keeper *keeper)
 			continue;
 		sig = quit_signal(keeper, rank);
 		if (sig)
-			signal_speaker(&keeper->ranks[rank], sig);
+			signal_rank(&keeper->ranks[rank], sig);
 		signal_both(&keeper->ranks[rank], SIGCONT);
 	}
 }
@@ -213,15 +217,15 @@ pboot_end_kill(struct pboot_keeper *keeper)
 	kill_strays(keeper, SIGKILL);
 }
 
-/* A reader that is stuck is not waited for as long as at a good end. */
+/* Whether to wait for readers a short time only: the job failed, or the user asked it to end. */
 static bool
 is_hurried(const struct pboot_keeper *keeper)
 {
 	return keeper->rules.cause.code != 0 || keeper->launcher_sock < 0 || keeper->asked;
 }
 
-/* Somebody wants an end.  When the ranks are gone it is for us: nothing waits for a reader any
- * more. */
+/* The user asks the job to end.  If all ranks have ended already, the request means the keeper: it
+ * no longer waits for readers. */
 void
 pboot_end_asked(struct pboot_keeper *keeper, int sig)
 {
@@ -234,7 +238,7 @@ pboot_end_asked(struct pboot_keeper *keeper, int sig)
 }
 
 static void
-heed_launcher(struct pboot_keeper *keeper)
+end_take_launcher(struct pboot_keeper *keeper)
 {
 	struct pboot_msg msg;
 	int got;
@@ -248,32 +252,32 @@ heed_launcher(struct pboot_keeper *keeper)
 	keeper->launcher_sock = -1;
 }
 
-/* Called while something is printed, when the launcher has said something or is gone. */
+/* pboot_print calls this when the launcher has sent a message or has ended. */
 static bool
 is_told_to_end(void *context)
 {
 	struct pboot_keeper *keeper = context;
 
-	heed_launcher(keeper);
+	end_take_launcher(keeper);
 	return keeper->asked_last || keeper->launcher_sock < 0;
 }
 
-/* What is printed now waits for its readers no longer than that. */
+/* Sets how long printing waits for readers from now on. */
 static void
 limit_printing(struct pboot_keeper *keeper)
 {
 	pboot_print_limit(&(struct pboot_print_limits) {
 		.quiet_ns = is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
 		.until_ns = is_hurried(keeper) ? UINT64_MAX : keeper->rules.limit_ns,
-		.news = keeper->launcher_sock,
-		.told = is_told_to_end,
+		.wake_fd = keeper->launcher_sock,
+		.is_told_to_end = is_told_to_end,
 		.context = keeper,
 	});
 }
 
-/* Waits for a child's end, the launcher's word or end, or a time. */
+/* Waits for a child's end, for a message or the end of the launcher, or for ms. */
 static void
-wait_a_little(struct pboot_keeper *keeper, int ms)
+end_wait(struct pboot_keeper *keeper, int ms)
 {
 	struct pollfd polls[2] = {
 		{ .fd = keeper->signals, .events = POLLIN },
@@ -282,7 +286,7 @@ wait_a_little(struct pboot_keeper *keeper, int ms)
 	char scrap[4096];
 
 	if (pboot_poll(polls, 2, ms) > 0 && polls[1].revents)
-		heed_launcher(keeper);
+		end_take_launcher(keeper);
 	while (read(keeper->signals, scrap, sizeof scrap) > 0)
 		;
 	pboot_end_reap(keeper);
@@ -299,15 +303,15 @@ settle_strays(struct pboot_keeper *keeper)
 
 		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0) /* STRAYS */
 			return;
-		wait_a_little(keeper, killing ? 5 : 10);
+		end_wait(keeper, killing ? 5 : 10);
 		now = psi_now_ns();
 	}
 }
 
 /*
- * The ranks' own output waits for its reader as it would without us, a pager's say: until the
- * job's time is over or somebody wants an end.  After that, or a failure, not for long.  NULL:
- * not yet.
+ * Why the relay is ended now; NULL: it is not.  The ranks' output waits for its reader, a pager
+ * say, as it would without us: until the job's time is over or the user asks for the end.  After a
+ * failure or such a request it waits for a short time only.
  */
 static const char *
 why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
@@ -336,8 +340,8 @@ give_up_relay(struct pboot_keeper *keeper, const char *why)
 	pboot_say("the rest of the ranks' output is left out: %s", why);
 }
 
-/* Waits for the relay, which sees end of file once the ranks are gone: only a reader of its output
- * can hold it up.  False if the wait was given up. */
+/* Waits for the relay, which gets end of file when all ranks have ended.  Only a reader of its
+ * output can delay it.  Returns false if the relay was killed. */
 static bool
 settle_relay(struct pboot_keeper *keeper)
 {
@@ -350,7 +354,7 @@ settle_relay(struct pboot_keeper *keeper)
 			give_up_relay(keeper, why);
 			return false;
 		}
-		wait_a_little(keeper, 20);
+		end_wait(keeper, 20);
 	}
 	return true;
 }
@@ -365,7 +369,7 @@ pboot_end_settle(struct pboot_keeper *keeper)
 	unread = !settle_relay(keeper);
 	limit_printing(keeper);
 	if (unread)
-		pboot_print_waited_in_vain();
-	if (keeper->store.kind == PBOOT_SHM_SYSV)	/* a rank may have died while it made one */
+		pboot_print_shorten_waits();
+	if (keeper->memory.kind == PBOOT_SHM_SYSV)	/* a rank may have died in shmget */
 		pboot_clean(NULL, NULL);
 }

@@ -58,10 +58,10 @@ cause_set(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, 
 	return true;
 }
 
-/* A failure: nobody is waited for, SIGQUIT goes out at once (FAIL_ENDS). */
+/* A failure: ENDING begins at once, and no rank has time to ask (FAIL_ENDS). */
 static bool
-fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail, int code,
-    uint64_t now_ns)
+rules_fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int detail,
+           int code, uint64_t now_ns)
 {
 	if (rules->phase < PBOOT_ENDING) {
 		rules->phase = PBOOT_ENDING;
@@ -71,7 +71,7 @@ fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int d
 	return cause_set(rules, kind, rank, detail, code);
 }
 
-/* An end that the rank chose: the others first have a short time to choose it too. */
+/* A rank asked to end: the other ranks have a short time to ask too. */
 static bool
 end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
     uint64_t now_ns)
@@ -85,7 +85,8 @@ end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t ran
 }
 
 static bool
-ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code, uint64_t now_ns)
+rules_ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
+          uint64_t now_ns)
 {
 	struct pboot_rank_rule *self = &rules->ranks[rank];
 
@@ -94,21 +95,21 @@ ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int co
 		return false;
 	self->asked = true;
 	self->status = code;
-	/* what the runtime's own handler answers to the keeper's SIGQUIT is no cause */
+	/* The runtime's handler answers the keeper's SIGQUIT with this code; that is no cause. */
 	if (self->quit_sent && code == 128 + SIGQUIT)
 		return false;
 	return end_politely(rules, kind, rank, code, now_ns);
 }
 
 static bool
-part(struct pboot_rules *rules, uint32_t rank, int code)
+rules_exit_alone(struct pboot_rules *rules, uint32_t rank, int code)
 {
 	rules->ranks[rank].asked = true;
 	rules->ranks[rank].status = code & 255;
 	return cause_set(rules, PBOOT_CAUSE_EXIT, rank, code & 255, code & 255);
 }
 
-/* A rank that ended earlier without init, now that another is in it; size if there is none. */
+/* A rank that has ended without init; size if there is none. */
 static uint32_t
 find_absentee(const struct pboot_rules *rules)
 {
@@ -121,7 +122,7 @@ find_absentee(const struct pboot_rules *rules)
 }
 
 static bool
-join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
+rules_join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 {
 	bool first = !rules->any_joined;
 	uint32_t absentee;
@@ -133,7 +134,8 @@ join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 	if (absentee == rules->size)
 		return false;
 	status = rules->ranks[absentee].status;
-	return fail(rules, PBOOT_CAUSE_NO_INIT, absentee, status, status ? status : 1, now_ns);
+	return rules_fail(rules, PBOOT_CAUSE_NO_INIT, absentee, status, status ? status : 1,
+	                  now_ns);
 }
 
 static bool
@@ -143,31 +145,31 @@ died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_n
 		return false; /* QUIT_SENT */
 	if (rules->phase == PBOOT_KILLING && sig == SIGKILL)
 		return false; /* KILL_SENT */
-	return fail(rules, PBOOT_CAUSE_SIGNAL, rank, sig, 128 + sig, now_ns);
+	return rules_fail(rules, PBOOT_CAUSE_SIGNAL, rank, sig, 128 + sig, now_ns);
 }
 
 static bool
 died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns)
 {
 	struct pboot_rank_rule *self = &rules->ranks[rank];
-	bool told = self->asked && (self->status == code || code == 0);
+	bool announced = self->asked && (self->status == code || code == 0);
 
 	self->status = code;
-	if (self->quit_sent || told)
+	if (self->quit_sent || announced)
 		return false; /* QUIT_SENT */
 	if (self->asked)
 		return cause_set(rules, PBOOT_CAUSE_PLAIN, rank, code, code);
 	if (self->joined)
-		return fail(rules, PBOOT_CAUSE_UNSAID, rank, code, code ? code : 1, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_UNSAID, rank, code, code ? code : 1, now_ns);
 	if (rules->any_joined)
-		return fail(rules, PBOOT_CAUSE_NO_INIT, rank, code, code ? code : 1, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_NO_INIT, rank, code, code ? code : 1, now_ns);
 	if (code != 0)
 		return end_politely(rules, PBOOT_CAUSE_PLAIN, rank, code, now_ns);
 	return false;
 }
 
 static bool
-died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns)
+rules_died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns)
 {
 	rules->ranks[rank].gone = true;
 	rules->alive--;
@@ -178,15 +180,15 @@ died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns)
 	return died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
 }
 
-/* The process in init is gone, its wrapper lives and says nothing. */
+/* The process that entered init has ended, and the keeper's child, its parent, lives. */
 static bool
-vanished(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
+rules_vanished(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 {
 	const struct pboot_rank_rule *self = &rules->ranks[rank];
 
 	if (self->gone || self->asked || self->quit_sent)
 		return false;
-	return fail(rules, PBOOT_CAUSE_VANISHED, rank, 0, 1, now_ns);
+	return rules_fail(rules, PBOOT_CAUSE_VANISHED, rank, 0, 1, now_ns);
 }
 
 bool
@@ -195,30 +197,30 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 {
 	switch (kind) {
 	case PBOOT_EV_JOINED:
-		return join(rules, rank, now_ns);
+		return rules_join(rules, rank, now_ns);
 	case PBOOT_EV_LEAVE:
-		return ask(rules, PBOOT_CAUSE_LEAVE, rank, value, now_ns);
+		return rules_ask(rules, PBOOT_CAUSE_LEAVE, rank, value, now_ns);
 	case PBOOT_EV_EXIT:
-		return ask(rules, PBOOT_CAUSE_EXIT, rank, value, now_ns);
-	case PBOOT_EV_PARTING:
-		return part(rules, rank, value);
+		return rules_ask(rules, PBOOT_CAUSE_EXIT, rank, value, now_ns);
+	case PBOOT_EV_EXIT_ALONE:
+		return rules_exit_alone(rules, rank, value);
 	case PBOOT_EV_DIED:
-		return died(rules, rank, value, now_ns);
+		return rules_died(rules, rank, value, now_ns);
 	case PBOOT_EV_VANISHED:
-		return vanished(rules, rank, now_ns);
+		return rules_vanished(rules, rank, now_ns);
 	case PBOOT_EV_TWICE:
-		return fail(rules, PBOOT_CAUSE_TWICE, rank, 0, 1, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_TWICE, rank, 0, 1, now_ns);
 	case PBOOT_EV_NO_EXEC:
-		return fail(rules, PBOOT_CAUSE_NO_EXEC, rank, value, 2, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_NO_EXEC, rank, value, 2, now_ns);
 	case PBOOT_EV_NO_START:
-		return fail(rules, PBOOT_CAUSE_NO_START, rank, value, 1, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_NO_START, rank, value, 1, now_ns);
 	case PBOOT_EV_LAUNCHER:
-		return fail(rules, PBOOT_CAUSE_LAUNCHER, 0, 0, 1, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_LAUNCHER, 0, 0, 1, now_ns);
 	case PBOOT_EV_GUARD:
-		return fail(rules, PBOOT_CAUSE_GUARD, 0, 0,
+		return rules_fail(rules, PBOOT_CAUSE_GUARD, 0, 0,
 		    WIFSIGNALED(value) ? 128 + WTERMSIG(value) : 1, now_ns);
 	case PBOOT_EV_TIMEOUT:
-		return fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+		return rules_fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
 	}
 	return false;
 }
@@ -234,13 +236,13 @@ anyone_at_work(const struct pboot_rules *rules)
 	return false;
 }
 
-/* A phase's time is over. */
+/* The phase's time is over: the next begins. */
 static void
-advance(struct pboot_rules *rules, uint64_t now_ns)
+rules_advance(struct pboot_rules *rules, uint64_t now_ns)
 {
 	switch (rules->phase) {
 	case PBOOT_RUNNING:
-		fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+		rules_fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
 		break;
 	case PBOOT_ASKING: /* ASK_OVER */
 		rules->phase = PBOOT_ENDING;
@@ -260,7 +262,7 @@ enum pboot_action
 pboot_rules_due(struct pboot_rules *rules, uint64_t now_ns)
 {
 	if (rules->phase != PBOOT_KILLING && now_ns >= rules->deadline_ns)
-		advance(rules, now_ns);
+		rules_advance(rules, now_ns);
 	if (rules->quit_due) {
 		rules->quit_due = false;
 		return PBOOT_DO_QUIT;

@@ -1,16 +1,16 @@
 /*
- * How a job ends: pure decisions, no system calls.  The keeper feeds events and the time, and does
- * what the rules say.
+ * The rules by which a job ends.  They are pure functions without system calls.  The keeper passes
+ * events and the time to them, and does what they say.
  *
  *     RUNNING --a rank asks to end--> ASKING --time over, or a failure--> ENDING --grace--> KILLING
  *     RUNNING --a failure-------------------------------------------------^
  *
- * In ASKING the others may ask by themselves; entering ENDING sends SIGQUIT (SIGTERM to processes
- * that never entered init); entering KILLING sends SIGKILL.  The job is over when no rank is alive.
- * The first cause in time gives the status, but 0 loses to any other.
+ * In ASKING the other ranks may ask too.  When ENDING begins, they get SIGQUIT (SIGTERM if they
+ * never entered init); when KILLING begins, SIGKILL.  The job is over when all ranks have ended.
+ * The first cause in time gives the job's status, but status 0 loses to any other.
  *
- * tests/model/exit.pml models these rules, keeper, launcher and ranks; in the code of all of them the
- * names in capitals are its switches.
+ * tests/model/exit.pml models these rules, the keeper, the launcher and the ranks.  Names in
+ * capitals in their code, such as ZERO_LOSES, are switches of the model.
  */
 #ifndef PBOOT_EXIT_RULES_H
 #define PBOOT_EXIT_RULES_H
@@ -24,9 +24,9 @@ enum pboot_event_kind {
 	PBOOT_EV_JOINED,	/* rank entered init */
 	PBOOT_EV_LEAVE,		/* value: code of gasnet_exit */
 	PBOOT_EV_EXIT,		/* value: code of exit() or of return from main */
-	PBOOT_EV_PARTING,	/* value: the same, which ends only this rank */
+	PBOOT_EV_EXIT_ALONE,	/* value: the same, of an exit() that ends only this rank */
 	PBOOT_EV_DIED,		/* value: status of waitpid */
-	PBOOT_EV_VANISHED,	/* the process that joined is gone, its wrapper lives */
+	PBOOT_EV_VANISHED,	/* the process that entered init has ended, its parent lives */
 	PBOOT_EV_TWICE,		/* a second process of the rank entered init */
 	PBOOT_EV_NO_EXEC,	/* value: errno */
 	PBOOT_EV_NO_START,	/* value: errno; ranks could not be made */
@@ -35,15 +35,15 @@ enum pboot_event_kind {
 	PBOOT_EV_TIMEOUT,	/* the job's time is over */
 };
 
-/* Why the job ended, for the message; the rank means nothing for the last five kinds. */
+/* Why the job ended, for the message.  The last five kinds have no rank. */
 enum pboot_cause_kind {
 	PBOOT_CAUSE_NONE,
 	PBOOT_CAUSE_LEAVE,	/* gasnet_exit */
 	PBOOT_CAUSE_EXIT,	/* exit() noted */
 	PBOOT_CAUSE_PLAIN,	/* ended with a non-zero status, no rank in init */
 	PBOOT_CAUSE_SIGNAL,	/* detail: signal */
-	PBOOT_CAUSE_UNSAID,	/* in init, ended without a word; detail: its status */
-	PBOOT_CAUSE_NO_INIT,	/* ended without init while others are in it; detail: its status */
+	PBOOT_CAUSE_UNSAID,	/* entered init, ended without a message; detail: its status */
+	PBOOT_CAUSE_NO_INIT,	/* ended without init, others have entered it; detail: status */
 	PBOOT_CAUSE_VANISHED,
 	PBOOT_CAUSE_TWICE,
 	PBOOT_CAUSE_NO_EXEC,	/* detail: errno */
@@ -72,18 +72,20 @@ struct pboot_rules {
 	uint32_t size, alive;
 	enum pboot_phase phase;
 	bool any_joined;
-	bool quit_due;		/* ENDING entered, the caller has not been told */
+	bool quit_due;		/* ENDING has begun, and PBOOT_DO_QUIT has not been returned yet */
 	struct pboot_cause cause;
 	uint64_t ask_ns, grace_ns, timeout_ns;	/* lengths; timeout 0: none */
-	uint64_t deadline_ns;	/* of the phase; UINT64_MAX: none */
+	uint64_t deadline_ns;	/* when the phase ends; UINT64_MAX: it has no end */
 	uint64_t limit_ns;	/* when the job's time is over; UINT64_MAX: none */
 	struct pboot_rank_rule *ranks;	/* [size], the caller's memory, zeroed */
 };
 
-/* Lengths in ns.  How long the first rank that asks waits for the others: a short while if it brings
- * an error; longer if it brings 0, since all ranks are then most likely on their way to the same
- * call, and one that has lost its CPU for a moment must not lose its buffered output.  Both together
- * with the grace stay under 2 s.  Then, how long all have after that. */
+/*
+ * How long ASKING lasts, in ns: pboot_rules_ask_ns after an error, pboot_rules_ask_ok_ns after
+ * status 0.  The latter is longer.  With status 0 all ranks are most likely about to make the same
+ * call, and a rank that has lost its CPU for a moment must not lose its buffered output.  Either of
+ * them and the grace together stay under 2 s.
+ */
 uint64_t pboot_rules_ask_ns(uint32_t size);
 uint64_t pboot_rules_ask_ok_ns(uint32_t size, uint64_t grace_ns);
 void pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_rank_rule *ranks,
@@ -93,10 +95,10 @@ void pboot_rules_init(struct pboot_rules *rules, uint32_t size, struct pboot_ran
 bool pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_t rank,
     int value, uint64_t now_ns);
 
-/* What is due now; each action is told once, and the caller does it. */
+/* The action that is due now.  Each is returned once, and the caller does it. */
 enum pboot_action pboot_rules_due(struct pboot_rules *rules, uint64_t now_ns);
 
-/* The signal that DO_QUIT sends to this rank now, 0 if none; notes that it was sent. */
+/* The signal that PBOOT_DO_QUIT sends to this rank, 0 if none.  Notes that it was sent. */
 int pboot_rules_quit_signal(struct pboot_rules *rules, uint32_t rank);
 
 /* The job was stopped for this long: its time limit moves. */

@@ -1,14 +1,15 @@
 /*
- * The guard: a process between launcher and keeper, which does nothing until the keeper has gone without
- * having told how the job ended.  As a subreaper it then inherits whatever descends from the keeper, in a
- * session of its own or not, of whatever environment, a job within the job too, and kills it.  The
- * keeper does the same when the guard is gone, the launcher when both are: the one that is left of the
- * three ends the job.
+ * The guard is a process between launcher and keeper.  It does nothing until the keeper has ended
+ * without having told the job's status.  Then it kills all processes that descend from the keeper.
+ * It is a subreaper and so inherits them all, whatever their session and environment are; a job
+ * within the job too.  The keeper does the same when the guard has ended, and the launcher when
+ * both have.  So whichever of the three is left ends the job.
  *
- * It takes nobody's status away: as it ends the launcher inherits the keeper, and hears how that ended.
+ * The guard does not wait for the keeper's status.  When the guard ends, the launcher inherits the
+ * keeper and gets its status.
  *
- * It is also a witness: a signal that was sent to the whole process group has reached the guard, one
- * that was sent to launcher and keeper has not.
+ * The guard also tells two cases of a signal apart.  A signal that was sent to the whole process
+ * group has reached the guard; a signal that was sent to launcher and keeper has not.
  */
 #include "bootstrap/keeper/pboot_keeper.h"
 
@@ -22,19 +23,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const uint64_t kill_ns = 1500 * 1000000u, report_ns = 200 * 1000000u;
+static const uint64_t kill_ns = 1500 * 1000000u;	/* how long the guard kills */
+static const uint64_t report_ns = 200 * 1000000u;	/* how long the launcher's end may take */
 
 static bool
 keeper_has_ended(pid_t keeper)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	return waitid(P_PID, (id_t)keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
+	return waitid(P_PID, (id_t)keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       info.si_pid != 0;
 }
 
-/* Notes what came before it is taken, so that the keeper finds it as pending or in the note. */
+/* Notes pending signals before it takes them, so that the keeper finds a signal pending or
+ * noted. */
 static void
-guard_witness(struct pboot_told *told, int signals)
+guard_note(struct pboot_status_page *page, int signals)
 {
 	struct signalfd_siginfo info;
 	sigset_t pending;
@@ -43,26 +47,27 @@ guard_witness(struct pboot_told *told, int signals)
 	sigpending(&pending);
 	for (sig = 1; sig < PBOOT_SIGNALS; sig++)
 		if (sig != SIGCHLD && sigismember(&pending, sig) == 1)
-			told->group_ns[sig] = psi_now_ns();
+			page->group_ns[sig] = psi_now_ns();
 	while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
 		;
 }
 
-/* A keeper that somebody stopped would not hear of its launcher's end. */
+/* When the launcher has ended, the keeper is continued: a stopped keeper would not learn of it. */
 static void
-guard_wait(struct pboot_told *told, int signals)
+guard_wait(struct pboot_status_page *page, int signals)
 {
-	struct pollfd news = { .fd = signals, .events = POLLIN };
+	struct pollfd wanted = { .fd = signals, .events = POLLIN };
 
-	while (!keeper_has_ended(told->keeper)) {
-		if (getppid() != told->launcher)
-			kill(told->keeper, SIGCONT);
-		pboot_poll(&news, 1, -1);
-		guard_witness(told, signals);
+	while (!keeper_has_ended(page->keeper)) {
+		if (getppid() != page->launcher)
+			kill(page->keeper, SIGCONT);
+		pboot_poll(&wanted, 1, -1);
+		guard_note(page, signals);
 	}
 }
 
-/* Twice nothing: a list of children that is read while some of them go may lack others. */
+/* Stops when two walks in a row find nothing: while children end, a list of them may be
+ * incomplete. */
 static void
 guard_kill(void)
 {
@@ -75,36 +80,38 @@ guard_kill(void)
 	}
 }
 
-/* A launcher that lives speaks for itself, when it is continued if it is stopped; one that was killed
- * together with the keeper may take a moment to go. */
+/* A living launcher prints the line itself, if it is stopped when it is continued.  A launcher that
+ * was killed together with the keeper may need a moment to end, so the guard waits for
+ * report_ns. */
 static void
-guard_report(const struct pboot_told *told)
+guard_report(const struct pboot_status_page *page)
 {
 	uint64_t start = psi_now_ns();
 
-	while (getppid() == told->launcher && !told->launcher_knows && psi_now_ns() - start < report_ns)
+	while (getppid() == page->launcher && !page->launcher_knows &&
+	       psi_now_ns() - start < report_ns)
 		pboot_poll(NULL, 0, 1);
-	if (getppid() != told->launcher)
+	if (getppid() != page->launcher)
 		pboot_say("launcher and keeper are gone (pids %d, %d, %s); the job ends",
-		    (int)told->launcher, (int)told->keeper, psi_hostname());
+		    (int)page->launcher, (int)page->keeper, psi_hostname());
 }
 
 static void __attribute__((noreturn))
-guard_run(struct pboot_told *told, int signals)
+guard_run(struct pboot_status_page *page, int signals)
 {
 	pboot_say_forget();
-	guard_wait(told, signals);
-	if (told->status != 0)
+	guard_wait(page, signals);
+	if (page->status_plus_1 != 0)
 		_exit(0);
 	guard_kill(); /* GUARD_KILLS */
-	guard_report(told);
+	guard_report(page);
 	pboot_clean(NULL, NULL);
 	pboot_say_settle();
 	_exit(0);
 }
 
 static int
-open_signals(void)
+guard_open_signals(void)
 {
 	sigset_t wanted;
 
@@ -113,26 +120,26 @@ open_signals(void)
 }
 
 void
-pboot_guard_start(struct pboot_told *told, int keeper_sock)
+pboot_guard_start(struct pboot_status_page *page, int keeper_sock)
 {
 	int signals;
 	pid_t keeper;
 
 	if (!pboot_subreaper())
 		return;
-	signals = open_signals();
+	signals = guard_open_signals();
 	if (signals < 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
-	told->guard = getpid();
+	page->guard = getpid();
 	keeper = fork();
 	if (keeper > 0) {
-		told->keeper = keeper;
+		page->keeper = keeper;
 		prctl(PR_SET_NAME, "penstock-guard", 0, 0, 0);
 		close(keeper_sock);
-		guard_run(told, signals);
+		guard_run(page, signals);
 	}
 	close(signals);
-	if (keeper < 0)		/* this process is the keeper then */
-		told->guard = 0;
+	if (keeper < 0)		/* no guard: this process becomes the keeper */
+		page->guard = 0;
 }

@@ -17,8 +17,9 @@
 
 #define MS ((uint64_t)1000000)
 
+/* Two signals of one number within this time are taken for one signal to the process group. */
 static const uint64_t group_window_ns = 2000 * MS;
-/* A rank on which a request to end had no effect by then has lost it. */
+/* If a request to end has had no effect on a rank by then, the rank may have lost it. */
 static const uint64_t lost_ns = 500 * MS;
 
 void
@@ -30,39 +31,39 @@ pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint
 }
 
 static bool
-wants_inherit(const struct pboot_keeper *keeper)
+can_inherit_files(const struct pboot_keeper *keeper)
 {
-	const uint64_t spare = 128;	/* descriptors that a rank has for itself */
+	const uint64_t spare = 128;	/* descriptors that are left to the rank */
 
 	if (pboot_settings_by_socket())
 		return false;
 	return PBOOT_FILES((uint64_t)keeper->plan->size) + spare <=
-	    keeper->origin->files_limit.rlim_cur;
+	    keeper->saved->files_limit.rlim_cur;
 }
 
-/* Files that ranks shall fetch must not reach them by their start as well. */
+/* Decides whether ranks inherit the files.  If not, the files are closed at their exec. */
 static void
 choose_handover(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	keeper->inherit = wants_inherit(keeper) && keeper->files[0].fd >= 0;
+	keeper->inherit = can_inherit_files(keeper) && keeper->files[0].fd >= 0;
 	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
 		if (keeper->files[i].fd >= 0)
 			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
 }
 
 static bool
-allocate(struct pboot_keeper *keeper)
+keeper_allocate(struct pboot_keeper *keeper)
 {
 	uint32_t size = keeper->plan->size, i;
 	struct pboot_rank_rule *rules = calloc(size, sizeof *rules);
 
 	keeper->ranks = calloc(size, sizeof *keeper->ranks);
 	keeper->files = calloc(PBOOT_FILES_ALL(size), sizeof *keeper->files);
-	keeper->polls = calloc(PBOOT_WATCHES(size), sizeof *keeper->polls);
-	keeper->watches = calloc(PBOOT_WATCHES(size), sizeof *keeper->watches);
-	if (!rules || !keeper->ranks || !keeper->files || !keeper->polls || !keeper->watches)
+	keeper->polls = calloc(PBOOT_SOURCES_MAX(size), sizeof *keeper->polls);
+	keeper->sources = calloc(PBOOT_SOURCES_MAX(size), sizeof *keeper->sources);
+	if (!rules || !keeper->ranks || !keeper->files || !keeper->polls || !keeper->sources)
 		return false;
 	for (i = 0; i < PBOOT_FILES_ALL(size); i++)
 		keeper->files[i].fd = -1;
@@ -70,8 +71,8 @@ allocate(struct pboot_keeper *keeper)
 		keeper->ranks[i].control = -1;
 		keeper->ranks[i].init_pidfd = -1;
 	}
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		keeper->callers[i].sock = -1;
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		keeper->incoming[i].sock = -1;
 	pboot_rules_init(&keeper->rules, size, rules, pboot_settings_grace_ns(size),
 	    keeper->plan->timeout_ns, psi_now_ns());
 	return true;
@@ -91,9 +92,9 @@ pboot_group_signals(sigset_t *set_out)
 	sigaddset(set_out, SIGUSR2);
 }
 
-/* All signals are blocked; those of interest come through a descriptor. */
+/* All signals are blocked; the keeper reads those that it needs from a descriptor. */
 static int
-open_signals(void)
+keeper_open_signals(void)
 {
 	sigset_t wanted;
 	int fd;
@@ -103,20 +104,20 @@ open_signals(void)
 	return fd < 0 ? fd : pboot_fd_raise(fd);
 }
 
-/* 0 or an errno value; *what_out says what was being made. */
+/* Returns 0 or an errno value; *what_out names the step, for the message. */
 static int
-set_up(struct pboot_keeper *keeper, const char **what_out)
+keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
 {
 	*what_out = "the keeper's tables";
-	if (!allocate(keeper))
+	if (!keeper_allocate(keeper))
 		return ENOMEM;
 	*what_out = "the keeper's signal descriptor";
-	keeper->signals = open_signals();
+	keeper->signals = keeper_open_signals();
 	if (keeper->signals < 0)
 		return errno;
 	*what_out = "shared memory";
-	return pboot_store_make(pboot_settings_shm(), keeper->plan->size, !keeper->plan->argv,
-	    &keeper->store, keeper->files, &keeper->file_kind);
+	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size, !keeper->plan->argv,
+	    &keeper->memory, keeper->files, &keeper->file_kind);
 }
 
 static void
@@ -134,7 +135,7 @@ note_group_signal(struct pboot_keeper *keeper, int sig)
 }
 
 static void
-serve_signals(struct pboot_keeper *keeper)
+keeper_take_signals(struct pboot_keeper *keeper)
 {
 	struct signalfd_siginfo info;
 	bool reap = false;
@@ -149,12 +150,13 @@ serve_signals(struct pboot_keeper *keeper)
 		pboot_end_reap(keeper);
 }
 
-/* The guard notes a signal before it takes it, so one of the two shows it (guard_witness). */
+/* The guard notes a signal before it takes it, so the signal is either pending or noted
+ * (guard_note). */
 static bool
 guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
 {
 	return keeper->guard == 0 || pboot_process_has(keeper->guard, PBOOT_PENDING, sig) == 1 ||
-	    now - keeper->told->group_ns[sig] < group_window_ns;
+	    now - keeper->page->group_ns[sig] < group_window_ns;
 }
 
 static bool
@@ -166,16 +168,16 @@ group_got(const struct pboot_keeper *keeper, int sig)
 }
 
 /*
- * A signal for the job.  Sent to the whole process group (a terminal does that) it has reached keeper
- * and guard as well as the ranks, and is sent again only to ranks that were not there yet; sent to
- * launcher and keeper it has not.
+ * The launcher got a signal for the job.  If the signal was sent to the whole process group (a
+ * terminal does that), keeper, guard and ranks have it too; then only ranks that were forked later
+ * get it from here.  If it was sent to the launcher, or to launcher and keeper, all ranks get it.
  */
 static void
-serve_forward(struct pboot_keeper *keeper, int sig)
+keeper_on_signal(struct pboot_keeper *keeper, int sig)
 {
 	if (sig < 1 || sig >= PBOOT_SIGNALS)
 		return;
-	serve_signals(keeper);
+	keeper_take_signals(keeper);
 	if (pboot_is_request_to_end(sig)) {
 		pboot_end_asked(keeper, sig);
 		keeper->again_signal = sig;
@@ -196,14 +198,14 @@ serve_forward(struct pboot_keeper *keeper, int sig)
 }
 
 static void
-serve_launcher(struct pboot_keeper *keeper)
+keeper_take_launcher(struct pboot_keeper *keeper)
 {
 	struct pboot_msg msg;
 	int got;
 
 	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
 		if (msg.kind == PBOOT_MSG_SIGNAL)
-			serve_forward(keeper, msg.value);
+			keeper_on_signal(keeper, msg.value);
 	if (got < 0)
 		return;
 	close(keeper->launcher_sock);
@@ -211,9 +213,10 @@ serve_launcher(struct pboot_keeper *keeper)
 	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0); /* SEE_LAUNCHER */
 }
 
-/* The guard is this process's parent: its end shows as another one, and SIGCHLD tells of it. */
+/* The guard is this process's parent: when it has ended, getppid returns another number.  SIGCHLD
+ * wakes the keeper then (PR_SET_PDEATHSIG). */
 static void
-see_guard(struct pboot_keeper *keeper)
+keeper_check_guard(struct pboot_keeper *keeper)
 {
 	if (keeper->guard == 0 || getppid() == keeper->guard)
 		return;
@@ -221,34 +224,34 @@ see_guard(struct pboot_keeper *keeper)
 	pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, SIGKILL); /* SEE_GUARD */
 }
 
-/* What ranks say goes before their deaths, so that causes keep their order. */
+/* Messages of ranks are taken before their deaths, so that causes keep their order. */
 static void
-serve_news(struct pboot_keeper *keeper)
+keeper_take_events(struct pboot_keeper *keeper)
 {
 	bool signals = false, launcher = false;
 	uint32_t i;
 
-	pboot_serve_callers(keeper);
-	for (i = 0; i < keeper->watch_count; i++) {
+	pboot_receive_incoming(keeper);
+	for (i = 0; i < keeper->source_count; i++) {
 		if (keeper->polls[i].revents == 0)
 			continue;
-		if (keeper->watches[i].kind == PBOOT_WATCH_RANK)
-			pboot_serve_rank(keeper, keeper->watches[i].rank);
-		else if (keeper->watches[i].kind == PBOOT_WATCH_PROCESS)
-			pboot_watch_ended(&keeper->ranks[keeper->watches[i].rank]);
-		signals |= keeper->watches[i].kind == PBOOT_WATCH_SIGNALS;
-		launcher |= keeper->watches[i].kind == PBOOT_WATCH_LAUNCHER;
+		if (keeper->sources[i].kind == PBOOT_SOURCE_RANK)
+			pboot_receive_rank(keeper, keeper->sources[i].rank);
+		else if (keeper->sources[i].kind == PBOOT_SOURCE_PROCESS)
+			pboot_wait_process_ended(&keeper->ranks[keeper->sources[i].rank]);
+		signals |= keeper->sources[i].kind == PBOOT_SOURCE_SIGNALS;
+		launcher |= keeper->sources[i].kind == PBOOT_SOURCE_LAUNCHER;
 	}
 	if (signals)
-		serve_signals(keeper);
+		keeper_take_signals(keeper);
 	if (launcher)
-		serve_launcher(keeper);
+		keeper_take_launcher(keeper);
 	for (i = 0; i < keeper->plan->size; i++)
-		pboot_watch_lost(keeper, i);
+		pboot_wait_check_process(keeper, i);
 }
 
 static void
-do_what_is_due(struct pboot_keeper *keeper)
+keeper_act(struct pboot_keeper *keeper)
 {
 	enum pboot_action action = PBOOT_DO_NOTHING;
 	enum pboot_cause_kind before = keeper->rules.cause.kind;
@@ -270,7 +273,7 @@ do_what_is_due(struct pboot_keeper *keeper)
 		pboot_end_kill(keeper);
 }
 
-/* It may be stopped, but has not closed its socket. */
+/* A launcher that is stopped lives too: it has not closed its socket. */
 static bool
 launcher_lives(const struct pboot_keeper *keeper)
 {
@@ -280,37 +283,37 @@ launcher_lives(const struct pboot_keeper *keeper)
 }
 
 static void
-report_end(struct pboot_keeper *keeper)
+keeper_report_end(struct pboot_keeper *keeper)
 {
 	pboot_report_cause(keeper);
 	pboot_report_ended(keeper);
 	pboot_say_settle();
-	keeper->told->status = 1 + keeper->rules.cause.code; /* TELL_END */
+	keeper->page->status_plus_1 = 1 + keeper->rules.cause.code; /* TELL_END */
 	if (launcher_lives(keeper))
 		kill(keeper->launcher, SIGCONT);
 }
 
 static void __attribute__((noreturn))
-give_up(struct pboot_keeper *keeper, const char *what, int err)
+keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
 	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
 	pboot_say_settle();
-	keeper->told->status = 1 + 1;
+	keeper->page->status_plus_1 = 1 + 1;
 	_exit(1);
 }
 
 static void
-raise_files_limit(const struct pboot_origin *origin)
+raise_files_limit(const struct pboot_saved_state *saved)
 {
-	struct rlimit limit = origin->files_limit;
+	struct rlimit limit = saved->files_limit;
 
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void
-pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
-    struct pboot_told *told, int launcher_sock, struct pboot_seat *seat_out)
+pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
+    struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out)
 {
 	static struct pboot_keeper keeper;
 	const char *what;
@@ -319,39 +322,39 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origi
 	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
 	pboot_say_forget();
 	keeper.plan = plan;
-	keeper.origin = origin;
+	keeper.saved = saved;
 	keeper.self = getpid();
-	keeper.launcher = told->launcher;
-	keeper.told = told;
-	keeper.guard = told->guard;
-	told->keeper = keeper.self;
+	keeper.launcher = page->launcher;
+	keeper.page = page;
+	keeper.guard = page->guard;
+	page->keeper = keeper.self;
 	if (keeper.guard)
 		prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
 	keeper.launcher_sock = launcher_sock;
 	keeper.listener = -1;
 	keeper.again_ns = UINT64_MAX;
 	keeper.subreaper = pboot_subreaper();
-	raise_files_limit(origin);
+	raise_files_limit(saved);
 	keeper.host = psi_hostname();
 	keeper.oom_kills = psi_oom_kills("");
 	pboot_wire_name(keeper.name);
-	err = set_up(&keeper, &what);
+	err = keeper_set_up(&keeper, &what);
 	if (err)
-		give_up(&keeper, what, err);
+		keeper_give_up(&keeper, what, err);
 	choose_handover(&keeper);
 	keeper.listener = pboot_wire_listen(keeper.name);
-	memcpy(told->name, keeper.name, sizeof told->name);
-	if (pboot_spawn_all(&keeper, seat_out))
+	memcpy(page->name, keeper.name, sizeof page->name);
+	if (pboot_spawn_all(&keeper, startup_out))
 		return;
 	pboot_report_start(&keeper);
 	while (keeper.rules.alive > 0) {
-		see_guard(&keeper);
-		do_what_is_due(&keeper);
+		keeper_check_guard(&keeper);
+		keeper_act(&keeper);
 		pboot_say_flush();
-		pboot_watch_wait(&keeper);
-		serve_news(&keeper);
+		pboot_wait_sources(&keeper);
+		keeper_take_events(&keeper);
 	}
 	pboot_end_settle(&keeper);
-	report_end(&keeper);
+	keeper_report_end(&keeper);
 	_exit(0);
 }

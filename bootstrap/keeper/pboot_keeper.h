@@ -1,7 +1,7 @@
 /*
- * The keeper: one thread, one loop.  It makes the shared files, forks the ranks, hears what they
- * say, and ends the job as the exit rules decide.  Everything it waits for arrives as a descriptor
- * that becomes readable, or as a time that passes.
+ * The keeper has one thread and one loop.  It makes the shared files, forks the ranks, takes their
+ * messages, and ends the job as the exit rules decide.  Each thing that it waits for is a
+ * descriptor that becomes readable, or a time.
  */
 #ifndef PBOOT_KEEPER_H
 #define PBOOT_KEEPER_H
@@ -12,50 +12,52 @@
 
 #include <sched.h>
 
-enum { PBOOT_CALLERS_MAX = 64 };
+enum { PBOOT_INCOMING_MAX = 64 };
 
 struct pboot_keeper_rank {
 	pid_t pid;		/* the keeper's child */
-	pid_t init_pid;		/* the process in init: the child or a descendant; 0 none */
-	uint64_t joined_ns;	/* when it entered init; 0: not yet, or the direct start */
-	int init_pidfd;		/* of init_pid where it is no child; -1 none */
-	int control;		/* the keeper's end; -1 closed */
-	/* init_pid is gone, the child has until then to end; 0: not so; UINT64_MAX: told */
+	pid_t init_pid;		/* process in init: the child or a descendant; 0: none */
+	uint64_t joined_ns;	/* when it entered init; 0: not yet, or in a direct start */
+	int init_pidfd;		/* pidfd of init_pid if that is not a child; -1: none */
+	int control;		/* the keeper's end of the socket; -1: closed */
+	/* init_pid has ended; the child has until then to end too.  0: init_pid has not ended;
+	 * UINT64_MAX: the rules know already. */
 	uint64_t vanish_ns;
-	char *note;		/* why it will end, malloced */
-	int messages;		/* pboot_wire_file of the stderr it was given */
-	bool said;		/* it has printed its note there */
-	sigset_t missed;	/* signals that came to the group before this rank was in it */
+	char *note;		/* the rank's text on why it will end, malloced */
+	int messages;		/* pboot_wire_file of the stderr that the rank was given */
+	bool said;		/* the rank has printed its note there */
+	sigset_t missed;	/* signals that the process group got before this rank was forked */
 };
 
-/* A connection by name that has not said who it is. */
-struct pboot_caller {
+/* A connection by name whose process has not yet said which rank it is. */
+struct pboot_incoming {
 	int sock;
 	uint64_t deadline_ns;
 };
 
-/* What a watched descriptor is. */
+/* What a polled descriptor is. */
 enum {
-	PBOOT_WATCH_SIGNALS, PBOOT_WATCH_LAUNCHER, PBOOT_WATCH_CALLERS, PBOOT_WATCH_RANK,
-	PBOOT_WATCH_PROCESS,
+	PBOOT_SOURCE_SIGNALS, PBOOT_SOURCE_LAUNCHER, PBOOT_SOURCE_INCOMING, PBOOT_SOURCE_RANK,
+	PBOOT_SOURCE_PROCESS,
 };
 
-struct pboot_watch {
+struct pboot_source {
 	int kind;
 	uint32_t rank;
 };
 
-/* Signals, launcher, listener, callers; a socket and a process for each rank. */
-#define PBOOT_WATCHES(size) (3 + PBOOT_CALLERS_MAX + 2 * (size_t)(size))
+/* The most descriptors to poll: signals, launcher, listener, connections without a rank; a socket
+ * and a pidfd for each rank. */
+#define PBOOT_SOURCES_MAX(size) (3 + PBOOT_INCOMING_MAX + 2 * (size_t)(size))
 
 struct pboot_keeper {
 	const struct pboot_plan *plan;
-	const struct pboot_origin *origin;
+	const struct pboot_saved_state *saved;
 	pid_t self, launcher;
-	struct pboot_told *told;
+	struct pboot_status_page *page;
 	int launcher_sock;	/* -1 once the launcher is gone */
 	int signals;		/* signalfd */
-	int listener;		/* -1: none */
+	int listener;		/* socket at which ranks connect by name; -1: none */
 	char name[PBOOT_NAME_BYTES];
 	const char *host;
 	bool subreaper;
@@ -63,49 +65,51 @@ struct pboot_keeper {
 	bool cause_reported;
 	bool hang_reported, long_wait_reported;
 	const char *file_kind;
-	struct pboot_store store;
+	struct pboot_memory memory;
 	struct pboot_file *files;	/* [PBOOT_FILES_ALL(size)] */
 	struct pboot_rules rules;
 	struct pboot_keeper_rank *ranks;	/* [size] */
-	struct pboot_caller callers[PBOOT_CALLERS_MAX];
-	struct pollfd *polls;	/* [PBOOT_WATCHES(size)], filled anew for each wait */
-	struct pboot_watch *watches;	/* what each of them is */
-	uint32_t watch_count;
-	uint64_t group_signal_ns[PBOOT_SIGNALS];	/* when the keeper itself got a signal last */
+	struct pboot_incoming incoming[PBOOT_INCOMING_MAX];
+	struct pollfd *polls;	/* [PBOOT_SOURCES_MAX(size)], filled again for each wait */
+	struct pboot_source *sources;	/* what each of them is */
+	uint32_t source_count;
+	uint64_t group_signal_ns[PBOOT_SIGNALS];	/* when the keeper last got it */
 	uint64_t stopped_ns;	/* when the job was stopped; 0: it runs */
-	bool asked, asked_last;	/* to end; and when no rank lived any more */
-	int again_signal;	/* a request to end that may have been lost on its way to a rank */
+	bool asked;		/* the user has asked the job to end */
+	bool asked_last;	/* the same, after all ranks had ended */
+	int again_signal;	/* a request to end that a rank may have lost */
 	uint64_t asked_ns;	/* when the ranks got it */
-	uint64_t again_ns;	/* when those that lost it get it again; UINT64_MAX: no more */
-	uint64_t oom_kills;	/* of this host or group before the job */
-	struct pboot_spared spared;	/* the relay */
+	uint64_t again_ns;	/* when ranks that lost it get it again; UINT64_MAX: not again */
+	uint64_t oom_kills;	/* the kernel's count of out-of-memory kills before the job */
+	struct pboot_spared spared;	/* the relay, which must live on */
 	pid_t relay;		/* 0: none */
-	pid_t guard;		/* the parent; 0: none, or gone */
-	cpu_set_t *cores;	/* [core_count], for bind_cores */
+	pid_t guard;		/* the parent; 0: none, or it has ended */
+	cpu_set_t *cores;	/* [core_count], the CPUs of each core; for bind_cores */
 	uint32_t core_count;
 };
 
 /* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
-void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_origin *origin,
-    struct pboot_told *told, int launcher_sock, struct pboot_seat *seat_out);
+void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
+    struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out);
 void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
     int value);
 
-/* pboot_spawn.c.  Forks all ranks: 0 in the keeper, 1 in a rank of a direct start.  A failure has
- * become an event. */
-int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out);
+/* pboot_spawn.c.  Forks all ranks.  Returns 0 in the keeper and 1 in a rank of a direct start.  A
+ * failure is passed to the rules as an event. */
+int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_startup *startup_out);
 
-/* pboot_serve.c: what ranks and callers say. */
-void pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank);
-void pboot_serve_callers(struct pboot_keeper *keeper);
+/* pboot_receive.c: messages of ranks, and of connections that become a rank's. */
+void pboot_receive_rank(struct pboot_keeper *keeper, uint32_t rank);
+void pboot_receive_incoming(struct pboot_keeper *keeper);
 
-/* pboot_watch.c: waiting.  wait fills polls and watches with what happened, or nothing; ended is
- * for a pidfd that became readable; lost looks whether a rank's process in init is gone. */
-void pboot_watch_wait(struct pboot_keeper *keeper);
-void pboot_watch_ended(struct pboot_keeper_rank *self);
-void pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank);
+/* pboot_wait.c: waiting.  pboot_wait_sources fills polls and sources with what happened;
+ * pboot_wait_process_ended is for a pidfd that became readable; pboot_wait_check_process looks
+ * whether a rank's process in init has ended. */
+void pboot_wait_sources(struct pboot_keeper *keeper);
+void pboot_wait_process_ended(struct pboot_keeper_rank *self);
+void pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank);
 
-/* pboot_end.c: signals, deaths and the end. */
+/* pboot_end.c: passes signals on, takes the ends of children, ends the job. */
 bool pboot_is_request_to_end(int sig);
 void pboot_end_forward(struct pboot_keeper *keeper, int sig);
 void pboot_end_forward_missed(struct pboot_keeper *keeper, int sig);
@@ -116,41 +120,42 @@ void pboot_end_quit(struct pboot_keeper *keeper);
 void pboot_end_kill(struct pboot_keeper *keeper);
 void pboot_end_settle(struct pboot_keeper *keeper);
 
-/* pboot_report.c: one line for people. */
+/* pboot_report.c: prints lines about the job. */
 void pboot_report_cause(struct pboot_keeper *keeper);
 void pboot_report_start(const struct pboot_keeper *keeper);
 void pboot_report_state(const struct pboot_keeper *keeper);
 
-/* pboot_arena.c: shared ranges as the keeper sees them; one job to a process. */
-void pboot_arena_keep(const struct pboot_keeper *keeper, int first_key);
+/* pboot_arena.c: maps shared ranges in the keeper, for reading.  A process has one job. */
+void pboot_arena_note(const struct pboot_keeper *keeper, int first_key);
 const void *pboot_arena_map(uint64_t key, size_t len_bytes);
 const void *pboot_arena_map_first(size_t len_bytes);
 const void *pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes);
 void pboot_arena_unmap(const void *base, size_t len_bytes);
 
-/* pboot_view.c: what the hooks print.  The first rank that hangs says so for the job; a job that is
- * stopped waits for nothing. */
+/* pboot_view.c: calls the hooks.  Only the first rank that hangs makes a report, and none is made
+ * while the job is stopped. */
 void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet);
 void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
 void pboot_report_ended(const struct pboot_keeper *keeper);
 
-/* pboot_relay.c: a process that copies the ranks' output line by line.  Pipes are [2 * size] pairs:
- * stdout and stderr of rank 0, of rank 1 and so on.  0 or an errno value. */
+/* pboot_relay.c: a process that copies the ranks' output line by line.  pipes is [2 * size] pairs:
+ * stdout and stderr of rank 0, of rank 1, and so on.  open returns 0 or an errno value. */
 int pboot_relay_open(uint32_t size, int (**pipes_out)[2]);
 pid_t pboot_relay_start(uint32_t size, int (*pipes)[2]);
 void pboot_relay_close_writers(uint32_t size, int (*pipes)[2]);
 
 /*
- * pboot_guard.c.  Called in the launcher's child, which becomes the guard and does not return; this
- * returns in the guard's child, the keeper.  Without subreapers, and where it cannot be, there is none,
- * and this returns in the process that called.
+ * pboot_guard.c.  The launcher's child calls this and becomes the guard, which does not return.
+ * The call returns in the guard's child, the keeper.  If the kernel has no subreapers or a step
+ * fails, there is no guard: the call returns in the process that made it, which becomes the keeper.
  */
-void pboot_guard_start(struct pboot_told *told, int keeper_sock);
+void pboot_guard_start(struct pboot_status_page *page, int keeper_sock);
 
 /* The signals that keeper and guard listen to. */
 void pboot_group_signals(sigset_t *set_out);
 
-/* pboot_bind.c: the CPUs of each core that this process may use.  Count, and a malloced array. */
+/* pboot_bind.c: writes a malloced array with the CPUs of each core that this process may use.
+ * Returns how many cores there are. */
 uint32_t pboot_bind_cores(cpu_set_t **cores_out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * --tag-output: a process between the ranks and the launcher's stdout and stderr, which writes
- * whole lines with the rank in front.  A process of its own, because a reader that is slow may
- * block it and must not block the keeper.  It ends when every rank's pipes are closed, or nobody
- * reads.
+ * --tag-output.  The relay is a process between the ranks and the launcher's stdout and stderr.  It
+ * writes whole lines with the rank in front.  It is a process of its own since a slow reader may
+ * block it, and must not block the keeper.  It ends when all pipes of the ranks are closed, or when
+ * its reader has gone.
  */
 #include "bootstrap/keeper/pboot_keeper.h"
 
@@ -16,7 +16,7 @@
 
 enum { READ_BYTES = 65536, LINE_MAX_BYTES = 1 << 20, TAG_BYTES = 16 };
 
-/* One stream of one rank; text is the beginning of a line whose end has not come. */
+/* One stream of one rank; text is the beginning of a line whose end has not come yet. */
 struct stream {
 	char *text;
 	size_t fill, room;
@@ -60,20 +60,20 @@ pboot_relay_close_writers(uint32_t size, int (*pipes)[2])
 }
 
 /*
- * Nobody reads any more: ranks then get SIGPIPE, as without us.  Any other failure, a full disk
- * or a descriptor that is closed, is none of a pipe: it is told once, what could not be written
- * is lost, and the ranks go on.
+ * If the reader has gone, the relay ends, so that ranks get SIGPIPE as they would without us.  Any
+ * other failure (a full disk, a closed descriptor) is printed once; the text that could not be
+ * written is lost, and the ranks go on.
  */
 static void
 write_failed(int fd, int err)
 {
-	static bool told[STDERR_FILENO + 1];
+	static bool reported[STDERR_FILENO + 1];
 
 	if (err == EPIPE || err == ECONNRESET)
 		_exit(0);
-	if (told[fd])
+	if (reported[fd])
 		return;
-	told[fd] = true;
+	reported[fd] = true;
 	pboot_say("cannot write to %s: %s; output of the ranks is lost",
 	    fd == STDOUT_FILENO ? "standard output" : "standard error", strerror(err));
 }
@@ -101,7 +101,7 @@ write_whole(int fd, const char *text, size_t len)
 	}
 }
 
-/* Tagged text gathers here, and is written once per read, in whole lines. */
+/* Tagged lines of one read, which are written together. */
 static char *batch;
 static size_t batch_fill, batch_room;
 
@@ -144,7 +144,7 @@ stream_keep(struct stream *stream, const char *text, size_t len)
 	stream->fill += len;
 }
 
-/* A line that ends here, with what came of it before. */
+/* Ends a line: adds the kept beginning and this text to the batch. */
 static void
 stream_line(struct stream *stream, uint32_t rank, const char *text, size_t len)
 {
@@ -172,7 +172,7 @@ stream_text(struct stream *stream, uint32_t rank, const char *text, size_t len)
 		stream_line(stream, rank, "", 0);
 }
 
-/* False at end of file. */
+/* Reads once and writes the whole lines.  Returns false at end of file. */
 static bool
 relay_some(int fd, struct stream *stream, uint32_t index)
 {

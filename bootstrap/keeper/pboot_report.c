@@ -1,4 +1,4 @@
-/* Why the job ended, in one line that names rank and host. */
+/* Prints why the job ended, in one line that names rank and host. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
@@ -13,7 +13,7 @@
 
 enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
 
-/* "0, 1, 5 and 20 more"; returns how many there are. */
+/* Writes the ranks at work, as "0, 1, 5 and 20 more", and returns how many there are. */
 static uint32_t
 list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 {
@@ -33,7 +33,8 @@ list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	return count;
 }
 
-/* A program that ends the job has said why, unless it took others by surprise. */
+/* A program that calls gasnet_exit prints its reason itself.  So a line is printed only if other
+ * ranks were still at work. */
 static void
 report_leave(const struct pboot_keeper *keeper, const char *who, const char *note)
 {
@@ -61,7 +62,7 @@ report_exit(const struct pboot_keeper *keeper, const char *who, const char *note
 		pboot_say("%s ended by exit(%d)%s", who, cause->detail, note);
 }
 
-/* The rank that was in init when another ended without it; any will do. */
+/* Any rank that has entered init. */
 static uint32_t
 find_joined(const struct pboot_keeper *keeper)
 {
@@ -73,7 +74,7 @@ find_joined(const struct pboot_keeper *keeper)
 	return rank;
 }
 
-/* Nobody but the kernel says why it kills. */
+/* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
 static const char *
 why_killed(const struct pboot_keeper *keeper, int sig)
 {
@@ -171,7 +172,7 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	report_job(keeper);
 }
 
-/* Under GASNET_SPAWN_VERBOSE: what was started, and with which memory. */
+/* With GASNET_SPAWN_VERBOSE: prints which processes were started, and the kind of memory. */
 void
 pboot_report_start(const struct pboot_keeper *keeper)
 {

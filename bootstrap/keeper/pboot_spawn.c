@@ -1,4 +1,4 @@
-/* Forking the ranks.  Only what is async-signal-safe happens in a child before its program runs. */
+/* Forks the ranks.  Before its program runs, a child makes async-signal-safe calls only. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "penstock.h"
@@ -16,7 +16,8 @@
 
 enum { OWN_VARIABLES = 6, TEXT_BYTES = 192 };
 
-/* The environment of a launched rank: ours without an outer job's variables, and these. */
+/* The environment of a launched rank: ours, without the variables of an outer job, and with
+ * these. */
 struct rank_environment {
 	char **vars;
 	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES], release[TEXT_BYTES];
@@ -30,7 +31,7 @@ is_job_variable(const char *text)
 	return strncmp(text, "PST_JOB_", 8) == 0;
 }
 
-/* "PST_JOB_FILES=kind/board/dev:fd.ino,fd.ino,..."; files all lie in one file system. */
+/* "PST_JOB_FILES=kind/id/dev:fd.ino,fd.ino,..."; all files lie in one file system. */
 static char *
 files_text(const struct pboot_keeper *keeper)
 {
@@ -41,7 +42,7 @@ files_text(const struct pboot_keeper *keeper)
 	if (!text)
 		return NULL;
 	len = (size_t)snprintf(text, room, "PST_JOB_FILES=%s/%d/%llx:",
-	    pboot_shm_name(keeper->store.kind), keeper->store.board_id,
+	    pboot_shm_name(keeper->memory.kind), keeper->memory.exchange_id,
 	    (unsigned long long)keeper->files[0].dev);
 	for (i = 0; i < count && keeper->inherit; i++)
 		len += (size_t)snprintf(text + len, room - len, "%d.%llu,", keeper->files[i].fd,
@@ -49,7 +50,7 @@ files_text(const struct pboot_keeper *keeper)
 	return text;
 }
 
-/* Made before the fork: any number of arguments, and nothing is allocated in a child. */
+/* Made before the fork, since a child must not allocate. */
 static const char **
 shell_words(const struct pboot_plan *plan)
 {
@@ -111,20 +112,20 @@ environment_for(const struct pboot_keeper *keeper, struct rank_environment *env,
 	    keeper->name);
 }
 
-/* What the keeper changed for itself is put back.  The keeper may have died before the signal of
- * its death was asked for. */
+/* Undoes what the keeper changed for itself.  The keeper may have died before PR_SET_PDEATHSIG was
+ * set, so getppid is compared after that. */
 static void
-restore_origin(const struct pboot_keeper *keeper)
+rank_state_restore(const struct pboot_keeper *keeper)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != keeper->self)
 		_exit(1);
-	sigaction(SIGCHLD, &keeper->origin->child_action, NULL);
-	setrlimit(RLIMIT_NOFILE, &keeper->origin->files_limit);
+	sigaction(SIGCHLD, &keeper->saved->child_action, NULL);
+	setrlimit(RLIMIT_NOFILE, &keeper->saved->files_limit);
 }
 
 static void
-set_stdin(const struct pboot_keeper *keeper, uint32_t rank)
+rank_set_stdin(const struct pboot_keeper *keeper, uint32_t rank)
 {
 	int fd;
 
@@ -142,13 +143,13 @@ set_stdin(const struct pboot_keeper *keeper, uint32_t rank)
 }
 
 static void
-set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
+rank_set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 {
 	if (keeper->core_count > 0)
 		sched_setaffinity(0, sizeof(cpu_set_t), &keeper->cores[rank % keeper->core_count]);
 }
 
-/* A binary of another machine, say; no text for the shell. */
+/* Whether a file may be a script, and is not, say, the binary of another machine. */
 static bool
 is_text(const char *path)
 {
@@ -161,7 +162,7 @@ is_text(const char *path)
 	return got > 0 && head[0] != 0x7f && memchr(head, '\0', (size_t)got) == NULL;
 }
 
-/* A script without an interpreter line is run by the shell, as execvp does. */
+/* Runs a script without an interpreter line by the shell, as execvp does. */
 static void
 exec_by_shell(const struct rank_environment *env)
 {
@@ -180,15 +181,15 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	const struct pboot_plan *plan = keeper->plan;
 	int err;
 
-	restore_origin(keeper);
-	set_stdin(keeper, rank);
-	set_cpus(keeper, rank);
+	rank_state_restore(keeper);
+	rank_set_stdin(keeper, rank);
+	rank_set_cpus(keeper, rank);
 	if (outputs) {
 		dup2(outputs[0], STDOUT_FILENO);
 		dup2(outputs[1], STDERR_FILENO);
 	}
 	fcntl(control, F_SETFD, 0);
-	sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
+	sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
 	err = errno;
 	if (err == ENOEXEC && is_text(plan->program)) {
@@ -199,14 +200,15 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	_exit(2);
 }
 
-/* In a fork that goes on as a rank: nothing of the keeper's may stay open in it, since the others
- * learn of the keeper's death by the end of these files. */
+/* Called in a fork that goes on as a rank.  It closes all that belongs to the keeper: the other
+ * processes learn of the keeper's death by end of file. */
 static void
-become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboot_seat *seat_out)
+become_rank(struct pboot_keeper *keeper, uint32_t rank, int control,
+            struct pboot_startup *startup_out)
 {
 	uint32_t i;
 
-	munmap(keeper->told, pboot_told_bytes(keeper->plan->size));
+	munmap(keeper->page, pboot_status_page_bytes(keeper->plan->size));
 	close(keeper->signals);
 	close(keeper->launcher_sock);
 	if (keeper->listener >= 0)
@@ -224,33 +226,34 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control, struct pboo
 		}
 	}
 	pboot_say_forget();
-	restore_origin(keeper);
-	if (!keeper->subreaper)	/* the launcher finds what a rank forked as long as the rank lives */
+	rank_state_restore(keeper);
+	if (!keeper->subreaper)	/* a rank that lives lets the launcher find its forks */
 		prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, keeper->origin->task_name, 0, 0, 0);
-	set_stdin(keeper, rank);
-	*seat_out = (struct pboot_seat) {
+	prctl(PR_SET_NAME, keeper->saved->task_name, 0, 0, 0);
+	rank_set_stdin(keeper, rank);
+	*startup_out = (struct pboot_startup) {
 		.rank = rank,
 		.size = keeper->plan->size,
 		.control = control,
 		.launcher = keeper->launcher,
-		.store = keeper->store,
+		.memory = keeper->memory,
 		.files = keeper->files,
 		.inherited = keeper->inherit,
 		.file_kind = keeper->file_kind,
 	};
-	memcpy(seat_out->name, keeper->name, sizeof seat_out->name);
+	memcpy(startup_out->name, keeper->name, sizeof startup_out->name);
 }
 
 /*
- * 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.  No vfork: the
- * keeper would sleep in the kernel until the program starts, for as long as somebody stops the child
- * before that, and meanwhile no end of launcher or ranks, no time limit and no signal would be heard.
- * Copying the keeper takes no longer than waiting for it: 32 ranks start sooner, on two CPUs.
+ * Returns 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.
+ *
+ * vfork is not used.  With it the keeper would sleep in the kernel until the program starts; if the
+ * child were stopped before that, the keeper would notice no signal, no time limit and no end of
+ * another process.  fork is no slower: 32 ranks start sooner with it, on two CPUs.
  */
 static int
-spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
-    const int outputs[2], struct pboot_seat *seat_out)
+rank_fork(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
+    const int outputs[2], struct pboot_startup *startup_out)
 {
 	struct stat info = { 0 };
 	int ends[2], err;
@@ -263,7 +266,7 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
 	pboot_wire_want_pids(ends[0]);
 	if (keeper->plan->argv)
 		environment_for(keeper, env, rank, ends[1]);
-	sigpending(&keeper->ranks[rank].missed);	/* a child begins with none */
+	sigpending(&keeper->ranks[rank].missed);	/* a child starts with no pending signals */
 	pid = fork();
 	if (pid < 0) {
 		err = errno;
@@ -274,21 +277,21 @@ spawn(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
 		run_program(keeper, env, rank, ends[1], outputs);
 	} else if (pid == 0) {
 		fstat(ends[1], &info);
-		become_rank(keeper, rank, ends[1], seat_out);
-		seat_out->control_ino = info.st_ino;
-		sigprocmask(SIG_SETMASK, &keeper->origin->mask, NULL);
+		become_rank(keeper, rank, ends[1], startup_out);
+		startup_out->control_ino = info.st_ino;
+		sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 		return 1;
 	}
 	close(ends[1]);
 	keeper->ranks[rank].pid = pid;
 	keeper->ranks[rank].messages = pboot_wire_file(outputs ? outputs[1] : STDERR_FILENO);
-	keeper->told->ranks[rank] = pid;
+	keeper->page->ranks[rank] = pid;
 	return 0;
 }
 
-/* Ranks from this one on were never there. */
+/* Tells the rules that this rank and all after it could not be started. */
 static void
-give_up_from(struct pboot_keeper *keeper, uint32_t rank, int err)
+ranks_give_up(struct pboot_keeper *keeper, uint32_t rank, int err)
 {
 	pboot_keeper_event(keeper, PBOOT_EV_NO_START, rank, err);
 	for (; rank < keeper->plan->size; rank++)
@@ -312,7 +315,7 @@ open_relay(struct pboot_keeper *keeper, int (**pipes_out)[2])
 
 static int
 spawn_each(struct pboot_keeper *keeper, struct rank_environment *env, int (*pipes)[2],
-    struct pboot_seat *seat_out)
+    struct pboot_startup *startup_out)
 {
 	uint32_t rank;
 	int outputs[2], got;
@@ -322,11 +325,11 @@ spawn_each(struct pboot_keeper *keeper, struct rank_environment *env, int (*pipe
 			outputs[0] = pipes[2 * rank][1];
 			outputs[1] = pipes[2 * rank + 1][1];
 		}
-		got = spawn(keeper, env, rank, pipes ? outputs : NULL, seat_out);
+		got = rank_fork(keeper, env, rank, pipes ? outputs : NULL, startup_out);
 		if (got > 0)
 			return 1;
 		if (got < 0) {
-			give_up_from(keeper, rank, -got);
+			ranks_give_up(keeper, rank, -got);
 			break;
 		}
 		if (!keeper->plan->argv)
@@ -346,7 +349,7 @@ environment_free(struct rank_environment *env)
 }
 
 int
-pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out)
+pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_startup *startup_out)
 {
 	struct rank_environment env = { 0 };
 	int (*pipes)[2] = NULL;
@@ -359,10 +362,10 @@ pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_seat *seat_out)
 	if (keeper->plan->bind_cores)
 		keeper->core_count = pboot_bind_cores(&keeper->cores);
 	if (err) {
-		give_up_from(keeper, 0, err);
+		ranks_give_up(keeper, 0, err);
 		return 0;
 	}
-	got = spawn_each(keeper, &env, pipes, seat_out);
+	got = spawn_each(keeper, &env, pipes, startup_out);
 	if (pipes)
 		pboot_relay_close_writers(keeper->plan->size, pipes);
 	environment_free(&env);

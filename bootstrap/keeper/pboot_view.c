@@ -1,4 +1,5 @@
-/* What the keeper knows of the ranks, handed to those who can read their memory and print. */
+/* Passes what the keeper knows of the ranks to the hooks, which read the ranks' memory and
+ * print. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ view_rank(const struct pboot_keeper *keeper, uint32_t rank)
 }
 
 static void
-show(const struct pboot_keeper *keeper, const char *why,
+view_pass(const struct pboot_keeper *keeper, const char *why,
     void (*print)(const struct pboot_view *view))
 {
 	struct pboot_rank_view *ranks = calloc(keeper->plan->size, sizeof *ranks);
@@ -56,14 +57,14 @@ void
 pboot_report_ranks(const struct pboot_keeper *keeper, const char *why)
 {
 	if (hooks && hooks->report)
-		show(keeper, why, hooks->report);
+		view_pass(keeper, why, hooks->report);
 }
 
 void
 pboot_report_ended(const struct pboot_keeper *keeper)
 {
 	if (hooks && hooks->ended)
-		show(keeper, "", hooks->ended);
+		view_pass(keeper, "", hooks->ended);
 }
 
 void

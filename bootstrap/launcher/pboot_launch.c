@@ -1,7 +1,8 @@
 /*
- * The launcher: it passes signals on to the keeper and waits for its word.  In a direct start this
- * is the client's own process, so nothing here allocates, uses stdio, or lets the client's code
- * run: all signals are blocked, and other threads that exist are parked.
+ * The launcher passes signals on to the keeper and waits for the job's status.  In a direct start
+ * the launcher is the client's own process.  Therefore nothing here allocates or uses stdio, and
+ * none of the client's code runs: all signals are blocked, and the client's other threads are
+ * stopped for good (park_others).
  */
 #include "bootstrap/launcher/pboot_launch.h"
 
@@ -28,21 +29,22 @@
 #endif
 #endif
 
-/* How long the guard of an abandoned job may kill what it left behind, and then the launcher. */
+/* The keeper has died.  The guard has guard_ns to kill the processes of the job; after that the
+ * launcher kills for kill_ns. */
 static const uint64_t guard_ns = 1000 * 1000000u;
 static const uint64_t kill_ns = 1500 * 1000000u;
 
 struct launcher {
 	const struct pboot_plan *plan;
-	struct pboot_origin origin;
+	struct pboot_saved_state saved;
 	struct pboot_spared before;	/* children that are not of this job */
 	int sock;			/* to the keeper */
 	int signals;
-	pid_t child;			/* the guard; where there is none, the keeper */
-	bool child_gone, keeper_gone, keeper_silent;
+	pid_t child;			/* the guard, or the keeper where there is no guard */
+	bool child_gone, keeper_gone, keeper_has_closed;
 	int keeper_status;
 	uint64_t guard_until_ns;	/* when a guard whose keeper is gone must have ended */
-	struct pboot_told *told;
+	struct pboot_status_page *page;
 	sigset_t unsent;		/* signals for which the socket had no room */
 	bool subreaper;
 };
@@ -51,9 +53,9 @@ static const int passed_on[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGUSR1, SIGUSR2,
 };
 
-/* What was ignored when we started (nohup, a shell's background job) stays ignored. */
+/* A signal that was ignored when we started (nohup, a shell's background job) stays ignored. */
 static int
-open_signals(void)
+launcher_open_signals(void)
 {
 	struct sigaction action;
 	sigset_t wanted;
@@ -70,11 +72,12 @@ open_signals(void)
 }
 
 /*
- * An ignored SIGCHLD would take away the status of children.  Signals of a failure end the launcher
- * and the keeper, unless they would run a handler that the client of a direct start has set.
+ * SIGCHLD must not be ignored: the kernel would then discard the status of children.  Signals of a
+ * failure stay unblocked, so that they end the launcher and the keeper; but not where the client of
+ * a direct start has set a handler, which must not run here.
  */
 static void
-change_origin(struct pboot_origin *origin_out)
+process_state_change(struct pboot_saved_state *saved_out)
 {
 	static const int failures[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
 	struct sigaction plain = { .sa_handler = SIG_DFL }, set;
@@ -86,30 +89,31 @@ change_origin(struct pboot_origin *origin_out)
 		if (sigaction(failures[i], NULL, &set) == 0 && set.sa_handler == SIG_DFL)
 			sigdelset(&most, failures[i]);
 	}
-	sigprocmask(SIG_BLOCK, &most, &origin_out->mask);
-	sigaction(SIGCHLD, &plain, &origin_out->child_action);
-	getrlimit(RLIMIT_NOFILE, &origin_out->files_limit);
-	prctl(PR_GET_NAME, origin_out->task_name, 0, 0, 0);
+	sigprocmask(SIG_BLOCK, &most, &saved_out->mask);
+	sigaction(SIGCHLD, &plain, &saved_out->child_action);
+	getrlimit(RLIMIT_NOFILE, &saved_out->files_limit);
+	prctl(PR_GET_NAME, saved_out->task_name, 0, 0, 0);
 }
 
 static void
-restore_origin(const struct pboot_origin *origin)
+process_state_restore(const struct pboot_saved_state *saved)
 {
-	sigaction(SIGCHLD, &origin->child_action, NULL);
-	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
+	sigaction(SIGCHLD, &saved->child_action, NULL);
+	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* A keeper that is stopped takes nothing from the socket: what finds no room is kept, each signal once. */
+/* A stopped keeper reads nothing from the socket.  A signal for which the socket has no room is
+ * kept in `unsent', once for each number. */
 static void
-keeper_tell(struct launcher *self, int sig)
+keeper_send(struct launcher *self, int sig)
 {
 	if (pboot_wire_send(self->sock, PBOOT_MSG_SIGNAL, 0, sig, NULL) == EAGAIN)
 		sigaddset(&self->unsent, sig);
 }
 
-/* Tells the keeper again what found no room; true if something still finds none. */
+/* Sends the unsent signals again; true if some are still unsent. */
 static bool
-keeper_tell_again(struct launcher *self)
+keeper_send_unsent(struct launcher *self)
 {
 	sigset_t unsent = self->unsent;
 	int sig;
@@ -117,13 +121,14 @@ keeper_tell_again(struct launcher *self)
 	sigemptyset(&self->unsent);
 	for (sig = 1; sig < 32; sig++)
 		if (sigismember(&unsent, sig) == 1)
-			keeper_tell(self, sig);
+			keeper_send(self, sig);
 	return !sigisemptyset(&self->unsent);
 }
 
 /*
- * Stops as the sender wished: by the default action, so that the kernel leaves a process without a
- * shell running.  Returns when continued; the keeper is told, whether or not we were stopped.
+ * Stops this process by the signal's default action.  The kernel does not stop a process that has
+ * no shell above it, and that is right.  Returns when continued, and then tells the keeper, whether
+ * or not this process was stopped.
  */
 static void
 stop_self(struct launcher *self)
@@ -138,70 +143,70 @@ stop_self(struct launcher *self)
 	sigprocmask(SIG_UNBLOCK, &only, &blocked);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	sigaction(SIGTSTP, &before, NULL);
-	keeper_tell(self, SIGCONT);
+	keeper_send(self, SIGCONT);
 }
 
 static void
-pass_on(struct launcher *self, int sig)
+launcher_pass_on(struct launcher *self, int sig)
 {
 	bool stop = sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 
-	keeper_tell(self, stop ? SIGTSTP : sig);
+	keeper_send(self, stop ? SIGTSTP : sig);
 	if (stop)
 		stop_self(self);
-	else if (pboot_is_request_to_end(sig) && self->told->keeper && !self->keeper_gone)
-		kill(self->told->keeper, SIGCONT); /* one that someone stopped could not pass it on */
+	else if (pboot_is_request_to_end(sig) && self->page->keeper && !self->keeper_gone)
+		kill(self->page->keeper, SIGCONT); /* a stopped keeper could not pass it on */
 }
 
-/* A keeper is the launcher's child only when its guard has gone. */
+/* The keeper becomes the launcher's child when the guard has ended. */
 static void
-reap(struct launcher *self)
+launcher_reap(struct launcher *self)
 {
 	pid_t pid;
 	int status;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == self->told->keeper || pid == self->child)
+		if (pid == self->page->keeper || pid == self->child)
 			self->keeper_status = status;
-		self->keeper_gone |= pid == self->told->keeper;
+		self->keeper_gone |= pid == self->page->keeper;
 		self->child_gone |= pid == self->child;
 	}
-	/* one that has gone before anybody knew its number */
-	self->keeper_gone |= self->keeper_silent && self->child_gone && self->told->keeper == 0;
+	/* The keeper has ended before anybody knew its number. */
+	self->keeper_gone |= self->keeper_has_closed && self->child_gone && self->page->keeper == 0;
 }
 
 static void
-serve_signals(struct launcher *self)
+launcher_take_signals(struct launcher *self)
 {
 	struct signalfd_siginfo info;
 
 	while (read(self->signals, &info, sizeof info) == (ssize_t)sizeof info)
 		if (info.ssi_signo != SIGCHLD)
-			pass_on(self, (int)info.ssi_signo);
-	reap(self);
+			launcher_pass_on(self, (int)info.ssi_signo);
+	launcher_reap(self);
 }
 
 /*
- * The keeper has closed its socket: it has ended.  What the guard has to do then is nothing, if the
- * keeper came to its end; else to kill what the keeper left.
+ * The keeper has closed its socket, so it has ended.  If it told the job's status, the guard has
+ * nothing to do.  Otherwise the guard kills the processes of the job.
  */
 static void
-keeper_fell_silent(struct launcher *self)
+keeper_closed(struct launcher *self)
 {
-	self->keeper_silent = true;
-	self->told->launcher_knows = true;
-	self->guard_until_ns = psi_now_ns() + (self->told->status ? 0 : guard_ns);
-	if (!self->child_gone && self->told->guard)
+	self->keeper_has_closed = true;
+	self->page->launcher_knows = true;
+	self->guard_until_ns = psi_now_ns() + (self->page->status_plus_1 ? 0 : guard_ns);
+	if (!self->child_gone && self->page->guard)
 		kill(self->child, SIGCONT);
 }
 
-/* How long to wait, in ms; a guard whose time is over is ended. */
+/* How long to wait, in ms.  Kills the guard when its time is over. */
 static int
 guard_wait_ms(struct launcher *self)
 {
 	uint64_t now;
 
-	if (!self->keeper_silent || self->child_gone || self->told->guard == 0)
+	if (!self->keeper_has_closed || self->child_gone || self->page->guard == 0)
 		return -1;
 	now = psi_now_ns();
 	if (now < self->guard_until_ns)
@@ -219,32 +224,35 @@ wait_for_end(struct launcher *self)
 	};
 
 	while (!self->keeper_gone) { /* SEE_KEEPER */
-		polls[1].events = keeper_tell_again(self) ? POLLOUT : 0;
+		polls[1].events = keeper_send_unsent(self) ? POLLOUT : 0;
 		pboot_poll(polls, 2, guard_wait_ms(self));
 		if (polls[1].revents & POLLHUP) {
 			polls[1].fd = -1;
-			keeper_fell_silent(self);
+			keeper_closed(self);
 		}
-		serve_signals(self);
+		launcher_take_signals(self);
 	}
 }
 
-/* Without subreaper the ranks are no children of ours now: the keeper told their numbers.  Programs
- * that they started bear the job's name; in a direct start, where forks do not, the ranks are still
- * there to be walked from. */
+/*
+ * Without subreaper the ranks are not the launcher's children now, but the keeper has noted their
+ * numbers.  Programs that ranks of penstock-run started have the job's name in their environment.
+ * In a direct start they do not; there the ranks still live, and their descendants are found from
+ * them.
+ */
 static size_t
-kill_told(const struct launcher *self)
+kill_noted(const struct launcher *self)
 {
 	size_t found = 0;
 	uint32_t i;
 
 	if (self->subreaper)
 		return 0;
-	if (self->plan->argv && *self->told->name)
-		found = pboot_marked_signal(SIGKILL, self->told->name);
+	if (self->plan->argv && *self->page->name)
+		found = pboot_marked_signal(SIGKILL, self->page->name);
 	for (i = 0; i < self->plan->size; i++)
-		if (self->told->ranks[i] > 0)
-			found += pboot_tree_signal(self->told->ranks[i], 1, SIGKILL);
+		if (self->page->ranks[i] > 0)
+			found += pboot_tree_signal(self->page->ranks[i], 1, SIGKILL);
 	return found;
 }
 
@@ -255,10 +263,10 @@ kill_abandoned(struct launcher *self)
 	struct pollfd signals = { .fd = self->signals, .events = POLLIN };
 
 	while (psi_now_ns() - start < kill_ns) {
-		if (pboot_descend_signal(SIGKILL, &self->before) + kill_told(self) == 0)
+		if (pboot_descend_signal(SIGKILL, &self->before) + kill_noted(self) == 0)
 			return;
 		pboot_poll(&signals, 1, 5);
-		serve_signals(self);
+		launcher_take_signals(self);
 	}
 }
 
@@ -266,7 +274,7 @@ static void
 report_keeper(const struct launcher *self)
 {
 	const char *host = psi_hostname();
-	int status = self->keeper_status, keeper = self->told->keeper;
+	int status = self->keeper_status, keeper = self->page->keeper;
 
 	if (WIFSIGNALED(status))
 		pboot_say("the keeper (pid %d, %s) was killed by signal %d; the job ends",
@@ -285,8 +293,8 @@ end_abandoned(struct launcher *self)
 	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
 }
 
-/* Clang's no_sanitize leaves what it adds at a function's entry, which needs a thread that
- * ThreadSanitizer knows. */
+/* With clang's no_sanitize a function's entry is still instrumented.  That code needs a thread that
+ * ThreadSanitizer knows, so a stronger attribute is used where there is one. */
 #if defined(__has_attribute)
 #if __has_attribute(disable_sanitizer_instrumentation)
 #define NOT_INSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
@@ -296,7 +304,8 @@ end_abandoned(struct launcher *self)
 #define NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
 #endif
 
-/* Also runs on ThreadSanitizer's own thread: no instrumentation, no function that it replaces. */
+/* This also runs on ThreadSanitizer's own thread, so it has no instrumentation and calls no
+ * function that ThreadSanitizer replaces. */
 static void NOT_INSTRUMENTED
 park_forever(int sig)
 {
@@ -310,9 +319,10 @@ park_forever(int sig)
 enum { PARK_SIGNAL = 33 };
 
 /*
- * Threads that the client made before init stop where they are.  Signal 33 belongs to the C
- * library's own set-up calls, which this process makes no more; a thread cannot have blocked it.
- * The structure is the kernel's, since the library's sigaction refuses that number.
+ * Installs the handler that stops the threads which the client made before init.  Signal 33 is the
+ * C library's own (setuid and the like); this process makes no such call any more, and a thread
+ * cannot block that signal.  The structure is the kernel's, since the C library's sigaction refuses
+ * that number.
  */
 static void
 park_prepare(void)
@@ -327,7 +337,7 @@ park_prepare(void)
 	syscall(SYS_rt_sigaction, PARK_SIGNAL, &action, NULL, sizeof action.mask);
 }
 
-/* The main thread does not count: where another thread calls init, it is there in any case. */
+/* The main thread is not counted: it exists in any case, also where another thread calls init. */
 static void
 park_thread(pid_t thread, void *parked)
 {
@@ -338,8 +348,10 @@ park_thread(pid_t thread, void *parked)
 	*(unsigned *)parked += thread != getpid();
 }
 
-/* The program's own: not the one that ThreadSanitizer makes together with the first, and none if the C
- * library never made one, as where an emulator has threads in the process. */
+/*
+ * How many of the parked threads the program made.  ThreadSanitizer makes one together with the
+ * program's first.  If the C library never made a thread, all belong to others, to an emulator say.
+ */
 static unsigned
 made_by_program(unsigned parked)
 {
@@ -371,7 +383,7 @@ launch_failed(struct launcher *self, const char *what)
 {
 	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_lack(errno));
 	pboot_say_settle();
-	restore_origin(&self->origin);
+	process_state_restore(&self->saved);
 	return 1;
 }
 
@@ -379,13 +391,13 @@ static int
 launcher_run(struct launcher *self)
 {
 	static const struct pboot_print_limits hurried = {
-		.quiet_ns = PBOOT_PRINT_FAILED_NS, .until_ns = UINT64_MAX, .news = -1,
+		.quiet_ns = PBOOT_PRINT_FAILED_NS, .until_ns = UINT64_MAX, .wake_fd = -1,
 	};
 	int status;
 
 	wait_for_end(self);
 	pboot_print_limit(&hurried);
-	status = self->told->status - 1;
+	status = self->page->status_plus_1 - 1;
 	if (status < 0)
 		status = end_abandoned(self);
 	else
@@ -395,7 +407,7 @@ launcher_run(struct launcher *self)
 }
 
 int
-pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
+pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 {
 	static struct launcher self;
 	int ends[2], status;
@@ -403,30 +415,30 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	pboot_settings_check();
 	self.plan = plan;
 	pboot_clean(NULL, NULL);
-	change_origin(&self.origin);
+	process_state_change(&self.saved);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
 	sigemptyset(&self.unsent);
-	self.told = mmap(NULL, pboot_told_bytes(plan->size), PROT_READ | PROT_WRITE,
+	self.page = mmap(NULL, pboot_status_page_bytes(plan->size), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (self.told == MAP_FAILED)
+	if (self.page == MAP_FAILED)
 		return launch_failed(&self, "memory");
-	self.signals = open_signals();
+	self.signals = launcher_open_signals();
 	if (self.signals < 0)
 		return launch_failed(&self, "signalfd");
 	errno = pboot_wire_pair(ends);
 	if (errno)
 		return launch_failed(&self, "socketpair");
 	self.sock = ends[0];
-	self.told->launcher = getpid();
+	self.page->launcher = getpid();
 	self.child = fork();
 	if (self.child < 0)
 		return launch_failed(&self, "fork");
 	if (self.child == 0) {
 		close(self.signals);
 		close(self.sock);
-		pboot_guard_start(self.told, ends[1]);
-		pboot_keeper_run(plan, &self.origin, self.told, ends[1], seat_out);
+		pboot_guard_start(self.page, ends[1]);
+		pboot_keeper_run(plan, &self.saved, self.page, ends[1], startup_out);
 		return -1;
 	}
 	close(ends[1]);
@@ -435,14 +447,14 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_seat *seat_out)
 	status = launcher_run(&self);
 	if (!plan->argv)
 		_exit(status);
-	restore_origin(&self.origin);
+	process_state_restore(&self.saved);
 	return status;
 }
 
 int
 pboot_launcher_run(const struct pboot_plan *plan)
 {
-	struct pboot_seat seat;
+	struct pboot_startup startup;
 
-	return pboot_launch(plan, &seat);
+	return pboot_launch(plan, &startup);
 }

@@ -1,6 +1,6 @@
 /*
- * Memory files on a rank's side: an inherited descriptor if it still is the file, else one from the
- * keeper.
+ * How a rank gets the shared files: it uses the inherited descriptor if that is still the file,
+ * else it asks the keeper for one.
  */
 #include "bootstrap/rank/pboot_rank.h"
 
@@ -11,15 +11,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* One question to the keeper at a time; also guards seat.files and the counts. */
+/* Held while a question to the keeper is open; also protects startup.files and the counts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The keeper's answer; the keeper's death ends the wait as end of file. */
+/* Waits for the keeper's answer; end of file tells that the keeper has died. */
 static int
-await_file(int sock, int *fd_out)
+keeper_await_file(int sock, int *fd_out)
 {
 	uint64_t end = psi_now_ns() + PBOOT_REPLY_MS * (uint64_t)1000000, now;
-	struct pollfd news = { .fd = sock, .events = POLLIN };
+	struct pollfd answer = { .fd = sock, .events = POLLIN };
 	struct pboot_extra extra;
 	struct pboot_msg msg;
 	int got;
@@ -28,7 +28,7 @@ await_file(int sock, int *fd_out)
 		now = psi_now_ns();
 		if (now >= end)
 			return ETIMEDOUT;
-		pboot_poll(&news, 1, (int)((end - now) / 1000000) + 1);
+		pboot_poll(&answer, 1, (int)((end - now) / 1000000) + 1);
 	}
 	if (got == 0)
 		return ECONNRESET;
@@ -38,27 +38,28 @@ await_file(int sock, int *fd_out)
 	return 0;
 }
 
-/* fd -1: none goes along. */
+/* Sends a question and takes the answer; fd -1: no descriptor is sent. */
 static int
-ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
+keeper_ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 {
 	int err = pboot_control_secure();
 
 	if (!err)
-		err = pboot_wire_send_fd(pboot_self.seat.control, kind, pboot_self.seat.rank,
+		err = pboot_wire_send_fd(pboot_self.startup.control, kind, pboot_self.startup.rank,
 		    (int)number, fd);
 	if (!err)
-		err = await_file(pboot_self.seat.control, fd_out);
-	/* The signal that tells of the same may come later: nobody is to report what lacks now. */
+		err = keeper_await_file(pboot_self.startup.control, fd_out);
+	/* The death signal may come later than this error.  End now, so that no caller reports
+	 * it. */
 	if (err == ECONNRESET || err == ECONNREFUSED || err == EPIPE)
 		pboot_end_without_keeper();
 	pboot_self.fetched += !err;
 	return err;
 }
 
-/* Gives the inherited descriptor away, once; -1 if there is none. */
+/* Returns the inherited descriptor the first time; -1 after that, or if there is none. */
 static int
-take_inherited(struct pboot_file *file)
+file_take_inherited(struct pboot_file *file)
 {
 	int fd = file->fd;
 
@@ -73,26 +74,26 @@ take_inherited(struct pboot_file *file)
 }
 
 static int
-take(unsigned number)
+file_take(unsigned number)
 {
 	int fd = -1, err;
 
-	if (number < PBOOT_FILES(pboot_self.seat.size))
-		fd = take_inherited(&pboot_self.seat.files[number]);
+	if (number < PBOOT_FILES(pboot_self.startup.size))
+		fd = file_take_inherited(&pboot_self.startup.files[number]);
 	if (fd >= 0)
 		return fd;
-	err = ask(PBOOT_MSG_FETCH, number, -1, &fd);
+	err = keeper_ask(PBOOT_MSG_FETCH, number, -1, &fd);
 	return err ? -err : fd;
 }
 
-/* Without a keeper the process keeps its files itself. */
+/* Without a keeper the process makes and keeps its files itself. */
 static int
-take_own(struct pboot_file *file)
+file_take_own(struct pboot_file *file)
 {
 	int err, fd;
 
 	if (file->fd < 0) {
-		err = pboot_shmfile_make(PBOOT_SHM_MEMFD, file, &pboot_self.seat.file_kind);
+		err = pboot_shmfile_make(PBOOT_SHM_MEMFD, file, &pboot_self.startup.file_kind);
 		if (err)
 			return -err;
 		fcntl(file->fd, F_SETFD, FD_CLOEXEC);
@@ -106,24 +107,25 @@ pboot_file_take(unsigned number)
 {
 	int fd;
 
-	if (number >= PBOOT_FILES_ALL(pboot_self.seat.size))
+	if (number >= PBOOT_FILES_ALL(pboot_self.startup.size))
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
-	fd = pboot_self.alone ? take_own(&pboot_self.seat.files[number]) : take(number);
+	fd = pboot_self.alone ? file_take_own(&pboot_self.startup.files[number])
+	                      : file_take(number);
 	pthread_mutex_unlock(&lock);
 	return fd;
 }
 
 int
-pboot_file_store(int fd)
+pboot_file_give(int fd)
 {
 	int err = 0, answer = -1;
 
 	pthread_mutex_lock(&lock);
 	if (pboot_self.alone)
-		pboot_self.seat.files[PBOOT_FILE_HUGE(1, 0)].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		pboot_self.startup.files[PBOOT_FILE_HUGE(1, 0)].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	else
-		err = ask(PBOOT_MSG_STORE, 0, fd, &answer);
+		err = keeper_ask(PBOOT_MSG_GIVE, 0, fd, &answer);
 	pthread_mutex_unlock(&lock);
 	if (answer >= 0)
 		close(answer);
@@ -133,13 +135,13 @@ pboot_file_store(int fd)
 void
 pboot_release(void)
 {
-	struct pboot_file *file = pboot_self.seat.files;
+	struct pboot_file *file = pboot_self.startup.files;
 	uint32_t i;
 
 	if (pboot_self.alone)
 		return;
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < PBOOT_FILES(pboot_self.seat.size); i++, file++) {
+	for (i = 0; i < PBOOT_FILES(pboot_self.startup.size); i++, file++) {
 		if (pboot_shmfile_is(file))
 			close(file->fd);
 		file->fd = -1;

@@ -11,16 +11,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of a key: the range lies in the file of huge pages, at the offset in the other bits. */
+/* This bit of a key says that the range lies in the file of huge pages; the other bits are its
+ * offset. */
 #define HUGE_KEY (UINT64_C(1) << 63)
 
 enum { LEAST_BYTES = 2 << 20 };
 
-static uint64_t used;		/* of the file; under the lock of pboot_range.c */
-static bool refused;
+static uint64_t used;		/* bytes of the file; under the lock of pboot_range.c */
+static bool refused;		/* for_all: no further attempt */
 
 static bool
-take_page_size(char *line, void *context)
+huge_read_page_size(char *line, void *context)
 {
 	unsigned long long kib;
 
@@ -31,65 +32,67 @@ take_page_size(char *line, void *context)
 }
 
 static size_t
-whole_pages(size_t len_bytes)
+huge_whole_pages(size_t len_bytes)
 {
 	static _Atomic size_t known;
 	size_t page = known;
 
 	if (page == 0) {
-		if (!psi_hostfile_lines("", "/proc/meminfo", take_page_size, &page))
+		if (!psi_hostfile_lines("", "/proc/meminfo", huge_read_page_size, &page))
 			page = LEAST_BYTES;
 		known = page;
 	}
 	return (len_bytes + page - 1) / page * page;
 }
 
-/* Of a pool that is empty or a kernel without one, which is so for all ranks, one speaks. */
+/* for_all: the reason is the same for all ranks (no pool, or an empty one), so only rank 0
+ * prints. */
 static void *
-refuse(const char *why, bool for_all)
+huge_refuse(const char *why, bool for_all)
 {
 	refused = refused || for_all;
-	if (!for_all || pboot_self.seat.rank == 0)
+	if (!for_all || pboot_self.startup.rank == 0)
 		psi_log("warning: PST_HUGEPAGES=hugetlb: %s; ordinary pages are taken", why);
 	return NULL;
 }
 
 static bool
-take_total(char *line, void *context)
+huge_read_total(char *line, void *context)
 {
 	return sscanf(line, "HugePages_Total: %lu", (unsigned long *)context) == 1;
 }
 
 static bool
-pool_is_empty(void)
+huge_pool_is_empty(void)
 {
 	unsigned long pages = 0;
 
-	psi_hostfile_lines("", "/proc/meminfo", take_total, &pages);
+	psi_hostfile_lines("", "/proc/meminfo", huge_read_total, &pages);
 	return pages == 0;
 }
 
-/* The rank's file: the one the keeper has, or a new one. */
+/* A descriptor of this rank's file: a new file the first time, then the one that the keeper has. */
 static int
-take_file(void)
+huge_take_file(void)
 {
 	int fd, err;
 
 	if (used > 0)
-		return pboot_file_take(PBOOT_FILE_HUGE(pboot_self.seat.size, pboot_self.seat.rank));
+		return pboot_file_take(
+			PBOOT_FILE_HUGE(pboot_self.startup.size, pboot_self.startup.rank));
 	fd = memfd_create("penstock-huge", MFD_CLOEXEC | MFD_HUGETLB);
 	if (fd < 0)
 		return -errno;
-	err = pboot_file_store(fd);
+	err = pboot_file_give(fd);
 	if (!err)
 		return fd;
 	close(fd);
 	return -err;
 }
 
-/* The pool's pages are set aside here, so that to touch them cannot fail. */
+/* mmap reserves pages of the pool, so touching them later cannot fail. */
 static void *
-map_file(int fd, uint64_t offset, size_t bytes, bool grow)
+huge_map_file(int fd, uint64_t offset, size_t bytes, bool grow)
 {
 	void *base = MAP_FAILED;
 
@@ -101,23 +104,23 @@ map_file(int fd, uint64_t offset, size_t bytes, bool grow)
 void *
 pboot_huge_make(size_t len_bytes, uint64_t *key_out)
 {
-	size_t bytes = whole_pages(len_bytes);
+	size_t bytes = huge_whole_pages(len_bytes);
 	void *base;
 	int fd;
 
 	if (len_bytes < LEAST_BYTES || refused || pboot_settings_huge() != PBOOT_HUGE_POOL)
 		return NULL;
-	if (pboot_self.seat.store.kind != PBOOT_SHM_MEMFD)
-		return refuse("they are for PST_SHM=memfd", true);
-	if (pool_is_empty())
-		return refuse("the kernel's pool has no pages (vm.nr_hugepages)", true);
-	fd = take_file();
+	if (pboot_self.startup.memory.kind != PBOOT_SHM_MEMFD)
+		return huge_refuse("they are for PST_SHM=memfd", true);
+	if (huge_pool_is_empty())
+		return huge_refuse("the kernel's pool has no pages (vm.nr_hugepages)", true);
+	fd = huge_take_file();
 	if (fd < 0)
-		return refuse(strerror(-fd), false);
-	base = map_file(fd, used, bytes, true);
+		return huge_refuse(strerror(-fd), false);
+	base = huge_map_file(fd, used, bytes, true);
 	close(fd);
 	if (!base)
-		return refuse("the kernel's pool has too few pages (vm.nr_hugepages)", false);
+		return huge_refuse("the kernel's pool has too few pages (vm.nr_hugepages)", false);
 	*key_out = HUGE_KEY | used;
 	used += bytes;
 	return base;
@@ -132,14 +135,14 @@ pboot_huge_is(uint64_t key)
 void *
 pboot_huge_map(unsigned rank, uint64_t key, size_t len_bytes)
 {
-	int fd = pboot_file_take(PBOOT_FILE_HUGE(pboot_self.seat.size, rank)), err;
+	int fd = pboot_file_take(PBOOT_FILE_HUGE(pboot_self.startup.size, rank)), err;
 	void *base;
 
 	if (fd < 0) {
 		errno = -fd;
 		return NULL;
 	}
-	base = map_file(fd, key & ~HUGE_KEY, whole_pages(len_bytes), false);
+	base = huge_map_file(fd, key & ~HUGE_KEY, huge_whole_pages(len_bytes), false);
 	err = errno;
 	close(fd);
 	errno = err;
@@ -149,20 +152,20 @@ pboot_huge_map(unsigned rank, uint64_t key, size_t len_bytes)
 void
 pboot_huge_unmap(void *base, size_t len_bytes)
 {
-	size_t bytes = whole_pages(len_bytes);
+	size_t bytes = huge_whole_pages(len_bytes);
 
 	madvise(base, bytes, MADV_REMOVE);
 	munmap(base, bytes);
 }
 
-/* Where a user asked for them and the kernel gives none, that is said. */
+/* Warns if the user asked for transparent huge pages by name and the kernel gives none. */
 static void
-check_transparent(void)
+huge_check_transparent(void)
 {
 	static bool checked;
 	char text[128];
 
-	if (checked || pboot_self.seat.rank != 0 || !getenv("PST_HUGEPAGES") ||
+	if (checked || pboot_self.startup.rank != 0 || !getenv("PST_HUGEPAGES") ||
 	    pboot_settings_huge() != PBOOT_HUGE_THP)
 		return;
 	checked = true;
@@ -177,6 +180,6 @@ pboot_huge_advise(void *base, size_t len_bytes)
 {
 	if (len_bytes < LEAST_BYTES || pboot_settings_huge() == PBOOT_HUGE_NO)
 		return;
-	check_transparent();
+	huge_check_transparent();
 	madvise(base, len_bytes, MADV_HUGEPAGE);
 }

@@ -1,7 +1,8 @@
 /*
- * Huge pages for segments (PST_HUGEPAGES).  Transparent ones are advice to the kernel for any
- * range.  Those of the kernel's pool lie in a second file of the rank, which it makes itself and
- * gives the keeper; where the pool has none, ranges are ordinary ones, with one line.
+ * Huge pages for segments (PST_HUGEPAGES).  With thp the kernel is advised, for any range, to use
+ * transparent huge pages.  With hugetlb a range takes pages of the kernel's pool: it lies in a
+ * second file of the rank, which the rank makes and gives to the keeper.  If the pool has none, the
+ * range takes ordinary pages, and one line says so.
  */
 #ifndef PBOOT_HUGE_H
 #define PBOOT_HUGE_H
@@ -10,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A range of the pool's pages, or NULL: take others.  Calls come one at a time. */
+/* Makes a range of the pool's pages.  NULL: use ordinary pages.  The caller holds a lock. */
 void *pboot_huge_make(size_t len_bytes, uint64_t *key_out);
 
-/* Whether a range's key is one of these. */
+/* Whether a key is that of a range of the pool's pages. */
 bool pboot_huge_is(uint64_t key);
 
 /* As pboot_range_map and pboot_range_unmap. */

@@ -14,26 +14,26 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Bytes of the arena and of this rank's segments that are given away; under the lock. */
+/* Bytes of the arena and of this rank's segment file that ranges use; under the lock. */
 static uint64_t arena_used, segments_used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t
-whole_pages(size_t len_bytes)
+range_whole_pages(size_t len_bytes)
 {
 	return (len_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-static const struct pboot_store *
-store(void)
+static const struct pboot_memory *
+memory(void)
 {
-	return &pboot_self.seat.store;
+	return &pboot_self.startup.memory;
 }
 
 /* -- memfd and posix: ranges of files ---------------------------------------------------------- */
 
 static void *
-file_map(unsigned number, uint64_t offset, size_t bytes, bool grow)
+range_map_file(unsigned number, uint64_t offset, size_t bytes, bool grow)
 {
 	int fd = pboot_file_take(number), err = 0;
 	void *base = MAP_FAILED;
@@ -54,13 +54,13 @@ file_map(unsigned number, uint64_t offset, size_t bytes, bool grow)
 	return base == MAP_FAILED ? NULL : base;
 }
 
-/* -- mmap: parts of the room that was inherited ------------------------------------------------ */
+/* -- mmap: parts of the inherited mapping ------------------------------------------------------ */
 
 static void *
-room_map(unsigned number, uint64_t offset, size_t bytes)
+range_map_inherited(unsigned number, uint64_t offset, size_t bytes)
 {
 	uint64_t len;
-	char *part = pboot_store_part(store(), pboot_self.seat.size, number, &len);
+	char *part = pboot_memory_part(memory(), pboot_self.startup.size, number, &len);
 
 	if (offset > len || bytes > len - offset) {
 		errno = ENOMEM;
@@ -73,51 +73,52 @@ room_map(unsigned number, uint64_t offset, size_t bytes)
 /* -- all --------------------------------------------------------------------------------------- */
 
 static void *
-map(unsigned number, uint64_t key, size_t bytes, bool grow)
+range_map_kind(unsigned number, uint64_t key, size_t bytes, bool grow)
 {
-	switch (store()->kind) {
+	switch (memory()->kind) {
 	case PBOOT_SHM_SYSV:
 		return pboot_sysv_map((int)key);
 	case PBOOT_SHM_MMAP:
-		return room_map(number, key, bytes);
+		return range_map_inherited(number, key, bytes);
 	default:
-		return file_map(number, key, bytes, grow);
+		return range_map_file(number, key, bytes, grow);
 	}
 }
 
 void *
-pboot_board_map(size_t len_bytes)
+pboot_exchange_map(size_t len_bytes)
 {
-	const bool sysv = store()->kind == PBOOT_SHM_SYSV;
+	const bool sysv = memory()->kind == PBOOT_SHM_SYSV;
 
-	return map(PBOOT_FILE_BOARD, sysv ? (uint64_t)store()->board_id : 0, len_bytes, false);
+	return range_map_kind(PBOOT_FILE_EXCHANGE, sysv ? (uint64_t)memory()->exchange_id : 0,
+	                      len_bytes, false);
 }
 
 static void *
-make_next(unsigned number, uint64_t *used, size_t bytes, uint64_t *key_out)
+range_make_next(unsigned number, uint64_t *used, size_t bytes, uint64_t *key_out)
 {
 	void *base;
 	int id = -1;
 
-	if (store()->kind == PBOOT_SHM_SYSV)
+	if (memory()->kind == PBOOT_SHM_SYSV)
 		base = pboot_sysv_make(bytes, &id);
 	else
-		base = map(number, *used, bytes, true);
+		base = range_map_kind(number, *used, bytes, true);
 	if (!base)
 		return NULL;
-	*key_out = store()->kind == PBOOT_SHM_SYSV ? (uint64_t)id : *used;
+	*key_out = memory()->kind == PBOOT_SHM_SYSV ? (uint64_t)id : *used;
 	*used += bytes;
 	return base;
 }
 
 static void *
-make_range(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
+range_make_in(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 {
 	uint64_t *used = file == 0 ? &arena_used : &segments_used;
 	void *base;
 	bool first;
 
-	if (file != (pboot_self.seat.rank == 0 && file == 0 ? 0 : 1 + pboot_self.seat.rank)) {
+	if (file != (pboot_self.startup.rank == 0 && file == 0 ? 0 : 1 + pboot_self.startup.rank)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -125,7 +126,8 @@ make_range(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 	first = file == 0 && arena_used == 0;
 	base = huge ? pboot_huge_make(len_bytes, key_out) : NULL;
 	if (!base)
-		base = make_next(PBOOT_FILE_FIRST_PUBLIC + file, used, whole_pages(len_bytes), key_out);
+		base = range_make_next(PBOOT_FILE_ARENA + file, used, range_whole_pages(len_bytes),
+		                       key_out);
 	pthread_mutex_unlock(&lock);
 	if (base && huge && !pboot_huge_is(*key_out))
 		pboot_huge_advise(base, len_bytes);
@@ -137,13 +139,13 @@ make_range(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 void *
 pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out)
 {
-	return make_range(file, len_bytes, file > 0, key_out);
+	return range_make_in(file, len_bytes, file > 0, key_out);
 }
 
 void *
 pboot_range_make_sparse(unsigned file, size_t len_bytes, uint64_t *key_out)
 {
-	return make_range(file, len_bytes, false, key_out);
+	return range_make_in(file, len_bytes, false, key_out);
 }
 
 void *
@@ -153,26 +155,26 @@ pboot_range_map(unsigned file, uint64_t key, size_t len_bytes)
 
 	if (file > 0 && pboot_huge_is(key))
 		return pboot_huge_map(file - 1, key, len_bytes);
-	base = map(PBOOT_FILE_FIRST_PUBLIC + file, key, whole_pages(len_bytes), false);
+	base = range_map_kind(PBOOT_FILE_ARENA + file, key, range_whole_pages(len_bytes), false);
 	if (base && file > 0)
 		pboot_huge_advise(base, len_bytes);
 	return base;
 }
 
-/* The range stays where it is, without pages; peers that map it keep it mapped. */
+/* The range keeps its place in the file, without pages.  Peers that map it keep it mapped. */
 void
 pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 {
-	size_t bytes = whole_pages(len_bytes);
+	size_t bytes = range_whole_pages(len_bytes);
 
 	if (pboot_huge_is(key)) {
 		pboot_huge_unmap(base, len_bytes);
 		return;
 	}
 	madvise(base, bytes, MADV_REMOVE);
-	if (store()->kind == PBOOT_SHM_SYSV)
+	if (memory()->kind == PBOOT_SHM_SYSV)
 		shmdt(base);
-	else if (store()->kind == PBOOT_SHM_MMAP)
+	else if (memory()->kind == PBOOT_SHM_MMAP)
 		madvise(base, bytes, MADV_DONTDUMP);
 	else
 		munmap(base, bytes);
@@ -194,24 +196,24 @@ sysv_lack(int err)
 const char *
 pboot_range_lack(int err, char text[PBOOT_LACK_BYTES])
 {
-	const char *how = pboot_self.seat.file_kind;
+	const char *how = pboot_self.startup.file_kind;
 
-	if (store()->kind == PBOOT_SHM_SYSV)
+	if (memory()->kind == PBOOT_SHM_SYSV)
 		snprintf(text, PBOOT_LACK_BYTES, "%s (sysv)%s", strerror(err), sysv_lack(err));
 	else
 		snprintf(text, PBOOT_LACK_BYTES, "%s (%s)%s", strerror(err),
-		    how ? how : pboot_shm_name(store()->kind), psi_lack(err));
+		    how ? how : pboot_shm_name(memory()->kind), psi_lack(err));
 	return text;
 }
 
 bool
 pboot_range_in_file(void)
 {
-	return store()->kind == PBOOT_SHM_MEMFD || store()->kind == PBOOT_SHM_POSIX;
+	return memory()->kind == PBOOT_SHM_MEMFD || memory()->kind == PBOOT_SHM_POSIX;
 }
 
 static uint64_t
-times(uint64_t a, uint64_t b)
+multiply_capped(uint64_t a, uint64_t b)
 {
 	return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
@@ -224,15 +226,15 @@ sysv_limit(void)
 
 	if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&info) < 0)
 		return UINT64_MAX;
-	each = times(info.shmmax, pboot_self.seat.size);
-	all = times(info.shmall, PAGE_BYTES);
+	each = multiply_capped(info.shmmax, pboot_self.startup.size);
+	all = multiply_capped(info.shmall, PAGE_BYTES);
 	return each < all ? each : all;
 }
 
 static uint64_t
 file_limit(void)
 {
-	int fd = pboot_file_take(PBOOT_FILE_FIRST_PUBLIC + 1 + pboot_self.seat.rank);
+	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.rank);
 	uint64_t bytes = psi_file_store_bytes(fd);
 
 	if (fd >= 0)
@@ -243,11 +245,11 @@ file_limit(void)
 uint64_t
 pboot_range_limit(void)
 {
-	switch (store()->kind) {
+	switch (memory()->kind) {
 	case PBOOT_SHM_SYSV:
 		return sysv_limit();
 	case PBOOT_SHM_MMAP:
-		return times(store()->segment_bytes, pboot_self.seat.size);
+		return multiply_capped(memory()->segment_bytes, pboot_self.startup.size);
 	default:
 		return file_limit();
 	}

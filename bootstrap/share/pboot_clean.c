@@ -9,14 +9,14 @@
 enum { TEXT_BYTES = 512 };
 
 static void __attribute__((format(printf, 3, 0)))
-tell(const struct pboot_clean *clean, bool removed, const char *format, va_list args)
+clean_report(const struct pboot_clean *clean, bool removed, const char *format, va_list args)
 {
 	char text[TEXT_BYTES];
 
-	if (!clean->tell)
+	if (!clean->each)
 		return;
 	vsnprintf(text, sizeof text, format, args);
-	clean->tell(removed, text, clean->context);
+	clean->each(removed, text, clean->context);
 }
 
 void
@@ -26,7 +26,7 @@ pboot_clean_removed(struct pboot_clean *clean, const char *format, ...)
 
 	clean->removed++;
 	va_start(args, format);
-	tell(clean, true, format, args);
+	clean_report(clean, true, format, args);
 	va_end(args);
 }
 
@@ -36,14 +36,14 @@ pboot_clean_kept(struct pboot_clean *clean, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	tell(clean, false, format, args);
+	clean_report(clean, false, format, args);
 	va_end(args);
 }
 
 unsigned
 pboot_clean(pboot_clean_fn *each, void *context)
 {
-	struct pboot_clean clean = { .tell = each, .context = context };
+	struct pboot_clean clean = { .each = each, .context = context };
 
 	pboot_shmfile_clean(&clean);
 	pboot_sysv_clean(&clean);

@@ -1,7 +1,8 @@
 /*
- * What a job leaves behind when all its processes are killed at one instant: nothing, but for the
- * moments in which a thing has a name.  A named file bears our mark by its directory, a SysV
- * segment by its key; a living owner holds the file's lock, or is the segment's maker.
+ * Removes shared memory that a job left behind.  A file or a SysV segment has a name only for a
+ * moment after it was made, so it stays only if all processes of the job are killed in that moment.
+ * A named file bears our mark by its directory, a SysV segment by its key.  A file's living owner
+ * holds its lock; a segment's owner is its maker.
  */
 #ifndef PBOOT_CLEAN_H
 #define PBOOT_CLEAN_H
@@ -9,7 +10,7 @@
 #include "bootstrap/launcher.h"
 
 struct pboot_clean {
-	pboot_clean_fn *tell;	/* NULL: nobody listens */
+	pboot_clean_fn *each;	/* NULL: nobody listens */
 	void *context;
 	unsigned removed;
 };

@@ -18,7 +18,8 @@
 
 enum { DEPTH_MAX = 64, READ_BYTES = 4096, NUMBER_MAX = 4194304 };
 
-/* What getdents64 gives; readdir would allocate memory, and a parked thread may hold its lock. */
+/* An entry as getdents64 returns it.  readdir is not used: it allocates memory, and a parked thread
+ * may hold the allocator's lock. */
 struct entry {
 	uint64_t ino;
 	int64_t next;
@@ -33,7 +34,7 @@ pboot_subreaper(void)
 	return !psi_denied("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-/* The number that /proc gives this process, which may be another name space's; 0 without /proc. */
+/* The number that /proc gives this process, perhaps of another PID name space; 0 without /proc. */
 static pid_t
 listed_self(void)
 {
@@ -52,7 +53,8 @@ numbers_are_own(void)
 	return listed_self() == getpid();
 }
 
-/* Parent and state of a process, from the text after its name, which may hold anything. */
+/* Reads the parent and state of a process.  They follow the last ')', since the name may hold any
+ * characters. */
 static bool
 stat_read(int directory, const char *path, pid_t *parent_out, char *state_out)
 {
@@ -98,7 +100,8 @@ pboot_process_lives(pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
-/* What follows a name in a process's status, within text; NULL if it is not there. */
+/* Returns what follows a field's name in a process's status file, inside text; NULL if there is no
+ * such field. */
 static const char *
 status_field(pid_t listed, const char *name, char text[READ_BYTES])
 {
@@ -127,8 +130,8 @@ pboot_process_has(pid_t pid, const char *set, int sig)
 	return found ? (int)(strtoull(found, NULL, 16) >> (sig - 1) & 1) : -1;
 }
 
-/* The numbers of a process, from the name space of /proc inwards: the one at index `at', or 0; and how
- * many there are. */
+/* A process has one number for each PID name space, from that of /proc inwards.  Returns the number
+ * at index `at', or 0, and writes how many there are. */
 static pid_t
 number_at(pid_t listed, int at, int *count_out)
 {
@@ -170,7 +173,7 @@ pboot_process_open(pid_t pid)
 	return -1;
 }
 
-/* A directory of /proc is its process, whatever becomes of the number. */
+/* An open directory of /proc stands for its process, also when the number is used again. */
 static bool
 signal_process(int directory, pid_t listed, int sig)
 {
@@ -204,7 +207,7 @@ pboot_child_signal(pid_t listed, pid_t parent, int sig)
 	return sent;
 }
 
-/* Numbers in a file, separated by blanks; a number may lie across two reads. */
+/* Calls visit for each number in a file.  Blanks separate numbers; two reads may split one. */
 static void
 visit_numbers(int fd, pboot_visitor *visit, void *arg)
 {
@@ -311,7 +314,7 @@ visit_task_children(pid_t task, void *arg)
 	close(fd);
 }
 
-/* Kernels without the children file: every process is asked for its parent. */
+/* Where the kernel has no `children' file, the parent of every process is looked up. */
 static void
 visit_children(pid_t parent, pboot_visitor *visit, void *arg)
 {
@@ -372,7 +375,8 @@ is_spared(const struct pboot_spared *spared, pid_t pid)
 	return false;
 }
 
-/* Children first: once its parent is dead, a grandchild would be found one walk later. */
+/* Signals descendants before the child: when a parent is dead, its children are found only by the
+ * next walk. */
 static void
 signal_tree(pid_t child, void *arg)
 {
@@ -387,8 +391,8 @@ signal_tree(pid_t child, void *arg)
 	up->found += pboot_child_signal(child, up->parent, up->sig);
 }
 
-/* A number just now given to a process; 0 if none is to be had.  Not fork, which would run what the client
- * wants done there, and take locks. */
+/* The number that a new process gets now; 0 if none can be made.  fork is not used: it would run
+ * the client's atfork handlers and take locks. */
 static pid_t
 number_newest(void)
 {
@@ -402,8 +406,9 @@ number_newest(void)
 }
 
 /*
- * Without /proc: a child is who can be waited for, and when it is dead its own children are ours.  They
- * all have later numbers than this process, unless the numbers began anew since.
+ * The walk without /proc.  A process that can be waited for is a child; when it is dead, its
+ * children become ours.  They all have higher numbers than this process, unless the numbers have
+ * wrapped.
  */
 static size_t
 signal_asked_for(int sig, const struct pboot_spared *spared)
@@ -446,7 +451,7 @@ pboot_tree_signal(pid_t pid, pid_t parent, int sig)
 	return top.found;
 }
 
-/* Whether the environment that pid was started with holds the mark. */
+/* Whether the environment that pid was started with contains the mark. */
 static bool
 carries_mark(pid_t pid, const char *mark)
 {

@@ -1,11 +1,13 @@
 /*
- * Finding and ending processes that descend from this one.  As a subreaper this process inherits
- * the children of descendants that end, so repeated walks find all; without that feature, programs
- * are also found by the job's random name in the environment they were started with.
+ * Finds and signals processes that descend from this one.  As a subreaper this process inherits the
+ * children of descendants that end, so repeated walks find all.  Where the kernel has no
+ * subreapers, programs are also found by the job's random name in the environment they were started
+ * with.
  *
- * A /proc of an outer name space of processes serves as well, though its numbers are others: a walk goes
- * by these, and signals go through the directories of /proc.  Without any /proc the children of this
- * process are found by asking for each number, which a subreaper can do until it has none.
+ * /proc may show an outer PID name space, in which processes have other numbers.  A walk uses the
+ * numbers of /proc, and signals go through the directories of /proc.  Without /proc this process
+ * asks the kernel for each number whether it is a child.  A subreaper can repeat that until it has
+ * no children.
  */
 #ifndef PBOOT_DESCEND_H
 #define PBOOT_DESCEND_H
@@ -16,9 +18,9 @@
 
 enum { PBOOT_SPARED_MAX = 64 };
 
-/* Processes to leave alone, and what descends from them. */
+/* Processes that are left alone, with all that descends from them. */
 struct pboot_spared {
-	bool unknown;		/* there are more, of which nobody knows the numbers */
+	bool unknown;		/* there are more, and their numbers are not known */
 	size_t count;
 	pid_t pids[PBOOT_SPARED_MAX];
 };
@@ -30,46 +32,46 @@ typedef void pboot_entry_visitor(const char *name, void *arg);
 /* Calls visit for each entry of an open directory, `.' and `..' included; allocates nothing. */
 void pboot_each_entry(int directory, pboot_entry_visitor *visit, void *arg);
 
-/* Calls visit for each entry of a directory of /proc whose name is a number.  Like all of this file
- * but the text of messages, it allocates nothing. */
+/* Calls visit for each entry of a directory of /proc whose name is a number.  No function of this
+ * file allocates memory. */
 void pboot_each_number(const char *directory, pboot_visitor *visit, void *arg);
 
-/* Makes this process a subreaper; false where there is no such thing. */
+/* Makes this process a subreaper; false where the kernel has none. */
 bool pboot_subreaper(void);
 
-/* The children that this process has now. */
+/* Writes the children that this process has now. */
 void pboot_children_note(struct pboot_spared *spared_out);
 
-/* Sends sig to all descendants, but the spared; returns how many living ones were found. */
+/* Sends sig to all descendants except the spared ones.  Returns how many living ones it found. */
 size_t pboot_descend_signal(int sig, const struct pboot_spared *spared);
 
-/* The same to one process, if its parent is still `parent', and to its descendants before it. */
+/* The same for one process, if its parent is still `parent'.  Its descendants come before it. */
 size_t pboot_tree_signal(pid_t pid, pid_t parent, int sig);
 
 /* Sends sig to processes of this user that were started with NAME=value in their environment. */
 size_t pboot_marked_signal(int sig, const char *mark);
 
-/* Sends sig to pid if its parent is still `parent', free of the race with a reused number where the
- * kernel has pidfd. */
+/* Sends sig to pid if its parent is still `parent'.  Where the kernel has pidfd, a reused number is
+ * no danger. */
 bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
 
-/* A descriptor that polls readable once the process has ended, close-on-exec; -1 where the kernel has
- * none. */
+/* A descriptor that becomes readable when the process has ended; close-on-exec.  -1 where the
+ * kernel has no pidfd. */
 int pboot_process_open(pid_t pid);
 
-/* Whether one of a process's sets of signals has this one: 1, 0, or -1 where that cannot be known.  The
- * set of blocked ones is that of its first thread. */
+/* Whether a set of signals of a process, one of these four, has sig: 1, 0, or -1 if that cannot be
+ * found out.  PBOOT_BLOCKED is the set of the process's first thread. */
 #define PBOOT_CAUGHT	"SigCgt:"
 #define PBOOT_IGNORED	"SigIgn:"
 #define PBOOT_BLOCKED	"SigBlk:"
 #define PBOOT_PENDING	"ShdPnd:"
 int pboot_process_has(pid_t pid, const char *set, int sig);
 
-/* The number in this process's name space of a process or thread with this number in /proc, which may be
- * another name space's; 0 if it has none here. */
+/* Translates the number that /proc gives a process or thread into the number in this process's PID
+ * name space; 0 if it has none there. */
 pid_t pboot_own_number(pid_t listed);
 
-/* Whether a process that is no child of ours lives (zombies do not). */
+/* Whether a process that is not our child lives.  A zombie does not. */
 bool pboot_process_lives(pid_t pid);
 
 #endif

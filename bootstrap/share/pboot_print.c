@@ -18,20 +18,28 @@
 #define MS ((uint64_t)1000000)
 
 enum {
-	KEPT_BYTES = 16384,	/* lines that wait for a reader */
-	LOOK_MS = 100,
-	RETRY_MS = 10,
+	KEPT_BYTES = 16384,	/* room for lines that wait for a reader */
+	LOOK_MS = 100,		/* longest sleep between two looks at the limits */
+	RETRY_MS = 10,		/* sleep where poll says ready but nothing can be written */
 };
 
+/* The longest that this process waits for readers, counted from its first wait. */
 static const uint64_t all_ns = 60000 * MS;
 
-/* How a text left. */
-enum outcome { DONE, FAILED, UNREAD, TOO_SLOW, TIME_OVER, TOLD };
+/* The result of writing a text. */
+enum outcome {
+	DONE,
+	FAILED,		/* errno says why */
+	UNREAD,		/* the reader took nothing for limits.quiet_ns */
+	TOO_SLOW,	/* all_ns is over */
+	TIME_OVER,	/* limits.until_ns is over */
+	TOLD_TO_END,		/* the job was told to end */
+};
 
 static struct pboot_print_limits limits = {
 	.quiet_ns = PBOOT_PRINT_QUIET_NS,
 	.until_ns = UINT64_MAX,
-	.news = -1,
+	.wake_fd = -1,
 };
 
 static struct {
@@ -47,15 +55,15 @@ pboot_print_limit(const struct pboot_print_limits *given)
 }
 
 static void
-wait_no_more(void)
+stop_waiting(void)
 {
 	limits.quiet_ns = 0;
-	limits.news = -1;
+	limits.wake_fd = -1;
 }
 
-/* Several outputs may have the same reader, or as many readers as there are ranks. */
+/* There may be as many outputs as ranks, and each may be unread. */
 void
-pboot_print_waited_in_vain(void)
+pboot_print_shorten_waits(void)
 {
 	limits.quiet_ns /= 4;
 }
@@ -63,8 +71,8 @@ pboot_print_waited_in_vain(void)
 /* -- waiting --------------------------------------------------------------------------------- */
 
 struct wait {
-	uint64_t last_ns;	/* when something was taken */
-	bool dry;		/* nothing was, though the descriptor was ready */
+	uint64_t last_ns;	/* when the reader last took something */
+	bool dry;		/* the descriptor was ready, but nothing could be written */
 };
 
 static uint64_t first_wait_ns;	/* in this process; 0: none yet */
@@ -94,14 +102,14 @@ wait_ms(const struct wait *wait, uint64_t now)
 	return (int)((left < LOOK_MS * MS ? left : LOOK_MS * MS) / MS) + 1;
 }
 
-/* DONE: try again.  Before the first wait there was an attempt, so what is taken at once goes out
- * whatever the limits say. */
+/* Returns DONE when the caller is to try again.  Callers try once before they wait, so text that a
+ * reader takes at once is written whatever the limits say. */
 static enum outcome
 wait_for_room(struct wait *wait, int fd)
 {
 	struct pollfd polls[2] = {
 		{ .fd = wait->dry ? -1 : fd, .events = POLLOUT },
-		{ .fd = limits.news, .events = POLLIN },
+		{ .fd = limits.wake_fd, .events = POLLIN },
 	};
 	uint64_t now = psi_now_ns();
 
@@ -114,13 +122,13 @@ wait_for_room(struct wait *wait, int fd)
 	polls[1].revents = 0;
 	pboot_poll(polls, 2, wait->dry ? RETRY_MS : wait_ms(wait, now));
 	wait->dry = true;
-	if (!polls[1].revents || !limits.told(limits.context))
+	if (!polls[1].revents || !limits.is_told_to_end(limits.context))
 		return DONE;
-	wait_no_more();
-	return TOLD;
+	stop_waiting();
+	return TOLD_TO_END;
 }
 
-/* Adds to *at; a failure is in errno. */
+/* Writes text from *at on and advances *at.  FAILED: errno says why. */
 static enum outcome
 print_whole(int fd, const char *text, size_t len, size_t *at)
 {
@@ -142,7 +150,7 @@ print_whole(int fd, const char *text, size_t len, size_t *at)
 		outcome = *at < len ? wait_for_room(&wait, fd) : DONE;
 	}
 	if (outcome == UNREAD)
-		pboot_print_waited_in_vain();
+		pboot_print_shorten_waits();
 	return outcome;
 }
 
@@ -166,29 +174,16 @@ drop_kept(size_t len)
 	memmove(kept.text, kept.text + len, kept.fill);
 }
 
-static size_t PSI_PRINTF(2, 3)
-format_line(char line[PSI_LOG_BYTES], const char *format, ...)
-{
-	va_list args;
-	size_t len;
-
-	va_start(args, format);
-	len = psi_log_format(line, format, args);
-	va_end(args);
-	return len;
-}
-
 static void
 tell_lost(void)
 {
-	char line[PSI_LOG_BYTES];
 	unsigned lost = kept.lost;
 
 	if (lost == 0 || kept.fill > 0)
 		return;
 	kept.lost = 0;
-	keep_line(line, format_line(line, "%u line%s left out, since nobody read standard error",
-	    lost, lost > 1 ? "s are" : " is"));
+	pboot_say("%u line%s left out, since nobody read standard error", lost,
+	    lost > 1 ? "s are" : " is");
 }
 
 bool
@@ -197,7 +192,8 @@ pboot_say_pending(void)
 	return kept.fill > 0;
 }
 
-/* Whole lines, as long as they fit: lines of other programs come in between, and not inside. */
+/* Writes whole lines while there is room, so that lines of other programs come between ours and not
+ * into them. */
 void
 pboot_say_flush(void)
 {
@@ -230,7 +226,7 @@ pboot_say_settle(void)
 		outcome = wait_for_room(&wait, STDERR_FILENO);
 	}
 	if (outcome == UNREAD)
-		pboot_print_waited_in_vain();
+		pboot_print_shorten_waits();
 }
 
 void
@@ -254,9 +250,10 @@ pboot_say(const char *format, ...)
 	pboot_say_flush();
 }
 
-/* -- a text to where a name says ------------------------------------------------------------- */
+/* -- a text to a file or stream
+ * ----------------------------------------------------------------- */
 
-/* What can come later: a reader of a named pipe, the end of another's lease. */
+/* Whether a later open may succeed: a named pipe may get a reader, a lease may end. */
 static bool
 may_open_later(const char *path, int err)
 {
@@ -284,7 +281,7 @@ open_file(const char *path, int *fd_out)
 		outcome = wait_for_room(&wait, -1);
 	}
 	if (outcome == UNREAD)
-		pboot_print_waited_in_vain();
+		pboot_print_shorten_waits();
 	return outcome;
 }
 
@@ -296,10 +293,10 @@ print_file(const char *path, const char *text, size_t len, size_t *at)
 
 	if (outcome != DONE)
 		return outcome;
-	fd = pboot_fd_raise(fd);	/* not 0 to 2, where those are closed */
+	fd = pboot_fd_raise(fd);	/* it may be 0 to 2 where those are closed */
 	outcome = print_whole(fd, text, len, at);
 	err = errno;
-	if (close(fd) < 0 && outcome == DONE) {	/* some file systems say now that they are full */
+	if (close(fd) < 0 && outcome == DONE) {	/* some report a full disk only now */
 		err = errno;
 		outcome = FAILED;
 	}
@@ -319,7 +316,7 @@ print_where(const char *name, const char *text, size_t len, size_t *at)
 }
 
 static const char *
-why(enum outcome outcome)
+outcome_text(enum outcome outcome)
 {
 	switch (outcome) {
 	case UNREAD:
@@ -328,24 +325,24 @@ why(enum outcome outcome)
 		return "the reader takes longer than a minute";
 	case TIME_OVER:
 		return "the job's time is over";
-	case TOLD:
+	case TOLD_TO_END:
 		return "the job was told to end";
 	default:
 		return strerror(errno);
 	}
 }
 
-/* A reader that has gone, or a limit of the size of files, is told by the result, and ends
- * nobody. */
-struct refused {
+/* SIGPIPE and SIGXFSZ are blocked while we write: the call's result tells the failure, and the
+ * signal must not end the process. */
+struct blocked_signals {
 	sigset_t these, mask;
 };
 
-static struct refused
-signals_refuse(void)
+static struct blocked_signals
+signals_block(void)
 {
 	static const int both[] = { SIGPIPE, SIGXFSZ };
-	struct refused self;
+	struct blocked_signals self;
 	sigset_t pending;
 
 	sigpending(&pending);
@@ -358,7 +355,7 @@ signals_refuse(void)
 }
 
 static void
-signals_take(const struct refused *self)
+signals_unblock(const struct blocked_signals *self)
 {
 	const struct timespec none = { 0, 0 };
 
@@ -370,15 +367,15 @@ signals_take(const struct refused *self)
 bool
 pboot_print(const char *what, const char *name, const char *text, size_t len_bytes)
 {
-	struct refused refused = signals_refuse();
+	struct blocked_signals blocked = signals_block();
 	enum outcome outcome;
 	size_t at = 0;
 
 	outcome = print_where(name, text, len_bytes, &at);
 	if (outcome != DONE)
 		pboot_say("cannot write %s to %s: %s; %zu of %zu bytes are left out", what, name,
-		    why(outcome), len_bytes - at, len_bytes);
+		    outcome_text(outcome), len_bytes - at, len_bytes);
 	pboot_say_settle();
-	signals_take(&refused);
+	signals_unblock(&blocked);
 	return outcome == DONE;
 }

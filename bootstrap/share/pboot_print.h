@@ -1,6 +1,6 @@
 /*
- * Text for people that leaves in bounded time, whoever reads it: a pipe may be full and unread, a
- * named pipe without a reader, a terminal stopped.
+ * Prints text for people in bounded time, whatever the reader does.  A pipe may be full and unread,
+ * a named pipe may have no reader, a terminal may be stopped.
  */
 #ifndef PBOOT_PRINT_H
 #define PBOOT_PRINT_H
@@ -10,31 +10,32 @@
 #include <stdint.h>
 
 /*
- * How long one waits for a reader.  Without limits that are set: PBOOT_PRINT_QUIET_NS, and a
- * minute in all.  Every wait in vain makes the next one shorter.
+ * How long printing waits for a reader: PBOOT_PRINT_QUIET_NS each time unless pboot_print_limit
+ * sets another time, and a minute in all.  A wait in vain makes the next one shorter.
  */
 #define PBOOT_PRINT_QUIET_NS ((uint64_t)2000 * 1000000)
 /* The same at the end of a job that has failed. */
 #define PBOOT_PRINT_FAILED_NS ((uint64_t)500 * 1000000)
 
 struct pboot_print_limits {
-	uint64_t quiet_ns;	/* with nothing taken */
-	uint64_t until_ns;	/* a time of psi_now_ns; UINT64_MAX: none */
-	int news;		/* when it is readable `told' is asked; -1: none */
-	bool (*told)(void *context);	/* true: told to end, waits no more */
+	uint64_t quiet_ns;	/* longest time in which the reader takes nothing */
+	uint64_t until_ns;	/* a time of psi_now_ns; UINT64_MAX: no limit */
+	int wake_fd;		/* readable: is_told_to_end is called; -1: none */
+	bool (*is_told_to_end)(void *context);	/* true: stop waiting */
 	void *context;
 };
 
-/* Sets the limits for all that this process prints from now on. */
+/* Sets the limits for everything that this process prints from now on. */
 void pboot_print_limit(const struct pboot_print_limits *limits);
 
 /*
- * One line on standard error, "penstock: ...", cut at 1000 bytes; never waits.  A line that does
- * not fit now is kept, and written before the next one, or by pboot_say_flush.
+ * Prints one line on standard error, "penstock: ...", cut at 1000 bytes, without waiting.  A line
+ * for which there is no room now is kept, and written before the next one or by pboot_say_flush.
  */
 void pboot_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether lines are kept; writes those that fit now; waits for that within the limits. */
+/* pending: whether lines are kept.  flush: writes those for which there is room now.  settle: the
+ * same, and waits for room within the limits. */
 bool pboot_say_pending(void);
 void pboot_say_flush(void);
 void pboot_say_settle(void);
@@ -42,7 +43,7 @@ void pboot_say_settle(void);
 /* Drops kept lines.  A forked child calls it, since its parent prints them. */
 void pboot_say_forget(void);
 
-/* Somebody's wait for a reader of our output was in vain, so the next one may be short. */
-void pboot_print_waited_in_vain(void);
+/* A reader took nothing: the next wait for a reader is a quarter as long. */
+void pboot_print_shorten_waits(void);
 
 #endif

@@ -36,7 +36,7 @@ pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out)
 	if (*bad_out < 0 && texts[1] && texts[2] && values[2] > values[1])
 		*bad_out = 4;
 	if (!texts[1] && values[2] > values[1])
-		values[1] = values[2];  /* what the user says is more than a default */
+		values[1] = values[2];  /* a value of the user counts more than a default */
 	grace = values[2] + size * values[3];
 	if (grace > values[1])
 		grace = values[1];
@@ -47,7 +47,7 @@ pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out)
 
 /* An empty setting counts as unset. */
 static const char *
-setting(const char *name)
+setting_text(const char *name)
 {
 	const char *text = getenv(name);
 
@@ -59,15 +59,15 @@ static const char *const exit_names[4] = {
 	"GASNET_EXITTIMEOUT_FACTOR",
 };
 
-/* *bad_out is the index of a name whose value makes no sense, 4 if MIN is above MAX, or -1. */
+/* *bad_out is the index in exit_names of a bad value, 4 if MIN is above MAX, or -1. */
 static uint64_t
-grace_ns(uint32_t size, int *bad_out)
+grace_from_environment(uint32_t size, int *bad_out)
 {
 	const char *texts[4];
 	int i;
 
 	for (i = 0; i < 4; i++)
-		texts[i] = setting(exit_names[i]);
+		texts[i] = setting_text(exit_names[i]);
 	return pboot_settings_grace_of(size, texts, bad_out);
 }
 
@@ -76,13 +76,13 @@ pboot_settings_grace_ns(uint32_t size)
 {
 	int bad;
 
-	return grace_ns(size, &bad);
+	return grace_from_environment(size, &bad);
 }
 
 enum pboot_shm
 pboot_settings_shm(void)
 {
-	const char *text = setting("PST_SHM");
+	const char *text = setting_text("PST_SHM");
 
 	return text ? (enum pboot_shm)pboot_shm_find(text) : PBOOT_SHM_MEMFD;
 }
@@ -90,7 +90,7 @@ pboot_settings_shm(void)
 enum pboot_huge
 pboot_settings_huge(void)
 {
-	const char *text = setting("PST_HUGEPAGES");
+	const char *text = setting_text("PST_HUGEPAGES");
 
 	if (!text)
 		return PBOOT_HUGE_THP;
@@ -101,7 +101,7 @@ pboot_settings_huge(void)
 bool
 pboot_settings_by_socket(void)
 {
-	const char *text = setting("PST_TEST_HANDOVER");
+	const char *text = setting_text("PST_TEST_HANDOVER");
 
 	return text && strcmp(text, "socket") == 0;
 }
@@ -109,21 +109,21 @@ pboot_settings_by_socket(void)
 int
 pboot_settings_death_signal(void)
 {
-	const char *text = setting("PST_DEATH_SIGNAL");
+	const char *text = setting_text("PST_DEATH_SIGNAL");
 	int64_t number;
 
 	if (!text)
 		text = PBOOT_DEATH_SIGNAL;
 	if (!psi_parse_int(text, &number) || number < PBOOT_DEATH_SIGNAL_LEAST ||
 	    number > PBOOT_DEATH_SIGNAL_MOST)
-		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number from %d "
-		    "to %d", text, PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
+		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number "
+		    "from %d to %d", text, PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
 	return (int)number;
 }
 
-/* The features stand in the message, since nobody knows them by heart. */
+/* The message lists the features: few people know them. */
 static void
-check_deny(void)
+settings_check_deny(void)
 {
 	char known[256] = "";
 	size_t i;
@@ -133,7 +133,8 @@ check_deny(void)
 	for (i = 0; psi_deny_features[i]; i++) {
 		size_t len = strlen(known);
 
-		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "", psi_deny_features[i]);
+		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
+		         psi_deny_features[i]);
 	}
 	psi_log_refuse("PST_TEST_DENY=%s: expected a comma-separated list of %s",
 	               getenv("PST_TEST_DENY"), known);
@@ -142,10 +143,10 @@ check_deny(void)
 void
 pboot_settings_check(void)
 {
-	const char *handover = setting("PST_TEST_HANDOVER"), *shm = setting("PST_SHM");
+	const char *handover = setting_text("PST_TEST_HANDOVER"), *shm = setting_text("PST_SHM");
 	int bad;
 
-	grace_ns(1, &bad);
+	grace_from_environment(1, &bad);
 	if (bad == 4)
 		psi_log_refuse("%s=%s: expected a time that is not above %s=%s", exit_names[2],
 		    getenv(exit_names[2]), exit_names[1], getenv(exit_names[1]));
@@ -156,6 +157,6 @@ pboot_settings_check(void)
 		psi_log_refuse("PST_TEST_HANDOVER=%s: expected inherit or socket", handover);
 	if (shm && pboot_shm_find(shm) < 0)
 		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
-	check_deny();
+	settings_check_deny();
 	pboot_settings_death_signal();
 }

@@ -1,19 +1,19 @@
-/* The settings that launcher and keeper read themselves.  Their rows stand in the runtime's
- * tables. */
+/* The settings that launcher and keeper read themselves.  The runtime's tables have their rows. */
 #ifndef PBOOT_SETTINGS_H
 #define PBOOT_SETTINGS_H
 
-#include "bootstrap/share/pboot_store.h"
+#include "bootstrap/share/pboot_memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ends the process with one line and status 2 where a value makes no sense; before any rank is
- * started, so that it is said once. */
+/* Ends the process with one line and status 2 if a value is bad.  It is called before ranks are
+ * started, so the line comes once. */
 void pboot_settings_check(void);
 
-/* total, max, min and factor are the texts of GASNET_EXITTIMEOUT*, NULL if unset; a text that is no
- * number of seconds counts as unset, and its index (0 to 3) goes to *bad_out, else -1. */
+/* The grace that four texts give: GASNET_EXITTIMEOUT, its _MAX, _MIN and _FACTOR, NULL if unset.  A
+ * text that is no number of seconds counts as unset, and *bad_out is its index (0 to 3).  *bad_out
+ * is 4 if MIN is above MAX, else -1. */
 uint64_t pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out);
 
 /* GASNET_EXITTIMEOUT*: the time that ranks of a job of this size have to end. */
@@ -22,7 +22,7 @@ uint64_t pboot_settings_grace_ns(uint32_t size);
 /* PST_SHM */
 enum pboot_shm pboot_settings_shm(void);
 
-/* PST_HUGEPAGES: never, by advice, or pages of the kernel's pool. */
+/* PST_HUGEPAGES: none, by advice to the kernel, or pages of the kernel's pool. */
 enum pboot_huge { PBOOT_HUGE_NO, PBOOT_HUGE_THP, PBOOT_HUGE_POOL };
 enum pboot_huge pboot_settings_huge(void);
 

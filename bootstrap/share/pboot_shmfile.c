@@ -38,7 +38,7 @@ mark_directory(const char *directory, char path_out[PATH_BYTES])
 	return false;
 }
 
-/* Nobody else may have put it there: descriptor, or -1 with errno. */
+/* Opens our directory if it belongs to this user: descriptor, or -1 with errno. */
 static int
 open_marked(const char *path)
 {
@@ -54,8 +54,9 @@ open_marked(const char *path)
 	return -1;
 }
 
-/* Locked at once: a file that can be locked has no living owner.  Who cleans in between takes the
- * name away, which is what comes next here. */
+/* The file is locked at once, since pboot_clean takes a file that it can lock for one without an
+ * owner.  If pboot_clean comes before the lock, it removes the name, which happens next here
+ * anyway. */
 static int
 make_named_in(int at)
 {
@@ -71,7 +72,7 @@ make_named_in(int at)
 	return fd;
 }
 
-/* The directory goes with the last of its files, so another job may take it away here. */
+/* A job removes the directory with its last file, so the directory may vanish while this runs. */
 static int
 make_named(const char *directory)
 {

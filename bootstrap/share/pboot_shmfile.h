@@ -4,31 +4,31 @@
 
 #include <stdint.h>
 
-/* PST_SHM, see pboot_store.h. */
+/* PST_SHM, see pboot_memory.h. */
 enum pboot_shm { PBOOT_SHM_MEMFD, PBOOT_SHM_POSIX, PBOOT_SHM_SYSV, PBOOT_SHM_MMAP };
 
 struct pboot_clean;
 
 struct pboot_file {
 	int fd;			/* -1: not held here */
-	uint64_t dev, ino;	/* who it is, whatever its number */
+	uint64_t dev, ino;	/* identify the file, whatever number fd has */
 };
 
 #define PBOOT_POSIX_DIRECTORY "/dev/shm"
 
 /*
- * An empty file of kind memfd or posix; not close-on-exec, at a high number.  Where the system has
- * no files without a name it gets one in a directory of this user's for a moment, and a lock for
- * its life.  memfd falls back on files in /dev/shm and in the directory for temporary files.
- * Returns 0 or an errno value, and writes how it was made ("memfd", or the directory) to *how_out,
- * a string that lasts.
+ * Makes an empty file of kind memfd or posix; not close-on-exec, at a high number.  Where the
+ * system has no files without a name, the file has one for a moment, in a directory of this user,
+ * and is locked while it lives.  memfd falls back on files in /dev/shm, then in the directory for
+ * temporary files.  Returns 0 or an errno value, and writes how it was made ("memfd", or the
+ * directory) to *how_out; the caller does not free that.
  */
 int pboot_shmfile_make(enum pboot_shm kind, struct pboot_file *file_out, const char **how_out);
 
 /* Whether this descriptor is still the file. */
 int pboot_shmfile_is(const struct pboot_file *file);
 
-/* Removes named files whose makers died before they could (pboot_clean.h). */
+/* Removes named files whose makers died before they removed the name (pboot_clean.h). */
 void pboot_shmfile_clean(struct pboot_clean *clean);
 
 #endif

@@ -51,7 +51,7 @@ pboot_sysv_map(int id)
 	return (intptr_t)base == -1 ? NULL : base;
 }
 
-/* Ours are marked for removal before anything is written to them. */
+/* Our segments are marked for removal before anything is written to them. */
 static bool
 is_blank(int id)
 {

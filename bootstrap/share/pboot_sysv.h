@@ -1,6 +1,7 @@
 /*
- * System V segments.  One has a key, which bears our mark, only from the call that makes it to the
- * next but one, which marks it for removal: then the last process that is attached ends it.
+ * System V segments.  A segment has a key, which bears our mark, for a moment only: shmget makes
+ * it, shmat attaches it, and shmctl marks it for removal.  From then on it ends with the last
+ * process that is attached.
  */
 #ifndef PBOOT_SYSV_H
 #define PBOOT_SYSV_H
@@ -9,13 +10,13 @@
 
 struct pboot_clean;
 
-/* A new segment, attached; it lives as long as somebody is attached.  NULL with errno set. */
+/* Makes and attaches a segment; it lives while a process is attached.  NULL with errno set. */
 void *pboot_sysv_make(size_t len_bytes, int *id_out);
 
-/* The segment attached here; NULL with errno set. */
+/* Attaches a segment; NULL with errno set. */
 void *pboot_sysv_map(int id);
 
-/* Removes what makers that died in between left (pboot_clean.h). */
+/* Removes segments whose makers died in that moment (pboot_clean.h). */
 void pboot_sysv_clean(struct pboot_clean *clean);
 
 #endif

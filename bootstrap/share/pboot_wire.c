@@ -55,7 +55,7 @@ send_bytes(int sock, const struct msghdr *head)
 	ssize_t sent;
 
 	do {
-		/* not sendmsg, of which a C program may have one of its own */
+		/* by syscall: a program may have its own function called sendmsg */
 		sent = syscall(SYS_sendmsg, sock, head, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
 	return sent < 0 ? errno : 0;
@@ -146,7 +146,7 @@ take_extras(struct msghdr *head)
 	return extra;
 }
 
-/* A packet of another length than it says is no message of ours. */
+/* A packet whose length differs from what it says is not our message. */
 static bool
 well_formed(const struct pboot_msg *msg, ssize_t got)
 {
@@ -196,7 +196,7 @@ pboot_wire_want_pids(int sock)
 	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes);
 }
 
-/* Abstract: the name's first byte is NUL, and no file is made. */
+/* An abstract address: the name's first byte is NUL, and no file is made. */
 static socklen_t
 name_address(const char *name, struct sockaddr_un *address_out)
 {
@@ -258,7 +258,8 @@ pboot_wire_file(int fd)
 	return (int)((info.st_dev * 31 + info.st_ino) % INT_MAX) + 1;
 }
 
-/* Before the kernel's pool is ready, or without the call: time and pid still make it unique. */
+/* For a kernel without getrandom, or whose random pool is not ready: time and pid are unique
+ * too. */
 static void
 weak_bits(unsigned char *bits, size_t len)
 {

@@ -1,7 +1,7 @@
 /*
- * What travels between a rank and the keeper, and from launcher to keeper: one message per packet of a
- * SOCK_SEQPACKET socket.  A rank's messages need no answer, except FETCH and STORE.  What the keeper
- * tells the launcher is in memory that both have (struct pboot_told).
+ * The messages between a rank and the keeper, and from launcher to keeper: one message per packet
+ * of a SOCK_SEQPACKET socket.  The keeper answers FETCH and GIVE, and no other message.  It sends
+ * nothing to the launcher: both have struct pboot_status_page.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* poll(), by the name of a call that no client's own function has: an archive takes the client's. */
+/* poll() by way of ppoll: a client that links the archive may have a function called poll. */
 static inline int
 pboot_poll(struct pollfd *polls, nfds_t count, int ms)
 {
@@ -23,26 +23,26 @@ pboot_poll(struct pollfd *polls, nfds_t count, int ms)
 }
 
 enum {
-	PBOOT_WIRE_VERSION = 3,	/* of these messages, and of the variables PST_JOB_* */
+	PBOOT_WIRE_VERSION = 3,	/* version of these messages and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
-	PBOOT_REPLY_MS = 2000,	/* a hand-over has this long */
+	PBOOT_REPLY_MS = 2000,	/* the keeper answers FETCH and GIVE within this time */
 };
 
 enum pboot_msg_kind {
 	/* rank to keeper */
-	PBOOT_MSG_HELLO = 1,	/* value: PBOOT_WIRE_VERSION; enters init */
-	PBOOT_MSG_FETCH,	/* value: number of the file wanted */
+	PBOOT_MSG_HELLO = 1,	/* value: PBOOT_WIRE_VERSION; the rank enters init */
+	PBOOT_MSG_FETCH,	/* value: number of the file that the rank asks for */
 	PBOOT_MSG_LEAVE,	/* value: code of gasnet_exit */
 	PBOOT_MSG_EXIT,		/* value: code of exit() */
-	PBOOT_MSG_PARTING,	/* value: code of an exit() that ends only this rank */
+	PBOOT_MSG_EXIT_ALONE,	/* value: code of an exit() that ends only this rank */
 	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
-	PBOOT_MSG_STORE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
-	PBOOT_MSG_ARENA,	/* value: key of the first range, which the keeper keeps */
-	PBOOT_MSG_HANG,		/* value: ms that it has waited for, and nothing has come */
+	PBOOT_MSG_GIVE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
+	PBOOT_MSG_ARENA,	/* value: key of the arena's first range, which the keeper notes */
+	PBOOT_MSG_HANG,		/* value: ms that the rank has waited, in which nothing came */
 	PBOOT_MSG_LONG_WAIT,	/* the same, but messages keep coming */
 	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
 	/* keeper to rank */
-	PBOOT_MSG_FILE,		/* value: 0, and a descriptor; or errno */
+	PBOOT_MSG_FILE,		/* value: 0, with a descriptor; or errno */
 	/* launcher to keeper */
 	PBOOT_MSG_SIGNAL,	/* value: signal that the launcher got */
 };
@@ -55,40 +55,42 @@ struct pboot_msg {
 	char text[PBOOT_CAUSE_MAX + 4];
 };
 
-/* What came with a received message; fd -1 if none, pid 0 if unknown. */
+/* What the kernel delivered beside a message; fd -1: no descriptor, pid 0: sender unknown. */
 struct pboot_extra {
 	int fd;
 	pid_t pid;
 };
 
-/* Both ends of a connection, close-on-exec and at high numbers.  0 or an errno value. */
+/* Makes both ends of a connection, close-on-exec and at high numbers.  0 or an errno value. */
 int pboot_wire_pair(int fds_out[2]);
 
-/* Sends without blocking and without SIGPIPE; async-signal-safe.  fd -1: none goes along. */
+/* Sends without blocking and without SIGPIPE; async-signal-safe.  fd -1: no descriptor is sent. */
 int pboot_wire_send(int sock, enum pboot_msg_kind kind, uint32_t rank, int value, const char *text);
 int pboot_wire_send_fd(int sock, enum pboot_msg_kind kind, uint32_t rank, int value, int fd);
 
 /*
- * Takes one message without blocking: 1 got one, 0 the other side is gone, -1 none there now.  A
- * descriptor that came along and that extra_out does not want (NULL) is closed.
+ * Takes one message without blocking.  Returns 1 for a message, 0 if the other side is gone, -1 if
+ * there is none now.  With extra_out NULL a descriptor that came with the message is closed.
  */
 int pboot_wire_take(int sock, struct pboot_msg *msg_out, struct pboot_extra *extra_out);
 
-/* The kernel adds the sender's pid to what this end receives. */
+/* From now on the kernel adds the sender's pid to each message that this end receives. */
 void pboot_wire_want_pids(int sock);
 
-/* Connections by name, for processes that lost their descriptors.  Descriptor or -errno. */
+/* Connections by name, for processes that lost their descriptors.  Return a descriptor or
+ * -errno. */
 int pboot_wire_listen(const char *name);
 int pboot_wire_connect(const char *name);
 
-/* Moves fd to 100 or above, where shell scripts do not reach, close-on-exec; or leaves it. */
+/* Moves fd to 100 or above, close-on-exec: shell scripts use lower numbers.  Returns the new
+ * number, or fd if it could not be moved. */
 int pboot_fd_raise(int fd);
 
-/* A number for the file behind a descriptor, the same in all processes of a host; 0 if there is
- * none.  Async-signal-safe. */
+/* A number that stands for the file behind a descriptor, the same in all processes of a host; 0 if
+ * the descriptor is closed.  Async-signal-safe. */
 int pboot_wire_file(int fd);
 
-/* 128 random bits as text. */
+/* Writes 128 random bits as text. */
 void pboot_wire_name(char name_out[PBOOT_NAME_BYTES]);
 
 #endif

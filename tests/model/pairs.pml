@@ -4,7 +4,7 @@
  * Proven: who sees the flag sees what was written before it.
  *
  * Switch       in the code
- *   B3, B1, B2   pboot_barrier in bootstrap/rank/pboot_board.c: what ranks wrote before it, to the last that
+ *   B3, B1, B2   pboot_barrier in bootstrap/rank/pboot_exchange.c: what ranks wrote before it, to the last that
  *                arrives and from it to the others
  *   N1, N2       on_note, advance_round in coll/pcoll_barrier_job.c: a peer's names, by the handler
  *   N3, N4       pcoll_phases_finish, pcoll_phases_finished: a phase's result, by the thread that finishes it

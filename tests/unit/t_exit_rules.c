@@ -228,12 +228,12 @@ END_TEST
 START_TEST(a_parting_rank_lets_the_others_go_on)
 {
 	all_join();
-	event(PBOOT_EV_PARTING, 0, 0);
+	event(PBOOT_EV_EXIT_ALONE, 0, 0);
 	event(PBOOT_EV_DIED, 0, exited(0));
 	now += 100000 * MS;
 	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_NOTHING);
 	ck_assert_int_eq((int)rules.phase, PBOOT_RUNNING);
-	event(PBOOT_EV_PARTING, 1, 7);
+	event(PBOOT_EV_EXIT_ALONE, 1, 7);
 	ck_assert_int_eq((int)rules.phase, PBOOT_RUNNING);
 	ck_assert_int_eq(rules.cause.code, 7);
 }

@@ -1,4 +1,4 @@
-/* What the keeper waits for: descriptors, times, and the ends of processes that are not its
+/* The keeper waits here: for descriptors, for times, and for the ends of processes that are not its
  * children. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
@@ -8,30 +8,30 @@
 
 #define MS ((uint64_t)1000000)
 
-/* How long a rank's child has to report the end of the process that was in init. */
+/* The process that entered init has ended: the keeper's child, its parent, has this long to end
+ * too. */
 static const uint64_t vanish_wait_ns = 200 * MS;
 static const uint64_t look_again_ns = 200 * MS;
-/* When a reader of standard error that took nothing is tried again. */
+/* Kept lines are written again after this time. */
 static const uint64_t say_again_ns = 100 * MS;
 
-/* A process in init that is no child of ours, without pidfd: nothing tells of its end but
- * looking. */
+/* Whether the keeper must look whether a process lives: it is not a child and has no pidfd. */
 static bool
-wants_looking(const struct pboot_keeper_rank *self)
+process_needs_looks(const struct pboot_keeper_rank *self)
 {
 	return self->init_pid != 0 && self->init_pid != self->pid && self->init_pidfd < 0 &&
 	    self->vanish_ns == 0;
 }
 
 void
-pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank)
+pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 {
 	uint64_t now = psi_now_ns();
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
 	if (keeper->rules.ranks[rank].gone)
 		return;
-	if (wants_looking(self) && !pboot_process_lives(self->init_pid))
+	if (process_needs_looks(self) && !pboot_process_lives(self->init_pid))
 		self->vanish_ns = now + vanish_wait_ns;
 	if (self->vanish_ns == 0 || now < self->vanish_ns)
 		return;
@@ -39,9 +39,9 @@ pboot_watch_lost(struct pboot_keeper *keeper, uint32_t rank)
 	pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
 }
 
-/* The pidfd of a process in init became readable: it has ended. */
+/* The pidfd of a process that entered init became readable: the process has ended. */
 void
-pboot_watch_ended(struct pboot_keeper_rank *self)
+pboot_wait_process_ended(struct pboot_keeper_rank *self)
 {
 	if (self->init_pidfd < 0)
 		return;
@@ -59,7 +59,7 @@ vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 		return UINT64_MAX;
 	if (self->vanish_ns != 0)
 		return self->vanish_ns;
-	return wants_looking(self) ? now + look_again_ns : UINT64_MAX;
+	return process_needs_looks(self) ? now + look_again_ns : UINT64_MAX;
 }
 
 static uint64_t
@@ -76,9 +76,9 @@ next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 		other = vanish_deadline(keeper, i, now);
 		next = other < next ? other : next;
 	}
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		if (keeper->callers[i].sock >= 0 && keeper->callers[i].deadline_ns < next)
-			next = keeper->callers[i].deadline_ns;
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		if (keeper->incoming[i].sock >= 0 && keeper->incoming[i].deadline_ns < next)
+			next = keeper->incoming[i].deadline_ns;
 	return next;
 }
 
@@ -98,32 +98,32 @@ timeout_ms(const struct pboot_keeper *keeper)
 }
 
 static void
-watch(struct pboot_keeper *keeper, int fd, int kind, uint32_t rank)
+source_add(struct pboot_keeper *keeper, int fd, int kind, uint32_t rank)
 {
-	uint32_t at = keeper->watch_count;
+	uint32_t at = keeper->source_count;
 
 	if (fd < 0)
 		return;
 	keeper->polls[at] = (struct pollfd) { .fd = fd, .events = POLLIN };
-	keeper->watches[at] = (struct pboot_watch) { kind, rank };
-	keeper->watch_count++;
+	keeper->sources[at] = (struct pboot_source) { kind, rank };
+	keeper->source_count++;
 }
 
 void
-pboot_watch_wait(struct pboot_keeper *keeper)
+pboot_wait_sources(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	keeper->watch_count = 0;
-	watch(keeper, keeper->signals, PBOOT_WATCH_SIGNALS, 0);
-	watch(keeper, keeper->launcher_sock, PBOOT_WATCH_LAUNCHER, 0);
-	watch(keeper, keeper->listener, PBOOT_WATCH_CALLERS, 0);
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		watch(keeper, keeper->callers[i].sock, PBOOT_WATCH_CALLERS, 0);
+	keeper->source_count = 0;
+	source_add(keeper, keeper->signals, PBOOT_SOURCE_SIGNALS, 0);
+	source_add(keeper, keeper->launcher_sock, PBOOT_SOURCE_LAUNCHER, 0);
+	source_add(keeper, keeper->listener, PBOOT_SOURCE_INCOMING, 0);
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		source_add(keeper, keeper->incoming[i].sock, PBOOT_SOURCE_INCOMING, 0);
 	for (i = 0; i < keeper->plan->size; i++) {
-		watch(keeper, keeper->ranks[i].control, PBOOT_WATCH_RANK, i);
-		watch(keeper, keeper->ranks[i].init_pidfd, PBOOT_WATCH_PROCESS, i);
+		source_add(keeper, keeper->ranks[i].control, PBOOT_SOURCE_RANK, i);
+		source_add(keeper, keeper->ranks[i].init_pidfd, PBOOT_SOURCE_PROCESS, i);
 	}
-	if (pboot_poll(keeper->polls, keeper->watch_count, timeout_ms(keeper)) <= 0)
-		keeper->watch_count = 0;
+	if (pboot_poll(keeper->polls, keeper->source_count, timeout_ms(keeper)) <= 0)
+		keeper->source_count = 0;
 }

@@ -1,4 +1,5 @@
-/* What ranks say, over the socket they were born with or over one they opened by name. */
+/* Takes the messages of ranks, from the inherited socket or from one that the rank opened by
+ * name. */
 #include "bootstrap/share/pboot_descend.h"
 #include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/share/pboot_settings.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 static void
-serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
+on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 {
 	int sock = keeper->ranks[rank].control;
 
@@ -25,9 +26,9 @@ serve_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
 }
 
-/* The rank goes on, and tells others of it, only when the answer is there. */
+/* The rank waits for the answer, so the keeper has the file before other ranks hear of it. */
 static void
-serve_store(struct pboot_keeper *keeper, uint32_t rank, int fd)
+on_give(struct pboot_keeper *keeper, uint32_t rank, int fd)
 {
 	struct pboot_file *file = &keeper->files[PBOOT_FILE_HUGE(keeper->plan->size, rank)];
 
@@ -36,11 +37,11 @@ serve_store(struct pboot_keeper *keeper, uint32_t rank, int fd)
 			close(file->fd);
 		file->fd = pboot_fd_raise(fd);
 	}
-	serve_fetch(keeper, rank, (int)PBOOT_FILE_HUGE(keeper->plan->size, rank));
+	on_fetch(keeper, rank, (int)PBOOT_FILE_HUGE(keeper->plan->size, rank));
 }
 
 static void
-serve_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
+on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -52,13 +53,13 @@ serve_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 	}
 	self->init_pid = pid;
 	self->joined_ns = psi_now_ns();
-	if (pid != self->pid)	/* a wrapper is our child: the end of init must show by itself */
+	if (pid != self->pid)	/* not our child: waitpid will not tell of its end */
 		self->init_pidfd = pboot_process_open(pid);
 	pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
 }
 
 static void
-serve_note(struct pboot_keeper_rank *self, const char *text, int printed_to)
+on_cause(struct pboot_keeper_rank *self, const char *text, int printed_to)
 {
 	char *note = strdup(text), *at;
 
@@ -73,14 +74,14 @@ serve_note(struct pboot_keeper_rank *self, const char *text, int printed_to)
 }
 
 static void
-serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *msg, pid_t pid)
+on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *msg, pid_t pid)
 {
 	switch (msg->kind) {
 	case PBOOT_MSG_HELLO:
-		serve_hello(keeper, rank, pid ? pid : keeper->ranks[rank].pid);
+		on_hello(keeper, rank, pid ? pid : keeper->ranks[rank].pid);
 		break;
 	case PBOOT_MSG_FETCH:
-		serve_fetch(keeper, rank, msg->value);
+		on_fetch(keeper, rank, msg->value);
 		break;
 	case PBOOT_MSG_LEAVE:
 		pboot_keeper_event(keeper, PBOOT_EV_LEAVE, rank, msg->value);
@@ -88,14 +89,14 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 	case PBOOT_MSG_EXIT:
 		pboot_keeper_event(keeper, PBOOT_EV_EXIT, rank, msg->value);
 		break;
-	case PBOOT_MSG_PARTING:
-		pboot_keeper_event(keeper, PBOOT_EV_PARTING, rank, msg->value);
+	case PBOOT_MSG_EXIT_ALONE:
+		pboot_keeper_event(keeper, PBOOT_EV_EXIT_ALONE, rank, msg->value);
 		break;
 	case PBOOT_MSG_CAUSE:
-		serve_note(&keeper->ranks[rank], msg->text, msg->value);
+		on_cause(&keeper->ranks[rank], msg->text, msg->value);
 		break;
 	case PBOOT_MSG_ARENA:
-		pboot_arena_keep(keeper, msg->value);
+		pboot_arena_note(keeper, msg->value);
 		break;
 	case PBOOT_MSG_HANG:
 		pboot_report_hang(keeper, rank, msg->value, true);
@@ -112,25 +113,27 @@ serve_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg
 }
 
 /*
- * End of file: every process that held the rank's end has closed it.  That is no death: waitpid
- * tells of our child's, and pidfd or a look at intervals of another's.  A rank whose client has
- * closed what it did not know is told to open another; a program that it runs instead is not.
+ * End of file: every process that had the rank's end has closed it.  That does not mean that the
+ * rank has ended: waitpid tells that of a child, and a pidfd or a look at intervals of another
+ * process.  The client may have closed the descriptor; then the death signal makes the rank open
+ * another.  If the signal has no handler, the rank runs another program now and gets no signal.
  */
 static void
-serve_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
+on_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 	int sig = pboot_settings_death_signal();
 
 	close(self->control);
 	self->control = -1;
-	if (self->init_pid != 0 && keeper->listener >= 0 && pboot_rules_at_work(&keeper->rules, rank) &&
+	if (self->init_pid != 0 && keeper->listener >= 0 &&
+	    pboot_rules_at_work(&keeper->rules, rank) &&
 	    pboot_process_has(self->init_pid, PBOOT_CAUGHT, sig) == 1)
 		kill(self->init_pid, sig);
 }
 
 void
-pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank)
+pboot_receive_rank(struct pboot_keeper *keeper, uint32_t rank)
 {
 	struct pboot_msg msg;
 	struct pboot_extra extra = { .fd = -1, .pid = 0 };
@@ -138,18 +141,18 @@ pboot_serve_rank(struct pboot_keeper *keeper, uint32_t rank)
 
 	while (keeper->ranks[rank].control >= 0 &&
 	    (got = pboot_wire_take(keeper->ranks[rank].control, &msg, &extra)) == 1) {
-		if (msg.kind == PBOOT_MSG_STORE)
-			serve_store(keeper, rank, extra.fd);
+		if (msg.kind == PBOOT_MSG_GIVE)
+			on_give(keeper, rank, extra.fd);
 		else if (extra.fd >= 0)
 			close(extra.fd);
-		serve_message(keeper, rank, &msg, extra.pid);
+		on_message(keeper, rank, &msg, extra.pid);
 	}
 	if (got == 0)
-		serve_end_of_file(keeper, rank);
+		on_end_of_file(keeper, rank);
 }
 
 static bool
-same_user(int sock)
+incoming_is_same_user(int sock)
 {
 	struct ucred who;
 	socklen_t len = sizeof who;
@@ -158,41 +161,41 @@ same_user(int sock)
 }
 
 static void
-accept_caller(struct pboot_keeper *keeper, int sock)
+incoming_add(struct pboot_keeper *keeper, int sock)
 {
 	uint32_t i;
 
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		if (keeper->callers[i].sock < 0)
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		if (keeper->incoming[i].sock < 0)
 			break;
-	if (i == PBOOT_CALLERS_MAX || !same_user(sock)) {
+	if (i == PBOOT_INCOMING_MAX || !incoming_is_same_user(sock)) {
 		close(sock);
 		return;
 	}
 	pboot_wire_want_pids(sock);
-	keeper->callers[i].sock = pboot_fd_raise(sock);
-	keeper->callers[i].deadline_ns = psi_now_ns() + PBOOT_REPLY_MS * 1000000u;
+	keeper->incoming[i].sock = pboot_fd_raise(sock);
+	keeper->incoming[i].deadline_ns = psi_now_ns() + PBOOT_REPLY_MS * 1000000u;
 }
 
 static void
-accept_callers(struct pboot_keeper *keeper)
+incoming_accept(struct pboot_keeper *keeper)
 {
 	uint32_t i, room = 0;
 	int sock;
 
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		room += keeper->callers[i].sock < 0;
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		room += keeper->incoming[i].sock < 0;
 	for (; room > 0 && keeper->listener >= 0; room--) {
 		sock = accept4(keeper->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (sock < 0)
 			return;
-		accept_caller(keeper, sock);
+		incoming_add(keeper, sock);
 	}
 }
 
-/* The caller says which rank it is; from then on this is the rank's connection. */
+/* The first message says which rank this is; from now on this is the rank's connection. */
 static void
-adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *msg, pid_t pid)
+incoming_adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *msg, pid_t pid)
 {
 	struct pboot_keeper_rank *self;
 
@@ -206,35 +209,35 @@ adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *msg, pid_t 
 		close(self->control);
 	self->control = sock;
 	self->vanish_ns = 0;
-	serve_message(keeper, msg->rank, msg, pid);
-	pboot_serve_rank(keeper, msg->rank);
+	on_message(keeper, msg->rank, msg, pid);
+	pboot_receive_rank(keeper, msg->rank);
 }
 
 static void
-serve_caller(struct pboot_keeper *keeper, struct pboot_caller *caller)
+incoming_receive(struct pboot_keeper *keeper, struct pboot_incoming *incoming)
 {
 	struct pboot_msg msg;
 	struct pboot_extra extra = { .fd = -1, .pid = 0 };
-	int sock = caller->sock, got = pboot_wire_take(sock, &msg, &extra);
+	int sock = incoming->sock, got = pboot_wire_take(sock, &msg, &extra);
 
-	if (got < 0 && psi_now_ns() < caller->deadline_ns)
+	if (got < 0 && psi_now_ns() < incoming->deadline_ns)
 		return;
-	caller->sock = -1;
+	incoming->sock = -1;
 	if (extra.fd >= 0)
 		close(extra.fd);
 	if (got == 1)
-		adopt(keeper, sock, &msg, extra.pid);
+		incoming_adopt(keeper, sock, &msg, extra.pid);
 	else
 		close(sock);
 }
 
 void
-pboot_serve_callers(struct pboot_keeper *keeper)
+pboot_receive_incoming(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	accept_callers(keeper);
-	for (i = 0; i < PBOOT_CALLERS_MAX; i++)
-		if (keeper->callers[i].sock >= 0)
-			serve_caller(keeper, &keeper->callers[i]);
+	incoming_accept(keeper);
+	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
+		if (keeper->incoming[i].sock >= 0)
+			incoming_receive(keeper, &keeper->incoming[i]);
 }
