@@ -1,7 +1,7 @@
 /*
  * Opening and closing: the arena is laid out and mapped, the operation table is filled in.
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include <stdio.h>
 #include <stdlib.h>

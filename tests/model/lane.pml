@@ -1,7 +1,7 @@
 /*
  * One lane: two threads of a process send through it, under its lock, to one receiver; two slots, four
- * messages, so that all wraps, and a payload ring that takes one payload.  smp-conduit/psmp_lane.h,
- * psmp_am.c, psmp_progress.c, runtime/util/spinlock.h.
+ * messages, so that all wraps, and a payload ring that takes one payload.  smp-conduit/sysvnet/sysvnet_lane.h,
+ * sysvnet_send.c, sysvnet_poll.c, runtime/util/spinlock.h.
  *
  * Proven: each message arrives, in its place, with its own body and payload, and nobody waits for ever.
  *

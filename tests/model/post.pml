@@ -1,7 +1,7 @@
 /*
  * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps and
  * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, psmp_ring_peer and psmp_arm in
- * smp-conduit/psmp_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/want.c: D5.  Where posters fence,
+ * smp-conduit/sysvnet/sysvnet_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/want.c: D5.  Where posters fence,
  * and where the sleeper makes all fence; by several producers, and by one, whose add is a plain store.
  *
  * Proven: the third sees all posts, and what was written before each.

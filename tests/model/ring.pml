@@ -1,7 +1,7 @@
 /*
  * Threads of one process: two make true what a third waits for, by plain stores, and wake it.
  * runtime/wait/wait.c (psi_wake_own), runtime/process/thread.c (psi_thread_others, count_thread), psmp_ring and
- * psmp_arm in smp-conduit/psmp_sleep.c: D4.  With the hint of how many threads there are, and without.
+ * psmp_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D4.  With the hint of how many threads there are, and without.
  *
  * Proven: the third sees both.
  *

@@ -1,7 +1,7 @@
 /*
  * Two processes send to one that polls and sleeps: announcing through the bitmap, lanes that are polled
  * and no longer polled, going to sleep, waking, a sleep that ends by its time; with fences of the senders
- * and with membarrier.  smp-conduit/psmp_sleep.c, psmp_am.c (notify), psmp_progress.c (activate), the
+ * and with membarrier.  smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_send.c (notify), sysvnet_poll.c (activate), the
  * pairs D1 and D2.  A lane is a count of messages here; lane.pml has the rest of it.
  *
  * Proven: the receiver gets all messages, although no time need end a sleep.

@@ -1,8 +1,8 @@
 /*
  * Sleeping against waking, at close quarters: two threads, each on a CPU of its own, meet round
  * after round within some tens of nanoseconds, one about to sleep without a time bound, the other
- * with what it waits for.  One race for each pair of smp-conduit/psmp_sleep.c (D1 to D4).  A
- * wake-up that is lost ends in a dump.
+ * with what it waits for.  One race for each pair of smp-conduit/sysvnet/sysvnet_sleep.c (D1 to
+ * D4).  A wake-up that is lost ends in a dump.
  *
  *     wake_litmus [race...]
  *
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/util/clock.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 
 enum { SLEEPER = 0, WAKER = 1, LOST_MS = 10000 };
 

@@ -3,7 +3,7 @@
  * be stopped or stuck.  Nothing is ordered here; numbers that change meanwhile may not fit
  * together.
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 static bool
 is_wide(const struct psmp_header *header)

@@ -1,4 +1,4 @@
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 
 #include <pthread.h>
 #include <sched.h>

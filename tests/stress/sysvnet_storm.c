@@ -1,4 +1,4 @@
-#include "tests/stress/psmp_storm.h"
+#include "tests/stress/sysvnet_storm.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
-#include "tests/stress/psmp_traffic.h"
+#include "tests/stress/sysvnet_traffic.h"
 
 enum { DISTURB_SIGNAL = SIGUSR1 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 #include "tests/unit/main.h"
 
 enum { BUFFERS = PSMP_LARGE_COUNT + PSMP_SMALL_COUNT };

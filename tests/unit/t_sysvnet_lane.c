@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "smp-conduit/psmp_lane.h"
-#include "tests/unit/psmp_rig.h"
+#include "smp-conduit/sysvnet/sysvnet_lane.h"
+#include "tests/unit/sysvnet_rig.h"
 #include "tests/unit/main.h"
 
 START_TEST(headers_keep_their_fields)

@@ -1,8 +1,8 @@
 /*
  * Ringing: of a message, of room, of what somebody made true.  The pairs D1 to D5 are stated in
- * psmp_sleep.c.
+ * sysvnet_sleep.c.
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include "runtime/util/delay.h"
 #include "runtime/util/fence.h"

@@ -1,6 +1,6 @@
-#include "smp-conduit/psmp_layout.h"
+#include "smp-conduit/sysvnet/sysvnet_layout.h"
 
-#include "smp-conduit/psmp_lane.h"
+#include "smp-conduit/sysvnet/sysvnet_lane.h"
 
 enum {
 	LANES_BYTES = 1024 * 1024,      /* of one region, about: slots and least windows of payload */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/util/clock.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 #include "tests/unit/main.h"
 
 static void

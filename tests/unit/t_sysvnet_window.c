@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/unit/main.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 
 enum { LINE = PSMP_LINE_BYTES, LEAST = PSMP_WINDOW_BYTES, MOST = 1024 * 1024, UNDER_WAY = 64 };
 

@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 
-#include "tests/stress/psmp_storm.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/stress/sysvnet_storm.h"
+#include "tests/unit/sysvnet_rig.h"
 
 enum {
 	MAX_THREADS = 8,

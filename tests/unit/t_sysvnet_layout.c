@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "smp-conduit/psmp_lane.h"
+#include "smp-conduit/sysvnet/sysvnet_lane.h"
 #include "tests/unit/main.h"
 
 enum {

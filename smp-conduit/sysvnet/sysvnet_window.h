@@ -25,7 +25,7 @@
 #ifndef PSMP_WINDOW_H
 #define PSMP_WINDOW_H
 
-#include "smp-conduit/psmp_layout.h"
+#include "smp-conduit/sysvnet/sysvnet_layout.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #define PSMP_POOL_H
 
 #include "runtime/util/delay.h"
-#include "smp-conduit/psmp_shared.h"
+#include "smp-conduit/sysvnet/sysvnet_shared.h"
 
 #include <stdbool.h>
 

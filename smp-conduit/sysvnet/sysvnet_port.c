@@ -7,13 +7,13 @@
  *
  * To a first endpoint there is a lane from each process, which its threads share under a lock; which
  * endpoint of the process it was stands in the message's header.  To a further endpoint there is one
- * from each of the first endpoints of index 1 and so on as well (psmp_layout.h), so that threads that are
+ * from each of the first endpoints of index 1 and so on as well (sysvnet_layout.h), so that threads that are
  * ranks do not meet there.  If such an endpoint is for one thread at a time, its lanes have no lock, and
  * who else sends in its name takes the lane of the process.
  *
  * Pairs:  Q1 -> Q2   a sending side or a port that a thread of this process has set up, to the others
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #define PSMP_H
 
 #include "runtime/conduit/conduit.h"
-#include "smp-conduit/psmp_lane.h"
-#include "smp-conduit/psmp_pool.h"
+#include "smp-conduit/sysvnet/sysvnet_lane.h"
+#include "smp-conduit/sysvnet/sysvnet_pool.h"
 
 #define PSMP_LIKELY(cond)   __builtin_expect(!!(cond), 1)
 #define PSMP_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
@@ -49,7 +49,7 @@ struct psi_port {
 	psmp_further_ref *own_further;          /* what it gives back */
 	struct psmp_in *in[PSI_NETWORKS];       /* [layout.senders] */
 	/* Lanes looked at on every poll, by sender; changed under poll_lock in PAR, and looked at without it
-	 * by those who only want to know whether there is anything (see psmp_progress.c). */
+	 * by those who only want to know whether there is anything (see sysvnet_poll.c). */
 	_Atomic uint32_t *active[PSI_NETWORKS];
 	_Atomic uint32_t active_count[PSI_NETWORKS];
 	uint32_t cursor[PSI_NETWORKS];
@@ -222,7 +222,7 @@ psmp_unlock_out(struct psmp_out *out)
 		psi_spinlock_unlock(&out->lock);
 }
 
-/* psmp_am.c */
+/* sysvnet_send.c */
 size_t psmp_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int psmp_am_send(struct psi_port *port, const struct psi_am *am);
 int psmp_am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
@@ -247,11 +247,11 @@ psmp_ring_takes(const struct psi_conduit *conduit, const struct psmp_out *out, s
 	       (!conduit->job.threaded || len_bytes <= PSMP_COPY_OUT_BYTES);
 }
 
-/* psmp_copy.c */
+/* sysvnet_copy.c */
 void psmp_copy_over(struct psi_port *port, struct psmp_out *out, void *to, const void *from,
                     size_t len_bytes);
 
-/* psmp_port.c */
+/* sysvnet_port.c */
 int psmp_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void psmp_ports_close(struct psi_conduit *conduit);
@@ -260,10 +260,10 @@ void psmp_close(struct psi_conduit *conduit);
 /* Both sides of its lanes, by the layout, empty. */
 void psmp_port_set_up_lanes(struct psi_port *port);
 
-/* psmp_progress.c */
+/* sysvnet_poll.c */
 unsigned psmp_poll(struct psi_port *port, unsigned networks, unsigned budget);
 
-/* psmp_sleep.c */
+/* sysvnet_sleep.c */
 void psmp_unpoll_quiet(struct psi_port *port, unsigned network);
 int psmp_arm(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
 void psmp_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
@@ -271,7 +271,7 @@ void psmp_disarm(struct psi_port *port);
 int psmp_watch(struct psi_port *port, unsigned networks);
 void psmp_unwatch(struct psi_port *port);
 
-/* psmp_ring.c */
+/* sysvnet_wake.c */
 int psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network);
 void psmp_room_made(struct psi_port *port, struct psmp_shared *receiver);
 void psmp_ring(struct psi_port *port);
@@ -283,12 +283,12 @@ void psmp_want(struct psi_port *port, uint32_t peer);
 /* The mark alone, for who fences himself. */
 void psmp_want_mark(struct psi_port *port, uint32_t peer);
 
-/* psmp_fence.c */
+/* sysvnet_fence.c */
 bool psmp_fence_register(const struct psi_services *services);
 void psmp_fence_settle(void);   /* by two processes at least, when all have registered */
 void psmp_fence_others(void);
 
-/* psmp_view.c */
+/* sysvnet_view.c */
 bool psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                 uint32_t receiver, struct psi_queue_state *state_out);
 

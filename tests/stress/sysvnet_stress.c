@@ -1,7 +1,7 @@
 /*
  * Stress of the message queue, by several plans in turn.
  *
- *     psmp_stress [plan...]
+ *     sysvnet_stress [plan...]
  *
  * Each plan runs twice, the second time with delays (runtime/util/delay.h).
  *
@@ -10,7 +10,7 @@
  *                     set
  */
 #include "runtime/util/delay.h"
-#include "tests/stress/psmp_storm.h"
+#include "tests/stress/sysvnet_storm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < PLANS; i++)
 		count += wanted(plans[i].name, argc, argv);
 	if (!count) {
-		fprintf(stderr, "psmp_stress: no plan of that name; the first is %s\n",
+		fprintf(stderr, "sysvnet_stress: no plan of that name; the first is %s\n",
 		        plans[0].name);
 		return 2;
 	}

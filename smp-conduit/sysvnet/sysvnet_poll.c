@@ -8,7 +8,7 @@
  *
  * While a handler runs, lines are on their way that will be wanted (ask_for_payload, ask_for_lines).
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include "runtime/util/fence.h"
 

@@ -16,8 +16,8 @@
 #include "runtime/util/delay.h"
 #include "runtime/util/own.h"
 #include "runtime/util/spinlock.h"
-#include "smp-conduit/psmp_shared.h"
-#include "smp-conduit/psmp_window.h"
+#include "smp-conduit/sysvnet/sysvnet_shared.h"
+#include "smp-conduit/sysvnet/sysvnet_window.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
  * Making all other processes of the job fence, so that senders need not: membarrier, for which every
  * process registers.  Costs the caller some microseconds and the others an interrupt.
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include "runtime/util/deny.h"
 #include "runtime/util/fence.h"

@@ -1,4 +1,4 @@
-#include "tests/stress/psmp_traffic.h"
+#include "tests/stress/sysvnet_traffic.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Who wakes whom.  Here is who sleeps; who rings is in psmp_ring.c.
+ * Who wakes whom.  Here is who sleeps; who rings is in sysvnet_wake.c.
  *
  * Two words are looked at by one side after it wrote another, and each needs that of the two sides at
  * least one sees the other's write (a store, then a load, on both sides):
@@ -40,7 +40,7 @@
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
  * ring.pml (D4), post.pml and want.pml (D5).
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include "runtime/util/delay.h"
 #include "runtime/util/fence.h"

@@ -6,7 +6,7 @@
 #ifndef PSMP_SHARED_H
 #define PSMP_SHARED_H
 
-#include "smp-conduit/psmp_layout.h"
+#include "smp-conduit/sysvnet/sysvnet_layout.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ enum psmp_size { PSMP_LARGE, PSMP_SMALL, PSMP_SIZES };
  * The block of one receiving endpoint.  Each group has lines of its own.
  *
  * wake     bit 0: a thread of the owner sleeps or is about to; the value only grows.  The owner's
- *          threads set the bit (arm), whoever rings adds one and so clears it (see psmp_sleep.c).
+ *          threads set the bit (arm), whoever rings adds one and so clears it (see sysvnet_sleep.c).
  * watchers threads that sleep on the word of their process's first endpoint and want to hear of this
  *          one as well; whoever rings this one then rings that one too.
  * top      per network, bit w: word w of that network has bits.  Senders set, the owner takes.

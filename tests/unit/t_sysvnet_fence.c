@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/util/clock.h"
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 #include "tests/unit/main.h"
 
 enum { FENCES = 1000, NAP_NS = 3000000 };

@@ -1,9 +1,9 @@
 /*
  * Copying a payload to memory that the receiver will read, by what lines cost between the two CPUs.
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
-#include "smp-conduit/psmp_distance.h"
+#include "smp-conduit/sysvnet/sysvnet_distance.h"
 
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"

@@ -7,7 +7,7 @@
  *
  * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as processes get more, so
  * that a region's lanes stay within about 1 MiB, but for the bytes that streams of payload may grow into
- * (psmp_window.h), which stay within 4 MiB; pages are taken from the system only when touched.
+ * (sysvnet_window.h), which stay within 4 MiB; pages are taken from the system only when touched.
  *
  * The senders are processes.  Further endpoints have regions of their own, outside the arena, with
  * more lanes, of as many slots: there the first endpoints of index 1 and so on of each process are senders,

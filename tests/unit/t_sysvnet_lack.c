@@ -1,7 +1,7 @@
 /* A process without memory for one more endpoint is told how much, for what and what to do, and
  * loses nothing. */
 #include "tests/unit/main.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #ifndef PT_PSMP_RIG_H
 #define PT_PSMP_RIG_H
 
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 struct rig_rank;
 

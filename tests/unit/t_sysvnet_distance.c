@@ -1,7 +1,7 @@
 /* How far a peer is, from what single looks cost. */
 #include <check.h>
 
-#include "smp-conduit/psmp_distance.h"
+#include "smp-conduit/sysvnet/sysvnet_distance.h"
 #include "tests/unit/main.h"
 
 enum { NEAR_NS = 300, LONG_NS = 1800 };

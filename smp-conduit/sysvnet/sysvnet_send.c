@@ -8,7 +8,7 @@
  *     Medium, else     where (8), args       where: payload ring offset or buffer name
  *     Long             dest (8), length (8), args
  */
-#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_port.h"
 
 #include "runtime/util/fence.h"
 
