@@ -1,6 +1,6 @@
 /*
- * Making all other processes of the job fence, so that senders need not: membarrier, for which every
- * process registers.  Costs the caller some microseconds and the others an interrupt.
+ * Making all other processes of the job fence, so that senders need not: membarrier, for which
+ * every process registers.  Costs the caller some microseconds and the others an interrupt.
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -16,18 +16,18 @@
 #endif
 
 bool
-psmp_fence_register(const struct psi_services *services)
+sysvnet_fence_register(const char *denied)
 {
 #if defined(SYS_membarrier) && !defined(PSI_TSAN)
-	const bool denied = psi_deny_lists(services->setting("PST_TEST_DENY"), "membarrier");
-	long offered = denied ? -1 : syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+	const bool is_denied = psi_deny_lists(denied, "membarrier");
+	long offered = is_denied ? -1 : syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 	const long needed = MEMBARRIER_CMD_GLOBAL_EXPEDITED |
 	                    MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
 
 	return offered > 0 && (offered & needed) == needed &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 #else
-	(void)services;
+	(void)denied;
 	return false;
 #endif
 }
@@ -40,7 +40,7 @@ psmp_fence_register(const struct psi_services *services)
  * CPU once makes each change maps, but for those that have its own.
  */
 void
-psmp_fence_settle(void)
+sysvnet_fence_settle(void)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	cpu_set_t before, one;
@@ -56,7 +56,7 @@ psmp_fence_settle(void)
 }
 
 void
-psmp_fence_others(void)
+sysvnet_fence_others(void)
 {
 #ifdef SYS_membarrier
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

@@ -1,17 +1,17 @@
 /*
  * One lane: a ring of slots with one sender (a process, or one endpoint of it) and one receiver (an
- * endpoint), a ring of payload bytes that belongs to the slots, and the two sides' private knowledge of
- * it.
+ * endpoint), a ring of payload bytes that belongs to the slots, and the two sides' private
+ * knowledge of it.
  *
- * Within a process the callers serialise: the sender side by out->lock where out->locked, the receiver
- * side by the port's poll lock of that network (neither in SEQ and PARSYNC, nor for one thread at a
- * time by promise).
+ * Within a process the callers serialise: the sender side by out->lock where out->locked, the
+ * receiver side by the port's poll lock of that network (neither in SEQ and PARSYNC, nor for one
+ * thread at a time by promise).
  *
- * The pairs R1 -> A1 and R2 -> A2 are listed at struct psmp_slot; tests/model/lane.pml proves them, and
- * the steps RESERVE, TAIL and TELL.
+ * The pairs R1 -> A1 and R2 -> A2 are listed at struct sysvnet_slot; tests/model/lane.pml proves
+ * them, and the steps RESERVE, TAIL and TELL.
  */
-#ifndef PSMP_LANE_H
-#define PSMP_LANE_H
+#ifndef SYSVNET_LANE_H
+#define SYSVNET_LANE_H
 
 #include "runtime/util/delay.h"
 #include "runtime/util/own.h"
@@ -22,35 +22,35 @@
 #include <stdbool.h>
 
 /*
- * The two sides.  Each is its owner's alone; both lie in the arena so that others can look at them when
- * the owner hangs, for which next, limit and mask are enough.
+ * The two sides.  Each is its owner's alone; both lie in the arena so that others can look at them
+ * when the owner hangs, for which next, limit and mask are enough.
  */
 
 /* The sender's side. */
-struct psmp_out {
+struct sysvnet_out {
 	struct psi_spinlock lock;
 	bool locked;                    /* several threads send here */
 	uint32_t place;                 /* the receiver's process, as index on the host */
 	uint32_t sender;                /* its number among the receiver's */
 	uint32_t mask;                  /* slots - 1 */
 	uint32_t shift;                 /* log2 of slots */
-	_Atomic uint32_t next;          /* position to publish next; hints look at it without the lock */
+	_Atomic uint32_t next;          /* position to publish next; hints read it unlocked */
 	uint32_t limit;                 /* first position that is not free, as far as known */
 	uint32_t reserved;              /* places promised to sends that copy outside the lock */
-	struct psmp_window window;      /* of the payload ring */
+	struct sysvnet_window window;      /* of the payload ring */
 	uint32_t *data_end;             /* [slots]: window.head after that slot's message */
 	unsigned char *region;          /* the receiver's */
 	/* Hints, written by whichever thread copies. */
 	_Atomic uint32_t large_copies;
-	_Atomic uint32_t distance;      /* enum psmp_distance */
-	struct psmp_slot *slots;
+	_Atomic uint32_t distance;      /* enum sysvnet_distance */
+	struct sysvnet_slot *slots;
 	unsigned char *data;
-	struct psmp_control *control;
+	struct sysvnet_control *control;
 	_Atomic uint64_t *words;        /* the receiver's, of this network */
 };
 
 /* The receiver's side. */
-struct psmp_in {
+struct sysvnet_in {
 	uint32_t place;                 /* the sender's process, as index on the host */
 	uint32_t mask, shift;
 	_Atomic uint32_t next;          /* position to take next */
@@ -60,91 +60,97 @@ struct psmp_in {
 	uint32_t data_done;             /* payload ring bytes of messages retired since told */
 	uint32_t quiet;                 /* sweeps since the last message */
 	uint32_t active;                /* in the port's list of polled lanes */
-	struct psmp_slot *slots;
+	struct sysvnet_slot *slots;
 	unsigned char *data;
-	struct psmp_control *control;
+	struct sysvnet_control *control;
 };
 
-enum psmp_where { PSMP_INLINE, PSMP_DATA_RING, PSMP_BUFFER };
+enum sysvnet_where { SYSVNET_INLINE, SYSVNET_DATA_RING, SYSVNET_BUFFER };
 
-enum { PSMP_HEADER_BYTES = sizeof(uint64_t), PSMP_PAYLOAD_ALIGN = 16 };
+enum { SYSVNET_HEADER_BYTES = sizeof(uint64_t), SYSVNET_PAYLOAD_ALIGN = 16 };
 
 /* Offset in the slot of an inline payload behind so many arguments. */
 static inline size_t
-psmp_inline_offset(unsigned nargs)
+sysvnet_inline_offset(unsigned nargs)
 {
-	return (PSMP_HEADER_BYTES + nargs * sizeof(int32_t) + PSMP_PAYLOAD_ALIGN - 1) &
-	       ~(size_t)(PSMP_PAYLOAD_ALIGN - 1);
+	return (SYSVNET_HEADER_BYTES + nargs * sizeof(int32_t) + SYSVNET_PAYLOAD_ALIGN - 1) &
+	       ~(size_t)(SYSVNET_PAYLOAD_ALIGN - 1);
 }
 
 /* A header, unpacked. */
-struct psmp_header_fields {
+struct sysvnet_header_fields {
 	uint32_t len_bytes;             /* of a Medium; below 2^24 */
 	uint8_t handler, nargs, category, where;
 	uint32_t index;                 /* of the endpoint that sends, in its process; below 2^7 */
 };
 
-enum { PSMP_LAP_BITS = 16, PSMP_INDEX_AT = 57, PSMP_OWN_BYTES = 2048, PSMP_SLOTS_AHEAD = 3 };
+enum {
+	SYSVNET_LAP_BITS = 16,
+	SYSVNET_INDEX_AT = 57,
+	SYSVNET_OWN_BYTES = 2048,       /* lines of so small a payload are asked for ahead */
+	SYSVNET_SLOTS_AHEAD = 3,
+};
 
 static inline uint64_t
-psmp_lap(uint32_t position, uint32_t shift)
+sysvnet_lap(uint32_t position, uint32_t shift)
 {
-	return ((position >> shift) + 1) & ((1u << PSMP_LAP_BITS) - 1);
+	return ((position >> shift) + 1) & ((1u << SYSVNET_LAP_BITS) - 1);
 }
 
 /* Without its lap. */
 static inline uint64_t
-psmp_header_pack(const struct psmp_header_fields *f)
+sysvnet_header_pack(const struct sysvnet_header_fields *f)
 {
 	return (uint64_t)f->len_bytes << 16 | (uint64_t)f->handler << 40 |
 	       (uint64_t)f->nargs << 48 | (uint64_t)f->category << 53 | (uint64_t)f->where << 55 |
-	       (uint64_t)f->index << PSMP_INDEX_AT;
+	       (uint64_t)f->index << SYSVNET_INDEX_AT;
 }
 
-static inline struct psmp_header_fields
-psmp_header_unpack(uint64_t header)
+static inline struct sysvnet_header_fields
+sysvnet_header_unpack(uint64_t header)
 {
-	return (struct psmp_header_fields){
+	return (struct sysvnet_header_fields){
 		.len_bytes = (uint32_t)(header >> 16) & 0xffffff,
 		.handler = (uint8_t)(header >> 40),
 		.nargs = (header >> 48) & 31,
 		.category = (header >> 53) & 3,
 		.where = (header >> 55) & 3,
-		.index = (uint32_t)(header >> PSMP_INDEX_AT),
+		.index = (uint32_t)(header >> SYSVNET_INDEX_AT),
 	};
 }
 
 /* Bytes that a payload takes of the payload ring. */
 static inline uint32_t
-psmp_data_bytes(uint32_t len_bytes)
+sysvnet_data_bytes(uint32_t len_bytes)
 {
-	return (len_bytes + PSMP_LINE_BYTES - 1) & ~(uint32_t)(PSMP_LINE_BYTES - 1);
+	return (len_bytes + SYSVNET_LINE_BYTES - 1) & ~(uint32_t)(SYSVNET_LINE_BYTES - 1);
 }
 
 /* Bytes that the message takes of it, but for what a wrap leaves out. */
 static inline uint32_t
-psmp_header_data_bytes(uint64_t header)
+sysvnet_header_data_bytes(uint64_t header)
 {
-	const struct psmp_header_fields fields = psmp_header_unpack(header);
+	const struct sysvnet_header_fields fields = sysvnet_header_unpack(header);
 
-	if (fields.where != PSMP_DATA_RING)
+	if (fields.where != SYSVNET_DATA_RING)
 		return 0;
-	return psmp_data_bytes(fields.len_bytes);
+	return sysvnet_data_bytes(fields.len_bytes);
 }
 
 /* ------------------------------------------------------------------------- sender --- */
 
 static inline uint32_t
-psmp_out_next(const struct psmp_out *out)
+sysvnet_out_next(const struct sysvnet_out *out)
 {
 	return atomic_load_explicit(&out->next, memory_order_relaxed);
 }
 
 /* Learns what the receiver has consumed since. */
 static inline void
-psmp_out_refresh(struct psmp_out *out)
+sysvnet_out_refresh(struct sysvnet_out *out)
 {
-	uint32_t consumed = atomic_load_explicit(&out->control->consumed, memory_order_acquire); /* A2 */
+	uint32_t consumed = atomic_load_explicit(&out->control->consumed,
+	                                         memory_order_acquire); /* A2 */
 
 	if (consumed + out->mask + 1 == out->limit)
 		return;
@@ -154,74 +160,77 @@ psmp_out_refresh(struct psmp_out *out)
 
 /* Is there a place beyond those promised? */
 static inline bool
-psmp_out_has_room(struct psmp_out *out)
+sysvnet_out_has_room(struct sysvnet_out *out)
 {
-	if (out->limit - psmp_out_next(out) > out->reserved)
+	if (out->limit - sysvnet_out_next(out) > out->reserved)
 		return true;
-	psmp_out_refresh(out);
-	return out->limit - psmp_out_next(out) > out->reserved;
+	sysvnet_out_refresh(out);
+	return out->limit - sysvnet_out_next(out) > out->reserved;
 }
 
 /* Space for len_bytes in the payload ring, in one piece; NULL if there is none.  It belongs to the
- * message that is published next.  Only after psmp_out_has_room said yes. */
+ * message that is published next.  Only after sysvnet_out_has_room said yes. */
 static inline unsigned char *
-psmp_out_data(struct psmp_out *out, uint32_t len_bytes, uint32_t *offset_out)
+sysvnet_out_data(struct sysvnet_out *out, uint32_t len_bytes, uint32_t *offset_out)
 {
-	const uint32_t need = psmp_data_bytes(len_bytes);
+	const uint32_t need = sysvnet_data_bytes(len_bytes);
 
-	if (!psmp_window_in_lap(&out->window, need) || !psmp_window_has(&out->window, need)) {
-		psmp_out_refresh(out);
-		if (!psmp_window_has(&out->window, need) && !psmp_window_widen(&out->window, need))
+	if (!sysvnet_window_in_lap(&out->window, need) || !sysvnet_window_has(&out->window, need)) {
+		sysvnet_out_refresh(out);
+		if (!sysvnet_window_has(&out->window, need) &&
+		    !sysvnet_window_widen(&out->window, need))
 			return NULL;
 	}
-	*offset_out = psmp_window_take(&out->window, need);
+	*offset_out = sysvnet_window_take(&out->window, need);
 	return out->data + *offset_out;
 }
 
 /*
- * Asks for the lines that a next message of this size would take in the payload ring, so that it need
- * not wait for them one store behind the other; only those that the receiver is known to be done with.
+ * Asks for the lines that a next message of this size would take in the payload ring, so that it
+ * need not wait for them one store behind the other; only those that the receiver is known to be
+ * done with.
  */
 static inline void
-psmp_out_own_next(const struct psmp_out *out, uint32_t len_bytes)
+sysvnet_out_own_next(const struct sysvnet_out *out, uint32_t len_bytes)
 {
-	const struct psmp_window *window = &out->window;
-	const uint32_t need = psmp_data_bytes(len_bytes);
+	const struct sysvnet_window *window = &out->window;
+	const uint32_t need = sysvnet_data_bytes(len_bytes);
 	const unsigned char *next;
 
-	if (!psmp_window_in_lap(window, need) ||
-	    !psmp_window_fits(window, window->head, need, window->before, window->bytes))
+	if (!sysvnet_window_in_lap(window, need) ||
+	    !sysvnet_window_fits(window, window->head, need, window->before, window->bytes))
 		return;
-	next = out->data + psmp_window_offset(window, window->head, need);
-	for (uint32_t at = 0; at < need; at += PSMP_LINE_BYTES)
+	next = out->data + sysvnet_window_offset(window, window->head, need);
+	for (uint32_t at = 0; at < need; at += SYSVNET_LINE_BYTES)
 		psi_own_line(next + at);
 }
 
-/* Asks for the line of the slot that the next message takes: one is likely, and soon.  Not of a slot that the
- * receiver is known to be at; that is not looked at where another thread may be changing it. */
+/* Asks for the line of the slot that the next message takes: one is likely, and soon.  Not of a
+ * slot that the receiver is known to be at; that is not looked at where another thread may be
+ * changing it. */
 static inline void
-psmp_out_own_slot(const struct psmp_out *out)
+sysvnet_out_own_slot(const struct sysvnet_out *out)
 {
-	if (!out->locked && out->limit == psmp_out_next(out))
+	if (!out->locked && out->limit == sysvnet_out_next(out))
 		return;
-	psi_own_line(&out->slots[psmp_out_next(out) & out->mask]);
+	psi_own_line(&out->slots[sysvnet_out_next(out) & out->mask]);
 }
 
 /* The slot of the next message, to be filled and published. */
-static inline struct psmp_slot *
-psmp_out_slot(struct psmp_out *out)
+static inline struct sysvnet_slot *
+sysvnet_out_slot(struct sysvnet_out *out)
 {
 	PSI_DELAY_POINT(claim);
-	return &out->slots[psmp_out_next(out) & out->mask];
+	return &out->slots[sysvnet_out_next(out) & out->mask];
 }
 
 static inline void
-psmp_out_publish(struct psmp_out *out, uint64_t header)
+sysvnet_out_publish(struct sysvnet_out *out, uint64_t header)
 {
-	struct psmp_slot *slot = psmp_out_slot(out);
-	const uint32_t next = psmp_out_next(out);
+	struct sysvnet_slot *slot = sysvnet_out_slot(out);
+	const uint32_t next = sysvnet_out_next(out);
 
-	header |= psmp_lap(next, out->shift);
+	header |= sysvnet_lap(next, out->shift);
 	out->data_end[next & out->mask] = out->window.head;
 	atomic_store_explicit(&out->next, next + 1, memory_order_relaxed);
 	PSI_DELAY_POINT(fill);
@@ -231,20 +240,20 @@ psmp_out_publish(struct psmp_out *out, uint64_t header)
 /* ----------------------------------------------------------------------- receiver --- */
 
 static inline uint32_t
-psmp_in_next(const struct psmp_in *in)
+sysvnet_in_next(const struct sysvnet_in *in)
 {
 	return atomic_load_explicit(&in->next, memory_order_relaxed);
 }
 
 /* The next message's slot if it is there, with its header; else NULL. */
-static inline struct psmp_slot *
-psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
+static inline struct sysvnet_slot *
+sysvnet_in_peek(const struct sysvnet_in *in, uint64_t *header_out)
 {
-	const uint32_t next = psmp_in_next(in);
-	struct psmp_slot *slot = &in->slots[next & in->mask];
+	const uint32_t next = sysvnet_in_next(in);
+	struct sysvnet_slot *slot = &in->slots[next & in->mask];
 	uint64_t header = atomic_load_explicit(&slot->header, memory_order_acquire); /* A1 */
 
-	if ((header & ((1u << PSMP_LAP_BITS) - 1)) != psmp_lap(next, in->shift))
+	if ((header & ((1u << SYSVNET_LAP_BITS) - 1)) != sysvnet_lap(next, in->shift))
 		return NULL;
 	PSI_DELAY_POINT(take);
 	*header_out = header;
@@ -253,31 +262,31 @@ psmp_in_peek(const struct psmp_in *in, uint64_t *header_out)
 
 /* The next message is taken. */
 static inline void
-psmp_in_take(struct psmp_in *in)
+sysvnet_in_take(struct sysvnet_in *in)
 {
-	atomic_store_explicit(&in->next, psmp_in_next(in) + 1, memory_order_relaxed);
+	atomic_store_explicit(&in->next, sysvnet_in_next(in) + 1, memory_order_relaxed);
 	in->quiet = 0;
 }
 
-/* Asks for the slot of a message some places on.  Only where the sender is ahead: of a slot that it has yet
- * to fill the line would be taken from it. */
+/* Asks for the slot of a message some places on.  Only where the sender is ahead: of a slot that
+ * it has yet to fill the line would be taken from it. */
 static inline void
-psmp_in_ask_ahead(const struct psmp_in *in)
+sysvnet_in_ask_ahead(const struct sysvnet_in *in)
 {
-	__builtin_prefetch(&in->slots[(psmp_in_next(in) + PSMP_SLOTS_AHEAD) & in->mask]);
+	__builtin_prefetch(&in->slots[(sysvnet_in_next(in) + SYSVNET_SLOTS_AHEAD) & in->mask]);
 }
 
 /*
- * Done with the next message, in order; header is its header.  Tells the sender once a quarter of the
- * slots, or of the bytes of the least window, has come together: a full ring is four such quarters or more,
- * so a sender without a place, or without payload bytes, always hears of some when the receiver has done
- * with all.  True when the sender was told.
+ * Done with the next message, in order; header is its header.  Tells the sender once a quarter of
+ * the slots, or of the bytes of the least window, has come together: a full ring is four such
+ * quarters or more, so a sender without a place, or without payload bytes, always hears of some
+ * when the receiver has done with all.  True when the sender was told.
  */
 static inline bool
-psmp_in_retire(struct psmp_in *in, uint64_t header)
+sysvnet_in_retire(struct sysvnet_in *in, uint64_t header)
 {
 	in->done++;
-	in->data_done += psmp_header_data_bytes(header);
+	in->data_done += sysvnet_header_data_bytes(header);
 	if (in->done - in->told < (in->mask + 1) / 4 &&
 	    (!in->data_done || in->data_done < in->least_bytes / 4))
 		return false;

@@ -1,14 +1,18 @@
 #include "smp-conduit/sysvnet/sysvnet_layout.h"
 
+#include "smp-conduit/sysvnet/sysvnet.h"
 #include "smp-conduit/sysvnet/sysvnet_lane.h"
 
+_Static_assert((int)SYSVNET_MAX_PROCESSES == (int)SYSVNET_MAX_PLACES, "a bitmap has two levels");
+_Static_assert((int)SYSVNET_MEDIUM_BYTES == (int)SYSVNET_LARGE_BYTES, "a large buffer takes all");
+
 enum {
-	LANES_BYTES = 1024 * 1024,      /* of one region, about: slots and least windows of payload */
+	LANES_BYTES = 1024 * 1024,      /* of one region, about: slots and least windows */
 	STREAMS_BYTES = 4 * LANES_BYTES, /* of one region: windows at their widest */
 	NETWORKS = 2,
 	MIN_SLOTS = 16, MAX_SLOTS = 128,
-	/* More than the second caches of two CPUs hold: lines that both have lost come from the cache they share,
-	 * in half the time they take from each other's. */
+	/* More than the second caches of two CPUs hold: lines that both have lost come from the
+	 * cache they share, in half the time they take from each other's. */
 	MAX_STREAM_BYTES = 1024 * 1024,
 	MIN_STREAM_BYTES = 64 * 1024,   /* less is not worth the address space */
 };
@@ -33,9 +37,9 @@ power_of_two_within(size_t most)
 static uint32_t
 payload_within(size_t bytes)
 {
-	if (bytes < PSMP_PAGE_BYTES / 2)
+	if (bytes < SYSVNET_PAGE_BYTES / 2)
 		return 0;
-	return power_of_two_within(bytes < PSMP_WINDOW_BYTES ? bytes : PSMP_WINDOW_BYTES);
+	return power_of_two_within(bytes < SYSVNET_WINDOW_BYTES ? bytes : SYSVNET_WINDOW_BYTES);
 }
 
 /* More than a least window where there are few lanes.  None of it is touched before streams are
@@ -52,10 +56,10 @@ payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
 static void
-divide_lane(struct psmp_layout *layout)
+divide_lane(struct sysvnet_layout *layout)
 {
 	size_t share = LANES_BYTES / NETWORKS / layout->places;
-	size_t slots = power_of_two_within(share / 2 / PSMP_SLOT_BYTES + 1);
+	size_t slots = power_of_two_within(share / 2 / SYSVNET_SLOT_BYTES + 1);
 	size_t data;
 
 	if (slots < MIN_SLOTS)
@@ -63,47 +67,47 @@ divide_lane(struct psmp_layout *layout)
 	if (slots > MAX_SLOTS)
 		slots = MAX_SLOTS;
 	layout->slots = (uint32_t)slots;
-	data = share > slots * PSMP_SLOT_BYTES ? share - slots * PSMP_SLOT_BYTES : 0;
+	data = share > slots * SYSVNET_SLOT_BYTES ? share - slots * SYSVNET_SLOT_BYTES : 0;
 	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders, layout->wide);
-	layout->lane_bytes = slots * PSMP_SLOT_BYTES + layout->data_bytes;
+	layout->lane_bytes = slots * SYSVNET_SLOT_BYTES + layout->data_bytes;
 }
 
-static struct psmp_layout
+static struct sysvnet_layout
 layout_of_region(uint32_t places, uint32_t senders, bool wide)
 {
-	struct psmp_layout layout = { .places = places, .senders = senders, .wide = wide };
+	struct sysvnet_layout layout = { .places = places, .senders = senders, .wide = wide };
 
-	layout.words = (senders + PSMP_WORD_BITS - 1) / PSMP_WORD_BITS;
+	layout.words = (senders + SYSVNET_WORD_BITS - 1) / SYSVNET_WORD_BITS;
 	divide_lane(&layout);
-	layout.controls = round_up(psmp_shared_bytes(layout.words), PSMP_LINE_BYTES);
-	layout.outs = layout.controls + (size_t)NETWORKS * senders * PSMP_LINE_BYTES;
-	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct psmp_out),
-	                      PSMP_LINE_BYTES);
-	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct psmp_in),
-	                        PSMP_PAGE_BYTES);
+	layout.controls = round_up(sysvnet_shared_bytes(layout.words), SYSVNET_LINE_BYTES);
+	layout.outs = layout.controls + (size_t)NETWORKS * senders * SYSVNET_LINE_BYTES;
+	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct sysvnet_out),
+	                      SYSVNET_LINE_BYTES);
+	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct sysvnet_in),
+	                        SYSVNET_PAGE_BYTES);
 	layout.buffers = round_up(layout.lanes + NETWORKS * senders * layout.lane_bytes,
-	                          PSMP_PAGE_BYTES);
-	layout.region_bytes = layout.buffers + NETWORKS * PSMP_NETWORK_BUFFER_BYTES;
+	                          SYSVNET_PAGE_BYTES);
+	layout.region_bytes = layout.buffers + NETWORKS * SYSVNET_NETWORK_BUFFER_BYTES;
 	layout.total_bytes = layout.region_bytes;
 	return layout;
 }
 
-struct psmp_layout
-psmp_layout_for(uint32_t places, bool wide)
+struct sysvnet_layout
+sysvnet_layout_for(uint32_t places, bool wide)
 {
-	struct psmp_layout layout = layout_of_region(places, places, wide);
+	struct sysvnet_layout layout = layout_of_region(places, places, wide);
 
-	layout.header_bytes = PSMP_PAGE_BYTES;
+	layout.header_bytes = SYSVNET_PAGE_BYTES;
 	layout.total_bytes = layout.header_bytes + places * layout.region_bytes;
 	return layout;
 }
 
-struct psmp_layout
-psmp_layout_further(uint32_t places, bool wide)
+struct sysvnet_layout
+sysvnet_layout_further(uint32_t places, bool wide)
 {
-	uint32_t indices = places < PSMP_SENDERS ? PSMP_SENDERS / places : 1;
+	uint32_t indices = places < SYSVNET_SENDERS ? SYSVNET_SENDERS / places : 1;
 
-	if (indices > 1 + PSMP_SENDING_ENDPOINTS)
-		indices = 1 + PSMP_SENDING_ENDPOINTS;
+	if (indices > 1 + SYSVNET_SENDING_ENDPOINTS)
+		indices = 1 + SYSVNET_SENDING_ENDPOINTS;
 	return layout_of_region(places, places * indices, wide);
 }

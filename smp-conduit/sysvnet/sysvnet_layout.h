@@ -1,58 +1,63 @@
 /*
  * Where everything lies in the control arena, which all processes of a host map.
  *
- * The arena has a header and one region per process of the host, in which its first endpoint receives:
+ * The arena has a header and one region per process of the host, in which its first endpoint
+ * receives:
  *
- *     shared block | lane controls | the owner's sides | lanes [network][sender] | buffers [network]
+ *     shared block | lane controls | owner's sides | lanes [network][sender] | buffers [network]
  *
- * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as processes get more, so
- * that a region's lanes stay within about 1 MiB, but for the bytes that streams of payload may grow into
- * (sysvnet_window.h), which stay within 4 MiB; pages are taken from the system only when touched.
+ * A lane is a ring of slots and a ring of payload bytes.  Lanes get smaller as processes get more,
+ * so that a region's lanes stay within about 1 MiB, but for the bytes that streams of payload may
+ * grow into (sysvnet_window.h), which stay within 4 MiB; pages are taken from the system only when
+ * touched.
  *
  * The senders are processes.  Further endpoints have regions of their own, outside the arena, with
- * more lanes, of as many slots: there the first endpoints of index 1 and so on of each process are senders,
- * too.
+ * more lanes, of as many slots: there the first endpoints of index 1 and so on of each process are
+ * senders, too.
  */
-#ifndef PSMP_LAYOUT_H
-#define PSMP_LAYOUT_H
+#ifndef SYSVNET_LAYOUT_H
+#define SYSVNET_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	PSMP_LINE_BYTES = 64,
-	PSMP_SLOT_BYTES = 2 * PSMP_LINE_BYTES,
-	PSMP_PAGE_BYTES = 4096,
-	PSMP_WORD_BITS = 64,
-	PSMP_MAX_PLACES = PSMP_WORD_BITS * PSMP_WORD_BITS,
+	SYSVNET_LINE_BYTES = 64,
+	SYSVNET_SLOT_BYTES = 2 * SYSVNET_LINE_BYTES,
+	SYSVNET_PAGE_BYTES = 4096,
+	SYSVNET_WORD_BITS = 64,
+	SYSVNET_MAX_PLACES = SYSVNET_WORD_BITS * SYSVNET_WORD_BITS,
 
-	/* A further endpoint has a lane from each process, and one from each of so many further endpoints
-	 * of it, while these are not more senders than that. */
-	PSMP_SENDING_ENDPOINTS = 16,
-	PSMP_SENDERS = 256,
+	/* A further endpoint has a lane from each process, and one from each of so many further
+	 * endpoints of it, while these are not more senders than that. */
+	SYSVNET_SENDING_ENDPOINTS = 16,
+	SYSVNET_SENDERS = 256,
 
-	/* Where each process has a CPU, a lane takes no more: then what two processes hand to and fro stays in
-	 * the CPUs' nearest caches.  Where CPUs are shared, more messages at a turn are worth more. */
-	PSMP_ROOMY_SLOTS = 32,
+	/* Where each process has a CPU, a lane takes no more: then what two processes hand to
+	 * and fro stays in the CPUs' nearest caches.  Where CPUs are shared, more messages at a
+	 * turn are worth more. */
+	SYSVNET_ROOMY_SLOTS = 32,
 
-	/* Of a lane's bytes for payload, as many as stay in the nearest cache of either side: the least window. */
-	PSMP_WINDOW_BYTES = 8 * 1024,
-	/* With so many under way, a sender waits rather than take buffers that all senders share. */
-	PSMP_WINDOW_AMPLE_BYTES = 64 * 1024,
+	/* Of a lane's bytes for payload, as many as stay in the nearest cache of either side:
+	 * the least window. */
+	SYSVNET_WINDOW_BYTES = 8 * 1024,
+	/* With so many under way, a sender waits rather than take buffers that all senders
+	 * share. */
+	SYSVNET_WINDOW_AMPLE_BYTES = 64 * 1024,
 
 	/* Buffers per receiver and network: two sizes. */
-	PSMP_LARGE_BYTES = 64 * 1024,
-	PSMP_LARGE_COUNT = 8,
-	PSMP_SMALL_BYTES = 4 * 1024,
-	PSMP_SMALL_COUNT = 32,
+	SYSVNET_LARGE_BYTES = 64 * 1024,
+	SYSVNET_LARGE_COUNT = 8,
+	SYSVNET_SMALL_BYTES = 4 * 1024,
+	SYSVNET_SMALL_COUNT = 32,
 };
 
-struct psmp_layout {
-	uint32_t places;        /* processes of the host, at most PSMP_MAX_PLACES */
+struct sysvnet_layout {
+	uint32_t places;        /* processes of the host, at most SYSVNET_MAX_PLACES */
 	uint32_t senders;       /* a multiple of places */
 	uint32_t words;         /* 64-bit words of a bitmap over senders */
-	uint32_t slots;         /* per lane, a power of two; fewer once it is known that they are enough */
+	uint32_t slots;         /* per lane, a power of two; fewer once these are known to do */
 	uint32_t data_bytes;    /* payload ring per lane at its widest; 0 or a power of two */
 	bool wide;              /* payload rings have room for streams */
 	size_t lane_bytes;
@@ -62,15 +67,16 @@ struct psmp_layout {
 	size_t total_bytes;
 };
 
-/* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is region_bytes.
- * A wide one has payload rings that streams may grow into; all processes of the host have the same. */
-struct psmp_layout psmp_layout_for(uint32_t places, bool wide);
-struct psmp_layout psmp_layout_further(uint32_t places, bool wide);
+/* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is
+ * region_bytes. A wide one has payload rings that streams may grow into; all processes of the
+ * host have the same. */
+struct sysvnet_layout sysvnet_layout_for(uint32_t places, bool wide);
+struct sysvnet_layout sysvnet_layout_further(uint32_t places, bool wide);
 
-/* A sender by its process and the index of its endpoint; that of the process itself, whose lane all its
- * threads may use, where such an endpoint has no lanes. */
+/* A sender by its process and the index of its endpoint; that of the process itself, whose lane
+ * all its threads may use, where such an endpoint has no lanes. */
 static inline uint32_t
-psmp_layout_sender(const struct psmp_layout *layout, uint32_t place, uint32_t index)
+sysvnet_layout_sender(const struct sysvnet_layout *layout, uint32_t place, uint32_t index)
 {
 	const uint32_t sender = index * layout->places + place;
 
@@ -79,14 +85,14 @@ psmp_layout_sender(const struct psmp_layout *layout, uint32_t place, uint32_t in
 
 /* Offset in the arena of the region of process `place' of the host. */
 static inline size_t
-psmp_layout_region(const struct psmp_layout *layout, uint32_t place)
+sysvnet_layout_region(const struct sysvnet_layout *layout, uint32_t place)
 {
 	return layout->header_bytes + (size_t)place * layout->region_bytes;
 }
 
 /* Index of a lane among those of a region. */
 static inline size_t
-psmp_layout_lane(const struct psmp_layout *layout, unsigned network, uint32_t sender)
+sysvnet_layout_lane(const struct sysvnet_layout *layout, unsigned network, uint32_t sender)
 {
 	return (size_t)network * layout->senders + sender;
 }

@@ -2,20 +2,18 @@
  * Receiving.  A poll looks at one word per network for lanes that became active, then at the lanes
  * that are; silent peers cost nothing.
  *
- * With one thread a handler runs on the message where it lies, and the slot is retired after it.  In
- * PAR the message is copied out of the lane under the poll lock (buffers are not copied), so that a
- * handler that takes its time delays no other message; no lock is held while it runs.
+ * With one thread a handler runs on the message where it lies, and the slot is retired after it.
+ * In PAR the message is copied out of the lane under the poll lock (buffers are not copied), so
+ * that a handler that takes its time delays no other message; no lock is held while it runs.
  *
- * While a handler runs, lines are on their way that will be wanted (ask_for_payload, ask_for_lines).
+ * While a handler runs, lines are on their way that will be wanted (ask_for_payload,
+ * ask_for_lines).
  */
-#include "smp-conduit/sysvnet/sysvnet_port.h"
-
-#include "runtime/util/fence.h"
+#include "smp-conduit/sysvnet/sysvnet_inline.h"
 
 #include <string.h>
 
 enum {
-	KEPT_LANES = 2,                 /* so many active lanes cost nothing to speak of */
 	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
 	 * where it costs a system call. */
 	SWEEP_POLLS = 256, SWEEP_POLLS_MEMBARRIER = 16384,
@@ -30,15 +28,33 @@ struct message {
 	struct psi_arrival arrival;
 	uint32_t buffer;                /* to give back after the handler, or NO_BUFFER_NAME */
 	int32_t args[PSI_MAX_ARGS];
-	_Alignas(PSMP_PAYLOAD_ALIGN) unsigned char payload[];        /* up to PSMP_COPY_OUT_BYTES */
+	/* Up to SYSVNET_COPY_OUT_BYTES. */
+	_Alignas(SYSVNET_PAYLOAD_ALIGN) unsigned char payload[];
 };
 
 
+/* Looks at the lane on every poll from now on. */
 static void
-activate(struct psi_port *port, unsigned network)
+activate_lane(struct sysvnet_port *port, unsigned network, uint32_t sender)
 {
-	struct psmp_shared *shared = port->shared;
-	_Atomic uint64_t *words = psmp_words_of(shared, port->layout, network);
+	struct sysvnet_in *in = &port->in[network][sender];
+	const uint32_t count = sysvnet_active_count(port, network);
+
+	if (in->active)
+		return;
+	PSI_DELAY_POINT(activate);
+	in->active = 1;
+	in->quiet = 0;
+	sysvnet_set_active(port, network, count, sender);
+	sysvnet_set_active_count(port, network, count + 1);
+	atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
+}
+
+static void
+activate(struct sysvnet_port *port, unsigned network)
+{
+	struct sysvnet_shared *shared = port->shared;
+	_Atomic uint64_t *words = sysvnet_words_of(shared, port->layout, network);
 	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0,
 	                                        memory_order_acquire); /* D2_TAKE_TOP */
 
@@ -48,38 +64,27 @@ activate(struct psi_port *port, unsigned network)
 
 		PSI_DELAY_POINT(collect);
 		bits = atomic_exchange_explicit(&words[w], 0, memory_order_relaxed);
-
-		for (; bits; bits &= bits - 1) {
-			uint32_t sender = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-			struct psmp_in *in = &port->in[network][sender];
-
-			if (in->active)
-				continue;
-			PSI_DELAY_POINT(activate);
-			in->active = 1;
-			in->quiet = 0;
-			psmp_set_active(port, network, psmp_active_count(port, network), sender);
-			psmp_set_active_count(port, network, psmp_active_count(port, network) + 1);
-			atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
-		}
+		for (; bits; bits &= bits - 1)
+			activate_lane(port, network,
+			              w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits));
 	}
-	/* Other threads that sleep on this port counted on being rung for these lanes. */
+	/* Other threads that sleep on this port counted on being woken for these lanes. */
 	if (port->locked)
-		psmp_ring_port(port);
+		sysvnet_wake_port(port);
 }
 
 static void
-retire(struct psi_port *port, struct psmp_in *in, uint64_t header)
+retire(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header)
 {
-	if (psmp_in_retire(in, header))
-		psmp_room_made(port, port->shared);
+	if (sysvnet_in_retire(in, header))
+		sysvnet_room_made(port, port->shared);
 }
 
 static void
-give_buffer(struct psi_port *port, unsigned network, uint32_t name)
+give_buffer(struct sysvnet_port *port, unsigned network, uint32_t name)
 {
-	psmp_pool_give(&port->shared->busy[network][name >> 16], name & 0xffff);
-	psmp_room_made(port, port->shared);
+	sysvnet_pool_give(&port->shared->busy[network][name >> 16], name & 0xffff);
+	sysvnet_room_made(port, port->shared);
 }
 
 static uint64_t
@@ -91,21 +96,23 @@ get_word(const unsigned char *at)
 	return value;
 }
 
-/* Asks for the lines of a payload that lies elsewhere, which come while its handler is being called. */
+/* Asks for the lines of a payload that lies elsewhere, which come while its handler is being
+ * called. */
 static inline void
 ask_for_payload(const void *payload, size_t len_bytes)
 {
 	const char *at = payload, *end = at + (len_bytes < ASK_BYTES ? len_bytes : ASK_BYTES);
 
-	for (; at < end; at += PSMP_LINE_BYTES)
+	for (; at < end; at += SYSVNET_LINE_BYTES)
 		__builtin_prefetch(at);
 }
 
-/* Finds payload and arguments of a message that is no Short, nor a Medium in its slot; returns the buffer
- * that holds its payload, or NO_BUFFER_NAME. */
+/* Finds payload and arguments of a message that is no Short, nor a Medium in its slot; returns
+ * the buffer that holds its payload, or NO_BUFFER_NAME. */
 static uint32_t __attribute__((noinline))
-decode_elsewhere(struct psi_port *port, unsigned network, const struct psmp_in *in,
-                 struct psmp_slot *slot, struct psmp_header_fields fields, struct psi_arrival *arrival)
+decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
+                 struct sysvnet_slot *slot, struct sysvnet_header_fields fields,
+                 struct psi_arrival *arrival)
 {
 	const uint64_t word = get_word(slot->body);
 
@@ -116,77 +123,89 @@ decode_elsewhere(struct psi_port *port, unsigned network, const struct psmp_in *
 		arrival->args = (const int32_t *)(void *)(slot->body + 16);
 		return NO_BUFFER_NAME;
 	}
-	if (fields.where == PSMP_DATA_RING) {
+	if (fields.where == SYSVNET_DATA_RING) {
 		arrival->payload = in->data + word;
 		ask_for_payload(arrival->payload, arrival->len_bytes);
 		return NO_BUFFER_NAME;
 	}
 	/* another process may have filled what a thread of this one had and gave back unsent */
 	psi_back_from_process(&port->shared->busy[network][word >> 16]);
-	arrival->payload = psmp_buffers_at(port->layout, (unsigned char *)port->shared, network) +
-	                   psmp_buffer_offset((uint32_t)word);
+	arrival->payload =
+		sysvnet_buffers_at(port->layout, (unsigned char *)port->shared, network) +
+		sysvnet_buffer_offset((uint32_t)word);
 	ask_for_payload(arrival->payload, arrival->len_bytes);
 	return (uint32_t)word;
 }
 
 /* Describes the message in a slot; returns the buffer that holds its payload, or NO_BUFFER_NAME. */
 static inline uint32_t
-decode(struct psi_port *port, unsigned network, const struct psmp_in *in, struct psmp_slot *slot,
-       uint64_t header, struct psi_arrival *arrival_out)
+decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
+       struct sysvnet_slot *slot, uint64_t header, struct psi_arrival *arrival_out)
 {
-	const struct psmp_header_fields fields = psmp_header_unpack(header);
+	const struct sysvnet_header_fields fields = sysvnet_header_unpack(header);
 
 	*arrival_out = (struct psi_arrival){
-		.word = psi_arrival_word(in->place + fields.index * port->conduit->job.places,
+		.word = psi_arrival_word(in->place + fields.index * port->net->job.places,
 		                         fields.handler, fields.category, network, fields.nargs),
 		.args = (const int32_t *)(void *)slot->body,
-		.payload = (unsigned char *)slot + psmp_inline_offset(fields.nargs), .len_bytes = fields.len_bytes,
+		.payload = (unsigned char *)slot + sysvnet_inline_offset(fields.nargs),
+		.len_bytes = fields.len_bytes,
 	};
-	if (fields.category != PSI_LONG && fields.where == PSMP_INLINE)
+	if (fields.category != PSI_LONG && fields.where == SYSVNET_INLINE)
 		return NO_BUFFER_NAME;
 	return decode_elsewhere(port, network, in, slot, fields, arrival_out);
 }
 
 /* Now and then, lanes that have been quiet are dropped from the list.  Under poll_lock. */
 static void
-after_empty_poll(struct psi_port *port, unsigned network)
+after_empty_poll(struct sysvnet_port *port, unsigned network)
 {
-	unsigned period = port->conduit->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
+	unsigned period = port->net->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
 
 	if (++port->idle_polls[network] < period)
 		return;
 	port->idle_polls[network] = 0;
-	psmp_unpoll_quiet(port, network);
+	sysvnet_unpoll_quiet(port, network);
 }
 
-/* For while the handler runs: the slot of a later message, if so many came of this lane before that more are
- * likely there, and the slot that an answer would take. */
+void
+sysvnet_found_nothing(struct sysvnet_port *port, unsigned network)
+{
+	if (port->locked && !psi_spinlock_try(&port->poll_lock[network]))
+		return;
+	after_empty_poll(port, network);
+	if (port->locked)
+		psi_spinlock_unlock(&port->poll_lock[network]);
+}
+
+/* For while the handler runs: the slot of a later message, if so many came of this lane before
+ * that more are likely there, and the slot that an answer would take. */
 static inline void
-ask_for_lines(struct psi_port *port, unsigned network, const struct psmp_in *in,
+ask_for_lines(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
               const struct psi_arrival *arrival, unsigned before)
 {
 	if (before >= BACKLOG)
-		psmp_in_ask_ahead(in);
-	if (arrival->source < port->conduit->job.places)        /* others are answered by other lanes */
-		psmp_out_own_slot(&port->out[network ^ 1][in->place]);
+		sysvnet_in_ask_ahead(in);
+	if (arrival->source < port->net->job.places)        /* others are answered by other lanes */
+		sysvnet_out_own_slot(&port->out[network ^ 1][in->place]);
 }
 
 /* --------------------------------------------------------------- one thread at a time --- */
 
 static unsigned
-drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsigned budget)
+drain_in_place(struct sysvnet_port *port, unsigned network, struct sysvnet_in *in, unsigned budget)
 {
 	unsigned delivered = 0;
-	struct psmp_slot *slot;
+	struct sysvnet_slot *slot;
 	uint64_t header;
 
-	while (delivered < budget && (slot = psmp_in_peek(in, &header))) {
+	while (delivered < budget && (slot = sysvnet_in_peek(in, &header))) {
 		struct psi_arrival arrival;
 		uint32_t name = decode(port, network, in, slot, header, &arrival);
 
-		psmp_in_take(in);
+		sysvnet_in_take(in);
 		ask_for_lines(port, network, in, &arrival, delivered);
-		port->conduit->services->deliver(port->owner, &arrival);
+		port->net->calls.deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
 			give_buffer(port, network, name);
 		retire(port, in, header);
@@ -198,16 +217,16 @@ drain_in_place(struct psi_port *port, unsigned network, struct psmp_in *in, unsi
 /* From the cursor on; it stays behind the lane that used up the budget, so that a sender who never
  * pauses starves nobody. */
 static unsigned
-drain_active(struct psi_port *port, unsigned network, unsigned budget)
+drain_active(struct sysvnet_port *port, unsigned network, unsigned budget)
 {
 	uint32_t at = port->cursor[network];
 	unsigned delivered = 0;
 
-	for (uint32_t left = psmp_active_count(port, network); left; left--) {
-		if (at >= psmp_active_count(port, network))
+	for (uint32_t left = sysvnet_active_count(port, network); left; left--) {
+		if (at >= sysvnet_active_count(port, network))
 			at = 0;
 		delivered += drain_in_place(port, network,
-		                            psmp_active_lane(port, network, at++),
+		                            sysvnet_active_lane(port, network, at++),
 		                            budget - delivered);
 		if (delivered >= budget) {
 			port->cursor[network] = at;
@@ -217,8 +236,8 @@ drain_active(struct psi_port *port, unsigned network, unsigned budget)
 	return delivered;
 }
 
-static unsigned __attribute__((noinline))
-receive_in_place(struct psi_port *port, unsigned network, unsigned budget)
+unsigned
+sysvnet_receive_in_place(struct sysvnet_port *port, unsigned network, unsigned budget)
 {
 	unsigned delivered;
 
@@ -230,29 +249,16 @@ receive_in_place(struct psi_port *port, unsigned network, unsigned budget)
 	return delivered;
 }
 
-/* A handler's reply may poll, but only the other network. */
-static inline unsigned
-poll_in_place(struct psi_port *port, unsigned network, unsigned budget)
-{
-	if (port->polled[network])
-		return 0;
-	if (psmp_has_any(port, network))
-		return receive_in_place(port, network, budget);
-	if (psmp_active_count(port, network) > KEPT_LANES)
-		after_empty_poll(port, network);
-	return 0;
-}
-
 /* ---------------------------------------------------------------------- many threads --- */
 
 /* Messages of one lane that came one behind the other, in one poll. */
 struct run {
-	const struct psmp_in *in;
+	const struct sysvnet_in *in;
 	unsigned length;
 };
 
 static void
-copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct message *message)
+copy_out(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header, struct message *message)
 {
 	struct psi_arrival *arrival = &message->arrival;
 
@@ -261,28 +267,28 @@ copy_out(struct psi_port *port, struct psmp_in *in, uint64_t header, struct mess
 	if (arrival->category == PSI_MEDIUM && message->buffer == NO_BUFFER_NAME) {
 		memcpy(message->payload, arrival->payload, arrival->len_bytes);
 		arrival->payload = message->payload;
-		psmp_count(port, PSI_COUNT_COPIED_OUT);
+		sysvnet_count(port, SYSVNET_COUNT_COPIED_OUT);
 	}
 	retire(port, in, header);
 }
 
 /* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
 static bool
-take(struct psi_port *port, unsigned network, struct run *run, struct message *message_out)
+take(struct sysvnet_port *port, unsigned network, struct run *run, struct message *message_out)
 {
-	const uint32_t count = psmp_active_count(port, network);
+	const uint32_t count = sysvnet_active_count(port, network);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = (port->cursor[network] + i) % count;
-		struct psmp_in *in = psmp_active_lane(port, network, at);
-		struct psmp_slot *slot;
+		struct sysvnet_in *in = sysvnet_active_lane(port, network, at);
+		struct sysvnet_slot *slot;
 		uint64_t header;
 
-		if (!(slot = psmp_in_peek(in, &header)))
+		if (!(slot = sysvnet_in_peek(in, &header)))
 			continue;
 		message_out->buffer = decode(port, network, in, slot, header,
 		                             &message_out->arrival);
-		psmp_in_take(in);
+		sysvnet_in_take(in);
 		*run = (struct run){ in, run->in == in ? run->length + 1 : 0 };
 		ask_for_lines(port, network, in, &message_out->arrival, run->length);
 		port->cursor[network] = at + 1;
@@ -292,26 +298,16 @@ take(struct psi_port *port, unsigned network, struct run *run, struct message *m
 	return false;
 }
 
-/* Nothing is there. */
-static unsigned
-end_threaded(struct psi_port *port, unsigned network)
+unsigned
+sysvnet_receive_threaded(struct sysvnet_port *port, unsigned network, unsigned budget)
 {
-	if (psmp_active_count(port, network) > KEPT_LANES && psi_spinlock_try(&port->poll_lock[network])) {
-		after_empty_poll(port, network);
-		psi_spinlock_unlock(&port->poll_lock[network]);
-	}
-	return 0;
-}
-
-static unsigned __attribute__((noinline))
-receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
-{
-	_Alignas(struct message) unsigned char space[sizeof(struct message) + PSMP_COPY_OUT_BYTES];
+	_Alignas(struct message) unsigned char
+		space[sizeof(struct message) + SYSVNET_COPY_OUT_BYTES];
 	struct message *message = (struct message *)(void *)space;
 	struct run run = { NULL, 0 };
 	unsigned delivered = 0;
 
-	while (delivered < budget && psmp_has_any(port, network) &&
+	while (delivered < budget && sysvnet_has_any(port, network) &&
 	       psi_spinlock_try(&port->poll_lock[network])) {
 		bool found;
 
@@ -321,45 +317,10 @@ receive_threaded(struct psi_port *port, unsigned network, unsigned budget)
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
 			break;
-		port->conduit->services->deliver(port->owner, &message->arrival);
+		port->net->calls.deliver(port->owner, &message->arrival);
 		if (message->buffer != NO_BUFFER_NAME)
 			give_buffer(port, network, message->buffer);
 		delivered++;
 	}
 	return delivered;
-}
-
-static inline unsigned
-poll_threaded(struct psi_port *port, unsigned network, unsigned budget)
-{
-	return psmp_has_any(port, network) ? receive_threaded(port, network, budget)
-	                              : end_threaded(port, network);
-}
-
-/* --------------------------------------------------------------------------- the poll --- */
-
-static inline unsigned
-poll_network(struct psi_port *port, unsigned network, unsigned budget)
-{
-	return port->locked ? poll_threaded(port, network, budget) : poll_in_place(port, network, budget);
-}
-
-/* Replies first: they free what requests wait for, and are waited for themselves.  So after some the caller
- * looks at once whether that was all, and requests wait for the next poll, though not for a second one. */
-unsigned
-psmp_poll(struct psi_port *port, unsigned networks, unsigned budget)
-{
-	unsigned delivered = 0;
-
-	if (networks & 1u << PSI_REPLIES)
-		delivered = poll_network(port, PSI_REPLIES, budget);
-	if (!(networks & 1u << PSI_REQUESTS))
-		return delivered;
-	if (delivered && !atomic_load_explicit(&port->requests_waited, memory_order_relaxed)) {
-		atomic_store_explicit(&port->requests_waited, true, memory_order_relaxed);
-		return delivered;
-	}
-	if (atomic_load_explicit(&port->requests_waited, memory_order_relaxed))
-		atomic_store_explicit(&port->requests_waited, false, memory_order_relaxed);
-	return delivered + poll_network(port, PSI_REQUESTS, budget);
 }

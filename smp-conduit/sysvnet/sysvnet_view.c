@@ -6,25 +6,25 @@
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
 static bool
-is_wide(const struct psmp_header *header)
+is_wide(const struct sysvnet_header *header)
 {
-	return header->total_bytes == psmp_layout_for(header->places, true).total_bytes;
+	return header->total_bytes == sysvnet_layout_for(header->places, true).total_bytes;
 }
 
 /* The layout of an arena that some process has finished. */
 static bool
-layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
+layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_out)
 {
-	const struct psmp_header *header = memory;
+	const struct sysvnet_header *header = memory;
 	uint32_t magic, slots;
 
 	if (len_bytes < sizeof *header)
 		return false;
 	magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
-	if (magic != PSMP_ARENA_MAGIC || header->abi != PSI_CONDUIT_ABI || !header->places ||
-	    header->places > PSMP_MAX_PLACES)
+	if (magic != SYSVNET_ARENA_MAGIC || header->abi != SYSVNET_ABI || !header->places ||
+	    header->places > SYSVNET_MAX_PLACES)
 		return false;
-	*layout_out = psmp_layout_for(header->places, is_wide(header));
+	*layout_out = sysvnet_layout_for(header->places, is_wide(header));
 	slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
 	if (!slots || slots > layout_out->slots || slots & (slots - 1))
 		return false;           /* not told yet, or damaged */
@@ -35,9 +35,10 @@ layout_of(const void *memory, size_t len_bytes, struct psmp_layout *layout_out)
 static bool
 has_bit(const _Atomic uint64_t *words, uint32_t place)
 {
-	uint64_t word = atomic_load_explicit(&words[place / PSMP_WORD_BITS], memory_order_relaxed);
+	const _Atomic uint64_t *at = &words[place / SYSVNET_WORD_BITS];
+	uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
 
-	return word >> place % PSMP_WORD_BITS & 1;
+	return word >> place % SYSVNET_WORD_BITS & 1;
 }
 
 /* A 32-bit word that its owner writes with plain stores. */
@@ -47,67 +48,66 @@ look_at(const uint32_t *word)
 	return *(const volatile uint32_t *)word;
 }
 
-static const struct psmp_shared *
+static const struct sysvnet_shared *
 shared_of(const unsigned char *region)
 {
-	return (const struct psmp_shared *)(const void *)region;
+	return (const struct sysvnet_shared *)(const void *)region;
 }
 
 /* Of the receiving process's first endpoint: both sides of the lane lie in the arena. */
 static void
-look_at_first(const unsigned char *arena, const struct psmp_layout *layout, unsigned network,
-              uint32_t sender, uint32_t receiver, struct psi_queue_state *state_out)
+look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout, unsigned network,
+              uint32_t sender, uint32_t receiver, struct sysvnet_state *state_out)
 {
-	const unsigned char *region = arena + psmp_layout_region(layout, receiver);
-	const unsigned char *sending = arena + psmp_layout_region(layout, sender);
-	const struct psmp_out *out = psmp_outs_of(sending, layout, network) + receiver;
-	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
-	const uint32_t next = psmp_out_next(out), limit = look_at(&out->limit);
+	const unsigned char *region = arena + sysvnet_layout_region(layout, receiver);
+	const unsigned char *sending = arena + sysvnet_layout_region(layout, sender);
+	const struct sysvnet_out *out = sysvnet_outs_of(sending, layout, network) + receiver;
+	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
+	const uint32_t next = sysvnet_out_next(out), limit = look_at(&out->limit);
 
 	if (!limit)                     /* this sender has not opened yet */
 		return;
 	state_out->in_flight = next + layout->slots - limit;
-	state_out->undelivered = next - psmp_in_next(in);
+	state_out->undelivered = next - sysvnet_in_next(in);
 }
 
 /* No message has come this way.  A page of slots that nobody has written is not there, and reading
  * it would make it. */
 static bool
-is_untouched(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
+is_untouched(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
              uint32_t sender)
 {
-	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
+	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
 
-	return psmp_in_next(in) == 0 &&
+	return sysvnet_in_next(in) == 0 &&
 	       !has_bit(shared_of(region)->words + (size_t)(1 + network) * layout->words, sender) &&
-	       !atomic_load_explicit(&psmp_control_at(layout, (unsigned char *)(uintptr_t)region,
-	                                              network, sender)->polled,
+	       !atomic_load_explicit(&sysvnet_control_at(layout, (unsigned char *)(uintptr_t)region,
+	                                                 network, sender)->polled,
 	                             memory_order_relaxed);
 }
 
 /* The sending side lies in memory of the sender's alone: what it has published shows in the
  * slots. */
 static void
-look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
-                uint32_t sender, struct psi_queue_state *state_out)
+look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
+                uint32_t sender, struct sysvnet_state *state_out)
 {
-	const struct psmp_in *in = psmp_ins_of(region, layout, network) + sender;
+	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
 	unsigned char *base = (unsigned char *)(uintptr_t)region;
-	const struct psmp_slot *slots = (const struct psmp_slot *)(const void *)
-		psmp_lane_at(layout, base, network, sender);
-	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = psmp_in_next(in);
-	const uint64_t lap_mask = ((uint64_t)1 << PSMP_LAP_BITS) - 1;
+	const struct sysvnet_slot *slots = (const struct sysvnet_slot *)(const void *)
+		sysvnet_lane_at(layout, base, network, sender);
+	const uint32_t shift = (uint32_t)__builtin_ctz(layout->slots), next = sysvnet_in_next(in);
+	const uint64_t lap_mask = ((uint64_t)1 << SYSVNET_LAP_BITS) - 1;
+	const struct sysvnet_control *control = sysvnet_control_at(layout, base, network, sender);
 	uint32_t at = next, in_flight;
 
 	if (is_untouched(region, layout, network, sender))
 		return;
 	while (at - next < layout->slots &&
 	       (atomic_load_explicit(&slots[at & (layout->slots - 1)].header,
-	                             memory_order_relaxed) & lap_mask) == psmp_lap(at, shift))
+	                             memory_order_relaxed) & lap_mask) == sysvnet_lap(at, shift))
 		at++;
-	in_flight =
-		at - atomic_load_explicit(&psmp_control_at(layout, base, network, sender)->consumed,
-	                                  memory_order_relaxed);
+	in_flight = at - atomic_load_explicit(&control->consumed, memory_order_relaxed);
 	state_out->undelivered += at - next;
 	if (in_flight > state_out->in_flight)
 		state_out->in_flight = in_flight;
@@ -115,30 +115,30 @@ look_at_lane(const unsigned char *region, const struct psmp_layout *layout, unsi
 
 /* All lanes from the process: how much they hold, and the fullest. */
 static void
-look_at_further(const unsigned char *region, const struct psmp_layout *layout, unsigned network,
-                uint32_t place, struct psi_queue_state *state_out)
+look_at_further(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
+                uint32_t place, struct sysvnet_state *state_out)
 {
 	for (uint32_t sender = place; sender < layout->senders; sender += layout->places)
 		look_at_lane(region, layout, network, sender, state_out);
 }
 
 bool
-psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
-           uint32_t receiver, struct psi_queue_state *state_out)
+sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sender,
+             uint32_t receiver, struct sysvnet_state *state_out)
 {
 	const unsigned char *arena = memory->host, *region = memory->further;
-	const struct psmp_shared *shared;
-	struct psmp_layout layout, further;
+	const struct sysvnet_shared *shared;
+	struct sysvnet_layout layout, further;
 
 	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
 	    receiver >= layout.places)
 		return false;
-	further = psmp_layout_further(layout.places, layout.wide);
+	further = sysvnet_layout_further(layout.places, layout.wide);
 	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;
-	shared = shared_of(region ? region : arena + psmp_layout_region(&layout, receiver));
-	*state_out = (struct psi_queue_state){
+	shared = shared_of(region ? region : arena + sysvnet_layout_region(&layout, receiver));
+	*state_out = (struct sysvnet_state){
 		.slots = layout.slots,
 		.wants_room = has_bit(shared->words, sender),
 		.receiver_sleeps =

@@ -1,6 +1,6 @@
 /*
- * Ringing: of a message, of room, of what somebody made true.  The pairs D1 to D5 are stated in
- * sysvnet_sleep.c.
+ * Waking who sleeps: for a message, for room, for what somebody made true.  The pairs D1 to D5 are
+ * stated in sysvnet_sleep.c.
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -12,7 +12,7 @@
 
 /* Wakes the threads that sleep, or are about to, on this word. */
 static bool
-ring_word(_Atomic uint32_t *wake)
+wake_word(_Atomic uint32_t *wake)
 {
 	uint32_t value;
 
@@ -31,81 +31,84 @@ ring_word(_Atomic uint32_t *wake)
 	return false;
 }
 
-/* Wakes those who sleep on this endpoint, and those who sleep on its process and watch it.  The process's
- * word is that of the first endpoint. */
+/* Wakes those who sleep on this endpoint, and those who sleep on its process and watch it.  The
+ * process's word is that of the first endpoint. */
 static void
-ring_endpoint(struct psi_port *port, struct psmp_shared *endpoint, struct psmp_shared *process)
+wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
+              struct sysvnet_shared *process)
 {
-	if (ring_word(&endpoint->wake))
-		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	if (wake_word(&endpoint->wake))
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 	if (atomic_load_explicit(&endpoint->watchers, memory_order_seq_cst) && /* D2_WAKE */
-	    ring_word(&process->wake))
-		psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	    wake_word(&process->wake))
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 }
 
 void
-psmp_ring_port(struct psi_port *port)
+sysvnet_wake_port(struct sysvnet_port *port)
 {
 	psi_store_load_fence(); /* D4_RING */
-	ring_endpoint(port, port->shared, port->conduit->port->shared);
+	wake_endpoint(port, port->shared, port->net->port->shared);
 }
 
 void
-psmp_ring(struct psi_port *port)
+sysvnet_wake(struct sysvnet_port *port)
 {
-	struct psi_conduit *conduit = port->conduit;
+	struct sysvnet *net = port->net;
 
 	psi_store_load_fence(); /* D4_RING */
-	for (unsigned index = 0; index <= PSMP_MAX_INDEX; index++) {
-		struct psi_port *each = atomic_load_explicit(&conduit->ports[index],
-		                                             memory_order_acquire); /* Q2 */
+	for (unsigned index = 0; index <= SYSVNET_MAX_INDEX; index++) {
+		struct sysvnet_port *each = atomic_load_explicit(&net->ports[index],
+		                                                 memory_order_acquire); /* Q2 */
 
 		if (!each)
 			break;
-		if (ring_word(&each->shared->wake))
-			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+		if (wake_word(&each->shared->wake))
+			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 	}
 }
 
 /* The first endpoint's word is its process's, so watchers sleep there. */
 void
-psmp_ring_host(struct psi_port *port)
+sysvnet_wake_host(struct sysvnet_port *port)
 {
-	const struct psi_conduit *conduit = port->conduit;
+	const struct sysvnet *net = port->net;
 
 	psi_store_load_fence(); /* D4_RING */
-	for (uint32_t i = 0; i < conduit->job.host_places; i++)
-		if (ring_word(&psmp_shared_of(conduit, i)->wake))
-			psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+	for (uint32_t i = 0; i < net->job.host_places; i++)
+		if (wake_word(&sysvnet_shared_of(net, i)->wake))
+			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 }
 
 /* Of first endpoints, which nobody watches. */
 const uint32_t *
-psmp_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out)
 {
-	const struct psi_conduit *conduit = port->conduit;
+	const struct sysvnet *net = port->net;
+	const struct sysvnet_shared *shared;
 
-	*fence_out = conduit->senders_fence;
-	if (peer >= conduit->job.places || !conduit->job.local[peer])
+	*fence_out = net->senders_fence;
+	if (peer >= net->job.places || !net->job.local[peer])
 		return NULL;
-	return (const uint32_t *)(uintptr_t)&psmp_shared_of(conduit, conduit->job.host_index[peer])->wake;
+	shared = sysvnet_shared_of(net, net->job.host_index[peer]);
+	return (const uint32_t *)(uintptr_t)&shared->wake;
 }
 
 void
-psmp_ring_peer(struct psi_port *port, uint32_t peer)
+sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 {
-	const struct psmp_out *out = psmp_out_of(port, peer, PSI_REQUESTS);
+	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 
 	psi_store_load_fence(); /* D4_RING */
-	ring_endpoint(port, psmp_receiver_of(out), psmp_shared_of(port->conduit, out->place));
+	wake_endpoint(port, sysvnet_receiver_of(out), sysvnet_shared_of(port->net, out->place));
 }
 
 /* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
 static bool
 set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
 {
-	uint32_t w = place / PSMP_WORD_BITS;
-	uint64_t bit = (uint64_t)1 << place % PSMP_WORD_BITS;
+	uint32_t w = place / SYSVNET_WORD_BITS;
+	uint64_t bit = (uint64_t)1 << place % SYSVNET_WORD_BITS;
 
 	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_release) & bit) /* D2_WORD */
 		return false;
@@ -116,22 +119,23 @@ set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
 
 /*
  * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
- * whoever set it rings, or has rung, after it.  Always PSI_OK, so that who sends may end in this call.
+ * whoever set it wakes, or has woken, after it.  Always PSI_OK, so that who sends may end in this
+ * call.
  */
 int
-psmp_announce(struct psi_port *port, const struct psmp_out *out, unsigned network)
+sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsigned network)
 {
-	struct psmp_shared *shared = psmp_receiver_of(out);
+	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
 
-	psmp_count(port, PSI_COUNT_ANNOUNCED);
+	sysvnet_count(port, SYSVNET_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
 	if (set_bit(&shared->top[network], out->words, out->sender))
-		ring_endpoint(port, shared, psmp_shared_of(port->conduit, out->place));
+		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->place));
 	return PSI_OK;
 }
 
 static void
-ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
+wake_wanting(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
 	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0,
 	                                        memory_order_acquire); /* D3_TAKE_TOP */
@@ -145,31 +149,33 @@ ring_those_who_want(struct psi_port *port, struct psmp_shared *receiver)
 		                                memory_order_acquire); /* D3_TAKE_WORD */
 
 		for (; bits; bits &= bits - 1) {
-			uint32_t place = w * PSMP_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+			uint32_t place = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
-			if (ring_word(&psmp_shared_of(port->conduit, place)->wake))
-				psmp_count(port, PSI_COUNT_WAKEUPS_SENT);
+			if (wake_word(&sysvnet_shared_of(port->net, place)->wake))
+				sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 		}
 	}
 }
 
-/* Room appeared at `receiver' (this process or, for a cancelled claim, another): ring who waits. */
+/* Room appeared at `receiver' (this process or, for a cancelled claim, another).
+ * Wakes who waits. */
 void
-psmp_room_made(struct psi_port *port, struct psmp_shared *receiver)
+sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
 	PSI_DELAY_POINT(room);
 	psi_store_load_fence(); /* D3_MADE */
 	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
-		ring_those_who_want(port, receiver);
+		wake_wanting(port, receiver);
 }
 
-/* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the bit
- * there and not yet come to the second, while this one goes to sleep on it. */
+/* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the
+ * bit there and not yet come to the second, while this one goes to sleep on it. */
 void
-psmp_want_mark(struct psi_port *port, uint32_t peer)
+sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer)
 {
-	struct psmp_shared *shared = psmp_receiver_of(psmp_out_of(port, peer, PSI_REQUESTS));
-	const uint32_t w = port->place / PSMP_WORD_BITS;
+	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
+	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
+	const uint32_t w = port->place / SYSVNET_WORD_BITS;
 
 	if (!set_bit(&shared->want_top, shared->words, port->place))
 		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
@@ -177,9 +183,9 @@ psmp_want_mark(struct psi_port *port, uint32_t peer)
 
 /* The fence is that of D3: the caller looks for room again. */
 void
-psmp_want(struct psi_port *port, uint32_t peer)
+sysvnet_want(struct sysvnet_port *port, uint32_t peer)
 {
-	psmp_want_mark(port, peer);
+	sysvnet_want_mark(port, peer);
 	PSI_DELAY_POINT(want);
 	psi_store_load_fence(); /* D3_WANT */
 }

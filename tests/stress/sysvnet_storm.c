@@ -64,7 +64,7 @@ worker_main(void *argument)
 			break;
 		send_request(peer);
 		if (random_below(3) == 0)
-			storm->rig->ops->poll(worker->rank->port, PSI_BOTH_NETWORKS, 4);
+			sysvnet_poll(worker->rank->port, PSI_BOTH_NETWORKS, 4);
 		maybe_delay();
 	}
 	wait_until(PSI_BOTH_NETWORKS, PSI_NO_PEER, few_replies_missing, 0);
@@ -161,9 +161,9 @@ static void
 check_buffers(struct storm *storm)
 {
 	for (uint32_t place = 0; place < storm->plan->ranks; place++)
-		for (unsigned i = 0; i < 2 * PSMP_SIZES; i++)
+		for (unsigned i = 0; i < 2 * SYSVNET_SIZES; i++)
 			if (atomic_load(&storm->rig->rank[place].port->shared
-			                ->busy[i / PSMP_SIZES][i % PSMP_SIZES]))
+			                ->busy[i / SYSVNET_SIZES][i % SYSVNET_SIZES]))
 				fail(storm, "a buffer was not given back", place, i);
 }
 

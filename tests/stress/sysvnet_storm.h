@@ -5,8 +5,8 @@
  * Nothing here orders the ranks' accesses but the queue itself: all counters that ranks share are
  * relaxed, so that ThreadSanitizer sees what the queue's own orders promise, and no more.
  */
-#ifndef PT_PSMP_STORM_H
-#define PT_PSMP_STORM_H
+#ifndef PT_SYSVNET_STORM_H
+#define PT_SYSVNET_STORM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -49,26 +49,25 @@ maybe_delay(void)
 void
 wait_until(unsigned networks, uint32_t want_peer, condition *holds, uint32_t argument)
 {
-	const struct psi_conduit_ops *ops = self->storm->rig->ops;
-	struct psi_port *port = self->rank->port;
+	struct sysvnet_port *port = self->rank->port;
 	uint32_t polls = random_below(4) ? random_below(20) : random_below(600), ticket;
 
 	while (!holds(self, argument)) {
-		if (ops->poll(port, networks, 1 + random_below(8)))
+		if (sysvnet_poll(port, networks, 1 + random_below(8)))
 			continue;
 		if (polls-- > 0)
 			continue;
 		polls = random_below(20);
 		maybe_delay();
-		if (ops->arm(port, networks, want_peer, &ticket) != PSI_OK)
+		if (sysvnet_arm(port, networks, want_peer, &ticket) != PSI_OK)
 			continue;
 		maybe_delay();
 		if (!holds(self, argument)) {
 			maybe_delay();
-			ops->sleep(port, ticket, 0);
+			sysvnet_sleep(port, ticket, 0);
 		}
 		maybe_delay();
-		ops->disarm(port);
+		sysvnet_disarm(port);
 	}
 }
 
@@ -77,14 +76,14 @@ static void
 tell_own_rank(void)
 {
 	if (self->storm->plan->threads > 1)
-		self->storm->rig->ops->ring(self->rank->port);
+		sysvnet_wake(self->rank->port);
 }
 
 void
 tell_all_ranks(struct storm *storm)
 {
 	for (uint32_t place = 0; place < storm->plan->ranks; place++)
-		storm->rig->ops->ring(storm->rig->rank[place].port);
+		sysvnet_wake(storm->rig->rank[place].port);
 }
 
 /* ----------------------------------------------------------------------------- sending --- */
@@ -102,8 +101,7 @@ try_to_send(struct worker *worker, uint32_t argument)
 {
 	(void)argument;
 	if (!current->sent)
-		current->sent = worker->storm->rig->ops->am_send(worker->rank->port,
-		                                                &current->am) == PSI_OK;
+		current->sent = sysvnet_send(worker->rank->port, &current->am) == PSI_OK;
 	return current->sent;
 }
 
@@ -122,23 +120,22 @@ send(struct sending *sending, unsigned networks)
 static bool
 send_claimed(struct sending *sending)
 {
-	const struct psi_conduit_ops *ops = self->storm->rig->ops;
-	struct psi_port *port = self->rank->port;
+	struct sysvnet_port *port = self->rank->port;
 	struct psi_claim claim = {
 		.peer = sending->am.peer, .network = sending->am.network,
 		.least_bytes = sending->am.len_bytes,
 		.most_bytes = sending->am.len_bytes + random_below(100),
 	};
 
-	if (claim.most_bytes > PSMP_LARGE_BYTES)
-		claim.most_bytes = PSMP_LARGE_BYTES;
-	if (ops->am_claim(port, &claim) != PSI_OK)
+	if (claim.most_bytes > SYSVNET_LARGE_BYTES)
+		claim.most_bytes = SYSVNET_LARGE_BYTES;
+	if (sysvnet_claim(port, &claim) != PSI_OK)
 		return false;
 	memcpy(claim.buffer, sending->am.payload, sending->am.len_bytes);
 	maybe_delay();
-	if (random_below(4) && ops->am_publish(port, &claim, &sending->am) == PSI_OK)
+	if (random_below(4) && sysvnet_publish(port, &claim, &sending->am) == PSI_OK)
 		return true;
-	ops->am_cancel(port, &claim);
+	sysvnet_cancel(port, &claim);
 	return false;
 }
 

@@ -2,8 +2,8 @@
  * What the threads of a storm do: send, answer, wait.  The state of a storm, and the calls of its
  * threads.
  */
-#ifndef PT_PSMP_TRAFFIC_H
-#define PT_PSMP_TRAFFIC_H
+#ifndef PT_SYSVNET_TRAFFIC_H
+#define PT_SYSVNET_TRAFFIC_H
 
 #include <pthread.h>
 

@@ -15,7 +15,7 @@ enum { PATTERN_STARTS = 4096 };
 void (*rig_before_copy)(void);
 bool rig_has_further;
 
-/* The rig that is being opened: the services have no argument that could say so. */
+/* The rig that is being opened: the callbacks have no argument that could say so. */
 static struct rig *opening;
 static const struct rig_options *opening_as;
 static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,7 +31,7 @@ die(const char *what)
 	abort();
 }
 
-/* ------------------------------------------------------------------------- services --- */
+/* ------------------------------------------------------------------------- callbacks --- */
 
 static void __attribute__((format(printf, 1, 2)))
 say(const char *format, ...)
@@ -42,12 +42,6 @@ say(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
-}
-
-static const char *
-setting(const char *name)
-{
-	return getenv(name);
 }
 
 static void
@@ -62,19 +56,15 @@ map_arena(struct rig *rig, size_t len_bytes)
 	rig->arena_bytes = len_bytes;
 }
 
-/* All ranks get the same mapping, and each must ask for the same size. */
+/* All ranks get the same mapping. */
 static void *
-host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out)
+arena_of(struct rig *rig)
 {
-	(void)least_bytes;
 	pthread_mutex_lock(&arena_lock);
-	if (!opening->arena)
-		map_arena(opening, most_bytes);
+	if (!rig->arena)
+		map_arena(rig, sysvnet_arena_bytes(rig->ranks, true));
 	pthread_mutex_unlock(&arena_lock);
-	if (most_bytes != opening->arena_bytes)
-		die("ranks want arenas of different sizes");
-	*len_out = most_bytes;
-	return opening->arena;
+	return rig->arena;
 }
 
 static void
@@ -140,17 +130,12 @@ unmap_further(void)
 	}
 }
 
-static const struct psi_services services = {
-	.abi = PSI_CONDUIT_ABI,
-	.size_bytes = sizeof(struct psi_services),
+static const struct sysvnet_callbacks calls = {
 	.log = say,
-	.setting = setting,
-	.host_memory = host_memory,
 	.endpoint_memory = endpoint_memory,
 	.deliver = deliver,
 	.copy_owning = copy,
 	.copy_far = copy,
-	.agree_least = agree_least,
 };
 
 /* ------------------------------------------------------------------- opening, closing --- */
@@ -161,20 +146,25 @@ open_rank(void *argument)
 {
 	struct rig_rank *rank = argument;
 	struct rig *rig = rank->rig;
-	struct psi_attributes attributes;
-	const struct psi_conduit_job job = {
+	const struct sysvnet_job job = {
 		.place = rank->place, .places = rig->ranks, .host_places = rig->ranks,
 		.host_index = rig->host_index, .local = rig->local,
-		.threaded = opening_as->threaded, .crowded = opening_as->crowded,
-		.counts = rank->counts,
+		.threaded = opening_as->threaded, .counts = rank->counts,
 	};
+	bool registered, roomy;
 
-	if (rig->ops->open(&services, &job, &attributes, &rank->conduit) != PSI_OK)
+	rank->net = sysvnet_open(&job, &calls, arena_of(rig), true);
+	if (!rank->net)
 		die("open failed");
-	if (rig->ops->port_open(rank->conduit, rank->place, false, rank, &rank->port) != PSI_OK)
+	if (sysvnet_port_open(rank->net, rank->place, false, rank, &rank->port) != PSI_OK)
 		die("port_open failed");
-	if (rig->ops->connect(rank->conduit) != PSI_OK)
-		die("connect failed");
+	registered = agree_least(sysvnet_fence_register(getenv("PST_TEST_DENY")));
+	roomy = agree_least(!opening_as->crowded);
+	if (!sysvnet_agrees(rank->net))
+		die("ranks disagree on the arena");
+	sysvnet_connect(rank->net, roomy, !registered || !roomy);
+	if (registered && roomy)
+		agree_least(true);
 	return NULL;
 }
 
@@ -186,7 +176,8 @@ static void *
 observe(void *argument)
 {
 	struct rig *rig = argument;
-	struct psi_queue_state state;
+	struct sysvnet_memory memory = { 0 };
+	struct sysvnet_state state;
 	bool last;
 
 	do {
@@ -194,10 +185,9 @@ observe(void *argument)
 		pthread_mutex_lock(&arena_lock);
 		unsigned char *arena = rig->arena;
 		pthread_mutex_unlock(&arena_lock);
-		if (arena &&
-		    rig->ops->queue(&(struct psi_queue_memory){ .host = arena,
-		                                                .host_bytes = rig->arena_bytes },
-		                    PSI_REQUESTS, rig->ranks, 0, &state))
+		memory.host = arena;
+		memory.host_bytes = arena ? rig->arena_bytes : 0;
+		if (arena && sysvnet_view(&memory, PSI_REQUESTS, rig->ranks, 0, &state))
 			die("a queue of a rank that there is not");
 		sched_yield();
 	} while (!last);
@@ -235,7 +225,7 @@ settle_fences(void)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		psmp_fence_settle();
+		sysvnet_fence_settle();
 		_exit(0);
 	}
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
@@ -257,7 +247,6 @@ rig_open(const struct rig_options *options)
 	pthread_t *threads;
 
 	rig->ranks = options->ranks;
-	rig->ops = &psmp_ops;
 	rig->host_index = must(calloc(rig->ranks, sizeof *rig->host_index));
 	rig->local = must(calloc(rig->ranks, sizeof *rig->local));
 	rig->rank = must(calloc(rig->ranks, sizeof *rig->rank));
@@ -275,9 +264,8 @@ rig_open(const struct rig_options *options)
 void
 rig_close(struct rig *rig)
 {
-	for (uint32_t place = 0; place < rig->ranks; place++) {
-		psmp_close(rig->rank[place].conduit);
-	}
+	for (uint32_t place = 0; place < rig->ranks; place++)
+		sysvnet_close(rig->rank[place].net);
 	munmap(rig->arena, rig->arena_bytes);
 	unmap_further();
 	free(rig->rank);
@@ -291,13 +279,13 @@ rig_close(struct rig *rig)
 static void
 dump_queues(const struct rig *rig, uint32_t receiver)
 {
-	const struct psi_queue_memory memory = { .host = rig->arena,
+	const struct sysvnet_memory memory = { .host = rig->arena,
 		                                 .host_bytes = rig->arena_bytes };
-	struct psi_queue_state state;
+	struct sysvnet_state state;
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		for (uint32_t sender = 0; sender < rig->ranks; sender++)
-			if (rig->ops->queue(&memory, network, sender, receiver, &state) &&
+			if (sysvnet_view(&memory, network, sender, receiver, &state) &&
 			    (state.in_flight || state.undelivered))
 				fprintf(stderr, "    %s from %u: %u of %u in flight, %u "
 				                "undelivered%s\n",
@@ -310,7 +298,7 @@ void
 rig_dump(const struct rig *rig)
 {
 	for (uint32_t place = 0; place < rig->ranks; place++) {
-		const struct psi_port *port = rig->rank[place].port;
+		const struct sysvnet_port *port = rig->rank[place].port;
 
 		fprintf(stderr, "rank %u: wake %u, top %llx %llx, want %llx\n", place,
 		        atomic_load(&port->shared->wake),

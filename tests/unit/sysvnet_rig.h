@@ -1,14 +1,13 @@
 /*
- * A rig for the message queue: several smp conduits in one process, on one mapping, with threads or
- * plain calls in the roles of ranks.  It speaks to them through the operation table and hands them
- * services of its own, so nothing of the runtime takes part.
+ * A rig for sysvnet: several of it in one process, on one mapping, with threads or plain calls in
+ * the roles of ranks.  It has callbacks of its own, so nothing of the runtime takes part.
  *
  * Ranks are opened by threads of their own, as processes would; one rig is opened at a time.
  */
-#ifndef PT_PSMP_RIG_H
-#define PT_PSMP_RIG_H
+#ifndef PT_SYSVNET_RIG_H
+#define PT_SYSVNET_RIG_H
 
-#include "smp-conduit/sysvnet/sysvnet_port.h"
+#include "smp-conduit/sysvnet/sysvnet_inline.h"
 
 struct rig_rank;
 
@@ -18,17 +17,16 @@ typedef void rig_handler(struct rig_rank *rank, const struct psi_arrival *arriva
 struct rig_rank {
 	struct rig *rig;
 	uint32_t place;
-	struct psi_conduit *conduit;
-	struct psi_port *port;
+	struct sysvnet *net;
+	struct sysvnet_port *port;
 	rig_handler *handler;
 	void *data;                     /* the test's */
-	uint64_t counts[PSI_COUNTERS];
+	uint64_t counts[SYSVNET_COUNTERS];
 };
 
 struct rig {
 	uint32_t ranks;
-	const struct psi_conduit_ops *ops;
-	unsigned char *arena;           /* what the conduits asked for, zero-filled */
+	unsigned char *arena;           /* of all ranks, zero-filled */
 	size_t arena_bytes;
 	uint32_t *host_index;
 	uint8_t *local;
@@ -57,7 +55,7 @@ void rig_dump(const struct rig *rig);
 
 /* A counter of a rank's. */
 static inline uint64_t
-rig_count(const struct rig_rank *rank, enum psi_counter which)
+rig_count(const struct rig_rank *rank, enum sysvnet_counter which)
 {
 	return __atomic_load_n(&rank->counts[which], __ATOMIC_RELAXED);
 }

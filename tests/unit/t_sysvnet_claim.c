@@ -5,7 +5,7 @@
 #include "tests/unit/sysvnet_rig.h"
 #include "tests/unit/main.h"
 
-enum { BUFFERS = PSMP_LARGE_COUNT + PSMP_SMALL_COUNT };
+enum { BUFFERS = SYSVNET_LARGE_COUNT + SYSVNET_SMALL_COUNT };
 
 struct heard {
 	uint32_t count;
@@ -48,25 +48,25 @@ am_for(const struct psi_claim *claim, size_t len_bytes, const int32_t *seed)
 static void
 check_place(const struct rig *rig, const struct psi_claim *claim)
 {
-	const struct psmp_layout layout = psmp_layout_for(rig->ranks, true);
-	const unsigned char *buffers = rig->arena + psmp_layout_region(&layout, claim->peer) +
+	const struct sysvnet_layout layout = sysvnet_layout_for(rig->ranks, true);
+	const unsigned char *buffers = rig->arena + sysvnet_layout_region(&layout, claim->peer) +
 	                               layout.buffers +
-	                               claim->network * PSMP_NETWORK_BUFFER_BYTES;
+	                               claim->network * SYSVNET_NETWORK_BUFFER_BYTES;
 	const unsigned char *at = claim->buffer;
 
 	ck_assert_uint_eq((uintptr_t)at % 16, 0);
 	ck_assert(at >= buffers);
-	ck_assert(at + claim->size_bytes <= buffers + PSMP_NETWORK_BUFFER_BYTES);
+	ck_assert(at + claim->size_bytes <= buffers + SYSVNET_NETWORK_BUFFER_BYTES);
 }
 
 static uint64_t
 busy(const struct rig *rig, uint32_t place)
 {
-	const struct psmp_shared *shared = rig->rank[place].port->shared;
+	const struct sysvnet_shared *shared = rig->rank[place].port->shared;
 	uint64_t all = 0;
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		for (unsigned size = 0; size < PSMP_SIZES; size++)
+		for (unsigned size = 0; size < SYSVNET_SIZES; size++)
 			all |= atomic_load(&shared->busy[network][size]);
 	return all;
 }
@@ -88,12 +88,12 @@ START_TEST(granted_between_least_and_most)
 		for (unsigned m = l; m < 10; m++) {
 			struct psi_claim claim = claim_for(2, m % 2, sizes[l], sizes[m]);
 
-			ck_assert_int_eq(rig->ops->am_claim(rig->rank[0].port, &claim), PSI_OK);
+			ck_assert_int_eq(sysvnet_claim(rig->rank[0].port, &claim), PSI_OK);
 			/* with buffers free, all that was asked for */
 			ck_assert_uint_eq(claim.size_bytes, sizes[m]);
 			check_place(rig, &claim);
 			memset(claim.buffer, 0x33, claim.size_bytes);
-			rig->ops->am_cancel(rig->rank[0].port, &claim);
+			sysvnet_cancel(rig->rank[0].port, &claim);
 			ck_assert_uint_eq(busy(rig, 2), 0);
 		}
 	}
@@ -110,7 +110,7 @@ claim_all(struct rig *rig, uint32_t from, struct psi_claim *claims, const struct
 	for (;;) {
 		struct psi_claim claim = *like;
 
-		if (rig->ops->am_claim(rig->rank[from].port, &claim) != PSI_OK)
+		if (sysvnet_claim(rig->rank[from].port, &claim) != PSI_OK)
 			return count;
 		ck_assert_uint_lt(count, BUFFERS);
 		ck_assert_uint_ge(claim.size_bytes, like->least_bytes);
@@ -129,7 +129,7 @@ claim_all(struct rig *rig, uint32_t from, struct psi_claim *claims, const struct
 START_TEST(exhausted_and_given_back)
 {
 	static const struct { size_t least, most; unsigned count; } cases[] = {
-		{ 65536, 65536, PSMP_LARGE_COUNT }, { 4097, 65536, PSMP_LARGE_COUNT },
+		{ 65536, 65536, SYSVNET_LARGE_COUNT }, { 4097, 65536, SYSVNET_LARGE_COUNT },
 		{ 4096, 65536, BUFFERS }, { 0, 65536, BUFFERS }, { 100, 4096, BUFFERS },
 		{ 16, 16, BUFFERS },
 	};
@@ -144,17 +144,17 @@ START_TEST(exhausted_and_given_back)
 
 			ck_assert_uint_eq(count, cases[c].count);
 			other = claim_for(2, 1 - network, 65536, 65536);
-			ck_assert_int_eq(rig->ops->am_claim(rig->rank[0].port, &other), PSI_OK);
-			rig->ops->am_cancel(rig->rank[0].port, &other);
+			ck_assert_int_eq(sysvnet_claim(rig->rank[0].port, &other), PSI_OK);
+			sysvnet_cancel(rig->rank[0].port, &other);
 			for (unsigned i = 0; i < count; i += 2) {
-				rig->ops->am_cancel(rig->rank[network].port, &claims[i]);
-				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &claims[i]),
+				sysvnet_cancel(rig->rank[network].port, &claims[i]);
+				ck_assert_int_eq(sysvnet_claim(rig->rank[1].port, &claims[i]),
 				                 PSI_OK);
-				ck_assert_int_eq(rig->ops->am_claim(rig->rank[1].port, &like),
+				ck_assert_int_eq(sysvnet_claim(rig->rank[1].port, &like),
 				                 PSI_AGAIN);
 			}
 			while (count)
-				rig->ops->am_cancel(rig->rank[1].port, &claims[--count]);
+				sysvnet_cancel(rig->rank[1].port, &claims[--count]);
 			ck_assert_uint_eq(busy(rig, 2), 0);
 		}
 	}
@@ -176,18 +176,18 @@ START_TEST(published_without_a_copy)
 			                                   sizes[seed % 6]);
 		struct psi_am am;
 
-		ck_assert_int_eq(rig->ops->am_claim(rig->rank[0].port, &claim), PSI_OK);
+		ck_assert_int_eq(sysvnet_claim(rig->rank[0].port, &claim), PSI_OK);
 		am = am_for(&claim, claim.size_bytes - claim.size_bytes / 3, &seed);
 		memcpy(claim.buffer, rig_pattern((uint32_t)seed), am.len_bytes);
-		ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &claim, &am), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
+		ck_assert_int_eq(sysvnet_publish(rig->rank[0].port, &claim, &am), PSI_OK);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
 		ck_assert_uint_eq(heard.seed, (uint32_t)seed);
 		ck_assert_uint_eq(heard.len_bytes, am.len_bytes);
 		ck_assert_ptr_eq(heard.payload, claim.buffer);
 		ck_assert_uint_eq(busy(rig, 1), 0);
 	}
-	ck_assert_uint_eq(rig_count(&rig->rank[1], PSI_COUNT_COPIED_OUT), 0);
-	ck_assert_uint_eq(rig_count(&rig->rank[0], PSI_COUNT_CLAIMED), 600);
+	ck_assert_uint_eq(rig_count(&rig->rank[1], SYSVNET_COUNT_COPIED_OUT), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[0], SYSVNET_COUNT_CLAIMED), 600);
 	rig_close(rig);
 }
 END_TEST
@@ -202,17 +202,17 @@ START_TEST(open_claims_delay_nobody)
 	struct psi_am am;
 
 	rig->rank[1].data = &heard;
-	ck_assert_int_eq(rig->ops->am_claim(rig->rank[0].port, &claim), PSI_OK);
+	ck_assert_int_eq(sysvnet_claim(rig->rank[0].port, &claim), PSI_OK);
 	for (uint32_t i = 0; i < 1000; i++) {
 		const struct psi_am small = { .peer = 1, .category = PSI_SHORT };
 
-		ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &small), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
+		ck_assert_int_eq(sysvnet_send(rig->rank[0].port, &small), PSI_OK);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
 	}
 	am = am_for(&claim, 1000, &seed);
 	memcpy(claim.buffer, rig_pattern(77), 1000);
-	ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &claim, &am), PSI_OK);
-	ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
+	ck_assert_int_eq(sysvnet_publish(rig->rank[0].port, &claim, &am), PSI_OK);
+	ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
 	ck_assert_uint_eq(heard.count, 1001);
 	ck_assert_uint_eq(heard.seed, 77);
 	rig_close(rig);
@@ -231,19 +231,19 @@ START_TEST(refused_publish_keeps_the_claim)
 	struct psi_am am;
 
 	rig->rank[1].data = &heard;
-	ck_assert_int_eq(rig->ops->am_claim(rig->rank[0].port, &claim), PSI_OK);
+	ck_assert_int_eq(sysvnet_claim(rig->rank[0].port, &claim), PSI_OK);
 	am = am_for(&claim, 5000, &seed);
 	memcpy(claim.buffer, rig_pattern(8), 5000);
-	while (rig->ops->am_send(rig->rank[0].port, &small) == PSI_OK)
+	while (sysvnet_send(rig->rank[0].port, &small) == PSI_OK)
 		ck_assert_uint_lt(++sent, 1000);
 	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &claim, &am), PSI_AGAIN);
+		ck_assert_int_eq(sysvnet_publish(rig->rank[0].port, &claim, &am), PSI_AGAIN);
 	ck_assert_uint_ne(busy(rig, 1), 0);
-	while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 100))
+	while (sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 100))
 		;
 	ck_assert_uint_eq(heard.count, sent);
-	ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &claim, &am), PSI_OK);
-	ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 100), 1);
+	ck_assert_int_eq(sysvnet_publish(rig->rank[0].port, &claim, &am), PSI_OK);
+	ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 100), 1);
 	ck_assert_ptr_eq(heard.payload, claim.buffer);
 	ck_assert_uint_eq(busy(rig, 1), 0);
 	rig_close(rig);
@@ -279,7 +279,7 @@ mix_claim(struct mix *mix)
 	open->from = next(mix) % 3;
 	open->claim = claim_for(next(mix) % 3, next(mix) % 2, least,
 	                        least + next(mix) % (65537 - (uint32_t)least));
-	if (mix->rig->ops->am_claim(mix->rig->rank[open->from].port, &open->claim) != PSI_OK)
+	if (sysvnet_claim(mix->rig->rank[open->from].port, &open->claim) != PSI_OK)
 		return;
 	check_place(mix->rig, &open->claim);
 	ck_assert_uint_ge(open->claim.size_bytes, least);
@@ -295,15 +295,15 @@ mix_end(struct mix *mix, bool publish)
 	int32_t seed = (int32_t)(next(mix) & 0xffff);
 	struct psi_am am = am_for(&open.claim, next(mix) % ((uint32_t)open.claim.size_bytes + 1),
 	                          &seed);
-	struct psi_port *port = mix->rig->rank[open.from].port;
+	struct sysvnet_port *port = mix->rig->rank[open.from].port;
 
 	if (publish) {
 		memcpy(open.claim.buffer, rig_pattern((uint32_t)seed), am.len_bytes);
-		if (mix->rig->ops->am_publish(port, &open.claim, &am) != PSI_OK)
+		if (sysvnet_publish(port, &open.claim, &am) != PSI_OK)
 			return;
 		mix->published++;
 	} else {
-		mix->rig->ops->am_cancel(port, &open.claim);
+		sysvnet_cancel(port, &open.claim);
 	}
 	mix->open[which] = mix->open[--mix->count];
 }
@@ -324,15 +324,15 @@ START_TEST(any_mix_of_claims)
 		else if (what < 7 && mix.count)
 			mix_end(&mix, what != 4);
 		else
-			delivered += mix.rig->ops->poll(mix.rig->rank[next(&mix) % 3].port,
-			                                PSI_BOTH_NETWORKS, 5);
+			delivered += sysvnet_poll(mix.rig->rank[next(&mix) % 3].port,
+			                          PSI_BOTH_NETWORKS, 5);
 	}
 	while (mix.count)
 		mix_end(&mix, false);
 	for (uint32_t place = 0; place < 3; place++)
 		for (uint32_t more = 1; more; delivered += more)
-			more = mix.rig->ops->poll(mix.rig->rank[place].port, PSI_BOTH_NETWORKS,
-			                          9999);
+			more = sysvnet_poll(mix.rig->rank[place].port, PSI_BOTH_NETWORKS,
+			                    9999);
 	ck_assert_uint_eq(delivered, mix.published);
 	ck_assert_uint_eq(heard[0].count + heard[1].count + heard[2].count, mix.published);
 	ck_assert_uint_gt(mix.published, 3000);
@@ -347,17 +347,17 @@ END_TEST
 START_TEST(alone_takes_no_lock)
 {
 	struct rig *rig = open_rig(1, 1);
-	struct psi_conduit *conduit = rig->rank[0].conduit;
+	struct sysvnet *net = rig->rank[0].net;
 	struct heard heard = { 0 };
-	struct psi_port *from, *to;
-	struct psmp_out *shared;
+	struct sysvnet_port *from, *to;
+	struct sysvnet_out *shared;
 	const int32_t seed = 5;
 
 	rig_has_further = true;
 	rig->rank[0].data = &heard;
-	ck_assert_int_eq(rig->ops->port_open(conduit, 1, true, &rig->rank[0], &from), PSI_OK);
-	ck_assert_int_eq(rig->ops->port_open(conduit, 2, true, &rig->rank[0], &to), PSI_OK);
-	shared = psmp_out_of(from, 2, PSI_REQUESTS);
+	ck_assert_int_eq(sysvnet_port_open(net, 1, true, &rig->rank[0], &from), PSI_OK);
+	ck_assert_int_eq(sysvnet_port_open(net, 2, true, &rig->rank[0], &to), PSI_OK);
+	shared = sysvnet_out_of(from, 2, PSI_REQUESTS);
 	ck_assert(shared->locked);
 	psi_spinlock_lock(&shared->lock);
 	for (uint32_t i = 0; i < 200; i++) {
@@ -365,11 +365,11 @@ START_TEST(alone_takes_no_lock)
 		struct psi_am am;
 
 		claim.alone = true;
-		ck_assert_int_eq(rig->ops->am_claim(from, &claim), PSI_OK);
+		ck_assert_int_eq(sysvnet_claim(from, &claim), PSI_OK);
 		am = am_for(&claim, 100, &seed);
 		memcpy(claim.buffer, rig_pattern((uint32_t)seed), 100);
-		ck_assert_int_eq(rig->ops->am_publish(from, &claim, &am), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(to, PSI_BOTH_NETWORKS, 4), 1);
+		ck_assert_int_eq(sysvnet_publish(from, &claim, &am), PSI_OK);
+		ck_assert_uint_eq(sysvnet_poll(to, PSI_BOTH_NETWORKS, 4), 1);
 		ck_assert_uint_eq(heard.count, i + 1);
 		ck_assert_uint_eq(heard.seed, (uint32_t)seed);
 	}
@@ -390,5 +390,5 @@ main(void)
 	tcase_add_loop_test(tests, refused_publish_keeps_the_claim, 0, 2);
 	tcase_add_loop_test(tests, any_mix_of_claims, 0, 6);
 	tcase_add_test(tests, alone_takes_no_lock);
-	return unit_run("psmp claims", tests);
+	return unit_run("sysvnet claims", tests);
 }

@@ -61,13 +61,6 @@ interrupts(unsigned cpu)
 	return count;
 }
 
-static const char *
-no_settings(const char *name)
-{
-	(void)name;
-	return NULL;
-}
-
 static void *
 spin(void *cpu)
 {
@@ -87,7 +80,7 @@ fence_while_it_spins(void)
 	while (met < FENCES && psi_now_ns() < until) {
 		uint64_t seen = atomic_load(&turns);
 
-		psmp_fence_others();
+		sysvnet_fence_others();
 		met += atomic_load(&turns) != seen;
 	}
 	return met;
@@ -108,7 +101,6 @@ two_cpus(unsigned cpu[2])
 
 START_TEST(no_cpu_is_passed_over)
 {
-	static const struct psi_services services = { .setting = no_settings };
 	unsigned cpu[2];
 	pthread_t thread;
 	pid_t other;
@@ -120,11 +112,11 @@ START_TEST(no_cpu_is_passed_over)
 	nap();
 	pin(cpu[0]);
 	nap();
-	if (!psmp_fence_register(&services))
+	if (!sysvnet_fence_register(NULL))
 		return;
 	other = fork();
 	if (other == 0) {
-		psmp_fence_settle();
+		sysvnet_fence_settle();
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(other, NULL, 0), other);
@@ -143,7 +135,7 @@ START_TEST(the_cpus_of_a_process_stay_its_own)
 
 	pin(0);
 	sched_getaffinity(0, sizeof before, &before);
-	psmp_fence_settle();
+	sysvnet_fence_settle();
 	sched_getaffinity(0, sizeof after, &after);
 	ck_assert(CPU_EQUAL(&before, &after));
 }
@@ -156,5 +148,5 @@ main(void)
 
 	tcase_add_test(tests, no_cpu_is_passed_over);
 	tcase_add_test(tests, the_cpus_of_a_process_stay_its_own);
-	return unit_run("psmp_fence", tests);
+	return unit_run("sysvnet_fence", tests);
 }

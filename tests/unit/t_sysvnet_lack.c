@@ -34,15 +34,15 @@ static void
 open_endpoint(struct rig_rank *rank, unsigned failing)
 {
 	const int err = dup(STDERR_FILENO);
-	struct psi_port *port = NULL;
+	struct sysvnet_port *port = NULL;
 	int ends[2], result;
 	ssize_t got;
 
 	ck_assert_int_eq(pipe(ends), 0);
 	dup2(ends[1], STDERR_FILENO);
 	fails = failing;
-	result = rank->rig->ops->port_open(rank->conduit, rank->place + rank->rig->ranks, false,
-	                                   rank, &port);
+	result = sysvnet_port_open(rank->net, rank->place + rank->rig->ranks, false,
+	                           rank, &port);
 	fails = 0;
 	fputs("the end\n", stderr);
 	dup2(err, STDERR_FILENO);
@@ -91,5 +91,5 @@ main(void)
 
 	tcase_add_loop_test(tests, no_heap, 0, 3);
 	tcase_add_test(tests, no_shared_memory);
-	return unit_run("psmp lack", tests);
+	return unit_run("sysvnet lack", tests);
 }

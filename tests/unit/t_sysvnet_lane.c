@@ -16,13 +16,13 @@ START_TEST(headers_keep_their_fields)
 	for (unsigned nargs = 0; nargs <= PSI_MAX_ARGS; nargs++)
 	for (unsigned kind = 0; kind < 9; kind++) {
 		for (unsigned handler = 0; handler < 256; handler++) {
-			struct psmp_header_fields in = {
+			struct sysvnet_header_fields in = {
 				.len_bytes = lengths[l], .handler = (uint8_t)handler,
 				.nargs = (uint8_t)nargs, .category = (uint8_t)(kind % 3),
 				.where = (uint8_t)(kind / 3),
 			};
-			uint64_t header = psmp_header_pack(&in) | laps[lap];
-			struct psmp_header_fields out = psmp_header_unpack(header);
+			uint64_t header = sysvnet_header_pack(&in) | laps[lap];
+			struct sysvnet_header_fields out = sysvnet_header_unpack(header);
 
 			if ((header & 0xffff) != laps[lap] || out.len_bytes != in.len_bytes ||
 			    out.handler != in.handler || out.nargs != in.nargs ||
@@ -44,16 +44,16 @@ START_TEST(laps_tell_rounds_apart)
 		const uint32_t from[] = { 0, 65535u << shift, 0x7ffffff0u & ~(slots - 1),
 		                          0u - 4 * slots };
 
-		ck_assert_uint_ne(psmp_lap(0, shift), 0);
-		ck_assert_uint_ne(psmp_lap(slots - 1, shift), 0);
+		ck_assert_uint_ne(sysvnet_lap(0, shift), 0);
+		ck_assert_uint_ne(sysvnet_lap(slots - 1, shift), 0);
 		for (unsigned i = 0; i < 4; i++) {
 			for (uint32_t step = 0; step < 8; step++) {
 				uint32_t position = from[i] + step * slots;
-				uint64_t next = psmp_lap(position + slots, shift);
+				uint64_t now = sysvnet_lap(position, shift);
+				uint64_t next = sysvnet_lap(position + slots, shift);
 
-				ck_assert_uint_eq(next, (psmp_lap(position, shift) + 1) & 0xffff);
-				ck_assert_uint_eq(psmp_lap(position + slots - 1, shift),
-				                  psmp_lap(position, shift));
+				ck_assert_uint_eq(next, (now + 1) & 0xffff);
+				ck_assert_uint_eq(sysvnet_lap(position + slots - 1, shift), now);
 			}
 		}
 	}
@@ -63,10 +63,10 @@ END_TEST
 /* ------------------------------------------------------------------ a lane on its own --- */
 
 struct lane {
-	struct psmp_out out;
-	struct psmp_in in;
-	struct psmp_control *control;
-	struct psmp_slot *slots;
+	struct sysvnet_out out;
+	struct sysvnet_in in;
+	struct sysvnet_control *control;
+	struct sysvnet_slot *slots;
 	unsigned char *data;
 	uint32_t *data_ends;
 };
@@ -74,8 +74,8 @@ struct lane {
 static void *
 aligned_zeroes(size_t bytes)
 {
-	void *at = aligned_alloc(PSMP_SLOT_BYTES, (bytes + PSMP_SLOT_BYTES - 1) /
-	                                          PSMP_SLOT_BYTES * PSMP_SLOT_BYTES);
+	void *at = aligned_alloc(SYSVNET_SLOT_BYTES, (bytes + SYSVNET_SLOT_BYTES - 1) /
+	                                          SYSVNET_SLOT_BYTES * SYSVNET_SLOT_BYTES);
 
 	ck_assert_ptr_nonnull(at);
 	return memset(at, 0, bytes);
@@ -96,23 +96,23 @@ lane_open(struct lane *lane, uint32_t slots, uint32_t data_bytes, uint32_t posit
 	for (uint32_t i = 0; i < slots && position; i++) {
 		uint32_t at = position - slots + i;
 
-		atomic_store(&lane->slots[at & (slots - 1)].header, psmp_lap(at, shift));
+		atomic_store(&lane->slots[at & (slots - 1)].header, sysvnet_lap(at, shift));
 		lane->data_ends[i] = head;
 	}
 	atomic_store(&lane->control->consumed, position);
-	lane->out = (struct psmp_out){
+	lane->out = (struct sysvnet_out){
 		.mask = slots - 1, .shift = shift, .next = position, .limit = position + slots,
-		.window = psmp_window_all_free(data_bytes, head),
+		.window = sysvnet_window_all_free(data_bytes, head),
 		.data_end = lane->data_ends, .slots = lane->slots, .data = lane->data,
 		.control = lane->control,
 	};
-	lane->in = (struct psmp_in){
+	lane->in = (struct sysvnet_in){
 		.mask = slots - 1,
 		.shift = shift,
 		.next = position,
 		.done = position,
 		.told = position,
-		.least_bytes = psmp_window_least(data_bytes),
+		.least_bytes = sysvnet_window_least(data_bytes),
 		.slots = lane->slots,
 		.data = lane->data,
 		.control = lane->control,
@@ -139,41 +139,42 @@ length_of(uint32_t i, uint32_t data_bytes)
 static bool
 lane_send(struct lane *lane, uint32_t i, uint32_t data_bytes)
 {
-	struct psmp_header_fields fields = { .len_bytes = length_of(i, data_bytes),
-	                                     .handler = (uint8_t)i,
-	                                     .where = data_bytes ? PSMP_DATA_RING : PSMP_INLINE };
+	struct sysvnet_header_fields fields = {
+		.len_bytes = length_of(i, data_bytes), .handler = (uint8_t)i,
+		.where = data_bytes ? SYSVNET_DATA_RING : SYSVNET_INLINE,
+	};
 	uint32_t offset = 0;
 	unsigned char *data;
 
-	if (!psmp_out_has_room(&lane->out))
+	if (!sysvnet_out_has_room(&lane->out))
 		return false;
 	if (data_bytes) {
-		data = psmp_out_data(&lane->out, fields.len_bytes, &offset);
+		data = sysvnet_out_data(&lane->out, fields.len_bytes, &offset);
 		if (!data)
 			return false;
-		ck_assert_uint_eq(offset % PSMP_LINE_BYTES, 0);
+		ck_assert_uint_eq(offset % SYSVNET_LINE_BYTES, 0);
 		ck_assert_uint_le(offset + fields.len_bytes, data_bytes);
 		ck_assert_ptr_eq(data, lane->data + offset);
 		memcpy(data, rig_pattern(i), fields.len_bytes);
 	}
-	memcpy(psmp_out_slot(&lane->out)->body, &i, sizeof i);
-	memcpy(psmp_out_slot(&lane->out)->body + sizeof i, &offset, sizeof offset);
-	psmp_out_publish(&lane->out, psmp_header_pack(&fields));
+	memcpy(sysvnet_out_slot(&lane->out)->body, &i, sizeof i);
+	memcpy(sysvnet_out_slot(&lane->out)->body + sizeof i, &offset, sizeof offset);
+	sysvnet_out_publish(&lane->out, sysvnet_header_pack(&fields));
 	return true;
 }
 
 static bool
 lane_take(struct lane *lane, uint32_t i, uint32_t data_bytes)
 {
-	struct psmp_header_fields fields;
-	struct psmp_slot *slot;
+	struct sysvnet_header_fields fields;
+	struct sysvnet_slot *slot;
 	uint32_t number, offset;
 	uint64_t header;
 
-	slot = psmp_in_peek(&lane->in, &header);
+	slot = sysvnet_in_peek(&lane->in, &header);
 	if (!slot)
 		return false;
-	fields = psmp_header_unpack(header);
+	fields = sysvnet_header_unpack(header);
 	memcpy(&number, slot->body, sizeof number);
 	memcpy(&offset, slot->body + sizeof number, sizeof offset);
 	ck_assert_uint_eq(number, i);
@@ -181,8 +182,8 @@ lane_take(struct lane *lane, uint32_t i, uint32_t data_bytes)
 	ck_assert_uint_eq(fields.len_bytes, length_of(i, data_bytes));
 	ck_assert(memcmp(lane->data + offset, rig_pattern(i), fields.len_bytes) == 0);
 	memset(lane->data + offset, 0xee, fields.len_bytes);
-	psmp_in_take(&lane->in);
-	psmp_in_retire(&lane->in, header);
+	sysvnet_in_take(&lane->in);
+	sysvnet_in_retire(&lane->in, header);
 	return true;
 }
 
@@ -225,7 +226,7 @@ START_TEST(order_and_contents_from_any_start)
 	struct lane lane;
 
 	for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {
-		uint32_t head = data_bytes ? (0u - i * 7 * PSMP_LINE_BYTES) : 0;
+		uint32_t head = data_bytes ? (0u - i * 7 * SYSVNET_LINE_BYTES) : 0;
 
 		lane_open(&lane, slots, data_bytes, starts[i], starts[i] ? head : 0);
 		run_lane(&lane, data_bytes, 40 * slots + 5);
@@ -289,30 +290,30 @@ START_TEST(payload_room_comes_back)
 
 	for (unsigned h = 0; h < 4 && data_bytes; h++) {
 		for (uint32_t len = 1; len <= data_bytes / 4; len += 61) {
-			struct psmp_header_fields fields = { .len_bytes = len,
-				                             .where = PSMP_DATA_RING };
+			struct sysvnet_header_fields fields = { .len_bytes = len,
+				                             .where = SYSVNET_DATA_RING };
 			uint32_t offset, sent = 0;
 			struct lane lane;
 			uint64_t header;
 
 			lane_open(&lane, slots, data_bytes, slots, heads[h]);
-			while (psmp_out_has_room(&lane.out) &&
-			       psmp_out_data(&lane.out, len, &offset)) {
-				psmp_out_publish(&lane.out, psmp_header_pack(&fields));
+			while (sysvnet_out_has_room(&lane.out) &&
+			       sysvnet_out_data(&lane.out, len, &offset)) {
+				sysvnet_out_publish(&lane.out, sysvnet_header_pack(&fields));
 				ck_assert_uint_le(++sent * len, data_bytes);
 			}
 			/* also what laps of the window have left at their ends, where it widens */
-			ck_assert(sent == slots || (data_bytes > PSMP_WINDOW_BYTES ? 2 : 1) *
+			ck_assert(sent == slots || (data_bytes > SYSVNET_WINDOW_BYTES ? 2 : 1) *
 			                                           (sent + 2) *
 			                                           ((len + 63) & ~63u) >
 			                                   data_bytes);
 			for (; sent; sent--) {
-				ck_assert_ptr_nonnull(psmp_in_peek(&lane.in, &header));
-				psmp_in_take(&lane.in);
-				psmp_in_retire(&lane.in, header);
+				ck_assert_ptr_nonnull(sysvnet_in_peek(&lane.in, &header));
+				sysvnet_in_take(&lane.in);
+				sysvnet_in_retire(&lane.in, header);
 			}
-			ck_assert(psmp_out_has_room(&lane.out));
-			ck_assert_ptr_nonnull(psmp_out_data(&lane.out, data_bytes / 4, &offset));
+			ck_assert(sysvnet_out_has_room(&lane.out));
+			ck_assert_ptr_nonnull(sysvnet_out_data(&lane.out, data_bytes / 4, &offset));
 			lane_close(&lane);
 		}
 	}
@@ -331,5 +332,5 @@ main(void)
 	tcase_add_loop_test(tests, room_comes_in_quarters, 0, sizes);
 	tcase_add_test(tests, reserved_places_are_kept);
 	tcase_add_loop_test(tests, payload_room_comes_back, 0, sizes);
-	return unit_run("psmp lane", tests);
+	return unit_run("sysvnet lane", tests);
 }

@@ -49,8 +49,8 @@ send_and_compare(struct rig *rig, uint32_t from, uint32_t to, const struct psi_a
 
 	want.am.peer = to;
 	rig->rank[to].data = &want;
-	ck_assert_int_eq(rig->ops->am_send(rig->rank[from].port, &want.am), PSI_OK);
-	rig->ops->poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 16);
+	ck_assert_int_eq(sysvnet_send(rig->rank[from].port, &want.am), PSI_OK);
+	sysvnet_poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 16);
 	ck_assert_uint_eq(want.heard, 1);
 }
 
@@ -79,17 +79,17 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 START_TEST(mediums_around_every_boundary)
 {
 	struct rig *rig = rig_open(&kinds[_i]);
-	const size_t share = rig->rank[0].conduit->layout.data_bytes / 4;
-	const size_t edges[] = { share, 4 * share, PSMP_SMALL_BYTES, PSMP_SMALL_BYTES / 2,
-	                         PSMP_LARGE_BYTES, PSMP_LARGE_BYTES - 512, 65000 };
+	const size_t share = rig->rank[0].net->layout.data_bytes / 4;
+	const size_t edges[] = { share, 4 * share, SYSVNET_SMALL_BYTES, SYSVNET_SMALL_BYTES / 2,
+	                         SYSVNET_LARGE_BYTES, SYSVNET_LARGE_BYTES - 512, 65000 };
 
 	for (unsigned nargs = 0; nargs <= PSI_MAX_ARGS; nargs++) {
-		for (size_t len = 0; len <= 2 * PSMP_SLOT_BYTES; len++)
+		for (size_t len = 0; len <= 2 * SYSVNET_SLOT_BYTES; len++)
 			send_medium(rig, nargs, len);
 		for (unsigned e = 0; e < sizeof edges / sizeof *edges; e++)
 			for (size_t len = edges[e] > 5 ? edges[e] - 5 : 0; len < edges[e] + 5;
 			     len++)
-				if (len <= PSMP_LARGE_BYTES)
+				if (len <= SYSVNET_LARGE_BYTES)
 					send_medium(rig, nargs, len);
 	}
 	rig_close(rig);
@@ -102,10 +102,9 @@ START_TEST(mediums_of_every_size)
 	const size_t step = level && strcmp(level, "quick") == 0 ? 23 : 1;
 	struct rig *rig = rig_open(&kinds[1 + _i]);
 
-	for (size_t len = 0; len <= PSMP_LARGE_BYTES; len += step)
+	for (size_t len = 0; len <= SYSVNET_LARGE_BYTES; len += step)
 		send_medium(rig, (unsigned)len % (PSI_MAX_ARGS + 1), len);
-	ck_assert_uint_eq(rig->ops->am_max_medium(rig->rank[0].port, 1, PSI_REQUESTS, 16),
-	                  PSMP_LARGE_BYTES);
+	ck_assert_uint_eq(SYSVNET_MEDIUM_BYTES, SYSVNET_LARGE_BYTES);
 	rig_close(rig);
 }
 END_TEST
@@ -162,9 +161,9 @@ count_in_order(struct rig_rank *rank, const struct psi_arrival *got)
 static size_t
 shared_by_two(const struct rig *rig)
 {
-	const struct psmp_layout layout = psmp_layout_for(rig->ranks, true);
+	const struct sysvnet_layout layout = sysvnet_layout_for(rig->ranks, true);
 
-	return psmp_layout_region(&layout, 2);
+	return sysvnet_layout_region(&layout, 2);
 }
 
 static unsigned char *
@@ -186,7 +185,7 @@ send_number(struct rig *rig, uint32_t from, uint32_t to, unsigned network, size_
 		.nargs = 1, .args = &arg, .payload = rig_pattern(number), .len_bytes = len_bytes,
 	};
 
-	return rig->ops->am_send(rig->rank[from].port, &am);
+	return sysvnet_send(rig->rank[from].port, &am);
 }
 
 /* The target does not poll: after a bounded number all is refused, a refusal changes nothing, and
@@ -200,7 +199,7 @@ START_TEST(refused_without_trace_when_full)
 	options.handler = count_in_order;
 	rig = rig_open(&options);
 	for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-		const uint32_t most = rig->rank[0].conduit->layout.slots;
+		const uint32_t most = rig->rank[0].net->layout.slots;
 		struct counted counted = { 0, 0 };
 		unsigned char *before;
 		uint32_t sent = 0;
@@ -208,14 +207,14 @@ START_TEST(refused_without_trace_when_full)
 		rig->rank[1].data = &counted;
 		while (send_number(rig, 0, 1, l % 2, lengths[l], sent) == PSI_OK)
 			ck_assert_uint_le(++sent, most);
-		ck_assert_uint_ge(sent, PSMP_LARGE_COUNT);
+		ck_assert_uint_ge(sent, SYSVNET_LARGE_COUNT);
 		before = copy_of_arena(rig);
 		for (int i = 0; i < 300; i++)
 			ck_assert_int_eq(send_number(rig, 0, 1, l % 2, lengths[l], sent),
 			                 PSI_AGAIN);
 		ck_assert(memcmp(before, rig->arena, shared_by_two(rig)) == 0);
 		free(before);
-		while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 3))
+		while (sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 3))
 			;
 		ck_assert_uint_eq(counted.heard, sent);
 	}
@@ -237,13 +236,13 @@ START_TEST(refused_long_writes_nothing)
 	                     .dest = dest, .dest_here = dest };
 
 	rig->rank[1].data = &counted;
-	for (; rig->ops->am_send(rig->rank[0].port, &am) == PSI_OK; number++)
+	for (; sysvnet_send(rig->rank[0].port, &am) == PSI_OK; number++)
 		ck_assert_uint_le(++sent, 1000);
 	memset(dest, 0, sizeof dest);
 	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_AGAIN);
+		ck_assert_int_eq(sysvnet_send(rig->rank[0].port, &am), PSI_AGAIN);
 	ck_assert(memcmp(dest, zeroes, sizeof dest) == 0);
-	rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 1000);
+	sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 1000);
 	ck_assert_uint_eq(counted.heard, sent);
 	rig_close(rig);
 }
@@ -265,7 +264,7 @@ START_TEST(networks_do_not_block_each_other)
 
 		rig->rank[1].data = &counted;
 		ck_assert_int_eq(send_number(rig, 0, 1, other, lengths[round % 4], round), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, 1u << other, 8), 1);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, 1u << other, 8), 1);
 		ck_assert_uint_eq(counted.heard, 1);
 	}
 	rig_close(rig);
@@ -278,7 +277,7 @@ START_TEST(replies_come_first_but_not_twice)
 {
 	struct rig_options options = { 2, _i == 1, true, count_in_order };
 	struct rig *rig = rig_open(&options);
-	struct psi_port *port = rig->rank[1].port;
+	struct sysvnet_port *port = rig->rank[1].port;
 	struct counted counted = { 0, 0 };
 
 	rig->rank[1].data = &counted;
@@ -286,11 +285,11 @@ START_TEST(replies_come_first_but_not_twice)
 		for (uint32_t i = 0; i < 2; i++)
 			ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + i), PSI_OK);
 		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REQUESTS, 0, round + 4), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 8), 2);
+		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 8), 2);
 		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 2), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(port, 1u << PSI_REPLIES, 8), 1);
+		ck_assert_uint_eq(sysvnet_poll(port, 1u << PSI_REPLIES, 8), 1);
 		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 3), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 8), 2);
+		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 8), 2);
 		ck_assert_uint_eq(counted.heard, round + 5);
 	}
 	rig_close(rig);
@@ -311,9 +310,9 @@ START_TEST(order_over_all_kinds)
 		for (uint32_t burst = round % 13; burst; burst--)
 			if (send_number(rig, 0, 1, PSI_REQUESTS, lengths[sent % 8], sent) == PSI_OK)
 				sent++;
-		rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, round % 7);
+		sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, round % 7);
 	}
-	while (rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 9))
+	while (sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 9))
 		;
 	ck_assert_uint_eq(counted.heard, sent);
 	ck_assert_uint_gt(sent, 5000);
@@ -336,7 +335,7 @@ send_short_to(struct rig *rig, uint32_t from, uint32_t to, unsigned network)
 {
 	const struct psi_am am = { .peer = to, .category = PSI_SHORT, .network = (uint8_t)network };
 
-	ck_assert_int_eq(rig->ops->am_send(rig->rank[from].port, &am), PSI_OK);
+	ck_assert_int_eq(sysvnet_send(rig->rank[from].port, &am), PSI_OK);
 }
 
 /* Every index of a sender, alone and in company, makes its lane heard; nobody else's. */
@@ -352,8 +351,8 @@ START_TEST(every_sender_is_heard)
 		unsigned network = from % 2;
 
 		send_short_to(rig, from, to, network);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[to].port, 1u << (1 - network), 500), 0);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[to].port, 1u << network, 500), 1);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[to].port, 1u << (1 - network), 500), 0);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[to].port, 1u << network, 500), 1);
 		ck_assert_uint_eq(heard[from], 1);
 	}
 	for (int round = 0; round < 50; round++) {
@@ -366,7 +365,7 @@ START_TEST(every_sender_is_heard)
 			send_short_to(rig, from, to, state >> 8 & 1);
 			some++;
 		}
-		while ((now = rig->ops->poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 10)))
+		while ((now = sysvnet_poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 10)))
 			got += now;
 		ck_assert_uint_eq(got, some);
 	}
@@ -386,23 +385,23 @@ START_TEST(quiet_lanes_are_dropped_and_found_again)
 	for (uint32_t round = 1; round <= 4; round++) {
 		for (uint32_t from = 0; from < 99; from++)
 			send_short_to(rig, from, 99, PSI_REQUESTS);
-		while (rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000))
+		while (sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000))
 			;
 		for (uint32_t from = 0; from < 99; from++)
 			ck_assert_uint_eq(heard[from], round);
 		ck_assert_uint_eq(rig->rank[99].port->active_count[PSI_REQUESTS], 99);
 		for (long i = 0; rig->rank[99].port->active_count[PSI_REQUESTS] > 2; i++) {
-			rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000);
+			sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000);
 			ck_assert_int_lt(i, 1000 * 1000);
 		}
-		announced = rig_count(&rig->rank[5], PSI_COUNT_ANNOUNCED);
+		announced = rig_count(&rig->rank[5], SYSVNET_COUNT_ANNOUNCED);
 		send_short_to(rig, 5, 99, PSI_REQUESTS);
 		send_short_to(rig, 5, 99, PSI_REQUESTS);
-		ck_assert_uint_gt(rig_count(&rig->rank[5], PSI_COUNT_ANNOUNCED), announced);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 9), 2);
+		ck_assert_uint_gt(rig_count(&rig->rank[5], SYSVNET_COUNT_ANNOUNCED), announced);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 9), 2);
 		heard[5] = round;
 	}
-	ck_assert_uint_gt(rig_count(&rig->rank[99], PSI_COUNT_UNPOLLED), 200);
+	ck_assert_uint_gt(rig_count(&rig->rank[99], SYSVNET_COUNT_UNPOLLED), 200);
 	rig_close(rig);
 }
 END_TEST
@@ -419,10 +418,10 @@ START_TEST(no_sender_starves_another)
 		for (uint32_t from = 0; from < 4; from++) {
 			const struct psi_am am = { .peer = 4, .category = PSI_SHORT };
 
-			while (rig->ops->am_send(rig->rank[from].port, &am) == PSI_OK)
+			while (sysvnet_send(rig->rank[from].port, &am) == PSI_OK)
 				;
 		}
-		rig->ops->poll(rig->rank[4].port, PSI_BOTH_NETWORKS, 1);
+		sysvnet_poll(rig->rank[4].port, PSI_BOTH_NETWORKS, 1);
 	}
 	for (uint32_t from = 0; from < 4; from++)
 		ck_assert_uint_ge(heard[from], 500);
@@ -439,7 +438,6 @@ struct echo {
 static void
 answer(struct rig_rank *rank, const struct psi_arrival *got)
 {
-	const struct psi_conduit_ops *ops = rank->rig->ops;
 	struct echo *echo = rank->data;
 	const struct psi_am am = {
 		.peer = got->source, .category = got->category, .network = PSI_REPLIES,
@@ -454,8 +452,8 @@ answer(struct rig_rank *rank, const struct psi_arrival *got)
 		return;
 	}
 	echo->requests++;
-	while (ops->am_send(rank->port, &am) == PSI_AGAIN)
-		ops->poll(rank->port, 1u << PSI_REPLIES, 4);
+	while (sysvnet_send(rank->port, &am) == PSI_AGAIN)
+		sysvnet_poll(rank->port, 1u << PSI_REPLIES, 4);
 }
 
 /* A handler answers with what it was given, while it lies where it arrived. */
@@ -471,9 +469,9 @@ START_TEST(handlers_answer)
 		ck_assert_int_eq(send_number(rig, i % 3, (i + i / 3) % 3, PSI_REQUESTS,
 		                             i * 37 % 65537, i), PSI_OK);
 		for (uint32_t place = 0; place < 3; place++)
-			rig->ops->poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
+			sysvnet_poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
 		for (uint32_t place = 0; place < 3; place++)
-			rig->ops->poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
+			sysvnet_poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
 		ck_assert_uint_eq(echo[0].replies + echo[1].replies + echo[2].replies, i + 1);
 	}
 	rig_close(rig);
@@ -497,5 +495,5 @@ main(void)
 	tcase_add_loop_test(tests, quiet_lanes_are_dropped_and_found_again, 0, 4);
 	tcase_add_loop_test(tests, no_sender_starves_another, 0, 2);
 	tcase_add_loop_test(tests, handlers_answer, 0, 2);
-	return unit_run("psmp am", tests);
+	return unit_run("sysvnet am", tests);
 }

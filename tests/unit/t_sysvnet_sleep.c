@@ -30,13 +30,13 @@ send_short(struct rig *rig, uint32_t from, uint32_t to, unsigned network)
 {
 	const struct psi_am am = { .peer = to, .category = PSI_SHORT, .network = (uint8_t)network };
 
-	return rig->ops->am_send(rig->rank[from].port, &am);
+	return sysvnet_send(rig->rank[from].port, &am);
 }
 
 static int
 arm(struct rig *rig, uint32_t place, unsigned networks, uint32_t want, uint32_t *ticket_out)
 {
-	return rig->ops->arm(rig->rank[place].port, networks, want, ticket_out);
+	return sysvnet_arm(rig->rank[place].port, networks, want, ticket_out);
 }
 
 /* ------------------------------------------------------------------------- one thread --- */
@@ -56,16 +56,16 @@ START_TEST(arm_sees_what_is_there)
 		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
 		ck_assert_int_eq(arm(rig, 79, 1u << network, PSI_NO_PEER, &ticket), PSI_AGAIN);
 		ck_assert_int_eq(arm(rig, 79, 1u << (1 - network), PSI_NO_PEER, &ticket), PSI_OK);
-		rig->ops->disarm(rig->rank[79].port);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
+		sysvnet_disarm(rig->rank[79].port);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
 		/* the lane is looked at now: the next message needs no announcement */
 		ck_assert_int_eq(send_short(rig, from, 79, network), PSI_OK);
 		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[79].port, PSI_BOTH_NETWORKS, 4), 1);
 		if (round % 3)
 			continue;
 		ck_assert_int_eq(arm(rig, 79, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
-		rig->ops->disarm(rig->rank[79].port);
+		sysvnet_disarm(rig->rank[79].port);
 	}
 	rig_close(rig);
 }
@@ -76,28 +76,28 @@ START_TEST(a_ring_after_the_ticket_counts)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
-	struct psi_port *port = rig->rank[1].port;
+	struct sysvnet_port *port = rig->rank[1].port;
 	uint32_t ticket;
 	uint64_t from;
 
 	for (int round = 0; round < 100; round++) {
-		rig->ops->ring(port);
+		sysvnet_wake(port);
 		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
-		rig->ops->ring(port);
-		rig->ops->sleep(port, ticket, 0);
-		rig->ops->disarm(port);
+		sysvnet_wake(port);
+		sysvnet_sleep(port, ticket, 0);
+		sysvnet_disarm(port);
 
 		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
 		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
-		rig->ops->sleep(port, ticket, 0);
-		rig->ops->disarm(port);
-		ck_assert_uint_eq(rig->ops->poll(port, PSI_BOTH_NETWORKS, 4), 1);
+		sysvnet_sleep(port, ticket, 0);
+		sysvnet_disarm(port);
+		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 4), 1);
 	}
 	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
 	from = psi_now_ns();
-	rig->ops->sleep(port, ticket, 20000000);
+	sysvnet_sleep(port, ticket, 20000000);
 	ck_assert_uint_ge(psi_now_ns() - from, 10000000);
-	rig->ops->disarm(port);
+	sysvnet_disarm(port);
 	rig_close(rig);
 }
 END_TEST
@@ -112,13 +112,13 @@ START_TEST(nobody_rings_who_is_awake)
 
 	for (int round = 0; round < 50; round++) {
 		ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
-		rig->ops->disarm(rig->rank[1].port);
+		sysvnet_disarm(rig->rank[1].port);
 		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
-		rig->ops->ring(rig->rank[1].port);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4), 1);
+		sysvnet_wake(rig->rank[1].port);
 	}
-	ck_assert_uint_eq(rig_count(&rig->rank[0], PSI_COUNT_WAKEUPS_SENT), 0);
-	ck_assert_uint_eq(rig_count(&rig->rank[1], PSI_COUNT_WAKEUPS_SENT), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[0], SYSVNET_COUNT_WAKEUPS_SENT), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[1], SYSVNET_COUNT_WAKEUPS_SENT), 0);
 	rig_close(rig);
 }
 END_TEST
@@ -141,19 +141,19 @@ struct sleeper {
 static void
 sleep_until(struct sleeper *s)
 {
-	struct psi_port *port = s->rig->rank[s->place].port;
+	struct sysvnet_port *port = s->rig->rank[s->place].port;
 	uint32_t ticket;
 
 	while (!s->until(s)) {
-		if (s->rig->ops->poll(port, s->networks, 16))
+		if (sysvnet_poll(port, s->networks, 16))
 			continue;
-		if (s->rig->ops->arm(port, s->networks, s->want, &ticket) != PSI_OK)
+		if (sysvnet_arm(port, s->networks, s->want, &ticket) != PSI_OK)
 			continue;
 		if (!s->until(s)) {
 			atomic_fetch_add(&s->sleeps, 1);
-			s->rig->ops->sleep(port, ticket, 0);
+			sysvnet_sleep(port, ticket, 0);
 		}
-		s->rig->ops->disarm(port);
+		sysvnet_disarm(port);
 	}
 }
 
@@ -218,10 +218,10 @@ START_TEST(room_in_a_lane_wakes)
 		while (send_short(rig, 1, 2, PSI_REQUESTS) == PSI_OK)
 			;
 		start_asleep(&s);
-		while (rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
+		while (sysvnet_poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
 			;
 		pthread_join(s.thread, NULL);
-		while (rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
+		while (sysvnet_poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 1))
 			;
 	}
 	rig_close(rig);
@@ -233,7 +233,7 @@ buffer_is_free(struct sleeper *s)
 {
 	s->claim = (struct psi_claim){ .peer = s->want, .network = PSI_REQUESTS,
 	                               .least_bytes = 65536, .most_bytes = 65536 };
-	return s->rig->ops->am_claim(s->rig->rank[s->place].port, &s->claim) == PSI_OK;
+	return sysvnet_claim(s->rig->rank[s->place].port, &s->claim) == PSI_OK;
 }
 
 /* A send that has promised itself a place, and then finds no buffer, rings who went to sleep for
@@ -242,21 +242,21 @@ START_TEST(a_place_not_used_wakes)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, true, _i, &heard);
-	struct psi_port *port = rig->rank[1].port;
-	struct psi_claim claim = { .peer = 0, .most_bytes = PSMP_LARGE_BYTES };
-	static unsigned char payload[PSMP_LARGE_BYTES];
+	struct sysvnet_port *port = rig->rank[1].port;
+	struct psi_claim claim = { .peer = 0, .most_bytes = SYSVNET_LARGE_BYTES };
+	static unsigned char payload[SYSVNET_LARGE_BYTES];
 	const struct psi_am am = {
 		.peer = 0, .category = PSI_MEDIUM, .payload = payload, .len_bytes = sizeof payload,
 	};
 	uint32_t ticket;
 	uint64_t from;
 
-	while (rig->ops->am_claim(port, &claim) == PSI_OK)
+	while (sysvnet_claim(port, &claim) == PSI_OK)
 		continue;
 	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, 0, &ticket), PSI_OK);
-	ck_assert_int_eq(rig->ops->am_send(port, &am), PSI_AGAIN);
+	ck_assert_int_eq(sysvnet_send(port, &am), PSI_AGAIN);
 	from = psi_now_ns();
-	rig->ops->sleep(port, ticket, 5000000000u);
+	sysvnet_sleep(port, ticket, 5000000000u);
 	ck_assert_uint_lt(psi_now_ns() - from, 4000000000u);
 	rig_close(rig);
 }
@@ -273,9 +273,9 @@ START_TEST(room_in_the_pool_wakes)
 	struct sleeper owner = { .rig = rig, .place = 0, .want = 2 };
 
 	for (uint32_t round = 0; round < 100; round++) {
-		struct psi_claim held[PSMP_LARGE_COUNT];
+		struct psi_claim held[SYSVNET_LARGE_COUNT];
 
-		for (int i = 0; i < PSMP_LARGE_COUNT; i++) {
+		for (int i = 0; i < SYSVNET_LARGE_COUNT; i++) {
 			ck_assert(buffer_is_free(&owner));
 			held[i] = owner.claim;
 		}
@@ -284,17 +284,17 @@ START_TEST(room_in_the_pool_wakes)
 			const struct psi_am am = { .peer = 2, .category = PSI_MEDIUM,
 			                           .network = PSI_REQUESTS, .len_bytes = 5 };
 
-			ck_assert_int_eq(rig->ops->am_publish(rig->rank[0].port, &held[0], &am),
+			ck_assert_int_eq(sysvnet_publish(rig->rank[0].port, &held[0], &am),
 			                 PSI_OK);
-			ck_assert_uint_eq(rig->ops->poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 4),
+			ck_assert_uint_eq(sysvnet_poll(rig->rank[2].port, PSI_BOTH_NETWORKS, 4),
 			                  1);
 		} else {
-			rig->ops->am_cancel(rig->rank[0].port, &held[0]);
+			sysvnet_cancel(rig->rank[0].port, &held[0]);
 		}
 		pthread_join(s.thread, NULL);
-		rig->ops->am_cancel(rig->rank[1].port, &s.claim);
-		for (int i = 1; i < PSMP_LARGE_COUNT; i++)
-			rig->ops->am_cancel(rig->rank[0].port, &held[i]);
+		sysvnet_cancel(rig->rank[1].port, &s.claim);
+		for (int i = 1; i < SYSVNET_LARGE_COUNT; i++)
+			sysvnet_cancel(rig->rank[0].port, &held[i]);
 	}
 	rig_close(rig);
 }
@@ -318,9 +318,9 @@ START_TEST(ring_wakes)
 		start_asleep(&s);
 		atomic_store_explicit(&s.flag, 1, memory_order_relaxed);
 		if (round % 2)
-			rig->ops->ring(rig->rank[1].port);
+			sysvnet_wake(rig->rank[1].port);
 		else
-			rig->ops->ring_host(rig->rank[0].port);
+			sysvnet_wake_host(rig->rank[0].port);
 		pthread_join(s.thread, NULL);
 	}
 	rig_close(rig);
@@ -341,12 +341,12 @@ START_TEST(a_poll_beside_a_sleeper_rings_it)
 		atomic_store(&heard, 0);
 		start_asleep(&s);
 		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
-		rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4);
+		sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 4);
 		ck_assert_int_eq(send_short(rig, 0, 1, PSI_REQUESTS), PSI_OK);
 		while (atomic_load(&heard) < 2)
 			sched_yield();
 		atomic_store(&s.flag, 1);
-		rig->ops->ring(rig->rank[1].port);
+		sysvnet_wake(rig->rank[1].port);
 		pthread_join(s.thread, NULL);
 	}
 	rig_close(rig);
@@ -382,7 +382,7 @@ poll_once(void *argument)
 {
 	struct rig_rank *rank = argument;
 
-	while (!rank->rig->ops->poll(rank->port, PSI_BOTH_NETWORKS, 1))
+	while (!sysvnet_poll(rank->port, PSI_BOTH_NETWORKS, 1))
 		sched_yield();
 	return NULL;
 }
@@ -400,7 +400,7 @@ START_TEST(a_slow_handler_delays_no_message)
 	pthread_t thread;
 
 	rig->rank[1].data = &slow;
-	ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_OK);
+	ck_assert_int_eq(sysvnet_send(rig->rank[0].port, &am), PSI_OK);
 	ck_assert_int_eq(pthread_create(&thread, NULL, poll_once, &rig->rank[1]), 0);
 	while (!atomic_load(&slow.first))
 		sched_yield();
@@ -408,8 +408,8 @@ START_TEST(a_slow_handler_delays_no_message)
 		am.handler = (uint8_t)(1 + i % 250);
 		am.payload = rig_pattern(am.handler);
 		am.len_bytes = lengths[i % 4];
-		ck_assert_int_eq(rig->ops->am_send(rig->rank[0].port, &am), PSI_OK);
-		ck_assert_uint_eq(rig->ops->poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 8), 1);
+		ck_assert_int_eq(sysvnet_send(rig->rank[0].port, &am), PSI_OK);
+		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 8), 1);
 	}
 	pthread_join(thread, NULL);
 	rig_close(rig);
@@ -431,5 +431,5 @@ main(void)
 	tcase_add_loop_test(tests, ring_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
 	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
-	return unit_run("psmp sleep", tests);
+	return unit_run("sysvnet sleep", tests);
 }

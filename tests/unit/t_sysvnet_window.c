@@ -5,7 +5,12 @@
 #include "tests/unit/main.h"
 #include "tests/unit/sysvnet_rig.h"
 
-enum { LINE = PSMP_LINE_BYTES, LEAST = PSMP_WINDOW_BYTES, MOST = 1024 * 1024, UNDER_WAY = 64 };
+enum {
+	LINE = SYSVNET_LINE_BYTES,
+	LEAST = SYSVNET_WINDOW_BYTES,
+	MOST = 1024 * 1024,
+	UNDER_WAY = 64,
+};
 
 static uint32_t
 random_below(uint32_t *state, uint32_t bound)
@@ -15,11 +20,11 @@ random_below(uint32_t *state, uint32_t bound)
 }
 
 static bool
-give(struct psmp_window *window, uint32_t need, uint32_t *offset_out)
+give(struct sysvnet_window *window, uint32_t need, uint32_t *offset_out)
 {
-	if (!psmp_window_has(window, need) && !psmp_window_widen(window, need))
+	if (!sysvnet_window_has(window, need) && !sysvnet_window_widen(window, need))
 		return false;
-	*offset_out = psmp_window_take(window, need);
+	*offset_out = sysvnet_window_take(window, need);
 	return true;
 }
 
@@ -51,7 +56,7 @@ check_apart(const struct way *way, uint32_t offset, uint32_t need, uint32_t most
 
 /* The receiver tells of some of them. */
 static void
-take_back(struct way *way, struct psmp_window *window, uint32_t count)
+take_back(struct way *way, struct sysvnet_window *window, uint32_t count)
 {
 	for (; count && way->first != way->next; count--)
 		window->tail = way->piece[way->first++ % UNDER_WAY].end;
@@ -62,7 +67,7 @@ START_TEST(nothing_is_given_out_twice)
 {
 	static const uint32_t most[] = { 512, 2048, LEAST, 64 * 1024, MOST };
 	const uint32_t share = most[_i] / 4;
-	struct psmp_window window = psmp_window_all_free(most[_i], 0u - 3 * most[_i] - LINE);
+	struct sysvnet_window window = sysvnet_window_all_free(most[_i], 0u - 3 * most[_i] - LINE);
 	uint32_t state = 5, given = 0, widest = 0;
 	struct way way = { .first = 0 };
 
@@ -70,7 +75,7 @@ START_TEST(nothing_is_given_out_twice)
 		const uint32_t largest = random_below(&state, 4) ? share / 16 + LINE : share;
 
 		for (uint32_t n = random_below(&state, UNDER_WAY); n; n--) {
-			const uint32_t need = psmp_data_bytes(
+			const uint32_t need = sysvnet_data_bytes(
 				1 + random_below(&state, largest < share ? largest : share));
 			uint32_t offset;
 
@@ -82,7 +87,7 @@ START_TEST(nothing_is_given_out_twice)
 			way.piece[way.next++ % UNDER_WAY].end = window.head;
 			given++;
 		}
-		if (window.bytes > most[_i] || window.bytes < psmp_window_least(most[_i]))
+		if (window.bytes > most[_i] || window.bytes < sysvnet_window_least(most[_i]))
 			ck_abort_msg("a window of %u bytes", window.bytes);
 		widest = window.bytes > widest ? window.bytes : widest;
 		take_back(&way, &window, random_below(&state, UNDER_WAY));
@@ -97,11 +102,12 @@ END_TEST
 START_TEST(there_is_always_room_in_the_end)
 {
 	for (uint32_t need = LINE; need <= MOST / 4; need += 63 * LINE) {
-		struct psmp_window window = psmp_window_all_free(MOST, 0u - 7 * LINE);
+		struct sysvnet_window window = sysvnet_window_all_free(MOST, 0u - 7 * LINE);
 		uint32_t state = need, offset, before;
 
 		for (unsigned i = 0; i < 300; i++) {
-			const uint32_t other = psmp_data_bytes(1 + random_below(&state, MOST / 4));
+			const uint32_t other =
+				sysvnet_data_bytes(1 + random_below(&state, MOST / 4));
 
 			before = window.head;
 			if (give(&window, i & 1 ? need : other, &offset))
@@ -124,7 +130,7 @@ END_TEST
 START_TEST(single_messages_keep_the_window)
 {
 	for (uint32_t need = LINE; need <= MOST / 4; need *= 2) {
-		struct psmp_window window = psmp_window_all_free(MOST, 0);
+		struct sysvnet_window window = sysvnet_window_all_free(MOST, 0);
 		uint32_t offset;
 
 		for (unsigned i = 0; i < 1000; i++) {
@@ -140,7 +146,7 @@ END_TEST
 START_TEST(streams_widen_and_silence_narrows)
 {
 	for (uint32_t need = 16 * LINE; need <= 64 * 1024; need *= 4) {
-		struct psmp_window window = psmp_window_all_free(MOST, 0);
+		struct sysvnet_window window = sysvnet_window_all_free(MOST, 0);
 		uint32_t offset, sent = 0;
 
 		for (; window.bytes < MOST && sent < 4 * MOST; sent += need) {
@@ -180,13 +186,13 @@ send(struct rig *rig, uint32_t number, size_t len_bytes)
 		.payload = rig_pattern(number), .len_bytes = len_bytes,
 	};
 
-	return rig->ops->am_send(rig->rank[0].port, &am) == PSI_OK;
+	return sysvnet_send(rig->rank[0].port, &am) == PSI_OK;
 }
 
 static void
 poll_all(struct rig *rig)
 {
-	while (rig->ops->poll(rig->rank[1].port, 1u << PSI_REQUESTS, 64))
+	while (sysvnet_poll(rig->rank[1].port, 1u << PSI_REQUESTS, 64))
 		;
 }
 
@@ -206,7 +212,7 @@ send_many(struct rig *rig, uint32_t *sent, uint32_t count, size_t len_bytes, uin
 			ck_assert(send(rig, *sent, len_bytes));
 		}
 		while (*sent + 1 - arrived > behind)
-			ck_assert_uint_gt(rig->ops->poll(rig->rank[1].port, 1u << PSI_REQUESTS, 1),
+			ck_assert_uint_gt(sysvnet_poll(rig->rank[1].port, 1u << PSI_REQUESTS, 1),
 			                  0);
 	}
 }
@@ -215,7 +221,7 @@ START_TEST(a_lane_widens_for_a_stream)
 {
 	static const size_t lengths[] = { 1024, 4096, 16384, 65536 };
 	struct rig *rig = rig_open(&(struct rig_options){ .ranks = 2, .handler = count });
-	const uint32_t most = rig->rank[0].conduit->layout.data_bytes;
+	const uint32_t most = rig->rank[0].net->layout.data_bytes;
 	uint32_t sent = 0;
 
 	arrived = 0;
@@ -231,7 +237,7 @@ START_TEST(a_lane_widens_for_a_stream)
 	}
 	poll_all(rig);
 	ck_assert_uint_eq(arrived, sent);
-	ck_assert_uint_eq(rig_count(&rig->rank[0], PSI_COUNT_IN_BUFFER), 0);
+	ck_assert_uint_eq(rig_count(&rig->rank[0], SYSVNET_COUNT_IN_BUFFER), 0);
 	rig_close(rig);
 }
 END_TEST
@@ -240,7 +246,7 @@ END_TEST
 START_TEST(no_page_without_a_stream)
 {
 	struct rig *rig = rig_open(&(struct rig_options){ .ranks = 2, .handler = count });
-	const struct psmp_out *out = &rig->rank[0].port->out[PSI_REQUESTS][1];
+	const struct sysvnet_out *out = &rig->rank[0].port->out[PSI_REQUESTS][1];
 	uint32_t sent = 0;
 
 	arrived = 0;
@@ -257,7 +263,7 @@ END_TEST
 int
 main(void)
 {
-	TCase *tests = tcase_create("psmp_window");
+	TCase *tests = tcase_create("sysvnet_window");
 
 	tcase_add_loop_test(tests, nothing_is_given_out_twice, 0, 5);
 	tcase_add_test(tests, there_is_always_room_in_the_end);
@@ -265,5 +271,5 @@ main(void)
 	tcase_add_test(tests, streams_widen_and_silence_narrows);
 	tcase_add_test(tests, a_lane_widens_for_a_stream);
 	tcase_add_test(tests, no_page_without_a_stream);
-	return unit_run("psmp_window", tests);
+	return unit_run("sysvnet_window", tests);
 }
