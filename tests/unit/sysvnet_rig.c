@@ -331,3 +331,16 @@ rig_pattern(uint32_t seed)
 		bytes = make_pattern();
 	return bytes + seed % PATTERN_STARTS;
 }
+
+int
+rig_send_number(struct rig *rig, uint32_t from, uint32_t to, unsigned network, size_t len_bytes,
+                uint32_t number)
+{
+	const int32_t arg = (int32_t)number;
+	const struct psi_am am = {
+		.peer = to, .handler = 1, .category = PSI_MEDIUM, .network = (uint8_t)network,
+		.nargs = 1, .args = &arg, .payload = rig_pattern(number), .len_bytes = len_bytes,
+	};
+
+	return sysvnet_send(rig->rank[from].port, &am);
+}

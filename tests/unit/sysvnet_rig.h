@@ -50,6 +50,10 @@ extern void (*rig_before_copy)(void);
 enum { RIG_FURTHER = 16 };
 extern bool rig_has_further;
 
+/* Sends a Medium whose argument is its number, and whose bytes are the number's pattern. */
+int rig_send_number(struct rig *rig, uint32_t from, uint32_t to, unsigned network,
+                    size_t len_bytes, uint32_t number);
+
 /* Prints the queue states of all ranks on stderr. */
 void rig_dump(const struct rig *rig);
 

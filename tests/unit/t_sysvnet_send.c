@@ -1,4 +1,4 @@
-/* Messages through the operation table: contents, order, fullness, the list of active lanes. */
+/* Sending: contents of messages, their order, and what happens when a lane is full. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,19 +175,6 @@ copy_of_arena(const struct rig *rig)
 	return memcpy(copy, rig->arena, shared_by_two(rig));
 }
 
-static int
-send_number(struct rig *rig, uint32_t from, uint32_t to, unsigned network, size_t len_bytes,
-            uint32_t number)
-{
-	const int32_t arg = (int32_t)number;
-	const struct psi_am am = {
-		.peer = to, .handler = 1, .category = PSI_MEDIUM, .network = (uint8_t)network,
-		.nargs = 1, .args = &arg, .payload = rig_pattern(number), .len_bytes = len_bytes,
-	};
-
-	return sysvnet_send(rig->rank[from].port, &am);
-}
-
 /* The target does not poll: after a bounded number all is refused, a refusal changes nothing, and
  * what was accepted arrives, in order.  Then it goes on as before. */
 START_TEST(refused_without_trace_when_full)
@@ -205,12 +192,12 @@ START_TEST(refused_without_trace_when_full)
 		uint32_t sent = 0;
 
 		rig->rank[1].data = &counted;
-		while (send_number(rig, 0, 1, l % 2, lengths[l], sent) == PSI_OK)
+		while (rig_send_number(rig, 0, 1, l % 2, lengths[l], sent) == PSI_OK)
 			ck_assert_uint_le(++sent, most);
 		ck_assert_uint_ge(sent, SYSVNET_LARGE_COUNT);
 		before = copy_of_arena(rig);
 		for (int i = 0; i < 300; i++)
-			ck_assert_int_eq(send_number(rig, 0, 1, l % 2, lengths[l], sent),
+			ck_assert_int_eq(rig_send_number(rig, 0, 1, l % 2, lengths[l], sent),
 			                 PSI_AGAIN);
 		ck_assert(memcmp(before, rig->arena, shared_by_two(rig)) == 0);
 		free(before);
@@ -257,40 +244,16 @@ START_TEST(networks_do_not_block_each_other)
 	struct rig *rig = rig_open(&options);
 
 	for (unsigned l = 0; l < 4; l++)
-		while (send_number(rig, 0, 1, full, lengths[l], 0) == PSI_OK)
+		while (rig_send_number(rig, 0, 1, full, lengths[l], 0) == PSI_OK)
 			;
 	for (uint32_t round = 0; round < 200; round++) {
 		struct counted counted = { 0, round };
 
 		rig->rank[1].data = &counted;
-		ck_assert_int_eq(send_number(rig, 0, 1, other, lengths[round % 4], round), PSI_OK);
+		ck_assert_int_eq(rig_send_number(rig, 0, 1, other, lengths[round % 4], round),
+		                 PSI_OK);
 		ck_assert_uint_eq(sysvnet_poll(rig->rank[1].port, 1u << other, 8), 1);
 		ck_assert_uint_eq(counted.heard, 1);
-	}
-	rig_close(rig);
-}
-END_TEST
-
-/* A poll that finds replies leaves requests to the next, which takes them even if there are replies
- * again. */
-START_TEST(replies_come_first_but_not_twice)
-{
-	struct rig_options options = { 2, _i == 1, true, count_in_order };
-	struct rig *rig = rig_open(&options);
-	struct sysvnet_port *port = rig->rank[1].port;
-	struct counted counted = { 0, 0 };
-
-	rig->rank[1].data = &counted;
-	for (uint32_t round = 0; round < 5 * 300; round += 5) {
-		for (uint32_t i = 0; i < 2; i++)
-			ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + i), PSI_OK);
-		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REQUESTS, 0, round + 4), PSI_OK);
-		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 8), 2);
-		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 2), PSI_OK);
-		ck_assert_uint_eq(sysvnet_poll(port, 1u << PSI_REPLIES, 8), 1);
-		ck_assert_int_eq(send_number(rig, 0, 1, PSI_REPLIES, 0, round + 3), PSI_OK);
-		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 8), 2);
-		ck_assert_uint_eq(counted.heard, round + 5);
 	}
 	rig_close(rig);
 }
@@ -308,8 +271,8 @@ START_TEST(order_over_all_kinds)
 	rig->rank[1].data = &counted;
 	for (uint32_t round = 0; round < 3000; round++) {
 		for (uint32_t burst = round % 13; burst; burst--)
-			if (send_number(rig, 0, 1, PSI_REQUESTS, lengths[sent % 8], sent) == PSI_OK)
-				sent++;
+			sent += rig_send_number(rig, 0, 1, PSI_REQUESTS, lengths[sent % 8], sent) ==
+			        PSI_OK;
 		sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, round % 7);
 	}
 	while (sysvnet_poll(rig->rank[1].port, PSI_BOTH_NETWORKS, 9))
@@ -320,168 +283,10 @@ START_TEST(order_over_all_kinds)
 }
 END_TEST
 
-/* ----------------------------------------------------------------------- active lanes --- */
-
-static void
-count_by_source(struct rig_rank *rank, const struct psi_arrival *got)
-{
-	uint32_t *heard = rank->data;
-
-	heard[got->source]++;
-}
-
-static void
-send_short_to(struct rig *rig, uint32_t from, uint32_t to, unsigned network)
-{
-	const struct psi_am am = { .peer = to, .category = PSI_SHORT, .network = (uint8_t)network };
-
-	ck_assert_int_eq(sysvnet_send(rig->rank[from].port, &am), PSI_OK);
-}
-
-/* Every index of a sender, alone and in company, makes its lane heard; nobody else's. */
-START_TEST(every_sender_is_heard)
-{
-	struct rig_options options = { 300, _i % 2, _i / 2, count_by_source };
-	struct rig *rig = rig_open(&options);
-	uint32_t heard[300] = { 0 }, state = 7;
-	const uint32_t to = 131;
-
-	rig->rank[to].data = heard;
-	for (uint32_t from = 0; from < 300; from++) {
-		unsigned network = from % 2;
-
-		send_short_to(rig, from, to, network);
-		ck_assert_uint_eq(sysvnet_poll(rig->rank[to].port, 1u << (1 - network), 500), 0);
-		ck_assert_uint_eq(sysvnet_poll(rig->rank[to].port, 1u << network, 500), 1);
-		ck_assert_uint_eq(heard[from], 1);
-	}
-	for (int round = 0; round < 50; round++) {
-		uint32_t some = 0, got = 0, now;
-
-		for (uint32_t from = 0; from < 300; from++) {
-			state = state * 1664525u + 1013904223u;
-			if (state >> 29)
-				continue;
-			send_short_to(rig, from, to, state >> 8 & 1);
-			some++;
-		}
-		while ((now = sysvnet_poll(rig->rank[to].port, PSI_BOTH_NETWORKS, 10)))
-			got += now;
-		ck_assert_uint_eq(got, some);
-	}
-	rig_close(rig);
-}
-END_TEST
-
-/* Lanes that have been quiet for long are not looked at any more; their next message is found. */
-START_TEST(quiet_lanes_are_dropped_and_found_again)
-{
-	struct rig_options options = { 100, _i % 2, _i / 2, count_by_source };
-	struct rig *rig = rig_open(&options);
-	uint32_t heard[100] = { 0 };
-	uint64_t announced;
-
-	rig->rank[99].data = heard;
-	for (uint32_t round = 1; round <= 4; round++) {
-		for (uint32_t from = 0; from < 99; from++)
-			send_short_to(rig, from, 99, PSI_REQUESTS);
-		while (sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000))
-			;
-		for (uint32_t from = 0; from < 99; from++)
-			ck_assert_uint_eq(heard[from], round);
-		ck_assert_uint_eq(rig->rank[99].port->active_count[PSI_REQUESTS], 99);
-		for (long i = 0; rig->rank[99].port->active_count[PSI_REQUESTS] > 2; i++) {
-			sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 1000);
-			ck_assert_int_lt(i, 1000 * 1000);
-		}
-		announced = rig_count(&rig->rank[5], SYSVNET_COUNT_ANNOUNCED);
-		send_short_to(rig, 5, 99, PSI_REQUESTS);
-		send_short_to(rig, 5, 99, PSI_REQUESTS);
-		ck_assert_uint_gt(rig_count(&rig->rank[5], SYSVNET_COUNT_ANNOUNCED), announced);
-		ck_assert_uint_eq(sysvnet_poll(rig->rank[99].port, PSI_BOTH_NETWORKS, 9), 2);
-		heard[5] = round;
-	}
-	ck_assert_uint_gt(rig_count(&rig->rank[99], SYSVNET_COUNT_UNPOLLED), 200);
-	rig_close(rig);
-}
-END_TEST
-
-/* Some senders never pause; with a small budget, all are heard all the same. */
-START_TEST(no_sender_starves_another)
-{
-	struct rig_options options = { 5, _i == 1, true, count_by_source };
-	struct rig *rig = rig_open(&options);
-	uint32_t heard[5] = { 0 };
-
-	rig->rank[4].data = heard;
-	for (int round = 0; round < 4000; round++) {
-		for (uint32_t from = 0; from < 4; from++) {
-			const struct psi_am am = { .peer = 4, .category = PSI_SHORT };
-
-			while (sysvnet_send(rig->rank[from].port, &am) == PSI_OK)
-				;
-		}
-		sysvnet_poll(rig->rank[4].port, PSI_BOTH_NETWORKS, 1);
-	}
-	for (uint32_t from = 0; from < 4; from++)
-		ck_assert_uint_ge(heard[from], 500);
-	rig_close(rig);
-}
-END_TEST
-
-/* ------------------------------------------------------------------------------ replies --- */
-
-struct echo {
-	uint32_t requests, replies;
-};
-
-static void
-answer(struct rig_rank *rank, const struct psi_arrival *got)
-{
-	struct echo *echo = rank->data;
-	const struct psi_am am = {
-		.peer = got->source, .category = got->category, .network = PSI_REPLIES,
-		.nargs = got->nargs, .args = got->args, .payload = got->payload,
-		.len_bytes = got->len_bytes,
-	};
-
-	if (got->network == PSI_REPLIES) {
-		echo->replies++;
-		ck_assert(memcmp(got->payload, rig_pattern((uint32_t)got->args[0]),
-		                 got->len_bytes) == 0);
-		return;
-	}
-	echo->requests++;
-	while (sysvnet_send(rank->port, &am) == PSI_AGAIN)
-		sysvnet_poll(rank->port, 1u << PSI_REPLIES, 4);
-}
-
-/* A handler answers with what it was given, while it lies where it arrived. */
-START_TEST(handlers_answer)
-{
-	struct rig_options options = { 3, _i == 1, true, answer };
-	struct rig *rig = rig_open(&options);
-	struct echo echo[3] = { { 0, 0 } };
-
-	for (uint32_t place = 0; place < 3; place++)
-		rig->rank[place].data = &echo[place];
-	for (uint32_t i = 0; i < 6000; i++) {
-		ck_assert_int_eq(send_number(rig, i % 3, (i + i / 3) % 3, PSI_REQUESTS,
-		                             i * 37 % 65537, i), PSI_OK);
-		for (uint32_t place = 0; place < 3; place++)
-			sysvnet_poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
-		for (uint32_t place = 0; place < 3; place++)
-			sysvnet_poll(rig->rank[place].port, PSI_BOTH_NETWORKS, 4);
-		ck_assert_uint_eq(echo[0].replies + echo[1].replies + echo[2].replies, i + 1);
-	}
-	rig_close(rig);
-}
-END_TEST
-
 int
 main(void)
 {
-	TCase *tests = tcase_create("am");
+	TCase *tests = tcase_create("send");
 
 	tcase_add_loop_test(tests, mediums_around_every_boundary, 0, KINDS);
 	tcase_add_loop_test(tests, mediums_of_every_size, 0, 2);
@@ -489,11 +294,6 @@ main(void)
 	tcase_add_loop_test(tests, refused_without_trace_when_full, 0, 4);
 	tcase_add_loop_test(tests, refused_long_writes_nothing, 0, 2);
 	tcase_add_loop_test(tests, networks_do_not_block_each_other, 0, 4);
-	tcase_add_loop_test(tests, replies_come_first_but_not_twice, 0, 2);
 	tcase_add_loop_test(tests, order_over_all_kinds, 0, 2);
-	tcase_add_loop_test(tests, every_sender_is_heard, 0, 4);
-	tcase_add_loop_test(tests, quiet_lanes_are_dropped_and_found_again, 0, 4);
-	tcase_add_loop_test(tests, no_sender_starves_another, 0, 2);
-	tcase_add_loop_test(tests, handlers_answer, 0, 2);
-	return unit_run("sysvnet am", tests);
+	return unit_run("sysvnet send", tests);
 }
