@@ -30,13 +30,13 @@
 struct sysvnet_out {
 	struct psi_spinlock lock;
 	bool locked;                    /* several threads send here */
-	uint32_t place;                 /* the receiver's process, as index on the host */
+	uint32_t host_index;            /* of the receiver's process */
 	uint32_t sender;                /* its number among the receiver's */
 	uint32_t mask;                  /* slots - 1 */
 	uint32_t shift;                 /* log2 of slots */
 	_Atomic uint32_t next;          /* position to publish next; hints read it unlocked */
 	uint32_t limit;                 /* first position that is not free, as far as known */
-	uint32_t reserved;              /* places promised to sends that copy outside the lock */
+	uint32_t reserved;              /* slots promised to sends that copy outside the lock */
 	struct sysvnet_window window;      /* of the payload ring */
 	uint32_t *data_end;             /* [slots]: window.head after that slot's message */
 	unsigned char *region;          /* the receiver's */
@@ -51,7 +51,7 @@ struct sysvnet_out {
 
 /* The receiver's side. */
 struct sysvnet_in {
-	uint32_t place;                 /* the sender's process, as index on the host */
+	uint32_t host_index;            /* of the sender's process */
 	uint32_t mask, shift;
 	_Atomic uint32_t next;          /* position to take next */
 	uint32_t done;                  /* messages retired */
@@ -158,7 +158,7 @@ sysvnet_out_refresh(struct sysvnet_out *out)
 	out->window.tail = out->data_end[(consumed - 1) & out->mask]; /* TAIL */
 }
 
-/* Is there a place beyond those promised? */
+/* Is there a slot beyond those promised? */
 static inline bool
 sysvnet_out_has_room(struct sysvnet_out *out)
 {
@@ -268,7 +268,7 @@ sysvnet_in_take(struct sysvnet_in *in)
 	in->quiet = 0;
 }
 
-/* Asks for the slot of a message some places on.  Only where the sender is ahead: of a slot that
+/* Asks for the slot of a message some slots on.  Only where the sender is ahead: of a slot that
  * it has yet to fill the line would be taken from it. */
 static inline void
 sysvnet_in_ask_ahead(const struct sysvnet_in *in)
@@ -279,7 +279,7 @@ sysvnet_in_ask_ahead(const struct sysvnet_in *in)
 /*
  * Done with the next message, in order; header is its header.  Tells the sender once a quarter of
  * the slots, or of the bytes of the least window, has come together: a full ring is four such
- * quarters or more, so a sender without a place, or without payload bytes, always hears of some
+ * quarters or more, so a sender without a slot, or without payload bytes, always hears of some
  * when the receiver has done with all.  True when the sender was told.
  */
 static inline bool

@@ -3,7 +3,8 @@
 #include "smp-conduit/sysvnet/sysvnet.h"
 #include "smp-conduit/sysvnet/sysvnet_lane.h"
 
-_Static_assert((int)SYSVNET_MAX_PROCESSES == (int)SYSVNET_MAX_PLACES, "a bitmap has two levels");
+_Static_assert((int)SYSVNET_MAX_PROCESSES == SYSVNET_WORD_BITS * SYSVNET_WORD_BITS,
+               "a bitmap has two levels");
 _Static_assert((int)SYSVNET_MEDIUM_BYTES == (int)SYSVNET_LARGE_BYTES, "a large buffer takes all");
 
 enum {
@@ -58,7 +59,7 @@ payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 static void
 divide_lane(struct sysvnet_layout *layout)
 {
-	size_t share = LANES_BYTES / NETWORKS / layout->places;
+	size_t share = LANES_BYTES / NETWORKS / layout->processes;
 	size_t slots = power_of_two_within(share / 2 / SYSVNET_SLOT_BYTES + 1);
 	size_t data;
 
@@ -73,16 +74,17 @@ divide_lane(struct sysvnet_layout *layout)
 }
 
 static struct sysvnet_layout
-layout_of_region(uint32_t places, uint32_t senders, bool wide)
+layout_of_region(uint32_t processes, uint32_t senders, bool wide)
 {
-	struct sysvnet_layout layout = { .places = places, .senders = senders, .wide = wide };
+	struct sysvnet_layout layout = { .processes = processes, .senders = senders, .wide = wide };
 
 	layout.words = (senders + SYSVNET_WORD_BITS - 1) / SYSVNET_WORD_BITS;
 	divide_lane(&layout);
 	layout.controls = round_up(sysvnet_shared_bytes(layout.words), SYSVNET_LINE_BYTES);
 	layout.outs = layout.controls + (size_t)NETWORKS * senders * SYSVNET_LINE_BYTES;
-	layout.ins = round_up(layout.outs + (size_t)NETWORKS * places * sizeof(struct sysvnet_out),
-	                      SYSVNET_LINE_BYTES);
+	layout.ins =
+		round_up(layout.outs + (size_t)NETWORKS * processes * sizeof(struct sysvnet_out),
+		         SYSVNET_LINE_BYTES);
 	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct sysvnet_in),
 	                        SYSVNET_PAGE_BYTES);
 	layout.buffers = round_up(layout.lanes + NETWORKS * senders * layout.lane_bytes,
@@ -93,21 +95,21 @@ layout_of_region(uint32_t places, uint32_t senders, bool wide)
 }
 
 struct sysvnet_layout
-sysvnet_layout_for(uint32_t places, bool wide)
+sysvnet_layout_for(uint32_t processes, bool wide)
 {
-	struct sysvnet_layout layout = layout_of_region(places, places, wide);
+	struct sysvnet_layout layout = layout_of_region(processes, processes, wide);
 
 	layout.header_bytes = SYSVNET_PAGE_BYTES;
-	layout.total_bytes = layout.header_bytes + places * layout.region_bytes;
+	layout.total_bytes = layout.header_bytes + processes * layout.region_bytes;
 	return layout;
 }
 
 struct sysvnet_layout
-sysvnet_layout_further(uint32_t places, bool wide)
+sysvnet_layout_further(uint32_t processes, bool wide)
 {
-	uint32_t indices = places < SYSVNET_SENDERS ? SYSVNET_SENDERS / places : 1;
+	uint32_t indices = processes < SYSVNET_SENDERS ? SYSVNET_SENDERS / processes : 1;
 
 	if (indices > 1 + SYSVNET_SENDING_ENDPOINTS)
 		indices = 1 + SYSVNET_SENDING_ENDPOINTS;
-	return layout_of_region(places, places * indices, wide);
+	return layout_of_region(processes, processes * indices, wide);
 }

@@ -27,7 +27,6 @@ enum {
 	SYSVNET_SLOT_BYTES = 2 * SYSVNET_LINE_BYTES,
 	SYSVNET_PAGE_BYTES = 4096,
 	SYSVNET_WORD_BITS = 64,
-	SYSVNET_MAX_PLACES = SYSVNET_WORD_BITS * SYSVNET_WORD_BITS,
 
 	/* A further endpoint has a lane from each process, and one from each of so many further
 	 * endpoints of it, while these are not more senders than that. */
@@ -54,8 +53,8 @@ enum {
 };
 
 struct sysvnet_layout {
-	uint32_t places;        /* processes of the host, at most SYSVNET_MAX_PLACES */
-	uint32_t senders;       /* a multiple of places */
+	uint32_t processes;     /* of the host, at most SYSVNET_MAX_PROCESSES */
+	uint32_t senders;       /* a multiple of processes */
 	uint32_t words;         /* 64-bit words of a bitmap over senders */
 	uint32_t slots;         /* per lane, a power of two; fewer once these are known to do */
 	uint32_t data_bytes;    /* payload ring per lane at its widest; 0 or a power of two */
@@ -70,24 +69,24 @@ struct sysvnet_layout {
 /* Pure.  The arena's; and that of a further endpoint's region, for which total_bytes is
  * region_bytes. A wide one has payload rings that streams may grow into; all processes of the
  * host have the same. */
-struct sysvnet_layout sysvnet_layout_for(uint32_t places, bool wide);
-struct sysvnet_layout sysvnet_layout_further(uint32_t places, bool wide);
+struct sysvnet_layout sysvnet_layout_for(uint32_t processes, bool wide);
+struct sysvnet_layout sysvnet_layout_further(uint32_t processes, bool wide);
 
 /* A sender by its process and the index of its endpoint; that of the process itself, whose lane
  * all its threads may use, where such an endpoint has no lanes. */
 static inline uint32_t
-sysvnet_layout_sender(const struct sysvnet_layout *layout, uint32_t place, uint32_t index)
+sysvnet_layout_sender(const struct sysvnet_layout *layout, uint32_t host_index, uint32_t index)
 {
-	const uint32_t sender = index * layout->places + place;
+	const uint32_t sender = index * layout->processes + host_index;
 
-	return sender < layout->senders ? sender : place;
+	return sender < layout->senders ? sender : host_index;
 }
 
-/* Offset in the arena of the region of process `place' of the host. */
+/* Offset in the arena of the region of the process of that host index. */
 static inline size_t
-sysvnet_layout_region(const struct sysvnet_layout *layout, uint32_t place)
+sysvnet_layout_region(const struct sysvnet_layout *layout, uint32_t host_index)
 {
-	return layout->header_bytes + (size_t)place * layout->region_bytes;
+	return layout->header_bytes + (size_t)host_index * layout->region_bytes;
 }
 
 /* Index of a lane among those of a region. */

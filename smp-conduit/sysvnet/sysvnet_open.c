@@ -11,7 +11,9 @@
 size_t
 sysvnet_arena_bytes(uint32_t processes, bool wide)
 {
-	return processes > SYSVNET_MAX_PLACES ? 0 : sysvnet_layout_for(processes, wide).total_bytes;
+	if (processes > SYSVNET_MAX_PROCESSES)
+		return 0;
+	return sysvnet_layout_for(processes, wide).total_bytes;
 }
 
 static struct sysvnet_header *
@@ -37,7 +39,7 @@ sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *call
 	header = header_of(net);
 	if (job->place == 0) {
 		header->abi = SYSVNET_ABI;
-		header->places = net->layout.places;
+		header->processes = net->layout.processes;
 		header->total_bytes = net->layout.total_bytes;
 		atomic_store_explicit(&header->magic, SYSVNET_ARENA_MAGIC,
 		                      memory_order_release); /* M1 */
@@ -59,11 +61,11 @@ sysvnet_agrees(const struct sysvnet *net)
 	uint32_t magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
 
 	return magic == SYSVNET_ARENA_MAGIC && header->abi == SYSVNET_ABI &&
-	       header->places == net->layout.places &&
+	       header->processes == net->layout.processes &&
 	       header->total_bytes == net->layout.total_bytes;
 }
 
-/* Makes lanes of fewer slots, in the same places.  This process has sent and taken nothing yet.
+/* Makes lanes of fewer slots, at the same offsets.  This process has sent and taken nothing yet.
  * A peer that is further on may have sent already: what is set up here are this process's own
  * ends, neither slots nor controls. */
 static void
@@ -96,7 +98,7 @@ sysvnet_describe(const struct sysvnet *net, char *text, size_t text_bytes)
 
 	snprintf(text, text_bytes,
 	         "%u endpoints, lanes of %u slots and %u to %u bytes, %zu bytes mapped, %s fence",
-	         layout->places, layout->slots, sysvnet_window_least(layout->data_bytes),
+	         layout->processes, layout->slots, sysvnet_window_least(layout->data_bytes),
 	         layout->data_bytes, layout->total_bytes,
 	         net->senders_fence ? "senders" : "sleepers");
 }
@@ -105,14 +107,14 @@ sysvnet_describe(const struct sysvnet *net, char *text, size_t text_bytes)
 static unsigned char *
 region_number(struct sysvnet *net, unsigned number)
 {
-	const uint32_t places = net->layout.places;
+	const uint32_t processes = net->layout.processes;
 	struct sysvnet_port *port;
 
-	if (number < places)
+	if (number < processes)
 		return sysvnet_region_of(net, number);
-	if (number - places >= SYSVNET_MAX_INDEX)
+	if (number - processes >= SYSVNET_MAX_INDEX)
 		return NULL;
-	port = atomic_load_explicit(&net->ports[1 + number - places],
+	port = atomic_load_explicit(&net->ports[1 + number - processes],
 	                            memory_order_acquire); /* Q2 */
 	return port ? (unsigned char *)port->shared : NULL;
 }
@@ -126,7 +128,7 @@ sysvnet_part(struct sysvnet *net, unsigned i, struct sysvnet_part *part_out)
 		SYSVNET_PART_CONTROL, SYSVNET_PART_LANES, SYSVNET_PART_BUFFERS,
 	};
 	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
-	const struct sysvnet_layout *layout = region < net->layout.places ? &net->layout
+	const struct sysvnet_layout *layout = region < net->layout.processes ? &net->layout
 	                                                                  : &net->layout_further;
 	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
 	const size_t from = part ? ends[part - 1] : 0;

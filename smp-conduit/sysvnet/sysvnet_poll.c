@@ -145,7 +145,7 @@ decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
 	const struct sysvnet_header_fields fields = sysvnet_header_unpack(header);
 
 	*arrival_out = (struct psi_arrival){
-		.word = psi_arrival_word(in->place + fields.index * port->net->job.places,
+		.word = psi_arrival_word(in->host_index + fields.index * port->net->job.places,
 		                         fields.handler, fields.category, network, fields.nargs),
 		.args = (const int32_t *)(void *)slot->body,
 		.payload = (unsigned char *)slot + sysvnet_inline_offset(fields.nargs),
@@ -187,7 +187,7 @@ ask_for_lines(struct sysvnet_port *port, unsigned network, const struct sysvnet_
 	if (before >= BACKLOG)
 		sysvnet_in_ask_ahead(in);
 	if (arrival->source < port->net->job.places)        /* others are answered by other lanes */
-		sysvnet_out_own_slot(&port->out[network ^ 1][in->place]);
+		sysvnet_out_own_slot(&port->out[network ^ 1][in->host_index]);
 }
 
 /* --------------------------------------------------------------- one thread at a time --- */

@@ -28,7 +28,7 @@ set_up_out(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigne
 	unsigned char *slots = sysvnet_lane_at(layout, region, network, sender);
 
 	*out = (struct sysvnet_out){
-		.place = peer, .sender = sender, .mask = layout->slots - 1,
+		.host_index = peer, .sender = sender, .mask = layout->slots - 1,
 		.shift = (uint32_t)__builtin_ctz(layout->slots), .limit = layout->slots,
 		.window = sysvnet_window_all_free(layout->data_bytes, 0), .data_end = data_end,
 		.region = region,
@@ -47,7 +47,7 @@ set_up_in(const struct sysvnet_port *port, struct sysvnet_in *in, unsigned netwo
 	unsigned char *slots = sysvnet_lane_at(layout, region, network, sender);
 
 	*in = (struct sysvnet_in){
-		.place = sender % layout->places, .mask = layout->slots - 1,
+		.host_index = sender % layout->processes, .mask = layout->slots - 1,
 		.shift = (uint32_t)__builtin_ctz(layout->slots),
 		.least_bytes = sysvnet_window_least(layout->data_bytes),
 		.slots = (struct sysvnet_slot *)(void *)slots,
@@ -77,7 +77,7 @@ free_port(struct sysvnet_port *port)
 static bool
 sends_itself(const struct sysvnet *net, uint32_t index)
 {
-	return index * net->layout.places < net->layout_further.senders;
+	return index * net->layout.processes < net->layout_further.senders;
 }
 
 static bool
@@ -113,7 +113,7 @@ tell_lack(const struct sysvnet *net, uint32_t index)
 	net->calls.log("smp: endpoint %u: no %zu bytes of heap for its ends of the lanes "
 	               "from and to %u ranks; free memory, or raise the limit of address space "
 	               "(ulimit -v)",
-	               index, len_bytes, net->layout.places);
+	               index, len_bytes, net->layout.processes);
 }
 
 static void
@@ -163,11 +163,11 @@ set_up_sending(struct sysvnet *net, struct sysvnet_port *port, unsigned network)
 	const struct sysvnet_layout *layout = &net->layout;
 
 	port->out[network] = sysvnet_outs_of((unsigned char *)port->shared, layout, network);
-	for (uint32_t peer = 0; peer < layout->places; peer++) {
+	for (uint32_t peer = 0; peer < layout->processes; peer++) {
 		const size_t lane = sysvnet_layout_lane(layout, network, peer);
 
 		set_up_out(layout, &port->out[network][peer], sysvnet_region_of(net, peer), network,
-		           port->place, peer,
+		           port->host_index, peer,
 		           port->data_ends + lane * layout->slots);
 		port->out[network][peer].locked = net->job.threaded;
 	}
@@ -221,7 +221,7 @@ sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
 	}
 	port->owner = owner;
 	port->counts = net->job.counts;
-	port->place = net->job.host_index[place % net->job.places];
+	port->host_index = net->job.host_index[place % net->job.places];
 	port->locked = net->job.threaded && !serial;
 	port->shared = (struct sysvnet_shared *)(void *)region;
 	if (index == 0)
@@ -271,7 +271,7 @@ set_up_further(struct sysvnet_port *port, uint32_t place)
 	                    (size_t)PSI_NETWORKS * layout->slots * sizeof further->data_ends[0]);
 	for (unsigned network = 0; further && network < PSI_NETWORKS; network++) {
 		set_up_out(layout, &further->out[network], region, network,
-		           sysvnet_layout_sender(layout, port->place, port->index),
+		           sysvnet_layout_sender(layout, port->host_index, port->index),
 		           net->job.host_index[place % net->job.places],
 		           further->data_ends + network * layout->slots);
 		further->out[network].locked = net->job.threaded && port->further == port->alone;

@@ -39,12 +39,12 @@ struct sysvnet {
 struct sysvnet_port {
 	struct sysvnet *net;
 	void *owner;                            /* for deliver */
-	uint32_t place;                         /* index on the host, of the process */
+	uint32_t host_index;                    /* of the process */
 	uint32_t index;                         /* of the endpoint in its process */
 	bool locked;                            /* several threads may poll it at a time */
 	const struct sysvnet_layout *layout;    /* of its region */
 	struct sysvnet_shared *shared;
-	struct sysvnet_out *out[PSI_NETWORKS];  /* [places]: to first endpoints; the process's */
+	struct sysvnet_out *out[PSI_NETWORKS];  /* [processes]: to first endpoints */
 	/* To further endpoints, [SYSVNET_MAX_INDEX * places], by place.  For any thread: its
 	 * own, or the process's; and for the one thread that uses it, by promise: its own, or
 	 * the same. */
@@ -129,15 +129,15 @@ sysvnet_layout_of(const struct sysvnet *net, uint32_t place)
 
 /* The region of the first endpoint of a process. */
 static inline unsigned char *
-sysvnet_region_of(const struct sysvnet *net, uint32_t place)
+sysvnet_region_of(const struct sysvnet *net, uint32_t host_index)
 {
-	return net->arena + sysvnet_layout_region(&net->layout, place);
+	return net->arena + sysvnet_layout_region(&net->layout, host_index);
 }
 
 static inline struct sysvnet_shared *
-sysvnet_shared_of(const struct sysvnet *net, uint32_t place)
+sysvnet_shared_of(const struct sysvnet *net, uint32_t host_index)
 {
-	return (struct sysvnet_shared *)(void *)sysvnet_region_of(net, place);
+	return (struct sysvnet_shared *)(void *)sysvnet_region_of(net, host_index);
 }
 
 /* What lies in a region: the lane from a process, its control, the buffers of a network. */
@@ -168,7 +168,7 @@ static inline struct sysvnet_out *
 sysvnet_outs_of(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network)
 {
 	return (struct sysvnet_out *)(uintptr_t)(region + layout->outs) +
-	       (size_t)network * layout->places;
+	       (size_t)network * layout->processes;
 }
 
 static inline struct sysvnet_in *
@@ -179,7 +179,7 @@ sysvnet_ins_of(const unsigned char *region, const struct sysvnet_layout *layout,
 }
 
 /* The sending side towards a further endpoint; NULL if its process has not made it.  at is its
- * place in one of the port's lists. */
+ * entry in one of the port's lists. */
 struct sysvnet_out *sysvnet_out_make(struct sysvnet_port *port, sysvnet_further_ref *at,
                                      uint32_t place, unsigned network);
 

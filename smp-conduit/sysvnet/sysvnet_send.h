@@ -39,16 +39,16 @@ sysvnet_out_reserve(struct sysvnet_out *out)
 	return room;
 }
 
-/* Publishes a Medium whose payload lies elsewhere, at `place'.  The caller holds the lock and
- * has seen room. */
+/* Publishes a Medium whose payload lies elsewhere, at that offset or in that buffer.  The caller
+ * holds the lock and has seen room. */
 static inline void
 sysvnet_publish_elsewhere(struct sysvnet_port *port, struct sysvnet_out *out,
-                          const struct psi_am *am, enum sysvnet_where where, uint64_t place)
+                          const struct psi_am *am, enum sysvnet_where where, uint64_t at)
 {
 	const uint32_t what = psi_what(am->network, am->handler, am->nargs);
 	struct sysvnet_slot *slot = sysvnet_out_slot(out);
 
-	sysvnet_put_word(slot->body, place);
+	sysvnet_put_word(slot->body, at);
 	sysvnet_put_args(slot->body + 8, am->args, am->nargs);
 	sysvnet_out_publish(out, sysvnet_header_of(port, PSI_MEDIUM, what, am->len_bytes, where));
 }

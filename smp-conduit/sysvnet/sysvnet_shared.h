@@ -88,7 +88,7 @@ enum {
 /* Once per arena, first page. */
 struct sysvnet_header {
 	_Atomic uint32_t magic;
-	uint32_t abi, places;
+	uint32_t abi, processes;
 	_Atomic uint32_t slots;         /* of a lane, in use; 0 until all have opened */
 	uint64_t total_bytes;
 };

@@ -8,7 +8,7 @@
 static bool
 is_wide(const struct sysvnet_header *header)
 {
-	return header->total_bytes == sysvnet_layout_for(header->places, true).total_bytes;
+	return header->total_bytes == sysvnet_layout_for(header->processes, true).total_bytes;
 }
 
 /* The layout of an arena that some process has finished. */
@@ -21,10 +21,10 @@ layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_ou
 	if (len_bytes < sizeof *header)
 		return false;
 	magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
-	if (magic != SYSVNET_ARENA_MAGIC || header->abi != SYSVNET_ABI || !header->places ||
-	    header->places > SYSVNET_MAX_PLACES)
+	if (magic != SYSVNET_ARENA_MAGIC || header->abi != SYSVNET_ABI || !header->processes ||
+	    header->processes > SYSVNET_MAX_PROCESSES)
 		return false;
-	*layout_out = sysvnet_layout_for(header->places, is_wide(header));
+	*layout_out = sysvnet_layout_for(header->processes, is_wide(header));
 	slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
 	if (!slots || slots > layout_out->slots || slots & (slots - 1))
 		return false;           /* not told yet, or damaged */
@@ -33,12 +33,12 @@ layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_ou
 }
 
 static bool
-has_bit(const _Atomic uint64_t *words, uint32_t place)
+has_bit(const _Atomic uint64_t *words, uint32_t index)
 {
-	const _Atomic uint64_t *at = &words[place / SYSVNET_WORD_BITS];
+	const _Atomic uint64_t *at = &words[index / SYSVNET_WORD_BITS];
 	uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
 
-	return word >> place % SYSVNET_WORD_BITS & 1;
+	return word >> index % SYSVNET_WORD_BITS & 1;
 }
 
 /* A 32-bit word that its owner writes with plain stores. */
@@ -116,9 +116,9 @@ look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, u
 /* All lanes from the process: how much they hold, and the fullest. */
 static void
 look_at_further(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-                uint32_t place, struct sysvnet_state *state_out)
+                uint32_t host_index, struct sysvnet_state *state_out)
 {
-	for (uint32_t sender = place; sender < layout->senders; sender += layout->places)
+	for (uint32_t sender = host_index; sender < layout->senders; sender += layout->processes)
 		look_at_lane(region, layout, network, sender, state_out);
 }
 
@@ -130,10 +130,10 @@ sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sen
 	const struct sysvnet_shared *shared;
 	struct sysvnet_layout layout, further;
 
-	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.places ||
-	    receiver >= layout.places)
+	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.processes ||
+	    receiver >= layout.processes)
 		return false;
-	further = sysvnet_layout_further(layout.places, layout.wide);
+	further = sysvnet_layout_further(layout.processes, layout.wide);
 	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;

@@ -100,15 +100,16 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 
 	psi_store_load_fence(); /* D4_RING */
-	wake_endpoint(port, sysvnet_receiver_of(out), sysvnet_shared_of(port->net, out->place));
+	wake_endpoint(port, sysvnet_receiver_of(out),
+	              sysvnet_shared_of(port->net, out->host_index));
 }
 
-/* Sets the bit of `place' in a bitmap of two levels; true if it was clear. */
+/* Sets bit number index of a bitmap of two levels; true if it was clear. */
 static bool
-set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t place)
+set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
 {
-	uint32_t w = place / SYSVNET_WORD_BITS;
-	uint64_t bit = (uint64_t)1 << place % SYSVNET_WORD_BITS;
+	uint32_t w = index / SYSVNET_WORD_BITS;
+	uint64_t bit = (uint64_t)1 << index % SYSVNET_WORD_BITS;
 
 	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_release) & bit) /* D2_WORD */
 		return false;
@@ -130,7 +131,7 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 	sysvnet_count(port, SYSVNET_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
 	if (set_bit(&shared->top[network], out->words, out->sender))
-		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->place));
+		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->host_index));
 	return PSI_OK;
 }
 
@@ -149,9 +150,9 @@ wake_wanting(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 		                                memory_order_acquire); /* D3_TAKE_WORD */
 
 		for (; bits; bits &= bits - 1) {
-			uint32_t place = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+			uint32_t process = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
-			if (wake_word(&sysvnet_shared_of(port->net, place)->wake))
+			if (wake_word(&sysvnet_shared_of(port->net, process)->wake))
 				sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 		}
 	}
@@ -175,9 +176,9 @@ sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer)
 {
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
-	const uint32_t w = port->place / SYSVNET_WORD_BITS;
+	const uint32_t w = port->host_index / SYSVNET_WORD_BITS;
 
-	if (!set_bit(&shared->want_top, shared->words, port->place))
+	if (!set_bit(&shared->want_top, shared->words, port->host_index))
 		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
 }
 

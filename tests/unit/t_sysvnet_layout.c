@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "smp-conduit/sysvnet/sysvnet.h"
 #include "smp-conduit/sysvnet/sysvnet_lane.h"
 #include "tests/unit/main.h"
 
@@ -35,7 +36,7 @@ check_lanes(const struct sysvnet_layout *l)
 static void
 check_region(const struct sysvnet_layout *l)
 {
-	const size_t lanes = (size_t)NETWORKS * l->senders, outs = (size_t)NETWORKS * l->places;
+	const size_t lanes = (size_t)NETWORKS * l->senders, outs = (size_t)NETWORKS * l->processes;
 
 	ck_assert_uint_ge(l->words * (size_t)SYSVNET_WORD_BITS, l->senders);
 	ck_assert_uint_lt((l->words - 1) * (size_t)SYSVNET_WORD_BITS, l->senders);
@@ -58,11 +59,11 @@ check_arena(const struct sysvnet_layout *l)
 {
 	ck_assert_uint_ge(l->header_bytes, sizeof(struct sysvnet_header));
 	ck_assert_uint_eq(l->header_bytes % SYSVNET_PAGE_BYTES, 0);
-	for (uint32_t place = 0; place < l->places; place++)
+	for (uint32_t place = 0; place < l->processes; place++)
 		ck_assert_uint_eq(sysvnet_layout_region(l, place),
 		                  l->header_bytes + place * l->region_bytes);
 	ck_assert_uint_eq(l->total_bytes,
-	                  sysvnet_layout_region(l, l->places - 1) + l->region_bytes);
+	                  sysvnet_layout_region(l, l->processes - 1) + l->region_bytes);
 }
 
 /* Every lane has an index of its own below 2 * senders. */
@@ -89,7 +90,7 @@ check_layout(uint32_t places, bool wide)
 {
 	struct sysvnet_layout layout = sysvnet_layout_for(places, wide);
 
-	ck_assert_uint_eq(layout.places, places);
+	ck_assert_uint_eq(layout.processes, places);
 	check_lanes(&layout);
 	check_region(&layout);
 	check_arena(&layout);
@@ -111,7 +112,7 @@ START_TEST(layout_for_every_count)
 		for (uint32_t places = 1; places <= 300; places++)
 			check_layout(places, wide);
 		check_layout(1024, wide);
-		check_layout(SYSVNET_MAX_PLACES, wide);
+		check_layout(SYSVNET_MAX_PROCESSES, wide);
 	}
 }
 END_TEST
@@ -148,7 +149,7 @@ END_TEST
 
 START_TEST(lanes_only_shrink)
 {
-	for (uint32_t places = 1; places < SYSVNET_MAX_PLACES; places++) {
+	for (uint32_t places = 1; places < SYSVNET_MAX_PROCESSES; places++) {
 		struct sysvnet_layout here = sysvnet_layout_for(places, true),
 				   more = sysvnet_layout_for(places + 1, true);
 
