@@ -9,7 +9,7 @@
 
 /* Takes a buffer that holds least_bytes, as large as most_bytes if there is one. */
 static bool
-take_buffer(struct sysvnet_port *port, const struct sysvnet_out *out, struct psi_claim *claim)
+buffer_take(struct sysvnet_port *port, const struct sysvnet_out *out, struct psi_claim *claim)
 {
 	_Atomic uint64_t *busy = sysvnet_receiver_of(out)->busy[claim->network];
 	enum sysvnet_size size = claim->most_bytes > SYSVNET_SMALL_BYTES ? SYSVNET_LARGE
@@ -35,7 +35,7 @@ take_buffer(struct sysvnet_port *port, const struct sysvnet_out *out, struct psi
 
 /* Another thread of this process may have gone to sleep for want of that slot. */
 static void
-unreserve(struct sysvnet_port *port, struct sysvnet_out *out)
+out_unreserve(struct sysvnet_port *port, struct sysvnet_out *out)
 {
 	sysvnet_lock_out(out);
 	out->reserved--;
@@ -46,7 +46,7 @@ unreserve(struct sysvnet_port *port, struct sysvnet_out *out)
 
 /* The slot is reserved, the buffer filled. */
 static void
-publish_buffer(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am,
+buffer_publish(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am,
                uint64_t name)
 {
 	struct sysvnet_shared *receiver = sysvnet_receiver_of(out);
@@ -70,12 +70,12 @@ sysvnet_send_in_buffer(struct sysvnet_port *port, struct sysvnet_out *out, const
 
 	if (!sysvnet_out_reserve(out))
 		return sysvnet_refuse(port);
-	if (!take_buffer(port, out, &claim)) {
-		unreserve(port, out);
+	if (!buffer_take(port, out, &claim)) {
+		out_unreserve(port, out);
 		return sysvnet_refuse(port);
 	}
 	sysvnet_copy_over(port, out, claim.buffer, am->payload, am->len_bytes);
-	publish_buffer(port, out, am, claim.cookie);
+	buffer_publish(port, out, am, claim.cookie);
 	return PSI_OK;
 }
 
@@ -96,7 +96,7 @@ sysvnet_claim(struct sysvnet_port *port, struct psi_claim *claim)
 
 	if (!out)
 		return PSI_FAILED;
-	if (!take_buffer(port, out, claim))
+	if (!buffer_take(port, out, claim))
 		return sysvnet_refuse(port);
 	sysvnet_count(port, SYSVNET_COUNT_CLAIMED);
 	return PSI_OK;
@@ -111,7 +111,7 @@ sysvnet_publish(struct sysvnet_port *port, const struct psi_claim *claim, const 
 		return PSI_FAILED;
 	if (!sysvnet_out_reserve(out))
 		return sysvnet_refuse(port);
-	publish_buffer(port, out, am, claim->cookie);
+	buffer_publish(port, out, am, claim->cookie);
 	return PSI_OK;
 }
 

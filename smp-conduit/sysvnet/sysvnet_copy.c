@@ -10,8 +10,8 @@
 
 /* Copies the first bytes, and learns from the time they take. */
 static enum sysvnet_distance
-look_how_far(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, void *to,
-             const void *from, enum sysvnet_distance known)
+distance_look(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, void *to,
+              const void *from, enum sysvnet_distance known)
 {
 	const uint64_t start = psi_now_ns();
 	enum sysvnet_distance now;
@@ -33,7 +33,7 @@ copy_large(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, char 
 
 	atomic_store_explicit(&out->large_copies, copies + 1, memory_order_relaxed);
 	if (sysvnet_distance_due(known, copies, len_bytes)) {
-		known = look_how_far(calls, out, to, from, known);
+		known = distance_look(calls, out, to, from, known);
 		done = SYSVNET_LOOK_BYTES;
 	}
 	(known == SYSVNET_FAR ? calls->copy_far : calls->copy_owning)(to + done, from + done,

@@ -57,7 +57,7 @@ payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
 static void
-divide_lane(struct sysvnet_layout *layout)
+layout_divide_lane(struct sysvnet_layout *layout)
 {
 	size_t share = LANES_BYTES / NETWORKS / layout->processes;
 	size_t slots = power_of_two_within(share / 2 / SYSVNET_SLOT_BYTES + 1);
@@ -79,7 +79,7 @@ layout_of_region(uint32_t processes, uint32_t senders, bool wide)
 	struct sysvnet_layout layout = { .processes = processes, .senders = senders, .wide = wide };
 
 	layout.words = (senders + SYSVNET_WORD_BITS - 1) / SYSVNET_WORD_BITS;
-	divide_lane(&layout);
+	layout_divide_lane(&layout);
 	layout.controls = round_up(sysvnet_shared_bytes(layout.words), SYSVNET_LINE_BYTES);
 	layout.outs = layout.controls + (size_t)NETWORKS * senders * SYSVNET_LINE_BYTES;
 	layout.ins =

@@ -17,7 +17,7 @@ sysvnet_arena_bytes(uint32_t processes, bool wide)
 }
 
 static struct sysvnet_header *
-header_of(const struct sysvnet *net)
+arena_header(const struct sysvnet *net)
 {
 	return (struct sysvnet_header *)(void *)net->arena;
 }
@@ -36,7 +36,7 @@ sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *call
 	net->arena = arena;
 	net->layout = sysvnet_layout_for(job->host_places, wide);
 	net->layout_further = sysvnet_layout_further(job->host_places, wide);
-	header = header_of(net);
+	header = arena_header(net);
 	if (job->place == 0) {
 		header->abi = SYSVNET_ABI;
 		header->processes = net->layout.processes;
@@ -57,7 +57,7 @@ sysvnet_close(struct sysvnet *net)
 bool
 sysvnet_agrees(const struct sysvnet *net)
 {
-	const struct sysvnet_header *header = header_of(net);
+	const struct sysvnet_header *header = arena_header(net);
 	uint32_t magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
 
 	return magic == SYSVNET_ARENA_MAGIC && header->abi == SYSVNET_ABI &&
@@ -69,7 +69,7 @@ sysvnet_agrees(const struct sysvnet *net)
  * A peer that is further on may have sent already: what is set up here are this process's own
  * ends, neither slots nor controls. */
 static void
-shorten_lanes(struct sysvnet *net)
+lanes_shorten(struct sysvnet *net)
 {
 	if (net->layout.slots > SYSVNET_ROOMY_SLOTS)
 		net->layout.slots = SYSVNET_ROOMY_SLOTS;
@@ -82,9 +82,9 @@ void
 sysvnet_connect(struct sysvnet *net, bool roomy, bool senders_fence)
 {
 	if (roomy)
-		shorten_lanes(net);
+		lanes_shorten(net);
 	if (net->job.place == 0)
-		atomic_store_explicit(&header_of(net)->slots, net->layout.slots,
+		atomic_store_explicit(&arena_header(net)->slots, net->layout.slots,
 		                      memory_order_relaxed);
 	net->senders_fence = senders_fence;
 }

@@ -35,7 +35,7 @@ struct message {
 
 /* Looks at the lane on every poll from now on. */
 static void
-activate_lane(struct sysvnet_port *port, unsigned network, uint32_t sender)
+lane_activate(struct sysvnet_port *port, unsigned network, uint32_t sender)
 {
 	struct sysvnet_in *in = &port->in[network][sender];
 	const uint32_t count = sysvnet_active_count(port, network);
@@ -51,7 +51,7 @@ activate_lane(struct sysvnet_port *port, unsigned network, uint32_t sender)
 }
 
 static void
-activate(struct sysvnet_port *port, unsigned network)
+lanes_activate(struct sysvnet_port *port, unsigned network)
 {
 	struct sysvnet_shared *shared = port->shared;
 	_Atomic uint64_t *words = sysvnet_words_of(shared, port->layout, network);
@@ -65,7 +65,7 @@ activate(struct sysvnet_port *port, unsigned network)
 		PSI_DELAY_POINT(collect);
 		bits = atomic_exchange_explicit(&words[w], 0, memory_order_relaxed);
 		for (; bits; bits &= bits - 1)
-			activate_lane(port, network,
+			lane_activate(port, network,
 			              w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits));
 	}
 	/* Other threads that sleep on this port counted on being woken for these lanes. */
@@ -74,14 +74,14 @@ activate(struct sysvnet_port *port, unsigned network)
 }
 
 static void
-retire(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header)
+lane_retire(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header)
 {
 	if (sysvnet_in_retire(in, header))
 		sysvnet_room_made(port, port->shared);
 }
 
 static void
-give_buffer(struct sysvnet_port *port, unsigned network, uint32_t name)
+buffer_give_back(struct sysvnet_port *port, unsigned network, uint32_t name)
 {
 	sysvnet_pool_give(&port->shared->busy[network][name >> 16], name & 0xffff);
 	sysvnet_room_made(port, port->shared);
@@ -110,9 +110,9 @@ ask_for_payload(const void *payload, size_t len_bytes)
 /* Finds payload and arguments of a message that is no Short, nor a Medium in its slot; returns
  * the buffer that holds its payload, or NO_BUFFER_NAME. */
 static uint32_t __attribute__((noinline))
-decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
-                 struct sysvnet_slot *slot, struct sysvnet_header_fields fields,
-                 struct psi_arrival *arrival)
+slot_decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
+                      struct sysvnet_slot *slot, struct sysvnet_header_fields fields,
+                      struct psi_arrival *arrival)
 {
 	const uint64_t word = get_word(slot->body);
 
@@ -139,8 +139,8 @@ decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct sysvn
 
 /* Describes the message in a slot; returns the buffer that holds its payload, or NO_BUFFER_NAME. */
 static inline uint32_t
-decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
-       struct sysvnet_slot *slot, uint64_t header, struct psi_arrival *arrival_out)
+slot_decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
+            struct sysvnet_slot *slot, uint64_t header, struct psi_arrival *arrival_out)
 {
 	const struct sysvnet_header_fields fields = sysvnet_header_unpack(header);
 
@@ -153,12 +153,12 @@ decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
 	};
 	if (fields.category != PSI_LONG && fields.where == SYSVNET_INLINE)
 		return NO_BUFFER_NAME;
-	return decode_elsewhere(port, network, in, slot, fields, arrival_out);
+	return slot_decode_elsewhere(port, network, in, slot, fields, arrival_out);
 }
 
 /* Now and then, lanes that have been quiet are dropped from the list.  Under poll_lock. */
 static void
-after_empty_poll(struct sysvnet_port *port, unsigned network)
+lanes_sweep(struct sysvnet_port *port, unsigned network)
 {
 	unsigned period = port->net->senders_fence ? SWEEP_POLLS : SWEEP_POLLS_MEMBARRIER;
 
@@ -173,7 +173,7 @@ sysvnet_found_nothing(struct sysvnet_port *port, unsigned network)
 {
 	if (port->locked && !psi_spinlock_try(&port->poll_lock[network]))
 		return;
-	after_empty_poll(port, network);
+	lanes_sweep(port, network);
 	if (port->locked)
 		psi_spinlock_unlock(&port->poll_lock[network]);
 }
@@ -193,7 +193,7 @@ ask_for_lines(struct sysvnet_port *port, unsigned network, const struct sysvnet_
 /* --------------------------------------------------------------- one thread at a time --- */
 
 static unsigned
-drain_in_place(struct sysvnet_port *port, unsigned network, struct sysvnet_in *in, unsigned budget)
+lane_drain(struct sysvnet_port *port, unsigned network, struct sysvnet_in *in, unsigned budget)
 {
 	unsigned delivered = 0;
 	struct sysvnet_slot *slot;
@@ -201,14 +201,14 @@ drain_in_place(struct sysvnet_port *port, unsigned network, struct sysvnet_in *i
 
 	while (delivered < budget && (slot = sysvnet_in_peek(in, &header))) {
 		struct psi_arrival arrival;
-		uint32_t name = decode(port, network, in, slot, header, &arrival);
+		uint32_t name = slot_decode(port, network, in, slot, header, &arrival);
 
 		sysvnet_in_take(in);
 		ask_for_lines(port, network, in, &arrival, delivered);
 		port->net->calls.deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
-			give_buffer(port, network, name);
-		retire(port, in, header);
+			buffer_give_back(port, network, name);
+		lane_retire(port, in, header);
 		delivered++;
 	}
 	return delivered;
@@ -217,7 +217,7 @@ drain_in_place(struct sysvnet_port *port, unsigned network, struct sysvnet_in *i
 /* From the cursor on; it stays behind the lane that used up the budget, so that a sender who never
  * pauses starves nobody. */
 static unsigned
-drain_active(struct sysvnet_port *port, unsigned network, unsigned budget)
+lanes_drain(struct sysvnet_port *port, unsigned network, unsigned budget)
 {
 	uint32_t at = port->cursor[network];
 	unsigned delivered = 0;
@@ -225,9 +225,9 @@ drain_active(struct sysvnet_port *port, unsigned network, unsigned budget)
 	for (uint32_t left = sysvnet_active_count(port, network); left; left--) {
 		if (at >= sysvnet_active_count(port, network))
 			at = 0;
-		delivered += drain_in_place(port, network,
-		                            sysvnet_active_lane(port, network, at++),
-		                            budget - delivered);
+		delivered += lane_drain(port, network,
+		                        sysvnet_active_lane(port, network, at++),
+		                        budget - delivered);
 		if (delivered >= budget) {
 			port->cursor[network] = at;
 			break;
@@ -243,8 +243,8 @@ sysvnet_receive_in_place(struct sysvnet_port *port, unsigned network, unsigned b
 
 	port->polled[network] = true;
 	if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
-		activate(port, network);
-	delivered = drain_active(port, network, budget);
+		lanes_activate(port, network);
+	delivered = lanes_drain(port, network, budget);
 	port->polled[network] = false;
 	return delivered;
 }
@@ -258,7 +258,8 @@ struct run {
 };
 
 static void
-copy_out(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header, struct message *message)
+message_copy_out(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header,
+                 struct message *message)
 {
 	struct psi_arrival *arrival = &message->arrival;
 
@@ -269,12 +270,13 @@ copy_out(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t header, stru
 		arrival->payload = message->payload;
 		sysvnet_count(port, SYSVNET_COUNT_COPIED_OUT);
 	}
-	retire(port, in, header);
+	lane_retire(port, in, header);
 }
 
 /* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
 static bool
-take(struct sysvnet_port *port, unsigned network, struct run *run, struct message *message_out)
+message_take(struct sysvnet_port *port, unsigned network, struct run *run,
+             struct message *message_out)
 {
 	const uint32_t count = sysvnet_active_count(port, network);
 
@@ -286,13 +288,13 @@ take(struct sysvnet_port *port, unsigned network, struct run *run, struct messag
 
 		if (!(slot = sysvnet_in_peek(in, &header)))
 			continue;
-		message_out->buffer = decode(port, network, in, slot, header,
-		                             &message_out->arrival);
+		message_out->buffer = slot_decode(port, network, in, slot, header,
+		                                  &message_out->arrival);
 		sysvnet_in_take(in);
 		*run = (struct run){ in, run->in == in ? run->length + 1 : 0 };
 		ask_for_lines(port, network, in, &message_out->arrival, run->length);
 		port->cursor[network] = at + 1;
-		copy_out(port, in, header, message_out);
+		message_copy_out(port, in, header, message_out);
 		return true;
 	}
 	return false;
@@ -312,14 +314,14 @@ sysvnet_receive_threaded(struct sysvnet_port *port, unsigned network, unsigned b
 		bool found;
 
 		if (atomic_load_explicit(&port->shared->top[network], memory_order_relaxed))
-			activate(port, network);
-		found = take(port, network, &run, message);
+			lanes_activate(port, network);
+		found = message_take(port, network, &run, message);
 		psi_spinlock_unlock(&port->poll_lock[network]);
 		if (!found)
 			break;
 		port->net->calls.deliver(port->owner, &message->arrival);
 		if (message->buffer != NO_BUFFER_NAME)
-			give_buffer(port, network, message->buffer);
+			buffer_give_back(port, network, message->buffer);
 		delivered++;
 	}
 	return delivered;

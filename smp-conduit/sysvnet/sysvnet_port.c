@@ -22,7 +22,7 @@ static pthread_mutex_t further_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Of the lane from sender to the region of an endpoint of process `peer'. */
 static void
-set_up_out(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigned char *region,
+out_set_up(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigned char *region,
            unsigned network, uint32_t sender, uint32_t peer, uint32_t *data_end)
 {
 	unsigned char *slots = sysvnet_lane_at(layout, region, network, sender);
@@ -40,7 +40,7 @@ set_up_out(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigne
 }
 
 static void
-set_up_in(const struct sysvnet_port *port, struct sysvnet_in *in, unsigned network, uint32_t sender)
+in_set_up(const struct sysvnet_port *port, struct sysvnet_in *in, unsigned network, uint32_t sender)
 {
 	const struct sysvnet_layout *layout = port->layout;
 	unsigned char *region = (unsigned char *)port->shared;
@@ -59,7 +59,7 @@ set_up_in(const struct sysvnet_port *port, struct sysvnet_in *in, unsigned netwo
 /* ------------------------------------------------------------------------------ ports --- */
 
 static void
-free_port(struct sysvnet_port *port)
+port_free(struct sysvnet_port *port)
 {
 	const size_t all = port ? (size_t)SYSVNET_MAX_INDEX * port->net->job.places : 0;
 
@@ -81,7 +81,7 @@ sends_itself(const struct sysvnet *net, uint32_t index)
 }
 
 static bool
-take_memory(struct sysvnet_port *port)
+port_take_memory(struct sysvnet_port *port)
 {
 	const size_t lanes = (size_t)PSI_NETWORKS * port->layout->senders;
 	struct sysvnet *net = port->net;
@@ -98,7 +98,7 @@ take_memory(struct sysvnet_port *port)
 
 /* Of shared memory the callback tells. */
 static void
-tell_lack(const struct sysvnet *net, uint32_t index)
+port_tell_lack(const struct sysvnet *net, uint32_t index)
 {
 	const struct sysvnet_layout *layout = index ? &net->layout_further : &net->layout;
 	const size_t lanes = (size_t)PSI_NETWORKS * layout->senders;
@@ -117,7 +117,7 @@ tell_lack(const struct sysvnet *net, uint32_t index)
 }
 
 static void
-set_up_further_lists(struct sysvnet_port *port, bool serial)
+port_set_up_further(struct sysvnet_port *port, bool serial)
 {
 	struct sysvnet_port *first = port->index ? port->net->port : port;
 
@@ -126,7 +126,7 @@ set_up_further_lists(struct sysvnet_port *port, bool serial)
 }
 
 static struct sysvnet_port *
-new_port(struct sysvnet *net, uint32_t index)
+port_new(struct sysvnet *net, uint32_t index)
 {
 	struct sysvnet_port *port = calloc(1, sizeof *port);
 
@@ -135,9 +135,9 @@ new_port(struct sysvnet *net, uint32_t index)
 		port->index = index;
 		port->layout = index ? &net->layout_further : &net->layout;
 	}
-	if (!port || !take_memory(port)) {
-		tell_lack(net, index);
-		free_port(port);
+	if (!port || !port_take_memory(port)) {
+		port_tell_lack(net, index);
+		port_free(port);
 		return NULL;
 	}
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
@@ -147,7 +147,7 @@ new_port(struct sysvnet *net, uint32_t index)
 
 /* A page lies near the CPU that writes to it first: the block that this rank polls lies near it. */
 static void
-touch_own(const struct sysvnet_port *port)
+port_touch(const struct sysvnet_port *port)
 {
 	unsigned char *at = (unsigned char *)port->shared;
 	size_t offset;
@@ -158,7 +158,7 @@ touch_own(const struct sysvnet_port *port)
 }
 
 static void
-set_up_sending(struct sysvnet *net, struct sysvnet_port *port, unsigned network)
+port_set_up_outs(struct sysvnet *net, struct sysvnet_port *port, unsigned network)
 {
 	const struct sysvnet_layout *layout = &net->layout;
 
@@ -166,7 +166,7 @@ set_up_sending(struct sysvnet *net, struct sysvnet_port *port, unsigned network)
 	for (uint32_t peer = 0; peer < layout->processes; peer++) {
 		const size_t lane = sysvnet_layout_lane(layout, network, peer);
 
-		set_up_out(layout, &port->out[network][peer], sysvnet_region_of(net, peer), network,
+		out_set_up(layout, &port->out[network][peer], sysvnet_region_of(net, peer), network,
 		           port->host_index, peer,
 		           port->data_ends + lane * layout->slots);
 		port->out[network][peer].locked = net->job.threaded;
@@ -180,18 +180,18 @@ sysvnet_port_set_up_lanes(struct sysvnet_port *port)
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (port->index == 0)
-			set_up_sending(net, port, network);
+			port_set_up_outs(net, port, network);
 		else
 			port->out[network] = net->port->out[network];
 		port->in[network] =
 			sysvnet_ins_of((unsigned char *)port->shared, port->layout, network);
 		for (uint32_t sender = 0; sender < port->layout->senders; sender++)
-			set_up_in(port, &port->in[network][sender], network, sender);
+			in_set_up(port, &port->in[network][sender], network, sender);
 	}
 }
 
 static unsigned char *
-own_region(struct sysvnet *net, uint32_t place)
+port_region(struct sysvnet *net, uint32_t place)
 {
 	if (place < net->job.places)
 		return sysvnet_region_of(net, net->job.host_index[place]);
@@ -213,10 +213,10 @@ sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
 		*port_out = port;
 		return PSI_OK;
 	}
-	port = new_port(net, index);
-	region = port ? own_region(net, place) : NULL;
+	port = port_new(net, index);
+	region = port ? port_region(net, place) : NULL;
 	if (!region) {
-		free_port(port);
+		port_free(port);
 		return PSI_FAILED;
 	}
 	port->owner = owner;
@@ -226,8 +226,8 @@ sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
 	port->shared = (struct sysvnet_shared *)(void *)region;
 	if (index == 0)
 		net->port = port;
-	set_up_further_lists(port, serial);
-	touch_own(port);
+	port_set_up_further(port, serial);
+	port_touch(port);
 	sysvnet_port_set_up_lanes(port);
 	atomic_store_explicit(&net->ports[index], port, memory_order_release); /* Q1 */
 	*port_out = port;
@@ -238,14 +238,14 @@ void
 sysvnet_ports_close(struct sysvnet *net)
 {
 	for (unsigned index = 0; index <= SYSVNET_MAX_INDEX; index++)
-		free_port(atomic_load_explicit(&net->ports[index], memory_order_relaxed));
+		port_free(atomic_load_explicit(&net->ports[index], memory_order_relaxed));
 }
 
 /* ------------------------------------------------------------------- further endpoints --- */
 
 /* NULL if its process has not made it. */
 static unsigned char *
-region_of_further(struct sysvnet *net, uint32_t place)
+further_region(struct sysvnet *net, uint32_t place)
 {
 	struct sysvnet_port *own;
 
@@ -258,11 +258,11 @@ region_of_further(struct sysvnet *net, uint32_t place)
 
 /* From a port whose own such lanes these are. */
 static struct sysvnet_further *
-set_up_further(struct sysvnet_port *port, uint32_t place)
+further_set_up(struct sysvnet_port *port, uint32_t place)
 {
 	const struct sysvnet *net = port->net;
 	const struct sysvnet_layout *layout = &net->layout_further;
-	unsigned char *region = region_of_further(port->net, place);
+	unsigned char *region = further_region(port->net, place);
 	struct sysvnet_further *further;
 
 	if (!region)
@@ -270,7 +270,7 @@ set_up_further(struct sysvnet_port *port, uint32_t place)
 	further = calloc(1, sizeof *further +
 	                    (size_t)PSI_NETWORKS * layout->slots * sizeof further->data_ends[0]);
 	for (unsigned network = 0; further && network < PSI_NETWORKS; network++) {
-		set_up_out(layout, &further->out[network], region, network,
+		out_set_up(layout, &further->out[network], region, network,
 		           sysvnet_layout_sender(layout, port->host_index, port->index),
 		           net->job.host_index[place % net->job.places],
 		           further->data_ends + network * layout->slots);
@@ -291,7 +291,7 @@ sysvnet_out_make(struct sysvnet_port *port, sysvnet_further_ref *at, uint32_t pl
 	pthread_mutex_lock(&further_lock);
 	further = atomic_load_explicit(at, memory_order_relaxed);
 	if (!further) {
-		further = set_up_further(port, place);
+		further = further_set_up(port, place);
 		atomic_store_explicit(at, further, memory_order_release); /* Q1 */
 	}
 	pthread_mutex_unlock(&further_lock);

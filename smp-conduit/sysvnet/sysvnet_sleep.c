@@ -59,7 +59,7 @@ fence_senders(const struct sysvnet *net)
 }
 
 static void
-set_polled(struct sysvnet_port *port, unsigned network, uint32_t value)
+lanes_set_polled(struct sysvnet_port *port, unsigned network, uint32_t value)
 {
 	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
 		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
@@ -103,7 +103,7 @@ sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 /* ------------------------------------------------------------------------------- sleep --- */
 
 static void
-lock_networks(struct sysvnet_port *port, unsigned networks)
+port_lock(struct sysvnet_port *port, unsigned networks)
 {
 	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
@@ -111,7 +111,7 @@ lock_networks(struct sysvnet_port *port, unsigned networks)
 }
 
 static void
-unlock_networks(struct sysvnet_port *port, unsigned networks)
+port_unlock(struct sysvnet_port *port, unsigned networks)
 {
 	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
@@ -119,7 +119,7 @@ unlock_networks(struct sysvnet_port *port, unsigned networks)
 }
 
 static void
-forget_active(struct sysvnet_port *port, unsigned network)
+lanes_forget(struct sysvnet_port *port, unsigned network)
 {
 	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++)
 		sysvnet_active_lane(port, network, i)->active = 0;
@@ -130,7 +130,7 @@ forget_active(struct sysvnet_port *port, unsigned network)
  * wake, or counted itself among the watchers, before the fence that stands before this call.
  * False, and nothing has changed, if there is a message.  Under poll_lock. */
 static bool
-stop_polling(struct sysvnet_port *port, unsigned networks)
+lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 {
 	uint32_t active = 0;
 	bool found = false;
@@ -138,7 +138,7 @@ stop_polling(struct sysvnet_port *port, unsigned networks)
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
 			continue;
-		set_polled(port, network, 0);
+		lanes_set_polled(port, network, 0);
 		active += sysvnet_active_count(port, network);
 	}
 	if (active || networks & PSI_PEERS_MEMORY)
@@ -150,9 +150,9 @@ stop_polling(struct sysvnet_port *port, unsigned networks)
 		if (!(networks & 1u << network))
 			continue;
 		if (found)
-			set_polled(port, network, 1);
+			lanes_set_polled(port, network, 1);
 		else
-			forget_active(port, network);
+			lanes_forget(port, network);
 	}
 	return !found;
 }
@@ -163,7 +163,7 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, ui
 	uint32_t ticket;
 	bool quiet;
 
-	lock_networks(port, networks);
+	port_lock(port, networks);
 	sysvnet_count(port, SYSVNET_COUNT_ARMED);
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
 	PSI_DELAY_POINT(arm);
@@ -171,8 +171,8 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, ui
 		sysvnet_want_mark(port, want_peer);
 	PSI_DELAY_POINT(want);
 	psi_store_load_fence(); /* ARM_FENCE */
-	quiet = stop_polling(port, networks);
-	unlock_networks(port, networks);
+	quiet = lanes_stop_polling(port, networks);
+	port_unlock(port, networks);
 	if (!quiet) {
 		sysvnet_disarm(port);
 		return PSI_AGAIN;
@@ -187,12 +187,12 @@ sysvnet_watch(struct sysvnet_port *port, unsigned networks)
 {
 	bool quiet;
 
-	lock_networks(port, networks);
+	port_lock(port, networks);
 	atomic_fetch_add_explicit(&port->shared->watchers, 1, memory_order_relaxed);
 	PSI_DELAY_POINT(arm);
 	psi_store_load_fence(); /* ARM_FENCE */
-	quiet = stop_polling(port, networks);
-	unlock_networks(port, networks);
+	quiet = lanes_stop_polling(port, networks);
+	port_unlock(port, networks);
 	if (!quiet)
 		sysvnet_unwatch(port);
 	return quiet ? PSI_OK : PSI_AGAIN;

@@ -33,7 +33,7 @@ layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_ou
 }
 
 static bool
-has_bit(const _Atomic uint64_t *words, uint32_t index)
+bitmap_has(const _Atomic uint64_t *words, uint32_t index)
 {
 	const _Atomic uint64_t *at = &words[index / SYSVNET_WORD_BITS];
 	uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
@@ -77,13 +77,13 @@ static bool
 is_untouched(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
              uint32_t sender)
 {
+	unsigned char *base = (unsigned char *)(uintptr_t)region;
 	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
+	const struct sysvnet_control *control = sysvnet_control_at(layout, base, network, sender);
+	const _Atomic uint64_t *words = shared_of(region)->words + (1 + network) * layout->words;
 
-	return sysvnet_in_next(in) == 0 &&
-	       !has_bit(shared_of(region)->words + (size_t)(1 + network) * layout->words, sender) &&
-	       !atomic_load_explicit(&sysvnet_control_at(layout, (unsigned char *)(uintptr_t)region,
-	                                                 network, sender)->polled,
-	                             memory_order_relaxed);
+	return sysvnet_in_next(in) == 0 && !bitmap_has(words, sender) &&
+	       !atomic_load_explicit(&control->polled, memory_order_relaxed);
 }
 
 /* The sending side lies in memory of the sender's alone: what it has published shows in the
@@ -140,7 +140,7 @@ sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sen
 	shared = shared_of(region ? region : arena + sysvnet_layout_region(&layout, receiver));
 	*state_out = (struct sysvnet_state){
 		.slots = layout.slots,
-		.wants_room = has_bit(shared->words, sender),
+		.wants_room = bitmap_has(shared->words, sender),
 		.receiver_sleeps =
 			(atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
 			atomic_load_explicit(&shared->watchers, memory_order_relaxed),

@@ -106,7 +106,7 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 
 /* Sets bit number index of a bitmap of two levels; true if it was clear. */
 static bool
-set_bit(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
+bitmap_set(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
 {
 	uint32_t w = index / SYSVNET_WORD_BITS;
 	uint64_t bit = (uint64_t)1 << index % SYSVNET_WORD_BITS;
@@ -130,7 +130,7 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 
 	sysvnet_count(port, SYSVNET_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
-	if (set_bit(&shared->top[network], out->words, out->sender))
+	if (bitmap_set(&shared->top[network], out->words, out->sender))
 		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->host_index));
 	return PSI_OK;
 }
@@ -178,7 +178,7 @@ sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer)
 	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
 	const uint32_t w = port->host_index / SYSVNET_WORD_BITS;
 
-	if (!set_bit(&shared->want_top, shared->words, port->host_index))
+	if (!bitmap_set(&shared->want_top, shared->words, port->host_index))
 		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
 }
 

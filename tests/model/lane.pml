@@ -9,7 +9,7 @@
  *   R1, A1       sysvnet_out_publish, sysvnet_in_peek: body and payload before the header
  *   R2, A2       sysvnet_in_retire, sysvnet_out_refresh: last reads before slot and payload are reused
  *   L1, L2       psi_spinlock_unlock, psi_spinlock_try: what the lock protects
- *   RESERVE      sysvnet_out_reserve, send_long, publish_buffer: a place is promised while the lock is not held
+ *   RESERVE      sysvnet_out_reserve, send_long, buffer_publish: a slot is promised while the lock is not held
  *   UNRESERVE    unreserve: who found no place because of a promise hears that it is void
  *   TAIL         sysvnet_out_refresh: payload bytes come back with the message that had them (data_end)
  *   TELL         sysvnet_in_retire: payload bytes alone are reason enough to tell

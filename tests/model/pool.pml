@@ -1,7 +1,7 @@
 /*
  * A buffer of a receiver's pool: two senders take it in turn, fill it, and send its name, or (one) give
- * it back unused; the receiver reads it and gives it back.  smp-conduit/sysvnet/sysvnet_pool.h, take_buffer,
- * publish_buffer and sysvnet_cancel in sysvnet_buffer.c, give_buffer in sysvnet_poll.c.  The lanes are a word
+ * it back unused; the receiver reads it and gives it back.  smp-conduit/sysvnet/sysvnet_pool.h, buffer_take,
+ * buffer_publish and sysvnet_cancel in sysvnet_buffer.c, buffer_give_back in sysvnet_poll.c.  The lanes are a word
  * for each sender.
  *
  * Proven: the receiver finds in the buffer what the sender wrote.

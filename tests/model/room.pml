@@ -11,7 +11,7 @@
  *   D3_WANT        sysvnet_want: fence between marking and looking for room
  *   ARM_FENCE      sysvnet_arm: the same
  *   D3_AGAIN       want_room: both levels, although another thread has set the first
- *   D2_WORD        set_bit: the sleep is announced before the mark is seen
+ *   D2_WORD        bitmap_set: the sleep is announced before the mark is seen
  *   D3_TAKE_TOP    wake_wanting: takes want_top, then the words it names
  *   D3_TAKE_WORD   wake_wanting: takes the mark, then looks at wake
  */

@@ -1,7 +1,7 @@
 /*
  * Two processes send to one that polls and sleeps: announcing through the bitmap, lanes that are polled
  * and no longer polled, going to sleep, waking, a sleep that ends by its time; with fences of the senders
- * and with membarrier.  smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_inline.h (sysvnet_notify), sysvnet_poll.c (activate), the
+ * and with membarrier.  smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_inline.h (sysvnet_notify), sysvnet_poll.c (lanes_activate), the
  * pairs D1 and D2.  A lane is a count of messages here; lane.pml has the rest of it.
  *
  * Proven: the receiver gets all messages, although no time need end a sleep.
@@ -12,7 +12,7 @@
  *   D1_FENCE       fence_senders: the receiver's fence
  *   D1_ALL         fence_senders: membarrier
  *   D1_LOOK        pending, sysvnet_unpoll_quiet: the lane is looked at after the fence
- *   D2_TOP         set_bit: the bit in top
+ *   D2_TOP         bitmap_set: the bit in top
  *   D2_WAKE        wake_word: the look at wake
  *   D2_TAKE_TOP    activate: takes top, then the words it names
  *   ARM_FENCE      sysvnet_arm: fence between setting bit 0 of wake and looking at top
