@@ -12,7 +12,7 @@
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
  *         G4 (pcoll_hall_enter) -> G5    what a rank wrote before it entered, to each
- * Sleep:  D4 (smp-conduit/psmp_sleep.c), rung by ring_host, or ring_peer for a team.
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), rung by ring_host, or ring_peer for a team.
  */
 #include "coll/pcoll_barrier_shared.h"
 

@@ -1,18 +1,18 @@
 /*
  * One lane: two threads of a process send through it, under its lock, to one receiver; two slots, four
- * messages, so that all wraps, and a payload ring that takes one payload.  smp-conduit/psmp_lane.h,
- * psmp_am.c, psmp_progress.c, runtime/util/spinlock.h.
+ * messages, so that all wraps, and a payload ring that takes one payload.  smp-conduit/sysvnet/sysvnet_lane.h,
+ * sysvnet_send.c, sysvnet_poll.c, runtime/util/spinlock.h.
  *
  * Proven: each message arrives, in its place, with its own body and payload, and nobody waits for ever.
  *
  * Switch       in the code
- *   R1, A1       psmp_out_publish, psmp_in_peek: body and payload before the header
- *   R2, A2       psmp_in_retire, psmp_out_refresh: last reads before slot and payload are reused
+ *   R1, A1       sysvnet_out_publish, sysvnet_in_peek: body and payload before the header
+ *   R2, A2       sysvnet_in_retire, sysvnet_out_refresh: last reads before slot and payload are reused
  *   L1, L2       psi_spinlock_unlock, psi_spinlock_try: what the lock protects
- *   RESERVE      reserve, send_long, publish_buffer: a place is promised while the lock is not held
+ *   RESERVE      sysvnet_out_reserve, send_long, buffer_publish: a slot is promised while the lock is not held
  *   UNRESERVE    unreserve: who found no place because of a promise hears that it is void
- *   TAIL         psmp_out_refresh: payload bytes come back with the message that had them (data_end)
- *   TELL         psmp_in_retire: payload bytes alone are reason enough to tell
+ *   TAIL         sysvnet_out_refresh: payload bytes come back with the message that had them (data_end)
+ *   TELL         sysvnet_in_retire: payload bytes alone are reason enough to tell
  *
  * The receiver may tell at any message, and must where the code does; a quarter of two slots is one.
  */

@@ -8,12 +8,12 @@
  *                arrives and from it to the others
  *   N1, N2       on_note, advance_round in coll/pcoll_barrier_job.c: a peer's names, by the handler
  *   N3, N4       pcoll_phases_finish, pcoll_phases_finished: a phase's result, by the thread that finishes it
- *   M1, M2       map_arena, arena_agrees in smp-conduit/psmp_open.c, and layout_of in psmp_view.c: what
+ *   M1, M2       sysvnet_open, sysvnet_agrees in smp-conduit/sysvnet/sysvnet_open.c, layout_of in sysvnet_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job/job.c, psi_report_map in runtime/report/report.c: what ranks share
  *   E1, E2       psi_endpoint_memory in runtime/segment/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
  *                that made it
- *   Q1, Q2       psmp_port_open, psmp_out_make in smp-conduit/psmp_port.c, psmp_ring in psmp_ring.c:
+ *   Q1, Q2       sysvnet_port_open, sysvnet_out_make in smp-conduit/sysvnet/sysvnet_port.c, sysvnet_wake in sysvnet_wake.c:
  *                a port, and the sending side towards that memory, by the thread that made it
  *   H1, H2       put in runtime/wait/hang.c, take in runtime/report/report_rank.c: a note is read whole, as it was
  *                at one moment, or not at all

@@ -1,14 +1,14 @@
 /*
  * A buffer of a receiver's pool: two senders take it in turn, fill it, and send its name, or (one) give
- * it back unused; the receiver reads it and gives it back.  smp-conduit/psmp_pool.h, take_buffer,
- * publish_buffer and psmp_am_cancel in psmp_am.c, give_buffer in psmp_progress.c.  The lanes are a word
+ * it back unused; the receiver reads it and gives it back.  smp-conduit/sysvnet/sysvnet_pool.h, buffer_take,
+ * buffer_publish and sysvnet_cancel in sysvnet_buffer.c, buffer_give_back in sysvnet_poll.c.  The lanes are a word
  * for each sender.
  *
  * Proven: the receiver finds in the buffer what the sender wrote.
  *
  * Switch   in the code
- *   R3       psmp_pool_give: after the last access of one user
- *   A3       psmp_pool_take: before the first of the next
+ *   R3       sysvnet_pool_give: after the last access of one user
+ *   A3       sysvnet_pool_take: before the first of the next
  */
 #define PROCS	3
 #define WORDS	4

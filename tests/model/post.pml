@@ -1,7 +1,7 @@
 /*
  * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps and
- * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, psmp_ring_peer and psmp_arm in
- * smp-conduit/psmp_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/want.c: D5.  Where posters fence,
+ * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, sysvnet_wake_peer and sysvnet_arm in
+ * smp-conduit/sysvnet/sysvnet_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/want.c: D5.  Where posters fence,
  * and where the sleeper makes all fence; by several producers, and by one, whose add is a plain store.
  *
  * Proven: the third sees all posts, and what was written before each.
@@ -13,8 +13,8 @@
  *   D5_ORDER      psi_sem_asleep: the look stays behind the count, where the sleeper makes all fence
  *   D5_SUFFICES   psi_sem_suffices: what the sleeper wants is looked at behind wake
  *   D5_WANT       psi_wait_arm: the sleeper tells what it wants before it says that it sleeps
- *   D5_ALL        psmp_arm: all processes fence between bit 0 of wake and the look at the count
- *   ARM_FENCE     psmp_arm: fence between the same, where posters fence
+ *   D5_ALL        sysvnet_arm: all processes fence between bit 0 of wake and the look at the count
+ *   ARM_FENCE     sysvnet_arm: fence between the same, where posters fence
  */
 #define PROCS	3
 #define WORDS	5
@@ -43,7 +43,7 @@
 bool posters_fence, alone;
 bool asleep;
 
-inline ring_word(me)
+inline wake_word(me)
 {
 	load(me, WAKE, SC, seen);
 	do
@@ -94,7 +94,7 @@ proctype poster(byte me)
 		:: else
 		fi;
 		if
-		:: v >= want -> atomic { v = 0; want = 0 }; ring_word(me)
+		:: v >= want -> atomic { v = 0; want = 0 }; wake_word(me)
 		:: else
 		fi
 	:: else

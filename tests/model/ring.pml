@@ -1,15 +1,15 @@
 /*
  * Threads of one process: two make true what a third waits for, by plain stores, and wake it.
- * runtime/wait/wait.c (psi_wake_own), runtime/process/thread.c (psi_thread_others, count_thread), psmp_ring and
- * psmp_arm in smp-conduit/psmp_sleep.c: D4.  With the hint of how many threads there are, and without.
+ * runtime/wait/wait.c (psi_wake_own), runtime/process/thread.c (psi_thread_others, count_thread), sysvnet_wake and
+ * sysvnet_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D4.  With the hint of how many threads there are, and without.
  *
  * Proven: the third sees both.
  *
  * Switch        in the code
  *   D4_COUNT      count_thread: after counting itself a thread makes all others fence
  *   D4_ORDER      psi_thread_others: the count is looked at after what was made true
- *   D4_RING       psmp_ring: fence between that and the look at wake
- *   ARM_FENCE     psmp_arm: fence between setting bit 0 of wake and the look at what was made true
+ *   D4_RING       sysvnet_wake: fence between that and the look at wake
+ *   ARM_FENCE     sysvnet_arm: fence between setting bit 0 of wake and the look at what was made true
  */
 #define PROCS	3
 #define WORDS	4
@@ -30,7 +30,7 @@
 bool fence_on_count;
 bool asleep;
 
-inline ring_word(me)
+inline wake_word(me)
 {
 	load(me, WAKE, SC, seen);
 	do
@@ -60,7 +60,7 @@ proctype waker(byte me)
 		:: D4_RING -> fence(me)
 		:: else
 		fi;
-		ring_word(me)
+		wake_word(me)
 	:: else
 	fi
 }

@@ -1,19 +1,19 @@
 /*
  * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
  * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
- * that it may take the sender's mark away.  smp-conduit/psmp_sleep.c, D3: psmp_arm with a peer to want from, and
- * psmp_want by a progress function (coll/pcoll_barrier_job.c, send_note), and psmp_room_made.
+ * that it may take the sender's mark away.  smp-conduit/sysvnet/sysvnet_sleep.c, D3: sysvnet_arm with a peer to want from, and
+ * sysvnet_want by a progress function (coll/pcoll_barrier_job.c, send_note), and sysvnet_room_made.
  *
  * Proven: the sender gets its room.
  *
  * Switch         in the code
- *   D3_MADE        psmp_room_made: fence between telling room and looking at want_top
- *   D3_WANT        psmp_want: fence between marking and looking for room
- *   ARM_FENCE      psmp_arm: the same
+ *   D3_MADE        sysvnet_room_made: fence between telling room and looking at want_top
+ *   D3_WANT        sysvnet_want: fence between marking and looking for room
+ *   ARM_FENCE      sysvnet_arm: the same
  *   D3_AGAIN       want_room: both levels, although another thread has set the first
- *   D2_WORD        set_bit: the sleep is announced before the mark is seen
- *   D3_TAKE_TOP    ring_those_who_want: takes want_top, then the words it names
- *   D3_TAKE_WORD   ring_those_who_want: takes the mark, then looks at wake
+ *   D2_WORD        bitmap_set: the sleep is announced before the mark is seen
+ *   D3_TAKE_TOP    wake_wanting: takes want_top, then the words it names
+ *   D3_TAKE_WORD   wake_wanting: takes the mark, then looks at wake
  */
 #define PROCS	3
 #define WORDS	4
@@ -38,7 +38,7 @@
 bool asleep;
 bool by_want;
 
-inline ring_word(me)
+inline wake_word(me)
 {
 	load(me, WAKE, SC, seen);
 	do
@@ -64,7 +64,7 @@ inline room_made(me)
 	:: v ->
 		take(me, WANT_TOP, D3_TAKE_TOP, WANT, D3_TAKE_WORD, v);
 		if
-		:: v & 1 -> ring_word(me)
+		:: v & 1 -> wake_word(me)
 		:: else
 		fi
 	:: else

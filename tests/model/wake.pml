@@ -1,22 +1,22 @@
 /*
  * Two processes send to one that polls and sleeps: announcing through the bitmap, lanes that are polled
  * and no longer polled, going to sleep, waking, a sleep that ends by its time; with fences of the senders
- * and with membarrier.  smp-conduit/psmp_sleep.c, psmp_am.c (notify), psmp_progress.c (activate), the
+ * and with membarrier.  smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_inline.h (sysvnet_notify), sysvnet_poll.c (lanes_activate), the
  * pairs D1 and D2.  A lane is a count of messages here; lane.pml has the rest of it.
  *
  * Proven: the receiver gets all messages, although no time need end a sleep.
  *
  * Switch         in the code
- *   D1_SEND        notify: fence between publishing and looking at `polled'
- *   D1_ORDER       notify: with membarrier, these two stay in program order
+ *   D1_SEND        sysvnet_notify: fence between publishing and looking at `polled'
+ *   D1_ORDER       sysvnet_notify: with membarrier, these two stay in program order
  *   D1_FENCE       fence_senders: the receiver's fence
  *   D1_ALL         fence_senders: membarrier
- *   D1_LOOK        pending, psmp_unpoll_quiet: the lane is looked at after the fence
- *   D2_TOP         set_bit: the bit in top
- *   D2_WAKE        ring_word: the look at wake
+ *   D1_LOOK        pending, sysvnet_unpoll_quiet: the lane is looked at after the fence
+ *   D2_TOP         bitmap_set: the bit in top
+ *   D2_WAKE        wake_word: the look at wake
  *   D2_TAKE_TOP    activate: takes top, then the words it names
- *   ARM_FENCE      psmp_arm: fence between setting bit 0 of wake and looking at top
- *   TICKET         psmp_sleep: sleeps only if wake is as psmp_arm left it
+ *   ARM_FENCE      sysvnet_arm: fence between setting bit 0 of wake and looking at top
+ *   TICKET         sysvnet_sleep: sleeps only if wake is as sysvnet_arm left it
  */
 #define PROCS	3
 #define WORDS	7
@@ -55,7 +55,7 @@ bit timeouts;	/* sleeps that may end by themselves */
 byte got[2];
 byte polling;
 
-inline ring_word(me)
+inline wake_word(me)
 {
 	load(me, WAKE, D2_WAKE, seen);
 	do
@@ -99,7 +99,7 @@ proctype sender(byte me; byte messages)
 			:: v & BIT(me)
 			:: else ->
 				modify(me, TOP, D2_TOP, v, 1);
-				ring_word(me)
+				wake_word(me)
 			fi
 		:: else
 		fi;

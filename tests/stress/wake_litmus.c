@@ -1,8 +1,8 @@
 /*
  * Sleeping against waking, at close quarters: two threads, each on a CPU of its own, meet round
  * after round within some tens of nanoseconds, one about to sleep without a time bound, the other
- * with what it waits for.  One race for each pair of smp-conduit/psmp_sleep.c (D1 to D4).  A
- * wake-up that is lost ends in a dump.
+ * with what it waits for.  One race for each pair of smp-conduit/sysvnet/sysvnet_sleep.c (D1 to
+ * D4).  A wake-up that is lost ends in a dump.
  *
  *     wake_litmus [race...]
  *
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/util/clock.h"
-#include "tests/unit/psmp_rig.h"
+#include "tests/unit/sysvnet_rig.h"
 
 enum { SLEEPER = 0, WAKER = 1, LOST_MS = 10000 };
 
@@ -57,14 +57,14 @@ send_short(struct rig *rig, uint32_t from, uint32_t to)
 {
 	const struct psi_am am = { .peer = to, .category = PSI_SHORT };
 
-	return rig->ops->am_send(rig->rank[from].port, &am);
+	return sysvnet_send(rig->rank[from].port, &am);
 }
 
 static bool
 message_is_there(struct rig *rig, uint32_t round)
 {
 	(void)round;
-	return rig->ops->poll(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, 8) > 0;
+	return sysvnet_poll(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, 8) > 0;
 }
 
 static void
@@ -81,9 +81,9 @@ stop_looking(struct rig *rig)
 {
 	uint32_t ticket;
 
-	if (rig->ops->arm(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) ==
+	if (sysvnet_arm(rig->rank[SLEEPER].port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket) ==
 	    PSI_OK)
-		rig->ops->disarm(rig->rank[SLEEPER].port);
+		sysvnet_disarm(rig->rank[SLEEPER].port);
 }
 
 static void
@@ -105,8 +105,8 @@ static void
 give_room(struct rig *rig, uint32_t round)
 {
 	(void)round;
-	rig->ops->poll(rig->rank[WAKER].port, PSI_BOTH_NETWORKS,
-	               rig->rank[WAKER].conduit->layout.slots / 4);
+	sysvnet_poll(rig->rank[WAKER].port, PSI_BOTH_NETWORKS,
+	             rig->rank[WAKER].net->layout.slots / 4);
 }
 
 static bool
@@ -120,7 +120,7 @@ static void
 give_news(struct rig *rig, uint32_t round)
 {
 	atomic_store_explicit(&at.news, round, memory_order_relaxed);
-	rig->ops->ring(rig->rank[SLEEPER].port);
+	sysvnet_wake(rig->rank[SLEEPER].port);
 }
 
 static const struct race races[] = {
@@ -163,20 +163,19 @@ dither(uint32_t round, uint32_t most)
 static void
 sleep_for_it(const struct run *run, uint32_t round)
 {
-	const struct psi_conduit_ops *ops = run->rig->ops;
-	struct psi_port *port = run->rig->rank[SLEEPER].port;
+	struct sysvnet_port *port = run->rig->rank[SLEEPER].port;
 	uint32_t ticket;
 
 	while (!run->race->look(run->rig, round)) {
-		if (ops->arm(port, PSI_BOTH_NETWORKS, run->race->want, &ticket) != PSI_OK)
+		if (sysvnet_arm(port, PSI_BOTH_NETWORKS, run->race->want, &ticket) != PSI_OK)
 			continue;
 		/* a message found by arm's own look needs no other */
 		if (run->race->look == message_is_there || !run->race->look(run->rig, round)) {
-			ops->sleep(port, ticket, 0);
-			ops->disarm(port);
+			sysvnet_sleep(port, ticket, 0);
+			sysvnet_disarm(port);
 			continue;
 		}
-		ops->disarm(port);
+		sysvnet_disarm(port);
 		return;
 	}
 }
@@ -252,7 +251,7 @@ run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
 	atomic_store(&at.stop, true);
 	pthread_join(thread, NULL);
 	printf("passed %s: %u rounds, %llu sleeps\n", race->name, round - 1,
-	       (unsigned long long)rig_count(&run.rig->rank[SLEEPER], PSI_COUNT_SLEEPS));
+	       (unsigned long long)rig_count(&run.rig->rank[SLEEPER], SYSVNET_COUNT_SLEEPS));
 	rig_close(run.rig);
 	return true;
 }

@@ -1,0 +1,171 @@
+/*
+ * The operation table, and the operations on ports: each is a call of sysvnet.
+ */
+#include "smp-conduit/psmp.h"
+#include "smp-conduit/sysvnet/sysvnet_inline.h"
+
+static int
+port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+          struct psi_port **port_out)
+{
+	struct sysvnet_port *port;
+	const int result = sysvnet_port_open(conduit->net, place, serial, owner, &port);
+
+	if (result == PSI_OK)
+		*port_out = psmp_port_of(port);
+	return result;
+}
+
+/* -------------------------------------------------------------------- active messages --- */
+
+static size_t
+am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs)
+{
+	(void)port, (void)peer, (void)network, (void)nargs;
+	return SYSVNET_MEDIUM_BYTES;
+}
+
+static int
+am_send(struct psi_port *port, const struct psi_am *am)
+{
+	return sysvnet_send(psmp_net_port_of(port), am);
+}
+
+static int
+am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+{
+	return sysvnet_send_short(psmp_net_port_of(port), peer, what, args);
+}
+
+static int
+am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+          const void *payload, size_t len_bytes)
+{
+	return sysvnet_send_medium(psmp_net_port_of(port), peer, what, args, payload, len_bytes);
+}
+
+static int
+am_send_alone(struct psi_port *port, const struct psi_am *am)
+{
+	return sysvnet_send_alone(psmp_net_port_of(port), am);
+}
+
+static int
+am_claim(struct psi_port *port, struct psi_claim *claim)
+{
+	return sysvnet_claim(psmp_net_port_of(port), claim);
+}
+
+static int
+am_publish(struct psi_port *port, const struct psi_claim *claim, const struct psi_am *am)
+{
+	return sysvnet_publish(psmp_net_port_of(port), claim, am);
+}
+
+static void
+am_cancel(struct psi_port *port, const struct psi_claim *claim)
+{
+	sysvnet_cancel(psmp_net_port_of(port), claim);
+}
+
+/* --------------------------------------------------------------------------- progress --- */
+
+static unsigned
+poll_port(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	return sysvnet_poll(psmp_net_port_of(port), networks, budget);
+}
+
+static int
+arm_port(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+{
+	return sysvnet_arm(psmp_net_port_of(port), networks, want_peer, ticket_out);
+}
+
+static void
+sleep_on_port(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
+{
+	sysvnet_sleep(psmp_net_port_of(port), ticket, timeout_ns);
+}
+
+static void
+disarm_port(struct psi_port *port)
+{
+	sysvnet_disarm(psmp_net_port_of(port));
+}
+
+static int
+watch_port(struct psi_port *port, unsigned networks)
+{
+	return sysvnet_watch(psmp_net_port_of(port), networks);
+}
+
+static void
+unwatch_port(struct psi_port *port)
+{
+	sysvnet_unwatch(psmp_net_port_of(port));
+}
+
+static const uint32_t *
+sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+{
+	return sysvnet_wake_word(psmp_net_port_of(port), peer, fence_out);
+}
+
+static void
+ring_peer(struct psi_port *port, uint32_t peer)
+{
+	sysvnet_wake_peer(psmp_net_port_of(port), peer);
+}
+
+static void
+ring_process(struct psi_port *port)
+{
+	sysvnet_wake(psmp_net_port_of(port));
+}
+
+static void
+ring_host(struct psi_port *port)
+{
+	sysvnet_wake_host(psmp_net_port_of(port));
+}
+
+static void
+want_room(struct psi_port *port, uint32_t peer)
+{
+	sysvnet_want(psmp_net_port_of(port), peer);
+}
+
+const struct psi_conduit_ops psmp_ops = {
+	.abi = PSI_CONDUIT_ABI,
+	.size_bytes = sizeof(struct psi_conduit_ops),
+	.name = "smp",
+	.version = "1.0",
+	.probe = psmp_probe,
+	.open = psmp_open,
+	.port_open = port_open,
+	.connect = psmp_connect,
+	.am_max_medium = am_max_medium,
+	.am_send = am_send,
+	.am_short = am_short,
+	.am_medium = am_medium,
+	.am_send_alone = am_send_alone,
+	.am_claim = am_claim,
+	.am_publish = am_publish,
+	.am_cancel = am_cancel,
+	.poll = poll_port,
+	.arm = arm_port,
+	.sleep = sleep_on_port,
+	.disarm = disarm_port,
+	.watch = watch_port,
+	.unwatch = unwatch_port,
+	.sleep_word = sleep_word,
+	.ring_peer = ring_peer,
+	.ring = ring_process,
+	.ring_host = ring_host,
+	.want = want_room,
+	.describe = psmp_describe,
+	.queue = psmp_queue,
+	.parts = psmp_parts,
+	.queue_bytes = psmp_queue_bytes,
+};

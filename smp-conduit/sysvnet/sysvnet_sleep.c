@@ -1,0 +1,225 @@
+/*
+ * Who wakes whom.  Here is who sleeps; who wakes is in sysvnet_wake.c.
+ *
+ * Two words are looked at by one side after it wrote another, and each needs that of the two sides
+ * at least one sees the other's write (a store, then a load, on both sides):
+ *
+ *   D1  lane       sender: publish message,      look at control->polled
+ *                  receiver: polled = 0,         look at the lane
+ *   D2  endpoint   sender: set bit in top,       look at wake
+ *                  receiver: set bit 0 of wake,  look at top
+ *   D3  room       receiver: tell consumed / give buffer,  look at want_top
+ *                  sender: set bit in want_top,  look for room again
+ *   D4  wake       waker: any memory,            look at wake
+ *                  sleeper: set bit 0 of wake,   look at that memory
+ *   D5  signal     poster: a count or word,      look at wake
+ *                  sleeper: set bit 0 of wake,   look at the count or word
+ *
+ * The sleeper fences between the two (ARM_FENCE in sysvnet_arm).  In D2 the sender's two are
+ * sequentially consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes
+ * all processes fence at once (membarrier); in the first case the sender fences too, in the second
+ * its two accesses need only stay in program order, which the interrupt turns into the same.  D5
+ * goes the same two ways; the poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in
+ * include/penstock_sem.h; how many posts the sleeper wants, runtime/signal/want.c tells.
+ *
+ * Bits are set in `words' first, then in `top', and taken in the other order, with release and
+ * acquire: D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows
+ * nothing.  In D3 the mark also announces the sleep: D2_WORD -> D3_TAKE_WORD, bit 0 of wake before
+ * the mark.
+ *
+ * Threads that sleep on one endpoint share its word; a wake-up ends the sleep of all.  A thread
+ * that waits for several endpoints, or for room, sleeps on the word of its process's first endpoint
+ * and counts itself among the watchers of the others (sysvnet_watch).  Who wakes one of these looks
+ * at its watchers in the line of its wake word, after the same order as at that: so D2 and D4 hold
+ * with `watchers' in the place of wake.  A watcher set bit 0 of the process's word before it
+ * counted itself, with a fence between, so who finds it counted finds the bit.
+ *
+ * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches
+ * those too: the kernel passes over no CPU but the caller's own, whatever process it runs, as long
+ * as that is registered, and the caller's own CPU fences in the call.
+ *
+ * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
+ * ring.pml (D4), post.pml and want.pml (D5).
+ */
+#include "smp-conduit/sysvnet/sysvnet_port.h"
+
+#include "runtime/util/delay.h"
+#include "runtime/util/fence.h"
+#include "runtime/util/futex.h"
+
+/* --------------------------------------------------------------- lanes no longer polled --- */
+
+static void
+fence_senders(const struct sysvnet *net)
+{
+	if (net->senders_fence)
+		psi_store_load_fence(); /* D1_FENCE */
+	else
+		sysvnet_fence_others(); /* D1_ALL */
+}
+
+static void
+lanes_set_polled(struct sysvnet_port *port, unsigned network, uint32_t value)
+{
+	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
+		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
+
+		atomic_store_explicit(&in->control->polled, value, memory_order_relaxed);
+	}
+}
+
+/* Drops those active lanes that had no message since the last two sweeps.  Under poll_lock. */
+void
+sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
+{
+	uint32_t kept = 0, dropped = 0;
+	uint64_t header;
+
+	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
+		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
+
+		if (++in->quiet >= 2) {
+			atomic_store_explicit(&in->control->polled, 0, memory_order_relaxed);
+			dropped++;
+		}
+	}
+	if (dropped)
+		fence_senders(port->net);
+	PSI_DELAY_POINT(unpoll);
+	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
+		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
+
+		if (in->quiet >= 2 && !sysvnet_in_peek(in, &header)) {
+			in->active = 0;
+			sysvnet_count(port, SYSVNET_COUNT_UNPOLLED);
+			continue;
+		}
+		atomic_store_explicit(&in->control->polled, 1, memory_order_relaxed);
+		sysvnet_set_active(port, network, kept++, (uint32_t)(in - port->in[network]));
+	}
+	sysvnet_set_active_count(port, network, kept);
+}
+
+/* ------------------------------------------------------------------------------- sleep --- */
+
+static void
+port_lock(struct sysvnet_port *port, unsigned networks)
+{
+	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
+		if (networks & 1u << network)
+			psi_spinlock_lock(&port->poll_lock[network]);
+}
+
+static void
+port_unlock(struct sysvnet_port *port, unsigned networks)
+{
+	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
+		if (networks & 1u << network)
+			psi_spinlock_unlock(&port->poll_lock[network]);
+}
+
+static void
+lanes_forget(struct sysvnet_port *port, unsigned network)
+{
+	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++)
+		sysvnet_active_lane(port, network, i)->active = 0;
+	sysvnet_set_active_count(port, network, 0);
+}
+
+/* Takes the lanes off the list, and looks at them once more.  Then senders wake who set bit 0 of
+ * wake, or counted itself among the watchers, before the fence that stands before this call.
+ * False, and nothing has changed, if there is a message.  Under poll_lock. */
+static bool
+lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
+{
+	uint32_t active = 0;
+	bool found = false;
+
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		if (!(networks & 1u << network))
+			continue;
+		lanes_set_polled(port, network, 0);
+		active += sysvnet_active_count(port, network);
+	}
+	if (active || networks & PSI_PEERS_MEMORY)
+		fence_senders(port->net);   /* D5_ALL, too */
+	PSI_DELAY_POINT(unpoll);
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) /* D1_LOOK */
+		found = found || (networks & 1u << network && sysvnet_has_any(port, network));
+	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
+		if (!(networks & 1u << network))
+			continue;
+		if (found)
+			lanes_set_polled(port, network, 1);
+		else
+			lanes_forget(port, network);
+	}
+	return !found;
+}
+
+int
+sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+{
+	uint32_t ticket;
+	bool quiet;
+
+	port_lock(port, networks);
+	sysvnet_count(port, SYSVNET_COUNT_ARMED);
+	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
+	PSI_DELAY_POINT(arm);
+	if (want_peer != PSI_NO_PEER)
+		sysvnet_want_mark(port, want_peer);
+	PSI_DELAY_POINT(want);
+	psi_store_load_fence(); /* ARM_FENCE */
+	quiet = lanes_stop_polling(port, networks);
+	port_unlock(port, networks);
+	if (!quiet) {
+		sysvnet_disarm(port);
+		return PSI_AGAIN;
+	}
+	*ticket_out = ticket;
+	PSI_DELAY_POINT(recheck);
+	return PSI_OK;
+}
+
+int
+sysvnet_watch(struct sysvnet_port *port, unsigned networks)
+{
+	bool quiet;
+
+	port_lock(port, networks);
+	atomic_fetch_add_explicit(&port->shared->watchers, 1, memory_order_relaxed);
+	PSI_DELAY_POINT(arm);
+	psi_store_load_fence(); /* ARM_FENCE */
+	quiet = lanes_stop_polling(port, networks);
+	port_unlock(port, networks);
+	if (!quiet)
+		sysvnet_unwatch(port);
+	return quiet ? PSI_OK : PSI_AGAIN;
+}
+
+void
+sysvnet_unwatch(struct sysvnet_port *port)
+{
+	atomic_fetch_sub_explicit(&port->shared->watchers, 1, memory_order_relaxed);
+}
+
+void
+sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns)
+{
+	sysvnet_count(port, SYSVNET_COUNT_SLEEPS);
+	PSI_DELAY_POINT(sleep);
+	psi_futex_wait(&port->shared->wake, ticket, timeout_ns); /* TICKET */
+	if (atomic_load_explicit(&port->shared->wake, memory_order_relaxed) != ticket)
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_RECEIVED);
+}
+
+/* With one thread nobody else can have set the bit, so it is cleared and senders need not wake.
+ * With several it may be another's, and stays: at worst somebody wakes for nothing. */
+void
+sysvnet_disarm(struct sysvnet_port *port)
+{
+	PSI_DELAY_POINT(disarm);
+	if (!port->net->job.threaded)
+		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
+}

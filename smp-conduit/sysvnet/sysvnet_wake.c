@@ -1,0 +1,192 @@
+/*
+ * Waking who sleeps: for a message, for room, for what somebody made true.  The pairs D1 to D5 are
+ * stated in sysvnet_sleep.c.
+ */
+#include "smp-conduit/sysvnet/sysvnet_port.h"
+
+#include "runtime/util/delay.h"
+#include "runtime/util/fence.h"
+#include "runtime/util/futex.h"
+
+#include <limits.h>
+
+/* Wakes the threads that sleep, or are about to, on this word. */
+static bool
+wake_word(_Atomic uint32_t *wake)
+{
+	uint32_t value;
+
+	PSI_DELAY_POINT(ring);
+	value = atomic_load_explicit(wake, memory_order_seq_cst); /* D2_WAKE */
+	while (value & 1) {
+		PSI_DELAY_POINT(ring);
+		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
+		                                          memory_order_relaxed,
+		                                          memory_order_relaxed)) {
+			PSI_DELAY_POINT(ring);
+			psi_futex_wake(wake, INT_MAX);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Wakes those who sleep on this endpoint, and those who sleep on its process and watch it.  The
+ * process's word is that of the first endpoint. */
+static void
+wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
+              struct sysvnet_shared *process)
+{
+	if (wake_word(&endpoint->wake))
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+	if (atomic_load_explicit(&endpoint->watchers, memory_order_seq_cst) && /* D2_WAKE */
+	    wake_word(&process->wake))
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+}
+
+void
+sysvnet_wake_port(struct sysvnet_port *port)
+{
+	psi_store_load_fence(); /* D4_RING */
+	wake_endpoint(port, port->shared, port->net->port->shared);
+}
+
+void
+sysvnet_wake(struct sysvnet_port *port)
+{
+	struct sysvnet *net = port->net;
+
+	psi_store_load_fence(); /* D4_RING */
+	for (unsigned index = 0; index <= SYSVNET_MAX_INDEX; index++) {
+		struct sysvnet_port *each = atomic_load_explicit(&net->ports[index],
+		                                                 memory_order_acquire); /* Q2 */
+
+		if (!each)
+			break;
+		if (wake_word(&each->shared->wake))
+			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+	}
+}
+
+/* The first endpoint's word is its process's, so watchers sleep there. */
+void
+sysvnet_wake_host(struct sysvnet_port *port)
+{
+	const struct sysvnet *net = port->net;
+
+	psi_store_load_fence(); /* D4_RING */
+	for (uint32_t i = 0; i < net->job.host_places; i++)
+		if (wake_word(&sysvnet_shared_of(net, i)->wake))
+			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+}
+
+/* Of first endpoints, which nobody watches. */
+const uint32_t *
+sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out)
+{
+	const struct sysvnet *net = port->net;
+	const struct sysvnet_shared *shared;
+
+	*fence_out = net->senders_fence;
+	if (peer >= net->job.places || !net->job.local[peer])
+		return NULL;
+	shared = sysvnet_shared_of(net, net->job.host_index[peer]);
+	return (const uint32_t *)(uintptr_t)&shared->wake;
+}
+
+void
+sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
+{
+	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
+
+	psi_store_load_fence(); /* D4_RING */
+	wake_endpoint(port, sysvnet_receiver_of(out),
+	              sysvnet_shared_of(port->net, out->host_index));
+}
+
+/* Sets bit number index of a bitmap of two levels; true if it was clear. */
+static bool
+bitmap_set(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
+{
+	uint32_t w = index / SYSVNET_WORD_BITS;
+	uint64_t bit = (uint64_t)1 << index % SYSVNET_WORD_BITS;
+
+	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_release) & bit) /* D2_WORD */
+		return false;
+	PSI_DELAY_POINT(mark);
+	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst); /* D2_TOP */
+	return true;
+}
+
+/*
+ * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
+ * whoever set it wakes, or has woken, after it.  Always PSI_OK, so that who sends may end in this
+ * call.
+ */
+int
+sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsigned network)
+{
+	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
+
+	sysvnet_count(port, SYSVNET_COUNT_ANNOUNCED);
+	PSI_DELAY_POINT(announce);
+	if (bitmap_set(&shared->top[network], out->words, out->sender))
+		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->host_index));
+	return PSI_OK;
+}
+
+static void
+wake_wanting(struct sysvnet_port *port, struct sysvnet_shared *receiver)
+{
+	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0,
+	                                        memory_order_acquire); /* D3_TAKE_TOP */
+
+	for (; top; top &= top - 1) {
+		uint32_t w = (uint32_t)__builtin_ctzll(top);
+		uint64_t bits;
+
+		PSI_DELAY_POINT(collect);
+		bits = atomic_exchange_explicit(&receiver->words[w], 0,
+		                                memory_order_acquire); /* D3_TAKE_WORD */
+
+		for (; bits; bits &= bits - 1) {
+			uint32_t process = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+
+			if (wake_word(&sysvnet_shared_of(port->net, process)->wake))
+				sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+		}
+	}
+}
+
+/* Room appeared at `receiver' (this process or, for a cancelled claim, another).
+ * Wakes who waits. */
+void
+sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
+{
+	PSI_DELAY_POINT(room);
+	psi_store_load_fence(); /* D3_MADE */
+	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
+		wake_wanting(port, receiver);
+}
+
+/* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the
+ * bit there and not yet come to the second, while this one goes to sleep on it. */
+void
+sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer)
+{
+	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
+	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
+	const uint32_t w = port->host_index / SYSVNET_WORD_BITS;
+
+	if (!bitmap_set(&shared->want_top, shared->words, port->host_index))
+		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
+}
+
+/* The fence is that of D3: the caller looks for room again. */
+void
+sysvnet_want(struct sysvnet_port *port, uint32_t peer)
+{
+	sysvnet_want_mark(port, peer);
+	PSI_DELAY_POINT(want);
+	psi_store_load_fence(); /* D3_WANT */
+}
