@@ -12,7 +12,6 @@
 #include "extended-ref/pref_signal.h"
 
 #include "runtime/op/op.h"
-#include "runtime/rma/reference.h"
 
 #include <string.h>
 

@@ -1,11 +1,16 @@
-/* The reference: one table of transfers, and one record of what it needs at start. */
+/* The reference: its operations of the contract, and one record of what it needs at start. */
 #include "extended-ref/pref.h"
 
 #include "extended-ref/pref_signal.h"
 #include "extended-ref/pref_vis.h"
 
+static const struct psi_conduit_ops operations = {
+	.put = pref_put,
+	.get = pref_get,
+	.fill = pref_fill,
+};
+
 static const struct psi_transfer_ops transfers = {
-	.start = pref_start,
 	.send_long = pref_send_long,
 	.vis = pref_vis_start,
 	.atomic = pref_atomic,
@@ -35,5 +40,6 @@ table_register(gex_EP_t ep)
 }
 
 const struct psi_part pref_part = {
-	.name = "reference", .open = table_open, .register_handlers = table_register,
+	.name = "reference", .operations = &operations, .open = table_open,
+	.register_handlers = table_register,
 };

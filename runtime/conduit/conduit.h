@@ -4,10 +4,9 @@
  * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct psi_services',
  * so a conduit has no undefined symbol of the runtime and works as a plug-in under a statically
  * linked program too.  Both tables begin with ABI number and size; a mismatch is refused by name.
- * The runtime lays the conduit's operations over those that say `unsupported' (conduits.c), so the
- * table that is called has no NULL.  Every operation has a caller and a provider in the tree
- * (tests/unit/t_contract).  What memory that is not mapped needs beside messages is the table of
- * runtime/process/transfers.h, which extended-ref fills.
+ * The runtime lays the conduit's operations over those of extended-ref, which transfers by messages,
+ * and those over `unsupported' (conduits.c), so the table that is called has no NULL.  Every operation
+ * has a caller and a provider in the tree (tests/unit/t_contract).
  *
  * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
  * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
@@ -26,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 7 };
+enum { PSI_CONDUIT_ABI = 8 };
 
 enum psi_result {
 	PSI_OK = 0,
@@ -142,6 +141,29 @@ struct psi_claim {
 	uint64_t cookie;                        /* the conduit's */
 };
 
+/* Memory of a peer: bytes of the segment that is bound to its endpoint. */
+struct psi_remote {
+	uint32_t peer;
+	uint64_t key;                   /* that the owner published with the segment */
+	uint64_t offset;                /* from the segment's first byte */
+};
+
+/*
+ * One transfer between memory of this process and that of a peer.  A cookie names what completes; it is
+ * handed to the service `completed', once, during a poll of any port or before the operation returns.
+ */
+struct psi_transfer {
+	struct psi_remote remote;
+	void *owner;                    /* as of port_open; read by the reference alone */
+	void *here;                     /* put: read; get: written; fill: NULL */
+	size_t len_bytes;               /* more than 0 */
+	uint64_t cookie;                /* put, fill: the peer has the bytes; get: they are here */
+	uint64_t read_cookie;           /* put: `here' has been read; 0: nobody asks */
+	uint8_t byte;                   /* of a fill */
+	bool immediate;                 /* AGAIN where no part of it can begin at once */
+	bool read_now;                  /* put: `here' is not read after the return */
+};
+
 /* Where queues are looked for: memory that the host's processes got from host_memory, and what the
  * receiver got from endpoint_memory, NULL for its process's first endpoint. */
 struct psi_queue_memory {
@@ -177,6 +199,8 @@ struct psi_services {
 	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
 	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
+	/* What the cookie stands for has completed; never inside a lock that an operation takes. */
+	void (*completed)(uint64_t cookie);
 	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered before
 	 * later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
@@ -253,6 +277,17 @@ struct psi_conduit_ops {
 	                  const struct psi_am *am);
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
+
+	/* -- memory of peers that is not mapped here --------------------------------------------- */
+
+	/* Start a transfer.  Called outside handlers.  OK: it has begun, and ends with its cookies.
+	 * AGAIN: no part of it has begun, and the caller polls and tries again; without `immediate' a
+	 * provider should rather keep what finds no room, as long as memory allows.  The remote bytes
+	 * lie in the segment, which the caller has checked. */
+	int (*put)(struct psi_port *port, const struct psi_transfer *transfer);
+	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
+	/* Each byte there becomes transfer->byte. */
+	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
 
 	/* -- progress -------------------------------------------------------------------------- */
 

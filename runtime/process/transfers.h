@@ -11,15 +11,11 @@
 
 struct psi_am;
 struct psi_atomic;
-struct psi_ref;
 struct psi_signalled;
 struct psi_target;
 struct psi_vis;
 
 struct psi_transfer_ops {
-	/* Starts a put, get or fill: what there is room for is sent, the rest by later polls.  False if
-	 * `immediate' and nothing could be sent; then no part is done.  Not in handlers. */
-	bool (*start)(const struct psi_ref *ref, bool immediate);
 	/* Sends a Long whose payload cannot be written from here.  As psi_am_inject; one that IMMEDIATE
 	 * lets begin may wait for room for its further pieces. */
 	int (*send_long)(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);

@@ -57,3 +57,24 @@ psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *
 		bad_target(place, addr, nbytes, call);
 	return NULL;
 }
+
+/* Memory of this process is named by its own segment, which need not be published. */
+struct psi_remote
+psi_reach_remote(uint32_t place, const void *addr)
+{
+	const struct psi_board_entry *known = &psi.known[place];
+	const gex_EP_t ep = psi_ep_at(place);
+	const bool own = ep && ep->segment;
+	const uintptr_t base = own ? (uintptr_t)ep->segment->base : (uintptr_t)known->base;
+
+	return (struct psi_remote){
+		.peer = place, .key = own ? ep->segment->key : known->key,
+		.offset = (uintptr_t)addr - base,
+	};
+}
+
+void *
+psi_reach_owned(gex_EP_t ep, uint64_t offset)
+{
+	return (char *)ep->segment->base + offset;
+}

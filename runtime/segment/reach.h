@@ -40,4 +40,9 @@ psi_reach(enum psi_way way, uint32_t place, const void *addr, size_t nbytes, con
 	return PSI_UNLIKELY(psi_ways_masked & way) ? NULL : here;
 }
 
+/* Memory of a peer that psi_reach was asked for, as the conduit names it. */
+struct psi_remote psi_reach_remote(uint32_t place, const void *addr);
+/* The owner's side of that: the address behind an offset in the segment of its endpoint. */
+void *psi_reach_owned(gex_EP_t ep, uint64_t offset);
+
 #endif
