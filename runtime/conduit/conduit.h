@@ -164,6 +164,17 @@ struct psi_transfer {
 	bool read_now;                  /* put: `here' is not read after the return */
 };
 
+/* One atomic operation on a word of a peer; its cookie as that of a transfer. */
+struct psi_word_operation {
+	struct psi_remote remote;
+	void *owner;                    /* as of port_open; read by the reference alone */
+	uint32_t type, op;              /* index of its bit in GEX_DT_; its bit of GEX_OP_ */
+	uint64_t operand1, operand2;    /* bits, widened */
+	void *result;                   /* of the type's width; written if the operation fetches */
+	uint64_t cookie;                /* it is made, and the result is here */
+	bool immediate;                 /* nobody waits after AGAIN */
+};
+
 /* Where queues are looked for: memory that the host's processes got from host_memory, and what the
  * receiver got from endpoint_memory, NULL for its process's first endpoint. */
 struct psi_queue_memory {
@@ -288,6 +299,14 @@ struct psi_conduit_ops {
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
+	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
+	 * Results as those of put. */
+	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
+	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the payload
+	 * is there.  owner is that of port_open.  The reference sends several messages, and without
+	 * `immediate' it serves others while it waits for room; with it, it does so once the first is
+	 * sent, and AGAIN says that this one was not. */
+	int (*am_long)(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
 
 	/* -- progress -------------------------------------------------------------------------- */
 

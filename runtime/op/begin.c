@@ -19,13 +19,13 @@ wait_for_room(struct psi_begin *begin)
 	if (!begin->waited) {
 		begin->waited = true;
 		begin->reason = (struct psi_reason){
-			.kind = PSI_FOR_ROOM, .category = PSI_MEDIUM, .network = PSI_REQUESTS,
-			.peer = begin->place,
+			.kind = PSI_FOR_ROOM, .category = begin->category,
+			.network = begin->network, .peer = begin->place,
 		};
 		begin->wait = (struct psi_wait)PSI_WAIT_FOR("", &begin->reason);
 		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
 	}
-	psi_wait_for_room(&begin->wait, PSI_REQUESTS, begin->place);
+	psi_wait_for_room(&begin->wait, begin->network, begin->place);
 }
 
 bool

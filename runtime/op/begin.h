@@ -16,6 +16,7 @@
 struct psi_begin {
 	const char *call, *operation;
 	uint32_t place;
+	uint8_t category, network;      /* of the message that may stand for it */
 	bool immediate;                 /* refused rather than started later */
 	bool begun;                     /* set by psi_begin_over */
 	bool waited;
@@ -25,7 +26,7 @@ struct psi_begin {
 
 #define PSI_BEGIN(call_name, operation_name, peer_place, is_immediate) \
 	{ .call = (call_name), .operation = (operation_name), .place = (peer_place), \
-	  .immediate = (is_immediate) }
+	  .category = PSI_MEDIUM, .network = PSI_REQUESTS, .immediate = (is_immediate) }
 
 /* Judges what the operation returned; false if it is to be called again, after a wait for room.  Ends
  * the job if nobody provides the operation, and if it failed. */
