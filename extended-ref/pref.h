@@ -23,9 +23,9 @@ struct pref_move {
 int pref_put(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_get(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_fill(struct psi_port *port, const struct psi_transfer *transfer);
+int pref_vis(struct psi_port *port, const struct psi_vis *vis);
 int pref_atomic(struct psi_port *port, const struct psi_word_operation *operation);
 int pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
-gex_Event_t pref_vis_start(const struct psi_vis *vis, bool finish);
 gex_Event_t pref_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 gex_Event_t pref_put_signal(const struct psi_signalled *s, void *dst, const void *src,
                             size_t nbytes);

@@ -8,12 +8,12 @@ static const struct psi_conduit_ops operations = {
 	.put = pref_put,
 	.get = pref_get,
 	.fill = pref_fill,
+	.vis = pref_vis,
 	.atomic = pref_atomic,
 	.am_long = pref_long,
 };
 
 static const struct psi_transfer_ops transfers = {
-	.vis = pref_vis_start,
 	.signal_behind = pref_signal_behind,
 	.put_signal = pref_put_signal,
 	.get_signal = pref_get_signal,

@@ -45,6 +45,7 @@ enum { PSI_PEERS_MEMORY = 1 << PSI_NETWORKS };
 
 enum { PSI_MAX_ARGS = 16 };
 
+struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for the calls */
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
 
@@ -299,6 +300,11 @@ struct psi_conduit_ops {
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
+	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its offset
+	 * added, are offsets in the peer's segment.  Results as those of put; but without `immediate'
+	 * the reference waits until all its messages are sent, and serves others meanwhile, so that the
+	 * source has been read by then. */
+	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);

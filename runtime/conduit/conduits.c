@@ -79,6 +79,11 @@ static int no_transfer(struct psi_port *port, const struct psi_transfer *transfe
 	(void)port, (void)transfer;
 	return PSI_UNSUPPORTED;
 }
+static int no_vis(struct psi_port *port, const struct psi_vis *vis)
+{
+	(void)port, (void)vis;
+	return PSI_UNSUPPORTED;
+}
 static int no_atomic(struct psi_port *port, const struct psi_word_operation *operation)
 {
 	(void)port, (void)operation;
@@ -120,7 +125,7 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	X(am_short, short_by_send) X(am_medium, medium_by_send)                                   \
 	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel)                   \
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
-	X(atomic, no_atomic) X(am_long, no_long)                                                  \
+	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(arm, no_arm) X(sleep, no_sleep)                                                         \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
 	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \

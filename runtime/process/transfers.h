@@ -10,12 +10,8 @@
 #include <stdbool.h>
 
 struct psi_signalled;
-struct psi_vis;
 
 struct psi_transfer_ops {
-	/* A transfer of many pieces.  Returns what the call returns; with finish, that is when all is
-	 * done, whatever the form. */
-	gex_Event_t (*vis)(const struct psi_vis *vis, bool finish);
 	/* As psi_signal_behind, where the signal goes by message. */
 	gex_Event_t (*signal_behind)(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 	/* Payload and signal of a contiguous transfer, at least one byte that is not reached here. */
