@@ -26,11 +26,9 @@ int pref_fill(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_vis(struct psi_port *port, const struct psi_vis *vis);
 int pref_atomic(struct psi_port *port, const struct psi_word_operation *operation);
 int pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
-gex_Event_t pref_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
-gex_Event_t pref_put_signal(const struct psi_signalled *s, void *dst, const void *src,
-                            size_t nbytes);
-gex_Event_t pref_get_signal(const struct psi_signalled *s, void *dst, const void *src,
-                            size_t nbytes);
+int pref_signal(struct psi_port *port, const struct psi_signal_operation *signal);
+int pref_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                    const struct psi_signal_operation *signal);
 
 /* Their handlers. */
 void pref_rma_register(gex_EP_t ep);
@@ -42,7 +40,6 @@ void pref_signal_register(gex_EP_t ep);
 /* What those do that wait for room; for polls. */
 void pref_room_advance(void);
 void pref_vis_advance(void);
-void pref_signal_advance(void);
 
 /* Sends pieces while there is room; true when none is left.  The last one carries the transfer's
  * own cookie, which may complete before this returns. */

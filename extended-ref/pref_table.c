@@ -1,7 +1,6 @@
 /* The reference: its operations of the contract, and one record of what it needs at start. */
 #include "extended-ref/pref.h"
 
-#include "extended-ref/pref_signal.h"
 #include "extended-ref/pref_vis.h"
 
 static const struct psi_conduit_ops operations = {
@@ -10,23 +9,17 @@ static const struct psi_conduit_ops operations = {
 	.fill = pref_fill,
 	.vis = pref_vis,
 	.atomic = pref_atomic,
-	.am_long = pref_long,
-};
-
-static const struct psi_transfer_ops transfers = {
-	.signal_behind = pref_signal_behind,
+	.signal = pref_signal,
 	.put_signal = pref_put_signal,
-	.get_signal = pref_get_signal,
+	.am_long = pref_long,
 };
 
 static void
 table_open(void)
 {
-	psi.transfers = &transfers;
 	pref_vis_messages_open();
 	psi_progress_add(pref_room_advance);
 	psi_progress_add(pref_vis_advance);
-	psi_progress_add(pref_signal_advance);
 }
 
 static void

@@ -176,6 +176,15 @@ struct psi_word_operation {
 	bool immediate;                 /* nobody waits after AGAIN */
 };
 
+/* A signal to a peer: posts to a semaphore of its, or a change of a word. */
+struct psi_signal_operation {
+	struct psi_remote remote;       /* of the word; of a semaphore, peer alone counts */
+	void *owner;                    /* as of port_open; read by the reference alone */
+	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
+	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
+	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
+};
+
 /* Where queues are looked for: memory that the host's processes got from host_memory, and what the
  * receiver got from endpoint_memory, NULL for its process's first endpoint. */
 struct psi_queue_memory {
@@ -308,6 +317,14 @@ struct psi_conduit_ops {
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
+	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as those of
+	 * put; never kept for later. */
+	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
+	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer has no
+	 * cookies, the signal's stands for both, and `here' has been read on return.  UNSUPPORTED: not
+	 * so many bytes; the caller makes a put, and then signals.  Else results as those of signal. */
+	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
+	                  const struct psi_signal_operation *signal);
 	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the payload
 	 * is there.  owner is that of port_open.  The reference sends several messages, and without
 	 * `immediate' it serves others while it waits for room; with it, it does so once the first is

@@ -89,6 +89,17 @@ static int no_atomic(struct psi_port *port, const struct psi_word_operation *ope
 	(void)port, (void)operation;
 	return PSI_UNSUPPORTED;
 }
+static int no_signal(struct psi_port *port, const struct psi_signal_operation *signal)
+{
+	(void)port, (void)signal;
+	return PSI_UNSUPPORTED;
+}
+static int no_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                         const struct psi_signal_operation *signal)
+{
+	(void)port, (void)transfer, (void)signal;
+	return PSI_UNSUPPORTED;
+}
 static int no_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
 {
 	(void)port, (void)am, (void)owner, (void)immediate;
@@ -126,6 +137,7 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel)                   \
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
+	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(arm, no_arm) X(sleep, no_sleep)                                                         \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
 	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \
