@@ -8,7 +8,6 @@
 #include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
-#include "runtime/segment/vm.h"
 
 #include <string.h>
 
@@ -164,8 +163,9 @@ psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 {
 	if (PSI_LIKELY(!am->len_bytes || am->dest_here))
 		return psi_am_inject(ep, am, flags);
-	if (flags & GEX_FLAG_IMMEDIATE || psi_ways_masked & PSI_WAY_LONG ||
-	    !psi_vm_write(psi_jobrank_of(am->peer), am->dest, am->payload, am->len_bytes))
+	if (flags & GEX_FLAG_IMMEDIATE ||
+	    psi_reach_road(PSI_WAY_LONG, am->peer) != PSI_BY_KERNEL ||
+	    !psi_reach_write(am->peer, am->dest, am->payload, am->len_bytes))
 		return send_long(ep, am, flags);
 	return psi_am_inject(ep, am, flags);
 }

@@ -8,7 +8,6 @@
 #include "runtime/op/begin.h"
 #include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
-#include "runtime/segment/vm.h"
 
 #include "runtime/util/copy.h"
 
@@ -98,21 +97,18 @@ copy_here(const struct transfer *t, void *there)
 	}
 }
 
-/* To memory of another process that is not mapped here. */
+/* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three times as
+ * quick. */
 static bool
-single_copy(const struct transfer *t)
+copy_by_kernel(const struct transfer *t)
 {
-	switch (t->kind) {
-	case MOVE_PUT:
-		return !(psi_ways_masked & PSI_WAY_PUT) &&
-		       psi_vm_write(psi_jobrank_of(t->target.place), t->there, t->here, t->nbytes);
-	case MOVE_GET:
-		return !(psi_ways_masked & PSI_WAY_GET) &&
-		       psi_vm_read(psi_jobrank_of(t->target.place), t->here, t->there, t->nbytes);
-	case MOVE_FILL:      /* its owner, who needs no source, is three times as quick at it */
-		break;
-	}
-	return false;
+	const bool is_get = t->kind == MOVE_GET;
+
+	if (t->kind == MOVE_FILL ||
+	    psi_reach_road(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place) != PSI_BY_KERNEL)
+		return false;
+	return is_get ? psi_reach_read(t->target.place, t->here, t->there, t->nbytes)
+	              : psi_reach_write(t->target.place, t->there, t->here, t->nbytes);
 }
 
 /* The copy itself; its team knows of it. */
@@ -124,8 +120,8 @@ copy_checked(const struct transfer *t, void *there)
 	psi_rules_left();
 }
 
-/* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
- * has to.  One that may wait polls. */
+/* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel copies; false
+ * where an operation has to.  One that may wait polls. */
 static bool
 move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 {
@@ -141,7 +137,7 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	count_call(t);
 	if (t->nbytes && !there)
-		return single_copy(t);
+		return copy_by_kernel(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
 	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
