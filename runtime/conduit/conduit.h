@@ -1,15 +1,17 @@
 /*
  * The contract between the runtime and its conduits: two tables, one each way.
  *
- * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct psi_services',
- * so a conduit has no undefined symbol of the runtime and works as a plug-in under a statically
- * linked program too.  Both tables begin with ABI number and size; a mismatch is refused by name.
- * The runtime lays the conduit's operations over those of extended-ref, which transfers by messages,
- * and those over `unsupported' (conduits.c), so the table that is called has no NULL.  Every operation
- * has a caller and a provider in the tree (tests/unit/t_contract).
+ * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct
+ * psi_services', so a conduit has no undefined symbol of the runtime and works as a plug-in under a
+ * statically linked program too.  Both tables begin with ABI number and size; a mismatch is refused
+ * by name.
+ * The runtime lays the conduit's operations over those of extended-ref, which transfers by
+ * messages, and those over `unsupported' (conduits.c), so the table that is called has no NULL.
+ * Every operation has a caller and a provider in the tree (tests/unit/t_contract).
  *
- * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
- * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
+ * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by
+ * *place*: endpoint i of process r of n has place i * n + r, so that of a process's first is its
+ * job rank.
  *
  * Rules for every operation.  It never polls and never ends the job: the runtime decides both.  It
  * never waits for another process.  It may be called by any thread in PAR, and by one at a time
@@ -150,8 +152,9 @@ struct psi_remote {
 };
 
 /*
- * One transfer between memory of this process and that of a peer.  A cookie names what completes; it is
- * handed to the service `completed', once, during a poll of any port or before the operation returns.
+ * One transfer between memory of this process and that of a peer.  A cookie names what completes;
+ * it is handed to the service `completed', once, during a poll of any port or before the operation
+ * returns.
  */
 struct psi_transfer {
 	struct psi_remote remote;
@@ -299,36 +302,37 @@ struct psi_conduit_ops {
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
 
-	/* -- memory of peers that is not mapped here --------------------------------------------- */
+	/* -- memory of peers that is not mapped here ------------------------------------------- */
 
-	/* Start a transfer.  Called outside handlers.  OK: it has begun, and ends with its cookies.
-	 * AGAIN: no part of it has begun, and the caller polls and tries again; without `immediate' a
-	 * provider should rather keep what finds no room, as long as memory allows.  The remote bytes
-	 * lie in the segment, which the caller has checked. */
+	/* These start a transfer, outside handlers.  OK: it has begun, and ends with its cookies.
+	 * AGAIN: no part of it has begun; the caller polls and tries again, or gives it up.
+	 * Without `immediate' a provider should keep what finds no room, as long as memory allows.
+	 * The caller has checked that the remote bytes lie in the segment. */
 	int (*put)(struct psi_port *port, const struct psi_transfer *transfer);
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
-	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its offset
-	 * added, are offsets in the peer's segment.  Results as those of put; but without `immediate'
-	 * the reference waits until all its messages are sent, and serves others meanwhile, so that the
-	 * source has been read by then. */
+	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its
+	 * offset added, are offsets in the peer's segment.  Results as those of put; but without
+	 * `immediate' the reference waits until all its messages are sent, and serves others
+	 * meanwhile, so that the source has been read by then. */
 	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
-	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as those of
-	 * put; never kept for later. */
+	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as
+	 * those of put; never kept for later. */
 	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
-	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer has no
-	 * cookies, the signal's stands for both, and `here' has been read on return.  UNSUPPORTED: not
-	 * so many bytes; the caller makes a put, and then signals.  Else results as those of signal. */
+	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer
+	 * has no cookies, the signal's stands for both, and `here' has been read on return.
+	 * UNSUPPORTED: not so many bytes; the caller makes a put, and then signals.  Else
+	 * results as those of signal. */
 	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
 	                  const struct psi_signal_operation *signal);
-	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the payload
-	 * is there.  owner is that of port_open.  The reference sends several messages, and without
-	 * `immediate' it serves others while it waits for room; with it, it does so once the first is
-	 * sent, and AGAIN says that this one was not. */
+	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the
+	 * payload is there.  owner is that of port_open.  The reference sends several messages,
+	 * and without `immediate' it serves others while it waits for room; with it, it does so
+	 * once the first is sent, and AGAIN says that this one was not. */
 	int (*am_long)(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
 
 	/* -- progress -------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * The conduits of this build, and the table that is called: a conduit's operations over those of the
- * reference, and those over `unsupported'.
+ * The conduits of this build, and the table that is called: a conduit's operations over those of
+ * the reference, and those over `unsupported'.
  */
 #include "runtime/conduit/conduits.h"
 

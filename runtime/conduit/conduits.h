@@ -11,7 +11,8 @@ size_t psi_conduit_queue_bytes(const char *name, uint32_t endpoints);
 
 /* Lays a conduit's operations over those of the reference (NULL: there is none), and those over
  * `unsupported'.  NULL, or the name of a required one that the conduit lacks. */
-const char *psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops *reference,
+const char *psi_conduit_lay(const struct psi_conduit_ops *ops,
+                            const struct psi_conduit_ops *reference,
                             const struct psi_conduit_ops **in_force_out);
 
 #endif

@@ -6,8 +6,8 @@ begin_failed(const struct psi_begin *begin, int result)
 	char whose[PSI_PLACE_TEXT];
 
 	if (result == PSI_UNSUPPORTED)
-		psi_fatal("%s: conduit %s has no operation `%s', and this library no other way to make it",
-		          begin->call, psi.ops->name, begin->operation);
+		psi_fatal("%s: conduit %s has no operation `%s', and this library no other way to "
+		          "make it", begin->call, psi.ops->name, begin->operation);
 	psi_place_text(begin->place, whose);
 	psi_fatal("%s: operation `%s' of conduit %s to %s failed", begin->call, begin->operation,
 	          psi.ops->name, whose);

@@ -28,8 +28,8 @@ struct psi_begin {
 	{ .call = (call_name), .operation = (operation_name), .place = (peer_place), \
 	  .category = PSI_MEDIUM, .network = PSI_REQUESTS, .immediate = (is_immediate) }
 
-/* Judges what the operation returned; false if it is to be called again, after a wait for room.  Ends
- * the job if nobody provides the operation, and if it failed. */
+/* Judges what the operation returned; false if it is to be called again, after a wait for room.
+ * Ends the job if nobody provides the operation, and if it failed. */
 bool psi_begin_over(struct psi_begin *begin, int result);
 
 /* The service: the cookie is a part of an operation, which is done; wakes the threads that wait. */

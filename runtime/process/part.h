@@ -12,7 +12,8 @@ struct psi_thread;
 
 struct psi_part {
 	const char *name;
-	/* Operations for conduits that lack them, made of those that they have; of one part alone. */
+	/* Operations for conduits that lack them, made of those that they have; of one part
+	 * alone. */
 	const struct psi_conduit_ops *operations;
 	/* During init, when the conduit is open. */
 	void (*open)(void);

@@ -97,8 +97,8 @@ copy_here(const struct transfer *t, void *there)
 	}
 }
 
-/* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three times as
- * quick. */
+/* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three
+ * times as quick. */
 static bool
 copy_by_kernel(const struct transfer *t)
 {
@@ -120,8 +120,8 @@ copy_checked(const struct transfer *t, void *there)
 	psi_rules_left();
 }
 
-/* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel copies; false
- * where an operation has to.  One that may wait polls. */
+/* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel
+ * copies; false where an operation has to.  One that may wait polls. */
 static bool
 move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 {
@@ -151,7 +151,8 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 
 /* -- by the conduit or by messages ------------------------------------------------------------ */
 
-/* When the source is read: at any time, which read_cookie tells, or before the transfer has begun. */
+/* When the source is read: at any time, which read_cookie tells, or before the transfer has
+ * begun. */
 enum source { SOURCE_READ_LATER, SOURCE_READ_NOW };
 
 static int

@@ -1,15 +1,15 @@
 /*
- * How this process reaches the memory of a peer's segment.  That is chosen here, once for each segment,
- * when it becomes known:
+ * How this process reaches the memory of a peer's segment.  That is chosen here, once for each
+ * segment, when it becomes known:
  *
- *     PSI_BY_MEMORY     loads and stores, where it is mapped here.  psi.peers says where; the headers'
- *                       inlines read that too.
- *     PSI_BY_KERNEL     one copy of the kernel's, where it is memory of another process's own, and the
- *                       kernel lets the two (vm.h).
- *     PSI_BY_OPERATION  operations of the contract: the conduit's own, or those that it lacks by
- *                       messages.  Which of them was chosen when the conduit was opened (conduits.c).
+ *     PSI_BY_MEMORY     loads and stores, where it is mapped here.  psi.peers says where; the
+ *                       headers' inlines read that too.
+ *     PSI_BY_KERNEL     one copy of the kernel's, where the memory is another process's own and the
+ *                       kernel allows it (vm.h).
+ *     PSI_BY_OPERATION  operations of the contract.  Each is the conduit's or, by messages, the
+ *                       reference's, which was decided when the conduit was opened (conduits.c).
  *
- * PST_TEST_CONDUIT_MASK leaves kinds of operations the last alone.
+ * PST_TEST_CONDUIT_MASK names kinds of operations that take the last, whatever was chosen.
  */
 #ifndef PSI_REACH_H
 #define PSI_REACH_H
@@ -37,16 +37,16 @@ enum psi_road { PSI_BY_OPERATION, PSI_BY_KERNEL, PSI_BY_MEMORY };
 /* Reads the setting; during init, before the table of the inlines opens. */
 void psi_reach_open(void);
 
-/* The segment of the place is what psi.known says: chooses, and maps it if that is the choice.  It is
- * gone, and so is the mapping.  One call at a time. */
+/* Chooses for the segment of a place, as psi.known describes it, and maps it where that is the
+ * choice; the segment is gone, and its mapping ends.  One call at a time. */
 void psi_reach_choose(uint32_t place);
 void psi_reach_lose(uint32_t place);
 
 /* What was chosen, for operations of that kind. */
 enum psi_road psi_reach_road(enum psi_way way, uint32_t place);
 
-/* Copies on the road PSI_BY_KERNEL.  False, or 0: not all was copied; an operation has to do it, and does
- * so from now on. */
+/* Copies on the road PSI_BY_KERNEL.  False, or 0: not all was copied; an operation has to do it,
+ * and does so from now on. */
 bool psi_reach_write(uint32_t place, void *dest, const void *src, size_t len_bytes);
 bool psi_reach_read(uint32_t place, void *dest, const void *src, size_t len_bytes);
 size_t psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *pieces);

@@ -1,6 +1,6 @@
 /*
- * Signals behind payloads which are still on their way, or for which there was no room: they stand in a
- * list, which a progress function goes through.
+ * Signals behind payloads which are still on their way, or for which there was no room: they stand
+ * in a list, which a progress function goes through.
  */
 #include "runtime/signal/behind.h"
 

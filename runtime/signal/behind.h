@@ -7,16 +7,18 @@
 
 /* -- carried.c ------------------------------------------------------------------------------- */
 
-/* Starts operation `signal'; cookie: what is done when it has been applied, or 0.  Waits for room unless
- * `immediate'; false if there is none then. */
+/* Starts operation `signal'; cookie: what is done when it has been applied, or 0.  Waits for
+ * room unless `immediate'; false if there is none then. */
 bool psi_signal_start(const struct psi_target *target, const pst_signal_t *sig, uint64_t cookie,
                       bool immediate, const char *call);
 
 /* As psi_signal_behind, where the signal is not applied here at once. */
 gex_Event_t psi_signal_carried(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 /* Payload and signal of a contiguous transfer, at least one byte that is not reached here. */
-gex_Event_t psi_put_carried(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes);
-gex_Event_t psi_get_carried(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes);
+gex_Event_t psi_put_carried(const struct psi_signalled *s, void *dst, const void *src,
+                            size_t nbytes);
+gex_Event_t psi_get_carried(const struct psi_signalled *s, void *dst, const void *src,
+                            size_t nbytes);
 
 /* -- behind.c -------------------------------------------------------------------------------- */
 

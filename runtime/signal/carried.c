@@ -1,9 +1,9 @@
 /*
  * Signals that the caller does not apply itself, by operations of the contract.
  *
- * A payload that fits goes with its signal, in one operation.  A larger one, and one of many pieces, is a
- * transfer of its own kind, and the signal an operation that starts when that has come to its end
- * (behind.c).
+ * A payload that fits goes with its signal, in one operation.  A larger one, and one of many
+ * pieces, is a transfer of its own kind, and the signal an operation that starts when that has come
+ * to its end (behind.c).
  */
 #include "runtime/signal/behind.h"
 

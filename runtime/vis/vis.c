@@ -1,7 +1,7 @@
 /*
- * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's segment
- * is mapped here, or has the kernel copy, and is done when it returns; elsewhere it starts operation
- * `vis' of the contract.
+ * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's
+ * segment is mapped here, or has the kernel copy, and is done when it returns; elsewhere it starts
+ * operation `vis' of the contract.
  */
 #include "runtime/vis/vis.h"
 
