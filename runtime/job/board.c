@@ -3,6 +3,7 @@
 #include "runtime/job/meet.h"
 #include "runtime/process/rules.h"
 #include "runtime/segment/reach.h"
+#include "runtime/util/fence.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -32,6 +33,7 @@ write_entry(uint32_t place, gex_Segment_t segment)
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
 	entry->card = psi_vm_card_make();
+	psi_handed_to_process(psi_ep_at(place));        /* who reads the entry may ask for its memory */
 }
 
 static void
