@@ -157,6 +157,10 @@ const char *
 psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops *reference,
                 const struct psi_conduit_ops **in_force_out)
 {
+	static const struct psi_conduit_ops nothing;
+
+	if (!reference)
+		reference = &nothing;
 	in_force = *ops;
 #define NEED(op) \
 	if (!ops->op) \
@@ -165,7 +169,9 @@ psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops 
 #undef NEED
 #define FILL(op, filler) \
 	if (!in_force.op) \
-		in_force.op = reference && reference->op ? reference->op : filler;
+		in_force.op = reference->op; \
+	if (!in_force.op) \
+		in_force.op = filler;
 	OPTIONAL(FILL)
 #undef FILL
 	*in_force_out = &in_force;
