@@ -3,22 +3,32 @@
 #define PREF_H
 
 #include "runtime/atomic/atomic.h"
-#include "runtime/rma/reference.h"
+#include "runtime/op/begin.h"
 #include "runtime/signal/put_signal.h"
 #include "runtime/vis/vis.h"
 
 extern const struct psi_part pref_part;
 
+/* A put, get or fill, or what is left of it. */
+enum pref_kind { PREF_PUT, PREF_GET, PREF_FILL };
+
+struct pref_move {
+	enum pref_kind kind;
+	struct psi_transfer transfer;
+	void *own;                      /* copy of the source, freed when read; or NULL */
+	struct pref_move *next;         /* among those that wait for room */
+};
+
 /* The operations of pref_table.c. */
-bool pref_start(const struct psi_ref *ref, bool immediate);
-int pref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
-gex_Event_t pref_vis_start(const struct psi_vis *vis, bool finish);
-gex_Event_t pref_atomic(const struct psi_atomic *op, struct psi_target target);
-gex_Event_t pref_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
-gex_Event_t pref_put_signal(const struct psi_signalled *s, void *dst, const void *src,
-                            size_t nbytes);
-gex_Event_t pref_get_signal(const struct psi_signalled *s, void *dst, const void *src,
-                            size_t nbytes);
+int pref_put(struct psi_port *port, const struct psi_transfer *transfer);
+int pref_get(struct psi_port *port, const struct psi_transfer *transfer);
+int pref_fill(struct psi_port *port, const struct psi_transfer *transfer);
+int pref_vis(struct psi_port *port, const struct psi_vis *vis);
+int pref_atomic(struct psi_port *port, const struct psi_word_operation *operation);
+int pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
+int pref_signal(struct psi_port *port, const struct psi_signal_operation *signal);
+int pref_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                    const struct psi_signal_operation *signal);
 
 /* Their handlers. */
 void pref_rma_register(gex_EP_t ep);
@@ -30,10 +40,9 @@ void pref_signal_register(gex_EP_t ep);
 /* What those do that wait for room; for polls. */
 void pref_room_advance(void);
 void pref_vis_advance(void);
-void pref_signal_advance(void);
 
 /* Sends pieces while there is room; true when none is left.  The last one carries the transfer's
- * own part, which may be done before this returns. */
-bool pref_send_pieces(struct psi_ref *ref);
+ * own cookie, which may complete before this returns. */
+bool pref_send_pieces(struct pref_move *move);
 
 #endif

@@ -10,11 +10,11 @@
  */
 #include "extended-ref/pref.h"
 #include "runtime/atomic/atomic.h"
-#include "runtime/op/op.h"
+#include "runtime/segment/reach.h"
 
 #include "runtime/util/fence.h"
 
-/* -- on the wire: part, code, result, then target and operands, or what was there before ------ */
+/* -- on the wire: part, code, result, then offset and operands, or what was there before ------ */
 
 #define WORD_ARGS(word) \
 	(gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((uint64_t)(word) >> 32)
@@ -33,10 +33,11 @@ static gex_OP_t op_of(gex_AM_Arg_t code) { return 1u << ((unsigned)code >> 8); }
 
 static void
 on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
-           WORD_TAKES(target), WORD_TAKES(operand1), WORD_TAKES(operand2))
+           WORD_TAKES(offset), WORD_TAKES(operand1), WORD_TAKES(operand2))
 {
-	const uint64_t before = psi_atomic_apply(type_of(code), WORD_ADDRESS(target), op_of(code),
-	                                         WORD_OF(operand1), WORD_OF(operand2), 0);
+	const uint64_t before = psi_atomic_apply(
+		type_of(code), psi_reach_owned(token->ep, WORD_OF(offset)), op_of(code),
+		WORD_OF(operand1), WORD_OF(operand2), 0);
 	const gex_AM_Arg_t args[] = {
 		part_low, part_high, code, result_low, result_high, WORD_ARGS(before),
 	};
@@ -57,7 +58,7 @@ on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(resu
 	if (op_of(code) & PSI_ATOMIC_OPS_REPLY)
 		psi_back_from_process(WORD_ADDRESS(result));
 	psi_atomic_answer(type_of(code), op_of(code), WORD_ADDRESS(result), WORD_OF(before));
-	psi_part_done(WORD_OF(part));
+	psi_completed_in_handler(WORD_OF(part));
 }
 
 void
@@ -69,45 +70,21 @@ pref_atomic_register(gex_EP_t ep)
 
 /* -- the initiator --------------------------------------------------------------------------- */
 
-static enum psi_part_category
-category_of(gex_OP_t op)
+int
+pref_atomic(struct psi_port *port, const struct psi_word_operation *op)
 {
-	if (op == GEX_OP_SET)
-		return PSI_PART_PUT;
-	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
-}
-
-static bool
-send_request(gex_EP_t ep, const struct psi_am *am, bool immediate)
-{
-	if (!immediate)
-		return psi_am_inject(ep, am, 0) == GASNET_OK;
-	if (psi_am_try(ep, am) == PSI_OK)
-		return true;
-	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
-	return false;
-}
-
-gex_Event_t
-pref_atomic(const struct psi_atomic *op, struct psi_target target)
-{
-	struct psi_op *started = psi_op_begin(op->implicit);
-	const uint64_t part = psi_op_part(started, category_of(op->op));
 	const gex_AM_Arg_t args[] = {
-		PSI_PART_ARGS(part), code_of(op->type, op->op), WORD_ARGS((uintptr_t)op->result),
-		WORD_ARGS((uintptr_t)op->target), WORD_ARGS(op->operand1), WORD_ARGS(op->operand2),
+		PSI_PART_ARGS(op->cookie), code_of(op->type, op->op),
+		WORD_ARGS((uintptr_t)op->result), WORD_ARGS(op->remote.offset),
+		WORD_ARGS(op->operand1), WORD_ARGS(op->operand2),
 	};
-	struct psi_am am = {
-		.peer = target.place, .handler = PSI_HANDLER_ATOMIC, .category = PSI_SHORT,
+	const struct psi_am am = {
+		.peer = op->remote.peer, .handler = PSI_HANDLER_ATOMIC, .category = PSI_SHORT,
 		.network = PSI_REQUESTS, .nargs = 11, .args = args,
 	};
 
-	psi_op_at(started, target.ep);
+	(void)port;
 	if (op->op & PSI_ATOMIC_OPS_REPLY)
 		psi_handed_to_process(op->result);
-	if (send_request(target.ep, &am, op->flags & GEX_FLAG_IMMEDIATE))
-		return psi_op_started(started, NULL);
-	psi_part_done(part);
-	psi_op_refused(started);
-	return GEX_EVENT_NO_OP;
+	return psi_am_try(op->owner, &am);
 }

@@ -121,10 +121,10 @@ on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number
 
 /* -- the sender's side ----------------------------------------------------------------------- */
 
-/* False if `IMMEDIATE' and there is no room. */
+/* False if `immediate' and there is no room. */
 static bool
 send_head(gex_EP_t ep, const struct psi_am *of, const struct head *head, gex_AM_Arg_t number,
-          gex_Flags_t flags)
+          bool immediate)
 {
 	const struct psi_am am = {
 		.peer = of->peer, .handler = PSI_HANDLER_LONG_HEAD, .category = PSI_MEDIUM,
@@ -132,7 +132,7 @@ send_head(gex_EP_t ep, const struct psi_am *of, const struct head *head, gex_AM_
 		.len_bytes = sizeof *head,
 	};
 
-	if (flags & GEX_FLAG_IMMEDIATE)
+	if (immediate)
 		return psi_am_try(ep, &am) == PSI_OK;
 	psi_am_inject(ep, &am, 0);
 	return true;
@@ -154,27 +154,26 @@ send_piece(gex_EP_t ep, const struct psi_am *of, gex_AM_Arg_t number, size_t off
 }
 
 int
-pref_send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
 {
+	const gex_EP_t ep = owner;
 	const uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
-	const size_t most = ep->ops->am_max_medium(ep->port, am->peer, am->network, 3);
+	const size_t most = ep->ops->am_max_medium(port, am->peer, am->network, 3);
 	struct head head = { .dest = (uintptr_t)am->dest, .len_bytes = am->len_bytes,
 		             .handler = am->handler, .nargs = am->nargs };
 	const gex_AM_Arg_t name = (gex_AM_Arg_t)number;
 
 	if (am->nargs)
 		memcpy(head.args, am->args, am->nargs * sizeof *head.args);
-	if (!send_head(ep, am, &head, name, flags)) {
-		psi_am_count_refused(am);
-		return GASNET_ERR_NOT_READY;
-	}
+	if (!send_head(ep, am, &head, name, immediate))
+		return PSI_AGAIN;
 	for (size_t done = 0; done < am->len_bytes;) {
 		const size_t left = am->len_bytes - done, len_bytes = left < most ? left : most;
 
 		send_piece(ep, am, name, done, len_bytes);
 		done += len_bytes;
 	}
-	return GASNET_OK;
+	return PSI_OK;
 }
 
 void

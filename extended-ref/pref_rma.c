@@ -11,6 +11,7 @@
  */
 #include "extended-ref/pref.h"
 
+#include "runtime/segment/reach.h"
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
 
@@ -31,6 +32,12 @@ address_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
 }
 
 /* -- the owner's side ------------------------------------------------------------------------ */
+
+static void *
+owned(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+{
+	return psi_reach_owned(token->ep, psi_part_of(low, high));
+}
 
 static void
 reply(gex_Token_t token, enum psi_internal_handler handler, void *payload, size_t len_bytes,
@@ -54,10 +61,10 @@ reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 }
 
 static void
-on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
-       gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t offset_low,
+       gex_AM_Arg_t offset_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
-	void *dest = address_of(dest_low, dest_high);
+	void *dest = owned(token, offset_low, offset_high);
 
 	psi_count_internal(token);
 	psi_memory_from_process(dest, len_bytes);
@@ -67,10 +74,10 @@ on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low
 }
 
 static void
-on_fill(gex_Token_t token, gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM_Arg_t len_bytes,
-        gex_AM_Arg_t byte, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+on_fill(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high,
+        gex_AM_Arg_t len_bytes, gex_AM_Arg_t byte, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
-	void *dest = address_of(dest_low, dest_high);
+	void *dest = owned(token, offset_low, offset_high);
 
 	psi_count_internal(token);
 	psi_memory_from_process(dest, (size_t)len_bytes);
@@ -80,18 +87,19 @@ on_fill(gex_Token_t token, gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM
 }
 
 static void
-on_get(gex_Token_t token, gex_AM_Arg_t src_low, gex_AM_Arg_t src_high, gex_AM_Arg_t len_bytes,
+on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high, gex_AM_Arg_t len_bytes,
        gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
 	const gex_AM_Arg_t args[] = { dest_low, dest_high, part_low, part_high };
-	void *src = address_of(src_low, src_high);
+	void *const there = owned(token, offset_low, offset_high);
+	void *src = there;
 
 	psi_count_internal(token);
 	psi_memory_from_process(src, (size_t)len_bytes);
 	if (PSI_TSAN_HERE) {    /* it is read before the peer can have the answer */
 		src = memcpy(psi_thread_buffer(PSI_REPLIES, (size_t)len_bytes), src,
 		             (size_t)len_bytes);
-		psi_memory_to_process(address_of(src_low, src_high), (size_t)len_bytes);
+		psi_memory_to_process(there, (size_t)len_bytes);
 	}
 	reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
 }
@@ -107,25 +115,26 @@ on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low
 	psi_count_internal(token);
 	psi_part_back(part);
 	psi_copy(address_of(dest_low, dest_high), payload, len_bytes);
-	psi_part_done(part);
+	psi_completed_in_handler(part);
 }
 
 static void
 on_part_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	psi_count_internal(token);
-	psi_part_done(psi_part_of(low, high));
+	psi_completed_in_handler(psi_part_of(low, high));
 }
 
 static size_t
-most_bytes(const struct psi_ref *ref)
+most_bytes(const struct pref_move *move)
 {
-	const unsigned network = ref->kind == PSI_REF_GET ? PSI_REPLIES : PSI_REQUESTS;
+	const unsigned network = move->kind == PREF_GET ? PSI_REPLIES : PSI_REQUESTS;
+	const gex_EP_t ep = move->transfer.owner;
 	size_t most;
 
-	if (ref->kind == PSI_REF_FILL)
+	if (move->kind == PREF_FILL)
 		return MOST_FILL_BYTES;
-	most = ref->ep->ops->am_max_medium(ref->ep->port, ref->place, network, 4);
+	most = ep->ops->am_max_medium(ep->port, move->transfer.remote.peer, network, 4);
 	return most < MOST_PIECE_BYTES ? most : MOST_PIECE_BYTES;
 }
 
@@ -134,51 +143,54 @@ most_bytes(const struct psi_ref *ref)
  * answer, so what it sends is read, and that is said, before the peer can have it.  To be freed.
  */
 static void *
-read_early(const struct psi_ref *ref, size_t len_bytes, uint64_t part)
+read_early(const void *here, size_t len_bytes, uint64_t part)
 {
 	void *copy = malloc(len_bytes);
 
 	if (!copy)
 		psi_fatal("no memory for a copy of %zu bytes", len_bytes);
-	memcpy(copy, ref->here, len_bytes);
+	memcpy(copy, here, len_bytes);
 	psi_handed_to_process(psi_part_op(part));
 	return copy;
 }
 
 static int
-send_piece(const struct psi_ref *ref, size_t len_bytes, uint64_t part)
+send_piece(const struct pref_move *move, size_t len_bytes, uint64_t part)
 {
-	const gex_AM_Arg_t put[] = { ADDRESS_ARGS(ref->there), PSI_PART_ARGS(part) };
-	const gex_AM_Arg_t get[] = { ADDRESS_ARGS(ref->there), (gex_AM_Arg_t)len_bytes,
-		                     ADDRESS_ARGS(ref->here), PSI_PART_ARGS(part) };
-	const gex_AM_Arg_t fill[] = { ADDRESS_ARGS(ref->there), (gex_AM_Arg_t)len_bytes, ref->fill,
-		                      PSI_PART_ARGS(part) };
-	struct psi_am am = { .peer = ref->place, .category = PSI_SHORT, .network = PSI_REQUESTS };
+	const struct psi_transfer *t = &move->transfer;
+	const gex_AM_Arg_t put[] = { PSI_PART_ARGS(t->remote.offset), PSI_PART_ARGS(part) };
+	const gex_AM_Arg_t get[] = { PSI_PART_ARGS(t->remote.offset), (gex_AM_Arg_t)len_bytes,
+		                     ADDRESS_ARGS(t->here), PSI_PART_ARGS(part) };
+	const gex_AM_Arg_t fill[] = { PSI_PART_ARGS(t->remote.offset), (gex_AM_Arg_t)len_bytes,
+		                      t->byte, PSI_PART_ARGS(part) };
+	struct psi_am am = {
+		.peer = t->remote.peer, .category = PSI_SHORT, .network = PSI_REQUESTS,
+	};
 	void *early = NULL;
 	int result;
 
-	switch (ref->kind) {
-	case PSI_REF_PUT:
-		early = PSI_TSAN_HERE ? read_early(ref, len_bytes, part) : NULL;
+	switch (move->kind) {
+	case PREF_PUT:
+		early = PSI_TSAN_HERE ? read_early(t->here, len_bytes, part) : NULL;
 		am.handler = PSI_HANDLER_PUT;
 		am.category = PSI_MEDIUM;
-		am.payload = early ? early : ref->here;
+		am.payload = early ? early : t->here;
 		am.len_bytes = len_bytes;
 		am.args = put;
 		am.nargs = sizeof put / sizeof *put;
 		break;
-	case PSI_REF_GET:
+	case PREF_GET:
 		am.handler = PSI_HANDLER_GET;
 		am.args = get;
 		am.nargs = sizeof get / sizeof *get;
 		break;
-	case PSI_REF_FILL:
+	case PREF_FILL:
 		am.handler = PSI_HANDLER_FILL;
 		am.args = fill;
 		am.nargs = sizeof fill / sizeof *fill;
 		break;
 	}
-	result = psi_am_try(ref->ep, &am);
+	result = psi_am_try(t->owner, &am);
 	if (PSI_TSAN_HERE)
 		free(early);
 	return result;
@@ -186,36 +198,37 @@ send_piece(const struct psi_ref *ref, size_t len_bytes, uint64_t part)
 
 /* Ours has been read, and all messages are sent. */
 static void
-sent(struct psi_ref *ref)
+sent(struct pref_move *move)
 {
-	free(ref->own);
-	if (ref->read)
-		psi_part_done(ref->read);
+	free(move->own);
+	if (move->transfer.read_cookie)
+		psi_part_done(move->transfer.read_cookie);
 }
 
 bool
-pref_send_pieces(struct psi_ref *ref)
+pref_send_pieces(struct pref_move *move)
 {
-	const size_t most = most_bytes(ref);
+	const size_t most = most_bytes(move);
+	struct psi_transfer *t = &move->transfer;
 
-	while (ref->left_bytes) {
-		const bool last = ref->left_bytes <= most;
-		const size_t len_bytes = last ? ref->left_bytes : most;
+	while (t->len_bytes) {
+		const bool last = t->len_bytes <= most;
+		const size_t len_bytes = last ? t->len_bytes : most;
 		const uint64_t part =
-			last ? ref->part
-			     : psi_part_another(ref->part, psi_part_category(ref->part));
+			last ? t->cookie
+			     : psi_part_another(t->cookie, psi_part_category(t->cookie));
 
-		if (send_piece(ref, len_bytes, part) != PSI_OK) {
+		if (send_piece(move, len_bytes, part) != PSI_OK) {
 			if (!last)
 				psi_part_done(part);
 			return false;
 		}
-		ref->there += len_bytes;
-		if (ref->kind != PSI_REF_FILL)
-			ref->here += len_bytes;
-		ref->left_bytes -= len_bytes;
+		t->remote.offset += len_bytes;
+		if (t->here)
+			t->here = (char *)t->here + len_bytes;
+		t->len_bytes -= len_bytes;
 	}
-	sent(ref);
+	sent(move);
 	return true;
 }
 

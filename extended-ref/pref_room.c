@@ -3,9 +3,9 @@
  *
  * They wait in a queue of their place, the others of that place behind them, and each poll sends
  * what it can.  So a call that starts a transfer returns without waiting for its peer, until
- * MOST_WAITING wait in this process, in 6 MiB: the next waits until there are fewer.  Fewer than
- * that would do for peers that listen; but 65535 are promised to be under way whatever the peer
- * does.  What is IMMEDIATE never waits, since it is refused where there is a queue.
+ * MOST_WAITING wait in this process, in 7 MiB: the next is told AGAIN until there are fewer.  Fewer
+ * than that would do for peers that listen; but 65535 are promised to be under way whatever the
+ * peer does.  What is IMMEDIATE never waits, since it is refused where there is a queue.
  */
 #include "extended-ref/pref.h"
 
@@ -14,13 +14,14 @@
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_WAITING = 65536 };
 
 /* The transfers to one place; there is one only while some wait. */
 struct queue {
 	uint32_t place;
-	struct psi_ref *first, *last;
+	struct pref_move *first, *last;
 	struct queue *next;
 };
 
@@ -76,32 +77,46 @@ must_queue(uint32_t place)
 	return found;
 }
 
+/* What is left of the source, which the caller may write to from now on. */
 static void
-enqueue(const struct psi_ref *rest)
+take_source(struct pref_move *move)
 {
-	struct psi_ref *ref = malloc(sizeof *ref);
+	struct psi_transfer *t = &move->transfer;
+
+	move->own = malloc(t->len_bytes);
+	if (!move->own)
+		psi_fatal("no memory for a transfer that waits for room");
+	t->here = memcpy(move->own, t->here, t->len_bytes);
+}
+
+static void
+enqueue(const struct pref_move *rest)
+{
+	struct pref_move *move = malloc(sizeof *move);
 	struct queue *queue;
 
-	if (!ref)
+	if (!move)
 		psi_fatal("no memory for a transfer that waits for room");
-	*ref = *rest;
-	ref->next = NULL;
+	*move = *rest;
+	move->next = NULL;
+	if (move->transfer.read_now)
+		take_source(move);
 	psi_progress_begins();
 	psi_spinlock_lock(&lock);
-	queue = queue_of(ref->place);
+	queue = queue_of(move->transfer.remote.peer);
 	if (!queue) {
 		queue = calloc(1, sizeof *queue);
 		if (!queue)
 			psi_fatal("no memory for a transfer that waits for room");
-		queue->place = ref->place;
+		queue->place = move->transfer.remote.peer;
 		queue->next = atomic_load_explicit(&queues, memory_order_relaxed);
 		set_queues(queue);
 	}
 	if (queue->last)
-		queue->last->next = ref;
+		queue->last->next = move;
 	else
-		queue->first = ref;
-	queue->last = ref;
+		queue->first = move;
+	queue->last = move;
 	count_waiting(1);
 	psi_spinlock_unlock(&lock);
 }
@@ -112,18 +127,18 @@ static bool
 drain(struct queue *queue, bool *over_out)
 {
 	while (queue->first) {
-		struct psi_ref *ref = queue->first;
+		struct pref_move *move = queue->first;
 
-		if (!pref_send_pieces(ref)) {
+		if (!pref_send_pieces(move)) {
 			/* Without room the peer is asked to ring when there is some. */
-			psi_want_room(ref->ep, ref->place);
-			if (!pref_send_pieces(ref))
+			psi_want_room(move->transfer.owner, move->transfer.remote.peer);
+			if (!pref_send_pieces(move))
 				return false;
 		}
-		queue->first = ref->next;
+		queue->first = move->next;
 		count_waiting((uint32_t)-1);
 		psi_progress_ends();
-		free(ref);
+		free(move);
 		*over_out = true;
 	}
 	return true;
@@ -159,33 +174,40 @@ pref_room_advance(void)
 		psi_wake_own();         /* a source may have been waited for */
 }
 
-/* Polls meanwhile, which sends what there is room for. */
-static void
-wait_for_fewer(uint32_t place)
+static int
+start(enum pref_kind kind, const struct psi_transfer *transfer)
 {
-	const struct psi_reason reason = { .kind = PSI_FOR_ROOM, .category = PSI_MEDIUM,
-		                           .network = PSI_REQUESTS, .peer = place };
-	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
-
-	psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
-	do
-		psi_wait_for_room(&wait, PSI_REQUESTS, place);
-	while (are_too_many());
-	psi_wait_end(&wait);
-}
-
-bool
-pref_start(const struct psi_ref *ref, bool immediate)
-{
-	struct psi_ref rest = *ref;
+	struct pref_move rest = { .kind = kind, .transfer = *transfer };
+	const bool immediate = transfer->immediate;
 
 	if (!immediate && PSI_UNLIKELY(are_too_many()))
-		wait_for_fewer(ref->place);
-	if (!must_queue(ref->place) && pref_send_pieces(&rest))
-		return true;
-	if (immediate && rest.left_bytes == ref->left_bytes)
-		return false;
+		return PSI_AGAIN;
+	if (!must_queue(transfer->remote.peer) && pref_send_pieces(&rest))
+		return PSI_OK;
+	if (immediate && rest.transfer.len_bytes == transfer->len_bytes)
+		return PSI_AGAIN;
 	enqueue(&rest);
 	pref_room_advance();
-	return true;
+	return PSI_OK;
+}
+
+int
+pref_put(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port;
+	return start(PREF_PUT, transfer);
+}
+
+int
+pref_get(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port;
+	return start(PREF_GET, transfer);
+}
+
+int
+pref_fill(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port;
+	return start(PREF_FILL, transfer);
 }

@@ -1,27 +1,25 @@
-/* The reference: one table of transfers, and one record of what it needs at start. */
+/* The reference: its operations of the contract, and one record of what it needs at start. */
 #include "extended-ref/pref.h"
 
-#include "extended-ref/pref_signal.h"
 #include "extended-ref/pref_vis.h"
 
-static const struct psi_transfer_ops transfers = {
-	.start = pref_start,
-	.send_long = pref_send_long,
-	.vis = pref_vis_start,
+static const struct psi_conduit_ops operations = {
+	.put = pref_put,
+	.get = pref_get,
+	.fill = pref_fill,
+	.vis = pref_vis,
 	.atomic = pref_atomic,
-	.signal_behind = pref_signal_behind,
+	.signal = pref_signal,
 	.put_signal = pref_put_signal,
-	.get_signal = pref_get_signal,
+	.am_long = pref_long,
 };
 
 static void
 table_open(void)
 {
-	psi.transfers = &transfers;
 	pref_vis_messages_open();
 	psi_progress_add(pref_room_advance);
 	psi_progress_add(pref_vis_advance);
-	psi_progress_add(pref_signal_advance);
 }
 
 static void
@@ -35,5 +33,6 @@ table_register(gex_EP_t ep)
 }
 
 const struct psi_part pref_part = {
-	.name = "reference", .open = table_open, .register_handlers = table_register,
+	.name = "reference", .operations = &operations, .open = table_open,
+	.register_handlers = table_register,
 };

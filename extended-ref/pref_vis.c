@@ -1,9 +1,9 @@
 /*
  * Vector, indexed and strided transfers by message: who sends the messages, and when.
  *
- * All of them are sent before the call returns, which waits for room, so that the source of a put
- * is free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message found
- * room and another did not, leaves the rest to progress; a part of its operation stands for that.
+ * All of them are sent before the operation returns, which waits for room, so that the source of a
+ * put is free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message
+ * found room and another did not, leaves the rest to progress; its cookies stand for that.
  */
 #include "extended-ref/pref_vis.h"
 
@@ -91,14 +91,6 @@ pref_vis_advance(void)
 
 /* -- the initiator ---------------------------------------------------------------------------- */
 
-static enum psi_part_category
-category_of(const struct psi_vis *vis)
-{
-	if (vis->remote != PSI_DST)
-		return PSI_PART_GET;
-	return vis->flags & GEX_FLAG_ENABLE_LEAF_LC ? PSI_PART_LC : PSI_PART_PUT;
-}
-
 /* False if there was no room for the first message. */
 static bool
 start_without_waiting(struct pref_vis_sender *s, const struct psi_vis *vis)
@@ -116,25 +108,19 @@ start_without_waiting(struct pref_vis_sender *s, const struct psi_vis *vis)
 	return true;
 }
 
-gex_Event_t
-pref_vis_start(const struct psi_vis *vis, bool finish)
+int
+pref_vis(struct psi_port *port, const struct psi_vis *vis)
 {
-	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
-	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
-	struct pref_vis_sender s = pref_vis_sender_of(vis, psi_op_part(op, category_of(vis)));
+	struct pref_vis_sender s = pref_vis_sender_of(vis);
 
-	psi_op_at(op, s.ep);
-	if (!(vis->flags & GEX_FLAG_IMMEDIATE)) {
+	(void)port;
+	if (!vis->immediate) {
 		while (s.left)
 			pref_vis_send(&s);
 		pref_vis_sent(&s);
 	} else if (!start_without_waiting(&s, vis)) {
-		pref_vis_sent(&s);
-		psi_op_refused(op);
-		return GEX_EVENT_NO_OP;
+		pref_vis_refused(&s);
+		return PSI_AGAIN;
 	}
-	if (!finish && form != PSI_VIS_BLOCKING)
-		return psi_op_started(op, NULL);
-	psi_op_finish(op, vis->call);
-	return GEX_EVENT_INVALID;
+	return PSI_OK;
 }

@@ -15,7 +15,7 @@ struct pref_vis_sender {
 	uint32_t place;
 	bool put;
 	size_t left;                    /* bytes that no message has been sent for */
-	uint64_t held;                  /* part of the operation, until all is sent */
+	uint64_t held, read;            /* the call's cookies, until all is sent; 0: nobody asks */
 	struct psi_cursor remote, local;
 	struct pref_landing *landing;   /* of a get */
 };
@@ -30,15 +30,15 @@ void pref_vis_messages_open(void);
 size_t pref_vis_side_bytes(const struct psi_side *side);
 void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
 
-/* Of a call; held is the part of its operation that stands until all is sent, done by
- * pref_vis_sent. */
-struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis, uint64_t held);
+/* Of a call, whose cookies are kept until pref_vis_sent; each message under way has one more. */
+struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis);
 /* Sends the next message; waits for room. */
 void pref_vis_send(struct pref_vis_sender *sender);
 /* Sends it if there is room, else leaves everything as it was; buffer has
  * pref_vis_message_bytes. */
 bool pref_vis_try_send(struct pref_vis_sender *sender, void *buffer);
-/* All is sent, or nothing will be. */
+/* Nothing was sent, and the caller keeps its cookies; or all is sent. */
+void pref_vis_refused(struct pref_vis_sender *sender);
 void pref_vis_sent(struct pref_vis_sender *sender);
 
 #endif

@@ -1,13 +1,14 @@
 /*
  * Vector, indexed and strided transfers by message: what a message holds, and both its ends.
  *
- * A put's message holds runs of the destination and the bytes for them, a get's runs of the source;
- * the peer, which both are addresses of, unpacks, or packs and replies.  A reply brings back where
- * in the destination its bytes go, so that the initiator keeps one landing for a get, however many
- * messages are under way, and nothing for a put.
+ * A put's message holds runs of the destination and the bytes for them, a get's runs of the source.
+ * Runs lie in the segment of the peer, which unpacks, or packs and replies.  A reply brings back
+ * where in the destination its bytes go, so that the initiator keeps one landing for a get, however
+ * many messages are under way, and nothing for a put.
  */
 #include "extended-ref/pref_vis.h"
 
+#include "runtime/segment/reach.h"
 #include "runtime/wait/serve.h"
 
 #include "runtime/util/fence.h"
@@ -186,12 +187,13 @@ build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am
 }
 
 struct pref_vis_sender
-pref_vis_sender_of(const struct psi_vis *vis, uint64_t held)
+pref_vis_sender_of(const struct psi_vis *vis)
 {
 	const bool put = vis->remote == PSI_DST;
 	struct pref_vis_sender s = {
-		.ep = vis->target.ep, .place = vis->target.place, .put = put, .left = vis->bytes,
-		.held = held, .landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
+		.ep = vis->owner, .place = vis->segment.peer, .put = put, .left = vis->bytes,
+		.held = vis->cookie, .read = vis->read_cookie,
+		.landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
 	};
 
 	psi_cursor_open(&s.remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
@@ -229,22 +231,43 @@ pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
 }
 
 void
+pref_vis_refused(struct pref_vis_sender *s)
+{
+	release(s->landing);
+}
+
+void
 pref_vis_sent(struct pref_vis_sender *s)
 {
 	release(s->landing);
+	if (s->read)
+		psi_part_done(s->read);
 	psi_part_done(s->held);
 }
 
 /* -- at the peer, and back -------------------------------------------------------------------- */
 
+/* Runs in the segment of an endpoint, whose addresses are offsets there. */
+static struct psi_side
+owned(gex_EP_t ep, const void *runs, size_t count)
+{
+	struct psi_side side = psi_side_runs(runs, count);
+
+	side.offset = (uintptr_t)psi_reach_owned(ep, 0);
+	return side;
+}
+
 /* For ThreadSanitizer alone: what runs cover was last reached for the initiator, or is now
  * (fence.h). */
 static void
-tell_runs(void (*tell)(void *memory, size_t len_bytes), const struct psi_run *run, size_t runs)
+tell_runs(void (*tell)(void *memory, size_t len_bytes), const struct psi_side *side)
 {
-	for (const struct psi_run *end = run + runs; PSI_TSAN_HERE && run < end; run++)
+	const struct psi_run *run = side->of.runs;
+
+	for (const struct psi_run *end = run + side->entries; PSI_TSAN_HERE && run < end; run++)
 		for (size_t i = 0; i < run->count; i++)
-			tell((void *)(run->addr + i * (uintptr_t)run->stride), run->len);
+			tell((void *)(side->offset + run->addr + i * (uintptr_t)run->stride),
+			     run->len);
 }
 
 static void
@@ -253,8 +276,8 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 {
 	const size_t head_bytes = (size_t)runs * sizeof(struct psi_run);
 	const struct psi_run packed = run_of((char *)buf + head_bytes, nbytes - head_bytes);
-	const struct psi_side to = psi_side_runs(buf, (size_t)runs),
-			      from = psi_side_runs(&packed, 1);
+	const struct psi_side to = owned(token->ep, buf, (size_t)runs);
+	const struct psi_side from = psi_side_runs(&packed, 1);
 	const gex_AM_Arg_t args[] = { part_low, part_high };
 	const struct psi_am am = {
 		.peer = token->arrival->source, .handler = PSI_HANDLER_PART_DONE,
@@ -262,9 +285,9 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	};
 
 	psi_count_internal(token);
-	tell_runs(psi_memory_from_process, buf, (size_t)runs);
+	tell_runs(psi_memory_from_process, &to);
 	copy(&to, (struct psi_position){ 0, 0 }, &from);
-	tell_runs(psi_memory_to_process, buf, (size_t)runs);
+	tell_runs(psi_memory_to_process, &to);
 	(void)psi_am_inject(token->ep, &am, 0);
 }
 
@@ -273,7 +296,7 @@ on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
        gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high, gex_AM_Arg_t entry_low,
        gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
 {
-	const struct psi_side from = psi_side_runs(buf, nbytes / sizeof(struct psi_run));
+	const struct psi_side from = owned(token->ep, buf, nbytes / sizeof(struct psi_run));
 	void *const out = psi_thread_buffer(PSI_REPLIES, pref_vis_message_bytes);
 	const struct psi_run packed = run_of(out, pref_vis_message_bytes);
 	const struct psi_side to = psi_side_runs(&packed, 1);
@@ -293,9 +316,9 @@ on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	psi_count_internal(token);
 	psi_cursor_open(&dst, &to, (struct psi_position){ 0, 0 });
 	psi_cursor_open(&src, &from, (struct psi_position){ 0, 0 });
-	tell_runs(psi_memory_from_process, buf, nbytes / sizeof(struct psi_run));
+	tell_runs(psi_memory_from_process, &from);
 	am.len_bytes = psi_vis_copy(&dst, &src, pref_vis_message_bytes);
-	tell_runs(psi_memory_to_process, buf, nbytes / sizeof(struct psi_run));
+	tell_runs(psi_memory_to_process, &from);
 	(void)psi_am_inject(token->ep, &am, 0);
 }
 
@@ -315,7 +338,7 @@ on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	psi_part_back(part);
 	copy(&landing->side, at, &from);
 	release(landing);
-	psi_part_done(part);
+	psi_completed_in_handler(part);
 }
 
 void

@@ -4,10 +4,10 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/op/begin.h"
 #include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
-#include "runtime/segment/vm.h"
 
 #include <string.h>
 
@@ -140,6 +140,22 @@ psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 	return nbytes ? psi_reach(way, place, dest, nbytes, call) : NULL;
 }
 
+static int
+send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	struct psi_begin begin = PSI_BEGIN("a Long", "am_long", am->peer,
+	                                   flags & GEX_FLAG_IMMEDIATE);
+
+	begin.category = am->category;
+	begin.network = am->network;
+	while (!psi_begin_over(&begin, ep->ops->am_long(ep->port, am, ep, begin.immediate)))
+		;
+	if (begin.begun)
+		return GASNET_OK;
+	psi_am_count_refused(am);
+	return GASNET_ERR_NOT_READY;
+}
+
 /* A payload is in place before the message is sent.  One that may be refused leaves no trace, so that it
  * is not written before it is accepted. */
 int
@@ -147,9 +163,10 @@ psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 {
 	if (PSI_LIKELY(!am->len_bytes || am->dest_here))
 		return psi_am_inject(ep, am, flags);
-	if (flags & GEX_FLAG_IMMEDIATE || psi_ways_masked & PSI_WAY_LONG ||
-	    !psi_vm_write(psi_jobrank_of(am->peer), am->dest, am->payload, am->len_bytes))
-		return psi.transfers->send_long(ep, am, flags);
+	if (flags & GEX_FLAG_IMMEDIATE ||
+	    psi_reach_road(PSI_WAY_LONG, am->peer) != PSI_BY_KERNEL ||
+	    !psi_reach_write(am->peer, am->dest, am->payload, am->len_bytes))
+		return send_long(ep, am, flags);
 	return psi_am_inject(ep, am, flags);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "runtime/atomic/atomic.h"
 
+#include "runtime/op/begin.h"
 #include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
 
@@ -159,6 +160,40 @@ count_refused(void)
 	psi_count_back(counts, PSI_COUNT_ATOMICS_CALLED, 1);
 }
 
+static enum psi_part_category
+category_of(gex_OP_t op)
+{
+	if (op == GEX_OP_SET)
+		return PSI_PART_PUT;
+	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
+}
+
+/* By the conduit or by messages. */
+static gex_Event_t
+start(const struct psi_atomic *op, struct psi_target target)
+{
+	struct psi_op *started = psi_op_begin(op->implicit);
+	const struct psi_word_operation operation = {
+		.remote = psi_reach_remote(target.place, op->target), .owner = target.ep,
+		.type = op->type, .op = op->op, .operand1 = op->operand1, .operand2 = op->operand2,
+		.result = op->result, .cookie = psi_op_part(started, category_of(op->op)),
+		.immediate = op->flags & GEX_FLAG_IMMEDIATE,
+	};
+	struct psi_begin begin = PSI_BEGIN(op->call, "atomic", target.place, operation.immediate);
+
+	begin.category = PSI_SHORT;
+	psi_op_at(started, target.ep);
+	while (!psi_begin_over(&begin, target.ep->ops->atomic(target.ep->port, &operation)))
+		;
+	if (begin.begun)
+		return psi_op_started(started, NULL);
+	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
+	psi_part_done(operation.cookie);
+	psi_op_refused(started);
+	count_refused();
+	return GEX_EVENT_NO_OP;
+}
+
 static gex_Event_t
 make(gex_AD_t ad, struct psi_atomic *op)
 {
@@ -172,13 +207,8 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	check_assertions(op, target);
 	there = reach(op, target);
 	count_call(op->flags);
-	if (!there) {
-		const gex_Event_t event = psi.transfers->atomic(op, target);
-
-		if (event == GEX_EVENT_NO_OP)
-			count_refused();
-		return event;
-	}
+	if (!there)
+		return start(op, target);
 	psi_atomic_answer(op->type, op->op, op->result,
 	                  psi_atomic_apply(op->type, there, op->op, op->operand1, op->operand2,
 	                                   op->flags));

@@ -1,16 +1,17 @@
 /*
  * The contract between the runtime and its conduits: two tables, one each way.
  *
- * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct psi_services',
- * so a conduit has no undefined symbol of the runtime and works as a plug-in under a statically
- * linked program too.  Both tables begin with ABI number and size; a mismatch is refused by name.
- * The runtime lays the conduit's operations over those that say `unsupported' (conduits.c), so the
- * table that is called has no NULL.  Every operation has a caller and a provider in the tree
- * (tests/unit/t_contract).  What memory that is not mapped needs beside messages is the table of
- * runtime/process/transfers.h, which extended-ref fills.
+ * A conduit offers a `struct psi_conduit_ops'.  At open the runtime hands it a `struct
+ * psi_services', so a conduit has no undefined symbol of the runtime and works as a plug-in under a
+ * statically linked program too.  Both tables begin with ABI number and size; a mismatch is refused
+ * by name.
+ * The runtime lays the conduit's operations over those of extended-ref, which transfers by
+ * messages, and those over `unsupported' (conduits.c), so the table that is called has no NULL.
+ * Every operation has a caller and a provider in the tree (tests/unit/t_contract).
  *
- * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by *place*:
- * endpoint i of process r of n has place i * n + r, so that of a process's first is its job rank.
+ * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by
+ * *place*: endpoint i of process r of n has place i * n + r, so that of a process's first is its
+ * job rank.
  *
  * Rules for every operation.  It never polls and never ends the job: the runtime decides both.  It
  * never waits for another process.  It may be called by any thread in PAR, and by one at a time
@@ -27,8 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 7 };
+enum { PSI_CONDUIT_ABI = 8 };
 
+struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for the calls */
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
 
@@ -44,6 +46,50 @@ struct psi_conduit_job {
 	/* [PSI_COUNTERS], of this process; the conduit adds to those of the groups `queue' and
 	 * `wake'.  NULL where each thread has its own: the service of that name tells. */
 	uint64_t *counts;
+};
+
+/* Memory of a peer: bytes of the segment that is bound to its endpoint. */
+struct psi_remote {
+	uint32_t peer;
+	uint64_t key;                   /* that the owner published with the segment */
+	uint64_t offset;                /* from the segment's first byte */
+};
+
+/*
+ * One transfer between memory of this process and that of a peer.  A cookie names what completes;
+ * it is handed to the service `completed', once, during a poll of any port or before the operation
+ * returns.
+ */
+struct psi_transfer {
+	struct psi_remote remote;
+	void *owner;                    /* as of port_open; read by the reference alone */
+	void *here;                     /* put: read; get: written; fill: NULL */
+	size_t len_bytes;               /* more than 0 */
+	uint64_t cookie;                /* put, fill: the peer has the bytes; get: they are here */
+	uint64_t read_cookie;           /* put: `here' has been read; 0: nobody asks */
+	uint8_t byte;                   /* of a fill */
+	bool immediate;                 /* AGAIN where no part of it can begin at once */
+	bool read_now;                  /* put: `here' is not read after the return */
+};
+
+/* One atomic operation on a word of a peer; its cookie as that of a transfer. */
+struct psi_word_operation {
+	struct psi_remote remote;
+	void *owner;                    /* as of port_open; read by the reference alone */
+	uint32_t type, op;              /* index of its bit in GEX_DT_; its bit of GEX_OP_ */
+	uint64_t operand1, operand2;    /* bits, widened */
+	void *result;                   /* of the type's width; written if the operation fetches */
+	uint64_t cookie;                /* it is made, and the result is here */
+	bool immediate;                 /* nobody waits after AGAIN */
+};
+
+/* A signal to a peer: posts to a semaphore of its, or a change of a word. */
+struct psi_signal_operation {
+	struct psi_remote remote;       /* of the word; of a semaphore, peer alone counts */
+	void *owner;                    /* as of port_open; read by the reference alone */
+	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
+	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
+	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
 };
 
 /* Where queues are looked for: memory that the host's processes got from host_memory, and what the
@@ -81,6 +127,8 @@ struct psi_services {
 	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
 	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
+	/* What the cookie stands for has completed; never inside a lock that an operation takes. */
+	void (*completed)(uint64_t cookie);
 	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered before
 	 * later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
@@ -157,6 +205,39 @@ struct psi_conduit_ops {
 	                  const struct psi_am *am);
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
+
+	/* -- memory of peers that is not mapped here ------------------------------------------- */
+
+	/* These start a transfer, outside handlers.  OK: it has begun, and ends with its cookies.
+	 * AGAIN: no part of it has begun; the caller polls and tries again, or gives it up.
+	 * Without `immediate' a provider should keep what finds no room, as long as memory allows.
+	 * The caller has checked that the remote bytes lie in the segment. */
+	int (*put)(struct psi_port *port, const struct psi_transfer *transfer);
+	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
+	/* Each byte there becomes transfer->byte. */
+	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
+	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its
+	 * offset added, are offsets in the peer's segment.  Results as those of put; but without
+	 * `immediate' the reference waits until all its messages are sent, and serves others
+	 * meanwhile, so that the source has been read by then. */
+	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
+	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
+	 * Results as those of put. */
+	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
+	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as
+	 * those of put; never kept for later. */
+	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
+	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer
+	 * has no cookies, the signal's stands for both, and `here' has been read on return.
+	 * UNSUPPORTED: not so many bytes; the caller makes a put, and then signals.  Else
+	 * results as those of signal. */
+	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
+	                  const struct psi_signal_operation *signal);
+	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the
+	 * payload is there.  owner is that of port_open.  The reference sends several messages,
+	 * and without `immediate' it serves others while it waits for room; with it, it does so
+	 * once the first is sent, and AGAIN says that this one was not. */
+	int (*am_long)(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
 
 	/* -- progress -------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * The conduits of this build, and the table that is called: a conduit's operations over those that
- * say `unsupported'.
+ * The conduits of this build, and the table that is called: a conduit's operations over those of
+ * the reference, and those over `unsupported'.
  */
 #include "runtime/conduit/conduits.h"
 
@@ -73,6 +73,38 @@ static void no_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	(void)port, (void)claim;
 }
+/* The runtime makes one line of it, with the operation's name (runtime/op/begin.c). */
+static int no_transfer(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port, (void)transfer;
+	return PSI_UNSUPPORTED;
+}
+static int no_vis(struct psi_port *port, const struct psi_vis *vis)
+{
+	(void)port, (void)vis;
+	return PSI_UNSUPPORTED;
+}
+static int no_atomic(struct psi_port *port, const struct psi_word_operation *operation)
+{
+	(void)port, (void)operation;
+	return PSI_UNSUPPORTED;
+}
+static int no_signal(struct psi_port *port, const struct psi_signal_operation *signal)
+{
+	(void)port, (void)signal;
+	return PSI_UNSUPPORTED;
+}
+static int no_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                         const struct psi_signal_operation *signal)
+{
+	(void)port, (void)transfer, (void)signal;
+	return PSI_UNSUPPORTED;
+}
+static int no_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
+{
+	(void)port, (void)am, (void)owner, (void)immediate;
+	return PSI_UNSUPPORTED;
+}
 static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	(void)conduit;
@@ -96,12 +128,16 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	return false;
 }
 
-/* Members that every conduit must have, and those that it may leave to the layer below. */
+/* Members that every conduit must have, and those that it may leave to the reference or, where that
+ * has none, to the filler. */
 #define REQUIRED(X) X(probe) X(open) X(port_open) X(connect) X(am_max_medium) X(am_send) X(poll)
 #define OPTIONAL(X)                                                                               \
 	X(am_send_alone, in_force.am_send)                                                        \
 	X(am_short, short_by_send) X(am_medium, medium_by_send)                                   \
 	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel)                   \
+	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
+	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
+	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(arm, no_arm) X(sleep, no_sleep)                                                         \
 	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
 	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \
@@ -118,8 +154,13 @@ _Static_assert(sizeof(struct psi_conduit_ops) ==
 
 /* NULL, or the name of an operation that is missing. */
 const char *
-psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops **in_force_out)
+psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops *reference,
+                const struct psi_conduit_ops **in_force_out)
 {
+	static const struct psi_conduit_ops nothing;
+
+	if (!reference)
+		reference = &nothing;
 	in_force = *ops;
 #define NEED(op) \
 	if (!ops->op) \
@@ -127,6 +168,8 @@ psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops 
 	REQUIRED(NEED)
 #undef NEED
 #define FILL(op, filler) \
+	if (!in_force.op) \
+		in_force.op = reference->op; \
 	if (!in_force.op) \
 		in_force.op = filler;
 	OPTIONAL(FILL)

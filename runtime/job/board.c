@@ -2,9 +2,9 @@
 
 #include "runtime/job/meet.h"
 #include "runtime/process/rules.h"
-#include "runtime/segment/vm.h"
+#include "runtime/segment/reach.h"
+#include "runtime/util/fence.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -33,35 +33,18 @@ write_entry(uint32_t place, gex_Segment_t segment)
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
 	entry->card = psi_vm_card_make();
+	psi_handed_to_process(psi_ep_at(place));        /* who reads the entry may ask for its memory */
 }
 
 static void
 reach_peer(uint32_t place)
 {
-	const gex_Rank_t rank = psi_jobrank_of(place);
 	const struct psi_board_entry *entry = entry_of(place);
-	struct pst_peer *peer = &psi.peers[place];
-	char *here, lack[PBOOT_LACK_BYTES];
 
 	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
 	psi.known[place] = *entry;
-	if (!entry->mappable || !psi_in_my_nbrhd(rank)) {
-		*peer = (struct pst_peer){ .base = entry->base };
-		if (rank != psi.boot.rank)
-			psi_vm_probe(rank, &entry->card);
-		return;
-	}
-	here = rank == psi.boot.rank
-		? (char *)(uintptr_t)entry->base
-		: pboot_range_map(1 + rank, entry->key, entry->size_bytes);
-	if (!here)
-		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
-		          (size_t)entry->size_bytes, pboot_range_lack(errno, lack));
-	*peer = (struct pst_peer){
-		.base = (uintptr_t)entry->base, .size_bytes = (uintptr_t)entry->size_bytes,
-		.offset = (uintptr_t)here - (uintptr_t)entry->base,
-	};
+	psi_reach_choose(place);
 }
 
 /* All endpoints of a process. */
@@ -76,20 +59,14 @@ reach_process(gex_Rank_t rank)
 	pthread_mutex_unlock(&knowing);
 }
 
-/* Its pages go as well; their owner gives them back at the same time. */
 void
 psi_segment_forget(uint32_t place)
 {
-	struct psi_board_entry *known = &psi.known[place];
-	const struct pst_peer peer = psi.peers[place];
-
 	pthread_mutex_lock(&knowing);
-	psi.peers[place] = (struct pst_peer){ .base = 0 };
+	psi_reach_lose(place);
 	if (psi_jobrank_of(place) == psi.boot.rank)
 		*entry_of(place) = (struct psi_board_entry){ .base = 0 };
-	else if (peer.size_bytes)
-		pboot_range_unmap((void *)(peer.base + peer.offset), known->key, peer.size_bytes);
-	*known = (struct psi_board_entry){ .base = 0 };
+	psi.known[place] = (struct psi_board_entry){ .base = 0 };
 	pthread_mutex_unlock(&knowing);
 }
 

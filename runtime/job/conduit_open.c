@@ -2,6 +2,7 @@
 #include "runtime/psi.h"
 
 #include "runtime/conduit/conduits.h"
+#include "runtime/op/begin.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
 
@@ -45,6 +46,7 @@ static const struct psi_services services = {
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
+	.completed = psi_completed,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
@@ -94,10 +96,20 @@ describe_job(void)
 	free(next);
 }
 
+/* The operations of the part that has some. */
+static const struct psi_conduit_ops *
+reference(void)
+{
+	for (const struct psi_part *const *at = psi.parts; *at; at++)
+		if ((*at)->operations)
+			return (*at)->operations;
+	return NULL;
+}
+
 static void
 lay_table(const struct psi_conduit_ops *ops)
 {
-	const char *lacks = psi_conduit_lay(ops, &psi.ops);
+	const char *lacks = psi_conduit_lay(ops, reference(), &psi.ops);
 
 	if (lacks)
 		psi_fatal("conduit %s lacks its operation %s", ops->name, lacks);

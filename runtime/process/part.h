@@ -7,10 +7,14 @@
 
 #include "gasnetex.h"
 
+struct psi_conduit_ops;
 struct psi_thread;
 
 struct psi_part {
 	const char *name;
+	/* Operations for conduits that lack them, made of those that they have; of one part
+	 * alone. */
+	const struct psi_conduit_ops *operations;
 	/* During init, when the conduit is open. */
 	void (*open)(void);
 	/* After open: the library's own handlers, of the first endpoint; others get copies. */

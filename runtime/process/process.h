@@ -7,7 +7,6 @@
 #include "runtime/process/objects.h"
 #include "runtime/process/part.h"
 #include "runtime/process/shared.h"
-#include "runtime/process/transfers.h"
 #include "runtime/util/log.h"
 
 #include <stdatomic.h>
@@ -50,7 +49,6 @@ struct psi_job {
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
 	const struct psi_part *const *parts;    /* the list of job/parts.c; NULL before init */
-	const struct psi_transfer_ops *transfers;
 	const struct psi_hall_lender *hall_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
 	void (*signal_stack_close)(void *stack);

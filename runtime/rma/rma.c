@@ -5,14 +5,12 @@
  */
 #include "runtime/psi.h"
 
+#include "runtime/op/begin.h"
 #include "runtime/segment/reach.h"
-#include "runtime/rma/reference.h"
 #include "runtime/process/rules.h"
-#include "runtime/segment/vm.h"
 
 #include "runtime/util/copy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void
@@ -24,9 +22,11 @@ psi_rma_value_bad(size_t nbytes)
 
 /* -- one transfer, as it was called ---------------------------------------------------------- */
 
+enum move { MOVE_PUT, MOVE_GET, MOVE_FILL };
+
 struct transfer {
 	const char *call;
-	enum psi_ref_kind kind;
+	enum move kind;
 	unsigned char fill;
 	gex_Flags_t flags;
 	char *there, *here;             /* at the owner; of the caller */
@@ -39,19 +39,19 @@ struct transfer {
 static enum psi_counter
 calls_of(const struct transfer *t)
 {
-	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS : PSI_COUNT_PUTS;
+	return t->kind == MOVE_GET ? PSI_COUNT_GETS : PSI_COUNT_PUTS;
 }
 
 static enum psi_counter
 called_of(const struct transfer *t)
 {
-	return t->kind == PSI_REF_GET ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED;
+	return t->kind == MOVE_GET ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED;
 }
 
 static enum psi_counter
 bytes_of(const struct transfer *t)
 {
-	return t->kind == PSI_REF_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
+	return t->kind == MOVE_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
 }
 
 /* The inlines have counted the call and its bytes, except a thread's first call in PAR. */
@@ -85,33 +85,30 @@ static void
 copy_here(const struct transfer *t, void *there)
 {
 	switch (t->kind) {
-	case PSI_REF_PUT:
+	case MOVE_PUT:
 		psi_copy(there, t->here, t->nbytes);
 		break;
-	case PSI_REF_GET:
+	case MOVE_GET:
 		psi_copy(t->here, there, t->nbytes);
 		break;
-	case PSI_REF_FILL:
+	case MOVE_FILL:
 		memset(there, t->fill, t->nbytes);
 		break;
 	}
 }
 
-/* To memory of another process that is not mapped here. */
+/* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three
+ * times as quick. */
 static bool
-single_copy(const struct transfer *t)
+copy_by_kernel(const struct transfer *t)
 {
-	switch (t->kind) {
-	case PSI_REF_PUT:
-		return !(psi_ways_masked & PSI_WAY_PUT) &&
-		       psi_vm_write(psi_jobrank_of(t->target.place), t->there, t->here, t->nbytes);
-	case PSI_REF_GET:
-		return !(psi_ways_masked & PSI_WAY_GET) &&
-		       psi_vm_read(psi_jobrank_of(t->target.place), t->here, t->there, t->nbytes);
-	case PSI_REF_FILL:      /* its owner, who needs no source, is three times as quick at it */
-		break;
-	}
-	return false;
+	const bool is_get = t->kind == MOVE_GET;
+
+	if (t->kind == MOVE_FILL ||
+	    psi_reach_road(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place) != PSI_BY_KERNEL)
+		return false;
+	return is_get ? psi_reach_read(t->target.place, t->here, t->there, t->nbytes)
+	              : psi_reach_write(t->target.place, t->there, t->here, t->nbytes);
 }
 
 /* The copy itself; its team knows of it. */
@@ -123,12 +120,12 @@ copy_checked(const struct transfer *t, void *there)
 	psi_rules_left();
 }
 
-/* Checks the call, counts it, and makes the copy where the memory is mapped; false where the reference
- * has to.  One that may wait polls. */
+/* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel
+ * copies; false where an operation has to.  One that may wait polls. */
 static bool
 move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 {
-	const bool is_get = t->kind == PSI_REF_GET;
+	const bool is_get = t->kind == MOVE_GET;
 	void *there = NULL;
 
 	t->target = psi_rule_target(tm, rank, t->call);
@@ -136,11 +133,11 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	if (t->nbytes)
 		there = psi_reach(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place, t->there, t->nbytes,
 		                  t->call);
-	if (t->kind != PSI_REF_FILL)
+	if (t->kind != MOVE_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	count_call(t);
 	if (t->nbytes && !there)
-		return single_copy(t);
+		return copy_by_kernel(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
 	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
@@ -152,23 +149,49 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	return true;
 }
 
-/* -- by messages ----------------------------------------------------------------------------- */
+/* -- by the conduit or by messages ------------------------------------------------------------ */
+
+/* When the source is read: at any time, which read_cookie tells, or before the transfer has
+ * begun. */
+enum source { SOURCE_READ_LATER, SOURCE_READ_NOW };
+
+static int
+call_operation(const struct transfer *t, const struct psi_transfer *transfer)
+{
+	const gex_EP_t ep = t->target.ep;
+
+	switch (t->kind) {
+	case MOVE_PUT:
+		return ep->ops->put(ep->port, transfer);
+	case MOVE_GET:
+		return ep->ops->get(ep->port, transfer);
+	case MOVE_FILL:
+		break;
+	}
+	return ep->ops->fill(ep->port, transfer);
+}
 
 /* read is the part that is done when the caller's memory has been read, or 0. */
 static bool
-start(const struct transfer *t, struct psi_op *op, uint64_t read, void *own)
+start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source source)
 {
-	const struct psi_ref ref = {
-		.kind = t->kind, .fill = t->fill, .ep = t->target.ep, .place = t->target.place,
-		.there = t->there, .here = own ? own : t->here, .left_bytes = t->nbytes,
-		.part = psi_op_part(op, t->kind == PSI_REF_GET ? PSI_PART_GET : PSI_PART_PUT),
-		.read = read, .own = own,
+	static const char *const operations[] = { "put", "get", "fill" };
+	const struct psi_transfer transfer = {
+		.remote = psi_reach_remote(t->target.place, t->there), .owner = t->target.ep,
+		.here = t->here, .len_bytes = t->nbytes,
+		.cookie = psi_op_part(op, t->kind == MOVE_GET ? PSI_PART_GET : PSI_PART_PUT),
+		.read_cookie = read, .byte = t->fill,
+		.immediate = t->flags & GEX_FLAG_IMMEDIATE, .read_now = source == SOURCE_READ_NOW,
 	};
+	struct psi_begin begin = PSI_BEGIN(t->call, operations[t->kind], t->target.place,
+	                                   transfer.immediate);
 
 	psi_op_at(op, t->target.ep);
-	if (psi.transfers->start(&ref, t->flags & GEX_FLAG_IMMEDIATE))
+	while (!psi_begin_over(&begin, call_operation(t, &transfer)))
+		;
+	if (begin.begun)
 		return true;
-	psi_part_done(ref.part);
+	psi_part_done(transfer.cookie);
 	count_refused(t);
 	return false;
 }
@@ -178,7 +201,7 @@ blocking(const struct transfer *t)
 {
 	struct psi_op *op = psi_op_begin(false);
 
-	if (!start(t, op, 0, NULL)) {
+	if (!start(t, op, 0, SOURCE_READ_LATER)) {
 		psi_op_refused(op);
 		return GASNET_ERR_NOT_READY;
 	}
@@ -192,33 +215,26 @@ plainly(const struct transfer *t, bool implicit)
 {
 	struct psi_op *op = psi_op_begin(implicit);
 
-	if (!start(t, op, 0, NULL)) {
+	if (!start(t, op, 0, SOURCE_READ_LATER)) {
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
 	}
 	return psi_op_started(op, NULL);
 }
 
-/* The source is free on return.  What may not wait takes a copy. */
+/* The source is free on return.  What may not wait leaves that to the operation. */
 static gex_Event_t
 with_source_read(const struct transfer *t, bool implicit)
 {
+	const bool immediate = t->flags & GEX_FLAG_IMMEDIATE;
 	struct psi_op *op = psi_op_begin(implicit), *source = psi_op_begin(false);
-	void *own = NULL;
 	uint64_t read = 0;
 
-	if (t->flags & GEX_FLAG_IMMEDIATE) {
-		own = malloc(t->nbytes);
-		if (own)
-			memcpy(own, t->here, t->nbytes);
-	} else {
+	if (!immediate) {
 		psi_op_at(source, t->target.ep);
 		read = psi_op_part(source, PSI_PART_LC);
 	}
-	if (t->flags & GEX_FLAG_IMMEDIATE && !own)
-		count_refused(t);
-	if ((t->flags & GEX_FLAG_IMMEDIATE && !own) || !start(t, op, read, own)) {
-		free(own);
+	if (!start(t, op, read, immediate ? SOURCE_READ_NOW : SOURCE_READ_LATER)) {
 		psi_op_refused(source);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
@@ -234,7 +250,7 @@ with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 	struct psi_op *op = psi_op_begin(implicit);
 	const uint64_t read = psi_op_part(op, PSI_PART_LC);
 
-	if (!start(t, op, read, NULL)) {
+	if (!start(t, op, read, SOURCE_READ_LATER)) {
 		psi_part_done(read);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
@@ -279,7 +295,7 @@ code_of(gex_Event_t event)
 static struct transfer
 put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	return (struct transfer){ .call = call, .kind = PSI_REF_PUT, .there = dest,
+	return (struct transfer){ .call = call, .kind = MOVE_PUT, .there = dest,
 	                          .here = (char *)(uintptr_t)src, .nbytes = nbytes, .flags = flags };
 }
 
@@ -337,7 +353,7 @@ psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_
 static struct transfer
 get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	return (struct transfer){ .call = call, .kind = PSI_REF_GET, .there = (char *)(uintptr_t)src,
+	return (struct transfer){ .call = call, .kind = MOVE_GET, .there = (char *)(uintptr_t)src,
 	                          .here = dest, .nbytes = nbytes, .flags = flags };
 }
 
@@ -373,7 +389,7 @@ psi_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_
 static struct transfer
 fill_of(const char *call, void *dest, int val, size_t nbytes)
 {
-	return (struct transfer){ .call = call, .kind = PSI_REF_FILL, .there = dest,
+	return (struct transfer){ .call = call, .kind = MOVE_FILL, .there = dest,
 	                          .fill = (unsigned char)val, .nbytes = nbytes };
 }
 

@@ -2,7 +2,12 @@
 
 #include "runtime/settings/settings_tables.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 unsigned psi_ways_masked;
+
+static _Atomic uint8_t *roads;  /* [places]: enum psi_road; NULL before init */
 
 static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", "signal", NULL };
 
@@ -19,7 +24,109 @@ void
 psi_reach_open(void)
 {
 	psi_ways_masked = (unsigned)psi_setting_set(&rows[0]);
+	roads = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *roads);
+	if (!roads)
+		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
+
+/* -- the choice ------------------------------------------------------------------------------ */
+
+static void
+set_road(uint32_t place, enum psi_road road)
+{
+	if (roads)
+		atomic_store_explicit(&roads[place], road, memory_order_relaxed);
+}
+
+enum psi_road
+psi_reach_road(enum psi_way way, uint32_t place)
+{
+	if (!roads || psi_ways_masked & way)
+		return PSI_BY_OPERATION;
+	return atomic_load_explicit(&roads[place], memory_order_relaxed);
+}
+
+static void
+map_segment(uint32_t place)
+{
+	const struct psi_board_entry *known = &psi.known[place];
+	const gex_Rank_t rank = psi_jobrank_of(place);
+	char *here, lack[PBOOT_LACK_BYTES];
+
+	here = rank == psi.boot.rank ? (char *)(uintptr_t)known->base
+	                             : pboot_range_map(1 + rank, known->key, known->size_bytes);
+	if (!here)
+		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
+		          (size_t)known->size_bytes, pboot_range_lack(errno, lack));
+	psi.peers[place] = (struct pst_peer){
+		.base = (uintptr_t)known->base, .size_bytes = (uintptr_t)known->size_bytes,
+		.offset = (uintptr_t)here - (uintptr_t)known->base,
+	};
+}
+
+void
+psi_reach_choose(uint32_t place)
+{
+	const struct psi_board_entry *known = &psi.known[place];
+	const gex_Rank_t rank = psi_jobrank_of(place);
+	bool by_kernel;
+
+	if (known->mappable && psi_in_my_nbrhd(rank)) {
+		map_segment(place);
+		set_road(place, PSI_BY_MEMORY);
+		return;
+	}
+	psi.peers[place] = (struct pst_peer){ .base = (uintptr_t)known->base };
+	by_kernel = rank != psi.boot.rank && psi_vm_probe(rank, &known->card);
+	set_road(place, by_kernel ? PSI_BY_KERNEL : PSI_BY_OPERATION);
+}
+
+/* Its pages go as well; their owner gives them back at the same time. */
+void
+psi_reach_lose(uint32_t place)
+{
+	const struct pst_peer peer = psi.peers[place];
+
+	psi.peers[place] = (struct pst_peer){ .base = 0 };
+	set_road(place, PSI_BY_OPERATION);
+	if (peer.size_bytes && psi_jobrank_of(place) != psi.boot.rank)
+		pboot_range_unmap((void *)(peer.base + peer.offset), psi.known[place].key,
+		                  peer.size_bytes);
+}
+
+/* -- by the kernel ---------------------------------------------------------------------------- */
+
+/* What failed once is not tried again: a filter may have come since. */
+static bool
+copied_or_lost(uint32_t place, bool copied)
+{
+	if (!copied)
+		set_road(place, PSI_BY_OPERATION);
+	return copied;
+}
+
+bool
+psi_reach_write(uint32_t place, void *dest, const void *src, size_t len_bytes)
+{
+	return copied_or_lost(place, psi_vm_write(psi_jobrank_of(place), dest, src, len_bytes));
+}
+
+bool
+psi_reach_read(uint32_t place, void *dest, const void *src, size_t len_bytes)
+{
+	return copied_or_lost(place, psi_vm_read(psi_jobrank_of(place), dest, src, len_bytes));
+}
+
+size_t
+psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+{
+	const size_t moved = psi_vm_move(psi_jobrank_of(place), way, pieces);
+
+	(void)copied_or_lost(place, moved != 0);
+	return moved;
+}
+
+/* -- addresses -------------------------------------------------------------------------------- */
 
 static bool
 covers(uintptr_t base, uintptr_t size_bytes, uintptr_t at, size_t nbytes)
@@ -56,4 +163,25 @@ psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *
 	if (!covers((uintptr_t)known->base, (uintptr_t)known->size_bytes, at, nbytes))
 		bad_target(place, addr, nbytes, call);
 	return NULL;
+}
+
+/* Memory of this process is named by its own segment, which need not be published. */
+struct psi_remote
+psi_reach_remote(uint32_t place, const void *addr)
+{
+	const struct psi_board_entry *known = &psi.known[place];
+	const gex_EP_t ep = psi_ep_at(place);
+	const bool own = ep && ep->segment;
+	const uintptr_t base = own ? (uintptr_t)ep->segment->base : (uintptr_t)known->base;
+
+	return (struct psi_remote){
+		.peer = place, .key = own ? ep->segment->key : known->key,
+		.offset = (uintptr_t)addr - base,
+	};
+}
+
+void *
+psi_reach_owned(gex_EP_t ep, uint64_t offset)
+{
+	return (char *)ep->segment->base + offset;
 }

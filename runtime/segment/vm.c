@@ -85,16 +85,18 @@ answers(uint32_t rank, const struct psi_vm_card *card)
 	       back == card->secret;
 }
 
-void
+bool
 psi_vm_probe(uint32_t rank, const struct psi_vm_card *card)
 {
 	if (!peers)
 		peers = calloc(psi.boot.size, sizeof *peers);
 	if (!peers || !is_on())
-		return;
+		return false;
 	atomic_store_explicit(&peers[rank].pid, (pid_t)card->pid, memory_order_relaxed);
-	if (!answers(rank, card))
-		atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
+	if (answers(rank, card))
+		return true;
+	atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
+	return false;
 }
 
 static bool
@@ -103,14 +105,11 @@ is_usable(uint32_t rank)
 	return peers && atomic_load_explicit(&peers[rank].pid, memory_order_relaxed) != 0;
 }
 
-/* What failed once is not tried again: a filter may have come since. */
 static bool
-moved_or_gave_up(uint32_t rank, bool moved)
+moved_counted(bool moved)
 {
 	if (moved)
 		psi_count(psi_block()->count, PSI_COUNT_SINGLE_COPIES);
-	else
-		atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
 	return moved;
 }
 
@@ -118,14 +117,14 @@ bool
 psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
 	return is_usable(rank) &&
-	       moved_or_gave_up(rank, copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
+	       moved_counted(copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
 }
 
 bool
 psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
 	return is_usable(rank) &&
-	       moved_or_gave_up(rank, copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
+	       moved_counted(copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
 }
 
 size_t
@@ -136,5 +135,5 @@ psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *piec
 	if (!is_usable(rank))
 		return 0;
 	moved = call_kernel(rank, way, pieces);
-	return moved_or_gave_up(rank, moved > 0) ? (size_t)moved : 0;
+	return moved_counted(moved > 0) ? (size_t)moved : 0;
 }

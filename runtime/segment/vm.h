@@ -16,8 +16,8 @@
 /* This process's; from here on peers may reach its memory. */
 struct psi_vm_card psi_vm_card_make(void);
 
-/* May the memory of the peer be copied?  Asked once for each card. */
-void psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
+/* May the memory of the peer be copied?  Asked once for each card (reach.c). */
+bool psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
 
 /* False: not all was copied, and messages have to do it. */
 bool psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes);

@@ -1,8 +1,9 @@
 /*
  * Put with signal, get with credit, posts: what the inlines leave to the library.  Payload first, then
- * the signal: at once where both are reached here, else by message (pref_signal.c).
+ * the signal: at once where both are reached here, else by operations of the contract
+ * (carried.c).
  */
-#include "runtime/signal/put_signal.h"
+#include "runtime/signal/behind.h"
 
 #include "runtime/signal/flight.h"
 #include "runtime/segment/reach.h"
@@ -109,7 +110,7 @@ psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t 
 {
 	if (moved == GEX_EVENT_INVALID && psi_signal_reaches(s->target.place, s->sig, s->call))
 		return signal_here(s);
-	return psi.transfers->signal_behind(s, moved, leaf);
+	return psi_signal_carried(s, moved, leaf);
 }
 
 /* -- contiguous ------------------------------------------------------------------------------ */
@@ -127,7 +128,7 @@ put(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 	}
 	s->may_refuse = !nbytes;
 	if (nbytes && !there)
-		return psi.transfers->put_signal(s, dst, src, nbytes);
+		return psi_put_carried(s, dst, src, nbytes);
 	if (nbytes)
 		psi_copy(there, src, nbytes);
 	return psi_signal_behind(s, GEX_EVENT_INVALID, GEX_EVENT_INVALID);
@@ -214,7 +215,7 @@ get(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes, con
 		psi_rule_transfer(dst, there, nbytes, s.flags, s.call);
 	}
 	if (nbytes && !there)
-		return psi.transfers->get_signal(&s, dst, src, nbytes);
+		return psi_get_carried(&s, dst, src, nbytes);
 	if (nbytes)
 		psi_copy(dst, there, nbytes);
 	return psi_signal_behind(&s, GEX_EVENT_INVALID, GEX_EVENT_INVALID);

@@ -1,6 +1,6 @@
 /*
- * A call that moves a payload and then signals, as its prologue found it; and what the reference makes
- * of it (extended-ref/pref_signal.c).
+ * A call that moves a payload and then signals, as its prologue found it; and what is made of it
+ * where not all is reached here (carried.c).
  */
 #ifndef PSI_PUT_SIGNAL_H
 #define PSI_PUT_SIGNAL_H

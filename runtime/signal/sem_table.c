@@ -2,6 +2,7 @@
 #include "runtime/signal/sem.h"
 
 #include "runtime/segment/reach.h"
+#include "runtime/signal/behind.h"
 #include "runtime/signal/want.h"
 
 #include <errno.h>
@@ -258,5 +259,6 @@ psi_sems_tell_leaks(const char *call)
 }
 
 const struct psi_part psi_signal_part = {
-	.name = "signals", .open = psi_sem_open, .close = psi_sems_tell_leaks,
+	.name = "signals", .open = psi_sem_open, .progress = psi_behind_advance,
+	.close = psi_sems_tell_leaks,
 };

@@ -1,10 +1,11 @@
 /*
- * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's segment
- * is mapped here, or has the kernel copy, and is done when it returns; elsewhere the reference sends
- * messages.
+ * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's
+ * segment is mapped here, or has the kernel copy, and is done when it returns; elsewhere it starts
+ * operation `vis' of the contract.
  */
 #include "runtime/vis/vis.h"
 
+#include "runtime/op/begin.h"
 #include "runtime/process/rules.h"
 
 /* -- names ------------------------------------------------------------------------------------ */
@@ -75,6 +76,54 @@ copy(struct psi_vis *vis)
 	psi_vis_copy(&dst, &src, vis->bytes);
 }
 
+/* -- by the conduit or by messages ------------------------------------------------------------ */
+
+/* The remote side's addresses become offsets; its parts and flags, cookies. */
+static void
+name_memory(struct psi_vis *vis, struct psi_op *op)
+{
+	const bool put = vis->remote == PSI_DST;
+	struct psi_remote at = psi_reach_remote(vis->target.place, NULL);
+
+	vis->side[vis->remote].offset = (uintptr_t)at.offset;
+	at.offset = 0;
+	vis->segment = at;
+	vis->owner = vis->target.ep;
+	vis->cookie = psi_op_part(op, put ? PSI_PART_PUT : PSI_PART_GET);
+	if (put && vis->flags & GEX_FLAG_ENABLE_LEAF_LC)
+		vis->read_cookie = psi_op_part(op, PSI_PART_LC);
+	vis->immediate = vis->flags & GEX_FLAG_IMMEDIATE;
+}
+
+/* Returns what the call returns; with finish, that is when all is done, whatever the form. */
+static gex_Event_t
+start(struct psi_vis *vis, bool finish)
+{
+	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
+	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
+	const gex_EP_t ep = vis->target.ep;
+	struct psi_begin begin = PSI_BEGIN(vis->call, "vis", vis->target.place,
+	                                   vis->flags & GEX_FLAG_IMMEDIATE);
+
+	name_memory(vis, op);
+	psi_op_at(op, ep);
+	while (!psi_begin_over(&begin, ep->ops->vis(ep->port, vis)))
+		;
+	if (!begin.begun) {
+		if (vis->read_cookie)
+			psi_part_done(vis->read_cookie);
+		psi_part_done(vis->cookie);
+		psi_op_refused(op);
+		return GEX_EVENT_NO_OP;
+	}
+	if (!finish && form != PSI_VIS_BLOCKING)
+		return psi_op_started(op, NULL);
+	psi_op_finish(op, vis->call);
+	return GEX_EVENT_INVALID;
+}
+
+/* -- every call -------------------------------------------------------------------------------- */
+
 static gex_Event_t
 transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 {
@@ -96,7 +145,7 @@ transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 		if (PSI_LIKELY(mapped))
 			copy(vis);
 		else if (!psi_vis_single_copy(vis))
-			event = psi.transfers->vis(vis, armed);
+			event = start(vis, armed);
 	}
 	if (armed)
 		psi_vis_tell_peer(vis->target);

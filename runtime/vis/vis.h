@@ -167,6 +167,11 @@ struct psi_vis {
 	struct psi_target target;
 	struct psi_side side[PSI_SIDES];
 	size_t bytes;                   /* of each side */
+	/* For the operation `vis', as of struct psi_transfer. */
+	struct psi_remote segment;      /* the beginning of the peer's */
+	void *owner;
+	uint64_t cookie, read_cookie;
+	bool immediate;
 };
 
 /* Looked for in every build: lists that are not there, sides of different size. */

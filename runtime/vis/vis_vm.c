@@ -5,8 +5,6 @@
  */
 #include "runtime/vis/vis.h"
 
-#include "runtime/segment/vm.h"
-
 /* The next pieces, as many as one call takes. */
 static size_t
 gather(struct psi_cursor cursor, struct iovec *pieces)
@@ -37,11 +35,12 @@ bool
 psi_vis_single_copy(const struct psi_vis *vis)
 {
 	const bool put = vis->remote == PSI_DST;
-	const uint32_t rank = psi_jobrank_of(vis->target.place);
+	const uint32_t place = vis->target.place;
 	struct iovec ours[PSI_VM_PIECES], theirs[PSI_VM_PIECES];
 	struct psi_cursor local, remote;
 
-	if (psi_ways_masked & (put ? PSI_WAY_PUT : PSI_WAY_GET) || !is_worth_it(vis))
+	if (psi_reach_road(put ? PSI_WAY_PUT : PSI_WAY_GET, place) != PSI_BY_KERNEL ||
+	    !is_worth_it(vis))
 		return false;
 	psi_cursor_open(&local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	psi_cursor_open(&remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
@@ -49,7 +48,8 @@ psi_vis_single_copy(const struct psi_vis *vis)
 		const struct psi_vm_pieces pieces = {
 			ours, theirs, gather(local, ours), gather(remote, theirs),
 		};
-		const size_t moved = psi_vm_move(rank, put ? PSI_VM_WRITE : PSI_VM_READ, &pieces);
+		const size_t moved = psi_reach_move(place, put ? PSI_VM_WRITE : PSI_VM_READ,
+		                                    &pieces);
 
 		if (!moved)
 			return false;

@@ -1,10 +1,9 @@
 /*
- * Signals that go by message behind payloads which are still on their way, or for which there was
- * no room: they stand in a list, which a progress function goes through.
+ * Signals behind payloads which are still on their way, or for which there was no room: they stand
+ * in a list, which a progress function goes through.
  */
-#include "extended-ref/pref_signal.h"
+#include "runtime/signal/behind.h"
 
-#include "runtime/op/op.h"
 #include "runtime/wait/serve.h"
 
 #include "runtime/util/spinlock.h"
@@ -13,7 +12,7 @@
 
 static struct {
 	struct psi_spinlock lock;
-	struct pref_behind *first, **last;
+	struct psi_behind *first, **last;
 	_Atomic size_t count;
 } list = { .last = &list.first };
 
@@ -34,26 +33,22 @@ finish_part(uint64_t *part)
 /* Without room the peer is asked to ring this process when there is some: no wait may be under
  * way. */
 static bool
-try_signal(struct pref_behind *b)
+try_signal(struct psi_behind *b)
 {
-	gex_AM_Arg_t args[PREF_SIGNAL_ARGS] = { 0 };
-	struct psi_am am = pref_signal_message(&b->target, args);
-
 	if (psi_signal_reaches(b->target.place, &b->sig, b->call)) {
 		psi_signal_apply(b->target, &b->sig, b->call);
 		finish_part(&b->part);
 		return true;
 	}
-	pref_signal_fill(args, &b->sig, b->part);
-	if (pref_signal_send(b->target.ep, &am, true))
+	if (psi_signal_start(&b->target, &b->sig, b->part, true, b->call))
 		return true;
-	psi_want_room(b->target.ep, am.peer);
-	return pref_signal_send(b->target.ep, &am, true);
+	psi_want_room(b->target.ep, b->target.place);
+	return psi_signal_start(&b->target, &b->sig, b->part, true, b->call);
 }
 
 /* One step; true when it is over. */
 static bool
-step(struct pref_behind *b)
+step(struct psi_behind *b)
 {
 	if (is_done(b->leaf)) {
 		b->leaf = GEX_EVENT_INVALID;
@@ -73,16 +68,16 @@ step(struct pref_behind *b)
 }
 
 void
-pref_signal_advance(void)
+psi_behind_advance(void)
 {
-	struct pref_behind **at;
+	struct psi_behind **at;
 	bool changed = false;
 
 	if (PSI_LIKELY(!atomic_load_explicit(&list.count, memory_order_relaxed)))
 		return;
 	psi_spinlock_lock(&list.lock);
 	for (at = &list.first; *at;) {
-		struct pref_behind *b = *at;
+		struct psi_behind *b = *at;
 		const uint64_t part = b->part, read = b->read;
 		const bool over = step(b);
 
@@ -104,9 +99,9 @@ pref_signal_advance(void)
 }
 
 void
-pref_signal_later(const struct pref_behind *what)
+psi_signal_later(const struct psi_behind *what)
 {
-	struct pref_behind *b = malloc(sizeof *b);
+	struct psi_behind *b = malloc(sizeof *b);
 
 	if (!b)
 		psi_fatal("%s: no memory for a signal", what->call);

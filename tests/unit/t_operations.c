@@ -1,0 +1,298 @@
+/*
+ * The table of the contract: a conduit's operations over those of the reference, over
+ * `unsupported'; and what the runtime asks of an operation and makes of its cookies, shown by a
+ * conduit that puts.
+ */
+#include "runtime/conduit/conduits.h"
+#include "runtime/job/parts.h"
+#include "runtime/op/begin.h"
+#include "runtime/psi.h"
+#include "runtime/segment/reach.h"
+#include "tests/unit/capture.h"
+#include "tests/unit/main.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Where the peer says that its segment lies; nothing is there. */
+enum { PEER = 1, BASE = 0x100000, SIZE = 4096, KEY = 77, OFFSET = 40 };
+
+static struct gex_EP_s ep;
+static struct gex_TM_s tm;
+static char *const there = (char *)(uintptr_t)(BASE + OFFSET);
+
+/* What the conduit was asked, and what its next poll hands back. */
+static struct {
+	unsigned puts, sends, polls, refusals;
+	struct psi_transfer put;
+	struct psi_am sent;
+	int32_t args[PSI_MAX_ARGS];
+	uint64_t completes[2];
+} fake;
+
+static int
+fake_put(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port;
+	fake.puts++;
+	if (fake.refusals) {
+		fake.refusals--;
+		return PSI_AGAIN;
+	}
+	fake.put = *transfer;
+	return PSI_OK;
+}
+
+static int
+fake_send(struct psi_port *port, const struct psi_am *am)
+{
+	(void)port;
+	fake.sends++;
+	fake.sent = *am;
+	memcpy(fake.args, am->args, am->nargs * sizeof *am->args);
+	return PSI_OK;
+}
+
+static unsigned
+fake_poll(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	(void)port, (void)networks, (void)budget;
+	fake.polls++;
+	for (unsigned i = 0; i < 2; i++) {
+		if (fake.completes[i])
+			psi_completed(fake.completes[i]);
+		fake.completes[i] = 0;
+	}
+	return 0;
+}
+
+static size_t
+fake_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs)
+{
+	(void)port, (void)peer, (void)network, (void)nargs;
+	return 512;
+}
+
+static bool
+fake_probe(const struct psi_services *services, char *reason, size_t reason_bytes)
+{
+	(void)services, (void)reason, (void)reason_bytes;
+	return true;
+}
+
+static int
+fake_open(const struct psi_services *services, const struct psi_conduit_job *job,
+          struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+{
+	(void)services, (void)job, (void)attributes_out, (void)conduit_out;
+	return PSI_OK;
+}
+
+static int
+fake_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+               struct psi_port **port_out)
+{
+	(void)conduit, (void)place, (void)serial, (void)owner, (void)port_out;
+	return PSI_OK;
+}
+
+static int
+fake_connect(struct psi_conduit *conduit)
+{
+	(void)conduit;
+	return PSI_OK;
+}
+
+#define FAKE_REQUIRED \
+	.name = "fake", .probe = fake_probe, .open = fake_open, .port_open = fake_port_open, \
+	.connect = fake_connect, .am_max_medium = fake_max_medium, .am_send = fake_send, \
+	.poll = fake_poll
+
+static const struct psi_conduit_ops that_puts = { FAKE_REQUIRED, .put = fake_put };
+static const struct psi_conduit_ops that_sends = { FAKE_REQUIRED };
+
+static const struct psi_conduit_ops *
+reference(void)
+{
+	for (const struct psi_part *const *at = psi_parts; *at; at++)
+		if ((*at)->operations)
+			return (*at)->operations;
+	ck_abort_msg("no part has operations");
+	return NULL;
+}
+
+/* A job of two ranks, of which the other has a segment that this process cannot map. */
+static void
+set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *below)
+{
+	memset(&fake, 0, sizeof fake);
+	psi.boot.size = psi.places = tm.size = 2;
+	psi.shared = calloc(1, psi_shared_bytes(2, 0));
+	psi.peers = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.peers);
+	psi.known = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.known);
+	ck_assert(psi.shared && psi.peers && psi.known);
+	psi.known[PEER] = (struct psi_board_entry){ .base = BASE, .size_bytes = SIZE, .key = KEY };
+	psi.parts = psi_parts;
+	ck_assert_ptr_null(psi_conduit_lay(conduit, below, &psi.ops));
+	ep.ops = psi.ops;
+	tm.ep = psi.ep = &ep;
+	psi.tm = &tm;
+	psi.thread_mode = PSI_MODE_PARSYNC;
+	psi.open = true;
+}
+
+START_TEST(the_table_has_no_holes)
+{
+	const struct psi_conduit_ops *table;
+	const size_t first = offsetof(struct psi_conduit_ops, probe);
+	void (*operation)(void);
+
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_ptr_null(psi_conduit_lay(&that_sends, i ? reference() : NULL, &table));
+		for (size_t at = first; at < sizeof *table; at += sizeof operation) {
+			memcpy(&operation, (const char *)table + at, sizeof operation);
+			ck_assert_msg(operation != NULL, "a hole at byte %zu", at);
+		}
+	}
+}
+END_TEST
+
+START_TEST(the_conduit_lies_over_the_reference_and_that_over_unsupported)
+{
+	const struct psi_conduit_ops *table;
+	const struct psi_conduit_ops bare = { .put = fake_put };
+	const struct psi_transfer transfer = { .len_bytes = 1 };
+
+	ck_assert_ptr_null(psi_conduit_lay(&that_puts, reference(), &table));
+	ck_assert(table->put == fake_put);
+	ck_assert(table->get == reference()->get && table->get);
+	ck_assert(table->vis == reference()->vis && table->vis);
+	ck_assert_ptr_null(psi_conduit_lay(&that_puts, NULL, &table));
+	ck_assert(table->put == fake_put);
+	ck_assert_int_eq(table->get(NULL, &transfer), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->fill(NULL, &transfer), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->vis(NULL, NULL), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->atomic(NULL, NULL), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->signal(NULL, NULL), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->put_signal(NULL, NULL, NULL), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->am_long(NULL, NULL, NULL, true), PSI_UNSUPPORTED);
+	ck_assert_str_eq(psi_conduit_lay(&bare, NULL, &table), "probe");
+}
+END_TEST
+
+START_TEST(a_put_names_key_offset_and_cookie_and_ends_with_the_cookie)
+{
+	char source[8] = "1234567";
+	gex_Event_t event;
+
+	set_up(&that_puts, reference());
+	event = gex_RMA_PutNB(&tm, PEER, there, source, sizeof source, GEX_EVENT_DEFER, 0);
+	ck_assert_uint_eq(fake.puts, 1);
+	ck_assert_uint_eq(fake.sends, 0);
+	ck_assert_uint_eq(fake.put.remote.peer, PEER);
+	ck_assert_uint_eq(fake.put.remote.key, KEY);
+	ck_assert_uint_eq(fake.put.remote.offset, OFFSET);
+	ck_assert_ptr_eq(fake.put.owner, &ep);
+	ck_assert_ptr_eq(fake.put.here, source);
+	ck_assert_uint_eq(fake.put.len_bytes, sizeof source);
+	ck_assert_uint_ne(fake.put.cookie, 0);
+	ck_assert_uint_eq(fake.put.read_cookie, 0);
+	ck_assert_ptr_ne(event, GEX_EVENT_INVALID);
+	ck_assert_int_ne(gex_Event_Test(event), GASNET_OK);
+	fake.completes[0] = fake.put.cookie;
+	gex_Event_Wait(event);
+	ck_assert_uint_gt(fake.polls, 0);
+}
+END_TEST
+
+START_TEST(a_source_is_read_when_its_own_cookie_says_so)
+{
+	char source[8] = "1234567";
+	gex_Event_t event, leaf;
+
+	set_up(&that_puts, reference());
+	event = gex_RMA_PutNB(&tm, PEER, there, source, sizeof source, &leaf, 0);
+	ck_assert_uint_ne(fake.put.read_cookie, 0);
+	ck_assert_int_ne(gex_Event_Test(leaf), GASNET_OK);
+	fake.completes[0] = fake.put.read_cookie;
+	gex_Event_Wait(leaf);
+	ck_assert_int_ne(gex_Event_Test(event), GASNET_OK);
+	fake.completes[0] = fake.put.cookie;
+	gex_Event_Wait(event);
+}
+END_TEST
+
+START_TEST(what_finds_no_room_is_tried_again_and_what_may_not_wait_refused)
+{
+	char source[8] = "1234567";
+	gex_Event_t event;
+
+	set_up(&that_puts, reference());
+	fake.refusals = 1;
+	event = gex_RMA_PutNB(&tm, PEER, there, source, sizeof source, GEX_EVENT_DEFER,
+	                      GEX_FLAG_IMMEDIATE);
+	ck_assert_ptr_eq(event, GEX_EVENT_NO_OP);
+	ck_assert_uint_eq(fake.puts, 1);
+	fake.refusals = 3;
+	event = gex_RMA_PutNB(&tm, PEER, there, source, sizeof source, GEX_EVENT_DEFER, 0);
+	ck_assert_uint_eq(fake.puts, 5);
+	ck_assert_uint_ge(fake.polls, 3);
+	fake.completes[0] = fake.put.cookie;
+	gex_Event_Wait(event);
+}
+END_TEST
+
+START_TEST(what_the_conduit_lacks_goes_by_messages_that_hold_offsets)
+{
+	char here[8];
+	gex_Event_t event;
+
+	set_up(&that_puts, reference());
+	event = gex_RMA_GetNB(&tm, here, PEER, there, sizeof here, 0);
+	ck_assert_uint_eq(fake.puts, 0);
+	ck_assert_uint_eq(fake.sends, 1);
+	ck_assert_uint_eq(fake.sent.handler, PSI_HANDLER_GET);
+	ck_assert_uint_eq(psi_part_of(fake.args[0], fake.args[1]), OFFSET);
+	ck_assert_int_eq(fake.args[2], sizeof here);
+	fake.completes[0] = psi_part_of(fake.args[5], fake.args[6]);
+	gex_Event_Wait(event);
+}
+END_TEST
+
+static void
+get_of_nobody(void)
+{
+	char here[8];
+
+	set_up(&that_puts, NULL);
+	gex_Event_Wait(gex_RMA_GetNB(&tm, here, PEER, there, sizeof here, 0));
+}
+
+START_TEST(an_operation_that_nobody_provides_ends_the_job_with_one_line)
+{
+	const char *line = "gex_RMA_GetNB: conduit fake has no operation `get'";
+	static struct pt_child child;
+
+	pt_child_start(&child, get_of_nobody);
+	pt_child_end(&child);
+	ck_assert(WIFSIGNALED(child.status));
+	ck_assert_ptr_nonnull(strstr(child.text, line));
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("operations");
+
+	tcase_add_test(tests, the_table_has_no_holes);
+	tcase_add_test(tests, the_conduit_lies_over_the_reference_and_that_over_unsupported);
+	tcase_add_test(tests, a_put_names_key_offset_and_cookie_and_ends_with_the_cookie);
+	tcase_add_test(tests, a_source_is_read_when_its_own_cookie_says_so);
+	tcase_add_test(tests, what_finds_no_room_is_tried_again_and_what_may_not_wait_refused);
+	tcase_add_test(tests, what_the_conduit_lacks_goes_by_messages_that_hold_offsets);
+	tcase_add_test(tests, an_operation_that_nobody_provides_ends_the_job_with_one_line);
+	return unit_run("operations", tests);
+}
