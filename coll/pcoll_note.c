@@ -65,7 +65,7 @@ attach(struct pcoll_op *op, struct pcoll_note *note)
 static void
 keep_early(struct pcoll_note *note, gex_Token_t token)
 {
-	if (PSI_UNLIKELY(psi.checks)) {
+	if (PSI_UNLIKELY(psi.checks) && note->team < PCOLL_SERIES) {
 		gex_TM_t tm = note->team ? psi_team_find(note->team, token->ep) : psi.tm;
 
 		if (!tm)

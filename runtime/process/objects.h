@@ -17,8 +17,7 @@ enum { PSI_HANDLERS = 256 };
 
 /* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
 enum psi_internal_handler {
-	PSI_HANDLER_BARRIER = 1,
-	PSI_HANDLER_GATHER,
+	PSI_HANDLER_GATHER = 1,
 	PSI_HANDLER_ATOMIC,
 	PSI_HANDLER_ATOMIC_DONE,
 	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no more use */

@@ -55,7 +55,7 @@ struct gex_TM_s {
 	_Atomic uint32_t users;         /* see psi_team_hold */
 	uint32_t collectives;           /* that this member has called; under the lock of coll/, but for
 	                                 * barriers by the hall without checks, which take none */
-	struct pcoll_gate *gate;         /* its barriers in the hall, from the first on */
+	struct pcoll_barrier *barrier;  /* in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
 	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
 	_Atomic(const char *) caller;   /* of the last of them */

@@ -2,7 +2,7 @@
  * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
  * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
  * that it may take the sender's mark away.  smp-conduit/psmp_sleep.c, D3: psmp_arm with a peer to want from, and
- * psmp_want by a progress function (coll/pcoll_barrier_job.c, send_note), and psmp_room_made.
+ * psmp_want by a progress function (coll/pcoll_note.c, pcoll_send), and psmp_room_made.
  *
  * Proven: the sender gets its room.
  *

@@ -1,5 +1,6 @@
 /* The runtime's core over a conduit that can little and refuses much. */
-#include "coll/pcoll_barrier_shared.h"
+#include "coll/coll.h"
+#include "coll/pcoll_barrier.h"
 #include "runtime/job/parts.h"
 #include "runtime/psi.h"
 #include "tests/unit/main.h"
@@ -160,6 +161,7 @@ START_TEST(a_barrier_without_room_asks_for_it)
 	gex_Event_t event;
 
 	psi_part_open(&pcoll_barrier_part, &ep);
+	psi_part_open(&pcoll_part, &ep);
 	fake.refusals = 2;
 	event = gex_Coll_BarrierNB(&tm, 0);
 	ck_assert_ptr_ne(event, GEX_EVENT_INVALID);
