@@ -145,10 +145,10 @@ void pcoll_stir(struct pcoll_op *op);
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
 void pcoll_notes_register(gex_EP_t ep);
-/* As team_ends of a part. */
+/* As team_ends of a module. */
 void pcoll_notes_team_ends(gex_TM_t tm, const char *call);
 
-extern const struct psi_part pcoll_part;
+extern const struct psi_module pcoll_module;
 /* False if there is no room; then the operation is blocked. */
 bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0,
                      uint64_t word1);

@@ -316,7 +316,7 @@ barrier_give_back(struct pcoll_barrier *barrier)
 	psi_spinlock_unlock(&barriers.lock);
 }
 
-/* As team_ends of a part.  No phase is under way. */
+/* As team_ends of a module.  No phase is under way. */
 static void
 barrier_team_ends(gex_TM_t tm, const char *call)
 {
@@ -328,7 +328,7 @@ barrier_team_ends(gex_TM_t tm, const char *call)
 		pcoll_hall_leave(tm->group->hall);
 }
 
-const struct psi_part pcoll_barrier_part = {
+const struct psi_module pcoll_barrier_module = {
 	.name = "barriers", .open = barriers_open, .progress = advance_behind,
 	.team_ends = barrier_team_ends,
 };

@@ -11,12 +11,12 @@
 
 #include "coll/pcoll_names.h"
 
-#include "runtime/process/part.h"
+#include "runtime/process/module.h"
 
 struct pcoll_barrier;
 
 /* The job's barriers, and the ends of teams; opened by start-up. */
-extern const struct psi_part pcoll_barrier_part;
+extern const struct psi_module pcoll_barrier_module;
 
 /* The next phase of the plain barrier of the job, or of a team that shares memory. */
 gex_Event_t pcoll_barrier_start(gex_TM_t tm);

@@ -266,7 +266,7 @@ engine_register(gex_EP_t ep)
 	pcoll_transfers_register(ep);
 }
 
-const struct psi_part pcoll_part = {
+const struct psi_module pcoll_module = {
 	.name = "collectives", .register_handlers = engine_register, .progress = advance,
 	.team_ends = pcoll_notes_team_ends,
 };

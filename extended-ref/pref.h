@@ -7,7 +7,7 @@
 #include "runtime/signal/put_signal.h"
 #include "runtime/vis/vis.h"
 
-extern const struct psi_part pref_part;
+extern const struct psi_module pref_module;
 
 /* The operations of pref_table.c. */
 bool pref_start(const struct psi_ref *ref, bool immediate);

@@ -34,6 +34,6 @@ table_register(gex_EP_t ep)
 	pref_signal_register(ep);
 }
 
-const struct psi_part pref_part = {
+const struct psi_module pref_module = {
 	.name = "reference", .open = table_open, .register_handlers = table_register,
 };

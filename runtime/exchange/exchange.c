@@ -201,6 +201,6 @@ gather_team_ends(gex_TM_t tm, const char *call)
 	}
 }
 
-const struct psi_part psi_exchange_part = {
+const struct psi_module psi_exchange_module = {
 	.name = "exchange", .register_handlers = gather_register, .team_ends = gather_team_ends,
 };

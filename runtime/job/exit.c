@@ -3,7 +3,7 @@
  * the others; here only this rank's part.
  */
 #include "runtime/atomic/atomic.h"
-#include "runtime/job/parts.h"
+#include "runtime/job/modules.h"
 
 #include "runtime/settings/settings_tables.h"
 
@@ -58,7 +58,7 @@ gasnet_exit(int exitcode)
 		pboot_leave(exitcode);
 	psi_blocks_close();
 	if (exitcode == 0)
-		psi_parts_close("gasnet_exit");
+		psi_modules_close("gasnet_exit");
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);

@@ -3,7 +3,7 @@
  */
 #include "runtime/psi.h"
 
-#include "runtime/job/parts.h"
+#include "runtime/job/modules.h"
 #include "runtime/report/backtrace.h"
 #include "runtime/report/freeze.h"
 #include "runtime/segment/memlimits.h"
@@ -234,7 +234,7 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it once, "
 		                  "by gex_Client_Init or by gasnet_init");
 	check_build(build);
-	psi.parts = psi_parts;
+	psi.modules = psi_modules;
 	psi_reports_open();
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
@@ -252,8 +252,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.boot.rank == 0)
 		describe_shared(psi.shared);
 	limit_segments();
-	psi_parts_open(psi.ep);
-	psi_inline_open();      /* what the parts have opened, semaphores among it */
+	psi_modules_open(psi.ep);
+	psi_inline_open();      /* what the modules have opened, semaphores among it */
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();

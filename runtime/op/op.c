@@ -297,6 +297,6 @@ psi_ops_thread_ends(struct psi_thread *thread)
 	give_shared(pool, 0);
 }
 
-const struct psi_part psi_ops_part = {
+const struct psi_module psi_ops_module = {
 	.name = "operations", .thread_ends = psi_ops_thread_ends, .close = psi_ops_tell_leaks,
 };

@@ -166,7 +166,7 @@ void psi_op_retire(gex_Event_t event);
 /* The job ends well: says, where psi.checks is set, what its client has left undone. */
 void psi_ops_tell_leaks(const char *call);
 
-extern const struct psi_part psi_ops_part;
+extern const struct psi_module psi_ops_module;
 
 /* The thread that ends gives its pool back. */
 struct psi_thread;

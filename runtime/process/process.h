@@ -5,7 +5,7 @@
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit/conduit.h"
 #include "runtime/process/objects.h"
-#include "runtime/process/part.h"
+#include "runtime/process/module.h"
 #include "runtime/process/shared.h"
 #include "runtime/process/transfers.h"
 #include "runtime/util/log.h"
@@ -49,7 +49,7 @@ struct psi_job {
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
-	const struct psi_part *const *parts;    /* the list of job/parts.c; NULL before init */
+	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
 	const struct psi_transfer_ops *transfers;
 	const struct psi_hall_lender *hall_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */

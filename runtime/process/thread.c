@@ -49,7 +49,7 @@ thread_ends(void *state)
 {
 	struct psi_thread *thread = state;
 
-	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_ends)
 			(*at)->thread_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
@@ -117,7 +117,7 @@ count_thread(void)
 		psi_fatal("no memory for the state of a thread");
 	if (psi.signal_stack_open)
 		self->signal_stack = psi.signal_stack_open();
-	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_begins)
 			(*at)->thread_begins(self);
 	note_count(before + 1);

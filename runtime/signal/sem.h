@@ -69,7 +69,7 @@ struct psi_sem_table {
 
 /* The job's tables of peers; after the conduit, before the inlines. */
 void psi_sem_open(void);
-extern const struct psi_part psi_signal_part;
+extern const struct psi_module psi_signal_module;
 /* The endpoint's table, made if need be; NULL: no memory. */
 struct psi_sem_table *psi_sem_table_of(gex_EP_t ep);
 /* Maps the semaphores of a place that has some, if not done; false if it has none. */

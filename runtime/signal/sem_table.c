@@ -257,6 +257,6 @@ psi_sems_tell_leaks(const char *call)
 		        alive, alive == 1 ? " has not" : "s have not");
 }
 
-const struct psi_part psi_signal_part = {
+const struct psi_module psi_signal_module = {
 	.name = "signals", .open = psi_sem_open, .close = psi_sems_tell_leaks,
 };

@@ -155,7 +155,7 @@ psi_team_remove(gex_TM_t tm, const char *call)
 {
 	struct psi_group *group = tm->group;
 
-	for (const struct psi_part *const *at = psi.parts; *at; at++)
+	for (const struct psi_module *const *at = psi.modules; *at; at++)
 		if ((*at)->team_ends)
 			(*at)->team_ends(tm, call);
 	tm->group = NULL;

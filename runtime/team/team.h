@@ -163,6 +163,6 @@ struct psi_hall_lender {
  */
 void psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char *call);
 
-extern const struct psi_part psi_exchange_part;
+extern const struct psi_module psi_exchange_module;
 
 #endif

@@ -351,6 +351,6 @@ psi_serve_disarm(struct psi_wait *wait)
 	armed->wait = NULL;
 }
 
-const struct psi_part psi_serve_part = {
+const struct psi_module psi_serve_module = {
 	.name = "polling", .thread_begins = psi_serve_begins, .thread_ends = psi_serve_ends,
 };

@@ -52,7 +52,7 @@ psi_is_room_lacking(void)
 /* A thread is counted; it ends. */
 void psi_serve_begins(struct psi_thread *thread);
 void psi_serve_ends(struct psi_thread *thread);
-extern const struct psi_part psi_serve_part;
+extern const struct psi_module psi_serve_module;
 
 /* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before that thread
  * does; and it has come and is bound, or will not come. */
