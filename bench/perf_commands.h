@@ -25,7 +25,7 @@ int perf_idle(const struct perf_options *options);
 int perf_tools(const struct perf_options *options);
 
 /* What some of them need of the job. */
-extern const struct perf_module perf_latency_module, perf_rate_module, perf_ring_module, perf_atomic_module,
-	perf_signal_module;
+extern const struct perf_module perf_latency_module, perf_rate_module, perf_ring_module,
+	perf_atomic_module, perf_signal_module;
 
 #endif

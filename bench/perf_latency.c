@@ -70,7 +70,8 @@ follow_barriers(unsigned count, size_t bytes)
 	perf_job_barriers(count);
 }
 
-const struct perf_module perf_latency_module = { .order = PERF_BARRIERS, .follow = follow_barriers };
+const struct perf_module perf_latency_module = { .order = PERF_BARRIERS,
+	                                         .follow = follow_barriers };
 
 /* One more before the clock starts, in which the order reaches all. */
 static double

@@ -51,7 +51,8 @@ struct pcoll_reduction {
 struct pcoll_phase {
 	uint64_t series;
 	uint32_t number;
-	struct pcoll_names names;       /* this member's; when the operation is finished, all members' */
+	struct pcoll_names names;       /* this member's; when the operation is finished, all
+	                                 * members' */
 };
 
 /* What a member called; the addresses, combine and cdata are its own, the rest is everybody's. */

@@ -96,7 +96,8 @@ phase_finish(struct pcoll_barrier *barrier, uint64_t phase)
 static void
 barrier_advance(struct pcoll_barrier *barrier)
 {
-	for (uint64_t phase = phases_finished(barrier) + 1; phase <= phases_started(barrier); phase++) {
+	for (uint64_t phase = phases_finished(barrier) + 1; phase <= phases_started(barrier);
+	     phase++) {
 		const uint64_t of_team = phase - barrier->before;
 
 		if (!barrier->entered)
