@@ -4,7 +4,7 @@
  */
 #include "runtime/psi.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 
 /* The flags are those of the later call; which buffer they mean can be said in one way only. */
 static void

@@ -7,7 +7,7 @@
  */
 #include "runtime/psi.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "runtime/psi.h"
 
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
 #include "runtime/segment/vm.h"
 

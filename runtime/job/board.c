@@ -1,7 +1,7 @@
 #include "runtime/job/board.h"
 
 #include "runtime/job/meet.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/segment/vm.h"
 
 #include <errno.h>

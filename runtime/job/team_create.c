@@ -344,9 +344,9 @@ check_quiet(gex_TM_t tm, const char *call)
 	if (users)
 		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; synchronise "
 		          "the ones and destroy the others first", call, users);
-	if (!atomic_load_explicit(&tm->callers, memory_order_relaxed))
+	if (!atomic_load_explicit(&tm->callers.count, memory_order_relaxed))
 		return;
-	caller = atomic_load_explicit(&tm->caller, memory_order_relaxed);       /* the last, as far as seen */
+	caller = atomic_load_explicit(&tm->callers.call, memory_order_relaxed);       /* the last, as far as seen */
 	psi_fatal("%s: another thread is in %s by the team; destroy it when no call uses it any more",
 	          call, caller ? caller : "a call");
 }

@@ -70,18 +70,3 @@ psi_invalid(const char *call, const char *constant)
 	psi_need_init(call);
 	psi_fatal("%s: called with %s; pass one that the library gave", call, constant);
 }
-
-void
-psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call)
-{
-	psi_need_init(call);
-	if (tm == GEX_TM_INVALID)
-		psi_invalid(call, "GEX_TM_INVALID");
-	if (psi_tm_is_pair(tm) && rank < psi.boot.size)
-		psi_fatal("%s: the pair names an endpoint that does not exist; create it, and let all wait "
-		          "for that before they send", call);
-	if (psi_tm_is_pair(tm))
-		psi_fatal("%s: rank %u does not exist, the job has %u; count from 0", call, rank,
-		          psi.boot.size);
-	psi_fatal("%s: rank %u does not exist, the team has %u; count from 0", call, rank, tm->size);
-}

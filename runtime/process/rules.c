@@ -12,9 +12,9 @@ static _Thread_local struct {
 	gex_HSL_t *last_locked;         /* each points to the one before it */
 	bool holds_interrupts;
 	unsigned polls;                 /* under way, one inside the other */
-	gex_TM_t by;                    /* the team that the last call was by; NULL: none */
+	struct psi_team_callers *by;                   /* the team that the last call was by; NULL: none */
 	const char *by_call;            /* that call */
-	gex_TM_t inside;                /* the same, while its team knows of it */
+	struct psi_team_callers *inside;                /* the same, while its team knows of it */
 } self;
 
 static const struct psi_setting rows[] = {
@@ -285,9 +285,9 @@ psi_rules_use(gex_EP_t ep, const char *call)
 }
 
 void
-psi_rules_call_by(gex_TM_t tm, const char *call)
+psi_rules_call_by(struct psi_team_callers *callers, const char *call)
 {
-	self.by = tm;
+	self.by = callers;
 	self.by_call = call;
 }
 
@@ -300,8 +300,8 @@ psi_rules_stay(void)
 	if (!self.by || self.token || self.inside)
 		return;
 	self.inside = self.by;
-	atomic_store_explicit(&self.by->caller, self.by_call, memory_order_relaxed);
-	atomic_fetch_add_explicit(&self.by->callers, 1, memory_order_relaxed);
+	atomic_store_explicit(&self.by->call, self.by_call, memory_order_relaxed);
+	atomic_fetch_add_explicit(&self.by->count, 1, memory_order_relaxed);
 }
 
 void
@@ -309,7 +309,7 @@ psi_rules_left(void)
 {
 	if (!self.inside)
 		return;
-	atomic_fetch_sub_explicit(&self.inside->callers, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&self.inside->count, 1, memory_order_relaxed);
 	self.inside = NULL;
 }
 

@@ -10,7 +10,9 @@
 #ifndef PSI_RULES_H
 #define PSI_RULES_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/thread.h"
 
 /* Flags of the calls that move data. */
 enum {
@@ -102,9 +104,14 @@ void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
-void psi_rules_check_team(gex_TM_t tm, const char *call);
-/* The thread is in that call by a team. */
-void psi_rules_call_by(gex_TM_t tm, const char *call);
+/* With checks, in a team: threads that wait in calls by it, and the call of the last of them. */
+struct psi_team_callers {
+	_Atomic uint32_t count;
+	_Atomic(const char *) call;
+};
+
+/* The thread is in that call by the team that these are of. */
+void psi_rules_call_by(struct psi_team_callers *callers, const char *call);
 /* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the wait has
  * ended, or the copy that it makes. */
 void psi_rules_wait(struct psi_wait *wait);
@@ -122,8 +129,6 @@ void psi_rules_poll(void);
 void psi_rules_polled(void);
 /* The slow part of psi_rule_use, of a serial endpoint; ends the job if another thread is at it. */
 bool psi_rules_use(gex_EP_t ep, const char *call);
-/* The call, its team, and that no other thread is at the endpoint it goes out from, if that is serial. */
-void psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
 void psi_rules_locked(gex_HSL_t *hsl);
 void psi_rules_before_unlock(gex_HSL_t *hsl);
@@ -181,15 +186,6 @@ psi_rule_waited(const struct psi_wait *wait)
 		psi_rules_left();
 }
 
-/* Where a message or transfer goes, asked by a call that psi_rule_call is for. */
-static inline struct psi_target
-psi_rule_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
-{
-	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_check_target(tm, rank, call);
-	return psi_target_of(tm, rank, call);
-}
-
 /* A reply, fixed or prepared: by the handler whose token it is, with no lock held. */
 static inline void
 psi_rule_reply(gex_Token_t token, const char *call)
@@ -204,14 +200,6 @@ psi_rule_token(gex_Token_t token, const char *call)
 {
 	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_token(token, call);
-}
-
-/* A team of this process, or a pair of endpoints. */
-static inline void
-psi_rule_team(gex_TM_t tm, const char *call)
-{
-	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_check_team(tm, call);
 }
 
 /* What moves: dest is the destination's address here, or NULL. */

@@ -7,7 +7,7 @@
 
 #include "runtime/segment/reach.h"
 #include "runtime/rma/reference.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/segment/vm.h"
 
 #include "runtime/util/copy.h"

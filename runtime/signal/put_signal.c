@@ -6,7 +6,7 @@
 
 #include "runtime/signal/flight.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 
 #include "runtime/util/copy.h"
 

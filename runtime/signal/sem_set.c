@@ -7,7 +7,7 @@
  */
 #include "runtime/signal/sem.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/team/team.h"
 
 #include <stdlib.h>

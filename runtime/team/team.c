@@ -1,7 +1,7 @@
 /* Teams: the list of those of this process, what can be asked of them, and what their ranks mean. */
 #include "runtime/psi.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 
 #include <stdlib.h>
 
@@ -176,6 +176,21 @@ psi_teams_forget(void)
 }
 
 /* -- ranks ----------------------------------------------------------------------------------- */
+
+void
+psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	psi_need_init(call);
+	if (tm == GEX_TM_INVALID)
+		psi_invalid(call, "GEX_TM_INVALID");
+	if (psi_tm_is_pair(tm) && rank < psi.boot.size)
+		psi_fatal("%s: the pair names an endpoint that does not exist; create it, and let all wait "
+		          "for that before they send", call);
+	if (psi_tm_is_pair(tm))
+		psi_fatal("%s: rank %u does not exist, the job has %u; count from 0", call, rank,
+		          psi.boot.size);
+	psi_fatal("%s: rank %u does not exist, the team has %u; count from 0", call, rank, tm->size);
+}
 
 struct psi_target
 psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call)

@@ -13,6 +13,7 @@
 
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
+#include "runtime/process/rules.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdatomic.h>
@@ -57,8 +58,7 @@ struct gex_TM_s {
 	                                 * barriers by the hall without checks, which take none */
 	struct pcoll_barrier *barrier;  /* in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
-	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
-	_Atomic(const char *) caller;   /* of the last of them */
+	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */
 	struct psi_gather_phase gathers[2];     /* by parity of number */

@@ -5,7 +5,7 @@
  */
 #include "runtime/vis/vis.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 
 /* -- names ------------------------------------------------------------------------------------ */
 

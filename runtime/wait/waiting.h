@@ -3,6 +3,7 @@
 #define PSI_WAITING_H
 
 #include "runtime/process/process.h"
+#include "runtime/process/thread.h"
 
 /* In place of an endpoint: what a wait is for arrives at several of the process's. */
 #define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)
@@ -30,10 +31,6 @@ struct psi_reason {
 /* A wait for what all ranks take part in: where they share CPUs it yields rather than sleeps. */
 #define PSI_WAIT_FOR_ALL(what, why) \
 	{ .where = (what), .turns = PSI_WAIT_PATIENT, .reason = (why) }
-
-/* A wait's `turns': is it patient, does its team know of it (rules.h), and the polls that found messages
- * while it lasts. */
-enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
 
 /* In a wait's `first': it slept, and nobody has looked at the clock. */
 enum { PSI_SLEPT_ONCE = 1 };
