@@ -25,7 +25,8 @@
 
 #include "coll/pcoll_names.h"
 
-#include "runtime/psi.h"
+#include "runtime/process/module.h"
+#include "runtime/process/shared.h"
 
 #include "gasnet_coll.h"
 

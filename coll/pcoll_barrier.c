@@ -13,7 +13,9 @@
 #include "coll/coll.h"
 #include "coll/pcoll_barrier_shared.h"
 
+#include "runtime/op/event.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/spinlock.h"
 

@@ -3,9 +3,9 @@
  */
 #include "coll/pcoll_barrier.h"
 
-#include "runtime/psi.h"
-
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
 
 /* Of the phase between notify and wait; one thread at a time is in these calls. */
 static struct {

@@ -17,6 +17,7 @@
 #include "coll/pcoll_barrier_shared.h"
 
 #include "runtime/segment/reach.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 

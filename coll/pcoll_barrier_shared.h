@@ -8,7 +8,7 @@
 
 #include "coll/pcoll_names.h"
 
-#include "runtime/psi.h"
+#include "runtime/team/team.h"
 
 /* A rank's side of one sequence of phases. */
 struct pcoll_hall {

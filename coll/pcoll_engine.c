@@ -5,7 +5,10 @@
 #include "coll/coll.h"
 #include "coll/parts.h"
 
+#include "runtime/op/event.h"
+#include "runtime/team/team.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/spinlock.h"
 

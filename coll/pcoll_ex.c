@@ -4,6 +4,7 @@
 #include "coll/pcoll_barrier.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 #include "runtime/util/copy.h"
 

@@ -4,6 +4,8 @@
  */
 #include "coll/coll.h"
 
+#include "runtime/am/am.h"
+#include "runtime/team/team.h"
 #include "runtime/wait/serve.h"
 
 #include <stdlib.h>

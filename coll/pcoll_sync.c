@@ -7,6 +7,8 @@
  */
 #include "coll/parts.h"
 
+#include "runtime/team/team.h"
+
 bool
 pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel channel)
 {

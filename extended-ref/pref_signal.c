@@ -11,6 +11,7 @@
  */
 #include "extended-ref/pref_signal.h"
 
+#include "runtime/am/am.h"
 #include "runtime/op/op.h"
 #include "runtime/rma/reference.h"
 

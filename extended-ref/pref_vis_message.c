@@ -8,6 +8,7 @@
  */
 #include "extended-ref/pref_vis.h"
 
+#include "runtime/am/am.h"
 #include "runtime/wait/serve.h"
 
 #include "runtime/util/fence.h"

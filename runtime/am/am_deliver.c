@@ -1,9 +1,11 @@
 /*
  * Running handlers: the token, and the call with the right number of arguments.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 

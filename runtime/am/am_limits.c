@@ -2,8 +2,8 @@
  * Limits of payloads.  On this host every pair of endpoints has the same, for both directions and any
  * number of arguments, so they depend on the category alone.
  */
-#include "runtime/psi.h"
-
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
 
 /* The flags are those of the later call; which buffer they mean can be said in one way only. */

@@ -5,10 +5,13 @@
  * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.  A
  * Long without one, and any message to the calling endpoint, gets memory of this thread.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 

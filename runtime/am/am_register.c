@@ -1,6 +1,6 @@
 /* Handler tables. */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"

@@ -2,12 +2,16 @@
  * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to the
  * conduit; a message to the calling endpoint itself runs its handler at once.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
 #include "runtime/segment/reach.h"
+#include "runtime/segment/vm.h"
+#include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
-#include "runtime/segment/vm.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 

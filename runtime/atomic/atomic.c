@@ -5,8 +5,10 @@
  */
 #include "runtime/atomic/atomic.h"
 
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 

@@ -12,9 +12,9 @@
 #ifndef PSI_ATOMIC_H
 #define PSI_ATOMIC_H
 
-#include "runtime/psi.h"
-
 #include "gasnet_ratomic.h"
+
+#include <stdbool.h>
 
 struct psi_domain {
 	struct gex_AD_s inlines;        /* what clients' code reads; comes first */

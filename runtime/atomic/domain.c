@@ -4,8 +4,9 @@
  */
 #include "runtime/atomic/atomic.h"
 
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>

@@ -11,9 +11,11 @@
  * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all
  * communications in multiport message-passing systems", 1997.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

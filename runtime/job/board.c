@@ -1,8 +1,9 @@
 #include "runtime/job/board.h"
 
 #include "runtime/job/meet.h"
-#include "runtime/team/team_rules.h"
+#include "runtime/segment/shmem.h"
 #include "runtime/segment/vm.h"
+#include "runtime/team/team_rules.h"
 
 #include <errno.h>
 #include <pthread.h>

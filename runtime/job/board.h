@@ -9,7 +9,7 @@
 #ifndef PSI_BOARD_H
 #define PSI_BOARD_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 /*
  * The first half of an exchange among all ranks; the caller's barrier ends it.  error is an errno value,

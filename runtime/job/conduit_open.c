@@ -1,7 +1,9 @@
 /* The conduit is chosen, given its services, and opened. */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
 #include "runtime/conduit/conduits.h"
+#include "runtime/job/start.h"
+#include "runtime/process/process.h"
+#include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
 

@@ -1,6 +1,7 @@
 /* Clients and endpoints: what can be asked of them, and endpoints beyond the first. */
-#include "runtime/psi.h"
-
+#include "runtime/job/start.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
 

@@ -5,7 +5,12 @@
 #include "runtime/atomic/atomic.h"
 #include "runtime/job/modules.h"
 
+#include "runtime/job/start.h"
+#include "runtime/process/process.h"
+#include "runtime/report/reports.h"
+#include "runtime/rma/inline.h"
 #include "runtime/settings/settings_tables.h"
+#include "runtime/team/team.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,19 +1,26 @@
 /*
  * Start-up: gex_Client_Init and gasnet_init make the job, its one client, endpoint and team.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
 #include "runtime/job/modules.h"
+#include "runtime/job/start.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
+#include "runtime/process/rules.h"
+#include "runtime/process/thread.h"
 #include "runtime/report/backtrace.h"
 #include "runtime/report/freeze.h"
+#include "runtime/report/reports.h"
+#include "runtime/report/signals.h"
+#include "runtime/rma/inline.h"
 #include "runtime/segment/memlimits.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
-#include "runtime/report/signals.h"
+#include "runtime/team/team.h"
 #include "runtime/tools/fatal.h"
-#include "runtime/util/topology.h"
 #include "runtime/util/hostname.h"
+#include "runtime/util/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>

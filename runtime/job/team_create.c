@@ -7,11 +7,12 @@
  * Scratch memory is the client's loan.  Nothing here or above needs it: it is checked, kept, and given
  * back by gex_TM_Destroy.
  */
-#include "runtime/psi.h"
-
+#include "runtime/job/team_offer.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
-#include "runtime/job/team_offer.h"
+#include "runtime/team/team.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef PSI_TEAM_OFFER_H
 #define PSI_TEAM_OFFER_H
 
-#include "runtime/psi.h"
+#include "runtime/team/team.h"
 
 enum psi_offer_kind { PSI_OFFER_SPLIT, PSI_OFFER_CREATE };
 

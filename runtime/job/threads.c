@@ -6,8 +6,10 @@
  */
 #include "runtime/job/threads.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/job/start.h"
 #include "runtime/job/team_offer.h"
+#include "runtime/process/rules.h"
+#include "runtime/segment/shmem.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #ifndef PSI_THREADS_H
 #define PSI_THREADS_H
 
-#include "runtime/psi.h"
-
 #include "penstock_threads.h"
+
+#include <stdbool.h>
 
 /* What one process has of such a team. */
 struct psi_thread_team {

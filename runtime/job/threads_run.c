@@ -2,8 +2,9 @@
 #include "runtime/job/threads.h"
 
 #include "runtime/process/rules.h"
-#include "runtime/wait/serve.h"
 #include "runtime/settings/settings_tables.h"
+#include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include <pthread.h>
 #include <sched.h>

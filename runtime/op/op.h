@@ -36,7 +36,9 @@
 #ifndef PSI_OP_H
 #define PSI_OP_H
 
-#include "runtime/psi.h"
+#include "runtime/op/event.h"
+#include "runtime/process/thread.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 

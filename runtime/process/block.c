@@ -7,7 +7,7 @@
  * be.  Others do not see its counts: they are added to the process's last block when it ends, or when the
  * process does.
  */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include "runtime/util/spinlock.h"
 

@@ -1,5 +1,6 @@
 /* Endpoints by index and by place. */
-#include "runtime/psi.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include <stdio.h>
 

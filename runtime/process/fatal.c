@@ -1,5 +1,5 @@
 /* Errors that no caller can handle. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdarg.h>
 #include <stdio.h>

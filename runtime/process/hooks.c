@@ -3,7 +3,7 @@
  * in a static link; of default visibility and read through the global offset table, so that it wins
  * over the shared library's too.
  */
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 #define PSI_WEAK __attribute__((weak))
 

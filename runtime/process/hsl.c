@@ -1,6 +1,5 @@
 /* Handler-safe locks: a mutex each.  A handler runs in a thread that holds none. */
-#include "runtime/psi.h"
-
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 
 #include <errno.h>

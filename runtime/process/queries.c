@@ -2,8 +2,8 @@
  * The job's processes, hosts and neighbourhoods.  A neighbourhood is a host, or a part of one where
  * GASNET_SUPERNODE_MAXSIZE divides it: consecutive ranks of the host, so many each.
  */
-#include "runtime/psi.h"
-
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
 

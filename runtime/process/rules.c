@@ -12,9 +12,9 @@ static _Thread_local struct {
 	gex_HSL_t *last_locked;         /* each points to the one before it */
 	bool holds_interrupts;
 	unsigned polls;                 /* under way, one inside the other */
-	struct psi_team_callers *by;                   /* the team that the last call was by; NULL: none */
+	struct psi_team_callers *by;    /* of the team that the last call was by; NULL: none */
 	const char *by_call;            /* that call */
-	struct psi_team_callers *inside;                /* the same, while its team knows of it */
+	struct psi_team_callers *inside; /* the same, while its team knows of it */
 } self;
 
 static const struct psi_setting rows[] = {

@@ -2,7 +2,8 @@
  * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
  * ends, so threads may come and go without end.
  */
-#include "runtime/psi.h"
+#include "runtime/process/thread.h"
+#include "runtime/process/process.h"
 
 #include "runtime/util/deny.h"
 

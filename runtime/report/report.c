@@ -4,6 +4,10 @@
  * by the rank itself in a job without a keeper.  Two looks a moment apart tell who gets on.
  */
 #include "runtime/report/report.h"
+#include "runtime/process/process.h"
+#include "runtime/report/reports.h"
+#include "runtime/segment/shmem.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 

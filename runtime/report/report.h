@@ -2,7 +2,9 @@
 #ifndef PSI_REPORT_H
 #define PSI_REPORT_H
 
-#include "runtime/psi.h"
+#include "bootstrap/bootstrap.h"
+#include "runtime/process/shared.h"
+#include "runtime/util/log.h"
 
 struct psi_report {
 	const struct pboot_view *view;

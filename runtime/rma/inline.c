@@ -1,6 +1,6 @@
 /* The table by which the headers' inlines reach peers, while there is a job and outside it. */
-#include "runtime/psi.h"
-
+#include "runtime/rma/inline.h"
+#include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
 
 #include "runtime/util/copy.h"

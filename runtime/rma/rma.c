@@ -3,12 +3,14 @@
  * here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that a process
  * which does nothing else polls.
  */
-#include "runtime/psi.h"
-
-#include "runtime/segment/reach.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/rma/reference.h"
-#include "runtime/team/team_rules.h"
+#include "runtime/segment/reach.h"
 #include "runtime/segment/vm.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/copy.h"
 

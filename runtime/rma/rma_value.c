@@ -1,5 +1,5 @@
 /* gasnet_get_nb_val: a value on its way stands in memory of its own until it is waited for. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,9 @@
 #ifndef PSI_AWAIT_H
 #define PSI_AWAIT_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/wait/waiting.h"
 
 #include "penstock_sem.h"
 

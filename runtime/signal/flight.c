@@ -4,6 +4,8 @@
  * be missed.
  */
 #include "runtime/signal/flight.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 enum { COUNT_BITS = 12, MOST = (1 << COUNT_BITS) - 1, TAG_SHIFT = 2 * COUNT_BITS };
 

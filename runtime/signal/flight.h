@@ -2,7 +2,7 @@
 #ifndef PSI_FLIGHT_H
 #define PSI_FLIGHT_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 #include "penstock_signal.h"
 

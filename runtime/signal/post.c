@@ -1,11 +1,12 @@
 /* Signals: checks, and how they are applied. */
 #include "runtime/signal/post.h"
 
-#include "runtime/signal/flight.h"
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/signal/flight.h"
 #include "runtime/signal/sem.h"
 #include "runtime/signal/want.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 

@@ -5,7 +5,7 @@
 #ifndef PSI_POST_H
 #define PSI_POST_H
 
-#include "runtime/psi.h"
+#include "runtime/team/team.h"
 
 #include "penstock_signal.h"
 

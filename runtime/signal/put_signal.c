@@ -4,9 +4,10 @@
  */
 #include "runtime/signal/put_signal.h"
 
-#include "runtime/signal/flight.h"
 #include "runtime/segment/reach.h"
+#include "runtime/signal/flight.h"
 #include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/copy.h"
 

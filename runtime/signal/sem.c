@@ -2,6 +2,7 @@
 #include "runtime/signal/sem.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 /* -- checks ---------------------------------------------------------------------------------- */
 

@@ -21,7 +21,8 @@
 #ifndef PSI_SEM_H
 #define PSI_SEM_H
 
-#include "runtime/psi.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include "penstock_sem.h"
 

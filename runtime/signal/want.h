@@ -2,7 +2,9 @@
 #ifndef PSI_WANT_H
 #define PSI_WANT_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
+
+#include <stdbool.h>
 
 /* Nobody waits yet.  In init, before there are segments. */
 void psi_word_wants_open(void);

@@ -1,6 +1,7 @@
 /* Teams: the list of those of this process, what can be asked of them, and what their ranks mean. */
-#include "runtime/psi.h"
-
+#include "runtime/team/team.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/team/team_rules.h"
 
 #include <stdlib.h>

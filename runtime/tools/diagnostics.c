@@ -1,5 +1,5 @@
 /* The library's own checks, to be run in the client's job: clock, atomics, locks, messages. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -9,14 +9,14 @@
 #include "gasnet_tools.h"
 #include "penstock.h"
 #include "runtime/conduit/conduits.h"
-#include "runtime/tools/introspect_features.h"
+#include "runtime/report/reports.h"
 #include "runtime/segment/memlimits.h"
-#include "runtime/tools/mk.h"
-#include "runtime/psi.h"
 #include "runtime/settings/settings.h"
+#include "runtime/tools/introspect_features.h"
+#include "runtime/tools/mk.h"
 #include "runtime/tools/ticks.h"
-#include "runtime/util/topology.h"
 #include "runtime/util/deny.h"
+#include "runtime/util/topology.h"
 
 enum { VALUE_BYTES = 512 };
 

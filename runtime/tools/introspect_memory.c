@@ -4,7 +4,7 @@
  */
 #include "runtime/tools/introspect.h"
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "runtime/vis/vis.h"
 
 #include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 /* -- names ------------------------------------------------------------------------------------ */
 

@@ -14,8 +14,8 @@
 #ifndef PSI_VIS_H
 #define PSI_VIS_H
 
-#include "runtime/psi.h"
 #include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
 
 /* count pieces of len bytes, the first at addr, each stride bytes past the one before. */
 struct psi_run {

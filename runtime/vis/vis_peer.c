@@ -1,6 +1,7 @@
 /* A handler at the target of a thread's next put, run when the data is there. */
 #include "runtime/vis/vis.h"
 
+#include "runtime/am/am.h"
 #include "runtime/process/rules.h"
 
 static _Thread_local struct {

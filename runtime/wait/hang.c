@@ -9,6 +9,7 @@
  * for long looks what handlers run in the ranks of this host, and notes of each since when it is known.
  */
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 #include "runtime/wait/watch.h"
 
 #include "runtime/util/clock.h"

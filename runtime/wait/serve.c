@@ -1,6 +1,7 @@
 #include "runtime/wait/serve.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 

@@ -8,7 +8,7 @@
 #ifndef PSI_SERVE_H
 #define PSI_SERVE_H
 
-#include "runtime/psi.h"
+#include "runtime/process/thread.h"
 
 /* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
 unsigned psi_serve_poll(unsigned networks, unsigned budget);

@@ -19,6 +19,7 @@
 
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 

@@ -2,7 +2,7 @@
 #ifndef PSI_WAIT_H
 #define PSI_WAIT_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 /* Has this process more endpoints than the first? */
 static inline bool

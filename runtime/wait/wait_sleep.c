@@ -2,6 +2,7 @@
 #include "runtime/wait/wait.h"
 
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 

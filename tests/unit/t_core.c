@@ -2,7 +2,9 @@
 #include "coll/coll.h"
 #include "coll/pcoll_barrier.h"
 #include "runtime/job/modules.h"
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 #include "tests/unit/main.h"
 
 #include <string.h>
