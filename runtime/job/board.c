@@ -249,8 +249,8 @@ gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
 	psi_need_init("gasnet_getSegmentInfo");
 	psi_rule_call("gasnet_getSegmentInfo");
 	if (!seginfo_table && numentries > 0)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is NULL; "
-		                  "pass an array of numentries");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is "
+		                  "NULL; pass an array of numentries");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
 		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;

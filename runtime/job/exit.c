@@ -1,6 +1,6 @@
 /*
- * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens to
- * the others; here only this rank's part.
+ * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens
+ * to the others; here only this rank's part.
  */
 #include "runtime/atomic/atomic.h"
 #include "runtime/job/modules.h"
@@ -102,8 +102,8 @@ on_plain_exit(int status, void *unused)
 		pboot_note_parting(status);
 }
 
-/* A child that the client forks shares the queues, and would send in this rank's name.  What it calls
- * says so instead: to it, no rank and no job is there. */
+/* A child that the client forks shares the queues, and would send in this rank's name.  What it
+ * calls says so instead: to it, no rank and no job is there. */
 static void
 in_forked_child(void)
 {

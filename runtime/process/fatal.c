@@ -59,9 +59,10 @@ psi_need_init(const char *call)
 	if (PSI_LIKELY(psi.open))
 		return;
 	if (psi_is_forked_child())
-		psi_fatal("%s: called in a child that the program forked, which is no rank; only the "
-		          "process that called gex_Client_Init or gasnet_init is", call);
-	psi_fatal("%s: called before gex_Client_Init or gasnet_init; make that the first call", call);
+		psi_fatal("%s: called in a child that the program forked, which is no rank; only "
+		          "the process that called gex_Client_Init or gasnet_init is", call);
+	psi_fatal("%s: called before gex_Client_Init or gasnet_init; make that the first call",
+	          call);
 }
 
 void

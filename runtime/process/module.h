@@ -1,6 +1,7 @@
 /*
  * What a folder of the library needs at start and end.  Start-up walks one list of these records
- * (runtime/job/modules.c), so that no lower folder calls a higher one by name.  Any member may be NULL.
+ * (runtime/job/modules.c), so that no lower folder calls a higher one by name.  Any member may be
+ * NULL.
  */
 #ifndef PSI_MODULE_H
 #define PSI_MODULE_H

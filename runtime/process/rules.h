@@ -1,11 +1,11 @@
 /*
- * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was wrong,
- * what to do.
+ * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was
+ * wrong, what to do.
  *
- * What costs a compare or two is looked for in every build, at the call itself.  What needs a record of
- * the thread (which handler runs in it, which locks it holds) is here, and looked for where psi.checks
- * is set: PST_CHECK, by default on in a library configured with --enable-debug.  Elsewhere a rule costs
- * one predicted branch.  docs/misuse.md lists both.
+ * What costs a compare or two is looked for in every build, at the call itself.  What needs a
+ * record of the thread (which handler runs in it, which locks it holds) is here, and looked for
+ * where psi.checks is set: PST_CHECK, by default on in a library configured with --enable-debug.
+ * Elsewhere a rule costs one predicted branch.  docs/misuse.md lists both.
  */
 #ifndef PSI_RULES_H
 #define PSI_RULES_H
@@ -31,8 +31,8 @@ void psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 	__attribute__((noreturn, cold));
 void psi_handler_bad(gex_AM_Index_t handler, const char *call) __attribute__((noreturn, cold));
 
-/* Above this no process has memory, so a length or a product of counts that is larger is wrong: mostly
- * one that was negative. */
+/* Above this no process has memory, so a length or a product of counts that is larger is wrong:
+ * mostly one that was negative. */
 enum { PSI_MEMORY_BITS = 48 };
 
 static inline bool
@@ -56,7 +56,8 @@ void psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const cha
 
 /* A list that the caller passes: it is there if it has entries, and memory holds all of them. */
 static inline void
-psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name, const char *call)
+psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name,
+               const char *call)
 {
 	if (PSI_UNLIKELY((!list && count) || !psi_fits_memory(count, entry_bytes) ||
 	                 (count * entry_bytes >= PSI_LARGE_BYTES &&
@@ -112,8 +113,8 @@ struct psi_team_callers {
 
 /* The thread is in that call by the team that these are of. */
 void psi_rules_call_by(struct psi_team_callers *callers, const char *call);
-/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the wait has
- * ended, or the copy that it makes. */
+/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the
+ * wait has ended, or the copy that it makes. */
 void psi_rules_wait(struct psi_wait *wait);
 void psi_rules_wait_for_room(struct psi_wait *wait);
 void psi_rules_stay(void);
@@ -142,8 +143,8 @@ psi_rule_context(const char *call)
 		psi_rules_check_context(call);
 }
 
-/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not at it
- * already, and is to say when it has done (psi_rule_used). */
+/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not
+ * at it already, and is to say when it has done (psi_rule_used). */
 static inline bool
 psi_rule_use(gex_EP_t ep, const char *call)
 {
@@ -226,7 +227,8 @@ psi_rule_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 		psi_rules_check_payload(sd, nbytes, call);
 }
 
-/* For the line about a fault at that address, or at one that is not known: which call was given it. */
+/* For the line about a fault at that address, or at one that is not known: which call was given
+ * it. */
 struct psi_line;
 void psi_rules_tell_given(struct psi_line *line, const void *address);
 

@@ -1,6 +1,6 @@
 /*
- * Transfers by messages, for memory that is not mapped here (extended-ref/pref_rma.c).  The owner of the
- * memory makes the copy; large transfers go in pieces.
+ * Transfers by messages, for memory that is not mapped here (extended-ref/pref_rma.c).  The owner
+ * of the memory makes the copy; large transfers go in pieces.
  */
 #ifndef PSI_REFERENCE_H
 #define PSI_REFERENCE_H

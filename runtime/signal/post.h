@@ -1,6 +1,7 @@
 /*
- * Signals: posts to semaphores and changes of words, checked and applied.  A signal is applied by the
- * caller where it reaches the memory, else by the owner when a message brings it (pref_signal.c).
+ * Signals: posts to semaphores and changes of words, checked and applied.  A signal is applied by
+ * the caller where it reaches the memory, else by the owner when a message brings it
+ * (pref_signal.c).
  */
 #ifndef PSI_POST_H
 #define PSI_POST_H

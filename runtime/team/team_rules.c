@@ -8,8 +8,8 @@ psi_rules_check_team(gex_TM_t tm, const char *call)
 	if (psi_team_is_known(tm))
 		return;
 	if (psi_team_was_destroyed(tm))
-		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses it any "
-		          "more", call, (void *)tm);
+		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses "
+		          "it any more", call, (void *)tm);
 	psi_fatal("%s: %p is no team of this process; a team's value means nothing in another "
 	          "process, nor after gex_TM_Destroy", call, (void *)tm);
 }

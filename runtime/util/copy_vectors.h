@@ -1,10 +1,10 @@
 /*
  * Copies by vectors of 32 bytes, for x86-64 with AVX2; other processors use memcpy.
  *
- * A loop takes four at a time, and four more end where the bytes do, so that they may overlap those before;
- * less than that is one to four, of which the last may.  Below PSI_COPY_ALIGN_BYTES nothing is aligned
- * first; from there on stores across lines would cost a fourth.  ThreadSanitizer does not see vector stores,
- * so under it all is memcpy.
+ * A loop takes four at a time, and four more end where the bytes do, so that they may overlap those
+ * before; less than that is one to four, of which the last may.  Below PSI_COPY_ALIGN_BYTES nothing
+ * is aligned first; from there on stores across lines would cost a fourth.  ThreadSanitizer does
+ * not see vector stores, so under it all is memcpy.
  */
 #ifndef PSI_UTIL_COPY_VECTORS_H
 #define PSI_UTIL_COPY_VECTORS_H
@@ -32,7 +32,8 @@ psi_copy_few(char *dst, const char *src, size_t len)
 {
 	if (len >= 16) {
 		const __m128i head = _mm_loadu_si128((const __m128i *)(const void *)src);
-		const __m128i tail = _mm_loadu_si128((const __m128i *)(const void *)(src + len - 16));
+		const __m128i tail =
+			_mm_loadu_si128((const __m128i *)(const void *)(src + len - 16));
 
 		_mm_storeu_si128((__m128i *)(void *)dst, head);
 		_mm_storeu_si128((__m128i *)(void *)(dst + len - 16), tail);
@@ -135,8 +136,9 @@ psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 }
 
 /*
- * The same to memory whose lines another CPU has: each is asked for, for writing, some stores ahead, since by
- * its stores alone a CPU asks for a few at a time.  From a line on, so that no store asks for two.
+ * The same to memory whose lines another CPU has: each is asked for, for writing, some stores
+ * ahead, since by its stores alone a CPU asks for a few at a time.  From a line on, so that no
+ * store asks for two.
  */
 PSI_COPY_AVX2 void
 psi_copy_owning_vectors(void *dst_start, const void *src_start, size_t len_bytes)
