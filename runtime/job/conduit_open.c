@@ -1,5 +1,6 @@
 /* The conduit is chosen, given its services, and opened. */
 #include "runtime/am/am.h"
+#include "runtime/conduit/conduit_list.h"
 #include "runtime/conduit/conduits.h"
 #include "runtime/job/start.h"
 #include "runtime/process/process.h"
@@ -55,15 +56,17 @@ static const struct psi_services services = {
 
 /* -- open ------------------------------------------------------------------------------------ */
 
+#define NAME(name) #name,
+static const char *const built[] = { PSI_CONDUIT_LIST(NAME) };
+#undef NAME
+
+/* The first of this build, which has one until there is a second. */
 static const struct psi_conduit_ops *
 choose(void)
 {
-	const char *wanted = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
-	const struct psi_conduit_ops *ops = psi_conduit_named(wanted);
+	const struct psi_conduit_ops *ops = psi_conduit_named(built[0]);
 	char reason[160];
 
-	if (!ops)
-		psi_fatal("this build has no conduit named %s", wanted);
 	if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
 		psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it", ops->name,
 		          ops->abi, PSI_CONDUIT_ABI);

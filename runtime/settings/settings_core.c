@@ -4,7 +4,6 @@
 #include "bootstrap/bootstrap.h"
 #include "runtime/util/deny.h"
 
-static const char *const conduits[] = { "smp", NULL };
 static const char *const spawners[] = { "fork", NULL };
 static const char *const shm_kinds[] = { "memfd", "posix", "sysv", "mmap", NULL };
 static const char *const huge_pages[] = { "no", "thp", "hugetlb", NULL };
@@ -23,11 +22,6 @@ static const struct psi_setting job_rows[] = {
 	  .default_text = "fork",
 	  .choices = spawners,
 	  .help = "how ranks on one host are started" },
-	{ .name = "PST_CONDUIT",
-	  .kind = PSI_SETTING_CHOICE,
-	  .default_text = "smp",
-	  .choices = conduits,
-	  .help = "transport of the job" },
 	{ .name = "PST_SHM",
 	  .kind = PSI_SETTING_CHOICE,
 	  .default_text = "memfd",
