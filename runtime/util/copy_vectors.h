@@ -9,6 +9,8 @@
 #ifndef PSI_UTIL_COPY_VECTORS_H
 #define PSI_UTIL_COPY_VECTORS_H
 
+#include "gasnet_ex_rma.h"
+
 #include "runtime/util/fence.h"
 #include "runtime/util/own.h"
 
@@ -26,7 +28,7 @@ enum { PSI_COPY_VECTOR = 32, PSI_COPY_BLOCK = 4 * PSI_COPY_VECTOR, PSI_COPY_ALIG
 #define PSI_COPY_WIDE __attribute__((target("avx2")))
 #define PSI_COPY_AVX2 PSI_COPY_WIDE __attribute__((always_inline)) static inline
 
-/* 0 to 31 bytes. */
+/* 0 to 31 bytes; fewer than 16 as the inlines of put and get copy them. */
 PSI_COPY_AVX2 void
 psi_copy_few(char *dst, const char *src, size_t len)
 {
@@ -37,16 +39,8 @@ psi_copy_few(char *dst, const char *src, size_t len)
 
 		_mm_storeu_si128((__m128i *)(void *)dst, head);
 		_mm_storeu_si128((__m128i *)(void *)(dst + len - 16), tail);
-	} else if (len >= 8) {
-		uint64_t head, tail;
-
-		memcpy(&head, src, 8);
-		memcpy(&tail, src + len - 8, 8);
-		memcpy(dst, &head, 8);
-		memcpy(dst + len - 8, &tail, 8);
 	} else {
-		for (size_t i = 0; i < len; i++)
-			dst[i] = src[i];
+		psi_rma_copy_small(dst, src, len);
 	}
 }
 
