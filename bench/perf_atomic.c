@@ -2,7 +2,9 @@
  * atomic: fetch-and-add on a word of the peer, and by all ranks on one word of rank 0; each beside
  * the processor's own on the same word, where it is mapped.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_plan.h"
+#include "perf_sample.h"
 
 #include <gasnet_ratomic.h>
 
@@ -16,8 +18,8 @@ word_of(gex_Rank_t rank)
 	return (uint64_t *)(void *)perf_inbox(rank);
 }
 
-void
-perf_atomic_open(void)
+static void
+atomic_open(void)
 {
 	const gex_Rank_t ranks[] = { 0, perf_peer };
 	void *local;
@@ -47,15 +49,19 @@ plain(uint64_t *there, unsigned count)
 		sink = __atomic_fetch_add(there, 1, __ATOMIC_RELAXED);
 }
 
-void
-perf_atomic_together(unsigned count, int is_plain)
+static void
+atomic_together(unsigned count, size_t is_plain)
 {
-	perf_barriers(1);
+	perf_job_barriers(1);
 	if (is_plain)
 		plain(mapped[0], count);
 	else
 		ours(0, count);
 }
+
+const struct perf_module perf_atomic_module = {
+	.open = atomic_open, .order = PERF_ATOMICS, .follow = atomic_together,
+};
 
 static double
 batch_ours(const struct perf_point *point, unsigned count)
@@ -79,14 +85,14 @@ batch_plain(const struct perf_point *point, unsigned count)
 
 /* Long enough that the start, which ranks do not make at the same instant, does not count. */
 static double
-together(unsigned count, int is_plain)
+together(unsigned count, size_t is_plain)
 {
 	enum { AT_ONCE = 1024 };
 	double start;
 
-	perf_job_order(PERF_ATOMICS, count * AT_ONCE, (size_t)is_plain);
+	perf_job_order(PERF_ATOMICS, count * AT_ONCE, is_plain);
 	start = perf_now_ns();
-	perf_atomic_together(count * AT_ONCE, is_plain);
+	atomic_together(count * AT_ONCE, is_plain);
 	return (perf_now_ns() - start) / AT_ONCE;
 }
 

@@ -2,7 +2,9 @@
  * bandwidth: bytes from rank 0 to its peer, as a stream of Longs or as puts one
  * after the other; and back, as gets.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_message.h"
+#include "perf_plan.h"
 
 static double
 batch_long(const struct perf_point *point, unsigned count)

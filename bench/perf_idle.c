@@ -1,7 +1,8 @@
 /*
  * idle: what a poll costs that finds nothing, while all other ranks wait.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_plan.h"
 
 static double
 batch_poll(const struct perf_point *point, unsigned count)

@@ -3,7 +3,8 @@
  * one at a time; between two orders they wait in the library, where their
  * handlers answer.
  */
-#include "perf.h"
+#include "perf_job.h"
+#include "perf_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ gex_TM_t perf_tm;
 gex_Rank_t perf_rank, perf_ranks, perf_peer;
 
 static char **base;    /* of the segments, by rank */
+static const struct perf_module *const *job_modules;
 static unsigned taken; /* orders followed */
 static volatile unsigned given;
 static volatile enum perf_order order;
@@ -32,8 +34,9 @@ on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t 
 _Noreturn void
 perf_job_close(int status)
 {
-	if (base != NULL)
-		perf_signal_close();
+	for (const struct perf_module *const *at = job_modules; base != NULL && *at != NULL; at++)
+		if ((*at)->close != NULL)
+			(*at)->close();
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0)); /* gasnet_exit by one ends all */
 	gasnet_exit(status);
 }
@@ -46,7 +49,7 @@ fail(const char *text)
 }
 
 void
-perf_job_open(int *argc, char ***argv)
+perf_job_open(int *argc, char ***argv, const struct perf_module *const *modules)
 {
 	gex_AM_Entry_t table[] = {
 		{ PERF_ON_ORDER, (gex_AM_Fn_t)on_order, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 3,
@@ -64,10 +67,10 @@ perf_job_open(int *argc, char ***argv)
 	perf_ranks = gex_TM_QuerySize(perf_tm);
 	perf_peer = perf_ranks > 1 ? 1 : 0;
 	gex_EP_RegisterHandlers(ep, table, 1);
-	perf_message_register(ep);
-	perf_ring_register(ep);
-	perf_signal_register(ep);
-	perf_place_register(ep);
+	job_modules = modules;
+	for (; *modules != NULL; modules++)
+		if ((*modules)->register_handlers != NULL)
+			(*modules)->register_handlers(ep);
 }
 
 void
@@ -95,8 +98,9 @@ perf_job_attach(void)
 	}
 	if (perf_rank == 0 || perf_rank == perf_peer) /* the others' memory is hardly used */
 		memset(base[perf_rank], 1, 2 * (size_t)PERF_MAX_BYTES);
-	perf_atomic_open();
-	perf_signal_open();
+	for (const struct perf_module *const *at = job_modules; *at != NULL; at++)
+		if ((*at)->open != NULL)
+			(*at)->open();
 	gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
 }
 
@@ -117,16 +121,9 @@ perf_outbox(void)
 static void
 obey(enum perf_order what, unsigned count, size_t bytes)
 {
-	if (what == PERF_BARRIERS)
-		perf_barriers(count);
-	else if (what == PERF_ROUNDS)
-		perf_ring_go(count);
-	else if (what == PERF_STREAMS)
-		perf_stream_medium(0, count, bytes);
-	else if (what == PERF_ATOMICS)
-		perf_atomic_together(count, (int)bytes);
-	else if (what == PERF_SIGNALS)
-		perf_signal_go(count, bytes);
+	for (const struct perf_module *const *at = job_modules; *at != NULL; at++)
+		if ((*at)->order == what)
+			(*at)->follow(count, bytes);
 }
 
 /*
@@ -157,18 +154,8 @@ perf_job_follow(void)
 }
 
 void
-perf_job_measure(const struct perf_options *options, const char *bench, const char *kind,
-                 size_t bytes, perf_batch_fn *batch)
+perf_job_barriers(unsigned count)
 {
-	struct perf_point point = {
-		.bench = bench,
-		.kind = kind,
-		.bytes = bytes,
-		.ranks = (unsigned)perf_ranks,
-	};
-	int crowded = (int)perf_ranks > perf_place.cpus;
-
-	perf_report_now(kind, bytes);
-	perf_sample(&point, batch, options->secs, crowded ? PERF_CROWDED_BATCH_NS : PERF_BATCH_NS);
-	perf_report_add(&point);
+	while (count-- > 0)
+		gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
 }

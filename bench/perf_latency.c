@@ -2,7 +2,9 @@
  * latency: one operation at a time.  For messages, half of the way there and
  * back; for put, get and barrier the whole call.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_message.h"
+#include "perf_plan.h"
 
 static double
 batch_short(const struct perf_point *point, unsigned count)
@@ -61,12 +63,15 @@ batch_get(const struct perf_point *point, unsigned count)
 	return perf_now_ns() - start;
 }
 
-void
-perf_barriers(unsigned count)
+static void
+follow_barriers(unsigned count, size_t bytes)
 {
-	while (count-- > 0)
-		gex_Event_Wait(gex_Coll_BarrierNB(perf_tm, 0));
+	(void)bytes;
+	perf_job_barriers(count);
 }
+
+const struct perf_module perf_latency_module = { .order = PERF_BARRIERS,
+	                                         .follow = follow_barriers };
 
 /* One more before the clock starts, in which the order reaches all. */
 static double
@@ -76,9 +81,9 @@ batch_barrier(const struct perf_point *point, unsigned count)
 
 	(void)point;
 	perf_job_order(PERF_BARRIERS, count + 1, 0);
-	perf_barriers(1);
+	perf_job_barriers(1);
 	start = perf_now_ns();
-	perf_barriers(count);
+	perf_job_barriers(count);
 	return perf_now_ns() - start;
 }
 

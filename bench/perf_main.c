@@ -1,7 +1,21 @@
 /*
- * penstock-perf: what communication costs here.
+ * penstock-perf: what communication costs here.  From here down, each file calls those below it
+ * alone:
+ *
+ *     perf_main.c       the table of subcommands, help
+ *     perf_<name>.c     the subcommand of that name
+ *     perf_plan.c       kinds of operations by size
+ *     perf_report.c     table, CSV, progress line
+ *     perf_message.c    active messages there and back, and streams of them
+ *     perf_place.c      where ranks 0 and 1 run
+ *     perf_job.c        start and end; rank 0 gives orders, the others follow them
+ *     perf_sample.c     batches, least and middle value
+ *     perf_options.c    the command line
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_job.h"
+#include "perf_message.h"
+#include "perf_place.h"
 
 #include <penstock.h>
 #include <stdio.h>
@@ -29,6 +43,11 @@ static const struct perf_command commands[] = {
 	  perf_startup },
 	{ "empty", "the job that does nothing", NULL, NULL, 0, NULL },
 	{ 0 },
+};
+
+static const struct perf_module *const modules[] = {
+	&perf_message_module, &perf_place_module, &perf_latency_module, &perf_rate_module,
+	&perf_ring_module, &perf_atomic_module, &perf_signal_module, NULL,
 };
 
 static void
@@ -170,7 +189,7 @@ main(int argc, char **argv)
 		check_options(command, &options);
 	if (command != NULL && command->alone)
 		return options.error[0] != '\0' ? complain(options.error) : command->run(&options);
-	perf_job_open(&argc, &argv);
+	perf_job_open(&argc, &argv, modules);
 	check_in_job(command, &options);
 	if (command->run != NULL)
 		run_in_job(command, &options);

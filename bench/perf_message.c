@@ -4,7 +4,8 @@
  * Payloads are read on arrival and, except in streams, written before sending, a
  * byte per cache line, as a program would.
  */
-#include "perf.h"
+#include "perf_message.h"
+#include "perf_options.h"
 
 enum {
 	LINE = 64,
@@ -232,8 +233,8 @@ perf_stream_long(gex_Rank_t rank, unsigned count, size_t bytes)
 	stream_end(&stream);
 }
 
-void
-perf_message_register(gex_EP_t ep)
+static void
+message_register(gex_EP_t ep)
 {
 	enum {
 		S = GEX_FLAG_AM_SHORT,
@@ -257,3 +258,5 @@ perf_message_register(gex_EP_t ep)
 
 	gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
 }
+
+const struct perf_module perf_message_module = { .register_handlers = message_register };

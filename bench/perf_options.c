@@ -2,7 +2,7 @@
  * The command line.  Parsing prints nothing: in a job of many ranks one rank
  * says what is wrong.
  */
-#include "perf.h"
+#include "perf_options.h"
 
 #include <getopt.h>
 #include <stdio.h>

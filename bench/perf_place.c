@@ -3,7 +3,8 @@
  * further apart.  What a message costs depends on this more than on anything
  * else, so every table says it.
  */
-#include "perf.h"
+#include "perf_place.h"
+#include "perf_sample.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ on_where(gex_Token_t token)
 	gex_AM_ReplyShort2(token, PERF_ON_PLACE, 0, sched_getcpu(), allowed_cpus());
 }
 
-void
-perf_place_register(gex_EP_t ep)
+static void
+place_register(gex_EP_t ep)
 {
 	gex_AM_Entry_t table[] = {
 		{ PERF_ON_WHERE, (gex_AM_Fn_t)on_where, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
@@ -44,6 +45,8 @@ perf_place_register(gex_EP_t ep)
 
 	gex_EP_RegisterHandlers(ep, table, 2);
 }
+
+const struct perf_module perf_place_module = { .register_handlers = place_register };
 
 static int
 allowed_cpus(void)

@@ -2,7 +2,14 @@
  * A subcommand that measures kinds of operations by size: the figures are counted
  * first, for the progress line, then measured.
  */
-#include "perf.h"
+#include "perf_plan.h"
+#include "perf_job.h"
+#include "perf_place.h"
+
+enum {
+	PERF_BATCH_NS = 250 * 1000,          /* many times the cost of an order */
+	PERF_CROWDED_BATCH_NS = 5000 * 1000, /* some time slices */
+};
 
 struct plan {
 	const char *bench;
@@ -12,12 +19,30 @@ struct plan {
 	unsigned figures;
 };
 
+/* Measures and reports one figure; rank 0. */
+static void
+measure(const struct perf_options *options, const char *bench, const char *kind, size_t bytes,
+        perf_batch_fn *batch)
+{
+	struct perf_point point = {
+		.bench = bench,
+		.kind = kind,
+		.bytes = bytes,
+		.ranks = (unsigned)perf_ranks,
+	};
+	int crowded = (int)perf_ranks > perf_place.cpus;
+
+	perf_report_now(kind, bytes);
+	perf_sample(&point, batch, options->secs, crowded ? PERF_CROWDED_BATCH_NS : PERF_BATCH_NS);
+	perf_report_add(&point);
+}
+
 static void
 one_figure(struct plan *plan, const struct perf_kind *kind, size_t bytes)
 {
 	plan->figures++;
 	if (plan->measure)
-		perf_job_measure(plan->options, plan->bench, kind->name, bytes, kind->batch);
+		measure(plan->options, plan->bench, kind->name, bytes, kind->batch);
 }
 
 static void

@@ -2,7 +2,9 @@
  * rate: messages in a stream, per message.  `short' and `medium' go from rank 0
  * to its peer; `many' are Mediums from all other ranks to rank 0.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_message.h"
+#include "perf_plan.h"
 
 static double
 batch_short(const struct perf_point *point, unsigned count)
@@ -35,6 +37,14 @@ batch_many(const struct perf_point *point, unsigned count)
 	GASNET_BLOCKUNTIL(perf_stream_received - before == count * AT_ONCE * senders);
 	return (perf_now_ns() - start) / senders / AT_ONCE;
 }
+
+static void
+follow_streams(unsigned count, size_t bytes)
+{
+	perf_stream_medium(0, count, bytes);
+}
+
+const struct perf_module perf_rate_module = { .order = PERF_STREAMS, .follow = follow_streams };
 
 static size_t
 most_many(void)

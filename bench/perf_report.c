@@ -2,7 +2,9 @@
  * Results for people (a table, a line as soon as it is known) or for programs
  * (CSV), and a progress line on stderr, which shows only where somebody looks.
  */
-#include "perf.h"
+#include "perf_report.h"
+#include "perf_job.h"
+#include "perf_place.h"
 
 #include <stdio.h>
 #include <string.h>

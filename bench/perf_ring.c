@@ -2,7 +2,8 @@
  * ring: a token round all ranks, through their programs; the time of one hop.
  * With more ranks than CPUs it shows how the library gives way.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_plan.h"
 
 static volatile unsigned tokens;
 
@@ -13,8 +14,8 @@ on_token(gex_Token_t token)
 	tokens++;
 }
 
-void
-perf_ring_register(gex_EP_t ep)
+static void
+ring_register(gex_EP_t ep)
 {
 	gex_AM_Entry_t table[] = {
 		{ PERF_ON_TOKEN, (gex_AM_Fn_t)on_token, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
@@ -24,12 +25,13 @@ perf_ring_register(gex_EP_t ep)
 	gex_EP_RegisterHandlers(ep, table, 1);
 }
 
-void
-perf_ring_go(unsigned rounds)
+static void
+ring_go(unsigned rounds, size_t bytes)
 {
 	static unsigned awaited;
 	gex_Rank_t next = (perf_rank + 1) % perf_ranks;
 
+	(void)bytes;
 	while (rounds-- > 0) {
 		if (perf_rank == 0)
 			gex_AM_RequestShort0(perf_tm, next, PERF_ON_TOKEN, 0);
@@ -40,6 +42,10 @@ perf_ring_go(unsigned rounds)
 	}
 }
 
+const struct perf_module perf_ring_module = {
+	.register_handlers = ring_register, .order = PERF_ROUNDS, .follow = ring_go,
+};
+
 /* One more round before the clock starts, in which the order reaches all. */
 static double
 batch_ring(const struct perf_point *point, unsigned count)
@@ -48,9 +54,9 @@ batch_ring(const struct perf_point *point, unsigned count)
 
 	(void)point;
 	perf_job_order(PERF_ROUNDS, count + 1, 0);
-	perf_ring_go(1);
+	ring_go(1, 0);
 	start = perf_now_ns();
-	perf_ring_go(count);
+	ring_go(count, 0);
 	return (perf_now_ns() - start) / perf_ranks;
 }
 

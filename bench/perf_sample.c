@@ -2,7 +2,7 @@
  * Batches, and what to say of them: the least value, which the machine reaches
  * undisturbed, and the middle one, which it gives as a rule.
  */
-#include "perf.h"
+#include "perf_sample.h"
 
 #include <gasnet_tools.h>
 #include <stdlib.h>

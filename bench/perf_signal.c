@@ -6,7 +6,9 @@
  * Payloads are written before sending and read on arrival, a byte per cache line, as a program
  * would.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_message.h"
+#include "perf_plan.h"
 
 #include <penstock.h>
 
@@ -24,8 +26,8 @@ on_long(gex_Token_t token, void *buf, size_t bytes)
 	longs++;
 }
 
-void
-perf_signal_register(gex_EP_t ep)
+static void
+signal_register(gex_EP_t ep)
 {
 	gex_AM_Entry_t table[] = {
 		{ PERF_ON_NEXT, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0,
@@ -36,14 +38,14 @@ perf_signal_register(gex_EP_t ep)
 	endpoint = ep;
 }
 
-void
-perf_signal_open(void)
+static void
+signal_open(void)
 {
 	pst_sem_set_create(perf_tm, 1, PST_SEM_SPRODUCER | PST_SEM_SCONSUMER, &arrivals, 0);
 }
 
-void
-perf_signal_close(void)
+static void
+signal_close(void)
 {
 	pst_sem_set_destroy(arrivals, 0);
 }
@@ -106,7 +108,7 @@ receive(enum way way, size_t bytes, uint64_t turn)
 		pst_signal_wait(endpoint, flag_of(perf_rank), PST_CMP_EQ, turn);
 		break;
 	case BARRIER:
-		perf_barriers(1);
+		perf_job_barriers(1);
 		break;
 	case LONG:
 		had++;
@@ -117,8 +119,8 @@ receive(enum way way, size_t bytes, uint64_t turn)
 }
 
 /* The way and the size in one number. */
-void
-perf_signal_go(unsigned count, size_t order)
+static void
+signal_go(unsigned count, size_t order)
 {
 	static uint64_t turn;
 	const enum way way = (enum way)(order >> WAY_SHIFT);
@@ -134,6 +136,11 @@ perf_signal_go(unsigned count, size_t order)
 	}
 }
 
+const struct perf_module perf_signal_module = {
+	.register_handlers = signal_register, .open = signal_open, .close = signal_close,
+	.order = PERF_SIGNALS, .follow = signal_go,
+};
+
 /* One more round before the clock starts, in which the order reaches all. */
 static double
 go(const struct perf_point *point, unsigned count, enum way way)
@@ -142,9 +149,9 @@ go(const struct perf_point *point, unsigned count, enum way way)
 	double start;
 
 	perf_job_order(PERF_SIGNALS, count + 1, order);
-	perf_signal_go(1, order);
+	signal_go(1, order);
 	start = perf_now_ns();
-	perf_signal_go(count, order);
+	signal_go(count, order);
 	return (perf_now_ns() - start) / (way == BARRIER ? 1 : perf_ranks);
 }
 

@@ -2,7 +2,8 @@
  * startup: from start to finish of a job that does nothing, through the launcher,
  * by number of ranks.  This program runs itself as that job.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,8 @@
  * that is the kind's name, each as far from the next as it is long, on both sides;
  * and a memcpy of as many beside it.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_plan.h"
 
 #include <gasnet_vis.h>
 #include <string.h>

@@ -2,7 +2,8 @@
  * tools: locks, atomics, clock and thread keys of gasnet_tools.h, each beside the plain form of the
  * same. The two take turns, batch by batch, so that what disturbs the machine disturbs both.
  */
-#include "perf.h"
+#include "perf_commands.h"
+#include "perf_report.h"
 #include "perf_tools_pairs.h"
 
 #include <stdio.h>

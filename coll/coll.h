@@ -18,12 +18,15 @@
  * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its
  *                                                                   bytes
  *         X3 (pcoll_stir) -> X4 (run)               what changed before the operation is stepped
- *         X5 (retire) -> X6 (is_finished)           the results, and what peers wrote before
+ *         X5 (retire) -> X6 (pcoll_op_is_finished)  the results, and what peers wrote before
  */
 #ifndef PCOLL_H
 #define PCOLL_H
 
-#include "runtime/psi.h"
+#include "coll/pcoll_names.h"
+
+#include "runtime/process/module.h"
+#include "runtime/process/shared.h"
 
 #include "gasnet_coll.h"
 
@@ -40,6 +43,19 @@ struct pcoll_reduction {
 	bool ordered;                   /* associative only */
 };
 
+/*
+ * A phase of a barrier of the job (pcoll_barrier.c).  Such phases are operations with numbers of
+ * their own.  The series stands in notes where a team's id does, and is no such id.
+ */
+#define PCOLL_SERIES (UINT64_MAX - PSI_HALLS)
+
+struct pcoll_phase {
+	uint64_t series;
+	uint32_t number;
+	struct pcoll_names names;       /* this member's; when the operation is finished, all
+	                                 * members' */
+};
+
 /* What a member called; the addresses, combine and cdata are its own, the rest is everybody's. */
 struct pcoll_call {
 	enum pcoll_operation operation;
@@ -49,6 +65,7 @@ struct pcoll_call {
 	const void *src;
 	size_t len_bytes;               /* scatter and the like: of one block */
 	struct pcoll_reduction reduction;
+	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
 };
@@ -61,14 +78,15 @@ enum pcoll_channel {
 
 struct pcoll_note {
 	struct pcoll_note *next;
-	uint64_t team;                  /* its id */
+	uint64_t team;                  /* its id, or a series of phases */
 	uint32_t number, operation, index;
 	gex_Rank_t from, to;            /* in the team */
 	uint64_t words[2];
 };
 
-/* A barrier by dissemination inside an operation. */
+/* A barrier by dissemination inside an operation; names are gathered on the way. */
 struct pcoll_sync {
+	struct pcoll_names names;
 	uint32_t round;
 	bool sent;
 };
@@ -114,6 +132,10 @@ struct pcoll_op {
 
 /* The event is GEX_EVENT_INVALID if the call is complete already. */
 gex_Event_t pcoll_start(const struct pcoll_call *call);
+/* The same without counting and without an event: the operation, and which use of it this is. */
+void pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t *use_out);
+/* Has that use ended?  `object' is a struct pcoll_op. */
+bool pcoll_op_is_finished(const void *object, uint64_t use);
 
 void pcoll_lock(void);
 void pcoll_unlock(void);
@@ -125,10 +147,10 @@ void pcoll_stir(struct pcoll_op *op);
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
 void pcoll_notes_register(gex_EP_t ep);
-/* As team_ends of a part. */
+/* As team_ends of a module. */
 void pcoll_notes_team_ends(gex_TM_t tm, const char *call);
 
-extern const struct psi_part pcoll_part;
+extern const struct psi_module pcoll_module;
 /* False if there is no room; then the operation is blocked. */
 bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0,
                      uint64_t word1);

@@ -17,33 +17,21 @@
 #include "coll/pcoll_barrier_shared.h"
 
 #include "runtime/segment/reach.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
-
-enum { NAMED_BIT = 32, MISMATCH_BIT = 33, TAG_BIT = 48 };
 
 static uint64_t
 word_of(struct pcoll_names names, uint64_t tag)
 {
-	return (uint32_t)names.id | (uint64_t)names.named << NAMED_BIT |
-	       (uint64_t)names.mismatch << MISMATCH_BIT | tag << TAG_BIT;
-}
-
-static struct pcoll_names
-names_of(uint64_t word)
-{
-	return (struct pcoll_names){
-		.id = (int32_t)(uint32_t)word,
-		.named = word >> NAMED_BIT & 1,
-		.mismatch = word >> MISMATCH_BIT & 1,
-	};
+	return pcoll_names_word(names) | tag << PCOLL_NAMES_BITS;
 }
 
 /* A phase by its lower bits: what is found there is of this phase or of the one two before. */
 static bool
 is_of(uint64_t word, uint64_t phase)
 {
-	return word >> TAG_BIT == (uint16_t)phase;
+	return word >> PCOLL_NAMES_BITS == (uint16_t)phase;
 }
 
 static _Atomic uint64_t *
@@ -84,15 +72,15 @@ count_in(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
 	uint64_t count;
 
 	do {
-		count = (before >> TAG_BIT) + 1;
-		after = word_of(pcoll_names_combine(names_of(before), names), count);
+		count = (before >> PCOLL_NAMES_BITS) + 1;
+		after = word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
 	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
 	                                                count == hall->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
 	                                                memory_order_relaxed));
 	if (count < hall->size)
 		return;
-	atomic_store_explicit(&words->complete, word_of(names_of(after), phase & UINT16_MAX),
+	atomic_store_explicit(&words->complete, word_of(pcoll_names_of(after), phase & UINT16_MAX),
 	                      memory_order_release); /* G2 */
 	ring(hall);
 }
@@ -103,7 +91,7 @@ is_told(const struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names
 	const uint64_t word = atomic_load_explicit(&hall->words->complete,
 	                                           memory_order_acquire); /* G3 */
 
-	*names_out = names_of(word);
+	*names_out = pcoll_names_of(word);
 	return is_of(word, phase);
 }
 
@@ -118,7 +106,7 @@ sees_all(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
 
 		if (!is_of(word, phase))
 			return false;
-		hall->gathered = pcoll_names_combine(hall->gathered, names_of(word));
+		hall->gathered = pcoll_names_combine(hall->gathered, pcoll_names_of(word));
 	}
 	*names_out = hall->gathered;
 	ring(hall);

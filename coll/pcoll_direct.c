@@ -8,6 +8,8 @@
 
 #include "runtime/util/copy.h"
 
+#include "runtime/team/team.h"
+
 struct pcoll_direct {
 	uint32_t ins, outs, asked, gone;
 	uint32_t first, wanting;        /* of the queue: where it begins, and how many */

@@ -4,6 +4,8 @@
  */
 #include "coll/parts.h"
 
+#include "runtime/team/team.h"
+
 void
 pcoll_down_start(struct pcoll_op *op, struct pcoll_down *down, gex_Rank_t root, const void *buf,
                  size_t len_bytes)

@@ -5,7 +5,10 @@
 #include "coll/coll.h"
 #include "coll/parts.h"
 
+#include "runtime/op/event.h"
+#include "runtime/team/team.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -191,8 +194,8 @@ advance(void)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-static bool
-is_finished(const void *object, uint64_t use)
+bool
+pcoll_op_is_finished(const void *object, uint64_t use)
 {
 	const struct pcoll_op *op = object;
 
@@ -218,36 +221,45 @@ fill(struct pcoll_op *op, const struct pcoll_call *call, const struct pcoll_algo
 	op->call = *call;
 	op->algorithm = algorithm;
 	psi_team_hold(call->tm);
-	op->team = call->tm->id;
-	op->number = call->tm->collectives++;
+	op->team = call->phase ? call->phase->series : call->tm->id;
+	op->number = call->phase ? call->phase->number : call->tm->collectives++;
 	op->stage = PCOLL_ENTERING;
 	op->blocked = false;
 	op->enter = op->leave = (struct pcoll_sync){ .round = 0 };
 	op->scratch = scratch;
 }
 
-gex_Event_t
-pcoll_start(const struct pcoll_call *call)
+void
+pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t *use_out)
 {
 	const struct pcoll_algorithm *algorithm = pcoll_choose(call);
 	void *scratch = make_scratch(algorithm->scratch_bytes(call));
 	struct pcoll_op *op;
-	uint64_t use;
-	bool done;
 
-	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	pcoll_lock();
 	op = take_op();
 	fill(op, call, algorithm, scratch);
-	use = op->use;
+	*op_out = op;
+	*use_out = op->use;
 	enlist(op);
 	pcoll_notes_claim(op);
-	done = run(op);
-	if (done)
+	if (run(op))
 		retire(op);
 	pcoll_unlock();
-	return done ? GEX_EVENT_INVALID : psi_event_new(is_finished, op, use, PSI_FOR_COLLECTIVE,
-	                                                       call->tm->ep);
+}
+
+gex_Event_t
+pcoll_start(const struct pcoll_call *call)
+{
+	struct pcoll_op *op;
+	uint64_t use;
+
+	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
+	pcoll_op_start(call, &op, &use);
+	return pcoll_op_is_finished(op, use)
+	               ? GEX_EVENT_INVALID
+	               : psi_event_new(pcoll_op_is_finished, op, use, PSI_FOR_COLLECTIVE,
+	                               call->tm->ep);
 }
 
 static void
@@ -257,7 +269,7 @@ engine_register(gex_EP_t ep)
 	pcoll_transfers_register(ep);
 }
 
-const struct psi_part pcoll_part = {
+const struct psi_module pcoll_module = {
 	.name = "collectives", .register_handlers = engine_register, .progress = advance,
 	.team_ends = pcoll_notes_team_ends,
 };

@@ -1,9 +1,10 @@
 /* The calls of gasnet_coll.h, and barriers of teams: what they are given is checked, and
  * becomes a call of the engine. */
 #include "coll/coll.h"
-#include "coll/pcoll_barrier_shared.h"
+#include "coll/pcoll_barrier.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 #include "runtime/util/copy.h"
 
@@ -47,7 +48,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	if (tm != psi.tm && !tm->group->hall)
 		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 	pcoll_pass(tm);
-	return tm == psi.tm ? pcoll_barrier_start() : pcoll_gate_start(tm);
+	return pcoll_barrier_start(tm);
 }
 
 gex_Event_t

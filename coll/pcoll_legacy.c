@@ -2,6 +2,7 @@
 #include "coll/coll.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 #include "runtime/util/copy.h"
 

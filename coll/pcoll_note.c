@@ -4,6 +4,8 @@
  */
 #include "coll/coll.h"
 
+#include "runtime/am/am.h"
+#include "runtime/team/team.h"
 #include "runtime/wait/serve.h"
 
 #include <stdlib.h>
@@ -65,7 +67,7 @@ attach(struct pcoll_op *op, struct pcoll_note *note)
 static void
 keep_early(struct pcoll_note *note, gex_Token_t token)
 {
-	if (PSI_UNLIKELY(psi.checks)) {
+	if (PSI_UNLIKELY(psi.checks) && note->team < PCOLL_SERIES) {
 		gex_TM_t tm = note->team ? psi_team_find(note->team, token->ep) : psi.tm;
 
 		if (!tm)

@@ -1,6 +1,8 @@
 /* Which algorithm does what: the first that serves the call. */
 #include "coll/algorithms.h"
 
+#include "runtime/process/process.h"
+
 static const struct pcoll_algorithm *const algorithms[] = {
 	&pcoll_barrier_dissemination,
 	&pcoll_broadcast_binomial,

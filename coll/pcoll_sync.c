@@ -1,10 +1,13 @@
 /*
  * A barrier inside an operation, by dissemination: in round r a member tells the one 2^r above it,
- * and hears from the one 2^r below, modulo the size.
+ * and hears from the one 2^r below, modulo the size.  A member tells the names that it has gathered
+ * so far, and has those of all after ceil(log2 n) rounds.
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */
 #include "coll/parts.h"
+
+#include "runtime/team/team.h"
 
 bool
 pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel channel)
@@ -16,11 +19,13 @@ pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel
 		const uint32_t index = (uint32_t)channel | sync->round;
 
 		if (!sync->sent &&
-		    !pcoll_note_send(op, (gex_Rank_t)((rank + step) % size), index, 0, 0))
+		    !pcoll_note_send(op, (gex_Rank_t)((rank + step) % size), index,
+		                     pcoll_names_word(sync->names), 0))
 			return false;
 		sync->sent = true;
 		if (!pcoll_note_take(op, (gex_Rank_t)((rank + size - step) % size), index, words))
 			return false;
+		sync->names = pcoll_names_combine(sync->names, pcoll_names_of(words[0]));
 		sync->sent = false;
 	}
 	return true;

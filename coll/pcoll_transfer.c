@@ -8,6 +8,10 @@
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
 
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
+
 enum { DATA_ARGS = 4 };
 
 /* Largest piece between two members; the same seen from both. */

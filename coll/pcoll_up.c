@@ -7,6 +7,8 @@
 
 #include "runtime/util/copy.h"
 
+#include "runtime/team/team.h"
+
 enum { PIECE_BYTES = 64 << 10, ALIGN = 64 };
 
 struct pcoll_up {

@@ -7,7 +7,7 @@
 #include "runtime/signal/put_signal.h"
 #include "runtime/vis/vis.h"
 
-extern const struct psi_part pref_part;
+extern const struct psi_module pref_module;
 
 /* A put, get or fill, or what is left of it. */
 enum pref_kind { PREF_PUT, PREF_GET, PREF_FILL };

@@ -9,6 +9,7 @@
  * the reply.  So the flags for fences have nothing left to ask for.
  */
 #include "extended-ref/pref.h"
+#include "runtime/am/am.h"
 #include "runtime/atomic/atomic.h"
 #include "runtime/segment/reach.h"
 

@@ -9,6 +9,8 @@
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
 
+#include "runtime/am/am.h"
+
 #include <stdlib.h>
 #include <string.h>
 

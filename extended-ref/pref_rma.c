@@ -15,6 +15,8 @@
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
 
+#include "runtime/am/am.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,6 +9,8 @@
  */
 #include "extended-ref/pref.h"
 
+#include "runtime/am/am.h"
+#include "runtime/op/op.h"
 #include "runtime/segment/reach.h"
 
 #include <string.h>

@@ -32,7 +32,7 @@ table_register(gex_EP_t ep)
 	pref_signal_register(ep);
 }
 
-const struct psi_part pref_part = {
+const struct psi_module pref_module = {
 	.name = "reference", .operations = &operations, .open = table_open,
 	.register_handlers = table_register,
 };

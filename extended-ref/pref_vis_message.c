@@ -8,6 +8,7 @@
  */
 #include "extended-ref/pref_vis.h"
 
+#include "runtime/am/am.h"
 #include "runtime/segment/reach.h"
 #include "runtime/wait/serve.h"
 

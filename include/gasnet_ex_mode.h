@@ -84,7 +84,7 @@
 
 #ifdef __has_include
 #if !__has_include("gasnet_conduit.h")
-#error "give the compiler the conduit's directory too, as in -IPREFIX/include -IPREFIX/include/smp-conduit"
+#error "give the compiler the conduit's directory too: -IPREFIX/include/smp-conduit"
 #endif
 #endif
 #include "gasnet_conduit.h"
@@ -128,7 +128,7 @@
 #endif
 
 /* The same for release and kind of the headers. */
-#define PSI_LINK_BUILD_(kind, major, minor)                                                  \
+#define PSI_LINK_BUILD_(kind, major, minor)                                                        \
 	penstock_link_check__object_compiled_with##kind##_headers_of_##major##_##minor##__compile_it_with_those_of_the_library
 #define PSI_LINK_BUILD(kind, major, minor) PSI_LINK_BUILD_(kind, major, minor)
 #define PSI_LINK_DEBUG \

@@ -33,7 +33,8 @@ struct pst_peer {
 
 /* Where the semaphores of a rank can be reached from this process: penstock_sem.h. */
 struct pst_sem_peer {
-	uint64_t (*lines)[8]; /* by slot: a line, its first word counts posts; NULL: not from here */
+	uint64_t (*lines)[8]; /* by slot: a line, its first word counts posts; NULL: not from
+	                       * here */
 	const uint32_t *live; /* by slot: what the keys of its semaphore begin with; 0: free */
 	const uint32_t *wake; /* bit 0: a thread of the rank sleeps, or is about to */
 };

@@ -16,8 +16,8 @@ typedef gex_TM_t gasnet_team_handle_t;
 
 /*
  * Exactly one of the first three, and of the next three. IN_ALLSYNC: nothing moves before all have
- * called, else a member's data moves once it has. OUT_ALLSYNC: done when all is moved everywhere, else
- * when the caller's own areas are.
+ * called, else a member's data moves once it has. OUT_ALLSYNC: done when all is moved everywhere,
+ * else when the caller's own areas are.
  */
 #define GASNET_COLL_IN_NOSYNC      (1 << 0)
 #define GASNET_COLL_IN_MYSYNC      (1 << 1)

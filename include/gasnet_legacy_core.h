@@ -73,7 +73,8 @@ gasnet_hsl_trylock(gasnet_hsl_t *hsl)
 	return gex_HSL_Trylock(hsl);
 }
 
-/* Handlers run only inside calls, so there is nothing to hold off. A debug build looks at the pairs. */
+/* Handlers run only inside calls, so there is nothing to hold off. A debug build looks at the
+ * pairs. */
 PSI_API void psi_interrupts_hold(void);
 PSI_API void psi_interrupts_resume(void);
 

@@ -92,7 +92,8 @@ gasnett_atomic_signed(gasnett_atomic_val_t value)
 	return PSI_STATIC_CAST(gasnett_atomic_sval_t, value);
 }
 
-/* Where each read-modify-write is a full barrier, as on x86, fences beside it are for the compiler. */
+/* Where each read-modify-write is a full barrier, as on x86, fences beside it are for the
+ * compiler. */
 #if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_X86)
 #define PSI_LOCKED_IS_FENCE 1
 #else

@@ -42,7 +42,8 @@ psi_value_of(const void *src, size_t nbytes)
 	return value;
 }
 
-/* size bytes of memory, zero, at a page; MAP_FAILED if there are none, as mmap. munmap gives it back. */
+/* size bytes of memory, zero, at a page; MAP_FAILED if there are none, as mmap. munmap gives it
+ * back. */
 PSI_API void *gasnett_mmap(uintptr_t size);
 
 /*

@@ -63,7 +63,8 @@ PSI_API const char *gasnett_signame_fromval(int sig);
 /* Ends this process at once, with that status; nothing is flushed or called. */
 PSI_API void gasnett_killmyprocess(int exitcode) GASNETT_NORETURN;
 
-/* Writes out what stdio and the kernel hold of standard output and error; close also closes them. */
+/* Writes out what stdio and the kernel hold of standard output and error; close also closes
+ * them. */
 PSI_API void gasnett_flush_streams(void);
 PSI_API void gasnett_close_streams(void);
 

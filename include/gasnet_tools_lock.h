@@ -80,7 +80,8 @@ PSI_API void psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where);
 PSI_API int psi_rwlock_tryrdlock(gasnett_rwlock_t *lock, const char *where);
 PSI_API int psi_rwlock_trywrlock(gasnett_rwlock_t *lock, const char *where);
 PSI_API void psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where);
-PSI_API void psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held, const char *where);
+PSI_API void psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held,
+                               const char *where);
 
 #define PSI_HERE __FILE__ ":" PSI_STRING(__LINE__)
 
@@ -212,7 +213,8 @@ gasnett_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex)
 #define gasnett_rwlock_wrlock(l)         psi_rwlock_wrlock((l), PSI_HERE)
 #define gasnett_rwlock_unlock(l)         psi_rwlock_unlock((l), PSI_HERE)
 #else
-/* Where pthread.h declares the calls; the library tries again what failed, and says so if it must. */
+/* Where pthread.h declares the calls; the library tries again what failed, and says so if it
+ * must. */
 #define PSI_RWLOCK_CALL(what)                                                              \
 	PSI_INLINE void psi_rwlock_##what##_here(gasnett_rwlock_t *lock, const char *where) \
 	{                                                                                  \

@@ -110,7 +110,8 @@ PSI_API gex_Event_t psi_vis_strided_get(unsigned form, gex_TM_t tm, void *dstadd
 		                                  flags));                                         \
 	}
 
-PSI_VIS_CALLS(NB, PSI_VIS_NB, __attribute__((__warn_unused_result__)) gex_Event_t, PSI_VIS_RESULT_EVENT)
+PSI_VIS_CALLS(NB, PSI_VIS_NB, __attribute__((__warn_unused_result__)) gex_Event_t,
+              PSI_VIS_RESULT_EVENT)
 PSI_VIS_CALLS(NBI, PSI_VIS_NBI, int, PSI_VIS_RESULT_INT)
 PSI_VIS_CALLS(Blocking, PSI_VIS_BLOCKING, int, PSI_VIS_RESULT_INT)
 

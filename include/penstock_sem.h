@@ -46,7 +46,8 @@ PSI_BEGIN_DECLS
 /* W, one bounded round: gasnet_AMPoll for one endpoint. GASNET_OK. */
 PSI_API int pst_poll(gex_EP_t ep);
 
-/* M. Makes count semaphores of ep, all or none. GASNET_OK, GASNET_ERR_BAD_ARG or GASNET_ERR_RESOURCE. */
+/* M. Makes count semaphores of ep, all or none. GASNET_OK, GASNET_ERR_BAD_ARG or
+ * GASNET_ERR_RESOURCE. */
 PSI_API int pst_sem_alloc(gex_EP_t ep, unsigned kind, size_t count, pst_sem_t *sems_out);
 /* L. When nobody waits and every post started has been seen in the count. */
 PSI_API void pst_sem_free(const pst_sem_t *sems, size_t count);

@@ -58,7 +58,8 @@ PSI_BEGIN_DECLS
 #define PSI_SIGNAL_NB       1u
 #define PSI_SIGNAL_NBI      2u
 
-/* Behind psi_sem_asleep: wakes the rank if the word, at `there' in this process, has what it waits for. */
+/* Behind psi_sem_asleep: wakes the rank if the word, at `there' in this process, has what it waits
+ * for. */
 PSI_API void psi_word_ring(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
 
 PSI_API gex_Event_t psi_memput_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src,

@@ -15,13 +15,22 @@ scratch_bytes(const struct pcoll_call *call)
 static void
 start(struct pcoll_op *op)
 {
-	(void)op;
+	struct pcoll_sync *sync = op->scratch;
+
+	if (op->call.phase)
+		sync->names = op->call.phase->names;
 }
 
 static bool
 step(struct pcoll_op *op)
 {
-	return pcoll_sync_step(op, op->scratch, PCOLL_ENTER);
+	const struct pcoll_sync *sync = op->scratch;
+
+	if (!pcoll_sync_step(op, op->scratch, PCOLL_ENTER))
+		return false;
+	if (op->call.phase)
+		op->call.phase->names = sync->names;
+	return true;
 }
 
 const struct pcoll_algorithm pcoll_barrier_dissemination = {

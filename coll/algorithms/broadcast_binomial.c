@@ -8,6 +8,8 @@
 
 #include "runtime/util/copy.h"
 
+#include "runtime/team/team.h"
+
 static size_t
 scratch_bytes(const struct pcoll_call *call)
 {

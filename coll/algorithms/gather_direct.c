@@ -4,6 +4,8 @@
  */
 #include "coll/algorithms.h"
 
+#include "runtime/team/team.h"
+
 static void
 start(struct pcoll_op *op)
 {

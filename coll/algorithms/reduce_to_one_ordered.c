@@ -5,6 +5,8 @@
  */
 #include "coll/algorithms.h"
 
+#include "runtime/team/team.h"
+
 struct ordered {
 	uint32_t piece;
 	bool asked;

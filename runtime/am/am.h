@@ -5,7 +5,8 @@
 #include "runtime/process/process.h"
 
 void psi_deliver(void *owner, const struct psi_arrival *arrival);
-/* The message whose handler runs was counted as the client's when it came, and is the library's own. */
+/* The message whose handler runs was counted as the client's when it came, and is the library's
+ * own. */
 void psi_count_internal(gex_Token_t token);
 
 static inline unsigned
@@ -20,8 +21,8 @@ void psi_handler_set_internal(gex_EP_t ep, enum psi_internal_handler index, gex_
 
 /* Sends or, for this endpoint itself, delivers; PSI_OK or PSI_AGAIN, never waits. */
 int psi_am_try(gex_EP_t ep, const struct psi_am *am);
-/* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY.  The caller
- * has counted the message, which a refusal takes back. */
+/* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY.  The
+ * caller has counted the message, which a refusal takes back. */
 int psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);
 
 /* Counts a message as sent; times -1 takes that back, for one that was refused. */
@@ -48,7 +49,8 @@ void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);
 uint32_t psi_am_requester(gex_Token_t token, const char *call);
 /* The address here of a Long's destination, or NULL if there is none or no payload. */
 void *psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call);
-/* As psi_am_inject, for a Long: where its destination is not mapped here, the payload goes its own way. */
+/* As psi_am_inject, for a Long: where its destination is not mapped here, the payload goes its own
+ * way. */
 int psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags);
 
 /* Local completion is at injection, always. */

@@ -1,9 +1,11 @@
 /*
  * Running handlers: the token, and the call with the right number of arguments.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 
@@ -70,7 +72,8 @@ call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes, u
 	switch (nargs) {
 #define CASE(n) \
 	case n: \
-		((void (*)(gex_Token_t, void *, size_t TYPES_##n))fn)(token, buf, nbytes ARGS_##n); \
+		((void (*)(gex_Token_t, void *, size_t TYPES_##n))fn)( \
+			token, buf, nbytes ARGS_##n); \
 		break;
 	EACH_COUNT(CASE)
 #undef CASE
@@ -90,17 +93,17 @@ refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
 
 	psi_place_text(arrival->source, source);
 	if (!handler->shapes)
-		psi_fatal("a %s %s from %s names handler %u, which is not registered here; register "
-		          "it, and let no rank send before a barrier", category[arrival->category], kind,
-		          source, arrival->handler);
+		psi_fatal("a %s %s from %s names handler %u, which is not registered here; "
+		          "register it, and let no rank send before a barrier",
+		          category[arrival->category], kind, source, arrival->handler);
 	if ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)
 		psi_fatal("a %s %s from %s has %u arguments, but handler %u (%s) is registered for "
 		          "%u; send as many, or register it with that gex_nargs",
 		          category[arrival->category], kind, source, arrival->nargs,
 		          arrival->handler, name, handler->nargs);
 	psi_fatal("a %s %s from %s names handler %u (%s), whose gex_flags do not say that it takes "
-	          "one; send what it takes, or register it for that", category[arrival->category], kind,
-	          source, arrival->handler, name);
+	          "one; send what it takes, or register it for that",
+	          category[arrival->category], kind, source, arrival->handler, name);
 }
 
 static inline void
@@ -138,8 +141,9 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	struct psi_block *block = psi_block();
 
 	psi_back_from_process(ep);      /* which may be made anew since the poll began */
-	if (PSI_UNLIKELY(!(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
-	                 ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
+	if (PSI_UNLIKELY(
+		    !(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
+		    ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
 		refuse(handler, arrival);
 	note_handler(block, arrival);
 	psi_count(block->count,
@@ -161,7 +165,8 @@ psi_count_internal(gex_Token_t token)
 	const struct psi_arrival *arrival = token->arrival;
 	uint64_t *counts = psi_block()->count;
 
-	psi_count_add(counts, psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category),
+	psi_count_add(counts,
+	              psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category),
 	              (uint64_t)-1);
 	if (arrival->category != PSI_SHORT)
 		psi_count_add(counts, PSI_COUNT_RECEIVED_BYTES, (uint64_t)0 - arrival->len_bytes);

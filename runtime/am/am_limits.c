@@ -1,10 +1,10 @@
 /*
- * Limits of payloads.  On this host every pair of endpoints has the same, for both directions and any
- * number of arguments, so they depend on the category alone.
+ * Limits of payloads.  On this host every pair of endpoints has the same, for both directions and
+ * any number of arguments, so they depend on the category alone.
  */
-#include "runtime/psi.h"
-
-#include "runtime/process/rules.h"
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_rules.h"
 
 /* The flags are those of the later call; which buffer they mean can be said in one way only. */
 static void
@@ -14,11 +14,11 @@ check_terms(gex_Flags_t flags, unsigned int numargs, const char *call)
 
 	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
 	if ((flags & both) == both)
-		psi_fatal("%s: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that fits the "
-		          "client_buf of the Prepare", call);
+		psi_fatal("%s: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one that "
+		          "fits the client_buf of the Prepare", call);
 	if (numargs > PSI_MAX_ARGS)
-		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, numargs,
-		          PSI_MAX_ARGS);
+		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call,
+		          numargs, PSI_MAX_ARGS);
 }
 
 static void
@@ -35,8 +35,8 @@ static void
 check_lc(const gex_Event_t *lc_opt, const char *call)
 {
 	if (psi.checks && lc_opt == GEX_EVENT_GROUP)
-		psi_fatal("%s: lc_opt is GEX_EVENT_GROUP, which replies do not have; pass what the reply "
-		          "gets", call);
+		psi_fatal("%s: lc_opt is GEX_EVENT_GROUP, which replies do not have; pass what the "
+		          "reply gets", call);
 }
 
 static size_t
@@ -107,7 +107,8 @@ requester(gex_Token_t token, gex_Flags_t flags, unsigned int numargs, const char
 {
 	psi_rule_token(token, call);
 	if (token->arrival->network != PSI_REQUESTS)
-		psi_fatal("%s: called in a reply handler, which may not reply; ask in request handlers",
+		psi_fatal("%s: called in a reply handler, which may not reply; ask in request "
+		          "handlers",
 		          call);
 	check_terms(flags, numargs, call);
 	return token->arrival->source;

@@ -2,13 +2,16 @@
  * Negotiated payload.  A descriptor is one of two per thread, one for requests and one for replies,
  * since a request's Prepare or Commit may wait, and so run a handler that prepares a reply.
  *
- * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.  A
- * Long without one, and any message to the calling endpoint, gets memory of this thread.
+ * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.
+ * A Long without one, and any message to the calling endpoint, gets memory of this thread.
  */
-#include "runtime/psi.h"
-
-#include "runtime/process/rules.h"
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 
@@ -19,16 +22,16 @@ check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t 
 	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
 	psi_rule_transfer(NULL, NULL, 0, flags, call);
 	if (PSI_UNLIKELY(nargs > PSI_MAX_ARGS))
-		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call, nargs,
-		          PSI_MAX_ARGS);
+		psi_fatal("%s: numargs is %u, the most is %d; send the rest as payload", call,
+		          nargs, PSI_MAX_ARGS);
 	if (PSI_UNLIKELY(least > most))
 		psi_fatal("%s: least_payload %zu is above most_payload %zu; swap them", call, least,
 		          most);
 	if (client_buf)
 		psi_am_check_lc(lc_opt, is_reply, call);
 	else if (PSI_UNLIKELY(lc_opt != NULL))
-		psi_fatal("%s: lc_opt must be NULL when client_buf is, since the buffer is the library's; "
-		          "pass both or neither", call);
+		psi_fatal("%s: lc_opt must be NULL when client_buf is, since the buffer is the "
+		          "library's; pass both or neither", call);
 }
 
 /* The thread's descriptor of that network, which nobody else may have open. */
@@ -38,8 +41,8 @@ take_descriptor(unsigned network, const char *call)
 	gex_AM_SrcDesc_t sd = &psi_thread_self()->descriptors[network];
 
 	if (PSI_UNLIKELY(sd->open))
-		psi_fatal("%s: this thread has a prepared message that is neither committed nor cancelled; "
-		          "commit or cancel it first", call);
+		psi_fatal("%s: this thread has a prepared message that is neither committed nor "
+		          "cancelled; commit or cancel it first", call);
 	return sd;
 }
 
@@ -168,7 +171,8 @@ gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
 	              numargs, call);
 	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
-	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags, call);
+	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags,
+	                      call);
 }
 
 gex_AM_SrcDesc_t
@@ -199,7 +203,8 @@ gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t leas
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
 	              call);
 	begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
-	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags, call);
+	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags,
+	                      call);
 }
 
 gex_AM_SrcDesc_t
@@ -222,8 +227,8 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 static void __attribute__((noreturn, cold))
 not_open(const char *call)
 {
-	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one Commit or "
-	          "Cancel", call);
+	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one "
+	          "Commit or Cancel", call);
 }
 
 void *
@@ -253,23 +258,26 @@ check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
 	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
 		psi_fatal("%s: the message was prepared as a %s %s; end it as that", call,
 		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
-	if (PSI_UNLIKELY(psi.checks) && sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
-		psi_fatal("%s: the message was prepared by another thread; let that one commit or cancel "
-		          "it", call);
+	if (PSI_UNLIKELY(psi.checks) &&
+	    sd != &psi_thread_self()->descriptors[sd->is_reply ? PSI_REPLIES : PSI_REQUESTS])
+		psi_fatal("%s: the message was prepared by another thread; let that one commit or "
+		          "cancel it", call);
 }
 
 static void
-check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags, const char *call)
+check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags,
+             const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > sd->size))
-		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells", call,
-		          nbytes, sd->size);
+		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells",
+		          call, nbytes, sd->size);
 	if (PSI_UNLIKELY(nargs != sd->nargs))
-		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call, nargs,
-		          sd->nargs);
+		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call,
+		          nargs, sd->nargs);
 	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
 	if (PSI_UNLIKELY(sd->token && sd->token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
+		psi_fatal("%s: this handler has replied already, and may once; put all into one "
+		          "reply", call);
 }
 
 static int
@@ -329,8 +337,8 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 	psi_check_handler(handler, call);
 	if (own.is_long) {
 		if (PSI_UNLIKELY(own.dest && own.dest != dest))
-			psi_fatal("%s: dest_addr is %p, but %p was prepared for; pass that, or NULL to "
-			          "Prepare", call, dest, own.dest);
+			psi_fatal("%s: dest_addr is %p, but %p was prepared for; pass that, or "
+			          "NULL to Prepare", call, dest, own.dest);
 		am.dest_here = psi_am_long_target(own.place, dest, nbytes, call);
 	}
 	psi_rule_transfer(own.buffer, am.dest_here, nbytes, flags, call);

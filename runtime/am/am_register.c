@@ -1,6 +1,6 @@
 /* Handler tables. */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -12,7 +12,8 @@ static struct psi_spinlock registering;
 static uint8_t
 shapes_of(gex_Flags_t flags)
 {
-	const gex_Flags_t categories[] = { GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG };
+	const gex_Flags_t categories[] = { GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM,
+		                           GEX_FLAG_AM_LONG };
 	unsigned shapes = 0;
 
 	for (unsigned category = PSI_SHORT; category <= PSI_LONG; category++) {
@@ -65,7 +66,8 @@ check_entry(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
 static void __attribute__((noreturn, cold))
 too_many(void)
 {
-	psi_fatal("gex_EP_RegisterHandlers: more than %d handlers; let some share one and an argument",
+	psi_fatal("gex_EP_RegisterHandlers: more than %d handlers; let some share one and an "
+	          "argument",
 	          PSI_HANDLERS - GEX_AM_INDEX_BASE);
 }
 

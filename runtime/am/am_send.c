@@ -1,13 +1,17 @@
 /*
- * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to the
- * conduit; a message to the calling endpoint itself runs its handler at once.
+ * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to
+ * the conduit; a message to the calling endpoint itself runs its handler at once.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
 #include "runtime/op/begin.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 
@@ -34,8 +38,8 @@ deliver_to_self(gex_EP_t ep, const struct psi_am *am)
 	psi_deliver(ep, &arrival);
 }
 
-/* By the thread that an endpoint for one at a time is bound to; others, who finish what it began, take
- * the way for all. */
+/* By the thread that an endpoint for one at a time is bound to; others, who finish what it began,
+ * take the way for all. */
 static inline int
 send_alone(gex_EP_t ep, const struct psi_am *am)
 {
@@ -117,9 +121,10 @@ static void __attribute__((noreturn, cold))
 bad_lc(gex_Event_t *lc_opt, const char *call)
 {
 	if (!lc_opt)
-		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event", call);
-	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW or the address of "
-	          "an event", call,
+		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event",
+		          call);
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW or the "
+	          "address of an event", call,
 	          lc_opt == GEX_EVENT_DEFER ? "GEX_EVENT_DEFER" : "GEX_EVENT_GROUP");
 }
 
@@ -156,8 +161,8 @@ send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 	return GASNET_ERR_NOT_READY;
 }
 
-/* A payload is in place before the message is sent.  One that may be refused leaves no trace, so that it
- * is not written before it is accepted. */
+/* A payload is in place before the message is sent.  One that may be refused leaves no trace, so
+ * that it is not written before it is accepted. */
 int
 psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 {
@@ -174,8 +179,8 @@ static void
 check_medium(size_t nbytes, const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > psi.attributes.max_medium_bytes))
-		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu; send several, or a "
-		          "Long", call, nbytes, psi.attributes.max_medium_bytes);
+		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu; send several, "
+		          "or a Long", call, nbytes, psi.attributes.max_medium_bytes);
 }
 
 uint32_t
@@ -183,23 +188,26 @@ psi_am_requester(gex_Token_t token, const char *call)
 {
 	psi_rule_reply(token, call);
 	if (PSI_UNLIKELY(token->arrival->network != PSI_REQUESTS))
-		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it send a request", call);
+		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it "
+		          "send a request", call);
 	if (PSI_UNLIKELY(token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one reply", call);
+		psi_fatal("%s: this handler has replied already, and may once; put all into one "
+		          "reply", call);
 	return token->arrival->source;
 }
 
 void
 psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 {
-	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments", call,
-	          told, given);
+	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments",
+	          call, told, given);
 }
 
 /* -- requests -------------------------------------------------------------------------------- */
 
-/* To another endpoint, from one that any thread may use; the conduit needs no more than what it gets in
- * registers.  Anything else takes the general way; result is what that one said, or UNSUPPORTED. */
+/* To another endpoint, from one that any thread may use; the conduit needs no more than what it
+ * gets in registers.  Anything else takes the general way; result is what that one said, or
+ * UNSUPPORTED. */
 static inline bool
 is_plain(struct psi_target target)
 {
@@ -212,7 +220,8 @@ inject_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_
 {
 	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, what, args);
 
-	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags)
+	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static int __attribute__((noinline))
@@ -221,7 +230,8 @@ inject_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, con
 {
 	const struct psi_am am = psi_am_medium(to.place, what, args, payload, len_bytes);
 
-	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags) : psi_am_inject(to.ep, &am, flags);
+	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags)
+	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static inline int
@@ -232,7 +242,8 @@ send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Fl
 	psi_am_count_sent(psi_what_network(what), PSI_SHORT, 0, 1);
 	if (is_plain(to))
 		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
-	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK : inject_short(to, what, args, flags, result);
+	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
+	                                    : inject_short(to, what, args, flags, result);
 }
 
 static inline int
@@ -243,9 +254,11 @@ send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const
 
 	psi_am_count_sent(psi_what_network(what), PSI_MEDIUM, len_bytes, 1);
 	if (is_plain(to))
-		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload, len_bytes);
-	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
-	                                    : inject_medium(to, what, args, payload, len_bytes, flags, result);
+		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
+		                               len_bytes);
+	return PSI_LIKELY(result == PSI_OK)
+	               ? GASNET_OK
+	               : inject_medium(to, what, args, payload, len_bytes, flags, result);
 }
 
 int
@@ -272,7 +285,8 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
-	result = send_medium(target, psi_what(PSI_REQUESTS, handler, nargs), args, src, nbytes, flags);
+	result = send_medium(target, psi_what(PSI_REQUESTS, handler, nargs), args, src, nbytes,
+	                     flags);
 	psi_am_completed(lc_opt);
 	return result;
 }
@@ -328,7 +342,8 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
 
 	psi_check_handler(handler, "gex_AM_ReplyShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
-	return replied(token, send_short(target, psi_what(PSI_REPLIES, handler, nargs), args, flags));
+	return replied(token,
+	               send_short(target, psi_what(PSI_REPLIES, handler, nargs), args, flags));
 }
 
 int
@@ -344,7 +359,8 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
-	result = send_medium(target, psi_what(PSI_REPLIES, handler, nargs), args, src, nbytes, flags);
+	result = send_medium(target, psi_what(PSI_REPLIES, handler, nargs), args, src, nbytes,
+	                     flags);
 	psi_am_completed(lc_opt);
 	return replied(token, result);
 }
@@ -355,9 +371,15 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
                   const gex_AM_Arg_t *args)
 {
 	struct psi_am am = {
-		.peer = psi_am_requester(token, "gex_AM_ReplyLong"), .handler = handler, .category = PSI_LONG,
-		.network = PSI_REPLIES, .nargs = (uint8_t)nargs, .args = args,
-		.payload = src, .len_bytes = nbytes, .dest = dest,
+		.peer = psi_am_requester(token, "gex_AM_ReplyLong"),
+		.handler = handler,
+		.category = PSI_LONG,
+		.network = PSI_REPLIES,
+		.nargs = (uint8_t)nargs,
+		.args = args,
+		.payload = src,
+		.len_bytes = nbytes,
+		.dest = dest,
 	};
 	int result;
 

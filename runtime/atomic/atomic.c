@@ -1,13 +1,16 @@
 /*
- * Operations of atomic domains that the headers' inlines do not make themselves: those whose code the
- * compiler did not know, those on memory that is not mapped, those that are wrong, all where checks are
- * on, and now and then one of the ordinary ones, so that a process which does nothing else polls.
+ * Operations of atomic domains that the headers' inlines do not make themselves: those whose code
+ * the compiler did not know, those on memory that is not mapped, those that are wrong, all where
+ * checks are on, and now and then one of the ordinary ones, so that a process which does nothing
+ * else polls.
  */
 #include "runtime/atomic/atomic.h"
 
 #include "runtime/op/begin.h"
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
 #include <string.h>
 
@@ -21,7 +24,8 @@ static const uint8_t width_bytes[] = {
 
 #define APPLY(DT, type, width) \
 	static uint64_t \
-	apply##DT(void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) \
+	apply##DT(void *there, gex_OP_t op, uint64_t operand1, uint64_t operand2, \
+	          gex_Flags_t flags) \
 	{ \
 		return psi_atomic_bits##DT(psi_atomic_apply##DT( \
 			there, op, psi_atomic_value##DT((uint##width##_t)operand1), \
@@ -62,9 +66,10 @@ static const char *
 op_name(gex_OP_t op)
 {
 	static const char *const by_bit[32] = {
-		"AND", "OR", "XOR", "ADD", "SUB", "MULT", "MIN", "MAX", "INC", "DEC", "SET", "CAS", "?", "?",
-		"?", "FAND", "FOR", "FXOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC", "FDEC", "SWAP",
-		"FCAS", "GET", "?", "?", "USER", "USER_NC",
+		"AND",  "OR",   "XOR",  "ADD",  "SUB",   "MULT", "MIN",  "MAX",
+		"INC",  "DEC",  "SET",  "CAS",  "?",     "?",    "?",    "FAND",
+		"FOR",  "FXOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC",
+		"FDEC", "SWAP", "FCAS", "GET",  "?",     "?",    "USER", "USER_NC",
 	};
 
 	return by_bit[__builtin_ctz(op)];
@@ -78,18 +83,19 @@ check_operation(const struct psi_atomic *op)
 
 	if (PSI_UNLIKELY(domain->dt != 1u << op->type))
 		psi_fatal("%s: the domain's type is %s; call gex_AD_Op%s_%s", op->call,
-		          psi_domain_type_name(domain->dt), kind, psi_domain_type_name(domain->dt) + 7);
+		          psi_domain_type_name(domain->dt), kind,
+		          psi_domain_type_name(domain->dt) + 7);
 	if (PSI_UNLIKELY(!op->op || (op->op & (op->op - 1))))
-		psi_fatal("%s: operation 0x%x is not one code; pass exactly one of GEX_OP_*", op->call,
-		          op->op);
+		psi_fatal("%s: operation 0x%x is not one code; pass exactly one of GEX_OP_*",
+		          op->call, op->op);
 	if (PSI_UNLIKELY(!(op->op & domain->ops)))
-		psi_fatal("%s: GEX_OP_%s is not among the operations 0x%x of the domain; name it when the "
-		          "domain is created", op->call, op_name(op->op), domain->ops);
+		psi_fatal("%s: GEX_OP_%s is not among the operations 0x%x of the domain; name it "
+		          "when the domain is created", op->call, op_name(op->op), domain->ops);
 	psi_check_flags(op->flags, PSI_ATOMIC_PLAIN_FLAGS | GEX_FLAG_RANK_IS_JOBRANK, op->call);
 	if (PSI_UNLIKELY((op->op & PSI_ATOMIC_OPS_REPLY) &&
 	                 (!op->result || (uintptr_t)op->result % width_bytes[op->type])))
-		psi_fatal("%s: GEX_OP_%s writes to result_p, which is %p; pass the address of a variable "
-		          "of the type", op->call, op_name(op->op), op->result);
+		psi_fatal("%s: GEX_OP_%s writes to result_p, which is %p; pass the address of a "
+		          "variable of the type", op->call, op_name(op->op), op->result);
 }
 
 static struct psi_target
@@ -101,7 +107,8 @@ target_of(const struct psi_atomic *op)
 	if (op->flags & GEX_FLAG_RANK_IS_JOBRANK) {
 		rank = gex_TM_TranslateJobrankToRank(tm, rank);
 		if (rank == GEX_RANK_INVALID)
-			psi_fatal("%s: rank %u of the job is not in the domain's team; name one that is",
+			psi_fatal("%s: rank %u of the job is not in the domain's team; name one "
+			          "that is",
 			          op->call, op->rank);
 	}
 	return psi_target_of(tm, rank, op->call);
@@ -115,13 +122,14 @@ check_assertions(const struct psi_atomic *op, struct psi_target target)
 	if (!psi.checks)
 		return;
 	if (mine && near)
-		psi_fatal("%s: flags say both GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD; pass one at "
-		          "most", op->call);
+		psi_fatal("%s: flags say both GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD; pass "
+		          "one at most", op->call);
 	if (mine && target.place != target.ep->place)
-		psi_fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u; leave it out", op->call,
-		          op->rank);
+		psi_fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u; leave it out",
+		          op->call, op->rank);
 	if (near && !psi_in_my_nbrhd(psi_jobrank_of(target.place)))
-		psi_fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is in another neighbourhood; leave it out",
+		psi_fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is in another neighbourhood; "
+		          "leave it out",
 		          op->call, op->rank);
 }
 
@@ -132,7 +140,8 @@ reach(const struct psi_atomic *op, struct psi_target target)
 	const size_t nbytes = width_bytes[op->type];
 
 	if (PSI_UNLIKELY((uintptr_t)op->target % nbytes))
-		psi_fatal("%s: the target at %p is not aligned to the %zu bytes of its type; align it",
+		psi_fatal("%s: the target at %p is not aligned to the %zu bytes of its type; align "
+		          "it",
 		          op->call, op->target, nbytes);
 	return psi_reach(PSI_WAY_ATOMIC, target.place, op->target, nbytes, op->call);
 }
@@ -147,7 +156,8 @@ count_call(gex_Flags_t flags)
 
 	psi_count(counts, PSI_COUNT_ATOMICS);
 	psi_count(counts, PSI_COUNT_ATOMICS_CALLED);
-	if (counts[PSI_COUNT_ATOMICS] % PSI_RMA_CALLS_PER_POLL == 0 && !(flags & GEX_FLAG_IMMEDIATE))
+	if (counts[PSI_COUNT_ATOMICS] % PSI_RMA_CALLS_PER_POLL == 0 &&
+	    !(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 }
 
@@ -218,7 +228,8 @@ make(gex_AD_t ad, struct psi_atomic *op)
 #define OPERATION(kind, is_implicit, DT) \
 	{ \
 		.call = "gex_AD_" #kind #DT, .result = result_p, .target = tgt_addr, \
-		.operand1 = psi_atomic_bits##DT(operand1), .operand2 = psi_atomic_bits##DT(operand2), \
+		.operand1 = psi_atomic_bits##DT(operand1), \
+		.operand2 = psi_atomic_bits##DT(operand2), \
 		.rank = tgt_rank, .op = opcode, .flags = flags, .type = PSI_ATOMIC_INDEX(DT), \
 		.implicit = is_implicit, \
 	}

@@ -1,20 +1,20 @@
 /*
  * Atomic domains: the object, and one operation on its way to the processor or to the reference.
  *
- * A domain's operations are made by one mechanism, the processor's atomics of gasnet_ex_atomic.h on the
- * target's memory: by the initiator, where the target is mapped here, else by the owner for whoever asks
- * it (extended-ref/pref_atomic.c).  Both use the same instructions on the same physical word, so an
- * operation made in one way is atomic with one made in the other.
+ * A domain's operations are made by one mechanism, the processor's atomics of gasnet_ex_atomic.h on
+ * the target's memory: by the initiator, where the target is mapped here, else by the owner for
+ * whoever asks it (extended-ref/pref_atomic.c).  Both use the same instructions on the same
+ * physical word, so an operation made in one way is atomic with one made in the other.
  *
- * So the hints GEX_FLAG_AD_FAVOR_* have nothing to choose: each target, near or far, is reached by the
- * shortest way there is to it, and no way makes another longer.
+ * So the hints GEX_FLAG_AD_FAVOR_* have nothing to choose: each target, near or far, is reached by
+ * the shortest way there is to it, and no way makes another longer.
  */
 #ifndef PSI_ATOMIC_H
 #define PSI_ATOMIC_H
 
-#include "runtime/psi.h"
-
 #include "gasnet_ratomic.h"
+
+#include <stdbool.h>
 
 struct psi_domain {
 	struct gex_AD_s inlines;        /* what clients' code reads; comes first */

@@ -1,11 +1,12 @@
 /*
- * Atomic domains: made, asked about, destroyed.  Who makes an operation for another needs nothing of its
- * domain, so operations may arrive where gex_AD_Create has not returned.
+ * Atomic domains: made, asked about, destroyed.  Who makes an operation for another needs nothing
+ * of its domain, so operations may arrive where gex_AD_Create has not returned.
  */
 #include "runtime/atomic/atomic.h"
 
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
@@ -52,11 +53,12 @@ static void
 check_live(struct psi_domain *domain, const char *call)
 {
 	if (!is_listed(domain))
-		psi_fatal("%s: %p is no atomic domain of this process; pass what gex_AD_Create wrote here",
+		psi_fatal("%s: %p is no atomic domain of this process; pass what gex_AD_Create "
+		          "wrote here",
 		          call, (void *)domain);
 	if (domain->destroyed)
-		psi_fatal("%s: the atomic domain was destroyed before; destroy it when all ranks have "
-		          "completed their operations, and passed a barrier", call);
+		psi_fatal("%s: the atomic domain was destroyed before; destroy it when all ranks "
+		          "have completed their operations, and passed a barrier", call);
 }
 
 struct psi_domain *
@@ -117,14 +119,16 @@ check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flag
 		psi_fatal("%s: ad_p is NULL; pass where the domain goes", call);
 	(void)psi_team_live(tm, call);
 	if (!ops_of(dt))
-		psi_fatal("%s: data type 0x%x is none that atomics have; pass one of GEX_DT_I32, U32, I64, "
-		          "U64, FLT and DBL", call, dt);
+		psi_fatal("%s: data type 0x%x is none that atomics have; pass one of GEX_DT_I32, "
+		          "U32, I64, U64, FLT and DBL", call, dt);
 	if (!ops || (ops & ~ops_of(dt)))
 		psi_fatal("%s: operations 0x%x are %s; pass those that will be used, of 0x%x", call,
-		          ops & ~ops_of(dt), ops ? "none that the type has" : "none at all", ops_of(dt));
+		          ops & ~ops_of(dt), ops ? "none that the type has" : "none at all",
+		          ops_of(dt));
 	psi_check_flags(flags, hints, call);
 	if (flags & (flags - 1))
-		psi_fatal("%s: flags 0x%x favour several at once; pass one of GEX_FLAG_AD_FAVOR_* at most",
+		psi_fatal("%s: flags 0x%x favour several at once; pass one of GEX_FLAG_AD_FAVOR_* "
+		          "at most",
 		          call, flags);
 }
 
@@ -147,8 +151,9 @@ check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 	psi_team_gather(tm, &mine, sizeof mine, all, "gex_AD_Create");
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
 		if (all[rank].dt != dt || all[rank].ops != ops || all[rank].flags != flags)
-			psi_fatal("gex_AD_Create: type 0x%x, operations 0x%x, flags 0x%x, but rank %u of "
-			          "the team passes 0x%x, 0x%x, 0x%x; pass the same in all ranks", dt, ops,
+			psi_fatal("gex_AD_Create: type 0x%x, operations 0x%x, flags 0x%x, but rank "
+			          "%u of the team passes 0x%x, 0x%x, 0x%x; pass the same in all "
+			          "ranks", dt, ops,
 			          flags, rank, all[rank].dt, all[rank].ops, all[rank].flags);
 	free(all);
 }
@@ -181,8 +186,13 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 	if (!domain)
 		psi_fatal("gex_AD_Create: no memory for an atomic domain");
 	*domain = (struct psi_domain){
-		.inlines = { .size = tm->size, .peers = peers_of(tm), .counts = psi.blocks[0].count },
-		.tm = tm, .dt = dt, .ops = ops, .flags = flags,
+		.inlines = { .size = tm->size,
+		             .peers = peers_of(tm),
+		             .counts = psi.blocks[0].count },
+		.tm = tm,
+		.dt = dt,
+		.ops = ops,
+		.flags = flags,
 	};
 	check_agreement(tm, dt, ops, flags);
 	psi_team_hold(tm);
@@ -204,7 +214,8 @@ gex_AD_Destroy(gex_AD_t ad)
 		free((void *)(uintptr_t)domain->inlines.peers);
 	domain->destroyed = true;
 	if (psi.checks)
-		return;         /* it stays in the list, so that its later use is known for what it is */
+		return;         /* it stays in the list, so that its later use is known for what it
+		                 * is */
 	delist(domain);
 	free(domain);
 }

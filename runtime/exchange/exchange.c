@@ -4,16 +4,19 @@
  * 2^r - 1 ranks above it, to the rank 2^r below, modulo the size, and hears from the one 2^r above;
  * after ceil(log2 n) rounds it has all.
  *
- * A peer can be at most one exchange ahead, since finishing one needs everybody's start of it, so what it
- * sends is kept by parity of the exchange's number.  A message may come before this member has started
- * the exchange, never before it knows the team: making a team ends with an exchange over the parent.
+ * A peer can be at most one exchange ahead, since finishing one needs everybody's start of it, so
+ * what it sends is kept by parity of the exchange's number.  A message may come before this member
+ * has started the exchange, never before it knows the team: making a team ends with an exchange
+ * over the parent.
  *
- * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all
- * communications in multiport message-passing systems", 1997.
+ * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for
+ * all-to-all communications in multiport message-passing systems", 1997.
  */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +53,8 @@ open_phase(gex_TM_t tm, uint32_t number, size_t block_bytes)
 
 	if (phase->number == number) {
 		if (phase->block_bytes != block_bytes)
-			psi_fatal("members of a team of %u are in different collective calls over it; all "
-			          "make the same calls in the same order", tm->size);
+			psi_fatal("members of a team of %u are in different collective calls over "
+			          "it; all make the same calls in the same order", tm->size);
 		return phase;
 	}
 	if (phase->room_bytes < need) {
@@ -94,7 +97,8 @@ on_blocks(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_
 	phase = open_phase(tm, (uint32_t)number, (uint32_t)block_bytes);
 	psi_spinlock_unlock(&tm->gather_lock);
 	/* Nobody else writes these bytes, nor reads them before they are counted. */
-	memcpy(phase->blocks + ((size_t)(uint32_t)block_bytes << round) + (uint32_t)offset, buf, nbytes);
+	memcpy(phase->blocks + ((size_t)(uint32_t)block_bytes << round) + (uint32_t)offset, buf,
+	       nbytes);
 	psi_spinlock_lock(&tm->gather_lock);
 	phase->got_bytes[round] += nbytes;
 	psi_spinlock_unlock(&tm->gather_lock);
@@ -105,7 +109,8 @@ send_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct roun
 {
 	const uint32_t place = psi_target_of(tm, round->to, "").place;
 	const size_t bytes = round->count * phase->block_bytes;
-	const size_t most = tm->ep->ops->am_max_medium(tm->ep->port, place, PSI_REQUESTS, WIRE_ARGS);
+	const size_t most =
+		tm->ep->ops->am_max_medium(tm->ep->port, place, PSI_REQUESTS, WIRE_ARGS);
 
 	for (size_t offset = 0; offset < bytes; offset += most) {
 		const gex_AM_Arg_t args[WIRE_ARGS] = {
@@ -201,6 +206,6 @@ gather_team_ends(gex_TM_t tm, const char *call)
 	}
 }
 
-const struct psi_part psi_exchange_part = {
+const struct psi_module psi_exchange_module = {
 	.name = "exchange", .register_handlers = gather_register, .team_ends = gather_team_ends,
 };

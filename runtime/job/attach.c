@@ -1,4 +1,5 @@
-/* gex_Segment_Attach: a segment of each rank is made, bound to its first endpoint, and published. */
+/* gex_Segment_Attach: a segment of each rank is made, bound to its first endpoint, and
+ * published. */
 #include "runtime/job/board.h"
 #include "runtime/job/meet.h"
 

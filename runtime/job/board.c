@@ -1,8 +1,9 @@
 #include "runtime/job/board.h"
 
 #include "runtime/job/meet.h"
-#include "runtime/process/rules.h"
 #include "runtime/segment/reach.h"
+#include "runtime/segment/shmem.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/util/fence.h"
 
 #include <pthread.h>
@@ -33,7 +34,8 @@ write_entry(uint32_t place, gex_Segment_t segment)
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
 	entry->card = psi_vm_card_make();
-	psi_handed_to_process(psi_ep_at(place));        /* who reads the entry may ask for its memory */
+	/* who reads the entry may ask for its memory */
+	psi_handed_to_process(psi_ep_at(place));
 }
 
 static void
@@ -225,8 +227,8 @@ gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries)
 	psi_need_init("gasnet_getSegmentInfo");
 	psi_rule_call("gasnet_getSegmentInfo");
 	if (!seginfo_table && numentries > 0)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is NULL; "
-		                  "pass an array of numentries");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "seginfo_table is "
+		                  "NULL; pass an array of numentries");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		seginfo_table[i].addr = (void *)(uintptr_t)psi.known[i].base;
 		seginfo_table[i].size = (uintptr_t)psi.known[i].size_bytes;

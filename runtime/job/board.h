@@ -9,12 +9,12 @@
 #ifndef PSI_BOARD_H
 #define PSI_BOARD_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 /*
- * The first half of an exchange among all ranks; the caller's barrier ends it.  error is an errno value,
- * where this rank has no memory for its segment.  Returns the first rank that has none, and then nothing
- * has changed for anybody; else the number of ranks.
+ * The first half of an exchange among all ranks; the caller's barrier ends it.  error is an errno
+ * value, where this rank has no memory for its segment.  Returns the first rank that has none, and
+ * then nothing has changed for anybody; else the number of ranks.
  */
 uint32_t psi_board_exchange(gex_Segment_t mine, int error);
 

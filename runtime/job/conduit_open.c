@@ -1,8 +1,11 @@
 /* The conduit is chosen, given its services, and opened. */
-#include "runtime/psi.h"
-
+#include "runtime/am/am.h"
+#include "runtime/conduit/conduit_list.h"
 #include "runtime/conduit/conduits.h"
+#include "runtime/job/start.h"
 #include "runtime/op/begin.h"
+#include "runtime/process/process.h"
+#include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
 
@@ -55,15 +58,17 @@ static const struct psi_services services = {
 
 /* -- open ------------------------------------------------------------------------------------ */
 
+#define NAME(name) #name,
+static const char *const built[] = { PSI_CONDUIT_LIST(NAME) };
+#undef NAME
+
+/* The first of this build, which has one until there is a second. */
 static const struct psi_conduit_ops *
 choose(void)
 {
-	const char *wanted = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
-	const struct psi_conduit_ops *ops = psi_conduit_named(wanted);
+	const struct psi_conduit_ops *ops = psi_conduit_named(built[0]);
 	char reason[160];
 
-	if (!ops)
-		psi_fatal("this build has no conduit named %s", wanted);
 	if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
 		psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it", ops->name,
 		          ops->abi, PSI_CONDUIT_ABI);
@@ -96,11 +101,11 @@ describe_job(void)
 	free(next);
 }
 
-/* The operations of the part that has some. */
+/* The operations of the module that has some. */
 static const struct psi_conduit_ops *
 reference(void)
 {
-	for (const struct psi_part *const *at = psi.parts; *at; at++)
+	for (const struct psi_module *const *at = psi.modules; *at; at++)
 		if ((*at)->operations)
 			return (*at)->operations;
 	return NULL;

@@ -1,6 +1,7 @@
 /* Clients and endpoints: what can be asked of them, and endpoints beyond the first. */
-#include "runtime/psi.h"
-
+#include "runtime/job/start.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
 
@@ -115,7 +116,8 @@ can_be_at(unsigned index, bool serial)
 static gex_EP_t
 make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 {
-	gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index), ep = kept ? kept : calloc(1, sizeof *ep);
+	gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index),
+		 ep = kept ? kept : calloc(1, sizeof *ep);
 	struct psi_port *port;
 
 	if (!ep)
@@ -188,8 +190,8 @@ gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabil
 	/* All have all capabilities. */
 	ep = psi_ep_make(1, flags, false, false);
 	if (!ep)
-		return psi_refuse(GASNET_ERR_RESOURCE, call, "a process has GASNET_MAXEPS endpoints at "
-		                  "most, and memory for the queues of each");
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "a process has GASNET_MAXEPS "
+		                  "endpoints at most, and memory for the queues of each");
 	*ep_p = ep;
 	return GASNET_OK;
 }

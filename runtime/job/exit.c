@@ -1,11 +1,16 @@
 /*
- * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens to
- * the others; here only this rank's part.
+ * Ending the job: gasnet_exit, and exit() or a return from main.  The keeper decides what happens
+ * to the others; here only this rank's part.
  */
 #include "runtime/atomic/atomic.h"
-#include "runtime/job/parts.h"
+#include "runtime/job/modules.h"
 
+#include "runtime/job/start.h"
+#include "runtime/process/process.h"
+#include "runtime/report/reports.h"
+#include "runtime/rma/inline.h"
 #include "runtime/settings/settings_tables.h"
+#include "runtime/team/team.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -58,7 +63,7 @@ gasnet_exit(int exitcode)
 		pboot_leave(exitcode);
 	psi_blocks_close();
 	if (exitcode == 0)
-		psi_parts_close("gasnet_exit");
+		psi_modules_close("gasnet_exit");
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);
@@ -97,8 +102,8 @@ on_plain_exit(int status, void *unused)
 		pboot_note_parting(status);
 }
 
-/* A child that the client forks shares the queues, and would send in this rank's name.  What it calls
- * says so instead: to it, no rank and no job is there. */
+/* A child that the client forks shares the queues, and would send in this rank's name.  What it
+ * calls says so instead: to it, no rank and no job is there. */
 static void
 in_forked_child(void)
 {

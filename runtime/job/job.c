@@ -1,19 +1,26 @@
 /*
  * Start-up: gex_Client_Init and gasnet_init make the job, its one client, endpoint and team.
  */
-#include "runtime/psi.h"
-
-#include "runtime/job/parts.h"
+#include "runtime/am/am.h"
+#include "runtime/job/modules.h"
+#include "runtime/job/start.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
+#include "runtime/process/rules.h"
+#include "runtime/process/thread.h"
 #include "runtime/report/backtrace.h"
 #include "runtime/report/freeze.h"
+#include "runtime/report/reports.h"
+#include "runtime/report/signals.h"
+#include "runtime/rma/inline.h"
 #include "runtime/segment/memlimits.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
-#include "runtime/report/signals.h"
+#include "runtime/team/team.h"
 #include "runtime/tools/fatal.h"
-#include "runtime/util/topology.h"
 #include "runtime/util/hostname.h"
+#include "runtime/util/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +54,13 @@ check_build(const struct psi_client_build *build)
 	if (strcmp(headers, PSI_RELEASE) != 0 || build->size_bytes != sizeof *build ||
 	    build->inline_abi != PSI_INLINE_ABI) {
 		if (!rank || strcmp(rank, "0") == 0)
-			psi_log_refuse("the program was compiled with the headers of Penstock %s (layout "
-			               "%u), and finds the library of Penstock " PSI_RELEASE " (layout %d): "
-			               "compile it again with the headers of " PSI_RELEASE ", or let it find "
-			               "the library of its own release (ldd tells which it finds)", headers,
-			               build->inline_abi, PSI_INLINE_ABI);
+			psi_log_refuse("the program was compiled with the headers of Penstock %s "
+			               "(layout %u), and finds the library of Penstock " PSI_RELEASE
+			               " (layout %d): "
+			               "compile it again with the headers of " PSI_RELEASE
+			               ", or let it find "
+			               "the library of its own release (ldd tells which it finds)",
+			               headers, build->inline_abi, PSI_INLINE_ABI);
 		exit(2);
 	}
 	psi.thread_mode = build->thread_mode;
@@ -228,13 +237,14 @@ make_objects(const char *name, gex_Flags_t flags)
 }
 
 static int
-open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build, const char *call)
+open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build,
+         const char *call)
 {
 	if (psi.open)
-		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it once, "
-		                  "by gex_Client_Init or by gasnet_init");
+		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it "
+		                  "once, by gex_Client_Init or by gasnet_init");
 	check_build(build);
-	psi.parts = psi_parts;
+	psi.modules = psi_modules;
 	psi_reports_open();
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
@@ -252,8 +262,8 @@ open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.boot.rank == 0)
 		describe_shared(psi.shared);
 	limit_segments();
-	psi_parts_open(psi.ep);
-	psi_inline_open();      /* what the parts have opened, semaphores among it */
+	psi_modules_open(psi.ep);
+	psi_inline_open();      /* what the modules have opened, semaphores among it */
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();
@@ -274,7 +284,8 @@ psi_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const ch
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0 or some of "
 		                  "GEX_FLAG_USES_GASNET1 and GEX_FLAG_DEFER_THREADS");
 	if (!client_p || !ep_p || !tm_p)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "client_p, ep_p and tm_p must not be NULL");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "client_p, ep_p and tm_p must not be "
+		                                            "NULL");
 	code = open_job(name, flags, build, call);
 	if (code != GASNET_OK)
 		return code;
@@ -334,16 +345,19 @@ gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
 		return GASNET_ERR_NOT_INIT;
 	psi_rule_context("gasnet_attach");
 	if (numentries < 0 || (numentries > 0 && !table))
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has no entries; pass "
-		                  "NULL and 0 for none");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has no entries; "
+		                  "pass NULL and 0 for none");
 	if (numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has more entries than "
-		                  "there are indices, from 128 to 255; let some share one and an argument");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "the table has more entries "
+		                  "than there are indices, from 128 to 255; let some share one and "
+		                  "an argument");
 	if (segsize % GASNET_PAGESIZE || segsize > psi.max_segment)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "segsize must be a multiple of "
-		                  "GASNET_PAGESIZE, and gasnet_getMaxLocalSegmentSize() at most");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_attach", "segsize must be a multiple "
+		                  "of GASNET_PAGESIZE, and gasnet_getMaxLocalSegmentSize() at "
+		                  "most");
 	if (psi.ep->segment)
-		return psi_refuse(GASNET_ERR_RESOURCE, "gasnet_attach", "the endpoint has a segment already");
+		return psi_refuse(GASNET_ERR_RESOURCE, "gasnet_attach", "the endpoint has a "
+		                                                        "segment already");
 	psi.attach_first = false;
 	if (numentries > 0) {
 		code = register_legacy(table, numentries);

@@ -2,7 +2,7 @@
 #ifndef PSI_MEET_H
 #define PSI_MEET_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include "gasnet_ex_event.h"
 

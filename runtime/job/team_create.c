@@ -1,17 +1,19 @@
 /*
- * Making and ending teams.  All members of the parent say what they want in one exchange over it; each
- * then works out its own team from the answers.  The id is one that the new rank 0's process gave: it is
- * that process's rank and a count of its own, so nobody else gives it.  A second exchange over the
- * parent lets nobody go before all know their teams, so no message names one that is not there.
+ * Making and ending teams.  All members of the parent say what they want in one exchange over it;
+ * each then works out its own team from the answers.  The id is one that the new rank 0's process
+ * gave: it is that process's rank and a count of its own, so nobody else gives it.  A second
+ * exchange over the parent lets nobody go before all know their teams, so no message names one that
+ * is not there.
  *
- * Scratch memory is the client's loan.  Nothing here or above needs it: it is checked, kept, and given
- * back by gex_TM_Destroy.
+ * Scratch memory is the client's loan.  Nothing here or above needs it: it is checked, kept, and
+ * given back by gex_TM_Destroy.
  */
-#include "runtime/psi.h"
-
+#include "runtime/job/team_offer.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
-#include "runtime/job/team_offer.h"
+#include "runtime/team/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +29,12 @@ enum {
 };
 
 static const struct psi_setting rows[] = {
-	{ .name = "GASNET_COLL_SCRATCH_SIZE", .kind = PSI_SETTING_SIZE, .default_text = "64", .unit = "B",
-	  .help = "scratch memory that gex_TM_Split and gex_TM_Create recommend; nothing here needs any" },
+	{ .name = "GASNET_COLL_SCRATCH_SIZE",
+	  .kind = PSI_SETTING_SIZE,
+	  .default_text = "64",
+	  .unit = "B",
+	  .help = "scratch memory that gex_TM_Split and gex_TM_Create recommend; nothing here "
+	          "needs any" },
 };
 
 const struct psi_setting_table psi_settings_teams = PSI_SETTING_TABLE("Teams", rows);
@@ -78,11 +84,12 @@ check_scratch(gex_EP_t ep, const void *addr, size_t bytes, const char *call)
 
 	if (!bytes)
 		psi_fatal("%s: scratch_size is 0; pass what the call with "
-		          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED gives, or GEX_FLAG_TM_NO_SCRATCH", call);
+		          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED gives, or GEX_FLAG_TM_NO_SCRATCH",
+		          call);
 	if (!segment || bytes > segment->size ||
 	    from - (uintptr_t)segment->base > segment->size - bytes)
-		psi_fatal("%s: %zu bytes of scratch at %p do not lie in the segment of the endpoint; pass "
-		          "a part of it", call, bytes, addr);
+		psi_fatal("%s: %zu bytes of scratch at %p do not lie in the segment of the "
+		          "endpoint; pass a part of it", call, bytes, addr);
 }
 
 static gex_TM_t
@@ -166,8 +173,8 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 	if (is_query(parent, flags, call))
 		return new_tm_p ? recommended_bytes() : 0;
 	if (new_tm_p && color < 0)
-		psi_fatal("%s: color is %d; pass one from 0, or NULL for new_tm_p to join no team", call,
-		          color);
+		psi_fatal("%s: color is %d; pass one from 0, or NULL for new_tm_p to join no team",
+		          call, color);
 	psi_team_hold(parent);
 	offers = psi_offers_exchange(parent, &(struct psi_offer){
 		.kind = PSI_OFFER_SPLIT, .joins = new_tm_p != NULL, .color = color, .key = key,
@@ -202,13 +209,13 @@ process_of(gex_TM_t parent, const gex_EP_Location_t *arg, size_t i, gex_Flags_t 
 {
 	if (flags & GEX_FLAG_RANK_IS_JOBRANK) {
 		if (psi_team_rank_of(parent, arg->gex_rank) == GEX_RANK_INVALID)
-			bad_member(i, arg, "a process without a member of the parent; name processes that "
-			           "have one", call);
+			bad_member(i, arg, "a process without a member of the parent; name "
+			           "processes that have one", call);
 		return arg->gex_rank;
 	}
 	if (arg->gex_rank >= parent->size)
-		bad_member(i, arg, "which the parent does not have; count its ranks from 0, or pass "
-		           "GEX_FLAG_RANK_IS_JOBRANK", call);
+		bad_member(i, arg, "which the parent does not have; count its ranks from 0, or "
+		           "pass GEX_FLAG_RANK_IS_JOBRANK", call);
 	return psi_team_location(parent, arg->gex_rank).gex_rank;
 }
 
@@ -220,8 +227,8 @@ group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_
 	struct psi_group *group;
 
 	if (count > (size_t)psi.boot.size * GASNET_MAXEPS)
-		psi_fatal("%s: numargs is %zu, and %u processes have %zu endpoints at most; pass the number "
-		          "of members that args has", call, count, psi.boot.size,
+		psi_fatal("%s: numargs is %zu, and %u processes have %zu endpoints at most; pass "
+		          "the number of members that args has", call, count, psi.boot.size,
 		          (size_t)psi.boot.size * GASNET_MAXEPS);
 	psi_check_list(args, count, sizeof *args, "args", call);
 	group = psi_group_new((gex_Rank_t)count);
@@ -229,7 +236,8 @@ group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_
 		group->locations[i].gex_rank = process_of(parent, &args[i], i, flags, call);
 		group->locations[i].gex_ep_index = args[i].gex_ep_index;
 		if (psi_place_of(group->locations[i].gex_rank, args[i].gex_ep_index) == PSI_NO_PEER)
-			bad_member(i, &args[i], "an endpoint that does not exist; create it first", call);
+			bad_member(i, &args[i], "an endpoint that does not exist; create it first",
+			           call);
 	}
 	psi_group_finish(group, call);
 	return group;
@@ -244,13 +252,15 @@ check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_group
 
 	if (!scratch || scratch & (scratch - 1))
 		psi_fatal("%s: flags 0x%x say no way or several to give scratch; pass one of "
-		          "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH",
+		          "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and "
+		          "NO_SCRATCH",
 		          call, flags);
 	if (num_new_tms != here)
-		psi_fatal("%s: num_new_tms is %zu, and args have %u endpoint%s of this process; pass their "
-		          "number", call, num_new_tms, here, here == 1 ? "" : "s");
+		psi_fatal("%s: num_new_tms is %zu, and args have %u endpoint%s of this process; "
+		          "pass their number", call, num_new_tms, here, here == 1 ? "" : "s");
 	if (here && (!new_tms || (!scratch_addrs && scratch != GEX_FLAG_TM_NO_SCRATCH)))
-		psi_fatal("%s: new_tms or scratch_addrs is NULL; pass an array of what is counted", call);
+		psi_fatal("%s: new_tms or scratch_addrs is NULL; pass an array of what is counted",
+		          call);
 }
 
 /* What a local member lends: `here' counts them in rank order. */
@@ -274,7 +284,8 @@ scratch_of(const gex_TM_t tm, const gex_Addr_t *addrs, size_t here)
 /* The caller's members, in rank order. */
 static void
 make_members(gex_TM_t *new_tms, gex_TM_t parent, struct psi_group *group, uint64_t id,
-             const gex_Addr_t *scratch_addrs, size_t scratch_size, gex_Flags_t flags, const char *call)
+             const gex_Addr_t *scratch_addrs, size_t scratch_size, gex_Flags_t flags,
+             const char *call)
 {
 	size_t here = 0;
 
@@ -319,7 +330,8 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
 		settle_hall(group, &offers[parent->rank], first);
-		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags, call);
+		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags,
+		             call);
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
@@ -330,10 +342,10 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 /* -- gex_TM_Destroy -------------------------------------------------------------------------- */
 
 /*
- * A member ends by itself, so that one thread may end several, one after the other: nothing comes for a
- * member all of whose calls have ended.  Exchanges and barriers end with the last that is sent to them;
- * a collective ends when its notes have been taken, and its data has come, for which it asked; barriers
- * in memory are in a hall that lasts until all have left it.
+ * A member ends by itself, so that one thread may end several, one after the other: nothing comes
+ * for a member all of whose calls have ended.  Exchanges and barriers end with the last that is
+ * sent to them; a collective ends when its notes have been taken, and its data has come, for which
+ * it asked; barriers in memory are in a hall that lasts until all have left it.
  */
 static void
 check_quiet(gex_TM_t tm, const char *call)
@@ -342,12 +354,14 @@ check_quiet(gex_TM_t tm, const char *call)
 	const char *caller;
 
 	if (users)
-		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; synchronise "
-		          "the ones and destroy the others first", call, users);
-	if (!atomic_load_explicit(&tm->callers, memory_order_relaxed))
+		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; "
+		          "synchronise the ones and destroy the others first", call, users);
+	if (!atomic_load_explicit(&tm->callers.count, memory_order_relaxed))
 		return;
-	caller = atomic_load_explicit(&tm->caller, memory_order_relaxed);       /* the last, as far as seen */
-	psi_fatal("%s: another thread is in %s by the team; destroy it when no call uses it any more",
+	/* the last, as far as seen */
+	caller = atomic_load_explicit(&tm->callers.call, memory_order_relaxed);
+	psi_fatal("%s: another thread is in %s by the team; destroy it when no call uses it any "
+	          "more",
 	          call, caller ? caller : "a call");
 }
 

@@ -71,7 +71,8 @@ psi_group_finish(struct psi_group *group, const char *call)
 	qsort(sorted, group->size, sizeof *sorted, by_endpoint);
 	for (gex_Rank_t i = 1; i < group->size; i++)
 		if (by_endpoint(&sorted[i - 1], &sorted[i]) == 0)
-			psi_fatal("%s: args name endpoint %u of process %u twice; a team has an endpoint once",
+			psi_fatal("%s: args name endpoint %u of process %u twice; a team has an "
+			          "endpoint once",
 			          call, sorted[i].at.gex_ep_index, sorted[i].at.gex_rank);
 	qsort(sorted, group->size, sizeof *sorted, by_process);
 	for (gex_Rank_t i = 0; i < group->size; i++)
@@ -118,8 +119,8 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)
-			psi_fatal("%s: rank %u of the parent is in another collective call over it; all make the "
-			          "same calls in the same order", call, rank);
+			psi_fatal("%s: rank %u of the parent is in another collective call over "
+			          "it; all make the same calls in the same order", call, rank);
 	return all;
 }
 
@@ -128,8 +129,8 @@ psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, con
 {
 	if (psi.checks && (own->scratch_bytes != other->scratch_bytes ||
 	                   (own->flags ^ other->flags) & GEX_FLAG_TM_NO_SCRATCH))
-		psi_fatal("%s: scratch of %llu bytes here, and of %llu at another member of the new team; "
-		          "all give the same size, or GEX_FLAG_TM_NO_SCRATCH", call,
+		psi_fatal("%s: scratch of %llu bytes here, and of %llu at another member of the "
+		          "new team; all give the same size, or GEX_FLAG_TM_NO_SCRATCH", call,
 		          (unsigned long long)own->scratch_bytes,
 		          (unsigned long long)other->scratch_bytes);
 }
@@ -153,16 +154,16 @@ psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers, const struct 
 		if (!offer->joins || !is_same(offer->first, own->first))
 			continue;
 		if (offer->list != own->list)
-			psi_fatal("%s: rank %u of the parent gave other args for the same team; all members "
-			          "give one list", call, rank);
+			psi_fatal("%s: rank %u of the parent gave other args for the same team; "
+			          "all members give one list", call, rank);
 		psi_offers_agree(own, offer, call);
 		members += offer->members_here;
 		if (psi_team_location(parent, rank).gex_rank == own->first.gex_rank)
 			first = offer;
 	}
 	if (members != group->size || !first)
-		psi_fatal("%s: %u of the %u members that args name were given by their processes; all "
-		          "members give one list", call, members, group->size);
+		psi_fatal("%s: %u of the %u members that args name were given by their processes; "
+		          "all members give one list", call, members, group->size);
 	return first;
 }
 

@@ -1,11 +1,11 @@
 /*
- * What the members of a parent tell each other when teams are made of it, and what follows from that
- * (team_create.c).
+ * What the members of a parent tell each other when teams are made of it, and what follows from
+ * that (team_create.c).
  */
 #ifndef PSI_TEAM_OFFER_H
 #define PSI_TEAM_OFFER_H
 
-#include "runtime/psi.h"
+#include "runtime/team/team.h"
 
 enum psi_offer_kind { PSI_OFFER_SPLIT, PSI_OFFER_CREATE };
 
@@ -33,10 +33,12 @@ struct psi_chosen {
 void *psi_team_memory(size_t count, size_t bytes);
 
 /* Tells all members of the parent, with an id of this process's; returns what all told, by rank. */
-struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *call);
+struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own,
+                                      const char *call);
 /* With checks: do two members of one new team agree on its scratch? */
 void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, const char *call);
-/* Of a created team: did all its processes tell of the same list?  Returns the offer whose id it has. */
+/* Of a created team: did all its processes tell of the same list?  Returns the offer whose id it
+ * has. */
 const struct psi_offer *psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
                                           const struct psi_group *group, const char *call);
 

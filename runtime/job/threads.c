@@ -1,13 +1,15 @@
 /*
- * Making and ending teams of threads.  Each process makes its endpoints and their segments alone, then
- * all tell each other over the parent whether they could and which indices they have; so all return the
- * same code, and each knows the list of members.  The end is the same in reverse: nobody gives anything
- * back before all have come, and nobody returns before all have done it.
+ * Making and ending teams of threads.  Each process makes its endpoints and their segments alone,
+ * then all tell each other over the parent whether they could and which indices they have; so all
+ * return the same code, and each knows the list of members.  The end is the same in reverse: nobody
+ * gives anything back before all have come, and nobody returns before all have done it.
  */
 #include "runtime/job/threads.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/job/start.h"
 #include "runtime/job/team_offer.h"
+#include "runtime/process/rules.h"
+#include "runtime/segment/shmem.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,8 +39,8 @@ unmake_endpoint(gex_EP_t ep)
 }
 
 static int
-make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t *table, size_t entries,
-              gex_Flags_t flags, bool held)
+make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t *table,
+              size_t entries, gex_Flags_t flags, bool held)
 {
 	gex_EP_t ep = psi_ep_make(first, flags, flags & PST_FLAG_EP_SERIAL, held);
 	int code;
@@ -153,8 +155,8 @@ static int
 check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags, const char *call)
 {
 	if (parent->group && psi_group_here(parent->group) != 1)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the parent has several members in this "
-		                  "process; pass a team of processes");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the parent has several members in "
+		                  "this process; pass a team of processes");
 	if (!count)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "ranks_here must be from 0, for "
 		                  "PST_RANKS_PER_PROCESS, to GASNET_MAXEPS - 1");
@@ -162,7 +164,8 @@ check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "segment_bytes must be a multiple of "
 		                  "GASNET_PAGESIZE");
 	if (flags & ~PST_FLAG_EP_SERIAL)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0 or PST_FLAG_EP_SERIAL");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0 or "
+		                                            "PST_FLAG_EP_SERIAL");
 	return GASNET_OK;
 }
 
@@ -171,17 +174,18 @@ check_lists(const gex_AM_Entry_t *table, size_t numentries, const gex_EP_t *eps_
             const gex_TM_t *tms_out, const char *call)
 {
 	if (!eps_out || !tms_out)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "eps_out or tms_out is NULL; pass arrays with "
-		                  "an entry for each rank here");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "eps_out or tms_out is NULL; pass "
+		                  "arrays with an entry for each rank here");
 	if ((!table && numentries) || numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "table must have numentries entries, of which "
-		                  "there are 128 at most");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "table must have numentries entries, "
+		                  "of which there are 128 at most");
 	return GASNET_OK;
 }
 
 int
 psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
-                   size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags, bool held)
+                   size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags,
+                   bool held)
 {
 	const char *call = "pst_team_create_threads";
 	const unsigned count = psi_threads_count(ranks_here);
@@ -193,7 +197,8 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 	psi_rule_call(call);
 	(void)psi_team_live(parent, call);
 	if (!psi.threaded)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "threads are ranks in GASNET_PAR alone");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "threads are ranks in GASNET_PAR "
+		                                            "alone");
 	own = check_create(parent, count, segment_bytes, flags, call);
 	if (own == GASNET_OK)
 		own = check_lists(table, numentries, eps_out, tms_out, call);
@@ -220,11 +225,12 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 }
 
 int
-pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
-                        size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags)
+pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes,
+                        gex_AM_Entry_t *table, size_t numentries, gex_EP_t *eps_out,
+                        gex_TM_t *tms_out, gex_Flags_t flags)
 {
-	return psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps_out, tms_out,
-	                          flags, false);
+	return psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps_out,
+	                          tms_out, flags, false);
 }
 
 /* -- the end --------------------------------------------------------------------------------- */
@@ -268,8 +274,8 @@ pst_team_destroy_threads(const gex_TM_t *tms, int ranks_here, gex_Flags_t flags)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0, and tms not NULL");
 	team = take_team(tms, psi_threads_count(ranks_here));
 	if (!team)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "these are not all the teams of this process "
-		                  "that pst_team_create_threads gave");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "these are not all the teams of this "
+		                  "process that pst_team_create_threads gave");
 	parent = team->parent;
 	psi_team_gather(parent, NULL, 0, NULL, call);
 	forget_members(team);

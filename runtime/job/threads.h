@@ -5,9 +5,9 @@
 #ifndef PSI_THREADS_H
 #define PSI_THREADS_H
 
-#include "runtime/psi.h"
-
 #include "penstock_threads.h"
+
+#include <stdbool.h>
 
 /* What one process has of such a team. */
 struct psi_thread_team {
@@ -18,8 +18,8 @@ struct psi_thread_team {
 	struct psi_thread_team *next;
 };
 
-/* pst_team_create_threads; held: of endpoints that their threads alone serve, and let go when they have
- * come (serve.h). */
+/* pst_team_create_threads; held: of endpoints that their threads alone serve, and let go when they
+ * have come (serve.h). */
 int psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
                        size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags,
                        bool held);

@@ -1,9 +1,11 @@
-/* Threads that are ranks, started, placed and joined by the library; and the settings of such jobs. */
+/* Threads that are ranks, started, placed and joined by the library; and the settings of such
+ * jobs. */
 #include "runtime/job/threads.h"
 
 #include "runtime/process/rules.h"
-#include "runtime/wait/serve.h"
 #include "runtime/settings/settings_tables.h"
+#include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,13 +16,20 @@ enum { BIND_NONE, BIND_CORE };
 static const char *const bindings[] = { "none", "core", NULL };
 
 static const struct psi_setting rows[] = {
-	{ .name = "PST_RANKS_PER_PROCESS", .kind = PSI_SETTING_INT, .default_text = "1",
-	  .unit = "ranks", .min = 1, .max = GASNET_MAXEPS - 1,
-	  .help = "threads of a process that are ranks, in programs that leave it to this setting" },
-	{ .name = "PST_THREADS_BIND", .kind = PSI_SETTING_CHOICE, .default_text = "none",
+	{ .name = "PST_RANKS_PER_PROCESS",
+	  .kind = PSI_SETTING_INT,
+	  .default_text = "1",
+	  .unit = "ranks",
+	  .min = 1,
+	  .max = GASNET_MAXEPS - 1,
+	  .help = "threads of a process that are ranks, in programs that leave it to "
+		  "this setting" },
+	{ .name = "PST_THREADS_BIND",
+	  .kind = PSI_SETTING_CHOICE,
+	  .default_text = "none",
 	  .choices = bindings,
-	  .help = "pst_threads_run starts each thread on a core of its own as far as the process has any; "
-	          "core: and keeps it there" },
+	  .help = "pst_threads_run starts each thread on a core of its own as far as the process "
+	          "has any; core: and keeps it there" },
 };
 
 const struct psi_setting_table psi_settings_threads = PSI_SETTING_TABLE("Ranks as threads", rows);
@@ -58,8 +67,8 @@ psi_threads_cpu(unsigned index, unsigned count)
 	return -1;
 }
 
-/* One that may move begins there too: where the first threads spin, the kernel may take a long time to
- * notice that two share a CPU. */
+/* One that may move begins there too: where the first threads spin, the kernel may take a long time
+ * to notice that two share a CPU. */
 static void
 place_self(int cpu)
 {
@@ -124,8 +133,8 @@ start_members(struct member *members, unsigned count, struct run *run, gex_EP_t 
 			.run = run, .ep = eps[i], .tm = tms[i], .cpu = psi_threads_cpu(i, count),
 		};
 		if (pthread_create(&members[i].thread, NULL, run_member, &members[i]) != 0)
-			psi_fatal("pst_threads_run: thread %u of %u cannot be started; raise the limit of "
-			          "processes (ulimit -u), or start fewer", i, count);
+			psi_fatal("pst_threads_run: thread %u of %u cannot be started; raise the "
+			          "limit of processes (ulimit -u), or start fewer", i, count);
 	}
 }
 
@@ -162,10 +171,10 @@ pst_threads_run(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_En
 	int result;
 
 	if (!fn)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "pst_threads_run", "fn is NULL; pass what each rank is "
-		                  "to run");
-	result = psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps, tms, flags,
-	                            true);
+		return psi_refuse(GASNET_ERR_BAD_ARG, "pst_threads_run", "fn is NULL; pass what "
+		                  "each rank is to run");
+	result = psi_threads_create(parent, ranks_here, segment_bytes, table, numentries, eps, tms,
+	                            flags, true);
 	if (result != GASNET_OK)
 		return result;
 	start_members(members, count, &run, eps, tms);

@@ -1,5 +1,7 @@
 #include "runtime/op/begin.h"
 
+#include "runtime/process/endpoint.h"
+
 static void __attribute__((noreturn, cold))
 begin_failed(const struct psi_begin *begin, int result)
 {

@@ -7,11 +7,11 @@ static void
 check_live(gex_Event_t event, const char *call)
 {
 	if (PSI_UNLIKELY(event == GEX_EVENT_NO_OP))
-		psi_fatal("%s: the event is GEX_EVENT_NO_OP, which says that nothing was started; try "
-		          "that call again", call);
+		psi_fatal("%s: the event is GEX_EVENT_NO_OP, which says that nothing was started; "
+		          "try that call again", call);
 	if (PSI_UNLIKELY(!event->done))
-		psi_fatal("%s: the event was synchronised before; an event that is done may be another's, "
-		          "set the variable to GEX_EVENT_INVALID", call);
+		psi_fatal("%s: the event was synchronised before; an event that is done may be "
+		          "another's, set the variable to GEX_EVENT_INVALID", call);
 }
 
 static bool
@@ -56,8 +56,8 @@ struct tally {
 	size_t done, pending;
 };
 
-/* Roots and leaves may stand in any order, so roots end last; a leaf of a root that was found done is
- * done too. */
+/* Roots and leaves may stand in any order, so roots end last; a leaf of a root that was found done
+ * is done too. */
 static struct tally
 sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
@@ -185,14 +185,17 @@ gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
 
 	psi_rule_context(call);
 	if (event_category == 0 || (event_category & (event_category - 1)) != 0)
-		psi_fatal("%s: the category is 0x%x; pass exactly one of GEX_EC_*", call, event_category);
+		psi_fatal("%s: the category is 0x%x; pass exactly one of GEX_EC_*", call,
+		          event_category);
 	if (root == GEX_EVENT_INVALID)
 		return GEX_EVENT_INVALID;
 	check_live(root, call);
 	if (PSI_UNLIKELY(root->leaf))
-		psi_fatal("%s: the event is a leaf itself; pass the root event of its operation", call);
+		psi_fatal("%s: the event is a leaf itself; pass the root event of its operation",
+		          call);
 	/* Only an operation of parts has stages; messages have no other than the call. */
-	if (event_category != GEX_EC_LC || !psi_event_is_op(root) || psi_op_has_done(op, PSI_PART_LC))
+	if (event_category != GEX_EC_LC || !psi_event_is_op(root) ||
+	    psi_op_has_done(op, PSI_PART_LC))
 		return GEX_EVENT_INVALID;
 	return &op->leaf;
 }

@@ -10,13 +10,14 @@ struct gex_Event_s {
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a wait for it is for */
-	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own; or _SEVERAL */
+	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own; or
+	                                 * _SEVERAL */
 	bool leaf;                      /* of an operation (op.h); syncing it ends nothing */
 	bool found;                     /* done, in the array that is being looked at */
 };
 
-/* A root event that is done when done(object, number) says so; any thread.  For what is no operation
- * of parts (op.h). */
+/* A root event that is done when done(object, number) says so; any thread.  For what is no
+ * operation of parts (op.h). */
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
                           uint64_t number, enum psi_wait_kind kind, gex_EP_t ep);
 

@@ -1,6 +1,6 @@
 /*
- * A thread's implicit operations: the set that those join which have no event of their own, and access
- * regions, which are such a set with one event.
+ * A thread's implicit operations: the set that those join which have no event of their own, and
+ * access regions, which are such a set with one event.
  */
 #include "runtime/op/op.h"
 
@@ -39,8 +39,9 @@ static bool
 set_is_done(const struct psi_op *set, gex_EC_t mask)
 {
 	static const gex_EC_t bits[PSI_PART_CATEGORIES] = {
-		[PSI_PART_PUT] = GEX_EC_PUT, [PSI_PART_GET] = GEX_EC_GET, [PSI_PART_RMW] = GEX_EC_RMW,
-		[PSI_PART_AM] = GEX_EC_AM, [PSI_PART_LC] = GEX_EC_LC,
+		[PSI_PART_PUT] = GEX_EC_PUT, [PSI_PART_GET] = GEX_EC_GET,
+		[PSI_PART_RMW] = GEX_EC_RMW, [PSI_PART_AM] = GEX_EC_AM,
+		[PSI_PART_LC] = GEX_EC_LC,
 	};
 
 	if (!set)
@@ -73,7 +74,8 @@ void
 gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 {
 	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Wait");
-	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS, .ep = set ? set->root.ep : NULL };
+	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS,
+		                           .ep = set ? set->root.ep : NULL };
 	struct psi_wait wait = PSI_WAIT_FOR("gex_NBI_Wait", &reason);
 
 	if (set_is_done(set, event_mask))
@@ -96,7 +98,8 @@ gex_NBI_BeginAccessRegion(gex_Flags_t flags)
 	psi_check_flags(flags, 0, call);
 	pool = &psi_thread_self()->ops;
 	if (PSI_UNLIKELY(pool->region != NULL))
-		psi_fatal("%s: called in an access region; regions do not nest, end the first", call);
+		psi_fatal("%s: called in an access region; regions do not nest, end the first",
+		          call);
 	pool->region = psi_op_new(pool, true);
 }
 
@@ -113,8 +116,8 @@ gex_NBI_EndAccessRegion(gex_Flags_t flags)
 	pool = &psi_thread_self()->ops;
 	region = pool->region;
 	if (PSI_UNLIKELY(!region))
-		psi_fatal("%s: no access region is open in this thread; begin one, and end it in the same "
-		          "thread", call);
+		psi_fatal("%s: no access region is open in this thread; begin one, and end it in "
+		          "the same thread", call);
 	pool->region = NULL;
 	region->implicit = false;
 	return psi_op_started(region, NULL);

@@ -2,12 +2,13 @@
  * Operations and their pools; what threads start without an event is in nbi.c.
  *
  * Each thread takes operations from a list of its own, and gives those whose root event it
- * synchronises back to it.  A thread that synchronises what others start would gather them for ever,
- * so from MOST_SPARE on half of a list goes to one that all threads share, where a thread looks before
- * it makes new ones.  Operations are never freed: a part that is done late always finds its operation.
+ * synchronises back to it.  A thread that synchronises what others start would gather them for
+ * ever, so from MOST_SPARE on half of a list goes to one that all threads share, where a thread
+ * looks before it makes new ones.  Operations are never freed: a part that is done late always
+ * finds its operation.
  *
- * Where psi.checks is set a list is a queue of at least QUARANTINE operations, so that an event which is
- * used again after it was synchronised is most likely known for what it is.
+ * Where psi.checks is set a list is a queue of at least QUARANTINE operations, so that an event
+ * which is used again after it was synchronised is most likely known for what it is.
  */
 #include "runtime/op/op.h"
 
@@ -25,7 +26,8 @@ struct chunk {
 
 static struct psi_spinlock shared_lock;
 static struct psi_op *shared_spare;     /* under shared_lock */
-static _Atomic uint32_t unsynced;        /* root events that clients have; where psi.checks is set */
+static _Atomic uint32_t unsynced;        /* root events that clients have; where psi.checks is
+                                          * set */
 static struct chunk *chunks;            /* under shared_lock; holds them for leak checkers */
 
 /* -- pools ----------------------------------------------------------------------------------- */
@@ -220,8 +222,8 @@ is_over(struct psi_op *op)
 gex_Event_t
 psi_op_started(struct psi_op *op, gex_Event_t *leaf_out)
 {
-	const bool wants_leaf = leaf_out && leaf_out != GEX_EVENT_NOW && leaf_out != GEX_EVENT_DEFER &&
-	                        leaf_out != GEX_EVENT_GROUP;
+	const bool wants_leaf = leaf_out && leaf_out != GEX_EVENT_NOW &&
+	                        leaf_out != GEX_EVENT_DEFER && leaf_out != GEX_EVENT_GROUP;
 
 	if (wants_leaf)
 		*leaf_out = GEX_EVENT_INVALID;
@@ -284,11 +286,12 @@ psi_ops_tell_leaks(const char *call)
 	if (!psi.checks)
 		return;
 	if (psi_thread_self()->ops.region)
-		psi_log("%s: an access region is open in this thread; end it, and synchronise its event",
+		psi_log("%s: an access region is open in this thread; end it, and synchronise its "
+		        "event",
 		        call);
 	if (left)
-		psi_log("%s: %u event%s been synchronised; wait for each root event, or test it until it is "
-		        "done", call, left, left == 1 ? " has not" : "s have not");
+		psi_log("%s: %u event%s been synchronised; wait for each root event, or test it "
+		        "until it is done", call, left, left == 1 ? " has not" : "s have not");
 }
 
 void
@@ -297,7 +300,8 @@ psi_ops_thread_ends(struct psi_thread *thread)
 	struct psi_op_pool *pool = &thread->ops;
 
 	/* What is still pending finds its set; nobody else will. */
-	if (pool->set && atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2 */
+	if (pool->set &&
+	    atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2 */
 		pool->set->root.done = NULL;
 		put_spare(pool, pool->set);
 	}
@@ -312,6 +316,7 @@ reserve(void)
 	refill(&psi_thread_self()->ops, least_spare());
 }
 
-const struct psi_part psi_ops_part = {
-	.name = "operations", .open = reserve, .thread_ends = psi_ops_thread_ends, .close = psi_ops_tell_leaks,
+const struct psi_module psi_ops_module = {
+	.name = "operations", .open = reserve, .thread_ends = psi_ops_thread_ends,
+	.close = psi_ops_tell_leaks,
 };

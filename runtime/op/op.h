@@ -1,13 +1,14 @@
 /*
  * Operations that outlive the call which starts them.
  *
- * An operation is a set of *parts*, each of one category (GEX_EC_PUT, GET, RMW, AM, or LC for sources
- * that are still to be read).  A part is 64 bits that may travel in a message; whoever does it says so
- * once, on any thread, in a handler or elsewhere.  The operation is done when all its parts are.
+ * An operation is a set of *parts*, each of one category (GEX_EC_PUT, GET, RMW, AM, or LC for
+ * sources that are still to be read).  A part is 64 bits that may travel in a message; whoever does
+ * it says so once, on any thread, in a handler or elsewhere.  The operation is done when all its
+ * parts are.
  *
- * It is *explicit*, with a root event and perhaps a leaf for GEX_EC_LC, or *implicit*: then the parts
- * join the calling thread's access region, if one is open, or else its implicit set.  A region is one
- * operation, whose root event gex_NBI_EndAccessRegion returns.
+ * It is *explicit*, with a root event and perhaps a leaf for GEX_EC_LC, or *implicit*: then the
+ * parts join the calling thread's access region, if one is open, or else its implicit set.  A
+ * region is one operation, whose root event gex_NBI_EndAccessRegion returns.
  *
  * A transfer that is mapped here needs none of this: it is over when its call returns, with
  * GEX_EVENT_INVALID.  What needs it looks so:
@@ -28,15 +29,18 @@
  * psi_op_refused, before any part of it was made known to others.  Who keeps a part may ask for
  * further ones of the same operation, from any thread, until it says that its own is done.
  *
- * Outside handlers psi_wake_own() comes after the last psi_part_done, since a thread may sleep until
- * that; after a handler the runtime calls it.
+ * Outside handlers psi_wake_own() comes after the last psi_part_done, since a thread may sleep
+ * until that; after a handler the runtime calls it.
  *
- * Pairs: O1 (psi_part_done) -> O2 (psi_op_is_done, psi_op_has_done)   what the part moved, to who syncs
+ * Pairs: O1 (psi_part_done) -> O2 (psi_op_is_done, psi_op_has_done)   what the part moved, to who
+ *                                                                     syncs
  */
 #ifndef PSI_OP_H
 #define PSI_OP_H
 
-#include "runtime/psi.h"
+#include "runtime/op/event.h"
+#include "runtime/process/thread.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 
@@ -52,8 +56,8 @@ enum psi_part_category {
 struct psi_op {
 	_Alignas(64) struct gex_Event_s root;
 	struct gex_Event_s leaf;        /* GEX_EC_LC; lives as long as the root */
-	/* Parts to be done, and one more while the call that starts them is under way.  Written last,
-	 * so that nobody looks at an operation of which `open' is 0, but its owner. */
+	/* Parts to be done, and one more while the call that starts them is under way.  Written
+	 * last, so that nobody looks at an operation of which `open' is 0, but its owner. */
 	_Atomic uint32_t open;
 	_Atomic uint32_t pending[PSI_PART_CATEGORIES];
 	bool implicit;                  /* a thread's set, or a region */
@@ -68,7 +72,8 @@ struct psi_op_pool;
 /* An operation, or an empty set, of the thread whose pool it is. */
 struct psi_op *psi_op_new(struct psi_op_pool *pool, bool implicit);
 
-/* Its replies arrive at this endpoint, which waits for it poll too; of sets, at all that were named. */
+/* Its replies arrive at this endpoint, which waits for it poll too; of sets, at all that were
+ * named. */
 static inline void
 psi_op_at(struct psi_op *op, gex_EP_t ep)
 {
@@ -123,7 +128,8 @@ psi_part_done(uint64_t part)
 	struct psi_op *op = psi_part_op(part);
 
 	psi_part_back(part);
-	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1, memory_order_release); /* O1 */
+	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1,
+	                          memory_order_release); /* O1 */
 	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1 */
 }
 
@@ -150,8 +156,8 @@ psi_op_has_done(const struct psi_op *op, enum psi_part_category category)
 	return atomic_load_explicit(&op->pending[category], memory_order_acquire) == 0; /* O2 */
 }
 
-/* The starting call returns what this returns: the root event, or GEX_EVENT_INVALID if all is done or
- * the operation is implicit.  leaf_out, unless NULL or one of the constants, gets the leaf. */
+/* The starting call returns what this returns: the root event, or GEX_EVENT_INVALID if all is done
+ * or the operation is implicit.  leaf_out, unless NULL or one of the constants, gets the leaf. */
 gex_Event_t psi_op_started(struct psi_op *op, gex_Event_t *leaf_out);
 /* The call that starts it returns when it is done. */
 void psi_op_finish(struct psi_op *op, const char *call);
@@ -166,7 +172,7 @@ void psi_op_retire(gex_Event_t event);
 /* The job ends well: says, where psi.checks is set, what its client has left undone. */
 void psi_ops_tell_leaks(const char *call);
 
-extern const struct psi_part psi_ops_part;
+extern const struct psi_module psi_ops_module;
 
 /* The thread that ends gives its pool back. */
 struct psi_thread;

@@ -1,13 +1,13 @@
 /*
- * Blocks, in which threads count and say what they do (runtime/process/shared.h).  In SEQ and PARSYNC a process
- * has one.  In PAR each thread that calls takes one and gives it back, with its counts, when it ends;
- * the next owner goes on counting there, so sums stay whole.
+ * Blocks, in which threads count and say what they do (runtime/process/shared.h).  In SEQ and
+ * PARSYNC a process has one.  In PAR each thread that calls takes one and gives it back, with its
+ * counts, when it ends; the next owner goes on counting there, so sums stay whole.
  *
- * While all are taken, a thread gets one of a range that is made for more, or of the heap where none can
- * be.  Others do not see its counts: they are added to the process's last block when it ends, or when the
- * process does.
+ * While all are taken, a thread gets one of a range that is made for more, or of the heap where
+ * none can be.  Others do not see its counts: they are added to the process's last block when it
+ * ends, or when the process does.
  */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -31,8 +31,8 @@ static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
 /*
- * A block that none but readers of reports look at.  It is kept for the next thread when its owner has
- * ended.
+ * A block that none but readers of reports look at.  It is kept for the next thread when its owner
+ * has ended.
  */
 struct private_block {
 	struct psi_block *block;
@@ -96,8 +96,8 @@ take_shared(void)
 
 /* -- private ones ---------------------------------------------------------------------------- */
 
-/* The block number `index' of those in ranges, made with the range if it is the first there; under the lock.
- * NULL: no range is left, or no memory to be shared. */
+/* The block number `index' of those in ranges, made with the range if it is the first there; under
+ * the lock.  NULL: no range is left, or no memory to be shared. */
 static struct psi_block *
 block_made(struct psi_rank_shared *mine, uint32_t index)
 {
@@ -109,9 +109,9 @@ block_made(struct psi_rank_shared *mine, uint32_t index)
 	if (range == PSI_MORE_RANGES)
 		return NULL;
 	if (!base[range])
-		base[range] = pboot_range_make_sparse(1 + psi.boot.rank,
-		                                      psi_more_count(range) * sizeof(struct psi_block),
-		                                      &mine->more_key[range]);
+		base[range] = pboot_range_make_sparse(
+			1 + psi.boot.rank, psi_more_count(range) * sizeof(struct psi_block),
+			&mine->more_key[range]);
 	if (!base[range])
 		return NULL;
 	atomic_store_explicit(&mine->more, index + 1, memory_order_release); /* C3 */
@@ -140,7 +140,8 @@ find_private(struct psi_rank_shared *mine)
 	if (own)
 		return own;
 	own = malloc(sizeof *own);
-	block = own ? block_made(mine, atomic_load_explicit(&mine->more, memory_order_relaxed)) : NULL;
+	block = own ? block_made(mine, atomic_load_explicit(&mine->more, memory_order_relaxed))
+	            : NULL;
 	if (!block)
 		block = block_on_heap();
 	if (!own || !block)
@@ -169,7 +170,8 @@ join(uint64_t *sum, const struct psi_block *block)
 	for (unsigned i = 0; i < PSI_COUNTERS; i++) {
 		const enum psi_counter which = (enum psi_counter)i;
 
-		__atomic_store_n(&sum[i], psi_counter_join(which, sum[i], psi_block_count(block, which)),
+		__atomic_store_n(&sum[i],
+		                 psi_counter_join(which, sum[i], psi_block_count(block, which)),
 		                 __ATOMIC_RELAXED);
 	}
 }

@@ -1,4 +1,4 @@
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include "penstock.h"
 

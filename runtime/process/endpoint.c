@@ -1,10 +1,12 @@
 /* Endpoints by index and by place. */
-#include "runtime/psi.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include <stdio.h>
 
-/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its index,
- * which has the same port: another thread may be polling it, or sleep and have it watched. */
+/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its
+ * index, which has the same port: another thread may be polling it, or sleep and have it
+ * watched. */
 static gex_EP_t table[GASNET_MAXEPS], kept[GASNET_MAXEPS];
 
 gex_EP_t
@@ -12,7 +14,9 @@ psi_ep_of(gex_EP_Index_t index)
 {
 	if (index == 0)
 		return psi.ep;
-	return index < GASNET_MAXEPS ? __atomic_load_n(&table[index], __ATOMIC_ACQUIRE) : NULL; /* Q2 */
+	if (index >= GASNET_MAXEPS)
+		return NULL;
+	return __atomic_load_n(&table[index], __ATOMIC_ACQUIRE); /* Q2 */
 }
 
 gex_EP_t
@@ -61,7 +65,8 @@ psi_ep_keep(gex_EP_t ep)
 void
 psi_ep_announce(gex_EP_t ep)
 {
-	_Atomic uint32_t *count = &psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
+	_Atomic uint32_t *count =
+		&psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
 
 	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
 	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))

@@ -31,8 +31,8 @@ psi_ep_at(uint32_t place)
 	return psi_jobrank_of(place) == psi.boot.rank ? psi_ep_of(psi_index_of(place)) : NULL;
 }
 
-/* For who makes endpoints, one at a time: kept for the next of its index; one that psi_ep_of finds, and no
- * longer. */
+/* For who makes endpoints, one at a time: kept for the next of its index; one that psi_ep_of finds,
+ * and no longer. */
 void psi_ep_keep(gex_EP_t ep);
 void psi_ep_announce(gex_EP_t ep);
 void psi_ep_withdraw(gex_EP_t ep);

@@ -1,5 +1,5 @@
 /* Error codes in words. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 static const struct {
 	int code;

@@ -1,5 +1,5 @@
 /* Errors that no caller can handle. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,9 +59,10 @@ psi_need_init(const char *call)
 	if (PSI_LIKELY(psi.open))
 		return;
 	if (psi_is_forked_child())
-		psi_fatal("%s: called in a child that the program forked, which is no rank; only the "
-		          "process that called gex_Client_Init or gasnet_init is", call);
-	psi_fatal("%s: called before gex_Client_Init or gasnet_init; make that the first call", call);
+		psi_fatal("%s: called in a child that the program forked, which is no rank; only "
+		          "the process that called gex_Client_Init or gasnet_init is", call);
+	psi_fatal("%s: called before gex_Client_Init or gasnet_init; make that the first call",
+	          call);
 }
 
 void
@@ -69,19 +70,4 @@ psi_invalid(const char *call, const char *constant)
 {
 	psi_need_init(call);
 	psi_fatal("%s: called with %s; pass one that the library gave", call, constant);
-}
-
-void
-psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call)
-{
-	psi_need_init(call);
-	if (tm == GEX_TM_INVALID)
-		psi_invalid(call, "GEX_TM_INVALID");
-	if (psi_tm_is_pair(tm) && rank < psi.boot.size)
-		psi_fatal("%s: the pair names an endpoint that does not exist; create it, and let all wait "
-		          "for that before they send", call);
-	if (psi_tm_is_pair(tm))
-		psi_fatal("%s: rank %u does not exist, the job has %u; count from 0", call, rank,
-		          psi.boot.size);
-	psi_fatal("%s: rank %u does not exist, the team has %u; count from 0", call, rank, tm->size);
 }

@@ -1,9 +1,9 @@
 /*
- * Variables that clients may define themselves (gasnet_frozen is in freeze.c).  Weak, so that a client's definition wins over these
- * in a static link; of default visibility and read through the global offset table, so that it wins
- * over the shared library's too.
+ * Variables that clients may define themselves (gasnet_frozen is in freeze.c).  Weak, so that a
+ * client's definition wins over these in a static link; of default visibility and read through the
+ * global offset table, so that it wins over the shared library's too.
  */
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 #define PSI_WEAK __attribute__((weak))
 

@@ -1,6 +1,5 @@
 /* Handler-safe locks: a mutex each.  A handler runs in a thread that holds none. */
-#include "runtime/psi.h"
-
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 
 #include <errno.h>
@@ -10,8 +9,8 @@ static void
 check(int error, const char *call)
 {
 	if (PSI_UNLIKELY(error))
-		psi_fatal("%s: %s; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and use no copy "
-		          "of it", call, strerror(error));
+		psi_fatal("%s: %s; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
+		          "use no copy of it", call, strerror(error));
 }
 
 void

@@ -16,14 +16,17 @@ sum_of(uint64_t word, struct psi_moved_sum near)
 	const uint64_t calls = near.calls + nearest(word - near.calls, shift);
 	const uint64_t bytes = (word - calls) >> shift;
 
-	return (struct psi_moved_sum){ calls, near.bytes + nearest(bytes - near.bytes, 64 - shift) };
+	return (struct psi_moved_sum){ calls,
+		                       near.bytes + nearest(bytes - near.bytes, 64 - shift) };
 }
 
 static struct psi_moved_sum
 noted(const struct psi_moved *moved, unsigned which)
 {
-	return (struct psi_moved_sum){ __atomic_load_n(&moved->noted[which].calls, __ATOMIC_RELAXED),
-	                               __atomic_load_n(&moved->noted[which].bytes, __ATOMIC_RELAXED) };
+	return (struct psi_moved_sum){
+		__atomic_load_n(&moved->noted[which].calls, __ATOMIC_RELAXED),
+		__atomic_load_n(&moved->noted[which].bytes, __ATOMIC_RELAXED)
+	};
 }
 
 /* One who was held up between the loads reads again. */

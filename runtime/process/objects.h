@@ -1,4 +1,5 @@
-/* What stands behind the handles of the interface: clients, segments, endpoints, tokens, descriptors. */
+/* What stands behind the handles of the interface: clients, segments, endpoints, tokens,
+ * descriptors. */
 #ifndef PSI_OBJECTS_H
 #define PSI_OBJECTS_H
 
@@ -17,11 +18,11 @@ enum { PSI_HANDLERS = 256 };
 
 /* Indices below GEX_AM_INDEX_BASE that the library uses itself. */
 enum psi_internal_handler {
-	PSI_HANDLER_BARRIER = 1,
-	PSI_HANDLER_GATHER,
+	PSI_HANDLER_GATHER = 1,
 	PSI_HANDLER_ATOMIC,
 	PSI_HANDLER_ATOMIC_DONE,
-	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no more use */
+	PSI_HANDLER_PART_DONE,  /* of an operation (op.h): its two words; what replies that need no
+	                         * more use */
 	PSI_HANDLER_PUT,
 	PSI_HANDLER_GET,
 	PSI_HANDLER_GOT,
@@ -72,7 +73,8 @@ struct gex_EP_s {
 	gex_Flags_t flags;
 	gex_EP_Index_t index;
 	bool serial;            /* one thread at a time, by promise */
-	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL: nobody */
+	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL:
+	                                         * nobody */
 	_Atomic uint32_t threads;       /* bound to it (serve.c), */
 	_Atomic bool held;              /* one of which has not come yet */
 	uint32_t place;

@@ -1,5 +1,5 @@
 /* What a process knows of the job, and of itself. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 /* Nobody counts before init but by mistake. */
 static struct psi_block before_init;

@@ -5,7 +5,7 @@
 #include "bootstrap/bootstrap.h"
 #include "runtime/conduit/conduit.h"
 #include "runtime/process/objects.h"
-#include "runtime/process/part.h"
+#include "runtime/process/module.h"
 #include "runtime/process/shared.h"
 #include "runtime/util/log.h"
 
@@ -39,7 +39,8 @@ struct psi_job {
 	struct psi_conduit_job conduit_job;
 	struct psi_host_shared *shared;
 	struct psi_block *blocks;       /* of this process; before init, one */
-	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their own */
+	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their
+	                                 * own */
 	struct psi_board_entry *known;  /* [places]: what was on the board at the last exchange */
 	struct pst_peer *peers;         /* [places]; changed by attach and publish */
 	struct pst_sem_peer *sems;      /* [places]; lines come with a first post (sem_table.c) */
@@ -48,12 +49,13 @@ struct psi_job {
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
-	const struct psi_part *const *parts;    /* the list of job/parts.c; NULL before init */
+	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
 	const struct psi_hall_lender *hall_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
 	void (*signal_stack_close)(void *stack);
 	gex_Event_t (*barrier)(gex_TM_t tm, gex_Flags_t flags);
-	void (*error_told)(void);       /* the line of psi_fatal is out; NULL before signals are caught */
+	void (*error_told)(void);       /* the line of psi_fatal is out; NULL before signals are
+	                                 * caught */
 	_Atomic int wait_mode;
 	_Atomic int verbose_errors;
 };
@@ -61,7 +63,8 @@ struct psi_job {
 /* Its symbol has more than the prefix: programs that compute have a psi of their own. */
 extern struct psi_job psi __asm__("psi_job");
 
-/* A line about this rank, its backtrace if asked for, and abort: errors that no caller can handle. */
+/* A line about this rank, its backtrace if asked for, and abort: errors that no caller can
+ * handle. */
 void psi_fatal(const char *format, ...) PSI_PRINTF(1, 2) __attribute__((noreturn));
 
 /* Returns code, after one line unless the client turned such lines off. */
@@ -76,7 +79,8 @@ bool psi_is_forked_child(void);
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */
 
-/* Where the calling thread counts in PAR, also in the inline transfers; NULL until psi_block_take. */
+/* Where the calling thread counts in PAR, also in the inline transfers; NULL until
+ * psi_block_take. */
 PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
 
 /* Memory that all map has come: what was counted before is kept. */

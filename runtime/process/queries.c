@@ -2,8 +2,8 @@
  * The job's processes, hosts and neighbourhoods.  A neighbourhood is a host, or a part of one where
  * GASNET_SUPERNODE_MAXSIZE divides it: consecutive ranks of the host, so many each.
  */
-#include "runtime/psi.h"
-
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
 
@@ -19,9 +19,14 @@ static uint32_t *nbrhd_of;              /* [size]: index of the rank's neighbour
 static gex_Rank_t nbrhd_count;
 
 static const struct psi_setting rows[] = {
-	{ .name = "GASNET_MAX_THREADS", .kind = PSI_SETTING_INT, .default_text = "65535",
-	  .unit = "threads", .min = 1, .max = 65535,
-	  .help = "threads of a process that may call the library at the same time (PAR, PARSYNC)" },
+	{ .name = "GASNET_MAX_THREADS",
+	  .kind = PSI_SETTING_INT,
+	  .default_text = "65535",
+	  .unit = "threads",
+	  .min = 1,
+	  .max = 65535,
+	  .help = "threads of a process that may call the library at the same time "
+		  "(PAR, PARSYNC)" },
 };
 
 const struct psi_setting_table psi_settings_places = PSI_SETTING_TABLE("Processes", rows);
@@ -148,8 +153,8 @@ gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries)
 	psi_need_init("gasnet_getNodeInfo");
 	psi_rule_context("gasnet_getNodeInfo");
 	if (!nodeinfo_table && numentries > 0)
-		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "nodeinfo_table is NULL; "
-		                  "pass an array of numentries");
+		return psi_refuse(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "nodeinfo_table is "
+		                  "NULL; pass an array of numentries");
 	for (int i = 0; i < numentries && (uint32_t)i < psi.boot.size; i++) {
 		uint32_t rank = (uint32_t)i;
 

@@ -12,15 +12,16 @@ static _Thread_local struct {
 	gex_HSL_t *last_locked;         /* each points to the one before it */
 	bool holds_interrupts;
 	unsigned polls;                 /* under way, one inside the other */
-	gex_TM_t by;                    /* the team that the last call was by; NULL: none */
+	struct psi_team_callers *by;    /* of the team that the last call was by; NULL: none */
 	const char *by_call;            /* that call */
-	gex_TM_t inside;                /* the same, while its team knows of it */
+	struct psi_team_callers *inside; /* the same, while its team knows of it */
 } self;
 
 static const struct psi_setting rows[] = {
 	{ .name = "PST_CHECK", .kind = PSI_SETTING_BOOL,
-	  .help = "look for all misuse of the interface that docs/misuse.md lists, some nanoseconds for "
-	          "each call; unset: 1 in a library configured with --enable-debug, 0 in others" },
+	  .help = "look for all misuse of the interface that docs/misuse.md lists, some "
+	          "nanoseconds for each call; unset: 1 in a library configured with "
+	          "--enable-debug, 0 in others" },
 };
 
 const struct psi_setting_table psi_settings_rules = PSI_SETTING_TABLE("Checks", rows);
@@ -36,8 +37,8 @@ psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 {
 	if (!allowed)
 		psi_fatal("%s: flags are 0x%x, and this call has none; pass 0", call, flags);
-	psi_fatal("%s: flags 0x%x have no meaning in this call, which takes those of 0x%x; leave them "
-	          "out", call, flags & ~allowed, allowed);
+	psi_fatal("%s: flags 0x%x have no meaning in this call, which takes those of 0x%x; leave "
+	          "them out", call, flags & ~allowed, allowed);
 }
 
 /* Is there none where the last of so many bytes would be? */
@@ -51,26 +52,29 @@ void
 psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const char *call)
 {
 	if (!addr)
-		psi_fatal("%s: %s is NULL, and %zu bytes are asked of it; pass memory of this process",
+		psi_fatal("%s: %s is NULL, and %zu bytes are asked of it; pass memory of this "
+		          "process",
 		          call, name, nbytes);
-	psi_fatal("%s: %s at %p has not the %zu bytes that are asked of it; look at the length", call, name,
-	          addr, nbytes);
+	psi_fatal("%s: %s at %p has not the %zu bytes that are asked of it; look at the length",
+	          call, name, addr, nbytes);
 }
 
 void
 psi_list_bad(const void *list, size_t count, const char *name, const char *call)
 {
 	if (!list)
-		psi_fatal("%s: %s is NULL, and is to have %zu entries; pass the list", call, name, count);
-	psi_fatal("%s: %s is to have %zu entries, which no memory holds; look whether the count was "
-	          "negative", call, name, count);
+		psi_fatal("%s: %s is NULL, and is to have %zu entries; pass the list", call, name,
+		          count);
+	psi_fatal("%s: %s is to have %zu entries, which no memory holds; look whether the count "
+	          "was negative", call, name, count);
 }
 
 void
 psi_bytes_bad(size_t nbytes, size_t blocks, const char *call)
 {
 	if (blocks == 1)
-		psi_fatal("%s: %zu bytes, which no memory holds; look whether the length was negative", call,
+		psi_fatal("%s: %zu bytes, which no memory holds; look whether the length was "
+		          "negative", call,
 		          nbytes);
 	psi_fatal("%s: %zu blocks of %zu bytes, which no memory holds; look whether the length was "
 	          "negative", call, blocks, nbytes);
@@ -79,7 +83,8 @@ psi_bytes_bad(size_t nbytes, size_t blocks, const char *call)
 void
 psi_handler_bad(gex_AM_Index_t handler, const char *call)
 {
-	psi_fatal("%s: handler %u is the library's own; name one that was registered, from %d to %d",
+	psi_fatal("%s: handler %u is the library's own; name one that was registered, from %d to "
+	          "%d",
 	          call, handler, GEX_AM_INDEX_BASE, PSI_HANDLERS - 1);
 }
 
@@ -105,7 +110,8 @@ static void
 check_no_descriptor(unsigned network, const char *call)
 {
 	if (psi_thread_self()->descriptors[network].open)
-		psi_fatal("%s: called between Prepare and Commit of a %s; commit or cancel it first",
+		psi_fatal("%s: called between Prepare and Commit of a %s; commit or cancel it "
+		          "first",
 		          call, network == PSI_REPLIES ? "reply" : "request");
 }
 
@@ -113,8 +119,9 @@ static void
 check_context(const char *call)
 {
 	if (self.token)
-		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell others "
-		          "to do the rest", call, self.token->arrival->handler, name_of(self.token));
+		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell "
+		          "others to do the rest",
+		          call, self.token->arrival->handler, name_of(self.token));
 	check_no_lock(call);
 	check_no_descriptor(PSI_REQUESTS, call);
 }
@@ -127,8 +134,8 @@ check_call(const char *call)
 		psi_fatal("%s: called between gasnet_init and gasnet_attach; attach first", call);
 	check_context(call);
 	if (self.holds_interrupts)
-		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
-		          "first", call);
+		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; "
+		          "resume first", call);
 	psi_rules_poll();
 	psi_rules_polled();
 }
@@ -151,8 +158,8 @@ void
 psi_rules_check_token(gex_Token_t token, const char *call)
 {
 	if (!token || token != self.token)
-		psi_fatal("%s: the token is not that of the handler which runs in this thread%s; use it in "
-		          "the handler that was given it, before that returns", call,
+		psi_fatal("%s: the token is not that of the handler which runs in this thread%s; "
+		          "use it in the handler that was given it, before that returns", call,
 		          self.token ? "" : ", where none runs");
 }
 
@@ -180,17 +187,18 @@ psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_F
 	                               GEX_FLAG_PEER_SEG_BOUND;
 
 	if (!one_at_most(flags & self_flags) || !one_at_most(flags & peer_flags))
-		psi_fatal("%s: flags 0x%x say twice where a range lies; pass one SELF_SEG flag and one "
-		          "PEER_SEG flag at most", call, flags);
+		psi_fatal("%s: flags 0x%x say twice where a range lies; pass one SELF_SEG flag and "
+		          "one PEER_SEG flag at most", call, flags);
 	psi_rules_note_given(src, nbytes, call);
 	if (!nbytes)
 		return;
 	if (!src)
-		psi_fatal("%s: %zu bytes from address NULL; pass the address of the data", call, nbytes);
+		psi_fatal("%s: %zu bytes from address NULL; pass the address of the data", call,
+		          nbytes);
 	if (dest && (uintptr_t)src < (uintptr_t)dest + nbytes &&
 	    (uintptr_t)dest < (uintptr_t)src + nbytes)
-		psi_fatal("%s: source and destination, %zu bytes each, overlap; copy the data elsewhere "
-		          "first", call, nbytes);
+		psi_fatal("%s: source and destination, %zu bytes each, overlap; copy the data "
+		          "elsewhere first", call, nbytes);
 }
 
 /* -- threads --------------------------------------------------------------------------------- */
@@ -235,8 +243,8 @@ psi_interrupts_resume(void)
 	if (!psi.checks || self.token || self.locks)
 		return;
 	if (!self.holds_interrupts)
-		psi_fatal("gasnet_resume_interrupts: called without gasnet_hold_interrupts before it; "
-		          "pair them");
+		psi_fatal("gasnet_resume_interrupts: called without gasnet_hold_interrupts before "
+		          "it; pair them");
 	self.holds_interrupts = false;
 }
 
@@ -258,8 +266,8 @@ psi_rules_leave(gex_Token_t outer)
 	const unsigned handler = self.token->arrival->handler;
 
 	if (self.locks)
-		psi_fatal("handler %u (%s) returned with %u handler-safe lock%s held; a handler unlocks "
-		          "what it locks", handler, name_of(self.token), self.locks,
+		psi_fatal("handler %u (%s) returned with %u handler-safe lock%s held; a handler "
+		          "unlocks what it locks", handler, name_of(self.token), self.locks,
 		          self.locks == 1 ? "" : "s");
 	if (!outer && psi_thread_self()->descriptors[PSI_REPLIES].open)
 		psi_fatal("handler %u (%s) returned with a prepared reply; commit or cancel it",
@@ -279,15 +287,15 @@ psi_rules_use(gex_EP_t ep, const char *call)
 	                                            memory_order_relaxed))
 		return true;
 	if (user != caller)
-		psi_fatal("%s: another thread is at endpoint %u, which was made for one at a time; let them "
-		          "take turns, or leave PST_FLAG_EP_SERIAL out", call, ep->index);
+		psi_fatal("%s: another thread is at endpoint %u, which was made for one at a time; "
+		          "let them take turns, or leave PST_FLAG_EP_SERIAL out", call, ep->index);
 	return false;
 }
 
 void
-psi_rules_call_by(gex_TM_t tm, const char *call)
+psi_rules_call_by(struct psi_team_callers *callers, const char *call)
 {
-	self.by = tm;
+	self.by = callers;
 	self.by_call = call;
 }
 
@@ -300,8 +308,8 @@ psi_rules_stay(void)
 	if (!self.by || self.token || self.inside)
 		return;
 	self.inside = self.by;
-	atomic_store_explicit(&self.by->caller, self.by_call, memory_order_relaxed);
-	atomic_fetch_add_explicit(&self.by->callers, 1, memory_order_relaxed);
+	atomic_store_explicit(&self.by->call, self.by_call, memory_order_relaxed);
+	atomic_fetch_add_explicit(&self.by->count, 1, memory_order_relaxed);
 }
 
 void
@@ -309,7 +317,7 @@ psi_rules_left(void)
 {
 	if (!self.inside)
 		return;
-	atomic_fetch_sub_explicit(&self.inside->callers, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&self.inside->count, 1, memory_order_relaxed);
 	self.inside = NULL;
 }
 
@@ -359,8 +367,8 @@ psi_rules_before_lock(gex_HSL_t *hsl, const char *call)
 	if (psi.thread_mode == PSI_MODE_SEQ)
 		(void)psi_thread_self();        /* ends the job in a second thread */
 	if (is_mine(hsl))
-		psi_fatal("%s: this thread holds the lock at %p already; handler-safe locks are not "
-		          "recursive", call, (void *)hsl);
+		psi_fatal("%s: this thread holds the lock at %p already; handler-safe locks are "
+		          "not recursive", call, (void *)hsl);
 }
 
 void
@@ -390,12 +398,13 @@ psi_rules_before_unlock(gex_HSL_t *hsl)
 	if (!is_mine(hsl)) {
 		if (is_older(hsl))
 			return;
-		psi_fatal("gex_HSL_Unlock: the lock at %p is not held by this thread; the one that locked "
-		          "it unlocks it", (void *)hsl);
+		psi_fatal("gex_HSL_Unlock: the lock at %p is not held by this thread; the one that "
+		          "locked it unlocks it", (void *)hsl);
 	}
 	if (self.last_locked != hsl)
-		psi_fatal("gex_HSL_Unlock: the lock at %p was not the last that this thread locked; unlock "
-		          "the one at %p first", (void *)hsl, (void *)self.last_locked);
+		psi_fatal("gex_HSL_Unlock: the lock at %p was not the last that this thread "
+		          "locked; unlock the one at %p first",
+		          (void *)hsl, (void *)self.last_locked);
 	__atomic_store_n(&hsl->psi_owner, 0, __ATOMIC_RELAXED);
 	self.last_locked = hsl->psi_before;
 	self.locks--;

@@ -1,16 +1,18 @@
 /*
- * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was wrong,
- * what to do.
+ * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was
+ * wrong, what to do.
  *
- * What costs a compare or two is looked for in every build, at the call itself.  What needs a record of
- * the thread (which handler runs in it, which locks it holds) is here, and looked for where psi.checks
- * is set: PST_CHECK, by default on in a library configured with --enable-debug.  Elsewhere a rule costs
- * one predicted branch.  docs/misuse.md lists both.
+ * What costs a compare or two is looked for in every build, at the call itself.  What needs a
+ * record of the thread (which handler runs in it, which locks it holds) is here, and looked for
+ * where psi.checks is set: PST_CHECK, by default on in a library configured with --enable-debug.
+ * Elsewhere a rule costs one predicted branch.  docs/misuse.md lists both.
  */
 #ifndef PSI_RULES_H
 #define PSI_RULES_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/thread.h"
 
 /* Flags of the calls that move data. */
 enum {
@@ -29,8 +31,8 @@ void psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 	__attribute__((noreturn, cold));
 void psi_handler_bad(gex_AM_Index_t handler, const char *call) __attribute__((noreturn, cold));
 
-/* Above this no process has memory, so a length or a product of counts that is larger is wrong: mostly
- * one that was negative. */
+/* Above this no process has memory, so a length or a product of counts that is larger is wrong:
+ * mostly one that was negative. */
 enum { PSI_MEMORY_BITS = 48 };
 
 static inline bool
@@ -54,7 +56,8 @@ void psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const cha
 
 /* A list that the caller passes: it is there if it has entries, and memory holds all of them. */
 static inline void
-psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name, const char *call)
+psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *name,
+               const char *call)
 {
 	if (PSI_UNLIKELY((!list && count) || !psi_fits_memory(count, entry_bytes) ||
 	                 (count * entry_bytes >= PSI_LARGE_BYTES &&
@@ -102,11 +105,16 @@ void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
-void psi_rules_check_team(gex_TM_t tm, const char *call);
-/* The thread is in that call by a team. */
-void psi_rules_call_by(gex_TM_t tm, const char *call);
-/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the wait has
- * ended, or the copy that it makes. */
+/* With checks, in a team: threads that wait in calls by it, and the call of the last of them. */
+struct psi_team_callers {
+	_Atomic uint32_t count;
+	_Atomic(const char *) call;
+};
+
+/* The thread is in that call by the team that these are of. */
+void psi_rules_call_by(struct psi_team_callers *callers, const char *call);
+/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the
+ * wait has ended, or the copy that it makes. */
 void psi_rules_wait(struct psi_wait *wait);
 void psi_rules_wait_for_room(struct psi_wait *wait);
 void psi_rules_stay(void);
@@ -122,8 +130,6 @@ void psi_rules_poll(void);
 void psi_rules_polled(void);
 /* The slow part of psi_rule_use, of a serial endpoint; ends the job if another thread is at it. */
 bool psi_rules_use(gex_EP_t ep, const char *call);
-/* The call, its team, and that no other thread is at the endpoint it goes out from, if that is serial. */
-void psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
 void psi_rules_locked(gex_HSL_t *hsl);
 void psi_rules_before_unlock(gex_HSL_t *hsl);
@@ -137,8 +143,8 @@ psi_rule_context(const char *call)
 		psi_rules_check_context(call);
 }
 
-/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not at it
- * already, and is to say when it has done (psi_rule_used). */
+/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not
+ * at it already, and is to say when it has done (psi_rule_used). */
 static inline bool
 psi_rule_use(gex_EP_t ep, const char *call)
 {
@@ -181,15 +187,6 @@ psi_rule_waited(const struct psi_wait *wait)
 		psi_rules_left();
 }
 
-/* Where a message or transfer goes, asked by a call that psi_rule_call is for. */
-static inline struct psi_target
-psi_rule_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
-{
-	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_check_target(tm, rank, call);
-	return psi_target_of(tm, rank, call);
-}
-
 /* A reply, fixed or prepared: by the handler whose token it is, with no lock held. */
 static inline void
 psi_rule_reply(gex_Token_t token, const char *call)
@@ -204,14 +201,6 @@ psi_rule_token(gex_Token_t token, const char *call)
 {
 	if (PSI_UNLIKELY(psi.checks))
 		psi_rules_check_token(token, call);
-}
-
-/* A team of this process, or a pair of endpoints. */
-static inline void
-psi_rule_team(gex_TM_t tm, const char *call)
-{
-	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_check_team(tm, call);
 }
 
 /* What moves: dest is the destination's address here, or NULL. */
@@ -238,7 +227,8 @@ psi_rule_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 		psi_rules_check_payload(sd, nbytes, call);
 }
 
-/* For the line about a fault at that address, or at one that is not known: which call was given it. */
+/* For the line about a fault at that address, or at one that is not known: which call was given
+ * it. */
 struct psi_line;
 void psi_rules_tell_given(struct psi_line *line, const void *address);
 

@@ -1,6 +1,7 @@
 /*
- * What checks know of memory that calls are given: the client's buffer of the thread's last transfer, so
- * that a fault in it can be told by name; and whether a payload was written to the library's buffer.
+ * What checks know of memory that calls are given: the client's buffer of the thread's last
+ * transfer, so that a fault in it can be told by name; and whether a payload was written to the
+ * library's buffer.
  */
 #include "runtime/process/rules.h"
 
@@ -40,8 +41,8 @@ pattern_accepted(const char *text)
 
 static const struct psi_setting rows[] = {
 	{ .name = "GASNET_SD_INIT", .kind = PSI_SETTING_BOOL, .default_text = "1",
-	  .help = "with PST_CHECK: fill the buffers that Prepare gives, and complain of a Commit that "
-	          "finds one as it was" },
+	  .help = "with PST_CHECK: fill the buffers that Prepare gives, and complain of a Commit "
+	          "that finds one as it was" },
 	{ .name = "GASNET_SD_INITVAL", .kind = PSI_SETTING_TEXT, .default_text = "NAN",
 	  .check = pattern_accepted, .accepts = "NAN or a whole number of 64 bits",
 	  .help = "what each 8 bytes are filled with" },

@@ -1,8 +1,8 @@
 /*
  * What the runtime keeps in memory that all processes of the host map, the keeper included when it
- * reports: the board of segments, and per thread a block with its counts and what it is doing.  It is
- * the first thing in the control arena.  Memory comes zero-filled, and zero is the right initial value
- * of everything here.
+ * reports: the board of segments, and per thread a block with its counts and what it is doing.  It
+ * is the first thing in the control arena.  Memory comes zero-filled, and zero is the right initial
+ * value of everything here.
  */
 #ifndef PSI_SHARED_H
 #define PSI_SHARED_H
@@ -17,17 +17,20 @@
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
 	PSI_SHARED_ABI = 9,
-	/* Blocks per rank that threads own, most of which are never touched; see runtime/process/block.c. */
+	/* Blocks per rank that threads own, most of which are never touched; see
+	 * runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
 	PSI_SHARED_CPUS = 64,
-	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice as many
-	 * as in the one before. */
+	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice
+	 * as many as in the one before. */
 	PSI_MORE_RANGES = 8,
-	PSI_HALLS = 2,          /* of the job: sequences of barriers (coll/pcoll_barrier_shared.c) */
+	PSI_HALLS = 2,          /* of the job: sequences of barriers
+	                         * (coll/pcoll_barrier_shared.c) */
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
 	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/want.c) */
-	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's (coll/pcoll_barrier_lend.c) */
+	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's
+	                         * (coll/pcoll_barrier_lend.c) */
 	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
 };
 
@@ -58,8 +61,9 @@ enum psi_wait_kind {
 	PSI_FOR_COLLECTIVE,     /* of a team */
 	PSI_FOR_TEAM,           /* a place in an exchange over team `number' */
 	PSI_FOR_THREADS,        /* that the program runs; may take any time */
-	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer' posts;
-	 * to one of `number' semaphores; to the word at `number'; to one of `number' words. */
+	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer'
+	 * posts; to one of `number' semaphores; to the word at `number'; to one of `number'
+	 * words. */
 	PSI_FOR_POST,
 	PSI_FOR_POSTS,
 	PSI_FOR_WORD,
@@ -73,8 +77,8 @@ enum psi_wait_kind {
 struct psi_wait_note {
 	_Atomic uint64_t turn;
 	_Atomic uint64_t since_ns;      /* when the wait was first looked at; 0: no long wait */
-	/* kind, category << 8, network << 16, index of the endpoint that the thread is bound to << 24,
-	 * peer << 32 */
+	/* kind, category << 8, network << 16, index of the endpoint that the thread is bound to <<
+	 * 24, peer << 32 */
 	_Atomic uint64_t kind_peer;
 	_Atomic uint64_t number;
 	_Atomic uint64_t where[PSI_WHERE_WORDS];        /* text, cut to fit, NUL at its end */
@@ -86,7 +90,8 @@ struct psi_wait_note {
  * moved     puts and gets that inlines counted, which are in addition to those among count
  * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
  *           none runs, since no handler has index 0.
- * watched   since when others have seen that handler run, see runtime/wait/watch.h; written by any process.
+ * watched   since when others have seen that handler run, see runtime/wait/watch.h; written by any
+ *           process.
  */
 struct psi_block {
 	_Alignas(64) uint64_t count[PSI_COUNTERS];
@@ -120,9 +125,11 @@ struct psi_hall {
  * Of one rank.
  *
  * joined  1 once its init has come so far, 2 when init is done
- * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what those
+ * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what
+ *         those
  *         threads counted that came when all others were taken.
- * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they count
+ * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they
+ *                 count
  *         is not seen by others, but joined to the last one.
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
  * endpoints  above the highest index that it has, or had
@@ -193,9 +200,10 @@ struct psi_host_shared {
 	uint32_t abi, size;
 	char conduit[16];
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
-	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that waits */
-	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding (wait.c).
-	 * A hint: a thread may have been moved since it counted itself. */
+	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that
+	                                         * waits */
+	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding
+	 * (wait.c).  A hint: a thread may have been moved since it counted itself. */
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 	} cpus[PSI_SHARED_CPUS];
@@ -223,7 +231,8 @@ psi_shared_further_offset(uint32_t size)
 static inline size_t
 psi_shared_bytes(uint32_t size, uint32_t further)
 {
-	return psi_shared_further_offset(size) + (size_t)size * further * sizeof(struct psi_further);
+	return psi_shared_further_offset(size) +
+	       (size_t)size * further * sizeof(struct psi_further);
 }
 
 /* place >= size */

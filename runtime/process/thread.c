@@ -2,7 +2,8 @@
  * State of the calling thread.  It is thread-local, and given back by a destructor when the thread
  * ends, so threads may come and go without end.
  */
-#include "runtime/psi.h"
+#include "runtime/process/thread.h"
+#include "runtime/process/process.h"
 
 #include "runtime/util/deny.h"
 
@@ -15,8 +16,8 @@
 #include <linux/membarrier.h>
 #endif
 
-/* NULL until the thread is counted.  On the heap: thread-local memory of a library that is opened late
- * is scarce. */
+/* NULL until the thread is counted.  On the heap: thread-local memory of a library that is opened
+ * late is scarce. */
 static _Thread_local struct psi_thread *self;
 static _Atomic uint32_t thread_count;
 static bool fence_on_count;             /* else everybody takes it that there are others */
@@ -49,7 +50,7 @@ thread_ends(void *state)
 {
 	struct psi_thread *thread = state;
 
-	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_ends)
 			(*at)->thread_ends(thread);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
@@ -97,15 +98,15 @@ static void __attribute__((noreturn))
 too_many(uint32_t threads)
 {
 	if (psi.thread_mode == PSI_MODE_SEQ)
-		psi_fatal("a second thread calls the library, which a program compiled with GASNET_SEQ "
-		          "may not; compile it with GASNET_PARSYNC or GASNET_PAR");
+		psi_fatal("a second thread calls the library, which a program compiled with "
+		          "GASNET_SEQ may not; compile it with GASNET_PARSYNC or GASNET_PAR");
 	psi_fatal("%u threads call the library at once, GASNET_MAX_THREADS is %llu", threads,
 	          (unsigned long long)gex_System_QueryMaxThreads());
 }
 
 /*
- * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote what it
- * will wait for and found nobody counted did so before, and it will see that.
+ * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote
+ * what it will wait for and found nobody counted did so before, and it will see that.
  */
 static void
 count_thread(void)
@@ -117,7 +118,7 @@ count_thread(void)
 		psi_fatal("no memory for the state of a thread");
 	if (psi.signal_stack_open)
 		self->signal_stack = psi.signal_stack_open();
-	for (const struct psi_part *const *at = psi.parts; at && *at; at++)
+	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_begins)
 			(*at)->thread_begins(self);
 	note_count(before + 1);

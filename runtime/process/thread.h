@@ -12,11 +12,16 @@ struct psi_op_pool {
 	struct psi_op *region;          /* open, or NULL */
 };
 
+/* A wait's `turns': is it patient, does its team know of it (rules.h), and the polls that found
+ * messages while it lasts. */
+enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
+
 /* A wait that is about to sleep where the process has several endpoints (serve.c). */
 struct psi_armed {
 	const struct psi_wait *wait;
 	gex_EP_t on;                            /* whose word it sleeps on */
-	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that ring the first one too */
+	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that ring the first one
+	                                                 * too */
 };
 
 /* Waits of a thread, one inside the other; those beyond do not sleep. */
@@ -26,7 +31,8 @@ enum { PSI_ARMED_WAITS = 4 };
 struct psi_thread {
 	struct psi_op_pool ops;
 	struct gex_AM_SrcDesc_s descriptors[PSI_NETWORKS];
-	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to self */
+	void *buffers[PSI_NETWORKS];            /* for Longs with a library buffer, and messages to
+	                                         * self */
 	size_t buffer_bytes[PSI_NETWORKS];
 	unsigned empty_polls;
 	gex_EP_t bound;                         /* the endpoint that it polls (serve.c) */
@@ -40,8 +46,8 @@ struct psi_thread *psi_thread_self(void);
 /* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
 void *psi_thread_buffer(unsigned network, size_t len_bytes);
 
-/* The calling thread will wait for others of this process (1), or has done so (-1): it does not count
- * among those that may crowd the CPUs. */
+/* The calling thread will wait for others of this process (1), or has done so (-1): it does not
+ * count among those that may crowd the CPUs. */
 void psi_thread_park(int by);
 
 /* In PAR, before any thread is counted. */

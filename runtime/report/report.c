@@ -1,9 +1,13 @@
 /*
- * What all ranks of a job are doing, in rank order, those that do the same on one line.  Printed in the
- * keeper's process from memory that ranks share, so that it does not matter what state they are in; or
- * by the rank itself in a job without a keeper.  Two looks a moment apart tell who gets on.
+ * What all ranks of a job are doing, in rank order, those that do the same on one line.  Printed in
+ * the keeper's process from memory that ranks share, so that it does not matter what state they are
+ * in; or by the rank itself in a job without a keeper.  Two looks a moment apart tell who gets on.
  */
 #include "runtime/report/report.h"
+#include "runtime/process/process.h"
+#include "runtime/report/reports.h"
+#include "runtime/segment/shmem.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 
@@ -127,7 +131,8 @@ psi_report_map(const struct pboot_view *view)
 	if (!shared)
 		return NULL;
 	magic = atomic_load_explicit(&shared->magic, memory_order_acquire); /* J2 */
-	if (magic == PSI_SHARED_MAGIC && shared->abi == PSI_SHARED_ABI && shared->size == view->size)
+	if (magic == PSI_SHARED_MAGIC && shared->abi == PSI_SHARED_ABI &&
+	    shared->size == view->size)
 		return shared;
 	view->unmap(shared, len_bytes);
 	return NULL;
@@ -146,7 +151,8 @@ look_first(struct psi_report *report)
 static void
 report(const struct pboot_view *view)
 {
-	struct psi_report report = { .view = view, .progress = calloc(view->size, sizeof(uint64_t)) };
+	struct psi_report report = { .view = view,
+		                     .progress = calloc(view->size, sizeof(uint64_t)) };
 
 	if (!report.progress)
 		return;
@@ -205,8 +211,8 @@ map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
 	return pboot_range_map(1 + rank, key, len_bytes);
 }
 
-/* What this process has mapped in any case stays; a second view of a further endpoint's queues does as
- * well, since a report is printed twice at most. */
+/* What this process has mapped in any case stays; a second view of a further endpoint's queues does
+ * as well, since a report is printed twice at most. */
 static void
 unmap_own(const void *base, size_t len_bytes)
 {
@@ -228,8 +234,16 @@ view_self(struct pboot_rank_view *rank_out, const char *why)
 {
 	*rank_out = (struct pboot_rank_view){ .pid = psi.pid, .joined = true };
 	return (struct pboot_view){
-		.size = 1, .host = psi.host, .why = why, .ranks = rank_out, .say = psi_log, .print = print_own,
-		.map = map_own, .map_first = map_own_first, .map_of = map_own_of, .unmap = unmap_own,
+		.size = 1,
+		.host = psi.host,
+		.why = why,
+		.ranks = rank_out,
+		.say = psi_log,
+		.print = print_own,
+		.map = map_own,
+		.map_first = map_own_first,
+		.map_of = map_own_of,
+		.unmap = unmap_own,
 	};
 }
 

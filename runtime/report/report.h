@@ -2,7 +2,9 @@
 #ifndef PSI_REPORT_H
 #define PSI_REPORT_H
 
-#include "runtime/psi.h"
+#include "bootstrap/bootstrap.h"
+#include "runtime/process/shared.h"
+#include "runtime/util/log.h"
 
 struct psi_report {
 	const struct pboot_view *view;
@@ -42,11 +44,13 @@ struct psi_report_entries {
 	struct psi_report_entry *at;
 };
 
-/* What ranks share, for view->unmap; NULL if they are not that far.  It is psi_report_bytes long. */
+/* What ranks share, for view->unmap; NULL if they are not that far.  It is psi_report_bytes
+ * long. */
 const struct psi_host_shared *psi_report_map(const struct pboot_view *view);
 size_t psi_report_bytes(const struct pboot_view *view);
 
-/* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets on. */
+/* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets
+ * on. */
 void psi_report_rank(const struct psi_report *report, uint32_t rank,
                      struct psi_report_entries *entries);
 uint64_t psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which);

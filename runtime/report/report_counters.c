@@ -1,6 +1,6 @@
 /*
- * The counters of all ranks at the end of a job, for people or as JSON.  Printed by the keeper when no
- * rank lives any more, or by the only rank of a job without one.
+ * The counters of all ranks at the end of a job, for people or as JSON.  Printed by the keeper when
+ * no rank lives any more, or by the only rank of a job without one.
  */
 #include "runtime/report/report.h"
 
@@ -19,8 +19,8 @@ static const struct {
 	char letter;
 	const char *group;
 } letters[] = {
-	{ 'A', "am" }, { 'P', "put" }, { 'G', "get" }, { 'T', "atomic" }, { 'B', "barrier" }, { 'I', "poll" },
-	{ 'W', "wait" }, { 'K', "wake" }, { 'Q', "queue" },
+	{ 'A', "am" },   { 'P', "put" },  { 'G', "get" },  { 'T', "atomic" }, { 'B', "barrier" },
+	{ 'I', "poll" }, { 'W', "wait" }, { 'K', "wake" }, { 'Q', "queue" },
 };
 
 /* Letters that mean something elsewhere are passed over, but some are to mean something here. */
@@ -42,12 +42,12 @@ static const struct psi_setting settings[] = {
 	{ .name = "PST_COUNTERS", .kind = PSI_SETTING_CHOICE, .default_text = "off",
 	  .choices = formats, .help = "print the counters of all ranks when the job ends" },
 	{ .name = "GASNET_STATSFILE", .kind = PSI_SETTING_TEXT,
-	  .help = "where they go: a file, of each rank its own where % stands in the name for the rank; "
-	          "stdout, stderr or -; set, it makes table of off" },
+	  .help = "where they go: a file, of each rank its own where % stands in the name for the "
+	          "rank; stdout, stderr or -; set, it makes table of off" },
 	{ .name = "GASNET_STATSMASK", .kind = PSI_SETTING_TEXT, .default_text = "*",
 	  .check = mask_accepted, .accepts = "capital letters, some of APGTBIWKQ among them, or *",
-	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W waits, "
-	          "K wake-ups, Q queues; * for all" },
+	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W "
+	          "waits, K wake-ups, Q queues; * for all" },
 	{ .name = "GASNET_STATSNODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
 	  .check = psi_ranks_accepted, .accepts = PSI_RANKS_SYNTAX,
 	  .help = "whose" },
@@ -86,10 +86,12 @@ print_json(FILE *out, const struct psi_report *report, uint32_t only)
 
 			if (!is_wanted(counter))
 				continue;
-			fprintf(out, "%s{ \"rank\": %u, \"group\": \"%s\", \"name\": \"%s\", "
-			        "\"unit\": \"%s\", \"value\": %llu }", separator, rank, counter->group,
-			        counter->name, counter->unit, (unsigned long long)
-			        psi_report_count(report, rank, (enum psi_counter)i));
+			fprintf(out,
+			        "%s{ \"rank\": %u, \"group\": \"%s\", \"name\": \"%s\", "
+			        "\"unit\": \"%s\", \"value\": %llu }",
+			        separator, rank, counter->group, counter->name, counter->unit,
+			        (unsigned long long)psi_report_count(report, rank,
+			                                             (enum psi_counter)i));
 			separator = ",\n";
 		}
 	}
@@ -121,8 +123,8 @@ print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
 	}
 	if (all)
 		fprintf(out, "%-24s %16llu %-9s %16llu %6u %16llu %6u\n", counter->name,
-		        (unsigned long long)all, counter->unit, (unsigned long long)least, who_least,
-		        (unsigned long long)most, who_most);
+		        (unsigned long long)all, counter->unit, (unsigned long long)least,
+		        who_least, (unsigned long long)most, who_most);
 }
 
 static void

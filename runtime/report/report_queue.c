@@ -1,6 +1,6 @@
 /*
- * The queues of all ranks, one line per receiving endpoint and network in which something is.  What waits for room
- * of another kind, such as a buffer, shows in the sender's own line.
+ * The queues of all ranks, one line per receiving endpoint and network in which something is.  What
+ * waits for room of another kind, such as a buffer, shows in the sender's own line.
  */
 #include "runtime/report/report.h"
 
@@ -75,7 +75,8 @@ tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, s
 		memset(inbox->from, 0, size * sizeof *inbox->from);
 		memset(inbox->told, 0, size * sizeof *inbox->told);
 		for (uint32_t sender = 0; sender < size; sender++)
-			any |= ops->queue(&inbox->memory, network, sender, receiver, &inbox->from[sender]) &&
+			any |= ops->queue(&inbox->memory, network, sender, receiver,
+			                  &inbox->from[sender]) &&
 			       is_interesting(&inbox->from[sender]);
 		if (!any)
 			continue;
@@ -92,11 +93,11 @@ tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, s
 
 /* A further endpoint's queues lie in memory of its own. */
 static bool
-tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
-             uint32_t receiver, unsigned index)
+tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
+             struct inbox *inbox, uint32_t receiver, unsigned index)
 {
-	const struct psi_further *further = psi_shared_further(report->shared, report->view->size,
-	                                                       index * report->view->size + receiver);
+	const struct psi_further *further = psi_shared_further(
+		report->shared, report->view->size, index * report->view->size + receiver);
 	bool any;
 
 	if (!psi_further_is_open(further))
@@ -113,10 +114,11 @@ tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
 }
 
 static bool
-tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
-             uint32_t rank)
+tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops,
+             struct inbox *inbox, uint32_t rank)
 {
-	const struct psi_rank_shared *shared = psi_shared_rank(report->shared, report->view->size, rank);
+	const struct psi_rank_shared *shared =
+		psi_shared_rank(report->shared, report->view->size, rank);
 	const unsigned count = atomic_load_explicit(&shared->endpoints, memory_order_relaxed);
 	bool any = tell_inbox(report, ops, inbox, rank, 0);
 

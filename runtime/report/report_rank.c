@@ -56,7 +56,8 @@ read_note(const struct psi_wait_note *from, struct note *note_out)
 		note_out->number = take(&from->number);
 		for (unsigned w = 0; w < PSI_WHERE_WORDS; w++)
 			words[w] = take(&from->where[w]);
-		if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
+		if (turn % 2 == 0 &&
+		    atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
 			break;
 	}
 	note_out->kind = kind & 0xff;
@@ -150,12 +151,12 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 		psi_text_add(text, "in %s, for a collective over a team", note->where);
 		break;
 	case PSI_FOR_POST:
-		psi_text_add(text, "in %s, waiting until semaphore %llu of this rank has %u more", note->where,
-		             (unsigned long long)note->number, note->peer);
+		psi_text_add(text, "in %s, waiting until semaphore %llu of this rank has %u more",
+		             note->where, (unsigned long long)note->number, note->peer);
 		break;
 	case PSI_FOR_POSTS:
-		psi_text_add(text, "in %s, waiting for posts to some of %llu semaphores", note->where,
-		             (unsigned long long)note->number);
+		psi_text_add(text, "in %s, waiting for posts to some of %llu semaphores",
+		             note->where, (unsigned long long)note->number);
 		break;
 	case PSI_FOR_WORD:
 		psi_text_add(text, "in %s, waiting for a signal to the word at 0x%llx", note->where,
@@ -169,7 +170,8 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 		psi_text_add(text, "in %s", note->where);
 		break;
 	default:
-		psi_text_add(text, "waiting at %s until a condition of the program holds", note->where);
+		psi_text_add(text, "waiting at %s until a condition of the program holds",
+		             note->where);
 	}
 }
 
@@ -276,10 +278,12 @@ tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
 	const uint32_t used = psi_more_in_use(shared);
 	bool any = false;
 
-	for (unsigned range = 0; range < PSI_MORE_RANGES && psi_more_before(range) < used; range++) {
+	for (unsigned range = 0; range < PSI_MORE_RANGES && psi_more_before(range) < used;
+	     range++) {
 		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
 		const size_t len_bytes = count * sizeof(struct psi_block);
-		const struct psi_block *blocks = report->view->map_of(rank, shared->more_key[range], len_bytes);
+		const struct psi_block *blocks =
+			report->view->map_of(rank, shared->more_key[range], len_bytes);
 
 		for (uint32_t b = 0; blocks && b < count && b < left; b++)
 			any |= tell_block(report, &blocks[b], prefix, entries, rank);
@@ -289,8 +293,8 @@ tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
 	return any;
 }
 
-/* Of a process with several endpoints, each is told of, so that it shows which rank is missing where
- * ranks are threads. */
+/* Of a process with several endpoints, each is told of, so that it shows which rank is missing
+ * where ranks are threads. */
 static void
 tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
             struct psi_report_entries *entries)
@@ -306,7 +310,8 @@ tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, 
 		while (i < end && entries->at[i].endpoint != index)
 			i++;
 		if (i == end && (entry = new_entry(entries, rank)))
-			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long", prefix, index);
+			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long",
+			             prefix, index);
 	}
 }
 

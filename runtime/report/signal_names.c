@@ -44,7 +44,8 @@ signal_number(const char *word)
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcasecmp(names[i].name, word) == 0 || strcasecmp(names[i].name + 3, word) == 0)
+		if (strcasecmp(names[i].name, word) == 0 ||
+		    strcasecmp(names[i].name + 3, word) == 0)
 			return names[i].number;
 	}
 	if (!psi_parse_int(word, &number) || number < 1 || number > LAST_SIGNAL)
@@ -88,7 +89,8 @@ psi_signals_or_all_accepted(const char *text)
 	return psi_signals_parse(text, &bits);
 }
 
-/* Of those in the list a handler can be set; the C library keeps the first two real-time signals. */
+/* Of those in the list a handler can be set; the C library keeps the first two real-time
+ * signals. */
 bool
 psi_signals_accepted(const char *text)
 {

@@ -106,8 +106,8 @@ die_by(int number)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Did the kernel itself send it, because of what the program did?  Of addresses that no process can have,
- * and of some faults of instructions, it says SI_KERNEL. */
+/* Did the kernel itself send it, because of what the program did?  Of addresses that no process can
+ * have, and of some faults of instructions, it says SI_KERNEL. */
 static bool
 is_fault(int number, const siginfo_t *info)
 {
@@ -117,7 +117,8 @@ is_fault(int number, const siginfo_t *info)
 
 struct registers {
 	uintptr_t code, stack;
-	uintptr_t caller;       /* what called the function that has just begun; 0: look on the stack */
+	uintptr_t caller;       /* what called the function that has just begun; 0: look on the
+	                         * stack */
 };
 
 static struct registers
@@ -126,10 +127,12 @@ registers_of(const ucontext_t *context)
 #if defined(__x86_64__)
 	const greg_t *registers = context->uc_mcontext.gregs;
 
-	return (struct registers){ (uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP], 0 };
+	return (struct registers){ (uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP],
+		                   0 };
 #elif defined(__aarch64__)
-	return (struct registers){ (uintptr_t)context->uc_mcontext.pc, (uintptr_t)context->uc_mcontext.sp,
-	                           (uintptr_t)context->uc_mcontext.regs[30] };
+	return (struct registers){ (uintptr_t)context->uc_mcontext.pc,
+		                   (uintptr_t)context->uc_mcontext.sp,
+		                   (uintptr_t)context->uc_mcontext.regs[30] };
 #else
 	(void)context;
 	return (struct registers){ 0, 0, 0 };
@@ -140,10 +143,10 @@ registers_of(const ucontext_t *context)
 static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
 
 /*
- * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so that the
- * pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a call; or above, inside a frame that is being made, and then
- * there is nothing at its pointer either.  What is read past the stack's other end lies above a pointer
- * that is as it should be.
+ * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so
+ * that the pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a
+ * call; or above, inside a frame that is being made, and then there is nothing at its pointer
+ * either.  What is read past the stack's other end lies above a pointer that is as it should be.
  */
 static bool
 stack_is_full(uintptr_t at, uintptr_t pointer)
@@ -179,8 +182,8 @@ static void
 tell_full(struct psi_line *line)
 {
 	psi_line_text(line, gettid() == getpid() ? ": the stack is full; raise ulimit -s"
-	                                         : ": the thread's stack is full; raise ulimit -s, or "
-	                                           "pthread_attr_setstacksize");
+	                                         : ": the thread's stack is full; raise ulimit -s, "
+	                                           "or pthread_attr_setstacksize");
 }
 
 /* A fault of the program: its address, if the processor tells it, and place. */
@@ -408,7 +411,8 @@ psi_signals_stack_open(void)
 		know_stack();
 	if (stacks_spared || sigaltstack(NULL, &old) != 0 || !(old.ss_flags & SS_DISABLE))
 		return NULL;
-	stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack.ss_sp =
+		mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (stack.ss_sp == MAP_FAILED)
 		return NULL;
 	sigaltstack(&stack, NULL);

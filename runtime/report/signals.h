@@ -15,7 +15,8 @@ struct psi_line;
 
 /* What others know.  Each is called in a signal handler, and may be NULL. */
 struct psi_signals_hooks {
-	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped here */
+	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped
+	                                                 * here */
 	/* Adds to a line about a fault there, or at an address that is not known if NULL. */
 	void (*tell_given)(struct psi_line *line, const void *address);
 	/* Keeps details for the job's last words; false if there is nobody who says these. */
@@ -29,8 +30,9 @@ struct psi_signals_hooks {
 void psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *hooks);
 
 /*
- * Gives the calling thread an alternate stack, so that an overflow of its stack is told too; and takes it
- * away, at the thread's end.  NULL, which may be given back, if it has one, or none is wanted.
+ * Gives the calling thread an alternate stack, so that an overflow of its stack is told too; and
+ * takes it away, at the thread's end.  NULL, which may be given back, if it has one, or none is
+ * wanted.
  */
 void *psi_signals_stack_open(void);
 void psi_signals_stack_close(void *stack);

@@ -16,7 +16,8 @@
 
 struct object {
 	char path[256];
-	const char *file;       /* to open: the link to the program's works when that was renamed, too */
+	const char *file;       /* to open: the link to the program's works when that was renamed,
+	                         * too */
 	uintptr_t offset;       /* of the code, as the object was linked */
 };
 
@@ -34,7 +35,8 @@ find_object(uintptr_t code, struct object *object_out)
 	name = found.dlfo_link_map->l_name;
 	object_out->file = *name ? object_out->path : "/proc/self/exe";
 	if (!*name)
-		return readlink(object_out->file, object_out->path, sizeof object_out->path - 1) > 0;
+		return readlink(object_out->file, object_out->path, sizeof object_out->path - 1) >
+		       0;
 	strncpy(object_out->path, name, sizeof object_out->path - 1);
 	return true;
 }
@@ -105,7 +107,8 @@ tell_from(struct psi_line *line, int fd, const ElfW(Ehdr) *header, unsigned type
 			continue;
 		if (!read_at(fd, &strings, sizeof strings,
 		             header->e_shoff + table.sh_link * sizeof strings) ||
-		    pread(fd, name, sizeof name - 1, (off_t)(strings.sh_offset + symbol.st_name)) <= 0)
+		    pread(fd, name, sizeof name - 1, (off_t)(strings.sh_offset + symbol.st_name)) <=
+		            0)
 			return false;
 		psi_line_text(line, name);
 		psi_line_text(line, "+");

@@ -1,6 +1,6 @@
 /* The table by which the headers' inlines reach peers, while there is a job and outside it. */
-#include "runtime/psi.h"
-
+#include "runtime/rma/inline.h"
+#include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
 
 #include "runtime/util/copy.h"
@@ -10,7 +10,8 @@ static struct pst_inline table = {
 	.size_bytes = sizeof(struct pst_inline),
 };
 
-/* Before the job's segments are known, and after it: a job without ranks, so all calls come here. */
+/* Before the job's segments are known, and after it: a job without ranks, so all calls come
+ * here. */
 static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE], idle_moved[PSI_RMA_MOVED_KINDS];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,
@@ -28,7 +29,8 @@ psi_inline_open(void)
 	table.copy = psi_copy_of_this_cpu();
 	table.job_tm = psi.tm;
 	/* No ranks: all come here. */
-	table.job_size = psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
+	table.job_size =
+		psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
 	table.places = table.job_size * GASNET_MAXEPS;
 	table.peers = psi.peers;
 	table.counts = psi.blocks[0].count;

@@ -1,13 +1,15 @@
 /*
- * One-sided transfers that the headers' inlines do not serve themselves: to memory that is not mapped
- * here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that a process
- * which does nothing else polls.
+ * One-sided transfers that the headers' inlines do not serve themselves: to memory that is not
+ * mapped here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that
+ * a process which does nothing else polls.
  */
-#include "runtime/psi.h"
-
 #include "runtime/op/begin.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+#include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/copy.h"
 
@@ -16,8 +18,8 @@
 void
 psi_rma_value_bad(size_t nbytes)
 {
-	psi_fatal("gex_RMA_PutBlockingVal or GetBlockingVal: a value of %zu bytes; it has 1 to %d", nbytes,
-	          SIZEOF_GEX_RMA_VALUE_T);
+	psi_fatal("gex_RMA_PutBlockingVal or GetBlockingVal: a value of %zu bytes; it has 1 to %d",
+	          nbytes, SIZEOF_GEX_RMA_VALUE_T);
 }
 
 /* -- one transfer, as it was called ---------------------------------------------------------- */
@@ -131,8 +133,8 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	t->target = psi_rule_target(tm, rank, t->call);
 	psi_check_flags(t->flags, PSI_TRANSFER_FLAGS, t->call);
 	if (t->nbytes)
-		there = psi_reach(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place, t->there, t->nbytes,
-		                  t->call);
+		there = psi_reach(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place, t->there,
+		                  t->nbytes, t->call);
 	if (t->kind != MOVE_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	count_call(t);
@@ -295,8 +297,12 @@ code_of(gex_Event_t event)
 static struct transfer
 put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	return (struct transfer){ .call = call, .kind = MOVE_PUT, .there = dest,
-	                          .here = (char *)(uintptr_t)src, .nbytes = nbytes, .flags = flags };
+	return (struct transfer){ .call = call,
+		                  .kind = MOVE_PUT,
+		                  .there = dest,
+		                  .here = (char *)(uintptr_t)src,
+		                  .nbytes = nbytes,
+		                  .flags = flags };
 }
 
 int
@@ -311,13 +317,18 @@ psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nb
 static void __attribute__((noreturn, cold))
 bad_lc(gex_Event_t *lc_opt, const char *call, const char *allowed)
 {
-	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW, GEX_EVENT_DEFER or "
-	          "%s", call,
-	          !lc_opt ? "NULL" : lc_opt == GEX_EVENT_GROUP ? "GEX_EVENT_GROUP" : "an address", allowed);
+	psi_fatal("%s: lc_opt is %s, which this call does not allow; pass GEX_EVENT_NOW, "
+	          "GEX_EVENT_DEFER or %s",
+	          call,
+	          !lc_opt                     ? "NULL"
+	          : lc_opt == GEX_EVENT_GROUP ? "GEX_EVENT_GROUP"
+	                                      : "an address",
+	          allowed);
 }
 
 static gex_Event_t
-put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit, gex_Event_t *lc_opt)
+put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit,
+                 gex_Event_t *lc_opt)
 {
 	if (!move_here(t, tm, rank))
 		return put_later(t, implicit, lc_opt);
@@ -353,8 +364,12 @@ psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_
 static struct transfer
 get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	return (struct transfer){ .call = call, .kind = MOVE_GET, .there = (char *)(uintptr_t)src,
-	                          .here = dest, .nbytes = nbytes, .flags = flags };
+	return (struct transfer){ .call = call,
+		                  .kind = MOVE_GET,
+		                  .there = (char *)(uintptr_t)src,
+		                  .here = dest,
+		                  .nbytes = nbytes,
+		                  .flags = flags };
 }
 
 int
@@ -407,7 +422,8 @@ psi_rma_fill_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
 	struct transfer t = fill_of("gasnet_memset_nb", dest, val, nbytes);
 
-	return move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID : put_later(&t, false, GEX_EVENT_DEFER);
+	return move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID
+	                                          : put_later(&t, false, GEX_EVENT_DEFER);
 }
 
 void

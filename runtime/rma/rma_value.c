@@ -1,5 +1,5 @@
 /* gasnet_get_nb_val: a value on its way stands in memory of its own until it is waited for. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ psi_rma_get_value_nb(gasnet_node_t node, const void *src, size_t nbytes)
 
 	if (!pending)
 		psi_fatal("gasnet_get_nb_val: no memory for the value");
-	pending->event = psi_rma_get_nb(PSI_TM_LEGACY, psi_rma_value_bytes(&pending->value, nbytes), node,
-	                                src, nbytes, 0);
+	pending->event = psi_rma_get_nb(PSI_TM_LEGACY, psi_rma_value_bytes(&pending->value, nbytes),
+	                                node, src, nbytes, 0);
 	handle.psi_pending = pending;
 	return handle;
 }

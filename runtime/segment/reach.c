@@ -1,5 +1,6 @@
 #include "runtime/segment/reach.h"
 
+#include "runtime/process/endpoint.h"
 #include "runtime/settings/settings_tables.h"
 
 #include <errno.h>

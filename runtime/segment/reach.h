@@ -14,7 +14,7 @@
 #ifndef PSI_REACH_H
 #define PSI_REACH_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 #include "runtime/segment/vm.h"
 
 /* Kinds of native operations, in the order of the words of PST_TEST_CONDUIT_MASK. */

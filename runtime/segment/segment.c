@@ -2,6 +2,7 @@
 #include "runtime/segment/segment.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PSI_SEGMENT_H
 #define PSI_SEGMENT_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
 
 /* Of memory of this rank's file: 0, or an errno value. */
 int psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out);

@@ -1,5 +1,7 @@
 /* The control arena: ranges of the first shared file, which rank 0 makes and all ranks map. */
-#include "runtime/psi.h"
+#include "runtime/segment/shmem.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "runtime/segment/vm.h"
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include "runtime/util/clock.h"
 #include "runtime/util/deny.h"

@@ -103,7 +103,10 @@ unit_bytes(const struct psi_setting *row)
 	uint64_t bytes = 1;
 
 	if (row->unit)
-		psi_parse_size(row->unit[0] == 'B' ? "1" : row->unit[0] == 'K' ? "1K" : "1M", 1, &bytes);
+		psi_parse_size(row->unit[0] == 'B'   ? "1"
+		               : row->unit[0] == 'K' ? "1K"
+		                                     : "1M",
+		               1, &bytes);
 	return bytes;
 }
 
@@ -124,7 +127,8 @@ parse(const struct psi_setting *row, const char *text, union parsed *out)
 		       in_range(row, out->number >= row->min, out->number <= row->max);
 	case PSI_SETTING_SIZE:
 		return psi_parse_size(text, unit_bytes(row), &out->amount) &&
-		       in_range(row, out->amount >= (uint64_t)row->min, out->amount <= (uint64_t)row->max);
+		       in_range(row, out->amount >= (uint64_t)row->min,
+		                out->amount <= (uint64_t)row->max);
 	case PSI_SETTING_TIME:
 		return psi_parse_time(text, unit_ns(row), &out->amount) &&
 		       in_range(row, true, out->amount <= (uint64_t)row->max * unit_ns(row));
@@ -192,7 +196,8 @@ psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 			buf[strlen(buf) - 1] = '\0';
 		break;
 	case PSI_SETTING_TIME:
-		snprintf(buf, size, "a time in %s, such as 2 or 0.5%s", row->unit, row->max ? "," : "");
+		snprintf(buf, size, "a time in %s, such as 2 or 0.5%s", row->unit,
+		         row->max ? "," : "");
 		snprintf(unit, sizeof unit, " %s", row->unit);
 		append_range(buf, size, row, unit);
 		break;
@@ -271,7 +276,8 @@ report(const struct psi_setting *row, const char *text, enum psi_setting_origin 
 {
 	size_t number = row_number(row);
 
-	if (number < ROWS_MAX && psi_settings_verbose() && !atomic_exchange(&reported[number], true))
+	if (number < ROWS_MAX && psi_settings_verbose() &&
+	    !atomic_exchange(&reported[number], true))
 		psi_settings_tell(row->name, text, origin);
 }
 

@@ -6,8 +6,8 @@
  * gasnett_setenv changes is seen.  An unset or empty variable has the default.  A value that cannot
  * be parsed ends the process with one line and status 2; see psi_settings_check.
  *
- * Rows named PST_TEST_ are for the tests, which need a way that is not taken otherwise; users are not
- * shown them.
+ * Rows named PST_TEST_ are for the tests, which need a way that is not taken otherwise; users are
+ * not shown them.
  *
  * Threads: getters may be called from any thread, while nobody changes the environment.
  */
@@ -20,13 +20,13 @@
 #include <string.h>
 
 enum psi_setting_kind {
-	PSI_SETTING_BOOL,	/* 1/y/yes, 0/n/no */
-	PSI_SETTING_INT,	/* between min and max */
-	PSI_SETTING_SIZE,	/* bytes, between min and max; unit "B", "KB", "MB" for a bare number */
-	PSI_SETTING_TIME,	/* unit "s", "ms" or "us"; read in nanoseconds */
-	PSI_SETTING_CHOICE,	/* one of choices */
-	PSI_SETTING_SET,	/* any of choices, comma separated */
-	PSI_SETTING_TEXT,	/* anything that check, if there is one, lets pass */
+	PSI_SETTING_BOOL,   /* 1/y/yes, 0/n/no */
+	PSI_SETTING_INT,    /* between min and max */
+	PSI_SETTING_SIZE,   /* bytes, between min and max; unit "B", "KB", "MB" for a bare number */
+	PSI_SETTING_TIME,   /* unit "s", "ms" or "us"; read in nanoseconds */
+	PSI_SETTING_CHOICE, /* one of choices */
+	PSI_SETTING_SET,    /* any of choices, comma separated */
+	PSI_SETTING_TEXT,   /* anything that check, if there is one, lets pass */
 };
 
 struct psi_setting {
@@ -103,8 +103,8 @@ void psi_settings_leave_by(void (*leave)(int status));
 bool psi_settings_warns(void);
 
 /*
- * Ends the process as a bad value of a setting does; for values that come from elsewhere, name being
- * "" if no variable held them.
+ * Ends the process as a bad value of a setting does; for values that come from elsewhere, name
+ * being "" if no variable held them.
  */
 void psi_settings_refuse(const char *name, const char *text, const char *accepts)
 	__attribute__((noreturn));

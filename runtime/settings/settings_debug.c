@@ -45,7 +45,8 @@ static const struct psi_setting debug_rows[] = {
 	  .help = "ranks whose fatal errors print a stack trace" },
 	{ .name = "GASNET_BACKTRACE_SIGNAL", .kind = PSI_SETTING_TEXT,
 	  .check = backtrace_accepted, .accepts = PSI_SIGNALS_CAUGHT NOT_THE_DEATH_SIGNAL,
-	  .help = "signals on which a rank prints a stack trace and goes on, or after an error ends" },
+	  .help = "signals on which a rank prints a stack trace and goes on, or after an error "
+	          "ends" },
 	{ .name = "GASNET_BACKTRACE_TYPE", .kind = PSI_SETTING_TEXT,
 	  .check = psi_backtrace_types_accepted,
 	  .accepts = "EXECINFO or the name of the program's own way, or both with a comma",
@@ -58,8 +59,10 @@ static const struct psi_setting debug_rows[] = {
 	  .help = "a rank waits for a debugger after a fatal error" },
 	{ .name = "GASNET_FREEZE_SIGNAL", .kind = PSI_SETTING_TEXT,
 	  .check = freeze_accepted,
-	  .accepts = PSI_SIGNALS_CAUGHT NOT_THE_DEATH_SIGNAL ", and none of GASNET_BACKTRACE_SIGNAL",
-	  .help = "signals on which a rank waits for a debugger and then goes on, or after an error ends" },
+	  .accepts = PSI_SIGNALS_CAUGHT NOT_THE_DEATH_SIGNAL ", and none of "
+	                                                     "GASNET_BACKTRACE_SIGNAL",
+	  .help = "signals on which a rank waits for a debugger and then goes on, or after an "
+	          "error ends" },
 };
 
 const struct psi_setting_table psi_settings_debug =

@@ -76,7 +76,8 @@ psi_settings_nearest(const char *name, bool *known_out)
 	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name);
 	if (*known_out)
 		return NULL;
-	best_distance = (unsigned)strlen(own) / 4 + 2;	/* what is this far or further is not near */
+	best_distance = (unsigned)strlen(own) / 4 + 2;	/* what is this far or further is not
+	                                                 * near */
 	for (t = 0; psi_setting_tables[t]; t++) {
 		for (i = 0; i < psi_setting_tables[t]->count; i++) {
 			const char *real = psi_setting_tables[t]->rows[i].name;

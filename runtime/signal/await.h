@@ -1,11 +1,13 @@
 /*
- * Waits for what peers change without a message: counts of semaphores, and words.  Polls in between,
- * and looks several times for each poll, since a look costs a hundredth of one.
+ * Waits for what peers change without a message: counts of semaphores, and words.  Polls in
+ * between, and looks several times for each poll, since a look costs a hundredth of one.
  */
 #ifndef PSI_AWAIT_H
 #define PSI_AWAIT_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/wait/waiting.h"
 
 #include "penstock_sem.h"
 
@@ -75,7 +77,8 @@ struct psi_many {
 	struct psi_lack lack;
 	const char *call;
 	bool (*take)(const struct psi_many *many, size_t i);
-	/* Where posters are told what is lacking, else NULL: may entry i be taken; tell them of it. */
+	/* Where posters are told what is lacking, else NULL: may entry i be taken; tell them of
+	 * it. */
 	bool (*has)(const struct psi_many *many, size_t i);
 	void (*tell)(const struct psi_many *many, size_t i, bool asleep);
 	size_t count;
@@ -83,7 +86,8 @@ struct psi_many {
 	size_t most;            /* that are to be taken by one call */
 	size_t *indices_out;    /* of those that were, or NULL */
 	size_t taken;           /* by this call */
-	bool all;               /* wants all of them, so it is enough to tell of one that is lacking */
+	bool all;               /* wants all of them, so it is enough to tell of one that is
+	                         * lacking */
 	size_t told_first, told_end;    /* entries that were told, but those which are done */
 	enum psi_wait_kind kind;
 	gex_EP_t ep;            /* that is polled */

@@ -1,9 +1,11 @@
 /*
- * An owner has PSI_FLIGHTS slots in memory that all ranks map, in which posters count what they have under
- * way to a word: tag of the word, SETs, ADDs.  A word that finds its slot taken is not counted, so a mix may
- * be missed.
+ * An owner has PSI_FLIGHTS slots in memory that all ranks map, in which posters count what they
+ * have under way to a word: tag of the word, SETs, ADDs.  A word that finds its slot taken is not
+ * counted, so a mix may be missed.
  */
 #include "runtime/signal/flight.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 enum { COUNT_BITS = 12, MOST = (1 << COUNT_BITS) - 1, TAG_SHIFT = 2 * COUNT_BITS };
 
@@ -34,7 +36,8 @@ tag_of(const uint64_t *word)
 static _Atomic uint64_t *
 slot_of(uint32_t place, const uint64_t *word)
 {
-	struct psi_rank_shared *owner = psi_shared_rank(psi.shared, psi.boot.size, psi_jobrank_of(place));
+	struct psi_rank_shared *owner =
+		psi_shared_rank(psi.shared, psi.boot.size, psi_jobrank_of(place));
 
 	return &owner->flights[tag_of(word) * 0x9e3779b97f4a7c15u >> 32 & (PSI_FLIGHTS - 1)];
 }
@@ -50,8 +53,8 @@ mixed(const pst_signal_t *sig, const char *call)
 {
 	const bool set = sig->pst_what == PST_SIGNAL_SET;
 
-	psi_fatal("%s: %s of the word at %p while %s to it is under way; let that arrive first, or use one "
-	          "operator for the word", call, set ? "PST_SIGNAL_SET" : "PST_SIGNAL_ADD",
+	psi_fatal("%s: %s of the word at %p while %s to it is under way; let that arrive first, or "
+	          "use one operator for the word", call, set ? "PST_SIGNAL_SET" : "PST_SIGNAL_ADD",
 	          (void *)sig->pst_word, set ? "a PST_SIGNAL_ADD" : "a PST_SIGNAL_SET");
 }
 

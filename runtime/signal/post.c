@@ -1,11 +1,12 @@
 /* Signals: checks, and how they are applied. */
 #include "runtime/signal/post.h"
 
-#include "runtime/signal/flight.h"
-#include "runtime/segment/reach.h"
 #include "runtime/process/rules.h"
+#include "runtime/segment/reach.h"
+#include "runtime/signal/flight.h"
 #include "runtime/signal/sem.h"
 #include "runtime/signal/want.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 
@@ -17,12 +18,13 @@ bad_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *cal
 	const gex_EP_Location_t at = psi_sem_owner_at(target.place);
 
 	if (!ref.pst_w[0])
-		psi_fatal("%s: the reference names nothing; pass what pst_sem_ref or pst_sem_set_ref gave",
+		psi_fatal("%s: the reference names nothing; pass what pst_sem_ref or "
+		          "pst_sem_set_ref gave",
 		          call);
 	if (ref.pst_w[1] != psi_sem_name(at, 0).pst_w[1])
-		psi_fatal("%s: the reference names a semaphore of rank %u, and the call goes to rank %u; "
-		          "pst_sem_ref_owner tells whose it is", call, (gex_Rank_t)ref.pst_w[1],
-		          at.gex_rank);
+		psi_fatal("%s: the reference names a semaphore of rank %u, and the call goes to "
+		          "rank %u; pst_sem_ref_owner tells whose it is",
+		          call, (gex_Rank_t)ref.pst_w[1], at.gex_rank);
 	if (ref.pst_w[0] & PSI_SEM_KEY_BOOLEAN)
 		psi_fatal("%s: n is %u, and the semaphore is a BOOLEAN; pass 1", call, n);
 	psi_fatal("%s: n is %u; it is at least 1 and at most %u", call, n, PST_SEM_MAXVALUE);
@@ -31,15 +33,17 @@ bad_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *cal
 static void __attribute__((noreturn, cold))
 stale(gex_Rank_t owner, gex_Rank_t poster, pst_sem_ref_t ref, const char *call)
 {
-	psi_fatal("%s: a post by rank %u to semaphore %u of rank %u, which was freed before; free it when "
-	          "every post has been seen", call, poster, psi_sem_slot(ref.pst_w[0]), owner);
+	psi_fatal("%s: a post by rank %u to semaphore %u of rank %u, which was freed before; free "
+	          "it when every post has been seen",
+	          call, poster, psi_sem_slot(ref.pst_w[0]), owner);
 }
 
 static void
 check_word(struct psi_target target, const pst_signal_t *sig, const char *call)
 {
 	if (PSI_UNLIKELY((uintptr_t)sig->pst_word % sizeof(uint64_t)))
-		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call, (void *)sig->pst_word);
+		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call,
+		          (void *)sig->pst_word);
 	(void)psi_reach(PSI_WAY_SIGNAL, target.place, sig->pst_word, sizeof(uint64_t), call);
 }
 
@@ -94,7 +98,8 @@ psi_signal_check(struct psi_target target, const pst_signal_t *sig, const char *
 		check_word(target, sig, call);
 		break;
 	default:
-		psi_fatal("%s: pst_what is %u; it is one of PST_SIGNAL_SEM, _SET and _ADD", call, sig->pst_what);
+		psi_fatal("%s: pst_what is %u; it is one of PST_SIGNAL_SEM, _SET and _ADD", call,
+		          sig->pst_what);
 	}
 }
 
@@ -134,13 +139,15 @@ watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const c
 
 	psi_place_text(poster, who);
 	if (!(ref.pst_w[0] & PSI_SEM_KEY_BOOLEAN) && value + more > PST_SEM_MAXVALUE)
-		psi_fatal("%s: %u posts by %s to semaphore %u of rank %u, which has %llu, are beyond the "
-		          "limit of %u; let the owner take some first", call, more, who, slot,
-		          view.owner, (unsigned long long)value, PST_SEM_MAXVALUE);
+		psi_fatal("%s: %u posts by %s to semaphore %u of rank %u, which has %llu, are "
+		          "beyond the limit of %u; let the owner take some first",
+		          call, more, who, slot, view.owner, (unsigned long long)value,
+		          PST_SEM_MAXVALUE);
 	if (ref.pst_w[0] & PSI_SEM_KEY_ALONE && value && last && last != poster + 1) {
 		psi_place_text(last - 1, other);
-		psi_fatal("%s: %s posts to semaphore %u of rank %u, which has posts of %s and is SPRODUCER; "
-		          "make it MPRODUCER, or take those first", call, who, slot, view.owner, other);
+		psi_fatal("%s: %s posts to semaphore %u of rank %u, which has posts of %s and is "
+		          "SPRODUCER; make it MPRODUCER, or take those first",
+		          call, who, slot, view.owner, other);
 	}
 	if (more)
 		__atomic_store_n(view.poster, poster + 1, __ATOMIC_RELAXED);

@@ -1,11 +1,12 @@
 /*
- * Signals: posts to semaphores and changes of words, checked and applied.  A signal is applied by the
- * caller where it reaches the memory, else by the owner when a message brings it (carried.c).
+ * Signals: posts to semaphores and changes of words, checked and applied.  A signal is applied by
+ * the caller where it reaches the memory, else by the owner when a message brings it
+ * (carried.c).
  */
 #ifndef PSI_POST_H
 #define PSI_POST_H
 
-#include "runtime/psi.h"
+#include "runtime/team/team.h"
 
 #include "penstock_signal.h"
 

@@ -1,13 +1,14 @@
 /*
- * Put with signal, get with credit, posts: what the inlines leave to the library.  Payload first, then
- * the signal: at once where both are reached here, else by operations of the contract
+ * Put with signal, get with credit, posts: what the inlines leave to the library.  Payload first,
+ * then the signal: at once where both are reached here, else by operations of the contract
  * (carried.c).
  */
 #include "runtime/signal/behind.h"
 
-#include "runtime/signal/flight.h"
 #include "runtime/segment/reach.h"
-#include "runtime/process/rules.h"
+#include "runtime/signal/flight.h"
+#include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/copy.h"
 
@@ -35,13 +36,15 @@ static void
 check_lc(const struct psi_signalled *s)
 {
 	if (PSI_UNLIKELY(!s->lc_opt) ||
-	    PSI_UNLIKELY(s->local_only && s->lc_opt != GEX_EVENT_NOW && s->lc_opt != GEX_EVENT_DEFER) ||
+	    PSI_UNLIKELY(s->local_only && s->lc_opt != GEX_EVENT_NOW &&
+	                 s->lc_opt != GEX_EVENT_DEFER) ||
 	    PSI_UNLIKELY(s->how == PSI_SIGNAL_NB && s->lc_opt == GEX_EVENT_GROUP) ||
 	    PSI_UNLIKELY(s->how == PSI_SIGNAL_NBI && is_leaf(s->lc_opt)))
 		bad_lc(s);
 }
 
-/* The inlines have counted the call, but a thread's first in PAR; of calls that are not inlined, none. */
+/* The inlines have counted the call, but a thread's first in PAR; of calls that are not inlined,
+ * none. */
 static void
 count_call(bool inlined)
 {
@@ -157,7 +160,8 @@ psi_put_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t 
 		{ "pst_put_signal", "pst_put_signal_nb", "pst_put_signal_nbi" },
 		.inlined = true,
 	};
-	struct psi_signalled s = psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
+	struct psi_signalled s =
+		psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
 
 	s.lc_opt = lc_opt;
 	return put(&s, dst, src, nbytes);
@@ -171,7 +175,8 @@ psi_putval_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, gex_RMA_Value_t value
 		{ "pst_putval_signal", "pst_putval_signal_nb", "pst_putval_signal_nbi" },
 		.inlined = true,
 	};
-	struct psi_signalled s = psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
+	struct psi_signalled s =
+		psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
 
 	if (PSI_UNLIKELY(nbytes - 1 >= SIZEOF_GEX_RMA_VALUE_T))
 		psi_fatal("%s: a value of %zu bytes; it has 1 to %d", s.call, nbytes,
@@ -199,8 +204,8 @@ psi_sem_post(gex_TM_t tm, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n, gex_Fl
 /* -- get with credit ------------------------------------------------------------------------- */
 
 static gex_Event_t
-get(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes, const pst_signal_t *sig,
-    gex_Flags_t flags, unsigned how)
+get(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
+    const pst_signal_t *sig, gex_Flags_t flags, unsigned how)
 {
 	static const struct psi_signal_names names = {
 		{ "pst_get_signal", "pst_get_signal_nb", "pst_get_signal_nbi" }, false,

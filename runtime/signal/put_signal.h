@@ -32,8 +32,9 @@ struct psi_signalled psi_signalled(const struct psi_signal_names *names, unsigne
                                    gex_Flags_t allowed);
 
 /*
- * The payload moves or has moved: `moved' is its root event, which this takes over, and `leaf' that of
- * its local completion, where the call has one.  The signal follows.  Returns what the call returns.
+ * The payload moves or has moved: `moved' is its root event, which this takes over, and `leaf' that
+ * of its local completion, where the call has one.  The signal follows.  Returns what the call
+ * returns.
  */
 gex_Event_t psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 
@@ -47,7 +48,8 @@ void psi_signal_check_piece(const struct psi_signalled *s, const void *dst, size
 void psi_signal_check_vector(const struct psi_signalled *s, size_t count, const gex_Memvec_t *list);
 void psi_signal_check_indexed(const struct psi_signalled *s, size_t count, void *const *list,
                               size_t len);
-void psi_signal_check_strided(const struct psi_signalled *s, const void *dst, const ptrdiff_t *strides,
-                              size_t elemsz, const size_t *count, size_t levels);
+void psi_signal_check_strided(const struct psi_signalled *s, const void *dst,
+                              const ptrdiff_t *strides, size_t elemsz, const size_t *count,
+                              size_t levels);
 
 #endif

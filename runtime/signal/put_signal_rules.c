@@ -15,7 +15,8 @@ psi_signal_check_piece(const struct psi_signalled *s, const void *dst, size_t nb
 	const uintptr_t word = (uintptr_t)s->sig->pst_word, from = (uintptr_t)dst;
 
 	if (is_word(s) && nbytes && word + sizeof(uint64_t) > from && word < from + nbytes)
-		psi_fatal("%s: the word at %p lies in the payload, %zu bytes at %p; put it elsewhere",
+		psi_fatal("%s: the word at %p lies in the payload, %zu bytes at %p; put it "
+		          "elsewhere",
 		          s->call, (void *)word, nbytes, dst);
 }
 
@@ -42,8 +43,8 @@ psi_signal_check_indexed(const struct psi_signalled *s, size_t count, void *cons
 }
 
 static void
-check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *strides, size_t elemsz,
-                 const size_t *count, size_t levels)
+check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *strides,
+                 size_t elemsz, const size_t *count, size_t levels)
 {
 	if (!levels) {
 		psi_signal_check_piece(s, (const void *)dst, elemsz);
@@ -51,7 +52,8 @@ check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *
 	}
 	levels--;
 	for (size_t i = 0; i < count[levels]; i++)
-		check_dimensions(s, dst + i * (size_t)strides[levels], strides, elemsz, count, levels);
+		check_dimensions(s, dst + i * (size_t)strides[levels], strides, elemsz, count,
+		                 levels);
 }
 
 /* Do so many pieces lie in memory?  The transfer says of those that do not why. */

@@ -72,8 +72,8 @@ pst_putv_signal_nbi(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Mem
                     size_t srccount, const gex_Memvec_t *srclist, const pst_signal_t *sig,
                     gex_Flags_t flags)
 {
-	return psi_signal_code(vector(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, srccount, srclist,
-	                              sig, flags));
+	return psi_signal_code(
+		vector(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, srccount, srclist, sig, flags));
 }
 
 /* -- indexed --------------------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ pst_puti_signal_nb(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *d
                    size_t dstlen, size_t srccount, void *const *srclist, size_t srclen,
                    const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return indexed(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, dstlen, srccount, srclist, srclen,
-	               sig, flags);
+	return indexed(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, dstlen, srccount, srclist,
+	               srclen, sig, flags);
 }
 
 int
@@ -116,8 +116,8 @@ pst_puti_signal_nbi(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *
                     size_t dstlen, size_t srccount, void *const *srclist, size_t srclen,
                     const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(indexed(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, dstlen, srccount,
-	                               srclist, srclen, sig, flags));
+	return psi_signal_code(indexed(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, dstlen,
+	                               srccount, srclist, srclen, sig, flags));
 }
 
 /* -- strided --------------------------------------------------------------------------------- */
@@ -143,8 +143,8 @@ pst_puts_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *dststr
                 const void *src, const ptrdiff_t *srcstrides, size_t elemsz, const size_t *count,
                 size_t stridelevels, const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(strided(PSI_SIGNAL_BLOCKING, tm, rank, dst, dststrides, src, srcstrides,
-	                               elemsz, count, stridelevels, sig, flags));
+	return psi_signal_code(strided(PSI_SIGNAL_BLOCKING, tm, rank, dst, dststrides, src,
+	                               srcstrides, elemsz, count, stridelevels, sig, flags));
 }
 
 gex_Event_t

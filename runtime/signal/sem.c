@@ -2,6 +2,7 @@
 #include "runtime/signal/sem.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 /* -- checks ---------------------------------------------------------------------------------- */
 
@@ -33,7 +34,8 @@ bad_sem(pst_sem_t sem, const char *call)
 {
 	if (!sem)
 		psi_invalid(call, "PST_SEM_INVALID");
-	psi_fatal("%s: semaphore %u of this rank was freed before; free it when nobody uses it any more",
+	psi_fatal("%s: semaphore %u of this rank was freed before; free it when nobody uses it any "
+	          "more",
 	          call, sem->slot);
 }
 
@@ -41,8 +43,8 @@ void
 psi_sem_check(pst_sem_t sem, const char *call)
 {
 	if (PSI_UNLIKELY(psi.checks) && sem && !psi_sem_is_own(sem))
-		psi_fatal("%s: %p is no semaphore of this process; a handle means nothing elsewhere, send what "
-		          "pst_sem_ref gives", call, (void *)sem);
+		psi_fatal("%s: %p is no semaphore of this process; a handle means nothing "
+		          "elsewhere, send what pst_sem_ref gives", call, (void *)sem);
 	if (PSI_UNLIKELY(!sem) ||
 	    PSI_UNLIKELY(!atomic_load_explicit(&sem->live, memory_order_relaxed)))
 		bad_sem(sem, call);
@@ -105,8 +107,9 @@ pst_sem_alloc(gex_EP_t ep, unsigned kind, size_t count, pst_sem_t *sems_out)
 	if (!ep)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the endpoint is GEX_EP_INVALID");
 	if (!psi_sem_kind_good(kind))
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "kind must be at most one of BOOLEAN and "
-		                  "INTEGER, of SPRODUCER and MPRODUCER, of SCONSUMER and MCONSUMER");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "kind must be at most one of BOOLEAN "
+		                  "and INTEGER, of SPRODUCER and MPRODUCER, of SCONSUMER and "
+		                  "MCONSUMER");
 	if (!count)
 		return GASNET_OK;
 	if (!sems_out)
@@ -118,8 +121,8 @@ pst_sem_alloc(gex_EP_t ep, unsigned kind, size_t count, pst_sem_t *sems_out)
 	code = alloc_locked(table, kind, count, sems_out);
 	psi_spinlock_unlock(&table->lock);
 	if (code != GASNET_OK)
-		return psi_refuse(code, call, "that many semaphores are more than an endpoint has left, "
-		                  "of 65536");
+		return psi_refuse(code, call, "that many semaphores are more than an endpoint has "
+		                  "left, of 65536");
 	return GASNET_OK;
 }
 
@@ -147,8 +150,8 @@ pst_sem_free(const pst_sem_t *sems, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		psi_sem_check(sems[i], call);
 		if (sems[i]->of_set)
-			psi_fatal("%s: semaphore %u is of a set; it goes with pst_sem_set_destroy", call,
-			          sems[i]->slot);
+			psi_fatal("%s: semaphore %u is of a set; it goes with pst_sem_set_destroy",
+			          call, sems[i]->slot);
 		psi_sem_check_unwaited(sems[i], call);
 		give_back(sems[i]);
 	}

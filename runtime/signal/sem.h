@@ -7,21 +7,23 @@
  *     lines [PSI_SEM_SLOTS]   a cache line each, whose first word counts posts and never goes back;
  *                             written by posters alone.  The second is the count that wakes who
  *                             waits, written by the owner before it sleeps (want.c)
- *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written by
+ *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written
+ *                             by
  *                             the owner
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
  *     poster [PSI_SEM_SLOTS]  with checks: place + 1 of the last poster
  *
- * The count of takes is the owner's alone, so while nobody sleeps a line is written by one side.  What is
- * there to be taken is the difference; a BOOLEAN's take makes the two equal.
+ * The count of takes is the owner's alone, so while nobody sleeps a line is written by one side.
+ * What is there to be taken is the difference; a BOOLEAN's take makes the two equal.
  *
- * Slots below PSI_SEM_SET_SLOTS are for single semaphores, the others for sets, whose members have the
- * same slots everywhere.
+ * Slots below PSI_SEM_SET_SLOTS are for single semaphores, the others for sets, whose members have
+ * the same slots everywhere.
  */
 #ifndef PSI_SEM_H
 #define PSI_SEM_H
 
-#include "runtime/psi.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include "penstock_sem.h"
 
@@ -43,7 +45,8 @@ struct pst_sem_s {
 	uint32_t slot;
 	uint32_t generation;            /* of the last semaphore here */
 	uint32_t next_free;             /* under the table's lock */
-	uint32_t wanting;               /* who told what they lack; under that lock if it is shared */
+	uint32_t wanting;               /* who told what they lack; under that lock if it is
+	                                 * shared */
 	bool single_consumer, boolean, of_set;
 	/* With checks: waits for it, and whose they are of a single consumer. */
 	_Atomic uint32_t waits;
@@ -69,7 +72,7 @@ struct psi_sem_table {
 
 /* The job's tables of peers; after the conduit, before the inlines. */
 void psi_sem_open(void);
-extern const struct psi_part psi_signal_part;
+extern const struct psi_module psi_signal_module;
 /* The endpoint's table, made if need be; NULL: no memory. */
 struct psi_sem_table *psi_sem_table_of(gex_EP_t ep);
 /* Maps the semaphores of a place that has some, if not done; false if it has none. */
@@ -109,7 +112,8 @@ psi_sem_owner_at(uint32_t place)
 static inline uint64_t
 psi_sem_key(const struct pst_sem_s *sem)
 {
-	return (uint64_t)atomic_load_explicit(&sem->live, memory_order_relaxed) << PSI_SEM_SLOT_BITS |
+	return (uint64_t)atomic_load_explicit(&sem->live, memory_order_relaxed)
+	               << PSI_SEM_SLOT_BITS |
 	       sem->slot;
 }
 
@@ -130,7 +134,8 @@ void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
 /* want.c */
 
-/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each want. */
+/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each
+ * want. */
 void psi_sem_want(struct pst_sem_s *sem, unsigned n);
 void psi_sem_unwant(struct pst_sem_s *sem);
 

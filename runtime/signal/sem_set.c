@@ -1,13 +1,13 @@
 /*
- * Sets: semaphores that have the same slots and the same generation on all members of a team, so each
- * member names those of all without asking.
+ * Sets: semaphores that have the same slots and the same generation on all members of a team, so
+ * each member names those of all without asking.
  *
- * Members propose the first range that is free with them; what is not free with all is proposed again
- * further on, until all propose the same.
+ * Members propose the first range that is free with them; what is not free with all is proposed
+ * again further on, until all propose the same.
  */
 #include "runtime/signal/sem.h"
 
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 #include "runtime/team/team.h"
 
 #include <stdlib.h>
@@ -159,8 +159,8 @@ static void
 begin_all(pst_sem_set_t set, unsigned kind, uint32_t generation)
 {
 	for (size_t i = 0; i < set->count; i++)
-		psi_sem_begin(psi_sem_of_slot(set->table, set->first + (uint32_t)i), kind, generation,
-		              true);
+		psi_sem_begin(psi_sem_of_slot(set->table, set->first + (uint32_t)i), kind,
+		              generation, true);
 	if (set->count)
 		set->upper = psi_sem_key(psi_sem_of_slot(set->table, set->first)) - set->first;
 }
@@ -178,11 +178,13 @@ pst_sem_set_create(gex_TM_t tm, size_t count, unsigned kind, pst_sem_set_t *set_
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	if (!tm || psi_tm_is_pair(tm) || !set_out)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "tm must be a team, and set_out not NULL");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "tm must be a team, and set_out not "
+		                                            "NULL");
 	psi_rule_team(tm, call);
 	if (!psi_sem_kind_good(kind))
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "kind must be at most one of BOOLEAN and "
-		                  "INTEGER, of SPRODUCER and MPRODUCER, of SCONSUMER and MCONSUMER");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "kind must be at most one of BOOLEAN "
+		                  "and INTEGER, of SPRODUCER and MPRODUCER, of SCONSUMER and "
+		                  "MCONSUMER");
 	set = calloc(1, sizeof *set);
 	if (!set)
 		psi_fatal("%s: no memory for the set", call);
@@ -191,7 +193,8 @@ pst_sem_set_create(gex_TM_t tm, size_t count, unsigned kind, pst_sem_set_t *set_
 	code = agree_on_range(tm, set->table, count, &set->first, &generation, call);
 	if (code != GASNET_OK) {
 		free(set);
-		return psi_refuse(code, call, "there is no room for that many semaphores on every member");
+		return psi_refuse(code, call, "there is no room for that many semaphores on every "
+		                              "member");
 	}
 	begin_all(set, kind, generation);
 	psi_team_hold(tm);
@@ -204,7 +207,8 @@ static void
 check_set(pst_sem_set_t set, const char *call)
 {
 	if (PSI_UNLIKELY(!set))
-		psi_fatal("%s: called with a set that is NULL; pass what pst_sem_set_create wrote", call);
+		psi_fatal("%s: called with a set that is NULL; pass what pst_sem_set_create wrote",
+		          call);
 }
 
 static void
@@ -212,7 +216,8 @@ check_index(pst_sem_set_t set, size_t index, const char *call)
 {
 	check_set(set, call);
 	if (PSI_UNLIKELY(index >= set->count))
-		psi_fatal("%s: index %zu is beyond the set, which has %zu semaphores on each member; count from 0", call,
+		psi_fatal("%s: index %zu is beyond the set, which has %zu semaphores on each "
+		          "member; count from 0", call,
 		          index, set->count);
 }
 

@@ -106,7 +106,8 @@ open_table(gex_EP_t ep)
 	return table;
 }
 
-/* An endpoint that comes in the place of another takes over its table, which peers may have mapped. */
+/* An endpoint that comes in the place of another takes over its table, which peers may have
+ * mapped. */
 struct psi_sem_table *
 psi_sem_table_of(gex_EP_t ep)
 {
@@ -160,8 +161,8 @@ bool
 psi_sem_is_own(pst_sem_t sem)
 {
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++) {
-		const struct psi_sem_table *table = atomic_load_explicit(&tables[i],
-		                                                         memory_order_acquire); /* Z8 */
+		const struct psi_sem_table *table =
+			atomic_load_explicit(&tables[i], memory_order_acquire); /* Z8 */
 
 		if (table && is_in(table, sem))
 			return true;
@@ -254,11 +255,12 @@ psi_sems_tell_leaks(const char *call)
 		alive += table ? alive_in(table) : 0;
 	}
 	if (alive)
-		psi_log("%s: %zu semaphore%s been freed; free those of pst_sem_alloc, and destroy sets", call,
+		psi_log("%s: %zu semaphore%s been freed; free those of pst_sem_alloc, and destroy "
+		        "sets", call,
 		        alive, alive == 1 ? " has not" : "s have not");
 }
 
-const struct psi_part psi_signal_part = {
+const struct psi_module psi_signal_module = {
 	.name = "signals", .open = psi_sem_open, .progress = psi_behind_advance,
 	.close = psi_sems_tell_leaks,
 };

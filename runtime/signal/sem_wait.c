@@ -136,7 +136,8 @@ void
 psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
 {
 	if (PSI_UNLIKELY(atomic_load_explicit(&sem->waits, memory_order_relaxed)))
-		psi_fatal("%s: a thread waits for semaphore %u; free it when nobody does", call, sem->slot);
+		psi_fatal("%s: a thread waits for semaphore %u; free it when nobody does", call,
+		          sem->slot);
 }
 
 /* -- waiting for one ------------------------------------------------------------------------- */
@@ -167,7 +168,8 @@ take_at_once(struct pst_sem_s *sem, unsigned n)
 
 	if (!psi_look_often(take_wanted, &wanted))
 		return false;
-	if (PSI_UNLIKELY(atomic_load_explicit(&sem->taken, memory_order_relaxed) % TAKES_PER_POLL == 0))
+	if (PSI_UNLIKELY(atomic_load_explicit(&sem->taken, memory_order_relaxed) % TAKES_PER_POLL ==
+	                 0))
 		psi_poll();
 	return true;
 }
@@ -257,8 +259,8 @@ check_many(const struct psi_many *many)
 		if (!first)
 			first = sems[i];
 		else if (PSI_UNLIKELY(sems[i]->table != first->table))
-			psi_fatal("%s: entry %zu is of another endpoint; pass semaphores of one", many->call,
-			          i);
+			psi_fatal("%s: entry %zu is of another endpoint; pass semaphores of one",
+			          many->call, i);
 	}
 	return first ? first->table->ep : GEX_EP_INVALID;
 }
@@ -267,8 +269,15 @@ static struct psi_many
 many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const char *call)
 {
 	struct psi_many many = {
-		.call = call, .take = take_entry, .has = has_entry, .tell = tell_entry, .count = count,
-		.done = done, .kind = PSI_FOR_POSTS, .items = sems, .values = n,
+		.call = call,
+		.take = take_entry,
+		.has = has_entry,
+		.tell = tell_entry,
+		.count = count,
+		.done = done,
+		.kind = PSI_FOR_POSTS,
+		.items = sems,
+		.values = n,
 	};
 
 	many.ep = check_many(&many);
@@ -283,7 +292,8 @@ enter_many(const struct psi_many *many)
 	bool *entered = calloc(many->count, sizeof *entered);
 
 	if (!entered)
-		psi_fatal("%s: no memory for the checks of %zu semaphores", many->call, many->count);
+		psi_fatal("%s: no memory for the checks of %zu semaphores", many->call,
+		          many->count);
 	for (size_t i = 0; i < many->count; i++) {
 		entered[i] = !many->done || !many->done[i];
 		if (entered[i])
@@ -327,7 +337,8 @@ pst_sem_wait_any(const pst_sem_t *sems, const unsigned *n, size_t count, int *do
 
 	many.most = 1;
 	many.indices_out = &index;
-	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? index : PST_NONE;
+	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? index
+	                                                                           : PST_NONE;
 }
 
 size_t
@@ -349,7 +360,8 @@ pst_sem_wait_all(const pst_sem_t *sems, const unsigned *n, size_t count, int *do
 	struct psi_many many = many_of(sems, n, count, done, call);
 
 	if (!done && timeout_ns != PST_FOREVER)
-		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", call);
+		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or "
+		          "PST_FOREVER", call);
 	if (done) {
 		many.most = count;
 		return !psi_many_left(&many) || wait_many(&many, psi_many_wait_all, timeout_ns);

@@ -1,13 +1,14 @@
 /*
- * What a thread that sleeps for signals lacks, told to posters: the value of a count of posts, or of a
- * word, at which some waiter has enough, UINT64_MAX while none sleeps.  Of a semaphore it is the second
- * word of its line; words share PSI_WORD_WANTS of them in memory of the owner's process that all map.
+ * What a thread that sleeps for signals lacks, told to posters: the value of a count of posts, or
+ * of a word, at which some waiter has enough, UINT64_MAX while none sleeps.  Of a semaphore it is
+ * the second word of its line; words share PSI_WORD_WANTS of them in memory of the owner's process
+ * that all map.
  *
- * It may be too low, since others take meanwhile, or wait for another word: then somebody is woken for
- * nothing.  It is never too high.  Who sleeps writes it, says that it sleeps, fences (all in arm,
- * ARM_FENCE or D5_ALL) and looks at the value; a poster changes the value, fences, and looks whether
- * somebody sleeps and then at this (D5).  So a poster whose change that look missed finds what this waiter
- * lacks, or less, of another one.
+ * It may be too low, since others take meanwhile, or wait for another word: then somebody is woken
+ * for nothing.  It is never too high.  Who sleeps writes it, says that it sleeps, fences (all in
+ * arm, ARM_FENCE or D5_ALL) and looks at the value; a poster changes the value, fences, and looks
+ * whether somebody sleeps and then at this (D5).  So a poster whose change that look missed finds
+ * what this waiter lacks, or less, of another one.
  */
 #include "runtime/signal/want.h"
 

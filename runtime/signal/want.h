@@ -2,7 +2,9 @@
 #ifndef PSI_WANT_H
 #define PSI_WANT_H
 
-#include "runtime/psi.h"
+#include "gasnetex.h"
+
+#include <stdbool.h>
 
 /* Nobody waits yet.  In init, before there are segments. */
 void psi_word_wants_open(void);
@@ -12,8 +14,8 @@ void psi_word_wants_open(void);
 void psi_word_want(const uint64_t *word, uint64_t value);
 void psi_word_unwant(const uint64_t *word);
 
-/* Behind a signal and its fence: has the word, at `word' in its process and `there' in this one, what
- * somebody lacks? */
+/* Behind a signal and its fence: has the word, at `word' in its process and `there' in this one,
+ * what somebody lacks? */
 bool psi_word_suffices(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
 
 #endif

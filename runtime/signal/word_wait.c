@@ -65,7 +65,8 @@ static void
 check_word(const uint64_t *word, const char *call)
 {
 	if (PSI_UNLIKELY(!word || (uintptr_t)word % sizeof *word))
-		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call, (const void *)word);
+		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call,
+		          (const void *)word);
 }
 
 /* -- one ------------------------------------------------------------------------------------- */
@@ -159,10 +160,18 @@ many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t coun
 		if (!done || !done[i])
 			check_word(words[i], call);
 	return (struct psi_many){
-		.call = call, .take = take_entry, .has = take_entry, .tell = tell_entry, .count = count,
+		.call = call,
+		.take = take_entry,
+		.has = take_entry,
+		.tell = tell_entry,
+		.count = count,
 		.done = done,
-		.kind = PSI_FOR_WORDS, .most_ns = word_sleep_ns, .ep = ep,
-		.items = words, .values = values, .cmp = cmp,
+		.kind = PSI_FOR_WORDS,
+		.most_ns = word_sleep_ns,
+		.ep = ep,
+		.items = words,
+		.values = values,
+		.cmp = cmp,
 	};
 }
 
@@ -197,7 +206,9 @@ wait_each(const struct psi_many *many, gex_EP_t ep)
 	const uint64_t *values = many->values;
 
 	for (size_t i = 0; i < many->count; i++) {
-		struct compare compare = { { tell_compare, false }, words[i], many->cmp, values[i], 0 };
+		struct compare compare = {
+			{ tell_compare, false }, words[i], many->cmp, values[i], 0
+		};
 
 		wait_one(&compare, ep, PST_FOREVER, many->call);
 	}
@@ -212,7 +223,8 @@ pst_signal_wait_all(gex_EP_t ep, uint64_t *const *words, const uint64_t *values,
 	struct psi_many many = many_of(ep, words, values, count, cmp, done, call);
 
 	if (!done && timeout_ns != PST_FOREVER)
-		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", call);
+		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or "
+		          "PST_FOREVER", call);
 	if (!done)
 		return wait_each(&many, ep);
 	many.most = count;

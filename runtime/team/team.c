@@ -1,16 +1,18 @@
-/* Teams: the list of those of this process, what can be asked of them, and what their ranks mean. */
-#include "runtime/psi.h"
-
-#include "runtime/process/rules.h"
+/* Teams: the list of those of this process, what can be asked of them, and what their ranks
+ * mean. */
+#include "runtime/team/team.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
+#include "runtime/team/team_rules.h"
 
 #include <stdlib.h>
 
 /* -- the list -------------------------------------------------------------------------------- */
 
 /*
- * Messages name a team by its id, so each look-up of the library's own handlers goes through here.  All
- * but the primordial one stand in buckets by id; `lock' is for PAR.  Teams are added and removed while
- * others are looked up, but nobody looks up one that is being removed.
+ * Messages name a team by its id, so each look-up of the library's own handlers goes through here.
+ * All but the primordial one stand in buckets by id; `lock' is for PAR.  Teams are added and
+ * removed while others are looked up, but nobody looks up one that is being removed.
  */
 enum { BUCKETS = 64 };
 
@@ -139,15 +141,15 @@ leave_group(struct psi_group *group)
 void
 psi_team_is_gone(uint32_t source)
 {
-	psi_fatal("rank %u makes a collective call over a team that was destroyed here; let all members "
-	          "finish such calls before gex_TM_Destroy", source);
+	psi_fatal("rank %u makes a collective call over a team that was destroyed here; let all "
+	          "members finish such calls before gex_TM_Destroy", source);
 }
 
 void
 psi_team_in_use(const char *call)
 {
-	psi_fatal("%s: another member is in a collective call over the team; let all members finish such "
-	          "calls before", call);
+	psi_fatal("%s: another member is in a collective call over the team; let all members "
+	          "finish such calls before", call);
 }
 
 void
@@ -155,7 +157,7 @@ psi_team_remove(gex_TM_t tm, const char *call)
 {
 	struct psi_group *group = tm->group;
 
-	for (const struct psi_part *const *at = psi.parts; *at; at++)
+	for (const struct psi_module *const *at = psi.modules; *at; at++)
 		if ((*at)->team_ends)
 			(*at)->team_ends(tm, call);
 	tm->group = NULL;
@@ -176,6 +178,22 @@ psi_teams_forget(void)
 }
 
 /* -- ranks ----------------------------------------------------------------------------------- */
+
+void
+psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call)
+{
+	psi_need_init(call);
+	if (tm == GEX_TM_INVALID)
+		psi_invalid(call, "GEX_TM_INVALID");
+	if (psi_tm_is_pair(tm) && rank < psi.boot.size)
+		psi_fatal("%s: the pair names an endpoint that does not exist; create it, and let "
+		          "all wait for that before they send", call);
+	if (psi_tm_is_pair(tm))
+		psi_fatal("%s: rank %u does not exist, the job has %u; count from 0", call, rank,
+		          psi.boot.size);
+	psi_fatal("%s: rank %u does not exist, the team has %u; count from 0", call, rank,
+	          tm->size);
+}
 
 struct psi_target
 psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call)

@@ -1,25 +1,27 @@
 /*
- * Teams.  A team is a list of members, each an endpoint of a process, that is a location (process rank,
- * endpoint index), and by that a place: what messages and transfers go by.  Each member has a gex_TM_s
- * of its own; what they know in common stands once per process in a psi_group.
+ * Teams.  A team is a list of members, each an endpoint of a process, that is a location (process
+ * rank, endpoint index), and by that a place: what messages and transfers go by.  Each member has a
+ * gex_TM_s of its own; what they know in common stands once per process in a psi_group.
  *
- * The primordial team has all processes' first endpoints in job rank order: its lists are the identity,
- * and not there.
+ * The primordial team has all processes' first endpoints in job rank order: its lists are the
+ * identity, and not there.
  *
- * An id is the same on all members, and no other team of the job has or had it; 0 is the primordial one.
+ * An id is the same on all members, and no other team of the job has or had it; 0 is the primordial
+ * one.
  */
 #ifndef PSI_TEAM_H
 #define PSI_TEAM_H
 
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
+#include "runtime/process/rules.h"
 #include "runtime/util/spinlock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* What the members of one process know of their team; constant, but for their number, which is under
- * the lock of team.c. */
+/* What the members of one process know of their team; constant, but for their number, which is
+ * under the lock of team.c. */
 struct psi_group {
 	uint32_t members_here;
 	gex_Rank_t size;
@@ -35,7 +37,8 @@ enum { PSI_GATHER_ROUNDS = 32 };
 struct psi_gather_phase {
 	uint32_t number;                /* 0: none */
 	size_t block_bytes, room_bytes;
-	unsigned char *blocks;          /* [size], this member's first, then those of the ranks above it */
+	unsigned char *blocks;          /* [size], this member's first, then those of the ranks
+	                                 * above it */
 	size_t got_bytes[PSI_GATHER_ROUNDS];
 };
 
@@ -53,12 +56,11 @@ struct gex_TM_s {
 	struct psi_group *group;        /* NULL: the identity */
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
-	uint32_t collectives;           /* that this member has called; under the lock of coll/, but for
+	uint32_t collectives; /* that this member has called; under the lock of coll/, but for
 	                                 * barriers by the hall without checks, which take none */
-	struct pcoll_gate *gate;         /* its barriers in the hall, from the first on */
+	struct pcoll_barrier *barrier;  /* in the hall, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
-	_Atomic uint32_t callers;       /* with checks: threads that wait in calls by it, and the call */
-	_Atomic(const char *) caller;   /* of the last of them */
+	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
 	uint32_t gathered;              /* exchanges that this member has started */
 	struct psi_gather_phase gathers[2];     /* by parity of number */
@@ -76,7 +78,8 @@ struct psi_target {
 	uint32_t place;
 };
 
-/* A pair other than that of the primordial endpoints, and all that names nothing, which ends the job. */
+/* A pair other than that of the primordial endpoints, and all that names nothing, which ends the
+ * job. */
 struct psi_target psi_target_far(gex_TM_t tm, gex_Rank_t rank, const char *call);
 void psi_target_bad(gex_TM_t tm, gex_Rank_t rank, const char *call) __attribute__((noreturn));
 
@@ -135,7 +138,8 @@ psi_team_let_go(gex_TM_t tm)
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
 
-/* A member that calls what the rank of the source has ended, or ends what another calls; ends the job. */
+/* A member that calls what the rank of the source has ended, or ends what another calls; ends the
+ * job. */
 void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
 void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
 
@@ -144,7 +148,8 @@ void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
  * (coll/pcoll_barrier_lend.c).
  *
  * take    for a team that this process may be the first of: a number, or 0 if there is none
- * settle  the group has what rank `lender' lends as `lent', if that is not 0; what this process has taken
+ * settle  the group has what rank `lender' lends as `lent', if that is not 0; what this process has
+ *         taken
  *         (`taken', or 0) is the group's if `is_ours', and else given back
  */
 struct psi_hall_lender {
@@ -157,12 +162,12 @@ struct psi_hall_lender {
 
 /*
  * All members give `bytes' bytes, the same number each; out, [tm->size] blocks, gets them by rank.
- * With 0 bytes it is a barrier; in and out may be NULL.  Collective: one call at a time per member, in
- * the same order on all, from outside handlers; serves messages meanwhile.  `call' is what the client
- * called, for reports.
+ * With 0 bytes it is a barrier; in and out may be NULL.  Collective: one call at a time per member,
+ * in the same order on all, from outside handlers; serves messages meanwhile.  `call' is what the
+ * client called, for reports.
  */
 void psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char *call);
 
-extern const struct psi_part psi_exchange_part;
+extern const struct psi_module psi_exchange_module;
 
 #endif

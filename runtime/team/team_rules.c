@@ -1,5 +1,4 @@
-/* What a client may not do with teams, where psi.checks is set; see runtime/process/rules.h. */
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
 
 void
 psi_rules_check_team(gex_TM_t tm, const char *call)
@@ -9,8 +8,8 @@ psi_rules_check_team(gex_TM_t tm, const char *call)
 	if (psi_team_is_known(tm))
 		return;
 	if (psi_team_was_destroyed(tm))
-		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses it any "
-		          "more", call, (void *)tm);
+		psi_fatal("%s: the team at %p was destroyed before; destroy it when nothing uses "
+		          "it any more", call, (void *)tm);
 	psi_fatal("%s: %p is no team of this process; a team's value means nothing in another "
 	          "process, nor after gex_TM_Destroy", call, (void *)tm);
 }
@@ -26,5 +25,5 @@ psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
 	if (psi_rule_use(ep, call))
 		psi_rule_used(ep);
 	if (!psi_tm_is_pair(tm))
-		psi_rules_call_by(tm, call);
+		psi_rules_call_by(&tm->callers, call);
 }

@@ -43,8 +43,8 @@ gasnett_reghandler(int sigtocatch, gasnett_sighandlerfn_t fp)
 	gasnett_sighandlerfn_t before = signal(sigtocatch, fp);
 
 	if (before == SIG_ERR)
-		gasnett_fatalerror_nopos("gasnett_reghandler: signal %d cannot be handled: %s", sigtocatch,
-					 strerror(errno));
+		gasnett_fatalerror_nopos("gasnett_reghandler: signal %d cannot be handled: %s",
+		                         sigtocatch, strerror(errno));
 	return before;
 }
 

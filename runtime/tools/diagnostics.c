@@ -1,5 +1,5 @@
 /* The library's own checks, to be run in the client's job: clock, atomics, locks, messages. */
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -95,7 +95,9 @@ check_atomics(struct shared *shared)
 	gasnett_strongatomic64_set(&shared->sum, 0, 0);
 	if (!run_threads(shared, count_up))
 		return fail("no thread could be made");
-	return gasnett_strongatomic64_read(&shared->sum, 0) == expected ? 0 : fail("atomic additions got lost");
+	return gasnett_strongatomic64_read(&shared->sum, 0) == expected
+	               ? 0
+	               : fail("atomic additions got lost");
 }
 
 static void
@@ -148,7 +150,8 @@ send_back(gex_Token_t token, const void *buf, size_t nbytes, gex_AM_Arg_t salt)
 	memcpy(words, buf, nbytes < sizeof words ? nbytes : sizeof words);
 	for (size_t i = 0; i < ECHO_WORDS; i++)
 		words[i]++;
-	gex_AM_ReplyMedium1(token, handlers[REPLY].gex_index, words, sizeof words, GEX_EVENT_NOW, 0, salt);
+	gex_AM_ReplyMedium1(token, handlers[REPLY].gex_index, words, sizeof words, GEX_EVENT_NOW, 0,
+	                    salt);
 }
 
 static void
@@ -195,14 +198,14 @@ send_round(const struct partner *peer, uint32_t round)
 
 	for (uint32_t i = 0; i < ECHO_WORDS; i++)
 		words[i] = peer->seed + round + i;
-	gex_AM_RequestMedium1(peer->tm, peer->rank, handlers[REQUEST].gex_index, words, sizeof words,
-	                      GEX_EVENT_NOW, 0, (gex_AM_Arg_t)words[0]);
+	gex_AM_RequestMedium1(peer->tm, peer->rank, handlers[REQUEST].gex_index, words,
+	                      sizeof words, GEX_EVENT_NOW, 0, (gex_AM_Arg_t)words[0]);
 	if (!peer->segment)
 		return 1;
 	for (uint32_t i = 0; i < ECHO_WORDS; i++)
 		words[i] = LONG_SALT + i;
-	gex_AM_RequestLong1(peer->tm, peer->rank, handlers[LONG_REQUEST].gex_index, words, sizeof words,
-	                    peer->segment, GEX_EVENT_NOW, 0, LONG_SALT);
+	gex_AM_RequestLong1(peer->tm, peer->rank, handlers[LONG_REQUEST].gex_index, words,
+	                    sizeof words, peer->segment, GEX_EVENT_NOW, 0, LONG_SALT);
 	return 2;
 }
 
@@ -217,7 +220,8 @@ check_messages(const struct partner *peer, int iterations)
 	gasnett_strongatomic32_set(&echo.wrong, 0, 0);
 	for (int round = 0; round < iterations; round++)
 		expected += send_round(peer, (uint32_t)round);
-	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) == expected);
+	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) ==
+	                  expected);
 	gex_Event_Wait(psi.barrier(peer->tm, 0));
 	return gasnett_strongatomic32_read(&echo.wrong, 0) ? fail("a reply had other contents") : 0;
 }

@@ -134,7 +134,8 @@ gasnett_envint_display(const char *key, int64_t val, int is_dflt, int is_mem_siz
 {
 	char text[NUMBER_BYTES];
 
-	gasnett_envstr_display(key, gasnett_format_number(val, text, sizeof text, is_mem_size), is_dflt);
+	gasnett_envstr_display(key, gasnett_format_number(val, text, sizeof text, is_mem_size),
+	                       is_dflt);
 }
 
 void
@@ -177,7 +178,8 @@ gasnett_getenv_yesno_withdefault(const char *keyname, int defaultval)
 }
 
 int64_t
-gasnett_getenv_int_withdefault(const char *keyname, int64_t defaultval, uint64_t mem_size_multiplier)
+gasnett_getenv_int_withdefault(const char *keyname, int64_t defaultval,
+                               uint64_t mem_size_multiplier)
 {
 	const char *text = given(keyname);
 	int64_t value = defaultval;
@@ -195,7 +197,8 @@ gasnett_getenv_dbl_withdefault(const char *keyname, double defaultval)
 	double value = defaultval;
 
 	if (text && !psi_parse_double(text, &value))
-		psi_settings_refuse(keyname, text, "a number such as 0.5 or 1e-3, or a fraction such as 3/8");
+		psi_settings_refuse(keyname, text, "a number such as 0.5 or 1e-3, or a fraction "
+		                                   "such as 3/8");
 	gasnett_envdbl_display(keyname, value, !text);
 	return value;
 }

@@ -118,8 +118,8 @@ gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount)
 
 size_t
 gasnett_format_putigeti(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
-                        void *const dstlist[], size_t dstlen, size_t srccount, void *const srclist[],
-                        size_t srclen)
+                        void *const dstlist[], size_t dstlen, size_t srccount,
+                        void *const srclist[], size_t srclen)
 {
 	char *at = append_addresses(append(buf, "rank %u, to ", rank), dstcount, dstlist, dstlen);
 

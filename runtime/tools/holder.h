@@ -1,4 +1,5 @@
-/* What mutexes and reader-writer locks share: which thread holds one, and calls that must not fail. */
+/* What mutexes and reader-writer locks share: which thread holds one, and calls that must not
+ * fail. */
 #ifndef PSI_TOOLS_HOLDER_H
 #define PSI_TOOLS_HOLDER_H
 

@@ -9,14 +9,14 @@
 #include "gasnet_tools.h"
 #include "penstock.h"
 #include "runtime/conduit/conduits.h"
-#include "runtime/tools/introspect_features.h"
+#include "runtime/report/reports.h"
 #include "runtime/segment/memlimits.h"
-#include "runtime/tools/mk.h"
-#include "runtime/psi.h"
 #include "runtime/settings/settings.h"
+#include "runtime/tools/introspect_features.h"
+#include "runtime/tools/mk.h"
 #include "runtime/tools/ticks.h"
-#include "runtime/util/topology.h"
 #include "runtime/util/deny.h"
+#include "runtime/util/topology.h"
 
 enum { VALUE_BYTES = 512 };
 
@@ -114,7 +114,8 @@ tell_bytes(const struct listener *to, const char *name, uint64_t bytes, const ch
 	if (bytes == UINT64_MAX)
 		snprintf(text, sizeof text, "none");
 	else if (bytes >= UINT64_C(1) << 20)
-		snprintf(text, sizeof text, "%" PRIu64 " (%.1f MB)", bytes, (double)bytes / 1048576);
+		snprintf(text, sizeof text, "%" PRIu64 " (%.1f MB)", bytes,
+		         (double)bytes / 1048576);
 	else
 		snprintf(text, sizeof text, "%" PRIu64, bytes);
 	tell(to, name, text, origin, note);
@@ -127,7 +128,7 @@ tell_limits(struct listener *to, uint32_t ranks)
 		.store_bytes = UINT64_MAX, .ranks = ranks, .mapped_ranks = ranks,
 		.page_bytes = GASNETT_PAGESIZE,
 	};
-	const char *bound, *conduit = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
+	const char *bound, *conduit = "smp"; /* of one host */
 	char note[VALUE_BYTES];
 
 	to->group = "limit";
@@ -143,7 +144,8 @@ tell_limits(struct listener *to, uint32_t ranks)
 	tell_bytes(to, "address space", job.host.address_space, "RLIMIT_AS", "what is left of it");
 	tell_bytes(to, "file size", job.host.file_size, "RLIMIT_FSIZE", "");
 	psi_segment_most(&job, &bound);
-	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks at most; bounded by %s", ranks, bound);
+	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks at most; bounded by %s", ranks,
+	         bound);
 	tell_bytes(to, "segment", psi_memlimits_segment(&job, NULL, 0), "GASNET_MAX_SEGSIZE", note);
 }
 
@@ -220,8 +222,9 @@ tell_features(struct listener *to)
 	for (feature = psi_features; feature->name; feature++) {
 		bool denied = psi_denied(feature->name), there = !denied && works(feature, &error);
 
-		snprintf(note, sizeof note, "%s; instead: %s%s%s", feature->purpose, feature->fallback,
-		         error ? "; the kernel says: " : "", error ? strerror(error) : "");
+		snprintf(note, sizeof note, "%s; instead: %s%s%s", feature->purpose,
+		         feature->fallback, error ? "; the kernel says: " : "",
+		         error ? strerror(error) : "");
 		tell(to, feature->name, there ? "available" : "not available",
 		     denied ? "PST_TEST_DENY" : "kernel", there ? feature->purpose : note);
 	}

@@ -12,7 +12,8 @@
 #include <stdio.h>
 
 struct psi_fact {
-	const char *group;	/* "version", "conduit", "setting", "limit", "topology", "clock", "feature",
+	const char
+		*group; /* "version", "conduit", "setting", "limit", "topology", "clock", "feature",
 				 * "memory kind", "counter" */
 	const char *name;
 	const char *value;
@@ -29,8 +30,8 @@ typedef void psi_fact_fn(const struct psi_fact *fact, void *context);
 void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
 
 /*
- * Before a launcher starts a job: its keeper then reports what ranks do when one has waited for long,
- * when the time is over and when it is asked to.
+ * Before a launcher starts a job: its keeper then reports what ranks do when one has waited for
+ * long, when the time is over and when it is asked to.
  */
 void psi_introspect_jobs(void);
 
@@ -41,7 +42,8 @@ const char *psi_memory_name(enum psi_memory_kind kind);
 
 struct psi_memory_use {
 	uint64_t mapped_bytes;
-	uint64_t pss_bytes;	/* pages that are there, each divided by the processes that have it */
+	uint64_t pss_bytes;	/* pages that are there, each divided by the processes that have
+	                         * it */
 };
 
 /* Of this rank, now; of a job that is open.  False if the kernel does not tell. */

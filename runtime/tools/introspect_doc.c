@@ -64,7 +64,8 @@ put_foreign(FILE *out)
 	const char *name;
 
 	fputs("## Accepted without effect\n\n"
-	      "Settings of other conduits, and those that tune what works differently here; `*` stands\n"
+	      "Settings of other conduits, and those that tune what works differently here; `*` "
+	      "stands\n"
 	      "for any text.\n\n", out);
 	for (i = 0; (name = psi_settings_foreign_name(i)) != NULL; i++) {
 		if (strncmp(name, "PST_", 4) == 0)
@@ -85,10 +86,14 @@ psi_introspect_settings_doc(FILE *out)
 
 	fputs("# Settings\n\n"
 	      "Written by `penstock-info --settings-md` from the tables in the sources.\n\n"
-	      "A setting is a variable of the environment in which a job is started, the same for all\n"
-	      "ranks. An empty one counts as unset. A value that cannot be parsed ends the program with\n"
-	      "one line and status 2. A `PST_` or `GASNET_` name that is no setting but near one is\n"
-	      "warned about by rank 0. `penstock-info` prints all values in force and where they come\n"
+	      "A setting is a variable of the environment in which a job is started, the same for "
+	      "all\n"
+	      "ranks. An empty one counts as unset. A value that cannot be parsed ends the program "
+	      "with\n"
+	      "one line and status 2. A `PST_` or `GASNET_` name that is no setting but near one "
+	      "is\n"
+	      "warned about by rank 0. `penstock-info` prints all values in force and where they "
+	      "come\n"
 	      "from, `GASNET_VERBOSEENV=1` those that a job reads.\n\n", out);
 	for (t = 0; psi_setting_tables[t]; t++)
 		put_table(out, psi_setting_tables[t]);

@@ -1,10 +1,10 @@
 /*
- * What a rank's memory is used for.  The kernel counts by mapping, so the parts of the control arena
- * are made mappings of their own first, by advice that has no effect here.
+ * What a rank's memory is used for.  The kernel counts by mapping, so the parts of the control
+ * arena are made mappings of their own first, by advice that has no effect here.
  */
 #include "runtime/tools/introspect.h"
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ list_parts(struct parts *parts)
 	}
 }
 
-/* Neighbours of another kind get other advice; nothing is read ahead in shared memory, and a core of
- * this process would lack the queues. */
+/* Neighbours of another kind get other advice; nothing is read ahead in shared memory, and a core
+ * of this process would lack the queues. */
 static void
 separate(const struct parts *parts)
 {

@@ -32,15 +32,17 @@ gex_MK_Create(gex_MK_t *memkind_p, gex_Client_t client, const gex_MK_Create_args
 	psi_need_init(call);
 	psi_rule_context(call);
 	if (!memkind_p || !args || client != psi.client)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client must be that of gex_Client_Init, "
-		                  "memkind_p and args not NULL");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client must be that of "
+		                  "gex_Client_Init, memkind_p and args not NULL");
 	if (flags || args->gex_flags)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags and args->gex_flags must be 0");
 	if ((unsigned)args->gex_class >= CLASSES)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the class must be one of GEX_MK_CLASS_*");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the class must be one of "
+		                                            "GEX_MK_CLASS_*");
 	class = &psi_mk_classes[args->gex_class];
 	if (class->lack) {
-		snprintf(why, sizeof why, "GEX_MK_CLASS_%s is not available: %s", class->name, class->lack);
+		snprintf(why, sizeof why, "GEX_MK_CLASS_%s is not available: %s", class->name,
+		         class->lack);
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, why);
 	}
 	*memkind_p = GEX_MK_HOST;
@@ -54,7 +56,8 @@ check_kind(gex_MK_t kind, const char *call)
 	if (PSI_UNLIKELY(!kind))
 		psi_invalid(call, "GEX_MK_INVALID");
 	if (PSI_UNLIKELY(kind != GEX_MK_HOST))
-		psi_fatal("%s: %p is no memory kind; pass GEX_MK_HOST, or what gex_MK_Create wrote", call,
+		psi_fatal("%s: %p is no memory kind; pass GEX_MK_HOST, or what gex_MK_Create "
+		          "wrote", call,
 		          (void *)kind);
 }
 

@@ -20,10 +20,12 @@ psi_mutex_init(gasnett_mutex_t *mutex)
 int
 psi_mutex_destroy(gasnett_mutex_t *mutex, int ignore, const char *where)
 {
-	int error = psi_holder(&mutex->psi_owner) ? EBUSY : pthread_mutex_destroy(&mutex->psi_mutex);
+	int error =
+		psi_holder(&mutex->psi_owner) ? EBUSY : pthread_mutex_destroy(&mutex->psi_mutex);
 
 	if (error == EBUSY && !ignore)
-		gasnett_fatalerror_nopos("%s: gasnett_mutex_destroy: %s holds the mutex; unlock it first",
+		gasnett_fatalerror_nopos("%s: gasnett_mutex_destroy: %s holds the mutex; unlock it "
+		                         "first",
 					 where, mine(mutex) ? "this thread" : "another thread");
 	if (!ignore)
 		psi_lock_must(error, "gasnett_mutex_destroy", where);
@@ -34,8 +36,8 @@ void
 psi_mutex_lock(gasnett_mutex_t *mutex, const char *where)
 {
 	if (mine(mutex))
-		gasnett_fatalerror_nopos("%s: gasnett_mutex_lock: this thread holds the mutex already, "
-					 "which is not recursive", where);
+		gasnett_fatalerror_nopos("%s: gasnett_mutex_lock: this thread holds the mutex "
+					 "already, which is not recursive", where);
 	psi_lock_must(pthread_mutex_lock(&mutex->psi_mutex), "gasnett_mutex_lock", where);
 	psi_holder_set(&mutex->psi_owner, psi_this_thread());
 }
@@ -58,7 +60,8 @@ psi_mutex_unlock(gasnett_mutex_t *mutex, const char *where)
 	if (!mine(mutex))
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_unlock: %s; the thread that locked it "
 					 "unlocks it", where,
-					 psi_holder(&mutex->psi_owner) ? "another thread holds the mutex"
+					 psi_holder(&mutex->psi_owner) ? "another thread holds the "
+					                                 "mutex"
 								       : "nobody holds the mutex");
 	psi_holder_set(&mutex->psi_owner, 0);
 	psi_lock_must(pthread_mutex_unlock(&mutex->psi_mutex), "gasnett_mutex_unlock", where);
@@ -93,8 +96,8 @@ void
 psi_cond_destroy(gasnett_cond_t *cond, const char *where)
 {
 	if (waiters(cond))
-		gasnett_fatalerror_nopos("%s: gasnett_cond_destroy: %llu threads wait for it", where,
-					 (unsigned long long)waiters(cond));
+		gasnett_fatalerror_nopos("%s: gasnett_cond_destroy: %llu threads wait for it",
+		                         where, (unsigned long long)waiters(cond));
 	psi_lock_must(pthread_cond_destroy(&cond->psi_cond), "gasnett_cond_destroy", where);
 }
 
@@ -105,8 +108,8 @@ psi_cond_signal(gasnett_cond_t *cond, int all, const char *where)
 	const gasnett_mutex_t *mutex = __atomic_load_n(&cond->psi_mutex, __ATOMIC_RELAXED);
 
 	if (waiters(cond) && mutex && !mine(mutex))
-		gasnett_fatalerror_nopos("%s: %s: without the mutex of those who wait, who may miss it; "
-					 "lock it first", where, call);
+		gasnett_fatalerror_nopos("%s: %s: without the mutex of those who wait, who may "
+					 "miss it; lock it first", where, call);
 	psi_lock_must(all ? pthread_cond_broadcast(&cond->psi_cond)
 			  : pthread_cond_signal(&cond->psi_cond), call, where);
 }
@@ -115,15 +118,17 @@ void
 psi_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex, const char *where)
 {
 	if (!mine(mutex))
-		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: this thread does not hold the mutex; "
-					 "lock it first", where);
+		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: this thread does not hold the "
+					 "mutex; lock it first", where);
 	if (waiters(cond) && __atomic_load_n(&cond->psi_mutex, __ATOMIC_RELAXED) != mutex)
-		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: others wait for it with another mutex",
+		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: others wait for it with another "
+		                         "mutex",
 					 where);
 	__atomic_store_n(&cond->psi_mutex, mutex, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&cond->psi_waiters, 1, __ATOMIC_RELAXED);
 	psi_holder_set(&mutex->psi_owner, 0);
-	psi_lock_must(pthread_cond_wait(&cond->psi_cond, &mutex->psi_mutex), "gasnett_cond_wait", where);
+	psi_lock_must(pthread_cond_wait(&cond->psi_cond, &mutex->psi_mutex), "gasnett_cond_wait",
+	              where);
 	psi_holder_set(&mutex->psi_owner, psi_this_thread());
 	__atomic_sub_fetch(&cond->psi_waiters, 1, __ATOMIC_RELAXED);
 }

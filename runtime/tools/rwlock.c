@@ -1,6 +1,6 @@
 /*
- * Reader-writer locks over pthread's.  Debug builds also keep, for each thread, which locks it reads,
- * so that a reader who is none is told so.
+ * Reader-writer locks over pthread's.  Debug builds also keep, for each thread, which locks it
+ * reads, so that a reader who is none is told so.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -80,7 +80,8 @@ static void
 refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
 {
 	if (PSI_CONFIG_DEBUG && (writes(lock) || is_reading(lock)))
-		gasnett_fatalerror_nopos("%s: %s: this thread %s the lock already, which is not recursive",
+		gasnett_fatalerror_nopos("%s: %s: this thread %s the lock already, which is not "
+		                         "recursive",
 					 where, call, writes(lock) ? "writes" : "reads");
 }
 
@@ -111,9 +112,10 @@ void
 psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 {
 	if (PSI_CONFIG_DEBUG && (psi_holder(&lock->psi_owner) || is_reading(lock)))
-		gasnett_fatalerror_nopos("%s: gasnett_rwlock_destroy: %s holds the lock; unlock it first",
-					 where, writes(lock) || is_reading(lock) ? "this thread"
-										 : "another thread");
+		gasnett_fatalerror_nopos(
+			"%s: gasnett_rwlock_destroy: %s holds the lock; unlock it "
+			"first",
+			where, writes(lock) || is_reading(lock) ? "this thread" : "another thread");
 	psi_lock_must(pthread_rwlock_destroy(raw(lock)), "gasnett_rwlock_destroy", where);
 }
 
@@ -130,20 +132,23 @@ void
 psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where)
 {
 	refuse_twice(lock, "gasnett_rwlock_wrlock", where);
-	psi_lock_must(taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
-	     "gasnett_rwlock_wrlock", where);
+	psi_lock_must(
+		taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
+		"gasnett_rwlock_wrlock", where);
 }
 
 int
 psi_rwlock_tryrdlock(gasnett_rwlock_t *lock, const char *where)
 {
-	return taken(lock, pthread_rwlock_tryrdlock(raw(lock)), 0, "gasnett_rwlock_tryrdlock", where);
+	return taken(lock, pthread_rwlock_tryrdlock(raw(lock)), 0, "gasnett_rwlock_tryrdlock",
+	             where);
 }
 
 int
 psi_rwlock_trywrlock(gasnett_rwlock_t *lock, const char *where)
 {
-	return taken(lock, pthread_rwlock_trywrlock(raw(lock)), 1, "gasnett_rwlock_trywrlock", where);
+	return taken(lock, pthread_rwlock_trywrlock(raw(lock)), 1, "gasnett_rwlock_trywrlock",
+	             where);
 }
 
 void
@@ -155,8 +160,9 @@ psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 		else if (is_reading(lock) || reads_lost)
 			forget_read(lock);
 		else
-			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not hold "
-						 "the lock; the thread that locked it unlocks it", where);
+			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not "
+						 "hold the lock; the thread that locked it unlocks "
+						 "it", where);
 	}
 	psi_lock_must(pthread_rwlock_unlock(raw(lock)), "gasnett_rwlock_unlock", where);
 }

@@ -54,8 +54,8 @@ gasnett_getPhysMemSz(int failureIsFatal)
 	if (memory.physical != UINT64_MAX)
 		return memory.physical;
 	if (failureIsFatal)
-		gasnett_fatalerror_nopos("gasnett_getPhysMemSz: neither /proc/meminfo nor sysconf says how "
-					 "much memory this host has");
+		gasnett_fatalerror_nopos("gasnett_getPhysMemSz: neither /proc/meminfo nor sysconf "
+					 "says how much memory this host has");
 	return 0;
 }
 
@@ -72,15 +72,15 @@ gasnett_performance_warning_str(void)
 const char *
 gasnett_release_version_str(void)
 {
-	return PSI_STRING(GASNETT_RELEASE_VERSION_MAJOR) "." PSI_STRING(GASNETT_RELEASE_VERSION_MINOR) "."
-	       PSI_STRING(GASNETT_RELEASE_VERSION_PATCH);
+	return PSI_STRING(GASNETT_RELEASE_VERSION_MAJOR) "." PSI_STRING(
+		GASNETT_RELEASE_VERSION_MINOR) "." PSI_STRING(GASNETT_RELEASE_VERSION_PATCH);
 }
 
 uint64_t
 gasnett_release_version(void)
 {
-	return GASNETT_RELEASE_VERSION_MAJOR * UINT64_C(1000000) + GASNETT_RELEASE_VERSION_MINOR * 10000 +
-	       GASNETT_RELEASE_VERSION_PATCH;
+	return GASNETT_RELEASE_VERSION_MAJOR * UINT64_C(1000000) +
+	       GASNETT_RELEASE_VERSION_MINOR * 10000 + GASNETT_RELEASE_VERSION_PATCH;
 }
 
 /* The CPU that has as many allowed ones before it as `rank', counted round and round. */

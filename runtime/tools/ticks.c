@@ -56,16 +56,28 @@ tolerance_accepted(const char *text)
 }
 
 static const struct psi_setting rows[] = {
-	{ .name = "GASNET_TSC_RATE", .kind = PSI_SETTING_TEXT, .default_text = "walltime",
-	  .check = rate_accepted, .accepts = "walltime, cpuinfo, or a number of Hz from 1e6 to 1e11",
+	{ .name = "GASNET_TSC_RATE",
+	  .kind = PSI_SETTING_TEXT,
+	  .default_text = "walltime",
+	  .check = rate_accepted,
+	  .accepts = "walltime, cpuinfo, or a number of Hz from 1e6 to "
+	             "1e11",
 	  .help = "where the rate of the processor's counter comes from" },
-	{ .name = "GASNET_TSC_RATE_TOLERANCE", .kind = PSI_SETTING_TEXT, .default_text = "0.0005",
-	  .check = tolerance_accepted, .accepts = "a part between 0 and 1, such as 0.0005",
+	{ .name = "GASNET_TSC_RATE_TOLERANCE",
+	  .kind = PSI_SETTING_TEXT,
+	  .default_text = "0.0005",
+	  .check = tolerance_accepted,
+	  .accepts = "a part between 0 and 1, such as 0.0005",
 	  .help = "a given rate that is off the clock's by more than this part is warned about" },
-	{ .name = "GASNET_TSC_RATE_HARD_TOLERANCE", .kind = PSI_SETTING_TEXT, .default_text = "0.02",
-	  .check = tolerance_accepted, .accepts = "a part between 0 and 1, such as 0.02",
+	{ .name = "GASNET_TSC_RATE_HARD_TOLERANCE",
+	  .kind = PSI_SETTING_TEXT,
+	  .default_text = "0.02",
+	  .check = tolerance_accepted,
+	  .accepts = "a part between 0 and 1, such as 0.02",
 	  .help = "a given rate that is off the clock's by more than this part is not used" },
-	{ .name = "GASNET_TSC_VERBOSE", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	{ .name = "GASNET_TSC_VERBOSE",
+	  .kind = PSI_SETTING_BOOL,
+	  .default_text = "0",
 	  .help = "print the rate of the processor's counter when it is first needed" },
 };
 
@@ -104,7 +116,8 @@ read_text(const char *path, char *buf, size_t size)
 static bool
 kernel_trusts_counter(void)
 {
-	static const char *const others[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit" };
+	static const char *const others[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies",
+		                              "pit" };
 	char text[TEXT_BYTES];
 	size_t i;
 

@@ -12,7 +12,8 @@
 
 struct psi_cgroup {
 	unsigned version;
-	char mount[PSI_HOSTFILE_PATH];	/* where the hierarchy is mounted, root directory included */
+	char mount[PSI_HOSTFILE_PATH];	/* where the hierarchy is mounted, root directory
+	                                 * included */
 	char path[PSI_HOSTFILE_PATH];	/* of the group below the mount; "" is the mount itself */
 };
 

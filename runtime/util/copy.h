@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 /*
- * From these sizes on stores go past the caches.  Between CPUs that share one they lose by a third at
- * 1 MiB and are equal within a tenth at 8 and at 32 MiB; between CPUs that do not, they take half the
- * time or less.
+ * From these sizes on stores go past the caches.  Between CPUs that share one they lose by a third
+ * at 1 MiB and are equal within a tenth at 8 and at 32 MiB; between CPUs that do not, they take
+ * half the time or less.
  */
 #define PSI_COPY_STREAM_BYTES ((size_t)16 << 20)
 #define PSI_COPY_STREAM_FAR_BYTES ((size_t)4 << 10)
@@ -22,9 +22,9 @@
 #define PSI_COPY_STRING_BYTES ((size_t)1 << 20)
 
 /*
- * Below this vectors of 32 bytes in a loop, where the CPU has them: quicker than memcpy of glibc 2.36 by a
- * twentieth at 1 KiB and a sixth at 4 KiB, by more where a side lies askew, and nowhere slower by more than
- * a fiftieth (docs/performance.md).
+ * Below this vectors of 32 bytes in a loop, where the CPU has them: quicker than memcpy of glibc
+ * 2.36 by a twentieth at 1 KiB and a sixth at 4 KiB, by more where a side lies askew, and nowhere
+ * slower by more than a fiftieth (docs/performance.md).
  */
 #define PSI_COPY_VECTORS_BYTES ((size_t)512 << 10)
 

@@ -1,9 +1,10 @@
 /*
- * Copies with string moves and with stores past the caches, for x86-64; other processors have none, and
- * use memcpy.
+ * Copies with string moves and with stores past the caches, for x86-64; other processors have none,
+ * and use memcpy.
  *
- * A string move may store in any order, but completes before later stores do.  Shape of the others: bytes up to a line of dst by memcpy, whole lines past the caches, the rest by memcpy,
- * and an sfence, since such stores are ordered neither among themselves nor before later stores.
+ * A string move may store in any order, but completes before later stores do.  Shape of the others:
+ * bytes up to a line of dst by memcpy, whole lines past the caches, the rest by memcpy, and an
+ * sfence, since such stores are ordered neither among themselves nor before later stores.
  * ThreadSanitizer does not see vector stores, so under it all is memcpy.
  */
 #ifndef PSI_UTIL_COPY_STREAM_H

@@ -1,13 +1,15 @@
 /*
  * Copies by vectors of 32 bytes, for x86-64 with AVX2; other processors use memcpy.
  *
- * A loop takes four at a time, and four more end where the bytes do, so that they may overlap those before;
- * less than that is one to four, of which the last may.  Below PSI_COPY_ALIGN_BYTES nothing is aligned
- * first; from there on stores across lines would cost a fourth.  ThreadSanitizer does not see vector stores,
- * so under it all is memcpy.
+ * A loop takes four at a time, and four more end where the bytes do, so that they may overlap those
+ * before; less than that is one to four, of which the last may.  Below PSI_COPY_ALIGN_BYTES nothing
+ * is aligned first; from there on stores across lines would cost a fourth.  ThreadSanitizer does
+ * not see vector stores, so under it all is memcpy.
  */
 #ifndef PSI_UTIL_COPY_VECTORS_H
 #define PSI_UTIL_COPY_VECTORS_H
+
+#include "gasnet_ex_rma.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/own.h"
@@ -26,26 +28,19 @@ enum { PSI_COPY_VECTOR = 32, PSI_COPY_BLOCK = 4 * PSI_COPY_VECTOR, PSI_COPY_ALIG
 #define PSI_COPY_WIDE __attribute__((target("avx2")))
 #define PSI_COPY_AVX2 PSI_COPY_WIDE __attribute__((always_inline)) static inline
 
-/* 0 to 31 bytes. */
+/* 0 to 31 bytes; fewer than 16 as the inlines of put and get copy them. */
 PSI_COPY_AVX2 void
 psi_copy_few(char *dst, const char *src, size_t len)
 {
 	if (len >= 16) {
 		const __m128i head = _mm_loadu_si128((const __m128i *)(const void *)src);
-		const __m128i tail = _mm_loadu_si128((const __m128i *)(const void *)(src + len - 16));
+		const __m128i tail =
+			_mm_loadu_si128((const __m128i *)(const void *)(src + len - 16));
 
 		_mm_storeu_si128((__m128i *)(void *)dst, head);
 		_mm_storeu_si128((__m128i *)(void *)(dst + len - 16), tail);
-	} else if (len >= 8) {
-		uint64_t head, tail;
-
-		memcpy(&head, src, 8);
-		memcpy(&tail, src + len - 8, 8);
-		memcpy(dst, &head, 8);
-		memcpy(dst + len - 8, &tail, 8);
 	} else {
-		for (size_t i = 0; i < len; i++)
-			dst[i] = src[i];
+		psi_rma_copy_small(dst, src, len);
 	}
 }
 
@@ -135,8 +130,9 @@ psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 }
 
 /*
- * The same to memory whose lines another CPU has: each is asked for, for writing, some stores ahead, since by
- * its stores alone a CPU asks for a few at a time.  From a line on, so that no store asks for two.
+ * The same to memory whose lines another CPU has: each is asked for, for writing, some stores
+ * ahead, since by its stores alone a CPU asks for a few at a time.  From a line on, so that no
+ * store asks for two.
  */
 PSI_COPY_AVX2 void
 psi_copy_owning_vectors(void *dst_start, const void *src_start, size_t len_bytes)

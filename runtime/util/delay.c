@@ -24,7 +24,8 @@ static const char *const names[PSI_DELAYS_COUNT] = {
 #undef NAME
 };
 
-/* Everything here is relaxed, so that ThreadSanitizer sees no order that the protocols do not make. */
+/* Everything here is relaxed, so that ThreadSanitizer sees no order that the protocols do not
+ * make. */
 static _Atomic uint64_t passages[PSI_DELAYS_COUNT];
 static _Atomic uint32_t threads;        /* that have come by: each draws numbers of its own */
 static _Thread_local uint64_t random_state;

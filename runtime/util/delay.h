@@ -1,8 +1,8 @@
 /*
- * Delay points: named places between two steps of a protocol, where a thread now and then lingers for
- * a random time, so that both sides meet in every order.  They exist in the message queue that the
- * stress programs are linked with, and in the whole of a build with --enable-delays; elsewhere a point
- * is nothing.
+ * Delay points: named places between two steps of a protocol, where a thread now and then lingers
+ * for a random time, so that both sides meet in every order.  They exist in the message queue that
+ * the stress programs are linked with, and in the whole of a build with --enable-delays; elsewhere
+ * a point is nothing.
  *
  *     PT_DELAY_SEED=N     what the random times begin with (default 1)
  *     PT_DELAY_EVERY=N    one passage in so many lingers (default 16); 0: none

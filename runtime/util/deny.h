@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Is word among those of a comma-separated list?  list may be NULL.  For conduits, which get the text
- * of PST_TEST_DENY from the runtime's table of services. */
+/* Is word among those of a comma-separated list?  list may be NULL.  For conduits, which get the
+ * text of PST_TEST_DENY from the runtime's table of services. */
 static inline bool
 psi_deny_lists(const char *list, const char *word)
 {
@@ -26,7 +26,8 @@ psi_deny_lists(const char *list, const char *word)
 	return false;
 }
 
-/* Known: subreaper pidfd vm_readv memfd membarrier.  Any thread, any time; reads the environment. */
+/* Known: subreaper pidfd vm_readv memfd membarrier.  Any thread, any time; reads the
+ * environment. */
 bool psi_denied(const char *feature);
 
 /* Their names; NULL ends the list. */

@@ -21,9 +21,9 @@
 #endif
 
 /*
- * ThreadSanitizer sees one process.  What this one hands to another and gets back is in order by the
- * pairs of both hand-overs, of which it misses the other process's halves.  What a thread did before it
- * said so here is in order before an acquire of the same word, which gets the thing back.
+ * ThreadSanitizer sees one process.  What this one hands to another and gets back is in order by
+ * the pairs of both hand-overs, of which it misses the other process's halves.  What a thread did
+ * before it said so here is in order before an acquire of the same word, which gets the thing back.
  */
 #ifdef PSI_TSAN
 void __tsan_release(void *word);
@@ -55,8 +55,8 @@ psi_back_from_process(void *word)
 }
 
 /*
- * The same of memory that peers read and write by messages, whose next transfer overlaps the last one, but
- * need not begin where that did: each page that it touches is such a word, too.
+ * The same of memory that peers read and write by messages, whose next transfer overlaps the last
+ * one, but need not begin where that did: each page that it touches is such a word, too.
  */
 enum { PSI_PAGE_BYTES = 4096 };
 
@@ -100,7 +100,8 @@ psi_store_load_fence(void)
 #endif
 }
 
-/* Returns when what this thread has stored is where others see it; for taking times, not for an order. */
+/* Returns when what this thread has stored is where others see it; for taking times, not for an
+ * order. */
 static inline void
 psi_stores_land(void)
 {

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word == seen, at most timeout_ns (0: no bound).  May return early for any reason. */
+/* Sleeps while *word == seen, at most timeout_ns (0: no bound).  May return early for any
+ * reason. */
 static inline void
 psi_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {

@@ -1,4 +1,5 @@
-/* The name of this host, for people; "localhost" if the kernel has none.  Any thread; asked once. */
+/* The name of this host, for people; "localhost" if the kernel has none.  Any thread; asked
+ * once. */
 #ifndef PSI_UTIL_HOSTNAME_H
 #define PSI_UTIL_HOSTNAME_H
 

@@ -18,7 +18,8 @@ psi_lack(int err)
 	case ENFILE:
 		return "; raise the host's limit of open files (fs.file-max)";
 	case EAGAIN:
-		return "; raise the limit of processes (ulimit -u, or pids.max of the control group)";
+		return "; raise the limit of processes (ulimit -u, or pids.max of the control "
+		       "group)";
 	case EFBIG:
 		return "; raise the limit of file sizes (ulimit -f), or use PST_SHM=sysv";
 	case ENOSPC:

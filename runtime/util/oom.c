@@ -38,8 +38,9 @@ psi_oom_kills(const char *root)
 	uint64_t count = 0;
 
 	if (psi_cgroup_find(root, "memory", &group) &&
-	    psi_cgroup_read(&group, group.version == 2 ? "memory.events" : "memory.oom_control", text,
-			    sizeof text) && find_count(text, &count))
+	    psi_cgroup_read(&group, group.version == 2 ? "memory.events" : "memory.oom_control",
+	                    text, sizeof text) &&
+	    find_count(text, &count))
 		return count;
 	psi_hostfile_lines(root, "/proc/vmstat", take_line, &count);
 	return count;

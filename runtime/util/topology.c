@@ -150,7 +150,9 @@ group_quota(const struct psi_cgroup *group)
 	}
 	if (quota <= 0 || period <= 0)
 		return 0;
-	return (uint64_t)quota * 1000 < (uint64_t)period ? 1 : (uint64_t)quota * 1000 / (uint64_t)period;
+	return (uint64_t)quota * 1000 < (uint64_t)period
+	               ? 1
+	               : (uint64_t)quota * 1000 / (uint64_t)period;
 }
 
 static uint64_t

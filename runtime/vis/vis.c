@@ -6,15 +6,18 @@
 #include "runtime/vis/vis.h"
 
 #include "runtime/op/begin.h"
-#include "runtime/process/rules.h"
+#include "runtime/team/team_rules.h"
+#include "runtime/wait/waiting.h"
 
 /* -- names ------------------------------------------------------------------------------------ */
 
 #define NAMES(kind, letter)                                                                        \
-	{ { "gex_VIS_" kind "PutNB", "gex_VIS_" kind "PutNBI", "gex_VIS_" kind "PutBlocking", NULL, \
+	{ { "gex_VIS_" kind "PutNB", "gex_VIS_" kind "PutNBI",                                \
+	    "gex_VIS_" kind "PutBlocking", NULL,                                                   \
 	    "gasnet_put" letter "_nb_bulk", "gasnet_put" letter "_nbi_bulk",                       \
 	    "gasnet_put" letter "_bulk" },                                                         \
-	  { "gex_VIS_" kind "GetNB", "gex_VIS_" kind "GetNBI", "gex_VIS_" kind "GetBlocking", NULL, \
+	  { "gex_VIS_" kind "GetNB", "gex_VIS_" kind "GetNBI",                                \
+	    "gex_VIS_" kind "GetBlocking", NULL,                                                   \
 	    "gasnet_get" letter "_nb_bulk", "gasnet_get" letter "_nbi_bulk",                       \
 	    "gasnet_get" letter "_bulk" } }
 
@@ -270,10 +273,11 @@ strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, const struct psi_stri
 		return transfer(vis, tm, rank);
 	if (!psi_lattice_make(&lattice, side[PSI_DST], side[PSI_SRC], elem, count, levels) ||
 	    !psi_fits_memory(psi_lattice_bytes(&lattice), 1))
-		psi_fatal("%s: elemsz and the counts make more bytes than a process can address; count "
-		          "pieces, not bytes", vis->call);
+		psi_fatal("%s: elemsz and the counts make more bytes than a process can address; "
+		          "count pieces, not bytes", vis->call);
 	if (levels && PSI_UNLIKELY(psi.checks))
-		psi_vis_rules_strides(side, elem, count, levels, vis->form & PSI_VIS_LEGACY, vis->call);
+		psi_vis_rules_strides(side, elem, count, levels, vis->form & PSI_VIS_LEGACY,
+		                      vis->call);
 	for (unsigned which = 0; which < PSI_SIDES; which++)
 		vis->side[which] = psi_lattice_side(&lattice, which, &nest[which]);
 	vis->bytes = psi_lattice_bytes(&lattice);

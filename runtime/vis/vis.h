@@ -1,10 +1,10 @@
 /*
  * Transfers of many pieces.
  *
- * Vector, indexed and strided calls become one description: a *side* for the destination and one for
- * the source, each a sequence of as many bytes that lie in pieces, and byte n of the one goes to byte n
- * of the other.  A side is read through a *cursor* as *runs*, pieces of one length at one distance,
- * into which neighbours are joined; so what copies, checks or packs knows of runs alone.
+ * Vector, indexed and strided calls become one description: a *side* for the destination and one
+ * for the source, each a sequence of as many bytes that lie in pieces, and byte n of the one goes
+ * to byte n of the other.  A side is read through a *cursor* as *runs*, pieces of one length at one
+ * distance, into which neighbours are joined; so what copies, checks or packs knows of runs alone.
  *
  * Strided calls first become a *lattice*, which both sides share: dimensions that are contiguous on
  * both sides are merged, and all are sorted, since their order means nothing.
@@ -14,8 +14,8 @@
 #ifndef PSI_VIS_H
 #define PSI_VIS_H
 
-#include "runtime/psi.h"
 #include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
 
 /* count pieces of len bytes, the first at addr, each stride bytes past the one before. */
 struct psi_run {
@@ -31,8 +31,8 @@ struct psi_memvec {
 } __attribute__((may_alias));
 
 /*
- * Dimensions of 2 points and more; no memory holds the disjoint bytes of more.  Those of one point are
- * dropped.
+ * Dimensions of 2 points and more; no memory holds the disjoint bytes of more.  Those of one point
+ * are dropped.
  */
 enum { PSI_LATTICE_DIMS = 64 };
 
@@ -140,13 +140,15 @@ struct psi_extent {
 };
 struct psi_extent psi_side_extent(const struct psi_side *side);
 
-void psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side, struct psi_position at);
+void psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side,
+                     struct psi_position at);
 static inline struct psi_position psi_cursor_at(const struct psi_cursor *c) { return c->at; }
 
-/* What comes next, without taking it, from the middle of a piece its rest alone; false at the end. */
+/* What comes next, without taking it, from the middle of a piece its rest alone; false at the
+ * end. */
 bool psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out);
-/* Takes the first count pieces of len bytes of what psi_cursor_look showed; or, with count 1, the first
- * len bytes, or several times len of the first piece. */
+/* Takes the first count pieces of len bytes of what psi_cursor_look showed; or, with count 1, the
+ * first len bytes, or several times len of the first piece. */
 void psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count);
 /* Passes over so many bytes, or to the end. */
 void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
@@ -175,8 +177,8 @@ struct psi_vis {
 };
 
 /* Looked for in every build: lists that are not there, sides of different size. */
-void psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count, size_t levels,
-                          const char *call);
+void psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count,
+                          size_t levels, const char *call);
 void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
 /* Ends the job at the first piece of the remote side that does not lie in the peer's segment. */
 void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
@@ -185,13 +187,13 @@ void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
  * remote side is mapped here, the source. */
 void psi_vis_rules(const struct psi_vis *vis, bool mapped);
 /* The same, of strides: points of the destination that coincide, and what only GASNet-1 forbids. */
-void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem, const size_t *count,
-                           size_t levels, bool legacy, const char *call);
+void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem,
+                           const size_t *count, size_t levels, bool legacy, const char *call);
 
 /* -- by the kernel, where the remote side is another process's memory (vis_vm.c) --------------- */
 
-/* Where the pieces of a side are smaller than this on the average, messages are quicker: the kernel takes
- * 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
+/* Where the pieces of a side are smaller than this on the average, messages are quicker: the kernel
+ * takes 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
 enum { PSI_VIS_VM_BYTES = 1024 };
 
 /* False if the kernel does not, or not all of it: messages have to do it. */

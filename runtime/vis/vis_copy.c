@@ -56,7 +56,8 @@ copy_few(char *dst, const char *src, size_t len)
 }
 
 static void
-copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count, size_t len)
+copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
+         size_t len)
 {
 	for (; count; count--, dst += dst_step, src += src_step) {
 		if (len > SHORT_BYTES)
@@ -69,13 +70,14 @@ copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, siz
 }
 
 /*
- * By vectors of 32 bytes where the CPU has them, without a call for each piece: up to half again as fast as
- * those of 16, where both sides lie in a cache.
+ * By vectors of 32 bytes where the CPU has them, without a call for each piece: up to half again as
+ * fast as those of 16, where both sides lie in a cache.
  */
 enum { LINE = 64, WIDE_BYTES = 4096 };
 
 PSI_COPY_WIDE static void
-copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count, size_t len)
+copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
+          size_t len)
 {
 	if (len == LINE)
 		for (; count; count--, dst += dst_step, src += src_step)

@@ -1,6 +1,7 @@
 /* A handler at the target of a thread's next put, run when the data is there. */
 #include "runtime/vis/vis.h"
 
+#include "runtime/am/am.h"
 #include "runtime/process/rules.h"
 
 static _Thread_local struct {
@@ -21,7 +22,8 @@ gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr
 	if (handler) {
 		psi_check_handler(handler, call);
 		if (nbytes > GEX_VIS_MAX_PEERCOMPLETION)
-			psi_fatal("%s: %zu bytes are more than it takes, which is %d; put the rest before", call,
+			psi_fatal("%s: %zu bytes are more than it takes, which is %d; put the rest "
+			          "before", call,
 			          nbytes, GEX_VIS_MAX_PEERCOMPLETION);
 		psi_rule_transfer(source_addr, NULL, nbytes, 0, call);
 	}
@@ -40,8 +42,8 @@ void
 psi_vis_check_armed(const struct psi_vis *vis)
 {
 	if (vis->remote != PSI_DST)
-		psi_fatal("%s: a completion handler is armed, which gets do not have; arm it before a put, or "
-		          "disarm it with handler 0", vis->call);
+		psi_fatal("%s: a completion handler is armed, which gets do not have; arm it "
+		          "before a put, or disarm it with handler 0", vis->call);
 	if (vis->flags & GEX_FLAG_IMMEDIATE)
 		psi_fatal("%s: a completion handler is armed, so the put may have to wait; leave "
 		          "GEX_FLAG_IMMEDIATE out", vis->call);

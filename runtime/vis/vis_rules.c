@@ -12,7 +12,8 @@ psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *cou
                      const char *call)
 {
 	if (PSI_UNLIKELY(levels && (!count || !side[PSI_DST].stride || !side[PSI_SRC].stride)))
-		psi_fatal("%s: stridelevels is %zu, and one of the three arrays is NULL; pass them all", call,
+		psi_fatal("%s: stridelevels is %zu, and one of the three arrays is NULL; pass them "
+		          "all", call,
 		          levels);
 	psi_check_list(count, levels, sizeof *count, "count", call);
 }
@@ -23,9 +24,11 @@ psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call)
 	if (PSI_LIKELY(dst_bytes == src_bytes && psi_fits_memory(dst_bytes, 1)))
 		return;
 	if (!psi_fits_memory(dst_bytes, 1) || !psi_fits_memory(src_bytes, 1))
-		psi_fatal("%s: the lists make more bytes than a process can address, or one of their pieces "
-		          "passes the end of memory; look at lengths and addresses", call);
-	psi_fatal("%s: the destination has %zu bytes and the source %zu; both sides need the same number",
+		psi_fatal("%s: the lists make more bytes than a process can address, or one of "
+		          "their pieces passes the end of memory; look at lengths and addresses",
+		          call);
+	psi_fatal("%s: the destination has %zu bytes and the source %zu; both sides need the same "
+	          "number",
 	          call, dst_bytes, src_bytes);
 }
 
@@ -61,8 +64,8 @@ check_null(const struct psi_side *side, const char *name, const char *call)
 	const struct psi_extent extent = psi_side_extent(side);
 
 	if (extent.lo < page || extent.lo > extent.hi)
-		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give each piece of "
-		          "a length an address", call, name);
+		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give each "
+		          "piece of a length an address", call, name);
 }
 
 /* MOST_PIECES and one more: more than that. */
@@ -116,11 +119,11 @@ check_overlap(const struct piece *pieces, size_t count, const char *call)
 		const struct piece *piece = &pieces[i];
 
 		if (piece->which == PSI_DST && piece->lo < end[PSI_DST])
-			psi_fatal("%s: pieces of the destination overlap, one of them at %p; each byte may "
-			          "be written once", call, (void *)piece->lo);
+			psi_fatal("%s: pieces of the destination overlap, one of them at %p; each "
+			          "byte may be written once", call, (void *)piece->lo);
 		if (piece->lo < end[!piece->which])
-			psi_fatal("%s: source and destination overlap, at %p; copy the data elsewhere "
-			          "first", call, (void *)piece->lo);
+			psi_fatal("%s: source and destination overlap, at %p; copy the data "
+			          "elsewhere first", call, (void *)piece->lo);
 		if (piece->hi > end[piece->which])
 			end[piece->which] = piece->hi;
 	}
@@ -129,11 +132,13 @@ check_overlap(const struct piece *pieces, size_t count, const char *call)
 void
 psi_vis_rules(const struct psi_vis *vis, bool mapped)
 {
-	const struct psi_side *dst = &vis->side[PSI_DST], *src = mapped ? &vis->side[PSI_SRC] : NULL;
+	const struct psi_side *dst = &vis->side[PSI_DST],
+			      *src = mapped ? &vis->side[PSI_SRC] : NULL;
 	const size_t count = count_pieces(dst) + (src ? count_pieces(src) : 0);
 	struct piece *pieces, *end;
 
-	check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination", vis->call);
+	check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination",
+	           vis->call);
 	pieces = count <= MOST_PIECES ? malloc(count * sizeof *pieces) : NULL;
 	if (!pieces)
 		return;
@@ -147,8 +152,8 @@ psi_vis_rules(const struct psi_vis *vis, bool mapped)
 
 /* From the inner dimension to the outer, each as wide as all that is inside it. */
 static void
-check_order(struct psi_strides side, const char *name, size_t elem, const size_t *count, size_t levels,
-            const char *call)
+check_order(struct psi_strides side, const char *name, size_t elem, const size_t *count,
+            size_t levels, const char *call)
 {
 	size_t least = elem;
 
@@ -156,8 +161,9 @@ check_order(struct psi_strides side, const char *name, size_t elem, const size_t
 		const size_t stride = (size_t)side.stride[k];
 
 		if (stride < least)
-			psi_fatal("%s: stride %zu of the %s is %zu, and it steps over %zu bytes; dimensions go "
-			          "from the inner to the outer, gex_VIS_Strided calls take them in any order",
+			psi_fatal("%s: stride %zu of the %s is %zu, and it steps over %zu bytes; "
+			          "dimensions go from the inner to the outer, gex_VIS_Strided "
+			          "calls take them in any order",
 			          call, k, name, stride, least);
 		least = stride * count[k];
 	}
@@ -172,8 +178,9 @@ psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem, con
 		const size_t step = stride < 0 ? 0 - (size_t)stride : (size_t)stride;
 
 		if (count[k] > 1 && step < elem)
-			psi_fatal("%s: stride %zu of the destination is %td, so pieces of %zu bytes overlap; "
-			          "each byte may be written once", call, k, stride, elem);
+			psi_fatal("%s: stride %zu of the destination is %td, so pieces of %zu "
+			          "bytes overlap; each byte may be written once",
+			          call, k, stride, elem);
 	}
 	if (legacy) {
 		check_order(side[PSI_DST], "destination", elem, count, levels, call);

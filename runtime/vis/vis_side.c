@@ -118,7 +118,8 @@ read_list(struct psi_cursor *c)
 		i++;
 	c->at.entry = i;
 	if (i < side->entries)
-		c->run = (struct psi_run){ (uintptr_t)side->of.list[i].addr, side->of.list[i].len, 1, 0 };
+		c->run = (struct psi_run){ (uintptr_t)side->of.list[i].addr, side->of.list[i].len,
+			                   1, 0 };
 	for (i++; i < side->entries; i++) {
 		const struct psi_memvec *piece = &side->of.list[i];
 

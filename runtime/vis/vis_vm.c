@@ -1,7 +1,7 @@
 /*
- * Transfers of many pieces by process_vm_readv and process_vm_writev, to memory of another process that is
- * not mapped here.  The kernel looks up the pages of each piece of the peer's, so that small pieces are
- * the messages' business, which pack them.
+ * Transfers of many pieces by process_vm_readv and process_vm_writev, to memory of another process
+ * that is not mapped here.  The kernel looks up the pages of each piece of the peer's, so that
+ * small pieces are the messages' business, which pack them.
  */
 #include "runtime/vis/vis.h"
 
@@ -16,7 +16,8 @@ gather(struct psi_cursor cursor, struct iovec *pieces)
 		const size_t room = PSI_VM_PIECES - n, count = run.count < room ? run.count : room;
 
 		for (size_t i = 0; i < count; i++)
-			pieces[n++] = (struct iovec){ (void *)(run.addr + i * (size_t)run.stride), run.len };
+			pieces[n++] = (struct iovec){ (void *)(run.addr + i * (size_t)run.stride),
+				                      run.len };
 		psi_cursor_take(&cursor, run.len, count);
 	}
 	return n;

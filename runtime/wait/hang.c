@@ -1,14 +1,16 @@
 /*
  * Waits that last.  A wait that goes well never comes here: it ends before its second sleep, or its
- * 128th poll that finds messages.  One that lasts looks at the clock after each sleep, and now and then
- * while messages keep it awake.  It counts as waiting only time in which this process could run, leaves
- * a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT tells the keeper,
- * which prints what all ranks are doing (report.c).
+ * 128th poll that finds messages.  One that lasts looks at the clock after each sleep, and now and
+ * then while messages keep it awake.  It counts as waiting only time in which this process could
+ * run, leaves a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT
+ * tells the keeper, which prints what all ranks are doing (report.c).
  *
- * When a handler began nobody writes down, which would cost each message a look at the clock.  Who waits
- * for long looks what handlers run in the ranks of this host, and notes of each since when it is known.
+ * When a handler began nobody writes down, which would cost each message a look at the clock.  Who
+ * waits for long looks what handlers run in the ranks of this host, and notes of each since when it
+ * is known.
  */
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 #include "runtime/wait/watch.h"
 
 #include "runtime/util/clock.h"
@@ -17,8 +19,8 @@
 
 /* A wait of that length leaves a note, or of half of PST_HANG_REPORT if that is less. */
 static const uint64_t note_after_ns = 100000000;
-/* So much later than its bound a sleep may end where CPUs are busy; what is beyond is taken for time
- * in which the process was stopped. */
+/* So much later than its bound a sleep may end where CPUs are busy; what is beyond is taken for
+ * time in which the process was stopped. */
 static const uint64_t late_ns = 200000000;
 
 /* Of the calling thread: the wait that was looked at last, which is its innermost. */
@@ -119,8 +121,8 @@ tell(uint64_t waited_ns, bool quiet)
 	looking.told = true;
 }
 
-/* Time in which this process was stopped is no waiting.  What is between two looks may be long where
- * messages came: handlers take their time. */
+/* Time in which this process was stopped is no waiting.  What is between two looks may be long
+ * where messages came: handlers take their time. */
 static void
 count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
 {

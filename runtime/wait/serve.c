@@ -1,6 +1,7 @@
 #include "runtime/wait/serve.h"
 
 #include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
 
@@ -11,20 +12,20 @@ __thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
 enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
 
 /*
- * Threads that sleep or are about to, and wait for something that this process does; so that who has done
- * something need not look at the word of each endpoint.  As D4: a sleeper counts itself, fences (in arm)
- * and looks, the other side fences and looks here.
+ * Threads that sleep or are about to, and wait for something that this process does; so that who
+ * has done something need not look at the word of each endpoint.  As D4: a sleeper counts itself,
+ * fences (in arm) and looks, the other side fences and looks here.
  */
 static _Atomic uint32_t sleepers;
 
-/* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who makes
- * it more rings; who sleeps looks after it announced that. */
+/* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who
+ * makes it more rings; who sleeps looks after it announced that. */
 static _Atomic uint32_t unserved = 1;
 
 /*
- * Some progress function lacks room.  Its owner rings the process's first endpoint, so no thread may sleep
- * on another alone.  Who sets it rings if some thread does; who sleeps alone counts itself, fences (in arm)
- * and looks.
+ * Some progress function lacks room.  Its owner rings the process's first endpoint, so no thread
+ * may sleep on another alone.  Who sets it rings if some thread does; who sleeps alone counts
+ * itself, fences (in arm) and looks.
  */
 _Atomic bool psi_room_lacking;
 static _Atomic uint32_t alone;
@@ -276,7 +277,8 @@ watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned network
 	for (unsigned i = 0; i < psi_ep_count(); i++) {
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
 
-		if (ep && ep != armed->on && (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
+		if (ep && ep != armed->on &&
+		    (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
 		    !watch(armed, ep, networks))
 			return false;
 	}
@@ -325,7 +327,8 @@ psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	return false;
 }
 
-/* A wait that announced itself before there was a second endpoint does so again, and does not sleep. */
+/* A wait that announced itself before there was a second endpoint does so again, and does not
+ * sleep. */
 void
 psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 {
@@ -351,6 +354,6 @@ psi_serve_disarm(struct psi_wait *wait)
 	armed->wait = NULL;
 }
 
-const struct psi_part psi_serve_part = {
+const struct psi_module psi_serve_module = {
 	.name = "polling", .thread_begins = psi_serve_begins, .thread_ends = psi_serve_ends,
 };

@@ -1,30 +1,31 @@
 /*
- * Which endpoints a thread polls, where a process has several.  A thread is bound to one, at first the
- * primordial one, and polls that; those that no thread is bound to are polled by all in turn, unless they
- * are for one thread at a time.  A thread that waits for something at another endpoint polls that too.
+ * Which endpoints a thread polls, where a process has several.  A thread is bound to one, at first
+ * the primordial one, and polls that; those that no thread is bound to are polled by all in turn,
+ * unless they are for one thread at a time.  A thread that waits for something at another endpoint
+ * polls that too.
  *
  * A process with one endpoint comes here for nothing but to bind its threads.
  */
 #ifndef PSI_SERVE_H
 #define PSI_SERVE_H
 
-#include "runtime/psi.h"
+#include "runtime/process/thread.h"
 
 /* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
 unsigned psi_serve_poll(unsigned networks, unsigned budget);
-/* Polls the endpoint that the wait is for, unless it is the thread's own; for PSI_EP_SEVERAL all others that
- * are not serial.  Returns messages delivered. */
+/* Polls the endpoint that the wait is for, unless it is the thread's own; for PSI_EP_SEVERAL all
+ * others that are not serial.  Returns messages delivered. */
 unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
 /* The endpoint that the calling thread is bound to; NULL before it is counted. */
 extern __thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
 
-/* May threads sleep that wait for what this process does?  The caller has written what that is.  Where
- * there are several endpoints. */
+/* May threads sleep that wait for what this process does?  The caller has written what that is.
+ * Where there are several endpoints. */
 bool psi_serve_sleepers(void);
 
-/* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if there
- * is a message or something has changed. */
+/* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if
+ * there is a message or something has changed. */
 bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
 void psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns);
 void psi_serve_disarm(struct psi_wait *wait);
@@ -33,8 +34,9 @@ void psi_serve_disarm(struct psi_wait *wait);
 unsigned psi_serve_index(void);
 
 /*
- * A progress function, of any thread, found no room for a message from `ep' to a place: this process is
- * rung when there is some.  The caller tries once more, since room may have come meanwhile.
+ * A progress function, of any thread, found no room for a message from `ep' to a place: this
+ * process is rung when there is some.  The caller tries once more, since room may have come
+ * meanwhile.
  */
 void psi_want_room(gex_EP_t ep, uint32_t place);
 /* All progress functions are about to run.  Each says by psi_want_room what lacks room still; where
@@ -52,10 +54,10 @@ psi_is_room_lacking(void)
 /* A thread is counted; it ends. */
 void psi_serve_begins(struct psi_thread *thread);
 void psi_serve_ends(struct psi_thread *thread);
-extern const struct psi_part psi_serve_part;
+extern const struct psi_module psi_serve_module;
 
-/* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before that thread
- * does; and it has come and is bound, or will not come. */
+/* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before
+ * that thread does; and it has come and is bound, or will not come. */
 void psi_serve_hold(gex_EP_t ep);
 void psi_serve_let_go(gex_EP_t ep);
 

@@ -2,23 +2,24 @@
  * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
  * CPU, then sleep on the endpoint's wake word.
  *
- * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to the
- * next process costs less than a wake-up, and a wake-up of another CPU that became idle ten times as
- * much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn takes longer than
- * a wake-up; but all do who wait for what is there once the others have had their turn: room in a
- * queue, and what all ranks take part in.
+ * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to
+ * the next process costs less than a wake-up, and a wake-up of another CPU that became idle ten
+ * times as much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn
+ * takes longer than a wake-up; but all do who wait for what is there once the others have had their
+ * turn: room in a queue, and what all ranks take part in.
  *
  * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
- * runs the progress functions and returns once more to its caller, so that all look once more at what
- * they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper: a sender
- * by its message, a receiver that made room, a thread of this process that ran a handler or finished a
- * phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are looked at again
- * after PST_SLEEP_MAX.
+ * runs the progress functions and returns once more to its caller, so that all look once more at
+ * what they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper:
+ * a sender by its message, a receiver that made room, a thread of this process that ran a handler
+ * or finished a phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are
+ * looked at again after PST_SLEEP_MAX.
  */
 #include "runtime/wait/wait.h"
 
 #include "runtime/process/rules.h"
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 
@@ -30,17 +31,18 @@ enum {
 	POLL_BUDGET = 64,               /* messages per poll and network */
 	MAX_PROGRESS = 16,
 	/* Looks before a thread yields, and yields before it sleeps. */
-	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would take */
+	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would
+	                                 * take */
 	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
 	 * slice; among nobody, a yield costs some hundred nanoseconds. */
 	LOOKS_PER_YIELD = 512,
-	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread, if
-	 * there is one, once the wait has lasted for some ten microseconds. */
+	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
+	 * if there is one, once the wait has lasted for some ten microseconds. */
 	LOOKS_EAGER = 2048,
 	LOOKS_CROWDED = 4,
 	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
-	 * likely under way, and the look lasts as long as a switch; the more there are, the likelier
-	 * it is another's turn. */
+	 * likely under way, and the look lasts as long as a switch; the more there are, the
+	 * likelier it is another's turn. */
 	LOOKS_BETWEEN = 128,
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
@@ -62,8 +64,8 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* The caller has written what others may wait for.  Those who sleep counted themselves, then announced
- * the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
+/* The caller has written what others may wait for.  Those who sleep counted themselves, then
+ * announced the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
 void
 psi_wake_own(void)
 {
@@ -155,7 +157,8 @@ yielders_of(uint32_t cpu)
 static bool
 start_yielding(struct psi_wait *wait, uint32_t cpu, bool always)
 {
-	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) < YIELDERS_PER_CPU ||
+	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) <
+	            YIELDERS_PER_CPU ||
 	    always) {
 		wait->cpu = cpu;
 		wait->phase = YIELDING;
@@ -174,7 +177,8 @@ stop_yielding(struct psi_wait *wait)
 	wait->phase = LOOKING;
 }
 
-/* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes on. */
+/* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes
+ * on. */
 static bool
 may_yield(struct psi_wait *wait)
 {
@@ -255,8 +259,8 @@ spin_on(struct psi_wait *wait)
 	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
 }
 
-/* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer, unless
- * PSI_NO_PEER, rings when it makes room. */
+/* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer,
+ * unless PSI_NO_PEER, rings when it makes room. */
 static inline __attribute__((always_inline)) void
 wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {

@@ -2,7 +2,7 @@
 #ifndef PSI_WAIT_H
 #define PSI_WAIT_H
 
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 
 /* Has this process more endpoints than the first? */
 static inline bool
@@ -14,7 +14,8 @@ psi_are_several(void)
 /* A sleep must not outlast any of its bounds. */
 uint64_t psi_wait_bound_ns(const struct psi_wait *wait);
 
-/* Says that the thread is about to sleep; false if something has come.  want_peer as of the conduit. */
+/* Says that the thread is about to sleep; false if something has come.  want_peer as of the
+ * conduit. */
 bool psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
 /* Sleeps, unless what was told to posters has come, and disarms. */
 void psi_wait_sleep(struct psi_wait *wait);

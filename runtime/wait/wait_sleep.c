@@ -1,7 +1,9 @@
-/* Announcing a sleep, and sleeping: on the conduit's word, by one endpoint or several, and within bounds. */
+/* Announcing a sleep, and sleeping: on the conduit's word, by one endpoint or several, and within
+ * bounds. */
 #include "runtime/wait/wait.h"
 
 #include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
 
@@ -67,7 +69,8 @@ tell_lack(const struct psi_wait *wait, bool asleep)
 		lack->tell(lack, asleep);
 }
 
-/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees it. */
+/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees
+ * it. */
 bool
 psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 {

@@ -3,6 +3,7 @@
 #define PSI_WAITING_H
 
 #include "runtime/process/process.h"
+#include "runtime/process/thread.h"
 
 /* In place of an endpoint: what a wait is for arrives at several of the process's. */
 #define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)
@@ -20,7 +21,8 @@ struct psi_reason {
 	uint8_t category, network;      /* of the message */
 	uint32_t peer;
 	uint64_t number;                /* of the phase; for posts, see enum psi_wait_kind */
-	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own; or _SEVERAL */
+	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own; or
+	                                 * _SEVERAL */
 	uint64_t most_ns;               /* a sleep is no longer; 0: any */
 	uint64_t until_ns;              /* nor does it last beyond this moment; 0: any */
 	struct psi_lack *lack;          /* NULL: whatever signal comes wakes */
@@ -31,16 +33,12 @@ struct psi_reason {
 #define PSI_WAIT_FOR_ALL(what, why) \
 	{ .where = (what), .turns = PSI_WAIT_PATIENT, .reason = (why) }
 
-/* A wait's `turns': is it patient, does its team know of it (rules.h), and the polls that found messages
- * while it lasts. */
-enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
-
 /* In a wait's `first': it slept, and nobody has looked at the clock. */
 enum { PSI_SLEPT_ONCE = 1 };
 
-/* hang.c.  The wait has slept, has spun for a while, or has found messages many times: how long is it by
- * now?  bound_ns is the longest time that may have passed since the last look, nothing having arrived,
- * without the process having been stopped. */
+/* hang.c.  The wait has slept, has spun for a while, or has found messages many times: how long is
+ * it by now?  bound_ns is the longest time that may have passed since the last look, nothing having
+ * arrived, without the process having been stopped. */
 void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
 /* The end of a wait that was looked at. */
 void psi_hang_over(struct psi_wait *wait);
@@ -55,15 +53,16 @@ unsigned psi_poll(void);
  * while a reply waits, replies alone. */
 void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
 
-/* Progress that needs calls from outside handlers.  The function returns at once if there is nothing
- * to do, and may be called by several threads at a time in PAR.  One that was refused room asks the
- * conduit for it (want), so that sleepers hear of it.  Registered before init ends. */
+/* Progress that needs calls from outside handlers.  The function returns at once if there is
+ * nothing to do, and may be called by several threads at a time in PAR.  One that was refused room
+ * asks the conduit for it (want), so that sleepers hear of it.  Registered before init ends. */
 void psi_progress_add(void (*advance)(void));
 
-/* Something begins that needs these functions, or has ended: polls call them only between the two.  The
- * first stands before what they find is there, the second behind its removal; each beginner has an end.
- * A thread may run a handler that something of another thread waits for and read 0 here: that other one runs
- * the functions itself, also between arm and sleep, and psi_deliver rings it (D4) if it sleeps by then. */
+/* Something begins that needs these functions, or has ended: polls call them only between the two.
+ * The first stands before what they find is there, the second behind its removal; each beginner has
+ * an end.  A thread may run a handler that something of another thread waits for and read 0 here:
+ * that other one runs the functions itself, also between arm and sleep, and psi_deliver rings it
+ * (D4) if it sleeps by then. */
 extern _Atomic uint32_t psi_progress_open;
 
 static inline void
@@ -72,9 +71,10 @@ psi_progress_count(uint32_t more)
 	if (psi.threaded)
 		atomic_fetch_add_explicit(&psi_progress_open, more, memory_order_relaxed);
 	else
-		atomic_store_explicit(&psi_progress_open,
-		                      atomic_load_explicit(&psi_progress_open, memory_order_relaxed) + more,
-		                      memory_order_relaxed);
+		atomic_store_explicit(
+			&psi_progress_open,
+			atomic_load_explicit(&psi_progress_open, memory_order_relaxed) + more,
+			memory_order_relaxed);
 }
 
 static inline void psi_progress_begins(void) { psi_progress_count(1); }

@@ -46,7 +46,8 @@ watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, uint
 
 	if (used && !more)
 		more = calloc(size, sizeof *more);
-	for (unsigned range = 0; more && range < PSI_MORE_RANGES && psi_more_before(range) < used; range++) {
+	for (unsigned range = 0; more && range < PSI_MORE_RANGES && psi_more_before(range) < used;
+	     range++) {
 		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
 		struct psi_block **blocks = &more[rank][range];
 

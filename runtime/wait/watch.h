@@ -1,8 +1,8 @@
 /*
- * How long handlers have been running, as those can tell who wait meanwhile: a handler that is seen twice
- * has run since the first time at least.  One is told from the next by the number of messages that its
- * thread has handled.  What is noted are milliseconds and that number, 32 bits each, in one word, so
- * that several may write it.
+ * How long handlers have been running, as those can tell who wait meanwhile: a handler that is seen
+ * twice has run since the first time at least.  One is told from the next by the number of messages
+ * that its thread has handled.  What is noted are milliseconds and that number, 32 bits each, in
+ * one word, so that several may write it.
  */
 #ifndef PSI_WATCH_H
 #define PSI_WATCH_H

@@ -59,7 +59,8 @@ rep_long(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t letter, gex_A
 	PT_INC(replies);
 }
 
-/* Longs of one sender land on each other, with the same bytes; between threads that is told as a race. */
+/* Longs of one sender land on each other, with the same bytes; between threads that is told as a
+ * race. */
 static int
 tells_of_longs(void)
 {

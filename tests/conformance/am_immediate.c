@@ -94,7 +94,8 @@ resident_kib(void)
 	return used.ru_maxrss;
 }
 
-/* Where a rank says that it is done, in the segment of rank 0; and rank 0 that it is silent, elsewhere. */
+/* Where a rank says that it is done, in the segment of rank 0; and rank 0 that it is silent,
+ * elsewhere. */
 static size_t
 done_at(gex_Rank_t rank)
 {

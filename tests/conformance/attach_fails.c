@@ -1,6 +1,6 @@
 /*
- * Attach without memory on one rank: all ranks return the same error, nothing has changed, and it may
- * be tried again.
+ * Attach without memory on one rank: all ranks return the same error, nothing has changed, and it
+ * may be tried again.
  */
 #include "tests/lib/pt.h"
 

@@ -53,8 +53,8 @@ many_open(void)
 	PT_CHECK(1);
 }
 
-/* Of two open barriers the later one may be seen done first; then the earlier one needs nobody's call
- * any more. */
+/* Of two open barriers the later one may be seen done first; then the earlier one needs nobody's
+ * call any more. */
 static void
 in_order(void)
 {

@@ -1,6 +1,6 @@
 /*
- * A barrier goes on when there was no room for its messages, with sleeps that have no bound: whoever
- * waits for room is woken by it.
+ * A barrier goes on when there was no room for its messages, with sleeps that have no bound:
+ * whoever waits for room is woken by it.
  */
 #include "tests/lib/pt.h"
 

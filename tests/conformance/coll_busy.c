@@ -1,6 +1,7 @@
 /*
- * PAR, sleeps without a bound: a thread that sleeps on an endpoint of its own, until threads end, stays
- * asleep while one thread of its process is within a function of a collective, and another polls.
+ * PAR, sleeps without a bound: a thread that sleeps on an endpoint of its own, until threads end,
+ * stays asleep while one thread of its process is within a function of a collective, and another
+ * polls.
  */
 #include <gasnet_coll.h>
 

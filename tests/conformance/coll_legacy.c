@@ -1,11 +1,13 @@
-/* The collectives of GASNet 1: what goes where, in all modes of synchronisation, and their handles. */
+/* The collectives of GASNet 1: what goes where, in all modes of synchronisation, and their
+ * handles. */
 #include <gasnet_coll.h>
 
 #include "tests/lib/pt.h"
 
 enum { LOCAL = GASNET_COLL_LOCAL, OPEN = 12 };
 
-static const int in_modes[] = { GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC, GASNET_COLL_IN_ALLSYNC };
+static const int in_modes[] = { GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC,
+	                        GASNET_COLL_IN_ALLSYNC };
 static const int out_modes[] = { GASNET_COLL_OUT_NOSYNC, GASNET_COLL_OUT_MYSYNC,
 	                         GASNET_COLL_OUT_ALLSYNC };
 
@@ -32,7 +34,8 @@ broadcast(size_t nbytes, gex_Rank_t root, int flags, int nb)
 {
 	fill(nbytes, 1);
 	if (nb)
-		gasnet_coll_wait_sync(gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, dst, root, src, nbytes, flags));
+		gasnet_coll_wait_sync(
+			gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, dst, root, src, nbytes, flags));
 	else
 		gasnet_coll_broadcast(GASNET_TEAM_ALL, dst, root, src, nbytes, flags);
 	PT_MEM(dst, nbytes, key_of(root, 0));
@@ -43,7 +46,8 @@ scatter(size_t nbytes, gex_Rank_t root, int flags, int nb)
 {
 	fill(nbytes, pt.size);
 	if (nb)
-		gasnet_coll_wait_sync(gasnet_coll_scatter_nb(GASNET_TEAM_ALL, dst, root, src, nbytes, flags));
+		gasnet_coll_wait_sync(
+			gasnet_coll_scatter_nb(GASNET_TEAM_ALL, dst, root, src, nbytes, flags));
 	else
 		gasnet_coll_scatter(GASNET_TEAM_ALL, dst, root, src, nbytes, flags);
 	PT_MEM(dst, nbytes, key_of(root, pt.rank));
@@ -54,7 +58,8 @@ gather(size_t nbytes, gex_Rank_t root, int flags, int nb)
 {
 	fill(nbytes, 1);
 	if (nb)
-		gasnet_coll_wait_sync(gasnet_coll_gather_nb(GASNET_TEAM_ALL, root, dst, src, nbytes, flags));
+		gasnet_coll_wait_sync(
+			gasnet_coll_gather_nb(GASNET_TEAM_ALL, root, dst, src, nbytes, flags));
 	else
 		gasnet_coll_gather(GASNET_TEAM_ALL, root, dst, src, nbytes, flags);
 	for (gex_Rank_t from = 0; from < pt.size; from++)
@@ -67,7 +72,8 @@ gather_all(size_t nbytes, gex_Rank_t root, int flags, int nb)
 	(void)root;
 	fill(nbytes, 1);
 	if (nb)
-		gasnet_coll_wait_sync(gasnet_coll_gather_all_nb(GASNET_TEAM_ALL, dst, src, nbytes, flags));
+		gasnet_coll_wait_sync(
+			gasnet_coll_gather_all_nb(GASNET_TEAM_ALL, dst, src, nbytes, flags));
 	else
 		gasnet_coll_gather_all(GASNET_TEAM_ALL, dst, src, nbytes, flags);
 	for (gex_Rank_t from = 0; from < pt.size; from++)
@@ -80,7 +86,8 @@ exchange(size_t nbytes, gex_Rank_t root, int flags, int nb)
 	(void)root;
 	fill(nbytes, pt.size);
 	if (nb)
-		gasnet_coll_wait_sync(gasnet_coll_exchange_nb(GASNET_TEAM_ALL, dst, src, nbytes, flags));
+		gasnet_coll_wait_sync(
+			gasnet_coll_exchange_nb(GASNET_TEAM_ALL, dst, src, nbytes, flags));
 	else
 		gasnet_coll_exchange(GASNET_TEAM_ALL, dst, src, nbytes, flags);
 	for (gex_Rank_t from = 0; from < pt.size; from++)
@@ -101,9 +108,11 @@ all_modes(size_t nbytes)
 		for (size_t mode = 0; mode < 9; mode++, turn++) {
 			const int flags = in_modes[mode / 3] | out_modes[mode % 3] | LOCAL;
 
-			operations[op](nbytes, (gex_Rank_t)(turn % pt.size), flags, (int)(turn % 2));
+			operations[op](nbytes, (gex_Rank_t)(turn % pt.size), flags,
+			               (int)(turn % 2));
 			if (!(flags & GASNET_COLL_OUT_ALLSYNC))
-				gasnet_coll_barrier(GASNET_TEAM_ALL, 0, GASNET_BARRIERFLAG_ANONYMOUS);
+				gasnet_coll_barrier(GASNET_TEAM_ALL, 0,
+				                    GASNET_BARRIERFLAG_ANONYMOUS);
 		}
 	}
 }
@@ -119,7 +128,8 @@ hints(void)
 
 /* -- what the modes promise -------------------------------------------------------------------- */
 
-/* IN_ALLSYNC: a member that is late may still write to the others' destinations by its own means. */
+/* IN_ALLSYNC: a member that is late may still write to the others' destinations by its own
+ * means. */
 static void
 nothing_before_all(void)
 {
@@ -173,8 +183,9 @@ handles(void)
 	for (uint32_t i = 0; i < OPEN; i++) {
 		in[i] = 100 * pt.rank + i;
 		out[i] = 0;
-		handle[i] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &out[i], i % pt.size, &in[i], 4,
-		                                     GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | LOCAL);
+		handle[i] = gasnet_coll_broadcast_nb(
+			GASNET_TEAM_ALL, &out[i], i % pt.size, &in[i], 4,
+			GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | LOCAL);
 	}
 	pending = live(handle, 4);
 	gasnet_coll_wait_sync_some(handle, 4);
@@ -208,7 +219,8 @@ not_ready(void)
 	while (pt.rank && !__atomic_load_n((uint64_t *)(void *)pt.base, __ATOMIC_ACQUIRE))
 		gasnet_AMPoll();
 	for (int i = 0; i < 3; i++)
-		handle[i] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &out[i], pt.size - 1, &in[i], 4, flags);
+		handle[i] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &out[i], pt.size - 1, &in[i],
+		                                     4, flags);
 	for (int i = 0; pt.size > 1 && !pt.rank && i < 50; i++) {
 		PT_EQ(gasnet_coll_try_sync(handle[0]), GASNET_ERR_NOT_READY);
 		PT_EQ(gasnet_coll_try_sync_some(handle + 1, 2), GASNET_ERR_NOT_READY);
@@ -234,7 +246,8 @@ barriers(void)
 	PT_EQ(gasnet_coll_barrier_result(GASNET_TEAM_ALL, &id), 0);
 	PT_EQ(id, 12);
 	gasnet_coll_barrier_notify(GASNET_TEAM_ALL, (int)pt.rank, 0);
-	while ((id = gasnet_coll_barrier_try(GASNET_TEAM_ALL, (int)pt.rank, 0)) == GASNET_ERR_NOT_READY)
+	while ((id = gasnet_coll_barrier_try(GASNET_TEAM_ALL, (int)pt.rank, 0)) ==
+	       GASNET_ERR_NOT_READY)
 		;
 	PT_EQ(id, pt.size == 1 ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH);
 	PT_OK(gasnet_coll_barrier(GASNET_TEAM_ALL, 0, GASNET_BARRIERFLAG_UNNAMED));

@@ -1,6 +1,6 @@
 /*
- * Collectives of all kinds under way at once, among active messages and barriers, synced in different
- * orders; in PAR by several threads.
+ * Collectives of all kinds under way at once, among active messages and barriers, synced in
+ * different orders; in PAR by several threads.
  */
 #include <gasnet_coll.h>
 
@@ -50,8 +50,8 @@ start(struct call *call, struct pt_rng *same)
 		                                     NULL, 0);
 		break;
 	default:
-		call->event = gex_Coll_ReduceToAllNB(pt.tm, call->result, call->words, GEX_DT_U32, 4,
-		                                     call->count, GEX_OP_MAX, NULL, NULL, 0);
+		call->event = gex_Coll_ReduceToAllNB(pt.tm, call->result, call->words, GEX_DT_U32,
+		                                     4, call->count, GEX_OP_MAX, NULL, NULL, 0);
 		break;
 	}
 }
@@ -105,9 +105,10 @@ poll_only(void)
 	uint64_t mine = pt.rank, sum = 0, total = 0;
 	gex_Event_t first, second;
 
-	first = gex_Coll_ReduceToAllNB(pt.tm, &sum, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
-	second = gex_Coll_ReduceToAllNB(pt.tm, &total, &mine, GEX_DT_U64, 8, 1, GEX_OP_MAX, NULL, NULL,
-	                                0);
+	first = gex_Coll_ReduceToAllNB(pt.tm, &sum, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                               0);
+	second = gex_Coll_ReduceToAllNB(pt.tm, &total, &mine, GEX_DT_U64, 8, 1, GEX_OP_MAX, NULL,
+	                                NULL, 0);
 	while (gex_Event_Test(second) != GASNET_OK)
 		gasnet_AMPoll();
 	PT_EQ(total, pt.size - 1);

@@ -54,7 +54,8 @@ draw(gex_Rank_t rank, size_t i, gex_OP_t op, int is_float)
 			type want = name##_of(draw(0, i, op, is_float));                   \
                                                                                            \
 			for (gex_Rank_t rank = 1; rank < pt.size; rank++)                  \
-				want = name##_join(op, want, name##_of(draw(rank, i, op, is_float))); \
+				want = name##_join(op, want,                               \
+				                   name##_of(draw(rank, i, op, is_float))); \
 			if (memcmp(&((const type *)buf)[i], &want, sizeof want) != 0)      \
 				PT_FAIL(#name ", op 0x%x: element %zu of %zu", op, i, count); \
 		}                                                                          \

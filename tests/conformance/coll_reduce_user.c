@@ -62,8 +62,8 @@ pairs(size_t count, gex_Rank_t root)
 
 	PT_CHECK(src && dst);
 	fill_pairs(src, count);
-	gex_Event_Wait(gex_Coll_ReduceToOneNB(pt.tm, root, dst, src, GEX_DT_USER, sizeof *src, count,
-	                                      GEX_OP_USER, add_pairs, &my_data, 0));
+	gex_Event_Wait(gex_Coll_ReduceToOneNB(pt.tm, root, dst, src, GEX_DT_USER, sizeof *src,
+	                                      count, GEX_OP_USER, add_pairs, &my_data, 0));
 	if (pt.rank == root)
 		check_pairs(dst, count);
 	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, src, src, GEX_DT_USER, sizeof *src, count,
@@ -123,8 +123,8 @@ words(size_t count, gex_Rank_t root)
 	check_words(dst, count);
 	if (root % 2)
 		free(dst), dst = src;
-	gex_Event_Wait(gex_Coll_ReduceToOneNB(pt.tm, root, dst, src, GEX_DT_USER, sizeof *src, count,
-	                                      GEX_OP_USER_NC, join_words, NULL, 0));
+	gex_Event_Wait(gex_Coll_ReduceToOneNB(pt.tm, root, dst, src, GEX_DT_USER, sizeof *src,
+	                                      count, GEX_OP_USER_NC, join_words, NULL, 0));
 	if (pt.rank == root)
 		check_words(dst, count);
 	if (dst != src)
@@ -180,7 +180,8 @@ static void
 large_elements(size_t elem_bytes, size_t count)
 {
 	const size_t nbytes = elem_bytes * count;
-	unsigned char *src = (unsigned char *)malloc(nbytes), *dst = (unsigned char *)malloc(nbytes);
+	unsigned char *src = (unsigned char *)malloc(nbytes),
+		      *dst = (unsigned char *)malloc(nbytes);
 
 	PT_CHECK(src && dst);
 	pt_fill(src, nbytes, pt.rank);

@@ -1,6 +1,6 @@
 /*
- * Collectives over teams that were made by splitting: several teams at once, members in another order,
- * teams within teams, and teams that end as soon as their collectives have.
+ * Collectives over teams that were made by splitting: several teams at once, members in another
+ * order, teams within teams, and teams that end as soon as their collectives have.
  */
 #include <gasnet_coll.h>
 
@@ -35,8 +35,8 @@ start(struct use *use, unsigned round)
 	use->events[2] = gex_Coll_BroadcastNB(use->tm, use->root, use->text, use->text,
 	                                      sizeof use->text, 0);
 	use->events[3] = gex_Coll_BarrierNB(use->tm, 0);
-	use->events[4] = gex_Coll_ReduceToOneNB(use->tm, use->root, &use->most, &use->word, GEX_DT_U32,
-	                                        4, 1, GEX_OP_MAX, NULL, NULL, 0);
+	use->events[4] = gex_Coll_ReduceToOneNB(use->tm, use->root, &use->most, &use->word,
+	                                        GEX_DT_U32, 4, 1, GEX_OP_MAX, NULL, NULL, 0);
 	use->events[5] = gex_Coll_BarrierNB(use->tm, 0);
 }
 
@@ -121,7 +121,8 @@ one_after_the_other(void)
 	}
 }
 
-/* Whoever has started several barriers need not sync the first for the others to get through all. */
+/* Whoever has started several barriers need not sync the first for the others to get through
+ * all. */
 static void
 polls_alone(gex_TM_t tm, uint32_t round)
 {

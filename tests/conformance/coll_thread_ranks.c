@@ -1,6 +1,6 @@
 /*
- * Collectives of ranks that are threads: several members of a team in one process call at the same time,
- * each with its own addresses, and every thread polls for all.
+ * Collectives of ranks that are threads: several members of a team in one process call at the same
+ * time, each with its own addresses, and every thread polls for all.
  */
 #include <gasnet_coll.h>
 
@@ -39,8 +39,8 @@ start(struct call *call, gex_TM_t tm, uint32_t i)
 	                                         GEX_OP_ADD, NULL, NULL, 0);
 	call->events[1] = gex_Coll_BarrierNB(tm, 0);
 	call->events[2] = gex_Coll_BroadcastNB(tm, root, &call->text, &call->text, 4, 0);
-	call->events[3] = gex_Coll_ReduceToOneNB(tm, root, &call->most, &call->word, GEX_DT_U32, 4, 1,
-	                                         GEX_OP_MAX, NULL, NULL, 0);
+	call->events[3] = gex_Coll_ReduceToOneNB(tm, root, &call->most, &call->word, GEX_DT_U32, 4,
+	                                         1, GEX_OP_MAX, NULL, NULL, 0);
 }
 
 static void
@@ -65,8 +65,8 @@ long_vectors(gex_TM_t tm)
 	PT_CHECK(words != NULL);
 	for (size_t i = 0; i < count; i++)
 		words[i] = gex_TM_QueryRank(tm) + i;
-	gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, words, words, GEX_DT_U64, 8, count, GEX_OP_ADD, NULL,
-	                                      NULL, 0));
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, words, words, GEX_DT_U64, 8, count, GEX_OP_ADD,
+	                                      NULL, NULL, 0));
 	for (size_t i = 0; i < count; i += 7)
 		PT_EQ(words[i], (uint64_t)size * (size - 1) / 2 + size * i);
 	free(words);

@@ -6,7 +6,8 @@
 
 enum { REQ_SHORT = 128, REQ_MEDIUM, REP_SHORT };
 enum { COUNTERS_MOST = 200, PUTS = 600, GETS = 300, SHORTS = 10, MEDIUMS = 20, MEDIUM_BYTES = 100 };
-enum { FILLS = 270, ANY_PUTS = 300, ANY_GETS = 280, ANY_MOST = 300 };  /* some of each by the library */
+enum { FILLS = 270, ANY_PUTS = 300, ANY_GETS = 280, ANY_MOST = 300 };  /* some of each by the
+                                                                        * library */
 
 static pt_count shorts, replies;
 static uint64_t before[COUNTERS_MOST], after[COUNTERS_MOST];
@@ -57,8 +58,10 @@ all_named(void)
 {
 	unsigned count = 0;
 
-	for (const struct pst_counter *counter; (counter = pst_counter_at(count)) != NULL; count++) {
-		PT_CHECK(counter->name[0] && counter->unit[0] && counter->group[0] && counter->help[0]);
+	for (const struct pst_counter *counter; (counter = pst_counter_at(count)) != NULL;
+	     count++) {
+		PT_CHECK(counter->name[0] && counter->unit[0] && counter->group[0] &&
+		         counter->help[0]);
 		PT_EQ(find(counter->name), count);
 	}
 	PT_LE(1, count);

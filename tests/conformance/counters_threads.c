@@ -1,6 +1,6 @@
 /*
- * Threads that send at once lose no count, and those for which there is no shared block of counts are
- * counted too: by the rank at once, by others when the thread or the job has ended.
+ * Threads that send at once lose no count, and those for which there is no shared block of counts
+ * are counted too: by the rank at once, by others when the thread or the job has ended.
  */
 #include <gasnetex.h>
 #include <penstock.h>
@@ -50,8 +50,8 @@ send_mediums(unsigned index, void *unused)
 	(void)unused;
 	pthread_barrier_wait(&all_here);
 	for (int i = 0; i < MEDIUMS; i++)
-		PT_OK(gex_AM_RequestMedium0(pt.tm, (pt.rank + 1 + index) % pt.size, REQ_MEDIUM, payload,
-		                            sizeof payload, GEX_EVENT_NOW, 0));
+		PT_OK(gex_AM_RequestMedium0(pt.tm, (pt.rank + 1 + index) % pt.size, REQ_MEDIUM,
+		                            payload, sizeof payload, GEX_EVENT_NOW, 0));
 }
 
 static void
@@ -122,7 +122,8 @@ main(int argc, char **argv)
 		pt_phase(cases[i]);
 		pt_spawn("/proc/self/exe", cases[i], i < 2 ? three : told, 20000, &out);
 		if (out.status != 0)
-			PT_FAIL("case %s ended with %d; it said:\n%s", cases[i], out.status, out.text);
+			PT_FAIL("case %s ended with %d; it said:\n%s", cases[i], out.status,
+			        out.text);
 	}
 	row = strstr(out.text, "sent_request_short");
 	if (!row || strtoull(row + strlen("sent_request_short"), NULL, 10) != MANY)

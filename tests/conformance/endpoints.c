@@ -1,5 +1,5 @@
-/* Endpoints beyond the first: messages, replies and transfers between all of them, through pairs, with
- * no thread bound to any, so that whoever waits serves them all. */
+/* Endpoints beyond the first: messages, replies and transfers between all of them, through pairs,
+ * with no thread bound to any, so that whoever waits serves them all. */
 #include "tests/lib/pt.h"
 
 #include <penstock.h>
@@ -46,7 +46,8 @@ req_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t from, gex_
 	check_way(token, from, to);
 	PT_MEM(buf, nbytes, (unsigned)key);
 	PT_LE(nbytes, gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 3));
-	PT_OK(gex_AM_ReplyMedium3(token, REP_PAYLOAD, buf, nbytes, GEX_EVENT_NOW, 0, to, from, key));
+	PT_OK(gex_AM_ReplyMedium3(token, REP_PAYLOAD, buf, nbytes, GEX_EVENT_NOW, 0, to, from,
+	                          key));
 }
 
 static void
@@ -110,7 +111,8 @@ bind_segments(void)
 		uintptr_t size = (uintptr_t)pt.size * EPS * PLACE_BYTES;
 
 		if (i < EPS - 1)
-			PT_OK(gex_Segment_Create(&segments[i], pt.client, NULL, size, GEX_MK_HOST, 0));
+			PT_OK(gex_Segment_Create(&segments[i], pt.client, NULL, size, GEX_MK_HOST,
+			                         0));
 		else
 			segments[i] = segments[i - 1];
 		PT_OK(gex_EP_BindSegment(eps[i], segments[i], 0));
@@ -152,10 +154,10 @@ exchange(unsigned from, unsigned to, gex_Rank_t rank)
 	pt_fill(buf, sizeof(buf), (unsigned)key);
 	PT_OK(gex_AM_RequestShort2(pair, rank, REQ_SHORT, 0, f, t));
 	for (unsigned i = 0; i < PT_COUNT(sizes); i++)
-		PT_OK(gex_AM_RequestMedium3(pair, rank, REQ_PAYLOAD, buf, sizes[i], GEX_EVENT_NOW, 0,
-		                            f, t, key));
-	PT_OK(gex_AM_RequestLong3(pair, rank, REQ_PAYLOAD, buf, sizeof(buf), place, GEX_EVENT_NOW, 0,
-	                          f, t, key));
+		PT_OK(gex_AM_RequestMedium3(pair, rank, REQ_PAYLOAD, buf, sizes[i], GEX_EVENT_NOW,
+		                            0, f, t, key));
+	PT_OK(gex_AM_RequestLong3(pair, rank, REQ_PAYLOAD, buf, sizeof(buf), place, GEX_EVENT_NOW,
+	                          0, f, t, key));
 	sd = gex_AM_PrepareRequestMedium(pair, rank, NULL, 1000, 1000, NULL, 0, 3);
 	memcpy(gex_AM_SrcDescAddr(sd), buf, 1000);
 	gex_AM_CommitRequestMedium3(sd, REQ_PAYLOAD, 1000, f, t, key);

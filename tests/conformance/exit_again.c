@@ -1,6 +1,6 @@
 /*
- * Ends that cross each other: gasnet_exit from an atexit function, from a handler of SIGQUIT, from a
- * signal handler in a wait, from two threads, past a held stream; and children that a rank forks.
+ * Ends that cross each other: gasnet_exit from an atexit function, from a handler of SIGQUIT, from
+ * a signal handler in a wait, from two threads, past a held stream; and children that a rank forks.
  */
 #include "tests/lib/pt_spawn.h"
 
@@ -130,7 +130,8 @@ end_as(const char *which)
 		pt_barrier();
 }
 
-/* A rank that hangs in its end is killed when 500 ms are over, and that is all one can see of it. */
+/* A rank that hangs in its end is killed when 500 ms are over, and that is all one can see of
+ * it. */
 static void
 ends_by_itself(void)
 {
@@ -141,7 +142,8 @@ ends_by_itself(void)
 	pt_phase("time of atexit");
 	do {
 		if (++tries > 10)
-			PT_FAIL("case atexit took %llu ms", (unsigned long long)(out.ns / 1000000u));
+			PT_FAIL("case atexit took %llu ms",
+			        (unsigned long long)(out.ns / 1000000u));
 		pt_spawn("/proc/self/exe", "atexit", settings, 4000, &out);
 	} while (out.ns > 450000000u);
 }

@@ -79,7 +79,8 @@ main(int argc, char **argv)
 		pt_phase(mode);
 		run_job(mode, i < 3 ? soon : never, i < 3 ? "hang_report.c:" : "", &out);
 		if (out.status != 0)
-			PT_FAIL("wait mode %s ended with %d; it said:\n%s", mode, out.status, out.text);
+			PT_FAIL("wait mode %s ended with %d; it said:\n%s", mode, out.status,
+			        out.text);
 		if (i < 3 && !strstr(out.text, "hang_report.c:"))
 			PT_FAIL("wait mode %s: no place in:\n%s", mode, out.text);
 		PT_EQ(count_words(out.text, "has waited for"), i < 3);

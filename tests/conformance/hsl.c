@@ -78,7 +78,8 @@ single_thread(void)
 	static PT_OWN gasnet_hsl_t legacy = GASNET_HSL_INITIALIZER;
 
 	for (int i = 0; i < LOCKS; i++) {
-		memset(&made[i].lock, 0xa5, sizeof(made[i].lock)); /* as memory from malloc may be */
+		memset(&made[i].lock, 0xa5, sizeof(made[i].lock)); /* as memory from malloc may
+		                                                    * be */
 		gex_HSL_Init(&made[i].lock);
 	}
 	for (int round = 0; round < 3; round++) {

@@ -63,8 +63,8 @@ main(int argc, char **argv)
 	few = measure("GASNET_PSHM_NODES=2");
 	many = measure("GASNET_PSHM_NODES=256");
 	printf("an idle poll costs %.1f ns with 2 ranks, %.1f ns with 256\n", few, many);
-	/* one in 32 polls of crowded ranks yields, for half a microsecond: a second look before judging; a look
-	 * at each of the ranks would be ten times as much */
+	/* one in 32 polls of crowded ranks yields, for half a microsecond: a second look before
+	 * judging; a look at each of the ranks would be ten times as much */
 	if (many >= 2 * few + YIELD_NS)
 		many = measure("GASNET_PSHM_NODES=256");
 	PT_UNDER(many, 2 * few + YIELD_NS);

@@ -78,7 +78,11 @@ static void outside(void) { add(adder(), 0, pt.base + pt.segment_bytes, GEX_OP_F
 static void before_segment(void) { add(adder(), 0, pt.base - 8, GEX_OP_ADD, 0); }
 static void no_rank(void) { add(adder(), 7, pt.base, GEX_OP_FADD, 0); }
 static void unknown_flag(void) { add(adder(), 0, pt.base, GEX_OP_FADD, GEX_FLAG_PEER_SEG_OFFSET); }
-static void two_places(void) { add(adder(), 0, pt.base, GEX_OP_ADD, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD); }
+static void
+two_places(void)
+{
+	add(adder(), 0, pt.base, GEX_OP_ADD, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD);
+}
 
 static void
 wrong_type(void)
@@ -175,20 +179,27 @@ static void handler_destroys(void) { pt_misuse_ask(GEX_AM_INDEX_BASE); }
 #define GIVEN  "called with GEX_AD_INVALID; pass one that the library gave"
 #define BOUNDS "do not lie in the segment of rank 0, which is * bytes at 0x*; " \
 	"gex_EP_QueryBoundSegmentNB tells its bounds"
-#define DESTROYED "the atomic domain was destroyed before; destroy it when all ranks have completed their " \
+#define DESTROYED \
+	"the atomic domain was destroyed before; destroy it when all ranks have completed their " \
 	"operations, and passed a barrier"
 
 static const struct pt_misuse cases[] = {
 	{ "create_type", PT_ALWAYS, 1, create_type, "an atomic domain of two types",
-	  CREATE "data type 0x3 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, FLT and DBL",
+	  CREATE "data type 0x3 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, "
+	         "FLT and DBL",
 	  0 },
-	{ "create_user_type", PT_ALWAYS, 1, create_user_type, "an atomic domain of the client's own type",
-	  CREATE "data type 0x40 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, FLT and "
-	  "DBL", 0 },
+	{ "create_user_type", PT_ALWAYS, 1, create_user_type,
+	  "an atomic domain of the client's "
+	  "own type",
+	  CREATE "data type 0x40 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, "
+	         "FLT and DBL",
+	  0 },
 	{ "create_no_ops", PT_ALWAYS, 1, create_no_ops, "an atomic domain without operations",
 	  CREATE "operations 0x0 are none at all; pass those that will be used, of 0x*", 0 },
 	{ "create_bits_of_float", PT_ALWAYS, 1, create_bits_of_float, "bits of a floating type",
-	  CREATE "operations 0x20000 are none that the type has; pass those that will be used, of 0x*", 0 },
+	  CREATE "operations 0x20000 are none that the type has; pass those that will be used, of "
+	         "0x*",
+	  0 },
 	{ "create_nowhere", PT_ALWAYS, 1, create_nowhere, "an atomic domain without a place for it",
 	  CREATE "ad_p is NULL; pass where the domain goes", 0 },
 	{ "create_over_pair", PT_ALWAYS, 1, create_over_pair, "an atomic domain over a pair",
@@ -196,32 +207,42 @@ static const struct pt_misuse cases[] = {
 	{ "create_two_hints", PT_ALWAYS, 1, create_two_hints, "two hints for an atomic domain",
 	  CREATE "flags 0x* favour several at once; pass one of GEX_FLAG_AD_FAVOR_* at most", 0 },
 	{ "create_flag", PT_ALWAYS, 1, create_flag, "unknown flags for an atomic domain",
-	  CREATE "flags 0x1 have no meaning in this call, which takes those of 0x*; leave them out", 0 },
+	  CREATE "flags 0x1 have no meaning in this call, which takes those of 0x*; leave them "
+	         "out",
+	  0 },
 	{ "create_differently", PT_ALWAYS, 2, create_differently,
 	  "an atomic domain of another type on each rank",
-	  CREATE "type 0x*, operations 0x8, flags 0x0, but rank * of the team passes 0x*, 0x8, 0x0; pass the "
-	  "same in all ranks", 1 },
+	  CREATE "type 0x*, operations 0x8, flags 0x0, but rank * of the team passes 0x*, 0x8, "
+	         "0x0; pass the same in all ranks",
+	  1 },
 	{ "no_domain", PT_ALWAYS, 1, no_domain, "an atomic operation of no domain", U64 GIVEN, 0 },
 	{ "query_no_domain", PT_ALWAYS, 1, query_no_domain, "a question about no domain",
 	  "gex_AD_QueryOps: " GIVEN, 0 },
 	{ "foreign_domain", PT_CHECKED, 1, foreign_domain, "a domain of another process",
-	  "gex_AD_QueryOps: 0x* is no atomic domain of this process; pass what gex_AD_Create wrote here", 0 },
+	  "gex_AD_QueryOps: 0x* is no atomic domain of this process; pass what gex_AD_Create wrote "
+	  "here",
+	  0 },
 	{ "wrong_op", PT_ALWAYS, 1, wrong_op, "an operation that the domain was not created for",
-	  U64 "GEX_OP_FSUB is not among the operations 0x* of the domain; name it when the domain is created",
+	  U64 "GEX_OP_FSUB is not among the operations 0x* of the domain; name it when the domain "
+	      "is created",
 	  0 },
 	{ "two_ops", PT_ALWAYS, 1, two_ops, "two operations at once",
 	  U64 "operation 0x8000008 is not one code; pass exactly one of GEX_OP_*", 0 },
 	{ "misaligned", PT_ALWAYS, 1, misaligned, "a target that is not aligned",
 	  U64 "the target at 0x* is not aligned to the 8 bytes of its type; align it", 0 },
-	{ "outside", PT_ALWAYS, 1, outside, "a target behind the segment", U64 "8 bytes at 0x* " BOUNDS, 0 },
+	{ "outside", PT_ALWAYS, 1, outside, "a target behind the segment",
+	  U64 "8 bytes at 0x* " BOUNDS, 0 },
 	{ "before_segment", PT_ALWAYS, 1, before_segment, "a target before the segment",
 	  U64 "8 bytes at 0x* " BOUNDS, 0 },
 	{ "no_rank", PT_ALWAYS, 1, no_rank, "an atomic at a rank that is not there",
 	  U64 "rank 7 does not exist, the team has 1; count from 0", 0 },
-	{ "other_team", PT_ALWAYS, 2, other_team, "an atomic at a rank that is not in the domain's team",
+	{ "other_team", PT_ALWAYS, 2, other_team,
+	  "an atomic at a rank that is not in the domain's "
+	  "team",
 	  U64 "rank 1 of the job is not in the domain's team; name one that is", 1 },
 	{ "unknown_flag", PT_ALWAYS, 1, unknown_flag, "unknown flags on an atomic",
-	  U64 "flags 0x400 have no meaning in this call, which takes those of 0x*; leave them out", 0 },
+	  U64 "flags 0x400 have no meaning in this call, which takes those of 0x*; leave them out",
+	  0 },
 	{ "two_places", PT_CHECKED, 1, two_places, "a target said to be in two places",
 	  U64 "flags say both GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD; pass one at most", 0 },
 	{ "not_mine", PT_CHECKED, 2, not_mine, "a target said to be the caller's own",
@@ -233,16 +254,23 @@ static const struct pt_misuse cases[] = {
 	{ "wrong_type_nbi", PT_ALWAYS, 1, wrong_type_nbi, "the same, implicit",
 	  "gex_AD_OpNBI_FLT: the domain's type is GEX_DT_U64; call gex_AD_OpNBI_U64", 0 },
 	{ "no_result", PT_CHECKED, 1, no_result, "an operation that fetches to nowhere",
-	  U64 "GEX_OP_GET writes to result_p, which is *; pass the address of a variable of the type", 0 },
-	{ "after_destroy", PT_CHECKED, 1, after_destroy, "a domain used after its end", U64 DESTROYED, 0 },
+	  U64 "GEX_OP_GET writes to result_p, which is *; pass the address of a variable of the "
+	      "type",
+	  0 },
+	{ "after_destroy", PT_CHECKED, 1, after_destroy, "a domain used after its end",
+	  U64 DESTROYED, 0 },
 	{ "destroy_twice", PT_CHECKED, 1, destroy_twice, "a domain destroyed twice",
 	  "gex_AD_Destroy: " DESTROYED, 0 },
 	{ "handler_destroys", PT_CHECKED, 1, handler_destroys, "a domain destroyed by a handler",
-	  "gex_AD_Destroy: called in handler 128 (in_handler); a handler may reply and lock, and tell others "
-	  "to do the rest", 0 },
+	  "gex_AD_Destroy: called in handler 128 (in_handler); a handler may reply and lock, and "
+	  "tell others to do the rest",
+	  0 },
 };
 
 static gex_AM_Entry_t handlers[] = { PT_HANDLER(GEX_AM_INDEX_BASE, in_handler, PT_REQ_SHORT, 0) };
 const struct pt_misuse_set pt_misuse_acts = {
-	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.cases = cases,
+	.count = PT_COUNT(cases),
+	.handlers = handlers,
+	.handler_count = PT_COUNT(handlers),
 };

@@ -24,7 +24,8 @@ broadcast(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, gex_Flags_t 
 static void
 reduce(void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op)
 {
-	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, dst, src, dt, dt_sz, dt_cnt, op, NULL, NULL, 0));
+	gex_Event_Wait(
+		gex_Coll_ReduceToAllNB(pt.tm, dst, src, dt, dt_sz, dt_cnt, op, NULL, NULL, 0));
 }
 
 static void pair_broadcast(void) { broadcast(gex_TM_Pair(pt.ep, 0), 0, words, words, 0); }
@@ -52,7 +53,8 @@ broadcast_negative(void)
 static void
 broadcast_long(void)
 {
-	gex_Event_Wait(gex_Coll_BroadcastNB(pt.tm, 0, words, words, minus(0) + ((size_t)1 << 40), 0));
+	gex_Event_Wait(
+		gex_Coll_BroadcastNB(pt.tm, 0, words, words, minus(0) + ((size_t)1 << 40), 0));
 }
 
 static void
@@ -62,7 +64,11 @@ reduce_root(void)
 	                                      NULL, NULL, 0));
 }
 
-static void reduce_no_type(void) { reduce(words, words, GEX_DT_I32 | GEX_DT_I64, 4, 1, GEX_OP_ADD); }
+static void
+reduce_no_type(void)
+{
+	reduce(words, words, GEX_DT_I32 | GEX_DT_I64, 4, 1, GEX_OP_ADD);
+}
 static void reduce_size(void) { reduce(twos, twos, GEX_DT_U64, 4, 1, GEX_OP_ADD); }
 static void reduce_none(void) { reduce(words, words, GEX_DT_U32, 4, 0, GEX_OP_ADD); }
 static void reduce_negative(void) { reduce(words, words, GEX_DT_U32, 4, minus(4) / 4, GEX_OP_ADD); }
@@ -121,7 +127,11 @@ static void legacy_single(void) { legacy(GASNET_TEAM_ALL, 0, words, 8, MY | 1 <<
 static void legacy_image(void) { legacy(GASNET_TEAM_ALL, 1, words, 8, MY); }
 static void legacy_none(void) { legacy(GASNET_TEAM_ALL, 0, words, 0, MY); }
 static void legacy_negative(void) { legacy(GASNET_TEAM_ALL, 0, words, minus(8), MY); }
-static void legacy_product(void) { legacy(GASNET_TEAM_ALL, 0, words, minus(0) + ((size_t)1 << 63), MY); }
+static void
+legacy_product(void)
+{
+	legacy(GASNET_TEAM_ALL, 0, words, minus(0) + ((size_t)1 << 63), MY);
+}
 static void legacy_nowhere(void) { legacy(GASNET_TEAM_ALL, 0, NULL, 8, MY); }
 
 static const struct pt_misuse cases[] = {
@@ -129,84 +139,127 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_BroadcastNB: called with a pair of endpoints; pass a team", 0 },
 	{ "broadcast_flags", PT_ALWAYS, 1, broadcast_flags, "flags on a broadcast",
 	  "gex_Coll_BroadcastNB: flags are 0x1, and this call has none; pass 0", 0 },
-	{ "broadcast_root", PT_ALWAYS, 1, broadcast_root, "a broadcast from a rank that is not there",
-	  "gex_Coll_BroadcastNB: root is 1, and the team has 1 members; pass a rank of the team", 0 },
+	{ "broadcast_root", PT_ALWAYS, 1, broadcast_root,
+	  "a broadcast from a rank that is not "
+	  "there",
+	  "gex_Coll_BroadcastNB: root is 1, and the team has 1 members; pass a rank of the team",
+	  0 },
 	{ "broadcast_nowhere", PT_ALWAYS, 1, broadcast_nowhere, "a broadcast to NULL",
-	  "gex_Coll_BroadcastNB: dst is NULL, and 8 bytes are asked of it; pass memory of this process",
+	  "gex_Coll_BroadcastNB: dst is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "process",
 	  0 },
 	{ "broadcast_nothing", PT_ALWAYS, 1, broadcast_nothing, "a broadcast from NULL",
-	  "gex_Coll_BroadcastNB: src is NULL, and 8 bytes are asked of it; pass memory of this process",
+	  "gex_Coll_BroadcastNB: src is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "process",
 	  0 },
-	{ "broadcast_overlap", PT_CHECKED, 1, broadcast_overlap, "a broadcast between memory that overlaps",
-	  "gex_Coll_BroadcastNB: dst 0x* and src 0x* of 8 bytes overlap; pass the same address twice, or "
-	  "memory apart", 0 },
+	{ "broadcast_overlap", PT_CHECKED, 1, broadcast_overlap,
+	  "a broadcast between memory that "
+	  "overlaps",
+	  "gex_Coll_BroadcastNB: dst 0x* and src 0x* of 8 bytes overlap; pass the same address "
+	  "twice, or memory apart",
+	  0 },
 	{ "broadcast_negative", PT_ALWAYS, 1, broadcast_negative, "a broadcast of -1 bytes",
-	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, which no memory holds; look whether the "
-	  "length was negative", 0 },
-	{ "broadcast_long", PT_ALWAYS, 1, broadcast_long, "a broadcast of more than there is memory",
-	  "gex_Coll_BroadcastNB: dst at 0x* has not the 1099511627776 bytes that are asked of it; look at the "
-	  "length", 0 },
+	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, which no memory holds; look whether "
+	  "the length was negative",
+	  0 },
+	{ "broadcast_long", PT_ALWAYS, 1, broadcast_long,
+	  "a broadcast of more than there is "
+	  "memory",
+	  "gex_Coll_BroadcastNB: dst at 0x* has not the 1099511627776 bytes that are asked of it; "
+	  "look at the length",
+	  0 },
 	{ "reduce_root", PT_ALWAYS, 1, reduce_root, "a reduction to a rank that is not there",
-	  "gex_Coll_ReduceToOneNB: root is 7, and the team has 1 members; pass a rank of the team", 0 },
+	  "gex_Coll_ReduceToOneNB: root is 7, and the team has 1 members; pass a rank of the team",
+	  0 },
 	{ "reduce_no_type", PT_ALWAYS, 1, reduce_no_type, "a reduction of two types",
 	  "gex_Coll_ReduceToAllNB: dt 0x5 is no type; pass one of GEX_DT_*", 0 },
 	{ "reduce_size", PT_ALWAYS, 1, reduce_size, "a size that is not the type's",
 	  "gex_Coll_ReduceToAllNB: dt_sz is 4, and the type has 8 bytes; pass its sizeof", 0 },
 	{ "reduce_none", PT_ALWAYS, 1, reduce_none, "a reduction of no elements",
-	  "gex_Coll_ReduceToAllNB: dt_cnt is 0 elements of 4 bytes; pass at least one, and no more than "
-	  "fit in memory", 0 },
-	{ "reduce_negative", PT_ALWAYS, 1, reduce_negative, "a reduction of more elements than memory holds",
-	  "gex_Coll_ReduceToAllNB: dt_cnt is 4611686018427387903 elements of 4 bytes; pass at least one, "
-	  "and no more than fit in memory", 0 },
+	  "gex_Coll_ReduceToAllNB: dt_cnt is 0 elements of 4 bytes; pass at least one, and no more "
+	  "than fit in memory",
+	  0 },
+	{ "reduce_negative", PT_ALWAYS, 1, reduce_negative,
+	  "a reduction of more elements than "
+	  "memory holds",
+	  "gex_Coll_ReduceToAllNB: dt_cnt is 4611686018427387903 elements of 4 bytes; pass at "
+	  "least one, and no more than fit in memory",
+	  0 },
 	{ "reduce_op", PT_ALWAYS, 1, reduce_op, "an operation of integers on floats",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x10; pass ADD, MULT, MIN or MAX, "
-	  "with integers also AND, OR or XOR, else GEX_OP_USER", 0 },
+	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x10; pass ADD, MULT, MIN or "
+	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
+	  0 },
 	{ "reduce_sub", PT_ALWAYS, 1, reduce_sub, "an operation of atomics alone",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x2; pass ADD, MULT, MIN or MAX, "
-	  "with integers also AND, OR or XOR, else GEX_OP_USER", 0 },
-	{ "reduce_user_type", PT_ALWAYS, 1, reduce_user_type, "a built-in operation on the user's type",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x40; pass ADD, MULT, MIN or MAX, "
-	  "with integers also AND, OR or XOR, else GEX_OP_USER", 0 },
-	{ "reduce_no_function", PT_ALWAYS, 1, reduce_no_function, "no function for the user's operation",
+	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x2; pass ADD, MULT, MIN or "
+	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
+	  0 },
+	{ "reduce_user_type", PT_ALWAYS, 1, reduce_user_type,
+	  "a built-in operation on the user's "
+	  "type",
+	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x40; pass ADD, MULT, MIN or "
+	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
+	  0 },
+	{ "reduce_no_function", PT_ALWAYS, 1, reduce_no_function,
+	  "no function for the user's "
+	  "operation",
 	  "gex_Coll_ReduceToAllNB: user_op is NULL, and op is the user's; pass a function", 0 },
 	{ "reduce_nothing", PT_ALWAYS, 1, reduce_nothing, "a reduction of memory at NULL",
-	  "gex_Coll_ReduceToAllNB: src is NULL, and 4 bytes are asked of it; pass memory of this process",
+	  "gex_Coll_ReduceToAllNB: src is NULL, and 4 bytes are asked of it; pass memory of this "
+	  "process",
 	  0 },
 	{ "reduce_odd", PT_CHECKED, 1, reduce_odd, "a reduction of elements that are not aligned",
-	  "gex_Coll_ReduceToAllNB: dst 0x* or src 0x* is not aligned for elements of 4 bytes; align them",
+	  "gex_Coll_ReduceToAllNB: dst 0x* or src 0x* is not aligned for elements of 4 bytes; "
+	  "align them",
 	  0 },
 	{ "other_calls", PT_ALWAYS, 2, other_calls, "members that call different collectives",
-	  "call * on its team, which is gex_Coll_* at its rank *; let all members make the same calls in "
-	  "the same order", 1 },
-	{ "other_barrier", PT_CHECKED, 2, other_barrier, "a barrier where another member broadcasts",
-	  "gex_Coll_BarrierNB: call * on its team, which is gex_Coll_BroadcastNB at its rank 1; let all "
-	  "members make the same calls in the same order", 1 },
+	  "call * on its team, which is gex_Coll_* at its rank *; let all members make the same "
+	  "calls in the same order",
+	  1 },
+	{ "other_barrier", PT_CHECKED, 2, other_barrier,
+	  "a barrier where another member "
+	  "broadcasts",
+	  "gex_Coll_BarrierNB: call * on its team, which is gex_Coll_BroadcastNB at its rank 1; "
+	  "let all members make the same calls in the same order",
+	  1 },
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
-	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and this one sends "
-	  "8; let all members pass the same sizes", 1 },
+	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and this "
+	  "one sends 8; let all members pass the same sizes",
+	  1 },
 	{ "legacy_team", PT_ALWAYS, 1, legacy_team, "another team for a legacy collective",
 	  "gasnet_coll_scatter: 0x* is no team of these calls; pass GASNET_TEAM_ALL", 0 },
-	{ "legacy_sync", PT_ALWAYS, 1, legacy_sync, "a legacy collective without a mode for its end",
-	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; pass one "
-	  "of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*", 0 },
-	{ "legacy_both", PT_ALWAYS, 1, legacy_both, "a legacy collective with two modes for its beginning",
-	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; pass one "
-	  "of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*", 0 },
+	{ "legacy_sync", PT_ALWAYS, 1, legacy_sync,
+	  "a legacy collective without a mode for its "
+	  "end",
+	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; "
+	  "pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
+	  0 },
+	{ "legacy_both", PT_ALWAYS, 1, legacy_both,
+	  "a legacy collective with two modes for its "
+	  "beginning",
+	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; "
+	  "pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
+	  0 },
 	{ "legacy_single", PT_ALWAYS, 1, legacy_single, "the flag of equal addresses",
-	  "gasnet_coll_scatter: flags 0x40 have no meaning in this call, which takes those of 0x*; leave "
-	  "them out", 0 },
+	  "gasnet_coll_scatter: flags 0x40 have no meaning in this call, which takes those of 0x*; "
+	  "leave them out",
+	  0 },
 	{ "legacy_image", PT_ALWAYS, 1, legacy_image, "an image that is not there",
-	  "gasnet_coll_scatter: image 1 is none of the 1 there are; pass the rank of a process", 0 },
+	  "gasnet_coll_scatter: image 1 is none of the 1 there are; pass the rank of a process",
+	  0 },
 	{ "legacy_none", PT_ALWAYS, 1, legacy_none, "a legacy collective of no bytes",
 	  "gasnet_coll_scatter: nbytes is 0; pass at least 1", 0 },
 	{ "legacy_negative", PT_ALWAYS, 1, legacy_negative, "a legacy collective of -8 bytes",
-	  "gasnet_coll_scatter: 18446744073709551608 bytes, which no memory holds; look whether the length "
-	  "was negative", 0 },
+	  "gasnet_coll_scatter: 18446744073709551608 bytes, which no memory holds; look whether "
+	  "the length was negative",
+	  0 },
 	{ "legacy_product", PT_ALWAYS, 2, legacy_product, "blocks whose product wraps to 0",
-	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, which no memory holds; look whether "
-	  "the length was negative", 0 },
+	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, which no memory holds; look "
+	  "whether the length was negative",
+	  0 },
 	{ "legacy_nowhere", PT_ALWAYS, 1, legacy_nowhere, "a legacy collective with NULL",
-	  "gasnet_coll_scatter: dst is NULL, and 8 bytes are asked of it; pass memory of this process", 0 },
+	  "gasnet_coll_scatter: dst is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "process",
+	  0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

@@ -1,6 +1,6 @@
 /*
- * Calls that may not be made in restricted context: every one of them in a handler, with a handler-safe
- * lock held, and between Prepare and Commit.
+ * Calls that may not be made in restricted context: every one of them in a handler, with a
+ * handler-safe lock held, and between Prepare and Commit.
  */
 #include <gasnet.h>
 #include <gasnet_ratomic.h>
@@ -18,10 +18,22 @@ static uint64_t word;
 static void req_short(gex_Token_t token) { (void)token; }
 
 static void r_short(void) { (void)gex_AM_RequestShort0(pt.tm, 0, REQ_SHORT, 0); }
-static void r_medium(void) { (void)gex_AM_RequestMedium0(pt.tm, 0, REQ_SHORT, &word, 8, GEX_EVENT_NOW, 0); }
-static void r_long(void) { (void)gex_AM_RequestLong0(pt.tm, 0, REQ_SHORT, &word, 8, pt.base, GEX_EVENT_NOW, 0); }
+static void
+r_medium(void)
+{
+	(void)gex_AM_RequestMedium0(pt.tm, 0, REQ_SHORT, &word, 8, GEX_EVENT_NOW, 0);
+}
+static void
+r_long(void)
+{
+	(void)gex_AM_RequestLong0(pt.tm, 0, REQ_SHORT, &word, 8, pt.base, GEX_EVENT_NOW, 0);
+}
 static void p_medium(void) { (void)gex_AM_PrepareRequestMedium(pt.tm, 0, NULL, 8, 8, NULL, 0, 0); }
-static void p_long(void) { (void)gex_AM_PrepareRequestLong(pt.tm, 0, NULL, 8, 8, NULL, NULL, 0, 0); }
+static void
+p_long(void)
+{
+	(void)gex_AM_PrepareRequestLong(pt.tm, 0, NULL, 8, 8, NULL, NULL, 0, 0);
+}
 static void do_poll(void) { (void)gasnet_AMPoll(); }
 static void block_until(void) { GASNET_BLOCKUNTIL(word == 1); }
 static void put(void) { (void)gex_RMA_PutBlocking(pt.tm, 0, pt.base, &word, 8, 0); }
@@ -34,13 +46,15 @@ static void broadcast(void) { event = gex_Coll_BroadcastNB(pt.tm, 0, &word, &wor
 static void
 to_one(void)
 {
-	event = gex_Coll_ReduceToOneNB(pt.tm, 0, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+	event = gex_Coll_ReduceToOneNB(pt.tm, 0, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL,
+	                               NULL, 0);
 }
 
 static void
 to_all(void)
 {
-	event = gex_Coll_ReduceToAllNB(pt.tm, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+	event = gex_Coll_ReduceToAllNB(pt.tm, &word, &word, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL,
+	                               NULL, 0);
 }
 
 static void
@@ -63,18 +77,41 @@ static void wait_all(void) { gex_Event_WaitAll(events, 2, 0); }
 static void leaf(void) { (void)gex_Event_QueryLeaf(event, GEX_EC_LC); }
 static void nbi_test(void) { (void)gex_NBI_Test(GEX_EC_ALL, 0); }
 static void vector(void) { PT_OK(gex_VIS_VectorPutBlocking(pt.tm, 0, 0, NULL, 0, NULL, 0)); }
-static void indexed(void) { PT_OK(gex_VIS_IndexedGetBlocking(pt.tm, 0, NULL, 0, 0, 0, NULL, 0, 0)); }
-static void strided(void) { PT_OK(gex_VIS_StridedPutNBI(pt.tm, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0)); }
+static void
+indexed(void)
+{
+	PT_OK(gex_VIS_IndexedGetBlocking(pt.tm, 0, NULL, 0, 0, 0, NULL, 0, 0));
+}
+static void
+strided(void)
+{
+	PT_OK(gex_VIS_StridedPutNBI(pt.tm, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0));
+}
 static void peer_handler(void) { gex_VIS_SetPeerCompletionHandler(0, NULL, 0, 0); }
 static void nbi_wait(void) { gex_NBI_Wait(GEX_EC_ALL, 0); }
 static void do_register(void) { (void)gex_EP_RegisterHandlers(pt.ep, NULL, 0); }
-static void create_ep(void) { gex_EP_t ep; (void)gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0); }
-static void attach(void) { gex_Segment_t segment; (void)gex_Segment_Attach(&segment, pt.tm, GASNET_PAGESIZE); }
+static void
+create_ep(void)
+{
+	gex_EP_t ep;
+	(void)gex_EP_Create(&ep, pt.client, GEX_EP_CAPABILITY_ALL, 0);
+}
+static void
+attach(void)
+{
+	gex_Segment_t segment;
+	(void)gex_Segment_Attach(&segment, pt.tm, GASNET_PAGESIZE);
+}
 static void legacy_attach(void) { (void)gasnet_attach(NULL, 0, GASNET_PAGESIZE, 0); }
 static void destroy(void) { gex_Segment_Destroy(pt.segment, 0); }
 static void bind(void) { (void)gex_EP_BindSegment(pt.ep, pt.segment, 0); }
 static void publish(void) { (void)gex_EP_PublishBoundSegment(pt.tm, &pt.ep, 1, 0); }
-static void bound(void) { uintptr_t size; (void)gex_Segment_QueryBound(pt.tm, 0, NULL, NULL, &size); }
+static void
+bound(void)
+{
+	uintptr_t size;
+	(void)gex_Segment_QueryBound(pt.tm, 0, NULL, NULL, &size);
+}
 static void bound_nb(void) { (void)gex_EP_QueryBoundSegmentNB(pt.tm, 0, NULL, NULL, NULL, 0); }
 static void to_jobrank(void) { (void)gex_TM_TranslateRankToJobrank(pt.tm, 0); }
 static void to_rank(void) { (void)gex_TM_TranslateJobrankToRank(pt.tm, 0); }
@@ -82,9 +119,22 @@ static void to_ep(void) { (void)gex_TM_TranslateRankToEP(pt.tm, 0, 0); }
 static void segment_info(void) { gasnet_seginfo_t info; (void)gasnet_getSegmentInfo(&info, 1); }
 static void node_info(void) { gasnet_nodeinfo_t info; (void)gasnet_getNodeInfo(&info, 1); }
 
-static void atomic_nb(void) { event = gex_AD_OpNB_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0); }
-static void atomic_nbi(void) { (void)gex_AD_OpNBI_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0); }
-static void make_domain(void) { gex_AD_t ad; gex_AD_Create(&ad, pt.tm, GEX_DT_U64, GEX_OP_FINC, 0); }
+static void
+atomic_nb(void)
+{
+	event = gex_AD_OpNB_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0);
+}
+static void
+atomic_nbi(void)
+{
+	(void)gex_AD_OpNBI_U64(NULL, &word, 0, pt.base, GEX_OP_FINC, 0, 0, 0);
+}
+static void
+make_domain(void)
+{
+	gex_AD_t ad;
+	gex_AD_Create(&ad, pt.tm, GEX_DT_U64, GEX_OP_FINC, 0);
+}
 static void end_domain(void) { gex_AD_Destroy(GEX_AD_INVALID); }
 
 static void
@@ -186,8 +236,8 @@ prepared(void)
 
 static const struct pt_misuse contexts[] = {
 	{ "handler", PT_CHECKED, 1, in_handler, "a call of the list below in a handler",
-	  ": called in handler 128 (req_calls); a handler may reply and lock, and tell others to do the "
-	  "rest", 0 },
+	  ": called in handler 128 (req_calls); a handler may reply and lock, and tell others to "
+	  "do the rest", 0 },
 	{ "lock", PT_LOCKS, 1, with_lock, "the same with a handler-safe lock held",
 	  ": called while this thread holds 1 handler-safe lock; unlock first", 0 },
 	{ "prepare", PT_CHECKED, 1, prepared, "the same between Prepare and Commit",

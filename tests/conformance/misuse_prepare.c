@@ -122,8 +122,9 @@ size_after_cancel(void)
 static void
 other_dest(void)
 {
-	gex_AM_CommitRequestLong0(gex_AM_PrepareRequestLong(pt.tm, 0, NULL, 8, 8, pt.base, NULL, 0, 0),
-	                          REQ_MEDIUM, 8, pt.base + 8);
+	gex_AM_CommitRequestLong0(
+		gex_AM_PrepareRequestLong(pt.tm, 0, NULL, 8, 8, pt.base, NULL, 0, 0), REQ_MEDIUM, 8,
+		pt.base + 8);
 }
 
 static void
@@ -163,60 +164,79 @@ untouched_reply(void)
 
 #define PREPARE  "gex_AM_PrepareRequestMedium: "
 #define COMMIT   "gex_AM_CommitRequestMedium: "
-#define NOT_OPEN "the descriptor is not open; each Prepare that gave one is ended by one Commit or Cancel"
+#define NOT_OPEN \
+	"the descriptor is not open; each Prepare that gave one is ended by one Commit or Cancel"
 #define UNTOUCHED \
 	"the library's buffer is as Prepare gave it; write the payload to gex_AM_SrcDescAddr first"
-#define BOTH     "lc_opt must be NULL when client_buf is, since the buffer is the library's; pass both or " \
+#define BOTH \
+	"lc_opt must be NULL when client_buf is, since the buffer is the library's; pass both or " \
 	"neither"
 
 static const struct pt_misuse cases[] = {
 	{ "nested", PT_ALWAYS, 1, nested, "a Prepare while another is open",
-	  PREPARE "this thread has a prepared message that is neither committed nor cancelled; commit or "
-	  "cancel it first", 0 },
+	  PREPARE "this thread has a prepared message that is neither committed nor cancelled; "
+	          "commit or cancel it first",
+	  0 },
 	{ "reply_twice", PT_ALWAYS, 1, reply_twice, "a Prepare of a reply while another is open",
-	  "gex_AM_PrepareReplyMedium: this thread has a prepared message that is neither committed nor "
-	  "cancelled; commit or cancel it first", 0 },
+	  "gex_AM_PrepareReplyMedium: this thread has a prepared message that is neither committed "
+	  "nor cancelled; commit or cancel it first",
+	  0 },
 	{ "reply_late", PT_ALWAYS, 1, reply_late, "a Prepare of a reply after the reply",
-	  "gex_AM_PrepareReplyMedium: this handler has replied already, and may once; put all into one "
-	  "reply", 0 },
+	  "gex_AM_PrepareReplyMedium: this handler has replied already, and may once; put all into "
+	  "one reply",
+	  0 },
 	{ "leaves_open", PT_CHECKED, 1, leaves_open, "a handler that returns with a prepared reply",
 	  "handler 130 (req_prepares) returned with a prepared reply; commit or cancel it", 0 },
 	{ "reply_group", PT_ALWAYS, 1, reply_group, "`GEX_EVENT_GROUP` for a prepared reply",
-	  "gex_AM_PrepareReplyMedium: lc_opt is GEX_EVENT_GROUP, which this call does not allow; pass "
-	  "GEX_EVENT_NOW or the address of an event", 0 },
-	{ "lc_now", PT_ALWAYS, 1, lc_now, "`GEX_EVENT_NOW` with the library's buffer", PREPARE BOTH, 0 },
-	{ "lc_group", PT_ALWAYS, 1, lc_group, "`GEX_EVENT_GROUP` with the library's buffer", PREPARE BOTH, 0 },
-	{ "lc_event", PT_ALWAYS, 1, lc_event, "an event with the library's buffer", PREPARE BOTH, 0 },
+	  "gex_AM_PrepareReplyMedium: lc_opt is GEX_EVENT_GROUP, which this call does not allow; "
+	  "pass GEX_EVENT_NOW or the address of an event",
+	  0 },
+	{ "lc_now", PT_ALWAYS, 1, lc_now, "`GEX_EVENT_NOW` with the library's buffer", PREPARE BOTH,
+	  0 },
+	{ "lc_group", PT_ALWAYS, 1, lc_group, "`GEX_EVENT_GROUP` with the library's buffer",
+	  PREPARE BOTH, 0 },
+	{ "lc_event", PT_ALWAYS, 1, lc_event, "an event with the library's buffer", PREPARE BOTH,
+	  0 },
 	{ "lc_none", PT_ALWAYS, 1, lc_none, "`lc_opt` NULL with the client's buffer",
 	  PREPARE "lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event", 0 },
 	{ "lc_defer", PT_ALWAYS, 1, lc_defer, "`GEX_EVENT_DEFER` with the client's buffer",
-	  PREPARE "lc_opt is GEX_EVENT_DEFER, which this call does not allow; pass GEX_EVENT_NOW or the "
-	  "address of an event", 0 },
+	  PREPARE "lc_opt is GEX_EVENT_DEFER, which this call does not allow; pass GEX_EVENT_NOW "
+	          "or the address of an event",
+	  0 },
 	{ "swapped", PT_ALWAYS, 1, swapped, "`least_payload` above `most_payload`",
 	  PREPARE "least_payload 9 is above most_payload 8; swap them", 0 },
 	{ "above", PT_ALWAYS, 1, above, "`least_payload` above a Medium's limit",
-	  PREPARE "least_payload * is more than a Medium takes, which is *; ask gex_AM_MaxRequestMedium "
-	  "with this call's arguments", 0 },
+	  PREPARE "least_payload * is more than a Medium takes, which is *; ask "
+	          "gex_AM_MaxRequestMedium with this call's arguments",
+	  0 },
 	{ "long_above", PT_ALWAYS, 1, long_above, "`least_payload` above a Long's limit",
 	  "gex_AM_PrepareRequestLong: least_payload * is more than a Long takes, which is *; ask "
-	  "gex_AM_MaxRequestLong with this call's arguments", 0 },
+	  "gex_AM_MaxRequestLong with this call's arguments",
+	  0 },
 	{ "many_arguments", PT_ALWAYS, 1, many_arguments, "`numargs` above the limit",
 	  PREPARE "numargs is 257, the most is 16; send the rest as payload", 0 },
 	{ "unknown_flag", PT_ALWAYS, 1, unknown_flag, "unknown flag bits at Prepare",
-	  PREPARE "flags 0x40000000 have no meaning in this call, which takes those of 0x*; leave them "
-	  "out", 0 },
+	  PREPARE "flags 0x40000000 have no meaning in this call, which takes those of 0x*; leave "
+	          "them out",
+	  0 },
 	{ "other_count", PT_ALWAYS, 1, other_count, "a Commit with another number of arguments",
 	  COMMIT "1 arguments, but 0 were prepared for; commit with as many", 0 },
 	{ "other_family", PT_ALWAYS, 1, other_family, "a request's descriptor committed as a reply",
-	  "gex_AM_CommitReplyMedium: the message was prepared as a Medium request; end it as that", 0 },
-	{ "other_category", PT_ALWAYS, 1, other_category, "a Medium's descriptor committed as a Long",
-	  "gex_AM_CommitRequestLong: the message was prepared as a Medium request; end it as that", 0 },
+	  "gex_AM_CommitReplyMedium: the message was prepared as a Medium request; end it as that",
+	  0 },
+	{ "other_category", PT_ALWAYS, 1, other_category,
+	  "a Medium's descriptor committed as a "
+	  "Long",
+	  "gex_AM_CommitRequestLong: the message was prepared as a Medium request; end it as that",
+	  0 },
 	{ "other_cancel", PT_ALWAYS, 1, other_cancel, "a Cancel of another family",
-	  "gex_AM_CancelReplyMedium: the message was prepared as a Medium request; end it as that", 0 },
+	  "gex_AM_CancelReplyMedium: the message was prepared as a Medium request; end it as that",
+	  0 },
 	{ "more_bytes", PT_ALWAYS, 1, more_bytes, "a Commit of more than was granted",
 	  COMMIT "9 bytes are more than the 8 granted; gex_AM_SrcDescSize tells", 0 },
 	{ "library_handler", PT_ALWAYS, 1, library_handler, "a Commit to a handler of the library",
-	  COMMIT "handler 1 is the library's own; name one that was registered, from 128 to 255", 0 },
+	  COMMIT "handler 1 is the library's own; name one that was registered, from 128 to 255",
+	  0 },
 	{ "no_op", PT_ALWAYS, 1, no_op, "a Commit of `GEX_AM_SRCDESC_NO_OP`", COMMIT NOT_OPEN, 0 },
 	{ "no_op_cancel", PT_ALWAYS, 1, no_op_cancel, "a Cancel of `GEX_AM_SRCDESC_NO_OP`",
 	  "gex_AM_CancelRequestMedium: " NOT_OPEN, 0 },
@@ -226,23 +246,32 @@ static const struct pt_misuse cases[] = {
 	{ "size_after_cancel", PT_ALWAYS, 1, size_after_cancel, "the size after Cancel",
 	  "gex_AM_SrcDescSize: " NOT_OPEN, 0 },
 	{ "commit_flag", PT_ALWAYS, 1, commit_flag, "a flag other than IMMEDIATE at Commit",
-	  COMMIT "flags 0x* have no meaning in this call, which takes those of 0x*; leave them out", 0 },
+	  COMMIT "flags 0x* have no meaning in this call, which takes those of 0x*; leave them "
+	         "out",
+	  0 },
 	{ "cancel_flag", PT_ALWAYS, 1, cancel_flag, "a flag at Cancel",
 	  "gex_AM_CancelRequestMedium: flags are 0x*, and this call has none; pass 0", 0 },
-	{ "other_dest", PT_ALWAYS, 1, other_dest, "a Commit to another destination than prepared for",
-	  "gex_AM_CommitRequestLong: dest_addr is 0x*, but 0x* was prepared for; pass that, or NULL to "
-	  "Prepare", 0 },
+	{ "other_dest", PT_ALWAYS, 1, other_dest,
+	  "a Commit to another destination than prepared "
+	  "for",
+	  "gex_AM_CommitRequestLong: dest_addr is 0x*, but 0x* was prepared for; pass that, or "
+	  "NULL to Prepare",
+	  0 },
 	{ "dest_outside", PT_ALWAYS, 1, dest_outside, "a Commit of a Long to outside the segment",
-	  "gex_AM_CommitRequestLong: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes "
-	  "at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
-	{ "untouched", PT_CHECKED, 1, untouched, "a Commit of the library's buffer, to which nothing was "
-	  "written", COMMIT UNTOUCHED, 0 },
+	  "gex_AM_CommitRequestLong: 8 bytes at 0x* do not lie in the segment of rank 0, which is "
+	  "* bytes at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds",
+	  0 },
+	{ "untouched", PT_CHECKED, 1, untouched,
+	  "a Commit of the library's buffer, to which "
+	  "nothing was written",
+	  COMMIT UNTOUCHED, 0 },
 	{ "untouched_long", PT_CHECKED, 1, untouched_long, "the same of a Long",
 	  "gex_AM_CommitRequestLong: " UNTOUCHED, 0 },
 	{ "untouched_reply", PT_CHECKED, 1, untouched_reply, "the same of a reply",
 	  "gex_AM_CommitReplyMedium: " UNTOUCHED, 0 },
 	{ "elsewhere", PT_THREADS, 1, elsewhere, "a Commit by another thread",
-	  COMMIT "the message was prepared by another thread; let that one commit or cancel it", 0 },
+	  COMMIT "the message was prepared by another thread; let that one commit or cancel it",
+	  0 },
 };
 
 static gex_AM_Entry_t handlers[] = {
@@ -256,5 +285,8 @@ static gex_AM_Entry_t handlers[] = {
 };
 
 const struct pt_misuse_set pt_misuse_acts = {
-	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.cases = cases,
+	.count = PT_COUNT(cases),
+	.handlers = handlers,
+	.handler_count = PT_COUNT(handlers),
 };

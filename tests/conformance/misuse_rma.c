@@ -132,40 +132,61 @@ static void region_left(void) { gex_NBI_BeginAccessRegion(0); }
 
 static const struct pt_misuse cases[] = {
 	{ "put_group", PT_ALWAYS, 1, put_group, "`GEX_EVENT_GROUP` for an explicit put",
-	  "gex_RMA_PutNB: lc_opt is GEX_EVENT_GROUP, which this call does not allow; pass GEX_EVENT_NOW, "
-	  "GEX_EVENT_DEFER or the address of an event", 0 },
+	  "gex_RMA_PutNB: lc_opt is GEX_EVENT_GROUP, which this call does not allow; pass "
+	  "GEX_EVENT_NOW, GEX_EVENT_DEFER or the address of an event",
+	  0 },
 	{ "put_no_lc", PT_ALWAYS, 1, put_no_lc, "a put that does not say what of its source",
 	  "gex_RMA_PutNB: lc_opt is NULL, which this call does not allow; pass GEX_EVENT_NOW, "
-	  "GEX_EVENT_DEFER or the address of an event", 0 },
+	  "GEX_EVENT_DEFER or the address of an event",
+	  0 },
 	{ "implicit_address", PT_ALWAYS, 1, implicit_address, "an event for an implicit put",
-	  "gex_RMA_PutNBI: lc_opt is an address, which this call does not allow; pass GEX_EVENT_NOW, "
-	  "GEX_EVENT_DEFER or GEX_EVENT_GROUP", 0 },
+	  "gex_RMA_PutNBI: lc_opt is an address, which this call does not allow; pass "
+	  "GEX_EVENT_NOW, GEX_EVENT_DEFER or GEX_EVENT_GROUP",
+	  0 },
 	{ "outside", PT_ALWAYS, 1, outside, "a get past the segment's end",
 	  "gex_RMA_GetNB: 8 bytes at 0x* " BOUNDS, 0 },
 	{ "nothing_known", PT_ALWAYS, 1, nothing_known, "memory set where no segment is known",
-	  "gasnet_memset: rank 0 has no segment that is known here; attach or publish one first", 1 },
+	  "gasnet_memset: rank 0 has no segment that is known here; attach or publish one first",
+	  1 },
 	{ "overlapping", PT_CHECKED, 1, overlapping, "a source that overlaps the destination",
-	  "gex_RMA_PutNBI: source and destination, 8 bytes each, overlap; copy the data elsewhere first", 0 },
-	{ "region_in_region", PT_ALWAYS, 1, region_in_region, "an access region in an access region",
-	  "gex_NBI_BeginAccessRegion: called in an access region; regions do not nest, end the first", 0 },
+	  "gex_RMA_PutNBI: source and destination, 8 bytes each, overlap; copy the data elsewhere "
+	  "first",
+	  0 },
+	{ "region_in_region", PT_ALWAYS, 1, region_in_region,
+	  "an access region in an access "
+	  "region",
+	  "gex_NBI_BeginAccessRegion: called in an access region; regions do not nest, end the "
+	  "first",
+	  0 },
 	{ "end_alone", PT_ALWAYS, 1, end_alone, "the end of a region that was not begun",
-	  "gex_NBI_EndAccessRegion: no access region is open in this thread; begin one, and end it in the "
-	  "same thread", 0 },
+	  "gex_NBI_EndAccessRegion: no access region is open in this thread; begin one, and end it "
+	  "in the same thread",
+	  0 },
 	{ "end_elsewhere", PT_ALWAYS, 1, end_elsewhere, "a region ended by another thread",
-	  "gex_NBI_EndAccessRegion: no access region is open in this thread; begin one, and end it in the "
-	  "same thread", 0 },
-	{ "wait_in_region", PT_ALWAYS, 1, wait_in_region, "a wait for implicit operations in a region",
+	  "gex_NBI_EndAccessRegion: no access region is open in this thread; begin one, and end it "
+	  "in the same thread",
+	  0 },
+	{ "wait_in_region", PT_ALWAYS, 1, wait_in_region,
+	  "a wait for implicit operations in a "
+	  "region",
 	  "gex_NBI_Wait: called in an access region; end the region and synchronise its event", 0 },
-	{ "event_again", PT_CHECKED, 2, event_again, "an event used again while others are under way",
-	  "gex_Event_Test: the event was synchronised before; an event that is done may be another's, set "
-	  "the variable to GEX_EVENT_INVALID", 1 },
+	{ "event_again", PT_CHECKED, 2, event_again,
+	  "an event used again while others are under "
+	  "way",
+	  "gex_Event_Test: the event was synchronised before; an event that is done may be "
+	  "another's, set the variable to GEX_EVENT_INVALID",
+	  1 },
 	{ "leaf_of_leaf", PT_ALWAYS, 2, leaf_of_leaf, "a leaf of a leaf",
-	  "gex_Event_QueryLeaf: the event is a leaf itself; pass the root event of its operation", 1 },
+	  "gex_Event_QueryLeaf: the event is a leaf itself; pass the root event of its operation",
+	  1 },
 	{ "event_left", PT_TOLD, 2, event_left, "an event that nobody synchronises",
-	  "gasnet_exit: 1 event has not been synchronised; wait for each root event, or test it until it is "
-	  "done", 1 },
+	  "gasnet_exit: 1 event has not been synchronised; wait for each root event, or test it "
+	  "until it is done",
+	  1 },
 	{ "region_left", PT_TOLD, 1, region_left, "a region that is not ended",
-	  "gasnet_exit: an access region is open in this thread; end it, and synchronise its event", 0 },
+	  "gasnet_exit: an access region is open in this thread; end it, and synchronise its "
+	  "event",
+	  0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

@@ -265,37 +265,47 @@ all_without_done(void)
 
 static const struct pt_misuse cases[] = {
 	{ "kind_of_both", PT_REFUSED, 1, kind_of_both, "a semaphore of both kinds",
-	  "pst_sem_alloc: kind must be at most one of BOOLEAN and INTEGER, of SPRODUCER and MPRODUCER, of "
-	  "SCONSUMER and MCONSUMER", 0 },
+	  "pst_sem_alloc: kind must be at most one of BOOLEAN and INTEGER, of SPRODUCER and "
+	  "MPRODUCER, of SCONSUMER and MCONSUMER",
+	  0 },
 	{ "too_many", PT_REFUSED, 1, too_many, "more semaphores than there are",
 	  "pst_sem_alloc: that many semaphores are more than an endpoint has left, of 65536", 0 },
 	{ "set_kind", PT_REFUSED, 1, set_kind, "a set of an unknown kind",
-	  "pst_sem_set_create: kind must be at most one of BOOLEAN and INTEGER, of SPRODUCER and MPRODUCER, "
-	  "of SCONSUMER and MCONSUMER", 0 },
+	  "pst_sem_set_create: kind must be at most one of BOOLEAN and INTEGER, of SPRODUCER and "
+	  "MPRODUCER, of SCONSUMER and MCONSUMER",
+	  0 },
 	{ "free_none", PT_ALWAYS, 1, free_none, "an array that is not there",
 	  "pst_sem_free: sems is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "free_twice", PT_ALWAYS, 1, free_twice, "a semaphore freed twice",
-	  "pst_sem_free: semaphore 0 of this rank was freed before; free it when nobody uses it any more", 0 },
+	  "pst_sem_free: semaphore 0 of this rank was freed before; free it when nobody uses it "
+	  "any more",
+	  0 },
 	{ "free_of_set", PT_ALWAYS, 1, free_of_set, "a set's semaphore freed alone",
 	  "pst_sem_free: semaphore * is of a set; it goes with pst_sem_set_destroy", 0 },
 	{ "free_waited", PT_THREADS, 1, free_waited, "a semaphore freed under a thread that waits",
 	  "pst_sem_free: a thread waits for semaphore 0; free it when nobody does", 0 },
 	{ "wait_twice", PT_THREADS, 1, wait_twice, "two threads that wait for a single consumer's",
-	  "pst_sem_wait: a second thread waits for semaphore 0, which is SCONSUMER; make it MCONSUMER, or "
-	  "wait in one thread at a time", 0 },
+	  "pst_sem_wait: a second thread waits for semaphore 0, which is SCONSUMER; make it "
+	  "MCONSUMER, or wait in one thread at a time",
+	  0 },
 	{ "wait_none", PT_ALWAYS, 1, wait_none, "a wait for no semaphore",
 	  "pst_sem_wait: called with PST_SEM_INVALID; pass one that the library gave", 0 },
 	{ "wait_freed", PT_ALWAYS, 1, wait_freed, "a wait for a semaphore that was freed",
-	  "pst_sem_wait: semaphore 0 of this rank was freed before; free it when nobody uses it any more", 0 },
+	  "pst_sem_wait: semaphore 0 of this rank was freed before; free it when nobody uses it "
+	  "any more",
+	  0 },
 	{ "no_key", PT_ALWAYS, 1, no_key, "a reference of no key",
 	  "pst_sem_ref_make: 0x5 is not a key; pass what pst_sem_ref_key gave", 0 },
 	{ "no_reference", PT_ALWAYS, 1, no_reference, "a key of no reference",
-	  "pst_sem_ref_key: {0x0, 0x0} is not a reference; pass what pst_sem_ref, pst_sem_ref_make or "
-	  "pst_sem_set_ref gave", 0 },
+	  "pst_sem_ref_key: {0x0, 0x0} is not a reference; pass what pst_sem_ref, pst_sem_ref_make "
+	  "or pst_sem_set_ref gave",
+	  0 },
 	{ "no_set", PT_ALWAYS, 1, no_set, "a set that is not there",
-	  "pst_sem_set_mine: called with a set that is NULL; pass what pst_sem_set_create wrote", 0 },
+	  "pst_sem_set_mine: called with a set that is NULL; pass what pst_sem_set_create wrote",
+	  0 },
 	{ "set_index", PT_ALWAYS, 1, set_index, "an index beyond a set",
-	  "pst_sem_set_mine: index 2 is beyond the set, which has 2 semaphores on each member; count from 0",
+	  "pst_sem_set_mine: index 2 is beyond the set, which has 2 semaphores on each member; "
+	  "count from 0",
 	  0 },
 	{ "post_zero", PT_ALWAYS, 1, post_zero, "a post of nothing",
 	  "pst_sem_post: n is 0; it is at least 1 and at most 65535", 0 },
@@ -306,41 +316,58 @@ static const struct pt_misuse cases[] = {
 	{ "take_two", PT_ALWAYS, 1, take_two, "two posts of a BOOLEAN",
 	  "pst_sem_try: n is 2, and the semaphore is a BOOLEAN; pass 1", 0 },
 	{ "post_nothing", PT_ALWAYS, 1, post_nothing, "a post to the reference of all zeros",
-	  "pst_sem_post: the reference names nothing; pass what pst_sem_ref or pst_sem_set_ref gave", 0 },
+	  "pst_sem_post: the reference names nothing; pass what pst_sem_ref or pst_sem_set_ref "
+	  "gave",
+	  0 },
 	{ "post_elsewhere", PT_ALWAYS, 2, post_elsewhere, "a post to a rank that is not the owner",
 	  "pst_sem_post: the reference names a semaphore of rank 0, and the call goes to rank 1; "
-	  "pst_sem_ref_owner tells whose it is", 0 },
+	  "pst_sem_ref_owner tells whose it is",
+	  0 },
 	{ "post_freed", PT_ALWAYS, 1, post_freed, "a post to a semaphore that was freed",
-	  "pst_sem_post: a post by rank 0 to semaphore 0 of rank 0, which was freed before; free it when "
-	  "every post has been seen", 0 },
+	  "pst_sem_post: a post by rank 0 to semaphore 0 of rank 0, which was freed before; free "
+	  "it when every post has been seen",
+	  0 },
 	{ "overshoot", PT_CHECKED, 1, overshoot, "more posts than are taken",
-	  "pst_sem_post: 1 posts by rank 0 to semaphore 0 of rank 0, which has 65535, are beyond the limit of "
-	  "65535; let the owner take some first", 0 },
-	{ "two_producers", PT_CHECKED, 1, two_producers, "posts of two endpoints to a single producer's",
-	  "pst_sem_post: endpoint 1 of rank 0 posts to semaphore 0 of rank 0, which has posts of rank 0 and is "
-	  "SPRODUCER; make it MPRODUCER, or take those first", 0 },
+	  "pst_sem_post: 1 posts by rank 0 to semaphore 0 of rank 0, which has 65535, are beyond "
+	  "the limit of 65535; let the owner take some first",
+	  0 },
+	{ "two_producers", PT_CHECKED, 1, two_producers,
+	  "posts of two endpoints to a single "
+	  "producer's",
+	  "pst_sem_post: endpoint 1 of rank 0 posts to semaphore 0 of rank 0, which has posts of "
+	  "rank 0 and is SPRODUCER; make it MPRODUCER, or take those first",
+	  0 },
 	{ "no_array", PT_ALWAYS, 1, no_array, "a wait for an array that is not there",
 	  "pst_sem_wait_any: sems is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "two_endpoints", PT_ALWAYS, 1, two_endpoints, "a wait for semaphores of two endpoints",
 	  "pst_sem_wait_any: entry 1 is of another endpoint; pass semaphores of one", 0 },
 	{ "all_without_done", PT_ALWAYS, 1, all_without_done, "a wait for all that may end early",
-	  "pst_sem_wait_all: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", 0 },
+	  "pst_sem_wait_all: done is NULL, and there is a time-out; pass an array, or PST_FOREVER",
+	  0 },
 	{ "wait_twice_in_arrays", PT_THREADS, 1, wait_twice_in_arrays,
 	  "the same, where both wait for arrays",
-	  "pst_sem_wait_any: a second thread waits for semaphore 0, which is SCONSUMER; make it MCONSUMER, or "
-	  "wait in one thread at a time", 0 },
+	  "pst_sem_wait_any: a second thread waits for semaphore 0, which is SCONSUMER; make it "
+	  "MCONSUMER, or wait in one thread at a time",
+	  0 },
 	{ "free_waited_in_array", PT_THREADS, 1, free_waited_in_array,
 	  "a semaphore freed under a thread that waits for it among others",
 	  "pst_sem_free: a thread waits for semaphore 0; free it when nobody does", 0 },
-	{ "destroy_waited", PT_THREADS, 1, destroy_waited, "a set destroyed under a thread that waits",
+	{ "destroy_waited", PT_THREADS, 1, destroy_waited,
+	  "a set destroyed under a thread that "
+	  "waits",
 	  "pst_sem_set_destroy: a thread waits for semaphore *; free it when nobody does", 0 },
 	{ "wait_foreign", PT_CHECKED, 1, wait_foreign, "a wait by a process that is not the owner",
-	  "pst_sem_wait: * is no semaphore of this process; a handle means nothing elsewhere, send what "
-	  "pst_sem_ref gives", 0 },
+	  "pst_sem_wait: * is no semaphore of this process; a handle means nothing elsewhere, send "
+	  "what pst_sem_ref gives",
+	  0 },
 	{ "leak_one", PT_TOLD, 1, leak_one, "a semaphore that is not freed",
-	  "gasnet_exit: 1 semaphore has not been freed; free those of pst_sem_alloc, and destroy sets", 0 },
+	  "gasnet_exit: 1 semaphore has not been freed; free those of pst_sem_alloc, and destroy "
+	  "sets",
+	  0 },
 	{ "leak_several", PT_TOLD, 1, leak_several, "a semaphore and a set of two",
-	  "gasnet_exit: 3 semaphores have not been freed; free those of pst_sem_alloc, and destroy sets", 0 },
+	  "gasnet_exit: 3 semaphores have not been freed; free those of pst_sem_alloc, and destroy "
+	  "sets",
+	  0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

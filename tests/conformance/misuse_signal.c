@@ -172,8 +172,9 @@ static const struct pt_misuse cases[] = {
 	{ "no_lc", PT_ALWAYS, 1, no_lc, "a put with signal that does not say what of its source",
 	  "pst_put_signal_nb: lc_opt is NULL; pass GEX_EVENT_NOW or GEX_EVENT_DEFER", 0 },
 	{ "group_lc", PT_ALWAYS, 1, group_lc, "`GEX_EVENT_GROUP` for an explicit one",
-	  "pst_put_signal_nb: lc_opt is GEX_EVENT_GROUP, which this call does not allow; pass GEX_EVENT_NOW or "
-	  "GEX_EVENT_DEFER", 0 },
+	  "pst_put_signal_nb: lc_opt is GEX_EVENT_GROUP, which this call does not allow; pass "
+	  "GEX_EVENT_NOW or GEX_EVENT_DEFER",
+	  0 },
 	{ "no_signal", PT_CHECKED, 1, no_signal, "a signal that is not there",
 	  "pst_put_signal_nb: sig is NULL; pass a signal, such as pst_signal_sem makes", 0 },
 	{ "no_such_signal", PT_ALWAYS, 1, no_such_signal, "a signal of no kind",
@@ -181,35 +182,50 @@ static const struct pt_misuse cases[] = {
 	{ "word_misaligned", PT_ALWAYS, 1, word_misaligned, "a word that is not aligned",
 	  "pst_put_signal_nb: the word at 0x* is not aligned to 8 bytes; align it", 0 },
 	{ "word_outside", PT_ALWAYS, 1, word_outside, "a word outside the segment",
-	  "pst_put_signal_nb: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes at 0x*; "
-	  "gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
+	  "pst_put_signal_nb: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes "
+	  "at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds",
+	  0 },
 	{ "word_in_payload", PT_CHECKED, 1, word_in_payload, "a word in the payload",
-	  "pst_put_signal_nb: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere", 0 },
+	  "pst_put_signal_nb: the word at 0x* lies in the payload, 8 bytes at 0x*; put it "
+	  "elsewhere",
+	  0 },
 	{ "word_in_vector", PT_CHECKED, 1, word_in_vector, "the same, in a piece of a vector",
-	  "pst_putv_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere", 0 },
+	  "pst_putv_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere",
+	  0 },
 	{ "word_in_indexed", PT_CHECKED, 1, word_in_indexed, "the same, in an indexed piece",
-	  "pst_puti_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere", 0 },
-	{ "word_in_strided", PT_CHECKED, 1, word_in_strided, "the same, in a block of a strided one",
-	  "pst_puts_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere", 0 },
+	  "pst_puti_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere",
+	  0 },
+	{ "word_in_strided", PT_CHECKED, 1, word_in_strided,
+	  "the same, in a block of a strided "
+	  "one",
+	  "pst_puts_signal: the word at 0x* lies in the payload, 8 bytes at 0x*; put it elsewhere",
+	  0 },
 	{ "set_and_add", PT_CHECKED, 2, set_and_add, "SET and ADD of a word at a time",
-	  "pst_put_signal_nbi: PST_SIGNAL_ADD of the word at 0x* while a PST_SIGNAL_SET to it is under way; let "
-	  "that arrive first, or use one operator for the word", 1 },
+	  "pst_put_signal_nbi: PST_SIGNAL_ADD of the word at 0x* while a PST_SIGNAL_SET to it is "
+	  "under way; let that arrive first, or use one operator for the word",
+	  1 },
 	{ "put_outside", PT_ALWAYS, 1, put_outside, "a payload outside the segment",
-	  "pst_memput_signal: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes at 0x*; "
-	  "gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
+	  "pst_memput_signal: 8 bytes at 0x* do not lie in the segment of rank 0, which is * bytes "
+	  "at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds",
+	  0 },
 	{ "value_of_nine", PT_ALWAYS, 1, value_of_nine, "a value of nine bytes",
 	  "pst_putval_signal: a value of 9 bytes; it has 1 to 8", 0 },
 	{ "get_local", PT_ALWAYS, 1, get_local, "a get whose event is that of its source",
-	  "pst_get_signal: flags 0x80000000 have no meaning in this call, which takes those of 0x*; leave them "
-	  "out", 0 },
+	  "pst_get_signal: flags 0x80000000 have no meaning in this call, which takes those of "
+	  "0x*; leave them out",
+	  0 },
 	{ "wait_misaligned", PT_ALWAYS, 1, wait_misaligned, "a wait for a word that is not aligned",
 	  "pst_signal_wait: the word at 0x* is not aligned to 8 bytes; align it", 0 },
 	{ "no_compare", PT_ALWAYS, 1, no_compare, "a comparison that there is not",
 	  "pst_signal_wait: cmp is 7; it is PST_CMP_EQ, _NE, _GT, _GE, _LT or _LE", 0 },
 	{ "words_none", PT_ALWAYS, 1, words_none, "words that are not there",
 	  "pst_signal_wait_any: words is NULL, and is to have 1 entries; pass the list", 0 },
-	{ "words_without_done", PT_ALWAYS, 1, words_without_done, "a wait for all words that may end early",
-	  "pst_signal_wait_all: done is NULL, and there is a time-out; pass an array, or PST_FOREVER", 0 },
+	{ "words_without_done", PT_ALWAYS, 1, words_without_done,
+	  "a wait for all words that may "
+	  "end early",
+	  "pst_signal_wait_all: done is NULL, and there is a time-out; pass an array, or "
+	  "PST_FOREVER",
+	  0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

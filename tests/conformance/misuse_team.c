@@ -46,8 +46,16 @@ static void split(int color, void *scratch, size_t bytes, gex_Flags_t flags)
 	(void)gex_TM_Split(new_tms, pt.tm, color, 0, scratch, bytes, flags);
 }
 
-static void split_none(void) { (void)gex_TM_Split(new_tms, GEX_TM_INVALID, 0, 0, NULL, 0, NO_SCRATCH); }
-static void split_pair(void) { (void)gex_TM_Split(new_tms, gex_TM_Pair(pt.ep, 0), 0, 0, NULL, 0, NO_SCRATCH); }
+static void
+split_none(void)
+{
+	(void)gex_TM_Split(new_tms, GEX_TM_INVALID, 0, 0, NULL, 0, NO_SCRATCH);
+}
+static void
+split_pair(void)
+{
+	(void)gex_TM_Split(new_tms, gex_TM_Pair(pt.ep, 0), 0, 0, NULL, 0, NO_SCRATCH);
+}
 static void color(void) { split(-1, NULL, 0, NO_SCRATCH); }
 static void split_flag(void) { split(0, NULL, 0, NO_SCRATCH | LOCAL); }
 static void least(void) { split(0, NULL, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN); }
@@ -305,95 +313,139 @@ other_number(void)
 #define LIST    "; all members give one list"
 #define IN      "another thread is in "
 #define BY      " by the team; destroy it when no call uses it any more"
-#define LATE    "rank 1 makes a collective call over a team that was destroyed here; let all members finish " \
-	        "such calls before gex_TM_Destroy"
-#define IN_USE  "another member is in a collective call over the team; let all members finish such calls before"
+#define LATE \
+	"rank 1 makes a collective call over a team that was destroyed here; let all members " \
+	"finish such calls before gex_TM_Destroy"
+#define IN_USE \
+	"another member is in a collective call over the team; let all members finish such " \
+	"calls before"
 
 static const struct pt_misuse cases[] = {
 	{ "split_none", PT_ALWAYS, 1, split_none, "no team split",
 	  SPLIT "called with GEX_TM_INVALID; pass one that the library gave", 0 },
 	{ "split_pair", PT_ALWAYS, 1, split_pair, "a pair of endpoints split", SPLIT PAIR, 0 },
 	{ "split_flag", PT_ALWAYS, 1, split_flag, "a flag of `gex_TM_Create` at a split",
-	  SPLIT "flags 0x8 have no meaning in this call, which takes those of 0x*; leave them out", 0 },
+	  SPLIT "flags 0x8 have no meaning in this call, which takes those of 0x*; leave them out",
+	  0 },
 	{ "color", PT_ALWAYS, 1, color, "a negative color",
 	  SPLIT "color is -1; pass one from 0, or NULL for new_tm_p to join no team", 0 },
 	{ "handler", PT_CHECKED, 1, handler, "a team split in a handler",
-	  SPLIT "called in handler 200 (in_handler); a handler may reply and lock, and tell others to do "
-	  "the rest", 0 },
-	{ "least", PT_REFUSED, 1, least, "the deprecated question about scratch",
-	  SPLIT "GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; pass GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED", 0 },
-	{ "scratch_none", PT_CHECKED, 1, scratch_none, "no scratch, and no flag that says so",
-	  SPLIT "scratch_size is 0; pass what the call with GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED gives, or "
-	  "GEX_FLAG_TM_NO_SCRATCH", 0 },
-	{ "scratch_outside", PT_CHECKED, 1, scratch_outside, "scratch outside the segment",
-	  SPLIT "64 bytes of scratch at 0x* do not lie in the segment of the endpoint; pass a part of it",
+	  SPLIT "called in handler 200 (in_handler); a handler may reply and lock, and tell others "
+	        "to do the rest",
 	  0 },
-	{ "scratch_gone", PT_CHECKED, 1, scratch_gone, "a segment's end before that of the team it serves",
-	  "gex_Segment_Destroy: a part of the segment is scratch memory of a team; destroy the team first", 0 },
+	{ "least", PT_REFUSED, 1, least, "the deprecated question about scratch",
+	  SPLIT "GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; pass "
+	        "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED",
+	  0 },
+	{ "scratch_none", PT_CHECKED, 1, scratch_none, "no scratch, and no flag that says so",
+	  SPLIT "scratch_size is 0; pass what the call with GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED "
+	        "gives, or GEX_FLAG_TM_NO_SCRATCH",
+	  0 },
+	{ "scratch_outside", PT_CHECKED, 1, scratch_outside, "scratch outside the segment",
+	  SPLIT "64 bytes of scratch at 0x* do not lie in the segment of the endpoint; pass a part "
+	        "of it",
+	  0 },
+	{ "scratch_gone", PT_CHECKED, 1, scratch_gone,
+	  "a segment's end before that of the team it "
+	  "serves",
+	  "gex_Segment_Destroy: a part of the segment is scratch memory of a team; destroy the "
+	  "team first",
+	  0 },
 	{ "scratch_sizes", PT_CHECKED, 2, scratch_sizes, "scratch of two sizes in one team",
-	  SPLIT "scratch of * bytes here, and of * at another member of the new team; all give the same "
-	  "size, or GEX_FLAG_TM_NO_SCRATCH", 1 },
+	  SPLIT "scratch of * bytes here, and of * at another member of the new team; all give the "
+	        "same size, or GEX_FLAG_TM_NO_SCRATCH",
+	  1 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a team without the list of its members",
 	  CREATE "args is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "long_list", PT_ALWAYS, 1, long_list, "a team of more members than there are endpoints",
-	  CREATE "numargs is 4000000000, and 1 processes have * endpoints at most; pass the number of members "
-	  "that args has", 0 },
+	  CREATE "numargs is 4000000000, and 1 processes have * endpoints at most; pass the number "
+	         "of members that args has",
+	  0 },
 	{ "no_way", PT_ALWAYS, 1, no_way, "a team created without a word on scratch",
 	  CREATE "flags 0x0 say no way or several to give scratch; pass one of "
-	  "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH", 0 },
+	         "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH",
+	  0 },
 	{ "two_ways", PT_ALWAYS, 1, two_ways, "two ways to give scratch",
 	  CREATE "flags 0x28 say no way or several to give scratch; pass one of "
-	  "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH", 0 },
+	         "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH",
+	  0 },
 	{ "number", PT_ALWAYS, 1, number, "room for more members than are in this process",
-	  CREATE "num_new_tms is 2, and args have 1 endpoint of this process; pass their number", 0 },
+	  CREATE "num_new_tms is 2, and args have 1 endpoint of this process; pass their number",
+	  0 },
 	{ "no_addrs", PT_ALWAYS, 1, no_addrs, "scratch at no address",
 	  CREATE "new_tms or scratch_addrs is NULL; pass an array of what is counted", 0 },
 	{ "twice", PT_ALWAYS, 1, twice, "a member named twice",
 	  CREATE "args name endpoint 0 of process 0 twice; a team has an endpoint once", 0 },
 	{ "member_rank", PT_ALWAYS, 1, member_rank, "a member that is not in the parent",
-	  CREATE "member 0 of args is rank 1, endpoint 0, which the parent does not have; count its ranks from 0, or "
-	  "pass GEX_FLAG_RANK_IS_JOBRANK", 0 },
+	  CREATE "member 0 of args is rank 1, endpoint 0, which the parent does not have; count "
+	         "its ranks from 0, or pass GEX_FLAG_RANK_IS_JOBRANK",
+	  0 },
 	{ "member_job", PT_ALWAYS, 1, member_job, "a member of a process that is not in the parent",
-	  CREATE "member 0 of args is rank 1, endpoint 0, a process without a member of the parent; name processes "
-	  "that have one", 0 },
+	  CREATE "member 0 of args is rank 1, endpoint 0, a process without a member of the "
+	         "parent; name processes that have one",
+	  0 },
 	{ "member_endpoint", PT_ALWAYS, 1, member_endpoint, "a member that is no endpoint",
-	  CREATE "member 0 of args is rank 0, endpoint 60000, an endpoint that does not exist; create it first", 0 },
+	  CREATE "member 0 of args is rank 0, endpoint 60000, an endpoint that does not exist; "
+	         "create it first",
+	  0 },
 	{ "other_list", PT_ALWAYS, 2, other_list, "two lists of one team",
 	  CREATE "rank * of the parent gave other args for the same team" LIST, 1 },
 	{ "other_number", PT_ALWAYS, 2, other_number, "a member that gave no list",
 	  CREATE "1 of the 2 members that args name were given by their processes" LIST, 1 },
 	{ "split_and_create", PT_ALWAYS, 2, split_and_create, "a split here and a creation there",
 	  "rank * of the parent is in another collective call over it" ORDER, 1 },
-	{ "split_and_set", PT_ALWAYS, 2, split_and_set, "a split here and another collective call there",
+	{ "split_and_set", PT_ALWAYS, 2, split_and_set,
+	  "a split here and another collective call "
+	  "there",
 	  "members of a team of 2 are in different collective calls over it" ORDER, 1 },
-	{ "destroy_held", PT_ALWAYS, 1, destroy_held, "a team's end before that of its atomic domain",
-	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
-	  "destroy the others first", 0 },
-	{ "destroy_under_split", PT_ALWAYS, 2, destroy_under_split, "a team's end while a thread splits it",
-	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the ones and "
-	  "destroy the others first", 1 },
-	{ "destroy_under_put", PT_THREADS, 2, destroy_under_put, "a team's end while a thread waits in a put by it",
+	{ "destroy_held", PT_ALWAYS, 1, destroy_held,
+	  "a team's end before that of its atomic "
+	  "domain",
+	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the "
+	          "ones and destroy the others first",
+	  0 },
+	{ "destroy_under_split", PT_ALWAYS, 2, destroy_under_split,
+	  "a team's end while a thread "
+	  "splits it",
+	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the "
+	          "ones and destroy the others first",
+	  1 },
+	{ "destroy_under_put", PT_THREADS, 2, destroy_under_put,
+	  "a team's end while a thread "
+	  "waits in a put by it",
 	  DESTROY IN "gex_RMA_PutBlocking" BY, 1 },
 	{ "destroy_under_copy", PT_THREADS, 2, destroy_under_copy, "the same while a put copies",
 	  DESTROY IN "gex_RMA_PutBlocking" BY, 1 },
 	{ "destroy_under_messages", PT_THREADS, 2, destroy_under_messages,
-	  "a team's end while a thread waits to send by it", DESTROY IN "gex_AM_RequestShort" BY, 1 },
-	{ "destroy_early", PT_ALWAYS, 2, destroy_early, "a call over a team that another member has destroyed",
+	  "a team's end while a thread waits to send by it", DESTROY IN "gex_AM_RequestShort" BY,
+	  1 },
+	{ "destroy_early", PT_ALWAYS, 2, destroy_early,
+	  "a call over a team that another member "
+	  "has destroyed",
 	  LATE, 1 },
 	{ "broadcast_late", PT_CHECKED, 2, broadcast_late, "the same, a broadcast", LATE, 1 },
 	{ "barrier_late", PT_CHECKED, 2, barrier_late, "the same, a barrier",
-	  "gex_Coll_BarrierNB: another member has destroyed the team; let all members finish their calls "
-	  "before gex_TM_Destroy", 1 },
-	{ "destroy_in_use", PT_ALWAYS, 2, destroy_in_use, "a team's end while another member is in a call over it",
+	  "gex_Coll_BarrierNB: another member has destroyed the team; let all members finish their "
+	  "calls before gex_TM_Destroy",
+	  1 },
+	{ "destroy_in_use", PT_ALWAYS, 2, destroy_in_use,
+	  "a team's end while another member is in "
+	  "a call over it",
 	  DESTROY IN_USE, 1 },
-	{ "destroy_in_broadcast", PT_ALWAYS, 2, destroy_in_broadcast, "the same, in a broadcast", DESTROY IN_USE, 1 },
-	{ "destroy_in_barrier", PT_ALWAYS, 2, destroy_in_barrier, "the same, in a barrier", DESTROY IN_USE, 1 },
+	{ "destroy_in_broadcast", PT_ALWAYS, 2, destroy_in_broadcast, "the same, in a broadcast",
+	  DESTROY IN_USE, 1 },
+	{ "destroy_in_barrier", PT_ALWAYS, 2, destroy_in_barrier, "the same, in a barrier",
+	  DESTROY IN_USE, 1 },
 	{ "destroy_primordial", PT_ALWAYS, 1, destroy_primordial, "the primordial team destroyed",
 	  DESTROY "the primordial team lives as long as the job; leave it", 0 },
-	{ "destroy_pair", PT_ALWAYS, 1, destroy_pair, "a pair of endpoints destroyed", DESTROY PAIR, 0 },
+	{ "destroy_pair", PT_ALWAYS, 1, destroy_pair, "a pair of endpoints destroyed", DESTROY PAIR,
+	  0 },
 	{ "destroy_flag", PT_ALWAYS, 1, destroy_flag, "unknown flags at a team's end",
-	  DESTROY "flags 0x1 have no meaning in this call, which takes those of 0x80; leave them out", 0 },
-	{ "destroy_twice", PT_CHECKED, 1, destroy_twice, "a team destroyed twice", DESTROY GONE, 0 },
+	  DESTROY "flags 0x1 have no meaning in this call, which takes those of 0x80; leave them "
+	          "out",
+	  0 },
+	{ "destroy_twice", PT_CHECKED, 1, destroy_twice, "a team destroyed twice", DESTROY GONE,
+	  0 },
 	{ "query_late", PT_CHECKED, 1, query_late, "a question about a destroyed team",
 	  "gex_TM_QuerySize: " GONE, 0 },
 	{ "put_late", PT_CHECKED, 1, put_late, "a put by a destroyed team",
@@ -410,5 +462,8 @@ static const struct pt_misuse cases[] = {
 
 static gex_AM_Entry_t handlers[] = { PT_HANDLER(200, in_handler, PT_REQ_SHORT, 0) };
 const struct pt_misuse_set pt_misuse_acts = {
-	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.cases = cases,
+	.count = PT_COUNT(cases),
+	.handlers = handlers,
+	.handler_count = PT_COUNT(handlers),
 };

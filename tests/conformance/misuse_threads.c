@@ -190,7 +190,8 @@ two_threads(void)
 #endif
 
 #ifdef GASNET_SEQ
-#define TWO_THREADS "a second thread calls the library, which a program compiled with GASNET_SEQ may not; " \
+#define TWO_THREADS \
+	"a second thread calls the library, which a program compiled with GASNET_SEQ may not; " \
 	"compile it with GASNET_PARSYNC or GASNET_PAR"
 #else
 #define TWO_THREADS "two threads are in the library at a time, which a program compiled with " \
@@ -199,49 +200,64 @@ two_threads(void)
 
 static const struct pt_misuse cases[] = {
 	{ "locks_twice", PT_LOCKS, 1, locks_twice, "a lock that the thread has, locked again",
-	  "gex_HSL_Lock: this thread holds the lock at 0x* already; handler-safe locks are not recursive",
+	  "gex_HSL_Lock: this thread holds the lock at 0x* already; handler-safe locks are not "
+	  "recursive",
 	  0 },
 	{ "unlocks_free", PT_LOCKS, 1, unlocks_free, "a lock that is free, unlocked",
-	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
+	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it "
+	  "unlocks it",
 	  0 },
 	{ "out_of_order", PT_LOCKS, 1, out_of_order, "locks unlocked in the order of locking",
-	  "gex_HSL_Unlock: the lock at 0x* was not the last that this thread locked; unlock the one at 0x* "
-	  "first", 0 },
-	{ "unlocks_elsewhere", PT_THREADS, 1, unlocks_elsewhere, "a lock unlocked by another thread",
-	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it unlocks it",
+	  "gex_HSL_Unlock: the lock at 0x* was not the last that this thread locked; unlock the "
+	  "one at 0x* first",
+	  0 },
+	{ "unlocks_elsewhere", PT_THREADS, 1, unlocks_elsewhere,
+	  "a lock unlocked by another "
+	  "thread",
+	  "gex_HSL_Unlock: the lock at 0x* is not held by this thread; the one that locked it "
+	  "unlocks it",
 	  0 },
 	{ "locks_garbage", PT_BROKEN_LOCKS, 1, locks_garbage, "a lock that was never initialised",
-	  "gex_HSL_Lock: Invalid argument; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
-	  "use no copy of it", 0 },
+	  "gex_HSL_Lock: Invalid argument; initialise the lock by gex_HSL_Init or "
+	  "GEX_HSL_INITIALIZER, and use no copy of it",
+	  0 },
 	{ "destroys_held", PT_BROKEN_LOCKS, 1, destroys_held, "a lock destroyed while held",
 	  "gex_HSL_Destroy: the lock at 0x* is held; unlock it first", 0 },
 	{ "holds_twice", PT_DEBUG, 1, holds_twice, "a section without interrupts inside another",
 	  "gasnet_hold_interrupts: called twice; such sections do not nest", 0 },
 	{ "resumes", PT_DEBUG, 1, resumes, "the end of a section that was not begun",
-	  "gasnet_resume_interrupts: called without gasnet_hold_interrupts before it; pair them", 0 },
+	  "gasnet_resume_interrupts: called without gasnet_hold_interrupts before it; pair them",
+	  0 },
 	{ "sends_held", PT_DEBUG, 1, sends_held, "a message in a section without interrupts",
-	  "gex_AM_RequestShort: called between gasnet_hold_interrupts and gasnet_resume_interrupts; resume "
-	  "first", 0 },
+	  "gex_AM_RequestShort: called between gasnet_hold_interrupts and "
+	  "gasnet_resume_interrupts; resume first",
+	  0 },
 #ifdef GASNET_PAR
 	{ "fills_stack", PT_FAULT, 1, fills_stack, "a thread whose stack is full",
-	  "ended by SIGSEGV (11) at address 0x*, in *: the thread's stack is full; raise ulimit -s, or "
-	  "pthread_attr_setstacksize", 0 },
+	  "ended by SIGSEGV (11) at address 0x*, in *: the thread's stack is full; raise ulimit "
+	  "-s, or pthread_attr_setstacksize",
+	  0 },
 	{ "runs_nothing", PT_REFUSED, 1, runs_nothing, "ranks as threads without a function to run",
 	  "pst_threads_run: fn is NULL; pass what each rank is to run", 0 },
 	{ "polls_serial", PT_CHECKED, 1, polls_serial,
 	  "two threads at a time that poll an endpoint for one (`PST_FLAG_EP_SERIAL`)",
-	  "a poll: another thread is at endpoint *, which was made for one at a time; let them take turns, or "
-	  "leave PST_FLAG_EP_SERIAL out", 0 },
-	{ "sends_serial", PT_CHECKED, 1, sends_serial, "a message from an endpoint for one thread, by another",
-	  "gex_AM_RequestShort: another thread is at endpoint *, which was made for one at a time; let them "
-	  "take turns, or leave PST_FLAG_EP_SERIAL out", 0 },
-#else
-	{ "two_threads", PT_CHECKED, 1, two_threads, "two threads at a time in SEQ or PARSYNC", TWO_THREADS,
+	  "a poll: another thread is at endpoint *, which was made for one at a time; let them "
+	  "take turns, or leave PST_FLAG_EP_SERIAL out",
 	  0 },
+	{ "sends_serial", PT_CHECKED, 1, sends_serial,
+	  "a message from an endpoint for one thread, "
+	  "by another",
+	  "gex_AM_RequestShort: another thread is at endpoint *, which was made for one at a time; "
+	  "let them take turns, or leave PST_FLAG_EP_SERIAL out",
+	  0 },
+#else
+	{ "two_threads", PT_CHECKED, 1, two_threads, "two threads at a time in SEQ or PARSYNC",
+	  TWO_THREADS, 0 },
 #endif
 	{ "in_child", PT_ALWAYS, 1, in_child, "a call in a process that the program forked",
-	  "gasnet_AMPoll: called in a child that the program forked, which is no rank; only the process "
-	  "that called gex_Client_Init or gasnet_init is", 0 },
+	  "gasnet_AMPoll: called in a child that the program forked, which is no rank; only the "
+	  "process that called gex_Client_Init or gasnet_init is",
+	  0 },
 };
 
 static gex_AM_Entry_t handlers[] = {
@@ -250,5 +266,8 @@ static gex_AM_Entry_t handlers[] = {
 };
 
 const struct pt_misuse_set pt_misuse_acts = {
-	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.cases = cases,
+	.count = PT_COUNT(cases),
+	.handlers = handlers,
+	.handler_count = PT_COUNT(handlers),
 };

@@ -96,7 +96,8 @@ long_list(void)
 {
 	const gex_Memvec_t dst = { peer(0), 8 }, src = { memory, 8 };
 
-	PT_OK(gex_VIS_VectorPutBlocking(pt.tm, peer_rank(), share_of_all(8), &dst, share_of_all(8), &src, 0));
+	PT_OK(gex_VIS_VectorPutBlocking(pt.tm, peer_rank(), share_of_all(8), &dst, share_of_all(8),
+	                                &src, 0));
 }
 
 /* The list is short, and what is behind it is read no further than needed to see that. */
@@ -115,7 +116,8 @@ endless_strides(void)
 	const size_t counts[] = { (size_t)1 << 30, (size_t)1 << 30 };
 	const ptrdiff_t still[] = { 0, 0 };
 
-	PT_OK(gex_VIS_StridedGetBlocking(pt.tm, memory, still, peer_rank(), peer(0), still, 1, counts, 2, 0));
+	PT_OK(gex_VIS_StridedGetBlocking(pt.tm, memory, still, peer_rank(), peer(0), still, 1,
+	                                 counts, 2, 0));
 }
 
 static void
@@ -136,7 +138,8 @@ static const ptrdiff_t wide[] = { 16, 64 };
 static void
 put_strided(const ptrdiff_t *dst, const size_t *counts, char *to)
 {
-	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer_rank(), to, dst, memory, wide, 8, counts, 2, 0));
+	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer_rank(), to, dst, memory, wide, 8, counts, 2,
+	                                 0));
 }
 
 static void
@@ -241,78 +244,112 @@ armed_immediate(void)
 
 static const struct pt_misuse cases[] = {
 	{ "sizes", PT_ALWAYS, 1, sizes, "lists of different size",
-	  VECTOR_PUT "the destination has 8 bytes and the source 12; both sides need the same number", 0 },
+	  VECTOR_PUT "the destination has 8 bytes and the source 12; both sides need the same "
+	             "number",
+	  0 },
 	{ "past_memory", PT_ALWAYS, 1, past_memory, "a piece past the end of memory",
-	  VECTOR_PUT "the lists make more bytes than a process can address, or one of their pieces passes "
-	  "the end of memory; look at lengths and addresses", 0 },
+	  VECTOR_PUT "the lists make more bytes than a process can address, or one of their pieces "
+	             "passes the end of memory; look at lengths and addresses",
+	  0 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a list that is not there",
-	  "gex_VIS_VectorGetBlocking: dstlist is NULL, and is to have 1 entries; pass the list", 0 },
+	  "gex_VIS_VectorGetBlocking: dstlist is NULL, and is to have 1 entries; pass the list",
+	  0 },
 	{ "long_list", PT_ALWAYS, 1, long_list, "a list of more pieces than memory holds",
-	  VECTOR_PUT "dstlist is to have 2305843009213693951 entries, which no memory holds; look whether the "
-	  "count was negative", 0 },
+	  VECTOR_PUT "dstlist is to have 2305843009213693951 entries, which no memory holds; look "
+	             "whether the count was negative",
+	  0 },
 	{ "short_list", PT_ALWAYS, 1, short_list, "a list that ends before its count does",
-	  VECTOR_PUT "dstlist is to have 68719476736 entries, which no memory holds; look whether the count "
-	  "was negative", 0 },
-	{ "endless_strides", PT_ALWAYS, 1, endless_strides, "counts beyond all memory, with strides of 0",
-	  "gex_VIS_StridedGetBlocking: elemsz and the counts make more bytes than a process can address; count "
-	  "pieces, not bytes", 0 },
-	{ "legacy_no_counts", PT_ALWAYS, 1, legacy_no_counts, "a strided call of GASNet 1 without its counts",
+	  VECTOR_PUT "dstlist is to have 68719476736 entries, which no memory holds; look whether "
+	             "the count was negative",
+	  0 },
+	{ "endless_strides", PT_ALWAYS, 1, endless_strides,
+	  "counts beyond all memory, with "
+	  "strides of 0",
+	  "gex_VIS_StridedGetBlocking: elemsz and the counts make more bytes than a process can "
+	  "address; count pieces, not bytes",
+	  0 },
+	{ "legacy_no_counts", PT_ALWAYS, 1, legacy_no_counts,
+	  "a strided call of GASNet 1 without "
+	  "its counts",
 	  "gasnet_puts_bulk: count is NULL, and is to have 1 entries; pass the list", 0 },
 	{ "long_index", PT_ALWAYS, 1, long_index, "addresses of more bytes than memory holds",
-	  "gex_VIS_IndexedGetBlocking: the lists make more bytes than a process can address, or one of their "
-	  "pieces passes the end of memory; look at lengths and addresses", 0 },
+	  "gex_VIS_IndexedGetBlocking: the lists make more bytes than a process can address, or "
+	  "one of their pieces passes the end of memory; look at lengths and addresses",
+	  0 },
 	{ "null_piece", PT_CHECKED, 1, null_piece, "a piece at NULL",
-	  VECTOR_PUT "a piece of the source lies at NULL or past the end of memory; give each piece of a "
-	  "length an address", 0 },
+	  VECTOR_PUT "a piece of the source lies at NULL or past the end of memory; give each "
+	             "piece of a length an address",
+	  0 },
 	{ "piece_outside", PT_ALWAYS, 2, piece_outside, "a piece outside the segment",
-	  "gex_VIS_IndexedPutBlocking: 8 bytes at 0x* do not lie in the segment of rank 1, which is * bytes "
-	  "at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
+	  "gex_VIS_IndexedPutBlocking: 8 bytes at 0x* do not lie in the segment of rank 1, which "
+	  "is * bytes at 0x*; gex_EP_QueryBoundSegmentNB tells its bounds",
+	  0 },
 	{ "pieces_overlap", PT_CHECKED, 1, pieces_overlap, "pieces of the destination that overlap",
-	  "gex_VIS_IndexedGetBlocking: pieces of the destination overlap, one of them at 0x*; each byte may "
-	  "be written once", 0 },
+	  "gex_VIS_IndexedGetBlocking: pieces of the destination overlap, one of them at 0x*; each "
+	  "byte may be written once",
+	  0 },
 	{ "sides_overlap", PT_CHECKED, 1, sides_overlap, "source and destination that overlap",
 	  VECTOR_PUT "source and destination overlap, at 0x*; copy the data elsewhere first", 0 },
-	{ "strides_overlap", PT_CHECKED, 1, strides_overlap, "a stride shorter than what it steps over",
-	  STRIDED_PUT "stride 1 of the destination is 4, so pieces of 8 bytes overlap; each byte may be "
-	  "written once", 0 },
+	{ "strides_overlap", PT_CHECKED, 1, strides_overlap,
+	  "a stride shorter than what it steps "
+	  "over",
+	  STRIDED_PUT "stride 1 of the destination is 4, so pieces of 8 bytes overlap; each byte "
+	              "may be written once",
+	  0 },
 	{ "stride_zero", PT_CHECKED, 1, stride_zero, "a stride of 0 at the destination",
-	  STRIDED_PUT "stride 0 of the destination is 0, so pieces of 8 bytes overlap; each byte may be "
-	  "written once", 0 },
+	  STRIDED_PUT "stride 0 of the destination is 0, so pieces of 8 bytes overlap; each byte "
+	              "may be written once",
+	  0 },
 	{ "strides_meet", PT_CHECKED, 1, strides_meet, "strides that lead to one point twice",
-	  STRIDED_PUT "pieces of the destination overlap, one of them at 0x*; each byte may be written once",
+	  STRIDED_PUT "pieces of the destination overlap, one of them at 0x*; each byte may be "
+	              "written once",
 	  0 },
 	{ "strides_outside", PT_ALWAYS, 2, strides_outside, "strides that lead out of the segment",
-	  STRIDED_PUT "248 bytes at 0x* do not lie in the segment of rank 1, which is * bytes at 0x*; "
-	  "gex_EP_QueryBoundSegmentNB tells its bounds", 0 },
+	  STRIDED_PUT "248 bytes at 0x* do not lie in the segment of rank 1, which is * bytes at "
+	              "0x*; gex_EP_QueryBoundSegmentNB tells its bounds",
+	  0 },
 	{ "counts_large", PT_ALWAYS, 1, counts_large, "counts that no memory holds",
-	  STRIDED_PUT "elemsz and the counts make more bytes than a process can address; count pieces, not "
-	  "bytes", 0 },
+	  STRIDED_PUT "elemsz and the counts make more bytes than a process can address; count "
+	              "pieces, not bytes",
+	  0 },
 	{ "no_counts", PT_ALWAYS, 1, no_counts, "counts that are not there",
 	  STRIDED_PUT "stridelevels is 2, and one of the three arrays is NULL; pass them all", 0 },
 	{ "no_strides", PT_ALWAYS, 1, no_strides, "strides that are not there",
 	  STRIDED_PUT "stridelevels is 2, and one of the three arrays is NULL; pass them all", 0 },
 	{ "legacy_transposes", PT_CHECKED, 1, legacy_transposes, "a legacy call that transposes",
-	  "gasnet_puts_bulk: stride 1 of the source is 16, and it steps over 256 bytes; dimensions go from "
-	  "the inner to the outer, gex_VIS_Strided calls take them in any order", 0 },
+	  "gasnet_puts_bulk: stride 1 of the source is 16, and it steps over 256 bytes; dimensions "
+	  "go from the inner to the outer, gex_VIS_Strided calls take them in any order",
+	  0 },
 	{ "rank_outside", PT_ALWAYS, 1, rank_outside, "a rank that is not there",
 	  VECTOR_PUT "rank 9 does not exist, the team has 1; count from 0", 0 },
 	{ "get_leaf", PT_ALWAYS, 1, get_leaf, "local completion of a get",
-	  "gex_VIS_VectorGetNBI: flags 0x2000 have no meaning in this call, which takes those of 0x*; leave "
-	  "them out", 0 },
+	  "gex_VIS_VectorGetNBI: flags 0x2000 have no meaning in this call, which takes those of "
+	  "0x*; leave them out",
+	  0 },
 	{ "arm_large", PT_ALWAYS, 1, arm_large, "128 bytes for a completion handler",
 	  ARMING "128 bytes are more than it takes, which is 127; put the rest before", 0 },
-	{ "arm_internal", PT_ALWAYS, 1, arm_internal, "the library's own handler as one of completion",
-	  ARMING "handler 1 is the library's own; name one that was registered, from 128 to 255", 0 },
+	{ "arm_internal", PT_ALWAYS, 1, arm_internal,
+	  "the library's own handler as one of "
+	  "completion",
+	  ARMING "handler 1 is the library's own; name one that was registered, from 128 to 255",
+	  0 },
 	{ "arm_flag", PT_ALWAYS, 1, arm_flag, "flags where there are none",
 	  ARMING "flags are 0x1, and this call has none; pass 0", 0 },
 	{ "armed_get", PT_ALWAYS, 1, armed_get, "a get with a completion handler",
-	  "gex_VIS_VectorGetBlocking: a completion handler is armed, which gets do not have; arm it before a "
-	  "put, or disarm it with handler 0", 0 },
-	{ "armed_immediate", PT_ALWAYS, 1, armed_immediate, "an immediate put with a completion handler",
-	  VECTOR_PUT "a completion handler is armed, so the put may have to wait; leave GEX_FLAG_IMMEDIATE "
-	  "out", 0 },
+	  "gex_VIS_VectorGetBlocking: a completion handler is armed, which gets do not have; arm "
+	  "it before a put, or disarm it with handler 0",
+	  0 },
+	{ "armed_immediate", PT_ALWAYS, 1, armed_immediate,
+	  "an immediate put with a completion "
+	  "handler",
+	  VECTOR_PUT "a completion handler is armed, so the put may have to wait; leave "
+	             "GEX_FLAG_IMMEDIATE out",
+	  0 },
 };
 
 const struct pt_misuse_set pt_misuse_acts = {
-	.cases = cases, .count = PT_COUNT(cases), .handlers = handlers, .handler_count = PT_COUNT(handlers),
+	.cases = cases,
+	.count = PT_COUNT(cases),
+	.handlers = handlers,
+	.handler_count = PT_COUNT(handlers),
 };

@@ -1,7 +1,7 @@
 /*
- * Sixteen threads in each process make any call at any time: messages, transfers, atomics, semaphores,
- * collectives of a team for each, and ends of what another thread began.  Whatever was sent, added,
- * posted or put is there once.
+ * Sixteen threads in each process make any call at any time: messages, transfers, atomics,
+ * semaphores, collectives of a team for each, and ends of what another thread began.  Whatever was
+ * sent, added, posted or put is there once.
  */
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
@@ -133,7 +133,8 @@ send_medium(struct self *self)
 
 	pt_fill(self->buf, nbytes, key);
 	PT_OK(gex_AM_RequestMedium2(pt.tm, some_rank(self), REQ_PAYLOAD, self->buf, nbytes,
-	                            GEX_EVENT_NOW, 0, (gex_AM_Arg_t)self->index, (gex_AM_Arg_t)key));
+	                            GEX_EVENT_NOW, 0, (gex_AM_Arg_t)self->index,
+	                            (gex_AM_Arg_t)key));
 	self->asked++;
 }
 
@@ -142,8 +143,8 @@ send_prepared(struct self *self)
 {
 	const size_t nbytes = 1 + pt_rand_below(&self->rng, 3000);
 	const uint64_t key = some_key(self);
-	gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(pt.tm, some_rank(self), NULL, nbytes, BYTES,
-	                                                  NULL, 0, 2);
+	gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(pt.tm, some_rank(self), NULL, nbytes,
+	                                                  BYTES, NULL, 0, 2);
 
 	pt_fill(gex_AM_SrcDescAddr(sd), nbytes, key);
 	gex_AM_CommitRequestMedium2(sd, REQ_PAYLOAD, nbytes, (gex_AM_Arg_t)self->index,
@@ -173,15 +174,16 @@ put_and_get(struct self *self)
 {
 	const gex_Rank_t rank = some_rank(self);
 	unsigned char *model = self->model + (size_t)rank * BYTES;
-	const size_t at = pt_rand_below(&self->rng, BYTES), nbytes = pt_rand_below(&self->rng, BYTES - at);
+	const size_t at = pt_rand_below(&self->rng, BYTES),
+		     nbytes = pt_rand_below(&self->rng, BYTES - at);
 
 	pt_fill(model + at, nbytes, some_key(self));
 	if (pt_rand_below(&self->rng, 2)) {
-		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_PUTS) + at, model + at, nbytes,
-		                          0));
+		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_PUTS) + at, model + at,
+		                          nbytes, 0));
 	} else {
-		PT_OK(gex_RMA_PutNBI(pt.tm, rank, slice(self, rank, FOR_PUTS) + at, model + at, nbytes,
-		                     GEX_EVENT_DEFER, 0));
+		PT_OK(gex_RMA_PutNBI(pt.tm, rank, slice(self, rank, FOR_PUTS) + at, model + at,
+		                     nbytes, GEX_EVENT_DEFER, 0));
 		gex_NBI_Wait(GEX_EC_PUT, 0);
 	}
 	PT_OK(gex_RMA_GetNBI(pt.tm, self->buf, rank, slice(self, rank, FOR_PUTS), BYTES, 0));
@@ -227,7 +229,8 @@ begin_for_others(struct self *self)
 
 	PT_CHECK(begun.buf != NULL);
 	begun.key = self->index + 1;
-	begun.event = gex_RMA_GetNB(pt.tm, begun.buf, rank, slice(self, rank, FOR_SIGNALS), begun.nbytes, 0);
+	begun.event = gex_RMA_GetNB(pt.tm, begun.buf, rank, slice(self, rank, FOR_SIGNALS),
+	                            begun.nbytes, 0);
 	exchange(&begun);
 }
 
@@ -239,11 +242,12 @@ add(struct self *self)
 	uint64_t before = ~(uint64_t)0;
 
 	if (pt_rand_below(&self->rng, 2)) {
-		gex_Event_Wait(gex_AD_OpNB_U64(domain, &before, rank, pt.peers[rank].owner, GEX_OP_FADD, by,
-		                               0, 0));
+		gex_Event_Wait(gex_AD_OpNB_U64(domain, &before, rank, pt.peers[rank].owner,
+		                               GEX_OP_FADD, by, 0, 0));
 		PT_CHECK(before != ~(uint64_t)0);
 	} else {
-		PT_OK(gex_AD_OpNBI_U64(domain, NULL, rank, pt.peers[rank].owner, GEX_OP_ADD, by, 0, 0));
+		PT_OK(gex_AD_OpNBI_U64(domain, NULL, rank, pt.peers[rank].owner, GEX_OP_ADD, by, 0,
+		                       0));
 		gex_NBI_Wait(GEX_EC_RMW, 0);
 	}
 	self->added += by;
@@ -267,8 +271,8 @@ together(struct self *self)
 
 	want = pt.size * (self->index + mine - pt.rank - self->index) +
 	       pt.size * (pt.size - 1) / 2;
-	gex_Event_Wait(gex_Coll_ReduceToAllNB(self->team, &all, &mine, GEX_DT_U32, 4, 1, GEX_OP_ADD, NULL,
-	                                      NULL, 0));
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(self->team, &all, &mine, GEX_DT_U32, 4, 1, GEX_OP_ADD,
+	                                      NULL, NULL, 0));
 	PT_EQ(all, want);
 	gex_Event_Wait(gex_Coll_BarrierNB(self->team, 0));
 }
@@ -304,9 +308,11 @@ prepare(struct self *self, unsigned index)
 	PT_CHECK(self->model && self->buf);
 	(void)gex_TM_Split(&self->team, pt.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++) {
-		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_PUTS), self->model, BYTES, 0));
+		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_PUTS), self->model,
+		                          BYTES, 0));
 		pt_fill(self->buf, BYTES, index + 1);
-		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_SIGNALS), self->buf, BYTES, 0));
+		PT_OK(gex_RMA_PutBlocking(pt.tm, rank, slice(self, rank, FOR_SIGNALS), self->buf,
+		                          BYTES, 0));
 	}
 }
 
@@ -315,8 +321,8 @@ sum_of_all(uint64_t mine)
 {
 	uint64_t all = 0;
 
-	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, &all, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
-	                                      0));
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, &all, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD,
+	                                      NULL, NULL, 0));
 	return all;
 }
 

@@ -1,4 +1,5 @@
-/* An open descriptor, and a handler that sleeps or waits for a lock, leave other threads at work. */
+/* An open descriptor, and a handler that sleeps or waits for a lock, leave other threads at
+ * work. */
 #include "tests/lib/pt.h"
 
 #ifndef GASNET_PAR

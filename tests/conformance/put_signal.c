@@ -1,6 +1,7 @@
 /*
- * Put with signal in every form, size and kind of signal, round a ring: each rank sends to the next one,
- * which waits for the signal, finds all of the payload and nothing else changed, and gives a credit.
+ * Put with signal in every form, size and kind of signal, round a ring: each rank sends to the next
+ * one, which waits for the signal, finds all of the payload and nothing else changed, and gives a
+ * credit.
  */
 #include "tests/lib/pt.h"
 
@@ -95,10 +96,12 @@ put_indexed(enum form form, char *dst, char *src, size_t nbytes, const pst_signa
 		PT_OK(pst_puti_signal(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0));
 		return GEX_EVENT_INVALID;
 	case PUTI_NBI:
-		PT_OK(pst_puti_signal_nbi(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0));
+		PT_OK(pst_puti_signal_nbi(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig,
+		                          0));
 		return GEX_EVENT_INVALID;
 	default:
-		return pst_puti_signal_nb(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig, 0);
+		return pst_puti_signal_nb(pt.tm, next(), 2, to, 2 * quarter, 4, from, quarter, sig,
+		                          0);
 	}
 }
 
@@ -116,10 +119,12 @@ put_strided(enum form form, char *dst, char *src, size_t nbytes, const pst_signa
 		PT_OK(pst_puts_signal(pt.tm, next(), dst, to, src, from, half, count, 1, sig, 0));
 		return GEX_EVENT_INVALID;
 	case PUTS_NBI:
-		PT_OK(pst_puts_signal_nbi(pt.tm, next(), dst, to, src, from, half, count, 1, sig, 0));
+		PT_OK(pst_puts_signal_nbi(pt.tm, next(), dst, to, src, from, half, count, 1, sig,
+		                          0));
 		return GEX_EVENT_INVALID;
 	default:
-		return pst_puts_signal_nb(pt.tm, next(), dst, to, src, from, half, count, 1, sig, flags);
+		return pst_puts_signal_nb(pt.tm, next(), dst, to, src, from, half, count, 1, sig,
+		                          flags);
 	}
 }
 
@@ -136,7 +141,8 @@ value_of(const char *src, size_t nbytes)
 
 /* Starts it; the event, or GEX_EVENT_INVALID. */
 static gex_Event_t
-start(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig, gex_Event_t *leaf)
+start(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *sig,
+      gex_Event_t *leaf)
 {
 	const pst_sem_ref_t ref = sig->pst_ref;
 	const unsigned n = sig->pst_n;
@@ -182,9 +188,11 @@ start(enum form form, char *dst, char *src, size_t nbytes, const pst_signal_t *s
 		PT_OK(pst_putval_signal(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0));
 		return GEX_EVENT_INVALID;
 	case PUTVAL_NB:
-		return pst_putval_signal_nb(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0);
+		return pst_putval_signal_nb(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig,
+		                            0);
 	case PUTVAL_NBI:
-		PT_OK(pst_putval_signal_nbi(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig, 0));
+		PT_OK(pst_putval_signal_nbi(pt.tm, next(), dst, value_of(src, nbytes), nbytes, sig,
+		                            0));
 		return GEX_EVENT_INVALID;
 	case PUTV: case PUTV_NB: case PUTV_NBI: case PUTV_NB_LOCAL:
 		return put_vector(form, dst, src, nbytes, sig);
@@ -200,7 +208,8 @@ static int
 is_source_free(enum form form)
 {
 	return form == MEMPUT || form == PUT || form == PUT_LOCAL || form == PUT_NB_NOW ||
-	       form == PUT_NBI_NOW || form == PUT_NBI_LOCAL || (form >= PUTVAL && form <= PUTVAL_NBI);
+	       form == PUT_NBI_NOW || form == PUT_NBI_LOCAL ||
+	       (form >= PUTVAL && form <= PUTVAL_NBI);
 }
 
 static void
@@ -255,7 +264,8 @@ check_inbox(enum form form, size_t nbytes)
 		else if (i >= cut + gap && i < nbytes + gap)
 			want = pt_byte(key_of(before()), i - gap);
 		if (in[i] != want)
-			PT_FAIL("form %d, %zu bytes: byte %zu is %d, not %d", form, nbytes, i, in[i], want);
+			PT_FAIL("form %d, %zu bytes: byte %zu is %d, not %d", form, nbytes, i,
+			        in[i], want);
 	}
 }
 
@@ -280,7 +290,8 @@ await(unsigned what)
 		added += 3;
 		PT_EQ(pst_signal_wait(pt.ep, words_of(pt.rank) + ADDED, PST_CMP_GE, added), added);
 	} else {
-		while (!pst_signal_test(pt.ep, words_of(pt.rank) + SET_TO, PST_CMP_EQ, round_no, &seen))
+		while (!pst_signal_test(pt.ep, words_of(pt.rank) + SET_TO, PST_CMP_EQ, round_no,
+		                        &seen))
 			;
 		PT_EQ(seen, round_no);
 	}
@@ -310,7 +321,9 @@ step(enum form form, unsigned what, size_t nbytes)
 static void
 puts_all(void)
 {
-	static const size_t sizes[] = { 0, 1, 4, 7, 8, 13, 16, 64, 1000, 4096, 65000, 100000, MOST };
+	static const size_t sizes[] = {
+		0, 1, 4, 7, 8, 13, 16, 64, 1000, 4096, 65000, 100000, MOST
+	};
 
 	for (int form = 0; form < FORMS; form++) {
 		const int value = form >= PUTVAL && form <= PUTVAL_NBI;

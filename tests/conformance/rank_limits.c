@@ -130,7 +130,8 @@ main(int argc, char **argv)
 	seconds = (double)(pt_now_ns() - start) * 1e-9;
 	full = average_pss();
 	if (pt.rank == 0) {
-		printf("%u ranks: exchange %.2f s; queues per rank %.2f MiB at start, %.2f MiB after\n",
+		printf("%u ranks: exchange %.2f s; queues per rank %.2f MiB at start, %.2f MiB "
+		       "after\n",
 		       (unsigned)pt.size, seconds, empty, full);
 		PT_UNDER(seconds, 60);
 		PT_LE(empty * 1024, 512);

@@ -60,8 +60,9 @@ ratomic_of_job(void)
 }
 
 /*
- * Start with a segment.  The first argument names a way: `client', segments are memory of the ranks,
- * which peers do not map; `mixed', by chance some of the ranks have their own operations masked.
+ * Start with a segment.  The first argument names a way: `client', segments are memory of the
+ * ranks, which peers do not map; `mixed', by chance some of the ranks have their own operations
+ * masked.
  */
 static inline void
 ratomic_start(int argc, char **argv, size_t segment_bytes)

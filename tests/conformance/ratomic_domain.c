@@ -18,8 +18,8 @@ counter(const char *name)
 static void
 queries(void)
 {
-	static const gex_Flags_t hints[] = { 0, GEX_FLAG_AD_FAVOR_MY_RANK, GEX_FLAG_AD_FAVOR_MY_NBRHD,
-		                             GEX_FLAG_AD_FAVOR_REMOTE };
+	static const gex_Flags_t hints[] = { 0, GEX_FLAG_AD_FAVOR_MY_RANK,
+		                             GEX_FLAG_AD_FAVOR_MY_NBRHD, GEX_FLAG_AD_FAVOR_REMOTE };
 	gex_AD_t domains[PT_COUNT(hints)];
 	int here = 0;
 
@@ -60,7 +60,8 @@ slow_member(void)
 			pt_sleep_ms(2);
 		}
 	gex_AD_Create(&ad, pt.tm, GEX_DT_U64, GEX_OP_ADD | GEX_OP_GET, 0);
-	gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, slow, pt.peers[slow].owner, GEX_OP_ADD, pt.rank + 1, 0, 0));
+	gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, slow, pt.peers[slow].owner, GEX_OP_ADD,
+	                               pt.rank + 1, 0, 0));
 	pt_barrier();
 	gex_Event_Wait(gex_AD_OpNB_U64(ad, &last, slow, pt.peers[slow].owner, GEX_OP_GET, 0, 0, 0));
 	PT_EQ(last, (uint64_t)pt.size * (pt.size + 1) / 2);
@@ -80,7 +81,8 @@ phases(void)
 	gex_AD_Create(&setter, pt.tm, GEX_DT_I32, GEX_OP_SET, 0);
 	for (int32_t round = 0; round < 20; round++) {
 		if (pt.rank == 0)
-			gex_Event_Wait(gex_AD_OpNB_I32(setter, NULL, 0, word, GEX_OP_SET, round * 100, 0, 0));
+			gex_Event_Wait(gex_AD_OpNB_I32(setter, NULL, 0, word, GEX_OP_SET,
+			                               round * 100, 0, 0));
 		pt_barrier();
 		gex_Event_Wait(gex_AD_OpNB_I32(adder, NULL, 0, word, GEX_OP_INC, 0, 0, 0));
 		pt_barrier();
@@ -92,8 +94,8 @@ phases(void)
 	gex_AD_Destroy(adder);
 }
 
-/* Calls are counted, whoever makes them; and by message exactly where memory is not mapped, whatever the
- * domain's other members have. */
+/* Calls are counted, whoever makes them; and by message exactly where memory is not mapped,
+ * whatever the domain's other members have. */
 static void
 counts(gex_Rank_t rank, int by_message)
 {
@@ -120,7 +122,8 @@ main(int argc, char **argv)
 	ratomic_start(argc, argv, GASNET_PAGESIZE);
 	if (ratomic_of_job()) { /* which count for themselves */
 		counts(pt.rank, getenv("PST_TEST_CONDUIT_MASK") != NULL);
-		counts((pt.rank + 1) % pt.size, getenv("PST_TEST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
+		counts((pt.rank + 1) % pt.size,
+		       getenv("PST_TEST_CONDUIT_MASK") || (argc > 1 && pt.size > 1));
 	}
 	queries();
 	slow_member();

@@ -1,6 +1,7 @@
 /*
- * Each operation of each type, fetching and not, against what C computes: with a code that the compiler
- * knows and one that it does not, explicit, implicit and in an access region, with all flags.
+ * Each operation of each type, fetching and not, against what C computes: with a code that the
+ * compiler knows and one that it does not, explicit, implicit and in an access region, with all
+ * flags.
  */
 #include "tests/conformance/ratomic.h"
 
@@ -57,12 +58,14 @@ some_way(struct pt_rng *rng, gex_AD_t ad, gex_Rank_t rank, gex_OP_t op)
 	return way;
 }
 
-#define NB_CASE(code, T, type) \
-	case GEX_OP_##code: \
-		return gex_AD_OpNB_##T(way->ad, result, way->rank, target, GEX_OP_##code, a, b, flags);
-#define NBI_CASE(code, T, type) \
-	case GEX_OP_##code: \
-		return gex_AD_OpNBI_##T(way->ad, result, way->rank, target, GEX_OP_##code, a, b, flags);
+#define NB_CASE(code, T, type)                                                                     \
+	case GEX_OP_##code:                                                                        \
+		return gex_AD_OpNB_##T(way->ad, result, way->rank, target, GEX_OP_##code, a, b,    \
+		                       flags);
+#define NBI_CASE(code, T, type)                                                                    \
+	case GEX_OP_##code:                                                                        \
+		return gex_AD_OpNBI_##T(way->ad, result, way->rank, target, GEX_OP_##code, a, b,   \
+		                        flags);
 
 /* What the operation leaves behind. */
 #define AFTER_ARITHMETIC(T, type, wrap) \
@@ -124,14 +127,16 @@ FLOAT_TYPES(FLOAT)
 /* One call, waited for; an IMMEDIATE one that is refused has changed nothing, and is made again. */
 #define STEPS(T, type, wrap, codes) \
 	static gex_Event_t \
-	nb_##T(const struct way *way, type *result, void *target, type a, type b, gex_Flags_t flags) \
+	nb_##T(const struct way *way, type *result, void *target, type a, type b, \
+	       gex_Flags_t flags) \
 	{ \
 		if (way->known) \
 			switch (way->op) { codes(NB_CASE, T, type) } \
 		return gex_AD_OpNB_##T(way->ad, result, way->rank, target, way->op, a, b, flags); \
 	} \
 	static int \
-	nbi_##T(const struct way *way, type *result, void *target, type a, type b, gex_Flags_t flags) \
+	nbi_##T(const struct way *way, type *result, void *target, type a, type b, \
+	        gex_Flags_t flags) \
 	{ \
 		if (way->known) \
 			switch (way->op) { codes(NBI_CASE, T, type) } \
@@ -163,9 +168,9 @@ FLOAT_TYPES(FLOAT)
 	same_##T(type got, type wanted, const struct way *way, const char *what) \
 	{ \
 		if (memcmp(&got, &wanted, sizeof(got))) \
-			PT_FAIL("operation 0x%x of " #T " at rank %u, flags 0x%x, manner %d, known %d: %s is " \
-			        "%.17g, not %.17g", way->op, way->rank, way->flags, (int)way->manner, \
-			        way->known, what, (double)got, (double)wanted); \
+			PT_FAIL("operation 0x%x of " #T " at rank %u, flags 0x%x, manner %d, " \
+			        "known %d: %s is %.17g, not %.17g", way->op, way->rank, way->flags,\
+			        (int)way->manner, way->known, what, (double)got, (double)wanted); \
 	} \
 	static void \
 	step_##T(struct pt_rng *rng, gex_AD_t ad, gex_Rank_t rank, gex_OP_t op) \
@@ -179,7 +184,8 @@ FLOAT_TYPES(FLOAT)
 		if (pt_rand_below(rng, 2)) \
 			a = before; \
 		call_##T(&set, NULL, target, before, 0); \
-		call_##T(&way, ratomic_fetches(op) || pt_rand_below(rng, 2) ? &result : NULL, target, a, b); \
+		call_##T(&way, ratomic_fetches(op) || pt_rand_below(rng, 2) ? &result : NULL, \
+		         target, a, b); \
 		same_##T(result, ratomic_fetches(op) ? before : 77, &way, "the result"); \
 		call_##T(&get, &result, target, b, a); \
 		same_##T(result, after_##T(op, before, a, b), &way, "what it leaves"); \
@@ -210,7 +216,8 @@ put_guards(void)
 {
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
 		for (size_t word = 0; word < WORDS; word++)
-			PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, own_words(rank) + word * 8, guard, 8, 0));
+			PT_OK(gex_RMA_PutBlockingVal(pt.tm, rank, own_words(rank) + word * 8, guard,
+			                             8, 0));
 }
 
 static void
@@ -219,7 +226,8 @@ check_guards(void)
 	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
 		for (size_t word = 0; word < WORDS; word++)
 			if (word != TARGET)
-				PT_CHECK(gex_RMA_GetBlockingVal(pt.tm, rank, own_words(rank) + word * 8, 8,
+				PT_CHECK(gex_RMA_GetBlockingVal(pt.tm, rank,
+				                                own_words(rank) + word * 8, 8,
 				                                0) == guard);
 }
 

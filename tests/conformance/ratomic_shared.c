@@ -1,6 +1,7 @@
 /*
- * All ranks, and in PAR several threads of each, at the same words: sums, products, extremes, bits, chains
- * of swaps and of compare and swap come out as if the operations had been made one after the other.
+ * All ranks, and in PAR several threads of each, at the same words: sums, products, extremes, bits,
+ * chains of swaps and of compare and swap come out as if the operations had been made one after the
+ * other.
  */
 #include "tests/conformance/ratomic.h"
 
@@ -8,7 +9,18 @@ enum { THREADS = 3, MOST_TOKENS = 4096 };
 
 /* Words of rank 0, each in a line of its own. */
 enum word {
-	COUNTER, SUM, PRODUCT, BITS, TOGGLED, LEAST, MOST, FLOAT_SUM, DOUBLE_SUM, CHAIN, TICKET_SUM, SWAPPED,
+	COUNTER,
+	SUM,
+	PRODUCT,
+	BITS,
+	TOGGLED,
+	LEAST,
+	MOST,
+	FLOAT_SUM,
+	DOUBLE_SUM,
+	CHAIN,
+	TICKET_SUM,
+	SWAPPED,
 	WORD_COUNT
 };
 
@@ -55,12 +67,14 @@ tickets(uint64_t member)
 
 	(void)member;
 	for (unsigned long i = 0; i < own.rounds; i++) {
-		gex_Event_Wait(gex_AD_OpNB_U64(own.integers, &ticket, 0, at(COUNTER), GEX_OP_FINC, 0, 0, 0));
+		gex_Event_Wait(gex_AD_OpNB_U64(own.integers, &ticket, 0, at(COUNTER), GEX_OP_FINC,
+		                               0, 0, 0));
 		PT_CHECK(i == 0 || ticket > last);
 		last = ticket;
 		sum += ticket;
 	}
-	gex_Event_Wait(gex_AD_OpNB_U64(own.integers, NULL, 0, at(TICKET_SUM), GEX_OP_ADD, sum, 0, 0));
+	gex_Event_Wait(
+		gex_AD_OpNB_U64(own.integers, NULL, 0, at(TICKET_SUM), GEX_OP_ADD, sum, 0, 0));
 }
 
 /* What does not depend on the order, many under way at a time. */
@@ -69,18 +83,28 @@ commutative(uint64_t member)
 {
 	for (unsigned long i = 0; i < own.rounds; i++) {
 		const uint64_t value = member * own.rounds + i;
-		const gex_OP_t add = i % 2 ? GEX_OP_ADD : GEX_OP_SUB; /* not known to the compiler */
+		const gex_OP_t add = i % 2 ? GEX_OP_ADD : GEX_OP_SUB; /* not known to the
+		                                                       * compiler */
 
-		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(SUM), add, i % 2 ? value : -value, 0, 0), 0);
-		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(PRODUCT), GEX_OP_MULT, 2 * value + 1, 0, 0), 0);
+		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(SUM), add, i % 2 ? value : -value,
+		                       0, 0),
+		      0);
+		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(PRODUCT), GEX_OP_MULT,
+		                       2 * value + 1, 0, 0),
+		      0);
 		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(BITS), GEX_OP_OR,
 		                       UINT64_C(1) << (value % 64), 0, 0), 0);
 		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(TOGGLED), GEX_OP_XOR,
 		                       value * UINT64_C(0x9e3779b97f4a7c15), 0, 0), 0);
-		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(LEAST), GEX_OP_MIN, value + 5, 0, 0), 0);
-		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(MOST), GEX_OP_MAX, value, 0, 0), 0);
-		PT_EQ(gex_AD_OpNBI_FLT(own.floats, NULL, 0, at(FLOAT_SUM), GEX_OP_ADD, 0.5f, 0, 0), 0);
-		PT_EQ(gex_AD_OpNBI_DBL(own.doubles, NULL, 0, at(DOUBLE_SUM), GEX_OP_DEC, 0, 0, 0), 0);
+		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(LEAST), GEX_OP_MIN, value + 5, 0,
+		                       0),
+		      0);
+		PT_EQ(gex_AD_OpNBI_U64(own.integers, NULL, 0, at(MOST), GEX_OP_MAX, value, 0, 0),
+		      0);
+		PT_EQ(gex_AD_OpNBI_FLT(own.floats, NULL, 0, at(FLOAT_SUM), GEX_OP_ADD, 0.5f, 0, 0),
+		      0);
+		PT_EQ(gex_AD_OpNBI_DBL(own.doubles, NULL, 0, at(DOUBLE_SUM), GEX_OP_DEC, 0, 0, 0),
+		      0);
 		if (i % 32 == 31)
 			gex_NBI_Wait(GEX_EC_RMW, 0);
 	}
@@ -101,8 +125,8 @@ chain(uint64_t member)
 			seen = before;
 		seen++;
 		half = (int32_t)member;
-		gex_Event_Wait(gex_AD_OpNB_I32(own.singles, &half, 0, at(CHAIN) + 8, GEX_OP_FADD, 1, 0,
-		                               GEX_FLAG_AD_REL | GEX_FLAG_AD_ACQ));
+		gex_Event_Wait(gex_AD_OpNB_I32(own.singles, &half, 0, at(CHAIN) + 8, GEX_OP_FADD, 1,
+		                               0, GEX_FLAG_AD_REL | GEX_FLAG_AD_ACQ));
 	}
 }
 

@@ -19,8 +19,8 @@ value(gex_AD_t ad, gex_Rank_t rank, void *target)
 	return value;
 }
 
-/* Each member adds its rank of all + 1 at all members of the team, in three ways. A rank of the job names
- * the first member in a process. */
+/* Each member adds its rank of all + 1 at all members of the team, in three ways. A rank of the job
+ * names the first member in a process. */
 static void
 add_to_all(gex_TM_t tm, gex_AD_t ad)
 {
@@ -32,10 +32,11 @@ add_to_all(gex_TM_t tm, gex_AD_t ad)
 	for (gex_Rank_t rank = 0; rank < gex_TM_QuerySize(tm); rank++) {
 		const gex_Rank_t member = pt_rank_in(tm, rank);
 
-		gex_Event_Wait(gex_AD_OpNB_U32(ad, NULL, rank, word_of(member, BY_RANK), GEX_OP_ADD, mine, 0,
-		                               0));
+		gex_Event_Wait(gex_AD_OpNB_U32(ad, NULL, rank, word_of(member, BY_RANK), GEX_OP_ADD,
+		                               mine, 0, 0));
 		gex_Event_Wait(gex_AD_OpNB_U32(ad, &before, by_job ? member : rank,
-		                               word_of(member, BY_JOBRANK), GEX_OP_FADD, mine, 0, by_job));
+		                               word_of(member, BY_JOBRANK), GEX_OP_FADD, mine, 0,
+		                               by_job));
 		PT_EQ(gex_AD_OpNBI_U32(ad, &before, rank, word_of(member, MADE_BY_LIBRARY),
 		                       unknown[rank % 2], mine, 0, 0), 0);
 		gex_NBI_Wait(GEX_EC_ALL, 0);
@@ -63,8 +64,8 @@ parted(unsigned parts)
 
 	gex_AD_Create(&of_job, pt.tm, GEX_DT_U32, GEX_OP_SET, 0);
 	for (enum word word = 0; word < WORDS; word++)
-		gex_Event_Wait(gex_AD_OpNB_U32(of_job, NULL, pt.rank, word_of(pt.rank, word), GEX_OP_SET, 0,
-		                               0, GEX_FLAG_AD_MY_RANK));
+		gex_Event_Wait(gex_AD_OpNB_U32(of_job, NULL, pt.rank, word_of(pt.rank, word),
+		                               GEX_OP_SET, 0, 0, GEX_FLAG_AD_MY_RANK));
 	pt_barrier();
 	(void)gex_TM_Split(&tm, pt.tm, (int)(pt.rank % parts), (int)(pt.size - pt.rank), NULL, 0,
 	                   GEX_FLAG_TM_NO_SCRATCH);

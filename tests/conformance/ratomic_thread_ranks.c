@@ -1,6 +1,6 @@
 /*
- * Atomics of ranks that are threads: a domain with several members in one process, each with a segment of
- * its own, used by all of them at the same time.
+ * Atomics of ranks that are threads: a domain with several members in one process, each with a
+ * segment of its own, used by all of them at the same time.
  */
 #include <gasnet_ratomic.h>
 
@@ -38,8 +38,9 @@ use(gex_TM_t tm, gex_AD_t ad, char *const *sums)
 		gex_Event_Wait(gex_AD_OpNB_U64(ad, &ticket, 0, tickets, GEX_OP_FINC, 0, 0, 0));
 		PT_CHECK(i == 0 || ticket > last);
 		for (gex_Rank_t rank = 0; rank < size; rank++)
-			PT_EQ(gex_AD_OpNBI_U64(ad, &unused, rank, sums[rank], unknown[(rank + i) % 2],
-			                       ticket, 0, 0), 0);
+			PT_EQ(gex_AD_OpNBI_U64(ad, &unused, rank, sums[rank],
+			                       unknown[(rank + i) % 2], ticket, 0, 0),
+			      0);
 		gex_NBI_Wait(GEX_EC_RMW, 0);
 	}
 	gex_Coll_BarrierBlocking(tm, 0);
@@ -64,7 +65,8 @@ body(gex_TM_t tm, void *arg)
 	gex_AD_Create(&ad, tm, GEX_DT_U64,
 	              GEX_OP_FINC | GEX_OP_ADD | GEX_OP_FADD | GEX_OP_GET | GEX_OP_SET, 0);
 	for (size_t number = 0; number < 2; number++)
-		gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, me, word_of(tm, me, number), GEX_OP_SET, 0, 0, 0));
+		gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, me, word_of(tm, me, number), GEX_OP_SET, 0,
+		                               0, 0));
 	gex_Coll_BarrierBlocking(tm, 0);
 	use(tm, ad, sums);
 	gex_Coll_BarrierBlocking(tm, 0);

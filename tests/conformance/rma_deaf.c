@@ -1,6 +1,7 @@
 /*
- * Transfers by messages to a rank that does not poll: starting them waits for nobody, until they are more
- * than 65535; IMMEDIATE is refused once there is no room; and all is in place when the rank listens again.
+ * Transfers by messages to a rank that does not poll: starting them waits for nobody, until they
+ * are more than 65535; IMMEDIATE is refused once there is no room; and all is in place when the
+ * rank listens again.
  */
 #include <gasnetex.h>
 #include <penstock.h>
@@ -67,7 +68,8 @@ many_to_the_deaf(void)
 	PT_CHECK(words && back);
 	pt_fill(words, MANY * 8, pt.rank + 70);
 	for (uint32_t i = 0; i < MANY; i++) {
-		PT_OK(gex_RMA_PutNBI(pt.tm, pt.rank + 1, there + 8 * i, &words[i], 8, GEX_EVENT_DEFER, 0));
+		PT_OK(gex_RMA_PutNBI(pt.tm, pt.rank + 1, there + 8 * i, &words[i], 8,
+		                     GEX_EVENT_DEFER, 0));
 		__atomic_store_n(started(pt.rank + 1), i + 1, __ATOMIC_RELEASE);
 	}
 	gex_NBI_Wait(GEX_EC_PUT, 0);
@@ -85,8 +87,9 @@ put_immediate(char *at, const uint64_t *words)
 
 	while (taken < SMALL) {
 		const uint64_t began = pt_now_ns();
-		const int refused = gex_RMA_PutNBI(pt.tm, pt.rank + 1, at + 8 * taken, &words[taken], 8,
-		                                   GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
+		const int refused =
+			gex_RMA_PutNBI(pt.tm, pt.rank + 1, at + 8 * taken, &words[taken], 8,
+		                       GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
 
 		PT_UNDER((double)(pt_now_ns() - began) * 1e-9, 5);
 		if (refused)
@@ -122,7 +125,8 @@ to_the_deaf(void)
 	pt_fill(words, SMALL * 8, pt.rank + 50);
 	taken = put_immediate(base + SMALL_AT, words);
 	PT_CHECK(taken < SMALL);
-	PT_CHECK(gex_RMA_GetNB(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) == GEX_EVENT_NO_OP);
+	PT_CHECK(gex_RMA_GetNB(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) ==
+	         GEX_EVENT_NO_OP);
 	PT_CHECK(gex_RMA_GetBlocking(pt.tm, back, pt.rank + 1, base, 8, GEX_FLAG_IMMEDIATE) != 0);
 	PT_EQ(counted("puts"), put_before + taken);   /* the refused are not among them */
 	PT_EQ(counted("gets"), got_before);
@@ -135,8 +139,8 @@ to_the_deaf(void)
 	__atomic_store_n(told(pt.rank + 1), 1, __ATOMIC_RELEASE);
 	gex_Event_WaitAll(events, LARGE, 0);
 	for (int i = 0; i < LARGE; i++)
-		gets[i] = gex_RMA_GetNB(pt.tm, to + i * LARGE_BYTES, pt.rank + 1, base + i * LARGE_BYTES,
-		                        LARGE_BYTES, 0);
+		gets[i] = gex_RMA_GetNB(pt.tm, to + i * LARGE_BYTES, pt.rank + 1,
+		                        base + i * LARGE_BYTES, LARGE_BYTES, 0);
 	gex_Event_WaitAll(gets, LARGE, 0);
 	PT_MEM(to, SMALL_AT, pt.rank);
 	gex_NBI_Wait(GEX_EC_ALL, 0);

@@ -26,7 +26,8 @@ explicit_ones(gex_Rank_t rank)
 {
 	for (size_t i = 0; i < words_count; i++) {
 		words[i] = expected(i);
-		events[i] = gex_RMA_PutNB(pt.tm, rank, there(rank, i), &words[i], 8, GEX_EVENT_DEFER, 0);
+		events[i] = gex_RMA_PutNB(pt.tm, rank, there(rank, i), &words[i], 8,
+		                          GEX_EVENT_DEFER, 0);
 	}
 	gex_Event_WaitAll(events, words_count, 0);
 	memset(words, 0, words_count * 8);
@@ -65,8 +66,8 @@ large_ones(void)
 	PT_CHECK(from != NULL && to != NULL);
 	pt_fill(from, (size_t)LARGE * LARGE_BYTES, pt.rank);
 	for (size_t i = 0; i < LARGE; i++)
-		roots[i] = gex_RMA_PutNB(pt.tm, right, base + i * LARGE_BYTES, from + i * LARGE_BYTES,
-		                         LARGE_BYTES, &leaves[i], 0);
+		roots[i] = gex_RMA_PutNB(pt.tm, right, base + i * LARGE_BYTES,
+		                         from + i * LARGE_BYTES, LARGE_BYTES, &leaves[i], 0);
 	gex_Event_WaitAll(leaves, LARGE, 0);
 	memset(from, 0, (size_t)LARGE * LARGE_BYTES);
 	gex_Event_WaitAll(roots, LARGE, 0);

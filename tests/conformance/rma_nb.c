@@ -1,7 +1,7 @@
 /*
- * Non-blocking transfers of all spellings against a plain copy.  The caller's area at a peer is cut into
- * slots, each with at most one operation under way; whatever was synchronised is compared, and sources
- * are overwritten as soon as they may be.
+ * Non-blocking transfers of all spellings against a plain copy.  The caller's area at a peer is cut
+ * into slots, each with at most one operation under way; whatever was synchronised is compared, and
+ * sources are overwritten as soon as they may be.
  */
 #include "tests/conformance/rma_nb_slots.h"
 

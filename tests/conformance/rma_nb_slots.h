@@ -1,6 +1,6 @@
 /*
- * Operations of rma_nb.c: the slots that the caller's area at a peer is cut into, and how one is begun,
- * by all spellings.
+ * Operations of rma_nb.c: the slots that the caller's area at a peer is cut into, and how one is
+ * begun, by all spellings.
  */
 #ifndef RMA_NB_SLOTS_H
 #define RMA_NB_SLOTS_H
@@ -175,7 +175,8 @@ put_value(struct slot *slot)
 	gex_RMA_Value_t value = pt_rand(&rng);
 
 	slot->nbytes = 1 + pt_rand_below(&rng, sizeof(value));
-	memcpy(model + slot->at, &value, slot->nbytes); /* little-endian machines only are built for */
+	memcpy(model + slot->at, &value, slot->nbytes); /* little-endian machines only are built
+	                                                 * for */
 	slot->state = EXPLICIT;
 	switch (spelling(4, 2)) {
 	case 0:
@@ -205,8 +206,9 @@ get(struct slot *slot)
 		slot->root = gex_RMA_GetNB(pt.tm, slot->buf, peer, there(slot), slot->nbytes, 0);
 		return;
 	case 1:
-		while ((slot->root = gex_RMA_GetNB(pt.tm, slot->buf, peer, there(slot), slot->nbytes,
-		                                   GEX_FLAG_IMMEDIATE)) == GEX_EVENT_NO_OP)
+		while ((slot->root = gex_RMA_GetNB(pt.tm, slot->buf, peer, there(slot),
+		                                   slot->nbytes, GEX_FLAG_IMMEDIATE)) ==
+		       GEX_EVENT_NO_OP)
 			PT_OK(gasnet_AMPoll());
 		return;
 	case 2:

@@ -1,6 +1,7 @@
 /*
- * Threads transfer at the same time.  Implicit sets and access regions are each thread's own; events are
- * synchronised by whichever thread takes them, also after the one that started them has ended.
+ * Threads transfer at the same time.  Implicit sets and access regions are each thread's own;
+ * events are synchronised by whichever thread takes them, also after the one that started them has
+ * ended.
  */
 #include <gasnet.h>
 
@@ -82,8 +83,8 @@ put_all(unsigned thread, unsigned char *bufs)
 		pt_fill(buf, length_of(op), key_of(thread, op));
 		events[op] = GEX_EVENT_INVALID;
 		if (op % 2)
-			events[op] = gex_RMA_PutNB(pt.tm, peer(), there(thread, op), buf, length_of(op),
-			                           GEX_EVENT_DEFER, 0);
+			events[op] = gex_RMA_PutNB(pt.tm, peer(), there(thread, op), buf,
+			                           length_of(op), GEX_EVENT_DEFER, 0);
 		else if (op < OPS / 2)
 			PT_OK(gex_RMA_PutNBI(pt.tm, peer(), there(thread, op), buf, length_of(op),
 			                     GEX_EVENT_NOW, 0));
@@ -91,8 +92,9 @@ put_all(unsigned thread, unsigned char *bufs)
 	region = gex_NBI_EndAccessRegion(0);
 	for (unsigned op = OPS / 2; op < OPS; op++)
 		if (op % 2 == 0)
-			PT_OK(gex_RMA_PutNBI(pt.tm, peer(), there(thread, op), bufs + (size_t)op * BYTES,
-			                     length_of(op), GEX_EVENT_GROUP, 0));
+			PT_OK(gex_RMA_PutNBI(pt.tm, peer(), there(thread, op),
+			                     bufs + (size_t)op * BYTES, length_of(op),
+			                     GEX_EVENT_GROUP, 0));
 	gex_NBI_Wait(GEX_EC_LC, 0);
 	gex_NBI_Wait(GEX_EC_PUT, 0);
 	gex_Event_WaitAll(events, OPS, 0);
@@ -107,8 +109,8 @@ get_all(unsigned thread)
 		unsigned char *buf = malloc(BYTES);
 
 		PT_CHECK(buf != NULL);
-		hand_over(gex_RMA_GetNB(pt.tm, buf, peer(), there(thread, op), length_of(op), 0), buf,
-		          key_of(thread, op) * 100 + op % 3);
+		hand_over(gex_RMA_GetNB(pt.tm, buf, peer(), there(thread, op), length_of(op), 0),
+		          buf, key_of(thread, op) * 100 + op % 3);
 	}
 }
 

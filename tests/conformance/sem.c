@@ -1,6 +1,6 @@
 /*
- * Semaphores: kinds, names, takes, arrays, time-outs, sets; posts from all ranks, in handlers, and by
- * the owner.
+ * Semaphores: kinds, names, takes, arrays, time-outs, sets; posts from all ranks, in handlers, and
+ * by the owner.
  */
 #include "tests/lib/pt.h"
 

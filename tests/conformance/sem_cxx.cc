@@ -1,5 +1,5 @@
-// Every call of penstock_sem.h and penstock_signal.h from C++: to the caller itself, by a set, and by
-// words, in the least form of each.
+// Every call of penstock_sem.h and penstock_signal.h from C++: to the caller itself, by a set,
+// and by words, in the least form of each.
 #include "tests/lib/pt.h"
 
 #include <penstock.h>
@@ -62,10 +62,12 @@ puts()
 	PT_OK(pst_puti_signal(pt.tm, pt.rank, 1, tos, 8, 1, froms, 8, &sig, 0));
 	gex_Event_Wait(pst_puti_signal_nb(pt.tm, pt.rank, 1, tos, 8, 1, froms, 8, &sig, 0));
 	PT_OK(pst_puti_signal_nbi(pt.tm, pt.rank, 1, tos, 8, 1, froms, 8, &sig, 0));
-	PT_OK(pst_puts_signal(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr, 0, &sig, 0));
-	gex_Event_Wait(pst_puts_signal_nb(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr, 0,
-					  &sig, 0));
-	PT_OK(pst_puts_signal_nbi(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr, 0, &sig, 0));
+	PT_OK(pst_puts_signal(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr, 0, &sig,
+	                      0));
+	gex_Event_Wait(pst_puts_signal_nb(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr,
+	                                  0, &sig, 0));
+	PT_OK(pst_puts_signal_nbi(pt.tm, pt.rank, to, nullptr, source, nullptr, 8, nullptr, 0, &sig,
+	                          0));
 	PT_OK(pst_get_signal(pt.tm, source, pt.rank, to, 8, &sig, 0));
 	gex_Event_Wait(pst_get_signal_nb(pt.tm, source, pt.rank, to, 8, &sig, 0));
 	PT_OK(pst_get_signal_nbi(pt.tm, source, pt.rank, to, 8, &sig, 0));
@@ -91,7 +93,9 @@ words()
 	PT_EQ(pst_signal_test(pt.ep, word, PST_CMP_GE, 1, &seen), 1);
 	PT_EQ(seen, value);
 	PT_EQ(pst_signal_wait_any(pt.ep, all, &value, 1, PST_CMP_EQ, nullptr, PST_FOREVER), 0);
-	PT_EQ(pst_signal_wait_some(pt.ep, all, &value, 1, PST_CMP_EQ, nullptr, PST_FOREVER, nullptr), 1);
+	PT_EQ(pst_signal_wait_some(pt.ep, all, &value, 1, PST_CMP_EQ, nullptr, PST_FOREVER,
+	                           nullptr),
+	      1);
 	PT_EQ(pst_signal_wait_all(pt.ep, all, &value, 1, PST_CMP_EQ, done, 0), 1);
 }
 

@@ -1,6 +1,7 @@
 /*
- * Who sleeps for posts is woken when it has enough of them, not before; and always then, whoever else
- * waits for the same semaphore.  Sleeps have no bound, so a wake-up that is lost ends at the deadline.
+ * Who sleeps for posts is woken when it has enough of them, not before; and always then, whoever
+ * else waits for the same semaphore.  Sleeps have no bound, so a wake-up that is lost ends at the
+ * deadline.
  */
 #include "tests/lib/pt.h"
 
@@ -145,7 +146,8 @@ others_wake_nobody(void)
 }
 
 #ifdef GASNET_PAR
-/* -- several that wait --------------------------------------------------------------------------- */
+/* -- several that wait
+ * --------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
 

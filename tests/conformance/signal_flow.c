@@ -1,6 +1,6 @@
 /*
- * Gets that give a credit, puts with signal that may be refused, many of them at once, and words: round a
- * ring, as in put_signal.c.
+ * Gets that give a credit, puts with signal that may be refused, many of them at once, and words:
+ * round a ring, as in put_signal.c.
  */
 #include "tests/lib/pt.h"
 
@@ -44,12 +44,15 @@ gets_all(void)
 
 			memset(source, 0, sizes[i] + 1);
 			if (how == 0) {
-				PT_OK(pst_get_signal(pt.tm, source, next(), from, sizes[i], &sig, 0));
+				PT_OK(pst_get_signal(pt.tm, source, next(), from, sizes[i], &sig,
+				                     0));
 			} else if (how == 1) {
-				event = pst_get_signal_nb(pt.tm, source, next(), from, sizes[i], &sig, 0);
+				event = pst_get_signal_nb(pt.tm, source, next(), from, sizes[i],
+				                          &sig, 0);
 				gex_Event_Wait(event);
 			} else {
-				PT_OK(pst_get_signal_nbi(pt.tm, source, next(), from, sizes[i], &sig, 0));
+				PT_OK(pst_get_signal_nbi(pt.tm, source, next(), from, sizes[i],
+				                         &sig, 0));
 				gex_NBI_Wait(GEX_EC_GET, 0);
 			}
 			PT_MEM(source, sizes[i], next());
@@ -59,7 +62,8 @@ gets_all(void)
 	}
 }
 
-/* -- IMMEDIATE, and many at once ---------------------------------------------------------------- */
+/* -- IMMEDIATE, and many at once
+ * ---------------------------------------------------------------- */
 
 static void
 immediate(void)
@@ -72,8 +76,8 @@ immediate(void)
 		const size_t nbytes = i % 3 * 40;
 		gex_Event_t event;
 
-		while ((event = pst_memput_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX, source,
-		                                     nbytes, ref, 1, GEX_FLAG_IMMEDIATE)) ==
+		while ((event = pst_memput_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX,
+		                                     source, nbytes, ref, 1, GEX_FLAG_IMMEDIATE)) ==
 		       GEX_EVENT_NO_OP)
 			PT_OK(pst_poll(pt.ep));
 		gex_Event_Wait(event);
@@ -92,23 +96,25 @@ many_at_once(void)
 	pt_barrier();
 	for (unsigned i = 0; i < COUNT; i++) {
 		pt_fill(source + i * 100, 100, i);
-		events[i] = pst_put_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX + i * 100,
-		                              source + i * 100, 100, &sig, GEX_EVENT_DEFER, 0);
+		events[i] =
+			pst_put_signal_nb(pt.tm, next(), pt.peers[next()].owner + INBOX + i * 100,
+		                          source + i * 100, 100, &sig, GEX_EVENT_DEFER, 0);
 	}
 	gex_Event_WaitAll(events, COUNT, 0);
 	/* full completion: a get finds it */
 	for (unsigned i = 0; i < COUNT; i++) {
 		char got[100];
 
-		PT_OK(gex_RMA_GetBlocking(pt.tm, got, next(), pt.peers[next()].owner + INBOX + i * 100,
-		                          sizeof got, 0));
+		PT_OK(gex_RMA_GetBlocking(pt.tm, got, next(),
+		                          pt.peers[next()].owner + INBOX + i * 100, sizeof got, 0));
 		PT_MEM(got, sizeof got, i);
 	}
 	added += COUNT;
 	pst_signal_wait(pt.ep, words_of(pt.rank) + ADDED, PST_CMP_EQ, added);
 }
 
-/* -- words -------------------------------------------------------------------------------------- */
+/* -- words
+ * -------------------------------------------------------------------------------------- */
 
 static void
 words_compared(void)
@@ -118,9 +124,10 @@ words_compared(void)
 		uint64_t value;
 		int holds;
 	} rows[] = {
-		{ PST_CMP_EQ, 5, 1 }, { PST_CMP_EQ, 4, 0 }, { PST_CMP_NE, 5, 0 }, { PST_CMP_NE, 4, 1 },
-		{ PST_CMP_GT, 4, 1 }, { PST_CMP_GT, 5, 0 }, { PST_CMP_GE, 5, 1 }, { PST_CMP_GE, 6, 0 },
-		{ PST_CMP_LT, 6, 1 }, { PST_CMP_LT, 5, 0 }, { PST_CMP_LE, 5, 1 }, { PST_CMP_LE, 4, 0 },
+		{ PST_CMP_EQ, 5, 1 },          { PST_CMP_EQ, 4, 0 }, { PST_CMP_NE, 5, 0 },
+		{ PST_CMP_NE, 4, 1 },          { PST_CMP_GT, 4, 1 }, { PST_CMP_GT, 5, 0 },
+		{ PST_CMP_GE, 5, 1 },          { PST_CMP_GE, 6, 0 }, { PST_CMP_LT, 6, 1 },
+		{ PST_CMP_LT, 5, 0 },          { PST_CMP_LE, 5, 1 }, { PST_CMP_LE, 4, 0 },
 		{ PST_CMP_LT, UINT64_MAX, 1 },
 	};
 	uint64_t mine[3], values[3] = { 1, 1, 1 }, seen;
@@ -133,7 +140,8 @@ words_compared(void)
 	PT_EQ(pst_signal_fetch(&mine[0]), 5);
 	for (unsigned i = 0; i < PT_COUNT(rows); i++) {
 		seen = 77;
-		PT_EQ(pst_signal_test(pt.ep, &mine[0], rows[i].cmp, rows[i].value, &seen), rows[i].holds);
+		PT_EQ(pst_signal_test(pt.ep, &mine[0], rows[i].cmp, rows[i].value, &seen),
+		      rows[i].holds);
 		PT_EQ(seen, rows[i].holds ? 5 : 77);
 	}
 	for (int i = 0; i < 3; i++)
@@ -143,15 +151,18 @@ words_compared(void)
 	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), 1);
 	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, done, 0), 0);
 	pst_signal_store(&mine[0], 1);
-	PT_EQ(pst_signal_wait_some(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER, indices), 1);
+	PT_EQ(pst_signal_wait_some(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER, indices),
+	      1);
 	PT_EQ(indices[0], 0);
 	pst_signal_store(&mine[2], 1);
 	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), 1);
-	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER), PST_NONE);
+	PT_EQ(pst_signal_wait_any(pt.ep, words, values, 3, PST_CMP_EQ, done, PST_FOREVER),
+	      PST_NONE);
 	PT_EQ(pst_signal_wait_all(pt.ep, words, values, 3, PST_CMP_EQ, NULL, PST_FOREVER), 1);
 }
 
-/* A put wakes nobody, and is seen all the same. Between threads, ThreadSanitizer tells of it as a race. */
+/* A put wakes nobody, and is seen all the same. Between threads, ThreadSanitizer tells of it as a
+ * race. */
 static void
 words_put(void)
 {

@@ -1,7 +1,7 @@
 /*
- * Semaphores and puts with signal between ranks that are threads, for ThreadSanitizer: each round all send
- * to all, by posts, puts and pieces, and wait in a way that the seed chooses; payloads are read without
- * any order but that of the signals, and credits say when they may be written again.
+ * Semaphores and puts with signal between ranks that are threads, for ThreadSanitizer: each round
+ * all send to all, by posts, puts and pieces, and wait in a way that the seed chooses; payloads are
+ * read without any order but that of the signals, and credits say when they may be written again.
  */
 #include "tests/lib/pt.h"
 
@@ -40,7 +40,8 @@ put_to(const struct self *self, gex_Rank_t to, uint64_t round, unsigned entry)
 		pst_memput_signal(self->tm, to, there, source, bytes, sig.pst_ref, 1);
 		break;
 	case 1:
-		PT_OK(pst_puts_signal(self->tm, to, there, apart, source, apart, 4, quads, 1, &sig, 0));
+		PT_OK(pst_puts_signal(self->tm, to, there, apart, source, apart, 4, quads, 1, &sig,
+		                      0));
 		break;
 	case 2:
 		PT_OK(gex_RMA_PutBlocking(self->tm, to, there, source, bytes, 0));
@@ -137,7 +138,9 @@ main(int argc, char **argv)
 	setenv("PST_SLEEP_MAX", "0", 1);
 	pt_start(&argc, &argv, NULL, 0, 4096);
 	rounds = pt.level == PT_LONG ? 20000 : pt_scale(100, 500);
-	PT_EQ(pst_threads_run(pt.tm, RANKS / (int)pt.size, GASNET_PAGESIZE, NULL, 0, in_rank, &rounds, 0), 0);
+	PT_EQ(pst_threads_run(pt.tm, RANKS / (int)pt.size, GASNET_PAGESIZE, NULL, 0, in_rank,
+	                      &rounds, 0),
+	      0);
 	pt_barrier();
 	pt_finish();
 }

@@ -1,4 +1,5 @@
-/* More threads at a time than are allowed end the job with the reason; as many in turn as one likes. */
+/* More threads at a time than are allowed end the job with the reason; as many in turn as one
+ * likes. */
 #include "tests/lib/pt_spawn.h"
 
 #include "gasnet_tools.h"
@@ -106,7 +107,8 @@ count_of(const char *text, const char *words)
 int
 main(int argc, char **argv)
 {
-	static const char *const settings[] = { "GASNET_BACKTRACE=0", "GASNET_MAX_THREADS=3", NULL };
+	static const char *const settings[] = { "GASNET_BACKTRACE=0", "GASNET_MAX_THREADS=3",
+		                                NULL };
 #ifdef GASNET_SEQ
 	const char *words = "a second thread calls the library", *line = words;
 #else

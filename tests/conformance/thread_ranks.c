@@ -1,6 +1,7 @@
 /*
- * Ranks that are threads: a team over several endpoints per process, of which processes have different
- * numbers; messages, transfers, barriers and translation over it; its end, and another one after it.
+ * Ranks that are threads: a team over several endpoints per process, of which processes have
+ * different numbers; messages, transfers, barriers and translation over it; its end, and another
+ * one after it.
  */
 #include "tests/lib/pt.h"
 
@@ -10,7 +11,17 @@
 #error this program is for PAR
 #endif
 
-enum { REQ_SHORT = 128, REQ_PAYLOAD, REP_SHORT, REP_PAYLOAD, REQ_FLOOD, REQ_STOP, REQ_OWN, MOST = 8, BLOCK = 4096 };
+enum {
+	REQ_SHORT = 128,
+	REQ_PAYLOAD,
+	REP_SHORT,
+	REP_PAYLOAD,
+	REQ_FLOOD,
+	REQ_STOP,
+	REQ_OWN,
+	MOST = 8,
+	BLOCK = 4096
+};
 
 /* One for each thread of this process; handlers find it by the endpoint. */
 struct self {
@@ -239,7 +250,8 @@ own_thread(unsigned index, void *arg)
 	PT_CHECK(gex_TM_QueryEP(own->tms[index]) == own->eps[index]);
 	pst_thread_bind(own->eps[index]);
 	PT_EQ(rank_main(own->tms[index], &zero), 0);
-	/* over the processes' own endpoints, to which a thread is bound that only joins the others */
+	/* over the processes' own endpoints, to which a thread is bound that only joins the
+	 * others */
 	if (index == 0) {
 		pt_barrier();
 		gasnet_barrier_notify(7, 0);
@@ -283,7 +295,8 @@ barriers(gex_TM_t tm, void *arg)
 	return 0;
 }
 
-/* Teams come and go while a thread sleeps, which looks after all endpoints that nobody is bound to. */
+/* Teams come and go while a thread sleeps, which looks after all endpoints that nobody is bound
+ * to. */
 static void
 bystander(unsigned index, void *arg)
 {
@@ -297,8 +310,8 @@ bystander(unsigned index, void *arg)
 	PT_OK(gex_AM_RequestShort0(pt.tm, pt.rank, REQ_STOP, 0));
 }
 
-/* A rank's handlers run in its own thread from the first message on, though the thread that started it
- * serves whatever nobody is bound to. */
+/* A rank's handlers run in its own thread from the first message on, though the thread that started
+ * it serves whatever nobody is bound to. */
 static __thread int is_rank;
 static __thread pt_count heard;
 
@@ -358,8 +371,8 @@ int
 main(int argc, char **argv)
 {
 	pt_start(&argc, &argv, stop_table, PT_COUNT(stop_table), 0);
-	PT_EQ(pst_ranks_per_process(), getenv("PST_RANKS_PER_PROCESS") ? atoi(getenv("PST_RANKS_PER_PROCESS"))
-	                                                               : 1);
+	PT_EQ(pst_ranks_per_process(),
+	      getenv("PST_RANKS_PER_PROCESS") ? atoi(getenv("PST_RANKS_PER_PROCESS")) : 1);
 	refusals();
 	for (unsigned round = 0; round < pt_scale(2, 4); round++) {
 		run(round % 2 ? PST_FLAG_EP_SERIAL : 0, (int)round);

@@ -1,7 +1,8 @@
 /*
- * gex_TM_Create from random lists: several disjoint ones at once, in any order of ranks, named by rank
- * of the parent or of the job, with every way to give scratch. Where ranks are threads, one of a team's
- * in a process calls for all of them, and tells them; the others take part, and ask for no team.
+ * gex_TM_Create from random lists: several disjoint ones at once, in any order of ranks, named by
+ * rank of the parent or of the job, with every way to give scratch. Where ranks are threads, one of
+ * a team's in a process calls for all of them, and tells them; the others take part, and ask for no
+ * team.
  */
 #include "tests/conformance/tm_members.h"
 
@@ -26,8 +27,11 @@ static void
 draw(struct pt_rng *rng, struct plan *plan, gex_Rank_t size)
 {
 	static const gex_Flags_t ways[] = {
-		GEX_FLAG_TM_SYMMETRIC_SCRATCH, GEX_FLAG_TM_LOCAL_SCRATCH, GEX_FLAG_TM_GLOBAL_SCRATCH,
-		GEX_FLAG_TM_NO_SCRATCH, GEX_FLAG_TM_LOCAL_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET,
+		GEX_FLAG_TM_SYMMETRIC_SCRATCH,
+		GEX_FLAG_TM_LOCAL_SCRATCH,
+		GEX_FLAG_TM_GLOBAL_SCRATCH,
+		GEX_FLAG_TM_NO_SCRATCH,
+		GEX_FLAG_TM_LOCAL_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET,
 	};
 	const unsigned teams = 1 + (unsigned)pt_rand_below(rng, 4);
 
@@ -45,7 +49,11 @@ draw(struct pt_rng *rng, struct plan *plan, gex_Rank_t size)
 		plan->flags |= GEX_FLAG_RANK_IS_JOBRANK;
 }
 
-static int is_here(gex_Rank_t member) { return pt.where[member].gex_rank == pt.where[pt.rank].gex_rank; }
+static int
+is_here(gex_Rank_t member)
+{
+	return pt.where[member].gex_rank == pt.where[pt.rank].gex_rank;
+}
 
 /* Members in the caller's process, and whether it is the first of them. */
 static size_t
@@ -73,8 +81,9 @@ list(const struct plan *plan, const struct tm_members *parent, struct tm_members
 			continue;
 		if (rank == parent->me)
 			child->me = child->size;
-		args[child->size].gex_rank =
-			plan->flags & GEX_FLAG_RANK_IS_JOBRANK ? pt.where[parent->who[rank]].gex_rank : rank;
+		args[child->size].gex_rank = plan->flags & GEX_FLAG_RANK_IS_JOBRANK
+		                                     ? pt.where[parent->who[rank]].gex_rank
+		                                     : rank;
 		args[child->size].gex_ep_index = pt.where[parent->who[rank]].gex_ep_index;
 		child->who[child->size++] = parent->who[rank];
 	}
@@ -100,8 +109,8 @@ static struct {
 } made[TM_MOST];
 
 static void
-create_for_all(const struct tm_members *child, gex_TM_t parent, gex_EP_Location_t *args, size_t here,
-               gex_Flags_t flags)
+create_for_all(const struct tm_members *child, gex_TM_t parent, gex_EP_Location_t *args,
+               size_t here, gex_Flags_t flags)
 {
 	gex_TM_t tms[TM_MOST] = { GEX_TM_INVALID };
 	gex_Addr_t addrs[TM_MOST];

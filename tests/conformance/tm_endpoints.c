@@ -1,7 +1,8 @@
 /*
- * Teams over several endpoints of each process: gex_TM_Create from random lists of them, translation
- * both ways, and messages and transfers between all members. In PAR each member has a thread, which
- * splits the team at random, and ends what it made; or one thread ends all of the process's members.
+ * Teams over several endpoints of each process: gex_TM_Create from random lists of them,
+ * translation both ways, and messages and transfers between all members. In PAR each member has a
+ * thread, which splits the team at random, and ends what it made; or one thread ends all of the
+ * process's members.
  */
 #include <gasnet_coll.h>
 
@@ -63,10 +64,12 @@ traffic(const struct members *team, gex_TM_t tm)
 
 		PT_OK(gex_AM_RequestMedium2(tm, rank, REQ, block, sizeof(block), GEX_EVENT_NOW, 0,
 		                            (gex_AM_Arg_t)me, (gex_AM_Arg_t)other));
-		PT_OK(gex_AM_RequestLong2(tm, rank, REQ, block, sizeof(block), there, GEX_EVENT_NOW, 0,
-		                          (gex_AM_Arg_t)me, (gex_AM_Arg_t)other));
-		PT_OK(gex_RMA_PutBlockingVal(tm, rank, there + SLOT_BYTES / 2, me * 100 + other, 8, 0));
-		PT_EQ(gex_RMA_GetBlockingVal(tm, rank, there + SLOT_BYTES / 2, 8, 0), me * 100 + other);
+		PT_OK(gex_AM_RequestLong2(tm, rank, REQ, block, sizeof(block), there, GEX_EVENT_NOW,
+		                          0, (gex_AM_Arg_t)me, (gex_AM_Arg_t)other));
+		PT_OK(gex_RMA_PutBlockingVal(tm, rank, there + SLOT_BYTES / 2, me * 100 + other, 8,
+		                             0));
+		PT_EQ(gex_RMA_GetBlockingVal(tm, rank, there + SLOT_BYTES / 2, 8, 0),
+		      me * 100 + other);
 		PT_OK(gex_RMA_GetBlocking(tm, back, rank, there + SLOT_BYTES / 2, 8, 0));
 	}
 	GASNET_BLOCKUNTIL(PT_GET(answers[own.gex_ep_index]) == before + 2 * (int)team->size);
@@ -239,7 +242,8 @@ collectives(const struct members *team, gex_TM_t *tms, const gex_Rank_t *ranks, 
 		events[i][2] = gex_Coll_ReduceToAllNB(tms[i], &sum[i], &own[i], GEX_DT_U32, 4, 1,
 		                                      GEX_OP_ADD, NULL, NULL, 0);
 		events[i][3] = gex_Coll_BarrierNB(tms[i], 0);
-		events[i][4] = gex_Coll_BroadcastNB(tms[i], team->size - 1, &text[i], &text[i], 4, 0);
+		events[i][4] =
+			gex_Coll_BroadcastNB(tms[i], team->size - 1, &text[i], &text[i], 4, 0);
 		events[i][5] = gex_Coll_BarrierNB(tms[i], 0);
 	}
 	for (unsigned i = here; i-- > 0; ) {
@@ -254,7 +258,8 @@ static void
 create(uint64_t stream)
 {
 	struct pt_rng rng = pt_rng_make(stream);
-	const gex_Flags_t flags = GEX_FLAG_TM_NO_SCRATCH | (stream % 2 ? GEX_FLAG_RANK_IS_JOBRANK : 0);
+	const gex_Flags_t flags =
+		GEX_FLAG_TM_NO_SCRATCH | (stream % 2 ? GEX_FLAG_RANK_IS_JOBRANK : 0);
 	gex_Rank_t ranks[EPS];
 	gex_TM_t tms[EPS];
 	struct members team;
@@ -287,8 +292,8 @@ make_endpoints(void)
 	for (unsigned i = 0; i < EPS; i++) {
 		if (i) {
 			PT_OK(gex_EP_Create(&eps[i], pt.client, GEX_EP_CAPABILITY_ALL, 0));
-			PT_OK(gex_Segment_Create(&segment, pt.client, NULL, MOST * SLOT_BYTES, GEX_MK_HOST,
-			                         0));
+			PT_OK(gex_Segment_Create(&segment, pt.client, NULL, MOST * SLOT_BYTES,
+			                         GEX_MK_HOST, 0));
 			PT_OK(gex_EP_BindSegment(eps[i], segment, 0));
 		}
 		PT_OK(gex_EP_RegisterHandlers(eps[i], table, PT_COUNT(table)));
@@ -298,8 +303,8 @@ make_endpoints(void)
 		for (unsigned i = 0; i < EPS; i++) {
 			void *base = NULL;
 
-			gex_Event_Wait(gex_EP_QueryBoundSegmentNB(gex_TM_Pair(pt.ep, (gex_EP_Index_t)i),
-			                                          rank, &base, NULL, NULL, 0));
+			gex_Event_Wait(gex_EP_QueryBoundSegmentNB(
+				gex_TM_Pair(pt.ep, (gex_EP_Index_t)i), rank, &base, NULL, NULL, 0));
 			bases[rank * EPS + i] = (char *)base;
 		}
 	}

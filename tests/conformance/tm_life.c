@@ -1,4 +1,5 @@
-/* What lives how long: many teams at a time, teams of one, of parents that are a part of the job, and ends. */
+/* What lives how long: many teams at a time, teams of one, of parents that are a part of the job,
+ * and ends. */
 #include "tests/conformance/tm_members.h"
 
 enum { MANY = 100 };
@@ -100,7 +101,8 @@ quiesced(void)
 
 enum { WORD_AT = TM_SEGMENT_BYTES - 8 };        /* in a segment, behind what else is used of it */
 
-/* Teams are made and ended by even ranks, while odd ones do nothing until they are told by memory. */
+/* Teams are made and ended by even ranks, while odd ones do nothing until they are told by
+ * memory. */
 static void
 parents_of_a_part(void)
 {
@@ -108,7 +110,8 @@ parents_of_a_part(void)
 	gex_TM_t parent = GEX_TM_INVALID, tm = GEX_TM_INVALID;
 
 	pt_word_put(pt.rank, WORD_AT, 0);
-	(void)gex_TM_Split(pt.rank % 2 ? NULL : &parent, pt.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	(void)gex_TM_Split(pt.rank % 2 ? NULL : &parent, pt.tm, 0, 0, NULL, 0,
+	                   GEX_FLAG_TM_NO_SCRATCH);
 	pt_barrier();
 	if (pt.rank % 2) {
 		while (!pt_word_get(pt.rank, WORD_AT))

@@ -1,6 +1,6 @@
 /*
- * Shared by the programs about teams: a team as it should be, by the ranks that its members are of all,
- * and what holds of it, by queries, translation and all that moves by (team, rank).
+ * Shared by the programs about teams: a team as it should be, by the ranks that its members are of
+ * all, and what holds of it, by queries, translation and all that moves by (team, rank).
  */
 #ifndef TM_MEMBERS_H
 #define TM_MEMBERS_H
@@ -145,8 +145,8 @@ tm_messages(const struct tm_members *team, gex_Rank_t rank)
 	                            GEX_EVENT_NOW, 0, target, me));
 	PT_OK(gex_AM_RequestLong2(team->tm, rank, TM_REQ_LONG, block, sizeof(block), there,
 	                          GEX_EVENT_NOW, 0, target, me));
-	sd = gex_AM_PrepareRequestMedium(team->tm, rank, NULL, TM_MEDIUM_BYTES, TM_MEDIUM_BYTES, NULL,
-	                                 0, 2);
+	sd = gex_AM_PrepareRequestMedium(team->tm, rank, NULL, TM_MEDIUM_BYTES, TM_MEDIUM_BYTES,
+	                                 NULL, 0, 2);
 	memcpy(gex_AM_SrcDescAddr(sd), block, TM_MEDIUM_BYTES);
 	gex_AM_CommitRequestMedium2(sd, TM_REQ_MEDIUM, TM_MEDIUM_BYTES, target, me);
 	PT_EQ(gex_AM_MaxRequestMedium(team->tm, rank, NULL, 0, 2),
@@ -196,8 +196,8 @@ tm_check_collectives(const struct tm_members *team)
 	uint32_t mine = team->who[team->me] + 1, sum = 0, text = mine, want = 0;
 	gex_Event_t events[3];
 
-	events[0] = gex_Coll_ReduceToAllNB(team->tm, &sum, &mine, GEX_DT_U32, 4, 1, GEX_OP_ADD, NULL,
-	                                   NULL, 0);
+	events[0] = gex_Coll_ReduceToAllNB(team->tm, &sum, &mine, GEX_DT_U32, 4, 1, GEX_OP_ADD,
+	                                   NULL, NULL, 0);
 	events[1] = gex_Coll_BarrierNB(team->tm, 0);
 	events[2] = gex_Coll_BroadcastNB(team->tm, root, &text, &text, 4, 0);
 	gex_Event_WaitAll(events, 3, 0);

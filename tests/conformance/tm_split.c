@@ -1,6 +1,6 @@
 /*
- * gex_TM_Split on random partitions, nested: members, ranks, translation both ways, and messages and
- * transfers by the new ranks, against a naive choice of who is where.
+ * gex_TM_Split on random partitions, nested: members, ranks, translation both ways, and messages
+ * and transfers by the new ranks, against a naive choice of who is where.
  */
 #include "tests/conformance/tm_members.h"
 
@@ -75,8 +75,9 @@ nest(const struct tm_members *parent, unsigned depth, struct pt_rng rng)
 	size_t scratch_bytes;
 
 	draw(&rng, drawn, parent->size);
-	scratch_bytes = gex_TM_Split(own->joins ? &child.tm : NULL, parent->tm, own->color, own->key,
-	                             NULL, 0, flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
+	scratch_bytes =
+		gex_TM_Split(own->joins ? &child.tm : NULL, parent->tm, own->color, own->key, NULL,
+	                     0, flags | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
 	PT_CHECK(child.tm == untouched);
 	PT_EQ(scratch_bytes != 0, own->joins);
 	if (own->joins && getenv("GASNET_COLL_SCRATCH_SIZE"))

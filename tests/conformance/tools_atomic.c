@@ -121,7 +121,8 @@ check_range(void)
 	PT_EQ(gasnett_atomic_add(&word, 1, 0), 0);
 	gasnett_atomic_set(&word, (gasnett_atomic_val_t)GASNETT_ATOMIC_SIGNED_MIN, 0);
 	PT_EQ(gasnett_atomic_signed(gasnett_atomic_read(&word, 0)), GASNETT_ATOMIC_SIGNED_MIN);
-	PT_EQ(gasnett_atomic_signed(gasnett_atomic_subtract(&word, 1, 0)), GASNETT_ATOMIC_SIGNED_MAX);
+	PT_EQ(gasnett_atomic_signed(gasnett_atomic_subtract(&word, 1, 0)),
+	      GASNETT_ATOMIC_SIGNED_MAX);
 	PT_LE((1u << 24) - 1, GASNETT_ATOMIC_MAX);
 	PT_CHECK(GASNETT_HAVE_ATOMIC_CAS && GASNETT_HAVE_ATOMIC_ADD_SUB &&
 	         GASNETT_HAVE_STRONGATOMIC_CAS && GASNETT_HAVE_STRONGATOMIC_ADD_SUB);
@@ -154,7 +155,8 @@ hammer(void *arg)
 		do
 			seen = gasnett_atomic64_read(&all.cas64, 0);
 		while (!gasnett_atomic64_compare_and_swap(&all.cas64, seen, seen + 5, 0));
-		while (!gasnett_atomic32_compare_and_swap(&all.lock, 0, 1, GASNETT_ATOMIC_ACQ_IF_TRUE))
+		while (!gasnett_atomic32_compare_and_swap(&all.lock, 0, 1,
+		                                          GASNETT_ATOMIC_ACQ_IF_TRUE))
 			gasnett_spinloop_hint();
 		all.guarded++;
 		gasnett_atomic32_set(&all.lock, 0, GASNETT_ATOMIC_REL);

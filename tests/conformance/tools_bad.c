@@ -95,9 +95,21 @@ static void rw_unlock_free(void) { gasnett_rwlock_unlock(&rwlock); }
 static void rw_unlock_foreign(void) { beside(hold, 1), gasnett_rwlock_unlock(&rwlock); }
 static void rw_destroy(void) { gasnett_rwlock_rdlock(&rwlock), gasnett_rwlock_destroy(&rwlock); }
 static void rw_assert(void) { gasnett_rwlock_assertlocked(&rwlock); }
-static void rw_assert_rd(void) { gasnett_rwlock_wrlock(&rwlock), gasnett_rwlock_assertrdlocked(&rwlock); }
-static void rw_assert_wr(void) { gasnett_rwlock_rdlock(&rwlock), gasnett_rwlock_assertwrlocked(&rwlock); }
-static void rw_assert_free(void) { gasnett_rwlock_rdlock(&rwlock), gasnett_rwlock_assertunlocked(&rwlock); }
+static void
+rw_assert_rd(void)
+{
+	gasnett_rwlock_wrlock(&rwlock), gasnett_rwlock_assertrdlocked(&rwlock);
+}
+static void
+rw_assert_wr(void)
+{
+	gasnett_rwlock_rdlock(&rwlock), gasnett_rwlock_assertwrlocked(&rwlock);
+}
+static void
+rw_assert_free(void)
+{
+	gasnett_rwlock_rdlock(&rwlock), gasnett_rwlock_assertunlocked(&rwlock);
+}
 static void assumed(void) { gasnett_assume(pt.size == 0); }
 static void reached(void) { gasnett_unreachable(); }
 
@@ -184,7 +196,8 @@ check_act(const struct act *act)
 	pt_spawn("/proc/self/exe", act->name, settings, 5000, &out);
 	for (i = 0; i < PT_COUNT(act->says) && act->says[i]; i++) {
 		if (!strstr(out.text, act->says[i]))
-			PT_FAIL("%s does not say \"%s\" but:\n%s", act->name, act->says[i], out.text);
+			PT_FAIL("%s does not say \"%s\" but:\n%s", act->name, act->says[i],
+			        out.text);
 	}
 	for (i = 0; out.text[i]; i++)
 		lines += out.text[i] == '\n' && act->when == ALWAYS && act->status == 2;

@@ -70,7 +70,8 @@ check_lists(void)
 	const char *const few[] = { "2 regions", "0x10", "0x30", "7", "rank 5", NULL };
 	const char *const many[] = { "300 regions", "0xffffffffffffffff", NULL };
 	const char *const numbers[] = { "-9223372036854775808", NULL };
-	const char *const shape[] = { "rank 5", "8 bytes", "3 x 4", "0x10", "0x20", "64", "-32", NULL };
+	const char *const shape[] = { "rank 5", "8 bytes", "3 x 4", "0x10",
+		                      "0x20",   "64",      "-32",   NULL };
 	const size_t room = gasnett_format_putvgetv_bufsz(LONG, LONG) +
 	                    gasnett_format_putigeti_bufsz(LONG, LONG) +
 	                    gasnett_format_putsgets_bufsz(LONG);
@@ -108,8 +109,9 @@ check_lists(void)
 	strides[1] = -32;
 	counts[0] = 3;
 	counts[1] = 4;
-	PT_EQ(gasnett_format_putsgets(buf, NULL, pt.tm, 5, (void *)0x10, strides, (void *)0x20, strides,
-	                              8, counts, 2), 8 * 3 * 4);
+	PT_EQ(gasnett_format_putsgets(buf, NULL, pt.tm, 5, (void *)0x10, strides, (void *)0x20,
+	                              strides, 8, counts, 2),
+	      8 * 3 * 4);
 	check_text(buf, room, shape);
 	free(buf);
 }
@@ -153,12 +155,15 @@ check_diagnostics(void)
 	gex_TM_t reversed;
 
 	pt_phase("diagnostics");
-	PT_EQ(gasnett_run_diagnostics(rounds, 4, NULL, pt.tm, pt.base, next, pt.peers[next].owner, 17), 0);
+	PT_EQ(gasnett_run_diagnostics(rounds, 4, NULL, pt.tm, pt.base, next, pt.peers[next].owner,
+	                              17),
+	      0);
 	check_longs(pt.base);
 	PT_EQ(gasnett_run_diagnostics(10, 0, "tm", pt.tm, NULL, 0, NULL, 0), 0);
 
 	pt_phase("diagnostics of a team");
-	gex_TM_Split(&reversed, pt.tm, 0, (int)(pt.size - pt.rank), NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	gex_TM_Split(&reversed, pt.tm, 0, (int)(pt.size - pt.rank), NULL, 0,
+	             GEX_FLAG_TM_NO_SCRATCH);
 	PT_EQ(gasnett_run_diagnostics(10, 1, "m", reversed, pt.base, 0,
 	                              (char *)pt.peers[pt.size - 1].owner + 256, UINT_MAX), 0);
 	if (pt.rank == pt.size - 1)

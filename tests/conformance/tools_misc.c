@@ -151,7 +151,8 @@ check_annotations(void)
 	GASNETT_UNUSED_ARGS5(calls++, calls++, calls++, calls++, calls++);
 	GASNETT_UNUSED_ARGS6(calls++, calls++, calls++, calls++, calls++, calls++);
 	GASNETT_UNUSED_ARGS7(calls++, calls++, calls++, calls++, calls++, calls++, calls++);
-	GASNETT_UNUSED_ARGS8(calls++, calls++, calls++, calls++, calls++, calls++, calls++, calls++);
+	GASNETT_UNUSED_ARGS8(calls++, calls++, calls++, calls++, calls++, calls++, calls++,
+	                     calls++);
 	PT_EQ(calls, 40);
 	PT_STR(GASNETT_CURRENT_FUNCTION, "check_annotations");
 	PT_STR(pt_ident, "$GASNetTest: tools_misc $");
@@ -185,8 +186,8 @@ check_system(void)
 	PT_LE(UINT64_C(1) << 26, gasnett_getPhysMemSz(0));
 	PT_EQ(gasnett_isLittleEndian(), *(const char *)&one);
 	PT_STR(gasnett_release_version_str(), "2025.8.0");
-	snprintf(name, sizeof(name), "%d.%d.%d", GASNET_RELEASE_VERSION_MAJOR, GASNET_RELEASE_VERSION_MINOR,
-	         GASNET_RELEASE_VERSION_PATCH);
+	snprintf(name, sizeof(name), "%d.%d.%d", GASNET_RELEASE_VERSION_MAJOR,
+	         GASNET_RELEASE_VERSION_MINOR, GASNET_RELEASE_VERSION_PATCH);
 	PT_STR(gasnett_release_version_str(), name);
 	PT_CHECK(gasnett_release_version() == UINT64_C(2025080000));
 	PT_CHECK(gasnett_performance_warning_str() != NULL);
@@ -307,7 +308,8 @@ kill_me(void)
 	gasnett_killmyprocess(17);
 }
 
-/* Standard output leads into a pipe; closed, it leads nowhere, and what is opened is none of the three. */
+/* Standard output leads into a pipe; closed, it leads nowhere, and what is opened is none of the
+ * three. */
 static int ends[2];
 
 static void

@@ -1,6 +1,7 @@
 /*
- * Vector, indexed and strided transfers at their edges: nothing to move, one piece, arguments that are
- * ignored, very many dimensions, source bytes taken twice, access regions, and a handler at the target.
+ * Vector, indexed and strided transfers at their edges: nothing to move, one piece, arguments that
+ * are ignored, very many dimensions, source bytes taken twice, access regions, and a handler at the
+ * target.
  */
 #include <gasnet.h>
 #include <gasnet_vis.h>
@@ -55,12 +56,14 @@ nothing_strided(void)
 	const size_t counts[] = { 3, 0, 2 };
 	const ptrdiff_t strides[] = { 1, 1, 1 };
 
-	PT_OK(gex_VIS_StridedPutBlocking(GEX_TM_INVALID, NO_RANK, NULL, NULL, NULL, NULL, 0, NULL, 5, 0));
-	PT_OK(gex_VIS_StridedGetNBI(GEX_TM_INVALID, NULL, NULL, NO_RANK, NULL, NULL, 0, NULL, 5, 0));
-	gex_Event_Wait(gex_VIS_StridedPutNB(GEX_TM_INVALID, NO_RANK, NULL, strides, NULL, strides, 8, counts,
-	                                    3, GEX_FLAG_ENABLE_LEAF_LC));
-	PT_OK(gex_VIS_StridedGetBlocking(GEX_TM_INVALID, NULL, strides, NO_RANK, NULL, strides, 8, counts, 3,
-	                                 0));
+	PT_OK(gex_VIS_StridedPutBlocking(GEX_TM_INVALID, NO_RANK, NULL, NULL, NULL, NULL, 0, NULL,
+	                                 5, 0));
+	PT_OK(gex_VIS_StridedGetNBI(GEX_TM_INVALID, NULL, NULL, NO_RANK, NULL, NULL, 0, NULL, 5,
+	                            0));
+	gex_Event_Wait(gex_VIS_StridedPutNB(GEX_TM_INVALID, NO_RANK, NULL, strides, NULL, strides,
+	                                    8, counts, 3, GEX_FLAG_ENABLE_LEAF_LC));
+	PT_OK(gex_VIS_StridedGetBlocking(GEX_TM_INVALID, NULL, strides, NO_RANK, NULL, strides, 8,
+	                                 counts, 3, 0));
 	if (!pt_is_thread())
 		gasnet_puts_bulk(peer, NULL, NULL, NULL, NULL, &counts[1], 2);
 	gex_NBI_Wait(GEX_EC_ALL, 0);
@@ -108,7 +111,8 @@ one_piece(void)
 	PT_EQ(local[1000], 0);
 }
 
-/* Dimensions of one point mean nothing, however many; 12 of two points reverse the bits of an index. */
+/* Dimensions of one point mean nothing, however many; 12 of two points reverse the bits of an
+ * index. */
 static void
 many_dimensions(void)
 {
@@ -125,7 +129,8 @@ many_dimensions(void)
 		dst[k] = real ? (ptrdiff_t)1 << bit : (ptrdiff_t)1 << 62;
 		src[k] = real ? (ptrdiff_t)1 << (BITS - 1 - bit) : 3;
 	}
-	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer, remote, dst, local, src, 1, counts, BITS + ONES, 0));
+	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer, remote, dst, local, src, 1, counts,
+	                                 BITS + ONES, 0));
 	read_back();
 	for (size_t i = 0; i < ALL; i++) {
 		size_t reversed = 0;
@@ -146,7 +151,8 @@ spread(void)
 	void *same[TIMES], *to[] = { remote + 4000 };
 
 	clear();
-	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer, remote, apart, local, still, 8, counts, 1, 0));
+	PT_OK(gex_VIS_StridedPutBlocking(pt.tm, peer, remote, apart, local, still, 8, counts, 1,
+	                                 0));
 	for (size_t i = 0; i < TIMES; i++)
 		same[i] = local + 3;
 	PT_OK(gex_VIS_IndexedPutBlocking(pt.tm, peer, 1, to, 5 * TIMES, TIMES, same, 5, 0));
@@ -172,9 +178,10 @@ in_a_region(void)
 
 	clear();
 	gex_NBI_BeginAccessRegion(0);
-	PT_OK(gex_VIS_VectorPutNBI(pair, gex_TM_TranslateRankToJobrank(pt.tm, peer), 1, &to, 1, &from, 0));
-	PT_OK(gex_VIS_StridedPutNBI(pt.tm, peer, remote + 1000, strides, local, strides, 4, counts, 1,
-	                            GEX_FLAG_ENABLE_LEAF_LC));
+	PT_OK(gex_VIS_VectorPutNBI(pair, gex_TM_TranslateRankToJobrank(pt.tm, peer), 1, &to, 1,
+	                           &from, 0));
+	PT_OK(gex_VIS_StridedPutNBI(pt.tm, peer, remote + 1000, strides, local, strides, 4, counts,
+	                            1, GEX_FLAG_ENABLE_LEAF_LC));
 	event = gex_NBI_EndAccessRegion(0);
 	gex_Event_Wait(gex_Event_QueryLeaf(event, GEX_EC_LC));
 	gex_Event_Wait(event);
@@ -215,13 +222,14 @@ many_events(void)
 
 enum { DEAF_PIECE = 1000, DEAF_STEP = 1024, DEAF_PIECES = 3000 };
 
-/* The upper half of the ranks calls nothing until the lower has started all; were that to wait for room
- * at the peer, it would be for ever. */
+/* The upper half of the ranks calls nothing until the lower has started all; were that to wait for
+ * room at the peer, it would be for ever. */
 static void
 deaf_peer(int put)
 {
 	volatile char *const heard = pt.base + AREA * pt.size;
-	const gex_Rank_t half = pt.size / 2, other = pt.rank < half ? pt.rank + half : pt.rank - half;
+	const gex_Rank_t half = pt.size / 2,
+			 other = pt.rank < half ? pt.rank + half : pt.rank - half;
 	char *const there = pt.peers[other].owner + AREA * (pt.size + 1);
 	const ptrdiff_t far[] = { DEAF_STEP }, near[] = { DEAF_PIECE };
 	const size_t counts[] = { DEAF_PIECES };
@@ -236,10 +244,11 @@ deaf_peer(int put)
 			pt_spin_ms(1);
 	} else {
 		memset(here, 0x31, (size_t)DEAF_PIECE * DEAF_PIECES);
-		event = put ? gex_VIS_StridedPutNB(pt.tm, other, there, far, here, near, DEAF_PIECE, counts, 1,
+		event = put ? gex_VIS_StridedPutNB(pt.tm, other, there, far, here, near, DEAF_PIECE,
+		                                   counts, 1,
 		                                   GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC)
-		            : gex_VIS_StridedGetNB(pt.tm, here, near, other, there, far, DEAF_PIECE, counts, 1,
-		                                   GEX_FLAG_IMMEDIATE);
+		            : gex_VIS_StridedGetNB(pt.tm, here, near, other, there, far, DEAF_PIECE,
+		                                   counts, 1, GEX_FLAG_IMMEDIATE);
 		PT_CHECK(event != GEX_EVENT_NO_OP);
 		pt.peers[other].local[AREA * pt.size] = 1;
 		if (put) {

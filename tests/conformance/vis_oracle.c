@@ -1,7 +1,7 @@
 /*
  * Vector, indexed and strided transfers of every name against a copy byte by byte: random pieces,
- * peers, forms, flags and ways to synchronise.  PT_SEED makes other ones; under the name of vis_million
- * there are that many.
+ * peers, forms, flags and ways to synchronise.  PT_SEED makes other ones; under the name of
+ * vis_million there are that many.
  */
 #include "tests/conformance/vis_shapes.h"
 
@@ -19,7 +19,8 @@ enum form { FORM_BLOCKING, FORM_NB, FORM_NBI, FORM_LEGACY, FORM_LEGACY_NB, FORM_
 struct mover {
 	struct pt_rng rng;
 	struct shape shape;
-	unsigned char *local, *model, *back;    /* own memory; what the peer's area or it must hold */
+	unsigned char *local, *model, *back;    /* own memory; what the peer's area or it must
+	                                         * hold */
 	unsigned char **there;                  /* [size]: what our area at each peer holds */
 	char *remote;                           /* at its owner */
 	gex_Rank_t rank;
@@ -97,13 +98,15 @@ call_vector(const struct mover *m, enum form form)
 		FORMS_OF(event, gex_VIS_VectorPutBlocking(pt.tm, to, dn, d, sn, s, flags),
 		         gex_VIS_VectorPutNB(pt.tm, to, dn, d, sn, s, flags),
 		         gex_VIS_VectorPutNBI(pt.tm, to, dn, d, sn, s, flags),
-		         gasnet_putv_bulk(to, dn, ld, sn, ls), gasnet_putv_nb_bulk(to, dn, ld, sn, ls),
+		         gasnet_putv_bulk(to, dn, ld, sn, ls),
+		         gasnet_putv_nb_bulk(to, dn, ld, sn, ls),
 		         gasnet_putv_nbi_bulk(to, dn, ld, sn, ls))
 	} else {
 		FORMS_OF(event, gex_VIS_VectorGetBlocking(pt.tm, dn, d, to, sn, s, flags),
 		         gex_VIS_VectorGetNB(pt.tm, dn, d, to, sn, s, flags),
 		         gex_VIS_VectorGetNBI(pt.tm, dn, d, to, sn, s, flags),
-		         gasnet_getv_bulk(dn, ld, to, sn, ls), gasnet_getv_nb_bulk(dn, ld, to, sn, ls),
+		         gasnet_getv_bulk(dn, ld, to, sn, ls),
+		         gasnet_getv_nb_bulk(dn, ld, to, sn, ls),
 		         gasnet_getv_nbi_bulk(dn, ld, to, sn, ls))
 	}
 	return event;
@@ -113,7 +116,8 @@ static gex_Event_t
 call_indexed(const struct mover *m, enum form form)
 {
 	const struct shape_side *dst = &m->shape.side[DST], *src = &m->shape.side[SRC];
-	const size_t dn = dst->pieces, sn = src->pieces, dl = dn ? dst->len[0] : 0, sl = sn ? src->len[0] : 0;
+	const size_t dn = dst->pieces, sn = src->pieces, dl = dn ? dst->len[0] : 0,
+		     sl = sn ? src->len[0] : 0;
 	void *const *d = m->addr[DST], *const *s = m->addr[SRC];
 	const gex_Rank_t to = m->rank;
 	const gex_Flags_t flags = m->flags;
@@ -150,14 +154,18 @@ call_strided(const struct mover *m, enum form form)
 	gex_Event_t event = GEX_EVENT_INVALID;
 
 	if (m->put) {
-		FORMS_OF(event, gex_VIS_StridedPutBlocking(pt.tm, to, d, ds, s, ss, elem, n + 1, levels, flags),
+		FORMS_OF(event,
+		         gex_VIS_StridedPutBlocking(pt.tm, to, d, ds, s, ss, elem, n + 1, levels,
+		                                    flags),
 		         gex_VIS_StridedPutNB(pt.tm, to, d, ds, s, ss, elem, n + 1, levels, flags),
 		         gex_VIS_StridedPutNBI(pt.tm, to, d, ds, s, ss, elem, n + 1, levels, flags),
 		         gasnet_puts_bulk(to, d, lds, s, lss, n, levels),
 		         gasnet_puts_nb_bulk(to, d, lds, s, lss, n, levels),
 		         gasnet_puts_nbi_bulk(to, d, lds, s, lss, n, levels))
 	} else {
-		FORMS_OF(event, gex_VIS_StridedGetBlocking(pt.tm, d, ds, to, s, ss, elem, n + 1, levels, flags),
+		FORMS_OF(event,
+		         gex_VIS_StridedGetBlocking(pt.tm, d, ds, to, s, ss, elem, n + 1, levels,
+		                                    flags),
 		         gex_VIS_StridedGetNB(pt.tm, d, ds, to, s, ss, elem, n + 1, levels, flags),
 		         gex_VIS_StridedGetNBI(pt.tm, d, ds, to, s, ss, elem, n + 1, levels, flags),
 		         gasnet_gets_bulk(d, lds, to, s, lss, n, levels),
@@ -215,8 +223,8 @@ static void
 choose(struct mover *m, enum form *form)
 {
 	/* legacy calls name processes */
-	const int any_legacy = !pt_is_thread() &&
-	                       (m->shape.kind != SHAPE_STRIDED || m->shape.ordered || !m->shape.bytes);
+	const int any_legacy = !pt_is_thread() && (m->shape.kind != SHAPE_STRIDED ||
+	                                           m->shape.ordered || !m->shape.bytes);
 
 	*form = (enum form)pt_rand_below(&m->rng, any_legacy ? FORMS : FORM_LEGACY);
 	m->flags = 0;
@@ -267,10 +275,11 @@ check(const struct mover *m, const unsigned char *got, size_t room, unsigned lon
 		return;
 	for (size_t i = 0; i < room; i++)
 		if (got[i] != m->model[i])
-			PT_FAIL("transfer %lu of seed %llu, kind %d, %s of %zu bytes to rank %u: byte %zu is "
-			        "0x%02x and should be 0x%02x", number, (unsigned long long)pt.seed,
-			        (int)m->shape.kind, m->put ? "put" : "get", m->shape.bytes, m->rank, i,
-			        got[i], m->model[i]);
+			PT_FAIL("transfer %lu of seed %llu, kind %d, %s of %zu bytes to rank %u: "
+			        "byte %zu is 0x%02x and should be 0x%02x",
+			        number, (unsigned long long)pt.seed, (int)m->shape.kind,
+			        m->put ? "put" : "get", m->shape.bytes, m->rank, i, got[i],
+			        m->model[i]);
 }
 
 static void
@@ -333,7 +342,8 @@ many(unsigned index, void *arg)
 		m->rank = (gex_Rank_t)pt_rand_below(&m->rng, pt.size - unmapped);
 		if (unmapped)
 			m->rank = (m->rank + pt.rank + 1) % pt.size;
-		m->remote = pt.peers[m->rank].owner + (size_t)(pt.rank * threads + index) * LARGE_ROOM;
+		m->remote =
+			pt.peers[m->rank].owner + (size_t)(pt.rank * threads + index) * LARGE_ROOM;
 		one(m, i % every == every / 2 ? LARGE_ROOM : ROOM, i);
 	}
 	for (gex_Rank_t r = 0; r < pt.size; r++)
@@ -361,8 +371,8 @@ main(int argc, char **argv)
 	count = strncmp(pt.name, "vis_million", 11) ? pt_scale(1500, 4000) : 1000000;
 	count /= pt.size * threads;
 	if (pt.rank == 0)
-		printf("%lu transfers in each of %u threads of %u ranks, PT_SEED=%llu\n", count, threads,
-		       (unsigned)pt.size, (unsigned long long)pt.seed);
+		printf("%lu transfers in each of %u threads of %u ranks, PT_SEED=%llu\n", count,
+		       threads, (unsigned)pt.size, (unsigned long long)pt.seed);
 	pt_barrier();
 	pt_phase("random transfers");
 	if (threads == 1)

@@ -1,6 +1,6 @@
 /*
- * Random vector, indexed and strided transfers, each with a list of where every one of its bytes goes
- * and comes from, made beside the call's arguments and not from them.
+ * Random vector, indexed and strided transfers, each with a list of where every one of its bytes
+ * goes and comes from, made beside the call's arguments and not from them.
  */
 #ifndef VIS_SHAPES_H
 #define VIS_SHAPES_H
@@ -52,7 +52,8 @@ static void
 shape_shuffle(struct pt_rng *rng, struct shape_side *side)
 {
 	for (size_t i = side->pieces; i > 1; i--) {
-		const size_t k = pt_rand_below(rng, i), offset = side->offset[k], len = side->len[k];
+		const size_t k = pt_rand_below(rng, i), offset = side->offset[k],
+			     len = side->len[k];
 
 		side->offset[k] = side->offset[i - 1];
 		side->len[k] = side->len[i - 1];
@@ -61,8 +62,8 @@ shape_shuffle(struct pt_rng *rng, struct shape_side *side)
 	}
 }
 
-/* Places pieces whose lengths are given, apart from each other; now and then evenly, touching, or in
- * order of address, so that there is something to join. */
+/* Places pieces whose lengths are given, apart from each other; now and then evenly, touching, or
+ * in order of address, so that there is something to join. */
 static void
 shape_place_apart(struct pt_rng *rng, struct shape_side *side, size_t bytes, size_t room)
 {
@@ -101,7 +102,8 @@ shape_place(struct pt_rng *rng, struct shape *shape, unsigned which, size_t room
 static void
 shape_vector(struct pt_rng *rng, struct shape *shape, size_t room)
 {
-	shape->bytes = pt_rand_below(rng, 8) ? pt_rand_below(rng, room / 2) : pt_rand_below(rng, 20);
+	shape->bytes =
+		pt_rand_below(rng, 8) ? pt_rand_below(rng, room / 2) : pt_rand_below(rng, 20);
 	for (unsigned which = 0; which < SIDES; which++) {
 		struct shape_side *side = &shape->side[which];
 		const size_t even = pt_rand_below(rng, 3) ? 0 : 1 + pt_rand_below(rng, 40);
@@ -124,9 +126,10 @@ shape_vector(struct pt_rng *rng, struct shape *shape, size_t room)
 static void
 shape_indexed(struct pt_rng *rng, struct shape *shape, size_t room)
 {
-	const size_t some = pt_rand_below(rng, 10) ? 8 : 1, u = 1 + pt_rand_below(rng, some * room / 1024 + 1),
-	             v = 1 + pt_rand_below(rng, some), w = 1 + pt_rand_below(rng, some),
-	             x = pt_rand_below(rng, some + 1);
+	const size_t some = pt_rand_below(rng, 10) ? 8 : 1,
+		     u = 1 + pt_rand_below(rng, some * room / 1024 + 1),
+		     v = 1 + pt_rand_below(rng, some), w = 1 + pt_rand_below(rng, some),
+		     x = pt_rand_below(rng, some + 1);
 	const size_t len[SIDES] = { u * v, u * w }, pieces[SIDES] = { w * x, v * x };
 
 	shape->bytes = u * v * w * x;
@@ -173,7 +176,8 @@ shape_strides_apart(struct pt_rng *rng, struct shape *shape, struct shape_side *
 
 		points /= count;
 		slack = (room - reach * count * points) / (count * points);
-		slack = pt_rand_below(rng, 3) ? shape_least(slack, 1 + pt_rand_below(rng, 16)) : slack;
+		slack = pt_rand_below(rng, 3) ? shape_least(slack, 1 + pt_rand_below(rng, 16))
+		                              : slack;
 		reach += pt_rand_below(rng, slack + 1);
 		side->stride[k] = (ptrdiff_t)reach;
 		reach *= count;
@@ -183,7 +187,8 @@ shape_strides_apart(struct pt_rng *rng, struct shape *shape, struct shape_side *
 
 /* Strides from anywhere to anywhere, also 0; returns the reach of all. */
 static size_t
-shape_strides_anywhere(struct pt_rng *rng, const struct shape *shape, struct shape_side *side, size_t room)
+shape_strides_anywhere(struct pt_rng *rng, const struct shape *shape, struct shape_side *side,
+                       size_t room)
 {
 	size_t reach = shape->elem;
 

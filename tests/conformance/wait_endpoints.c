@@ -1,8 +1,8 @@
 /*
- * PAR, transfers by messages, sleeps without a bound: waits that concern other endpoints than the thread's
- * own.  A thread alone serves an endpoint that nobody is bound to.  A thread bound to a second endpoint is
- * woken when room appears that a transfer of its lacks; and waits for transfers of several endpoints poll
- * all of them, though the thread that is bound there computes.
+ * PAR, transfers by messages, sleeps without a bound: waits that concern other endpoints than the
+ * thread's own.  A thread alone serves an endpoint that nobody is bound to.  A thread bound to a
+ * second endpoint is woken when room appears that a transfer of its lacks; and waits for transfers
+ * of several endpoints poll all of them, though the thread that is bound there computes.
  */
 #include "tests/lib/pt.h"
 
@@ -51,7 +51,8 @@ compute_until(pt_count *flag)
 		pt_sleep_ms(1);
 }
 
-/* -- one thread, two endpoints ------------------------------------------------------------------- */
+/* -- one thread, two endpoints
+ * ------------------------------------------------------------------- */
 
 /* Nobody is bound to the second one, so the thread that waits serves it too. */
 static void
@@ -66,7 +67,8 @@ unbound(void)
 	pt_barrier();
 }
 
-/* -- room ---------------------------------------------------------------------------------------- */
+/* -- room
+ * ---------------------------------------------------------------------------------------- */
 
 /* The partner's queue is full of messages that nobody answers, so nothing but the room wakes. */
 static void
@@ -79,10 +81,12 @@ put_to_the_deaf(unsigned index, void *source)
 		return;
 	}
 	pst_thread_bind(second);
-	while (gex_AM_RequestShort0(pair(), partner(), REQ_NOTHING, GEX_FLAG_IMMEDIATE) == GASNET_OK)
+	while (gex_AM_RequestShort0(pair(), partner(), REQ_NOTHING, GEX_FLAG_IMMEDIATE) ==
+	       GASNET_OK)
 		sent++;
 	PT_CHECK(sent > 0);
-	gex_Event_Wait(gex_RMA_PutNB(pair(), partner(), there(0), source, BYTES, GEX_EVENT_DEFER, 0));
+	gex_Event_Wait(
+		gex_RMA_PutNB(pair(), partner(), there(0), source, BYTES, GEX_EVENT_DEFER, 0));
 	PT_SET(over, 1);
 }
 
@@ -97,26 +101,29 @@ room(void)
 	if (pt.rank % 2 == 0 && partner() < pt.size)
 		pt_threads(2, put_to_the_deaf, source);
 	else
-		pt_sleep_ms(50);        /* long enough for the other to fill the queue, and to sleep */
+		pt_sleep_ms(50);        /* long enough for the other to fill the queue, and to
+		                         * sleep */
 	pt_barrier();
 }
 
-/* -- several endpoints ------------------------------------------------------------------------------ */
+/* -- several endpoints
+ * ------------------------------------------------------------------------------ */
 
 static void
 wait_in_each_way(char *source)
 {
-	const pst_signal_t sig = pst_signal_word(PST_SIGNAL_ADD, (uint64_t *)(void *)there(TRANSFERS), 1);
+	const pst_signal_t sig =
+		pst_signal_word(PST_SIGNAL_ADD, (uint64_t *)(void *)there(TRANSFERS), 1);
 	gex_Event_t events[TRANSFERS];
 	unsigned left = TRANSFERS;
 
 	for (unsigned i = 0; i < TRANSFERS; i++)
-		events[i] = gex_RMA_PutNB(i % 2 ? pt.tm : pair(), partner(), there(i), source, BYTES,
-		                          GEX_EVENT_DEFER, 0);
+		events[i] = gex_RMA_PutNB(i % 2 ? pt.tm : pair(), partner(), there(i), source,
+		                          BYTES, GEX_EVENT_DEFER, 0);
 	gex_Event_WaitAll(events, TRANSFERS, 0);
 	for (unsigned i = 0; i < TRANSFERS; i++)
-		events[i] = gex_RMA_PutNB(i % 2 ? pair() : pt.tm, partner(), there(i), source, BYTES,
-		                          GEX_EVENT_DEFER, 0);
+		events[i] = gex_RMA_PutNB(i % 2 ? pair() : pt.tm, partner(), there(i), source,
+		                          BYTES, GEX_EVENT_DEFER, 0);
 	while (left) {
 		gex_Event_WaitSome(events, TRANSFERS, 0);
 		left = 0;
@@ -130,8 +137,10 @@ wait_in_each_way(char *source)
 	gex_Event_Wait(pst_put_signal_nb(pair(), partner(), there(0), source, BYTES, &sig,
 	                                 GEX_EVENT_DEFER, 0));
 	PT_OK(pst_put_signal(pair(), partner(), there(0), source, 0, &sig, 0));
-	PT_OK(pst_put_signal_nbi(pair(), partner(), there(0), source, BYTES, &sig, GEX_EVENT_DEFER, 0));
-	PT_OK(pst_put_signal_nbi(pt.tm, partner(), there(0), source, BYTES, &sig, GEX_EVENT_DEFER, 0));
+	PT_OK(pst_put_signal_nbi(pair(), partner(), there(0), source, BYTES, &sig, GEX_EVENT_DEFER,
+	                         0));
+	PT_OK(pst_put_signal_nbi(pt.tm, partner(), there(0), source, BYTES, &sig, GEX_EVENT_DEFER,
+	                         0));
 	gex_NBI_Wait(GEX_EC_ALL, 0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Who sleeps for a word is woken by the signal that makes it large enough, and not by those before it; by
- * each signal where it waits for another comparison.
+ * Who sleeps for a word is woken by the signal that makes it large enough, and not by those before
+ * it; by each signal where it waits for another comparison.
  */
 #include "tests/lib/pt.h"
 
@@ -15,7 +15,8 @@ enum {
 	WORDS = 4,
 };
 
-/* Of rank 0; and of each rank, where it hears that it may signal once more, and that it is enough. */
+/* Of rank 0; and of each rank, where it hears that it may signal once more, and that it is
+ * enough. */
 static uint64_t *words, *turn, *over;
 
 static uint64_t
@@ -167,7 +168,8 @@ wait_next(int cmp, uint64_t seen)
 	}
 }
 
-/* Each after a longer pause, since how long a waiter looks before it sleeps depends on the machine. */
+/* Each after a longer pause, since how long a waiter looks before it sleeps depends on the
+ * machine. */
 static void
 signal_in_turn(void)
 {

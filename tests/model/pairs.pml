@@ -6,8 +6,7 @@
  * Switch       in the code
  *   B3, B1, B2   pboot_barrier in bootstrap/rank/pboot_exchange.c: what ranks wrote before it, to the last that
  *                arrives and from it to the others
- *   N1, N2       on_note, advance_round in coll/pcoll_barrier_job.c: a peer's names, by the handler
- *   N3, N4       pcoll_phases_finish, pcoll_phases_finished: a phase's result, by the thread that finishes it
+ *   N1, N2       phase_finish, phases_finished in coll/pcoll_barrier.c: a phase's result, by the thread that finishes it
  *   M1, M2       sysvnet_open, sysvnet_agrees in smp-conduit/sysvnet/sysvnet_open.c, layout_of in sysvnet_view.c: what
  *                the arena is
  *   J1, J2       describe_shared in runtime/job/job.c, psi_report_map in runtime/report/report.c: what ranks share
@@ -30,7 +29,7 @@
  *   G4, G5       pcoll_hall_enter, sees_all, there: the same, from each rank to each
  *   G6, G7       pcoll_hall_leave, is_free in coll/pcoll_barrier_lend.c: the last looks of a team's members, to who
  *                uses the words again
- *   X5, X6       retire, is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
+ *   X5, X6       retire, pcoll_op_is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
  *   Z3, Z4       open_table and reach in runtime/signal/sem_table.c, map_peer there and psi_sem_reach in
  *                include/penstock_sem.h: a table of semaphores, to who maps it and who posts
  *   Z5, Z6       psi_signal_change and pst_signal_store, pst_signal_fetch in include/penstock_signal.h: what
@@ -46,8 +45,6 @@
 	S(B3, RMW, ACQ_REL) \
 	S(N1, STORE, REL) \
 	S(N2, LOAD, ACQ) \
-	S(N3, STORE, REL) \
-	S(N4, LOAD, ACQ) \
 	S(M1, STORE, REL) \
 	S(M2, LOAD, ACQ) \
 	S(J1, STORE, REL) \
@@ -273,7 +270,7 @@ init {
 	c_code { switches_read(); }
 	if
 	:: atomic { run machine(); run rank(0); run rank(1) }
-	:: atomic { run machine(); run first(N1); run second(N2, N3); run third(N4) }
+	:: atomic { run machine(); run first(N1); run second(N2, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(M1); run second(M2, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(E1); run second(E2, Q1); run third(Q2) }

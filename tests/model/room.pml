@@ -2,7 +2,7 @@
  * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
  * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
  * that it may take the sender's mark away.  smp-conduit/sysvnet/sysvnet_sleep.c, D3: sysvnet_arm with a peer to want from, and
- * sysvnet_want by a progress function (coll/pcoll_barrier_job.c, send_note), and sysvnet_room_made.
+ * sysvnet_want by a progress function (coll/pcoll_note.c, pcoll_send), and sysvnet_room_made.
  *
  * Proven: the sender gets its room.
  *

@@ -1,7 +1,10 @@
 /* The runtime's core over a conduit that can little and refuses much. */
-#include "coll/pcoll_barrier_shared.h"
-#include "runtime/job/parts.h"
-#include "runtime/psi.h"
+#include "coll/coll.h"
+#include "coll/pcoll_barrier.h"
+#include "runtime/job/modules.h"
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 #include "tests/unit/main.h"
 
 #include <string.h>
@@ -89,7 +92,7 @@ set_up(void)
 	psi.thread_mode = PSI_MODE_PARSYNC;
 	psi.attributes.max_medium_bytes = 100;
 	psi.open = true;
-	psi.parts = psi_parts;
+	psi.modules = psi_modules;
 }
 
 static int
@@ -159,7 +162,8 @@ START_TEST(a_barrier_without_room_asks_for_it)
 {
 	gex_Event_t event;
 
-	psi_part_open(&pcoll_barrier_part, &ep);
+	psi_module_open(&pcoll_barrier_module, &ep);
+	psi_module_open(&pcoll_module, &ep);
 	fake.refusals = 2;
 	event = gex_Coll_BarrierNB(&tm, 0);
 	ck_assert_ptr_ne(event, GEX_EVENT_INVALID);

@@ -1,6 +1,6 @@
 /* Operations of parts: events, leaves, arrays, regions, implicit sets, and whose pool they go
  * to. */
-#include "runtime/job/parts.h"
+#include "runtime/job/modules.h"
 #include "runtime/op/op.h"
 
 #include "tests/unit/main.h"
@@ -14,7 +14,7 @@ set_up(void)
 {
 	psi.thread_mode = PSI_MODE_PAR;
 	psi.open = true;
-	psi.parts = psi_parts;
+	psi.modules = psi_modules;
 }
 
 static void

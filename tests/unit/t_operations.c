@@ -4,10 +4,11 @@
  * conduit that puts.
  */
 #include "runtime/conduit/conduits.h"
-#include "runtime/job/parts.h"
+#include "runtime/job/modules.h"
 #include "runtime/op/begin.h"
-#include "runtime/psi.h"
+#include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
+#include "runtime/team/team.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/main.h"
 
@@ -116,7 +117,7 @@ static const struct psi_conduit_ops that_sends = { FAKE_REQUIRED };
 static const struct psi_conduit_ops *
 reference(void)
 {
-	for (const struct psi_part *const *at = psi_parts; *at; at++)
+	for (const struct psi_module *const *at = psi_modules; *at; at++)
 		if ((*at)->operations)
 			return (*at)->operations;
 	ck_abort_msg("no part has operations");
@@ -134,7 +135,7 @@ set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *belo
 	psi.known = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.known);
 	ck_assert(psi.shared && psi.peers && psi.known);
 	psi.known[PEER] = (struct psi_board_entry){ .base = BASE, .size_bytes = SIZE, .key = KEY };
-	psi.parts = psi_parts;
+	psi.modules = psi_modules;
 	ck_assert_ptr_null(psi_conduit_lay(conduit, below, &psi.ops));
 	ep.ops = psi.ops;
 	tm.ep = psi.ep = &ep;

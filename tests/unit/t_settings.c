@@ -271,8 +271,8 @@ END_TEST
 START_TEST(misspelt_names_find_the_real_one)
 {
 	static const char *const near[][2] = {
-		{ "PST_CONDIUT", "PST_CONDUIT" },
-		{ "PST_CONDUITS", "PST_CONDUIT" },
+		{ "PST_HUGEPAEGS", "PST_HUGEPAGES" },
+		{ "PST_HUGEPAGESS", "PST_HUGEPAGES" },
 		{ "PST_QUIET", "GASNET_QUIET" },
 		{ "GASNET_VERBOSE_ENV", "GASNET_VERBOSEENV" },
 		{ "GASNET_PSHMNODES", "GASNET_PSHM_NODES" },
@@ -280,7 +280,7 @@ START_TEST(misspelt_names_find_the_real_one)
 		{ "GASNET_EXITTIMEOUT_MN", "GASNET_EXITTIMEOUT_MIN" },
 	};
 	static const char *const known[] = {
-		"PST_CONDUIT", "GASNET_BARRIER", "GASNET_OFI_DEVICE_0", "GASNET_MAXIMIZE_STACK",
+		"PST_SHM", "GASNET_BARRIER", "GASNET_OFI_DEVICE_0", "GASNET_MAXIMIZE_STACK",
 		"GASNET_SSH_SERVERS", "GASNET_IBV_SPAWNER", "HOME", "PSTX", "PST_JOB_RANK",
 	};
 	static const char *const far[] = { "GASNET_SOMETHING_ELSE", "PST_WHATEVER", "GASNET_X" };

@@ -1,5 +1,6 @@
 /* Memory of segments. */
-#include "runtime/psi.h"
+#include "gasnetex.h"
+#include "bootstrap/bootstrap.h"
 #include "tests/unit/main.h"
 
 #include <string.h>

@@ -1,16 +1,17 @@
 /*
- * What a part of the library needs at start and end.  Start-up walks one list of these records
- * (runtime/job/parts.c), so that no lower part calls a higher one by name.  Any member may be NULL.
+ * What a folder of the library needs at start and end.  Start-up walks one list of these records
+ * (runtime/job/modules.c), so that no lower folder calls a higher one by name.  Any member may be
+ * NULL.
  */
-#ifndef PSI_PART_H
-#define PSI_PART_H
+#ifndef PSI_MODULE_H
+#define PSI_MODULE_H
 
 #include "gasnetex.h"
 
 struct psi_conduit_ops;
 struct psi_thread;
 
-struct psi_part {
+struct psi_module {
 	const char *name;
 	/* Operations for conduits that lack them, made of those that they have; of one part
 	 * alone. */

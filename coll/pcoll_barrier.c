@@ -1,0 +1,337 @@
+/*
+ * A barrier whose phases are counted.  The thread that asks whether a phase is over advances the
+ * barrier itself.  So polls have nothing to do for a barrier whose last started phase is entered;
+ * others are in the list `behind'.
+ *
+ * Barriers of teams are never given back to the system, so that an event may ask at any time, and
+ * their phases go on counting when another team takes one.
+ *
+ * Pairs:  N1 (phase_finish) -> N2 (phases_finished)   the result of a phase, and what others wrote
+ *                                                     before they entered
+ */
+#include "coll/pcoll_barrier.h"
+#include "coll/coll.h"
+#include "coll/pcoll_barrier_shared.h"
+
+#include "runtime/op/event.h"
+#include "runtime/wait/serve.h"
+#include "runtime/wait/waiting.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+
+struct pcoll_barrier {
+	struct psi_spinlock lock;       /* all but tm, the constants and the list */
+	gex_TM_t tm;
+	enum psi_counter counter;       /* of phases started */
+	enum psi_wait_kind kind;        /* of waits for a phase */
+	struct pcoll_hall hall;         /* words NULL: by operations of the engine */
+	struct pcoll_phase phase;       /* what such an operation is for */
+	struct pcoll_op *op;            /* of the phase that is entered; and its use */
+	uint64_t use;
+	struct pcoll_names own, result; /* of the phase that is started last, and finished last */
+	bool entered;                   /* the phase after those that are finished */
+	uint64_t before;                /* phases of teams that had it earlier */
+	_Atomic uint64_t started, finished;     /* phases; read by anybody */
+	bool is_behind;                 /* in that list; under its lock, as is next */
+	struct pcoll_barrier *next;     /* there, or among the free ones */
+};
+
+enum { PLAIN, NAMED };
+static struct pcoll_barrier of_job[PSI_HALLS];
+
+static struct {
+	struct psi_spinlock lock;
+	struct pcoll_barrier *free, *behind;
+	_Atomic uint32_t behind_count;
+} barriers;
+
+/* -- phases ------------------------------------------------------------------------------------ */
+
+static uint64_t
+phases_started(const struct pcoll_barrier *barrier)
+{
+	return atomic_load_explicit(&barrier->started, memory_order_relaxed);
+}
+
+static uint64_t
+phases_finished(const struct pcoll_barrier *barrier)
+{
+	return atomic_load_explicit(&barrier->finished, memory_order_acquire); /* N2 */
+}
+
+/* Under the lock, as are the next three. */
+static void
+phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
+{
+	barrier->phase.names = barrier->own;
+	barrier->entered = true;
+	if (barrier->hall.words) {
+		pcoll_hall_enter(&barrier->hall, phase, barrier->own);
+		return;
+	}
+	barrier->phase.number = (uint32_t)phase;
+	pcoll_op_start(&(struct pcoll_call){ .operation = PCOLL_BARRIER, .tm = barrier->tm,
+	                                     .phase = &barrier->phase },
+	               &barrier->op, &barrier->use);
+}
+
+static bool
+phase_is_complete(struct pcoll_barrier *barrier, uint64_t phase)
+{
+	if (barrier->hall.words)
+		return pcoll_hall_complete(&barrier->hall, phase, &barrier->phase.names);
+	return pcoll_op_is_finished(barrier->op, barrier->use);
+}
+
+static void
+phase_finish(struct pcoll_barrier *barrier, uint64_t phase)
+{
+	barrier->entered = false;
+	barrier->result = barrier->phase.names;
+	psi_team_let_go(barrier->tm);
+	atomic_store_explicit(&barrier->finished, phase, memory_order_release); /* N1 */
+	psi_wake_own();
+}
+
+static void
+barrier_advance(struct pcoll_barrier *barrier)
+{
+	for (uint64_t phase = phases_finished(barrier) + 1; phase <= phases_started(barrier);
+	     phase++) {
+		const uint64_t of_team = phase - barrier->before;
+
+		if (!barrier->entered)
+			phase_enter(barrier, of_team);
+		if (!phase_is_complete(barrier, of_team))
+			return;
+		phase_finish(barrier, phase);
+	}
+}
+
+bool
+pcoll_barrier_is_over(const void *object, uint64_t phase)
+{
+	struct pcoll_barrier *barrier = (struct pcoll_barrier *)(uintptr_t)object;
+
+	if (phases_finished(barrier) >= phase)
+		return true;
+	psi_spinlock_lock(&barrier->lock);
+	barrier_advance(barrier);
+	psi_spinlock_unlock(&barrier->lock);
+	return phases_finished(barrier) >= phase;
+}
+
+struct pcoll_names
+pcoll_barrier_result(const struct pcoll_barrier *barrier)
+{
+	return barrier->result;
+}
+
+/* -- those behind ------------------------------------------------------------------------------ */
+
+static void
+behind_add(struct pcoll_barrier *barrier)
+{
+	psi_spinlock_lock(&barriers.lock);
+	if (!barrier->is_behind) {
+		psi_progress_begins();
+		barrier->is_behind = true;
+		barrier->next = barriers.behind;
+		barriers.behind = barrier;
+		atomic_fetch_add_explicit(&barriers.behind_count, 1, memory_order_relaxed);
+	}
+	psi_spinlock_unlock(&barriers.lock);
+}
+
+/* Under the lock of the list. */
+static void
+behind_drop(struct pcoll_barrier **at)
+{
+	struct pcoll_barrier *barrier = *at;
+
+	*at = barrier->next;
+	barrier->is_behind = false;
+	atomic_fetch_sub_explicit(&barriers.behind_count, 1, memory_order_relaxed);
+	psi_progress_ends();
+}
+
+/* True if its last phase is entered now. */
+static bool
+barrier_catches_up(struct pcoll_barrier *barrier)
+{
+	bool caught_up;
+
+	psi_spinlock_lock(&barrier->lock);
+	barrier_advance(barrier);
+	caught_up = phases_started(barrier) <= phases_finished(barrier) + 1;
+	psi_spinlock_unlock(&barrier->lock);
+	return caught_up;
+}
+
+/* Called by polls while anything is under way, so it costs a load when nobody is behind. */
+static void
+advance_behind(void)
+{
+	if (PSI_LIKELY(!atomic_load_explicit(&barriers.behind_count, memory_order_relaxed)))
+		return;
+	psi_spinlock_lock(&barriers.lock);
+	for (struct pcoll_barrier **at = &barriers.behind; *at; )
+		if (barrier_catches_up(*at))
+			behind_drop(at);
+		else
+			at = &(*at)->next;
+	psi_spinlock_unlock(&barriers.lock);
+}
+
+uint64_t
+pcoll_barrier_begin(struct pcoll_barrier *barrier, struct pcoll_names names)
+{
+	uint64_t phase;
+	bool is_behind;
+
+	psi_count(psi_block()->count, barrier->counter);
+	psi_team_hold(barrier->tm);
+	psi_spinlock_lock(&barrier->lock);
+	phase = phases_started(barrier) + 1;
+	atomic_store_explicit(&barrier->started, phase, memory_order_relaxed);
+	barrier->own = names;
+	barrier_advance(barrier);
+	is_behind = phases_finished(barrier) + 1 < phase;
+	psi_spinlock_unlock(&barrier->lock);
+	if (is_behind)
+		behind_add(barrier);
+	return phase;
+}
+
+/* -- the job's --------------------------------------------------------------------------------- */
+
+struct pcoll_barrier *
+pcoll_barrier_named(void)
+{
+	return &of_job[NAMED];
+}
+
+static void
+barrier_of_job_open(unsigned number, enum psi_counter counter, enum psi_wait_kind kind)
+{
+	of_job[number] = (struct pcoll_barrier){
+		.tm = psi.tm, .counter = counter, .kind = kind,
+		.hall = {
+			.words = pcoll_hall_is_there() ? &psi.shared->halls[number] : NULL,
+			.size = psi.boot.size,
+			.rank = psi.boot.rank,
+		},
+		.phase = { .series = PCOLL_SERIES + number },
+	};
+}
+
+static void
+barriers_open(void)
+{
+	barrier_of_job_open(PLAIN, PSI_COUNT_BARRIERS, PSI_FOR_BARRIER);
+	barrier_of_job_open(NAMED, PSI_COUNT_BARRIERS_NAMED, PSI_FOR_BARRIER_NAMED);
+	psi.hall_lender = &pcoll_hall_lender;
+	psi.barrier = gex_Coll_BarrierNB;
+}
+
+/* -- a team's ---------------------------------------------------------------------------------- */
+
+static struct pcoll_hall
+hall_of(gex_TM_t tm)
+{
+	return (struct pcoll_hall){
+		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
+	};
+}
+
+static struct pcoll_barrier *
+barrier_take(gex_TM_t tm)
+{
+	struct pcoll_barrier *barrier;
+
+	psi_spinlock_lock(&barriers.lock);
+	barrier = barriers.free;
+	if (barrier)
+		barriers.free = barrier->next;
+	psi_spinlock_unlock(&barriers.lock);
+	if (!barrier)
+		barrier = calloc(1, sizeof *barrier);
+	if (!barrier)
+		psi_fatal("no memory for the barriers of a team");
+	barrier->tm = tm;
+	barrier->counter = PSI_COUNT_COLLECTIVES;
+	barrier->kind = PSI_FOR_COLLECTIVE;
+	barrier->hall = hall_of(tm);
+	barrier->before = phases_started(barrier);
+	return barrier;
+}
+
+static struct pcoll_barrier *
+barrier_of(gex_TM_t tm)
+{
+	if (tm == psi.tm)
+		return &of_job[PLAIN];
+	if (PSI_UNLIKELY(psi.checks) &&
+	    atomic_load_explicit(&tm->group->hall->left, memory_order_relaxed))
+		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all "
+		          "members finish their calls before gex_TM_Destroy");
+	if (!tm->barrier)
+		tm->barrier = barrier_take(tm);
+	return tm->barrier;
+}
+
+gex_Event_t
+pcoll_barrier_start(gex_TM_t tm)
+{
+	struct pcoll_barrier *barrier = barrier_of(tm);
+	const uint64_t phase = pcoll_barrier_begin(barrier, (struct pcoll_names){ .named = false });
+
+	return phases_finished(barrier) >= phase ? GEX_EVENT_INVALID
+	                                  : psi_event_new(pcoll_barrier_is_over, barrier, phase,
+	                                                  barrier->kind, tm->ep);
+}
+
+static bool
+has_begun_one_more(gex_TM_t tm)
+{
+	const struct pcoll_barrier *barrier = tm->barrier;
+	const uint64_t phases = barrier ? phases_finished(barrier) - barrier->before : 0;
+	const struct pcoll_hall hall = hall_of(tm);
+
+	return hall.words && pcoll_hall_is_entered(&hall, phases + 1);
+}
+
+static void
+barrier_give_back(struct pcoll_barrier *barrier)
+{
+	struct pcoll_barrier **at;
+
+	psi_spinlock_lock(&barriers.lock);
+	for (at = &barriers.behind; barrier->is_behind; at = &(*at)->next)
+		if (*at == barrier) {
+			behind_drop(at);
+			break;
+		}
+	barrier->next = barriers.free;
+	barriers.free = barrier;
+	psi_spinlock_unlock(&barriers.lock);
+}
+
+/* As team_ends of a module.  No phase is under way. */
+static void
+barrier_team_ends(gex_TM_t tm, const char *call)
+{
+	if (PSI_UNLIKELY(has_begun_one_more(tm)))
+		psi_team_in_use(call);
+	if (tm->barrier)
+		barrier_give_back(tm->barrier);
+	if (tm->group->hall)
+		pcoll_hall_leave(tm->group->hall);
+}
+
+const struct psi_module pcoll_barrier_module = {
+	.name = "barriers", .open = barriers_open, .progress = advance_behind,
+	.team_ends = barrier_team_ends,
+};

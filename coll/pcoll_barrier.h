@@ -1,0 +1,33 @@
+/*
+ * Barriers in phases: two of the job, plain and named, and one of each team whose members share
+ * memory.  Any number of phases may be started; a member enters them one after the other.  Phases
+ * count from 1.  A phase is passed in shared memory (pcoll_barrier_shared.h).  Where the job has
+ * none, it is passed by an operation of the engine.
+ *
+ * Barriers of other teams are operations of the engine, and are not here.
+ */
+#ifndef PCOLL_BARRIER_H
+#define PCOLL_BARRIER_H
+
+#include "coll/pcoll_names.h"
+
+#include "runtime/process/module.h"
+
+struct pcoll_barrier;
+
+/* The job's barriers, and the ends of teams; opened by start-up. */
+extern const struct psi_module pcoll_barrier_module;
+
+/* The next phase of the plain barrier of the job, or of a team that shares memory. */
+gex_Event_t pcoll_barrier_start(gex_TM_t tm);
+
+/* The named barrier of the job, of which one phase at a time is started. */
+struct pcoll_barrier *pcoll_barrier_named(void);
+/* Starts the next phase; returns its number. */
+uint64_t pcoll_barrier_begin(struct pcoll_barrier *barrier, struct pcoll_names names);
+/* Have all entered that phase?  Advances the barrier.  `object' is a struct pcoll_barrier. */
+bool pcoll_barrier_is_over(const void *object, uint64_t phase);
+/* What all gave in the phase that was finished last. */
+struct pcoll_names pcoll_barrier_result(const struct pcoll_barrier *barrier);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * gasnet_barrier_*: the named barrier of the job, split in notify and wait.
+ */
+#include "coll/pcoll_barrier.h"
+
+#include "runtime/process/process.h"
+#include "runtime/process/rules.h"
+#include "runtime/wait/waiting.h"
+
+/* Of the phase between notify and wait; one thread at a time is in these calls. */
+static struct {
+	bool notified;
+	uint64_t phase;
+} named;
+
+static void
+check_flags(int flags, const char *call)
+{
+	psi_check_flags((gex_Flags_t)flags,
+	                GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH, call);
+}
+
+void
+gasnet_barrier_notify(int id, int flags)
+{
+	struct pcoll_names names;
+
+	psi_need_init("gasnet_barrier_notify");
+	psi_rule_call("gasnet_barrier_notify");
+	if (named.notified)
+		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try "
+		          "until it succeeds, between");
+	check_flags(flags, "gasnet_barrier_notify");
+	names = (struct pcoll_names){
+		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
+		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
+		.id = id,
+	};
+	named.notified = true;
+	named.phase = pcoll_barrier_begin(pcoll_barrier_named(), names);
+}
+
+/* What wait returns for its own arguments, given what all notified. */
+static int
+judge(int id, int flags)
+{
+	const struct pcoll_names all = pcoll_barrier_result(pcoll_barrier_named());
+
+	named.notified = false;
+	if (all.mismatch || (flags & GASNET_BARRIERFLAG_MISMATCH))
+		return GASNET_ERR_BARRIER_MISMATCH;
+	if (flags & GASNET_BARRIERFLAG_ANONYMOUS || !all.named)
+		return GASNET_OK;
+	return all.id == id ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH;
+}
+
+static void
+need_notify(int flags, const char *call)
+{
+	psi_need_init(call);
+	psi_rule_call(call);
+	check_flags(flags, call);
+	if (!named.notified)
+		psi_fatal("%s: called without gasnet_barrier_notify before it; notify first", call);
+}
+
+int
+gasnet_barrier_wait(int id, int flags)
+{
+	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED, .number = named.phase,
+	                                  .ep = psi.ep };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
+
+	need_notify(flags, "gasnet_barrier_wait");
+	while (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
+		psi_wait_step(&wait);
+	psi_wait_end(&wait);
+	return judge(id, flags);
+}
+
+int
+gasnet_barrier_try(int id, int flags)
+{
+	need_notify(flags, "gasnet_barrier_try");
+	if (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
+		gasnet_AMPoll();
+	if (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
+		return GASNET_ERR_NOT_READY;
+	return judge(id, flags);
+}
+
+int
+gasnet_barrier(int id, int flags)
+{
+	gasnet_barrier_notify(id, flags);
+	return gasnet_barrier_wait(id, flags);
+}
+
+int
+gasnet_barrier_result(int *id)
+{
+	const struct pcoll_names all = pcoll_barrier_result(pcoll_barrier_named());
+
+	psi_rule_context("gasnet_barrier_result");
+	if (!all.named)
+		return 1;
+	*id = all.id;
+	return 0;
+}
