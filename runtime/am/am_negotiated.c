@@ -6,6 +6,7 @@
  * A Long without one, and any message to the calling endpoint, gets memory of this thread.
  */
 #include "runtime/am/am.h"
+#include "runtime/am/am_room.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 #include "runtime/team/team.h"
@@ -52,17 +53,6 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Is the calling thread the one that the endpoint is for? */
-static inline bool
-is_alone(gex_EP_t ep)
-{
-	if (PSI_LIKELY(!ep->serial) || psi_serve_bound != ep)
-		return false;
-	if (psi_rule_use(ep, "a message"))
-		psi_rule_used(ep);
-	return true;
-}
-
 /* A buffer at the receiver; false if there is none and the caller does not want to wait. */
 static bool
 claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
@@ -75,7 +65,7 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 	int result;
 
 	sd->claim = (struct psi_claim){
-		.peer = sd->place, .network = (uint8_t)network, .alone = is_alone(sd->ep),
+		.peer = sd->place, .network = (uint8_t)network, .alone = psi_am_is_alone(sd->ep),
 		.least_bytes = least, .most_bytes = most,
 	};
 	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
@@ -281,11 +271,12 @@ check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t fla
 }
 
 static int
-publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
+publish(void *sender, const struct psi_am *am)
 {
+	gex_AM_SrcDesc_t sd = sender;
 	int result;
 
-	sd->claim.alone = is_alone(sd->ep);
+	sd->claim.alone = psi_am_is_alone(sd->ep);
 	result = sd->ep->ops->am_publish(sd->ep->port, &sd->claim, am);
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
 		psi_am_failed(am->peer);
@@ -295,24 +286,7 @@ publish(gex_AM_SrcDesc_t sd, const struct psi_am *am)
 static int
 publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
-	const struct psi_reason reason = {
-		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
-		.peer = am->peer,
-	};
-	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
-
-	if (publish(sd, am) != PSI_OK) {
-		if (flags & GEX_FLAG_IMMEDIATE) {
-			psi_am_count_refused(am);
-			return GASNET_ERR_NOT_READY;
-		}
-		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
-		do
-			psi_wait_for_room(&wait, am->network, am->peer);
-		while (publish(sd, am) == PSI_AGAIN);
-		psi_wait_end(&wait);
-	}
-	return GASNET_OK;
+	return publish(sd, am) == PSI_OK ? GASNET_OK : psi_am_when_room(sd, publish, am, flags);
 }
 
 /*

@@ -3,6 +3,7 @@
  * the conduit; a message to the calling endpoint itself runs its handler at once.
  */
 #include "runtime/am/am.h"
+#include "runtime/am/am_room.h"
 #include "runtime/op/begin.h"
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
@@ -38,16 +39,6 @@ deliver_to_self(gex_EP_t ep, const struct psi_am *am)
 	psi_deliver(ep, &arrival);
 }
 
-/* By the thread that an endpoint for one at a time is bound to; others, who finish what it began,
- * take the way for all. */
-static inline int
-send_alone(gex_EP_t ep, const struct psi_am *am)
-{
-	if (psi_rule_use(ep, "a message"))
-		psi_rule_used(ep);
-	return ep->ops->am_send_alone(ep->port, am);
-}
-
 int
 psi_am_try(gex_EP_t ep, const struct psi_am *am)
 {
@@ -57,10 +48,8 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 		deliver_to_self(ep, am);
 		return PSI_OK;
 	}
-	if (PSI_UNLIKELY(ep->serial) && psi_serve_bound == ep)
-		result = send_alone(ep, am);
-	else
-		result = ep->ops->am_send(ep->port, am);
+	result = psi_am_is_alone(ep) ? ep->ops->am_send_alone(ep->port, am)
+	                             : ep->ops->am_send(ep->port, am);
 	if (PSI_UNLIKELY(result > PSI_AGAIN))
 		psi_am_failed(am->peer);
 	return result;
@@ -82,8 +71,8 @@ psi_am_count_refused(const struct psi_am *am)
 	psi_am_count_sent(am->network, am->category, am->len_bytes, -1);
 }
 
-static int __attribute__((noinline))
-inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+int
+psi_am_when_room(void *sender, psi_am_try_fn *try_again, const struct psi_am *am, gex_Flags_t flags)
 {
 	const struct psi_reason reason = {
 		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
@@ -98,9 +87,21 @@ inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 	psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
 	do
 		psi_wait_for_room(&wait, am->network, am->peer);
-	while (psi_am_try(ep, am) == PSI_AGAIN);
+	while (try_again(sender, am) == PSI_AGAIN);
 	psi_wait_end(&wait);
 	return GASNET_OK;
+}
+
+static int
+try_again(void *sender, const struct psi_am *am)
+{
+	return psi_am_try(sender, am);
+}
+
+static int __attribute__((noinline))
+inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+{
+	return psi_am_when_room(ep, try_again, am, flags);
 }
 
 int

@@ -1,0 +1,29 @@
+/* What messages of a fixed payload (am_send.c) and of a negotiated one (am_negotiated.c) share. */
+#ifndef PSI_AM_ROOM_H
+#define PSI_AM_ROOM_H
+
+#include "runtime/process/rules.h"
+#include "runtime/wait/serve.h"
+
+/* Is this the thread that an endpoint for one at a time is bound to?  Other threads, which finish
+ * what it began, take the way for all. */
+static inline bool
+psi_am_is_alone(gex_EP_t ep)
+{
+	if (PSI_LIKELY(!ep->serial) || psi_serve_bound != ep)
+		return false;
+	if (psi_rule_use(ep, "a message"))
+		psi_rule_used(ep);
+	return true;
+}
+
+/* Tries to send; PSI_OK or PSI_AGAIN. */
+typedef int psi_am_try_fn(void *sender, const struct psi_am *am);
+
+/* The message was tried once and found no room.  Waits for room and tries again, unless flags say
+ * IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY.  The message was counted, which a refusal takes
+ * back. */
+int psi_am_when_room(void *sender, psi_am_try_fn *try_again, const struct psi_am *am,
+                     gex_Flags_t flags);
+
+#endif
