@@ -81,7 +81,7 @@ copy(struct psi_vis *vis)
 
 /* -- by the conduit or by messages ------------------------------------------------------------ */
 
-/* The remote side's addresses become offsets; its parts and flags, cookies. */
+/* Fills what the operation reads: offsets for the addresses of the remote side, and cookies. */
 static void
 name_memory(struct psi_vis *vis, struct psi_op *op)
 {
