@@ -28,16 +28,24 @@ union parsed {
 };
 
 const struct psi_setting *
+psi_setting_row(size_t number)
+{
+	for (size_t t = 0; psi_setting_tables[t]; t++) {
+		if (number < psi_setting_tables[t]->count)
+			return &psi_setting_tables[t]->rows[number];
+		number -= psi_setting_tables[t]->count;
+	}
+	return NULL;
+}
+
+const struct psi_setting *
 psi_setting_find(const char *name)
 {
-	size_t t, i;
+	const struct psi_setting *row;
 
-	for (t = 0; psi_setting_tables[t]; t++) {
-		for (i = 0; i < psi_setting_tables[t]->count; i++) {
-			if (strcmp(psi_setting_tables[t]->rows[i].name, name) == 0)
-				return &psi_setting_tables[t]->rows[i];
-		}
-	}
+	for (size_t i = 0; (row = psi_setting_row(i)); i++)
+		if (strcmp(row->name, name) == 0)
+			return row;
 	return NULL;
 }
 
@@ -53,19 +61,15 @@ psi_setting_named(const char *name)
 	return row;
 }
 
-/* The place of a row among all rows; ROWS_MAX if it is in no table. */
+/* The number of a row among all rows; ROWS_MAX if it is in no table. */
 static size_t
 row_number(const struct psi_setting *row)
 {
-	size_t t, before = 0;
+	const struct psi_setting *other;
 
-	for (t = 0; psi_setting_tables[t]; t++) {
-		const struct psi_setting_table *table = psi_setting_tables[t];
-
-		if (row >= table->rows && row < table->rows + table->count)
-			return before + (size_t)(row - table->rows);
-		before += table->count;
-	}
+	for (size_t i = 0; (other = psi_setting_row(i)); i++)
+		if (other == row)
+			return i;
 	return ROWS_MAX;
 }
 
@@ -342,18 +346,15 @@ psi_setting_text(const struct psi_setting *row)
 void
 psi_settings_check(void)
 {
-	size_t t, i;
+	const struct psi_setting *row;
 
-	for (t = 0; psi_setting_tables[t]; t++) {
-		for (i = 0; i < psi_setting_tables[t]->count; i++) {
-			const struct psi_setting *row = &psi_setting_tables[t]->rows[i];
-			enum psi_setting_origin origin;
-			const char *text = psi_setting_value(row, &origin);
+	for (size_t i = 0; (row = psi_setting_row(i)); i++) {
+		enum psi_setting_origin origin;
+		const char *text = psi_setting_value(row, &origin);
 
-			if (text && !psi_setting_accepted(row, text))
-				refuse(row, text);
-			if (origin == PSI_ORIGIN_ENVIRONMENT)
-				report(row, text, origin);
-		}
+		if (text && !psi_setting_accepted(row, text))
+			refuse(row, text);
+		if (origin == PSI_ORIGIN_ENVIRONMENT)
+			report(row, text, origin);
 	}
 }

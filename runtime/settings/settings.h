@@ -61,6 +61,8 @@ extern const struct psi_setting_table *const psi_setting_tables[];
 
 enum psi_setting_origin { PSI_ORIGIN_DEFAULT, PSI_ORIGIN_ENVIRONMENT };
 
+/* The rows of all tables, counted from 0; NULL behind the last. */
+const struct psi_setting *psi_setting_row(size_t number);
 /* The row of that name, or NULL. */
 const struct psi_setting *psi_setting_find(const char *name);
 

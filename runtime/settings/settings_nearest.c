@@ -71,22 +71,19 @@ psi_settings_nearest(const char *name, bool *known_out)
 {
 	const char *best = NULL, *own = stem(name);
 	unsigned best_distance;
-	size_t t, i;
+	const struct psi_setting *row;
 
 	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name);
 	if (*known_out)
 		return NULL;
 	best_distance = (unsigned)strlen(own) / 4 + 2;	/* what is this far or further is not
 	                                                 * near */
-	for (t = 0; psi_setting_tables[t]; t++) {
-		for (i = 0; i < psi_setting_tables[t]->count; i++) {
-			const char *real = psi_setting_tables[t]->rows[i].name;
-			unsigned d = name_distance(name, real);
+	for (size_t i = 0; (row = psi_setting_row(i)); i++) {
+		unsigned d = name_distance(name, row->name);
 
-			if (d < best_distance) {
-				best_distance = d;
-				best = real;
-			}
+		if (d < best_distance) {
+			best_distance = d;
+			best = row->name;
 		}
 	}
 	return best;
