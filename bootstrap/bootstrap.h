@@ -26,7 +26,7 @@ enum {
 	PBOOT_DEATH_SIGNAL_MOST = 64,
 	PBOOT_GRACE_MAX_S = 86400,	/* upper bound of GASNET_EXITTIMEOUT* */
 	PBOOT_CAUSE_MAX = 900,		/* longer texts of a cause are cut to this many bytes */
-	PBOOT_LACK_BYTES = 256,
+	PBOOT_ERROR_TEXT_BYTES = 256,
 };
 
 /* The default of PST_DEATH_SIGNAL.  qemu uses 63 and 64 itself. */
@@ -68,7 +68,7 @@ int pboot_open(struct pboot_job *job_out);
  *
  * Any thread may call these.  make and map may wait for one answer of the keeper.  They return NULL
  * with errno set where memory, address space or a descriptor is missing, or a limit is reached;
- * pboot_range_lack gives the text for that.
+ * pboot_range_error_text gives the text for that.
  */
 void *pboot_range_make(unsigned file, size_t len_bytes, uint64_t *key_out);
 /* The same for memory that is mostly not used; it never takes pages of the huge page pool. */
@@ -77,7 +77,7 @@ void *pboot_range_map(unsigned file, uint64_t key, size_t len_bytes);
 void pboot_range_unmap(void *base, uint64_t key, size_t len_bytes);
 
 /* Writes strerror(err), the kind of memory, and the limit to raise.  Returns text. */
-const char *pboot_range_lack(int err, char text[PBOOT_LACK_BYTES]);
+const char *pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES]);
 
 /* Whether ranges are parts of files, so that RLIMIT_FSIZE bounds them. */
 bool pboot_range_in_file(void);
@@ -90,7 +90,7 @@ uint64_t pboot_range_limit(void);
  * Closes the inherited descriptors that were not used.  Ranges can still be mapped: the keeper then
  * sends the descriptor.  Each rank calls this once, after it has mapped the usual files.
  */
-void pboot_release(void);
+void pboot_close_inherited(void);
 
 /*
  * Waits until all ranks of the job have called it.  One thread per rank calls it.  It needs no
@@ -123,7 +123,7 @@ void pboot_note_exit(int code);
  * The same where exit() does not end the job (GASNET_CATCH_EXIT=0).  The other ranks go on, and the
  * job ends with its last rank.
  */
-void pboot_note_parting(int code);
+void pboot_note_exit_alone(int code);
 
 /*
  * Tells the keeper why this rank will end.  The keeper uses the text in the line that names the

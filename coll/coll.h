@@ -17,7 +17,8 @@
  *
  * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its
  *                                                                   bytes
- *         X3 (pcoll_stir) -> X4 (run)               what changed before the operation is stepped
+ *         X3 (pcoll_op_changed) -> X4 (run)               what changed before the operation is
+ *                                                         stepped
  *         X5 (retire) -> X6 (pcoll_op_is_finished)  the results, and what peers wrote before
  */
 #ifndef PCOLL_H
@@ -47,7 +48,7 @@ struct pcoll_reduction {
  * A phase of a barrier of the job (pcoll_barrier.c).  Such phases are operations with numbers of
  * their own.  The series stands in notes where a team's id does, and is no such id.
  */
-#define PCOLL_SERIES (UINT64_MAX - PSI_HALLS)
+#define PCOLL_SERIES (UINT64_MAX - PSI_BARRIER_AREAS)
 
 struct pcoll_phase {
 	uint64_t series;
@@ -56,7 +57,8 @@ struct pcoll_phase {
 	                                 * members' */
 };
 
-/* What a member called; the addresses, combine and cdata are its own, the rest is everybody's. */
+/* The arguments of a member's call.  Addresses, combine and cdata are its own; the rest is the same
+ * on all members. */
 struct pcoll_call {
 	enum pcoll_operation operation;
 	gex_TM_t tm;
@@ -70,7 +72,7 @@ struct pcoll_call {
 	                                 * moved */
 };
 
-/* What a note is for: the upper bits of its index. */
+/* The purpose of a note: the upper bits of its index. */
 enum pcoll_channel {
 	PCOLL_ENTER = 1 << 28, PCOLL_LEAVE = 2 << 28,
 	PCOLL_UP = 3 << 28, PCOLL_DOWN = 4 << 28, PCOLL_RESULT = 5 << 28, PCOLL_DIRECT = 6 << 28,
@@ -142,7 +144,7 @@ void pcoll_unlock(void);
 /* Under the lock; NULL if this member has not called yet. */
 struct pcoll_op *pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank);
 /* Any thread. */
-void pcoll_stir(struct pcoll_op *op);
+void pcoll_op_changed(struct pcoll_op *op);
 
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
@@ -168,10 +170,11 @@ bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const cha
 
 /* -- transfers (pcoll_transfer.c) -------------------------------------------------------------- */
 
-/* In so many parts what comes in is watched, so that it can be sent on before all is here. */
+/* Incoming bytes are counted in this many parts, so that a part can be sent on before all have
+ * come. */
 enum { PCOLL_SEGMENTS = 16 };
 
-/* What one peer sends to this member. */
+/* The bytes that one peer sends to this member. */
 struct pcoll_in {
 	struct pcoll_op *op;
 	unsigned char *addr;
@@ -184,7 +187,7 @@ struct pcoll_in {
 	                                         * instead */
 };
 
-/* What this member sends to one peer. */
+/* The bytes that this member sends to one peer. */
 struct pcoll_out {
 	const unsigned char *addr;
 	size_t len_bytes, sent_bytes;

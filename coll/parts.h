@@ -60,7 +60,7 @@ bool pcoll_down_step(struct pcoll_op *op, struct pcoll_down *down, size_t ready)
 /* Blocks straight between members (pcoll_direct.c). */
 size_t pcoll_direct_bytes(const struct pcoll_call *call);
 void pcoll_direct_start(struct pcoll_op *op);
-/* Of or for this member itself: copied at once.  At most one of each per member. */
+/* A block of or for this member itself is copied at once.  A member has at most one of each. */
 void pcoll_direct_receive(struct pcoll_op *op, gex_Rank_t from, void *addr);
 void pcoll_direct_send(struct pcoll_op *op, gex_Rank_t to, const void *addr);
 /* All of it, start included, where each member has a block for each, so far apart in its src, and

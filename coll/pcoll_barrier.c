@@ -14,7 +14,7 @@
 #include "coll/pcoll_barrier_shared.h"
 
 #include "runtime/op/event.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/spinlock.h"
@@ -26,7 +26,7 @@ struct pcoll_barrier {
 	gex_TM_t tm;
 	enum psi_counter counter;       /* of phases started */
 	enum psi_wait_kind kind;        /* of waits for a phase */
-	struct pcoll_hall hall;         /* words NULL: by operations of the engine */
+	struct pcoll_shm_barrier shm_barrier;         /* words NULL: by operations of the engine */
 	struct pcoll_phase phase;       /* what such an operation is for */
 	struct pcoll_op *op;            /* of the phase that is entered; and its use */
 	uint64_t use;
@@ -39,7 +39,7 @@ struct pcoll_barrier {
 };
 
 enum { PLAIN, NAMED };
-static struct pcoll_barrier of_job[PSI_HALLS];
+static struct pcoll_barrier of_job[PSI_BARRIER_AREAS];
 
 static struct {
 	struct psi_spinlock lock;
@@ -67,8 +67,8 @@ phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 {
 	barrier->phase.names = barrier->own;
 	barrier->entered = true;
-	if (barrier->hall.words) {
-		pcoll_hall_enter(&barrier->hall, phase, barrier->own);
+	if (barrier->shm_barrier.words) {
+		pcoll_shm_barrier_enter(&barrier->shm_barrier, phase, barrier->own);
 		return;
 	}
 	barrier->phase.number = (uint32_t)phase;
@@ -80,8 +80,9 @@ phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 static bool
 phase_is_complete(struct pcoll_barrier *barrier, uint64_t phase)
 {
-	if (barrier->hall.words)
-		return pcoll_hall_complete(&barrier->hall, phase, &barrier->phase.names);
+	if (barrier->shm_barrier.words)
+		return pcoll_shm_barrier_complete(&barrier->shm_barrier, phase,
+		                                  &barrier->phase.names);
 	return pcoll_op_is_finished(barrier->op, barrier->use);
 }
 
@@ -90,7 +91,7 @@ phase_finish(struct pcoll_barrier *barrier, uint64_t phase)
 {
 	barrier->entered = false;
 	barrier->result = barrier->phase.names;
-	psi_team_let_go(barrier->tm);
+	psi_team_release(barrier->tm);
 	atomic_store_explicit(&barrier->finished, phase, memory_order_release); /* N1 */
 	psi_wake_own();
 }
@@ -218,8 +219,9 @@ barrier_of_job_open(unsigned number, enum psi_counter counter, enum psi_wait_kin
 {
 	of_job[number] = (struct pcoll_barrier){
 		.tm = psi.tm, .counter = counter, .kind = kind,
-		.hall = {
-			.words = pcoll_hall_is_there() ? &psi.shared->halls[number] : NULL,
+		.shm_barrier = {
+			.words = pcoll_shm_barrier_is_available()
+			                 ? &psi.shared->barriers[number] : NULL,
 			.size = psi.boot.size,
 			.rank = psi.boot.rank,
 		},
@@ -232,17 +234,17 @@ barriers_open(void)
 {
 	barrier_of_job_open(PLAIN, PSI_COUNT_BARRIERS, PSI_FOR_BARRIER);
 	barrier_of_job_open(NAMED, PSI_COUNT_BARRIERS_NAMED, PSI_FOR_BARRIER_NAMED);
-	psi.hall_lender = &pcoll_hall_lender;
+	psi.barrier_lender = &pcoll_barrier_lender;
 	psi.barrier = gex_Coll_BarrierNB;
 }
 
 /* -- a team's ---------------------------------------------------------------------------------- */
 
-static struct pcoll_hall
-hall_of(gex_TM_t tm)
+static struct pcoll_shm_barrier
+barrier_area_of(gex_TM_t tm)
 {
-	return (struct pcoll_hall){
-		.words = tm->group->hall, .tm = tm, .size = tm->size, .rank = tm->rank,
+	return (struct pcoll_shm_barrier){
+		.words = tm->group->shm_barrier, .tm = tm, .size = tm->size, .rank = tm->rank,
 	};
 }
 
@@ -263,7 +265,7 @@ barrier_take(gex_TM_t tm)
 	barrier->tm = tm;
 	barrier->counter = PSI_COUNT_COLLECTIVES;
 	barrier->kind = PSI_FOR_COLLECTIVE;
-	barrier->hall = hall_of(tm);
+	barrier->shm_barrier = barrier_area_of(tm);
 	barrier->before = phases_started(barrier);
 	return barrier;
 }
@@ -274,7 +276,7 @@ barrier_of(gex_TM_t tm)
 	if (tm == psi.tm)
 		return &of_job[PLAIN];
 	if (PSI_UNLIKELY(psi.checks) &&
-	    atomic_load_explicit(&tm->group->hall->left, memory_order_relaxed))
+	    atomic_load_explicit(&tm->group->shm_barrier->left, memory_order_relaxed))
 		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all "
 		          "members finish their calls before gex_TM_Destroy");
 	if (!tm->barrier)
@@ -298,9 +300,9 @@ has_begun_one_more(gex_TM_t tm)
 {
 	const struct pcoll_barrier *barrier = tm->barrier;
 	const uint64_t phases = barrier ? phases_finished(barrier) - barrier->before : 0;
-	const struct pcoll_hall hall = hall_of(tm);
+	const struct pcoll_shm_barrier shm_barrier = barrier_area_of(tm);
 
-	return hall.words && pcoll_hall_is_entered(&hall, phases + 1);
+	return shm_barrier.words && pcoll_shm_barrier_is_entered(&shm_barrier, phases + 1);
 }
 
 static void
@@ -327,8 +329,8 @@ barrier_team_ends(gex_TM_t tm, const char *call)
 		psi_team_in_use(call);
 	if (tm->barrier)
 		barrier_give_back(tm->barrier);
-	if (tm->group->hall)
-		pcoll_hall_leave(tm->group->hall);
+	if (tm->group->shm_barrier)
+		pcoll_barrier_area_leave(tm->group->shm_barrier);
 }
 
 const struct psi_module pcoll_barrier_module = {

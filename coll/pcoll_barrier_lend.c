@@ -1,10 +1,11 @@
 /*
- * Memory for the barriers of teams whose members share memory.  Each process has PSI_TEAM_HALLS.
+ * Memory for the barriers of teams whose members share memory.  Each process has PSI_TEAM_BARRIERS.
  * The one whose rank is a new team's first lends one, and tells its number with the team's id; it
  * has it back when all members have left it.  Where it has none left, or a member is on another
  * host, the team's barriers go by messages.
  *
- * Pairs:  G6 (pcoll_hall_leave) -> G7 (is_free)   a member's last look, before the words are used
+ * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (is_free)   a member's last look, before the words
+ *                                                         are used
  *         again
  */
 #include "coll/pcoll_barrier_shared.h"
@@ -14,12 +15,12 @@
 enum { FREE = 0, TAKEN = INT32_MAX };
 
 static struct psi_spinlock lock;
-static uint32_t users[PSI_TEAM_HALLS];  /* members of the team that has it, or FREE, or TAKEN */
+static uint32_t users[PSI_TEAM_BARRIERS];  /* members of the team that has it, or FREE, or TAKEN */
 
-static struct psi_hall *
-hall_of(gex_Rank_t owner, uint32_t number)
+static struct psi_barrier_area *
+barrier_area_of(gex_Rank_t owner, uint32_t number)
 {
-	return &psi_shared_rank(psi.shared, psi.boot.size, owner)->team_halls[number - 1];
+	return &psi_shared_rank(psi.shared, psi.boot.size, owner)->team_barriers[number - 1];
 }
 
 static bool
@@ -27,20 +28,20 @@ is_free(uint32_t number)
 {
 	const uint32_t count = users[number - 1];
 
-	return count != TAKEN && atomic_load_explicit(&hall_of(psi.boot.rank, number)->left,
+	return count != TAKEN && atomic_load_explicit(&barrier_area_of(psi.boot.rank, number)->left,
 	                                              memory_order_acquire) == count; /* G7 */
 }
 
 static void
-clear(struct psi_hall *hall)
+barrier_area_clear(struct psi_barrier_area *shm_barrier)
 {
-	atomic_store_explicit(&hall->arrived, 0, memory_order_relaxed);
-	atomic_store_explicit(&hall->complete, 0, memory_order_relaxed);
+	atomic_store_explicit(&shm_barrier->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&shm_barrier->complete, 0, memory_order_relaxed);
 	for (unsigned i = 0; i < PSI_HALL_FEW; i++)
 		for (unsigned parity = 0; parity < 2; parity++)
-			atomic_store_explicit(&hall->few[i].entered[parity], 0,
+			atomic_store_explicit(&shm_barrier->few[i].entered[parity], 0,
 			                      memory_order_relaxed);
-	atomic_store_explicit(&hall->left, 0, memory_order_relaxed);
+	atomic_store_explicit(&shm_barrier->left, 0, memory_order_relaxed);
 }
 
 static void
@@ -52,21 +53,21 @@ set_users(uint32_t number, uint32_t count)
 }
 
 static uint32_t
-hall_take(void)
+barrier_area_take(void)
 {
 	uint32_t number = 1;
 
 	if (psi_way_is_masked(PSI_WAY_BARRIER))
 		return 0;
 	psi_spinlock_lock(&lock);
-	while (number <= PSI_TEAM_HALLS && !is_free(number))
+	while (number <= PSI_TEAM_BARRIERS && !is_free(number))
 		number++;
-	if (number <= PSI_TEAM_HALLS)
+	if (number <= PSI_TEAM_BARRIERS)
 		users[number - 1] = TAKEN;
 	psi_spinlock_unlock(&lock);
-	if (number > PSI_TEAM_HALLS)
+	if (number > PSI_TEAM_BARRIERS)
 		return 0;
-	clear(hall_of(psi.boot.rank, number));
+	barrier_area_clear(barrier_area_of(psi.boot.rank, number));
 	return number;
 }
 
@@ -80,20 +81,22 @@ share_memory(const struct psi_group *group)
 }
 
 static void
-hall_settle(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken, bool is_ours)
+barrier_area_settle(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
+                    bool is_ours)
 {
 	const bool used = lent && group->size > 1 && share_memory(group);
 
 	if (used)
-		group->hall = hall_of(lender, lent);
+		group->shm_barrier = barrier_area_of(lender, lent);
 	if (taken)
 		set_users(taken, used && is_ours ? group->size : FREE);
 }
 
-const struct psi_hall_lender pcoll_hall_lender = { .take = hall_take, .settle = hall_settle };
+const struct psi_barrier_lender pcoll_barrier_lender = { .take = barrier_area_take,
+	                                                 .settle = barrier_area_settle };
 
 void
-pcoll_hall_leave(struct psi_hall *hall)
+pcoll_barrier_area_leave(struct psi_barrier_area *shm_barrier)
 {
-	atomic_fetch_add_explicit(&hall->left, 1, memory_order_release); /* G6 */
+	atomic_fetch_add_explicit(&shm_barrier->left, 1, memory_order_release); /* G6 */
 }

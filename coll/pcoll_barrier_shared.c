@@ -11,8 +11,8 @@
  *
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
- *         G4 (pcoll_hall_enter) -> G5    what a rank wrote before it entered, to each
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), rung by ring_host, or ring_peer for a team.
+ *         G4 (pcoll_shm_barrier_enter) -> G5    what a rank wrote before it entered, to each
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), rung by wake_host, or wake_peer for a team.
  */
 #include "coll/pcoll_barrier_shared.h"
 
@@ -35,39 +35,39 @@ is_of(uint64_t word, uint64_t phase)
 }
 
 static _Atomic uint64_t *
-flag_of(const struct pcoll_hall *hall, uint32_t rank, uint64_t phase)
+flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_t phase)
 {
-	return &hall->words->few[rank].entered[phase & 1];
+	return &shm_barrier->words->few[rank].entered[phase & 1];
 }
 
 bool
-pcoll_hall_is_there(void)
+pcoll_shm_barrier_is_available(void)
 {
 	return psi.conduit_job.host_places == psi.boot.size && !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 
 /* Wakes those who sleep. */
 static void
-ring(const struct pcoll_hall *hall)
+barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 {
-	gex_TM_t tm = hall->tm;
+	gex_TM_t tm = shm_barrier->tm;
 
 	if (!tm) {
-		psi.ops->ring_host(psi.ep->port);
+		psi.ops->wake_host(psi.ep->port);
 		return;
 	}
 	for (uint32_t rank = 0; rank < tm->size; rank++)
 		if (psi_jobrank_of(tm->places[rank]) != psi.boot.rank)
-			tm->ep->ops->ring_peer(tm->ep->port, tm->places[rank]);
+			tm->ep->ops->wake_peer(tm->ep->port, tm->places[rank]);
 	psi_wake_own();
 }
 
 /* -- many -------------------------------------------------------------------------------------- */
 
 static void
-count_in(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
+count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names names)
 {
-	struct psi_hall *words = hall->words;
+	struct psi_barrier_area *words = shm_barrier->words;
 	uint64_t before = atomic_load_explicit(&words->arrived, memory_order_relaxed), after;
 	uint64_t count;
 
@@ -75,20 +75,20 @@ count_in(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
 		count = (before >> PCOLL_NAMES_BITS) + 1;
 		after = word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
 	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
-	                                                count == hall->size ? 0 : after,
+	                                                count == shm_barrier->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
 	                                                memory_order_relaxed));
-	if (count < hall->size)
+	if (count < shm_barrier->size)
 		return;
 	atomic_store_explicit(&words->complete, word_of(pcoll_names_of(after), phase & UINT16_MAX),
 	                      memory_order_release); /* G2 */
-	ring(hall);
+	barrier_wake(shm_barrier);
 }
 
 static bool
-is_told(const struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
+is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
 {
-	const uint64_t word = atomic_load_explicit(&hall->words->complete,
+	const uint64_t word = atomic_load_explicit(&shm_barrier->words->complete,
 	                                           memory_order_acquire); /* G3 */
 
 	*names_out = pcoll_names_of(word);
@@ -98,56 +98,63 @@ is_told(const struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names
 /* -- few --------------------------------------------------------------------------------------- */
 
 static bool
-sees_all(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
+sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
 {
-	for (; hall->seen < hall->size; hall->seen++) {
-		const uint64_t word = atomic_load_explicit(flag_of(hall, hall->seen, phase),
-		                                           memory_order_acquire); /* G5 */
+	for (; shm_barrier->seen < shm_barrier->size; shm_barrier->seen++) {
+		const uint64_t word =
+			atomic_load_explicit(flag_of(shm_barrier, shm_barrier->seen, phase),
+		                             memory_order_acquire); /* G5 */
 
 		if (!is_of(word, phase))
 			return false;
-		hall->gathered = pcoll_names_combine(hall->gathered, pcoll_names_of(word));
+		shm_barrier->gathered =
+			pcoll_names_combine(shm_barrier->gathered, pcoll_names_of(word));
 	}
-	*names_out = hall->gathered;
-	ring(hall);
+	*names_out = shm_barrier->gathered;
+	barrier_wake(shm_barrier);
 	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
 bool
-pcoll_hall_is_entered(const struct pcoll_hall *hall, uint64_t phase)
+pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
-	if (hall->size > PSI_HALL_FEW)
-		return atomic_load_explicit(&hall->words->arrived, memory_order_relaxed) != 0;
-	for (uint32_t rank = 0; rank < hall->size; rank++)
-		if (is_of(atomic_load_explicit(flag_of(hall, rank, phase), memory_order_relaxed),
+	if (shm_barrier->size > PSI_HALL_FEW)
+		return atomic_load_explicit(&shm_barrier->words->arrived, memory_order_relaxed) !=
+		       0;
+	for (uint32_t rank = 0; rank < shm_barrier->size; rank++)
+		if (is_of(atomic_load_explicit(flag_of(shm_barrier, rank, phase),
+		                               memory_order_relaxed),
 		          phase))
 			return true;
 	return false;
 }
 
 void
-pcoll_hall_enter(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names)
+pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
+                        struct pcoll_names names)
 {
-	psi_handed_to_process(hall->words);
-	if (hall->size > PSI_HALL_FEW) {
-		count_in(hall, phase, names);
+	psi_handed_to_process(shm_barrier->words);
+	if (shm_barrier->size > PSI_HALL_FEW) {
+		count_in(shm_barrier, phase, names);
 		return;
 	}
-	hall->seen = 0;
-	hall->gathered = names;
-	atomic_store_explicit(flag_of(hall, hall->rank, phase),
+	shm_barrier->seen = 0;
+	shm_barrier->gathered = names;
+	atomic_store_explicit(flag_of(shm_barrier, shm_barrier->rank, phase),
 	                      word_of(names, phase & UINT16_MAX), memory_order_release); /* G4 */
 }
 
 bool
-pcoll_hall_complete(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out)
+pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
+                           struct pcoll_names *names_out)
 {
-	const bool complete = hall->size > PSI_HALL_FEW ? is_told(hall, phase, names_out)
-	                                                : sees_all(hall, phase, names_out);
+	const bool complete = shm_barrier->size > PSI_HALL_FEW
+	                              ? is_told(shm_barrier, phase, names_out)
+	                              : sees_all(shm_barrier, phase, names_out);
 
 	if (complete)
-		psi_back_from_process(hall->words);
+		psi_back_from_process(shm_barrier->words);
 	return complete;
 }

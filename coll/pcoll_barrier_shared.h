@@ -11,8 +11,8 @@
 #include "runtime/team/team.h"
 
 /* A rank's side of one sequence of phases. */
-struct pcoll_hall {
-	struct psi_hall *words;
+struct pcoll_shm_barrier {
+	struct psi_barrier_area *words;
 	gex_TM_t tm;                    /* NULL: the job's */
 	uint32_t size, rank;
 	uint32_t seen;                  /* by flags: of the ranks below it, in this phase */
@@ -20,16 +20,18 @@ struct pcoll_hall {
 };
 
 /* Do all ranks of the job share memory, and is that not masked? */
-bool pcoll_hall_is_there(void);
-void pcoll_hall_enter(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names names);
+bool pcoll_shm_barrier_is_available(void);
+void pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
+                             struct pcoll_names names);
 /* Has everybody entered?  Then what they gathered. */
-bool pcoll_hall_complete(struct pcoll_hall *hall, uint64_t phase, struct pcoll_names *names_out);
+bool pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
+                                struct pcoll_names *names_out);
 /* Has anybody entered?  Asked by a rank that has not, and found the phase before complete. */
-bool pcoll_hall_is_entered(const struct pcoll_hall *hall, uint64_t phase);
+bool pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase);
 
 /* pcoll_barrier_lend.c */
-extern const struct psi_hall_lender pcoll_hall_lender;
-/* A member will not look at its team's hall again; once for each. */
-void pcoll_hall_leave(struct psi_hall *hall);
+extern const struct psi_barrier_lender pcoll_barrier_lender;
+/* A member will not look at its team's shm_barrier again; once for each. */
+void pcoll_barrier_area_leave(struct psi_barrier_area *shm_barrier);
 
 #endif

@@ -89,7 +89,7 @@ pcoll_direct_all(struct pcoll_op *op, size_t stride_bytes)
 /* -- steps ------------------------------------------------------------------------------------- */
 
 static void
-ask(struct pcoll_op *op, struct pcoll_direct *direct)
+direct_request(struct pcoll_op *op, struct pcoll_direct *direct)
 {
 	for (; direct->asked < direct->ins; direct->asked++) {
 		struct pcoll_in *in = &direct->in[direct->asked];
@@ -106,7 +106,7 @@ put_last(struct pcoll_op *op, struct pcoll_direct *direct, gex_Rank_t to)
 }
 
 static void
-hear(struct pcoll_op *op, struct pcoll_direct *direct)
+direct_take_requests(struct pcoll_op *op, struct pcoll_direct *direct)
 {
 	uint64_t words[2];
 	gex_Rank_t from;
@@ -120,7 +120,7 @@ hear(struct pcoll_op *op, struct pcoll_direct *direct)
 
 /* Each once. */
 static void
-send(struct pcoll_op *op, struct pcoll_direct *direct)
+direct_send_next(struct pcoll_op *op, struct pcoll_direct *direct)
 {
 	for (uint32_t left = direct->wanting; left; left--) {
 		const gex_Rank_t to = direct->queue[direct->first];
@@ -139,9 +139,9 @@ pcoll_direct_step(struct pcoll_op *op)
 {
 	struct pcoll_direct *direct = op->scratch;
 
-	ask(op, direct);
-	hear(op, direct);
-	send(op, direct);
+	direct_request(op, direct);
+	direct_take_requests(op, direct);
+	direct_send_next(op, direct);
 	return direct->gone == direct->outs &&
 	       atomic_load_explicit(&direct->here_bytes, memory_order_acquire) == /* X2 */
 	               direct->ins * op->call.len_bytes;

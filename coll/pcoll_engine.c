@@ -7,7 +7,7 @@
 
 #include "runtime/op/event.h"
 #include "runtime/team/team.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/spinlock.h"
@@ -46,7 +46,7 @@ pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank)
 }
 
 void
-pcoll_stir(struct pcoll_op *op)
+pcoll_op_changed(struct pcoll_op *op)
 {
 	atomic_store_explicit(&op->stirred, true, memory_order_release); /* X3 */
 }
@@ -73,7 +73,7 @@ take_op(void)
 }
 
 static void
-enlist(struct pcoll_op *op)
+op_enlist(struct pcoll_op *op)
 {
 	op->next = NULL;
 	op->before = engine.newest;
@@ -88,13 +88,13 @@ enlist(struct pcoll_op *op)
 
 /* The event may be asked, and the memory taken again, from here on. */
 static void
-retire(struct pcoll_op *op)
+op_retire(struct pcoll_op *op)
 {
 	*(op->before ? &op->before->next : &engine.oldest) = op->next;
 	*(op->next ? &op->next->before : &engine.newest) = op->before;
 	atomic_fetch_sub_explicit(&engine.in_flight, 1, memory_order_relaxed);
 	psi_progress_ends();
-	psi_team_let_go(op->call.tm);
+	psi_team_release(op->call.tm);
 	free(op->scratch);
 	op->scratch = NULL;
 	op->next = engine.free;
@@ -105,7 +105,7 @@ retire(struct pcoll_op *op)
 /* -- steps ------------------------------------------------------------------------------------- */
 
 static bool
-enter(struct pcoll_op *op)
+op_enter(struct pcoll_op *op)
 {
 	if (op->call.in_all && !pcoll_sync_step(op, &op->enter, PCOLL_ENTER))
 		return false;
@@ -115,7 +115,7 @@ enter(struct pcoll_op *op)
 }
 
 static bool
-move(struct pcoll_op *op)
+op_move(struct pcoll_op *op)
 {
 	if (!op->algorithm->step(op))
 		return false;
@@ -124,20 +124,20 @@ move(struct pcoll_op *op)
 }
 
 static bool
-leave(struct pcoll_op *op)
+op_leave(struct pcoll_op *op)
 {
 	return !op->call.out_all || pcoll_sync_step(op, &op->leave, PCOLL_LEAVE);
 }
 
 static bool
-step(struct pcoll_op *op)
+op_step(struct pcoll_op *op)
 {
 	op->blocked = false;
-	if (op->stage == PCOLL_ENTERING && !enter(op))
+	if (op->stage == PCOLL_ENTERING && !op_enter(op))
 		return false;
-	if (op->stage == PCOLL_MOVING && !move(op))
+	if (op->stage == PCOLL_MOVING && !op_move(op))
 		return false;
-	return leave(op);
+	return op_leave(op);
 }
 
 /*
@@ -150,7 +150,7 @@ step(struct pcoll_op *op)
  * in between.  Who asks later finds the operation here, and steps it.
  */
 static bool
-run(struct pcoll_op *op)
+op_run(struct pcoll_op *op)
 {
 	bool done;
 
@@ -158,18 +158,18 @@ run(struct pcoll_op *op)
 	do {
 		pcoll_unlock();
 		(void)atomic_exchange_explicit(&op->stirred, false, memory_order_acquire); /* X4 */
-		done = step(op);
+		done = op_step(op);
 		pcoll_lock();
 	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
 	op->busy = false;
-	if (!done && op->blocked && !psi_is_room_lacking())
-		psi_room_lacks();
+	if (!done && op->blocked && !psi_is_room_missing())
+		psi_room_still_missing();
 	return done;
 }
 
 /* Called by polls while anything is under way, so it costs a load when no collective is. */
 static void
-advance(void)
+engine_advance(void)
 {
 	bool ended = false;
 
@@ -181,10 +181,10 @@ advance(void)
 
 		if (!op->busy &&
 		    (op->blocked || atomic_load_explicit(&op->stirred, memory_order_relaxed)))
-			done = run(op);
+			done = op_run(op);
 		next = op->next;
 		if (done)
-			retire(op);
+			op_retire(op);
 		ended = ended || done;
 	}
 	pcoll_unlock();
@@ -214,7 +214,7 @@ make_scratch(size_t len_bytes)
 }
 
 static void
-fill(struct pcoll_op *op, const struct pcoll_call *call, const struct pcoll_algorithm *algorithm,
+op_fill(struct pcoll_op *op, const struct pcoll_call *call, const struct pcoll_algorithm *algorithm,
      void *scratch)
 {
 	op->use++;
@@ -238,13 +238,13 @@ pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t
 
 	pcoll_lock();
 	op = take_op();
-	fill(op, call, algorithm, scratch);
+	op_fill(op, call, algorithm, scratch);
 	*op_out = op;
 	*use_out = op->use;
-	enlist(op);
+	op_enlist(op);
 	pcoll_notes_claim(op);
-	if (run(op))
-		retire(op);
+	if (op_run(op))
+		op_retire(op);
 	pcoll_unlock();
 }
 
@@ -270,6 +270,6 @@ engine_register(gex_EP_t ep)
 }
 
 const struct psi_module pcoll_module = {
-	.name = "collectives", .register_handlers = engine_register, .progress = advance,
+	.name = "collectives", .register_handlers = engine_register, .progress = engine_advance,
 	.team_ends = pcoll_notes_team_ends,
 };

@@ -45,7 +45,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	const struct pcoll_call call = { .operation = PCOLL_BARRIER, .tm = tm };
 
 	check_team(tm, flags, "gex_Coll_BarrierNB");
-	if (tm != psi.tm && !tm->group->hall)
+	if (tm != psi.tm && !tm->group->shm_barrier)
 		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 	pcoll_pass(tm);
 	return pcoll_barrier_start(tm);
@@ -136,8 +136,8 @@ check_op(const struct reduction *in, const char *call)
 }
 
 static gex_Event_t
-reduce(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root, const struct reduction *in,
-       const char *name)
+reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
+                const struct reduction *in, const char *name)
 {
 	const bool gets = operation == PCOLL_REDUCE_TO_ALL || tm->rank == root;
 	const size_t len_bytes = in->dt_sz * in->dt_cnt;
@@ -178,7 +178,7 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
 		in.dst = NULL;
 	check_type(&in, name);
 	check_op(&in, name);
-	return reduce(PCOLL_REDUCE_TO_ONE, tm, root, &in, name);
+	return reduction_start(PCOLL_REDUCE_TO_ONE, tm, root, &in, name);
 }
 
 gex_Event_t
@@ -192,5 +192,5 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
 	check_team(tm, flags, name);
 	check_type(&in, name);
 	check_op(&in, name);
-	return reduce(PCOLL_REDUCE_TO_ALL, tm, 0, &in, name);
+	return reduction_start(PCOLL_REDUCE_TO_ALL, tm, 0, &in, name);
 }

@@ -6,7 +6,7 @@
 
 #include "runtime/am/am.h"
 #include "runtime/team/team.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ take_note(void)
 }
 
 static void
-push(struct pcoll_note **list, struct pcoll_note *note)
+note_push(struct pcoll_note **list, struct pcoll_note *note)
 {
 	note->next = *list;
 	*list = note;
@@ -43,7 +43,7 @@ push(struct pcoll_note **list, struct pcoll_note *note)
 
 /* The k-th call on a team is the same call everywhere. */
 static void __attribute__((noreturn, cold))
-differs(enum pcoll_operation own, const struct pcoll_note *note)
+note_differs(enum pcoll_operation own, const struct pcoll_note *note)
 {
 	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the "
 	          "same calls in the same order",
@@ -55,11 +55,11 @@ differs(enum pcoll_operation own, const struct pcoll_note *note)
 }
 
 static void
-attach(struct pcoll_op *op, struct pcoll_note *note)
+note_attach(struct pcoll_op *op, struct pcoll_note *note)
 {
 	if (PSI_UNLIKELY(note->operation != op->call.operation))
-		differs(op->call.operation, note);
-	push(&op->notes, note);
+		note_differs(op->call.operation, note);
+	note_push(&op->notes, note);
 }
 
 /* A call that this member has passed by was a barrier: others end when their notes have been
@@ -73,9 +73,9 @@ keep_early(struct pcoll_note *note, gex_Token_t token)
 		if (!tm)
 			psi_team_is_gone(token->arrival->source);
 		if (note->number < tm->collectives)
-			differs(PCOLL_BARRIER, note);
+			note_differs(PCOLL_BARRIER, note);
 	}
-	push(&early, note);
+	note_push(&early, note);
 }
 
 void
@@ -88,7 +88,7 @@ pcoll_pass(gex_TM_t tm)
 	pcoll_lock();
 	for (const struct pcoll_note *note = early; note; note = note->next)
 		if (note->number == tm->collectives && note->team == tm->id && note->to == tm->rank)
-			differs(PCOLL_BARRIER, note);
+			note_differs(PCOLL_BARRIER, note);
 	tm->collectives++;
 	pcoll_unlock();
 }
@@ -112,7 +112,7 @@ pcoll_notes_claim(struct pcoll_op *op)
 		if (note->number == op->number && note->team == op->team &&
 		    note->to == op->call.tm->rank) {
 			*at = note->next;
-			attach(op, note);
+			note_attach(op, note);
 		} else {
 			at = &note->next;
 		}
@@ -130,7 +130,7 @@ take_at(struct pcoll_note **at, uint64_t words_out[2])
 	*at = note->next;
 	words_out[0] = note->words[0];
 	words_out[1] = note->words[1];
-	push(&free_notes, note);
+	note_push(&free_notes, note);
 	return true;
 }
 
@@ -170,7 +170,7 @@ pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
 #define HALVES(word) (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((word) >> 32)
 
 static uint64_t
-join(gex_AM_Arg_t low, gex_AM_Arg_t high)
+notes_join(gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	return (uint32_t)low | (uint64_t)(uint32_t)high << 32;
 }
@@ -187,15 +187,15 @@ on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM
 	pcoll_lock();
 	note = take_note();
 	*note = (struct pcoll_note){
-		.team = join(team_low, team_high), .number = (uint32_t)number,
+		.team = notes_join(team_low, team_high), .number = (uint32_t)number,
 		.operation = (uint32_t)operation, .index = (uint32_t)index,
 		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to,
-		.words = { join(low0, high0), join(low1, high1) },
+		.words = { notes_join(low0, high0), notes_join(low1, high1) },
 	};
 	op = pcoll_find(note->team, note->number, note->to);
 	if (op) {
-		attach(op, note);
-		pcoll_stir(op);
+		note_attach(op, note);
+		pcoll_op_changed(op);
 	} else {
 		keep_early(note, token);
 	}
@@ -213,7 +213,7 @@ pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *wh
 		return true;
 	/* Without room the peer is asked to ring this process when there is some: no wait may be
 	 * under way. */
-	psi_want_room(target.ep, target.place);
+	psi_request_room(target.ep, target.place);
 	if (psi_am_try(target.ep, am) == PSI_OK)
 		return true;
 	op->blocked = true;

@@ -40,7 +40,7 @@ ARITHMETIC(dbl, double, double)
 
 enum { TYPES = 6 };
 
-/* In the order of the bits GEX_DT_I32 to GEX_DT_DBL. */
+/* The entries have the order of the bits GEX_DT_I32 to GEX_DT_DBL. */
 static const size_t type_bytes[TYPES] = { 4, 4, 8, 8, sizeof(float), sizeof(double) };
 
 #define ALL(op)      { op##_i32, op##_u32, op##_i64, op##_u64, op##_flt, op##_dbl }

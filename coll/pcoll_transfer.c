@@ -87,7 +87,7 @@ on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie_low,
 	got = in->sum ? in->sum : &in->got[offset / in->segment_bytes];
 	psi_copy(in->addr + offset, buf, nbytes);
 	atomic_fetch_add_explicit(got, nbytes, memory_order_release); /* X1 */
-	pcoll_stir(op);
+	pcoll_op_changed(op);
 }
 
 /* -- out --------------------------------------------------------------------------------------- */

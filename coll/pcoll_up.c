@@ -55,10 +55,10 @@ pcoll_up_bytes(const struct pcoll_call *call, gex_Rank_t root)
 	return head_bytes() + tree.children * stride_of(call);
 }
 
-static bool asking(struct pcoll_op *op, struct pcoll_up *up);
+static bool up_state_asking(struct pcoll_op *op, struct pcoll_up *up);
 
 static bool
-passing(struct pcoll_op *op, struct pcoll_up *up)
+up_state_passing(struct pcoll_op *op, struct pcoll_up *up)
 {
 	if (up->dst) {
 		if (up->dst + up->done_bytes != up->sum)
@@ -69,12 +69,12 @@ passing(struct pcoll_op *op, struct pcoll_up *up)
 	up->done_bytes += up->now_bytes;
 	up->piece++;
 	up->child = 0;
-	up->state = asking;
+	up->state = up_state_asking;
 	return true;
 }
 
 static bool
-combining(struct pcoll_op *op, struct pcoll_up *up)
+up_state_combining(struct pcoll_op *op, struct pcoll_up *up)
 {
 	const struct pcoll_reduction *reduction = &op->call.reduction;
 
@@ -91,12 +91,12 @@ combining(struct pcoll_op *op, struct pcoll_up *up)
 		.addr = up->sum, .len_bytes = up->now_bytes, .to = up->next,
 		.index = up->next_index | up->piece,
 	};
-	up->state = passing;
+	up->state = up_state_passing;
 	return true;
 }
 
 static bool
-asking(struct pcoll_op *op, struct pcoll_up *up)
+up_state_asking(struct pcoll_op *op, struct pcoll_up *up)
 {
 	up->now_bytes = pcoll_up_piece(&op->call, up->done_bytes);
 	for (; up->child < up->tree.children; up->child++)
@@ -106,7 +106,7 @@ asking(struct pcoll_op *op, struct pcoll_up *up)
 			return false;
 	up->child = 0;
 	up->sum = (const unsigned char *)op->call.src + up->done_bytes;
-	up->state = combining;
+	up->state = up_state_combining;
 	return true;
 }
 
@@ -121,7 +121,7 @@ pcoll_up_start(struct pcoll_op *op, void *memory, gex_Rank_t root, void *dst, ge
 	up->next_index = up->tree.is_root ? PCOLL_RESULT : PCOLL_UP;
 	up->stride = stride_of(&op->call);
 	up->buffers = (unsigned char *)memory + head_bytes();
-	up->state = asking;
+	up->state = up_state_asking;
 	return up;
 }
 

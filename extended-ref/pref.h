@@ -1,4 +1,4 @@
-/* What the parts of the reference know of each other. */
+/* Declarations that the files of the reference share. */
 #ifndef PREF_H
 #define PREF_H
 
@@ -37,7 +37,7 @@ void pref_atomic_register(gex_EP_t ep);
 void pref_vis_register(gex_EP_t ep);
 void pref_signal_register(gex_EP_t ep);
 
-/* What those do that wait for room; for polls. */
+/* Retries the operations that wait for room; polls call it. */
 void pref_room_advance(void);
 void pref_vis_advance(void);
 

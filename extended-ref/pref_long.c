@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a Long is, but for its payload. */
+/* A Long without its payload. */
 struct head {
 	uint64_t dest, len_bytes;
 	int32_t args[PSI_MAX_ARGS];
@@ -39,7 +39,7 @@ static _Atomic uint32_t last_number;
 
 /* The caller holds the lock. */
 static struct carried **
-find(const struct psi_arrival *arrival, uint32_t number)
+landing_find(const struct psi_arrival *arrival, uint32_t number)
 {
 	struct carried **link = &incoming;
 
@@ -59,12 +59,13 @@ find(const struct psi_arrival *arrival, uint32_t number)
 
 /* Adds what has come; returns the message if nothing is missing any more. */
 static struct carried *
-add(const struct psi_arrival *arrival, uint32_t number, const struct head *head, size_t len_bytes)
+landing_add(const struct psi_arrival *arrival, uint32_t number, const struct head *head,
+            size_t len_bytes)
 {
 	struct carried **link, *whole = NULL;
 
 	psi_spinlock_lock(&lock);
-	link = find(arrival, number);
+	link = landing_find(arrival, number);
 	(*link)->got_bytes += len_bytes;
 	if (head) {
 		(*link)->head = *head;
@@ -79,7 +80,7 @@ add(const struct psi_arrival *arrival, uint32_t number, const struct head *head,
 }
 
 static void
-deliver(gex_Token_t token, struct carried *whole)
+landing_deliver(gex_Token_t token, struct carried *whole)
 {
 	const struct head *head = &whole->head;
 	const struct psi_arrival arrival = {
@@ -100,9 +101,9 @@ on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
 
 	psi_count_internal(token);
 	memcpy(&head, payload, len_bytes);
-	whole = add(token->arrival, (uint32_t)number, &head, 0);
+	whole = landing_add(token->arrival, (uint32_t)number, &head, 0);
 	if (whole)
-		deliver(token, whole);
+		landing_deliver(token, whole);
 }
 
 static void
@@ -116,9 +117,9 @@ on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number
 	psi_memory_from_process(dest, len_bytes);
 	psi_copy(dest, payload, len_bytes);
 	psi_memory_to_process(dest, len_bytes);
-	whole = add(token->arrival, (uint32_t)number, NULL, len_bytes);
+	whole = landing_add(token->arrival, (uint32_t)number, NULL, len_bytes);
 	if (whole)
-		deliver(token, whole);
+		landing_deliver(token, whole);
 }
 
 /* -- the sender's side ----------------------------------------------------------------------- */

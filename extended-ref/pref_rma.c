@@ -42,7 +42,7 @@ owned(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 }
 
 static void
-reply(gex_Token_t token, enum psi_internal_handler handler, void *payload, size_t len_bytes,
+rma_reply(gex_Token_t token, enum psi_internal_handler handler, void *payload, size_t len_bytes,
       unsigned nargs, const gex_AM_Arg_t *args)
 {
 	const struct psi_am am = {
@@ -59,7 +59,7 @@ reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	const gex_AM_Arg_t args[] = { low, high };
 
-	reply(token, PSI_HANDLER_PART_DONE, NULL, 0, 2, args);
+	rma_reply(token, PSI_HANDLER_PART_DONE, NULL, 0, 2, args);
 }
 
 static void
@@ -103,7 +103,7 @@ on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high, gex
 		             (size_t)len_bytes);
 		psi_memory_to_process(there, (size_t)len_bytes);
 	}
-	reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
+	rma_reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
 }
 
 /* -- the starter's side ---------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ send_piece(const struct pref_move *move, size_t len_bytes, uint64_t part)
 
 /* Ours has been read, and all messages are sent. */
 static void
-sent(struct pref_move *move)
+rma_sent(struct pref_move *move)
 {
 	free(move->own);
 	if (move->transfer.read_cookie)
@@ -230,7 +230,7 @@ pref_send_pieces(struct pref_move *move)
 			t->here = (char *)t->here + len_bytes;
 		t->len_bytes -= len_bytes;
 	}
-	sent(move);
+	rma_sent(move);
 	return true;
 }
 

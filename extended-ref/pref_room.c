@@ -9,7 +9,7 @@
  */
 #include "extended-ref/pref.h"
 
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -90,7 +90,7 @@ take_source(struct pref_move *move)
 }
 
 static void
-enqueue(const struct pref_move *rest)
+backlog_add(const struct pref_move *rest)
 {
 	struct pref_move *move = malloc(sizeof *move);
 	struct queue *queue;
@@ -124,14 +124,14 @@ enqueue(const struct pref_move *rest)
 /* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer
  * was. */
 static bool
-drain(struct queue *queue, bool *over_out)
+backlog_drain(struct queue *queue, bool *over_out)
 {
 	while (queue->first) {
 		struct pref_move *move = queue->first;
 
 		if (!pref_send_pieces(move)) {
 			/* Without room the peer is asked to ring when there is some. */
-			psi_want_room(move->transfer.owner, move->transfer.remote.peer);
+			psi_request_room(move->transfer.owner, move->transfer.remote.peer);
 			if (!pref_send_pieces(move))
 				return false;
 		}
@@ -160,7 +160,7 @@ pref_room_advance(void)
 	for (queue = atomic_load_explicit(&queues, memory_order_relaxed); queue;) {
 		struct queue *next = queue->next;
 
-		if (drain(queue, &over)) {
+		if (backlog_drain(queue, &over)) {
 			free(queue);
 		} else {
 			queue->next = kept;
@@ -186,7 +186,7 @@ start(enum pref_kind kind, const struct psi_transfer *transfer)
 		return PSI_OK;
 	if (immediate && rest.transfer.len_bytes == transfer->len_bytes)
 		return PSI_AGAIN;
-	enqueue(&rest);
+	backlog_add(&rest);
 	pref_room_advance();
 	return PSI_OK;
 }

@@ -23,7 +23,7 @@ static gex_AM_Arg_t low(uint64_t word) { return (gex_AM_Arg_t)(uint32_t)word; }
 static gex_AM_Arg_t high(uint64_t word) { return (gex_AM_Arg_t)(uint32_t)(word >> 32); }
 
 static uint64_t
-joined(gex_AM_Arg_t low_half, gex_AM_Arg_t high_half)
+signal_joined(gex_AM_Arg_t low_half, gex_AM_Arg_t high_half)
 {
 	return (uint64_t)(uint32_t)high_half << 32 | (uint32_t)low_half;
 }
@@ -87,7 +87,7 @@ pref_put_signal(struct psi_port *port, const struct psi_transfer *t,
 /* -- the owner's side ------------------------------------------------------------------------ */
 
 static void
-apply(gex_Token_t token, gex_AM_Arg_t head, uint64_t name, uint64_t value, uint64_t part)
+signal_apply(gex_Token_t token, gex_AM_Arg_t head, uint64_t name, uint64_t value, uint64_t part)
 {
 	const uint32_t what = (uint32_t)head & 0xff;
 	const gex_AM_Arg_t args[] = { PSI_PART_ARGS(part) };
@@ -113,7 +113,8 @@ on_signal(gex_Token_t token, gex_AM_Arg_t head, gex_AM_Arg_t name0, gex_AM_Arg_t
           gex_AM_Arg_t value0, gex_AM_Arg_t value1, gex_AM_Arg_t part0, gex_AM_Arg_t part1)
 {
 	psi_count_internal(token);
-	apply(token, head, joined(name0, name1), joined(value0, value1), psi_part_of(part0, part1));
+	signal_apply(token, head, signal_joined(name0, name1), signal_joined(value0, value1),
+	             psi_part_of(part0, part1));
 }
 
 static void
@@ -121,13 +122,14 @@ on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head
               gex_AM_Arg_t name0, gex_AM_Arg_t name1, gex_AM_Arg_t value0, gex_AM_Arg_t value1,
               gex_AM_Arg_t part0, gex_AM_Arg_t part1, gex_AM_Arg_t dst0, gex_AM_Arg_t dst1)
 {
-	void *dst = psi_reach_owned(token->ep, joined(dst0, dst1));
+	void *dst = psi_reach_owned(token->ep, signal_joined(dst0, dst1));
 
 	psi_count_internal(token);
 	psi_memory_from_process(dst, nbytes);
 	memcpy(dst, payload, nbytes);
 	psi_memory_to_process(dst, nbytes);
-	apply(token, head, joined(name0, name1), joined(value0, value1), psi_part_of(part0, part1));
+	signal_apply(token, head, signal_joined(name0, name1), signal_joined(value0, value1),
+	             psi_part_of(part0, part1));
 }
 
 void

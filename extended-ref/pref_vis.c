@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* What is left of a transfer that may not wait. */
+/* The rest of a transfer that may not wait. */
 struct rest {
 	struct rest *next;
 	struct pref_vis_sender sender;

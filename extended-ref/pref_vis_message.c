@@ -10,7 +10,7 @@
 
 #include "runtime/am/am.h"
 #include "runtime/segment/reach.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -35,7 +35,7 @@ static struct psi_spinlock landings_lock;
 size_t pref_vis_message_bytes;
 
 static size_t
-smaller(size_t a, size_t b)
+size_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -43,7 +43,7 @@ smaller(size_t a, size_t b)
 void
 pref_vis_messages_open(void)
 {
-	pref_vis_message_bytes = smaller(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
+	pref_vis_message_bytes = size_min(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
 }
 
 /* -- sides that outlive the call -------------------------------------------------------------- */
@@ -77,7 +77,7 @@ landing_new(const struct psi_side *side)
 }
 
 static void
-hold(struct pref_landing *landing)
+sender_hold(struct pref_landing *landing)
 {
 	psi_spinlock_lock(&landings_lock);
 	landing->holders++;
@@ -85,7 +85,7 @@ hold(struct pref_landing *landing)
 }
 
 static void
-release(struct pref_landing *landing)
+sender_release(struct pref_landing *landing)
 {
 	bool last;
 
@@ -103,8 +103,8 @@ release(struct pref_landing *landing)
 /* Takes runs, most at most, for room bytes of message, of which each run takes per_run; returns how
  * many. */
 static size_t
-gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, size_t room, size_t per_run,
-       size_t *bytes_out)
+message_gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, size_t room,
+               size_t per_run, size_t *bytes_out)
 {
 	size_t n = 0, bytes = 0;
 	struct psi_run run;
@@ -113,7 +113,7 @@ gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, size_t room
 		const size_t space = room - per_run;
 
 		if (run.len <= space) {
-			run.count = smaller(run.count, space / run.len);
+			run.count = size_min(run.count, space / run.len);
 		} else if (!n || space >= CUT_BYTES) {
 			run.len = space;
 			run.count = 1;
@@ -135,9 +135,9 @@ run_of(const void *memory, size_t len_bytes)
 	return (struct psi_run){ (uintptr_t)memory, len_bytes, 1, 0 };
 }
 
-/* From one side to another, which ends first. */
+/* Copies from one side to another, until the shorter one ends. */
 static void
-copy(const struct psi_side *to, struct psi_position at, const struct psi_side *from)
+message_copy(const struct psi_side *to, struct psi_position at, const struct psi_side *from)
 {
 	struct psi_cursor dst, src;
 
@@ -148,7 +148,7 @@ copy(const struct psi_side *to, struct psi_position at, const struct psi_side *f
 
 /* The next message, in the buffer.  A part of the operation stands for its reply. */
 static void
-build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am *am)
+message_build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am *am)
 {
 	const size_t run_bytes = sizeof(struct psi_run);
 	const uint64_t part = psi_part_another(s->held, s->put ? PSI_PART_PUT : PSI_PART_GET);
@@ -156,7 +156,7 @@ build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am
 	struct psi_run *runs = buffer;
 	size_t bytes, n;
 
-	n = gather(&s->remote, runs, pref_vis_message_bytes / (s->put ? 2 : 1) / run_bytes,
+	n = message_gather(&s->remote, runs, pref_vis_message_bytes / (s->put ? 2 : 1) / run_bytes,
 	           pref_vis_message_bytes, s->put ? run_bytes : 0, &bytes);
 	*am = (struct psi_am){
 		.peer = s->place, .handler = s->put ? PSI_HANDLER_VIS_PUT : PSI_HANDLER_VIS_GET,
@@ -180,7 +180,7 @@ build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am
 			                    PSI_PART_ARGS(at.entry), PSI_PART_ARGS(at.past) };
 
 		psi_cursor_skip(&s->local, bytes);
-		hold(s->landing);
+		sender_hold(s->landing);
 		am->nargs = 8;
 		memcpy(args, is, sizeof is);
 	}
@@ -208,7 +208,7 @@ pref_vis_send(struct pref_vis_sender *s)
 	gex_AM_Arg_t args[PSI_MAX_ARGS];
 	struct psi_am am;
 
-	build(s, psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes), args, &am);
+	message_build(s, psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes), args, &am);
 	(void)psi_am_inject(s->ep, &am, 0);
 }
 
@@ -219,14 +219,14 @@ pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
 	gex_AM_Arg_t args[PSI_MAX_ARGS];
 	struct psi_am am;
 
-	build(s, buffer, args, &am);
+	message_build(s, buffer, args, &am);
 	if (psi_am_try(s->ep, &am) == PSI_OK)
 		return true;
-	psi_want_room(s->ep, s->place);
+	psi_request_room(s->ep, s->place);
 	if (psi_am_try(s->ep, &am) == PSI_OK)
 		return true;
 	psi_part_done(psi_part_of(args[0], args[1]));
-	release(s->landing);
+	sender_release(s->landing);
 	*s = before;
 	return false;
 }
@@ -234,13 +234,13 @@ pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
 void
 pref_vis_refused(struct pref_vis_sender *s)
 {
-	release(s->landing);
+	sender_release(s->landing);
 }
 
 void
 pref_vis_sent(struct pref_vis_sender *s)
 {
-	release(s->landing);
+	sender_release(s->landing);
 	if (s->read)
 		psi_part_done(s->read);
 	psi_part_done(s->held);
@@ -287,7 +287,7 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 
 	psi_count_internal(token);
 	tell_runs(psi_memory_from_process, &to);
-	copy(&to, (struct psi_position){ 0, 0 }, &from);
+	message_copy(&to, (struct psi_position){ 0, 0 }, &from);
 	tell_runs(psi_memory_to_process, &to);
 	(void)psi_am_inject(token->ep, &am, 0);
 }
@@ -337,8 +337,8 @@ on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 
 	psi_count_internal(token);
 	psi_part_back(part);
-	copy(&landing->side, at, &from);
-	release(landing);
+	message_copy(&landing->side, at, &from);
+	sender_release(landing);
 	psi_completed_in_handler(part);
 }
 

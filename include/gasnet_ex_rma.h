@@ -105,7 +105,7 @@ PSI_API __thread uint64_t *psi_moved_self __attribute__((__tls_model__("initial-
 #define PSI_RMA_COUNTS(table) ((table)->counts)
 #define PSI_RMA_MOVED(table)  ((table)->moved)
 #endif
-/* By these the counts are told apart; of puts and gets, the inlines count in `moved' instead. */
+/* Indexes of the counters.  The inlines count puts and gets in `moved' instead. */
 #define PSI_RMA_COUNT_PUTS    0
 #define PSI_RMA_COUNT_GETS    1
 #define PSI_RMA_COUNT_ATOMICS 2
@@ -159,7 +159,7 @@ psi_rma_count_transfer(const struct pst_inline *table, unsigned which, size_t nb
 	return psi_rma_count_more(PSI_RMA_MOVED(table), which, (bytes << PSI_RMA_MOVED_SHIFT) + 1);
 }
 
-/* Whose entry among the peers (tm, rank) means, for pairs and teams that the client made. */
+/* The index in `peers' of (tm, rank), for pairs and for teams that the client made. */
 PSI_INLINE uintptr_t
 psi_rma_place(const struct pst_inline *table, gex_TM_t tm, gex_Rank_t rank)
 {

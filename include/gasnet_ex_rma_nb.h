@@ -14,7 +14,7 @@
 
 PSI_BEGIN_DECLS
 
-/* What the inlines leave to the library; as the calls they are named for. */
+/* The cases that the inlines leave to the library; arguments as in the call of the same name. */
 PSI_API gex_Event_t psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
 				   size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
 PSI_API int psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,

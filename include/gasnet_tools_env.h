@@ -49,7 +49,7 @@ PSI_API double gasnett_getenv_dbl_withdefault(const char *keyname, double defaul
 /* Non-zero in the process that prints settings, if they are to be printed; known after init. */
 PSI_API int gasnett_verboseenv(void);
 
-/* What the calls above print, for values that were found in other ways. */
+/* Print as the calls above do, for values that were found in other ways. */
 PSI_API void gasnett_envint_display(const char *key, int64_t val, int is_dflt, int is_mem_size);
 PSI_API void gasnett_envstr_display(const char *key, const char *val, int is_dflt);
 PSI_API void gasnett_envdbl_display(const char *key, double val, int is_dflt);

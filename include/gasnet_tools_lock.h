@@ -58,7 +58,7 @@ PSI_BEGIN_DECLS
 /* Ends the process: a call failed. */
 PSI_API void psi_lock_failed(const char *call, int errnum) GASNETT_NORETURN;
 
-/* What a debug library does, in all modes. where is "file:line". */
+/* The calls of a debug library, in all modes.  where is "file:line". */
 PSI_API void psi_mutex_init(gasnett_mutex_t *mutex);
 PSI_API int psi_mutex_destroy(gasnett_mutex_t *mutex, int ignore, const char *where);
 PSI_API void psi_mutex_lock(gasnett_mutex_t *mutex, const char *where);

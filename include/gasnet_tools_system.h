@@ -34,7 +34,7 @@ PSI_API int gasnett_cpu_count(void);
 /* Bytes of memory of the host; 0 when that is not known, unless failureIsFatal. */
 PSI_API uint64_t gasnett_getPhysMemSz(int failureIsFatal);
 
-/* What makes this build slower than it could be, for people; "" when nothing does. */
+/* Text for people: why this build is slower than it could be; "" if it is not. */
 PSI_API const char *gasnett_performance_warning_str(void);
 
 /* Release of the interface, as text and as a number that grows. */

@@ -17,7 +17,7 @@
 /* Largest payload of gex_VIS_SetPeerCompletionHandler. */
 #define GEX_VIS_MAX_PEERCOMPLETION 127
 
-/* What the inlines tell the library: the form, and whose interface. */
+/* The inlines pass this to the library: the form of the call, and the interface it belongs to. */
 #define PSI_VIS_NB       0u
 #define PSI_VIS_NBI      1u
 #define PSI_VIS_BLOCKING 2u

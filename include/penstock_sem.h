@@ -110,7 +110,7 @@ PSI_API int pst_sem_wait_all(const pst_sem_t *sems, const unsigned *n, size_t co
 PSI_API int psi_sem_post(gex_TM_t tm, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n,
 			 gex_Flags_t flags);
 /* Wakes the rank, which sleeps. */
-PSI_API void psi_sem_ring(gex_Rank_t rank);
+PSI_API void psi_sem_wake_rank(gex_Rank_t rank);
 
 /*
  * A key: slot | kind << 17 | generation << 19. The second word of a reference
@@ -214,20 +214,21 @@ psi_sem_asleep(const struct pst_inline *table, gex_Rank_t rank)
 #pragma GCC diagnostic pop
 #endif
 
-/* Behind the same fence: is the count, own posts included, what the sleeper waits for? */
+/* After the same fence: whether the count, with this post, has reached what the sleeper waits
+ * for. */
 PSI_INLINE int
-psi_sem_suffices(const uint64_t *posted)
+psi_sem_threshold_met(const uint64_t *posted)
 {
 	return __atomic_load_n(posted, __ATOMIC_RELAXED) >=
 	       __atomic_load_n(posted + PSI_SEM_WANT, __ATOMIC_RELAXED); /* D5_SUFFICES */
 }
 
-/* After a post: wakes the rank if it sleeps and has enough now. */
+/* After a post: wakes the rank if it sleeps and the count has reached its threshold. */
 PSI_INLINE void
 psi_sem_wake(const struct pst_inline *table, gex_Rank_t rank, const uint64_t *posted)
 {
-	if (PSI_UNLIKELY(psi_sem_asleep(table, rank)) && psi_sem_suffices(posted))
-		psi_sem_ring(rank);
+	if (PSI_UNLIKELY(psi_sem_asleep(table, rank)) && psi_sem_threshold_met(posted))
+		psi_sem_wake_rank(rank);
 }
 
 /* May the caller reach the rank's semaphores itself? Counts the call. */

@@ -60,7 +60,7 @@ PSI_BEGIN_DECLS
 
 /* Behind psi_sem_asleep: wakes the rank if the word, at `there' in this process, has what it waits
  * for. */
-PSI_API void psi_word_ring(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
+PSI_API void psi_word_wake(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
 
 PSI_API gex_Event_t psi_memput_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src,
 				      size_t nbytes, pst_sem_ref_t ref, unsigned n,
@@ -144,7 +144,7 @@ psi_signal_change(uint64_t *word, const pst_signal_t *sig)
 		__atomic_fetch_add(word, sig->pst_value, __ATOMIC_RELEASE); /* Z5 */
 }
 
-/* What the signal changes, where the caller may change it; NULL where the library decides. */
+/* The word that the signal changes, if the caller may change it; NULL if the library must. */
 PSI_INLINE uint64_t *
 psi_signal_reach(const struct pst_inline *table, gex_Rank_t rank, const pst_signal_t *sig)
 {
@@ -183,9 +183,9 @@ psi_put_here(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t nb
 		psi_signal_change(word, sig);
 	if (PSI_UNLIKELY(psi_sem_asleep(table, rank))) {
 		if (sig->pst_what != PST_SIGNAL_SEM)
-			psi_word_ring(rank, sig->pst_word, word);
-		else if (psi_sem_suffices(word))
-			psi_sem_ring(rank);
+			psi_word_wake(rank, sig->pst_word, word);
+		else if (psi_sem_threshold_met(word))
+			psi_sem_wake_rank(rank);
 	}
 	return 1;
 }

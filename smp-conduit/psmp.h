@@ -38,7 +38,7 @@ int psmp_connect(struct psi_conduit *conduit);
 void psmp_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 bool psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                 uint32_t receiver, struct psi_queue_state *state_out);
-bool psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);
+bool psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
 size_t psmp_queue_bytes(uint32_t endpoints);
 
 extern const struct psi_conduit_ops psmp_ops;

@@ -169,7 +169,7 @@ psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sen
 }
 
 bool
-psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
+psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out)
 {
 	static const enum psi_memory_kind kinds[] = {
 		[SYSVNET_PART_CONTROL] = PSI_MEMORY_CONTROL,
@@ -180,7 +180,7 @@ psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part
 
 	if (!sysvnet_part(conduit->net, i, &part))
 		return false;
-	*part_out = (struct psi_memory_part){ kinds[part.kind], part.base, part.len_bytes };
+	*part_out = (struct psi_memory_area){ kinds[part.kind], part.base, part.len_bytes };
 	return true;
 }
 

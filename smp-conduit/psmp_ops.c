@@ -77,9 +77,9 @@ poll_port(struct psi_port *port, unsigned networks, unsigned budget)
 }
 
 static int
-arm_port(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+arm_port(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
-	return sysvnet_arm(psmp_net_port_of(port), networks, want_peer, ticket_out);
+	return sysvnet_arm(psmp_net_port_of(port), networks, room_peer, ticket_out);
 }
 
 static void
@@ -95,15 +95,15 @@ disarm_port(struct psi_port *port)
 }
 
 static int
-watch_port(struct psi_port *port, unsigned networks)
+arm_more_port(struct psi_port *port, unsigned networks)
 {
-	return sysvnet_watch(psmp_net_port_of(port), networks);
+	return sysvnet_arm_more(psmp_net_port_of(port), networks);
 }
 
 static void
-unwatch_port(struct psi_port *port)
+disarm_more_port(struct psi_port *port)
 {
-	sysvnet_unwatch(psmp_net_port_of(port));
+	sysvnet_disarm_more(psmp_net_port_of(port));
 }
 
 static const uint32_t *
@@ -113,27 +113,27 @@ sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
 }
 
 static void
-ring_peer(struct psi_port *port, uint32_t peer)
+wake_peer(struct psi_port *port, uint32_t peer)
 {
 	sysvnet_wake_peer(psmp_net_port_of(port), peer);
 }
 
 static void
-ring_process(struct psi_port *port)
+wake_process(struct psi_port *port)
 {
 	sysvnet_wake(psmp_net_port_of(port));
 }
 
 static void
-ring_host(struct psi_port *port)
+wake_host(struct psi_port *port)
 {
 	sysvnet_wake_host(psmp_net_port_of(port));
 }
 
 static void
-want_room(struct psi_port *port, uint32_t peer)
+request_room(struct psi_port *port, uint32_t peer)
 {
-	sysvnet_want(psmp_net_port_of(port), peer);
+	sysvnet_request_room(psmp_net_port_of(port), peer);
 }
 
 const struct psi_conduit_ops psmp_ops = {
@@ -157,13 +157,13 @@ const struct psi_conduit_ops psmp_ops = {
 	.arm = arm_port,
 	.sleep = sleep_on_port,
 	.disarm = disarm_port,
-	.watch = watch_port,
-	.unwatch = unwatch_port,
+	.arm_more = arm_more_port,
+	.disarm_more = disarm_more_port,
 	.sleep_word = sleep_word,
-	.ring_peer = ring_peer,
-	.ring = ring_process,
-	.ring_host = ring_host,
-	.want = want_room,
+	.wake_peer = wake_peer,
+	.wake = wake_process,
+	.wake_host = wake_host,
+	.request_room = request_room,
 	.describe = psmp_describe,
 	.queue = psmp_queue,
 	.parts = psmp_parts,

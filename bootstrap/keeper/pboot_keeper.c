@@ -3,7 +3,7 @@
 #include "bootstrap/share/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/hostname.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 #include "runtime/util/oom.h"
 
 #include <errno.h>
@@ -296,7 +296,7 @@ keeper_report_end(struct pboot_keeper *keeper)
 static void __attribute__((noreturn))
 keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
-	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_lack(err));
+	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_limit_hint(err));
 	pboot_say_settle();
 	keeper->page->status_plus_1 = 1 + 1;
 	_exit(1);

@@ -2,7 +2,7 @@
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 #include "runtime/util/oom.h"
 
 #include <signal.h>
@@ -129,11 +129,11 @@ report_job(const struct pboot_keeper *keeper)
 	switch (cause->kind) {
 	case PBOOT_CAUSE_NO_EXEC:
 		pboot_say("cannot run %s: %s%s", keeper->plan->program, strerror(cause->detail),
-		    psi_lack(cause->detail));
+		    psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_NO_START:
 		pboot_say("cannot start rank %u of %u: %s%s", cause->rank, keeper->plan->size,
-		    strerror(cause->detail), psi_lack(cause->detail));
+		    strerror(cause->detail), psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_LAUNCHER:
 		pboot_say("the launcher (pid %d, %s) is gone; the job ends", (int)keeper->launcher,

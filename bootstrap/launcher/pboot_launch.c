@@ -11,7 +11,7 @@
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/hostname.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -381,7 +381,7 @@ park_others(void)
 static int
 launch_failed(struct launcher *self, const char *what)
 {
-	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_lack(errno));
+	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_limit_hint(errno));
 	pboot_say_settle();
 	process_state_restore(&self->saved);
 	return 1;

@@ -9,7 +9,7 @@
 
 #include "runtime/util/clock.h"
 #include "runtime/util/futex.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 #include "runtime/util/log.h"
 
 #include <errno.h>
@@ -42,7 +42,8 @@ pboot_exchange_open(uint32_t size)
 	area = pboot_exchange_map(pboot_exchange_bytes(size));
 	if (area)
 		return 0;
-	psi_log("cannot map the ranks' first shared pages: %s%s", strerror(errno), psi_lack(errno));
+	psi_log("cannot map the ranks' first shared pages: %s%s", strerror(errno),
+	        psi_limit_hint(errno));
 	return errno;
 }
 

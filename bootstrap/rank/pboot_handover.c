@@ -133,7 +133,7 @@ pboot_file_give(int fd)
 }
 
 void
-pboot_release(void)
+pboot_close_inherited(void)
 {
 	struct pboot_file *file = pboot_self.startup.files;
 	uint32_t i;

@@ -3,7 +3,7 @@
 
 #include "bootstrap/rank/pboot_huge.h"
 #include "bootstrap/share/pboot_sysv.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -181,7 +181,7 @@ pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 }
 
 static const char *
-sysv_lack(int err)
+sysv_limit_hint(int err)
 {
 	switch (err) {
 	case ENOSPC:
@@ -189,20 +189,21 @@ sysv_lack(int err)
 	case EINVAL:
 		return "; raise kernel.shmmax";
 	default:
-		return psi_lack(err);
+		return psi_limit_hint(err);
 	}
 }
 
 const char *
-pboot_range_lack(int err, char text[PBOOT_LACK_BYTES])
+pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES])
 {
 	const char *how = pboot_self.startup.file_kind;
 
 	if (memory()->kind == PBOOT_SHM_SYSV)
-		snprintf(text, PBOOT_LACK_BYTES, "%s (sysv)%s", strerror(err), sysv_lack(err));
+		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (sysv)%s", strerror(err),
+		         sysv_limit_hint(err));
 	else
-		snprintf(text, PBOOT_LACK_BYTES, "%s (%s)%s", strerror(err),
-		    how ? how : pboot_shm_name(memory()->kind), psi_lack(err));
+		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (%s)%s", strerror(err),
+		    how ? how : pboot_shm_name(memory()->kind), psi_limit_hint(err));
 	return text;
 }
 

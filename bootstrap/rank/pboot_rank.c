@@ -184,7 +184,7 @@ pboot_note_exit(int code)
 }
 
 void
-pboot_note_parting(int code)
+pboot_note_exit_alone(int code)
 {
 	keeper_notify(PBOOT_MSG_EXIT_ALONE, code, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "bootstrap/share/pboot_job.h"
 #include "bootstrap/share/pboot_sysv.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@ scratch_bytes(const struct pcoll_call *call)
 }
 
 static void
-start(struct pcoll_op *op)
+barrier_start(struct pcoll_op *op)
 {
 	struct pcoll_sync *sync = op->scratch;
 
@@ -22,7 +22,7 @@ start(struct pcoll_op *op)
 }
 
 static bool
-step(struct pcoll_op *op)
+barrier_step(struct pcoll_op *op)
 {
 	const struct pcoll_sync *sync = op->scratch;
 
@@ -36,5 +36,5 @@ step(struct pcoll_op *op)
 const struct pcoll_algorithm pcoll_barrier_dissemination = {
 	.operation = PCOLL_BARRIER, .name = "dissemination",
 	.summary = "each tells the one 2^r above it, in log2 n rounds",
-	.scratch_bytes = scratch_bytes, .start = start, .step = step,
+	.scratch_bytes = scratch_bytes, .start = barrier_start, .step = barrier_step,
 };

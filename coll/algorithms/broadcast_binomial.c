@@ -18,7 +18,7 @@ scratch_bytes(const struct pcoll_call *call)
 }
 
 static void
-start(struct pcoll_op *op)
+broadcast_start(struct pcoll_op *op)
 {
 	const struct pcoll_call *call = &op->call;
 	const bool is_root = call->tm->rank == call->root;
@@ -30,12 +30,12 @@ start(struct pcoll_op *op)
 }
 
 static bool
-step(struct pcoll_op *op)
+broadcast_step(struct pcoll_op *op)
 {
 	return pcoll_down_step(op, op->scratch, op->call.len_bytes);
 }
 
 const struct pcoll_algorithm pcoll_broadcast_binomial = {
 	.operation = PCOLL_BROADCAST, .name = "binomial", .summary = "down a binomial tree",
-	.scratch_bytes = scratch_bytes, .start = start, .step = step,
+	.scratch_bytes = scratch_bytes, .start = broadcast_start, .step = broadcast_step,
 };

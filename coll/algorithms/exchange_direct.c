@@ -5,12 +5,12 @@
 #include "coll/algorithms.h"
 
 static void
-start(struct pcoll_op *op)
+exchange_start(struct pcoll_op *op)
 {
 	pcoll_direct_all(op, op->call.len_bytes);
 }
 
 const struct pcoll_algorithm pcoll_exchange_direct = {
 	.operation = PCOLL_EXCHANGE, .name = "direct", .summary = "each sends each its block",
-	.scratch_bytes = pcoll_direct_bytes, .start = start, .step = pcoll_direct_step,
+	.scratch_bytes = pcoll_direct_bytes, .start = exchange_start, .step = pcoll_direct_step,
 };

@@ -7,7 +7,7 @@
 #include "runtime/team/team.h"
 
 static void
-start(struct pcoll_op *op)
+gather_start(struct pcoll_op *op)
 {
 	const struct pcoll_call *call = &op->call;
 	const gex_Rank_t size = call->tm->size, rank = call->tm->rank;
@@ -20,5 +20,5 @@ start(struct pcoll_op *op)
 
 const struct pcoll_algorithm pcoll_gather_direct = {
 	.operation = PCOLL_GATHER, .name = "direct", .summary = "each sends its block to the root",
-	.scratch_bytes = pcoll_direct_bytes, .start = start, .step = pcoll_direct_step,
+	.scratch_bytes = pcoll_direct_bytes, .start = gather_start, .step = pcoll_direct_step,
 };

@@ -23,7 +23,7 @@ scratch_bytes(const struct pcoll_call *call)
 }
 
 static void
-start(struct pcoll_op *op)
+reduce_to_all_start(struct pcoll_op *op)
 {
 	struct both *both = op->scratch;
 
@@ -33,7 +33,7 @@ start(struct pcoll_op *op)
 
 /* In place, no result may come before this member has read all of its vector. */
 static bool
-step(struct pcoll_op *op)
+reduce_to_all_step(struct pcoll_op *op)
 {
 	struct both *both = op->scratch;
 	const bool passed = pcoll_up_step(op, up_of(op));
@@ -46,5 +46,5 @@ step(struct pcoll_op *op)
 const struct pcoll_algorithm pcoll_reduce_to_all_binomial = {
 	.operation = PCOLL_REDUCE_TO_ALL, .name = "binomial",
 	.summary = "up a binomial tree to rank 0, and down again",
-	.scratch_bytes = scratch_bytes, .start = start, .step = step,
+	.scratch_bytes = scratch_bytes, .start = reduce_to_all_start, .step = reduce_to_all_step,
 };

@@ -13,25 +13,29 @@ scratch_bytes(const struct pcoll_call *call)
 }
 
 static void
-start(struct pcoll_op *op)
+reduce_to_one_start(struct pcoll_op *op)
 {
 	pcoll_up_start(op, op->scratch, op->call.root, op->call.dst, op->call.root);
 }
 
 static bool
-step(struct pcoll_op *op)
+reduce_to_one_step(struct pcoll_op *op)
 {
 	return pcoll_up_step(op, op->scratch);
 }
 
 static bool
-serves(const struct pcoll_call *call)
+reduce_to_one_serves(const struct pcoll_call *call)
 {
 	return !call->reduction.ordered || call->root == 0;
 }
 
 const struct pcoll_algorithm pcoll_reduce_to_one_binomial = {
-	.operation = PCOLL_REDUCE_TO_ONE, .name = "binomial",
+	.operation = PCOLL_REDUCE_TO_ONE,
+	.name = "binomial",
 	.summary = "up a binomial tree that begins at the root",
-	.serves = serves, .scratch_bytes = scratch_bytes, .start = start, .step = step,
+	.serves = reduce_to_one_serves,
+	.scratch_bytes = scratch_bytes,
+	.start = reduce_to_one_start,
+	.step = reduce_to_one_step,
 };

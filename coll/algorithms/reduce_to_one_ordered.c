@@ -35,7 +35,7 @@ scratch_bytes(const struct pcoll_call *call)
 }
 
 static void
-start(struct pcoll_op *op)
+ordered_start(struct pcoll_op *op)
 {
 	pcoll_up_start(op, up_of(op), 0, NULL, op->call.root);
 }
@@ -64,7 +64,7 @@ take_result(struct pcoll_op *op, struct ordered *ordered)
 }
 
 static bool
-step(struct pcoll_op *op)
+ordered_step(struct pcoll_op *op)
 {
 	const bool passed = pcoll_up_step(op, up_of(op));
 
@@ -76,5 +76,5 @@ step(struct pcoll_op *op)
 const struct pcoll_algorithm pcoll_reduce_to_one_ordered = {
 	.operation = PCOLL_REDUCE_TO_ONE, .name = "ordered",
 	.summary = "up a binomial tree that begins at rank 0, and from there to the root",
-	.scratch_bytes = scratch_bytes, .start = start, .step = step,
+	.scratch_bytes = scratch_bytes, .start = ordered_start, .step = ordered_step,
 };

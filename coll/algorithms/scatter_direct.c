@@ -7,7 +7,7 @@
 #include "runtime/team/team.h"
 
 static void
-start(struct pcoll_op *op)
+scatter_start(struct pcoll_op *op)
 {
 	const struct pcoll_call *call = &op->call;
 	const gex_Rank_t size = call->tm->size, rank = call->tm->rank;
@@ -20,5 +20,5 @@ start(struct pcoll_op *op)
 
 const struct pcoll_algorithm pcoll_scatter_direct = {
 	.operation = PCOLL_SCATTER, .name = "direct", .summary = "the root sends each its block",
-	.scratch_bytes = pcoll_direct_bytes, .start = start, .step = pcoll_direct_step,
+	.scratch_bytes = pcoll_direct_bytes, .start = scatter_start, .step = pcoll_direct_step,
 };

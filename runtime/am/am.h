@@ -45,7 +45,7 @@ void psi_am_count_refused(const struct psi_am *am);
 
 /* Checks that hold for requests and replies of any payload; end the job with one line. */
 void psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call);
-/* Whom to reply to: one reply, by a request handler, to its own token. */
+/* The receiver of a reply.  A request handler may make one reply, to its own token. */
 uint32_t psi_am_requester(gex_Token_t token, const char *call);
 /* The address here of a Long's destination, or NULL if there is none or no payload. */
 void *psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call);

@@ -80,9 +80,9 @@ call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes, u
 	}
 }
 
-/* Who sent what, for a handler that does not take it. */
+/* Describes the message and its sender, for a handler that does not accept it. */
 static void __attribute__((noreturn, cold))
-refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
+arrival_refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
 {
 	static const char *const category[] = {
 		[PSI_SHORT] = "Short", [PSI_MEDIUM] = "Medium", [PSI_LONG] = "Long",
@@ -107,7 +107,7 @@ refuse(const struct psi_handler *handler, const struct psi_arrival *arrival)
 }
 
 static inline void
-run(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
+handler_run(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
 {
 	if (arrival->category == PSI_SHORT)
 		call_short(handler->fn, token, arrival->nargs, arrival->args);
@@ -121,11 +121,11 @@ run_watched(const struct psi_handler *handler, gex_Token_t token, const struct p
 {
 	gex_Token_t outer = psi_rules_enter(token);
 
-	run(handler, token, arrival);
+	handler_run(handler, token, arrival);
 	psi_rules_leave(outer);
 }
 
-/* What runs, for hang reports. */
+/* Notes the handler that runs, for hang reports. */
 static inline void
 note_handler(struct psi_block *block, const struct psi_arrival *arrival)
 {
@@ -144,7 +144,7 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	if (PSI_UNLIKELY(
 		    !(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
 		    ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
-		refuse(handler, arrival);
+		arrival_refuse(handler, arrival);
 	note_handler(block, arrival);
 	psi_count(block->count,
 	          psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category));
@@ -153,7 +153,7 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	if (PSI_UNLIKELY(psi.checks))
 		run_watched(handler, &token, arrival);
 	else
-		run(handler, &token, arrival);
+		handler_run(handler, &token, arrival);
 	atomic_store_explicit(&block->handler, 0, memory_order_relaxed);
 	if (psi.threaded)
 		psi_wake_own();         /* now: the next message's handler may take its time */

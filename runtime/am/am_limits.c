@@ -103,7 +103,7 @@ gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_op
 
 /* The sender of a request, whom its handler asks about. */
 static uint32_t
-requester(gex_Token_t token, gex_Flags_t flags, unsigned int numargs, const char *call)
+limits_requester(gex_Token_t token, gex_Flags_t flags, unsigned int numargs, const char *call)
 {
 	psi_rule_token(token, call);
 	if (token->arrival->network != PSI_REQUESTS)
@@ -118,7 +118,7 @@ size_t
 gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                          unsigned int numargs)
 {
-	const uint32_t place = requester(token, flags, numargs, "gex_Token_MaxReplyMedium");
+	const uint32_t place = limits_requester(token, flags, numargs, "gex_Token_MaxReplyMedium");
 
 	check_lc(lc_opt, "gex_Token_MaxReplyMedium");
 	return max_medium_to(token->ep, place, PSI_REPLIES, numargs);
@@ -128,7 +128,7 @@ size_t
 gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags,
                        unsigned int numargs)
 {
-	(void)requester(token, flags, numargs, "gex_Token_MaxReplyLong");
+	(void)limits_requester(token, flags, numargs, "gex_Token_MaxReplyLong");
 	check_lc(lc_opt, "gex_Token_MaxReplyLong");
 	return psi.attributes.max_long_bytes;
 }

@@ -11,7 +11,7 @@
 #include "runtime/process/thread.h"
 #include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ take_descriptor(unsigned network, const char *call)
 }
 
 static size_t
-smaller(size_t a, size_t b)
+size_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -101,7 +101,7 @@ prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, si
 		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu; ask "
 		          "gex_AM_Max%sMedium with this call's arguments", call, least, limit,
 		          network == PSI_REPLIES ? "Reply" : "Request");
-	most = smaller(most, limit);
+	most = size_min(most, limit);
 	sd->size = most;
 	if (client_buf)
 		sd->buffer = (void *)(uintptr_t)client_buf;
@@ -125,7 +125,7 @@ prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size
 		          "gex_AM_Max%sLong with this call's arguments", call, least,
 		          (size_t)psi.attributes.max_long_bytes,
 		          network == PSI_REPLIES ? "Reply" : "Request");
-	sd->size = smaller(most, psi.attributes.max_long_bytes);
+	sd->size = size_min(most, psi.attributes.max_long_bytes);
 	if (client_buf) {
 		sd->buffer = (void *)(uintptr_t)client_buf;
 	} else {
@@ -139,7 +139,7 @@ prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size
 }
 
 static void
-begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
+prepare_begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
       const void *client_buf, void *dest, gex_Event_t *lc_opt, unsigned nargs)
 {
 	*sd = (struct gex_AM_SrcDesc_s){
@@ -160,7 +160,7 @@ gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf
 
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
 	              numargs, call);
-	begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
+	prepare_begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
 	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags,
 	                      call);
 }
@@ -176,7 +176,8 @@ gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
 
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
 	              numargs, call);
-	begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt, numargs);
+	prepare_begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt,
+	              numargs);
 	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
 }
 
@@ -192,7 +193,7 @@ gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t leas
 	place = psi_am_requester(token, call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
 	              call);
-	begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
+	prepare_begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
 	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags,
 	                      call);
 }
@@ -209,7 +210,7 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 	place = psi_am_requester(token, call);
 	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
 	              call);
-	begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
+	prepare_begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
 	      numargs);
 	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
 }
@@ -271,7 +272,7 @@ check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t fla
 }
 
 static int
-publish(void *sender, const struct psi_am *am)
+prepared_publish(void *sender, const struct psi_am *am)
 {
 	gex_AM_SrcDesc_t sd = sender;
 	int result;
@@ -286,7 +287,9 @@ publish(void *sender, const struct psi_am *am)
 static int
 publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
-	return publish(sd, am) == PSI_OK ? GASNET_OK : psi_am_when_room(sd, publish, am, flags);
+	return prepared_publish(sd, am) == PSI_OK ? GASNET_OK
+	                                          : psi_am_when_room(sd, prepared_publish, am,
+	                                                             flags);
 }
 
 /*
@@ -294,8 +297,8 @@ publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
  * prepare another; or waiting runs one.  A refused commit leaves it open.
  */
 static int
-commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, gex_Flags_t flags,
-       unsigned nargs, const gex_AM_Arg_t *args, const char *call)
+prepared_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest,
+                gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t *args, const char *call)
 {
 	struct gex_AM_SrcDesc_s own = *sd;
 	struct psi_am am = {
@@ -334,7 +337,7 @@ commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest, g
 }
 
 static int
-cancel(gex_AM_SrcDesc_t sd)
+prepared_cancel(gex_AM_SrcDesc_t sd)
 {
 	sd->open = false;
 	if (sd->claimed)
@@ -349,7 +352,8 @@ cancel(gex_AM_SrcDesc_t sd)
 	{                                                                                         \
 		const char *call = "gex_AM_Commit" Upper "Medium";                                \
 		check_open(sd, is_reply, false, call);                                            \
-		return commit(sd, handler, nbytes, NULL, commit_flags, nargs, args, call);        \
+		return prepared_commit(sd, handler, nbytes, NULL, commit_flags, nargs, args,      \
+		                       call);                                                     \
 	}
 #define FAMILY_LONG(lower, Upper, is_reply)                                                       \
 	int psi_am_commit_##lower##_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,             \
@@ -358,14 +362,15 @@ cancel(gex_AM_SrcDesc_t sd)
 	{                                                                                         \
 		const char *call = "gex_AM_Commit" Upper "Long";                                  \
 		check_open(sd, is_reply, true, call);                                             \
-		return commit(sd, handler, nbytes, dest, commit_flags, nargs, args, call);        \
+		return prepared_commit(sd, handler, nbytes, dest, commit_flags, nargs, args,      \
+		                       call);                                                     \
 	}
 #define FAMILY_CANCEL(Name, is_reply, is_long)                                                    \
 	int gex_AM_Cancel##Name(gex_AM_SrcDesc_t sd, gex_Flags_t flags)                           \
 	{                                                                                         \
 		psi_check_flags(flags, 0, "gex_AM_Cancel" #Name);                                 \
 		check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                         \
-		return cancel(sd);                                                                \
+		return prepared_cancel(sd);                                                       \
 	}
 
 FAMILY_MEDIUM(request, "Request", false)

@@ -28,7 +28,7 @@ shapes_of(gex_Flags_t flags)
 }
 
 static void
-enter(gex_EP_t ep, gex_AM_Index_t index, const gex_AM_Entry_t *entry)
+handler_enter(gex_EP_t ep, gex_AM_Index_t index, const gex_AM_Entry_t *entry)
 {
 	struct psi_handler *handler = &ep->handlers[index];
 
@@ -94,13 +94,13 @@ gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries)
 	for (size_t i = 0; i < numentries; i++) {
 		check_entry(ep, &table[i], i);
 		if (table[i].gex_index)
-			enter(ep, table[i].gex_index, &table[i]);
+			handler_enter(ep, table[i].gex_index, &table[i]);
 	}
 	for (size_t i = 0; i < numentries; i++) {
 		if (table[i].gex_index)
 			continue;
 		table[i].gex_index = highest_free(ep);
-		enter(ep, table[i].gex_index, &table[i]);
+		handler_enter(ep, table[i].gex_index, &table[i]);
 	}
 	psi_spinlock_unlock(&registering);
 	psi_handed_to_process(ep);      /* who knows of them now may ask others to send to them */

@@ -3,17 +3,17 @@
 #define PSI_AM_ROOM_H
 
 #include "runtime/process/rules.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 /* Is this the thread that an endpoint for one at a time is bound to?  Other threads, which finish
  * what it began, take the way for all. */
 static inline bool
 psi_am_is_alone(gex_EP_t ep)
 {
-	if (PSI_LIKELY(!ep->serial) || psi_serve_bound != ep)
+	if (PSI_LIKELY(!ep->serial) || psi_pollset_bound != ep)
 		return false;
-	if (psi_rule_use(ep, "a message"))
-		psi_rule_used(ep);
+	if (psi_rule_serial_enter(ep, "a message"))
+		psi_rule_serial_leave(ep);
 	return true;
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/segment/reach.h"
 #include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include <string.h>
@@ -140,7 +140,7 @@ psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call)
 void *
 psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 {
-	/* What this process sends to itself is in place at once. */
+	/* A message to this process is delivered at once. */
 	const enum psi_way way = psi_jobrank_of(place) == psi.boot.rank ? 0 : PSI_WAY_LONG;
 
 	return nbytes ? psi_reach(way, place, dest, nbytes, call) : NULL;
@@ -240,7 +240,7 @@ send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Fl
 {
 	int result = PSI_UNSUPPORTED;
 
-	psi_am_count_sent(psi_what_network(what), PSI_SHORT, 0, 1);
+	psi_am_count_sent(psi_am_tag_network(what), PSI_SHORT, 0, 1);
 	if (is_plain(to))
 		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
 	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
@@ -253,7 +253,7 @@ send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const
 {
 	int result = PSI_UNSUPPORTED;
 
-	psi_am_count_sent(psi_what_network(what), PSI_MEDIUM, len_bytes, 1);
+	psi_am_count_sent(psi_am_tag_network(what), PSI_MEDIUM, len_bytes, 1);
 	if (is_plain(to))
 		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
 		                               len_bytes);
@@ -270,7 +270,7 @@ psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_F
 
 	psi_check_handler(handler, "gex_AM_RequestShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestShort");
-	return send_short(target, psi_what(PSI_REQUESTS, handler, nargs), args, flags);
+	return send_short(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, flags);
 }
 
 int
@@ -286,7 +286,7 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
 	check_medium(nbytes, "gex_AM_RequestMedium");
-	result = send_medium(target, psi_what(PSI_REQUESTS, handler, nargs), args, src, nbytes,
+	result = send_medium(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, src, nbytes,
 	                     flags);
 	psi_am_completed(lc_opt);
 	return result;
@@ -329,7 +329,7 @@ target_of_reply(gex_Token_t token, const char *call)
 
 /* A refused reply leaves the handler free to reply again. */
 static inline int
-replied(gex_Token_t token, int result)
+reply_sent(gex_Token_t token, int result)
 {
 	token->replied = result == GASNET_OK;
 	return result;
@@ -343,8 +343,8 @@ psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
 
 	psi_check_handler(handler, "gex_AM_ReplyShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
-	return replied(token,
-	               send_short(target, psi_what(PSI_REPLIES, handler, nargs), args, flags));
+	return reply_sent(token,
+	               send_short(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, flags));
 }
 
 int
@@ -360,10 +360,10 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
 	check_medium(nbytes, "gex_AM_ReplyMedium");
-	result = send_medium(target, psi_what(PSI_REPLIES, handler, nargs), args, src, nbytes,
+	result = send_medium(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, src, nbytes,
 	                     flags);
 	psi_am_completed(lc_opt);
-	return replied(token, result);
+	return reply_sent(token, result);
 }
 
 int
@@ -392,5 +392,5 @@ psi_am_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void *src, si
 	psi_rule_transfer(src, am.dest_here, nbytes, flags, "gex_AM_ReplyLong");
 	result = psi_am_inject_long(token->ep, &am, flags);
 	psi_am_completed(lc_opt);
-	return replied(token, result);
+	return reply_sent(token, result);
 }

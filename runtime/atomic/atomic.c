@@ -135,7 +135,7 @@ check_assertions(const struct psi_atomic *op, struct psi_target target)
 
 /* The target's address here, or NULL. */
 static void *
-reach(const struct psi_atomic *op, struct psi_target target)
+atomic_reach(const struct psi_atomic *op, struct psi_target target)
 {
 	const size_t nbytes = width_bytes[op->type];
 
@@ -205,7 +205,7 @@ start(const struct psi_atomic *op, struct psi_target target)
 }
 
 static gex_Event_t
-make(gex_AD_t ad, struct psi_atomic *op)
+atomic_make(gex_AD_t ad, struct psi_atomic *op)
 {
 	struct psi_target target;
 	void *there;
@@ -215,7 +215,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	check_operation(op);
 	target = target_of(op);
 	check_assertions(op, target);
-	there = reach(op, target);
+	there = atomic_reach(op, target);
 	count_call(op->flags);
 	if (!there)
 		return start(op, target);
@@ -240,7 +240,7 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	{ \
 		struct psi_atomic op = OPERATION(OpNB, false, DT); \
 \
-		return make(ad, &op); \
+		return atomic_make(ad, &op); \
 	} \
 	int \
 	psi_AD_OpNBI##DT(gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr, \
@@ -248,6 +248,6 @@ make(gex_AD_t ad, struct psi_atomic *op)
 	{ \
 		struct psi_atomic op = OPERATION(OpNBI, true, DT); \
 \
-		return make(ad, &op) == GEX_EVENT_NO_OP; \
+		return atomic_make(ad, &op) == GEX_EVENT_NO_OP; \
 	}
 PSI_ATOMIC_TYPES(CALLS)

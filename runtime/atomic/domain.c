@@ -17,7 +17,7 @@ static struct psi_domain *all_domains;  /* under list_lock; with checks, destroy
 /* -- the list -------------------------------------------------------------------------------- */
 
 static void
-enlist(struct psi_domain *domain)
+domain_enlist(struct psi_domain *domain)
 {
 	psi_spinlock_lock(&list_lock);
 	domain->next = all_domains;
@@ -26,7 +26,7 @@ enlist(struct psi_domain *domain)
 }
 
 static void
-delist(struct psi_domain *domain)
+domain_delist(struct psi_domain *domain)
 {
 	struct psi_domain **at = &all_domains;
 
@@ -132,7 +132,7 @@ check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flag
 		          call, flags);
 }
 
-/* What the members tell each other. */
+/* The data that the members exchange. */
 struct member {
 	gex_DT_t dt;
 	gex_OP_t ops;
@@ -198,7 +198,7 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 	psi_team_hold(tm);
 	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
 		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
-	enlist(domain);
+	domain_enlist(domain);
 	*ad_p = &domain->inlines;
 }
 
@@ -209,14 +209,14 @@ gex_AD_Destroy(gex_AD_t ad)
 
 	psi_rule_call("gex_AD_Destroy");
 	domain = psi_domain_live(ad, "gex_AD_Destroy");
-	psi_team_let_go(domain->tm);
+	psi_team_release(domain->tm);
 	if (domain->tm != psi.tm)
 		free((void *)(uintptr_t)domain->inlines.peers);
 	domain->destroyed = true;
 	if (psi.checks)
 		return;         /* it stays in the list, so that its later use is known for what it
 		                 * is */
-	delist(domain);
+	domain_delist(domain);
 	free(domain);
 }
 

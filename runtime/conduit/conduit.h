@@ -34,7 +34,7 @@ struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for t
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
 
-/* What the runtime knows of the job when it opens a conduit; read only, lives as long as the job. */
+/* The job as the runtime knows it when it opens a conduit.  Read only; lives as long as the job. */
 struct psi_conduit_job {
 	/* First endpoints, one per process; others may come later. */
 	uint32_t place, places;         /* of this process; of the job */
@@ -104,7 +104,8 @@ struct psi_queue_state {
 	uint32_t slots;                 /* of the queue */
 	uint32_t in_flight;             /* that the sender takes to be full */
 	uint32_t undelivered;           /* messages whose handler has not been called */
-	bool wants_room;                /* the sender waits for some, or has before it tried again */
+	bool wants_room;                /* the sender waits for some, or has before it tried
+	                                 * again */
 	bool receiver_sleeps;
 };
 
@@ -116,39 +117,40 @@ struct psi_services {
 	/* A setting by name, as text; NULL if there is none of that name. */
 	const char *(*setting)(const char *name);
 	/* Zero-filled memory that all processes of this host share; every process of the host asks
-	 * once, for the same sizes, and gets its own mapping of the same length, len_out: most_bytes
-	 * where pages that nobody touches cost nothing, least_bytes elsewhere.  NULL if there is
-	 * none. */
+	 * once, for the same sizes, and gets its own mapping of the same length, len_out:
+	 * most_bytes where pages that nobody touches cost nothing, least_bytes elsewhere.  NULL if
+	 * there is none. */
 	void *(*host_memory)(size_t most_bytes, size_t least_bytes, size_t *len_out);
 	/* The memory, zero-filled, that goes with an endpoint beyond the first of a process of this
-	 * host.  Asked by its own process, once, makes it, and NULL has been told of in one line; by
-	 * others later, maps it: NULL where there is none, or its process has not asked yet. */
+	 * host.  Asked by its own process, once, makes it, and NULL has been told of in one line;
+	 * by others later, maps it: NULL where there is none, or its process has not asked yet. */
 	void *(*endpoint_memory)(uint32_t place, size_t len_bytes);
-	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call am_send,
-	 * am_claim, am_publish and am_cancel for one reply, and poll for replies while it waits. */
+	/* Runs the handler of a message that arrived; `owner' is that of port_open.  May call
+	 * am_send, am_claim, am_publish and am_cancel for one reply, and poll for replies while it
+	 * waits. */
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
 	/* What the cookie stands for has completed; never inside a lock that an operation takes. */
 	void (*completed)(uint64_t cookie);
-	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered before
-	 * later release stores. */
+	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered
+	 * before later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
 	/* The same, for what a CPU that shares no cache with this one will read. */
 	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
-	/* Gives every process of the job the same answer: the smallest of all values.  Collective, at
-	 * open and connect only. */
+	/* Gives every process of the job the same answer: the smallest of all values.  Collective,
+	 * at open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);
 	/* The calling thread's counts, where the job has none for all; for one operation. */
 	uint64_t *(*counts)(void);
 };
 
-/* What a conduit takes and maps, filled in at open. */
+/* Memory that a conduit allocates and maps; it fills this in at open. */
 struct psi_attributes {
 	size_t max_medium_bytes, max_long_bytes;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 };
 
 /* Where a part of shared memory is mapped here, in whole pages, and what it is for. */
-struct psi_memory_part {
+struct psi_memory_area {
 	enum psi_memory_kind kind;
 	void *base;
 	size_t len_bytes;
@@ -172,12 +174,12 @@ struct psi_conduit_ops {
 	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
 	 * connect, others any time after it, one call at a time; serial: one thread at a time will
-	 * poll it and call am_send_alone.  Opened again by its owner, with the same promise, the port is
-	 * the same. */
+	 * poll it and call am_send_alone.  Opened again by its owner, with the same promise, the
+	 * port is the same. */
 	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
 	                 struct psi_port **port_out);
-	/* Collective over the job, after every process opened its ports: addresses are exchanged, the
-	 * job's common choices made.  When it returns, messages may be sent. */
+	/* Collective over the job, after every process opened its ports: addresses are exchanged,
+	 * the job's common choices made.  When it returns, messages may be sent. */
 	int (*connect)(struct psi_conduit *conduit);
 	/* -- active messages ------------------------------------------------------------------- */
 
@@ -187,20 +189,20 @@ struct psi_conduit_ops {
 	/* Sends.  OK: the payload has been read, the message will arrive.  AGAIN: no room, nothing
 	 * sent.  Local completion is at return: the caller's memory is free. */
 	int (*am_send)(struct psi_port *port, const struct psi_am *am);
-	/* The same of a Short and of a Medium, which go in registers: what is that of psi_what, args has as
-	 * many as it says. */
+	/* The same of a Short and of a Medium, which go in registers: what is that of psi_am_tag,
+	 * args has as many as it says. */
 	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
 	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
 	                 const void *payload, size_t len_bytes);
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
-	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no place in
-	 * the queue, so an open claim delays nobody.  Where claim->alone is set it is called as
-	 * am_send_alone is, else as am_send, and so is am_publish, whose claim may say otherwise by then;
-	 * am_cancel's says the same.  OK or AGAIN. */
+	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no
+	 * place in the queue, so an open claim delays nobody.  Where claim->alone is set it is
+	 * called as am_send_alone is, else as am_send, and so is am_publish, whose claim may say
+	 * otherwise by then; am_cancel's says the same.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
-	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the claim is
-	 * gone.  AGAIN: no room, the claim is still open. */
+	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the
+	 * claim is gone.  AGAIN: no room, the claim is still open. */
 	int (*am_publish)(struct psi_port *port, const struct psi_claim *claim,
 	                  const struct psi_am *am);
 	/* Gives a claimed buffer back unsent; always succeeds. */
@@ -241,61 +243,67 @@ struct psi_conduit_ops {
 
 	/* -- progress -------------------------------------------------------------------------- */
 
-	/* Delivers at most about budget messages of the networks in the mask and advances everything
-	 * else; returns how many it delivered.  One that delivered replies may leave requests to the
-	 * next poll, which looks at them.  In PAR several threads may poll one port: one finds the work,
-	 * the others return 0, so that 0 does not say that nothing is there; arm looks once more.  No lock is
-	 * held while a handler runs. */
+	/* Delivers at most about budget messages of the networks in the mask and advances
+	 * everything else; returns how many it delivered.  One that delivered replies may leave
+	 * requests to the next poll, which looks at them.  In PAR several threads may poll one
+	 * port: one finds the work, the others return 0, so that 0 does not say that nothing is
+	 * there; arm looks once more.  No lock is held while a handler runs. */
 	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
-	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a message
-	 *           is already there (then nothing was announced).  want_peer is a place whose queue
+	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a
+	 *           message
+	 *           is already there (then nothing was announced).  room_peer is a place whose
+	 *           queue
 	 *           was full, or PSI_NO_PEER: its owner rings the first port when room appears.
 	 *   (the runtime now looks once more at whatever it waits for)
 	 *   sleep   until somebody rings after the ticket, or timeout_ns passed (0: no bound)
 	 *   disarm  once for every successful arm, slept or not.
-	 * Who rings: the sender of any message, the owner of room that was wanted, ring(), ring_host(). */
-	int (*arm)(struct psi_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out);
+	 * Who rings: the sender of any message, the owner of room that was wanted, wake(),
+	 * wake_host(). */
+	int (*arm)(struct psi_port *port, unsigned networks, uint32_t room_peer,
+	           uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
 	void (*disarm)(struct psi_port *port);
-	/* For a thread that waits for several ports, or for room: it arms the first port of the process
-	 * (with no networks, if it does not poll that one), watches the others, sleeps on the first, and
-	 * ends all of it.  Who sends to a port that is watched rings the first one too.  AGAIN: there is
-	 * a message, and nothing was announced. */
-	int (*watch)(struct psi_port *port, unsigned networks);
-	void (*unwatch)(struct psi_port *port);
-	/* A word of this process's memory where threads of the endpoint at place `peer' say that they
-	 * sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks there, and
-	 * calls ring_peer if it is set.  *fence_out: a fence must stand between the two; otherwise the
-	 * sleeper makes all processes fence.  After connect.  NULL: there is none. */
+	/* For a thread that waits for several ports, or for room: it arms the first port of the
+	 * process (with no networks, if it does not poll that one), watches the others, sleeps on
+	 * the first, and ends all of it.  Who sends to a port that is watched rings the first one
+	 * too.  AGAIN: there is a message, and nothing was announced. */
+	int (*arm_more)(struct psi_port *port, unsigned networks);
+	void (*disarm_more)(struct psi_port *port);
+	/* A word of this process's memory where threads of the endpoint at place `peer' say that
+	 * they sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks
+	 * there, and calls wake_peer if it is set.  *fence_out: a fence must stand between the two;
+	 * otherwise the sleeper makes all processes fence.  After connect.  NULL: there is none. */
 	const uint32_t *(*sleep_word)(struct psi_port *port, uint32_t peer, bool *fence_out);
 	/* Wakes all threads that sleep on the endpoint at place `peer', which has a sleep word. */
-	void (*ring_peer)(struct psi_port *port, uint32_t peer);
-	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller wrote
-	 * before: a thread that armed later sees that. */
-	void (*ring)(struct psi_port *port);
+	void (*wake_peer)(struct psi_port *port, uint32_t peer);
+	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller
+	 * wrote before: a thread that armed later sees that. */
+	void (*wake)(struct psi_port *port);
 	/* The same for all processes of this host, this one included, as far as they sleep on their
 	 * first port or watch others. */
-	void (*ring_host)(struct psi_port *port);
-	/* The owner of place `peer', whose queue was full, rings this process when room appears, once.
-	 * Any thread, asleep or not; the caller tries once more, since room may have come meanwhile. */
-	void (*want)(struct psi_port *port, uint32_t peer);
+	void (*wake_host)(struct psi_port *port);
+	/* The owner of place `peer', whose queue was full, rings this process when room appears,
+	 * once.  Any thread, asleep or not; the caller tries once more, since room may have come
+	 * meanwhile. */
+	void (*request_room)(struct psi_port *port, uint32_t peer);
 
 	/* -- for people ------------------------------------------------------------------------ */
 
 	/* One line: what this conduit uses and why; printed under GASNET_VERBOSEENV. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
-	/* The queue of a network from one host index to another, or to a further endpoint of that one,
-	 * read by any process that maps the memory, such as the keeper, at any moment: what changes
-	 * meanwhile may not fit together.  False if that memory is not yet, or not of this conduit's
-	 * making. */
+	/* The queue of a network from one host index to another, or to a further endpoint of that
+	 * one, read by any process that maps the memory, such as the keeper, at any moment: what
+	 * changes meanwhile may not fit together.  False if that memory is not yet, or not of this
+	 * conduit's making. */
 	bool (*queue)(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
 	              uint32_t receiver, struct psi_queue_state *state_out);
-	/* Part number i of the memory that this conduit shares with its peers; false past the last. */
-	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out);
-	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound of
-	 * what they can take, since pages are taken when first used.  Pure, needs no open.  0: that
-	 * many endpoints are too many, or there are no queues. */
+	/* Part number i of the memory that this conduit shares with its peers; false past the
+	 * last. */
+	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
+	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound
+	 * of what they can take, since pages are taken when first used.  Pure, needs no open.  0:
+	 * that many endpoints are too many, or there are no queues. */
 	size_t (*queue_bytes)(uint32_t endpoints);
 };
 

@@ -20,12 +20,12 @@ static const struct psi_conduit_ops *const conduits[] = {
 
 /* -- operations that a conduit may leave out ------------------------------------------------- */
 
-static void no_ring(struct psi_port *port) { (void)port; }
+static void no_wake(struct psi_port *port) { (void)port; }
 static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t ns)
 {
 	(void)port, (void)ticket, (void)ns;
 }
-static int no_watch(struct psi_port *port, unsigned networks)
+static int no_arm_more(struct psi_port *port, unsigned networks)
 {
 	(void)port, (void)networks;
 	return PSI_AGAIN;
@@ -111,7 +111,7 @@ static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	if (text_bytes)
 		text[0] = '\0';
 }
-static bool no_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_part *part_out)
+static bool no_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out)
 {
 	(void)conduit, (void)i, (void)part_out;
 	return false;
@@ -139,8 +139,9 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(arm, no_arm) X(sleep, no_sleep)                                                         \
-	X(disarm, no_ring) X(watch, no_watch) X(unwatch, no_ring) X(ring, no_ring)                \
-	X(ring_host, no_ring) X(want, no_want) X(sleep_word, no_word) X(ring_peer, no_want)       \
+	X(disarm, no_wake) X(arm_more, no_arm_more) X(disarm_more, no_wake)                       \
+	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_want)                           \
+	X(sleep_word, no_word) X(wake_peer, no_want)                                              \
 	X(describe, no_words)                                                                     \
 	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
 

@@ -1,10 +1,10 @@
 /*
  * What a rank counts, always: one list for the runtime and its conduits.
  *
- * Counts stand in blocks of shared memory (runtime/process/shared.h), one per thread in PAR and one per process
- * otherwise, and are written by their owner alone with plain additions, so they are exact.  Those of
- * the groups `queue' and `wake' are the conduit's.  Anybody who maps the blocks may read them at any
- * moment.
+ * Counts stand in blocks of shared memory (runtime/process/shared.h), one per thread in PAR and
+ * one per process otherwise, and are written by their owner alone with plain additions, so they
+ * are exact.  Those of the groups `queue' and `wake' are the conduit's.  Anybody who maps the
+ * blocks may read them at any moment.
  */
 #ifndef PSI_COUNTERS_H
 #define PSI_COUNTERS_H
@@ -36,7 +36,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	  "Medium requests handled")                                                              \
 	X(RECEIVED_2, "received_request_long", "messages", "am", PSI_SUM, "Long requests handled") \
 	X(RECEIVED_3, "received_reply_short", "messages", "am", PSI_SUM, "Short replies handled") \
-	X(RECEIVED_4, "received_reply_medium", "messages", "am", PSI_SUM, "Medium replies handled") \
+	X(RECEIVED_4, "received_reply_medium", "messages", "am", PSI_SUM,                 \
+	  "Medium replies handled")                                                       \
 	X(RECEIVED_5, "received_reply_long", "messages", "am", PSI_SUM, "Long replies handled")   \
 	X(RECEIVED_INTERNAL, "received_internal", "messages", "barrier", PSI_SUM,                 \
 	  "messages of the library's own handled")                                                \
@@ -45,7 +46,7 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(POLLS, "polls", "calls", "poll", PSI_SUM, "looks for messages")                         \
 	X(POLLS_FULL, "polls_full", "calls", "poll", PSI_SUM, "looks that found messages")        \
 	X(PUTS_CALLED, "puts_called", "calls", "put", PSI_SUM,                                    \
-	  "puts that the library made, the others being inlined: every 256th, a thread's first, "   \
+	  "puts that the library made, the others being inlined: every 256th, a thread's first, " \
 	  "those of no bytes and those that it alone can make")                                   \
 	X(GETS_CALLED, "gets_called", "calls", "get", PSI_SUM, "gets that the library made")      \
 	X(ATOMICS_CALLED, "atomics_called", "calls", "atomic", PSI_SUM,                           \
@@ -59,15 +60,18 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(ROOM_WAITS, "room_waits", "messages", "am", PSI_SUM, "messages that waited for room")   \
 	X(IMMEDIATE_REFUSED, "immediate_refused", "messages", "am", PSI_SUM,                      \
 	  "messages refused by GEX_FLAG_IMMEDIATE")                                               \
-	X(BARRIERS, "barriers", "phases", "barrier", PSI_SUM, "phases of gex_Coll_BarrierNB entered") \
+	X(BARRIERS, "barriers", "phases", "barrier", PSI_SUM,                             \
+	  "phases of gex_Coll_BarrierNB entered")                                         \
 	X(BARRIERS_NAMED, "barriers_named", "phases", "barrier", PSI_SUM,                         \
 	  "phases of gasnet_barrier_notify entered")                                              \
 	X(COLLECTIVES, "collectives", "calls", "coll", PSI_SUM,                                   \
 	  "collectives started, but for barriers of the job")                                     \
-	X(LONG_WAITS, "long_waits", "waits", "wait", PSI_SUM, "waits that slept more than once")         \
+	X(LONG_WAITS, "long_waits", "waits", "wait", PSI_SUM,                             \
+	  "waits that slept more than once")                                              \
 	X(WAITED_NS, "waited_ns", "ns", "wait", PSI_SUM, "time of these waits")                   \
 	X(LONGEST_WAIT_NS, "longest_wait_ns", "ns", "wait", PSI_MOST, "the longest of them")      \
-	X(IN_SLOT, "payload_in_slot", "messages", "queue", PSI_SUM, "Mediums with payload in the slot") \
+	X(IN_SLOT, "payload_in_slot", "messages", "queue", PSI_SUM,                       \
+	  "Mediums with payload in the slot")                                             \
 	X(IN_RING, "payload_in_ring", "messages", "queue", PSI_SUM,                               \
 	  "Mediums with payload in the lane's ring")                                              \
 	X(IN_BUFFER, "payload_in_buffer", "messages", "queue", PSI_SUM,                           \
@@ -82,7 +86,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(ARMED, "armed", "times", "wake", PSI_SUM, "announcements of a sleep")                   \
 	X(SLEEPS, "sleeps", "times", "wake", PSI_SUM, "sleeps")                                   \
 	X(WAKEUPS_SENT, "wakeups_sent", "times", "wake", PSI_SUM, "sleepers rung")                \
-	X(WAKEUPS_RECEIVED, "wakeups_received", "times", "wake", PSI_SUM, "sleeps that a ring ended")
+	X(WAKEUPS_RECEIVED, "wakeups_received", "times", "wake", PSI_SUM, \
+	  "sleeps that a wake-up ended")
 
 enum psi_counter {
 #define PSI_COUNTER_ENUM(id, name, unit, group, sum, help) PSI_COUNT_##id,

@@ -1,4 +1,4 @@
-/* What the memory of a rank is for; private is all that its process has for itself. */
+/* The uses of a rank's memory.  Private is all memory that its process does not share. */
 #ifndef PSI_MEMORY_KINDS_H
 #define PSI_MEMORY_KINDS_H
 

@@ -21,10 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the wire: id in two halves, exchange, round, bytes of a block, where in the round's blocks. */
+/* Arguments of a message: two halves of the id, exchange, round, bytes of a block, offset in the
+ * round's blocks. */
 enum { WIRE_ARGS = 6 };
 
-/* What the blocks of one round are. */
+/* The blocks of one round. */
 struct round {
 	unsigned number;
 	gex_Rank_t count;       /* blocks sent, and got behind as many */
@@ -96,7 +97,7 @@ on_blocks(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_
 	psi_spinlock_lock(&tm->gather_lock);
 	phase = open_phase(tm, (uint32_t)number, (uint32_t)block_bytes);
 	psi_spinlock_unlock(&tm->gather_lock);
-	/* Nobody else writes these bytes, nor reads them before they are counted. */
+	/* Only this thread writes these bytes, and no thread reads them before they are counted. */
 	memcpy(phase->blocks + ((size_t)(uint32_t)block_bytes << round) + (uint32_t)offset, buf,
 	       nbytes);
 	psi_spinlock_lock(&tm->gather_lock);

@@ -1,7 +1,7 @@
 /* gex_Segment_Attach: a segment of each rank is made, bound to its first endpoint, and
  * published. */
-#include "runtime/job/board.h"
-#include "runtime/job/meet.h"
+#include "runtime/job/segment_table.h"
+#include "runtime/job/barrier_all.h"
 
 #include "runtime/process/rules.h"
 #include "runtime/segment/segment.h"
@@ -30,21 +30,21 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
 	error = psi_segment_make(psi.client, size, &segment);
 	psi.ep->segment = segment;
-	failed = psi_board_exchange(segment, error);
+	failed = psi_segment_table_exchange(segment, error);
 	if (failed < psi.boot.size) {
 		/* Here or elsewhere there is no memory: all return the same, and one says it. */
 		if (failed == psi.boot.rank)
-			psi_segment_say_lack(call, size, error);
+			psi_segment_print_error(call, size, error);
 		psi.ep->segment = GEX_SEGMENT_INVALID;
 		if (segment)
 			psi_segment_discard(segment);
-		psi_meet_all();
+		psi_barrier_all();
 		return GASNET_ERR_RESOURCE;
 	}
 	attached_once = segment->attached = true;
 	if (gasnet_client_attach_hook)
 		gasnet_client_attach_hook(segment->base, segment->size);
-	psi_meet_all();
+	psi_barrier_all();
 	*segment_p = segment;
 	return GASNET_OK;
 }

@@ -64,7 +64,7 @@ static const char *const built[] = { PSI_CONDUIT_LIST(NAME) };
 
 /* The first of this build, which has one until there is a second. */
 static const struct psi_conduit_ops *
-choose(void)
+conduit_choose(void)
 {
 	const struct psi_conduit_ops *ops = psi_conduit_named(built[0]);
 	char reason[160];
@@ -135,7 +135,7 @@ tell_conduit(void)
 void
 psi_conduit_open(gex_EP_t ep)
 {
-	const struct psi_conduit_ops *ops = choose();
+	const struct psi_conduit_ops *ops = conduit_choose();
 
 	lay_table(ops);
 	describe_job();

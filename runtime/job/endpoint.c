@@ -3,7 +3,7 @@
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rules.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/util/fence.h"
 
@@ -144,9 +144,9 @@ make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 	psi_handed_to_process(ep);
 	psi_ep_keep(ep);
 	if (held)
-		psi_serve_hold(ep);
+		psi_pollset_hold(ep);
 	psi_ep_announce(ep);
-	psi_serve_add(ep);
+	psi_pollset_add(ep);
 	return ep;
 }
 
@@ -169,7 +169,7 @@ psi_ep_unmake(gex_EP_t ep)
 {
 	pthread_mutex_lock(&making);
 	psi_ep_withdraw(ep);
-	psi_serve_remove(ep);
+	psi_pollset_remove(ep);
 	pthread_mutex_unlock(&making);
 }
 

@@ -99,7 +99,7 @@ on_plain_exit(int status, void *unused)
 	if (!psi.open || psi_setting_bool(psi_setting_named("GASNET_CATCH_EXIT")))
 		pboot_note_exit(status);
 	else
-		pboot_note_parting(status);
+		pboot_note_exit_alone(status);
 }
 
 /* A child that the client forks shares the queues, and would send in this rank's name.  What it

@@ -132,13 +132,13 @@ know_cpus(void)
 	free(all);
 }
 
-/* From here on a fatal signal is told, and a debugger may be waited for. */
+/* From here on a fatal signal prints a line, and a rank may wait for a debugger. */
 static void
 watch_signals(void)
 {
 	static const struct psi_signals_hooks hooks = {
 		.segment_covers = psi_segment_covers,
-		.tell_given = psi_rules_tell_given,
+		.tell_given = psi_rules_report_given,
 		.note_cause = pboot_note_cause,
 		.leave = psi_exit_told,
 	};

@@ -4,7 +4,7 @@
 #include "runtime/op/op.h"
 #include "runtime/signal/sem.h"
 #include "runtime/team/team.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 extern const struct psi_module pcoll_barrier_module, pref_module, pcoll_module;
 

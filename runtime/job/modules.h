@@ -4,7 +4,7 @@
 
 #include "runtime/process/module.h"
 
-/* In the order in which they are opened; NULL at the end. */
+/* The modules in the order in which they are opened; NULL at the end. */
 extern const struct psi_module *const psi_modules[];
 
 /* Opens one, of whose handlers the endpoint is to have its own. */

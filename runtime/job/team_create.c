@@ -70,10 +70,11 @@ recommended_bytes(void)
 
 /* The group has the memory that `first' lends, or none. */
 static void
-settle_hall(struct psi_group *group, const struct psi_offer *own, const struct psi_offer *first)
+settle_barrier_area(struct psi_group *group, const struct psi_offer *own,
+                    const struct psi_offer *first)
 {
-	psi.hall_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->hall, own->hall,
-	                        own->id == first->id);
+	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->shm_barrier,
+	                           own->shm_barrier, own->id == first->id);
 }
 
 static void
@@ -127,7 +128,8 @@ lend_scratch(gex_TM_t tm, void *addr, size_t bytes, const char *call)
 
 /* The parent's ranks with that color, by key; returns how many.  They come in parent order. */
 static gex_Rank_t
-choose(const struct psi_offer *offers, gex_Rank_t count, int32_t color, struct psi_chosen *chosen)
+members_choose(const struct psi_offer *offers, gex_Rank_t count, int32_t color,
+               struct psi_chosen *chosen)
 {
 	gex_Rank_t size = 0;
 
@@ -143,7 +145,7 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 {
 	const struct psi_offer *own = &offers[parent->rank];
 	struct psi_chosen *chosen = psi_team_memory(parent->size, sizeof *chosen);
-	const gex_Rank_t size = choose(offers, parent->size, own->color, chosen);
+	const gex_Rank_t size = members_choose(offers, parent->size, own->color, chosen);
 	struct psi_group *group = psi_group_new(size);
 	gex_Rank_t rank = 0;
 	gex_TM_t tm;
@@ -155,7 +157,7 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	settle_hall(group, own, &offers[chosen[0].rank]);
+	settle_barrier_area(group, own, &offers[chosen[0].rank]);
 	tm = new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
@@ -187,7 +189,7 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
-	psi_team_let_go(parent);
+	psi_team_release(parent);
 	if (new_tm_p)
 		*new_tm_p = tm;
 	return 0;
@@ -263,7 +265,7 @@ check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_group
 		          call);
 }
 
-/* What a local member lends: `here' counts them in rank order. */
+/* The location that a local member lends; `here' counts local members in rank order. */
 static void *
 scratch_of(const gex_TM_t tm, const gex_Addr_t *addrs, size_t here)
 {
@@ -329,13 +331,13 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
-		settle_hall(group, &offers[parent->rank], first);
+		settle_barrier_area(group, &offers[parent->rank], first);
 		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags,
 		             call);
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
-	psi_team_let_go(parent);
+	psi_team_release(parent);
 	return 0;
 }
 
@@ -345,7 +347,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
  * A member ends by itself, so that one thread may end several, one after the other: nothing comes
  * for a member all of whose calls have ended.  Exchanges and barriers end with the last that is
  * sent to them; a collective ends when its notes have been taken, and its data has come, for which
- * it asked; barriers in memory are in a hall that lasts until all have left it.
+ * it asked; barriers in memory are in a shm_barrier that lasts until all have left it.
  */
 static void
 check_quiet(gex_TM_t tm, const char *call)

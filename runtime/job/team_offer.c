@@ -34,7 +34,7 @@ struct sorted {
 };
 
 static int
-compare(uint64_t a, uint64_t b)
+offers_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -44,8 +44,8 @@ by_process(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
 
-	return a->at.gex_rank != b->at.gex_rank ? compare(a->at.gex_rank, b->at.gex_rank)
-	                                        : compare(a->rank, b->rank);
+	return a->at.gex_rank != b->at.gex_rank ? offers_compare(a->at.gex_rank, b->at.gex_rank)
+	                                        : offers_compare(a->rank, b->rank);
 }
 
 static int
@@ -53,8 +53,9 @@ by_endpoint(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
 
-	return a->at.gex_rank != b->at.gex_rank ? compare(a->at.gex_rank, b->at.gex_rank)
-	                                        : compare(a->at.gex_ep_index, b->at.gex_ep_index);
+	return a->at.gex_rank != b->at.gex_rank
+	               ? offers_compare(a->at.gex_rank, b->at.gex_rank)
+	               : offers_compare(a->at.gex_ep_index, b->at.gex_ep_index);
 }
 
 void
@@ -112,10 +113,10 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	static _Atomic uint32_t given;
 	struct psi_offer *all = psi_team_memory(parent->size, sizeof *all), mine = *own;
 
-	/* From 1, so that 0 stays the primordial team's. */
+	/* Numbers begin with 1; 0 is the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
-	mine.hall = own->joins ? psi.hall_lender->take() : 0;
+	mine.shm_barrier = own->joins ? psi.barrier_lender->take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)

@@ -9,7 +9,7 @@
 
 enum psi_offer_kind { PSI_OFFER_SPLIT, PSI_OFFER_CREATE };
 
-/* From one member of the parent. */
+/* The offer of one member of the parent team. */
 struct psi_offer {
 	uint32_t kind;
 	uint32_t joins;                 /* 0: no team */
@@ -20,7 +20,7 @@ struct psi_offer {
 	gex_Flags_t flags;
 	uint64_t scratch_bytes;
 	uint64_t id;                    /* for the new team whose rank 0 is the caller's, */
-	uint32_t hall;                  /* and of this process, for its barriers; 0: none */
+	uint32_t shm_barrier;                  /* and of this process, for its barriers; 0: none */
 };
 
 /* A member of a split's new team. */
@@ -35,17 +35,17 @@ void *psi_team_memory(size_t count, size_t bytes);
 /* Tells all members of the parent, with an id of this process's; returns what all told, by rank. */
 struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own,
                                       const char *call);
-/* With checks: do two members of one new team agree on its scratch? */
+/* With PST_CHECK: fails if two members of one new team disagree on its scratch. */
 void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, const char *call);
 /* Of a created team: did all its processes tell of the same list?  Returns the offer whose id it
  * has. */
 const struct psi_offer *psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
                                           const struct psi_group *group, const char *call);
 
-/* By key, those of one key by rank. */
+/* Sorts by key, and by rank within a key. */
 void psi_chosen_sort(struct psi_chosen *chosen, size_t count);
 
-/* With room for so many members; the caller fills the locations, then finishes it. */
+/* Allocates a group for this many members.  The caller fills the locations, then finishes it. */
 struct psi_group *psi_group_new(gex_Rank_t size);
 void psi_group_finish(struct psi_group *group, const char *call);
 /* Members that are endpoints of this process. */

@@ -17,7 +17,7 @@
 
 enum { MASK_WORDS = (GASNET_MAXEPS + 63) / 64 };
 
-/* What a process tells the others. */
+/* The data that a process sends to the others. */
 struct told {
 	int64_t code;
 	uint64_t indices[MASK_WORDS];   /* of its members */
@@ -101,9 +101,9 @@ free_team(struct psi_thread_team *team)
 	free(team);
 }
 
-/* What all processes told, by rank of the parent. */
+/* The data of all processes, by rank of the parent team. */
 static struct told *
-tell(const struct psi_thread_team *team, int code, const char *call)
+threads_tell(const struct psi_thread_team *team, int code, const char *call)
 {
 	struct told *all = psi_team_memory(team->parent->size, sizeof *all), own = { .code = code };
 
@@ -205,7 +205,7 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 	team = new_team(parent, own == GASNET_OK ? count : 0);
 	if (own == GASNET_OK)
 		own = make_endpoints(team, segment_bytes, table, numentries, flags, held);
-	all = tell(team, own, call);
+	all = threads_tell(team, own, call);
 	code = code_of_all(all, parent->size);
 	if (code == GASNET_OK) {
 		join_endpoints(team, all);

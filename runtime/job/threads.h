@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* What one process has of such a team. */
+/* The members of such a team in one process. */
 struct psi_thread_team {
 	gex_TM_t parent;
 	unsigned count;                 /* ranks here */

@@ -4,7 +4,7 @@
 
 #include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ psi_threads_cpu(unsigned index, unsigned count)
 /* One that may move begins there too: where the first threads spin, the kernel may take a long time
  * to notice that two share a CPU. */
 static void
-place_self(int cpu)
+bind_self(int cpu)
 {
 	cpu_set_t before, one;
 
@@ -101,26 +101,26 @@ struct member {
 
 /* A page lies near the CPU that writes to it first. */
 static void
-touch(gex_Segment_t segment)
+page_touch(gex_Segment_t segment)
 {
 	for (uintptr_t at = 0; segment && at < segment->size; at += GASNET_PAGESIZE)
 		atomic_fetch_or_explicit((_Atomic unsigned char *)((char *)segment->base + at), 0,
 		                         memory_order_relaxed);
 }
 
-/* What it did is in order before the join. */
+/* Everything that the thread did happens before the join. */
 static void *
 run_member(void *argument)
 {
 	struct member *member = argument;
 
-	place_self(member->cpu);
+	bind_self(member->cpu);
 	pst_thread_bind(member->ep);
-	psi_serve_let_go(member->ep);
-	touch(member->ep->segment);
+	psi_pollset_release(member->ep);
+	page_touch(member->ep->segment);
 	member->result = member->run->fn(member->tm, member->run->arg);
 	atomic_fetch_sub_explicit(&member->run->running, 1, memory_order_relaxed);
-	psi.ops->ring(psi.ep->port);
+	psi.ops->wake(psi.ep->port);
 	return NULL;
 }
 

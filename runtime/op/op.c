@@ -124,7 +124,7 @@ make_chunk(struct psi_op_pool *pool)
 }
 
 static void __attribute__((noinline))
-refill(struct psi_op_pool *pool, unsigned least)
+pool_refill(struct psi_op_pool *pool, unsigned least)
 {
 	take_shared(pool);
 	while (pool->spare <= least)
@@ -139,12 +139,12 @@ least_spare(void)
 }
 
 static inline struct psi_op *
-take(struct psi_op_pool *pool)
+pool_take(struct psi_op_pool *pool)
 {
 	const unsigned least = least_spare();
 
 	if (PSI_UNLIKELY(pool->spare <= least))
-		refill(pool, least);
+		pool_refill(pool, least);
 	return take_spare(pool);
 }
 
@@ -174,7 +174,7 @@ count_root(uint32_t amount)
 struct psi_op *
 psi_op_new(struct psi_op_pool *pool, bool implicit)
 {
-	struct psi_op *op = take(pool);
+	struct psi_op *op = pool_take(pool);
 
 	op->root = (struct gex_Event_s){ .done = root_done, .object = op, .kind = PSI_FOR_EVENTS };
 	op->leaf = (struct gex_Event_s){ .done = leaf_done, .object = op, .kind = PSI_FOR_EVENTS,
@@ -279,7 +279,7 @@ psi_op_retire(gex_Event_t event)
 }
 
 void
-psi_ops_tell_leaks(const char *call)
+psi_ops_report_leaks(const char *call)
 {
 	const uint32_t left = atomic_load_explicit(&unsynced, memory_order_relaxed);
 
@@ -299,7 +299,7 @@ psi_ops_thread_ends(struct psi_thread *thread)
 {
 	struct psi_op_pool *pool = &thread->ops;
 
-	/* What is still pending finds its set; nobody else will. */
+	/* Only operations that are still pending refer to the set now. */
 	if (pool->set &&
 	    atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2 */
 		pool->set->root.done = NULL;
@@ -308,15 +308,15 @@ psi_ops_thread_ends(struct psi_thread *thread)
 	give_shared(pool, 0);
 }
 
-/* The first operations of the thread that calls init: a client that has used up its memory later can
- * still be told so by calls that need one. */
+/* The first operations of the thread that calls init: a client that has used up its memory later
+ * can still be told so by calls that need one. */
 static void
 reserve(void)
 {
-	refill(&psi_thread_self()->ops, least_spare());
+	pool_refill(&psi_thread_self()->ops, least_spare());
 }
 
 const struct psi_module psi_ops_module = {
 	.name = "operations", .open = reserve, .thread_ends = psi_ops_thread_ends,
-	.close = psi_ops_tell_leaks,
+	.close = psi_ops_report_leaks,
 };

@@ -170,7 +170,7 @@ bool psi_event_is_op(const struct gex_Event_s *root);
 void psi_op_retire(gex_Event_t event);
 
 /* The job ends well: says, where psi.checks is set, what its client has left undone. */
-void psi_ops_tell_leaks(const char *call);
+void psi_ops_report_leaks(const char *call);
 
 extern const struct psi_module psi_ops_module;
 

@@ -22,7 +22,7 @@ _Static_assert(PSI_BLOCKS % WORD_BITS == 0, "taken has a bit for each");
 __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
 __thread uint64_t *psi_moved_self __attribute__((tls_model("initial-exec")));
 
-/* Of a thread's first call on, so that an overflow of its stack can be told. */
+/* Called at a thread's first call, so that an overflow of its stack can be reported. */
 static _Thread_local void *signal_stack;
 
 static _Atomic uint64_t taken[WORDS];   /* bit b: that block has an owner */
@@ -47,7 +47,7 @@ static bool closed;
 
 /* -- shared ones ----------------------------------------------------------------------------- */
 
-/* Of a word, a bit that was free; WORD_BITS: there is none. */
+/* Sets a clear bit of the word and returns its index; WORD_BITS if all bits are set. */
 static uint32_t
 take_bit(_Atomic uint64_t *word)
 {
@@ -165,7 +165,7 @@ take_private(void)
 }
 
 static void
-join(uint64_t *sum, const struct psi_block *block)
+counters_join(uint64_t *sum, const struct psi_block *block)
 {
 	for (unsigned i = 0; i < PSI_COUNTERS; i++) {
 		const enum psi_counter which = (enum psi_counter)i;
@@ -188,7 +188,7 @@ give_back_private(struct psi_block *block)
 	}
 	for (own = privates; own->block != block; own = own->next)
 		;
-	join(psi.blocks[PSI_BLOCKS].count, block);
+	counters_join(psi.blocks[PSI_BLOCKS].count, block);
 	memset(block->count, 0, sizeof block->count);
 	memset(&block->moved, 0, sizeof block->moved);
 	own->owned = false;
@@ -199,7 +199,7 @@ static void
 join_all(uint64_t *counts)
 {
 	for (const struct private_block *own = privates; own; own = own->next)
-		join(counts, own->block);
+		counters_join(counts, own->block);
 }
 
 void

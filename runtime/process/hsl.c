@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void
-check(int error, const char *call)
+hsl_check(int error, const char *call)
 {
 	if (PSI_UNLIKELY(error))
 		psi_fatal("%s: %s; initialise the lock by gex_HSL_Init or GEX_HSL_INITIALIZER, and "
@@ -17,7 +17,7 @@ void
 gex_HSL_Init(gex_HSL_t *hsl)
 {
 	*hsl = (gex_HSL_t)GEX_HSL_INITIALIZER;
-	check(pthread_mutex_init(&hsl->psi_mutex, NULL), "gex_HSL_Init");
+	hsl_check(pthread_mutex_init(&hsl->psi_mutex, NULL), "gex_HSL_Init");
 }
 
 void
@@ -27,22 +27,22 @@ gex_HSL_Destroy(gex_HSL_t *hsl)
 
 	if (error == EBUSY)
 		psi_fatal("gex_HSL_Destroy: the lock at %p is held; unlock it first", (void *)hsl);
-	check(error, "gex_HSL_Destroy");
+	hsl_check(error, "gex_HSL_Destroy");
 }
 
 void
 gex_HSL_Lock(gex_HSL_t *hsl)
 {
 	psi_rule_lock(hsl, "gex_HSL_Lock");
-	check(pthread_mutex_lock(&hsl->psi_mutex), "gex_HSL_Lock");
-	psi_rule_locked(hsl);
+	hsl_check(pthread_mutex_lock(&hsl->psi_mutex), "gex_HSL_Lock");
+	psi_rule_lock_taken(hsl);
 }
 
 void
 gex_HSL_Unlock(gex_HSL_t *hsl)
 {
 	psi_rule_unlock(hsl);
-	check(pthread_mutex_unlock(&hsl->psi_mutex), "gex_HSL_Unlock");
+	hsl_check(pthread_mutex_unlock(&hsl->psi_mutex), "gex_HSL_Unlock");
 }
 
 int
@@ -52,7 +52,7 @@ gex_HSL_Trylock(gex_HSL_t *hsl)
 
 	if (error == EBUSY)
 		return GASNET_ERR_NOT_READY;
-	check(error, "gex_HSL_Trylock");
-	psi_rule_locked(hsl);
+	hsl_check(error, "gex_HSL_Trylock");
+	psi_rule_lock_taken(hsl);
 	return GASNET_OK;
 }

@@ -1,8 +1,8 @@
 #include "runtime/process/moved.h"
 
-/* Of a difference modulo 2^bits, the number nearest to 0. */
+/* The number nearest to 0 that equals the difference modulo 2^bits. */
 static uint64_t
-nearest(uint64_t difference, unsigned bits)
+moved_nearest(uint64_t difference, unsigned bits)
 {
 	const uint64_t sign = (uint64_t)1 << (bits - 1), mask = (sign << 1) - 1;
 
@@ -13,15 +13,15 @@ static struct psi_moved_sum
 sum_of(uint64_t word, struct psi_moved_sum near)
 {
 	const unsigned shift = PSI_RMA_MOVED_SHIFT;
-	const uint64_t calls = near.calls + nearest(word - near.calls, shift);
+	const uint64_t calls = near.calls + moved_nearest(word - near.calls, shift);
 	const uint64_t bytes = (word - calls) >> shift;
 
 	return (struct psi_moved_sum){ calls,
-		                       near.bytes + nearest(bytes - near.bytes, 64 - shift) };
+		                       near.bytes + moved_nearest(bytes - near.bytes, 64 - shift) };
 }
 
 static struct psi_moved_sum
-noted(const struct psi_moved *moved, unsigned which)
+moved_noted(const struct psi_moved *moved, unsigned which)
 {
 	return (struct psi_moved_sum){
 		__atomic_load_n(&moved->noted[which].calls, __ATOMIC_RELAXED),
@@ -34,7 +34,7 @@ struct psi_moved_sum
 psi_moved_read(const struct psi_moved *moved, unsigned which)
 {
 	enum { FAR = 1 << 14 };
-	struct psi_moved_sum before, after = noted(moved, which);
+	struct psi_moved_sum before, after = moved_noted(moved, which);
 	uint64_t word;
 
 	do {
@@ -42,7 +42,7 @@ psi_moved_read(const struct psi_moved *moved, unsigned which)
 		PSI_COMPILER_FENCE();
 		word = __atomic_load_n(&moved->inlined[which], __ATOMIC_RELAXED);
 		PSI_COMPILER_FENCE();
-		after = noted(moved, which);
+		after = moved_noted(moved, which);
 	} while (after.calls - before.calls > FAR);
 	return sum_of(word, before);
 }

@@ -19,7 +19,7 @@ struct psi_moved_sum {
 	uint64_t calls, bytes;
 };
 
-/* By PSI_RMA_COUNT_PUTS and GETS.  Its thread alone writes. */
+/* Indexed by PSI_RMA_COUNT_PUTS and GETS.  Only its own thread writes. */
 struct psi_moved {
 	uint64_t inlined[PSI_RMA_MOVED_KINDS];
 	struct psi_moved_sum noted[PSI_RMA_MOVED_KINDS];

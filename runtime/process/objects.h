@@ -57,7 +57,8 @@ struct gex_Segment_s {
 	uint64_t key;           /* of its range */
 };
 
-/* What may be sent to a handler stands beside its address, so that delivery asks one question. */
+/* The messages that a handler accepts are noted beside its address, so that delivery makes one
+ * test. */
 struct psi_handler {
 	gex_AM_Fn_t fn;         /* NULL: not registered */
 	uint8_t shapes;         /* bit psi_shape_of() of what it takes; 0: not registered */
@@ -75,7 +76,7 @@ struct gex_EP_s {
 	bool serial;            /* one thread at a time, by promise */
 	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL:
 	                                         * nobody */
-	_Atomic uint32_t threads;       /* bound to it (serve.c), */
+	_Atomic uint32_t threads;       /* bound to it (pollset.c), */
 	_Atomic bool held;              /* one of which has not come yet */
 	uint32_t place;
 	const struct psi_conduit_ops *ops;

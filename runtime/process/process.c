@@ -1,7 +1,7 @@
-/* What a process knows of the job, and of itself. */
+/* The record of the job and of this process. */
 #include "runtime/process/process.h"
 
-/* Nobody counts before init but by mistake. */
+/* A thread that counts before init does so by mistake. */
 static struct psi_block before_init;
 
 struct psi_job psi = {

@@ -41,7 +41,8 @@ struct psi_job {
 	struct psi_block *blocks;       /* of this process; before init, one */
 	struct psi_block *block;        /* the process's; NULL in PAR, where threads have their
 	                                 * own */
-	struct psi_board_entry *known;  /* [places]: what was on the board at the last exchange */
+	struct psi_segment_entry *known;  /* [places]: what was in the segment table at the last
+	                                   * exchange */
 	struct pst_peer *peers;         /* [places]; changed by attach and publish */
 	struct pst_sem_peer *sems;      /* [places]; lines come with a first post (sem_table.c) */
 	bool posts_fence;               /* between a signal and the look at a peer's sleep word */
@@ -50,7 +51,7 @@ struct psi_job {
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
 	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
-	const struct psi_hall_lender *hall_lender;
+	const struct psi_barrier_lender *barrier_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
 	void (*signal_stack_close)(void *stack);
 	gex_Event_t (*barrier)(gex_TM_t tm, gex_Flags_t flags);

@@ -29,10 +29,10 @@ static const struct psi_setting rows[] = {
 		  "(PAR, PARSYNC)" },
 };
 
-const struct psi_setting_table psi_settings_places = PSI_SETTING_TABLE("Processes", rows);
+const struct psi_setting_table psi_settings_processes = PSI_SETTING_TABLE("Processes", rows);
 
 static void *
-allocate(size_t count, size_t size)
+queries_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
 
@@ -45,10 +45,10 @@ allocate(size_t count, size_t size)
 static void
 divide_hosts(uint32_t most)
 {
-	uint32_t *here = allocate(psi.boot.host_count, sizeof *here);
-	uint32_t *current = allocate(psi.boot.host_count, sizeof *current);
+	uint32_t *here = queries_allocate(psi.boot.host_count, sizeof *here);
+	uint32_t *current = queries_allocate(psi.boot.host_count, sizeof *current);
 
-	nbrhd_of = allocate(psi.boot.size, sizeof *nbrhd_of);
+	nbrhd_of = queries_allocate(psi.boot.size, sizeof *nbrhd_of);
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
 		uint32_t host = psi.boot.host_of[rank];
 
@@ -62,9 +62,9 @@ divide_hosts(uint32_t most)
 }
 
 static void
-collect(struct members *set, const uint32_t *group_of)
+hosts_collect(struct members *set, const uint32_t *group_of)
 {
-	set->ranks = allocate(psi.boot.size, sizeof *set->ranks);
+	set->ranks = queries_allocate(psi.boot.size, sizeof *set->ranks);
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
 		if (group_of[rank] != group_of[psi.boot.rank])
 			continue;
@@ -78,8 +78,8 @@ void
 psi_places_open(void)
 {
 	divide_hosts((uint32_t)psi_setting_int(psi_setting_named("GASNET_SUPERNODE_MAXSIZE")));
-	collect(&my_host, psi.boot.host_of);
-	collect(&my_nbrhd, nbrhd_of);
+	hosts_collect(&my_host, psi.boot.host_of);
+	hosts_collect(&my_nbrhd, nbrhd_of);
 }
 
 bool
@@ -89,7 +89,7 @@ psi_in_my_nbrhd(uint32_t rank)
 }
 
 static void
-answer(const struct members *set, gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
+nbrhd_answer(const struct members *set, gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
        gex_Rank_t *my_info_index_p)
 {
 	if (info_p)
@@ -105,7 +105,7 @@ gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                           gex_Rank_t *my_info_index_p)
 {
 	psi_need_init("gex_System_QueryNbrhdInfo");
-	answer(&my_nbrhd, info_p, info_count_p, my_info_index_p);
+	nbrhd_answer(&my_nbrhd, info_p, info_count_p, my_info_index_p);
 }
 
 void
@@ -113,7 +113,7 @@ gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                          gex_Rank_t *my_info_index_p)
 {
 	psi_need_init("gex_System_QueryHostInfo");
-	answer(&my_host, info_p, info_count_p, my_info_index_p);
+	nbrhd_answer(&my_host, info_p, info_count_p, my_info_index_p);
 }
 
 void

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the rules know of the calling thread. */
+/* State of the calling thread that the rules check. */
 static _Thread_local struct {
 	gex_Token_t token;              /* of the innermost handler; NULL outside handlers */
 	unsigned locks;                 /* handler-safe locks held */
@@ -136,8 +136,8 @@ check_call(const char *call)
 	if (self.holds_interrupts)
 		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; "
 		          "resume first", call);
-	psi_rules_poll();
-	psi_rules_polled();
+	psi_rules_check_poll();
+	psi_rules_poll_is_over();
 }
 
 void
@@ -207,7 +207,7 @@ psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_F
 static void *_Atomic inside;
 
 void
-psi_rules_poll(void)
+psi_rules_check_poll(void)
 {
 	void *other = NULL;
 
@@ -221,7 +221,7 @@ psi_rules_poll(void)
 }
 
 void
-psi_rules_polled(void)
+psi_rules_poll_is_over(void)
 {
 	if (!psi.threaded && --self.polls == 0)
 		atomic_store_explicit(&inside, NULL, memory_order_relaxed);
@@ -255,7 +255,7 @@ psi_rules_enter(gex_Token_t token)
 {
 	gex_Token_t outer = self.token;
 
-	psi_rules_poll();
+	psi_rules_check_poll();
 	self.token = token;
 	return outer;
 }
@@ -273,13 +273,13 @@ psi_rules_leave(gex_Token_t outer)
 		psi_fatal("handler %u (%s) returned with a prepared reply; commit or cancel it",
 		          handler, name_of(self.token));
 	self.token = outer;
-	psi_rules_polled();
+	psi_rules_poll_is_over();
 }
 
 /* -- endpoints for one thread at a time ------------------------------------------------------- */
 
 bool
-psi_rules_use(gex_EP_t ep, const char *call)
+psi_rules_check_serial(gex_EP_t ep, const char *call)
 {
 	struct psi_thread *user = NULL, *caller = psi_thread_self();
 
@@ -333,7 +333,7 @@ wait_inside(struct psi_wait *wait)
 
 /* The client's own waits have names of their own. */
 void
-psi_rules_wait(struct psi_wait *wait)
+psi_rules_check_wait(struct psi_wait *wait)
 {
 	check_call(wait->where);
 	if (self.by && strcmp(wait->where, self.by_call) == 0)
@@ -341,7 +341,7 @@ psi_rules_wait(struct psi_wait *wait)
 }
 
 void
-psi_rules_wait_for_room(struct psi_wait *wait)
+psi_rules_check_wait_for_room(struct psi_wait *wait)
 {
 	wait_inside(wait);
 }
@@ -372,7 +372,7 @@ psi_rules_before_lock(gex_HSL_t *hsl, const char *call)
 }
 
 void
-psi_rules_locked(gex_HSL_t *hsl)
+psi_rules_after_lock(gex_HSL_t *hsl)
 {
 	__atomic_store_n(&hsl->psi_owner, own_name(), __ATOMIC_RELAXED);
 	hsl->psi_before = self.last_locked;

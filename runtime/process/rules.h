@@ -43,7 +43,7 @@ psi_fits_memory(size_t count, size_t bytes_each)
 	return !__builtin_mul_overflow(count, bytes_each, &bytes) && bytes >> PSI_MEMORY_BITS == 0;
 }
 
-/* Where so much is asked for, a question whether its last byte is there costs nothing beside it. */
+/* For transfers of this size the test of the last byte costs little. */
 enum { PSI_LARGE_BYTES = 1 << 20 };
 
 bool psi_memory_ends(const void *addr, size_t bytes);
@@ -65,7 +65,7 @@ psi_check_list(const void *list, size_t count, size_t entry_bytes, const char *n
 		psi_list_bad(list, count, name, call);
 }
 
-/* So many bytes, in each of so many blocks one behind the other. */
+/* Checks a size: `blocks' blocks of nbytes each, in a row. */
 static inline void
 psi_check_bytes(size_t nbytes, size_t blocks, const char *call)
 {
@@ -115,23 +115,24 @@ struct psi_team_callers {
 void psi_rules_call_by(struct psi_team_callers *callers, const char *call);
 /* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the
  * wait has ended, or the copy that it makes. */
-void psi_rules_wait(struct psi_wait *wait);
-void psi_rules_wait_for_room(struct psi_wait *wait);
+void psi_rules_check_wait(struct psi_wait *wait);
+void psi_rules_check_wait_for_room(struct psi_wait *wait);
 void psi_rules_stay(void);
 void psi_rules_left(void);
 void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                               const char *call);
-void psi_rules_prepared(gex_AM_SrcDesc_t sd);
+void psi_rules_note_prepared(gex_AM_SrcDesc_t sd);
 void psi_rules_check_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call);
 void psi_rules_note_given(const void *buffer, size_t len_bytes, const char *call);
 gex_Token_t psi_rules_enter(gex_Token_t token);
 void psi_rules_leave(gex_Token_t outer);
-void psi_rules_poll(void);
-void psi_rules_polled(void);
-/* The slow part of psi_rule_use, of a serial endpoint; ends the job if another thread is at it. */
-bool psi_rules_use(gex_EP_t ep, const char *call);
+void psi_rules_check_poll(void);
+void psi_rules_poll_is_over(void);
+/* The slow part of psi_rule_serial_enter, of a serial endpoint; ends the job if another thread is
+ * at it. */
+bool psi_rules_check_serial(gex_EP_t ep, const char *call);
 void psi_rules_before_lock(gex_HSL_t *hsl, const char *call);
-void psi_rules_locked(gex_HSL_t *hsl);
+void psi_rules_after_lock(gex_HSL_t *hsl);
 void psi_rules_before_unlock(gex_HSL_t *hsl);
 
 /* A call that is not for restricted context: in a handler, with a lock held, or between Prepare and
@@ -144,15 +145,15 @@ psi_rule_context(const char *call)
 }
 
 /* Around what is done at an endpoint for one thread at a time; true if the calling thread was not
- * at it already, and is to say when it has done (psi_rule_used). */
+ * at it already, and is to say when it has done (psi_rule_serial_leave). */
 static inline bool
-psi_rule_use(gex_EP_t ep, const char *call)
+psi_rule_serial_enter(gex_EP_t ep, const char *call)
 {
-	return PSI_UNLIKELY(psi.checks) && ep->serial && psi_rules_use(ep, call);
+	return PSI_UNLIKELY(psi.checks) && ep->serial && psi_rules_check_serial(ep, call);
 }
 
 static inline void
-psi_rule_used(gex_EP_t ep)
+psi_rule_serial_leave(gex_EP_t ep)
 {
 	atomic_store_explicit(&ep->user, NULL, memory_order_relaxed);
 }
@@ -167,21 +168,21 @@ psi_rule_call(const char *call)
 
 /* A step of a wait. */
 static inline void
-psi_rule_wait(struct psi_wait *wait)
+psi_rule_wait_step(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_wait(wait);
+		psi_rules_check_wait(wait);
 }
 
 static inline void
 psi_rule_wait_for_room(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_wait_for_room(wait);
+		psi_rules_check_wait_for_room(wait);
 }
 
 static inline void
-psi_rule_waited(const struct psi_wait *wait)
+psi_rule_wait_end(const struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(wait->turns & PSI_WAIT_BY_TEAM))
 		psi_rules_left();
@@ -203,7 +204,7 @@ psi_rule_token(gex_Token_t token, const char *call)
 		psi_rules_check_token(token, call);
 }
 
-/* What moves: dest is the destination's address here, or NULL. */
+/* Checks the memory of a transfer.  dest is the destination's address in this process, or NULL. */
 static inline void
 psi_rule_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                   const char *call)
@@ -217,7 +218,7 @@ static inline void
 psi_rule_prepared(gex_AM_SrcDesc_t sd)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_prepared(sd);
+		psi_rules_note_prepared(sd);
 }
 
 static inline void
@@ -230,21 +231,21 @@ psi_rule_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 /* For the line about a fault at that address, or at one that is not known: which call was given
  * it. */
 struct psi_line;
-void psi_rules_tell_given(struct psi_line *line, const void *address);
+void psi_rules_report_given(struct psi_line *line, const void *address);
 
 /* Around a poll: in SEQ and PARSYNC by one thread at a time. */
 static inline void
-psi_rule_poll(void)
+psi_rule_poll_begin(void)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_poll();
+		psi_rules_check_poll();
 }
 
 static inline void
-psi_rule_polled(void)
+psi_rule_poll_end(void)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_polled();
+		psi_rules_poll_is_over();
 }
 
 /* Locks: not twice by one thread, given back by the thread that took them, the last one first. */
@@ -256,10 +257,10 @@ psi_rule_lock(gex_HSL_t *hsl, const char *call)
 }
 
 static inline void
-psi_rule_locked(gex_HSL_t *hsl)
+psi_rule_lock_taken(gex_HSL_t *hsl)
 {
 	if (PSI_UNLIKELY(psi.checks))
-		psi_rules_locked(hsl);
+		psi_rules_after_lock(hsl);
 }
 
 static inline void

@@ -54,7 +54,7 @@ const struct psi_setting_table psi_settings_payload = PSI_SETTING_TABLE("Prepare
 
 /* -- the client's buffer --------------------------------------------------------------------- */
 
-/* Of the model that needs no allocation, since a signal handler reads it. */
+/* TLS model initial-exec: it needs no allocation, and a signal handler reads the variable. */
 static _Thread_local struct {
 	const char *call;               /* NULL: none yet */
 	uintptr_t at;
@@ -69,7 +69,7 @@ psi_rules_note_given(const void *buffer, size_t len_bytes, const char *call)
 	given.len_bytes = len_bytes;
 }
 
-/* Of an address that no process can have the processor tells nothing. */
+/* For an address that no process can have, the processor reports no address. */
 static bool
 is_possible(uintptr_t at)
 {
@@ -84,7 +84,7 @@ is_possible(uintptr_t at)
 }
 
 void
-psi_rules_tell_given(struct psi_line *line, const void *address)
+psi_rules_report_given(struct psi_line *line, const void *address)
 {
 	if (!psi.checks) {
 		psi_line_text(line, "; PST_CHECK=1 tells whether a call was given it");
@@ -118,7 +118,7 @@ psi_rules_payload_open(void)
 	fill.most_bytes = psi_setting_size(&rows[2]);
 }
 
-/* Of so many, those that are filled; 0: nothing is. */
+/* How many of the bytes are filled; 0: none. */
 static size_t
 filled_bytes(const struct gex_AM_SrcDesc_s *sd, size_t len_bytes)
 {
@@ -129,7 +129,7 @@ filled_bytes(const struct gex_AM_SrcDesc_s *sd, size_t len_bytes)
 }
 
 void
-psi_rules_prepared(gex_AM_SrcDesc_t sd)
+psi_rules_note_prepared(gex_AM_SrcDesc_t sd)
 {
 	const size_t len = filled_bytes(sd, sd->size);
 

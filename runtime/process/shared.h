@@ -1,6 +1,6 @@
 /*
  * What the runtime keeps in memory that all processes of the host map, the keeper included when it
- * reports: the board of segments, and per thread a block with its counts and what it is doing.  It
+ * reports: the segment table, and per thread a block with its counts and what it is doing.  It
  * is the first thing in the control arena.  Memory comes zero-filled, and zero is the right initial
  * value of everything here.
  */
@@ -25,16 +25,16 @@ enum {
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice
 	 * as many as in the one before. */
 	PSI_MORE_RANGES = 8,
-	PSI_HALLS = 2,          /* of the job: sequences of barriers
+	PSI_BARRIER_AREAS = 2,          /* of the job: sequences of barriers
 	                         * (coll/pcoll_barrier_shared.c) */
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
-	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/want.c) */
-	PSI_TEAM_HALLS = 32,    /* of teams whose rank 0 is the process's
+	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/threshold.c) */
+	PSI_TEAM_BARRIERS = 32,    /* of teams whose rank 0 is the process's
 	                         * (coll/pcoll_barrier_lend.c) */
 	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
 };
 
-/* What a process shows its peers, for the probe of runtime/segment/vm.h. */
+/* Memory of a process that its peers read, for the probe of runtime/segment/vm.h. */
 struct psi_vm_card {
 	uint64_t pid;
 	uint64_t secret, secret_at;     /* a random word, and its address */
@@ -43,14 +43,14 @@ struct psi_vm_card {
 
 /* What peers of this host know of each other's bound segments; in memory they all map.  Written by
  * the owner before, read by the others after a barrier. */
-struct psi_board_entry {
+struct psi_segment_entry {
 	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
 	struct psi_vm_card card;
 	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
 };
 
-/* What a long wait is for. */
+/* The reason of a long wait. */
 enum psi_wait_kind {
 	PSI_FOR_CONDITION,      /* of the client's; only it knows */
 	PSI_FOR_ROOM,           /* at a peer, for a message of a category and network */
@@ -74,7 +74,7 @@ enum psi_wait_kind {
  * A wait that has lasted for long, for people.  Only its thread writes it, and a reader may find it
  * half written: turn is odd meanwhile, and a reader that sees it change reads again.
  */
-struct psi_wait_note {
+struct psi_wait_record {
 	_Atomic uint64_t turn;
 	_Atomic uint64_t since_ns;      /* when the wait was first looked at; 0: no long wait */
 	/* kind, category << 8, network << 16, index of the endpoint that the thread is bound to <<
@@ -90,18 +90,19 @@ struct psi_wait_note {
  * moved     puts and gets that inlines counted, which are in addition to those among count
  * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
  *           none runs, since no handler has index 0.
- * watched   since when others have seen that handler run, see runtime/wait/watch.h; written by any
+ * watched   since when others have seen that handler run, see runtime/wait/handler_age.h; written
+ *           by any
  *           process.
  */
 struct psi_block {
 	_Alignas(64) uint64_t count[PSI_COUNTERS];
 	struct psi_moved moved;
 	_Atomic uint64_t handler;
-	_Alignas(64) struct psi_wait_note note;
+	_Alignas(64) struct psi_wait_record note;
 	_Atomic uint64_t watched;
 };
 
-/* Of the thread, the value of a counter; for any reader.  (counters.c) */
+/* Reads a counter of the thread; any process may.  (counters.c) */
 uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
 
 /*
@@ -112,7 +113,7 @@ uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
  * few       of one rank each: names, and the lower bits of the last phase of that parity
  * left      members that will not look again; of a team
  */
-struct psi_hall {
+struct psi_barrier_area {
 	_Alignas(64) _Atomic uint64_t arrived;
 	_Atomic uint32_t left;
 	_Alignas(64) _Atomic uint64_t complete;
@@ -142,10 +143,10 @@ struct psi_rank_shared {
 	_Atomic uint32_t endpoints;
 	_Atomic uint64_t sem_key;
 	_Atomic uint64_t flights[PSI_FLIGHTS];  /* with checks */
-	uint64_t word_wants[PSI_WORD_WANTS];
+	uint64_t word_thresholds[PSI_WORD_WANTS];
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
-	struct psi_hall team_halls[PSI_TEAM_HALLS];
+	struct psi_barrier_area team_barriers[PSI_TEAM_BARRIERS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 
@@ -182,7 +183,7 @@ psi_more_count(unsigned range)
  * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
  */
 struct psi_further {
-	_Alignas(64) struct psi_board_entry segment;
+	_Alignas(64) struct psi_segment_entry segment;
 	uint64_t queue_key, queue_bytes;
 	_Atomic uint32_t opened;
 	_Atomic uint64_t sem_key;       /* as in psi_rank_shared */
@@ -207,16 +208,16 @@ struct psi_host_shared {
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 	} cpus[PSI_SHARED_CPUS];
-	struct psi_hall halls[PSI_HALLS];
+	struct psi_barrier_area barriers[PSI_BARRIER_AREAS];
 	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(size) ... */
-	_Alignas(64) struct psi_board_entry board[];
+	_Alignas(64) struct psi_segment_entry segments[];
 };
 
 static inline size_t
 psi_shared_ranks_offset(uint32_t size)
 {
 	const size_t line = 64, end = sizeof(struct psi_host_shared) +
-	                              size * sizeof(struct psi_board_entry);
+	                              size * sizeof(struct psi_segment_entry);
 
 	return (end + line - 1) / line * line;
 }

@@ -71,7 +71,7 @@ make_key(void)
 
 #ifdef SYS_membarrier
 static bool
-membarrier(int command)
+thread_membarrier(int command)
 {
 	return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
@@ -80,14 +80,14 @@ void
 psi_threads_open(void)
 {
 	fence_on_count = !psi_denied("membarrier") &&
-	                 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+	                 thread_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 static void
 fence_others(void)
 {
 	if (fence_on_count)
-		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+		thread_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 #else
 void psi_threads_open(void) {}

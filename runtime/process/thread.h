@@ -16,7 +16,7 @@ struct psi_op_pool {
  * messages while it lasts. */
 enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
 
-/* A wait that is about to sleep where the process has several endpoints (serve.c). */
+/* A wait that is about to sleep where the process has several endpoints (pollset.c). */
 struct psi_armed {
 	const struct psi_wait *wait;
 	gex_EP_t on;                            /* whose word it sleeps on */
@@ -35,7 +35,7 @@ struct psi_thread {
 	                                         * self */
 	size_t buffer_bytes[PSI_NETWORKS];
 	unsigned empty_polls;
-	gex_EP_t bound;                         /* the endpoint that it polls (serve.c) */
+	gex_EP_t bound;                         /* the endpoint that it polls (pollset.c) */
 	unsigned polls;                         /* of it, where there are several */
 	struct psi_armed armed[PSI_ARMED_WAITS];
 	void *signal_stack;                     /* psi_signals_stack_open */
@@ -50,7 +50,7 @@ void *psi_thread_buffer(unsigned network, size_t len_bytes);
  * count among those that may crowd the CPUs. */
 void psi_thread_park(int by);
 
-/* In PAR, before any thread is counted. */
+/* Called in PAR before any thread is counted. */
 void psi_threads_open(void);
 
 /* Are there more ranks, or threads of ranks like this one, than CPUs? */

@@ -17,7 +17,7 @@ __attribute__((weak, visibility("default"))) volatile int gasnet_frozen;
 enum { LOOK_NS = 100000000 };
 
 static char who[96] = "penstock";
-/* By which the keeper speaks to the rank; a debugger would stop at it. */
+/* The signal that the keeper sends to the rank; a debugger would stop at it. */
 static uint64_t death_signal;
 
 void

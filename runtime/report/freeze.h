@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* At init: who we are, for the message; waits if GASNET_FREEZE is set. */
+/* Called at init with rank and host, for the message.  Waits if GASNET_FREEZE is set. */
 void psi_freeze_open(uint32_t rank, const char *host);
 
 /*

@@ -120,7 +120,7 @@ psi_report_bytes(const struct pboot_view *view)
 	return psi_shared_bytes(view->size, GASNET_MAXEPS - 1);
 }
 
-/* What ranks have made of the control arena; nothing if they are not that far. */
+/* The part of the control arena that ranks have made; NULL if they have not made it yet. */
 const struct psi_host_shared *
 psi_report_map(const struct pboot_view *view)
 {
@@ -219,7 +219,7 @@ unmap_own(const void *base, size_t len_bytes)
 	(void)base, (void)len_bytes;
 }
 
-/* Behind what the program has printed. */
+/* Prints after what the program has printed. */
 static bool
 print_own(const char *what, const char *name, const char *text, size_t len_bytes)
 {
@@ -228,7 +228,7 @@ print_own(const char *what, const char *name, const char *text, size_t len_bytes
 	return pboot_print(what, name, text, len_bytes);
 }
 
-/* Of the only rank. */
+/* The report of a job of one rank. */
 static struct pboot_view
 view_self(struct pboot_rank_view *rank_out, const char *why)
 {

@@ -181,7 +181,7 @@ print_named(const char *name, const struct psi_report *report, enum format forma
 	return print_to(path, report, format, only);
 }
 
-/* Where one rank's file cannot be written, the others' are not tried. */
+/* If one rank's file cannot be written, the files of the other ranks are not tried. */
 static void
 print_each(const char *name, const struct psi_report *report, enum format format)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one receiver has from each sender. */
+/* The queue of one receiver, by sender. */
 struct inbox {
 	struct psi_queue_memory memory; /* the conduit's */
 	struct psi_queue_state *from;   /* [size] */

@@ -1,8 +1,8 @@
-/* What one rank of a job does, as its shared memory, the keeper and the kernel tell. */
+/* Prints what one rank does, from its shared memory, the keeper and the kernel. */
 #include "runtime/report/report.h"
 
 #include "runtime/util/clock.h"
-#include "runtime/wait/watch.h"
+#include "runtime/wait/handler_age.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,24 +38,24 @@ struct note {
 
 /* Each load stays behind the one of turn that begins, and before the one that ends. */
 static uint64_t
-take(const _Atomic uint64_t *word)
+record_take(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_acquire); /* H2 */
 }
 
 static bool
-read_note(const struct psi_wait_note *from, struct note *note_out)
+read_note(const struct psi_wait_record *from, struct note *note_out)
 {
 	enum { TRIES = 1000 };
 	uint64_t turn, words[PSI_WHERE_WORDS], kind;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		turn = take(&from->turn);
-		note_out->since_ns = take(&from->since_ns);
-		kind = take(&from->kind_peer);
-		note_out->number = take(&from->number);
+		turn = record_take(&from->turn);
+		note_out->since_ns = record_take(&from->since_ns);
+		kind = record_take(&from->kind_peer);
+		note_out->number = record_take(&from->number);
 		for (unsigned w = 0; w < PSI_WHERE_WORDS; w++)
-			words[w] = take(&from->where[w]);
+			words[w] = record_take(&from->where[w]);
 		if (turn % 2 == 0 &&
 		    atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
 			break;
@@ -117,7 +117,7 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 	             named ? "named" : "unnamed", (unsigned long long)note->number);
 }
 
-/* Whose endpoint a place is; a process without ranks reads this too. */
+/* The rank that owns the endpoint with this place.  A process without ranks calls this too. */
 static void
 tell_place(const struct psi_report *report, uint32_t place, struct psi_text *text)
 {
@@ -214,7 +214,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 		             name_of(arrival.category, arrival.network));
 		tell_place(report, arrival.source, &entry->text);
 		psi_text_add(&entry->text, "%s", waits ? ", " : "");
-		since = psi_handler_since_ns(block, psi_now_ns());
+		since = psi_handler_start_ns(block, psi_now_ns());
 		entry->since_ns = since;
 		entry->or_more = since != 0;
 	}

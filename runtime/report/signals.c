@@ -69,7 +69,7 @@ is_default(const struct sigaction *action)
 }
 
 static void
-take(int number, handler_fn *fn)
+signal_take(int number, handler_fn *fn)
 {
 	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
 
@@ -139,7 +139,7 @@ registers_of(const ucontext_t *context)
 #endif
 }
 
-/* Where the thread's stack ends, whose guard lies below; 0: not known.  Read in signal handlers. */
+/* The low end of the thread's stack, above its guard page; 0: unknown.  Signal handlers read it. */
 static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
 
 /*
@@ -160,7 +160,7 @@ stack_is_full(uintptr_t at, uintptr_t pointer)
 	return pointer && at - pointer < frame_bytes && !psi_is_readable(pointer);
 }
 
-/* Where the program was; who called, if a call led to where there is no code. */
+/* The address at which the program was; its caller's, if a call led to an address without code. */
 static void
 tell_code(struct psi_line *line, const siginfo_t *info, const struct registers *registers)
 {
@@ -175,7 +175,7 @@ tell_code(struct psi_line *line, const siginfo_t *info, const struct registers *
 	if (!code)
 		return;
 	psi_line_text(line, ", in ");
-	psi_symbol_tell(line, code);
+	psi_symbol_describe(line, code);
 }
 
 static void
@@ -208,9 +208,9 @@ describe_fault(struct psi_line *line, int number, const siginfo_t *info, const u
 		psi_line_text(line, ": no memory for a page of the segment");
 }
 
-/* Where it happened, or who sent it; of abort() nothing is known. */
+/* The faulting address, or the sender; nothing for abort(). */
 static void
-describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
+signal_describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
 {
 	if (is_fault(number, info)) {
 		describe_fault(line, number, info, context);
@@ -229,7 +229,7 @@ in_child(void)
 
 /* False if nobody reads it. */
 static bool
-say(int number, struct psi_line *details)
+signal_say(int number, struct psi_line *details)
 {
 	struct psi_line line = { .len = 0 };
 
@@ -256,8 +256,8 @@ say_failure(int number, const siginfo_t *info, const ucontext_t *context)
 	struct psi_line details = { .len = 0 };
 	bool said;
 
-	describe(&details, number, info, context);
-	said = say(number, &details);
+	signal_describe(&details, number, info, context);
+	said = signal_say(number, &details);
 	if (hooks.note_cause && !in_child())
 		hooks.note_cause(psi_line_string(&details), said);
 }
@@ -307,9 +307,9 @@ on_terminate(int number, siginfo_t *info, void *context)
 	struct psi_line details = { .len = 0 };
 
 	if (info->si_code == SI_USER && info->si_pid != getppid() && !in_child()) {
-		describe(&details, number, info, context);
+		signal_describe(&details, number, info, context);
 		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
-			say(number, &details);
+			signal_say(number, &details);
 	}
 	die_by(number);
 }
@@ -344,7 +344,7 @@ on_freeze(int number, siginfo_t *info, void *context)
 }
 
 static uint64_t
-listed(const char *name)
+signal_is_listed(const char *name)
 {
 	const char *text = psi_setting_text(psi_setting_named(name));
 	uint64_t bits = 0;
@@ -361,7 +361,7 @@ take_listed(uint64_t bits, handler_fn *fn)
 
 	for (number = 1; number < 64; number++) {
 		if (bits >> number & 1)
-			take(number, fn);
+			signal_take(number, fn);
 	}
 }
 
@@ -401,7 +401,7 @@ know_stack(void)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Of other threads.  NULL if there is one already, or none is wanted. */
+/* The signal stack of another thread; NULL if it has one already or needs none. */
 void *
 psi_signals_stack_open(void)
 {
@@ -435,7 +435,7 @@ psi_signals_stack_close(void *memory)
 void
 psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *given)
 {
-	uint64_t spared = listed("GASNET_NO_CATCH_SIGNAL");
+	uint64_t spared = signal_is_listed("GASNET_NO_CATCH_SIGNAL");
 	uint64_t errors = bits_of(fatal, sizeof fatal / sizeof *fatal);
 	uint64_t requests = bits_of(terminate, sizeof terminate / sizeof *terminate);
 
@@ -445,8 +445,8 @@ psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks
 	atomic_store(&ending, 0);
 	make_stack();
 	stacks_spared = (errors & ~spared & (UINT64_C(1) << SIGSEGV | UINT64_C(1) << SIGBUS)) == 0;
-	traced = listed("GASNET_BACKTRACE_SIGNAL");
-	frozen = listed("GASNET_FREEZE_SIGNAL");
+	traced = signal_is_listed("GASNET_BACKTRACE_SIGNAL");
+	frozen = signal_is_listed("GASNET_FREEZE_SIGNAL");
 	/* An error cannot be gone on from: its instruction would fail again. */
 	take_listed(traced & ~errors, on_backtrace);
 	take_listed(frozen & ~errors, on_freeze);

@@ -13,7 +13,7 @@
 
 struct psi_line;
 
-/* What others know.  Each is called in a signal handler, and may be NULL. */
+/* Hooks that add what other modules know.  Each is called in a signal handler, and may be NULL. */
 struct psi_signals_hooks {
 	bool (*segment_covers)(const void *address);	/* inside some segment that is mapped
 	                                                 * here */

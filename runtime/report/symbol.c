@@ -61,7 +61,7 @@ read_at(int fd, void *buf, size_t len, uint64_t offset)
 
 /* Functions that the assembler knows no size of are passed over. */
 static bool
-covers(const ElfW(Sym) *symbol, uintptr_t offset)
+symbol_covers(const ElfW(Sym) *symbol, uintptr_t offset)
 {
 	const unsigned type = symbol->st_info & 0xf;
 
@@ -81,7 +81,7 @@ find_in_table(int fd, const ElfW(Shdr) *table, uintptr_t offset, ElfW(Sym) *symb
 		if (!read_at(fd, some, count * sizeof *some, at))
 			return false;
 		for (size_t i = 0; i < count; i++) {
-			if (covers(&some[i], offset)) {
+			if (symbol_covers(&some[i], offset)) {
 				*symbol_out = some[i];
 				return true;
 			}
@@ -143,7 +143,7 @@ tell_function(struct psi_line *line, const struct object *object)
 }
 
 void
-psi_symbol_tell(struct psi_line *line, uintptr_t code)
+psi_symbol_describe(struct psi_line *line, uintptr_t code)
 {
 	struct object object = { .offset = 0 };
 	const char *base;

@@ -14,6 +14,6 @@ struct psi_line;
  * symbols or may not be read, and "0x7f00..." alone where no object is known.  What stands behind
  * object+ is what `addr2line -e object' takes.
  */
-void psi_symbol_tell(struct psi_line *line, uintptr_t code);
+void psi_symbol_describe(struct psi_line *line, uintptr_t code);
 
 #endif

@@ -175,7 +175,7 @@ call_operation(const struct transfer *t, const struct psi_transfer *transfer)
 
 /* read is the part that is done when the caller's memory has been read, or 0. */
 static bool
-start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source source)
+rma_start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source source)
 {
 	static const char *const operations[] = { "put", "get", "fill" };
 	const struct psi_transfer transfer = {
@@ -199,11 +199,11 @@ start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source so
 }
 
 static int
-blocking(const struct transfer *t)
+rma_blocking(const struct transfer *t)
 {
 	struct psi_op *op = psi_op_begin(false);
 
-	if (!start(t, op, 0, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, 0, SOURCE_READ_LATER)) {
 		psi_op_refused(op);
 		return GASNET_ERR_NOT_READY;
 	}
@@ -213,11 +213,11 @@ blocking(const struct transfer *t)
 
 /* Its source is read when the operation is, or nobody asks. */
 static gex_Event_t
-plainly(const struct transfer *t, bool implicit)
+rma_plainly(const struct transfer *t, bool implicit)
 {
 	struct psi_op *op = psi_op_begin(implicit);
 
-	if (!start(t, op, 0, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, 0, SOURCE_READ_LATER)) {
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
 	}
@@ -236,7 +236,7 @@ with_source_read(const struct transfer *t, bool implicit)
 		psi_op_at(source, t->target.ep);
 		read = psi_op_part(source, PSI_PART_LC);
 	}
-	if (!start(t, op, read, immediate ? SOURCE_READ_NOW : SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, read, immediate ? SOURCE_READ_NOW : SOURCE_READ_LATER)) {
 		psi_op_refused(source);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
@@ -252,7 +252,7 @@ with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 	struct psi_op *op = psi_op_begin(implicit);
 	const uint64_t read = psi_op_part(op, PSI_PART_LC);
 
-	if (!start(t, op, read, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, read, SOURCE_READ_LATER)) {
 		psi_part_done(read);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
@@ -268,7 +268,7 @@ put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 	if (lc_opt == GEX_EVENT_NOW)
 		event = with_source_read(t, implicit);
 	else if (lc_opt == GEX_EVENT_DEFER)
-		event = plainly(t, implicit);
+		event = rma_plainly(t, implicit);
 	else
 		event = with_leaf(t, implicit, lc_opt);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE))
@@ -279,7 +279,7 @@ put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 static gex_Event_t
 get_later(const struct transfer *t, bool implicit)
 {
-	gex_Event_t event = plainly(t, implicit);
+	gex_Event_t event = rma_plainly(t, implicit);
 
 	if (!(t->flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
@@ -311,7 +311,7 @@ psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nb
 {
 	struct transfer t = put_of("gex_RMA_PutBlocking", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+	return move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
 }
 
 static void __attribute__((noreturn, cold))
@@ -378,7 +378,7 @@ psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nb
 {
 	struct transfer t = get_of("gex_RMA_GetBlocking", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GASNET_OK : blocking(&t);
+	return move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
 }
 
 gex_Event_t
@@ -414,7 +414,7 @@ psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes)
 	struct transfer t = fill_of("gasnet_memset", dest, val, nbytes);
 
 	if (!move_here(&t, PSI_TM_LEGACY, node))
-		(void)blocking(&t);
+		(void)rma_blocking(&t);
 }
 
 gasnet_handle_t

@@ -13,14 +13,15 @@
 #define ADDRESS_RESERVE (UINT64_C(16) << 20)
 
 #define SEGSIZE_SYNTAX \
-	"a size such as 512MB, or a part of the host's memory such as 0.85, then /P (per process) " \
-	"or /H (per host); not 0, and below 16777216TB"
+	"a size such as 512MB, or a part of the host's memory such as 0.85, then /P (per " \
+	"process) or /H (per host); not 0, and below 16777216TB"
 
 static const struct psi_setting memory_rows[] = {
 	{ .name = "GASNET_MAX_SEGSIZE", .kind = PSI_SETTING_TEXT, .default_text = "0.85/H",
 	  .check = psi_segsize_accepted, .accepts = SEGSIZE_SYNTAX,
-	  .help = "largest segment: size[/P|/H], absolute or as a part of the host's memory; /P (or "
-		  "nothing) for each process, /H for all processes of a host with their queues" },
+	  .help = "largest segment: size[/P|/H], absolute or as a part of the host's memory; "
+		  "/P (or nothing) for each process, /H for all processes of a host with their "
+		  "queues" },
 	{ .name = "GASNET_SUPERNODE_MAXSIZE", .kind = PSI_SETTING_INT, .default_text = "0",
 	  .unit = "ranks", .min = 0, .max = 65535,
 	  .help = "largest group of ranks that share memory; 0: as many as the host has" },
@@ -183,8 +184,8 @@ psi_memlimits_segment(const struct psi_segment_case *job, const char *client_tex
 	psi_segment_limit(&asked, job, &limit);
 	if (limit.clipped_by && psi_settings_warns() &&
 	    (psi_setting_given(&memory_rows[0]) || client_text || client_bytes))
-		psi_log("warning: %s: segments of %llu bytes were asked for, this host gives %llu to "
-			"each rank (%s)", name, (unsigned long long)limit.asked_bytes,
+		psi_log("warning: %s: segments of %llu bytes were asked for, this host gives %llu "
+			"to each rank (%s)", name, (unsigned long long)limit.asked_bytes,
 			(unsigned long long)limit.bytes, limit.clipped_by);
 	return limit.bytes;
 }

@@ -33,13 +33,15 @@ bool psi_segsize_parse(const char *text, struct psi_segsize *out);
 /* The setting's check: the same. */
 bool psi_segsize_accepted(const char *text);
 
-/* What the arithmetic needs to know of the job. */
+/* The job's figures that the arithmetic needs. */
 struct psi_segment_case {
 	struct psi_host_memory host;
-	uint64_t store_bytes;		/* the place that holds all segments; UINT64_MAX for memfd */
+	uint64_t store_bytes;		/* the place that holds all segments; UINT64_MAX for
+	                                 * memfd */
 	uint64_t internal_bytes;	/* of each rank's memory, for queues and the like */
 	uint32_t ranks;			/* of this job on this host */
-	uint32_t mapped_ranks;		/* of them, whose segments this rank maps, itself included */
+	uint32_t mapped_ranks;		/* of them, whose segments this rank maps, itself
+	                                 * included */
 	uint32_t page_bytes;
 };
 

@@ -1,4 +1,4 @@
-/* What the host gives: physical memory, control group, resource limits. */
+/* The limits of the host: physical memory, control group, resource limits. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ take_total(char *line, void *context)
 }
 
 static uint64_t
-physical(const char *root)
+physical_bytes(const char *root)
 {
 	uint64_t bytes = 0;
 	long pages, page;
@@ -89,7 +89,7 @@ psi_host_memory_read(const char *root, struct psi_host_memory *out)
 	uint64_t used = mapped_bytes(root);
 	struct rlimit limit;
 
-	out->physical = physical(root);
+	out->physical = physical_bytes(root);
 	out->cgroup = cgroup_memory(root);
 	out->file_size = limit_or_none(getrlimit(RLIMIT_FSIZE, &limit), &limit);
 	out->address_space = limit_or_none(getrlimit(RLIMIT_AS, &limit), &limit);

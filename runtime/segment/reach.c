@@ -15,8 +15,8 @@ static const char *const ways[] = { "put", "get", "atomic", "long", "barrier", "
 static const struct psi_setting rows[] = {
 	{ .name = "PST_TEST_CONDUIT_MASK", .kind = PSI_SETTING_SET, .default_text = "",
 	  .choices = ways,
-	  .help = "operations to make by messages although there is a shorter way, so that the reference "
-	          "can be tested anywhere" },
+	  .help = "operations to make by messages although there is a shorter way, so that the "
+	          "reference can be tested anywhere" },
 };
 
 const struct psi_setting_table psi_settings_reach = PSI_SETTING_TABLE("Reference", rows);
@@ -50,15 +50,15 @@ psi_reach_road(enum psi_way way, uint32_t place)
 static void
 map_segment(uint32_t place)
 {
-	const struct psi_board_entry *known = &psi.known[place];
+	const struct psi_segment_entry *known = &psi.known[place];
 	const gex_Rank_t rank = psi_jobrank_of(place);
-	char *here, lack[PBOOT_LACK_BYTES];
+	char *here, lack[PBOOT_ERROR_TEXT_BYTES];
 
 	here = rank == psi.boot.rank ? (char *)(uintptr_t)known->base
 	                             : pboot_range_map(1 + rank, known->key, known->size_bytes);
 	if (!here)
 		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
-		          (size_t)known->size_bytes, pboot_range_lack(errno, lack));
+		          (size_t)known->size_bytes, pboot_range_error_text(errno, lack));
 	psi.peers[place] = (struct pst_peer){
 		.base = (uintptr_t)known->base, .size_bytes = (uintptr_t)known->size_bytes,
 		.offset = (uintptr_t)here - (uintptr_t)known->base,
@@ -68,7 +68,7 @@ map_segment(uint32_t place)
 void
 psi_reach_choose(uint32_t place)
 {
-	const struct psi_board_entry *known = &psi.known[place];
+	const struct psi_segment_entry *known = &psi.known[place];
 	const gex_Rank_t rank = psi_jobrank_of(place);
 	bool by_kernel;
 
@@ -130,7 +130,7 @@ psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *
 /* -- addresses -------------------------------------------------------------------------------- */
 
 static bool
-covers(uintptr_t base, uintptr_t size_bytes, uintptr_t at, size_t nbytes)
+reach_covers(uintptr_t base, uintptr_t size_bytes, uintptr_t at, size_t nbytes)
 {
 	return nbytes <= size_bytes && at - base <= size_bytes - nbytes;
 }
@@ -138,13 +138,13 @@ covers(uintptr_t base, uintptr_t size_bytes, uintptr_t at, size_t nbytes)
 static void __attribute__((noreturn, cold))
 bad_target(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {
-	const struct psi_board_entry *known = &psi.known[place];
+	const struct psi_segment_entry *known = &psi.known[place];
 	char whose[PSI_PLACE_TEXT];
 
 	psi_place_text(place, whose);
 	if (!known->size_bytes)
-		psi_fatal("%s: %s has no segment that is known here; attach or publish one first", call,
-		          whose);
+		psi_fatal("%s: %s has no segment that is known here; attach or publish one first",
+		          call, whose);
 	psi_fatal("%s: %zu bytes at %p do not lie in the segment of %s, which is %zu bytes at %p; "
 	          "gex_EP_QueryBoundSegmentNB tells its bounds", call, nbytes, addr, whose,
 	          (size_t)known->size_bytes, (void *)(uintptr_t)known->base);
@@ -154,14 +154,14 @@ bad_target(uint32_t place, const void *addr, size_t nbytes, const char *call)
 void *
 psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {
-	const struct psi_board_entry *known = &psi.known[place];
+	const struct psi_segment_entry *known = &psi.known[place];
 	const gex_EP_t ep = psi_ep_at(place);
 	const gex_Segment_t own = ep ? ep->segment : NULL;
 	const uintptr_t at = (uintptr_t)addr;
 
-	if (own && covers((uintptr_t)own->base, own->size, at, nbytes))
+	if (own && reach_covers((uintptr_t)own->base, own->size, at, nbytes))
 		return (void *)at;
-	if (!covers((uintptr_t)known->base, (uintptr_t)known->size_bytes, at, nbytes))
+	if (!reach_covers((uintptr_t)known->base, (uintptr_t)known->size_bytes, at, nbytes))
 		bad_target(place, addr, nbytes, call);
 	return NULL;
 }
@@ -170,7 +170,7 @@ psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *
 struct psi_remote
 psi_reach_remote(uint32_t place, const void *addr)
 {
-	const struct psi_board_entry *known = &psi.known[place];
+	const struct psi_segment_entry *known = &psi.known[place];
 	const gex_EP_t ep = psi_ep_at(place);
 	const bool own = ep && ep->segment;
 	const uintptr_t base = own ? (uintptr_t)ep->segment->base : (uintptr_t)known->base;

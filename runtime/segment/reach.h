@@ -60,8 +60,10 @@ psi_reach(enum psi_way way, uint32_t place, const void *addr, size_t nbytes, con
 {
 	const struct pst_peer *peer = &psi.peers[place];
 	uintptr_t at = (uintptr_t)addr;
-	void *here = PSI_LIKELY(nbytes <= peer->size_bytes && at - peer->base <= peer->size_bytes - nbytes)
-		? (void *)(at + peer->offset) : psi_reach_unmapped(place, addr, nbytes, call);
+	void *here = PSI_LIKELY(nbytes <= peer->size_bytes &&
+	                        at - peer->base <= peer->size_bytes - nbytes)
+	                     ? (void *)(at + peer->offset)
+	                     : psi_reach_unmapped(place, addr, nbytes, call);
 
 	return PSI_UNLIKELY(psi_ways_masked & way) ? NULL : here;
 }

@@ -28,13 +28,14 @@ psi_segment_discard(gex_Segment_t segment)
 }
 
 static gex_Segment_t
-live(gex_Segment_t segment, const char *call)
+segment_live(gex_Segment_t segment, const char *call)
 {
 	if (PSI_UNLIKELY(!segment))
 		psi_fatal("%s: called with GEX_SEGMENT_INVALID; an endpoint has a segment after "
 		          "gex_Segment_Attach or gex_EP_BindSegment", call);
 	if (PSI_UNLIKELY(psi.checks) && segment->destroyed)
-		psi_fatal("%s: the segment was destroyed before; destroy it when nothing uses it any more",
+		psi_fatal("%s: the segment was destroyed before; destroy it when nothing uses it "
+		          "any more",
 		          call);
 	return segment;
 }
@@ -72,13 +73,13 @@ psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out
 }
 
 void
-psi_segment_say_lack(const char *call, uintptr_t size, int error)
+psi_segment_print_error(const char *call, uintptr_t size, int error)
 {
-	char lack[PBOOT_LACK_BYTES];
+	char lack[PBOOT_ERROR_TEXT_BYTES];
 
 	if (gex_System_GetVerboseErrors())
 		psi_log("%s: no segment of %zu bytes: %s", call, (size_t)size,
-		        pboot_range_lack(error, lack));
+		        pboot_range_error_text(error, lack));
 }
 
 int
@@ -86,8 +87,8 @@ psi_segment_refuse_size(const char *call, uintptr_t size)
 {
 	char why[160];
 
-	snprintf(why, sizeof why, "%zu bytes are above gasnet_getMaxLocalSegmentSize(), %zu, which is "
-	         "bounded by %s", (size_t)size, (size_t)psi.max_segment, psi.max_segment_bound);
+	snprintf(why, sizeof why, "%zu bytes are above gasnet_getMaxLocalSegmentSize(), %zu, which "
+	         "is bounded by %s", (size_t)size, (size_t)psi.max_segment, psi.max_segment_bound);
 	return psi_refuse(GASNET_ERR_BAD_ARG, call, why);
 }
 
@@ -95,9 +96,11 @@ psi_segment_refuse_size(const char *call, uintptr_t size)
 static bool
 is_mapped(gex_Addr_t address, uintptr_t length)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)address & ~(page - 1);
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+			first = (uintptr_t)address & ~(page - 1);
 
-	return msync((void *)first, (uintptr_t)address + length - first, MS_ASYNC) == 0 || errno != ENOMEM;
+	return msync((void *)first, (uintptr_t)address + length - first, MS_ASYNC) == 0 ||
+	       errno != ENOMEM;
 }
 
 int
@@ -105,14 +108,17 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
                    uintptr_t length, gex_MK_t kind, gex_Flags_t flags)
 {
 	const char *call = "gex_Segment_Create";
-	const uintptr_t rounded = (length + GASNET_PAGESIZE - 1) & ~(uintptr_t)(GASNET_PAGESIZE - 1);
+	const uintptr_t rounded =
+		(length + GASNET_PAGESIZE - 1) & ~(uintptr_t)(GASNET_PAGESIZE - 1);
 	gex_Segment_t segment;
 	int error;
 
 	psi_need_init(call);
 	psi_rule_context(call);
 	if (!segment_p || client != psi.client)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client must be that of gex_Client_Init, and segment_p not NULL");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client must be that of "
+		                                            "gex_Client_Init, and segment_p not "
+		                                            "NULL");
 	if (kind != GEX_MK_HOST)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the memory kind must be GEX_MK_HOST");
 	if (flags)
@@ -124,14 +130,15 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 			return psi_segment_refuse_size(call, length);
 		error = psi_segment_make(client, rounded, segment_p);
 		if (error)
-			psi_segment_say_lack(call, rounded, error);
+			psi_segment_print_error(call, rounded, error);
 		return error ? GASNET_ERR_RESOURCE : GASNET_OK;
 	}
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address space");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address "
+		                                            "space");
 	if (!is_mapped(address, length))
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client's memory is not mapped in this "
-		                  "process; map it first");
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client's memory is not mapped in "
+		                  "this process; map it first");
 	segment = new_segment(client, address, length);
 	if (!segment)
 		return GASNET_ERR_RESOURCE;
@@ -146,10 +153,12 @@ gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags)
 
 	psi_rule_context(call);
 	psi_check_flags(flags, 0, call);
-	if (live(segment, call)->attached)
-		psi_fatal("%s: a segment from gex_Segment_Attach lives as long as the job; leave it", call);
+	if (segment_live(segment, call)->attached)
+		psi_fatal("%s: a segment from gex_Segment_Attach lives as long as the job; leave "
+		          "it", call);
 	if (PSI_UNLIKELY(psi.checks && psi_team_borrowing(segment->base, segment->size)))
-		psi_fatal("%s: a part of the segment is scratch memory of a team; destroy the team first",
+		psi_fatal("%s: a part of the segment is scratch memory of a team; destroy the team "
+		          "first",
 		          call);
 	psi_segment_discard(segment);
 }
@@ -161,8 +170,9 @@ gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags)
 
 	psi_rule_context(call);
 	if (!ep || !segment || flags)
-		return psi_refuse(GASNET_ERR_BAD_ARG, call, "endpoint and segment must be valid, flags 0");
-	(void)live(segment, call);
+		return psi_refuse(GASNET_ERR_BAD_ARG, call, "endpoint and segment must be valid, "
+		                                            "flags 0");
+	(void)segment_live(segment, call);
 	if (ep->segment)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
 	ep->segment = segment;
@@ -174,37 +184,37 @@ gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags)
 gex_Client_t
 gex_Segment_QueryClient(gex_Segment_t seg)
 {
-	return live(seg, "gex_Segment_QueryClient")->client;
+	return segment_live(seg, "gex_Segment_QueryClient")->client;
 }
 
 gex_Flags_t
 gex_Segment_QueryFlags(gex_Segment_t seg)
 {
-	return live(seg, "gex_Segment_QueryFlags")->flags;
+	return segment_live(seg, "gex_Segment_QueryFlags")->flags;
 }
 
 void *
 gex_Segment_QueryAddr(gex_Segment_t seg)
 {
-	return live(seg, "gex_Segment_QueryAddr")->base;
+	return segment_live(seg, "gex_Segment_QueryAddr")->base;
 }
 
 uintptr_t
 gex_Segment_QuerySize(gex_Segment_t seg)
 {
-	return live(seg, "gex_Segment_QuerySize")->size;
+	return segment_live(seg, "gex_Segment_QuerySize")->size;
 }
 
 void *
 gex_Segment_QueryCData(gex_Segment_t seg)
 {
-	return live(seg, "gex_Segment_QueryCData")->cdata;
+	return segment_live(seg, "gex_Segment_QueryCData")->cdata;
 }
 
 void
 gex_Segment_SetCData(gex_Segment_t seg, const void *val)
 {
-	live(seg, "gex_Segment_SetCData")->cdata = (void *)(uintptr_t)val;
+	segment_live(seg, "gex_Segment_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
 uintptr_t

@@ -4,13 +4,13 @@
 
 #include "gasnetex.h"
 
-/* Of memory of this rank's file: 0, or an errno value. */
+/* Makes a segment in memory of this rank's file.  Returns 0 or an errno value. */
 int psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out);
 /* Its end.  With checks the object stays, so that its later use is known for what it is. */
 void psi_segment_discard(gex_Segment_t segment);
 
 /* A line about the memory that was not there. */
-void psi_segment_say_lack(const char *call, uintptr_t size, int error);
+void psi_segment_print_error(const char *call, uintptr_t size, int error);
 /* The refusal of a size above the maximum. */
 int psi_segment_refuse_size(const char *call, uintptr_t size);
 

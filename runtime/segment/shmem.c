@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What rank 0 has to say of a range that it made, or could not. */
+/* The key of a range that rank 0 made, or the error; rank 0 sends it to all. */
 struct made {
 	uint64_t key, len_bytes;
 	int error;
@@ -26,11 +26,11 @@ static unsigned range_count;
 static void __attribute__((noreturn))
 end_without(size_t len_bytes, int error, bool say)
 {
-	char lack[PBOOT_LACK_BYTES];
+	char lack[PBOOT_ERROR_TEXT_BYTES];
 
 	if (say)
-		psi_log("cannot map %zu bytes of shared memory for the message queues: %s", len_bytes,
-		        pboot_range_lack(error, lack));
+		psi_log("cannot map %zu bytes of shared memory for the message queues: %s",
+		        len_bytes, pboot_range_error_text(error, lack));
 	pboot_note_cause("", true);
 	pboot_leave(1);
 }
@@ -95,12 +95,14 @@ psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
 static void *
 make_further(struct psi_further *further, uint32_t place, size_t len_bytes)
 {
-	void *base = pboot_range_make_sparse(1 + psi_jobrank_of(place), len_bytes, &further->queue_key);
-	char lack[PBOOT_LACK_BYTES];
+	void *base =
+		pboot_range_make_sparse(1 + psi_jobrank_of(place), len_bytes, &further->queue_key);
+	char lack[PBOOT_ERROR_TEXT_BYTES];
 
 	if (!base)
-		psi_log("endpoint %u: cannot map %zu bytes of shared memory for the message queues: %s",
-		        place / psi.boot.size, len_bytes, pboot_range_lack(errno, lack));
+		psi_log("endpoint %u: cannot map %zu bytes of shared memory for the message "
+		        "queues: %s",
+		        place / psi.boot.size, len_bytes, pboot_range_error_text(errno, lack));
 	further->queue_bytes = len_bytes;
 	return base;
 }

@@ -4,8 +4,8 @@
 
 #include "runtime/process/process.h"
 
-/* Memory that all processes of the host share; the same calls in the same order on all.  Ends the job
- * where there is none. */
+/* Memory that all processes of the host share; the same calls in the same order on all.  Ends the
+ * job where there is none. */
 void *psi_host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out);
 /* The ranges so made, in order: where it is mapped, or NULL past the last. */
 void *psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out);

@@ -32,7 +32,8 @@ psi_vm_card_make(void)
 		secret = psi_now_ns();
 	secret |= 1;
 	if (is_on())
-		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);       /* EINVAL without Yama */
+		/* EINVAL without Yama */
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return (struct psi_vm_card){
 		.pid = (uint64_t)getpid(), .secret = secret, .secret_at = (uintptr_t)&secret,
 		.echo_at = (uintptr_t)&echo,
@@ -50,11 +51,12 @@ call_kernel(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *piec
 
 /* The calls move some 2 GiB at most, and may move less than was asked. */
 static bool
-copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
+vm_copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
 {
 	while (len_bytes) {
 		const struct iovec ours = { here, len_bytes }, theirs = { there, len_bytes };
-		const ssize_t moved = call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
+		const ssize_t moved =
+			call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
 
 		if (moved <= 0)
 			return false;
@@ -66,22 +68,22 @@ copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_byt
 }
 
 static char *
-at(uint64_t address)
+vm_at(uint64_t address)
 {
 	return (char *)(uintptr_t)address;
 }
 
-/* A number may name another process in another namespace, so the word that is read must be the secret;
- * and a filter may let one of the calls pass. */
+/* A number may name another process in another namespace, so the word that is read must be the
+ * secret; and a filter may let one of the calls pass. */
 static bool
-answers(uint32_t rank, const struct psi_vm_card *card)
+vm_answers(uint32_t rank, const struct psi_vm_card *card)
 {
 	uint64_t seen = 0, back = 0, word = card->secret;
 
-	return copy(rank, PSI_VM_READ, (char *)&seen, at(card->secret_at), sizeof seen) &&
+	return vm_copy(rank, PSI_VM_READ, (char *)&seen, vm_at(card->secret_at), sizeof seen) &&
 	       seen == card->secret &&
-	       copy(rank, PSI_VM_WRITE, (char *)&word, at(card->echo_at), sizeof word) &&
-	       copy(rank, PSI_VM_READ, (char *)&back, at(card->echo_at), sizeof back) &&
+	       vm_copy(rank, PSI_VM_WRITE, (char *)&word, vm_at(card->echo_at), sizeof word) &&
+	       vm_copy(rank, PSI_VM_READ, (char *)&back, vm_at(card->echo_at), sizeof back) &&
 	       back == card->secret;
 }
 
@@ -93,7 +95,7 @@ psi_vm_probe(uint32_t rank, const struct psi_vm_card *card)
 	if (!peers || !is_on())
 		return false;
 	atomic_store_explicit(&peers[rank].pid, (pid_t)card->pid, memory_order_relaxed);
-	if (answers(rank, card))
+	if (vm_answers(rank, card))
 		return true;
 	atomic_store_explicit(&peers[rank].pid, 0, memory_order_relaxed);
 	return false;
@@ -117,14 +119,14 @@ bool
 psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
 	return is_usable(rank) &&
-	       moved_counted(copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
+	       moved_counted(vm_copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
 }
 
 bool
 psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
 	return is_usable(rank) &&
-	       moved_counted(copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
+	       moved_counted(vm_copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
 }
 
 size_t

@@ -1,7 +1,8 @@
 /*
- * Copies between the memory of two processes by process_vm_readv and process_vm_writev, for peers of the
- * host whose memory is not mapped here.  A peer is probed once, when its segment becomes known: the
- * kernel may lack the calls, a filter deny them, or the two processes not be allowed each other.
+ * Copies between the memory of two processes by process_vm_readv and process_vm_writev, for peers
+ * of the host whose memory is not mapped here.  A peer is probed once, when its segment becomes
+ * known: the kernel may lack the calls, a filter deny them, or the two processes not be allowed
+ * each other.
  */
 #ifndef PSI_VM_H
 #define PSI_VM_H

@@ -30,10 +30,10 @@ union parsed {
 const struct psi_setting *
 psi_setting_row(size_t number)
 {
-	for (size_t t = 0; psi_setting_tables[t]; t++) {
-		if (number < psi_setting_tables[t]->count)
-			return &psi_setting_tables[t]->rows[number];
-		number -= psi_setting_tables[t]->count;
+	for (size_t t = 0; psi_settings_lists[t]; t++) {
+		if (number < psi_settings_lists[t]->count)
+			return &psi_settings_lists[t]->rows[number];
+		number -= psi_settings_lists[t]->count;
 	}
 	return NULL;
 }
@@ -121,7 +121,7 @@ in_range(const struct psi_setting *row, bool above_min, bool below_max)
 }
 
 static bool
-parse(const struct psi_setting *row, const char *text, union parsed *out)
+setting_parse(const struct psi_setting *row, const char *text, union parsed *out)
 {
 	switch (row->kind) {
 	case PSI_SETTING_BOOL:
@@ -151,7 +151,7 @@ psi_setting_accepted(const struct psi_setting *row, const char *text)
 {
 	union parsed value;
 
-	return parse(row, text, &value);
+	return setting_parse(row, text, &value);
 }
 
 /* Appends "a, b, c". */
@@ -250,7 +250,7 @@ psi_settings_refuse(const char *name, const char *text, const char *accepts)
 }
 
 static _Noreturn void
-refuse(const struct psi_setting *row, const char *text)
+setting_refuse(const struct psi_setting *row, const char *text)
 {
 	char accepts[ACCEPTS_BYTES];
 
@@ -267,7 +267,7 @@ psi_settings_verbose(void)
 }
 
 void
-psi_settings_tell(const char *name, const char *text, enum psi_setting_origin origin)
+psi_settings_print(const char *name, const char *text, enum psi_setting_origin origin)
 {
 	if (psi_settings_verbose())
 		psi_log("setting %s = %s (%s)", name, text ? text : "",
@@ -276,13 +276,13 @@ psi_settings_tell(const char *name, const char *text, enum psi_setting_origin or
 
 /* Says once per row what it was read as. */
 static void
-report(const struct psi_setting *row, const char *text, enum psi_setting_origin origin)
+setting_report(const struct psi_setting *row, const char *text, enum psi_setting_origin origin)
 {
 	size_t number = row_number(row);
 
 	if (number < ROWS_MAX && psi_settings_verbose() &&
 	    !atomic_exchange(&reported[number], true))
-		psi_settings_tell(row->name, text, origin);
+		psi_settings_print(row->name, text, origin);
 }
 
 static union parsed
@@ -294,9 +294,9 @@ read_row(const struct psi_setting *row, enum psi_setting_kind kind)
 
 	assert(row->kind == kind);
 	(void)kind;
-	if (text && !parse(row, text, &value))
-		refuse(row, text);
-	report(row, text, origin);
+	if (text && !setting_parse(row, text, &value))
+		setting_refuse(row, text);
+	setting_report(row, text, origin);
 	return value;
 }
 
@@ -353,8 +353,8 @@ psi_settings_check(void)
 		const char *text = psi_setting_value(row, &origin);
 
 		if (text && !psi_setting_accepted(row, text))
-			refuse(row, text);
+			setting_refuse(row, text);
 		if (origin == PSI_ORIGIN_ENVIRONMENT)
-			report(row, text, origin);
+			setting_report(row, text, origin);
 	}
 }

@@ -57,7 +57,7 @@ psi_setting_is_for_tests(const struct psi_setting *row)
 }
 
 /* All tables, NULL-terminated. */
-extern const struct psi_setting_table *const psi_setting_tables[];
+extern const struct psi_setting_table *const psi_settings_lists[];
 
 enum psi_setting_origin { PSI_ORIGIN_DEFAULT, PSI_ORIGIN_ENVIRONMENT };
 
@@ -115,7 +115,7 @@ void psi_settings_refuse(const char *name, const char *text, const char *accepts
 bool psi_settings_verbose(void);
 
 /* Under GASNET_VERBOSEENV: the line that says what a variable was read as; text may be NULL. */
-void psi_settings_tell(const char *name, const char *text, enum psi_setting_origin origin);
+void psi_settings_print(const char *name, const char *text, enum psi_setting_origin origin);
 
 /*
  * For the start of a job: ends the process if any value cannot be parsed, and reports, under

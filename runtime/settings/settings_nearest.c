@@ -11,7 +11,7 @@ enum { NAME_MAX_BYTES = 64 };
 extern char **environ;
 
 static unsigned
-least(unsigned a, unsigned b, unsigned c)
+distance_least(unsigned a, unsigned b, unsigned c)
 {
 	unsigned m = a < b ? a : b;
 
@@ -37,9 +37,9 @@ distance(const char *from, size_t from_len, const char *to, size_t to_len)
 		for (j = 1; j <= to_len; j++) {
 			unsigned cost = from[i - 1] != to[j - 1];
 
-			now[j] = least(now[j - 1] + 1, last[j] + 1, last[j - 1] + cost);
+			now[j] = distance_least(now[j - 1] + 1, last[j] + 1, last[j - 1] + cost);
 			if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-				now[j] = least(now[j], before[j - 2] + 1, now[j]);
+				now[j] = distance_least(now[j], before[j - 2] + 1, now[j]);
 		}
 	}
 	return rows[from_len % 3][to_len];
@@ -47,7 +47,7 @@ distance(const char *from, size_t from_len, const char *to, size_t to_len)
 
 /* The name without PST_ or GASNET_; NULL if it has neither. */
 static const char *
-stem(const char *name)
+name_stem(const char *name)
 {
 	if (strncmp(name, "PST_", 4) == 0)
 		return name + 4;
@@ -58,7 +58,7 @@ stem(const char *name)
 static unsigned
 name_distance(const char *name, const char *real)
 {
-	const char *a = stem(name), *b = stem(real);
+	const char *a = name_stem(name), *b = name_stem(real);
 	size_t a_len = strlen(a), b_len = strlen(b);
 
 	if (a_len > NAME_MAX_BYTES || b_len > NAME_MAX_BYTES)
@@ -69,7 +69,7 @@ name_distance(const char *name, const char *real)
 const char *
 psi_settings_nearest(const char *name, bool *known_out)
 {
-	const char *best = NULL, *own = stem(name);
+	const char *best = NULL, *own = name_stem(name);
 	unsigned best_distance;
 	const struct psi_setting *row;
 
@@ -119,7 +119,7 @@ psi_settings_warn_unknown(void)
 			continue;
 		memcpy(name, *entry, len);
 		name[len] = '\0';
-		if (stem(name))
+		if (name_stem(name))
 			warn_about(name);
 	}
 }

@@ -1,7 +1,7 @@
 /* One line per table, in the order in which people read them. */
 #include "runtime/settings/settings_tables.h"
 
-const struct psi_setting_table *const psi_setting_tables[] = {
+const struct psi_setting_table *const psi_settings_lists[] = {
 	&psi_settings_job,
 	&psi_settings_wait,
 	&psi_settings_memory,
@@ -10,7 +10,7 @@ const struct psi_setting_table *const psi_setting_tables[] = {
 	&psi_settings_rules,
 	&psi_settings_payload,
 	&psi_settings_reach,
-	&psi_settings_places,
+	&psi_settings_processes,
 	&psi_settings_threads,
 	&psi_settings_teams,
 	&psi_settings_exit,

@@ -12,7 +12,7 @@ extern const struct psi_setting_table psi_settings_tools;	/* tools/ticks.c */
 extern const struct psi_setting_table psi_settings_rules;	/* rules.c */
 extern const struct psi_setting_table psi_settings_payload;	/* rules_payload.c */
 extern const struct psi_setting_table psi_settings_reach;	/* reach.c */
-extern const struct psi_setting_table psi_settings_places;	/* queries.c */
+extern const struct psi_setting_table psi_settings_processes;	/* queries.c */
 extern const struct psi_setting_table psi_settings_threads;	/* threads_run.c */
 extern const struct psi_setting_table psi_settings_teams;	/* team_create.c */
 extern const struct psi_setting_table psi_settings_exit;	/* exit.c */

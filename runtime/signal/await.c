@@ -30,7 +30,7 @@ tell_range(struct psi_many *many, bool asleep)
 }
 
 static void
-tell_lack(struct psi_lack *lack, bool asleep)
+threshold_announce(struct psi_wait_threshold *lack, bool asleep)
 {
 	struct psi_many *many = (struct psi_many *)lack;
 
@@ -97,7 +97,7 @@ take_some(void *what)
 static struct psi_reason
 reason_of(struct psi_many *many)
 {
-	many->lack.tell = tell_lack;
+	many->lack.tell = threshold_announce;
 	return (struct psi_reason){
 		.kind = many->kind, .number = many->count, .most_ns = many->most_ns,
 		.ep = many->ep, .lack = many->tell ? &many->lack : NULL,
@@ -109,7 +109,7 @@ psi_many_wait(struct psi_many *many, uint64_t timeout_ns)
 {
 	struct psi_reason reason = reason_of(many);
 
-	return take_some(many) || psi_await(take_some, many, timeout_ns, &reason, many->call);
+	return take_some(many) || psi_signal_wait(take_some, many, timeout_ns, &reason, many->call);
 }
 
 static bool
@@ -127,5 +127,5 @@ psi_many_wait_all(struct psi_many *many, uint64_t timeout_ns)
 	struct psi_reason reason = reason_of(many);
 
 	many->all = true;
-	return take_all(many) || psi_await(take_all, many, timeout_ns, &reason, many->call);
+	return take_all(many) || psi_signal_wait(take_all, many, timeout_ns, &reason, many->call);
 }

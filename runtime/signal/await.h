@@ -11,7 +11,7 @@
 
 #include "penstock_sem.h"
 
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/util/clock.h"
 
@@ -36,7 +36,7 @@ psi_poll_for(const struct psi_wait *wait)
 
 	psi_poll();
 	if (atomic_load_explicit(&psi.several, memory_order_relaxed))
-		psi_serve_concerned(wait, PSI_BOTH_NETWORKS, BUDGET);
+		psi_pollset_poll_for(wait, PSI_BOTH_NETWORKS, BUDGET);
 }
 
 /* The moment a time-out is over; 0: never. */
@@ -50,7 +50,7 @@ psi_until_ns(uint64_t timeout_ns)
 
 /* True when look(what) is, false when time is up; 0 polls once.  *reason says what it is for. */
 static inline __attribute__((always_inline)) bool
-psi_await(psi_look_fn *look, void *what, uint64_t timeout_ns, struct psi_reason *reason,
+psi_signal_wait(psi_look_fn *look, void *what, uint64_t timeout_ns, struct psi_reason *reason,
           const char *call)
 {
 	struct psi_wait wait = PSI_WAIT_FOR(call, reason);
@@ -74,7 +74,7 @@ psi_await(psi_look_fn *look, void *what, uint64_t timeout_ns, struct psi_reason 
  * take(many, i) takes entry i if it can be taken.
  */
 struct psi_many {
-	struct psi_lack lack;
+	struct psi_wait_threshold lack;
 	const char *call;
 	bool (*take)(const struct psi_many *many, size_t i);
 	/* Where posters are told what is lacking, else NULL: may entry i be taken; tell them of

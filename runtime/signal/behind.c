@@ -4,7 +4,7 @@
  */
 #include "runtime/signal/behind.h"
 
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/util/spinlock.h"
 
@@ -42,7 +42,7 @@ try_signal(struct psi_behind *b)
 	}
 	if (psi_signal_start(&b->target, &b->sig, b->part, true, b->call))
 		return true;
-	psi_want_room(b->target.ep, b->target.place);
+	psi_request_room(b->target.ep, b->target.place);
 	return psi_signal_start(&b->target, &b->sig, b->part, true, b->call);
 }
 

@@ -15,14 +15,14 @@ struct flight {
 };
 
 static struct flight
-unpacked(uint64_t bits)
+signal_unpacked(uint64_t bits)
 {
 	return (struct flight){ bits >> TAG_SHIFT, (unsigned)(bits >> COUNT_BITS) & MOST,
 	                        (unsigned)bits & MOST };
 }
 
 static uint64_t
-packed(struct flight flight)
+signal_packed(struct flight flight)
 {
 	return flight.tag << TAG_SHIFT | (uint64_t)flight.sets << COUNT_BITS | flight.adds;
 }
@@ -49,7 +49,7 @@ is_looked_after(const pst_signal_t *sig)
 }
 
 static void __attribute__((noreturn, cold))
-mixed(const pst_signal_t *sig, const char *call)
+signal_mixed(const pst_signal_t *sig, const char *call)
 {
 	const bool set = sig->pst_what == PST_SIGNAL_SET;
 
@@ -63,33 +63,33 @@ static uint64_t
 with_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
 	const bool set = sig->pst_what == PST_SIGNAL_SET;
-	struct flight flight = unpacked(bits);
+	struct flight flight = signal_unpacked(bits);
 
 	if (!flight.sets && !flight.adds)
 		flight.tag = tag_of(sig->pst_word);
 	if (flight.tag != tag_of(sig->pst_word))
 		return bits;
 	if (set ? flight.adds : flight.sets)
-		mixed(sig, call);
+		signal_mixed(sig, call);
 	if (flight.sets + flight.adds < MOST)
 		*(set ? &flight.sets : &flight.adds) += 1;
-	return packed(flight);
+	return signal_packed(flight);
 }
 
 static uint64_t
 with_one_less(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
-	struct flight flight = unpacked(bits);
+	struct flight flight = signal_unpacked(bits);
 	unsigned *count = sig->pst_what == PST_SIGNAL_SET ? &flight.sets : &flight.adds;
 
 	(void)call;
 	if (flight.tag == tag_of(sig->pst_word) && *count)
 		*count -= 1;
-	return packed(flight);
+	return signal_packed(flight);
 }
 
 static void
-change(uint32_t place, const pst_signal_t *sig, const char *call,
+signal_change(uint32_t place, const pst_signal_t *sig, const char *call,
        uint64_t (*next)(uint64_t bits, const pst_signal_t *sig, const char *call))
 {
 	_Atomic uint64_t *slot = slot_of(place, sig->pst_word);
@@ -104,12 +104,12 @@ void
 psi_flight_begin(uint32_t place, const pst_signal_t *sig, const char *call)
 {
 	if (PSI_UNLIKELY(is_looked_after(sig)))
-		change(place, sig, call, with_one_more);
+		signal_change(place, sig, call, with_one_more);
 }
 
 void
 psi_flight_end(uint32_t place, const pst_signal_t *sig)
 {
 	if (PSI_UNLIKELY(is_looked_after(sig)))
-		change(place, sig, NULL, with_one_less);
+		signal_change(place, sig, NULL, with_one_less);
 }

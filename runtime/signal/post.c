@@ -5,7 +5,7 @@
 #include "runtime/segment/reach.h"
 #include "runtime/signal/flight.h"
 #include "runtime/signal/sem.h"
-#include "runtime/signal/want.h"
+#include "runtime/signal/threshold.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/fence.h"
@@ -31,7 +31,7 @@ bad_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *cal
 }
 
 static void __attribute__((noreturn, cold))
-stale(gex_Rank_t owner, gex_Rank_t poster, pst_sem_ref_t ref, const char *call)
+sem_is_stale(gex_Rank_t owner, gex_Rank_t poster, pst_sem_ref_t ref, const char *call)
 {
 	psi_fatal("%s: a post by rank %u to semaphore %u of rank %u, which was freed before; free "
 	          "it when every post has been seen",
@@ -81,7 +81,7 @@ check_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *c
 	if (reaches_sems(target.place) &&
 	    PSI_UNLIKELY(live_in(target.place, psi_sem_slot(ref.pst_w[0])) !=
 	                 psi_sem_live(ref.pst_w[0])))
-		stale(owner.gex_rank, psi.boot.rank, ref, call);
+		sem_is_stale(owner.gex_rank, psi.boot.rank, ref, call);
 }
 
 void
@@ -128,7 +128,7 @@ view_of(uint32_t place, uint32_t slot)
 
 /* `more' posts beyond those in the count, by a poster. */
 static void
-watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const char *call)
+post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const char *call)
 {
 	const uint32_t slot = psi_sem_slot(ref.pst_w[0]);
 	const struct slot_view view = view_of(place, slot);
@@ -164,40 +164,41 @@ line_of(uint32_t place, pst_sem_ref_t ref)
 
 /* The inlines leave it to the library where checks are on, so all posts come by here then. */
 static void
-count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone, const char *call)
+post_count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone,
+           const char *call)
 {
 	uint64_t *posted = line_of(place, ref);
 	const uint64_t key = alone ? ref.pst_w[0] : ref.pst_w[0] & ~PSI_SEM_KEY_ALONE;
 
 	if (PSI_UNLIKELY(psi.checks))
-		watch(place, ref, n, poster, call);
+		post_watch(place, ref, n, poster, call);
 	psi_sem_count(posted, key, n);
 	if (PSI_UNLIKELY(psi.checks))
-		watch(place, ref, 0, poster, call);
+		post_watch(place, ref, 0, poster, call);
 }
 
 static bool
-suffices(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
+post_suffices(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 {
 	return sig->pst_what == PST_SIGNAL_SEM
-		? psi_sem_suffices(changed)
-		: psi_word_suffices(psi_jobrank_of(place), sig->pst_word, changed);
+		? psi_sem_threshold_met(changed)
+		: psi_word_threshold_met(psi_jobrank_of(place), sig->pst_word, changed);
 }
 
 /* Behind a signal in mapped memory, which has changed that count or word. */
 static void
-wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
+post_wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 {
 	const struct pst_inline view = { .sems = psi.sems, .posts_fence = psi.posts_fence };
 
 	if (place < psi.boot.size) {
-		if (psi_sem_asleep(&view, place) && suffices(place, sig, changed))
-			psi_sem_ring(place);
+		if (psi_sem_asleep(&view, place) && post_suffices(place, sig, changed))
+			psi_sem_wake_rank(place);
 		return;
 	}
 	psi_store_load_fence(); /* D5_POST */
-	if (suffices(place, sig, changed))
-		psi.ops->ring_peer(psi.ep->port, place);
+	if (post_suffices(place, sig, changed))
+		psi.ops->wake_peer(psi.ep->port, place);
 }
 
 void
@@ -207,15 +208,15 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 
 	PSI_COMPILER_FENCE();
 	if (sig->pst_what == PST_SIGNAL_SEM) {
-		count(target.place, sig->pst_ref, sig->pst_n, target.ep->place, true, call);
-		wake(target.place, sig, line_of(target.place, sig->pst_ref));
+		post_count(target.place, sig->pst_ref, sig->pst_n, target.ep->place, true, call);
+		post_wake(target.place, sig, line_of(target.place, sig->pst_ref));
 		return;
 	}
 	/* before Z5: who sees the change may go on to change the word in another way */
 	psi_flight_end(target.place, sig);
 	word = psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call);
 	psi_signal_change(word, sig);
-	wake(target.place, sig, word);
+	post_wake(target.place, sig, word);
 }
 
 /* Handlers of one poster may run at once in several threads, so nobody counts alone. */
@@ -231,14 +232,14 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 	}
 	if (PSI_UNLIKELY(!psi.sems[ep->place].lines) ||
 	    PSI_UNLIKELY(psi.sems[ep->place].live[slot] != psi_sem_live(sig->pst_ref.pst_w[0])))
-		stale(psi.boot.rank, source, sig->pst_ref, call);
-	count(ep->place, sig->pst_ref, sig->pst_n, source, false, call);
+		sem_is_stale(psi.boot.rank, source, sig->pst_ref, call);
+	post_count(ep->place, sig->pst_ref, sig->pst_n, source, false, call);
 }
 
 void
-psi_sem_ring(gex_Rank_t rank)
+psi_sem_wake_rank(gex_Rank_t rank)
 {
-	psi.ops->ring_peer(psi.ep->port, rank);
+	psi.ops->wake_peer(psi.ep->port, rank);
 }
 
 /* In a handler a wake is the runtime's, but this call is legal elsewhere too. */
@@ -253,10 +254,10 @@ pst_sem_post_local(pst_sem_t sem, unsigned n)
 	psi_sem_check_n(sem, n, call);
 	table = sem->table;
 	sig = pst_signal_sem(psi_sem_name(psi_sem_owner_at(table->ep->place), psi_sem_key(sem)), n);
-	count(table->ep->place, sig.pst_ref, n, table->ep->place, true, call);
+	post_count(table->ep->place, sig.pst_ref, n, table->ep->place, true, call);
 	if (!psi.threaded || !psi_thread_others())
 		return;
 	psi_store_load_fence(); /* D5_POST */
-	if (psi_sem_suffices(sem->posted))
+	if (psi_sem_threshold_met(sem->posted))
 		psi_wake_own();
 }

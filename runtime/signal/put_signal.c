@@ -119,7 +119,7 @@ psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t 
 /* -- contiguous ------------------------------------------------------------------------------ */
 
 static gex_Event_t
-put(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
+put_here(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	void *there = NULL;
 
@@ -149,7 +149,7 @@ psi_memput_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size
 	struct psi_signalled s = psi_signalled(&names, how, tm, rank, &sig, flags, 0);
 
 	s.local_only = true;
-	return put(&s, dst, src, nbytes);
+	return put_here(&s, dst, src, nbytes);
 }
 
 gex_Event_t
@@ -164,7 +164,7 @@ psi_put_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t 
 		psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
 
 	s.lc_opt = lc_opt;
-	return put(&s, dst, src, nbytes);
+	return put_here(&s, dst, src, nbytes);
 }
 
 gex_Event_t
@@ -182,7 +182,7 @@ psi_putval_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, gex_RMA_Value_t value
 		psi_fatal("%s: a value of %zu bytes; it has 1 to %d", s.call, nbytes,
 		          SIZEOF_GEX_RMA_VALUE_T);
 	s.lc_opt = GEX_EVENT_NOW;
-	return put(&s, dst, psi_rma_value_bytes(&value, nbytes), nbytes);
+	return put_here(&s, dst, psi_rma_value_bytes(&value, nbytes), nbytes);
 }
 
 /* -- posts ----------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ psi_sem_post(gex_TM_t tm, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n, gex_Fl
 /* -- get with credit ------------------------------------------------------------------------- */
 
 static gex_Event_t
-get(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
+get_here(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
     const pst_signal_t *sig, gex_Flags_t flags, unsigned how)
 {
 	static const struct psi_signal_names names = {
@@ -230,19 +230,20 @@ int
 pst_get_signal(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
                const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(get(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_BLOCKING));
+	return psi_signal_code(
+		get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_BLOCKING));
 }
 
 gex_Event_t
 pst_get_signal_nb(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
                   const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return get(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NB);
+	return get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NB);
 }
 
 int
 pst_get_signal_nbi(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
                    const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(get(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NBI));
+	return psi_signal_code(get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NBI));
 }

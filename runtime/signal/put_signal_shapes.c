@@ -8,7 +8,7 @@
 enum { SHAPE_FLAGS = GEX_FLAG_ENABLE_LEAF_LC };
 
 static struct psi_signalled
-begin(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, gex_Rank_t rank,
+shapes_begin(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, gex_Rank_t rank,
       const pst_signal_t *sig, gex_Flags_t flags)
 {
 	return psi_signalled(names, how, tm, rank, sig, flags,
@@ -37,13 +37,14 @@ signal_behind(const struct psi_signalled *s, gex_Event_t moved)
 /* -- vector ---------------------------------------------------------------------------------- */
 
 static gex_Event_t
-vector(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Memvec_t *dstlist,
-       size_t srccount, const gex_Memvec_t *srclist, const pst_signal_t *sig, gex_Flags_t flags)
+shapes_vector(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
+              const gex_Memvec_t *dstlist, size_t srccount, const gex_Memvec_t *srclist,
+              const pst_signal_t *sig, gex_Flags_t flags)
 {
 	static const struct psi_signal_names names = {
 		{ "pst_putv_signal", "pst_putv_signal_nb", "pst_putv_signal_nbi" }, false,
 	};
-	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
+	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_vector(&s, dstcount, dstlist);
 	return signal_behind(&s, gex_VIS_VectorPutNB(tm, rank, dstcount, dstlist, srccount, srclist,
@@ -55,8 +56,8 @@ pst_putv_signal(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Memvec_
                 size_t srccount, const gex_Memvec_t *srclist, const pst_signal_t *sig,
                 gex_Flags_t flags)
 {
-	return psi_signal_code(vector(PSI_SIGNAL_BLOCKING, tm, rank, dstcount, dstlist, srccount,
-	                              srclist, sig, flags));
+	return psi_signal_code(shapes_vector(PSI_SIGNAL_BLOCKING, tm, rank, dstcount, dstlist,
+	                                     srccount, srclist, sig, flags));
 }
 
 gex_Event_t
@@ -64,7 +65,8 @@ pst_putv_signal_nb(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Memv
                    size_t srccount, const gex_Memvec_t *srclist, const pst_signal_t *sig,
                    gex_Flags_t flags)
 {
-	return vector(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, srccount, srclist, sig, flags);
+	return shapes_vector(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, srccount, srclist, sig,
+	                     flags);
 }
 
 int
@@ -72,21 +74,21 @@ pst_putv_signal_nbi(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, const gex_Mem
                     size_t srccount, const gex_Memvec_t *srclist, const pst_signal_t *sig,
                     gex_Flags_t flags)
 {
-	return psi_signal_code(
-		vector(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, srccount, srclist, sig, flags));
+	return psi_signal_code(shapes_vector(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, srccount,
+	                                     srclist, sig, flags));
 }
 
 /* -- indexed --------------------------------------------------------------------------------- */
 
 static gex_Event_t
-indexed(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *dstlist,
+shapes_indexed(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *dstlist,
         size_t dstlen, size_t srccount, void *const *srclist, size_t srclen,
         const pst_signal_t *sig, gex_Flags_t flags)
 {
 	static const struct psi_signal_names names = {
 		{ "pst_puti_signal", "pst_puti_signal_nb", "pst_puti_signal_nbi" }, false,
 	};
-	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
+	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_indexed(&s, dstcount, dstlist, dstlen);
 	return signal_behind(&s, gex_VIS_IndexedPutNB(tm, rank, dstcount, dstlist, dstlen, srccount,
@@ -98,8 +100,8 @@ pst_puti_signal(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *dstl
                 size_t srccount, void *const *srclist, size_t srclen, const pst_signal_t *sig,
                 gex_Flags_t flags)
 {
-	return psi_signal_code(indexed(PSI_SIGNAL_BLOCKING, tm, rank, dstcount, dstlist, dstlen,
-	                               srccount, srclist, srclen, sig, flags));
+	return psi_signal_code(shapes_indexed(PSI_SIGNAL_BLOCKING, tm, rank, dstcount, dstlist,
+	                                      dstlen, srccount, srclist, srclen, sig, flags));
 }
 
 gex_Event_t
@@ -107,7 +109,7 @@ pst_puti_signal_nb(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *d
                    size_t dstlen, size_t srccount, void *const *srclist, size_t srclen,
                    const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return indexed(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, dstlen, srccount, srclist,
+	return shapes_indexed(PSI_SIGNAL_NB, tm, rank, dstcount, dstlist, dstlen, srccount, srclist,
 	               srclen, sig, flags);
 }
 
@@ -116,21 +118,21 @@ pst_puti_signal_nbi(gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void *const *
                     size_t dstlen, size_t srccount, void *const *srclist, size_t srclen,
                     const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(indexed(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, dstlen,
+	return psi_signal_code(shapes_indexed(PSI_SIGNAL_NBI, tm, rank, dstcount, dstlist, dstlen,
 	                               srccount, srclist, srclen, sig, flags));
 }
 
 /* -- strided --------------------------------------------------------------------------------- */
 
 static gex_Event_t
-strided(unsigned how, gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *dststrides,
+shapes_strided(unsigned how, gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *dststrides,
         const void *src, const ptrdiff_t *srcstrides, size_t elemsz, const size_t *count,
         size_t stridelevels, const pst_signal_t *sig, gex_Flags_t flags)
 {
 	static const struct psi_signal_names names = {
 		{ "pst_puts_signal", "pst_puts_signal_nb", "pst_puts_signal_nbi" }, false,
 	};
-	const struct psi_signalled s = begin(&names, how, tm, rank, sig, flags);
+	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_strided(&s, dst, dststrides, elemsz, count, stridelevels);
 	return signal_behind(&s, gex_VIS_StridedPutNB(tm, rank, dst, dststrides,
@@ -143,7 +145,7 @@ pst_puts_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *dststr
                 const void *src, const ptrdiff_t *srcstrides, size_t elemsz, const size_t *count,
                 size_t stridelevels, const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(strided(PSI_SIGNAL_BLOCKING, tm, rank, dst, dststrides, src,
+	return psi_signal_code(shapes_strided(PSI_SIGNAL_BLOCKING, tm, rank, dst, dststrides, src,
 	                               srcstrides, elemsz, count, stridelevels, sig, flags));
 }
 
@@ -153,8 +155,8 @@ pst_puts_signal_nb(gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *dst
                    const size_t *count, size_t stridelevels, const pst_signal_t *sig,
                    gex_Flags_t flags)
 {
-	return strided(PSI_SIGNAL_NB, tm, rank, dst, dststrides, src, srcstrides, elemsz, count,
-	               stridelevels, sig, flags);
+	return shapes_strided(PSI_SIGNAL_NB, tm, rank, dst, dststrides, src, srcstrides, elemsz,
+	                      count, stridelevels, sig, flags);
 }
 
 int
@@ -163,6 +165,6 @@ pst_puts_signal_nbi(gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrdiff_t *ds
                     const size_t *count, size_t stridelevels, const pst_signal_t *sig,
                     gex_Flags_t flags)
 {
-	return psi_signal_code(strided(PSI_SIGNAL_NBI, tm, rank, dst, dststrides, src, srcstrides,
-	                               elemsz, count, stridelevels, sig, flags));
+	return psi_signal_code(shapes_strided(PSI_SIGNAL_NBI, tm, rank, dst, dststrides, src,
+	                                      srcstrides, elemsz, count, stridelevels, sig, flags));
 }

@@ -6,7 +6,7 @@
  *
  *     lines [PSI_SEM_SLOTS]   a cache line each, whose first word counts posts and never goes back;
  *                             written by posters alone.  The second is the count that wakes who
- *                             waits, written by the owner before it sleeps (want.c)
+ *                             waits, written by the owner before it sleeps (threshold.c)
  *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written
  *                             by
  *                             the owner
@@ -87,7 +87,7 @@ void psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bo
 void psi_sem_end(struct pst_sem_s *sem);
 
 /* With checks: logs how many semaphores the client has not freed, if any. */
-void psi_sems_tell_leaks(const char *call);
+void psi_sems_report_leaks(const char *call);
 
 /* sem.c */
 
@@ -132,11 +132,11 @@ psi_sem_is_shared(const struct pst_sem_s *sem)
 /* With checks: ends the job if a thread waits for it. */
 void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
-/* want.c */
+/* threshold.c */
 
 /* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each
  * want. */
-void psi_sem_want(struct pst_sem_s *sem, unsigned n);
-void psi_sem_unwant(struct pst_sem_s *sem);
+void psi_sem_threshold_set(struct pst_sem_s *sem, unsigned n);
+void psi_sem_threshold_clear(struct pst_sem_s *sem);
 
 #endif

@@ -32,7 +32,7 @@ is_taken(const struct psi_sem_table *table, uint32_t slot)
 }
 
 static void
-mark(struct psi_sem_table *table, uint32_t first, size_t count, bool taken)
+set_mark(struct psi_sem_table *table, uint32_t first, size_t count, bool taken)
 {
 	for (uint32_t slot = first - PSI_SEM_SET_SLOTS; count--; slot++) {
 		const uint64_t bit = (uint64_t)1 << slot % 64;
@@ -66,7 +66,7 @@ free_range(const struct psi_sem_table *table, uint32_t from, size_t count)
 enum { CODE, FIRST, MINUS_FIRST, GENERATION, WORDS };
 
 static void
-agree(gex_TM_t tm, uint64_t words[WORDS], const char *call)
+set_agree(gex_TM_t tm, uint64_t words[WORDS], const char *call)
 {
 	const gex_Rank_t size = gex_TM_QuerySize(tm);
 	uint64_t (*all)[WORDS] = calloc(size, sizeof *all);
@@ -97,7 +97,7 @@ generation_for(const struct psi_sem_table *table, uint32_t first, size_t count)
 
 /* Proposes a range from a slot on, taken for now. */
 static void
-propose(struct psi_sem_table *table, uint32_t from, size_t count, uint64_t words[WORDS])
+set_propose(struct psi_sem_table *table, uint32_t from, size_t count, uint64_t words[WORDS])
 {
 	uint32_t first;
 
@@ -111,7 +111,7 @@ propose(struct psi_sem_table *table, uint32_t from, size_t count, uint64_t words
 	if (first == PSI_SEM_SLOTS || !psi_sem_make_handles(table, first, count)) {
 		words[CODE] = GASNET_ERR_RESOURCE;
 	} else {
-		mark(table, first, count, true);
+		set_mark(table, first, count, true);
 		words[FIRST] = first;
 		words[MINUS_FIRST] = UINT64_MAX - first;
 		words[GENERATION] = generation_for(table, first, count);
@@ -120,12 +120,12 @@ propose(struct psi_sem_table *table, uint32_t from, size_t count, uint64_t words
 }
 
 static void
-withdraw(struct psi_sem_table *table, const uint64_t mine[WORDS], size_t count)
+set_withdraw(struct psi_sem_table *table, const uint64_t mine[WORDS], size_t count)
 {
 	if (mine[CODE])
 		return;
 	psi_spinlock_lock(&table->lock);
-	mark(table, (uint32_t)mine[FIRST], count, false);
+	set_mark(table, (uint32_t)mine[FIRST], count, false);
 	psi_spinlock_unlock(&table->lock);
 }
 
@@ -138,12 +138,12 @@ agree_on_range(gex_TM_t tm, struct psi_sem_table *table, size_t count, uint32_t 
 	uint32_t from = PSI_SEM_SET_SLOTS;
 
 	for (;;) {
-		propose(table, from, count, mine);
+		set_propose(table, from, count, mine);
 		memcpy(all, mine, sizeof all);
-		agree(tm, all, call);
+		set_agree(tm, all, call);
 		if (!all[CODE] && all[FIRST] == UINT64_MAX - all[MINUS_FIRST])
 			break;
-		withdraw(table, mine, count);
+		set_withdraw(table, mine, count);
 		if (all[CODE])
 			return (int)all[CODE];
 		from = (uint32_t)all[FIRST];
@@ -233,11 +233,11 @@ pst_sem_set_destroy(pst_sem_set_t set, gex_Flags_t flags)
 	psi_team_gather(set->tm, NULL, 0, NULL, call);
 	for (size_t i = 0; i < set->count; i++)
 		psi_sem_check_unwaited(psi_sem_of_slot(set->table, set->first + (uint32_t)i), call);
-	psi_team_let_go(set->tm);
+	psi_team_release(set->tm);
 	psi_spinlock_lock(&set->table->lock);
 	for (size_t i = 0; i < set->count; i++)
 		psi_sem_end(psi_sem_of_slot(set->table, set->first + (uint32_t)i));
-	mark(set->table, set->first, set->count, false);
+	set_mark(set->table, set->first, set->count, false);
 	psi_spinlock_unlock(&set->table->lock);
 	free(set);
 }

@@ -3,7 +3,7 @@
 
 #include "runtime/segment/reach.h"
 #include "runtime/signal/behind.h"
-#include "runtime/signal/want.h"
+#include "runtime/signal/threshold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ psi_sem_open(void)
 	psi.sems = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *psi.sems);
 	if (!psi.sems)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
-	psi_word_wants_open();
+	psi_word_thresholds_open();
 	if (psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_SIGNAL))
 		return;
 	for (uint32_t place = 0; place < psi.boot.size; place++)
@@ -43,7 +43,7 @@ key_of(uint32_t place)
 }
 
 static void
-reach(uint32_t place, unsigned char *base)
+table_reach(uint32_t place, unsigned char *base)
 {
 	struct pst_sem_peer *peer = &psi.sems[place];
 
@@ -56,7 +56,7 @@ map_peer(uint32_t place)
 {
 	const gex_Rank_t owner = psi_jobrank_of(place);
 	const uint64_t key = atomic_load_explicit(key_of(place), memory_order_acquire); /* Z4 */
-	char lack[PBOOT_LACK_BYTES];
+	char lack[PBOOT_ERROR_TEXT_BYTES];
 	void *base;
 
 	if (!key)
@@ -64,8 +64,8 @@ map_peer(uint32_t place)
 	base = pboot_range_map(1 + owner, key - 1, TABLE_BYTES);
 	if (!base)
 		psi_fatal("cannot map the semaphores of rank %u: %s", owner,
-		          pboot_range_lack(errno, lack));
-	reach(place, base);
+		          pboot_range_error_text(errno, lack));
+	table_reach(place, base);
 	return true;
 }
 
@@ -101,7 +101,7 @@ open_table(gex_EP_t ep)
 	table->told = (uint64_t *)(void *)(base + TOLD_AT);
 	table->poster = (uint32_t *)(void *)(base + POSTER_AT);
 	table->first_free = table->last_free = PSI_SEM_SLOTS;
-	reach(ep->place, base);
+	table_reach(ep->place, base);
 	atomic_store_explicit(key_of(ep->place), key + 1, memory_order_release); /* Z3 */
 	return table;
 }
@@ -244,7 +244,7 @@ alive_in(const struct psi_sem_table *table)
 }
 
 void
-psi_sems_tell_leaks(const char *call)
+psi_sems_report_leaks(const char *call)
 {
 	size_t alive = 0;
 
@@ -262,5 +262,5 @@ psi_sems_tell_leaks(const char *call)
 
 const struct psi_module psi_signal_module = {
 	.name = "signals", .open = psi_sem_open, .progress = psi_behind_advance,
-	.close = psi_sems_tell_leaks,
+	.close = psi_sems_report_leaks,
 };

@@ -17,7 +17,7 @@ posts_of(const struct pst_sem_s *sem)
 }
 
 static bool
-has(const struct pst_sem_s *sem, unsigned n)
+sem_has(const struct pst_sem_s *sem, unsigned n)
 {
 	const uint64_t taken = atomic_load_explicit(&sem->taken, memory_order_relaxed);
 	const uint64_t posted = posts_of(sem);
@@ -27,7 +27,7 @@ has(const struct pst_sem_s *sem, unsigned n)
 
 /* With checks: posters compare it with the count. */
 static void
-tell(struct pst_sem_s *sem, uint64_t taken)
+sem_tell(struct pst_sem_s *sem, uint64_t taken)
 {
 	uint64_t *told = &sem->table->told[sem->slot];
 
@@ -49,7 +49,7 @@ take_shared(struct pst_sem_s *sem, unsigned n)
 	                                                memory_order_relaxed,
 	                                                memory_order_relaxed));
 	if (PSI_UNLIKELY(psi.checks))
-		tell(sem, next - taken);
+		sem_tell(sem, next - taken);
 	return true;
 }
 
@@ -63,7 +63,7 @@ take_alone(struct pst_sem_s *sem, unsigned n)
 		return false;
 	atomic_store_explicit(&sem->taken, next, memory_order_relaxed);
 	if (PSI_UNLIKELY(psi.checks))
-		tell(sem, next - taken);
+		sem_tell(sem, next - taken);
 	return true;
 }
 
@@ -76,20 +76,20 @@ psi_sem_take(struct pst_sem_s *sem, unsigned n)
 /* -- one ------------------------------------------------------------------------------------- */
 
 struct wanted {
-	struct psi_lack lack;
+	struct psi_wait_threshold lack;
 	struct pst_sem_s *sem;
 	unsigned n;
 };
 
 static void
-tell_wanted(struct psi_lack *lack, bool asleep)
+threshold_announce_sem(struct psi_wait_threshold *lack, bool asleep)
 {
 	const struct wanted *wanted = (const struct wanted *)lack;
 
 	if (asleep)
-		psi_sem_want(wanted->sem, wanted->n);
+		psi_sem_threshold_set(wanted->sem, wanted->n);
 	else
-		psi_sem_unwant(wanted->sem);
+		psi_sem_threshold_clear(wanted->sem);
 }
 
 static bool
@@ -111,7 +111,7 @@ check_sem(pst_sem_t sem, unsigned n, const char *call)
 /* -- with checks: who waits ------------------------------------------------------------------ */
 
 static void
-enter(struct pst_sem_s *sem, const char *call)
+sem_enter(struct pst_sem_s *sem, const char *call)
 {
 	const uintptr_t self = (uintptr_t)psi_thread_self();
 	uintptr_t other;
@@ -126,7 +126,7 @@ enter(struct pst_sem_s *sem, const char *call)
 }
 
 static void
-leave(struct pst_sem_s *sem)
+sem_leave(struct pst_sem_s *sem)
 {
 	if (atomic_fetch_sub_explicit(&sem->waits, 1, memory_order_relaxed) == 1)
 		atomic_store_explicit(&sem->waiter, 0, memory_order_relaxed);
@@ -145,7 +145,7 @@ psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
 static bool __attribute__((noinline))
 wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *call)
 {
-	struct wanted wanted = { { tell_wanted, false }, sem, n };
+	struct wanted wanted = { { threshold_announce_sem, false }, sem, n };
 	struct psi_reason reason = {
 		.kind = PSI_FOR_POST, .number = sem->slot, .peer = n, .ep = sem->table->ep,
 		.lack = &wanted.lack,
@@ -153,10 +153,10 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 	bool taken;
 
 	if (PSI_UNLIKELY(psi.checks))
-		enter(sem, call);
-	taken = psi_await(take_wanted, &wanted, timeout_ns, &reason, call);
+		sem_enter(sem, call);
+	taken = psi_signal_wait(take_wanted, &wanted, timeout_ns, &reason, call);
 	if (PSI_UNLIKELY(psi.checks))
-		leave(sem);
+		sem_leave(sem);
 	return taken;
 }
 
@@ -226,7 +226,7 @@ has_entry(const struct psi_many *many, size_t i)
 	const pst_sem_t *sems = many->items;
 	const unsigned *n = many->values;
 
-	return has(sems[i], n ? n[i] : 1);
+	return sem_has(sems[i], n ? n[i] : 1);
 }
 
 static void
@@ -236,9 +236,9 @@ tell_entry(const struct psi_many *many, size_t i, bool asleep)
 	const unsigned *n = many->values;
 
 	if (asleep)
-		psi_sem_want(sems[i], n ? n[i] : 1);
+		psi_sem_threshold_set(sems[i], n ? n[i] : 1);
 	else
-		psi_sem_unwant(sems[i]);
+		psi_sem_threshold_clear(sems[i]);
 }
 
 /* The endpoint of all that are left; NULL if none is. */
@@ -297,7 +297,7 @@ enter_many(const struct psi_many *many)
 	for (size_t i = 0; i < many->count; i++) {
 		entered[i] = !many->done || !many->done[i];
 		if (entered[i])
-			enter(sems[i], many->call);
+			sem_enter(sems[i], many->call);
 	}
 	return entered;
 }
@@ -309,7 +309,7 @@ leave_many(const struct psi_many *many, bool *entered)
 
 	for (size_t i = 0; i < many->count; i++)
 		if (entered[i])
-			leave(sems[i]);
+			sem_leave(sems[i]);
 	free(entered);
 }
 

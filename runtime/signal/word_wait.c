@@ -3,13 +3,13 @@
 
 #include "penstock_signal.h"
 #include "runtime/process/rules.h"
-#include "runtime/signal/want.h"
+#include "runtime/signal/threshold.h"
 
 /* A device or a plain store wakes nobody. */
 static const uint64_t word_sleep_ns = 1000000;
 
 static bool
-compares(uint64_t seen, int cmp, uint64_t value)
+word_compares(uint64_t seen, int cmp, uint64_t value)
 {
 	switch (cmp) {
 	case PST_CMP_EQ:
@@ -29,7 +29,7 @@ compares(uint64_t seen, int cmp, uint64_t value)
 
 /* Below this the word does not compare; 0: no such bound, so that each signal is to wake. */
 static uint64_t
-least(int cmp, uint64_t value)
+word_least(int cmp, uint64_t value)
 {
 	switch (cmp) {
 	case PST_CMP_GE:
@@ -42,12 +42,12 @@ least(int cmp, uint64_t value)
 }
 
 static void
-tell(const uint64_t *word, int cmp, uint64_t value, bool asleep)
+word_tell(const uint64_t *word, int cmp, uint64_t value, bool asleep)
 {
 	if (asleep)
-		psi_word_want(word, least(cmp, value));
+		psi_word_threshold_set(word, word_least(cmp, value));
 	else
-		psi_word_unwant(word);
+		psi_word_threshold_clear(word);
 }
 
 static void
@@ -72,27 +72,27 @@ check_word(const uint64_t *word, const char *call)
 /* -- one ------------------------------------------------------------------------------------- */
 
 struct compare {
-	struct psi_lack lack;
+	struct psi_wait_threshold lack;
 	const uint64_t *word;
 	int cmp;
 	uint64_t value, seen;
 };
 
 static bool
-look(void *what)
+word_look(void *what)
 {
 	struct compare *compare = what;
 
 	compare->seen = pst_signal_fetch(compare->word);
-	return compares(compare->seen, compare->cmp, compare->value);
+	return word_compares(compare->seen, compare->cmp, compare->value);
 }
 
 static void
-tell_compare(struct psi_lack *lack, bool asleep)
+threshold_announce_word(struct psi_wait_threshold *lack, bool asleep)
 {
 	const struct compare *compare = (const struct compare *)lack;
 
-	tell(compare->word, compare->cmp, compare->value, asleep);
+	word_tell(compare->word, compare->cmp, compare->value, asleep);
 }
 
 static bool
@@ -105,13 +105,14 @@ wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *
 
 	check_call(ep, compare->cmp, call);
 	check_word(compare->word, call);
-	return psi_look_often(look, compare) || psi_await(look, compare, timeout_ns, &reason, call);
+	return psi_look_often(word_look, compare) ||
+	       psi_signal_wait(word_look, compare, timeout_ns, &reason, call);
 }
 
 uint64_t
 pst_signal_wait(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value)
 {
-	struct compare compare = { { tell_compare, false }, word, cmp, value, 0 };
+	struct compare compare = { { threshold_announce_word, false }, word, cmp, value, 0 };
 
 	wait_one(&compare, ep, PST_FOREVER, "pst_signal_wait");
 	return compare.seen;
@@ -120,7 +121,7 @@ pst_signal_wait(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value)
 int
 pst_signal_test(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value, uint64_t *seen_out)
 {
-	struct compare compare = { { tell_compare, false }, word, cmp, value, 0 };
+	struct compare compare = { { threshold_announce_word, false }, word, cmp, value, 0 };
 
 	if (!wait_one(&compare, ep, 0, "pst_signal_test"))
 		return 0;
@@ -137,7 +138,7 @@ take_entry(const struct psi_many *many, size_t i)
 	uint64_t *const *words = many->items;
 	const uint64_t *values = many->values;
 
-	return compares(pst_signal_fetch(words[i]), many->cmp, values[i]);
+	return word_compares(pst_signal_fetch(words[i]), many->cmp, values[i]);
 }
 
 static void
@@ -146,7 +147,7 @@ tell_entry(const struct psi_many *many, size_t i, bool asleep)
 	uint64_t *const *words = many->items;
 	const uint64_t *values = many->values;
 
-	tell(words[i], many->cmp, values[i], asleep);
+	word_tell(words[i], many->cmp, values[i], asleep);
 }
 
 static struct psi_many
@@ -207,7 +208,7 @@ wait_each(const struct psi_many *many, gex_EP_t ep)
 
 	for (size_t i = 0; i < many->count; i++) {
 		struct compare compare = {
-			{ tell_compare, false }, words[i], many->cmp, values[i], 0
+			{ threshold_announce_word, false }, words[i], many->cmp, values[i], 0
 		};
 
 		wait_one(&compare, ep, PST_FOREVER, many->call);

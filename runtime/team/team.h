@@ -28,7 +28,8 @@ struct psi_group {
 	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
 	uint32_t *places;               /* [size] */
 	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
-	struct psi_hall *hall;          /* for barriers, in memory that all share; NULL: none */
+	struct psi_barrier_area *shm_barrier;          /* for barriers, in memory that all share;
+	                                                * NULL: none */
 };
 
 enum { PSI_GATHER_ROUNDS = 32 };
@@ -57,8 +58,9 @@ struct gex_TM_s {
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
 	uint32_t collectives; /* that this member has called; under the lock of coll/, but for
-	                                 * barriers by the hall without checks, which take none */
-	struct pcoll_barrier *barrier;  /* in the hall, from the first on */
+	                                 * barriers by the shm_barrier without checks, which take
+	                                 * none */
+	struct pcoll_barrier *barrier;  /* in the shm_barrier, from the first on */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
@@ -133,7 +135,7 @@ psi_team_hold(gex_TM_t tm)
 }
 
 static inline void
-psi_team_let_go(gex_TM_t tm)
+psi_team_release(gex_TM_t tm)
 {
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
@@ -152,7 +154,7 @@ void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
  *         taken
  *         (`taken', or 0) is the group's if `is_ours', and else given back
  */
-struct psi_hall_lender {
+struct psi_barrier_lender {
 	uint32_t (*take)(void);
 	void (*settle)(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
 	               bool is_ours);

@@ -22,8 +22,8 @@ psi_rules_check_target(gex_TM_t tm, gex_Rank_t rank, const char *call)
 	psi_rules_check_call(call);
 	psi_rules_check_team(tm, call);
 	ep = psi_target_of(tm, rank, call).ep;
-	if (psi_rule_use(ep, call))
-		psi_rule_used(ep);
+	if (psi_rule_serial_enter(ep, call))
+		psi_rule_serial_leave(ep);
 	if (!psi_tm_is_pair(tm))
 		psi_rules_call_by(&tm->callers, call);
 }

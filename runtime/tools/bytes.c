@@ -6,7 +6,7 @@
 #define PRIME UINT64_C(0x9e3779b97f4a7c15)
 
 static uint64_t
-mix(uint64_t sum, uint64_t word)
+bytes_mix(uint64_t sum, uint64_t word)
 {
 	sum = (sum ^ word) * PRIME;
 	return sum ^ (sum >> 29);
@@ -18,15 +18,15 @@ gasnett_checksum(const void *p, int numbytes)
 {
 	const char *at = p;
 	size_t left = numbytes > 0 ? (size_t)numbytes : 0;
-	uint64_t sum = mix(PRIME, left), word;
+	uint64_t sum = bytes_mix(PRIME, left), word;
 
 	for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
 		memcpy(&word, at, sizeof word);
-		sum = mix(sum, word);
+		sum = bytes_mix(sum, word);
 	}
 	word = 0;
 	memcpy(&word, at, left);
-	return mix(sum, word);
+	return bytes_mix(sum, word);
 }
 
 size_t

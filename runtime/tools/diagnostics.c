@@ -25,7 +25,7 @@ struct job {
 };
 
 static int
-fail(const char *what)
+diagnostics_fail(const char *what)
 {
 	psi_log("diagnostics: %s", what);
 	return 1;
@@ -66,7 +66,7 @@ check_time(int iterations)
 		gasnett_tick_t now = gasnett_ticks_now();
 
 		if (now < last)
-			failures += fail("the clock went backwards");
+			failures += diagnostics_fail("the clock went backwards");
 		last = now;
 	}
 	gasnett_nsleep(1000000);
@@ -74,7 +74,7 @@ check_time(int iterations)
 	wall = psi_now_ns() - wall;
 	ticked = gasnett_ticks_to_ns(end - begin);
 	if (ticked > wall + wall / 100 || ticked < wall - wall / 10)
-		failures += fail("ticks and the system's clock disagree");
+		failures += diagnostics_fail("ticks and the system's clock disagree");
 	return failures;
 }
 
@@ -94,10 +94,10 @@ check_atomics(struct shared *shared)
 
 	gasnett_strongatomic64_set(&shared->sum, 0, 0);
 	if (!run_threads(shared, count_up))
-		return fail("no thread could be made");
+		return diagnostics_fail("no thread could be made");
 	return gasnett_strongatomic64_read(&shared->sum, 0) == expected
 	               ? 0
-	               : fail("atomic additions got lost");
+	               : diagnostics_fail("atomic additions got lost");
 }
 
 static void
@@ -118,8 +118,8 @@ check_locks(struct shared *shared)
 	uint64_t expected = (uint64_t)shared->iterations * (uint64_t)shared->threads;
 
 	if (!run_threads(shared, count_guarded))
-		return fail("no thread could be made");
-	return shared->guarded == expected ? 0 : fail("a lock let two threads in");
+		return diagnostics_fail("no thread could be made");
+	return shared->guarded == expected ? 0 : diagnostics_fail("a lock let two threads in");
 }
 
 /* Echoes: each reply says what the request said, plus one. */
@@ -215,7 +215,8 @@ check_messages(const struct partner *peer, int iterations)
 	uint32_t expected = 0;
 
 	if (handlers[REQUEST].gex_index == 0)
-		return fail("the handlers of gasnett_diagnostic_gethandlers are not registered");
+		return diagnostics_fail("the handlers of gasnett_diagnostic_gethandlers are not "
+		                        "registered");
 	gasnett_strongatomic32_set(&echo.replies, 0, 0);
 	gasnett_strongatomic32_set(&echo.wrong, 0, 0);
 	for (int round = 0; round < iterations; round++)
@@ -223,7 +224,8 @@ check_messages(const struct partner *peer, int iterations)
 	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) ==
 	                  expected);
 	gex_Event_Wait(psi.barrier(peer->tm, 0));
-	return gasnett_strongatomic32_read(&echo.wrong, 0) ? fail("a reply had other contents") : 0;
+	return gasnett_strongatomic32_read(&echo.wrong, 0) ? diagnostics_fail("a reply had other "
+	                                                                      "contents") : 0;
 }
 
 void
@@ -234,7 +236,7 @@ gasnett_diagnostic_gethandlers(gex_AM_Entry_t **table_out, int *count_out)
 }
 
 static bool
-wanted(const char *sections, char letter)
+diagnostics_wanted(const char *sections, char letter)
 {
 	return !sections || !*sections || strchr(sections, letter);
 }
@@ -251,13 +253,13 @@ gasnett_run_diagnostics(int iterations, int threads, const char *sections, gex_T
 	psi_need_init("gasnett_run_diagnostics");
 	shared.threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
 	pthread_mutex_init(&shared.lock, NULL);
-	if (wanted(sections, 't'))
+	if (diagnostics_wanted(sections, 't'))
 		failures += check_time(shared.iterations);
-	if (wanted(sections, 'a'))
+	if (diagnostics_wanted(sections, 'a'))
 		failures += check_atomics(&shared);
-	if (wanted(sections, 'l'))
+	if (diagnostics_wanted(sections, 'l'))
 		failures += check_locks(&shared);
-	if (wanted(sections, 'm'))
+	if (diagnostics_wanted(sections, 'm'))
 		failures += check_messages(&partner, shared.iterations);
 	pthread_mutex_destroy(&shared.lock);
 	return failures;

@@ -36,7 +36,7 @@ gasnett_format_number(int64_t val, char *buf, size_t bufsz, int is_mem_size)
 }
 
 static bool
-parse(const char *text, uint64_t unit, int64_t *out)
+env_parse(const char *text, uint64_t unit, int64_t *out)
 {
 	uint64_t bytes;
 
@@ -49,7 +49,7 @@ parse(const char *text, uint64_t unit, int64_t *out)
 }
 
 static const char *
-accepted(uint64_t unit)
+env_accepted(uint64_t unit)
 {
 	return unit ? SIZE_ACCEPTED : INT_ACCEPTED;
 }
@@ -59,8 +59,8 @@ gasnett_parse_int(const char *str, uint64_t mem_size_multiplier)
 {
 	int64_t value = 0;
 
-	if (!parse(str, mem_size_multiplier, &value))
-		psi_settings_refuse("", str, accepted(mem_size_multiplier));
+	if (!env_parse(str, mem_size_multiplier, &value))
+		psi_settings_refuse("", str, env_accepted(mem_size_multiplier));
 	return value;
 }
 
@@ -126,7 +126,7 @@ void
 gasnett_envstr_display(const char *key, const char *val, int is_dflt)
 {
 	if (psi_settings_verbose() && is_news(key))
-		psi_settings_tell(key, val, is_dflt ? PSI_ORIGIN_DEFAULT : PSI_ORIGIN_ENVIRONMENT);
+		psi_settings_print(key, val, is_dflt ? PSI_ORIGIN_DEFAULT : PSI_ORIGIN_ENVIRONMENT);
 }
 
 void
@@ -149,7 +149,7 @@ gasnett_envdbl_display(const char *key, double val, int is_dflt)
 
 /* The text of a variable that is set and not empty, or NULL. */
 static const char *
-given(const char *key)
+env_given(const char *key)
 {
 	const char *text = getenv(key);
 
@@ -168,7 +168,7 @@ gasnett_getenv_withdefault(const char *keyname, const char *defaultval)
 int
 gasnett_getenv_yesno_withdefault(const char *keyname, int defaultval)
 {
-	const char *text = given(keyname);
+	const char *text = env_given(keyname);
 	bool value = defaultval != 0;
 
 	if (text && !psi_parse_bool(text, &value))
@@ -181,11 +181,11 @@ int64_t
 gasnett_getenv_int_withdefault(const char *keyname, int64_t defaultval,
                                uint64_t mem_size_multiplier)
 {
-	const char *text = given(keyname);
+	const char *text = env_given(keyname);
 	int64_t value = defaultval;
 
-	if (text && !parse(text, mem_size_multiplier, &value))
-		psi_settings_refuse(keyname, text, accepted(mem_size_multiplier));
+	if (text && !env_parse(text, mem_size_multiplier, &value))
+		psi_settings_refuse(keyname, text, env_accepted(mem_size_multiplier));
 	gasnett_envint_display(keyname, value, !text, mem_size_multiplier != 0);
 	return value;
 }
@@ -193,7 +193,7 @@ gasnett_getenv_int_withdefault(const char *keyname, int64_t defaultval,
 double
 gasnett_getenv_dbl_withdefault(const char *keyname, double defaultval)
 {
-	const char *text = given(keyname);
+	const char *text = env_given(keyname);
 	double value = defaultval;
 
 	if (text && !psi_parse_double(text, &value))

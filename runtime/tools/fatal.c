@@ -15,7 +15,7 @@ enum { TEXT_BYTES = 1000, POSITION_BYTES = 200 };
 void (*psi_fatal_end)(const char *text) = NULL;
 
 static _Noreturn void
-end(const char *text)
+fatal_end(const char *text)
 {
 	if (psi_fatal_end)
 		psi_fatal_end(text);
@@ -34,7 +34,7 @@ gasnett_fatalerror_nopos(const char *msg, ...)
 	va_start(args, msg);
 	vsnprintf(text, sizeof text, msg, args);
 	va_end(args);
-	end(text);
+	fatal_end(text);
 }
 
 void
@@ -49,7 +49,7 @@ psi_fatalerror_at(const char *function, const char *file, int line, const char *
 	va_end(args);
 	len = strlen(text);
 	snprintf(text + len, sizeof text - len, " (%s at %s:%d)", function, file, line);
-	end(text);
+	fatal_end(text);
 }
 
 void

@@ -28,7 +28,7 @@ struct listener {
 };
 
 static void
-tell(const struct listener *to, const char *name, const char *value, const char *origin,
+introspect_tell(const struct listener *to, const char *name, const char *value, const char *origin,
      const char *note)
 {
 	const struct psi_fact fact = { to->group, name, value, origin, note };
@@ -42,14 +42,16 @@ tell_version(struct listener *to)
 	char text[VALUE_BYTES];
 
 	to->group = "version";
-	tell(to, "penstock", pst_version(), "build", "");
+	introspect_tell(to, "penstock", pst_version(), "build", "");
 	snprintf(text, sizeof text, "%d.%d.%d", GASNETT_RELEASE_VERSION_MAJOR,
 		 GASNETT_RELEASE_VERSION_MINOR, GASNETT_RELEASE_VERSION_PATCH);
-	tell(to, "interface", text, "build", "release whose interface programs find here");
-	tell(to, "system", GASNETT_SYSTEM_TUPLE, "build", "");
-	tell(to, "compiler", PLATFORM_COMPILER_IDSTR, "build", "");
-	tell(to, "checks", PST_DEBUG ? "on" : "off", "build", "assertions inside the library");
-	tell(to, "sanitizers", PST_SANITIZER_LIST, "build", "");
+	introspect_tell(to, "interface", text, "build", "release whose interface programs find "
+	                                                "here");
+	introspect_tell(to, "system", GASNETT_SYSTEM_TUPLE, "build", "");
+	introspect_tell(to, "compiler", PLATFORM_COMPILER_IDSTR, "build", "");
+	introspect_tell(to, "checks", PST_DEBUG ? "on" : "off", "build", "assertions inside the "
+	                                                                 "library");
+	introspect_tell(to, "sanitizers", PST_SANITIZER_LIST, "build", "");
 }
 
 /* configure says "yes", or "no (why)". */
@@ -64,7 +66,7 @@ tell_conduit(const struct listener *to, const char *name, const char *configured
 	else
 		snprintf(note, sizeof note, "%s; %.*s", what, (int)strcspn(configured + 4, ")"),
 			 configured + 4);
-	tell(to, name, built ? "yes" : "no", "build", note);
+	introspect_tell(to, name, built ? "yes" : "no", "build", note);
 }
 
 static void
@@ -89,8 +91,8 @@ tell_setting(const struct listener *to, const struct psi_setting *row)
 		snprintf(text, sizeof text, "%s %s", value, row->unit);
 		value = text;
 	}
-	tell(to, row->name, value ? value : "", origin == PSI_ORIGIN_DEFAULT ? "default" :
-	     "environment", row->help);
+	introspect_tell(to, row->name, value ? value : "",
+	                origin == PSI_ORIGIN_DEFAULT ? "default" : "environment", row->help);
 }
 
 static void
@@ -99,9 +101,9 @@ tell_settings(struct listener *to)
 	size_t t, i;
 
 	to->group = "setting";
-	for (t = 0; psi_setting_tables[t]; t++) {
-		for (i = 0; i < psi_setting_tables[t]->count; i++)
-			tell_setting(to, &psi_setting_tables[t]->rows[i]);
+	for (t = 0; psi_settings_lists[t]; t++) {
+		for (i = 0; i < psi_settings_lists[t]->count; i++)
+			tell_setting(to, &psi_settings_lists[t]->rows[i]);
 	}
 }
 
@@ -118,7 +120,7 @@ tell_bytes(const struct listener *to, const char *name, uint64_t bytes, const ch
 		         (double)bytes / 1048576);
 	else
 		snprintf(text, sizeof text, "%" PRIu64, bytes);
-	tell(to, name, text, origin, note);
+	introspect_tell(to, name, text, origin, note);
 }
 
 static void
@@ -135,7 +137,8 @@ tell_limits(struct listener *to, uint32_t ranks)
 	psi_host_memory_read("", &job.host);
 	job.internal_bytes = psi_conduit_queue_bytes(conduit, ranks) / ranks;
 	if (job.internal_bytes == 0)
-		tell(to, "queues", "none", conduit, "that many ranks are too many for one host");
+		introspect_tell(to, "queues", "none", conduit, "that many ranks are too many for "
+		                                               "one host");
 	else
 		tell_bytes(to, "queues", job.internal_bytes, conduit,
 			   "for each rank at most; taken when first used");
@@ -156,7 +159,7 @@ tell_count(const struct listener *to, const char *name, uint64_t count, const ch
 	char text[VALUE_BYTES];
 
 	snprintf(text, sizeof text, "%" PRIu64, count);
-	tell(to, name, text, origin, note);
+	introspect_tell(to, name, text, origin, note);
 }
 
 static void
@@ -177,10 +180,10 @@ tell_topology(struct listener *to, uint32_t ranks)
 			 topology.quota_milli / 1000, topology.quota_milli % 1000);
 	else
 		snprintf(text, sizeof text, "none");
-	tell(to, "quota", text, "cgroup", "CPU time");
+	introspect_tell(to, "quota", text, "cgroup", "CPU time");
 	snprintf(note, sizeof note, "%" PRIu32 " ranks %s", ranks,
 		 crowded ? "share CPUs, and yield while they wait" : "have a CPU each");
-	tell(to, "crowded", crowded ? "yes" : "no", "CPUs and quota", note);
+	introspect_tell(to, "crowded", crowded ? "yes" : "no", "CPUs and quota", note);
 }
 
 /* Of gasnett_ticks_now. */
@@ -192,16 +195,17 @@ tell_clock(struct listener *to)
 	bool counter = psi_ticks_from == PSI_TICKS_COUNTER;
 
 	to->group = "clock";
-	tell(to, "source", counter ? "processor" : "system", "processor and kernel",
+	introspect_tell(to, "source", counter ? "processor" : "system", "processor and kernel",
 	     counter ? "a counter of steady rate, which the kernel trusts"
 		     : "CLOCK_MONOTONIC: the processor's counter is not steady, or not trusted");
 	snprintf(text, sizeof text, "%.0f Hz", hz);
-	tell(to, "rate", text, counter ? "GASNET_TSC_RATE" : "system", "of gasnett_ticks_now");
+	introspect_tell(to, "rate", text, counter ? "GASNET_TSC_RATE" : "system",
+	                "of gasnett_ticks_now");
 }
 
 /* error_out gets an errno value, or 0 if there is none to tell. */
 static bool
-works(const struct psi_feature *feature, int *error_out)
+introspect_works(const struct psi_feature *feature, int *error_out)
 {
 	bool there;
 
@@ -220,12 +224,13 @@ tell_features(struct listener *to)
 
 	to->group = "feature";
 	for (feature = psi_features; feature->name; feature++) {
-		bool denied = psi_denied(feature->name), there = !denied && works(feature, &error);
+		bool denied = psi_denied(feature->name),
+		     there = !denied && introspect_works(feature, &error);
 
 		snprintf(note, sizeof note, "%s; instead: %s%s%s", feature->purpose,
 		         feature->fallback, error ? "; the kernel says: " : "",
 		         error ? strerror(error) : "");
-		tell(to, feature->name, there ? "available" : "not available",
+		introspect_tell(to, feature->name, there ? "available" : "not available",
 		     denied ? "PST_TEST_DENY" : "kernel", there ? feature->purpose : note);
 	}
 }
@@ -240,7 +245,8 @@ tell_memory_kinds(struct listener *to)
 	for (class = psi_mk_classes; class->name; class++) {
 		snprintf(note, sizeof note, "%s%s%s", class->what, class->lack ? "; " : "",
 		         class->lack ? class->lack : "");
-		tell(to, class->name, class->lack ? "not available" : "available", "build", note);
+		introspect_tell(to, class->name, class->lack ? "not available" : "available",
+		                "build", note);
 	}
 }
 
@@ -251,7 +257,7 @@ tell_counters(struct listener *to)
 
 	to->group = "counter";
 	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
-		tell(to, counter->name, counter->unit, counter->group, counter->help);
+		introspect_tell(to, counter->name, counter->unit, counter->group, counter->help);
 }
 
 void

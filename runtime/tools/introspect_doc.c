@@ -95,7 +95,7 @@ psi_introspect_settings_doc(FILE *out)
 	      "warned about by rank 0. `penstock-info` prints all values in force and where they "
 	      "come\n"
 	      "from, `GASNET_VERBOSEENV=1` those that a job reads.\n\n", out);
-	for (t = 0; psi_setting_tables[t]; t++)
-		put_table(out, psi_setting_tables[t]);
+	for (t = 0; psi_settings_lists[t]; t++)
+		put_table(out, psi_settings_lists[t]);
 	put_foreign(out);
 }

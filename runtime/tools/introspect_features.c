@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static bool
-opened(long fd)
+feature_opened(long fd)
 {
 	if (fd < 0)
 		return false;
@@ -21,19 +21,19 @@ opened(long fd)
 static bool
 memfd_works(void)
 {
-	return opened(memfd_create("penstock-probe", MFD_CLOEXEC));
+	return feature_opened(memfd_create("penstock-probe", MFD_CLOEXEC));
 }
 
 static bool
 tmpfile_works(void)
 {
-	return opened(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+	return feature_opened(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 }
 
 static bool
 pidfd_works(void)
 {
-	return opened(syscall(SYS_pidfd_open, getpid(), 0));
+	return feature_opened(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
 static bool

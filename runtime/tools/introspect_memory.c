@@ -18,7 +18,7 @@ struct mapping {
 };
 
 struct parts {
-	struct psi_memory_part *at;
+	struct psi_memory_area *at;
 	size_t count, room;
 };
 
@@ -37,7 +37,7 @@ psi_memory_name(enum psi_memory_kind kind)
 }
 
 static void
-add(struct parts *parts, struct psi_memory_part part)
+memory_add(struct parts *parts, struct psi_memory_area part)
 {
 	if (parts->count == parts->room) {
 		parts->room = parts->room * 2 + 64;
@@ -51,15 +51,15 @@ add(struct parts *parts, struct psi_memory_part part)
 static void
 list_parts(struct parts *parts)
 {
-	struct psi_memory_part part;
+	struct psi_memory_area part;
 
 	for (unsigned i = 0; psi.ops->parts(psi.conduit, i, &part); i++)
-		add(parts, part);
+		memory_add(parts, part);
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
 		const struct pst_peer *peer = &psi.peers[rank];
 
 		if (peer->size_bytes)
-			add(parts, (struct psi_memory_part){
+			memory_add(parts, (struct psi_memory_area){
 				.kind = PSI_MEMORY_SEGMENTS,
 				.base = (void *)(peer->base + peer->offset),
 				.len_bytes = peer->size_bytes,
@@ -70,10 +70,10 @@ list_parts(struct parts *parts)
 /* Neighbours of another kind get other advice; nothing is read ahead in shared memory, and a core
  * of this process would lack the queues. */
 static void
-separate(const struct parts *parts)
+memory_separate(const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct psi_memory_part *part = &parts->at[i];
+		const struct psi_memory_area *part = &parts->at[i];
 
 		if (part->kind == PSI_MEMORY_QUEUES)
 			madvise(part->base, part->len_bytes, MADV_DONTDUMP);
@@ -82,7 +82,7 @@ separate(const struct parts *parts)
 	}
 }
 
-static const struct psi_memory_part *
+static const struct psi_memory_area *
 part_of(const struct parts *parts, uintptr_t at)
 {
 	for (size_t i = 0; i < parts->count; i++)
@@ -94,10 +94,10 @@ part_of(const struct parts *parts, uintptr_t at)
 /* The last line of a mapping tells whether it would be in a core: what is not is address space that
  * is kept for later (PST_SHM=mmap). */
 static void
-count(const struct parts *parts, const struct mapping *mapping, const char *flags,
+memory_count(const struct parts *parts, const struct mapping *mapping, const char *flags,
       struct psi_memory_use *use)
 {
-	const struct psi_memory_part *part = part_of(parts, mapping->from);
+	const struct psi_memory_area *part = part_of(parts, mapping->from);
 	enum psi_memory_kind kind = part ? part->kind
 	                            : mapping->shared ? PSI_MEMORY_CONTROL : PSI_MEMORY_PRIVATE;
 
@@ -121,7 +121,7 @@ psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
 	if (!file)
 		return false;
 	list_parts(&parts);
-	separate(&parts);
+	memory_separate(&parts);
 	while (fgets(line, sizeof line, file)) {
 		if (sscanf(line, "%lx-%lx %7s", &from, &to, perms) == 3)
 			mapping = (struct mapping){
@@ -131,7 +131,7 @@ psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
 		else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
 			mapping.pss_bytes = (uint64_t)kib * 1024;
 		else if (strncmp(line, "VmFlags:", 8) == 0)
-			count(&parts, &mapping, line, use_out);
+			memory_count(&parts, &mapping, line, use_out);
 	}
 	fclose(file);
 	free(parts.at);

@@ -5,7 +5,7 @@
 #include "runtime/tools/holder.h"
 
 static int
-mine(const gasnett_mutex_t *mutex)
+mutex_is_mine(const gasnett_mutex_t *mutex)
 {
 	return psi_holder(&mutex->psi_owner) == psi_this_thread();
 }
@@ -26,7 +26,8 @@ psi_mutex_destroy(gasnett_mutex_t *mutex, int ignore, const char *where)
 	if (error == EBUSY && !ignore)
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_destroy: %s holds the mutex; unlock it "
 		                         "first",
-					 where, mine(mutex) ? "this thread" : "another thread");
+		                         where,
+		                         mutex_is_mine(mutex) ? "this thread" : "another thread");
 	if (!ignore)
 		psi_lock_must(error, "gasnett_mutex_destroy", where);
 	return error;
@@ -35,7 +36,7 @@ psi_mutex_destroy(gasnett_mutex_t *mutex, int ignore, const char *where)
 void
 psi_mutex_lock(gasnett_mutex_t *mutex, const char *where)
 {
-	if (mine(mutex))
+	if (mutex_is_mine(mutex))
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_lock: this thread holds the mutex "
 					 "already, which is not recursive", where);
 	psi_lock_must(pthread_mutex_lock(&mutex->psi_mutex), "gasnett_mutex_lock", where);
@@ -57,7 +58,7 @@ psi_mutex_trylock(gasnett_mutex_t *mutex, const char *where)
 void
 psi_mutex_unlock(gasnett_mutex_t *mutex, const char *where)
 {
-	if (!mine(mutex))
+	if (!mutex_is_mine(mutex))
 		gasnett_fatalerror_nopos("%s: gasnett_mutex_unlock: %s; the thread that locked it "
 					 "unlocks it", where,
 					 psi_holder(&mutex->psi_owner) ? "another thread holds the "
@@ -70,7 +71,7 @@ psi_mutex_unlock(gasnett_mutex_t *mutex, const char *where)
 void
 psi_mutex_assert(gasnett_mutex_t *mutex, int locked, const char *where)
 {
-	if (mine(mutex) != !!locked)
+	if (mutex_is_mine(mutex) != !!locked)
 		gasnett_fatalerror_nopos("%s: %s: this thread %s the mutex", where,
 					 locked ? "gasnett_mutex_assertlocked"
 						: "gasnett_mutex_assertunlocked",
@@ -87,7 +88,7 @@ psi_cond_init(gasnett_cond_t *cond)
 
 /* Waiters are counted under their mutex; here a thread may look from outside. */
 static uint64_t
-waiters(const gasnett_cond_t *cond)
+mutex_waiters(const gasnett_cond_t *cond)
 {
 	return __atomic_load_n(&cond->psi_waiters, __ATOMIC_RELAXED);
 }
@@ -95,9 +96,9 @@ waiters(const gasnett_cond_t *cond)
 void
 psi_cond_destroy(gasnett_cond_t *cond, const char *where)
 {
-	if (waiters(cond))
+	if (mutex_waiters(cond))
 		gasnett_fatalerror_nopos("%s: gasnett_cond_destroy: %llu threads wait for it",
-		                         where, (unsigned long long)waiters(cond));
+		                         where, (unsigned long long)mutex_waiters(cond));
 	psi_lock_must(pthread_cond_destroy(&cond->psi_cond), "gasnett_cond_destroy", where);
 }
 
@@ -107,7 +108,7 @@ psi_cond_signal(gasnett_cond_t *cond, int all, const char *where)
 	const char *call = all ? "gasnett_cond_broadcast" : "gasnett_cond_signal";
 	const gasnett_mutex_t *mutex = __atomic_load_n(&cond->psi_mutex, __ATOMIC_RELAXED);
 
-	if (waiters(cond) && mutex && !mine(mutex))
+	if (mutex_waiters(cond) && mutex && !mutex_is_mine(mutex))
 		gasnett_fatalerror_nopos("%s: %s: without the mutex of those who wait, who may "
 					 "miss it; lock it first", where, call);
 	psi_lock_must(all ? pthread_cond_broadcast(&cond->psi_cond)
@@ -117,10 +118,10 @@ psi_cond_signal(gasnett_cond_t *cond, int all, const char *where)
 void
 psi_cond_wait(gasnett_cond_t *cond, gasnett_mutex_t *mutex, const char *where)
 {
-	if (!mine(mutex))
+	if (!mutex_is_mine(mutex))
 		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: this thread does not hold the "
 					 "mutex; lock it first", where);
-	if (waiters(cond) && __atomic_load_n(&cond->psi_mutex, __ATOMIC_RELAXED) != mutex)
+	if (mutex_waiters(cond) && __atomic_load_n(&cond->psi_mutex, __ATOMIC_RELAXED) != mutex)
 		gasnett_fatalerror_nopos("%s: gasnett_cond_wait: others wait for it with another "
 		                         "mutex",
 					 where);

@@ -24,13 +24,13 @@ static __thread unsigned reads_count;
 static __thread bool reads_lost;
 
 static pthread_rwlock_t *
-raw(gasnett_rwlock_t *lock)
+rwlock_raw(gasnett_rwlock_t *lock)
 {
 	return (pthread_rwlock_t *)(void *)lock->psi_rwlock;
 }
 
 static bool
-writes(const gasnett_rwlock_t *lock)
+rwlock_writes(const gasnett_rwlock_t *lock)
 {
 	return psi_holder(&lock->psi_owner) == psi_this_thread();
 }
@@ -79,15 +79,15 @@ forget_read(const gasnett_rwlock_t *lock)
 static void
 refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
 {
-	if (PSI_CONFIG_DEBUG && (writes(lock) || is_reading(lock)))
+	if (PSI_CONFIG_DEBUG && (rwlock_writes(lock) || is_reading(lock)))
 		gasnett_fatalerror_nopos("%s: %s: this thread %s the lock already, which is not "
 		                         "recursive",
-					 where, call, writes(lock) ? "writes" : "reads");
+					 where, call, rwlock_writes(lock) ? "writes" : "reads");
 }
 
 /* A lock was taken, or not: notes it, and ends the process unless somebody else holds it. */
 static int
-taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, const char *where)
+rwlock_taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, const char *where)
 {
 	if (error == EBUSY || error == EAGAIN)
 		return error;
@@ -105,7 +105,7 @@ void
 psi_rwlock_init(gasnett_rwlock_t *lock)
 {
 	psi_holder_set(&lock->psi_owner, 0);
-	psi_lock_must(pthread_rwlock_init(raw(lock), NULL), "gasnett_rwlock_init", "?");
+	psi_lock_must(pthread_rwlock_init(rwlock_raw(lock), NULL), "gasnett_rwlock_init", "?");
 }
 
 void
@@ -115,8 +115,9 @@ psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 		gasnett_fatalerror_nopos(
 			"%s: gasnett_rwlock_destroy: %s holds the lock; unlock it "
 			"first",
-			where, writes(lock) || is_reading(lock) ? "this thread" : "another thread");
-	psi_lock_must(pthread_rwlock_destroy(raw(lock)), "gasnett_rwlock_destroy", where);
+			where,
+			rwlock_writes(lock) || is_reading(lock) ? "this thread" : "another thread");
+	psi_lock_must(pthread_rwlock_destroy(rwlock_raw(lock)), "gasnett_rwlock_destroy", where);
 }
 
 /* So many readers that one more cannot be counted are waited for. */
@@ -124,7 +125,8 @@ void
 psi_rwlock_rdlock(gasnett_rwlock_t *lock, const char *where)
 {
 	refuse_twice(lock, "gasnett_rwlock_rdlock", where);
-	while (taken(lock, pthread_rwlock_rdlock(raw(lock)), 0, "gasnett_rwlock_rdlock", where))
+	while (rwlock_taken(lock, pthread_rwlock_rdlock(rwlock_raw(lock)), 0,
+	                    "gasnett_rwlock_rdlock", where))
 		sched_yield();
 }
 
@@ -132,30 +134,30 @@ void
 psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where)
 {
 	refuse_twice(lock, "gasnett_rwlock_wrlock", where);
-	psi_lock_must(
-		taken(lock, pthread_rwlock_wrlock(raw(lock)), 1, "gasnett_rwlock_wrlock", where),
-		"gasnett_rwlock_wrlock", where);
+	psi_lock_must(rwlock_taken(lock, pthread_rwlock_wrlock(rwlock_raw(lock)), 1,
+	                           "gasnett_rwlock_wrlock", where),
+	              "gasnett_rwlock_wrlock", where);
 }
 
 int
 psi_rwlock_tryrdlock(gasnett_rwlock_t *lock, const char *where)
 {
-	return taken(lock, pthread_rwlock_tryrdlock(raw(lock)), 0, "gasnett_rwlock_tryrdlock",
-	             where);
+	return rwlock_taken(lock, pthread_rwlock_tryrdlock(rwlock_raw(lock)), 0,
+	                    "gasnett_rwlock_tryrdlock", where);
 }
 
 int
 psi_rwlock_trywrlock(gasnett_rwlock_t *lock, const char *where)
 {
-	return taken(lock, pthread_rwlock_trywrlock(raw(lock)), 1, "gasnett_rwlock_trywrlock",
-	             where);
+	return rwlock_taken(lock, pthread_rwlock_trywrlock(rwlock_raw(lock)), 1,
+	                    "gasnett_rwlock_trywrlock", where);
 }
 
 void
 psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 {
 	if (PSI_CONFIG_DEBUG) {
-		if (writes(lock))
+		if (rwlock_writes(lock))
 			psi_holder_set(&lock->psi_owner, 0);
 		else if (is_reading(lock) || reads_lost)
 			forget_read(lock);
@@ -164,7 +166,7 @@ psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 						 "hold the lock; the thread that locked it unlocks "
 						 "it", where);
 	}
-	psi_lock_must(pthread_rwlock_unlock(raw(lock)), "gasnett_rwlock_unlock", where);
+	psi_lock_must(pthread_rwlock_unlock(rwlock_raw(lock)), "gasnett_rwlock_unlock", where);
 }
 
 void
@@ -176,7 +178,7 @@ psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held, const char 
 		[PSI_RWLOCK_WRITE] = "gasnett_rwlock_assertwrlocked",
 		[PSI_RWLOCK_ANY] = "gasnett_rwlock_assertlocked",
 	};
-	bool reading = is_reading(lock), writing = writes(lock), holds;
+	bool reading = is_reading(lock), writing = rwlock_writes(lock), holds;
 
 	if (reads_lost)
 		return;

@@ -158,7 +158,7 @@ now_by_both(void)
  * same choice, so it does not matter which of two threads writes it.
  */
 static __attribute__((constructor)) void
-choose(void)
+ticks_choose(void)
 {
 	if (__atomic_load_n(&psi_ticks_from, __ATOMIC_RELAXED) != PSI_TICKS_UNKNOWN)
 		return;
@@ -173,13 +173,13 @@ choose(void)
 gasnett_tick_t
 psi_ticks_read(void)
 {
-	choose();
+	ticks_choose();
 	return psi_ticks_from == PSI_TICKS_COUNTER ? psi_counter_read() : psi_now_ns();
 }
 
 /* Ticks and nanoseconds since the start; waits until they are enough to tell the rate. */
 static struct moment
-elapsed(void)
+ticks_elapsed(void)
 {
 	struct moment now = now_by_both();
 	uint64_t passed = now.ns - start.ns;
@@ -241,7 +241,7 @@ checked_hz(const char *text, double measured)
 }
 
 static void
-measure(void)
+ticks_measure(void)
 {
 	const char *text = psi_setting_text(psi_setting_named("GASNET_TSC_RATE"));
 	struct moment passed;
@@ -253,7 +253,7 @@ measure(void)
 		rate = psi_tick_rate(rate_hz);
 		return;
 	}
-	passed = elapsed();
+	passed = ticks_elapsed();
 	hz = (double)passed.ticks * 1e9 / (double)passed.ns;
 	if (strcmp(text, "walltime") != 0)
 		hz = checked_hz(text, hz);
@@ -295,14 +295,14 @@ psi_ticks_scale(const struct psi_tick_rate *by, uint64_t ticks)
 double
 psi_ticks_hz(void)
 {
-	pthread_once(&rate_once, measure);
+	pthread_once(&rate_once, ticks_measure);
 	return rate_hz;
 }
 
 uint64_t
 gasnett_ticks_to_ns(gasnett_tick_t ticks)
 {
-	pthread_once(&rate_once, measure);
+	pthread_once(&rate_once, ticks_measure);
 	return psi_ticks_scale(&rate, ticks);
 }
 

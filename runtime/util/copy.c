@@ -11,7 +11,7 @@ enum {
 };
 
 static void
-plain(void *dst, const void *src, size_t len_bytes)
+copy_plain(void *dst, const void *src, size_t len_bytes)
 {
 	if (len_bytes)
 		memcpy(dst, src, len_bytes);
@@ -30,13 +30,13 @@ owning(void *dst, const void *src, size_t len_bytes)
 }
 
 static bool
-always(void)
+copy_always(void)
 {
 	return true;
 }
 
 const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
-	[PSI_COPY_PLAIN] = { "plain", plain, always },
+	[PSI_COPY_PLAIN] = { "plain", copy_plain, copy_always },
 	[PSI_COPY_VECTORS] = { "vectors", vectors, psi_copy_can_vectors },
 	[PSI_COPY_OWNING] = { "owning", owning, psi_copy_can_vectors },
 	[PSI_COPY_LOOP] = { "loop", psi_copy_loop, psi_copy_can_stream },
@@ -89,7 +89,7 @@ static void
 without_vectors(void *dst, const void *src, size_t len_bytes)
 {
 	if (len_bytes < SLOW_FROM_BYTES)
-		plain(dst, src, len_bytes);
+		copy_plain(dst, src, len_bytes);
 	else
 		by_choice(dst, src, len_bytes);
 }

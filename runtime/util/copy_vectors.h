@@ -12,7 +12,7 @@
 #include "gasnet_ex_rma.h"
 
 #include "runtime/util/fence.h"
-#include "runtime/util/own.h"
+#include "runtime/util/prefetch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,8 +111,8 @@ psi_copy_owning_blocks(char *dst, const char *src, size_t len)
 	size_t at = 0;
 
 	for (; at + PSI_COPY_BLOCK + PSI_COPY_OWN_AHEAD < len; at += PSI_COPY_BLOCK) {
-		psi_own_line(dst + at + PSI_COPY_OWN_AHEAD);
-		psi_own_line(dst + at + PSI_COPY_OWN_AHEAD + 64);
+		psi_prefetch_write(dst + at + PSI_COPY_OWN_AHEAD);
+		psi_prefetch_write(dst + at + PSI_COPY_OWN_AHEAD + 64);
 		psi_copy_block(dst + at, src + at);
 	}
 	psi_copy_blocks(dst + at, src + at, len - at);
@@ -146,7 +146,7 @@ psi_copy_owning_vectors(void *dst_start, const void *src_start, size_t len_bytes
 		return;
 	}
 	for (size_t at = 0; at < PSI_COPY_OWN_AHEAD; at += 64)
-		psi_own_line(dst + at);
+		psi_prefetch_write(dst + at);
 	psi_copy_ends(dst, src, 64);
 	psi_copy_owning_blocks(dst + head, src + head, len_bytes - head);
 }

@@ -58,7 +58,7 @@ static _Thread_local struct {
 } chosen;
 
 static void
-choose(void)
+delay_choose(void)
 {
 	const char *list = getenv("PT_DELAY_AT");
 	const uint64_t seed = number_from("PT_DELAY_SEED", 1);
@@ -80,7 +80,7 @@ random_below(uint32_t bound)
 }
 
 static void
-linger(void)
+delay_linger(void)
 {
 	const uint32_t kind = random_below(KINDS);
 
@@ -101,9 +101,9 @@ psi_delay(enum psi_delay_point point)
 
 	atomic_store_explicit(&passages[point], count + 1, memory_order_relaxed);
 	if (!chosen.read)
-		choose();
+		delay_choose();
 	if (chosen.every && chosen.points >> point & 1 && !random_below(chosen.every))
-		linger();
+		delay_linger();
 }
 
 const char *

@@ -103,7 +103,7 @@ psi_store_load_fence(void)
 /* Returns when what this thread has stored is where others see it; for taking times, not for an
  * order. */
 static inline void
-psi_stores_land(void)
+psi_stores_drain(void)
 {
 	psi_store_load_fence();
 }

@@ -9,7 +9,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char name[HOST_NAME_MAX + 1];
 
 static void
-ask(void)
+hostname_ask(void)
 {
 	if (gethostname(name, sizeof name) != 0 || !name[0])
 		strcpy(name, "localhost");
@@ -18,6 +18,6 @@ ask(void)
 const char *
 psi_hostname(void)
 {
-	pthread_once(&once, ask);
+	pthread_once(&once, hostname_ask);
 	return name;
 }

@@ -4,7 +4,7 @@
 
 /* Room is kept for a newline or a zero. */
 static void
-append(struct psi_line *line, char c)
+line_append(struct psi_line *line, char c)
 {
 	if (line->len < PSI_LINE_BYTES - 1)
 		line->text[line->len++] = c;
@@ -14,7 +14,7 @@ void
 psi_line_text(struct psi_line *line, const char *text)
 {
 	while (*text)
-		append(line, *text++);
+		line_append(line, *text++);
 }
 
 static void
@@ -28,7 +28,7 @@ append_number(struct psi_line *line, uint64_t number, unsigned base)
 		number /= base;
 	} while (number != 0);
 	while (count > 0)
-		append(line, digits[--count]);
+		line_append(line, digits[--count]);
 }
 
 void

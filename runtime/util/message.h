@@ -35,14 +35,14 @@ enum { PSI_MAX_ARGS = 16 };
 
 /* What a message is, in a word: network, handler, and number of arguments. */
 static inline uint32_t
-psi_what(unsigned network, unsigned handler, unsigned nargs)
+psi_am_tag(unsigned network, unsigned handler, unsigned nargs)
 {
 	return handler | nargs << 8 | network << 16;
 }
 
-static inline unsigned psi_what_handler(uint32_t what) { return what & 0xff; }
-static inline unsigned psi_what_nargs(uint32_t what) { return what >> 8 & 0xff; }
-static inline unsigned psi_what_network(uint32_t what) { return what >> 16; }
+static inline unsigned psi_am_tag_handler(uint32_t what) { return what & 0xff; }
+static inline unsigned psi_am_tag_nargs(uint32_t what) { return what >> 8 & 0xff; }
+static inline unsigned psi_am_tag_network(uint32_t what) { return what >> 16; }
 
 /* One active message to send.  The runtime has checked limits, target range and handler index. */
 struct psi_am {
@@ -61,8 +61,10 @@ psi_am_of(uint32_t peer, unsigned category, uint32_t what, const int32_t *args)
 {
 	return (struct psi_am){
 		.peer = peer,
-		.handler = (uint8_t)psi_what_handler(what), .category = (uint8_t)category,
-		.network = (uint8_t)psi_what_network(what), .nargs = (uint8_t)psi_what_nargs(what),
+		.handler = (uint8_t)psi_am_tag_handler(what),
+		.category = (uint8_t)category,
+		.network = (uint8_t)psi_am_tag_network(what),
+		.nargs = (uint8_t)psi_am_tag_nargs(what),
 		.args = args,
 	};
 }

@@ -31,7 +31,7 @@ static const char *const names[][PSI_SIDES][PSI_VIS_BLOCKING + PSI_VIS_LEGACY + 
 };
 
 static struct psi_vis
-begin(enum kind kind, enum psi_which remote, unsigned form, gex_Flags_t flags)
+vis_begin(enum kind kind, enum psi_which remote, unsigned form, gex_Flags_t flags)
 {
 	const char *call = names[kind][remote][form];
 	gex_Flags_t allowed = PSI_TRANSFER_FLAGS;
@@ -49,7 +49,7 @@ begin(enum kind kind, enum psi_which remote, unsigned form, gex_Flags_t flags)
 
 /* Sets the offset by which the remote side is reached here; false if it is not. */
 static bool
-reach(struct psi_vis *vis)
+vis_reach(struct psi_vis *vis)
 {
 	struct psi_side *side = &vis->side[vis->remote];
 	const struct psi_extent extent = psi_side_extent(side);
@@ -70,7 +70,7 @@ reach(struct psi_vis *vis)
 }
 
 static void
-copy(struct psi_vis *vis)
+vis_copy(struct psi_vis *vis)
 {
 	struct psi_cursor dst, src;
 
@@ -128,7 +128,7 @@ start(struct psi_vis *vis, bool finish)
 /* -- every call -------------------------------------------------------------------------------- */
 
 static gex_Event_t
-transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
+vis_transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 {
 	const bool put = vis->remote == PSI_DST, armed = psi_vis_armed();
 	gex_Event_t event = GEX_EVENT_INVALID;
@@ -142,11 +142,11 @@ transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 	if (!put && !(vis->flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	if (vis->bytes) {
-		mapped = reach(vis);
+		mapped = vis_reach(vis);
 		if (PSI_UNLIKELY(psi.checks))
 			psi_vis_rules(vis, mapped);
 		if (PSI_LIKELY(mapped))
-			copy(vis);
+			vis_copy(vis);
 		else if (!psi_vis_single_copy(vis))
 			event = start(vis, armed);
 	}
@@ -165,7 +165,7 @@ struct list {
 };
 
 static gex_Event_t
-vector(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct list dst, struct list src)
+vis_vector(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct list dst, struct list src)
 {
 	psi_check_list(dst.list, dst.count, sizeof *dst.list, "dstlist", vis->call);
 	psi_check_list(src.list, src.count, sizeof *src.list, "srclist", vis->call);
@@ -173,7 +173,7 @@ vector(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct list dst, struc
 	vis->side[PSI_SRC] = psi_side_list(src.list, src.count);
 	vis->bytes = psi_side_extent(&vis->side[PSI_DST]).bytes;
 	psi_vis_check_sizes(vis->bytes, psi_side_extent(&vis->side[PSI_SRC]).bytes, vis->call);
-	return transfer(vis, tm, rank);
+	return vis_transfer(vis, tm, rank);
 }
 
 gex_Event_t
@@ -181,9 +181,9 @@ psi_vis_vector_put(unsigned form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcou
                    gex_Memvec_t const dstlist[], size_t srccount, gex_Memvec_t const srclist[],
                    gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(VECTOR, PSI_DST, form, flags);
+	struct psi_vis vis = vis_begin(VECTOR, PSI_DST, form, flags);
 
-	return vector(&vis, tm, dstrank, (struct list){ dstcount, dstlist },
+	return vis_vector(&vis, tm, dstrank, (struct list){ dstcount, dstlist },
 	              (struct list){ srccount, srclist });
 }
 
@@ -192,9 +192,9 @@ psi_vis_vector_get(unsigned form, gex_TM_t tm, size_t dstcount, gex_Memvec_t con
                    gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
                    gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(VECTOR, PSI_SRC, form, flags);
+	struct psi_vis vis = vis_begin(VECTOR, PSI_SRC, form, flags);
 
-	return vector(&vis, tm, srcrank, (struct list){ dstcount, dstlist },
+	return vis_vector(&vis, tm, srcrank, (struct list){ dstcount, dstlist },
 	              (struct list){ srccount, srclist });
 }
 
@@ -213,7 +213,7 @@ index_bytes(struct index side)
 }
 
 static gex_Event_t
-indexed(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct index dst, struct index src)
+vis_indexed(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct index dst, struct index src)
 {
 	vis->bytes = index_bytes(dst);
 	psi_vis_check_sizes(vis->bytes, index_bytes(src), vis->call);
@@ -223,7 +223,7 @@ indexed(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, struct index dst, str
 	}
 	vis->side[PSI_DST] = psi_side_index(dst.addr, dst.count, dst.len);
 	vis->side[PSI_SRC] = psi_side_index(src.addr, src.count, src.len);
-	return transfer(vis, tm, rank);
+	return vis_transfer(vis, tm, rank);
 }
 
 gex_Event_t
@@ -231,9 +231,9 @@ psi_vis_indexed_put(unsigned form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstco
                     void *const dstlist[], size_t dstlen, size_t srccount, void *const srclist[],
                     size_t srclen, gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(INDEXED, PSI_DST, form, flags);
+	struct psi_vis vis = vis_begin(INDEXED, PSI_DST, form, flags);
 
-	return indexed(&vis, tm, dstrank, (struct index){ dstcount, dstlist, dstlen },
+	return vis_indexed(&vis, tm, dstrank, (struct index){ dstcount, dstlist, dstlen },
 	               (struct index){ srccount, srclist, srclen });
 }
 
@@ -242,9 +242,9 @@ psi_vis_indexed_get(unsigned form, gex_TM_t tm, size_t dstcount, void *const dst
                     size_t dstlen, gex_Rank_t srcrank, size_t srccount, void *const srclist[],
                     size_t srclen, gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(INDEXED, PSI_SRC, form, flags);
+	struct psi_vis vis = vis_begin(INDEXED, PSI_SRC, form, flags);
 
-	return indexed(&vis, tm, srcrank, (struct index){ dstcount, dstlist, dstlen },
+	return vis_indexed(&vis, tm, srcrank, (struct index){ dstcount, dstlist, dstlen },
 	               (struct index){ srccount, srclist, srclen });
 }
 
@@ -258,8 +258,9 @@ any_zero(const size_t *count, size_t levels)
 }
 
 static gex_Event_t
-strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, const struct psi_strides side[PSI_SIDES],
-        size_t elem, const size_t *count, size_t levels)
+vis_strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank,
+            const struct psi_strides side[PSI_SIDES], size_t elem, const size_t *count,
+            size_t levels)
 {
 	struct psi_lattice lattice;
 	struct psi_nest nest[PSI_SIDES];
@@ -267,10 +268,10 @@ strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, const struct psi_stri
 	if (vis->form & PSI_VIS_LEGACY && !count)
 		psi_list_bad(NULL, levels + 1, "count", vis->call);
 	if (!elem)
-		return transfer(vis, tm, rank);
+		return vis_transfer(vis, tm, rank);
 	psi_vis_need_strides(side, count, levels, vis->call);
 	if (any_zero(count, levels))
-		return transfer(vis, tm, rank);
+		return vis_transfer(vis, tm, rank);
 	if (!psi_lattice_make(&lattice, side[PSI_DST], side[PSI_SRC], elem, count, levels) ||
 	    !psi_fits_memory(psi_lattice_bytes(&lattice), 1))
 		psi_fatal("%s: elemsz and the counts make more bytes than a process can address; "
@@ -281,7 +282,7 @@ strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank, const struct psi_stri
 	for (unsigned which = 0; which < PSI_SIDES; which++)
 		vis->side[which] = psi_lattice_side(&lattice, which, &nest[which]);
 	vis->bytes = psi_lattice_bytes(&lattice);
-	return transfer(vis, tm, rank);
+	return vis_transfer(vis, tm, rank);
 }
 
 gex_Event_t
@@ -289,10 +290,10 @@ psi_vis_strided_put(unsigned form, gex_TM_t tm, gex_Rank_t dstrank, void *dstadd
                     const ptrdiff_t dststrides[], void *srcaddr, const ptrdiff_t srcstrides[],
                     size_t elemsz, const size_t count[], size_t stridelevels, gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(STRIDED, PSI_DST, form, flags);
+	struct psi_vis vis = vis_begin(STRIDED, PSI_DST, form, flags);
 	const struct psi_strides side[] = { { dstaddr, dststrides }, { srcaddr, srcstrides } };
 
-	return strided(&vis, tm, dstrank, side, elemsz, count, stridelevels);
+	return vis_strided(&vis, tm, dstrank, side, elemsz, count, stridelevels);
 }
 
 gex_Event_t
@@ -300,8 +301,8 @@ psi_vis_strided_get(unsigned form, gex_TM_t tm, void *dstaddr, const ptrdiff_t d
                     gex_Rank_t srcrank, void *srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,
                     const size_t count[], size_t stridelevels, gex_Flags_t flags)
 {
-	struct psi_vis vis = begin(STRIDED, PSI_SRC, form, flags);
+	struct psi_vis vis = vis_begin(STRIDED, PSI_SRC, form, flags);
 	const struct psi_strides side[] = { { dstaddr, dststrides }, { srcaddr, srcstrides } };
 
-	return strided(&vis, tm, srcrank, side, elemsz, count, stridelevels);
+	return vis_strided(&vis, tm, srcrank, side, elemsz, count, stridelevels);
 }

@@ -117,30 +117,30 @@ copy_run(const struct psi_run *to, const struct psi_run *from)
 }
 
 static size_t
-smaller(size_t a, size_t b)
+size_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* The first piece of `large', as pieces of the length of those of `small', as many as both have. */
 static void
-divide(struct psi_run *large, struct psi_run *small)
+runs_divide(struct psi_run *large, struct psi_run *small)
 {
-	large->count = small->count = smaller(large->len / small->len, small->count);
+	large->count = small->count = size_min(large->len / small->len, small->count);
 	large->len = small->len;
 	large->stride = (ptrdiff_t)small->len;
 }
 
 /* Cuts both to the same pieces, of most bytes together at most. */
 static void
-match(struct psi_run *a, struct psi_run *b, size_t most)
+runs_match(struct psi_run *a, struct psi_run *b, size_t most)
 {
 	if (a->len > b->len)
-		divide(a, b);
+		runs_divide(a, b);
 	else if (b->len > a->len)
-		divide(b, a);
+		runs_divide(b, a);
 	else
-		a->count = b->count = smaller(a->count, b->count);
+		a->count = b->count = size_min(a->count, b->count);
 	if (a->len > most) {
 		a->len = b->len = most;
 		a->count = b->count = 1;
@@ -156,7 +156,7 @@ psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most)
 	size_t left = most;
 
 	while (left && psi_cursor_look(dst, &to) && psi_cursor_look(src, &from)) {
-		match(&to, &from, left);
+		runs_match(&to, &from, left);
 		copy_run(&to, &from);
 		psi_cursor_take(dst, to.len, to.count);
 		psi_cursor_take(src, to.len, to.count);

@@ -54,7 +54,7 @@ drop_dimension(struct psi_lattice *l, unsigned d)
 
 /* Does a dimension go on where len bytes, or count steps of stride, end? */
 static bool
-follows(const struct psi_lattice *l, unsigned d, const size_t reach[PSI_SIDES])
+dimension_follows(const struct psi_lattice *l, unsigned d, const size_t reach[PSI_SIDES])
 {
 	return (size_t)l->stride[PSI_DST][d] == reach[PSI_DST] &&
 	       (size_t)l->stride[PSI_SRC][d] == reach[PSI_SRC];
@@ -66,7 +66,7 @@ merge_dimensions(struct psi_lattice *l)
 	for (unsigned d = 0; d < l->dims;) {
 		const size_t elem[PSI_SIDES] = { l->elem, l->elem };
 
-		if (d == 0 && follows(l, 0, elem)) {
+		if (d == 0 && dimension_follows(l, 0, elem)) {
 			l->elem *= l->count[0];
 			drop_dimension(l, 0);
 		} else if (d + 1 < l->dims) {
@@ -75,7 +75,7 @@ merge_dimensions(struct psi_lattice *l)
 				l->count[d] * (size_t)l->stride[PSI_SRC][d],
 			};
 
-			if (follows(l, d + 1, reach)) {
+			if (dimension_follows(l, d + 1, reach)) {
 				l->count[d] *= l->count[d + 1];
 				drop_dimension(l, d + 1);
 			} else {

@@ -88,7 +88,7 @@ count_pieces(const struct psi_side *side)
 
 /* Returns where the next one goes. */
 static struct piece *
-gather(const struct psi_side *side, enum psi_which which, struct piece *pieces)
+sides_gather(const struct psi_side *side, enum psi_which which, struct piece *pieces)
 {
 	struct psi_cursor cursor;
 	struct psi_run run;
@@ -142,9 +142,9 @@ psi_vis_rules(const struct psi_vis *vis, bool mapped)
 	pieces = count <= MOST_PIECES ? malloc(count * sizeof *pieces) : NULL;
 	if (!pieces)
 		return;
-	end = gather(dst, PSI_DST, pieces);
+	end = sides_gather(dst, PSI_DST, pieces);
 	if (src)
-		gather(src, PSI_SRC, end);
+		sides_gather(src, PSI_SRC, end);
 	qsort(pieces, count, sizeof *pieces, by_address);
 	check_overlap(pieces, count, vis->call);
 	free(pieces);

@@ -4,7 +4,7 @@
 /* -- where a side lies ------------------------------------------------------------------------- */
 
 static void
-widen(struct psi_extent *extent, uintptr_t addr, size_t len)
+extent_widen(struct psi_extent *extent, uintptr_t addr, size_t len)
 {
 	const uintptr_t end = addr + len;
 
@@ -75,7 +75,8 @@ psi_side_extent(const struct psi_side *side)
 	switch (side->kind) {
 	case PSI_SIDE_LIST:
 		for (size_t i = 0; i < side->entries; i++)
-			widen(&extent, (uintptr_t)side->of.list[i].addr, side->of.list[i].len);
+			extent_widen(&extent, (uintptr_t)side->of.list[i].addr,
+			             side->of.list[i].len);
 		break;
 	case PSI_SIDE_INDEX:
 		extent = extent_of_index(side->of.index.addr, side->entries, side->of.index.len);
@@ -93,7 +94,7 @@ psi_side_extent(const struct psi_side *side)
 
 /* Adds a piece to a run, if it fits. */
 static bool
-join(struct psi_run *run, uintptr_t addr, size_t len)
+runs_join(struct psi_run *run, uintptr_t addr, size_t len)
 {
 	const uintptr_t end = run->addr + run->count * (size_t)run->stride;
 
@@ -123,7 +124,7 @@ read_list(struct psi_cursor *c)
 	for (i++; i < side->entries; i++) {
 		const struct psi_memvec *piece = &side->of.list[i];
 
-		if (piece->len && !join(&c->run, (uintptr_t)piece->addr, piece->len))
+		if (piece->len && !runs_join(&c->run, (uintptr_t)piece->addr, piece->len))
 			break;
 	}
 	c->next = i;
@@ -138,7 +139,7 @@ read_index(struct psi_cursor *c)
 
 	if (i < side->entries)
 		c->run = (struct psi_run){ (uintptr_t)addr[i], side->of.index.len, 1, 0 };
-	for (i++; i < side->entries && join(&c->run, (uintptr_t)addr[i], side->of.index.len);)
+	for (i++; i < side->entries && runs_join(&c->run, (uintptr_t)addr[i], side->of.index.len);)
 		i++;
 	c->next = i;
 }

@@ -7,7 +7,7 @@
 
 /* The next pieces, as many as one call takes. */
 static size_t
-gather(struct psi_cursor cursor, struct iovec *pieces)
+vm_gather(struct psi_cursor cursor, struct iovec *pieces)
 {
 	struct psi_run run;
 	size_t n = 0;
@@ -47,7 +47,7 @@ psi_vis_single_copy(const struct psi_vis *vis)
 	psi_cursor_open(&remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
 	for (size_t done = 0; done < vis->bytes;) {
 		const struct psi_vm_pieces pieces = {
-			ours, theirs, gather(local, ours), gather(remote, theirs),
+			ours, theirs, vm_gather(local, ours), vm_gather(remote, theirs),
 		};
 		const size_t moved = psi_reach_move(place, put ? PSI_VM_WRITE : PSI_VM_READ,
 		                                    &pieces);

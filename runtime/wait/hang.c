@@ -9,9 +9,9 @@
  * waits for long looks what handlers run in the ranks of this host, and notes of each since when it
  * is known.
  */
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
-#include "runtime/wait/watch.h"
+#include "runtime/wait/handler_age.h"
 
 #include "runtime/util/clock.h"
 
@@ -54,14 +54,14 @@ messages_arrived(void)
 
 /* Each store stays behind the one that makes turn odd, and before the one that makes it even. */
 static void
-put(_Atomic uint64_t *word, uint64_t value)
+record_put(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_release); /* H1 */
 }
 
 /* The part of a path that people look for, its end. */
 static void
-put_where(struct psi_wait_note *note, const char *where)
+put_where(struct psi_wait_record *note, const char *where)
 {
 	uint64_t words[PSI_WHERE_WORDS] = { 0 };
 	const size_t most = sizeof words - 1;
@@ -69,25 +69,26 @@ put_where(struct psi_wait_note *note, const char *where)
 
 	memcpy(words, where + (len > most ? len - most : 0), len > most ? most : len);
 	for (unsigned i = 0; i < PSI_WHERE_WORDS; i++)
-		put(&note->where[i], words[i]);
+		record_put(&note->where[i], words[i]);
 }
 
 static void
 write_note(const struct psi_wait *wait)
 {
-	struct psi_wait_note *note = &psi_block()->note;
+	struct psi_wait_record *note = &psi_block()->note;
 	const struct psi_reason *reason = wait->reason;
 	const uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
 
-	put(&note->turn, turn + 1);
-	put(&note->since_ns, wait->first);
+	record_put(&note->turn, turn + 1);
+	record_put(&note->since_ns, wait->first);
 	put_where(note, wait->where);
-	put(&note->kind_peer, (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
-	                                (uint64_t)reason->network << 16 |
-	                                (uint64_t)reason->peer << 32 : PSI_FOR_CONDITION) |
-	                      (uint64_t)psi_serve_index() << 24);
-	put(&note->number, reason ? reason->number : 0);
-	put(&note->turn, turn + 2);
+	record_put(&note->kind_peer,
+	           (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
+	                             (uint64_t)reason->network << 16 | (uint64_t)reason->peer << 32
+	                   : PSI_FOR_CONDITION) |
+	                   (uint64_t)psi_pollset_index() << 24);
+	record_put(&note->number, reason ? reason->number : 0);
+	record_put(&note->turn, turn + 2);
 	looking.noted = true;
 }
 
@@ -95,7 +96,7 @@ static void
 erase_note(void)
 {
 	if (looking.noted)
-		put(&psi_block()->note.since_ns, 0);
+		record_put(&psi_block()->note.since_ns, 0);
 	looking.noted = false;
 }
 
@@ -114,7 +115,7 @@ look_first(struct psi_wait *wait, uint64_t now)
 }
 
 static void
-tell(uint64_t waited_ns, bool quiet)
+hang_tell(uint64_t waited_ns, bool quiet)
 {
 	if (!pboot_note_hang(waited_ns, quiet) && psi_hang_tell_alone)
 		psi_hang_tell_alone(waited_ns, quiet);
@@ -150,10 +151,10 @@ tell_if_long(const struct psi_wait *wait, uint64_t now)
 	if (!report)
 		return;
 	if (now - looking.quiet_ns >= report) {
-		tell(waited, true);
+		hang_tell(waited, true);
 		looking.quiet_ns = now;
 	} else if (waited >= report && now - looking.quiet_ns < report / 2 && !looking.told) {
-		tell(waited, false);
+		hang_tell(waited, false);
 	}
 }
 
@@ -174,7 +175,7 @@ psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 	if (!looking.noted && now - wait->first >= note_after)
 		write_note(wait);
 	if (looking.noted)
-		psi_handlers_watch(psi.shared, psi.boot.size, now);
+		psi_handler_ages_update(psi.shared, psi.boot.size, now);
 	tell_if_long(wait, now);
 }
 

@@ -18,7 +18,7 @@
 #include "runtime/wait/wait.h"
 
 #include "runtime/process/rules.h"
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
@@ -65,18 +65,18 @@ psi_progress_add(void (*advance)(void))
 }
 
 /* The caller has written what others may wait for.  Those who sleep counted themselves, then
- * announced the sleep, then looked; psi_thread_others and ring() keep the order on this side. */
+ * announced the sleep, then looked; psi_thread_others and wake() keep the order on this side. */
 void
 psi_wake_own(void)
 {
-	if (psi.threaded && psi_thread_others() && (!psi_are_several() || psi_serve_sleepers()))
-		psi.ops->ring(psi.ep->port);
+	if (psi.threaded && psi_thread_others() && (!psi_are_several() || psi_pollset_sleepers()))
+		psi.ops->wake(psi.ep->port);
 }
 
 static inline __attribute__((always_inline)) unsigned
 poll_networks(unsigned networks)
 {
-	unsigned delivered = psi_are_several() ? psi_serve_poll(networks, POLL_BUDGET)
+	unsigned delivered = psi_are_several() ? psi_pollset_poll(networks, POLL_BUDGET)
 	                                   : psi.ops->poll(psi.ep->port, networks, POLL_BUDGET);
 	uint64_t *counts = psi_block()->count;
 
@@ -89,7 +89,7 @@ poll_networks(unsigned networks)
 static void __attribute__((noinline))
 run_all_progress(void)
 {
-	psi_room_asked_again();
+	psi_room_retry();
 	for (unsigned i = 0; i < progress_count; i++)
 		progress[i]();
 }
@@ -99,7 +99,7 @@ static inline void
 run_progress(void)
 {
 	if (PSI_UNLIKELY(atomic_load_explicit(&psi_progress_open, memory_order_relaxed) ||
-	                 psi_is_room_lacking()))
+	                 psi_is_room_missing()))
 		run_all_progress();
 }
 
@@ -108,10 +108,10 @@ poll_both(void)
 {
 	unsigned delivered;
 
-	psi_rule_poll();
+	psi_rule_poll_begin();
 	delivered = poll_networks(PSI_BOTH_NETWORKS);
 	run_progress();
-	psi_rule_polled();
+	psi_rule_poll_end();
 	return delivered;
 }
 
@@ -259,10 +259,10 @@ spin_on(struct psi_wait *wait)
 	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
 }
 
-/* One step: polls these networks, and when there is nothing looks, yields or sleeps; want_peer,
+/* One step: polls these networks, and when there is nothing looks, yields or sleeps; room_peer,
  * unless PSI_NO_PEER, rings when it makes room. */
 static inline __attribute__((always_inline)) void
-wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {
 	unsigned delivered;
 
@@ -272,7 +272,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? poll_both() : poll_networks(networks);
 	if (psi_are_several())
-		delivered += psi_serve_concerned(wait, networks, POLL_BUDGET);
+		delivered += psi_pollset_poll_for(wait, networks, POLL_BUDGET);
 	if (delivered) {
 		stop_yielding(wait);
 		wait->phase = LOOKING;
@@ -288,7 +288,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
 		return;
 	stop_yielding(wait);
 	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
-	if (!psi_wait_arm(wait, networks, want_peer))
+	if (!psi_wait_arm(wait, networks, room_peer))
 		return;
 	wait->phase = ARMED;
 	if (networks == PSI_BOTH_NETWORKS)
@@ -313,7 +313,7 @@ psi_wait_step(struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(!psi.open))
 		psi_need_init("GASNET_BLOCKUNTIL");
-	psi_rule_wait(wait);
+	psi_rule_wait_step(wait);
 	wait_for(wait, PSI_BOTH_NETWORKS, PSI_NO_PEER);
 }
 
@@ -324,7 +324,7 @@ psi_wait_end(struct psi_wait *wait)
 		psi_wait_disarm(wait);
 	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
 		psi_hang_over(wait);
-	psi_rule_waited(wait);
+	psi_rule_wait_end(wait);
 	stop_yielding(wait);
 	wait->phase = LOOKING;
 }

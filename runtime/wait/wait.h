@@ -14,9 +14,9 @@ psi_are_several(void)
 /* A sleep must not outlast any of its bounds. */
 uint64_t psi_wait_bound_ns(const struct psi_wait *wait);
 
-/* Says that the thread is about to sleep; false if something has come.  want_peer as of the
+/* Says that the thread is about to sleep; false if something has come.  room_peer as of the
  * conduit. */
-bool psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
+bool psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer);
 /* Sleeps, unless what was told to posters has come, and disarms. */
 void psi_wait_sleep(struct psi_wait *wait);
 void psi_wait_disarm(struct psi_wait *wait);

@@ -2,7 +2,7 @@
  * bounds. */
 #include "runtime/wait/wait.h"
 
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
@@ -11,7 +11,7 @@
 
 /* The smaller of two bounds, where 0 is none. */
 static uint64_t
-tighter(uint64_t a, uint64_t b)
+limit_tighter(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
@@ -20,15 +20,15 @@ uint64_t
 psi_wait_bound_ns(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
-	uint64_t bound = tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
+	uint64_t bound = limit_tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
 
 	if (!reason)
 		return bound;
-	bound = tighter(bound, reason->most_ns);
+	bound = limit_tighter(bound, reason->most_ns);
 	if (!reason->until_ns)
 		return bound;
 	now = psi_now_ns();
-	return tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
+	return limit_tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
 }
 
 /* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
@@ -52,8 +52,8 @@ is_for_signal(const struct psi_wait *wait)
 	return reason && reason->kind >= PSI_FOR_POST;
 }
 
-static struct psi_lack *
-lack_of(const struct psi_wait *wait)
+static struct psi_wait_threshold *
+threshold_of(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -61,9 +61,9 @@ lack_of(const struct psi_wait *wait)
 }
 
 static void
-tell_lack(const struct psi_wait *wait, bool asleep)
+threshold_announce(const struct psi_wait *wait, bool asleep)
 {
-	struct psi_lack *lack = lack_of(wait);
+	struct psi_wait_threshold *lack = threshold_of(wait);
 
 	if (lack)
 		lack->tell(lack, asleep);
@@ -72,19 +72,19 @@ tell_lack(const struct psi_wait *wait, bool asleep)
 /* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees
  * it. */
 bool
-psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {
 	bool quiet;
 
 	if (is_for_signal(wait))
 		networks |= PSI_PEERS_MEMORY;
-	tell_lack(wait, true);
+	threshold_announce(wait, true);
 	if (psi_are_several())
-		quiet = psi_serve_arm(wait, networks, want_peer);
+		quiet = psi_pollset_arm(wait, networks, room_peer);
 	else
-		quiet = psi.ops->arm(psi.ep->port, networks, want_peer, &wait->seq) == PSI_OK;
+		quiet = psi.ops->arm(psi.ep->port, networks, room_peer, &wait->seq) == PSI_OK;
 	if (!quiet)
-		tell_lack(wait, false);
+		threshold_announce(wait, false);
 	return quiet;
 }
 
@@ -92,23 +92,23 @@ void
 psi_wait_disarm(struct psi_wait *wait)
 {
 	if (psi_are_several())
-		psi_serve_disarm(wait);
+		psi_pollset_disarm(wait);
 	else
 		psi.ops->disarm(psi.ep->port);
-	tell_lack(wait, false);
+	threshold_announce(wait, false);
 }
 
 void
 psi_wait_sleep(struct psi_wait *wait)
 {
-	const struct psi_lack *lack = lack_of(wait);
+	const struct psi_wait_threshold *lack = threshold_of(wait);
 
 	if (lack && lack->found) {
 		psi_wait_disarm(wait);
 		return;
 	}
 	if (psi_are_several())
-		psi_serve_sleep(wait, psi_wait_bound_ns(wait));
+		psi_pollset_sleep(wait, psi_wait_bound_ns(wait));
 	else
 		psi.ops->sleep(psi.ep->port, wait->seq, psi_wait_bound_ns(wait));
 	psi_wait_disarm(wait);

@@ -9,9 +9,9 @@
 #define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)
 
 /* Signals that a wait lacks, told to who posts them: for less it is not woken. */
-struct psi_lack {
+struct psi_wait_threshold {
 	/* asleep: before the sleep is announced; not: when it is over, or does not come. */
-	void (*tell)(struct psi_lack *lack, bool asleep);
+	void (*tell)(struct psi_wait_threshold *lack, bool asleep);
 	bool found;                     /* what was told is there, and other lacks: announce anew */
 };
 
@@ -25,7 +25,7 @@ struct psi_reason {
 	                                 * _SEVERAL */
 	uint64_t most_ns;               /* a sleep is no longer; 0: any */
 	uint64_t until_ns;              /* nor does it last beyond this moment; 0: any */
-	struct psi_lack *lack;          /* NULL: whatever signal comes wakes */
+	struct psi_wait_threshold *lack;          /* NULL: whatever signal comes wakes */
 };
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }

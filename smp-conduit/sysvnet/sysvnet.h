@@ -135,20 +135,20 @@ void sysvnet_cancel(struct sysvnet_port *port, const struct psi_claim *claim);
 /*
  * Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
  *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a message is
- *           there already (then nothing was announced).  want_peer is a place whose lane was full,
+ *           there already (then nothing was announced).  room_peer is a place whose lane was full,
  *           or PSI_NO_PEER: its owner wakes the first port when room appears.
  *   (the caller now looks once more at whatever it waits for)
  *   sleep   until somebody wakes after the ticket, or timeout_ns passed (0: no bound)
  *   disarm  once for every successful arm, slept or not.
  */
-int sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer,
+int sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer,
                 uint32_t *ticket_out);
 void sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns);
 void sysvnet_disarm(struct sysvnet_port *port);
 /* Who sleeps on the first port of the process watches others: who sends there wakes the first, too.
  * AGAIN: there is a message, and nothing was announced. */
-int sysvnet_watch(struct sysvnet_port *port, unsigned networks);
-void sysvnet_unwatch(struct sysvnet_port *port);
+int sysvnet_arm_more(struct sysvnet_port *port, unsigned networks);
+void sysvnet_disarm_more(struct sysvnet_port *port);
 
 /* Wakes all threads of this process that sleep, on any port; ordered after what the caller
  * wrote. */
@@ -163,7 +163,7 @@ void sysvnet_wake_host(struct sysvnet_port *port);
 const uint32_t *sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out);
 /* The owner of place `peer', whose lane was full, wakes this process when room appears, once.
  * The caller tries once more, since room may have come meanwhile. */
-void sysvnet_want(struct sysvnet_port *port, uint32_t peer);
+void sysvnet_request_room(struct sysvnet_port *port, uint32_t peer);
 
 /* -------------------------------------------------------------------------- for people --- */
 

@@ -17,7 +17,7 @@ distance_look(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, vo
 	enum sysvnet_distance now;
 
 	calls->copy_owning(to, from, SYSVNET_LOOK_BYTES);
-	psi_stores_land();
+	psi_stores_drain();
 	now = sysvnet_distance_after(known, psi_now_ns() - start);
 	atomic_store_explicit(&out->distance, now, memory_order_relaxed);
 	return now;

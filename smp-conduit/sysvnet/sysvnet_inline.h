@@ -46,8 +46,8 @@ sysvnet_header_of(const struct sysvnet_port *port, unsigned category, uint32_t w
 {
 	const struct sysvnet_header_fields fields = {
 		.len_bytes = (uint32_t)medium_bytes,
-		.handler = (uint8_t)psi_what_handler(what),
-		.nargs = (uint8_t)psi_what_nargs(what),
+		.handler = (uint8_t)psi_am_tag_handler(what),
+		.nargs = (uint8_t)psi_am_tag_nargs(what),
 		.category = (uint8_t)category,
 		.where = (uint8_t)where,
 		.index = port->index,
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) int
 sysvnet_send_in_slot(struct sysvnet_port *port, struct sysvnet_out *out, enum psi_category category,
                      uint32_t what, const int32_t *args, const void *payload, size_t len_bytes)
 {
-	const unsigned nargs = psi_what_nargs(what);
+	const unsigned nargs = psi_am_tag_nargs(what);
 	unsigned char *body = sysvnet_out_slot(out)->body;
 	unsigned char *data = body + sysvnet_inline_offset(nargs) - SYSVNET_HEADER_BYTES;
 
@@ -91,7 +91,7 @@ sysvnet_send_in_slot(struct sysvnet_port *port, struct sysvnet_out *out, enum ps
 	sysvnet_unlock_out(out);
 	if (category == PSI_MEDIUM)
 		sysvnet_count(port, SYSVNET_COUNT_IN_SLOT);
-	return sysvnet_notify(port, out, psi_what_network(what));
+	return sysvnet_notify(port, out, psi_am_tag_network(what));
 }
 
 /* ----------------------------------------------------------------------------- sending --- */
@@ -109,7 +109,7 @@ static inline struct sysvnet_out *
 sysvnet_free_lane(struct sysvnet_port *port, uint32_t peer, uint32_t what)
 {
 	const struct sysvnet_job *job = &port->net->job;
-	const unsigned network = psi_what_network(what);
+	const unsigned network = psi_am_tag_network(what);
 	struct sysvnet_out *out = SYSVNET_LIKELY(peer < job->places)
 	                          ? &port->out[network][job->host_index[peer]]
 	                          : sysvnet_out_made(port, port->further, peer, network);
@@ -124,7 +124,7 @@ sysvnet_free_lane(struct sysvnet_port *port, uint32_t peer, uint32_t what)
 	return NULL;
 }
 
-/* sysvnet_send of a Short, whose descriptor goes in registers: `what' is that of psi_what. */
+/* sysvnet_send of a Short, whose descriptor goes in registers: `what' is that of psi_am_tag. */
 static inline int
 sysvnet_send_short(struct sysvnet_port *port, uint32_t peer, uint32_t what, const int32_t *args)
 {

@@ -14,7 +14,7 @@
 #define SYSVNET_LANE_H
 
 #include "runtime/util/delay.h"
-#include "runtime/util/own.h"
+#include "runtime/util/prefetch.h"
 #include "runtime/util/spinlock.h"
 #include "smp-conduit/sysvnet/sysvnet_shared.h"
 #include "smp-conduit/sysvnet/sysvnet_window.h"
@@ -202,7 +202,7 @@ sysvnet_out_own_next(const struct sysvnet_out *out, uint32_t len_bytes)
 		return;
 	next = out->data + sysvnet_window_offset(window, window->head, need);
 	for (uint32_t at = 0; at < need; at += SYSVNET_LINE_BYTES)
-		psi_own_line(next + at);
+		psi_prefetch_write(next + at);
 }
 
 /* Asks for the line of the slot that the next message takes: one is likely, and soon.  Not of a
@@ -213,7 +213,7 @@ sysvnet_out_own_slot(const struct sysvnet_out *out)
 {
 	if (!out->locked && out->limit == sysvnet_out_next(out))
 		return;
-	psi_own_line(&out->slots[sysvnet_out_next(out) & out->mask]);
+	psi_prefetch_write(&out->slots[sysvnet_out_next(out) & out->mask]);
 }
 
 /* The slot of the next message, to be filled and published. */

@@ -268,7 +268,7 @@ int sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, u
 void sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver);
 void sysvnet_wake_port(struct sysvnet_port *port);
 /* The mark alone, for who fences himself. */
-void sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer);
+void sysvnet_mark_room_request(struct sysvnet_port *port, uint32_t peer);
 
 /* sysvnet_fence.c */
 void sysvnet_fence_others(void);

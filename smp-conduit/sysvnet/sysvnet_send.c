@@ -13,7 +13,7 @@ fits_in_slot(unsigned nargs, size_t len_bytes)
 static inline uint32_t
 what_of(const struct psi_am *am)
 {
-	return psi_what(am->network, am->handler, am->nargs);
+	return psi_am_tag(am->network, am->handler, am->nargs);
 }
 
 /* Locks the lane if there is room. */
@@ -158,7 +158,7 @@ int
 sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
                           const int32_t *args)
 {
-	struct sysvnet_out *out = sysvnet_out_of(port, peer, psi_what_network(what));
+	struct sysvnet_out *out = sysvnet_out_of(port, peer, psi_am_tag_network(what));
 
 	return out ? send_short(port, out, what, args) : PSI_FAILED;
 }

@@ -45,7 +45,7 @@ static inline void
 sysvnet_publish_elsewhere(struct sysvnet_port *port, struct sysvnet_out *out,
                           const struct psi_am *am, enum sysvnet_where where, uint64_t at)
 {
-	const uint32_t what = psi_what(am->network, am->handler, am->nargs);
+	const uint32_t what = psi_am_tag(am->network, am->handler, am->nargs);
 	struct sysvnet_slot *slot = sysvnet_out_slot(out);
 
 	sysvnet_put_word(slot->body, at);

@@ -8,8 +8,8 @@
  *                  receiver: polled = 0,         look at the lane
  *   D2  endpoint   sender: set bit in top,       look at wake
  *                  receiver: set bit 0 of wake,  look at top
- *   D3  room       receiver: tell consumed / give buffer,  look at want_top
- *                  sender: set bit in want_top,  look for room again
+ *   D3  room       receiver: tell consumed / give buffer,  look at room_top
+ *                  sender: set bit in room_top,  look for room again
  *   D4  wake       waker: any memory,            look at wake
  *                  sleeper: set bit 0 of wake,   look at that memory
  *   D5  signal     poster: a count or word,      look at wake
@@ -20,7 +20,7 @@
  * all processes fence at once (membarrier); in the first case the sender fences too, in the second
  * its two accesses need only stay in program order, which the interrupt turns into the same.  D5
  * goes the same two ways; the poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in
- * include/penstock_sem.h; how many posts the sleeper wants, runtime/signal/want.c tells.
+ * include/penstock_sem.h; how many posts the sleeper wants, runtime/signal/threshold.c tells.
  *
  * Bits are set in `words' first, then in `top', and taken in the other order, with release and
  * acquire: D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows
@@ -29,10 +29,10 @@
  *
  * Threads that sleep on one endpoint share its word; a wake-up ends the sleep of all.  A thread
  * that waits for several endpoints, or for room, sleeps on the word of its process's first endpoint
- * and counts itself among the watchers of the others (sysvnet_watch).  Who wakes one of these looks
- * at its watchers in the line of its wake word, after the same order as at that: so D2 and D4 hold
- * with `watchers' in the place of wake.  A watcher set bit 0 of the process's word before it
- * counted itself, with a fence between, so who finds it counted finds the bit.
+ * and counts itself among the far_sleepers of the others (sysvnet_arm_more).  Who wakes one of
+ * these looks at its far_sleepers in the line of its wake word, after the same order as at that: so
+ * D2 and D4 hold with `far_sleepers' in the place of wake.  A watcher set bit 0 of the process's
+ * word before it counted itself, with a fence between, so who finds it counted finds the bit.
  *
  * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches
  * those too: the kernel passes over no CPU but the caller's own, whatever process it runs, as long
@@ -127,7 +127,7 @@ lanes_forget(struct sysvnet_port *port, unsigned network)
 }
 
 /* Takes the lanes off the list, and looks at them once more.  Then senders wake who set bit 0 of
- * wake, or counted itself among the watchers, before the fence that stands before this call.
+ * wake, or counted itself among the far_sleepers, before the fence that stands before this call.
  * False, and nothing has changed, if there is a message.  Under poll_lock. */
 static bool
 lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
@@ -158,7 +158,7 @@ lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 }
 
 int
-sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, uint32_t *ticket_out)
+sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	uint32_t ticket;
 	bool quiet;
@@ -167,8 +167,8 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, ui
 	sysvnet_count(port, SYSVNET_COUNT_ARMED);
 	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
 	PSI_DELAY_POINT(arm);
-	if (want_peer != PSI_NO_PEER)
-		sysvnet_want_mark(port, want_peer);
+	if (room_peer != PSI_NO_PEER)
+		sysvnet_mark_room_request(port, room_peer);
 	PSI_DELAY_POINT(want);
 	psi_store_load_fence(); /* ARM_FENCE */
 	quiet = lanes_stop_polling(port, networks);
@@ -183,25 +183,25 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t want_peer, ui
 }
 
 int
-sysvnet_watch(struct sysvnet_port *port, unsigned networks)
+sysvnet_arm_more(struct sysvnet_port *port, unsigned networks)
 {
 	bool quiet;
 
 	port_lock(port, networks);
-	atomic_fetch_add_explicit(&port->shared->watchers, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&port->shared->far_sleepers, 1, memory_order_relaxed);
 	PSI_DELAY_POINT(arm);
 	psi_store_load_fence(); /* ARM_FENCE */
 	quiet = lanes_stop_polling(port, networks);
 	port_unlock(port, networks);
 	if (!quiet)
-		sysvnet_unwatch(port);
+		sysvnet_disarm_more(port);
 	return quiet ? PSI_OK : PSI_AGAIN;
 }
 
 void
-sysvnet_unwatch(struct sysvnet_port *port)
+sysvnet_disarm_more(struct sysvnet_port *port)
 {
-	atomic_fetch_sub_explicit(&port->shared->watchers, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&port->shared->far_sleepers, 1, memory_order_relaxed);
 }
 
 void

@@ -143,7 +143,7 @@ sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sen
 		.wants_room = bitmap_has(shared->words, sender),
 		.receiver_sleeps =
 			(atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
-			atomic_load_explicit(&shared->watchers, memory_order_relaxed),
+			atomic_load_explicit(&shared->far_sleepers, memory_order_relaxed),
 	};
 	if (region)
 		look_at_further(region, &further, network, sender, state_out);

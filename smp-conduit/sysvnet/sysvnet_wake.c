@@ -39,7 +39,7 @@ wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
 {
 	if (wake_word(&endpoint->wake))
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
-	if (atomic_load_explicit(&endpoint->watchers, memory_order_seq_cst) && /* D2_WAKE */
+	if (atomic_load_explicit(&endpoint->far_sleepers, memory_order_seq_cst) && /* D2_WAKE */
 	    wake_word(&process->wake))
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 }
@@ -47,7 +47,7 @@ wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
 void
 sysvnet_wake_port(struct sysvnet_port *port)
 {
-	psi_store_load_fence(); /* D4_RING */
+	psi_store_load_fence(); /* D4_WAKE */
 	wake_endpoint(port, port->shared, port->net->port->shared);
 }
 
@@ -56,7 +56,7 @@ sysvnet_wake(struct sysvnet_port *port)
 {
 	struct sysvnet *net = port->net;
 
-	psi_store_load_fence(); /* D4_RING */
+	psi_store_load_fence(); /* D4_WAKE */
 	for (unsigned index = 0; index <= SYSVNET_MAX_INDEX; index++) {
 		struct sysvnet_port *each = atomic_load_explicit(&net->ports[index],
 		                                                 memory_order_acquire); /* Q2 */
@@ -68,13 +68,13 @@ sysvnet_wake(struct sysvnet_port *port)
 	}
 }
 
-/* The first endpoint's word is its process's, so watchers sleep there. */
+/* The first endpoint's word is its process's, so far_sleepers sleep there. */
 void
 sysvnet_wake_host(struct sysvnet_port *port)
 {
 	const struct sysvnet *net = port->net;
 
-	psi_store_load_fence(); /* D4_RING */
+	psi_store_load_fence(); /* D4_WAKE */
 	for (uint32_t i = 0; i < net->job.host_places; i++)
 		if (wake_word(&sysvnet_shared_of(net, i)->wake))
 			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
@@ -99,7 +99,7 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 {
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 
-	psi_store_load_fence(); /* D4_RING */
+	psi_store_load_fence(); /* D4_WAKE */
 	wake_endpoint(port, sysvnet_receiver_of(out),
 	              sysvnet_shared_of(port->net, out->host_index));
 }
@@ -138,7 +138,7 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 static void
 wake_wanting(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
-	uint64_t top = atomic_exchange_explicit(&receiver->want_top, 0,
+	uint64_t top = atomic_exchange_explicit(&receiver->room_top, 0,
 	                                        memory_order_acquire); /* D3_TAKE_TOP */
 
 	for (; top; top &= top - 1) {
@@ -165,28 +165,28 @@ sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
 	PSI_DELAY_POINT(room);
 	psi_store_load_fence(); /* D3_MADE */
-	if (atomic_load_explicit(&receiver->want_top, memory_order_relaxed))
+	if (atomic_load_explicit(&receiver->room_top, memory_order_relaxed))
 		wake_wanting(port, receiver);
 }
 
 /* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the
  * bit there and not yet come to the second, while this one goes to sleep on it. */
 void
-sysvnet_want_mark(struct sysvnet_port *port, uint32_t peer)
+sysvnet_mark_room_request(struct sysvnet_port *port, uint32_t peer)
 {
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
 	const uint32_t w = port->host_index / SYSVNET_WORD_BITS;
 
-	if (!bitmap_set(&shared->want_top, shared->words, port->host_index))
-		atomic_fetch_or_explicit(&shared->want_top, (uint64_t)1 << w, memory_order_relaxed);
+	if (!bitmap_set(&shared->room_top, shared->words, port->host_index))
+		atomic_fetch_or_explicit(&shared->room_top, (uint64_t)1 << w, memory_order_relaxed);
 }
 
 /* The fence is that of D3: the caller looks for room again. */
 void
-sysvnet_want(struct sysvnet_port *port, uint32_t peer)
+sysvnet_request_room(struct sysvnet_port *port, uint32_t peer)
 {
-	sysvnet_want_mark(port, peer);
+	sysvnet_mark_room_request(port, peer);
 	PSI_DELAY_POINT(want);
 	psi_store_load_fence(); /* D3_WANT */
 }

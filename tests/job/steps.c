@@ -187,7 +187,7 @@ do_memory(const char *arg)
 	if (job.rank == 0 && !(arena = pboot_range_make(0, len, &mine)))
 		fail("no arena");
 	check_descriptors();
-	pboot_release();
+	pboot_close_inherited();
 	pboot_exchange(&mine, sizeof mine, keys);
 	if (job.rank != 0 && !(arena = pboot_range_map(0, keys[0], len)))
 		fail("no arena of rank 0");
@@ -368,7 +368,7 @@ do_note(const char *arg)
 static void
 do_part(const char *arg)
 {
-	pboot_note_parting(atoi(arg));
+	pboot_note_exit_alone(atoi(arg));
 	_exit(atoi(arg));
 }
 

@@ -23,11 +23,11 @@
  *                operation moved, to who finds that none is left
  *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c, pcoll_direct_step: payload, to who finds
  *                all bytes counted
- *   X3, X4       pcoll_stir, run in coll/pcoll_engine.c: either a step sees a change, or there is another
+ *   X3, X4       pcoll_op_changed, run in coll/pcoll_engine.c: either a step sees a change, or there is another
  *   G1, G2, G3   count_in, is_told in coll/pcoll_barrier_shared.c: what ranks wrote before a phase, to the last
  *                that enters and from it to the others, with the count back at zero for the next phase
- *   G4, G5       pcoll_hall_enter, sees_all, there: the same, from each rank to each
- *   G6, G7       pcoll_hall_leave, is_free in coll/pcoll_barrier_lend.c: the last looks of a team's members, to who
+ *   G4, G5       pcoll_shm_barrier_enter, sees_all, there: the same, from each rank to each
+ *   G6, G7       pcoll_barrier_area_leave, is_free in coll/pcoll_barrier_lend.c: the last looks of a team's members, to who
  *                uses the words again
  *   X5, X6       retire, pcoll_op_is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
  *   Z3, Z4       open_table and reach in runtime/signal/sem_table.c, map_peer there and psi_sem_reach in
@@ -238,7 +238,7 @@ proctype stepper()
 }
 
 /* FLAG counts who has entered, FLAG + 1 is the last complete phase. */
-inline enter_hall(me, phase)
+inline enter_shm_barrier(me, phase)
 {
 	modify(me, FLAG, G1, value, (value == 1 -> 0 : value + 1));
 	if
@@ -256,14 +256,14 @@ inline enter_hall(me, phase)
 }
 
 /* Two phases. */
-proctype in_hall(byte me)
+proctype by_shared_memory(byte me)
 {
 	byte value;
 
 	store(me, DATA + me, 1, RLX);
-	enter_hall(me, 1);
+	enter_shm_barrier(me, 1);
 	read_data(me, DATA + 1 - me, 1);
-	enter_hall(me, 2)
+	enter_shm_barrier(me, 2)
 }
 
 init {
@@ -280,7 +280,7 @@ init {
 	:: atomic { run machine(); run part(0, X1); run part(1, X1); run syncer(X2) }
 	:: atomic { run machine(); run part(0, G6); run part(1, G6); run syncer(G7) }
 	:: atomic { run machine(); run stirrer(); run stepper() }
-	:: atomic { run machine(); run in_hall(0); run in_hall(1) }
+	:: atomic { run machine(); run by_shared_memory(0); run by_shared_memory(1) }
 	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }

@@ -1,7 +1,7 @@
 /*
  * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps and
  * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, sysvnet_wake_peer and sysvnet_arm in
- * smp-conduit/sysvnet/sysvnet_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/want.c: D5.  Where posters fence,
+ * smp-conduit/sysvnet/sysvnet_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/threshold.c: D5.  Where posters fence,
  * and where the sleeper makes all fence; by several producers, and by one, whose add is a plain store.
  *
  * Proven: the third sees all posts, and what was written before each.
@@ -11,7 +11,7 @@
  *   Z2            posts_of: the count, before what was written
  *   D5_POST       psi_sem_asleep: fence between the count and the look at wake, where posters fence
  *   D5_ORDER      psi_sem_asleep: the look stays behind the count, where the sleeper makes all fence
- *   D5_SUFFICES   psi_sem_suffices: what the sleeper wants is looked at behind wake
+ *   D5_SUFFICES   psi_sem_threshold_met: what the sleeper wants is looked at behind wake
  *   D5_WANT       psi_wait_arm: the sleeper tells what it wants before it says that it sleeps
  *   D5_ALL        sysvnet_arm: all processes fence between bit 0 of wake and the look at the count
  *   ARM_FENCE     sysvnet_arm: fence between the same, where posters fence

@@ -8,7 +8,7 @@
  * Switch        in the code
  *   D4_COUNT      count_thread: after counting itself a thread makes all others fence
  *   D4_ORDER      psi_thread_others: the count is looked at after what was made true
- *   D4_RING       sysvnet_wake: fence between that and the look at wake
+ *   D4_WAKE       sysvnet_wake: fence between that and the look at wake
  *   ARM_FENCE     sysvnet_arm: fence between setting bit 0 of wake and the look at what was made true
  */
 #define PROCS	3
@@ -16,7 +16,7 @@
 #define SWITCHES(S) \
 	S(D4_COUNT, STEP, ON) \
 	S(D4_ORDER, STEP, ON) \
-	S(D4_RING, STEP, ON) \
+	S(D4_WAKE, STEP, ON) \
 	S(ARM_FENCE, STEP, ON)
 
 #define MADE	0	/* what each waker makes true */
@@ -57,7 +57,7 @@ proctype waker(byte me)
 	if
 	:: !fence_on_count || v ->
 		if
-		:: D4_RING -> fence(me)
+		:: D4_WAKE -> fence(me)
 		:: else
 		fi;
 		wake_word(me)

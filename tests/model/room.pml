@@ -2,17 +2,17 @@
  * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
  * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
  * that it may take the sender's mark away.  smp-conduit/sysvnet/sysvnet_sleep.c, D3: sysvnet_arm with a peer to want from, and
- * sysvnet_want by a progress function (coll/pcoll_note.c, pcoll_send), and sysvnet_room_made.
+ * sysvnet_request_room by a progress function (coll/pcoll_note.c, pcoll_send), and sysvnet_room_made.
  *
  * Proven: the sender gets its room.
  *
  * Switch         in the code
- *   D3_MADE        sysvnet_room_made: fence between telling room and looking at want_top
- *   D3_WANT        sysvnet_want: fence between marking and looking for room
+ *   D3_MADE        sysvnet_room_made: fence between telling room and looking at room_top
+ *   D3_WANT        sysvnet_request_room: fence between marking and looking for room
  *   ARM_FENCE      sysvnet_arm: the same
- *   D3_AGAIN       want_room: both levels, although another thread has set the first
+ *   D3_AGAIN       request_room: both levels, although another thread has set the first
  *   D2_WORD        bitmap_set: the sleep is announced before the mark is seen
- *   D3_TAKE_TOP    wake_wanting: takes want_top, then the words it names
+ *   D3_TAKE_TOP    wake_wanting: takes room_top, then the words it names
  *   D3_TAKE_WORD   wake_wanting: takes the mark, then looks at wake
  */
 #define PROCS	3
@@ -72,7 +72,7 @@ inline room_made(me)
 	v = 0
 }
 
-inline want_room(me, mark)
+inline request_room(me, mark)
 {
 	modify(me, WANT, D2_WORD, v, v | mark);
 	if
@@ -102,7 +102,7 @@ proctype other()
 	:: mark = 1	/* the sleeper's, too */
 	:: mark = 2
 	fi;
-	want_room(2, mark);
+	request_room(2, mark);
 	if
 	:: mark == 2 -> room_made(2)
 	:: else
@@ -126,7 +126,7 @@ proctype sleeper()
 		modify(0, WAKE, RLX, v, v | 1);
 		ticket = v | 1;
 		if
-		:: !by_want -> want_room(0, 1)
+		:: !by_want -> request_room(0, 1)
 		:: else
 		fi;
 		if
@@ -136,7 +136,7 @@ proctype sleeper()
 		look();
 		if
 		:: !ok && by_want ->
-			want_room(0, 1);
+			request_room(0, 1);
 			if
 			:: D3_WANT -> fence(0)
 			:: else

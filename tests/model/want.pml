@@ -1,7 +1,7 @@
 /*
  * Two threads of one rank wait for posts to one semaphore, the second for more than the first, and both
  * tell the poster what they want; the poster posts what the first lacks, and the rest when that one has
- * gone.  runtime/signal/want.c, psi_sem_wake in include/penstock_sem.h, sysvnet_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D5
+ * gone.  runtime/signal/threshold.c, psi_sem_wake in include/penstock_sem.h, sysvnet_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D5
  * with several waiters.  The same of a word, its value in place of the posts; who waits for another word of
  * the same place makes what is told lower at most, as who lacks one post does here.  Where posters fence; that the sleeper may make all fence instead shows post.
  *

@@ -47,7 +47,7 @@ maybe_delay(void)
 /* ----------------------------------------------------------------------------- waiting --- */
 
 void
-wait_until(unsigned networks, uint32_t want_peer, condition *holds, uint32_t argument)
+wait_until(unsigned networks, uint32_t room_peer, condition *holds, uint32_t argument)
 {
 	struct sysvnet_port *port = self->rank->port;
 	uint32_t polls = random_below(4) ? random_below(20) : random_below(600), ticket;
@@ -59,7 +59,7 @@ wait_until(unsigned networks, uint32_t want_peer, condition *holds, uint32_t arg
 			continue;
 		polls = random_below(20);
 		maybe_delay();
-		if (sysvnet_arm(port, networks, want_peer, &ticket) != PSI_OK)
+		if (sysvnet_arm(port, networks, room_peer, &ticket) != PSI_OK)
 			continue;
 		maybe_delay();
 		if (!holds(self, argument)) {

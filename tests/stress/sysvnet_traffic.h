@@ -76,7 +76,7 @@ void maybe_delay(void);
 typedef bool condition(struct worker *worker, uint32_t argument);
 
 /* Polls, and sometimes soon, sometimes late, sleeps until the condition holds. */
-void wait_until(unsigned networks, uint32_t want_peer, condition *holds, uint32_t argument);
+void wait_until(unsigned networks, uint32_t room_peer, condition *holds, uint32_t argument);
 bool few_replies_missing(struct worker *worker, uint32_t most);
 
 /* After news that threads of any rank may wait for. */

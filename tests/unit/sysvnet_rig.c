@@ -304,7 +304,7 @@ rig_dump(const struct rig *rig)
 		        atomic_load(&port->shared->wake),
 		        (unsigned long long)atomic_load(&port->shared->top[PSI_REQUESTS]),
 		        (unsigned long long)atomic_load(&port->shared->top[PSI_REPLIES]),
-		        (unsigned long long)atomic_load(&port->shared->want_top));
+		        (unsigned long long)atomic_load(&port->shared->room_top));
 		dump_queues(rig, place);
 	}
 }

@@ -77,7 +77,7 @@ happen(enum when when)
 }
 
 static void
-end_sleep(struct psi_lack *lack)
+end_sleep(struct psi_wait_threshold *lack)
 {
 	armed = false;
 	lack->tell(lack, false);
@@ -88,8 +88,8 @@ end_sleep(struct psi_lack *lack)
 void wrapped_step(struct psi_wait *wait) __asm__("__wrap_psi_wait_step");
 void wrapped_end(struct psi_wait *wait) __asm__("__wrap_psi_wait_end");
 
-static struct psi_lack *
-lack_of(const struct psi_wait *wait)
+static struct psi_wait_threshold *
+threshold_of(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -99,7 +99,7 @@ lack_of(const struct psi_wait *wait)
 void
 wrapped_step(struct psi_wait *wait)
 {
-	struct psi_lack *lack = lack_of(wait);
+	struct psi_wait_threshold *lack = threshold_of(wait);
 
 	ck_assert_uint_lt(steps, STEPS);
 	if (armed) {
@@ -122,7 +122,7 @@ void
 wrapped_end(struct psi_wait *wait)
 {
 	if (armed)
-		end_sleep(lack_of(wait));
+		end_sleep(threshold_of(wait));
 }
 
 /* -- what is expected ------------------------------------------------------------------------ */

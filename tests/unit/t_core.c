@@ -75,7 +75,7 @@ fake_poll(struct psi_port *port, unsigned networks, unsigned budget)
 
 static const struct psi_conduit_ops ops = {
 	.name = "fake", .am_send = fake_send, .am_claim = fake_claim, .am_cancel = fake_cancel,
-	.want = fake_want, .poll = fake_poll,
+	.request_room = fake_want, .poll = fake_poll,
 };
 
 static void

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/segment/memlimits.h"
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/oom.h"
 #include "tests/unit/fake_root.h"

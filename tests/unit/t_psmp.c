@@ -163,7 +163,7 @@ hear(unsigned category, int32_t arg, const void *payload, size_t len_bytes)
 
 START_TEST(messages_of_every_kind)
 {
-	const uint32_t what = psi_what(PSI_REQUESTS, 77, 1);
+	const uint32_t what = psi_am_tag(PSI_REQUESTS, 77, 1);
 	static unsigned char payload[PAYLOAD_BYTES], dest[PAYLOAD_BYTES];
 	int32_t arg = 5;
 	struct psi_am am = psi_am_medium(1, what, &arg, payload, PAYLOAD_BYTES);
@@ -198,7 +198,7 @@ END_TEST
 /* A wake-up after the ticket ends the sleep before it begins, whoever makes it. */
 START_TEST(sleeping_and_waking)
 {
-	void (*const wakes[])(struct psi_port *) = { ops->ring, ops->ring_host };
+	void (*const wakes[])(struct psi_port *) = { ops->wake, ops->wake_host };
 	const uint32_t *word;
 	uint32_t ticket;
 	bool fence;
@@ -216,14 +216,14 @@ START_TEST(sleeping_and_waking)
 		ops->disarm(port[1]);
 	}
 	ck_assert_int_eq(ops->arm(port[1], PSI_BOTH_NETWORKS, 0, &ticket), PSI_OK);
-	ops->ring_peer(port[0], 1);
+	ops->wake_peer(port[0], 1);
 	ops->sleep(port[1], ticket, 0);
 	ops->disarm(port[1]);
 	ck_assert_uint_eq(counts[1][PSI_COUNT_SLEEPS], 3);
 	ck_assert_uint_eq(counts[1][PSI_COUNT_WAKEUPS_RECEIVED], 3);
-	ck_assert_int_eq(ops->watch(port[1], PSI_BOTH_NETWORKS), PSI_OK);
-	ops->unwatch(port[1]);
-	ops->want(port[1], 0);
+	ck_assert_int_eq(ops->arm_more(port[1], PSI_BOTH_NETWORKS), PSI_OK);
+	ops->disarm_more(port[1]);
+	ops->request_room(port[1], 0);
 }
 END_TEST
 
@@ -233,7 +233,7 @@ START_TEST(what_people_see)
 	const size_t bytes = sysvnet_arena_bytes(RANKS, false);
 	struct psi_queue_memory memory;
 	struct psi_queue_state state;
-	struct psi_memory_part part;
+	struct psi_memory_area part;
 	char text[256];
 	size_t sum = 0;
 
@@ -242,12 +242,12 @@ START_TEST(what_people_see)
 	ck_assert_ptr_nonnull(strstr(text, "2 endpoints, lanes of "));
 	ck_assert_ptr_nonnull(strstr(text, "senders fence ("));
 	memory = (struct psi_queue_memory){ .host = arena, .host_bytes = bytes };
-	ck_assert_int_eq(ops->am_short(port[0], 1, psi_what(PSI_REPLIES, 77, 1), &arg), PSI_OK);
+	ck_assert_int_eq(ops->am_short(port[0], 1, psi_am_tag(PSI_REPLIES, 77, 1), &arg), PSI_OK);
 	ck_assert(ops->queue(&memory, PSI_REPLIES, 0, 1, &state));
 	ck_assert_uint_eq(state.in_flight, 1);
 	ck_assert_uint_eq(state.undelivered, 1);
 	ck_assert(!state.wants_room && !state.receiver_sleeps);
-	ops->want(port[0], 1);
+	ops->request_room(port[0], 1);
 	ck_assert(ops->queue(&memory, PSI_REPLIES, 0, 1, &state) && state.wants_room);
 	for (unsigned i = 0; ops->parts(conduit[0], i, &part); i++) {
 		static const enum psi_memory_kind kinds[] = {

@@ -220,10 +220,10 @@ START_TEST(rows_are_consistent)
 {
 	size_t t, i;
 
-	for (t = 0; psi_setting_tables[t]; t++) {
-		ck_assert_ptr_nonnull(psi_setting_tables[t]->title);
-		for (i = 0; i < psi_setting_tables[t]->count; i++) {
-			const struct psi_setting *row = &psi_setting_tables[t]->rows[i];
+	for (t = 0; psi_settings_lists[t]; t++) {
+		ck_assert_ptr_nonnull(psi_settings_lists[t]->title);
+		for (i = 0; i < psi_settings_lists[t]->count; i++) {
+			const struct psi_setting *row = &psi_settings_lists[t]->rows[i];
 			bool listed =
 				row->kind == PSI_SETTING_CHOICE || row->kind == PSI_SETTING_SET;
 

@@ -164,7 +164,7 @@ START_TEST(groups_have_lines_of_their_own)
 {
 	const size_t at[] = {
 		offsetof(struct sysvnet_shared, wake), offsetof(struct sysvnet_shared, top),
-		offsetof(struct sysvnet_shared, want_top), offsetof(struct sysvnet_shared, busy),
+		offsetof(struct sysvnet_shared, room_top), offsetof(struct sysvnet_shared, busy),
 		offsetof(struct sysvnet_shared, words),
 	};
 

@@ -72,7 +72,7 @@ START_TEST(arm_sees_what_is_there)
 END_TEST
 
 /* What rings between arm and sleep ends the sleep before it begins; what came before does not. */
-START_TEST(a_ring_after_the_ticket_counts)
+START_TEST(a_wake_after_the_ticket_counts)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
@@ -104,7 +104,7 @@ END_TEST
 
 /* Somebody who waits for nothing is not rung: with one thread, disarm takes the announcement
  * back. */
-START_TEST(nobody_rings_who_is_awake)
+START_TEST(no_wake_for_a_rank_that_is_awake)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, false, _i, &heard);
@@ -306,7 +306,7 @@ flag_is_set(struct sleeper *s)
 	return atomic_load_explicit(&s->flag, memory_order_relaxed);
 }
 
-START_TEST(ring_wakes)
+START_TEST(wake_ends_a_sleep)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
@@ -330,7 +330,7 @@ END_TEST
 /* A thread that polls takes lanes over on which a sleeping one of the same port counted: it is
  * rung, and comes back to sleep on them, so that the next message wakes it when nobody polls any
  * more. */
-START_TEST(a_poll_beside_a_sleeper_rings_it)
+START_TEST(a_poll_beside_a_sleeper_wakes_it)
 {
 	_Atomic uint32_t heard = 0;
 	struct rig *rig = open_rig(2, true, _i, &heard);
@@ -422,14 +422,14 @@ main(void)
 	TCase *tests = tcase_create("sleep");
 
 	tcase_add_loop_test(tests, arm_sees_what_is_there, 0, 4);
-	tcase_add_loop_test(tests, a_ring_after_the_ticket_counts, 0, 4);
-	tcase_add_loop_test(tests, nobody_rings_who_is_awake, 0, 2);
+	tcase_add_loop_test(tests, a_wake_after_the_ticket_counts, 0, 4);
+	tcase_add_loop_test(tests, no_wake_for_a_rank_that_is_awake, 0, 2);
 	tcase_add_loop_test(tests, a_message_wakes, 0, 4);
 	tcase_add_loop_test(tests, room_in_a_lane_wakes, 0, 4);
 	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
 	tcase_add_loop_test(tests, a_place_not_used_wakes, 0, 2);
-	tcase_add_loop_test(tests, ring_wakes, 0, 4);
-	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_rings_it, 0, 2);
+	tcase_add_loop_test(tests, wake_ends_a_sleep, 0, 4);
+	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_wakes_it, 0, 2);
 	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
 	return unit_run("sysvnet sleep", tests);
 }

@@ -1,6 +1,6 @@
-#include "runtime/job/board.h"
+#include "runtime/job/segment_table.h"
 
-#include "runtime/job/meet.h"
+#include "runtime/job/barrier_all.h"
 #include "runtime/segment/reach.h"
 #include "runtime/segment/shmem.h"
 #include "runtime/team/team_rules.h"
@@ -14,18 +14,18 @@
 /* Under this, what is told and known is changed: by one thread at a time, where several publish. */
 static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
 
-static struct psi_board_entry *
+static struct psi_segment_entry *
 entry_of(uint32_t place)
 {
 	if (place < psi.boot.size)
-		return &psi.shared->board[place];
+		return &psi.shared->segments[place];
 	return &psi_shared_further(psi.shared, psi.boot.size, place)->segment;
 }
 
 static void
 write_entry(uint32_t place, gex_Segment_t segment)
 {
-	struct psi_board_entry *entry = entry_of(place);
+	struct psi_segment_entry *entry = entry_of(place);
 
 	if (!segment)
 		return;
@@ -41,7 +41,7 @@ write_entry(uint32_t place, gex_Segment_t segment)
 static void
 reach_peer(uint32_t place)
 {
-	const struct psi_board_entry *entry = entry_of(place);
+	const struct psi_segment_entry *entry = entry_of(place);
 
 	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
@@ -67,8 +67,8 @@ psi_segment_forget(uint32_t place)
 	pthread_mutex_lock(&knowing);
 	psi_reach_lose(place);
 	if (psi_jobrank_of(place) == psi.boot.rank)
-		*entry_of(place) = (struct psi_board_entry){ .base = 0 };
-	psi.known[place] = (struct psi_board_entry){ .base = 0 };
+		*entry_of(place) = (struct psi_segment_entry){ .base = 0 };
+	psi.known[place] = (struct psi_segment_entry){ .base = 0 };
 	pthread_mutex_unlock(&knowing);
 }
 
@@ -80,23 +80,23 @@ first_failed(void)
 {
 	uint32_t rank = 0;
 
-	while (rank < psi.boot.size && !psi.shared->board[rank].failed)
+	while (rank < psi.boot.size && !psi.shared->segments[rank].failed)
 		rank++;
 	return rank;
 }
 
 uint32_t
-psi_board_exchange(gex_Segment_t mine, int error)
+psi_segment_table_exchange(gex_Segment_t mine, int error)
 {
-	struct psi_board_entry *entry = &psi.shared->board[psi.boot.rank], before = *entry;
+	struct psi_segment_entry *entry = &psi.shared->segments[psi.boot.rank], before = *entry;
 	uint32_t failed;
 
 	write_entry(psi.boot.rank, mine);
 	entry->failed = (uint64_t)error;
-	psi_meet_all();
+	psi_barrier_all();
 	failed = first_failed();
 	if (failed < psi.boot.size) {
-		psi_meet_all();    /* all have seen it */
+		psi_barrier_all();    /* all have seen it */
 		*entry = before;
 		return failed;
 	}
@@ -107,10 +107,10 @@ psi_board_exchange(gex_Segment_t mine, int error)
 
 /* All members have come so far. */
 static void
-meet(gex_TM_t tm, const char *call)
+ranks_meet(gex_TM_t tm, const char *call)
 {
 	if (tm == psi.tm)
-		psi_meet_all();
+		psi_barrier_all();
 	else
 		psi_team_gather(tm, NULL, 0, NULL, call);
 }
@@ -133,10 +133,10 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	for (size_t i = 0; i < num_eps; i++)
 		write_entry(eps[i]->place, eps[i]->segment);
 	pthread_mutex_unlock(&knowing);
-	meet(tm, call);
+	ranks_meet(tm, call);
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
 		reach_process(psi_team_location(tm, rank).gex_rank);
-	meet(tm, call);
+	ranks_meet(tm, call);
 	return GASNET_OK;
 }
 
@@ -162,9 +162,9 @@ psi_segment_covers(const void *addr)
 
 /* Own endpoint: what is bound.  Others: what was published. */
 static bool
-query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
+segment_query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
 {
-	const struct psi_board_entry *entry = &psi.known[place];
+	const struct psi_segment_entry *entry = &psi.known[place];
 	void *owner = (void *)(uintptr_t)entry->base, *local = NULL;
 	uintptr_t size = (uintptr_t)entry->size_bytes;
 
@@ -202,8 +202,8 @@ gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, voi
 	psi_rule_team(tm, call);
 	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
 	target = psi_target_of(tm, rank, call);
-	/* the board answers without communication */
-	query(target.place, owneraddr_p, localaddr_p, size_p);
+	/* the segment table answers without communication */
+	segment_query(target.place, owneraddr_p, localaddr_p, size_p);
 	return GEX_EVENT_INVALID;
 }
 
@@ -215,9 +215,9 @@ gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **
 	void *owner, *local;
 	uintptr_t size;
 
-	if (!query(target.place, &owner, &local, &size))
+	if (!segment_query(target.place, &owner, &local, &size))
 		return GASNET_ERR_NOT_READY;
-	query(target.place, owneraddr_p, localaddr_p, size_p);
+	segment_query(target.place, owneraddr_p, localaddr_p, size_p);
 	return GASNET_OK;
 }
 

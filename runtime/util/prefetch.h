@@ -3,7 +3,7 @@
 #define PSI_UTIL_OWN_H
 
 static inline void
-psi_own_line(const void *at)
+psi_prefetch_write(const void *at)
 {
 #if defined(__x86_64__)
 	/* The compiler would leave out the `w' for the oldest CPUs, which take it for a no-op. */

@@ -1,4 +1,4 @@
-#include "runtime/util/lack.h"
+#include "runtime/util/limit_hint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 const char *
-psi_lack(int err)
+psi_limit_hint(int err)
 {
 	switch (err) {
 	case EMFILE:

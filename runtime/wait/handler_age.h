@@ -10,9 +10,9 @@
 #include "runtime/process/shared.h"
 
 /* Looks at all ranks of the host, unless somebody did a moment ago.  For who waits for long. */
-void psi_handlers_watch(struct psi_host_shared *shared, uint32_t size, uint64_t now_ns);
+void psi_handler_ages_update(struct psi_host_shared *shared, uint32_t size, uint64_t now_ns);
 
 /* Since when the handler is known to run that runs there; 0: it is not known. */
-uint64_t psi_handler_since_ns(const struct psi_block *block, uint64_t now_ns);
+uint64_t psi_handler_start_ns(const struct psi_block *block, uint64_t now_ns);
 
 #endif

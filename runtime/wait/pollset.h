@@ -12,57 +12,57 @@
 #include "runtime/process/thread.h"
 
 /* Polls the thread's endpoint, and others that are its business; returns messages delivered. */
-unsigned psi_serve_poll(unsigned networks, unsigned budget);
+unsigned psi_pollset_poll(unsigned networks, unsigned budget);
 /* Polls the endpoint that the wait is for, unless it is the thread's own; for PSI_EP_SEVERAL all
  * others that are not serial.  Returns messages delivered. */
-unsigned psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget);
+unsigned psi_pollset_poll_for(const struct psi_wait *wait, unsigned networks, unsigned budget);
 
 /* The endpoint that the calling thread is bound to; NULL before it is counted. */
-extern __thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
+extern __thread gex_EP_t psi_pollset_bound __attribute__((tls_model("initial-exec")));
 
 /* May threads sleep that wait for what this process does?  The caller has written what that is.
  * Where there are several endpoints. */
-bool psi_serve_sleepers(void);
+bool psi_pollset_sleepers(void);
 
 /* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if
  * there is a message or something has changed. */
-bool psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer);
-void psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns);
-void psi_serve_disarm(struct psi_wait *wait);
+bool psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer);
+void psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns);
+void psi_pollset_disarm(struct psi_wait *wait);
 
 /* Index of the endpoint that the calling thread serves; 0 before there is any. */
-unsigned psi_serve_index(void);
+unsigned psi_pollset_index(void);
 
 /*
  * A progress function, of any thread, found no room for a message from `ep' to a place: this
  * process is rung when there is some.  The caller tries once more, since room may have come
  * meanwhile.
  */
-void psi_want_room(gex_EP_t ep, uint32_t place);
-/* All progress functions are about to run.  Each says by psi_want_room what lacks room still; where
- * another thread is at it, that one does by psi_room_lacks when it leaves. */
-void psi_room_asked_again(void);
-void psi_room_lacks(void);
+void psi_request_room(gex_EP_t ep, uint32_t place);
+/* All progress functions are about to run.  Each says by psi_request_room what lacks room still;
+ * where another thread is at it, that one does by psi_room_still_missing when it leaves. */
+void psi_room_retry(void);
+void psi_room_still_missing(void);
 /* Has one said so since? */
-extern _Atomic bool psi_room_lacking;
+extern _Atomic bool psi_room_is_missing;
 static inline bool
-psi_is_room_lacking(void)
+psi_is_room_missing(void)
 {
-	return atomic_load_explicit(&psi_room_lacking, memory_order_relaxed);
+	return atomic_load_explicit(&psi_room_is_missing, memory_order_relaxed);
 }
 
 /* A thread is counted; it ends. */
-void psi_serve_begins(struct psi_thread *thread);
-void psi_serve_ends(struct psi_thread *thread);
+void psi_pollset_thread_begins(struct psi_thread *thread);
+void psi_pollset_thread_ends(struct psi_thread *thread);
 extern const struct psi_module psi_serve_module;
 
 /* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before
  * that thread does; and it has come and is bound, or will not come. */
-void psi_serve_hold(gex_EP_t ep);
-void psi_serve_let_go(gex_EP_t ep);
+void psi_pollset_hold(gex_EP_t ep);
+void psi_pollset_release(gex_EP_t ep);
 
 /* An endpoint that no thread is bound to has come, or goes. */
-void psi_serve_add(gex_EP_t ep);
-void psi_serve_remove(gex_EP_t ep);
+void psi_pollset_add(gex_EP_t ep);
+void psi_pollset_remove(gex_EP_t ep);
 
 #endif

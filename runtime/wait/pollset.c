@@ -1,4 +1,4 @@
-#include "runtime/wait/serve.h"
+#include "runtime/wait/pollset.h"
 
 #include "runtime/process/rules.h"
 #include "runtime/wait/waiting.h"
@@ -7,7 +7,7 @@
 
 #include "penstock_threads.h"
 
-__thread gex_EP_t psi_serve_bound __attribute__((tls_model("initial-exec")));
+__thread gex_EP_t psi_pollset_bound __attribute__((tls_model("initial-exec")));
 
 enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
 
@@ -27,7 +27,7 @@ static _Atomic uint32_t unserved = 1;
  * may sleep on another alone.  Who sets it rings if some thread does; who sleeps alone counts
  * itself, fences (in arm) and looks.
  */
-_Atomic bool psi_room_lacking;
+_Atomic bool psi_room_is_missing;
 static _Atomic uint32_t alone;
 
 static bool
@@ -49,7 +49,7 @@ own_of(const struct psi_thread *thread)
 }
 
 unsigned
-psi_serve_index(void)
+psi_pollset_index(void)
 {
 	const gex_EP_t own = own_of(psi_thread_self());
 
@@ -57,75 +57,75 @@ psi_serve_index(void)
 }
 
 bool
-psi_serve_sleepers(void)
+psi_pollset_sleepers(void)
 {
-	psi_store_load_fence(); /* D4_RING */
+	psi_store_load_fence(); /* D4_WAKE */
 	return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
 /* -- binding --------------------------------------------------------------------------------- */
 
 static void
-leave(gex_EP_t ep)
+pollset_leave(gex_EP_t ep)
 {
 	if (atomic_fetch_sub_explicit(&ep->threads, 1, memory_order_relaxed) != 1 || ep->serial)
 		return;
 	atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
-	psi.ops->ring(psi.ep->port);
+	psi.ops->wake(psi.ep->port);
 }
 
 static void
-join(gex_EP_t ep)
+pollset_join(gex_EP_t ep)
 {
 	if (atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed) == 0 && !ep->serial)
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }
 
 void
-psi_serve_hold(gex_EP_t ep)
+psi_pollset_hold(gex_EP_t ep)
 {
 	atomic_store_explicit(&ep->held, true, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ep->threads, 1, memory_order_relaxed);
 }
 
 void
-psi_serve_let_go(gex_EP_t ep)
+psi_pollset_release(gex_EP_t ep)
 {
 	if (atomic_exchange_explicit(&ep->held, false, memory_order_relaxed))
-		leave(ep);
+		pollset_leave(ep);
 }
 
 /* Who sleeps may have announced that before there was a second endpoint, and be counted nowhere. */
 void
-psi_serve_add(gex_EP_t ep)
+psi_pollset_add(gex_EP_t ep)
 {
 	if (is_unserved(ep))
 		atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
-	psi.ops->ring(psi.ep->port);
+	psi.ops->wake(psi.ep->port);
 }
 
 void
-psi_serve_remove(gex_EP_t ep)
+psi_pollset_remove(gex_EP_t ep)
 {
-	psi_serve_let_go(ep);
+	psi_pollset_release(ep);
 	if (is_unserved(ep))
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }
 
 void
-psi_serve_begins(struct psi_thread *thread)
+psi_pollset_thread_begins(struct psi_thread *thread)
 {
-	thread->bound = psi_serve_bound = psi.ep;
+	thread->bound = psi_pollset_bound = psi.ep;
 	if (psi.ep)
-		join(psi.ep);
+		pollset_join(psi.ep);
 }
 
 void
-psi_serve_ends(struct psi_thread *thread)
+psi_pollset_thread_ends(struct psi_thread *thread)
 {
 	if (thread->bound)
-		leave(thread->bound);
-	psi_serve_bound = NULL;
+		pollset_leave(thread->bound);
+	psi_pollset_bound = NULL;
 }
 
 void
@@ -137,9 +137,9 @@ pst_thread_bind(gex_EP_t ep)
 	if (!ep)
 		psi_invalid("pst_thread_bind", "GEX_EP_INVALID");
 	thread = psi_thread_self();
-	join(ep);
-	psi_serve_ends(thread);
-	thread->bound = psi_serve_bound = ep;
+	pollset_join(ep);
+	psi_pollset_thread_ends(thread);
+	thread->bound = psi_pollset_bound = ep;
 }
 
 /* -- polling --------------------------------------------------------------------------------- */
@@ -163,16 +163,16 @@ poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
 static unsigned
 poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
 {
-	const bool outermost = psi_rule_use(ep, "a poll");
+	const bool outermost = psi_rule_serial_enter(ep, "a poll");
 	const unsigned delivered = psi.ops->poll(ep->port, networks, budget);
 
 	if (PSI_UNLIKELY(outermost))
-		psi_rule_used(ep);
+		psi_rule_serial_leave(ep);
 	return delivered;
 }
 
 unsigned
-psi_serve_poll(unsigned networks, unsigned budget)
+psi_pollset_poll(unsigned networks, unsigned budget)
 {
 	struct psi_thread *thread = psi_thread_self();
 	gex_EP_t own = own_of(thread);
@@ -186,7 +186,7 @@ psi_serve_poll(unsigned networks, unsigned budget)
 
 /* NULL if there is none but the thread's own. */
 static gex_EP_t
-concerned(const struct psi_wait *wait, gex_EP_t own)
+pollset_concerned(const struct psi_wait *wait, gex_EP_t own)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -200,9 +200,9 @@ is_one_of(gex_EP_t ep, gex_EP_t concerned)
 }
 
 unsigned
-psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned budget)
+psi_pollset_poll_for(const struct psi_wait *wait, unsigned networks, unsigned budget)
 {
-	gex_EP_t own = own_of(psi_thread_self()), also = concerned(wait, own);
+	gex_EP_t own = own_of(psi_thread_self()), also = pollset_concerned(wait, own);
 	unsigned delivered = 0;
 
 	if (!also)
@@ -219,34 +219,34 @@ psi_serve_concerned(const struct psi_wait *wait, unsigned networks, unsigned bud
 /* -- room -------------------------------------------------------------------------------------- */
 
 void
-psi_room_lacks(void)
+psi_room_still_missing(void)
 {
 	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&psi_room_lacking, true, memory_order_relaxed);
-	psi_store_load_fence(); /* D4_RING */
+	atomic_store_explicit(&psi_room_is_missing, true, memory_order_relaxed);
+	psi_store_load_fence(); /* D4_WAKE */
 	if (atomic_load_explicit(&alone, memory_order_relaxed))
-		psi.ops->ring(psi.ep->port);
+		psi.ops->wake(psi.ep->port);
 }
 
 void
-psi_want_room(gex_EP_t ep, uint32_t place)
+psi_request_room(gex_EP_t ep, uint32_t place)
 {
-	ep->ops->want(ep->port, place);
-	psi_room_lacks();
+	ep->ops->request_room(ep->port, place);
+	psi_room_still_missing();
 }
 
 void
-psi_room_asked_again(void)
+psi_room_retry(void)
 {
-	if (PSI_UNLIKELY(psi_is_room_lacking()))
-		atomic_store_explicit(&psi_room_lacking, false, memory_order_relaxed);
+	if (PSI_UNLIKELY(psi_is_room_missing()))
+		atomic_store_explicit(&psi_room_is_missing, false, memory_order_relaxed);
 }
 
 static bool
 may_sleep_alone(void)
 {
-	return !some_unserved() && !psi_is_room_lacking();
+	return !some_unserved() && !psi_is_room_missing();
 }
 
 /* -- sleeping -------------------------------------------------------------------------------- */
@@ -262,9 +262,9 @@ armed_by(struct psi_thread *thread, const struct psi_wait *wait)
 }
 
 static bool
-watch(struct psi_armed *armed, gex_EP_t ep, unsigned networks)
+pollset_watch(struct psi_armed *armed, gex_EP_t ep, unsigned networks)
 {
-	if (psi.ops->watch(ep->port, networks) != PSI_OK)
+	if (psi.ops->arm_more(ep->port, networks) != PSI_OK)
 		return false;
 	armed->watched[ep->index / 64] |= (uint64_t)1 << ep->index % 64;
 	return true;
@@ -279,7 +279,7 @@ watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned network
 
 		if (ep && ep != armed->on &&
 		    (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
-		    !watch(armed, ep, networks))
+		    !pollset_watch(armed, ep, networks))
 			return false;
 	}
 	return true;
@@ -304,33 +304,33 @@ count_sleeper(const struct psi_wait *wait, gex_EP_t on, uint32_t by)
 }
 
 bool
-psi_serve_arm(struct psi_wait *wait, unsigned networks, uint32_t want_peer)
+psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {
 	struct psi_thread *thread = psi_thread_self();
 	struct psi_armed *armed = armed_by(thread, NULL);
-	gex_EP_t own = own_of(thread), also = concerned(wait, own);
-	const bool by_itself = want_peer == PSI_NO_PEER && !also && may_sleep_alone();
+	gex_EP_t own = own_of(thread), also = pollset_concerned(wait, own);
+	const bool by_itself = room_peer == PSI_NO_PEER && !also && may_sleep_alone();
 	gex_EP_t on = by_itself ? own : psi.ep;
 	const bool polled = on == own || is_one_of(on, also) || is_unserved(on);
 
 	if (!armed)
 		return false;
 	count_sleeper(wait, on, 1);
-	if (psi.ops->arm(on->port, polled ? networks : 0, want_peer, &wait->seq) != PSI_OK) {
+	if (psi.ops->arm(on->port, polled ? networks : 0, room_peer, &wait->seq) != PSI_OK) {
 		count_sleeper(wait, on, (uint32_t)-1);
 		return false;
 	}
 	*armed = (struct psi_armed){ .wait = wait, .on = on };
 	if (by_itself ? may_sleep_alone() : watch_all(armed, own, also, networks))
 		return true;
-	psi_serve_disarm(wait);
+	psi_pollset_disarm(wait);
 	return false;
 }
 
 /* A wait that announced itself before there was a second endpoint does so again, and does not
  * sleep. */
 void
-psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
+psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 {
 	const struct psi_armed *armed = armed_by(psi_thread_self(), wait);
 
@@ -340,7 +340,7 @@ psi_serve_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 
 /* What it watched may be gone by now. */
 void
-psi_serve_disarm(struct psi_wait *wait)
+psi_pollset_disarm(struct psi_wait *wait)
 {
 	struct psi_armed *armed = armed_by(psi_thread_self(), wait);
 
@@ -350,10 +350,12 @@ psi_serve_disarm(struct psi_wait *wait)
 	count_sleeper(wait, armed->on, (uint32_t)-1);
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
 		if (armed->watched[i / 64] >> i % 64 & 1)
-			psi.ops->unwatch(psi_ep_kept((gex_EP_Index_t)i)->port);
+			psi.ops->disarm_more(psi_ep_kept((gex_EP_Index_t)i)->port);
 	armed->wait = NULL;
 }
 
 const struct psi_module psi_serve_module = {
-	.name = "polling", .thread_begins = psi_serve_begins, .thread_ends = psi_serve_ends,
+	.name = "polling",
+	.thread_begins = psi_pollset_thread_begins,
+	.thread_ends = psi_pollset_thread_ends,
 };

@@ -1,4 +1,4 @@
-#include "runtime/wait/watch.h"
+#include "runtime/wait/handler_age.h"
 
 #include "bootstrap/bootstrap.h"
 
@@ -11,7 +11,7 @@ static const uint64_t watch_every_ns = 100000000;
 
 /* Of the thread whose block it is. */
 static uint32_t
-handled(const struct psi_block *block)
+age_handled(const struct psi_block *block)
 {
 	uint64_t sum = 0;
 
@@ -21,13 +21,13 @@ handled(const struct psi_block *block)
 }
 
 static void
-watch(struct psi_block *block, uint64_t now_ns)
+age_watch(struct psi_block *block, uint64_t now_ns)
 {
 	uint32_t number;
 
 	if (!atomic_load_explicit(&block->handler, memory_order_relaxed))
 		return;
-	number = handled(block);
+	number = age_handled(block);
 	if ((uint32_t)atomic_load_explicit(&block->watched, memory_order_relaxed) != number)
 		atomic_store_explicit(&block->watched, now_ns / NS_PER_MS << HALF | number,
 		                      memory_order_relaxed);
@@ -55,12 +55,12 @@ watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, uint
 			*blocks = pboot_range_map(1 + rank, its->more_key[range],
 			                          count * sizeof **blocks);
 		for (uint32_t b = 0; *blocks && b < count && b < left; b++)
-			watch(&(*blocks)[b], now_ns);
+			age_watch(&(*blocks)[b], now_ns);
 	}
 }
 
 void
-psi_handlers_watch(struct psi_host_shared *shared, uint32_t size, uint64_t now_ns)
+psi_handler_ages_update(struct psi_host_shared *shared, uint32_t size, uint64_t now_ns)
 {
 	uint64_t due = atomic_load_explicit(&shared->watch_due_ns, memory_order_relaxed);
 
@@ -75,19 +75,19 @@ psi_handlers_watch(struct psi_host_shared *shared, uint32_t size, uint64_t now_n
 		struct psi_rank_shared *its = psi_shared_rank(shared, size, rank);
 
 		for (unsigned b = 0; b < psi_blocks_in_use(its); b++)
-			watch(&its->block[b], now_ns);
+			age_watch(&its->block[b], now_ns);
 		watch_more(its, rank, size, now_ns);
 	}
 	pthread_mutex_unlock(&more_lock);
 }
 
 uint64_t
-psi_handler_since_ns(const struct psi_block *block, uint64_t now_ns)
+psi_handler_start_ns(const struct psi_block *block, uint64_t now_ns)
 {
 	const uint64_t word = atomic_load_explicit(&block->watched, memory_order_relaxed);
 	const uint32_t ms = (uint32_t)(now_ns / NS_PER_MS) - (uint32_t)(word >> HALF);
 
-	if (!word || (uint32_t)word != handled(block))
+	if (!word || (uint32_t)word != age_handled(block))
 		return 0;
 	return now_ns - (uint64_t)ms * NS_PER_MS;
 }

@@ -9,7 +9,7 @@
  * "; raise ..." for an errno value that a limit explains, "" for others; to be put behind its
  * strerror.  The text lasts.
  */
-const char *psi_lack(int err);
+const char *psi_limit_hint(int err);
 
 /*
  * Makes a file at least `offset + len_bytes' long: 0, or an errno value where its owner's limit

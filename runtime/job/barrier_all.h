@@ -8,7 +8,7 @@
 
 /* By the barrier that coll has handed down. */
 static inline void
-psi_meet_all(void)
+psi_barrier_all(void)
 {
 	gex_Event_Wait(psi.barrier(psi.tm, 0));
 }
