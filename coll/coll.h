@@ -11,15 +11,13 @@
  * goes; so data never comes early, no payload is ever kept, and what is kept is bounded by what the
  * peers have in flight.
  *
- * Locks.  engine_lock guards the list of operations, the notes and `busy'.  An operation is stepped
+ * Locks.  engine.lock guards the list of operations, the notes and `busy'.  An operation is stepped
  * by the one thread that made it busy, with no lock held, so that functions of clients may run
  * there.
  *
- * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before the count of its
- *                                                                   bytes
- *         X3 (pcoll_op_changed) -> X4 (run)               what changed before the operation is
- *                                                         stepped
- *         X5 (retire) -> X6 (pcoll_op_is_finished)  the results, and what peers wrote before
+ * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before its count
+ *         X3 (pcoll_op_changed) -> X4 (op_run)           a change before the step that follows
+ *         X5 (op_retire) -> X6 (pcoll_op_is_finished)    the results, and what peers wrote before
  */
 #ifndef PCOLL_H
 #define PCOLL_H

@@ -4,9 +4,8 @@
  * has it back when all members have left it.  Where it has none left, or a member is on another
  * host, the team's barriers go by messages.
  *
- * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (is_free)   a member's last look, before the words
- *                                                         are used
- *         again
+ * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (is_free)
+ *         a member's last look, before the words are used again
  */
 #include "coll/pcoll_barrier_shared.h"
 

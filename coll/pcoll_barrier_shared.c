@@ -3,16 +3,16 @@
  *
  * Few: each has a line in which it writes the phase it entered, and reads the lines of all others.
  * A line has a word for each parity of phase, since a peer can be one phase ahead.  Who finds all
- * there rings those who sleep; of two that both go to sleep one does, since each wrote its word,
+ * there wakes those who sleep; of two that both go to sleep one does, since each wrote its word,
  * then announced its sleep, then looked at the other's word.
  *
  * Many ranks: one word counts those that have entered and gathers their names.  The last one sets
- * it to zero again, says in another word which phase is complete, and rings those who sleep.
+ * it to zero again, says in another word which phase is complete, and wakes those who sleep.
  *
  * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
  *         G4 (pcoll_shm_barrier_enter) -> G5    what a rank wrote before it entered, to each
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), rung by wake_host, or wake_peer for a team.
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_host, or wake_peer for a team.
  */
 #include "coll/pcoll_barrier_shared.h"
 

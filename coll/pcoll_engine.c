@@ -144,10 +144,10 @@ op_step(struct pcoll_op *op)
  * Under the lock, which is free while the operation is stepped.  True if its end has come.  A
  * change that comes meanwhile is seen here: its thread finds the operation busy and leaves it.
  *
- * So does a thread that asks all again what lacks room, and has forgotten that this one does.  It
- * forgot before it took the lock and found the operation busy, thus before this thread takes the
- * lock again and says once more what is lacking, which rings who began to sleep on another endpoint
- * in between.  Who asks later finds the operation here, and steps it.
+ * The same holds for a thread that steps again all operations without room.  It clears the note
+ * "room is missing" before it takes the lock and finds this operation busy; so before this
+ * thread takes the lock again and sets the note, which wakes a thread that went to sleep on
+ * another endpoint in between.  A later thread finds the operation here, and steps it.
  */
 static bool
 op_run(struct pcoll_op *op)

@@ -211,7 +211,7 @@ pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *wh
 	am->network = PSI_REQUESTS;
 	if (psi_am_try(target.ep, am) == PSI_OK)
 		return true;
-	/* Without room the peer is asked to ring this process when there is some: no wait may be
+	/* Without room the peer is asked to wake this process when there is some: no wait may be
 	 * under way. */
 	psi_request_room(target.ep, target.place);
 	if (psi_am_try(target.ep, am) == PSI_OK)

@@ -130,7 +130,7 @@ backlog_drain(struct queue *queue, bool *over_out)
 		struct pref_move *move = queue->first;
 
 		if (!pref_send_pieces(move)) {
-			/* Without room the peer is asked to ring when there is some. */
+			/* Without room the peer is asked to wake when there is some. */
 			psi_request_room(move->transfer.owner, move->transfer.remote.peer);
 			if (!pref_send_pieces(move))
 				return false;
@@ -146,7 +146,7 @@ backlog_drain(struct queue *queue, bool *over_out)
 
 /*
  * Called by polls while anything is under way.  It waits for a thread that is at it: that one may
- * have looked for room before the caller was rung.
+ * have looked for room before the caller was woken.
  */
 void
 pref_room_advance(void)

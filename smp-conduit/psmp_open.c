@@ -81,8 +81,11 @@ psmp_open(const struct psi_services *services, const struct psi_conduit_job *job
 	struct psi_conduit *conduit;
 	size_t arena_bytes;
 
-	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services)
+	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services) {
+		services->log("smp: this conduit speaks contract %d, the library %u",
+		              PSI_CONDUIT_ABI, services->abi);
 		return PSI_FATAL;
+	}
 	if (job->host_places > SYSVNET_MAX_PROCESSES) {
 		services->log("smp: %u ranks on one host are more than %d", job->host_places,
 		              SYSVNET_MAX_PROCESSES);

@@ -5,8 +5,8 @@
 #include "runtime/process/rules.h"
 #include "runtime/wait/pollset.h"
 
-/* Is this the thread that an endpoint for one at a time is bound to?  Other threads, which finish
- * what it began, take the way for all. */
+/* A serial endpoint has one owner thread, which sends without a lock.  Is this it?  Another thread
+ * that completes the owner's operations sends as to any endpoint. */
 static inline bool
 psi_am_is_alone(gex_EP_t ep)
 {

@@ -250,15 +250,14 @@ struct psi_conduit_ops {
 	 * there; arm looks once more.  No lock is held while a handler runs. */
 	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
-	 *   arm     says that this thread is about to sleep; OK with a ticket, or AGAIN when a
-	 *           message
-	 *           is already there (then nothing was announced).  room_peer is a place whose
-	 *           queue
-	 *           was full, or PSI_NO_PEER: its owner rings the first port when room appears.
+	 *   arm     says that this thread is about to sleep: OK with a ticket, or AGAIN when a
+	 *           message is already there; then nothing was said.  room_peer is a place whose
+	 *           queue was full, or PSI_NO_PEER: its owner wakes the first port when there is
+	 *           room.
 	 *   (the runtime now looks once more at whatever it waits for)
-	 *   sleep   until somebody rings after the ticket, or timeout_ns passed (0: no bound)
+	 *   sleep   until somebody wakes after the ticket, or timeout_ns passed (0: no bound)
 	 *   disarm  once for every successful arm, slept or not.
-	 * Who rings: the sender of any message, the owner of room that was wanted, wake(),
+	 * These wake: the sender of any message, the owner of room that was requested, wake(),
 	 * wake_host(). */
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t room_peer,
 	           uint32_t *ticket_out);
@@ -266,16 +265,18 @@ struct psi_conduit_ops {
 	void (*disarm)(struct psi_port *port);
 	/* For a thread that waits for several ports, or for room: it arms the first port of the
 	 * process (with no networks, if it does not poll that one), watches the others, sleeps on
-	 * the first, and ends all of it.  Who sends to a port that is watched rings the first one
-	 * too.  AGAIN: there is a message, and nothing was announced. */
+	 * the first, and ends all of it.  A send to a port that is watched wakes the first one
+	 * too.  AGAIN: there is a message, and nothing was said. */
 	int (*arm_more)(struct psi_port *port, unsigned networks);
 	void (*disarm_more)(struct psi_port *port);
 	/* A word of this process's memory where threads of the endpoint at place `peer' say that
 	 * they sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks
-	 * there, and calls wake_peer if it is set.  *fence_out: a fence must stand between the two;
-	 * otherwise the sleeper makes all processes fence.  After connect.  NULL: there is none. */
+	 * there, and calls wake_peer if it is set.  *fence_out: a fence must stand between the
+	 * two; otherwise the sleeper makes all processes fence.  After connect.  NULL: there is
+	 * none. */
 	const uint32_t *(*sleep_word)(struct psi_port *port, uint32_t peer, bool *fence_out);
-	/* Wakes all threads that sleep on the endpoint at place `peer', which has a sleep word. */
+	/* Wakes all threads that sleep on the endpoint at place `peer', a further one too.  Where
+	 * it has no sleep word, this is called behind each change. */
 	void (*wake_peer)(struct psi_port *port, uint32_t peer);
 	/* Wakes all threads of this process that sleep, on any port; ordered after what the caller
 	 * wrote before: a thread that armed later sees that. */
@@ -283,7 +284,7 @@ struct psi_conduit_ops {
 	/* The same for all processes of this host, this one included, as far as they sleep on their
 	 * first port or watch others. */
 	void (*wake_host)(struct psi_port *port);
-	/* The owner of place `peer', whose queue was full, rings this process when room appears,
+	/* The owner of place `peer', whose queue was full, wakes this process when there is room,
 	 * once.  Any thread, asleep or not; the caller tries once more, since room may have come
 	 * meanwhile. */
 	void (*request_room)(struct psi_port *port, uint32_t peer);

@@ -85,7 +85,7 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	  "Mediums copied out of their lane before the handler ran")                              \
 	X(ARMED, "armed", "times", "wake", PSI_SUM, "announcements of a sleep")                   \
 	X(SLEEPS, "sleeps", "times", "wake", PSI_SUM, "sleeps")                                   \
-	X(WAKEUPS_SENT, "wakeups_sent", "times", "wake", PSI_SUM, "sleepers rung")                \
+	X(WAKEUPS_SENT, "wakeups_sent", "times", "wake", PSI_SUM, "sleepers woken")               \
 	X(WAKEUPS_RECEIVED, "wakeups_received", "times", "wake", PSI_SUM, \
 	  "sleeps that a wake-up ended")
 

@@ -12,7 +12,7 @@ void psi_exit_open(void);
 void psi_exit_told(int status) __attribute__((noreturn));
 
 /* What gex_EP_Create does, of any index from `first' on; NULL if there is no room.  held: a thread
- * that will come alone serves it (serve.h). */
+ * that will come alone serves it (pollset.h). */
 gex_EP_t psi_ep_make(unsigned first, gex_Flags_t flags, bool serial, bool held);
 /* Its end; no thread is bound to it, and nothing in flight. */
 void psi_ep_unmake(gex_EP_t ep);

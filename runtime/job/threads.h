@@ -19,7 +19,7 @@ struct psi_thread_team {
 };
 
 /* pst_team_create_threads; held: of endpoints that their threads alone serve, and let go when they
- * have come (serve.h). */
+ * have come (pollset.h). */
 int psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_Entry_t *table,
                        size_t numentries, gex_EP_t *eps_out, gex_TM_t *tms_out, gex_Flags_t flags,
                        bool held);

@@ -32,8 +32,7 @@
  * Outside handlers psi_wake_own() comes after the last psi_part_done, since a thread may sleep
  * until that; after a handler the runtime calls it.
  *
- * Pairs: O1 (psi_part_done) -> O2 (psi_op_is_done, psi_op_has_done)   what the part moved, to who
- *                                                                     syncs
+ * Pairs: O1 (psi_part_done) -> O2 (psi_op_is_done, psi_op_has_done)   what the part moved
  */
 #ifndef PSI_OP_H
 #define PSI_OP_H

@@ -13,7 +13,7 @@ struct psi_thread;
 
 struct psi_module {
 	const char *name;
-	/* Operations for conduits that lack them, made of those that they have; of one part
+	/* Operations for conduits that lack them, made of those that they have; of one module
 	 * alone. */
 	const struct psi_conduit_ops *operations;
 	/* During init, when the conduit is open. */

@@ -91,8 +91,7 @@ struct psi_wait_record {
  * handler   the message whose handler runs, the innermost: the first 8 bytes of its psi_arrival; 0:
  *           none runs, since no handler has index 0.
  * watched   since when others have seen that handler run, see runtime/wait/handler_age.h; written
- *           by any
- *           process.
+ *           by any process.
  */
 struct psi_block {
 	_Alignas(64) uint64_t count[PSI_COUNTERS];
@@ -127,11 +126,9 @@ struct psi_barrier_area {
  *
  * joined  1 once its init has come so far, 2 when init is done
  * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what
- *         those
- *         threads counted that came when all others were taken.
+ *         those threads counted that came when all others were taken.
  * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they
- *                 count
- *         is not seen by others, but joined to the last one.
+ *         count is not seen by others, but joined to the last one.
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
  * endpoints  above the highest index that it has, or had
  * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.

@@ -20,7 +20,7 @@ enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
 struct psi_armed {
 	const struct psi_wait *wait;
 	gex_EP_t on;                            /* whose word it sleeps on */
-	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that ring the first one
+	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that wake the first one
 	                                                 * too */
 };
 

@@ -122,6 +122,19 @@ copy_checked(const struct transfer *t, void *there)
 	psi_rules_left();
 }
 
+/* The copy in this process; false where an operation has to make it. */
+static bool
+copy_now(const struct transfer *t, void *there)
+{
+	if (t->nbytes && !there)
+		return copy_by_kernel(t);
+	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
+		copy_checked(t, there);
+	else if (t->nbytes)
+		copy_here(t, there);
+	return true;
+}
+
 /* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel
  * copies; false where an operation has to.  One that may wait polls. */
 static bool
@@ -138,14 +151,10 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	if (t->kind != MOVE_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	count_call(t);
-	if (t->nbytes && !there)
-		return copy_by_kernel(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
-	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
-		copy_checked(t, there);
-	else if (t->nbytes)
-		copy_here(t, there);
+	if (!copy_now(t, there))
+		return false;
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && !is_get)
 		psi_poll();
 	return true;

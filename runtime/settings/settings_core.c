@@ -100,7 +100,7 @@ const struct psi_setting_table psi_settings_job = PSI_SETTING_TABLE("Jobs", job_
 
 static const struct psi_setting wait_rows[] = {
 	{ .name = "PST_SLEEP_MAX", .kind = PSI_SETTING_TIME, .default_text = "10", .unit = "ms",
-	  .help = "a sleeping rank looks again after this time at the latest; 0: only when rung" },
+	  .help = "a sleeping rank looks again after this time at the latest; 0: only when woken" },
 	{ .name = "PST_HANG_REPORT", .kind = PSI_SETTING_TIME, .default_text = "30", .unit = "s",
 	  .help = "a wait longer than this prints once what all ranks do; 0: never" },
 };

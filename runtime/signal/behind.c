@@ -30,7 +30,7 @@ finish_part(uint64_t *part)
 	*part = 0;
 }
 
-/* Without room the peer is asked to ring this process when there is some: no wait may be under
+/* Without room the peer is asked to wake this process when there is some: no wait may be under
  * way. */
 static bool
 try_signal(struct psi_behind *b)

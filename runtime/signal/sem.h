@@ -8,8 +8,7 @@
  *                             written by posters alone.  The second is the count that wakes who
  *                             waits, written by the owner before it sleeps (threshold.c)
  *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written
- *                             by
- *                             the owner
+ *                             by the owner
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
  *     poster [PSI_SEM_SLOTS]  with checks: place + 1 of the last poster
  *

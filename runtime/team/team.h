@@ -151,8 +151,7 @@ void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
  *
  * take    for a team that this process may be the first of: a number, or 0 if there is none
  * settle  the group has what rank `lender' lends as `lent', if that is not 0; what this process has
- *         taken
- *         (`taken', or 0) is the group's if `is_ours', and else given back
+ *         taken (`taken', or 0) is the group's if `is_ours', and else given back
  */
 struct psi_barrier_lender {
 	uint32_t (*take)(void);

@@ -16,7 +16,7 @@
 enum psi_result {
 	PSI_OK = 0,
 	PSI_AGAIN,              /* nothing consumed; poll and try again */
-	PSI_UNSUPPORTED,        /* not by this carrier; the reference takes over */
+	PSI_UNSUPPORTED,        /* not by this provider; the caller has another way, or ends */
 	PSI_FAILED,             /* this operation failed; the port lives */
 	PSI_FATAL,              /* the port is dead; the runtime ends the job */
 };

@@ -5,9 +5,9 @@
  * run, leaves a note of what it is for in memory that the keeper maps, and after PST_HANG_REPORT
  * tells the keeper, which prints what all ranks are doing (report.c).
  *
- * When a handler began nobody writes down, which would cost each message a look at the clock.  Who
- * waits for long looks what handlers run in the ranks of this host, and notes of each since when it
- * is known.
+ * The start of a handler is not recorded, since that would cost each message a look at the clock.
+ * A thread that waits for long looks which handlers run in the ranks of this host, and records for
+ * each when it was first seen.
  */
 #include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"

@@ -19,12 +19,12 @@ enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread loo
 static _Atomic uint32_t sleepers;
 
 /* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who
- * makes it more rings; who sleeps looks after it announced that. */
+ * makes it more wakes; a sleeper looks after it armed. */
 static _Atomic uint32_t unserved = 1;
 
 /*
- * Some progress function lacks room.  Its owner rings the process's first endpoint, so no thread
- * may sleep on another alone.  Who sets it rings if some thread does; who sleeps alone counts
+ * Some progress function lacks room.  Its owner wakes the process's first endpoint, so no thread
+ * may sleep on another alone.  Who sets it wakes if some thread does; who sleeps alone counts
  * itself, fences (in arm) and looks.
  */
 _Atomic bool psi_room_is_missing;

@@ -35,7 +35,7 @@ unsigned psi_pollset_index(void);
 
 /*
  * A progress function, of any thread, found no room for a message from `ep' to a place: this
- * process is rung when there is some.  The caller tries once more, since room may have come
+ * process is woken when there is some.  The caller tries once more, since room may have come
  * meanwhile.
  */
 void psi_request_room(gex_EP_t ep, uint32_t place);

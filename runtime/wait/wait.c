@@ -260,7 +260,7 @@ spin_on(struct psi_wait *wait)
 }
 
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; room_peer,
- * unless PSI_NO_PEER, rings when it makes room. */
+ * unless PSI_NO_PEER, wakes when it makes room. */
 static inline __attribute__((always_inline)) void
 wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {

@@ -49,19 +49,20 @@ extern void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
 unsigned psi_poll(void);
 
-/* One step of a wait for room at a peer.  While a request waits, requests and replies are served;
- * while a reply waits, replies alone. */
+/* One step of a wait for room at a peer.  A request that waits polls both networks, a reply that
+ * waits that of replies alone. */
 void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
 
 /* Progress that needs calls from outside handlers.  The function returns at once if there is
  * nothing to do, and may be called by several threads at a time in PAR.  One that was refused room
- * asks the conduit for it (want), so that sleepers hear of it.  Registered before init ends. */
+ * asks the conduit for it (psi_request_room), so that sleepers hear of it.  Registered before init
+ * ends. */
 void psi_progress_add(void (*advance)(void));
 
 /* Something begins that needs these functions, or has ended: polls call them only between the two.
  * The first stands before what they find is there, the second behind its removal; each beginner has
  * an end.  A thread may run a handler that something of another thread waits for and read 0 here:
- * that other one runs the functions itself, also between arm and sleep, and psi_deliver rings it
+ * that other one runs the functions itself, also between arm and sleep, and psi_deliver wakes it
  * (D4) if it sleeps by then. */
 extern _Atomic uint32_t psi_progress_open;
 

@@ -12,8 +12,7 @@
 
 enum { SYSVNET_BRIEF_BYTES = 16 };      /* fits in a slot behind any number of arguments */
 
-/* ----------------------------------------------------------------- what a slot is filled with
- * --- */
+/* ------------------------------------------------------------ what a slot is filled with --- */
 
 static inline void
 sysvnet_put_args(unsigned char *at, const int32_t *args, unsigned nargs)
@@ -94,7 +93,7 @@ sysvnet_send_in_slot(struct sysvnet_port *port, struct sysvnet_out *out, enum ps
 	return sysvnet_notify(port, out, psi_am_tag_network(what));
 }
 
-/* ----------------------------------------------------------------------------- sending --- */
+/* ------------------------------------------------------------------------- sending --- */
 
 /* sysvnet_send.c: the same where that lane is not free, or the payload is longer. */
 int sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
@@ -148,7 +147,7 @@ sysvnet_send_medium(struct sysvnet_port *port, uint32_t peer, uint32_t what, con
 	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, what, args, payload, len_bytes);
 }
 
-/* --------------------------------------------------------------------------- receiving --- */
+/* ----------------------------------------------------------------------- receiving --- */
 
 enum { SYSVNET_KEPT_LANES = 2 };        /* so many active lanes cost nothing to speak of */
 

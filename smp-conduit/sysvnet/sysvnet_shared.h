@@ -21,17 +21,17 @@ enum sysvnet_size { SYSVNET_LARGE, SYSVNET_SMALL, SYSVNET_SIZES };
 /*
  * The block of one receiving endpoint.  Each group has lines of its own.
  *
- * wake     bit 0: a thread of the owner sleeps or is about to; the value only grows.  The owner's
- *          threads set the bit (arm); whoever wakes adds one and so clears it (sysvnet_sleep.c).
- * far_sleepers threads that sleep on the word of their process's first endpoint and want to hear of
- * this
- *          one as well; whoever wakes this one then wakes that one too.
- * top      per network, bit w: word w of that network has bits.  Senders set, the owner takes.
- * words    per network, bit s: the lane from s has a message and the owner is not polling it.
- * room_top, words  bit s: a thread of process s waits for room here.  Waiters set; whoever makes
- *          room takes and wakes them.  These words are the first, whatever the number of senders.
- * busy     per network and size, bit b: buffer b is taken.  Senders set, whoever consumes the
- *          message (or cancels the claim) clears.
+ * wake          bit 0: a thread of the owner sleeps or is about to; the value only grows.  The
+ *               owner's threads set the bit (arm); whoever wakes adds one and so clears it
+ *               (sysvnet_sleep.c).
+ * far_sleepers  threads that sleep on the word of their process's first endpoint and are to hear of
+ *               this one as well; whoever wakes this one then wakes that one too.
+ * top           per network, bit w: word w of that network has bits.  Senders set, the owner takes.
+ * room_top      the same of the words for room.  Waiters set; whoever makes room takes.
+ * busy          per network and size, bit b: buffer b is taken.  Senders set, whoever consumes the
+ *               message (or cancels the claim) clears.
+ * words         first those for room, bit s: a thread of process s waits for room here.  Then per
+ *               network, bit s: the lane from s has a message and the owner is not polling it.
  */
 struct sysvnet_shared {
 	SYSVNET_LINE_ALIGNED _Atomic uint32_t wake;
@@ -39,7 +39,7 @@ struct sysvnet_shared {
 	SYSVNET_LINE_ALIGNED _Atomic uint64_t top[2];
 	SYSVNET_LINE_ALIGNED _Atomic uint64_t room_top;
 	SYSVNET_LINE_ALIGNED _Atomic uint64_t busy[2][SYSVNET_SIZES];
-	SYSVNET_LINE_ALIGNED _Atomic uint64_t words[];  /* [3][layout.words]: want, two networks */
+	SYSVNET_LINE_ALIGNED _Atomic uint64_t words[];  /* [3][layout.words]: room, two networks */
 };
 
 /* The words of a network. */

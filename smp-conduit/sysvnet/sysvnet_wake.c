@@ -100,6 +100,8 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 
 	psi_store_load_fence(); /* D4_WAKE */
+	if (!out)       /* no memory for it: the sleep ends by itself */
+		return;
 	wake_endpoint(port, sysvnet_receiver_of(out),
 	              sysvnet_shared_of(port->net, out->host_index));
 }
@@ -175,9 +177,11 @@ void
 sysvnet_mark_room_request(struct sysvnet_port *port, uint32_t peer)
 {
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
-	struct sysvnet_shared *shared = sysvnet_receiver_of(out);
+	struct sysvnet_shared *shared = out ? sysvnet_receiver_of(out) : NULL;
 	const uint32_t w = port->host_index / SYSVNET_WORD_BITS;
 
+	if (!shared)    /* no memory for it: the sleep ends by itself */
+		return;
 	if (!bitmap_set(&shared->room_top, shared->words, port->host_index))
 		atomic_fetch_or_explicit(&shared->room_top, (uint64_t)1 << w, memory_order_relaxed);
 }

@@ -13,7 +13,7 @@ enum { STREAM_COMMON = 1 << 20 };        /* random numbers that all ranks have i
 
 struct storm storm;
 
-/* --------------------------------------------------------------------------- who may call --- */
+/* ----------------------------------------------------------------------- who may call --- */
 
 #ifdef GASNET_PARSYNC
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -41,8 +41,7 @@ storm_leave(void)
 }
 #endif
 
-/* ------------------------------------------------------------- where things lie in a segment
- * --- */
+/* --------------------------------------------------------- where things lie in a segment --- */
 
 static size_t
 told_bytes(void)
@@ -86,7 +85,7 @@ storm_segment_bytes(void)
 	       (size_t)storm.threads * LONG_ANSWERS * LONG_BYTES;
 }
 
-/* ----------------------------------------------------------------------------- accounting --- */
+/* ------------------------------------------------------------------------- accounting --- */
 
 void
 storm_tally_add(struct storm_tally *tally, uint32_t key)
@@ -142,7 +141,7 @@ account(void)
 	pt_barrier();
 }
 
-/* ------------------------------------------------------------------------------- barriers --- */
+/* --------------------------------------------------------------------------- barriers --- */
 
 static void
 some_acts(struct storm_thread *self, unsigned most)
@@ -202,7 +201,7 @@ barrier(struct storm_thread *self, struct pt_rng *common)
 		              GASNET_ERR_BARRIER_MISMATCH);
 }
 
-/* -------------------------------------------------------------------------------- threads --- */
+/* ---------------------------------------------------------------------------- threads --- */
 
 static void
 run_rounds(struct storm_thread *self, unsigned long rounds)
@@ -251,7 +250,7 @@ thread_main(unsigned index, void *rounds)
 		run_beside(storm_self);
 }
 
-/* ----------------------------------------------------------------------- start and end --- */
+/* ------------------------------------------------------------------- start and end --- */
 
 static void *
 zeroes(size_t count, size_t bytes)

@@ -24,7 +24,7 @@ plant_wrong(char *buf, size_t nbytes, gex_AM_Arg_t *args)
 		args[A_KEY] ^= 1;
 }
 
-/* ---------------------------------------------------------------------------- requests --- */
+/* ------------------------------------------------------------------------ requests --- */
 
 static void
 answer(gex_Token_t token, gex_Rank_t source, const gex_AM_Arg_t *args)
@@ -79,7 +79,7 @@ on_request(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 		answer(token, source, args);
 }
 
-/* ----------------------------------------------------------------------------- replies --- */
+/* ------------------------------------------------------------------------- replies --- */
 
 /* The entry is its thread's again. */
 static void
@@ -123,8 +123,7 @@ on_reply(gex_Token_t token, enum storm_kind kind, char *buf, size_t nbytes,
 		on_reply(token, kind, buf, nbytes, args, nargs);
 }
 
-/* ------------------------------------------------------------ by kind and number of arguments
- * --- */
+/* ------------------------------------------------------- by kind and number of arguments --- */
 
 #define SHORT_HANDLER(name, on, count)                                              \
 	static void name(gex_Token_t token PT_PARAMS##count)                        \
