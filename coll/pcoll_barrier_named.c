@@ -7,7 +7,7 @@
 #include "runtime/process/rules.h"
 #include "runtime/wait/waiting.h"
 
-/* Of the phase between notify and wait; one thread at a time is in these calls. */
+/* State of the phase between notify and wait.  Only one thread at a time makes these calls. */
 static struct {
 	bool notified;
 	uint64_t phase;

@@ -6,7 +6,6 @@
 
 #include "runtime/am/am.h"
 #include "runtime/team/team.h"
-#include "runtime/wait/pollset.h"
 
 #include <stdlib.h>
 
@@ -209,12 +208,7 @@ pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *wh
 
 	am->peer = target.place;
 	am->network = PSI_REQUESTS;
-	if (psi_am_try(target.ep, am) == PSI_OK)
-		return true;
-	/* Without room the peer is asked to wake this process when there is some: no wait may be
-	 * under way. */
-	psi_request_room(target.ep, target.place);
-	if (psi_am_try(target.ep, am) == PSI_OK)
+	if (psi_am_try_or_request(target.ep, am) == PSI_OK)
 		return true;
 	op->blocked = true;
 	return false;

@@ -2,7 +2,7 @@
  * Signals by message, for peers whose memory is not mapped here.
  *
  * A payload that fits travels with its signal in one Medium.  The owner applies the signal in the
- * handler, behind the payload; who waits for that gets a reply.
+ * handler, behind the payload.  A sender that waits for that gets a reply.
  *
  * Words of a message: what, whether a reply is wanted, n; key or offset of the word; value; cookie;
  * offset of a payload.

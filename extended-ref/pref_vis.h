@@ -30,7 +30,8 @@ void pref_vis_messages_open(void);
 size_t pref_vis_side_bytes(const struct psi_side *side);
 void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
 
-/* Of a call, whose cookies are kept until pref_vis_sent; each message under way has one more. */
+/* Makes the sender for a call.  It keeps the call's cookies until pref_vis_sent; each message under
+ * way has one more. */
 struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis);
 /* Sends the next message; waits for room. */
 void pref_vis_send(struct pref_vis_sender *sender);

@@ -10,7 +10,6 @@
 
 #include "runtime/am/am.h"
 #include "runtime/segment/reach.h"
-#include "runtime/wait/pollset.h"
 
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -220,10 +219,7 @@ pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
 	struct psi_am am;
 
 	message_build(s, buffer, args, &am);
-	if (psi_am_try(s->ep, &am) == PSI_OK)
-		return true;
-	psi_request_room(s->ep, s->place);
-	if (psi_am_try(s->ep, &am) == PSI_OK)
+	if (psi_am_try_or_request(s->ep, &am) == PSI_OK)
 		return true;
 	psi_part_done(psi_part_of(args[0], args[1]));
 	sender_release(s->landing);

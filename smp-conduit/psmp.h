@@ -36,8 +36,6 @@ int psmp_open(const struct psi_services *services, const struct psi_conduit_job 
               struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 int psmp_connect(struct psi_conduit *conduit);
 void psmp_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
-bool psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
-                uint32_t receiver, struct psi_queue_state *state_out);
 bool psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
 size_t psmp_queue_bytes(uint32_t endpoints);
 

@@ -152,26 +152,6 @@ psmp_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 }
 
 bool
-psmp_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
-           uint32_t receiver, struct psi_queue_state *state_out)
-{
-	const struct sysvnet_memory at = {
-		.host = memory->host, .host_bytes = memory->host_bytes,
-		.further = memory->further, .further_bytes = memory->further_bytes,
-	};
-	struct sysvnet_state state;
-
-	if (!sysvnet_view(&at, network, sender, receiver, &state))
-		return false;
-	*state_out = (struct psi_queue_state){
-		.slots = state.slots, .in_flight = state.in_flight,
-		.undelivered = state.undelivered,
-		.wants_room = state.wants_room, .receiver_sleeps = state.receiver_sleeps,
-	};
-	return true;
-}
-
-bool
 psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out)
 {
 	static const enum psi_memory_kind kinds[] = {

@@ -165,7 +165,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.wake_host = wake_host,
 	.request_room = request_room,
 	.describe = psmp_describe,
-	.queue = psmp_queue,
+	.queue = sysvnet_view,
 	.parts = psmp_parts,
 	.queue_bytes = psmp_queue_bytes,
 };

@@ -21,6 +21,9 @@ void psi_handler_set_internal(gex_EP_t ep, enum psi_internal_handler index, gex_
 
 /* Sends or, for this endpoint itself, delivers; PSI_OK or PSI_AGAIN, never waits. */
 int psi_am_try(gex_EP_t ep, const struct psi_am *am);
+/* The same for progress functions, where no wait may be under way: without room the peer is asked
+ * to wake this process when there is some, and the message is tried once more. */
+int psi_am_try_or_request(gex_EP_t ep, const struct psi_am *am);
 /* The same, waiting for room unless flags say IMMEDIATE: GASNET_OK or GASNET_ERR_NOT_READY.  The
  * caller has counted the message, which a refusal takes back. */
 int psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags);

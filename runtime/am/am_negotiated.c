@@ -7,6 +7,7 @@
  */
 #include "runtime/am/am.h"
 #include "runtime/am/am_room.h"
+#include "runtime/op/begin.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 #include "runtime/team/team.h"
@@ -57,28 +58,21 @@ size_min(size_t a, size_t b)
 static bool
 claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
 {
-	const struct psi_reason reason = {
-		.kind = PSI_FOR_BUFFER, .category = PSI_MEDIUM, .network = (uint8_t)network,
-		.peer = sd->place,
-	};
-	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
+	struct psi_begin begin = PSI_BEGIN("a Medium", "am_claim", sd->place,
+	                                   flags & GEX_FLAG_IMMEDIATE);
 	int result;
 
 	sd->claim = (struct psi_claim){
 		.peer = sd->place, .network = (uint8_t)network, .alone = psi_am_is_alone(sd->ep),
 		.least_bytes = least, .most_bytes = most,
 	};
-	result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
-	if (result == PSI_AGAIN && flags & GEX_FLAG_IMMEDIATE) {
+	begin.kind = PSI_FOR_BUFFER;
+	begin.network = (uint8_t)network;
+	do      /* any other result than AGAIN ends the wait: UNSUPPORTED has another way */
+		result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
+	while (!psi_begin_over(&begin, result == PSI_AGAIN ? PSI_AGAIN : PSI_OK));
+	if (!begin.begun)
 		psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
-	} else if (result == PSI_AGAIN) {
-		psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
-		do {
-			psi_wait_for_room(&wait, network, sd->place);
-			result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
-		} while (result == PSI_AGAIN);
-		psi_wait_end(&wait);
-	}
 	if (result == PSI_OK) {
 		sd->claimed = true;
 		sd->buffer = sd->claim.buffer;

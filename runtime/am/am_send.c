@@ -55,6 +55,15 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 	return result;
 }
 
+int
+psi_am_try_or_request(gex_EP_t ep, const struct psi_am *am)
+{
+	if (psi_am_try(ep, am) == PSI_OK)
+		return PSI_OK;
+	psi_request_room(ep, am->peer);
+	return psi_am_try(ep, am);
+}
+
 void
 psi_am_failed(uint32_t place)
 {
@@ -71,25 +80,35 @@ psi_am_count_refused(const struct psi_am *am)
 	psi_am_count_sent(am->network, am->category, am->len_bytes, -1);
 }
 
+static struct psi_begin
+begin_of(const struct psi_am *am, gex_Flags_t flags)
+{
+	struct psi_begin begin = PSI_BEGIN("a message", "am_send", am->peer,
+	                                   flags & GEX_FLAG_IMMEDIATE);
+
+	begin.category = am->category;
+	begin.network = am->network;
+	return begin;
+}
+
+static int
+begun_or_refused(const struct psi_begin *begin, const struct psi_am *am)
+{
+	if (begin->begun)
+		return GASNET_OK;
+	psi_am_count_refused(am);
+	return GASNET_ERR_NOT_READY;
+}
+
 int
 psi_am_when_room(void *sender, psi_am_try_fn *try_again, const struct psi_am *am, gex_Flags_t flags)
 {
-	const struct psi_reason reason = {
-		.kind = PSI_FOR_ROOM, .category = am->category, .network = am->network,
-		.peer = am->peer,
-	};
-	struct psi_wait wait = PSI_WAIT_FOR("", &reason);
+	struct psi_begin begin = begin_of(am, flags);
+	int result = PSI_AGAIN;
 
-	if (flags & GEX_FLAG_IMMEDIATE) {
-		psi_am_count_refused(am);
-		return GASNET_ERR_NOT_READY;
-	}
-	psi_count(psi_block()->count, PSI_COUNT_ROOM_WAITS);
-	do
-		psi_wait_for_room(&wait, am->network, am->peer);
-	while (try_again(sender, am) == PSI_AGAIN);
-	psi_wait_end(&wait);
-	return GASNET_OK;
+	while (!psi_begin_over(&begin, result))
+		result = try_again(sender, am);
+	return begun_or_refused(&begin, am);
 }
 
 static int
@@ -149,17 +168,12 @@ psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 static int
 send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
-	struct psi_begin begin = PSI_BEGIN("a Long", "am_long", am->peer,
-	                                   flags & GEX_FLAG_IMMEDIATE);
+	struct psi_begin begin = begin_of(am, flags);
 
-	begin.category = am->category;
-	begin.network = am->network;
+	begin.operation = "am_long";
 	while (!psi_begin_over(&begin, ep->ops->am_long(ep->port, am, ep, begin.immediate)))
 		;
-	if (begin.begun)
-		return GASNET_OK;
-	psi_am_count_refused(am);
-	return GASNET_ERR_NOT_READY;
+	return begun_or_refused(&begin, am);
 }
 
 /* A payload is in place before the message is sent.  One that may be refused leaves no trace, so

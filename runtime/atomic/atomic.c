@@ -178,7 +178,7 @@ category_of(gex_OP_t op)
 	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
 }
 
-/* By the conduit or by messages. */
+/* Starts it as an operation of the contract: the conduit's, or by messages. */
 static gex_Event_t
 start(const struct psi_atomic *op, struct psi_target target)
 {

@@ -43,7 +43,7 @@ struct psi_atomic {
 
 /* The domain behind a handle; ends the job if there is none. */
 struct psi_domain *psi_domain_live(gex_AD_t ad, const char *call);
-/* In a child that the client forks, no domain may be used. */
+/* A child that the client forks may use no domain. */
 void psi_domains_close(void);
 /* "GEX_DT_I32"; "an unknown type" */
 const char *psi_domain_type_name(gex_DT_t dt);

@@ -23,6 +23,7 @@
 #include "runtime/conduit/counters.h"
 #include "runtime/conduit/memory_kinds.h"
 #include "runtime/util/message.h"
+#include "runtime/util/queue_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,23 +91,6 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
-};
-
-/* Where queues are looked for: memory that the host's processes got from host_memory, and what the
- * receiver got from endpoint_memory, NULL for its process's first endpoint. */
-struct psi_queue_memory {
-	const void *host, *further;
-	size_t host_bytes, further_bytes;
-};
-
-/* One direction, from a process to an endpoint, as people want to see it. */
-struct psi_queue_state {
-	uint32_t slots;                 /* of the queue */
-	uint32_t in_flight;             /* that the sender takes to be full */
-	uint32_t undelivered;           /* messages whose handler has not been called */
-	bool wants_room;                /* the sender waits for some, or has before it tried
-	                                 * again */
-	bool receiver_sleeps;
 };
 
 /* Runtime to conduit.  All are callable from any thread and from within an operation. */

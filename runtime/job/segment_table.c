@@ -34,7 +34,7 @@ write_entry(uint32_t place, gex_Segment_t segment)
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
 	entry->card = psi_vm_card_make();
-	/* who reads the entry may ask for its memory */
+	/* A rank that reads the entry may then ask for its memory. */
 	psi_handed_to_process(psi_ep_at(place));
 }
 

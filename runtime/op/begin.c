@@ -21,7 +21,7 @@ wait_for_room(struct psi_begin *begin)
 	if (!begin->waited) {
 		begin->waited = true;
 		begin->reason = (struct psi_reason){
-			.kind = PSI_FOR_ROOM, .category = begin->category,
+			.kind = begin->kind, .category = begin->category,
 			.network = begin->network, .peer = begin->place,
 		};
 		begin->wait = (struct psi_wait)PSI_WAIT_FOR("", &begin->reason);

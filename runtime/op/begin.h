@@ -16,6 +16,7 @@
 struct psi_begin {
 	const char *call, *operation;
 	uint32_t place;
+	enum psi_wait_kind kind;        /* PSI_FOR_ROOM, or PSI_FOR_BUFFER */
 	uint8_t category, network;      /* of the message that may stand for it */
 	bool immediate;                 /* refused rather than started later */
 	bool begun;                     /* set by psi_begin_over */
@@ -26,7 +27,8 @@ struct psi_begin {
 
 #define PSI_BEGIN(call_name, operation_name, peer_place, is_immediate) \
 	{ .call = (call_name), .operation = (operation_name), .place = (peer_place), \
-	  .category = PSI_MEDIUM, .network = PSI_REQUESTS, .immediate = (is_immediate) }
+	  .kind = PSI_FOR_ROOM, .category = PSI_MEDIUM, .network = PSI_REQUESTS, \
+	  .immediate = (is_immediate) }
 
 /* Judges what the operation returned; false if it is to be called again, after a wait for room.
  * Ends the job if nobody provides the operation, and if it failed. */

@@ -60,7 +60,7 @@ gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
 	return set_is_done(set, event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-/* Whether all operations of the calling thread's set are done. */
+/* Forgets the endpoints of the calling thread's set, once all of it is done. */
 static void
 forget_endpoints(void)
 {

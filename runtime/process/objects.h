@@ -74,8 +74,7 @@ struct gex_EP_s {
 	gex_Flags_t flags;
 	gex_EP_Index_t index;
 	bool serial;            /* one thread at a time, by promise */
-	_Atomic(struct psi_thread *) user;      /* with checks, if serial: who is at it; NULL:
-	                                         * nobody */
+	_Atomic(struct psi_thread *) user;      /* with checks, if serial: the thread in a call */
 	_Atomic uint32_t threads;       /* bound to it (pollset.c), */
 	_Atomic bool held;              /* one of which has not come yet */
 	uint32_t place;

@@ -105,7 +105,7 @@ void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
-/* With checks, in a team: threads that wait in calls by it, and the call of the last of them. */
+/* With checks, in a team: how many threads wait in calls of it, and the newest such call. */
 struct psi_team_callers {
 	_Atomic uint32_t count;
 	_Atomic(const char *) call;

@@ -172,13 +172,13 @@ psi_put_carried(const struct psi_signalled *s, void *dst, const void *src, size_
 	struct psi_begin begin = PSI_BEGIN(s->call, "put_signal", s->target.place, is_immediate(s));
 	int result;
 
-	do {
+	do      /* UNSUPPORTED ends the wait as well: there is another way */
 		result = ep->ops->put_signal(ep->port, &transfer, &signal);
-		if (result == PSI_UNSUPPORTED) {
-			drop(told);
-			return put_and_signal(s, dst, src, nbytes);
-		}
-	} while (!psi_begin_over(&begin, result));
+	while (!psi_begin_over(&begin, result == PSI_UNSUPPORTED ? PSI_OK : result));
+	if (result == PSI_UNSUPPORTED) {
+		drop(told);
+		return put_and_signal(s, dst, src, nbytes);
+	}
 	return begin.begun ? sent(s, told) : refused(s, told);
 }
 

@@ -17,6 +17,7 @@
 #define SYSVNET_H
 
 #include "runtime/util/message.h"
+#include "runtime/util/queue_view.h"
 
 /* What a process counts, always. */
 enum sysvnet_counter {
@@ -167,26 +168,11 @@ void sysvnet_request_room(struct sysvnet_port *port, uint32_t peer);
 
 /* -------------------------------------------------------------------------- for people --- */
 
-/* Arena, and the region of the receiver, NULL for its process's first endpoint. */
-struct sysvnet_memory {
-	const void *host, *further;
-	size_t host_bytes, further_bytes;
-};
-
-/* One direction, from a process to an endpoint. */
-struct sysvnet_state {
-	uint32_t slots;                 /* of the lane */
-	uint32_t in_flight;             /* that the sender takes to be full */
-	uint32_t undelivered;           /* messages whose handler has not been called */
-	bool wants_room;                /* the sender waits for some, or has done so */
-	bool receiver_sleeps;
-};
-
 /* The lane of a network from one host index to another, or to a further endpoint of that one,
  * read by any process that maps the memory, at any moment: what changes meanwhile may not fit
  * together.  False: that memory is not yet, or not of sysvnet's making. */
-bool sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sender,
-                  uint32_t receiver, struct sysvnet_state *state_out);
+bool sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
+                  uint32_t receiver, struct psi_queue_state *state_out);
 
 enum sysvnet_part_kind { SYSVNET_PART_CONTROL, SYSVNET_PART_LANES, SYSVNET_PART_BUFFERS };
 

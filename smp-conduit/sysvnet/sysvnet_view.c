@@ -57,7 +57,7 @@ shared_of(const unsigned char *region)
 /* Of the receiving process's first endpoint: both sides of the lane lie in the arena. */
 static void
 look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout, unsigned network,
-              uint32_t sender, uint32_t receiver, struct sysvnet_state *state_out)
+              uint32_t sender, uint32_t receiver, struct psi_queue_state *state_out)
 {
 	const unsigned char *region = arena + sysvnet_layout_region(layout, receiver);
 	const unsigned char *sending = arena + sysvnet_layout_region(layout, sender);
@@ -90,7 +90,7 @@ is_untouched(const unsigned char *region, const struct sysvnet_layout *layout, u
  * slots. */
 static void
 look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-                uint32_t sender, struct sysvnet_state *state_out)
+                uint32_t sender, struct psi_queue_state *state_out)
 {
 	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
 	unsigned char *base = (unsigned char *)(uintptr_t)region;
@@ -116,15 +116,15 @@ look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, u
 /* All lanes from the process: how much they hold, and the fullest. */
 static void
 look_at_further(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-                uint32_t host_index, struct sysvnet_state *state_out)
+                uint32_t host_index, struct psi_queue_state *state_out)
 {
 	for (uint32_t sender = host_index; sender < layout->senders; sender += layout->processes)
 		look_at_lane(region, layout, network, sender, state_out);
 }
 
 bool
-sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sender,
-             uint32_t receiver, struct sysvnet_state *state_out)
+sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
+             uint32_t receiver, struct psi_queue_state *state_out)
 {
 	const unsigned char *arena = memory->host, *region = memory->further;
 	const struct sysvnet_shared *shared;
@@ -138,7 +138,7 @@ sysvnet_view(const struct sysvnet_memory *memory, unsigned network, uint32_t sen
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;
 	shared = shared_of(region ? region : arena + sysvnet_layout_region(&layout, receiver));
-	*state_out = (struct sysvnet_state){
+	*state_out = (struct psi_queue_state){
 		.slots = layout.slots,
 		.wants_room = bitmap_has(shared->words, sender),
 		.receiver_sleeps =

@@ -176,8 +176,8 @@ static void *
 observe(void *argument)
 {
 	struct rig *rig = argument;
-	struct sysvnet_memory memory = { 0 };
-	struct sysvnet_state state;
+	struct psi_queue_memory memory = { 0 };
+	struct psi_queue_state state;
 	bool last;
 
 	do {
@@ -279,9 +279,9 @@ rig_close(struct rig *rig)
 static void
 dump_queues(const struct rig *rig, uint32_t receiver)
 {
-	const struct sysvnet_memory memory = { .host = rig->arena,
+	const struct psi_queue_memory memory = { .host = rig->arena,
 		                                 .host_bytes = rig->arena_bytes };
-	struct sysvnet_state state;
+	struct psi_queue_state state;
 
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		for (uint32_t sender = 0; sender < rig->ranks; sender++)

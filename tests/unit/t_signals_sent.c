@@ -20,14 +20,21 @@ wait_for_signal(void)
 		pause();
 }
 
+/* Starts a child, and ends it by that signal once it waits. */
+static void
+end_by(struct pt_child *child, int sig)
+{
+	pt_child_start(child, wait_for_signal);
+	pt_child_expect(child, "ready\n");
+	kill(child->pid, sig);
+	pt_child_end(child);
+}
+
 START_TEST(terminate_from_the_parent_is_quiet)
 {
 	struct pt_child child;
 
-	pt_child_start(&child, wait_for_signal);
-	pt_child_expect(&child, "ready\n");
-	kill(child.pid, SIGTERM);
-	pt_child_end(&child);
+	end_by(&child, SIGTERM);
 	rig_check_ended(&child, SIGTERM);
 	ck_assert_str_eq(child.text, "ready\n");
 }
@@ -79,10 +86,7 @@ START_TEST(quit_leaves_quietly)
 {
 	struct pt_child child;
 
-	pt_child_start(&child, wait_for_signal);
-	pt_child_expect(&child, "ready\n");
-	kill(child.pid, SIGQUIT);
-	pt_child_end(&child);
+	end_by(&child, SIGQUIT);
 	ck_assert(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 42);
 	ck_assert_str_eq(child.text, "ready\n");
 }
