@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 8 };
+enum { PSI_CONDUIT_ABI = 9 };
 
 struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for the calls */
 struct psi_conduit;             /* the conduit's own state */
@@ -91,6 +91,14 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
+};
+
+/* A Long whose destination is not mapped here.  The caller keeps it between calls. */
+struct psi_long {
+	const struct psi_am *am;        /* dest_here is NULL; at least one byte of payload */
+	void *owner;                    /* as of port_open; read by the reference alone */
+	bool immediate;                 /* the caller does not come back after AGAIN */
+	uint64_t state[2];              /* the provider's; both 0 in the first call */
 };
 
 /* Runtime to conduit.  All are callable from any thread and from within an operation. */
@@ -203,9 +211,9 @@ struct psi_conduit_ops {
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its
-	 * offset added, are offsets in the peer's segment.  Results as those of put; but without
-	 * `immediate' the reference waits until all its messages are sent, and serves others
-	 * meanwhile, so that the source has been read by then. */
+	 * offset added, are offsets in the peer's segment.  What vis points to lives until the
+	 * return, but the lists of vectors and indices until the cookie.  Results as those of
+	 * put. */
 	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
@@ -220,10 +228,12 @@ struct psi_conduit_ops {
 	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
 	                  const struct psi_signal_operation *signal);
 	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the
-	 * payload is there.  owner is that of port_open.  The reference sends several messages,
-	 * and without `immediate' it serves others while it waits for room; with it, it does so
-	 * once the first is sent, and AGAIN says that this one was not. */
-	int (*am_long)(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
+	 * payload is there.  Also within handlers.  Without `immediate' AGAIN may say that a part
+	 * of it has begun, which `state' tells the provider: the caller polls, for replies alone
+	 * if the Long is one, and calls again with the same descriptor until OK.  With
+	 * `immediate' AGAIN says that nothing has begun, and OK, as always, that the payload has
+	 * been read: what finds no room is copied. */
+	int (*am_long)(struct psi_port *port, struct psi_long *message);
 
 	/* -- progress -------------------------------------------------------------------------- */
 

@@ -100,9 +100,9 @@ static int no_put_signal(struct psi_port *port, const struct psi_transfer *trans
 	(void)port, (void)transfer, (void)signal;
 	return PSI_UNSUPPORTED;
 }
-static int no_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
+static int no_long(struct psi_port *port, struct psi_long *message)
 {
-	(void)port, (void)am, (void)owner, (void)immediate;
+	(void)port, (void)message;
 	return PSI_UNSUPPORTED;
 }
 static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)

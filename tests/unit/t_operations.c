@@ -8,7 +8,10 @@
 #include "runtime/op/begin.h"
 #include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
+#include "runtime/signal/put_signal.h"
 #include "runtime/team/team.h"
+#include "runtime/vis/vis.h"
+#include "runtime/wait/waiting.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/main.h"
 
@@ -27,6 +30,10 @@ static char *const there = (char *)(uintptr_t)(BASE + OFFSET);
 /* What the conduit was asked, and what its next poll hands back. */
 static struct {
 	unsigned puts, sends, polls, refusals;
+	bool has_no_room;               /* sends are counted against room */
+	unsigned room, room_each_poll;  /* that are accepted; that a poll adds */
+	bool in_operation;
+	char there[SIZE];               /* the peer's segment, as the messages make it */
 	struct psi_transfer put;
 	struct psi_am sent;
 	int32_t args[PSI_MAX_ARGS];
@@ -46,11 +53,42 @@ fake_put(struct psi_port *port, const struct psi_transfer *transfer)
 	return PSI_OK;
 }
 
+/* Where a piece of a Long goes. */
+static void *
+there_of(const struct psi_am *piece)
+{
+	return fake.there + (psi_part_of(piece->args[1], piece->args[2]) - BASE);
+}
+
+/* Does what the peer would do with the messages of Longs and of puts of many pieces. */
+static void
+receive(const struct psi_am *am)
+{
+	const char *bytes = am->payload;
+
+	if (am->handler == PSI_HANDLER_LONG_PIECE) {
+		memcpy(there_of(am), am->payload, am->len_bytes);
+	} else if (am->handler == PSI_HANDLER_VIS_PUT) {
+		const struct psi_run *runs = am->payload;
+
+		bytes = (const char *)(runs + am->args[2]);
+		for (int32_t i = 0; i < am->args[2]; i++)
+			for (size_t k = 0; k < runs[i].count; k++, bytes += runs[i].len)
+				memcpy(fake.there + runs[i].addr +
+				               k * (uintptr_t)runs[i].stride,
+				       bytes, runs[i].len);
+	}
+}
+
 static int
 fake_send(struct psi_port *port, const struct psi_am *am)
 {
 	(void)port;
+	if (fake.has_no_room && !fake.room)
+		return PSI_AGAIN;
+	fake.room--;
 	fake.sends++;
+	receive(am);
 	fake.sent = *am;
 	memcpy(fake.args, am->args, am->nargs * sizeof *am->args);
 	return PSI_OK;
@@ -60,7 +98,9 @@ static unsigned
 fake_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
 	(void)port, (void)networks, (void)budget;
+	ck_assert_msg(!fake.in_operation, "an operation of the table polls");
 	fake.polls++;
+	fake.room += fake.room_each_poll;
 	for (unsigned i = 0; i < 2; i++) {
 		if (fake.completes[i])
 			psi_completed(fake.completes[i]);
@@ -114,14 +154,20 @@ fake_connect(struct psi_conduit *conduit)
 static const struct psi_conduit_ops that_puts = { FAKE_REQUIRED, .put = fake_put };
 static const struct psi_conduit_ops that_sends = { FAKE_REQUIRED };
 
-static const struct psi_conduit_ops *
-reference(void)
+static const struct psi_module *
+reference_module(void)
 {
 	for (const struct psi_module *const *at = psi_modules; *at; at++)
 		if ((*at)->operations)
-			return (*at)->operations;
+			return *at;
 	ck_abort_msg("no part has operations");
 	return NULL;
+}
+
+static const struct psi_conduit_ops *
+reference(void)
+{
+	return reference_module()->operations;
 }
 
 /* A job of two ranks, of which the other has a segment that this process cannot map. */
@@ -179,7 +225,7 @@ START_TEST(the_conduit_lies_over_the_reference_and_that_over_unsupported)
 	ck_assert_int_eq(table->atomic(NULL, NULL), PSI_UNSUPPORTED);
 	ck_assert_int_eq(table->signal(NULL, NULL), PSI_UNSUPPORTED);
 	ck_assert_int_eq(table->put_signal(NULL, NULL, NULL), PSI_UNSUPPORTED);
-	ck_assert_int_eq(table->am_long(NULL, NULL, NULL, true), PSI_UNSUPPORTED);
+	ck_assert_int_eq(table->am_long(NULL, NULL), PSI_UNSUPPORTED);
 	ck_assert_str_eq(psi_conduit_lay(&bare, NULL, &table), "probe");
 }
 END_TEST
@@ -263,6 +309,261 @@ START_TEST(what_the_conduit_lacks_goes_by_messages_that_hold_offsets)
 }
 END_TEST
 
+/* -- operations that find no room -------------------------------------------------------------- */
+
+enum { PIECES = 40, PIECE = 64, STEP = 100, WHOLE = PIECES * PIECE };
+
+static char source[WHOLE];
+
+/* The table, with a note of when an operation runs. */
+static const struct psi_conduit_ops *laid;
+static struct psi_conduit_ops watched;
+
+static int
+watch_over(int result)
+{
+	fake.in_operation = false;
+	return result;
+}
+
+#define WATCH(name, parameters, arguments) \
+	static int watch_##name parameters \
+	{ \
+		fake.in_operation = true; \
+		return watch_over(laid->name arguments); \
+	}
+#define WATCH_ONE(name, descriptor) \
+	WATCH(name, (struct psi_port *port, descriptor *what), (port, what))
+WATCH_ONE(put, const struct psi_transfer)
+WATCH_ONE(get, const struct psi_transfer)
+WATCH_ONE(fill, const struct psi_transfer)
+WATCH_ONE(vis, const struct psi_vis)
+WATCH_ONE(atomic, const struct psi_word_operation)
+WATCH_ONE(signal, const struct psi_signal_operation)
+WATCH_ONE(am_long, struct psi_long)
+WATCH(put_signal, (struct psi_port *port, const struct psi_transfer *transfer,
+                   const struct psi_signal_operation *signal), (port, transfer, signal))
+
+/* All by the reference, over a conduit that has no room for messages but what tests give it. */
+static void
+set_up_without_room(void)
+{
+	set_up(&that_sends, reference());
+	psi.attributes.max_medium_bytes = 512;
+	reference_module()->open();
+	laid = psi.ops;
+	watched = *laid;
+	watched.put = watch_put;
+	watched.get = watch_get;
+	watched.fill = watch_fill;
+	watched.vis = watch_vis;
+	watched.atomic = watch_atomic;
+	watched.signal = watch_signal;
+	watched.put_signal = watch_put_signal;
+	watched.am_long = watch_am_long;
+	psi.ops = ep.ops = &watched;
+	fake.has_no_room = true;
+	for (size_t i = 0; i < sizeof source; i++)
+		source[i] = (char)(i % 251);
+}
+
+static struct psi_op *op;
+
+static uint64_t
+part(void)
+{
+	op = psi_op_begin(false);
+	return psi_op_part(op, PSI_PART_PUT);
+}
+
+static struct psi_transfer
+transfer_of(bool immediate)
+{
+	return (struct psi_transfer){ .remote = { PEER, KEY, 0 }, .owner = &ep, .here = source,
+		                      .len_bytes = sizeof source, .cookie = part(),
+		                      .immediate = immediate };
+}
+
+static int
+start_put(bool immediate)
+{
+	const struct psi_transfer transfer = transfer_of(immediate);
+
+	return psi.ops->put(NULL, &transfer);
+}
+
+static int
+start_get(bool immediate)
+{
+	const struct psi_transfer transfer = transfer_of(immediate);
+
+	return psi.ops->get(NULL, &transfer);
+}
+
+static int
+start_fill(bool immediate)
+{
+	struct psi_transfer transfer = transfer_of(immediate);
+
+	transfer.here = NULL;
+	return psi.ops->fill(NULL, &transfer);
+}
+
+static int
+start_atomic(bool immediate)
+{
+	static uint64_t result;
+	const struct psi_word_operation word = {
+		.remote = { PEER, KEY, 0 }, .owner = &ep, .op = GEX_OP_ADD, .operand1 = 1,
+		.result = &result, .cookie = part(), .immediate = immediate,
+	};
+
+	return psi.ops->atomic(NULL, &word);
+}
+
+static const struct psi_signal_operation the_signal = {
+	.remote = { PEER, KEY, 0 }, .owner = &ep, .what = PST_SIGNAL_SEM, .n = 1,
+};
+
+static int
+start_signal(bool immediate)
+{
+	(void)immediate;
+	return psi.ops->signal(NULL, &the_signal);
+}
+
+static int
+start_put_signal(bool immediate)
+{
+	struct psi_transfer transfer = transfer_of(immediate);
+
+	transfer.len_bytes = 64;
+	return psi.ops->put_signal(NULL, &transfer, &the_signal);
+}
+
+START_TEST(no_operation_polls_with_or_without_room)
+{
+	static int (*const start[])(bool) = { start_put, start_get, start_fill, start_atomic,
+		                              start_signal, start_put_signal };
+
+	set_up_without_room();
+	for (size_t which = 0; which < sizeof start / sizeof *start; which++) {
+		for (unsigned room = 0; room < 8; room++) {
+			fake.room = room / 2;
+			(void)start[which](room % 2);
+			ck_assert_uint_eq(fake.polls, 0);
+		}
+		fake.room = 1000;
+		psi_poll();
+		fake.polls = 0;
+	}
+}
+END_TEST
+
+static gex_Event_t
+put_pieces(gex_Flags_t flags)
+{
+	const ptrdiff_t strides[] = { STEP }, packed[] = { PIECE };
+	const size_t count[] = { PIECES };
+
+	return gex_VIS_StridedPutNB(&tm, PEER, (char *)(uintptr_t)BASE, strides, source, packed,
+	                            PIECE, count, 1, flags);
+}
+
+static void
+check_pieces(void)
+{
+	for (size_t i = 0; i < PIECES; i++)
+		ck_assert_mem_eq(fake.there + i * STEP, source + i * PIECE, PIECE);
+}
+
+START_TEST(pieces_that_find_no_room_are_sent_by_polls)
+{
+	for (unsigned room = 0; room < 4; room++) {
+		set_up_without_room();
+		fake.room = room;
+		ck_assert_ptr_ne(put_pieces(0), GEX_EVENT_NO_OP);
+		ck_assert_uint_eq(fake.sends, room);
+		fake.room_each_poll = 1;
+		for (unsigned i = 0; i < 100; i++)
+			psi_poll();
+		check_pieces();
+	}
+}
+END_TEST
+
+START_TEST(pieces_that_may_not_wait_are_refused_whole_or_sent_whole)
+{
+	set_up_without_room();
+	ck_assert_ptr_eq(put_pieces(GEX_FLAG_IMMEDIATE), GEX_EVENT_NO_OP);
+	ck_assert_uint_eq(fake.polls, 0);
+	fake.room = 1;
+	ck_assert_ptr_ne(put_pieces(GEX_FLAG_IMMEDIATE), GEX_EVENT_NO_OP);
+	ck_assert_uint_eq(fake.polls, 0);
+	ck_assert_uint_eq(fake.sends, 1);
+	fake.room = 1000;
+	psi_poll();
+	check_pieces();
+}
+END_TEST
+
+START_TEST(transfers_of_pieces_that_wait_are_bounded)
+{
+	set_up_without_room();
+	for (unsigned i = 0; i < 64; i++)
+		ck_assert_ptr_ne(put_pieces(0), GEX_EVENT_NO_OP);
+	ck_assert_uint_eq(fake.sends, 0);
+	ck_assert_ptr_eq(put_pieces(GEX_FLAG_IMMEDIATE), GEX_EVENT_NO_OP);
+	fake.room_each_poll = 1;
+	(void)put_pieces(0);
+	ck_assert_uint_gt(fake.sends, 1);       /* one poll is every put's */
+}
+END_TEST
+
+static int
+send_long(gex_Flags_t flags)
+{
+	return gex_AM_RequestLong(&tm, PEER, GEX_AM_INDEX_BASE, source, sizeof source,
+	                          (char *)(uintptr_t)BASE, GEX_EVENT_NOW, flags, 0);
+}
+
+START_TEST(a_long_waits_between_the_calls_of_its_operation)
+{
+	set_up_without_room();
+	fake.room_each_poll = 1;
+	ck_assert_int_eq(send_long(0), GASNET_OK);
+	ck_assert_mem_eq(fake.there, source, sizeof source);
+	ck_assert_uint_ge(fake.polls, fake.sends);
+}
+END_TEST
+
+START_TEST(a_long_that_may_not_wait_is_refused_whole_or_sent_whole)
+{
+	char before[WHOLE];
+
+	set_up_without_room();
+	ck_assert_int_eq(send_long(GEX_FLAG_IMMEDIATE), GASNET_ERR_NOT_READY);
+	ck_assert_uint_eq(fake.sends, 0);
+	for (unsigned room = 1; room < 4; room++) {
+		fake.sends = 0;
+		fake.room = room;
+		memset(fake.there, 0, sizeof fake.there);
+		ck_assert_int_eq(send_long(GEX_FLAG_IMMEDIATE), GASNET_OK);
+		ck_assert_uint_eq(fake.polls, 0);
+		ck_assert_uint_eq(fake.sends, room);
+		memcpy(before, source, sizeof before);
+		memset(source, 0, sizeof source);       /* it has been read */
+		fake.room = 1000;
+		psi_poll();
+		ck_assert_mem_eq(fake.there, before, sizeof before);
+		memcpy(source, before, sizeof before);
+		fake.polls = 0;
+	}
+}
+END_TEST
+
+/* -- an operation that nobody provides --------------------------------------------------------- */
+
 static void
 get_of_nobody(void)
 {
@@ -295,6 +596,12 @@ main(void)
 	tcase_add_test(tests, a_source_is_read_when_its_own_cookie_says_so);
 	tcase_add_test(tests, what_finds_no_room_is_tried_again_and_what_may_not_wait_refused);
 	tcase_add_test(tests, what_the_conduit_lacks_goes_by_messages_that_hold_offsets);
+	tcase_add_test(tests, no_operation_polls_with_or_without_room);
+	tcase_add_test(tests, pieces_that_find_no_room_are_sent_by_polls);
+	tcase_add_test(tests, pieces_that_may_not_wait_are_refused_whole_or_sent_whole);
+	tcase_add_test(tests, transfers_of_pieces_that_wait_are_bounded);
+	tcase_add_test(tests, a_long_waits_between_the_calls_of_its_operation);
+	tcase_add_test(tests, a_long_that_may_not_wait_is_refused_whole_or_sent_whole);
 	tcase_add_test(tests, an_operation_that_nobody_provides_ends_the_job_with_one_line);
 	return unit_run("operations", tests);
 }
