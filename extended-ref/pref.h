@@ -23,7 +23,7 @@ struct pref_move {
 int pref_put(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_get(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_fill(struct psi_port *port, const struct psi_transfer *transfer);
-int pref_vis(struct psi_port *port, const struct psi_vis *vis);
+int pref_vis(struct psi_port *port, const struct psi_vis_operation *vis);
 int pref_atomic(struct psi_port *port, const struct psi_word_operation *operation);
 int pref_long(struct psi_port *port, struct psi_long *message);
 int pref_signal(struct psi_port *port, const struct psi_signal_operation *signal);

@@ -16,7 +16,7 @@ struct vis_rest {
 	struct pref_rest rest;
 	struct pref_vis_sender sender;
 	struct pref_vis_message message;        /* built, and still to be sent */
-	struct psi_side side[PSI_SIDES];
+	struct psi_side there, here;
 };
 
 /* -- rests ------------------------------------------------------------------------------------ */
@@ -46,11 +46,11 @@ vis_rest_advance(struct pref_rest *of)
 }
 
 static struct vis_rest *
-vis_rest_new(const struct psi_vis *vis)
+vis_rest_new(const struct psi_vis_operation *vis)
 {
-	const size_t dst_bytes = pref_vis_side_bytes(&vis->side[PSI_DST]);
-	const size_t src_bytes = pref_vis_side_bytes(&vis->side[PSI_SRC]);
-	struct vis_rest *rest = malloc(sizeof *rest + dst_bytes + src_bytes);
+	const size_t there_bytes = psi_side_room_bytes(vis->there);
+	const size_t here_bytes = psi_side_room_bytes(vis->here);
+	struct vis_rest *rest = malloc(sizeof *rest + there_bytes + here_bytes);
 	char *const room = (char *)(rest + 1);
 
 	if (!rest)
@@ -61,23 +61,23 @@ vis_rest_new(const struct psi_vis *vis)
 		free(rest);
 		return NULL;
 	}
-	pref_vis_copy_side(&rest->side[PSI_DST], &vis->side[PSI_DST], room);
-	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC], room + dst_bytes);
+	rest->there = psi_side_copy(vis->there, room);
+	rest->here = psi_side_copy(vis->here, room + there_bytes);
 	return rest;
 }
 
 /* The message is the next to be sent. */
 static int
 vis_leave_rest(const struct pref_vis_sender *s, const struct pref_vis_message *message,
-               const struct psi_vis *vis)
+               const struct psi_vis_operation *vis)
 {
 	struct vis_rest *rest = vis_rest_new(vis);
 
 	if (!rest)
 		return pref_no_memory("the rest of a transfer of many pieces");
 	rest->sender = *s;
-	rest->sender.remote.side = &rest->side[vis->remote];
-	rest->sender.local.side = &rest->side[!vis->remote];
+	rest->sender.remote.side = &rest->there;
+	rest->sender.local.side = &rest->here;
 	memcpy(rest->message.buffer, message->buffer, message->am.len_bytes);
 	memcpy(rest->message.args, message->args, sizeof message->args);
 	rest->message.am = message->am;
@@ -90,7 +90,7 @@ vis_leave_rest(const struct pref_vis_sender *s, const struct pref_vis_message *m
 /* -- the initiator ---------------------------------------------------------------------------- */
 
 int
-pref_vis(struct psi_port *port, const struct psi_vis *vis)
+pref_vis(struct psi_port *port, const struct psi_vis_operation *vis)
 {
 	struct pref_vis_message message;
 	struct pref_vis_sender s;
@@ -102,7 +102,7 @@ pref_vis(struct psi_port *port, const struct psi_vis *vis)
 		return pref_no_memory("a get of many pieces");
 	message.buffer = psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes);
 	while (s.left) {
-		const bool first = s.left == vis->bytes;
+		const bool first = s.left == vis->len_bytes;
 
 		pref_vis_build(&s, &message);
 		if (psi_am_try(s.ep, &message.am) == PSI_OK)

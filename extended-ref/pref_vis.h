@@ -32,14 +32,10 @@ extern size_t pref_vis_message_bytes;
 
 void pref_vis_messages_open(void);
 
-/* A copy of a side that outlives the caller's stack: bytes that it takes beside the struct itself,
- * and the copy, for which room has so many. */
-size_t pref_vis_side_bytes(const struct psi_side *side);
-void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
-
 /* Makes the sender for a call; false: no memory.  It keeps the call's cookies until pref_vis_sent;
  * each message under way has one more. */
-bool pref_vis_sender_make(struct pref_vis_sender *sender_out, const struct psi_vis *vis);
+bool pref_vis_sender_make(struct pref_vis_sender *sender_out,
+                          const struct psi_vis_operation *vis);
 /* Makes the next message, in the buffer; some bytes are left. */
 void pref_vis_build(struct pref_vis_sender *sender, struct pref_vis_message *message);
 /* The first message found no room, so nothing was sent; the caller keeps its cookies. */

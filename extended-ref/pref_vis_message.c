@@ -45,32 +45,16 @@ pref_vis_messages_open(void)
 	pref_vis_message_bytes = size_min(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
 }
 
-/* -- sides that outlive the call -------------------------------------------------------------- */
-
-size_t
-pref_vis_side_bytes(const struct psi_side *side)
-{
-	return side->kind == PSI_SIDE_NEST ? psi_nest_bytes(side->of.nest) : 0;
-}
-
-void
-pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room)
-{
-	*to = *from;
-	if (from->kind == PSI_SIDE_NEST) {
-		memcpy(room, from->of.nest, pref_vis_side_bytes(from));
-		to->of.nest = room;
-	}
-}
+/* -- landings -------------------------------------------------------------------------------- */
 
 static struct pref_landing *
 landing_new(const struct psi_side *side)
 {
-	struct pref_landing *landing = malloc(sizeof *landing + pref_vis_side_bytes(side));
+	struct pref_landing *landing = malloc(sizeof *landing + psi_side_room_bytes(side));
 
 	if (!landing)
 		return NULL;
-	pref_vis_copy_side(&landing->side, side, landing + 1);
+	landing->side = psi_side_copy(side, landing + 1);
 	landing->holders = 1;
 	return landing;
 }
@@ -188,18 +172,16 @@ pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 }
 
 bool
-pref_vis_sender_make(struct pref_vis_sender *s, const struct psi_vis *vis)
+pref_vis_sender_make(struct pref_vis_sender *s, const struct psi_vis_operation *vis)
 {
-	const bool put = vis->remote == PSI_DST;
-
 	*s = (struct pref_vis_sender){
-		.ep = vis->owner, .place = vis->segment.peer, .put = put, .left = vis->bytes,
-		.held = vis->cookie, .read = vis->read_cookie,
-		.landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
+		.ep = vis->owner, .place = vis->remote.peer, .put = vis->is_put,
+		.left = vis->len_bytes, .held = vis->cookie, .read = vis->read_cookie,
+		.landing = vis->is_put ? NULL : landing_new(vis->here),
 	};
-	psi_cursor_open(&s->remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
-	psi_cursor_open(&s->local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
-	return put || s->landing;
+	psi_cursor_open(&s->remote, vis->there, (struct psi_position){ 0, 0 });
+	psi_cursor_open(&s->local, vis->here, (struct psi_position){ 0, 0 });
+	return s->put || s->landing;
 }
 
 void

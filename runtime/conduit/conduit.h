@@ -22,6 +22,7 @@
 
 #include "runtime/conduit/counters.h"
 #include "runtime/conduit/memory_kinds.h"
+#include "runtime/conduit/pieces.h"
 #include "runtime/util/message.h"
 #include "runtime/util/queue_view.h"
 
@@ -31,7 +32,6 @@
 
 enum { PSI_CONDUIT_ABI = 9 };
 
-struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for the calls */
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
 
@@ -71,6 +71,18 @@ struct psi_transfer {
 	uint8_t byte;                   /* of a fill */
 	bool immediate;                 /* AGAIN where no part of it can begin at once */
 	bool read_now;                  /* put: `here' is not read after the return */
+};
+
+/* A vector, indexed or strided transfer: byte n of one side goes to byte n of the other. */
+struct psi_vis_operation {
+	struct psi_remote remote;       /* the peer's segment: offset 0 */
+	void *owner;                    /* as of port_open; read by the reference alone */
+	/* Addresses of `there', its offset added, are offsets in the peer's segment. */
+	const struct psi_side *there, *here;
+	size_t len_bytes;               /* of each side, more than 0 */
+	uint64_t cookie, read_cookie;   /* as those of a transfer */
+	bool is_put;
+	bool immediate;                 /* AGAIN where no part of it can begin at once */
 };
 
 /* One atomic operation on a word of a peer; its cookie as that of a transfer. */
@@ -128,6 +140,15 @@ struct psi_services {
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
 	/* The same, for what a CPU that shares no cache with this one will read. */
 	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
+	/* Reading a side of a transfer (pieces.h).  open: a cursor that stands at the beginning,
+	 * { 0, 0 }, or where another one, of an equal side, stood: its member `at'.  look: what
+	 * comes next, without taking it, and from the middle of a piece its rest alone; false at
+	 * the end.  take: the first count pieces of len bytes of what was shown; or, with count
+	 * 1, the first len bytes of its first piece. */
+	void (*cursor_open)(struct psi_cursor *cursor, const struct psi_side *side,
+	                    struct psi_position at);
+	bool (*cursor_look)(struct psi_cursor *cursor, struct psi_run *run_out);
+	void (*cursor_take)(struct psi_cursor *cursor, size_t len, size_t count);
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective,
 	 * at open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);
@@ -210,11 +231,10 @@ struct psi_conduit_ops {
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
-	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its
-	 * offset added, are offsets in the peer's segment.  What vis points to lives until the
-	 * return, but the lists of vectors and indices until the cookie.  Results as those of
-	 * put. */
-	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
+	/* Starts a vector, indexed or strided transfer.  The descriptor and its sides live until
+	 * the return, and a provider that needs a side for longer copies it (psi_side_copy);
+	 * lists of addresses live until the cookie.  Results as those of put. */
+	int (*vis)(struct psi_port *port, const struct psi_vis_operation *vis);
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);

@@ -79,7 +79,7 @@ static int no_transfer(struct psi_port *port, const struct psi_transfer *transfe
 	(void)port, (void)transfer;
 	return PSI_UNSUPPORTED;
 }
-static int no_vis(struct psi_port *port, const struct psi_vis *vis)
+static int no_vis(struct psi_port *port, const struct psi_vis_operation *vis)
 {
 	(void)port, (void)vis;
 	return PSI_UNSUPPORTED;

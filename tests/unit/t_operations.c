@@ -94,6 +94,63 @@ fake_send(struct psi_port *port, const struct psi_am *am)
 	return PSI_OK;
 }
 
+/* Of pieces it keeps what the descriptor points to, and moves them in its next poll; it reads sides
+ * by services alone, as one does that has no undefined symbol. */
+static const struct psi_services served = {
+	.cursor_open = psi_cursor_open, .cursor_look = psi_cursor_look,
+	.cursor_take = psi_cursor_take, .completed = psi_completed,
+};
+
+static struct {
+	struct psi_vis_operation vis;
+	struct psi_side there, here;
+	struct psi_nest nests[2];
+} kept;
+
+static int
+fake_vis(struct psi_port *port, const struct psi_vis_operation *vis)
+{
+	(void)port;
+	ck_assert_uint_le(psi_side_room_bytes(vis->there), sizeof kept.nests[0]);
+	kept.vis = *vis;
+	kept.there = psi_side_copy(vis->there, &kept.nests[0]);
+	kept.here = psi_side_copy(vis->here, &kept.nests[1]);
+	return PSI_OK;
+}
+
+/* Moves the first bytes of both runs, as many as both have in one piece. */
+static size_t
+move_piece(const struct psi_run *theirs, const struct psi_run *ours)
+{
+	const size_t len = theirs->len < ours->len ? theirs->len : ours->len;
+	char *at = fake.there + theirs->addr, *here = (char *)ours->addr;
+
+	ck_assert_uint_le(theirs->addr + len, SIZE);
+	memcpy(kept.vis.is_put ? at : here, kept.vis.is_put ? here : at, len);
+	return len;
+}
+
+static void
+move_kept(void)
+{
+	struct psi_cursor at, from;
+	struct psi_run theirs, ours;
+	size_t moved = 0;
+
+	served.cursor_open(&at, &kept.there, (struct psi_position){ 0, 0 });
+	served.cursor_open(&from, &kept.here, (struct psi_position){ 0, 0 });
+	while (served.cursor_look(&at, &theirs) && served.cursor_look(&from, &ours)) {
+		const size_t len = move_piece(&theirs, &ours);
+
+		served.cursor_take(&at, len, 1);
+		served.cursor_take(&from, len, 1);
+		moved += len;
+	}
+	ck_assert_uint_eq(moved, kept.vis.len_bytes);
+	served.completed(kept.vis.cookie);
+	kept.vis.cookie = 0;
+}
+
 static unsigned
 fake_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
@@ -101,6 +158,8 @@ fake_poll(struct psi_port *port, unsigned networks, unsigned budget)
 	ck_assert_msg(!fake.in_operation, "an operation of the table polls");
 	fake.polls++;
 	fake.room += fake.room_each_poll;
+	if (kept.vis.cookie)
+		move_kept();
 	for (unsigned i = 0; i < 2; i++) {
 		if (fake.completes[i])
 			psi_completed(fake.completes[i]);
@@ -153,6 +212,7 @@ fake_connect(struct psi_conduit *conduit)
 
 static const struct psi_conduit_ops that_puts = { FAKE_REQUIRED, .put = fake_put };
 static const struct psi_conduit_ops that_sends = { FAKE_REQUIRED };
+static const struct psi_conduit_ops that_moves_pieces = { FAKE_REQUIRED, .vis = fake_vis };
 
 static const struct psi_module *
 reference_module(void)
@@ -337,12 +397,19 @@ watch_over(int result)
 WATCH_ONE(put, const struct psi_transfer)
 WATCH_ONE(get, const struct psi_transfer)
 WATCH_ONE(fill, const struct psi_transfer)
-WATCH_ONE(vis, const struct psi_vis)
+WATCH_ONE(vis, const struct psi_vis_operation)
 WATCH_ONE(atomic, const struct psi_word_operation)
 WATCH_ONE(signal, const struct psi_signal_operation)
 WATCH_ONE(am_long, struct psi_long)
 WATCH(put_signal, (struct psi_port *port, const struct psi_transfer *transfer,
                    const struct psi_signal_operation *signal), (port, transfer, signal))
+
+static void
+fill_source(void)
+{
+	for (size_t i = 0; i < sizeof source; i++)
+		source[i] = (char)(i % 251);
+}
 
 /* All by the reference, over a conduit that has no room for messages but what tests give it. */
 static void
@@ -363,8 +430,7 @@ set_up_without_room(void)
 	watched.am_long = watch_am_long;
 	psi.ops = ep.ops = &watched;
 	fake.has_no_room = true;
-	for (size_t i = 0; i < sizeof source; i++)
-		source[i] = (char)(i % 251);
+	fill_source();
 }
 
 static struct psi_op *op;
@@ -562,6 +628,47 @@ START_TEST(a_long_that_may_not_wait_is_refused_whole_or_sent_whole)
 }
 END_TEST
 
+/* -- pieces by a conduit ----------------------------------------------------------------------- */
+
+START_TEST(a_conduit_reads_the_pieces_of_a_strided_put)
+{
+	gex_Event_t event;
+
+	set_up(&that_moves_pieces, reference());
+	fill_source();
+	event = put_pieces(0);
+	ck_assert_uint_eq(kept.vis.remote.peer, PEER);
+	ck_assert_uint_eq(kept.vis.remote.key, KEY);
+	ck_assert_uint_eq(kept.vis.remote.offset, 0);
+	ck_assert_uint_eq(kept.vis.len_bytes, WHOLE);
+	ck_assert(kept.vis.is_put);
+	gex_Event_Wait(event);
+	check_pieces();
+	ck_assert_uint_eq(fake.sends, 0);
+}
+END_TEST
+
+START_TEST(a_conduit_reads_the_pieces_of_a_get_by_lists)
+{
+	char here[WHOLE];
+	gex_Memvec_t dst[] = { { here, 100 }, { here + 100, 0 }, { here + 200, 30 } };
+	gex_Memvec_t src[] = { { (char *)(uintptr_t)BASE + 7, 60 },
+		               { (char *)(uintptr_t)BASE + SIZE - 70, 70 } };
+	gex_Event_t event;
+
+	set_up(&that_moves_pieces, reference());
+	fill_source();
+	memcpy(fake.there, source, WHOLE);
+	memcpy(fake.there + SIZE - 70, source, 70);
+	event = gex_VIS_VectorGetNB(&tm, 3, dst, PEER, 2, src, 0);
+	ck_assert_ptr_ne(event, GEX_EVENT_INVALID);
+	gex_Event_Wait(event);
+	ck_assert_mem_eq(here, source + 7, 60);
+	ck_assert_mem_eq(here + 60, source, 40);
+	ck_assert_mem_eq(here + 200, source + 40, 30);
+}
+END_TEST
+
 /* -- an operation that nobody provides --------------------------------------------------------- */
 
 static void
@@ -602,6 +709,8 @@ main(void)
 	tcase_add_test(tests, transfers_of_pieces_that_wait_are_bounded);
 	tcase_add_test(tests, a_long_waits_between_the_calls_of_its_operation);
 	tcase_add_test(tests, a_long_that_may_not_wait_is_refused_whole_or_sent_whole);
+	tcase_add_test(tests, a_conduit_reads_the_pieces_of_a_strided_put);
+	tcase_add_test(tests, a_conduit_reads_the_pieces_of_a_get_by_lists);
 	tcase_add_test(tests, an_operation_that_nobody_provides_ends_the_job_with_one_line);
 	return unit_run("operations", tests);
 }
