@@ -10,6 +10,7 @@
 #include "extended-ref/pref.h"
 #include "extended-ref/pref_rest.h"
 
+#include "runtime/segment/reach.h"
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -21,7 +22,7 @@
 
 /* A Long without its payload. */
 struct head {
-	uint64_t dest, len_bytes;
+	uint64_t offset, len_bytes;     /* of the payload, in the receiver's segment */
 	int32_t args[PSI_MAX_ARGS];
 	uint8_t handler, nargs;
 };
@@ -91,7 +92,8 @@ landing_deliver(gex_Token_t token, struct carried *whole)
 	const struct psi_arrival arrival = {
 		.source = whole->source, .handler = head->handler, .category = PSI_LONG,
 		.network = whole->network, .nargs = head->nargs, .args = head->args,
-		.payload = (void *)(uintptr_t)head->dest, .len_bytes = (size_t)head->len_bytes,
+		.payload = psi_reach_owned(token->ep, head->offset),
+		.len_bytes = (size_t)head->len_bytes,
 	};
 
 	psi_deliver(token->ep, &arrival);
@@ -113,9 +115,9 @@ on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
 
 static void
 on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number,
-         gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high)
+         gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
 {
-	void *dest = (void *)(uintptr_t)psi_part_of(dest_low, dest_high);
+	void *dest = psi_reach_owned(token->ep, psi_part_of(offset_low, offset_high));
 	struct carried *whole;
 
 	psi_count_internal(token);
@@ -136,7 +138,7 @@ struct long_sender {
 	gex_AM_Arg_t number;
 	uint8_t network;
 	size_t most_bytes;              /* of a piece */
-	uint64_t dest;                  /* of what is left */
+	uint64_t offset;                /* of what is left, in the receiver's segment */
 	const char *payload;
 	size_t left_bytes;
 };
@@ -154,14 +156,14 @@ long_sender_of(struct psi_port *port, const struct psi_long *message, uint32_t n
 		.ep = ep, .peer = am->peer, .number = (gex_AM_Arg_t)number,
 		.network = am->network,
 		.most_bytes = ep->ops->am_max_medium(port, am->peer, am->network, 3),
-		.dest = (uintptr_t)am->dest, .payload = am->payload, .left_bytes = am->len_bytes,
+		.offset = message->dest.offset, .payload = am->payload, .left_bytes = am->len_bytes,
 	};
 }
 
 static int
 long_send_head(const struct long_sender *s, const struct psi_am *of)
 {
-	struct head head = { .dest = s->dest, .len_bytes = of->len_bytes,
+	struct head head = { .offset = s->offset, .len_bytes = of->len_bytes,
 		             .handler = of->handler, .nargs = of->nargs };
 	const struct psi_am am = {
 		.peer = s->peer, .handler = PSI_HANDLER_LONG_HEAD, .category = PSI_MEDIUM,
@@ -181,7 +183,7 @@ long_send_pieces(struct long_sender *s, long_send_fn *send)
 	while (s->left_bytes) {
 		const size_t len_bytes =
 			s->left_bytes < s->most_bytes ? s->left_bytes : s->most_bytes;
-		const gex_AM_Arg_t args[] = { s->number, PSI_PART_ARGS(s->dest) };
+		const gex_AM_Arg_t args[] = { s->number, PSI_PART_ARGS(s->offset) };
 		const struct psi_am am = {
 			.peer = s->peer, .handler = PSI_HANDLER_LONG_PIECE,
 			.category = PSI_MEDIUM, .network = s->network,
@@ -191,7 +193,7 @@ long_send_pieces(struct long_sender *s, long_send_fn *send)
 
 		if (send(s->ep, &am) != PSI_OK)
 			return PSI_AGAIN;
-		s->dest += len_bytes;
+		s->offset += len_bytes;
 		s->payload += len_bytes;
 		s->left_bytes -= len_bytes;
 	}
@@ -253,7 +255,7 @@ long_send_some(struct long_sender *s, struct psi_long *message)
 			return PSI_AGAIN;
 		message->state[0] = (uint64_t)1 << 32 | (uint32_t)s->number;
 	}
-	s->dest += sent_bytes;
+	s->offset += sent_bytes;
 	s->payload += sent_bytes;
 	s->left_bytes -= sent_bytes;
 	result = long_send_pieces(s, psi_am_try);

@@ -107,7 +107,8 @@ struct psi_signal_operation {
 
 /* A Long whose destination is not mapped here.  The caller keeps it between calls. */
 struct psi_long {
-	const struct psi_am *am;        /* dest_here is NULL; at least one byte of payload */
+	const struct psi_am *am;        /* its dest is not read; at least one byte of payload */
+	struct psi_remote dest;
 	void *owner;                    /* as of port_open; read by the reference alone */
 	bool immediate;                 /* the caller does not come back after AGAIN */
 	uint64_t state[2];              /* the provider's; both 0 in the first call */

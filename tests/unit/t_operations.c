@@ -35,6 +35,7 @@ static struct {
 	bool in_operation;
 	char there[SIZE];               /* the peer's segment, as the messages make it */
 	struct psi_transfer put;
+	struct psi_long the_long;
 	struct psi_am sent;
 	int32_t args[PSI_MAX_ARGS];
 	uint64_t completes[2];
@@ -57,7 +58,7 @@ fake_put(struct psi_port *port, const struct psi_transfer *transfer)
 static void *
 there_of(const struct psi_am *piece)
 {
-	return fake.there + (psi_part_of(piece->args[1], piece->args[2]) - BASE);
+	return fake.there + psi_part_of(piece->args[1], piece->args[2]);
 }
 
 /* Does what the peer would do with the messages of Longs and of puts of many pieces. */
@@ -593,6 +594,30 @@ send_long(gex_Flags_t flags)
 	                          (char *)(uintptr_t)BASE, GEX_EVENT_NOW, flags, 0);
 }
 
+static int
+fake_long(struct psi_port *port, struct psi_long *message)
+{
+	(void)port;
+	fake.the_long = *message;
+	return message->state[0]++ ? PSI_OK : PSI_AGAIN;
+}
+
+START_TEST(a_long_names_key_and_offset_and_keeps_its_descriptor)
+{
+	const struct psi_conduit_ops that_sends_longs = { FAKE_REQUIRED, .am_long = fake_long };
+
+	set_up(&that_sends_longs, reference());
+	ck_assert_int_eq(gex_AM_RequestLong(&tm, PEER, GEX_AM_INDEX_BASE, source, 8, there,
+	                                    GEX_EVENT_NOW, 0, 0), GASNET_OK);
+	ck_assert_uint_eq(fake.the_long.dest.peer, PEER);
+	ck_assert_uint_eq(fake.the_long.dest.key, KEY);
+	ck_assert_uint_eq(fake.the_long.dest.offset, OFFSET);
+	ck_assert_uint_eq(fake.the_long.state[0], 1);
+	ck_assert_ptr_eq(fake.the_long.owner, &ep);
+	ck_assert_uint_eq(fake.sends, 0);
+}
+END_TEST
+
 START_TEST(a_long_waits_between_the_calls_of_its_operation)
 {
 	set_up_without_room();
@@ -707,6 +732,7 @@ main(void)
 	tcase_add_test(tests, pieces_that_find_no_room_are_sent_by_polls);
 	tcase_add_test(tests, pieces_that_may_not_wait_are_refused_whole_or_sent_whole);
 	tcase_add_test(tests, transfers_of_pieces_that_wait_are_bounded);
+	tcase_add_test(tests, a_long_names_key_and_offset_and_keeps_its_descriptor);
 	tcase_add_test(tests, a_long_waits_between_the_calls_of_its_operation);
 	tcase_add_test(tests, a_long_that_may_not_wait_is_refused_whole_or_sent_whole);
 	tcase_add_test(tests, a_conduit_reads_the_pieces_of_a_strided_put);
