@@ -57,9 +57,14 @@ struct psi_remote {
 };
 
 /*
- * One transfer between memory of this process and that of a peer.  A cookie names what completes;
- * it is handed to the service `completed', once, during a poll of any port or before the operation
- * returns.
+ * One transfer between memory of this process and that of a peer.
+ *
+ * A cookie names what completes.  The runtime makes it, and the provider hands it to the service
+ * `completed', once, during a poll of any port or before the operation returns; AGAIN leaves it
+ * with the caller.  To a conduit it is 64 bits without a meaning.  In fact each is a part of an
+ * operation (runtime/op/op.h).  The reference, which lies above the runtime, relies on that: it
+ * takes a further part of the same operation for each message beyond the first, sends parts in its
+ * messages, and marks them done in the handlers of the answers.
  */
 struct psi_transfer {
 	struct psi_remote remote;
@@ -163,7 +168,7 @@ struct psi_attributes {
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 };
 
-/* Where a part of shared memory is mapped here, in whole pages, and what it is for. */
+/* Where an area of shared memory is mapped here, in whole pages, and what it is for. */
 struct psi_memory_area {
 	enum psi_memory_kind kind;
 	void *base;
@@ -210,10 +215,11 @@ struct psi_conduit_ops {
 	                 const void *payload, size_t len_bytes);
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
-	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no
-	 * place in the queue, so an open claim delays nobody.  Where claim->alone is set it is
-	 * called as am_send_alone is, else as am_send, and so is am_publish, whose claim may say
-	 * otherwise by then; am_cancel's says the same.  OK or AGAIN. */
+	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  The claim
+	 * takes no slot of the queue, so an open claim delays no other message.  claim->alone
+	 * says who calls: set, the one thread that may call am_send_alone; else any thread, as
+	 * for am_send.  The caller of am_publish sets it anew, for the thread that publishes;
+	 * in am_cancel it is as in am_claim.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
 	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the
 	 * claim is gone.  AGAIN: no room, the claim is still open. */
@@ -314,9 +320,10 @@ struct psi_conduit_ops {
 	 * conduit's making. */
 	bool (*queue)(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
 	              uint32_t receiver, struct psi_queue_state *state_out);
-	/* Part number i of the memory that this conduit shares with its peers; false past the
+	/* Area number i of the memory that this conduit shares with its peers; false past the
 	 * last. */
-	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
+	bool (*memory_area)(struct psi_conduit *conduit, unsigned i,
+	                    struct psi_memory_area *area_out);
 	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound
 	 * of what they can take, since pages are taken when first used.  Pure, needs no open.  0:
 	 * that many endpoints are too many, or there are no queues. */

@@ -119,29 +119,30 @@ region_number(struct sysvnet *net, unsigned number)
 	return port ? (unsigned char *)port->shared : NULL;
 }
 
-/* The header, then three parts for each region: the arena's, then those of further endpoints
+/* The header, then three areas for each region: the arena's, then those of further endpoints
  * here. */
 bool
-sysvnet_part(struct sysvnet *net, unsigned i, struct sysvnet_part *part_out)
+sysvnet_area(struct sysvnet *net, unsigned i, struct sysvnet_area *area_out)
 {
-	static const enum sysvnet_part_kind kinds[] = {
-		SYSVNET_PART_CONTROL, SYSVNET_PART_LANES, SYSVNET_PART_BUFFERS,
+	static const enum sysvnet_area_kind kinds[] = {
+		SYSVNET_AREA_CONTROL, SYSVNET_AREA_LANES, SYSVNET_AREA_BUFFERS,
 	};
-	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
+	const unsigned number = (i - 1) % 3, region = (i - 1) / 3;
 	const struct sysvnet_layout *layout = region < net->layout.processes ? &net->layout
 	                                                                  : &net->layout_further;
 	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
-	const size_t from = part ? ends[part - 1] : 0;
+	const size_t from = number ? ends[number - 1] : 0;
 	unsigned char *base;
 
 	if (i == 0) {
-		*part_out = (struct sysvnet_part){ SYSVNET_PART_CONTROL, net->arena,
+		*area_out = (struct sysvnet_area){ SYSVNET_AREA_CONTROL, net->arena,
 			                           net->layout.header_bytes };
 		return true;
 	}
 	base = region_number(net, region);
 	if (!base)
 		return false;
-	*part_out = (struct sysvnet_part){ kinds[part], base + from, ends[part] - from };
+	*area_out = (struct sysvnet_area){ kinds[number], base + from,
+	                                   ends[number] - from };
 	return true;
 }
