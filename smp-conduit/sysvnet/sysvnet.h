@@ -40,7 +40,7 @@ enum sysvnet_counter {
 struct sysvnet_job {
 	/* First endpoints, one per process. */
 	uint32_t place, places;         /* of this process; of the job */
-	uint32_t host_places;           /* of this host */
+	uint32_t host_places;           /* of this host, which need not have place 0 */
 	const uint32_t *host_index;     /* [places]: index among those of its own host */
 	const uint8_t *local;           /* [places]: 1 if on this host */
 	bool threaded;                  /* several threads send and poll at a time */
