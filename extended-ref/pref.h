@@ -23,9 +23,9 @@ struct pref_move {
 int pref_put(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_get(struct psi_port *port, const struct psi_transfer *transfer);
 int pref_fill(struct psi_port *port, const struct psi_transfer *transfer);
-int pref_vis(struct psi_port *port, const struct psi_vis *vis);
+int pref_vis(struct psi_port *port, const struct psi_vis_operation *vis);
 int pref_atomic(struct psi_port *port, const struct psi_word_operation *operation);
-int pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
+int pref_long(struct psi_port *port, struct psi_long *message);
 int pref_signal(struct psi_port *port, const struct psi_signal_operation *signal);
 int pref_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
                     const struct psi_signal_operation *signal);
@@ -39,10 +39,12 @@ void pref_signal_register(gex_EP_t ep);
 
 /* Retries the operations that wait for room; polls call it. */
 void pref_room_advance(void);
-void pref_vis_advance(void);
 
 /* Sends pieces while there is room; true when none is left.  The last one carries the transfer's
  * own cookie, which may complete before this returns. */
 bool pref_send_pieces(struct pref_move *move);
+
+/* No memory for what the operation needs: says so in one line, and fails. */
+int pref_no_memory(const char *what);
 
 #endif

@@ -2,9 +2,15 @@
  * Longs to memory that is not mapped here.  The payload travels in Mediums of the same network,
  * behind one that has the message itself; they may be handled in any order, by several threads, and
  * the one that finds the payload complete runs the handler.
+ *
+ * A sender that finds no room is told AGAIN, and the descriptor remembers how far it came.  An
+ * IMMEDIATE Long whose first message is sent leaves the others to polls, with a copy of their
+ * payload, since the caller does not come back.
  */
 #include "extended-ref/pref.h"
+#include "extended-ref/pref_rest.h"
 
+#include "runtime/segment/reach.h"
 #include "runtime/util/copy.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
@@ -16,7 +22,7 @@
 
 /* A Long without its payload. */
 struct head {
-	uint64_t dest, len_bytes;
+	uint64_t offset, len_bytes;     /* of the payload, in the receiver's segment */
 	int32_t args[PSI_MAX_ARGS];
 	uint8_t handler, nargs;
 };
@@ -86,7 +92,8 @@ landing_deliver(gex_Token_t token, struct carried *whole)
 	const struct psi_arrival arrival = {
 		.source = whole->source, .handler = head->handler, .category = PSI_LONG,
 		.network = whole->network, .nargs = head->nargs, .args = head->args,
-		.payload = (void *)(uintptr_t)head->dest, .len_bytes = (size_t)head->len_bytes,
+		.payload = psi_reach_owned(token->ep, head->offset),
+		.len_bytes = (size_t)head->len_bytes,
 	};
 
 	psi_deliver(token->ep, &arrival);
@@ -108,9 +115,9 @@ on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
 
 static void
 on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number,
-         gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high)
+         gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
 {
-	void *dest = (void *)(uintptr_t)psi_part_of(dest_low, dest_high);
+	void *dest = psi_reach_owned(token->ep, psi_part_of(offset_low, offset_high));
 	struct carried *whole;
 
 	psi_count_internal(token);
@@ -124,59 +131,149 @@ on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number
 
 /* -- the sender's side ----------------------------------------------------------------------- */
 
-/* False if `immediate' and there is no room. */
-static bool
-send_head(gex_EP_t ep, const struct psi_am *of, const struct head *head, gex_AM_Arg_t number,
-          bool immediate)
+/* A Long that is being sent. */
+struct long_sender {
+	gex_EP_t ep;
+	uint32_t peer;
+	gex_AM_Arg_t number;
+	uint8_t network;
+	size_t most_bytes;              /* of a piece */
+	uint64_t offset;                /* of what is left, in the receiver's segment */
+	const char *payload;
+	size_t left_bytes;
+};
+
+/* A message sent now, or by a poll that advances a rest. */
+typedef int long_send_fn(gex_EP_t ep, const struct psi_am *am);
+
+static struct long_sender
+long_sender_of(struct psi_port *port, const struct psi_long *message, uint32_t number)
 {
+	const struct psi_am *am = message->am;
+	const gex_EP_t ep = message->owner;
+
+	return (struct long_sender){
+		.ep = ep, .peer = am->peer, .number = (gex_AM_Arg_t)number,
+		.network = am->network,
+		.most_bytes = ep->ops->am_max_medium(port, am->peer, am->network, 3),
+		.offset = message->dest.offset, .payload = am->payload, .left_bytes = am->len_bytes,
+	};
+}
+
+static int
+long_send_head(const struct long_sender *s, const struct psi_am *of)
+{
+	struct head head = { .offset = s->offset, .len_bytes = of->len_bytes,
+		             .handler = of->handler, .nargs = of->nargs };
 	const struct psi_am am = {
-		.peer = of->peer, .handler = PSI_HANDLER_LONG_HEAD, .category = PSI_MEDIUM,
-		.network = of->network, .nargs = 1, .args = &number, .payload = head,
-		.len_bytes = sizeof *head,
+		.peer = s->peer, .handler = PSI_HANDLER_LONG_HEAD, .category = PSI_MEDIUM,
+		.network = s->network, .nargs = 1, .args = &s->number, .payload = &head,
+		.len_bytes = sizeof head,
 	};
 
-	if (immediate)
-		return psi_am_try(ep, &am) == PSI_OK;
-	psi_am_inject(ep, &am, 0);
+	if (of->nargs)
+		memcpy(head.args, of->args, of->nargs * sizeof *head.args);
+	return psi_am_try(s->ep, &am);
+}
+
+/* Sends the pieces for which there is room; AGAIN if some are left. */
+static int
+long_send_pieces(struct long_sender *s, long_send_fn *send)
+{
+	while (s->left_bytes) {
+		const size_t len_bytes =
+			s->left_bytes < s->most_bytes ? s->left_bytes : s->most_bytes;
+		const gex_AM_Arg_t args[] = { s->number, PSI_PART_ARGS(s->offset) };
+		const struct psi_am am = {
+			.peer = s->peer, .handler = PSI_HANDLER_LONG_PIECE,
+			.category = PSI_MEDIUM, .network = s->network,
+			.nargs = sizeof args / sizeof *args, .args = args,
+			.payload = s->payload, .len_bytes = len_bytes,
+		};
+
+		if (send(s->ep, &am) != PSI_OK)
+			return PSI_AGAIN;
+		s->offset += len_bytes;
+		s->payload += len_bytes;
+		s->left_bytes -= len_bytes;
+	}
+	return PSI_OK;
+}
+
+/* What is left of a Long whose sender may not wait, with a copy of that part of the payload. */
+struct long_rest {
+	struct pref_rest rest;
+	struct long_sender sender;
+	char payload[];
+};
+
+static bool
+long_rest_advance(struct pref_rest *of)
+{
+	struct long_rest *rest = (struct long_rest *)of;
+
+	if (long_send_pieces(&rest->sender, psi_am_try_or_request) != PSI_OK)
+		return false;
+	free(rest);
 	return true;
 }
 
-static void
-send_piece(gex_EP_t ep, const struct psi_am *of, gex_AM_Arg_t number, size_t offset,
-           size_t len_bytes)
+/* The memory of a rest is allocated before anything is sent: without it the Long is refused. */
+static int
+long_send_or_leave(struct long_sender *s, const struct psi_am *am)
 {
-	const uint64_t dest = (uintptr_t)of->dest + offset;
-	const gex_AM_Arg_t args[] = { number, PSI_PART_ARGS(dest) };
-	const struct psi_am am = {
-		.peer = of->peer, .handler = PSI_HANDLER_LONG_PIECE, .category = PSI_MEDIUM,
-		.network = of->network, .nargs = sizeof args / sizeof *args, .args = args,
-		.payload = (const char *)of->payload + offset, .len_bytes = len_bytes,
-	};
+	struct long_rest *rest;
 
-	psi_am_inject(ep, &am, 0);
+	if (pref_rests_are_many() || !(rest = malloc(sizeof *rest + am->len_bytes)))
+		return PSI_AGAIN;
+	if (long_send_head(s, am) != PSI_OK) {
+		free(rest);
+		return PSI_AGAIN;
+	}
+	if (long_send_pieces(s, psi_am_try) == PSI_OK) {
+		free(rest);
+		return PSI_OK;
+	}
+	rest->rest.advance = long_rest_advance;
+	memcpy(rest->payload, s->payload, s->left_bytes);
+	rest->sender = *s;
+	rest->sender.payload = rest->payload;
+	pref_rest_add(&rest->rest);
+	return PSI_OK;
+}
+
+/* When the head is sent, state[0] is the Long's number with a bit above it, so that it is not 0;
+ * state[1] is the bytes of the payload that are sent. */
+static int
+long_send_some(struct long_sender *s, struct psi_long *message)
+{
+	const size_t sent_bytes = (size_t)message->state[1];
+	int result;
+
+	if (!message->state[0]) {
+		if (long_send_head(s, message->am) != PSI_OK)
+			return PSI_AGAIN;
+		message->state[0] = (uint64_t)1 << 32 | (uint32_t)s->number;
+	}
+	s->offset += sent_bytes;
+	s->payload += sent_bytes;
+	s->left_bytes -= sent_bytes;
+	result = long_send_pieces(s, psi_am_try);
+	message->state[1] = message->am->len_bytes - s->left_bytes;
+	return result;
 }
 
 int
-pref_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
+pref_long(struct psi_port *port, struct psi_long *message)
 {
-	const gex_EP_t ep = owner;
-	const uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
-	const size_t most = ep->ops->am_max_medium(port, am->peer, am->network, 3);
-	struct head head = { .dest = (uintptr_t)am->dest, .len_bytes = am->len_bytes,
-		             .handler = am->handler, .nargs = am->nargs };
-	const gex_AM_Arg_t name = (gex_AM_Arg_t)number;
+	const bool begun = message->state[0] != 0;
+	const uint32_t number = begun ? (uint32_t)message->state[0]
+	                              : atomic_fetch_add_explicit(&last_number, 1,
+	                                                          memory_order_relaxed);
+	struct long_sender s = long_sender_of(port, message, number);
 
-	if (am->nargs)
-		memcpy(head.args, am->args, am->nargs * sizeof *head.args);
-	if (!send_head(ep, am, &head, name, immediate))
-		return PSI_AGAIN;
-	for (size_t done = 0; done < am->len_bytes;) {
-		const size_t left = am->len_bytes - done, len_bytes = left < most ? left : most;
-
-		send_piece(ep, am, name, done, len_bytes);
-		done += len_bytes;
-	}
-	return PSI_OK;
+	return message->immediate ? long_send_or_leave(&s, message->am)
+	                          : long_send_some(&s, message);
 }
 
 void

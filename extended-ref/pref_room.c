@@ -77,41 +77,68 @@ must_queue(uint32_t place)
 	return found;
 }
 
-/* What is left of the source, which the caller may write to from now on. */
-static void
-take_source(struct pref_move *move)
+/* Copies what is left of the source, which the caller may write to from now on; false: no
+ * memory. */
+static bool
+move_take_source(struct pref_move *move)
 {
 	struct psi_transfer *t = &move->transfer;
 
 	move->own = malloc(t->len_bytes);
 	if (!move->own)
-		psi_fatal("no memory for a transfer that waits for room");
+		return false;
 	t->here = memcpy(move->own, t->here, t->len_bytes);
+	return true;
 }
 
-static void
-backlog_add(const struct pref_move *rest)
+/* NULL: no memory. */
+static struct pref_move *
+move_new(const struct pref_move *rest)
 {
 	struct pref_move *move = malloc(sizeof *move);
-	struct queue *queue;
 
 	if (!move)
-		psi_fatal("no memory for a transfer that waits for room");
+		return NULL;
 	*move = *rest;
 	move->next = NULL;
-	if (move->transfer.read_now)
-		take_source(move);
+	if (move->transfer.read_now && !move_take_source(move)) {
+		free(move);
+		return NULL;
+	}
+	return move;
+}
+
+/* The caller holds the lock.  `spare' is taken where the place has no queue; else it is left. */
+static struct queue *
+queue_for(uint32_t place, struct queue **spare)
+{
+	struct queue *queue = queue_of(place);
+
+	if (queue)
+		return queue;
+	queue = *spare;
+	*spare = NULL;
+	*queue = (struct queue){
+		.place = place, .next = atomic_load_explicit(&queues, memory_order_relaxed),
+	};
+	set_queues(queue);
+	return queue;
+}
+
+/* All memory is allocated before the lock is taken, since others poll meanwhile. */
+static int
+backlog_add(const struct pref_move *rest)
+{
+	struct queue *spare = malloc(sizeof *spare), *queue;
+	struct pref_move *move = spare ? move_new(rest) : NULL;
+
+	if (!move) {
+		free(spare);
+		return pref_no_memory("a transfer that waits for room");
+	}
 	psi_progress_begins();
 	psi_spinlock_lock(&lock);
-	queue = queue_of(move->transfer.remote.peer);
-	if (!queue) {
-		queue = calloc(1, sizeof *queue);
-		if (!queue)
-			psi_fatal("no memory for a transfer that waits for room");
-		queue->place = move->transfer.remote.peer;
-		queue->next = atomic_load_explicit(&queues, memory_order_relaxed);
-		set_queues(queue);
-	}
+	queue = queue_for(move->transfer.remote.peer, &spare);
 	if (queue->last)
 		queue->last->next = move;
 	else
@@ -119,6 +146,8 @@ backlog_add(const struct pref_move *rest)
 	queue->last = move;
 	count_waiting(1);
 	psi_spinlock_unlock(&lock);
+	free(spare);
+	return PSI_OK;
 }
 
 /* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer
@@ -186,7 +215,8 @@ start(enum pref_kind kind, const struct psi_transfer *transfer)
 		return PSI_OK;
 	if (immediate && rest.transfer.len_bytes == transfer->len_bytes)
 		return PSI_AGAIN;
-	backlog_add(&rest);
+	if (backlog_add(&rest) != PSI_OK)
+		return PSI_FAILED;
 	pref_room_advance();
 	return PSI_OK;
 }

@@ -1,6 +1,7 @@
 /* The reference: its operations of the contract, and one record of what it needs at start. */
 #include "extended-ref/pref.h"
 
+#include "extended-ref/pref_rest.h"
 #include "extended-ref/pref_vis.h"
 
 static const struct psi_conduit_ops operations = {
@@ -14,12 +15,19 @@ static const struct psi_conduit_ops operations = {
 	.am_long = pref_long,
 };
 
+int
+pref_no_memory(const char *what)
+{
+	psi_log("no memory for %s", what);
+	return PSI_FAILED;
+}
+
 static void
 table_open(void)
 {
 	pref_vis_messages_open();
 	psi_progress_add(pref_room_advance);
-	psi_progress_add(pref_vis_advance);
+	psi_progress_add(pref_rest_advance);
 }
 
 static void

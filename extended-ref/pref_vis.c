@@ -1,126 +1,117 @@
 /*
  * Vector, indexed and strided transfers by message: who sends the messages, and when.
  *
- * All of them are sent before the operation returns, which waits for room, so that the source of a
- * put is free then.  Only one that may not wait (GEX_FLAG_IMMEDIATE), of which the first message
- * found room and another did not, leaves the rest to progress; its cookies stand for that.
+ * The operation sends what there is room for.  It leaves the rest to polls, with the message that
+ * found no room, so that no bytes are packed twice.
  */
+#include "extended-ref/pref_rest.h"
 #include "extended-ref/pref_vis.h"
 
-#include "runtime/util/spinlock.h"
+#include "runtime/am/am.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* The rest of a transfer that may not wait. */
-struct rest {
-	struct rest *next;
+struct vis_rest {
+	struct pref_rest rest;
 	struct pref_vis_sender sender;
-	struct psi_side side[PSI_SIDES];
-	void *buffer;                   /* [pref_vis_message_bytes] */
+	struct pref_vis_message message;        /* built, and still to be sent */
+	struct psi_side there, here;
 };
-
-static struct psi_spinlock rests_lock;
-static struct rest *_Atomic rests;      /* changed under the lock; looked at without it */
 
 /* -- rests ------------------------------------------------------------------------------------ */
 
 static void
-leave_rest(const struct pref_vis_sender *s, const struct psi_vis *vis)
+vis_rest_free(struct vis_rest *rest)
 {
-	const size_t dst_bytes = pref_vis_side_bytes(&vis->side[PSI_DST]);
-	const size_t src_bytes = pref_vis_side_bytes(&vis->side[PSI_SRC]);
-	struct rest *rest = malloc(sizeof *rest + dst_bytes + src_bytes);
-
-	if (rest)
-		rest->buffer = malloc(pref_vis_message_bytes);
-	if (!rest || !rest->buffer)
-		psi_fatal("no memory for a transfer");
-	rest->sender = *s;
-	pref_vis_copy_side(&rest->side[PSI_DST], &vis->side[PSI_DST], rest + 1);
-	pref_vis_copy_side(&rest->side[PSI_SRC], &vis->side[PSI_SRC],
-	                   (char *)(rest + 1) + dst_bytes);
-	rest->sender.remote.side = &rest->side[vis->remote];
-	rest->sender.local.side = &rest->side[!vis->remote];
-	psi_progress_begins();
-	psi_spinlock_lock(&rests_lock);
-	rest->next = atomic_load_explicit(&rests, memory_order_relaxed);
-	atomic_store_explicit(&rests, rest, memory_order_relaxed);
-	psi_spinlock_unlock(&rests_lock);
+	free(rest->message.buffer);
+	free(rest);
 }
 
-/* Sends what there is room for; true when all is sent. */
 static bool
-advance_rest(struct rest *rest)
+vis_rest_advance(struct pref_rest *of)
 {
-	while (rest->sender.left)
-		if (!pref_vis_try_send(&rest->sender, rest->buffer))
-			return false;
-	pref_vis_sent(&rest->sender);
-	free(rest->buffer);
-	return true;
+	struct vis_rest *rest = (struct vis_rest *)of;
+	struct pref_vis_sender *s = &rest->sender;
+
+	while (psi_am_try_or_request(s->ep, &rest->message.am) == PSI_OK) {
+		if (!s->left) {
+			pref_vis_sent(s);
+			vis_rest_free(rest);
+			return true;
+		}
+		pref_vis_build(s, &rest->message);
+	}
+	return false;
 }
 
-void
-pref_vis_advance(void)
+static struct vis_rest *
+vis_rest_new(const struct psi_vis_operation *vis)
 {
-	struct rest *before = NULL, *next;
-	bool over = false;
+	const size_t there_bytes = psi_side_room_bytes(vis->there);
+	const size_t here_bytes = psi_side_room_bytes(vis->here);
+	struct vis_rest *rest = malloc(sizeof *rest + there_bytes + here_bytes);
+	char *const room = (char *)(rest + 1);
 
-	if (PSI_LIKELY(!atomic_load_explicit(&rests, memory_order_relaxed)))
-		return;
-	psi_spinlock_lock(&rests_lock);
-	for (struct rest *rest = atomic_load_explicit(&rests, memory_order_relaxed); rest;
-	     rest = next) {
-		next = rest->next;
-		if (!advance_rest(rest)) {
-			before = rest;
-			continue;
-		}
-		if (before)
-			before->next = next;
-		else
-			atomic_store_explicit(&rests, next, memory_order_relaxed);
+	if (!rest)
+		return NULL;
+	rest->rest.advance = vis_rest_advance;
+	rest->message.buffer = malloc(pref_vis_message_bytes);
+	if (!rest->message.buffer) {
 		free(rest);
-		psi_progress_ends();
-		over = true;
+		return NULL;
 	}
-	psi_spinlock_unlock(&rests_lock);
-	if (over)
-		psi_wake_own();
+	rest->there = psi_side_copy(vis->there, room);
+	rest->here = psi_side_copy(vis->here, room + there_bytes);
+	return rest;
+}
+
+/* The message is the next to be sent. */
+static int
+vis_leave_rest(const struct pref_vis_sender *s, const struct pref_vis_message *message,
+               const struct psi_vis_operation *vis)
+{
+	struct vis_rest *rest = vis_rest_new(vis);
+
+	if (!rest)
+		return pref_no_memory("the rest of a transfer of many pieces");
+	rest->sender = *s;
+	rest->sender.remote.side = &rest->there;
+	rest->sender.local.side = &rest->here;
+	memcpy(rest->message.buffer, message->buffer, message->am.len_bytes);
+	memcpy(rest->message.args, message->args, sizeof message->args);
+	rest->message.am = message->am;
+	rest->message.am.args = rest->message.args;
+	rest->message.am.payload = rest->message.buffer;
+	pref_rest_add(&rest->rest);
+	return PSI_OK;
 }
 
 /* -- the initiator ---------------------------------------------------------------------------- */
 
-/* False if there was no room for the first message. */
-static bool
-start_without_waiting(struct pref_vis_sender *s, const struct psi_vis *vis)
-{
-	void *buffer = psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes);
-
-	if (!pref_vis_try_send(s, buffer))
-		return false;
-	while (s->left && pref_vis_try_send(s, buffer))
-		;
-	if (s->left)
-		leave_rest(s, vis);
-	else
-		pref_vis_sent(s);
-	return true;
-}
-
 int
-pref_vis(struct psi_port *port, const struct psi_vis *vis)
+pref_vis(struct psi_port *port, const struct psi_vis_operation *vis)
 {
-	struct pref_vis_sender s = pref_vis_sender_of(vis);
+	struct pref_vis_message message;
+	struct pref_vis_sender s;
 
 	(void)port;
-	if (!vis->immediate) {
-		while (s.left)
-			pref_vis_send(&s);
-		pref_vis_sent(&s);
-	} else if (!start_without_waiting(&s, vis)) {
-		pref_vis_refused(&s);
+	if (pref_rests_are_many())
+		return PSI_AGAIN;
+	if (!pref_vis_sender_make(&s, vis))
+		return pref_no_memory("a get of many pieces");
+	message.buffer = psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes);
+	while (s.left) {
+		const bool first = s.left == vis->len_bytes;
+
+		pref_vis_build(&s, &message);
+		if (psi_am_try(s.ep, &message.am) == PSI_OK)
+			continue;
+		if (!first || !vis->immediate)
+			return vis_leave_rest(&s, &message, vis);
+		pref_vis_refused(&s, &message);
 		return PSI_AGAIN;
 	}
+	pref_vis_sent(&s);
 	return PSI_OK;
 }

@@ -20,26 +20,27 @@ struct pref_vis_sender {
 	struct pref_landing *landing;   /* of a get */
 };
 
+/* One that is built: its payload lies in a buffer of the sender's. */
+struct pref_vis_message {
+	struct psi_am am;
+	gex_AM_Arg_t args[8];
+	void *buffer;                   /* [pref_vis_message_bytes] */
+};
+
 /* Longest payload of a message; set by pref_vis_messages_open, during init. */
 extern size_t pref_vis_message_bytes;
 
 void pref_vis_messages_open(void);
 
-/* A copy of a side that outlives the caller's stack: bytes that it takes beside the struct itself,
- * and the copy, for which room has so many. */
-size_t pref_vis_side_bytes(const struct psi_side *side);
-void pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room);
-
-/* Makes the sender for a call.  It keeps the call's cookies until pref_vis_sent; each message under
- * way has one more. */
-struct pref_vis_sender pref_vis_sender_of(const struct psi_vis *vis);
-/* Sends the next message; waits for room. */
-void pref_vis_send(struct pref_vis_sender *sender);
-/* Sends it if there is room, else leaves everything as it was; buffer has
- * pref_vis_message_bytes. */
-bool pref_vis_try_send(struct pref_vis_sender *sender, void *buffer);
-/* Nothing was sent, and the caller keeps its cookies; or all is sent. */
-void pref_vis_refused(struct pref_vis_sender *sender);
+/* Makes the sender for a call; false: no memory.  It keeps the call's cookies until pref_vis_sent;
+ * each message under way has one more. */
+bool pref_vis_sender_make(struct pref_vis_sender *sender_out,
+                          const struct psi_vis_operation *vis);
+/* Makes the next message, in the buffer; some bytes are left. */
+void pref_vis_build(struct pref_vis_sender *sender, struct pref_vis_message *message);
+/* The first message found no room, so nothing was sent; the caller keeps its cookies. */
+void pref_vis_refused(struct pref_vis_sender *sender, const struct pref_vis_message *message);
+/* All is sent. */
 void pref_vis_sent(struct pref_vis_sender *sender);
 
 #endif

@@ -45,32 +45,16 @@ pref_vis_messages_open(void)
 	pref_vis_message_bytes = size_min(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
 }
 
-/* -- sides that outlive the call -------------------------------------------------------------- */
-
-size_t
-pref_vis_side_bytes(const struct psi_side *side)
-{
-	return side->kind == PSI_SIDE_NEST ? psi_nest_bytes(side->of.nest) : 0;
-}
-
-void
-pref_vis_copy_side(struct psi_side *to, const struct psi_side *from, void *room)
-{
-	*to = *from;
-	if (from->kind == PSI_SIDE_NEST) {
-		memcpy(room, from->of.nest, pref_vis_side_bytes(from));
-		to->of.nest = room;
-	}
-}
+/* -- landings -------------------------------------------------------------------------------- */
 
 static struct pref_landing *
 landing_new(const struct psi_side *side)
 {
-	struct pref_landing *landing = malloc(sizeof *landing + pref_vis_side_bytes(side));
+	struct pref_landing *landing = malloc(sizeof *landing + psi_side_room_bytes(side));
 
 	if (!landing)
-		psi_fatal("no memory for a transfer");
-	pref_vis_copy_side(&landing->side, side, landing + 1);
+		return NULL;
+	landing->side = psi_side_copy(side, landing + 1);
 	landing->holders = 1;
 	return landing;
 }
@@ -145,22 +129,23 @@ message_copy(const struct psi_side *to, struct psi_position at, const struct psi
 	psi_vis_copy(&dst, &src, SIZE_MAX);
 }
 
-/* The next message, in the buffer.  A part of the operation stands for its reply. */
-static void
-message_build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struct psi_am *am)
+/* A part of the operation stands for its reply. */
+void
+pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 {
+	struct psi_am *am = &message->am;
 	const size_t run_bytes = sizeof(struct psi_run);
 	const uint64_t part = psi_part_another(s->held, s->put ? PSI_PART_PUT : PSI_PART_GET);
 	const struct psi_position at = psi_cursor_at(&s->local);
-	struct psi_run *runs = buffer;
+	struct psi_run *runs = message->buffer;
 	size_t bytes, n;
 
 	n = message_gather(&s->remote, runs, pref_vis_message_bytes / (s->put ? 2 : 1) / run_bytes,
 	           pref_vis_message_bytes, s->put ? run_bytes : 0, &bytes);
 	*am = (struct psi_am){
 		.peer = s->place, .handler = s->put ? PSI_HANDLER_VIS_PUT : PSI_HANDLER_VIS_GET,
-		.category = PSI_MEDIUM, .network = PSI_REQUESTS, .args = args, .payload = buffer,
-		.len_bytes = n * run_bytes,
+		.category = PSI_MEDIUM, .network = PSI_REQUESTS, .args = message->args,
+		.payload = message->buffer, .len_bytes = n * run_bytes,
 	};
 	if (s->put) {
 		const struct psi_run packed = run_of(&runs[n], bytes);
@@ -172,7 +157,7 @@ message_build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struc
 		psi_vis_copy(&out, &s->local, bytes);
 		am->len_bytes += bytes;
 		am->nargs = 3;
-		memcpy(args, is, sizeof is);
+		memcpy(message->args, is, sizeof is);
 	} else {
 		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part),
 			                    PSI_PART_ARGS((uint64_t)(uintptr_t)s->landing),
@@ -181,56 +166,30 @@ message_build(struct pref_vis_sender *s, void *buffer, gex_AM_Arg_t *args, struc
 		psi_cursor_skip(&s->local, bytes);
 		sender_hold(s->landing);
 		am->nargs = 8;
-		memcpy(args, is, sizeof is);
+		memcpy(message->args, is, sizeof is);
 	}
 	s->left -= bytes;
 }
 
-struct pref_vis_sender
-pref_vis_sender_of(const struct psi_vis *vis)
-{
-	const bool put = vis->remote == PSI_DST;
-	struct pref_vis_sender s = {
-		.ep = vis->owner, .place = vis->segment.peer, .put = put, .left = vis->bytes,
-		.held = vis->cookie, .read = vis->read_cookie,
-		.landing = put ? NULL : landing_new(&vis->side[PSI_DST]),
-	};
-
-	psi_cursor_open(&s.remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });
-	psi_cursor_open(&s.local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
-	return s;
-}
-
-void
-pref_vis_send(struct pref_vis_sender *s)
-{
-	gex_AM_Arg_t args[PSI_MAX_ARGS];
-	struct psi_am am;
-
-	message_build(s, psi_thread_buffer(PSI_REQUESTS, pref_vis_message_bytes), args, &am);
-	(void)psi_am_inject(s->ep, &am, 0);
-}
-
 bool
-pref_vis_try_send(struct pref_vis_sender *s, void *buffer)
+pref_vis_sender_make(struct pref_vis_sender *s, const struct psi_vis_operation *vis)
 {
-	const struct pref_vis_sender before = *s;
-	gex_AM_Arg_t args[PSI_MAX_ARGS];
-	struct psi_am am;
-
-	message_build(s, buffer, args, &am);
-	if (psi_am_try_or_request(s->ep, &am) == PSI_OK)
-		return true;
-	psi_part_done(psi_part_of(args[0], args[1]));
-	sender_release(s->landing);
-	*s = before;
-	return false;
+	*s = (struct pref_vis_sender){
+		.ep = vis->owner, .place = vis->remote.peer, .put = vis->is_put,
+		.left = vis->len_bytes, .held = vis->cookie, .read = vis->read_cookie,
+		.landing = vis->is_put ? NULL : landing_new(vis->here),
+	};
+	psi_cursor_open(&s->remote, vis->there, (struct psi_position){ 0, 0 });
+	psi_cursor_open(&s->local, vis->here, (struct psi_position){ 0, 0 });
+	return s->put || s->landing;
 }
 
 void
-pref_vis_refused(struct pref_vis_sender *s)
+pref_vis_refused(struct pref_vis_sender *s, const struct pref_vis_message *message)
 {
-	sender_release(s->landing);
+	psi_part_done(psi_part_of(message->args[0], message->args[1]));
+	sender_release(s->landing);     /* for its reply, */
+	sender_release(s->landing);     /* and for the sender */
 }
 
 void

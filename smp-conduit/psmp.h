@@ -36,7 +36,8 @@ int psmp_open(const struct psi_services *services, const struct psi_conduit_job 
               struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 int psmp_connect(struct psi_conduit *conduit);
 void psmp_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
-bool psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
+bool psmp_memory_area(struct psi_conduit *conduit, unsigned i,
+                      struct psi_memory_area *area_out);
 size_t psmp_queue_bytes(uint32_t endpoints);
 
 extern const struct psi_conduit_ops psmp_ops;

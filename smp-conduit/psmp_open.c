@@ -152,18 +152,19 @@ psmp_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 }
 
 bool
-psmp_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out)
+psmp_memory_area(struct psi_conduit *conduit, unsigned i,
+                 struct psi_memory_area *area_out)
 {
 	static const enum psi_memory_kind kinds[] = {
-		[SYSVNET_PART_CONTROL] = PSI_MEMORY_CONTROL,
-		[SYSVNET_PART_LANES] = PSI_MEMORY_QUEUES,
-		[SYSVNET_PART_BUFFERS] = PSI_MEMORY_BUFFERS,
+		[SYSVNET_AREA_CONTROL] = PSI_MEMORY_CONTROL,
+		[SYSVNET_AREA_LANES] = PSI_MEMORY_QUEUES,
+		[SYSVNET_AREA_BUFFERS] = PSI_MEMORY_BUFFERS,
 	};
-	struct sysvnet_part part;
+	struct sysvnet_area area;
 
-	if (!sysvnet_part(conduit->net, i, &part))
+	if (!sysvnet_area(conduit->net, i, &area))
 		return false;
-	*part_out = (struct psi_memory_area){ kinds[part.kind], part.base, part.len_bytes };
+	*area_out = (struct psi_memory_area){ kinds[area.kind], area.base, area.len_bytes };
 	return true;
 }
 

@@ -166,6 +166,6 @@ const struct psi_conduit_ops psmp_ops = {
 	.request_room = request_room,
 	.describe = psmp_describe,
 	.queue = sysvnet_view,
-	.parts = psmp_parts,
+	.memory_area = psmp_memory_area,
 	.queue_bytes = psmp_queue_bytes,
 };

@@ -169,9 +169,13 @@ static int
 send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_begin begin = begin_of(am, flags);
+	struct psi_long message = {
+		.am = am, .dest = psi_reach_remote(am->peer, am->dest), .owner = ep,
+		.immediate = begin.immediate,
+	};
 
 	begin.operation = "am_long";
-	while (!psi_begin_over(&begin, ep->ops->am_long(ep->port, am, ep, begin.immediate)))
+	while (!psi_begin_over(&begin, ep->ops->am_long(ep->port, &message)))
 		;
 	return begun_or_refused(&begin, am);
 }

@@ -22,6 +22,7 @@
 
 #include "runtime/conduit/counters.h"
 #include "runtime/conduit/memory_kinds.h"
+#include "runtime/conduit/pieces.h"
 #include "runtime/util/message.h"
 #include "runtime/util/queue_view.h"
 
@@ -29,9 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 8 };
+enum { PSI_CONDUIT_ABI = 9 };
 
-struct psi_vis;                 /* of runtime/vis/vis.h, which is pure but for the calls */
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
 
@@ -57,9 +57,14 @@ struct psi_remote {
 };
 
 /*
- * One transfer between memory of this process and that of a peer.  A cookie names what completes;
- * it is handed to the service `completed', once, during a poll of any port or before the operation
- * returns.
+ * One transfer between memory of this process and that of a peer.
+ *
+ * A cookie names what completes.  The runtime makes it, and the provider hands it to the service
+ * `completed', once, during a poll of any port or before the operation returns; AGAIN leaves it
+ * with the caller.  To a conduit it is 64 bits without a meaning.  In fact each is a part of an
+ * operation (runtime/op/op.h).  The reference, which lies above the runtime, relies on that: it
+ * takes a further part of the same operation for each message beyond the first, sends parts in its
+ * messages, and marks them done in the handlers of the answers.
  */
 struct psi_transfer {
 	struct psi_remote remote;
@@ -71,6 +76,18 @@ struct psi_transfer {
 	uint8_t byte;                   /* of a fill */
 	bool immediate;                 /* AGAIN where no part of it can begin at once */
 	bool read_now;                  /* put: `here' is not read after the return */
+};
+
+/* A vector, indexed or strided transfer: byte n of one side goes to byte n of the other. */
+struct psi_vis_operation {
+	struct psi_remote remote;       /* the peer's segment: offset 0 */
+	void *owner;                    /* as of port_open; read by the reference alone */
+	/* Addresses of `there', its offset added, are offsets in the peer's segment. */
+	const struct psi_side *there, *here;
+	size_t len_bytes;               /* of each side, more than 0 */
+	uint64_t cookie, read_cookie;   /* as those of a transfer */
+	bool is_put;
+	bool immediate;                 /* AGAIN where no part of it can begin at once */
 };
 
 /* One atomic operation on a word of a peer; its cookie as that of a transfer. */
@@ -91,6 +108,15 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
+};
+
+/* A Long whose destination is not mapped here.  The caller keeps it between calls. */
+struct psi_long {
+	const struct psi_am *am;        /* its dest is not read; at least one byte of payload */
+	struct psi_remote dest;
+	void *owner;                    /* as of port_open; read by the reference alone */
+	bool immediate;                 /* the caller does not come back after AGAIN */
+	uint64_t state[2];              /* the provider's; both 0 in the first call */
 };
 
 /* Runtime to conduit.  All are callable from any thread and from within an operation. */
@@ -120,6 +146,15 @@ struct psi_services {
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
 	/* The same, for what a CPU that shares no cache with this one will read. */
 	void (*copy_far)(void *dst, const void *src, size_t len_bytes);
+	/* Reading a side of a transfer (pieces.h).  open: a cursor that stands at the beginning,
+	 * { 0, 0 }, or where another one, of an equal side, stood: its member `at'.  look: what
+	 * comes next, without taking it, and from the middle of a piece its rest alone; false at
+	 * the end.  take: the first count pieces of len bytes of what was shown; or, with count
+	 * 1, the first len bytes of its first piece. */
+	void (*cursor_open)(struct psi_cursor *cursor, const struct psi_side *side,
+	                    struct psi_position at);
+	bool (*cursor_look)(struct psi_cursor *cursor, struct psi_run *run_out);
+	void (*cursor_take)(struct psi_cursor *cursor, size_t len, size_t count);
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective,
 	 * at open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);
@@ -133,7 +168,7 @@ struct psi_attributes {
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 };
 
-/* Where a part of shared memory is mapped here, in whole pages, and what it is for. */
+/* Where an area of shared memory is mapped here, in whole pages, and what it is for. */
 struct psi_memory_area {
 	enum psi_memory_kind kind;
 	void *base;
@@ -180,10 +215,11 @@ struct psi_conduit_ops {
 	                 const void *payload, size_t len_bytes);
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
-	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  Takes no
-	 * place in the queue, so an open claim delays nobody.  Where claim->alone is set it is
-	 * called as am_send_alone is, else as am_send, and so is am_publish, whose claim may say
-	 * otherwise by then; am_cancel's says the same.  OK or AGAIN. */
+	/* Takes a buffer of at least claim->least_bytes for a Medium to claim->peer.  The claim
+	 * takes no slot of the queue, so an open claim delays no other message.  claim->alone
+	 * says who calls: set, the one thread that may call am_send_alone; else any thread, as
+	 * for am_send.  The caller of am_publish sets it anew, for the thread that publishes;
+	 * in am_cancel it is as in am_claim.  OK or AGAIN. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
 	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the
 	 * claim is gone.  AGAIN: no room, the claim is still open. */
@@ -202,11 +238,10 @@ struct psi_conduit_ops {
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
 	int (*fill)(struct psi_port *port, const struct psi_transfer *transfer);
-	/* Starts a vector, indexed or strided transfer: the addresses of its remote side, its
-	 * offset added, are offsets in the peer's segment.  Results as those of put; but without
-	 * `immediate' the reference waits until all its messages are sent, and serves others
-	 * meanwhile, so that the source has been read by then. */
-	int (*vis)(struct psi_port *port, const struct psi_vis *vis);
+	/* Starts a vector, indexed or strided transfer.  The descriptor and its sides live until
+	 * the return, and a provider that needs a side for longer copies it (psi_side_copy);
+	 * lists of addresses live until the cookie.  Results as those of put. */
+	int (*vis)(struct psi_port *port, const struct psi_vis_operation *vis);
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
@@ -220,10 +255,12 @@ struct psi_conduit_ops {
 	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
 	                  const struct psi_signal_operation *signal);
 	/* As am_send, of a Long whose destination is not mapped here: its handler runs when the
-	 * payload is there.  owner is that of port_open.  The reference sends several messages,
-	 * and without `immediate' it serves others while it waits for room; with it, it does so
-	 * once the first is sent, and AGAIN says that this one was not. */
-	int (*am_long)(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate);
+	 * payload is there.  Also within handlers.  Without `immediate' AGAIN may say that a part
+	 * of it has begun, which `state' tells the provider: the caller polls, for replies alone
+	 * if the Long is one, and calls again with the same descriptor until OK.  With
+	 * `immediate' AGAIN says that nothing has begun, and OK, as always, that the payload has
+	 * been read: what finds no room is copied. */
+	int (*am_long)(struct psi_port *port, struct psi_long *message);
 
 	/* -- progress -------------------------------------------------------------------------- */
 
@@ -283,9 +320,10 @@ struct psi_conduit_ops {
 	 * conduit's making. */
 	bool (*queue)(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
 	              uint32_t receiver, struct psi_queue_state *state_out);
-	/* Part number i of the memory that this conduit shares with its peers; false past the
+	/* Area number i of the memory that this conduit shares with its peers; false past the
 	 * last. */
-	bool (*parts)(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out);
+	bool (*memory_area)(struct psi_conduit *conduit, unsigned i,
+	                    struct psi_memory_area *area_out);
 	/* Bytes mapped for the queues of that many endpoints of one host, all together; the bound
 	 * of what they can take, since pages are taken when first used.  Pure, needs no open.  0:
 	 * that many endpoints are too many, or there are no queues. */

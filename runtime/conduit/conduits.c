@@ -18,31 +18,9 @@ static const struct psi_conduit_ops *const conduits[] = {
 #undef ENTRY
 };
 
-/* -- operations that a conduit may leave out ------------------------------------------------- */
-
-static void no_wake(struct psi_port *port) { (void)port; }
-static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t ns)
-{
-	(void)port, (void)ticket, (void)ns;
-}
-static int no_arm_more(struct psi_port *port, unsigned networks)
-{
-	(void)port, (void)networks;
-	return PSI_AGAIN;
-}
-static const uint32_t *no_word(struct psi_port *port, uint32_t peer, bool *fence_out)
-{
-	(void)port, (void)peer;
-	*fence_out = true;
-	return NULL;
-}
-static void no_want(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
-static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
-{
-	(void)port, (void)networks, (void)peer, (void)ticket_out;
-	return PSI_AGAIN;       /* so the caller goes on polling */
-}
 static struct psi_conduit_ops in_force;
+
+/* -- operations that a conduit may leave out ------------------------------------------------- */
 
 static int
 short_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
@@ -73,13 +51,13 @@ static void no_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	(void)port, (void)claim;
 }
-/* The runtime makes one line of it, with the operation's name (runtime/op/begin.c). */
+/* Of UNSUPPORTED the runtime makes one line, with the operation's name (runtime/op/begin.c). */
 static int no_transfer(struct psi_port *port, const struct psi_transfer *transfer)
 {
 	(void)port, (void)transfer;
 	return PSI_UNSUPPORTED;
 }
-static int no_vis(struct psi_port *port, const struct psi_vis *vis)
+static int no_vis(struct psi_port *port, const struct psi_vis_operation *vis)
 {
 	(void)port, (void)vis;
 	return PSI_UNSUPPORTED;
@@ -100,32 +78,58 @@ static int no_put_signal(struct psi_port *port, const struct psi_transfer *trans
 	(void)port, (void)transfer, (void)signal;
 	return PSI_UNSUPPORTED;
 }
-static int no_long(struct psi_port *port, const struct psi_am *am, void *owner, bool immediate)
+static int no_long(struct psi_port *port, struct psi_long *message)
 {
-	(void)port, (void)am, (void)owner, (void)immediate;
+	(void)port, (void)message;
 	return PSI_UNSUPPORTED;
 }
-static void no_words(struct psi_conduit *conduit, char *text, size_t text_bytes)
+/* AGAIN: there is no sleeping, so the caller goes on polling. */
+static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
+{
+	(void)port, (void)networks, (void)peer, (void)ticket_out;
+	return PSI_AGAIN;
+}
+static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
+{
+	(void)port, (void)ticket, (void)timeout_ns;
+}
+static void no_disarm(struct psi_port *port) { (void)port; }
+static int no_arm_more(struct psi_port *port, unsigned networks)
+{
+	(void)port, (void)networks;
+	return PSI_AGAIN;
+}
+static const uint32_t *no_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+{
+	(void)port, (void)peer;
+	*fence_out = true;
+	return NULL;
+}
+static void no_wake(struct psi_port *port) { (void)port; }
+static void no_wake_peer(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
+static void no_request_room(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
+static void no_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	(void)conduit;
 	if (text_bytes)
 		text[0] = '\0';
-}
-static bool no_parts(struct psi_conduit *conduit, unsigned i, struct psi_memory_area *part_out)
-{
-	(void)conduit, (void)i, (void)part_out;
-	return false;
-}
-static size_t no_queue_bytes(uint32_t endpoints)
-{
-	(void)endpoints;
-	return 0;
 }
 static bool no_queue(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                      uint32_t receiver, struct psi_queue_state *state_out)
 {
 	(void)memory, (void)network, (void)sender, (void)receiver, (void)state_out;
 	return false;
+}
+static bool no_memory_area(struct psi_conduit *conduit, unsigned i,
+                           struct psi_memory_area *area_out)
+{
+	(void)conduit, (void)i, (void)area_out;
+	return false;
+}
+static size_t no_queue_bytes(uint32_t endpoints)
+{
+	(void)endpoints;
+	return 0;
 }
 
 /* Members that every conduit must have, and those that it may leave to the reference or, where that
@@ -139,11 +143,11 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(arm, no_arm) X(sleep, no_sleep)                                                         \
-	X(disarm, no_wake) X(arm_more, no_arm_more) X(disarm_more, no_wake)                       \
-	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_want)                           \
-	X(sleep_word, no_word) X(wake_peer, no_want)                                              \
-	X(describe, no_words)                                                                     \
-	X(queue, no_queue) X(parts, no_parts) X(queue_bytes, no_queue_bytes)
+	X(disarm, no_disarm) X(arm_more, no_arm_more) X(disarm_more, no_disarm)                   \
+	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_request_room)                   \
+	X(sleep_word, no_sleep_word) X(wake_peer, no_wake_peer)                                   \
+	X(describe, no_describe)                                                                  \
+	X(queue, no_queue) X(memory_area, no_memory_area) X(queue_bytes, no_queue_bytes)
 
 /* A member in neither list makes the sizes differ. */
 #define COUNT_REQUIRED(name) +1

@@ -8,6 +8,7 @@
 #include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
+#include "runtime/vis/vis.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,9 @@ static const struct psi_services services = {
 	.completed = psi_completed,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
+	.cursor_open = psi_cursor_open,
+	.cursor_look = psi_cursor_look,
+	.cursor_take = psi_cursor_take,
 	.agree_least = agree_least,
 	.counts = own_counts,
 };

@@ -1,5 +1,5 @@
 /*
- * What a rank's memory is used for.  The kernel counts by mapping, so the parts of the control
+ * What a rank's memory is used for.  The kernel counts by mapping, so the areas of the control
  * arena are made mappings of their own first, by advice that has no effect here.
  */
 #include "runtime/tools/introspect.h"
@@ -17,7 +17,7 @@ struct mapping {
 	bool shared, writable;
 };
 
-struct parts {
+struct areas {
 	struct psi_memory_area *at;
 	size_t count, room;
 };
@@ -37,29 +37,29 @@ psi_memory_name(enum psi_memory_kind kind)
 }
 
 static void
-memory_add(struct parts *parts, struct psi_memory_area part)
+memory_add(struct areas *areas, struct psi_memory_area area)
 {
-	if (parts->count == parts->room) {
-		parts->room = parts->room * 2 + 64;
-		parts->at = realloc(parts->at, parts->room * sizeof *parts->at);
-		if (!parts->at)
-			psi_fatal("no memory for a list of %zu parts", parts->room);
+	if (areas->count == areas->room) {
+		areas->room = areas->room * 2 + 64;
+		areas->at = realloc(areas->at, areas->room * sizeof *areas->at);
+		if (!areas->at)
+			psi_fatal("no memory for a list of %zu areas", areas->room);
 	}
-	parts->at[parts->count++] = part;
+	areas->at[areas->count++] = area;
 }
 
 static void
-list_parts(struct parts *parts)
+list_areas(struct areas *areas)
 {
-	struct psi_memory_area part;
+	struct psi_memory_area area;
 
-	for (unsigned i = 0; psi.ops->parts(psi.conduit, i, &part); i++)
-		memory_add(parts, part);
+	for (unsigned i = 0; psi.ops->memory_area(psi.conduit, i, &area); i++)
+		memory_add(areas, area);
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
 		const struct pst_peer *peer = &psi.peers[rank];
 
 		if (peer->size_bytes)
-			memory_add(parts, (struct psi_memory_area){
+			memory_add(areas, (struct psi_memory_area){
 				.kind = PSI_MEMORY_SEGMENTS,
 				.base = (void *)(peer->base + peer->offset),
 				.len_bytes = peer->size_bytes,
@@ -70,41 +70,41 @@ list_parts(struct parts *parts)
 /* Neighbours of another kind get other advice; nothing is read ahead in shared memory, and a core
  * of this process would lack the queues. */
 static void
-memory_separate(const struct parts *parts)
+memory_separate(const struct areas *areas)
 {
-	for (size_t i = 0; i < parts->count; i++) {
-		const struct psi_memory_area *part = &parts->at[i];
+	for (size_t i = 0; i < areas->count; i++) {
+		const struct psi_memory_area *area = &areas->at[i];
 
-		if (part->kind == PSI_MEMORY_QUEUES)
-			madvise(part->base, part->len_bytes, MADV_DONTDUMP);
-		else if (part->kind == PSI_MEMORY_BUFFERS)
-			madvise(part->base, part->len_bytes, MADV_RANDOM);
+		if (area->kind == PSI_MEMORY_QUEUES)
+			madvise(area->base, area->len_bytes, MADV_DONTDUMP);
+		else if (area->kind == PSI_MEMORY_BUFFERS)
+			madvise(area->base, area->len_bytes, MADV_RANDOM);
 	}
 }
 
 static const struct psi_memory_area *
-part_of(const struct parts *parts, uintptr_t at)
+area_of(const struct areas *areas, uintptr_t at)
 {
-	for (size_t i = 0; i < parts->count; i++)
-		if (at - (uintptr_t)parts->at[i].base < parts->at[i].len_bytes)
-			return &parts->at[i];
+	for (size_t i = 0; i < areas->count; i++)
+		if (at - (uintptr_t)areas->at[i].base < areas->at[i].len_bytes)
+			return &areas->at[i];
 	return NULL;
 }
 
 /* The last line of a mapping tells whether it would be in a core: what is not is address space that
  * is kept for later (PST_SHM=mmap). */
 static void
-memory_count(const struct parts *parts, const struct mapping *mapping, const char *flags,
+memory_count(const struct areas *areas, const struct mapping *mapping, const char *flags,
       struct psi_memory_use *use)
 {
-	const struct psi_memory_area *part = part_of(parts, mapping->from);
-	enum psi_memory_kind kind = part ? part->kind
+	const struct psi_memory_area *area = area_of(areas, mapping->from);
+	enum psi_memory_kind kind = area ? area->kind
 	                            : mapping->shared ? PSI_MEMORY_CONTROL : PSI_MEMORY_PRIVATE;
 
 	if (!mapping->writable)
 		return;
 	use[kind].pss_bytes += mapping->pss_bytes;
-	if (part || !strstr(flags, " dd"))
+	if (area || !strstr(flags, " dd"))
 		use[kind].mapped_bytes += mapping->bytes;
 }
 
@@ -112,7 +112,7 @@ bool
 psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
 {
 	FILE *file = fopen("/proc/self/smaps", "r");
-	struct parts parts = { 0 };
+	struct areas areas = { 0 };
 	struct mapping mapping = { 0 };
 	unsigned long from, to, kib;
 	char line[512], perms[8];
@@ -120,8 +120,8 @@ psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
 	memset(use_out, 0, PSI_MEMORY_KINDS * sizeof *use_out);
 	if (!file)
 		return false;
-	list_parts(&parts);
-	memory_separate(&parts);
+	list_areas(&areas);
+	memory_separate(&areas);
 	while (fgets(line, sizeof line, file)) {
 		if (sscanf(line, "%lx-%lx %7s", &from, &to, perms) == 3)
 			mapping = (struct mapping){
@@ -131,9 +131,9 @@ psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS])
 		else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
 			mapping.pss_bytes = (uint64_t)kib * 1024;
 		else if (strncmp(line, "VmFlags:", 8) == 0)
-			memory_count(&parts, &mapping, line, use_out);
+			memory_count(&areas, &mapping, line, use_out);
 	}
 	fclose(file);
-	free(parts.at);
+	free(areas.at);
 	return true;
 }

@@ -51,8 +51,9 @@ struct psi_am {
 	const int32_t *args;            /* [nargs] */
 	const void *payload;            /* readable until the call returns */
 	size_t len_bytes;
-	void *dest;                     /* Long: address at the owner */
-	/* Long: the same memory mapped here; NULL: the payload is there already. */
+	/* Long: the destination's address at its owner, and the same memory as it is mapped here;
+	 * NULL: the payload is there already. */
+	void *dest;
 	void *dest_here;
 };
 

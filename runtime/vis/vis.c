@@ -81,21 +81,22 @@ vis_copy(struct psi_vis *vis)
 
 /* -- by the conduit or by messages ------------------------------------------------------------ */
 
-/* Fills what the operation reads: offsets for the addresses of the remote side, and cookies. */
-static void
-name_memory(struct psi_vis *vis, struct psi_op *op)
+/* Addresses of the remote side become offsets in the peer's segment. */
+static struct psi_vis_operation
+operation_of(struct psi_vis *vis, struct psi_op *op)
 {
-	const bool put = vis->remote == PSI_DST;
-	struct psi_remote at = psi_reach_remote(vis->target.place, NULL);
+	const bool put = vis->remote == PSI_DST, leaf = vis->flags & GEX_FLAG_ENABLE_LEAF_LC;
+	struct psi_remote remote = psi_reach_remote(vis->target.place, NULL);
 
-	vis->side[vis->remote].offset = (uintptr_t)at.offset;
-	at.offset = 0;
-	vis->segment = at;
-	vis->owner = vis->target.ep;
-	vis->cookie = psi_op_part(op, put ? PSI_PART_PUT : PSI_PART_GET);
-	if (put && vis->flags & GEX_FLAG_ENABLE_LEAF_LC)
-		vis->read_cookie = psi_op_part(op, PSI_PART_LC);
-	vis->immediate = vis->flags & GEX_FLAG_IMMEDIATE;
+	vis->side[vis->remote].offset = (uintptr_t)remote.offset;
+	remote.offset = 0;
+	return (struct psi_vis_operation){
+		.remote = remote, .owner = vis->target.ep, .there = &vis->side[vis->remote],
+		.here = &vis->side[!vis->remote], .len_bytes = vis->bytes,
+		.cookie = psi_op_part(op, put ? PSI_PART_PUT : PSI_PART_GET),
+		.read_cookie = put && leaf ? psi_op_part(op, PSI_PART_LC) : 0,
+		.is_put = put, .immediate = vis->flags & GEX_FLAG_IMMEDIATE,
+	};
 }
 
 /* Returns what the call returns; with finish, that is when all is done, whatever the form. */
@@ -105,17 +106,17 @@ start(struct psi_vis *vis, bool finish)
 	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
 	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
 	const gex_EP_t ep = vis->target.ep;
+	const struct psi_vis_operation operation = operation_of(vis, op);
 	struct psi_begin begin = PSI_BEGIN(vis->call, "vis", vis->target.place,
-	                                   vis->flags & GEX_FLAG_IMMEDIATE);
+	                                   operation.immediate);
 
-	name_memory(vis, op);
 	psi_op_at(op, ep);
-	while (!psi_begin_over(&begin, ep->ops->vis(ep->port, vis)))
+	while (!psi_begin_over(&begin, ep->ops->vis(ep->port, &operation)))
 		;
 	if (!begin.begun) {
-		if (vis->read_cookie)
-			psi_part_done(vis->read_cookie);
-		psi_part_done(vis->cookie);
+		if (operation.read_cookie)
+			psi_part_done(operation.read_cookie);
+		psi_part_done(operation.cookie);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
 	}

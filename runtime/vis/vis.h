@@ -2,9 +2,8 @@
  * Transfers of many pieces.
  *
  * Vector, indexed and strided calls become one description: a *side* for the destination and one
- * for the source, each a sequence of as many bytes that lie in pieces, and byte n of the one goes
- * to byte n of the other.  A side is read through a *cursor* as *runs*, pieces of one length at one
- * distance, into which neighbours are joined; so what copies, checks or packs knows of runs alone.
+ * for the source, of as many bytes, and byte n of the one goes to byte n of the other.  Sides are
+ * read through cursors (runtime/conduit/pieces.h).
  *
  * Strided calls first become a *lattice*, which both sides share: dimensions that are contiguous on
  * both sides are merged, and all are sorted, since their order means nothing.
@@ -14,27 +13,9 @@
 #ifndef PSI_VIS_H
 #define PSI_VIS_H
 
+#include "runtime/conduit/pieces.h"
 #include "runtime/segment/reach.h"
 #include "runtime/team/team.h"
-
-/* count pieces of len bytes, the first at addr, each stride bytes past the one before. */
-struct psi_run {
-	uintptr_t addr;
-	size_t len, count;
-	ptrdiff_t stride;       /* any if count is 1 */
-};
-
-/* A gex_Memvec_t, or a gasnet_memvec_t. */
-struct psi_memvec {
-	void *addr;
-	size_t len;
-} __attribute__((may_alias));
-
-/*
- * Dimensions of 2 points and more; no memory holds the disjoint bytes of more.  Those of one point
- * are dropped.
- */
-enum { PSI_LATTICE_DIMS = 64 };
 
 enum psi_which { PSI_DST, PSI_SRC, PSI_SIDES };
 
@@ -45,53 +26,6 @@ struct psi_lattice {
 	uintptr_t base[PSI_SIDES];
 	size_t count[PSI_LATTICE_DIMS];         /* at least 2 each */
 	ptrdiff_t stride[PSI_SIDES][PSI_LATTICE_DIMS];
-};
-
-/* The same for one side; its neighbours merged once more, in the order that both share. */
-struct psi_nest {
-	size_t elem;
-	unsigned dims;
-	uintptr_t base;
-	struct psi_dimension {
-		size_t count;
-		ptrdiff_t stride;
-	} dim[PSI_LATTICE_DIMS];        /* of a copy there may be dims alone */
-};
-
-static inline size_t
-psi_nest_bytes(const struct psi_nest *nest)
-{
-	return offsetof(struct psi_nest, dim) + nest->dims * sizeof nest->dim[0];
-}
-
-enum psi_side_kind { PSI_SIDE_LIST, PSI_SIDE_INDEX, PSI_SIDE_RUNS, PSI_SIDE_NEST };
-
-struct psi_side {
-	enum psi_side_kind kind;
-	uintptr_t offset;       /* added, modulo the pointer width, to every address */
-	size_t entries;         /* of the list; pieces of the nest */
-	union {
-		const struct psi_memvec *list;
-		struct {
-			void *const *addr;
-			size_t len;
-		} index;
-		const struct psi_run *runs;
-		const struct psi_nest *nest;
-	} of;
-};
-
-/* Where a cursor stands: at the entry where its run begins, and bytes past that. */
-struct psi_position {
-	uint64_t entry, past;
-};
-
-struct psi_cursor {
-	const struct psi_side *side;
-	struct psi_position at;
-	size_t next;            /* entry behind the run */
-	struct psi_run run;     /* what is left of it; count 0: nothing */
-	size_t off;             /* bytes of its first piece that are done */
 };
 
 /* -- lattices (vis_lattice.c) ----------------------------------------------------------------- */
@@ -140,15 +74,13 @@ struct psi_extent {
 };
 struct psi_extent psi_side_extent(const struct psi_side *side);
 
+/* The service: stands at a position that psi_cursor_at gave, or at the beginning. */
 void psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side,
                      struct psi_position at);
 static inline struct psi_position psi_cursor_at(const struct psi_cursor *c) { return c->at; }
 
-/* What comes next, without taking it, from the middle of a piece its rest alone; false at the
- * end. */
+/* The services that show what comes next, and take it. */
 bool psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out);
-/* Takes the first count pieces of len bytes of what psi_cursor_look showed; or, with count 1, the
- * first len bytes, or several times len of the first piece. */
 void psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count);
 /* Passes over so many bytes, or to the end. */
 void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
@@ -169,11 +101,6 @@ struct psi_vis {
 	struct psi_target target;
 	struct psi_side side[PSI_SIDES];
 	size_t bytes;                   /* of each side */
-	/* For the operation `vis', as of struct psi_transfer. */
-	struct psi_remote segment;      /* the beginning of the peer's */
-	void *owner;
-	uint64_t cookie, read_cookie;
-	bool immediate;
 };
 
 /* Looked for in every build: lists that are not there, sides of different size. */

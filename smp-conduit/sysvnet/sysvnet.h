@@ -40,7 +40,7 @@ enum sysvnet_counter {
 struct sysvnet_job {
 	/* First endpoints, one per process. */
 	uint32_t place, places;         /* of this process; of the job */
-	uint32_t host_places;           /* of this host */
+	uint32_t host_places;           /* of this host, which need not have place 0 */
 	const uint32_t *host_index;     /* [places]: index among those of its own host */
 	const uint8_t *local;           /* [places]: 1 if on this host */
 	bool threaded;                  /* several threads send and poll at a time */
@@ -174,17 +174,17 @@ void sysvnet_request_room(struct sysvnet_port *port, uint32_t peer);
 bool sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
                   uint32_t receiver, struct psi_queue_state *state_out);
 
-enum sysvnet_part_kind { SYSVNET_PART_CONTROL, SYSVNET_PART_LANES, SYSVNET_PART_BUFFERS };
+enum sysvnet_area_kind { SYSVNET_AREA_CONTROL, SYSVNET_AREA_LANES, SYSVNET_AREA_BUFFERS };
 
-/* A part of shared memory as it is mapped here, in whole pages. */
-struct sysvnet_part {
-	enum sysvnet_part_kind kind;
+/* An area of shared memory as it is mapped here, in whole pages. */
+struct sysvnet_area {
+	enum sysvnet_area_kind kind;
 	void *base;
 	size_t len_bytes;
 };
 
-/* Part number i; false past the last. */
-bool sysvnet_part(struct sysvnet *net, unsigned i, struct sysvnet_part *part_out);
+/* Area number i; false past the last. */
+bool sysvnet_area(struct sysvnet *net, unsigned i, struct sysvnet_area *area_out);
 
 /* One line without an end: endpoints, lanes, bytes mapped, and who fences. */
 void sysvnet_describe(const struct sysvnet *net, char *text, size_t text_bytes);

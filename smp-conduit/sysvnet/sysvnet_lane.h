@@ -51,8 +51,10 @@ struct sysvnet_out {
 
 /* The receiver's side. */
 struct sysvnet_in {
-	uint32_t host_index;            /* of the sender's process */
-	uint32_t mask, shift;
+	uint32_t place;                 /* of the sender's process */
+	uint16_t host_index;            /* the same one's */
+	uint16_t shift;                 /* log2 of slots */
+	uint32_t mask;                  /* slots - 1 */
 	_Atomic uint32_t next;          /* position to take next */
 	uint32_t done;                  /* messages retired */
 	uint32_t told;                  /* value of control->consumed */

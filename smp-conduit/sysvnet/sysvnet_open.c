@@ -1,7 +1,7 @@
 /*
  * Opening and closing: the arena is laid out, and what all agree on is put in force.
  *
- * Pairs:  M1 -> M2   what the arena is, from the process of index 0 to all that map it
+ * Pairs:  M1 -> M2   what the arena is, from the process of host index 0 to all that map it
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -22,6 +22,26 @@ arena_header(const struct sysvnet *net)
 	return (struct sysvnet_header *)(void *)net->arena;
 }
 
+/* Is this the process of host index 0, which tells what the arena is?  Place 0 may be on another
+ * host. */
+static bool
+is_first_of_host(const struct sysvnet *net)
+{
+	return net->job.host_index[net->job.place] == 0;
+}
+
+/* The table of places by host index; NULL: no memory. */
+static uint32_t *
+host_table(const struct sysvnet_job *job)
+{
+	uint32_t *place_at = calloc(job->host_places, sizeof *place_at);
+
+	for (uint32_t place = 0; place_at && place < job->places; place++)
+		if (job->local[place])
+			place_at[job->host_index[place]] = place;
+	return place_at;
+}
+
 struct sysvnet *
 sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *calls, void *arena,
              bool wide)
@@ -29,15 +49,17 @@ sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *call
 	struct sysvnet *net = calloc(1, sizeof *net);
 	struct sysvnet_header *header;
 
-	if (!net)
+	if (!net || !(net->place_at = host_table(job))) {
+		free(net);
 		return NULL;
+	}
 	net->job = *job;
 	net->calls = *calls;
 	net->arena = arena;
 	net->layout = sysvnet_layout_for(job->host_places, wide);
 	net->layout_further = sysvnet_layout_further(job->host_places, wide);
 	header = arena_header(net);
-	if (job->place == 0) {
+	if (is_first_of_host(net)) {
 		header->abi = SYSVNET_ABI;
 		header->processes = net->layout.processes;
 		header->total_bytes = net->layout.total_bytes;
@@ -51,6 +73,7 @@ void
 sysvnet_close(struct sysvnet *net)
 {
 	sysvnet_ports_close(net);
+	free(net->place_at);
 	free(net);
 }
 
@@ -83,7 +106,7 @@ sysvnet_connect(struct sysvnet *net, bool roomy, bool senders_fence)
 {
 	if (roomy)
 		lanes_shorten(net);
-	if (net->job.place == 0)
+	if (is_first_of_host(net))
 		atomic_store_explicit(&arena_header(net)->slots, net->layout.slots,
 		                      memory_order_relaxed);
 	net->senders_fence = senders_fence;
@@ -119,29 +142,30 @@ region_number(struct sysvnet *net, unsigned number)
 	return port ? (unsigned char *)port->shared : NULL;
 }
 
-/* The header, then three parts for each region: the arena's, then those of further endpoints
+/* The header, then three areas for each region: the arena's, then those of further endpoints
  * here. */
 bool
-sysvnet_part(struct sysvnet *net, unsigned i, struct sysvnet_part *part_out)
+sysvnet_area(struct sysvnet *net, unsigned i, struct sysvnet_area *area_out)
 {
-	static const enum sysvnet_part_kind kinds[] = {
-		SYSVNET_PART_CONTROL, SYSVNET_PART_LANES, SYSVNET_PART_BUFFERS,
+	static const enum sysvnet_area_kind kinds[] = {
+		SYSVNET_AREA_CONTROL, SYSVNET_AREA_LANES, SYSVNET_AREA_BUFFERS,
 	};
-	const unsigned part = (i - 1) % 3, region = (i - 1) / 3;
+	const unsigned number = (i - 1) % 3, region = (i - 1) / 3;
 	const struct sysvnet_layout *layout = region < net->layout.processes ? &net->layout
 	                                                                  : &net->layout_further;
 	const size_t ends[] = { layout->lanes, layout->buffers, layout->region_bytes };
-	const size_t from = part ? ends[part - 1] : 0;
+	const size_t from = number ? ends[number - 1] : 0;
 	unsigned char *base;
 
 	if (i == 0) {
-		*part_out = (struct sysvnet_part){ SYSVNET_PART_CONTROL, net->arena,
+		*area_out = (struct sysvnet_area){ SYSVNET_AREA_CONTROL, net->arena,
 			                           net->layout.header_bytes };
 		return true;
 	}
 	base = region_number(net, region);
 	if (!base)
 		return false;
-	*part_out = (struct sysvnet_part){ kinds[part], base + from, ends[part] - from };
+	*area_out = (struct sysvnet_area){ kinds[number], base + from,
+	                                   ends[number] - from };
 	return true;
 }

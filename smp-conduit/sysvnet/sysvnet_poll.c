@@ -145,7 +145,7 @@ slot_decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in
 	const struct sysvnet_header_fields fields = sysvnet_header_unpack(header);
 
 	*arrival_out = (struct psi_arrival){
-		.word = psi_arrival_word(in->host_index + fields.index * port->net->job.places,
+		.word = psi_arrival_word(in->place + fields.index * port->net->job.places,
 		                         fields.handler, fields.category, network, fields.nargs),
 		.args = (const int32_t *)(void *)slot->body,
 		.payload = (unsigned char *)slot + sysvnet_inline_offset(fields.nargs),

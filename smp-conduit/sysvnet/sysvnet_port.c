@@ -45,10 +45,11 @@ in_set_up(const struct sysvnet_port *port, struct sysvnet_in *in, unsigned netwo
 	const struct sysvnet_layout *layout = port->layout;
 	unsigned char *region = (unsigned char *)port->shared;
 	unsigned char *slots = sysvnet_lane_at(layout, region, network, sender);
+	const uint32_t host_index = sender % layout->processes;
 
 	*in = (struct sysvnet_in){
-		.host_index = sender % layout->processes, .mask = layout->slots - 1,
-		.shift = (uint32_t)__builtin_ctz(layout->slots),
+		.place = port->net->place_at[host_index], .host_index = (uint16_t)host_index,
+		.mask = layout->slots - 1, .shift = (uint16_t)__builtin_ctz(layout->slots),
 		.least_bytes = sysvnet_window_least(layout->data_bytes),
 		.slots = (struct sysvnet_slot *)(void *)slots,
 		.data = slots + (size_t)layout->slots * SYSVNET_SLOT_BYTES,

@@ -27,6 +27,7 @@ struct sysvnet {
 	struct sysvnet_callbacks calls;
 	struct sysvnet_layout layout, layout_further;
 	unsigned char *arena;
+	uint32_t *place_at;             /* [host_places]: by host index */
 	/* Of the first endpoint; its wake word is the process's too. */
 	struct sysvnet_port *port;
 	/* By index; NULL: not open. */

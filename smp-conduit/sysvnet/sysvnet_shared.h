@@ -82,7 +82,7 @@ struct sysvnet_slot {
 
 enum {
 	SYSVNET_ARENA_MAGIC = 0x50534d50,
-	SYSVNET_ABI = 7,        /* of all that lies in shared memory */
+	SYSVNET_ABI = 8,        /* of all that lies in shared memory */
 };
 
 /* Once per arena, first page. */

@@ -233,7 +233,7 @@ START_TEST(what_people_see)
 	const size_t bytes = sysvnet_arena_bytes(RANKS, false);
 	struct psi_queue_memory memory;
 	struct psi_queue_state state;
-	struct psi_memory_area part;
+	struct psi_memory_area area;
 	char text[256];
 	size_t sum = 0;
 
@@ -249,13 +249,13 @@ START_TEST(what_people_see)
 	ck_assert(!state.wants_room && !state.receiver_sleeps);
 	ops->request_room(port[0], 1);
 	ck_assert(ops->queue(&memory, PSI_REPLIES, 0, 1, &state) && state.wants_room);
-	for (unsigned i = 0; ops->parts(conduit[0], i, &part); i++) {
+	for (unsigned i = 0; ops->memory_area(conduit[0], i, &area); i++) {
 		static const enum psi_memory_kind kinds[] = {
 			PSI_MEMORY_CONTROL, PSI_MEMORY_QUEUES, PSI_MEMORY_BUFFERS,
 		};
 
-		ck_assert_int_eq(part.kind, i ? kinds[(i - 1) % 3] : PSI_MEMORY_CONTROL);
-		sum += part.len_bytes;
+		ck_assert_int_eq(area.kind, i ? kinds[(i - 1) % 3] : PSI_MEMORY_CONTROL);
+		sum += area.len_bytes;
 	}
 	ck_assert_uint_eq(sum, bytes);
 	ck_assert_uint_eq(ops->queue_bytes(RANKS), sysvnet_arena_bytes(RANKS, true));

@@ -108,7 +108,7 @@ lane_open(struct lane *lane, uint32_t slots, uint32_t data_bytes, uint32_t posit
 	};
 	lane->in = (struct sysvnet_in){
 		.mask = slots - 1,
-		.shift = shift,
+		.shift = (uint16_t)shift,
 		.next = position,
 		.done = position,
 		.told = position,
