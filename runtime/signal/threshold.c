@@ -19,7 +19,7 @@
 static void
 threshold_write(uint64_t *least, uint64_t value)
 {
-	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_WANT */
+	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_THRESHOLD */
 }
 
 /* Of several threads, or entries of an array, the first to have enough counts (D5_LEAST). */

@@ -69,8 +69,8 @@ threshold_announce(const struct psi_wait *wait, bool asleep)
 		lack->tell(lack, asleep);
 }
 
-/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees
- * it. */
+/* The threshold is told before the conduit's arm fences (D5_THRESHOLD), so that a thread that posts after
+ * the last look sees it. */
 bool
 psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {

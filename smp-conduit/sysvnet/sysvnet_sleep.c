@@ -39,7 +39,7 @@
  * as that is registered, and the caller's own CPU fences in the call.
  *
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
- * ring.pml (D4), post.pml and want.pml (D5).
+ * wake_own.pml (D4), post.pml and threshold.pml (D5).
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 

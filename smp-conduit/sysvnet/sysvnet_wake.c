@@ -192,5 +192,5 @@ sysvnet_request_room(struct sysvnet_port *port, uint32_t peer)
 {
 	sysvnet_mark_room_request(port, peer);
 	PSI_DELAY_POINT(want);
-	psi_store_load_fence(); /* D3_WANT */
+	psi_store_load_fence(); /* D3_REQUEST */
 }
