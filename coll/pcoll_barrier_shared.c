@@ -37,7 +37,7 @@ is_of(uint64_t word, uint64_t phase)
 static _Atomic uint64_t *
 flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_t phase)
 {
-	return &shm_barrier->words->few[rank].entered[phase & 1];
+	return &shm_barrier->area->flags[rank].entered[phase & 1];
 }
 
 bool
@@ -67,20 +67,20 @@ barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 static void
 count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names names)
 {
-	struct psi_barrier_area *words = shm_barrier->words;
-	uint64_t before = atomic_load_explicit(&words->arrived, memory_order_relaxed), after;
+	struct psi_barrier_area *area = shm_barrier->area;
+	uint64_t before = atomic_load_explicit(&area->arrived, memory_order_relaxed), after;
 	uint64_t count;
 
 	do {
 		count = (before >> PCOLL_NAMES_BITS) + 1;
 		after = word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
-	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
+	} while (!atomic_compare_exchange_weak_explicit(&area->arrived, &before,
 	                                                count == shm_barrier->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
 	                                                memory_order_relaxed));
 	if (count < shm_barrier->size)
 		return;
-	atomic_store_explicit(&words->complete, word_of(pcoll_names_of(after), phase & UINT16_MAX),
+	atomic_store_explicit(&area->complete, word_of(pcoll_names_of(after), phase & UINT16_MAX),
 	                      memory_order_release); /* G2 */
 	barrier_wake(shm_barrier);
 }
@@ -88,7 +88,7 @@ count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_nam
 static bool
 is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
 {
-	const uint64_t word = atomic_load_explicit(&shm_barrier->words->complete,
+	const uint64_t word = atomic_load_explicit(&shm_barrier->area->complete,
 	                                           memory_order_acquire); /* G3 */
 
 	*names_out = pcoll_names_of(word);
@@ -120,8 +120,8 @@ sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_nam
 bool
 pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
-	if (shm_barrier->size > PSI_HALL_FEW)
-		return atomic_load_explicit(&shm_barrier->words->arrived, memory_order_relaxed) !=
+	if (shm_barrier->size > PSI_BARRIER_FLAGS)
+		return atomic_load_explicit(&shm_barrier->area->arrived, memory_order_relaxed) !=
 		       0;
 	for (uint32_t rank = 0; rank < shm_barrier->size; rank++)
 		if (is_of(atomic_load_explicit(flag_of(shm_barrier, rank, phase),
@@ -135,8 +135,8 @@ void
 pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                         struct pcoll_names names)
 {
-	psi_handed_to_process(shm_barrier->words);
-	if (shm_barrier->size > PSI_HALL_FEW) {
+	psi_handed_to_process(shm_barrier->area);
+	if (shm_barrier->size > PSI_BARRIER_FLAGS) {
 		count_in(shm_barrier, phase, names);
 		return;
 	}
@@ -150,11 +150,11 @@ bool
 pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                            struct pcoll_names *names_out)
 {
-	const bool complete = shm_barrier->size > PSI_HALL_FEW
+	const bool complete = shm_barrier->size > PSI_BARRIER_FLAGS
 	                              ? is_told(shm_barrier, phase, names_out)
 	                              : sees_all(shm_barrier, phase, names_out);
 
 	if (complete)
-		psi_back_from_process(shm_barrier->words);
+		psi_back_from_process(shm_barrier->area);
 	return complete;
 }

@@ -45,7 +45,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 	const struct pcoll_call call = { .operation = PCOLL_BARRIER, .tm = tm };
 
 	check_team(tm, flags, "gex_Coll_BarrierNB");
-	if (tm != psi.tm && !tm->group->shm_barrier)
+	if (tm != psi.tm && !tm->group->barrier_area)
 		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 	pcoll_pass(tm);
 	return pcoll_barrier_start(tm);

@@ -73,8 +73,8 @@ static void
 settle_barrier_area(struct psi_group *group, const struct psi_offer *own,
                     const struct psi_offer *first)
 {
-	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->shm_barrier,
-	                           own->shm_barrier, own->id == first->id);
+	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->barrier_area,
+	                           own->barrier_area, own->id == first->id);
 }
 
 static void
@@ -347,7 +347,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
  * A member ends by itself, so that one thread may end several, one after the other: nothing comes
  * for a member all of whose calls have ended.  Exchanges and barriers end with the last that is
  * sent to them; a collective ends when its notes have been taken, and its data has come, for which
- * it asked; barriers in memory are in a shm_barrier that lasts until all have left it.
+ * it asked; barriers in memory are in a barrier_area that lasts until all have left it.
  */
 static void
 check_quiet(gex_TM_t tm, const char *call)

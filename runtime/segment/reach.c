@@ -119,9 +119,9 @@ psi_reach_read(uint32_t place, void *dest, const void *src, size_t len_bytes)
 }
 
 size_t
-psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+psi_reach_move(uint32_t place, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
-	const size_t moved = psi_vm_move(psi_jobrank_of(place), way, pieces);
+	const size_t moved = psi_vm_move(psi_jobrank_of(place), direction, pieces);
 
 	(void)copied_or_lost(place, moved != 0);
 	return moved;
@@ -150,7 +150,6 @@ bad_target(uint32_t place, const void *addr, size_t nbytes, const char *call)
 	          (size_t)known->size_bytes, (void *)(uintptr_t)known->base);
 }
 
-/* Client memory: its owner reaches it, published or not. */
 void *
 psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {

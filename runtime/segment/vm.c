@@ -41,22 +41,22 @@ psi_vm_card_make(void)
 }
 
 static ssize_t
-call_kernel(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+call_kernel(uint32_t rank, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
 	const pid_t pid = atomic_load_explicit(&peers[rank].pid, memory_order_relaxed);
 
-	return (way == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
+	return (direction == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
 		pid, pieces->ours, pieces->ours_count, pieces->theirs, pieces->theirs_count, 0);
 }
 
 /* The calls move some 2 GiB at most, and may move less than was asked. */
 static bool
-vm_copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
+vm_copy(uint32_t rank, enum psi_vm_direction direction, char *here, char *there, size_t len_bytes)
 {
 	while (len_bytes) {
 		const struct iovec ours = { here, len_bytes }, theirs = { there, len_bytes };
-		const ssize_t moved =
-			call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
+		const ssize_t moved = call_kernel(rank, direction,
+		                                  &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
 
 		if (moved <= 0)
 			return false;
@@ -130,12 +130,12 @@ psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 }
 
 size_t
-psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+psi_vm_move(uint32_t rank, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
 	ssize_t moved;
 
 	if (!is_usable(rank))
 		return 0;
-	moved = call_kernel(rank, way, pieces);
+	moved = call_kernel(rank, direction, pieces);
 	return moved_counted(moved > 0) ? (size_t)moved : 0;
 }

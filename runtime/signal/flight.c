@@ -1,7 +1,7 @@
 /*
- * An owner has PSI_FLIGHTS slots in memory that all ranks map, in which posters count what they
- * have under way to a word: tag of the word, SETs, ADDs.  A word that finds its slot taken is not
- * counted, so a mix may be missed.
+ * Each rank has PSI_FLIGHTS slots in memory that all ranks map.  A slot holds the tag of a word and
+ * how many SETs and ADDs are under way to it; the posters count there.  Two words may fall on one
+ * slot.  The second is then not counted, so a mix of operators on it is not found.
  */
 #include "runtime/signal/flight.h"
 #include "runtime/process/endpoint.h"

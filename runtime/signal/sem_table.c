@@ -214,8 +214,8 @@ psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of
 	sem->single_consumer = kind & PST_SEM_SCONSUMER;
 	sem->of_set = of_set;
 	atomic_store_explicit(&sem->taken, posted, memory_order_relaxed);
-	sem->wanting = 0;
-	__atomic_store_n(sem->posted + PSI_SEM_WANT, UINT64_MAX, __ATOMIC_RELAXED);
+	sem->waiters = 0;
+	__atomic_store_n(sem->posted + PSI_SEM_THRESHOLD, UINT64_MAX, __ATOMIC_RELAXED);
 	if (psi.checks) {
 		__atomic_store_n(&sem->table->told[sem->slot], posted, __ATOMIC_RELAXED);
 		__atomic_store_n(&sem->table->poster[sem->slot], 0, __ATOMIC_RELAXED);

@@ -75,7 +75,7 @@ psi_sem_take(struct pst_sem_s *sem, unsigned n)
 
 /* -- one ------------------------------------------------------------------------------------- */
 
-struct wanted {
+struct sem_request {
 	struct psi_wait_threshold lack;
 	struct pst_sem_s *sem;
 	unsigned n;
@@ -84,20 +84,20 @@ struct wanted {
 static void
 threshold_announce_sem(struct psi_wait_threshold *lack, bool asleep)
 {
-	const struct wanted *wanted = (const struct wanted *)lack;
+	const struct sem_request *request = (const struct sem_request *)lack;
 
 	if (asleep)
-		psi_sem_threshold_set(wanted->sem, wanted->n);
+		psi_sem_threshold_set(request->sem, request->n);
 	else
-		psi_sem_threshold_clear(wanted->sem);
+		psi_sem_threshold_clear(request->sem);
 }
 
 static bool
-take_wanted(void *what)
+request_take(void *what)
 {
-	const struct wanted *wanted = what;
+	const struct sem_request *request = what;
 
-	return psi_sem_take(wanted->sem, wanted->n);
+	return psi_sem_take(request->sem, request->n);
 }
 
 static void
@@ -145,16 +145,16 @@ psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
 static bool __attribute__((noinline))
 wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *call)
 {
-	struct wanted wanted = { { threshold_announce_sem, false }, sem, n };
+	struct sem_request request = { { threshold_announce_sem, false }, sem, n };
 	struct psi_reason reason = {
 		.kind = PSI_FOR_POST, .number = sem->slot, .peer = n, .ep = sem->table->ep,
-		.lack = &wanted.lack,
+		.lack = &request.lack,
 	};
 	bool taken;
 
 	if (PSI_UNLIKELY(psi.checks))
 		sem_enter(sem, call);
-	taken = psi_signal_wait(take_wanted, &wanted, timeout_ns, &reason, call);
+	taken = psi_signal_wait(request_take, &request, timeout_ns, &reason, call);
 	if (PSI_UNLIKELY(psi.checks))
 		sem_leave(sem);
 	return taken;
@@ -164,9 +164,9 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 static bool
 take_at_once(struct pst_sem_s *sem, unsigned n)
 {
-	struct wanted wanted = { .sem = sem, .n = n };
+	struct sem_request request = { .sem = sem, .n = n };
 
-	if (!psi_look_often(take_wanted, &wanted))
+	if (!psi_look_often(request_take, &request))
 		return false;
 	if (PSI_UNLIKELY(atomic_load_explicit(&sem->taken, memory_order_relaxed) % TAKES_PER_POLL ==
 	                 0))

@@ -1,8 +1,8 @@
 /*
  * What a thread that sleeps for signals lacks, told to posters: the value of a count of posts, or
  * of a word, at which some waiter has enough, UINT64_MAX while none sleeps.  Of a semaphore it is
- * the second word of its line; words share PSI_WORD_WANTS of them in memory of the owner's process
- * that all map.
+ * the second word of its line; words share PSI_WORD_THRESHOLDS of them in memory of the owner's
+ * process that all map.
  *
  * It may be too low, since others take meanwhile, or wait for another word: then somebody is woken
  * for nothing.  It is never too high.  Who sleeps writes it, says that it sleeps, fences (all in
@@ -60,7 +60,7 @@ psi_sem_threshold_set(struct pst_sem_s *sem, unsigned n)
 	const uint64_t count = atomic_load_explicit(&sem->taken, memory_order_relaxed) + n;
 
 	threshold_lock(sem);
-	threshold_lower(sem->posted + PSI_SEM_WANT, &sem->wanting, count);
+	threshold_lower(sem->posted + PSI_SEM_THRESHOLD, &sem->waiters, count);
 	threshold_unlock(sem);
 }
 
@@ -68,20 +68,20 @@ void
 psi_sem_threshold_clear(struct pst_sem_s *sem)
 {
 	threshold_lock(sem);
-	threshold_leave(sem->posted + PSI_SEM_WANT, &sem->wanting);
+	threshold_leave(sem->posted + PSI_SEM_THRESHOLD, &sem->waiters);
 	threshold_unlock(sem);
 }
 
 /* -- of words -------------------------------------------------------------------------------- */
 
 static struct psi_spinlock words_lock;
-static uint32_t words_wanting[PSI_WORD_WANTS];
+static uint32_t words_waiters[PSI_WORD_THRESHOLDS];
 
 /* Of a word, at its owner's address. */
 static unsigned
 slot_of(const uint64_t *word)
 {
-	return (uint32_t)(((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u >> 32) % PSI_WORD_WANTS;
+	return (uint32_t)(((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u >> 32) % PSI_WORD_THRESHOLDS;
 }
 
 static uint64_t *
@@ -93,7 +93,7 @@ thresholds_of(gex_Rank_t rank)
 void
 psi_word_thresholds_open(void)
 {
-	for (unsigned slot = 0; slot < PSI_WORD_WANTS; slot++)
+	for (unsigned slot = 0; slot < PSI_WORD_THRESHOLDS; slot++)
 		threshold_write(&thresholds_of(psi.boot.rank)[slot], UINT64_MAX);
 }
 
@@ -103,7 +103,7 @@ psi_word_threshold_set(const uint64_t *word, uint64_t value)
 	const unsigned slot = slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_lower(&thresholds_of(psi.boot.rank)[slot], &words_wanting[slot], value);
+	threshold_lower(&thresholds_of(psi.boot.rank)[slot], &words_waiters[slot], value);
 	psi_spinlock_unlock(&words_lock);
 }
 
@@ -113,7 +113,7 @@ psi_word_threshold_clear(const uint64_t *word)
 	const unsigned slot = slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_leave(&thresholds_of(psi.boot.rank)[slot], &words_wanting[slot]);
+	threshold_leave(&thresholds_of(psi.boot.rank)[slot], &words_waiters[slot]);
 	psi_spinlock_unlock(&words_lock);
 }
 

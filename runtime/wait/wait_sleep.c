@@ -69,8 +69,8 @@ threshold_announce(const struct psi_wait *wait, bool asleep)
 		lack->tell(lack, asleep);
 }
 
-/* The threshold is told before the conduit's arm fences (D5_THRESHOLD), so that a thread that posts after
- * the last look sees it. */
+/* The threshold is told before the conduit's arm fences (D5_THRESHOLD), so that a thread that posts
+ * after the last look sees it. */
 bool
 psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {

@@ -169,7 +169,7 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer, ui
 	PSI_DELAY_POINT(arm);
 	if (room_peer != PSI_NO_PEER)
 		sysvnet_mark_room_request(port, room_peer);
-	PSI_DELAY_POINT(want);
+	PSI_DELAY_POINT(request);
 	psi_store_load_fence(); /* ARM_FENCE */
 	quiet = lanes_stop_polling(port, networks);
 	port_unlock(port, networks);

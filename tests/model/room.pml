@@ -13,8 +13,8 @@
  *   D3_AGAIN       sysvnet_mark_room_request in sysvnet_wake.c: both levels are set, although another thread has set
  *                  the first
  *   D2_WORD        bitmap_set in sysvnet_wake.c: the sleep is announced before the mark is seen
- *   D3_TAKE_TOP    wake_wanting in sysvnet_wake.c: takes room_top, then the words it names
- *   D3_TAKE_WORD   wake_wanting in sysvnet_wake.c: takes the mark, then looks at wake
+ *   D3_TAKE_TOP    wake_requesters in sysvnet_wake.c: takes room_top, then the words it names
+ *   D3_TAKE_WORD   wake_requesters in sysvnet_wake.c: takes the mark, then looks at wake
  */
 #define PROCS	3
 #define WORDS	4
