@@ -173,7 +173,7 @@ barrier_catches_up(struct pcoll_barrier *barrier)
 
 /* Called by polls while anything is under way, so it costs a load when nobody is behind. */
 static void
-advance_behind(void)
+behind_advance(void)
 {
 	if (PSI_LIKELY(!atomic_load_explicit(&barriers.behind_count, memory_order_relaxed)))
 		return;
@@ -296,7 +296,7 @@ pcoll_barrier_start(gex_TM_t tm)
 }
 
 static bool
-has_begun_one_more(gex_TM_t tm)
+barrier_has_begun_one_more(gex_TM_t tm)
 {
 	const struct pcoll_barrier *barrier = tm->barrier;
 	const uint64_t phases = barrier ? phases_finished(barrier) - barrier->before : 0;
@@ -325,7 +325,7 @@ barrier_give_back(struct pcoll_barrier *barrier)
 static void
 barrier_team_ends(gex_TM_t tm, const char *call)
 {
-	if (PSI_UNLIKELY(has_begun_one_more(tm)))
+	if (PSI_UNLIKELY(barrier_has_begun_one_more(tm)))
 		psi_team_in_use(call);
 	if (tm->barrier)
 		barrier_give_back(tm->barrier);
@@ -334,6 +334,8 @@ barrier_team_ends(gex_TM_t tm, const char *call)
 }
 
 const struct psi_module pcoll_barrier_module = {
-	.name = "barriers", .open = barriers_open, .progress = advance_behind,
+	.name = "barriers",
+	.open = barriers_open,
+	.progress = behind_advance,
 	.team_ends = barrier_team_ends,
 };

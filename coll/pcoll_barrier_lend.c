@@ -4,7 +4,7 @@
  * has it back when all members have left it.  Where it has none left, or a member is on another
  * host, the team's barriers go by messages.
  *
- * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (is_free)
+ * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (area_is_free)
  *         a member's last look, before the area is lent again
  */
 #include "coll/pcoll_barrier_shared.h"
@@ -23,7 +23,7 @@ area_of_lender(gex_Rank_t owner, uint32_t number)
 }
 
 static bool
-is_free(uint32_t number)
+area_is_free(uint32_t number)
 {
 	const uint32_t count = users[number - 1];
 
@@ -44,7 +44,7 @@ barrier_area_clear(struct psi_barrier_area *area)
 }
 
 static void
-set_users(uint32_t number, uint32_t count)
+area_set_users(uint32_t number, uint32_t count)
 {
 	psi_spinlock_lock(&lock);
 	users[number - 1] = count;
@@ -59,7 +59,7 @@ barrier_area_take(void)
 	if (psi_way_is_masked(PSI_WAY_BARRIER))
 		return 0;
 	psi_spinlock_lock(&lock);
-	while (number <= PSI_TEAM_BARRIERS && !is_free(number))
+	while (number <= PSI_TEAM_BARRIERS && !area_is_free(number))
 		number++;
 	if (number <= PSI_TEAM_BARRIERS)
 		users[number - 1] = TAKEN;
@@ -71,7 +71,7 @@ barrier_area_take(void)
 }
 
 static bool
-share_memory(const struct psi_group *group)
+members_share_memory(const struct psi_group *group)
 {
 	for (gex_Rank_t rank = 0; rank < group->size; rank++)
 		if (!psi.conduit_job.local[group->locations[rank].gex_rank])
@@ -83,12 +83,12 @@ static void
 barrier_area_settle(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
                     bool is_ours)
 {
-	const bool used = lent && group->size > 1 && share_memory(group);
+	const bool used = lent && group->size > 1 && members_share_memory(group);
 
 	if (used)
 		group->barrier_area = area_of_lender(lender, lent);
 	if (taken)
-		set_users(taken, used && is_ours ? group->size : FREE);
+		area_set_users(taken, used && is_ours ? group->size : FREE);
 }
 
 const struct psi_barrier_lender pcoll_barrier_lender = { .take = barrier_area_take,

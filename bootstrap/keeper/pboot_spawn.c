@@ -26,7 +26,7 @@ struct rank_environment {
 };
 
 static bool
-is_job_variable(const char *text)
+environment_is_job_variable(const char *text)
 {
 	return strncmp(text, "PST_JOB_", 8) == 0;
 }
@@ -85,7 +85,7 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 	if (!env->vars || !env->files || !env->place || !env->shell_words)
 		return false;
 	for (from = environ; *from; from++)
-		if (!is_job_variable(*from))
+		if (!environment_is_job_variable(*from))
 			env->vars[i++] = *from;
 	snprintf(env->size, sizeof env->size, "PST_JOB_SIZE=%u", keeper->plan->size);
 	snprintf(env->release, sizeof env->release, "PST_JOB_RELEASE=%s", pst_version());
@@ -151,7 +151,7 @@ rank_set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 
 /* Whether a file may be a script, and is not, say, the binary of another machine. */
 static bool
-is_text(const char *path)
+is_script(const char *path)
 {
 	char head[4] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -192,7 +192,7 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
 	err = errno;
-	if (err == ENOEXEC && is_text(plan->program)) {
+	if (err == ENOEXEC && is_script(plan->program)) {
 		exec_by_shell(env);
 		err = errno;
 	}

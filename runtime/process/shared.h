@@ -134,7 +134,7 @@ struct psi_barrier_area {
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
  * endpoints  above the highest index that it has, or had
  * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
- *         Pairs: Z3 (open_table) -> Z4 (map_peer)   a range that is there
+ *         Pairs: Z3 (table_open) -> Z4 (table_map_peer)   a range that is there
  */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;

@@ -79,13 +79,13 @@ static uint32_t words_waiters[PSI_WORD_THRESHOLDS];
 
 /* Of a word, at its owner's address. */
 static unsigned
-slot_of(const uint64_t *word)
+threshold_slot_of(const uint64_t *word)
 {
 	return (uint32_t)(((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u >> 32) % PSI_WORD_THRESHOLDS;
 }
 
 static uint64_t *
-thresholds_of(gex_Rank_t rank)
+thresholds_of_rank(gex_Rank_t rank)
 {
 	return psi_shared_rank(psi.shared, psi.boot.size, rank)->word_thresholds;
 }
@@ -94,26 +94,26 @@ void
 psi_word_thresholds_open(void)
 {
 	for (unsigned slot = 0; slot < PSI_WORD_THRESHOLDS; slot++)
-		threshold_write(&thresholds_of(psi.boot.rank)[slot], UINT64_MAX);
+		threshold_write(&thresholds_of_rank(psi.boot.rank)[slot], UINT64_MAX);
 }
 
 void
 psi_word_threshold_set(const uint64_t *word, uint64_t value)
 {
-	const unsigned slot = slot_of(word);
+	const unsigned slot = threshold_slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_lower(&thresholds_of(psi.boot.rank)[slot], &words_waiters[slot], value);
+	threshold_lower(&thresholds_of_rank(psi.boot.rank)[slot], &words_waiters[slot], value);
 	psi_spinlock_unlock(&words_lock);
 }
 
 void
 psi_word_threshold_clear(const uint64_t *word)
 {
-	const unsigned slot = slot_of(word);
+	const unsigned slot = threshold_slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_leave(&thresholds_of(psi.boot.rank)[slot], &words_waiters[slot]);
+	threshold_leave(&thresholds_of_rank(psi.boot.rank)[slot], &words_waiters[slot]);
 	psi_spinlock_unlock(&words_lock);
 }
 
@@ -122,7 +122,8 @@ psi_word_threshold_met(gex_Rank_t rank, const uint64_t *word, const uint64_t *th
 {
 	return __atomic_load_n(there, __ATOMIC_RELAXED) >=
 	       /* D5_SUFFICES */
-	       __atomic_load_n(&thresholds_of(rank)[slot_of(word)], __ATOMIC_RELAXED);
+	       __atomic_load_n(&thresholds_of_rank(rank)[threshold_slot_of(word)],
+	                       __ATOMIC_RELAXED);
 }
 
 void

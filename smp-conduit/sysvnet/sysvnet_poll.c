@@ -88,7 +88,7 @@ buffer_give_back(struct sysvnet_port *port, unsigned network, uint32_t name)
 }
 
 static uint64_t
-get_word(const unsigned char *at)
+payload_word(const unsigned char *at)
 {
 	uint64_t value;
 
@@ -115,12 +115,12 @@ slot_decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct 
                       struct sysvnet_slot *slot, struct sysvnet_header_fields fields,
                       struct psi_arrival *arrival)
 {
-	const uint64_t word = get_word(slot->body);
+	const uint64_t word = payload_word(slot->body);
 
 	arrival->args = (const int32_t *)(void *)(slot->body + 8);
 	if (fields.category == PSI_LONG) {
 		arrival->payload = (void *)(uintptr_t)word;
-		arrival->len_bytes = (size_t)get_word(slot->body + 8);
+		arrival->len_bytes = (size_t)payload_word(slot->body + 8);
 		arrival->args = (const int32_t *)(void *)(slot->body + 16);
 		return NO_BUFFER_NAME;
 	}

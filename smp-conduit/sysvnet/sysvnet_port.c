@@ -75,7 +75,7 @@ port_free(struct sysvnet_port *port)
 
 /* Does an endpoint of that index have lanes of its own to further ones? */
 static bool
-sends_itself(const struct sysvnet *net, uint32_t index)
+port_sends_itself(const struct sysvnet *net, uint32_t index)
 {
 	return index * net->layout.processes < net->layout_further.senders;
 }
@@ -89,11 +89,11 @@ port_take_memory(struct sysvnet_port *port)
 	port->actives = calloc(lanes, sizeof *port->actives);
 	if (port->index == 0)   /* of the sending sides to first endpoints */
 		port->data_ends = calloc(lanes * port->layout->slots, sizeof *port->data_ends);
-	if (sends_itself(net, port->index))
+	if (port_sends_itself(net, port->index))
 		port->own_further = calloc((size_t)SYSVNET_MAX_INDEX * net->job.places,
 		                           sizeof *port->own_further);
 	return port->actives && (port->index || port->data_ends) &&
-	       (!sends_itself(net, port->index) || port->own_further);
+	       (!port_sends_itself(net, port->index) || port->own_further);
 }
 
 /* Of shared memory the callback tells. */
@@ -108,7 +108,7 @@ port_tell_lack(const struct sysvnet *net, uint32_t index)
 
 	if (index == 0)
 		len_bytes += lanes * layout->slots * sizeof *port->data_ends;
-	if (sends_itself(net, index))
+	if (port_sends_itself(net, index))
 		len_bytes += further * sizeof *port->own_further;
 	net->calls.log("smp: endpoint %u: no %zu bytes of heap for its ends of the lanes "
 	               "from and to %u ranks; free memory, or raise the limit of address space "

@@ -50,7 +50,7 @@
 /* --------------------------------------------------------------- lanes no longer polled --- */
 
 static void
-fence_senders(const struct sysvnet *net)
+lanes_fence_senders(const struct sysvnet *net)
 {
 	if (net->senders_fence)
 		psi_store_load_fence(); /* D1_FENCE */
@@ -84,7 +84,7 @@ sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 		}
 	}
 	if (dropped)
-		fence_senders(port->net);
+		lanes_fence_senders(port->net);
 	PSI_DELAY_POINT(unpoll);
 	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
 		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
@@ -142,7 +142,7 @@ lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 		active += sysvnet_active_count(port, network);
 	}
 	if (active || networks & PSI_PEERS_MEMORY)
-		fence_senders(port->net);   /* D5_ALL, too */
+		lanes_fence_senders(port->net); /* D5_ALL, too */
 	PSI_DELAY_POINT(unpoll);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) /* D1_LOOK */
 		found = found || (networks & 1u << network && sysvnet_has_any(port, network));

@@ -24,7 +24,7 @@
  *   STRAYS        settle_strays in pboot_end.c: processes that ranks left behind are killed
  *   TELL_END      keeper_report_end in pboot_keeper.c: the keeper writes the status for the launcher
  *   SEE_LAUNCHER  keeper_take_launcher in pboot_keeper.c: the job ends with its launcher
- *   SEE_KEEPER    wait_for_end in pboot_launch.c: the launcher ends what a dead keeper left
+ *   SEE_KEEPER    launcher_wait in pboot_launch.c: the launcher ends what a dead keeper left
  *   SEE_GUARD     keeper_check_guard in pboot_keeper.c: the job ends with its guard
  *   GUARD_KILLS   guard_run in pboot_guard.c: the guard ends what a dead keeper left
  *   LOST_KEEPER   on_death_signal in pboot_rank.c: a rank ends with the keeper

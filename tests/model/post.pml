@@ -8,7 +8,7 @@
  *
  * Switch         in the code
  *   Z1             psi_sem_count in penstock_sem.h: what was written before, before the count
- *   Z2             posts_of in sem_wait.c: the count, before what was written
+ *   Z2             sem_posts_of in sem_wait.c: the count, before what was written
  *   D5_POST        psi_sem_asleep in penstock_sem.h: fence between the count and the look at wake, where posters fence
  *   D5_ORDER       psi_sem_asleep in penstock_sem.h: the look stays behind the count, where the sleeper makes all fence
  *   D5_SUFFICES    psi_sem_threshold_met in penstock_sem.h, psi_word_threshold_met in threshold.c: the poster reads the

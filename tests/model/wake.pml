@@ -9,8 +9,8 @@
  * Switch         in the code
  *   D1_SEND        sysvnet_notify in sysvnet_inline.h: fence between publishing and looking at `polled'
  *   D1_ORDER       sysvnet_notify in sysvnet_inline.h: with membarrier, these two stay in program order
- *   D1_FENCE       fence_senders in sysvnet_sleep.c: the receiver's fence
- *   D1_ALL         fence_senders in sysvnet_sleep.c: membarrier
+ *   D1_FENCE       lanes_fence_senders in sysvnet_sleep.c: the receiver's fence
+ *   D1_ALL         lanes_fence_senders in sysvnet_sleep.c: membarrier
  *   D1_LOOK        lanes_stop_polling in sysvnet_sleep.c: the lane is looked at after the fence
  *   D2_TOP         bitmap_set in sysvnet_wake.c: the bit in top
  *   D2_WAKE        wake_word, wake_endpoint in sysvnet_wake.c: the look at wake
