@@ -27,12 +27,6 @@ enum {
 
 #define ADDRESS_ARGS(address) PSI_PART_ARGS((uint64_t)(uintptr_t)(address))
 
-static void *
-rma_address_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
-{
-	return (void *)(uintptr_t)psi_part_of(low, high);
-}
-
 /* -- the owner's side ------------------------------------------------------------------------ */
 
 static void *
@@ -118,7 +112,7 @@ rma_on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest
 
 	psi_count_internal(token);
 	psi_part_back(part);
-	psi_copy(rma_address_of(dest_low, dest_high), payload, len_bytes);
+	psi_copy((void *)(uintptr_t)psi_part_of(dest_low, dest_high), payload, len_bytes);
 	psi_completed_in_handler(part);
 }
 

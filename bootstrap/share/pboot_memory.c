@@ -81,13 +81,6 @@ files_make(enum pboot_shm kind, uint32_t size, struct pboot_file *files, const c
 	return err;
 }
 
-/* The keeper stays attached, so the segment lives until the last process that has it ends. */
-static int
-exchange_make(uint32_t size, struct pboot_memory *memory)
-{
-	return pboot_sysv_make(pboot_exchange_bytes(size), &memory->exchange_id) ? 0 : errno;
-}
-
 /* Address space for the segments of one rank, within RLIMIT_AS; half of it is left to the
  * client. */
 static uint64_t
@@ -155,7 +148,9 @@ mapping_make_kind(uint32_t size, struct pboot_memory *memory, struct pboot_file 
 	*how_out = names[memory->kind];
 	switch (memory->kind) {
 	case PBOOT_SHM_SYSV:
-		return exchange_make(size, memory);
+		/* The keeper stays attached, so the segment lives until its last process ends. */
+		return pboot_sysv_make(pboot_exchange_bytes(size), &memory->exchange_id) ? 0
+		                                                                         : errno;
 	case PBOOT_SHM_MMAP:
 		return mapping_make(size, memory);
 	default:

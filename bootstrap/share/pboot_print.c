@@ -54,13 +54,6 @@ pboot_print_limit(const struct pboot_print_limits *given)
 	limits = *given;
 }
 
-static void
-print_stop_waiting(void)
-{
-	limits.quiet_ns = 0;
-	limits.wake_fd = -1;
-}
-
 /* There may be as many outputs as ranks, and each may be unread. */
 void
 pboot_print_shorten_waits(void)
@@ -124,7 +117,8 @@ wait_for_room(struct wait *wait, int fd)
 	wait->dry = true;
 	if (!polls[1].revents || !limits.is_told_to_end(limits.context))
 		return DONE;
-	print_stop_waiting();
+	limits.quiet_ns = 0;            /* no later output waits */
+	limits.wake_fd = -1;
 	return TOLD_TO_END;
 }
 

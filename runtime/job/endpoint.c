@@ -96,13 +96,6 @@ gex_EP_SetCData(gex_EP_t ep, const void *val)
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-/* The library's own handlers are the first endpoint's. */
-static void
-copy_internal_handlers(gex_EP_t ep)
-{
-	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
-}
-
 /* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
  * is. */
 static bool
@@ -133,7 +126,8 @@ ep_make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 	ep->cdata = NULL;
 	ep->flags = flags;
 	memset(ep->handlers, 0, sizeof ep->handlers);
-	copy_internal_handlers(ep);
+	/* All endpoints have the library's own handlers. */
+	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
 	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &port) != PSI_OK) {
 		if (!kept)
 			free(ep);

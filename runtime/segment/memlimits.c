@@ -83,12 +83,6 @@ memory_less(uint64_t from, uint64_t take)
 	return from > take ? from - take : 0;
 }
 
-static uint64_t
-memory_host_bytes(const struct psi_segment_case *job)
-{
-	return memory_least(job->host.physical, job->host.cgroup);
-}
-
 /* A rank's part of something all ranks of the host share, without its internal memory. */
 static uint64_t
 memory_share(const struct psi_segment_case *job, uint64_t bytes)
@@ -127,11 +121,11 @@ psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 static uint64_t
 memory_asked_bytes(const struct psi_segsize *asked, const struct psi_segment_case *job)
 {
+	const uint64_t host_bytes = memory_least(job->host.physical, job->host.cgroup);
 	uint64_t bytes = asked->bytes;
 
 	if (asked->relative)
-		bytes = (uint64_t)((long double)asked->fraction *
-		                   (long double)memory_host_bytes(job));
+		bytes = (uint64_t)((long double)asked->fraction * (long double)host_bytes);
 	return asked->per_host ? memory_share(job, bytes) : bytes;
 }
 
