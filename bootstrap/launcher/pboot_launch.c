@@ -406,7 +406,7 @@ launcher_run(struct launcher *self)
 	return status;
 }
 
-int
+int __attribute__((cold))
 pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 {
 	static struct launcher self;

@@ -236,7 +236,7 @@ job_make_objects(const char *name, gex_Flags_t flags)
 	psi.legacy = flags & GEX_FLAG_USES_GASNET1;
 }
 
-static int
+static int __attribute__((cold))
 job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *build,
          const char *call)
 {

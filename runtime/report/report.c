@@ -148,7 +148,7 @@ report_look_first(struct psi_report *report)
 	nanosleep(&pause, NULL);
 }
 
-static void
+static void __attribute__((cold))
 report_ranks(const struct pboot_view *view)
 {
 	struct psi_report report = { .view = view,

@@ -316,7 +316,7 @@ tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, 
 	}
 }
 
-void
+void __attribute__((cold))
 psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
 {
 	const struct pboot_rank_view *view = &report->view->ranks[rank];

@@ -432,7 +432,7 @@ psi_signals_stack_close(void *memory)
 	munmap(memory, STACK_BYTES);
 }
 
-void
+void __attribute__((cold))
 psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *given)
 {
 	uint64_t spared = signal_is_listed("GASNET_NO_CATCH_SIGNAL");

@@ -143,7 +143,7 @@ symbol_tell_function(struct psi_line *line, const struct object *object)
 	return told;
 }
 
-void
+void __attribute__((cold))
 psi_symbol_describe(struct psi_line *line, uintptr_t code)
 {
 	struct object object = { .offset = 0 };

@@ -242,7 +242,7 @@ diagnostics_wanted(const char *sections, char letter)
 	return !sections || !*sections || strchr(sections, letter);
 }
 
-int
+int __attribute__((cold))
 gasnett_run_diagnostics(int iterations, int threads, const char *sections, gex_TM_t team,
                         void *segment, gex_Rank_t peer, void *peer_segment, unsigned int seed)
 {

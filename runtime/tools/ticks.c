@@ -240,7 +240,7 @@ ticks_checked_hz(const char *text, double measured)
 	return hz;
 }
 
-static void
+static void __attribute__((cold))
 ticks_measure(void)
 {
 	const char *text = psi_setting_text(psi_setting_named("GASNET_TSC_RATE"));

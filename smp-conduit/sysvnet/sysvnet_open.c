@@ -22,7 +22,7 @@ arena_header(const struct sysvnet *net)
 	return (struct sysvnet_header *)(void *)net->arena;
 }
 
-struct sysvnet *
+struct sysvnet * __attribute__((cold))
 sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *calls, void *arena,
              bool wide)
 {

@@ -173,7 +173,7 @@ port_set_up_outs(struct sysvnet *net, struct sysvnet_port *port, unsigned networ
 	}
 }
 
-void
+void __attribute__((cold))
 sysvnet_port_set_up_lanes(struct sysvnet_port *port)
 {
 	struct sysvnet *net = port->net;
@@ -198,7 +198,7 @@ port_region(struct sysvnet *net, uint32_t place)
 	return net->calls.endpoint_memory(place, net->layout_further.region_bytes);
 }
 
-int
+int __attribute__((cold))
 sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
                   struct sysvnet_port **port_out)
 {

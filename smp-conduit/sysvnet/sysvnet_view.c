@@ -124,7 +124,7 @@ view_look_at_further(const unsigned char *region, const struct sysvnet_layout *l
 		view_look_at_lane(region, layout, network, sender, state_out);
 }
 
-bool
+bool __attribute__((cold))
 sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
              uint32_t receiver, struct psi_queue_state *state_out)
 {
