@@ -15,7 +15,8 @@
  * by the one thread that made it busy, with no lock held, so that functions of clients may run
  * there.
  *
- * Pairs:  X1 (on_data) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before its count
+ * Pairs:  X1 (data_on_message) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before its
+ *                                                                           count
  *         X3 (pcoll_op_changed) -> X4 (op_run)           a change before the step that follows
  *         X5 (op_retire) -> X6 (pcoll_op_is_finished)    the results, and what peers wrote before
  */

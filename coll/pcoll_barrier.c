@@ -26,7 +26,7 @@ struct pcoll_barrier {
 	gex_TM_t tm;
 	enum psi_counter counter;       /* of phases started */
 	enum psi_wait_kind kind;        /* of waits for a phase */
-	struct pcoll_shm_barrier shm_barrier;         /* words NULL: by operations of the engine */
+	struct pcoll_shm_barrier shm_barrier;         /* area NULL: by operations of the engine */
 	struct pcoll_phase phase;       /* what such an operation is for */
 	struct pcoll_op *op;            /* of the phase that is entered; and its use */
 	uint64_t use;
@@ -67,7 +67,7 @@ phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 {
 	barrier->phase.names = barrier->own;
 	barrier->entered = true;
-	if (barrier->shm_barrier.words) {
+	if (barrier->shm_barrier.area) {
 		pcoll_shm_barrier_enter(&barrier->shm_barrier, phase, barrier->own);
 		return;
 	}
@@ -80,7 +80,7 @@ phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 static bool
 phase_is_complete(struct pcoll_barrier *barrier, uint64_t phase)
 {
-	if (barrier->shm_barrier.words)
+	if (barrier->shm_barrier.area)
 		return pcoll_shm_barrier_complete(&barrier->shm_barrier, phase,
 		                                  &barrier->phase.names);
 	return pcoll_op_is_finished(barrier->op, barrier->use);
@@ -173,7 +173,7 @@ barrier_catches_up(struct pcoll_barrier *barrier)
 
 /* Called by polls while anything is under way, so it costs a load when nobody is behind. */
 static void
-advance_behind(void)
+behind_advance(void)
 {
 	if (PSI_LIKELY(!atomic_load_explicit(&barriers.behind_count, memory_order_relaxed)))
 		return;
@@ -220,7 +220,7 @@ barrier_of_job_open(unsigned number, enum psi_counter counter, enum psi_wait_kin
 	of_job[number] = (struct pcoll_barrier){
 		.tm = psi.tm, .counter = counter, .kind = kind,
 		.shm_barrier = {
-			.words = pcoll_shm_barrier_is_available()
+			.area = pcoll_shm_barrier_is_available()
 			                 ? &psi.shared->barriers[number] : NULL,
 			.size = psi.boot.size,
 			.rank = psi.boot.rank,
@@ -241,10 +241,10 @@ barriers_open(void)
 /* -- a team's ---------------------------------------------------------------------------------- */
 
 static struct pcoll_shm_barrier
-barrier_area_of(gex_TM_t tm)
+shm_barrier_of(gex_TM_t tm)
 {
 	return (struct pcoll_shm_barrier){
-		.words = tm->group->shm_barrier, .tm = tm, .size = tm->size, .rank = tm->rank,
+		.area = tm->group->barrier_area, .tm = tm, .size = tm->size, .rank = tm->rank,
 	};
 }
 
@@ -265,7 +265,7 @@ barrier_take(gex_TM_t tm)
 	barrier->tm = tm;
 	barrier->counter = PSI_COUNT_COLLECTIVES;
 	barrier->kind = PSI_FOR_COLLECTIVE;
-	barrier->shm_barrier = barrier_area_of(tm);
+	barrier->shm_barrier = shm_barrier_of(tm);
 	barrier->before = phases_started(barrier);
 	return barrier;
 }
@@ -276,7 +276,7 @@ barrier_of(gex_TM_t tm)
 	if (tm == psi.tm)
 		return &of_job[PLAIN];
 	if (PSI_UNLIKELY(psi.checks) &&
-	    atomic_load_explicit(&tm->group->shm_barrier->left, memory_order_relaxed))
+	    atomic_load_explicit(&tm->group->barrier_area->left, memory_order_relaxed))
 		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all "
 		          "members finish their calls before gex_TM_Destroy");
 	if (!tm->barrier)
@@ -296,13 +296,13 @@ pcoll_barrier_start(gex_TM_t tm)
 }
 
 static bool
-has_begun_one_more(gex_TM_t tm)
+barrier_has_begun_one_more(gex_TM_t tm)
 {
 	const struct pcoll_barrier *barrier = tm->barrier;
 	const uint64_t phases = barrier ? phases_finished(barrier) - barrier->before : 0;
-	const struct pcoll_shm_barrier shm_barrier = barrier_area_of(tm);
+	const struct pcoll_shm_barrier shm_barrier = shm_barrier_of(tm);
 
-	return shm_barrier.words && pcoll_shm_barrier_is_entered(&shm_barrier, phases + 1);
+	return shm_barrier.area && pcoll_shm_barrier_is_entered(&shm_barrier, phases + 1);
 }
 
 static void
@@ -325,15 +325,17 @@ barrier_give_back(struct pcoll_barrier *barrier)
 static void
 barrier_team_ends(gex_TM_t tm, const char *call)
 {
-	if (PSI_UNLIKELY(has_begun_one_more(tm)))
+	if (PSI_UNLIKELY(barrier_has_begun_one_more(tm)))
 		psi_team_in_use(call);
 	if (tm->barrier)
 		barrier_give_back(tm->barrier);
-	if (tm->group->shm_barrier)
-		pcoll_barrier_area_leave(tm->group->shm_barrier);
+	if (tm->group->barrier_area)
+		pcoll_barrier_area_leave(tm->group->barrier_area);
 }
 
 const struct psi_module pcoll_barrier_module = {
-	.name = "barriers", .open = barriers_open, .progress = advance_behind,
+	.name = "barriers",
+	.open = barriers_open,
+	.progress = behind_advance,
 	.team_ends = barrier_team_ends,
 };

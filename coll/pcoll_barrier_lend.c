@@ -4,8 +4,8 @@
  * has it back when all members have left it.  Where it has none left, or a member is on another
  * host, the team's barriers go by messages.
  *
- * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (is_free)
- *         a member's last look, before the words are used again
+ * Pairs:  G6 (pcoll_barrier_area_leave) -> G7 (area_is_free)
+ *         a member's last look, before the area is lent again
  */
 #include "coll/pcoll_barrier_shared.h"
 
@@ -17,34 +17,34 @@ static struct psi_spinlock lock;
 static uint32_t users[PSI_TEAM_BARRIERS];  /* members of the team that has it, or FREE, or TAKEN */
 
 static struct psi_barrier_area *
-barrier_area_of(gex_Rank_t owner, uint32_t number)
+area_of_lender(gex_Rank_t owner, uint32_t number)
 {
 	return &psi_shared_rank(psi.shared, psi.boot.size, owner)->team_barriers[number - 1];
 }
 
 static bool
-is_free(uint32_t number)
+area_is_free(uint32_t number)
 {
 	const uint32_t count = users[number - 1];
 
-	return count != TAKEN && atomic_load_explicit(&barrier_area_of(psi.boot.rank, number)->left,
+	return count != TAKEN && atomic_load_explicit(&area_of_lender(psi.boot.rank, number)->left,
 	                                              memory_order_acquire) == count; /* G7 */
 }
 
 static void
-barrier_area_clear(struct psi_barrier_area *shm_barrier)
+barrier_area_clear(struct psi_barrier_area *area)
 {
-	atomic_store_explicit(&shm_barrier->arrived, 0, memory_order_relaxed);
-	atomic_store_explicit(&shm_barrier->complete, 0, memory_order_relaxed);
-	for (unsigned i = 0; i < PSI_HALL_FEW; i++)
+	atomic_store_explicit(&area->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&area->complete, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < PSI_BARRIER_FLAGS; i++)
 		for (unsigned parity = 0; parity < 2; parity++)
-			atomic_store_explicit(&shm_barrier->few[i].entered[parity], 0,
+			atomic_store_explicit(&area->flags[i].entered[parity], 0,
 			                      memory_order_relaxed);
-	atomic_store_explicit(&shm_barrier->left, 0, memory_order_relaxed);
+	atomic_store_explicit(&area->left, 0, memory_order_relaxed);
 }
 
 static void
-set_users(uint32_t number, uint32_t count)
+area_set_users(uint32_t number, uint32_t count)
 {
 	psi_spinlock_lock(&lock);
 	users[number - 1] = count;
@@ -59,19 +59,19 @@ barrier_area_take(void)
 	if (psi_way_is_masked(PSI_WAY_BARRIER))
 		return 0;
 	psi_spinlock_lock(&lock);
-	while (number <= PSI_TEAM_BARRIERS && !is_free(number))
+	while (number <= PSI_TEAM_BARRIERS && !area_is_free(number))
 		number++;
 	if (number <= PSI_TEAM_BARRIERS)
 		users[number - 1] = TAKEN;
 	psi_spinlock_unlock(&lock);
 	if (number > PSI_TEAM_BARRIERS)
 		return 0;
-	barrier_area_clear(barrier_area_of(psi.boot.rank, number));
+	barrier_area_clear(area_of_lender(psi.boot.rank, number));
 	return number;
 }
 
 static bool
-share_memory(const struct psi_group *group)
+members_share_memory(const struct psi_group *group)
 {
 	for (gex_Rank_t rank = 0; rank < group->size; rank++)
 		if (!psi.conduit_job.local[group->locations[rank].gex_rank])
@@ -83,19 +83,19 @@ static void
 barrier_area_settle(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
                     bool is_ours)
 {
-	const bool used = lent && group->size > 1 && share_memory(group);
+	const bool used = lent && group->size > 1 && members_share_memory(group);
 
 	if (used)
-		group->shm_barrier = barrier_area_of(lender, lent);
+		group->barrier_area = area_of_lender(lender, lent);
 	if (taken)
-		set_users(taken, used && is_ours ? group->size : FREE);
+		area_set_users(taken, used && is_ours ? group->size : FREE);
 }
 
 const struct psi_barrier_lender pcoll_barrier_lender = { .take = barrier_area_take,
 	                                                 .settle = barrier_area_settle };
 
 void
-pcoll_barrier_area_leave(struct psi_barrier_area *shm_barrier)
+pcoll_barrier_area_leave(struct psi_barrier_area *area)
 {
-	atomic_fetch_add_explicit(&shm_barrier->left, 1, memory_order_release); /* G6 */
+	atomic_fetch_add_explicit(&area->left, 1, memory_order_release); /* G6 */
 }

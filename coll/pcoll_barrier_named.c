@@ -14,7 +14,7 @@ static struct {
 } named;
 
 static void
-check_flags(int flags, const char *call)
+notify_check_flags(int flags, const char *call)
 {
 	psi_check_flags((gex_Flags_t)flags,
 	                GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH, call);
@@ -30,7 +30,7 @@ gasnet_barrier_notify(int id, int flags)
 	if (named.notified)
 		psi_fatal("gasnet_barrier_notify: called twice; call gasnet_barrier_wait, or try "
 		          "until it succeeds, between");
-	check_flags(flags, "gasnet_barrier_notify");
+	notify_check_flags(flags, "gasnet_barrier_notify");
 	names = (struct pcoll_names){
 		.mismatch = flags & GASNET_BARRIERFLAG_MISMATCH,
 		.named = !(flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH)),
@@ -42,7 +42,7 @@ gasnet_barrier_notify(int id, int flags)
 
 /* What wait returns for its own arguments, given what all notified. */
 static int
-judge(int id, int flags)
+notify_result(int id, int flags)
 {
 	const struct pcoll_names all = pcoll_barrier_result(pcoll_barrier_named());
 
@@ -55,11 +55,11 @@ judge(int id, int flags)
 }
 
 static void
-need_notify(int flags, const char *call)
+notify_check_called(int flags, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
-	check_flags(flags, call);
+	notify_check_flags(flags, call);
 	if (!named.notified)
 		psi_fatal("%s: called without gasnet_barrier_notify before it; notify first", call);
 }
@@ -71,22 +71,22 @@ gasnet_barrier_wait(int id, int flags)
 	                                  .ep = psi.ep };
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
 
-	need_notify(flags, "gasnet_barrier_wait");
+	notify_check_called(flags, "gasnet_barrier_wait");
 	while (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
-	return judge(id, flags);
+	return notify_result(id, flags);
 }
 
 int
 gasnet_barrier_try(int id, int flags)
 {
-	need_notify(flags, "gasnet_barrier_try");
+	notify_check_called(flags, "gasnet_barrier_try");
 	if (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
 		gasnet_AMPoll();
 	if (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
 		return GASNET_ERR_NOT_READY;
-	return judge(id, flags);
+	return notify_result(id, flags);
 }
 
 int

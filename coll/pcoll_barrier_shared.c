@@ -9,8 +9,9 @@
  * Many ranks: one word counts those that have entered and gathers their names.  The last one sets
  * it to zero again, says in another word which phase is complete, and wakes those who sleep.
  *
- * Pairs:  G1 (count_in) -> G1           what a rank wrote before it entered, to the last one
- *         G2 (count_in) -> G3           the same of all, and the count back at zero, to the others
+ * Pairs:  G1 (phase_count_in) -> G1           what a rank wrote before it entered, to the last one
+ *         G2 (phase_count_in) -> G3           the same of all, and the count back at zero, to the
+ *                                             others
  *         G4 (pcoll_shm_barrier_enter) -> G5    what a rank wrote before it entered, to each
  * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_host, or wake_peer for a team.
  */
@@ -22,22 +23,22 @@
 #include "runtime/util/fence.h"
 
 static uint64_t
-word_of(struct pcoll_names names, uint64_t tag)
+flag_word_of(struct pcoll_names names, uint64_t tag)
 {
 	return pcoll_names_word(names) | tag << PCOLL_NAMES_BITS;
 }
 
 /* A phase by its lower bits: what is found there is of this phase or of the one two before. */
 static bool
-is_of(uint64_t word, uint64_t phase)
+word_is_of_phase(uint64_t word, uint64_t phase)
 {
 	return word >> PCOLL_NAMES_BITS == (uint16_t)phase;
 }
 
 static _Atomic uint64_t *
-flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_t phase)
+rank_flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_t phase)
 {
-	return &shm_barrier->words->few[rank].entered[phase & 1];
+	return &shm_barrier->area->flags[rank].entered[phase & 1];
 }
 
 bool
@@ -65,47 +66,49 @@ barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 /* -- many -------------------------------------------------------------------------------------- */
 
 static void
-count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names names)
+phase_count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names names)
 {
-	struct psi_barrier_area *words = shm_barrier->words;
-	uint64_t before = atomic_load_explicit(&words->arrived, memory_order_relaxed), after;
+	struct psi_barrier_area *area = shm_barrier->area;
+	uint64_t before = atomic_load_explicit(&area->arrived, memory_order_relaxed), after;
 	uint64_t count;
 
 	do {
 		count = (before >> PCOLL_NAMES_BITS) + 1;
-		after = word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
-	} while (!atomic_compare_exchange_weak_explicit(&words->arrived, &before,
+		after = flag_word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
+	} while (!atomic_compare_exchange_weak_explicit(&area->arrived, &before,
 	                                                count == shm_barrier->size ? 0 : after,
 	                                                memory_order_acq_rel, /* G1 */
 	                                                memory_order_relaxed));
 	if (count < shm_barrier->size)
 		return;
-	atomic_store_explicit(&words->complete, word_of(pcoll_names_of(after), phase & UINT16_MAX),
+	atomic_store_explicit(&area->complete,
+	                      flag_word_of(pcoll_names_of(after), phase & UINT16_MAX),
 	                      memory_order_release); /* G2 */
 	barrier_wake(shm_barrier);
 }
 
 static bool
-is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
+phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
+              struct pcoll_names *names_out)
 {
-	const uint64_t word = atomic_load_explicit(&shm_barrier->words->complete,
+	const uint64_t word = atomic_load_explicit(&shm_barrier->area->complete,
 	                                           memory_order_acquire); /* G3 */
 
 	*names_out = pcoll_names_of(word);
-	return is_of(word, phase);
+	return word_is_of_phase(word, phase);
 }
 
 /* -- few --------------------------------------------------------------------------------------- */
 
 static bool
-sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
+phase_sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
 {
 	for (; shm_barrier->seen < shm_barrier->size; shm_barrier->seen++) {
 		const uint64_t word =
-			atomic_load_explicit(flag_of(shm_barrier, shm_barrier->seen, phase),
+			atomic_load_explicit(rank_flag_of(shm_barrier, shm_barrier->seen, phase),
 		                             memory_order_acquire); /* G5 */
 
-		if (!is_of(word, phase))
+		if (!word_is_of_phase(word, phase))
 			return false;
 		shm_barrier->gathered =
 			pcoll_names_combine(shm_barrier->gathered, pcoll_names_of(word));
@@ -120,13 +123,13 @@ sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_nam
 bool
 pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
-	if (shm_barrier->size > PSI_HALL_FEW)
-		return atomic_load_explicit(&shm_barrier->words->arrived, memory_order_relaxed) !=
+	if (shm_barrier->size > PSI_BARRIER_FLAGS)
+		return atomic_load_explicit(&shm_barrier->area->arrived, memory_order_relaxed) !=
 		       0;
 	for (uint32_t rank = 0; rank < shm_barrier->size; rank++)
-		if (is_of(atomic_load_explicit(flag_of(shm_barrier, rank, phase),
-		                               memory_order_relaxed),
-		          phase))
+		if (word_is_of_phase(atomic_load_explicit(rank_flag_of(shm_barrier, rank, phase),
+		                                          memory_order_relaxed),
+		                     phase))
 			return true;
 	return false;
 }
@@ -135,26 +138,27 @@ void
 pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                         struct pcoll_names names)
 {
-	psi_handed_to_process(shm_barrier->words);
-	if (shm_barrier->size > PSI_HALL_FEW) {
-		count_in(shm_barrier, phase, names);
+	psi_handed_to_process(shm_barrier->area);
+	if (shm_barrier->size > PSI_BARRIER_FLAGS) {
+		phase_count_in(shm_barrier, phase, names);
 		return;
 	}
 	shm_barrier->seen = 0;
 	shm_barrier->gathered = names;
-	atomic_store_explicit(flag_of(shm_barrier, shm_barrier->rank, phase),
-	                      word_of(names, phase & UINT16_MAX), memory_order_release); /* G4 */
+	atomic_store_explicit(rank_flag_of(shm_barrier, shm_barrier->rank, phase),
+	                      flag_word_of(names, phase & UINT16_MAX),
+	                      memory_order_release); /* G4 */
 }
 
 bool
 pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                            struct pcoll_names *names_out)
 {
-	const bool complete = shm_barrier->size > PSI_HALL_FEW
-	                              ? is_told(shm_barrier, phase, names_out)
-	                              : sees_all(shm_barrier, phase, names_out);
+	const bool complete = shm_barrier->size > PSI_BARRIER_FLAGS
+	                              ? phase_is_told(shm_barrier, phase, names_out)
+	                              : phase_sees_all(shm_barrier, phase, names_out);
 
 	if (complete)
-		psi_back_from_process(shm_barrier->words);
+		psi_back_from_process(shm_barrier->area);
 	return complete;
 }

@@ -12,7 +12,7 @@
 
 /* A rank's side of one sequence of phases. */
 struct pcoll_shm_barrier {
-	struct psi_barrier_area *words;
+	struct psi_barrier_area *area;
 	gex_TM_t tm;                    /* NULL: the job's */
 	uint32_t size, rank;
 	uint32_t seen;                  /* by flags: of the ranks below it, in this phase */
@@ -31,7 +31,7 @@ bool pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, u
 
 /* pcoll_barrier_lend.c */
 extern const struct psi_barrier_lender pcoll_barrier_lender;
-/* A member will not look at its team's shm_barrier again; once for each. */
-void pcoll_barrier_area_leave(struct psi_barrier_area *shm_barrier);
+/* A member will not look at its team's barrier area again; once for each. */
+void pcoll_barrier_area_leave(struct psi_barrier_area *area);
 
 #endif

@@ -100,7 +100,7 @@ direct_request(struct pcoll_op *op, struct pcoll_direct *direct)
 }
 
 static void
-put_last(struct pcoll_op *op, struct pcoll_direct *direct, gex_Rank_t to)
+direct_put_last(struct pcoll_op *op, struct pcoll_direct *direct, gex_Rank_t to)
 {
 	direct->queue[((uint64_t)direct->first + direct->wanting++) % op->call.tm->size] = to;
 }
@@ -114,7 +114,7 @@ direct_take_requests(struct pcoll_op *op, struct pcoll_direct *direct)
 	while (pcoll_note_take_any(op, PCOLL_DIRECT, &from, words)) {
 		direct->out[from].to = from;
 		pcoll_out_asked(op, &direct->out[from], words);
-		put_last(op, direct, from);
+		direct_put_last(op, direct, from);
 	}
 }
 
@@ -130,7 +130,7 @@ direct_send_next(struct pcoll_op *op, struct pcoll_direct *direct)
 		if (pcoll_out_push(op, &direct->out[to], op->call.len_bytes))
 			direct->gone++;
 		else
-			put_last(op, direct, to);
+			direct_put_last(op, direct, to);
 	}
 }
 

@@ -54,7 +54,7 @@ pcoll_op_changed(struct pcoll_op *op)
 /* -- beginning and end, under the lock --------------------------------------------------------- */
 
 static struct pcoll_op *
-take_op(void)
+op_take(void)
 {
 	struct pcoll_op *op = engine.free;
 
@@ -203,7 +203,7 @@ pcoll_op_is_finished(const void *object, uint64_t use)
 }
 
 static void *
-make_scratch(size_t len_bytes)
+op_make_scratch(size_t len_bytes)
 {
 	const size_t rounded = (len_bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
 	void *scratch = len_bytes ? aligned_alloc(SCRATCH_ALIGN, rounded) : NULL;
@@ -233,11 +233,11 @@ void
 pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t *use_out)
 {
 	const struct pcoll_algorithm *algorithm = pcoll_choose(call);
-	void *scratch = make_scratch(algorithm->scratch_bytes(call));
+	void *scratch = op_make_scratch(algorithm->scratch_bytes(call));
 	struct pcoll_op *op;
 
 	pcoll_lock();
-	op = take_op();
+	op = op_take();
 	op_fill(op, call, algorithm, scratch);
 	*op_out = op;
 	*use_out = op->use;

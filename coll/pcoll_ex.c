@@ -9,7 +9,7 @@
 #include "runtime/util/copy.h"
 
 static void
-check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
+reduction_check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
@@ -18,7 +18,7 @@ check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
 }
 
 static void
-check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
+reduction_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 {
 	if (PSI_UNLIKELY(root >= tm->size))
 		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team",
@@ -27,7 +27,7 @@ check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 
 /* Either the same or apart. */
 static void
-check_overlap(const void *dst, const void *src, size_t len_bytes, const char *call)
+reduction_check_overlap(const void *dst, const void *src, size_t len_bytes, const char *call)
 {
 	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
 
@@ -44,8 +44,8 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 {
 	const struct pcoll_call call = { .operation = PCOLL_BARRIER, .tm = tm };
 
-	check_team(tm, flags, "gex_Coll_BarrierNB");
-	if (tm != psi.tm && !tm->group->shm_barrier)
+	reduction_check_team(tm, flags, "gex_Coll_BarrierNB");
+	if (tm != psi.tm && !tm->group->barrier_area)
 		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 	pcoll_pass(tm);
 	return pcoll_barrier_start(tm);
@@ -61,15 +61,15 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	};
 	const char *name = "gex_Coll_BroadcastNB";
 
-	check_team(tm, flags, name);
-	check_root(tm, root, name);
+	reduction_check_team(tm, flags, name);
+	reduction_check_root(tm, root, name);
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
 	psi_check_bytes(nbytes, 1, name);
 	psi_check_buffer(dst, nbytes, "dst", name);
 	if (tm->rank == root) {
 		psi_check_buffer(src, nbytes, "src", name);
-		check_overlap(dst, src, nbytes, name);
+		reduction_check_overlap(dst, src, nbytes, name);
 	}
 	if (tm->size > 1)
 		return pcoll_start(&call);
@@ -92,13 +92,13 @@ struct reduction {
 };
 
 static bool
-is_user(gex_OP_t op)
+op_is_user(gex_OP_t op)
 {
 	return op == GEX_OP_USER || op == GEX_OP_USER_NC;
 }
 
 static void
-check_type(const struct reduction *in, const char *call)
+reduction_check_type(const struct reduction *in, const char *call)
 {
 	const size_t bytes = pcoll_type_bytes(in->dt);
 
@@ -120,9 +120,9 @@ check_type(const struct reduction *in, const char *call)
 }
 
 static void
-check_op(const struct reduction *in, const char *call)
+reduction_check_op(const struct reduction *in, const char *call)
 {
-	if (is_user(in->op)) {
+	if (op_is_user(in->op)) {
 		if (PSI_UNLIKELY(!in->user_op))
 			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",
 			          call);
@@ -146,7 +146,7 @@ reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
 		.src = in->src, .len_bytes = len_bytes,
 		.reduction = {
 			.elem_bytes = in->dt_sz,
-			.combine = is_user(in->op) ? in->user_op : pcoll_builtin(in->dt, in->op),
+			.combine = op_is_user(in->op) ? in->user_op : pcoll_builtin(in->dt, in->op),
 			.cdata = in->user_cdata,
 			.ordered = in->op == GEX_OP_USER_NC,
 		},
@@ -155,7 +155,7 @@ reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
 	psi_check_buffer(in->src, len_bytes, "src", name);
 	if (gets) {
 		psi_check_buffer(in->dst, len_bytes, "dst", name);
-		check_overlap(in->dst, in->src, len_bytes, name);
+		reduction_check_overlap(in->dst, in->src, len_bytes, name);
 	}
 	if (tm->size > 1)
 		return pcoll_start(&call);
@@ -172,12 +172,12 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
 	const char *name = "gex_Coll_ReduceToOneNB";
 	struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	check_team(tm, flags, name);
-	check_root(tm, root, name);
+	reduction_check_team(tm, flags, name);
+	reduction_check_root(tm, root, name);
 	if (tm->rank != root)
 		in.dst = NULL;
-	check_type(&in, name);
-	check_op(&in, name);
+	reduction_check_type(&in, name);
+	reduction_check_op(&in, name);
 	return reduction_start(PCOLL_REDUCE_TO_ONE, tm, root, &in, name);
 }
 
@@ -189,8 +189,8 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
 	const char *name = "gex_Coll_ReduceToAllNB";
 	const struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	check_team(tm, flags, name);
-	check_type(&in, name);
-	check_op(&in, name);
+	reduction_check_team(tm, flags, name);
+	reduction_check_type(&in, name);
+	reduction_check_op(&in, name);
 	return reduction_start(PCOLL_REDUCE_TO_ALL, tm, 0, &in, name);
 }

@@ -43,7 +43,7 @@ psi_coll_legacy_team(gasnet_team_handle_t team, const char *call)
 }
 
 static void
-check_flags(int flags, const char *call)
+legacy_check_flags(int flags, const char *call)
 {
 	const int in = flags & IN_FLAGS, out = flags & OUT_FLAGS;
 
@@ -56,15 +56,15 @@ check_flags(int flags, const char *call)
 }
 
 static void
-check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used,
-           size_t bytes)
+legacy_check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used,
+                  size_t bytes)
 {
 	if (is_used)
 		psi_check_buffer(addr, bytes, name, legacy->name);
 }
 
 static void
-check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
+legacy_check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 {
 	const bool is_root = psi.tm->rank == call->root;
 	const size_t dst_blocks = legacy->dst_blocks ? psi.tm->size : 1;
@@ -77,10 +77,10 @@ check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
 		psi_fatal("%s: image %u is none of the %u there are; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);
-	check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root,
-	           call->len_bytes * dst_blocks);
-	check_side(legacy, "src", call->src, legacy->src == ALL || is_root,
-	           call->len_bytes * src_blocks);
+	legacy_check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root,
+	                  call->len_bytes * dst_blocks);
+	legacy_check_side(legacy, "src", call->src, legacy->src == ALL || is_root,
+	                  call->len_bytes * src_blocks);
 }
 
 gex_Event_t
@@ -101,8 +101,8 @@ psi_coll_legacy_start(gasnet_coll_optype_t operation, gasnet_team_handle_t team,
 
 	psi_coll_legacy_team(team, legacy->name);
 	psi_rule_call(legacy->name);
-	check_flags(flags, legacy->name);
-	check_addresses(legacy, &call);
+	legacy_check_flags(flags, legacy->name);
+	legacy_check_addresses(legacy, &call);
 	if (psi.tm->size > 1)
 		return pcoll_start(&call);
 	if (dst != src)

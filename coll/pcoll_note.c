@@ -15,7 +15,7 @@ enum { POOL_CHUNK = 64, NOTE_ARGS = 11 };
 static struct pcoll_note *free_notes, *early;
 
 static struct pcoll_note *
-take_note(void)
+note_take_spare(void)
 {
 	struct pcoll_note *note = free_notes;
 
@@ -64,7 +64,7 @@ note_attach(struct pcoll_op *op, struct pcoll_note *note)
 /* A call that this member has passed by was a barrier: others end when their notes have been
  * taken. */
 static void
-keep_early(struct pcoll_note *note, gex_Token_t token)
+note_keep_early(struct pcoll_note *note, gex_Token_t token)
 {
 	if (PSI_UNLIKELY(psi.checks) && note->team < PCOLL_SERIES) {
 		gex_TM_t tm = note->team ? psi_team_find(note->team, token->ep) : psi.tm;
@@ -120,7 +120,7 @@ pcoll_notes_claim(struct pcoll_op *op)
 
 /* Ends the note's life, or leaves the list as it is if there is none. */
 static bool
-take_at(struct pcoll_note **at, uint64_t words_out[2])
+note_take_at(struct pcoll_note **at, uint64_t words_out[2])
 {
 	struct pcoll_note *note = *at;
 
@@ -142,7 +142,7 @@ pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t w
 	pcoll_lock();
 	while (*at && ((*at)->from != from || (*at)->index != index))
 		at = &(*at)->next;
-	taken = take_at(at, words_out);
+	taken = note_take_at(at, words_out);
 	pcoll_unlock();
 	return taken;
 }
@@ -159,7 +159,7 @@ pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
 		at = &(*at)->next;
 	if (*at)
 		*from_out = (*at)->from;
-	taken = take_at(at, words_out);
+	taken = note_take_at(at, words_out);
 	pcoll_unlock();
 	return taken;
 }
@@ -175,16 +175,17 @@ notes_join(gex_AM_Arg_t low, gex_AM_Arg_t high)
 }
 
 static void
-on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM_Arg_t number,
-        gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t index,
-        gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1, gex_AM_Arg_t high1)
+note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high,
+                gex_AM_Arg_t number, gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to,
+                gex_AM_Arg_t index, gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1,
+                gex_AM_Arg_t high1)
 {
 	struct pcoll_note *note;
 	struct pcoll_op *op;
 
 	psi_count_internal(token);
 	pcoll_lock();
-	note = take_note();
+	note = note_take_spare();
 	*note = (struct pcoll_note){
 		.team = notes_join(team_low, team_high), .number = (uint32_t)number,
 		.operation = (uint32_t)operation, .index = (uint32_t)index,
@@ -196,7 +197,7 @@ on_note(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high, gex_AM
 		note_attach(op, note);
 		pcoll_op_changed(op);
 	} else {
-		keep_early(note, token);
+		note_keep_early(note, token);
 	}
 	pcoll_unlock();
 }
@@ -233,5 +234,5 @@ pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t wor
 void
 pcoll_notes_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_COLL_NOTE, (gex_AM_Fn_t)on_note);
+	psi_handler_set_internal(ep, PSI_HANDLER_COLL_NOTE, (gex_AM_Fn_t)note_on_message);
 }

@@ -16,7 +16,7 @@ enum { DATA_ARGS = 4 };
 
 /* Largest piece between two members; the same seen from both. */
 static size_t
-piece_bytes(const struct pcoll_op *op, gex_Rank_t peer)
+transfer_piece_bytes(const struct pcoll_op *op, gex_Rank_t peer)
 {
 	const struct psi_target target =
 		psi_target_of(op->call.tm, peer, pcoll_operation_name(op->call.operation));
@@ -29,7 +29,7 @@ piece_bytes(const struct pcoll_op *op, gex_Rank_t peer)
 
 /* Whole pieces, and no more than PCOLL_SEGMENTS of them. */
 static size_t
-segment_bytes(size_t len_bytes, size_t piece)
+transfer_segment_bytes(size_t len_bytes, size_t piece)
 {
 	const size_t pieces = (len_bytes + piece - 1) / piece;
 
@@ -43,7 +43,7 @@ pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t
 	in->op = op;
 	in->addr = addr;
 	in->len_bytes = len_bytes;
-	in->segment_bytes = segment_bytes(len_bytes, piece_bytes(op, from));
+	in->segment_bytes = transfer_segment_bytes(len_bytes, transfer_piece_bytes(op, from));
 	in->from = from;
 	in->index = index;
 	in->full = 0;
@@ -72,8 +72,8 @@ pcoll_in_prefix(struct pcoll_in *in)
 
 /* The operation cannot end before all its bytes have been counted; after that it may be gone. */
 static void
-on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie_low,
-        gex_AM_Arg_t cookie_high, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
+data_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie_low,
+                gex_AM_Arg_t cookie_high, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
 {
 	const uint64_t cookie = (uint32_t)cookie_low | (uint64_t)(uint32_t)cookie_high << 32;
 	const uint64_t offset = (uint32_t)offset_low | (uint64_t)(uint32_t)offset_high << 32;
@@ -107,7 +107,7 @@ pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words
 
 /* Has the peer asked? */
 static bool
-find_asked(struct pcoll_op *op, struct pcoll_out *out)
+out_find_asked(struct pcoll_op *op, struct pcoll_out *out)
 {
 	uint64_t words[2];
 
@@ -117,7 +117,7 @@ find_asked(struct pcoll_op *op, struct pcoll_out *out)
 }
 
 static bool
-send_piece(struct pcoll_op *op, struct pcoll_out *out, size_t len_bytes)
+out_send_piece(struct pcoll_op *op, struct pcoll_out *out, size_t len_bytes)
 {
 	const gex_AM_Arg_t args[DATA_ARGS] = {
 		(gex_AM_Arg_t)(uint32_t)out->cookie, (gex_AM_Arg_t)(uint32_t)(out->cookie >> 32),
@@ -142,14 +142,14 @@ pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready)
 
 	if (out->sent_bytes == out->len_bytes)
 		return true;
-	if (!find_asked(op, out))
+	if (!out_find_asked(op, out))
 		return false;
-	most = piece_bytes(op, out->to);
+	most = transfer_piece_bytes(op, out->to);
 	while (out->sent_bytes < ready) {
 		const size_t to_boundary = most - out->sent_bytes % most;
 		const size_t left = ready - out->sent_bytes;
 
-		if (!send_piece(op, out, left < to_boundary ? left : to_boundary))
+		if (!out_send_piece(op, out, left < to_boundary ? left : to_boundary))
 			return false;
 	}
 	return out->sent_bytes == out->len_bytes;
@@ -158,5 +158,5 @@ pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready)
 void
 pcoll_transfers_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_COLL_DATA, (gex_AM_Fn_t)on_data);
+	psi_handler_set_internal(ep, PSI_HANDLER_COLL_DATA, (gex_AM_Fn_t)data_on_message);
 }

@@ -35,13 +35,13 @@ pcoll_up_piece(const struct pcoll_call *call, size_t offset)
 }
 
 static size_t
-stride_of(const struct pcoll_call *call)
+up_stride_of(const struct pcoll_call *call)
 {
 	return (pcoll_up_piece(call, 0) + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 static size_t
-head_bytes(void)
+up_head_bytes(void)
 {
 	return (sizeof(struct pcoll_up) + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -52,7 +52,7 @@ pcoll_up_bytes(const struct pcoll_call *call, gex_Rank_t root)
 	struct pcoll_tree tree;
 
 	pcoll_tree_make(call->tm->rank, call->tm->size, root, &tree);
-	return head_bytes() + tree.children * stride_of(call);
+	return up_head_bytes() + tree.children * up_stride_of(call);
 }
 
 static bool up_state_asking(struct pcoll_op *op, struct pcoll_up *up);
@@ -119,8 +119,8 @@ pcoll_up_start(struct pcoll_op *op, void *memory, gex_Rank_t root, void *dst, ge
 	up->dst = up->tree.is_root ? dst : NULL;
 	up->next = up->tree.is_root ? heir : up->tree.parent;
 	up->next_index = up->tree.is_root ? PCOLL_RESULT : PCOLL_UP;
-	up->stride = stride_of(&op->call);
-	up->buffers = (unsigned char *)memory + head_bytes();
+	up->stride = up_stride_of(&op->call);
+	up->buffers = (unsigned char *)memory + up_head_bytes();
 	up->state = up_state_asking;
 	return up;
 }

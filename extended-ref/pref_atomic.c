@@ -24,21 +24,29 @@
 #define WORD_ADDRESS(name) ((void *)(uintptr_t)WORD_OF(name))
 
 static gex_AM_Arg_t
-code_of(unsigned type, gex_OP_t op)
+atomic_code_of(unsigned type, gex_OP_t op)
 {
 	return (gex_AM_Arg_t)((unsigned)__builtin_ctz(op) << 8 | type);
 }
 
-static unsigned type_of(gex_AM_Arg_t code) { return (unsigned)code & 0xff; }
-static gex_OP_t op_of(gex_AM_Arg_t code) { return 1u << ((unsigned)code >> 8); }
+static unsigned
+atomic_type_of(gex_AM_Arg_t code)
+{
+	return (unsigned)code & 0xff;
+}
+static gex_OP_t
+atomic_op_of(gex_AM_Arg_t code)
+{
+	return 1u << ((unsigned)code >> 8);
+}
 
 static void
-on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
-           WORD_TAKES(offset), WORD_TAKES(operand1), WORD_TAKES(operand2))
+atomic_on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
+                  WORD_TAKES(offset), WORD_TAKES(operand1), WORD_TAKES(operand2))
 {
-	const uint64_t before = psi_atomic_apply(
-		type_of(code), psi_reach_owned(token->ep, WORD_OF(offset)), op_of(code),
-		WORD_OF(operand1), WORD_OF(operand2), 0);
+	const uint64_t before =
+		psi_atomic_apply(atomic_type_of(code), psi_reach_owned(token->ep, WORD_OF(offset)),
+	                         atomic_op_of(code), WORD_OF(operand1), WORD_OF(operand2), 0);
 	const gex_AM_Arg_t args[] = {
 		part_low, part_high, code, result_low, result_high, WORD_ARGS(before),
 	};
@@ -52,21 +60,22 @@ on_request(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(re
 }
 
 static void
-on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
-         WORD_TAKES(before))
+atomic_on_reply(gex_Token_t token, WORD_TAKES(part), gex_AM_Arg_t code, WORD_TAKES(result),
+                WORD_TAKES(before))
 {
 	psi_count_internal(token);
-	if (op_of(code) & PSI_ATOMIC_OPS_REPLY)
+	if (atomic_op_of(code) & PSI_ATOMIC_OPS_REPLY)
 		psi_back_from_process(WORD_ADDRESS(result));
-	psi_atomic_answer(type_of(code), op_of(code), WORD_ADDRESS(result), WORD_OF(before));
+	psi_atomic_answer(atomic_type_of(code), atomic_op_of(code), WORD_ADDRESS(result),
+	                  WORD_OF(before));
 	psi_completed_in_handler(WORD_OF(part));
 }
 
 void
 pref_atomic_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC, (gex_AM_Fn_t)on_request);
-	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC_DONE, (gex_AM_Fn_t)on_reply);
+	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC, (gex_AM_Fn_t)atomic_on_request);
+	psi_handler_set_internal(ep, PSI_HANDLER_ATOMIC_DONE, (gex_AM_Fn_t)atomic_on_reply);
 }
 
 /* -- the initiator --------------------------------------------------------------------------- */
@@ -75,9 +84,9 @@ int
 pref_atomic(struct psi_port *port, const struct psi_word_operation *op)
 {
 	const gex_AM_Arg_t args[] = {
-		PSI_PART_ARGS(op->cookie), code_of(op->type, op->op),
+		PSI_PART_ARGS(op->cookie),        atomic_code_of(op->type, op->op),
 		WORD_ARGS((uintptr_t)op->result), WORD_ARGS(op->remote.offset),
-		WORD_ARGS(op->operand1), WORD_ARGS(op->operand2),
+		WORD_ARGS(op->operand1),          WORD_ARGS(op->operand2),
 	};
 	const struct psi_am am = {
 		.peer = op->remote.peer, .handler = PSI_HANDLER_ATOMIC, .category = PSI_SHORT,

@@ -27,16 +27,10 @@ enum {
 
 #define ADDRESS_ARGS(address) PSI_PART_ARGS((uint64_t)(uintptr_t)(address))
 
-static void *
-address_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
-{
-	return (void *)(uintptr_t)psi_part_of(low, high);
-}
-
 /* -- the owner's side ------------------------------------------------------------------------ */
 
 static void *
-owned(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+rma_owned(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	return psi_reach_owned(token->ep, psi_part_of(low, high));
 }
@@ -55,7 +49,7 @@ rma_reply(gex_Token_t token, enum psi_internal_handler handler, void *payload, s
 }
 
 static void
-reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+rma_reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	const gex_AM_Arg_t args[] = { low, high };
 
@@ -63,37 +57,39 @@ reply_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 }
 
 static void
-on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t offset_low,
-       gex_AM_Arg_t offset_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+rma_on_put(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t offset_low,
+           gex_AM_Arg_t offset_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
-	void *dest = owned(token, offset_low, offset_high);
+	void *dest = rma_owned(token, offset_low, offset_high);
 
 	psi_count_internal(token);
 	psi_memory_from_process(dest, len_bytes);
 	psi_copy(dest, payload, len_bytes);
 	psi_memory_to_process(dest, len_bytes);
-	reply_done(token, part_low, part_high);
+	rma_reply_done(token, part_low, part_high);
 }
 
 static void
-on_fill(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high,
-        gex_AM_Arg_t len_bytes, gex_AM_Arg_t byte, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+rma_on_fill(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high,
+            gex_AM_Arg_t len_bytes, gex_AM_Arg_t byte, gex_AM_Arg_t part_low,
+            gex_AM_Arg_t part_high)
 {
-	void *dest = owned(token, offset_low, offset_high);
+	void *dest = rma_owned(token, offset_low, offset_high);
 
 	psi_count_internal(token);
 	psi_memory_from_process(dest, (size_t)len_bytes);
 	memset(dest, byte, (size_t)len_bytes);
 	psi_memory_to_process(dest, (size_t)len_bytes);
-	reply_done(token, part_low, part_high);
+	rma_reply_done(token, part_low, part_high);
 }
 
 static void
-on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high, gex_AM_Arg_t len_bytes,
-       gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+rma_on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high,
+           gex_AM_Arg_t len_bytes, gex_AM_Arg_t dest_low, gex_AM_Arg_t dest_high,
+           gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
 	const gex_AM_Arg_t args[] = { dest_low, dest_high, part_low, part_high };
-	void *const there = owned(token, offset_low, offset_high);
+	void *const there = rma_owned(token, offset_low, offset_high);
 	void *src = there;
 
 	psi_count_internal(token);
@@ -109,26 +105,26 @@ on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high, gex
 /* -- the starter's side ---------------------------------------------------------------------- */
 
 static void
-on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
-       gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+rma_on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
+           gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
 	const uint64_t part = psi_part_of(part_low, part_high);
 
 	psi_count_internal(token);
 	psi_part_back(part);
-	psi_copy(address_of(dest_low, dest_high), payload, len_bytes);
+	psi_copy((void *)(uintptr_t)psi_part_of(dest_low, dest_high), payload, len_bytes);
 	psi_completed_in_handler(part);
 }
 
 static void
-on_part_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+rma_on_part_done(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	psi_count_internal(token);
 	psi_completed_in_handler(psi_part_of(low, high));
 }
 
 static size_t
-most_bytes(const struct pref_move *move)
+rma_most_bytes(const struct pref_move *move)
 {
 	const unsigned network = move->kind == PREF_GET ? PSI_REPLIES : PSI_REQUESTS;
 	const gex_EP_t ep = move->transfer.owner;
@@ -145,7 +141,7 @@ most_bytes(const struct pref_move *move)
  * answer, so what it sends is read, and that is said, before the peer can have it.  To be freed.
  */
 static void *
-read_early(const void *here, size_t len_bytes, uint64_t part)
+rma_read_early(const void *here, size_t len_bytes, uint64_t part)
 {
 	void *copy = malloc(len_bytes);
 
@@ -157,7 +153,7 @@ read_early(const void *here, size_t len_bytes, uint64_t part)
 }
 
 static int
-send_piece(const struct pref_move *move, size_t len_bytes, uint64_t part)
+rma_send_piece(const struct pref_move *move, size_t len_bytes, uint64_t part)
 {
 	const struct psi_transfer *t = &move->transfer;
 	const gex_AM_Arg_t put[] = { PSI_PART_ARGS(t->remote.offset), PSI_PART_ARGS(part) };
@@ -173,7 +169,7 @@ send_piece(const struct pref_move *move, size_t len_bytes, uint64_t part)
 
 	switch (move->kind) {
 	case PREF_PUT:
-		early = PSI_TSAN_HERE ? read_early(t->here, len_bytes, part) : NULL;
+		early = PSI_TSAN_HERE ? rma_read_early(t->here, len_bytes, part) : NULL;
 		am.handler = PSI_HANDLER_PUT;
 		am.category = PSI_MEDIUM;
 		am.payload = early ? early : t->here;
@@ -210,7 +206,7 @@ rma_sent(struct pref_move *move)
 bool
 pref_send_pieces(struct pref_move *move)
 {
-	const size_t most = most_bytes(move);
+	const size_t most = rma_most_bytes(move);
 	struct psi_transfer *t = &move->transfer;
 
 	while (t->len_bytes) {
@@ -220,7 +216,7 @@ pref_send_pieces(struct pref_move *move)
 			last ? t->cookie
 			     : psi_part_another(t->cookie, psi_part_category(t->cookie));
 
-		if (send_piece(move, len_bytes, part) != PSI_OK) {
+		if (rma_send_piece(move, len_bytes, part) != PSI_OK) {
 			if (!last)
 				psi_part_done(part);
 			return false;
@@ -237,9 +233,9 @@ pref_send_pieces(struct pref_move *move)
 void
 pref_rma_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_PART_DONE, (gex_AM_Fn_t)on_part_done);
-	psi_handler_set_internal(ep, PSI_HANDLER_PUT, (gex_AM_Fn_t)on_put);
-	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)on_get);
-	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)on_got);
-	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)on_fill);
+	psi_handler_set_internal(ep, PSI_HANDLER_PART_DONE, (gex_AM_Fn_t)rma_on_part_done);
+	psi_handler_set_internal(ep, PSI_HANDLER_PUT, (gex_AM_Fn_t)rma_on_put);
+	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)rma_on_get);
+	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)rma_on_got);
+	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)rma_on_fill);
 }

@@ -19,8 +19,16 @@ enum { SIGNAL_ARGS = 7, PUT_ARGS = SIGNAL_ARGS + 2 };
 
 /* -- messages -------------------------------------------------------------------------------- */
 
-static gex_AM_Arg_t low(uint64_t word) { return (gex_AM_Arg_t)(uint32_t)word; }
-static gex_AM_Arg_t high(uint64_t word) { return (gex_AM_Arg_t)(uint32_t)(word >> 32); }
+static gex_AM_Arg_t
+word_low(uint64_t word)
+{
+	return (gex_AM_Arg_t)(uint32_t)word;
+}
+static gex_AM_Arg_t
+word_high(uint64_t word)
+{
+	return (gex_AM_Arg_t)(uint32_t)(word >> 32);
+}
 
 static uint64_t
 signal_joined(gex_AM_Arg_t low_half, gex_AM_Arg_t high_half)
@@ -30,18 +38,18 @@ signal_joined(gex_AM_Arg_t low_half, gex_AM_Arg_t high_half)
 
 /* The words of a message. */
 static void
-fill(gex_AM_Arg_t args[SIGNAL_ARGS], const struct psi_signal_operation *s)
+signal_fill(gex_AM_Arg_t args[SIGNAL_ARGS], const struct psi_signal_operation *s)
 {
 	const uint64_t name = s->what == PST_SIGNAL_SEM ? s->sem : s->remote.offset;
 
 	args[0] = (gex_AM_Arg_t)(s->what | (uint32_t)(s->cookie != 0) << 8 | s->n << 16);
-	args[1] = low(name), args[2] = high(name);
-	args[3] = low(s->value), args[4] = high(s->value);
-	args[5] = low(s->cookie), args[6] = high(s->cookie);
+	args[1] = word_low(name), args[2] = word_high(name);
+	args[3] = word_low(s->value), args[4] = word_high(s->value);
+	args[5] = word_low(s->cookie), args[6] = word_high(s->cookie);
 }
 
 static int
-send_counted(gex_EP_t ep, const struct psi_am *am)
+signal_send_counted(gex_EP_t ep, const struct psi_am *am)
 {
 	const int result = psi_am_try(ep, am);
 
@@ -60,8 +68,8 @@ pref_signal(struct psi_port *port, const struct psi_signal_operation *s)
 	};
 
 	(void)port;
-	fill(args, s);
-	return send_counted(s->owner, &am);
+	signal_fill(args, s);
+	return signal_send_counted(s->owner, &am);
 }
 
 int
@@ -78,10 +86,10 @@ pref_put_signal(struct psi_port *port, const struct psi_transfer *t,
 
 	if (t->len_bytes > ep->ops->am_max_medium(port, t->remote.peer, PSI_REQUESTS, PUT_ARGS))
 		return PSI_UNSUPPORTED;
-	fill(args, s);
-	args[SIGNAL_ARGS] = low(t->remote.offset);
-	args[SIGNAL_ARGS + 1] = high(t->remote.offset);
-	return send_counted(ep, &am);
+	signal_fill(args, s);
+	args[SIGNAL_ARGS] = word_low(t->remote.offset);
+	args[SIGNAL_ARGS + 1] = word_high(t->remote.offset);
+	return signal_send_counted(ep, &am);
 }
 
 /* -- the owner's side ------------------------------------------------------------------------ */
@@ -109,8 +117,8 @@ signal_apply(gex_Token_t token, gex_AM_Arg_t head, uint64_t name, uint64_t value
 }
 
 static void
-on_signal(gex_Token_t token, gex_AM_Arg_t head, gex_AM_Arg_t name0, gex_AM_Arg_t name1,
-          gex_AM_Arg_t value0, gex_AM_Arg_t value1, gex_AM_Arg_t part0, gex_AM_Arg_t part1)
+signal_on_signal(gex_Token_t token, gex_AM_Arg_t head, gex_AM_Arg_t name0, gex_AM_Arg_t name1,
+                 gex_AM_Arg_t value0, gex_AM_Arg_t value1, gex_AM_Arg_t part0, gex_AM_Arg_t part1)
 {
 	psi_count_internal(token);
 	signal_apply(token, head, signal_joined(name0, name1), signal_joined(value0, value1),
@@ -118,9 +126,10 @@ on_signal(gex_Token_t token, gex_AM_Arg_t head, gex_AM_Arg_t name0, gex_AM_Arg_t
 }
 
 static void
-on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head,
-              gex_AM_Arg_t name0, gex_AM_Arg_t name1, gex_AM_Arg_t value0, gex_AM_Arg_t value1,
-              gex_AM_Arg_t part0, gex_AM_Arg_t part1, gex_AM_Arg_t dst0, gex_AM_Arg_t dst1)
+signal_on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head,
+                     gex_AM_Arg_t name0, gex_AM_Arg_t name1, gex_AM_Arg_t value0,
+                     gex_AM_Arg_t value1, gex_AM_Arg_t part0, gex_AM_Arg_t part1, gex_AM_Arg_t dst0,
+                     gex_AM_Arg_t dst1)
 {
 	void *dst = psi_reach_owned(token->ep, signal_joined(dst0, dst1));
 
@@ -135,6 +144,6 @@ on_put_signal(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t head
 void
 pref_signal_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_SIGNAL, (gex_AM_Fn_t)on_signal);
-	psi_handler_set_internal(ep, PSI_HANDLER_PUT_SIGNAL, (gex_AM_Fn_t)on_put_signal);
+	psi_handler_set_internal(ep, PSI_HANDLER_SIGNAL, (gex_AM_Fn_t)signal_on_signal);
+	psi_handler_set_internal(ep, PSI_HANDLER_PUT_SIGNAL, (gex_AM_Fn_t)signal_on_put_signal);
 }

@@ -145,7 +145,7 @@ psi_sem_takes(uint64_t key, unsigned n)
  * waits has enough. The owner writes that before it sleeps; 0 wakes it by any
  * post, and UINT64_MAX by none.
  */
-#define PSI_SEM_WANT 1
+#define PSI_SEM_THRESHOLD 1
 
 /* The count of posts, where the caller may add to it; NULL where the library decides. */
 PSI_INLINE uint64_t *
@@ -220,7 +220,7 @@ PSI_INLINE int
 psi_sem_threshold_met(const uint64_t *posted)
 {
 	return __atomic_load_n(posted, __ATOMIC_RELAXED) >=
-	       __atomic_load_n(posted + PSI_SEM_WANT, __ATOMIC_RELAXED); /* D5_SUFFICES */
+	       __atomic_load_n(posted + PSI_SEM_THRESHOLD, __ATOMIC_RELAXED); /* D5_SUFFICES */
 }
 
 /* After a post: wakes the rank if it sleeps and the count has reached its threshold. */

@@ -45,7 +45,7 @@ pboot_is_request_to_end(int sig)
 
 /* A rank that is stopped must get a request to end too, so SIGCONT follows it. */
 static void
-forward_to(struct pboot_keeper *keeper, uint32_t rank, int sig)
+signal_forward(struct pboot_keeper *keeper, uint32_t rank, int sig)
 {
 	if (keeper->rules.ranks[rank].gone)
 		return;
@@ -64,7 +64,7 @@ pboot_end_forward(struct pboot_keeper *keeper, int sig)
 
 	for (rank = 0; rank < keeper->plan->size; rank++) {
 		sigdelset(&keeper->ranks[rank].missed, sig);
-		forward_to(keeper, rank, sig);
+		signal_forward(keeper, rank, sig);
 	}
 }
 
@@ -77,7 +77,7 @@ pboot_end_forward_missed(struct pboot_keeper *keeper, int sig)
 		if (sigismember(&keeper->ranks[rank].missed, sig) != 1)
 			continue;
 		sigdelset(&keeper->ranks[rank].missed, sig);
-		forward_to(keeper, rank, sig);
+		signal_forward(keeper, rank, sig);
 	}
 }
 
@@ -131,7 +131,7 @@ rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 
 /* The process has ended: another may get its number, which must not be spared. */
 static void
-spare_no_more(struct pboot_keeper *keeper, pid_t pid)
+end_spare_no_more(struct pboot_keeper *keeper, pid_t pid)
 {
 	struct pboot_spared *spared = &keeper->spared;
 	size_t i;
@@ -147,7 +147,7 @@ child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 	uint32_t rank;
 
 	if (pid == keeper->relay) {
-		spare_no_more(keeper, pid);
+		end_spare_no_more(keeper, pid);
 		keeper->relay = 0;
 		return;
 	}
@@ -219,7 +219,7 @@ pboot_end_kill(struct pboot_keeper *keeper)
 
 /* Whether to wait for readers a short time only: the job failed, or the user asked it to end. */
 static bool
-is_hurried(const struct pboot_keeper *keeper)
+end_is_hurried(const struct pboot_keeper *keeper)
 {
 	return keeper->rules.cause.code != 0 || keeper->launcher_sock < 0 || keeper->asked;
 }
@@ -254,7 +254,7 @@ end_take_launcher(struct pboot_keeper *keeper)
 
 /* pboot_print calls this when the launcher has sent a message or has ended. */
 static bool
-is_told_to_end(void *context)
+end_is_told(void *context)
 {
 	struct pboot_keeper *keeper = context;
 
@@ -266,11 +266,11 @@ is_told_to_end(void *context)
 static void
 limit_printing(struct pboot_keeper *keeper)
 {
-	pboot_print_limit(&(struct pboot_print_limits) {
-		.quiet_ns = is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
-		.until_ns = is_hurried(keeper) ? UINT64_MAX : keeper->rules.limit_ns,
+	pboot_print_limit(&(struct pboot_print_limits){
+		.quiet_ns = end_is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
+		.until_ns = end_is_hurried(keeper) ? UINT64_MAX : keeper->rules.limit_ns,
 		.wake_fd = keeper->launcher_sock,
-		.is_told_to_end = is_told_to_end,
+		.is_told_to_end = end_is_told,
 		.context = keeper,
 	});
 }
@@ -324,7 +324,7 @@ why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
 		keeper->rules.cause.code = 124;
 		return "the job's time is over";
 	}
-	if (is_hurried(keeper) && now - start >= PBOOT_PRINT_FAILED_NS)
+	if (end_is_hurried(keeper) && now - start >= PBOOT_PRINT_FAILED_NS)
 		return "the job is to end, and nobody reads there";
 	return NULL;
 }

@@ -111,7 +111,7 @@ rules_exit_alone(struct pboot_rules *rules, uint32_t rank, int code)
 
 /* A rank that has ended without init; size if there is none. */
 static uint32_t
-find_absentee(const struct pboot_rules *rules)
+rules_find_absentee(const struct pboot_rules *rules)
 {
 	uint32_t rank;
 
@@ -130,7 +130,7 @@ rules_join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 
 	rules->ranks[rank].joined = true;
 	rules->any_joined = true;
-	absentee = first ? find_absentee(rules) : rules->size;
+	absentee = first ? rules_find_absentee(rules) : rules->size;
 	if (absentee == rules->size)
 		return false;
 	status = rules->ranks[absentee].status;
@@ -226,7 +226,7 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 }
 
 static bool
-anyone_at_work(const struct pboot_rules *rules)
+rules_anyone_at_work(const struct pboot_rules *rules)
 {
 	uint32_t rank;
 
@@ -246,7 +246,7 @@ rules_advance(struct pboot_rules *rules, uint64_t now_ns)
 		break;
 	case PBOOT_ASKING: /* ASK_OVER */
 		rules->phase = PBOOT_ENDING;
-		rules->quit_due = anyone_at_work(rules);
+		rules->quit_due = rules_anyone_at_work(rules);
 		rules->deadline_ns = now_ns + rules->grace_ns;
 		break;
 	case PBOOT_ENDING: /* GRACE_OVER */

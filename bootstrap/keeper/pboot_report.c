@@ -15,7 +15,7 @@ enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
 
 /* Writes the ranks at work, as "0, 1, 5 and 20 more", and returns how many there are. */
 static uint32_t
-list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
+report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 {
 	uint32_t rank, count = 0;
 	size_t len = 0;
@@ -40,7 +40,7 @@ report_leave(const struct pboot_keeper *keeper, const char *who, const char *not
 {
 	const struct pboot_cause *cause = &keeper->rules.cause;
 	char others[LIST_BYTES];
-	uint32_t count = list_at_work(keeper, others);
+	uint32_t count = report_list_at_work(keeper, others);
 
 	if (cause->code != 0 && count > 0)
 		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to "
@@ -53,7 +53,7 @@ report_exit(const struct pboot_keeper *keeper, const char *who, const char *note
 {
 	const struct pboot_cause *cause = &keeper->rules.cause;
 	char others[LIST_BYTES];
-	uint32_t count = list_at_work(keeper, others);
+	uint32_t count = report_list_at_work(keeper, others);
 
 	if (count > 0)
 		pboot_say("%s ended by exit(%d) while rank%s %s had not asked to end%s", who,
@@ -64,7 +64,7 @@ report_exit(const struct pboot_keeper *keeper, const char *who, const char *note
 
 /* Any rank that has entered init. */
 static uint32_t
-find_joined(const struct pboot_keeper *keeper)
+report_find_joined(const struct pboot_keeper *keeper)
 {
 	uint32_t rank;
 
@@ -76,7 +76,7 @@ find_joined(const struct pboot_keeper *keeper)
 
 /* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
 static const char *
-why_killed(const struct pboot_keeper *keeper, int sig)
+report_why_killed(const struct pboot_keeper *keeper, int sig)
 {
 	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
 	    " by the kernel: no memory left, of the host or of the control group" : "";
@@ -99,7 +99,7 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		break;
 	case PBOOT_CAUSE_SIGNAL:
 		pboot_say("%s was killed by signal %d (%s)%s%s", who, cause->detail,
-		    strsignal(cause->detail), why_killed(keeper, cause->detail), note);
+		          strsignal(cause->detail), report_why_killed(keeper, cause->detail), note);
 		break;
 	case PBOOT_CAUSE_UNSAID:
 		pboot_say("%s ended with status %d, neither by gasnet_exit nor by exit%s", who,
@@ -107,7 +107,7 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		break;
 	case PBOOT_CAUSE_NO_INIT:
 		pboot_say("%s ended with status %d without having called init, while rank %u has%s",
-		    who, cause->detail, find_joined(keeper), note);
+		          who, cause->detail, report_find_joined(keeper), note);
 		break;
 	case PBOOT_CAUSE_VANISHED:
 		pboot_say("%s is gone, and what started it goes on%s", who, note);
@@ -195,7 +195,7 @@ pboot_report_state(const struct pboot_keeper *keeper)
 		"runs", "waits for the rest to end", "ends", "is being killed",
 	};
 	char others[LIST_BYTES];
-	uint32_t count = list_at_work(keeper, others);
+	uint32_t count = report_list_at_work(keeper, others);
 
 	pboot_say("the job of %u ranks on %s %s; at work: %s", keeper->plan->size, keeper->host,
 	    phases[keeper->rules.phase], count ? others : "none");

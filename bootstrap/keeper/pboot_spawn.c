@@ -25,12 +25,6 @@ struct rank_environment {
 	const char **shell_words;	/* the shell, the program and its arguments */
 };
 
-static bool
-is_job_variable(const char *text)
-{
-	return strncmp(text, "PST_JOB_", 8) == 0;
-}
-
 /* "PST_JOB_FILES=kind/id/dev:fd.ino,fd.ino,..."; all files lie in one file system. */
 static char *
 files_text(const struct pboot_keeper *keeper)
@@ -85,7 +79,7 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 	if (!env->vars || !env->files || !env->place || !env->shell_words)
 		return false;
 	for (from = environ; *from; from++)
-		if (!is_job_variable(*from))
+		if (strncmp(*from, "PST_JOB_", 8) != 0)
 			env->vars[i++] = *from;
 	snprintf(env->size, sizeof env->size, "PST_JOB_SIZE=%u", keeper->plan->size);
 	snprintf(env->release, sizeof env->release, "PST_JOB_RELEASE=%s", pst_version());
@@ -151,7 +145,7 @@ rank_set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 
 /* Whether a file may be a script, and is not, say, the binary of another machine. */
 static bool
-is_text(const char *path)
+is_script(const char *path)
 {
 	char head[4] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -192,7 +186,7 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
 	err = errno;
-	if (err == ENOEXEC && is_text(plan->program)) {
+	if (err == ENOEXEC && is_script(plan->program)) {
 		exec_by_shell(env);
 		err = errno;
 	}
@@ -348,7 +342,7 @@ environment_free(struct rank_environment *env)
 	free(env->shell_words);
 }
 
-int
+int __attribute__((cold))
 pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_startup *startup_out)
 {
 	struct rank_environment env = { 0 };

@@ -63,7 +63,7 @@ vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 }
 
 static uint64_t
-next_deadline(const struct pboot_keeper *keeper, uint64_t now)
+wait_next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 {
 	uint64_t next = keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING ?
 	    UINT64_MAX : keeper->rules.deadline_ns;
@@ -83,9 +83,9 @@ next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 }
 
 static int
-timeout_ms(const struct pboot_keeper *keeper)
+wait_timeout_ms(const struct pboot_keeper *keeper)
 {
-	uint64_t now = psi_now_ns(), next = next_deadline(keeper, now), ms;
+	uint64_t now = psi_now_ns(), next = wait_next_deadline(keeper, now), ms;
 
 	if (pboot_say_pending() && next > now + say_again_ns)
 		next = now + say_again_ns;
@@ -124,6 +124,6 @@ pboot_wait_sources(struct pboot_keeper *keeper)
 		source_add(keeper, keeper->ranks[i].control, PBOOT_SOURCE_RANK, i);
 		source_add(keeper, keeper->ranks[i].init_pidfd, PBOOT_SOURCE_PROCESS, i);
 	}
-	if (pboot_poll(keeper->polls, keeper->source_count, timeout_ms(keeper)) <= 0)
+	if (pboot_poll(keeper->polls, keeper->source_count, wait_timeout_ms(keeper)) <= 0)
 		keeper->source_count = 0;
 }

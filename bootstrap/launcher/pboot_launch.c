@@ -131,7 +131,7 @@ keeper_send_unsent(struct launcher *self)
  * or not this process was stopped.
  */
 static void
-stop_self(struct launcher *self)
+launcher_stop_self(struct launcher *self)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL }, before;
 	sigset_t only, blocked;
@@ -153,7 +153,7 @@ launcher_pass_on(struct launcher *self, int sig)
 
 	keeper_send(self, stop ? SIGTSTP : sig);
 	if (stop)
-		stop_self(self);
+		launcher_stop_self(self);
 	else if (pboot_is_request_to_end(sig) && self->page->keeper && !self->keeper_gone)
 		kill(self->page->keeper, SIGCONT); /* a stopped keeper could not pass it on */
 }
@@ -216,7 +216,7 @@ guard_wait_ms(struct launcher *self)
 }
 
 static void
-wait_for_end(struct launcher *self)
+launcher_wait(struct launcher *self)
 {
 	struct pollfd polls[2] = {
 		{ .fd = self->signals, .events = POLLIN },
@@ -353,7 +353,7 @@ park_thread(pid_t thread, void *parked)
  * program's first.  If the C library never made a thread, all belong to others, to an emulator say.
  */
 static unsigned
-made_by_program(unsigned parked)
+thread_is_programs(unsigned parked)
 {
 #ifdef PSI_TSAN
 	parked -= parked > 0;
@@ -372,7 +372,7 @@ park_others(void)
 
 	park_prepare();
 	pboot_each_number("/proc/self/task", park_thread, &parked);
-	parked = made_by_program(parked);
+	parked = thread_is_programs(parked);
 	if (parked > 0)
 		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks",
 		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
@@ -395,7 +395,7 @@ launcher_run(struct launcher *self)
 	};
 	int status;
 
-	wait_for_end(self);
+	launcher_wait(self);
 	pboot_print_limit(&hurried);
 	status = self->page->status_plus_1 - 1;
 	if (status < 0)
@@ -406,7 +406,7 @@ launcher_run(struct launcher *self)
 	return status;
 }
 
-int
+int __attribute__((cold))
 pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 {
 	static struct launcher self;

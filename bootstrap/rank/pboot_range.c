@@ -25,7 +25,7 @@ range_whole_pages(size_t len_bytes)
 }
 
 static const struct pboot_memory *
-memory(void)
+range_memory(void)
 {
 	return &pboot_self.startup.memory;
 }
@@ -60,7 +60,7 @@ static void *
 range_map_inherited(unsigned number, uint64_t offset, size_t bytes)
 {
 	uint64_t len;
-	char *part = pboot_memory_part(memory(), pboot_self.startup.size, number, &len);
+	char *part = pboot_memory_part(range_memory(), pboot_self.startup.size, number, &len);
 
 	if (offset > len || bytes > len - offset) {
 		errno = ENOMEM;
@@ -75,7 +75,7 @@ range_map_inherited(unsigned number, uint64_t offset, size_t bytes)
 static void *
 range_map_kind(unsigned number, uint64_t key, size_t bytes, bool grow)
 {
-	switch (memory()->kind) {
+	switch (range_memory()->kind) {
 	case PBOOT_SHM_SYSV:
 		return pboot_sysv_map((int)key);
 	case PBOOT_SHM_MMAP:
@@ -88,9 +88,9 @@ range_map_kind(unsigned number, uint64_t key, size_t bytes, bool grow)
 void *
 pboot_exchange_map(size_t len_bytes)
 {
-	const bool sysv = memory()->kind == PBOOT_SHM_SYSV;
+	const bool sysv = range_memory()->kind == PBOOT_SHM_SYSV;
 
-	return range_map_kind(PBOOT_FILE_EXCHANGE, sysv ? (uint64_t)memory()->exchange_id : 0,
+	return range_map_kind(PBOOT_FILE_EXCHANGE, sysv ? (uint64_t)range_memory()->exchange_id : 0,
 	                      len_bytes, false);
 }
 
@@ -100,13 +100,13 @@ range_make_next(unsigned number, uint64_t *used, size_t bytes, uint64_t *key_out
 	void *base;
 	int id = -1;
 
-	if (memory()->kind == PBOOT_SHM_SYSV)
+	if (range_memory()->kind == PBOOT_SHM_SYSV)
 		base = pboot_sysv_make(bytes, &id);
 	else
 		base = range_map_kind(number, *used, bytes, true);
 	if (!base)
 		return NULL;
-	*key_out = memory()->kind == PBOOT_SHM_SYSV ? (uint64_t)id : *used;
+	*key_out = range_memory()->kind == PBOOT_SHM_SYSV ? (uint64_t)id : *used;
 	*used += bytes;
 	return base;
 }
@@ -172,9 +172,9 @@ pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 		return;
 	}
 	madvise(base, bytes, MADV_REMOVE);
-	if (memory()->kind == PBOOT_SHM_SYSV)
+	if (range_memory()->kind == PBOOT_SHM_SYSV)
 		shmdt(base);
-	else if (memory()->kind == PBOOT_SHM_MMAP)
+	else if (range_memory()->kind == PBOOT_SHM_MMAP)
 		madvise(base, bytes, MADV_DONTDUMP);
 	else
 		munmap(base, bytes);
@@ -198,23 +198,23 @@ pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES])
 {
 	const char *how = pboot_self.startup.file_kind;
 
-	if (memory()->kind == PBOOT_SHM_SYSV)
+	if (range_memory()->kind == PBOOT_SHM_SYSV)
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (sysv)%s", strerror(err),
 		         sysv_limit_hint(err));
 	else
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (%s)%s", strerror(err),
-		    how ? how : pboot_shm_name(memory()->kind), psi_limit_hint(err));
+		         how ? how : pboot_shm_name(range_memory()->kind), psi_limit_hint(err));
 	return text;
 }
 
 bool
 pboot_range_in_file(void)
 {
-	return memory()->kind == PBOOT_SHM_MEMFD || memory()->kind == PBOOT_SHM_POSIX;
+	return range_memory()->kind == PBOOT_SHM_MEMFD || range_memory()->kind == PBOOT_SHM_POSIX;
 }
 
 static uint64_t
-multiply_capped(uint64_t a, uint64_t b)
+product_capped(uint64_t a, uint64_t b)
 {
 	return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
@@ -227,8 +227,8 @@ sysv_limit(void)
 
 	if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&info) < 0)
 		return UINT64_MAX;
-	each = multiply_capped(info.shmmax, pboot_self.startup.size);
-	all = multiply_capped(info.shmall, PAGE_BYTES);
+	each = product_capped(info.shmmax, pboot_self.startup.size);
+	all = product_capped(info.shmall, PAGE_BYTES);
 	return each < all ? each : all;
 }
 
@@ -246,11 +246,11 @@ file_limit(void)
 uint64_t
 pboot_range_limit(void)
 {
-	switch (memory()->kind) {
+	switch (range_memory()->kind) {
 	case PBOOT_SHM_SYSV:
 		return sysv_limit();
 	case PBOOT_SHM_MMAP:
-		return multiply_capped(memory()->segment_bytes, pboot_self.startup.size);
+		return product_capped(range_memory()->segment_bytes, pboot_self.startup.size);
 	default:
 		return file_limit();
 	}

@@ -47,7 +47,7 @@ physical_bytes(void)
 
 /* Containers often have only 64 MB there, which is not what a user of posix expects. */
 static bool
-posix_is_small(void)
+tmpfs_is_small(void)
 {
 	struct statvfs shm;
 	uint64_t free_bytes;
@@ -81,13 +81,6 @@ files_make(enum pboot_shm kind, uint32_t size, struct pboot_file *files, const c
 	return err;
 }
 
-/* The keeper stays attached, so the segment lives until the last process that has it ends. */
-static int
-exchange_make(uint32_t size, struct pboot_memory *memory)
-{
-	return pboot_sysv_make(pboot_exchange_bytes(size), &memory->exchange_id) ? 0 : errno;
-}
-
 /* Address space for the segments of one rank, within RLIMIT_AS; half of it is left to the
  * client. */
 static uint64_t
@@ -106,7 +99,7 @@ segment_bytes_for(uint32_t size, uint64_t arena_bytes)
 
 /* The offset at which a file's part of the mapping begins; that of PBOOT_FILES(size) is the end. */
 static uint64_t
-part_at(const struct pboot_memory *memory, uint32_t size, unsigned number)
+mapping_part_at(const struct pboot_memory *memory, uint32_t size, unsigned number)
 {
 	const uint64_t unit = 2 * MIB;
 
@@ -114,17 +107,17 @@ part_at(const struct pboot_memory *memory, uint32_t size, unsigned number)
 		return 0;
 	if (number == PBOOT_FILE_ARENA)
 		return (pboot_exchange_bytes(size) + unit - 1) / unit * unit;
-	return part_at(memory, size, PBOOT_FILE_ARENA) + memory->arena_bytes +
-	    memory->segment_bytes * (number - PBOOT_FILE_ARENA - 1);
+	return mapping_part_at(memory, size, PBOOT_FILE_ARENA) + memory->arena_bytes +
+	       memory->segment_bytes * (number - PBOOT_FILE_ARENA - 1);
 }
 
 char *
 pboot_memory_part(const struct pboot_memory *memory, uint32_t size, unsigned number,
     uint64_t *len_out)
 {
-	uint64_t at = part_at(memory, size, number);
+	uint64_t at = mapping_part_at(memory, size, number);
 
-	*len_out = part_at(memory, size, number + 1) - at;
+	*len_out = mapping_part_at(memory, size, number + 1) - at;
 	return memory->mapping + at;
 }
 
@@ -138,7 +131,7 @@ mapping_make(uint32_t size, struct pboot_memory *memory)
 
 	memory->arena_bytes = 64 * MIB + size * (4 * MIB + size * (uint64_t)8192);
 	memory->segment_bytes = segment_bytes_for(size, memory->arena_bytes);
-	bytes = part_at(memory, size, PBOOT_FILES(size));
+	bytes = mapping_part_at(memory, size, PBOOT_FILES(size));
 	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mapping == MAP_FAILED)
@@ -149,13 +142,15 @@ mapping_make(uint32_t size, struct pboot_memory *memory)
 }
 
 static int
-make_kind(uint32_t size, struct pboot_memory *memory, struct pboot_file *files,
-    const char **how_out)
+mapping_make_kind(uint32_t size, struct pboot_memory *memory, struct pboot_file *files,
+                  const char **how_out)
 {
 	*how_out = names[memory->kind];
 	switch (memory->kind) {
 	case PBOOT_SHM_SYSV:
-		return exchange_make(size, memory);
+		/* The keeper stays attached, so the segment lives until its last process ends. */
+		return pboot_sysv_make(pboot_exchange_bytes(size), &memory->exchange_id) ? 0
+		                                                                         : errno;
 	case PBOOT_SHM_MMAP:
 		return mapping_make(size, memory);
 	default:
@@ -170,18 +165,18 @@ pboot_memory_make(enum pboot_shm wanted, uint32_t size, bool forks, struct pboot
 	struct pboot_memory memory = { .kind = wanted, .exchange_id = -1 };
 	int err;
 
-	if (wanted == PBOOT_SHM_POSIX && posix_is_small())
+	if (wanted == PBOOT_SHM_POSIX && tmpfs_is_small())
 		memory.kind = PBOOT_SHM_MEMFD;
 	if (wanted == PBOOT_SHM_MMAP && !forks) {
 		pboot_say("warning: PST_SHM=mmap: a program that the launcher runs does not "
 		    "inherit mappings (GASNET_PSHM_NODES=N without launcher does); memfd is taken");
 		memory.kind = PBOOT_SHM_MEMFD;
 	}
-	err = make_kind(size, &memory, files_out, how_out);
+	err = mapping_make_kind(size, &memory, files_out, how_out);
 	if (err && memory.kind != PBOOT_SHM_MEMFD) {
 		pboot_say("warning: PST_SHM=%s: %s; memfd is taken", names[wanted], strerror(err));
 		memory.kind = PBOOT_SHM_MEMFD;
-		err = make_kind(size, &memory, files_out, how_out);
+		err = mapping_make_kind(size, &memory, files_out, how_out);
 	}
 	*memory_out = memory;
 	return err;

@@ -54,13 +54,6 @@ pboot_print_limit(const struct pboot_print_limits *given)
 	limits = *given;
 }
 
-static void
-stop_waiting(void)
-{
-	limits.quiet_ns = 0;
-	limits.wake_fd = -1;
-}
-
 /* There may be as many outputs as ranks, and each may be unread. */
 void
 pboot_print_shorten_waits(void)
@@ -124,7 +117,8 @@ wait_for_room(struct wait *wait, int fd)
 	wait->dry = true;
 	if (!polls[1].revents || !limits.is_told_to_end(limits.context))
 		return DONE;
-	stop_waiting();
+	limits.quiet_ns = 0;            /* no later output waits */
+	limits.wake_fd = -1;
 	return TOLD_TO_END;
 }
 
@@ -157,7 +151,7 @@ print_whole(int fd, const char *text, size_t len, size_t *at)
 /* -- lines ----------------------------------------------------------------------------------- */
 
 static void
-keep_line(const char *text, size_t len)
+line_keep(const char *text, size_t len)
 {
 	if (len > KEPT_BYTES - kept.fill) {
 		kept.lost++;
@@ -168,14 +162,14 @@ keep_line(const char *text, size_t len)
 }
 
 static void
-drop_kept(size_t len)
+lines_drop(size_t len)
 {
 	kept.fill -= len;
 	memmove(kept.text, kept.text + len, kept.fill);
 }
 
 static void
-tell_lost(void)
+lines_tell_lost(void)
 {
 	unsigned lost = kept.lost;
 
@@ -204,8 +198,8 @@ pboot_say_flush(void)
 
 		if (done == -EAGAIN)
 			return;
-		drop_kept(done > 0 ? (size_t)done : len);
-		tell_lost();
+		lines_drop(done > 0 ? (size_t)done : len);
+		lines_tell_lost();
 	}
 }
 
@@ -246,7 +240,7 @@ pboot_say(const char *format, ...)
 	va_start(args, format);
 	len = psi_log_format(line, format, args);
 	va_end(args);
-	keep_line(line, len);
+	line_keep(line, len);
 	pboot_say_flush();
 }
 
@@ -255,7 +249,7 @@ pboot_say(const char *format, ...)
 
 /* Whether a later open may succeed: a named pipe may get a reader, a lease may end. */
 static bool
-may_open_later(const char *path, int err)
+file_may_open_later(const char *path, int err)
 {
 	struct stat info;
 
@@ -265,7 +259,7 @@ may_open_later(const char *path, int err)
 }
 
 static enum outcome
-open_file(const char *path, int *fd_out)
+file_open(const char *path, int *fd_out)
 {
 	struct wait wait = wait_begin();
 	enum outcome outcome = DONE;
@@ -276,7 +270,7 @@ open_file(const char *path, int *fd_out)
 		*fd_out = open(path, flags, 0666);
 		if (*fd_out >= 0)
 			return DONE;
-		if (!may_open_later(path, errno))
+		if (!file_may_open_later(path, errno))
 			return FAILED;
 		outcome = wait_for_room(&wait, -1);
 	}
@@ -289,7 +283,7 @@ static enum outcome
 print_file(const char *path, const char *text, size_t len, size_t *at)
 {
 	int fd, err;
-	enum outcome outcome = open_file(path, &fd);
+	enum outcome outcome = file_open(path, &fd);
 
 	if (outcome != DONE)
 		return outcome;

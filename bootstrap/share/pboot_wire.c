@@ -62,7 +62,7 @@ send_bytes(int sock, const struct msghdr *head)
 }
 
 static void
-attach_fd(struct msghdr *head, union fd_room *room, int fd)
+message_attach_fd(struct msghdr *head, union fd_room *room, int fd)
 {
 	struct cmsghdr *cmsg;
 
@@ -88,7 +88,7 @@ send_message(int sock, const struct pboot_msg *msg, int fd)
 	union fd_room room;
 
 	if (fd >= 0)
-		attach_fd(&head, &room, fd);
+		message_attach_fd(&head, &room, fd);
 	return send_bytes(sock, &head);
 }
 
@@ -121,7 +121,7 @@ pboot_wire_send_fd(int sock, enum pboot_msg_kind kind, uint32_t rank, int value,
 }
 
 static void
-take_extra(const struct cmsghdr *cmsg, struct pboot_extra *extra)
+message_take_extra(const struct cmsghdr *cmsg, struct pboot_extra *extra)
 {
 	if (cmsg->cmsg_level != SOL_SOCKET)
 		return;
@@ -136,19 +136,19 @@ take_extra(const struct cmsghdr *cmsg, struct pboot_extra *extra)
 }
 
 static struct pboot_extra
-take_extras(struct msghdr *head)
+message_take_extras(struct msghdr *head)
 {
 	struct pboot_extra extra = { .fd = -1, .pid = 0 };
 	struct cmsghdr *cmsg;
 
 	for (cmsg = CMSG_FIRSTHDR(head); cmsg; cmsg = CMSG_NXTHDR(head, cmsg))
-		take_extra(cmsg, &extra);
+		message_take_extra(cmsg, &extra);
 	return extra;
 }
 
 /* A packet whose length differs from what it says is not our message. */
 static bool
-well_formed(const struct pboot_msg *msg, ssize_t got)
+message_is_well_formed(const struct pboot_msg *msg, ssize_t got)
 {
 	const size_t head_bytes = offsetof(struct pboot_msg, text);
 
@@ -177,12 +177,12 @@ pboot_wire_take(int sock, struct pboot_msg *msg_out, struct pboot_extra *extra_o
 		return errno == EAGAIN || errno == EWOULDBLOCK ? -1 : 0;
 	if (got == 0)
 		return 0;
-	extra = take_extras(&head);
+	extra = message_take_extras(&head);
 	if (extra_out)
 		*extra_out = extra;
 	else if (extra.fd >= 0)
 		close(extra.fd);
-	if (!well_formed(msg_out, got))
+	if (!message_is_well_formed(msg_out, got))
 		return 0;
 	msg_out->text[msg_out->len_bytes] = '\0';
 	return 1;

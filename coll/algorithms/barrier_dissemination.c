@@ -6,7 +6,7 @@
 #include "coll/algorithms.h"
 
 static size_t
-scratch_bytes(const struct pcoll_call *call)
+barrier_scratch_bytes(const struct pcoll_call *call)
 {
 	(void)call;
 	return sizeof(struct pcoll_sync);
@@ -34,7 +34,10 @@ barrier_step(struct pcoll_op *op)
 }
 
 const struct pcoll_algorithm pcoll_barrier_dissemination = {
-	.operation = PCOLL_BARRIER, .name = "dissemination",
+	.operation = PCOLL_BARRIER,
+	.name = "dissemination",
 	.summary = "each tells the one 2^r above it, in log2 n rounds",
-	.scratch_bytes = scratch_bytes, .start = barrier_start, .step = barrier_step,
+	.scratch_bytes = barrier_scratch_bytes,
+	.start = barrier_start,
+	.step = barrier_step,
 };

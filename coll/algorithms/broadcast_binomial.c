@@ -11,7 +11,7 @@
 #include "runtime/team/team.h"
 
 static size_t
-scratch_bytes(const struct pcoll_call *call)
+broadcast_scratch_bytes(const struct pcoll_call *call)
 {
 	(void)call;
 	return sizeof(struct pcoll_down);
@@ -36,6 +36,10 @@ broadcast_step(struct pcoll_op *op)
 }
 
 const struct pcoll_algorithm pcoll_broadcast_binomial = {
-	.operation = PCOLL_BROADCAST, .name = "binomial", .summary = "down a binomial tree",
-	.scratch_bytes = scratch_bytes, .start = broadcast_start, .step = broadcast_step,
+	.operation = PCOLL_BROADCAST,
+	.name = "binomial",
+	.summary = "down a binomial tree",
+	.scratch_bytes = broadcast_scratch_bytes,
+	.start = broadcast_start,
+	.step = broadcast_step,
 };

@@ -11,13 +11,13 @@ struct both {
 };
 
 static struct pcoll_up *
-up_of(struct pcoll_op *op)
+reduce_to_all_up_of(struct pcoll_op *op)
 {
 	return (struct pcoll_up *)(void *)((struct both *)op->scratch + 1);
 }
 
 static size_t
-scratch_bytes(const struct pcoll_call *call)
+reduce_to_all_scratch_bytes(const struct pcoll_call *call)
 {
 	return sizeof(struct both) + pcoll_up_bytes(call, 0);
 }
@@ -27,7 +27,7 @@ reduce_to_all_start(struct pcoll_op *op)
 {
 	struct both *both = op->scratch;
 
-	pcoll_up_start(op, up_of(op), 0, op->call.dst, 0);
+	pcoll_up_start(op, reduce_to_all_up_of(op), 0, op->call.dst, 0);
 	pcoll_down_start(op, &both->down, 0, op->call.dst, op->call.len_bytes);
 }
 
@@ -36,15 +36,18 @@ static bool
 reduce_to_all_step(struct pcoll_op *op)
 {
 	struct both *both = op->scratch;
-	const bool passed = pcoll_up_step(op, up_of(op));
+	const bool passed = pcoll_up_step(op, reduce_to_all_up_of(op));
 
 	if (!passed && op->call.src == op->call.dst && !both->down.tree.is_root)
 		return false;
-	return pcoll_down_step(op, &both->down, pcoll_up_done(up_of(op))) && passed;
+	return pcoll_down_step(op, &both->down, pcoll_up_done(reduce_to_all_up_of(op))) && passed;
 }
 
 const struct pcoll_algorithm pcoll_reduce_to_all_binomial = {
-	.operation = PCOLL_REDUCE_TO_ALL, .name = "binomial",
+	.operation = PCOLL_REDUCE_TO_ALL,
+	.name = "binomial",
 	.summary = "up a binomial tree to rank 0, and down again",
-	.scratch_bytes = scratch_bytes, .start = reduce_to_all_start, .step = reduce_to_all_step,
+	.scratch_bytes = reduce_to_all_scratch_bytes,
+	.start = reduce_to_all_start,
+	.step = reduce_to_all_step,
 };

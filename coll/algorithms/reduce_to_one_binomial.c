@@ -7,7 +7,7 @@
 #include "coll/algorithms.h"
 
 static size_t
-scratch_bytes(const struct pcoll_call *call)
+reduce_to_one_scratch_bytes(const struct pcoll_call *call)
 {
 	return pcoll_up_bytes(call, call->root);
 }
@@ -35,7 +35,7 @@ const struct pcoll_algorithm pcoll_reduce_to_one_binomial = {
 	.name = "binomial",
 	.summary = "up a binomial tree that begins at the root",
 	.serves = reduce_to_one_serves,
-	.scratch_bytes = scratch_bytes,
+	.scratch_bytes = reduce_to_one_scratch_bytes,
 	.start = reduce_to_one_start,
 	.step = reduce_to_one_step,
 };

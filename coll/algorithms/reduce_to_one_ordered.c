@@ -15,7 +15,7 @@ struct ordered {
 };
 
 static size_t
-head_bytes(void)
+ordered_head_bytes(void)
 {
 	enum { ALIGN = 64 };
 
@@ -23,27 +23,27 @@ head_bytes(void)
 }
 
 static struct pcoll_up *
-up_of(struct pcoll_op *op)
+ordered_up_of(struct pcoll_op *op)
 {
-	return (struct pcoll_up *)(void *)((char *)op->scratch + head_bytes());
+	return (struct pcoll_up *)(void *)((char *)op->scratch + ordered_head_bytes());
 }
 
 static size_t
-scratch_bytes(const struct pcoll_call *call)
+ordered_scratch_bytes(const struct pcoll_call *call)
 {
-	return head_bytes() + pcoll_up_bytes(call, 0);
+	return ordered_head_bytes() + pcoll_up_bytes(call, 0);
 }
 
 static void
 ordered_start(struct pcoll_op *op)
 {
-	pcoll_up_start(op, up_of(op), 0, NULL, op->call.root);
+	pcoll_up_start(op, ordered_up_of(op), 0, NULL, op->call.root);
 }
 
 /* A piece may be asked for before this member has sent its own part of it, which is then still
  * read, but not come before that. */
 static bool
-take_result(struct pcoll_op *op, struct ordered *ordered)
+ordered_take_result(struct pcoll_op *op, struct ordered *ordered)
 {
 	const struct pcoll_call *call = &op->call;
 
@@ -66,15 +66,18 @@ take_result(struct pcoll_op *op, struct ordered *ordered)
 static bool
 ordered_step(struct pcoll_op *op)
 {
-	const bool passed = pcoll_up_step(op, up_of(op));
+	const bool passed = pcoll_up_step(op, ordered_up_of(op));
 
 	if (op->call.tm->rank == op->call.root)
-		return take_result(op, op->scratch) && passed;
+		return ordered_take_result(op, op->scratch) && passed;
 	return passed;
 }
 
 const struct pcoll_algorithm pcoll_reduce_to_one_ordered = {
-	.operation = PCOLL_REDUCE_TO_ONE, .name = "ordered",
+	.operation = PCOLL_REDUCE_TO_ONE,
+	.name = "ordered",
 	.summary = "up a binomial tree that begins at rank 0, and from there to the root",
-	.scratch_bytes = scratch_bytes, .start = ordered_start, .step = ordered_step,
+	.scratch_bytes = ordered_scratch_bytes,
+	.start = ordered_start,
+	.step = ordered_step,
 };

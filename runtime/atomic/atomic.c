@@ -63,7 +63,7 @@ psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before)
 /* -- what is asked for ----------------------------------------------------------------------- */
 
 static const char *
-op_name(gex_OP_t op)
+atomic_op_name(gex_OP_t op)
 {
 	static const char *const by_bit[32] = {
 		"AND",  "OR",   "XOR",  "ADD",  "SUB",   "MULT", "MIN",  "MAX",
@@ -76,7 +76,7 @@ op_name(gex_OP_t op)
 }
 
 static void
-check_operation(const struct psi_atomic *op)
+atomic_check_operation(const struct psi_atomic *op)
 {
 	const struct psi_domain *domain = op->domain;
 	const char *kind = strstr(op->call, "NBI") ? "NBI" : "NB";
@@ -90,16 +90,18 @@ check_operation(const struct psi_atomic *op)
 		          op->call, op->op);
 	if (PSI_UNLIKELY(!(op->op & domain->ops)))
 		psi_fatal("%s: GEX_OP_%s is not among the operations 0x%x of the domain; name it "
-		          "when the domain is created", op->call, op_name(op->op), domain->ops);
+		          "when the domain is created",
+		          op->call, atomic_op_name(op->op), domain->ops);
 	psi_check_flags(op->flags, PSI_ATOMIC_PLAIN_FLAGS | GEX_FLAG_RANK_IS_JOBRANK, op->call);
 	if (PSI_UNLIKELY((op->op & PSI_ATOMIC_OPS_REPLY) &&
 	                 (!op->result || (uintptr_t)op->result % width_bytes[op->type])))
 		psi_fatal("%s: GEX_OP_%s writes to result_p, which is %p; pass the address of a "
-		          "variable of the type", op->call, op_name(op->op), op->result);
+		          "variable of the type",
+		          op->call, atomic_op_name(op->op), op->result);
 }
 
 static struct psi_target
-target_of(const struct psi_atomic *op)
+atomic_target_of(const struct psi_atomic *op)
 {
 	const gex_TM_t tm = op->domain->tm;
 	gex_Rank_t rank = op->rank;
@@ -115,7 +117,7 @@ target_of(const struct psi_atomic *op)
 }
 
 static void
-check_assertions(const struct psi_atomic *op, struct psi_target target)
+atomic_check_assertions(const struct psi_atomic *op, struct psi_target target)
 {
 	const bool mine = op->flags & GEX_FLAG_AD_MY_RANK, near = op->flags & GEX_FLAG_AD_MY_NBRHD;
 
@@ -150,7 +152,7 @@ atomic_reach(const struct psi_atomic *op, struct psi_target target)
 
 /* Counts, and polls once in a while. */
 static void
-count_call(gex_Flags_t flags)
+atomic_count_call(gex_Flags_t flags)
 {
 	uint64_t *counts = psi_block()->count;
 
@@ -162,7 +164,7 @@ count_call(gex_Flags_t flags)
 }
 
 static void
-count_refused(void)
+atomic_count_refused(void)
 {
 	uint64_t *counts = psi_block()->count;
 
@@ -171,7 +173,7 @@ count_refused(void)
 }
 
 static enum psi_part_category
-category_of(gex_OP_t op)
+atomic_category_of(gex_OP_t op)
 {
 	if (op == GEX_OP_SET)
 		return PSI_PART_PUT;
@@ -180,13 +182,18 @@ category_of(gex_OP_t op)
 
 /* Starts it as an operation of the contract: the conduit's, or by messages. */
 static gex_Event_t
-start(const struct psi_atomic *op, struct psi_target target)
+atomic_start(const struct psi_atomic *op, struct psi_target target)
 {
 	struct psi_op *started = psi_op_begin(op->implicit);
 	const struct psi_word_operation operation = {
-		.remote = psi_reach_remote(target.place, op->target), .owner = target.ep,
-		.type = op->type, .op = op->op, .operand1 = op->operand1, .operand2 = op->operand2,
-		.result = op->result, .cookie = psi_op_part(started, category_of(op->op)),
+		.remote = psi_reach_remote(target.place, op->target),
+		.owner = target.ep,
+		.type = op->type,
+		.op = op->op,
+		.operand1 = op->operand1,
+		.operand2 = op->operand2,
+		.result = op->result,
+		.cookie = psi_op_part(started, atomic_category_of(op->op)),
 		.immediate = op->flags & GEX_FLAG_IMMEDIATE,
 	};
 	struct psi_begin begin = PSI_BEGIN(op->call, "atomic", target.place, operation.immediate);
@@ -200,7 +207,7 @@ start(const struct psi_atomic *op, struct psi_target target)
 	psi_count(psi_block()->count, PSI_COUNT_IMMEDIATE_REFUSED);
 	psi_part_done(operation.cookie);
 	psi_op_refused(started);
-	count_refused();
+	atomic_count_refused();
 	return GEX_EVENT_NO_OP;
 }
 
@@ -212,13 +219,13 @@ atomic_make(gex_AD_t ad, struct psi_atomic *op)
 
 	psi_rule_call(op->call);
 	op->domain = psi_domain_live(ad, op->call);
-	check_operation(op);
-	target = target_of(op);
-	check_assertions(op, target);
+	atomic_check_operation(op);
+	target = atomic_target_of(op);
+	atomic_check_assertions(op, target);
 	there = atomic_reach(op, target);
-	count_call(op->flags);
+	atomic_count_call(op->flags);
 	if (!there)
-		return start(op, target);
+		return atomic_start(op, target);
 	psi_atomic_answer(op->type, op->op, op->result,
 	                  psi_atomic_apply(op->type, there, op->op, op->operand1, op->operand2,
 	                                   op->flags));

@@ -38,7 +38,7 @@ domain_delist(struct psi_domain *domain)
 }
 
 static bool
-is_listed(const struct psi_domain *domain)
+domain_is_listed(const struct psi_domain *domain)
 {
 	const struct psi_domain *at;
 
@@ -50,9 +50,9 @@ is_listed(const struct psi_domain *domain)
 }
 
 static void
-check_live(struct psi_domain *domain, const char *call)
+domain_check_live(struct psi_domain *domain, const char *call)
 {
-	if (!is_listed(domain))
+	if (!domain_is_listed(domain))
 		psi_fatal("%s: %p is no atomic domain of this process; pass what gex_AD_Create "
 		          "wrote here",
 		          call, (void *)domain);
@@ -69,7 +69,7 @@ psi_domain_live(gex_AD_t ad, const char *call)
 	if (PSI_UNLIKELY(!ad))
 		psi_invalid(call, "GEX_AD_INVALID");
 	if (PSI_UNLIKELY(psi.checks))
-		check_live(domain, call);
+		domain_check_live(domain, call);
 	return domain;
 }
 
@@ -95,7 +95,7 @@ psi_domain_type_name(gex_DT_t dt)
 }
 
 static gex_OP_t
-ops_of(gex_DT_t dt)
+domain_ops_of(gex_DT_t dt)
 {
 	switch (dt) {
 #define INTEGER(DT, type, width) case GEX_DT##DT: return PSI_ATOMIC_OPS_INTEGER;
@@ -109,7 +109,7 @@ ops_of(gex_DT_t dt)
 }
 
 static void
-check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+domain_check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
 	const char *call = "gex_AD_Create";
 	const gex_Flags_t hints = GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD |
@@ -118,13 +118,13 @@ check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flag
 	if (!ad_p)
 		psi_fatal("%s: ad_p is NULL; pass where the domain goes", call);
 	(void)psi_team_live(tm, call);
-	if (!ops_of(dt))
+	if (!domain_ops_of(dt))
 		psi_fatal("%s: data type 0x%x is none that atomics have; pass one of GEX_DT_I32, "
 		          "U32, I64, U64, FLT and DBL", call, dt);
-	if (!ops || (ops & ~ops_of(dt)))
+	if (!ops || (ops & ~domain_ops_of(dt)))
 		psi_fatal("%s: operations 0x%x are %s; pass those that will be used, of 0x%x", call,
-		          ops & ~ops_of(dt), ops ? "none that the type has" : "none at all",
-		          ops_of(dt));
+		          ops & ~domain_ops_of(dt), ops ? "none that the type has" : "none at all",
+		          domain_ops_of(dt));
 	psi_check_flags(flags, hints, call);
 	if (flags & (flags - 1))
 		psi_fatal("%s: flags 0x%x favour several at once; pass one of GEX_FLAG_AD_FAVOR_* "
@@ -141,7 +141,7 @@ struct member {
 
 /* All pass the same. */
 static void
-check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+domain_check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
 	const struct member mine = { dt, ops, flags };
 	struct member *all = calloc(tm->size, sizeof *all);
@@ -160,7 +160,7 @@ check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 
 /* Where the team's ranks have their segments, for the inlines. */
 static const struct pst_peer *
-peers_of(gex_TM_t tm)
+domain_peers_of(gex_TM_t tm)
 {
 	struct pst_peer *peers;
 
@@ -181,20 +181,20 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 
 	psi_need_init("gex_AD_Create");
 	psi_rule_call("gex_AD_Create");
-	check_arguments(ad_p, tm, dt, ops, flags);
+	domain_check_arguments(ad_p, tm, dt, ops, flags);
 	domain = calloc(1, sizeof *domain);
 	if (!domain)
 		psi_fatal("gex_AD_Create: no memory for an atomic domain");
 	*domain = (struct psi_domain){
 		.inlines = { .size = tm->size,
-		             .peers = peers_of(tm),
+		             .peers = domain_peers_of(tm),
 		             .counts = psi.blocks[0].count },
 		.tm = tm,
 		.dt = dt,
 		.ops = ops,
 		.flags = flags,
 	};
-	check_agreement(tm, dt, ops, flags);
+	domain_check_agreement(tm, dt, ops, flags);
 	psi_team_hold(tm);
 	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
 		domain->inlines.inlined[__builtin_ctz(dt)] = ops;

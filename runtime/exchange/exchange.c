@@ -33,7 +33,7 @@ struct round {
 };
 
 static struct round
-round_of(gex_TM_t tm, unsigned number)
+exchange_round_of(gex_TM_t tm, unsigned number)
 {
 	const gex_Rank_t have = (gex_Rank_t)1 << number, missing = tm->size - have;
 
@@ -47,7 +47,7 @@ round_of(gex_TM_t tm, unsigned number)
 
 /* The exchange of that number, of which this member or a peer begins; under the lock. */
 static struct psi_gather_phase *
-open_phase(gex_TM_t tm, uint32_t number, size_t block_bytes)
+phase_open(gex_TM_t tm, uint32_t number, size_t block_bytes)
 {
 	struct psi_gather_phase *phase = &tm->gathers[number & 1];
 	const size_t need = tm->size * block_bytes;
@@ -73,7 +73,7 @@ open_phase(gex_TM_t tm, uint32_t number, size_t block_bytes)
 
 /* Counted as the client's when it came. */
 static void
-count_as_own(size_t nbytes)
+phase_count_own(size_t nbytes)
 {
 	uint64_t *counts = psi_block()->count;
 
@@ -84,18 +84,19 @@ count_as_own(size_t nbytes)
 }
 
 static void
-on_blocks(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_Arg_t high,
-          gex_AM_Arg_t number, gex_AM_Arg_t round, gex_AM_Arg_t block_bytes, gex_AM_Arg_t offset)
+blocks_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_Arg_t high,
+                  gex_AM_Arg_t number, gex_AM_Arg_t round, gex_AM_Arg_t block_bytes,
+                  gex_AM_Arg_t offset)
 {
 	const uint64_t id = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
 	gex_TM_t tm = psi_team_find(id, token->ep);
 	struct psi_gather_phase *phase;
 
-	count_as_own(nbytes);
+	phase_count_own(nbytes);
 	if (!tm)
 		psi_team_is_gone(token->arrival->source);
 	psi_spinlock_lock(&tm->gather_lock);
-	phase = open_phase(tm, (uint32_t)number, (uint32_t)block_bytes);
+	phase = phase_open(tm, (uint32_t)number, (uint32_t)block_bytes);
 	psi_spinlock_unlock(&tm->gather_lock);
 	/* Only this thread writes these bytes, and no thread reads them before they are counted. */
 	memcpy(phase->blocks + ((size_t)(uint32_t)block_bytes << round) + (uint32_t)offset, buf,
@@ -106,7 +107,7 @@ on_blocks(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t low, gex_AM_
 }
 
 static void
-send_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round)
+blocks_send(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round)
 {
 	const uint32_t place = psi_target_of(tm, round->to, "").place;
 	const size_t bytes = round->count * phase->block_bytes;
@@ -131,7 +132,7 @@ send_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct roun
 }
 
 static bool
-has_come(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round)
+blocks_have_come(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round)
 {
 	bool come;
 
@@ -142,8 +143,8 @@ has_come(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *
 }
 
 static void
-wait_for_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round,
-                const char *call)
+blocks_wait(gex_TM_t tm, const struct psi_gather_phase *phase, const struct round *round,
+            const char *call)
 {
 	const gex_EP_Location_t from = psi_team_location(tm, round->from);
 	const struct psi_reason reason = {
@@ -152,14 +153,14 @@ wait_for_blocks(gex_TM_t tm, const struct psi_gather_phase *phase, const struct 
 	};
 	struct psi_wait wait = PSI_WAIT_FOR_ALL(call, &reason);
 
-	while (!has_come(tm, phase, round))
+	while (!blocks_have_come(tm, phase, round))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
 }
 
 /* Blocks stand in the order of ranks from this member's on. */
 static void
-turn_round(gex_TM_t tm, const struct psi_gather_phase *phase, unsigned char *out)
+blocks_turn_round(gex_TM_t tm, const struct psi_gather_phase *phase, unsigned char *out)
 {
 	const size_t bytes = phase->block_bytes, above = tm->size - tm->rank;
 
@@ -175,17 +176,17 @@ psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char
 
 	/* Something must arrive. */
 	psi_spinlock_lock(&tm->gather_lock);
-	phase = open_phase(tm, ++tm->gathered, bytes ? bytes : 1);
+	phase = phase_open(tm, ++tm->gathered, bytes ? bytes : 1);
 	psi_spinlock_unlock(&tm->gather_lock);
 	memcpy(phase->blocks, bytes ? in : &nothing, phase->block_bytes);
 	for (unsigned number = 0; (gex_Rank_t)1 << number < tm->size; number++) {
-		const struct round round = round_of(tm, number);
+		const struct round round = exchange_round_of(tm, number);
 
-		send_blocks(tm, phase, &round);
-		wait_for_blocks(tm, phase, &round, call);
+		blocks_send(tm, phase, &round);
+		blocks_wait(tm, phase, &round, call);
 	}
 	if (bytes)
-		turn_round(tm, phase, out);
+		blocks_turn_round(tm, phase, out);
 	psi_spinlock_lock(&tm->gather_lock);
 	phase->number = 0;
 	psi_spinlock_unlock(&tm->gather_lock);
@@ -194,7 +195,7 @@ psi_team_gather(gex_TM_t tm, const void *in, size_t bytes, void *out, const char
 static void
 gather_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_GATHER, (gex_AM_Fn_t)on_blocks);
+	psi_handler_set_internal(ep, PSI_HANDLER_GATHER, (gex_AM_Fn_t)blocks_on_message);
 }
 
 static void

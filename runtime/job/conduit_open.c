@@ -15,7 +15,7 @@
 /* -- services -------------------------------------------------------------------------------- */
 
 static const char *
-setting_text(const char *name)
+conduit_setting_text(const char *name)
 {
 	const struct psi_setting *row = psi_setting_find(name);
 
@@ -23,13 +23,13 @@ setting_text(const char *name)
 }
 
 static uint64_t *
-own_counts(void)
+conduit_own_counts(void)
 {
 	return psi_block()->count;
 }
 
 static uint32_t
-agree_least(uint32_t value)
+conduit_agree_least(uint32_t value)
 {
 	uint32_t *all = calloc(psi.boot.size, sizeof *all), least = value;
 
@@ -46,7 +46,7 @@ static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
 	.log = psi_log,
-	.setting = setting_text,
+	.setting = conduit_setting_text,
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
@@ -56,8 +56,8 @@ static const struct psi_services services = {
 	.cursor_open = psi_cursor_open,
 	.cursor_look = psi_cursor_look,
 	.cursor_take = psi_cursor_take,
-	.agree_least = agree_least,
-	.counts = own_counts,
+	.agree_least = conduit_agree_least,
+	.counts = conduit_own_counts,
 };
 
 /* -- open ------------------------------------------------------------------------------------ */
@@ -82,7 +82,7 @@ conduit_choose(void)
 }
 
 static void
-describe_job(void)
+conduit_describe_job(void)
 {
 	uint32_t *host_index = calloc(psi.boot.size, sizeof *host_index);
 	uint32_t *next = calloc(psi.boot.host_count, sizeof *next);
@@ -116,7 +116,7 @@ reference(void)
 }
 
 static void
-lay_table(const struct psi_conduit_ops *ops)
+conduit_lay_table(const struct psi_conduit_ops *ops)
 {
 	const char *lacks = psi_conduit_lay(ops, reference(), &psi.ops);
 
@@ -126,7 +126,7 @@ lay_table(const struct psi_conduit_ops *ops)
 
 /* Under GASNET_VERBOSEENV, once for the job. */
 static void
-tell_conduit(void)
+conduit_tell_job(void)
 {
 	char text[200];
 
@@ -141,13 +141,13 @@ psi_conduit_open(gex_EP_t ep)
 {
 	const struct psi_conduit_ops *ops = conduit_choose();
 
-	lay_table(ops);
-	describe_job();
+	conduit_lay_table(ops);
+	conduit_describe_job();
 	ep->ops = psi.ops;
 	if (ep->ops->open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
 	    ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
 		psi_fatal("conduit %s did not open", ops->name);
 	if (ep->ops->connect(psi.conduit) != PSI_OK)
 		psi_fatal("conduit %s did not connect", ops->name);
-	tell_conduit();
+	conduit_tell_job();
 }

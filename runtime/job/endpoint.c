@@ -13,7 +13,7 @@
 
 /* Objects that a call is given: the constant that names none is refused by name. */
 static gex_Client_t
-live_client(gex_Client_t client, const char *call)
+client_of_live(gex_Client_t client, const char *call)
 {
 	if (PSI_UNLIKELY(!client))
 		psi_invalid(call, "GEX_CLIENT_INVALID");
@@ -21,7 +21,7 @@ live_client(gex_Client_t client, const char *call)
 }
 
 static gex_EP_t
-live_ep(gex_EP_t ep, const char *call)
+ep_of_live(gex_EP_t ep, const char *call)
 {
 	if (PSI_UNLIKELY(!ep))
 		psi_invalid(call, "GEX_EP_INVALID");
@@ -33,25 +33,25 @@ live_ep(gex_EP_t ep, const char *call)
 gex_Flags_t
 gex_Client_QueryFlags(gex_Client_t client)
 {
-	return live_client(client, "gex_Client_QueryFlags")->flags;
+	return client_of_live(client, "gex_Client_QueryFlags")->flags;
 }
 
 const char *
 gex_Client_QueryName(gex_Client_t client)
 {
-	return live_client(client, "gex_Client_QueryName")->name;
+	return client_of_live(client, "gex_Client_QueryName")->name;
 }
 
 void *
 gex_Client_QueryCData(gex_Client_t client)
 {
-	return live_client(client, "gex_Client_QueryCData")->cdata;
+	return client_of_live(client, "gex_Client_QueryCData")->cdata;
 }
 
 void
 gex_Client_SetCData(gex_Client_t client, const void *val)
 {
-	live_client(client, "gex_Client_SetCData")->cdata = (void *)(uintptr_t)val;
+	client_of_live(client, "gex_Client_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
 /* -- endpoints ------------------------------------------------------------------------------- */
@@ -59,54 +59,47 @@ gex_Client_SetCData(gex_Client_t client, const void *val)
 gex_Client_t
 gex_EP_QueryClient(gex_EP_t ep)
 {
-	return live_ep(ep, "gex_EP_QueryClient")->client;
+	return ep_of_live(ep, "gex_EP_QueryClient")->client;
 }
 
 gex_Flags_t
 gex_EP_QueryFlags(gex_EP_t ep)
 {
-	return live_ep(ep, "gex_EP_QueryFlags")->flags;
+	return ep_of_live(ep, "gex_EP_QueryFlags")->flags;
 }
 
 gex_Segment_t
 gex_EP_QuerySegment(gex_EP_t ep)
 {
-	return live_ep(ep, "gex_EP_QuerySegment")->segment;
+	return ep_of_live(ep, "gex_EP_QuerySegment")->segment;
 }
 
 gex_EP_Index_t
 gex_EP_QueryIndex(gex_EP_t ep)
 {
-	return live_ep(ep, "gex_EP_QueryIndex")->index;
+	return ep_of_live(ep, "gex_EP_QueryIndex")->index;
 }
 
 void *
 gex_EP_QueryCData(gex_EP_t ep)
 {
-	return live_ep(ep, "gex_EP_QueryCData")->cdata;
+	return ep_of_live(ep, "gex_EP_QueryCData")->cdata;
 }
 
 void
 gex_EP_SetCData(gex_EP_t ep, const void *val)
 {
-	live_ep(ep, "gex_EP_SetCData")->cdata = (void *)(uintptr_t)val;
+	ep_of_live(ep, "gex_EP_SetCData")->cdata = (void *)(uintptr_t)val;
 }
 
 /* -- further ones ---------------------------------------------------------------------------- */
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-/* The library's own handlers are the first endpoint's. */
-static void
-copy_internal_handlers(gex_EP_t ep)
-{
-	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
-}
-
 /* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
  * is. */
 static bool
-can_be_at(unsigned index, bool serial)
+ep_can_be_at(unsigned index, bool serial)
 {
 	const gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index);
 
@@ -114,7 +107,7 @@ can_be_at(unsigned index, bool serial)
 }
 
 static gex_EP_t
-make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
+ep_make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 {
 	gex_EP_t kept = psi_ep_kept((gex_EP_Index_t)index),
 		 ep = kept ? kept : calloc(1, sizeof *ep);
@@ -133,7 +126,8 @@ make_at(unsigned index, gex_Flags_t flags, bool serial, bool held)
 	ep->cdata = NULL;
 	ep->flags = flags;
 	memset(ep->handlers, 0, sizeof ep->handlers);
-	copy_internal_handlers(ep);
+	/* All endpoints have the library's own handlers. */
+	memcpy(ep->handlers, psi.ep->handlers, GEX_AM_INDEX_BASE * sizeof ep->handlers[0]);
 	if (psi.ops->port_open(psi.conduit, ep->place, serial, ep, &port) != PSI_OK) {
 		if (!kept)
 			free(ep);
@@ -156,10 +150,10 @@ psi_ep_make(unsigned first, gex_Flags_t flags, bool serial, bool held)
 	gex_EP_t ep = NULL;
 
 	pthread_mutex_lock(&making);
-	while (first < GASNET_MAXEPS && !can_be_at(first, serial))
+	while (first < GASNET_MAXEPS && !ep_can_be_at(first, serial))
 		first++;
 	if (first < GASNET_MAXEPS)
-		ep = make_at(first, flags, serial, held);
+		ep = ep_make_at(first, flags, serial, held);
 	pthread_mutex_unlock(&making);
 	return ep;
 }

@@ -42,7 +42,7 @@ flush_stream(FILE *stream)
 /* False if this thread is at it already, in a function that it interrupted or that called this one;
  * does not return while another thread is. */
 static bool
-first_to_leave(void)
+exit_is_first(void)
 {
 	pid_t self = gettid(), nobody = 0;
 
@@ -59,7 +59,7 @@ gasnet_exit(int exitcode)
 	if (psi_is_forked_child())
 		_exit(exitcode);
 	psi_need_init("gasnet_exit");
-	if (!first_to_leave())
+	if (!exit_is_first())
 		pboot_leave(exitcode);
 	psi_blocks_close();
 	if (exitcode == 0)
@@ -77,7 +77,7 @@ gasnet_exit(int exitcode)
 void
 psi_exit_told(int status)
 {
-	if (first_to_leave()) {
+	if (exit_is_first()) {
 		flush_stream(stdout);
 		flush_stream(stderr);
 	}
@@ -85,14 +85,14 @@ psi_exit_told(int status)
 }
 
 static void
-on_plain_exit(int status, void *unused)
+exit_on_plain(int status, void *unused)
 {
 	(void)unused;
 	if (psi_is_forked_child())
 		return;
 	if (!psi.open)
 		pboot_note_cause("", true);     /* init refused, and has said why */
-	if (first_to_leave()) {
+	if (exit_is_first()) {
 		psi_blocks_close();
 		psi_report_alone_ended();
 	}
@@ -105,7 +105,7 @@ on_plain_exit(int status, void *unused)
 /* A child that the client forks shares the queues, and would send in this rank's name.  What it
  * calls says so instead: to it, no rank and no job is there. */
 static void
-in_forked_child(void)
+exit_in_forked_child(void)
 {
 	psi.open = false;
 	psi.places = 0;
@@ -117,7 +117,7 @@ in_forked_child(void)
 void
 psi_exit_open(void)
 {
-	on_exit(on_plain_exit, NULL);
-	if (pthread_atfork(NULL, NULL, in_forked_child) != 0)
+	on_exit(exit_on_plain, NULL);
+	if (pthread_atfork(NULL, NULL, exit_in_forked_child) != 0)
 		psi_fatal("no memory for a fork handler");
 }

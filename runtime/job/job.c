@@ -47,7 +47,7 @@ headers_release(const struct psi_client_build *build)
 /* What the client was compiled against must fit this library; mismatches are refused by name, once
  * for all ranks. */
 static void
-check_build(const struct psi_client_build *build)
+job_check_build(const struct psi_client_build *build)
 {
 	const char *rank = getenv("PST_JOB_RANK"), *headers = headers_release(build);
 
@@ -68,7 +68,7 @@ check_build(const struct psi_client_build *build)
 }
 
 static void
-know_host(void)
+job_know_host(void)
 {
 	psi.host = psi_hostname();
 	psi.pid = getpid();
@@ -77,23 +77,23 @@ know_host(void)
 
 /* The one line about a bad setting is all that is to be said. */
 static void
-leave_without_a_word(int status)
+job_leave_silently(int status)
 {
 	pboot_note_cause("", true);
 	pboot_leave(status);
 }
 
 static void
-end_rank(const char *text)
+job_end_rank(const char *text)
 {
 	psi_fatal("%s", text);
 }
 
 static void
-read_settings(void)
+job_read_settings(void)
 {
-	psi_fatal_end = end_rank;
-	psi_settings_leave_by(leave_without_a_word);
+	psi_fatal_end = job_end_rank;
+	psi_settings_leave_by(job_leave_silently);
 	psi_settings_speak(psi.boot.rank == 0);
 	psi_settings_check();
 	psi_settings_warn_unknown();
@@ -107,7 +107,7 @@ read_settings(void)
 
 /* All ranks of the host exchange their CPUs, so that all come to answers that fit. */
 static void
-know_cpus(void)
+job_know_cpus(void)
 {
 	struct psi_topology topology;
 	struct psi_cpus *all = calloc(psi.boot.size, sizeof *all);
@@ -134,7 +134,7 @@ know_cpus(void)
 
 /* From here on a fatal signal prints a line, and a rank may wait for a debugger. */
 static void
-watch_signals(void)
+job_watch_signals(void)
 {
 	static const struct psi_signals_hooks hooks = {
 		.segment_covers = psi_segment_covers,
@@ -154,7 +154,7 @@ watch_signals(void)
 /* -- memory ---------------------------------------------------------------------------------- */
 
 static void
-limit_segments(void)
+job_limit_segments(void)
 {
 	struct psi_segment_case limits = {
 		.store_bytes = pboot_range_limit(),
@@ -182,7 +182,7 @@ limit_segments(void)
 }
 
 static void
-open_tables(void)
+job_open_tables(void)
 {
 	const size_t places = (size_t)psi.boot.size * GASNET_MAXEPS;
 	size_t shared_bytes = psi_shared_bytes(psi.boot.size, GASNET_MAXEPS - 1);
@@ -217,7 +217,7 @@ describe_shared(struct psi_host_shared *shared)
 /* -- objects --------------------------------------------------------------------------------- */
 
 static void
-make_objects(const char *name, gex_Flags_t flags)
+job_make_objects(const char *name, gex_Flags_t flags)
 {
 	gex_Client_t client = calloc(1, sizeof *client);
 
@@ -236,32 +236,32 @@ make_objects(const char *name, gex_Flags_t flags)
 	psi.legacy = flags & GEX_FLAG_USES_GASNET1;
 }
 
-static int
-open_job(const char *name, gex_Flags_t flags, const struct psi_client_build *build,
+static int __attribute__((cold))
+job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *build,
          const char *call)
 {
 	if (psi.open)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the job is open; a process opens it "
 		                  "once, by gex_Client_Init or by gasnet_init");
-	check_build(build);
+	job_check_build(build);
 	psi.modules = psi_modules;
 	psi_reports_open();
 	if (pboot_open(&psi.boot) != 0)
 		return GASNET_ERR_RESOURCE;
 	if (psi.threaded)
 		psi_threads_open();
-	know_host();
+	job_know_host();
 	psi_exit_open();
-	read_settings();
-	watch_signals();
-	know_cpus();
+	job_read_settings();
+	job_watch_signals();
+	job_know_cpus();
 	psi_places_open();
-	make_objects(name, flags);
-	open_tables();
+	job_make_objects(name, flags);
+	job_open_tables();
 	psi_conduit_open(psi.ep);
 	if (psi.boot.rank == 0)
 		describe_shared(psi.shared);
-	limit_segments();
+	job_limit_segments();
 	psi_modules_open(psi.ep);
 	psi_inline_open();      /* what the modules have opened, semaphores among it */
 	psi.places = psi.boot.size;
@@ -286,7 +286,7 @@ psi_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const ch
 	if (!client_p || !ep_p || !tm_p)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "client_p, ep_p and tm_p must not be "
 		                                            "NULL");
-	code = open_job(name, flags, build, call);
+	code = job_open(name, flags, build, call);
 	if (code != GASNET_OK)
 		return code;
 	*client_p = psi.client;
@@ -303,7 +303,7 @@ psi_legacy_init(int *argc, char ***argv, const struct psi_client_build *build)
 	int code;
 
 	(void)argc, (void)argv;
-	code = open_job("LEGACY", GEX_FLAG_USES_GASNET1, build, "gasnet_init");
+	code = job_open("LEGACY", GEX_FLAG_USES_GASNET1, build, "gasnet_init");
 	if (code == GASNET_OK)
 		psi.attach_first = true;
 	return code;

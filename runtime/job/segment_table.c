@@ -15,7 +15,7 @@
 static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
 
 static struct psi_segment_entry *
-entry_of(uint32_t place)
+segment_entry_of(uint32_t place)
 {
 	if (place < psi.boot.size)
 		return &psi.shared->segments[place];
@@ -23,9 +23,9 @@ entry_of(uint32_t place)
 }
 
 static void
-write_entry(uint32_t place, gex_Segment_t segment)
+segment_write_entry(uint32_t place, gex_Segment_t segment)
 {
-	struct psi_segment_entry *entry = entry_of(place);
+	struct psi_segment_entry *entry = segment_entry_of(place);
 
 	if (!segment)
 		return;
@@ -39,9 +39,9 @@ write_entry(uint32_t place, gex_Segment_t segment)
 }
 
 static void
-reach_peer(uint32_t place)
+segment_reach_peer(uint32_t place)
 {
-	const struct psi_segment_entry *entry = entry_of(place);
+	const struct psi_segment_entry *entry = segment_entry_of(place);
 
 	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
@@ -51,13 +51,13 @@ reach_peer(uint32_t place)
 
 /* All endpoints of a process. */
 static void
-reach_process(gex_Rank_t rank)
+segment_reach_process(gex_Rank_t rank)
 {
 	const unsigned count = psi_ep_count_of(rank);
 
 	pthread_mutex_lock(&knowing);
 	for (unsigned index = 0; index < count; index++)
-		reach_peer(index * psi.boot.size + rank);
+		segment_reach_peer(index * psi.boot.size + rank);
 	pthread_mutex_unlock(&knowing);
 }
 
@@ -67,7 +67,7 @@ psi_segment_forget(uint32_t place)
 	pthread_mutex_lock(&knowing);
 	psi_reach_lose(place);
 	if (psi_jobrank_of(place) == psi.boot.rank)
-		*entry_of(place) = (struct psi_segment_entry){ .base = 0 };
+		*segment_entry_of(place) = (struct psi_segment_entry){ .base = 0 };
 	psi.known[place] = (struct psi_segment_entry){ .base = 0 };
 	pthread_mutex_unlock(&knowing);
 }
@@ -76,7 +76,7 @@ psi_segment_forget(uint32_t place)
 
 /* The first rank that lacks memory; their number if none does. */
 static uint32_t
-first_failed(void)
+ranks_first_failed(void)
 {
 	uint32_t rank = 0;
 
@@ -91,17 +91,17 @@ psi_segment_table_exchange(gex_Segment_t mine, int error)
 	struct psi_segment_entry *entry = &psi.shared->segments[psi.boot.rank], before = *entry;
 	uint32_t failed;
 
-	write_entry(psi.boot.rank, mine);
+	segment_write_entry(psi.boot.rank, mine);
 	entry->failed = (uint64_t)error;
 	psi_barrier_all();
-	failed = first_failed();
+	failed = ranks_first_failed();
 	if (failed < psi.boot.size) {
 		psi_barrier_all();    /* all have seen it */
 		*entry = before;
 		return failed;
 	}
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		reach_process(rank);
+		segment_reach_process(rank);
 	return failed;
 }
 
@@ -131,11 +131,11 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 			return psi_refuse(GASNET_ERR_BAD_ARG, call, "an endpoint is not valid");
 	pthread_mutex_lock(&knowing);
 	for (size_t i = 0; i < num_eps; i++)
-		write_entry(eps[i]->place, eps[i]->segment);
+		segment_write_entry(eps[i]->place, eps[i]->segment);
 	pthread_mutex_unlock(&knowing);
 	ranks_meet(tm, call);
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
-		reach_process(psi_team_location(tm, rank).gex_rank);
+		segment_reach_process(psi_team_location(tm, rank).gex_rank);
 	ranks_meet(tm, call);
 	return GASNET_OK;
 }

@@ -40,7 +40,7 @@ static const struct psi_setting rows[] = {
 const struct psi_setting_table psi_settings_teams = PSI_SETTING_TABLE("Teams", rows);
 
 static gex_TM_t
-check_parent(gex_TM_t parent, const char *call)
+team_check_parent(gex_TM_t parent, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
@@ -49,7 +49,7 @@ check_parent(gex_TM_t parent, const char *call)
 
 /* Is it a question about scratch alone? */
 static bool
-is_query(gex_TM_t parent, gex_Flags_t flags, const char *call)
+team_is_query(gex_TM_t parent, gex_Flags_t flags, const char *call)
 {
 	if (flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN && parent->rank == 0)
 		psi_log("%s: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; pass "
@@ -59,7 +59,7 @@ is_query(gex_TM_t parent, gex_Flags_t flags, const char *call)
 
 /* Never 0, which would mean that the caller joins no team. */
 static size_t
-recommended_bytes(void)
+team_recommended_bytes(void)
 {
 	const uint64_t bytes = psi_setting_size(&rows[0]);
 
@@ -70,15 +70,15 @@ recommended_bytes(void)
 
 /* The group has the memory that `first' lends, or none. */
 static void
-settle_barrier_area(struct psi_group *group, const struct psi_offer *own,
-                    const struct psi_offer *first)
+team_settle_barrier_area(struct psi_group *group, const struct psi_offer *own,
+                         const struct psi_offer *first)
 {
-	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->shm_barrier,
-	                           own->shm_barrier, own->id == first->id);
+	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->barrier_area,
+	                           own->barrier_area, own->id == first->id);
 }
 
 static void
-check_scratch(gex_EP_t ep, const void *addr, size_t bytes, const char *call)
+team_check_scratch(gex_EP_t ep, const void *addr, size_t bytes, const char *call)
 {
 	const gex_Segment_t segment = ep->segment;
 	const uintptr_t from = (uintptr_t)addr;
@@ -94,7 +94,7 @@ check_scratch(gex_EP_t ep, const void *addr, size_t bytes, const char *call)
 }
 
 static gex_TM_t
-new_member(gex_TM_t parent, gex_EP_t ep, struct psi_group *group, uint64_t id, gex_Rank_t rank,
+member_new(gex_TM_t parent, gex_EP_t ep, struct psi_group *group, uint64_t id, gex_Rank_t rank,
            gex_Flags_t flags)
 {
 	gex_TM_t tm = NULL;
@@ -115,12 +115,12 @@ new_member(gex_TM_t parent, gex_EP_t ep, struct psi_group *group, uint64_t id, g
 }
 
 static void
-lend_scratch(gex_TM_t tm, void *addr, size_t bytes, const char *call)
+member_lend_scratch(gex_TM_t tm, void *addr, size_t bytes, const char *call)
 {
 	if (tm->flags & GEX_FLAG_TM_NO_SCRATCH)
 		return;
 	if (psi.checks)
-		check_scratch(tm->ep, addr, bytes, call);
+		team_check_scratch(tm->ep, addr, bytes, call);
 	tm->scratch = (gex_Memvec_t){ .gex_addr = addr, .gex_len = bytes };
 }
 
@@ -141,7 +141,7 @@ members_choose(const struct psi_offer *offers, gex_Rank_t count, int32_t color,
 }
 
 static gex_TM_t
-split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, const char *call)
+team_split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, const char *call)
 {
 	const struct psi_offer *own = &offers[parent->rank];
 	struct psi_chosen *chosen = psi_team_memory(parent->size, sizeof *chosen);
@@ -157,8 +157,8 @@ split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flags, co
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	settle_barrier_area(group, own, &offers[chosen[0].rank]);
-	tm = new_member(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
+	team_settle_barrier_area(group, own, &offers[chosen[0].rank]);
+	tm = member_new(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
 }
@@ -168,12 +168,12 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
              size_t scratch_size, gex_Flags_t flags)
 {
 	const char *call = "gex_TM_Split";
-	gex_TM_t parent = check_parent(parent_tm, call), tm;
+	gex_TM_t parent = team_check_parent(parent_tm, call), tm;
 	struct psi_offer *offers;
 
 	psi_check_flags(flags, SPLIT_FLAGS, call);
-	if (is_query(parent, flags, call))
-		return new_tm_p ? recommended_bytes() : 0;
+	if (team_is_query(parent, flags, call))
+		return new_tm_p ? team_recommended_bytes() : 0;
 	if (new_tm_p && color < 0)
 		psi_fatal("%s: color is %d; pass one from 0, or NULL for new_tm_p to join no team",
 		          call, color);
@@ -183,8 +183,8 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 		.flags = flags, .scratch_bytes = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size,
 	}, call);
 	if (new_tm_p) {
-		tm = split_off(parent, offers, flags, call);
-		lend_scratch(tm, scratch_addr, scratch_size, call);
+		tm = team_split_off(parent, offers, flags, call);
+		member_lend_scratch(tm, scratch_addr, scratch_size, call);
 		psi_team_add(tm);
 	}
 	free(offers);
@@ -206,8 +206,8 @@ bad_member(size_t i, const gex_EP_Location_t *arg, const char *what, const char 
 }
 
 static gex_Rank_t
-process_of(gex_TM_t parent, const gex_EP_Location_t *arg, size_t i, gex_Flags_t flags,
-           const char *call)
+team_process_of(gex_TM_t parent, const gex_EP_Location_t *arg, size_t i, gex_Flags_t flags,
+                const char *call)
 {
 	if (flags & GEX_FLAG_RANK_IS_JOBRANK) {
 		if (psi_team_rank_of(parent, arg->gex_rank) == GEX_RANK_INVALID)
@@ -223,8 +223,8 @@ process_of(gex_TM_t parent, const gex_EP_Location_t *arg, size_t i, gex_Flags_t 
 
 /* The list as it is given, with process ranks. */
 static struct psi_group *
-group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_Flags_t flags,
-              const char *call)
+team_group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_Flags_t flags,
+                   const char *call)
 {
 	struct psi_group *group;
 
@@ -235,7 +235,7 @@ group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_
 	psi_check_list(args, count, sizeof *args, "args", call);
 	group = psi_group_new((gex_Rank_t)count);
 	for (size_t i = 0; i < count; i++) {
-		group->locations[i].gex_rank = process_of(parent, &args[i], i, flags, call);
+		group->locations[i].gex_rank = team_process_of(parent, &args[i], i, flags, call);
 		group->locations[i].gex_ep_index = args[i].gex_ep_index;
 		if (psi_place_of(group->locations[i].gex_rank, args[i].gex_ep_index) == PSI_NO_PEER)
 			bad_member(i, &args[i], "an endpoint that does not exist; create it first",
@@ -246,8 +246,8 @@ group_of_args(gex_TM_t parent, const gex_EP_Location_t *args, size_t count, gex_
 }
 
 static void
-check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_group *group,
-             const gex_Addr_t *scratch_addrs, gex_Flags_t flags, const char *call)
+team_check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_group *group,
+                  const gex_Addr_t *scratch_addrs, gex_Flags_t flags, const char *call)
 {
 	const gex_Flags_t scratch = flags & SCRATCH_FLAGS;
 	const gex_Rank_t here = psi_group_here(group);
@@ -267,7 +267,7 @@ check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_group
 
 /* The location that a local member lends; `here' counts local members in rank order. */
 static void *
-scratch_of(const gex_TM_t tm, const gex_Addr_t *addrs, size_t here)
+team_scratch_of(const gex_TM_t tm, const gex_Addr_t *addrs, size_t here)
 {
 	size_t index = 0;
 	uintptr_t base = 0;
@@ -285,9 +285,9 @@ scratch_of(const gex_TM_t tm, const gex_Addr_t *addrs, size_t here)
 
 /* The caller's members, in rank order. */
 static void
-make_members(gex_TM_t *new_tms, gex_TM_t parent, struct psi_group *group, uint64_t id,
-             const gex_Addr_t *scratch_addrs, size_t scratch_size, gex_Flags_t flags,
-             const char *call)
+team_make_members(gex_TM_t *new_tms, gex_TM_t parent, struct psi_group *group, uint64_t id,
+                  const gex_Addr_t *scratch_addrs, size_t scratch_size, gex_Flags_t flags,
+                  const char *call)
 {
 	size_t here = 0;
 
@@ -297,8 +297,9 @@ make_members(gex_TM_t *new_tms, gex_TM_t parent, struct psi_group *group, uint64
 
 		if (group->locations[rank].gex_rank != psi.boot.rank)
 			continue;
-		tm = new_member(parent, ep, group, id, rank, flags);
-		lend_scratch(tm, scratch_of(tm, scratch_addrs, here), scratch_size, call);
+		tm = member_new(parent, ep, group, id, rank, flags);
+		member_lend_scratch(tm, team_scratch_of(tm, scratch_addrs, here), scratch_size,
+		                    call);
 		psi_team_add(tm);
 		new_tms[here++] = tm;
 	}
@@ -309,18 +310,18 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
               size_t numargs, gex_Addr_t *scratch_addrs, size_t scratch_size, gex_Flags_t flags)
 {
 	const char *call = "gex_TM_Create";
-	gex_TM_t parent = check_parent(parent_tm, call);
+	gex_TM_t parent = team_check_parent(parent_tm, call);
 	struct psi_offer own = { .kind = PSI_OFFER_CREATE, .flags = flags };
 	struct psi_group *group = NULL;
 	const struct psi_offer *first;
 	struct psi_offer *offers;
 
 	psi_check_flags(flags, CREATE_FLAGS, call);
-	if (is_query(parent, flags, call))
-		return numargs ? recommended_bytes() : 0;
+	if (team_is_query(parent, flags, call))
+		return numargs ? team_recommended_bytes() : 0;
 	if (numargs) {
-		group = group_of_args(parent, args, numargs, flags, call);
-		check_create(num_new_tms, new_tms, group, scratch_addrs, flags, call);
+		group = team_group_of_args(parent, args, numargs, flags, call);
+		team_check_create(num_new_tms, new_tms, group, scratch_addrs, flags, call);
 		own.joins = 1;
 		own.members_here = (uint32_t)num_new_tms;
 		own.first = group->locations[0];
@@ -331,9 +332,9 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
-		settle_barrier_area(group, &offers[parent->rank], first);
-		make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size, flags,
-		             call);
+		team_settle_barrier_area(group, &offers[parent->rank], first);
+		team_make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size,
+		                  flags, call);
 	}
 	free(offers);
 	psi_team_gather(parent, NULL, 0, NULL, call);
@@ -347,10 +348,10 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
  * A member ends by itself, so that one thread may end several, one after the other: nothing comes
  * for a member all of whose calls have ended.  Exchanges and barriers end with the last that is
  * sent to them; a collective ends when its notes have been taken, and its data has come, for which
- * it asked; barriers in memory are in a shm_barrier that lasts until all have left it.
+ * it asked; barriers in memory are in a barrier_area that lasts until all have left it.
  */
 static void
-check_quiet(gex_TM_t tm, const char *call)
+team_check_quiet(gex_TM_t tm, const char *call)
 {
 	const uint32_t users = atomic_load_explicit(&tm->users, memory_order_relaxed);
 	const char *caller;
@@ -373,11 +374,11 @@ gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags)
 	const char *call = "gex_TM_Destroy";
 	gex_Memvec_t scratch;
 
-	(void)check_parent(tm, call);
+	(void)team_check_parent(tm, call);
 	psi_check_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, call);
 	if (tm == psi.tm)
 		psi_fatal("%s: the primordial team lives as long as the job; leave it", call);
-	check_quiet(tm, call);
+	team_check_quiet(tm, call);
 	scratch = tm->scratch;
 	psi_team_remove(tm, call);
 	if (!scratch_p || !scratch.gex_addr)

@@ -27,7 +27,7 @@ psi_group_new(gex_Rank_t size)
 	return group;
 }
 
-/* An entry of by_process while it is sorted. */
+/* An entry of offer_by_process while it is sorted. */
 struct sorted {
 	gex_EP_Location_t at;
 	gex_Rank_t rank;
@@ -40,7 +40,7 @@ offers_compare(uint64_t a, uint64_t b)
 }
 
 static int
-by_process(const void *left, const void *right)
+offer_by_process(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
 
@@ -49,7 +49,7 @@ by_process(const void *left, const void *right)
 }
 
 static int
-by_endpoint(const void *left, const void *right)
+offer_by_endpoint(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
 
@@ -69,13 +69,13 @@ psi_group_finish(struct psi_group *group, const char *call)
 		sorted[rank] = (struct sorted){ at, rank };
 		group->places[rank] = psi_place_of(at.gex_rank, at.gex_ep_index);
 	}
-	qsort(sorted, group->size, sizeof *sorted, by_endpoint);
+	qsort(sorted, group->size, sizeof *sorted, offer_by_endpoint);
 	for (gex_Rank_t i = 1; i < group->size; i++)
-		if (by_endpoint(&sorted[i - 1], &sorted[i]) == 0)
+		if (offer_by_endpoint(&sorted[i - 1], &sorted[i]) == 0)
 			psi_fatal("%s: args name endpoint %u of process %u twice; a team has an "
 			          "endpoint once",
 			          call, sorted[i].at.gex_ep_index, sorted[i].at.gex_rank);
-	qsort(sorted, group->size, sizeof *sorted, by_process);
+	qsort(sorted, group->size, sizeof *sorted, offer_by_process);
 	for (gex_Rank_t i = 0; i < group->size; i++)
 		group->by_process[i] = sorted[i].rank;
 	free(sorted);
@@ -116,7 +116,7 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	/* Numbers begin with 1; 0 is the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
-	mine.shm_barrier = own->joins ? psi.barrier_lender->take() : 0;
+	mine.barrier_area = own->joins ? psi.barrier_lender->take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)
@@ -137,7 +137,7 @@ psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, con
 }
 
 static bool
-is_same(gex_EP_Location_t a, gex_EP_Location_t b)
+offers_are_same(gex_EP_Location_t a, gex_EP_Location_t b)
 {
 	return a.gex_rank == b.gex_rank && a.gex_ep_index == b.gex_ep_index;
 }
@@ -152,7 +152,7 @@ psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers, const struct 
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++) {
 		const struct psi_offer *offer = &offers[rank];
 
-		if (!offer->joins || !is_same(offer->first, own->first))
+		if (!offer->joins || !offers_are_same(offer->first, own->first))
 			continue;
 		if (offer->list != own->list)
 			psi_fatal("%s: rank %u of the parent gave other args for the same team; "
@@ -169,7 +169,7 @@ psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers, const struct 
 }
 
 static int
-by_key(const void *left, const void *right)
+chosen_by_key(const void *left, const void *right)
 {
 	const struct psi_chosen *a = left, *b = right;
 
@@ -181,5 +181,5 @@ by_key(const void *left, const void *right)
 void
 psi_chosen_sort(struct psi_chosen *chosen, size_t count)
 {
-	qsort(chosen, count, sizeof *chosen, by_key);
+	qsort(chosen, count, sizeof *chosen, chosen_by_key);
 }

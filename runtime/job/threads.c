@@ -29,7 +29,7 @@ static struct psi_thread_team *teams;   /* under lock */
 /* -- endpoints ------------------------------------------------------------------------------- */
 
 static void
-unmake_endpoint(gex_EP_t ep)
+threads_unmake_endpoint(gex_EP_t ep)
 {
 	gex_Segment_t segment = ep->segment;
 
@@ -39,8 +39,8 @@ unmake_endpoint(gex_EP_t ep)
 }
 
 static int
-make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t *table,
-              size_t entries, gex_Flags_t flags, bool held)
+threads_make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t *table,
+                      size_t entries, gex_Flags_t flags, bool held)
 {
 	gex_EP_t ep = psi_ep_make(first, flags, flags & PST_FLAG_EP_SERIAL, held);
 	int code;
@@ -50,7 +50,7 @@ make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t 
 	if (bytes) {
 		code = gex_Segment_Create(&ep->segment, psi.client, NULL, bytes, GEX_MK_HOST, 0);
 		if (code != GASNET_OK) {
-			unmake_endpoint(ep);
+			threads_unmake_endpoint(ep);
 			return code;
 		}
 	}
@@ -62,18 +62,18 @@ make_endpoint(gex_EP_t *ep_out, unsigned first, uintptr_t bytes, gex_AM_Entry_t 
 
 /* All, in ascending order of their indices, or none. */
 static int
-make_endpoints(struct psi_thread_team *team, uintptr_t bytes, gex_AM_Entry_t *table, size_t entries,
-               gex_Flags_t flags, bool held)
+threads_make_endpoints(struct psi_thread_team *team, uintptr_t bytes, gex_AM_Entry_t *table,
+                       size_t entries, gex_Flags_t flags, bool held)
 {
 	for (unsigned i = 0; i < team->count; i++) {
 		const unsigned first = i ? team->eps[i - 1]->index + 1u : 1;
-		const int code = make_endpoint(&team->eps[i], first, bytes, table, entries, flags,
-		                               held);
+		const int code = threads_make_endpoint(&team->eps[i], first, bytes, table, entries,
+		                                       flags, held);
 
 		if (code == GASNET_OK)
 			continue;
 		while (i--)
-			unmake_endpoint(team->eps[i]);
+			threads_unmake_endpoint(team->eps[i]);
 		return code;
 	}
 	return GASNET_OK;
@@ -82,7 +82,7 @@ make_endpoints(struct psi_thread_team *team, uintptr_t bytes, gex_AM_Entry_t *ta
 /* -- the team -------------------------------------------------------------------------------- */
 
 static struct psi_thread_team *
-new_team(gex_TM_t parent, unsigned count)
+threads_new_team(gex_TM_t parent, unsigned count)
 {
 	struct psi_thread_team *team = psi_team_memory(1, sizeof *team);
 
@@ -94,7 +94,7 @@ new_team(gex_TM_t parent, unsigned count)
 }
 
 static void
-free_team(struct psi_thread_team *team)
+threads_free_team(struct psi_thread_team *team)
 {
 	free(team->eps);
 	free(team->tms);
@@ -115,7 +115,7 @@ threads_tell(const struct psi_thread_team *team, int code, const char *call)
 
 /* The first code that is none of success. */
 static int
-code_of_all(const struct told *all, gex_Rank_t size)
+threads_code_of_all(const struct told *all, gex_Rank_t size)
 {
 	for (gex_Rank_t rank = 0; rank < size; rank++)
 		if (all[rank].code != GASNET_OK)
@@ -124,7 +124,7 @@ code_of_all(const struct told *all, gex_Rank_t size)
 }
 
 static size_t
-list_members(const struct told *all, gex_Rank_t size, gex_EP_Location_t *list_out)
+threads_list_members(const struct told *all, gex_Rank_t size, gex_EP_Location_t *list_out)
 {
 	size_t count = 0;
 
@@ -138,11 +138,11 @@ list_members(const struct told *all, gex_Rank_t size, gex_EP_Location_t *list_ou
 }
 
 static void
-join_endpoints(struct psi_thread_team *team, const struct told *all)
+threads_join_endpoints(struct psi_thread_team *team, const struct told *all)
 {
 	const gex_Rank_t size = team->parent->size;
 	gex_EP_Location_t *list = psi_team_memory((size_t)size * GASNET_MAXEPS, sizeof *list);
-	const size_t count = list_members(all, size, list);
+	const size_t count = threads_list_members(all, size, list);
 
 	(void)gex_EP_PublishBoundSegment(team->parent, team->eps, team->count, 0);
 	/* Collectives need no scratch. */
@@ -152,7 +152,8 @@ join_endpoints(struct psi_thread_team *team, const struct told *all)
 }
 
 static int
-check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags, const char *call)
+threads_check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags,
+                     const char *call)
 {
 	if (parent->group && psi_group_here(parent->group) != 1)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the parent has several members in "
@@ -170,8 +171,8 @@ check_create(gex_TM_t parent, unsigned count, uintptr_t bytes, gex_Flags_t flags
 }
 
 static int
-check_lists(const gex_AM_Entry_t *table, size_t numentries, const gex_EP_t *eps_out,
-            const gex_TM_t *tms_out, const char *call)
+threads_check_lists(const gex_AM_Entry_t *table, size_t numentries, const gex_EP_t *eps_out,
+                    const gex_TM_t *tms_out, const char *call)
 {
 	if (!eps_out || !tms_out)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "eps_out or tms_out is NULL; pass "
@@ -199,16 +200,16 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 	if (!psi.threaded)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "threads are ranks in GASNET_PAR "
 		                                            "alone");
-	own = check_create(parent, count, segment_bytes, flags, call);
+	own = threads_check_create(parent, count, segment_bytes, flags, call);
 	if (own == GASNET_OK)
-		own = check_lists(table, numentries, eps_out, tms_out, call);
-	team = new_team(parent, own == GASNET_OK ? count : 0);
+		own = threads_check_lists(table, numentries, eps_out, tms_out, call);
+	team = threads_new_team(parent, own == GASNET_OK ? count : 0);
 	if (own == GASNET_OK)
-		own = make_endpoints(team, segment_bytes, table, numentries, flags, held);
+		own = threads_make_endpoints(team, segment_bytes, table, numentries, flags, held);
 	all = threads_tell(team, own, call);
-	code = code_of_all(all, parent->size);
+	code = threads_code_of_all(all, parent->size);
 	if (code == GASNET_OK) {
-		join_endpoints(team, all);
+		threads_join_endpoints(team, all);
 		memcpy(eps_out, team->eps, count * sizeof *eps_out);
 		memcpy(tms_out, team->tms, count * sizeof *tms_out);
 		pthread_mutex_lock(&lock);
@@ -217,8 +218,8 @@ psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM
 		pthread_mutex_unlock(&lock);
 	} else {
 		for (unsigned i = 0; own == GASNET_OK && i < team->count; i++)
-			unmake_endpoint(team->eps[i]);
-		free_team(team);
+			threads_unmake_endpoint(team->eps[i]);
+		threads_free_team(team);
 	}
 	free(all);
 	return code;
@@ -237,7 +238,7 @@ pst_team_create_threads(gex_TM_t parent, int ranks_here, size_t segment_bytes,
 
 /* Takes it off the list; NULL if these are not the members of one. */
 static struct psi_thread_team *
-take_team(const gex_TM_t *tms, unsigned count)
+threads_take_team(const gex_TM_t *tms, unsigned count)
 {
 	struct psi_thread_team **at, *team;
 
@@ -253,7 +254,7 @@ take_team(const gex_TM_t *tms, unsigned count)
 }
 
 static void
-forget_members(const struct psi_thread_team *team)
+threads_forget_members(const struct psi_thread_team *team)
 {
 	const gex_TM_t tm = team->tms[0];
 
@@ -272,18 +273,18 @@ pst_team_destroy_threads(const gex_TM_t *tms, int ranks_here, gex_Flags_t flags)
 	psi_rule_call(call);
 	if (flags || !tms)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "flags must be 0, and tms not NULL");
-	team = take_team(tms, psi_threads_count(ranks_here));
+	team = threads_take_team(tms, psi_threads_count(ranks_here));
 	if (!team)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "these are not all the teams of this "
 		                  "process that pst_team_create_threads gave");
 	parent = team->parent;
 	psi_team_gather(parent, NULL, 0, NULL, call);
-	forget_members(team);
+	threads_forget_members(team);
 	for (unsigned i = 0; i < team->count; i++)
 		(void)gex_TM_Destroy(team->tms[i], NULL, GEX_FLAG_GLOBALLY_QUIESCED);
 	for (unsigned i = 0; i < team->count; i++)
-		unmake_endpoint(team->eps[i]);
-	free_team(team);
+		threads_unmake_endpoint(team->eps[i]);
+	threads_free_team(team);
 	psi_team_gather(parent, NULL, 0, NULL, call);
 	return GASNET_OK;
 }

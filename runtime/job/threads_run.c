@@ -70,7 +70,7 @@ psi_threads_cpu(unsigned index, unsigned count)
 /* One that may move begins there too: where the first threads spin, the kernel may take a long time
  * to notice that two share a CPU. */
 static void
-bind_self(int cpu)
+member_bind_self(int cpu)
 {
 	cpu_set_t before, one;
 
@@ -110,11 +110,11 @@ page_touch(gex_Segment_t segment)
 
 /* Everything that the thread did happens before the join. */
 static void *
-run_member(void *argument)
+member_run(void *argument)
 {
 	struct member *member = argument;
 
-	bind_self(member->cpu);
+	member_bind_self(member->cpu);
 	pst_thread_bind(member->ep);
 	psi_pollset_release(member->ep);
 	page_touch(member->ep->segment);
@@ -125,14 +125,14 @@ run_member(void *argument)
 }
 
 static void
-start_members(struct member *members, unsigned count, struct run *run, gex_EP_t *eps, gex_TM_t *tms)
+members_start(struct member *members, unsigned count, struct run *run, gex_EP_t *eps, gex_TM_t *tms)
 {
 	atomic_store_explicit(&run->running, count, memory_order_relaxed);
 	for (unsigned i = 0; i < count; i++) {
 		members[i] = (struct member){
 			.run = run, .ep = eps[i], .tm = tms[i], .cpu = psi_threads_cpu(i, count),
 		};
-		if (pthread_create(&members[i].thread, NULL, run_member, &members[i]) != 0)
+		if (pthread_create(&members[i].thread, NULL, member_run, &members[i]) != 0)
 			psi_fatal("pst_threads_run: thread %u of %u cannot be started; raise the "
 			          "limit of processes (ulimit -u), or start fewer", i, count);
 	}
@@ -140,7 +140,7 @@ start_members(struct member *members, unsigned count, struct run *run, gex_EP_t 
 
 /* The caller serves its own endpoint meanwhile. */
 static int
-wait_for_members(struct member *members, unsigned count, struct run *run)
+members_wait(struct member *members, unsigned count, struct run *run)
 {
 	static const struct psi_reason reason = { .kind = PSI_FOR_THREADS };
 	struct psi_wait wait = PSI_WAIT_FOR("pst_threads_run", &reason);
@@ -177,8 +177,8 @@ pst_threads_run(gex_TM_t parent, int ranks_here, size_t segment_bytes, gex_AM_En
 	                            flags, true);
 	if (result != GASNET_OK)
 		return result;
-	start_members(members, count, &run, eps, tms);
-	result = wait_for_members(members, count, &run);
+	members_start(members, count, &run, eps, tms);
+	result = members_wait(members, count, &run);
 	(void)pst_team_destroy_threads(tms, (int)count, 0);
 	return result;
 }

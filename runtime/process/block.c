@@ -49,7 +49,7 @@ static bool closed;
 
 /* Sets a clear bit of the word and returns its index; WORD_BITS if all bits are set. */
 static uint32_t
-take_bit(_Atomic uint64_t *word)
+block_take_bit(_Atomic uint64_t *word)
 {
 	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
 
@@ -66,7 +66,7 @@ take_bit(_Atomic uint64_t *word)
 
 /* Readers look at so many. */
 static void
-say_in_use(uint32_t count)
+block_say_in_use(uint32_t count)
 {
 	uint32_t before;
 
@@ -81,14 +81,14 @@ say_in_use(uint32_t count)
 
 /* NULL if all are taken. */
 static struct psi_block *
-take_shared(void)
+block_take_shared(void)
 {
 	for (uint32_t word = 0; word < WORDS; word++) {
-		const uint32_t bit = take_bit(&taken[word]), number = word * WORD_BITS + bit;
+		const uint32_t bit = block_take_bit(&taken[word]), number = word * WORD_BITS + bit;
 
 		if (bit == WORD_BITS)
 			continue;
-		say_in_use(number + 1);
+		block_say_in_use(number + 1);
 		return &psi.blocks[number];
 	}
 	return NULL;
@@ -130,7 +130,7 @@ block_on_heap(void)
 
 /* One without an owner, or a new one; under the lock. */
 static struct private_block *
-find_private(struct psi_rank_shared *mine)
+block_find_private(struct psi_rank_shared *mine)
 {
 	struct private_block *own = privates;
 	struct psi_block *block;
@@ -152,13 +152,13 @@ find_private(struct psi_rank_shared *mine)
 }
 
 static struct psi_block *
-take_private(void)
+block_take_private(void)
 {
 	struct private_block *own;
 
-	say_in_use(PSI_BLOCKS + 1);
+	block_say_in_use(PSI_BLOCKS + 1);
 	psi_spinlock_lock(&private_lock);
-	own = find_private(psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank));
+	own = block_find_private(psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank));
 	own->owned = true;
 	psi_spinlock_unlock(&private_lock);
 	return own->block;
@@ -177,7 +177,7 @@ counters_join(uint64_t *sum, const struct psi_block *block)
 }
 
 static void
-give_back_private(struct psi_block *block)
+block_give_back_private(struct psi_block *block)
 {
 	struct private_block *own;
 
@@ -196,7 +196,7 @@ give_back_private(struct psi_block *block)
 }
 
 static void
-join_all(uint64_t *counts)
+blocks_join(uint64_t *counts)
 {
 	for (const struct private_block *own = privates; own; own = own->next)
 		counters_join(counts, own->block);
@@ -206,7 +206,7 @@ void
 psi_blocks_join_private(uint64_t *counts)
 {
 	psi_spinlock_lock(&private_lock);
-	join_all(counts);
+	blocks_join(counts);
 	psi_spinlock_unlock(&private_lock);
 }
 
@@ -217,7 +217,7 @@ psi_blocks_close(void)
 	if (!psi.threaded || !psi_spinlock_try(&private_lock))
 		return;
 	if (!closed)
-		join_all(psi.blocks[PSI_BLOCKS].count);
+		blocks_join(psi.blocks[PSI_BLOCKS].count);
 	closed = true;
 	psi_spinlock_unlock(&private_lock);
 }
@@ -225,9 +225,9 @@ psi_blocks_close(void)
 /* -- either ---------------------------------------------------------------------------------- */
 
 /* A library that is called by a later destructor takes a block again, and this is called again. */
-/* Pairs: C1 (give_back) -> C2 (take_bit)   the counts go to the next owner */
+/* Pairs: C1 (block_give_back) -> C2 (block_take_bit)   the counts go to the next owner */
 static void
-give_back(void *block)
+block_give_back(void *block)
 {
 	const uintptr_t offset = (uintptr_t)block - (uintptr_t)psi.blocks;
 	const uint32_t number = (uint32_t)(offset / sizeof(struct psi_block));
@@ -238,7 +238,7 @@ give_back(void *block)
 		psi.signal_stack_close(signal_stack);
 	signal_stack = NULL;
 	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
-		give_back_private(block);
+		block_give_back_private(block);
 	else
 		atomic_fetch_and_explicit(&taken[number / WORD_BITS],
 		                          ~((uint64_t)1 << number % WORD_BITS),
@@ -246,22 +246,22 @@ give_back(void *block)
 }
 
 static void
-make_key(void)
+block_make_key(void)
 {
-	if (pthread_key_create(&end_key, give_back) != 0)
+	if (pthread_key_create(&end_key, block_give_back) != 0)
 		psi_fatal("no pthread key left for the counts of threads");
 }
 
 void
 psi_block_take(void)
 {
-	struct psi_block *block = take_shared();
+	struct psi_block *block = block_take_shared();
 
 	if (!block)
-		block = take_private();
+		block = block_take_private();
 	psi_counts_self = block->count;
 	psi_moved_self = block->moved.inlined;
-	pthread_once(&end_once, make_key);
+	pthread_once(&end_once, block_make_key);
 	pthread_setspecific(end_key, block);
 	if (!signal_stack && psi.signal_stack_open)
 		signal_stack = psi.signal_stack_open();
@@ -273,7 +273,7 @@ psi_blocks_open(struct psi_rank_shared *mine)
 	blocks_in_use = &mine->blocks;
 	psi.blocks = mine->block;
 	psi.block = psi.threaded ? NULL : &psi.blocks[0];
-	say_in_use(1);
+	block_say_in_use(1);
 	if (psi.threaded)
 		psi_block_take();
 }

@@ -47,7 +47,7 @@ psi_block_count(const struct psi_block *block, enum psi_counter which)
 }
 
 static unsigned
-add_rank(uint32_t rank, uint64_t *values, unsigned room)
+counters_add_rank(uint32_t rank, uint64_t *values, unsigned room)
 {
 	const struct psi_rank_shared *shared = psi_shared_rank(psi.shared, psi.boot.size, rank);
 	uint64_t unseen[PSI_COUNTERS] = { 0 };
@@ -65,7 +65,7 @@ add_rank(uint32_t rank, uint64_t *values, unsigned room)
 }
 
 static bool
-clear_if_open(uint64_t *values, unsigned room)
+counters_clear_if_open(uint64_t *values, unsigned room)
 {
 	for (unsigned i = 0; values && i < room; i++)
 		values[i] = 0;
@@ -77,9 +77,9 @@ pst_counters_read(uint32_t rank, uint64_t *values, unsigned room)
 {
 	if (rank == PST_COUNTERS_OWN)
 		rank = psi.boot.rank;
-	if (!clear_if_open(values, room) || rank >= psi.boot.size)
+	if (!counters_clear_if_open(values, room) || rank >= psi.boot.size)
 		return 0;
-	return add_rank(rank, values, room);
+	return counters_add_rank(rank, values, room);
 }
 
 unsigned
@@ -87,9 +87,9 @@ pst_counters_sum(uint64_t *values, unsigned room)
 {
 	unsigned written = 0;
 
-	if (!clear_if_open(values, room))
+	if (!counters_clear_if_open(values, room))
 		return 0;
 	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		written = add_rank(rank, values, room);
+		written = counters_add_rank(rank, values, room);
 	return written;
 }

@@ -10,7 +10,7 @@ static _Atomic pid_t failing;           /* the thread whose error ends this proc
 
 /* One error is told; what other threads find meanwhile mostly follows from it. */
 static void
-let_one_speak(void)
+fatal_let_one_speak(void)
 {
 	pid_t self = gettid(), nobody = 0;
 
@@ -27,7 +27,7 @@ psi_fatal(const char *format, ...)
 	va_list args;
 	bool printed;
 
-	let_one_speak();
+	fatal_let_one_speak();
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);

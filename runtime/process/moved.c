@@ -10,7 +10,7 @@ moved_nearest(uint64_t difference, unsigned bits)
 }
 
 static struct psi_moved_sum
-sum_of(uint64_t word, struct psi_moved_sum near)
+moved_sum_of(uint64_t word, struct psi_moved_sum near)
 {
 	const unsigned shift = PSI_RMA_MOVED_SHIFT;
 	const uint64_t calls = near.calls + moved_nearest(word - near.calls, shift);
@@ -44,7 +44,7 @@ psi_moved_read(const struct psi_moved *moved, unsigned which)
 		PSI_COMPILER_FENCE();
 		after = moved_noted(moved, which);
 	} while (after.calls - before.calls > FAR);
-	return sum_of(word, before);
+	return moved_sum_of(word, before);
 }
 
 void

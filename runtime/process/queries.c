@@ -43,7 +43,7 @@ queries_allocate(size_t count, size_t size)
 
 /* Numbers neighbourhoods in the order of their lowest ranks. */
 static void
-divide_hosts(uint32_t most)
+hosts_divide(uint32_t most)
 {
 	uint32_t *here = queries_allocate(psi.boot.host_count, sizeof *here);
 	uint32_t *current = queries_allocate(psi.boot.host_count, sizeof *current);
@@ -77,7 +77,7 @@ hosts_collect(struct members *set, const uint32_t *group_of)
 void
 psi_places_open(void)
 {
-	divide_hosts((uint32_t)psi_setting_int(psi_setting_named("GASNET_SUPERNODE_MAXSIZE")));
+	hosts_divide((uint32_t)psi_setting_int(psi_setting_named("GASNET_SUPERNODE_MAXSIZE")));
 	hosts_collect(&my_host, psi.boot.host_of);
 	hosts_collect(&my_nbrhd, nbrhd_of);
 }

@@ -91,7 +91,7 @@ psi_handler_bad(gex_AM_Index_t handler, const char *call)
 /* -- calls ----------------------------------------------------------------------------------- */
 
 static const char *
-name_of(gex_Token_t token)
+rule_name_of(gex_Token_t token)
 {
 	const char *name = token->ep->handlers[token->arrival->handler].entry.gex_name;
 
@@ -99,7 +99,7 @@ name_of(gex_Token_t token)
 }
 
 static void
-check_no_lock(const char *call)
+rule_check_no_lock(const char *call)
 {
 	if (self.locks)
 		psi_fatal("%s: called while this thread holds %u handler-safe lock%s; unlock first",
@@ -107,7 +107,7 @@ check_no_lock(const char *call)
 }
 
 static void
-check_no_descriptor(unsigned network, const char *call)
+rule_check_no_descriptor(unsigned network, const char *call)
 {
 	if (psi_thread_self()->descriptors[network].open)
 		psi_fatal("%s: called between Prepare and Commit of a %s; commit or cancel it "
@@ -116,23 +116,23 @@ check_no_descriptor(unsigned network, const char *call)
 }
 
 static void
-check_context(const char *call)
+rule_check_context(const char *call)
 {
 	if (self.token)
 		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell "
 		          "others to do the rest",
-		          call, self.token->arrival->handler, name_of(self.token));
-	check_no_lock(call);
-	check_no_descriptor(PSI_REQUESTS, call);
+		          call, self.token->arrival->handler, rule_name_of(self.token));
+	rule_check_no_lock(call);
+	rule_check_no_descriptor(PSI_REQUESTS, call);
 }
 
 static void
-check_call(const char *call)
+rule_check_call(const char *call)
 {
 	psi_need_init(call);
 	if (psi.attach_first)
 		psi_fatal("%s: called between gasnet_init and gasnet_attach; attach first", call);
-	check_context(call);
+	rule_check_context(call);
 	if (self.holds_interrupts)
 		psi_fatal("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts; "
 		          "resume first", call);
@@ -144,14 +144,14 @@ void
 psi_rules_check_context(const char *call)
 {
 	self.by = NULL;
-	check_context(call);
+	rule_check_context(call);
 }
 
 void
 psi_rules_check_call(const char *call)
 {
 	self.by = NULL;
-	check_call(call);
+	rule_check_call(call);
 }
 
 void
@@ -167,12 +167,12 @@ void
 psi_rules_check_reply(gex_Token_t token, const char *call)
 {
 	psi_rules_check_token(token, call);
-	check_no_lock(call);
-	check_no_descriptor(PSI_REPLIES, call);
+	rule_check_no_lock(call);
+	rule_check_no_descriptor(PSI_REPLIES, call);
 }
 
 static bool
-one_at_most(gex_Flags_t flags)
+rule_one_at_most(gex_Flags_t flags)
 {
 	return (flags & (flags - 1)) == 0;
 }
@@ -186,7 +186,7 @@ psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_F
 	const gex_Flags_t peer_flags = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
 	                               GEX_FLAG_PEER_SEG_BOUND;
 
-	if (!one_at_most(flags & self_flags) || !one_at_most(flags & peer_flags))
+	if (!rule_one_at_most(flags & self_flags) || !rule_one_at_most(flags & peer_flags))
 		psi_fatal("%s: flags 0x%x say twice where a range lies; pass one SELF_SEG flag and "
 		          "one PEER_SEG flag at most", call, flags);
 	psi_rules_note_given(src, nbytes, call);
@@ -267,11 +267,12 @@ psi_rules_leave(gex_Token_t outer)
 
 	if (self.locks)
 		psi_fatal("handler %u (%s) returned with %u handler-safe lock%s held; a handler "
-		          "unlocks what it locks", handler, name_of(self.token), self.locks,
+		          "unlocks what it locks",
+		          handler, rule_name_of(self.token), self.locks,
 		          self.locks == 1 ? "" : "s");
 	if (!outer && psi_thread_self()->descriptors[PSI_REPLIES].open)
 		psi_fatal("handler %u (%s) returned with a prepared reply; commit or cancel it",
-		          handler, name_of(self.token));
+		          handler, rule_name_of(self.token));
 	self.token = outer;
 	psi_rules_poll_is_over();
 }
@@ -322,7 +323,7 @@ psi_rules_left(void)
 }
 
 static void
-wait_inside(struct psi_wait *wait)
+rule_wait_inside(struct psi_wait *wait)
 {
 	if (self.inside)
 		return;
@@ -335,30 +336,30 @@ wait_inside(struct psi_wait *wait)
 void
 psi_rules_check_wait(struct psi_wait *wait)
 {
-	check_call(wait->where);
+	rule_check_call(wait->where);
 	if (self.by && strcmp(wait->where, self.by_call) == 0)
-		wait_inside(wait);
+		rule_wait_inside(wait);
 }
 
 void
 psi_rules_check_wait_for_room(struct psi_wait *wait)
 {
-	wait_inside(wait);
+	rule_wait_inside(wait);
 }
 
 /* -- locks ----------------------------------------------------------------------------------- */
 
 static uint64_t
-own_name(void)
+thread_own_name(void)
 {
 	return (uint64_t)(uintptr_t)&self;
 }
 
 /* Other threads write the word, but none writes this thread's name into it. */
 static bool
-is_mine(const gex_HSL_t *hsl)
+descriptor_is_mine(const gex_HSL_t *hsl)
 {
-	return __atomic_load_n(&hsl->psi_owner, __ATOMIC_RELAXED) == own_name();
+	return __atomic_load_n(&hsl->psi_owner, __ATOMIC_RELAXED) == thread_own_name();
 }
 
 void
@@ -366,7 +367,7 @@ psi_rules_before_lock(gex_HSL_t *hsl, const char *call)
 {
 	if (psi.thread_mode == PSI_MODE_SEQ)
 		(void)psi_thread_self();        /* ends the job in a second thread */
-	if (is_mine(hsl))
+	if (descriptor_is_mine(hsl))
 		psi_fatal("%s: this thread holds the lock at %p already; handler-safe locks are "
 		          "not recursive", call, (void *)hsl);
 }
@@ -374,7 +375,7 @@ psi_rules_before_lock(gex_HSL_t *hsl, const char *call)
 void
 psi_rules_after_lock(gex_HSL_t *hsl)
 {
-	__atomic_store_n(&hsl->psi_owner, own_name(), __ATOMIC_RELAXED);
+	__atomic_store_n(&hsl->psi_owner, thread_own_name(), __ATOMIC_RELAXED);
 	hsl->psi_before = self.last_locked;
 	self.last_locked = hsl;
 	self.locks++;
@@ -382,7 +383,7 @@ psi_rules_after_lock(gex_HSL_t *hsl)
 
 /* Locked before init, when nobody kept a record? */
 static bool
-is_older(gex_HSL_t *hsl)
+descriptor_is_older(gex_HSL_t *hsl)
 {
 	if (__atomic_load_n(&hsl->psi_owner, __ATOMIC_RELAXED))
 		return false;
@@ -395,8 +396,8 @@ is_older(gex_HSL_t *hsl)
 void
 psi_rules_before_unlock(gex_HSL_t *hsl)
 {
-	if (!is_mine(hsl)) {
-		if (is_older(hsl))
+	if (!descriptor_is_mine(hsl)) {
+		if (descriptor_is_older(hsl))
 			return;
 		psi_fatal("gex_HSL_Unlock: the lock at %p is not held by this thread; the one that "
 		          "locked it unlocks it", (void *)hsl);

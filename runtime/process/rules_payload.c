@@ -18,7 +18,7 @@ enum { PATTERN_BYTES = 8 };
 static const uint64_t pattern_nan = UINT64_C(0x7ff4505354534455);
 
 static bool
-read_pattern(const char *text, uint64_t *pattern_out)
+pattern_read(const char *text, uint64_t *pattern_out)
 {
 	int64_t number;
 
@@ -36,7 +36,7 @@ pattern_accepted(const char *text)
 {
 	uint64_t pattern;
 
-	return read_pattern(text, &pattern);
+	return pattern_read(text, &pattern);
 }
 
 static const struct psi_setting rows[] = {
@@ -71,7 +71,7 @@ psi_rules_note_given(const void *buffer, size_t len_bytes, const char *call)
 
 /* For an address that no process can have, the processor reports no address. */
 static bool
-is_possible(uintptr_t at)
+pattern_is_possible(uintptr_t at)
 {
 #if defined(__x86_64__)
 	enum { BITS = 47 };
@@ -91,7 +91,7 @@ psi_rules_report_given(struct psi_line *line, const void *address)
 		return;
 	}
 	if (!given.call || (address ? (uintptr_t)address - given.at >= given.len_bytes
-	                            : is_possible(given.at)))
+	                            : pattern_is_possible(given.at)))
 		return;
 	psi_line_text(line, line->len ? ", in the " : "in the ");
 	psi_line_number(line, given.len_bytes);
@@ -114,13 +114,13 @@ void
 psi_rules_payload_open(void)
 {
 	fill.on = psi_setting_bool(&rows[0]);
-	read_pattern(psi_setting_text(&rows[1]), &fill.pattern);
+	pattern_read(psi_setting_text(&rows[1]), &fill.pattern);
 	fill.most_bytes = psi_setting_size(&rows[2]);
 }
 
 /* How many of the bytes are filled; 0: none. */
 static size_t
-filled_bytes(const struct gex_AM_SrcDesc_s *sd, size_t len_bytes)
+pattern_filled_bytes(const struct gex_AM_SrcDesc_s *sd, size_t len_bytes)
 {
 	if (!fill.on || !sd->own_buffer)
 		return 0;
@@ -131,7 +131,7 @@ filled_bytes(const struct gex_AM_SrcDesc_s *sd, size_t len_bytes)
 void
 psi_rules_note_prepared(gex_AM_SrcDesc_t sd)
 {
-	const size_t len = filled_bytes(sd, sd->size);
+	const size_t len = pattern_filled_bytes(sd, sd->size);
 
 	for (size_t at = 0; at < len; at += PATTERN_BYTES)
 		memcpy((char *)sd->buffer + at, &fill.pattern, PATTERN_BYTES);
@@ -140,7 +140,7 @@ psi_rules_note_prepared(gex_AM_SrcDesc_t sd)
 void
 psi_rules_check_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 {
-	const size_t len = filled_bytes(sd, nbytes);
+	const size_t len = pattern_filled_bytes(sd, nbytes);
 
 	if (!len)
 		return;

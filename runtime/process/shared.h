@@ -28,10 +28,12 @@ enum {
 	PSI_BARRIER_AREAS = 2,          /* of the job: sequences of barriers
 	                         * (coll/pcoll_barrier_shared.c) */
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
-	PSI_WORD_WANTS = 32,    /* words that threads sleep for (runtime/signal/threshold.c) */
+	PSI_WORD_THRESHOLDS = 32,       /* words that threads sleep for
+	                                 * (runtime/signal/threshold.c) */
 	PSI_TEAM_BARRIERS = 32,    /* of teams whose rank 0 is the process's
 	                         * (coll/pcoll_barrier_lend.c) */
-	PSI_HALL_FEW = 4,       /* as many lines are read as fast as one word is written in turn */
+	PSI_BARRIER_FLAGS = 4,  /* Up to so many ranks have a flag each; reading these is then as
+	                         * fast as counting in one word. */
 };
 
 /* Memory of a process that its peers read, for the probe of runtime/segment/vm.h. */
@@ -109,7 +111,7 @@ uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
  *
  * arrived   names, and how many have entered; of many ranks
  * complete  names, and the lower bits of the phase that was completed last; of many ranks
- * few       of one rank each: names, and the lower bits of the last phase of that parity
+ * flags     of one rank each: names, and the lower bits of the last phase of that parity
  * left      members that will not look again; of a team
  */
 struct psi_barrier_area {
@@ -118,7 +120,7 @@ struct psi_barrier_area {
 	_Alignas(64) _Atomic uint64_t complete;
 	struct {
 		_Alignas(64) _Atomic uint64_t entered[2];
-	} few[PSI_HALL_FEW];
+	} flags[PSI_BARRIER_FLAGS];
 };
 
 /*
@@ -132,7 +134,7 @@ struct psi_barrier_area {
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
  * endpoints  above the highest index that it has, or had
  * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
- *         Pairs: Z3 (open_table) -> Z4 (map_peer)   a range that is there
+ *         Pairs: Z3 (table_open) -> Z4 (table_map_peer)   a range that is there
  */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
@@ -140,7 +142,7 @@ struct psi_rank_shared {
 	_Atomic uint32_t endpoints;
 	_Atomic uint64_t sem_key;
 	_Atomic uint64_t flights[PSI_FLIGHTS];  /* with checks */
-	uint64_t word_thresholds[PSI_WORD_WANTS];
+	uint64_t word_thresholds[PSI_WORD_THRESHOLDS];
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
 	struct psi_barrier_area team_barriers[PSI_TEAM_BARRIERS];

@@ -29,7 +29,7 @@ static _Atomic int32_t parked;
 
 /* Ranks are taken to be alike.  Two changes at a time may leave the older answer: it is a hint. */
 static void
-note_count(uint32_t count)
+thread_note_count(uint32_t count)
 {
 	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
 
@@ -42,7 +42,7 @@ void
 psi_thread_park(int by)
 {
 	atomic_fetch_add_explicit(&parked, by, memory_order_relaxed);
-	note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
+	thread_note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
 }
 
 static void
@@ -59,11 +59,11 @@ thread_ends(void *state)
 		psi.signal_stack_close(thread->signal_stack);
 	free(thread);
 	self = NULL;
-	note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
+	thread_note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
 }
 
 static void
-make_key(void)
+thread_make_key(void)
 {
 	if (pthread_key_create(&end_key, thread_ends) != 0)
 		psi_fatal("no pthread key left for the state of threads");
@@ -84,14 +84,17 @@ psi_threads_open(void)
 }
 
 static void
-fence_others(void)
+thread_fence_others(void)
 {
 	if (fence_on_count)
 		thread_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 #else
 void psi_threads_open(void) {}
-static void fence_others(void) {}
+static void
+thread_fence_others(void)
+{
+}
 #endif
 
 static void __attribute__((noreturn))
@@ -109,7 +112,7 @@ too_many(uint32_t threads)
  * what it will wait for and found nobody counted did so before, and it will see that.
  */
 static void
-count_thread(void)
+thread_count_in(void)
 {
 	uint32_t before = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed);
 
@@ -121,26 +124,26 @@ count_thread(void)
 	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_begins)
 			(*at)->thread_begins(self);
-	note_count(before + 1);
+	thread_note_count(before + 1);
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);
-	pthread_once(&end_once, make_key);
+	pthread_once(&end_once, thread_make_key);
 	pthread_setspecific(end_key, self);
-	fence_others(); /* D4_COUNT */
+	thread_fence_others(); /* D4_COUNT */
 }
 
 struct psi_thread *
 psi_thread_self(void)
 {
 	if (PSI_UNLIKELY(!self))
-		count_thread();
+		thread_count_in();
 	return self;
 }
 
 bool
 psi_thread_others(void)
 {
-	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is fence_others' */
+	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is thread_fence_others' */
 	return !fence_on_count ||
 	       atomic_load_explicit(&thread_count, memory_order_relaxed) > (self != NULL);
 }

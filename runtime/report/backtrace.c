@@ -24,7 +24,7 @@ static struct {
 } traces = { .by_glibc = true };
 
 static const char *
-skip_number(const char *text, unsigned long *out)
+ranges_skip_number(const char *text, unsigned long *out)
 {
 	char *end;
 
@@ -36,14 +36,14 @@ skip_number(const char *text, unsigned long *out)
 
 /* Reads "3" or "2-4" and the comma behind it; NULL if the text is something else. */
 static const char *
-next_range(const char *text, unsigned long *first, unsigned long *last)
+ranges_next(const char *text, unsigned long *first, unsigned long *last)
 {
-	text = skip_number(text, first);
+	text = ranges_skip_number(text, first);
 	if (!text)
 		return NULL;
 	*last = *first;
 	if (*text == '-')
-		text = skip_number(text + 1, last);
+		text = ranges_skip_number(text + 1, last);
 	if (!text || (*text != '\0' && *text != ',') || strcmp(text, ",") == 0 || *last < *first)
 		return NULL;
 	return *text == ',' ? text + 1 : text;
@@ -57,7 +57,7 @@ psi_ranks_accepted(const char *text)
 	if (strcmp(text, "*") == 0)
 		return true;
 	do
-		text = next_range(text, &first, &last);
+		text = ranges_next(text, &first, &last);
 	while (text && *text);
 	return text != NULL;
 }
@@ -69,7 +69,7 @@ psi_ranks_include(const char *list, uint32_t rank)
 
 	if (strcmp(list, "*") == 0)
 		return true;
-	while ((list = next_range(list, &first, &last)) != NULL) {
+	while ((list = ranges_next(list, &first, &last)) != NULL) {
 		if (first <= rank && rank <= last)
 			return true;
 		if (!*list)
@@ -79,7 +79,7 @@ psi_ranks_include(const char *list, uint32_t rank)
 }
 
 static bool
-is_user(const char *word, size_t len)
+frame_is_user(const char *word, size_t len)
 {
 	const char *name = gasnett_backtrace_user.name;
 
@@ -88,7 +88,7 @@ is_user(const char *word, size_t len)
 }
 
 static bool
-is_glibc(const char *word, size_t len)
+frame_is_glibc(const char *word, size_t len)
 {
 	static const char name[] = "EXECINFO";
 
@@ -101,7 +101,8 @@ psi_backtrace_types_accepted(const char *text)
 	while (*text) {
 		size_t len = strcspn(text, ",");
 
-		if ((!is_user(text, len) && !is_glibc(text, len)) || strcmp(text + len, ",") == 0)
+		if ((!frame_is_user(text, len) && !frame_is_glibc(text, len)) ||
+		    strcmp(text + len, ",") == 0)
 			return false;
 		text += len;
 		text += *text == ',';
@@ -110,7 +111,7 @@ psi_backtrace_types_accepted(const char *text)
 }
 
 static bool
-names_type(const char *list, bool (*is)(const char *word, size_t len))
+token_names_type(const char *list, bool (*is)(const char *word, size_t len))
 {
 	while (*list) {
 		size_t len = strcspn(list, ",");
@@ -125,7 +126,7 @@ names_type(const char *list, bool (*is)(const char *word, size_t len))
 
 /* The first call of backtrace() loads a library, which a signal handler must not do. */
 static void
-load_unwinder(void)
+backtrace_load_unwinder(void)
 {
 #ifdef HAVE_BACKTRACE
 	void *frame[1];
@@ -140,13 +141,14 @@ psi_backtrace_open(uint32_t rank)
 	const char *types = psi_setting_text(psi_setting_named("GASNET_BACKTRACE_TYPE"));
 	bool threads = psi_setting_bool(psi_setting_named("GASNET_BACKTRACE_MT"));
 
-	traces.by_glibc = !types || names_type(types, is_glibc);
-	traces.by_user = gasnett_backtrace_user.fnp && (!types || names_type(types, is_user)) &&
-			 (!threads || gasnett_backtrace_user.threadsupport);
+	traces.by_glibc = !types || token_names_type(types, frame_is_glibc);
+	traces.by_user = gasnett_backtrace_user.fnp &&
+	                 (!types || token_names_type(types, frame_is_user)) &&
+	                 (!threads || gasnett_backtrace_user.threadsupport);
 	traces.wanted = psi_setting_bool(psi_setting_named("GASNET_BACKTRACE")) &&
 			psi_ranks_include(psi_setting_text(psi_setting_named("GASNET_BACKTRACE_NODES")),
 					  rank);
-	load_unwinder();
+	backtrace_load_unwinder();
 }
 
 bool
@@ -156,7 +158,7 @@ psi_backtrace_wanted(void)
 }
 
 static int
-print_by_glibc(int fd)
+backtrace_by_glibc(int fd)
 {
 #ifdef HAVE_BACKTRACE
 	void *frames[FRAMES_MAX];
@@ -177,14 +179,14 @@ psi_backtrace_print(int fd)
 {
 	if (traces.by_user && gasnett_backtrace_user.fnp(fd) == 0)
 		return 0;
-	return traces.by_glibc ? print_by_glibc(fd) : -1;
+	return traces.by_glibc ? backtrace_by_glibc(fd) : -1;
 }
 
 static int
-print_if_wanted(int fd)
+backtrace_if_wanted(int fd)
 {
 	return psi_backtrace_wanted() ? psi_backtrace_print(fd) : 0;
 }
 
 /* Programs may put a function of their own here. */
-int (*gasnett_print_backtrace_ifenabled)(int fd) = print_if_wanted;
+int (*gasnett_print_backtrace_ifenabled)(int fd) = backtrace_if_wanted;

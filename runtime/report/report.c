@@ -26,7 +26,7 @@ struct group {
 };
 
 static bool
-is_of_group(const struct psi_report_entry *entry, const struct psi_report_entry *first)
+times_is_of_group(const struct psi_report_entry *entry, const struct psi_report_entry *first)
 {
 	return entry->text.len == first->text.len && strcmp(entry->text.at, first->text.at) == 0;
 }
@@ -39,14 +39,14 @@ rank_in_group(const void *context, uint32_t rank)
 
 	for (uint32_t i = 0; i < group->entries->count; i++)
 		if (group->entries->at[i].rank == rank &&
-		    is_of_group(&group->entries->at[i], group->first))
+		    times_is_of_group(&group->entries->at[i], group->first))
 			return true;
 	return false;
 }
 
 static void
-add_times(const struct psi_report_entries *entries, const struct psi_report_entry *first,
-          uint64_t now, struct psi_text *line)
+group_add_times(const struct psi_report_entries *entries, const struct psi_report_entry *first,
+                uint64_t now, struct psi_text *line)
 {
 	uint64_t least = UINT64_MAX, most = 0;
 	bool or_more = false;
@@ -57,7 +57,7 @@ add_times(const struct psi_report_entries *entries, const struct psi_report_entr
 		const struct psi_report_entry *entry = &entries->at[i];
 		const uint64_t length = now - entry->since_ns;
 
-		if (!is_of_group(entry, first) || !entry->since_ns)
+		if (!times_is_of_group(entry, first) || !entry->since_ns)
 			continue;
 		or_more |= entry->or_more;
 		least = length < least ? length : least;
@@ -82,7 +82,7 @@ print_group(const struct psi_report *report, const struct psi_report_entries *en
 	for (uint32_t i = 0; i < entries->count; i++) {
 		struct psi_report_entry *entry = &entries->at[i];
 
-		if (!is_of_group(entry, first))
+		if (!times_is_of_group(entry, first))
 			continue;
 		entry->told = true;
 		members++;
@@ -95,7 +95,7 @@ print_group(const struct psi_report *report, const struct psi_report_entries *en
 	else if (members == 1)
 		psi_text_add(&line, " (pid %d)", (int)report->view->ranks[first->rank].pid);
 	psi_text_add(&line, ": %s", first->text.at);
-	add_times(entries, first, psi_now_ns(), &line);
+	group_add_times(entries, first, psi_now_ns(), &line);
 	report->view->say("  %s", line.at);
 }
 
@@ -139,7 +139,7 @@ psi_report_map(const struct pboot_view *view)
 }
 
 static void
-look_first(struct psi_report *report)
+report_look_first(struct psi_report *report)
 {
 	const struct timespec pause = { 0, BETWEEN_LOOKS_NS };
 
@@ -148,8 +148,8 @@ look_first(struct psi_report *report)
 	nanosleep(&pause, NULL);
 }
 
-static void
-report(const struct pboot_view *view)
+static void __attribute__((cold))
+report_ranks(const struct pboot_view *view)
 {
 	struct psi_report report = { .view = view,
 		                     .progress = calloc(view->size, sizeof(uint64_t)) };
@@ -158,7 +158,7 @@ report(const struct pboot_view *view)
 		return;
 	report.shared = psi_report_map(view);
 	if (report.shared)
-		look_first(&report);
+		report_look_first(&report);
 	view->say("what the %u rank%s on %s do (%s):", view->size, view->size == 1 ? "" : "s",
 	          view->host, view->why);
 	print_ranks(&report);
@@ -173,7 +173,8 @@ void
 psi_reports_open(void)
 {
 	static const struct pboot_hooks hooks = {
-		.report = report, .ended = psi_report_counters,
+		.report = report_ranks,
+		.ended = psi_report_counters,
 	};
 
 	pboot_hooks_set(&hooks);
@@ -183,7 +184,7 @@ psi_reports_open(void)
 /* -- without a keeper ------------------------------------------------------------------------ */
 
 static const void *
-map_own(uint64_t key, size_t len_bytes)
+report_map_own(uint64_t key, size_t len_bytes)
 {
 	uint64_t made;
 	size_t len = 0;
@@ -196,7 +197,7 @@ map_own(uint64_t key, size_t len_bytes)
 }
 
 static const void *
-map_own_first(size_t len_bytes)
+report_map_own_first(size_t len_bytes)
 {
 	uint64_t key;
 	size_t len;
@@ -206,7 +207,7 @@ map_own_first(size_t len_bytes)
 }
 
 static const void *
-map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
+report_map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
 {
 	return pboot_range_map(1 + rank, key, len_bytes);
 }
@@ -214,14 +215,14 @@ map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
 /* What this process has mapped in any case stays; a second view of a further endpoint's queues does
  * as well, since a report is printed twice at most. */
 static void
-unmap_own(const void *base, size_t len_bytes)
+report_unmap_own(const void *base, size_t len_bytes)
 {
 	(void)base, (void)len_bytes;
 }
 
 /* Prints after what the program has printed. */
 static bool
-print_own(const char *what, const char *name, const char *text, size_t len_bytes)
+report_print_own(const char *what, const char *name, const char *text, size_t len_bytes)
 {
 	if (strcmp(name, "stdout") == 0)
 		fflush(stdout);
@@ -230,7 +231,7 @@ print_own(const char *what, const char *name, const char *text, size_t len_bytes
 
 /* The report of a job of one rank. */
 static struct pboot_view
-view_self(struct pboot_rank_view *rank_out, const char *why)
+report_view_self(struct pboot_rank_view *rank_out, const char *why)
 {
 	*rank_out = (struct pboot_rank_view){ .pid = psi.pid, .joined = true };
 	return (struct pboot_view){
@@ -239,11 +240,11 @@ view_self(struct pboot_rank_view *rank_out, const char *why)
 		.why = why,
 		.ranks = rank_out,
 		.say = psi_log,
-		.print = print_own,
-		.map = map_own,
-		.map_first = map_own_first,
-		.map_of = map_own_of,
-		.unmap = unmap_own,
+		.print = report_print_own,
+		.map = report_map_own,
+		.map_first = report_map_own_first,
+		.map_of = report_map_own_of,
+		.unmap = report_unmap_own,
 	};
 }
 
@@ -259,8 +260,8 @@ psi_report_alone(uint64_t waited_ns, bool quiet)
 		return;
 	snprintf(why, sizeof why, "this rank has waited for %.3g s%s, see PST_HANG_REPORT",
 	         (double)waited_ns / 1e9, quiet ? "" : PBOOT_WHY_BUSY);
-	view = view_self(&rank, why);
-	report(&view);
+	view = report_view_self(&rank, why);
+	report_ranks(&view);
 }
 
 void
@@ -271,6 +272,6 @@ psi_report_alone_ended(void)
 
 	if (pboot_death_signal() || !psi.open)
 		return;
-	view = view_self(&rank, "");
+	view = report_view_self(&rank, "");
 	psi_report_counters(&view);
 }

@@ -25,7 +25,7 @@ static const struct {
 
 /* Letters that mean something elsewhere are passed over, but some are to mean something here. */
 static bool
-mask_accepted(const char *text)
+counters_mask_accepted(const char *text)
 {
 	bool known = strchr(text, '*') != NULL;
 
@@ -39,24 +39,34 @@ mask_accepted(const char *text)
 }
 
 static const struct psi_setting settings[] = {
-	{ .name = "PST_COUNTERS", .kind = PSI_SETTING_CHOICE, .default_text = "off",
-	  .choices = formats, .help = "print the counters of all ranks when the job ends" },
-	{ .name = "GASNET_STATSFILE", .kind = PSI_SETTING_TEXT,
+	{ .name = "PST_COUNTERS",
+	  .kind = PSI_SETTING_CHOICE,
+	  .default_text = "off",
+	  .choices = formats,
+	  .help = "print the counters of all ranks when the job ends" },
+	{ .name = "GASNET_STATSFILE",
+	  .kind = PSI_SETTING_TEXT,
 	  .help = "where they go: a file, of each rank its own where % stands in the name for the "
 	          "rank; stdout, stderr or -; set, it makes table of off" },
-	{ .name = "GASNET_STATSMASK", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .check = mask_accepted, .accepts = "capital letters, some of APGTBIWKQ among them, or *",
+	{ .name = "GASNET_STATSMASK",
+	  .kind = PSI_SETTING_TEXT,
+	  .default_text = "*",
+	  .check = counters_mask_accepted,
+	  .accepts = "capital letters, some of APGTBIWKQ among them, or *",
 	  .help = "which: A active messages, P puts, G gets, T atomics, B barriers, I polls, W "
 	          "waits, K wake-ups, Q queues; * for all" },
-	{ .name = "GASNET_STATSNODES", .kind = PSI_SETTING_TEXT, .default_text = "*",
-	  .check = psi_ranks_accepted, .accepts = PSI_RANKS_SYNTAX,
+	{ .name = "GASNET_STATSNODES",
+	  .kind = PSI_SETTING_TEXT,
+	  .default_text = "*",
+	  .check = psi_ranks_accepted,
+	  .accepts = PSI_RANKS_SYNTAX,
 	  .help = "whose" },
 };
 
 const struct psi_setting_table psi_settings_counters = PSI_SETTING_TABLE("Counters", settings);
 
 static bool
-is_wanted(const struct pst_counter *counter)
+counter_is_wanted(const struct pst_counter *counter)
 {
 	const char *mask = psi_setting_text(&settings[2]);
 
@@ -69,22 +79,22 @@ is_wanted(const struct pst_counter *counter)
 }
 
 static bool
-is_rank_wanted(uint32_t rank, uint32_t only)
+counters_of_rank_wanted(uint32_t rank, uint32_t only)
 {
 	return (only == UINT32_MAX || only == rank) &&
 	       psi_ranks_include(psi_setting_text(&settings[3]), rank);
 }
 
 static void
-print_json(FILE *out, const struct psi_report *report, uint32_t only)
+counters_print_json(FILE *out, const struct psi_report *report, uint32_t only)
 {
 	const char *separator = "[\n";
 
 	for (uint32_t rank = 0; rank < report->view->size; rank++) {
-		for (unsigned i = 0; is_rank_wanted(rank, only) && i < PSI_COUNTERS; i++) {
+		for (unsigned i = 0; counters_of_rank_wanted(rank, only) && i < PSI_COUNTERS; i++) {
 			const struct pst_counter *counter = pst_counter_at(i);
 
-			if (!is_wanted(counter))
+			if (!counter_is_wanted(counter))
 				continue;
 			fprintf(out,
 			        "%s{ \"rank\": %u, \"group\": \"%s\", \"name\": \"%s\", "
@@ -100,7 +110,7 @@ print_json(FILE *out, const struct psi_report *report, uint32_t only)
 
 /* One counter over all ranks; nothing if none has counted. */
 static void
-print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
+counters_print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
 {
 	const struct pst_counter *counter = pst_counter_at(i);
 	uint64_t all = 0, least = UINT64_MAX, most = 0;
@@ -109,7 +119,7 @@ print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
 	for (uint32_t rank = 0; rank < report->view->size; rank++) {
 		uint64_t value = psi_report_count(report, rank, (enum psi_counter)i);
 
-		if (!is_rank_wanted(rank, only))
+		if (!counters_of_rank_wanted(rank, only))
 			continue;
 		all = psi_counter_join((enum psi_counter)i, all, value);
 		if (value < least) {
@@ -128,7 +138,7 @@ print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
 }
 
 static void
-print_table(FILE *out, const struct psi_report *report, uint32_t only)
+counters_print_table(FILE *out, const struct psi_report *report, uint32_t only)
 {
 	if (only != UINT32_MAX)
 		fprintf(out, "counters of rank %u on %s\n", only, report->view->host);
@@ -138,13 +148,14 @@ print_table(FILE *out, const struct psi_report *report, uint32_t only)
 	fprintf(out, "%-24s %16s %-9s %16s %6s %16s %6s\n", "name", "all", "unit", "least", "rank",
 	        "most", "rank");
 	for (unsigned i = 0; i < PSI_COUNTERS; i++)
-		if (is_wanted(pst_counter_at(i)))
-			print_row(out, report, only, i);
+		if (counter_is_wanted(pst_counter_at(i)))
+			counters_print_row(out, report, only, i);
 }
 
 /* False if not all of it could be written, which has been said. */
 static bool
-print_to(const char *name, const struct psi_report *report, enum format format, uint32_t only)
+counters_print_to(const char *name, const struct psi_report *report, enum format format,
+                  uint32_t only)
 {
 	char *text = NULL;
 	size_t len_bytes = 0;
@@ -152,9 +163,9 @@ print_to(const char *name, const struct psi_report *report, enum format format, 
 	bool printed = false;
 
 	if (out && format == JSON)
-		print_json(out, report, only);
+		counters_print_json(out, report, only);
 	else if (out)
-		print_table(out, report, only);
+		counters_print_table(out, report, only);
 	if (out && fclose(out) == 0)
 		printed = report->view->print("the counters", name, text, len_bytes);
 	else
@@ -165,7 +176,8 @@ print_to(const char *name, const struct psi_report *report, enum format format, 
 
 /* The name with the rank for each %. */
 static bool
-print_named(const char *name, const struct psi_report *report, enum format format, uint32_t only)
+counters_print_named(const char *name, const struct psi_report *report, enum format format,
+                     uint32_t only)
 {
 	char path[4096], number[12];
 	size_t len = 0;
@@ -178,29 +190,30 @@ print_named(const char *name, const struct psi_report *report, enum format forma
 			path[len++] = *name;
 	}
 	path[len] = '\0';
-	return print_to(path, report, format, only);
+	return counters_print_to(path, report, format, only);
 }
 
 /* If one rank's file cannot be written, the files of the other ranks are not tried. */
 static void
-print_each(const char *name, const struct psi_report *report, enum format format)
+counters_print_each(const char *name, const struct psi_report *report, enum format format)
 {
 	for (uint32_t rank = 0; rank < report->view->size; rank++)
-		if (is_rank_wanted(rank, UINT32_MAX) && !print_named(name, report, format, rank))
+		if (counters_of_rank_wanted(rank, UINT32_MAX) &&
+		    !counters_print_named(name, report, format, rank))
 			return;
 }
 
 static void
-print_where(const struct psi_report *report, enum format format)
+counters_print_where(const struct psi_report *report, enum format format)
 {
 	const char *name = psi_setting_text(&settings[1]);
 
 	if (!name || strcmp(name, "-") == 0)
-		print_to("stderr", report, format, UINT32_MAX);
+		counters_print_to("stderr", report, format, UINT32_MAX);
 	else if (!strchr(name, '%'))
-		print_to(name, report, format, UINT32_MAX);
+		counters_print_to(name, report, format, UINT32_MAX);
 	else
-		print_each(name, report, format);
+		counters_print_each(name, report, format);
 }
 
 /* Ranks have refused what makes no sense; a job that never came to init says nothing. */
@@ -222,6 +235,6 @@ psi_report_counters(const struct pboot_view *view)
 		format = TABLE;
 	if (format == OFF || !(report.shared = psi_report_map(view)))
 		return;
-	print_where(&report, format);
+	counters_print_where(&report, format);
 	view->unmap(report.shared, psi_report_bytes(view));
 }

@@ -18,42 +18,42 @@ struct inbox {
 };
 
 static bool
-is_interesting(const struct psi_queue_state *state)
+queue_is_interesting(const struct psi_queue_state *state)
 {
 	return state->undelivered != 0;
 }
 
 static bool
-are_alike(const struct psi_queue_state *a, const struct psi_queue_state *b)
+queues_are_alike(const struct psi_queue_state *a, const struct psi_queue_state *b)
 {
 	return a->undelivered == b->undelivered && a->in_flight == b->in_flight &&
 	       a->wants_room == b->wants_room;
 }
 
 static bool
-is_like(const void *context, uint32_t sender)
+queue_is_like(const void *context, uint32_t sender)
 {
 	const struct inbox *inbox = context;
 
-	return are_alike(&inbox->from[sender], &inbox->from[inbox->like]);
+	return queues_are_alike(&inbox->from[sender], &inbox->from[inbox->like]);
 }
 
 static void
-tell_senders(const struct psi_report *report, struct inbox *inbox, struct psi_text *line)
+queue_tell_senders(const struct psi_report *report, struct inbox *inbox, struct psi_text *line)
 {
 	const char *separator = ": ";
 
 	for (uint32_t sender = 0; sender < report->view->size; sender++) {
 		const struct psi_queue_state *state = &inbox->from[sender];
 
-		if (inbox->told[sender] || !is_interesting(state))
+		if (inbox->told[sender] || !queue_is_interesting(state))
 			continue;
 		inbox->like = sender;
 		for (uint32_t other = sender; other < report->view->size; other++)
-			inbox->told[other] = inbox->told[other] || is_like(inbox, other);
+			inbox->told[other] = inbox->told[other] || queue_is_like(inbox, other);
 		psi_text_add(line, "%s%u undelivered, %u of %u slots in use, from ", separator,
 		             state->undelivered, state->in_flight, state->slots);
-		psi_text_ranks(line, report->view->size, is_like, inbox);
+		psi_text_ranks(line, report->view->size, queue_is_like, inbox);
 		if (state->wants_room)
 			psi_text_add(line, ", waiting for room");
 		separator = "; ";
@@ -62,8 +62,8 @@ tell_senders(const struct psi_report *report, struct inbox *inbox, struct psi_te
 
 /* True if there was something to say of the queues to an endpoint of the receiver. */
 static bool
-tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, struct inbox *inbox,
-           uint32_t receiver, unsigned index)
+queue_tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops,
+                 struct inbox *inbox, uint32_t receiver, unsigned index)
 {
 	const uint32_t size = report->view->size;
 	bool told = false;
@@ -77,7 +77,7 @@ tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, s
 		for (uint32_t sender = 0; sender < size; sender++)
 			any |= ops->queue(&inbox->memory, network, sender, receiver,
 			                  &inbox->from[sender]) &&
-			       is_interesting(&inbox->from[sender]);
+			       queue_is_interesting(&inbox->from[sender]);
 		if (!any)
 			continue;
 		told = true;
@@ -85,7 +85,7 @@ tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, s
 		psi_text_endpoint(&line, index);
 		psi_text_add(&line, "rank %u, which %s", receiver,
 		             inbox->from[0].receiver_sleeps ? "sleeps" : "is awake");
-		tell_senders(report, inbox, &line);
+		queue_tell_senders(report, inbox, &line);
 		report->view->say("  %s", line.at);
 	}
 	return told;
@@ -93,8 +93,8 @@ tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *ops, s
 
 /* A further endpoint's queues lie in memory of its own. */
 static bool
-tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
-             struct inbox *inbox, uint32_t receiver, unsigned index)
+queue_tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
+                   struct inbox *inbox, uint32_t receiver, unsigned index)
 {
 	const struct psi_further *further = psi_shared_further(
 		report->shared, report->view->size, index * report->view->size + receiver);
@@ -107,23 +107,23 @@ tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
 	                                             inbox->memory.further_bytes);
 	if (!inbox->memory.further)
 		return false;
-	any = tell_inbox(report, ops, inbox, receiver, index);
+	any = queue_tell_inbox(report, ops, inbox, receiver, index);
 	report->view->unmap(inbox->memory.further, inbox->memory.further_bytes);
 	inbox->memory.further = NULL;
 	return any;
 }
 
 static bool
-tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops,
-             struct inbox *inbox, uint32_t rank)
+queue_tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops,
+                   struct inbox *inbox, uint32_t rank)
 {
 	const struct psi_rank_shared *shared =
 		psi_shared_rank(report->shared, report->view->size, rank);
 	const unsigned count = atomic_load_explicit(&shared->endpoints, memory_order_relaxed);
-	bool any = tell_inbox(report, ops, inbox, rank, 0);
+	bool any = queue_tell_inbox(report, ops, inbox, rank, 0);
 
 	for (unsigned index = 1; index < count && index < GASNET_MAXEPS; index++)
-		any |= tell_further(report, ops, inbox, rank, index);
+		any |= queue_tell_further(report, ops, inbox, rank, index);
 	return any;
 }
 
@@ -141,7 +141,7 @@ psi_report_queues(const struct psi_report *report)
 	inbox.memory.host = report->view->map(report->shared->conduit_key, inbox.memory.host_bytes);
 	if (ops && ops->queue && inbox.memory.host && inbox.from && inbox.told) {
 		for (uint32_t rank = 0; rank < size; rank++)
-			any |= tell_process(report, ops, &inbox, rank);
+			any |= queue_tell_process(report, ops, &inbox, rank);
 		if (!any)
 			report->view->say("  no message is on its way: all queues are empty");
 	}

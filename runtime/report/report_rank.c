@@ -9,7 +9,7 @@
 #include <string.h>
 
 static struct psi_rank_shared *
-shared_of(const struct psi_report *report, uint32_t rank)
+rank_shared_of(const struct psi_report *report, uint32_t rank)
 {
 	return psi_shared_rank(report->shared, report->view->size, rank);
 }
@@ -17,7 +17,7 @@ shared_of(const struct psi_report *report, uint32_t rank)
 uint64_t
 psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which)
 {
-	const struct psi_rank_shared *shared = shared_of(report, rank);
+	const struct psi_rank_shared *shared = rank_shared_of(report, rank);
 	uint64_t sum = 0;
 
 	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
@@ -44,7 +44,7 @@ record_take(const _Atomic uint64_t *word)
 }
 
 static bool
-read_note(const struct psi_wait_record *from, struct note *note_out)
+record_read(const struct psi_wait_record *from, struct note *note_out)
 {
 	enum { TRIES = 1000 };
 	uint64_t turn, words[PSI_WHERE_WORDS], kind;
@@ -71,7 +71,7 @@ read_note(const struct psi_wait_record *from, struct note *note_out)
 }
 
 static const char *
-name_of(unsigned category, unsigned network)
+record_name_of(unsigned category, unsigned network)
 {
 	static const char *const names[PSI_NETWORKS][3] = {
 		{ "Short request", "Medium request", "Long request" },
@@ -88,7 +88,7 @@ struct barrier {
 };
 
 static bool
-is_missing(const void *context, uint32_t rank)
+rank_is_missing(const void *context, uint32_t rank)
 {
 	const struct barrier *barrier = context;
 
@@ -107,8 +107,8 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 	psi_text_add(text, "in %s, %s barrier %llu, waiting for ", note->where,
 	             named ? "named" : "unnamed", (unsigned long long)note->number);
 	for (uint32_t rank = 0; rank < report->view->size; rank++) {
-		if (is_missing(&barrier, rank)) {
-			psi_text_ranks(text, report->view->size, is_missing, &barrier);
+		if (rank_is_missing(&barrier, rank)) {
+			psi_text_ranks(text, report->view->size, rank_is_missing, &barrier);
 			return;
 		}
 	}
@@ -131,13 +131,14 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 	switch (note->kind) {
 	case PSI_FOR_ROOM:
 		psi_text_add(text, "waiting for room to send a %s to ",
-		             name_of(note->category, note->network));
+		             record_name_of(note->category, note->network));
 		tell_place(report, note->peer, text);
 		break;
 	case PSI_FOR_BUFFER:
 		psi_text_add(text, "waiting for a buffer of ");
 		tell_place(report, note->peer, text);
-		psi_text_add(text, " to prepare a %s", name_of(note->category, note->network));
+		psi_text_add(text, " to prepare a %s",
+		             record_name_of(note->category, note->network));
 		break;
 	case PSI_FOR_BARRIER:
 	case PSI_FOR_BARRIER_NAMED:
@@ -176,7 +177,7 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 }
 
 static struct psi_report_entry *
-new_entry(struct psi_report_entries *entries, uint32_t rank)
+entry_new(struct psi_report_entries *entries, uint32_t rank)
 {
 	if (entries->count == entries->room) {
 		uint32_t room = entries->room ? 2 * entries->room : 64;
@@ -199,11 +200,11 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	const uint64_t word = atomic_load_explicit(&block->handler, memory_order_relaxed);
 	struct psi_arrival arrival;
 	struct note note;
-	bool waits = read_note(&block->note, &note);
+	bool waits = record_read(&block->note, &note);
 	struct psi_report_entry *entry;
 	uint64_t since;
 
-	if ((!waits && !word) || !(entry = new_entry(entries, rank)))
+	if ((!waits && !word) || !(entry = entry_new(entries, rank)))
 		return false;
 	psi_text_add(&entry->text, "%s", prefix);
 	if (waits && note.endpoint)
@@ -211,7 +212,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	if (word) {
 		arrival.word = word;
 		psi_text_add(&entry->text, "running handler %u of a %s from ", arrival.handler,
-		             name_of(arrival.category, arrival.network));
+		             record_name_of(arrival.category, arrival.network));
 		tell_place(report, arrival.source, &entry->text);
 		psi_text_add(&entry->text, "%s", waits ? ", " : "");
 		since = psi_handler_start_ns(block, psi_now_ns());
@@ -241,7 +242,7 @@ psi_report_progress(const struct psi_report *report, uint32_t rank)
 
 /* The letter of its state in /proc; ' ' if there is none. */
 static char
-state_of(pid_t pid)
+rank_state_of(pid_t pid)
 {
 	char path[40], text[512];
 	const char *end;
@@ -263,7 +264,7 @@ static void
 tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *prefix,
              const char *what)
 {
-	struct psi_report_entry *entry = new_entry(entries, rank);
+	struct psi_report_entry *entry = entry_new(entries, rank);
 
 	if (entry)
 		psi_text_add(&entry->text, "%s%s", prefix, what);
@@ -274,7 +275,7 @@ static bool
 tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
           struct psi_report_entries *entries)
 {
-	const struct psi_rank_shared *shared = shared_of(report, rank);
+	const struct psi_rank_shared *shared = rank_shared_of(report, rank);
 	const uint32_t used = psi_more_in_use(shared);
 	bool any = false;
 
@@ -299,7 +300,7 @@ static void
 tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
             struct psi_report_entries *entries)
 {
-	const uint32_t count = atomic_load_explicit(&shared_of(report, rank)->endpoints,
+	const uint32_t count = atomic_load_explicit(&rank_shared_of(report, rank)->endpoints,
 	                                            memory_order_relaxed);
 	const uint32_t end = entries->count;
 	struct psi_report_entry *entry;
@@ -309,19 +310,19 @@ tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, 
 
 		while (i < end && entries->at[i].endpoint != index)
 			i++;
-		if (i == end && (entry = new_entry(entries, rank)))
+		if (i == end && (entry = entry_new(entries, rank)))
 			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long",
 			             prefix, index);
 	}
 }
 
-void
+void __attribute__((cold))
 psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
 {
 	const struct pboot_rank_view *view = &report->view->ranks[rank];
-	const char state = view->gone ? ' ' : state_of(view->pid);
+	const char state = view->gone ? ' ' : rank_state_of(view->pid);
 	const char *prefix = state == 'T' || state == 't' ? "stopped: " : "";
-	const struct psi_rank_shared *shared = report->shared ? shared_of(report, rank) : NULL;
+	const struct psi_rank_shared *shared = report->shared ? rank_shared_of(report, rank) : NULL;
 	const uint32_t first = entries->count;
 	bool any = false;
 

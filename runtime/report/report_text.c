@@ -26,7 +26,7 @@ psi_text_endpoint(struct psi_text *text, unsigned index)
 }
 
 static uint32_t
-count_in(uint32_t size, bool (*in)(const void *, uint32_t), const void *context)
+text_count_in(uint32_t size, bool (*in)(const void *, uint32_t), const void *context)
 {
 	uint32_t count = 0;
 
@@ -39,7 +39,7 @@ void
 psi_text_ranks(struct psi_text *text, uint32_t size, bool (*in)(const void *, uint32_t),
                const void *context)
 {
-	const char *separator = count_in(size, in, context) == 1 ? "rank " : "ranks ";
+	const char *separator = text_count_in(size, in, context) == 1 ? "rank " : "ranks ";
 	unsigned ranges = 0;
 
 	for (uint32_t rank = 0, last; rank < size; rank = last + 1) {

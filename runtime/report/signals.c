@@ -54,7 +54,7 @@ static void on_freeze(int number, siginfo_t *info, void *context);
 typedef void handler_fn(int number, siginfo_t *info, void *context);
 
 static bool
-is_ours(const struct sigaction *action)
+signal_is_ours(const struct sigaction *action)
 {
 	handler_fn *fn = action->sa_flags & SA_SIGINFO ? action->sa_sigaction : NULL;
 
@@ -63,7 +63,7 @@ is_ours(const struct sigaction *action)
 }
 
 static bool
-is_default(const struct sigaction *action)
+signal_is_default(const struct sigaction *action)
 {
 	return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
 }
@@ -77,16 +77,16 @@ signal_take(int number, handler_fn *fn)
 	sigemptyset(&action.sa_mask);
 	if (fn == on_backtrace || fn == on_freeze)
 		action.sa_flags |= SA_RESTART;
-	if (sigaction(number, NULL, &old) == 0 && is_default(&old))
+	if (sigaction(number, NULL, &old) == 0 && signal_is_default(&old))
 		sigaction(number, &action, NULL);
 }
 
 static void
-give_back(int number)
+signal_give_back(int number)
 {
 	struct sigaction action;
 
-	if (sigaction(number, NULL, &action) != 0 || !is_ours(&action))
+	if (sigaction(number, NULL, &action) != 0 || !signal_is_ours(&action))
 		return;
 	memset(&action, 0, sizeof action);
 	action.sa_handler = SIG_DFL;
@@ -95,11 +95,11 @@ give_back(int number)
 
 /* Ends the process by a signal whose default action does that. */
 static void
-die_by(int number)
+signal_die_by(int number)
 {
 	sigset_t set;
 
-	give_back(number);
+	signal_give_back(number);
 	sigemptyset(&set);
 	sigaddset(&set, number);
 	raise(number);
@@ -109,7 +109,7 @@ die_by(int number)
 /* Did the kernel itself send it, because of what the program did?  Of addresses that no process can
  * have, and of some faults of instructions, it says SI_KERNEL. */
 static bool
-is_fault(int number, const siginfo_t *info)
+signal_is_fault(int number, const siginfo_t *info)
 {
 	return info->si_code > 0 &&
 	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
@@ -212,7 +212,7 @@ describe_fault(struct psi_line *line, int number, const siginfo_t *info, const u
 static void
 signal_describe(struct psi_line *line, int number, const siginfo_t *info, const ucontext_t *context)
 {
-	if (is_fault(number, info)) {
+	if (signal_is_fault(number, info)) {
 		describe_fault(line, number, info, context);
 	} else if (info->si_code == SI_USER && info->si_pid != getpid()) {
 		psi_line_text(line, "sent by process ");
@@ -222,7 +222,7 @@ signal_describe(struct psi_line *line, int number, const siginfo_t *info, const 
 
 /* A process that the rank forked has these handlers until it runs another program. */
 static bool
-in_child(void)
+signal_in_child(void)
 {
 	return getpid() != rank_pid;
 }
@@ -235,7 +235,7 @@ signal_say(int number, struct psi_line *details)
 
 	psi_line_text(&line, who);
 	psi_line_text(&line, ": ");
-	if (in_child()) {
+	if (signal_in_child()) {
 		psi_line_text(&line, "its child ");
 		psi_line_number(&line, (uint64_t)getpid());
 		psi_line_text(&line, " ");
@@ -251,14 +251,14 @@ signal_say(int number, struct psi_line *details)
 
 /* The line is there before a stack trace or a debugger's wait, whoever reads it first. */
 static void
-say_failure(int number, const siginfo_t *info, const ucontext_t *context)
+signal_say_failure(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	struct psi_line details = { .len = 0 };
 	bool said;
 
 	signal_describe(&details, number, info, context);
 	said = signal_say(number, &details);
-	if (hooks.note_cause && !in_child())
+	if (hooks.note_cause && !signal_in_child())
 		hooks.note_cause(psi_line_string(&details), said);
 }
 
@@ -270,7 +270,7 @@ psi_signals_told(void)
 
 /* False for the first thread to come here; others do not return but when it fails once more. */
 static bool
-already_ending(void)
+signal_already_ending(void)
 {
 	pid_t self = gettid(), nobody = 0;
 
@@ -284,9 +284,9 @@ already_ending(void)
 static void
 on_fatal(int number, siginfo_t *info, void *context)
 {
-	if (!already_ending()) {
+	if (!signal_already_ending()) {
 		if (!atomic_load(&told))
-			say_failure(number, info, context);
+			signal_say_failure(number, info, context);
 		if (traced >> number & 1)
 			psi_backtrace_print(STDERR_FILENO);
 		else
@@ -296,7 +296,7 @@ on_fatal(int number, siginfo_t *info, void *context)
 		else
 			psi_freeze_on_error();
 	}
-	die_by(number);
+	signal_die_by(number);
 }
 
 /* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
@@ -306,12 +306,12 @@ on_terminate(int number, siginfo_t *info, void *context)
 {
 	struct psi_line details = { .len = 0 };
 
-	if (info->si_code == SI_USER && info->si_pid != getppid() && !in_child()) {
+	if (info->si_code == SI_USER && info->si_pid != getppid() && !signal_in_child()) {
 		signal_describe(&details, number, info, context);
 		if (!hooks.note_cause || !hooks.note_cause(psi_line_string(&details), false))
 			signal_say(number, &details);
 	}
-	die_by(number);
+	signal_die_by(number);
 }
 
 static void
@@ -320,7 +320,7 @@ on_quit(int number, siginfo_t *info, void *context)
 	(void)info, (void)context;
 	if (hooks.leave)
 		hooks.leave(QUIT_STATUS);
-	die_by(number);
+	signal_die_by(number);
 }
 
 static void
@@ -355,7 +355,7 @@ signal_is_listed(const char *name)
 }
 
 static void
-take_listed(uint64_t bits, handler_fn *fn)
+signal_take_listed(uint64_t bits, handler_fn *fn)
 {
 	int number;
 
@@ -366,7 +366,7 @@ take_listed(uint64_t bits, handler_fn *fn)
 }
 
 static uint64_t
-bits_of(const int *numbers, size_t count)
+signal_bits_of(const int *numbers, size_t count)
 {
 	uint64_t bits = 0;
 	size_t i;
@@ -432,12 +432,12 @@ psi_signals_stack_close(void *memory)
 	munmap(memory, STACK_BYTES);
 }
 
-void
+void __attribute__((cold))
 psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks *given)
 {
 	uint64_t spared = signal_is_listed("GASNET_NO_CATCH_SIGNAL");
-	uint64_t errors = bits_of(fatal, sizeof fatal / sizeof *fatal);
-	uint64_t requests = bits_of(terminate, sizeof terminate / sizeof *terminate);
+	uint64_t errors = signal_bits_of(fatal, sizeof fatal / sizeof *fatal);
+	uint64_t requests = signal_bits_of(terminate, sizeof terminate / sizeof *terminate);
 
 	hooks = *given;
 	rank_pid = getpid();
@@ -448,11 +448,11 @@ psi_signals_open(uint32_t rank, const char *host, const struct psi_signals_hooks
 	traced = signal_is_listed("GASNET_BACKTRACE_SIGNAL");
 	frozen = signal_is_listed("GASNET_FREEZE_SIGNAL");
 	/* An error cannot be gone on from: its instruction would fail again. */
-	take_listed(traced & ~errors, on_backtrace);
-	take_listed(frozen & ~errors, on_freeze);
-	take_listed(errors & ~spared, on_fatal);
-	take_listed(requests & ~spared, on_terminate);
-	take_listed((UINT64_C(1) << SIGQUIT) & ~spared, on_quit);
+	signal_take_listed(traced & ~errors, on_backtrace);
+	signal_take_listed(frozen & ~errors, on_freeze);
+	signal_take_listed(errors & ~spared, on_fatal);
+	signal_take_listed(requests & ~spared, on_terminate);
+	signal_take_listed((UINT64_C(1) << SIGQUIT) & ~spared, on_quit);
 }
 
 void
@@ -461,5 +461,5 @@ psi_signals_close(void)
 	int number;
 
 	for (number = 1; number < 64; number++)
-		give_back(number);
+		signal_give_back(number);
 }

@@ -24,7 +24,7 @@ struct object {
 #ifdef HAVE__DL_FIND_OBJECT
 /* The one look-up of the dynamic linker that is safe in a signal handler. */
 static bool
-find_object(uintptr_t code, struct object *object_out)
+symbol_find_object(uintptr_t code, struct object *object_out)
 {
 	struct dl_find_object found;
 	const char *name;
@@ -42,7 +42,7 @@ find_object(uintptr_t code, struct object *object_out)
 }
 #else
 static bool
-find_object(uintptr_t code, struct object *object_out)
+symbol_find_object(uintptr_t code, struct object *object_out)
 {
 	(void)code, (void)object_out;
 	return false;
@@ -54,7 +54,7 @@ find_object(uintptr_t code, struct object *object_out)
 enum { SYMBOLS_AT_ONCE = 64 };
 
 static bool
-read_at(int fd, void *buf, size_t len, uint64_t offset)
+symbol_read_at(int fd, void *buf, size_t len, uint64_t offset)
 {
 	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
 }
@@ -70,7 +70,7 @@ symbol_covers(const ElfW(Sym) *symbol, uintptr_t offset)
 }
 
 static bool
-find_in_table(int fd, const ElfW(Shdr) *table, uintptr_t offset, ElfW(Sym) *symbol_out)
+symbol_find_in_table(int fd, const ElfW(Shdr) * table, uintptr_t offset, ElfW(Sym) * symbol_out)
 {
 	ElfW(Sym) some[SYMBOLS_AT_ONCE];
 	uint64_t left = table->sh_size / sizeof *some, at = table->sh_offset;
@@ -78,7 +78,7 @@ find_in_table(int fd, const ElfW(Shdr) *table, uintptr_t offset, ElfW(Sym) *symb
 	while (left) {
 		const size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
 
-		if (!read_at(fd, some, count * sizeof *some, at))
+		if (!symbol_read_at(fd, some, count * sizeof *some, at))
 			return false;
 		for (size_t i = 0; i < count; i++) {
 			if (symbol_covers(&some[i], offset)) {
@@ -94,19 +94,20 @@ find_in_table(int fd, const ElfW(Shdr) *table, uintptr_t offset, ElfW(Sym) *symb
 
 /* Appends "name+0x12" from the first table of that type that has the function. */
 static bool
-tell_from(struct psi_line *line, int fd, const ElfW(Ehdr) *header, unsigned type, uintptr_t offset)
+symbol_tell_from(struct psi_line *line, int fd, const ElfW(Ehdr) * header, unsigned type,
+                 uintptr_t offset)
 {
 	ElfW(Shdr) table, strings;
 	ElfW(Sym) symbol;
 	char name[128] = "";
 
 	for (unsigned i = 0; i < header->e_shnum; i++) {
-		if (!read_at(fd, &table, sizeof table, header->e_shoff + i * sizeof table))
+		if (!symbol_read_at(fd, &table, sizeof table, header->e_shoff + i * sizeof table))
 			return false;
-		if (table.sh_type != type || !find_in_table(fd, &table, offset, &symbol))
+		if (table.sh_type != type || !symbol_find_in_table(fd, &table, offset, &symbol))
 			continue;
-		if (!read_at(fd, &strings, sizeof strings,
-		             header->e_shoff + table.sh_link * sizeof strings) ||
+		if (!symbol_read_at(fd, &strings, sizeof strings,
+		                    header->e_shoff + table.sh_link * sizeof strings) ||
 		    pread(fd, name, sizeof name - 1, (off_t)(strings.sh_offset + symbol.st_name)) <=
 		            0)
 			return false;
@@ -119,7 +120,7 @@ tell_from(struct psi_line *line, int fd, const ElfW(Ehdr) *header, unsigned type
 }
 
 static bool
-is_ours(const ElfW(Ehdr) *header)
+symbol_is_ours(const ElfW(Ehdr) * header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
 	       header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
@@ -127,7 +128,7 @@ is_ours(const ElfW(Ehdr) *header)
 }
 
 static bool
-tell_function(struct psi_line *line, const struct object *object)
+symbol_tell_function(struct psi_line *line, const struct object *object)
 {
 	const int fd = open(object->file, O_RDONLY | O_CLOEXEC);
 	ElfW(Ehdr) header;
@@ -135,26 +136,26 @@ tell_function(struct psi_line *line, const struct object *object)
 
 	if (fd < 0)
 		return false;
-	if (read_at(fd, &header, sizeof header, 0) && is_ours(&header))
-		told = tell_from(line, fd, &header, SHT_SYMTAB, object->offset) ||
-		       tell_from(line, fd, &header, SHT_DYNSYM, object->offset);
+	if (symbol_read_at(fd, &header, sizeof header, 0) && symbol_is_ours(&header))
+		told = symbol_tell_from(line, fd, &header, SHT_SYMTAB, object->offset) ||
+		       symbol_tell_from(line, fd, &header, SHT_DYNSYM, object->offset);
 	close(fd);
 	return told;
 }
 
-void
+void __attribute__((cold))
 psi_symbol_describe(struct psi_line *line, uintptr_t code)
 {
 	struct object object = { .offset = 0 };
 	const char *base;
 	bool told;
 
-	if (!find_object(code, &object)) {
+	if (!symbol_find_object(code, &object)) {
 		psi_line_text(line, "code at ");
 		psi_line_address(line, (void *)code);
 		return;
 	}
-	told = tell_function(line, &object);
+	told = symbol_tell_function(line, &object);
 	base = strrchr(object.path, '/');
 	psi_line_text(line, told ? " (" : "");
 	psi_line_text(line, base ? base + 1 : object.path);

@@ -33,58 +33,58 @@ struct transfer {
 	gex_Flags_t flags;
 	char *there, *here;             /* at the owner; of the caller */
 	size_t nbytes;
-	struct psi_target target;       /* filled in by move_here */
+	struct psi_target target; /* filled in by rma_move_here */
 };
 
 /* -- counts ---------------------------------------------------------------------------------- */
 
 static enum psi_counter
-calls_of(const struct transfer *t)
+rma_calls_of(const struct transfer *t)
 {
 	return t->kind == MOVE_GET ? PSI_COUNT_GETS : PSI_COUNT_PUTS;
 }
 
 static enum psi_counter
-called_of(const struct transfer *t)
+rma_called_of(const struct transfer *t)
 {
 	return t->kind == MOVE_GET ? PSI_COUNT_GETS_CALLED : PSI_COUNT_PUTS_CALLED;
 }
 
 static enum psi_counter
-bytes_of(const struct transfer *t)
+rma_bytes_of(const struct transfer *t)
 {
 	return t->kind == MOVE_GET ? PSI_COUNT_GET_BYTES : PSI_COUNT_PUT_BYTES;
 }
 
 /* The inlines have counted the call and its bytes, except a thread's first call in PAR. */
 static void
-count_call(const struct transfer *t)
+rma_count_call(const struct transfer *t)
 {
 	const bool first = !psi.block && !psi_counts_self;
 	struct psi_block *block = psi_block();
 
 	if (first) {
-		psi_count(block->count, calls_of(t));
-		psi_count_add(block->count, bytes_of(t), t->nbytes);
+		psi_count(block->count, rma_calls_of(t));
+		psi_count_add(block->count, rma_bytes_of(t), t->nbytes);
 	}
-	psi_count(block->count, called_of(t));
-	psi_moved_note(&block->moved, calls_of(t));
+	psi_count(block->count, rma_called_of(t));
+	psi_moved_note(&block->moved, rma_calls_of(t));
 }
 
 static void
-count_refused(const struct transfer *t)
+rma_count_refused(const struct transfer *t)
 {
 	uint64_t *counts = psi_block()->count;
 
-	psi_count_back(counts, calls_of(t), 1);
-	psi_count_back(counts, called_of(t), 1);
-	psi_count_back(counts, bytes_of(t), t->nbytes);
+	psi_count_back(counts, rma_calls_of(t), 1);
+	psi_count_back(counts, rma_called_of(t), 1);
+	psi_count_back(counts, rma_bytes_of(t), t->nbytes);
 }
 
 /* -- where the memory is mapped -------------------------------------------------------------- */
 
 static void
-copy_here(const struct transfer *t, void *there)
+rma_copy_here(const struct transfer *t, void *there)
 {
 	switch (t->kind) {
 	case MOVE_PUT:
@@ -102,7 +102,7 @@ copy_here(const struct transfer *t, void *there)
 /* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three
  * times as quick. */
 static bool
-copy_by_kernel(const struct transfer *t)
+rma_copy_by_kernel(const struct transfer *t)
 {
 	const bool is_get = t->kind == MOVE_GET;
 
@@ -118,27 +118,27 @@ static void __attribute__((noinline, cold))
 copy_checked(const struct transfer *t, void *there)
 {
 	psi_rules_stay();
-	copy_here(t, there);
+	rma_copy_here(t, there);
 	psi_rules_left();
 }
 
 /* The copy in this process; false where an operation has to make it. */
 static bool
-copy_now(const struct transfer *t, void *there)
+rma_copy_now(const struct transfer *t, void *there)
 {
 	if (t->nbytes && !there)
-		return copy_by_kernel(t);
+		return rma_copy_by_kernel(t);
 	if (PSI_UNLIKELY(psi.checks) && t->nbytes)
 		copy_checked(t, there);
 	else if (t->nbytes)
-		copy_here(t, there);
+		rma_copy_here(t, there);
 	return true;
 }
 
 /* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel
  * copies; false where an operation has to.  One that may wait polls. */
 static bool
-move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
+rma_move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 {
 	const bool is_get = t->kind == MOVE_GET;
 	void *there = NULL;
@@ -150,10 +150,10 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 		                  t->nbytes, t->call);
 	if (t->kind != MOVE_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
-	count_call(t);
+	rma_count_call(t);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
 		psi_poll();
-	if (!copy_now(t, there))
+	if (!rma_copy_now(t, there))
 		return false;
 	if (!(t->flags & GEX_FLAG_IMMEDIATE) && !is_get)
 		psi_poll();
@@ -167,7 +167,7 @@ move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 enum source { SOURCE_READ_LATER, SOURCE_READ_NOW };
 
 static int
-call_operation(const struct transfer *t, const struct psi_transfer *transfer)
+rma_call_operation(const struct transfer *t, const struct psi_transfer *transfer)
 {
 	const gex_EP_t ep = t->target.ep;
 
@@ -198,12 +198,12 @@ rma_start(const struct transfer *t, struct psi_op *op, uint64_t read, enum sourc
 	                                   transfer.immediate);
 
 	psi_op_at(op, t->target.ep);
-	while (!psi_begin_over(&begin, call_operation(t, &transfer)))
+	while (!psi_begin_over(&begin, rma_call_operation(t, &transfer)))
 		;
 	if (begin.begun)
 		return true;
 	psi_part_done(transfer.cookie);
-	count_refused(t);
+	rma_count_refused(t);
 	return false;
 }
 
@@ -235,7 +235,7 @@ rma_plainly(const struct transfer *t, bool implicit)
 
 /* The source is free on return.  What may not wait leaves that to the operation. */
 static gex_Event_t
-with_source_read(const struct transfer *t, bool implicit)
+rma_with_source_read(const struct transfer *t, bool implicit)
 {
 	const bool immediate = t->flags & GEX_FLAG_IMMEDIATE;
 	struct psi_op *op = psi_op_begin(implicit), *source = psi_op_begin(false);
@@ -256,7 +256,7 @@ with_source_read(const struct transfer *t, bool implicit)
 
 /* Reading the source is a stage of its own. */
 static gex_Event_t
-with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+rma_with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 {
 	struct psi_op *op = psi_op_begin(implicit);
 	const uint64_t read = psi_op_part(op, PSI_PART_LC);
@@ -270,23 +270,23 @@ with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 }
 
 static gex_Event_t
-put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
+rma_put_later(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 {
 	gex_Event_t event;
 
 	if (lc_opt == GEX_EVENT_NOW)
-		event = with_source_read(t, implicit);
+		event = rma_with_source_read(t, implicit);
 	else if (lc_opt == GEX_EVENT_DEFER)
 		event = rma_plainly(t, implicit);
 	else
-		event = with_leaf(t, implicit, lc_opt);
+		event = rma_with_leaf(t, implicit, lc_opt);
 	if (!(t->flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
 	return event;
 }
 
 static gex_Event_t
-get_later(const struct transfer *t, bool implicit)
+rma_get_later(const struct transfer *t, bool implicit)
 {
 	gex_Event_t event = rma_plainly(t, implicit);
 
@@ -296,7 +296,7 @@ get_later(const struct transfer *t, bool implicit)
 }
 
 static int
-code_of(gex_Event_t event)
+rma_code_of(gex_Event_t event)
 {
 	return event == GEX_EVENT_NO_OP ? GASNET_ERR_NOT_READY : GASNET_OK;
 }
@@ -304,7 +304,7 @@ code_of(gex_Event_t event)
 /* -- put ------------------------------------------------------------------------------------- */
 
 static struct transfer
-put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+rma_put_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
 	return (struct transfer){ .call = call,
 		                  .kind = MOVE_PUT,
@@ -318,9 +318,9 @@ int
 psi_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	struct transfer t = put_of("gex_RMA_PutBlocking", dest, src, nbytes, flags);
+	struct transfer t = rma_put_of("gex_RMA_PutBlocking", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
+	return rma_move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
 }
 
 static void __attribute__((noreturn, cold))
@@ -336,11 +336,11 @@ bad_lc(gex_Event_t *lc_opt, const char *call, const char *allowed)
 }
 
 static gex_Event_t
-put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit,
-                 gex_Event_t *lc_opt)
+rma_put_now_or_later(struct transfer *t, gex_TM_t tm, gex_Rank_t rank, bool implicit,
+                     gex_Event_t *lc_opt)
 {
-	if (!move_here(t, tm, rank))
-		return put_later(t, implicit, lc_opt);
+	if (!rma_move_here(t, tm, rank))
+		return rma_put_later(t, implicit, lc_opt);
 	if (!implicit)
 		psi_lc_done(lc_opt);
 	return GEX_EVENT_INVALID;
@@ -350,28 +350,28 @@ gex_Event_t
 psi_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                gex_Event_t *lc_opt, gex_Flags_t flags)
 {
-	struct transfer t = put_of("gex_RMA_PutNB", dest, src, nbytes, flags);
+	struct transfer t = rma_put_of("gex_RMA_PutNB", dest, src, nbytes, flags);
 
 	if (PSI_UNLIKELY(!psi_lc_is_explicit(lc_opt)))
 		bad_lc(lc_opt, t.call, "the address of an event");
-	return put_now_or_later(&t, tm, rank, false, lc_opt);
+	return rma_put_now_or_later(&t, tm, rank, false, lc_opt);
 }
 
 int
 psi_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                 gex_Event_t *lc_opt, gex_Flags_t flags)
 {
-	struct transfer t = put_of("gex_RMA_PutNBI", dest, src, nbytes, flags);
+	struct transfer t = rma_put_of("gex_RMA_PutNBI", dest, src, nbytes, flags);
 
 	if (PSI_UNLIKELY(!psi_lc_is_implicit(lc_opt)))
 		bad_lc(lc_opt, t.call, "GEX_EVENT_GROUP");
-	return code_of(put_now_or_later(&t, tm, rank, true, lc_opt));
+	return rma_code_of(rma_put_now_or_later(&t, tm, rank, true, lc_opt));
 }
 
 /* -- get ------------------------------------------------------------------------------------- */
 
 static struct transfer
-get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
+rma_get_of(const char *call, void *dest, const void *src, size_t nbytes, gex_Flags_t flags)
 {
 	return (struct transfer){ .call = call,
 		                  .kind = MOVE_GET,
@@ -385,33 +385,33 @@ int
 psi_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	struct transfer t = get_of("gex_RMA_GetBlocking", dest, src, nbytes, flags);
+	struct transfer t = rma_get_of("gex_RMA_GetBlocking", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
+	return rma_move_here(&t, tm, rank) ? GASNET_OK : rma_blocking(&t);
 }
 
 gex_Event_t
 psi_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
                gex_Flags_t flags)
 {
-	struct transfer t = get_of("gex_RMA_GetNB", dest, src, nbytes, flags);
+	struct transfer t = rma_get_of("gex_RMA_GetNB", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GEX_EVENT_INVALID : get_later(&t, false);
+	return rma_move_here(&t, tm, rank) ? GEX_EVENT_INVALID : rma_get_later(&t, false);
 }
 
 int
 psi_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, const void *src, size_t nbytes,
                 gex_Flags_t flags)
 {
-	struct transfer t = get_of("gex_RMA_GetNBI", dest, src, nbytes, flags);
+	struct transfer t = rma_get_of("gex_RMA_GetNBI", dest, src, nbytes, flags);
 
-	return move_here(&t, tm, rank) ? GASNET_OK : code_of(get_later(&t, true));
+	return rma_move_here(&t, tm, rank) ? GASNET_OK : rma_code_of(rma_get_later(&t, true));
 }
 
 /* -- fill ------------------------------------------------------------------------------------ */
 
 static struct transfer
-fill_of(const char *call, void *dest, int val, size_t nbytes)
+rma_fill_of(const char *call, void *dest, int val, size_t nbytes)
 {
 	return (struct transfer){ .call = call, .kind = MOVE_FILL, .there = dest,
 	                          .fill = (unsigned char)val, .nbytes = nbytes };
@@ -420,26 +420,26 @@ fill_of(const char *call, void *dest, int val, size_t nbytes)
 void
 psi_rma_fill(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
-	struct transfer t = fill_of("gasnet_memset", dest, val, nbytes);
+	struct transfer t = rma_fill_of("gasnet_memset", dest, val, nbytes);
 
-	if (!move_here(&t, PSI_TM_LEGACY, node))
+	if (!rma_move_here(&t, PSI_TM_LEGACY, node))
 		(void)rma_blocking(&t);
 }
 
 gasnet_handle_t
 psi_rma_fill_nb(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
-	struct transfer t = fill_of("gasnet_memset_nb", dest, val, nbytes);
+	struct transfer t = rma_fill_of("gasnet_memset_nb", dest, val, nbytes);
 
-	return move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID
-	                                          : put_later(&t, false, GEX_EVENT_DEFER);
+	return rma_move_here(&t, PSI_TM_LEGACY, node) ? GEX_EVENT_INVALID
+	                                              : rma_put_later(&t, false, GEX_EVENT_DEFER);
 }
 
 void
 psi_rma_fill_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes)
 {
-	struct transfer t = fill_of("gasnet_memset_nbi", dest, val, nbytes);
+	struct transfer t = rma_fill_of("gasnet_memset_nbi", dest, val, nbytes);
 
-	if (!move_here(&t, PSI_TM_LEGACY, node))
-		(void)put_later(&t, true, GEX_EVENT_DEFER);
+	if (!rma_move_here(&t, PSI_TM_LEGACY, node))
+		(void)rma_put_later(&t, true, GEX_EVENT_DEFER);
 }

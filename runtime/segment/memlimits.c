@@ -31,7 +31,7 @@ const struct psi_setting_table psi_settings_memory = PSI_SETTING_TABLE("Memory",
 
 /* "0.85", ".5" and "3/8" are parts of memory; "64", "64KB" and "1.5GB" are sizes. */
 static bool
-parse_amount(const char *text, struct psi_segsize *out)
+memory_parse_amount(const char *text, struct psi_segsize *out)
 {
 	bool bare = text[strspn(text, "0123456789./")] == '\0';
 
@@ -57,7 +57,7 @@ psi_segsize_parse(const char *text, struct psi_segsize *out)
 		size.per_host = (amount[len - 1] | 0x20) == 'h';
 		amount[len - 2] = '\0';
 	}
-	if (!parse_amount(amount, &size))
+	if (!memory_parse_amount(amount, &size))
 		return false;
 	*out = size;
 	return true;
@@ -72,28 +72,22 @@ psi_segsize_accepted(const char *text)
 }
 
 static uint64_t
-least(uint64_t a, uint64_t b)
+memory_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 static uint64_t
-less(uint64_t from, uint64_t take)
+memory_less(uint64_t from, uint64_t take)
 {
 	return from > take ? from - take : 0;
 }
 
-static uint64_t
-host_bytes(const struct psi_segment_case *job)
-{
-	return least(job->host.physical, job->host.cgroup);
-}
-
 /* A rank's part of something all ranks of the host share, without its internal memory. */
 static uint64_t
-share(const struct psi_segment_case *job, uint64_t bytes)
+memory_share(const struct psi_segment_case *job, uint64_t bytes)
 {
-	return less(bytes / job->ranks, job->internal_bytes);
+	return memory_less(bytes / job->ranks, job->internal_bytes);
 }
 
 uint64_t
@@ -103,12 +97,15 @@ psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 		uint64_t bytes;
 		const char *name;
 	} bounds[] = {
-		{ share(job, job->host.physical), "the host's memory divided by its ranks" },
-		{ share(job, job->host.cgroup), "the cgroup's memory limit divided by its ranks" },
-		{ share(job, job->store_bytes), "the place for shared memory" },
+		{ memory_share(job, job->host.physical), "the host's memory divided by its ranks" },
+		{ memory_share(job, job->host.cgroup),
+		  "the cgroup's memory limit divided by its ranks" },
+		{ memory_share(job, job->store_bytes), "the place for shared memory" },
 		{ job->host.file_size, "RLIMIT_FSIZE" },
-		{ job->host.address_space == UINT64_MAX ? UINT64_MAX :
-		  less(job->host.address_space, ADDRESS_RESERVE) / job->mapped_ranks,
+		{ job->host.address_space == UINT64_MAX
+		          ? UINT64_MAX
+		          : memory_less(job->host.address_space, ADDRESS_RESERVE) /
+		                    job->mapped_ranks,
 		  "RLIMIT_AS" },
 	};
 	size_t i, at = 0;
@@ -122,17 +119,18 @@ psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 }
 
 static uint64_t
-asked_bytes(const struct psi_segsize *asked, const struct psi_segment_case *job)
+memory_asked_bytes(const struct psi_segsize *asked, const struct psi_segment_case *job)
 {
+	const uint64_t host_bytes = memory_least(job->host.physical, job->host.cgroup);
 	uint64_t bytes = asked->bytes;
 
 	if (asked->relative)
-		bytes = (uint64_t)((long double)asked->fraction * (long double)host_bytes(job));
-	return asked->per_host ? share(job, bytes) : bytes;
+		bytes = (uint64_t)((long double)asked->fraction * (long double)host_bytes);
+	return asked->per_host ? memory_share(job, bytes) : bytes;
 }
 
 static uint64_t
-whole_pages(uint64_t bytes, uint64_t page)
+memory_whole_pages(uint64_t bytes, uint64_t page)
 {
 	return bytes < page ? page : bytes - bytes % page;
 }
@@ -142,17 +140,17 @@ psi_segment_limit(const struct psi_segsize *asked, const struct psi_segment_case
 		  struct psi_segment_limit *out)
 {
 	const char *bound;
-	uint64_t most = whole_pages(psi_segment_most(job, &bound), job->page_bytes);
+	uint64_t most = memory_whole_pages(psi_segment_most(job, &bound), job->page_bytes);
 
-	out->asked_bytes = whole_pages(asked_bytes(asked, job), job->page_bytes);
-	out->bytes = least(out->asked_bytes, most);
+	out->asked_bytes = memory_whole_pages(memory_asked_bytes(asked, job), job->page_bytes);
+	out->bytes = memory_least(out->asked_bytes, most);
 	out->clipped_by = out->bytes < out->asked_bytes ? bound : NULL;
 }
 
 /* What was asked for, and under which name. */
 static void
-asked_for(const char *client_text, uint64_t client_bytes, struct psi_segsize *out,
-	  const char **name_out)
+memory_asked_for(const char *client_text, uint64_t client_bytes, struct psi_segsize *out,
+                 const char **name_out)
 {
 	const struct psi_setting *row = &memory_rows[0];
 	const char *text = psi_setting_text(row);	/* ends the process if it is wrong */
@@ -180,7 +178,7 @@ psi_memlimits_segment(const struct psi_segment_case *job, const char *client_tex
 	struct psi_segsize asked;
 	const char *name;
 
-	asked_for(client_text, client_bytes, &asked, &name);
+	memory_asked_for(client_text, client_bytes, &asked, &name);
 	psi_segment_limit(&asked, job, &limit);
 	if (limit.clipped_by && psi_settings_warns() &&
 	    (psi_setting_given(&memory_rows[0]) || client_text || client_bytes))

@@ -11,7 +11,7 @@
 enum { TEXT_BYTES = 256 };
 
 static bool
-take_total(char *line, void *context)
+meminfo_take_total(char *line, void *context)
 {
 	unsigned long long kib;
 
@@ -27,7 +27,7 @@ physical_bytes(const char *root)
 	uint64_t bytes = 0;
 	long pages, page;
 
-	if (psi_hostfile_lines(root, "/proc/meminfo", take_total, &bytes))
+	if (psi_hostfile_lines(root, "/proc/meminfo", meminfo_take_total, &bytes))
 		return bytes;
 	pages = sysconf(_SC_PHYS_PAGES);
 	page = sysconf(_SC_PAGESIZE);
@@ -36,7 +36,7 @@ physical_bytes(const char *root)
 
 /* Version 2 says "max", version 1 the largest multiple of a page that a signed number holds. */
 static uint64_t
-group_limit(const struct psi_cgroup *group)
+cgroup_limit(const struct psi_cgroup *group)
 {
 	const char *file = group->version == 2 ? "memory.max" : "memory.limit_in_bytes";
 	unsigned long long bytes;
@@ -56,7 +56,7 @@ cgroup_memory(const char *root)
 	if (!psi_cgroup_find(root, "memory", &group))
 		return least;
 	do {
-		uint64_t limit = group_limit(&group);
+		uint64_t limit = cgroup_limit(&group);
 
 		if (limit < least)
 			least = limit;
@@ -65,7 +65,7 @@ cgroup_memory(const char *root)
 }
 
 static uint64_t
-limit_or_none(int error, const struct rlimit *limit)
+rlimit_or_none(int error, const struct rlimit *limit)
 {
 	return error != 0 || limit->rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit->rlim_cur;
 }
@@ -91,8 +91,8 @@ psi_host_memory_read(const char *root, struct psi_host_memory *out)
 
 	out->physical = physical_bytes(root);
 	out->cgroup = cgroup_memory(root);
-	out->file_size = limit_or_none(getrlimit(RLIMIT_FSIZE, &limit), &limit);
-	out->address_space = limit_or_none(getrlimit(RLIMIT_AS, &limit), &limit);
+	out->file_size = rlimit_or_none(getrlimit(RLIMIT_FSIZE, &limit), &limit);
+	out->address_space = rlimit_or_none(getrlimit(RLIMIT_AS, &limit), &limit);
 	if (out->address_space != UINT64_MAX)
 		out->address_space -= used < out->address_space ? used : out->address_space;
 }

@@ -33,7 +33,7 @@ psi_reach_open(void)
 /* -- the choice ------------------------------------------------------------------------------ */
 
 static void
-set_road(uint32_t place, enum psi_road road)
+reach_set_road(uint32_t place, enum psi_road road)
 {
 	if (roads)
 		atomic_store_explicit(&roads[place], road, memory_order_relaxed);
@@ -48,7 +48,7 @@ psi_reach_road(enum psi_way way, uint32_t place)
 }
 
 static void
-map_segment(uint32_t place)
+reach_map_segment(uint32_t place)
 {
 	const struct psi_segment_entry *known = &psi.known[place];
 	const gex_Rank_t rank = psi_jobrank_of(place);
@@ -73,13 +73,13 @@ psi_reach_choose(uint32_t place)
 	bool by_kernel;
 
 	if (known->mappable && psi_in_my_nbrhd(rank)) {
-		map_segment(place);
-		set_road(place, PSI_BY_MEMORY);
+		reach_map_segment(place);
+		reach_set_road(place, PSI_BY_MEMORY);
 		return;
 	}
 	psi.peers[place] = (struct pst_peer){ .base = (uintptr_t)known->base };
 	by_kernel = rank != psi.boot.rank && psi_vm_probe(rank, &known->card);
-	set_road(place, by_kernel ? PSI_BY_KERNEL : PSI_BY_OPERATION);
+	reach_set_road(place, by_kernel ? PSI_BY_KERNEL : PSI_BY_OPERATION);
 }
 
 /* Its pages go as well; their owner gives them back at the same time. */
@@ -89,7 +89,7 @@ psi_reach_lose(uint32_t place)
 	const struct pst_peer peer = psi.peers[place];
 
 	psi.peers[place] = (struct pst_peer){ .base = 0 };
-	set_road(place, PSI_BY_OPERATION);
+	reach_set_road(place, PSI_BY_OPERATION);
 	if (peer.size_bytes && psi_jobrank_of(place) != psi.boot.rank)
 		pboot_range_unmap((void *)(peer.base + peer.offset), psi.known[place].key,
 		                  peer.size_bytes);
@@ -99,31 +99,33 @@ psi_reach_lose(uint32_t place)
 
 /* What failed once is not tried again: a filter may have come since. */
 static bool
-copied_or_lost(uint32_t place, bool copied)
+reach_copied_or_lost(uint32_t place, bool copied)
 {
 	if (!copied)
-		set_road(place, PSI_BY_OPERATION);
+		reach_set_road(place, PSI_BY_OPERATION);
 	return copied;
 }
 
 bool
 psi_reach_write(uint32_t place, void *dest, const void *src, size_t len_bytes)
 {
-	return copied_or_lost(place, psi_vm_write(psi_jobrank_of(place), dest, src, len_bytes));
+	return reach_copied_or_lost(place,
+	                            psi_vm_write(psi_jobrank_of(place), dest, src, len_bytes));
 }
 
 bool
 psi_reach_read(uint32_t place, void *dest, const void *src, size_t len_bytes)
 {
-	return copied_or_lost(place, psi_vm_read(psi_jobrank_of(place), dest, src, len_bytes));
+	return reach_copied_or_lost(place,
+	                            psi_vm_read(psi_jobrank_of(place), dest, src, len_bytes));
 }
 
 size_t
-psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+psi_reach_move(uint32_t place, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
-	const size_t moved = psi_vm_move(psi_jobrank_of(place), way, pieces);
+	const size_t moved = psi_vm_move(psi_jobrank_of(place), direction, pieces);
 
-	(void)copied_or_lost(place, moved != 0);
+	(void)reach_copied_or_lost(place, moved != 0);
 	return moved;
 }
 
@@ -150,7 +152,6 @@ bad_target(uint32_t place, const void *addr, size_t nbytes, const char *call)
 	          (size_t)known->size_bytes, (void *)(uintptr_t)known->base);
 }
 
-/* Client memory: its owner reaches it, published or not. */
 void *
 psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *call)
 {

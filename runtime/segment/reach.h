@@ -37,24 +37,31 @@ enum psi_road { PSI_BY_OPERATION, PSI_BY_KERNEL, PSI_BY_MEMORY };
 /* Reads the setting; during init, before the table of the inlines opens. */
 void psi_reach_open(void);
 
-/* Chooses for the segment of a place, as psi.known describes it, and maps it where that is the
- * choice; the segment is gone, and its mapping ends.  One call at a time. */
+/* Chooses the road to the segment of a place, which psi.known describes, and maps the segment if
+ * that is the choice.  One call of this and the next at a time. */
 void psi_reach_choose(uint32_t place);
+/* The segment is gone: unmaps it, and operations take the road PSI_BY_OPERATION. */
 void psi_reach_lose(uint32_t place);
 
-/* What was chosen, for operations of that kind. */
+/* The road that was chosen, or PSI_BY_OPERATION if that kind of operation is masked. */
 enum psi_road psi_reach_road(enum psi_way way, uint32_t place);
 
-/* Copies on the road PSI_BY_KERNEL.  False, or 0: not all was copied; an operation has to do it,
- * and does so from now on. */
+/* Copy on the road PSI_BY_KERNEL.  False: not all bytes were copied.  The caller then uses an
+ * operation, and so do all later transfers to that place. */
 bool psi_reach_write(uint32_t place, void *dest, const void *src, size_t len_bytes);
 bool psi_reach_read(uint32_t place, void *dest, const void *src, size_t len_bytes);
-size_t psi_reach_move(uint32_t place, enum psi_vm_way way, const struct psi_vm_pieces *pieces);
+/* The same of many pieces; returns how many bytes were copied, 0 for false. */
+size_t psi_reach_move(uint32_t place, enum psi_vm_direction direction,
+                      const struct psi_vm_pieces *pieces);
 
+/* The cold part of psi_reach, for memory outside of what is mapped.  Memory of this process's own
+ * segment is reached at its address, published or not; other memory of the peer's segment gives
+ * NULL; anything else ends the job. */
 void *psi_reach_unmapped(uint32_t place, const void *addr, size_t nbytes, const char *call);
 
-/* The address here of memory of a peer, this process included, or NULL where its road is
- * another.  Ends the job if the bytes, at least one, do not lie in the peer's bound segment. */
+/* The address here of memory of a peer (or of this process); NULL if it is not reached by loads and
+ * stores.  nbytes is at least 1.  Ends the job if the bytes do not lie in the peer's bound
+ * segment. */
 static inline void *
 psi_reach(enum psi_way way, uint32_t place, const void *addr, size_t nbytes, const char *call)
 {
@@ -68,9 +75,9 @@ psi_reach(enum psi_way way, uint32_t place, const void *addr, size_t nbytes, con
 	return PSI_UNLIKELY(psi_ways_masked & way) ? NULL : here;
 }
 
-/* Memory of a peer that psi_reach was asked for, as the conduit names it. */
+/* The conduit's name of that memory: key and offset. */
 struct psi_remote psi_reach_remote(uint32_t place, const void *addr);
-/* The owner's side of that: the address behind an offset in the segment of its endpoint. */
+/* The owner's side: the address of an offset in the segment of its endpoint. */
 void *psi_reach_owned(gex_EP_t ep, uint64_t offset);
 
 #endif

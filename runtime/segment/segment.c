@@ -41,7 +41,7 @@ segment_live(gex_Segment_t segment, const char *call)
 }
 
 static gex_Segment_t
-new_segment(gex_Client_t client, void *base, uintptr_t size)
+segment_new(gex_Client_t client, void *base, uintptr_t size)
 {
 	gex_Segment_t segment = calloc(1, sizeof *segment);
 
@@ -56,7 +56,7 @@ new_segment(gex_Client_t client, void *base, uintptr_t size)
 int
 psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out)
 {
-	gex_Segment_t segment = new_segment(client, NULL, size);
+	gex_Segment_t segment = segment_new(client, NULL, size);
 	int error;
 
 	if (!segment)
@@ -94,7 +94,7 @@ psi_segment_refuse_size(const char *call, uintptr_t size)
 
 /* MS_ASYNC does nothing but look. */
 static bool
-is_mapped(gex_Addr_t address, uintptr_t length)
+segment_is_mapped(gex_Addr_t address, uintptr_t length)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
 			first = (uintptr_t)address & ~(page - 1);
@@ -136,10 +136,10 @@ gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t add
 	if (length - 1 > UINTPTR_MAX - (uintptr_t)address)
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the range wraps around the address "
 		                                            "space");
-	if (!is_mapped(address, length))
+	if (!segment_is_mapped(address, length))
 		return psi_refuse(GASNET_ERR_BAD_ARG, call, "the client's memory is not mapped in "
 		                  "this process; map it first");
-	segment = new_segment(client, address, length);
+	segment = segment_new(client, address, length);
 	if (!segment)
 		return GASNET_ERR_RESOURCE;
 	*segment_p = segment;

@@ -38,7 +38,7 @@ end_without(size_t len_bytes, int error, bool say)
 /* The most only where nothing but the host's memory bounds it: a file system of its own size counts
  * pages that nobody touches. */
 static void *
-make_range(size_t most_bytes, size_t least_bytes, struct made *made)
+endpoint_make_range(size_t most_bytes, size_t least_bytes, struct made *made)
 {
 	void *base = NULL;
 
@@ -62,7 +62,7 @@ psi_host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out)
 	if (!all)
 		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
 	if (psi.boot.rank == 0)
-		base = make_range(most_bytes, least_bytes, &mine);
+		base = endpoint_make_range(most_bytes, least_bytes, &mine);
 	pboot_exchange(&mine, sizeof mine, all);
 	mine = all[0];
 	free(all);
@@ -93,7 +93,7 @@ psi_host_memory_made(unsigned number, uint64_t *key_out, size_t *len_out)
 
 /* Few of its pages are ever used, so it takes none of the pool of huge ones. */
 static void *
-make_further(struct psi_further *further, uint32_t place, size_t len_bytes)
+endpoint_make_further(struct psi_further *further, uint32_t place, size_t len_bytes)
 {
 	void *base =
 		pboot_range_make_sparse(1 + psi_jobrank_of(place), len_bytes, &further->queue_key);
@@ -116,7 +116,7 @@ psi_endpoint_memory(uint32_t place, size_t len_bytes)
 	void *base;
 
 	if (own)
-		base = make_further(further, place, len_bytes);
+		base = endpoint_make_further(further, place, len_bytes);
 	else if (psi_further_is_open(further))
 		base = pboot_range_map(file, further->queue_key, len_bytes);
 	else

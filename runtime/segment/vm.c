@@ -19,7 +19,7 @@ static uint64_t secret;
 static volatile uint64_t echo;
 
 static bool
-is_on(void)
+vm_is_on(void)
 {
 	return !psi_denied("vm_readv");
 }
@@ -31,7 +31,7 @@ psi_vm_card_make(void)
 	if (!secret && getrandom(&secret, sizeof secret, 0) != sizeof secret)
 		secret = psi_now_ns();
 	secret |= 1;
-	if (is_on())
+	if (vm_is_on())
 		/* EINVAL without Yama */
 		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return (struct psi_vm_card){
@@ -41,22 +41,22 @@ psi_vm_card_make(void)
 }
 
 static ssize_t
-call_kernel(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+vm_call_kernel(uint32_t rank, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
 	const pid_t pid = atomic_load_explicit(&peers[rank].pid, memory_order_relaxed);
 
-	return (way == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
+	return (direction == PSI_VM_READ ? process_vm_readv : process_vm_writev)(
 		pid, pieces->ours, pieces->ours_count, pieces->theirs, pieces->theirs_count, 0);
 }
 
 /* The calls move some 2 GiB at most, and may move less than was asked. */
 static bool
-vm_copy(uint32_t rank, enum psi_vm_way way, char *here, char *there, size_t len_bytes)
+vm_copy(uint32_t rank, enum psi_vm_direction direction, char *here, char *there, size_t len_bytes)
 {
 	while (len_bytes) {
 		const struct iovec ours = { here, len_bytes }, theirs = { there, len_bytes };
-		const ssize_t moved =
-			call_kernel(rank, way, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
+		const ssize_t moved = vm_call_kernel(
+			rank, direction, &(struct psi_vm_pieces){ &ours, &theirs, 1, 1 });
 
 		if (moved <= 0)
 			return false;
@@ -92,7 +92,7 @@ psi_vm_probe(uint32_t rank, const struct psi_vm_card *card)
 {
 	if (!peers)
 		peers = calloc(psi.boot.size, sizeof *peers);
-	if (!peers || !is_on())
+	if (!peers || !vm_is_on())
 		return false;
 	atomic_store_explicit(&peers[rank].pid, (pid_t)card->pid, memory_order_relaxed);
 	if (vm_answers(rank, card))
@@ -102,13 +102,13 @@ psi_vm_probe(uint32_t rank, const struct psi_vm_card *card)
 }
 
 static bool
-is_usable(uint32_t rank)
+vm_is_usable(uint32_t rank)
 {
 	return peers && atomic_load_explicit(&peers[rank].pid, memory_order_relaxed) != 0;
 }
 
 static bool
-moved_counted(bool moved)
+vm_moved_counted(bool moved)
 {
 	if (moved)
 		psi_count(psi_block()->count, PSI_COUNT_SINGLE_COPIES);
@@ -118,24 +118,25 @@ moved_counted(bool moved)
 bool
 psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
-	return is_usable(rank) &&
-	       moved_counted(vm_copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
+	return vm_is_usable(rank) &&
+	       vm_moved_counted(
+		       vm_copy(rank, PSI_VM_WRITE, (char *)(uintptr_t)src, dest, len_bytes));
 }
 
 bool
 psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes)
 {
-	return is_usable(rank) &&
-	       moved_counted(vm_copy(rank, PSI_VM_READ, dest, (char *)(uintptr_t)src, len_bytes));
+	return vm_is_usable(rank) && vm_moved_counted(vm_copy(rank, PSI_VM_READ, dest,
+	                                                      (char *)(uintptr_t)src, len_bytes));
 }
 
 size_t
-psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces)
+psi_vm_move(uint32_t rank, enum psi_vm_direction direction, const struct psi_vm_pieces *pieces)
 {
 	ssize_t moved;
 
-	if (!is_usable(rank))
+	if (!vm_is_usable(rank))
 		return 0;
-	moved = call_kernel(rank, way, pieces);
-	return moved_counted(moved > 0) ? (size_t)moved : 0;
+	moved = vm_call_kernel(rank, direction, pieces);
+	return vm_moved_counted(moved > 0) ? (size_t)moved : 0;
 }

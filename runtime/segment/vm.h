@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* This process's; from here on peers may reach its memory. */
+/* Makes the card of this process, and lets peers reach its memory from now on. */
 struct psi_vm_card psi_vm_card_make(void);
 
 /* May the memory of the peer be copied?  Asked once for each card (reach.c). */
@@ -24,7 +24,7 @@ bool psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
 bool psi_vm_write(uint32_t rank, void *dest, const void *src, size_t len_bytes);
 bool psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes);
 
-enum psi_vm_way { PSI_VM_READ, PSI_VM_WRITE };
+enum psi_vm_direction { PSI_VM_READ, PSI_VM_WRITE };
 
 /* What one call of the kernel moves: the bytes of ours from or to those of the peer, in order. */
 struct psi_vm_pieces {
@@ -35,6 +35,7 @@ struct psi_vm_pieces {
 enum { PSI_VM_PIECES = 256 };
 
 /* Bytes that were moved, which end with the shorter side at the latest; 0: as false above. */
-size_t psi_vm_move(uint32_t rank, enum psi_vm_way way, const struct psi_vm_pieces *pieces);
+size_t psi_vm_move(uint32_t rank, enum psi_vm_direction direction,
+                   const struct psi_vm_pieces *pieces);
 
 #endif

@@ -63,7 +63,7 @@ psi_setting_named(const char *name)
 
 /* The number of a row among all rows; ROWS_MAX if it is in no table. */
 static size_t
-row_number(const struct psi_setting *row)
+setting_row_number(const struct psi_setting *row)
 {
 	const struct psi_setting *other;
 
@@ -115,7 +115,7 @@ unit_bytes(const struct psi_setting *row)
 }
 
 static bool
-in_range(const struct psi_setting *row, bool above_min, bool below_max)
+setting_in_range(const struct psi_setting *row, bool above_min, bool below_max)
 {
 	return above_min && (below_max || row->max == 0);
 }
@@ -128,14 +128,15 @@ setting_parse(const struct psi_setting *row, const char *text, union parsed *out
 		return psi_parse_bool(text, &out->flag);
 	case PSI_SETTING_INT:
 		return psi_parse_int(text, &out->number) &&
-		       in_range(row, out->number >= row->min, out->number <= row->max);
+		       setting_in_range(row, out->number >= row->min, out->number <= row->max);
 	case PSI_SETTING_SIZE:
 		return psi_parse_size(text, unit_bytes(row), &out->amount) &&
-		       in_range(row, out->amount >= (uint64_t)row->min,
-		                out->amount <= (uint64_t)row->max);
+		       setting_in_range(row, out->amount >= (uint64_t)row->min,
+		                        out->amount <= (uint64_t)row->max);
 	case PSI_SETTING_TIME:
 		return psi_parse_time(text, unit_ns(row), &out->amount) &&
-		       in_range(row, true, out->amount <= (uint64_t)row->max * unit_ns(row));
+		       setting_in_range(row, true,
+		                        out->amount <= (uint64_t)row->max * unit_ns(row));
 	case PSI_SETTING_CHOICE:
 		return psi_parse_word(text, strlen(text), row->choices, &out->choice);
 	case PSI_SETTING_SET:
@@ -156,7 +157,7 @@ psi_setting_accepted(const struct psi_setting *row, const char *text)
 
 /* Appends "a, b, c". */
 static void
-append_words(char *buf, size_t size, const char *const *words)
+setting_append_words(char *buf, size_t size, const char *const *words)
 {
 	size_t i;
 
@@ -168,7 +169,7 @@ append_words(char *buf, size_t size, const char *const *words)
 }
 
 static void
-append_range(char *buf, size_t size, const struct psi_setting *row, const char *unit)
+setting_append_range(char *buf, size_t size, const struct psi_setting *row, const char *unit)
 {
 	size_t len = strlen(buf);
 
@@ -190,12 +191,12 @@ psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 		break;
 	case PSI_SETTING_INT:
 		snprintf(buf, size, "a whole number");
-		append_range(buf, size, row, "");
+		setting_append_range(buf, size, row, "");
 		break;
 	case PSI_SETTING_SIZE:
 		snprintf(buf, size, "a size such as 64KB, 1.5GB or a number of %s,",
 			 row->unit ? row->unit : "B");
-		append_range(buf, size, row, " B");
+		setting_append_range(buf, size, row, " B");
 		if (buf[strlen(buf) - 1] == ',')
 			buf[strlen(buf) - 1] = '\0';
 		break;
@@ -203,15 +204,15 @@ psi_setting_accepts(const struct psi_setting *row, char *buf, size_t size)
 		snprintf(buf, size, "a time in %s, such as 2 or 0.5%s", row->unit,
 		         row->max ? "," : "");
 		snprintf(unit, sizeof unit, " %s", row->unit);
-		append_range(buf, size, row, unit);
+		setting_append_range(buf, size, row, unit);
 		break;
 	case PSI_SETTING_CHOICE:
 		snprintf(buf, size, "one of");
-		append_words(buf, size, row->choices);
+		setting_append_words(buf, size, row->choices);
 		break;
 	case PSI_SETTING_SET:
 		snprintf(buf, size, "a comma-separated list of");
-		append_words(buf, size, row->choices);
+		setting_append_words(buf, size, row->choices);
 		break;
 	case PSI_SETTING_TEXT:
 		snprintf(buf, size, "%s", row->accepts ? row->accepts : "any text");
@@ -278,7 +279,7 @@ psi_settings_print(const char *name, const char *text, enum psi_setting_origin o
 static void
 setting_report(const struct psi_setting *row, const char *text, enum psi_setting_origin origin)
 {
-	size_t number = row_number(row);
+	size_t number = setting_row_number(row);
 
 	if (number < ROWS_MAX && psi_settings_verbose() &&
 	    !atomic_exchange(&reported[number], true))
@@ -286,7 +287,7 @@ setting_report(const struct psi_setting *row, const char *text, enum psi_setting
 }
 
 static union parsed
-read_row(const struct psi_setting *row, enum psi_setting_kind kind)
+setting_read_row(const struct psi_setting *row, enum psi_setting_kind kind)
 {
 	enum psi_setting_origin origin;
 	const char *text = psi_setting_value(row, &origin);
@@ -303,43 +304,43 @@ read_row(const struct psi_setting *row, enum psi_setting_kind kind)
 bool
 psi_setting_bool(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_BOOL).flag;
+	return setting_read_row(row, PSI_SETTING_BOOL).flag;
 }
 
 int64_t
 psi_setting_int(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_INT).number;
+	return setting_read_row(row, PSI_SETTING_INT).number;
 }
 
 uint64_t
 psi_setting_size(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_SIZE).amount;
+	return setting_read_row(row, PSI_SETTING_SIZE).amount;
 }
 
 uint64_t
 psi_setting_ns(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_TIME).amount;
+	return setting_read_row(row, PSI_SETTING_TIME).amount;
 }
 
 unsigned
 psi_setting_choice(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_CHOICE).choice;
+	return setting_read_row(row, PSI_SETTING_CHOICE).choice;
 }
 
 uint64_t
 psi_setting_set(const struct psi_setting *row)
 {
-	return read_row(row, PSI_SETTING_SET).amount;
+	return setting_read_row(row, PSI_SETTING_SET).amount;
 }
 
 const char *
 psi_setting_text(const struct psi_setting *row)
 {
-	read_row(row, PSI_SETTING_TEXT);
+	setting_read_row(row, PSI_SETTING_TEXT);
 	return psi_setting_value(row, NULL);
 }
 

@@ -4,58 +4,58 @@
 /* -- told to posters ------------------------------------------------------------------------- */
 
 static bool
-is_left(const struct psi_many *many, size_t i)
+entry_is_left(const struct psi_many *many, size_t i)
 {
 	return !many->done || !many->done[i];
 }
 
 /* Of entries that were told; what is done has not changed since. */
 static bool
-told_is_there(const struct psi_many *many)
+signal_told_is_there(const struct psi_many *many)
 {
 	for (size_t i = many->told_first; i < many->told_end; i++)
-		if (is_left(many, i) && many->has(many, i))
+		if (entry_is_left(many, i) && many->has(many, i))
 			return true;
 	return false;
 }
 
 static void
-tell_range(struct psi_many *many, bool asleep)
+range_tell(struct psi_many *many, bool asleep)
 {
 	for (size_t i = many->told_first; i < many->told_end; i++)
-		if (is_left(many, i))
+		if (entry_is_left(many, i))
 			many->tell(many, i, asleep);
 	if (!asleep)
 		many->told_end = many->told_first;
 }
 
 static void
-threshold_announce(struct psi_wait_threshold *lack, bool asleep)
+many_announce(struct psi_wait_threshold *lack, bool asleep)
 {
 	struct psi_many *many = (struct psi_many *)lack;
 
 	if (asleep) {
 		many->lack.found = false;
 		many->told_first = 0;
-		while (many->all && !is_left(many, many->told_first))
+		while (many->all && !entry_is_left(many, many->told_first))
 			many->told_first++;
 		many->told_end = many->all ? many->told_first + 1 : many->count;
 	}
-	tell_range(many, asleep);
+	range_tell(many, asleep);
 }
 
 /* Where some of them can be taken they are told no more, before one is marked as done. */
 static void
-find_told(struct psi_many *many)
+many_find_told(struct psi_many *many)
 {
-	if (!told_is_there(many))
+	if (!signal_told_is_there(many))
 		return;
-	tell_range(many, false);
+	range_tell(many, false);
 	many->lack.found = true;
 }
 
 static bool
-is_told(const struct psi_many *many, size_t i)
+many_is_told(const struct psi_many *many, size_t i)
 {
 	return i >= many->told_first && i < many->told_end;
 }
@@ -64,7 +64,7 @@ bool
 psi_many_left(const struct psi_many *many)
 {
 	for (size_t i = 0; i < many->count; i++)
-		if (is_left(many, i))
+		if (entry_is_left(many, i))
 			return true;
 	return false;
 }
@@ -73,17 +73,17 @@ psi_many_left(const struct psi_many *many)
 
 /* One pass, from a place that moves, so that no entry starves another. */
 static bool
-take_some(void *what)
+many_take_some(void *what)
 {
 	static _Thread_local size_t start;
 	struct psi_many *many = what;
 	const size_t before = many->taken, first = start++ % many->count;
 
-	find_told(many);
+	many_find_told(many);
 	for (size_t k = 0; k < many->count && many->taken < many->most; k++) {
 		const size_t i = k + first < many->count ? k + first : k + first - many->count;
 
-		if (!is_left(many, i) || is_told(many, i) || !many->take(many, i))
+		if (!entry_is_left(many, i) || many_is_told(many, i) || !many->take(many, i))
 			continue;
 		if (many->done)
 			many->done[i] = 1;
@@ -95,9 +95,9 @@ take_some(void *what)
 }
 
 static struct psi_reason
-reason_of(struct psi_many *many)
+many_reason_of(struct psi_many *many)
 {
-	many->lack.tell = threshold_announce;
+	many->lack.tell = many_announce;
 	return (struct psi_reason){
 		.kind = many->kind, .number = many->count, .most_ns = many->most_ns,
 		.ep = many->ep, .lack = many->tell ? &many->lack : NULL,
@@ -107,25 +107,27 @@ reason_of(struct psi_many *many)
 bool
 psi_many_wait(struct psi_many *many, uint64_t timeout_ns)
 {
-	struct psi_reason reason = reason_of(many);
+	struct psi_reason reason = many_reason_of(many);
 
-	return take_some(many) || psi_signal_wait(take_some, many, timeout_ns, &reason, many->call);
+	return many_take_some(many) ||
+	       psi_signal_wait(many_take_some, many, timeout_ns, &reason, many->call);
 }
 
 static bool
-take_all(void *what)
+many_take_all(void *what)
 {
 	struct psi_many *many = what;
 
-	take_some(many);
+	many_take_some(many);
 	return !psi_many_left(many);
 }
 
 bool
 psi_many_wait_all(struct psi_many *many, uint64_t timeout_ns)
 {
-	struct psi_reason reason = reason_of(many);
+	struct psi_reason reason = many_reason_of(many);
 
 	many->all = true;
-	return take_all(many) || psi_signal_wait(take_all, many, timeout_ns, &reason, many->call);
+	return many_take_all(many) ||
+	       psi_signal_wait(many_take_all, many, timeout_ns, &reason, many->call);
 }

@@ -17,13 +17,13 @@ static struct {
 } list = { .last = &list.first };
 
 static bool
-is_done(gex_Event_t event)
+behind_is_done(gex_Event_t event)
 {
 	return event == GEX_EVENT_INVALID || event->done(event->object, event->number);
 }
 
 static void
-finish_part(uint64_t *part)
+behind_finish_part(uint64_t *part)
 {
 	if (*part)
 		psi_part_done(*part);
@@ -33,11 +33,11 @@ finish_part(uint64_t *part)
 /* Without room the peer is asked to wake this process when there is some: no wait may be under
  * way. */
 static bool
-try_signal(struct psi_behind *b)
+behind_try_signal(struct psi_behind *b)
 {
 	if (psi_signal_reaches(b->target.place, &b->sig, b->call)) {
 		psi_signal_apply(b->target, &b->sig, b->call);
-		finish_part(&b->part);
+		behind_finish_part(&b->part);
 		return true;
 	}
 	if (psi_signal_start(&b->target, &b->sig, b->part, true, b->call))
@@ -48,23 +48,23 @@ try_signal(struct psi_behind *b)
 
 /* One step; true when it is over. */
 static bool
-step(struct psi_behind *b)
+behind_step(struct psi_behind *b)
 {
-	if (is_done(b->leaf)) {
+	if (behind_is_done(b->leaf)) {
 		b->leaf = GEX_EVENT_INVALID;
-		finish_part(&b->read);
+		behind_finish_part(&b->read);
 		if (b->with_leaf)
-			finish_part(&b->part);
+			behind_finish_part(&b->part);
 	}
-	if (!is_done(b->moved))
+	if (!behind_is_done(b->moved))
 		return false;
 	if (b->moved != GEX_EVENT_INVALID)
 		psi_op_retire(b->moved);
 	b->moved = b->leaf = GEX_EVENT_INVALID;
-	finish_part(&b->read);
+	behind_finish_part(&b->read);
 	if (b->with_leaf || b->with_moved)
-		finish_part(&b->part);
-	return try_signal(b);
+		behind_finish_part(&b->part);
+	return behind_try_signal(b);
 }
 
 void
@@ -79,7 +79,7 @@ psi_behind_advance(void)
 	for (at = &list.first; *at;) {
 		struct psi_behind *b = *at;
 		const uint64_t part = b->part, read = b->read;
-		const bool over = step(b);
+		const bool over = behind_step(b);
 
 		changed = changed || b->part != part || b->read != read;
 		if (!over) {

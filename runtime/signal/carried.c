@@ -12,7 +12,7 @@
 /* -- operations ------------------------------------------------------------------------------- */
 
 static struct psi_signal_operation
-operation_of(const struct psi_target *target, const pst_signal_t *sig, uint64_t cookie)
+carried_operation_of(const struct psi_target *target, const pst_signal_t *sig, uint64_t cookie)
 {
 	struct psi_signal_operation signal = {
 		.remote = { .peer = target->place }, .owner = target->ep, .what = sig->pst_what,
@@ -29,7 +29,7 @@ bool
 psi_signal_start(const struct psi_target *target, const pst_signal_t *sig, uint64_t cookie,
                  bool immediate, const char *call)
 {
-	const struct psi_signal_operation signal = operation_of(target, sig, cookie);
+	const struct psi_signal_operation signal = carried_operation_of(target, sig, cookie);
 	const gex_EP_t ep = target->ep;
 	struct psi_begin begin = PSI_BEGIN(call, "signal", target->place, immediate);
 
@@ -42,7 +42,7 @@ psi_signal_start(const struct psi_target *target, const pst_signal_t *sig, uint6
 /* -- calls ----------------------------------------------------------------------------------- */
 
 static bool
-is_immediate(const struct psi_signalled *s)
+carried_is_immediate(const struct psi_signalled *s)
 {
 	return s->flags & GEX_FLAG_IMMEDIATE;
 }
@@ -54,7 +54,7 @@ struct told {
 };
 
 static struct told
-told_of(const struct psi_signalled *s, bool asks)
+carried_told_of(const struct psi_signalled *s, bool asks)
 {
 	struct told told = { NULL, 0 };
 
@@ -67,7 +67,7 @@ told_of(const struct psi_signalled *s, bool asks)
 }
 
 static void
-drop(struct told told)
+carried_drop(struct told told)
 {
 	if (told.op) {
 		psi_part_done(told.part);
@@ -76,15 +76,15 @@ drop(struct told told)
 }
 
 static gex_Event_t
-refused(const struct psi_signalled *s, struct told told)
+carried_refused(const struct psi_signalled *s, struct told told)
 {
-	drop(told);
+	carried_drop(told);
 	return psi_signal_refused(s);
 }
 
 /* What the call returns when its operation has been started. */
 static gex_Event_t
-started(const struct psi_signalled *s, struct psi_op *op)
+carried_started(const struct psi_signalled *s, struct psi_op *op)
 {
 	if (s->how != PSI_SIGNAL_BLOCKING)
 		return psi_op_started(op, s->lc_opt);
@@ -94,12 +94,12 @@ started(const struct psi_signalled *s, struct psi_op *op)
 
 /* The signal has been started, or will be. */
 static gex_Event_t
-sent(const struct psi_signalled *s, struct told told)
+carried_sent(const struct psi_signalled *s, struct told told)
 {
-	if (!is_immediate(s))
+	if (!carried_is_immediate(s))
 		psi_poll();
 	if (told.op)
-		return started(s, told.op);
+		return carried_started(s, told.op);
 	psi_signal_leaf_done(s);
 	return GEX_EVENT_INVALID;
 }
@@ -107,17 +107,17 @@ sent(const struct psi_signalled *s, struct told told)
 /* The payload is there, and the signal goes now; where it may not wait for room, by a later
  * poll. */
 static gex_Event_t
-signal_now(const struct psi_signalled *s)
+carried_signal_now(const struct psi_signalled *s)
 {
-	const struct told told = told_of(s, !s->local_only && !s->is_get);
+	const struct told told = carried_told_of(s, !s->local_only && !s->is_get);
 
-	if (!psi_signal_start(&s->target, s->sig, told.part, is_immediate(s), s->call)) {
+	if (!psi_signal_start(&s->target, s->sig, told.part, carried_is_immediate(s), s->call)) {
 		if (s->may_refuse)
-			return refused(s, told);
+			return carried_refused(s, told);
 		psi_signal_later(&(struct psi_behind){ .target = s->target, .sig = *s->sig,
 		                                       .call = s->call, .part = told.part });
 	}
-	return sent(s, told);
+	return carried_sent(s, told);
 }
 
 gex_Event_t
@@ -130,7 +130,7 @@ psi_signal_carried(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t
 	struct psi_op *op;
 
 	if (moved == GEX_EVENT_INVALID)
-		return signal_now(s);
+		return carried_signal_now(s);
 	if (s->local_only && leaf == GEX_EVENT_INVALID) {
 		psi_signal_later(&b);
 		return GEX_EVENT_INVALID;
@@ -140,12 +140,12 @@ psi_signal_carried(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t
 	b.part = psi_op_part(op, s->is_get ? PSI_PART_GET : PSI_PART_PUT);
 	b.read = leaf != GEX_EVENT_INVALID ? psi_op_part(op, PSI_PART_LC) : 0;
 	psi_signal_later(&b);
-	return started(s, op);
+	return carried_started(s, op);
 }
 
 /* Too large for one operation. */
 static gex_Event_t
-put_and_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
+carried_put_and_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	const bool now = s->lc_opt == GEX_EVENT_NOW || s->how == PSI_SIGNAL_BLOCKING;
 	const bool deferred = s->lc_opt == GEX_EVENT_DEFER && !s->local_only;
@@ -162,24 +162,29 @@ gex_Event_t
 psi_put_carried(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	const gex_EP_t ep = s->target.ep;
-	const struct told told = told_of(s, !s->local_only);
+	const struct told told = carried_told_of(s, !s->local_only);
 	const struct psi_transfer transfer = {
-		.remote = psi_reach_remote(s->target.place, dst), .owner = ep,
-		.here = (void *)(uintptr_t)src, .len_bytes = nbytes,
-		.immediate = is_immediate(s), .read_now = true,
+		.remote = psi_reach_remote(s->target.place, dst),
+		.owner = ep,
+		.here = (void *)(uintptr_t)src,
+		.len_bytes = nbytes,
+		.immediate = carried_is_immediate(s),
+		.read_now = true,
 	};
-	const struct psi_signal_operation signal = operation_of(&s->target, s->sig, told.part);
-	struct psi_begin begin = PSI_BEGIN(s->call, "put_signal", s->target.place, is_immediate(s));
+	const struct psi_signal_operation signal =
+		carried_operation_of(&s->target, s->sig, told.part);
+	struct psi_begin begin =
+		PSI_BEGIN(s->call, "put_signal", s->target.place, carried_is_immediate(s));
 	int result;
 
 	do      /* UNSUPPORTED ends the wait as well: there is another way */
 		result = ep->ops->put_signal(ep->port, &transfer, &signal);
 	while (!psi_begin_over(&begin, result == PSI_UNSUPPORTED ? PSI_OK : result));
 	if (result == PSI_UNSUPPORTED) {
-		drop(told);
-		return put_and_signal(s, dst, src, nbytes);
+		carried_drop(told);
+		return carried_put_and_signal(s, dst, src, nbytes);
 	}
-	return begin.begun ? sent(s, told) : refused(s, told);
+	return begin.begun ? carried_sent(s, told) : carried_refused(s, told);
 }
 
 gex_Event_t

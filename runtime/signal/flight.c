@@ -1,7 +1,7 @@
 /*
- * An owner has PSI_FLIGHTS slots in memory that all ranks map, in which posters count what they
- * have under way to a word: tag of the word, SETs, ADDs.  A word that finds its slot taken is not
- * counted, so a mix may be missed.
+ * Each rank has PSI_FLIGHTS slots in memory that all ranks map.  A slot holds the tag of a word and
+ * how many SETs and ADDs are under way to it; the posters count there.  Two words may fall on one
+ * slot.  The second is then not counted, so a mix of operators on it is not found.
  */
 #include "runtime/signal/flight.h"
 #include "runtime/process/endpoint.h"
@@ -15,41 +15,40 @@ struct flight {
 };
 
 static struct flight
-signal_unpacked(uint64_t bits)
+flight_unpacked(uint64_t bits)
 {
 	return (struct flight){ bits >> TAG_SHIFT, (unsigned)(bits >> COUNT_BITS) & MOST,
 	                        (unsigned)bits & MOST };
 }
 
 static uint64_t
-signal_packed(struct flight flight)
+flight_packed(struct flight flight)
 {
 	return flight.tag << TAG_SHIFT | (uint64_t)flight.sets << COUNT_BITS | flight.adds;
 }
 
 static uint64_t
-tag_of(const uint64_t *word)
+flight_tag_of(const uint64_t *word)
 {
 	return (uint64_t)((uintptr_t)word >> 3) & (((uint64_t)1 << (64 - TAG_SHIFT)) - 1);
 }
 
 static _Atomic uint64_t *
-slot_of(uint32_t place, const uint64_t *word)
+flight_slot_of(uint32_t place, const uint64_t *word)
 {
 	struct psi_rank_shared *owner =
 		psi_shared_rank(psi.shared, psi.boot.size, psi_jobrank_of(place));
 
-	return &owner->flights[tag_of(word) * 0x9e3779b97f4a7c15u >> 32 & (PSI_FLIGHTS - 1)];
+	return &owner->flights[flight_tag_of(word) * 0x9e3779b97f4a7c15u >> 32 & (PSI_FLIGHTS - 1)];
 }
 
 static bool
-is_looked_after(const pst_signal_t *sig)
+flight_is_counted(const pst_signal_t *sig)
 {
 	return psi.checks && sig->pst_what != PST_SIGNAL_SEM;
 }
 
-static void __attribute__((noreturn, cold))
-signal_mixed(const pst_signal_t *sig, const char *call)
+static void __attribute__((noreturn, cold)) flight_mixed(const pst_signal_t *sig, const char *call)
 {
 	const bool set = sig->pst_what == PST_SIGNAL_SET;
 
@@ -60,39 +59,39 @@ signal_mixed(const pst_signal_t *sig, const char *call)
 
 /* What the slot is to hold; the same if it is another word's. */
 static uint64_t
-with_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
+flight_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
 	const bool set = sig->pst_what == PST_SIGNAL_SET;
-	struct flight flight = signal_unpacked(bits);
+	struct flight flight = flight_unpacked(bits);
 
 	if (!flight.sets && !flight.adds)
-		flight.tag = tag_of(sig->pst_word);
-	if (flight.tag != tag_of(sig->pst_word))
+		flight.tag = flight_tag_of(sig->pst_word);
+	if (flight.tag != flight_tag_of(sig->pst_word))
 		return bits;
 	if (set ? flight.adds : flight.sets)
-		signal_mixed(sig, call);
+		flight_mixed(sig, call);
 	if (flight.sets + flight.adds < MOST)
 		*(set ? &flight.sets : &flight.adds) += 1;
-	return signal_packed(flight);
+	return flight_packed(flight);
 }
 
 static uint64_t
-with_one_less(uint64_t bits, const pst_signal_t *sig, const char *call)
+flight_one_less(uint64_t bits, const pst_signal_t *sig, const char *call)
 {
-	struct flight flight = signal_unpacked(bits);
+	struct flight flight = flight_unpacked(bits);
 	unsigned *count = sig->pst_what == PST_SIGNAL_SET ? &flight.sets : &flight.adds;
 
 	(void)call;
-	if (flight.tag == tag_of(sig->pst_word) && *count)
+	if (flight.tag == flight_tag_of(sig->pst_word) && *count)
 		*count -= 1;
-	return signal_packed(flight);
+	return flight_packed(flight);
 }
 
 static void
-signal_change(uint32_t place, const pst_signal_t *sig, const char *call,
-       uint64_t (*next)(uint64_t bits, const pst_signal_t *sig, const char *call))
+flight_change(uint32_t place, const pst_signal_t *sig, const char *call,
+              uint64_t (*next)(uint64_t bits, const pst_signal_t *sig, const char *call))
 {
-	_Atomic uint64_t *slot = slot_of(place, sig->pst_word);
+	_Atomic uint64_t *slot = flight_slot_of(place, sig->pst_word);
 	uint64_t bits = atomic_load_explicit(slot, memory_order_relaxed);
 
 	while (!atomic_compare_exchange_weak_explicit(slot, &bits, next(bits, sig, call),
@@ -103,13 +102,13 @@ signal_change(uint32_t place, const pst_signal_t *sig, const char *call,
 void
 psi_flight_begin(uint32_t place, const pst_signal_t *sig, const char *call)
 {
-	if (PSI_UNLIKELY(is_looked_after(sig)))
-		signal_change(place, sig, call, with_one_more);
+	if (PSI_UNLIKELY(flight_is_counted(sig)))
+		flight_change(place, sig, call, flight_one_more);
 }
 
 void
 psi_flight_end(uint32_t place, const pst_signal_t *sig)
 {
-	if (PSI_UNLIKELY(is_looked_after(sig)))
-		signal_change(place, sig, NULL, with_one_less);
+	if (PSI_UNLIKELY(flight_is_counted(sig)))
+		flight_change(place, sig, NULL, flight_one_less);
 }

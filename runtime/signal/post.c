@@ -39,7 +39,7 @@ sem_is_stale(gex_Rank_t owner, gex_Rank_t poster, pst_sem_ref_t ref, const char 
 }
 
 static void
-check_word(struct psi_target target, const pst_signal_t *sig, const char *call)
+signal_check_word(struct psi_target target, const pst_signal_t *sig, const char *call)
 {
 	if (PSI_UNLIKELY((uintptr_t)sig->pst_word % sizeof(uint64_t)))
 		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call,
@@ -48,7 +48,7 @@ check_word(struct psi_target target, const pst_signal_t *sig, const char *call)
 }
 
 static bool
-reaches_sems(uint32_t place)
+signal_reaches_sems(uint32_t place)
 {
 	return psi.sems[psi_jobrank_of(place)].wake != NULL;
 }
@@ -56,14 +56,14 @@ reaches_sems(uint32_t place)
 bool
 psi_signal_reaches(uint32_t place, const pst_signal_t *sig, const char *call)
 {
-	return reaches_sems(place) &&
+	return signal_reaches_sems(place) &&
 	       (sig->pst_what == PST_SIGNAL_SEM ||
 	        psi_reach(PSI_WAY_SIGNAL, place, sig->pst_word, sizeof(uint64_t), call));
 }
 
 /* What the key of the semaphore in the slot begins with, by the owner's word. */
 static uint32_t
-live_in(uint32_t place, uint32_t slot)
+sem_live_in(uint32_t place, uint32_t slot)
 {
 	if (!psi_sem_map(place))
 		return 0;
@@ -71,15 +71,15 @@ live_in(uint32_t place, uint32_t slot)
 }
 
 static void
-check_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *call)
+post_check_ref(struct psi_target target, pst_sem_ref_t ref, unsigned n, const char *call)
 {
 	const gex_EP_Location_t owner = psi_sem_owner_at(target.place);
 
 	if (PSI_UNLIKELY(!ref.pst_w[0] || ref.pst_w[1] != psi_sem_name(owner, 0).pst_w[1] ||
 	                 !psi_sem_takes(ref.pst_w[0], n)))
 		bad_ref(target, ref, n, call);
-	if (reaches_sems(target.place) &&
-	    PSI_UNLIKELY(live_in(target.place, psi_sem_slot(ref.pst_w[0])) !=
+	if (signal_reaches_sems(target.place) &&
+	    PSI_UNLIKELY(sem_live_in(target.place, psi_sem_slot(ref.pst_w[0])) !=
 	                 psi_sem_live(ref.pst_w[0])))
 		sem_is_stale(owner.gex_rank, psi.boot.rank, ref, call);
 }
@@ -91,11 +91,11 @@ psi_signal_check(struct psi_target target, const pst_signal_t *sig, const char *
 		psi_fatal("%s: sig is NULL; pass a signal, such as pst_signal_sem makes", call);
 	switch (sig->pst_what) {
 	case PST_SIGNAL_SEM:
-		check_ref(target, sig->pst_ref, sig->pst_n, call);
+		post_check_ref(target, sig->pst_ref, sig->pst_n, call);
 		break;
 	case PST_SIGNAL_SET:
 	case PST_SIGNAL_ADD:
-		check_word(target, sig, call);
+		signal_check_word(target, sig, call);
 		break;
 	default:
 		psi_fatal("%s: pst_what is %u; it is one of PST_SIGNAL_SEM, _SET and _ADD", call,
@@ -114,7 +114,7 @@ struct slot_view {
 
 /* By way of the table's layout, which starts with the lines. */
 static struct slot_view
-view_of(uint32_t place, uint32_t slot)
+post_view_of(uint32_t place, uint32_t slot)
 {
 	const struct pst_sem_peer *peer = &psi.sems[place];
 	uint64_t *told = (uint64_t *)(void *)(uintptr_t)(peer->live + PSI_SEM_SLOTS);
@@ -131,7 +131,7 @@ static void
 post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, const char *call)
 {
 	const uint32_t slot = psi_sem_slot(ref.pst_w[0]);
-	const struct slot_view view = view_of(place, slot);
+	const struct slot_view view = post_view_of(place, slot);
 	const uint64_t posted = __atomic_load_n(view.posted, __ATOMIC_ACQUIRE); /* Z2 */
 	const uint64_t value = posted - __atomic_load_n(view.told, __ATOMIC_RELAXED);
 	const uint32_t last = __atomic_load_n(view.poster, __ATOMIC_RELAXED);
@@ -157,7 +157,7 @@ post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, co
 
 /* The line of a semaphore that has been reached. */
 static uint64_t *
-line_of(uint32_t place, pst_sem_ref_t ref)
+post_line_of(uint32_t place, pst_sem_ref_t ref)
 {
 	return psi.sems[place].lines[psi_sem_slot(ref.pst_w[0])];
 }
@@ -167,7 +167,7 @@ static void
 post_count(uint32_t place, pst_sem_ref_t ref, unsigned n, uint32_t poster, bool alone,
            const char *call)
 {
-	uint64_t *posted = line_of(place, ref);
+	uint64_t *posted = post_line_of(place, ref);
 	const uint64_t key = alone ? ref.pst_w[0] : ref.pst_w[0] & ~PSI_SEM_KEY_ALONE;
 
 	if (PSI_UNLIKELY(psi.checks))
@@ -209,7 +209,7 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 	PSI_COMPILER_FENCE();
 	if (sig->pst_what == PST_SIGNAL_SEM) {
 		post_count(target.place, sig->pst_ref, sig->pst_n, target.ep->place, true, call);
-		post_wake(target.place, sig, line_of(target.place, sig->pst_ref));
+		post_wake(target.place, sig, post_line_of(target.place, sig->pst_ref));
 		return;
 	}
 	/* before Z5: who sees the change may go on to change the word in another way */

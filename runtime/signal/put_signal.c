@@ -27,26 +27,26 @@ bad_lc(const struct psi_signalled *s)
 }
 
 static bool
-is_leaf(const gex_Event_t *lc_opt)
+put_signal_is_leaf(const gex_Event_t *lc_opt)
 {
 	return lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER && lc_opt != GEX_EVENT_GROUP;
 }
 
 static void
-check_lc(const struct psi_signalled *s)
+put_signal_check_lc(const struct psi_signalled *s)
 {
 	if (PSI_UNLIKELY(!s->lc_opt) ||
 	    PSI_UNLIKELY(s->local_only && s->lc_opt != GEX_EVENT_NOW &&
 	                 s->lc_opt != GEX_EVENT_DEFER) ||
 	    PSI_UNLIKELY(s->how == PSI_SIGNAL_NB && s->lc_opt == GEX_EVENT_GROUP) ||
-	    PSI_UNLIKELY(s->how == PSI_SIGNAL_NBI && is_leaf(s->lc_opt)))
+	    PSI_UNLIKELY(s->how == PSI_SIGNAL_NBI && put_signal_is_leaf(s->lc_opt)))
 		bad_lc(s);
 }
 
 /* The inlines have counted the call, but a thread's first in PAR; of calls that are not inlined,
  * none. */
 static void
-count_call(bool inlined)
+put_signal_count_call(bool inlined)
 {
 	const bool counted = inlined && (psi.block || psi_counts_self);
 	uint64_t *counts = psi_block()->count;
@@ -84,7 +84,7 @@ psi_signalled(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, g
 	psi_check_flags(flags, allowed, call);
 	psi_signal_check(s.target, sig, call);
 	psi_flight_begin(s.target.place, sig, call);
-	count_call(names->inlined);
+	put_signal_count_call(names->inlined);
 	return s;
 }
 
@@ -93,7 +93,7 @@ psi_signalled(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, g
 void
 psi_signal_leaf_done(const struct psi_signalled *s)
 {
-	if (is_leaf(s->lc_opt))
+	if (put_signal_is_leaf(s->lc_opt))
 		*s->lc_opt = GEX_EVENT_INVALID;
 }
 
@@ -119,11 +119,11 @@ psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t 
 /* -- contiguous ------------------------------------------------------------------------------ */
 
 static gex_Event_t
-put_here(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
+put_signal_put_here(struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
 	void *there = NULL;
 
-	check_lc(s);
+	put_signal_check_lc(s);
 	if (nbytes) {
 		there = psi_reach(PSI_WAY_PUT, s->target.place, dst, nbytes, s->call);
 		psi_rule_transfer(src, there, nbytes, s->flags, s->call);
@@ -149,7 +149,7 @@ psi_memput_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size
 	struct psi_signalled s = psi_signalled(&names, how, tm, rank, &sig, flags, 0);
 
 	s.local_only = true;
-	return put_here(&s, dst, src, nbytes);
+	return put_signal_put_here(&s, dst, src, nbytes);
 }
 
 gex_Event_t
@@ -164,7 +164,7 @@ psi_put_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, const void *src, size_t 
 		psi_signalled(&names, how, tm, rank, sig, flags, PST_FLAG_LOCAL_ONLY);
 
 	s.lc_opt = lc_opt;
-	return put_here(&s, dst, src, nbytes);
+	return put_signal_put_here(&s, dst, src, nbytes);
 }
 
 gex_Event_t
@@ -182,7 +182,7 @@ psi_putval_signal(gex_TM_t tm, gex_Rank_t rank, void *dst, gex_RMA_Value_t value
 		psi_fatal("%s: a value of %zu bytes; it has 1 to %d", s.call, nbytes,
 		          SIZEOF_GEX_RMA_VALUE_T);
 	s.lc_opt = GEX_EVENT_NOW;
-	return put_here(&s, dst, psi_rma_value_bytes(&value, nbytes), nbytes);
+	return put_signal_put_here(&s, dst, psi_rma_value_bytes(&value, nbytes), nbytes);
 }
 
 /* -- posts ----------------------------------------------------------------------------------- */
@@ -204,8 +204,8 @@ psi_sem_post(gex_TM_t tm, gex_Rank_t rank, pst_sem_ref_t ref, unsigned n, gex_Fl
 /* -- get with credit ------------------------------------------------------------------------- */
 
 static gex_Event_t
-get_here(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
-    const pst_signal_t *sig, gex_Flags_t flags, unsigned how)
+put_signal_get_here(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
+                    const pst_signal_t *sig, gex_Flags_t flags, unsigned how)
 {
 	static const struct psi_signal_names names = {
 		{ "pst_get_signal", "pst_get_signal_nb", "pst_get_signal_nbi" }, false,
@@ -231,19 +231,20 @@ pst_get_signal(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t 
                const pst_signal_t *sig, gex_Flags_t flags)
 {
 	return psi_signal_code(
-		get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_BLOCKING));
+		put_signal_get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_BLOCKING));
 }
 
 gex_Event_t
 pst_get_signal_nb(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
                   const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NB);
+	return put_signal_get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NB);
 }
 
 int
 pst_get_signal_nbi(gex_TM_t tm, void *dst, gex_Rank_t rank, const void *src, size_t nbytes,
                    const pst_signal_t *sig, gex_Flags_t flags)
 {
-	return psi_signal_code(get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NBI));
+	return psi_signal_code(
+		put_signal_get_here(tm, dst, rank, src, nbytes, sig, flags, PSI_SIGNAL_NBI));
 }

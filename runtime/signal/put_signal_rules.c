@@ -4,7 +4,7 @@
 #include "runtime/process/rules.h"
 
 static bool
-is_word(const struct psi_signalled *s)
+signal_is_word(const struct psi_signalled *s)
 {
 	return PSI_UNLIKELY(psi.checks) && s->sig->pst_what != PST_SIGNAL_SEM;
 }
@@ -14,7 +14,7 @@ psi_signal_check_piece(const struct psi_signalled *s, const void *dst, size_t nb
 {
 	const uintptr_t word = (uintptr_t)s->sig->pst_word, from = (uintptr_t)dst;
 
-	if (is_word(s) && nbytes && word + sizeof(uint64_t) > from && word < from + nbytes)
+	if (signal_is_word(s) && nbytes && word + sizeof(uint64_t) > from && word < from + nbytes)
 		psi_fatal("%s: the word at %p lies in the payload, %zu bytes at %p; put it "
 		          "elsewhere",
 		          s->call, (void *)word, nbytes, dst);
@@ -24,13 +24,13 @@ void
 psi_signal_check_vector(const struct psi_signalled *s, size_t count, const gex_Memvec_t *list)
 {
 	psi_check_list(list, count, sizeof *list, "dstlist", s->call);
-	for (size_t i = 0; is_word(s) && i < count; i++)
+	for (size_t i = 0; signal_is_word(s) && i < count; i++)
 		psi_signal_check_piece(s, list[i].gex_addr, list[i].gex_len);
 }
 
 /* What does not is refused by the transfer, which says why. */
 static bool
-lies_somewhere(void *const *list, size_t count, size_t len)
+signal_lies_somewhere(void *const *list, size_t count, size_t len)
 {
 	return list && len && psi_fits_memory(count, sizeof *list) && psi_fits_memory(count, len);
 }
@@ -38,13 +38,14 @@ lies_somewhere(void *const *list, size_t count, size_t len)
 void
 psi_signal_check_indexed(const struct psi_signalled *s, size_t count, void *const *list, size_t len)
 {
-	for (size_t i = 0; is_word(s) && lies_somewhere(list, count, len) && i < count; i++)
+	for (size_t i = 0;
+	     signal_is_word(s) && signal_lies_somewhere(list, count, len) && i < count; i++)
 		psi_signal_check_piece(s, list[i], len);
 }
 
 static void
-check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *strides,
-                 size_t elemsz, const size_t *count, size_t levels)
+shapes_check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *strides,
+                        size_t elemsz, const size_t *count, size_t levels)
 {
 	if (!levels) {
 		psi_signal_check_piece(s, (const void *)dst, elemsz);
@@ -52,13 +53,13 @@ check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrdiff_t *
 	}
 	levels--;
 	for (size_t i = 0; i < count[levels]; i++)
-		check_dimensions(s, dst + i * (size_t)strides[levels], strides, elemsz, count,
-		                 levels);
+		shapes_check_dimensions(s, dst + i * (size_t)strides[levels], strides, elemsz,
+		                        count, levels);
 }
 
 /* Do so many pieces lie in memory?  The transfer says of those that do not why. */
 static bool
-are_countable(size_t elemsz, const size_t *count, size_t levels)
+shapes_are_countable(size_t elemsz, const size_t *count, size_t levels)
 {
 	size_t bytes = elemsz;
 
@@ -76,6 +77,7 @@ void
 psi_signal_check_strided(const struct psi_signalled *s, const void *dst, const ptrdiff_t *strides,
                          size_t elemsz, const size_t *count, size_t levels)
 {
-	if (is_word(s) && (!levels || (strides && count)) && are_countable(elemsz, count, levels))
-		check_dimensions(s, (uintptr_t)dst, strides, elemsz, count, levels);
+	if (signal_is_word(s) && (!levels || (strides && count)) &&
+	    shapes_are_countable(elemsz, count, levels))
+		shapes_check_dimensions(s, (uintptr_t)dst, strides, elemsz, count, levels);
 }

@@ -17,19 +17,19 @@ shapes_begin(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, ge
 
 /* What the transfer is asked for. */
 static gex_Flags_t
-transfer_flags(const struct psi_signalled *s)
+shapes_transfer_flags(const struct psi_signalled *s)
 {
 	return s->flags | (s->local_only ? GEX_FLAG_ENABLE_LEAF_LC : 0);
 }
 
 static gex_Event_t
-signal_behind(const struct psi_signalled *s, gex_Event_t moved)
+shapes_signal_behind(const struct psi_signalled *s, gex_Event_t moved)
 {
 	gex_Event_t leaf = GEX_EVENT_INVALID;
 
 	if (moved == GEX_EVENT_NO_OP)
 		return psi_signal_refused(s);
-	if (transfer_flags(s) & GEX_FLAG_ENABLE_LEAF_LC)
+	if (shapes_transfer_flags(s) & GEX_FLAG_ENABLE_LEAF_LC)
 		leaf = gex_Event_QueryLeaf(moved, GEX_EC_LC);
 	return psi_signal_behind(s, moved, leaf);
 }
@@ -47,8 +47,8 @@ shapes_vector(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
 	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_vector(&s, dstcount, dstlist);
-	return signal_behind(&s, gex_VIS_VectorPutNB(tm, rank, dstcount, dstlist, srccount, srclist,
-	                                             transfer_flags(&s)));
+	return shapes_signal_behind(&s, gex_VIS_VectorPutNB(tm, rank, dstcount, dstlist, srccount,
+	                                                    srclist, shapes_transfer_flags(&s)));
 }
 
 int
@@ -91,8 +91,9 @@ shapes_indexed(unsigned how, gex_TM_t tm, gex_Rank_t rank, size_t dstcount, void
 	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_indexed(&s, dstcount, dstlist, dstlen);
-	return signal_behind(&s, gex_VIS_IndexedPutNB(tm, rank, dstcount, dstlist, dstlen, srccount,
-	                                              srclist, srclen, transfer_flags(&s)));
+	return shapes_signal_behind(
+		&s, gex_VIS_IndexedPutNB(tm, rank, dstcount, dstlist, dstlen, srccount, srclist,
+	                                 srclen, shapes_transfer_flags(&s)));
 }
 
 int
@@ -135,9 +136,10 @@ shapes_strided(unsigned how, gex_TM_t tm, gex_Rank_t rank, void *dst, const ptrd
 	const struct psi_signalled s = shapes_begin(&names, how, tm, rank, sig, flags);
 
 	psi_signal_check_strided(&s, dst, dststrides, elemsz, count, stridelevels);
-	return signal_behind(&s, gex_VIS_StridedPutNB(tm, rank, dst, dststrides,
-	                                              (void *)(uintptr_t)src, srcstrides, elemsz,
-	                                              count, stridelevels, transfer_flags(&s)));
+	return shapes_signal_behind(
+		&s,
+		gex_VIS_StridedPutNB(tm, rank, dst, dststrides, (void *)(uintptr_t)src, srcstrides,
+	                             elemsz, count, stridelevels, shapes_transfer_flags(&s)));
 }
 
 int

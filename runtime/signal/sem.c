@@ -7,7 +7,7 @@
 /* -- checks ---------------------------------------------------------------------------------- */
 
 static bool
-has_both(unsigned kind, unsigned one, unsigned other)
+sem_has_both(unsigned kind, unsigned one, unsigned other)
 {
 	return (kind & one) && (kind & other);
 }
@@ -18,9 +18,9 @@ psi_sem_kind_good(unsigned kind)
 	const unsigned all = PST_SEM_BOOLEAN | PST_SEM_INTEGER | PST_SEM_SPRODUCER |
 	                     PST_SEM_MPRODUCER | PST_SEM_SCONSUMER | PST_SEM_MCONSUMER;
 
-	return !(kind & ~all) && !has_both(kind, PST_SEM_BOOLEAN, PST_SEM_INTEGER) &&
-	       !has_both(kind, PST_SEM_SPRODUCER, PST_SEM_MPRODUCER) &&
-	       !has_both(kind, PST_SEM_SCONSUMER, PST_SEM_MCONSUMER);
+	return !(kind & ~all) && !sem_has_both(kind, PST_SEM_BOOLEAN, PST_SEM_INTEGER) &&
+	       !sem_has_both(kind, PST_SEM_SPRODUCER, PST_SEM_MPRODUCER) &&
+	       !sem_has_both(kind, PST_SEM_SCONSUMER, PST_SEM_MCONSUMER);
 }
 
 uint32_t
@@ -64,7 +64,7 @@ psi_sem_check_n(const struct pst_sem_s *sem, unsigned n, const char *call)
 
 /* Under the table's lock, with enough of them: the slot freed longest ago, else one never used. */
 static struct pst_sem_s *
-next_slot(struct psi_sem_table *table)
+sem_next_slot(struct psi_sem_table *table)
 {
 	struct pst_sem_s *sem;
 
@@ -78,7 +78,7 @@ next_slot(struct psi_sem_table *table)
 
 /* All or none. */
 static int
-alloc_locked(struct psi_sem_table *table, unsigned kind, size_t count, pst_sem_t *sems_out)
+sem_alloc_locked(struct psi_sem_table *table, unsigned kind, size_t count, pst_sem_t *sems_out)
 {
 	const size_t reused = count < table->free_count ? count : table->free_count;
 
@@ -87,7 +87,7 @@ alloc_locked(struct psi_sem_table *table, unsigned kind, size_t count, pst_sem_t
 	if (!psi_sem_make_handles(table, table->fresh, count - reused))
 		return GASNET_ERR_RESOURCE;
 	for (size_t i = 0; i < count; i++) {
-		struct pst_sem_s *sem = next_slot(table);
+		struct pst_sem_s *sem = sem_next_slot(table);
 
 		psi_sem_begin(sem, kind, psi_sem_next_generation(sem->generation), false);
 		sems_out[i] = sem;
@@ -118,7 +118,7 @@ pst_sem_alloc(gex_EP_t ep, unsigned kind, size_t count, pst_sem_t *sems_out)
 	if (!table)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "no shared memory for semaphores");
 	psi_spinlock_lock(&table->lock);
-	code = alloc_locked(table, kind, count, sems_out);
+	code = sem_alloc_locked(table, kind, count, sems_out);
 	psi_spinlock_unlock(&table->lock);
 	if (code != GASNET_OK)
 		return psi_refuse(code, call, "that many semaphores are more than an endpoint has "
@@ -127,7 +127,7 @@ pst_sem_alloc(gex_EP_t ep, unsigned kind, size_t count, pst_sem_t *sems_out)
 }
 
 static void
-give_back(struct pst_sem_s *sem)
+sem_give_back(struct pst_sem_s *sem)
 {
 	struct psi_sem_table *table = sem->table;
 
@@ -153,7 +153,7 @@ pst_sem_free(const pst_sem_t *sems, size_t count)
 			psi_fatal("%s: semaphore %u is of a set; it goes with pst_sem_set_destroy",
 			          call, sems[i]->slot);
 		psi_sem_check_unwaited(sems[i], call);
-		give_back(sems[i]);
+		sem_give_back(sems[i]);
 	}
 }
 
@@ -177,15 +177,15 @@ pst_sem_ref(pst_sem_t sem)
 
 /* Is that the first word of a reference? */
 static bool
-is_key(uint64_t key)
+sem_is_key(uint64_t key)
 {
 	return key >> PSI_SEM_KEY_BITS == 0 && psi_sem_live(key) >> 2 != 0;
 }
 
 static void
-check_ref(pst_sem_ref_t ref, const char *call)
+sem_check_ref(pst_sem_ref_t ref, const char *call)
 {
-	if (PSI_UNLIKELY(!is_key(ref.pst_w[0]) || ref.pst_w[1] >> 48))
+	if (PSI_UNLIKELY(!sem_is_key(ref.pst_w[0]) || ref.pst_w[1] >> 48))
 		psi_fatal("%s: {0x%llx, 0x%llx} is not a reference; pass what pst_sem_ref, "
 		          "pst_sem_ref_make or pst_sem_set_ref gave", call,
 		          (unsigned long long)ref.pst_w[0], (unsigned long long)ref.pst_w[1]);
@@ -194,7 +194,7 @@ check_ref(pst_sem_ref_t ref, const char *call)
 uint64_t
 pst_sem_ref_key(pst_sem_ref_t ref)
 {
-	check_ref(ref, "pst_sem_ref_key");
+	sem_check_ref(ref, "pst_sem_ref_key");
 	return ref.pst_w[0];
 }
 
@@ -203,7 +203,7 @@ pst_sem_ref_make(gex_TM_t tm, gex_Rank_t rank, uint64_t key)
 {
 	const char *call = "pst_sem_ref_make";
 
-	if (PSI_UNLIKELY(!is_key(key)))
+	if (PSI_UNLIKELY(!sem_is_key(key)))
 		psi_fatal("%s: 0x%llx is not a key; pass what pst_sem_ref_key gave", call,
 		          (unsigned long long)key);
 	return psi_sem_name(psi_sem_owner_at(psi_target_of(tm, rank, call).place), key);
@@ -212,7 +212,7 @@ pst_sem_ref_make(gex_TM_t tm, gex_Rank_t rank, uint64_t key)
 gex_EP_Location_t
 pst_sem_ref_owner(pst_sem_ref_t ref)
 {
-	check_ref(ref, "pst_sem_ref_owner");
+	sem_check_ref(ref, "pst_sem_ref_owner");
 	return (gex_EP_Location_t){
 		.gex_rank = (gex_Rank_t)ref.pst_w[1],
 		.gex_ep_index = (gex_EP_Index_t)(ref.pst_w[1] >> 32),

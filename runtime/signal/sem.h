@@ -44,8 +44,8 @@ struct pst_sem_s {
 	uint32_t slot;
 	uint32_t generation;            /* of the last semaphore here */
 	uint32_t next_free;             /* under the table's lock */
-	uint32_t wanting;               /* who told what they lack; under that lock if it is
-	                                 * shared */
+	uint32_t waiters;               /* that told their thresholds; under the table's lock
+	                                 * if the semaphore is shared */
 	bool single_consumer, boolean, of_set;
 	/* With checks: waits for it, and whose they are of a single consumer. */
 	_Atomic uint32_t waits;

@@ -25,7 +25,7 @@ struct pst_sem_set_s {
 /* -- ranges ---------------------------------------------------------------------------------- */
 
 static bool
-is_taken(const struct psi_sem_table *table, uint32_t slot)
+slot_is_taken(const struct psi_sem_table *table, uint32_t slot)
 {
 	slot -= PSI_SEM_SET_SLOTS;
 	return table->set_slots[slot / 64] >> slot % 64 & 1;
@@ -46,14 +46,14 @@ set_mark(struct psi_sem_table *table, uint32_t first, size_t count, bool taken)
 
 /* First slot, at or behind `from', of a range that is free; PSI_SEM_SLOTS if there is none. */
 static uint32_t
-free_range(const struct psi_sem_table *table, uint32_t from, size_t count)
+set_free_range(const struct psi_sem_table *table, uint32_t from, size_t count)
 {
 	size_t have = 0;
 
 	if (!count)
 		return from;
 	for (uint32_t slot = from; slot < PSI_SEM_SLOTS; slot++) {
-		have = is_taken(table, slot) ? 0 : have + 1;
+		have = slot_is_taken(table, slot) ? 0 : have + 1;
 		if (have == count)
 			return slot + 1 - (uint32_t)count;
 	}
@@ -82,7 +82,7 @@ set_agree(gex_TM_t tm, uint64_t words[WORDS], const char *call)
 }
 
 static uint32_t
-generation_for(const struct psi_sem_table *table, uint32_t first, size_t count)
+set_generation_for(const struct psi_sem_table *table, uint32_t first, size_t count)
 {
 	uint32_t most = 0;
 
@@ -107,14 +107,14 @@ set_propose(struct psi_sem_table *table, uint32_t from, size_t count, uint64_t w
 		return;
 	}
 	psi_spinlock_lock(&table->lock);
-	first = free_range(table, from, count);
+	first = set_free_range(table, from, count);
 	if (first == PSI_SEM_SLOTS || !psi_sem_make_handles(table, first, count)) {
 		words[CODE] = GASNET_ERR_RESOURCE;
 	} else {
 		set_mark(table, first, count, true);
 		words[FIRST] = first;
 		words[MINUS_FIRST] = UINT64_MAX - first;
-		words[GENERATION] = generation_for(table, first, count);
+		words[GENERATION] = set_generation_for(table, first, count);
 	}
 	psi_spinlock_unlock(&table->lock);
 }
@@ -131,8 +131,8 @@ set_withdraw(struct psi_sem_table *table, const uint64_t mine[WORDS], size_t cou
 
 /* The range, taken on all members, and its generation; a code if there is none. */
 static int
-agree_on_range(gex_TM_t tm, struct psi_sem_table *table, size_t count, uint32_t *first_out,
-               uint32_t *generation_out, const char *call)
+set_agree_on_range(gex_TM_t tm, struct psi_sem_table *table, size_t count, uint32_t *first_out,
+                   uint32_t *generation_out, const char *call)
 {
 	uint64_t mine[WORDS], all[WORDS];
 	uint32_t from = PSI_SEM_SET_SLOTS;
@@ -156,7 +156,7 @@ agree_on_range(gex_TM_t tm, struct psi_sem_table *table, size_t count, uint32_t 
 /* -- sets ------------------------------------------------------------------------------------ */
 
 static void
-begin_all(pst_sem_set_t set, unsigned kind, uint32_t generation)
+set_begin_all(pst_sem_set_t set, unsigned kind, uint32_t generation)
 {
 	for (size_t i = 0; i < set->count; i++)
 		psi_sem_begin(psi_sem_of_slot(set->table, set->first + (uint32_t)i), kind,
@@ -190,13 +190,13 @@ pst_sem_set_create(gex_TM_t tm, size_t count, unsigned kind, pst_sem_set_t *set_
 		psi_fatal("%s: no memory for the set", call);
 	*set = (struct pst_sem_set_s){ .tm = tm, .size = gex_TM_QuerySize(tm), .count = count };
 	set->table = count > PSI_SEM_SET_SLOTS ? NULL : psi_sem_table_of(gex_TM_QueryEP(tm));
-	code = agree_on_range(tm, set->table, count, &set->first, &generation, call);
+	code = set_agree_on_range(tm, set->table, count, &set->first, &generation, call);
 	if (code != GASNET_OK) {
 		free(set);
 		return psi_refuse(code, call, "there is no room for that many semaphores on every "
 		                              "member");
 	}
-	begin_all(set, kind, generation);
+	set_begin_all(set, kind, generation);
 	psi_team_hold(tm);
 	psi_team_gather(tm, NULL, 0, NULL, call);       /* so that all can be posted to */
 	*set_out = set;
@@ -204,7 +204,7 @@ pst_sem_set_create(gex_TM_t tm, size_t count, unsigned kind, pst_sem_set_t *set_
 }
 
 static void
-check_set(pst_sem_set_t set, const char *call)
+set_check(pst_sem_set_t set, const char *call)
 {
 	if (PSI_UNLIKELY(!set))
 		psi_fatal("%s: called with a set that is NULL; pass what pst_sem_set_create wrote",
@@ -212,9 +212,9 @@ check_set(pst_sem_set_t set, const char *call)
 }
 
 static void
-check_index(pst_sem_set_t set, size_t index, const char *call)
+set_check_index(pst_sem_set_t set, size_t index, const char *call)
 {
-	check_set(set, call);
+	set_check(set, call);
 	if (PSI_UNLIKELY(index >= set->count))
 		psi_fatal("%s: index %zu is beyond the set, which has %zu semaphores on each "
 		          "member; count from 0", call,
@@ -229,7 +229,7 @@ pst_sem_set_destroy(pst_sem_set_t set, gex_Flags_t flags)
 	psi_need_init(call);
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
-	check_set(set, call);
+	set_check(set, call);
 	psi_team_gather(set->tm, NULL, 0, NULL, call);
 	for (size_t i = 0; i < set->count; i++)
 		psi_sem_check_unwaited(psi_sem_of_slot(set->table, set->first + (uint32_t)i), call);
@@ -245,7 +245,7 @@ pst_sem_set_destroy(pst_sem_set_t set, gex_Flags_t flags)
 pst_sem_t
 pst_sem_set_mine(pst_sem_set_t set, size_t index)
 {
-	check_index(set, index, "pst_sem_set_mine");
+	set_check_index(set, index, "pst_sem_set_mine");
 	return psi_sem_of_slot(set->table, set->first + (uint32_t)index);
 }
 
@@ -254,7 +254,7 @@ pst_sem_set_ref(pst_sem_set_t set, gex_Rank_t rank, size_t index)
 {
 	const char *call = "pst_sem_set_ref";
 
-	check_index(set, index, call);
+	set_check_index(set, index, call);
 	return psi_sem_name(psi_sem_owner_at(psi_target_of(set->tm, rank, call).place),
 	                    set->upper | (set->first + index));
 }

@@ -35,7 +35,7 @@ psi_sem_open(void)
 }
 
 static _Atomic uint64_t *
-key_of(uint32_t place)
+table_key_of(uint32_t place)
 {
 	if (place >= psi.boot.size)
 		return &psi_shared_further(psi.shared, psi.boot.size, place)->sem_key;
@@ -52,10 +52,11 @@ table_reach(uint32_t place, unsigned char *base)
 }
 
 static bool
-map_peer(uint32_t place)
+table_map_peer(uint32_t place)
 {
 	const gex_Rank_t owner = psi_jobrank_of(place);
-	const uint64_t key = atomic_load_explicit(key_of(place), memory_order_acquire); /* Z4 */
+	const uint64_t key =
+		atomic_load_explicit(table_key_of(place), memory_order_acquire); /* Z4 */
 	char lack[PBOOT_ERROR_TEXT_BYTES];
 	void *base;
 
@@ -75,7 +76,7 @@ psi_sem_map(uint32_t place)
 	bool mapped;
 
 	psi_spinlock_lock(&lock);
-	mapped = psi.sems[place].lines || map_peer(place);
+	mapped = psi.sems[place].lines || table_map_peer(place);
 	psi_spinlock_unlock(&lock);
 	return mapped;
 }
@@ -83,7 +84,7 @@ psi_sem_map(uint32_t place)
 /* -- one's own ------------------------------------------------------------------------------- */
 
 static struct psi_sem_table *
-open_table(gex_EP_t ep)
+table_open(gex_EP_t ep)
 {
 	struct psi_sem_table *table = calloc(1, sizeof *table);
 	unsigned char *base;
@@ -102,7 +103,7 @@ open_table(gex_EP_t ep)
 	table->poster = (uint32_t *)(void *)(base + POSTER_AT);
 	table->first_free = table->last_free = PSI_SEM_SLOTS;
 	table_reach(ep->place, base);
-	atomic_store_explicit(key_of(ep->place), key + 1, memory_order_release); /* Z3 */
+	atomic_store_explicit(table_key_of(ep->place), key + 1, memory_order_release); /* Z3 */
 	return table;
 }
 
@@ -119,7 +120,7 @@ psi_sem_table_of(gex_EP_t ep)
 	psi_spinlock_lock(&lock);
 	table = atomic_load_explicit(&tables[ep->index], memory_order_relaxed);
 	if (!table)
-		table = open_table(ep);
+		table = table_open(ep);
 	if (table) {
 		table->ep = ep;
 		atomic_store_explicit(&tables[ep->index], table, memory_order_release); /* Z7 */
@@ -131,7 +132,7 @@ psi_sem_table_of(gex_EP_t ep)
 /* -- handles --------------------------------------------------------------------------------- */
 
 static struct pst_sem_s *
-chunk_of(const struct psi_sem_table *table, uint32_t slot)
+table_chunk_of(const struct psi_sem_table *table, uint32_t slot)
 {
 	return atomic_load_explicit(&table->chunks[slot / PSI_SEM_CHUNK],
 	                            memory_order_acquire); /* Z8 */
@@ -140,16 +141,16 @@ chunk_of(const struct psi_sem_table *table, uint32_t slot)
 struct pst_sem_s *
 psi_sem_of_slot(const struct psi_sem_table *table, uint32_t slot)
 {
-	struct pst_sem_s *chunk = chunk_of(table, slot);
+	struct pst_sem_s *chunk = table_chunk_of(table, slot);
 
 	return chunk ? chunk + slot % PSI_SEM_CHUNK : NULL;
 }
 
 static bool
-is_in(const struct psi_sem_table *table, pst_sem_t sem)
+table_is_in(const struct psi_sem_table *table, pst_sem_t sem)
 {
 	for (unsigned i = 0; i < PSI_SEM_SLOTS / PSI_SEM_CHUNK; i++) {
-		const struct pst_sem_s *chunk = chunk_of(table, i * PSI_SEM_CHUNK);
+		const struct pst_sem_s *chunk = table_chunk_of(table, i * PSI_SEM_CHUNK);
 
 		if (chunk && (uintptr_t)sem - (uintptr_t)chunk < PSI_SEM_CHUNK * sizeof *sem)
 			return ((uintptr_t)sem - (uintptr_t)chunk) % sizeof *sem == 0;
@@ -164,14 +165,14 @@ psi_sem_is_own(pst_sem_t sem)
 		const struct psi_sem_table *table =
 			atomic_load_explicit(&tables[i], memory_order_acquire); /* Z8 */
 
-		if (table && is_in(table, sem))
+		if (table && table_is_in(table, sem))
 			return true;
 	}
 	return false;
 }
 
 static struct pst_sem_s *
-make_chunk(struct psi_sem_table *table, uint32_t first)
+table_make_chunk(struct psi_sem_table *table, uint32_t first)
 {
 	const size_t bytes = PSI_SEM_CHUNK * sizeof(struct pst_sem_s);
 	struct pst_sem_s *chunk = aligned_alloc(_Alignof(struct pst_sem_s), bytes);
@@ -194,7 +195,7 @@ psi_sem_make_handles(struct psi_sem_table *table, uint32_t slot, size_t count)
 
 		if (atomic_load_explicit(&table->chunks[i], memory_order_relaxed))
 			continue;
-		chunk = make_chunk(table, (uint32_t)i * PSI_SEM_CHUNK);
+		chunk = table_make_chunk(table, (uint32_t)i * PSI_SEM_CHUNK);
 		if (!chunk)
 			return false;
 		atomic_store_explicit(&table->chunks[i], chunk, memory_order_release); /* Z7 */
@@ -214,8 +215,8 @@ psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of
 	sem->single_consumer = kind & PST_SEM_SCONSUMER;
 	sem->of_set = of_set;
 	atomic_store_explicit(&sem->taken, posted, memory_order_relaxed);
-	sem->wanting = 0;
-	__atomic_store_n(sem->posted + PSI_SEM_WANT, UINT64_MAX, __ATOMIC_RELAXED);
+	sem->waiters = 0;
+	__atomic_store_n(sem->posted + PSI_SEM_THRESHOLD, UINT64_MAX, __ATOMIC_RELAXED);
 	if (psi.checks) {
 		__atomic_store_n(&sem->table->told[sem->slot], posted, __ATOMIC_RELAXED);
 		__atomic_store_n(&sem->table->poster[sem->slot], 0, __ATOMIC_RELAXED);
@@ -234,7 +235,7 @@ psi_sem_end(struct pst_sem_s *sem)
 /* -- leaks ----------------------------------------------------------------------------------- */
 
 static size_t
-alive_in(const struct psi_sem_table *table)
+table_alive_in(const struct psi_sem_table *table)
 {
 	size_t alive = table->fresh - table->free_count;
 
@@ -252,7 +253,7 @@ psi_sems_report_leaks(const char *call)
 		struct psi_sem_table *table = atomic_load_explicit(&tables[i],
 		                                                   memory_order_acquire); /* Z8 */
 
-		alive += table ? alive_in(table) : 0;
+		alive += table ? table_alive_in(table) : 0;
 	}
 	if (alive)
 		psi_log("%s: %zu semaphore%s been freed; free those of pst_sem_alloc, and destroy "

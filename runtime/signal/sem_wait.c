@@ -11,7 +11,7 @@ enum { TAKES_PER_POLL = 256 };  /* of takes that need not wait */
 /* -- taking ---------------------------------------------------------------------------------- */
 
 static inline uint64_t
-posts_of(const struct pst_sem_s *sem)
+sem_posts_of(const struct pst_sem_s *sem)
 {
 	return __atomic_load_n(sem->posted, __ATOMIC_ACQUIRE); /* Z2 */
 }
@@ -20,7 +20,7 @@ static bool
 sem_has(const struct pst_sem_s *sem, unsigned n)
 {
 	const uint64_t taken = atomic_load_explicit(&sem->taken, memory_order_relaxed);
-	const uint64_t posted = posts_of(sem);
+	const uint64_t posted = sem_posts_of(sem);
 
 	return posted >= taken && posted - taken >= n;
 }
@@ -36,12 +36,12 @@ sem_tell(struct pst_sem_s *sem, uint64_t taken)
 
 /* The acquire of the count is what orders; takers among each other only have to share it out. */
 static bool
-take_shared(struct pst_sem_s *sem, unsigned n)
+sem_take_shared(struct pst_sem_s *sem, unsigned n)
 {
 	uint64_t taken = atomic_load_explicit(&sem->taken, memory_order_relaxed), posted, next;
 
 	do {
-		posted = posts_of(sem);
+		posted = sem_posts_of(sem);
 		if (posted - taken < n || posted < taken)
 			return false;
 		next = sem->boolean ? posted : taken + n;
@@ -54,10 +54,10 @@ take_shared(struct pst_sem_s *sem, unsigned n)
 }
 
 static inline bool
-take_alone(struct pst_sem_s *sem, unsigned n)
+sem_take_alone(struct pst_sem_s *sem, unsigned n)
 {
 	const uint64_t taken = atomic_load_explicit(&sem->taken, memory_order_relaxed);
-	const uint64_t posted = posts_of(sem), next = sem->boolean ? posted : taken + n;
+	const uint64_t posted = sem_posts_of(sem), next = sem->boolean ? posted : taken + n;
 
 	if (posted - taken < n)
 		return false;
@@ -70,38 +70,38 @@ take_alone(struct pst_sem_s *sem, unsigned n)
 bool
 psi_sem_take(struct pst_sem_s *sem, unsigned n)
 {
-	return psi_sem_is_shared(sem) ? take_shared(sem, n) : take_alone(sem, n);
+	return psi_sem_is_shared(sem) ? sem_take_shared(sem, n) : sem_take_alone(sem, n);
 }
 
 /* -- one ------------------------------------------------------------------------------------- */
 
-struct wanted {
+struct sem_request {
 	struct psi_wait_threshold lack;
 	struct pst_sem_s *sem;
 	unsigned n;
 };
 
 static void
-threshold_announce_sem(struct psi_wait_threshold *lack, bool asleep)
+sem_threshold_announce(struct psi_wait_threshold *lack, bool asleep)
 {
-	const struct wanted *wanted = (const struct wanted *)lack;
+	const struct sem_request *request = (const struct sem_request *)lack;
 
 	if (asleep)
-		psi_sem_threshold_set(wanted->sem, wanted->n);
+		psi_sem_threshold_set(request->sem, request->n);
 	else
-		psi_sem_threshold_clear(wanted->sem);
+		psi_sem_threshold_clear(request->sem);
 }
 
 static bool
-take_wanted(void *what)
+sem_request_take(void *what)
 {
-	const struct wanted *wanted = what;
+	const struct sem_request *request = what;
 
-	return psi_sem_take(wanted->sem, wanted->n);
+	return psi_sem_take(request->sem, request->n);
 }
 
 static void
-check_sem(pst_sem_t sem, unsigned n, const char *call)
+sem_check_wait(pst_sem_t sem, unsigned n, const char *call)
 {
 	psi_rule_call(call);
 	psi_sem_check(sem, call);
@@ -145,16 +145,16 @@ psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
 static bool __attribute__((noinline))
 wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *call)
 {
-	struct wanted wanted = { { threshold_announce_sem, false }, sem, n };
+	struct sem_request request = { { sem_threshold_announce, false }, sem, n };
 	struct psi_reason reason = {
 		.kind = PSI_FOR_POST, .number = sem->slot, .peer = n, .ep = sem->table->ep,
-		.lack = &wanted.lack,
+		.lack = &request.lack,
 	};
 	bool taken;
 
 	if (PSI_UNLIKELY(psi.checks))
 		sem_enter(sem, call);
-	taken = psi_signal_wait(take_wanted, &wanted, timeout_ns, &reason, call);
+	taken = psi_signal_wait(sem_request_take, &request, timeout_ns, &reason, call);
 	if (PSI_UNLIKELY(psi.checks))
 		sem_leave(sem);
 	return taken;
@@ -162,11 +162,11 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 
 /* What need not wait serves others all the same, now and then. */
 static bool
-take_at_once(struct pst_sem_s *sem, unsigned n)
+sem_take_at_once(struct pst_sem_s *sem, unsigned n)
 {
-	struct wanted wanted = { .sem = sem, .n = n };
+	struct sem_request request = { .sem = sem, .n = n };
 
-	if (!psi_look_often(take_wanted, &wanted))
+	if (!psi_look_often(sem_request_take, &request))
 		return false;
 	if (PSI_UNLIKELY(atomic_load_explicit(&sem->taken, memory_order_relaxed) % TAKES_PER_POLL ==
 	                 0))
@@ -177,23 +177,23 @@ take_at_once(struct pst_sem_s *sem, unsigned n)
 void
 pst_sem_wait(pst_sem_t sem, unsigned n)
 {
-	check_sem(sem, n, "pst_sem_wait");
-	if (!take_at_once(sem, n))
+	sem_check_wait(sem, n, "pst_sem_wait");
+	if (!sem_take_at_once(sem, n))
 		wait_one(sem, n, PST_FOREVER, "pst_sem_wait");
 }
 
 int
 pst_sem_try(pst_sem_t sem, unsigned n)
 {
-	check_sem(sem, n, "pst_sem_try");
-	return take_at_once(sem, n) || wait_one(sem, n, 0, "pst_sem_try");
+	sem_check_wait(sem, n, "pst_sem_try");
+	return sem_take_at_once(sem, n) || wait_one(sem, n, 0, "pst_sem_try");
 }
 
 int
 pst_sem_timedwait(pst_sem_t sem, unsigned n, uint64_t timeout_ns)
 {
-	check_sem(sem, n, "pst_sem_timedwait");
-	return take_at_once(sem, n) || wait_one(sem, n, timeout_ns, "pst_sem_timedwait");
+	sem_check_wait(sem, n, "pst_sem_timedwait");
+	return sem_take_at_once(sem, n) || wait_one(sem, n, timeout_ns, "pst_sem_timedwait");
 }
 
 unsigned
@@ -212,7 +212,7 @@ pst_sem_value(pst_sem_t sem)
 /* -- several --------------------------------------------------------------------------------- */
 
 static bool
-take_entry(const struct psi_many *many, size_t i)
+sem_take_entry(const struct psi_many *many, size_t i)
 {
 	const pst_sem_t *sems = many->items;
 	const unsigned *n = many->values;
@@ -221,7 +221,7 @@ take_entry(const struct psi_many *many, size_t i)
 }
 
 static bool
-has_entry(const struct psi_many *many, size_t i)
+sem_has_entry(const struct psi_many *many, size_t i)
 {
 	const pst_sem_t *sems = many->items;
 	const unsigned *n = many->values;
@@ -230,7 +230,7 @@ has_entry(const struct psi_many *many, size_t i)
 }
 
 static void
-tell_entry(const struct psi_many *many, size_t i, bool asleep)
+sem_tell_entry(const struct psi_many *many, size_t i, bool asleep)
 {
 	const pst_sem_t *sems = many->items;
 	const unsigned *n = many->values;
@@ -243,7 +243,7 @@ tell_entry(const struct psi_many *many, size_t i, bool asleep)
 
 /* The endpoint of all that are left; NULL if none is. */
 static gex_EP_t
-check_many(const struct psi_many *many)
+sem_check_many(const struct psi_many *many)
 {
 	const pst_sem_t *sems = many->items;
 	const unsigned *n = many->values;
@@ -266,13 +266,13 @@ check_many(const struct psi_many *many)
 }
 
 static struct psi_many
-many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const char *call)
+sem_many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const char *call)
 {
 	struct psi_many many = {
 		.call = call,
-		.take = take_entry,
-		.has = has_entry,
-		.tell = tell_entry,
+		.take = sem_take_entry,
+		.has = sem_has_entry,
+		.tell = sem_tell_entry,
 		.count = count,
 		.done = done,
 		.kind = PSI_FOR_POSTS,
@@ -280,13 +280,13 @@ many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, const
 		.values = n,
 	};
 
-	many.ep = check_many(&many);
+	many.ep = sem_check_many(&many);
 	return many;
 }
 
-/* Of the entries that are left now; returns which those are, for leave_many. */
+/* Of the entries that are left now; returns which those are, for sem_leave_many. */
 static bool *
-enter_many(const struct psi_many *many)
+sem_enter_many(const struct psi_many *many)
 {
 	const pst_sem_t *sems = many->items;
 	bool *entered = calloc(many->count, sizeof *entered);
@@ -303,7 +303,7 @@ enter_many(const struct psi_many *many)
 }
 
 static void
-leave_many(const struct psi_many *many, bool *entered)
+sem_leave_many(const struct psi_many *many, bool *entered)
 {
 	const pst_sem_t *sems = many->items;
 
@@ -315,16 +315,16 @@ leave_many(const struct psi_many *many, bool *entered)
 
 /* True if it took what it was to take. */
 static bool
-wait_many(struct psi_many *many, bool (*wait)(struct psi_many *many, uint64_t timeout_ns),
-          uint64_t timeout_ns)
+sem_wait_many(struct psi_many *many, bool (*wait)(struct psi_many *many, uint64_t timeout_ns),
+              uint64_t timeout_ns)
 {
 	bool *entered, taken;
 
 	if (PSI_LIKELY(!psi.checks))
 		return wait(many, timeout_ns);
-	entered = enter_many(many);
+	entered = sem_enter_many(many);
 	taken = wait(many, timeout_ns);
-	leave_many(many, entered);
+	sem_leave_many(many, entered);
 	return taken;
 }
 
@@ -332,24 +332,25 @@ size_t
 pst_sem_wait_any(const pst_sem_t *sems, const unsigned *n, size_t count, int *done,
                  uint64_t timeout_ns)
 {
-	struct psi_many many = many_of(sems, n, count, done, "pst_sem_wait_any");
+	struct psi_many many = sem_many_of(sems, n, count, done, "pst_sem_wait_any");
 	size_t index;
 
 	many.most = 1;
 	many.indices_out = &index;
-	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? index
-	                                                                           : PST_NONE;
+	return psi_many_left(&many) && sem_wait_many(&many, psi_many_wait, timeout_ns) ? index
+	                                                                               : PST_NONE;
 }
 
 size_t
 pst_sem_wait_some(const pst_sem_t *sems, const unsigned *n, size_t count, int *done,
                   uint64_t timeout_ns, size_t *indices_out)
 {
-	struct psi_many many = many_of(sems, n, count, done, "pst_sem_wait_some");
+	struct psi_many many = sem_many_of(sems, n, count, done, "pst_sem_wait_some");
 
 	many.most = count;
 	many.indices_out = indices_out;
-	return psi_many_left(&many) && wait_many(&many, psi_many_wait, timeout_ns) ? many.taken : 0;
+	return psi_many_left(&many) && sem_wait_many(&many, psi_many_wait, timeout_ns) ? many.taken
+	                                                                               : 0;
 }
 
 int
@@ -357,17 +358,17 @@ pst_sem_wait_all(const pst_sem_t *sems, const unsigned *n, size_t count, int *do
                  uint64_t timeout_ns)
 {
 	const char *call = "pst_sem_wait_all";
-	struct psi_many many = many_of(sems, n, count, done, call);
+	struct psi_many many = sem_many_of(sems, n, count, done, call);
 
 	if (!done && timeout_ns != PST_FOREVER)
 		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or "
 		          "PST_FOREVER", call);
 	if (done) {
 		many.most = count;
-		return !psi_many_left(&many) || wait_many(&many, psi_many_wait_all, timeout_ns);
+		return !psi_many_left(&many) || sem_wait_many(&many, psi_many_wait_all, timeout_ns);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!take_at_once(sems[i], n ? n[i] : 1))
+		if (!sem_take_at_once(sems[i], n ? n[i] : 1))
 			wait_one(sems[i], n ? n[i] : 1, PST_FOREVER, call);
 	return 1;
 }

@@ -1,8 +1,8 @@
 /*
  * What a thread that sleeps for signals lacks, told to posters: the value of a count of posts, or
  * of a word, at which some waiter has enough, UINT64_MAX while none sleeps.  Of a semaphore it is
- * the second word of its line; words share PSI_WORD_WANTS of them in memory of the owner's process
- * that all map.
+ * the second word of its line; words share PSI_WORD_THRESHOLDS of them in memory of the owner's
+ * process that all map.
  *
  * It may be too low, since others take meanwhile, or wait for another word: then somebody is woken
  * for nothing.  It is never too high.  Who sleeps writes it, says that it sleeps, fences (all in
@@ -19,7 +19,7 @@
 static void
 threshold_write(uint64_t *least, uint64_t value)
 {
-	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_WANT */
+	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_THRESHOLD */
 }
 
 /* Of several threads, or entries of an array, the first to have enough counts (D5_LEAST). */
@@ -60,7 +60,7 @@ psi_sem_threshold_set(struct pst_sem_s *sem, unsigned n)
 	const uint64_t count = atomic_load_explicit(&sem->taken, memory_order_relaxed) + n;
 
 	threshold_lock(sem);
-	threshold_lower(sem->posted + PSI_SEM_WANT, &sem->wanting, count);
+	threshold_lower(sem->posted + PSI_SEM_THRESHOLD, &sem->waiters, count);
 	threshold_unlock(sem);
 }
 
@@ -68,24 +68,24 @@ void
 psi_sem_threshold_clear(struct pst_sem_s *sem)
 {
 	threshold_lock(sem);
-	threshold_leave(sem->posted + PSI_SEM_WANT, &sem->wanting);
+	threshold_leave(sem->posted + PSI_SEM_THRESHOLD, &sem->waiters);
 	threshold_unlock(sem);
 }
 
 /* -- of words -------------------------------------------------------------------------------- */
 
 static struct psi_spinlock words_lock;
-static uint32_t words_wanting[PSI_WORD_WANTS];
+static uint32_t words_waiters[PSI_WORD_THRESHOLDS];
 
 /* Of a word, at its owner's address. */
 static unsigned
-slot_of(const uint64_t *word)
+threshold_slot_of(const uint64_t *word)
 {
-	return (uint32_t)(((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u >> 32) % PSI_WORD_WANTS;
+	return (uint32_t)(((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u >> 32) % PSI_WORD_THRESHOLDS;
 }
 
 static uint64_t *
-thresholds_of(gex_Rank_t rank)
+thresholds_of_rank(gex_Rank_t rank)
 {
 	return psi_shared_rank(psi.shared, psi.boot.size, rank)->word_thresholds;
 }
@@ -93,27 +93,27 @@ thresholds_of(gex_Rank_t rank)
 void
 psi_word_thresholds_open(void)
 {
-	for (unsigned slot = 0; slot < PSI_WORD_WANTS; slot++)
-		threshold_write(&thresholds_of(psi.boot.rank)[slot], UINT64_MAX);
+	for (unsigned slot = 0; slot < PSI_WORD_THRESHOLDS; slot++)
+		threshold_write(&thresholds_of_rank(psi.boot.rank)[slot], UINT64_MAX);
 }
 
 void
 psi_word_threshold_set(const uint64_t *word, uint64_t value)
 {
-	const unsigned slot = slot_of(word);
+	const unsigned slot = threshold_slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_lower(&thresholds_of(psi.boot.rank)[slot], &words_wanting[slot], value);
+	threshold_lower(&thresholds_of_rank(psi.boot.rank)[slot], &words_waiters[slot], value);
 	psi_spinlock_unlock(&words_lock);
 }
 
 void
 psi_word_threshold_clear(const uint64_t *word)
 {
-	const unsigned slot = slot_of(word);
+	const unsigned slot = threshold_slot_of(word);
 
 	psi_spinlock_lock(&words_lock);
-	threshold_leave(&thresholds_of(psi.boot.rank)[slot], &words_wanting[slot]);
+	threshold_leave(&thresholds_of_rank(psi.boot.rank)[slot], &words_waiters[slot]);
 	psi_spinlock_unlock(&words_lock);
 }
 
@@ -122,7 +122,8 @@ psi_word_threshold_met(gex_Rank_t rank, const uint64_t *word, const uint64_t *th
 {
 	return __atomic_load_n(there, __ATOMIC_RELAXED) >=
 	       /* D5_SUFFICES */
-	       __atomic_load_n(&thresholds_of(rank)[slot_of(word)], __ATOMIC_RELAXED);
+	       __atomic_load_n(&thresholds_of_rank(rank)[threshold_slot_of(word)],
+	                       __ATOMIC_RELAXED);
 }
 
 void

@@ -51,7 +51,7 @@ word_tell(const uint64_t *word, int cmp, uint64_t value, bool asleep)
 }
 
 static void
-check_call(gex_EP_t ep, int cmp, const char *call)
+word_check_call(gex_EP_t ep, int cmp, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
@@ -62,7 +62,7 @@ check_call(gex_EP_t ep, int cmp, const char *call)
 }
 
 static void
-check_word(const uint64_t *word, const char *call)
+word_check(const uint64_t *word, const char *call)
 {
 	if (PSI_UNLIKELY(!word || (uintptr_t)word % sizeof *word))
 		psi_fatal("%s: the word at %p is not aligned to 8 bytes; align it", call,
@@ -88,7 +88,7 @@ word_look(void *what)
 }
 
 static void
-threshold_announce_word(struct psi_wait_threshold *lack, bool asleep)
+word_threshold_announce(struct psi_wait_threshold *lack, bool asleep)
 {
 	const struct compare *compare = (const struct compare *)lack;
 
@@ -96,15 +96,15 @@ threshold_announce_word(struct psi_wait_threshold *lack, bool asleep)
 }
 
 static bool
-wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *call)
+word_wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *call)
 {
 	struct psi_reason reason = {
 		.kind = PSI_FOR_WORD, .number = (uintptr_t)compare->word, .most_ns = word_sleep_ns,
 		.ep = ep, .lack = &compare->lack,
 	};
 
-	check_call(ep, compare->cmp, call);
-	check_word(compare->word, call);
+	word_check_call(ep, compare->cmp, call);
+	word_check(compare->word, call);
 	return psi_look_often(word_look, compare) ||
 	       psi_signal_wait(word_look, compare, timeout_ns, &reason, call);
 }
@@ -112,18 +112,18 @@ wait_one(struct compare *compare, gex_EP_t ep, uint64_t timeout_ns, const char *
 uint64_t
 pst_signal_wait(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value)
 {
-	struct compare compare = { { threshold_announce_word, false }, word, cmp, value, 0 };
+	struct compare compare = { { word_threshold_announce, false }, word, cmp, value, 0 };
 
-	wait_one(&compare, ep, PST_FOREVER, "pst_signal_wait");
+	word_wait_one(&compare, ep, PST_FOREVER, "pst_signal_wait");
 	return compare.seen;
 }
 
 int
 pst_signal_test(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value, uint64_t *seen_out)
 {
-	struct compare compare = { { threshold_announce_word, false }, word, cmp, value, 0 };
+	struct compare compare = { { word_threshold_announce, false }, word, cmp, value, 0 };
 
-	if (!wait_one(&compare, ep, 0, "pst_signal_test"))
+	if (!word_wait_one(&compare, ep, 0, "pst_signal_test"))
 		return 0;
 	if (seen_out)
 		*seen_out = compare.seen;
@@ -133,7 +133,7 @@ pst_signal_test(gex_EP_t ep, const uint64_t *word, int cmp, uint64_t value, uint
 /* -- several --------------------------------------------------------------------------------- */
 
 static bool
-take_entry(const struct psi_many *many, size_t i)
+word_take_entry(const struct psi_many *many, size_t i)
 {
 	uint64_t *const *words = many->items;
 	const uint64_t *values = many->values;
@@ -142,7 +142,7 @@ take_entry(const struct psi_many *many, size_t i)
 }
 
 static void
-tell_entry(const struct psi_many *many, size_t i, bool asleep)
+word_tell_entry(const struct psi_many *many, size_t i, bool asleep)
 {
 	uint64_t *const *words = many->items;
 	const uint64_t *values = many->values;
@@ -151,20 +151,20 @@ tell_entry(const struct psi_many *many, size_t i, bool asleep)
 }
 
 static struct psi_many
-many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t count, int cmp,
-        int *done, const char *call)
+word_many_of(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t count, int cmp,
+             int *done, const char *call)
 {
-	check_call(ep, cmp, call);
+	word_check_call(ep, cmp, call);
 	psi_check_list(words, count, sizeof *words, "words", call);
 	psi_check_list(values, count, sizeof *values, "values", call);
 	for (size_t i = 0; i < count; i++)
 		if (!done || !done[i])
-			check_word(words[i], call);
+			word_check(words[i], call);
 	return (struct psi_many){
 		.call = call,
-		.take = take_entry,
-		.has = take_entry,
-		.tell = tell_entry,
+		.take = word_take_entry,
+		.has = word_take_entry,
+		.tell = word_tell_entry,
 		.count = count,
 		.done = done,
 		.kind = PSI_FOR_WORDS,
@@ -180,7 +180,8 @@ size_t
 pst_signal_wait_any(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t count,
                     int cmp, int *done, uint64_t timeout_ns)
 {
-	struct psi_many many = many_of(ep, words, values, count, cmp, done, "pst_signal_wait_any");
+	struct psi_many many =
+		word_many_of(ep, words, values, count, cmp, done, "pst_signal_wait_any");
 	size_t index;
 
 	many.most = 1;
@@ -192,7 +193,8 @@ size_t
 pst_signal_wait_some(gex_EP_t ep, uint64_t *const *words, const uint64_t *values, size_t count,
                      int cmp, int *done, uint64_t timeout_ns, size_t *indices_out)
 {
-	struct psi_many many = many_of(ep, words, values, count, cmp, done, "pst_signal_wait_some");
+	struct psi_many many =
+		word_many_of(ep, words, values, count, cmp, done, "pst_signal_wait_some");
 
 	many.most = count;
 	many.indices_out = indices_out;
@@ -201,17 +203,17 @@ pst_signal_wait_some(gex_EP_t ep, uint64_t *const *words, const uint64_t *values
 
 /* One after the other, since a word that compared once may not do so later. */
 static int
-wait_each(const struct psi_many *many, gex_EP_t ep)
+word_wait_each(const struct psi_many *many, gex_EP_t ep)
 {
 	uint64_t *const *words = many->items;
 	const uint64_t *values = many->values;
 
 	for (size_t i = 0; i < many->count; i++) {
 		struct compare compare = {
-			{ threshold_announce_word, false }, words[i], many->cmp, values[i], 0
+			{ word_threshold_announce, false }, words[i], many->cmp, values[i], 0
 		};
 
-		wait_one(&compare, ep, PST_FOREVER, many->call);
+		word_wait_one(&compare, ep, PST_FOREVER, many->call);
 	}
 	return 1;
 }
@@ -221,13 +223,13 @@ pst_signal_wait_all(gex_EP_t ep, uint64_t *const *words, const uint64_t *values,
                     int cmp, int *done, uint64_t timeout_ns)
 {
 	const char *call = "pst_signal_wait_all";
-	struct psi_many many = many_of(ep, words, values, count, cmp, done, call);
+	struct psi_many many = word_many_of(ep, words, values, count, cmp, done, call);
 
 	if (!done && timeout_ns != PST_FOREVER)
 		psi_fatal("%s: done is NULL, and there is a time-out; pass an array, or "
 		          "PST_FOREVER", call);
 	if (!done)
-		return wait_each(&many, ep);
+		return word_wait_each(&many, ep);
 	many.most = count;
 	return !psi_many_left(&many) || psi_many_wait_all(&many, timeout_ns);
 }

@@ -21,7 +21,7 @@ static gex_TM_t buckets[BUCKETS];
 static gex_TM_t destroyed;              /* with checks: kept, so that their use is told */
 
 static gex_TM_t *
-bucket_of(uint64_t id)
+team_bucket_of(uint64_t id)
 {
 	/* The lower half counts, the upper half is the process that gave the id. */
 	return &buckets[(id ^ id >> 32) % BUCKETS];
@@ -30,7 +30,7 @@ bucket_of(uint64_t id)
 void
 psi_team_add(gex_TM_t tm)
 {
-	gex_TM_t *bucket = bucket_of(tm->id);
+	gex_TM_t *bucket = team_bucket_of(tm->id);
 
 	psi_spinlock_lock(&lock);
 	tm->next = *bucket;
@@ -44,14 +44,14 @@ psi_team_find(uint64_t id, gex_EP_t ep)
 	gex_TM_t tm;
 
 	psi_spinlock_lock(&lock);
-	for (tm = *bucket_of(id); tm && (tm->id != id || tm->ep != ep); tm = tm->next)
+	for (tm = *team_bucket_of(id); tm && (tm->id != id || tm->ep != ep); tm = tm->next)
 		;
 	psi_spinlock_unlock(&lock);
 	return tm;
 }
 
 static bool
-is_in(gex_TM_t list, gex_TM_t tm)
+team_is_in(gex_TM_t list, gex_TM_t tm)
 {
 	while (list && list != tm)
 		list = list->next;
@@ -67,7 +67,7 @@ psi_team_is_known(gex_TM_t tm)
 		return true;
 	psi_spinlock_lock(&lock);
 	for (unsigned i = 0; i < BUCKETS && !known; i++)
-		known = is_in(buckets[i], tm);
+		known = team_is_in(buckets[i], tm);
 	psi_spinlock_unlock(&lock);
 	return known;
 }
@@ -78,7 +78,7 @@ psi_team_was_destroyed(gex_TM_t tm)
 	bool was;
 
 	psi_spinlock_lock(&lock);
-	was = is_in(destroyed, tm);
+	was = team_is_in(destroyed, tm);
 	psi_spinlock_unlock(&lock);
 	return was;
 }
@@ -99,9 +99,9 @@ psi_team_borrowing(const void *addr, size_t bytes)
 }
 
 static void
-unlink_team(gex_TM_t tm)
+team_unlink(gex_TM_t tm)
 {
-	gex_TM_t *at = bucket_of(tm->id);
+	gex_TM_t *at = team_bucket_of(tm->id);
 
 	psi_spinlock_lock(&lock);
 	while (*at != tm)
@@ -123,7 +123,7 @@ psi_group_join(struct psi_group *group)
 }
 
 static void
-leave_group(struct psi_group *group)
+group_leave(struct psi_group *group)
 {
 	bool last;
 
@@ -163,8 +163,8 @@ psi_team_remove(gex_TM_t tm, const char *call)
 	tm->group = NULL;
 	tm->places = NULL;
 	tm->size = 0;
-	unlink_team(tm);
-	leave_group(group);
+	team_unlink(tm);
+	group_leave(group);
 	if (!psi.checks)
 		free(tm);
 }
@@ -240,7 +240,7 @@ psi_team_rank_of(gex_TM_t tm, gex_Rank_t jobrank)
 }
 
 static void
-check_rank(gex_TM_t tm, gex_Rank_t rank, const char *call)
+team_check_rank(gex_TM_t tm, gex_Rank_t rank, const char *call)
 {
 	psi_rule_context(call);
 	(void)psi_target_of(psi_team_live(tm, call), rank, call);
@@ -249,21 +249,21 @@ check_rank(gex_TM_t tm, gex_Rank_t rank, const char *call)
 gex_Rank_t
 gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank)
 {
-	check_rank(tm, rank, "gex_TM_TranslateRankToJobrank");
+	team_check_rank(tm, rank, "gex_TM_TranslateRankToJobrank");
 	return psi_team_location(tm, rank).gex_rank;
 }
 
 gex_Rank_t
 gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank)
 {
-	check_rank(tm, 0, "gex_TM_TranslateJobrankToRank");
+	team_check_rank(tm, 0, "gex_TM_TranslateJobrankToRank");
 	return psi_team_rank_of(tm, jobrank);
 }
 
 gex_EP_Location_t
 gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags)
 {
-	check_rank(tm, rank, "gex_TM_TranslateRankToEP");
+	team_check_rank(tm, rank, "gex_TM_TranslateRankToEP");
 	psi_check_flags(flags, 0, "gex_TM_TranslateRankToEP");
 	return psi_team_location(tm, rank);
 }

@@ -28,7 +28,7 @@ struct psi_group {
 	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
 	uint32_t *places;               /* [size] */
 	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
-	struct psi_barrier_area *shm_barrier;          /* for barriers, in memory that all share;
+	struct psi_barrier_area *barrier_area; /* for barriers, in memory that all share;
 	                                                * NULL: none */
 };
 
@@ -58,9 +58,10 @@ struct gex_TM_s {
 	gex_Memvec_t scratch;           /* the client's loan; gex_addr NULL: none */
 	_Atomic uint32_t users;         /* see psi_team_hold */
 	uint32_t collectives; /* that this member has called; under the lock of coll/, but for
-	                                 * barriers by the shm_barrier without checks, which take
+	                                 * barriers in the barrier area without checks, which take
 	                                 * none */
-	struct pcoll_barrier *barrier;  /* in the shm_barrier, from the first on */
+	struct pcoll_barrier *barrier;  /* of teams with a barrier area; NULL before its first
+	                                 * barrier */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */

@@ -32,7 +32,7 @@ diagnostics_fail(const char *what)
 }
 
 static void *
-run_job(void *arg)
+diagnostics_run_job(void *arg)
 {
 	struct job *job = arg;
 
@@ -42,13 +42,14 @@ run_job(void *arg)
 
 /* All threads at once; false if one could not be made, the others then being done as well. */
 static bool
-run_threads(struct shared *shared, work_fn *work)
+diagnostics_run_threads(struct shared *shared, work_fn *work)
 {
 	struct job job = { shared, work };
 	pthread_t ids[THREADS_MAX];
 	int i, made = 0;
 
-	while (made < shared->threads && pthread_create(&ids[made], NULL, run_job, &job) == 0)
+	while (made < shared->threads &&
+	       pthread_create(&ids[made], NULL, diagnostics_run_job, &job) == 0)
 		made++;
 	for (i = 0; i < made; i++)
 		pthread_join(ids[i], NULL);
@@ -56,7 +57,7 @@ run_threads(struct shared *shared, work_fn *work)
 }
 
 static int
-check_time(int iterations)
+diagnostics_check_time(int iterations)
 {
 	gasnett_tick_t last = gasnett_ticks_now(), begin = last, end;
 	uint64_t wall = psi_now_ns(), ticked;
@@ -79,7 +80,7 @@ check_time(int iterations)
 }
 
 static void
-count_up(struct shared *shared)
+diagnostics_count_up(struct shared *shared)
 {
 	int i;
 
@@ -88,12 +89,12 @@ count_up(struct shared *shared)
 }
 
 static int
-check_atomics(struct shared *shared)
+diagnostics_check_atomics(struct shared *shared)
 {
 	uint64_t expected = 3 * (uint64_t)shared->iterations * (uint64_t)shared->threads;
 
 	gasnett_strongatomic64_set(&shared->sum, 0, 0);
-	if (!run_threads(shared, count_up))
+	if (!diagnostics_run_threads(shared, diagnostics_count_up))
 		return diagnostics_fail("no thread could be made");
 	return gasnett_strongatomic64_read(&shared->sum, 0) == expected
 	               ? 0
@@ -101,7 +102,7 @@ check_atomics(struct shared *shared)
 }
 
 static void
-count_guarded(struct shared *shared)
+diagnostics_count_guarded(struct shared *shared)
 {
 	int i;
 
@@ -113,11 +114,11 @@ count_guarded(struct shared *shared)
 }
 
 static int
-check_locks(struct shared *shared)
+diagnostics_check_locks(struct shared *shared)
 {
 	uint64_t expected = (uint64_t)shared->iterations * (uint64_t)shared->threads;
 
-	if (!run_threads(shared, count_guarded))
+	if (!diagnostics_run_threads(shared, diagnostics_count_guarded))
 		return diagnostics_fail("no thread could be made");
 	return shared->guarded == expected ? 0 : diagnostics_fail("a lock let two threads in");
 }
@@ -143,7 +144,7 @@ static gex_AM_Entry_t handlers[] = {
 enum { REQUEST, LONG_REQUEST, REPLY };
 
 static void
-send_back(gex_Token_t token, const void *buf, size_t nbytes, gex_AM_Arg_t salt)
+diagnostics_send_back(gex_Token_t token, const void *buf, size_t nbytes, gex_AM_Arg_t salt)
 {
 	uint32_t words[ECHO_WORDS];
 
@@ -157,13 +158,13 @@ send_back(gex_Token_t token, const void *buf, size_t nbytes, gex_AM_Arg_t salt)
 static void
 request_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
 {
-	send_back(token, buf, nbytes, salt);
+	diagnostics_send_back(token, buf, nbytes, salt);
 }
 
 static void
 long_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
 {
-	send_back(token, buf, nbytes, salt);
+	diagnostics_send_back(token, buf, nbytes, salt);
 }
 
 static void
@@ -191,7 +192,7 @@ struct partner {
 
 /* Sends one round; returns how many replies will come.  Every rank's Longs say the same. */
 static uint32_t
-send_round(const struct partner *peer, uint32_t round)
+diagnostics_send_round(const struct partner *peer, uint32_t round)
 {
 	enum { LONG_SALT = 1 };
 	uint32_t words[ECHO_WORDS];
@@ -210,7 +211,7 @@ send_round(const struct partner *peer, uint32_t round)
 }
 
 static int
-check_messages(const struct partner *peer, int iterations)
+diagnostics_check_messages(const struct partner *peer, int iterations)
 {
 	uint32_t expected = 0;
 
@@ -220,7 +221,7 @@ check_messages(const struct partner *peer, int iterations)
 	gasnett_strongatomic32_set(&echo.replies, 0, 0);
 	gasnett_strongatomic32_set(&echo.wrong, 0, 0);
 	for (int round = 0; round < iterations; round++)
-		expected += send_round(peer, (uint32_t)round);
+		expected += diagnostics_send_round(peer, (uint32_t)round);
 	GASNET_BLOCKUNTIL(gasnett_strongatomic32_read(&echo.replies, GASNETT_ATOMIC_ACQ) ==
 	                  expected);
 	gex_Event_Wait(psi.barrier(peer->tm, 0));
@@ -241,7 +242,7 @@ diagnostics_wanted(const char *sections, char letter)
 	return !sections || !*sections || strchr(sections, letter);
 }
 
-int
+int __attribute__((cold))
 gasnett_run_diagnostics(int iterations, int threads, const char *sections, gex_TM_t team,
                         void *segment, gex_Rank_t peer, void *peer_segment, unsigned int seed)
 {
@@ -254,13 +255,13 @@ gasnett_run_diagnostics(int iterations, int threads, const char *sections, gex_T
 	shared.threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
 	pthread_mutex_init(&shared.lock, NULL);
 	if (diagnostics_wanted(sections, 't'))
-		failures += check_time(shared.iterations);
+		failures += diagnostics_check_time(shared.iterations);
 	if (diagnostics_wanted(sections, 'a'))
-		failures += check_atomics(&shared);
+		failures += diagnostics_check_atomics(&shared);
 	if (diagnostics_wanted(sections, 'l'))
-		failures += check_locks(&shared);
+		failures += diagnostics_check_locks(&shared);
 	if (diagnostics_wanted(sections, 'm'))
-		failures += check_messages(&partner, shared.iterations);
+		failures += diagnostics_check_messages(&partner, shared.iterations);
 	pthread_mutex_destroy(&shared.lock);
 	return failures;
 }

@@ -101,7 +101,7 @@ static struct reported *reported_keys;
 
 /* True the first time for each key; with no memory to note it, each time. */
 static bool
-is_news(const char *key)
+env_is_news(const char *key)
 {
 	size_t bytes = strlen(key) + 1;
 	struct reported *at;
@@ -125,7 +125,7 @@ is_news(const char *key)
 void
 gasnett_envstr_display(const char *key, const char *val, int is_dflt)
 {
-	if (psi_settings_verbose() && is_news(key))
+	if (psi_settings_verbose() && env_is_news(key))
 		psi_settings_print(key, val, is_dflt ? PSI_ORIGIN_DEFAULT : PSI_ORIGIN_ENVIRONMENT);
 }
 

@@ -12,10 +12,10 @@
 enum { ENTRY_BYTES = 64, FRAME_BYTES = 256 };
 
 /* Where the next text goes; the buffers are as large as the bufsz companions say. */
-static char *append(char *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static char *format_append(char *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static char *
-append(char *at, const char *format, ...)
+format_append(char *at, const char *format, ...)
 {
 	va_list args;
 	int len;
@@ -39,10 +39,11 @@ vectors_bytes(size_t count, const gex_Memvec_t *list)
 static char *
 append_vectors(char *at, size_t count, const gex_Memvec_t *list)
 {
-	at = append(at, "%zu regions, %zu bytes {", count, vectors_bytes(count, list));
+	at = format_append(at, "%zu regions, %zu bytes {", count, vectors_bytes(count, list));
 	for (size_t i = 0; i < count; i++)
-		at = append(at, "%s%p:%zu", i ? ", " : "", list[i].gex_addr, list[i].gex_len);
-	return append(at, "}");
+		at = format_append(at, "%s%p:%zu", i ? ", " : "", list[i].gex_addr,
+		                   list[i].gex_len);
+	return format_append(at, "}");
 }
 
 static char *
@@ -50,10 +51,10 @@ append_addresses(char *at, size_t count, void *const list[], size_t len)
 {
 	size_t i;
 
-	at = append(at, "%zu regions of %zu bytes {", count, len);
+	at = format_append(at, "%zu regions of %zu bytes {", count, len);
 	for (i = 0; i < count; i++)
-		at = append(at, "%s%p", i ? ", " : "", list[i]);
-	return append(at, "}");
+		at = format_append(at, "%s%p", i ? ", " : "", list[i]);
+	return format_append(at, "}");
 }
 
 static char *
@@ -61,10 +62,10 @@ append_strides(char *at, size_t count, const ptrdiff_t *list)
 {
 	size_t i;
 
-	at = append(at, "{");
+	at = format_append(at, "{");
 	for (i = 0; i < count; i++)
-		at = append(at, "%s%td", i ? ", " : "", list[i]);
-	return append(at, "}");
+		at = format_append(at, "%s%td", i ? ", " : "", list[i]);
+	return format_append(at, "}");
 }
 
 size_t
@@ -103,10 +104,10 @@ size_t
 gasnett_format_putvgetv(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount,
                         gex_Memvec_t const dstlist[], size_t srccount, gex_Memvec_t const srclist[])
 {
-	char *at = append_vectors(append(buf, "rank %u, to ", rank), dstcount, dstlist);
+	char *at = append_vectors(format_append(buf, "rank %u, to ", rank), dstcount, dstlist);
 
 	(void)tm;
-	append_vectors(append(at, ", from "), srccount, srclist);
+	append_vectors(format_append(at, ", from "), srccount, srclist);
 	return vectors_bytes(dstcount, dstlist);
 }
 
@@ -121,10 +122,11 @@ gasnett_format_putigeti(char *buf, gex_TM_t tm, gex_Rank_t rank, size_t dstcount
                         void *const dstlist[], size_t dstlen, size_t srccount,
                         void *const srclist[], size_t srclen)
 {
-	char *at = append_addresses(append(buf, "rank %u, to ", rank), dstcount, dstlist, dstlen);
+	char *at = append_addresses(format_append(buf, "rank %u, to ", rank), dstcount, dstlist,
+	                            dstlen);
 
 	(void)tm;
-	append_addresses(append(at, ", from "), srccount, srclist, srclen);
+	append_addresses(format_append(at, ", from "), srccount, srclist, srclen);
 	return dstcount * dstlen;
 }
 
@@ -151,16 +153,16 @@ gasnett_format_putsgets(char *buf, void *unused, gex_TM_t tm, gex_Rank_t rank, v
                         const ptrdiff_t dststrides[], void *srcaddr, const ptrdiff_t srcstrides[],
                         size_t elemsz, const size_t count[], size_t stridelevels)
 {
-	char *at = append(buf, "rank %u, elements of %zu bytes {", rank, elemsz);
+	char *at = format_append(buf, "rank %u, elements of %zu bytes {", rank, elemsz);
 	size_t bytes = elemsz;
 
 	(void)unused, (void)tm;
 	for (size_t i = 0; i < stridelevels; i++) {
 		bytes *= count[i];
-		at = append(at, "%s%zu", i ? " x " : "", count[i]);
+		at = format_append(at, "%s%zu", i ? " x " : "", count[i]);
 	}
-	at = append_strides(append(at, "}, to %p by ", dstaddr), stridelevels, dststrides);
-	append_strides(append(at, ", from %p by ", srcaddr), stridelevels, srcstrides);
+	at = append_strides(format_append(at, "}, to %p by ", dstaddr), stridelevels, dststrides);
+	append_strides(format_append(at, ", from %p by ", srcaddr), stridelevels, srcstrides);
 	return bytes;
 }
 
@@ -171,7 +173,7 @@ struct name {
 
 /* Names of all bits, joined; what has no name in hexadecimal. NULL only counts. */
 static size_t
-join(char *buf, uint32_t bits, const struct name *names)
+format_join(char *buf, uint32_t bits, const struct name *names)
 {
 	char rest[16];
 	size_t len = 0;
@@ -205,7 +207,7 @@ gasnett_format_dt(char *buf, gex_DT_t dt)
 		NAME(GEX_DT_, FLT), NAME(GEX_DT_, DBL), NAME(GEX_DT_, USER), { 0, NULL },
 	};
 
-	return join(buf, dt, names);
+	return format_join(buf, dt, names);
 }
 
 size_t
@@ -222,7 +224,7 @@ gasnett_format_op(char *buf, gex_OP_t op)
 		NAME(GEX_OP_, USER_NC), { 0, NULL },
 	};
 
-	return join(buf, op, names);
+	return format_join(buf, op, names);
 }
 
 size_t
@@ -233,7 +235,7 @@ gasnett_format_ti(char *buf, gex_TI_t ti)
 		NAME(GEX_TI_, IS_REQ), NAME(GEX_TI_, IS_LONG), { 0, NULL },
 	};
 
-	return join(buf, ti, names);
+	return format_join(buf, ti, names);
 }
 
 void *

@@ -215,7 +215,7 @@ introspect_works(const struct psi_feature *feature, int *error_out)
 	return there;
 }
 
-static void
+static void __attribute__((cold))
 tell_features(struct listener *to)
 {
 	const struct psi_feature *feature;

@@ -51,7 +51,7 @@ gex_MK_Create(gex_MK_t *memkind_p, gex_Client_t client, const gex_MK_Create_args
 
 /* Ends the job unless it is the one kind there is. */
 static void
-check_kind(gex_MK_t kind, const char *call)
+mk_check_kind(gex_MK_t kind, const char *call)
 {
 	if (PSI_UNLIKELY(!kind))
 		psi_invalid(call, "GEX_MK_INVALID");
@@ -66,40 +66,40 @@ gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags)
 {
 	psi_rule_context("gex_MK_Destroy");
 	psi_check_flags(flags, 0, "gex_MK_Destroy");
-	check_kind(kind, "gex_MK_Destroy");
+	mk_check_kind(kind, "gex_MK_Destroy");
 }
 
 gex_Client_t
 gex_MK_QueryClient(gex_MK_t kind)
 {
-	check_kind(kind, "gex_MK_QueryClient");
+	mk_check_kind(kind, "gex_MK_QueryClient");
 	return psi.client;
 }
 
 gex_Flags_t
 gex_MK_QueryFlags(gex_MK_t kind)
 {
-	check_kind(kind, "gex_MK_QueryFlags");
+	mk_check_kind(kind, "gex_MK_QueryFlags");
 	return 0;
 }
 
 gex_MK_Class_t
 gex_MK_QueryClass(gex_MK_t kind)
 {
-	check_kind(kind, "gex_MK_QueryClass");
+	mk_check_kind(kind, "gex_MK_QueryClass");
 	return GEX_MK_CLASS_HOST;
 }
 
 void
 gex_MK_SetCData(gex_MK_t kind, const void *val)
 {
-	check_kind(kind, "gex_MK_SetCData");
+	mk_check_kind(kind, "gex_MK_SetCData");
 	host_cdata = (void *)(uintptr_t)val;
 }
 
 void *
 gex_MK_QueryCData(gex_MK_t kind)
 {
-	check_kind(kind, "gex_MK_QueryCData");
+	mk_check_kind(kind, "gex_MK_QueryCData");
 	return host_cdata;
 }

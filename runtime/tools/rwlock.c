@@ -37,7 +37,7 @@ rwlock_writes(const gasnett_rwlock_t *lock)
 
 /* The place of a read of this thread, or READS_MAX. */
 static unsigned
-read_place(const gasnett_rwlock_t *lock)
+rwlock_read_place(const gasnett_rwlock_t *lock)
 {
 	unsigned i;
 
@@ -49,13 +49,13 @@ read_place(const gasnett_rwlock_t *lock)
 }
 
 static bool
-is_reading(const gasnett_rwlock_t *lock)
+rwlock_is_reading(const gasnett_rwlock_t *lock)
 {
-	return read_place(lock) < READS_MAX;
+	return rwlock_read_place(lock) < READS_MAX;
 }
 
 static void
-note_read(const gasnett_rwlock_t *lock)
+rwlock_note_read(const gasnett_rwlock_t *lock)
 {
 	if (reads_count < READS_MAX)
 		reads[reads_count] = lock;
@@ -65,9 +65,9 @@ note_read(const gasnett_rwlock_t *lock)
 }
 
 static void
-forget_read(const gasnett_rwlock_t *lock)
+rwlock_forget_read(const gasnett_rwlock_t *lock)
 {
-	unsigned place = read_place(lock);
+	unsigned place = rwlock_read_place(lock);
 
 	reads_count--;
 	if (place < READS_MAX)
@@ -77,9 +77,9 @@ forget_read(const gasnett_rwlock_t *lock)
 }
 
 static void
-refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
+rwlock_refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
 {
-	if (PSI_CONFIG_DEBUG && (rwlock_writes(lock) || is_reading(lock)))
+	if (PSI_CONFIG_DEBUG && (rwlock_writes(lock) || rwlock_is_reading(lock)))
 		gasnett_fatalerror_nopos("%s: %s: this thread %s the lock already, which is not "
 		                         "recursive",
 					 where, call, rwlock_writes(lock) ? "writes" : "reads");
@@ -97,7 +97,7 @@ rwlock_taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, 
 	if (to_write)
 		psi_holder_set(&lock->psi_owner, psi_this_thread());
 	else
-		note_read(lock);
+		rwlock_note_read(lock);
 	return 0;
 }
 
@@ -111,12 +111,13 @@ psi_rwlock_init(gasnett_rwlock_t *lock)
 void
 psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 {
-	if (PSI_CONFIG_DEBUG && (psi_holder(&lock->psi_owner) || is_reading(lock)))
-		gasnett_fatalerror_nopos(
-			"%s: gasnett_rwlock_destroy: %s holds the lock; unlock it "
-			"first",
-			where,
-			rwlock_writes(lock) || is_reading(lock) ? "this thread" : "another thread");
+	if (PSI_CONFIG_DEBUG && (psi_holder(&lock->psi_owner) || rwlock_is_reading(lock)))
+		gasnett_fatalerror_nopos("%s: gasnett_rwlock_destroy: %s holds the lock; unlock it "
+		                         "first",
+		                         where,
+		                         rwlock_writes(lock) || rwlock_is_reading(lock)
+		                                 ? "this thread"
+		                                 : "another thread");
 	psi_lock_must(pthread_rwlock_destroy(rwlock_raw(lock)), "gasnett_rwlock_destroy", where);
 }
 
@@ -124,7 +125,7 @@ psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 void
 psi_rwlock_rdlock(gasnett_rwlock_t *lock, const char *where)
 {
-	refuse_twice(lock, "gasnett_rwlock_rdlock", where);
+	rwlock_refuse_twice(lock, "gasnett_rwlock_rdlock", where);
 	while (rwlock_taken(lock, pthread_rwlock_rdlock(rwlock_raw(lock)), 0,
 	                    "gasnett_rwlock_rdlock", where))
 		sched_yield();
@@ -133,7 +134,7 @@ psi_rwlock_rdlock(gasnett_rwlock_t *lock, const char *where)
 void
 psi_rwlock_wrlock(gasnett_rwlock_t *lock, const char *where)
 {
-	refuse_twice(lock, "gasnett_rwlock_wrlock", where);
+	rwlock_refuse_twice(lock, "gasnett_rwlock_wrlock", where);
 	psi_lock_must(rwlock_taken(lock, pthread_rwlock_wrlock(rwlock_raw(lock)), 1,
 	                           "gasnett_rwlock_wrlock", where),
 	              "gasnett_rwlock_wrlock", where);
@@ -159,8 +160,8 @@ psi_rwlock_unlock(gasnett_rwlock_t *lock, const char *where)
 	if (PSI_CONFIG_DEBUG) {
 		if (rwlock_writes(lock))
 			psi_holder_set(&lock->psi_owner, 0);
-		else if (is_reading(lock) || reads_lost)
-			forget_read(lock);
+		else if (rwlock_is_reading(lock) || reads_lost)
+			rwlock_forget_read(lock);
 		else
 			gasnett_fatalerror_nopos("%s: gasnett_rwlock_unlock: this thread does not "
 						 "hold the lock; the thread that locked it unlocks "
@@ -178,7 +179,7 @@ psi_rwlock_assert(gasnett_rwlock_t *lock, enum psi_rwlock_held held, const char 
 		[PSI_RWLOCK_WRITE] = "gasnett_rwlock_assertwrlocked",
 		[PSI_RWLOCK_ANY] = "gasnett_rwlock_assertlocked",
 	};
-	bool reading = is_reading(lock), writing = rwlock_writes(lock), holds;
+	bool reading = rwlock_is_reading(lock), writing = rwlock_writes(lock), holds;
 
 	if (reads_lost)
 		return;

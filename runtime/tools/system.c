@@ -16,7 +16,7 @@ static pthread_once_t name_once = PTHREAD_ONCE_INIT;
 static char exe_name[PATH_MAX];
 
 static void
-find_name(void)
+system_find_name(void)
 {
 	ssize_t len = readlink("/proc/self/exe", exe_name, sizeof exe_name - 1);
 
@@ -32,7 +32,7 @@ gasnett_gethostname(void)
 const char *
 gasnett_exe_name(void)
 {
-	pthread_once(&name_once, find_name);
+	pthread_once(&name_once, system_find_name);
 	return exe_name;
 }
 

@@ -39,7 +39,7 @@ static double rate_hz;
 static pthread_once_t rate_once = PTHREAD_ONCE_INIT;
 
 static bool
-rate_accepted(const char *text)
+ticks_rate_accepted(const char *text)
 {
 	double hz;
 
@@ -48,7 +48,7 @@ rate_accepted(const char *text)
 }
 
 static bool
-tolerance_accepted(const char *text)
+ticks_tolerance_accepted(const char *text)
 {
 	double part;
 
@@ -59,20 +59,20 @@ static const struct psi_setting rows[] = {
 	{ .name = "GASNET_TSC_RATE",
 	  .kind = PSI_SETTING_TEXT,
 	  .default_text = "walltime",
-	  .check = rate_accepted,
+	  .check = ticks_rate_accepted,
 	  .accepts = "walltime, cpuinfo, or a number of Hz from 1e6 to "
 	             "1e11",
 	  .help = "where the rate of the processor's counter comes from" },
 	{ .name = "GASNET_TSC_RATE_TOLERANCE",
 	  .kind = PSI_SETTING_TEXT,
 	  .default_text = "0.0005",
-	  .check = tolerance_accepted,
+	  .check = ticks_tolerance_accepted,
 	  .accepts = "a part between 0 and 1, such as 0.0005",
 	  .help = "a given rate that is off the clock's by more than this part is warned about" },
 	{ .name = "GASNET_TSC_RATE_HARD_TOLERANCE",
 	  .kind = PSI_SETTING_TEXT,
 	  .default_text = "0.02",
-	  .check = tolerance_accepted,
+	  .check = ticks_tolerance_accepted,
 	  .accepts = "a part between 0 and 1, such as 0.02",
 	  .help = "a given rate that is off the clock's by more than this part is not used" },
 	{ .name = "GASNET_TSC_VERBOSE",
@@ -102,7 +102,7 @@ counter_is_steady(void)
 #endif
 
 static bool
-read_text(const char *path, char *buf, size_t size)
+ticks_read_text(const char *path, char *buf, size_t size)
 {
 	FILE *file = fopen(path, "re");
 	bool got = file && fgets(buf, (int)size, file);
@@ -121,8 +121,8 @@ kernel_trusts_counter(void)
 	char text[TEXT_BYTES];
 	size_t i;
 
-	if (!read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
-		       sizeof text))
+	if (!ticks_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+	                     text, sizeof text))
 		return true;
 	text[strcspn(text, "\n")] = '\0';
 	for (i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -134,7 +134,7 @@ kernel_trusts_counter(void)
 
 /* Both clocks at one moment: of some tries the one that took least, so the least uncertain. */
 static struct moment
-now_by_both(void)
+ticks_now_by_both(void)
 {
 	struct moment best = { 0, 0 };
 	uint64_t least = UINT64_MAX;
@@ -163,7 +163,7 @@ ticks_choose(void)
 	if (__atomic_load_n(&psi_ticks_from, __ATOMIC_RELAXED) != PSI_TICKS_UNKNOWN)
 		return;
 	if (counter_is_steady() && kernel_trusts_counter()) {
-		start = now_by_both();
+		start = ticks_now_by_both();
 		__atomic_store_n(&psi_ticks_from, PSI_TICKS_COUNTER, __ATOMIC_RELAXED);
 	} else {
 		__atomic_store_n(&psi_ticks_from, PSI_TICKS_CLOCK, __ATOMIC_RELAXED);
@@ -181,12 +181,12 @@ psi_ticks_read(void)
 static struct moment
 ticks_elapsed(void)
 {
-	struct moment now = now_by_both();
+	struct moment now = ticks_now_by_both();
 	uint64_t passed = now.ns - start.ns;
 
 	if (passed < PROBE_NS) {
 		gasnett_nsleep(PROBE_NS - passed);
-		now = now_by_both();
+		now = ticks_now_by_both();
 	}
 	return (struct moment){ now.ticks - start.ticks, now.ns - start.ns };
 }
@@ -209,7 +209,7 @@ cpuinfo_hz(void)
 }
 
 static double
-fraction_of(const char *name)
+ticks_fraction_of(const char *name)
 {
 	double part = 0;
 
@@ -219,7 +219,7 @@ fraction_of(const char *name)
 
 /* The rate that was asked for, if it is near the measured one. */
 static double
-checked_hz(const char *text, double measured)
+ticks_checked_hz(const char *text, double measured)
 {
 	double hz = 0, off;
 
@@ -228,19 +228,19 @@ checked_hz(const char *text, double measured)
 	else
 		psi_parse_double(text, &hz);
 	off = hz > measured ? hz / measured - 1 : 1 - hz / measured;
-	if (off > fraction_of("GASNET_TSC_RATE_HARD_TOLERANCE")) {
+	if (off > ticks_fraction_of("GASNET_TSC_RATE_HARD_TOLERANCE")) {
 		if (psi_settings_warns())
 			psi_log("GASNET_TSC_RATE=%s is %.0f Hz where the clock shows %.0f Hz; "
 				"the latter is used", text, hz, measured);
 		return measured;
 	}
-	if (off > fraction_of("GASNET_TSC_RATE_TOLERANCE") && psi_settings_warns())
+	if (off > ticks_fraction_of("GASNET_TSC_RATE_TOLERANCE") && psi_settings_warns())
 		psi_log("GASNET_TSC_RATE=%s is %.0f Hz where the clock shows %.0f Hz", text, hz,
 			measured);
 	return hz;
 }
 
-static void
+static void __attribute__((cold))
 ticks_measure(void)
 {
 	const char *text = psi_setting_text(psi_setting_named("GASNET_TSC_RATE"));
@@ -256,7 +256,7 @@ ticks_measure(void)
 	passed = ticks_elapsed();
 	hz = (double)passed.ticks * 1e9 / (double)passed.ns;
 	if (strcmp(text, "walltime") != 0)
-		hz = checked_hz(text, hz);
+		hz = ticks_checked_hz(text, hz);
 	rate_hz = hz;
 	rate = psi_tick_rate(hz);
 	if (psi_setting_bool(psi_setting_named("GASNET_TSC_VERBOSE")))

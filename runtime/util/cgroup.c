@@ -15,7 +15,7 @@ struct search {
 };
 
 static bool
-has_word(const char *list, const char *word)
+cgroup_has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -31,7 +31,7 @@ has_word(const char *list, const char *word)
 
 /* "4:cpu,cpuacct:/path" of version 1 ends the search; "0::/path" of version 2 is kept as second. */
 static bool
-take_group(char *line, void *context)
+cgroup_take(char *line, void *context)
 {
 	struct search *search = context;
 	char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -40,7 +40,7 @@ take_group(char *line, void *context)
 	if (!path)
 		return false;
 	*path++ = '\0';
-	v1 = has_word(list + 1, search->controller);
+	v1 = cgroup_has_word(list + 1, search->controller);
 	if (v1 || (strncmp(line, "0:", 2) == 0 && list[1] == '\0')) {
 		search->version = v1 ? 1 : 2;
 		snprintf(search->path, sizeof search->path, "%s", path);
@@ -50,7 +50,7 @@ take_group(char *line, void *context)
 
 /* "31 23 0:28 /top /mount options - type source super-options" */
 static bool
-take_mount(char *line, void *context)
+cgroup_take_mount(char *line, void *context)
 {
 	struct search *search = context;
 	char *fields[MOUNT_FIELDS], type[NAME_BYTES], options[4 * NAME_BYTES];
@@ -65,8 +65,9 @@ take_mount(char *line, void *context)
 		if (!fields[i])
 			return false;
 	}
-	if (search->version == 2 ? strcmp(type, "cgroup2") != 0 :
-	    strcmp(type, "cgroup") != 0 || !has_word(options, search->controller))
+	if (search->version == 2
+	            ? strcmp(type, "cgroup2") != 0
+	            : strcmp(type, "cgroup") != 0 || !cgroup_has_word(options, search->controller))
 		return false;
 	snprintf(search->top, sizeof search->top, "%s", fields[3]);
 	snprintf(search->mount, sizeof search->mount, "%s", fields[4]);
@@ -75,7 +76,7 @@ take_mount(char *line, void *context)
 
 /* The part of the group's path that can be seen below the mount. */
 static const char *
-path_below(const struct search *search)
+cgroup_path_below(const struct search *search)
 {
 	size_t top = strcmp(search->top, "/") == 0 ? 0 : strlen(search->top);
 
@@ -90,15 +91,15 @@ psi_cgroup_find(const char *root, const char *controller, struct psi_cgroup *out
 	struct search search = { .controller = controller };
 	char whole[3 * PSI_HOSTFILE_PATH];
 
-	psi_hostfile_lines(root, "/proc/self/cgroup", take_group, &search);
+	psi_hostfile_lines(root, "/proc/self/cgroup", cgroup_take, &search);
 	if (search.version == 0 ||
-	    !psi_hostfile_lines(root, "/proc/self/mountinfo", take_mount, &search))
+	    !psi_hostfile_lines(root, "/proc/self/mountinfo", cgroup_take_mount, &search))
 		return false;
 	out->version = search.version;
 	if ((size_t)snprintf(out->mount, sizeof out->mount, "%s%s", root, search.mount) >=
 	    sizeof out->mount)
 		return false;
-	snprintf(out->path, sizeof out->path, "%s", path_below(&search));
+	snprintf(out->path, sizeof out->path, "%s", cgroup_path_below(&search));
 	snprintf(whole, sizeof whole, "%s%s", out->mount, out->path);
 	if (access(whole, X_OK) != 0)
 		out->path[0] = '\0';

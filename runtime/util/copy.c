@@ -46,7 +46,7 @@ const struct psi_copy_way psi_copy_ways[PSI_COPY_KINDS] = {
 };
 
 static bool
-memcpy_is_slow(const void *dst, const void *src)
+copy_memcpy_is_slow(const void *dst, const void *src)
 {
 	return ((uintptr_t)dst - (uintptr_t)src - 1) % PAGE_BYTES < SLOW_PAST_BYTES;
 }
@@ -63,7 +63,7 @@ psi_copy_choose(const void *dst, const void *src, size_t len_bytes, bool far)
 		return PSI_COPY_VECTORS;
 	if (len_bytes < SLOW_FROM_BYTES || !psi_copy_can_stream())
 		return PSI_COPY_PLAIN;
-	if (memcpy_is_slow(dst, src))
+	if (copy_memcpy_is_slow(dst, src))
 		return psi_copy_can_vectors() ? PSI_COPY_VECTORS : PSI_COPY_LOOP;
 	return len_bytes >= PSI_COPY_STRING_BYTES && psi_copy_can_string() ? PSI_COPY_STRING
 	                                                                   : PSI_COPY_PLAIN;
@@ -86,7 +86,7 @@ with_vectors(void *dst, const void *src, size_t len_bytes)
 }
 
 static void
-without_vectors(void *dst, const void *src, size_t len_bytes)
+copy_without_vectors(void *dst, const void *src, size_t len_bytes)
 {
 	if (len_bytes < SLOW_FROM_BYTES)
 		copy_plain(dst, src, len_bytes);
@@ -97,7 +97,7 @@ without_vectors(void *dst, const void *src, size_t len_bytes)
 psi_copy_fn *
 psi_copy_of_this_cpu(void)
 {
-	return psi_copy_can_vectors() ? with_vectors : without_vectors;
+	return psi_copy_can_vectors() ? with_vectors : copy_without_vectors;
 }
 
 void

@@ -32,7 +32,7 @@ static _Thread_local uint64_t random_state;
 
 /* Whether NAME is one of a list with commas. */
 static bool
-is_listed(const char *list, const char *name)
+delay_is_listed(const char *list, const char *name)
 {
 	const size_t len = strlen(name);
 
@@ -43,7 +43,7 @@ is_listed(const char *list, const char *name)
 }
 
 static uint64_t
-number_from(const char *variable, uint64_t otherwise)
+delay_number_from(const char *variable, uint64_t otherwise)
 {
 	const char *text = getenv(variable);
 
@@ -61,19 +61,19 @@ static void
 delay_choose(void)
 {
 	const char *list = getenv("PT_DELAY_AT");
-	const uint64_t seed = number_from("PT_DELAY_SEED", 1);
+	const uint64_t seed = delay_number_from("PT_DELAY_SEED", 1);
 	uint32_t thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
 
 	chosen.read = true;
-	chosen.every = (uint32_t)number_from("PT_DELAY_EVERY", EVERY);
+	chosen.every = (uint32_t)delay_number_from("PT_DELAY_EVERY", EVERY);
 	for (unsigned point = 0; point < PSI_DELAYS_COUNT; point++)
-		if (!list || is_listed(list, names[point]))
+		if (!list || delay_is_listed(list, names[point]))
 			chosen.points |= (uint64_t)1 << point;
 	random_state = (seed * 0x9e3779b97f4a7c15u) ^ (thread + 1) * 0xbf58476d1ce4e5b9u;
 }
 
 static uint32_t
-random_below(uint32_t bound)
+delay_random_below(uint32_t bound)
 {
 	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)((random_state >> 33) * bound >> 31);
@@ -82,14 +82,14 @@ random_below(uint32_t bound)
 static void
 delay_linger(void)
 {
-	const uint32_t kind = random_below(KINDS);
+	const uint32_t kind = delay_random_below(KINDS);
 
 	if (kind < SLEEPS) {
-		nanosleep(&(struct timespec){ 0, (long)random_below(MOST_SLEEP_NS) }, NULL);
+		nanosleep(&(struct timespec){ 0, (long)delay_random_below(MOST_SLEEP_NS) }, NULL);
 	} else if (kind < SLEEPS + YIELDS) {
 		sched_yield();
 	} else {
-		for (uint32_t i = random_below(MOST_SPINS); i; i--)
+		for (uint32_t i = delay_random_below(MOST_SPINS); i; i--)
 			psi_pause();
 	}
 }
@@ -102,7 +102,7 @@ psi_delay(enum psi_delay_point point)
 	atomic_store_explicit(&passages[point], count + 1, memory_order_relaxed);
 	if (!chosen.read)
 		delay_choose();
-	if (chosen.every && chosen.points >> point & 1 && !random_below(chosen.every))
+	if (chosen.every && chosen.points >> point & 1 && !delay_random_below(chosen.every))
 		delay_linger();
 }
 

@@ -9,7 +9,7 @@ const char *const psi_deny_features[] = {
 };
 
 static bool
-is_word(const char *list, size_t len, const char *word)
+deny_is_word(const char *list, size_t len, const char *word)
 {
 	return strlen(word) == len && memcmp(list, word, len) == 0;
 }
@@ -29,7 +29,7 @@ psi_deny_unknown(void)
 		size_t len = strcspn(list, ","), i, known = 0;
 
 		for (i = 0; psi_deny_features[i]; i++)
-			known += is_word(list, len, psi_deny_features[i]);
+			known += deny_is_word(list, len, psi_deny_features[i]);
 		if (!known && len > 0)
 			return list;
 		list += len;

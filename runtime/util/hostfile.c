@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static FILE *
-open_below(const char *root, const char *path)
+hostfile_open_below(const char *root, const char *path)
 {
 	char whole[2 * PSI_HOSTFILE_PATH];
 	int len = snprintf(whole, sizeof whole, "%s%s", root, path);
@@ -19,7 +19,7 @@ open_below(const char *root, const char *path)
 bool
 psi_hostfile_read(const char *root, const char *path, char *text, size_t size)
 {
-	FILE *file = open_below(root, path);
+	FILE *file = hostfile_open_below(root, path);
 	size_t len;
 
 	if (!file)
@@ -34,7 +34,7 @@ bool
 psi_hostfile_lines(const char *root, const char *path, bool (*line)(char *text, void *context),
 		   void *context)
 {
-	FILE *file = open_below(root, path);
+	FILE *file = hostfile_open_below(root, path);
 	char *text = NULL;
 	size_t size = 0;
 	bool found = false;

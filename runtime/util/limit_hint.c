@@ -35,7 +35,7 @@ psi_limit_hint(int err)
 
 /* A memfd has no bound of its own: it tells of no blocks at all. */
 static int
-take_room(int fd, uint64_t offset, size_t len_bytes)
+hint_take_room(int fd, uint64_t offset, size_t len_bytes)
 {
 	struct statfs store;
 
@@ -64,7 +64,7 @@ psi_file_grow(int fd, uint64_t offset, size_t len_bytes)
 		return EFBIG;
 	if (ftruncate(fd, (off_t)end) < 0)
 		return errno;
-	return take_room(fd, offset, len_bytes);
+	return hint_take_room(fd, offset, len_bytes);
 }
 
 uint64_t

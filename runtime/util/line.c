@@ -18,7 +18,7 @@ psi_line_text(struct psi_line *line, const char *text)
 }
 
 static void
-append_number(struct psi_line *line, uint64_t number, unsigned base)
+line_append_number(struct psi_line *line, uint64_t number, unsigned base)
 {
 	char digits[20];
 	unsigned count = 0;
@@ -34,14 +34,14 @@ append_number(struct psi_line *line, uint64_t number, unsigned base)
 void
 psi_line_number(struct psi_line *line, uint64_t number)
 {
-	append_number(line, number, 10);
+	line_append_number(line, number, 10);
 }
 
 void
 psi_line_address(struct psi_line *line, const void *address)
 {
 	psi_line_text(line, "0x");
-	append_number(line, (uintptr_t)address, 16);
+	line_append_number(line, (uintptr_t)address, 16);
 }
 
 const char *

@@ -21,7 +21,7 @@ enum {
 static const uint64_t look_ns = 10 * 1000000;
 
 static ssize_t
-write_some(int fd, const char *text, size_t len)
+nowait_write_some(int fd, const char *text, size_t len)
 {
 	ssize_t done;
 
@@ -33,19 +33,19 @@ write_some(int fd, const char *text, size_t len)
 
 /* Where nothing better is possible: another program may fill between the look and the write. */
 static ssize_t
-write_if_ready(int fd, const char *text, size_t len, size_t most)
+nowait_write_if_ready(int fd, const char *text, size_t len, size_t most)
 {
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
 
 	if (ppoll(&room, 1, &(struct timespec) { 0, 0 }, NULL) <= 0)
 		return -EAGAIN;
-	return write_some(fd, text, len < most ? len : most);
+	return nowait_write_some(fd, text, len < most ? len : most);
 }
 
 /* The pipe or terminal opened once more, with a flag that is ours alone: a descriptor, or -1 where
  * there is no /proc, or the file belongs to another user. */
 static int
-open_again(int fd)
+nowait_open_again(int fd)
 {
 	struct psi_line path = { .len = 0 };
 
@@ -59,13 +59,13 @@ open_again(int fd)
  * but each time takes one of the 16 pieces that a pipe has, however short it is.
  */
 static ssize_t
-move_some(int fd, const char *text, size_t len)
+nowait_move_some(int fd, const char *text, size_t len)
 {
 	int own[2];
 	ssize_t done;
 
 	if (pipe2(own, O_CLOEXEC | O_NONBLOCK) < 0)
-		return write_if_ready(fd, text, len, PIPE_BUF);
+		return nowait_write_if_ready(fd, text, len, PIPE_BUF);
 	done = write(own[1], text, len < PIPE_BUF ? len : PIPE_BUF);
 	if (done > 0)
 		done = syscall(SYS_splice, own[0], NULL, fd, NULL, (size_t)done, SPLICE_NONBLOCK);
@@ -74,28 +74,28 @@ move_some(int fd, const char *text, size_t len)
 	close(own[0]);
 	close(own[1]);
 	if (done == -ENOSYS || done == -EPERM || done == -EINVAL)
-		done = write_if_ready(fd, text, len, PIPE_BUF);
+		done = nowait_write_if_ready(fd, text, len, PIPE_BUF);
 	return done;
 }
 
 static ssize_t
-again_some(int fd, const char *text, size_t len, bool is_pipe)
+nowait_again_some(int fd, const char *text, size_t len, bool is_pipe)
 {
-	int own = open_again(fd);
+	int own = nowait_open_again(fd);
 	ssize_t done;
 
 	if (own < 0 && is_pipe)
-		return move_some(fd, text, len);
+		return nowait_move_some(fd, text, len);
 	if (own < 0)
-		return write_if_ready(fd, text, len, DEVICE_BYTES);
-	done = write_some(own, text, len);
+		return nowait_write_if_ready(fd, text, len, DEVICE_BYTES);
+	done = nowait_write_some(own, text, len);
 	close(own);
 	return done;
 }
 
 /* By number, since a client may have a function of its own that is called sendto. */
 static ssize_t
-send_some(int fd, const char *text, size_t len)
+nowait_send_some(int fd, const char *text, size_t len)
 {
 	ssize_t done = syscall(SYS_sendto, fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 
@@ -113,10 +113,10 @@ psi_write_nowait(int fd, const char *text, size_t len_bytes)
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
 	if (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode) || flags & O_NONBLOCK)
-		return write_some(fd, text, len_bytes);
+		return nowait_write_some(fd, text, len_bytes);
 	if (S_ISSOCK(info.st_mode))
-		return send_some(fd, text, len_bytes);
-	return again_some(fd, text, len_bytes, S_ISFIFO(info.st_mode));
+		return nowait_send_some(fd, text, len_bytes);
+	return nowait_again_some(fd, text, len_bytes, S_ISFIFO(info.st_mode));
 }
 
 bool

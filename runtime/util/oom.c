@@ -10,7 +10,7 @@ enum { TEXT_BYTES = 512 };
 
 /* "oom_kill 3" among lines of "name number". */
 static bool
-find_count(const char *text, uint64_t *out)
+oom_find_count(const char *text, uint64_t *out)
 {
 	unsigned long long count;
 
@@ -25,9 +25,9 @@ find_count(const char *text, uint64_t *out)
 }
 
 static bool
-take_line(char *line, void *context)
+oom_take_line(char *line, void *context)
 {
-	return find_count(line, context);
+	return oom_find_count(line, context);
 }
 
 uint64_t
@@ -40,8 +40,8 @@ psi_oom_kills(const char *root)
 	if (psi_cgroup_find(root, "memory", &group) &&
 	    psi_cgroup_read(&group, group.version == 2 ? "memory.events" : "memory.oom_control",
 	                    text, sizeof text) &&
-	    find_count(text, &count))
+	    oom_find_count(text, &count))
 		return count;
-	psi_hostfile_lines(root, "/proc/vmstat", take_line, &count);
+	psi_hostfile_lines(root, "/proc/vmstat", oom_take_line, &count);
 	return count;
 }

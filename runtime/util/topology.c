@@ -37,7 +37,7 @@ psi_cpus_count(const struct psi_cpus *cpus)
 
 /* One number; *end is where it stops.  False if there is none. */
 static bool
-read_number(const char *text, const char **end, unsigned long *out)
+topology_read_number(const char *text, const char **end, unsigned long *out)
 {
 	char *stop;
 
@@ -55,10 +55,10 @@ psi_cpus_parse(const char *text, struct psi_cpus *out)
 	unsigned long first, last;
 
 	for (;;) {
-		if (!read_number(text, &text, &first))
+		if (!topology_read_number(text, &text, &first))
 			return false;
 		last = first;
-		if (*text == '-' && !read_number(text + 1, &text, &last))
+		if (*text == '-' && !topology_read_number(text + 1, &text, &last))
 			return false;
 		for (; first <= last && first < PSI_CPUS_MAX; first++)
 			cpus_add(&cpus, first);
@@ -92,7 +92,7 @@ psi_cpus_print(const struct psi_cpus *cpus, char *buf, size_t size)
 }
 
 static bool
-take_allowed(char *line, void *context)
+cpus_take_allowed(char *line, void *context)
 {
 	static const char label[] = "Cpus_allowed_list:";
 
@@ -104,7 +104,7 @@ take_allowed(char *line, void *context)
 
 /* Without /proc: what the kernel says by system call, for as many CPUs as cpu_set_t holds. */
 static void
-allowed_by_call(struct psi_cpus *out)
+cpus_allowed_by_call(struct psi_cpus *out)
 {
 	cpu_set_t set;
 	unsigned cpu;
@@ -119,7 +119,7 @@ allowed_by_call(struct psi_cpus *out)
 }
 
 static uint32_t
-online_cpus(const char *root, uint32_t at_least)
+cpus_online(const char *root, uint32_t at_least)
 {
 	struct psi_cpus online = { { 0 } };
 	char text[TEXT_BYTES];
@@ -176,10 +176,10 @@ void
 psi_topology_read(const char *root, struct psi_topology *out)
 {
 	memset(out, 0, sizeof *out);
-	if (!psi_hostfile_lines(root, "/proc/thread-self/status", take_allowed, &out->allowed))
-		allowed_by_call(&out->allowed);
+	if (!psi_hostfile_lines(root, "/proc/thread-self/status", cpus_take_allowed, &out->allowed))
+		cpus_allowed_by_call(&out->allowed);
 	out->usable_cpus = psi_cpus_count(&out->allowed);
-	out->host_cpus = online_cpus(root, out->usable_cpus);
+	out->host_cpus = cpus_online(root, out->usable_cpus);
 	out->quota_milli = least_quota(root);
 }
 

@@ -40,7 +40,7 @@ static pthread_mutex_t more_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What cannot be mapped now is tried again at the next look; under the lock. */
 static void
-watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, uint64_t now_ns)
+age_watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, uint64_t now_ns)
 {
 	const uint32_t used = psi_more_in_use(its);
 
@@ -76,7 +76,7 @@ psi_handler_ages_update(struct psi_host_shared *shared, uint32_t size, uint64_t 
 
 		for (unsigned b = 0; b < psi_blocks_in_use(its); b++)
 			age_watch(&its->block[b], now_ns);
-		watch_more(its, rank, size, now_ns);
+		age_watch_more(its, rank, size, now_ns);
 	}
 	pthread_mutex_unlock(&more_lock);
 }

@@ -35,7 +35,7 @@ static _Thread_local struct {
 void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
 
 static uint64_t
-messages_arrived(void)
+hang_messages_arrived(void)
 {
 	const unsigned blocks = psi_blocks_in_use(psi_shared_rank(psi.shared, psi.boot.size,
 	                                                          psi.boot.rank));
@@ -61,7 +61,7 @@ record_put(_Atomic uint64_t *word, uint64_t value)
 
 /* The part of a path that people look for, its end. */
 static void
-put_where(struct psi_wait_record *note, const char *where)
+record_put_where(struct psi_wait_record *note, const char *where)
 {
 	uint64_t words[PSI_WHERE_WORDS] = { 0 };
 	const size_t most = sizeof words - 1;
@@ -73,7 +73,7 @@ put_where(struct psi_wait_record *note, const char *where)
 }
 
 static void
-write_note(const struct psi_wait *wait)
+record_write(const struct psi_wait *wait)
 {
 	struct psi_wait_record *note = &psi_block()->note;
 	const struct psi_reason *reason = wait->reason;
@@ -81,7 +81,7 @@ write_note(const struct psi_wait *wait)
 
 	record_put(&note->turn, turn + 1);
 	record_put(&note->since_ns, wait->first);
-	put_where(note, wait->where);
+	record_put_where(note, wait->where);
 	record_put(&note->kind_peer,
 	           (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
 	                             (uint64_t)reason->network << 16 | (uint64_t)reason->peer << 32
@@ -93,7 +93,7 @@ write_note(const struct psi_wait *wait)
 }
 
 static void
-erase_note(void)
+record_erase(void)
 {
 	if (looking.noted)
 		record_put(&psi_block()->note.since_ns, 0);
@@ -103,12 +103,12 @@ erase_note(void)
 /* -- looking --------------------------------------------------------------------------------- */
 
 static void
-look_first(struct psi_wait *wait, uint64_t now)
+hang_look_first(struct psi_wait *wait, uint64_t now)
 {
-	erase_note();
+	record_erase();
 	looking.wait = wait;
 	looking.looked_ns = looking.quiet_ns = now;
-	looking.arrived = messages_arrived();
+	looking.arrived = hang_messages_arrived();
 	looking.told = false;
 	if (wait->first <= PSI_SLEPT_ONCE)
 		wait->first = now;
@@ -125,9 +125,9 @@ hang_tell(uint64_t waited_ns, bool quiet)
 /* Time in which this process was stopped is no waiting.  What is between two looks may be long
  * where messages came: handlers take their time. */
 static void
-count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
+hang_count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
 {
-	const uint64_t arrived = messages_arrived(), gap = now - looking.looked_ns;
+	const uint64_t arrived = hang_messages_arrived(), gap = now - looking.looked_ns;
 
 	if (arrived != looking.arrived) {
 		looking.arrived = arrived;
@@ -144,7 +144,7 @@ count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
 /* One that is quiet for long is told of as that, even if it was told of before; the keeper prints
  * either once. */
 static void
-tell_if_long(const struct psi_wait *wait, uint64_t now)
+hang_tell_if_long(const struct psi_wait *wait, uint64_t now)
 {
 	const uint64_t report = psi.hang_report_ns, waited = now - wait->first;
 
@@ -168,15 +168,15 @@ psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 	if (reason && reason->kind == PSI_FOR_THREADS)
 		return;         /* each of them tells of its own waits */
 	if (looking.wait != wait) {
-		look_first(wait, now);
+		hang_look_first(wait, now);
 		return;
 	}
-	count_time(wait, now, bound_ns);
+	hang_count_time(wait, now, bound_ns);
 	if (!looking.noted && now - wait->first >= note_after)
-		write_note(wait);
+		record_write(wait);
 	if (looking.noted)
 		psi_handler_ages_update(psi.shared, psi.boot.size, now);
-	tell_if_long(wait, now);
+	hang_tell_if_long(wait, now);
 }
 
 void
@@ -190,6 +190,6 @@ psi_hang_over(struct psi_wait *wait)
 	if (lasted > __atomic_load_n(&counts[PSI_COUNT_LONGEST_WAIT_NS], __ATOMIC_RELAXED))
 		__atomic_store_n(&counts[PSI_COUNT_LONGEST_WAIT_NS], lasted, __ATOMIC_RELAXED);
 	if (looking.wait == wait)
-		erase_note();
+		record_erase();
 	looking.wait = NULL;
 }

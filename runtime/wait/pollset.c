@@ -31,19 +31,19 @@ _Atomic bool psi_room_is_missing;
 static _Atomic uint32_t alone;
 
 static bool
-some_unserved(void)
+pollset_some_unserved(void)
 {
 	return atomic_load_explicit(&unserved, memory_order_relaxed) != 0;
 }
 
 static bool
-is_unserved(gex_EP_t ep)
+pollset_is_unserved(gex_EP_t ep)
 {
 	return !ep->serial && atomic_load_explicit(&ep->threads, memory_order_relaxed) == 0;
 }
 
 static gex_EP_t
-own_of(const struct psi_thread *thread)
+pollset_own_of(const struct psi_thread *thread)
 {
 	return thread->bound ? thread->bound : psi.ep;
 }
@@ -51,7 +51,7 @@ own_of(const struct psi_thread *thread)
 unsigned
 psi_pollset_index(void)
 {
-	const gex_EP_t own = own_of(psi_thread_self());
+	const gex_EP_t own = pollset_own_of(psi_thread_self());
 
 	return own ? own->index : 0;
 }
@@ -99,7 +99,7 @@ psi_pollset_release(gex_EP_t ep)
 void
 psi_pollset_add(gex_EP_t ep)
 {
-	if (is_unserved(ep))
+	if (pollset_is_unserved(ep))
 		atomic_fetch_add_explicit(&unserved, 1, memory_order_relaxed);
 	psi.ops->wake(psi.ep->port);
 }
@@ -108,7 +108,7 @@ void
 psi_pollset_remove(gex_EP_t ep)
 {
 	psi_pollset_release(ep);
-	if (is_unserved(ep))
+	if (pollset_is_unserved(ep))
 		atomic_fetch_sub_explicit(&unserved, 1, memory_order_relaxed);
 }
 
@@ -145,7 +145,7 @@ pst_thread_bind(gex_EP_t ep)
 /* -- polling --------------------------------------------------------------------------------- */
 
 static unsigned
-poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
+pollset_poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
 {
 	const unsigned count = psi_ep_count();
 	unsigned delivered = 0;
@@ -153,7 +153,7 @@ poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
 	for (unsigned i = 0; i < count; i++) {
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)((first + i) % count));
 
-		if (ep && ep != own && is_unserved(ep))
+		if (ep && ep != own && pollset_is_unserved(ep))
 			delivered += psi.ops->poll(ep->port, networks, budget);
 	}
 	return delivered;
@@ -161,7 +161,7 @@ poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned budget)
 
 /* Where it is for one thread at a time, this is the one. */
 static unsigned
-poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
+pollset_poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
 {
 	const bool outermost = psi_rule_serial_enter(ep, "a poll");
 	const unsigned delivered = psi.ops->poll(ep->port, networks, budget);
@@ -175,12 +175,12 @@ unsigned
 psi_pollset_poll(unsigned networks, unsigned budget)
 {
 	struct psi_thread *thread = psi_thread_self();
-	gex_EP_t own = own_of(thread);
-	unsigned delivered = poll_one(own, networks, budget);
+	gex_EP_t own = pollset_own_of(thread);
+	unsigned delivered = pollset_poll_one(own, networks, budget);
 
 	thread->polls++;
-	if (some_unserved() && (!delivered || thread->polls % POLLS_PER_TURN == 0))
-		delivered += poll_unserved(own, thread->polls, networks, budget);
+	if (pollset_some_unserved() && (!delivered || thread->polls % POLLS_PER_TURN == 0))
+		delivered += pollset_poll_unserved(own, thread->polls, networks, budget);
 	return delivered;
 }
 
@@ -194,7 +194,7 @@ pollset_concerned(const struct psi_wait *wait, gex_EP_t own)
 }
 
 static bool
-is_one_of(gex_EP_t ep, gex_EP_t concerned)
+pollset_has(gex_EP_t ep, gex_EP_t concerned)
 {
 	return ep == concerned || (concerned == PSI_EP_SEVERAL && !ep->serial);
 }
@@ -202,7 +202,7 @@ is_one_of(gex_EP_t ep, gex_EP_t concerned)
 unsigned
 psi_pollset_poll_for(const struct psi_wait *wait, unsigned networks, unsigned budget)
 {
-	gex_EP_t own = own_of(psi_thread_self()), also = pollset_concerned(wait, own);
+	gex_EP_t own = pollset_own_of(psi_thread_self()), also = pollset_concerned(wait, own);
 	unsigned delivered = 0;
 
 	if (!also)
@@ -210,8 +210,8 @@ psi_pollset_poll_for(const struct psi_wait *wait, unsigned networks, unsigned bu
 	for (unsigned i = 0; i < psi_ep_count(); i++) {
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
 
-		if (ep && ep != own && is_one_of(ep, also))
-			delivered += poll_one(ep, networks, budget);
+		if (ep && ep != own && pollset_has(ep, also))
+			delivered += pollset_poll_one(ep, networks, budget);
 	}
 	return delivered;
 }
@@ -244,16 +244,16 @@ psi_room_retry(void)
 }
 
 static bool
-may_sleep_alone(void)
+pollset_may_sleep_alone(void)
 {
-	return !some_unserved() && !psi_is_room_missing();
+	return !pollset_some_unserved() && !psi_is_room_missing();
 }
 
 /* -- sleeping -------------------------------------------------------------------------------- */
 
 /* What a wait of the thread's has announced; the entry of no wait is free. */
 static struct psi_armed *
-armed_by(struct psi_thread *thread, const struct psi_wait *wait)
+pollset_armed_by(struct psi_thread *thread, const struct psi_wait *wait)
 {
 	for (unsigned i = 0; i < PSI_ARMED_WAITS; i++)
 		if (thread->armed[i].wait == wait)
@@ -272,13 +272,13 @@ pollset_watch(struct psi_armed *armed, gex_EP_t ep, unsigned networks)
 
 /* All that the thread polls, but the one that it sleeps on. */
 static bool
-watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned networks)
+pollset_watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned networks)
 {
 	for (unsigned i = 0; i < psi_ep_count(); i++) {
 		gex_EP_t ep = psi_ep_of((gex_EP_Index_t)i);
 
 		if (ep && ep != armed->on &&
-		    (ep == own || is_one_of(ep, also) || is_unserved(ep)) &&
+		    (ep == own || pollset_has(ep, also) || pollset_is_unserved(ep)) &&
 		    !pollset_watch(armed, ep, networks))
 			return false;
 	}
@@ -287,7 +287,7 @@ watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned network
 
 /* Waits for threads to end, which say so themselves; what they do meanwhile is not its business. */
 static bool
-is_counted(const struct psi_wait *wait)
+sleeper_is_counted(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -295,9 +295,9 @@ is_counted(const struct psi_wait *wait)
 }
 
 static void
-count_sleeper(const struct psi_wait *wait, gex_EP_t on, uint32_t by)
+sleeper_count(const struct psi_wait *wait, gex_EP_t on, uint32_t by)
 {
-	if (is_counted(wait))
+	if (sleeper_is_counted(wait))
 		atomic_fetch_add_explicit(&sleepers, by, memory_order_relaxed);
 	if (on != psi.ep)
 		atomic_fetch_add_explicit(&alone, by, memory_order_relaxed);
@@ -307,21 +307,21 @@ bool
 psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {
 	struct psi_thread *thread = psi_thread_self();
-	struct psi_armed *armed = armed_by(thread, NULL);
-	gex_EP_t own = own_of(thread), also = pollset_concerned(wait, own);
-	const bool by_itself = room_peer == PSI_NO_PEER && !also && may_sleep_alone();
+	struct psi_armed *armed = pollset_armed_by(thread, NULL);
+	gex_EP_t own = pollset_own_of(thread), also = pollset_concerned(wait, own);
+	const bool by_itself = room_peer == PSI_NO_PEER && !also && pollset_may_sleep_alone();
 	gex_EP_t on = by_itself ? own : psi.ep;
-	const bool polled = on == own || is_one_of(on, also) || is_unserved(on);
+	const bool polled = on == own || pollset_has(on, also) || pollset_is_unserved(on);
 
 	if (!armed)
 		return false;
-	count_sleeper(wait, on, 1);
+	sleeper_count(wait, on, 1);
 	if (psi.ops->arm(on->port, polled ? networks : 0, room_peer, &wait->seq) != PSI_OK) {
-		count_sleeper(wait, on, (uint32_t)-1);
+		sleeper_count(wait, on, (uint32_t)-1);
 		return false;
 	}
 	*armed = (struct psi_armed){ .wait = wait, .on = on };
-	if (by_itself ? may_sleep_alone() : watch_all(armed, own, also, networks))
+	if (by_itself ? pollset_may_sleep_alone() : pollset_watch_all(armed, own, also, networks))
 		return true;
 	psi_pollset_disarm(wait);
 	return false;
@@ -332,7 +332,7 @@ psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 void
 psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 {
-	const struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+	const struct psi_armed *armed = pollset_armed_by(psi_thread_self(), wait);
 
 	if (armed)
 		psi.ops->sleep(armed->on->port, wait->seq, timeout_ns);
@@ -342,12 +342,12 @@ psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 void
 psi_pollset_disarm(struct psi_wait *wait)
 {
-	struct psi_armed *armed = armed_by(psi_thread_self(), wait);
+	struct psi_armed *armed = pollset_armed_by(psi_thread_self(), wait);
 
 	psi.ops->disarm((armed ? armed->on : psi.ep)->port);
 	if (!armed)
 		return;
-	count_sleeper(wait, armed->on, (uint32_t)-1);
+	sleeper_count(wait, armed->on, (uint32_t)-1);
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++)
 		if (armed->watched[i / 64] >> i % 64 & 1)
 			psi.ops->disarm_more(psi_ep_kept((gex_EP_Index_t)i)->port);

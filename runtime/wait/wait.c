@@ -96,7 +96,7 @@ run_all_progress(void)
 
 /* Room that was lacked may be no longer, although nothing is under way. */
 static inline void
-run_progress(void)
+progress_run(void)
 {
 	if (PSI_UNLIKELY(atomic_load_explicit(&psi_progress_open, memory_order_relaxed) ||
 	                 psi_is_room_missing()))
@@ -110,7 +110,7 @@ poll_both(void)
 
 	psi_rule_poll_begin();
 	delivered = poll_networks(PSI_BOTH_NETWORKS);
-	run_progress();
+	progress_run();
 	psi_rule_poll_end();
 	return delivered;
 }
@@ -155,7 +155,7 @@ yielders_of(uint32_t cpu)
 
 /* Counts the waiter among those of the CPU where it is; false if there are enough of them. */
 static bool
-start_yielding(struct psi_wait *wait, uint32_t cpu, bool always)
+yielding_start(struct psi_wait *wait, uint32_t cpu, bool always)
 {
 	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) <
 	            YIELDERS_PER_CPU ||
@@ -169,7 +169,7 @@ start_yielding(struct psi_wait *wait, uint32_t cpu, bool always)
 }
 
 static void
-stop_yielding(struct psi_wait *wait)
+yielding_stop(struct psi_wait *wait)
 {
 	if (wait->phase != YIELDING)
 		return;
@@ -180,7 +180,7 @@ stop_yielding(struct psi_wait *wait)
 /* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes
  * on. */
 static bool
-may_yield(struct psi_wait *wait)
+wait_may_yield(struct psi_wait *wait)
 {
 	const int here = sched_getcpu();
 	const uint32_t cpu = here < 0 ? 0 : (uint32_t)here % PSI_SHARED_CPUS;
@@ -194,15 +194,15 @@ may_yield(struct psi_wait *wait)
 	if (wait->phase == YIELDING) {
 		if (wait->cpu == cpu)
 			return true;
-		stop_yielding(wait);
+		yielding_stop(wait);
 		always = true;
 	}
-	return start_yielding(wait, cpu, always);
+	return yielding_start(wait, cpu, always);
 }
 
 /* Nothing arrived, where each rank has a CPU.  True if it is time to sleep. */
 static bool
-spin_alone(struct psi_wait *wait, int mode)
+wait_spin_alone(struct psi_wait *wait, int mode)
 {
 	if (++wait->spins < LOOKS_ALONE) {
 		if (wait->spins % LOOKS_PER_YIELD == 0)
@@ -224,7 +224,7 @@ spin_alone(struct psi_wait *wait, int mode)
 
 /* Looks before the next yield. */
 static uint32_t
-looks_crowded(const struct psi_wait *wait)
+wait_looks_crowded(const struct psi_wait *wait)
 {
 	const uint32_t ranks = psi.ranks_per_cpu;
 
@@ -233,16 +233,16 @@ looks_crowded(const struct psi_wait *wait)
 
 /* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */
 static bool
-spin_crowded(struct psi_wait *wait, int mode)
+wait_spin_crowded(struct psi_wait *wait, int mode)
 {
-	if (++wait->spins < looks_crowded(wait)) {
+	if (++wait->spins < wait_looks_crowded(wait)) {
 		psi_pause();
 		return false;
 	}
 	wait->spins = 0;
 	if (mode == GASNET_WAIT_SPIN)
 		psi_hang_look(wait, psi_wait_bound_ns(wait));
-	else if (!may_yield(wait))
+	else if (!wait_may_yield(wait))
 		return true;
 	sched_yield();
 	return false;
@@ -250,13 +250,13 @@ spin_crowded(struct psi_wait *wait, int mode)
 
 /* True if it is time to sleep. */
 static bool
-spin_on(struct psi_wait *wait)
+wait_spin_on(struct psi_wait *wait)
 {
 	const int mode = atomic_load_explicit(&psi.wait_mode, memory_order_relaxed);
 
 	if (mode == GASNET_WAIT_BLOCK)
 		return true;
-	return psi_is_crowded() ? spin_crowded(wait, mode) : spin_alone(wait, mode);
+	return psi_is_crowded() ? wait_spin_crowded(wait, mode) : wait_spin_alone(wait, mode);
 }
 
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; room_peer,
@@ -274,7 +274,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 	if (psi_are_several())
 		delivered += psi_pollset_poll_for(wait, networks, POLL_BUDGET);
 	if (delivered) {
-		stop_yielding(wait);
+		yielding_stop(wait);
 		wait->phase = LOOKING;
 		wait->spins = 0;
 		wait->since = 0;
@@ -284,15 +284,15 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */
-	if (wait->phase != SLEPT && !spin_on(wait))
+	if (wait->phase != SLEPT && !wait_spin_on(wait))
 		return;
-	stop_yielding(wait);
+	yielding_stop(wait);
 	(void)psi_thread_self();        /* counted before it sleeps, so that others wake it */
 	if (!psi_wait_arm(wait, networks, room_peer))
 		return;
 	wait->phase = ARMED;
 	if (networks == PSI_BOTH_NETWORKS)
-		run_progress();
+		progress_run();
 }
 
 void
@@ -325,6 +325,6 @@ psi_wait_end(struct psi_wait *wait)
 	if (PSI_UNLIKELY(wait->first > PSI_SLEPT_ONCE))
 		psi_hang_over(wait);
 	psi_rule_wait_end(wait);
-	stop_yielding(wait);
+	yielding_stop(wait);
 	wait->phase = LOOKING;
 }

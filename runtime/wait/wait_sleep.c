@@ -33,7 +33,7 @@ psi_wait_bound_ns(const struct psi_wait *wait)
 
 /* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
 static void
-after_sleep(struct psi_wait *wait)
+wait_after_sleep(struct psi_wait *wait)
 {
 	if (wait->first || !psi.max_sleep_ns)
 		psi_hang_look(wait, psi_wait_bound_ns(wait));
@@ -45,7 +45,7 @@ after_sleep(struct psi_wait *wait)
 
 /* Does it wait for memory that peers write without a message? */
 static bool
-is_for_signal(const struct psi_wait *wait)
+wait_is_for_signal(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -53,7 +53,7 @@ is_for_signal(const struct psi_wait *wait)
 }
 
 static struct psi_wait_threshold *
-threshold_of(const struct psi_wait *wait)
+wait_threshold_of(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
 
@@ -61,30 +61,30 @@ threshold_of(const struct psi_wait *wait)
 }
 
 static void
-threshold_announce(const struct psi_wait *wait, bool asleep)
+wait_threshold_announce(const struct psi_wait *wait, bool asleep)
 {
-	struct psi_wait_threshold *lack = threshold_of(wait);
+	struct psi_wait_threshold *lack = wait_threshold_of(wait);
 
 	if (lack)
 		lack->tell(lack, asleep);
 }
 
-/* What is lacking is told before arm's fences (D5_WANT), so that who posts after the last look sees
- * it. */
+/* The threshold is told before the conduit's arm fences (D5_THRESHOLD), so that a thread that posts
+ * after the last look sees it. */
 bool
 psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 {
 	bool quiet;
 
-	if (is_for_signal(wait))
+	if (wait_is_for_signal(wait))
 		networks |= PSI_PEERS_MEMORY;
-	threshold_announce(wait, true);
+	wait_threshold_announce(wait, true);
 	if (psi_are_several())
 		quiet = psi_pollset_arm(wait, networks, room_peer);
 	else
 		quiet = psi.ops->arm(psi.ep->port, networks, room_peer, &wait->seq) == PSI_OK;
 	if (!quiet)
-		threshold_announce(wait, false);
+		wait_threshold_announce(wait, false);
 	return quiet;
 }
 
@@ -95,13 +95,13 @@ psi_wait_disarm(struct psi_wait *wait)
 		psi_pollset_disarm(wait);
 	else
 		psi.ops->disarm(psi.ep->port);
-	threshold_announce(wait, false);
+	wait_threshold_announce(wait, false);
 }
 
 void
 psi_wait_sleep(struct psi_wait *wait)
 {
-	const struct psi_wait_threshold *lack = threshold_of(wait);
+	const struct psi_wait_threshold *lack = wait_threshold_of(wait);
 
 	if (lack && lack->found) {
 		psi_wait_disarm(wait);
@@ -112,5 +112,5 @@ psi_wait_sleep(struct psi_wait *wait)
 	else
 		psi.ops->sleep(psi.ep->port, wait->seq, psi_wait_bound_ns(wait));
 	psi_wait_disarm(wait);
-	after_sleep(wait);
+	wait_after_sleep(wait);
 }

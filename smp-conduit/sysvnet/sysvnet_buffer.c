@@ -82,7 +82,7 @@ sysvnet_send_in_buffer(struct sysvnet_port *port, struct sysvnet_out *out, const
 /* ----------------------------------------------------------------------------- claims --- */
 
 static struct sysvnet_out *
-out_of_claim(struct sysvnet_port *port, const struct psi_claim *claim)
+claim_out_of(struct sysvnet_port *port, const struct psi_claim *claim)
 {
 	if (claim->alone && claim->peer >= port->net->job.places)
 		return sysvnet_out_further(port, port->alone, claim->peer, claim->network);
@@ -92,7 +92,7 @@ out_of_claim(struct sysvnet_port *port, const struct psi_claim *claim)
 int
 sysvnet_claim(struct sysvnet_port *port, struct psi_claim *claim)
 {
-	const struct sysvnet_out *out = out_of_claim(port, claim);
+	const struct sysvnet_out *out = claim_out_of(port, claim);
 
 	if (!out)
 		return PSI_FAILED;
@@ -105,7 +105,7 @@ sysvnet_claim(struct sysvnet_port *port, struct psi_claim *claim)
 int
 sysvnet_publish(struct sysvnet_port *port, const struct psi_claim *claim, const struct psi_am *am)
 {
-	struct sysvnet_out *out = out_of_claim(port, claim);
+	struct sysvnet_out *out = claim_out_of(port, claim);
 
 	if (!out)       /* the claim was by another lane, and there is no memory for this one */
 		return PSI_FAILED;
@@ -118,7 +118,7 @@ sysvnet_publish(struct sysvnet_port *port, const struct psi_claim *claim, const 
 void
 sysvnet_cancel(struct sysvnet_port *port, const struct psi_claim *claim)
 {
-	struct sysvnet_shared *receiver = sysvnet_receiver_of(out_of_claim(port, claim));
+	struct sysvnet_shared *receiver = sysvnet_receiver_of(claim_out_of(port, claim));
 	uint32_t name = (uint32_t)claim->cookie;
 
 	sysvnet_pool_give(&receiver->busy[claim->network][name >> 16], name & 0xffff);

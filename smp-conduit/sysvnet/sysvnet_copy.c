@@ -24,8 +24,8 @@ distance_look(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, vo
 }
 
 static void
-copy_large(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, char *to,
-           const char *from, size_t len_bytes)
+payload_copy_large(const struct sysvnet_callbacks *calls, struct sysvnet_out *out, char *to,
+                   const char *from, size_t len_bytes)
 {
 	enum sysvnet_distance known = atomic_load_explicit(&out->distance, memory_order_relaxed);
 	uint32_t copies = atomic_load_explicit(&out->large_copies, memory_order_relaxed);
@@ -47,7 +47,7 @@ sysvnet_copy_over(struct sysvnet_port *port, struct sysvnet_out *out, void *to, 
 	const struct sysvnet_callbacks *calls = &port->net->calls;
 
 	if (len_bytes >= SYSVNET_DISTANCE_BYTES)
-		copy_large(calls, out, to, from, len_bytes);
+		payload_copy_large(calls, out, to, from, len_bytes);
 	else
 		calls->copy_owning(to, from, len_bytes);
 }

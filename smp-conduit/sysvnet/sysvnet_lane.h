@@ -273,7 +273,7 @@ sysvnet_in_take(struct sysvnet_in *in)
 /* Asks for the slot of a message some slots on.  Only where the sender is ahead: of a slot that
  * it has yet to fill the line would be taken from it. */
 static inline void
-sysvnet_in_ask_ahead(const struct sysvnet_in *in)
+sysvnet_in_prefetch(const struct sysvnet_in *in)
 {
 	__builtin_prefetch(&in->slots[(sysvnet_in_next(in) + SYSVNET_SLOTS_AHEAD) & in->mask]);
 }

@@ -19,13 +19,13 @@ enum {
 };
 
 static size_t
-round_up(size_t bytes, size_t unit)
+layout_round_up(size_t bytes, size_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
 }
 
 static uint32_t
-power_of_two_within(size_t most)
+layout_power_of_two_within(size_t most)
 {
 	uint32_t power = 1;
 
@@ -36,23 +36,24 @@ power_of_two_within(size_t most)
 
 /* A power of two, from half a page on. */
 static uint32_t
-payload_within(size_t bytes)
+layout_payload_within(size_t bytes)
 {
 	if (bytes < SYSVNET_PAGE_BYTES / 2)
 		return 0;
-	return power_of_two_within(bytes < SYSVNET_WINDOW_BYTES ? bytes : SYSVNET_WINDOW_BYTES);
+	return layout_power_of_two_within(bytes < SYSVNET_WINDOW_BYTES ? bytes
+	                                                               : SYSVNET_WINDOW_BYTES);
 }
 
 /* More than a least window where there are few lanes.  None of it is touched before streams are
  * sent. */
 static uint32_t
-payload_at_widest(uint32_t least, uint32_t senders, bool wide)
+layout_payload_at_widest(uint32_t least, uint32_t senders, bool wide)
 {
 	const size_t bytes = STREAMS_BYTES / NETWORKS / senders;
 
 	if (!wide || bytes < MIN_STREAM_BYTES)
 		return least;
-	return power_of_two_within(bytes < MAX_STREAM_BYTES ? bytes : MAX_STREAM_BYTES);
+	return layout_power_of_two_within(bytes < MAX_STREAM_BYTES ? bytes : MAX_STREAM_BYTES);
 }
 
 /* Half of a lane's share for slots, the rest for payload, both within their bounds. */
@@ -60,7 +61,7 @@ static void
 layout_divide_lane(struct sysvnet_layout *layout)
 {
 	size_t share = LANES_BYTES / NETWORKS / layout->processes;
-	size_t slots = power_of_two_within(share / 2 / SYSVNET_SLOT_BYTES + 1);
+	size_t slots = layout_power_of_two_within(share / 2 / SYSVNET_SLOT_BYTES + 1);
 	size_t data;
 
 	if (slots < MIN_SLOTS)
@@ -69,7 +70,8 @@ layout_divide_lane(struct sysvnet_layout *layout)
 		slots = MAX_SLOTS;
 	layout->slots = (uint32_t)slots;
 	data = share > slots * SYSVNET_SLOT_BYTES ? share - slots * SYSVNET_SLOT_BYTES : 0;
-	layout->data_bytes = payload_at_widest(payload_within(data), layout->senders, layout->wide);
+	layout->data_bytes = layout_payload_at_widest(layout_payload_within(data), layout->senders,
+	                                              layout->wide);
 	layout->lane_bytes = slots * SYSVNET_SLOT_BYTES + layout->data_bytes;
 }
 
@@ -80,15 +82,16 @@ layout_of_region(uint32_t processes, uint32_t senders, bool wide)
 
 	layout.words = (senders + SYSVNET_WORD_BITS - 1) / SYSVNET_WORD_BITS;
 	layout_divide_lane(&layout);
-	layout.controls = round_up(sysvnet_shared_bytes(layout.words), SYSVNET_LINE_BYTES);
+	layout.controls = layout_round_up(sysvnet_shared_bytes(layout.words), SYSVNET_LINE_BYTES);
 	layout.outs = layout.controls + (size_t)NETWORKS * senders * SYSVNET_LINE_BYTES;
-	layout.ins =
-		round_up(layout.outs + (size_t)NETWORKS * processes * sizeof(struct sysvnet_out),
-		         SYSVNET_LINE_BYTES);
-	layout.lanes = round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct sysvnet_in),
+	layout.ins = layout_round_up(
+		layout.outs + (size_t)NETWORKS * processes * sizeof(struct sysvnet_out),
+		SYSVNET_LINE_BYTES);
+	layout.lanes =
+		layout_round_up(layout.ins + (size_t)NETWORKS * senders * sizeof(struct sysvnet_in),
 	                        SYSVNET_PAGE_BYTES);
-	layout.buffers = round_up(layout.lanes + NETWORKS * senders * layout.lane_bytes,
-	                          SYSVNET_PAGE_BYTES);
+	layout.buffers = layout_round_up(layout.lanes + NETWORKS * senders * layout.lane_bytes,
+	                                 SYSVNET_PAGE_BYTES);
 	layout.region_bytes = layout.buffers + NETWORKS * SYSVNET_NETWORK_BUFFER_BYTES;
 	layout.total_bytes = layout.region_bytes;
 	return layout;

@@ -42,7 +42,7 @@ host_table(const struct sysvnet_job *job)
 	return place_at;
 }
 
-struct sysvnet *
+struct sysvnet * __attribute__((cold))
 sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *calls, void *arena,
              bool wide)
 {

@@ -6,8 +6,8 @@
  * In PAR the message is copied out of the lane under the poll lock (buffers are not copied), so
  * that a handler that takes its time delays no other message; no lock is held while it runs.
  *
- * While a handler runs, lines are on their way that will be wanted (ask_for_payload,
- * ask_for_lines).
+ * While a handler runs, lines are on their way that will be wanted (payload_prefetch,
+ * lines_prefetch).
  */
 #include "smp-conduit/sysvnet/sysvnet_inline.h"
 
@@ -17,7 +17,7 @@ enum {
 	/* Empty polls after which quiet lanes are dropped: often where that costs a fence, seldom
 	 * where it costs a system call. */
 	SWEEP_POLLS = 256, SWEEP_POLLS_MEMBARRIER = 16384,
-	ASK_BYTES = 2048,
+	PREFETCH_BYTES = 2048,
 	BACKLOG = 4,                    /* so many of one poll, and more are likely there */
 };
 
@@ -88,7 +88,7 @@ buffer_give_back(struct sysvnet_port *port, unsigned network, uint32_t name)
 }
 
 static uint64_t
-get_word(const unsigned char *at)
+payload_word(const unsigned char *at)
 {
 	uint64_t value;
 
@@ -99,9 +99,10 @@ get_word(const unsigned char *at)
 /* Asks for the lines of a payload that lies elsewhere, which come while its handler is being
  * called. */
 static inline void
-ask_for_payload(const void *payload, size_t len_bytes)
+payload_prefetch(const void *payload, size_t len_bytes)
 {
-	const char *at = payload, *end = at + (len_bytes < ASK_BYTES ? len_bytes : ASK_BYTES);
+	const char *at = payload,
+		   *end = at + (len_bytes < PREFETCH_BYTES ? len_bytes : PREFETCH_BYTES);
 
 	for (; at < end; at += SYSVNET_LINE_BYTES)
 		__builtin_prefetch(at);
@@ -114,18 +115,18 @@ slot_decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct 
                       struct sysvnet_slot *slot, struct sysvnet_header_fields fields,
                       struct psi_arrival *arrival)
 {
-	const uint64_t word = get_word(slot->body);
+	const uint64_t word = payload_word(slot->body);
 
 	arrival->args = (const int32_t *)(void *)(slot->body + 8);
 	if (fields.category == PSI_LONG) {
 		arrival->payload = (void *)(uintptr_t)word;
-		arrival->len_bytes = (size_t)get_word(slot->body + 8);
+		arrival->len_bytes = (size_t)payload_word(slot->body + 8);
 		arrival->args = (const int32_t *)(void *)(slot->body + 16);
 		return NO_BUFFER_NAME;
 	}
 	if (fields.where == SYSVNET_DATA_RING) {
 		arrival->payload = in->data + word;
-		ask_for_payload(arrival->payload, arrival->len_bytes);
+		payload_prefetch(arrival->payload, arrival->len_bytes);
 		return NO_BUFFER_NAME;
 	}
 	/* another process may have filled what a thread of this one had and gave back unsent */
@@ -133,7 +134,7 @@ slot_decode_elsewhere(struct sysvnet_port *port, unsigned network, const struct 
 	arrival->payload =
 		sysvnet_buffers_at(port->layout, (unsigned char *)port->shared, network) +
 		sysvnet_buffer_offset((uint32_t)word);
-	ask_for_payload(arrival->payload, arrival->len_bytes);
+	payload_prefetch(arrival->payload, arrival->len_bytes);
 	return (uint32_t)word;
 }
 
@@ -181,11 +182,11 @@ sysvnet_found_nothing(struct sysvnet_port *port, unsigned network)
 /* For while the handler runs: the slot of a later message, if so many came of this lane before
  * that more are likely there, and the slot that an answer would take. */
 static inline void
-ask_for_lines(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
+lines_prefetch(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
               const struct psi_arrival *arrival, unsigned before)
 {
 	if (before >= BACKLOG)
-		sysvnet_in_ask_ahead(in);
+		sysvnet_in_prefetch(in);
 	if (arrival->source < port->net->job.places)        /* others are answered by other lanes */
 		sysvnet_out_own_slot(&port->out[network ^ 1][in->host_index]);
 }
@@ -204,7 +205,7 @@ lane_drain(struct sysvnet_port *port, unsigned network, struct sysvnet_in *in, u
 		uint32_t name = slot_decode(port, network, in, slot, header, &arrival);
 
 		sysvnet_in_take(in);
-		ask_for_lines(port, network, in, &arrival, delivered);
+		lines_prefetch(port, network, in, &arrival, delivered);
 		port->net->calls.deliver(port->owner, &arrival);
 		if (name != NO_BUFFER_NAME)
 			buffer_give_back(port, network, name);
@@ -292,7 +293,7 @@ message_take(struct sysvnet_port *port, unsigned network, struct run *run,
 		                                  &message_out->arrival);
 		sysvnet_in_take(in);
 		*run = (struct run){ in, run->in == in ? run->length + 1 : 0 };
-		ask_for_lines(port, network, in, &message_out->arrival, run->length);
+		lines_prefetch(port, network, in, &message_out->arrival, run->length);
 		port->cursor[network] = at + 1;
 		message_copy_out(port, in, header, message_out);
 		return true;

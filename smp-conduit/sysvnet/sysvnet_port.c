@@ -76,7 +76,7 @@ port_free(struct sysvnet_port *port)
 
 /* Does an endpoint of that index have lanes of its own to further ones? */
 static bool
-sends_itself(const struct sysvnet *net, uint32_t index)
+port_sends_itself(const struct sysvnet *net, uint32_t index)
 {
 	return index * net->layout.processes < net->layout_further.senders;
 }
@@ -90,11 +90,11 @@ port_take_memory(struct sysvnet_port *port)
 	port->actives = calloc(lanes, sizeof *port->actives);
 	if (port->index == 0)   /* of the sending sides to first endpoints */
 		port->data_ends = calloc(lanes * port->layout->slots, sizeof *port->data_ends);
-	if (sends_itself(net, port->index))
+	if (port_sends_itself(net, port->index))
 		port->own_further = calloc((size_t)SYSVNET_MAX_INDEX * net->job.places,
 		                           sizeof *port->own_further);
 	return port->actives && (port->index || port->data_ends) &&
-	       (!sends_itself(net, port->index) || port->own_further);
+	       (!port_sends_itself(net, port->index) || port->own_further);
 }
 
 /* Of shared memory the callback tells. */
@@ -109,7 +109,7 @@ port_tell_lack(const struct sysvnet *net, uint32_t index)
 
 	if (index == 0)
 		len_bytes += lanes * layout->slots * sizeof *port->data_ends;
-	if (sends_itself(net, index))
+	if (port_sends_itself(net, index))
 		len_bytes += further * sizeof *port->own_further;
 	net->calls.log("smp: endpoint %u: no %zu bytes of heap for its ends of the lanes "
 	               "from and to %u ranks; free memory, or raise the limit of address space "
@@ -174,7 +174,7 @@ port_set_up_outs(struct sysvnet *net, struct sysvnet_port *port, unsigned networ
 	}
 }
 
-void
+void __attribute__((cold))
 sysvnet_port_set_up_lanes(struct sysvnet_port *port)
 {
 	struct sysvnet *net = port->net;
@@ -199,7 +199,7 @@ port_region(struct sysvnet *net, uint32_t place)
 	return net->calls.endpoint_memory(place, net->layout_further.region_bytes);
 }
 
-int
+int __attribute__((cold))
 sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
                   struct sysvnet_port **port_out)
 {

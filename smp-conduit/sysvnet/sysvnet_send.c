@@ -5,20 +5,20 @@
 #include "smp-conduit/sysvnet/sysvnet_send.h"
 
 static bool
-fits_in_slot(unsigned nargs, size_t len_bytes)
+message_fits_in_slot(unsigned nargs, size_t len_bytes)
 {
 	return sysvnet_inline_offset(nargs) + len_bytes <= SYSVNET_SLOT_BYTES;
 }
 
 static inline uint32_t
-what_of(const struct psi_am *am)
+message_what_of(const struct psi_am *am)
 {
 	return psi_am_tag(am->network, am->handler, am->nargs);
 }
 
 /* Locks the lane if there is room. */
 static inline bool
-lock_with_room(struct sysvnet_out *out)
+out_lock_with_room(struct sysvnet_out *out)
 {
 	sysvnet_lock_out(out);
 	if (sysvnet_out_has_room(out))
@@ -32,7 +32,7 @@ lock_with_room(struct sysvnet_out *out)
 static inline __attribute__((always_inline)) int
 send_short(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t what, const int32_t *args)
 {
-	if (!lock_with_room(out))
+	if (!out_lock_with_room(out))
 		return sysvnet_refuse(port);
 	return sysvnet_send_in_slot(port, out, PSI_SHORT, what, args, NULL, 0);
 }
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) int
 send_medium(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t what, const int32_t *args,
             const void *payload, size_t len_bytes)
 {
-	if (!lock_with_room(out))
+	if (!out_lock_with_room(out))
 		return sysvnet_refuse(port);
 	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, what, args, payload, len_bytes);
 }
@@ -49,7 +49,7 @@ send_medium(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t what, c
 /* ------------------------------------------------------------------- elsewhere --- */
 
 static int
-send_long(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
+message_send_long(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
 {
 	unsigned char *body;
 
@@ -65,7 +65,8 @@ send_long(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_a
 	sysvnet_put_word(body, (uint64_t)(uintptr_t)am->dest);
 	sysvnet_put_word(body + 8, am->len_bytes);
 	sysvnet_put_args(body + 16, am->args, am->nargs);
-	sysvnet_out_publish(out, sysvnet_header_of(port, PSI_LONG, what_of(am), 0, SYSVNET_INLINE));
+	sysvnet_out_publish(
+		out, sysvnet_header_of(port, PSI_LONG, message_what_of(am), 0, SYSVNET_INLINE));
 	sysvnet_unlock_out(out);
 	return sysvnet_notify(port, out, am->network);
 }
@@ -73,8 +74,8 @@ send_long(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_a
 /* The lines of a small one were asked for behind the message before; a larger one asks for its
  * own. */
 static inline void
-copy_to_ring(struct sysvnet_port *port, struct sysvnet_out *out, unsigned char *data,
-             const struct psi_am *am)
+payload_copy_to_ring(struct sysvnet_port *port, struct sysvnet_out *out, unsigned char *data,
+                     const struct psi_am *am)
 {
 	if (am->len_bytes <= SYSVNET_OWN_BYTES)
 		memcpy(data, am->payload, am->len_bytes);
@@ -85,17 +86,17 @@ copy_to_ring(struct sysvnet_port *port, struct sysvnet_out *out, unsigned char *
 /* Tries the payload ring: OK, AGAIN when the lane or an ample ring is full, UNSUPPORTED when
  * another ring is. */
 static int
-send_in_ring(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
+message_send_in_ring(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
 {
 	unsigned char *data;
 	uint32_t offset;
 	int result = PSI_OK;
 
-	if (!lock_with_room(out))
+	if (!out_lock_with_room(out))
 		return PSI_AGAIN;
 	data = sysvnet_out_data(out, (uint32_t)am->len_bytes, &offset);
 	if (data) {
-		copy_to_ring(port, out, data, am);
+		payload_copy_to_ring(port, out, data, am);
 		sysvnet_publish_elsewhere(port, out, am, SYSVNET_DATA_RING, offset);
 		if (am->len_bytes <= SYSVNET_OWN_BYTES)
 			sysvnet_out_own_next(out, (uint32_t)am->len_bytes);
@@ -111,10 +112,10 @@ send_in_ring(struct sysvnet_port *port, struct sysvnet_out *out, const struct ps
 
 /* What does not fit in a slot. */
 static int
-send_larger(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
+message_send_larger(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
 {
 	if (sysvnet_data_ring_takes(port->net, out, am->len_bytes)) {
-		const int result = send_in_ring(port, out, am);
+		const int result = message_send_in_ring(port, out, am);
 
 		if (result == PSI_OK)
 			return sysvnet_notify(port, out, am->network);
@@ -127,23 +128,24 @@ send_larger(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi
 /* ------------------------------------------------------------------- any message --- */
 
 static int
-send_by(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
+message_send_by(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
 {
 	if (!out)
 		return PSI_FAILED;
 	if (am->category == PSI_SHORT)
-		return send_short(port, out, what_of(am), am->args);
+		return send_short(port, out, message_what_of(am), am->args);
 	if (am->category == PSI_LONG)
-		return send_long(port, out, am);
-	if (fits_in_slot(am->nargs, am->len_bytes))
-		return send_medium(port, out, what_of(am), am->args, am->payload, am->len_bytes);
-	return send_larger(port, out, am);
+		return message_send_long(port, out, am);
+	if (message_fits_in_slot(am->nargs, am->len_bytes))
+		return send_medium(port, out, message_what_of(am), am->args, am->payload,
+		                   am->len_bytes);
+	return message_send_larger(port, out, am);
 }
 
 int
 sysvnet_send(struct sysvnet_port *port, const struct psi_am *am)
 {
-	return send_by(port, sysvnet_out_of(port, am->peer, am->network), am);
+	return message_send_by(port, sysvnet_out_of(port, am->peer, am->network), am);
 }
 
 int
@@ -151,7 +153,8 @@ sysvnet_send_alone(struct sysvnet_port *port, const struct psi_am *am)
 {
 	if (am->peer < port->net->job.places)
 		return sysvnet_send(port, am);
-	return send_by(port, sysvnet_out_further(port, port->alone, am->peer, am->network), am);
+	return message_send_by(port, sysvnet_out_further(port, port->alone, am->peer, am->network),
+	                       am);
 }
 
 int

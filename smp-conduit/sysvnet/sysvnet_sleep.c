@@ -39,7 +39,7 @@
  * as that is registered, and the caller's own CPU fences in the call.
  *
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
- * ring.pml (D4), post.pml and want.pml (D5).
+ * wake_own.pml (D4), post.pml and threshold.pml (D5).
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -50,7 +50,7 @@
 /* --------------------------------------------------------------- lanes no longer polled --- */
 
 static void
-fence_senders(const struct sysvnet *net)
+lanes_fence_senders(const struct sysvnet *net)
 {
 	if (net->senders_fence)
 		psi_store_load_fence(); /* D1_FENCE */
@@ -84,7 +84,7 @@ sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 		}
 	}
 	if (dropped)
-		fence_senders(port->net);
+		lanes_fence_senders(port->net);
 	PSI_DELAY_POINT(unpoll);
 	for (uint32_t i = 0; i < sysvnet_active_count(port, network); i++) {
 		struct sysvnet_in *in = sysvnet_active_lane(port, network, i);
@@ -142,7 +142,7 @@ lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 		active += sysvnet_active_count(port, network);
 	}
 	if (active || networks & PSI_PEERS_MEMORY)
-		fence_senders(port->net);   /* D5_ALL, too */
+		lanes_fence_senders(port->net); /* D5_ALL, too */
 	PSI_DELAY_POINT(unpoll);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) /* D1_LOOK */
 		found = found || (networks & 1u << network && sysvnet_has_any(port, network));
@@ -169,7 +169,7 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer, ui
 	PSI_DELAY_POINT(arm);
 	if (room_peer != PSI_NO_PEER)
 		sysvnet_mark_room_request(port, room_peer);
-	PSI_DELAY_POINT(want);
+	PSI_DELAY_POINT(request);
 	psi_store_load_fence(); /* ARM_FENCE */
 	quiet = lanes_stop_polling(port, networks);
 	port_unlock(port, networks);

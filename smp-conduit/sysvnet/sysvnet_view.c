@@ -6,14 +6,14 @@
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
 static bool
-is_wide(const struct sysvnet_header *header)
+view_is_wide(const struct sysvnet_header *header)
 {
 	return header->total_bytes == sysvnet_layout_for(header->processes, true).total_bytes;
 }
 
 /* The layout of an arena that some process has finished. */
 static bool
-layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_out)
+view_layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_out)
 {
 	const struct sysvnet_header *header = memory;
 	uint32_t magic, slots;
@@ -24,7 +24,7 @@ layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_ou
 	if (magic != SYSVNET_ARENA_MAGIC || header->abi != SYSVNET_ABI || !header->processes ||
 	    header->processes > SYSVNET_MAX_PROCESSES)
 		return false;
-	*layout_out = sysvnet_layout_for(header->processes, is_wide(header));
+	*layout_out = sysvnet_layout_for(header->processes, view_is_wide(header));
 	slots = atomic_load_explicit(&header->slots, memory_order_relaxed);
 	if (!slots || slots > layout_out->slots || slots & (slots - 1))
 		return false;           /* not told yet, or damaged */
@@ -33,7 +33,7 @@ layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layout_ou
 }
 
 static bool
-bitmap_has(const _Atomic uint64_t *words, uint32_t index)
+view_bitmap_has(const _Atomic uint64_t *words, uint32_t index)
 {
 	const _Atomic uint64_t *at = &words[index / SYSVNET_WORD_BITS];
 	uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
@@ -43,27 +43,28 @@ bitmap_has(const _Atomic uint64_t *words, uint32_t index)
 
 /* A 32-bit word that its owner writes with plain stores. */
 static uint32_t
-look_at(const uint32_t *word)
+view_look_at(const uint32_t *word)
 {
 	return *(const volatile uint32_t *)word;
 }
 
 static const struct sysvnet_shared *
-shared_of(const unsigned char *region)
+view_shared_of(const unsigned char *region)
 {
 	return (const struct sysvnet_shared *)(const void *)region;
 }
 
 /* Of the receiving process's first endpoint: both sides of the lane lie in the arena. */
 static void
-look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout, unsigned network,
-              uint32_t sender, uint32_t receiver, struct psi_queue_state *state_out)
+view_look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout,
+                   unsigned network, uint32_t sender, uint32_t receiver,
+                   struct psi_queue_state *state_out)
 {
 	const unsigned char *region = arena + sysvnet_layout_region(layout, receiver);
 	const unsigned char *sending = arena + sysvnet_layout_region(layout, sender);
 	const struct sysvnet_out *out = sysvnet_outs_of(sending, layout, network) + receiver;
 	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
-	const uint32_t next = sysvnet_out_next(out), limit = look_at(&out->limit);
+	const uint32_t next = sysvnet_out_next(out), limit = view_look_at(&out->limit);
 
 	if (!limit)                     /* this sender has not opened yet */
 		return;
@@ -74,23 +75,24 @@ look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout, u
 /* No message has come this way.  A page of slots that nobody has written is not there, and reading
  * it would make it. */
 static bool
-is_untouched(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-             uint32_t sender)
+view_is_untouched(const unsigned char *region, const struct sysvnet_layout *layout,
+                  unsigned network, uint32_t sender)
 {
 	unsigned char *base = (unsigned char *)(uintptr_t)region;
 	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
 	const struct sysvnet_control *control = sysvnet_control_at(layout, base, network, sender);
-	const _Atomic uint64_t *words = shared_of(region)->words + (1 + network) * layout->words;
+	const _Atomic uint64_t *words =
+		view_shared_of(region)->words + (1 + network) * layout->words;
 
-	return sysvnet_in_next(in) == 0 && !bitmap_has(words, sender) &&
+	return sysvnet_in_next(in) == 0 && !view_bitmap_has(words, sender) &&
 	       !atomic_load_explicit(&control->polled, memory_order_relaxed);
 }
 
 /* The sending side lies in memory of the sender's alone: what it has published shows in the
  * slots. */
 static void
-look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-                uint32_t sender, struct psi_queue_state *state_out)
+view_look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout,
+                  unsigned network, uint32_t sender, struct psi_queue_state *state_out)
 {
 	const struct sysvnet_in *in = sysvnet_ins_of(region, layout, network) + sender;
 	unsigned char *base = (unsigned char *)(uintptr_t)region;
@@ -101,7 +103,7 @@ look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, u
 	const struct sysvnet_control *control = sysvnet_control_at(layout, base, network, sender);
 	uint32_t at = next, in_flight;
 
-	if (is_untouched(region, layout, network, sender))
+	if (view_is_untouched(region, layout, network, sender))
 		return;
 	while (at - next < layout->slots &&
 	       (atomic_load_explicit(&slots[at & (layout->slots - 1)].header,
@@ -115,14 +117,14 @@ look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout, u
 
 /* All lanes from the process: how much they hold, and the fullest. */
 static void
-look_at_further(const unsigned char *region, const struct sysvnet_layout *layout, unsigned network,
-                uint32_t host_index, struct psi_queue_state *state_out)
+view_look_at_further(const unsigned char *region, const struct sysvnet_layout *layout,
+                     unsigned network, uint32_t host_index, struct psi_queue_state *state_out)
 {
 	for (uint32_t sender = host_index; sender < layout->senders; sender += layout->processes)
-		look_at_lane(region, layout, network, sender, state_out);
+		view_look_at_lane(region, layout, network, sender, state_out);
 }
 
-bool
+bool __attribute__((cold))
 sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t sender,
              uint32_t receiver, struct psi_queue_state *state_out)
 {
@@ -130,24 +132,24 @@ sysvnet_view(const struct psi_queue_memory *memory, unsigned network, uint32_t s
 	const struct sysvnet_shared *shared;
 	struct sysvnet_layout layout, further;
 
-	if (!layout_of(arena, memory->host_bytes, &layout) || sender >= layout.processes ||
+	if (!view_layout_of(arena, memory->host_bytes, &layout) || sender >= layout.processes ||
 	    receiver >= layout.processes)
 		return false;
 	further = sysvnet_layout_further(layout.processes, layout.wide);
 	further.slots = layout.slots;
 	if (region && memory->further_bytes < further.region_bytes)
 		return false;
-	shared = shared_of(region ? region : arena + sysvnet_layout_region(&layout, receiver));
+	shared = view_shared_of(region ? region : arena + sysvnet_layout_region(&layout, receiver));
 	*state_out = (struct psi_queue_state){
 		.slots = layout.slots,
-		.wants_room = bitmap_has(shared->words, sender),
+		.wants_room = view_bitmap_has(shared->words, sender),
 		.receiver_sleeps =
 			(atomic_load_explicit(&shared->wake, memory_order_relaxed) & 1) ||
 			atomic_load_explicit(&shared->far_sleepers, memory_order_relaxed),
 	};
 	if (region)
-		look_at_further(region, &further, network, sender, state_out);
+		view_look_at_further(region, &further, network, sender, state_out);
 	else
-		look_at_first(arena, &layout, network, sender, receiver, state_out);
+		view_look_at_first(arena, &layout, network, sender, receiver, state_out);
 	return true;
 }

@@ -16,14 +16,14 @@ wake_word(_Atomic uint32_t *wake)
 {
 	uint32_t value;
 
-	PSI_DELAY_POINT(ring);
+	PSI_DELAY_POINT(wake);
 	value = atomic_load_explicit(wake, memory_order_seq_cst); /* D2_WAKE */
 	while (value & 1) {
-		PSI_DELAY_POINT(ring);
+		PSI_DELAY_POINT(wake);
 		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
 		                                          memory_order_relaxed,
 		                                          memory_order_relaxed)) {
-			PSI_DELAY_POINT(ring);
+			PSI_DELAY_POINT(wake);
 			psi_futex_wake(wake, INT_MAX);
 			return true;
 		}
@@ -138,7 +138,7 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 }
 
 static void
-wake_wanting(struct sysvnet_port *port, struct sysvnet_shared *receiver)
+wake_requesters(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
 	uint64_t top = atomic_exchange_explicit(&receiver->room_top, 0,
 	                                        memory_order_acquire); /* D3_TAKE_TOP */
@@ -168,7 +168,7 @@ sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 	PSI_DELAY_POINT(room);
 	psi_store_load_fence(); /* D3_MADE */
 	if (atomic_load_explicit(&receiver->room_top, memory_order_relaxed))
-		wake_wanting(port, receiver);
+		wake_requesters(port, receiver);
 }
 
 /* Both levels whatever the first had (D3_AGAIN): another thread of this process may have set the
@@ -191,6 +191,6 @@ void
 sysvnet_request_room(struct sysvnet_port *port, uint32_t peer)
 {
 	sysvnet_mark_room_request(port, peer);
-	PSI_DELAY_POINT(want);
-	psi_store_load_fence(); /* D3_WANT */
+	PSI_DELAY_POINT(request);
+	psi_store_load_fence(); /* D3_REQUEST */
 }

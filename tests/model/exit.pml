@@ -1,33 +1,33 @@
 /*
- * How a job of two ranks ends: bootstrap/keeper/pboot_exit_rules.c (rules), pboot_keeper.c and pboot_end.c (the
- * keeper's loop), pboot_launch.c (the launcher), pboot_guard.c (the guard between the two), pboot_rank.c
- * (what a rank says, and does when the keeper is gone).  What ranks say goes through sockets, which keep
- * the order of one sender; the keeper tells the launcher the status in memory, before it ends; deaths are
- * told by the kernel.  Time is any: a deadline may pass at every moment.
+ * How a job of two ranks ends: the rules (bootstrap/keeper/pboot_exit_rules.c), the keeper's loop
+ * (pboot_keeper.c, pboot_end.c), the launcher (pboot_launch.c), the guard between the two (pboot_guard.c), and what
+ * a rank says, and does when the keeper is gone (pboot_rank.c).  Ranks send through sockets, which keep the order
+ * of one sender.  The keeper writes the status to memory, where the launcher finds it, before it ends.  The kernel
+ * reports deaths.  Any time may pass: a deadline may be over at every moment.
  *
- * A rank works, then leaves with 0 or 3 (and says so), crashes, or is stuck for good (one, or both when
- * the launcher or the guard is gone); one obeys SIGQUIT or does not; the other may leave a child behind.
- * Somebody may kill a rank, or any of keeper, launcher and guard together.
+ * A rank works, then leaves with 0 or 3 and says so, or crashes, or is stuck for good.  At most one rank is stuck, or
+ * both when the launcher or the guard is gone.  One rank obeys SIGQUIT or does not; the other may leave a child
+ * behind.  A rank may be killed, or any of keeper, launcher and guard together.
  *
- * Proven: everything ends, and unless all three were killed nothing stays behind; the status is that of a
- * cause which was no doing of the keeper's, and not 0 if there was one.
+ * Proven: everything ends, and nothing stays behind unless all three were killed.  The status is that of a cause
+ * which the keeper did not itself bring about, and it is not 0 if there was such a cause.
  *
  * Switch        in the code
- *   ZERO_LOSES    cause_set: 0 loses to any other
- *   QUIT_SENT     died_by_signal, died_by_exit: the answer to SIGQUIT is no cause
- *   KILL_SENT     died_by_signal: nor is SIGKILL, once it was sent
- *   ASK_OVER      advance: who does not join in is asked to end
- *   GRACE_OVER    advance: and killed when the grace is over
- *   FAIL_ENDS     fail: a failure ends the job
- *   LAST_WORDS    rank_died: what a rank said is heard before its death
- *   REAP          pboot_end_reap
- *   STRAYS        settle_strays: what ranks left behind is killed
- *   TELL_END      report_end: the launcher is told the status
- *   SEE_LAUNCHER  serve_launcher: the job ends with its launcher
- *   SEE_KEEPER    wait_for_end, end_abandoned: the launcher ends what a dead keeper left
- *   SEE_GUARD     see_guard: the job ends with its guard
- *   GUARD_KILLS   guard_run: the guard ends what a dead keeper left
- *   LOST_KEEPER   restore_origin, on_control: a rank ends with the keeper
+ *   ZERO_LOSES    cause_set in pboot_exit_rules.c: a cause with status 0 gives way to any other
+ *   QUIT_SENT     died_by_signal, died_by_exit in pboot_exit_rules.c: a rank's answer to SIGQUIT is no cause
+ *   KILL_SENT     died_by_signal in pboot_exit_rules.c: a death by SIGKILL is no cause once the keeper has sent it
+ *   ASK_OVER      rules_advance in pboot_exit_rules.c: a rank that does not join in is asked to end
+ *   GRACE_OVER    rules_advance in pboot_exit_rules.c: it is killed when the grace is over
+ *   FAIL_ENDS     rules_fail in pboot_exit_rules.c: a failure ends the job
+ *   LAST_WORDS    rank_died in pboot_end.c: what a rank said is read before its death counts
+ *   REAP          pboot_end_reap in pboot_end.c: the keeper collects the dead
+ *   STRAYS        settle_strays in pboot_end.c: processes that ranks left behind are killed
+ *   TELL_END      keeper_report_end in pboot_keeper.c: the keeper writes the status for the launcher
+ *   SEE_LAUNCHER  keeper_take_launcher in pboot_keeper.c: the job ends with its launcher
+ *   SEE_KEEPER    launcher_wait in pboot_launch.c: the launcher ends what a dead keeper left
+ *   SEE_GUARD     keeper_check_guard in pboot_keeper.c: the job ends with its guard
+ *   GUARD_KILLS   guard_run in pboot_guard.c: the guard ends what a dead keeper left
+ *   LOST_KEEPER   on_death_signal in pboot_rank.c: a rank ends with the keeper
  */
 #define SWITCHES(S) \
 	S(ZERO_LOSES, STEP, ON) \

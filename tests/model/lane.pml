@@ -1,18 +1,21 @@
 /*
- * One lane: two threads of a process send through it, under its lock, to one receiver; two slots, four
- * messages, so that all wraps, and a payload ring that takes one payload.  smp-conduit/sysvnet/sysvnet_lane.h,
+ * One lane: two threads of a process send through it, under its lock, to one receiver.  It has two slots for four
+ * messages, so that everything wraps, and a payload ring for one payload.  Files: smp-conduit/sysvnet/sysvnet_lane.h,
  * sysvnet_send.c, sysvnet_poll.c, runtime/util/spinlock.h.
  *
- * Proven: each message arrives, in its place, with its own body and payload, and nobody waits for ever.
+ * Proven: each message arrives, in its order, with its own body and payload, and no thread waits for ever.
  *
  * Switch       in the code
- *   R1, A1       sysvnet_out_publish, sysvnet_in_peek: body and payload before the header
- *   R2, A2       sysvnet_in_retire, sysvnet_out_refresh: last reads before slot and payload are reused
- *   L1, L2       psi_spinlock_unlock, psi_spinlock_try: what the lock protects
- *   RESERVE      sysvnet_out_reserve, send_long, buffer_publish: a slot is promised while the lock is not held
- *   UNRESERVE    unreserve: who found no place because of a promise hears that it is void
- *   TAIL         sysvnet_out_refresh: payload bytes come back with the message that had them (data_end)
- *   TELL         sysvnet_in_retire: payload bytes alone are reason enough to tell
+ *   R1, A1       sysvnet_out_publish, sysvnet_in_peek in sysvnet_lane.h: body and payload before the header
+ *   R2, A2       sysvnet_in_retire, sysvnet_out_refresh in sysvnet_lane.h: last reads before slot and payload are
+ *                reused
+ *   L1, L2       psi_spinlock_unlock, psi_spinlock_try in spinlock.h: what the lock protects
+ *   RESERVE      sysvnet_out_reserve in sysvnet_send.h: a slot is promised while the lock is not held
+ *   UNRESERVE    out_unreserve in sysvnet_buffer.c: a thread that found no slot because of a promise is told when the
+ *                promise is void
+ *   TAIL         sysvnet_out_refresh in sysvnet_lane.h: payload bytes come back with the message that had them
+ *                (data_end)
+ *   TELL         sysvnet_in_retire in sysvnet_lane.h: payload bytes alone are reason enough to tell
  *
  * The receiver may tell at any message, and must where the code does; a quarter of two slots is one.
  */

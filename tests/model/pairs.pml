@@ -1,41 +1,44 @@
 /*
  * The other pairs, each a small scene of its own.
  *
- * Proven: who sees the flag sees what was written before it.
+ * Proven: a thread that sees the flag sees what was written before it.
  *
  * Switch       in the code
- *   B3, B1, B2   pboot_barrier in bootstrap/rank/pboot_exchange.c: what ranks wrote before it, to the last that
- *                arrives and from it to the others
- *   N1, N2       phase_finish, phases_finished in coll/pcoll_barrier.c: a phase's result, by the thread that finishes it
- *   M1, M2       sysvnet_open, sysvnet_agrees in smp-conduit/sysvnet/sysvnet_open.c, layout_of in sysvnet_view.c: what
- *                the arena is
- *   J1, J2       describe_shared in runtime/job/job.c, psi_report_map in runtime/report/report.c: what ranks share
- *   E1, E2       psi_endpoint_memory in runtime/segment/shmem.c, psi_further_is_open in shared.h: where an endpoint's memory is, by the process
+ *   B1, B2, B3   pboot_barrier in pboot_exchange.c: what ranks wrote before it, to the last that arrives (B3) and from
+ *                that one to the others (B1, B2)
+ *   N1, N2       phase_finish, phases_finished in pcoll_barrier.c: the result of a phase, from the thread that
+ *                finishes it
+ *   M1, M2       sysvnet_open, sysvnet_agrees in sysvnet_open.c, view_layout_of in sysvnet_view.c: what the arena is
+ *   J1, J2       describe_shared in job.c, psi_report_map in report/report.c: what ranks share
+ *   E1, E2       psi_endpoint_memory in shmem.c, psi_further_is_open in process/shared.h: where the memory of an
+ *                endpoint is, from the process that made it
+ *   Q1, Q2       sysvnet_port_open, sysvnet_out_make, further_region in sysvnet_port.c, sysvnet_out_made in
+ *                sysvnet_port.h, sysvnet_wake in sysvnet_wake.c, region_number in sysvnet_open.c, psi_ep_announce,
+ *                psi_ep_of in process/endpoint.c: a port, and the sending side towards that memory, from the thread
  *                that made it
- *   Q1, Q2       sysvnet_port_open, sysvnet_out_make in smp-conduit/sysvnet/sysvnet_port.c, sysvnet_wake in sysvnet_wake.c:
- *                a port, and the sending side towards that memory, by the thread that made it
- *   H1, H2       put in runtime/wait/hang.c, take in runtime/report/report_rank.c: a note is read whole, as it was
- *                at one moment, or not at all
- *   C1, C2       give_back, take_bit in runtime/process/block.c: counts, from one owner to the next
- *   C3, C4       block_made there, psi_more_in_use in runtime/process/shared.h: where blocks for more threads lie, to
- *                who reports
- *   O1, O2       psi_part_done, and psi_op_is_done, psi_op_has_done in runtime/op/op.h: what the parts of an
- *                operation moved, to who finds that none is left
- *   X1, X2       on_data, pcoll_in_prefix in coll/pcoll_transfer.c, pcoll_direct_step: payload, to who finds
- *                all bytes counted
- *   X3, X4       pcoll_op_changed, run in coll/pcoll_engine.c: either a step sees a change, or there is another
- *   G1, G2, G3   count_in, is_told in coll/pcoll_barrier_shared.c: what ranks wrote before a phase, to the last
- *                that enters and from it to the others, with the count back at zero for the next phase
- *   G4, G5       pcoll_shm_barrier_enter, sees_all, there: the same, from each rank to each
- *   G6, G7       pcoll_barrier_area_leave, is_free in coll/pcoll_barrier_lend.c: the last looks of a team's members, to who
- *                uses the words again
- *   X5, X6       retire, pcoll_op_is_finished in coll/pcoll_engine.c: what a collective wrote, to who synchronises it
- *   Z3, Z4       open_table and reach in runtime/signal/sem_table.c, map_peer there and psi_sem_reach in
- *                include/penstock_sem.h: a table of semaphores, to who maps it and who posts
- *   Z5, Z6       psi_signal_change and pst_signal_store, pst_signal_fetch in include/penstock_signal.h: what
- *                was written before a signal changed a word
- *   Z7, Z8       psi_sem_table_of and psi_sem_make_handles, chunk_of in runtime/signal/sem_table.c: tables and
- *                handles that another thread made
+ *   H1, H2       record_put in hang.c, record_take in report_rank.c: a record is read whole, as it was at one moment,
+ *                or not at all
+ *   C1, C2       block_give_back, block_take_bit in block.c: counts, from one owner to the next
+ *   C3, C4       block_made in block.c, psi_more_in_use in process/shared.h: where blocks for more threads are, to a
+ *                process that reports
+ *   O1, O2       psi_part_done, psi_op_is_done, psi_op_has_done in op.h: what the parts of an operation moved, to a
+ *                thread that finds no part left
+ *   X1, X2       data_on_message, pcoll_in_prefix in pcoll_transfer.c, pcoll_direct_step in pcoll_direct.c: payload, to a
+ *                thread that finds all bytes counted
+ *   X3, X4       pcoll_op_changed, op_run in pcoll_engine.c: either a step sees a change, or another step follows
+ *   G1, G2, G3   phase_count_in, phase_is_told in pcoll_barrier_shared.c: what ranks wrote before a phase, to the last that
+ *                enters (G1) and from that one to the others (G2, G3), with the count back at zero for the next phase
+ *   G4, G5       pcoll_shm_barrier_enter, phase_sees_all in pcoll_barrier_shared.c: the same, from each rank to each
+ *   G6, G7       pcoll_barrier_area_leave, area_is_free in pcoll_barrier_lend.c: the last looks of a team's members, to
+ *                the team that uses the words next
+ *   X5, X6       op_retire, pcoll_op_is_finished in pcoll_engine.c: what a collective wrote, to the thread that
+ *                synchronises it
+ *   Z3, Z4       table_open, table_reach, table_map_peer in sem_table.c, psi_sem_reach in penstock_sem.h: a table of
+ *                semaphores, to a process that maps it or posts there
+ *   Z5, Z6       psi_signal_change, pst_signal_store, pst_signal_fetch in penstock_signal.h: what was written before
+ *                a signal changed a word
+ *   Z7, Z8       psi_sem_table_of, psi_sem_make_handles, table_chunk_of in sem_table.c: tables and handles that another
+ *                thread made
  */
 #define PROCS	3
 #define WORDS	4

@@ -1,14 +1,13 @@
 /*
- * A buffer of a receiver's pool: two senders take it in turn, fill it, and send its name, or (one) give
- * it back unused; the receiver reads it and gives it back.  smp-conduit/sysvnet/sysvnet_pool.h, buffer_take,
- * buffer_publish and sysvnet_cancel in sysvnet_buffer.c, buffer_give_back in sysvnet_poll.c.  The lanes are a word
- * for each sender.
+ * A buffer of a receiver's pool.  Two senders take it in turn, fill it, and send its name; one of them may give it
+ * back unused.  The receiver reads it and gives it back.  Files: smp-conduit/sysvnet/sysvnet_pool.h, sysvnet_buffer.c
+ * for the sender, sysvnet_poll.c for the receiver.  The lanes are a word for each sender.
  *
  * Proven: the receiver finds in the buffer what the sender wrote.
  *
  * Switch   in the code
- *   R3       sysvnet_pool_give: after the last access of one user
- *   A3       sysvnet_pool_take: before the first of the next
+ *   R3       sysvnet_pool_give in sysvnet_pool.h: after the last access of one user
+ *   A3       sysvnet_pool_take in sysvnet_pool.h: before the first access of the next
  */
 #define PROCS	3
 #define WORDS	4

@@ -1,20 +1,22 @@
 /*
- * Two ranks post to a semaphore of a third, by adding to its count, and wake the third if it sleeps and
- * has enough.  psi_sem_count and psi_sem_wake in include/penstock_sem.h, sysvnet_wake_peer and sysvnet_arm in
- * smp-conduit/sysvnet/sysvnet_sleep.c, posts_of in runtime/signal/sem_wait.c, runtime/signal/threshold.c: D5.  Where posters fence,
- * and where the sleeper makes all fence; by several producers, and by one, whose add is a plain store.
+ * Two ranks post to a semaphore of a third: they add to its count, and wake the third if it sleeps and the count has
+ * reached its threshold (D5).  Files: include/penstock_sem.h, runtime/signal/sem_wait.c, threshold.c,
+ * smp-conduit/sysvnet/sysvnet_sleep.c.  Searched with posters that fence and with a sleeper that makes all fence; with
+ * several producers, and with one, whose add is a plain store.
  *
  * Proven: the third sees all posts, and what was written before each.
  *
- * Switch        in the code
- *   Z1            psi_sem_count: what was written before, before the count
- *   Z2            posts_of: the count, before what was written
- *   D5_POST       psi_sem_asleep: fence between the count and the look at wake, where posters fence
- *   D5_ORDER      psi_sem_asleep: the look stays behind the count, where the sleeper makes all fence
- *   D5_SUFFICES   psi_sem_threshold_met: what the sleeper wants is looked at behind wake
- *   D5_WANT       psi_wait_arm: the sleeper tells what it wants before it says that it sleeps
- *   D5_ALL        sysvnet_arm: all processes fence between bit 0 of wake and the look at the count
- *   ARM_FENCE     sysvnet_arm: fence between the same, where posters fence
+ * Switch         in the code
+ *   Z1             psi_sem_count in penstock_sem.h: what was written before, before the count
+ *   Z2             sem_posts_of in sem_wait.c: the count, before what was written
+ *   D5_POST        psi_sem_asleep in penstock_sem.h: fence between the count and the look at wake, where posters fence
+ *   D5_ORDER       psi_sem_asleep in penstock_sem.h: the look stays behind the count, where the sleeper makes all fence
+ *   D5_SUFFICES    psi_sem_threshold_met in penstock_sem.h, psi_word_threshold_met in threshold.c: the poster reads the
+ *                  threshold after wake
+ *   D5_THRESHOLD   threshold_write in threshold.c: the sleeper writes its threshold before it says that it sleeps
+ *   D5_ALL         lanes_stop_polling in sysvnet_sleep.c: all processes fence between bit 0 of wake and the look at
+ *                  the count
+ *   ARM_FENCE      sysvnet_arm in sysvnet_sleep.c: fence between the same, where posters fence
  */
 #define PROCS	3
 #define WORDS	5
@@ -24,19 +26,19 @@
 	S(D5_POST, STEP, ON) \
 	S(D5_ORDER, STEP, ON) \
 	S(D5_SUFFICES, STEP, ON) \
-	S(D5_WANT, STEP, ON) \
+	S(D5_THRESHOLD, STEP, ON) \
 	S(D5_ALL, STEP, ON) \
 	S(ARM_FENCE, STEP, ON)
 
 #define DATA	0	/* of each poster */
 #define POSTS	2
 #define WAKE	3
-#define WANT	4
+#define THRESHOLD	4
 
 #define NOBODY	9
 #define ENOUGH	(alone -> 1 : 2)
 
-#define READS(p) (p == 2 -> BIT(POSTS) | BIT(DATA) | BIT(DATA + 1) : BIT(POSTS) | BIT(WAKE) | BIT(WANT))
+#define READS(p) (p == 2 -> BIT(POSTS) | BIT(DATA) | BIT(DATA + 1) : BIT(POSTS) | BIT(WAKE) | BIT(THRESHOLD))
 
 #include "weak.inc"
 
@@ -68,12 +70,12 @@ inline count(me)
 
 proctype poster(byte me)
 {
-	byte v, seen, want;
+	byte v, seen, threshold;
 	bool done;
 
 	store(me, DATA + me, 1, RLX);
 	if
-	:: !D5_SUFFICES -> load(me, WANT, RLX, want)
+	:: !D5_SUFFICES -> load(me, THRESHOLD, RLX, threshold)
 	:: else
 	fi;
 	if
@@ -90,11 +92,11 @@ proctype poster(byte me)
 	:: seen & 1 ->
 		load(me, POSTS, RLX, v);
 		if
-		:: D5_SUFFICES -> load(me, WANT, RLX, want)
+		:: D5_SUFFICES -> load(me, THRESHOLD, RLX, threshold)
 		:: else
 		fi;
 		if
-		:: v >= want -> atomic { v = 0; want = 0 }; wake_word(me)
+		:: v >= threshold -> atomic { v = 0; threshold = 0 }; wake_word(me)
 		:: else
 		fi
 	:: else
@@ -108,7 +110,7 @@ proctype sleeper()
 	do
 	:: true ->
 		if
-		:: D5_WANT -> store(2, WANT, ENOUGH, RLX)
+		:: D5_THRESHOLD -> store(2, THRESHOLD, ENOUGH, RLX)
 		:: else
 		fi;
 		modify(2, WAKE, RLX, v, v | 1);
@@ -129,13 +131,13 @@ proctype sleeper()
 		:: else
 		fi;
 		if
-		:: !D5_WANT -> store(2, WANT, ENOUGH, RLX)
+		:: !D5_THRESHOLD -> store(2, THRESHOLD, ENOUGH, RLX)
 		:: else
 		fi;
 		fence(2);
 		asleep = (mem[WAKE] == ticket);
 		!asleep;
-		store(2, WANT, NOBODY, RLX);
+		store(2, THRESHOLD, NOBODY, RLX);
 		atomic { v = 0; ticket = 0 }
 	od;
 	read_data(2, DATA, 1);
@@ -148,9 +150,9 @@ proctype sleeper()
 init {
 	c_code { switches_read(); }
 	d_step {
-		mem[WANT] = NOBODY;
-		view[AT(0, WANT)] = NOBODY;
-		view[AT(1, WANT)] = NOBODY
+		mem[THRESHOLD] = NOBODY;
+		view[AT(0, THRESHOLD)] = NOBODY;
+		view[AT(1, THRESHOLD)] = NOBODY
 	}
 	if
 	:: posters_fence = 1

@@ -1,19 +1,20 @@
 /*
- * Waiting for room: a sender sleeps until the receiver tells that its lane has some.  Another thread
- * of the sender's process also wants; or another process does, and makes room that is not the sender's, so
- * that it may take the sender's mark away.  smp-conduit/sysvnet/sysvnet_sleep.c, D3: sysvnet_arm with a peer to want from, and
- * sysvnet_request_room by a progress function (coll/pcoll_note.c, pcoll_send), and sysvnet_room_made.
+ * Waiting for room: a sender sleeps until the receiver tells that its lane has some (D3).  Either another thread of
+ * the sender's process waits for room too; or another process does, and makes room that is not the sender's, so that
+ * it may take the sender's mark away.  A sender marks its room request when it arms for a peer, or in a progress
+ * function without sleeping (coll/pcoll_note.c).  Files: smp-conduit/sysvnet/sysvnet_wake.c, sysvnet_sleep.c.
  *
  * Proven: the sender gets its room.
  *
  * Switch         in the code
- *   D3_MADE        sysvnet_room_made: fence between telling room and looking at room_top
- *   D3_WANT        sysvnet_request_room: fence between marking and looking for room
- *   ARM_FENCE      sysvnet_arm: the same
- *   D3_AGAIN       request_room: both levels, although another thread has set the first
- *   D2_WORD        bitmap_set: the sleep is announced before the mark is seen
- *   D3_TAKE_TOP    wake_wanting: takes room_top, then the words it names
- *   D3_TAKE_WORD   wake_wanting: takes the mark, then looks at wake
+ *   D3_MADE        sysvnet_room_made in sysvnet_wake.c: fence between telling room and looking at room_top
+ *   D3_REQUEST     sysvnet_request_room in sysvnet_wake.c: fence between marking and looking for room
+ *   ARM_FENCE      sysvnet_arm in sysvnet_sleep.c: the same
+ *   D3_AGAIN       sysvnet_mark_room_request in sysvnet_wake.c: both levels are set, although another thread has set
+ *                  the first
+ *   D2_WORD        bitmap_set in sysvnet_wake.c: the sleep is announced before the mark is seen
+ *   D3_TAKE_TOP    wake_requesters in sysvnet_wake.c: takes room_top, then the words it names
+ *   D3_TAKE_WORD   wake_requesters in sysvnet_wake.c: takes the mark, then looks at wake
  */
 #define PROCS	3
 #define WORDS	4
@@ -21,22 +22,22 @@
 	S(D2_WORD, RMW, REL) \
 	S(ARM_FENCE, STEP, ON) \
 	S(D3_MADE, STEP, ON) \
-	S(D3_WANT, STEP, ON) \
+	S(D3_REQUEST, STEP, ON) \
 	S(D3_AGAIN, STEP, ON) \
 	S(D3_TAKE_TOP, RMW, ACQ) \
 	S(D3_TAKE_WORD, RMW, ACQ)
 
 #define ROOM	0	/* places told */
-#define WANT	1
-#define WANT_TOP 2
+#define REQUEST	1
+#define REQUEST_TOP 2
 #define WAKE	3
 
-#define READS(p) (p == 0 -> BIT(ROOM) : BIT(WANT_TOP) | (D3_TAKE_WORD & ACQ -> 0 : BIT(WAKE)))
+#define READS(p) (p == 0 -> BIT(ROOM) : BIT(REQUEST_TOP) | (D3_TAKE_WORD & ACQ -> 0 : BIT(WAKE)))
 
 #include "weak.inc"
 
 bool asleep;
-bool by_want;
+bool by_request;
 
 inline wake_word(me)
 {
@@ -59,10 +60,10 @@ inline room_made(me)
 	:: D3_MADE -> fence(me)
 	:: else
 	fi;
-	load(me, WANT_TOP, RLX, v);
+	load(me, REQUEST_TOP, RLX, v);
 	if
 	:: v ->
-		take(me, WANT_TOP, D3_TAKE_TOP, WANT, D3_TAKE_WORD, v);
+		take(me, REQUEST_TOP, D3_TAKE_TOP, REQUEST, D3_TAKE_WORD, v);
 		if
 		:: v & 1 -> wake_word(me)
 		:: else
@@ -74,10 +75,10 @@ inline room_made(me)
 
 inline request_room(me, mark)
 {
-	modify(me, WANT, D2_WORD, v, v | mark);
+	modify(me, REQUEST, D2_WORD, v, v | mark);
 	if
-	:: !(v & mark) -> modify(me, WANT_TOP, SC, v, 1)
-	:: v & mark && D3_AGAIN -> modify(me, WANT_TOP, RLX, v, 1)
+	:: !(v & mark) -> modify(me, REQUEST_TOP, SC, v, 1)
+	:: v & mark && D3_AGAIN -> modify(me, REQUEST_TOP, RLX, v, 1)
 	:: else
 	fi
 }
@@ -91,7 +92,7 @@ proctype receiver()
 	room_made(1)
 }
 
-/* Another thread of the sleeper's process wants room here; or another process, which also makes some, but
+/* Another thread of the sleeper's process waits for room here; or another process, which also makes some, but
  * not what the sleeper waits for. */
 proctype other()
 {
@@ -126,7 +127,7 @@ proctype sleeper()
 		modify(0, WAKE, RLX, v, v | 1);
 		ticket = v | 1;
 		if
-		:: !by_want -> request_room(0, 1)
+		:: !by_request -> request_room(0, 1)
 		:: else
 		fi;
 		if
@@ -135,10 +136,10 @@ proctype sleeper()
 		fi;
 		look();
 		if
-		:: !ok && by_want ->
+		:: !ok && by_request ->
 			request_room(0, 1);
 			if
-			:: D3_WANT -> fence(0)
+			:: D3_REQUEST -> fence(0)
 			:: else
 			fi;
 			look()
@@ -163,8 +164,8 @@ proctype sleeper()
 init {
 	c_code { switches_read(); }
 	if
-	:: by_want = 1
-	:: by_want = 0
+	:: by_request = 1
+	:: by_request = 0
 	fi;
 	atomic { run machine(); run sleeper(); run receiver(); run other() }
 }

@@ -1,22 +1,22 @@
 /*
- * Two processes send to one that polls and sleeps: announcing through the bitmap, lanes that are polled
- * and no longer polled, going to sleep, waking, a sleep that ends by its time; with fences of the senders
- * and with membarrier.  smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_inline.h (sysvnet_notify), sysvnet_poll.c (lanes_activate), the
- * pairs D1 and D2.  A lane is a count of messages here; lane.pml has the rest of it.
+ * Two processes send to one that polls and sleeps (D1, D2): announcing through the bitmap, lanes that are polled and
+ * no longer polled, going to sleep, waking, a sleep that ends by its time; with fences of the senders and with
+ * membarrier.  Files: smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_wake.c, sysvnet_inline.h, sysvnet_poll.c.  A lane is
+ * a count of messages here; lane.pml has the rest of it.
  *
- * Proven: the receiver gets all messages, although no time need end a sleep.
+ * Proven: the receiver gets all messages, although no sleep need end by its time.
  *
  * Switch         in the code
- *   D1_SEND        sysvnet_notify: fence between publishing and looking at `polled'
- *   D1_ORDER       sysvnet_notify: with membarrier, these two stay in program order
- *   D1_FENCE       fence_senders: the receiver's fence
- *   D1_ALL         fence_senders: membarrier
- *   D1_LOOK        pending, sysvnet_unpoll_quiet: the lane is looked at after the fence
- *   D2_TOP         bitmap_set: the bit in top
- *   D2_WAKE        wake_word: the look at wake
- *   D2_TAKE_TOP    activate: takes top, then the words it names
- *   ARM_FENCE      sysvnet_arm: fence between setting bit 0 of wake and looking at top
- *   TICKET         sysvnet_sleep: sleeps only if wake is as sysvnet_arm left it
+ *   D1_SEND        sysvnet_notify in sysvnet_inline.h: fence between publishing and looking at `polled'
+ *   D1_ORDER       sysvnet_notify in sysvnet_inline.h: with membarrier, these two stay in program order
+ *   D1_FENCE       lanes_fence_senders in sysvnet_sleep.c: the receiver's fence
+ *   D1_ALL         lanes_fence_senders in sysvnet_sleep.c: membarrier
+ *   D1_LOOK        lanes_stop_polling in sysvnet_sleep.c: the lane is looked at after the fence
+ *   D2_TOP         bitmap_set in sysvnet_wake.c: the bit in top
+ *   D2_WAKE        wake_word, wake_endpoint in sysvnet_wake.c: the look at wake
+ *   D2_TAKE_TOP    lanes_activate in sysvnet_poll.c: takes top, then the words it names
+ *   ARM_FENCE      sysvnet_arm in sysvnet_sleep.c: fence between setting bit 0 of wake and looking at top
+ *   TICKET         sysvnet_sleep in sysvnet_sleep.c: sleeps only if wake is as sysvnet_arm left it
  */
 #define PROCS	3
 #define WORDS	7

@@ -1,15 +1,17 @@
 /*
- * Two threads of one rank wait for posts to one semaphore, the second for more than the first, and both
- * tell the poster what they want; the poster posts what the first lacks, and the rest when that one has
- * gone.  runtime/signal/threshold.c, psi_sem_wake in include/penstock_sem.h, sysvnet_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D5
- * with several waiters.  The same of a word, its value in place of the posts; who waits for another word of
- * the same place makes what is told lower at most, as who lacks one post does here.  Where posters fence; that the sleeper may make all fence instead shows post.
+ * Two threads of one rank wait for posts to one semaphore, the second for more posts than the first.  Both tell the
+ * poster their thresholds.  The poster posts what the first waits for, and the rest when the first has gone (D5 with
+ * several waiters).  Files: runtime/signal/threshold.c, include/penstock_sem.h, smp-conduit/sysvnet/sysvnet_sleep.c.
+ *
+ * A signal on a word is the same, with its value in place of the posts.  A thread that waits for another word with the
+ * same slot can only lower the threshold, as the first thread does here.  Posters fence; post.pml shows that the
+ * sleeper may make all fence instead.
  *
  * Proven: both see what they wait for.
  *
  * Switch        in the code
- *   D5_LEAST      want: of several waiters the least counts
- *   D5_LAST       unwant: only the last waiter says that nobody waits
+ *   D5_LEAST      threshold_lower in threshold.c: the least threshold of several waiters counts
+ *   D5_LAST       threshold_leave in threshold.c: only the last waiter says that no thread waits
  */
 #define PROCS	3
 #define WORDS	3
@@ -19,16 +21,16 @@
 
 #define POSTS	0
 #define WAKE	1
-#define WANT	2
+#define THRESHOLD	2
 
 #define NOBODY	9
 
-#define READS(p) (p == 0 -> BIT(POSTS) | BIT(WAKE) | BIT(WANT) : BIT(POSTS) | BIT(WANT))
+#define READS(p) (p == 0 -> BIT(POSTS) | BIT(WAKE) | BIT(THRESHOLD) : BIT(POSTS) | BIT(THRESHOLD))
 
 #include "weak.inc"
 
 bool asleep[PROCS], locked, first_gone;
-byte wanting;
+byte waiters;
 
 /* A lock: what the last holder wrote is seen. */
 inline lock(me)
@@ -48,14 +50,14 @@ inline post(posts)
 	load(0, WAKE, RLX, seen);
 	if
 	:: seen & 1 ->
-		load(0, WANT, RLX, want);
+		load(0, THRESHOLD, RLX, threshold);
 		if
-		:: posts >= want -> wake_word()
+		:: posts >= threshold -> wake_word()
 		:: else
 		fi
 	:: else
 	fi;
-	atomic { seen = 0; want = 0 }
+	atomic { seen = 0; threshold = 0 }
 }
 
 inline wake_word()
@@ -75,7 +77,7 @@ inline wake_word()
 
 proctype poster()
 {
-	byte v, seen, want;
+	byte v, seen, threshold;
 	bool done;
 
 	post(1);
@@ -86,27 +88,27 @@ proctype poster()
 inline say(me, least)
 {
 	lock(me);
-	load(me, WANT, RLX, v);
+	load(me, THRESHOLD, RLX, v);
 	if
-	:: !wanting || least < v || !D5_LEAST -> store(me, WANT, least, RLX)
+	:: !waiters || least < v || !D5_LEAST -> store(me, THRESHOLD, least, RLX)
 	:: else
 	fi;
-	wanting++;
+	waiters++;
 	unlock(me)
 }
 
 inline unsay(me)
 {
 	lock(me);
-	wanting--;
+	waiters--;
 	if
-	:: !wanting || !D5_LAST -> store(me, WANT, NOBODY, RLX)
+	:: !waiters || !D5_LAST -> store(me, THRESHOLD, NOBODY, RLX)
 	:: else
 	fi;
 	unlock(me)
 }
 
-/* Number 1 wants one post, number 2 two. */
+/* Number 1 waits for one post, number 2 for two. */
 proctype sleeper(byte me)
 {
 	byte v, ticket, number = me;
@@ -137,10 +139,10 @@ proctype sleeper(byte me)
 init {
 	c_code { switches_read(); }
 	d_step {
-		mem[WANT] = NOBODY;
-		view[AT(0, WANT)] = NOBODY;
-		view[AT(1, WANT)] = NOBODY;
-		view[AT(2, WANT)] = NOBODY
+		mem[THRESHOLD] = NOBODY;
+		view[AT(0, THRESHOLD)] = NOBODY;
+		view[AT(1, THRESHOLD)] = NOBODY;
+		view[AT(2, THRESHOLD)] = NOBODY
 	}
 	atomic { run machine(); run poster(); run sleeper(1); run sleeper(2) }
 }

@@ -1,15 +1,17 @@
 /*
- * Threads of one process: two make true what a third waits for, by plain stores, and wake it.
- * runtime/wait/wait.c (psi_wake_own), runtime/process/thread.c (psi_thread_others, count_thread), sysvnet_wake and
- * sysvnet_arm in smp-conduit/sysvnet/sysvnet_sleep.c: D4.  With the hint of how many threads there are, and without.
+ * Threads of one process: two make true what a third waits for, by plain stores, and wake it (D4).  Files:
+ * runtime/wait/wait.c, runtime/process/thread.c, smp-conduit/sysvnet/sysvnet_wake.c, sysvnet_sleep.c.  Searched with
+ * the hint of how many threads there are, and without.
  *
  * Proven: the third sees both.
  *
  * Switch        in the code
- *   D4_COUNT      count_thread: after counting itself a thread makes all others fence
- *   D4_ORDER      psi_thread_others: the count is looked at after what was made true
- *   D4_WAKE       sysvnet_wake: fence between that and the look at wake
- *   ARM_FENCE     sysvnet_arm: fence between setting bit 0 of wake and the look at what was made true
+ *   D4_COUNT      thread_count_in in thread.c: after a thread has counted itself it makes all others fence
+ *   D4_ORDER      psi_thread_others in thread.c: the count is looked at after the condition was made true
+ *   D4_WAKE       sysvnet_wake, sysvnet_wake_port, sysvnet_wake_host, sysvnet_wake_peer in sysvnet_wake.c,
+ *                 psi_pollset_sleepers, psi_room_still_missing in pollset.c: fence between that and the look at wake
+ *   ARM_FENCE     sysvnet_arm, sysvnet_arm_more in sysvnet_sleep.c: fence between setting bit 0 of wake and the look
+ *                 at the condition
  */
 #define PROCS	3
 #define WORDS	4
