@@ -70,7 +70,8 @@ sip_result(struct sip_state *state)
 static struct sip_state
 sip_begin(const uint8_t key[PSI_SIPHASH_BYTES])
 {
-	const uint64_t k0 = word_load(key, WORD_BYTES), k1 = word_load(key + WORD_BYTES, WORD_BYTES);
+	const uint64_t k0 = word_load(key, WORD_BYTES);
+	const uint64_t k1 = word_load(key + WORD_BYTES, WORD_BYTES);
 
 	return (struct sip_state){ {
 		k0 ^ UINT64_C(0x736f6d6570736575),
