@@ -1,0 +1,287 @@
+#include "bootstrap/overlay/pboot_overlay_address.h"
+
+#include "runtime/util/settings_parse.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Copies between the general and the particular type keep both the compiler and the alignment
+ * happy. */
+static void
+address_set_4(struct pboot_address *address, struct in_addr host, uint16_t port)
+{
+	const struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = host,
+	};
+
+	memset(address, 0, sizeof *address);
+	memcpy(&address->name, &name, sizeof name);
+	address->len_bytes = sizeof name;
+}
+
+static void
+address_set_6(struct pboot_address *address, const struct in6_addr *host, uint16_t port)
+{
+	const struct sockaddr_in6 name = {
+		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *host,
+	};
+
+	memset(address, 0, sizeof *address);
+	memcpy(&address->name, &name, sizeof name);
+	address->len_bytes = sizeof name;
+}
+
+static bool
+host_parse(const char *text, uint16_t port, struct pboot_address *address_out)
+{
+	struct in6_addr host_6;
+	struct in_addr host_4;
+
+	if (inet_pton(AF_INET, text, &host_4) == 1)
+		address_set_4(address_out, host_4, port);
+	else if (inet_pton(AF_INET6, text, &host_6) == 1)
+		address_set_6(address_out, &host_6, port);
+	else
+		return false;
+	return true;
+}
+
+static bool
+port_parse(const char *text, uint16_t *port_out)
+{
+	uint32_t port = 0;
+	size_t i;
+
+	for (i = 0; text[i] >= '0' && text[i] <= '9' && i < 5; i++)
+		port = port * 10 + (uint32_t)(text[i] - '0');
+	if (i == 0 || text[i] != '\0' || port == 0 || port > UINT16_MAX)
+		return false;
+	*port_out = (uint16_t)port;
+	return true;
+}
+
+/* Copies text[0..len) as a string; false if it does not fit. */
+static bool
+text_cut(const char *text, size_t len, char cut_out[PBOOT_ADDRESS_BYTES])
+{
+	if (len >= PBOOT_ADDRESS_BYTES)
+		return false;
+	memcpy(cut_out, text, len);
+	cut_out[len] = '\0';
+	return true;
+}
+
+bool
+pboot_address_parse(const char *text, struct pboot_address *address_out)
+{
+	const char *colon = strrchr(text, ':');
+	const bool six = text[0] == '[';
+	struct pboot_address address;
+	char host[PBOOT_ADDRESS_BYTES];
+	uint16_t port;
+
+	if (!colon || !port_parse(colon + 1, &port))
+		return false;
+	if (six && (colon - text < 2 || colon[-1] != ']'))
+		return false;
+	if (!text_cut(text + six, (size_t)(colon - text) - 2 * (size_t)six, host) ||
+	    !host_parse(host, port, &address) || six != (address.name.ss_family == AF_INET6))
+		return false;
+	*address_out = address;
+	return true;
+}
+
+bool
+pboot_address_format(const struct pboot_address *address, char text_out[PBOOT_ADDRESS_BYTES])
+{
+	char host[INET6_ADDRSTRLEN];
+	struct sockaddr_in6 six;
+	struct sockaddr_in four;
+
+	memcpy(&four, &address->name, sizeof four);
+	memcpy(&six, &address->name, sizeof six);
+	if (address->name.ss_family == AF_INET) {
+		if (!inet_ntop(AF_INET, &four.sin_addr, host, sizeof host))
+			return false;
+		snprintf(text_out, PBOOT_ADDRESS_BYTES, "%s:%u", host, ntohs(four.sin_port));
+		return true;
+	}
+	if (address->name.ss_family != AF_INET6 ||
+	    !inet_ntop(AF_INET6, &six.sin6_addr, host, sizeof host))
+		return false;
+	snprintf(text_out, PBOOT_ADDRESS_BYTES, "[%s]:%u", host, ntohs(six.sin6_port));
+	return true;
+}
+
+/* The bytes of the host part, 4 or 16 of them; 0 for another family. */
+static size_t
+host_bytes(const struct sockaddr *name, uint8_t bytes_out[16])
+{
+	struct sockaddr_in6 six;
+	struct sockaddr_in four;
+
+	if (name->sa_family == AF_INET) {
+		memcpy(&four, name, sizeof four);
+		memcpy(bytes_out, &four.sin_addr, 4);
+		return 4;
+	}
+	if (name->sa_family == AF_INET6) {
+		memcpy(&six, name, sizeof six);
+		memcpy(bytes_out, &six.sin6_addr, 16);
+		return 16;
+	}
+	return 0;
+}
+
+/* What PST_NET_IFACE asks for: an interface, a network, or (neither) anything but loopback. */
+struct wanted {
+	const char *iface;
+	bool network;
+	uint8_t prefix[16];
+	size_t prefix_bytes;
+	unsigned prefix_bits;
+};
+
+static bool
+wanted_parse_network(const char *text, struct wanted *wanted)
+{
+	const char *slash = strchr(text, '/');
+	const size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	struct pboot_address address;
+	char host[PBOOT_ADDRESS_BYTES];
+	int64_t bits;
+
+	if (!text_cut(text, len, host) || !host_parse(host, 0, &address))
+		return false;
+	wanted->prefix_bytes = host_bytes((const struct sockaddr *)&address.name, wanted->prefix);
+	bits = (int64_t)wanted->prefix_bytes * 8;
+	if (slash && (!psi_parse_int(slash + 1, &bits) || bits < 0 ||
+	    bits > (int64_t)wanted->prefix_bytes * 8))
+		return false;
+	wanted->prefix_bits = (unsigned)bits;
+	wanted->network = true;
+	return true;
+}
+
+static bool
+prefix_matches(const struct wanted *wanted, const uint8_t *host, size_t bytes)
+{
+	const unsigned whole = wanted->prefix_bits / 8, rest = wanted->prefix_bits % 8;
+
+	if (bytes != wanted->prefix_bytes || memcmp(host, wanted->prefix, whole) != 0)
+		return false;
+	return rest == 0 || (host[whole] ^ wanted->prefix[whole]) >> (8 - rest) == 0;
+}
+
+/* An address of one link alone needs the number of that link, which differs from host to host. */
+static bool
+is_link_local(const uint8_t *host, size_t bytes)
+{
+	return bytes == 16 && host[0] == 0xfe && (host[1] & 0xc0) == 0x80;
+}
+
+static bool
+wanted_takes(const struct wanted *wanted, const struct ifaddrs *entry)
+{
+	uint8_t host[16];
+	size_t bytes;
+
+	if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
+		return false;
+	bytes = host_bytes(entry->ifa_addr, host);
+	if (bytes == 0 || is_link_local(host, bytes))
+		return false;
+	if (wanted->network)
+		return prefix_matches(wanted, host, bytes);
+	if (wanted->iface)
+		return strcmp(entry->ifa_name, wanted->iface) == 0;
+	return !(entry->ifa_flags & IFF_LOOPBACK);
+}
+
+static void
+address_take(const struct sockaddr *name, struct pboot_address *address_out)
+{
+	struct sockaddr_in6 six;
+	struct sockaddr_in four;
+
+	if (name->sa_family == AF_INET) {
+		memcpy(&four, name, sizeof four);
+		address_set_4(address_out, four.sin_addr, 0);
+	} else {
+		memcpy(&six, name, sizeof six);
+		address_set_6(address_out, &six.sin6_addr, 0);
+	}
+}
+
+/* The first address that is wanted; one of IPv4 goes before those of IPv6. */
+static bool
+address_find(const struct wanted *wanted, struct pboot_address *address_out)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+	struct ifaddrs *list, *entry;
+	bool found = false;
+	unsigned i;
+
+	if (getifaddrs(&list) != 0)
+		return false;
+	for (i = 0; i < 2 && !found; i++)
+		for (entry = list; entry && !found; entry = entry->ifa_next)
+			if (wanted_takes(wanted, entry) &&
+			    entry->ifa_addr->sa_family == families[i]) {
+				address_take(entry->ifa_addr, address_out);
+				found = true;
+			}
+	freeifaddrs(list);
+	return found;
+}
+
+/* To connect a datagram socket sends nothing; it makes the kernel choose the way. */
+static bool
+address_toward(const char *toward, struct pboot_address *address_out)
+{
+	struct pboot_address to, from = { .len_bytes = sizeof from.name };
+	bool found;
+	int sock;
+
+	if (!pboot_address_parse(toward, &to) && !host_parse(toward, 9, &to))
+		return false;
+	sock = socket(to.name.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return false;
+	found = connect(sock, (const struct sockaddr *)&to.name, to.len_bytes) == 0 &&
+	    getsockname(sock, (struct sockaddr *)&from.name, &from.len_bytes) == 0;
+	close(sock);
+	if (found)
+		address_take((const struct sockaddr *)&from.name, address_out);
+	return found;
+}
+
+bool
+pboot_address_choose(const char *iface, const char *toward, struct pboot_address *address_out,
+    char why_out[PBOOT_ADDRESS_WHY_BYTES])
+{
+	struct wanted wanted = { 0 };
+
+	if (iface && *iface) {
+		if (!wanted_parse_network(iface, &wanted))
+			wanted.iface = iface;
+		if (address_find(&wanted, address_out))
+			return true;
+		snprintf(why_out, PBOOT_ADDRESS_WHY_BYTES, "PST_NET_IFACE=%s: no interface that is "
+		    "up has this name, or an address there; `ip address' lists them", iface);
+		return false;
+	}
+	if (toward && address_toward(toward, address_out))
+		return true;
+	if (address_find(&wanted, address_out))
+		return true;
+	snprintf(why_out, PBOOT_ADDRESS_WHY_BYTES, "no network interface but loopback is up; "
+	    "PST_NET_IFACE names the one to use");
+	return false;
+}

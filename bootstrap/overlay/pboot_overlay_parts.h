@@ -1,0 +1,166 @@
+/*
+ * What the files of the overlay share.  Each function stands under the file that has it; which one
+ * calls which goes from the last of them to the first.
+ */
+#ifndef PBOOT_OVERLAY_PARTS_H
+#define PBOOT_OVERLAY_PARTS_H
+
+#include "bootstrap/overlay/pboot_overlay.h"
+#include "bootstrap/overlay/pboot_overlay_link.h"
+
+enum {
+	/* Collectives that are remembered: what the fastest host has begun is at most
+	 * 2 * IN_FLIGHT ahead of what this one has seen complete, and what the slowest neighbour
+	 * still has to be sent is at most IN_FLIGHT behind. */
+	PBOOT_COLLECTIVES = 4 * PBOOT_OVERLAY_IN_FLIGHT,
+};
+
+enum pboot_net_state {
+	PBOOT_NET_OPEN,			/* listens */
+	PBOOT_NET_CONNECTING,
+	PBOOT_NET_CONNECTED,
+	PBOOT_NET_CLOSING,		/* close was called */
+	PBOOT_NET_CLOSED,		/* and CLOSED was given to the caller */
+};
+
+/* One attempt to connect to the parent, or the pause before the next. */
+enum pboot_attempt_state {
+	PBOOT_ATTEMPT_NONE,		/* the root's, or all is settled */
+	PBOOT_ATTEMPT_PAUSE,		/* until due_ns */
+	PBOOT_ATTEMPT_CONNECT,		/* given up at due_ns, as is the next */
+	PBOOT_ATTEMPT_SHAKE,
+};
+
+struct pboot_attempt {
+	enum pboot_attempt_state state;
+	int fd;
+	unsigned poll_index;
+	uint64_t due_ns, pause_ns;
+	struct pboot_shake shake;
+	const char *trouble;		/* what ended the last one; a constant, or strerror's */
+};
+
+/* A connection that was accepted and has not proved itself; fd -1: a free slot. */
+struct pboot_half {
+	int fd;
+	unsigned poll_index;
+	uint64_t due_ns;
+	struct pboot_shake shake;
+};
+
+struct pboot_loss {
+	uint32_t host, witness;
+	enum pboot_overlay_loss kind;
+	char why[PBOOT_FRAME_WHY_BYTES + 1];
+};
+
+enum pboot_collective_kind { PBOOT_COLLECTIVE_NONE, PBOOT_COLLECTIVE_BARRIER,
+	PBOOT_COLLECTIVE_GATHER };
+
+/* A gather keeps whole blobs in the order in which they arrived, which is that of sending them. */
+struct pboot_collective {
+	enum pboot_collective_kind kind;
+	bool called;				/* here */
+	bool released;				/* barrier: all hosts have arrived */
+	uint32_t arrived;			/* barrier: bit i: all below the i-th child */
+	uint32_t whole;				/* gather: how many blobs have arrived */
+	uint32_t *order;			/* [host_count]: whose, in order */
+	uint32_t *got_bytes;			/* [host_count] */
+	struct pboot_overlay_blob *blobs;	/* [host_count]; bytes are this record's */
+};
+
+struct pboot_overlay {
+	struct pboot_overlay_options options;	/* strings are not kept */
+	struct pboot_shake_who who;
+	char version[PBOOT_SHAKE_VERSION_BYTES];
+	char address[PBOOT_ADDRESS_BYTES];
+	struct pboot_overlay_host *hosts;	/* NULL before connect */
+	char *host_texts;			/* what they point into */
+	enum pboot_net_state state;
+	uint64_t now_ns;			/* of the last step or call that says the time */
+	uint64_t expected_ns;			/* when the next step is due */
+	uint64_t deadline_ns;			/* for CONNECTED */
+	int listener;
+	unsigned listener_poll;
+	uint64_t listen_from_ns;		/* a pause after accept found no descriptor */
+	struct pboot_attempt attempt;
+	struct pboot_half half[PBOOT_OVERLAY_HALF_OPEN];
+	struct pboot_link link[PBOOT_TREE_BRANCHES];
+	uint32_t children;
+	uint32_t turn;				/* the branch that is looked at next */
+
+	struct pboot_loss *losses;		/* [loss_count], room for host_count */
+	uint32_t loss_count, losses_given;	/* given as events */
+
+	struct pboot_collective collective[PBOOT_COLLECTIVES];
+	/* Numbers of collectives: oldest <= completed <= called.  oldest is the first that is
+	 * remembered, completed the first that was not given as an event, called the next here. */
+	uint32_t oldest, completed, called;
+
+	/* The caller has the first frame of link[given_branch]; it leaves with the next event. */
+	bool frame_given;
+	uint32_t given_branch;
+	struct pboot_frame given_frame;
+	struct pboot_overlay_counts counts;
+};
+
+/* pboot_overlay_loss.c */
+
+/* Breaks a link off: its neighbour is lost, all hosts that can be reached will hear of it. */
+void pboot_net_lose(struct pboot_overlay *net, struct pboot_link *link,
+    enum pboot_overlay_loss kind, const char *why);
+/* The same with a text that is put together. */
+void pboot_net_lose_format(struct pboot_overlay *net, struct pboot_link *link,
+    enum pboot_overlay_loss kind, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* News of another keeper. */
+bool pboot_net_hear_loss(struct pboot_overlay *net, const struct pboot_frame *frame,
+    const uint8_t *text);
+/* Puts the losses that this link has not told yet; false if one found no room. */
+bool pboot_net_tell_losses(struct pboot_overlay *net, struct pboot_link *link);
+/* The name of a host, for messages; after connect. */
+const char *pboot_net_name(const struct pboot_overlay *net, uint32_t host);
+
+/* pboot_overlay_gather.c */
+
+enum pboot_overlay_result pboot_gather_begin(struct pboot_overlay *net,
+    enum pboot_collective_kind kind, const void *blob, uint32_t len_bytes);
+/* False: the frame makes no sense, or no memory; errno is ENOMEM then, else 0. */
+bool pboot_gather_hear_piece(struct pboot_overlay *net, const struct pboot_frame *frame,
+    const uint8_t *body);
+bool pboot_gather_hear_barrier(struct pboot_overlay *net, const struct pboot_link *link,
+    uint32_t number);
+/* Puts what this link has to carry next; false if it has all that is known. */
+bool pboot_gather_put(struct pboot_overlay *net, struct pboot_link *link);
+/* The collective that is due as an event; NULL if there is none. */
+struct pboot_collective *pboot_gather_completed(struct pboot_overlay *net);
+/* Frees those that were given as events and that every link has carried. */
+void pboot_gather_retire(struct pboot_overlay *net);
+void pboot_gather_free(struct pboot_overlay *net);
+
+/* pboot_overlay_leave.c */
+
+/* Says BYE where it is time for it, and closes links on which both have said it. */
+void pboot_leave_step(struct pboot_overlay *net);
+/* A link has ended: in order or not. */
+void pboot_leave_ended(struct pboot_overlay *net, struct pboot_link *link);
+
+/* pboot_overlay_route.c */
+
+/* Puts losses and collectives that a link has to carry, as its buffer gets low; true if it has got
+ * all of them. */
+bool pboot_route_pump(struct pboot_overlay *net, struct pboot_link *link);
+/* The same for all links, and writes; false if nothing was written. */
+bool pboot_route_flush(struct pboot_overlay *net);
+
+/* pboot_overlay_join.c */
+
+bool pboot_join_listen(struct pboot_overlay *net, const struct pboot_address *address);
+void pboot_join_begin(struct pboot_overlay *net);
+void pboot_join_accept(struct pboot_overlay *net);
+void pboot_join_attempt(struct pboot_overlay *net, bool ready);
+void pboot_join_half(struct pboot_overlay *net, struct pboot_half *half, bool ready);
+/* At the deadline: who is not linked is lost. */
+void pboot_join_give_up(struct pboot_overlay *net);
+void pboot_join_close(struct pboot_overlay *net);
+
+#endif
