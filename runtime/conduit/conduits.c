@@ -36,6 +36,11 @@ static const uint32_t *no_word(struct psi_port *port, uint32_t peer, bool *fence
 	*fence_out = true;
 	return NULL;
 }
+static int all_left(struct psi_conduit *conduit)
+{
+	(void)conduit;
+	return PSI_OK;
+}
 static void no_want(struct psi_port *port, uint32_t peer) { (void)port, (void)peer; }
 static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
 {
@@ -138,7 +143,7 @@ static bool no_queue(const struct psi_queue_memory *memory, unsigned network, ui
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
-	X(arm, no_arm) X(sleep, no_sleep)                                                         \
+	X(drain, all_left) X(arm, no_arm) X(sleep, no_sleep)                                      \
 	X(disarm, no_wake) X(arm_more, no_arm_more) X(disarm_more, no_wake)                       \
 	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_want)                           \
 	X(sleep_word, no_word) X(wake_peer, no_want)                                              \

@@ -53,6 +53,7 @@ static const struct psi_services services = {
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.agree_least = agree_least,
+	.exchange = pboot_exchange,
 	.counts = own_counts,
 };
 
