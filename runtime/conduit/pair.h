@@ -1,6 +1,6 @@
 /*
  * Two conduits as one: smp between ranks that share memory, and a network between all others.  The
- * way to a peer is chosen by its job rank, once for the job.  A job that has one conduit calls that
+ * route to a peer is chosen by its job rank, once for the job.  A job that has one conduit calls that
  * one's operations and none of these.
  */
 #ifndef PSI_PAIR_H

@@ -30,7 +30,7 @@ setting_text(const char *name)
 	return row ? psi_setting_value(row, NULL) : NULL;
 }
 
-/* While conduits open, the first line that one says is kept, so that one rank may say it for all. */
+/* While conduits open, the first line that one says is kept, so that one rank says it for all. */
 static bool keeps_lines;
 static char kept_line[PSI_PLUGIN_LACK_BYTES + 64];
 
