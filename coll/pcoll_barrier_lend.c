@@ -74,7 +74,7 @@ static bool
 members_share_memory(const struct psi_group *group)
 {
 	for (gex_Rank_t rank = 0; rank < group->size; rank++)
-		if (!psi.conduit_job.local[group->locations[rank].gex_rank])
+		if (!psi_shares_memory(group->locations[rank].gex_rank))
 			return false;
 	return true;
 }

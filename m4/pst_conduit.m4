@@ -1,6 +1,6 @@
-# PST_CONDUIT(NAME, PROBE): one transport. PROBE, the text of NAME-conduit/configure.m4, sets
+# PST_CONDUIT(NAME, PROBE, [KIND]): one transport. PROBE, the text of NAME-conduit/configure.m4, sets
 # pst_conduit_have to yes, or leaves no and says why in pst_conduit_reason; --disable-NAME decides
-# before it is asked.
+# before it is asked. One of KIND plugin is opened at run time; the others are part of the library.
 AC_DEFUN([PST_CONDUIT], [
 	AC_ARG_ENABLE([$1], [AS_HELP_STRING([--disable-$1], [leave the $1 conduit out])],
 		[], [enable_$1=auto])
@@ -13,7 +13,8 @@ AC_DEFUN([PST_CONDUIT], [
 	AS_IF([test "x$pst_conduit_have" = xyes],
 		[AC_MSG_RESULT([yes])
 		pst_conduit_$1=yes
-		PST_CONDUIT_LIST="${PST_CONDUIT_LIST}${PST_CONDUIT_LIST:+ }X($1)"],
+		m4_if([$3], [plugin], [],
+			[PST_CONDUIT_LIST="${PST_CONDUIT_LIST}${PST_CONDUIT_LIST:+ }X($1)"])],
 		[AC_MSG_RESULT([no: $pst_conduit_reason])
 		pst_conduit_$1="no ($pst_conduit_reason)"
 		AS_IF([test "x$enable_$1" = xyes],

@@ -158,6 +158,10 @@ struct psi_services {
 	/* Gives every process of the job the same answer: the smallest of all values.  Collective,
 	 * at open and connect only. */
 	uint32_t (*agree_least)(uint32_t value);
+	/* Gathers len_bytes of every process of the job, the same everywhere and at most 4096,
+	 * into all_out, in the order of places, on all of them.  Collective, at open and connect
+	 * only. */
+	void (*exchange)(const void *mine, size_t len_bytes, void *all_out);
 	/* The calling thread's counts, where the job has none for all; for one operation. */
 	uint64_t *(*counts)(void);
 };
@@ -270,6 +274,9 @@ struct psi_conduit_ops {
 	 * port: one finds the work, the others return 0, so that 0 does not say that nothing is
 	 * there; arm looks once more.  No lock is held while a handler runs. */
 	unsigned (*poll)(struct psi_port *port, unsigned networks, unsigned budget);
+	/* Moves on what was accepted and has not left this process; runs no handler.  Any thread,
+	 * as the rank ends.  OK: all has left.  AGAIN: call again. */
+	int (*drain)(struct psi_conduit *conduit);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
 	 *   arm     says that this thread is about to sleep: OK with a ticket, or AGAIN when a
 	 *           message is already there; then nothing was said.  room_peer is a place whose

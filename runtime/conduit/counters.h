@@ -87,7 +87,9 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(SLEEPS, "sleeps", "times", "wake", PSI_SUM, "sleeps")                                   \
 	X(WAKEUPS_SENT, "wakeups_sent", "times", "wake", PSI_SUM, "sleepers woken")               \
 	X(WAKEUPS_RECEIVED, "wakeups_received", "times", "wake", PSI_SUM, \
-	  "sleeps that a wake-up ended")
+	  "sleeps that a wake-up ended")                                                          \
+	X(DROPPED, "dropped", "messages", "queue", PSI_SUM,                                       \
+	  "messages at a network's port that were not of this job")
 
 enum psi_counter {
 #define PSI_COUNTER_ENUM(id, name, unit, group, sum, help) PSI_COUNT_##id,

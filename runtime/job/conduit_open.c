@@ -1,16 +1,25 @@
-/* The conduit is chosen, given its services, and opened. */
+/*
+ * The conduits are chosen, given their services, and opened: smp, and the network of PST_CONDUIT
+ * where some ranks share no memory.
+ */
 #include "runtime/am/am.h"
 #include "runtime/conduit/conduit_list.h"
 #include "runtime/conduit/conduits.h"
+#include "runtime/conduit/pair.h"
+#include "runtime/conduit/plugin.h"
 #include "runtime/job/start.h"
 #include "runtime/op/begin.h"
+#include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
 #include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
 #include "runtime/vis/vis.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* -- services -------------------------------------------------------------------------------- */
 
@@ -20,6 +29,25 @@ conduit_setting_text(const char *name)
 	const struct psi_setting *row = psi_setting_find(name);
 
 	return row ? psi_setting_value(row, NULL) : NULL;
+}
+
+/* While conduits open, the first line that one says is kept, so that one rank says it for all. */
+static bool keeps_lines;
+static char kept_line[PSI_PLUGIN_LACK_BYTES + 64];
+
+static void
+conduit_log(const char *format, ...)
+{
+	char line[sizeof kept_line];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	if (!keeps_lines)
+		psi_log("%s", line);
+	else if (!kept_line[0])
+		memcpy(kept_line, line, sizeof kept_line);
 }
 
 static uint64_t *
@@ -45,7 +73,7 @@ conduit_agree_least(uint32_t value)
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
-	.log = psi_log,
+	.log = conduit_log,
 	.setting = conduit_setting_text,
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
@@ -57,8 +85,32 @@ static const struct psi_services services = {
 	.cursor_look = psi_cursor_look,
 	.cursor_take = psi_cursor_take,
 	.agree_least = conduit_agree_least,
+	.exchange = pboot_exchange,
 	.counts = conduit_own_counts,
 };
+
+/* -- what the ranks say of it ---------------------------------------------------------------- */
+
+/*
+ * All ranks have come as far as that, or the job ends: the first rank that knows why not says so,
+ * in one line.
+ */
+static void
+conduit_settle(bool good, const char *name)
+{
+	const uint32_t silent = UINT32_MAX - 1;
+	const uint32_t mine = good ? UINT32_MAX : kept_line[0] ? psi.boot.rank : silent;
+	const uint32_t first = conduit_agree_least(mine);
+
+	if (first == UINT32_MAX)
+		return;
+	if (first == psi.boot.rank)
+		psi_log("%s", kept_line);
+	else if (first == silent && psi.boot.rank == 0)
+		psi_log("conduit %s does not open", name);
+	pboot_note_cause("", true);
+	pboot_leave(1);
+}
 
 /* -- open ------------------------------------------------------------------------------------ */
 
@@ -66,21 +118,55 @@ static const struct psi_services services = {
 static const char *const built[] = { PSI_CONDUIT_LIST(NAME) };
 #undef NAME
 
-/* The first of this build, which has one until there is a second. */
-static const struct psi_conduit_ops *
-conduit_choose(void)
+const char *
+psi_conduit_local(void)
 {
-	const struct psi_conduit_ops *ops = psi_conduit_named(built[0]);
-	char reason[160];
+	return built[0];
+}
 
-	if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
-		psi_fatal("conduit %s is of ABI %u, this runtime needs %d; rebuild it", ops->name,
-		          ops->abi, PSI_CONDUIT_ABI);
-	if (!ops->probe(&services, reason, sizeof reason))
-		psi_fatal("conduit %s cannot run here: %s", ops->name, reason);
+/* The one of this build, for ranks that share memory. */
+static const struct psi_conduit_ops *
+local_choose(void)
+{
+	const struct psi_conduit_ops *ops = psi_conduit_named(psi_conduit_local());
+	char lack[PSI_PLUGIN_LACK_BYTES];
+
+	if (!psi_plugin_fits(ops, ops->name, lack))
+		psi_fatal("%s", lack);
+	if (!ops->probe(&services, lack, sizeof lack))
+		psi_fatal("conduit %s cannot run here: %s", ops->name, lack);
 	return ops;
 }
 
+static bool
+all_share_memory(void)
+{
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		if (!psi_in_my_nbrhd(rank))
+			return false;
+	return true;
+}
+
+/* NULL: the job has no use for a network, or the user wants none. */
+static const struct psi_conduit_ops *
+network_choose(void)
+{
+	const char *name = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
+	const struct psi_conduit_ops *ops;
+	char lack[PSI_PLUGIN_LACK_BYTES];
+	bool good;
+
+	if (strcmp(name, psi_conduit_local()) == 0 || all_share_memory())
+		return NULL;
+	ops = psi_plugin_open(name, lack);
+	good = ops && ops->probe(&services, lack, sizeof lack);
+	if (!good)
+		snprintf(kept_line, sizeof kept_line, "conduit %s: %s", name, lack);
+	conduit_settle(good, name);
+	return ops;
+}
+
+/* Ranks that the network reaches share no memory with this one, on this host or not. */
 static void
 conduit_describe_job(void)
 {
@@ -94,7 +180,7 @@ conduit_describe_job(void)
 		uint32_t host = psi.boot.host_of[rank];
 
 		host_index[rank] = next[host]++;
-		local[rank] = host == psi.boot.host_index;
+		local[rank] = psi.networked ? psi_in_my_nbrhd(rank) : host == psi.boot.host_index;
 	}
 	psi.conduit_job = (struct psi_conduit_job){
 		.place = psi.boot.rank, .places = psi.boot.size,
@@ -128,7 +214,7 @@ conduit_lay_table(const struct psi_conduit_ops *ops)
 static void
 conduit_tell_job(void)
 {
-	char text[200];
+	char text[500];
 
 	if (psi.boot.rank != 0 || !psi_setting_bool(psi_setting_named("GASNET_VERBOSEENV")))
 		return;
@@ -136,18 +222,36 @@ conduit_tell_job(void)
 	psi_log("conduit %s: %s", psi.ops->name, text);
 }
 
+static bool
+open_table(gex_EP_t ep)
+{
+	return ep->ops->open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) ==
+	               PSI_OK &&
+	       ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) == PSI_OK;
+}
+
+/* A job of one conduit asks nobody: what one rank lacks all lack. */
+static void
+conduit_step(bool good, const char *what)
+{
+	if (psi.networked)
+		conduit_settle(good, psi.ops->name);
+	else if (!good)
+		psi_fatal("conduit %s did not %s", psi.ops->name, what);
+}
+
 void
 psi_conduit_open(gex_EP_t ep)
 {
-	const struct psi_conduit_ops *ops = conduit_choose();
+	const struct psi_conduit_ops *local = local_choose(), *network = network_choose();
 
-	conduit_lay_table(ops);
+	psi.networked = network != NULL;
+	conduit_lay_table(network ? psi_pair_make(local, network) : local);
 	conduit_describe_job();
 	ep->ops = psi.ops;
-	if (ep->ops->open(&services, &psi.conduit_job, &psi.attributes, &psi.conduit) != PSI_OK ||
-	    ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) != PSI_OK)
-		psi_fatal("conduit %s did not open", ops->name);
-	if (ep->ops->connect(psi.conduit) != PSI_OK)
-		psi_fatal("conduit %s did not connect", ops->name);
+	keeps_lines = psi.networked;
+	conduit_step(open_table(ep), "open");
+	conduit_step(ep->ops->connect(psi.conduit) == PSI_OK, "connect");
+	keeps_lines = false;
 	conduit_tell_job();
 }

@@ -12,7 +12,10 @@
 #include "runtime/settings/settings_tables.h"
 #include "runtime/team/team.h"
 
+#include "runtime/util/clock.h"
+
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,6 +29,8 @@ static const struct psi_setting rows[] = {
 };
 
 const struct psi_setting_table psi_settings_exit = PSI_SETTING_TABLE("Exit", rows);
+
+enum { DRAIN_MOST_NS = 200000000 };
 
 static _Atomic pid_t leaving;           /* the thread that ends this process */
 
@@ -53,6 +58,19 @@ exit_is_first(void)
 	return false;
 }
 
+/* Messages that were accepted leave this process before it ends, such as the one that lets a peer
+ * out of a barrier.  A peer that takes none is not waited for. */
+static void
+let_messages_leave(void)
+{
+	const uint64_t until_ns = psi_now_ns() + DRAIN_MOST_NS;
+
+	if (!psi.open)
+		return;
+	while (psi.ops->drain(psi.conduit) == PSI_AGAIN && psi_now_ns() < until_ns)
+		sched_yield();
+}
+
 void
 gasnet_exit(int exitcode)
 {
@@ -64,6 +82,7 @@ gasnet_exit(int exitcode)
 	psi_blocks_close();
 	if (exitcode == 0)
 		psi_modules_close("gasnet_exit");
+	let_messages_leave();
 	psi_report_alone_ended();
 	flush_stream(stdout);
 	flush_stream(stderr);
@@ -93,6 +112,7 @@ exit_on_plain(int status, void *unused)
 	if (!psi.open)
 		pboot_note_cause("", true);     /* init refused, and has said why */
 	if (exit_is_first()) {
+		let_messages_leave();
 		psi_blocks_close();
 		psi_report_alone_ended();
 	}

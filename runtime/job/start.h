@@ -4,8 +4,10 @@
 
 #include "runtime/process/process.h"
 
-/* Chooses, opens and connects the conduit and the endpoint's port; ends the job on failure. */
+/* Chooses, opens and connects the conduits and the endpoint's port; ends the job on failure. */
 void psi_conduit_open(gex_EP_t ep);
+/* The name of the conduit between ranks that share memory. */
+const char *psi_conduit_local(void);
 /* From now on exit() and return from main end the job. */
 void psi_exit_open(void);
 /* Ends this rank as the others ask, in a handler; what it has printed goes out. */

@@ -25,6 +25,7 @@ struct psi_job {
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	uint32_t cpus;                  /* that this process may use */
 	bool open;                      /* init has finished */
+	bool networked;                 /* some ranks are reached by a network */
 	bool checks;                    /* all rules are looked at (rules.h) */
 	bool attach_first;              /* after gasnet_init, until something is attached */
 	uint32_t places;                /* first endpoints that messages may name; 0 before init */
@@ -77,6 +78,9 @@ void psi_need_init(const char *call);
 void psi_invalid(const char *call, const char *constant) __attribute__((noreturn, cold));
 /* Is this a child that the client forked? */
 bool psi_is_forked_child(void);
+
+/* Does this process share memory with that job rank?  After the conduits have opened. */
+static inline bool psi_shares_memory(uint32_t rank) { return psi.conduit_job.local[rank]; }
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */
 

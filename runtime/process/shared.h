@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 9,
+	PSI_SHARED_ABI = 10,
 	/* Blocks per rank that threads own, most of which are never touched; see
 	 * runtime/process/block.c. */
 	PSI_BLOCKS = 256,

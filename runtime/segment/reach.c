@@ -78,7 +78,8 @@ psi_reach_choose(uint32_t place)
 		return;
 	}
 	psi.peers[place] = (struct pst_peer){ .base = (uintptr_t)known->base };
-	by_kernel = rank != psi.boot.rank && psi_vm_probe(rank, &known->card);
+	by_kernel = rank != psi.boot.rank && psi_shares_memory(rank) &&
+	            psi_vm_probe(rank, &known->card);
 	reach_set_road(place, by_kernel ? PSI_BY_KERNEL : PSI_BY_OPERATION);
 }
 

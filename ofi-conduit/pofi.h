@@ -1,0 +1,266 @@
+/*
+ * The ofi conduit: active messages over reliable datagrams of libfabric.
+ *
+ * A process has one endpoint of the fabric and one completion queue, whatever the number of its
+ * ports.  A message names the port that it is for.  It starts with a struct pofi_header, then come
+ * its arguments, then its payload at a multiple of 16 bytes.
+ *
+ * Flow control.  A process may have `credits' requests on their way to each place.  The place owes
+ * it one credit for each request whose handler it starts, and pays with its next message to that
+ * process, or with a message of its own once it owes half.  Replies need no credit: each answers a
+ * request, which had one.  So what a process keeps for a port that nobody polls is bounded.
+ * Requests and replies have send buffers of their own, so that requests never take the last one.
+ *
+ * Locks.  In PAR one lock guards all that is not said to be constant or atomic.  No handler runs
+ * under it.
+ */
+#ifndef POFI_H
+#define POFI_H
+
+#include "runtime/conduit/conduit.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum {
+	POFI_WIRE = 1,                  /* raised when headers or the rules of credit change */
+	POFI_ALIGN = 16,                /* of messages and payloads */
+	POFI_MEDIUM_BYTES = 8192,       /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
+	POFI_CREDITS = 32,              /* requests on their way to one place */
+	POFI_RECEIVE_BUFFERS = 4,       /* unless PST_OFI_RECEIVE_BUFFERS */
+	POFI_RECEIVE_BYTES = 1 << 18,   /* of each, unless PST_OFI_RECEIVE_SIZE */
+	POFI_BATCH = 16,                /* completions read at once */
+	POFI_INJECT_BYTES = 128,        /* larger messages take a buffer, whatever the provider */
+	POFI_SENDS = 64,                /* send buffers of each network at most */
+	POFI_PROVIDER_BYTES = 32,
+	POFI_ADDRESS_BYTES = 128,
+	POFI_ENDPOINTS = 128,           /* ports of a process at most */
+	POFI_CREDIT = 3,                /* category of a message that only pays credits */
+};
+
+/* What a message begins with.  All hosts of a job have the same byte order; the exchange shows
+ * where not, since POFI_WIRE reads differently there. */
+struct pofi_header {
+	uint64_t tag;                   /* the job's secret */
+	uint64_t dest;                  /* Long: address at its owner */
+	uint32_t source;                /* place of the sender */
+	uint32_t len_bytes;             /* of the payload; Long: written before the message */
+	uint16_t to;                    /* index of the port at the receiver */
+	uint16_t credits;               /* that the source pays to the receiver's process */
+	uint8_t handler, category, network, nargs;
+};
+_Static_assert(sizeof(struct pofi_header) % 8 == 0, "arguments follow at once");
+
+/* A buffer to send from: taken, filled, given to libfabric, and given back by its completion.
+ * `context' is the provider's where it asks for that (FI_CONTEXT). */
+struct pofi_send {
+	struct fi_context2 context;     /* first: the completion names it */
+	struct pofi_send *next;         /* free */
+	uint32_t place;                 /* where it goes */
+	uint8_t network;
+	bool is_data;                   /* not only credits */
+	void *bytes;                    /* [message_bytes] */
+	void *desc;                     /* of its registration, or NULL */
+};
+
+/* A buffer in which many messages arrive, one behind the other. */
+struct pofi_inbound {
+	struct fi_context2 context;     /* first */
+	char *bytes;
+	struct fid_mr *mr;              /* NULL where the provider needs none */
+	uint32_t pins;                  /* messages that a poll has taken and not yet delivered */
+	bool posted;                    /* the provider may write to it */
+};
+
+/* A message that waits for its port to be polled: a copy of it. */
+struct pofi_kept {
+	struct pofi_kept *next;
+	uint64_t unused;                /* the message is 16-aligned, as malloc's memory is */
+	struct pofi_header header;
+};
+
+/* What this process knows of a place to which it sends. */
+struct pofi_peer {
+	uint16_t spent;                 /* of its credits */
+	bool injected;                  /* ... something that no completion tells of */
+	bool broken;                    /* a message to it was lost */
+	uint64_t broken_ns;             /* since when */
+};
+
+struct psi_port {
+	struct psi_conduit *conduit;
+	void *owner;
+	uint32_t place;
+	struct {
+		struct pofi_kept *first, **last;
+	} kept[PSI_NETWORKS];
+	_Atomic uint32_t kept_count[PSI_NETWORKS];
+	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
+	bool payment_due;               /* a payment found no room */
+};
+
+struct psi_conduit {
+	const struct psi_services *services;
+	/* Constant after connect. */
+	uint32_t place, places;
+	bool threaded;
+	uint64_t tag;
+	uint64_t *counts;               /* NULL: the service tells */
+	size_t medium_bytes, message_bytes;
+	uint32_t inbound_count;
+	size_t inbound_bytes;
+	size_t inject_bytes;            /* messages up to this go without a completion */
+	char *addresses;                /* [places] of address_bytes each */
+	size_t address_bytes;
+	const char *reason;             /* why this provider */
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct pofi_inbound *inbound;   /* [inbound_count] */
+	/* Under the lock. */
+	pthread_mutex_t lock;           /* in PAR */
+	volatile sig_atomic_t busy;     /* elsewhere: a signal's handler that drains sees it */
+	fi_addr_t *known;               /* [places]; FI_ADDR_NOTAVAIL before the first message */
+	struct pofi_peer *peers[POFI_ENDPOINTS]; /* [places] each, made at the first message */
+	struct psi_port *ports[POFI_ENDPOINTS];
+	struct {
+		struct pofi_send *free;
+		uint32_t made, most;
+	} sends[PSI_NETWORKS];
+	uint32_t posted;                /* of the inbound buffers */
+	bool lost;                      /* a message, for want of memory: nothing goes on */
+	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
+};
+
+/* -- locking and counting ---------------------------------------------------------------------- */
+
+static inline void
+pofi_lock(struct psi_conduit *conduit)
+{
+	if (conduit->threaded)
+		pthread_mutex_lock(&conduit->lock);
+	else
+		conduit->busy = 1;
+}
+
+static inline bool
+pofi_trylock(struct psi_conduit *conduit)
+{
+	if (conduit->threaded)
+		return pthread_mutex_trylock(&conduit->lock) == 0;
+	if (conduit->busy)
+		return false;
+	conduit->busy = 1;
+	return true;
+}
+
+static inline void
+pofi_unlock(struct psi_conduit *conduit)
+{
+	if (conduit->threaded)
+		pthread_mutex_unlock(&conduit->lock);
+	else
+		conduit->busy = 0;
+}
+
+static inline void
+pofi_count(struct psi_conduit *conduit, enum psi_counter which)
+{
+	psi_count(conduit->counts ? conduit->counts : conduit->services->counts(), which);
+}
+
+/* -- shapes of messages ------------------------------------------------------------------------ */
+
+static inline size_t
+pofi_aligned(size_t len_bytes)
+{
+	return (len_bytes + POFI_ALIGN - 1) & ~(size_t)(POFI_ALIGN - 1);
+}
+
+/* Where the payload begins. */
+static inline size_t
+pofi_payload_at(unsigned nargs)
+{
+	return pofi_aligned(sizeof(struct pofi_header) + nargs * sizeof(int32_t));
+}
+
+static inline uint32_t
+pofi_process_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return place % conduit->places;
+}
+
+static inline uint32_t
+pofi_index_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return place / conduit->places;
+}
+
+/* -- pofi_choose.c: which provider ------------------------------------------------------------ */
+
+bool pofi_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
+/* The provider and interface to use, to be freed by fi_freeinfo, and why; or NULL and why not. */
+struct fi_info *pofi_choose(const struct psi_services *services, bool one_host,
+                            const char **reason_out, char *lack, size_t lack_bytes);
+
+/* -- pofi_open.c ------------------------------------------------------------------------------- */
+
+int pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,
+              struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
+int pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+                   struct psi_port **port_out);
+void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
+
+/* -- pofi_connect.c ---------------------------------------------------------------------------- */
+
+int pofi_connect(struct psi_conduit *conduit);
+/* The fabric's address of a process; AGAIN: there is none, for want of memory.  Under the lock. */
+int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
+
+/* -- pofi_mem.c: buffers ----------------------------------------------------------------------- */
+
+/* 0, or an errno after one line. */
+int pofi_inbound_open(struct psi_conduit *conduit);
+void pofi_inbound_close(struct psi_conduit *conduit);
+/* Hands a buffer to the provider.  Under the lock. */
+void pofi_inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound);
+/* A buffer for a message of that network, or NULL.  Both under the lock. */
+struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network);
+void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);
+/* Maps memory that a transfer touches; 0, or an errno. */
+int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
+                  struct fid_mr **mr_out);
+
+/* -- pofi_am.c: sending ------------------------------------------------------------------------ */
+
+size_t pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
+int pofi_am_send(struct psi_port *port, const struct psi_am *am);
+/* Pays what the port owes to a process.  Under the lock. */
+void pofi_pay(struct psi_port *port, uint32_t process);
+/* Sends a message that has a completion behind those that have none; OK or AGAIN.  Under the
+ * lock. */
+int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
+/* The record of a place to which messages go; NULL: no memory.  Under the lock. */
+struct pofi_peer *pofi_peer_of(struct psi_conduit *conduit, uint32_t place);
+/* A message to a place was lost.  Under the lock. */
+void pofi_peer_break(struct psi_conduit *conduit, uint32_t place);
+
+/* -- pofi_progress.c --------------------------------------------------------------------------- */
+
+unsigned pofi_poll(struct psi_port *port, unsigned networks, unsigned budget);
+int pofi_drain(struct psi_conduit *conduit);
+
+/* The one symbol that the plug-in shows. */
+extern const struct psi_conduit_ops pofi_ops __attribute__((visibility("default")));
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Which provider and interface the process uses: that of PST_OFI_PROVIDER or FI_PROVIDER, else the
+ * first of a list that this host has.  Jobs of one host take the loopback interface where the
+ * provider has one, so that nobody else reaches their ports.
+ */
+#include "ofi-conduit/pofi.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Best first.  What is in neither list comes last. */
+static const char *const preferred[] = {
+	"cxi", "psm2", "opx", "verbs;ofi_rxm", "tcp;ofi_rxm", "tcp",
+};
+
+/* Taken only if the user names them: slow; they lose messages; or reach one host alone. */
+static const char *const avoided[] = { "sockets", "udp", "shm", "ofi_hook" };
+
+static bool
+is_avoided(const char *provider)
+{
+	for (size_t i = 0; i < sizeof avoided / sizeof *avoided; i++)
+		if (strncmp(provider, avoided[i], strlen(avoided[i])) == 0)
+			return true;
+	return false;
+}
+
+static size_t
+rank_of_provider(const char *provider)
+{
+	size_t i = 0;
+
+	while (i < sizeof preferred / sizeof *preferred && strcmp(provider, preferred[i]) != 0)
+		i++;
+	return i;
+}
+
+static const char *
+setting_or_null(const struct psi_services *services, const char *name)
+{
+	const char *text = services->setting(name);
+
+	return text && *text ? text : NULL;
+}
+
+/* -- what is asked for ------------------------------------------------------------------------- */
+
+/* Reliable datagrams, received many to a buffer.  The modes are those that this conduit can serve;
+ * the provider leaves the ones that it asks for. */
+static struct fi_info *
+hints_make(const char *provider)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = FI_MSG | FI_MULTI_RECV;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+	                              FI_MR_PROV_KEY;
+	hints->fabric_attr->prov_name = provider ? strdup(provider) : NULL;
+	return hints;
+}
+
+/* -- the choice -------------------------------------------------------------------------------- */
+
+static bool
+is_loopback(const struct fi_info *info)
+{
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	if (!info->src_addr)
+		return false;
+	if (info->addr_format == FI_SOCKADDR_IN && info->src_addrlen >= sizeof in) {
+		memcpy(&in, info->src_addr, sizeof in);
+		return ntohl(in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	}
+	if (info->addr_format == FI_SOCKADDR_IN6 && info->src_addrlen >= sizeof in6) {
+		memcpy(&in6, info->src_addr, sizeof in6);
+		return IN6_IS_ADDR_LOOPBACK(&in6.sin6_addr);
+	}
+	return false;
+}
+
+/* Smaller is better: the provider first, then the interface; libfabric's own order decides what is
+ * left. */
+static size_t
+badness(const struct fi_info *info, bool one_host)
+{
+	const bool wrong_side = is_loopback(info) != one_host;
+	const bool other_family = info->addr_format == FI_SOCKADDR_IN6;
+
+	return rank_of_provider(info->fabric_attr->prov_name) * 4 + wrong_side * 2U + other_family;
+}
+
+/* What the user wants; NULL: anything.  Not every provider looks at the name in the hints. */
+struct wish {
+	const char *provider, *filter, *interface;
+};
+
+static bool
+is_allowed(const struct fi_info *info, const struct wish *wish)
+{
+	if (wish->interface && strcmp(info->domain_attr->name, wish->interface) != 0)
+		return false;
+	return wish->provider || wish->filter || !is_avoided(info->fabric_attr->prov_name);
+}
+
+static const struct fi_info *
+best_of(const struct fi_info *list, const struct wish *wish, bool one_host)
+{
+	const struct fi_info *best = NULL;
+
+	for (const struct fi_info *info = list; info; info = info->next)
+		if (is_allowed(info, wish) &&
+		    (!best || badness(info, one_host) < badness(best, one_host)))
+			best = info;
+	return best;
+}
+
+/* -- the one line where there is none ---------------------------------------------------------- */
+
+static void
+tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
+{
+	const char *provider = wish->provider ? wish->provider : wish->filter;
+	const char *why = code ? fi_strerror(code) : "only what it does not use unasked";
+
+	if (wish->interface)
+		snprintf(lack, lack_bytes, "libfabric has no provider for the interface %s of "
+		         "PST_NET_IFACE; `fi_info` lists those that it has", wish->interface);
+	else if (provider)
+		snprintf(lack, lack_bytes, "libfabric has no provider %s that carries messages "
+		         "here (%s); `fi_info` lists those that it has", provider, why);
+	else
+		snprintf(lack, lack_bytes, "libfabric has no provider that carries messages here "
+		         "(%s); is a network interface up? `fi_info` lists the providers", why);
+}
+
+/* What libfabric offers, which takes it a while to find out; until pofi_choose has chosen. */
+static struct fi_info *offered;
+
+static struct wish
+wish_read(const struct psi_services *services)
+{
+	return (struct wish){
+		.provider = setting_or_null(services, "PST_OFI_PROVIDER"),
+		.filter = setting_or_null(services, "FI_PROVIDER"),
+		.interface = setting_or_null(services, "PST_NET_IFACE"),
+	};
+}
+
+static int
+offers_get(const struct wish *wish)
+{
+	struct fi_info *hints;
+	int code;
+
+	if (offered)
+		return 0;
+	hints = hints_make(wish->provider);
+	if (!hints)
+		return FI_ENOMEM;
+	code = -fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &offered);
+	fi_freeinfo(hints);
+	return code;
+}
+
+bool
+pofi_probe(const struct psi_services *services, char *reason, size_t reason_bytes)
+{
+	const struct wish wish = wish_read(services);
+	const int code = offers_get(&wish);
+
+	if (code == 0 && best_of(offered, &wish, true))
+		return true;
+	tell_lack(code, &wish, reason, reason_bytes);
+	return false;
+}
+
+struct fi_info *
+pofi_choose(const struct psi_services *services, bool one_host, const char **reason_out, char *lack,
+            size_t lack_bytes)
+{
+	const struct wish wish = wish_read(services);
+	struct fi_info *taken = NULL;
+
+	if (!pofi_probe(services, lack, lack_bytes))
+		return NULL;
+	taken = fi_dupinfo(best_of(offered, &wish, one_host));
+	if (!taken)
+		tell_lack(FI_ENOMEM, &wish, lack, lack_bytes);
+	*reason_out = wish.provider ? "PST_OFI_PROVIDER" : wish.filter ? "FI_PROVIDER"
+	                                                               : "preferred";
+	fi_freeinfo(offered);
+	offered = NULL;
+	return taken;
+}

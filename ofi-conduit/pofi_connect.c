@@ -1,0 +1,122 @@
+/*
+ * Connecting: the processes exchange their addresses, check that they speak the same, and agree on
+ * the job's tag.  The fabric learns of an address when the first message goes there.
+ */
+#include "ofi-conduit/pofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* What each process tells all. */
+struct card {
+	uint32_t wire;
+	uint32_t medium_bytes;
+	uint64_t secret;                /* that of process 0 is the job's */
+	char provider[POFI_PROVIDER_BYTES];
+	uint32_t address_bytes;
+	char address[POFI_ADDRESS_BYTES];
+};
+
+static int
+card_make(struct psi_conduit *conduit, struct card *card)
+{
+	const struct fi_info *info = conduit->info;
+	size_t address_bytes = sizeof card->address;
+	int code;
+
+	*card = (struct card){ .wire = POFI_WIRE,
+	                       .medium_bytes = (uint32_t)conduit->medium_bytes };
+	strncpy(card->provider, info->fabric_attr->prov_name, sizeof card->provider - 1);
+	code = -fi_getname(&conduit->ep->fid, card->address, &address_bytes);
+	if (code) {
+		conduit->services->log("ofi: provider %s does not tell its address: %s",
+		                       card->provider, fi_strerror(code));
+		return PSI_FAILED;
+	}
+	card->address_bytes = (uint32_t)address_bytes;
+	if (getrandom(&card->secret, sizeof card->secret, 0) != sizeof card->secret) {
+		conduit->services->log("ofi: no random number for the job's tag");
+		return PSI_FAILED;
+	}
+	return PSI_OK;
+}
+
+/* One line about a process that does not fit this one. */
+static bool
+card_fits(const struct psi_conduit *conduit, const struct card *mine, const struct card *other,
+          uint32_t process)
+{
+	const struct psi_services *services = conduit->services;
+
+	if (other->wire != mine->wire)
+		services->log("ofi: ranks %u and %u have conduits of different releases (%u, %u); "
+		              "install one release on all hosts", conduit->place, process,
+		              mine->wire, other->wire);
+	else if (strcmp(other->provider, mine->provider) != 0)
+		services->log("ofi: ranks %u and %u chose different providers (%s, %s); set "
+		              "PST_OFI_PROVIDER to one that all hosts have", conduit->place,
+		              process, mine->provider, other->provider);
+	else if (other->medium_bytes != mine->medium_bytes ||
+	         other->address_bytes != mine->address_bytes)
+		services->log("ofi: ranks %u and %u differ in GASNET_OFI_MAX_MEDIUM or in the kind "
+		              "of address (%u, %u bytes); set the same on all hosts",
+		              conduit->place, process, mine->medium_bytes, other->medium_bytes);
+	else
+		return true;
+	return false;
+}
+
+static int
+cards_read(struct psi_conduit *conduit, const struct card *mine, const struct card *all)
+{
+	conduit->tag = all[0].secret;
+	conduit->address_bytes = mine->address_bytes;
+	conduit->addresses = malloc((size_t)conduit->places * mine->address_bytes);
+	if (!conduit->addresses) {
+		conduit->services->log("ofi: no memory for the addresses of %u ranks",
+		                       conduit->places);
+		return PSI_FAILED;
+	}
+	for (uint32_t process = 0; process < conduit->places; process++) {
+		if (!card_fits(conduit, mine, &all[process], process))
+			return PSI_FAILED;
+		memcpy(conduit->addresses + process * conduit->address_bytes,
+		       all[process].address, conduit->address_bytes);
+	}
+	return PSI_OK;
+}
+
+int
+pofi_connect(struct psi_conduit *conduit)
+{
+	struct card mine, *all = calloc(conduit->places, sizeof *all);
+	int result = all ? card_make(conduit, &mine) : PSI_FAILED;
+
+	if (!all) {
+		conduit->services->log("ofi: no memory for the addresses of %u ranks",
+		                       conduit->places);
+		return result;
+	}
+	if (result == PSI_OK) {
+		conduit->services->exchange(&mine, sizeof mine, all);
+		result = cards_read(conduit, &mine, all);
+	}
+	free(all);
+	return result;
+}
+
+int
+pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out)
+{
+	fi_addr_t *known = &conduit->known[process];
+
+	if (*known == FI_ADDR_NOTAVAIL &&
+	    fi_av_insert(conduit->av, conduit->addresses + process * conduit->address_bytes, 1,
+	                 known, 0, NULL) != 1) {
+		*known = FI_ADDR_NOTAVAIL;
+		return PSI_AGAIN;
+	}
+	*address_out = *known;
+	return PSI_OK;
+}

@@ -1,0 +1,150 @@
+/*
+ * Buffers: those in which messages arrive, and those from which they are sent; and registration of
+ * memory, for providers that ask for it (FI_MR_LOCAL).
+ */
+#include "ofi-conduit/pofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int
+pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
+              struct fid_mr **mr_out)
+{
+	const int code = -fi_mr_reg(conduit->domain, base, len_bytes, access, 0, 0, 0, mr_out,
+	                            NULL);
+
+	if (code)
+		conduit->services->log("ofi: provider %s cannot register %zu bytes: %s; raise the "
+		                       "limit of locked memory (ulimit -l)",
+		                       conduit->info->fabric_attr->prov_name, len_bytes,
+		                       fi_strerror(code));
+	return code;
+}
+
+static bool
+buffers_need_registration(const struct psi_conduit *conduit)
+{
+	return conduit->info->domain_attr->mr_mode & FI_MR_LOCAL;
+}
+
+/* -- arriving ---------------------------------------------------------------------------------- */
+
+void
+pofi_inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound)
+{
+	const struct iovec part = { .iov_base = inbound->bytes,
+	                            .iov_len = conduit->inbound_bytes };
+	void *desc = inbound->mr ? fi_mr_desc(inbound->mr) : NULL;
+	const struct fi_msg msg = {
+		.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+		.context = &inbound->context,
+	};
+
+	inbound->posted = fi_recvmsg(conduit->ep, &msg, FI_MULTI_RECV) == 0;
+	conduit->posted += inbound->posted;
+}
+
+static int
+inbound_make(struct psi_conduit *conduit, struct pofi_inbound *inbound)
+{
+	void *bytes = mmap(NULL, conduit->inbound_bytes, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int code = 0;
+
+	if (bytes == MAP_FAILED) {
+		conduit->services->log("ofi: no memory for receive buffers of %zu bytes",
+		                       conduit->inbound_bytes);
+		return FI_ENOMEM;
+	}
+	inbound->bytes = bytes;
+	if (buffers_need_registration(conduit))
+		code = pofi_register(conduit, bytes, conduit->inbound_bytes, FI_RECV, &inbound->mr);
+	return code;
+}
+
+int
+pofi_inbound_open(struct psi_conduit *conduit)
+{
+	conduit->inbound = calloc(conduit->inbound_count, sizeof *conduit->inbound);
+	if (!conduit->inbound) {
+		conduit->services->log("ofi: no memory");
+		return FI_ENOMEM;
+	}
+	for (uint32_t i = 0; i < conduit->inbound_count; i++) {
+		const int code = inbound_make(conduit, &conduit->inbound[i]);
+
+		if (code)
+			return code;
+		pofi_inbound_post(conduit, &conduit->inbound[i]);
+		if (!conduit->inbound[i].posted) {
+			conduit->services->log("ofi: provider %s takes no receive buffer",
+			                       conduit->info->fabric_attr->prov_name);
+			return FI_EIO;
+		}
+	}
+	return 0;
+}
+
+/* The endpoint is closed before this, so that the provider writes to none of them. */
+void
+pofi_inbound_close(struct psi_conduit *conduit)
+{
+	for (uint32_t i = 0; conduit->inbound && i < conduit->inbound_count; i++) {
+		struct pofi_inbound *inbound = &conduit->inbound[i];
+
+		if (inbound->mr)
+			fi_close(&inbound->mr->fid);
+		if (inbound->bytes)
+			munmap(inbound->bytes, conduit->inbound_bytes);
+	}
+	free(conduit->inbound);
+}
+
+/* -- sending ----------------------------------------------------------------------------------- */
+
+/* They are made as they are first needed, and never given back. */
+static struct pofi_send *
+send_make(struct psi_conduit *conduit)
+{
+	const size_t head_bytes = pofi_aligned(sizeof(struct pofi_send));
+	struct pofi_send *send = calloc(1, head_bytes + conduit->message_bytes);
+	struct fid_mr *mr;
+
+	if (!send)
+		return NULL;
+	send->bytes = (char *)send + head_bytes;
+	if (buffers_need_registration(conduit)) {
+		if (pofi_register(conduit, send->bytes, conduit->message_bytes, FI_SEND, &mr) !=
+		    0) {
+			free(send);
+			return NULL;
+		}
+		send->desc = fi_mr_desc(mr);
+	}
+	return send;
+}
+
+struct pofi_send *
+pofi_send_take(struct psi_conduit *conduit, unsigned network)
+{
+	struct pofi_send *send = conduit->sends[network].free;
+
+	if (send) {
+		conduit->sends[network].free = send->next;
+	} else if (conduit->sends[network].made < conduit->sends[network].most) {
+		send = send_make(conduit);
+		conduit->sends[network].made += send != NULL;
+	}
+	if (send)
+		send->network = (uint8_t)network;
+	return send;
+}
+
+void
+pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send)
+{
+	send->next = conduit->sends[send->network].free;
+	conduit->sends[send->network].free = send;
+}

@@ -1,0 +1,255 @@
+/*
+ * Opening: the process's one endpoint of the fabric with its completion queue, its ports, and what
+ * people want to know.
+ */
+#include "ofi-conduit/pofi.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number of bytes, which may end in K, M or G; the runtime has looked at the rest. */
+static uint64_t
+number_of(const struct psi_services *services, const char *name, uint64_t fallback)
+{
+	static const char units[] = "KMG";
+	const char *text = services->setting(name), *unit;
+	char *end;
+	double value;
+
+	if (!text || !*text)
+		return fallback;
+	value = strtod(text, &end);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	return (uint64_t)(unit ? value * (double)(1 << 10 * (unit - units + 1)) : value);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* Closes what is open, in reverse; also after an open that failed half way. */
+static void
+fabric_close(struct psi_conduit *conduit)
+{
+	if (conduit->ep)
+		fi_close(&conduit->ep->fid);
+	if (conduit->cq)
+		fi_close(&conduit->cq->fid);
+	if (conduit->av)
+		fi_close(&conduit->av->fid);
+	pofi_inbound_close(conduit);
+	if (conduit->domain)
+		fi_close(&conduit->domain->fid);
+	if (conduit->fabric)
+		fi_close(&conduit->fabric->fid);
+	if (conduit->info)
+		fi_freeinfo(conduit->info);
+}
+
+static int
+endpoint_open(struct psi_conduit *conduit)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
+	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC, .count = conduit->places };
+	size_t least_bytes = conduit->message_bytes;
+	int code;
+
+	if ((code = fi_cq_open(conduit->domain, &cq_attr, &conduit->cq, conduit)) != 0 ||
+	    (code = fi_av_open(conduit->domain, &av_attr, &conduit->av, conduit)) != 0 ||
+	    (code = fi_endpoint(conduit->domain, conduit->info, &conduit->ep, conduit)) != 0 ||
+	    (code = fi_ep_bind(conduit->ep, &conduit->av->fid, 0)) != 0 ||
+	    (code = fi_ep_bind(conduit->ep, &conduit->cq->fid, FI_TRANSMIT | FI_RECV)) != 0 ||
+	    (code = fi_setopt(&conduit->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
+	                      &least_bytes, sizeof least_bytes)) != 0)
+		return code;
+	return fi_enable(conduit->ep);
+}
+
+static int
+fabric_open(struct psi_conduit *conduit)
+{
+	struct fi_info *info = conduit->info;
+	int code;
+
+	if ((code = fi_fabric(info->fabric_attr, &conduit->fabric, conduit)) != 0 ||
+	    (code = fi_domain(conduit->fabric, info, &conduit->domain, conduit)) != 0 ||
+	    (code = endpoint_open(conduit)) != 0) {
+		conduit->services->log("ofi: provider %s on %s does not open: %s",
+		                       info->fabric_attr->prov_name, info->domain_attr->name,
+		                       fi_strerror(-code));
+		return PSI_FAILED;
+	}
+	return pofi_inbound_open(conduit) == 0 ? PSI_OK : PSI_FAILED;
+}
+
+/* Whose order is not promised by the provider: then a later message says nothing of an injected
+ * one, and draining could not tell when that has left. */
+static size_t
+inject_limit(const struct fi_info *info)
+{
+	const size_t most = info->tx_attr->inject_size;
+
+	if (!(info->tx_attr->msg_order & FI_ORDER_SAS))
+		return 0;
+	return most < POFI_INJECT_BYTES ? most : POFI_INJECT_BYTES;
+}
+
+static void
+sizes_choose(struct psi_conduit *conduit)
+{
+	const struct fi_info *info = conduit->info;
+	const size_t head_bytes = pofi_payload_at(PSI_MAX_ARGS);
+	const size_t most = info->ep_attr->max_msg_size - head_bytes;
+	const size_t queue = info->tx_attr->size / 2;
+	size_t medium = number_of(conduit->services, "GASNET_OFI_MAX_MEDIUM", POFI_MEDIUM_BYTES);
+
+	medium = medium < most ? medium : most;
+	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
+	conduit->message_bytes = head_bytes + conduit->medium_bytes;
+	conduit->inject_bytes = inject_limit(info);
+	conduit->inbound_count = (uint32_t)number_of(conduit->services,
+	                                             "PST_OFI_RECEIVE_BUFFERS",
+	                                             POFI_RECEIVE_BUFFERS);
+	conduit->inbound_bytes = number_of(conduit->services, "PST_OFI_RECEIVE_SIZE",
+	                                   POFI_RECEIVE_BYTES);
+	if (conduit->inbound_bytes < 4 * conduit->message_bytes)
+		conduit->inbound_bytes = 4 * conduit->message_bytes;
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		conduit->sends[network].most = (uint32_t)(queue < POFI_SENDS ? queue : POFI_SENDS);
+}
+
+static bool
+is_one_host(const struct psi_conduit_job *job)
+{
+	return job->host_places == job->places;
+}
+
+static struct psi_conduit *
+conduit_make(const struct psi_services *services, const struct psi_conduit_job *job)
+{
+	struct psi_conduit *conduit = calloc(1, sizeof *conduit);
+	fi_addr_t *known = malloc(job->places * sizeof *known);
+
+	if (!conduit || !known) {
+		services->log("ofi: no memory");
+		free(conduit);
+		free(known);
+		return NULL;
+	}
+	for (uint32_t process = 0; process < job->places; process++)
+		known[process] = FI_ADDR_NOTAVAIL;
+	*conduit = (struct psi_conduit){
+		.services = services, .place = job->place, .places = job->places,
+		.threaded = job->threaded, .counts = job->counts,
+		.lock = PTHREAD_MUTEX_INITIALIZER, .known = known,
+	};
+	return conduit;
+}
+
+static void
+conduit_free(struct psi_conduit *conduit)
+{
+	fabric_close(conduit);
+	free(conduit->known);
+	free(conduit);
+}
+
+int
+pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,
+          struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+{
+	struct psi_conduit *conduit;
+	char lack[256];
+
+	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services) {
+		services->log("ofi: this conduit speaks contract %d, the library %u; install both "
+		              "from one build", PSI_CONDUIT_ABI, services->abi);
+		return PSI_FATAL;
+	}
+	conduit = conduit_make(services, job);
+	if (!conduit)
+		return PSI_FAILED;
+	conduit->info = pofi_choose(services, is_one_host(job), &conduit->reason, lack,
+	                            sizeof lack);
+	if (!conduit->info) {
+		services->log("ofi: %s", lack);
+		conduit_free(conduit);
+		return PSI_FAILED;
+	}
+	sizes_choose(conduit);
+	if (fabric_open(conduit) != PSI_OK) {
+		conduit_free(conduit);
+		return PSI_FAILED;
+	}
+	*attributes_out = (struct psi_attributes){
+		.max_medium_bytes = conduit->medium_bytes,
+		.max_long_bytes = INT32_MAX,
+		.shared_bytes = 0,
+	};
+	*conduit_out = conduit;
+	return PSI_OK;
+}
+
+/* -- ports ------------------------------------------------------------------------------------- */
+
+static struct psi_port *
+port_make(struct psi_conduit *conduit, uint32_t place)
+{
+	struct psi_port *port = calloc(1, sizeof *port);
+
+	if (port)
+		port->owed = calloc(conduit->places, sizeof *port->owed);
+	if (!port || !port->owed) {
+		free(port);
+		return NULL;
+	}
+	port->conduit = conduit;
+	port->place = place;
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		port->kept[network].last = &port->kept[network].first;
+	return port;
+}
+
+/* A serial port needs nothing else: the process's endpoint is under a lock anyway. */
+int
+pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+               struct psi_port **port_out)
+{
+	const uint32_t index = pofi_index_of(conduit, place);
+	struct psi_port *port;
+
+	(void)serial;
+	if (index >= POFI_ENDPOINTS)
+		return PSI_FAILED;
+	pofi_lock(conduit);
+	port = conduit->ports[index];
+	if (!port)
+		port = port_make(conduit, place);
+	if (port) {
+		port->owner = owner;
+		conduit->ports[index] = port;
+	}
+	pofi_unlock(conduit);
+	if (!port) {
+		conduit->services->log("ofi: no memory");
+		return PSI_FAILED;
+	}
+	*port_out = port;
+	return PSI_OK;
+}
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+void
+pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
+{
+	const struct fi_info *info = conduit->info;
+
+	snprintf(text, text_bytes,
+	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %d requests on "
+	         "their way to each place, %u receive buffers of %zu bytes, %zu bytes per peer",
+	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
+	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, POFI_CREDITS,
+	         conduit->inbound_count, conduit->inbound_bytes,
+	         conduit->address_bytes + sizeof *conduit->known + sizeof(uint16_t));
+}

@@ -1,0 +1,18 @@
+/* The operation table. */
+#include "ofi-conduit/pofi.h"
+
+const struct psi_conduit_ops pofi_ops = {
+	.abi = PSI_CONDUIT_ABI,
+	.size_bytes = sizeof(struct psi_conduit_ops),
+	.name = "ofi",
+	.version = "1.0",
+	.probe = pofi_probe,
+	.open = pofi_open,
+	.port_open = pofi_port_open,
+	.connect = pofi_connect,
+	.am_max_medium = pofi_am_max_medium,
+	.am_send = pofi_am_send,
+	.poll = pofi_poll,
+	.drain = pofi_drain,
+	.describe = pofi_describe,
+};

@@ -1,0 +1,395 @@
+/*
+ * Progress: completions are read in batches.  A message for the port that is polled, of a network
+ * that is asked for, is delivered from the buffer where it arrived, which is pinned meanwhile.  Any
+ * other message is copied and kept for its port.  Credits are taken in either case.
+ */
+#include "ofi-conduit/pofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOKS = 4 };     /* batches of one poll, though they hold nothing for its port */
+
+/* A message that a poll is about to deliver. */
+struct taken {
+	struct pofi_header header;
+	char *message;                  /* where the header lay */
+	struct pofi_inbound *pinned;
+};
+
+/* What one poll asks for, and has. */
+struct look {
+	struct psi_port *port;          /* NULL: all messages are kept */
+	unsigned networks, count;
+	struct taken taken[POFI_BATCH];
+};
+
+/* -- what arrives ------------------------------------------------------------------------------ */
+
+/* Bytes from any stranger: nothing is believed before this. */
+static bool
+header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *header,
+                size_t len_bytes)
+{
+	const uint64_t endpoints = (uint64_t)conduit->places * POFI_ENDPOINTS;
+	size_t want_bytes = pofi_payload_at(header->nargs);
+
+	if (header->tag != conduit->tag || header->source >= endpoints ||
+	    header->nargs > PSI_MAX_ARGS || header->network >= PSI_NETWORKS ||
+	    header->category > POFI_CREDIT || header->to >= POFI_ENDPOINTS ||
+	    !conduit->ports[header->to])
+		return false;
+	if (header->category == PSI_MEDIUM) {
+		if (header->len_bytes > conduit->medium_bytes)
+			return false;
+		want_bytes += pofi_aligned(header->len_bytes);
+	}
+	return len_bytes == want_bytes;
+}
+
+static void
+credits_take(struct psi_conduit *conduit, const struct pofi_header *header)
+{
+	struct pofi_peer *peer = header->credits ? pofi_peer_of(conduit, header->source) : NULL;
+
+	if (peer)
+		peer->spent = (uint16_t)(peer->spent > header->credits
+		                                 ? peer->spent - header->credits : 0);
+}
+
+static void
+message_keep(struct psi_conduit *conduit, const struct pofi_header *header, const char *message,
+             size_t len_bytes)
+{
+	struct psi_port *port = conduit->ports[header->to];
+	struct pofi_kept *kept =
+		malloc(offsetof(struct pofi_kept, header) + len_bytes);
+
+	if (!kept) {
+		conduit->services->log("ofi: no memory to keep a message of %zu bytes", len_bytes);
+		conduit->lost = true;
+		return;
+	}
+	memcpy(&kept->header, message, len_bytes);
+	kept->next = NULL;
+	*port->kept[header->network].last = kept;
+	port->kept[header->network].last = &kept->next;
+	atomic_fetch_add_explicit(&port->kept_count[header->network], 1, memory_order_relaxed);
+}
+
+/* The last two posted buffers are not pinned, so that messages always arrive, whatever the handlers
+ * of other threads do. */
+static bool
+may_deliver_here(const struct psi_conduit *conduit, const struct look *look,
+                 const struct pofi_header *header, const char *message)
+{
+	return look->port && conduit->ports[header->to] == look->port &&
+	       look->networks >> header->network & 1 && conduit->posted > 2 &&
+	       (uintptr_t)message % POFI_ALIGN == 0;
+}
+
+static void
+message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbound *inbound,
+                char *message, size_t len_bytes)
+{
+	struct pofi_header header;
+
+	if (len_bytes < sizeof header) {
+		pofi_count(conduit, PSI_COUNT_DROPPED);
+		return;
+	}
+	memcpy(&header, message, sizeof header);
+	if (!header_is_sound(conduit, &header, len_bytes)) {
+		pofi_count(conduit, PSI_COUNT_DROPPED);
+		return;
+	}
+	credits_take(conduit, &header);
+	if (header.category == POFI_CREDIT)
+		return;
+	if (!may_deliver_here(conduit, look, &header, message)) {
+		message_keep(conduit, &header, message, len_bytes);
+		return;
+	}
+	inbound->pins++;
+	look->taken[look->count++] = (struct taken){ header, message, inbound };
+}
+
+/* -- completions ------------------------------------------------------------------------------- */
+
+/* NULL: the context is that of a message that was sent. */
+static struct pofi_inbound *
+inbound_of(const struct psi_conduit *conduit, void *context)
+{
+	const uintptr_t at = (uintptr_t)context, first = (uintptr_t)conduit->inbound;
+
+	return at - first < conduit->inbound_count * sizeof *conduit->inbound ? context : NULL;
+}
+
+static void
+inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound)
+{
+	inbound->posted = false;
+	conduit->posted--;
+}
+
+/* A buffer that the provider did not take is tried again at the next poll. */
+static void
+inbound_post_free(struct psi_conduit *conduit)
+{
+	for (uint32_t i = 0; i < conduit->inbound_count; i++)
+		if (!conduit->inbound[i].posted && !conduit->inbound[i].pins)
+			pofi_inbound_post(conduit, &conduit->inbound[i]);
+}
+
+static void
+send_done(struct psi_conduit *conduit, struct pofi_send *send)
+{
+	atomic_fetch_sub_explicit(&conduit->in_flight, 1, memory_order_relaxed);
+	pofi_send_give(conduit, send);
+}
+
+static void
+completion_take(struct psi_conduit *conduit, struct look *look,
+                const struct fi_cq_data_entry *entry)
+{
+	struct pofi_inbound *inbound = inbound_of(conduit, entry->op_context);
+
+	if (!inbound) {
+		send_done(conduit, entry->op_context);
+		return;
+	}
+	if (entry->flags & FI_RECV)
+		message_arrives(conduit, look, inbound, entry->buf, entry->len);
+	if (entry->flags & FI_MULTI_RECV)
+		inbound_released(conduit, inbound);
+}
+
+/* A message that could not be received was a stranger's: peers know the sizes.  One that could not
+ * be sent is lost, and its peer with it; where only credits were lost, the next message to that
+ * peer shows it. */
+static void
+error_take(struct psi_conduit *conduit)
+{
+	struct fi_cq_err_entry error = { .err_data_size = 0 };
+	struct pofi_inbound *inbound;
+	struct pofi_send *send;
+
+	if (fi_cq_readerr(conduit->cq, &error, 0) != 1 || !error.op_context)
+		return;
+	inbound = inbound_of(conduit, error.op_context);
+	if (inbound) {
+		pofi_count(conduit, PSI_COUNT_DROPPED);
+		if (error.flags & FI_MULTI_RECV)
+			inbound_released(conduit, inbound);
+		return;
+	}
+	send = error.op_context;
+	if (send->is_data)
+		pofi_peer_break(conduit, send->place);
+	send_done(conduit, send);
+}
+
+/* Reads at most `most' completions; false if there was nothing. */
+static bool
+completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
+{
+	struct fi_cq_data_entry entries[POFI_BATCH];
+	const ssize_t count = fi_cq_read(conduit->cq, entries, most);
+
+	if (count == -FI_EAVAIL)
+		error_take(conduit);
+	for (ssize_t i = 0; i < count; i++)
+		completion_take(conduit, look, &entries[i]);
+	if (conduit->posted < conduit->inbound_count)
+		inbound_post_free(conduit);
+	return count > 0 || count == -FI_EAVAIL;
+}
+
+/* -- delivering -------------------------------------------------------------------------------- */
+
+static void
+message_deliver(struct psi_port *port, const struct pofi_header *header, char *message)
+{
+	const struct psi_arrival arrival = {
+		.word = psi_arrival_word(header->source, header->handler, header->category,
+		                         header->network, header->nargs),
+		.args = (const int32_t *)(void *)(message + sizeof *header),
+		.payload = header->category == PSI_MEDIUM
+		                   ? (void *)(message + pofi_payload_at(header->nargs))
+		                   : (void *)(uintptr_t)header->dest,
+		.len_bytes = header->len_bytes,
+	};
+
+	port->conduit->services->deliver(port->owner, &arrival);
+}
+
+/* Its handler is about to run, so its sender may send another. */
+static void
+credit_owe(struct psi_port *port, const struct pofi_header *header)
+{
+	if (header->network == PSI_REQUESTS)
+		port->owed[pofi_process_of(port->conduit, header->source)]++;
+}
+
+static void
+credit_pay(struct psi_port *port, const struct pofi_header *header)
+{
+	const uint32_t process = pofi_process_of(port->conduit, header->source);
+
+	if (port->owed[process] >= POFI_CREDITS / 2)
+		pofi_pay(port, process);
+}
+
+/* Payments that found no room.  Under the lock. */
+static void
+payments_retry(struct psi_port *port)
+{
+	port->payment_due = false;
+	for (uint32_t process = 0; process < port->conduit->places; process++)
+		if (port->owed[process] >= POFI_CREDITS / 2)
+			pofi_pay(port, process);
+}
+
+/* The oldest of the networks' messages that were kept; replies first. */
+static struct pofi_kept *
+kept_take(struct psi_port *port, unsigned networks)
+{
+	for (unsigned network = PSI_NETWORKS; network-- > 0;) {
+		struct pofi_kept *kept = networks >> network & 1 ? port->kept[network].first : NULL;
+
+		if (!kept)
+			continue;
+		port->kept[network].first = kept->next;
+		if (!kept->next)
+			port->kept[network].last = &port->kept[network].first;
+		atomic_fetch_sub_explicit(&port->kept_count[network], 1, memory_order_relaxed);
+		credit_owe(port, &kept->header);
+		return kept;
+	}
+	return NULL;
+}
+
+static bool
+has_kept(const struct psi_port *port, unsigned networks)
+{
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		if (networks >> network & 1 &&
+		    atomic_load_explicit(&port->kept_count[network], memory_order_relaxed))
+			return true;
+	return false;
+}
+
+static unsigned
+deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	struct psi_conduit *conduit = port->conduit;
+	unsigned delivered = 0;
+
+	while (delivered < budget && has_kept(port, networks)) {
+		struct pofi_kept *kept;
+
+		pofi_lock(conduit);
+		kept = kept_take(port, networks);
+		pofi_unlock(conduit);
+		if (!kept)
+			break;
+		message_deliver(port, &kept->header, (char *)&kept->header);
+		pofi_lock(conduit);
+		credit_pay(port, &kept->header);
+		pofi_unlock(conduit);
+		free(kept);
+		delivered++;
+	}
+	return delivered;
+}
+
+/* Runs the handlers of what was taken, and unpins its buffers. */
+static void
+deliver_taken(struct look *look)
+{
+	struct psi_conduit *conduit = look->port->conduit;
+
+	for (unsigned i = 0; i < look->count; i++)
+		message_deliver(look->port, &look->taken[i].header, look->taken[i].message);
+	pofi_lock(conduit);
+	for (unsigned i = 0; i < look->count; i++) {
+		look->taken[i].pinned->pins--;
+		credit_pay(look->port, &look->taken[i].header);
+	}
+	pofi_unlock(conduit);
+}
+
+/* Takes at most `most' messages; false if no completion was there, or another thread reads them. */
+static bool
+look_take(struct look *look, unsigned most)
+{
+	struct psi_conduit *conduit = look->port->conduit;
+	bool found;
+
+	if (!pofi_trylock(conduit))
+		return false;
+	if (look->port->payment_due)
+		payments_retry(look->port);
+	found = completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
+	for (unsigned i = 0; i < look->count; i++)
+		credit_owe(look->port, &look->taken[i].header);
+	pofi_unlock(conduit);
+	return found;
+}
+
+unsigned
+pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	unsigned delivered = deliver_kept(port, networks, budget);
+
+	for (unsigned looks = 0; looks < LOOKS && delivered < budget; looks++) {
+		struct look look;
+
+		look.port = port;
+		look.networks = networks;
+		look.count = 0;
+		if (!look_take(&look, budget - delivered))
+			break;
+		if (!look.count)
+			continue;
+		deliver_taken(&look);
+		delivered += look.count;
+	}
+	return delivered;
+}
+
+/* -- draining ---------------------------------------------------------------------------------- */
+
+/* Sends one more message with a completion behind those that went without.  False if one found no
+ * room. */
+static bool
+injected_mark(struct psi_conduit *conduit)
+{
+	for (unsigned index = 0; index < POFI_ENDPOINTS; index++) {
+		struct pofi_peer *peers = conduit->peers[index];
+
+		for (uint32_t process = 0; peers && process < conduit->places; process++) {
+			if (!peers[process].injected || peers[process].broken)
+				continue;
+			if (pofi_mark_behind(conduit, process) != PSI_OK)
+				return false;
+			peers[process].injected = false;
+		}
+	}
+	return true;
+}
+
+int
+pofi_drain(struct psi_conduit *conduit)
+{
+	struct look look = { .port = NULL };
+	bool marked;
+
+	if (!pofi_trylock(conduit))
+		return PSI_AGAIN;
+	marked = injected_mark(conduit);
+	(void)completions_read(conduit, &look, POFI_BATCH);
+	pofi_unlock(conduit);
+	return marked && atomic_load_explicit(&conduit->in_flight, memory_order_relaxed) == 0
+	               ? PSI_OK : PSI_AGAIN;
+}

@@ -1,0 +1,239 @@
+#include "runtime/conduit/plugin.h"
+
+#include "runtime/settings/settings_tables.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static const char *const names[] = { "smp", "ofi", NULL };
+
+static const struct psi_setting rows[] = {
+	{ .name = "PST_CONDUIT", .kind = PSI_SETTING_CHOICE, .default_text = "smp",
+	  .choices = names,
+	  .help = "the conduit between ranks that share no memory; smp: there are none" },
+	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
+	  .help = "directory where conduits' plug-ins are looked for first" },
+	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,
+	  .help = "network interface that jobs use, such as eth0; else the provider's first, and "
+	          "on one host the loopback interface" },
+	{ .name = "PST_OFI_PROVIDER", .kind = PSI_SETTING_TEXT,
+	  .help = "libfabric's provider that conduit ofi uses, such as tcp;ofi_rxm; else the best "
+	          "that the host has" },
+	{ .name = "FI_PROVIDER", .kind = PSI_SETTING_TEXT,
+	  .help = "libfabric's own filter of providers, which conduit ofi then chooses from" },
+	{ .name = "GASNET_OFI_MAX_MEDIUM", .kind = PSI_SETTING_SIZE, .default_text = "8192",
+	  .unit = "B", .min = 512, .max = 1 << 20,
+	  .help = "largest payload of a Medium of conduit ofi" },
+	{ .name = "PST_OFI_RECEIVE_BUFFERS", .kind = PSI_SETTING_INT, .default_text = "4",
+	  .unit = "buffers", .min = 2, .max = 1024,
+	  .help = "buffers of conduit ofi in which messages arrive" },
+	{ .name = "PST_OFI_RECEIVE_SIZE", .kind = PSI_SETTING_SIZE, .default_text = "262144",
+	  .unit = "B", .min = 1, .max = 1 << 30,
+	  .help = "size of each of these buffers; four of the largest messages at least" },
+};
+
+const struct psi_setting_table psi_settings_conduits = PSI_SETTING_TABLE("Conduits", rows);
+
+/* -- where ------------------------------------------------------------------------------------- */
+
+static size_t
+same_directories(const char *a, const char *b)
+{
+	size_t same = 0;
+
+	for (size_t i = 0;; i++) {
+		const bool a_ends = a[i] == '/' || !a[i], b_ends = b[i] == '/' || !b[i];
+
+		if (a_ends && b_ends)
+			same = i;
+		if (!a[i] || !b[i] || a[i] != b[i])
+			return same;
+	}
+}
+
+bool
+psi_plugin_way(const char *from, const char *to, char *way_out, size_t bytes)
+{
+	const size_t same = same_directories(from, to);
+	size_t len = 0;
+
+	for (const char *at = from + same; *at; at++)
+		if (*at == '/' && at[1] && at[1] != '/' && len + 4 < bytes)
+			len += (size_t)snprintf(way_out + len, bytes - len, "../");
+	len += (size_t)snprintf(way_out + len, bytes - len, "%s", to + same + (to[same] == '/'));
+	return len < bytes;
+}
+
+static bool
+directory_of(const char *file, char *directory_out, size_t bytes)
+{
+	const char *slash = strrchr(file, '/');
+
+	if (!slash || (size_t)(slash - file) >= bytes)
+		return false;
+	memcpy(directory_out, file, (size_t)(slash - file));
+	directory_out[slash - file] = '\0';
+	return true;
+}
+
+/* Where a program has the library in itself, that program may lie anywhere. */
+static bool
+beside_library(char *directory_out, size_t bytes)
+{
+	char at[PATH_MAX], way[PATH_MAX];
+	Dl_info info;
+
+	if (!dladdr((const void *)&psi_settings_conduits, &info) || !info.dli_fname ||
+	    !strstr(info.dli_fname, "/libpenstock.so") ||
+	    !directory_of(info.dli_fname, at, sizeof at) ||
+	    !psi_plugin_way(PSI_LIB_DIR, PSI_PLUGIN_DIR, way, sizeof way))
+		return false;
+	return (size_t)snprintf(directory_out, bytes, "%s/%s", at, way) < bytes;
+}
+
+/* A rank's parent is the keeper, which the launcher has forked. */
+static bool
+beside_launcher(char *directory_out, size_t bytes)
+{
+	char link[64], program[PATH_MAX], at[PATH_MAX], way[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)getppid());
+	len = readlink(link, program, sizeof program - 1);
+	if (len <= 0)
+		return false;
+	program[len] = '\0';
+	if (!directory_of(program, at, sizeof at) ||
+	    !psi_plugin_way(PSI_BIN_DIR, PSI_PLUGIN_DIR, way, sizeof way))
+		return false;
+	return (size_t)snprintf(directory_out, bytes, "%s/%s", at, way) < bytes;
+}
+
+/* The directories in which a plug-in may lie, in order; false past the last.  An empty text is a
+ * place that there is not. */
+static bool
+directory_at(unsigned i, char *directory_out, size_t bytes)
+{
+	const char *own = psi_setting_text(&rows[1]);
+
+	directory_out[0] = '\0';
+	if (i == 0 && own)
+		snprintf(directory_out, bytes, "%s", own);
+	else if (i == 1)
+		snprintf(directory_out, bytes, "%s", PSI_PLUGIN_DIR);
+	else if (i == 2 && !beside_library(directory_out, bytes))
+		directory_out[0] = '\0';
+	else if (i == 3 && !beside_launcher(directory_out, bytes))
+		directory_out[0] = '\0';
+	return i < 4;
+}
+
+/* False after the text of what was looked through. */
+static bool
+plugin_find(const char *name, char *path_out, size_t bytes, char lack[PSI_PLUGIN_LACK_BYTES])
+{
+	char directory[PATH_MAX];
+	size_t len = (size_t)snprintf(lack, PSI_PLUGIN_LACK_BYTES,
+	                              "its plug-in penstock-%s.so is not in", name);
+	const char *between = " ";
+
+	for (unsigned i = 0; directory_at(i, directory, sizeof directory); i++) {
+		if (!directory[0])
+			continue;
+		if ((size_t)snprintf(path_out, bytes, "%s/penstock-%s.so", directory, name) <
+		            bytes && access(path_out, F_OK) == 0)
+			return true;
+		if (len < PSI_PLUGIN_LACK_BYTES)
+			len += (size_t)snprintf(lack + len, PSI_PLUGIN_LACK_BYTES - len, "%s%s",
+			                        between, directory);
+		between = ", ";
+	}
+	if (len < PSI_PLUGIN_LACK_BYTES)
+		snprintf(lack + len, PSI_PLUGIN_LACK_BYTES - len,
+		         "; install it, or set PST_PLUGIN_DIR to its directory");
+	return false;
+}
+
+/* Longer ones are cut. */
+static void __attribute__((format(printf, 2, 3)))
+lack_say(char lack[PSI_PLUGIN_LACK_BYTES], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(lack, PSI_PLUGIN_LACK_BYTES, format, args);
+	va_end(args);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* A static program has no loader that could open another file. */
+static bool
+program_is_static(void)
+{
+	const char *at = (const char *)getauxval(AT_PHDR);
+	const size_t count = getauxval(AT_PHNUM);
+
+	for (size_t i = 0; at && i < count; i++) {
+		const ElfW(Phdr) *header = (const void *)(at + i * getauxval(AT_PHENT));
+
+		if (header->p_type == PT_INTERP)
+			return false;
+	}
+	return true;
+}
+
+bool
+psi_plugin_fits(const struct psi_conduit_ops *ops, const char *file,
+                char lack[PSI_PLUGIN_LACK_BYTES])
+{
+	if (ops->abi == PSI_CONDUIT_ABI && ops->size_bytes == sizeof *ops)
+		return true;
+	lack_say(lack, "%s is of ABI %u (%u bytes), and this library needs %d (%zu); install both "
+	         "from one build", file, ops->abi, ops->size_bytes, PSI_CONDUIT_ABI, sizeof *ops);
+	return false;
+}
+
+static const struct psi_conduit_ops *
+operations_of(void *plugin, const char *name, const char *path,
+              char lack[PSI_PLUGIN_LACK_BYTES])
+{
+	const struct psi_conduit_ops *ops;
+	char symbol[64];
+
+	snprintf(symbol, sizeof symbol, "p%s_ops", name);
+	ops = dlsym(plugin, symbol);
+	if (!ops) {
+		lack_say(lack, "%s is no conduit: it lacks %s", path, symbol);
+		return NULL;
+	}
+	return psi_plugin_fits(ops, path, lack) ? ops : NULL;
+}
+
+const struct psi_conduit_ops *
+psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES])
+{
+	char path[PATH_MAX];
+	void *plugin;
+
+	if (program_is_static()) {
+		lack_say(lack, "this program is linked with -static, and so has conduit smp alone; "
+		         "link it without -static");
+		return NULL;
+	}
+	if (!plugin_find(name, path, sizeof path, lack))
+		return NULL;
+	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!plugin) {
+		lack_say(lack, "%s does not load: %s", path, dlerror());
+		return NULL;
+	}
+	return operations_of(plugin, name, path, lack);
+}

@@ -1,0 +1,130 @@
+/*
+ * The ofi conduit: where it cannot open or connect it says why, in one line that names what to do.
+ */
+#include "tests/unit/main.h"
+#include "tests/unit/ofi_rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+said_has(const char *part)
+{
+	ck_assert_msg(strstr(ofi_said, part), "`%s' is not in: %s", part, ofi_said);
+	ck_assert_ptr_eq(strchr(ofi_said, '\n'), NULL);
+}
+
+static void
+opens(void)
+{
+	char text[300];
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ck_assert_int_eq(ofi_connect(), PSI_OK);
+	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
+	ck_assert_ptr_ne(strstr(text, "provider "), NULL);
+	ck_assert_ptr_ne(strstr(text, "per peer"), NULL);
+	ck_assert_uint_lt(ofi_self.conduit->address_bytes + sizeof(fi_addr_t), 1024);
+}
+
+START_TEST(it_opens_and_says_what_it_uses)
+{
+	ofi_run(2, false, true, ofi_meet_idle);
+	ofi_run(1, false, false, opens);
+}
+END_TEST
+
+static void
+provider_missing(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("no provider nosuch");
+	said_has("fi_info");
+}
+
+START_TEST(a_provider_that_is_not_there_is_named)
+{
+	ofi_set("PST_OFI_PROVIDER", "nosuch");
+	ofi_run(1, false, false, provider_missing);
+}
+END_TEST
+
+static void
+interface_missing(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("interface nosuch0 of PST_NET_IFACE");
+}
+
+START_TEST(an_interface_that_is_not_there_is_named)
+{
+	ofi_set("PST_NET_IFACE", "nosuch0");
+	ofi_run(1, false, false, interface_missing);
+}
+END_TEST
+
+static void
+avoided_is_avoided(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("unasked");
+}
+
+/* Where libfabric has it, FI_PROVIDER lets it alone pass; the conduit is not told of that. */
+START_TEST(a_provider_that_is_avoided_is_not_taken_unasked)
+{
+	setenv("FI_PROVIDER", "sockets", 1);
+	ofi_run(1, false, false, avoided_is_avoided);
+	unsetenv("FI_PROVIDER");
+}
+END_TEST
+
+static void
+medium_differs(void)
+{
+	if (ofi_self.place == 1)
+		ofi_set("GASNET_OFI_MAX_MEDIUM", "4096");
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ck_assert_int_eq(ofi_connect(), PSI_FAILED);
+	said_has("GASNET_OFI_MAX_MEDIUM");
+}
+
+START_TEST(ranks_with_other_limits_do_not_connect)
+{
+	ofi_run(2, false, false, medium_differs);
+}
+END_TEST
+
+static void
+other_contract(void)
+{
+	struct psi_services newer = { .abi = PSI_CONDUIT_ABI + 1, .size_bytes = sizeof newer };
+	const struct psi_conduit_job job = { .places = 1, .host_places = 1 };
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	newer.log = ofi_self.conduit->services->log;
+	ck_assert_int_eq(pofi_ops.open(&newer, &job, &ofi_self.attributes, &ofi_self.conduit),
+	                 PSI_FATAL);
+	said_has("contract");
+}
+
+START_TEST(a_library_of_another_contract_is_refused)
+{
+	ofi_run(1, false, false, other_contract);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("ofi");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, it_opens_and_says_what_it_uses);
+	tcase_add_test(tests, a_provider_that_is_not_there_is_named);
+	tcase_add_test(tests, an_interface_that_is_not_there_is_named);
+	tcase_add_test(tests, a_provider_that_is_avoided_is_not_taken_unasked);
+	tcase_add_test(tests, ranks_with_other_limits_do_not_connect);
+	tcase_add_test(tests, a_library_of_another_contract_is_refused);
+	return unit_run("ofi conduit, opening", tests);
+}
