@@ -546,16 +546,16 @@ check_pieces(void)
 
 START_TEST(pieces_that_find_no_room_are_sent_by_polls)
 {
-	for (unsigned room = 0; room < 4; room++) {
-		set_up_without_room();
-		fake.room = room;
-		ck_assert_ptr_ne(put_pieces(0), GEX_EVENT_NO_OP);
-		ck_assert_uint_eq(fake.sends, room);
-		fake.room_each_poll = 1;
-		for (unsigned i = 0; i < 100; i++)
-			psi_poll();
-		check_pieces();
-	}
+	const unsigned room = (unsigned)_i;
+
+	set_up_without_room();
+	fake.room = room;
+	ck_assert_ptr_ne(put_pieces(0), GEX_EVENT_NO_OP);
+	ck_assert_uint_eq(fake.sends, room);
+	fake.room_each_poll = 1;
+	for (unsigned i = 0; i < 100; i++)
+		psi_poll();
+	check_pieces();
 }
 END_TEST
 
@@ -729,7 +729,7 @@ main(void)
 	tcase_add_test(tests, what_finds_no_room_is_tried_again_and_what_may_not_wait_refused);
 	tcase_add_test(tests, what_the_conduit_lacks_goes_by_messages_that_hold_offsets);
 	tcase_add_test(tests, no_operation_polls_with_or_without_room);
-	tcase_add_test(tests, pieces_that_find_no_room_are_sent_by_polls);
+	tcase_add_loop_test(tests, pieces_that_find_no_room_are_sent_by_polls, 0, 4);
 	tcase_add_test(tests, pieces_that_may_not_wait_are_refused_whole_or_sent_whole);
 	tcase_add_test(tests, transfers_of_pieces_that_wait_are_bounded);
 	tcase_add_test(tests, a_long_names_key_and_offset_and_keeps_its_descriptor);
