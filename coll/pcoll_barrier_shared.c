@@ -28,7 +28,8 @@ flag_word_of(struct pcoll_names names, uint64_t tag)
 	return pcoll_names_word(names) | tag << PCOLL_NAMES_BITS;
 }
 
-/* A phase by its lower bits: what is found there is of this phase or of the one two before. */
+/* A word holds the lower bits of a phase.  It is of this phase or of the phase two before, so these
+ * bits suffice. */
 static bool
 word_is_of_phase(uint64_t word, uint64_t phase)
 {
@@ -47,7 +48,7 @@ pcoll_shm_barrier_is_available(void)
 	return psi.conduit_job.host_places == psi.boot.size && !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 
-/* Wakes those who sleep. */
+/* Wakes the sleeping members. */
 static void
 barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 {

@@ -45,7 +45,8 @@ exchange_round_of(gex_TM_t tm, unsigned number)
 	};
 }
 
-/* The exchange of that number, of which this member or a peer begins; under the lock. */
+/* Returns the exchange of that number, and begins it if neither this member nor a peer has.  The
+ * caller holds the lock. */
 static struct psi_gather_phase *
 phase_open(gex_TM_t tm, uint32_t number, size_t block_bytes)
 {

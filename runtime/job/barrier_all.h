@@ -6,7 +6,7 @@
 
 #include "gasnet_ex_event.h"
 
-/* By the barrier that coll has handed down. */
+/* Runs the barrier that coll has handed down. */
 static inline void
 psi_barrier_all(void)
 {

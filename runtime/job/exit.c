@@ -29,7 +29,7 @@ const struct psi_setting_table psi_settings_exit = PSI_SETTING_TABLE("Exit", row
 
 static _Atomic pid_t leaving;           /* the thread that ends this process */
 
-/* A stream that another thread holds, perhaps for ever, is left alone. */
+/* Flushes the stream, unless another thread holds it, perhaps for ever. */
 static void
 flush_stream(FILE *stream)
 {

@@ -64,7 +64,7 @@ block_take_bit(_Atomic uint64_t *word)
 	return WORD_BITS;
 }
 
-/* Readers look at so many. */
+/* Tells readers how many blocks to look at. */
 static void
 block_say_in_use(uint32_t count)
 {
@@ -96,8 +96,8 @@ block_take_shared(void)
 
 /* -- private ones ---------------------------------------------------------------------------- */
 
-/* The block number `index' of those in ranges, made with the range if it is the first there; under
- * the lock.  NULL: no range is left, or no memory to be shared. */
+/* Returns block number `index' of the blocks in ranges, and makes the range if this is its first
+ * block.  Returns NULL if no range is left, or no memory to share.  The caller holds the lock. */
 static struct psi_block *
 block_made(struct psi_rank_shared *mine, uint32_t index)
 {

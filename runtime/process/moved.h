@@ -25,7 +25,7 @@ struct psi_moved {
 	struct psi_moved_sum noted[PSI_RMA_MOVED_KINDS];
 };
 
-/* As of a moment within the call; from any thread or process. */
+/* The counts of one moment within the call.  Any thread of any process may call it. */
 struct psi_moved_sum psi_moved_read(const struct psi_moved *moved, unsigned which);
 
 /* To be called at least every 2^14 calls, by the thread that counts there. */

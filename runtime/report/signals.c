@@ -34,7 +34,7 @@ static struct psi_signals_hooks hooks;
 static char who[96];
 static pid_t rank_pid;
 
-/* Errors of which the settings ask for a trace, or for a wait for a debugger. */
+/* Errors for which settings may ask for a trace or for a wait for a debugger. */
 static uint64_t traced, frozen;
 /* An overflow of a stack would have nobody to tell it, so no stack is made for that. */
 static bool stacks_spared;
@@ -299,8 +299,9 @@ on_fatal(int number, siginfo_t *info, void *context)
 	signal_die_by(number);
 }
 
-/* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
- * each prints a line only if nobody says it for all. The end of a child is its parent's affair. */
+/* Describes the sender, unless that was the terminal or the keeper, which is our parent.  All ranks
+ * may have got the signal, so each prints a line only if the keeper does not print one for all.
+ * The end of a forked child concerns its parent alone. */
 static void
 on_terminate(int number, siginfo_t *info, void *context)
 {

@@ -22,7 +22,7 @@ threshold_write(uint64_t *least, uint64_t value)
 	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_THRESHOLD */
 }
 
-/* Of several threads, or entries of an array, the first to have enough counts (D5_LEAST). */
+/* The least threshold of several threads, or of the entries of an array, is in force (D5_LEAST). */
 static void
 threshold_lower(uint64_t *least, uint32_t *waiters, uint64_t value)
 {
@@ -77,7 +77,7 @@ psi_sem_threshold_clear(struct pst_sem_s *sem)
 static struct psi_spinlock words_lock;
 static uint32_t words_waiters[PSI_WORD_THRESHOLDS];
 
-/* Of a word, at its owner's address. */
+/* The slot of a word; the address is the owner's. */
 static unsigned
 threshold_slot_of(const uint64_t *word)
 {

@@ -93,7 +93,7 @@ counter_is_steady(void)
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
 #else
-/* Where there is one, the architecture says so. */
+/* The architecture tells whether it has a steady counter. */
 static bool
 counter_is_steady(void)
 {
@@ -191,7 +191,7 @@ ticks_elapsed(void)
 	return (struct moment){ now.ticks - start.ticks, now.ns - start.ns };
 }
 
-/* What the kernel calls the processor's frequency, in Hz; 0 if it says nothing. */
+/* The processor's frequency as the kernel reports it, in Hz; 0 if it does not. */
 static double
 cpuinfo_hz(void)
 {

@@ -24,8 +24,8 @@ extern __thread gex_EP_t psi_pollset_bound __attribute__((tls_model("initial-exe
  * Where there are several endpoints. */
 bool psi_pollset_sleepers(void);
 
-/* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if
- * there is a message or something has changed. */
+/* arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm returns false
+ * if there is a message or a condition has changed. */
 bool psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer);
 void psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns);
 void psi_pollset_disarm(struct psi_wait *wait);

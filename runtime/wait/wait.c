@@ -33,8 +33,8 @@ enum {
 	/* Looks before a thread yields, and yields before it sleeps. */
 	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would
 	                                 * take */
-	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
-	 * slice; among nobody, a yield costs some hundred nanoseconds. */
+	/* Other programs may need this rank's CPU, and would otherwise take it for a whole time
+	 * slice.  If no program does, a yield costs some hundred nanoseconds. */
 	LOOKS_PER_YIELD = 512,
 	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
 	 * if there is one, once the wait has lasted for some ten microseconds. */
@@ -64,8 +64,9 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* The caller has written what others may wait for.  Those who sleep counted themselves, then
- * announced the sleep, then looked; psi_thread_others and wake() keep the order on this side. */
+/* The caller has written a condition for which others may wait.  A sleeping thread counted
+ * itself, then announced its sleep, then looked.  On this side psi_thread_others and wake() keep
+ * the order. */
 void
 psi_wake_own(void)
 {

@@ -96,7 +96,7 @@ port_take_memory(struct sysvnet_port *port)
 	       (!port_sends_itself(net, port->index) || port->own_further);
 }
 
-/* Of shared memory the callback tells. */
+/* Reports that memory is lacking.  The callback reports a lack of shared memory. */
 static void
 port_tell_lack(const struct sysvnet *net, uint32_t index)
 {
@@ -256,7 +256,7 @@ further_region(struct sysvnet *net, uint32_t place)
 	return own ? (unsigned char *)own->shared : NULL;
 }
 
-/* From a port whose own such lanes these are. */
+/* Sets up the port's own lanes to the endpoint at that place. */
 static struct sysvnet_further *
 further_set_up(struct sysvnet_port *port, uint32_t place)
 {

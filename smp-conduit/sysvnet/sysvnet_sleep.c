@@ -68,7 +68,8 @@ lanes_set_polled(struct sysvnet_port *port, unsigned network, uint32_t value)
 	}
 }
 
-/* Drops those active lanes that had no message since the last two sweeps.  Under poll_lock. */
+/* Drops the active lanes that had no message since the last two sweeps.  The caller holds
+ * poll_lock. */
 void
 sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 {
@@ -126,9 +127,10 @@ lanes_forget(struct sysvnet_port *port, unsigned network)
 	sysvnet_set_active_count(port, network, 0);
 }
 
-/* Takes the lanes off the list, and looks at them once more.  Then senders wake who set bit 0 of
- * wake, or counted itself among the far_sleepers, before the fence that stands before this call.
- * False, and nothing has changed, if there is a message.  Under poll_lock. */
+/* Takes the lanes off the list, and looks at them once more.  From then on senders wake a thread
+ * that set bit 0 of wake, or counted itself among the far_sleepers, before the fence ahead of this
+ * call.  Returns false if there is a message, and has then changed nothing.  The caller holds
+ * poll_lock. */
 static bool
 lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 {
@@ -214,8 +216,8 @@ sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns)
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_RECEIVED);
 }
 
-/* With one thread nobody else can have set the bit, so it is cleared and senders need not wake.
- * With several it may be another's, and stays: at worst somebody wakes for nothing. */
+/* With one thread only this one can have set the bit, so it is cleared and senders need not wake.
+ * With several the bit may be another thread's, and stays; at worst a thread wakes for nothing. */
 void
 sysvnet_disarm(struct sysvnet_port *port)
 {
