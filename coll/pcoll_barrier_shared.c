@@ -1,13 +1,15 @@
 /*
- * Two ways, by the number of ranks.
+ * There are two ways; the number of ranks decides.
  *
- * Few: each has a line in which it writes the phase it entered, and reads the lines of all others.
- * A line has a word for each parity of phase, since a peer can be one phase ahead.  Who finds all
- * there wakes those who sleep; of two that both go to sleep one does, since each wrote its word,
- * then announced its sleep, then looked at the other's word.
+ * Few ranks: each has a line.  It writes the phase that it has entered there, and reads the lines
+ * of all others.  A line has a word for each parity of phase, since a peer can be one phase ahead.
+ * A rank that finds all lines complete wakes the sleeping ranks.  If two ranks are about to sleep,
+ * at least one finds the other's word, since each wrote its word, then announced its sleep, and
+ * then looked.
  *
- * Many ranks: one word counts those that have entered and gathers their names.  The last one sets
- * it to zero again, says in another word which phase is complete, and wakes those who sleep.
+ * Many ranks: one word counts the ranks that have entered, and combines their names.  The last one
+ * sets it back to zero, writes to another word which phase is complete, and wakes the sleeping
+ * ranks.
  *
  * Pairs:  G1 (phase_count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (phase_count_in) -> G3           the same of all, and the count back at zero, to the

@@ -1,6 +1,6 @@
 /* All ranks meet, in calls of the runtime that all make. */
-#ifndef PSI_MEET_H
-#define PSI_MEET_H
+#ifndef PSI_BARRIER_ALL_H
+#define PSI_BARRIER_ALL_H
 
 #include "runtime/process/process.h"
 

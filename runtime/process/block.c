@@ -1,11 +1,11 @@
 /*
- * Blocks, in which threads count and say what they do (runtime/process/shared.h).  In SEQ and
- * PARSYNC a process has one.  In PAR each thread that calls takes one and gives it back, with its
- * counts, when it ends; the next owner goes on counting there, so sums stay whole.
+ * Blocks hold the counters of a thread, and what it is doing (runtime/process/shared.h).  In SEQ
+ * and PARSYNC a process has one block.  In PAR each thread that calls takes one and gives it back,
+ * with its counts, when it ends.  The next owner goes on counting there, so sums stay whole.
  *
- * While all are taken, a thread gets one of a range that is made for more, or of the heap where
- * none can be.  Others do not see its counts: they are added to the process's last block when it
- * ends, or when the process does.
+ * If all are taken, a thread gets a block of a further range, or of the heap if no range can be
+ * made.  Other processes do not see its counts.  They are added to the process's last block when
+ * the thread or the process ends.
  */
 #include "runtime/process/process.h"
 

@@ -1,11 +1,10 @@
 /*
- * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was
- * wrong, what to do.
+ * Rules for clients.  A breach ends the job with one line: rank, call, fault, remedy.
  *
- * What costs a compare or two is looked for in every build, at the call itself.  What needs a
- * record of the thread (which handler runs in it, which locks it holds) is here, and looked for
- * where psi.checks is set: PST_CHECK, by default on in a library configured with --enable-debug.
- * Elsewhere a rule costs one predicted branch.  docs/misuse.md lists both.
+ * A check that costs a compare or two is made in every build, by the call itself.  A check that
+ * needs a record of the thread (which handler runs in it, which locks it holds) is made here, if
+ * psi.checks is set: by PST_CHECK, and by default in a library configured with --enable-debug.
+ * Otherwise a rule costs one predicted branch.  docs/misuse.md lists all rules.
  */
 #ifndef PSI_RULES_H
 #define PSI_RULES_H

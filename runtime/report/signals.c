@@ -143,10 +143,11 @@ registers_of(const ucontext_t *context)
 static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
 
 /*
- * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so
- * that the pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a
- * call; or above, inside a frame that is being made, and then there is nothing at its pointer
- * either.  What is read past the stack's other end lies above a pointer that is as it should be.
+ * If the thread's stack is known, a full stack faults in the guard page.  A large frame may step
+ * over the guard; the pointer is then in the memory below.  If the stack is not known: a call with
+ * a full stack faults below its pointer.  A frame that is being made faults above its pointer, and
+ * then no memory is mapped at the pointer either.  A read past the other end of the stack is above
+ * a pointer that is valid.
  */
 static bool
 stack_is_full(uintptr_t at, uintptr_t pointer)

@@ -1,6 +1,6 @@
 /* Thresholds of threads that sleep for words.  Those for semaphores are in sem.h. */
-#ifndef PSI_WANT_H
-#define PSI_WANT_H
+#ifndef PSI_THRESHOLD_H
+#define PSI_THRESHOLD_H
 
 #include "gasnetex.h"
 

@@ -1,13 +1,14 @@
 /*
- * Teams.  A team is a list of members, each an endpoint of a process, that is a location (process
- * rank, endpoint index), and by that a place: what messages and transfers go by.  Each member has a
- * gex_TM_s of its own; what they know in common stands once per process in a psi_group.
+ * Teams.  A team is a list of members.  A member is an endpoint of a process, given by its location
+ * (process rank, endpoint index), from which follows its place; messages and transfers name places.
+ * Each member has a gex_TM_s of its own.  What the members of one process have in common is in one
+ * psi_group.
  *
- * The primordial team has all processes' first endpoints in job rank order: its lists are the
- * identity, and not there.
+ * The primordial team has the first endpoints of all processes, in the order of job ranks.  Its
+ * lists would be the identity, and are not stored.
  *
- * An id is the same on all members, and no other team of the job has or had it; 0 is the primordial
- * one.
+ * The id of a team is the same on all members.  No other team of the job has it or had it.  The
+ * primordial team's is 0.
  */
 #ifndef PSI_TEAM_H
 #define PSI_TEAM_H

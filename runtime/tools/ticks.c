@@ -1,8 +1,8 @@
 /*
- * What a tick is.  The processor's counter where it runs at one rate in all states and the kernel
- * keeps time by it or says nothing against it, else CLOCK_MONOTONIC.  A tick of the counter is
- * converted by the rate that it shows against the clock, measured once over PROBE_NS at least, from
- * the start of the program to the first conversion; or by the rate that GASNET_TSC_RATE says.
+ * Ticks count the processor's counter, if that runs at one rate in all states and the kernel keeps
+ * time by it or does not object; otherwise they count CLOCK_MONOTONIC.  The rate of the counter is
+ * measured once against the clock, from the start of the program to the first conversion, and over
+ * PROBE_NS at least.  GASNET_TSC_RATE can give the rate instead.
  */
 #include <pthread.h>
 #include <stdio.h>

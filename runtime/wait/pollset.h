@@ -1,13 +1,13 @@
 /*
- * Which endpoints a thread polls, where a process has several.  A thread is bound to one, at first
- * the primordial one, and polls that; those that no thread is bound to are polled by all in turn,
- * unless they are for one thread at a time.  A thread that waits for something at another endpoint
- * polls that too.
+ * The endpoints that a thread polls, in a process with several.  A thread is bound to one endpoint,
+ * at first the primordial one, and polls that.  Endpoints to which no thread is bound are polled by
+ * all threads in turn, unless they are serial.  A thread that waits for a message at another
+ * endpoint polls that one too.
  *
- * A process with one endpoint comes here for nothing but to bind its threads.
+ * A process with one endpoint uses this file only to bind its threads.
  */
-#ifndef PSI_SERVE_H
-#define PSI_SERVE_H
+#ifndef PSI_POLLSET_H
+#define PSI_POLLSET_H
 
 #include "runtime/process/thread.h"
 

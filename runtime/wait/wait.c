@@ -2,18 +2,19 @@
  * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
  * CPU, then sleep on the endpoint's wake word.
  *
- * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to
- * the next process costs less than a wake-up, and a wake-up of another CPU that became idle ten
- * times as much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn
- * takes longer than a wake-up; but all do who wait for what is there once the others have had their
- * turn: room in a queue, and what all ranks take part in.
+ * Where ranks share CPUs, a waiter yields for some milliseconds before it sleeps.  A switch to the
+ * next process costs less than a wake-up; the wake-up of a CPU that became idle costs ten times as
+ * much.
+ * Only YIELDERS_PER_CPU of a CPU's waiters yield, since with more of them a turn takes longer than
+ * a wake-up.  Waits that end once the other ranks have had their turn always yield: those for room
+ * in a queue, and those for operations of all ranks.
  *
- * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
- * runs the progress functions and returns once more to its caller, so that all look once more at
- * what they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper:
- * a sender by its message, a receiver that made room, a thread of this process that ran a handler
- * or finished a phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are
- * looked at again after PST_SLEEP_MAX.
+ * Nothing is lost between the last look and the sleep.  The wait first announces itself (arm).  It
+ * then runs the progress functions and returns once more to its caller, so that both look again.
+ * Only the next step sleeps.  A thread that makes a condition true wakes the sleeper: a sender with
+ * its message, a receiver that made room, a thread of this process that ran a handler or finished a
+ * phase (psi_wake_own).  Conditions that no thread announces, such as plain memory, are looked at
+ * again after PST_SLEEP_MAX.
  */
 #include "runtime/wait/wait.h"
 

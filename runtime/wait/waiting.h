@@ -62,11 +62,11 @@ void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
  * ends. */
 void psi_progress_add(void (*advance)(void));
 
-/* Something begins that needs these functions, or has ended: polls call them only between the two.
- * The first stands before what they find is there, the second behind its removal; each beginner has
- * an end.  A thread may run a handler that something of another thread waits for and read 0 here:
- * that other one runs the functions itself, also between arm and sleep, and psi_deliver wakes it
- * (D4) if it sleeps by then. */
+/* How many things are under way that need the progress functions; polls call these only if it is
+ * not 0.  psi_progress_begins is called before the thing can be found, and psi_progress_ends after
+ * it is removed; each begin has an end.  A thread may run a handler for which another thread's
+ * operation waits, and still read 0 here.  That other thread runs the functions itself, also
+ * between arm and sleep, and psi_deliver wakes it (D4) if it sleeps by then. */
 extern _Atomic uint32_t psi_progress_open;
 
 static inline void

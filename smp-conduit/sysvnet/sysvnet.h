@@ -2,13 +2,13 @@
  * sysvnet: a network of message queues in memory that all processes of a host map.
  *
  * Each process opens one `struct sysvnet' on the same arena, and in it a port for each of its
- * endpoints; it sends from a port and polls one.  sysvnet knows messages (runtime/util/message.h)
- * and nothing of what is made of them: what it needs from outside is the `struct sysvnet_callbacks'
- * that it is given at open.
+ * endpoints.  It sends from a port and polls a port.  sysvnet carries messages
+ * (runtime/util/message.h) and does not know what they mean.  For everything else it gets the
+ * `struct sysvnet_callbacks' at open.
  *
- * Rules for every call.  It never polls unless it says so, never ends the process and never waits
- * for another one.  In a threaded job any thread may call it, otherwise one at a time, except where
- * its paragraph says less.  Results are those of enum psi_result.
+ * Rules for every call: it polls only if its comment says so, never ends the process, and never
+ * waits for another process.  In a threaded job any thread may call it, otherwise one thread at a
+ * time, unless its comment allows less.  Results are those of enum psi_result.
  *
  * Words.  Peers are named by place: endpoint i of process r of n has place i * n + r.  A *first*
  * endpoint is that of index 0, a *further* one has a higher index.
