@@ -79,7 +79,7 @@ void pboot_range_unmap(void *base, uint64_t key, size_t len_bytes);
 /* Writes strerror(err), the kind of memory, and the limit to raise.  Returns text. */
 const char *pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES]);
 
-/* Whether ranges are parts of files, so that RLIMIT_FSIZE bounds them. */
+/* Are ranges parts of files?  RLIMIT_FSIZE then bounds them. */
 bool pboot_range_in_file(void);
 
 /* Bytes that the segments of all ranks of this host can take in their file system or kind of

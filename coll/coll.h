@@ -113,7 +113,7 @@ enum pcoll_stage { PCOLL_ENTERING, PCOLL_MOVING, PCOLL_LEAVING };
 /* Never given back to the system, so that an event may ask at any time. */
 struct pcoll_op {
 	struct pcoll_op *next, *before;         /* in flight; or free, next only */
-	struct pcoll_note *notes;               /* that nobody has taken */
+	struct pcoll_note *notes;               /* that no caller has taken */
 	bool busy;
 	_Atomic bool stirred;           /* something has changed since it was stepped */
 	_Atomic uint64_t finished;      /* the use of this memory that ended last */
@@ -140,7 +140,7 @@ bool pcoll_op_is_finished(const void *object, uint64_t use);
 
 void pcoll_lock(void);
 void pcoll_unlock(void);
-/* Under the lock; NULL if this member has not called yet. */
+/* Returns NULL if this member has not called yet.  The caller holds the lock. */
 struct pcoll_op *pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank);
 /* Any thread. */
 void pcoll_op_changed(struct pcoll_op *op);
@@ -148,7 +148,7 @@ void pcoll_op_changed(struct pcoll_op *op);
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
 void pcoll_notes_register(gex_EP_t ep);
-/* As team_ends of a module. */
+/* Does the work of `team_ends' of the module. */
 void pcoll_notes_team_ends(gex_TM_t tm, const char *call);
 
 extern const struct psi_module pcoll_module;
@@ -160,7 +160,7 @@ bool pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint6
 /* The same of whichever member. */
 bool pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
                          uint64_t words_out[2]);
-/* Under the lock: those that came early become the operation's. */
+/* Gives the operation its notes that came early.  The caller holds the lock. */
 void pcoll_notes_claim(struct pcoll_op *op);
 /* The next call of this member is a barrier that goes by no notes. */
 void pcoll_pass(gex_TM_t tm);
@@ -200,7 +200,7 @@ void pcoll_transfers_register(gex_EP_t ep);
 /* Asks the peer for len_bytes, more than 0, to addr; false if there was no room to ask. */
 bool pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t index,
                   void *addr, size_t len_bytes);
-/* So many bytes are here, from the first on. */
+/* The number of bytes that have come without a gap, from the first on. */
 size_t pcoll_in_prefix(struct pcoll_in *in);
 static inline bool
 pcoll_in_whole(struct pcoll_in *in)
@@ -217,7 +217,7 @@ bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
 
 const struct pcoll_algorithm *pcoll_choose(const struct pcoll_call *call);
-/* As clients call it. */
+/* The name of the client's call. */
 const char *pcoll_operation_name(enum pcoll_operation operation);
 
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * What algorithms are made of.  Each part belongs to one operation, is set up once and then stepped
- * until it returns true.
+ * The building blocks of algorithms.  Each belongs to one operation, is set up once, and is then
+ * stepped until it returns true.
  */
 #ifndef PCOLL_PARTS_H
 #define PCOLL_PARTS_H
@@ -23,7 +23,7 @@ struct pcoll_tree {
 
 void pcoll_tree_make(gex_Rank_t rank, gex_Rank_t size, gex_Rank_t root, struct pcoll_tree *out);
 
-/* Everybody has come here before anybody leaves (pcoll_sync.c). */
+/* A barrier inside an operation: all members arrive before one leaves (pcoll_sync.c). */
 bool pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_channel channel);
 
 /*
@@ -32,12 +32,14 @@ bool pcoll_sync_step(struct pcoll_op *op, struct pcoll_sync *sync, enum pcoll_ch
  */
 struct pcoll_up;
 size_t pcoll_up_bytes(const struct pcoll_call *call, gex_Rank_t root);
-/* In memory of pcoll_up_bytes, 64-aligned and zero.  The root writes to dst, or where dst is NULL
- * sends to the member `heir'; others ignore both. */
+/* Sets up the part in `pcoll_up_bytes' bytes of memory, aligned to 64 and zero.  The root writes
+ * the result to dst; if dst is NULL it sends the result to the member `heir'.  Other members ignore
+ * both. */
 struct pcoll_up *pcoll_up_start(struct pcoll_op *op, void *memory, gex_Rank_t root, void *dst,
                                 gex_Rank_t heir);
 bool pcoll_up_step(struct pcoll_op *op, struct pcoll_up *up);
-/* Bytes whose reduction has passed this member; its src is not read below. */
+/* The number of bytes whose reduction has passed this member, which does not read its src below
+ * that any more. */
 size_t pcoll_up_done(const struct pcoll_up *up);
 /* Bytes of one piece, at offset. */
 size_t pcoll_up_piece(const struct pcoll_call *call, size_t offset);

@@ -31,9 +31,10 @@ struct pcoll_barrier {
 	struct pcoll_op *op;            /* of the phase that is entered; and its use */
 	uint64_t use;
 	struct pcoll_names own, result; /* of the phase that is started last, and finished last */
-	bool entered;                   /* the phase after those that are finished */
+	bool entered;                   /* this rank has entered the phase after the last finished
+	                                 * one */
 	uint64_t before;                /* phases of teams that had it earlier */
-	_Atomic uint64_t started, finished;     /* phases; read by anybody */
+	_Atomic uint64_t started, finished;     /* phases; any thread reads these */
 	bool is_behind;                 /* in that list; under its lock, as is next */
 	struct pcoll_barrier *next;     /* there, or among the free ones */
 };
@@ -61,7 +62,7 @@ phases_finished(const struct pcoll_barrier *barrier)
 	return atomic_load_explicit(&barrier->finished, memory_order_acquire); /* N2 */
 }
 
-/* Under the lock, as are the next three. */
+/* The caller of this and of the next three functions holds the lock. */
 static void
 phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 {
@@ -146,7 +147,7 @@ behind_add(struct pcoll_barrier *barrier)
 	psi_spinlock_unlock(&barriers.lock);
 }
 
-/* Under the lock of the list. */
+/* The caller holds the lock of the list. */
 static void
 behind_drop(struct pcoll_barrier **at)
 {
@@ -171,7 +172,7 @@ barrier_catches_up(struct pcoll_barrier *barrier)
 	return caught_up;
 }
 
-/* Called by polls while anything is under way, so it costs a load when nobody is behind. */
+/* Polls call this while an operation is under way, so it costs one load if no barrier is behind. */
 static void
 behind_advance(void)
 {
@@ -321,7 +322,7 @@ barrier_give_back(struct pcoll_barrier *barrier)
 	psi_spinlock_unlock(&barriers.lock);
 }
 
-/* As team_ends of a module.  No phase is under way. */
+/* Does the work of `team_ends' of the module.  No phase is under way. */
 static void
 barrier_team_ends(gex_TM_t tm, const char *call)
 {

@@ -21,13 +21,13 @@ extern const struct psi_module pcoll_barrier_module;
 /* The next phase of the plain barrier of the job, or of a team that shares memory. */
 gex_Event_t pcoll_barrier_start(gex_TM_t tm);
 
-/* The named barrier of the job, of which one phase at a time is started. */
+/* The named barrier of the job.  One phase at a time is started. */
 struct pcoll_barrier *pcoll_barrier_named(void);
 /* Starts the next phase; returns its number. */
 uint64_t pcoll_barrier_begin(struct pcoll_barrier *barrier, struct pcoll_names names);
 /* Have all entered that phase?  Advances the barrier.  `object' is a struct pcoll_barrier. */
 bool pcoll_barrier_is_over(const void *object, uint64_t phase);
-/* What all gave in the phase that was finished last. */
+/* The combined names of the phase that was finished last. */
 struct pcoll_names pcoll_barrier_result(const struct pcoll_barrier *barrier);
 
 #endif

@@ -40,7 +40,7 @@ gasnet_barrier_notify(int id, int flags)
 	named.phase = pcoll_barrier_begin(pcoll_barrier_named(), names);
 }
 
-/* What wait returns for its own arguments, given what all notified. */
+/* The result of wait, from its own arguments and from what all ranks notified. */
 static int
 notify_result(int id, int flags)
 {

@@ -1,13 +1,15 @@
 /*
- * Two ways, by the number of ranks.
+ * There are two ways; the number of ranks decides.
  *
- * Few: each has a line in which it writes the phase it entered, and reads the lines of all others.
- * A line has a word for each parity of phase, since a peer can be one phase ahead.  Who finds all
- * there wakes those who sleep; of two that both go to sleep one does, since each wrote its word,
- * then announced its sleep, then looked at the other's word.
+ * Few ranks: each has a line.  It writes the phase that it has entered there, and reads the lines
+ * of all others.  A line has a word for each parity of phase, since a peer can be one phase ahead.
+ * A rank that finds all lines complete wakes the sleeping ranks.  If two ranks are about to sleep,
+ * at least one finds the other's word, since each wrote its word, then announced its sleep, and
+ * then looked.
  *
- * Many ranks: one word counts those that have entered and gathers their names.  The last one sets
- * it to zero again, says in another word which phase is complete, and wakes those who sleep.
+ * Many ranks: one word counts the ranks that have entered, and combines their names.  The last one
+ * sets it back to zero, writes to another word which phase is complete, and wakes the sleeping
+ * ranks.
  *
  * Pairs:  G1 (phase_count_in) -> G1           what a rank wrote before it entered, to the last one
  *         G2 (phase_count_in) -> G3           the same of all, and the count back at zero, to the
@@ -28,7 +30,8 @@ flag_word_of(struct pcoll_names names, uint64_t tag)
 	return pcoll_names_word(names) | tag << PCOLL_NAMES_BITS;
 }
 
-/* A phase by its lower bits: what is found there is of this phase or of the one two before. */
+/* A word holds the lower bits of a phase.  It is of this phase or of the phase two before, so these
+ * bits suffice. */
 static bool
 word_is_of_phase(uint64_t word, uint64_t phase)
 {
@@ -48,7 +51,7 @@ pcoll_shm_barrier_is_available(void)
 	       !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 
-/* Wakes those who sleep. */
+/* Wakes the sleeping members. */
 static void
 barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 {

@@ -23,15 +23,15 @@ struct pcoll_shm_barrier {
 bool pcoll_shm_barrier_is_available(void);
 void pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                              struct pcoll_names names);
-/* Has everybody entered?  Then what they gathered. */
+/* Have all ranks entered?  If so, returns true and the combined names. */
 bool pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                                 struct pcoll_names *names_out);
-/* Has anybody entered?  Asked by a rank that has not, and found the phase before complete. */
+/* Has any rank entered?  The caller has not entered, and has found the phase before complete. */
 bool pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase);
 
 /* pcoll_barrier_lend.c */
 extern const struct psi_barrier_lender pcoll_barrier_lender;
-/* A member will not look at its team's barrier area again; once for each. */
+/* The caller will not look at its team's barrier area again.  Each member calls this once. */
 void pcoll_barrier_area_leave(struct psi_barrier_area *area);
 
 #endif

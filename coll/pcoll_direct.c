@@ -1,8 +1,8 @@
 /*
- * Blocks straight between members, for operations in which each pair has a block of its own: a
- * member asks all who have something for it, and sends what it is asked for, in the order in which
- * it is asked; a peer without room is passed over until the next step.  So a step looks at those
- * who asked, and at one sum of what has come.
+ * Sends blocks straight between members, for operations in which each pair has a block of its own.
+ * A member requests its block from each peer that has one for it, and sends blocks in the order in
+ * which they are requested.  A peer without room is passed over until the next step.  So a step
+ * looks at the peers that requested, and at one sum of the bytes that have come.
  */
 #include "coll/parts.h"
 
@@ -16,7 +16,8 @@ struct pcoll_direct {
 	_Atomic size_t here_bytes;      /* of all ins */
 	struct pcoll_in *in;            /* [ins] */
 	struct pcoll_out *out;          /* [size], by rank */
-	gex_Rank_t *queue;              /* [size], a ring: those who asked and have not got all */
+	gex_Rank_t *queue;              /* [size], a ring buffer: peers that requested their block
+	                                 * and have not got all of it */
 	const void *own;                /* what this member sends to itself */
 };
 

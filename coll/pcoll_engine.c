@@ -141,13 +141,14 @@ op_step(struct pcoll_op *op)
 }
 
 /*
- * Under the lock, which is free while the operation is stepped.  True if its end has come.  A
- * change that comes meanwhile is seen here: its thread finds the operation busy and leaves it.
+ * Steps the operation.  The caller holds the lock, which is released meanwhile.  Returns true if
+ * the operation has ended.  A change that comes meanwhile is seen here: the thread that makes it
+ * finds the operation busy and leaves it to this one.
  *
- * The same holds for a thread that steps again all operations without room.  It clears the note
- * "room is missing" before it takes the lock and finds this operation busy; so before this
- * thread takes the lock again and sets the note, which wakes a thread that went to sleep on
- * another endpoint in between.  A later thread finds the operation here, and steps it.
+ * The same holds for a thread that steps all operations without room again.  It clears the flag
+ * "room is missing", then takes the lock and finds this operation busy.  This thread takes the lock
+ * later and sets the flag again, which wakes a thread that went to sleep on another endpoint in
+ * between.  A thread that takes the lock after that finds the operation here, and steps it.
  */
 static bool
 op_run(struct pcoll_op *op)

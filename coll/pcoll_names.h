@@ -1,4 +1,4 @@
-/* What is known of the names in a phase of a barrier. */
+/* The combined names of the ranks that have entered a phase of a barrier. */
 #ifndef PCOLL_NAMES_H
 #define PCOLL_NAMES_H
 
@@ -23,7 +23,7 @@ pcoll_names_combine(struct pcoll_names a, struct pcoll_names b)
 	return both;
 }
 
-/* As a word, of which the bits from PCOLL_NAMES_BITS on are free; no names are 0. */
+/* The names as one word.  Bits from PCOLL_NAMES_BITS on are free; 0 stands for no names. */
 enum { PCOLL_NAMED_BIT = 32, PCOLL_MISMATCH_BIT = 33, PCOLL_NAMES_BITS = 48 };
 
 static inline uint64_t

@@ -11,7 +11,7 @@
 
 enum { POOL_CHUNK = 64, NOTE_ARGS = 11 };
 
-/* Under the engine's lock. */
+/* The caller holds the engine's lock. */
 static struct pcoll_note *free_notes, *early;
 
 static struct pcoll_note *

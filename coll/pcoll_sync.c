@@ -1,7 +1,7 @@
 /*
- * A barrier inside an operation, by dissemination: in round r a member tells the one 2^r above it,
- * and hears from the one 2^r below, modulo the size.  A member tells the names that it has gathered
- * so far, and has those of all after ceil(log2 n) rounds.
+ * A barrier inside an operation, by dissemination.  In round r a member sends a note to the member
+ * 2^r above it, and receives one from the member 2^r below, modulo the size.  A note carries the
+ * names that its sender has gathered.  After ceil(log2 n) rounds a member has the names of all.
  *
  * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
  */

@@ -1,7 +1,8 @@
 /*
- * A reduction up a tree.  For each piece of the vector a member asks all its children at once,
- * combines what they send in the order of the tree, each time into the buffer of the child, and
- * passes the result on.  So its own src is only read, and the scratch is one piece for each child.
+ * A reduction up a tree.  For each piece of the vector a member requests the pieces of all its
+ * children at once.  It combines them in the order of the tree, each time into the buffer of the
+ * child, and passes the result on.  So its own src is only read, and the scratch is one piece for
+ * each child.
  */
 #include "coll/parts.h"
 
@@ -19,7 +20,7 @@ struct pcoll_up {
 	uint32_t next_index, piece, child;
 	size_t done_bytes, now_bytes;
 	size_t stride;                  /* between the buffers of children */
-	const unsigned char *sum;       /* of those combined so far */
+	const unsigned char *sum;       /* of the pieces combined so far */
 	unsigned char *buffers;
 	struct pcoll_out out;
 	struct pcoll_in in[PCOLL_TREE_CHILDREN];

@@ -1,12 +1,11 @@
 /*
- * Atomics by message: the owner of the target makes the operation, with the processor's atomics, in
- * the handler of a request, and sends back what was there before.  It needs to know nothing of
- * domains.  Handlers have the library's own indices, so that their messages are not counted as the
- * client's.
+ * Atomics by message.  The owner of the target makes the operation, with the processor's atomics,
+ * in the handler of a request, and sends back the old value.  It needs to know nothing of domains.
+ * Handlers have the library's own indices, so that their messages are not counted as the client's.
  *
- * Order: what the initiator did before, and what those did whose operations it has synchronised, is
- * published by the request and seen by whoever makes the operation; the same from there back, by
- * the reply.  So the flags for fences have nothing left to ask for.
+ * Order: the request publishes what the initiator did before, and what it has seen of others by
+ * synchronising.  The handler that makes the operation sees all of that.  The reply does the same
+ * in the other direction.  So the flags for fences need nothing more.
  */
 #include "extended-ref/pref.h"
 #include "runtime/am/am.h"

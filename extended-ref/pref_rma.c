@@ -3,8 +3,8 @@
  *
  * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short
  * for each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of
- * others, are under way at the same time.  What is under way is bounded by the room for messages;
- * what finds none waits (pref_room.c).
+ * others, are under way at the same time.  The room for messages bounds how many are under way; a
+ * piece that finds no room waits (pref_room.c).
  *
  * Handlers copy and reply.  They are called with the library's own indices, so none of them counts
  * as a message of the client's.

@@ -1,4 +1,4 @@
-/* The reference: its operations of the contract, and one record of what it needs at start. */
+/* The reference: its table of operations, and its module record for start-up. */
 #include "extended-ref/pref.h"
 
 #include "extended-ref/pref_rest.h"

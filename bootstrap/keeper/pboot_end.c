@@ -217,7 +217,8 @@ pboot_end_kill(struct pboot_keeper *keeper)
 	kill_strays(keeper, SIGKILL);
 }
 
-/* Whether to wait for readers a short time only: the job failed, or the user asked it to end. */
+/* Is the keeper to wait for readers for a short time only?  That is so when the job has failed or
+ * the user has asked it to end. */
 static bool
 end_is_hurried(const struct pboot_keeper *keeper)
 {

@@ -104,7 +104,7 @@ int pboot_rules_quit_signal(struct pboot_rules *rules, uint32_t rank);
 /* The job was stopped for this long: its time limit moves. */
 void pboot_rules_stopped(struct pboot_rules *rules, uint64_t length_ns);
 
-/* Whether this rank is at work: alive, and has not asked to end. */
+/* Is this rank at work?  It is while it lives and has not asked to end. */
 bool pboot_rules_at_work(const struct pboot_rules *rules, uint32_t rank);
 
 #endif

@@ -143,7 +143,7 @@ rank_set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 		sched_setaffinity(0, sizeof(cpu_set_t), &keeper->cores[rank % keeper->core_count]);
 }
 
-/* Whether a file may be a script, and is not, say, the binary of another machine. */
+/* May the file be a script?  The binary of another machine is not. */
 static bool
 is_script(const char *path)
 {

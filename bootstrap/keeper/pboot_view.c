@@ -1,4 +1,4 @@
-/* Passes what the keeper knows of the ranks to the hooks, which read the ranks' memory and
+/* Passes the keeper's knowledge of the ranks to the hooks.  These read the ranks' memory and
  * print. */
 #include "bootstrap/keeper/pboot_keeper.h"
 

@@ -15,7 +15,8 @@ static const uint64_t look_again_ns = 200 * MS;
 /* Kept lines are written again after this time. */
 static const uint64_t say_again_ns = 100 * MS;
 
-/* Whether the keeper must look whether a process lives: it is not a child and has no pidfd. */
+/* Must the keeper poll whether the process lives?  It must for a process that is not its child and
+ * has no pidfd. */
 static bool
 process_needs_looks(const struct pboot_keeper_rank *self)
 {

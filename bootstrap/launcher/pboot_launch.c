@@ -171,7 +171,7 @@ launcher_reap(struct launcher *self)
 		self->keeper_gone |= pid == self->page->keeper;
 		self->child_gone |= pid == self->child;
 	}
-	/* The keeper has ended before anybody knew its number. */
+	/* The keeper ended before the launcher knew its process number. */
 	self->keeper_gone |= self->keeper_has_closed && self->child_gone && self->page->keeper == 0;
 }
 

@@ -10,7 +10,7 @@
 #include "bootstrap/launcher.h"
 
 struct pboot_clean {
-	pboot_clean_fn *each;	/* NULL: nobody listens */
+	pboot_clean_fn *each;	/* may be NULL */
 	void *context;
 	unsigned removed;
 };

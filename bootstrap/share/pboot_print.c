@@ -247,7 +247,7 @@ pboot_say(const char *format, ...)
 /* -- a text to a file or stream
  * ----------------------------------------------------------------- */
 
-/* Whether a later open may succeed: a named pipe may get a reader, a lease may end. */
+/* May a later open succeed?  A named pipe may get a reader; a lease may end. */
 static bool
 file_may_open_later(const char *path, int err)
 {

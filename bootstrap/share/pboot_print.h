@@ -34,8 +34,8 @@ void pboot_print_limit(const struct pboot_print_limits *limits);
  */
 void pboot_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* pending: whether lines are kept.  flush: writes those for which there is room now.  settle: the
- * same, and waits for room within the limits. */
+/* pending: are lines kept?  flush: writes the lines for which there is room now.  settle: the same,
+ * but waits for room within the limits. */
 bool pboot_say_pending(void);
 void pboot_say_flush(void);
 void pboot_say_settle(void);

@@ -31,7 +31,8 @@ reduce_to_all_start(struct pcoll_op *op)
 	pcoll_down_start(op, &both->down, 0, op->call.dst, op->call.len_bytes);
 }
 
-/* In place, no result may come before this member has read all of its vector. */
+/* If source and destination are one vector, results may be written only after this member has read
+ * all of it. */
 static bool
 reduce_to_all_step(struct pcoll_op *op)
 {

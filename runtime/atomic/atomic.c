@@ -1,8 +1,7 @@
 /*
- * Operations of atomic domains that the headers' inlines do not make themselves: those whose code
- * the compiler did not know, those on memory that is not mapped, those that are wrong, all where
- * checks are on, and now and then one of the ordinary ones, so that a process which does nothing
- * else polls.
+ * Operations of atomic domains that the headers' inlines leave to the library: the compiler did not
+ * know the operation's code, the memory is not mapped, an argument is wrong, or checks are on.  Now
+ * and then an ordinary operation comes here too, so that a process which does nothing else polls.
  */
 #include "runtime/atomic/atomic.h"
 

@@ -48,10 +48,10 @@ void psi_domains_close(void);
 /* "GEX_DT_I32"; "an unknown type" */
 const char *psi_domain_type_name(gex_DT_t dt);
 
-/* Makes the operation on memory that is mapped here; returns what was there before, widened. */
+/* Makes the operation on memory that is mapped here.  Returns the old value, widened. */
 uint64_t psi_atomic_apply(unsigned type, void *there, gex_OP_t op, uint64_t operand1,
                           uint64_t operand2, gex_Flags_t flags);
-/* Gives the initiator what was there before, if the operation fetches. */
+/* Writes the old value to the initiator's result, if the operation fetches. */
 void psi_atomic_answer(unsigned type, gex_OP_t op, void *result, uint64_t before);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Atomic domains: made, asked about, destroyed.  Who makes an operation for another needs nothing
- * of its domain, so operations may arrive where gex_AD_Create has not returned.
+ * Atomic domains are made, queried and destroyed here.  A rank that executes an operation for
+ * another needs nothing of the domain, so operations may arrive before its gex_AD_Create has
+ * returned.
  */
 #include "runtime/atomic/atomic.h"
 
@@ -158,7 +159,7 @@ domain_check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags
 	free(all);
 }
 
-/* Where the team's ranks have their segments, for the inlines. */
+/* Segments of the team's ranks, which the inlines read. */
 static const struct pst_peer *
 domain_peers_of(gex_TM_t tm)
 {
@@ -214,8 +215,7 @@ gex_AD_Destroy(gex_AD_t ad)
 		free((void *)(uintptr_t)domain->inlines.peers);
 	domain->destroyed = true;
 	if (psi.checks)
-		return;         /* it stays in the list, so that its later use is known for what it
-		                 * is */
+		return;         /* it stays in the list, so that a later use is recognised */
 	domain_delist(domain);
 	free(domain);
 }

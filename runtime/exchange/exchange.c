@@ -1,13 +1,13 @@
 /*
- * All-gather over a team by messages between its members alone, in small: for making teams, and for
- * what else is agreed once.  In round r a member sends what it has, its own block and those of the
- * 2^r - 1 ranks above it, to the rank 2^r below, modulo the size, and hears from the one 2^r above;
- * after ceil(log2 n) rounds it has all.
+ * A small all-gather over a team by messages between its members, used to make teams and for other
+ * rare agreements.  In round r a member sends its own block and those of the 2^r - 1 ranks above it
+ * to the rank 2^r below, modulo the size, and receives from the rank 2^r above.  After ceil(log2 n)
+ * rounds it has all blocks.
  *
- * A peer can be at most one exchange ahead, since finishing one needs everybody's start of it, so
- * what it sends is kept by parity of the exchange's number.  A message may come before this member
- * has started the exchange, never before it knows the team: making a team ends with an exchange
- * over the parent.
+ * A peer can be at most one exchange ahead, since an exchange ends only after all members have
+ * started it.  So the blocks that it sends are kept by parity of the exchange's number.  A message
+ * may come before this member has started the exchange, but never before it knows the team, since
+ * making a team ends with an exchange over the parent.
  *
  * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for
  * all-to-all communications in multiport message-passing systems", 1997.
@@ -45,7 +45,8 @@ exchange_round_of(gex_TM_t tm, unsigned number)
 	};
 }
 
-/* The exchange of that number, of which this member or a peer begins; under the lock. */
+/* Returns the exchange of that number, and begins it if neither this member nor a peer has.  The
+ * caller holds the lock. */
 static struct psi_gather_phase *
 phase_open(gex_TM_t tm, uint32_t number, size_t block_bytes)
 {

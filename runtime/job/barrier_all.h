@@ -1,12 +1,12 @@
 /* All ranks meet, in calls of the runtime that all make. */
-#ifndef PSI_MEET_H
-#define PSI_MEET_H
+#ifndef PSI_BARRIER_ALL_H
+#define PSI_BARRIER_ALL_H
 
 #include "runtime/process/process.h"
 
 #include "gasnet_ex_event.h"
 
-/* By the barrier that coll has handed down. */
+/* Runs the barrier that coll has handed down. */
 static inline void
 psi_barrier_all(void)
 {

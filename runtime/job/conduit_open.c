@@ -210,7 +210,7 @@ conduit_lay_table(const struct psi_conduit_ops *ops)
 		psi_fatal("conduit %s lacks its operation %s", ops->name, lacks);
 }
 
-/* Under GASNET_VERBOSEENV, once for the job. */
+/* Prints the conduit's description once for the job, if GASNET_VERBOSEENV is set. */
 static void
 conduit_tell_job(void)
 {

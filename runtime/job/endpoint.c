@@ -96,8 +96,8 @@ gex_EP_SetCData(gex_EP_t ep, const void *val)
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-/* A thread may still look at one that was kept: what it reads (index, serial, port) stays as it
- * is. */
+/* A thread may still look at an endpoint that was kept.  It reads index, serial and port, so these
+ * stay as they are. */
 static bool
 ep_can_be_at(unsigned index, bool serial)
 {

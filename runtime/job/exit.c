@@ -34,7 +34,7 @@ enum { DRAIN_MOST_NS = 200000000 };
 
 static _Atomic pid_t leaving;           /* the thread that ends this process */
 
-/* A stream that another thread holds, perhaps for ever, is left alone. */
+/* Flushes the stream, unless another thread holds it, perhaps for ever. */
 static void
 flush_stream(FILE *stream)
 {

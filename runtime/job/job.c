@@ -199,7 +199,7 @@ job_open_tables(void)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
 }
 
-/* For those who map the arena without being told what is there. */
+/* Describes the arena to processes that map it without being told its layout. */
 static void
 describe_shared(struct psi_host_shared *shared)
 {

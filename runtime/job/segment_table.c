@@ -11,7 +11,7 @@
 
 /* -- entries --------------------------------------------------------------------------------- */
 
-/* Under this, what is told and known is changed: by one thread at a time, where several publish. */
+/* Several threads may publish; this lock lets one at a time change the tables. */
 static pthread_mutex_t knowing = PTHREAD_MUTEX_INITIALIZER;
 
 static struct psi_segment_entry *
@@ -160,7 +160,7 @@ psi_segment_covers(const void *addr)
 	return false;
 }
 
-/* Own endpoint: what is bound.  Others: what was published. */
+/* For an own endpoint the bound segment; for others the published one. */
 static bool
 segment_query(uint32_t place, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p)
 {

@@ -1,11 +1,10 @@
 /*
- * Making and ending teams.  All members of the parent say what they want in one exchange over it;
- * each then works out its own team from the answers.  The id is one that the new rank 0's process
- * gave: it is that process's rank and a count of its own, so nobody else gives it.  A second
- * exchange over the parent lets nobody go before all know their teams, so no message names one that
- * is not there.
+ * Making and ending teams.  All members of the parent exchange offers over it; each then computes
+ * its own team from the offers of all.  The process of the new rank 0 gives the id: its rank and a
+ * count of its own, so no other process gives the same.  A second exchange over the parent ends
+ * when all members know their teams, so no message names a team that its receiver does not have.
  *
- * Scratch memory is the client's loan.  Nothing here or above needs it: it is checked, kept, and
+ * Scratch memory is lent by the client.  The library does not need it: it is checked, kept, and
  * given back by gex_TM_Destroy.
  */
 #include "runtime/job/team_offer.h"
@@ -345,10 +344,10 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 /* -- gex_TM_Destroy -------------------------------------------------------------------------- */
 
 /*
- * A member ends by itself, so that one thread may end several, one after the other: nothing comes
- * for a member all of whose calls have ended.  Exchanges and barriers end with the last that is
- * sent to them; a collective ends when its notes have been taken, and its data has come, for which
- * it asked; barriers in memory are in a barrier_area that lasts until all have left it.
+ * A member ends without waiting for others, so that one thread may end several members in turn.
+ * When all its calls have ended, no message for it is under way.  Exchanges and barriers end with
+ * the last message that is sent to them.  A collective ends when its notes have been taken and the
+ * data that it requested has come.  The barrier area lasts until all members have left it.
  */
 static void
 team_check_quiet(gex_TM_t tm, const char *call)

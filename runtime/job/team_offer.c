@@ -1,4 +1,5 @@
-/* Offers and groups: who wants to be in which team with whom. */
+/* Offers and groups: each process says which new team it joins, and groups follow from all
+ * offers. */
 #include "runtime/job/team_offer.h"
 
 #include <stdlib.h>

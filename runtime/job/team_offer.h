@@ -1,6 +1,6 @@
 /*
- * What the members of a parent tell each other when teams are made of it, and what follows from
- * that (team_create.c).
+ * The members of a parent team exchange offers when new teams are made of it.  This declares the
+ * offers and what is computed from them (team_create.c).
  */
 #ifndef PSI_TEAM_OFFER_H
 #define PSI_TEAM_OFFER_H
@@ -32,13 +32,14 @@ struct psi_chosen {
 /* Zeroed; ends the job if there is none. */
 void *psi_team_memory(size_t count, size_t bytes);
 
-/* Tells all members of the parent, with an id of this process's; returns what all told, by rank. */
+/* Sends this member's offer, with an id of this process's, to all members of the parent.  Returns
+ * the offers of all, by rank. */
 struct psi_offer *psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own,
                                       const char *call);
-/* With PST_CHECK: fails if two members of one new team disagree on its scratch. */
+/* Ends the job if two members of one new team disagree on its scratch.  Only PST_CHECK calls it. */
 void psi_offers_agree(const struct psi_offer *own, const struct psi_offer *other, const char *call);
-/* Of a created team: did all its processes tell of the same list?  Returns the offer whose id it
- * has. */
+/* Checks that all processes of a created team named the same list.  Returns the offer that has the
+ * team's id. */
 const struct psi_offer *psi_offers_settle(gex_TM_t parent, const struct psi_offer *offers,
                                           const struct psi_group *group, const char *call);
 
@@ -50,7 +51,7 @@ struct psi_group *psi_group_new(gex_Rank_t size);
 void psi_group_finish(struct psi_group *group, const char *call);
 /* Members that are endpoints of this process. */
 gex_Rank_t psi_group_here(const struct psi_group *group);
-/* Of the locations in their order; different lists have different ones, but by accident. */
+/* A digest of the locations in their order.  Different lists almost never have the same digest. */
 uint64_t psi_group_digest(const struct psi_group *group);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Making and ending teams of threads.  Each process makes its endpoints and their segments alone,
- * then all tell each other over the parent whether they could and which indices they have; so all
- * return the same code, and each knows the list of members.  The end is the same in reverse: nobody
- * gives anything back before all have come, and nobody returns before all have done it.
+ * Making and ending teams of threads.  Each process makes its endpoints and their segments alone.
+ * All then exchange, over the parent, whether that succeeded and the indices of the endpoints.  So
+ * all return the same code, and each knows the list of members.  The end is the same in reverse: no
+ * process gives anything back before all have come, and none returns before all have done so.
  */
 #include "runtime/job/threads.h"
 

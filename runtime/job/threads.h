@@ -26,7 +26,7 @@ int psi_threads_create(gex_TM_t parent, int ranks_here, size_t segment_bytes, ge
 
 /* 0 stands for the setting; 0 if there are not so many endpoints. */
 unsigned psi_threads_count(int ranks_here);
-/* The CPU that thread i of so many starts on; -1: any. */
+/* The CPU on which thread i of `count' threads starts; -1: any. */
 int psi_threads_cpu(unsigned index, unsigned count);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Blocks, in which threads count and say what they do (runtime/process/shared.h).  In SEQ and
- * PARSYNC a process has one.  In PAR each thread that calls takes one and gives it back, with its
- * counts, when it ends; the next owner goes on counting there, so sums stay whole.
+ * Blocks hold the counters of a thread, and what it is doing (runtime/process/shared.h).  In SEQ
+ * and PARSYNC a process has one block.  In PAR each thread that calls takes one and gives it back,
+ * with its counts, when it ends.  The next owner goes on counting there, so sums stay whole.
  *
- * While all are taken, a thread gets one of a range that is made for more, or of the heap where
- * none can be.  Others do not see its counts: they are added to the process's last block when it
- * ends, or when the process does.
+ * If all are taken, a thread gets a block of a further range, or of the heap if no range can be
+ * made.  Other processes do not see its counts.  They are added to the process's last block when
+ * the thread or the process ends.
  */
 #include "runtime/process/process.h"
 
@@ -64,7 +64,7 @@ block_take_bit(_Atomic uint64_t *word)
 	return WORD_BITS;
 }
 
-/* Readers look at so many. */
+/* Tells readers how many blocks to look at. */
 static void
 block_say_in_use(uint32_t count)
 {
@@ -96,8 +96,8 @@ block_take_shared(void)
 
 /* -- private ones ---------------------------------------------------------------------------- */
 
-/* The block number `index' of those in ranges, made with the range if it is the first there; under
- * the lock.  NULL: no range is left, or no memory to be shared. */
+/* Returns block number `index' of the blocks in ranges, and makes the range if this is its first
+ * block.  Returns NULL if no range is left, or no memory to share.  The caller holds the lock. */
 static struct psi_block *
 block_made(struct psi_rank_shared *mine, uint32_t index)
 {

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-/* By index; [0] is psi.ep.  NULL: not made, or gone.  One that is gone is kept for the next of its
- * index, which has the same port: another thread may be polling it, or sleep and have it
- * watched. */
+/* Endpoints by index; [0] is psi.ep.  NULL: not made, or gone.  An endpoint that is gone is kept
+ * for the next one of its index, which has the same port, because another thread may still poll it,
+ * or sleep and have it watched. */
 static gex_EP_t table[GASNET_MAXEPS], kept[GASNET_MAXEPS];
 
 gex_EP_t

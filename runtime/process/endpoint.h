@@ -31,8 +31,9 @@ psi_ep_at(uint32_t place)
 	return psi_jobrank_of(place) == psi.boot.rank ? psi_ep_of(psi_index_of(place)) : NULL;
 }
 
-/* For who makes endpoints, one at a time: kept for the next of its index; one that psi_ep_of finds,
- * and no longer. */
+/* For the code that makes endpoints, which runs in one thread at a time.  psi_ep_keep keeps an
+ * endpoint for the next one of its index.  psi_ep_announce lets psi_ep_of find an endpoint;
+ * psi_ep_withdraw ends that. */
 void psi_ep_keep(gex_EP_t ep);
 void psi_ep_announce(gex_EP_t ep);
 void psi_ep_withdraw(gex_EP_t ep);
@@ -48,7 +49,7 @@ unsigned psi_ep_count_of(gex_Rank_t jobrank);
 
 /* -- the job's places (queries.c) ------------------------------------------------------------- */
 
-/* Fills what the queries answer; after boot and settings. */
+/* Computes the answers of the queries, after boot and settings. */
 void psi_places_open(void);
 bool psi_in_my_nbrhd(uint32_t rank);
 

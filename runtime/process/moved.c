@@ -29,7 +29,7 @@ moved_noted(const struct psi_moved *moved, unsigned which)
 	};
 }
 
-/* One who was held up between the loads reads again. */
+/* A reader that was delayed between the loads reads again. */
 struct psi_moved_sum
 psi_moved_read(const struct psi_moved *moved, unsigned which)
 {

@@ -1,12 +1,13 @@
 /*
- * What the inlines have put and got: calls and bytes, counted by one addition to one word each.
+ * Calls and bytes of the inline transfers.  One word counts both by one addition, for puts and for
+ * gets.
  *
- * The word is calls + (bytes << PSI_RMA_MOVED_SHIFT), modulo 2^64, and never set back, so its lower
- * bits are those of the number of calls, and what is above them, less what the calls carried there,
- * those of the number of bytes.  The upper bits of both follow from what they were a moment ago,
- * which the library notes at each 256th call, the one that comes to it.  A reader may find the word
- * older or newer than the note; as long as less than 2^15 calls and 2^47 bytes lie between the two,
- * its answer is exact.
+ * The word is calls + (bytes << PSI_RMA_MOVED_SHIFT), modulo 2^64, and is never set back.  So its
+ * lower bits are the lower bits of the number of calls.  The bits above, less the carry of the
+ * calls, are the lower bits of the number of bytes.  The library records both numbers in full at
+ * each 256th call, which enters it; the upper bits follow from that record.  A reader may find the
+ * word older or newer than the record.  Its answer is exact as long as less than 2^15 calls and
+ * 2^47 bytes lie between the two.
  */
 #ifndef PSI_MOVED_H
 #define PSI_MOVED_H
@@ -25,7 +26,7 @@ struct psi_moved {
 	struct psi_moved_sum noted[PSI_RMA_MOVED_KINDS];
 };
 
-/* As of a moment within the call; from any thread or process. */
+/* The counts of one moment within the call.  Any thread of any process may call it. */
 struct psi_moved_sum psi_moved_read(const struct psi_moved *moved, unsigned which);
 
 /* To be called at least every 2^14 calls, by the thread that counts there. */

@@ -61,7 +61,8 @@ struct gex_Segment_s {
  * test. */
 struct psi_handler {
 	gex_AM_Fn_t fn;         /* NULL: not registered */
-	uint8_t shapes;         /* bit psi_shape_of() of what it takes; 0: not registered */
+	uint8_t shapes;         /* the bits psi_shape_of() of the messages that it takes; 0: not
+	                         * registered */
 	uint8_t nargs;
 	uint8_t nargs_mask;     /* 0: any number */
 	gex_AM_Entry_t entry;   /* as registered; all zero for internal and legacy ones */

@@ -1,4 +1,4 @@
-/* The job as a process has it: what is constant, how errors are told, and where threads count. */
+/* The job as one process sees it: constants, errors, and the counters of threads. */
 #ifndef PSI_PROCESS_H
 #define PSI_PROCESS_H
 
@@ -84,11 +84,11 @@ static inline bool psi_shares_memory(uint32_t rank) { return psi.conduit_job.loc
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */
 
-/* Where the calling thread counts in PAR, also in the inline transfers; NULL until
+/* The counters of the calling thread in PAR, which inline transfers use too; NULL until
  * psi_block_take. */
 PSI_API __thread uint64_t *psi_counts_self __attribute__((tls_model("initial-exec")));
 
-/* Memory that all map has come: what was counted before is kept. */
+/* The shared memory is mapped now.  Counts from before are carried over. */
 void psi_blocks_open(struct psi_rank_shared *mine);
 /* Gives the calling thread a block, in PAR; it goes back when the thread ends. */
 void psi_block_take(void);

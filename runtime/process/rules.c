@@ -41,7 +41,7 @@ psi_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 	          "them out", call, flags & ~allowed, allowed);
 }
 
-/* Is there none where the last of so many bytes would be? */
+/* Is no memory mapped at the last of these bytes? */
 bool
 psi_memory_ends(const void *addr, size_t bytes)
 {
@@ -381,7 +381,7 @@ psi_rules_after_lock(gex_HSL_t *hsl)
 	self.locks++;
 }
 
-/* Locked before init, when nobody kept a record? */
+/* Was it locked before init, when no record was kept? */
 static bool
 descriptor_is_older(gex_HSL_t *hsl)
 {

@@ -1,11 +1,10 @@
 /*
- * What a client may not do.  Whatever is found ends the job with one line: rank, call, what was
- * wrong, what to do.
+ * Rules for clients.  A breach ends the job with one line: rank, call, fault, remedy.
  *
- * What costs a compare or two is looked for in every build, at the call itself.  What needs a
- * record of the thread (which handler runs in it, which locks it holds) is here, and looked for
- * where psi.checks is set: PST_CHECK, by default on in a library configured with --enable-debug.
- * Elsewhere a rule costs one predicted branch.  docs/misuse.md lists both.
+ * A check that costs a compare or two is made in every build, by the call itself.  A check that
+ * needs a record of the thread (which handler runs in it, which locks it holds) is made here, if
+ * psi.checks is set: by PST_CHECK, and by default in a library configured with --enable-debug.
+ * Otherwise a rule costs one predicted branch.  docs/misuse.md lists all rules.
  */
 #ifndef PSI_RULES_H
 #define PSI_RULES_H
@@ -105,7 +104,7 @@ void psi_rules_check_context(const char *call);
 void psi_rules_check_call(const char *call);
 void psi_rules_check_reply(gex_Token_t token, const char *call);
 void psi_rules_check_token(gex_Token_t token, const char *call);
-/* With checks, in a team: how many threads wait in calls of it, and the newest such call. */
+/* Kept in a team with checks: how many threads wait in calls on it, and the newest such call. */
 struct psi_team_callers {
 	_Atomic uint32_t count;
 	_Atomic(const char *) call;
@@ -144,8 +143,8 @@ psi_rule_context(const char *call)
 		psi_rules_check_context(call);
 }
 
-/* Around what is done at an endpoint for one thread at a time; true if the calling thread was not
- * at it already, and is to say when it has done (psi_rule_serial_leave). */
+/* Enters a serial endpoint, which one thread at a time may use.  True if the calling thread was not
+ * using it already; the caller then calls psi_rule_serial_leave when it is done. */
 static inline bool
 psi_rule_serial_enter(gex_EP_t ep, const char *call)
 {
@@ -188,7 +187,7 @@ psi_rule_wait_end(const struct psi_wait *wait)
 		psi_rules_left();
 }
 
-/* A reply, fixed or prepared: by the handler whose token it is, with no lock held. */
+/* Checks a reply, fixed or prepared: the handler that has the token sends it, and holds no lock. */
 static inline void
 psi_rule_reply(gex_Token_t token, const char *call)
 {
@@ -228,8 +227,8 @@ psi_rule_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 		psi_rules_check_payload(sd, nbytes, call);
 }
 
-/* For the line about a fault at that address, or at one that is not known: which call was given
- * it. */
+/* Names the call that was given this address, for the message about a fault there.  The address may
+ * be unknown. */
 struct psi_line;
 void psi_rules_report_given(struct psi_line *line, const void *address);
 

@@ -17,8 +17,7 @@
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
 	PSI_SHARED_ABI = 10,
-	/* Blocks per rank that threads own, most of which are never touched; see
-	 * runtime/process/block.c. */
+	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
 	PSI_SHARED_CPUS = 64,
@@ -43,8 +42,8 @@ struct psi_vm_card {
 	uint64_t echo_at;               /* of a word that peers may write, the secret alone */
 };
 
-/* What peers of this host know of each other's bound segments; in memory they all map.  Written by
- * the owner before, read by the others after a barrier. */
+/* One entry of the segment table, which all ranks of this host map.  The owner writes it before a
+ * barrier; the others read it after that. */
 struct psi_segment_entry {
 	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
@@ -227,7 +226,7 @@ psi_shared_further_offset(uint32_t size)
 	return psi_shared_ranks_offset(size) + size * sizeof(struct psi_rank_shared);
 }
 
-/* So many endpoints per process beyond the first. */
+/* The number of endpoints per process beyond the first. */
 static inline size_t
 psi_shared_bytes(uint32_t size, uint32_t further)
 {

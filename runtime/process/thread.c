@@ -20,7 +20,7 @@
  * late is scarce. */
 static _Thread_local struct psi_thread *self;
 static _Atomic uint32_t thread_count;
-static bool fence_on_count;             /* else everybody takes it that there are others */
+static bool fence_on_count;             /* else each thread assumes that there are others */
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
@@ -108,8 +108,9 @@ too_many(uint32_t threads)
 }
 
 /*
- * A thread counts itself before it first sleeps, and then makes all others fence: whoever wrote
- * what it will wait for and found nobody counted did so before, and it will see that.
+ * A thread counts itself before it first sleeps, and then makes all other threads fence.  A thread
+ * that found no other counted has therefore written its condition before that fence, so the sleeper
+ * sees it.
  */
 static void
 thread_count_in(void)

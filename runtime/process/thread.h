@@ -20,11 +20,11 @@ enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
 struct psi_armed {
 	const struct psi_wait *wait;
 	gex_EP_t on;                            /* whose word it sleeps on */
-	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* by index; those that wake the first one
-	                                                 * too */
+	uint64_t watched[(GASNET_MAXEPS + 63) / 64];    /* further endpoints, by index, whose
+	                                                 * senders wake the first one too */
 };
 
-/* Waits of a thread, one inside the other; those beyond do not sleep. */
+/* The number of nested waits of a thread that may sleep; a deeper one only polls. */
 enum { PSI_ARMED_WAITS = 4 };
 
 /* What the calling thread keeps between calls. */
@@ -46,8 +46,8 @@ struct psi_thread *psi_thread_self(void);
 /* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
 void *psi_thread_buffer(unsigned network, size_t len_bytes);
 
-/* The calling thread will wait for others of this process (1), or has done so (-1): it does not
- * count among those that may crowd the CPUs. */
+/* Says that the calling thread starts (1) or ends (-1) a wait for other threads of this process.
+ * Meanwhile it does not count among the threads that may crowd the CPUs. */
 void psi_thread_park(int by);
 
 /* Called in PAR before any thread is counted. */
@@ -60,8 +60,8 @@ psi_is_crowded(void)
 	return psi.crowded || atomic_load_explicit(&psi.threads_crowd, memory_order_relaxed);
 }
 
-/* May other threads of this process sleep?  Ordered behind what the caller wrote, as far as those
- * threads are concerned that are not counted by now. */
+/* May other threads of this process sleep?  Towards threads that are not counted yet, the look is
+ * ordered after what the caller wrote. */
 bool psi_thread_others(void);
 
 #endif

@@ -52,7 +52,8 @@ psi_freeze_now(volatile int *flag, const char *name)
 		nanosleep(&pause, NULL);
 }
 
-/* Reads without a getter: those may end the process, and this is called in signal handlers. */
+/* Reads the settings without their getters.  A getter may end the process, and this runs in signal
+ * handlers. */
 void
 psi_freeze_on_error(void)
 {

@@ -1,7 +1,8 @@
 /*
- * What all ranks of a job are doing, in rank order, those that do the same on one line.  Printed in
- * the keeper's process from memory that ranks share, so that it does not matter what state they are
- * in; or by the rank itself in a job without a keeper.  Two looks a moment apart tell who gets on.
+ * Prints what all ranks of a job are doing, in rank order; ranks that do the same share a line.
+ * The keeper prints it from memory that ranks share, so their state does not matter.  In a job
+ * without a keeper the rank itself prints it.  Two looks a moment apart show which ranks make
+ * progress.
  */
 #include "runtime/report/report.h"
 #include "runtime/process/process.h"
@@ -212,15 +213,15 @@ report_map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
 	return pboot_range_map(1 + rank, key, len_bytes);
 }
 
-/* What this process has mapped in any case stays; a second view of a further endpoint's queues does
- * as well, since a report is printed twice at most. */
+/* The mappings that this process has anyway stay.  A second view of a further endpoint's queues
+ * stays too, since a report is printed twice at most. */
 static void
 report_unmap_own(const void *base, size_t len_bytes)
 {
 	(void)base, (void)len_bytes;
 }
 
-/* Prints after what the program has printed. */
+/* Flushes the program's output, then prints. */
 static bool
 report_print_own(const char *what, const char *name, const char *text, size_t len_bytes)
 {

@@ -25,7 +25,7 @@ void psi_text_add(struct psi_text *text, const char *format, ...) PSI_PRINTF(2, 
 /* "endpoint 2 of ", or nothing for a process's first. */
 void psi_text_endpoint(struct psi_text *text, unsigned index);
 
-/* "rank 3" or "ranks 0, 2-5" of those that are in; ends in "and more" when it gets long. */
+/* Writes "rank 3" or "ranks 0, 2-5" for the ranks of the set; a long text ends in "and more". */
 void psi_text_ranks(struct psi_text *text, uint32_t size,
                     bool (*in)(const void *context, uint32_t rank), const void *context);
 

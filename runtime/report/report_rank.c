@@ -294,8 +294,8 @@ tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
 	return any;
 }
 
-/* Of a process with several endpoints, each is told of, so that it shows which rank is missing
- * where ranks are threads. */
+/* Describes each endpoint of a process that has several.  If ranks are threads, this shows which
+ * rank is missing. */
 static void
 tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
             struct psi_report_entries *entries)

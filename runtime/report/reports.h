@@ -8,7 +8,7 @@
 void psi_reports_open(void);
 /* The same report, printed by the rank of a job that has no keeper. */
 void psi_report_alone(uint64_t waited_ns, bool quiet);
-/* The end of such a job: its counters, if somebody asked for them. */
+/* Prints the counters at the end of such a job, if the settings ask for them. */
 void psi_report_alone_ended(void);
 
 #endif

@@ -89,8 +89,8 @@ psi_signals_or_all_accepted(const char *text)
 	return psi_signals_parse(text, &bits);
 }
 
-/* Of those in the list a handler can be set; the C library keeps the first two real-time
- * signals. */
+/* The list has the signals for which a handler can be set.  The C library keeps the first two
+ * real-time signals. */
 bool
 psi_signals_accepted(const char *text)
 {

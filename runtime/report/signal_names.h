@@ -14,7 +14,8 @@ const char *psi_signal_name(int number);
  */
 bool psi_signals_parse(const char *text, uint64_t *out);
 
-/* Settings' checks: the same; and without "*" and without signals that nobody can catch. */
+/* Checks of settings.  The first accepts what psi_signals_parse reads; the second refuses "*" and
+ * signals that cannot be caught. */
 bool psi_signals_or_all_accepted(const char *text);
 bool psi_signals_accepted(const char *text);
 

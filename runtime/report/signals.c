@@ -34,7 +34,7 @@ static struct psi_signals_hooks hooks;
 static char who[96];
 static pid_t rank_pid;
 
-/* Errors of which the settings ask for a trace, or for a wait for a debugger. */
+/* Errors for which settings may ask for a trace or for a wait for a debugger. */
 static uint64_t traced, frozen;
 /* An overflow of a stack would have nobody to tell it, so no stack is made for that. */
 static bool stacks_spared;
@@ -143,10 +143,11 @@ registers_of(const ucontext_t *context)
 static _Thread_local uintptr_t stack_least __attribute__((tls_model("initial-exec")));
 
 /*
- * Of a thread whose stack is known a fault lies in the guard, which a large frame may step over, so
- * that the pointer is in whatever lies below.  Else: a full stack faults below its pointer, by a
- * call; or above, inside a frame that is being made, and then there is nothing at its pointer
- * either.  What is read past the stack's other end lies above a pointer that is as it should be.
+ * If the thread's stack is known, a full stack faults in the guard page.  A large frame may step
+ * over the guard; the pointer is then in the memory below.  If the stack is not known: a call with
+ * a full stack faults below its pointer.  A frame that is being made faults above its pointer, and
+ * then no memory is mapped at the pointer either.  A read past the other end of the stack is above
+ * a pointer that is valid.
  */
 static bool
 stack_is_full(uintptr_t at, uintptr_t pointer)
@@ -299,8 +300,9 @@ on_fatal(int number, siginfo_t *info, void *context)
 	signal_die_by(number);
 }
 
-/* Who sent it, unless that was the terminal or our parent the keeper; all ranks may have got it, so
- * each prints a line only if nobody says it for all. The end of a child is its parent's affair. */
+/* Describes the sender, unless that was the terminal or the keeper, which is our parent.  All ranks
+ * may have got the signal, so each prints a line only if the keeper does not print one for all.
+ * The end of a forked child concerns its parent alone. */
 static void
 on_terminate(int number, siginfo_t *info, void *context)
 {

@@ -19,7 +19,8 @@ struct psi_signals_hooks {
 	                                                 * here */
 	/* Adds to a line about a fault there, or at an address that is not known if NULL. */
 	void (*tell_given)(struct psi_line *line, const void *address);
-	/* Keeps details for the job's last words; false if there is nobody who says these. */
+	/* Keeps details for the keeper's last message.  Returns false if there is no keeper to
+	 * print them. */
 	bool (*note_cause)(const char *text, bool printed);
 	void (*leave)(int code);			/* ends this rank; does not return */
 };

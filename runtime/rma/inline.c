@@ -10,8 +10,8 @@ static struct pst_inline table = {
 	.size_bytes = sizeof(struct pst_inline),
 };
 
-/* Before the job's segments are known, and after it: a job without ranks, so all calls come
- * here. */
+/* Before the job's segments are known, and after the job, the table shows a job without ranks.  So
+ * all calls come here. */
 static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE], idle_moved[PSI_RMA_MOVED_KINDS];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,

@@ -1,7 +1,7 @@
 /*
- * One-sided transfers that the headers' inlines do not serve themselves: to memory that is not
- * mapped here, empty ones, those that are wrong, and now and then one of the ordinary ones, so that
- * a process which does nothing else polls.
+ * One-sided transfers that the headers' inlines leave to the library: the memory is not mapped
+ * here, the transfer is empty, or an argument is wrong.  Now and then an ordinary transfer comes
+ * here too, so that a process which does nothing else polls.
  */
 #include "runtime/op/begin.h"
 #include "runtime/process/endpoint.h"
@@ -99,8 +99,8 @@ rma_copy_here(const struct transfer *t, void *there)
 	}
 }
 
-/* Where the kernel may copy.  Fills are left to the owner, who needs no source and is three
- * times as quick. */
+/* Copies by the kernel, where that is possible.  Fills are left to the owner, which needs no source
+ * and is three times as fast. */
 static bool
 rma_copy_by_kernel(const struct transfer *t)
 {
@@ -220,7 +220,8 @@ rma_blocking(const struct transfer *t)
 	return GASNET_OK;
 }
 
-/* Its source is read when the operation is, or nobody asks. */
+/* The source is read by the time that the operation is done, or the caller does not ask for local
+ * completion. */
 static gex_Event_t
 rma_plainly(const struct transfer *t, bool implicit)
 {

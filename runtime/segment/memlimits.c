@@ -9,7 +9,7 @@
 #include "runtime/settings/settings_tables.h"
 #include "runtime/util/log.h"
 
-/* Of an address space limit, what is left to the client's heap, stacks and libraries. */
+/* The part of an address space limit that is left to the client's heap, stacks and libraries. */
 #define ADDRESS_RESERVE (UINT64_C(16) << 20)
 
 #define SEGSIZE_SYNTAX \
@@ -147,7 +147,7 @@ psi_segment_limit(const struct psi_segsize *asked, const struct psi_segment_case
 	out->clipped_by = out->bytes < out->asked_bytes ? bound : NULL;
 }
 
-/* What was asked for, and under which name. */
+/* The requested size, and the name of its setting. */
 static void
 memory_asked_for(const char *client_text, uint64_t client_bytes, struct psi_segsize *out,
                  const char **name_out)

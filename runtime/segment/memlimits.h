@@ -1,6 +1,7 @@
 /*
- * How large a segment may be: what the user asked for (GASNET_MAX_SEGSIZE, or the client by its
- * hooks) against what the host gives each rank.  Nothing is allocated here.
+ * Computes how large a segment may be: the smaller of the size that is requested (by
+ * GASNET_MAX_SEGSIZE, or by the client's hooks) and the size that the host can give each rank.
+ * Nothing is allocated here.
  */
 #ifndef PSI_MEMLIMITS_H
 #define PSI_MEMLIMITS_H
@@ -55,7 +56,7 @@ struct psi_segment_limit {
 void psi_segment_limit(const struct psi_segsize *asked, const struct psi_segment_case *job,
 		       struct psi_segment_limit *out);
 
-/* The most the host gives this rank, and by what it is bounded. */
+/* The largest size that the host gives this rank, and the name of the limit. */
 uint64_t psi_segment_most(const struct psi_segment_case *job, const char **bound_out);
 
 /*

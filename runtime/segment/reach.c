@@ -83,7 +83,7 @@ psi_reach_choose(uint32_t place)
 	reach_set_road(place, by_kernel ? PSI_BY_KERNEL : PSI_BY_OPERATION);
 }
 
-/* Its pages go as well; their owner gives them back at the same time. */
+/* Unmaps the pages too.  Their owner gives them back at the same time. */
 void
 psi_reach_lose(uint32_t place)
 {
@@ -98,7 +98,7 @@ psi_reach_lose(uint32_t place)
 
 /* -- by the kernel ---------------------------------------------------------------------------- */
 
-/* What failed once is not tried again: a filter may have come since. */
+/* A copy that failed is not tried again: a filter of system calls may have been installed. */
 static bool
 reach_copied_or_lost(uint32_t place, bool copied)
 {

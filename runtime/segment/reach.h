@@ -27,7 +27,7 @@ enum psi_way {
 	PSI_WAY_SIGNAL = 1 << 5,        /* posts, and signals of words */
 };
 
-/* Those that are masked; constant after init. */
+/* The masked kinds; constant after init. */
 extern unsigned psi_ways_masked;
 
 static inline bool psi_way_is_masked(enum psi_way way) { return psi_ways_masked & way; }

@@ -6,7 +6,7 @@
 
 /* Makes a segment in memory of this rank's file.  Returns 0 or an errno value. */
 int psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out);
-/* Its end.  With checks the object stays, so that its later use is known for what it is. */
+/* Ends the segment.  With checks the object stays, so that a later use is recognised. */
 void psi_segment_discard(gex_Segment_t segment);
 
 /* A line about the memory that was not there. */

@@ -1,4 +1,4 @@
-/* Memory that processes share, and who has what mapped. */
+/* Memory that processes share, and which process has which part mapped. */
 #ifndef PSI_SHMEM_H
 #define PSI_SHMEM_H
 
@@ -16,7 +16,7 @@ void psi_segment_forget(uint32_t place);
 /* Is the address in a segment of this process or in a mapping of a peer's?  Signal safe. */
 bool psi_segment_covers(const void *addr);
 
-/* As the service of that name in conduit.h. */
+/* Does the work of the service of that name in conduit.h. */
 void *psi_endpoint_memory(uint32_t place, size_t len_bytes);
 
 #endif

@@ -24,7 +24,8 @@ vm_is_on(void)
 	return !psi_denied("vm_readv");
 }
 
-/* Where Yama restricts who may look into whom, this allows all processes of the same user. */
+/* Yama may restrict access to other processes' memory.  This call allows all processes of the same
+ * user. */
 struct psi_vm_card
 psi_vm_card_make(void)
 {

@@ -1,8 +1,8 @@
 /*
  * Copies between the memory of two processes by process_vm_readv and process_vm_writev, for peers
  * of the host whose memory is not mapped here.  A peer is probed once, when its segment becomes
- * known: the kernel may lack the calls, a filter deny them, or the two processes not be allowed
- * each other.
+ * known.  The probe fails if the kernel lacks the calls, if a filter denies them, or if the two
+ * processes may not access each other.
  */
 #ifndef PSI_VM_H
 #define PSI_VM_H
@@ -26,7 +26,8 @@ bool psi_vm_read(uint32_t rank, void *dest, const void *src, size_t len_bytes);
 
 enum psi_vm_direction { PSI_VM_READ, PSI_VM_WRITE };
 
-/* What one call of the kernel moves: the bytes of ours from or to those of the peer, in order. */
+/* The pieces that one system call moves: the bytes of `ours' from or to those of the peer, in
+ * order. */
 struct psi_vm_pieces {
 	const struct iovec *ours, *theirs;
 	size_t ours_count, theirs_count;        /* at most PSI_VM_PIECES each */

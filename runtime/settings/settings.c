@@ -19,7 +19,7 @@ static void (*leave)(int status) = exit;
 /* One flag per row, in table order: its value has been reported under GASNET_VERBOSEENV. */
 static atomic_bool reported[ROWS_MAX];
 
-/* What a parsed value can be; which member counts follows from the row's kind. */
+/* A parsed value.  The row's kind says which member is used. */
 union parsed {
 	bool flag;
 	int64_t number;
@@ -275,7 +275,7 @@ psi_settings_print(const char *name, const char *text, enum psi_setting_origin o
 			origin == PSI_ORIGIN_DEFAULT ? "default" : "environment");
 }
 
-/* Says once per row what it was read as. */
+/* Prints the value in force, once per row. */
 static void
 setting_report(const struct psi_setting *row, const char *text, enum psi_setting_origin origin)
 {

@@ -33,7 +33,7 @@ struct psi_setting {
 	const char *name;
 	enum psi_setting_kind kind;
 	const char *default_text;	/* as a user would type it; NULL: none, read as 0 or NULL */
-	const char *unit;		/* what a bare number counts; NULL: nothing */
+	const char *unit;		/* unit of a number without one; NULL: none */
 	const char *help;		/* one sentence, no full stop */
 	const char *const *choices;	/* CHOICE and SET: NULL-terminated */
 	int64_t min, max;		/* INT and SIZE; max 0 is no bound */
@@ -72,7 +72,7 @@ const struct psi_setting *psi_setting_named(const char *name);
 /* The text in force: of the environment, else the default; NULL if there is neither. */
 const char *psi_setting_value(const struct psi_setting *row, enum psi_setting_origin *origin_out);
 
-/* By kind; the kind must be the row's. */
+/* Getters by kind, which must be the row's. */
 bool psi_setting_bool(const struct psi_setting *row);
 int64_t psi_setting_int(const struct psi_setting *row);
 uint64_t psi_setting_size(const struct psi_setting *row);
@@ -92,9 +92,10 @@ const char *psi_setting_accepts(const struct psi_setting *row, char *buf, size_t
 bool psi_setting_accepted(const struct psi_setting *row, const char *text);
 
 /*
- * Who speaks for the job: all ranks have the same environment, so one says what is wrong with it.
- * True until told otherwise; init tells each rank before it reads settings.  A silent rank that
- * meets a bad value gives the speaker a second, then ends with status 2 as well.
+ * Does this rank print messages about settings?  All ranks have the same environment, so one rank,
+ * the speaker, prints for the job.  True until init sets it, before the rank reads settings.  A
+ * silent rank that finds a bad value waits a second for the speaker, then ends with status 2 as
+ * well.
  */
 void psi_settings_speak(bool speak);
 
@@ -114,12 +115,13 @@ void psi_settings_refuse(const char *name, const char *text, const char *accepts
 /* Settings are to be printed as they are read, and by this process. */
 bool psi_settings_verbose(void);
 
-/* Under GASNET_VERBOSEENV: the line that says what a variable was read as; text may be NULL. */
+/* Prints how a variable was read, if GASNET_VERBOSEENV is set.  text may be NULL. */
 void psi_settings_print(const char *name, const char *text, enum psi_setting_origin origin);
 
 /*
- * For the start of a job: ends the process if any value cannot be parsed, and reports, under
- * GASNET_VERBOSEENV, those that the user gave; others are reported when they are read.
+ * Called at the start of a job.  Ends the process if a value cannot be parsed.  If
+ * GASNET_VERBOSEENV is set, reports the values that the user gave; other values are reported when
+ * they are read.
  */
 void psi_settings_check(void);
 

@@ -1,4 +1,4 @@
-/* Misspelt names: what is near a real one, and the warning about it. */
+/* Misspelt names: finds the nearest real name, and warns. */
 #include "runtime/settings/settings.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ psi_settings_nearest(const char *name, bool *known_out)
 	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name);
 	if (*known_out)
 		return NULL;
-	best_distance = (unsigned)strlen(own) / 4 + 2;	/* what is this far or further is not
+	best_distance = (unsigned)strlen(own) / 4 + 2;	/* names at this distance or more are not
 	                                                 * near */
 	for (size_t i = 0; (row = psi_setting_row(i)); i++) {
 		unsigned d = name_distance(name, row->name);

@@ -9,7 +9,8 @@ entry_is_left(const struct psi_many *many, size_t i)
 	return !many->done || !many->done[i];
 }
 
-/* Of entries that were told; what is done has not changed since. */
+/* Can one of the entries be taken whose thresholds were told?  None of them has been marked as done
+ * since. */
 static bool
 signal_told_is_there(const struct psi_many *many)
 {
@@ -44,7 +45,7 @@ many_announce(struct psi_wait_threshold *lack, bool asleep)
 	range_tell(many, asleep);
 }
 
-/* Where some of them can be taken they are told no more, before one is marked as done. */
+/* If one of them can be taken, withdraws their thresholds, before one is marked as done. */
 static void
 many_find_told(struct psi_many *many)
 {

@@ -30,8 +30,8 @@ behind_finish_part(uint64_t *part)
 	*part = 0;
 }
 
-/* Without room the peer is asked to wake this process when there is some: no wait may be under
- * way. */
+/* If there is no room, the peer is asked to wake this process when there is, since no wait may be
+ * under way that would ask. */
 static bool
 behind_try_signal(struct psi_behind *b)
 {

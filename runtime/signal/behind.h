@@ -12,7 +12,7 @@
 bool psi_signal_start(const struct psi_target *target, const pst_signal_t *sig, uint64_t cookie,
                       bool immediate, const char *call);
 
-/* As psi_signal_behind, where the signal is not applied here at once. */
+/* The cold part of psi_signal_behind, for a signal that is not applied here at once. */
 gex_Event_t psi_signal_carried(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 /* Payload and signal of a contiguous transfer, at least one byte that is not reached here. */
 gex_Event_t psi_put_carried(const struct psi_signalled *s, void *dst, const void *src,
@@ -31,7 +31,7 @@ struct psi_behind {
 	gex_Event_t moved;      /* root event of the payload; GEX_EVENT_INVALID: it is there */
 	gex_Event_t leaf;       /* of its local completion, likewise */
 	uint64_t part;          /* of the call's operation, or 0 */
-	uint64_t read;          /* done with leaf; 0: nobody asks */
+	uint64_t read;          /* the part that is done with `leaf'; 0: none */
 	bool with_leaf;         /* part is done with leaf, */
 	bool with_moved;        /* with moved, or else when the signal is applied */
 };

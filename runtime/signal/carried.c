@@ -47,7 +47,8 @@ carried_is_immediate(const struct psi_signalled *s)
 	return s->flags & GEX_FLAG_IMMEDIATE;
 }
 
-/* What tells the caller that the signal has been applied; nothing does where it does not ask. */
+/* The operation and part by which the caller learns that the signal was applied; both empty if it
+ * does not ask. */
 struct told {
 	struct psi_op *op;
 	uint64_t part;
@@ -82,7 +83,7 @@ carried_refused(const struct psi_signalled *s, struct told told)
 	return psi_signal_refused(s);
 }
 
-/* What the call returns when its operation has been started. */
+/* The result of the call, whose operation has been started. */
 static gex_Event_t
 carried_started(const struct psi_signalled *s, struct psi_op *op)
 {
@@ -104,8 +105,8 @@ carried_sent(const struct psi_signalled *s, struct told told)
 	return GEX_EVENT_INVALID;
 }
 
-/* The payload is there, and the signal goes now; where it may not wait for room, by a later
- * poll. */
+/* The payload has arrived, and the signal is sent now.  If it may not wait for room, a later poll
+ * sends it. */
 static gex_Event_t
 carried_signal_now(const struct psi_signalled *s)
 {

@@ -57,7 +57,7 @@ static void __attribute__((noreturn, cold)) flight_mixed(const pst_signal_t *sig
 	          (void *)sig->pst_word, set ? "a PST_SIGNAL_ADD" : "a PST_SIGNAL_SET");
 }
 
-/* What the slot is to hold; the same if it is another word's. */
+/* The new content of the slot; unchanged if the slot holds another word. */
 static uint64_t
 flight_one_more(uint64_t bits, const pst_signal_t *sig, const char *call)
 {

@@ -112,7 +112,7 @@ struct slot_view {
 	gex_Rank_t owner;
 };
 
-/* By way of the table's layout, which starts with the lines. */
+/* Uses the layout of the table, which starts with the lines. */
 static struct slot_view
 post_view_of(uint32_t place, uint32_t slot)
 {
@@ -219,7 +219,8 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 	post_wake(target.place, sig, word);
 }
 
-/* Handlers of one poster may run at once in several threads, so nobody counts alone. */
+/* Handlers of one poster may run in several threads at once, so the count is never changed by a
+ * plain store. */
 void
 psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, const char *call)
 {

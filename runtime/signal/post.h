@@ -12,7 +12,7 @@
 
 /* Ends the job unless the signal fits the endpoint that it goes to; nothing has moved by then. */
 void psi_signal_check(struct psi_target target, const pst_signal_t *sig, const char *call);
-/* Does the caller reach what it changes?  Of a signal that was checked. */
+/* Does the caller reach the word or count that the signal changes?  The signal has been checked. */
 bool psi_signal_reaches(uint32_t place, const pst_signal_t *sig, const char *call);
 /* Applies it in memory mapped here, and wakes the owner. */
 void psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *call);

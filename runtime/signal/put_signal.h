@@ -38,7 +38,7 @@ struct psi_signalled psi_signalled(const struct psi_signal_names *names, unsigne
  */
 gex_Event_t psi_signal_behind(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t leaf);
 
-/* The call is refused: takes back what was counted of it.  Returns GEX_EVENT_NO_OP. */
+/* The call is refused: takes back its counts.  Returns GEX_EVENT_NO_OP. */
 gex_Event_t psi_signal_refused(const struct psi_signalled *s);
 /* The source has been read, and the call has a leaf for that. */
 void psi_signal_leaf_done(const struct psi_signalled *s);

@@ -1,4 +1,4 @@
-/* With checks: the word of a signal is not what the payload goes to. */
+/* Checks that the payload does not overwrite the word of the signal. */
 #include "runtime/signal/put_signal.h"
 
 #include "runtime/process/rules.h"
@@ -28,7 +28,7 @@ psi_signal_check_vector(const struct psi_signalled *s, size_t count, const gex_M
 		psi_signal_check_piece(s, list[i].gex_addr, list[i].gex_len);
 }
 
-/* What does not is refused by the transfer, which says why. */
+/* Can the list be in memory?  If not, the transfer refuses it with the reason. */
 static bool
 signal_lies_somewhere(void *const *list, size_t count, size_t len)
 {
@@ -57,7 +57,7 @@ shapes_check_dimensions(const struct psi_signalled *s, uintptr_t dst, const ptrd
 		                        count, levels);
 }
 
-/* Do so many pieces lie in memory?  The transfer says of those that do not why. */
+/* Can so many pieces be in memory?  If not, the transfer refuses them with the reason. */
 static bool
 shapes_are_countable(size_t elemsz, const size_t *count, size_t levels)
 {

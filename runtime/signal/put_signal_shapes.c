@@ -15,7 +15,7 @@ shapes_begin(const struct psi_signal_names *names, unsigned how, gex_TM_t tm, ge
 	                     PST_FLAG_LOCAL_ONLY | (how == PSI_SIGNAL_BLOCKING ? 0 : SHAPE_FLAGS));
 }
 
-/* What the transfer is asked for. */
+/* The flags of the transfer. */
 static gex_Flags_t
 shapes_transfer_flags(const struct psi_signalled *s)
 {

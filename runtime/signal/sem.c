@@ -62,7 +62,8 @@ psi_sem_check_n(const struct pst_sem_s *sem, unsigned n, const char *call)
 
 /* -- alloc and free -------------------------------------------------------------------------- */
 
-/* Under the table's lock, with enough of them: the slot freed longest ago, else one never used. */
+/* Returns the slot that was freed longest ago, or one that was never used.  The caller holds the
+ * table's lock and has checked that there is one. */
 static struct pst_sem_s *
 sem_next_slot(struct psi_sem_table *table)
 {

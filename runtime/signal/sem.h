@@ -36,7 +36,7 @@ enum {
 };
 
 struct pst_sem_s {
-	/* Written by those who take; by one at a time if single_consumer. */
+	/* Threads that take write it; one at a time does if single_consumer. */
 	_Alignas(64) _Atomic uint64_t taken;
 	uint64_t *posted;               /* the slot's line */
 	struct psi_sem_table *table;
@@ -47,7 +47,7 @@ struct pst_sem_s {
 	uint32_t waiters;               /* that told their thresholds; under the table's lock
 	                                 * if the semaphore is shared */
 	bool single_consumer, boolean, of_set;
-	/* With checks: waits for it, and whose they are of a single consumer. */
+	/* With checks: how many waits are for it, and the thread of a single consumer. */
 	_Atomic uint32_t waits;
 	_Atomic uintptr_t waiter;
 };
@@ -85,7 +85,7 @@ bool psi_sem_is_own(pst_sem_t sem);
 void psi_sem_begin(struct pst_sem_s *sem, unsigned kind, uint32_t generation, bool of_set);
 void psi_sem_end(struct pst_sem_s *sem);
 
-/* With checks: logs how many semaphores the client has not freed, if any. */
+/* Logs how many semaphores the client has not freed, if there are any.  Only with checks. */
 void psi_sems_report_leaks(const char *call);
 
 /* sem.c */
@@ -128,7 +128,7 @@ psi_sem_is_shared(const struct pst_sem_s *sem)
 	return psi.threaded && !sem->single_consumer;
 }
 
-/* With checks: ends the job if a thread waits for it. */
+/* Ends the job if a thread waits for it.  Only with checks. */
 void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
 /* threshold.c */

@@ -62,7 +62,7 @@ set_free_range(const struct psi_sem_table *table, uint32_t from, size_t count)
 
 /* -- agreement ------------------------------------------------------------------------------- */
 
-/* What a member proposes; of each word the largest counts. */
+/* A member's proposal.  The largest of each word is used. */
 enum { CODE, FIRST, MINUS_FIRST, GENERATION, WORDS };
 
 static void

@@ -186,7 +186,7 @@ table_make_chunk(struct psi_sem_table *table, uint32_t first)
 	return chunk;
 }
 
-/* Under the table's lock. */
+/* The caller holds the table's lock. */
 bool
 psi_sem_make_handles(struct psi_sem_table *table, uint32_t slot, size_t count)
 {

@@ -160,7 +160,7 @@ wait_one(struct pst_sem_s *sem, unsigned n, uint64_t timeout_ns, const char *cal
 	return taken;
 }
 
-/* What need not wait serves others all the same, now and then. */
+/* A call that need not wait polls all the same, now and then. */
 static bool
 sem_take_at_once(struct pst_sem_s *sem, unsigned n)
 {
@@ -284,7 +284,7 @@ sem_many_of(const pst_sem_t *sems, const unsigned *n, size_t count, int *done, c
 	return many;
 }
 
-/* Of the entries that are left now; returns which those are, for sem_leave_many. */
+/* Enters the entries that are left now.  Returns them as a set, for sem_leave_many. */
 static bool *
 sem_enter_many(const struct psi_many *many)
 {

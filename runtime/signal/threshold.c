@@ -1,14 +1,15 @@
 /*
- * What a thread that sleeps for signals lacks, told to posters: the value of a count of posts, or
- * of a word, at which some waiter has enough, UINT64_MAX while none sleeps.  Of a semaphore it is
- * the second word of its line; words share PSI_WORD_THRESHOLDS of them in memory of the owner's
- * process that all map.
+ * Thresholds of threads that sleep for signals.  A threshold is the value of a count of posts, or
+ * of a word, for which the first of the waiters waits; UINT64_MAX while none sleeps.  Posters read
+ * it.  A semaphore has its own, the second word of its line.  All words share PSI_WORD_THRESHOLDS
+ * slots in shared memory of the owner's process.
  *
- * It may be too low, since others take meanwhile, or wait for another word: then somebody is woken
- * for nothing.  It is never too high.  Who sleeps writes it, says that it sleeps, fences (all in
- * arm, ARM_FENCE or D5_ALL) and looks at the value; a poster changes the value, fences, and looks
- * whether somebody sleeps and then at this (D5).  So a poster whose change that look missed finds
- * what this waiter lacks, or less, of another one.
+ * A threshold may be too low, since other threads take posts meanwhile, or wait for another word of
+ * the slot.  A thread is then woken for nothing.  It is never too high.  A thread that is about to
+ * sleep writes the threshold, announces its sleep, fences (in arm, ARM_FENCE or D5_ALL), and looks
+ * at the value.  A poster changes the value, fences, looks whether a thread sleeps, and then looks
+ * at the threshold (D5).  So if the last look missed a poster's change, that poster finds the
+ * threshold of this waiter, or a lower one of another.
  */
 #include "runtime/signal/threshold.h"
 
@@ -22,7 +23,7 @@ threshold_write(uint64_t *least, uint64_t value)
 	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_THRESHOLD */
 }
 
-/* Of several threads, or entries of an array, the first to have enough counts (D5_LEAST). */
+/* The least threshold of several threads, or of the entries of an array, is in force (D5_LEAST). */
 static void
 threshold_lower(uint64_t *least, uint32_t *waiters, uint64_t value)
 {
@@ -77,7 +78,7 @@ psi_sem_threshold_clear(struct pst_sem_s *sem)
 static struct psi_spinlock words_lock;
 static uint32_t words_waiters[PSI_WORD_THRESHOLDS];
 
-/* Of a word, at its owner's address. */
+/* The slot of a word; the address is the owner's. */
 static unsigned
 threshold_slot_of(const uint64_t *word)
 {

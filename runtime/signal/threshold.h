@@ -1,12 +1,12 @@
-/* What threads that sleep for words lack; of semaphores see sem.h. */
-#ifndef PSI_WANT_H
-#define PSI_WANT_H
+/* Thresholds of threads that sleep for words.  Those for semaphores are in sem.h. */
+#ifndef PSI_THRESHOLD_H
+#define PSI_THRESHOLD_H
 
 #include "gasnetex.h"
 
 #include <stdbool.h>
 
-/* Nobody waits yet.  In init, before there are segments. */
+/* Called in init, before there are segments.  No thread waits yet. */
 void psi_word_thresholds_open(void);
 
 /* A thread of this process will sleep until that word of its memory is `value' or more, 0: until it
@@ -14,8 +14,8 @@ void psi_word_thresholds_open(void);
 void psi_word_threshold_set(const uint64_t *word, uint64_t value);
 void psi_word_threshold_clear(const uint64_t *word);
 
-/* Behind a signal and its fence: has the word, at `word' in its process and `there' in this one,
- * what somebody lacks? */
+/* Has the word reached the threshold of a waiter?  It is at `word' in its owner's process and at
+ * `there' in this one.  Called after a signal and its fence. */
 bool psi_word_threshold_met(gex_Rank_t rank, const uint64_t *word, const uint64_t *there);
 
 #endif

@@ -5,7 +5,7 @@
 #include "runtime/process/rules.h"
 #include "runtime/signal/threshold.h"
 
-/* A device or a plain store wakes nobody. */
+/* A device or a plain store wakes no thread. */
 static const uint64_t word_sleep_ns = 1000000;
 
 static bool

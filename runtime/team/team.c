@@ -10,9 +10,9 @@
 /* -- the list -------------------------------------------------------------------------------- */
 
 /*
- * Messages name a team by its id, so each look-up of the library's own handlers goes through here.
- * All but the primordial one stand in buckets by id; `lock' is for PAR.  Teams are added and
- * removed while others are looked up, but nobody looks up one that is being removed.
+ * Messages name a team by its id, so the library's own handlers look it up here.  All teams but the
+ * primordial one are in buckets by id; `lock' is for PAR.  Teams are added and removed while others
+ * are looked up, but no thread looks up a team that is being removed.
  */
 enum { BUCKETS = 64 };
 

@@ -1,13 +1,14 @@
 /*
- * Teams.  A team is a list of members, each an endpoint of a process, that is a location (process
- * rank, endpoint index), and by that a place: what messages and transfers go by.  Each member has a
- * gex_TM_s of its own; what they know in common stands once per process in a psi_group.
+ * Teams.  A team is a list of members.  A member is an endpoint of a process, given by its location
+ * (process rank, endpoint index), from which follows its place; messages and transfers name places.
+ * Each member has a gex_TM_s of its own.  What the members of one process have in common is in one
+ * psi_group.
  *
- * The primordial team has all processes' first endpoints in job rank order: its lists are the
- * identity, and not there.
+ * The primordial team has the first endpoints of all processes, in the order of job ranks.  Its
+ * lists would be the identity, and are not stored.
  *
- * An id is the same on all members, and no other team of the job has or had it; 0 is the primordial
- * one.
+ * The id of a team is the same on all members.  No other team of the job has it or had it.  The
+ * primordial team's is 0.
  */
 #ifndef PSI_TEAM_H
 #define PSI_TEAM_H
@@ -20,8 +21,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* What the members of one process know of their team; constant, but for their number, which is
- * under the lock of team.c. */
+/* The description of a team that its members in one process share.  It is constant, except their
+ * number, which the lock of team.c protects. */
 struct psi_group {
 	uint32_t members_here;
 	gex_Rank_t size;
@@ -113,22 +114,22 @@ gex_Rank_t psi_team_rank_of(gex_TM_t tm, gex_Rank_t jobrank);
 /* The member of a team at an endpoint of this process, for messages that name it; NULL if none. */
 gex_TM_t psi_team_find(uint64_t id, gex_EP_t ep);
 
-/* One member more of those that share the group. */
+/* One member more shares the group. */
 void psi_group_join(struct psi_group *group);
-/* From now on messages may name it; before anybody knows its id. */
+/* Messages may name the team after this call, which comes before any peer knows its id. */
 void psi_team_add(gex_TM_t tm);
-/* Its end: the member is given back, and where rules are looked for kept aside. */
+/* Ends the member and frees it; with checks it is kept aside. */
 void psi_team_remove(gex_TM_t tm, const char *call);
 /* Is it a team of this process, or was it?  Reads nothing through the pointer. */
 bool psi_team_is_known(gex_TM_t tm);
 bool psi_team_was_destroyed(gex_TM_t tm);
 /* A team whose scratch memory begins in these bytes, or NULL. */
 gex_TM_t psi_team_borrowing(const void *addr, size_t bytes);
-/* In a child that the client forked: no team has ranks. */
+/* Called in a child that the client forked: its teams have no ranks. */
 void psi_teams_forget(void);
 
-/* What was made of a team and has to end before it: a collective under way, an atomic domain.
- * gex_TM_Destroy refuses a team that somebody holds, as a call does that makes teams of it. */
+/* Counts what uses a team and must end before it: collectives under way, atomic domains, calls that
+ * make teams of it.  gex_TM_Destroy refuses a team that is held. */
 static inline void
 psi_team_hold(gex_TM_t tm)
 {
@@ -141,8 +142,8 @@ psi_team_release(gex_TM_t tm)
 	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
 }
 
-/* A member that calls what the rank of the source has ended, or ends what another calls; ends the
- * job. */
+/* Both end the job.  A member uses a team that the rank of `source' has destroyed; or the caller
+ * destroys a team on which another member still has a call. */
 void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
 void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
 

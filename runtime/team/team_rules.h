@@ -1,4 +1,4 @@
-/* What a client may not do with teams; see runtime/process/rules.h. */
+/* Rules for the use of teams; see runtime/process/rules.h. */
 #ifndef PSI_TEAM_RULES_H
 #define PSI_TEAM_RULES_H
 

@@ -12,7 +12,8 @@ bytes_mix(uint64_t sum, uint64_t word)
 	return sum ^ (sum >> 29);
 }
 
-/* By words, the rest filled up with zeros; the length counts, so that they do not hide. */
+/* Mixes whole words; the rest is filled up with zeros.  The length is mixed in too, so that
+ * trailing zeros change the result. */
 uint64_t
 gasnett_checksum(const void *p, int numbytes)
 {

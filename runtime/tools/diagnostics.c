@@ -9,7 +9,7 @@
 
 enum { THREADS_MAX = 64, ECHO_WORDS = 16 };
 
-/* What the threads of one check share. */
+/* Data that the threads of one check share. */
 struct shared {
 	int iterations, threads;
 	gasnett_strongatomic64_t sum;
@@ -182,7 +182,7 @@ reply_handler(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t salt)
 	gasnett_strongatomic32_increment(&echo.replies, GASNETT_ATOMIC_REL);
 }
 
-/* Where messages go. */
+/* The target of the messages. */
 struct partner {
 	gex_TM_t tm;
 	gex_Rank_t rank;

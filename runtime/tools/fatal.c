@@ -1,4 +1,4 @@
-/* Errors that nobody can handle, and the position of a call as text. */
+/* Fatal errors, and the position of a call as text. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

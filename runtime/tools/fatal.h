@@ -3,8 +3,8 @@
 #define PSI_TOOLS_FATAL_H
 
 /*
- * What ends a rank of a job, once there is one: set at init, before other threads call.  Until
- * then, and in programs without a conduit, the line is printed here and the process aborts.
+ * The function that ends a rank of a job.  Init sets it, before other threads call.  Until then,
+ * and in programs without a conduit, the line is printed here and the process aborts.
  */
 extern void (*psi_fatal_end)(const char *text);
 

@@ -20,7 +20,7 @@
 
 enum { VALUE_BYTES = 512 };
 
-/* Who listens, and the group that is being told. */
+/* The caller's callback, and the group that is being reported. */
 struct listener {
 	psi_fact_fn *tell;
 	void *context;
@@ -186,7 +186,7 @@ tell_topology(struct listener *to, uint32_t ranks)
 	introspect_tell(to, "crowded", crowded ? "yes" : "no", "CPUs and quota", note);
 }
 
-/* Of gasnett_ticks_now. */
+/* Describes gasnett_ticks_now. */
 static void
 tell_clock(struct listener *to)
 {

@@ -46,7 +46,7 @@ struct psi_memory_use {
 	                         * it */
 };
 
-/* Of this rank, now; of a job that is open.  False if the kernel does not tell. */
+/* The memory of this rank now.  The job is open.  False if the kernel does not tell. */
 bool psi_introspect_memory(struct psi_memory_use use_out[PSI_MEMORY_KINDS]);
 
 #endif

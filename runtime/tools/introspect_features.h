@@ -7,8 +7,8 @@
 struct psi_feature {
 	const char *name;	/* as in PST_TEST_DENY */
 	bool (*works)(void);	/* tries it; changes nothing */
-	const char *purpose;	/* what it is good for */
-	const char *fallback;	/* what is done without it */
+	const char *purpose;	/* what the library uses it for */
+	const char *fallback;	/* what the library does without it */
 };
 
 /* Ends with a row without a name. */

@@ -1,6 +1,6 @@
 /*
- * What a rank's memory is used for.  The kernel counts by mapping, so the areas of the control
- * arena are made mappings of their own first, by advice that has no effect here.
+ * Reports what a rank's memory is used for.  The kernel counts by mapping.  So each area of
+ * the control arena first becomes a mapping of its own, by advice that has no other effect here.
  */
 #include "runtime/tools/introspect.h"
 

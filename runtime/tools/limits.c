@@ -21,7 +21,7 @@ gasnett_maximize_rlimit(int res, const char *lim_desc)
 	return setrlimit((__rlimit_resource_t)res, &limit) == 0;
 }
 
-/* What a runtime meets first: memory, CPU time, open files. */
+/* The limits that a runtime reaches first: memory, CPU time, open files. */
 int
 gasnett_maximize_rlimits(void)
 {

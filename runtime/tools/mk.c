@@ -1,4 +1,4 @@
-/* Memory kinds: that of the host, which has no object, and what is to be said of the others. */
+/* Memory kinds: the host's, which has no object, and messages about the others. */
 #include "runtime/tools/mk.h"
 
 #include "runtime/process/rules.h"

@@ -8,7 +8,7 @@ struct psi_mk_class {
 	const char *lack;       /* why it is not available; NULL: it is */
 };
 
-/* By gex_MK_Class_t; ends with a row without a name. */
+/* Rows by gex_MK_Class_t; the last one has no name. */
 extern const struct psi_mk_class psi_mk_classes[];
 
 #endif

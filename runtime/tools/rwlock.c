@@ -1,6 +1,6 @@
 /*
- * Reader-writer locks over pthread's.  Debug builds also keep, for each thread, which locks it
- * reads, so that a reader who is none is told so.
+ * Reader-writer locks over pthread's.  Debug builds also record which locks each thread reads, to
+ * find an unlock by a thread that is no reader.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -85,7 +85,8 @@ rwlock_refuse_twice(gasnett_rwlock_t *lock, const char *call, const char *where)
 					 where, call, rwlock_writes(lock) ? "writes" : "reads");
 }
 
-/* A lock was taken, or not: notes it, and ends the process unless somebody else holds it. */
+/* Judges the result of taking a lock: records a lock that was taken, returns the error if another
+ * thread holds it, and ends the process on any other error. */
 static int
 rwlock_taken(gasnett_rwlock_t *lock, int error, int to_write, const char *call, const char *where)
 {
@@ -121,7 +122,7 @@ psi_rwlock_destroy(gasnett_rwlock_t *lock, const char *where)
 	psi_lock_must(pthread_rwlock_destroy(rwlock_raw(lock)), "gasnett_rwlock_destroy", where);
 }
 
-/* So many readers that one more cannot be counted are waited for. */
+/* If the lock cannot count one more reader, waits until one leaves. */
 void
 psi_rwlock_rdlock(gasnett_rwlock_t *lock, const char *where)
 {

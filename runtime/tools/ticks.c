@@ -1,8 +1,8 @@
 /*
- * What a tick is.  The processor's counter where it runs at one rate in all states and the kernel
- * keeps time by it or says nothing against it, else CLOCK_MONOTONIC.  A tick of the counter is
- * converted by the rate that it shows against the clock, measured once over PROBE_NS at least, from
- * the start of the program to the first conversion; or by the rate that GASNET_TSC_RATE says.
+ * Ticks count the processor's counter, if that runs at one rate in all states and the kernel keeps
+ * time by it or does not object; otherwise they count CLOCK_MONOTONIC.  The rate of the counter is
+ * measured once against the clock, from the start of the program to the first conversion, and over
+ * PROBE_NS at least.  GASNET_TSC_RATE can give the rate instead.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ counter_is_steady(void)
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
 #else
-/* Where there is one, the architecture says so. */
+/* The architecture tells whether it has a steady counter. */
 static bool
 counter_is_steady(void)
 {
@@ -191,7 +191,7 @@ ticks_elapsed(void)
 	return (struct moment){ now.ticks - start.ticks, now.ns - start.ns };
 }
 
-/* What the kernel calls the processor's frequency, in Hz; 0 if it says nothing. */
+/* The processor's frequency as the kernel reports it, in Hz; 0 if it does not. */
 static double
 cpuinfo_hz(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Monotonic time, the same for all processes of a host, for deadlines and what crosses processes;
- * the ticks of gasnet_tools.h are cheaper, for what a thread measures itself.
+ * Monotonic time, the same for all processes of a host, for deadlines and for times that processes
+ * exchange.  The ticks of gasnet_tools.h are cheaper where one thread measures.
  */
 #ifndef PSI_UTIL_CLOCK_H
 #define PSI_UTIL_CLOCK_H

@@ -1,9 +1,7 @@
 /*
- * Copies whose way is chosen by size.
- *
- * All are ordered before later release stores, as a memcpy is: who sees the flag sees the bytes.
- * Stores past the caches are not ordered by a release store, so each way that uses them ends with
- * an sfence.
+ * Copies that choose their instructions by size.  All are ordered before later release stores, as
+ * memcpy is: a thread that sees the flag sees the bytes.  A release store does not order stores
+ * past the caches, so each copy that uses those ends with an sfence.
  */
 #ifndef PSI_UTIL_COPY_H
 #define PSI_UTIL_COPY_H

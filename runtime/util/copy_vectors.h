@@ -1,10 +1,10 @@
 /*
  * Copies by vectors of 32 bytes, for x86-64 with AVX2; other processors use memcpy.
  *
- * A loop takes four at a time, and four more end where the bytes do, so that they may overlap those
- * before; less than that is one to four, of which the last may.  Below PSI_COPY_ALIGN_BYTES nothing
- * is aligned first; from there on stores across lines would cost a fourth.  ThreadSanitizer does
- * not see vector stores, so under it all is memcpy.
+ * A loop copies four vectors at a time.  Four more end with the last byte, and may overlap the ones
+ * before.  Shorter copies take one to four vectors, of which the last may overlap.  Copies below
+ * PSI_COPY_ALIGN_BYTES are not aligned first; longer ones would lose a fourth by stores across
+ * lines.  ThreadSanitizer does not see vector stores, so memcpy is used under it.
  */
 #ifndef PSI_UTIL_COPY_VECTORS_H
 #define PSI_UTIL_COPY_VECTORS_H

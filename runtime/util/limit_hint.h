@@ -1,6 +1,6 @@
 /* What a failed call for memory, descriptors or processes lacked, and what to do about it. */
-#ifndef PSI_UTIL_LACK_H
-#define PSI_UTIL_LACK_H
+#ifndef PSI_UTIL_LIMIT_HINT_H
+#define PSI_UTIL_LIMIT_HINT_H
 
 #include <stddef.h>
 #include <stdint.h>

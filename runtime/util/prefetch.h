@@ -1,6 +1,6 @@
 /* The hint that a cache line will be written: it is fetched, and taken from other caches. */
-#ifndef PSI_UTIL_OWN_H
-#define PSI_UTIL_OWN_H
+#ifndef PSI_UTIL_PREFETCH_H
+#define PSI_UTIL_PREFETCH_H
 
 static inline void
 psi_prefetch_write(const void *at)

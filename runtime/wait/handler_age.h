@@ -4,8 +4,8 @@
  * that its thread has handled.  What is noted are milliseconds and that number, 32 bits each, in
  * one word, so that several may write it.
  */
-#ifndef PSI_WATCH_H
-#define PSI_WATCH_H
+#ifndef PSI_HANDLER_AGE_H
+#define PSI_HANDLER_AGE_H
 
 #include "runtime/process/shared.h"
 

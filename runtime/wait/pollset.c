@@ -159,7 +159,7 @@ pollset_poll_unserved(gex_EP_t own, unsigned first, unsigned networks, unsigned 
 	return delivered;
 }
 
-/* Where it is for one thread at a time, this is the one. */
+/* If the endpoint is serial, the calling thread is the one that may use it. */
 static unsigned
 pollset_poll_one(gex_EP_t ep, unsigned networks, unsigned budget)
 {
@@ -251,7 +251,7 @@ pollset_may_sleep_alone(void)
 
 /* -- sleeping -------------------------------------------------------------------------------- */
 
-/* What a wait of the thread's has announced; the entry of no wait is free. */
+/* The announcement of one wait of the thread.  An entry without a wait is free. */
 static struct psi_armed *
 pollset_armed_by(struct psi_thread *thread, const struct psi_wait *wait)
 {
@@ -285,7 +285,7 @@ pollset_watch_all(struct psi_armed *armed, gex_EP_t own, gex_EP_t also, unsigned
 	return true;
 }
 
-/* Waits for threads to end, which say so themselves; what they do meanwhile is not its business. */
+/* A wait for threads to end is not counted: those threads wake it themselves. */
 static bool
 sleeper_is_counted(const struct psi_wait *wait)
 {
@@ -338,7 +338,7 @@ psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns)
 		psi.ops->sleep(armed->on->port, wait->seq, timeout_ns);
 }
 
-/* What it watched may be gone by now. */
+/* The endpoints that it watched may be gone by now. */
 void
 psi_pollset_disarm(struct psi_wait *wait)
 {

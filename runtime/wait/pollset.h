@@ -1,13 +1,13 @@
 /*
- * Which endpoints a thread polls, where a process has several.  A thread is bound to one, at first
- * the primordial one, and polls that; those that no thread is bound to are polled by all in turn,
- * unless they are for one thread at a time.  A thread that waits for something at another endpoint
- * polls that too.
+ * The endpoints that a thread polls, in a process with several.  A thread is bound to one endpoint,
+ * at first the primordial one, and polls that.  Endpoints to which no thread is bound are polled by
+ * all threads in turn, unless they are serial.  A thread that waits for a message at another
+ * endpoint polls that one too.
  *
- * A process with one endpoint comes here for nothing but to bind its threads.
+ * A process with one endpoint uses this file only to bind its threads.
  */
-#ifndef PSI_SERVE_H
-#define PSI_SERVE_H
+#ifndef PSI_POLLSET_H
+#define PSI_POLLSET_H
 
 #include "runtime/process/thread.h"
 
@@ -24,8 +24,8 @@ extern __thread gex_EP_t psi_pollset_bound __attribute__((tls_model("initial-exe
  * Where there are several endpoints. */
 bool psi_pollset_sleepers(void);
 
-/* As arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm: false if
- * there is a message or something has changed. */
+/* arm, sleep and disarm of the conduit, for all endpoints that the thread polls.  arm returns false
+ * if there is a message or a condition has changed. */
 bool psi_pollset_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer);
 void psi_pollset_sleep(struct psi_wait *wait, uint64_t timeout_ns);
 void psi_pollset_disarm(struct psi_wait *wait);

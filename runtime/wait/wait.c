@@ -2,18 +2,19 @@
  * The one way to wait, for everything: poll for a while, yield while other runnable ranks share the
  * CPU, then sleep on the endpoint's wake word.
  *
- * Where ranks share CPUs a waiter yields for some milliseconds before it sleeps, since a switch to
- * the next process costs less than a wake-up, and a wake-up of another CPU that became idle ten
- * times as much.  Only YIELDERS_PER_CPU of a CPU's waiters yield, for with more of them a turn
- * takes longer than a wake-up; but all do who wait for what is there once the others have had their
- * turn: room in a queue, and what all ranks take part in.
+ * Where ranks share CPUs, a waiter yields for some milliseconds before it sleeps.  A switch to the
+ * next process costs less than a wake-up; the wake-up of a CPU that became idle costs ten times as
+ * much.
+ * Only YIELDERS_PER_CPU of a CPU's waiters yield, since with more of them a turn takes longer than
+ * a wake-up.  Waits that end once the other ranks have had their turn always yield: those for room
+ * in a queue, and those for operations of all ranks.
  *
- * Nothing is lost between the last look and the sleep: the wait first announces itself (arm), then
- * runs the progress functions and returns once more to its caller, so that all look once more at
- * what they wait for; only the next step sleeps.  Whoever makes a condition true wakes the sleeper:
- * a sender by its message, a receiver that made room, a thread of this process that ran a handler
- * or finished a phase (psi_wake_own).  Conditions that nobody announces, such as plain memory, are
- * looked at again after PST_SLEEP_MAX.
+ * Nothing is lost between the last look and the sleep.  The wait first announces itself (arm).  It
+ * then runs the progress functions and returns once more to its caller, so that both look again.
+ * Only the next step sleeps.  A thread that makes a condition true wakes the sleeper: a sender with
+ * its message, a receiver that made room, a thread of this process that ran a handler or finished a
+ * phase (psi_wake_own).  Conditions that no thread announces, such as plain memory, are looked at
+ * again after PST_SLEEP_MAX.
  */
 #include "runtime/wait/wait.h"
 
@@ -33,8 +34,8 @@ enum {
 	/* Looks before a thread yields, and yields before it sleeps. */
 	LOOKS_ALONE = 20000,            /* a CPU of its own: about as long as waking it would
 	                                 * take */
-	/* A CPU of its own may be wanted by strangers, who would otherwise take it for a whole time
-	 * slice; among nobody, a yield costs some hundred nanoseconds. */
+	/* Other programs may need this rank's CPU, and would otherwise take it for a whole time
+	 * slice.  If no program does, a yield costs some hundred nanoseconds. */
 	LOOKS_PER_YIELD = 512,
 	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
 	 * if there is one, once the wait has lasted for some ten microseconds. */
@@ -64,8 +65,9 @@ psi_progress_add(void (*advance)(void))
 	progress[progress_count++] = advance;
 }
 
-/* The caller has written what others may wait for.  Those who sleep counted themselves, then
- * announced the sleep, then looked; psi_thread_others and wake() keep the order on this side. */
+/* The caller has written a condition for which others may wait.  A sleeping thread counted
+ * itself, then announced its sleep, then looked.  On this side psi_thread_others and wake() keep
+ * the order. */
 void
 psi_wake_own(void)
 {

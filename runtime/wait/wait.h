@@ -17,7 +17,7 @@ uint64_t psi_wait_bound_ns(const struct psi_wait *wait);
 /* Says that the thread is about to sleep; false if something has come.  room_peer as of the
  * conduit. */
 bool psi_wait_arm(struct psi_wait *wait, unsigned networks, uint32_t room_peer);
-/* Sleeps, unless what was told to posters has come, and disarms. */
+/* Sleeps, unless the threshold that was told has been reached, and disarms. */
 void psi_wait_sleep(struct psi_wait *wait);
 void psi_wait_disarm(struct psi_wait *wait);
 

@@ -1,21 +1,24 @@
-/* Waiting, seen from those who wait, make progress or wake: wait.c, hang.c. */
+/* Waiting, for code that waits, makes progress or wakes (wait.c, hang.c). */
 #ifndef PSI_WAITING_H
 #define PSI_WAITING_H
 
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 
-/* In place of an endpoint: what a wait is for arrives at several of the process's. */
+/* Stands in place of an endpoint for a wait whose messages arrive at several endpoints of the
+ * process. */
 #define PSI_EP_SEVERAL ((gex_EP_t)(uintptr_t)8)
 
-/* Signals that a wait lacks, told to who posts them: for less it is not woken. */
+/* The threshold of a wait for signals.  It is told to posters, which do not wake the thread for
+ * less. */
 struct psi_wait_threshold {
 	/* asleep: before the sleep is announced; not: when it is over, or does not come. */
 	void (*tell)(struct psi_wait_threshold *lack, bool asleep);
-	bool found;                     /* what was told is there, and other lacks: announce anew */
+	bool found;                     /* the threshold was reached, but another is lacking:
+	                                 * announce again */
 };
 
-/* What a wait of the library's is for, for hang reports; read while the wait lasts. */
+/* The reason of a wait in the library, for hang reports.  It is read while the wait lasts. */
 struct psi_reason {
 	enum psi_wait_kind kind;
 	uint8_t category, network;      /* of the message */
@@ -29,11 +32,11 @@ struct psi_reason {
 };
 
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }
-/* A wait for what all ranks take part in: where they share CPUs it yields rather than sleeps. */
+/* A wait for an operation of all ranks.  If ranks share CPUs it yields rather than sleeps. */
 #define PSI_WAIT_FOR_ALL(what, why) \
 	{ .where = (what), .turns = PSI_WAIT_PATIENT, .reason = (why) }
 
-/* In a wait's `first': it slept, and nobody has looked at the clock. */
+/* A value of `first' in a wait: it slept, and the clock has not been read since. */
 enum { PSI_SLEPT_ONCE = 1 };
 
 /* hang.c.  The wait has slept, has spun for a while, or has found messages many times: how long is
@@ -43,7 +46,7 @@ void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
 /* The end of a wait that was looked at. */
 void psi_hang_over(struct psi_wait *wait);
 
-/* The report of a job that has no keeper; NULL: nobody prints it.  Set by psi_reports_open. */
+/* Prints the report of a job that has no keeper; NULL: no report.  psi_reports_open sets it. */
 extern void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
 
 /* Polls both networks and runs what progress functions are due; returns messages delivered. */
@@ -59,11 +62,11 @@ void psi_wait_for_room(struct psi_wait *wait, unsigned network, uint32_t peer);
  * ends. */
 void psi_progress_add(void (*advance)(void));
 
-/* Something begins that needs these functions, or has ended: polls call them only between the two.
- * The first stands before what they find is there, the second behind its removal; each beginner has
- * an end.  A thread may run a handler that something of another thread waits for and read 0 here:
- * that other one runs the functions itself, also between arm and sleep, and psi_deliver wakes it
- * (D4) if it sleeps by then. */
+/* How many things are under way that need the progress functions; polls call these only if it is
+ * not 0.  psi_progress_begins is called before the thing can be found, and psi_progress_ends after
+ * it is removed; each begin has an end.  A thread may run a handler for which another thread's
+ * operation waits, and still read 0 here.  That other thread runs the functions itself, also
+ * between arm and sleep, and psi_deliver wakes it (D4) if it sleeps by then. */
 extern _Atomic uint32_t psi_progress_open;
 
 static inline void

@@ -2,13 +2,13 @@
  * sysvnet: a network of message queues in memory that all processes of a host map.
  *
  * Each process opens one `struct sysvnet' on the same arena, and in it a port for each of its
- * endpoints; it sends from a port and polls one.  sysvnet knows messages (runtime/util/message.h)
- * and nothing of what is made of them: what it needs from outside is the `struct sysvnet_callbacks'
- * that it is given at open.
+ * endpoints.  It sends from a port and polls a port.  sysvnet carries messages
+ * (runtime/util/message.h) and does not know what they mean.  For everything else it gets the
+ * `struct sysvnet_callbacks' at open.
  *
- * Rules for every call.  It never polls unless it says so, never ends the process and never waits
- * for another one.  In a threaded job any thread may call it, otherwise one at a time, except where
- * its paragraph says less.  Results are those of enum psi_result.
+ * Rules for every call: it polls only if its comment says so, never ends the process, and never
+ * waits for another process.  In a threaded job any thread may call it, otherwise one thread at a
+ * time, unless its comment allows less.  Results are those of enum psi_result.
  *
  * Words.  Peers are named by place: endpoint i of process r of n has place i * n + r.  A *first*
  * endpoint is that of index 0, a *further* one has a higher index.
@@ -19,7 +19,7 @@
 #include "runtime/util/message.h"
 #include "runtime/util/queue_view.h"
 
-/* What a process counts, always. */
+/* The counters of a process. */
 enum sysvnet_counter {
 	SYSVNET_COUNT_IN_SLOT,          /* Mediums by where their payload went */
 	SYSVNET_COUNT_IN_RING,
@@ -36,18 +36,18 @@ enum sysvnet_counter {
 	SYSVNET_COUNTERS,
 };
 
-/* Who takes part; read only, what it points to lives until close. */
+/* The processes that take part.  sysvnet only reads it; the arrays must live until close. */
 struct sysvnet_job {
 	/* First endpoints, one per process. */
 	uint32_t place, places;         /* of this process; of the job */
 	uint32_t host_places;           /* of this host, which need not have place 0 */
-	const uint32_t *host_index;     /* [places]: index among those of its own host */
+	const uint32_t *host_index;     /* [places]: host index */
 	const uint8_t *local;           /* [places]: 1 if on this host */
 	bool threaded;                  /* several threads send and poll at a time */
 	uint64_t *counts;               /* [SYSVNET_COUNTERS]; NULL: by the callback */
 };
 
-/* What sysvnet asks of those who open it.  All are callable from any thread. */
+/* Callbacks of the code that opens sysvnet.  Each may be called from any thread. */
 struct sysvnet_callbacks {
 	/* Runs the handler of a message that arrived; `owner' is that of sysvnet_port_open.  May
 	 * send one reply, and poll for replies while it waits. */
@@ -93,7 +93,7 @@ void sysvnet_close(struct sysvnet *net);
 int sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
                       struct sysvnet_port **port_out);
 
-/* After every process of the host has opened: do all agree on what the arena is? */
+/* Do all processes of the host agree on the layout of the arena?  Called after each has opened. */
 bool sysvnet_agrees(const struct sysvnet *net);
 
 /*
@@ -146,8 +146,8 @@ int sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer
                 uint32_t *ticket_out);
 void sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns);
 void sysvnet_disarm(struct sysvnet_port *port);
-/* Who sleeps on the first port of the process watches others: who sends there wakes the first, too.
- * AGAIN: there is a message, and nothing was announced. */
+/* A thread that sleeps on the first port of the process watches other ports too: their senders then
+ * wake the first.  AGAIN: there is a message, and nothing was announced. */
 int sysvnet_arm_more(struct sysvnet_port *port, unsigned networks);
 void sysvnet_disarm_more(struct sysvnet_port *port);
 
@@ -158,12 +158,12 @@ void sysvnet_wake(struct sysvnet_port *port);
 void sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer);
 /* All processes of the host, as far as they sleep on their first port or watch others. */
 void sysvnet_wake_host(struct sysvnet_port *port);
-/* The word by whose bit 0 threads of the endpoint at place `peer' say that they sleep; NULL:
- * there is none.  *fence_out: who writes what a sleeper looks at fences before it reads the
- * word.  After connect. */
+/* The wake word of the endpoint at place `peer', or NULL.  Its bit 0 says that threads sleep.  If
+ * *fence_out is true, a thread that has written a condition fences before it reads the word.
+ * Called after connect. */
 const uint32_t *sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out);
-/* The owner of place `peer', whose lane was full, wakes this process when room appears, once.
- * The caller tries once more, since room may have come meanwhile. */
+/* Asks the owner of place `peer', whose lane was full, to wake this process once when there is
+ * room.  The caller then tries once more, since room may have come meanwhile. */
 void sysvnet_request_room(struct sysvnet_port *port, uint32_t peer);
 
 /* -------------------------------------------------------------------------- for people --- */
@@ -186,7 +186,7 @@ struct sysvnet_area {
 /* Area number i; false past the last. */
 bool sysvnet_area(struct sysvnet *net, unsigned i, struct sysvnet_area *area_out);
 
-/* One line without an end: endpoints, lanes, bytes mapped, and who fences. */
+/* Writes one line without a newline: endpoints, lanes, bytes mapped, and which side fences. */
 void sysvnet_describe(const struct sysvnet *net, char *text, size_t text_bytes);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 /* Far only after two looks in a row say so, since an interrupt looks the same. */
 enum sysvnet_distance { SYSVNET_NEAR, SYSVNET_PERHAPS_FAR, SYSVNET_FAR };
 
-/* What is known after a look that took so long.  Pure. */
+/* The state after a look that took so long.  A pure function. */
 static inline enum sysvnet_distance
 sysvnet_distance_after(enum sysvnet_distance known, uint64_t ns)
 {

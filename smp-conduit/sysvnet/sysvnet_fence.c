@@ -33,11 +33,12 @@ sysvnet_fence_register(const char *denied)
 }
 
 /*
- * The kernel notes for each CPU whether the memory map in use there is registered, and does so when
- * the CPU changes maps.  A CPU that a process left idle before it registered still has its map, so
- * the process comes back there without a change, and membarrier passes the CPU over: fences that do
- * not happen, so messages that wake nobody.  (Seen with Linux 6.18.)  A process that runs on every
- * CPU once makes each change maps, but for those that have its own.
+ * The kernel records for each CPU whether the memory map in use there is registered.  It does that
+ * when the CPU changes maps.  A CPU that a process left idle before it registered still has the
+ * process's map.  When the process comes back there, the map does not change, and membarrier passes
+ * the CPU over: a fence is missing, and a message may not wake its receiver.  (Seen with Linux
+ * 6.18.)  So the process runs once on every CPU, which makes each change maps, except those that
+ * have its map.
  */
 void
 sysvnet_fence_settle(void)

@@ -149,7 +149,7 @@ sysvnet_send_medium(struct sysvnet_port *port, uint32_t peer, uint32_t what, con
 
 /* ----------------------------------------------------------------------- receiving --- */
 
-enum { SYSVNET_KEPT_LANES = 2 };        /* so many active lanes cost nothing to speak of */
+enum { SYSVNET_KEPT_LANES = 2 };        /* up to so many active lanes cost next to nothing */
 
 /* sysvnet_poll.c: where there is something, by one thread at a time or by several; where there
  * is not. */

@@ -147,7 +147,7 @@ sysvnet_out_next(const struct sysvnet_out *out)
 	return atomic_load_explicit(&out->next, memory_order_relaxed);
 }
 
-/* Learns what the receiver has consumed since. */
+/* Reads how much the receiver has consumed since. */
 static inline void
 sysvnet_out_refresh(struct sysvnet_out *out)
 {

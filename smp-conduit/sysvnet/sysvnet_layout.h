@@ -41,8 +41,7 @@ enum {
 	/* Of a lane's bytes for payload, as many as stay in the nearest cache of either side:
 	 * the least window. */
 	SYSVNET_WINDOW_BYTES = 8 * 1024,
-	/* With so many under way, a sender waits rather than take buffers that all senders
-	 * share. */
+	/* A sender with so many under way waits, since all senders share the buffers. */
 	SYSVNET_WINDOW_AMPLE_BYTES = 64 * 1024,
 
 	/* Buffers per receiver and network: two sizes. */

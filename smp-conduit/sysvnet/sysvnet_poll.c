@@ -215,8 +215,8 @@ lane_drain(struct sysvnet_port *port, unsigned network, struct sysvnet_in *in, u
 	return delivered;
 }
 
-/* From the cursor on; it stays behind the lane that used up the budget, so that a sender who never
- * pauses starves nobody. */
+/* Starts at the cursor.  The cursor stays behind the lane that used up the budget, so that a sender
+ * that never pauses does not starve the others. */
 static unsigned
 lanes_drain(struct sysvnet_port *port, unsigned network, unsigned budget)
 {

@@ -1,15 +1,15 @@
 /*
  * Ports, and where messages to an endpoint go.
  *
- * The first endpoint of each process has its region in the arena, and there both sides of its
- * process's lanes.  A further endpoint has a region in memory that its owner makes with it; who
- * sends to it maps that with the first message.
+ * The first endpoint of each process has its region in the arena, with both sides of its process's
+ * lanes.  The owner of a further endpoint makes the memory of its region with the endpoint; a
+ * sender maps it with its first message.
  *
- * To a first endpoint there is a lane from each process, which its threads share under a lock;
- * which endpoint of the process it was stands in the message's header.  To a further endpoint there
- * is one from each of the first endpoints of index 1 and so on as well (sysvnet_layout.h), so that
- * threads that are ranks do not meet there.  If such an endpoint is for one thread at a time, its
- * lanes have no lock, and who else sends in its name takes the lane of the process.
+ * A first endpoint has a lane from each process.  The threads of the process share it under a lock;
+ * the header of a message says which endpoint sent it.  A further endpoint also has a lane from the
+ * endpoints of index 1, 2 and so on of each process, up to a limit (sysvnet_layout.h), so that
+ * threads that are ranks do not share a lane.  If the sending endpoint is serial, such a lane has
+ * no lock, and another thread that sends for that endpoint takes the lane of the process.
  *
  * Pairs:  Q1 -> Q2   a sending side or a port that a thread of this process has set up, to others
  */
@@ -97,7 +97,7 @@ port_take_memory(struct sysvnet_port *port)
 	       (!port_sends_itself(net, port->index) || port->own_further);
 }
 
-/* Of shared memory the callback tells. */
+/* Reports that memory is lacking.  The callback reports a lack of shared memory. */
 static void
 port_tell_lack(const struct sysvnet *net, uint32_t index)
 {
@@ -257,7 +257,7 @@ further_region(struct sysvnet *net, uint32_t place)
 	return own ? (unsigned char *)own->shared : NULL;
 }
 
-/* From a port whose own such lanes these are. */
+/* Sets up the port's own lanes to the endpoint at that place. */
 static struct sysvnet_further *
 further_set_up(struct sysvnet_port *port, uint32_t place)
 {

@@ -28,9 +28,9 @@ struct sysvnet {
 	struct sysvnet_layout layout, layout_further;
 	unsigned char *arena;
 	uint32_t *place_at;             /* [host_places]: by host index */
-	/* Of the first endpoint; its wake word is the process's too. */
+	/* The first endpoint's; its wake word is also the process's. */
 	struct sysvnet_port *port;
-	/* By index; NULL: not open. */
+	/* Ports by index; NULL: not open. */
 	_Atomic(struct sysvnet_port *) ports[SYSVNET_MAX_INDEX + 1];
 	/* Senders fence between publishing and looking at `polled'.  Otherwise the receiver makes
 	 * every sender fence when it needs that (membarrier). */
@@ -52,8 +52,8 @@ struct sysvnet_port {
 	sysvnet_further_ref *further, *alone;
 	sysvnet_further_ref *own_further;       /* what it gives back */
 	struct sysvnet_in *in[PSI_NETWORKS];    /* [layout.senders] */
-	/* Lanes looked at on every poll, by sender; changed under poll_lock in PAR, and looked
-	 * at without it by those who only want to know whether there is anything (see
+	/* The lanes that every poll looks at, by sender.  In PAR poll_lock protects changes.  A
+	 * thread that only asks whether there is a message looks without the lock (see
 	 * sysvnet_poll.c). */
 	_Atomic uint32_t *active[PSI_NETWORKS];
 	_Atomic uint32_t active_count[PSI_NETWORKS];
@@ -94,9 +94,9 @@ sysvnet_set_active(struct sysvnet_port *port, unsigned network, uint32_t i, uint
 	atomic_store_explicit(&port->active[network][i], sender, memory_order_relaxed);
 }
 
-/* Has anything come, or is about to be made known?  Without the poll lock this may be wrong
- * while another thread is at it: who polls does so again, and who sleeps asks under the lock,
- * after the fence of D1 and D2. */
+/* Has a message come, or is one about to be announced?  Without the poll lock the answer may be
+ * wrong while another thread polls.  A thread that polls asks again; a thread that is about to
+ * sleep asks under the lock, after the fence of D1 and D2. */
 static inline bool
 sysvnet_has_any(const struct sysvnet_port *port, unsigned network)
 {
@@ -121,7 +121,7 @@ sysvnet_count(struct sysvnet_port *port, enum sysvnet_counter which)
 	__atomic_store_n(&counts[which], value + 1, __ATOMIC_RELAXED);
 }
 
-/* Of the region of the endpoint at that place. */
+/* The layout of the region of the endpoint at that place. */
 static inline const struct sysvnet_layout *
 sysvnet_layout_of(const struct sysvnet *net, uint32_t place)
 {
@@ -239,8 +239,8 @@ sysvnet_unlock_out(struct sysvnet_out *out)
 
 enum {
 	SYSVNET_RING_SHARE = 4,         /* a payload takes at most this fraction of a lane's ring */
-	/* What several threads receive is copied out of it, so that a handler holds up no other
-	 * message. */
+	/* With several receiving threads, messages are copied out of the lane, so that a handler
+	 * delays no other message. */
 	SYSVNET_COPY_OUT_BYTES = 2 * 1024,
 };
 
@@ -268,7 +268,7 @@ void sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network);
 int sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsigned network);
 void sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver);
 void sysvnet_wake_port(struct sysvnet_port *port);
-/* The mark alone, for who fences himself. */
+/* Sets the mark without a fence, for a caller that fences itself. */
 void sysvnet_mark_room_request(struct sysvnet_port *port, uint32_t peer);
 
 /* sysvnet_fence.c */

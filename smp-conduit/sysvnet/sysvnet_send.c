@@ -110,7 +110,7 @@ message_send_in_ring(struct sysvnet_port *port, struct sysvnet_out *out, const s
 	return result;
 }
 
-/* What does not fit in a slot. */
+/* Sends a message that does not fit in a slot. */
 static int
 message_send_larger(struct sysvnet_port *port, struct sysvnet_out *out, const struct psi_am *am)
 {

@@ -1,8 +1,8 @@
 /*
- * Who wakes whom.  Here is who sleeps; who wakes is in sysvnet_wake.c.
+ * Sleeping, and the protocols of sleeping and waking.  sysvnet_wake.c has the other side.
  *
- * Two words are looked at by one side after it wrote another, and each needs that of the two sides
- * at least one sees the other's write (a store, then a load, on both sides):
+ * In each protocol each side writes one word and then looks at another.  At least one of the two
+ * sides must see the other's write (a store, then a load, on both sides):
  *
  *   D1  lane       sender: publish message,      look at control->polled
  *                  receiver: polled = 0,         look at the lane
@@ -19,8 +19,8 @@
  * sequentially consistent, in D3 and D4 the other side fences.  In D1 the receiver fences, or makes
  * all processes fence at once (membarrier); in the first case the sender fences too, in the second
  * its two accesses need only stay in program order, which the interrupt turns into the same.  D5
- * goes the same two ways; the poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in
- * include/penstock_sem.h; how many posts the sleeper wants, runtime/signal/threshold.c tells.
+ * has the same two forms.  The poster's side, D5_POST or D5_ORDER, is psi_sem_asleep in
+ * include/penstock_sem.h; runtime/signal/threshold.c writes the sleeper's threshold.
  *
  * Bits are set in `words' first, then in `top', and taken in the other order, with release and
  * acquire: D2_TOP -> D2_TAKE_TOP, D3_TAKE_TOP; so no bit is left in `words' of which `top' knows
@@ -29,14 +29,15 @@
  *
  * Threads that sleep on one endpoint share its word; a wake-up ends the sleep of all.  A thread
  * that waits for several endpoints, or for room, sleeps on the word of its process's first endpoint
- * and counts itself among the far_sleepers of the others (sysvnet_arm_more).  Who wakes one of
- * these looks at its far_sleepers in the line of its wake word, after the same order as at that: so
- * D2 and D4 hold with `far_sleepers' in the place of wake.  A watcher set bit 0 of the process's
- * word before it counted itself, with a fence between, so who finds it counted finds the bit.
+ * and counts itself among the far_sleepers of the others (sysvnet_arm_more).  A thread that wakes
+ * one of these also looks at its far_sleepers, which are in the line of its wake word, after the
+ * same order: so D2 and D4 hold with `far_sleepers' in the place of wake.  A watcher sets bit 0 of
+ * the process's word before it counts itself, with a fence between, so a thread that finds it
+ * counted finds the bit.
  *
- * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches
- * those too: the kernel passes over no CPU but the caller's own, whatever process it runs, as long
- * as that is registered, and the caller's own CPU fences in the call.
+ * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches all
+ * of them: the kernel interrupts every CPU that runs a registered process, except the caller's own,
+ * which fences in the call.
  *
  * Names in capitals are switches of the models in tests/model: wake.pml (D1, D2), room.pml (D3),
  * wake_own.pml (D4), post.pml and threshold.pml (D5).
@@ -68,7 +69,8 @@ lanes_set_polled(struct sysvnet_port *port, unsigned network, uint32_t value)
 	}
 }
 
-/* Drops those active lanes that had no message since the last two sweeps.  Under poll_lock. */
+/* Drops the active lanes that had no message since the last two sweeps.  The caller holds
+ * poll_lock. */
 void
 sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 {
@@ -126,9 +128,10 @@ lanes_forget(struct sysvnet_port *port, unsigned network)
 	sysvnet_set_active_count(port, network, 0);
 }
 
-/* Takes the lanes off the list, and looks at them once more.  Then senders wake who set bit 0 of
- * wake, or counted itself among the far_sleepers, before the fence that stands before this call.
- * False, and nothing has changed, if there is a message.  Under poll_lock. */
+/* Takes the lanes off the list, and looks at them once more.  From then on senders wake a thread
+ * that set bit 0 of wake, or counted itself among the far_sleepers, before the fence ahead of this
+ * call.  Returns false if there is a message, and has then changed nothing.  The caller holds
+ * poll_lock. */
 static bool
 lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 {
@@ -214,8 +217,8 @@ sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns)
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_RECEIVED);
 }
 
-/* With one thread nobody else can have set the bit, so it is cleared and senders need not wake.
- * With several it may be another's, and stays: at worst somebody wakes for nothing. */
+/* With one thread only this one can have set the bit, so it is cleared and senders need not wake.
+ * With several the bit may be another thread's, and stays; at worst a thread wakes for nothing. */
 void
 sysvnet_disarm(struct sysvnet_port *port)
 {

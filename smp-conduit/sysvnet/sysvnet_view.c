@@ -54,7 +54,8 @@ view_shared_of(const unsigned char *region)
 	return (const struct sysvnet_shared *)(const void *)region;
 }
 
-/* Of the receiving process's first endpoint: both sides of the lane lie in the arena. */
+/* Looks at a lane of the receiving process's first endpoint.  Both sides of such a lane are in the
+ * arena. */
 static void
 view_look_at_first(const unsigned char *arena, const struct sysvnet_layout *layout,
                    unsigned network, uint32_t sender, uint32_t receiver,
@@ -88,8 +89,8 @@ view_is_untouched(const unsigned char *region, const struct sysvnet_layout *layo
 	       !atomic_load_explicit(&control->polled, memory_order_relaxed);
 }
 
-/* The sending side lies in memory of the sender's alone: what it has published shows in the
- * slots. */
+/* Looks at a lane whose sending side is in memory of the sender alone.  The slots show what the
+ * sender has published. */
 static void
 view_look_at_lane(const unsigned char *region, const struct sysvnet_layout *layout,
                   unsigned network, uint32_t sender, struct psi_queue_state *state_out)

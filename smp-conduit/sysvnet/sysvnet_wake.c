@@ -1,6 +1,6 @@
 /*
- * Waking who sleeps: for a message, for room, for what somebody made true.  The pairs D1 to D5 are
- * stated in sysvnet_sleep.c.
+ * Wakes sleeping threads: for a message, for room, for a condition that became true.
+ * sysvnet_sleep.c states the pairs D1 to D5.
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -31,8 +31,8 @@ wake_word(_Atomic uint32_t *wake)
 	return false;
 }
 
-/* Wakes those who sleep on this endpoint, and those who sleep on its process and watch it.  The
- * process's word is that of the first endpoint. */
+/* Wakes the threads that sleep on this endpoint, and those that sleep on the process's word and
+ * watch it.  The process's word is that of the first endpoint. */
 static void
 wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
               struct sysvnet_shared *process)
@@ -80,7 +80,7 @@ sysvnet_wake_host(struct sysvnet_port *port)
 			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 }
 
-/* Of first endpoints, which nobody watches. */
+/* Wakes first endpoints, which no thread watches. */
 const uint32_t *
 sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out)
 {
@@ -121,9 +121,9 @@ bitmap_set(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
 }
 
 /*
- * A message lies in the lane to `receiver', who does not look there.  If the bit was set already,
- * whoever set it wakes, or has woken, after it.  Always PSI_OK, so that who sends may end in this
- * call.
+ * A message is in the lane to `receiver', which does not poll that lane.  If the bit was set
+ * already, the thread that set it wakes the receiver afterwards.  Always returns PSI_OK, so that a
+ * sender can end in this call.
  */
 int
 sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsigned network)
@@ -160,8 +160,8 @@ wake_requesters(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 	}
 }
 
-/* Room appeared at `receiver' (this process or, for a cancelled claim, another).
- * Wakes who waits. */
+/* There is room at `receiver' (this process or, for a cancelled claim, another).  Wakes the senders
+ * that wait for it. */
 void
 sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {

@@ -1,27 +1,26 @@
 /*
- * The bytes of a lane for payload, as its sender gives them out: a ring, of which a window is in
- * use.
+ * The payload ring of a lane, as its sender gives its bytes out.  A window of the ring is in use.
  *
- * A window of the least size stays in the nearest cache of both sides, which single messages want.
- * A stream wants more: its sender fills such a window, and waits for each payload to be read before
- * the next; and lines that it has just been rid of come back from the receiver's own cache, at
- * twice the cost of lines that both have lost to the cache they share.  So each lap goes through a
- * window twice as wide, up to all bytes of the lane, while messages are under way when a lap ends,
- * and through half of it when none are.  Bytes that were never in use have no page.
+ * A window of the least size stays in the nearest cache of both sides, which is best for single
+ * messages.  A stream needs more: its sender would fill the window, and then wait for each payload
+ * to be read.  The lines that it reuses would also come from the receiver's own cache, at twice the
+ * cost of lines that both have lost to the cache they share.  So if messages are under way when a
+ * lap ends, the next lap uses a window twice as wide, up to all bytes of the ring; if none are, it
+ * uses half of it.  Bytes that were never used have no page.
  *
- * The sender alone knows the window: a message says where its payload lies, and the receiver tells
- * of bytes it has done with by quarters of the least window.  So in any window whose quarter takes
- * the payload there is room once the receiver has done with all.
+ * The sender alone knows the window.  A message says where its payload is.  The receiver gives
+ * bytes back by quarters of the least window.  So a window whose quarter takes the payload has room
+ * once the receiver has consumed all.
  *
- * Positions count bytes, ever.  A lap begins at position lap, and goes through the window from its
- * end down: a CPU that reads a payload fetches some lines behind it, in vain; here these are of an
- * earlier payload, and in its cache.  The other way round they would be those that the sender is
- * writing, or has just taken for that.
+ * Positions count all bytes ever given out.  A lap begins at position `lap' and goes through the
+ * window from its end down.  The reason: a CPU that reads a payload also fetches some lines behind
+ * it.  In this direction these belong to an earlier payload and are in its cache.  In the other
+ * direction they would be lines that the sender writes, or has just fetched to write.
  *
- * What is still under way from laps before lies at the start of the lane's bytes, within the window
- * of the last of them, and what this lap has given out at this window's end.  So between laps the
- * window may get any size, and bytes are free that are no further from tail, or from where the lap
- * before began, than that size.
+ * Bytes under way from earlier laps are at the start of the ring, within the window of the last of
+ * these laps.  Bytes of this lap are at the end of this lap's window.  So the window may change to
+ * any size between laps.  Bytes are free if they are no further than that size from tail, or from
+ * the beginning of the lap before.
  *
  * Pure: nothing here is shared with the receiver.
  */

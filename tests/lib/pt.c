@@ -333,7 +333,7 @@ pt_rank_in(gex_TM_t tm, gex_Rank_t rank)
 	return rank_at(gex_TM_TranslateRankToEP(tm, rank, 0));
 }
 
-/* Of ranks that are threads, by the endpoint that sent it. */
+/* The sender's rank if ranks are threads, from the endpoint that sent the message. */
 gex_Rank_t
 pt_source(gex_Token_t token)
 {

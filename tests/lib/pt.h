@@ -110,7 +110,7 @@ void pt_prepare(char **argv);
 void pt_init(int *argc, char ***argv, gex_Flags_t flags);
 void pt_attach(gex_AM_Entry_t *table, size_t count, size_t segment_bytes);
 void pt_start(int *argc, char ***argv, gex_AM_Entry_t *table, size_t count, size_t segment_bytes);
-/* For programs that make the client in their own way: adopt its objects. */
+/* For programs that create the client themselves: adopts its objects. */
 void pt_adopt(gex_Client_t client, gex_EP_t ep, gex_TM_t tm);
 void pt_find_peers(void);
 
@@ -118,7 +118,7 @@ void pt_find_peers(void);
 int pt_is_thread(void);
 /* The rank, of all, that a member of another team is. */
 gex_Rank_t pt_rank_in(gex_TM_t tm, gex_Rank_t rank);
-/* A pair by which this rank reaches the endpoint of another, whose job rank is
+/* A pair team by which this rank reaches another rank's endpoint.  The job rank in it is
  * pt.where[rank].gex_rank. */
 gex_TM_t pt_pair(gex_Rank_t rank);
 

@@ -14,7 +14,7 @@ pt_misuse_in_thread(void *(*fn)(void *), void *arg)
 	PT_EQ(pthread_join(id, NULL), 0);
 }
 
-/* What a rank did not notice, the watching program will. */
+/* The watching program reports what this rank did not notice. */
 static void
 serve(void)
 {
@@ -112,7 +112,8 @@ pt_misuse_run(const struct pt_misuse *act)
 	const char *const settings[] = {
 		"GASNET_BACKTRACE=0", "GASNET_QUIET=1", told ? "PST_CHECK=1" : "PST_CHECK=0",
 		act->ranks == 1 ? "GASNET_PSHM_NODES" : "GASNET_PSHM_NODES=2",
-		"LSAN_OPTIONS=detect_leaks=0",  /* what a wrong program leaves is its own */
+		"LSAN_OPTIONS=detect_leaks=0",  /* leftovers of a wrong program are not the
+		                                 * library's */
 		NULL
 	};
 	struct pt_outcome out;

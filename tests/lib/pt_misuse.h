@@ -28,7 +28,7 @@ struct pt_misuse {
 	gex_Rank_t ranks;
 	void (*body)(void);  /* runs in rank 0, the others serve */
 	const char *act;     /* for the table */
-	const char *message; /* "what was wrong; what to do", * for what varies */
+	const char *message; /* "fault; remedy"; * stands for text that varies */
 	int bare;            /* the body starts the library itself, in every rank */
 };
 
@@ -56,7 +56,7 @@ extern void (*pt_misuse_call)(void);
 /* The program's.  Its main is the library's (pt_misuse_main.c), unless it has one of its own. */
 extern const struct pt_misuse_set pt_misuse_acts;
 
-/* What such a main returns. */
+/* The exit status of such a program. */
 int pt_misuse_main(int argc, char **argv, const struct pt_misuse_set *set);
 
 /* Run one case and fail unless it is told as it should be. */

@@ -1,4 +1,4 @@
-/* One job of our own at a time: fork, exec, read what it says, wait with a limit. */
+/* Runs one job at a time: forks, executes it, reads its output, and waits with a limit. */
 #include "tests/lib/pt_spawn.h"
 
 #include <errno.h>
