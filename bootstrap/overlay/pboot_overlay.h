@@ -167,7 +167,8 @@ enum pboot_overlay_result pboot_overlay_barrier(struct pboot_overlay *net);
 
 /*
  * Leaves in order.  Event CLOSED comes when all hosts that can be reached have called close, so all
- * frames and collectives that were sent have arrived; until then the loop goes on.
+ * frames and collectives that were sent have arrived; until then the loop goes on.  After a loss
+ * before CONNECTED this tells those that connect later of it, until the deadline of connect.
  */
 void pboot_overlay_close(struct pboot_overlay *net);
 

@@ -1,9 +1,9 @@
 /*
  * How links come up: this keeper's attempts to connect to its parent, and the connections that it
  * accepts.  Whoever connects is a stranger until its handshake is over.  A stranger costs a slot of
- * PBOOT_OVERLAY_HALF_OPEN and some hundred bytes, for handshake_ns at most; if all slots are taken
- * the oldest gives way, so strangers cannot keep a child out: its handshake takes a round trip, and
- * it tries again.
+ * PBOOT_OVERLAY_HALF_OPEN and some hundred bytes, for handshake_ns at most.  If all slots are taken
+ * the oldest gives way, and before all others those that have not said a whole HELLO.  So strangers
+ * cannot keep a child out: its handshake takes two round trips, and it tries again.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -17,7 +17,12 @@
 
 #define MS UINT64_C(1000000)
 
-enum { BACKLOG = 128 };
+enum {
+	BACKLOG = 128,
+	/* Connections taken in one step: of a flood, no more than leave a child some steps for its
+	 * handshake. */
+	ACCEPTED_AT_ONCE = PBOOT_OVERLAY_HALF_OPEN / 4,
+};
 
 static const uint64_t first_pause_ns = 20 * MS, most_pause_ns = 500 * MS;
 /* Before the next look at the listener, when descriptors or memory ran out. */
@@ -302,21 +307,30 @@ half_close(struct pboot_half *half)
 	half->fd = -1;
 }
 
-/* A free slot, or that of the oldest. */
+static bool
+half_goes_before(const struct pboot_half *half, const struct pboot_half *other)
+{
+	const bool heard = half->shake.said_bytes > PBOOT_SHAKE_HELLO_BYTES;
+	const bool other_heard = other->shake.said_bytes > PBOOT_SHAKE_HELLO_BYTES;
+
+	return heard == other_heard ? half->due_ns < other->due_ns : other_heard;
+}
+
+/* A free slot, or that of the one that has to go. */
 static struct pboot_half *
 half_slot(struct pboot_overlay *net)
 {
-	struct pboot_half *oldest = net->half, *half;
+	struct pboot_half *first = net->half, *half;
 
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++) {
 		if (half->fd < 0)
 			return half;
-		if (half->due_ns < oldest->due_ns)
-			oldest = half;
+		if (half_goes_before(half, first))
+			first = half;
 	}
 	net->counts.crowded++;
-	half_close(oldest);
-	return oldest;
+	half_close(first);
+	return first;
 }
 
 /* The child that this connection proved to be; NULL if it is linked or lost already. */
@@ -410,7 +424,7 @@ half_open(struct pboot_overlay *net, int fd)
 void
 pboot_join_accept(struct pboot_overlay *net)
 {
-	unsigned left = PBOOT_OVERLAY_HALF_OPEN;
+	unsigned left = ACCEPTED_AT_ONCE;
 	int fd;
 
 	while (left-- > 0) {

@@ -79,7 +79,7 @@ struct pboot_overlay {
 	enum pboot_net_state state;
 	uint64_t now_ns;			/* of the last step or call that says the time */
 	uint64_t expected_ns;			/* when the next step is due */
-	uint64_t deadline_ns;			/* for CONNECTED */
+	uint64_t deadline_ns;			/* for links that are awaited */
 	int listener;
 	unsigned listener_poll;
 	uint64_t listen_from_ns;		/* a pause after accept found no descriptor */
