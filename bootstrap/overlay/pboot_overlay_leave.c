@@ -10,8 +10,8 @@
  * The side that closes first has read everything, so no byte is lost to a reset.  A link that
  * ends after BYE of both is no loss.
  *
- * Nobody waits for a lost neighbour.  One that is still awaited is waited for, until the deadline of
- * connect: it has to hear why the job ends before it began.
+ * Nobody waits for a lost neighbour.  One that is still awaited is waited for, until the deadline
+ * of connect: it has to hear why the job ends before it began.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
