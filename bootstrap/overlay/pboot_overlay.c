@@ -63,7 +63,7 @@ net_allocate(const struct pboot_overlay_options *options)
 	net->listener = net->attempt.fd = -1;
 	for (i = 0; i < PBOOT_OVERLAY_HALF_OPEN; i++)
 		net->half[i].fd = -1;
-	net->expected_ns = UINT64_MAX;
+	net->expected_ns = net->deadline_ns = UINT64_MAX;
 	net_set_options(net, options);
 	net_set_links(net);
 	return net;
@@ -88,7 +88,7 @@ pboot_overlay_open(const struct pboot_overlay_options *options,
 		snprintf(why_out, PBOOT_OVERLAY_WHY_BYTES, "no memory for links between hosts");
 		return NULL;
 	}
-	if (!pboot_join_listen(net, &address)) {
+	if (!pboot_answer_listen(net, &address)) {
 		snprintf(why_out, PBOOT_OVERLAY_WHY_BYTES, "cannot listen for other hosts: %s; "
 		    "PST_NET_IFACE names the interface to use", strerror(errno));
 		pboot_overlay_free(net);
@@ -167,7 +167,7 @@ pboot_overlay_connect(struct pboot_overlay *net, const struct pboot_overlay_host
 	net->now_ns = now_ns;
 	net->deadline_ns = deadline_ns;
 	pboot_gather_begin(net, PBOOT_COLLECTIVE_BARRIER, NULL, 0);
-	pboot_join_begin(net);
+	pboot_call_begin(net);
 	return PBOOT_OVERLAY_OK;
 }
 
@@ -178,10 +178,12 @@ pboot_overlay_close(struct pboot_overlay *net)
 
 	if (net->state >= PBOOT_NET_CLOSING)
 		return;
-	pboot_join_close(net);
-	for (link = net->link; link < net->link + PBOOT_TREE_BRANCHES; link++)
+	for (link = net->link; net->state == PBOOT_NET_OPEN &&
+	    link < net->link + PBOOT_TREE_BRANCHES; link++)
 		if (link->state == PBOOT_LINK_AWAITED)
 			link->state = PBOOT_LINK_CLOSED;
+	if (net->state != PBOOT_NET_CONNECTING)
+		pboot_join_close(net);
 	net->state = PBOOT_NET_CLOSING;
 }
 
@@ -318,9 +320,7 @@ join_deadline(const struct pboot_overlay *net)
 			deadline = earlier(deadline, half->due_ns);
 	if (net->listener >= 0 && net->listen_from_ns > net->now_ns)
 		deadline = earlier(deadline, net->listen_from_ns);
-	if (net->state == PBOOT_NET_CONNECTING)
-		deadline = earlier(deadline, net->deadline_ns);
-	return deadline;
+	return earlier(deadline, net->deadline_ns);
 }
 
 uint64_t
@@ -403,15 +403,15 @@ join_step(struct pboot_overlay *net, const struct pollfd *polls, unsigned count)
 	struct pboot_attempt *attempt = &net->attempt;
 	struct pboot_half *half;
 
-	pboot_join_attempt(net, found_for(polls, count, attempt->poll_index, attempt->fd) != 0);
+	pboot_call_step(net, found_for(polls, count, attempt->poll_index, attempt->fd) != 0);
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
-			pboot_join_half(net, half,
+			pboot_answer_step(net, half,
 			    found_for(polls, count, half->poll_index, half->fd) != 0);
 	if (listener_is_used(net) &&
 	    found_for(polls, count, net->listener_poll, net->listener) != 0)
-		pboot_join_accept(net);
-	if (net->state == PBOOT_NET_CONNECTING && net->deadline_ns <= net->now_ns)
+		pboot_answer_accept(net);
+	if (net->deadline_ns <= net->now_ns)
 		pboot_join_give_up(net);
 }
 

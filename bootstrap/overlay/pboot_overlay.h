@@ -16,8 +16,8 @@
  *             act on the event;
  *
  * The caller takes events until there are none: a frame that is not taken holds up the frames
- * behind it, those for other hosts too.  All times are of CLOCK_MONOTONIC, in ns.  One thread at a
- * time.
+ * behind it, those for other hosts too.  A caller that stays away for limit_ns is silent, and lost
+ * to its neighbours.  All times are of CLOCK_MONOTONIC, in ns.  One thread at a time.
  */
 #ifndef PBOOT_OVERLAY_H
 #define PBOOT_OVERLAY_H
@@ -121,7 +121,11 @@ struct pboot_overlay;
 /* Listens.  NULL: why_out is one line that says why. */
 struct pboot_overlay *pboot_overlay_open(const struct pboot_overlay_options *options,
     char why_out[PBOOT_OVERLAY_WHY_BYTES]);
-/* Closes every connection at once and gives everything back. */
+/*
+ * Closes this process's descriptors at once and gives everything back.  For processes too that were
+ * forked from the keeper and run no other program: as long as they have copies of the descriptors,
+ * other hosts do not see the keeper's death.
+ */
 void pboot_overlay_free(struct pboot_overlay *net);
 
 /* Where this keeper listens: what the other keepers have to know. */
@@ -167,7 +171,8 @@ enum pboot_overlay_result pboot_overlay_barrier(struct pboot_overlay *net);
 
 /*
  * Leaves in order.  Event CLOSED comes when all hosts that can be reached have called close, so all
- * frames and collectives that were sent have arrived; until then the loop goes on.
+ * frames and collectives that were sent have arrived; until then the loop goes on.  After a loss
+ * before CONNECTED this tells those that connect later of it, until the deadline of connect.
  */
 void pboot_overlay_close(struct pboot_overlay *net);
 

@@ -7,8 +7,11 @@
  *                                         <-- BYE, when its own parent has said it
  *     closes                                  shuts its direction after BYE, and waits for that
  *
- * The side that closes first has read everything, so no byte is lost to a reset.  A link that ends
- * after BYE of both is no loss.  Lost neighbours are waited for by nobody.
+ * The side that closes first has read everything, so no byte is lost to a reset.  A link that
+ * ends after BYE of both is no loss.
+ *
+ * Nobody waits for a lost neighbour.  One that is still awaited is waited for, until the deadline
+ * of connect: it has to hear why the job ends before it began.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -20,6 +23,8 @@
 static bool
 link_is_done(const struct pboot_link *link)
 {
+	if (link->state == PBOOT_LINK_AWAITED)
+		return false;
 	return link->state != PBOOT_LINK_UP || link->bye_taken;
 }
 

@@ -79,7 +79,7 @@ struct pboot_overlay {
 	enum pboot_net_state state;
 	uint64_t now_ns;			/* of the last step or call that says the time */
 	uint64_t expected_ns;			/* when the next step is due */
-	uint64_t deadline_ns;			/* for CONNECTED */
+	uint64_t deadline_ns;			/* for links that are awaited */
 	int listener;
 	unsigned listener_poll;
 	uint64_t listen_from_ns;		/* a pause after accept found no descriptor */
@@ -154,13 +154,33 @@ bool pboot_route_flush(struct pboot_overlay *net);
 
 /* pboot_overlay_join.c */
 
-bool pboot_join_listen(struct pboot_overlay *net, const struct pboot_address *address);
-void pboot_join_begin(struct pboot_overlay *net);
-void pboot_join_accept(struct pboot_overlay *net);
-void pboot_join_attempt(struct pboot_overlay *net, bool ready);
-void pboot_join_half(struct pboot_overlay *net, struct pboot_half *half, bool ready);
+/* False: no random bytes; without a nonce nobody is let in. */
+bool pboot_join_nonce(uint8_t nonce_out[PBOOT_SHAKE_NONCE_BYTES]);
+/* Sends and reads until the verdict, or until the other side has to do something first; BROKEN:
+ * errno says how. */
+enum pboot_link_news pboot_join_shake(struct pboot_shake *shake, int fd);
+void pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict);
+/* The text is the same on both hosts. */
+void pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
+    const struct pboot_shake *shake);
+void pboot_join_lose_by_memory(struct pboot_overlay *net, struct pboot_link *link);
 /* At the deadline: who is not linked is lost. */
 void pboot_join_give_up(struct pboot_overlay *net);
+/* No more links will come up. */
 void pboot_join_close(struct pboot_overlay *net);
+
+/* pboot_overlay_call.c */
+
+void pboot_call_begin(struct pboot_overlay *net);
+/* ready: poll found something for the attempt. */
+void pboot_call_step(struct pboot_overlay *net, bool ready);
+void pboot_call_close(struct pboot_overlay *net);
+
+/* pboot_overlay_answer.c */
+
+bool pboot_answer_listen(struct pboot_overlay *net, const struct pboot_address *address);
+void pboot_answer_accept(struct pboot_overlay *net);
+void pboot_answer_step(struct pboot_overlay *net, struct pboot_half *half, bool ready);
+void pboot_answer_close(struct pboot_overlay *net);
 
 #endif

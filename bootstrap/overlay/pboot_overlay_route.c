@@ -290,7 +290,7 @@ give_closed(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 	if (net->state != PBOOT_NET_CLOSING)
 		return false;
 	for (link = net->link; link <= net->link + net->children; link++)
-		if (link->state == PBOOT_LINK_UP)
+		if (link->state == PBOOT_LINK_UP || link->state == PBOOT_LINK_AWAITED)
 			return false;
 	net->state = PBOOT_NET_CLOSED;
 	event_out->kind = PBOOT_OVERLAY_CLOSED;

@@ -136,7 +136,7 @@ host_open(struct rig_host *host, const struct rig *rig)
 	struct pboot_overlay_options options = {
 		.self = host->self, .host_count = host->count, .secret = "fifteen letters",
 		.version = host->self == rig->other_version ? "9.9.9" : "1.2.3",
-		.iface = "127.0.0.0/8",
+		.iface = rig->iface, .handshake_ns = rig->handshake_ns,
 		.period_ns = rig->limit_ns / 10, .limit_ns = rig->limit_ns,
 	};
 	char why[PBOOT_OVERLAY_WHY_BYTES];
@@ -181,6 +181,8 @@ rig_open(uint32_t count, rig_program *program)
 	rig->program = program;
 	rig->limit_ns = rig_ms(5000);
 	rig->connect_ns = rig_ms(20000);
+	rig->handshake_ns = rig_ms(2000);
+	rig->iface = "127.0.0.0/8";
 	return rig;
 }
 

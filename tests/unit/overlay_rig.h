@@ -36,6 +36,8 @@ struct rig {
 	/* Set between rig_open and rig_start. */
 	uint64_t limit_ns;		/* of silence; the period is a tenth of it */
 	uint64_t connect_ns;		/* limit for connect */
+	uint64_t handshake_ns;		/* limit for a handshake */
+	const char *iface;
 	uint32_t other_version;		/* the host that has another one; count: none */
 	uint32_t other_secret;
 	uint32_t absent;		/* never started */

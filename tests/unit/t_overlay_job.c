@@ -4,6 +4,7 @@
 
 #include "runtime/util/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,6 +109,25 @@ START_TEST(collectives_of_all_hosts)
 {
 	struct rig *rig = rig_open(sizes[_i], run_collectives);
 
+	rig_start(rig);
+	rig_finish(rig, rig->count);
+	rig_close(rig);
+}
+END_TEST
+
+/* Where the kernel has IPv6. */
+START_TEST(collectives_over_ipv6)
+{
+	char why[PBOOT_ADDRESS_WHY_BYTES];
+	struct pboot_address address;
+	struct rig *rig;
+
+	if (!pboot_address_choose("::1", NULL, &address, why)) {
+		printf("no IPv6 here: %s\n", why);
+		return;
+	}
+	rig = rig_open(10, run_collectives);
+	rig->iface = "::1";
 	rig_start(rig);
 	rig_finish(rig, rig->count);
 	rig_close(rig);
@@ -400,6 +420,7 @@ main(void)
 	tcase_set_timeout(tests, 60.0 * (double)rig_ms(1) / 1e6);
 	tcase_add_loop_test(tests, collectives_of_all_hosts, 0, count);
 	tcase_add_loop_test(tests, frames_from_all_to_all, 0, count);
+	tcase_add_test(tests, collectives_over_ipv6);
 	tcase_add_test(tests, a_barrier_waits_for_the_last);
 	tcase_add_test(tests, a_flood_is_bounded_and_holds_up_no_other_way);
 	tcase_add_test(tests, calls_out_of_turn_are_refused);

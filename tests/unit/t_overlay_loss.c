@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
@@ -382,6 +383,126 @@ START_TEST(strangers_disturb_nobody)
 }
 END_TEST
 
+/* Whoever does not end its handshake in time is closed: also one that says a byte now and then. */
+static void
+run_among_silent(struct rig_host *host)
+{
+	rig_expect(host, PBOOT_OVERLAY_CONNECTED);
+	rig_idle_until(host, 1);
+	RIG_CHECK(host, host->self != 0 || pboot_overlay_counted(host->net)->silent == 2);
+	rig_leave(host);
+}
+
+START_TEST(a_silent_stranger_is_dropped)
+{
+	struct rig *rig = rig_open(2, run_among_silent);
+	int silent, slow, spoken = 0;
+	uint64_t begun;
+	char byte;
+
+	rig->handshake_ns = rig_ms(400);
+	rig_start(rig);
+	while (atomic_load(&rig->shared->listening) < rig->count)
+		usleep(1000);
+	begun = psi_now_ns();
+	silent = stranger_connect(rig->shared->address[0]);
+	slow = stranger_connect(rig->shared->address[0]);
+	while (recv(slow, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN) {
+		ck_assert_uint_lt(psi_now_ns() - begun, rig_ms(20000));
+		if (spoken < 3)
+			ck_assert_int_eq(send(slow, &"PST"[spoken++], 1, MSG_NOSIGNAL), 1);
+		usleep((useconds_t)(rig_ms(100) / 1000));
+	}
+	ck_assert_uint_gt(psi_now_ns() - begun, rig_ms(300));
+	ck_assert_int_eq(recv(silent, &byte, 1, 0), 0);
+	close(silent);
+	close(slow);
+	atomic_store(&rig->shared->go, 1);
+	rig_finish(rig, rig->count);
+	rig_close(rig);
+}
+END_TEST
+
+/* Connects without a pause until the test ends it. */
+static pid_t
+flooder_start(const char *address)
+{
+	const pid_t pid = fork();
+	int fds[64] = { 0 };
+	unsigned i;
+
+	if (pid != 0)
+		return pid;
+	for (i = 0;; i = (i + 1) % 64) {
+		if (fds[i] > 0)
+			close(fds[i]);
+		fds[i] = stranger_connect(address);
+		stranger_speak(fds[i], i);
+	}
+}
+
+/* The children of host 1 connect amid the flood. */
+static void
+run_in_flood(struct rig_host *host)
+{
+	rig_expect(host, PBOOT_OVERLAY_CONNECTED);
+	rig_leave(host);
+}
+
+START_TEST(a_flood_of_strangers_keeps_nobody_out)
+{
+	struct rig *rig = rig_open(18, run_in_flood);
+	pid_t flooder;
+
+	rig_start(rig);
+	while (!*(volatile char *)rig->shared->address[1])
+		usleep(100);
+	flooder = flooder_start(rig->shared->address[1]);
+	ck_assert_int_gt(flooder, 0);
+	rig_finish(rig, rig->count);
+	kill(flooder, SIGKILL);
+	waitpid(flooder, NULL, 0);
+	rig_close(rig);
+}
+END_TEST
+
+/* Hosts that come after the job has failed hear why, and do not wait for the deadline. */
+static void
+run_latecomer(struct rig_host *host)
+{
+	struct pboot_overlay_event event;
+
+	if (host->self == 2) {
+		atomic_store(&host->shared->step[2], 1);
+		while (atomic_load(&host->shared->go) == 0)
+			usleep(1000);
+	}
+	if (host->self == expected.victim) {
+		rig_expect(host, PBOOT_OVERLAY_LOST);
+		return;
+	}
+	event = rig_expect(host, PBOOT_OVERLAY_LOST);
+	atomic_store(&host->shared->step[host->self], 2);
+	check_loss(host, &event);
+	rig_leave(host);
+}
+
+START_TEST(a_host_that_comes_late_hears_of_the_loss)
+{
+	struct rig *rig = rig_open(4, run_latecomer);
+
+	rig->other_version = expected.victim = 3;
+	rig->connect_ns = rig_ms(1000000);
+	expected.loss = PBOOT_OVERLAY_BY_VERSION;
+	rig_start(rig);
+	rig_await_step(rig, 1, 3);
+	usleep(50000);
+	atomic_store(&rig->shared->go, 1);
+	rig_finish(rig, rig->count);
+	rig_close(rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -398,5 +519,8 @@ main(void)
 	tcase_add_test(tests, a_parent_that_does_not_come_is_named);
 	tcase_add_test(tests, a_host_with_another_secret_is_kept_out);
 	tcase_add_test(tests, strangers_disturb_nobody);
+	tcase_add_test(tests, a_silent_stranger_is_dropped);
+	tcase_add_test(tests, a_flood_of_strangers_keeps_nobody_out);
+	tcase_add_test(tests, a_host_that_comes_late_hears_of_the_loss);
 	return unit_run("overlay_loss", tests);
 }
