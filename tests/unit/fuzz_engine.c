@@ -6,6 +6,7 @@
  *     fuzz_engine [seconds [seed]]
  */
 #include "bootstrap/engine/pboot_blob.h"
+#include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
 
 #include <stdio.h>
@@ -77,9 +78,26 @@ check_pieces(const char *source, size_t len)
 	free(text);
 }
 
+/* What is read as a card is one: its fields end, and are what a rank puts there. */
+static void
+check_card(const char *source, size_t len)
+{
+	struct pboot_card card;
+	char *text = malloc(len + 1);
+
+	if (!text)
+		return;
+	memcpy(text, source, len);
+	if (pboot_card_read(text, len, &card) && card.version == PBOOT_WIRE_VERSION)
+		need(card.pid > 0 && strlen(card.name) == PBOOT_NAME_BYTES - 1 &&
+		     strlen(card.host) < sizeof card.host && *card.host, "no card");
+	free(text);
+}
+
 static void
 check(const char *source, size_t len)
 {
+	check_card(source, len);
 	check_line(source, len);
 	check_pieces(source, len);
 }
@@ -137,7 +155,8 @@ make_up(char text[TEXT_BYTES])
 		"ffffffff",
 		"-",
 		"7",
-		"vallen_max=1024",
+		"vallen_max=1024", "3 ", "0.1.0 ", "12 ", "0123456789abcdef ",
+		"0123456789abcdef0123456789abcdef ",
 		"a=b=c",
 		"18446744073709551616",
 	};

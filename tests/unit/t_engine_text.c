@@ -1,10 +1,13 @@
 /* What an engine's server says, as text: lines of words, and values in pieces. */
 #include "bootstrap/engine/pboot_blob.h"
+#include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
 #include "tests/unit/main.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char text[PBOOT_PMI1_LINE_MAX + 1];
 static struct pboot_pmi1_line line;
@@ -139,6 +142,79 @@ START_TEST(pieces_of_something_else_are_refused)
 }
 END_TEST
 
+#define NAME "0123456789abcdef0123456789abcdef"
+
+START_TEST(a_card_comes_back_whole)
+{
+	struct pboot_card card, back;
+	char room[PBOOT_CARD_ROOM];
+	size_t len, i;
+
+	pboot_card_fill(&card);
+	memcpy(card.name, NAME, sizeof card.name);
+	memset(card.host, 'h', sizeof card.host - 1);
+	len = pboot_card_write(&card, room);
+	ck_assert_uint_eq(len, strlen(room));
+	ck_assert(pboot_card_read(room, len, &back));
+	ck_assert_int_eq(back.pid, getpid());
+	ck_assert_uint_eq(back.host_id, card.host_id);
+	ck_assert_str_eq(back.name, NAME);
+	ck_assert_str_eq(back.host, card.host);
+	ck_assert_int_eq(back.messages, card.messages);
+	for (i = 0; i + sizeof card.host < len; i++)
+		ck_assert(!pboot_card_read(room, i, &back));
+}
+END_TEST
+
+START_TEST(what_is_no_card_is_refused)
+{
+	static const char *const bad[] = {
+		"",
+		"x",
+		"3",
+		"3 0.1.0",
+		"3 0.1.0 0 1 0123456789abcdef " NAME " h",
+		"3 0.1.0 -5 1 0123456789abcdef " NAME " h",
+		"3 0.1.0 5 1 0123456789abcdeg " NAME " h",
+		"3 0.1.0 5 1 0123456789abcdef " NAME,
+		"3 0.1.0 5 1 0123456789abcdef 0123 h",
+		"3 0.1.0 5 1 0123456789abcdef " NAME " h i",
+	};
+	struct pboot_card card;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!pboot_card_read(bad[i], strlen(bad[i]), &card), "\"%s\" was taken",
+		              bad[i]);
+}
+END_TEST
+
+START_TEST(a_card_of_another_version_names_its_release)
+{
+	const char *other = "9 2.0.0 of a kind that is not known yet";
+	struct pboot_card card;
+
+	ck_assert(pboot_card_read(other, strlen(other), &card));
+	ck_assert_int_eq(card.version, 9);
+	ck_assert_str_eq(card.release, "2.0.0");
+}
+END_TEST
+
+START_TEST(hosts_are_numbered_by_their_lowest_ranks)
+{
+	static const uint64_t ids[] = { 7, 9, 7, 3, 9, 9, 3 };
+	static const uint32_t wanted[] = { 0, 1, 0, 2, 1, 1, 2 };
+	struct pboot_card cards[7];
+	uint32_t host_of[7], i;
+
+	for (i = 0; i < 7; i++)
+		cards[i].host_id = ids[i];
+	ck_assert_uint_eq(pboot_card_hosts(cards, 7, host_of), 3);
+	ck_assert_mem_eq(host_of, wanted, sizeof wanted);
+	ck_assert_uint_eq(pboot_card_hosts(cards, 1, host_of), 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -150,5 +226,9 @@ main(void)
 	tcase_add_test(tests, numbers_are_whole_and_in_bounds);
 	tcase_add_test(tests, a_value_comes_back_whole);
 	tcase_add_test(tests, pieces_of_something_else_are_refused);
+	tcase_add_test(tests, a_card_comes_back_whole);
+	tcase_add_test(tests, what_is_no_card_is_refused);
+	tcase_add_test(tests, a_card_of_another_version_names_its_release);
+	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
 	return unit_run("engine_text", tests);
 }
