@@ -42,8 +42,8 @@ struct pboot_engine {
 	 * end comes; the caller then ends by itself. */
 	void (*abort)(int status, const char *text);
 
-	/* Ends the connection in good order, and takes what names it from the environment where a
-	 * program that the rank starts could use it.  From now on the engine only waits for this
+	/* Ends the connection in good order, and sees to it that probe is false in a program that
+	 * the rank starts.  From now on the engine only waits for this
 	 * process, and does not take its end for a failure unless its status is not 0. */
 	void (*finalize)(void);
 };
@@ -51,6 +51,6 @@ struct pboot_engine {
 /* The engine that has started this process, or NULL if none has. */
 const struct pboot_engine *pboot_engine_find(void);
 
-extern const struct pboot_engine pboot_engine_pmi1;
+extern const struct pboot_engine pboot_engine_pmi1, pboot_engine_pmix;
 
 #endif

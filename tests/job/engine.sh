@@ -166,9 +166,9 @@ engine_tests()
 	expect_status 0
 
 	# ranks that do not share memory
-	if unshare -n true 2>/dev/null; then
+	if unshare -i true 2>/dev/null; then
 		printf '%s\n' 'mkdir "$1" 2>/dev/null && exec "$2" init leave=0' \
-			'exec unshare -n "$2" init leave=0' >"$tmp/one_apart"
+			'exec unshare -i "$2" init leave=0' >"$tmp/one_apart"
 		engine_job 3 sh "$tmp/one_apart" "$tmp/first" "$steps"
 		rmdir "$tmp/first" || wrong 'the ranks did not start'
 		expect_failure
@@ -195,6 +195,7 @@ engine_tests()
 			[ $n != 1 ] || [ "$CHECK_LEVEL" != quick ] || continue
 			engine_job $n "$TEST_BUILDDIR/$program"
 			expect_status 0
+			! grep -q 'a job of one rank' "$tmp/err" || wrong 'no job'
 		done
 	done
 }
