@@ -38,8 +38,9 @@ struct pboot_engine {
 	bool (*get)(uint32_t rank, const char *key, void *value_out, size_t room_bytes,
 	    size_t *len_out);
 
-	/* Asks the engine to end all ranks of the job with this status.  It may return before the
-	 * end comes; the caller then ends by itself. */
+	/* Asks the engine to end all ranks of the job with this status, if there is a connection;
+	 * also after a call that failed, open included.  It prints nothing, and may return before
+	 * the end comes; the caller then ends by itself. */
 	void (*abort)(int status, const char *text);
 
 	/* Ends the connection in good order, and sees to it that probe is false in a program that

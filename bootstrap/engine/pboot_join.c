@@ -19,6 +19,7 @@ enum { ABORT_MS = 5000, READ_MS = 200 };
 struct join {
 	const struct pboot_engine *engine;
 	uint32_t rank, size;
+	pid_t parent;	/* the process above this rank when it started */
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
 	struct pboot_card *cards;	/* [size] */
@@ -150,15 +151,6 @@ join_exchange(struct join *join, struct pboot_hosts *hosts)
 	join_find_hosts(join, hosts);
 }
 
-/* The process above this rank, if it is the engine's: not the one that adopts orphans. */
-static pid_t
-engine_process(void)
-{
-	const pid_t parent = getppid();
-
-	return parent > 1 ? parent : 0;
-}
-
 static void
 join_start_keeper(struct join *join)
 {
@@ -166,7 +158,7 @@ join_start_keeper(struct join *join)
 	struct pboot_adoption adoption = {
 		.size = join->size,
 		.ranks = ranks,
-		.parent = engine_process(),
+		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
 		.listener = join->listener,
 	};
 	uint32_t rank;
@@ -210,11 +202,11 @@ void
 pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
     struct pboot_hosts *hosts_out)
 {
-	struct join join = { .engine = engine, .listener = -1 };
+	struct join join = { .engine = engine, .parent = getppid(), .listener = -1 };
 	uint32_t lowest = 0, i;
 
 	if (!engine->open(&join.rank, &join.size))
-		exit(1);
+		join_abort(&join, NULL);
 	join_listen(&join);
 	join_exchange(&join, hosts_out);
 	engine->finalize();
@@ -228,7 +220,7 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 		.rank = join.rank,
 		.size = join.size,
 		.control = -1,
-		.launcher = getppid(),
+		.launcher = join.parent,
 		.files = calloc(PBOOT_FILES(join.size), sizeof *startup_out->files),
 	};
 	if (!startup_out->files) {

@@ -423,11 +423,12 @@ static void
 pmi1_abort(int status, const char *text)
 {
 	char request[64];
+	int len;
 
 	(void)text;
-	snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", status);
+	len = snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", status);
 	if (pmi1.sock >= 0)
-		pmi1_send(request);
+		sendto(pmi1.sock, request, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
 /* A server that is gone now is no failure of this rank: what it has started ends with it. */

@@ -22,6 +22,7 @@
 
 static struct {
 	pmix_proc_t self;
+	bool connected;
 	pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t count);
 	pmix_status_t (*finalize)(const pmix_info_t info[], size_t count);
 	pmix_status_t (*abort)(int status, const char text[], pmix_proc_t procs[], size_t count);
@@ -130,6 +131,7 @@ pmix_open(uint32_t *rank_out, uint32_t *size_out)
 	status = connection_open();
 	if (status != PMIX_SUCCESS)
 		return pmix_fail("cannot reach the process manager", status);
+	pmix.connected = true;
 	if (!size_learn(size_out))
 		return false;
 	*rank_out = pmix.self.rank;
@@ -217,7 +219,7 @@ pmix_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, siz
 static void
 pmix_abort(int status, const char *text)
 {
-	if (pmix.abort)
+	if (pmix.connected)
 		pmix.abort(status, text, NULL, 0);
 }
 

@@ -23,8 +23,15 @@ pmix_open(uint32_t *rank_out, uint32_t *size_out)
 	return false;
 }
 
+static void
+pmix_abort(int status, const char *text)
+{
+	(void)status, (void)text;
+}
+
 const struct pboot_engine pboot_engine_pmix = {
 	.name = "PMIx",
 	.probe = pmix_probe,
 	.open = pmix_open,
+	.abort = pmix_abort,
 };

@@ -66,20 +66,31 @@ pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank)
 
 /* -- the engine -------------------------------------------------------------------------------- */
 
-void
-pboot_adopt_check_engine(struct pboot_keeper *keeper)
+static bool
+engine_lives(const struct pboot_keeper *keeper)
 {
 	struct pollfd engine = { .fd = keeper->engine_pidfd, .events = POLLIN };
 
-	if (!keeper->adopts || keeper->engine_gone || keeper->launcher == 0)
+	return keeper->engine_pidfd >= 0 ? pboot_poll(&engine, 1, 0) == 0
+	                                 : pboot_process_lives(keeper->launcher);
+}
+
+/* The process above the lowest rank may be a shell, which ends when its rank has; so its end says
+ * something only while that rank lives and the job runs. */
+void
+pboot_adopt_check_engine(struct pboot_keeper *keeper)
+{
+	const bool over = keeper->released_ns != 0 || keeper->rules.ranks[0].gone;
+
+	if (!keeper->engine_watched || (!over && engine_lives(keeper)))
 		return;
-	if (keeper->engine_pidfd >= 0 ? pboot_poll(&engine, 1, 0) == 0
-	                              : pboot_process_lives(keeper->launcher))
-		return;
-	keeper->engine_gone = true;
+	keeper->engine_watched = false;
 	if (keeper->engine_pidfd >= 0)
 		close(keeper->engine_pidfd);
 	keeper->engine_pidfd = -1;
+	if (over)
+		return;
+	keeper->engine_gone = true;
 	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
 }
 
@@ -139,7 +150,8 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	plan.stdin_rank = -1;
 	page->launcher = adoption->parent;
 	keeper.adopts = true;
-	keeper.engine_pidfd = adoption->parent ? pboot_process_open(adoption->parent) : -1;
+	keeper.engine_watched = adoption->parent != 0;
+	keeper.engine_pidfd = keeper.engine_watched ? pboot_process_open(adoption->parent) : -1;
 	pboot_keeper_prepare(&keeper, &plan, saved, page, -1);
 	keeper.listener = adoption->listener;
 	memcpy(keeper.name, adoption->name, sizeof keeper.name);
@@ -163,23 +175,26 @@ between_run(const struct pboot_adoption *adoption, const struct pboot_saved_stat
 	_exit(0);
 }
 
-/* Waits for the child in between, and takes its SIGCHLD, of which the client must not hear. */
+/* Waits for the child in between, and takes its SIGCHLD, of which the client must not hear. Another
+ * thread of the client may have waited for any child and got this one; if there is no keeper, its
+ * absence is then noticed when ranks connect. */
 static int
 between_await(pid_t child)
 {
 	const struct timespec now = { 0, 0 };
 	sigset_t chld;
-	int status = 0;
+	int status = 0, err;
 	pid_t got;
 
 	do {
 		got = waitpid(child, &status, 0);
 	} while (got < 0 && errno == EINTR);
+	err = errno;
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigtimedwait(&chld, NULL, &now);
 	if (got < 0)
-		return errno;
+		return err == ECHILD ? 0 : err;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 

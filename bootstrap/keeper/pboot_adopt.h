@@ -2,9 +2,9 @@
  * A keeper for ranks that an engine has started.  The lowest rank of a host forks it.  It serves
  * these ranks as a launcher's keeper does, with three differences.  It is not their parent: it
  * learns of their ends by a pidfd or by looking, and cannot know their status.  It has no launcher
- * and no guard: it watches the process of the engine that has started the lowest rank.  And ranks
- * that have asked to end wait until it releases them, since an engine may kill all others when the
- * first one ends.
+ * and no guard: it watches the process that has started the lowest rank, which is the engine's as a
+ * rule.  And ranks that have asked to end wait until it releases them, since an engine may kill all
+ * others when the first one ends.
  */
 #ifndef PBOOT_ADOPT_H
 #define PBOOT_ADOPT_H

@@ -247,9 +247,9 @@ keeper_take_events(struct pboot_keeper *keeper)
 		keeper_take_signals(keeper);
 	if (launcher)
 		keeper_take_launcher(keeper);
-	pboot_adopt_check_engine(keeper);
 	for (i = 0; i < keeper->plan->size; i++)
 		pboot_wait_check_process(keeper, i);
+	pboot_adopt_check_engine(keeper);
 }
 
 static void

@@ -87,7 +87,7 @@ struct pboot_keeper {
 	pid_t guard;		/* the parent; 0: none, or it has ended */
 	bool adopts;		/* an engine has started the ranks (pboot_adopt.h) */
 	int engine_pidfd;	/* of the engine's process, which is `launcher'; -1: none */
-	bool engine_gone;
+	bool engine_watched, engine_gone;
 	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
 	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
 	cpu_set_t *cores;	/* [core_count], the CPUs of each core; for bind_cores */

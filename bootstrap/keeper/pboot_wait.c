@@ -77,8 +77,7 @@ vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 static bool
 engine_needs_looks(const struct pboot_keeper *keeper)
 {
-	return keeper->adopts && keeper->launcher != 0 && keeper->engine_pidfd < 0 &&
-	    !keeper->engine_gone;
+	return keeper->engine_watched && keeper->engine_pidfd < 0;
 }
 
 static uint64_t

@@ -148,6 +148,20 @@ engine_tests()
 	kill -KILL "$launcher" "$parent" 2>/dev/null
 	engine_wait
 
+	# ... and while ranks wait for one that has not come yet
+	clear_files
+	printf '%s\n' 'mkdir "$1" 2>/dev/null && exec "$2" sleep=1.5' \
+		'exec "$2" touch="$3" init barrier leave=0' >"$tmp/one_late"
+	engine_start 3 sh "$tmp/one_late" "$tmp/first" "$steps" "$tmp/at"
+	wait_files at 1
+	sleep 0.3
+	parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$(cat "$tmp"/at.*| head -n 1)/stat")
+	hit
+	kill -KILL "$launcher" "$parent" 2>/dev/null
+	engine_wait
+	expect_failure
+	rmdir "$tmp/first" || wrong 'the ranks did not start'
+
 	# settings, and input of a user
 	PST_SHM=tape engine_job 2 "$steps" init leave=0
 	expect_status 2
@@ -164,6 +178,10 @@ engine_tests()
 	expect_status 0
 	engine_job 2 sh -c "$steps init barrier leave=0; exit \$?"
 	expect_status 0
+
+	engine_job 2 sh -c "$steps init barrier 0@part=0 sleep=0.5 leave=0; exit \$?"
+	expect_status 0
+	expect_silence
 
 	# ranks that do not share memory
 	if unshare -i true 2>/dev/null; then
