@@ -17,6 +17,12 @@
 
 #define LIBRARY "libpmix.so.2"
 
+/* A program may be linked without -ldl, which C libraries before glibc 2.34 need for these.  Then
+ * they are not there, and all but PMIx works. */
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak dlerror
+
 /* The environment variable by which a rank's children know that this namespace is not theirs. */
 #define USED "PST_JOB_NAMESPACE"
 
@@ -64,21 +70,32 @@ static const struct {
 	{ "PMIx_Error_string", &pmix.error_text },
 };
 
-/* The library's parts, which it loads itself, use its names. */
+/* Finds all calls; NULL, or why that cannot be done. */
+static const char *
+calls_find(void)
+{
+	void *library, *call;
+	size_t i;
+
+	if (!dlopen || !dlsym || !dlerror)
+		return "the program was linked without -ldl";
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL); /* its parts use its names */
+	if (!library)
+		return dlerror();
+	for (i = 0; i < sizeof calls / sizeof *calls; i++) {
+		call = dlsym(library, calls[i].name);
+		if (!call)
+			return calls[i].name;
+		memcpy(calls[i].where, &call, sizeof call);
+	}
+	return NULL;
+}
+
 static bool
 library_open(void)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL), *call;
-	const char *why = library ? NULL : dlerror();
-	size_t i;
+	const char *why = calls_find();
 
-	for (i = 0; !why && i < sizeof calls / sizeof *calls; i++) {
-		call = dlsym(library, calls[i].name);
-		if (call)
-			memcpy(calls[i].where, &call, sizeof call);
-		else
-			why = calls[i].name;
-	}
 	if (why)
 		psi_log("this program was started under PMIx (PMIX_NAMESPACE=%.80s), and cannot "
 		    "use " LIBRARY ": %.300s", getenv("PMIX_NAMESPACE"), why);
