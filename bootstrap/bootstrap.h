@@ -3,7 +3,8 @@
  * that the ranks of one host share, exchange a few bytes before the network is up, and end the job.
  *
  * A job on one host has four kinds of processes, each the child of the one before: launcher, guard,
- * keeper, ranks.  The keeper holds the other end of every rank's control socket, and makes and
+ * keeper, ranks.  A job that an engine has started has keeper and ranks, whose parent is the
+ * engine's.  The keeper holds the other end of every rank's control socket, and makes and
  * keeps the shared files.  The keeper learns of a rank's death by waitpid and end of file.  A rank
  * learns of the keeper's death by a real-time signal that the control socket raises
  * (PST_DEATH_SIGNAL).
@@ -42,18 +43,19 @@ struct pboot_job {
 
 /*
  * Joins the job, or makes one.  The thread that calls init calls this once, before all else in this
- * file.  There are three ways to start:
+ * file.  There are four ways to start; the first that the environment names is taken:
  *
  *     penstock-run         this process is a rank
  *     GASNET_PSHM_NODES=n  this process becomes the launcher and does not return; the call returns
  *                          in n descendants, the ranks.  Streams are flushed before the fork.
- *     neither              this process is the only rank, and there is no keeper
+ *     an engine            this process is a rank of a job that Hydra, Open MPI or Slurm started
+ *     none of them         this process is the only rank, and there is no keeper
  *
  * Returns 0 and fills *job_out, or an errno value after one line on stderr.  A bad setting ends the
  * process with one line and status 2; a keeper that is gone or of another version, with status 1.
  * In a launched rank this call removes PST_JOB_CONTROL, PST_JOB_FILES and PST_JOB_PLACE from the
  * environment, so that a program which the client starts does not act as a rank.  PST_JOB_RANK and
- * PST_JOB_SIZE stay.
+ * PST_JOB_SIZE stay.  In a rank of an engine it removes PMI_FD and PMI_PORT, for the same reason.
  */
 int pboot_open(struct pboot_job *job_out);
 

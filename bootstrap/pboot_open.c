@@ -1,5 +1,6 @@
 /* pboot_open: finds out how this process was started.  It becomes a rank, or a launcher that does
  * not return. */
+#include "bootstrap/engine/pboot_join.h"
 #include "bootstrap/launcher/pboot_launch.h"
 #include "bootstrap/rank/pboot_rank.h"
 
@@ -23,12 +24,25 @@ ranks_parse(const char *text)
 	return (uint32_t)value;
 }
 
+static bool
+is_quiet(void)
+{
+	const char *quiet = getenv("GASNET_QUIET");
+
+	return quiet && *quiet && strchr("1yY", *quiet);
+}
+
 static void
 open_direct(const char *text)
 {
 	struct pboot_plan plan = { .size = ranks_parse(text) };
+	const struct pboot_engine *engine = pboot_engine_find();
 	int status;
 
+	if (engine && !is_quiet())
+		psi_log("warning: GASNET_PSHM_NODES=%s starts a job of this process alone; "
+		    "without it the processes that %s has started would be one job", text,
+		    engine->name);
 	if (plan.size == 0)
 		psi_log_refuse("GASNET_PSHM_NODES=%s: expected a whole number from 1 to %d", text,
 		    PBOOT_RANKS_MAX);
@@ -45,10 +59,9 @@ static int
 open_alone(void)
 {
 	struct pboot_startup *startup = &pboot_self.startup;
-	const char *quiet = getenv("GASNET_QUIET");
 	uint32_t i;
 
-	if (!quiet || !strchr("1yY", *quiet) || !*quiet)
+	if (!is_quiet())
 		psi_log("warning: a job of one rank; penstock-run -n N or GASNET_PSHM_NODES=N "
 		    "starts more");
 	pboot_self.alone = true;
@@ -62,15 +75,25 @@ open_alone(void)
 	return 0;
 }
 
+static void
+open_by_engine(const struct pboot_engine *engine, struct pboot_hosts *hosts_out)
+{
+	pboot_self.engine = engine->name;
+	pboot_join(engine, &pboot_self.startup, hosts_out);
+}
+
 static int
-open_by_start(void)
+open_by_start(struct pboot_hosts *hosts_out)
 {
 	const char *ranks = getenv("GASNET_PSHM_NODES");
+	const struct pboot_engine *engine;
 
 	if (getenv("PST_JOB_CONTROL"))
 		pboot_startup_from_environment(&pboot_self.startup);
 	else if (ranks && *ranks)
 		open_direct(ranks);
+	else if ((engine = pboot_engine_find()) != NULL)
+		open_by_engine(engine, hosts_out);
 	else
 		return open_alone();
 	return 0;
@@ -81,6 +104,8 @@ meet_keeper(void)
 {
 	int err = pboot_control_open();
 
+	if (!err && pboot_self.engine)
+		err = pboot_memory_learn();
 	if (!err)
 		return 0;
 	if (err == EPIPE || err == ECONNRESET)
@@ -93,8 +118,8 @@ meet_keeper(void)
 int
 pboot_open(struct pboot_job *job_out)
 {
-	uint32_t *host_of;
-	int err = open_by_start();
+	struct pboot_hosts hosts = { .count = 1 };
+	int err = open_by_start(&hosts);
 
 	if (err)
 		return err;
@@ -104,17 +129,18 @@ pboot_open(struct pboot_job *job_out)
 	err = pboot_exchange_open(pboot_self.startup.size);
 	if (err)
 		return err;
-	host_of = calloc(pboot_self.startup.size, sizeof *host_of);
-	if (!host_of) {
+	if (!hosts.host_of)
+		hosts.host_of = calloc(pboot_self.startup.size, sizeof *hosts.host_of);
+	if (!hosts.host_of) {
 		psi_log("no memory for the table of hosts");
 		return ENOMEM;
 	}
 	*job_out = (struct pboot_job) {
 		.rank = pboot_self.startup.rank,
 		.size = pboot_self.startup.size,
-		.host_count = 1,
-		.host_index = 0,
-		.host_of = host_of,
+		.host_count = hosts.count,
+		.host_index = hosts.index,
+		.host_of = hosts.host_of,
 		.direct = pboot_self.direct,
 	};
 	return 0;
@@ -139,7 +165,8 @@ pboot_dump(FILE *out)
 	const struct pboot_rank *self = &pboot_self;
 
 	fprintf(out, "started by: %s\n", self->alone ? "itself, alone" :
-	    self->direct ? "itself (GASNET_PSHM_NODES)" : "penstock-run");
+	    self->direct ? "itself (GASNET_PSHM_NODES)" :
+	    self->engine ? self->engine : "penstock-run");
 	fprintf(out, "rank %u of %u, pid %d\n", self->startup.rank, self->startup.size,
 	        (int)self->pid);
 	if (self->startup.file_kind)

@@ -53,6 +53,7 @@ Penstock $PACKAGE_VERSION
   smp conduit    $pst_conduit_smp
   ibv conduit    $pst_conduit_ibv
   ofi conduit    $pst_conduit_ofi
+  PMIx           $pst_pmix
 
 EOF
 ])

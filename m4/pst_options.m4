@@ -111,3 +111,26 @@ AC_DEFUN([PST_CHECK_LIBRARY], [
 	AC_ARG_VAR([CHECK_LIBS], [how to link with Check])
 	AM_CONDITIONAL([HAVE_CHECK], [test "x$have_check" = xyes])
 ])
+
+# PMIx, by which Open MPI and Slurm start jobs: its header alone, since a job opens the library when it
+# starts. Called after PST_CHECK_LIBRARY, which finds pkg-config.
+AC_DEFUN([PST_CHECK_PMIX], [
+	AC_ARG_ENABLE([pmix], [AS_HELP_STRING([--disable-pmix],
+		[leave out the start by process managers that speak PMIx])], [], [enable_pmix=yes])
+	AC_ARG_VAR([PMIX_CPPFLAGS], [how to find pmix.h])
+	AS_IF([test "x$PMIX_CPPFLAGS" = x && test "x$PKG_CONFIG" != x &&
+			$PKG_CONFIG --exists pmix 2>/dev/null],
+		[PMIX_CPPFLAGS=$($PKG_CONFIG --cflags-only-I pmix | sed 's/-I/-isystem /g')])
+	have_pmix=no
+	AC_MSG_CHECKING([for pmix.h])
+	AS_IF([test "x$enable_pmix" = xno], [pst_pmix='no (--disable-pmix)'], [
+		pst_saved_cppflags=$CPPFLAGS
+		CPPFLAGS="$CPPFLAGS $PMIX_CPPFLAGS"
+		AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <pmix.h>]],
+			[[pmix_proc_t self; return PMIx_Init(&self, NULL, 0);]])], [have_pmix=yes])
+		CPPFLAGS=$pst_saved_cppflags
+		pst_pmix="$have_pmix"
+		AS_IF([test "x$have_pmix" = xno], [pst_pmix='no (pmix.h was not found)'])])
+	AC_MSG_RESULT([$have_pmix])
+	AM_CONDITIONAL([HAVE_PMIX], [test "x$have_pmix" = xyes])
+])

@@ -8,7 +8,9 @@ base_packages='gcc=gcc libc6-dev=/usr/include/stdio.h g++=g++ make=make autoconf
 automake=automake libtool=libtoolize pkg-config=pkg-config'
 test_packages="$base_packages check=/usr/include/check.h
 libjansson-dev=/usr/include/jansson.h cmake=cmake clang=clang numactl=numactl spin=spin
-iproute2=ip procps=ps libfabric-dev=/usr/include/rdma/fabric.h"
+iproute2=ip procps=ps libfabric-dev=/usr/include/rdma/fabric.h
+mpich=mpiexec.hydra openmpi-bin=mpirun.openmpi
+libpmix-dev=/usr/lib/*/pmix2/include/pmix.h"
 pass_packages="$test_packages libclang-rt-14-dev=/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-x86_64.a
 gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc g++-aarch64-linux-gnu=aarch64-linux-gnu-g++
 libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/stdio.h qemu-user-static=qemu-aarch64-static"

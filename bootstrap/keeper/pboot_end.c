@@ -111,9 +111,9 @@ pboot_end_forward_lost(struct pboot_keeper *keeper, int sig)
 			signal_rank(&keeper->ranks[rank], sig);
 }
 
-/* Takes the rank's last messages before its death: they were sent before it (LAST_WORDS). */
+/* Takes the rank's last messages before its end: they were sent before it (LAST_WORDS). */
 static void
-rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
+rank_ended(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank, int status)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -123,10 +123,16 @@ rank_died(struct pboot_keeper *keeper, uint32_t rank, int status)
 	if (self->init_pidfd >= 0)
 		close(self->init_pidfd);
 	self->init_pidfd = -1;
-	pboot_keeper_event(keeper, PBOOT_EV_DIED, rank, status);
+	pboot_keeper_event(keeper, kind, rank, status);
 	if (self->control >= 0)
 		close(self->control);
 	self->control = -1;
+}
+
+void
+pboot_end_adopted(struct pboot_keeper *keeper, uint32_t rank)
+{
+	rank_ended(keeper, PBOOT_EV_ENDED, rank, 0);
 }
 
 /* The process has ended: another may get its number, which must not be spared. */
@@ -155,7 +161,7 @@ child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 		if (keeper->ranks[rank].pid == pid && !keeper->rules.ranks[rank].gone)
 			break;
 	if (rank < keeper->plan->size)
-		rank_died(keeper, rank, status);
+		rank_ended(keeper, PBOOT_EV_DIED, rank, status);
 }
 
 void
@@ -212,7 +218,7 @@ pboot_end_kill(struct pboot_keeper *keeper)
 	uint32_t rank;
 
 	for (rank = 0; rank < keeper->plan->size; rank++)
-		if (!keeper->rules.ranks[rank].gone)
+		if (!keeper->rules.ranks[rank].gone && !pboot_adopt_spares(keeper, rank))
 			signal_both(&keeper->ranks[rank], SIGKILL);
 	kill_strays(keeper, SIGKILL);
 }
@@ -222,7 +228,9 @@ pboot_end_kill(struct pboot_keeper *keeper)
 static bool
 end_is_hurried(const struct pboot_keeper *keeper)
 {
-	return keeper->rules.cause.code != 0 || keeper->launcher_sock < 0 || keeper->asked;
+	const bool abandoned = keeper->adopts ? keeper->engine_gone : keeper->launcher_sock < 0;
+
+	return keeper->rules.cause.code != 0 || abandoned || keeper->asked;
 }
 
 /* The user asks the job to end.  If all ranks have ended already, the request means the keeper: it

@@ -180,6 +180,23 @@ rules_died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns
 	return died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
 }
 
+/* A rank that an engine has started: if it has not asked to end, it must have been killed or have
+ * left by itself, and the engine knows how. */
+static bool
+rules_ended(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
+{
+	struct pboot_rank_rule *self = &rules->ranks[rank];
+
+	if (self->gone)
+		return false;
+	self->gone = true;
+	rules->alive--;
+	if (self->asked || self->quit_sent || rules->phase == PBOOT_KILLING)
+		return false;
+	self->status = 1;
+	return rules_fail(rules, PBOOT_CAUSE_ENDED, rank, 0, 1, now_ns);
+}
+
 /* The process that entered init has ended, and the keeper's child, its parent, lives. */
 static bool
 rules_vanished(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
@@ -206,6 +223,8 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 		return rules_exit_alone(rules, rank, value);
 	case PBOOT_EV_DIED:
 		return rules_died(rules, rank, value, now_ns);
+	case PBOOT_EV_ENDED:
+		return rules_ended(rules, rank, now_ns);
 	case PBOOT_EV_VANISHED:
 		return rules_vanished(rules, rank, now_ns);
 	case PBOOT_EV_TWICE:

@@ -26,6 +26,7 @@ enum pboot_event_kind {
 	PBOOT_EV_EXIT,		/* value: code of exit() or of return from main */
 	PBOOT_EV_EXIT_ALONE,	/* value: the same, of an exit() that ends only this rank */
 	PBOOT_EV_DIED,		/* value: status of waitpid */
+	PBOOT_EV_ENDED,		/* the same of a rank that is no child; its status is not known */
 	PBOOT_EV_VANISHED,	/* the process that entered init has ended, its parent lives */
 	PBOOT_EV_TWICE,		/* a second process of the rank entered init */
 	PBOOT_EV_NO_EXEC,	/* value: errno */
@@ -43,6 +44,7 @@ enum pboot_cause_kind {
 	PBOOT_CAUSE_PLAIN,	/* ended with a non-zero status, no rank in init */
 	PBOOT_CAUSE_SIGNAL,	/* detail: signal */
 	PBOOT_CAUSE_UNSAID,	/* entered init, ended without a message; detail: its status */
+	PBOOT_CAUSE_ENDED,	/* the same, with a status that is not known */
 	PBOOT_CAUSE_NO_INIT,	/* ended without init, others have entered it; detail: status */
 	PBOOT_CAUSE_VANISHED,
 	PBOOT_CAUSE_TWICE,

@@ -47,7 +47,7 @@ choose_handover(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	keeper->inherit = can_inherit_files(keeper) && keeper->files[0].fd >= 0;
+	keeper->inherit = !keeper->adopts && can_inherit_files(keeper) && keeper->files[0].fd >= 0;
 	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
 		if (keeper->files[i].fd >= 0)
 			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
@@ -116,7 +116,8 @@ keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
 	if (keeper->signals < 0)
 		return errno;
 	*what_out = "shared memory";
-	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size, !keeper->plan->argv,
+	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size,
+	    !keeper->plan->argv && !keeper->adopts,
 	    &keeper->memory, keeper->files, &keeper->file_kind);
 }
 
@@ -238,7 +239,7 @@ keeper_take_events(struct pboot_keeper *keeper)
 		if (keeper->sources[i].kind == PBOOT_SOURCE_RANK)
 			pboot_receive_rank(keeper, keeper->sources[i].rank);
 		else if (keeper->sources[i].kind == PBOOT_SOURCE_PROCESS)
-			pboot_wait_process_ended(&keeper->ranks[keeper->sources[i].rank]);
+			pboot_wait_process_ended(keeper, keeper->sources[i].rank);
 		signals |= keeper->sources[i].kind == PBOOT_SOURCE_SIGNALS;
 		launcher |= keeper->sources[i].kind == PBOOT_SOURCE_LAUNCHER;
 	}
@@ -248,6 +249,7 @@ keeper_take_events(struct pboot_keeper *keeper)
 		keeper_take_launcher(keeper);
 	for (i = 0; i < keeper->plan->size; i++)
 		pboot_wait_check_process(keeper, i);
+	pboot_adopt_check_engine(keeper);
 }
 
 static void
@@ -271,6 +273,7 @@ keeper_act(struct pboot_keeper *keeper)
 		pboot_end_quit(keeper);
 	else if (action == PBOOT_DO_KILL)
 		pboot_end_kill(keeper);
+	pboot_adopt_release(keeper);
 }
 
 /* A launcher that is stopped lives too: it has not closed its socket. */
@@ -312,49 +315,63 @@ raise_files_limit(const struct pboot_saved_state *saved)
 }
 
 void
-pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
-    struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out)
+pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
+    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock)
 {
-	static struct pboot_keeper keeper;
 	const char *what;
 	int err;
 
 	prctl(PR_SET_NAME, "penstock-keeper", 0, 0, 0);
 	pboot_say_forget();
-	keeper.plan = plan;
-	keeper.saved = saved;
-	keeper.self = getpid();
-	keeper.launcher = page->launcher;
-	keeper.page = page;
-	keeper.guard = page->guard;
-	page->keeper = keeper.self;
-	if (keeper.guard)
+	keeper->plan = plan;
+	keeper->saved = saved;
+	keeper->self = getpid();
+	keeper->launcher = page->launcher;
+	keeper->page = page;
+	keeper->guard = page->guard;
+	page->keeper = keeper->self;
+	if (keeper->guard)
 		prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
-	keeper.launcher_sock = launcher_sock;
-	keeper.listener = -1;
-	keeper.again_ns = UINT64_MAX;
-	keeper.subreaper = pboot_subreaper();
+	keeper->launcher_sock = launcher_sock;
+	keeper->listener = -1;
+	keeper->again_ns = UINT64_MAX;
+	keeper->subreaper = pboot_subreaper();
 	raise_files_limit(saved);
-	keeper.host = psi_hostname();
-	keeper.oom_kills = psi_oom_kills("");
-	pboot_wire_name(keeper.name);
-	err = keeper_set_up(&keeper, &what);
+	keeper->host = psi_hostname();
+	keeper->oom_kills = psi_oom_kills("");
+	err = keeper_set_up(keeper, &what);
 	if (err)
-		keeper_give_up(&keeper, what, err);
-	choose_handover(&keeper);
+		keeper_give_up(keeper, what, err);
+	choose_handover(keeper);
+}
+
+void
+pboot_keeper_serve(struct pboot_keeper *keeper)
+{
+	pboot_report_start(keeper);
+	while (keeper->rules.alive > 0) {
+		keeper_check_guard(keeper);
+		keeper_act(keeper);
+		pboot_say_flush();
+		pboot_wait_sources(keeper);
+		keeper_take_events(keeper);
+	}
+	pboot_end_settle(keeper);
+	keeper_report_end(keeper);
+	_exit(0);
+}
+
+void
+pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
+    struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out)
+{
+	static struct pboot_keeper keeper;
+
+	keeper.engine_pidfd = -1;
+	pboot_keeper_prepare(&keeper, plan, saved, page, launcher_sock);
+	pboot_wire_name(keeper.name);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	memcpy(page->name, keeper.name, sizeof page->name);
-	if (pboot_spawn_all(&keeper, startup_out))
-		return;
-	pboot_report_start(&keeper);
-	while (keeper.rules.alive > 0) {
-		keeper_check_guard(&keeper);
-		keeper_act(&keeper);
-		pboot_say_flush();
-		pboot_wait_sources(&keeper);
-		keeper_take_events(&keeper);
-	}
-	pboot_end_settle(&keeper);
-	keeper_report_end(&keeper);
-	_exit(0);
+	if (!pboot_spawn_all(&keeper, startup_out))
+		pboot_keeper_serve(&keeper);
 }

@@ -26,6 +26,7 @@ struct pboot_keeper_rank {
 	char *note;		/* the rank's text on why it will end, malloced */
 	int messages;		/* pboot_wire_file of the stderr that the rank was given */
 	bool said;		/* the rank has printed its note there */
+	bool released;		/* adopted, and told to end */
 	sigset_t missed;	/* signals that the process group got before this rank was forked */
 };
 
@@ -38,7 +39,7 @@ struct pboot_incoming {
 /* What a polled descriptor is. */
 enum {
 	PBOOT_SOURCE_SIGNALS, PBOOT_SOURCE_LAUNCHER, PBOOT_SOURCE_INCOMING, PBOOT_SOURCE_RANK,
-	PBOOT_SOURCE_PROCESS,
+	PBOOT_SOURCE_PROCESS, PBOOT_SOURCE_ENGINE,
 };
 
 struct pboot_source {
@@ -46,8 +47,8 @@ struct pboot_source {
 	uint32_t rank;
 };
 
-/* The most descriptors to poll: signals, launcher, listener, connections without a rank; a socket
- * and a pidfd for each rank. */
+/* The most descriptors to poll: signals, launcher or engine, listener, connections without a rank;
+ * a socket and a pidfd for each rank. */
 #define PBOOT_SOURCES_MAX(size) (3 + PBOOT_INCOMING_MAX + 2 * (size_t)(size))
 
 struct pboot_keeper {
@@ -84,6 +85,11 @@ struct pboot_keeper {
 	struct pboot_spared spared;	/* the relay, which must live on */
 	pid_t relay;		/* 0: none */
 	pid_t guard;		/* the parent; 0: none, or it has ended */
+	bool adopts;		/* an engine has started the ranks (pboot_adopt.h) */
+	int engine_pidfd;	/* of the engine's process, which is `launcher'; -1: none */
+	bool engine_watched, engine_gone;
+	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
+	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
 	cpu_set_t *cores;	/* [core_count], the CPUs of each core; for bind_cores */
 	uint32_t core_count;
 };
@@ -91,6 +97,10 @@ struct pboot_keeper {
 /* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
 void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
     struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out);
+/* Its two parts: makes the keeper ready, and serves the ranks until all have ended. */
+void pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
+    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock);
+void __attribute__((noreturn)) pboot_keeper_serve(struct pboot_keeper *keeper);
 void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
     int value);
 
@@ -106,7 +116,7 @@ void pboot_receive_incoming(struct pboot_keeper *keeper);
  * pboot_wait_process_ended is for a pidfd that became readable; pboot_wait_check_process looks
  * whether a rank's process in init has ended. */
 void pboot_wait_sources(struct pboot_keeper *keeper);
-void pboot_wait_process_ended(struct pboot_keeper_rank *self);
+void pboot_wait_process_ended(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank);
 
 /* pboot_end.c: passes signals on, takes the ends of children, ends the job. */
@@ -116,9 +126,17 @@ void pboot_end_forward_missed(struct pboot_keeper *keeper, int sig);
 void pboot_end_asked(struct pboot_keeper *keeper, int sig);
 void pboot_end_forward_lost(struct pboot_keeper *keeper, int sig);
 void pboot_end_reap(struct pboot_keeper *keeper);
+void pboot_end_adopted(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_end_quit(struct pboot_keeper *keeper);
 void pboot_end_kill(struct pboot_keeper *keeper);
 void pboot_end_settle(struct pboot_keeper *keeper);
+
+/* pboot_adopt.c, for a keeper that adopts; in any other these do nothing.  release tells ranks to
+ * end once all have asked or ended.  spares: this rank is not killed yet, for it waits for that.
+ * check_engine looks whether the engine has ended. */
+void pboot_adopt_release(struct pboot_keeper *keeper);
+bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
+void pboot_adopt_check_engine(struct pboot_keeper *keeper);
 
 /* pboot_report.c: prints lines about the job. */
 void pboot_report_cause(struct pboot_keeper *keeper);

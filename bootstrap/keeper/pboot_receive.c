@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -58,6 +59,18 @@ on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 	pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
 }
 
+/* A rank whose memory was neither inherited nor in its environment asks what it is. */
+static void
+on_memory(struct pboot_keeper *keeper, uint32_t rank)
+{
+	char text[PBOOT_CAUSE_MAX];
+
+	snprintf(text, sizeof text, "%s %s", pboot_shm_name(keeper->memory.kind),
+	    keeper->file_kind);
+	pboot_wire_send(keeper->ranks[rank].control, PBOOT_MSG_MEMORY, rank,
+	    keeper->memory.exchange_id, text);
+}
+
 static void
 on_cause(struct pboot_keeper_rank *self, const char *text, int printed_to)
 {
@@ -82,6 +95,9 @@ on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *m
 		break;
 	case PBOOT_MSG_FETCH:
 		on_fetch(keeper, rank, msg->value);
+		break;
+	case PBOOT_MSG_MEMORY:
+		on_memory(keeper, rank);
 		break;
 	case PBOOT_MSG_LEAVE:
 		pboot_keeper_event(keeper, PBOOT_EV_LEAVE, rank, msg->value);
@@ -209,6 +225,7 @@ incoming_adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *ms
 		close(self->control);
 	self->control = sock;
 	self->vanish_ns = 0;
+	self->released = false;
 	on_message(keeper, msg->rank, msg, pid);
 	pboot_receive_rank(keeper, msg->rank);
 }

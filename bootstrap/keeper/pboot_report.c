@@ -13,16 +13,17 @@
 
 enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
 
-/* Writes the ranks at work, as "0, 1, 5 and 20 more", and returns how many there are. */
+/* Writes the ranks that are so, as "0, 1, 5 and 20 more", and returns how many there are. */
 static uint32_t
-report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
+report_list_ranks(const struct pboot_keeper *keeper,
+    bool (*is_so)(const struct pboot_rules *rules, uint32_t rank), char text[LIST_BYTES])
 {
 	uint32_t rank, count = 0;
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (rank = 0; rank < keeper->plan->size; rank++) {
-		if (!pboot_rules_at_work(&keeper->rules, rank))
+		if (!is_so(&keeper->rules, rank))
 			continue;
 		if (count++ < LIST_SHOWN)
 			len += (size_t)snprintf(text + len, LIST_BYTES - len, "%s%u",
@@ -31,6 +32,44 @@ report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	if (count > LIST_SHOWN)
 		snprintf(text + len, LIST_BYTES - len, " and %u more", count - LIST_SHOWN);
 	return count;
+}
+
+static uint32_t
+report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
+{
+	return report_list_ranks(keeper, pboot_rules_at_work, text);
+}
+
+/* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
+static const char *
+report_why_killed(const struct pboot_keeper *keeper, int sig)
+{
+	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
+	    " by the kernel: no memory left, of the host or of the control group" : "";
+}
+
+static bool
+report_is_unasked(const struct pboot_rules *rules, uint32_t rank)
+{
+	const struct pboot_rank_rule *self = &rules->ranks[rank];
+
+	return self->gone && !self->asked && !self->quit_sent;
+}
+
+/* An engine may kill all ranks when one has ended, before this process gets the CPU.  Then nobody
+ * can tell which was first. */
+static void
+report_ended(const struct pboot_keeper *keeper, const char *who, const char *note)
+{
+	char ranks[LIST_BYTES];
+
+	if (report_list_ranks(keeper, report_is_unasked, ranks) > 1)
+		pboot_say(
+			"ranks %s (%s) were killed, or ended neither by gasnet_exit nor by exit%s",
+			ranks, keeper->host, report_why_killed(keeper, SIGKILL));
+	else
+		pboot_say("%s was killed, or ended neither by gasnet_exit nor by exit%s%s", who,
+		    report_why_killed(keeper, SIGKILL), note);
 }
 
 /* A program that calls gasnet_exit prints its reason itself.  So a line is printed only if other
@@ -74,14 +113,6 @@ report_find_joined(const struct pboot_keeper *keeper)
 	return rank;
 }
 
-/* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
-static const char *
-report_why_killed(const struct pboot_keeper *keeper, int sig)
-{
-	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
-	    " by the kernel: no memory left, of the host or of the control group" : "";
-}
-
 static void
 report_rank(const struct pboot_keeper *keeper, const char *who, const char *note)
 {
@@ -104,6 +135,9 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 	case PBOOT_CAUSE_UNSAID:
 		pboot_say("%s ended with status %d, neither by gasnet_exit nor by exit%s", who,
 		    cause->detail, note);
+		break;
+	case PBOOT_CAUSE_ENDED:
+		report_ended(keeper, who, note);
 		break;
 	case PBOOT_CAUSE_NO_INIT:
 		pboot_say("%s ended with status %d without having called init, while rank %u has%s",

@@ -18,23 +18,32 @@ static const uint64_t say_again_ns = 100 * MS;
 /* Must the keeper poll whether the process lives?  It must for a process that is not its child and
  * has no pidfd. */
 static bool
-process_needs_looks(const struct pboot_keeper_rank *self)
+process_needs_looks(const struct pboot_keeper *keeper, const struct pboot_keeper_rank *self)
 {
-	return self->init_pid != 0 && self->init_pid != self->pid && self->init_pidfd < 0 &&
-	    self->vanish_ns == 0;
+	return self->init_pid != 0 && (self->init_pid != self->pid || keeper->adopts) &&
+	    self->init_pidfd < 0 && self->vanish_ns == 0;
+}
+
+/* The process that entered init has ended. */
+static void
+process_ended(struct pboot_keeper *keeper, uint32_t rank)
+{
+	if (keeper->adopts)
+		pboot_end_adopted(keeper, rank);
+	else
+		keeper->ranks[rank].vanish_ns = psi_now_ns() + vanish_wait_ns;
 }
 
 void
 pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 {
-	uint64_t now = psi_now_ns();
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
 	if (keeper->rules.ranks[rank].gone)
 		return;
-	if (process_needs_looks(self) && !pboot_process_lives(self->init_pid))
-		self->vanish_ns = now + vanish_wait_ns;
-	if (self->vanish_ns == 0 || now < self->vanish_ns)
+	if (process_needs_looks(keeper, self) && !pboot_process_lives(self->init_pid))
+		process_ended(keeper, rank);
+	if (self->vanish_ns == 0 || psi_now_ns() < self->vanish_ns)
 		return;
 	self->vanish_ns = UINT64_MAX;
 	pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
@@ -42,13 +51,15 @@ pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 
 /* The pidfd of a process that entered init became readable: the process has ended. */
 void
-pboot_wait_process_ended(struct pboot_keeper_rank *self)
+pboot_wait_process_ended(struct pboot_keeper *keeper, uint32_t rank)
 {
+	struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
 	if (self->init_pidfd < 0)
 		return;
 	close(self->init_pidfd);
 	self->init_pidfd = -1;
-	self->vanish_ns = psi_now_ns() + vanish_wait_ns;
+	process_ended(keeper, rank);
 }
 
 static uint64_t
@@ -60,7 +71,14 @@ vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 		return UINT64_MAX;
 	if (self->vanish_ns != 0)
 		return self->vanish_ns;
-	return process_needs_looks(self) ? now + look_again_ns : UINT64_MAX;
+	return process_needs_looks(keeper, self) ? now + look_again_ns : UINT64_MAX;
+}
+
+/* The same for the process of the engine. */
+static bool
+engine_needs_looks(const struct pboot_keeper *keeper)
+{
+	return keeper->engine_watched && keeper->engine_pidfd < 0;
 }
 
 static uint64_t
@@ -73,6 +91,8 @@ wait_next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 
 	if (keeper->again_ns < next)
 		next = keeper->again_ns;
+	if (engine_needs_looks(keeper) && now + look_again_ns < next)
+		next = now + look_again_ns;
 	for (i = 0; i < keeper->plan->size; i++) {
 		other = vanish_deadline(keeper, i, now);
 		next = other < next ? other : next;
@@ -118,6 +138,7 @@ pboot_wait_sources(struct pboot_keeper *keeper)
 	keeper->source_count = 0;
 	source_add(keeper, keeper->signals, PBOOT_SOURCE_SIGNALS, 0);
 	source_add(keeper, keeper->launcher_sock, PBOOT_SOURCE_LAUNCHER, 0);
+	source_add(keeper, keeper->engine_pidfd, PBOOT_SOURCE_ENGINE, 0);
 	source_add(keeper, keeper->listener, PBOOT_SOURCE_INCOMING, 0);
 	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
 		source_add(keeper, keeper->incoming[i].sock, PBOOT_SOURCE_INCOMING, 0);

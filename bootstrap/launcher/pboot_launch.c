@@ -8,6 +8,7 @@
 
 #include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/share/pboot_settings.h"
+#include "bootstrap/share/pboot_state.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/hostname.h"
@@ -69,37 +70,6 @@ launcher_open_signals(void)
 			sigaddset(&wanted, passed_on[i]);
 	fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? fd : pboot_fd_raise(fd);
-}
-
-/*
- * SIGCHLD must not be ignored: the kernel would then discard the status of children.  Signals of a
- * failure stay unblocked, so that they end the launcher and the keeper; but not where the client of
- * a direct start has set a handler, which must not run here.
- */
-static void
-process_state_change(struct pboot_saved_state *saved_out)
-{
-	static const int failures[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
-	struct sigaction plain = { .sa_handler = SIG_DFL }, set;
-	sigset_t most;
-	size_t i;
-
-	sigfillset(&most);
-	for (i = 0; i < sizeof failures / sizeof *failures; i++) {
-		if (sigaction(failures[i], NULL, &set) == 0 && set.sa_handler == SIG_DFL)
-			sigdelset(&most, failures[i]);
-	}
-	sigprocmask(SIG_BLOCK, &most, &saved_out->mask);
-	sigaction(SIGCHLD, &plain, &saved_out->child_action);
-	getrlimit(RLIMIT_NOFILE, &saved_out->files_limit);
-	prctl(PR_GET_NAME, saved_out->task_name, 0, 0, 0);
-}
-
-static void
-process_state_restore(const struct pboot_saved_state *saved)
-{
-	sigaction(SIGCHLD, &saved->child_action, NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
 /* A stopped keeper reads nothing from the socket.  A signal for which the socket has no room is
@@ -383,7 +353,7 @@ launch_failed(struct launcher *self, const char *what)
 {
 	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_limit_hint(errno));
 	pboot_say_settle();
-	process_state_restore(&self->saved);
+	pboot_state_restore(&self->saved);
 	return 1;
 }
 
@@ -415,7 +385,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 	pboot_settings_check();
 	self.plan = plan;
 	pboot_clean(NULL, NULL);
-	process_state_change(&self.saved);
+	pboot_state_change(&self.saved);
 	pboot_children_note(&self.before);
 	self.subreaper = pboot_subreaper();
 	sigemptyset(&self.unsent);
@@ -447,7 +417,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 	status = launcher_run(&self);
 	if (!plan->argv)
 		_exit(status);
-	process_state_restore(&self.saved);
+	pboot_state_restore(&self.saved);
 	return status;
 }
 

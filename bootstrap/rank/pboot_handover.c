@@ -9,29 +9,42 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
+
+/* How long the keeper may take to begin: it is forked and makes the job's memory meanwhile. */
+enum { BEGIN_MS = 20000 };
 
 /* Held while a question to the keeper is open; also protects startup.files and the counts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Waits for the keeper's answer; end of file tells that the keeper has died. */
 static int
-keeper_await_file(int sock, int *fd_out)
+keeper_await(int sock, int ms, struct pboot_msg *msg_out, struct pboot_extra *extra_out)
 {
-	uint64_t end = psi_now_ns() + PBOOT_REPLY_MS * (uint64_t)1000000, now;
+	uint64_t end = psi_now_ns() + (uint64_t)ms * 1000000, now;
 	struct pollfd answer = { .fd = sock, .events = POLLIN };
-	struct pboot_extra extra;
-	struct pboot_msg msg;
 	int got;
 
-	while ((got = pboot_wire_take(sock, &msg, &extra)) < 0) {
+	while ((got = pboot_wire_take(sock, msg_out, extra_out)) < 0 ||
+	    (got > 0 && pboot_rank_note(msg_out))) {
 		now = psi_now_ns();
 		if (now >= end)
 			return ETIMEDOUT;
 		pboot_poll(&answer, 1, (int)((end - now) / 1000000) + 1);
 	}
-	if (got == 0)
-		return ECONNRESET;
+	return got == 0 ? ECONNRESET : 0;
+}
+
+static int
+keeper_await_file(int sock, int *fd_out)
+{
+	struct pboot_extra extra = { .fd = -1, .pid = 0 };
+	struct pboot_msg msg;
+	int err = keeper_await(sock, PBOOT_REPLY_MS, &msg, &extra);
+
+	if (err)
+		return err;
 	if (msg.kind != PBOOT_MSG_FILE || msg.value != 0 || extra.fd < 0)
 		return msg.value ? msg.value : EMFILE;
 	*fd_out = extra.fd;
@@ -55,6 +68,38 @@ keeper_ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 		pboot_end_without_keeper();
 	pboot_self.fetched += !err;
 	return err;
+}
+
+/* "kind how" of the keeper's answer. */
+static int
+memory_note(const struct pboot_msg *msg)
+{
+	struct pboot_startup *startup = &pboot_self.startup;
+	char kind[8];
+	int used = 0;
+
+	if (msg->kind != PBOOT_MSG_MEMORY || sscanf(msg->text, "%7[a-z] %n", kind, &used) != 1 ||
+	    used == 0 || pboot_shm_find(kind) < 0)
+		return EPROTO;
+	startup->memory.kind = (enum pboot_shm)pboot_shm_find(kind);
+	startup->memory.exchange_id = msg->value;
+	startup->file_kind = strdup(msg->text + used);
+	return startup->file_kind ? 0 : ENOMEM;
+}
+
+int
+pboot_memory_learn(void)
+{
+	const int sock = pboot_self.startup.control;
+	struct pboot_extra extra = { .fd = -1, .pid = 0 };
+	struct pboot_msg msg;
+	int err = pboot_wire_send(sock, PBOOT_MSG_MEMORY, pboot_self.startup.rank, 0, NULL);
+
+	if (!err)
+		err = keeper_await(sock, BEGIN_MS, &msg, &extra);
+	if (extra.fd >= 0)
+		close(extra.fd);
+	return err ? err : memory_note(&msg);
 }
 
 /* Returns the inherited descriptor the first time; -1 after that, or if there is none. */

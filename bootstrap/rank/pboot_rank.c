@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A message that this thread waits for may be received by another thread. */
+enum { RELEASE_LOOK_MS = 50 };
+
 struct pboot_rank pboot_self;
 
 /* A client may have closed our descriptor and opened something else under its number. */
@@ -76,7 +79,9 @@ void
 pboot_end_without_keeper(void)
 {
 	if (getpid() == pboot_self.pid) {
-		if (!pboot_process_lives(pboot_self.startup.launcher))
+		if (pboot_self.engine)
+			psi_log("the job's keeper is gone; this rank ends");
+		else if (!pboot_process_lives(pboot_self.startup.launcher))
 			psi_log("launcher and keeper are gone; this rank ends");
 		pboot_descend_signal(SIGKILL, NULL);
 	}
@@ -170,17 +175,57 @@ keeper_notify(enum pboot_msg_kind kind, int value, const char *text)
 	return sent;
 }
 
+bool
+pboot_rank_note(const struct pboot_msg *msg)
+{
+	if (msg->kind != PBOOT_MSG_RELEASE)
+		return false;
+	atomic_store_explicit(&pboot_self.released_plus_1, 1 + msg->value, memory_order_relaxed);
+	return true;
+}
+
+/*
+ * A rank of an engine that has asked to end waits until all ranks have asked or ended: many an
+ * engine kills the others when the first rank ends with a status that is not 0, and they would have
+ * no time for their own end.  Returns the job's status; `code' is taken if the keeper cannot be
+ * reached.  The keeper bounds the wait: it releases ranks or kills them.  Any thread, and signal
+ * handlers.
+ */
+static int
+rank_await_release(int code)
+{
+	struct pollfd keeper = { .events = POLLIN };
+	struct pboot_msg msg;
+	int status, got;
+
+	while ((status = atomic_load_explicit(&pboot_self.released_plus_1, memory_order_relaxed)) ==
+	    0) {
+		if (pboot_control_secure() != 0)
+			return code;
+		keeper.fd = pboot_self.startup.control;
+		pboot_poll(&keeper, 1, RELEASE_LOOK_MS);
+		got = pboot_wire_take(keeper.fd, &msg, NULL);
+		if (got > 0)
+			pboot_rank_note(&msg);
+		else if (got == 0 && control_is_ours())
+			pboot_end_without_keeper();
+	}
+	return status - 1;
+}
+
 void
 pboot_leave(int code)
 {
-	keeper_notify(PBOOT_MSG_LEAVE, code, NULL);
+	if (keeper_notify(PBOOT_MSG_LEAVE, code, NULL) && pboot_self.engine)
+		code = rank_await_release(code);
 	_exit(code);
 }
 
 void
 pboot_note_exit(int code)
 {
-	keeper_notify(PBOOT_MSG_EXIT, code, NULL);
+	if (keeper_notify(PBOOT_MSG_EXIT, code, NULL) && pboot_self.engine)
+		rank_await_release(code);
 }
 
 void

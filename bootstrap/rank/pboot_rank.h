@@ -9,8 +9,11 @@ struct pboot_rank {
 	pid_t pid;		/* this process; its forks are no ranks */
 	bool alone;		/* the only rank, started without a keeper */
 	bool direct;
+	const char *engine;	/* what has started the job; NULL: penstock-run or itself */
 	int death_signal;
 	bool armed;		/* the keeper's death raises death_signal */
+	_Atomic int
+		released_plus_1; /* 1 + the job's status that PBOOT_MSG_RELEASE brought; 0: none */
 	bool reconnected;	/* the control socket was lost and opened by name */
 	unsigned fetched;	/* files that the keeper sent */
 	unsigned missing;	/* of these, files whose inherited descriptor was lost */
@@ -33,7 +36,12 @@ void pboot_note_arena(int key);
 /* Arms the signal that tells of the keeper's death, and says hello. */
 int pboot_control_open(void);
 
-/* The keeper has died: ends this process.  Prints that only if the launcher is dead too. */
+/* Takes note of a message that answers no question; true if it was one.  Any thread may receive it.
+ */
+bool pboot_rank_note(const struct pboot_msg *msg);
+
+/* The keeper has died: ends this process.  Prints that only if nobody else does: the
+ * launcher is dead too, or an engine has started the job. */
 void __attribute__((noreturn)) pboot_end_without_keeper(void);
 
 /*
@@ -42,6 +50,10 @@ void __attribute__((noreturn)) pboot_end_without_keeper(void);
  * range.  Any thread; it waits for one answer of the keeper at most.
  */
 int pboot_file_take(unsigned number);
+
+/* For a rank that an engine has started: asks the keeper what memory the job has, and notes it.  It
+ * waits for the keeper to begin.  0 or an errno value. */
+int pboot_memory_learn(void);
 
 /* Gives the keeper this rank's file of huge pages; from then on any rank can take it.  0 or an
  * errno value. */

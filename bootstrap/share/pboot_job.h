@@ -6,19 +6,10 @@
 #include "bootstrap/launcher.h"
 #include "bootstrap/share/pboot_print.h"
 #include "bootstrap/share/pboot_memory.h"
+#include "bootstrap/share/pboot_state.h"
 #include "bootstrap/share/pboot_wire.h"
 
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
-
-/* Process state as it was before the launcher changed it.  Ranks get it back. */
-struct pboot_saved_state {
-	sigset_t mask;
-	struct sigaction child_action;
-	struct rlimit files_limit;
-	char task_name[16];
-};
 
 enum { PBOOT_SIGNALS = 65 };
 

@@ -106,57 +106,112 @@ pboot_settings_by_socket(void)
 	return text && strcmp(text, "socket") == 0;
 }
 
-int
-pboot_settings_death_signal(void)
+/* PST_DEATH_SIGNAL, or -1 for a bad value. */
+static int
+death_signal_of(const char *text)
 {
-	const char *text = setting_text("PST_DEATH_SIGNAL");
 	int64_t number;
 
-	if (!text)
-		text = PBOOT_DEATH_SIGNAL;
 	if (!psi_parse_int(text, &number) || number < PBOOT_DEATH_SIGNAL_LEAST ||
 	    number > PBOOT_DEATH_SIGNAL_MOST)
-		psi_log_refuse("PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number "
-		    "from %d to %d", text, PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
+		return -1;
 	return (int)number;
 }
 
+static const char *
+death_signal_text(void)
+{
+	const char *text = setting_text("PST_DEATH_SIGNAL");
+
+	return text ? text : PBOOT_DEATH_SIGNAL;
+}
+
+#define BAD_DEATH_SIGNAL                                                                           \
+	"PST_DEATH_SIGNAL=%s: expected a real-time signal, a whole number from %d to %d"
+
+int
+pboot_settings_death_signal(void)
+{
+	const int signal = death_signal_of(death_signal_text());
+
+	if (signal < 0)
+		psi_log_refuse(BAD_DEATH_SIGNAL, death_signal_text(), PBOOT_DEATH_SIGNAL_LEAST,
+		    PBOOT_DEATH_SIGNAL_MOST);
+	return signal;
+}
+
+static bool PSI_PRINTF(2, 3)
+fault_write(char text[PBOOT_FAULT_BYTES], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, PBOOT_FAULT_BYTES, format, args);
+	va_end(args);
+	return true;
+}
+
 /* The message lists the features: few people know them. */
-static void
-settings_check_deny(void)
+static bool
+fault_of_deny(char text[PBOOT_FAULT_BYTES])
 {
 	char known[256] = "";
 	size_t i;
 
 	if (!psi_deny_unknown())
-		return;
+		return false;
 	for (i = 0; psi_deny_features[i]; i++) {
 		size_t len = strlen(known);
 
 		snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
 		         psi_deny_features[i]);
 	}
-	psi_log_refuse("PST_TEST_DENY=%s: expected a comma-separated list of %s",
-	               getenv("PST_TEST_DENY"), known);
+	return fault_write(text, "PST_TEST_DENY=%s: expected a comma-separated list of %s",
+	    getenv("PST_TEST_DENY"), known);
+}
+
+static bool
+fault_of_grace(char text[PBOOT_FAULT_BYTES])
+{
+	int bad;
+
+	grace_from_environment(1, &bad);
+	if (bad == 4)
+		return fault_write(text, "%s=%s: expected a time that is not above %s=%s",
+		    exit_names[2], getenv(exit_names[2]), exit_names[1], getenv(exit_names[1]));
+	if (bad >= 0)
+		return fault_write(text,
+		                   "%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
+		                   exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);
+	return false;
+}
+
+bool
+pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
+{
+	const char *handover = setting_text("PST_TEST_HANDOVER"), *shm = setting_text("PST_SHM");
+
+	if (fault_of_grace(text_out))
+		return true;
+	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
+		return fault_write(text_out, "PST_TEST_HANDOVER=%s: expected inherit or socket",
+		    handover);
+	if (shm && pboot_shm_find(shm) < 0)
+		return fault_write(text_out, "PST_SHM=%s: expected memfd, posix, sysv or mmap",
+		                   shm);
+	if (fault_of_deny(text_out))
+		return true;
+	if (death_signal_of(death_signal_text()) < 0)
+		return fault_write(text_out, BAD_DEATH_SIGNAL, death_signal_text(),
+		    PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);
+	return false;
 }
 
 void
 pboot_settings_check(void)
 {
-	const char *handover = setting_text("PST_TEST_HANDOVER"), *shm = setting_text("PST_SHM");
-	int bad;
+	char fault[PBOOT_FAULT_BYTES];
 
-	grace_from_environment(1, &bad);
-	if (bad == 4)
-		psi_log_refuse("%s=%s: expected a time that is not above %s=%s", exit_names[2],
-		    getenv(exit_names[2]), exit_names[1], getenv(exit_names[1]));
-	if (bad >= 0)
-		psi_log_refuse("%s=%s: expected a time in s, such as 2 or 0.5, from 0 to %d s",
-		    exit_names[bad], getenv(exit_names[bad]), PBOOT_GRACE_MAX_S);
-	if (handover && strcmp(handover, "inherit") != 0 && strcmp(handover, "socket") != 0)
-		psi_log_refuse("PST_TEST_HANDOVER=%s: expected inherit or socket", handover);
-	if (shm && pboot_shm_find(shm) < 0)
-		psi_log_refuse("PST_SHM=%s: expected memfd, posix, sysv or mmap", shm);
-	settings_check_deny();
-	pboot_settings_death_signal();
+	if (pboot_settings_fault(fault))
+		psi_log_refuse("%s", fault);
 }

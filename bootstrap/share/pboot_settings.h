@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ends the process with one line and status 2 if a value is bad.  It is called before ranks are
+/* Whether a value is bad; writes the line that says so. */
+enum { PBOOT_FAULT_BYTES = 512 };
+bool pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES]);
+
+/* Ends the process with that line and status 2 if a value is bad.  It is called before ranks are
  * started, so the line comes once. */
 void pboot_settings_check(void);
 

@@ -1,7 +1,8 @@
 /*
  * The messages between a rank and the keeper, and from launcher to keeper: one message per packet
- * of a SOCK_SEQPACKET socket.  The keeper answers FETCH and GIVE, and no other message.  It sends
- * nothing to the launcher: both have struct pboot_status_page.
+ * of a SOCK_SEQPACKET socket.  The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to
+ * ranks of an engine; it answers no other message.  It sends nothing to the launcher: both have
+ * struct pboot_status_page.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -30,21 +31,25 @@ enum {
 
 enum pboot_msg_kind {
 	/* rank to keeper */
-	PBOOT_MSG_HELLO = 1,	/* value: PBOOT_WIRE_VERSION; the rank enters init */
-	PBOOT_MSG_FETCH,	/* value: number of the file that the rank asks for */
-	PBOOT_MSG_LEAVE,	/* value: code of gasnet_exit */
-	PBOOT_MSG_EXIT,		/* value: code of exit() */
-	PBOOT_MSG_EXIT_ALONE,	/* value: code of an exit() that ends only this rank */
-	PBOOT_MSG_CAUSE,	/* text; value: pboot_wire_file of where it was printed, or 0 */
-	PBOOT_MSG_GIVE,	/* a descriptor: the rank's file of huge pages; answered like FETCH */
-	PBOOT_MSG_ARENA,	/* value: key of the arena's first range, which the keeper notes */
-	PBOOT_MSG_HANG,		/* value: ms that the rank has waited, in which nothing came */
-	PBOOT_MSG_LONG_WAIT,	/* the same, but messages keep coming */
-	PBOOT_MSG_NO_EXEC,	/* value: errno; the program could not be run */
+	PBOOT_MSG_HELLO = 1,  /* value: PBOOT_WIRE_VERSION; the rank enters init */
+	PBOOT_MSG_FETCH,      /* value: number of the file that the rank asks for */
+	PBOOT_MSG_LEAVE,      /* value: code of gasnet_exit */
+	PBOOT_MSG_EXIT,       /* value: code of exit() */
+	PBOOT_MSG_EXIT_ALONE, /* value: code of an exit() that ends only this rank */
+	PBOOT_MSG_CAUSE,      /* text; value: pboot_wire_file of where it was printed, or 0 */
+	PBOOT_MSG_GIVE,       /* a descriptor: the rank's file of huge pages; answered like FETCH */
+	PBOOT_MSG_ARENA,      /* value: key of the arena's first range, which the keeper notes */
+	PBOOT_MSG_HANG,       /* value: ms that the rank has waited, in which nothing came */
+	PBOOT_MSG_LONG_WAIT,  /* the same, but messages keep coming */
+	PBOOT_MSG_NO_EXEC,    /* value: errno; the program could not be run */
 	/* keeper to rank */
-	PBOOT_MSG_FILE,		/* value: 0, with a descriptor; or errno */
+	PBOOT_MSG_FILE, /* value: 0, with a descriptor; or errno */
 	/* launcher to keeper */
-	PBOOT_MSG_SIGNAL,	/* value: signal that the launcher got */
+	PBOOT_MSG_SIGNAL, /* value: signal that the launcher got */
+	/* in a job that an engine has started */
+	PBOOT_MSG_MEMORY,  /* a rank asks which memory the job has; the answer has the same kind,
+	                    * its value is pboot_memory.exchange_id, its text kind and how */
+	PBOOT_MSG_RELEASE, /* keeper to rank.  All have asked to end; value: the job's status */
 };
 
 struct pboot_msg {

@@ -239,6 +239,24 @@ START_TEST(a_parting_rank_lets_the_others_go_on)
 }
 END_TEST
 
+START_TEST(an_adopted_rank_ends_well_only_if_it_asked)
+{
+	all_join();
+	event(PBOOT_EV_LEAVE, 0, 0);
+	ck_assert(!event(PBOOT_EV_ENDED, 0, 0));
+	ck_assert_int_eq(rules.phase, PBOOT_ASKING);
+	ck_assert(event(PBOOT_EV_ENDED, 1, 0));
+	ck_assert_int_eq(rules.phase, PBOOT_ENDING);
+	ck_assert_int_eq(rules.cause.kind, PBOOT_CAUSE_ENDED);
+	ck_assert_uint_eq(rules.cause.rank, 1);
+	ck_assert_int_eq(rules.cause.code, 1);
+	ck_assert(!event(PBOOT_EV_ENDED, 1, 0));
+	ck_assert_uint_eq(rules.alive, SIZE - 2);
+	ck_assert_int_eq(pboot_rules_quit_signal(&rules, 2), SIGQUIT);
+	ck_assert(!event(PBOOT_EV_ENDED, 2, 0));
+}
+END_TEST
+
 START_TEST(the_time_limit_ends_the_job_and_moves_with_stops)
 {
 	begin(1000 * MS);
@@ -343,6 +361,7 @@ main(void)
 	tcase_add_test(tests, ending_without_init_fails_once_one_is_in_it);
 	tcase_add_test(tests, an_announced_end_is_not_counted_twice);
 	tcase_add_test(tests, a_parting_rank_lets_the_others_go_on);
+	tcase_add_test(tests, an_adopted_rank_ends_well_only_if_it_asked);
 	tcase_add_test(tests, the_time_limit_ends_the_job_and_moves_with_stops);
 	tcase_add_test(tests, codes_are_the_low_byte);
 	tcase_add_test(tests, failures_of_the_start_have_their_status);

@@ -1,0 +1,64 @@
+#include "bootstrap/engine/pboot_card.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t
+pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM])
+{
+	const int len = snprintf(text, PBOOT_CARD_ROOM, "%d %s %d %d %016" PRIx64 " %s %s",
+	    card->version, card->release, (int)card->pid, card->messages, card->host_id, card->name,
+	    card->host);
+
+	return (size_t)len;
+}
+
+/* What follows version and release.  False if that is not all of a card. */
+static bool
+card_read_rest(const char *text, struct pboot_card *card)
+{
+	char id[17], name[PBOOT_NAME_BYTES];
+	int pid, end = 0;
+
+	if (sscanf(text, " %9d %11d %16[0-9a-f] %32[0-9a-f] %64s%n", &pid, &card->messages, id,
+	           name, card->host, &end) != 5 ||
+	    text[end] != '\0' || pid <= 0 || strlen(id) != 16 ||
+	    strlen(name) != PBOOT_NAME_BYTES - 1 || sscanf(id, "%16" SCNx64, &card->host_id) != 1)
+		return false;
+	card->pid = pid;
+	memcpy(card->name, name, sizeof name);
+	return true;
+}
+
+bool
+pboot_card_read(const char *text, size_t len_bytes, struct pboot_card *card_out)
+{
+	struct pboot_card card = { .version = -1 };
+	char copy[PBOOT_CARD_ROOM];
+	int end = 0;
+
+	if (len_bytes >= sizeof copy || memchr(text, '\0', len_bytes))
+		return false;
+	memcpy(copy, text, len_bytes);
+	copy[len_bytes] = '\0';
+	if (sscanf(copy, "%9d %31s%n", &card.version, card.release, &end) != 2)
+		return false;
+	if (card.version == PBOOT_WIRE_VERSION && !card_read_rest(copy + end, &card))
+		return false;
+	*card_out = card;
+	return true;
+}
+
+uint32_t
+pboot_card_hosts(const struct pboot_card *cards, uint32_t size, uint32_t *host_of_out)
+{
+	uint32_t count = 0, rank, before;
+
+	for (rank = 0; rank < size; rank++) {
+		for (before = 0; cards[before].host_id != cards[rank].host_id; before++)
+			;
+		host_of_out[rank] = before == rank ? count++ : host_of_out[before];
+	}
+	return count;
+}

@@ -1,0 +1,40 @@
+/*
+ * A card is what each rank tells all others through the engine before they can reach each other:
+ * its release, its process, its host, and the name at which it would listen if it is the lowest
+ * rank of its host.
+ */
+#ifndef PBOOT_CARD_H
+#define PBOOT_CARD_H
+
+#include "bootstrap/share/pboot_wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PBOOT_CARD_ROOM = 320, PBOOT_CARD_HOST = 65, PBOOT_CARD_RELEASE = 32 };
+
+struct pboot_card {
+	int version;		/* PBOOT_WIRE_VERSION of the rank's library */
+	char release[PBOOT_CARD_RELEASE];
+	pid_t pid;
+	int messages;		/* pboot_wire_file of its stderr */
+	uint64_t host_id;	/* equal on ranks that can share memory */
+	char name[PBOOT_NAME_BYTES];
+	char host[PBOOT_CARD_HOST];	/* for messages */
+};
+
+/* pboot_card_fill.c.  The card of this process; name is left empty. */
+void pboot_card_fill(struct pboot_card *card_out);
+
+/* Writes a card as text and returns its length; text is no longer than PBOOT_CARD_ROOM, NUL
+ * included. */
+size_t pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM]);
+
+/* False if the text is no card.  Of a card of another version only version and release are read. */
+bool pboot_card_read(const char *text, size_t len_bytes, struct pboot_card *card_out);
+
+/* Numbers the hosts in the order of their lowest ranks; returns how many there are. */
+uint32_t pboot_card_hosts(const struct pboot_card *cards, uint32_t size, uint32_t *host_of_out);
+
+#endif

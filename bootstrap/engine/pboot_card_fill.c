@@ -1,0 +1,69 @@
+/* What this process tells of itself on its card. */
+#include "bootstrap/engine/pboot_card.h"
+
+#include "penstock.h"
+#include "runtime/util/hostname.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* FNV-1a */
+static uint64_t
+hash_add(uint64_t hash, const void *bytes, size_t len)
+{
+	const unsigned char *at = bytes;
+
+	while (len-- > 0)
+		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* The kernel's own number of this boot, or the host's name where that cannot be read. */
+static uint64_t
+hash_add_boot(uint64_t hash)
+{
+	const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	const char *host = psi_hostname();
+	char text[64];
+	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 ? hash_add(hash, text, (size_t)got) : hash_add(hash, host, strlen(host));
+}
+
+/*
+ * The same on ranks that can share memory: one kernel, and the name spaces in which processes,
+ * sockets by name and System V segments have their names.  Mounts do not count, since files are
+ * handed over as descriptors; so ranks in containers of their own that share these three are on one
+ * host.
+ */
+static uint64_t
+host_id(void)
+{
+	static const char *const spaces[] = { "/proc/self/ns/pid", "/proc/self/ns/net",
+					      "/proc/self/ns/ipc" };
+	uint64_t hash = hash_add_boot(UINT64_C(0xcbf29ce484222325));
+	struct stat info;
+	size_t i;
+
+	for (i = 0; i < sizeof spaces / sizeof *spaces; i++)
+		if (stat(spaces[i], &info) == 0)
+			hash = hash_add(hash, &info.st_ino, sizeof info.st_ino);
+	return hash;
+}
+
+void
+pboot_card_fill(struct pboot_card *card_out)
+{
+	memset(card_out, 0, sizeof *card_out);
+	card_out->version = PBOOT_WIRE_VERSION;
+	snprintf(card_out->release, sizeof card_out->release, "%s", pst_version());
+	card_out->pid = getpid();
+	card_out->messages = pboot_wire_file(STDERR_FILENO);
+	card_out->host_id = host_id();
+	snprintf(card_out->host, sizeof card_out->host, "%s", psi_hostname());
+}

@@ -1,0 +1,57 @@
+/*
+ * An engine is a process manager of others that has started this program on one host or many:
+ * MPICH's Hydra, Open MPI's mpirun, Slurm's srun.  It tells each rank its number, keeps small
+ * values that ranks exchange before they can reach each other, and ends all ranks when one asks for
+ * that.
+ *
+ * The interface is what all engines have in common.  One thread of a rank uses it, between open and
+ * finalize, once in the life of the process.  A function that fails prints one line on stderr.
+ */
+#ifndef PBOOT_ENGINE_H
+#define PBOOT_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PBOOT_ENGINE_VALUE_MAX = 4096,	/* bytes of one value */
+	PBOOT_ENGINE_KEY_MAX = 16,	/* bytes of a key; it is made of letters */
+};
+
+struct pboot_engine {
+	const char *name;
+
+	/* Whether an engine of this kind started the process.  Looks at the environment alone. */
+	bool (*probe)(void);
+
+	/* Connects.  size_out is 1 to PBOOT_RANKS_MAX, rank_out below it.  The process must not go
+	 * on without engine if this fails: the engine counts it as a rank. */
+	bool (*open)(uint32_t *rank_out, uint32_t *size_out);
+
+	/* put notes a value of this rank under a key, fence waits for all ranks of the job, and get
+	 * reads what any rank has put before the fence.  len_out is at most room_bytes.  All ranks
+	 * make the same calls of fence in the same order.  fence waits without limit, the others do
+	 * not. */
+	bool (*put)(const char *key, const void *value, size_t len_bytes);
+	bool (*fence)(void);
+	bool (*get)(uint32_t rank, const char *key, void *value_out, size_t room_bytes,
+	    size_t *len_out);
+
+	/* Asks the engine to end all ranks of the job with this status, if there is a connection;
+	 * also after a call that failed, open included.  It prints nothing, and may return before
+	 * the end comes; the caller then ends by itself. */
+	void (*abort)(int status, const char *text);
+
+	/* Ends the connection in good order, and sees to it that probe is false in a program that
+	 * the rank starts.  From now on the engine only waits for this
+	 * process, and does not take its end for a failure unless its status is not 0. */
+	void (*finalize)(void);
+};
+
+/* The engine that has started this process, or NULL if none has. */
+const struct pboot_engine *pboot_engine_find(void);
+
+extern const struct pboot_engine pboot_engine_pmi1, pboot_engine_pmix;
+
+#endif

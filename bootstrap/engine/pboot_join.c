@@ -1,0 +1,234 @@
+#include "bootstrap/engine/pboot_join.h"
+
+#include "bootstrap/engine/pboot_card.h"
+#include "bootstrap/keeper/pboot_adopt.h"
+#include "bootstrap/share/pboot_settings.h"
+#include "penstock.h"
+#include "runtime/util/limit_hint.h"
+#include "runtime/util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a rank waits to be ended by the engine, which one rank has asked for that.  And how long
+ * an engine gets to read a line before it is asked: Hydra drops what it has not read by then. */
+enum { ABORT_MS = 5000, READ_MS = 200 };
+
+struct join {
+	const struct pboot_engine *engine;
+	uint32_t rank, size;
+	pid_t parent;	/* the process above this rank when it started */
+	int listener;
+	char name[PBOOT_NAME_BYTES];	/* of the listener */
+	struct pboot_card *cards;	/* [size] */
+};
+
+/* Ends the job while the engine can do that.  The text has been printed, or is NULL. */
+static void __attribute__((noreturn))
+join_abort(struct join *join, const char *text)
+{
+	pboot_poll(NULL, 0, READ_MS);
+	join->engine->abort(1, text ? text : "a rank could not join the job");
+	exit(1);
+}
+
+/* The same for a fault that all ranks see: rank 0 prints and ends the job. */
+static void PSI_PRINTF(2, 3) __attribute__((noreturn))
+join_refuse(struct join *join, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (join->rank != 0) {
+		pboot_poll(NULL, 0, ABORT_MS);
+		exit(1);
+	}
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	psi_log("%s", text);
+	join_abort(join, text);
+}
+
+/* Listens before others can know the name, so that their connections wait here for the keeper. */
+static void
+join_listen(struct join *join)
+{
+	pboot_wire_name(join->name);
+	join->listener = pboot_wire_listen(join->name);
+	if (join->listener >= 0)
+		return;
+	psi_log("rank %u cannot listen on a socket: %s%s", join->rank, strerror(-join->listener),
+	    psi_limit_hint(-join->listener));
+	join_abort(join, NULL);
+}
+
+static void
+join_put_card(struct join *join)
+{
+	struct pboot_card card;
+	char text[PBOOT_CARD_ROOM];
+	size_t len;
+
+	pboot_card_fill(&card);
+	memcpy(card.name, join->name, sizeof card.name);
+	len = pboot_card_write(&card, text);
+	if (!join->engine->put("card", text, len))
+		join_abort(join, NULL);
+}
+
+static void
+join_get_card(struct join *join, uint32_t rank)
+{
+	char text[PBOOT_CARD_ROOM];
+	size_t len;
+
+	if (!join->engine->get(rank, "card", text, sizeof text, &len))
+		join_abort(join, NULL);
+	if (pboot_card_read(text, len, &join->cards[rank]))
+		return;
+	psi_log("rank %u: %s has something else under rank %u than this library puts there",
+	    join->rank, join->engine->name, rank);
+	join_abort(join, NULL);
+}
+
+/* Two ranks whose libraries speak other versions are named. */
+static void
+join_check_versions(struct join *join)
+{
+	const struct pboot_card *first = &join->cards[0], *other;
+	uint32_t rank;
+
+	for (rank = 1; rank < join->size && join->cards[rank].version == first->version; rank++)
+		;
+	if (rank == join->size)
+		return;
+	other = &join->cards[rank];
+	join_refuse(join, "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
+	    "job protocols %d and %d: link all ranks with one library", first->release, rank,
+	    other->release, first->version, other->version);
+}
+
+static void
+join_find_hosts(struct join *join, struct pboot_hosts *hosts)
+{
+	uint32_t rank;
+
+	hosts->host_of = calloc(join->size, sizeof *hosts->host_of);
+	if (!hosts->host_of) {
+		psi_log("rank %u: no memory for the table of hosts", join->rank);
+		join_abort(join, NULL);
+	}
+	hosts->count = pboot_card_hosts(join->cards, join->size, hosts->host_of);
+	hosts->index = hosts->host_of[join->rank];
+	for (rank = 0; rank < join->size && hosts->host_of[rank] == 0; rank++)
+		;
+	if (rank < join->size)
+		join_refuse(join,
+		            "rank 0 is on host %s and rank %u on %s; this build has no conduit "
+		            "between hosts: start all %u ranks on one host",
+		            join->cards[0].host, rank, join->cards[rank].host, join->size);
+}
+
+static void
+join_exchange(struct join *join, struct pboot_hosts *hosts)
+{
+	uint32_t rank;
+
+	join->cards = calloc(join->size, sizeof *join->cards);
+	if (!join->cards) {
+		psi_log("rank %u: no memory for %u ranks", join->rank, join->size);
+		join_abort(join, NULL);
+	}
+	join_put_card(join);
+	if (!join->engine->fence())
+		join_abort(join, NULL);
+	for (rank = 0; rank < join->size; rank++)
+		join_get_card(join, rank);
+	join_check_versions(join);
+	join_find_hosts(join, hosts);
+}
+
+static void
+join_start_keeper(struct join *join)
+{
+	struct pboot_adopted *ranks = calloc(join->size, sizeof *ranks);
+	struct pboot_adoption adoption = {
+		.size = join->size,
+		.ranks = ranks,
+		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
+		.listener = join->listener,
+	};
+	uint32_t rank;
+	int err = ENOMEM;
+
+	memcpy(adoption.name, join->name, sizeof adoption.name);
+	for (rank = 0; ranks && rank < join->size; rank++) {
+		ranks[rank].pid = join->cards[rank].pid;
+		ranks[rank].messages = join->cards[rank].messages;
+	}
+	if (ranks)
+		err = pboot_adopt(&adoption);
+	free(ranks);
+	if (!err)
+		return;
+	psi_log("rank %u cannot start the job's keeper: %s%s", join->rank, strerror(err),
+	    psi_limit_hint(err));
+	exit(1);
+}
+
+/* Settings that the keeper reads are checked here, since nobody has checked them before. */
+static void
+join_check_settings(const struct join *join)
+{
+	char fault[PBOOT_FAULT_BYTES];
+
+	if (!pboot_settings_fault(fault))
+		return;
+	if (join->rank == 0)
+		psi_log("%s", fault);
+	exit(2);
+}
+
+/*
+ * The engine is left before the job runs.  Everything that it could do for the job the keeper does:
+ * it knows of each rank's end and ends the others.  A connection kept would have to be used in
+ * signal handlers, and an engine that sees it close kills all ranks before they can do what the
+ * exit rules give them time for.
+ */
+void
+pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
+    struct pboot_hosts *hosts_out)
+{
+	struct join join = { .engine = engine, .parent = getppid(), .listener = -1 };
+	uint32_t lowest = 0, i;
+
+	if (!engine->open(&join.rank, &join.size))
+		join_abort(&join, NULL);
+	join_listen(&join);
+	join_exchange(&join, hosts_out);
+	engine->finalize();
+	join_check_settings(&join);
+	while (hosts_out->host_of[lowest] != hosts_out->index)
+		lowest++;
+	if (join.rank == lowest)
+		join_start_keeper(&join);
+	close(join.listener);
+	*startup_out = (struct pboot_startup) {
+		.rank = join.rank,
+		.size = join.size,
+		.control = -1,
+		.launcher = join.parent,
+		.files = calloc(PBOOT_FILES(join.size), sizeof *startup_out->files),
+	};
+	if (!startup_out->files) {
+		psi_log("rank %u: no memory for %u ranks", join.rank, join.size);
+		exit(1);
+	}
+	for (i = 0; i < PBOOT_FILES(join.size); i++)
+		startup_out->files[i].fd = -1;
+	memcpy(startup_out->name, join.cards[lowest].name, sizeof startup_out->name);
+	free(join.cards);
+}

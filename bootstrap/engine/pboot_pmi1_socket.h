@@ -1,0 +1,14 @@
+/* The socket over which a PMI-1 client speaks. */
+#ifndef PBOOT_PMI1_SOCKET_H
+#define PBOOT_PMI1_SOCKET_H
+
+#include <stdbool.h>
+
+/* Whether an inherited descriptor is an open socket.  Makes it close-on-exec. */
+bool pboot_pmi1_socket_is(int fd);
+
+/* Connects to "host:port" within ms for each address of the host.  A descriptor, or -1 with the
+ * reason in *why_out, which is not to be freed. */
+int pboot_pmi1_socket_connect(const char *port, int ms, const char **why_out);
+
+#endif

@@ -1,0 +1,215 @@
+#include "bootstrap/keeper/pboot_adopt.h"
+
+#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/share/pboot_clean.h"
+#include "runtime/util/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+
+/* -- the end of ranks -------------------------------------------------------------------------- */
+
+/* A rank that has been released has this long to end; the same from the first SIGKILL for ranks
+ * that wait for their release. */
+static const uint64_t release_ns = 500 * MS;
+
+static bool
+anyone_at_work(const struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (pboot_rules_at_work(&keeper->rules, rank))
+			return true;
+	return false;
+}
+
+void
+pboot_adopt_release(struct pboot_keeper *keeper)
+{
+	uint32_t rank;
+
+	if (!keeper->adopts || anyone_at_work(keeper))
+		return;
+	if (keeper->released_ns == 0)
+		keeper->released_ns = psi_now_ns();
+	for (rank = 0; rank < keeper->plan->size; rank++) {
+		struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
+		if (self->released || self->control < 0)
+			continue;
+		self->released = true;
+		pboot_wire_send(self->control, PBOOT_MSG_RELEASE, rank,
+		    keeper->rules.cause.code, NULL);
+	}
+}
+
+bool
+pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank)
+{
+	const uint64_t now = psi_now_ns();
+
+	if (!keeper->adopts || !keeper->rules.ranks[rank].asked)
+		return false;
+	if (keeper->kill_ns == 0)
+		keeper->kill_ns = now;
+	return now - keeper->kill_ns < release_ns ||
+	    (keeper->released_ns != 0 && now - keeper->released_ns < release_ns);
+}
+
+/* -- the engine -------------------------------------------------------------------------------- */
+
+static bool
+engine_lives(const struct pboot_keeper *keeper)
+{
+	struct pollfd engine = { .fd = keeper->engine_pidfd, .events = POLLIN };
+
+	return keeper->engine_pidfd >= 0 ? pboot_poll(&engine, 1, 0) == 0
+	                                 : pboot_process_lives(keeper->launcher);
+}
+
+/* The process above the lowest rank may be a shell, which ends when its rank has; so its end says
+ * something only while that rank lives and the job runs. */
+void
+pboot_adopt_check_engine(struct pboot_keeper *keeper)
+{
+	const bool over = keeper->released_ns != 0 || keeper->rules.ranks[0].gone;
+
+	if (!keeper->engine_watched || (!over && engine_lives(keeper)))
+		return;
+	keeper->engine_watched = false;
+	if (keeper->engine_pidfd >= 0)
+		close(keeper->engine_pidfd);
+	keeper->engine_pidfd = -1;
+	if (over)
+		return;
+	keeper->engine_gone = true;
+	pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+}
+
+/* -- becoming the keeper ----------------------------------------------------------------------- */
+
+/*
+ * The keeper keeps standard output and error, where it prints, and the listener.  It must hold
+ * nothing else of the rank's: the other end of a pipe of the client's would wait for it.
+ */
+static void
+keeper_close_others(int listener)
+{
+	const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (null > STDIN_FILENO && listener != STDIN_FILENO)
+		dup2(null, STDIN_FILENO);
+#ifdef SYS_close_range
+	if (listener > STDERR_FILENO + 1)
+		syscall(SYS_close_range, STDERR_FILENO + 1, listener - 1, 0);
+	syscall(SYS_close_range, listener + 1, ~0u, 0);
+#else
+	if (null > STDERR_FILENO)
+		close(null);
+#endif
+}
+
+static void
+keeper_take_ranks(struct pboot_keeper *keeper, const struct pboot_adoption *adoption)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < adoption->size; rank++) {
+		struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
+		self->pid = self->init_pid = adoption->ranks[rank].pid;
+		self->init_pidfd = pboot_process_open(self->pid);
+		self->messages = adoption->ranks[rank].messages;
+		keeper->page->ranks[rank] = self->pid;
+		pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
+	}
+}
+
+static void __attribute__((noreturn))
+keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state *saved)
+{
+	static struct pboot_keeper keeper;
+	static struct pboot_plan plan;
+	struct pboot_status_page *page = calloc(1, pboot_status_page_bytes(adoption->size));
+
+	keeper_close_others(adoption->listener);
+	if (!page) {
+		pboot_say("no memory for the job's keeper");
+		_exit(1);
+	}
+	pboot_clean(NULL, NULL);
+	plan.size = adoption->size;
+	plan.stdin_rank = -1;
+	page->launcher = adoption->parent;
+	keeper.adopts = true;
+	keeper.engine_watched = adoption->parent != 0;
+	keeper.engine_pidfd = keeper.engine_watched ? pboot_process_open(adoption->parent) : -1;
+	pboot_keeper_prepare(&keeper, &plan, saved, page, -1);
+	keeper.listener = adoption->listener;
+	memcpy(keeper.name, adoption->name, sizeof keeper.name);
+	keeper_take_ranks(&keeper, adoption);
+	pboot_keeper_serve(&keeper);
+}
+
+/* The child of the rank, and parent of the keeper for a moment: so the keeper is nobody's child. It
+ * has a session of its own, since the engine kills a rank's process group with the rank. */
+static void __attribute__((noreturn))
+between_run(const struct pboot_adoption *adoption, const struct pboot_saved_state *saved)
+{
+	pid_t keeper;
+
+	setsid();
+	keeper = fork();
+	if (keeper < 0)
+		_exit(errno & 255);
+	if (keeper == 0)
+		keeper_run(adoption, saved);
+	_exit(0);
+}
+
+/* Waits for the child in between, and takes its SIGCHLD, of which the client must not hear. Another
+ * thread of the client may have waited for any child and got this one; if there is no keeper, its
+ * absence is then noticed when ranks connect. */
+static int
+between_await(pid_t child)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t chld;
+	int status = 0, err;
+	pid_t got;
+
+	do {
+		got = waitpid(child, &status, 0);
+	} while (got < 0 && errno == EINTR);
+	err = errno;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigtimedwait(&chld, NULL, &now);
+	if (got < 0)
+		return err == ECHILD ? 0 : err;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+}
+
+int
+pboot_adopt(const struct pboot_adoption *adoption)
+{
+	struct pboot_saved_state saved;
+	pid_t child;
+	int err;
+
+	pboot_state_change(&saved);
+	child = fork();
+	if (child == 0)
+		between_run(adoption, &saved);
+	err = child < 0 ? errno : between_await(child);
+	pboot_state_restore(&saved);
+	return err;
+}

@@ -1,0 +1,234 @@
+/* What an engine's server says, as text: lines of words, and values in pieces. */
+#include "bootstrap/engine/pboot_blob.h"
+#include "bootstrap/engine/pboot_card.h"
+#include "bootstrap/engine/pboot_pmi1_line.h"
+#include "tests/unit/main.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char text[PBOOT_PMI1_LINE_MAX + 1];
+static struct pboot_pmi1_line line;
+
+static bool
+split(const char *source)
+{
+	strcpy(text, source);
+	return pboot_pmi1_split(text, strlen(source), &line);
+}
+
+START_TEST(a_line_is_words)
+{
+	int64_t number;
+
+	ck_assert(split("cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"));
+	ck_assert_uint_eq(line.count, 4);
+	ck_assert_str_eq(pboot_pmi1_value(&line, "cmd"), "maxes");
+	ck_assert(pboot_pmi1_number(&line, "vallen_max", 1, 1024, &number));
+	ck_assert_int_eq(number, 1024);
+	ck_assert(!pboot_pmi1_number(&line, "vallen_max", 1, 1023, &number));
+	ck_assert(!pboot_pmi1_number(&line, "vallen", 0, 1023, &number));
+	ck_assert_ptr_null(pboot_pmi1_value(&line, "kvsname"));
+}
+END_TEST
+
+START_TEST(blanks_and_rests_do_no_harm)
+{
+	ck_assert(split("cmd=put_result  rc=0 msg=key taken already "));
+	ck_assert_str_eq(pboot_pmi1_value(&line, "msg"), "key");
+	ck_assert(split("cmd="));
+	ck_assert_str_eq(pboot_pmi1_value(&line, "cmd"), "");
+	ck_assert(split("cmd=get_result value=a=b value=c"));
+	ck_assert_str_eq(pboot_pmi1_value(&line, "value"), "a=b");
+}
+END_TEST
+
+START_TEST(what_is_no_line_is_refused)
+{
+	static const char *const bad[] = {
+		"",
+		" ",
+		"barrier_out",
+		"rc=0 cmd=barrier_out",
+		"cmd=a =b",
+		"cmd=a\tb=c",
+		"cmd=\x80",
+		"cmd=a 1= 2= 3= 4= 5= 6= 7= 8= 9= 10= 11= 12= 13= 14= 15= 16="
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!split(bad[i]), "\"%s\" was taken", bad[i]);
+	memcpy(text, "cmd=a\0b=c", 9);
+	ck_assert(!pboot_pmi1_split(text, 9, &line));
+}
+END_TEST
+
+START_TEST(numbers_are_whole_and_in_bounds)
+{
+	static const char *const bad[] = { "cmd=a n=", "cmd=a n=x", "cmd=a n=1x", "cmd=a n=-1",
+		"cmd=a n=99999999999999999999", "cmd=a n=1.5" };
+	int64_t number = 7;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		ck_assert(split(bad[i]));
+		ck_assert_msg(!pboot_pmi1_number(&line, "n", 0, 100, &number), "%s", bad[i]);
+	}
+	ck_assert_int_eq(number, 7);
+}
+END_TEST
+
+/* Cuts a value into pieces of max characters, and puts it together again. */
+static void
+there_and_back(size_t len, size_t max)
+{
+	unsigned char *value = malloc(len + 1), *back = malloc(len + 1);
+	struct pboot_blob blob = { .bytes = back, .room_bytes = len };
+	char piece[1024];
+	size_t from = 0, cut, i;
+	int got = 0;
+
+	for (i = 0; i < len; i++)
+		value[i] = (unsigned char)(i * 167 + 13);
+	while ((cut = pboot_blob_cut(value, len, from, max, piece)) > 0) {
+		ck_assert_uint_le(cut, max);
+		ck_assert_uint_eq(strlen(piece), cut);
+		ck_assert_int_eq(got, 0);
+		got = pboot_blob_add(&blob, piece);
+		from += cut;
+	}
+	ck_assert_int_eq(got, 1);
+	ck_assert_uint_eq(blob.len_bytes, len);
+	ck_assert_mem_eq(value, back, len);
+	free(value);
+	free(back);
+}
+
+START_TEST(a_value_comes_back_whole)
+{
+	static const size_t lengths[] = { 0, 1, 2, 7, 100, 511, 4096 };
+	size_t i, max;
+
+	for (i = 0; i < sizeof lengths / sizeof *lengths; i++)
+		for (max = 2; max < 1024; max += i < 4 ? 2 : 166)
+			there_and_back(lengths[i], max);
+}
+END_TEST
+
+START_TEST(pieces_of_something_else_are_refused)
+{
+	static const char *const bad[] = { "",
+		                           "0",
+		                           "0000000",
+		                           "0000000g",
+		                           "0000000201020",
+		                           "00000001abcd",
+		                           "00000005",
+		                           "ffffffff",
+		                           "0000000A",
+		                           "00000001 1",
+		                           "00000004010203041" };
+	unsigned char room[4];
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct pboot_blob blob = { .bytes = room, .room_bytes = sizeof room };
+
+		ck_assert_msg(pboot_blob_add(&blob, bad[i]) < 0, "\"%s\" was taken", bad[i]);
+	}
+}
+END_TEST
+
+#define NAME "0123456789abcdef0123456789abcdef"
+
+START_TEST(a_card_comes_back_whole)
+{
+	struct pboot_card card, back;
+	char room[PBOOT_CARD_ROOM];
+	size_t len, i;
+
+	pboot_card_fill(&card);
+	memcpy(card.name, NAME, sizeof card.name);
+	memset(card.host, 'h', sizeof card.host - 1);
+	len = pboot_card_write(&card, room);
+	ck_assert_uint_eq(len, strlen(room));
+	ck_assert(pboot_card_read(room, len, &back));
+	ck_assert_int_eq(back.pid, getpid());
+	ck_assert_uint_eq(back.host_id, card.host_id);
+	ck_assert_str_eq(back.name, NAME);
+	ck_assert_str_eq(back.host, card.host);
+	ck_assert_int_eq(back.messages, card.messages);
+	for (i = 0; i + sizeof card.host < len; i++)
+		ck_assert(!pboot_card_read(room, i, &back));
+}
+END_TEST
+
+START_TEST(what_is_no_card_is_refused)
+{
+	static const char *const bad[] = {
+		"",
+		"x",
+		"3",
+		"3 0.1.0",
+		"3 0.1.0 0 1 0123456789abcdef " NAME " h",
+		"3 0.1.0 -5 1 0123456789abcdef " NAME " h",
+		"3 0.1.0 5 1 0123456789abcdeg " NAME " h",
+		"3 0.1.0 5 1 0123456789abcdef " NAME,
+		"3 0.1.0 5 1 0123456789abcdef 0123 h",
+		"3 0.1.0 5 1 0123456789abcdef " NAME " h i",
+	};
+	struct pboot_card card;
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!pboot_card_read(bad[i], strlen(bad[i]), &card), "\"%s\" was taken",
+		              bad[i]);
+}
+END_TEST
+
+START_TEST(a_card_of_another_version_names_its_release)
+{
+	const char *other = "9 2.0.0 of a kind that is not known yet";
+	struct pboot_card card;
+
+	ck_assert(pboot_card_read(other, strlen(other), &card));
+	ck_assert_int_eq(card.version, 9);
+	ck_assert_str_eq(card.release, "2.0.0");
+}
+END_TEST
+
+START_TEST(hosts_are_numbered_by_their_lowest_ranks)
+{
+	static const uint64_t ids[] = { 7, 9, 7, 3, 9, 9, 3 };
+	static const uint32_t wanted[] = { 0, 1, 0, 2, 1, 1, 2 };
+	struct pboot_card cards[7];
+	uint32_t host_of[7], i;
+
+	for (i = 0; i < 7; i++)
+		cards[i].host_id = ids[i];
+	ck_assert_uint_eq(pboot_card_hosts(cards, 7, host_of), 3);
+	ck_assert_mem_eq(host_of, wanted, sizeof wanted);
+	ck_assert_uint_eq(pboot_card_hosts(cards, 1, host_of), 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("engine_text");
+
+	tcase_add_test(tests, a_line_is_words);
+	tcase_add_test(tests, blanks_and_rests_do_no_harm);
+	tcase_add_test(tests, what_is_no_line_is_refused);
+	tcase_add_test(tests, numbers_are_whole_and_in_bounds);
+	tcase_add_test(tests, a_value_comes_back_whole);
+	tcase_add_test(tests, pieces_of_something_else_are_refused);
+	tcase_add_test(tests, a_card_comes_back_whole);
+	tcase_add_test(tests, what_is_no_card_is_refused);
+	tcase_add_test(tests, a_card_of_another_version_names_its_release);
+	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
+	return unit_run("engine_text", tests);
+}
