@@ -32,10 +32,12 @@
 enum {
 	POFI_WIRE = 1,                  /* raised when headers or the rules of credit change */
 	POFI_ALIGN = 16,                /* of messages and payloads */
-	POFI_MEDIUM_BYTES = 8192,       /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
-	POFI_CREDITS = 32,              /* requests on their way to one place */
+	POFI_MEDIUM_BYTES = 65536,      /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
+	POFI_CREDITS_MOST = 32,         /* requests on their way to one place ... */
+	POFI_CREDITS_LEAST = 4,
+	POFI_KEPT_BYTES = 1 << 26,      /* ... fewer where that would keep more than this */
 	POFI_RECEIVE_BUFFERS = 4,       /* unless PST_OFI_RECEIVE_BUFFERS */
-	POFI_RECEIVE_BYTES = 1 << 18,   /* of each, unless PST_OFI_RECEIVE_SIZE */
+	POFI_RECEIVE_BYTES = 1 << 19,   /* of each, unless PST_OFI_RECEIVE_SIZE */
 	POFI_BATCH = 16,                /* completions read at once */
 	POFI_INJECT_BYTES = 128,        /* larger messages take a buffer, whatever the provider */
 	POFI_SENDS = 64,                /* send buffers of each network at most */
@@ -114,6 +116,7 @@ struct psi_conduit {
 	uint64_t tag;
 	uint64_t *counts;               /* NULL: the service tells */
 	size_t medium_bytes, message_bytes;
+	uint32_t credits;               /* requests on their way to one place; the same everywhere */
 	uint32_t inbound_count;
 	size_t inbound_bytes;
 	size_t inject_bytes;            /* messages up to this go without a completion */

@@ -99,7 +99,7 @@ result_of(struct psi_conduit *conduit, uint32_t place, ssize_t code)
 {
 	if (code == 0)
 		return PSI_OK;
-	if (code != -FI_EAGAIN)
+	if (code != -FI_EAGAIN && code != -FI_ENOMEM)
 		pofi_peer_break(conduit, place);
 	return PSI_AGAIN;
 }
@@ -164,9 +164,9 @@ am_hand_over(struct psi_port *port, const struct psi_am *am)
 static bool
 may_request(const struct psi_port *port, const struct pofi_peer *peer)
 {
-	return peer->spent < POFI_CREDITS &&
+	return peer->spent < port->conduit->credits &&
 	       atomic_load_explicit(&port->kept_count[PSI_REPLIES], memory_order_relaxed) <
-	               POFI_CREDITS;
+	               POFI_CREDITS_MOST;
 }
 
 static int

@@ -94,6 +94,16 @@ inject_limit(const struct fi_info *info)
 	return most < POFI_INJECT_BYTES ? most : POFI_INJECT_BYTES;
 }
 
+/* As many for a place as it could keep of all processes together, if it polled none. */
+static uint32_t
+credits_of(const struct psi_conduit *conduit)
+{
+	const size_t each = POFI_KEPT_BYTES / (conduit->message_bytes * conduit->places);
+
+	return each > POFI_CREDITS_MOST ? POFI_CREDITS_MOST
+	       : each < POFI_CREDITS_LEAST ? POFI_CREDITS_LEAST : (uint32_t)each;
+}
+
 static void
 sizes_choose(struct psi_conduit *conduit)
 {
@@ -106,6 +116,7 @@ sizes_choose(struct psi_conduit *conduit)
 	medium = medium < most ? medium : most;
 	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
 	conduit->message_bytes = head_bytes + conduit->medium_bytes;
+	conduit->credits = credits_of(conduit);
 	conduit->inject_bytes = inject_limit(info);
 	conduit->inbound_count = (uint32_t)number_of(conduit->services,
 	                                             "PST_OFI_RECEIVE_BUFFERS",
@@ -246,10 +257,10 @@ pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	const struct fi_info *info = conduit->info;
 
 	snprintf(text, text_bytes,
-	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %d requests on "
+	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %u requests on "
 	         "their way to each place, %u receive buffers of %zu bytes, %zu bytes per peer",
 	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
-	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, POFI_CREDITS,
+	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, conduit->credits,
 	         conduit->inbound_count, conduit->inbound_bytes,
-	         conduit->address_bytes + sizeof *conduit->known + sizeof(uint16_t));
+	         info->src_addrlen + sizeof *conduit->known + sizeof(uint16_t));
 }

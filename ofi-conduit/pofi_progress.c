@@ -231,12 +231,19 @@ credit_owe(struct psi_port *port, const struct pofi_header *header)
 		port->owed[pofi_process_of(port->conduit, header->source)]++;
 }
 
+/* Half of what the process may have is a payment of its own. */
+static bool
+is_due(const struct psi_port *port, uint32_t process)
+{
+	return port->owed[process] >= port->conduit->credits / 2;
+}
+
 static void
 credit_pay(struct psi_port *port, const struct pofi_header *header)
 {
 	const uint32_t process = pofi_process_of(port->conduit, header->source);
 
-	if (port->owed[process] >= POFI_CREDITS / 2)
+	if (is_due(port, process))
 		pofi_pay(port, process);
 }
 
@@ -246,7 +253,7 @@ payments_retry(struct psi_port *port)
 {
 	port->payment_due = false;
 	for (uint32_t process = 0; process < port->conduit->places; process++)
-		if (port->owed[process] >= POFI_CREDITS / 2)
+		if (is_due(port, process))
 			pofi_pay(port, process);
 }
 
