@@ -115,7 +115,8 @@ sizes_choose(struct psi_conduit *conduit)
 
 	medium = medium < most ? medium : most;
 	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
-	conduit->message_bytes = head_bytes + conduit->medium_bytes;
+	conduit->message_bytes = pofi_message_bytes(PSI_MEDIUM, PSI_MAX_ARGS,
+	                                            conduit->medium_bytes);
 	conduit->credits = credits_of(conduit);
 	conduit->inject_bytes = inject_limit(info);
 	conduit->inbound_count = (uint32_t)number_of(conduit->services,

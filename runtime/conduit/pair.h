@@ -1,7 +1,7 @@
 /*
  * Two conduits as one: smp between ranks that share memory, and a network between all others.  The
- * route to a peer is chosen by its job rank, once for the job.  A job that has one conduit calls that
- * one's operations and none of these.
+ * route to a peer is chosen by its job rank, once for the job.  A job that has one conduit calls
+ * that one's operations and none of these.
  */
 #ifndef PSI_PAIR_H
 #define PSI_PAIR_H
