@@ -75,10 +75,10 @@ struct pofi_send {
 };
 
 /*
- * A buffer in which many messages arrive, one behind the other.  A provider may give it back while
- * a message that it began earlier is not there yet: tcp;ofi_rxm of 1.17 does so with messages that
- * it sends in segments.  So it is posted again only when all bytes up to its end have arrived.
- * Messages are whole lines, so that a provider which aligns them leaves no gaps.
+ * A buffer in which many messages arrive, one behind the other.  A provider that receives from
+ * several peers at once may give it back while a message that it began earlier is not there yet.
+ * So it is posted again only when all bytes up to its end have arrived.  Messages are whole lines,
+ * so that a provider which aligns them leaves no gaps.
  */
 struct pofi_inbound {
 	struct fi_context2 context;     /* first */

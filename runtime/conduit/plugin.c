@@ -30,7 +30,8 @@ static const struct psi_setting rows[] = {
 	  .help = "libfabric's own filter of providers, which conduit ofi then chooses from" },
 	{ .name = "GASNET_OFI_MAX_MEDIUM", .kind = PSI_SETTING_SIZE, .default_text = "65536",
 	  .unit = "B", .min = 512, .max = 1 << 20,
-	  .help = "largest payload of a Medium of conduit ofi" },
+	  .help = "largest payload of a Medium of conduit ofi; less where the provider carries "
+	          "less as a whole, as tcp;ofi_rxm does (15 KB)" },
 	{ .name = "PST_OFI_RECEIVE_BUFFERS", .kind = PSI_SETTING_INT, .default_text = "4",
 	  .unit = "buffers", .min = 2, .max = 1024,
 	  .help = "buffers of conduit ofi in which messages arrive" },
