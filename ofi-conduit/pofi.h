@@ -31,11 +31,15 @@
 
 enum {
 	POFI_WIRE = 1,                  /* raised when headers or the rules of credit change */
-	POFI_ALIGN = 16,                /* of messages and payloads */
-	POFI_MEDIUM_BYTES = 8192,       /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
-	POFI_CREDITS = 32,              /* requests on their way to one place */
+	POFI_ALIGN = 16,                /* of payloads */
+	POFI_LINE = 64,                 /* a message is whole lines of this */
+	POFI_MEDIUM_BYTES = 65536,      /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
+	POFI_CREDITS_MOST = 32,         /* requests on their way to one place ... */
+	POFI_CREDITS_LEAST = 4,
+	POFI_KEPT_BYTES = 1 << 26,      /* ... fewer where that would keep more than this */
 	POFI_RECEIVE_BUFFERS = 4,       /* unless PST_OFI_RECEIVE_BUFFERS */
-	POFI_RECEIVE_BYTES = 1 << 18,   /* of each, unless PST_OFI_RECEIVE_SIZE */
+	POFI_SPARE = 4,                 /* times as many, where buffers do not come back */
+	POFI_RECEIVE_BYTES = 1 << 19,   /* of each, unless PST_OFI_RECEIVE_SIZE */
 	POFI_BATCH = 16,                /* completions read at once */
 	POFI_INJECT_BYTES = 128,        /* larger messages take a buffer, whatever the provider */
 	POFI_SENDS = 64,                /* send buffers of each network at most */
@@ -70,13 +74,20 @@ struct pofi_send {
 	void *desc;                     /* of its registration, or NULL */
 };
 
-/* A buffer in which many messages arrive, one behind the other. */
+/*
+ * A buffer in which many messages arrive, one behind the other.  A provider that receives from
+ * several peers at once may give it back while a message that it began earlier is not there yet.
+ * So it is posted again only when all bytes up to its end have arrived.  Messages are whole lines,
+ * so that a provider which aligns them leaves no gaps.
+ */
 struct pofi_inbound {
 	struct fi_context2 context;     /* first */
 	char *bytes;
 	struct fid_mr *mr;              /* NULL where the provider needs none */
-	uint32_t pins;                  /* messages that a poll has taken and not yet delivered */
-	bool posted;                    /* the provider may write to it */
+	uint32_t pins;                  /* messages that a poll has taken, not yet delivered */
+	size_t arrived_bytes;           /* of all messages that arrived since it was posted */
+	size_t end_bytes;               /* of the last of them */
+	bool posted;                    /* the provider puts further messages there */
 };
 
 /* A message that waits for its port to be polled: a copy of it. */
@@ -114,6 +125,7 @@ struct psi_conduit {
 	uint64_t tag;
 	uint64_t *counts;               /* NULL: the service tells */
 	size_t medium_bytes, message_bytes;
+	uint32_t credits;               /* requests on their way to one place; all agree */
 	uint32_t inbound_count;
 	size_t inbound_bytes;
 	size_t inject_bytes;            /* messages up to this go without a completion */
@@ -126,7 +138,7 @@ struct psi_conduit {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	struct pofi_inbound *inbound;   /* [inbound_count] */
+	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
 	/* Under the lock. */
 	pthread_mutex_t lock;           /* in PAR */
 	volatile sig_atomic_t busy;     /* elsewhere: a signal's handler that drains sees it */
@@ -137,7 +149,7 @@ struct psi_conduit {
 		struct pofi_send *free;
 		uint32_t made, most;
 	} sends[PSI_NETWORKS];
-	uint32_t posted;                /* of the inbound buffers */
+	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool lost;                      /* a message, for want of memory: nothing goes on */
 	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
 };
@@ -187,11 +199,19 @@ pofi_aligned(size_t len_bytes)
 	return (len_bytes + POFI_ALIGN - 1) & ~(size_t)(POFI_ALIGN - 1);
 }
 
-/* Where the payload begins. */
+/* Where the payload begins, and the length of the message. */
 static inline size_t
 pofi_payload_at(unsigned nargs)
 {
 	return pofi_aligned(sizeof(struct pofi_header) + nargs * sizeof(int32_t));
+}
+
+static inline size_t
+pofi_message_bytes(unsigned category, unsigned nargs, size_t len_bytes)
+{
+	const size_t bytes = pofi_payload_at(nargs) + (category == PSI_MEDIUM ? len_bytes : 0);
+
+	return (bytes + POFI_LINE - 1) & ~(size_t)(POFI_LINE - 1);
 }
 
 static inline uint32_t
@@ -232,8 +252,12 @@ int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *ad
 /* 0, or an errno after one line. */
 int pofi_inbound_open(struct psi_conduit *conduit);
 void pofi_inbound_close(struct psi_conduit *conduit);
-/* Hands a buffer to the provider.  Under the lock. */
-void pofi_inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound);
+/* A message, or what was none, arrived there; the provider gives the buffer back.  Under the
+ * lock. */
+void pofi_inbound_arrived(struct pofi_inbound *inbound, const char *message, size_t len_bytes);
+void pofi_inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound);
+/* Posts the buffers that nobody uses, if some were given back.  Under the lock. */
+void pofi_inbound_refill(struct psi_conduit *conduit);
 /* A buffer for a message of that network, or NULL.  Both under the lock. */
 struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network);
 void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);

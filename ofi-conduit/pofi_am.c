@@ -47,13 +47,6 @@ pofi_peer_break(struct psi_conduit *conduit, uint32_t place)
 
 /* -- composing --------------------------------------------------------------------------------- */
 
-static size_t
-message_bytes(const struct psi_am *am)
-{
-	return pofi_payload_at(am->nargs) +
-	       (am->category == PSI_MEDIUM ? pofi_aligned(am->len_bytes) : 0);
-}
-
 static struct pofi_header
 header_of(const struct psi_port *port, uint32_t to)
 {
@@ -68,11 +61,12 @@ header_of(const struct psi_port *port, uint32_t to)
 
 /* The bytes between the parts are sent too, and are zero. */
 static void
-message_compose(const struct psi_port *port, const struct psi_am *am, char *bytes)
+message_compose(const struct psi_port *port, const struct psi_am *am, char *bytes, size_t len_bytes)
 {
 	struct pofi_header header = header_of(port, am->peer);
 	const size_t args_bytes = am->nargs * sizeof *am->args;
 	const size_t payload_at = pofi_payload_at(am->nargs);
+	size_t end = payload_at;
 
 	header.dest = (uint64_t)(uintptr_t)(am->category == PSI_LONG ? am->dest : NULL);
 	header.len_bytes = am->category == PSI_SHORT ? 0 : (uint32_t)am->len_bytes;
@@ -85,11 +79,10 @@ message_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 		memcpy(bytes + sizeof header, am->args, args_bytes);
 	memset(bytes + sizeof header + args_bytes, 0, payload_at - sizeof header - args_bytes);
 	if (am->category == PSI_MEDIUM && am->len_bytes) {
-		const size_t end = payload_at + am->len_bytes;
-
 		memcpy(bytes + payload_at, am->payload, am->len_bytes);
-		memset(bytes + end, 0, pofi_aligned(end) - end);
+		end += am->len_bytes;
 	}
+	memset(bytes + end, 0, len_bytes - end);
 }
 
 /* -- handing over ------------------------------------------------------------------------------ */
@@ -99,7 +92,7 @@ result_of(struct psi_conduit *conduit, uint32_t place, ssize_t code)
 {
 	if (code == 0)
 		return PSI_OK;
-	if (code != -FI_EAGAIN)
+	if (code != -FI_EAGAIN && code != -FI_ENOMEM)
 		pofi_peer_break(conduit, place);
 	return PSI_AGAIN;
 }
@@ -143,12 +136,12 @@ static int
 am_hand_over(struct psi_port *port, const struct psi_am *am)
 {
 	struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = message_bytes(am);
+	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
 	_Alignas(8) char small[POFI_INJECT_BYTES];
 	struct pofi_send *send;
 
 	if (len_bytes <= conduit->inject_bytes) {
-		message_compose(port, am, small);
+		message_compose(port, am, small, len_bytes);
 		return message_inject(conduit, am->peer, small, len_bytes);
 	}
 	send = pofi_send_take(conduit, am->network);
@@ -156,7 +149,7 @@ am_hand_over(struct psi_port *port, const struct psi_am *am)
 		return PSI_AGAIN;
 	send->place = am->peer;
 	send->is_data = true;
-	message_compose(port, am, send->bytes);
+	message_compose(port, am, send->bytes, len_bytes);
 	return message_send(conduit, send, len_bytes);
 }
 
@@ -164,9 +157,9 @@ am_hand_over(struct psi_port *port, const struct psi_am *am)
 static bool
 may_request(const struct psi_port *port, const struct pofi_peer *peer)
 {
-	return peer->spent < POFI_CREDITS &&
+	return peer->spent < port->conduit->credits &&
 	       atomic_load_explicit(&port->kept_count[PSI_REPLIES], memory_order_relaxed) <
-	               POFI_CREDITS;
+	               POFI_CREDITS_MOST;
 }
 
 static int
@@ -222,7 +215,7 @@ payment_send(struct psi_port *port, uint32_t process)
 	struct psi_conduit *conduit = port->conduit;
 	struct pofi_send *send = pofi_send_take(conduit, PSI_REPLIES);
 	struct pofi_header header = header_of(port, process);
-	const size_t len_bytes = pofi_payload_at(0);
+	const size_t len_bytes = pofi_message_bytes(POFI_CREDIT, 0, 0);
 
 	if (!send)
 		return PSI_AGAIN;

@@ -31,8 +31,8 @@ buffers_need_registration(const struct psi_conduit *conduit)
 
 /* -- arriving ---------------------------------------------------------------------------------- */
 
-void
-pofi_inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound)
+static void
+inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound)
 {
 	const struct iovec part = { .iov_base = inbound->bytes,
 	                            .iov_len = conduit->inbound_bytes };
@@ -42,8 +42,36 @@ pofi_inbound_post(struct psi_conduit *conduit, struct pofi_inbound *inbound)
 		.context = &inbound->context,
 	};
 
+	inbound->arrived_bytes = inbound->end_bytes = 0;
 	inbound->posted = fi_recvmsg(conduit->ep, &msg, FI_MULTI_RECV) == 0;
 	conduit->posted += inbound->posted;
+}
+
+void
+pofi_inbound_arrived(struct pofi_inbound *inbound, const char *message, size_t len_bytes)
+{
+	const size_t end_bytes = (size_t)(message - inbound->bytes) + len_bytes;
+
+	inbound->arrived_bytes += len_bytes;
+	if (end_bytes > inbound->end_bytes)
+		inbound->end_bytes = end_bytes;
+}
+
+void
+pofi_inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound)
+{
+	inbound->posted = false;
+	conduit->posted--;
+}
+
+/* Has all arrived that the provider has begun to put there? */
+static bool
+inbound_is_free(const struct psi_conduit *conduit, const struct pofi_inbound *inbound)
+{
+	return !inbound->posted && !inbound->pins &&
+	       inbound->arrived_bytes == inbound->end_bytes &&
+	       (!inbound->end_bytes ||
+	        conduit->inbound_bytes - inbound->end_bytes < conduit->message_bytes);
 }
 
 static int
@@ -59,6 +87,7 @@ inbound_make(struct psi_conduit *conduit, struct pofi_inbound *inbound)
 		return FI_ENOMEM;
 	}
 	inbound->bytes = bytes;
+	conduit->inbound_made++;
 	if (buffers_need_registration(conduit))
 		code = pofi_register(conduit, bytes, conduit->inbound_bytes, FI_RECV, &inbound->mr);
 	return code;
@@ -67,7 +96,8 @@ inbound_make(struct psi_conduit *conduit, struct pofi_inbound *inbound)
 int
 pofi_inbound_open(struct psi_conduit *conduit)
 {
-	conduit->inbound = calloc(conduit->inbound_count, sizeof *conduit->inbound);
+	conduit->inbound = calloc((size_t)POFI_SPARE * conduit->inbound_count,
+	                          sizeof *conduit->inbound);
 	if (!conduit->inbound) {
 		conduit->services->log("ofi: no memory");
 		return FI_ENOMEM;
@@ -77,7 +107,7 @@ pofi_inbound_open(struct psi_conduit *conduit)
 
 		if (code)
 			return code;
-		pofi_inbound_post(conduit, &conduit->inbound[i]);
+		inbound_post(conduit, &conduit->inbound[i]);
 		if (!conduit->inbound[i].posted) {
 			conduit->services->log("ofi: provider %s takes no receive buffer",
 			                       conduit->info->fabric_attr->prov_name);
@@ -87,17 +117,31 @@ pofi_inbound_open(struct psi_conduit *conduit)
 	return 0;
 }
 
+/* One that the provider does not take is tried again at the next poll.  Where buffers do not come
+ * back, since a peer died while it sent, there are more. */
+void
+pofi_inbound_refill(struct psi_conduit *conduit)
+{
+	if (conduit->posted >= conduit->inbound_count)
+		return;
+	for (uint32_t i = 0; i < conduit->inbound_made; i++)
+		if (inbound_is_free(conduit, &conduit->inbound[i]))
+			inbound_post(conduit, &conduit->inbound[i]);
+	if (conduit->posted < 2 && conduit->inbound_made < POFI_SPARE * conduit->inbound_count &&
+	    inbound_make(conduit, &conduit->inbound[conduit->inbound_made]) == 0)
+		inbound_post(conduit, &conduit->inbound[conduit->inbound_made - 1]);
+}
+
 /* The endpoint is closed before this, so that the provider writes to none of them. */
 void
 pofi_inbound_close(struct psi_conduit *conduit)
 {
-	for (uint32_t i = 0; conduit->inbound && i < conduit->inbound_count; i++) {
+	for (uint32_t i = 0; i < conduit->inbound_made; i++) {
 		struct pofi_inbound *inbound = &conduit->inbound[i];
 
 		if (inbound->mr)
 			fi_close(&inbound->mr->fid);
-		if (inbound->bytes)
-			munmap(inbound->bytes, conduit->inbound_bytes);
+		munmap(inbound->bytes, conduit->inbound_bytes);
 	}
 	free(conduit->inbound);
 }

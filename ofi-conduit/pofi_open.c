@@ -51,7 +51,7 @@ endpoint_open(struct psi_conduit *conduit)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
 	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC, .count = conduit->places };
-	size_t least_bytes = conduit->message_bytes;
+	const size_t least_bytes = conduit->message_bytes;
 	int code;
 
 	if ((code = fi_cq_open(conduit->domain, &cq_attr, &conduit->cq, conduit)) != 0 ||
@@ -59,10 +59,11 @@ endpoint_open(struct psi_conduit *conduit)
 	    (code = fi_endpoint(conduit->domain, conduit->info, &conduit->ep, conduit)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->av->fid, 0)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->cq->fid, FI_TRANSMIT | FI_RECV)) != 0 ||
-	    (code = fi_setopt(&conduit->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
-	                      &least_bytes, sizeof least_bytes)) != 0)
+	    (code = fi_enable(conduit->ep)) != 0)
 		return code;
-	return fi_enable(conduit->ep);
+	/* before any buffer is posted; the shm provider of 1.17 cannot do it before enabling */
+	return fi_setopt(&conduit->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least_bytes,
+	                 sizeof least_bytes);
 }
 
 static int
@@ -94,18 +95,47 @@ inject_limit(const struct fi_info *info)
 	return most < POFI_INJECT_BYTES ? most : POFI_INJECT_BYTES;
 }
 
+/* Messages that ofi_rxm does not copy whole it sends in segments.  In 1.17 those do not go together
+ * with buffers of many messages: bytes of them are lost, or they never arrive (am_flood of the
+ * conformance tests).  Its own setting says how much it copies, its header included. */
+static size_t
+whole_limit(const struct fi_info *info)
+{
+	enum { RXM_BUFFER_BYTES = 16384, RXM_HEADERS_BYTES = 512 };
+	const char *text = getenv("FI_OFI_RXM_BUFFER_SIZE");
+	const size_t buffer_bytes = text ? strtoul(text, NULL, 0) : RXM_BUFFER_BYTES;
+	const size_t most = info->ep_attr->max_msg_size;
+
+	if (!strstr(info->fabric_attr->prov_name, "ofi_rxm"))
+		return most;
+	return buffer_bytes > 2 * RXM_HEADERS_BYTES ? buffer_bytes - RXM_HEADERS_BYTES
+	                                            : RXM_HEADERS_BYTES;
+}
+
+/* As many for a place as it could keep of all processes together, if it polled none. */
+static uint32_t
+credits_of(const struct psi_conduit *conduit)
+{
+	const size_t each = POFI_KEPT_BYTES / (conduit->message_bytes * conduit->places);
+
+	return each > POFI_CREDITS_MOST ? POFI_CREDITS_MOST
+	       : each < POFI_CREDITS_LEAST ? POFI_CREDITS_LEAST : (uint32_t)each;
+}
+
 static void
 sizes_choose(struct psi_conduit *conduit)
 {
 	const struct fi_info *info = conduit->info;
 	const size_t head_bytes = pofi_payload_at(PSI_MAX_ARGS);
-	const size_t most = info->ep_attr->max_msg_size - head_bytes;
+	const size_t most = whole_limit(info) - head_bytes - POFI_LINE;
 	const size_t queue = info->tx_attr->size / 2;
 	size_t medium = number_of(conduit->services, "GASNET_OFI_MAX_MEDIUM", POFI_MEDIUM_BYTES);
 
 	medium = medium < most ? medium : most;
 	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
-	conduit->message_bytes = head_bytes + conduit->medium_bytes;
+	conduit->message_bytes = pofi_message_bytes(PSI_MEDIUM, PSI_MAX_ARGS,
+	                                            conduit->medium_bytes);
+	conduit->credits = credits_of(conduit);
 	conduit->inject_bytes = inject_limit(info);
 	conduit->inbound_count = (uint32_t)number_of(conduit->services,
 	                                             "PST_OFI_RECEIVE_BUFFERS",
@@ -246,10 +276,10 @@ pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	const struct fi_info *info = conduit->info;
 
 	snprintf(text, text_bytes,
-	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %d requests on "
+	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %u requests on "
 	         "their way to each place, %u receive buffers of %zu bytes, %zu bytes per peer",
 	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
-	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, POFI_CREDITS,
+	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, conduit->credits,
 	         conduit->inbound_count, conduit->inbound_bytes,
-	         conduit->address_bytes + sizeof *conduit->known + sizeof(uint16_t));
+	         info->src_addrlen + sizeof *conduit->known + sizeof(uint16_t));
 }

@@ -32,19 +32,16 @@ header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *hea
                 size_t len_bytes)
 {
 	const uint64_t endpoints = (uint64_t)conduit->places * POFI_ENDPOINTS;
-	size_t want_bytes = pofi_payload_at(header->nargs);
 
 	if (header->tag != conduit->tag || header->source >= endpoints ||
 	    header->nargs > PSI_MAX_ARGS || header->network >= PSI_NETWORKS ||
 	    header->category > POFI_CREDIT || header->to >= POFI_ENDPOINTS ||
 	    !conduit->ports[header->to])
 		return false;
-	if (header->category == PSI_MEDIUM) {
-		if (header->len_bytes > conduit->medium_bytes)
-			return false;
-		want_bytes += pofi_aligned(header->len_bytes);
-	}
-	return len_bytes == want_bytes;
+	if (header->category == PSI_MEDIUM && header->len_bytes > conduit->medium_bytes)
+		return false;
+	return len_bytes ==
+	       pofi_message_bytes(header->category, header->nargs, header->len_bytes);
 }
 
 static void
@@ -94,6 +91,7 @@ message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbo
 {
 	struct pofi_header header;
 
+	pofi_inbound_arrived(inbound, message, len_bytes);
 	if (len_bytes < sizeof header) {
 		pofi_count(conduit, PSI_COUNT_DROPPED);
 		return;
@@ -122,23 +120,7 @@ inbound_of(const struct psi_conduit *conduit, void *context)
 {
 	const uintptr_t at = (uintptr_t)context, first = (uintptr_t)conduit->inbound;
 
-	return at - first < conduit->inbound_count * sizeof *conduit->inbound ? context : NULL;
-}
-
-static void
-inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound)
-{
-	inbound->posted = false;
-	conduit->posted--;
-}
-
-/* A buffer that the provider did not take is tried again at the next poll. */
-static void
-inbound_post_free(struct psi_conduit *conduit)
-{
-	for (uint32_t i = 0; i < conduit->inbound_count; i++)
-		if (!conduit->inbound[i].posted && !conduit->inbound[i].pins)
-			pofi_inbound_post(conduit, &conduit->inbound[i]);
+	return at - first < conduit->inbound_made * sizeof *conduit->inbound ? context : NULL;
 }
 
 static void
@@ -161,7 +143,7 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 	if (entry->flags & FI_RECV)
 		message_arrives(conduit, look, inbound, entry->buf, entry->len);
 	if (entry->flags & FI_MULTI_RECV)
-		inbound_released(conduit, inbound);
+		pofi_inbound_released(conduit, inbound);
 }
 
 /* A message that could not be received was a stranger's: peers know the sizes.  One that could not
@@ -180,7 +162,7 @@ error_take(struct psi_conduit *conduit)
 	if (inbound) {
 		pofi_count(conduit, PSI_COUNT_DROPPED);
 		if (error.flags & FI_MULTI_RECV)
-			inbound_released(conduit, inbound);
+			pofi_inbound_released(conduit, inbound);
 		return;
 	}
 	send = error.op_context;
@@ -200,8 +182,7 @@ completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
 		error_take(conduit);
 	for (ssize_t i = 0; i < count; i++)
 		completion_take(conduit, look, &entries[i]);
-	if (conduit->posted < conduit->inbound_count)
-		inbound_post_free(conduit);
+	pofi_inbound_refill(conduit);
 	return count > 0 || count == -FI_EAVAIL;
 }
 
@@ -231,12 +212,19 @@ credit_owe(struct psi_port *port, const struct pofi_header *header)
 		port->owed[pofi_process_of(port->conduit, header->source)]++;
 }
 
+/* Half of what the process may have is a payment of its own. */
+static bool
+is_due(const struct psi_port *port, uint32_t process)
+{
+	return port->owed[process] >= port->conduit->credits / 2;
+}
+
 static void
 credit_pay(struct psi_port *port, const struct pofi_header *header)
 {
 	const uint32_t process = pofi_process_of(port->conduit, header->source);
 
-	if (port->owed[process] >= POFI_CREDITS / 2)
+	if (is_due(port, process))
 		pofi_pay(port, process);
 }
 
@@ -246,7 +234,7 @@ payments_retry(struct psi_port *port)
 {
 	port->payment_due = false;
 	for (uint32_t process = 0; process < port->conduit->places; process++)
-		if (port->owed[process] >= POFI_CREDITS / 2)
+		if (is_due(port, process))
 			pofi_pay(port, process);
 }
 

@@ -28,13 +28,14 @@ static const struct psi_setting rows[] = {
 	          "that the host has" },
 	{ .name = "FI_PROVIDER", .kind = PSI_SETTING_TEXT,
 	  .help = "libfabric's own filter of providers, which conduit ofi then chooses from" },
-	{ .name = "GASNET_OFI_MAX_MEDIUM", .kind = PSI_SETTING_SIZE, .default_text = "8192",
+	{ .name = "GASNET_OFI_MAX_MEDIUM", .kind = PSI_SETTING_SIZE, .default_text = "65536",
 	  .unit = "B", .min = 512, .max = 1 << 20,
-	  .help = "largest payload of a Medium of conduit ofi" },
+	  .help = "largest payload of a Medium of conduit ofi; less where the provider carries "
+	          "less as a whole, as tcp;ofi_rxm does (15 KB)" },
 	{ .name = "PST_OFI_RECEIVE_BUFFERS", .kind = PSI_SETTING_INT, .default_text = "4",
 	  .unit = "buffers", .min = 2, .max = 1024,
 	  .help = "buffers of conduit ofi in which messages arrive" },
-	{ .name = "PST_OFI_RECEIVE_SIZE", .kind = PSI_SETTING_SIZE, .default_text = "262144",
+	{ .name = "PST_OFI_RECEIVE_SIZE", .kind = PSI_SETTING_SIZE, .default_text = "524288",
 	  .unit = "B", .min = 1, .max = 1 << 30,
 	  .help = "size of each of these buffers; four of the largest messages at least" },
 };

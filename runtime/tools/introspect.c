@@ -13,12 +13,13 @@
 #include "runtime/segment/memlimits.h"
 #include "runtime/settings/settings.h"
 #include "runtime/tools/introspect_features.h"
+#include "runtime/tools/introspect_network.h"
 #include "runtime/tools/mk.h"
 #include "runtime/tools/ticks.h"
 #include "runtime/util/deny.h"
 #include "runtime/util/topology.h"
 
-enum { VALUE_BYTES = 512 };
+enum { VALUE_BYTES = 1024 };
 
 /* The caller's callback, and the group that is being reported. */
 struct listener {
@@ -69,13 +70,28 @@ tell_conduit(const struct listener *to, const char *name, const char *configured
 	introspect_tell(to, name, built ? "yes" : "no", "build", note);
 }
 
+/* A plug-in that was built may be elsewhere, or lack what it needs on this host. */
+static void
+tell_plugin(const struct listener *to, const char *name, const char *configured, const char *what)
+{
+	char note[VALUE_BYTES];
+	bool opens;
+
+	if (strcmp(configured, "yes") != 0) {
+		tell_conduit(to, name, configured, what);
+		return;
+	}
+	opens = psi_introspect_network(name, note, sizeof note);
+	introspect_tell(to, name, opens ? "yes" : "no", "plug-in", note);
+}
+
 static void
 tell_conduits(struct listener *to)
 {
 	to->group = "conduit";
 	tell_conduit(to, "smp", PST_CONDUIT_SMP, "ranks on one host, by shared memory");
 	tell_conduit(to, "ibv", PST_CONDUIT_IBV, "InfiniBand and RoCE, by libibverbs");
-	tell_conduit(to, "ofi", PST_CONDUIT_OFI, "many networks, by libfabric");
+	tell_plugin(to, "ofi", PST_CONDUIT_OFI, "many networks, by libfabric");
 }
 
 static void

@@ -121,6 +121,30 @@ START_TEST(few_small_receive_buffers_are_enough)
 }
 END_TEST
 
+/* Of libfabric 1.17, a provider that carries messages of 64 KiB as a whole; of later ones, none has
+ * that name. */
+static bool
+provider_is_there(const char *name)
+{
+	struct fi_info *hints = fi_allocinfo(), *found = NULL;
+	bool there;
+
+	hints->fabric_attr->prov_name = strdup(name);
+	hints->ep_attr->type = FI_EP_RDM;
+	there = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &found) == 0;
+	fi_freeinfo(found);
+	fi_freeinfo(hints);
+	return there;
+}
+
+START_TEST(large_messages_are_whole_where_the_provider_carries_them)
+{
+	ofi_set("PST_OFI_PROVIDER", "net");
+	if (provider_is_there("net"))
+		ofi_run(3, false, true, all_to_all);
+}
+END_TEST
+
 /* -- threads ----------------------------------------------------------------------------------- */
 
 static _Atomic uint64_t answered;
@@ -185,9 +209,9 @@ one_is_slow(void)
 
 	ofi_self.deliver = listen_and_answer;
 	if (ofi_self.place == 0) {
-		ck_assert_uint_eq(requests_taken(TRIES), POFI_CREDITS);
+		ck_assert_uint_eq(requests_taken(TRIES), POFI_CREDITS_MOST);
 		ofi_send(ofi_self.port, &reply, PSI_BOTH_NETWORKS);
-		ck_assert_uint_ge(ofi_self.count[PSI_COUNT_REFUSED], TRIES - POFI_CREDITS);
+		ck_assert_uint_ge(ofi_self.count[PSI_COUNT_REFUSED], TRIES - POFI_CREDITS_MOST);
 	} else {
 		while (!atomic_load(&replies))
 			ofi_turn(ofi_self.port, 1 << PSI_REPLIES);
@@ -195,7 +219,7 @@ one_is_slow(void)
 	}
 	ofi_meet();
 	if (ofi_self.place == 0)
-		ck_assert_uint_gt(requests_taken(TRIES), POFI_CREDITS / 2);
+		ck_assert_uint_gt(requests_taken(TRIES), POFI_CREDITS_MOST / 2);
 	ofi_meet();
 }
 
@@ -239,6 +263,7 @@ main(void)
 	tcase_add_test(tests, two_flood_each_other);
 	tcase_add_test(tests, three_flood_each_other);
 	tcase_add_test(tests, few_small_receive_buffers_are_enough);
+	tcase_add_test(tests, large_messages_are_whole_where_the_provider_carries_them);
 	tcase_add_test(tests, threads_of_two_processes_flood_each_other);
 	tcase_add_test(tests, requests_to_one_who_is_slow_are_bounded_and_replies_pass_them);
 	tcase_add_test(tests, what_a_stranger_sends_is_dropped_and_counted);

@@ -1,5 +1,6 @@
 /*
- * The ofi conduit: where it cannot open or connect it says why, in one line that names what to do.
+ * The ofi conduit: where it cannot open or connect it says why, in one line that names what to do;
+ * and when its receive buffers are used again.
  */
 #include "tests/unit/main.h"
 #include "tests/unit/ofi_rig.h"
@@ -31,6 +32,62 @@ START_TEST(it_opens_and_says_what_it_uses)
 {
 	ofi_run(2, false, true, ofi_meet_idle);
 	ofi_run(1, false, false, opens);
+}
+END_TEST
+
+/* The provider gives a buffer back with a message behind one that is not there yet. */
+static void
+late_message(void)
+{
+	struct psi_conduit *conduit;
+	struct pofi_inbound *inbound;
+	size_t half;
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	conduit = ofi_self.conduit;
+	inbound = &conduit->inbound[0];
+	half = conduit->inbound_bytes / 2;
+	pofi_inbound_arrived(inbound, inbound->bytes + half, half);
+	pofi_inbound_released(conduit, inbound);
+	pofi_inbound_refill(conduit);
+	ck_assert(!inbound->posted);
+	pofi_inbound_arrived(inbound, inbound->bytes, half);
+	inbound->pins = 1;
+	pofi_inbound_refill(conduit);
+	ck_assert(!inbound->posted);
+	inbound->pins = 0;
+	pofi_inbound_refill(conduit);
+	ck_assert(inbound->posted);
+	ck_assert_uint_eq(conduit->posted, conduit->inbound_count);
+	ck_assert_uint_eq(conduit->inbound_made, conduit->inbound_count);
+}
+
+START_TEST(a_buffer_is_used_again_when_all_of_it_has_arrived)
+{
+	ofi_run(1, false, false, late_message);
+}
+END_TEST
+
+/* Peers died while they sent, so nothing more arrives in these buffers. */
+static void
+buffers_lost(void)
+{
+	struct psi_conduit *conduit;
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	conduit = ofi_self.conduit;
+	for (uint32_t i = 0; i < conduit->inbound_count; i++) {
+		pofi_inbound_arrived(&conduit->inbound[i], conduit->inbound[i].bytes + 64, 64);
+		pofi_inbound_released(conduit, &conduit->inbound[i]);
+	}
+	pofi_inbound_refill(conduit);
+	pofi_inbound_refill(conduit);
+	ck_assert_uint_ge(conduit->posted, 2);
+}
+
+START_TEST(buffers_that_do_not_come_back_are_replaced)
+{
+	ofi_run(1, false, false, buffers_lost);
 }
 END_TEST
 
@@ -121,6 +178,8 @@ main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, it_opens_and_says_what_it_uses);
+	tcase_add_test(tests, a_buffer_is_used_again_when_all_of_it_has_arrived);
+	tcase_add_test(tests, buffers_that_do_not_come_back_are_replaced);
 	tcase_add_test(tests, a_provider_that_is_not_there_is_named);
 	tcase_add_test(tests, an_interface_that_is_not_there_is_named);
 	tcase_add_test(tests, a_provider_that_is_avoided_is_not_taken_unasked);

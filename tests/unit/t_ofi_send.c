@@ -110,7 +110,7 @@ END_TEST
 static size_t
 size_next(size_t len_bytes, size_t most)
 {
-	const size_t next = len_bytes + (len_bytes < 300 ? 1 : 61);
+	const size_t next = len_bytes + (len_bytes < 300 ? 1 : 233);
 
 	return len_bytes < most && next > most ? most : next;
 }
@@ -118,7 +118,7 @@ size_next(size_t len_bytes, size_t most)
 static void
 mediums(void)
 {
-	static unsigned char payload[1 << 16];
+	static unsigned char payload[POFI_MEDIUM_BYTES];
 	const size_t most = pofi_ops.am_max_medium(ofi_self.port, other(), PSI_REQUESTS, 16);
 	unsigned sent = 0;
 
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(mediums_are_as_large_as_the_setting_says)
 {
-	ofi_set("GASNET_OFI_MAX_MEDIUM", "50000");
+	ofi_set("GASNET_OFI_MAX_MEDIUM", "3000");
 	ofi_run(2, false, true, mediums);
 }
 END_TEST
@@ -157,13 +157,13 @@ END_TEST
 static void
 two_ports(void)
 {
-	enum { EACH = 3 * POFI_CREDITS };
+	enum { EACH = 3 * POFI_CREDITS_MOST };
 	struct psi_port *second = ofi_port(1);
 	unsigned seen = 0;
 
 	ofi_self.deliver = listen_to;
 	ofi_meet();
-	for (unsigned i = 0; i < POFI_CREDITS; i++)
+	for (unsigned i = 0; i < POFI_CREDITS_MOST; i++)
 		send_seeded(other() + ofi_self.places, PSI_SHORT, PSI_REQUESTS, 1, NULL, 0, i);
 	for (unsigned i = 0; i < EACH; i++)
 		send_seeded(other(), PSI_SHORT, PSI_REQUESTS, 1, NULL, 0, i);
@@ -171,7 +171,7 @@ two_ports(void)
 	ck_assert_ptr_eq(heard.port, ofi_self.port);
 	ofi_meet();
 	ck_assert_uint_eq(heard.count[PSI_REQUESTS], EACH);
-	while (heard.count[PSI_REQUESTS] < EACH + POFI_CREDITS) {
+	while (heard.count[PSI_REQUESTS] < EACH + POFI_CREDITS_MOST) {
 		ofi_turn(second, 1 << PSI_REPLIES);
 		ck_assert_uint_eq(heard.count[PSI_REQUESTS], EACH + seen);
 		ofi_turn(second, PSI_BOTH_NETWORKS);
@@ -193,7 +193,7 @@ END_TEST
 static void
 leave_early(void)
 {
-	enum { MESSAGES = POFI_CREDITS };
+	enum { MESSAGES = POFI_CREDITS_MOST };
 	static unsigned char payload[4000];
 
 	ofi_self.deliver = listen_to;

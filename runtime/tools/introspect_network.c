@@ -1,0 +1,56 @@
+#include "runtime/tools/introspect_network.h"
+
+#include "runtime/conduit/plugin.h"
+#include "runtime/settings/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static char said[PSI_PLUGIN_LACK_BYTES];
+
+static void __attribute__((format(printf, 1, 2)))
+network_log(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said, sizeof said, format, args);
+	va_end(args);
+}
+
+static const char *
+network_setting(const char *name)
+{
+	const struct psi_setting *row = psi_setting_find(name);
+
+	return row ? psi_setting_value(row, NULL) : NULL;
+}
+
+/* All that a conduit asks for before it connects. */
+static const struct psi_services services = {
+	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
+	.log = network_log, .setting = network_setting,
+};
+
+bool
+psi_introspect_network(const char *name, char *text, size_t text_bytes)
+{
+	static const uint32_t host_index[1];
+	static const uint8_t local[1] = { 1 };
+	static uint64_t counts[PSI_COUNTERS];
+	const struct psi_conduit_job job = {
+		.places = 1, .host_places = 1, .host_index = host_index, .local = local,
+		.counts = counts,
+	};
+	const struct psi_conduit_ops *ops = psi_plugin_open(name, said);
+	struct psi_attributes attributes;
+	struct psi_conduit *conduit;
+
+	if (!ops || !ops->probe(&services, said, sizeof said) ||
+	    ops->open(&services, &job, &attributes, &conduit) != PSI_OK) {
+		snprintf(text, text_bytes, "%s", said);
+		return false;
+	}
+	ops->describe(conduit, text, text_bytes);
+	return true;
+}
