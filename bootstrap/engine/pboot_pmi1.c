@@ -326,8 +326,8 @@ pmi1_key(const char *key, uint32_t rank, unsigned piece, char name_out[KEY_ROOM]
 	return pmi1_fail("the process manager takes keys of %zu characters only", pmi1.key_max);
 }
 
-/* The request is not too long, since the piece was cut for that (pmi1_piece_chars); the compiler does
- * not know that. */
+/* The request is not too long, since the piece was cut for that (pmi1_piece_chars); the compiler
+ * does not know that. */
 static bool
 pmi1_put_piece(const char *name, const char *piece)
 {
