@@ -27,9 +27,9 @@ pboot_join_shake(struct pboot_shake *shake, int fd)
 	for (;;) {
 		due = pboot_shake_due(shake, &len);
 		if (due)
-			moved = send(fd, due, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+			moved = sendto(fd, due, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 		else if ((len = pboot_shake_lacks(shake)) > 0)
-			moved = recv(fd, bytes, len, MSG_DONTWAIT);
+			moved = recvfrom(fd, bytes, len, MSG_DONTWAIT, NULL, NULL);
 		else
 			return PBOOT_LINK_FINE;
 		if (moved < 0 && errno == EINTR)

@@ -137,7 +137,8 @@ pboot_link_read(struct pboot_link *link, uint64_t now_ns)
 	ssize_t got;
 
 	while (link->news == PBOOT_LINK_FINE && (room = in_room(&link->in)) > 0) {
-		got = recv(link->fd, link->in.bytes + link->in.to, room, MSG_DONTWAIT);
+		got = recvfrom(link->fd, link->in.bytes + link->in.to, room, MSG_DONTWAIT,
+		    NULL, NULL);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -160,8 +161,8 @@ pboot_link_write(struct pboot_link *link, uint64_t now_ns)
 	ssize_t sent;
 
 	while (!link->error && pboot_buffer_used(&link->out) > 0) {
-		sent = send(link->fd, link->out.bytes + link->out.from,
-		    pboot_buffer_used(&link->out), MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = sendto(link->fd, link->out.bytes + link->out.from,
+		    pboot_buffer_used(&link->out), MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 		if (sent >= 0) {
 			link->spoke_ns = now_ns;
 			buffer_drop(&link->out, (uint32_t)sent);

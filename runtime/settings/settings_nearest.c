@@ -54,13 +54,18 @@ name_stem(const char *name)
 	return strncmp(name, "GASNET_", 7) == 0 ? name + 7 : NULL;
 }
 
-/* Names of different families are one change further apart. */
+/* Names of different families are one change further apart.  A setting that belongs to another
+ * library, such as FI_PROVIDER, is not near. */
 static unsigned
 name_distance(const char *name, const char *real)
 {
 	const char *a = name_stem(name), *b = name_stem(real);
-	size_t a_len = strlen(a), b_len = strlen(b);
+	size_t a_len, b_len;
 
+	if (!b)
+		return NAME_MAX_BYTES;
+	a_len = strlen(a);
+	b_len = strlen(b);
 	if (a_len > NAME_MAX_BYTES || b_len > NAME_MAX_BYTES)
 		return NAME_MAX_BYTES;
 	return distance(a, a_len, b, b_len) + (name[0] != real[0]);

@@ -19,7 +19,7 @@
  *   ASK_OVER      rules_advance in pboot_exit_rules.c: a rank that does not join in is asked to end
  *   GRACE_OVER    rules_advance in pboot_exit_rules.c: it is killed when the grace is over
  *   FAIL_ENDS     rules_fail in pboot_exit_rules.c: a failure ends the job
- *   LAST_WORDS    rank_died in pboot_end.c: what a rank said is read before its death counts
+ *   LAST_WORDS    rank_ended in pboot_end.c: what a rank said is read before its death counts
  *   REAP          pboot_end_reap in pboot_end.c: the keeper collects the dead
  *   STRAYS        settle_strays in pboot_end.c: processes that ranks left behind are killed
  *   TELL_END      keeper_report_end in pboot_keeper.c: the keeper writes the status for the launcher
