@@ -185,8 +185,8 @@ pboot_rank_note(const struct pboot_msg *msg)
 }
 
 /*
- * A rank of an engine that has asked to end waits until all ranks have asked or ended: many an
- * engine kills the others when the first rank ends with a status that is not 0, and they would have
+ * A rank of an engine that has asked to end with a status other than 0 waits until all ranks have
+ * asked or ended: many an engine kills the others when the first rank ends so, and they would have
  * no time for their own end.  Returns the job's status; `code' is taken if the keeper cannot be
  * reached.  The keeper bounds the wait: it releases ranks or kills them.  Any thread, and signal
  * handlers.
@@ -199,7 +199,7 @@ rank_await_release(int code)
 	int status, got;
 
 	while ((status = atomic_load_explicit(&pboot_self.released_plus_1, memory_order_relaxed)) ==
-	    0) {
+	       0) {
 		if (pboot_control_secure() != 0)
 			return code;
 		keeper.fd = pboot_self.startup.control;
@@ -213,19 +213,25 @@ rank_await_release(int code)
 	return status - 1;
 }
 
+/* Asks to end; returns the status with which this process ends. */
+static int
+rank_ask(enum pboot_msg_kind kind, int code)
+{
+	const bool told = keeper_notify(kind, code, NULL);
+
+	return told && pboot_self.engine && (code & 255) != 0 ? rank_await_release(code) : code;
+}
+
 void
 pboot_leave(int code)
 {
-	if (keeper_notify(PBOOT_MSG_LEAVE, code, NULL) && pboot_self.engine)
-		code = rank_await_release(code);
-	_exit(code);
+	_exit(rank_ask(PBOOT_MSG_LEAVE, code));
 }
 
 void
 pboot_note_exit(int code)
 {
-	if (keeper_notify(PBOOT_MSG_EXIT, code, NULL) && pboot_self.engine)
-		rank_await_release(code);
+	rank_ask(PBOOT_MSG_EXIT, code);
 }
 
 void
