@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A message that this thread waits for may be received by another thread. */
-enum { RELEASE_LOOK_MS = 50 };
+enum { RELEASE_LOOK_MS = 50, LINE_READ_MS = 100 };
 
 struct pboot_rank pboot_self;
 
@@ -73,18 +73,30 @@ pboot_control_secure(void)
 	return err;
 }
 
+/* No launcher and no guard end the others then.  A death by signal makes the engine do that, should
+ * one of them not notice; it gets a moment to read the line. */
+static void __attribute__((noreturn))
+end_under_engine(void)
+{
+	psi_log("the job's keeper is gone; this rank ends");
+	pboot_descend_signal(SIGKILL, NULL);
+	pboot_poll(NULL, 0, LINE_READ_MS);
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
 /* Launcher or guard normally end all processes of the job.  This rank kills its own descendants in
  * case both are dead. */
 void
 pboot_end_without_keeper(void)
 {
-	if (getpid() == pboot_self.pid) {
-		if (pboot_self.engine)
-			psi_log("the job's keeper is gone; this rank ends");
-		else if (!pboot_process_lives(pboot_self.startup.launcher))
-			psi_log("launcher and keeper are gone; this rank ends");
-		pboot_descend_signal(SIGKILL, NULL);
-	}
+	if (getpid() != pboot_self.pid)
+		_exit(1);
+	if (pboot_self.engine)
+		end_under_engine();
+	if (!pboot_process_lives(pboot_self.startup.launcher))
+		psi_log("launcher and keeper are gone; this rank ends");
+	pboot_descend_signal(SIGKILL, NULL);
 	_exit(1);
 }
 
