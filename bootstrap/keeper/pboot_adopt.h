@@ -3,8 +3,8 @@
  * these ranks as a launcher's keeper does, with three differences.  It is not their parent: it
  * learns of their ends by a pidfd or by looking, and cannot know their status.  It has no launcher
  * and no guard: it watches the process that has started the lowest rank, which is the engine's as a
- * rule.  And ranks that have asked to end wait until it releases them, since an engine may kill all
- * others when the first one ends.
+ * rule.  And ranks that have asked to end with a status other than 0 wait until it releases them,
+ * since an engine may kill all others when the first one ends so.
  */
 #ifndef PBOOT_ADOPT_H
 #define PBOOT_ADOPT_H

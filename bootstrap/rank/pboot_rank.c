@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A message that this thread waits for may be received by another thread. */
-enum { RELEASE_LOOK_MS = 50 };
+enum { RELEASE_LOOK_MS = 50, LINE_READ_MS = 100 };
 
 struct pboot_rank pboot_self;
 
@@ -73,18 +73,30 @@ pboot_control_secure(void)
 	return err;
 }
 
+/* No launcher and no guard end the others then.  A death by signal makes the engine do that, should
+ * one of them not notice; it gets a moment to read the line. */
+static void __attribute__((noreturn))
+end_under_engine(void)
+{
+	psi_log("the job's keeper is gone; this rank ends");
+	pboot_descend_signal(SIGKILL, NULL);
+	pboot_poll(NULL, 0, LINE_READ_MS);
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
 /* Launcher or guard normally end all processes of the job.  This rank kills its own descendants in
  * case both are dead. */
 void
 pboot_end_without_keeper(void)
 {
-	if (getpid() == pboot_self.pid) {
-		if (pboot_self.engine)
-			psi_log("the job's keeper is gone; this rank ends");
-		else if (!pboot_process_lives(pboot_self.startup.launcher))
-			psi_log("launcher and keeper are gone; this rank ends");
-		pboot_descend_signal(SIGKILL, NULL);
-	}
+	if (getpid() != pboot_self.pid)
+		_exit(1);
+	if (pboot_self.engine)
+		end_under_engine();
+	if (!pboot_process_lives(pboot_self.startup.launcher))
+		psi_log("launcher and keeper are gone; this rank ends");
+	pboot_descend_signal(SIGKILL, NULL);
 	_exit(1);
 }
 
@@ -185,8 +197,8 @@ pboot_rank_note(const struct pboot_msg *msg)
 }
 
 /*
- * A rank of an engine that has asked to end waits until all ranks have asked or ended: many an
- * engine kills the others when the first rank ends with a status that is not 0, and they would have
+ * A rank of an engine that has asked to end with a status other than 0 waits until all ranks have
+ * asked or ended: many an engine kills the others when the first rank ends so, and they would have
  * no time for their own end.  Returns the job's status; `code' is taken if the keeper cannot be
  * reached.  The keeper bounds the wait: it releases ranks or kills them.  Any thread, and signal
  * handlers.
@@ -199,7 +211,7 @@ rank_await_release(int code)
 	int status, got;
 
 	while ((status = atomic_load_explicit(&pboot_self.released_plus_1, memory_order_relaxed)) ==
-	    0) {
+	       0) {
 		if (pboot_control_secure() != 0)
 			return code;
 		keeper.fd = pboot_self.startup.control;
@@ -213,19 +225,25 @@ rank_await_release(int code)
 	return status - 1;
 }
 
+/* Asks to end; returns the status with which this process ends. */
+static int
+rank_ask(enum pboot_msg_kind kind, int code)
+{
+	const bool told = keeper_notify(kind, code, NULL);
+
+	return told && pboot_self.engine && (code & 255) != 0 ? rank_await_release(code) : code;
+}
+
 void
 pboot_leave(int code)
 {
-	if (keeper_notify(PBOOT_MSG_LEAVE, code, NULL) && pboot_self.engine)
-		code = rank_await_release(code);
-	_exit(code);
+	_exit(rank_ask(PBOOT_MSG_LEAVE, code));
 }
 
 void
 pboot_note_exit(int code)
 {
-	if (keeper_notify(PBOOT_MSG_EXIT, code, NULL) && pboot_self.engine)
-		rank_await_release(code);
+	rank_ask(PBOOT_MSG_EXIT, code);
 }
 
 void

@@ -13,9 +13,9 @@
  * *place*: endpoint i of process r of n has place i * n + r, so that of a process's first is its
  * job rank.
  *
- * Rules for every operation.  It never polls and never ends the job: the runtime decides both.  It
- * never waits for another process.  It may be called by any thread in PAR, and by one at a time
- * otherwise (`threaded' in the job says which), except where its paragraph says less.
+ * Rules for every operation.  It never polls and never ends the job: the runtime decides both.
+ * Only open and connect wait for other processes.  It may be called by any thread in PAR, and by
+ * one at a time otherwise (`threaded' in the job says which), except where its paragraph says less.
  */
 #ifndef PSI_CONDUIT_H
 #define PSI_CONDUIT_H

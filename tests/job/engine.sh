@@ -80,6 +80,12 @@ engine_tests()
 	quick) counts="1 4" victims="0 2 keeper" ;;
 	*) counts="1 2 4 7" victims="0 1 2 3 keeper" ;;
 	esac
+	case $sanitized in
+	*thread*)
+		echo 'not tried with ThreadSanitizer, which delays the signal that tells of it: the keeper killed'
+		victims=${victims% keeper}
+		;;
+	esac
 
 	# who started it, memory of all kinds, exchange
 	for n in $counts; do
@@ -136,7 +142,9 @@ engine_tests()
 	PST_TEST_DENY=pidfd
 	export PST_TEST_DENY
 	kill_engine_one 1 4 init barrier touch="$tmp/at" sleep=30
-	kill_engine_one keeper 2 init barrier touch="$tmp/at" sleep=30
+	case $victims in
+	*keeper) kill_engine_one keeper 2 init barrier touch="$tmp/at" sleep=30 ;;
+	esac
 	unset PST_TEST_DENY
 
 	# The engine dies, and all that it has started.
