@@ -209,6 +209,8 @@ describe_shared(struct psi_host_shared *shared)
 	shared->abi = PSI_SHARED_ABI;
 	shared->size = psi.boot.size;
 	snprintf(shared->conduit, sizeof shared->conduit, "%s", psi_conduit_local());
+	if (psi.networked)
+		snprintf(shared->network, sizeof shared->network, "%s", psi.ops->name);
 	psi_host_memory_made(RANGE_OF_CONDUIT, &shared->conduit_key, &len_bytes);
 	shared->conduit_bytes = len_bytes;
 	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC, memory_order_release); /* J1 */

@@ -197,7 +197,8 @@ struct psi_host_shared {
 	/* Written by rank 0 during init; magic last. */
 	_Atomic uint32_t magic;
 	uint32_t abi, size;
-	char conduit[16];
+	char conduit[16];       /* of ranks that share memory */
+	char network[16];       /* of the others; empty: there are none */
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
 	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that
 	                                         * waits */

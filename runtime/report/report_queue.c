@@ -142,7 +142,10 @@ psi_report_queues(const struct psi_report *report)
 	if (ops && ops->queue && inbox.memory.host && inbox.from && inbox.told) {
 		for (uint32_t rank = 0; rank < size; rank++)
 			any |= queue_tell_process(report, ops, &inbox, rank);
-		if (!any)
+		if (report->shared->network[0])
+			report->view->say("  messages on their way by conduit %s are not seen here",
+			                  report->shared->network);
+		else if (!any)
 			report->view->say("  no message is on its way: all queues are empty");
 	}
 	if (inbox.memory.host)
