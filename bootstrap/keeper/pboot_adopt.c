@@ -66,24 +66,27 @@ pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank)
 
 /* -- the engine -------------------------------------------------------------------------------- */
 
+/* Whether a process lives, of which there may be a pidfd (else -1). */
 static bool
-engine_lives(const struct pboot_keeper *keeper)
+process_is_there(int pidfd, pid_t pid)
 {
-	struct pollfd engine = { .fd = keeper->engine_pidfd, .events = POLLIN };
+	struct pollfd process = { .fd = pidfd, .events = POLLIN };
 
-	return keeper->engine_pidfd >= 0 ? pboot_poll(&engine, 1, 0) == 0
-	                                 : pboot_process_lives(keeper->launcher);
+	return pidfd >= 0 ? pboot_poll(&process, 1, 0) == 0 : pboot_process_lives(pid);
 }
 
 /* The process above the lowest rank may be a shell, which ends when its rank has; so its end says
- * something only while that rank lives and the job runs. */
+ * something only while the job runs, and while that rank lives when its end has been seen. */
 void
 pboot_adopt_check_engine(struct pboot_keeper *keeper)
 {
-	const bool over = keeper->released_ns != 0 || keeper->rules.ranks[0].gone;
+	const struct pboot_keeper_rank *lowest = &keeper->ranks[0];
+	bool over = keeper->released_ns != 0 || keeper->rules.ranks[0].gone;
 
-	if (!keeper->engine_watched || (!over && engine_lives(keeper)))
+	if (!keeper->engine_watched ||
+	    (!over && process_is_there(keeper->engine_pidfd, keeper->launcher)))
 		return;
+	over = over || !process_is_there(lowest->init_pidfd, lowest->init_pid);
 	keeper->engine_watched = false;
 	if (keeper->engine_pidfd >= 0)
 		close(keeper->engine_pidfd);
