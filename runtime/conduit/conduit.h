@@ -41,7 +41,7 @@ struct psi_conduit_job {
 	uint32_t place, places;         /* of this process; of the job */
 	uint32_t host_places;           /* of this host */
 	const uint32_t *host_index;     /* [places]: index among those of its own host */
-	const uint8_t *local;           /* [places]: 1 if on this host */
+	const uint8_t *local;           /* [places]: 1 if it shares memory with this process */
 	bool threaded;                  /* PAR */
 	bool crowded;                   /* more ranks than CPUs on this host */
 	/* [PSI_COUNTERS], of this process; the conduit adds to those of the groups `queue' and
