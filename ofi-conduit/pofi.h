@@ -34,6 +34,7 @@ enum {
 	POFI_ALIGN = 16,                /* of payloads */
 	POFI_LINE = 64,                 /* a message is whole lines of this */
 	POFI_MEDIUM_BYTES = 65536,      /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
+	POFI_MEDIUM_LEAST = 512,        /* that every conduit has to carry */
 	POFI_CREDITS_MOST = 32,         /* requests on their way to one place ... */
 	POFI_CREDITS_LEAST = 4,
 	POFI_KEPT_BYTES = 1 << 26,      /* ... fewer where that would keep more than this */
@@ -105,6 +106,8 @@ struct pofi_peer {
 	uint64_t broken_ns;             /* since when */
 };
 
+struct pofi_card;
+
 struct psi_port {
 	struct psi_conduit *conduit;
 	void *owner;
@@ -129,6 +132,7 @@ struct psi_conduit {
 	uint32_t inbound_count;
 	size_t inbound_bytes;
 	size_t inject_bytes;            /* messages up to this go without a completion */
+	struct pofi_card *cards;        /* [places], until connected */
 	char *addresses;                /* [places] of address_bytes each */
 	size_t address_bytes;
 	const char *reason;             /* why this provider */
@@ -150,6 +154,7 @@ struct psi_conduit {
 		uint32_t made, most;
 	} sends[PSI_NETWORKS];
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
+	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool lost;                      /* a message, for want of memory: nothing goes on */
 	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
 };
@@ -243,6 +248,8 @@ void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 
 /* -- pofi_connect.c ---------------------------------------------------------------------------- */
 
+/* What the exchange fills; NULL: no memory. */
+struct pofi_card *pofi_cards_new(uint32_t places);
 int pofi_connect(struct psi_conduit *conduit);
 /* The fabric's address of a process; AGAIN: there is none, for want of memory.  Under the lock. */
 int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);

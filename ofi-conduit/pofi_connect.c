@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* What each process tells all. */
-struct card {
+/* What each process tells all; `wire' 0: that it cannot connect, and says why. */
+struct pofi_card {
 	uint32_t wire;
 	uint32_t medium_bytes;
 	uint64_t secret;                /* that of process 0 is the job's */
@@ -18,15 +18,20 @@ struct card {
 	char address[POFI_ADDRESS_BYTES];
 };
 
+struct pofi_card *
+pofi_cards_new(uint32_t places)
+{
+	return calloc(places, sizeof(struct pofi_card));
+}
+
+/* On failure `wire' stays 0. */
 static int
-card_make(struct psi_conduit *conduit, struct card *card)
+card_fill(struct psi_conduit *conduit, struct pofi_card *card)
 {
 	const struct fi_info *info = conduit->info;
 	size_t address_bytes = sizeof card->address;
 	int code;
 
-	*card = (struct card){ .wire = POFI_WIRE,
-	                       .medium_bytes = (uint32_t)conduit->medium_bytes };
 	strncpy(card->provider, info->fabric_attr->prov_name, sizeof card->provider - 1);
 	code = -fi_getname(&conduit->ep->fid, card->address, &address_bytes);
 	if (code) {
@@ -39,16 +44,20 @@ card_make(struct psi_conduit *conduit, struct card *card)
 		conduit->services->log("ofi: no random number for the job's tag");
 		return PSI_FAILED;
 	}
+	card->wire = POFI_WIRE;
+	card->medium_bytes = (uint32_t)conduit->medium_bytes;
 	return PSI_OK;
 }
 
-/* One line about a process that does not fit this one. */
+/* One line about a process that does not fit this one; none about one that says why itself. */
 static bool
-card_fits(const struct psi_conduit *conduit, const struct card *mine, const struct card *other,
-          uint32_t process)
+card_fits(const struct psi_conduit *conduit, const struct pofi_card *mine,
+          const struct pofi_card *other, uint32_t process)
 {
 	const struct psi_services *services = conduit->services;
 
+	if (!other->wire)
+		return false;
 	if (other->wire != mine->wire)
 		services->log("ofi: ranks %u and %u have conduits of different releases (%u, %u); "
 		              "install one release on all hosts", conduit->place, process,
@@ -68,7 +77,7 @@ card_fits(const struct psi_conduit *conduit, const struct card *mine, const stru
 }
 
 static int
-cards_read(struct psi_conduit *conduit, const struct card *mine, const struct card *all)
+cards_read(struct psi_conduit *conduit, const struct pofi_card *mine, const struct pofi_card *all)
 {
 	conduit->tag = all[0].secret;
 	conduit->address_bytes = mine->address_bytes;
@@ -87,22 +96,19 @@ cards_read(struct psi_conduit *conduit, const struct card *mine, const struct ca
 	return PSI_OK;
 }
 
+/* A process that has no card takes part in the exchange, since the others wait there.  So what the
+ * exchange needs was allocated at open. */
 int
 pofi_connect(struct psi_conduit *conduit)
 {
-	struct card mine, *all = calloc(conduit->places, sizeof *all);
-	int result = all ? card_make(conduit, &mine) : PSI_FAILED;
+	struct pofi_card mine = { 0 };
+	int result = card_fill(conduit, &mine);
 
-	if (!all) {
-		conduit->services->log("ofi: no memory for the addresses of %u ranks",
-		                       conduit->places);
-		return result;
-	}
-	if (result == PSI_OK) {
-		conduit->services->exchange(&mine, sizeof mine, all);
-		result = cards_read(conduit, &mine, all);
-	}
-	free(all);
+	conduit->services->exchange(&mine, sizeof mine, conduit->cards);
+	if (result == PSI_OK)
+		result = cards_read(conduit, &mine, conduit->cards);
+	free(conduit->cards);
+	conduit->cards = NULL;
 	return result;
 }
 

@@ -82,15 +82,20 @@ inbound_make(struct psi_conduit *conduit, struct pofi_inbound *inbound)
 	int code = 0;
 
 	if (bytes == MAP_FAILED) {
-		conduit->services->log("ofi: no memory for receive buffers of %zu bytes",
+		conduit->services->log("ofi: no memory for a receive buffer of %zu bytes; lower "
+		                       "PST_OFI_RECEIVE_SIZE or PST_OFI_RECEIVE_BUFFERS",
 		                       conduit->inbound_bytes);
 		return FI_ENOMEM;
 	}
-	inbound->bytes = bytes;
-	conduit->inbound_made++;
 	if (buffers_need_registration(conduit))
 		code = pofi_register(conduit, bytes, conduit->inbound_bytes, FI_RECV, &inbound->mr);
-	return code;
+	if (code) {
+		munmap(bytes, conduit->inbound_bytes);
+		return code;
+	}
+	inbound->bytes = bytes;
+	conduit->inbound_made++;
+	return 0;
 }
 
 int
@@ -109,8 +114,11 @@ pofi_inbound_open(struct psi_conduit *conduit)
 			return code;
 		inbound_post(conduit, &conduit->inbound[i]);
 		if (!conduit->inbound[i].posted) {
-			conduit->services->log("ofi: provider %s takes no receive buffer",
-			                       conduit->info->fabric_attr->prov_name);
+			conduit->services->log("ofi: provider %s takes %u receive buffers, and not "
+			                       "%u; lower PST_OFI_RECEIVE_BUFFERS, or set "
+			                       "PST_OFI_PROVIDER to another",
+			                       conduit->info->fabric_attr->prov_name, i,
+			                       conduit->inbound_count);
 			return FI_EIO;
 		}
 	}
@@ -127,8 +135,11 @@ pofi_inbound_refill(struct psi_conduit *conduit)
 	for (uint32_t i = 0; i < conduit->inbound_made; i++)
 		if (inbound_is_free(conduit, &conduit->inbound[i]))
 			inbound_post(conduit, &conduit->inbound[i]);
-	if (conduit->posted < 2 && conduit->inbound_made < POFI_SPARE * conduit->inbound_count &&
-	    inbound_make(conduit, &conduit->inbound[conduit->inbound_made]) == 0)
+	if (conduit->posted >= 2 || conduit->no_inbound ||
+	    conduit->inbound_made == POFI_SPARE * conduit->inbound_count)
+		return;
+	conduit->no_inbound = inbound_make(conduit, &conduit->inbound[conduit->inbound_made]) != 0;
+	if (!conduit->no_inbound)
 		inbound_post(conduit, &conduit->inbound[conduit->inbound_made - 1]);
 }
 
@@ -170,6 +181,18 @@ send_make(struct psi_conduit *conduit)
 	return send;
 }
 
+/* Without memory a network goes on with the buffers that it has, and is lost if it has none. */
+static void
+send_make_failed(struct psi_conduit *conduit, unsigned network)
+{
+	conduit->sends[network].most = conduit->sends[network].made;
+	if (conduit->sends[network].made)
+		return;
+	conduit->services->log("ofi: no memory for a buffer to send from, of %zu bytes",
+	                       conduit->message_bytes);
+	conduit->lost = true;
+}
+
 struct pofi_send *
 pofi_send_take(struct psi_conduit *conduit, unsigned network)
 {
@@ -179,7 +202,10 @@ pofi_send_take(struct psi_conduit *conduit, unsigned network)
 		conduit->sends[network].free = send->next;
 	} else if (conduit->sends[network].made < conduit->sends[network].most) {
 		send = send_make(conduit);
-		conduit->sends[network].made += send != NULL;
+		if (send)
+			conduit->sends[network].made++;
+		else
+			send_make_failed(conduit, network);
 	}
 	if (send)
 		send->network = (uint8_t)network;

@@ -108,8 +108,7 @@ whole_limit(const struct fi_info *info)
 
 	if (!strstr(info->fabric_attr->prov_name, "ofi_rxm"))
 		return most;
-	return buffer_bytes > 2 * RXM_HEADERS_BYTES ? buffer_bytes - RXM_HEADERS_BYTES
-	                                            : RXM_HEADERS_BYTES;
+	return buffer_bytes > RXM_HEADERS_BYTES ? buffer_bytes - RXM_HEADERS_BYTES : 0;
 }
 
 /* As many for a place as it could keep of all processes together, if it polled none. */
@@ -126,8 +125,9 @@ static void
 sizes_choose(struct psi_conduit *conduit)
 {
 	const struct fi_info *info = conduit->info;
-	const size_t head_bytes = pofi_payload_at(PSI_MAX_ARGS);
-	const size_t most = whole_limit(info) - head_bytes - POFI_LINE;
+	const size_t head_bytes = pofi_payload_at(PSI_MAX_ARGS) + POFI_LINE;
+	const size_t whole_bytes = whole_limit(info);
+	const size_t most = whole_bytes > head_bytes ? whole_bytes - head_bytes : 0;
 	const size_t queue = info->tx_attr->size / 2;
 	size_t medium = number_of(conduit->services, "GASNET_OFI_MAX_MEDIUM", POFI_MEDIUM_BYTES);
 
@@ -145,7 +145,21 @@ sizes_choose(struct psi_conduit *conduit)
 	if (conduit->inbound_bytes < 4 * conduit->message_bytes)
 		conduit->inbound_bytes = 4 * conduit->message_bytes;
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		conduit->sends[network].most = (uint32_t)(queue < POFI_SENDS ? queue : POFI_SENDS);
+		conduit->sends[network].most = queue < 1 ? 1 : queue < POFI_SENDS ? (uint32_t)queue
+		                                                                  : POFI_SENDS;
+}
+
+static bool
+sizes_are_good(const struct psi_conduit *conduit)
+{
+	if (conduit->medium_bytes >= POFI_MEDIUM_LEAST)
+		return true;
+	conduit->services->log("ofi: provider %s carries Mediums of %zu bytes as a whole, and %d "
+	                       "are needed; raise FI_OFI_RXM_BUFFER_SIZE (16384 by default), or "
+	                       "set PST_OFI_PROVIDER to another",
+	                       conduit->info->fabric_attr->prov_name, conduit->medium_bytes,
+	                       POFI_MEDIUM_LEAST);
+	return false;
 }
 
 static bool
@@ -159,11 +173,13 @@ conduit_make(const struct psi_services *services, const struct psi_conduit_job *
 {
 	struct psi_conduit *conduit = calloc(1, sizeof *conduit);
 	fi_addr_t *known = malloc(job->places * sizeof *known);
+	struct pofi_card *cards = pofi_cards_new(job->places);
 
-	if (!conduit || !known) {
+	if (!conduit || !known || !cards) {
 		services->log("ofi: no memory");
 		free(conduit);
 		free(known);
+		free(cards);
 		return NULL;
 	}
 	for (uint32_t process = 0; process < job->places; process++)
@@ -171,7 +187,7 @@ conduit_make(const struct psi_services *services, const struct psi_conduit_job *
 	*conduit = (struct psi_conduit){
 		.services = services, .place = job->place, .places = job->places,
 		.threaded = job->threaded, .counts = job->counts,
-		.lock = PTHREAD_MUTEX_INITIALIZER, .known = known,
+		.lock = PTHREAD_MUTEX_INITIALIZER, .known = known, .cards = cards,
 	};
 	return conduit;
 }
@@ -181,6 +197,7 @@ conduit_free(struct psi_conduit *conduit)
 {
 	fabric_close(conduit);
 	free(conduit->known);
+	free(conduit->cards);
 	free(conduit);
 }
 
@@ -207,7 +224,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		return PSI_FAILED;
 	}
 	sizes_choose(conduit);
-	if (fabric_open(conduit) != PSI_OK) {
+	if (!sizes_are_good(conduit) || fabric_open(conduit) != PSI_OK) {
 		conduit_free(conduit);
 		return PSI_FAILED;
 	}

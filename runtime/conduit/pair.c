@@ -113,12 +113,14 @@ pair_port_open(struct psi_conduit *pair, uint32_t place, bool serial, void *owne
 	return PSI_OK;
 }
 
+/* Both are called whatever the first says: the other processes wait in the second's exchanges. */
 static int
 pair_connect(struct psi_conduit *pair)
 {
-	const int result = local_ops->connect(pair->local);
+	const int local = local_ops->connect(pair->local);
+	const int network = network_ops->connect(pair->network);
 
-	return result == PSI_OK ? network_ops->connect(pair->network) : result;
+	return local == PSI_OK ? network : local;
 }
 
 /* -- active messages --------------------------------------------------------------------------- */

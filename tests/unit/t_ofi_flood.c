@@ -7,6 +7,7 @@
 #include "tests/unit/ofi_rig.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGES = 3000, THREADS = 3, MOST_BYTES = POFI_MEDIUM_BYTES };
@@ -118,6 +119,16 @@ START_TEST(few_small_receive_buffers_are_enough)
 	ofi_set("PST_OFI_RECEIVE_BUFFERS", "2");
 	ofi_set("PST_OFI_RECEIVE_SIZE", "1");
 	ofi_run(3, false, true, all_to_all);
+}
+END_TEST
+
+/* Half of it is none, so each network has one buffer all the same. */
+START_TEST(a_queue_of_one_send_is_enough)
+{
+	setenv("FI_OFI_RXM_TX_SIZE", "1", 1);
+	ofi_set("PST_OFI_PROVIDER", "tcp;ofi_rxm");
+	ofi_run(2, false, true, all_to_all);
+	unsetenv("FI_OFI_RXM_TX_SIZE");
 }
 END_TEST
 
@@ -263,6 +274,7 @@ main(void)
 	tcase_add_test(tests, two_flood_each_other);
 	tcase_add_test(tests, three_flood_each_other);
 	tcase_add_test(tests, few_small_receive_buffers_are_enough);
+	tcase_add_test(tests, a_queue_of_one_send_is_enough);
 	tcase_add_test(tests, large_messages_are_whole_where_the_provider_carries_them);
 	tcase_add_test(tests, threads_of_two_processes_flood_each_other);
 	tcase_add_test(tests, requests_to_one_who_is_slow_are_bounded_and_replies_pass_them);

@@ -152,6 +152,71 @@ START_TEST(ranks_with_other_limits_do_not_connect)
 }
 END_TEST
 
+static int
+name_fails(struct fid *fid, void *address, size_t *address_bytes)
+{
+	(void)fid, (void)address, (void)address_bytes;
+	return -FI_ENODATA;
+}
+
+/* The endpoint of process 1 does not tell its address. */
+static void
+one_has_no_address(void)
+{
+	struct fid_ep *ep;
+	struct fi_ops_cm cm;
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ep = ofi_self.conduit->ep;
+	cm = *ep->cm;
+	cm.getname = name_fails;
+	if (ofi_self.place == 1)
+		ep->cm = &cm;
+	ck_assert_int_eq(ofi_connect(), PSI_FAILED);
+	if (ofi_self.place == 1)
+		said_has("does not tell its address");
+	else
+		ck_assert_str_eq(ofi_said, "");
+}
+
+START_TEST(a_rank_that_cannot_connect_leaves_nobody_waiting)
+{
+	ofi_run(2, false, false, one_has_no_address);
+}
+END_TEST
+
+static void
+carries_little(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("raise FI_OFI_RXM_BUFFER_SIZE");
+}
+
+START_TEST(a_provider_that_carries_too_little_is_refused)
+{
+	ofi_set("PST_OFI_PROVIDER", "tcp;ofi_rxm");
+	setenv("FI_OFI_RXM_BUFFER_SIZE", "1100", 1);
+	ofi_run(1, false, false, carries_little);
+	unsetenv("FI_OFI_RXM_BUFFER_SIZE");
+}
+END_TEST
+
+static void
+nothing_to_send_from(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ofi_self.conduit->message_bytes = SIZE_MAX / 2;
+	ck_assert_ptr_null(pofi_send_take(ofi_self.conduit, PSI_REPLIES));
+	said_has("no memory for a buffer to send from");
+	ck_assert(ofi_self.conduit->lost);
+}
+
+START_TEST(a_rank_that_cannot_send_is_lost)
+{
+	ofi_run(1, false, false, nothing_to_send_from);
+}
+END_TEST
+
 static void
 other_contract(void)
 {
@@ -184,6 +249,9 @@ main(void)
 	tcase_add_test(tests, an_interface_that_is_not_there_is_named);
 	tcase_add_test(tests, a_provider_that_is_avoided_is_not_taken_unasked);
 	tcase_add_test(tests, ranks_with_other_limits_do_not_connect);
+	tcase_add_test(tests, a_rank_that_cannot_connect_leaves_nobody_waiting);
+	tcase_add_test(tests, a_provider_that_carries_too_little_is_refused);
+	tcase_add_test(tests, a_rank_that_cannot_send_is_lost);
 	tcase_add_test(tests, a_library_of_another_contract_is_refused);
 	return unit_run("ofi conduit, opening", tests);
 }

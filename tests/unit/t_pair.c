@@ -13,6 +13,8 @@ enum { PLACES = 3, FAR = 2, LOCAL_MEDIUM = 1000, NETWORK_MEDIUM = 700 };
 /* What a fake conduit was asked. */
 struct fake {
 	unsigned opens, ports, sends, alone, claims, published, cancelled, polls, drains, requests;
+	unsigned connects;
+	int connect_result;
 	unsigned wakes, ready;          /* ready: what a poll delivers */
 	uint32_t room_peer;
 	uint64_t slept_ns;
@@ -65,7 +67,18 @@ probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 FAKE(local, LOCAL_MEDIUM, 50)
 FAKE(network, NETWORK_MEDIUM, 60)
 
-static int connect_none(struct psi_conduit *conduit) { return (void)conduit, PSI_OK; }
+static int connect_near(struct psi_conduit *conduit)
+{
+	(void)conduit;
+	local.connects++;
+	return local.connect_result;
+}
+static int connect_far(struct psi_conduit *conduit)
+{
+	(void)conduit;
+	network.connects++;
+	return network.connect_result;
+}
 static int send_alone(struct psi_port *port, const struct psi_am *am)
 {
 	(void)port, (void)am;
@@ -114,14 +127,14 @@ static int drain(struct psi_conduit *conduit) { return (void)conduit, network.dr
 
 static const struct psi_conduit_ops local_ops = {
 	.name = "near", .probe = probe, .open = local_open, .port_open = local_port_open,
-	.connect = connect_none, .am_max_medium = local_most, .am_send = local_send,
+	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
 	.am_send_alone = send_alone, .am_claim = claim_one, .am_publish = publish,
 	.am_cancel = cancel, .poll = local_poll, .arm = arm, .sleep = sleep_for,
 	.wake_peer = wake_peer, .request_room = request,
 };
 static const struct psi_conduit_ops network_ops = {
 	.name = "far", .probe = probe, .open = network_open, .port_open = network_port_open,
-	.connect = connect_none, .am_max_medium = network_most, .am_send = network_send,
+	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
 	.poll = network_poll, .drain = drain,
 };
 
@@ -163,6 +176,20 @@ START_TEST(both_open_and_limits_are_the_least)
 	ck_assert_uint_eq(attributes.shared_bytes, 20);
 	ck_assert_uint_eq(ops->am_max_medium(port, 1, 0, 0), LOCAL_MEDIUM);
 	ck_assert_uint_eq(ops->am_max_medium(port, FAR, 0, 0), NETWORK_MEDIUM);
+}
+END_TEST
+
+/* The others wait in the second's exchanges. */
+START_TEST(both_connect_though_the_first_fails)
+{
+	pair_open();
+	local.connect_result = PSI_FAILED;
+	ck_assert_int_eq(ops->connect(conduit), PSI_FAILED);
+	ck_assert_uint_eq(local.connects, 2);
+	ck_assert_uint_eq(network.connects, 2);
+	local.connect_result = PSI_OK;
+	network.connect_result = PSI_FAILED;
+	ck_assert_int_eq(ops->connect(conduit), PSI_FAILED);
 }
 END_TEST
 
@@ -253,6 +280,7 @@ main(void)
 	TCase *tests = tcase_create("pair");
 
 	tcase_add_test(tests, both_open_and_limits_are_the_least);
+	tcase_add_test(tests, both_connect_though_the_first_fails);
 	tcase_add_test(tests, a_port_that_is_opened_again_is_the_same);
 	tcase_add_test(tests, each_peer_has_its_route);
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
