@@ -43,14 +43,20 @@ struct pboot_engine {
 	 * the end comes; the caller then ends by itself. */
 	void (*abort)(int status, const char *text);
 
-	/* Ends the connection in good order, and sees to it that probe is false in a program that
-	 * the rank starts.  From now on the engine only waits for this
-	 * process, and does not take its end for a failure unless its status is not 0. */
+	/* Ends the connection in good order, and calls pboot_engine_forget.  From now on the engine
+	 * only waits for this process, and does not take its end for a failure unless its status is
+	 * not 0. */
 	void (*finalize)(void);
 };
 
 /* The engine that has started this process, or NULL if none has. */
 const struct pboot_engine *pboot_engine_find(void);
+
+/* Sees to it that probe of all engines is false from now on, also in programs that this process
+ * starts.  PMIX_NAMESPACE stays, since a client that uses MPI too needs it: a mark says that it has
+ * been used.  is_used: is this namespace the marked one? */
+void pboot_engine_forget(void);
+bool pboot_engine_is_used(const char *space);
 
 extern const struct pboot_engine pboot_engine_pmi1, pboot_engine_pmix;
 

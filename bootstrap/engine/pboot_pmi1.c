@@ -189,6 +189,16 @@ pmi1_probe(void)
 	return (fd && *fd) || (port && *port);
 }
 
+bool
+pboot_pmi1_is_inherited(void)
+{
+	const char *text = getenv("PMI_FD");
+	int64_t fd;
+
+	return text && psi_parse_int(text, &fd) && fd >= 0 && fd <= INT32_MAX &&
+	    pboot_pmi1_socket_is((int)fd);
+}
+
 /* A number of the environment from least to most. */
 static bool
 pmi1_variable(const char *name, int64_t least, int64_t most, uint32_t *out)
@@ -413,15 +423,6 @@ pmi1_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, siz
 /* -- the end ----------------------------------------------------------------------------------- */
 
 static void
-pmi1_close(void)
-{
-	close(pmi1.sock);
-	pmi1.sock = -1;
-	unsetenv("PMI_FD");
-	unsetenv("PMI_PORT");
-}
-
-static void
 pmi1_abort(int status, const char *text)
 {
 	char request[64];
@@ -440,7 +441,9 @@ pmi1_finalize(void)
 	struct pboot_pmi1_line line;
 
 	pmi1_ask("cmd=finalize\n", "finalize_ack", &line);
-	pmi1_close();
+	close(pmi1.sock);
+	pmi1.sock = -1;
+	pboot_engine_forget();
 }
 
 const struct pboot_engine pboot_engine_pmi1 = {

@@ -23,9 +23,6 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-/* The environment variable by which a rank's children know that this namespace is not theirs. */
-#define USED "PST_JOB_NAMESPACE"
-
 static struct {
 	pmix_proc_t self;
 	bool connected;
@@ -44,9 +41,9 @@ static struct {
 static bool
 pmix_probe(void)
 {
-	const char *space = getenv("PMIX_NAMESPACE"), *used = getenv(USED);
+	const char *space = getenv("PMIX_NAMESPACE");
 
-	return space && *space && !(used && strcmp(used, space) == 0);
+	return space && *space && !pboot_engine_is_used(space);
 }
 
 /* One line about a call that failed. */
@@ -240,12 +237,10 @@ pmix_abort(int status, const char *text)
 		pmix.abort(status, text, NULL, 0);
 }
 
-/* PMIX_NAMESPACE stays, since a client that uses MPI too needs it; the mark keeps a program that
- * the client starts from taking itself for this rank. */
 static void
 pmix_finalize(void)
 {
-	setenv(USED, pmix.self.nspace, 1);
+	pboot_engine_forget();
 	pmix.finalize(NULL, 0);
 }
 
