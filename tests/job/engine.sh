@@ -139,6 +139,22 @@ engine_tests()
 	kill_engine_one keeper 2 init barrier touch="$tmp/at" sleep=30
 	unset PST_TEST_DENY
 
+	# The keeper holds no descriptor of the rank that has forked it, on a kernel without close_range too.
+	for deny in pidfd pidfd,close_range; do
+		clear_files
+		PST_TEST_DENY=$deny engine_start 2 sh -c 'exec 7>"$1/held"; exec "$2" init barrier touch="$1/at" until="$1/go" leave=0' \
+			sh "$tmp" "$steps"
+		wait_files at 2
+		[ -e "/proc/$(pid_of at 0)/fd/7" ] || wrong 'the rank has no descriptor 7'
+		[ -e "/proc/$(keepers)/fd/2" ] || wrong 'the keeper has no standard error'
+		[ ! -e "/proc/$(keepers)/fd/7" ] || wrong "the keeper holds a rank's descriptor ($deny)"
+		hit
+		touch "$tmp/go"
+		engine_wait
+		expect_status 0
+		rm -f "$tmp/go"
+	done
+
 	# The engine dies, and all that it has started.
 	clear_files
 	engine_start 3 "$steps" init barrier touch="$tmp/at" sleep=30
