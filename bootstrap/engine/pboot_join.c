@@ -114,7 +114,8 @@ join_check_versions(struct join *join)
 	if (rank == join->size)
 		return;
 	other = &join->cards[rank];
-	join_refuse(join, 1, "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
+	join_refuse(join, 1,
+	    "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
 	    "job protocols %d and %d: link all ranks with one library", first->release, rank,
 	    other->release, first->version, other->version);
 }
