@@ -1,6 +1,7 @@
 #include "bootstrap/engine/pboot_engine.h"
 
 #include "bootstrap/engine/pboot_pmi1.h"
+#include "runtime/util/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,4 +46,11 @@ pboot_engine_find(void)
 		if (engines[i]->probe())
 			return engines[i];
 	return NULL;
+}
+
+void
+pboot_engine_hint(uint32_t rank, uint32_t size)
+{
+	psi_log("rank %u of %u has waited for %d s until all ranks have started", rank, size,
+	    PBOOT_ENGINE_HINT_S);
 }

@@ -17,6 +17,7 @@
 enum {
 	PBOOT_ENGINE_VALUE_MAX = 4096,	/* bytes of one value */
 	PBOOT_ENGINE_KEY_MAX = 16,	/* bytes of a key; it is made of letters */
+	PBOOT_ENGINE_HINT_S = 30,	/* a fence that takes longer is mentioned once */
 };
 
 struct pboot_engine {
@@ -57,6 +58,9 @@ const struct pboot_engine *pboot_engine_find(void);
  * been used.  is_used: is this namespace the marked one? */
 void pboot_engine_forget(void);
 bool pboot_engine_is_used(const char *space);
+
+/* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */
+void pboot_engine_hint(uint32_t rank, uint32_t size);
 
 extern const struct pboot_engine pboot_engine_pmi1, pboot_engine_pmix;
 
