@@ -1,15 +1,56 @@
 #include "bootstrap/engine/pboot_engine.h"
 
-/* PMIx comes first: where srun speaks both, it is the one that the user has chosen. */
+#include "bootstrap/engine/pboot_pmi1.h"
+#include "runtime/util/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 static const struct pboot_engine *const engines[] = { &pboot_engine_pmix, &pboot_engine_pmi1 };
 
+/* The environment variable by which a rank's children know that this namespace is not theirs. */
+#define USED "PST_JOB_NAMESPACE"
+
+bool
+pboot_engine_is_used(const char *space)
+{
+	const char *used = getenv(USED);
+
+	return used && strcmp(used, space) == 0;
+}
+
+void
+pboot_engine_forget(void)
+{
+	const char *space = getenv("PMIX_NAMESPACE");
+
+	unsetenv("PMI_FD");
+	unsetenv("PMI_PORT");
+	if (space)
+		setenv(USED, space, 1);
+}
+
+/*
+ * A process manager may have been started within a step of another, whose variables remain: Hydra
+ * in a shell that srun has started, say.  A socket that was inherited is of the inner one, since
+ * those that speak PMIx let no such descriptor through.
+ */
 const struct pboot_engine *
 pboot_engine_find(void)
 {
 	size_t i;
 
+	if (pboot_pmi1_is_inherited())
+		return &pboot_engine_pmi1;
 	for (i = 0; i < sizeof engines / sizeof *engines; i++)
 		if (engines[i]->probe())
 			return engines[i];
 	return NULL;
+}
+
+void
+pboot_engine_hint(uint32_t rank, uint32_t size)
+{
+	psi_log("rank %u of %u has waited for %d s until all ranks have started", rank, size,
+	    PBOOT_ENGINE_HINT_S);
 }

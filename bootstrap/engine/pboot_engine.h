@@ -17,6 +17,7 @@
 enum {
 	PBOOT_ENGINE_VALUE_MAX = 4096,	/* bytes of one value */
 	PBOOT_ENGINE_KEY_MAX = 16,	/* bytes of a key; it is made of letters */
+	PBOOT_ENGINE_HINT_S = 30,	/* a fence that takes longer is mentioned once */
 };
 
 struct pboot_engine {
@@ -43,14 +44,23 @@ struct pboot_engine {
 	 * the end comes; the caller then ends by itself. */
 	void (*abort)(int status, const char *text);
 
-	/* Ends the connection in good order, and sees to it that probe is false in a program that
-	 * the rank starts.  From now on the engine only waits for this
-	 * process, and does not take its end for a failure unless its status is not 0. */
+	/* Ends the connection in good order, and calls pboot_engine_forget.  From now on the engine
+	 * only waits for this process, and does not take its end for a failure unless its status is
+	 * not 0. */
 	void (*finalize)(void);
 };
 
 /* The engine that has started this process, or NULL if none has. */
 const struct pboot_engine *pboot_engine_find(void);
+
+/* Sees to it that probe of all engines is false from now on, also in programs that this process
+ * starts.  PMIX_NAMESPACE stays, since a client that uses MPI too needs it: a mark says that it has
+ * been used.  is_used: is this namespace the marked one? */
+void pboot_engine_forget(void);
+bool pboot_engine_is_used(const char *space);
+
+/* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */
+void pboot_engine_hint(uint32_t rank, uint32_t size);
 
 extern const struct pboot_engine pboot_engine_pmi1, pboot_engine_pmix;
 

@@ -25,31 +25,39 @@ struct join {
 	struct pboot_card *cards;	/* [size] */
 };
 
-/* Ends the job while the engine can do that.  The text has been printed, or is NULL. */
+/* Ends the job while the engine can do that.  The reason has been printed. */
 static void __attribute__((noreturn))
-join_abort(struct join *join, const char *text)
+join_end(struct join *join, int status, const char *text)
 {
 	pboot_poll(NULL, 0, READ_MS);
-	join->engine->abort(1, text ? text : "a rank could not join the job");
-	exit(1);
+	join->engine->abort(status, text);
+	exit(status);
 }
 
-/* The same for a fault that all ranks see: rank 0 prints and ends the job. */
-static void PSI_PRINTF(2, 3) __attribute__((noreturn))
-join_refuse(struct join *join, const char *format, ...)
+/* The same for a fault of this rank. */
+static void __attribute__((noreturn))
+join_abort(struct join *join)
 {
-	char text[512];
+	join_end(join, 1, "a rank could not join the job");
+}
+
+/* The same for a fault that all ranks see: rank 0 prints and ends the job.  The others wait, since
+ * an engine may kill rank 0 when one of them ends. */
+static void PSI_PRINTF(3, 4) __attribute__((noreturn))
+join_refuse(struct join *join, int status, const char *format, ...)
+{
+	char text[PBOOT_FAULT_BYTES];
 	va_list args;
 
 	if (join->rank != 0) {
 		pboot_poll(NULL, 0, ABORT_MS);
-		exit(1);
+		exit(status);
 	}
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	psi_log("%s", text);
-	join_abort(join, text);
+	join_end(join, status, text);
 }
 
 /* Listens before others can know the name, so that their connections wait here for the keeper. */
@@ -62,7 +70,7 @@ join_listen(struct join *join)
 		return;
 	psi_log("rank %u cannot listen on a socket: %s%s", join->rank, strerror(-join->listener),
 	    psi_limit_hint(-join->listener));
-	join_abort(join, NULL);
+	join_abort(join);
 }
 
 static void
@@ -76,7 +84,7 @@ join_put_card(struct join *join)
 	memcpy(card.name, join->name, sizeof card.name);
 	len = pboot_card_write(&card, text);
 	if (!join->engine->put("card", text, len))
-		join_abort(join, NULL);
+		join_abort(join);
 }
 
 static void
@@ -86,12 +94,12 @@ join_get_card(struct join *join, uint32_t rank)
 	size_t len;
 
 	if (!join->engine->get(rank, "card", text, sizeof text, &len))
-		join_abort(join, NULL);
+		join_abort(join);
 	if (pboot_card_read(text, len, &join->cards[rank]))
 		return;
 	psi_log("rank %u: %s has something else under rank %u than this library puts there",
 	    join->rank, join->engine->name, rank);
-	join_abort(join, NULL);
+	join_abort(join);
 }
 
 /* Two ranks whose libraries speak other versions are named. */
@@ -106,7 +114,8 @@ join_check_versions(struct join *join)
 	if (rank == join->size)
 		return;
 	other = &join->cards[rank];
-	join_refuse(join, "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
+	join_refuse(join, 1,
+	    "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
 	    "job protocols %d and %d: link all ranks with one library", first->release, rank,
 	    other->release, first->version, other->version);
 }
@@ -119,14 +128,14 @@ join_find_hosts(struct join *join, struct pboot_hosts *hosts)
 	hosts->host_of = calloc(join->size, sizeof *hosts->host_of);
 	if (!hosts->host_of) {
 		psi_log("rank %u: no memory for the table of hosts", join->rank);
-		join_abort(join, NULL);
+		join_abort(join);
 	}
 	hosts->count = pboot_card_hosts(join->cards, join->size, hosts->host_of);
 	hosts->index = hosts->host_of[join->rank];
 	for (rank = 0; rank < join->size && hosts->host_of[rank] == 0; rank++)
 		;
 	if (rank < join->size)
-		join_refuse(join,
+		join_refuse(join, 1,
 		            "rank 0 is on host %s and rank %u on %s; this build has no conduit "
 		            "between hosts: start all %u ranks on one host",
 		            join->cards[0].host, rank, join->cards[rank].host, join->size);
@@ -140,11 +149,11 @@ join_exchange(struct join *join, struct pboot_hosts *hosts)
 	join->cards = calloc(join->size, sizeof *join->cards);
 	if (!join->cards) {
 		psi_log("rank %u: no memory for %u ranks", join->rank, join->size);
-		join_abort(join, NULL);
+		join_abort(join);
 	}
 	join_put_card(join);
 	if (!join->engine->fence())
-		join_abort(join, NULL);
+		join_abort(join);
 	for (rank = 0; rank < join->size; rank++)
 		join_get_card(join, rank);
 	join_check_versions(join);
@@ -181,15 +190,12 @@ join_start_keeper(struct join *join)
 
 /* Settings that the keeper reads are checked here, since nobody has checked them before. */
 static void
-join_check_settings(const struct join *join)
+join_check_settings(struct join *join)
 {
 	char fault[PBOOT_FAULT_BYTES];
 
-	if (!pboot_settings_fault(fault))
-		return;
-	if (join->rank == 0)
-		psi_log("%s", fault);
-	exit(2);
+	if (pboot_settings_fault(fault))
+		join_refuse(join, 2, "%s", fault);
 }
 
 /*
@@ -206,11 +212,11 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 	uint32_t lowest = 0, i;
 
 	if (!engine->open(&join.rank, &join.size))
-		join_abort(&join, NULL);
+		join_abort(&join);
 	join_listen(&join);
 	join_exchange(&join, hosts_out);
-	engine->finalize();
 	join_check_settings(&join);
+	engine->finalize();
 	while (hosts_out->host_of[lowest] != hosts_out->index)
 		lowest++;
 	if (join.rank == lowest)

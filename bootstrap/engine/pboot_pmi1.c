@@ -13,7 +13,6 @@
 #include "bootstrap/engine/pboot_pmi1_line.h"
 #include "bootstrap/engine/pboot_pmi1_socket.h"
 #include "bootstrap/share/pboot_wire.h"
-#include "runtime/util/clock.h"
 #include "runtime/util/log.h"
 #include "runtime/util/settings_parse.h"
 
@@ -24,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-	FENCE_HINT_MS = 30000,	/* a fence that takes longer is mentioned once */
 	KVSNAME_ROOM = 257,
 	KEY_ROOM = 64,
 	VALUE_LEAST = 32,	/* a store for shorter values is not used */
@@ -84,9 +82,8 @@ pmi1_send(const char *line)
 static bool
 pmi1_await(bool fence)
 {
-	const uint64_t start = psi_now_ns();
 	struct pollfd wanted = { .fd = pmi1.sock, .events = POLLIN };
-	int limit = fence ? FENCE_HINT_MS : pboot_pmi1_answer_ms, got;
+	int limit = fence ? PBOOT_ENGINE_HINT_S * 1000 : pboot_pmi1_answer_ms, got;
 
 	do {
 		got = pboot_poll(&wanted, 1, limit);
@@ -94,8 +91,7 @@ pmi1_await(bool fence)
 			return pmi1_fail("no answer from the process manager in %d s",
 			    pboot_pmi1_answer_ms / 1000);
 		if (got == 0) {
-			psi_log("rank %u of %u has waited for %d s until all ranks have started",
-			    pmi1.rank, pmi1.size, (int)((psi_now_ns() - start) / 1000000000u));
+			pboot_engine_hint(pmi1.rank, pmi1.size);
 			limit = -1;
 		}
 	} while (got == 0 || (got < 0 && errno == EINTR));
@@ -187,6 +183,16 @@ pmi1_probe(void)
 	const char *fd = getenv("PMI_FD"), *port = getenv("PMI_PORT");
 
 	return (fd && *fd) || (port && *port);
+}
+
+bool
+pboot_pmi1_is_inherited(void)
+{
+	const char *text = getenv("PMI_FD");
+	int64_t fd;
+
+	return text && psi_parse_int(text, &fd) && fd >= 0 && fd <= INT32_MAX &&
+	    pboot_pmi1_socket_is((int)fd);
 }
 
 /* A number of the environment from least to most. */
@@ -413,15 +419,6 @@ pmi1_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, siz
 /* -- the end ----------------------------------------------------------------------------------- */
 
 static void
-pmi1_close(void)
-{
-	close(pmi1.sock);
-	pmi1.sock = -1;
-	unsetenv("PMI_FD");
-	unsetenv("PMI_PORT");
-}
-
-static void
 pmi1_abort(int status, const char *text)
 {
 	char request[64];
@@ -440,7 +437,9 @@ pmi1_finalize(void)
 	struct pboot_pmi1_line line;
 
 	pmi1_ask("cmd=finalize\n", "finalize_ack", &line);
-	pmi1_close();
+	close(pmi1.sock);
+	pmi1.sock = -1;
+	pboot_engine_forget();
 }
 
 const struct pboot_engine pboot_engine_pmi1 = {

@@ -10,10 +10,13 @@
 #include "runtime/util/log.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pmix.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LIBRARY "libpmix.so.2"
 
@@ -23,11 +26,9 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-/* The environment variable by which a rank's children know that this namespace is not theirs. */
-#define USED "PST_JOB_NAMESPACE"
-
 static struct {
 	pmix_proc_t self;
+	uint32_t size;
 	bool connected;
 	pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t count);
 	pmix_status_t (*finalize)(const pmix_info_t info[], size_t count);
@@ -35,7 +36,7 @@ static struct {
 	pmix_status_t (*put)(pmix_scope_t scope, const char key[], pmix_value_t *value);
 	pmix_status_t (*commit)(void);
 	pmix_status_t (*fence)(const pmix_proc_t procs[], size_t proc_count,
-	    const pmix_info_t info[], size_t count);
+	    const pmix_info_t info[], size_t count, pmix_op_cbfunc_t over, void *context);
 	pmix_status_t (*get)(const pmix_proc_t *proc, const char key[], const pmix_info_t info[],
 	    size_t count, pmix_value_t **value);
 	const char *(*error_text)(pmix_status_t status);
@@ -44,9 +45,9 @@ static struct {
 static bool
 pmix_probe(void)
 {
-	const char *space = getenv("PMIX_NAMESPACE"), *used = getenv(USED);
+	const char *space = getenv("PMIX_NAMESPACE");
 
-	return space && *space && !(used && strcmp(used, space) == 0);
+	return space && *space && !pboot_engine_is_used(space);
 }
 
 /* One line about a call that failed. */
@@ -66,8 +67,8 @@ static const struct {
 } calls[] = {
 	{ "PMIx_Init", &pmix.init }, { "PMIx_Finalize", &pmix.finalize },
 	{ "PMIx_Abort", &pmix.abort }, { "PMIx_Put", &pmix.put },
-	{ "PMIx_Commit", &pmix.commit }, { "PMIx_Fence", &pmix.fence }, { "PMIx_Get", &pmix.get },
-	{ "PMIx_Error_string", &pmix.error_text },
+	{ "PMIx_Commit", &pmix.commit }, { "PMIx_Fence_nb", &pmix.fence },
+	{ "PMIx_Get", &pmix.get }, { "PMIx_Error_string", &pmix.error_text },
 };
 
 /* Finds all calls; NULL, or why that cannot be done. */
@@ -149,8 +150,9 @@ pmix_open(uint32_t *rank_out, uint32_t *size_out)
 	if (status != PMIX_SUCCESS)
 		return pmix_fail("cannot reach the process manager", status);
 	pmix.connected = true;
-	if (!size_learn(size_out))
+	if (!size_learn(&pmix.size))
 		return false;
+	*size_out = pmix.size;
 	*rank_out = pmix.self.rank;
 	return true;
 }
@@ -184,6 +186,41 @@ pmix_put(const char *key, const void *value, size_t len_bytes)
 	return status == PMIX_SUCCESS || pmix_fail("PMIx_Put", status);
 }
 
+/* A fence that a thread of PMIx tells the end of; static, since that may come late. */
+static struct {
+	sem_t over;
+	pmix_status_t status;	/* written before over is posted */
+} fence;
+
+static void
+fence_over(pmix_status_t status, void *context)
+{
+	(void)context;
+	fence.status = status;
+	sem_post(&fence.over);
+}
+
+/* Waits without limit.  A rank may have ended before its start, which not every process manager
+ * takes for a failure; so a long wait is mentioned once. */
+static pmix_status_t
+fence_await(void)
+{
+	struct timespec end;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PBOOT_ENGINE_HINT_S;
+	do {
+		err = sem_timedwait(&fence.over, &end) == 0 ? 0 : errno;
+	} while (err == EINTR);
+	if (err) {
+		pboot_engine_hint(pmix.self.rank, pmix.size);
+		while (sem_wait(&fence.over) != 0)
+			;
+	}
+	return fence.status;
+}
+
 /* PMIX_COLLECT_DATA: the values come with the fence, and get asks nobody. */
 static bool
 pmix_fence(void)
@@ -199,7 +236,12 @@ pmix_fence(void)
 	collect.value.type = PMIX_BOOL;
 	collect.value.data.flag = true;
 	all.rank = PMIX_RANK_WILDCARD;
-	status = pmix.fence(&all, 1, &collect, 1);
+	sem_init(&fence.over, 0, 0);
+	status = pmix.fence(&all, 1, &collect, 1, fence_over, NULL);
+	if (status == PMIX_SUCCESS)
+		status = fence_await();
+	else if (status == PMIX_OPERATION_SUCCEEDED)
+		status = PMIX_SUCCESS;
 	return status == PMIX_SUCCESS || pmix_fail("PMIx_Fence", status);
 }
 
@@ -240,12 +282,10 @@ pmix_abort(int status, const char *text)
 		pmix.abort(status, text, NULL, 0);
 }
 
-/* PMIX_NAMESPACE stays, since a client that uses MPI too needs it; the mark keeps a program that
- * the client starts from taking itself for this rank. */
 static void
 pmix_finalize(void)
 {
-	setenv(USED, pmix.self.nspace, 1);
+	pboot_engine_forget();
 	pmix.finalize(NULL, 0);
 }
 

@@ -10,7 +10,7 @@ pmix_probe(void)
 {
 	const char *space = getenv("PMIX_NAMESPACE");
 
-	return space && *space;
+	return space && *space && !pboot_engine_is_used(space);
 }
 
 static bool

@@ -3,9 +3,12 @@
 #include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/share/pboot_clean.h"
 #include "runtime/util/clock.h"
+#include "runtime/util/deny.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -99,6 +102,31 @@ pboot_adopt_check_engine(struct pboot_keeper *keeper)
 
 /* -- becoming the keeper ----------------------------------------------------------------------- */
 
+/* Closes the descriptors from least to most.  A kernel before 5.9 does not know close_range, and a
+ * filter of system calls may refuse it; then those that /proc lists are closed. */
+static void
+descriptors_close(int least, int most)
+{
+	DIR *list;
+	const struct dirent *entry;
+	int fd;
+
+	if (least > most)
+		return;
+#ifdef SYS_close_range
+	if (!psi_denied("close_range") && syscall(SYS_close_range, least, most, 0) == 0)
+		return;
+#endif
+	list = opendir("/proc/self/fd");
+	while (list && (entry = readdir(list)) != NULL) {
+		fd = atoi(entry->d_name);
+		if (fd >= least && fd <= most && fd != dirfd(list))
+			close(fd);
+	}
+	if (list)
+		closedir(list);
+}
+
 /*
  * The keeper keeps standard output and error, where it prints, and the listener.  It must hold
  * nothing else of the rank's: the other end of a pipe of the client's would wait for it.
@@ -110,14 +138,8 @@ keeper_close_others(int listener)
 
 	if (null > STDIN_FILENO && listener != STDIN_FILENO)
 		dup2(null, STDIN_FILENO);
-#ifdef SYS_close_range
-	if (listener > STDERR_FILENO + 1)
-		syscall(SYS_close_range, STDERR_FILENO + 1, listener - 1, 0);
-	syscall(SYS_close_range, listener + 1, ~0u, 0);
-#else
-	if (null > STDERR_FILENO)
-		close(null);
-#endif
+	descriptors_close(STDERR_FILENO + 1, listener - 1);
+	descriptors_close(listener > STDERR_FILENO ? listener + 1 : STDERR_FILENO + 1, INT_MAX);
 }
 
 static void

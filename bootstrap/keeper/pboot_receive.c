@@ -167,15 +167,6 @@ pboot_receive_rank(struct pboot_keeper *keeper, uint32_t rank)
 		on_end_of_file(keeper, rank);
 }
 
-static bool
-incoming_is_same_user(int sock)
-{
-	struct ucred who;
-	socklen_t len = sizeof who;
-
-	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.uid == geteuid();
-}
-
 static void
 incoming_add(struct pboot_keeper *keeper, int sock)
 {
@@ -184,7 +175,7 @@ incoming_add(struct pboot_keeper *keeper, int sock)
 	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
 		if (keeper->incoming[i].sock < 0)
 			break;
-	if (i == PBOOT_INCOMING_MAX || !incoming_is_same_user(sock)) {
+	if (i == PBOOT_INCOMING_MAX || !pboot_wire_is_same_user(sock)) {
 		close(sock);
 		return;
 	}

@@ -242,10 +242,26 @@ pboot_wire_listen(const char *name)
 	return sock;
 }
 
+bool
+pboot_wire_is_same_user(int sock)
+{
+	struct ucred who;
+	socklen_t len = sizeof who;
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.uid == geteuid();
+}
+
+/* A name that is free again can be taken by a stranger, who can read it in /proc/net/unix. */
 int
 pboot_wire_connect(const char *name)
 {
-	return named_socket(name, connect);
+	int sock = named_socket(name, connect);
+
+	if (sock >= 0 && !pboot_wire_is_same_user(sock)) {
+		close(sock);
+		return -ECONNREFUSED;
+	}
+	return sock;
 }
 
 int

@@ -83,9 +83,12 @@ int pboot_wire_take(int sock, struct pboot_msg *msg_out, struct pboot_extra *ext
 void pboot_wire_want_pids(int sock);
 
 /* Connections by name, for processes that lost their descriptors.  Return a descriptor or
- * -errno. */
+ * -errno; connect returns -ECONNREFUSED too where another user listens. */
 int pboot_wire_listen(const char *name);
 int pboot_wire_connect(const char *name);
+
+/* Is the process that connected, or that listened, of this user? */
+bool pboot_wire_is_same_user(int sock);
 
 /* Moves fd to 100 or above, close-on-exec: shell scripts use lower numbers.  Returns the new
  * number, or fd if it could not be moved. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const psi_deny_features[] = {
-	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier", NULL,
+	"subreaper", "pidfd", "vm_readv", "memfd", "tmpfile", "membarrier", "close_range", NULL,
 };
 
 static bool

@@ -26,8 +26,8 @@ psi_deny_lists(const char *list, const char *word)
 	return false;
 }
 
-/* Known: subreaper pidfd vm_readv memfd membarrier.  Any thread, any time; reads the
- * environment. */
+/* Known: subreaper pidfd vm_readv memfd tmpfile membarrier close_range.  Any thread, any time;
+ * reads the environment. */
 bool psi_denied(const char *feature);
 
 /* Their names; NULL ends the list. */

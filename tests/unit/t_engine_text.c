@@ -1,12 +1,16 @@
-/* What an engine's server says, as text: lines of words, and values in pieces. */
+/* What an engine's server says, as text: lines of words, values in pieces, and cards; and who may
+ * listen at the name on a card. */
 #include "bootstrap/engine/pboot_blob.h"
 #include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
 #include "tests/unit/main.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char text[PBOOT_PMI1_LINE_MAX + 1];
@@ -215,6 +219,45 @@ START_TEST(hosts_are_numbered_by_their_lowest_ranks)
 }
 END_TEST
 
+/* A child of another user listens at the name and tells so; then it waits for its end. */
+static void
+stranger_listen(const char *name, int told)
+{
+	if (setuid(65534) != 0 || pboot_wire_listen(name) < 0)
+		_exit(1);
+	if (write(told, "", 1) == 1)
+		pause();
+	_exit(1);
+}
+
+START_TEST(a_stranger_at_the_name_is_refused)
+{
+	char name[PBOOT_NAME_BYTES], byte;
+	int told[2], listener, sock;
+	pid_t stranger;
+
+	pboot_wire_name(name);
+	listener = pboot_wire_listen(name);
+	sock = pboot_wire_connect(name);
+	ck_assert_int_ge(listener, 0);
+	ck_assert_int_ge(sock, 0);
+	close(sock);
+	close(listener);
+	if (geteuid() != 0)	/* nobody else can be had */
+		return;
+	ck_assert_int_eq(pipe(told), 0);
+	stranger = fork();
+	if (stranger == 0)
+		stranger_listen(name, told[1]);
+	close(told[1]);
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	ck_assert_int_eq(pboot_wire_connect(name), -ECONNREFUSED);
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	close(told[0]);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -230,5 +273,6 @@ main(void)
 	tcase_add_test(tests, what_is_no_card_is_refused);
 	tcase_add_test(tests, a_card_of_another_version_names_its_release);
 	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
+	tcase_add_test(tests, a_stranger_at_the_name_is_refused);
 	return unit_run("engine_text", tests);
 }
