@@ -61,10 +61,23 @@ open_connection(const struct addrinfo *to, int ms)
 	return pboot_fd_raise(sock);
 }
 
+/* The addresses of a host.  A process manager names this host by its own name, which a host without
+ * a name service may not know; then it is reached at the loopback address. */
+static int
+find_addresses(const char *host, const char *service, struct addrinfo **list_out)
+{
+	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	char own[HOST_ROOM] = "";
+	const int err = getaddrinfo(host, service, &hints, list_out);
+
+	if (err == 0 || gethostname(own, sizeof own - 1) != 0 || strcmp(host, own) != 0)
+		return err;
+	return getaddrinfo(NULL, service, &hints, list_out);
+}
+
 int
 pboot_pmi1_socket_connect(const char *port, int ms, const char **why_out)
 {
-	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	const char *colon = strrchr(port, ':');
 	struct addrinfo *list, *at;
 	char host[HOST_ROOM];
@@ -75,7 +88,7 @@ pboot_pmi1_socket_connect(const char *port, int ms, const char **why_out)
 		return -1;
 	memcpy(host, port, (size_t)(colon - port));
 	host[colon - port] = '\0';
-	err = getaddrinfo(host, colon + 1, &hints, &list);
+	err = find_addresses(host, colon + 1, &list);
 	if (err) {
 		*why_out = gai_strerror(err);
 		return -1;
