@@ -155,7 +155,7 @@ struct psi_conduit {
 	} sends[PSI_NETWORKS];
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
-	bool lost;                      /* a message, for want of memory: nothing goes on */
+	bool lost;                      /* for want of memory, after one line: nothing goes on */
 	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
 };
 
@@ -251,7 +251,8 @@ void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 /* What the exchange fills; NULL: no memory. */
 struct pofi_card *pofi_cards_new(uint32_t places);
 int pofi_connect(struct psi_conduit *conduit);
-/* The fabric's address of a process; AGAIN: there is none, for want of memory.  Under the lock. */
+/* The fabric's address of a process; FATAL, after one line: the provider does not take it.  Under
+ * the lock. */
 int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
 
 /* -- pofi_mem.c: buffers ----------------------------------------------------------------------- */

@@ -121,7 +121,11 @@ pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *addres
 	    fi_av_insert(conduit->av, conduit->addresses + process * conduit->address_bytes, 1,
 	                 known, 0, NULL) != 1) {
 		*known = FI_ADDR_NOTAVAIL;
-		return PSI_AGAIN;
+		conduit->services->log("ofi: provider %s does not take the address of rank %u; "
+		                       "is there memory?", conduit->info->fabric_attr->prov_name,
+		                       process);
+		conduit->lost = true;
+		return PSI_FATAL;
 	}
 	*address_out = *known;
 	return PSI_OK;

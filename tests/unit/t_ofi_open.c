@@ -217,6 +217,35 @@ START_TEST(a_rank_that_cannot_send_is_lost)
 }
 END_TEST
 
+static int
+insert_fails(struct fid_av *av, const void *addresses, size_t count, fi_addr_t *out, uint64_t flags,
+             void *context)
+{
+	(void)av, (void)addresses, (void)count, (void)out, (void)flags, (void)context;
+	return 0;
+}
+
+static void
+no_address(void)
+{
+	const struct psi_am am = psi_am_of(1, PSI_SHORT, psi_am_tag(PSI_REQUESTS, 200, 0), NULL);
+	struct fi_ops_av ops = *ofi_self.conduit->av->ops;
+
+	ops.insert = insert_fails;
+	ofi_self.conduit->av->ops = &ops;
+	if (ofi_self.place == 0) {
+		ck_assert_int_eq(pofi_ops.am_send(ofi_self.port, &am), PSI_FATAL);
+		said_has("does not take the address of rank 1");
+	}
+	ofi_meet_idle();
+}
+
+START_TEST(an_address_that_is_not_taken_ends_the_sending)
+{
+	ofi_run(2, false, true, no_address);
+}
+END_TEST
+
 static void
 other_contract(void)
 {
@@ -252,6 +281,7 @@ main(void)
 	tcase_add_test(tests, a_rank_that_cannot_connect_leaves_nobody_waiting);
 	tcase_add_test(tests, a_provider_that_carries_too_little_is_refused);
 	tcase_add_test(tests, a_rank_that_cannot_send_is_lost);
+	tcase_add_test(tests, an_address_that_is_not_taken_ends_the_sending);
 	tcase_add_test(tests, a_library_of_another_contract_is_refused);
 	return unit_run("ofi conduit, opening", tests);
 }
