@@ -155,7 +155,7 @@ struct psi_conduit {
 	} sends[PSI_NETWORKS];
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
-	bool lost;                      /* no memory: nothing goes on, and one line said so */
+	bool lost;                      /* for want of memory, after one line: nothing goes on */
 	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
 };
 
