@@ -281,11 +281,12 @@ psi_op_retire(gex_Event_t event)
 void
 psi_ops_report_leaks(const char *call)
 {
+	const struct psi_thread *known = psi_thread_known();
 	const uint32_t left = atomic_load_explicit(&unsynced, memory_order_relaxed);
 
 	if (!psi.checks)
 		return;
-	if (psi_thread_self()->ops.region)
+	if (known && known->ops.region)
 		psi_log("%s: an access region is open in this thread; end it, and synchronise its "
 		        "event",
 		        call);

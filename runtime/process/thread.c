@@ -141,6 +141,12 @@ psi_thread_self(void)
 	return self;
 }
 
+struct psi_thread *
+psi_thread_known(void)
+{
+	return self;
+}
+
 bool
 psi_thread_others(void)
 {

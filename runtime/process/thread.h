@@ -42,6 +42,9 @@ struct psi_thread {
 };
 
 struct psi_thread *psi_thread_self(void);
+/* NULL if the thread has called nothing yet that needs one; allocates nothing, so that a signal's
+ * handler may ask. */
+struct psi_thread *psi_thread_known(void);
 
 /* 16-aligned memory of this thread, at least len_bytes, contents lost when it grows. */
 void *psi_thread_buffer(unsigned network, size_t len_bytes);
