@@ -116,6 +116,12 @@ void pboot_exchange(const void *mine, size_t len_bytes, void *all_out);
 void pboot_leave(int code) __attribute__((noreturn));
 
 /*
+ * Tells the keeper the same, and returns; the caller ends by pboot_leave with that code.  From now
+ * on the keeper bounds what this rank still does.  Threads and signal handlers as pboot_leave.
+ */
+void pboot_note_leave(int code);
+
+/*
  * This rank is about to end by exit(code) or by return from main, which ends the job with that
  * code.  An atexit handler calls it, in any thread.  It returns; the process then ends by itself.
  */

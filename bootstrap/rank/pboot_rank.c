@@ -241,6 +241,12 @@ pboot_leave(int code)
 }
 
 void
+pboot_note_leave(int code)
+{
+	keeper_notify(PBOOT_MSG_LEAVE, code, NULL);
+}
+
+void
 pboot_note_exit(int code)
 {
 	rank_ask(PBOOT_MSG_EXIT, code);

@@ -82,6 +82,10 @@ gasnet_exit(int exitcode)
 	psi_blocks_close();
 	if (exitcode == 0)
 		psi_modules_close("gasnet_exit");
+	/* A network's library may allocate, and this may be a signal handler that has interrupted
+	 * malloc.  A rank that is stuck there is ended by the keeper, which knows already. */
+	if (psi.networked)
+		pboot_note_leave(exitcode);
 	let_messages_leave();
 	psi_report_alone_ended();
 	flush_stream(stdout);
