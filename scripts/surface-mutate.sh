@@ -118,7 +118,7 @@ export CHECK_LEVEL GASNET_PSHM_NODES
 # program, file.
 wrappers >"$work/wrappers.h"
 mkdir "$work/bin"
-for file in "$tree"/tests/conformance/*.c "$tree"/tests/conformance/*.cc; do
+for file in $SURFACE_PROGRAMS; do
 	program=$work/bin/$(basename "$file" | tr . _)
 	calls_of "$file" | sort -u >"$program.calls"
 	cut -d, -f2 "$work/functions" | grep -qxF -f - "$program.calls" || continue

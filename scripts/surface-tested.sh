@@ -23,7 +23,8 @@ calls_of()
 }
 
 find_present
-for file in "$tree"/tests/conformance/*.c "$tree"/tests/conformance/*.cc; do
+: "${SURFACE_PROGRAMS:=$(ls "$tree"/tests/conformance/*.c "$tree"/tests/conformance/*.cc)}"
+for file in $SURFACE_PROGRAMS; do
 	calls_of "$file"
 done | sort -u >"$work/called"
 

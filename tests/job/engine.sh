@@ -92,8 +92,8 @@ engine_tests()
 {
 	engine_need_quick_start
 	case $CHECK_LEVEL in
-	quick) counts="1 4" victims="0 2 keeper" ;;
-	*) counts="1 2 4 7" victims="0 1 2 3 keeper" ;;
+	long) counts="1 2 4 7" victims="0 1 2 3 keeper" ;;
+	*) counts="1 4" victims="0 2 keeper" ;;
 	esac
 	case $sanitized in
 	*thread*)
