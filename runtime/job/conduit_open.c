@@ -35,7 +35,7 @@ conduit_setting_text(const char *name)
 static bool keeps_lines;
 static char kept_line[PSI_PLUGIN_LACK_BYTES + 64];
 
-static void
+static void __attribute__((format(printf, 1, 2)))
 conduit_log(const char *format, ...)
 {
 	char line[sizeof kept_line];
