@@ -37,6 +37,8 @@ rig_up()
 {
 	[ "$(id -u)" -eq 0 ] || skip "only root can make namespaces for several hosts"
 	need bash=bash ip=iproute2 unshare=util-linux nsenter=util-linux setpriv=util-linux hostname=hostname
+	[ -e /etc/hosts ] && [ -e /etc/hostname ] ||
+		skip "no /etc/hosts or /etc/hostname here, over which hosts lay their own"
 	unshare --net --uts --ipc --mount --pid --fork true 2>"$work/err" ||
 		skip "no namespaces here: $(head -n 1 "$work/err")"
 	trap 'rig down; exit 1' HUP INT TERM
