@@ -115,19 +115,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #else
 
-#include <time.h>
-
-static uint64_t state;
-
-/* xorshift64* */
-static uint64_t
-draw(uint64_t below)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % below;
-}
+#include "tests/unit/fuzz.h"
 
 static size_t
 make_up(char text[TEXT_BYTES])
@@ -160,14 +148,14 @@ make_up(char text[TEXT_BYTES])
 		"a=b=c",
 		"18446744073709551616",
 	};
-	unsigned left = (unsigned)draw(24) + 1;
+	unsigned left = (unsigned)fuzz_draw(24) + 1;
 	size_t len = 0, piece_len;
 
 	while (left-- > 0) {
-		const char *piece = pieces[draw(sizeof pieces / sizeof *pieces)];
-		char any[2] = { (char)draw(256), '\0' };
+		const char *piece = pieces[fuzz_draw(sizeof pieces / sizeof *pieces)];
+		char any[2] = { (char)fuzz_draw(256), '\0' };
 
-		if (draw(24) == 0)
+		if (fuzz_draw(24) == 0)
 			piece = any;
 		piece_len = piece == any ? 1 : strlen(piece);
 		if (len + piece_len > TEXT_BYTES)
@@ -178,34 +166,18 @@ make_up(char text[TEXT_BYTES])
 	return len;
 }
 
-static double
-now(void)
+static void
+try_one(void)
 {
-	struct timespec at;
+	char text[TEXT_BYTES];
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+	check(text, make_up(text));
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *level = getenv("CHECK_LEVEL");
-	const double usual = level && strcmp(level, "quick") == 0 ? 1 : 5;
-	const double end = now() + (argc > 1 ? strtod(argv[1], NULL) : usual);
-	const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)(now() * 1e6);
-	char text[TEXT_BYTES];
-	unsigned long texts = 0;
-
-	printf("fuzz_engine, seed %llu\n", (unsigned long long)seed);
-	fflush(stdout);
-	state = seed | 1;
-	do {
-		check(text, make_up(text));
-		texts++;
-	} while (texts % 256 != 0 || now() < end);
-	printf("%lu texts\n", texts);
-	return EXIT_SUCCESS;
+	return fuzz_run("fuzz_engine", argc, argv, try_one);
 }
 
 #endif

@@ -201,16 +201,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #else
 
-static uint64_t state;
+#include "tests/unit/fuzz.h"
 
-/* xorshift64* */
 static uint32_t
 draw(uint32_t below)
 {
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (uint32_t)((state * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below);
+	return (uint32_t)fuzz_draw(below);
 }
 
 struct input {
@@ -307,33 +303,19 @@ make_up(struct input *input)
 		input_random(input, 300);
 }
 
-static double
-usual_seconds(void)
+static void
+try_one(void)
 {
-	const char *level = getenv("CHECK_LEVEL");
+	static struct input input;
 
-	return level && strcmp(level, "quick") == 0 ? 1 : 5;
+	make_up(&input);
+	fuzz_one(input.bytes, input.len);
 }
 
 int
 main(int argc, char **argv)
 {
-	const double seconds = argc > 1 ? strtod(argv[1], NULL) : usual_seconds();
-	const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : psi_now_ns();
-	const uint64_t start = psi_now_ns();
-	static struct input input;
-	unsigned long inputs = 0;
-
-	printf("fuzz_overlay %g %llu\n", seconds, (unsigned long long)seed);
-	fflush(stdout);
-	state = seed | 1;
-	do {
-		make_up(&input);
-		fuzz_one(input.bytes, input.len);
-		inputs++;
-	} while ((double)(psi_now_ns() - start) < seconds * 1e9);
-	printf("%lu inputs\n", inputs);
-	return EXIT_SUCCESS;
+	return fuzz_run("fuzz_overlay", argc, argv, try_one);
 }
 
 #endif

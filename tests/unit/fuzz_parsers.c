@@ -40,19 +40,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #else
 
+#include "tests/unit/fuzz.h"
+
 #include "gasnet_tools.h"
-
-static uint64_t state;
-
-/* xorshift64* */
-static uint64_t
-draw(uint64_t below)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % below;
-}
 
 static void
 make_up(char *text)
@@ -91,14 +81,14 @@ make_up(char *text)
 		",",
 		"000000000",
 	};
-	unsigned left = (unsigned)draw(6) + 1;
+	unsigned left = (unsigned)fuzz_draw(6) + 1;
 	size_t len = 0;
 
 	while (left-- > 0) {
-		const char *piece = pieces[draw(sizeof pieces / sizeof *pieces)];
-		char any[2] = { (char)(draw(255) + 1), '\0' };
+		const char *piece = pieces[fuzz_draw(sizeof pieces / sizeof *pieces)];
+		char any[2] = { (char)(fuzz_draw(255) + 1), '\0' };
 
-		if (draw(16) == 0)
+		if (fuzz_draw(16) == 0)
 			piece = any;
 		if (len + strlen(piece) >= TEXT_BYTES)
 			break;
@@ -113,7 +103,7 @@ static void
 there_and_back(void)
 {
 	char text[TEXT_BYTES];
-	int64_t value = (int64_t)(draw(UINT64_MAX) << draw(64) >> draw(64));
+	int64_t value = (int64_t)(fuzz_draw(UINT64_MAX) << fuzz_draw(64) >> fuzz_draw(64));
 
 	if (gasnett_parse_int(gasnett_format_number(value, text, sizeof text, 0), 0) != value ||
 	    (value >= 0 &&
@@ -123,35 +113,20 @@ there_and_back(void)
 	}
 }
 
-static double
-usual_seconds(void)
+static void
+try_one(void)
 {
-	const char *level = getenv("CHECK_LEVEL");
+	char text[TEXT_BYTES + 1];
 
-	return level && strcmp(level, "quick") == 0 ? 1 : 5;
+	make_up(text);
+	parse_oracle_check(text, units[fuzz_draw(sizeof units / sizeof *units)]);
+	there_and_back();
 }
 
 int
 main(int argc, char **argv)
 {
-	const double seconds = argc > 1 ? strtod(argv[1], NULL) : usual_seconds();
-	const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : gasnett_gettimeofday_us();
-	const gasnett_tick_t start = gasnett_ticks_now();
-	char text[TEXT_BYTES + 1];
-	unsigned long texts = 0;
-
-	printf("fuzz_parsers %g %llu\n", seconds, (unsigned long long)seed);
-	fflush(stdout);
-	state = seed | 1;
-	do {
-		make_up(text);
-		parse_oracle_check(text, units[draw(sizeof units / sizeof *units)]);
-		there_and_back();
-		texts++;
-	} while (texts % 256 != 0 ||
-		 (double)gasnett_ticks_to_ns(gasnett_ticks_now() - start) < seconds * 1e9);
-	printf("%lu texts\n", texts);
-	return EXIT_SUCCESS;
+	return fuzz_run("fuzz_parsers", argc, argv, try_one);
 }
 
 #endif

@@ -274,3 +274,11 @@ rig_close(struct rig *rig)
 	munmap(rig->shared, sizeof *rig->shared);
 	free(rig);
 }
+
+void
+rig_run(struct rig *rig)
+{
+	rig_start(rig);
+	rig_finish(rig, rig->count);
+	rig_close(rig);
+}

@@ -55,6 +55,9 @@ void rig_finish(struct rig *rig, uint32_t except);
 /* Kills what is left. */
 void rig_close(struct rig *rig);
 
+/* rig_start, rig_finish of all hosts, rig_close. */
+void rig_run(struct rig *rig);
+
 /* In a host.  rig_fail prints and ends the process. */
 void rig_fail(const struct rig_host *host, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));

@@ -109,9 +109,7 @@ START_TEST(collectives_of_all_hosts)
 {
 	struct rig *rig = rig_open(sizes[_i], run_collectives);
 
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -128,9 +126,7 @@ START_TEST(collectives_over_ipv6)
 	}
 	rig = rig_open(10, run_collectives);
 	rig->iface = "::1";
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -258,9 +254,7 @@ START_TEST(frames_from_all_to_all)
 {
 	struct rig *rig = rig_open(sizes[_i], run_all_to_all);
 
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -338,9 +332,7 @@ START_TEST(a_flood_is_bounded_and_holds_up_no_other_way)
 {
 	struct rig *rig = rig_open(20, run_flood);
 
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -373,9 +365,7 @@ START_TEST(calls_out_of_turn_are_refused)
 {
 	struct rig *rig = rig_open(2, run_misuse);
 
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -405,9 +395,7 @@ START_TEST(hosts_leave_in_any_order)
 {
 	struct rig *rig = rig_open(20, run_leave_in_turn);
 
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 

@@ -191,9 +191,7 @@ START_TEST(a_host_of_another_version_is_named)
 	expected.loss = PBOOT_OVERLAY_BY_VERSION;
 	expected.texts[0] = "node1 has Penstock 1.2.3 (protocol 1)";
 	expected.texts[1] = "node9 has 9.9.9 (protocol 1)";
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -205,9 +203,7 @@ START_TEST(a_host_that_does_not_come_is_named)
 	rig->connect_ns = rig_ms(1000);
 	expected.loss = PBOOT_OVERLAY_BY_DEADLINE;
 	expected.texts[0] = "node9 has not connected to node1";
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -219,9 +215,7 @@ START_TEST(a_parent_that_does_not_come_is_named)
 	rig->connect_ns = rig_ms(1000);
 	expected.loss = PBOOT_OVERLAY_BY_DEADLINE;
 	expected.texts[0] = "node1 could not connect to node0: Connection refused";
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
@@ -233,9 +227,7 @@ START_TEST(a_host_with_another_secret_is_kept_out)
 	rig->connect_ns = rig_ms(1000);
 	expected.loss = PBOOT_OVERLAY_BY_DEADLINE;
 	expected.texts[0] = "node2 has not connected to node0";
-	rig_start(rig);
-	rig_finish(rig, rig->count);
-	rig_close(rig);
+	rig_run(rig);
 }
 END_TEST
 
