@@ -241,7 +241,7 @@ address_find(const struct wanted *wanted, struct pboot_address *address_out)
 	return found;
 }
 
-/* To connect a datagram socket sends nothing; it makes the kernel choose the way. */
+/* The kernel chooses the local address when a datagram socket is connected; nothing is sent. */
 static bool
 address_toward(const char *toward, struct pboot_address *address_out)
 {

@@ -39,7 +39,7 @@ children_are_done(const struct pboot_overlay *net)
 	return true;
 }
 
-/* Behind all that the link has to carry. */
+/* Sends BYE once all frames of the link are in its buffer. */
 static void
 bye_put(struct pboot_overlay *net, struct pboot_link *link)
 {

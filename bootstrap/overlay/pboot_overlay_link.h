@@ -10,7 +10,8 @@
 enum {
 	PBOOT_LINK_IN_BYTES = 2 * PBOOT_FRAME_BYTES,
 	PBOOT_LINK_OUT_BYTES = 4 * PBOOT_FRAME_BYTES,
-	/* With no more than this in it, a buffer has room for what waits. */
+	/* While a buffer holds at most this, losses and gathers are put into it, and senders that
+	 * were refused are told of room.  So neither shuts the other out. */
 	PBOOT_LINK_LOW_BYTES = PBOOT_FRAME_BYTES,
 };
 

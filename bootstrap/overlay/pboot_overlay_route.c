@@ -5,7 +5,7 @@
  * room.  Then it is copied there, or given to the caller.  A frame that waits holds up the frames
  * behind it, and in time its sender.  No deadlock can arise: frames on their way up wait for links
  * further up or down, frames on their way down wait for links further down, and the last link waits
- * for the caller, who takes all events.
+ * for the caller, which takes all events.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -76,7 +76,8 @@ link_has_room(struct pboot_overlay *net, struct pboot_link *link, const struct p
 	return pboot_link_has_room(link, frame->len_bytes);
 }
 
-/* To all links or to none; a sender of this host is told when there is room again. */
+/* Puts the frame into all links that take it, or into none if one has no room.  A sender on this
+ * host is told when there is room again. */
 static bool
 frame_put(struct pboot_overlay *net, const struct pboot_frame *frame, const void *body,
     uint32_t from_branch)

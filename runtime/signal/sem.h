@@ -47,7 +47,7 @@ struct pst_sem_s {
 	uint32_t waiters;               /* that told their thresholds; under the table's lock
 	                                 * if the semaphore is shared */
 	bool single_consumer, boolean, of_set;
-	/* With checks: how many waits are for it, and the thread of a single consumer. */
+	/* Kept if PST_CHECK is on: how many waits it has, and the thread of a single consumer. */
 	_Atomic uint32_t waits;
 	_Atomic uintptr_t waiter;
 };
