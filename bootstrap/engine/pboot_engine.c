@@ -12,11 +12,11 @@ static const struct pboot_engine *const engines[] = { &pboot_engine_pmix, &pboot
 #define USED "PST_JOB_NAMESPACE"
 
 bool
-pboot_engine_is_used(const char *space)
+pboot_engine_has_namespace(void)
 {
-	const char *used = getenv(USED);
+	const char *space = getenv("PMIX_NAMESPACE"), *used = getenv(USED);
 
-	return used && strcmp(used, space) == 0;
+	return space && *space && !(used && strcmp(used, space) == 0);
 }
 
 void

@@ -55,9 +55,9 @@ const struct pboot_engine *pboot_engine_find(void);
 
 /* Sees to it that probe of all engines is false from now on, also in programs that this process
  * starts.  PMIX_NAMESPACE stays, since a client that uses MPI too needs it: a mark says that it has
- * been used.  is_used: is this namespace the marked one? */
+ * been used.  has_namespace: is there one that is not the marked one?  It is PMIx's probe. */
 void pboot_engine_forget(void);
-bool pboot_engine_is_used(const char *space);
+bool pboot_engine_has_namespace(void);
 
 /* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */
 void pboot_engine_hint(uint32_t rank, uint32_t size);

@@ -1,6 +1,7 @@
 #include "bootstrap/engine/pboot_pmi1_socket.h"
 
 #include "bootstrap/share/pboot_wire.h"
+#include "runtime/util/hostname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,10 +68,9 @@ static int
 find_addresses(const char *host, const char *service, struct addrinfo **list_out)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
-	char own[HOST_ROOM] = "";
 	const int err = getaddrinfo(host, service, &hints, list_out);
 
-	if (err == 0 || gethostname(own, sizeof own - 1) != 0 || strcmp(host, own) != 0)
+	if (err == 0 || strcmp(host, psi_hostname()) != 0)
 		return err;
 	return getaddrinfo(NULL, service, &hints, list_out);
 }

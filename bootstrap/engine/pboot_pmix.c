@@ -42,14 +42,6 @@ static struct {
 	const char *(*error_text)(pmix_status_t status);
 } pmix;
 
-static bool
-pmix_probe(void)
-{
-	const char *space = getenv("PMIX_NAMESPACE");
-
-	return space && *space && !pboot_engine_is_used(space);
-}
-
 /* One line about a call that failed. */
 static bool
 pmix_fail(const char *call, pmix_status_t status)
@@ -291,7 +283,7 @@ pmix_finalize(void)
 
 const struct pboot_engine pboot_engine_pmix = {
 	.name = "PMIx",
-	.probe = pmix_probe,
+	.probe = pboot_engine_has_namespace,
 	.open = pmix_open,
 	.put = pmix_put,
 	.fence = pmix_fence,

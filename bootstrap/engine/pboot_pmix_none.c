@@ -6,14 +6,6 @@
 #include <stdlib.h>
 
 static bool
-pmix_probe(void)
-{
-	const char *space = getenv("PMIX_NAMESPACE");
-
-	return space && *space && !pboot_engine_is_used(space);
-}
-
-static bool
 pmix_open(uint32_t *rank_out, uint32_t *size_out)
 {
 	(void)rank_out, (void)size_out;
@@ -31,7 +23,7 @@ pmix_abort(int status, const char *text)
 
 const struct pboot_engine pboot_engine_pmix = {
 	.name = "PMIx",
-	.probe = pmix_probe,
+	.probe = pboot_engine_has_namespace,
 	.open = pmix_open,
 	.abort = pmix_abort,
 };

@@ -23,23 +23,12 @@
  * that wait for their release. */
 static const uint64_t release_ns = 500 * MS;
 
-static bool
-anyone_at_work(const struct pboot_keeper *keeper)
-{
-	uint32_t rank;
-
-	for (rank = 0; rank < keeper->plan->size; rank++)
-		if (pboot_rules_at_work(&keeper->rules, rank))
-			return true;
-	return false;
-}
-
 void
 pboot_adopt_release(struct pboot_keeper *keeper)
 {
 	uint32_t rank;
 
-	if (!keeper->adopts || anyone_at_work(keeper))
+	if (!keeper->adopts || pboot_rules_anyone_at_work(&keeper->rules))
 		return;
 	if (keeper->released_ns == 0)
 		keeper->released_ns = psi_now_ns();

@@ -244,8 +244,8 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 	return false;
 }
 
-static bool
-rules_anyone_at_work(const struct pboot_rules *rules)
+bool
+pboot_rules_anyone_at_work(const struct pboot_rules *rules)
 {
 	uint32_t rank;
 
@@ -265,7 +265,7 @@ rules_advance(struct pboot_rules *rules, uint64_t now_ns)
 		break;
 	case PBOOT_ASKING: /* ASK_OVER */
 		rules->phase = PBOOT_ENDING;
-		rules->quit_due = rules_anyone_at_work(rules);
+		rules->quit_due = pboot_rules_anyone_at_work(rules);
 		rules->deadline_ns = now_ns + rules->grace_ns;
 		break;
 	case PBOOT_ENDING: /* GRACE_OVER */

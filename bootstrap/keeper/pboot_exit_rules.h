@@ -108,5 +108,6 @@ void pboot_rules_stopped(struct pboot_rules *rules, uint64_t length_ns);
 
 /* Is this rank at work?  It is while it lives and has not asked to end. */
 bool pboot_rules_at_work(const struct pboot_rules *rules, uint32_t rank);
+bool pboot_rules_anyone_at_work(const struct pboot_rules *rules);
 
 #endif

@@ -84,26 +84,33 @@ directory_of(const char *file, char *directory_out, size_t bytes)
 	return true;
 }
 
+/* Where plug-ins lie if `file', which was installed in `installed', was moved with them. */
+static bool
+directory_beside(const char *file, const char *installed, char *directory_out, size_t bytes)
+{
+	char at[PATH_MAX], way[PATH_MAX];
+
+	return directory_of(file, at, sizeof at) &&
+	       psi_plugin_way(installed, PSI_PLUGIN_DIR, way, sizeof way) &&
+	       (size_t)snprintf(directory_out, bytes, "%s/%s", at, way) < bytes;
+}
+
 /* Where a program has the library in itself, that program may lie anywhere. */
 static bool
 beside_library(char *directory_out, size_t bytes)
 {
-	char at[PATH_MAX], way[PATH_MAX];
 	Dl_info info;
 
-	if (!dladdr((const void *)&psi_settings_conduits, &info) || !info.dli_fname ||
-	    !strstr(info.dli_fname, "/libpenstock.so") ||
-	    !directory_of(info.dli_fname, at, sizeof at) ||
-	    !psi_plugin_way(PSI_LIB_DIR, PSI_PLUGIN_DIR, way, sizeof way))
-		return false;
-	return (size_t)snprintf(directory_out, bytes, "%s/%s", at, way) < bytes;
+	return dladdr((const void *)&psi_settings_conduits, &info) && info.dli_fname &&
+	       strstr(info.dli_fname, "/libpenstock.so") &&
+	       directory_beside(info.dli_fname, PSI_LIB_DIR, directory_out, bytes);
 }
 
 /* A rank's parent is the keeper, which the launcher has forked. */
 static bool
 beside_launcher(char *directory_out, size_t bytes)
 {
-	char link[64], program[PATH_MAX], at[PATH_MAX], way[PATH_MAX];
+	char link[64], program[PATH_MAX];
 	ssize_t len;
 
 	snprintf(link, sizeof link, "/proc/%d/exe", (int)getppid());
@@ -111,10 +118,7 @@ beside_launcher(char *directory_out, size_t bytes)
 	if (len <= 0)
 		return false;
 	program[len] = '\0';
-	if (!directory_of(program, at, sizeof at) ||
-	    !psi_plugin_way(PSI_BIN_DIR, PSI_PLUGIN_DIR, way, sizeof way))
-		return false;
-	return (size_t)snprintf(directory_out, bytes, "%s/%s", at, way) < bytes;
+	return directory_beside(program, PSI_BIN_DIR, directory_out, bytes);
 }
 
 /* The directories in which a plug-in may lie, in order; false past the last.  An empty text is a

@@ -23,14 +23,6 @@
 
 /* -- services -------------------------------------------------------------------------------- */
 
-static const char *
-conduit_setting_text(const char *name)
-{
-	const struct psi_setting *row = psi_setting_find(name);
-
-	return row ? psi_setting_value(row, NULL) : NULL;
-}
-
 /* While conduits open, the first line that one says is kept, so that one rank says it for all. */
 static bool keeps_lines;
 static char kept_line[PSI_PLUGIN_LACK_BYTES + 64];
@@ -74,7 +66,7 @@ static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
 	.log = conduit_log,
-	.setting = conduit_setting_text,
+	.setting = psi_setting_value_of,
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,

@@ -344,6 +344,14 @@ psi_setting_text(const struct psi_setting *row)
 	return psi_setting_value(row, NULL);
 }
 
+const char *
+psi_setting_value_of(const char *name)
+{
+	const struct psi_setting *row = psi_setting_find(name);
+
+	return row ? psi_setting_value(row, NULL) : NULL;
+}
+
 void
 psi_settings_check(void)
 {

@@ -71,6 +71,8 @@ const struct psi_setting *psi_setting_named(const char *name);
 
 /* The text in force: of the environment, else the default; NULL if there is neither. */
 const char *psi_setting_value(const struct psi_setting *row, enum psi_setting_origin *origin_out);
+/* The same by name; NULL also if there is no such row.  Conduits get it as a service. */
+const char *psi_setting_value_of(const char *name);
 
 /* Getters by kind, which must be the row's. */
 bool psi_setting_bool(const struct psi_setting *row);

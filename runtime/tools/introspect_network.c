@@ -18,18 +18,10 @@ network_log(const char *format, ...)
 	va_end(args);
 }
 
-static const char *
-network_setting(const char *name)
-{
-	const struct psi_setting *row = psi_setting_find(name);
-
-	return row ? psi_setting_value(row, NULL) : NULL;
-}
-
 /* All that a conduit asks for before it connects. */
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
-	.log = network_log, .setting = network_setting,
+	.log = network_log, .setting = psi_setting_value_of,
 };
 
 bool
