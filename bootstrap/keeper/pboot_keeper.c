@@ -31,7 +31,7 @@ pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint
 }
 
 static bool
-can_inherit_files(const struct pboot_keeper *keeper)
+keeper_can_inherit(const struct pboot_keeper *keeper)
 {
 	const uint64_t spare = 128;	/* descriptors that are left to the rank */
 
@@ -43,11 +43,11 @@ can_inherit_files(const struct pboot_keeper *keeper)
 
 /* Decides whether ranks inherit the files.  If not, the files are closed at their exec. */
 static void
-choose_handover(struct pboot_keeper *keeper)
+keeper_choose_handover(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	keeper->inherit = !keeper->adopts && can_inherit_files(keeper) && keeper->files[0].fd >= 0;
+	keeper->inherit = !keeper->adopts && keeper_can_inherit(keeper) && keeper->files[0].fd >= 0;
 	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
 		if (keeper->files[i].fd >= 0)
 			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
@@ -122,7 +122,7 @@ keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
 }
 
 static void
-note_group_signal(struct pboot_keeper *keeper, int sig)
+keeper_note_group_signal(struct pboot_keeper *keeper, int sig)
 {
 	uint64_t now = psi_now_ns();
 
@@ -145,7 +145,7 @@ keeper_take_signals(struct pboot_keeper *keeper)
 		if (info.ssi_signo == SIGCHLD)
 			reap = true;
 		else if (info.ssi_signo <= 64)
-			note_group_signal(keeper, (int)info.ssi_signo);
+			keeper_note_group_signal(keeper, (int)info.ssi_signo);
 	}
 	if (reap)
 		pboot_end_reap(keeper);
@@ -154,18 +154,18 @@ keeper_take_signals(struct pboot_keeper *keeper)
 /* The guard notes a signal before it takes it, so the signal is either pending or noted
  * (guard_note). */
 static bool
-guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
+guard_got_signal(const struct pboot_keeper *keeper, int sig, uint64_t now)
 {
 	return keeper->guard == 0 || pboot_process_has(keeper->guard, PBOOT_PENDING, sig) == 1 ||
 	    now - keeper->page->group_ns[sig] < group_window_ns;
 }
 
 static bool
-group_got(const struct pboot_keeper *keeper, int sig)
+group_got_signal(const struct pboot_keeper *keeper, int sig)
 {
 	uint64_t now = psi_now_ns(), seen = keeper->group_signal_ns[sig];
 
-	return seen && now - seen < group_window_ns && guard_got(keeper, sig, now);
+	return seen && now - seen < group_window_ns && guard_got_signal(keeper, sig, now);
 }
 
 /*
@@ -185,12 +185,12 @@ keeper_on_signal(struct pboot_keeper *keeper, int sig)
 		keeper->asked_ns = psi_now_ns();
 		keeper->again_ns = keeper->asked_ns + lost_ns;
 	}
-	if (group_got(keeper, sig)) {
+	if (group_got_signal(keeper, sig)) {
 		keeper->group_signal_ns[sig] = 0;
 		pboot_end_forward_missed(keeper, sig);
 		return;
 	}
-	note_group_signal(keeper, sig);
+	keeper_note_group_signal(keeper, sig);
 	keeper->group_signal_ns[sig] = 0;
 	if (sig == SIGUSR1)
 		pboot_report_state(keeper);
@@ -306,7 +306,7 @@ keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 }
 
 static void
-raise_files_limit(const struct pboot_saved_state *saved)
+keeper_raise_files_limit(const struct pboot_saved_state *saved)
 {
 	struct rlimit limit = saved->files_limit;
 
@@ -336,13 +336,13 @@ pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
 	keeper->listener = -1;
 	keeper->again_ns = UINT64_MAX;
 	keeper->subreaper = pboot_subreaper();
-	raise_files_limit(saved);
+	keeper_raise_files_limit(saved);
 	keeper->host = psi_hostname();
 	keeper->oom_kills = psi_oom_kills("");
 	err = keeper_set_up(keeper, &what);
 	if (err)
 		keeper_give_up(keeper, what, err);
-	choose_handover(keeper);
+	keeper_choose_handover(keeper);
 }
 
 void

@@ -63,7 +63,7 @@ pboot_wait_process_ended(struct pboot_keeper *keeper, uint32_t rank)
 }
 
 static uint64_t
-vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
+process_next_look(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 {
 	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -94,7 +94,7 @@ wait_next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 	if (engine_needs_looks(keeper) && now + look_again_ns < next)
 		next = now + look_again_ns;
 	for (i = 0; i < keeper->plan->size; i++) {
-		other = vanish_deadline(keeper, i, now);
+		other = process_next_look(keeper, i, now);
 		next = other < next ? other : next;
 	}
 	for (i = 0; i < PBOOT_INCOMING_MAX; i++)

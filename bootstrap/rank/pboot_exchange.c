@@ -54,7 +54,7 @@ pboot_hang_after(uint64_t ns)
 }
 
 static void
-await_turn(uint32_t turn)
+barrier_await_turn(uint32_t turn)
 {
 	const uint64_t start = psi_now_ns();
 	bool reported = hang_ns == 0;
@@ -83,7 +83,7 @@ pboot_barrier(void)
 		psi_futex_wake(&area->turn, INT_MAX);
 		return;
 	}
-	await_turn(turn);
+	barrier_await_turn(turn);
 }
 
 void

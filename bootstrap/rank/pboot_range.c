@@ -181,7 +181,7 @@ pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 }
 
 static const char *
-sysv_limit_hint(int err)
+range_hint_sysv(int err)
 {
 	switch (err) {
 	case ENOSPC:
@@ -200,7 +200,7 @@ pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES])
 
 	if (range_memory()->kind == PBOOT_SHM_SYSV)
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (sysv)%s", strerror(err),
-		         sysv_limit_hint(err));
+		         range_hint_sysv(err));
 	else
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (%s)%s", strerror(err),
 		         how ? how : pboot_shm_name(range_memory()->kind), psi_limit_hint(err));
@@ -220,7 +220,7 @@ product_capped(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-sysv_limit(void)
+range_limit_sysv(void)
 {
 	struct shminfo info;
 	uint64_t each, all;
@@ -233,7 +233,7 @@ sysv_limit(void)
 }
 
 static uint64_t
-file_limit(void)
+range_limit_file(void)
 {
 	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.rank);
 	uint64_t bytes = psi_file_store_bytes(fd);
@@ -248,10 +248,10 @@ pboot_range_limit(void)
 {
 	switch (range_memory()->kind) {
 	case PBOOT_SHM_SYSV:
-		return sysv_limit();
+		return range_limit_sysv();
 	case PBOOT_SHM_MMAP:
 		return product_capped(range_memory()->segment_bytes, pboot_self.startup.size);
 	default:
-		return file_limit();
+		return range_limit_file();
 	}
 }
