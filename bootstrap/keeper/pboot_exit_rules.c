@@ -240,6 +240,12 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 		    WIFSIGNALED(value) ? 128 + WTERMSIG(value) : 1, now_ns);
 	case PBOOT_EV_TIMEOUT:
 		return rules_fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+	case PBOOT_EV_ELSEWHERE_ASKED:
+		return rules_end_politely(rules, PBOOT_CAUSE_ELSEWHERE, 0, value, now_ns);
+	case PBOOT_EV_ELSEWHERE_FAILED:
+		return rules_fail(rules, PBOOT_CAUSE_ELSEWHERE, 0, 0, value, now_ns);
+	case PBOOT_EV_HOST:
+		return rules_fail(rules, PBOOT_CAUSE_HOST, 0, value, 1, now_ns);
 	}
 	return false;
 }

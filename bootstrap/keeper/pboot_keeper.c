@@ -1,5 +1,7 @@
 #include "bootstrap/keeper/pboot_keeper.h"
 
+#include "bootstrap/keeper/pboot_peers.h"
+#include "bootstrap/share/pboot_area.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/hostname.h"
@@ -106,7 +108,7 @@ keeper_open_signals(void)
 
 /* Returns 0 or an errno value; *what_out names the step, for the message. */
 static int
-keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
+keeper_set_up(struct pboot_keeper *keeper, size_t area_bytes, const char **what_out)
 {
 	*what_out = "the keeper's tables";
 	if (!keeper_allocate(keeper))
@@ -116,7 +118,7 @@ keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
 	if (keeper->signals < 0)
 		return errno;
 	*what_out = "shared memory";
-	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size,
+	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size, area_bytes,
 	    !keeper->plan->argv && !keeper->adopts,
 	    &keeper->memory, keeper->files, &keeper->file_kind);
 }
@@ -250,6 +252,7 @@ keeper_take_events(struct pboot_keeper *keeper)
 	for (i = 0; i < keeper->plan->size; i++)
 		pboot_wait_check_process(keeper, i);
 	pboot_adopt_check_engine(keeper);
+	pboot_peers_step(keeper);
 }
 
 static void
@@ -296,8 +299,8 @@ keeper_report_end(struct pboot_keeper *keeper)
 		kill(keeper->launcher, SIGCONT);
 }
 
-static void __attribute__((noreturn))
-keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
+void
+pboot_keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
 	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_limit_hint(err));
 	pboot_say_settle();
@@ -316,7 +319,8 @@ keeper_raise_files_limit(const struct pboot_saved_state *saved)
 
 void
 pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
-    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock)
+    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock,
+    size_t area_bytes)
 {
 	const char *what;
 	int err;
@@ -339,10 +343,34 @@ pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
 	keeper_raise_files_limit(saved);
 	keeper->host = psi_hostname();
 	keeper->oom_kills = psi_oom_kills("");
-	err = keeper_set_up(keeper, &what);
+	err = keeper_set_up(keeper, area_bytes, &what);
 	if (err)
-		keeper_give_up(keeper, what, err);
+		pboot_keeper_give_up(keeper, what, err);
 	keeper_choose_handover(keeper);
+}
+
+/* The ranks of this host have ended.  Other hosts learn of that, and may need this keeper to reach
+ * each other, until the job ends everywhere. */
+static void
+keeper_serve_peers(struct pboot_keeper *keeper)
+{
+	do
+		pboot_report_cause(keeper);
+	while (pboot_peers_tell(keeper));
+	while (pboot_peers_linger(keeper)) {
+		pboot_say_flush();
+		pboot_wait_sources(keeper);
+		keeper_take_events(keeper);
+		do
+			pboot_report_cause(keeper);
+		while (pboot_peers_tell(keeper));
+	}
+}
+
+uint32_t
+pboot_keeper_job_rank(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	return keeper->peers ? keeper->peers->job_rank[rank] : rank;
 }
 
 void
@@ -351,12 +379,15 @@ pboot_keeper_serve(struct pboot_keeper *keeper)
 	pboot_report_start(keeper);
 	while (keeper->rules.alive > 0) {
 		keeper_check_guard(keeper);
-		keeper_act(keeper);
+		do
+			keeper_act(keeper);
+		while (pboot_peers_tell(keeper));
 		pboot_say_flush();
 		pboot_wait_sources(keeper);
 		keeper_take_events(keeper);
 	}
 	pboot_end_settle(keeper);
+	keeper_serve_peers(keeper);
 	keeper_report_end(keeper);
 	_exit(0);
 }
@@ -368,7 +399,8 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *
 	static struct pboot_keeper keeper;
 
 	keeper.engine_pidfd = -1;
-	pboot_keeper_prepare(&keeper, plan, saved, page, launcher_sock);
+	pboot_keeper_prepare(&keeper, plan, saved, page, launcher_sock,
+	    pboot_area_bytes(plan->size));
 	pboot_wire_name(keeper.name);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	memcpy(page->name, keeper.name, sizeof page->name);

@@ -1,7 +1,7 @@
 /* Takes the messages of ranks, from the inherited socket or from one that the rank opened by
  * name. */
 #include "bootstrap/share/pboot_descend.h"
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 #include "bootstrap/share/pboot_settings.h"
 
 #include "runtime/util/clock.h"
@@ -110,6 +110,9 @@ rank_on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_m
 		break;
 	case PBOOT_MSG_CAUSE:
 		rank_on_cause(&keeper->ranks[rank], msg->text, msg->value);
+		break;
+	case PBOOT_MSG_GATHER:
+		pboot_peers_arrived(keeper);
 		break;
 	case PBOOT_MSG_ARENA:
 		pboot_arena_note(keeper, msg->value);

@@ -228,6 +228,8 @@ rank_become(struct pboot_keeper *keeper, uint32_t rank, int control,
 	*startup_out = (struct pboot_startup) {
 		.rank = rank,
 		.size = keeper->plan->size,
+		.local_rank = rank,
+		.local_size = keeper->plan->size,
 		.control = control,
 		.launcher = keeper->launcher,
 		.memory = keeper->memory,

@@ -60,7 +60,8 @@ static void *
 range_map_inherited(unsigned number, uint64_t offset, size_t bytes)
 {
 	uint64_t len;
-	char *part = pboot_memory_part(range_memory(), pboot_self.startup.size, number, &len);
+	char *part = pboot_memory_part(range_memory(), pboot_self.startup.local_size, number,
+	    &len);
 
 	if (offset > len || bytes > len - offset) {
 		errno = ENOMEM;
@@ -115,10 +116,11 @@ static void *
 range_make_in(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 {
 	uint64_t *used = file == 0 ? &arena_used : &segments_used;
+	const unsigned own = 1 + pboot_self.startup.local_rank;
 	void *base;
 	bool first;
 
-	if (file != (pboot_self.startup.rank == 0 && file == 0 ? 0 : 1 + pboot_self.startup.rank)) {
+	if (file != (own == 1 && file == 0 ? 0 : own)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -227,7 +229,7 @@ range_limit_sysv(void)
 
 	if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&info) < 0)
 		return UINT64_MAX;
-	each = product_capped(info.shmmax, pboot_self.startup.size);
+	each = product_capped(info.shmmax, pboot_self.startup.local_size);
 	all = product_capped(info.shmall, PAGE_BYTES);
 	return each < all ? each : all;
 }
@@ -235,7 +237,7 @@ range_limit_sysv(void)
 static uint64_t
 range_limit_file(void)
 {
-	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.rank);
+	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.local_rank);
 	uint64_t bytes = psi_file_store_bytes(fd);
 
 	if (fd >= 0)
@@ -250,7 +252,7 @@ pboot_range_limit(void)
 	case PBOOT_SHM_SYSV:
 		return range_limit_sysv();
 	case PBOOT_SHM_MMAP:
-		return product_capped(range_memory()->segment_bytes, pboot_self.startup.size);
+		return product_capped(range_memory()->segment_bytes, pboot_self.startup.local_size);
 	default:
 		return range_limit_file();
 	}

@@ -34,8 +34,8 @@ control_is_ours(void)
 static int
 control_send(enum pboot_msg_kind kind, int value, const char *text)
 {
-	return pboot_wire_send(pboot_self.startup.control, kind, pboot_self.startup.rank, value,
-	                       text);
+	return pboot_wire_send(pboot_self.startup.control, kind, pboot_self.startup.local_rank,
+	    value, text);
 }
 
 /* F_SETSIG replaces SIGIO, which stays the client's. */
@@ -268,6 +268,17 @@ void
 pboot_note_arena(int key)
 {
 	keeper_notify(PBOOT_MSG_ARENA, key, NULL);
+}
+
+void
+pboot_ask_gather(void)
+{
+	struct pollfd keeper = { .events = POLLOUT };
+
+	while (pboot_control_secure() == 0 && control_send(PBOOT_MSG_GATHER, 0, NULL) == EAGAIN) {
+		keeper.fd = pboot_self.startup.control;
+		pboot_poll(&keeper, 1, RELEASE_LOOK_MS);
+	}
 }
 
 bool
