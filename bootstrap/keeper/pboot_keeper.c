@@ -349,45 +349,34 @@ pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
 	keeper_choose_handover(keeper);
 }
 
-/* The ranks of this host have ended.  Other hosts learn of that, and may need this keeper to reach
- * each other, until the job ends everywhere. */
-static void
-keeper_serve_peers(struct pboot_keeper *keeper)
-{
-	do
-		pboot_report_cause(keeper);
-	while (pboot_peers_tell(keeper));
-	while (pboot_peers_linger(keeper)) {
-		pboot_say_flush();
-		pboot_wait_sources(keeper);
-		keeper_take_events(keeper);
-		do
-			pboot_report_cause(keeper);
-		while (pboot_peers_tell(keeper));
-	}
-}
-
 uint32_t
 pboot_keeper_job_rank(const struct pboot_keeper *keeper, uint32_t rank)
 {
 	return keeper->peers ? keeper->peers->job_rank[rank] : rank;
 }
 
+static void
+keeper_take_turn(struct pboot_keeper *keeper)
+{
+	keeper_check_guard(keeper);
+	do
+		keeper_act(keeper);
+	while (pboot_peers_tell(keeper));
+	pboot_say_flush();
+	pboot_wait_sources(keeper);
+	keeper_take_events(keeper);
+}
+
+/* Other hosts may need this keeper to reach each other until the job ends everywhere. */
 void
 pboot_keeper_serve(struct pboot_keeper *keeper)
 {
 	pboot_report_start(keeper);
-	while (keeper->rules.alive > 0) {
-		keeper_check_guard(keeper);
-		do
-			keeper_act(keeper);
-		while (pboot_peers_tell(keeper));
-		pboot_say_flush();
-		pboot_wait_sources(keeper);
-		keeper_take_events(keeper);
-	}
+	while (keeper->rules.alive > 0)
+		keeper_take_turn(keeper);
 	pboot_end_settle(keeper);
-	keeper_serve_peers(keeper);
+	while (pboot_peers_linger(keeper))
+		keeper_take_turn(keeper);
 	keeper_report_end(keeper);
 	_exit(0);
 }

@@ -31,7 +31,8 @@ area_map(const struct pboot_keeper *keeper, size_t bytes)
 	return base == MAP_FAILED ? NULL : base;
 }
 
-/* The ranks' numbers, which they may have spoilt, are read once. */
+/* What the ranks have written came before their message.  The numbers are read once, since a rank
+ * may spoil them. */
 void
 pboot_peers_arrived(struct pboot_keeper *keeper)
 {
@@ -45,8 +46,7 @@ pboot_peers_arrived(struct pboot_keeper *keeper)
 		pboot_keeper_event(keeper, PBOOT_EV_NO_START, 0, ENOMEM);
 		return;
 	}
-	peers->gather_len = atomic_load_explicit(&peers->area->len_bytes,
-	    memory_order_acquire); /* B5, from B4 */
+	peers->gather_len = atomic_load_explicit(&peers->area->len_bytes, memory_order_relaxed);
 	peers->gather_half = atomic_load_explicit(&peers->area->half, memory_order_relaxed) % 2;
 	if ((uint64_t)peers->gather_len * keeper->plan->size > PBOOT_AREA_HOST_BYTES ||
 	    peers->gather_len > PBOOT_EXCHANGE_MAX)

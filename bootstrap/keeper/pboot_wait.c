@@ -84,9 +84,9 @@ engine_needs_looks(const struct pboot_keeper *keeper)
 static uint64_t
 wait_next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 {
-	const bool paused = keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING;
-	uint64_t next = paused || keeper->rules.alive == 0 ? UINT64_MAX :
-	    keeper->rules.deadline_ns;
+	const bool none_is_due = (keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING) ||
+	    (keeper->rules.alive == 0 && keeper->rules.phase == PBOOT_KILLING);
+	uint64_t next = none_is_due ? UINT64_MAX : keeper->rules.deadline_ns;
 	uint64_t other = pboot_peers_deadline(keeper);
 	uint32_t i;
 

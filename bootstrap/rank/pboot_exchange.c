@@ -6,7 +6,6 @@
  * Pairs:  B1 (last to arrive) -> B2 (the others)    what ranks wrote before the barrier
  *         B1 (the keeper) -> B2 (all)               the same, of all hosts
  *         B3 (arrive) -> B3 (last to arrive)        the same, to the last
- *         B4 (last to arrive) -> B5 (the keeper)    the same, to the keeper
  */
 #include "bootstrap/rank/pboot_rank.h"
 
@@ -99,12 +98,13 @@ area_await_turn(uint32_t turn)
 	}
 }
 
-/* All ranks of this host have arrived.  The keeper takes the turn when all other hosts have. */
+/* All ranks of this host have arrived.  The keeper ends the turn when all other hosts have.  The
+ * message to it orders what was written before. */
 static void
 area_pass_on(uint32_t half, uint32_t len_bytes)
 {
 	atomic_store_explicit(&area->half, half, memory_order_relaxed);
-	atomic_store_explicit(&area->len_bytes, len_bytes, memory_order_release); /* B4, to B5 */
+	atomic_store_explicit(&area->len_bytes, len_bytes, memory_order_relaxed);
 	pboot_ask_gather();
 }
 
