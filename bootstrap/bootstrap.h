@@ -5,9 +5,9 @@
  * A job on one host has four kinds of processes, each the child of the one before: launcher, guard,
  * keeper, ranks.  A job that an engine has started has a keeper on each host, and ranks, whose
  * parent is the engine's.  The keeper holds the other end of the control socket of each rank of its
- * host, and makes and keeps the shared files.  The keeper learns of a rank's death by waitpid and end of file.  A rank
- * learns of the keeper's death by a real-time signal that the control socket raises
- * (PST_DEATH_SIGNAL).
+ * host, and makes and keeps the shared files.  The keeper learns of a rank's death by waitpid or a
+ * pidfd, and end of file.  A rank learns of the keeper's death by a real-time signal that the
+ * control socket raises (PST_DEATH_SIGNAL).  Keepers of several hosts tell each other.
  *
  * Nothing here polls or spins; every wait is ended by a peer or by that peer's death.
  */

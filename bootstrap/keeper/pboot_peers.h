@@ -43,7 +43,7 @@ struct pboot_peers {
 	struct pboot_area *area;	/* NULL: not mapped yet */
 	bool gather_due, gathering;
 	uint32_t gather_half, gather_len;
-	uint8_t *block;			/* what this host's ranks give, malloced; NULL: nothing yet */
+	uint8_t *block;	/* what this host's ranks give, malloced; NULL: nothing yet */
 };
 
 /* Begins to link the hosts.  Returns 0 or an errno value. */

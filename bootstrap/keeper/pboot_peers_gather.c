@@ -1,6 +1,7 @@
 /*
  * Barriers and exchanges of all ranks.  The ranks of this host have met in the exchange area; the
- * overlay gathers the blocks of all hosts, which are written to the area before the ranks are woken.
+ * overlay gathers the blocks of all hosts, which are written to the area before the ranks are
+ * woken.
  *
  * A block of a host has len_bytes of each of its ranks, in the order of their numbers.
  */

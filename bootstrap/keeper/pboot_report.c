@@ -40,7 +40,8 @@ report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	return report_list_ranks(keeper, pboot_rules_at_work, text);
 }
 
-/* The ranks at work as "rank 3", "ranks 0, 1" or "ranks of other hosts"; false if there are none. */
+/* The ranks at work as "rank 3", "ranks 0, 1" or "ranks of other hosts"; false if there are
+ * none. */
 static bool
 report_name_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 {

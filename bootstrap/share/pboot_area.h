@@ -19,7 +19,7 @@ enum {
 };
 
 struct pboot_area {
-	_Atomic uint32_t arrived;	/* ranks of this host that have entered the current barrier */
+	_Atomic uint32_t arrived;	/* ranks of this host that are in the current barrier */
 	_Atomic uint32_t turn;		/* barriers that are complete */
 	/* What the keeper is to gather; the last rank to arrive writes it before it asks. */
 	_Atomic uint32_t len_bytes;	/* of a block; 0: nothing, this is a barrier */

@@ -47,12 +47,13 @@ struct pboot_startup {
 	pid_t launcher;
 	char name[PBOOT_NAME_BYTES];	/* the name at which the keeper listens */
 	struct pboot_memory memory;
-	struct pboot_file *files;	/* [PBOOT_FILES(local_size)], malloced; fd -1: to be fetched */
+	struct pboot_file *files;	/* [PBOOT_FILES(local_size)], malloced; fd -1: to fetch */
 	bool inherited;		/* descriptors were handed over by inheritance */
 	const char *file_kind;	/* how memory is made, see pboot_memory_make; NULL: unknown */
 };
 
-/* Numbers of a host's shared files: the exchange area, the control arena, the segments of each rank. */
+/* Numbers of a host's shared files: the exchange area, the control arena, the segments of each
+ * rank. */
 enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 #define PBOOT_FILES(size) ((size) + 2)
 /* Behind these, the files of huge pages that ranks make themselves (pboot_huge.h). */

@@ -31,10 +31,10 @@ int pboot_shm_find(const char *name);
 
 /*
  * Makes the memory that `size' ranks of this host share: the exchange area of area_bytes, and as
- * many empty files as the kind has.  The caller sets all fd of files_out[PBOOT_FILES(size)] to -1; they stay so where
- * there is no file.  `forks' says that ranks are forks that run no other program.  A kind that
- * cannot be used is replaced by memfd, with one line on stderr.  Returns 0 or an errno value, and
- * writes how files are made to *how_out.
+ * many empty files as the kind has.  The caller sets all fd of files_out[PBOOT_FILES(size)] to -1;
+ * they stay so where there is no file.  `forks' says that ranks are forks that run no other
+ * program.  A kind that cannot be used is replaced by memfd, with one line on stderr.  Returns 0 or
+ * an errno value, and writes how files are made to *how_out.
  */
 int pboot_memory_make(enum pboot_shm wanted, uint32_t size, size_t area_bytes, bool forks,
     struct pboot_memory *memory_out, struct pboot_file *files_out, const char **how_out);

@@ -1,8 +1,9 @@
 /*
  * The messages between a rank and the keeper, and from launcher to keeper: one message per packet
- * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.  The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to
- * ranks of an engine; it answers no other message.  It sends nothing to the launcher: both have
- * struct pboot_status_page.
+ * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.
+ * The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to ranks of an engine; it answers no
+ * other message, but GATHER makes it write to the exchange area.  It sends nothing to the launcher:
+ * both have struct pboot_status_page.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
