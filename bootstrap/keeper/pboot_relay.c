@@ -5,6 +5,7 @@
  * its reader has gone.
  */
 #include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/share/pboot_tag.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 65536, LINE_MAX_BYTES = 1 << 20, TAG_BYTES = 16 };
-
-/* One stream of one rank; text is the beginning of a line whose end has not come yet. */
-struct stream {
-	char *text;
-	size_t fill, room;
-};
+enum { READ_BYTES = 65536 };
 
 int
 pboot_relay_open(uint32_t size, int (**pipes_out)[2])
@@ -101,93 +96,21 @@ relay_write(int fd, const char *text, size_t len)
 	}
 }
 
-/* Tagged lines of one read, which are written together. */
-static char *batch;
-static size_t batch_fill, batch_room;
-
-static void
-batch_add(const char *text, size_t len)
-{
-	if (batch_fill + len > batch_room) {
-		batch_room = (batch_fill + len) * 2;
-		batch = realloc(batch, batch_room);
-		if (!batch)
-			_exit(1);
-	}
-	memcpy(batch + batch_fill, text, len);
-	batch_fill += len;
-}
-
-static void
-batch_add_line(uint32_t rank, const char *text, size_t len)
-{
-	char tag[TAG_BYTES];
-	int tag_len = snprintf(tag, sizeof tag, "[%u] ", rank);
-
-	batch_add(tag, (size_t)tag_len);
-	batch_add(text, len);
-	batch_add("\n", 1);
-}
-
-static void
-stream_keep(struct stream *stream, const char *text, size_t len)
-{
-	if (len == 0)
-		return;
-	if (stream->fill + len > stream->room) {
-		stream->room = (stream->fill + len) * 2;
-		stream->text = realloc(stream->text, stream->room);
-		if (!stream->text)
-			_exit(1);
-	}
-	memcpy(stream->text + stream->fill, text, len);
-	stream->fill += len;
-}
-
-/* Ends a line: adds the kept beginning and this text to the batch. */
-static void
-stream_end_line(struct stream *stream, uint32_t rank, const char *text, size_t len)
-{
-	if (stream->fill > 0) {
-		stream_keep(stream, text, len);
-		batch_add_line(rank, stream->text, stream->fill);
-		stream->fill = 0;
-	} else {
-		batch_add_line(rank, text, len);
-	}
-}
-
-static void
-stream_take(struct stream *stream, uint32_t rank, const char *text, size_t len)
-{
-	const char *end;
-
-	while (len > 0 && (end = memchr(text, '\n', len)) != NULL) {
-		stream_end_line(stream, rank, text, (size_t)(end - text));
-		len -= (size_t)(end - text) + 1;
-		text = end + 1;
-	}
-	stream_keep(stream, text, len);
-	if (stream->fill >= LINE_MAX_BYTES)
-		stream_end_line(stream, rank, "", 0);
-}
-
 /* Reads once and writes the whole lines.  Returns false at end of file. */
 static bool
-relay_read(int fd, struct stream *stream, uint32_t index)
+relay_read(int fd, struct pboot_tag_stream *stream, uint32_t index)
 {
 	static char text[READ_BYTES];
+	static struct pboot_tag_lines lines;
 	int out = index % 2 == 0 ? STDOUT_FILENO : STDERR_FILENO;
 	ssize_t got = read(fd, text, sizeof text);
 
 	if (got < 0 && errno == EINTR)
 		return true;
-	if (got > 0)
-		stream_take(stream, index / 2, text, (size_t)got);
-	else if (stream->fill > 0)
-		stream_end_line(stream, index / 2, "", 0);
-	relay_write(out, batch, batch_fill);
-	batch_fill = 0;
+	if (!pboot_tag_take(stream, index / 2, text, got > 0 ? (size_t)got : 0, &lines))
+		_exit(1);
+	relay_write(out, lines.text, lines.len);
+	lines.len = 0;
 	return got > 0;
 }
 
@@ -195,7 +118,7 @@ static void __attribute__((noreturn))
 relay_run(uint32_t count, int (*pipes)[2])
 {
 	struct pollfd *polls = calloc(count, sizeof *polls);
-	struct stream *streams = calloc(count, sizeof *streams);
+	struct pboot_tag_stream *streams = calloc(count, sizeof *streams);
 	uint32_t i, open_count = count;
 
 	if (!polls || !streams)

@@ -54,9 +54,8 @@ static const int passed_on[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGUSR1, SIGUSR2,
 };
 
-/* A signal that was ignored when we started (nohup, a shell's background job) stays ignored. */
-static int
-launcher_open_signals(void)
+int
+pboot_launch_open_signals(void)
 {
 	struct sigaction action;
 	sigset_t wanted;
@@ -95,13 +94,8 @@ keeper_send_unsent(struct launcher *self)
 	return !sigisemptyset(&self->unsent);
 }
 
-/*
- * Stops this process by the signal's default action.  The kernel does not stop a process that has
- * no shell above it, and that is right.  Returns when continued, and then tells the keeper, whether
- * or not this process was stopped.
- */
-static void
-launcher_stop_self(struct launcher *self)
+void
+pboot_launch_stop_self(void)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL }, before;
 	sigset_t only, blocked;
@@ -113,7 +107,6 @@ launcher_stop_self(struct launcher *self)
 	sigprocmask(SIG_UNBLOCK, &only, &blocked);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	sigaction(SIGTSTP, &before, NULL);
-	keeper_send(self, SIGCONT);
 }
 
 static void
@@ -122,10 +115,12 @@ launcher_pass_on(struct launcher *self, int sig)
 	bool stop = sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 
 	keeper_send(self, stop ? SIGTSTP : sig);
-	if (stop)
-		launcher_stop_self(self);
-	else if (pboot_is_request_to_end(sig) && self->page->keeper && !self->keeper_gone)
+	if (stop) {
+		pboot_launch_stop_self();
+		keeper_send(self, SIGCONT);	/* whether or not this process was stopped */
+	} else if (pboot_is_request_to_end(sig) && self->page->keeper && !self->keeper_gone) {
 		kill(self->page->keeper, SIGCONT); /* a stopped keeper could not pass it on */
+	}
 }
 
 /* The keeper becomes the launcher's child when the guard has ended. */
@@ -393,7 +388,7 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (self.page == MAP_FAILED)
 		return launch_failed(&self, "memory");
-	self.signals = launcher_open_signals();
+	self.signals = pboot_launch_open_signals();
 	if (self.signals < 0)
 		return launch_failed(&self, "signalfd");
 	errno = pboot_wire_pair(ends);
