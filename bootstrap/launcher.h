@@ -15,6 +15,7 @@ struct pboot_plan {
 	bool tag_output;	/* lines begin with their rank */
 	bool bind_cores;	/* rank i on the i-th core that this process may use, cyclically */
 	uint64_t timeout_ns;	/* 0: none */
+	const char *exported;	/* "V1,V2": variables that ranks on other hosts get too; or NULL */
 };
 
 /*
@@ -22,6 +23,14 @@ struct pboot_plan {
  * printed when it returns.  A process with one thread calls it, once.
  */
 int pboot_launcher_run(const struct pboot_plan *plan);
+
+/*
+ * The same over several hosts, by ssh: on the first host_count of the hosts that `names' has, or an
+ * environment variable of a batch system if that is NULL; 0: on all, as far as there are ranks.
+ * This program must answer to `--agent' by pboot_ssh_agent_run, for ssh starts it on each host.
+ */
+int pboot_launcher_run_ssh(const struct pboot_plan *plan, const char *names, uint32_t host_count);
+int pboot_ssh_agent_run(void);
 
 /* Called for each thing that a clean-up found.  If it was kept, the text says why. */
 typedef void pboot_clean_fn(bool removed, const char *text, void *context);

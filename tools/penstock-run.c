@@ -1,4 +1,4 @@
-/* penstock-run: starts a program as the ranks of one job on this host. */
+/* penstock-run: starts a program as the ranks of one job, on this host or on several. */
 #include "config.h"
 
 #include "bootstrap/launcher.h"
@@ -14,20 +14,35 @@
 static const char usage[] =
     "usage: penstock-run -n N [options] [--] program [arguments]\n"
     "  -n N, -np N      ranks to start\n"
-    "  -E V1,V2         environment variables that ranks get (on one host they get all)\n"
+    "  -N H             hosts to start them on, in blocks; without it, all that are named\n"
+    "  --hosts A,B      the hosts; without it, those of a variable, see the manual\n"
+    "  --engine ssh     what starts ranks on other hosts\n"
+    "  -E V1,V2         environment variables that ranks get (they get all but a host's own)\n"
     "  --tag-output     begin each line of output with its rank\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
     "  --bind none|core leave ranks to the scheduler, or give each a core\n"
     "  --stdin R|none   which rank reads standard input; the others read nothing (default 0)\n"
     "  --version, --help\n";
 
-enum { OPT_TAG = 256, OPT_TIMEOUT, OPT_BIND, OPT_STDIN, OPT_VERSION };
+enum { OPT_TAG = 256, OPT_TIMEOUT, OPT_BIND, OPT_STDIN, OPT_HOSTS, OPT_ENGINE, OPT_VERSION };
+
+/* What starts the ranks. */
+enum engine { ENGINE_UNSAID, ENGINE_SSH };
+
+struct command_line {
+	struct pboot_plan plan;
+	uint32_t host_count;	/* -N; 0: not given */
+	const char *hosts;	/* --hosts; NULL: not given */
+	enum engine engine;
+};
 
 static const struct option options[] = {
 	{ "tag-output", no_argument, NULL, OPT_TAG },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "bind", required_argument, NULL, OPT_BIND },
 	{ "stdin", required_argument, NULL, OPT_STDIN },
+	{ "hosts", required_argument, NULL, OPT_HOSTS },
+	{ "engine", required_argument, NULL, OPT_ENGINE },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -90,6 +105,25 @@ stdin_of(const char *text)
 	return rank;
 }
 
+static uint32_t
+hosts_of(const char *text)
+{
+	long value;
+
+	if (!program_number(text, 1, PBOOT_LAUNCHER_RANKS_MAX, &value))
+		program_refuse("-N %s: not a number of hosts from 1 to %d", text,
+		    PBOOT_LAUNCHER_RANKS_MAX);
+	return (uint32_t)value;
+}
+
+static enum engine
+engine_of(const char *text)
+{
+	if (strcmp(text, "ssh") != 0)
+		program_refuse("--engine %s: choose ssh", text);
+	return ENGINE_SSH;
+}
+
 /* Names the option that was given a value and takes none; getopt leaves its `val' in optopt. */
 static void
 refuse_value(const char *word)
@@ -122,13 +156,25 @@ refuse_option(char **argv)
 }
 
 static void
-take_option(struct pboot_plan *plan, int option, char **argv)
+take_option(struct command_line *line, int option, char **argv)
 {
+	struct pboot_plan *plan = &line->plan;
+
 	switch (option) {
 	case 'n':
 		plan->size = ranks_of(text_of_ranks(argv));
 		break;
+	case 'N':
+		line->host_count = hosts_of(optarg);
+		break;
 	case 'E':
+		plan->exported = optarg;
+		break;
+	case OPT_HOSTS:
+		line->hosts = optarg;
+		break;
+	case OPT_ENGINE:
+		line->engine = engine_of(optarg);
 		break;
 	case OPT_TAG:
 		plan->tag_output = true;
@@ -157,13 +203,14 @@ take_option(struct pboot_plan *plan, int option, char **argv)
 
 /* The first word that is no option is the program, and what follows is its own. */
 static void
-parse(struct pboot_plan *plan, int argc, char **argv)
+parse(struct command_line *line, int argc, char **argv)
 {
+	const struct pboot_plan *plan = &line->plan;
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:n:E:h", options, NULL)) != -1)
-		take_option(plan, option, argv);
+	while ((option = getopt_long(argc, argv, "+:n:N:E:h", options, NULL)) != -1)
+		take_option(line, option, argv);
 	if (plan->size == 0)
 		program_refuse("say how many ranks: -n N; see --help");
 	if (optind == argc)
@@ -183,21 +230,32 @@ check_conduit(char *const *command)
 	free(path);
 }
 
+/* Several hosts, or one that is named, are started by an engine; a job on this host needs none. */
+static int
+run(const struct command_line *line)
+{
+	if (line->engine == ENGINE_UNSAID && !line->hosts && line->host_count <= 1)
+		return pboot_launcher_run(&line->plan);
+	return pboot_launcher_run_ssh(&line->plan, line->hosts, line->host_count);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct pboot_plan plan = { 0 };
+	struct command_line line = { 0 };
 	char *path;
 	int status;
 
-	parse(&plan, argc, argv);
+	if (argc == 2 && strcmp(argv[1], "--agent") == 0)	/* of pboot_launcher_run_ssh */
+		return pboot_ssh_agent_run();
+	parse(&line, argc, argv);
 	path = program_path_or_refuse(argv[optind]);
 	check_conduit(argv + optind);
-	plan.argv = argv + optind;
-	plan.program = path;
+	line.plan.argv = argv + optind;
+	line.plan.program = path;
 	fflush(NULL);
 	psi_introspect_jobs();
-	status = pboot_launcher_run(&plan);
+	status = run(&line);
 	free(path);
 	return status;
 }

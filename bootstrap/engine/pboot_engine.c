@@ -2,9 +2,11 @@
 
 #include "bootstrap/engine/pboot_pmi1.h"
 #include "runtime/util/log.h"
+#include "runtime/util/settings_parse.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct pboot_engine *const engines[] = { &pboot_engine_pmix, &pboot_engine_pmi1 };
 
@@ -26,8 +28,28 @@ pboot_engine_forget(void)
 
 	unsetenv("PMI_FD");
 	unsetenv("PMI_PORT");
+	unsetenv("PST_JOB_AGENT");
 	if (space)
 		setenv(USED, space, 1);
+}
+
+/* "name/inode" of the agent and of the socket that it has given to this rank as PMI_FD: a process
+ * manager that a rank has started gives its ranks another. */
+bool
+pboot_engine_agent(char name_out[PBOOT_NAME_BYTES])
+{
+	const char *agent = getenv("PST_JOB_AGENT"), *text = getenv("PMI_FD");
+	struct stat info;
+	int64_t fd, inode;
+
+	if (!agent || strlen(agent) < PBOOT_NAME_BYTES || agent[PBOOT_NAME_BYTES - 1] != '/' ||
+	    !psi_parse_int(agent + PBOOT_NAME_BYTES, &inode) || !text ||
+	    !psi_parse_int(text, &fd) || fd < 0 || fd > INT32_MAX ||
+	    fstat((int)fd, &info) < 0 || info.st_ino != (ino_t)inode)
+		return false;
+	memcpy(name_out, agent, PBOOT_NAME_BYTES - 1);
+	name_out[PBOOT_NAME_BYTES - 1] = '\0';
+	return true;
 }
 
 /*

@@ -10,6 +10,8 @@
 #ifndef PBOOT_ENGINE_H
 #define PBOOT_ENGINE_H
 
+#include "bootstrap/share/pboot_wire.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +60,10 @@ const struct pboot_engine *pboot_engine_find(void);
  * been used.  has_namespace: is there one that is not the marked one?  It is PMIx's probe. */
 void pboot_engine_forget(void);
 bool pboot_engine_has_namespace(void);
+
+/* The name at which the agent listens that has started this rank (bootstrap/ssh); false: none has.
+ * To be called before the engine is opened. */
+bool pboot_engine_agent(char name_out[PBOOT_NAME_BYTES]);
 
 /* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */
 void pboot_engine_hint(uint32_t rank, uint32_t size);

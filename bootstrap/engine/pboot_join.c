@@ -23,6 +23,7 @@ struct join {
 	pid_t parent;	/* the process above this rank when it started */
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
+	char agent[PBOOT_NAME_BYTES];	/* that of the agent; empty: there is none */
 	struct pboot_card *cards;	/* [size] */
 	struct pboot_hosts hosts;
 	uint32_t lowest;		/* rank of this host */
@@ -206,6 +207,7 @@ join_start_keeper(struct join *join, uint32_t local_size)
 		.net_hosts = join->net.hosts,
 		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
 		.listener = join->listener,
+		.agent = *join->agent ? join->agent : NULL,
 	};
 	int err = ENOMEM;
 
@@ -277,6 +279,8 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 {
 	struct join join = { .engine = engine, .parent = getppid(), .listener = -1 };
 
+	if (!pboot_engine_agent(join.agent))
+		*join.agent = '\0';
 	if (!engine->open(&join.rank, &join.size))
 		join_abort(&join);
 	join_listen(&join);

@@ -35,6 +35,7 @@ struct pboot_adoption {
 	pid_t parent;		/* process of the engine; 0: it cannot be watched */
 	int listener;		/* socket at which ranks connect by this name */
 	char name[PBOOT_NAME_BYTES];
+	const char *agent;	/* the name at which the ranks' agent listens; NULL: none */
 };
 
 /* Forks the keeper, which is no child of the caller's.  The listener stays open here.  Returns 0 or

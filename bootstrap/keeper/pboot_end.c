@@ -132,7 +132,10 @@ rank_take_end(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t 
 void
 pboot_end_adopted(struct pboot_keeper *keeper, uint32_t rank)
 {
-	rank_take_end(keeper, PBOOT_EV_ENDED, rank, 0);
+	if (keeper->ranks[rank].agent_knows)
+		rank_take_end(keeper, PBOOT_EV_DIED, rank, keeper->ranks[rank].end_status);
+	else
+		rank_take_end(keeper, PBOOT_EV_ENDED, rank, 0);
 }
 
 /* The process has ended: another may get its number, which must not be spared. */

@@ -209,6 +209,8 @@ keeper_take_launcher(struct pboot_keeper *keeper)
 	while ((got = pboot_wire_take(keeper->launcher_sock, &msg, NULL)) == 1)
 		if (msg.kind == PBOOT_MSG_SIGNAL)
 			keeper_on_signal(keeper, msg.value);
+		else
+			pboot_adopt_take(keeper, &msg);
 	if (got < 0)
 		return;
 	close(keeper->launcher_sock);
@@ -294,6 +296,7 @@ keeper_report_end(struct pboot_keeper *keeper)
 	pboot_report_cause(keeper);
 	pboot_report_ended(keeper);
 	pboot_say_settle();
+	pboot_adopt_tell(keeper);
 	keeper->page->status_plus_1 = 1 + keeper->rules.cause.code; /* TELL_END */
 	if (launcher_lives(keeper))
 		kill(keeper->launcher, SIGCONT);
@@ -362,6 +365,7 @@ keeper_take_turn(struct pboot_keeper *keeper)
 	do
 		keeper_act(keeper);
 	while (pboot_peers_tell(keeper));
+	pboot_adopt_tell(keeper);
 	pboot_say_flush();
 	pboot_wait_sources(keeper);
 	keeper_take_events(keeper);

@@ -31,6 +31,8 @@ struct pboot_keeper_rank {
 	int messages;		/* pboot_wire_file of the stderr that the rank was given */
 	bool said;		/* the rank has printed its note there */
 	bool released;		/* adopted, and told to end */
+	bool agent_knows;	/* adopted, and its agent has told the status with which it ended */
+	int end_status;		/* this status, as of waitpid */
 	sigset_t missed;	/* signals that the process group got before this rank was forked */
 };
 
@@ -61,7 +63,7 @@ struct pboot_keeper {
 	const struct pboot_saved_state *saved;
 	pid_t self, launcher;
 	struct pboot_status_page *page;
-	int launcher_sock;	/* -1 once the launcher is gone */
+	int launcher_sock;	/* -1 once the launcher is gone; adopted: to the agent; -1: none */
 	int signals;		/* signalfd */
 	int listener;		/* socket at which ranks connect by name; -1: none */
 	char name[PBOOT_NAME_BYTES];
@@ -95,6 +97,8 @@ struct pboot_keeper {
 	bool engine_watched, engine_gone;
 	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
 	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
+	int told_status;	/* what the agent knows of the job's end; -1: nothing */
+	bool told_failure;
 	struct pboot_peers *peers;	/* the other hosts (pboot_peers.h); NULL: there are none */
 	cpu_set_t *cores;	/* [core_count], the CPUs of each core; for bind_cores */
 	uint32_t core_count;
@@ -150,6 +154,12 @@ void pboot_end_settle(struct pboot_keeper *keeper);
 void pboot_adopt_release(struct pboot_keeper *keeper);
 bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
+/* pboot_adopt_agent.c, where an agent has started the ranks: connect meets it by its name, if there
+ * is one; knows: it tells how ranks end; take is a message of its; tell says how the job ends. */
+void pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent);
+bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper);
+void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
+void pboot_adopt_tell(struct pboot_keeper *keeper);
 
 /* pboot_report.c: prints lines about the job. */
 void pboot_report_cause(struct pboot_keeper *keeper);

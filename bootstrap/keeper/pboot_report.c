@@ -193,6 +193,8 @@ report_job(const struct pboot_keeper *keeper)
 		break;
 	case PBOOT_CAUSE_TIMEOUT:
 		pboot_report_ranks(keeper, "the time is over");
+		if (keeper->adopts)	/* the launcher says it */
+			break;
 		pboot_say("the time limit of %.3g s is over; the job ends",
 		    (double)keeper->plan->timeout_ns / 1e9);
 		break;

@@ -8,8 +8,8 @@
 
 #define MS ((uint64_t)1000000)
 
-/* The process that entered init has ended: the keeper's child, its parent, has this long to end
- * too. */
+/* The process that entered init has ended: the child that is its parent, or itself, has this long
+ * to end too. */
 static const uint64_t vanish_wait_ns = 200 * MS;
 static const uint64_t look_again_ns = 200 * MS;
 /* Kept lines are written again after this time. */
@@ -24,11 +24,13 @@ process_needs_looks(const struct pboot_keeper *keeper, const struct pboot_keeper
 	    self->init_pidfd < 0 && self->vanish_ns == 0;
 }
 
-/* The process that entered init has ended. */
+/* The process that entered init has ended.  Its parent, the keeper's child or an agent's, may still
+ * have to end, and tells how that was. */
 static void
 process_ended(struct pboot_keeper *keeper, uint32_t rank)
 {
-	if (keeper->adopts)
+	if (keeper->adopts &&
+	    (keeper->ranks[rank].agent_knows || !pboot_adopt_agent_knows(keeper)))
 		pboot_end_adopted(keeper, rank);
 	else
 		keeper->ranks[rank].vanish_ns = psi_now_ns() + vanish_wait_ns;
@@ -46,7 +48,10 @@ pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 	if (self->vanish_ns == 0 || psi_now_ns() < self->vanish_ns)
 		return;
 	self->vanish_ns = UINT64_MAX;
-	pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
+	if (keeper->adopts)
+		pboot_end_adopted(keeper, rank);
+	else
+		pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
 }
 
 /* The pidfd of a process that entered init became readable: the process has ended. */

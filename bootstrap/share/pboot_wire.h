@@ -3,7 +3,7 @@
  * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.
  * The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to ranks of an engine; it answers no
  * other message, but GATHER makes it write to the exchange area.  It sends nothing to the launcher:
- * both have struct pboot_status_page.
+ * both have struct pboot_status_page.  To an agent, which has not, it sends STATUS.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -52,6 +52,13 @@ enum pboot_msg_kind {
 	PBOOT_MSG_MEMORY,  /* a rank asks which memory the job has; the answer has the same kind,
 	                    * its value is pboot_memory.exchange_id, its text kind and how */
 	PBOOT_MSG_RELEASE, /* keeper to rank.  All have asked to end; value: the job's status */
+	/* agent (bootstrap/ssh) to keeper, besides SIGNAL; rank is that of the job */
+	PBOOT_MSG_ENDED,     /* value: status of waitpid */
+	PBOOT_MSG_FAIL,      /* value: status with which the job fails */
+	PBOOT_MSG_TIME_OVER, /* the job's time is over */
+	PBOOT_MSG_LOST,      /* the launcher is lost */
+	/* keeper to agent */
+	PBOOT_MSG_STATUS, /* value: status with which the job ends; rank: 1 if it is a failure */
 };
 
 struct pboot_msg {

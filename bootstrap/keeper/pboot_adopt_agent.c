@@ -1,0 +1,84 @@
+/*
+ * The keeper and the agent that has started its ranks (bootstrap/ssh).  The agent is the ranks'
+ * parent, so it knows how they end; it brings the launcher's signals, and takes there how the job
+ * ends.  To the keeper its connection is that of a launcher.
+ */
+#include "bootstrap/keeper/pboot_keeper.h"
+
+#include <signal.h>
+
+void
+pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent)
+{
+	const int sock = agent ? pboot_wire_connect(agent) : -1;
+
+	keeper->told_status = -1;
+	if (sock >= 0)
+		keeper->launcher_sock = pboot_fd_raise(sock);
+}
+
+bool
+pboot_adopt_agent_knows(const struct pboot_keeper *keeper)
+{
+	return keeper->adopts && keeper->launcher_sock >= 0;
+}
+
+/* The agent's child may be a shell that the rank has been started by: its end counts when the rank
+ * itself has ended. */
+static void
+adopted_note_end(struct pboot_keeper *keeper, uint32_t rank, int status)
+{
+	struct pboot_keeper_rank *self = &keeper->ranks[rank];
+
+	self->agent_knows = true;
+	self->end_status = status;
+	if (self->vanish_ns != 0 && !keeper->rules.ranks[rank].gone)
+		pboot_end_adopted(keeper, rank);
+}
+
+static void
+adopted_find_end(struct pboot_keeper *keeper, uint32_t job_rank, int status)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (pboot_keeper_job_rank(keeper, rank) == job_rank)
+			adopted_note_end(keeper, rank, status);
+}
+
+void
+pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
+{
+	switch (msg->kind) {
+	case PBOOT_MSG_ENDED:
+		adopted_find_end(keeper, msg->rank, msg->value);
+		break;
+	case PBOOT_MSG_FAIL:
+		pboot_keeper_event(keeper, PBOOT_EV_ELSEWHERE_FAILED, 0, msg->value & 255);
+		break;
+	case PBOOT_MSG_TIME_OVER:
+		pboot_keeper_event(keeper, PBOOT_EV_TIMEOUT, 0, 0);
+		break;
+	case PBOOT_MSG_LOST:
+		pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+pboot_adopt_tell(struct pboot_keeper *keeper)
+{
+	const struct pboot_cause *cause = &keeper->rules.cause;
+	const bool failure = keeper->rules.phase >= PBOOT_ENDING;
+
+	if (!pboot_adopt_agent_knows(keeper) || cause->kind == PBOOT_CAUSE_NONE ||
+	    (keeper->told_status == cause->code && keeper->told_failure == failure))
+		return;
+	if (pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_STATUS, failure, cause->code,
+	    NULL) != 0)
+		return;
+	keeper->told_status = cause->code;
+	keeper->told_failure = failure;
+}

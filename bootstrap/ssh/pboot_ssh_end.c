@@ -1,0 +1,116 @@
+/* How the launcher ends a job that ssh has started. */
+#include "bootstrap/ssh/pboot_ssh_job.h"
+
+#include "runtime/util/clock.h"
+
+#define MS ((uint64_t)1000000)
+
+/* Agents that were told to kill, or whose ranks have all ended, have this long to be done. */
+static const uint64_t give_up_ns = 5000 * MS;
+
+static void
+job_quit(struct pboot_ssh_job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->plan->size; i++)
+		pboot_rules_quit_signal(&job->rules, i);
+	if (job->rules.cause.kind == PBOOT_CAUSE_TIMEOUT)
+		pboot_ssh_send_all(job, PBOOT_SSH_TIME_OVER, 0);
+	pboot_ssh_send_all_number(job, PBOOT_SSH_QUIT, (uint32_t)job->rules.cause.code);
+}
+
+static void
+job_kill(struct pboot_ssh_job *job)
+{
+	if (job->kill_ns != 0)
+		return;
+	job->kill_ns = psi_now_ns();
+	pboot_ssh_send_all(job, PBOOT_SSH_KILL, 0);
+}
+
+/* Closes hosts from which nothing will come: that have not begun when the job ends, or that are
+ * silent. */
+static void
+job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
+{
+	const bool silent = (job->kill_ns != 0 && now - job->kill_ns >= give_up_ns) ||
+	    (job->rules.alive == 0 && pboot_ssh_output_is_empty(job) &&
+	     now - job->output_ns >= give_up_ns);
+	uint32_t i;
+
+	for (i = 0; i < job->host_count; i++) {
+		struct pboot_ssh_host *host = &job->hosts[i];
+
+		pboot_ssh_host_check_lost(job, host);
+		if (host->closed || (host->greeted ? !silent : job->rules.phase < PBOOT_ENDING))
+			continue;
+		if (host->greeted)
+			pboot_say("host %s does not say that all has ended there", host->name);
+		pboot_ssh_host_close(job, host);
+	}
+}
+
+/* Why output that waits for its reader is given up now; NULL: it is not. */
+static const char *
+output_end_reason(struct pboot_ssh_job *job, uint64_t now)
+{
+	struct pboot_cause *cause = &job->rules.cause;
+
+	if (job->asked_last) {
+		if (cause->code == 0)
+			cause->code = 128 + job->asked_last;
+		return "the job was told to end";
+	}
+	if (now >= job->rules.limit_ns && cause->code == 0) {
+		cause->kind = PBOOT_CAUSE_TIMEOUT;
+		cause->code = 124;
+		return "the job's time is over";
+	}
+	if ((job->asked || cause->code != 0) && now - job->output_ns >= PBOOT_PRINT_FAILED_NS)
+		return "the job is to end, and nobody reads there";
+	return NULL;
+}
+
+static void
+job_check_output(struct pboot_ssh_job *job, uint64_t now)
+{
+	const char *why;
+
+	if (job->rules.alive > 0) {
+		job->output_ns = now;
+		return;
+	}
+	if (job->gave_up_output || pboot_ssh_output_is_empty(job))
+		return;
+	why = output_end_reason(job, now);
+	if (!why)
+		return;
+	job->gave_up_output = true;
+	pboot_ssh_output_drop(job);
+	pboot_say("the rest of the ranks' output is left out: %s", why);
+}
+
+void
+pboot_ssh_act(struct pboot_ssh_job *job)
+{
+	const uint64_t now = psi_now_ns();
+	enum pboot_action action = PBOOT_DO_NOTHING;
+
+	if (job->rules.alive > 0)
+		action = pboot_rules_due(&job->rules, now);
+	pboot_ssh_report(job);
+	if (action == PBOOT_DO_QUIT)
+		job_quit(job);
+	else if (action == PBOOT_DO_KILL)
+		job_kill(job);
+	job_check_hosts(job, now);
+	job_check_output(job, now);
+}
+
+int
+pboot_ssh_status(const struct pboot_ssh_job *job)
+{
+	return job->rules.cause.kind == PBOOT_CAUSE_NONE ? job->first_status
+	                                                 : job->rules.cause.code;
+}
