@@ -45,6 +45,7 @@ struct pboot_ssh_stream {
 	struct pboot_ssh_chunk *first, **last;
 	bool is_dry;		/* poll says that there is room, and there is none */
 	bool lost;		/* nothing can be written */
+	bool no_reader;		/* and agents are told so, later ones too */
 	struct pboot_tag_stream *tags;	/* [ranks]; NULL: lines have no tags */
 };
 

@@ -97,6 +97,13 @@ stream_drop(struct pboot_ssh_job *job, struct pboot_ssh_stream *stream)
 		stream_take_first(job, stream);
 }
 
+static void
+stream_tell_no_reader(struct pboot_ssh_job *job, struct pboot_ssh_stream *stream)
+{
+	stream->no_reader = true;
+	pboot_ssh_send_all(job, PBOOT_SSH_NO_READER, (uint32_t)(stream - job->streams));
+}
+
 /* If the reader has gone, ranks get SIGPIPE as they would without us.  Any other failure (a full
  * disk, a closed descriptor) is printed, and the ranks go on. */
 static void
@@ -104,7 +111,7 @@ stream_write_failed(struct pboot_ssh_job *job, struct pboot_ssh_stream *stream, 
 {
 	stream_drop(job, stream);
 	if (err == EPIPE || err == ECONNRESET)
-		pboot_ssh_send_all(job, PBOOT_SSH_NO_READER, (uint32_t)(stream - job->streams));
+		stream_tell_no_reader(job, stream);
 	else
 		pboot_say("cannot write to %s: %s; output of the ranks is lost",
 		    stream->fd == STDOUT_FILENO ? "standard output" : "standard error",
@@ -141,7 +148,7 @@ pboot_ssh_output_drop(struct pboot_ssh_job *job)
 
 	for (i = 0; i < 2; i++) {
 		stream_drop(job, &job->streams[i]);
-		pboot_ssh_send_all(job, PBOOT_SSH_NO_READER, i);
+		stream_tell_no_reader(job, &job->streams[i]);
 	}
 }
 

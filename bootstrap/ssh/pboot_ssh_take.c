@@ -261,6 +261,17 @@ host_on_frame(struct pboot_ssh_job *job, struct pboot_ssh_host *host,
 
 /* -- the greeting ------------------------------------------------------------------------------ */
 
+/* What all agents were told before this one could hear it. */
+static void
+host_tell_earlier(const struct pboot_ssh_job *job, struct pboot_ssh_host *host)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		if (job->streams[i].no_reader)
+			pboot_ssh_link_send(&host->link, PBOOT_SSH_NO_READER, i, NULL, 0);
+}
+
 static void
 host_on_greeting(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const char *release)
 {
@@ -272,6 +283,8 @@ host_on_greeting(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const c
 		pboot_ssh_host_close(job, host);
 	else if (!pboot_ssh_host_order(job, host))
 		host_refuse(job, host, ": the environment and the command line are too long");
+	else
+		host_tell_earlier(job, host);
 }
 
 /* How many bytes were taken; 0: it is not complete; -1: no agent speaks. */
