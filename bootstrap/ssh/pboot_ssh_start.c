@@ -71,8 +71,11 @@ command_write_remote(struct command *command)
 	return true;
 }
 
-/* OpenSSH finds out that a host is silent: three times in PST_HOST_LIMIT it asks for a sign of life.
- * The user's options come first, and the first one counts; another command may not know these. */
+/*
+ * OpenSSH finds out that a host is silent: three times in PST_HOST_LIMIT it asks for a sign of
+ * life.  The user's options come first, and the first one counts; another command may not know
+ * these.
+ */
 static bool
 command_add_alive(struct command *command)
 {
@@ -102,7 +105,8 @@ command_make(struct command *command, const char *ssh, const char *host)
 	strcpy(command->text + ssh_len, options);
 	return command_add_words(command, command->text) &&
 	    command_add_words(command, command->text + ssh_len) && command_add_alive(command) &&
-	    command_add(command, host) && command_write_remote(command) && command_add(command, command->remote);
+	    command_add(command, host) && command_write_remote(command) &&
+	    command_add(command, command->remote);
 }
 
 /* -- starting ---------------------------------------------------------------------------------- */
