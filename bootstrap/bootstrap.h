@@ -3,11 +3,11 @@
  * that the ranks of one host share, exchange a few bytes before the network is up, and end the job.
  *
  * A job on one host has four kinds of processes, each the child of the one before: launcher, guard,
- * keeper, ranks.  A job that an engine has started has keeper and ranks, whose parent is the
- * engine's.  The keeper holds the other end of every rank's control socket, and makes and
- * keeps the shared files.  The keeper learns of a rank's death by waitpid and end of file.  A rank
- * learns of the keeper's death by a real-time signal that the control socket raises
- * (PST_DEATH_SIGNAL).
+ * keeper, ranks.  A job that an engine has started has a keeper on each host, and ranks, whose
+ * parent is the engine's.  The keeper holds the other end of the control socket of each rank of its
+ * host, and makes and keeps the shared files.  The keeper learns of a rank's death by waitpid or a
+ * pidfd, and end of file.  A rank learns of the keeper's death by a real-time signal that the
+ * control socket raises (PST_DEATH_SIGNAL).  Keepers of several hosts tell each other.
  *
  * Nothing here polls or spins; every wait is ended by a peer or by that peer's death.
  */
@@ -30,6 +30,9 @@ enum {
 	PBOOT_ERROR_TEXT_BYTES = 256,
 };
 
+/* The default of PST_HOST_LIMIT, in s. */
+#define PBOOT_HOST_LIMIT "5"
+
 /* The default of PST_DEATH_SIGNAL.  qemu uses 63 and 64 itself. */
 #define PBOOT_DEATH_SIGNAL "62"
 
@@ -38,6 +41,8 @@ struct pboot_job {
 	uint32_t host_count;	/* hosts of the job */
 	uint32_t host_index;	/* this rank's host */
 	const uint32_t *host_of;	/* [size], host index of each rank; not to be freed */
+	uint32_t local_rank;	/* this rank's number among the ranks of its host */
+	uint32_t local_size;	/* how many ranks its host has */
 	bool direct;		/* the program started the job itself, without penstock-run */
 };
 
@@ -60,9 +65,10 @@ struct pboot_job {
 int pboot_open(struct pboot_job *job_out);
 
 /*
- * Memory that the ranks of one host share is made of ranges of files.  File 0 is the control arena;
- * only rank 0 makes ranges of it.  File 1 + r holds the segments of rank r, and only rank r makes
- * ranges of it.  PST_SHM chooses what a file is.
+ * Memory that the ranks of one host share is made of ranges of files, which each host has for
+ * itself.  File 0 is the control arena; only the lowest rank of the host makes ranges of it.  File
+ * 1 + i holds the segments of the rank whose local_rank is i, and only that rank makes ranges of
+ * it.  A range can be mapped on its own host alone.  PST_SHM chooses what a file is.
  *
  * make returns a new, zero-filled range, and a key by which others can map it while its maker has
  * it.  No page is touched, so a page lies near the CPU that writes to it first.  unmap frees the
@@ -96,8 +102,8 @@ void pboot_close_inherited(void);
 
 /*
  * Waits until all ranks of the job have called it.  One thread per rank calls it.  It needs no
- * memory of the runtime; it sleeps and never spins.  If a rank dies meanwhile, the keeper ends the
- * job, this rank included.
+ * memory of the runtime; it sleeps and never spins.  If a rank dies meanwhile, or a host is lost,
+ * the keeper ends the job, this rank included.
  */
 void pboot_barrier(void);
 
@@ -156,6 +162,7 @@ void pboot_hang_after(uint64_t ns);
 
 /* A rank as the keeper sees it. */
 struct pboot_rank_view {
+	uint32_t rank;		/* in the job */
 	pid_t pid;		/* the process in init, else the keeper's child */
 	bool joined;		/* has entered init */
 	bool asked;		/* has asked to end */
@@ -166,9 +173,9 @@ enum { PBOOT_WHY_BYTES = 120 };
 /* Ends `why' of a report about a wait that is not quiet. */
 #define PBOOT_WHY_BUSY " while messages kept arriving"
 
-/* What the keeper passes to the functions that print for people (struct pboot_hooks). */
+/* What the keeper of a host passes to the functions that print for people (struct pboot_hooks). */
 struct pboot_view {
-	uint32_t size;
+	uint32_t size;		/* ranks of this host */
 	const char *host;
 	const char *why;	/* of a report: what made it due */
 	const struct pboot_rank_view *ranks;	/* [size] */
@@ -176,8 +183,8 @@ struct pboot_view {
 	 * if there is no such range or it is shorter.  The range stays mapped until unmap. */
 	const void *(*map)(uint64_t key, size_t len_bytes);
 	const void *(*map_first)(size_t len_bytes);
-	/* The same for a sparse range that a rank made in its own file. */
-	const void *(*map_of)(uint32_t rank, uint64_t key, size_t len_bytes);
+	/* The same for a sparse range that a rank of this host made in its own file. */
+	const void *(*map_of)(uint32_t local_rank, uint64_t key, size_t len_bytes);
 	void (*unmap)(const void *base, size_t len_bytes);
 	/* Prints one line on stderr, and does not wait for a reader. */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));

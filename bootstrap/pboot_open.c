@@ -66,7 +66,7 @@ open_alone(void)
 		    "starts more");
 	pboot_self.alone = true;
 	pboot_self.direct = true;
-	*startup = (struct pboot_startup) { .size = 1, .control = -1 };
+	*startup = (struct pboot_startup) { .size = 1, .local_size = 1, .control = -1 };
 	startup->files = calloc(PBOOT_FILES_ALL(startup->size), sizeof *startup->files);
 	if (!startup->files)
 		return ENOMEM;
@@ -126,7 +126,7 @@ pboot_open(struct pboot_job *job_out)
 	pboot_self.pid = getpid();
 	if (!pboot_self.alone)
 		meet_keeper();
-	err = pboot_exchange_open(pboot_self.startup.size);
+	err = pboot_exchange_open(&hosts);
 	if (err)
 		return err;
 	if (!hosts.host_of)
@@ -141,6 +141,8 @@ pboot_open(struct pboot_job *job_out)
 		.host_count = hosts.count,
 		.host_index = hosts.index,
 		.host_of = hosts.host_of,
+		.local_rank = pboot_self.startup.local_rank,
+		.local_size = pboot_self.startup.local_size,
 		.direct = pboot_self.direct,
 	};
 	return 0;
@@ -169,6 +171,9 @@ pboot_dump(FILE *out)
 	    self->engine ? self->engine : "penstock-run");
 	fprintf(out, "rank %u of %u, pid %d\n", self->startup.rank, self->startup.size,
 	        (int)self->pid);
+	if (self->startup.local_size != self->startup.size)
+		fprintf(out, "number %u of the %u ranks on this host\n",
+		    self->startup.local_rank, self->startup.local_size);
 	if (self->startup.file_kind)
 		fprintf(out, "shared files: %s\n", self->startup.file_kind);
 	if (self->alone)

@@ -1,6 +1,7 @@
 #include "bootstrap/engine/pboot_join.h"
 
 #include "bootstrap/engine/pboot_card.h"
+#include "bootstrap/engine/pboot_join_net.h"
 #include "bootstrap/keeper/pboot_adopt.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "penstock.h"
@@ -23,6 +24,9 @@ struct join {
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
 	struct pboot_card *cards;	/* [size] */
+	struct pboot_hosts hosts;
+	uint32_t lowest;		/* rank of this host */
+	struct pboot_join_net net;	/* of several hosts */
 };
 
 /* Ends the job while the engine can do that.  The reason has been printed. */
@@ -121,9 +125,9 @@ join_check_versions(struct join *join)
 }
 
 static void
-join_find_hosts(struct join *join, struct pboot_hosts *hosts)
+join_find_hosts(struct join *join)
 {
-	uint32_t rank;
+	struct pboot_hosts *hosts = &join->hosts;
 
 	hosts->host_of = calloc(join->size, sizeof *hosts->host_of);
 	if (!hosts->host_of) {
@@ -132,17 +136,27 @@ join_find_hosts(struct join *join, struct pboot_hosts *hosts)
 	}
 	hosts->count = pboot_card_hosts(join->cards, join->size, hosts->host_of);
 	hosts->index = hosts->host_of[join->rank];
-	for (rank = 0; rank < join->size && hosts->host_of[rank] == 0; rank++)
-		;
-	if (rank < join->size)
-		join_refuse(join, 1,
-		            "rank 0 is on host %s and rank %u on %s; this build has no conduit "
-		            "between hosts: start all %u ranks on one host",
-		            join->cards[0].host, rank, join->cards[rank].host, join->size);
+	while (hosts->host_of[join->lowest] != hosts->index)
+		join->lowest++;
+}
+
+/* In a job of several hosts. */
+static void
+join_meet(struct join *join)
+{
+	char why[PBOOT_JOIN_WHY_BYTES];
+
+	if (join->hosts.count == 1 ||
+	    pboot_join_net_meet(join->engine, &join->hosts, join->cards, join->rank, &join->net,
+	                        why))
+		return;
+	if (*why)
+		psi_log("%s", why);
+	join_abort(join);
 }
 
 static void
-join_exchange(struct join *join, struct pboot_hosts *hosts)
+join_exchange(struct join *join)
 {
 	uint32_t rank;
 
@@ -152,40 +166,93 @@ join_exchange(struct join *join, struct pboot_hosts *hosts)
 		join_abort(join);
 	}
 	join_put_card(join);
+	if (join->rank == 0 && !pboot_join_net_offer(join->engine))
+		join_abort(join);
 	if (!join->engine->fence())
 		join_abort(join);
 	for (rank = 0; rank < join->size; rank++)
 		join_get_card(join, rank);
 	join_check_versions(join);
-	join_find_hosts(join, hosts);
+	join_find_hosts(join);
+}
+
+/* Ranks of this host, in the order of their numbers; [local_size], malloced. */
+static struct pboot_adopted *
+join_list_local(const struct join *join, uint32_t local_size)
+{
+	struct pboot_adopted *ranks = calloc(local_size, sizeof *ranks);
+	uint32_t rank, at = 0;
+
+	for (rank = 0; ranks && rank < join->size; rank++)
+		if (join->hosts.host_of[rank] == join->hosts.index)
+			ranks[at++] = (struct pboot_adopted) {
+				.rank = rank,
+				.pid = join->cards[rank].pid,
+				.messages = join->cards[rank].messages,
+			};
+	return ranks;
 }
 
 static void
-join_start_keeper(struct join *join)
+join_start_keeper(struct join *join, uint32_t local_size)
 {
-	struct pboot_adopted *ranks = calloc(join->size, sizeof *ranks);
+	struct pboot_adopted *ranks = join_list_local(join, local_size);
 	struct pboot_adoption adoption = {
-		.size = join->size,
+		.size = local_size,
 		.ranks = ranks,
+		.job_size = join->size,
+		.hosts = &join->hosts,
+		.net = join->net.net,
+		.net_hosts = join->net.hosts,
 		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
 		.listener = join->listener,
 	};
-	uint32_t rank;
 	int err = ENOMEM;
 
 	memcpy(adoption.name, join->name, sizeof adoption.name);
-	for (rank = 0; ranks && rank < join->size; rank++) {
-		ranks[rank].pid = join->cards[rank].pid;
-		ranks[rank].messages = join->cards[rank].messages;
-	}
 	if (ranks)
 		err = pboot_adopt(&adoption);
 	free(ranks);
+	pboot_join_net_free(&join->net, join->hosts.count);
 	if (!err)
 		return;
 	psi_log("rank %u cannot start the job's keeper: %s%s", join->rank, strerror(err),
 	    psi_limit_hint(err));
 	exit(1);
+}
+
+/* How many ranks this host has, or below the given rank has. */
+static uint32_t
+join_count_local(const struct join *join, uint32_t below)
+{
+	uint32_t rank, count = 0;
+
+	for (rank = 0; rank < below; rank++)
+		count += join->hosts.host_of[rank] == join->hosts.index;
+	return count;
+}
+
+static void
+join_fill_startup(const struct join *join, struct pboot_startup *startup_out)
+{
+	uint32_t local_size = join_count_local(join, join->size), i;
+
+	*startup_out = (struct pboot_startup) {
+		.rank = join->rank,
+		.size = join->size,
+		.local_rank = join_count_local(join, join->rank),
+		.local_size = local_size,
+		.control = -1,
+		.launcher = join->parent,
+		.files = calloc(PBOOT_FILES(local_size), sizeof *startup_out->files),
+	};
+	if (!startup_out->files) {
+		psi_log("rank %u: no memory for %u ranks", join->rank, join->size);
+		exit(1);
+	}
+	for (i = 0; i < PBOOT_FILES(local_size); i++)
+		startup_out->files[i].fd = -1;
+	memcpy(startup_out->name, join->cards[join->lowest].name, sizeof startup_out->name);
 }
 
 /* Settings that the keeper reads are checked here, since nobody has checked them before. */
@@ -209,32 +276,18 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
     struct pboot_hosts *hosts_out)
 {
 	struct join join = { .engine = engine, .parent = getppid(), .listener = -1 };
-	uint32_t lowest = 0, i;
 
 	if (!engine->open(&join.rank, &join.size))
 		join_abort(&join);
 	join_listen(&join);
-	join_exchange(&join, hosts_out);
+	join_exchange(&join);
 	join_check_settings(&join);
+	join_meet(&join);
 	engine->finalize();
-	while (hosts_out->host_of[lowest] != hosts_out->index)
-		lowest++;
-	if (join.rank == lowest)
-		join_start_keeper(&join);
+	join_fill_startup(&join, startup_out);
+	if (join.rank == join.lowest)
+		join_start_keeper(&join, startup_out->local_size);
 	close(join.listener);
-	*startup_out = (struct pboot_startup) {
-		.rank = join.rank,
-		.size = join.size,
-		.control = -1,
-		.launcher = join.parent,
-		.files = calloc(PBOOT_FILES(join.size), sizeof *startup_out->files),
-	};
-	if (!startup_out->files) {
-		psi_log("rank %u: no memory for %u ranks", join.rank, join.size);
-		exit(1);
-	}
-	for (i = 0; i < PBOOT_FILES(join.size); i++)
-		startup_out->files[i].fd = -1;
-	memcpy(startup_out->name, join.cards[lowest].name, sizeof startup_out->name);
+	*hosts_out = join.hosts;
 	free(join.cards);
 }

@@ -5,12 +5,6 @@
 #include "bootstrap/engine/pboot_engine.h"
 #include "bootstrap/share/pboot_job.h"
 
-/* Where the ranks of a job are. */
-struct pboot_hosts {
-	uint32_t count, index;	/* of the job; this rank's */
-	uint32_t *host_of;	/* [size], malloced */
-};
-
 /*
  * Learns from the engine who this rank is and where the others are, and finalizes the connection to
  * the engine.  The lowest rank of a host forks the keeper.  Fills what a rank knows of its job,

@@ -26,7 +26,7 @@ pboot_pmi1_socket_is(int fd)
 
 /* connect with a time limit.  0 or an errno value. */
 static int
-connect_within(int sock, const struct addrinfo *to, int ms)
+socket_connect_within(int sock, const struct addrinfo *to, int ms)
 {
 	struct pollfd done = { .fd = sock, .events = POLLOUT };
 	socklen_t len = sizeof(int);
@@ -46,14 +46,14 @@ connect_within(int sock, const struct addrinfo *to, int ms)
 
 /* A descriptor, or the negative of an errno value. */
 static int
-open_connection(const struct addrinfo *to, int ms)
+socket_open(const struct addrinfo *to, int ms)
 {
 	const int sock = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int err, yes = 1;
 
 	if (sock < 0)
 		return -errno;
-	err = connect_within(sock, to, ms);
+	err = socket_connect_within(sock, to, ms);
 	if (err) {
 		close(sock);
 		return -err;
@@ -65,7 +65,7 @@ open_connection(const struct addrinfo *to, int ms)
 /* The addresses of a host.  A process manager names this host by its own name, which a host without
  * a name service may not know; then it is reached at the loopback address. */
 static int
-find_addresses(const char *host, const char *service, struct addrinfo **list_out)
+host_find_addresses(const char *host, const char *service, struct addrinfo **list_out)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	const int err = getaddrinfo(host, service, &hints, list_out);
@@ -88,13 +88,13 @@ pboot_pmi1_socket_connect(const char *port, int ms, const char **why_out)
 		return -1;
 	memcpy(host, port, (size_t)(colon - port));
 	host[colon - port] = '\0';
-	err = find_addresses(host, colon + 1, &list);
+	err = host_find_addresses(host, colon + 1, &list);
 	if (err) {
 		*why_out = gai_strerror(err);
 		return -1;
 	}
 	for (at = list; at && sock < 0; at = at->ai_next)
-		sock = open_connection(at, ms);
+		sock = socket_open(at, ms);
 	freeaddrinfo(list);
 	if (sock < 0)
 		*why_out = strerror(-sock);

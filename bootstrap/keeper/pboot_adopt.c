@@ -1,6 +1,6 @@
 #include "bootstrap/keeper/pboot_adopt.h"
 
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 #include "bootstrap/share/pboot_clean.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/deny.h"
@@ -28,7 +28,8 @@ pboot_adopt_release(struct pboot_keeper *keeper)
 {
 	uint32_t rank;
 
-	if (!keeper->adopts || pboot_rules_anyone_at_work(&keeper->rules))
+	if (!keeper->adopts || pboot_rules_anyone_at_work(&keeper->rules) ||
+	    !pboot_peers_all_idle(keeper))
 		return;
 	if (keeper->released_ns == 0)
 		keeper->released_ns = psi_now_ns();
@@ -116,19 +117,32 @@ descriptors_close(int least, int most)
 		closedir(list);
 }
 
+static int
+descriptors_compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
 /*
- * The keeper keeps standard output and error, where it prints, and the listener.  It must hold
- * nothing else of the rank's: the other end of a pipe of the client's would wait for it.
+ * The keeper keeps standard output and error, where it prints, the listener, and the network
+ * between keepers.  It must hold nothing else of the rank's: the other end of a pipe of the
+ * client's would wait for it.
  */
 static void
-keeper_close_others(int listener)
+keeper_close_others(const struct pboot_adoption *adoption)
 {
 	const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int kept[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, adoption->listener, 0 };
+	unsigned count = 4, i;
 
-	if (null > STDIN_FILENO && listener != STDIN_FILENO)
+	if (null > STDIN_FILENO && adoption->listener != STDIN_FILENO)
 		dup2(null, STDIN_FILENO);
-	descriptors_close(STDERR_FILENO + 1, listener - 1);
-	descriptors_close(listener > STDERR_FILENO ? listener + 1 : STDERR_FILENO + 1, INT_MAX);
+	if (adoption->net)
+		kept[count++] = pboot_overlay_descriptor(adoption->net);
+	qsort(kept, count, sizeof *kept, descriptors_compare);
+	for (i = 0; i + 1 < count; i++)
+		descriptors_close(kept[i] + 1, kept[i + 1] - 1);
+	descriptors_close(kept[count - 1] + 1, INT_MAX);
 }
 
 static void
@@ -153,8 +167,9 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	static struct pboot_keeper keeper;
 	static struct pboot_plan plan;
 	struct pboot_status_page *page = calloc(1, pboot_status_page_bytes(adoption->size));
+	int err;
 
-	keeper_close_others(adoption->listener);
+	keeper_close_others(adoption);
 	if (!page) {
 		pboot_say("no memory for the job's keeper");
 		_exit(1);
@@ -166,9 +181,13 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	keeper.adopts = true;
 	keeper.engine_watched = adoption->parent != 0;
 	keeper.engine_pidfd = keeper.engine_watched ? pboot_process_open(adoption->parent) : -1;
-	pboot_keeper_prepare(&keeper, &plan, saved, page, -1);
+	pboot_keeper_prepare(&keeper, &plan, saved, page, -1,
+	    pboot_area_bytes(adoption->job_size));
 	keeper.listener = adoption->listener;
 	memcpy(keeper.name, adoption->name, sizeof keeper.name);
+	err = adoption->net ? pboot_peers_begin(&keeper, adoption) : 0;
+	if (err)
+		pboot_keeper_give_up(&keeper, "the keeper's connections to other hosts", err);
 	keeper_take_ranks(&keeper, adoption);
 	pboot_keeper_serve(&keeper);
 }

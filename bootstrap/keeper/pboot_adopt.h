@@ -1,28 +1,37 @@
 /*
  * A keeper for ranks that an engine has started.  The lowest rank of a host forks it.  It serves
- * these ranks as a launcher's keeper does, with three differences.  It is not their parent: it
+ * these ranks as a launcher's keeper does, with four differences.  It is not their parent: it
  * learns of their ends by a pidfd or by looking, and cannot know their status.  It has no launcher
  * and no guard: it watches the process that has started the lowest rank, which is the engine's as a
  * rule.  And ranks that have asked to end with a status other than 0 wait until it releases them,
- * since an engine may kill all others when the first one ends so.
+ * since an engine may kill all others when the first one ends so.  Where the job
+ * has several hosts, it tells their keepers what happens here, and hears from them
+ * (pboot_peers.h).
  */
 #ifndef PBOOT_ADOPT_H
 #define PBOOT_ADOPT_H
 
-#include "bootstrap/share/pboot_wire.h"
+#include "bootstrap/overlay/pboot_overlay.h"
+#include "bootstrap/share/pboot_job.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 /* What the keeper is told of a rank. */
 struct pboot_adopted {
+	uint32_t rank;		/* in the job */
 	pid_t pid;
 	int messages;		/* pboot_wire_file of its stderr */
 };
 
 struct pboot_adoption {
-	uint32_t size;
+	uint32_t size;				/* ranks of this host */
 	const struct pboot_adopted *ranks;	/* [size] */
+	uint32_t job_size;
+	const struct pboot_hosts *hosts;
+	/* The network between the keepers, open, and all hosts; NULL: the job has one host. */
+	struct pboot_overlay *net;
+	const struct pboot_overlay_host *net_hosts;	/* [hosts->count] */
 	pid_t parent;		/* process of the engine; 0: it cannot be watched */
 	int listener;		/* socket at which ranks connect by this name */
 	char name[PBOOT_NAME_BYTES];

@@ -6,7 +6,7 @@
 
 /* The lowest CPU of this CPU's core; the CPU itself if the system does not tell. */
 static int
-core_of(int cpu)
+cpu_core(int cpu)
 {
 	char path[96];
 	FILE *file;
@@ -24,7 +24,7 @@ core_of(int cpu)
 }
 
 static uint32_t
-find_core(const int *names, uint32_t count, int name)
+core_find(const int *names, uint32_t count, int name)
 {
 	uint32_t i;
 
@@ -50,9 +50,9 @@ pboot_bind_cores(cpu_set_t **cores_out)
 	for (cpu = 0; cpu < (size_t)CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &allowed))
 			continue;
-		core = find_core(names, count, core_of((int)cpu));
+		core = core_find(names, count, cpu_core((int)cpu));
 		if (core == count)
-			names[count++] = core_of((int)cpu);
+			names[count++] = cpu_core((int)cpu);
 		CPU_SET(cpu, &cores[core]);
 	}
 	*cores_out = cores;

@@ -18,7 +18,7 @@ static const uint64_t linger_ns = 100 * MS, kill_ns = 1000 * MS;
 
 /* Signals the process that entered init, or the keeper's child if none has. */
 static void
-signal_rank(const struct pboot_keeper_rank *self, int sig)
+rank_signal(const struct pboot_keeper_rank *self, int sig)
 {
 #ifdef SYS_pidfd_send_signal
 	if (self->init_pidfd >= 0) {
@@ -30,9 +30,9 @@ signal_rank(const struct pboot_keeper_rank *self, int sig)
 }
 
 static void
-signal_both(const struct pboot_keeper_rank *self, int sig)
+rank_signal_both(const struct pboot_keeper_rank *self, int sig)
 {
-	signal_rank(self, sig);
+	rank_signal(self, sig);
 	if (self->init_pid && self->init_pid != self->pid)
 		kill(self->pid, sig);
 }
@@ -45,16 +45,16 @@ pboot_is_request_to_end(int sig)
 
 /* A rank that is stopped must get a request to end too, so SIGCONT follows it. */
 static void
-signal_forward(struct pboot_keeper *keeper, uint32_t rank, int sig)
+rank_forward(struct pboot_keeper *keeper, uint32_t rank, int sig)
 {
 	if (keeper->rules.ranks[rank].gone)
 		return;
 	if (sig == SIGTSTP || sig == SIGCONT)
-		signal_both(&keeper->ranks[rank], sig);
+		rank_signal_both(&keeper->ranks[rank], sig);
 	else
-		signal_rank(&keeper->ranks[rank], sig);
+		rank_signal(&keeper->ranks[rank], sig);
 	if (pboot_is_request_to_end(sig))
-		signal_both(&keeper->ranks[rank], SIGCONT);
+		rank_signal_both(&keeper->ranks[rank], SIGCONT);
 }
 
 void
@@ -64,7 +64,7 @@ pboot_end_forward(struct pboot_keeper *keeper, int sig)
 
 	for (rank = 0; rank < keeper->plan->size; rank++) {
 		sigdelset(&keeper->ranks[rank].missed, sig);
-		signal_forward(keeper, rank, sig);
+		rank_forward(keeper, rank, sig);
 	}
 }
 
@@ -77,7 +77,7 @@ pboot_end_forward_missed(struct pboot_keeper *keeper, int sig)
 		if (sigismember(&keeper->ranks[rank].missed, sig) != 1)
 			continue;
 		sigdelset(&keeper->ranks[rank].missed, sig);
-		signal_forward(keeper, rank, sig);
+		rank_forward(keeper, rank, sig);
 	}
 }
 
@@ -108,12 +108,12 @@ pboot_end_forward_lost(struct pboot_keeper *keeper, int sig)
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		if (pboot_rules_at_work(&keeper->rules, rank) &&
 		    rank_lost_signal(keeper, rank, sig))
-			signal_rank(&keeper->ranks[rank], sig);
+			rank_signal(&keeper->ranks[rank], sig);
 }
 
 /* Takes the rank's last messages before its end: they were sent before it (LAST_WORDS). */
 static void
-rank_ended(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank, int status)
+rank_take_end(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank, int status)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -132,12 +132,12 @@ rank_ended(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t ran
 void
 pboot_end_adopted(struct pboot_keeper *keeper, uint32_t rank)
 {
-	rank_ended(keeper, PBOOT_EV_ENDED, rank, 0);
+	rank_take_end(keeper, PBOOT_EV_ENDED, rank, 0);
 }
 
 /* The process has ended: another may get its number, which must not be spared. */
 static void
-end_spare_no_more(struct pboot_keeper *keeper, pid_t pid)
+spared_remove(struct pboot_keeper *keeper, pid_t pid)
 {
 	struct pboot_spared *spared = &keeper->spared;
 	size_t i;
@@ -148,12 +148,12 @@ end_spare_no_more(struct pboot_keeper *keeper, pid_t pid)
 }
 
 static void
-child_died(struct pboot_keeper *keeper, pid_t pid, int status)
+child_take_end(struct pboot_keeper *keeper, pid_t pid, int status)
 {
 	uint32_t rank;
 
 	if (pid == keeper->relay) {
-		end_spare_no_more(keeper, pid);
+		spared_remove(keeper, pid);
 		keeper->relay = 0;
 		return;
 	}
@@ -161,7 +161,7 @@ child_died(struct pboot_keeper *keeper, pid_t pid, int status)
 		if (keeper->ranks[rank].pid == pid && !keeper->rules.ranks[rank].gone)
 			break;
 	if (rank < keeper->plan->size)
-		rank_ended(keeper, PBOOT_EV_DIED, rank, status);
+		rank_take_end(keeper, PBOOT_EV_DIED, rank, status);
 }
 
 void
@@ -171,12 +171,12 @@ pboot_end_reap(struct pboot_keeper *keeper)
 	int status;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* REAP */
-		child_died(keeper, pid, status);
+		child_take_end(keeper, pid, status);
 }
 
 /* A rank without a handler for SIGQUIT would leave a core, so it gets SIGTERM. */
 static int
-quit_signal(struct pboot_keeper *keeper, uint32_t rank)
+rank_quit_signal(struct pboot_keeper *keeper, uint32_t rank)
 {
 	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
 	int sig = pboot_rules_quit_signal(&keeper->rules, rank);
@@ -195,15 +195,15 @@ pboot_end_quit(struct pboot_keeper *keeper)
 	for (rank = 0; rank < keeper->plan->size; rank++) {
 		if (keeper->rules.ranks[rank].gone)
 			continue;
-		sig = quit_signal(keeper, rank);
+		sig = rank_quit_signal(keeper, rank);
 		if (sig)
-			signal_rank(&keeper->ranks[rank], sig);
-		signal_both(&keeper->ranks[rank], SIGCONT);
+			rank_signal(&keeper->ranks[rank], sig);
+		rank_signal_both(&keeper->ranks[rank], SIGCONT);
 	}
 }
 
 static size_t
-kill_strays(const struct pboot_keeper *keeper, int sig)
+strays_kill(const struct pboot_keeper *keeper, int sig)
 {
 	size_t found = pboot_descend_signal(sig, &keeper->spared);
 
@@ -219,8 +219,8 @@ pboot_end_kill(struct pboot_keeper *keeper)
 
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		if (!keeper->rules.ranks[rank].gone && !pboot_adopt_spares(keeper, rank))
-			signal_both(&keeper->ranks[rank], SIGKILL);
-	kill_strays(keeper, SIGKILL);
+			rank_signal_both(&keeper->ranks[rank], SIGKILL);
+	strays_kill(keeper, SIGKILL);
 }
 
 /* Is the keeper to wait for readers for a short time only?  That is so when the job has failed or
@@ -273,7 +273,7 @@ end_is_told(void *context)
 
 /* Sets how long printing waits for readers from now on. */
 static void
-limit_printing(struct pboot_keeper *keeper)
+end_limit_printing(struct pboot_keeper *keeper)
 {
 	pboot_print_limit(&(struct pboot_print_limits){
 		.quiet_ns = end_is_hurried(keeper) ? PBOOT_PRINT_FAILED_NS : PBOOT_PRINT_QUIET_NS,
@@ -302,7 +302,7 @@ end_wait(struct pboot_keeper *keeper, int ms)
 }
 
 static void
-settle_strays(struct pboot_keeper *keeper)
+strays_settle(struct pboot_keeper *keeper)
 {
 	uint64_t start = psi_now_ns(), now = start;
 	bool failed = keeper->rules.cause.code != 0;
@@ -310,7 +310,7 @@ settle_strays(struct pboot_keeper *keeper)
 	while (now - start < linger_ns + kill_ns) {
 		bool killing = failed || now - start >= linger_ns;
 
-		if (kill_strays(keeper, killing ? SIGKILL : 0) == 0) /* STRAYS */
+		if (strays_kill(keeper, killing ? SIGKILL : 0) == 0) /* STRAYS */
 			return;
 		end_wait(keeper, killing ? 5 : 10);
 		now = psi_now_ns();
@@ -323,7 +323,7 @@ settle_strays(struct pboot_keeper *keeper)
  * failure or such a request it waits for a short time only.
  */
 static const char *
-why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
+relay_end_reason(struct pboot_keeper *keeper, uint64_t start)
 {
 	uint64_t now = psi_now_ns();
 
@@ -339,28 +339,28 @@ why_relay_ends(struct pboot_keeper *keeper, uint64_t start)
 }
 
 static void
-give_up_relay(struct pboot_keeper *keeper, const char *why)
+relay_give_up(struct pboot_keeper *keeper, const char *why)
 {
 	pid_t relay = keeper->relay;
 
 	kill(relay, SIGKILL);
 	waitpid(relay, NULL, 0);
-	child_died(keeper, relay, 0);
+	child_take_end(keeper, relay, 0);
 	pboot_say("the rest of the ranks' output is left out: %s", why);
 }
 
 /* Waits for the relay, which gets end of file when all ranks have ended.  Only a reader of its
  * output can delay it.  Returns false if the relay was killed. */
 static bool
-settle_relay(struct pboot_keeper *keeper)
+relay_settle(struct pboot_keeper *keeper)
 {
 	uint64_t start = psi_now_ns();
 
 	while (keeper->relay != 0) {
-		const char *why = why_relay_ends(keeper, start);
+		const char *why = relay_end_reason(keeper, start);
 
 		if (why) {
-			give_up_relay(keeper, why);
+			relay_give_up(keeper, why);
 			return false;
 		}
 		end_wait(keeper, 20);
@@ -374,9 +374,9 @@ pboot_end_settle(struct pboot_keeper *keeper)
 	bool unread;
 
 	pboot_end_reap(keeper);
-	settle_strays(keeper);
-	unread = !settle_relay(keeper);
-	limit_printing(keeper);
+	strays_settle(keeper);
+	unread = !relay_settle(keeper);
+	end_limit_printing(keeper);
 	if (unread)
 		pboot_print_shorten_waits();
 	if (keeper->memory.kind == PBOOT_SHM_SYSV)	/* a rank may have died in shmget */

@@ -73,7 +73,7 @@ rules_fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank,
 
 /* A rank asked to end: the other ranks have a short time to ask too. */
 static bool
-end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
+rules_end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
     uint64_t now_ns)
 {
 	if (rules->phase == PBOOT_RUNNING) {
@@ -98,7 +98,7 @@ rules_ask(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, 
 	/* The runtime's handler answers the keeper's SIGQUIT with this code; that is no cause. */
 	if (self->quit_sent && code == 128 + SIGQUIT)
 		return false;
-	return end_politely(rules, kind, rank, code, now_ns);
+	return rules_end_politely(rules, kind, rank, code, now_ns);
 }
 
 static bool
@@ -139,7 +139,7 @@ rules_join(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 }
 
 static bool
-died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_ns)
+rules_died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_ns)
 {
 	if (rules->ranks[rank].quit_sent && (sig == SIGQUIT || sig == SIGTERM))
 		return false; /* QUIT_SENT */
@@ -149,7 +149,7 @@ died_by_signal(struct pboot_rules *rules, uint32_t rank, int sig, uint64_t now_n
 }
 
 static bool
-died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns)
+rules_died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns)
 {
 	struct pboot_rank_rule *self = &rules->ranks[rank];
 	bool announced = self->asked && (self->status == code || code == 0);
@@ -164,7 +164,7 @@ died_by_exit(struct pboot_rules *rules, uint32_t rank, int code, uint64_t now_ns
 	if (rules->any_joined)
 		return rules_fail(rules, PBOOT_CAUSE_NO_INIT, rank, code, code ? code : 1, now_ns);
 	if (code != 0)
-		return end_politely(rules, PBOOT_CAUSE_PLAIN, rank, code, now_ns);
+		return rules_end_politely(rules, PBOOT_CAUSE_PLAIN, rank, code, now_ns);
 	return false;
 }
 
@@ -175,9 +175,9 @@ rules_died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns
 	rules->alive--;
 	if (WIFSIGNALED(status)) {
 		rules->ranks[rank].status = 128 + WTERMSIG(status);
-		return died_by_signal(rules, rank, WTERMSIG(status), now_ns);
+		return rules_died_by_signal(rules, rank, WTERMSIG(status), now_ns);
 	}
-	return died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
+	return rules_died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
 }
 
 /* A rank that an engine has started: if it has not asked to end, it must have been killed or have
@@ -240,6 +240,12 @@ pboot_rules_event(struct pboot_rules *rules, enum pboot_event_kind kind, uint32_
 		    WIFSIGNALED(value) ? 128 + WTERMSIG(value) : 1, now_ns);
 	case PBOOT_EV_TIMEOUT:
 		return rules_fail(rules, PBOOT_CAUSE_TIMEOUT, 0, 0, 124, now_ns);
+	case PBOOT_EV_ELSEWHERE_ASKED:
+		return rules_end_politely(rules, PBOOT_CAUSE_ELSEWHERE, 0, value, now_ns);
+	case PBOOT_EV_ELSEWHERE_FAILED:
+		return rules_fail(rules, PBOOT_CAUSE_ELSEWHERE, 0, 0, value, now_ns);
+	case PBOOT_EV_HOST:
+		return rules_fail(rules, PBOOT_CAUSE_HOST, 0, value, 1, now_ns);
 	}
 	return false;
 }

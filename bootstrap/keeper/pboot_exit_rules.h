@@ -34,9 +34,12 @@ enum pboot_event_kind {
 	PBOOT_EV_LAUNCHER,	/* the launcher is gone */
 	PBOOT_EV_GUARD,		/* the guard is gone; value: status of waitpid */
 	PBOOT_EV_TIMEOUT,	/* the job's time is over */
+	PBOOT_EV_ELSEWHERE_ASKED,	/* a rank of another host asked to end; value: its code */
+	PBOOT_EV_ELSEWHERE_FAILED,	/* the job fails on another host; value: its status */
+	PBOOT_EV_HOST,		/* a host of the job is lost; value: which */
 };
 
-/* Why the job ended, for the message.  The last five kinds have no rank. */
+/* Why the job ended, for the message.  The last seven kinds have no rank. */
 enum pboot_cause_kind {
 	PBOOT_CAUSE_NONE,
 	PBOOT_CAUSE_LEAVE,	/* gasnet_exit */
@@ -53,6 +56,8 @@ enum pboot_cause_kind {
 	PBOOT_CAUSE_LAUNCHER,
 	PBOOT_CAUSE_GUARD,
 	PBOOT_CAUSE_TIMEOUT,
+	PBOOT_CAUSE_ELSEWHERE,	/* another host tells why */
+	PBOOT_CAUSE_HOST,	/* detail: the host that is lost */
 };
 
 enum pboot_action { PBOOT_DO_NOTHING, PBOOT_DO_QUIT, PBOOT_DO_KILL };

@@ -1,5 +1,7 @@
 #include "bootstrap/keeper/pboot_keeper.h"
 
+#include "bootstrap/keeper/pboot_peers.h"
+#include "bootstrap/share/pboot_area.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/hostname.h"
@@ -31,7 +33,7 @@ pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint
 }
 
 static bool
-can_inherit_files(const struct pboot_keeper *keeper)
+keeper_can_inherit(const struct pboot_keeper *keeper)
 {
 	const uint64_t spare = 128;	/* descriptors that are left to the rank */
 
@@ -43,11 +45,11 @@ can_inherit_files(const struct pboot_keeper *keeper)
 
 /* Decides whether ranks inherit the files.  If not, the files are closed at their exec. */
 static void
-choose_handover(struct pboot_keeper *keeper)
+keeper_choose_handover(struct pboot_keeper *keeper)
 {
 	uint32_t i;
 
-	keeper->inherit = !keeper->adopts && can_inherit_files(keeper) && keeper->files[0].fd >= 0;
+	keeper->inherit = !keeper->adopts && keeper_can_inherit(keeper) && keeper->files[0].fd >= 0;
 	for (i = 0; !keeper->inherit && i < PBOOT_FILES(keeper->plan->size); i++)
 		if (keeper->files[i].fd >= 0)
 			fcntl(keeper->files[i].fd, F_SETFD, FD_CLOEXEC);
@@ -106,7 +108,7 @@ keeper_open_signals(void)
 
 /* Returns 0 or an errno value; *what_out names the step, for the message. */
 static int
-keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
+keeper_set_up(struct pboot_keeper *keeper, size_t area_bytes, const char **what_out)
 {
 	*what_out = "the keeper's tables";
 	if (!keeper_allocate(keeper))
@@ -116,13 +118,13 @@ keeper_set_up(struct pboot_keeper *keeper, const char **what_out)
 	if (keeper->signals < 0)
 		return errno;
 	*what_out = "shared memory";
-	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size,
+	return pboot_memory_make(pboot_settings_shm(), keeper->plan->size, area_bytes,
 	    !keeper->plan->argv && !keeper->adopts,
 	    &keeper->memory, keeper->files, &keeper->file_kind);
 }
 
 static void
-note_group_signal(struct pboot_keeper *keeper, int sig)
+keeper_note_group_signal(struct pboot_keeper *keeper, int sig)
 {
 	uint64_t now = psi_now_ns();
 
@@ -145,7 +147,7 @@ keeper_take_signals(struct pboot_keeper *keeper)
 		if (info.ssi_signo == SIGCHLD)
 			reap = true;
 		else if (info.ssi_signo <= 64)
-			note_group_signal(keeper, (int)info.ssi_signo);
+			keeper_note_group_signal(keeper, (int)info.ssi_signo);
 	}
 	if (reap)
 		pboot_end_reap(keeper);
@@ -154,18 +156,18 @@ keeper_take_signals(struct pboot_keeper *keeper)
 /* The guard notes a signal before it takes it, so the signal is either pending or noted
  * (guard_note). */
 static bool
-guard_got(const struct pboot_keeper *keeper, int sig, uint64_t now)
+guard_got_signal(const struct pboot_keeper *keeper, int sig, uint64_t now)
 {
 	return keeper->guard == 0 || pboot_process_has(keeper->guard, PBOOT_PENDING, sig) == 1 ||
 	    now - keeper->page->group_ns[sig] < group_window_ns;
 }
 
 static bool
-group_got(const struct pboot_keeper *keeper, int sig)
+group_got_signal(const struct pboot_keeper *keeper, int sig)
 {
 	uint64_t now = psi_now_ns(), seen = keeper->group_signal_ns[sig];
 
-	return seen && now - seen < group_window_ns && guard_got(keeper, sig, now);
+	return seen && now - seen < group_window_ns && guard_got_signal(keeper, sig, now);
 }
 
 /*
@@ -185,12 +187,12 @@ keeper_on_signal(struct pboot_keeper *keeper, int sig)
 		keeper->asked_ns = psi_now_ns();
 		keeper->again_ns = keeper->asked_ns + lost_ns;
 	}
-	if (group_got(keeper, sig)) {
+	if (group_got_signal(keeper, sig)) {
 		keeper->group_signal_ns[sig] = 0;
 		pboot_end_forward_missed(keeper, sig);
 		return;
 	}
-	note_group_signal(keeper, sig);
+	keeper_note_group_signal(keeper, sig);
 	keeper->group_signal_ns[sig] = 0;
 	if (sig == SIGUSR1)
 		pboot_report_state(keeper);
@@ -250,6 +252,7 @@ keeper_take_events(struct pboot_keeper *keeper)
 	for (i = 0; i < keeper->plan->size; i++)
 		pboot_wait_check_process(keeper, i);
 	pboot_adopt_check_engine(keeper);
+	pboot_peers_step(keeper);
 }
 
 static void
@@ -296,8 +299,8 @@ keeper_report_end(struct pboot_keeper *keeper)
 		kill(keeper->launcher, SIGCONT);
 }
 
-static void __attribute__((noreturn))
-keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
+void
+pboot_keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 {
 	pboot_say("cannot make %s: %s%s", what, strerror(err), psi_limit_hint(err));
 	pboot_say_settle();
@@ -306,7 +309,7 @@ keeper_give_up(struct pboot_keeper *keeper, const char *what, int err)
 }
 
 static void
-raise_files_limit(const struct pboot_saved_state *saved)
+keeper_raise_files_limit(const struct pboot_saved_state *saved)
 {
 	struct rlimit limit = saved->files_limit;
 
@@ -316,7 +319,8 @@ raise_files_limit(const struct pboot_saved_state *saved)
 
 void
 pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
-    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock)
+    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock,
+    size_t area_bytes)
 {
 	const char *what;
 	int err;
@@ -336,27 +340,43 @@ pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
 	keeper->listener = -1;
 	keeper->again_ns = UINT64_MAX;
 	keeper->subreaper = pboot_subreaper();
-	raise_files_limit(saved);
+	keeper_raise_files_limit(saved);
 	keeper->host = psi_hostname();
 	keeper->oom_kills = psi_oom_kills("");
-	err = keeper_set_up(keeper, &what);
+	err = keeper_set_up(keeper, area_bytes, &what);
 	if (err)
-		keeper_give_up(keeper, what, err);
-	choose_handover(keeper);
+		pboot_keeper_give_up(keeper, what, err);
+	keeper_choose_handover(keeper);
 }
 
+uint32_t
+pboot_keeper_job_rank(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	return keeper->peers ? keeper->peers->job_rank[rank] : rank;
+}
+
+static void
+keeper_take_turn(struct pboot_keeper *keeper)
+{
+	keeper_check_guard(keeper);
+	do
+		keeper_act(keeper);
+	while (pboot_peers_tell(keeper));
+	pboot_say_flush();
+	pboot_wait_sources(keeper);
+	keeper_take_events(keeper);
+}
+
+/* Other hosts may need this keeper to reach each other until the job ends everywhere. */
 void
 pboot_keeper_serve(struct pboot_keeper *keeper)
 {
 	pboot_report_start(keeper);
-	while (keeper->rules.alive > 0) {
-		keeper_check_guard(keeper);
-		keeper_act(keeper);
-		pboot_say_flush();
-		pboot_wait_sources(keeper);
-		keeper_take_events(keeper);
-	}
+	while (keeper->rules.alive > 0)
+		keeper_take_turn(keeper);
 	pboot_end_settle(keeper);
+	while (pboot_peers_linger(keeper))
+		keeper_take_turn(keeper);
 	keeper_report_end(keeper);
 	_exit(0);
 }
@@ -368,7 +388,8 @@ pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *
 	static struct pboot_keeper keeper;
 
 	keeper.engine_pidfd = -1;
-	pboot_keeper_prepare(&keeper, plan, saved, page, launcher_sock);
+	pboot_keeper_prepare(&keeper, plan, saved, page, launcher_sock,
+	    pboot_area_bytes(plan->size));
 	pboot_wire_name(keeper.name);
 	keeper.listener = pboot_wire_listen(keeper.name);
 	memcpy(page->name, keeper.name, sizeof page->name);

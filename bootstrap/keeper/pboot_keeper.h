@@ -2,12 +2,16 @@
  * The keeper has one thread and one loop.  It makes the shared files, forks the ranks, takes their
  * messages, and ends the job as the exit rules decide.  Each thing that it waits for is a
  * descriptor that becomes readable, or a time.
+ *
+ * A host has one keeper.  In this folder `rank' is the number of a rank among those of this host,
+ * which is its number in the job unless the job has several hosts (pboot_keeper_job_rank).
  */
 #ifndef PBOOT_KEEPER_H
 #define PBOOT_KEEPER_H
 
 #include "bootstrap/share/pboot_descend.h"
 #include "bootstrap/keeper/pboot_exit_rules.h"
+#include "bootstrap/overlay/pboot_overlay.h"
 #include "bootstrap/share/pboot_job.h"
 
 #include <sched.h>
@@ -39,7 +43,7 @@ struct pboot_incoming {
 /* What a polled descriptor is. */
 enum {
 	PBOOT_SOURCE_SIGNALS, PBOOT_SOURCE_LAUNCHER, PBOOT_SOURCE_INCOMING, PBOOT_SOURCE_RANK,
-	PBOOT_SOURCE_PROCESS, PBOOT_SOURCE_ENGINE,
+	PBOOT_SOURCE_PROCESS, PBOOT_SOURCE_ENGINE, PBOOT_SOURCE_PEERS,
 };
 
 struct pboot_source {
@@ -48,8 +52,9 @@ struct pboot_source {
 };
 
 /* The most descriptors to poll: signals, launcher or engine, listener, connections without a rank;
- * a socket and a pidfd for each rank. */
-#define PBOOT_SOURCES_MAX(size) (3 + PBOOT_INCOMING_MAX + 2 * (size_t)(size))
+ * a socket and a pidfd for each rank; those of the overlay. */
+#define PBOOT_SOURCES_MAX(size) \
+	(3 + PBOOT_INCOMING_MAX + 2 * (size_t)(size) + PBOOT_OVERLAY_POLLS)
 
 struct pboot_keeper {
 	const struct pboot_plan *plan;
@@ -90,6 +95,7 @@ struct pboot_keeper {
 	bool engine_watched, engine_gone;
 	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
 	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
+	struct pboot_peers *peers;	/* the other hosts (pboot_peers.h); NULL: there are none */
 	cpu_set_t *cores;	/* [core_count], the CPUs of each core; for bind_cores */
 	uint32_t core_count;
 };
@@ -97,9 +103,16 @@ struct pboot_keeper {
 /* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
 void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
     struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out);
-/* Its two parts: makes the keeper ready, and serves the ranks until all have ended. */
+/* Its two parts: makes the keeper ready, and serves the ranks until all have ended.  area_bytes:
+ * of the exchange area. */
 void pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
-    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock);
+    const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock,
+    size_t area_bytes);
+/* Ends the keeper, which has not begun, with one line: it cannot make what. */
+void __attribute__((noreturn)) pboot_keeper_give_up(struct pboot_keeper *keeper, const char *what,
+    int err);
+/* The number of a rank in the job. */
+uint32_t pboot_keeper_job_rank(const struct pboot_keeper *keeper, uint32_t rank);
 void __attribute__((noreturn)) pboot_keeper_serve(struct pboot_keeper *keeper);
 void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
     int value);

@@ -1,7 +1,7 @@
 /* Takes the messages of ranks, from the inherited socket or from one that the rank opened by
  * name. */
 #include "bootstrap/share/pboot_descend.h"
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 #include "bootstrap/share/pboot_settings.h"
 
 #include "runtime/util/clock.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static void
-on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
+rank_on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 {
 	int sock = keeper->ranks[rank].control;
 
@@ -29,7 +29,7 @@ on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 
 /* The rank waits for the answer, so the keeper has the file before other ranks hear of it. */
 static void
-on_give(struct pboot_keeper *keeper, uint32_t rank, int fd)
+rank_on_give(struct pboot_keeper *keeper, uint32_t rank, int fd)
 {
 	struct pboot_file *file = &keeper->files[PBOOT_FILE_HUGE(keeper->plan->size, rank)];
 
@@ -38,11 +38,11 @@ on_give(struct pboot_keeper *keeper, uint32_t rank, int fd)
 			close(file->fd);
 		file->fd = pboot_fd_raise(fd);
 	}
-	on_fetch(keeper, rank, (int)PBOOT_FILE_HUGE(keeper->plan->size, rank));
+	rank_on_fetch(keeper, rank, (int)PBOOT_FILE_HUGE(keeper->plan->size, rank));
 }
 
 static void
-on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
+rank_on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -61,7 +61,7 @@ on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 
 /* A rank whose memory was neither inherited nor in its environment asks what it is. */
 static void
-on_memory(struct pboot_keeper *keeper, uint32_t rank)
+rank_on_memory(struct pboot_keeper *keeper, uint32_t rank)
 {
 	char text[PBOOT_CAUSE_MAX];
 
@@ -72,7 +72,7 @@ on_memory(struct pboot_keeper *keeper, uint32_t rank)
 }
 
 static void
-on_cause(struct pboot_keeper_rank *self, const char *text, int printed_to)
+rank_on_cause(struct pboot_keeper_rank *self, const char *text, int printed_to)
 {
 	char *note = strdup(text), *at;
 
@@ -87,17 +87,17 @@ on_cause(struct pboot_keeper_rank *self, const char *text, int printed_to)
 }
 
 static void
-on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *msg, pid_t pid)
+rank_on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *msg, pid_t pid)
 {
 	switch (msg->kind) {
 	case PBOOT_MSG_HELLO:
-		on_hello(keeper, rank, pid ? pid : keeper->ranks[rank].pid);
+		rank_on_hello(keeper, rank, pid ? pid : keeper->ranks[rank].pid);
 		break;
 	case PBOOT_MSG_FETCH:
-		on_fetch(keeper, rank, msg->value);
+		rank_on_fetch(keeper, rank, msg->value);
 		break;
 	case PBOOT_MSG_MEMORY:
-		on_memory(keeper, rank);
+		rank_on_memory(keeper, rank);
 		break;
 	case PBOOT_MSG_LEAVE:
 		pboot_keeper_event(keeper, PBOOT_EV_LEAVE, rank, msg->value);
@@ -109,7 +109,10 @@ on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *m
 		pboot_keeper_event(keeper, PBOOT_EV_EXIT_ALONE, rank, msg->value);
 		break;
 	case PBOOT_MSG_CAUSE:
-		on_cause(&keeper->ranks[rank], msg->text, msg->value);
+		rank_on_cause(&keeper->ranks[rank], msg->text, msg->value);
+		break;
+	case PBOOT_MSG_GATHER:
+		pboot_peers_arrived(keeper);
 		break;
 	case PBOOT_MSG_ARENA:
 		pboot_arena_note(keeper, msg->value);
@@ -135,7 +138,7 @@ on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_msg *m
  * another.  If the signal has no handler, the rank runs another program now and gets no signal.
  */
 static void
-on_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
+rank_on_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
 {
 	struct pboot_keeper_rank *self = &keeper->ranks[rank];
 	int sig = pboot_settings_death_signal();
@@ -158,13 +161,13 @@ pboot_receive_rank(struct pboot_keeper *keeper, uint32_t rank)
 	while (keeper->ranks[rank].control >= 0 &&
 	    (got = pboot_wire_take(keeper->ranks[rank].control, &msg, &extra)) == 1) {
 		if (msg.kind == PBOOT_MSG_GIVE)
-			on_give(keeper, rank, extra.fd);
+			rank_on_give(keeper, rank, extra.fd);
 		else if (extra.fd >= 0)
 			close(extra.fd);
-		on_message(keeper, rank, &msg, extra.pid);
+		rank_on_message(keeper, rank, &msg, extra.pid);
 	}
 	if (got == 0)
-		on_end_of_file(keeper, rank);
+		rank_on_end_of_file(keeper, rank);
 }
 
 static void
@@ -217,7 +220,7 @@ incoming_adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *ms
 	self->control = sock;
 	self->vanish_ns = 0;
 	self->released = false;
-	on_message(keeper, msg->rank, msg, pid);
+	rank_on_message(keeper, msg->rank, msg, pid);
 	pboot_receive_rank(keeper, msg->rank);
 }
 

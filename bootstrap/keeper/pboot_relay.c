@@ -65,7 +65,7 @@ pboot_relay_close_writers(uint32_t size, int (*pipes)[2])
  * written is lost, and the ranks go on.
  */
 static void
-write_failed(int fd, int err)
+relay_write_failed(int fd, int err)
 {
 	static bool reported[STDERR_FILENO + 1];
 
@@ -79,7 +79,7 @@ write_failed(int fd, int err)
 }
 
 static void
-write_whole(int fd, const char *text, size_t len)
+relay_write(int fd, const char *text, size_t len)
 {
 	while (len > 0) {
 		ssize_t done = write(fd, text, len);
@@ -93,7 +93,7 @@ write_whole(int fd, const char *text, size_t len)
 			continue;
 		}
 		if (done <= 0) {
-			write_failed(fd, done < 0 ? errno : EIO);
+			relay_write_failed(fd, done < 0 ? errno : EIO);
 			return;
 		}
 		text += done;
@@ -119,7 +119,7 @@ batch_add(const char *text, size_t len)
 }
 
 static void
-batch_line(uint32_t rank, const char *text, size_t len)
+batch_add_line(uint32_t rank, const char *text, size_t len)
 {
 	char tag[TAG_BYTES];
 	int tag_len = snprintf(tag, sizeof tag, "[%u] ", rank);
@@ -146,35 +146,35 @@ stream_keep(struct stream *stream, const char *text, size_t len)
 
 /* Ends a line: adds the kept beginning and this text to the batch. */
 static void
-stream_line(struct stream *stream, uint32_t rank, const char *text, size_t len)
+stream_end_line(struct stream *stream, uint32_t rank, const char *text, size_t len)
 {
 	if (stream->fill > 0) {
 		stream_keep(stream, text, len);
-		batch_line(rank, stream->text, stream->fill);
+		batch_add_line(rank, stream->text, stream->fill);
 		stream->fill = 0;
 	} else {
-		batch_line(rank, text, len);
+		batch_add_line(rank, text, len);
 	}
 }
 
 static void
-stream_text(struct stream *stream, uint32_t rank, const char *text, size_t len)
+stream_take(struct stream *stream, uint32_t rank, const char *text, size_t len)
 {
 	const char *end;
 
 	while (len > 0 && (end = memchr(text, '\n', len)) != NULL) {
-		stream_line(stream, rank, text, (size_t)(end - text));
+		stream_end_line(stream, rank, text, (size_t)(end - text));
 		len -= (size_t)(end - text) + 1;
 		text = end + 1;
 	}
 	stream_keep(stream, text, len);
 	if (stream->fill >= LINE_MAX_BYTES)
-		stream_line(stream, rank, "", 0);
+		stream_end_line(stream, rank, "", 0);
 }
 
 /* Reads once and writes the whole lines.  Returns false at end of file. */
 static bool
-relay_some(int fd, struct stream *stream, uint32_t index)
+relay_read(int fd, struct stream *stream, uint32_t index)
 {
 	static char text[READ_BYTES];
 	int out = index % 2 == 0 ? STDOUT_FILENO : STDERR_FILENO;
@@ -183,10 +183,10 @@ relay_some(int fd, struct stream *stream, uint32_t index)
 	if (got < 0 && errno == EINTR)
 		return true;
 	if (got > 0)
-		stream_text(stream, index / 2, text, (size_t)got);
+		stream_take(stream, index / 2, text, (size_t)got);
 	else if (stream->fill > 0)
-		stream_line(stream, index / 2, "", 0);
-	write_whole(out, batch, batch_fill);
+		stream_end_line(stream, index / 2, "", 0);
+	relay_write(out, batch, batch_fill);
 	batch_fill = 0;
 	return got > 0;
 }
@@ -211,7 +211,7 @@ relay_run(uint32_t count, int (*pipes)[2])
 		for (i = 0; i < count; i++) {
 			if (polls[i].fd < 0 || polls[i].revents == 0)
 				continue;
-			if (!relay_some(polls[i].fd, &streams[i], i)) {
+			if (!relay_read(polls[i].fd, &streams[i], i)) {
 				close(polls[i].fd);
 				polls[i].fd = -1;
 				open_count--;

@@ -1,5 +1,5 @@
 /* Prints why the job ended, in one line that names rank and host. */
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 
 #include "runtime/util/clock.h"
 #include "runtime/util/limit_hint.h"
@@ -27,7 +27,7 @@ report_list_ranks(const struct pboot_keeper *keeper,
 			continue;
 		if (count++ < LIST_SHOWN)
 			len += (size_t)snprintf(text + len, LIST_BYTES - len, "%s%u",
-			    count > 1 ? ", " : "", rank);
+			    count > 1 ? ", " : "", pboot_keeper_job_rank(keeper, rank));
 	}
 	if (count > LIST_SHOWN)
 		snprintf(text + len, LIST_BYTES - len, " and %u more", count - LIST_SHOWN);
@@ -38,6 +38,22 @@ static uint32_t
 report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 {
 	return report_list_ranks(keeper, pboot_rules_at_work, text);
+}
+
+/* The ranks at work as "rank 3", "ranks 0, 1" or "ranks of other hosts"; false if there are
+ * none. */
+static bool
+report_name_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
+{
+	char list[LIST_BYTES];
+	const uint32_t count = report_list_at_work(keeper, list);
+
+	if (count > 0)
+		snprintf(text, LIST_BYTES, "rank%s %.*s", count > 1 ? "s" : "", LIST_BYTES - 8,
+		    list);
+	else
+		snprintf(text, LIST_BYTES, "ranks of other hosts");
+	return count > 0 || !pboot_peers_all_idle(keeper);
 }
 
 /* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
@@ -79,12 +95,10 @@ report_leave(const struct pboot_keeper *keeper, const char *who, const char *not
 {
 	const struct pboot_cause *cause = &keeper->rules.cause;
 	char others[LIST_BYTES];
-	uint32_t count = report_list_at_work(keeper, others);
 
-	if (cause->code != 0 && count > 0)
-		pboot_say("%s ended the job by gasnet_exit(%d) while rank%s %s had not asked to "
-		    "end%s",
-		    who, cause->detail, count > 1 ? "s" : "", others, note);
+	if (report_name_at_work(keeper, others) && cause->code != 0)
+		pboot_say("%s ended the job by gasnet_exit(%d) while %s had not asked to end%s",
+		    who, cause->detail, others, note);
 }
 
 static void
@@ -92,11 +106,10 @@ report_exit(const struct pboot_keeper *keeper, const char *who, const char *note
 {
 	const struct pboot_cause *cause = &keeper->rules.cause;
 	char others[LIST_BYTES];
-	uint32_t count = report_list_at_work(keeper, others);
 
-	if (count > 0)
-		pboot_say("%s ended by exit(%d) while rank%s %s had not asked to end%s", who,
-		    cause->detail, count > 1 ? "s" : "", others, note);
+	if (report_name_at_work(keeper, others))
+		pboot_say("%s ended by exit(%d) while %s had not asked to end%s", who,
+		    cause->detail, others, note);
 	else if (cause->code != 0)
 		pboot_say("%s ended by exit(%d)%s", who, cause->detail, note);
 }
@@ -141,7 +154,8 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		break;
 	case PBOOT_CAUSE_NO_INIT:
 		pboot_say("%s ended with status %d without having called init, while rank %u has%s",
-		          who, cause->detail, report_find_joined(keeper), note);
+		    who, cause->detail,
+		    pboot_keeper_job_rank(keeper, report_find_joined(keeper)), note);
 		break;
 	case PBOOT_CAUSE_VANISHED:
 		pboot_say("%s is gone, and what started it goes on%s", who, note);
@@ -166,7 +180,8 @@ report_job(const struct pboot_keeper *keeper)
 		    psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_NO_START:
-		pboot_say("cannot start rank %u of %u: %s%s", cause->rank, keeper->plan->size,
+		pboot_say("cannot start rank %u of %u: %s%s",
+		    pboot_keeper_job_rank(keeper, cause->rank), keeper->plan->size,
 		    strerror(cause->detail), psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_LAUNCHER:
@@ -180,6 +195,10 @@ report_job(const struct pboot_keeper *keeper)
 		pboot_report_ranks(keeper, "the time is over");
 		pboot_say("the time limit of %.3g s is over; the job ends",
 		    (double)keeper->plan->timeout_ns / 1e9);
+		break;
+	case PBOOT_CAUSE_HOST:	/* who has seen the loss tells of it */
+		if (keeper->peers->is_witness)
+			pboot_say("%s; the job ends", keeper->peers->why);
 		break;
 	default:
 		break;
@@ -199,7 +218,8 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	keeper->cause_reported = true;
 	if (rank->said)
 		return;
-	snprintf(who, sizeof who, "rank %u (%s, pid %d)", cause->rank, keeper->host, (int)pid);
+	snprintf(who, sizeof who, "rank %u (%s, pid %d)",
+	    pboot_keeper_job_rank(keeper, cause->rank), keeper->host, (int)pid);
 	snprintf(note, sizeof note, "%s%.600s", rank->note && *rank->note ? ": " : "",
 	    rank->note ? rank->note : "");
 	report_rank(keeper, who, note);
@@ -219,7 +239,8 @@ pboot_report_start(const struct pboot_keeper *keeper)
 	    keeper->host,
 	    keeper->file_kind, keeper->inherit ? "inherited" : "handed over by socket");
 	for (rank = 0; rank < keeper->plan->size; rank++)
-		pboot_say("rank %u is pid %d", rank, (int)keeper->ranks[rank].pid);
+		pboot_say("rank %u is pid %d", pboot_keeper_job_rank(keeper, rank),
+		    (int)keeper->ranks[rank].pid);
 }
 
 void

@@ -27,7 +27,7 @@ struct rank_environment {
 
 /* "PST_JOB_FILES=kind/id/dev:fd.ino,fd.ino,..."; all files lie in one file system. */
 static char *
-files_text(const struct pboot_keeper *keeper)
+environment_files(const struct pboot_keeper *keeper)
 {
 	uint32_t count = PBOOT_FILES(keeper->plan->size), i;
 	size_t room = 64 + (size_t)count * 40, len;
@@ -46,7 +46,7 @@ files_text(const struct pboot_keeper *keeper)
 
 /* Made before the fork, since a child must not allocate. */
 static const char **
-shell_words(const struct pboot_plan *plan)
+environment_shell_words(const struct pboot_plan *plan)
 {
 	size_t count = 0, i;
 	const char **words;
@@ -72,10 +72,10 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 	for (from = environ; *from; from++)
 		count++;
 	env->vars = malloc((count + OWN_VARIABLES + 1) * sizeof *env->vars);
-	env->files = files_text(keeper);
+	env->files = environment_files(keeper);
 	if (asprintf(&env->place, "PST_JOB_PLACE=%s", keeper->file_kind) < 0)
 		env->place = NULL;
-	env->shell_words = shell_words(keeper->plan);
+	env->shell_words = environment_shell_words(keeper->plan);
 	if (!env->vars || !env->files || !env->place || !env->shell_words)
 		return false;
 	for (from = environ; *from; from++)
@@ -94,7 +94,7 @@ environment_make(const struct pboot_keeper *keeper, struct rank_environment *env
 }
 
 static void
-environment_for(const struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
+environment_set_rank(const struct pboot_keeper *keeper, struct rank_environment *env, uint32_t rank,
     int control)
 {
 	struct stat info = { 0 };
@@ -145,7 +145,7 @@ rank_set_cpus(const struct pboot_keeper *keeper, uint32_t rank)
 
 /* May the file be a script?  The binary of another machine is not. */
 static bool
-is_script(const char *path)
+file_is_script(const char *path)
 {
 	char head[4] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -158,7 +158,7 @@ is_script(const char *path)
 
 /* Runs a script without an interpreter line by the shell, as execvp does. */
 static void
-exec_by_shell(const struct rank_environment *env)
+script_exec(const struct rank_environment *env)
 {
 	union {
 		const char **in;
@@ -169,7 +169,7 @@ exec_by_shell(const struct rank_environment *env)
 }
 
 static void __attribute__((noreturn))
-run_program(const struct pboot_keeper *keeper, const struct rank_environment *env, uint32_t rank,
+rank_exec(const struct pboot_keeper *keeper, const struct rank_environment *env, uint32_t rank,
     int control, const int outputs[2])
 {
 	const struct pboot_plan *plan = keeper->plan;
@@ -186,8 +186,8 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 	sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 	execve(plan->program, plan->argv, env->vars);
 	err = errno;
-	if (err == ENOEXEC && is_script(plan->program)) {
-		exec_by_shell(env);
+	if (err == ENOEXEC && file_is_script(plan->program)) {
+		script_exec(env);
 		err = errno;
 	}
 	pboot_wire_send(control, PBOOT_MSG_NO_EXEC, rank, err, NULL);
@@ -197,7 +197,7 @@ run_program(const struct pboot_keeper *keeper, const struct rank_environment *en
 /* Called in a fork that goes on as a rank.  It closes all that belongs to the keeper: the other
  * processes learn of the keeper's death by end of file. */
 static void
-become_rank(struct pboot_keeper *keeper, uint32_t rank, int control,
+rank_become(struct pboot_keeper *keeper, uint32_t rank, int control,
             struct pboot_startup *startup_out)
 {
 	uint32_t i;
@@ -228,6 +228,8 @@ become_rank(struct pboot_keeper *keeper, uint32_t rank, int control,
 	*startup_out = (struct pboot_startup) {
 		.rank = rank,
 		.size = keeper->plan->size,
+		.local_rank = rank,
+		.local_size = keeper->plan->size,
 		.control = control,
 		.launcher = keeper->launcher,
 		.memory = keeper->memory,
@@ -259,7 +261,7 @@ rank_fork(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t ra
 	keeper->ranks[rank].control = ends[0];
 	pboot_wire_want_pids(ends[0]);
 	if (keeper->plan->argv)
-		environment_for(keeper, env, rank, ends[1]);
+		environment_set_rank(keeper, env, rank, ends[1]);
 	sigpending(&keeper->ranks[rank].missed);	/* a child starts with no pending signals */
 	pid = fork();
 	if (pid < 0) {
@@ -268,10 +270,10 @@ rank_fork(struct pboot_keeper *keeper, struct rank_environment *env, uint32_t ra
 		return -err;
 	}
 	if (pid == 0 && keeper->plan->argv) {
-		run_program(keeper, env, rank, ends[1], outputs);
+		rank_exec(keeper, env, rank, ends[1], outputs);
 	} else if (pid == 0) {
 		fstat(ends[1], &info);
-		become_rank(keeper, rank, ends[1], startup_out);
+		rank_become(keeper, rank, ends[1], startup_out);
 		startup_out->control_ino = info.st_ino;
 		sigprocmask(SIG_SETMASK, &keeper->saved->mask, NULL);
 		return 1;
@@ -293,7 +295,7 @@ ranks_give_up(struct pboot_keeper *keeper, uint32_t rank, int err)
 }
 
 static int
-open_relay(struct pboot_keeper *keeper, int (**pipes_out)[2])
+spawn_relay(struct pboot_keeper *keeper, int (**pipes_out)[2])
 {
 	uint32_t size = keeper->plan->size;
 	int err = pboot_relay_open(size, pipes_out);
@@ -308,7 +310,7 @@ open_relay(struct pboot_keeper *keeper, int (**pipes_out)[2])
 }
 
 static int
-spawn_each(struct pboot_keeper *keeper, struct rank_environment *env, int (*pipes)[2],
+spawn_ranks(struct pboot_keeper *keeper, struct rank_environment *env, int (*pipes)[2],
     struct pboot_startup *startup_out)
 {
 	uint32_t rank;
@@ -352,14 +354,14 @@ pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_startup *startup_out)
 	if (keeper->plan->argv && !environment_make(keeper, &env))
 		err = ENOMEM;
 	if (!err && keeper->plan->tag_output)
-		err = open_relay(keeper, &pipes);
+		err = spawn_relay(keeper, &pipes);
 	if (keeper->plan->bind_cores)
 		keeper->core_count = pboot_bind_cores(&keeper->cores);
 	if (err) {
 		ranks_give_up(keeper, 0, err);
 		return 0;
 	}
-	got = spawn_each(keeper, &env, pipes, startup_out);
+	got = spawn_ranks(keeper, &env, pipes, startup_out);
 	if (pipes)
 		pboot_relay_close_writers(keeper->plan->size, pipes);
 	environment_free(&env);

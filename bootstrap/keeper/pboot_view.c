@@ -1,6 +1,6 @@
 /* Passes the keeper's knowledge of the ranks to the hooks.  These read the ranks' memory and
  * print. */
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ view_rank(const struct pboot_keeper *keeper, uint32_t rank)
 	const struct pboot_rank_rule *rule = &keeper->rules.ranks[rank];
 
 	return (struct pboot_rank_view) {
+		.rank = pboot_keeper_job_rank(keeper, rank),
 		.pid = self->init_pid ? self->init_pid : self->pid,
 		.joined = rule->joined,
 		.asked = rule->asked,
@@ -77,7 +78,9 @@ pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, boo
 		return;
 	keeper->hang_reported = quiet;
 	keeper->long_wait_reported = true;
-	snprintf(why, sizeof why, "rank %u has waited for %.3g s%s, see PST_HANG_REPORT", rank,
+	snprintf(why, sizeof why, "rank %u has waited for %.3g s%s, see PST_HANG_REPORT",
+	    pboot_keeper_job_rank(keeper, rank),
 	    waited_ms / 1000.0, quiet ? "" : PBOOT_WHY_BUSY);
 	pboot_report_ranks(keeper, why);
+	pboot_peers_report(keeper);
 }

@@ -1,6 +1,6 @@
 /* The keeper waits here: for descriptors, for times, and for the ends of processes that are not its
  * children. */
-#include "bootstrap/keeper/pboot_keeper.h"
+#include "bootstrap/keeper/pboot_peers.h"
 
 #include "runtime/util/clock.h"
 
@@ -63,7 +63,7 @@ pboot_wait_process_ended(struct pboot_keeper *keeper, uint32_t rank)
 }
 
 static uint64_t
-vanish_deadline(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
+process_next_look(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now)
 {
 	const struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
@@ -84,17 +84,19 @@ engine_needs_looks(const struct pboot_keeper *keeper)
 static uint64_t
 wait_next_deadline(const struct pboot_keeper *keeper, uint64_t now)
 {
-	uint64_t next = keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING ?
-	    UINT64_MAX : keeper->rules.deadline_ns;
-	uint64_t other;
+	const bool none_is_due = (keeper->stopped_ns && keeper->rules.phase == PBOOT_RUNNING) ||
+	    (keeper->rules.alive == 0 && keeper->rules.phase == PBOOT_KILLING);
+	uint64_t next = none_is_due ? UINT64_MAX : keeper->rules.deadline_ns;
+	uint64_t other = pboot_peers_deadline(keeper);
 	uint32_t i;
 
+	next = other < next ? other : next;
 	if (keeper->again_ns < next)
 		next = keeper->again_ns;
 	if (engine_needs_looks(keeper) && now + look_again_ns < next)
 		next = now + look_again_ns;
 	for (i = 0; i < keeper->plan->size; i++) {
-		other = vanish_deadline(keeper, i, now);
+		other = process_next_look(keeper, i, now);
 		next = other < next ? other : next;
 	}
 	for (i = 0; i < PBOOT_INCOMING_MAX; i++)
@@ -130,6 +132,16 @@ source_add(struct pboot_keeper *keeper, int fd, int kind, uint32_t rank)
 	keeper->source_count++;
 }
 
+static void
+source_add_peers(struct pboot_keeper *keeper)
+{
+	unsigned count = pboot_peers_fill(keeper, &keeper->polls[keeper->source_count]);
+
+	while (count-- > 0)
+		keeper->sources[keeper->source_count++] =
+			(struct pboot_source) { PBOOT_SOURCE_PEERS, 0 };
+}
+
 void
 pboot_wait_sources(struct pboot_keeper *keeper)
 {
@@ -146,6 +158,9 @@ pboot_wait_sources(struct pboot_keeper *keeper)
 		source_add(keeper, keeper->ranks[i].control, PBOOT_SOURCE_RANK, i);
 		source_add(keeper, keeper->ranks[i].init_pidfd, PBOOT_SOURCE_PROCESS, i);
 	}
+	source_add_peers(keeper);
+	for (i = 0; i < keeper->source_count; i++)
+		keeper->polls[i].revents = 0;
 	if (pboot_poll(keeper->polls, keeper->source_count, wait_timeout_ms(keeper)) <= 0)
 		keeper->source_count = 0;
 }

@@ -118,6 +118,12 @@ pboot_overlay_address(const struct pboot_overlay *net)
 	return net->address;
 }
 
+int
+pboot_overlay_descriptor(const struct pboot_overlay *net)
+{
+	return net->listener;
+}
+
 const struct pboot_overlay_counts *
 pboot_overlay_counted(const struct pboot_overlay *net)
 {

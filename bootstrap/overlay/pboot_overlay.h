@@ -131,6 +131,9 @@ void pboot_overlay_free(struct pboot_overlay *net);
 /* Where this keeper listens: what the other keepers have to know. */
 const char *pboot_overlay_address(const struct pboot_overlay *net);
 
+/* The one descriptor that it has before connect, for a process that closes all others. */
+int pboot_overlay_descriptor(const struct pboot_overlay *net);
+
 /*
  * Begins to link the tree; once.  hosts[host_count], copied.  Event CONNECTED follows when all
  * hosts are linked, or LOST for each neighbour that is not linked by deadline_ns.

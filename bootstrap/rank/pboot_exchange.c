@@ -1,12 +1,15 @@
 /*
- * Barrier and exchange before the runtime has memory of its own, in one shared file that all ranks
- * map.
+ * Barrier and exchange before the runtime has memory of its own.  Ranks of a host meet in a shared
+ * file that they all map.  In a job of several hosts the last rank of a host to arrive asks the
+ * keeper, which gathers from the other hosts and then wakes the ranks.
  *
  * Pairs:  B1 (last to arrive) -> B2 (the others)    what ranks wrote before the barrier
+ *         B1 (the keeper) -> B2 (all)               the same, of all hosts
  *         B3 (arrive) -> B3 (last to arrive)        the same, to the last
  */
 #include "bootstrap/rank/pboot_rank.h"
 
+#include "bootstrap/share/pboot_area.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/futex.h"
 #include "runtime/util/limit_hint.h"
@@ -14,37 +17,64 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 64 };
-
-struct exchange_area {
-	_Atomic uint32_t arrived;	/* ranks that have entered the current barrier */
-	_Atomic uint32_t turn;		/* barriers that are complete */
-};
-
 /* NULL in a job of one rank. */
-static struct exchange_area *area;
-static uint32_t area_size;
-/* Exchanges that this rank has made.  Odd and even ones use different halves, so one barrier for
- * each is enough: a rank that writes to a half again has passed the barrier of the exchange in
- * between, and before that barrier all ranks have read the half. */
-static uint32_t exchanges;
+static struct pboot_area *area;
+static bool several_hosts;
+/* The most bytes that one round takes of a rank: the host with the most ranks bounds it. */
+static uint32_t round_bytes = PBOOT_EXCHANGE_MAX;
+/* Rounds that this rank has made.  Odd and even ones use different halves, so one barrier for each
+ * is enough: a rank that writes to a half again has passed the barrier of the round in between, and
+ * before that barrier all ranks have read the half. */
+static uint32_t rounds;
 static uint64_t hang_ns;
 
-int
-pboot_exchange_open(uint32_t size)
+/* How many ranks the host has that has the most; 0 without memory. */
+static uint32_t
+ranks_on_fullest_host(const struct pboot_hosts *hosts, uint32_t size)
 {
-	area_size = size;
+	uint32_t *ranks_of = calloc(hosts->count, sizeof *ranks_of), most = 0, rank, host;
+
+	for (rank = 0; ranks_of && rank < size; rank++) {
+		host = hosts->host_of[rank];
+		if (++ranks_of[host] > most)
+			most = ranks_of[host];
+	}
+	free(ranks_of);
+	return most;
+}
+
+static int
+exchange_bound_rounds(const struct pboot_hosts *hosts, uint32_t size)
+{
+	const uint32_t most = ranks_on_fullest_host(hosts, size);
+
+	if (most == 0)
+		return ENOMEM;
+	several_hosts = true;
+	if (round_bytes > PBOOT_AREA_HOST_BYTES / most)
+		round_bytes = PBOOT_AREA_HOST_BYTES / most;
+	return 0;
+}
+
+int
+pboot_exchange_open(const struct pboot_hosts *hosts)
+{
+	const uint32_t size = pboot_self.startup.size;
+	int err = 0;
+
 	if (size == 1)
 		return 0;
-	area = pboot_exchange_map(pboot_exchange_bytes(size));
-	if (area)
-		return 0;
-	psi_log("cannot map the ranks' first shared pages: %s%s", strerror(errno),
-	        psi_limit_hint(errno));
-	return errno;
+	if (hosts->count > 1)
+		err = exchange_bound_rounds(hosts, size);
+	if (!err && !(area = pboot_exchange_map(pboot_area_bytes(size))))
+		err = errno;
+	if (err)
+		psi_log("cannot map the ranks' first shared pages: %s%s", strerror(err),
+		    psi_limit_hint(err));
+	return err;
 }
 
 void
@@ -54,7 +84,7 @@ pboot_hang_after(uint64_t ns)
 }
 
 static void
-await_turn(uint32_t turn)
+area_await_turn(uint32_t turn)
 {
 	const uint64_t start = psi_now_ns();
 	bool reported = hang_ns == 0;
@@ -68,39 +98,73 @@ await_turn(uint32_t turn)
 	}
 }
 
-void
-pboot_barrier(void)
+/* All ranks of this host have arrived.  The keeper ends the turn when all other hosts have.  The
+ * message to it orders what was written before. */
+static void
+area_pass_on(uint32_t half, uint32_t len_bytes)
+{
+	atomic_store_explicit(&area->half, half, memory_order_relaxed);
+	atomic_store_explicit(&area->len_bytes, len_bytes, memory_order_relaxed);
+	pboot_ask_gather();
+}
+
+/* Returns when all ranks of the job have arrived, with their blocks of len_bytes in that half. */
+static void
+area_meet(uint32_t half, uint32_t len_bytes)
 {
 	uint32_t turn, before;
 
-	if (!area)
-		return;
 	turn = atomic_load_explicit(&area->turn, memory_order_relaxed);
 	before = atomic_fetch_add_explicit(&area->arrived, 1, memory_order_acq_rel); /* B3, to B3 */
-	if (before + 1 == area_size) {
+	if (before + 1 == pboot_self.startup.local_size) {
 		atomic_store_explicit(&area->arrived, 0, memory_order_relaxed);
-		atomic_store_explicit(&area->turn, turn + 1, memory_order_release); /* B1, to B2 */
-		psi_futex_wake(&area->turn, INT_MAX);
-		return;
+		if (several_hosts) {
+			area_pass_on(half, len_bytes);
+		} else {
+			atomic_store_explicit(&area->turn, turn + 1,
+			    memory_order_release); /* B1, to B2 */
+			psi_futex_wake(&area->turn, INT_MAX);
+			return;
+		}
 	}
-	await_turn(turn);
+	area_await_turn(turn);
+}
+
+void
+pboot_barrier(void)
+{
+	if (area)
+		area_meet(0, 0);
+}
+
+/* One round: len_bytes of each rank, which are written out_stride bytes apart. */
+static void
+exchange_round(const char *mine, uint32_t len_bytes, char *out, size_t out_stride)
+{
+	const uint32_t size = pboot_self.startup.size, half = rounds++ % 2;
+	uint32_t rank;
+
+	memcpy(pboot_area_block(area, size, half, len_bytes, pboot_self.startup.rank), mine,
+	    len_bytes);
+	area_meet(half, len_bytes);
+	for (rank = 0; rank < size; rank++)
+		memcpy(out + rank * out_stride,
+		    pboot_area_block(area, size, half, len_bytes, rank), len_bytes);
 }
 
 void
 pboot_exchange(const void *mine, size_t len_bytes, void *all_out)
 {
-	size_t stride = (len_bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
-	char *out = all_out, *half;
-	uint32_t rank;
+	size_t from = 0, part;
 
 	if (!area) {
 		memmove(all_out, mine, len_bytes);
 		return;
 	}
-	half = (char *)area + PBOOT_EXCHANGE_HEAD_BYTES +
-	       (exchanges++ % 2) * pboot_exchange_half_bytes(area_size);
-	memcpy(half + pboot_self.startup.rank * stride, mine, len_bytes);
-	pboot_barrier();
-	for (rank = 0; rank < area_size; rank++)
-		memcpy(out + rank * len_bytes, half + rank * stride, len_bytes);
+	while (from < len_bytes) {
+		part = len_bytes - from < round_bytes ? len_bytes - from : round_bytes;
+		exchange_round((const char *)mine + from, (uint32_t)part, (char *)all_out + from,
+		    len_bytes);
+		from += part;
+	}
 }

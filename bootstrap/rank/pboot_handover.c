@@ -58,8 +58,8 @@ keeper_ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 	int err = pboot_control_secure();
 
 	if (!err)
-		err = pboot_wire_send_fd(pboot_self.startup.control, kind, pboot_self.startup.rank,
-		    (int)number, fd);
+		err = pboot_wire_send_fd(pboot_self.startup.control, kind,
+		    pboot_self.startup.local_rank, (int)number, fd);
 	if (!err)
 		err = keeper_await_file(pboot_self.startup.control, fd_out);
 	/* The death signal may come later than this error.  End now, so that no caller reports
@@ -93,7 +93,7 @@ pboot_memory_learn(void)
 	const int sock = pboot_self.startup.control;
 	struct pboot_extra extra = { .fd = -1, .pid = 0 };
 	struct pboot_msg msg;
-	int err = pboot_wire_send(sock, PBOOT_MSG_MEMORY, pboot_self.startup.rank, 0, NULL);
+	int err = pboot_wire_send(sock, PBOOT_MSG_MEMORY, pboot_self.startup.local_rank, 0, NULL);
 
 	if (!err)
 		err = keeper_await(sock, BEGIN_MS, &msg, &extra);
@@ -123,7 +123,7 @@ file_take(unsigned number)
 {
 	int fd = -1, err;
 
-	if (number < PBOOT_FILES(pboot_self.startup.size))
+	if (number < PBOOT_FILES(pboot_self.startup.local_size))
 		fd = file_take_inherited(&pboot_self.startup.files[number]);
 	if (fd >= 0)
 		return fd;
@@ -152,7 +152,7 @@ pboot_file_take(unsigned number)
 {
 	int fd;
 
-	if (number >= PBOOT_FILES_ALL(pboot_self.startup.size))
+	if (number >= PBOOT_FILES_ALL(pboot_self.startup.local_size))
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
 	fd = pboot_self.alone ? file_take_own(&pboot_self.startup.files[number])
@@ -186,7 +186,7 @@ pboot_close_inherited(void)
 	if (pboot_self.alone)
 		return;
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < PBOOT_FILES(pboot_self.startup.size); i++, file++) {
+	for (i = 0; i < PBOOT_FILES(pboot_self.startup.local_size); i++, file++) {
 		if (pboot_shmfile_is(file))
 			close(file->fd);
 		file->fd = -1;

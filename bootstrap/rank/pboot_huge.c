@@ -45,13 +45,13 @@ huge_whole_pages(size_t len_bytes)
 	return (len_bytes + page - 1) / page * page;
 }
 
-/* for_all: the reason is the same for all ranks (no pool, or an empty one), so only rank 0
- * prints. */
+/* for_all: the reason is the same for all ranks of a host (no pool, or an empty one), so only
+ * the lowest prints. */
 static void *
 huge_refuse(const char *why, bool for_all)
 {
 	refused = refused || for_all;
-	if (!for_all || pboot_self.startup.rank == 0)
+	if (!for_all || pboot_self.startup.local_rank == 0)
 		psi_log("warning: PST_HUGEPAGES=hugetlb: %s; ordinary pages are taken", why);
 	return NULL;
 }
@@ -79,7 +79,8 @@ huge_take_file(void)
 
 	if (used > 0)
 		return pboot_file_take(
-			PBOOT_FILE_HUGE(pboot_self.startup.size, pboot_self.startup.rank));
+			PBOOT_FILE_HUGE(pboot_self.startup.local_size,
+		                pboot_self.startup.local_rank));
 	fd = memfd_create("penstock-huge", MFD_CLOEXEC | MFD_HUGETLB);
 	if (fd < 0)
 		return -errno;
@@ -135,7 +136,7 @@ pboot_huge_is(uint64_t key)
 void *
 pboot_huge_map(unsigned rank, uint64_t key, size_t len_bytes)
 {
-	int fd = pboot_file_take(PBOOT_FILE_HUGE(pboot_self.startup.size, rank)), err;
+	int fd = pboot_file_take(PBOOT_FILE_HUGE(pboot_self.startup.local_size, rank)), err;
 	void *base;
 
 	if (fd < 0) {
@@ -165,7 +166,7 @@ huge_check_transparent(void)
 	static bool checked;
 	char text[128];
 
-	if (checked || pboot_self.startup.rank != 0 || !getenv("PST_HUGEPAGES") ||
+	if (checked || pboot_self.startup.local_rank != 0 || !getenv("PST_HUGEPAGES") ||
 	    pboot_settings_huge() != PBOOT_HUGE_THP)
 		return;
 	checked = true;

@@ -60,7 +60,8 @@ static void *
 range_map_inherited(unsigned number, uint64_t offset, size_t bytes)
 {
 	uint64_t len;
-	char *part = pboot_memory_part(range_memory(), pboot_self.startup.size, number, &len);
+	char *part = pboot_memory_part(range_memory(), pboot_self.startup.local_size, number,
+	    &len);
 
 	if (offset > len || bytes > len - offset) {
 		errno = ENOMEM;
@@ -115,10 +116,11 @@ static void *
 range_make_in(unsigned file, size_t len_bytes, bool huge, uint64_t *key_out)
 {
 	uint64_t *used = file == 0 ? &arena_used : &segments_used;
+	const unsigned own = 1 + pboot_self.startup.local_rank;
 	void *base;
 	bool first;
 
-	if (file != (pboot_self.startup.rank == 0 && file == 0 ? 0 : 1 + pboot_self.startup.rank)) {
+	if (file != (own == 1 && file == 0 ? 0 : own)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -181,7 +183,7 @@ pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 }
 
 static const char *
-sysv_limit_hint(int err)
+range_hint_sysv(int err)
 {
 	switch (err) {
 	case ENOSPC:
@@ -200,7 +202,7 @@ pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES])
 
 	if (range_memory()->kind == PBOOT_SHM_SYSV)
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (sysv)%s", strerror(err),
-		         sysv_limit_hint(err));
+		         range_hint_sysv(err));
 	else
 		snprintf(text, PBOOT_ERROR_TEXT_BYTES, "%s (%s)%s", strerror(err),
 		         how ? how : pboot_shm_name(range_memory()->kind), psi_limit_hint(err));
@@ -220,22 +222,22 @@ product_capped(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-sysv_limit(void)
+range_limit_sysv(void)
 {
 	struct shminfo info;
 	uint64_t each, all;
 
 	if (shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&info) < 0)
 		return UINT64_MAX;
-	each = product_capped(info.shmmax, pboot_self.startup.size);
+	each = product_capped(info.shmmax, pboot_self.startup.local_size);
 	all = product_capped(info.shmall, PAGE_BYTES);
 	return each < all ? each : all;
 }
 
 static uint64_t
-file_limit(void)
+range_limit_file(void)
 {
-	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.rank);
+	int fd = pboot_file_take(PBOOT_FILE_ARENA + 1 + pboot_self.startup.local_rank);
 	uint64_t bytes = psi_file_store_bytes(fd);
 
 	if (fd >= 0)
@@ -248,10 +250,10 @@ pboot_range_limit(void)
 {
 	switch (range_memory()->kind) {
 	case PBOOT_SHM_SYSV:
-		return sysv_limit();
+		return range_limit_sysv();
 	case PBOOT_SHM_MMAP:
-		return product_capped(range_memory()->segment_bytes, pboot_self.startup.size);
+		return product_capped(range_memory()->segment_bytes, pboot_self.startup.local_size);
 	default:
-		return file_limit();
+		return range_limit_file();
 	}
 }

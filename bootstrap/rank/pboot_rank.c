@@ -34,8 +34,8 @@ control_is_ours(void)
 static int
 control_send(enum pboot_msg_kind kind, int value, const char *text)
 {
-	return pboot_wire_send(pboot_self.startup.control, kind, pboot_self.startup.rank, value,
-	                       text);
+	return pboot_wire_send(pboot_self.startup.control, kind, pboot_self.startup.local_rank,
+	    value, text);
 }
 
 /* F_SETSIG replaces SIGIO, which stays the client's. */
@@ -76,7 +76,7 @@ pboot_control_secure(void)
 /* No launcher and no guard end the others then.  A death by signal makes the engine do that, should
  * one of them not notice; it gets a moment to read the line. */
 static void __attribute__((noreturn))
-end_under_engine(void)
+rank_end_under_engine(void)
 {
 	psi_log("the job's keeper is gone; this rank ends");
 	pboot_descend_signal(SIGKILL, NULL);
@@ -93,7 +93,7 @@ pboot_end_without_keeper(void)
 	if (getpid() != pboot_self.pid)
 		_exit(1);
 	if (pboot_self.engine)
-		end_under_engine();
+		rank_end_under_engine();
 	if (!pboot_process_lives(pboot_self.startup.launcher))
 		psi_log("launcher and keeper are gone; this rank ends");
 	pboot_descend_signal(SIGKILL, NULL);
@@ -106,7 +106,7 @@ pboot_end_without_keeper(void)
  * the client has closed the socket; then a new one is opened.
  */
 static void
-on_death_signal(int sig)
+death_signal_handle(int sig)
 {
 	int saved = errno;
 	ssize_t got;
@@ -129,7 +129,7 @@ on_death_signal(int sig)
 /* When the user's limit of pending signals is reached, the kernel raises SIGIO instead, whose
  * default would end the rank.  A client that uses SIGIO has or sets its own handler. */
 static void
-sigio_handle(const struct sigaction *action)
+sigio_set_handler(const struct sigaction *action)
 {
 	struct sigaction old;
 
@@ -141,7 +141,7 @@ sigio_handle(const struct sigaction *action)
 static int
 death_signal_arm(void)
 {
-	struct sigaction action = { .sa_handler = on_death_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = death_signal_handle, .sa_flags = SA_RESTART };
 	int sig = pboot_self.death_signal, err;
 	sigset_t only;
 
@@ -150,7 +150,7 @@ death_signal_arm(void)
 	sigaddset(&only, sig);
 	if (sigaction(sig, &action, NULL) < 0)
 		return errno;
-	sigio_handle(&action);
+	sigio_set_handler(&action);
 	err = death_signal_request();
 	if (err)
 		return err;
@@ -268,6 +268,17 @@ void
 pboot_note_arena(int key)
 {
 	keeper_notify(PBOOT_MSG_ARENA, key, NULL);
+}
+
+void
+pboot_ask_gather(void)
+{
+	struct pollfd keeper = { .events = POLLOUT };
+
+	while (pboot_control_secure() == 0 && control_send(PBOOT_MSG_GATHER, 0, NULL) == EAGAIN) {
+		keeper.fd = pboot_self.startup.control;
+		pboot_poll(&keeper, 1, RELEASE_LOOK_MS);
+	}
 }
 
 bool

@@ -33,6 +33,8 @@ int pboot_control_secure(void);
 /* Tells the keeper the key of the arena's first range, so that it can read what ranks left
  * there. */
 void pboot_note_arena(int key);
+/* Asks the keeper to gather what the exchange area says; the keeper's answer is in the area. */
+void pboot_ask_gather(void);
 /* Arms the signal that tells of the keeper's death, and says hello. */
 int pboot_control_open(void);
 
@@ -63,6 +65,6 @@ int pboot_file_give(int fd);
 void *pboot_exchange_map(size_t len_bytes);
 
 /* pboot_exchange.c.  Returns 0, or an errno value after one line on stderr. */
-int pboot_exchange_open(uint32_t size);
+int pboot_exchange_open(const struct pboot_hosts *hosts);
 
 #endif

@@ -119,6 +119,8 @@ pboot_startup_from_environment(struct pboot_startup *startup_out)
 	startup_check_version();
 	startup_out->size = startup_number("PST_JOB_SIZE", 1, PBOOT_RANKS_MAX);
 	startup_out->rank = startup_number("PST_JOB_RANK", 0, startup_out->size - 1);
+	startup_out->local_size = startup_out->size;
+	startup_out->local_rank = startup_out->rank;
 	startup_take_control(startup_out);
 	startup_take_files(startup_out);
 	startup_out->file_kind = strdup(startup_variable("PST_JOB_PLACE"));

@@ -40,40 +40,30 @@ pboot_status_page_bytes(uint32_t size)
 
 /* What a rank knows of its job when it starts: from its environment, or from the fork. */
 struct pboot_startup {
-	uint32_t rank, size;
+	uint32_t rank, size;		/* in the job */
+	uint32_t local_rank, local_size;	/* among the ranks of this host */
 	int control;		/* descriptor of the control socket; -1: lost */
 	uint64_t control_ino;
 	pid_t launcher;
 	char name[PBOOT_NAME_BYTES];	/* the name at which the keeper listens */
 	struct pboot_memory memory;
-	struct pboot_file *files;	/* [PBOOT_FILES(size)], malloced; fd -1: to be fetched */
+	struct pboot_file *files;	/* [PBOOT_FILES(local_size)], malloced; fd -1: to fetch */
 	bool inherited;		/* descriptors were handed over by inheritance */
 	const char *file_kind;	/* how memory is made, see pboot_memory_make; NULL: unknown */
 };
 
-/* Numbers of the shared files: the exchange area, the control arena, the segments of each rank. */
+/* Numbers of a host's shared files: the exchange area, the control arena, the segments of each
+ * rank. */
 enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 #define PBOOT_FILES(size) ((size) + 2)
 /* Behind these, the files of huge pages that ranks make themselves (pboot_huge.h). */
 #define PBOOT_FILE_HUGE(size, rank) (PBOOT_FILES(size) + (rank))
 #define PBOOT_FILES_ALL(size) PBOOT_FILE_HUGE(size, size)
 
-/*
- * The exchange area, file PBOOT_FILE_EXCHANGE: a page with the barrier's two words
- * (rank/pboot_exchange.c), then two halves, each with a line for every rank.
- */
-enum { PBOOT_EXCHANGE_HEAD_BYTES = 4096 };
-
-static inline size_t
-pboot_exchange_half_bytes(uint32_t size)
-{
-	return (size_t)size * PBOOT_EXCHANGE_MAX;
-}
-
-static inline size_t
-pboot_exchange_bytes(uint32_t size)
-{
-	return PBOOT_EXCHANGE_HEAD_BYTES + 2 * pboot_exchange_half_bytes(size);
-}
+/* Where the ranks of a job are. */
+struct pboot_hosts {
+	uint32_t count, index;	/* of the job; this rank's */
+	uint32_t *host_of;	/* [size], malloced */
+};
 
 #endif

@@ -64,15 +64,16 @@ tmpfs_is_small(void)
 }
 
 static int
-files_make(enum pboot_shm kind, uint32_t size, struct pboot_file *files, const char **how_out)
+files_make(const struct pboot_memory *memory, uint32_t size, struct pboot_file *files,
+    const char **how_out)
 {
 	uint32_t i;
 	int err = 0;
 
 	for (i = 0; i < PBOOT_FILES(size) && !err; i++)
-		err = pboot_shmfile_make(kind, &files[i], how_out);
+		err = pboot_shmfile_make(memory->kind, &files[i], how_out);
 	if (!err)
-		err = psi_file_grow(files[PBOOT_FILE_EXCHANGE].fd, 0, pboot_exchange_bytes(size));
+		err = psi_file_grow(files[PBOOT_FILE_EXCHANGE].fd, 0, memory->area_bytes);
 	while (err && i-- > 0) {
 		if (files[i].fd >= 0)
 			close(files[i].fd);
@@ -106,7 +107,7 @@ mapping_part_at(const struct pboot_memory *memory, uint32_t size, unsigned numbe
 	if (number == PBOOT_FILE_EXCHANGE)
 		return 0;
 	if (number == PBOOT_FILE_ARENA)
-		return (pboot_exchange_bytes(size) + unit - 1) / unit * unit;
+		return (memory->area_bytes + unit - 1) / unit * unit;
 	return mapping_part_at(memory, size, PBOOT_FILE_ARENA) + memory->arena_bytes +
 	       memory->segment_bytes * (number - PBOOT_FILE_ARENA - 1);
 }
@@ -149,20 +150,21 @@ mapping_make_kind(uint32_t size, struct pboot_memory *memory, struct pboot_file 
 	switch (memory->kind) {
 	case PBOOT_SHM_SYSV:
 		/* The keeper stays attached, so the segment lives until its last process ends. */
-		return pboot_sysv_make(pboot_exchange_bytes(size), &memory->exchange_id) ? 0
+		return pboot_sysv_make(memory->area_bytes, &memory->exchange_id) ? 0
 		                                                                         : errno;
 	case PBOOT_SHM_MMAP:
 		return mapping_make(size, memory);
 	default:
-		return files_make(memory->kind, size, files, how_out);
+		return files_make(memory, size, files, how_out);
 	}
 }
 
 int
-pboot_memory_make(enum pboot_shm wanted, uint32_t size, bool forks, struct pboot_memory *memory_out,
-    struct pboot_file *files_out, const char **how_out)
+pboot_memory_make(enum pboot_shm wanted, uint32_t size, size_t area_bytes, bool forks,
+    struct pboot_memory *memory_out, struct pboot_file *files_out, const char **how_out)
 {
-	struct pboot_memory memory = { .kind = wanted, .exchange_id = -1 };
+	struct pboot_memory memory = { .kind = wanted, .exchange_id = -1,
+				       .area_bytes = area_bytes };
 	int err;
 
 	if (wanted == PBOOT_SHM_POSIX && tmpfs_is_small())

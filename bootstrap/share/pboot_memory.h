@@ -19,6 +19,7 @@
 struct pboot_memory {
 	enum pboot_shm kind;	/* the kind in use; not always the one that was asked for */
 	int exchange_id;		/* sysv: the segment of the exchange area */
+	size_t area_bytes;	/* length of the exchange area */
 	char *mapping;		/* mmap: the exchange area, the arena, then each rank's segments */
 	uint64_t arena_bytes;	/* mmap: length of the arena's part */
 	uint64_t segment_bytes;	/* mmap: length of one rank's part */
@@ -29,13 +30,13 @@ const char *pboot_shm_name(enum pboot_shm kind);
 int pboot_shm_find(const char *name);
 
 /*
- * Makes the job's shared memory: the exchange area at its full length, and as many empty files as
- * the kind has.  The caller sets all fd of files_out[PBOOT_FILES(size)] to -1; they stay so where
- * there is no file.  `forks' says that ranks are forks that run no other program.  A kind that
- * cannot be used is replaced by memfd, with one line on stderr.  Returns 0 or an errno value, and
- * writes how files are made to *how_out.
+ * Makes the memory that `size' ranks of this host share: the exchange area of area_bytes, and as
+ * many empty files as the kind has.  The caller sets all fd of files_out[PBOOT_FILES(size)] to -1;
+ * they stay so where there is no file.  `forks' says that ranks are forks that run no other
+ * program.  A kind that cannot be used is replaced by memfd, with one line on stderr.  Returns 0 or
+ * an errno value, and writes how files are made to *how_out.
  */
-int pboot_memory_make(enum pboot_shm wanted, uint32_t size, bool forks,
+int pboot_memory_make(enum pboot_shm wanted, uint32_t size, size_t area_bytes, bool forks,
     struct pboot_memory *memory_out, struct pboot_file *files_out, const char **how_out);
 
 /* mmap: the address of a file's part of the mapping, and its length. */

@@ -106,6 +106,32 @@ pboot_settings_by_socket(void)
 	return text && strcmp(text, "socket") == 0;
 }
 
+/* The same, or 0 for a bad value.  Without a limit it is a century. */
+static uint64_t
+host_limit_of(const char *text)
+{
+	uint64_t ns;
+
+	if (!psi_parse_time(text, SECOND_NS, &ns) || ns > PBOOT_GRACE_MAX_S * SECOND_NS ||
+	    (ns > 0 && ns < SECOND_NS))
+		return 0;
+	return ns > 0 ? ns : UINT64_C(36525) * 86400 * SECOND_NS;
+}
+
+static const char *
+host_limit_text(void)
+{
+	const char *text = setting_text("PST_HOST_LIMIT");
+
+	return text ? text : PBOOT_HOST_LIMIT;
+}
+
+uint64_t
+pboot_settings_host_limit_ns(void)
+{
+	return host_limit_of(host_limit_text());
+}
+
 /* PST_DEATH_SIGNAL, or -1 for a bad value. */
 static int
 death_signal_of(const char *text)
@@ -201,6 +227,9 @@ pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 		                   shm);
 	if (fault_of_deny(text_out))
 		return true;
+	if (host_limit_of(host_limit_text()) == 0)
+		return fault_write(text_out, "PST_HOST_LIMIT=%s: expected a time in s, such as 5, "
+		    "from 1 to %d s, or 0 for no limit", host_limit_text(), PBOOT_GRACE_MAX_S);
 	if (death_signal_of(death_signal_text()) < 0)
 		return fault_write(text_out, BAD_DEATH_SIGNAL, death_signal_text(),
 		    PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);

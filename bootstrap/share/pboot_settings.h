@@ -33,6 +33,9 @@ enum pboot_huge pboot_settings_huge(void);
 /* PST_TEST_HANDOVER */
 bool pboot_settings_by_socket(void);
 
+/* PST_HOST_LIMIT: how long a host of the job may be silent. */
+uint64_t pboot_settings_host_limit_ns(void);
+
 /* PST_DEATH_SIGNAL */
 int pboot_settings_death_signal(void);
 

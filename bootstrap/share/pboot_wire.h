@@ -1,8 +1,9 @@
 /*
  * The messages between a rank and the keeper, and from launcher to keeper: one message per packet
- * of a SOCK_SEQPACKET socket.  The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to
- * ranks of an engine; it answers no other message.  It sends nothing to the launcher: both have
- * struct pboot_status_page.
+ * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.
+ * The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to ranks of an engine; it answers no
+ * other message, but GATHER makes it write to the exchange area.  It sends nothing to the launcher:
+ * both have struct pboot_status_page.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -24,7 +25,7 @@ pboot_poll(struct pollfd *polls, nfds_t count, int ms)
 }
 
 enum {
-	PBOOT_WIRE_VERSION = 3,	/* version of these messages and of the variables PST_JOB_* */
+	PBOOT_WIRE_VERSION = 4,	/* version of these messages and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
 	PBOOT_REPLY_MS = 2000,	/* the keeper answers FETCH and GIVE within this time */
 };
@@ -42,6 +43,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_HANG,       /* value: ms that the rank has waited, in which nothing came */
 	PBOOT_MSG_LONG_WAIT,  /* the same, but messages keep coming */
 	PBOOT_MSG_NO_EXEC,    /* value: errno; the program could not be run */
+	PBOOT_MSG_GATHER,     /* all ranks of this host have arrived (share/pboot_area.h) */
 	/* keeper to rank */
 	PBOOT_MSG_FILE, /* value: 0, with a descriptor; or errno */
 	/* launcher to keeper */

@@ -34,6 +34,9 @@ engine_job()
 	engine_wait
 }
 
+# engine_count N: how many ranks that is
+engine_count() { echo "$1"; }
+
 engine_start()
 {
 	what="$engine -n $*"
@@ -59,7 +62,7 @@ kill_engine_one()
 	shift 2
 	clear_files
 	engine_start "$n" "$steps" "$@"
-	wait_files at "$n" || { kill -KILL "$launcher"; engine_wait; return; }
+	wait_files at "$(engine_count "$n")" || { kill -KILL "$launcher"; engine_wait; return; }
 	sleep 0.0$(($(date +%N | tail -c 4 | sed 's/^0*//; s/^$/0/') % 10))
 	case $who in
 	keeper) victim=$(keepers) ;;
@@ -226,12 +229,11 @@ engine_tests()
 
 	# ranks that do not share memory
 	if unshare -i true 2>/dev/null; then
-		printf '%s\n' 'mkdir "$1" 2>/dev/null && exec "$2" init leave=0' \
-			'exec unshare -i "$2" init leave=0' >"$tmp/one_apart"
-		engine_job 3 sh "$tmp/one_apart" "$tmp/first" "$steps"
+		printf '%s\n' 'mkdir "$1" 2>/dev/null && exec "$2" init memory leave=0' \
+			'exec unshare -i "$2" init memory leave=0' >"$tmp/one_apart"
+		PST_NET_IFACE=lo engine_job 3 sh "$tmp/one_apart" "$tmp/first" "$steps"
 		rmdir "$tmp/first" || wrong 'the ranks did not start'
-		expect_failure
-		expect_message 'rank 0 is on host .* and rank [12] on .*; this build has no conduit between hosts'
+		expect_status 0
 	else
 		echo 'not tried, for lack of rights: ranks on two hosts'
 	fi

@@ -57,7 +57,8 @@ do_init(const char *arg)
 	joined = true;
 	on_exit(note_exit, NULL);
 	signal(SIGQUIT, on_quit);
-	if (job.rank >= job.size || job.host_count != 1 || job.host_of[job.size - 1] != 0)
+	if (job.rank >= job.size || job.host_index >= job.host_count ||
+	    job.host_of[job.rank] != job.host_index || job.local_rank >= job.local_size)
 		fail("wrong job");
 }
 
@@ -153,48 +154,63 @@ check_descriptors(void)
 	}
 }
 
-static const uint32_t *
-map_of(uint32_t rank, const uint64_t *keys, size_t len)
+/* Reads what each rank of this host has left in its own memory. */
+static void
+check_memory_of_others(const uint64_t *keys, size_t len)
 {
-	const uint32_t *base = pboot_range_map(1 + rank, keys[rank], len);
+	uint32_t rank, local = 0;
+	const uint32_t *seen;
 
-	if (!base)
-		fail("no memory of another");
-	return base;
+	for (rank = 0; rank < job.size; rank++) {
+		if (job.host_of[rank] != job.host_index)
+			continue;
+		seen = pboot_range_map(1 + local++, keys[rank], len);
+		if (!seen)
+			fail("no memory of another");
+		if (seen[1024] != rank + 1 || seen[0] != 0)
+			fail("another's memory");
+	}
+	if (local != job.local_size)
+		fail("another number of ranks on this host");
 }
 
-/* Every rank makes two ranges, and reads all others'; rank 0 makes one of the arena, which all
- * see. */
+static uint32_t
+lowest_rank_here(void)
+{
+	uint32_t rank = 0;
+
+	while (job.host_of[rank] != job.host_index)
+		rank++;
+	return rank;
+}
+
+/* Every rank makes two ranges, and reads those of its host; the lowest of a host makes one of the
+ * arena, which all of the host see. */
 static void
 do_memory(const char *arg)
 {
 	const size_t len = 3 * 4096;
 	uint64_t mine = 0, *keys = calloc(job.size, sizeof *keys);
-	uint32_t *own = pboot_range_make(1 + job.rank, len, &mine), rank, *arena = NULL;
-	const uint32_t *seen;
+	uint32_t *own = pboot_range_make(1 + job.local_rank, len, &mine), local, *arena = NULL;
 	uint64_t key = 0;
 
 	(void)arg;
-	if (!own || !pboot_range_make(1 + job.rank, 1, &key) || key == mine)
+	if (!own || !pboot_range_make(1 + job.local_rank, 1, &key) || key == mine)
 		fail("no memory of its own");
 	own[1024] = job.rank + 1;
 	pboot_exchange(&mine, sizeof mine, keys);
-	for (rank = 0; rank < job.size; rank++) {
-		seen = map_of(rank, keys, len);
-		if (seen[1024] != rank + 1 || seen[0] != 0)
-			fail("another's memory");
-	}
-	if (job.rank == 0 && !(arena = pboot_range_make(0, len, &mine)))
+	check_memory_of_others(keys, len);
+	if (job.local_rank == 0 && !(arena = pboot_range_make(0, len, &mine)))
 		fail("no arena");
 	check_descriptors();
 	pboot_close_inherited();
 	pboot_exchange(&mine, sizeof mine, keys);
-	if (job.rank != 0 && !(arena = pboot_range_map(0, keys[0], len)))
-		fail("no arena of rank 0");
-	arena[job.rank] = job.rank + 1;
+	if (job.local_rank != 0 && !(arena = pboot_range_map(0, keys[lowest_rank_here()], len)))
+		fail("no arena of the host");
+	arena[job.local_rank] = job.rank + 1;
 	pboot_barrier();
-	for (rank = 0; rank < job.size; rank++)
-		if (arena[rank] != rank + 1)
+	for (local = 0; local < job.local_size; local++)
+		if (arena[local] == 0)
 			fail("the arena");
 	free(keys);
 	pboot_barrier();

@@ -14,20 +14,20 @@
  *
  * Switch        in the code
  *   ZERO_LOSES    cause_set in pboot_exit_rules.c: a cause with status 0 gives way to any other
- *   QUIT_SENT     died_by_signal, died_by_exit in pboot_exit_rules.c: a rank's answer to SIGQUIT is no cause
- *   KILL_SENT     died_by_signal in pboot_exit_rules.c: a death by SIGKILL is no cause once the keeper has sent it
+ *   QUIT_SENT     rules_died_by_signal, rules_died_by_exit in pboot_exit_rules.c: a rank's answer to SIGQUIT is no cause
+ *   KILL_SENT     rules_died_by_signal in pboot_exit_rules.c: a death by SIGKILL is no cause once the keeper has sent it
  *   ASK_OVER      rules_advance in pboot_exit_rules.c: a rank that does not join in is asked to end
  *   GRACE_OVER    rules_advance in pboot_exit_rules.c: it is killed when the grace is over
  *   FAIL_ENDS     rules_fail in pboot_exit_rules.c: a failure ends the job
- *   LAST_WORDS    rank_ended in pboot_end.c: what a rank said is read before its death counts
+ *   LAST_WORDS    rank_take_end in pboot_end.c: what a rank said is read before its death counts
  *   REAP          pboot_end_reap in pboot_end.c: the keeper collects the dead
- *   STRAYS        settle_strays in pboot_end.c: processes that ranks left behind are killed
+ *   STRAYS        strays_settle in pboot_end.c: processes that ranks left behind are killed
  *   TELL_END      keeper_report_end in pboot_keeper.c: the keeper writes the status for the launcher
  *   SEE_LAUNCHER  keeper_take_launcher in pboot_keeper.c: the job ends with its launcher
  *   SEE_KEEPER    launcher_wait in pboot_launch.c: the launcher ends what a dead keeper left
  *   SEE_GUARD     keeper_check_guard in pboot_keeper.c: the job ends with its guard
  *   GUARD_KILLS   guard_run in pboot_guard.c: the guard ends what a dead keeper left
- *   LOST_KEEPER   on_death_signal in pboot_rank.c: a rank ends with the keeper
+ *   LOST_KEEPER   death_signal_handle in pboot_rank.c: a rank ends with the keeper
  */
 #define SWITCHES(S) \
 	S(ZERO_LOSES, STEP, ON) \

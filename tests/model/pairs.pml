@@ -4,8 +4,9 @@
  * Proven: a thread that sees the flag sees what was written before it.
  *
  * Switch       in the code
- *   B1, B2, B3   pboot_barrier in pboot_exchange.c: what ranks wrote before it, to the last that arrives (B3) and from
- *                that one to the others (B1, B2)
+ *   B1, B2, B3   area_meet, area_await_turn in pboot_exchange.c, pboot_peers_gathered in pboot_peers_gather.c: what
+ *                ranks wrote before a barrier, to the last that arrives (B3) and from that one, or the keeper, to the
+ *                others (B1, B2)
  *   N1, N2       phase_finish, phases_finished in pcoll_barrier.c: the result of a phase, from the thread that
  *                finishes it
  *   M1, M2       sysvnet_open, sysvnet_agrees in sysvnet_open.c, view_layout_of in sysvnet_view.c: what the arena is

@@ -121,6 +121,38 @@ START_TEST(one_that_asks_gives_the_others_time_to_ask)
 }
 END_TEST
 
+START_TEST(a_rank_of_another_host_that_asks_gives_the_same_time)
+{
+	all_join();
+	ck_assert(event(PBOOT_EV_ELSEWHERE_ASKED, 0, 5));
+	expect_cause(PBOOT_CAUSE_ELSEWHERE, 0, 5);
+	ck_assert(!event(PBOOT_EV_LEAVE, 1, 6));
+	now += pboot_rules_ask_ns(SIZE) - 1;
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_NOTHING);
+	now += 1;
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_QUIT);
+	ck_assert_int_eq(pboot_rules_quit_signal(&rules, 1), 0);
+	ck_assert_int_eq(pboot_rules_quit_signal(&rules, 2), SIGQUIT);
+	expect_cause(PBOOT_CAUSE_ELSEWHERE, 0, 5);
+}
+END_TEST
+
+START_TEST(a_failure_elsewhere_and_a_lost_host_end_the_job_at_once)
+{
+	all_join();
+	ck_assert(event(PBOOT_EV_ELSEWHERE_FAILED, 0, 137));
+	expect_cause(PBOOT_CAUSE_ELSEWHERE, 0, 137);
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_QUIT);
+	begin(0);
+	all_join();
+	ck_assert(event(PBOOT_EV_HOST, 0, 3));
+	expect_cause(PBOOT_CAUSE_HOST, 0, 1);
+	ck_assert_int_eq(rules.cause.detail, 3);
+	ck_assert(!event(PBOOT_EV_ELSEWHERE_FAILED, 0, 2));
+	ck_assert_int_eq(pboot_rules_due(&rules, now), PBOOT_DO_QUIT);
+}
+END_TEST
+
 START_TEST(one_that_ends_well_gives_the_others_longer)
 {
 	all_join();
@@ -352,6 +384,8 @@ main(void)
 	tcase_add_test(tests, the_first_failure_wins);
 	tcase_add_test(tests, zero_loses_to_what_comes_later);
 	tcase_add_test(tests, one_that_asks_gives_the_others_time_to_ask);
+	tcase_add_test(tests, a_rank_of_another_host_that_asks_gives_the_same_time);
+	tcase_add_test(tests, a_failure_elsewhere_and_a_lost_host_end_the_job_at_once);
 	tcase_add_test(tests, one_that_ends_well_gives_the_others_longer);
 	tcase_add_test(tests, where_all_asked_nobody_gets_a_signal);
 	tcase_add_test(tests, a_death_by_signal_sends_quit_at_once);

@@ -1,0 +1,268 @@
+#include "bootstrap/keeper/pboot_peers.h"
+
+#include "bootstrap/share/pboot_wire.h"
+#include "runtime/util/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keepers begin when the engine has let all ranks go, so they are not long apart. */
+static const uint64_t link_ns = UINT64_C(20000000000);
+
+enum { FRAME_CAUSE = 1, FRAME_IDLE, FRAME_ALL_IDLE, FRAME_REPORT };
+
+/* CAUSE: whether it is a failure, the rank, the job's status. */
+enum { CAUSE_BYTES = 12 };
+
+/* -- telling ----------------------------------------------------------------------------------- */
+
+static bool
+peers_send(struct pboot_peers *peers, uint32_t to, uint16_t kind, const void *bytes, uint32_t len)
+{
+	return pboot_overlay_send(peers->net, to, kind, bytes, len) == PBOOT_OVERLAY_OK;
+}
+
+/* Does the overlay still take what is to be told? */
+static bool
+peers_can_tell(const struct pboot_peers *peers)
+{
+	return peers && !peers->closing && !peers->closed;
+}
+
+static bool
+cause_is_of_another_host(const struct pboot_cause *cause)
+{
+	return cause->kind == PBOOT_CAUSE_ELSEWHERE || cause->kind == PBOOT_CAUSE_HOST;
+}
+
+static bool
+cause_is_told(const struct pboot_peers *peers, const struct pboot_rules *rules)
+{
+	return peers->told_cause && peers->told_code == rules->cause.code &&
+	    (peers->told_failure || rules->phase < PBOOT_ENDING);
+}
+
+static void
+peers_tell_cause(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+	const struct pboot_rules *rules = &keeper->rules;
+	const bool failure = rules->phase >= PBOOT_ENDING;
+	uint8_t bytes[CAUSE_BYTES];
+
+	if (rules->phase == PBOOT_RUNNING || cause_is_of_another_host(&rules->cause) ||
+	    cause_is_told(peers, rules))
+		return;
+	pboot_store_32(bytes, failure);
+	pboot_store_32(bytes + 4, peers->job_rank[rules->cause.rank]);
+	pboot_store_32(bytes + 8, (uint32_t)rules->cause.code);
+	if (!peers_send(peers, PBOOT_FRAME_ALL, FRAME_CAUSE, bytes, sizeof bytes))
+		return;
+	peers->told_cause = true;
+	peers->told_failure = failure;
+	peers->told_code = rules->cause.code;
+}
+
+static void
+peers_tell_idle(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	if (pboot_rules_anyone_at_work(&keeper->rules))
+		return;
+	if (peers->host_index != 0) {
+		if (!peers->told_idle)
+			peers->told_idle = peers_send(peers, 0, FRAME_IDLE, NULL, 0);
+	} else if (!peers->all_idle && peers->idle_hosts + 1 == peers->host_count) {
+		peers->all_idle = peers_send(peers, PBOOT_FRAME_ALL, FRAME_ALL_IDLE, NULL, 0);
+	}
+}
+
+void
+pboot_peers_report(struct pboot_keeper *keeper)
+{
+	if (keeper->peers)
+		keeper->peers->report_due = true;
+}
+
+/* -- hearing ----------------------------------------------------------------------------------- */
+
+static void
+peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	switch (event->frame_kind) {
+	case FRAME_CAUSE:
+		if (event->len_bytes == CAUSE_BYTES)
+			pboot_keeper_event(keeper, pboot_load_32(event->bytes) ?
+			    PBOOT_EV_ELSEWHERE_FAILED : PBOOT_EV_ELSEWHERE_ASKED, 0,
+			    (int)(pboot_load_32(event->bytes + 8) & 255));
+		break;
+	case FRAME_IDLE:
+		peers->idle_hosts++;
+		break;
+	case FRAME_ALL_IDLE:
+		peers->all_idle = true;
+		break;
+	case FRAME_REPORT:
+		pboot_report_ranks(keeper, "a rank of another host has waited for long");
+		break;
+	default:
+		break;
+	}
+}
+
+/* Nobody waits any longer for hosts to be idle: one cannot say so. */
+static void
+peers_on_lost(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	peers->all_idle = true;
+	if (!*peers->why) {
+		snprintf(peers->why, sizeof peers->why, "%s", event->why);
+		peers->is_witness = event->witness == peers->host_index;
+	}
+	pboot_keeper_event(keeper, PBOOT_EV_HOST, 0, (int)event->host);
+}
+
+static void
+peers_on_event(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
+{
+	switch (event->kind) {
+	case PBOOT_OVERLAY_LOST:
+		peers_on_lost(keeper, event);
+		break;
+	case PBOOT_OVERLAY_FRAME:
+		peers_on_frame(keeper, event);
+		break;
+	case PBOOT_OVERLAY_GATHERED:
+		pboot_peers_gathered(keeper, event->blobs);
+		break;
+	case PBOOT_OVERLAY_PASSED:
+		pboot_peers_gathered(keeper, NULL);
+		break;
+	case PBOOT_OVERLAY_CLOSED:
+		keeper->peers->closed = true;
+		break;
+	case PBOOT_OVERLAY_CONNECTED:
+	case PBOOT_OVERLAY_ROOM:	/* the loop tries again what it could not tell */
+		break;
+	}
+}
+
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+int
+pboot_peers_begin(struct pboot_keeper *keeper, const struct pboot_adoption *adoption)
+{
+	struct pboot_peers *peers = calloc(1, sizeof *peers);
+	uint32_t *job_rank = calloc(adoption->size, sizeof *job_rank), rank;
+	const uint64_t now = psi_now_ns();
+
+	if (!peers || !job_rank)
+		return ENOMEM;
+	for (rank = 0; rank < adoption->size; rank++)
+		job_rank[rank] = adoption->ranks[rank].rank;
+	*peers = (struct pboot_peers){
+		.net = adoption->net,
+		.host_count = adoption->hosts->count,
+		.host_index = adoption->hosts->index,
+		.job_size = adoption->job_size,
+		.host_of = adoption->hosts->host_of,
+		.job_rank = job_rank,
+	};
+	keeper->peers = peers;
+	if (pboot_overlay_connect(peers->net, adoption->net_hosts, now, now + link_ns) ==
+	    PBOOT_OVERLAY_OK)
+		return 0;
+	return ENOMEM;
+}
+
+unsigned
+pboot_peers_fill(struct pboot_keeper *keeper, struct pollfd *polls)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	if (!peers || peers->closed)
+		return 0;
+	peers->polls = polls;
+	peers->poll_count = pboot_overlay_fill(peers->net, polls);
+	return peers->poll_count;
+}
+
+uint64_t
+pboot_peers_deadline(const struct pboot_keeper *keeper)
+{
+	const struct pboot_peers *peers = keeper->peers;
+
+	return peers && !peers->closed ? pboot_overlay_deadline(peers->net) : UINT64_MAX;
+}
+
+static bool
+peers_take_events(struct pboot_keeper *keeper)
+{
+	struct pboot_overlay_event event;
+	bool any = false;
+
+	while (!keeper->peers->closed && pboot_overlay_next(keeper->peers->net, &event)) {
+		peers_on_event(keeper, &event);
+		any = true;
+	}
+	return any;
+}
+
+/* What is told may complete a gather at once, which is an event. */
+bool
+pboot_peers_tell(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+	bool idle;
+
+	if (!peers_can_tell(peers))
+		return false;
+	idle = peers->all_idle;
+	peers_tell_cause(keeper);
+	peers_tell_idle(keeper);
+	pboot_peers_gather_tell(keeper);
+	if (peers->report_due && peers_send(peers, PBOOT_FRAME_ALL, FRAME_REPORT, NULL, 0))
+		peers->report_due = false;
+	return peers_take_events(keeper) || peers->all_idle != idle;
+}
+
+void
+pboot_peers_step(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	if (!peers || peers->closed)
+		return;
+	pboot_overlay_step(peers->net, psi_now_ns(), peers->polls, peers->poll_count);
+	peers_take_events(keeper);
+}
+
+bool
+pboot_peers_all_idle(const struct pboot_keeper *keeper)
+{
+	return !keeper->peers || keeper->peers->all_idle;
+}
+
+/* Host 0 closes when it has told the others that all are idle, and they when they have heard it; a
+ * host that is lost changes nothing for those that can be reached. */
+bool
+pboot_peers_linger(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	if (!peers)
+		return false;
+	if (peers->all_idle && !peers->closing) {
+		peers->closing = true;
+		pboot_overlay_close(peers->net);
+		peers_take_events(keeper);	/* which sends the word of it */
+	}
+	return !peers->closed;
+}
