@@ -1,4 +1,5 @@
-/* A handler at the target of a thread's next put, run when the data is there. */
+/* Peer completion: after the thread's next put a handler runs at its target, when the data is
+ * there. */
 #include "runtime/vis/vis.h"
 
 #include "runtime/am/am.h"
