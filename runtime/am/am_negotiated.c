@@ -213,8 +213,8 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
 static void __attribute__((noreturn, cold))
 sd_not_open(const char *call)
 {
-	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one "
-	          "Commit or Cancel", call);
+	psi_fatal("%s: the descriptor is not open; end each prepared message with one Commit or "
+	          "Cancel", call);
 }
 
 void *
@@ -255,15 +255,15 @@ sd_check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t 
                 const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > sd->size))
-		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells",
-		          call, nbytes, sd->size);
+		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize "
+		          "returns how many are granted", call, nbytes, sd->size);
 	if (PSI_UNLIKELY(nargs != sd->nargs))
-		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call,
-		          nargs, sd->nargs);
+		psi_fatal("%s: %u arguments, but the message was prepared for %u; commit with "
+		          "that number", call, nargs, sd->nargs);
 	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
 	if (PSI_UNLIKELY(sd->token && sd->token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one "
-		          "reply", call);
+		psi_fatal("%s: this handler has already replied, and may reply only once; put "
+		          "everything into one reply", call);
 }
 
 static int

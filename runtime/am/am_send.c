@@ -211,16 +211,16 @@ psi_am_requester(gex_Token_t token, const char *call)
 		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it "
 		          "send a request", call);
 	if (PSI_UNLIKELY(token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one "
-		          "reply", call);
+		psi_fatal("%s: this handler has already replied, and may reply only once; put "
+		          "everything into one reply", call);
 	return token->arrival->source;
 }
 
 void
 psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 {
-	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments",
-	          call, told, given);
+	psi_fatal("%s: the count says %u arguments, but %u are given; the count stands before the "
+	          "arguments", call, told, given);
 }
 
 /* -- requests -------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 static void __attribute__((noreturn, cold))
 mask_refuse(gex_EC_t mask, const char *call)
 {
-	psi_fatal("%s: categories 0x%x are none; pass some of GEX_EC_*, or GEX_EC_ALL", call,
-	          mask & ~GEX_EC_ALL);
+	psi_fatal("%s: categories 0x%x do not exist; pass some of GEX_EC_*, or GEX_EC_ALL",
+	          call, mask & ~GEX_EC_ALL);
 }
 
 static void __attribute__((noreturn, cold))

@@ -64,8 +64,8 @@ side_check_null(const struct psi_side *side, const char *name, const char *call)
 	const struct psi_extent extent = psi_side_extent(side);
 
 	if (extent.lo < page || extent.lo > extent.hi)
-		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give each "
-		          "piece of a length an address", call, name);
+		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give "
+		          "each piece that is not empty an address", call, name);
 }
 
 /* Counts the pieces; MOST_PIECES + 1 means more than MOST_PIECES. */
