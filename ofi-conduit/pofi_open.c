@@ -172,22 +172,20 @@ static struct psi_conduit *
 conduit_make(const struct psi_services *services, const struct psi_conduit_job *job)
 {
 	struct psi_conduit *conduit = calloc(1, sizeof *conduit);
-	fi_addr_t *known = malloc(job->places * sizeof *known);
+	struct pofi_peer *peers = pofi_peers_new(job->places);
 	struct pofi_card *cards = pofi_cards_new(job->places);
 
-	if (!conduit || !known || !cards) {
+	if (!conduit || !peers || !cards) {
 		services->log("ofi: no memory");
 		free(conduit);
-		free(known);
+		free(peers);
 		free(cards);
 		return NULL;
 	}
-	for (uint32_t process = 0; process < job->places; process++)
-		known[process] = FI_ADDR_NOTAVAIL;
 	*conduit = (struct psi_conduit){
 		.services = services, .place = job->place, .places = job->places,
 		.threaded = job->threaded, .counts = job->counts,
-		.lock = PTHREAD_MUTEX_INITIALIZER, .known = known, .cards = cards,
+		.lock = PTHREAD_MUTEX_INITIALIZER, .peers = peers, .cards = cards,
 	};
 	return conduit;
 }
@@ -196,7 +194,7 @@ static void
 conduit_free(struct psi_conduit *conduit)
 {
 	fabric_close(conduit);
-	free(conduit->known);
+	pofi_peers_free(conduit);
 	free(conduit->cards);
 	free(conduit);
 }
@@ -298,5 +296,5 @@ pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
 	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, conduit->credits,
 	         conduit->inbound_count, conduit->inbound_bytes,
-	         info->src_addrlen + sizeof *conduit->known + sizeof(uint16_t));
+	         pofi_peer_bytes(conduit));
 }

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 9 };
+enum { PSI_CONDUIT_ABI = 10 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -164,6 +164,10 @@ struct psi_services {
 	void (*exchange)(const void *mine, size_t len_bytes, void *all_out);
 	/* The calling thread's counts, where the job has none for all; for one operation. */
 	uint64_t *(*counts)(void);
+	/* A message to that place was lost, for a reason in the network's words, and whoever
+	 * watches the processes of the job has had the time to end it.  Called by polls, without
+	 * a lock; ends the job, since nobody could say what else is missing. */
+	void (*unreachable)(uint32_t place, const char *why);
 };
 
 /* Memory that a conduit allocates and maps; it fills this in at open. */

@@ -62,6 +62,16 @@ conduit_agree_least(uint32_t value)
 	return least;
 }
 
+static void
+conduit_unreachable(uint32_t place, const char *why)
+{
+	char whose[PSI_PLACE_TEXT];
+
+	psi_place_text(place, whose);
+	psi_fatal("a message to %s was lost: %s; is its host up, and does a firewall let the "
+	          "network through?", whose, why);
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
@@ -79,6 +89,7 @@ static const struct psi_services services = {
 	.agree_least = conduit_agree_least,
 	.exchange = pboot_exchange,
 	.counts = conduit_own_counts,
+	.unreachable = conduit_unreachable,
 };
 
 /* -- what the ranks say of it ---------------------------------------------------------------- */

@@ -163,6 +163,29 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	psi_wait_end(&wait);
 }
 
+/* Drops what has happened of the events from number *at on, leaves or roots; true when all of them
+ * have.  It looks at none behind the first that has not, so a wait looks at each event once and at
+ * one event per poll, however many there are. */
+static bool
+events_front_passes(gex_Event_t *events, size_t count, bool leaves, size_t *at, const char *call)
+{
+	for (; *at < count; ++*at) {
+		const gex_Event_t event = events[*at];
+
+		if (event == GEX_EVENT_INVALID)
+			continue;
+		check_live(event, call);
+		if (event->leaf != leaves)
+			continue;
+		if (!event->done(event->object, event->number))
+			return false;
+		if (!leaves)
+			psi_op_retire(event);
+		events[*at] = GEX_EVENT_INVALID;
+	}
+	return true;
+}
+
 void
 gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
@@ -172,9 +195,12 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	if (events_all_done(pevent, numevents, flags, wait.where))
 		return;
 	reason = events_reason(pevent, numevents);
-	do
-		psi_wait_step(&wait);
-	while (!events_all_done(pevent, numevents, flags, wait.where));
+	psi_wait_step(&wait);
+	/* leaves first: a root that ends takes its leaf along */
+	for (unsigned leaves = 2; leaves-- > 0;)
+		for (size_t at = 0; !events_front_passes(pevent, numevents, leaves, &at,
+		                                        wait.where);)
+			psi_wait_step(&wait);
 	psi_wait_end(&wait);
 }
 

@@ -220,7 +220,7 @@ nothing_to_send_from(void)
 {
 	ck_assert_int_eq(ofi_open(false), PSI_OK);
 	ofi_self.conduit->message_bytes = SIZE_MAX / 2;
-	ck_assert_ptr_null(pofi_send_take(ofi_self.conduit, PSI_REPLIES));
+	ck_assert_ptr_null(pofi_send_take(ofi_self.conduit, PSI_REPLIES, 0));
 	said_has("no memory for a buffer to send from");
 	ck_assert(ofi_self.conduit->lost);
 }
