@@ -174,7 +174,7 @@ events_front_passes(gex_Event_t *events, size_t count, bool leaves, size_t *at, 
 
 		if (event == GEX_EVENT_INVALID)
 			continue;
-		check_live(event, call);
+		event_check_live(event, call);
 		if (event->leaf != leaves)
 			continue;
 		if (!event->done(event->object, event->number))
