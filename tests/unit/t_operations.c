@@ -235,8 +235,12 @@ reference(void)
 static void
 set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *below)
 {
+	static const uint32_t host_of[2] = { 0, 1 };
+
 	memset(&fake, 0, sizeof fake);
-	psi.boot.size = psi.places = tm.size = 2;
+	psi.boot = (struct pboot_job){ .size = 2, .host_count = 2, .host_of = host_of };
+	psi.places = tm.size = 2;
+	psi_hosts_open();
 	psi.shared = calloc(1, psi_shared_bytes(2, 0));
 	psi.peers = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.peers);
 	psi.known = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.known);
@@ -248,6 +252,7 @@ set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *belo
 	ep.ops = psi.ops;
 	tm.ep = psi.ep = &ep;
 	psi.tm = &tm;
+	psi.cpus = 2;                   /* one for each */
 	psi.thread_mode = PSI_MODE_PARSYNC;
 	psi.open = true;
 }
