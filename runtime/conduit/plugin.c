@@ -17,7 +17,8 @@ static const char *const names[] = { "smp", "ofi", NULL };
 static const struct psi_setting rows[] = {
 	{ .name = "PST_CONDUIT", .kind = PSI_SETTING_CHOICE, .default_text = "smp",
 	  .choices = names,
-	  .help = "the conduit between ranks that share no memory; smp: there are none" },
+	  .help = "the conduit between ranks that share no memory; smp: there are none; unset, a "
+	          "job of several hosts takes ofi" },
 	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
 	  .help = "directory where conduits' plug-ins are looked for first" },
 	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,
@@ -41,6 +42,13 @@ static const struct psi_setting rows[] = {
 };
 
 const struct psi_setting_table psi_settings_conduits = PSI_SETTING_TABLE("Conduits", rows);
+
+const char *
+psi_network_chosen(bool hosts)
+{
+	return hosts && !psi_setting_given(&rows[0]) ? names[1]
+	                                             : psi_setting_value(&rows[0], NULL);
+}
 
 /* -- where ------------------------------------------------------------------------------------- */
 

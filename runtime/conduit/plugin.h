@@ -9,6 +9,9 @@
 
 enum { PSI_PLUGIN_LACK_BYTES = 900 };
 
+/* The conduit between ranks that share no memory, by PST_CONDUIT; `hosts': the job has several. */
+const char *psi_network_chosen(bool hosts);
+
 /*
  * Opens the plug-in of a conduit and returns its operations, whose ABI and size fit; they stay as
  * long as the process.  NULL after one line's text in lack: there is none, a library that it needs
