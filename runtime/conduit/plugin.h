@@ -9,9 +9,6 @@
 
 enum { PSI_PLUGIN_LACK_BYTES = 900 };
 
-/* The conduit between ranks that share no memory, by PST_CONDUIT; `hosts': the job has several. */
-const char *psi_network_chosen(bool hosts);
-
 /*
  * Opens the plug-in of a conduit and returns its operations, whose ABI and size fit; they stay as
  * long as the process.  NULL after one line's text in lack: there is none, a library that it needs
@@ -19,6 +16,15 @@ const char *psi_network_chosen(bool hosts);
  * then where it was installed, then beside libpenstock.so, then beside the launcher.
  */
 const struct psi_conduit_ops *psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES]);
+
+/* The name of the network that the job uses between ranks that share no memory, or "smp": that of
+ * PST_CONDUIT, else that of the conduit which the program is linked for; `hosts': the job has
+ * several, and smp is no answer unless PST_CONDUIT says so. */
+const char *psi_plugin_network(bool hosts);
+
+/* The directory of plug-ins that belongs to a launcher, also if both were moved.  Absolute paths;
+ * false: it does not fit. */
+bool psi_plugin_directory_of(const char *launcher, char *directory_out, size_t bytes);
 
 /* Does a table of operations fit this library?  If not, writes so of the file that it is from. */
 bool psi_plugin_fits(const struct psi_conduit_ops *ops, const char *file,

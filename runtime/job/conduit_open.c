@@ -176,7 +176,7 @@ static const struct psi_conduit_ops *
 network_choose(void)
 {
 	const bool hosts = psi.boot.host_count > 1;
-	const char *name = psi_network_chosen(hosts);
+	const char *name = psi_plugin_network(hosts);
 	const struct psi_conduit_ops *ops;
 
 	if (!hosts && (strcmp(name, psi_conduit_local()) == 0 || all_share_memory()))

@@ -147,8 +147,12 @@ rig_reference(void)
 void
 rig_set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *below)
 {
+	static const uint32_t host_of[2] = { 0, 1 };
+
 	memset(&fake, 0, sizeof fake);
-	psi.boot.size = psi.places = rig_tm.size = 2;
+	psi.boot = (struct pboot_job){ .size = 2, .host_count = 2, .host_of = host_of };
+	psi.places = rig_tm.size = 2;
+	psi_hosts_open();
 	psi.shared = calloc(1, psi_shared_bytes(2, 0));
 	psi.peers = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.peers);
 	psi.known = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.known);
@@ -160,6 +164,7 @@ rig_set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *
 	rig_ep.ops = psi.ops;
 	rig_tm.ep = psi.ep = &rig_ep;
 	psi.tm = &rig_tm;
+	psi.cpus = 2;                   /* one for each */
 	psi.thread_mode = PSI_MODE_PARSYNC;
 	psi.open = true;
 }
