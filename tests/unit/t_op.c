@@ -247,10 +247,13 @@ poll_ends_one(struct psi_port *port, unsigned networks, unsigned budget)
 static void
 set_up_polls(const struct psi_conduit_ops *ops)
 {
+	static const uint32_t host_of[1];
 	static struct gex_EP_s ep;
 
 	set_up();
-	psi.boot.size = psi.places = 1;
+	psi.boot = (struct pboot_job){ .size = 1, .host_count = 1, .host_of = host_of };
+	psi.places = 1;
+	psi_hosts_open();
 	psi.shared = calloc(1, psi_shared_bytes(1, 0));
 	ck_assert_ptr_nonnull(psi.shared);
 	psi.ops = ep.ops = ops;

@@ -66,9 +66,10 @@ END_TEST
 START_TEST(the_network_is_that_of_the_setting_or_of_the_program)
 {
 	unsetenv("PST_CONDUIT");
-	ck_assert_str_eq(psi_plugin_network(), "smp");
+	ck_assert_str_eq(psi_plugin_network(false), "smp");
+	ck_assert_str_eq(psi_plugin_network(true), "ofi");
 	setenv("PST_CONDUIT", "ofi", 1);
-	ck_assert_str_eq(psi_plugin_network(), "ofi");
+	ck_assert_str_eq(psi_plugin_network(false), "ofi");
 }
 END_TEST
 
