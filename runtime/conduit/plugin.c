@@ -21,9 +21,6 @@ static const struct psi_setting rows[] = {
 	          "job of several hosts takes ofi" },
 	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
 	  .help = "directory where conduits' plug-ins are looked for first" },
-	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,
-	  .help = "network interface that jobs use, such as eth0; else the provider's first, and "
-	          "on one host the loopback interface" },
 	{ .name = "PST_OFI_PROVIDER", .kind = PSI_SETTING_TEXT,
 	  .help = "libfabric's provider that conduit ofi uses, such as tcp;ofi_rxm; else the best "
 	          "that the host has" },

@@ -54,7 +54,9 @@ static const struct psi_setting job_rows[] = {
 	{ .name = "PST_NET_IFACE",
 	  .kind = PSI_SETTING_TEXT,
 	  .help = "between hosts: interface, address, or network such as 10.1.0.0/16 that this "
-		  "host's keeper listens at; unset: the one from which the job was started" },
+		  "host's keeper listens at; unset: the one from which the job was started. An "
+		  "interface, such as eth0, is also the one that conduit ofi uses; unset: the "
+		  "provider's first, and on one host the loopback interface" },
 	{ .name = "PST_HOST_LIMIT",
 	  .kind = PSI_SETTING_TIME,
 	  .default_text = PBOOT_HOST_LIMIT,
