@@ -156,6 +156,7 @@ struct psi_conduit {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
+	int wait_fd;                    /* of the completion queue; -1: the provider has none */
 	struct fid_ep *ep;
 	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
 	/* Under the lock. */
@@ -338,6 +339,7 @@ void pofi_backlog_flush(struct psi_conduit *conduit);
 
 unsigned pofi_poll(struct psi_port *port, unsigned networks, unsigned budget);
 int pofi_drain(struct psi_conduit *conduit);
+int pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
 
 /* The one symbol that the plug-in shows. */
 extern const struct psi_conduit_ops pofi_ops __attribute__((visibility("default")));

@@ -46,15 +46,30 @@ fabric_close(struct psi_conduit *conduit)
 		fi_freeinfo(conduit->info);
 }
 
+/* With a descriptor to sleep on, where the provider has that. */
+static int
+cq_open(struct psi_conduit *conduit)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
+
+	conduit->wait_fd = -1;
+	if (fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit) == 0) {
+		if (fi_control(&conduit->cq->fid, FI_GETWAIT, &conduit->wait_fd) != 0)
+			conduit->wait_fd = -1;
+		return 0;
+	}
+	attr.wait_obj = FI_WAIT_NONE;
+	return fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit);
+}
+
 static int
 endpoint_open(struct psi_conduit *conduit)
 {
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
 	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC, .count = conduit->places };
 	const size_t least_bytes = conduit->message_bytes;
 	int code;
 
-	if ((code = fi_cq_open(conduit->domain, &cq_attr, &conduit->cq, conduit)) != 0 ||
+	if ((code = cq_open(conduit)) != 0 ||
 	    (code = fi_av_open(conduit->domain, &av_attr, &conduit->av, conduit)) != 0 ||
 	    (code = fi_endpoint(conduit->domain, conduit->info, &conduit->ep, conduit)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->av->fid, 0)) != 0 ||

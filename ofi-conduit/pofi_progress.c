@@ -10,6 +10,8 @@
 
 enum { LOOKS = 4 };     /* batches of one poll, though they hold nothing for its port */
 
+static const uint64_t sleep_busy_ns = 1000000;
+
 /* A message that a poll is about to deliver. */
 struct taken {
 	struct pofi_header header;
@@ -386,4 +388,28 @@ pofi_drain(struct psi_conduit *conduit)
 	done = done && !pofi_sends_pending(conduit);
 	pofi_unlock(conduit);
 	return done ? PSI_OK : PSI_AGAIN;
+}
+
+/* -- sleeping ---------------------------------------------------------------------------------- */
+
+/* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
+ * does a peer that is lost, of which a poll tells. */
+int
+pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
+{
+	struct fid *fids[] = { &conduit->cq->fid };
+	bool quiet, busy;
+
+	if (conduit->wait_fd < 0)
+		return PSI_UNSUPPORTED;
+	pofi_lock(conduit);
+	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
+	busy = pofi_sends_pending(conduit) ||
+	       atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
+	pofi_unlock(conduit);
+	if (!quiet)
+		return PSI_AGAIN;
+	*fd_out = conduit->wait_fd;
+	*most_ns_out = busy ? sleep_busy_ns : 0;
+	return PSI_OK;
 }

@@ -321,6 +321,12 @@ struct psi_conduit_ops {
 	 * meanwhile. */
 	void (*request_room)(struct psi_port *port, uint32_t peer);
 
+	/* For a network: a descriptor to sleep on now, which becomes readable when a poll would
+	 * find something, and how long at most (0: no bound), since not all that a poll advances
+	 * need make it readable.  Directly before the sleep.  AGAIN: a poll would find something.
+	 * UNSUPPORTED: there is none, for good. */
+	int (*wait_on)(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
+
 	/* -- for people ------------------------------------------------------------------------ */
 
 	/* One line: what this conduit uses and why; printed under GASNET_VERBOSEENV. */

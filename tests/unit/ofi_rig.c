@@ -103,7 +103,8 @@ ofi_open(bool threaded)
 	static const uint8_t local[OFI_MAX_PLACES] = { 1, 1, 1, 1 };
 	const struct psi_conduit_job job = {
 		.place = ofi_self.place, .places = ofi_self.places,
-		.host_places = ofi_self.places, .host_index = host_index, .local = local,
+		.host_places = ofi_self.several_hosts ? 1 : ofi_self.places,
+		.host_index = host_index, .local = local,
 		.threaded = threaded, .crowded = true, .counts = ofi_self.count,
 	};
 	const int result = pofi_ops.open(&services, &job, &ofi_self.attributes, &ofi_self.conduit);
@@ -127,6 +128,20 @@ int
 ofi_connect(void)
 {
 	return pofi_ops.connect(ofi_self.conduit);
+}
+
+bool
+ofi_has_provider(const char *name)
+{
+	struct fi_info *hints = fi_allocinfo(), *found = NULL;
+	bool there;
+
+	hints->fabric_attr->prov_name = strdup(name);
+	hints->ep_attr->type = FI_EP_RDM;
+	there = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &found) == 0;
+	fi_freeinfo(found);
+	fi_freeinfo(hints);
+	return there;
 }
 
 /* -- talking ----------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ enum { OFI_MAX_PLACES = 4, OFI_MAX_PORTS = 3, OFI_SAID_BYTES = 400 };
 /* One process, as the function that it runs sees it. */
 struct ofi_rank {
 	uint32_t place, places;
+	bool several_hosts;             /* set before ofi_open: all others are elsewhere */
 	struct psi_conduit *conduit;
 	struct psi_port *port;          /* the first; its owner is the rank */
 	struct psi_attributes attributes;
@@ -43,6 +44,9 @@ int ofi_open(bool threaded);
 int ofi_connect(void);
 /* A further port of this process, owned by itself. */
 struct psi_port *ofi_port(unsigned index);
+
+/* Has libfabric a provider of that name here? */
+bool ofi_has_provider(const char *name);
 
 /* Waits until all processes are here, and polls meanwhile; the second does not poll. */
 void ofi_meet(void);
