@@ -143,7 +143,7 @@ all_share_memory(void)
 static const struct psi_conduit_ops *
 network_choose(void)
 {
-	const char *name = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
+	const char *name = psi_plugin_network();
 	const struct psi_conduit_ops *ops;
 	char lack[PSI_PLUGIN_LACK_BYTES];
 	bool good;
