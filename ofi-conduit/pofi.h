@@ -173,6 +173,7 @@ struct psi_conduit {
 	} sends[PSI_NETWORKS];
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
+	bool left;                      /* the endpoint is closed: the process ends */
 	bool lost;                      /* for want of memory, after one line: nothing goes on */
 	/* The first peer to which a message was lost, and why. */
 	struct {
@@ -269,6 +270,9 @@ int pofi_open(const struct psi_services *services, const struct psi_conduit_job 
 int pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
+/* Closes the endpoint of a process that ends, where something would be left of it.  Under the
+ * lock. */
+void pofi_leave(struct psi_conduit *conduit);
 
 /* -- pofi_connect.c ---------------------------------------------------------------------------- */
 

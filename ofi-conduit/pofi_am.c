@@ -196,7 +196,7 @@ am_try(struct psi_port *port, const struct psi_am *am)
 
 	if (conduit->lost)
 		return PSI_FATAL;
-	if (conduit->peers[pofi_process_of(conduit, am->peer)].broken)
+	if (conduit->left || conduit->peers[pofi_process_of(conduit, am->peer)].broken)
 		return PSI_AGAIN;
 	return am->network == PSI_REQUESTS ? request_try(port, am, len_bytes)
 	                                   : reply_try(port, am, len_bytes);

@@ -250,6 +250,17 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 	return PSI_OK;
 }
 
+/* Provider shm has a file of each process in /dev/shm.  Elsewhere the kernel closes what is open,
+ * and still sends what it has. */
+void
+pofi_leave(struct psi_conduit *conduit)
+{
+	if (conduit->left || strcmp(conduit->info->fabric_attr->prov_name, "shm") != 0)
+		return;
+	conduit->left = true;
+	fi_close(&conduit->ep->fid);
+}
+
 /* -- ports ------------------------------------------------------------------------------------- */
 
 static struct psi_port *

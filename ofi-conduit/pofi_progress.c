@@ -323,6 +323,10 @@ look_take(struct look *look, unsigned most)
 
 	if (!pofi_trylock(conduit))
 		return false;
+	if (conduit->left) {
+		pofi_unlock(conduit);
+		return false;
+	}
 	pofi_backlog_flush(conduit);
 	if (look->port->payment_due)
 		payments_retry(look->port);
@@ -374,18 +378,29 @@ injected_mark(struct psi_conduit *conduit)
 	return true;
 }
 
+/* True if nothing is left to send. */
+static bool
+drain_step(struct psi_conduit *conduit)
+{
+	struct look look = { .port = NULL };
+	bool marked;
+
+	pofi_backlog_flush(conduit);
+	marked = injected_mark(conduit);
+	(void)completions_read(conduit, &look, POFI_BATCH);
+	return marked && !pofi_sends_pending(conduit);
+}
+
 int
 pofi_drain(struct psi_conduit *conduit)
 {
-	struct look look = { .port = NULL };
 	bool done;
 
 	if (!pofi_trylock(conduit))
 		return PSI_AGAIN;
-	pofi_backlog_flush(conduit);
-	done = injected_mark(conduit);
-	(void)completions_read(conduit, &look, POFI_BATCH);
-	done = done && !pofi_sends_pending(conduit);
+	done = conduit->left || drain_step(conduit);
+	if (done)
+		pofi_leave(conduit);
 	pofi_unlock(conduit);
 	return done ? PSI_OK : PSI_AGAIN;
 }

@@ -46,6 +46,8 @@ psi_introspect_network(const char *name, char *text, size_t text_bytes)
 		return false;
 	}
 	ops->describe(conduit, text, text_bytes);
+	if (ops->drain)
+		(void)ops->drain(conduit);      /* so that it leaves no files */
 	return true;
 }
 

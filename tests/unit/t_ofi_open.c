@@ -198,6 +198,7 @@ shm_alone(void)
 	if (!ofi_has_provider("shm"))
 		return;
 	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	pofi_leave(ofi_self.conduit);
 	ofi_self.several_hosts = true;
 	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
 	said_has("the job has several hosts");
