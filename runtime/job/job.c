@@ -249,10 +249,10 @@ job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	if (psi.threaded)
 		psi_threads_open();
 	job_know_host();
-	psi_hosts_open();
 	psi_exit_open();
 	job_read_settings();
 	job_watch_signals();
+	psi_hosts_open();
 	job_know_cpus();
 	psi_places_open();
 	job_make_objects(name, flags);
