@@ -4,6 +4,7 @@
  * provider has one, so that nobody else reaches their ports.
  */
 #include "ofi-conduit/pofi.h"
+#include "runtime/util/net_wish.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -136,11 +137,23 @@ reaches_other_hosts(const struct fi_info *info)
 }
 
 static bool
+is_on_interface(const struct fi_info *info, const char *text)
+{
+	const struct psi_net_wish wish = psi_net_wish_parse(text);
+	const bool socket = (info->addr_format == FI_SOCKADDR_IN &&
+	                     info->src_addrlen >= sizeof(struct sockaddr_in)) ||
+	                    (info->addr_format == FI_SOCKADDR_IN6 &&
+	                     info->src_addrlen >= sizeof(struct sockaddr_in6));
+
+	return psi_net_wish_takes(&wish, info->domain_attr->name, socket ? info->src_addr : NULL);
+}
+
+static bool
 is_allowed(const struct fi_info *info, const struct wish *wish, bool one_host)
 {
 	const char *provider = info->fabric_attr->prov_name;
 
-	if (wish->interface && strcmp(info->domain_attr->name, wish->interface) != 0)
+	if (wish->interface && !is_on_interface(info, wish->interface))
 		return false;
 	if (refusal_of(provider) || (!one_host && !reaches_other_hosts(info)))
 		return false;
