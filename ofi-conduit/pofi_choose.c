@@ -130,10 +130,12 @@ struct wish {
 	const char *provider, *filter, *interface;
 };
 
+/* Who names the loopback interface knows why: hosts that are all this machine, say. */
 static bool
-reaches_other_hosts(const struct fi_info *info)
+reaches_other_hosts(const struct fi_info *info, const struct wish *wish)
 {
-	return !is_loopback(info) && !begins_with(info->fabric_attr->prov_name, "shm");
+	return (!is_loopback(info) || wish->interface) &&
+	       !begins_with(info->fabric_attr->prov_name, "shm");
 }
 
 static bool
@@ -155,7 +157,7 @@ is_allowed(const struct fi_info *info, const struct wish *wish, bool one_host)
 
 	if (wish->interface && !is_on_interface(info, wish->interface))
 		return false;
-	if (refusal_of(provider) || (!one_host && !reaches_other_hosts(info)))
+	if (refusal_of(provider) || (!one_host && !reaches_other_hosts(info, wish)))
 		return false;
 	return wish->provider || wish->filter || !is_avoided(provider);
 }

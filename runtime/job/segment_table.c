@@ -115,7 +115,7 @@ segment_memory(size_t count, size_t bytes)
 	void *memory = calloc(count, bytes);
 
 	if (!memory)
-		psi_fatal("no memory to exchange %zu segments", count);
+		psi_fatal("no memory for the exchange of %zu segments", count);
 	return memory;
 }
 

@@ -184,11 +184,29 @@ loopback_alone(void)
 	said_has("PST_NET_IFACE");
 }
 
-/* Over it no rank would reach another host. */
+/* Over it no rank would reach another host.  FI_TCP_IFACE is libfabric's own. */
 START_TEST(a_job_of_several_hosts_refuses_the_loopback_interface)
 {
-	ofi_set("PST_NET_IFACE", "lo");
+	ofi_set("PST_OFI_PROVIDER", "tcp;ofi_rxm");
+	setenv("FI_TCP_IFACE", "lo", 1);
 	ofi_run(2, false, false, loopback_alone);
+	unsetenv("FI_TCP_IFACE");
+}
+END_TEST
+
+static void
+loopback_named(void)
+{
+	ofi_self.several_hosts = true;
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+}
+
+START_TEST(who_names_the_loopback_interface_gets_it)
+{
+	ofi_set("PST_NET_IFACE", "lo");
+	ofi_run(2, false, false, loopback_named);
+	ofi_set("PST_NET_IFACE", "127.0.0.0/8");
+	ofi_run(2, false, false, loopback_named);
 }
 END_TEST
 
@@ -395,6 +413,7 @@ main(void)
 	tcase_add_test(tests, a_provider_that_is_avoided_is_not_taken_unasked);
 	tcase_add_test(tests, a_provider_that_is_no_good_is_refused_though_named);
 	tcase_add_test(tests, a_job_of_several_hosts_refuses_the_loopback_interface);
+	tcase_add_test(tests, who_names_the_loopback_interface_gets_it);
 	tcase_add_test(tests, a_job_of_several_hosts_refuses_shared_memory);
 	tcase_add_test(tests, a_peer_that_is_not_used_takes_less_than_a_kilobyte);
 	tcase_add_test(tests, ranks_with_other_limits_do_not_connect);
