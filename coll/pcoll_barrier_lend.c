@@ -19,7 +19,7 @@ static uint32_t users[PSI_TEAM_BARRIERS];  /* members of the team that has it, o
 static struct psi_barrier_area *
 area_of_lender(gex_Rank_t owner, uint32_t number)
 {
-	return &psi_shared_rank(psi.shared, psi.boot.size, owner)->team_barriers[number - 1];
+	return &psi_shared_of(owner)->team_barriers[number - 1];
 }
 
 static bool

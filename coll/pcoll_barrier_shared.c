@@ -47,7 +47,7 @@ rank_flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_
 bool
 pcoll_shm_barrier_is_available(void)
 {
-	return psi.conduit_job.host_places == psi.boot.size && !psi.networked &&
+	return psi.host_places == psi.boot.size && !psi.networked &&
 	       !psi_way_is_masked(PSI_WAY_BARRIER);
 }
 

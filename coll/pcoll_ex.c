@@ -130,7 +130,7 @@ reduction_check_op(const struct reduction *in, const char *call)
 	}
 	if (PSI_UNLIKELY(!pcoll_builtin(in->dt, in->op)))
 		psi_fatal(
-			"%s: op 0x%x is none that reduces type 0x%x; pass ADD, MULT, MIN or MAX, "
+			"%s: op 0x%x cannot reduce type 0x%x; pass ADD, MULT, MIN or MAX, "
 			"with integers also AND, OR or XOR, else GEX_OP_USER",
 			call, in->op, in->dt);
 }

@@ -50,7 +50,7 @@ legacy_check_flags(int flags, const char *call)
 	psi_check_flags((gex_Flags_t)flags, IN_FLAGS | OUT_FLAGS | OTHER_FLAGS, call);
 	if (PSI_UNLIKELY(!in || !out || (in & (in - 1)) || (out & (out - 1))))
 		psi_fatal(
-			"%s: flags 0x%x say not once each how to synchronise before and after; "
+			"%s: flags 0x%x must have one way to synchronise before and one after; "
 			"pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
 			call, (unsigned)flags);
 }
@@ -75,7 +75,7 @@ legacy_check_addresses(const struct legacy *legacy, const struct pcoll_call *cal
 	psi_check_bytes(call->len_bytes, src_blocks > dst_blocks ? src_blocks : dst_blocks,
 	                legacy->name);
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
-		psi_fatal("%s: image %u is none of the %u there are; pass the rank of a process",
+		psi_fatal("%s: image %u does not exist, the job has %u; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);
 	legacy_check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root,
 	                  call->len_bytes * dst_blocks);

@@ -9,14 +9,14 @@
 
 extern const struct psi_module pref_module;
 
-/* A put, get or fill, or what is left of it. */
+/* A put, get or fill, or the unsent part of one. */
 enum pref_kind { PREF_PUT, PREF_GET, PREF_FILL };
 
 struct pref_move {
 	enum pref_kind kind;
 	struct psi_transfer transfer;
 	void *own;                      /* copy of the source, freed when read; or NULL */
-	struct pref_move *next;         /* among those that wait for room */
+	struct pref_move *next;         /* in the queue of its place (pref_room.c) */
 };
 
 /* The operations of pref_table.c. */
@@ -40,11 +40,11 @@ void pref_signal_register(gex_EP_t ep);
 /* Retries the operations that wait for room; polls call it. */
 void pref_room_advance(void);
 
-/* Sends pieces while there is room; true when none is left.  The last one carries the transfer's
- * own cookie, which may complete before this returns. */
+/* Sends pieces while there is room; true when none is left.  The last piece carries the transfer's
+ * cookie, which may complete before this returns. */
 bool pref_send_pieces(struct pref_move *move);
 
-/* No memory for what the operation needs: says so in one line, and fails. */
+/* Prints one line that says what lacks memory; returns PSI_FAILED. */
 int pref_no_memory(const char *what);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Longs to memory that is not mapped here.  The payload travels in Mediums of the same network,
- * behind one that has the message itself; they may be handled in any order, by several threads, and
- * the one that finds the payload complete runs the handler.
+ * Longs to memory that is not mapped here.  The sender sends a head, which describes the message,
+ * and then the payload in pieces; all are Mediums of the same network.  The receiver may handle
+ * them in any order, on several threads.  The thread that completes the message runs its handler.
  *
- * A sender that finds no room is told AGAIN, and the descriptor remembers how far it came.  An
- * IMMEDIATE Long whose first message is sent leaves the others to polls, with a copy of their
- * payload, since the caller does not come back.
+ * A sender that finds no room returns AGAIN, and the descriptor notes how much is sent.  An
+ * IMMEDIATE Long is not called again: once its head is sent, it leaves a copy of the remaining
+ * payload to polls.
  */
 #include "extended-ref/pref.h"
 #include "extended-ref/pref_rest.h"
@@ -27,27 +27,27 @@ struct head {
 	uint8_t handler, nargs;
 };
 
-/* One that has come in part. */
-struct carried {
+/* A Long of which some messages have arrived. */
+struct partial {
 	uint32_t source, number;
 	uint8_t network;
 	bool has_head;
 	struct head head;
 	size_t got_bytes;
-	struct carried *next;
+	struct partial *next;
 };
 
 static struct psi_spinlock lock;
-static struct carried *incoming;        /* under lock */
-static _Atomic uint32_t last_number;
+static struct partial *incoming;        /* under lock */
+static _Atomic uint32_t last_number;    /* of the Longs that this process has sent */
 
 /* -- the receiver's side --------------------------------------------------------------------- */
 
-/* The caller holds the lock. */
-static struct carried **
-landing_find(const struct psi_arrival *arrival, uint32_t number)
+/* Finds the Long of an arrival, or adds it.  The caller holds the lock. */
+static struct partial **
+partial_find(const struct psi_arrival *arrival, uint32_t number)
 {
-	struct carried **link = &incoming;
+	struct partial **link = &incoming;
 
 	while (*link && ((*link)->source != arrival->source || (*link)->number != number ||
 	                 (*link)->network != arrival->network))
@@ -63,15 +63,15 @@ landing_find(const struct psi_arrival *arrival, uint32_t number)
 	return link;
 }
 
-/* Adds what has come; returns the message if nothing is missing any more. */
-static struct carried *
-landing_add(const struct psi_arrival *arrival, uint32_t number, const struct head *head,
+/* Notes an arrival.  Returns the message, taken off the list, if it is complete. */
+static struct partial *
+partial_add(const struct psi_arrival *arrival, uint32_t number, const struct head *head,
             size_t len_bytes)
 {
-	struct carried **link, *whole = NULL;
+	struct partial **link, *whole = NULL;
 
 	psi_spinlock_lock(&lock);
-	link = landing_find(arrival, number);
+	link = partial_find(arrival, number);
 	(*link)->got_bytes += len_bytes;
 	if (head) {
 		(*link)->head = *head;
@@ -86,7 +86,7 @@ landing_add(const struct psi_arrival *arrival, uint32_t number, const struct hea
 }
 
 static void
-landing_deliver(gex_Token_t token, struct carried *whole)
+partial_deliver(gex_Token_t token, struct partial *whole)
 {
 	const struct head *head = &whole->head;
 	const struct psi_arrival arrival = {
@@ -101,32 +101,32 @@ landing_deliver(gex_Token_t token, struct carried *whole)
 }
 
 static void
-on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
+long_on_head(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number)
 {
-	struct carried *whole;
+	struct partial *whole;
 	struct head head;
 
 	psi_count_internal(token);
 	memcpy(&head, payload, len_bytes);
-	whole = landing_add(token->arrival, (uint32_t)number, &head, 0);
+	whole = partial_add(token->arrival, (uint32_t)number, &head, 0);
 	if (whole)
-		landing_deliver(token, whole);
+		partial_deliver(token, whole);
 }
 
 static void
-on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number,
-         gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
+long_on_piece(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t number,
+              gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high)
 {
 	void *dest = psi_reach_owned(token->ep, psi_part_of(offset_low, offset_high));
-	struct carried *whole;
+	struct partial *whole;
 
 	psi_count_internal(token);
 	psi_memory_from_process(dest, len_bytes);
 	psi_copy(dest, payload, len_bytes);
 	psi_memory_to_process(dest, len_bytes);
-	whole = landing_add(token->arrival, (uint32_t)number, NULL, len_bytes);
+	whole = partial_add(token->arrival, (uint32_t)number, NULL, len_bytes);
 	if (whole)
-		landing_deliver(token, whole);
+		partial_deliver(token, whole);
 }
 
 /* -- the sender's side ----------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ struct long_sender {
 	size_t left_bytes;
 };
 
-/* A message sent now, or by a poll that advances a rest. */
+/* How a message is sent: by the operation itself, or by a poll that advances a rest. */
 typedef int long_send_fn(gex_EP_t ep, const struct psi_am *am);
 
 static struct long_sender
@@ -176,7 +176,7 @@ long_send_head(const struct long_sender *s, const struct psi_am *of)
 	return psi_am_try(s->ep, &am);
 }
 
-/* Sends the pieces for which there is room; AGAIN if some are left. */
+/* Sends as many pieces as there is room for.  Returns AGAIN if some are left. */
 static int
 long_send_pieces(struct long_sender *s, long_send_fn *send)
 {
@@ -200,7 +200,7 @@ long_send_pieces(struct long_sender *s, long_send_fn *send)
 	return PSI_OK;
 }
 
-/* What is left of a Long whose sender may not wait, with a copy of that part of the payload. */
+/* What is left of an IMMEDIATE Long, with a copy of the unsent payload. */
 struct long_rest {
 	struct pref_rest rest;
 	struct long_sender sender;
@@ -218,7 +218,8 @@ long_rest_advance(struct pref_rest *of)
 	return true;
 }
 
-/* The memory of a rest is allocated before anything is sent: without it the Long is refused. */
+/* Sends an IMMEDIATE Long.  The memory for a rest is allocated before anything is sent, since
+ * without it the Long must be refused. */
 static int
 long_send_or_leave(struct long_sender *s, const struct psi_am *am)
 {
@@ -242,8 +243,8 @@ long_send_or_leave(struct long_sender *s, const struct psi_am *am)
 	return PSI_OK;
 }
 
-/* When the head is sent, state[0] is the Long's number with a bit above it, so that it is not 0;
- * state[1] is the bytes of the payload that are sent. */
+/* Sends what there is room for.  message->state[0] is 0 until the head is sent; then it holds the
+ * Long's number, with bit 32 set.  state[1] counts the bytes of the payload that are sent. */
 static int
 long_send_some(struct long_sender *s, struct psi_long *message)
 {
@@ -279,6 +280,6 @@ pref_long(struct psi_port *port, struct psi_long *message)
 void
 pref_long_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_LONG_HEAD, (gex_AM_Fn_t)on_head);
-	psi_handler_set_internal(ep, PSI_HANDLER_LONG_PIECE, (gex_AM_Fn_t)on_piece);
+	psi_handler_set_internal(ep, PSI_HANDLER_LONG_HEAD, (gex_AM_Fn_t)long_on_head);
+	psi_handler_set_internal(ep, PSI_HANDLER_LONG_PIECE, (gex_AM_Fn_t)long_on_piece);
 }

@@ -1,4 +1,4 @@
-/* Rests of operations, oldest first, in a list that a progress function goes through. */
+/* The list of rests, oldest first, and the progress function that sends them. */
 #include "extended-ref/pref_rest.h"
 
 #include "runtime/wait/waiting.h"
@@ -37,8 +37,8 @@ pref_rest_add(struct pref_rest *rest)
 	psi_spinlock_unlock(&rests.lock);
 }
 
-/* It waits for a thread that is at it: that one may have looked for room before the caller was
- * woken. */
+/* Takes the lock even if another thread works on the list: that thread may have looked for room
+ * before the caller was woken. */
 void
 pref_rest_advance(void)
 {

@@ -1,13 +1,13 @@
 /*
  * Put, get and fill by messages.
  *
- * A put is one Medium for each piece, which the owner copies and acknowledges; a get is one Short
- * for each piece, answered by a Medium; a fill is a Short.  Pieces of one transfer, and those of
- * others, are under way at the same time.  The room for messages bounds how many are under way; a
- * piece that finds no room waits (pref_room.c).
+ * A transfer is sent in pieces.  A piece of a put is a Medium, which the owner of the memory copies
+ * and acknowledges.  A piece of a get is a Short, which the owner answers with a Medium.  A piece
+ * of a fill is a Short.  Many pieces, of one transfer or of several, are under way at the same
+ * time: as many as there is room for.  A piece that finds no room waits (pref_room.c).
  *
- * Handlers copy and reply.  They are called with the library's own indices, so none of them counts
- * as a message of the client's.
+ * Handlers copy and reply.  They have indices of the library, so their messages are not counted as
+ * the client's.
  */
 #include "extended-ref/pref.h"
 
@@ -99,14 +99,14 @@ rma_on_get(gex_Token_t token, gex_AM_Arg_t offset_low, gex_AM_Arg_t offset_high,
 		             (size_t)len_bytes);
 		psi_memory_to_process(there, (size_t)len_bytes);
 	}
-	rma_reply(token, PSI_HANDLER_GOT, src, (size_t)len_bytes, 4, args);
+	rma_reply(token, PSI_HANDLER_DATA, src, (size_t)len_bytes, 4, args);
 }
 
 /* -- the starter's side ---------------------------------------------------------------------- */
 
 static void
-rma_on_got(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
-           gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
+rma_on_data(gex_Token_t token, void *payload, size_t len_bytes, gex_AM_Arg_t dest_low,
+            gex_AM_Arg_t dest_high, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high)
 {
 	const uint64_t part = psi_part_of(part_low, part_high);
 
@@ -236,6 +236,6 @@ pref_rma_register(gex_EP_t ep)
 	psi_handler_set_internal(ep, PSI_HANDLER_PART_DONE, (gex_AM_Fn_t)rma_on_part_done);
 	psi_handler_set_internal(ep, PSI_HANDLER_PUT, (gex_AM_Fn_t)rma_on_put);
 	psi_handler_set_internal(ep, PSI_HANDLER_GET, (gex_AM_Fn_t)rma_on_get);
-	psi_handler_set_internal(ep, PSI_HANDLER_GOT, (gex_AM_Fn_t)rma_on_got);
+	psi_handler_set_internal(ep, PSI_HANDLER_DATA, (gex_AM_Fn_t)rma_on_data);
 	psi_handler_set_internal(ep, PSI_HANDLER_FILL, (gex_AM_Fn_t)rma_on_fill);
 }

@@ -1,11 +1,12 @@
 /*
- * Transfers by messages that find no room.
+ * The backlog: transfers by messages that have found no room.
  *
- * They wait in a queue of their place, the others of that place behind them, and each poll sends
- * what it can.  So a call that starts a transfer returns without waiting for its peer, until
- * MOST_WAITING wait in this process, in 7 MiB: the next is told AGAIN until there are fewer.  Fewer
- * than that would do for peers that listen; but 65535 are promised to be under way whatever the
- * peer does.  What is IMMEDIATE never waits, since it is refused where there is a queue.
+ * Each place has a queue while transfers to it wait.  Later transfers to that place go to the end
+ * of the queue.  Polls send what there is room for.  So a call that starts a transfer returns
+ * without waiting for its peer, until MOST_WAITING transfers of this process wait, which take 7
+ * MiB.  Then calls return AGAIN.  The limit is so high because 65535 transfers may be under way
+ * whatever the peer does.  An IMMEDIATE transfer never waits: it is refused if its place has a
+ * queue.
  */
 #include "extended-ref/pref.h"
 
@@ -18,7 +19,7 @@
 
 enum { MOST_WAITING = 65536 };
 
-/* The transfers to one place; there is one only while some wait. */
+/* The transfers that wait for room at one place.  Exists only while there are some. */
 struct queue {
 	uint32_t place;
 	struct pref_move *first, *last;
@@ -30,32 +31,32 @@ static struct queue *_Atomic queues;    /* written under lock */
 static _Atomic uint32_t waiting;        /* in all of them; written under lock */
 
 static bool
-somebody_waits(void)
+backlog_is_empty(void)
 {
-	return atomic_load_explicit(&queues, memory_order_relaxed) != NULL;
+	return atomic_load_explicit(&queues, memory_order_relaxed) == NULL;
 }
 
 static void
-set_queues(struct queue *first)
+queues_set(struct queue *first)
 {
 	atomic_store_explicit(&queues, first, memory_order_relaxed);
 }
 
 static bool
-are_too_many(void)
+backlog_is_full(void)
 {
 	return atomic_load_explicit(&waiting, memory_order_relaxed) >= MOST_WAITING;
 }
 
-/* The caller holds the lock. */
+/* Counts waiting transfers.  The caller holds the lock. */
 static void
-count_waiting(uint32_t more)
+backlog_count(uint32_t more)
 {
 	atomic_fetch_add_explicit(&waiting, more, memory_order_relaxed);
 }
 
 static struct queue *
-queue_of(uint32_t place)
+queue_find(uint32_t place)
 {
 	struct queue *queue = atomic_load_explicit(&queues, memory_order_relaxed);
 
@@ -65,19 +66,19 @@ queue_of(uint32_t place)
 }
 
 static bool
-must_queue(uint32_t place)
+queue_is_there(uint32_t place)
 {
 	bool found;
 
-	if (PSI_LIKELY(!somebody_waits()))
+	if (PSI_LIKELY(backlog_is_empty()))
 		return false;
 	psi_spinlock_lock(&lock);
-	found = queue_of(place) != NULL;
+	found = queue_find(place) != NULL;
 	psi_spinlock_unlock(&lock);
 	return found;
 }
 
-/* Copies what is left of the source, which the caller may write to from now on; false: no
+/* Copies the unsent part of the source: the caller may write to the source from now on.  False: no
  * memory. */
 static bool
 move_take_source(struct pref_move *move)
@@ -91,7 +92,7 @@ move_take_source(struct pref_move *move)
 	return true;
 }
 
-/* NULL: no memory. */
+/* A copy that outlives the call; NULL: no memory. */
 static struct pref_move *
 move_new(const struct pref_move *rest)
 {
@@ -108,50 +109,70 @@ move_new(const struct pref_move *rest)
 	return move;
 }
 
-/* The caller holds the lock.  `spare' is taken where the place has no queue; else it is left. */
+/* Returns the queue of the place.  If it has none, *spare becomes its queue; NULL if there is no
+ * spare either.  The caller holds the lock. */
 static struct queue *
-queue_for(uint32_t place, struct queue **spare)
+queue_find_or_add(uint32_t place, struct queue **spare)
 {
-	struct queue *queue = queue_of(place);
+	struct queue *queue = queue_find(place);
 
-	if (queue)
+	if (queue || !*spare)
 		return queue;
 	queue = *spare;
 	*spare = NULL;
 	*queue = (struct queue){
 		.place = place, .next = atomic_load_explicit(&queues, memory_order_relaxed),
 	};
-	set_queues(queue);
+	queues_set(queue);
 	return queue;
 }
 
-/* All memory is allocated before the lock is taken, since others poll meanwhile. */
+/* False: the place has no queue, and there is no spare one. */
+static bool
+backlog_append(struct pref_move *move, struct queue **spare)
+{
+	struct queue *queue;
+
+	psi_spinlock_lock(&lock);
+	queue = queue_find_or_add(move->transfer.remote.peer, spare);
+	if (queue) {
+		if (queue->last)
+			queue->last->next = move;
+		else
+			queue->first = move;
+		queue->last = move;
+		backlog_count(1);
+	}
+	psi_spinlock_unlock(&lock);
+	return queue != NULL;
+}
+
+/* Memory is allocated without the lock, since other threads poll meanwhile.  Most transfers find a
+ * queue, so one is allocated only if there is none. */
 static int
 backlog_add(const struct pref_move *rest)
 {
-	struct queue *spare = malloc(sizeof *spare), *queue;
-	struct pref_move *move = spare ? move_new(rest) : NULL;
+	struct pref_move *move = move_new(rest);
+	struct queue *spare = NULL;
 
-	if (!move) {
-		free(spare);
+	if (!move)
 		return pref_no_memory("a transfer that waits for room");
-	}
 	psi_progress_begins();
-	psi_spinlock_lock(&lock);
-	queue = queue_for(move->transfer.remote.peer, &spare);
-	if (queue->last)
-		queue->last->next = move;
-	else
-		queue->first = move;
-	queue->last = move;
-	count_waiting(1);
-	psi_spinlock_unlock(&lock);
+	while (!backlog_append(move, &spare)) {
+		spare = malloc(sizeof *spare);
+		if (!spare) {
+			psi_progress_ends();
+			free(move->own);
+			free(move);
+			return pref_no_memory("a transfer that waits for room");
+		}
+	}
 	free(spare);
 	return PSI_OK;
 }
 
-/* Sends what there is room for; true when the queue is empty.  *over_out is set if a transfer
- * was. */
+/* Sends what there is room for; true when the queue is empty.  Sets *over_out if a transfer was
+ * sent to its end. */
 static bool
 backlog_drain(struct queue *queue, bool *over_out)
 {
@@ -159,13 +180,14 @@ backlog_drain(struct queue *queue, bool *over_out)
 		struct pref_move *move = queue->first;
 
 		if (!pref_send_pieces(move)) {
-			/* Without room the peer is asked to wake when there is some. */
+			/* Ask the peer to wake this process when there is room; then try once
+			 * more, since there may be some by now. */
 			psi_request_room(move->transfer.owner, move->transfer.remote.peer);
 			if (!pref_send_pieces(move))
 				return false;
 		}
 		queue->first = move->next;
-		count_waiting((uint32_t)-1);
+		backlog_count((uint32_t)-1);
 		psi_progress_ends();
 		free(move);
 		*over_out = true;
@@ -174,8 +196,8 @@ backlog_drain(struct queue *queue, bool *over_out)
 }
 
 /*
- * Called by polls while anything is under way.  It waits for a thread that is at it: that one may
- * have looked for room before the caller was woken.
+ * Polls call this while anything is under way.  It takes the lock even if another thread works on
+ * the queues: that thread may have looked for room before the caller was woken.
  */
 void
 pref_room_advance(void)
@@ -183,7 +205,7 @@ pref_room_advance(void)
 	struct queue *queue, *kept = NULL;
 	bool over = false;
 
-	if (PSI_LIKELY(!somebody_waits()))
+	if (PSI_LIKELY(backlog_is_empty()))
 		return;
 	psi_spinlock_lock(&lock);
 	for (queue = atomic_load_explicit(&queues, memory_order_relaxed); queue;) {
@@ -197,21 +219,21 @@ pref_room_advance(void)
 		}
 		queue = next;
 	}
-	set_queues(kept);
+	queues_set(kept);
 	psi_spinlock_unlock(&lock);
 	if (over)
-		psi_wake_own();         /* a source may have been waited for */
+		psi_wake_own();         /* a thread may wait until a source is read */
 }
 
 static int
-start(enum pref_kind kind, const struct psi_transfer *transfer)
+move_start(enum pref_kind kind, const struct psi_transfer *transfer)
 {
 	struct pref_move rest = { .kind = kind, .transfer = *transfer };
 	const bool immediate = transfer->immediate;
 
-	if (!immediate && PSI_UNLIKELY(are_too_many()))
+	if (!immediate && PSI_UNLIKELY(backlog_is_full()))
 		return PSI_AGAIN;
-	if (!must_queue(transfer->remote.peer) && pref_send_pieces(&rest))
+	if (!queue_is_there(transfer->remote.peer) && pref_send_pieces(&rest))
 		return PSI_OK;
 	if (immediate && rest.transfer.len_bytes == transfer->len_bytes)
 		return PSI_AGAIN;
@@ -225,19 +247,19 @@ int
 pref_put(struct psi_port *port, const struct psi_transfer *transfer)
 {
 	(void)port;
-	return start(PREF_PUT, transfer);
+	return move_start(PREF_PUT, transfer);
 }
 
 int
 pref_get(struct psi_port *port, const struct psi_transfer *transfer)
 {
 	(void)port;
-	return start(PREF_GET, transfer);
+	return move_start(PREF_GET, transfer);
 }
 
 int
 pref_fill(struct psi_port *port, const struct psi_transfer *transfer)
 {
 	(void)port;
-	return start(PREF_FILL, transfer);
+	return move_start(PREF_FILL, transfer);
 }

@@ -1,8 +1,8 @@
 /*
- * Vector, indexed and strided transfers by message: who sends the messages, and when.
+ * Vector, indexed and strided transfers by messages: when the messages are sent.
  *
- * The operation sends what there is room for.  It leaves the rest to polls, with the message that
- * found no room, so that no bytes are packed twice.
+ * The operation sends as many messages as there is room for, and leaves the rest to polls.  The
+ * rest keeps the message that found no room, so no bytes are packed twice.
  */
 #include "extended-ref/pref_rest.h"
 #include "extended-ref/pref_vis.h"
@@ -66,7 +66,7 @@ vis_rest_new(const struct psi_vis_operation *vis)
 	return rest;
 }
 
-/* The message is the next to be sent. */
+/* Leaves what is unsent to polls, beginning with `message'. */
 static int
 vis_leave_rest(const struct pref_vis_sender *s, const struct pref_vis_message *message,
                const struct psi_vis_operation *vis)

@@ -1,10 +1,11 @@
 /*
- * Vector, indexed and strided transfers by message: what a message holds, and both its ends.
+ * Vector, indexed and strided transfers by messages: what a message holds, how it is built, and
+ * what its receiver does.
  *
- * A put's message holds runs of the destination and the bytes for them, a get's runs of the source.
- * Runs lie in the segment of the peer, which unpacks, or packs and replies.  A reply brings back
- * where in the destination its bytes go, so that the initiator keeps one landing for a get, however
- * many messages are under way, and nothing for a put.
+ * A message of a put holds runs of the destination, and the bytes for them.  A message of a get
+ * holds runs of the source.  Runs lie in the segment of the peer, which unpacks the bytes, or packs
+ * them and replies.  A reply says where in the destination its bytes go.  So the initiator keeps
+ * one landing for a get, however many messages are under way, and nothing for a put.
  */
 #include "extended-ref/pref_vis.h"
 
@@ -19,7 +20,7 @@
 
 enum {
 	MESSAGE_BYTES = 16 * 1024,
-	/* A piece is cut where at least this much is left of a message. */
+	/* A piece is cut if the message has at least this much room left for its beginning. */
 	CUT_BYTES = 256,
 };
 
@@ -60,7 +61,7 @@ landing_new(const struct psi_side *side)
 }
 
 static void
-sender_hold(struct pref_landing *landing)
+landing_hold(struct pref_landing *landing)
 {
 	psi_spinlock_lock(&landings_lock);
 	landing->holders++;
@@ -68,7 +69,7 @@ sender_hold(struct pref_landing *landing)
 }
 
 static void
-sender_release(struct pref_landing *landing)
+landing_release(struct pref_landing *landing)
 {
 	bool last;
 
@@ -83,8 +84,8 @@ sender_release(struct pref_landing *landing)
 
 /* -- messages --------------------------------------------------------------------------------- */
 
-/* Takes runs, most at most, for room bytes of message, of which each run takes per_run; returns how
- * many. */
+/* Takes up to `most' runs that fit into `room' bytes of message.  Each run takes per_run bytes and
+ * as many as its data has.  Returns the number of runs. */
 static size_t
 message_gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, size_t room,
                size_t per_run, size_t *bytes_out)
@@ -113,12 +114,12 @@ message_gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, siz
 }
 
 static struct psi_run
-run_of(const void *memory, size_t len_bytes)
+run_of_memory(const void *memory, size_t len_bytes)
 {
 	return (struct psi_run){ (uintptr_t)memory, len_bytes, 1, 0 };
 }
 
-/* Copies from one side to another, until the shorter one ends. */
+/* Copies from one side to another, from a position on, until one of them ends. */
 static void
 message_copy(const struct psi_side *to, struct psi_position at, const struct psi_side *from)
 {
@@ -129,7 +130,7 @@ message_copy(const struct psi_side *to, struct psi_position at, const struct psi
 	psi_vis_copy(&dst, &src, SIZE_MAX);
 }
 
-/* A part of the operation stands for its reply. */
+/* The message has a part of the operation, which its reply completes. */
 void
 pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 {
@@ -148,7 +149,7 @@ pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 		.payload = message->buffer, .len_bytes = n * run_bytes,
 	};
 	if (s->put) {
-		const struct psi_run packed = run_of(&runs[n], bytes);
+		const struct psi_run packed = run_of_memory(&runs[n], bytes);
 		const struct psi_side side = psi_side_runs(&packed, 1);
 		struct psi_cursor out;
 		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), (gex_AM_Arg_t)n };
@@ -164,7 +165,7 @@ pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 			                    PSI_PART_ARGS(at.entry), PSI_PART_ARGS(at.past) };
 
 		psi_cursor_skip(&s->local, bytes);
-		sender_hold(s->landing);
+		landing_hold(s->landing);
 		am->nargs = 8;
 		memcpy(message->args, is, sizeof is);
 	}
@@ -188,14 +189,14 @@ void
 pref_vis_refused(struct pref_vis_sender *s, const struct pref_vis_message *message)
 {
 	psi_part_done(psi_part_of(message->args[0], message->args[1]));
-	sender_release(s->landing);     /* for its reply, */
-	sender_release(s->landing);     /* and for the sender */
+	landing_release(s->landing);    /* held for the reply */
+	landing_release(s->landing);    /* held for the sender */
 }
 
 void
 pref_vis_sent(struct pref_vis_sender *s)
 {
-	sender_release(s->landing);
+	landing_release(s->landing);
 	if (s->read)
 		psi_part_done(s->read);
 	psi_part_done(s->held);
@@ -203,9 +204,9 @@ pref_vis_sent(struct pref_vis_sender *s)
 
 /* -- at the peer, and back -------------------------------------------------------------------- */
 
-/* Runs in the segment of an endpoint, whose addresses are offsets there. */
+/* A side of runs in the segment of an endpoint.  The addresses of the runs are offsets in it. */
 static struct psi_side
-owned(gex_EP_t ep, const void *runs, size_t count)
+runs_side(gex_EP_t ep, const void *runs, size_t count)
 {
 	struct psi_side side = psi_side_runs(runs, count);
 
@@ -213,10 +214,10 @@ owned(gex_EP_t ep, const void *runs, size_t count)
 	return side;
 }
 
-/* For ThreadSanitizer alone: what runs cover was last reached for the initiator, or is now
- * (fence.h). */
+/* Calls `tell', which informs ThreadSanitizer that memory passes to or from another process
+ * (fence.h), for all pieces of the runs. */
 static void
-tell_runs(void (*tell)(void *memory, size_t len_bytes), const struct psi_side *side)
+runs_tell(void (*tell)(void *memory, size_t len_bytes), const struct psi_side *side)
 {
 	const struct psi_run *run = side->of.runs;
 
@@ -227,12 +228,12 @@ tell_runs(void (*tell)(void *memory, size_t len_bytes), const struct psi_side *s
 }
 
 static void
-on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high,
-       gex_AM_Arg_t runs)
+vis_on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low,
+           gex_AM_Arg_t part_high, gex_AM_Arg_t runs)
 {
 	const size_t head_bytes = (size_t)runs * sizeof(struct psi_run);
-	const struct psi_run packed = run_of((char *)buf + head_bytes, nbytes - head_bytes);
-	const struct psi_side to = owned(token->ep, buf, (size_t)runs);
+	const struct psi_run packed = run_of_memory((char *)buf + head_bytes, nbytes - head_bytes);
+	const struct psi_side to = runs_side(token->ep, buf, (size_t)runs);
 	const struct psi_side from = psi_side_runs(&packed, 1);
 	const gex_AM_Arg_t args[] = { part_low, part_high };
 	const struct psi_am am = {
@@ -241,26 +242,27 @@ on_put(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	};
 
 	psi_count_internal(token);
-	tell_runs(psi_memory_from_process, &to);
+	runs_tell(psi_memory_from_process, &to);
 	message_copy(&to, (struct psi_position){ 0, 0 }, &from);
-	tell_runs(psi_memory_to_process, &to);
+	runs_tell(psi_memory_to_process, &to);
 	(void)psi_am_inject(token->ep, &am, 0);
 }
 
 static void
-on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high,
-       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high, gex_AM_Arg_t entry_low,
-       gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
+vis_on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low,
+           gex_AM_Arg_t part_high, gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
+           gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low,
+           gex_AM_Arg_t past_high)
 {
-	const struct psi_side from = owned(token->ep, buf, nbytes / sizeof(struct psi_run));
+	const struct psi_side from = runs_side(token->ep, buf, nbytes / sizeof(struct psi_run));
 	void *const out = psi_thread_buffer(PSI_REPLIES, pref_vis_message_bytes);
-	const struct psi_run packed = run_of(out, pref_vis_message_bytes);
+	const struct psi_run packed = run_of_memory(out, pref_vis_message_bytes);
 	const struct psi_side to = psi_side_runs(&packed, 1);
 	const gex_AM_Arg_t args[] = { part_low, part_high, landing_low, landing_high,
 	                              entry_low, entry_high, past_low, past_high };
 	struct psi_am am = {
 		.peer = token->arrival->source,
-		.handler = PSI_HANDLER_VIS_GOT,
+		.handler = PSI_HANDLER_VIS_DATA,
 		.category = PSI_MEDIUM,
 		.network = PSI_REPLIES,
 		.nargs = 8,
@@ -272,35 +274,36 @@ on_get(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_A
 	psi_count_internal(token);
 	psi_cursor_open(&dst, &to, (struct psi_position){ 0, 0 });
 	psi_cursor_open(&src, &from, (struct psi_position){ 0, 0 });
-	tell_runs(psi_memory_from_process, &from);
+	runs_tell(psi_memory_from_process, &from);
 	am.len_bytes = psi_vis_copy(&dst, &src, pref_vis_message_bytes);
-	tell_runs(psi_memory_to_process, &from);
+	runs_tell(psi_memory_to_process, &from);
 	(void)psi_am_inject(token->ep, &am, 0);
 }
 
 static void
-on_got(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low, gex_AM_Arg_t part_high,
-       gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high, gex_AM_Arg_t entry_low,
-       gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low, gex_AM_Arg_t past_high)
+vis_on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t part_low,
+            gex_AM_Arg_t part_high, gex_AM_Arg_t landing_low, gex_AM_Arg_t landing_high,
+            gex_AM_Arg_t entry_low, gex_AM_Arg_t entry_high, gex_AM_Arg_t past_low,
+            gex_AM_Arg_t past_high)
 {
 	struct pref_landing *landing = (void *)(uintptr_t)psi_part_of(landing_low, landing_high);
 	const struct psi_position at = { psi_part_of(entry_low, entry_high),
 		                         psi_part_of(past_low, past_high) };
-	const struct psi_run packed = run_of(buf, nbytes);
+	const struct psi_run packed = run_of_memory(buf, nbytes);
 	const struct psi_side from = psi_side_runs(&packed, 1);
 	const uint64_t part = psi_part_of(part_low, part_high);
 
 	psi_count_internal(token);
 	psi_part_back(part);
 	message_copy(&landing->side, at, &from);
-	sender_release(landing);
+	landing_release(landing);
 	psi_completed_in_handler(part);
 }
 
 void
 pref_vis_register(gex_EP_t ep)
 {
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_PUT, (gex_AM_Fn_t)on_put);
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GET, (gex_AM_Fn_t)on_get);
-	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GOT, (gex_AM_Fn_t)on_got);
+	psi_handler_set_internal(ep, PSI_HANDLER_VIS_PUT, (gex_AM_Fn_t)vis_on_put);
+	psi_handler_set_internal(ep, PSI_HANDLER_VIS_GET, (gex_AM_Fn_t)vis_on_get);
+	psi_handler_set_internal(ep, PSI_HANDLER_VIS_DATA, (gex_AM_Fn_t)vis_on_data);
 }

@@ -145,6 +145,7 @@ PSI_BEGIN_DECLS
 PSI_API const char PSI_LINK_CHECK[];
 PSI_API const char PSI_LINK_HEADERS[];
 PSI_API const char psi_mode_object[];
+PSI_API const char psi_mode_conduit[];
 PSI_END_DECLS
 
 #ifndef PSI_BUILDING_MODE

@@ -9,7 +9,12 @@
  * it one credit for each request whose handler it starts, and pays with its next message to that
  * process, or with a message of its own once it owes half.  Replies need no credit: each answers a
  * request, which had one.  So what a process keeps for a port that nobody polls is bounded.
+ *
  * Requests and replies have send buffers of their own, so that requests never take the last one.
+ * The provider may have as many of them for one process as are left for all others, so processes
+ * that do not poll never take the last one either.  A reply that finds no room waits in the backlog
+ * of its process, since a handler that waited for room there would keep the messages of all others
+ * from theirs.  Nothing overtakes a backlog, payments included, so that credits bound it too.
  *
  * Locks.  In PAR one lock guards all that is not said to be constant or atomic.  No handler runs
  * under it.
@@ -46,6 +51,7 @@ enum {
 	POFI_SENDS = 64,                /* send buffers of each network at most */
 	POFI_PROVIDER_BYTES = 32,
 	POFI_ADDRESS_BYTES = 128,
+	POFI_WHY_BYTES = 160,
 	POFI_ENDPOINTS = 128,           /* ports of a process at most */
 	POFI_CREDIT = 3,                /* category of a message that only pays credits */
 };
@@ -68,9 +74,8 @@ _Static_assert(sizeof(struct pofi_header) % 8 == 0, "arguments follow at once");
 struct pofi_send {
 	struct fi_context2 context;     /* first: the completion names it */
 	struct pofi_send *next;         /* free */
-	uint32_t place;                 /* where it goes */
+	uint32_t process;               /* where it goes */
 	uint8_t network;
-	bool is_data;                   /* not only credits */
 	void *bytes;                    /* [message_bytes] */
 	void *desc;                     /* of its registration, or NULL */
 };
@@ -98,12 +103,22 @@ struct pofi_kept {
 	struct pofi_header header;
 };
 
-/* What this process knows of a place to which it sends. */
+/* A reply that waits for room: the message, without the credits that it will pay. */
+struct pofi_queued {
+	struct pofi_queued *next;
+	uint32_t len_bytes;
+	_Alignas(8) char bytes[];
+};
+
+/* What this process knows of another to which it sends. */
 struct pofi_peer {
-	uint16_t spent;                 /* of its credits */
+	fi_addr_t address;              /* FI_ADDR_NOTAVAIL before the first message */
+	struct pofi_queued *first, **last; /* the backlog; last is NULL where there never was one */
+	struct pofi_peer *next_queued;  /* another one with a backlog */
+	uint16_t flying[PSI_NETWORKS];  /* send buffers for it that the provider has */
+	uint16_t queued;                /* in the backlog */
 	bool injected;                  /* ... something that no completion tells of */
 	bool broken;                    /* a message to it was lost */
-	uint64_t broken_ns;             /* since when */
 };
 
 struct pofi_card;
@@ -141,22 +156,32 @@ struct psi_conduit {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
+	int wait_fd;                    /* of the completion queue; -1: the provider has none */
 	struct fid_ep *ep;
 	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
 	/* Under the lock. */
 	pthread_mutex_t lock;           /* in PAR */
 	volatile sig_atomic_t busy;     /* elsewhere: a signal's handler that drains sees it */
-	fi_addr_t *known;               /* [places]; FI_ADDR_NOTAVAIL before the first message */
-	struct pofi_peer *peers[POFI_ENDPOINTS]; /* [places] each, made at the first message */
+	struct pofi_peer *peers;        /* [places], by process */
+	struct pofi_peer *queued;       /* those with a backlog */
+	uint16_t *spent[POFI_ENDPOINTS]; /* [places] each, made at the first message: credits */
 	struct psi_port *ports[POFI_ENDPOINTS];
 	struct {
 		struct pofi_send *free;
 		uint32_t made, most;
+		uint32_t flying;                /* of them; the provider has them */
 	} sends[PSI_NETWORKS];
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
+	bool left;                      /* the endpoint is closed: the process ends */
 	bool lost;                      /* for want of memory, after one line: nothing goes on */
-	_Atomic uint32_t in_flight;     /* messages that the provider has, and has not sent */
+	/* The first peer to which a message was lost, and why. */
+	struct {
+		_Atomic bool any;
+		uint32_t process;
+		uint64_t since_ns;
+		char why[POFI_WHY_BYTES];
+	} broken;
 };
 
 /* -- locking and counting ---------------------------------------------------------------------- */
@@ -245,15 +270,15 @@ int pofi_open(const struct psi_services *services, const struct psi_conduit_job 
 int pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
+/* Closes the endpoint of a process that ends, where something would be left of it.  Under the
+ * lock. */
+void pofi_leave(struct psi_conduit *conduit);
 
 /* -- pofi_connect.c ---------------------------------------------------------------------------- */
 
 /* What the exchange fills; NULL: no memory. */
 struct pofi_card *pofi_cards_new(uint32_t places);
 int pofi_connect(struct psi_conduit *conduit);
-/* The fabric's address of a process; FATAL, after one line: the provider does not take it.  Under
- * the lock. */
-int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
 
 /* -- pofi_mem.c: buffers ----------------------------------------------------------------------- */
 
@@ -266,9 +291,12 @@ void pofi_inbound_arrived(struct pofi_inbound *inbound, const char *message, siz
 void pofi_inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound);
 /* Posts the buffers that nobody uses, if some were given back.  Under the lock. */
 void pofi_inbound_refill(struct psi_conduit *conduit);
-/* A buffer for a message of that network, or NULL.  Both under the lock. */
-struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network);
+/* A buffer for a message of that network to a process, or NULL: there is none, or that process has
+ * its share.  given: it goes back to the others, sent or not.  Under the lock. */
+struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network, uint32_t process);
 void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);
+/* The provider has messages that it has not sent, or some wait for it.  Under the lock. */
+bool pofi_sends_pending(const struct psi_conduit *conduit);
 /* Maps memory that a transfer touches; 0, or an errno. */
 int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
                   struct fid_mr **mr_out);
@@ -282,15 +310,40 @@ void pofi_pay(struct psi_port *port, uint32_t process);
 /* Sends a message that has a completion behind those that have none; OK or AGAIN.  Under the
  * lock. */
 int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
-/* The record of a place to which messages go; NULL: no memory.  Under the lock. */
-struct pofi_peer *pofi_peer_of(struct psi_conduit *conduit, uint32_t place);
-/* A message to a place was lost.  Under the lock. */
-void pofi_peer_break(struct psi_conduit *conduit, uint32_t place);
+/* Hands a message over, which is copied.  OK; AGAIN: no room, or the process is lost; FATAL.  Under
+ * the lock. */
+int pofi_message_send(struct psi_conduit *conduit, uint32_t process, unsigned network,
+                      const void *bytes, size_t len_bytes);
+
+/* -- pofi_peer.c: those to whom messages go ---------------------------------------------------- */
+
+/* NULL: no memory. */
+struct pofi_peer *pofi_peers_new(uint32_t places);
+void pofi_peers_free(struct psi_conduit *conduit);
+/* What is kept for each process of the job, whether it is used or not. */
+size_t pofi_peer_bytes(const struct psi_conduit *conduit);
+/* The credits of a place that are spent; NULL: no memory.  Under the lock. */
+uint16_t *pofi_spent_at(struct psi_conduit *conduit, uint32_t place);
+/* The fabric's address of a process; FATAL, after one line: the provider does not take it.  Under
+ * the lock. */
+int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
+/* A message to a process was lost, with an error of libfabric, and perhaps the provider's own words
+ * for it.  Under the lock. */
+void pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail);
+/* Tells the runtime of a process that is lost, some time later: whoever watches the processes of
+ * the job has ended it by then, and has named the cause. */
+void pofi_tell_broken(struct psi_conduit *conduit);
+/* Where to compose a reply that waits for room; NULL: as many wait as there are credits, or there
+ * is no memory.  Under the lock. */
+char *pofi_backlog_room(struct psi_conduit *conduit, uint32_t process, size_t len_bytes);
+/* Sends what has room now.  Under the lock. */
+void pofi_backlog_flush(struct psi_conduit *conduit);
 
 /* -- pofi_progress.c --------------------------------------------------------------------------- */
 
 unsigned pofi_poll(struct psi_port *port, unsigned networks, unsigned budget);
 int pofi_drain(struct psi_conduit *conduit);
+int pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
 
 /* The one symbol that the plug-in shows. */
 extern const struct psi_conduit_ops pofi_ops __attribute__((visibility("default")));

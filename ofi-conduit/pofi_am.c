@@ -3,46 +3,13 @@
  */
 #include "ofi-conduit/pofi.h"
 
-#include "runtime/util/clock.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-/* How long sends to a lost peer say AGAIN.  Whoever watches the processes of the job has ended it
- * by then, and has named the cause. */
-static const uint64_t broken_grace_ns = 2000000000;
 
 size_t
 pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs)
 {
 	(void)peer, (void)network, (void)nargs;
 	return port->conduit->medium_bytes;
-}
-
-/* -- peers ------------------------------------------------------------------------------------- */
-
-struct pofi_peer *
-pofi_peer_of(struct psi_conduit *conduit, uint32_t place)
-{
-	const uint32_t index = pofi_index_of(conduit, place);
-
-	if (index >= POFI_ENDPOINTS)
-		return NULL;
-	if (!conduit->peers[index])
-		conduit->peers[index] = calloc(conduit->places, sizeof **conduit->peers);
-	return conduit->peers[index]
-	               ? &conduit->peers[index][pofi_process_of(conduit, place)] : NULL;
-}
-
-void
-pofi_peer_break(struct psi_conduit *conduit, uint32_t place)
-{
-	struct pofi_peer *peer = pofi_peer_of(conduit, place);
-
-	if (peer && !peer->broken) {
-		peer->broken = true;
-		peer->broken_ns = psi_now_ns();
-	}
 }
 
 /* -- composing --------------------------------------------------------------------------------- */
@@ -88,108 +55,151 @@ message_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 /* -- handing over ------------------------------------------------------------------------------ */
 
 static int
-result_of(struct psi_conduit *conduit, uint32_t place, ssize_t code)
+result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code)
 {
 	if (code == 0)
 		return PSI_OK;
 	if (code != -FI_EAGAIN && code != -FI_ENOMEM)
-		pofi_peer_break(conduit, place);
+		pofi_peer_break(conduit, process, (int)-code, NULL);
 	return PSI_AGAIN;
 }
 
 /* The bytes may change when this returns; no completion says when they have left. */
 static int
-message_inject(struct psi_conduit *conduit, uint32_t place, const void *bytes, size_t len_bytes)
+message_inject(struct psi_conduit *conduit, uint32_t process, const void *bytes, size_t len_bytes)
 {
 	fi_addr_t address;
-	int result = pofi_address_of(conduit, pofi_process_of(conduit, place), &address);
+	int result = pofi_address_of(conduit, process, &address);
 
 	if (result == PSI_OK)
-		result = result_of(conduit, place,
+		result = result_of(conduit, process,
 		                   fi_inject(conduit->ep, bytes, len_bytes, address));
 	if (result == PSI_OK)
-		pofi_peer_of(conduit, place)->injected = true;
+		conduit->peers[process].injected = true;
 	return result;
 }
 
 /* Success: the buffer is the provider's, until its completion. */
 static int
-message_send(struct psi_conduit *conduit, struct pofi_send *send, size_t len_bytes)
+send_hand_over(struct psi_conduit *conduit, struct pofi_send *send, size_t len_bytes)
 {
 	fi_addr_t address;
-	int result = pofi_address_of(conduit, pofi_process_of(conduit, send->place), &address);
+	int result = pofi_address_of(conduit, send->process, &address);
 
 	if (result == PSI_OK)
-		result = result_of(conduit, send->place,
+		result = result_of(conduit, send->process,
 		                   fi_send(conduit->ep, send->bytes, len_bytes, send->desc,
 		                           address, &send->context));
-	if (result == PSI_OK)
-		atomic_fetch_add_explicit(&conduit->in_flight, 1, memory_order_relaxed);
-	else
+	if (result != PSI_OK)
 		pofi_send_give(conduit, send);
 	return result;
 }
 
+int
+pofi_message_send(struct psi_conduit *conduit, uint32_t process, unsigned network,
+                  const void *bytes, size_t len_bytes)
+{
+	struct pofi_send *send;
+
+	if (len_bytes <= conduit->inject_bytes)
+		return message_inject(conduit, process, bytes, len_bytes);
+	send = pofi_send_take(conduit, network, process);
+	if (!send)
+		return PSI_AGAIN;
+	memcpy(send->bytes, bytes, len_bytes);
+	return send_hand_over(conduit, send, len_bytes);
+}
+
 /* -- active messages --------------------------------------------------------------------------- */
 
+/* One that is injected is composed on the stack, a larger one where it is sent from. */
 static int
-am_hand_over(struct psi_port *port, const struct psi_am *am)
+am_hand_over(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 {
 	struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
+	const uint32_t process = pofi_process_of(conduit, am->peer);
 	_Alignas(8) char small[POFI_INJECT_BYTES];
 	struct pofi_send *send;
 
 	if (len_bytes <= conduit->inject_bytes) {
 		message_compose(port, am, small, len_bytes);
-		return message_inject(conduit, am->peer, small, len_bytes);
+		return message_inject(conduit, process, small, len_bytes);
 	}
-	send = pofi_send_take(conduit, am->network);
+	send = pofi_send_take(conduit, am->network, process);
 	if (!send)
 		return PSI_AGAIN;
-	send->place = am->peer;
-	send->is_data = true;
 	message_compose(port, am, send->bytes, len_bytes);
-	return message_send(conduit, send, len_bytes);
+	return send_hand_over(conduit, send, len_bytes);
 }
 
 /* Replies that nobody has taken bound requests too: their senders gave the credit back already. */
 static bool
-may_request(const struct psi_port *port, const struct pofi_peer *peer)
+may_request(const struct psi_port *port, uint16_t spent)
 {
-	return peer->spent < port->conduit->credits &&
+	return spent < port->conduit->credits &&
 	       atomic_load_explicit(&port->kept_count[PSI_REPLIES], memory_order_relaxed) <
 	               POFI_CREDITS_MOST;
 }
 
+/* What the port owed is paid with the message. */
 static int
-broken_result(const struct pofi_peer *peer)
+request_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 {
-	return psi_now_ns() - peer->broken_ns < broken_grace_ns ? PSI_AGAIN : PSI_FAILED;
+	struct psi_conduit *conduit = port->conduit;
+	const uint32_t process = pofi_process_of(conduit, am->peer);
+	uint16_t *spent = pofi_spent_at(conduit, am->peer);
+	int result;
+
+	if (!spent || conduit->peers[process].first || !may_request(port, *spent))
+		return PSI_AGAIN;
+	result = am_hand_over(port, am, len_bytes);
+	if (result == PSI_OK) {
+		++*spent;
+		port->owed[process] = 0;
+	}
+	return result;
 }
 
-/* What the port owed is paid with the message. */
+/* A reply that is kept pays when it is sent. */
+static int
+reply_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const uint32_t process = pofi_process_of(conduit, am->peer);
+	char *bytes = pofi_backlog_room(conduit, process, len_bytes);
+
+	if (!bytes)
+		return PSI_AGAIN;
+	message_compose(port, am, bytes, len_bytes);
+	return PSI_OK;
+}
+
+static int
+reply_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
+{
+	const uint32_t process = pofi_process_of(port->conduit, am->peer);
+	int result = PSI_AGAIN;
+
+	if (!port->conduit->peers[process].first)
+		result = am_hand_over(port, am, len_bytes);
+	if (result == PSI_OK)
+		port->owed[process] = 0;
+	return result == PSI_AGAIN ? reply_keep(port, am, len_bytes) : result;
+}
+
+/* To one who is lost nothing goes; a poll says so when it is time. */
 static int
 am_try(struct psi_port *port, const struct psi_am *am)
 {
-	struct psi_conduit *conduit = port->conduit;
-	struct pofi_peer *peer = pofi_peer_of(conduit, am->peer);
-	int result;
+	const struct psi_conduit *conduit = port->conduit;
+	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
 
 	if (conduit->lost)
 		return PSI_FATAL;
-	if (!peer)
+	if (conduit->left || conduit->peers[pofi_process_of(conduit, am->peer)].broken)
 		return PSI_AGAIN;
-	if (peer->broken)
-		return broken_result(peer);
-	if (am->network == PSI_REQUESTS && !may_request(port, peer))
-		return PSI_AGAIN;
-	result = am_hand_over(port, am);
-	if (result == PSI_OK) {
-		peer->spent = (uint16_t)(peer->spent + (am->network == PSI_REQUESTS));
-		port->owed[pofi_process_of(conduit, am->peer)] = 0;
-	}
-	return result;
+	return am->network == PSI_REQUESTS ? request_try(port, am, len_bytes)
+	                                   : reply_try(port, am, len_bytes);
 }
 
 int
@@ -208,31 +218,36 @@ pofi_am_send(struct psi_port *port, const struct psi_am *am)
 
 /* -- credits ----------------------------------------------------------------------------------- */
 
-/* A message with a completion, which carries what is owed, or nothing. */
+/* A message with a completion, which carries what is owed, or nothing.  A backlog goes first: its
+ * messages pay. */
 static int
 payment_send(struct psi_port *port, uint32_t process)
 {
 	struct psi_conduit *conduit = port->conduit;
-	struct pofi_send *send = pofi_send_take(conduit, PSI_REPLIES);
-	struct pofi_header header = header_of(port, process);
 	const size_t len_bytes = pofi_message_bytes(POFI_CREDIT, 0, 0);
+	struct pofi_header header = header_of(port, process);
+	struct pofi_send *send;
+	int result;
 
+	if (conduit->peers[process].broken)
+		return PSI_OK;
+	send = conduit->peers[process].first ? NULL
+	                                     : pofi_send_take(conduit, PSI_REPLIES, process);
 	if (!send)
 		return PSI_AGAIN;
 	header.category = POFI_CREDIT;
-	send->place = process;
-	send->is_data = false;
 	memset(send->bytes, 0, len_bytes);
 	memcpy(send->bytes, &header, sizeof header);
-	return message_send(conduit, send, len_bytes);
+	result = send_hand_over(conduit, send, len_bytes);
+	if (result == PSI_OK)
+		port->owed[process] = 0;
+	return result;
 }
 
 void
 pofi_pay(struct psi_port *port, uint32_t process)
 {
-	if (payment_send(port, process) == PSI_OK)
-		port->owed[process] = 0;
-	else
+	if (payment_send(port, process) != PSI_OK)
 		port->payment_due = true;
 }
 
@@ -240,10 +255,5 @@ pofi_pay(struct psi_port *port, uint32_t process)
 int
 pofi_mark_behind(struct psi_conduit *conduit, uint32_t process)
 {
-	struct psi_port *port = conduit->ports[0];
-	const int result = payment_send(port, process);
-
-	if (result == PSI_OK)
-		port->owed[process] = 0;
-	return result;
+	return payment_send(conduit->ports[0], process);
 }

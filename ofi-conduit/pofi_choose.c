@@ -4,6 +4,7 @@
  * provider has one, so that nobody else reaches their ports.
  */
 #include "ofi-conduit/pofi.h"
+#include "runtime/util/net_wish.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,16 +17,40 @@ static const char *const preferred[] = {
 	"cxi", "psm2", "opx", "verbs;ofi_rxm", "tcp;ofi_rxm", "tcp",
 };
 
-/* Taken only if the user names them: slow; they lose messages; or reach one host alone. */
-static const char *const avoided[] = { "sockets", "udp", "shm", "ofi_hook" };
+/* Taken only if the user names them: for tests, and one that reaches one host alone. */
+static const char *const avoided[] = { "shm", "ofi_hook" };
+
+/* Not taken at all. */
+static const struct {
+	const char *provider, *why;
+} refused[] = {
+	{ "sockets", "it is slow, and libfabric gives it up; tcp;ofi_rxm does the same" },
+	{ "udp", "it loses messages, and crashes; tcp;ofi_rxm goes over the same network" },
+};
+
+static bool
+begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 static bool
 is_avoided(const char *provider)
 {
 	for (size_t i = 0; i < sizeof avoided / sizeof *avoided; i++)
-		if (strncmp(provider, avoided[i], strlen(avoided[i])) == 0)
+		if (begins_with(provider, avoided[i]))
 			return true;
 	return false;
+}
+
+/* Why a provider is not taken; NULL: it may be. */
+static const char *
+refusal_of(const char *provider)
+{
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (begins_with(provider, refused[i].provider))
+			return refused[i].why;
+	return NULL;
 }
 
 static size_t
@@ -105,12 +130,36 @@ struct wish {
 	const char *provider, *filter, *interface;
 };
 
+/* Who names the loopback interface knows why: hosts that are all this machine, say. */
 static bool
-is_allowed(const struct fi_info *info, const struct wish *wish)
+reaches_other_hosts(const struct fi_info *info, const struct wish *wish)
 {
-	if (wish->interface && strcmp(info->domain_attr->name, wish->interface) != 0)
+	return (!is_loopback(info) || wish->interface) &&
+	       !begins_with(info->fabric_attr->prov_name, "shm");
+}
+
+static bool
+is_on_interface(const struct fi_info *info, const char *text)
+{
+	const struct psi_net_wish wish = psi_net_wish_parse(text);
+	const bool socket = (info->addr_format == FI_SOCKADDR_IN &&
+	                     info->src_addrlen >= sizeof(struct sockaddr_in)) ||
+	                    (info->addr_format == FI_SOCKADDR_IN6 &&
+	                     info->src_addrlen >= sizeof(struct sockaddr_in6));
+
+	return psi_net_wish_takes(&wish, info->domain_attr->name, socket ? info->src_addr : NULL);
+}
+
+static bool
+is_allowed(const struct fi_info *info, const struct wish *wish, bool one_host)
+{
+	const char *provider = info->fabric_attr->prov_name;
+
+	if (wish->interface && !is_on_interface(info, wish->interface))
 		return false;
-	return wish->provider || wish->filter || !is_avoided(info->fabric_attr->prov_name);
+	if (refusal_of(provider) || (!one_host && !reaches_other_hosts(info, wish)))
+		return false;
+	return wish->provider || wish->filter || !is_avoided(provider);
 }
 
 static const struct fi_info *
@@ -119,7 +168,7 @@ best_of(const struct fi_info *list, const struct wish *wish, bool one_host)
 	const struct fi_info *best = NULL;
 
 	for (const struct fi_info *info = list; info; info = info->next)
-		if (is_allowed(info, wish) &&
+		if (is_allowed(info, wish, one_host) &&
 		    (!best || badness(info, one_host) < badness(best, one_host)))
 			best = info;
 	return best;
@@ -133,7 +182,10 @@ tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
 	const char *provider = wish->provider ? wish->provider : wish->filter;
 	const char *why = code ? fi_strerror(code) : "only what it does not use unasked";
 
-	if (wish->interface)
+	if (provider && refusal_of(provider))
+		snprintf(lack, lack_bytes, "provider %s is not used: %s", provider,
+		         refusal_of(provider));
+	else if (wish->interface)
 		snprintf(lack, lack_bytes, "libfabric has no provider for the interface %s of "
 		         "PST_NET_IFACE; `fi_info` lists those that it has", wish->interface);
 	else if (provider)
@@ -142,6 +194,15 @@ tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
 	else
 		snprintf(lack, lack_bytes, "libfabric has no provider that carries messages here "
 		         "(%s); is a network interface up? `fi_info` lists the providers", why);
+}
+
+/* There is one for the ranks of one host. */
+static void
+tell_lack_of_hosts(const struct fi_info *near, char *lack, size_t lack_bytes)
+{
+	snprintf(lack, lack_bytes, "the job has several hosts, and here libfabric reaches this one "
+	         "alone (provider %s on %s); is another network interface up? PST_NET_IFACE "
+	         "names one", near->fabric_attr->prov_name, near->domain_attr->name);
 }
 
 /* What libfabric offers, which takes it a while to find out; until pofi_choose has chosen. */
@@ -190,12 +251,17 @@ pofi_choose(const struct psi_services *services, bool one_host, const char **rea
             size_t lack_bytes)
 {
 	const struct wish wish = wish_read(services);
+	const struct fi_info *best;
 	struct fi_info *taken = NULL;
 
 	if (!pofi_probe(services, lack, lack_bytes))
 		return NULL;
-	taken = fi_dupinfo(best_of(offered, &wish, one_host));
-	if (!taken)
+	best = best_of(offered, &wish, one_host);
+	if (best)
+		taken = fi_dupinfo(best);
+	else
+		tell_lack_of_hosts(best_of(offered, &wish, true), lack, lack_bytes);
+	if (best && !taken)
 		tell_lack(FI_ENOMEM, &wish, lack, lack_bytes);
 	*reason_out = wish.provider ? "PST_OFI_PROVIDER" : wish.filter ? "FI_PROVIDER"
 	                                                               : "preferred";

@@ -111,22 +111,3 @@ pofi_connect(struct psi_conduit *conduit)
 	conduit->cards = NULL;
 	return result;
 }
-
-int
-pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out)
-{
-	fi_addr_t *known = &conduit->known[process];
-
-	if (*known == FI_ADDR_NOTAVAIL &&
-	    fi_av_insert(conduit->av, conduit->addresses + process * conduit->address_bytes, 1,
-	                 known, 0, NULL) != 1) {
-		*known = FI_ADDR_NOTAVAIL;
-		conduit->services->log("ofi: provider %s does not take the address of rank %u; "
-		                       "is there memory?", conduit->info->fabric_attr->prov_name,
-		                       process);
-		conduit->lost = true;
-		return PSI_FATAL;
-	}
-	*address_out = *known;
-	return PSI_OK;
-}

@@ -193,11 +193,21 @@ send_make_failed(struct psi_conduit *conduit, unsigned network)
 	conduit->lost = true;
 }
 
+/* As many as are left for others: then however many processes do not poll, one is left. */
+static bool
+send_is_allowed(const struct psi_conduit *conduit, unsigned network, uint32_t process)
+{
+	return conduit->peers[process].flying[network] <
+	       conduit->sends[network].most - conduit->sends[network].flying;
+}
+
 struct pofi_send *
-pofi_send_take(struct psi_conduit *conduit, unsigned network)
+pofi_send_take(struct psi_conduit *conduit, unsigned network, uint32_t process)
 {
 	struct pofi_send *send = conduit->sends[network].free;
 
+	if (!send_is_allowed(conduit, network, process))
+		return NULL;
 	if (send) {
 		conduit->sends[network].free = send->next;
 	} else if (conduit->sends[network].made < conduit->sends[network].most) {
@@ -207,14 +217,27 @@ pofi_send_take(struct psi_conduit *conduit, unsigned network)
 		else
 			send_make_failed(conduit, network);
 	}
-	if (send)
-		send->network = (uint8_t)network;
+	if (!send)
+		return NULL;
+	send->network = (uint8_t)network;
+	send->process = process;
+	conduit->sends[network].flying++;
+	conduit->peers[process].flying[network]++;
 	return send;
 }
 
 void
 pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send)
 {
+	conduit->sends[send->network].flying--;
+	conduit->peers[send->process].flying[send->network]--;
 	send->next = conduit->sends[send->network].free;
 	conduit->sends[send->network].free = send;
+}
+
+bool
+pofi_sends_pending(const struct psi_conduit *conduit)
+{
+	return conduit->queued || conduit->sends[PSI_REQUESTS].flying ||
+	       conduit->sends[PSI_REPLIES].flying;
 }

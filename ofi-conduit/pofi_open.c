@@ -46,15 +46,30 @@ fabric_close(struct psi_conduit *conduit)
 		fi_freeinfo(conduit->info);
 }
 
+/* With a descriptor to sleep on, where the provider has that. */
+static int
+cq_open(struct psi_conduit *conduit)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
+
+	conduit->wait_fd = -1;
+	if (fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit) == 0) {
+		if (fi_control(&conduit->cq->fid, FI_GETWAIT, &conduit->wait_fd) != 0)
+			conduit->wait_fd = -1;
+		return 0;
+	}
+	attr.wait_obj = FI_WAIT_NONE;
+	return fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit);
+}
+
 static int
 endpoint_open(struct psi_conduit *conduit)
 {
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
 	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC, .count = conduit->places };
 	const size_t least_bytes = conduit->message_bytes;
 	int code;
 
-	if ((code = fi_cq_open(conduit->domain, &cq_attr, &conduit->cq, conduit)) != 0 ||
+	if ((code = cq_open(conduit)) != 0 ||
 	    (code = fi_av_open(conduit->domain, &av_attr, &conduit->av, conduit)) != 0 ||
 	    (code = fi_endpoint(conduit->domain, conduit->info, &conduit->ep, conduit)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->av->fid, 0)) != 0 ||
@@ -172,22 +187,20 @@ static struct psi_conduit *
 conduit_make(const struct psi_services *services, const struct psi_conduit_job *job)
 {
 	struct psi_conduit *conduit = calloc(1, sizeof *conduit);
-	fi_addr_t *known = malloc(job->places * sizeof *known);
+	struct pofi_peer *peers = pofi_peers_new(job->places);
 	struct pofi_card *cards = pofi_cards_new(job->places);
 
-	if (!conduit || !known || !cards) {
+	if (!conduit || !peers || !cards) {
 		services->log("ofi: no memory");
 		free(conduit);
-		free(known);
+		free(peers);
 		free(cards);
 		return NULL;
 	}
-	for (uint32_t process = 0; process < job->places; process++)
-		known[process] = FI_ADDR_NOTAVAIL;
 	*conduit = (struct psi_conduit){
 		.services = services, .place = job->place, .places = job->places,
 		.threaded = job->threaded, .counts = job->counts,
-		.lock = PTHREAD_MUTEX_INITIALIZER, .known = known, .cards = cards,
+		.lock = PTHREAD_MUTEX_INITIALIZER, .peers = peers, .cards = cards,
 	};
 	return conduit;
 }
@@ -196,7 +209,7 @@ static void
 conduit_free(struct psi_conduit *conduit)
 {
 	fabric_close(conduit);
-	free(conduit->known);
+	pofi_peers_free(conduit);
 	free(conduit->cards);
 	free(conduit);
 }
@@ -235,6 +248,17 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 	};
 	*conduit_out = conduit;
 	return PSI_OK;
+}
+
+/* Provider shm has a file of each process in /dev/shm.  Elsewhere the kernel closes what is open,
+ * and still sends what it has. */
+void
+pofi_leave(struct psi_conduit *conduit)
+{
+	if (conduit->left || strcmp(conduit->info->fabric_attr->prov_name, "shm") != 0)
+		return;
+	conduit->left = true;
+	fi_close(&conduit->ep->fid);
 }
 
 /* -- ports ------------------------------------------------------------------------------------- */
@@ -298,5 +322,5 @@ pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
 	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, conduit->credits,
 	         conduit->inbound_count, conduit->inbound_bytes,
-	         info->src_addrlen + sizeof *conduit->known + sizeof(uint16_t));
+	         pofi_peer_bytes(conduit));
 }

@@ -14,5 +14,6 @@ const struct psi_conduit_ops pofi_ops = {
 	.am_send = pofi_am_send,
 	.poll = pofi_poll,
 	.drain = pofi_drain,
+	.wait_on = pofi_wait_on,
 	.describe = pofi_describe,
 };

@@ -10,6 +10,8 @@
 
 enum { LOOKS = 4 };     /* batches of one poll, though they hold nothing for its port */
 
+static const uint64_t sleep_busy_ns = 1000000;
+
 /* A message that a poll is about to deliver. */
 struct taken {
 	struct pofi_header header;
@@ -47,11 +49,10 @@ header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *hea
 static void
 credits_take(struct psi_conduit *conduit, const struct pofi_header *header)
 {
-	struct pofi_peer *peer = header->credits ? pofi_peer_of(conduit, header->source) : NULL;
+	uint16_t *spent = header->credits ? pofi_spent_at(conduit, header->source) : NULL;
 
-	if (peer)
-		peer->spent = (uint16_t)(peer->spent > header->credits
-		                                 ? peer->spent - header->credits : 0);
+	if (spent)
+		*spent = (uint16_t)(*spent > header->credits ? *spent - header->credits : 0);
 }
 
 static void
@@ -124,20 +125,13 @@ inbound_of(const struct psi_conduit *conduit, void *context)
 }
 
 static void
-send_done(struct psi_conduit *conduit, struct pofi_send *send)
-{
-	atomic_fetch_sub_explicit(&conduit->in_flight, 1, memory_order_relaxed);
-	pofi_send_give(conduit, send);
-}
-
-static void
 completion_take(struct psi_conduit *conduit, struct look *look,
                 const struct fi_cq_data_entry *entry)
 {
 	struct pofi_inbound *inbound = inbound_of(conduit, entry->op_context);
 
 	if (!inbound) {
-		send_done(conduit, entry->op_context);
+		pofi_send_give(conduit, entry->op_context);
 		return;
 	}
 	if (entry->flags & FI_RECV)
@@ -146,29 +140,42 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 		pofi_inbound_released(conduit, inbound);
 }
 
-/* A message that could not be received was a stranger's: peers know the sizes.  One that could not
- * be sent is lost, and its peer with it; where only credits were lost, the next message to that
- * peer shows it. */
+/* A message that could not be received was a stranger's: peers know the sizes. */
+static void
+error_of_inbound(struct psi_conduit *conduit, struct pofi_inbound *inbound, uint64_t flags)
+{
+	pofi_count(conduit, PSI_COUNT_DROPPED);
+	if (flags & FI_MULTI_RECV)
+		pofi_inbound_released(conduit, inbound);
+}
+
+/* A message that could not be sent is lost, and its peer with it: though it had only credits, that
+ * peer might wait for them. */
+static void
+error_of_send(struct psi_conduit *conduit, struct pofi_send *send,
+              const struct fi_cq_err_entry *error)
+{
+	char text[POFI_WHY_BYTES];
+	const char *detail = fi_cq_strerror(conduit->cq, error->prov_errno, error->err_data, text,
+	                                    sizeof text);
+
+	pofi_peer_break(conduit, send->process, error->err, detail);
+	pofi_send_give(conduit, send);
+}
+
 static void
 error_take(struct psi_conduit *conduit)
 {
 	struct fi_cq_err_entry error = { .err_data_size = 0 };
 	struct pofi_inbound *inbound;
-	struct pofi_send *send;
 
 	if (fi_cq_readerr(conduit->cq, &error, 0) != 1 || !error.op_context)
 		return;
 	inbound = inbound_of(conduit, error.op_context);
-	if (inbound) {
-		pofi_count(conduit, PSI_COUNT_DROPPED);
-		if (error.flags & FI_MULTI_RECV)
-			pofi_inbound_released(conduit, inbound);
-		return;
-	}
-	send = error.op_context;
-	if (send->is_data)
-		pofi_peer_break(conduit, send->place);
-	send_done(conduit, send);
+	if (inbound)
+		error_of_inbound(conduit, inbound, error.flags);
+	else
+		error_of_send(conduit, error.op_context, &error);
 }
 
 /* Reads at most `most' completions; false if there was nothing. */
@@ -316,6 +323,11 @@ look_take(struct look *look, unsigned most)
 
 	if (!pofi_trylock(conduit))
 		return false;
+	if (conduit->left) {
+		pofi_unlock(conduit);
+		return false;
+	}
+	pofi_backlog_flush(conduit);
 	if (look->port->payment_due)
 		payments_retry(look->port);
 	found = completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
@@ -343,6 +355,7 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 		deliver_taken(&look);
 		delivered += look.count;
 	}
+	pofi_tell_broken(port->conduit);
 	return delivered;
 }
 
@@ -353,31 +366,65 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 static bool
 injected_mark(struct psi_conduit *conduit)
 {
-	for (unsigned index = 0; index < POFI_ENDPOINTS; index++) {
-		struct pofi_peer *peers = conduit->peers[index];
+	for (uint32_t process = 0; process < conduit->places; process++) {
+		struct pofi_peer *peer = &conduit->peers[process];
 
-		for (uint32_t process = 0; peers && process < conduit->places; process++) {
-			if (!peers[process].injected || peers[process].broken)
-				continue;
-			if (pofi_mark_behind(conduit, process) != PSI_OK)
-				return false;
-			peers[process].injected = false;
-		}
+		if (!peer->injected || peer->broken)
+			continue;
+		if (pofi_mark_behind(conduit, process) != PSI_OK)
+			return false;
+		peer->injected = false;
 	}
 	return true;
+}
+
+/* True if nothing is left to send. */
+static bool
+drain_step(struct psi_conduit *conduit)
+{
+	struct look look = { .port = NULL };
+	bool marked;
+
+	pofi_backlog_flush(conduit);
+	marked = injected_mark(conduit);
+	(void)completions_read(conduit, &look, POFI_BATCH);
+	return marked && !pofi_sends_pending(conduit);
 }
 
 int
 pofi_drain(struct psi_conduit *conduit)
 {
-	struct look look = { .port = NULL };
-	bool marked;
+	bool done;
 
 	if (!pofi_trylock(conduit))
 		return PSI_AGAIN;
-	marked = injected_mark(conduit);
-	(void)completions_read(conduit, &look, POFI_BATCH);
+	done = conduit->left || drain_step(conduit);
+	if (done)
+		pofi_leave(conduit);
 	pofi_unlock(conduit);
-	return marked && atomic_load_explicit(&conduit->in_flight, memory_order_relaxed) == 0
-	               ? PSI_OK : PSI_AGAIN;
+	return done ? PSI_OK : PSI_AGAIN;
+}
+
+/* -- sleeping ---------------------------------------------------------------------------------- */
+
+/* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
+ * does a peer that is lost, of which a poll tells. */
+int
+pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
+{
+	struct fid *fids[] = { &conduit->cq->fid };
+	bool quiet, busy;
+
+	if (conduit->wait_fd < 0)
+		return PSI_UNSUPPORTED;
+	pofi_lock(conduit);
+	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
+	busy = pofi_sends_pending(conduit) ||
+	       atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
+	pofi_unlock(conduit);
+	if (!quiet)
+		return PSI_AGAIN;
+	*fd_out = conduit->wait_fd;
+	*most_ns_out = busy ? sleep_busy_ns : 0;
+	return PSI_OK;
 }

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cc=${TEST_CC:-gcc}
 cxx=${TEST_CXX:-g++}
-includes="-I$tree/include -I$build/include -I$tree/include/smp-conduit"
+includes="-I$tree/include -I$build/include -I$build/include/smp-conduit"
 combinations='SEQ:c PARSYNC:c PAR:c SEQ:cc PARSYNC:cc PAR:cc'
 if [ "${CHECK_LEVEL:-full}" = quick ]; then combinations=PAR:cc; fi
 

@@ -1,8 +1,7 @@
 /*
  * The smp conduit: the contract's operations over sysvnet, the message queue in shared memory.
  *
- * A port of the contract is a port of sysvnet by another name, so that no operation has to look one
- * up.
+ * A port of the contract is the same object as a port of sysvnet; the type alone differs.
  */
 #ifndef PSMP_H
 #define PSMP_H
@@ -30,7 +29,7 @@ psmp_net_port_of(struct psi_port *port)
 	return (struct sysvnet_port *)(void *)port;
 }
 
-/* psmp_open.c: those that need no port. */
+/* psmp_open.c: the operations that need no port. */
 bool psmp_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
 int psmp_open(const struct psi_services *services, const struct psi_conduit_job *job,
               struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);

@@ -1,6 +1,6 @@
 /*
- * Opening and connecting sysvnet for the job, with the runtime's services as its callbacks; and
- * what people want to know of it.
+ * Opens and connects sysvnet for the job, with the runtime's services as its callbacks.  Describes
+ * it for people.
  */
 #include "smp-conduit/psmp.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counters of sysvnet are those of the contract from the first on, in the same order. */
+/* The counters of sysvnet are a range of the contract's counters, in the same order. */
 enum { FIRST_COUNT = PSI_COUNT_IN_SLOT };
 #define SAME_COUNT(name) \
 	_Static_assert((int)PSI_COUNT_##name == FIRST_COUNT + (int)SYSVNET_COUNT_##name, #name)
@@ -36,9 +36,10 @@ psmp_probe(const struct psi_services *services, char *reason, size_t reason_byte
 
 /* ---------------------------------------------------------------------------- opening --- */
 
-/* The arena is wide unless pages that nobody touches are dear where shared memory is. */
+/* Asks for the wide arena.  The runtime may give the narrow one, if memory that nobody touches is
+ * not free there. */
 static int
-open_on_arena(struct psi_conduit *conduit, const struct sysvnet_job *job, size_t *arena_bytes_out)
+net_open(struct psi_conduit *conduit, const struct sysvnet_job *job, size_t *arena_bytes_out)
 {
 	const size_t most_bytes = sysvnet_arena_bytes(job->host_places, true);
 	const size_t least_bytes = sysvnet_arena_bytes(job->host_places, false);
@@ -99,7 +100,7 @@ psmp_open(const struct psi_services *services, const struct psi_conduit_job *job
 	conduit->services = services;
 	conduit->host_index = job->host_index[job->place];
 	conduit->crowded = job->crowded;
-	if (open_on_arena(conduit, &net_job, &arena_bytes) != PSI_OK) {
+	if (net_open(conduit, &net_job, &arena_bytes) != PSI_OK) {
 		free(conduit);
 		return PSI_FAILED;
 	}
@@ -112,8 +113,8 @@ psmp_open(const struct psi_services *services, const struct psi_conduit_job *job
 	return PSI_OK;
 }
 
-/* With more ranks than CPUs a sleeper is woken all the time, and a fence in each send is cheaper
- * than a system call with an interrupt in each sleep. */
+/* If there are more ranks than CPUs, ranks sleep and are woken often.  Then a fence in each send is
+ * cheaper than a membarrier, a system call with interrupts, before each sleep. */
 int
 psmp_connect(struct psi_conduit *conduit)
 {

@@ -1,5 +1,5 @@
 /*
- * The operation table, and the operations on ports: each is a call of sysvnet.
+ * The operation table, and the operations on ports.  Each of them calls one function of sysvnet.
  */
 #include "smp-conduit/psmp.h"
 #include "smp-conduit/sysvnet/sysvnet_inline.h"
@@ -71,67 +71,67 @@ am_cancel(struct psi_port *port, const struct psi_claim *claim)
 /* --------------------------------------------------------------------------- progress --- */
 
 static unsigned
-poll_port(struct psi_port *port, unsigned networks, unsigned budget)
+port_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
 	return sysvnet_poll(psmp_net_port_of(port), networks, budget);
 }
 
 static int
-arm_port(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
+port_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	return sysvnet_arm(psmp_net_port_of(port), networks, room_peer, ticket_out);
 }
 
 static void
-sleep_on_port(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
+port_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
 	sysvnet_sleep(psmp_net_port_of(port), ticket, timeout_ns);
 }
 
 static void
-disarm_port(struct psi_port *port)
+port_disarm(struct psi_port *port)
 {
 	sysvnet_disarm(psmp_net_port_of(port));
 }
 
 static int
-arm_more_port(struct psi_port *port, unsigned networks)
+port_arm_more(struct psi_port *port, unsigned networks)
 {
 	return sysvnet_arm_more(psmp_net_port_of(port), networks);
 }
 
 static void
-disarm_more_port(struct psi_port *port)
+port_disarm_more(struct psi_port *port)
 {
 	sysvnet_disarm_more(psmp_net_port_of(port));
 }
 
 static const uint32_t *
-sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
+port_sleep_word(struct psi_port *port, uint32_t peer, bool *fence_out)
 {
 	return sysvnet_wake_word(psmp_net_port_of(port), peer, fence_out);
 }
 
 static void
-wake_peer(struct psi_port *port, uint32_t peer)
+port_wake_peer(struct psi_port *port, uint32_t peer)
 {
 	sysvnet_wake_peer(psmp_net_port_of(port), peer);
 }
 
 static void
-wake_process(struct psi_port *port)
+port_wake_process(struct psi_port *port)
 {
 	sysvnet_wake(psmp_net_port_of(port));
 }
 
 static void
-wake_host(struct psi_port *port)
+port_wake_host(struct psi_port *port)
 {
 	sysvnet_wake_host(psmp_net_port_of(port));
 }
 
 static void
-request_room(struct psi_port *port, uint32_t peer)
+port_request_room(struct psi_port *port, uint32_t peer)
 {
 	sysvnet_request_room(psmp_net_port_of(port), peer);
 }
@@ -153,17 +153,17 @@ const struct psi_conduit_ops psmp_ops = {
 	.am_claim = am_claim,
 	.am_publish = am_publish,
 	.am_cancel = am_cancel,
-	.poll = poll_port,
-	.arm = arm_port,
-	.sleep = sleep_on_port,
-	.disarm = disarm_port,
-	.arm_more = arm_more_port,
-	.disarm_more = disarm_more_port,
-	.sleep_word = sleep_word,
-	.wake_peer = wake_peer,
-	.wake = wake_process,
-	.wake_host = wake_host,
-	.request_room = request_room,
+	.poll = port_poll,
+	.arm = port_arm,
+	.sleep = port_sleep,
+	.disarm = port_disarm,
+	.arm_more = port_arm_more,
+	.disarm_more = port_disarm_more,
+	.sleep_word = port_sleep_word,
+	.wake_peer = port_wake_peer,
+	.wake = port_wake_process,
+	.wake_host = port_wake_host,
+	.request_room = port_request_room,
 	.describe = psmp_describe,
 	.queue = sysvnet_view,
 	.memory_area = psmp_memory_area,

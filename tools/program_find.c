@@ -197,17 +197,36 @@ program_client(char *const *command)
 	return NULL;
 }
 
+/* Is the word in the list?  Writes the list for people: "smp or ofi". */
+static bool
+list_has_word(const char *list, const char *word, char *text_out, size_t room)
+{
+	bool found = false;
+	size_t used = 0;
+
+	while (*list && used < room) {
+		const size_t len = strcspn(list, " ");
+
+		found |= len == strlen(word) && memcmp(list, word, len) == 0;
+		used += (size_t)snprintf(text_out + used, room - used, "%s%.*s", used ? " or " : "",
+		                         (int)len, list);
+		list += len + (list[len] == ' ');
+	}
+	return found;
+}
+
 void
 program_check_conduit(const char *path)
 {
-	char conduit[64], *at;
+	char conduit[64], own[64], *at;
 
-	if (!program_string(path, "ConduitName", conduit, sizeof conduit) ||
-	    strcmp(conduit, "SMP") == 0)
+	if (!program_string(path, "ConduitName", conduit, sizeof conduit))
 		return;
 	for (at = conduit; *at; at++)
 		*at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
-	program_refuse("%s was linked for conduit %s, and %s starts programs of conduit smp; use "
-	               "gasnetrun_%s, or link it with a library named smp",
-	               path, conduit, program_name, conduit);
+	if (list_has_word(PROGRAM_CONDUITS, conduit, own, sizeof own))
+		return;
+	program_refuse("%s was linked for conduit %s, and %s starts programs of conduit %s; use "
+	               "gasnetrun_%s, or link it with a library named %s",
+	               path, conduit, program_name, own, conduit, own);
 }

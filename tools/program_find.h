@@ -32,7 +32,8 @@ bool program_string(const char *path, const char *name, char *value_out, size_t 
  * NULL. */
 char *program_client(char *const *command);
 
-/* Ends the launcher with one line if the file was linked for a conduit of other launchers. */
+/* Ends the launcher with one line if the file was linked for a conduit of other launchers.  Its own
+ * are those of PROGRAM_CONDUITS, "smp ofi", for which program_find.c is compiled. */
 void program_check_conduit(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 #include "bootstrap/overlay/pboot_overlay_address.h"
 
-#include "runtime/util/settings_parse.h"
+#include "runtime/util/net_wish.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -119,66 +119,6 @@ pboot_address_format(const struct pboot_address *address, char text_out[PBOOT_AD
 	return true;
 }
 
-/* The bytes of the host part, 4 or 16 of them; 0 for another family. */
-static size_t
-host_bytes(const struct sockaddr *name, uint8_t bytes_out[16])
-{
-	struct sockaddr_in6 six;
-	struct sockaddr_in four;
-
-	if (name->sa_family == AF_INET) {
-		memcpy(&four, name, sizeof four);
-		memcpy(bytes_out, &four.sin_addr, 4);
-		return 4;
-	}
-	if (name->sa_family == AF_INET6) {
-		memcpy(&six, name, sizeof six);
-		memcpy(bytes_out, &six.sin6_addr, 16);
-		return 16;
-	}
-	return 0;
-}
-
-/* What PST_NET_IFACE asks for: an interface, a network, or (neither) anything but loopback. */
-struct wanted {
-	const char *iface;
-	bool network;
-	uint8_t prefix[16];
-	size_t prefix_bytes;
-	unsigned prefix_bits;
-};
-
-static bool
-wanted_parse_network(const char *text, struct wanted *wanted)
-{
-	const char *slash = strchr(text, '/');
-	const size_t len = slash ? (size_t)(slash - text) : strlen(text);
-	struct pboot_address address;
-	char host[PBOOT_ADDRESS_BYTES];
-	int64_t bits;
-
-	if (!text_cut(text, len, host) || !host_parse(host, 0, &address))
-		return false;
-	wanted->prefix_bytes = host_bytes((const struct sockaddr *)&address.name, wanted->prefix);
-	bits = (int64_t)wanted->prefix_bytes * 8;
-	if (slash && (!psi_parse_int(slash + 1, &bits) || bits < 0 ||
-	    bits > (int64_t)wanted->prefix_bytes * 8))
-		return false;
-	wanted->prefix_bits = (unsigned)bits;
-	wanted->network = true;
-	return true;
-}
-
-static bool
-prefix_matches(const struct wanted *wanted, const uint8_t *host, size_t bytes)
-{
-	const unsigned whole = wanted->prefix_bits / 8, rest = wanted->prefix_bits % 8;
-
-	if (bytes != wanted->prefix_bytes || memcmp(host, wanted->prefix, whole) != 0)
-		return false;
-	return rest == 0 || (host[whole] ^ wanted->prefix[whole]) >> (8 - rest) == 0;
-}
-
 /* An address of one link alone needs the number of that link, which differs from host to host. */
 static bool
 is_link_local(const uint8_t *host, size_t bytes)
@@ -186,22 +126,20 @@ is_link_local(const uint8_t *host, size_t bytes)
 	return bytes == 16 && host[0] == 0xfe && (host[1] & 0xc0) == 0x80;
 }
 
+/* wish NULL: anything but loopback. */
 static bool
-wanted_takes(const struct wanted *wanted, const struct ifaddrs *entry)
+entry_is_wanted(const struct psi_net_wish *wish, const struct ifaddrs *entry)
 {
 	uint8_t host[16];
 	size_t bytes;
 
 	if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
 		return false;
-	bytes = host_bytes(entry->ifa_addr, host);
+	bytes = psi_net_host_bytes(entry->ifa_addr, host);
 	if (bytes == 0 || is_link_local(host, bytes))
 		return false;
-	if (wanted->network)
-		return prefix_matches(wanted, host, bytes);
-	if (wanted->iface)
-		return strcmp(entry->ifa_name, wanted->iface) == 0;
-	return !(entry->ifa_flags & IFF_LOOPBACK);
+	return wish ? psi_net_wish_takes(wish, entry->ifa_name, entry->ifa_addr) :
+	    !(entry->ifa_flags & IFF_LOOPBACK);
 }
 
 static void
@@ -221,7 +159,7 @@ address_take(const struct sockaddr *name, struct pboot_address *address_out)
 
 /* The first address that is wanted; one of IPv4 goes before those of IPv6. */
 static bool
-address_find(const struct wanted *wanted, struct pboot_address *address_out)
+address_find(const struct psi_net_wish *wish, struct pboot_address *address_out)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
 	struct ifaddrs *list, *entry;
@@ -232,7 +170,7 @@ address_find(const struct wanted *wanted, struct pboot_address *address_out)
 		return false;
 	for (i = 0; i < 2 && !found; i++)
 		for (entry = list; entry && !found; entry = entry->ifa_next)
-			if (wanted_takes(wanted, entry) &&
+			if (entry_is_wanted(wish, entry) &&
 			    entry->ifa_addr->sa_family == families[i]) {
 				address_take(entry->ifa_addr, address_out);
 				found = true;
@@ -266,12 +204,11 @@ bool
 pboot_address_choose(const char *iface, const char *toward, struct pboot_address *address_out,
     char why_out[PBOOT_ADDRESS_WHY_BYTES])
 {
-	struct wanted wanted = { 0 };
+	struct psi_net_wish wish;
 
 	if (iface && *iface) {
-		if (!wanted_parse_network(iface, &wanted))
-			wanted.iface = iface;
-		if (address_find(&wanted, address_out))
+		wish = psi_net_wish_parse(iface);
+		if (address_find(&wish, address_out))
 			return true;
 		snprintf(why_out, PBOOT_ADDRESS_WHY_BYTES, "PST_NET_IFACE=%s: no interface that is "
 		    "up has this name, or an address there; `ip address' lists them", iface);
@@ -279,7 +216,7 @@ pboot_address_choose(const char *iface, const char *toward, struct pboot_address
 	}
 	if (toward && address_toward(toward, address_out))
 		return true;
-	if (address_find(&wanted, address_out))
+	if (address_find(NULL, address_out))
 		return true;
 	snprintf(why_out, PBOOT_ADDRESS_WHY_BYTES, "no network interface but loopback is up; "
 	    "PST_NET_IFACE names the one to use");

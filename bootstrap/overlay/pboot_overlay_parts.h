@@ -164,7 +164,7 @@ void pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdic
 void pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
     const struct pboot_shake *shake);
 void pboot_join_lose_by_memory(struct pboot_overlay *net, struct pboot_link *link);
-/* At the deadline, hosts without a link count as lost. */
+/* Loses each neighbour that has no link by the deadline of connect. */
 void pboot_join_give_up(struct pboot_overlay *net);
 /* No more links will come up. */
 void pboot_join_close(struct pboot_overlay *net);

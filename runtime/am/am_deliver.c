@@ -1,5 +1,6 @@
 /*
- * Running handlers: the token, and the call with the right number of arguments.
+ * Runs the handler of a message that has arrived: makes its token, and calls it with the number of
+ * arguments that the message has.
  */
 #include "runtime/am/am.h"
 #include "runtime/process/endpoint.h"
@@ -53,7 +54,7 @@
 	X(14) X(15) X(16)
 
 static void
-call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned nargs, const gex_AM_Arg_t *a)
+handler_call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned nargs, const gex_AM_Arg_t *a)
 {
 	switch (nargs) {
 #define CASE(n) \
@@ -66,8 +67,8 @@ call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned nargs, const gex_AM_Arg_t
 }
 
 static void
-call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes, unsigned nargs,
-                  const gex_AM_Arg_t *a)
+handler_call_with_payload(gex_AM_Fn_t fn, gex_Token_t token, void *buf, size_t nbytes,
+                          unsigned nargs, const gex_AM_Arg_t *a)
 {
 	switch (nargs) {
 #define CASE(n) \
@@ -110,14 +111,15 @@ static inline void
 handler_run(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
 {
 	if (arrival->category == PSI_SHORT)
-		call_short(handler->fn, token, arrival->nargs, arrival->args);
+		handler_call_short(handler->fn, token, arrival->nargs, arrival->args);
 	else
-		call_with_payload(handler->fn, token, arrival->payload, arrival->len_bytes,
-		                  arrival->nargs, arrival->args);
+		handler_call_with_payload(handler->fn, token, arrival->payload, arrival->len_bytes,
+		                          arrival->nargs, arrival->args);
 }
 
 static void __attribute__((noinline))
-run_watched(const struct psi_handler *handler, gex_Token_t token, const struct psi_arrival *arrival)
+handler_run_watched(const struct psi_handler *handler, gex_Token_t token,
+                    const struct psi_arrival *arrival)
 {
 	gex_Token_t outer = psi_rules_enter(token);
 
@@ -127,7 +129,7 @@ run_watched(const struct psi_handler *handler, gex_Token_t token, const struct p
 
 /* Notes the handler that runs, for hang reports. */
 static inline void
-note_handler(struct psi_block *block, const struct psi_arrival *arrival)
+handler_note(struct psi_block *block, const struct psi_arrival *arrival)
 {
 	atomic_store_explicit(&block->handler, arrival->word, memory_order_relaxed);
 }
@@ -140,23 +142,23 @@ psi_deliver(void *owner, const struct psi_arrival *arrival)
 	struct gex_Token_s token = { .ep = ep, .arrival = arrival };
 	struct psi_block *block = psi_block();
 
-	psi_back_from_process(ep);      /* which may be made anew since the poll began */
+	psi_back_from_process(ep);      /* the endpoint may be newer than the poll */
 	if (PSI_UNLIKELY(
 		    !(handler->shapes >> psi_shape_of(arrival->network, arrival->category) & 1) ||
 		    ((arrival->nargs ^ handler->nargs) & handler->nargs_mask)))
 		arrival_refuse(handler, arrival);
-	note_handler(block, arrival);
+	handler_note(block, arrival);
 	psi_count(block->count,
 	          psi_count_of_kind(PSI_COUNT_RECEIVED, arrival->network, arrival->category));
 	if (arrival->category != PSI_SHORT)
 		psi_count_add(block->count, PSI_COUNT_RECEIVED_BYTES, arrival->len_bytes);
 	if (PSI_UNLIKELY(psi.checks))
-		run_watched(handler, &token, arrival);
+		handler_run_watched(handler, &token, arrival);
 	else
 		handler_run(handler, &token, arrival);
 	atomic_store_explicit(&block->handler, 0, memory_order_relaxed);
 	if (psi.threaded)
-		psi_wake_own();         /* now: the next message's handler may take its time */
+		psi_wake_own();         /* not later: the next handler may run for long */
 }
 
 void
@@ -188,7 +190,7 @@ gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask)
 {
 	const struct psi_arrival *arrival;
 
-	(void)mask;     /* all are at hand, so all are answered */
+	(void)mask;     /* every field is known, so every field is filled in */
 	psi_rule_token(token, "gex_Token_Info");
 	arrival = token->arrival;
 	info->gex_srcrank = psi_jobrank_of(arrival->source);

@@ -1,9 +1,10 @@
 /*
- * Negotiated payload.  A descriptor is one of two per thread, one for requests and one for replies,
- * since a request's Prepare or Commit may wait, and so run a handler that prepares a reply.
+ * Messages of negotiated payload.  Each thread has two descriptors (`sd'): one for requests and one
+ * for replies.  It needs both, since Prepare and Commit of a request may wait, and a handler that
+ * runs meanwhile may prepare a reply.
  *
- * A Medium without a client buffer gets memory of the receiver, so its payload is written in place.
- * A Long without one, and any message to the calling endpoint, gets memory of this thread.
+ * If the client gives no buffer, a Medium gets memory of the receiver, so its payload is written in
+ * place.  A Long gets memory of this thread, and so does a message to the calling endpoint.
  */
 #include "runtime/am/am.h"
 #include "runtime/am/am_room.h"
@@ -18,8 +19,8 @@
 #include <string.h>
 
 static void
-check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most, bool is_reply,
-              gex_Flags_t flags, unsigned nargs, const char *call)
+sd_check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t most,
+                 bool is_reply, gex_Flags_t flags, unsigned nargs, const char *call)
 {
 	psi_check_flags(flags, PSI_PREPARE_FLAGS, call);
 	psi_rule_transfer(NULL, NULL, 0, flags, call);
@@ -36,9 +37,9 @@ check_prepare(const void *client_buf, gex_Event_t *lc_opt, size_t least, size_t 
 		          "library's; pass both or neither", call);
 }
 
-/* The thread's descriptor of that network, which nobody else may have open. */
+/* Returns the thread's descriptor for that network.  It must not be open. */
 static gex_AM_SrcDesc_t
-take_descriptor(unsigned network, const char *call)
+sd_take(unsigned network, const char *call)
 {
 	gex_AM_SrcDesc_t sd = &psi_thread_self()->descriptors[network];
 
@@ -54,9 +55,9 @@ size_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* A buffer at the receiver; false if there is none and the caller does not want to wait. */
+/* Claims a buffer at the receiver.  Returns false if there is none and flags say IMMEDIATE. */
 static bool
-claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
+sd_claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, gex_Flags_t flags)
 {
 	struct psi_begin begin = PSI_BEGIN("a Medium", "am_claim", sd->place,
 	                                   flags & GEX_FLAG_IMMEDIATE);
@@ -68,7 +69,7 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 	};
 	begin.kind = PSI_FOR_BUFFER;
 	begin.network = (uint8_t)network;
-	do      /* any other result than AGAIN ends the wait: UNSUPPORTED has another way */
+	do      /* UNSUPPORTED ends the wait too: then the payload goes through a thread buffer */
 		result = sd->ep->ops->am_claim(sd->ep->port, &sd->claim);
 	while (!psi_begin_over(&begin, result == PSI_AGAIN ? PSI_AGAIN : PSI_OK));
 	if (!begin.begun)
@@ -86,8 +87,8 @@ claim_buffer(gex_AM_SrcDesc_t sd, unsigned network, size_t least, size_t most, g
 }
 
 static gex_AM_SrcDesc_t
-prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
-               size_t most, gex_Flags_t flags, const char *call)
+sd_prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+                  size_t most, gex_Flags_t flags, const char *call)
 {
 	const size_t limit = psi.attributes.max_medium_bytes;
 
@@ -101,18 +102,18 @@ prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, si
 		sd->buffer = (void *)(uintptr_t)client_buf;
 	else if (sd->place == sd->ep->place)
 		sd->buffer = psi_thread_buffer(network, most);
-	else if (!claim_buffer(sd, network, least, most, flags))
+	else if (!sd_claim_buffer(sd, network, least, most, flags))
 		return GEX_AM_SRCDESC_NO_OP;
 	sd->open = true;
 	psi_rule_prepared(sd);
 	return sd;
 }
 
-enum { LONG_BUFFER_BYTES = 1 << 20 };   /* granted at most, unless more is the least */
+enum { LONG_BUFFER_BYTES = 1 << 20 };   /* more is granted only if least_payload is more */
 
 static gex_AM_SrcDesc_t
-prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
-             size_t most, const char *call)
+sd_prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size_t least,
+                size_t most, const char *call)
 {
 	if (PSI_UNLIKELY(least > psi.attributes.max_long_bytes))
 		psi_fatal("%s: least_payload %zu is more than a Long takes, which is %zu; ask "
@@ -133,7 +134,7 @@ prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, size
 }
 
 static void
-prepare_begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
+sd_begin(gex_AM_SrcDesc_t sd, gex_EP_t ep, uint32_t place, gex_Token_t token, bool is_long,
       const void *client_buf, void *dest, gex_Event_t *lc_opt, unsigned nargs)
 {
 	*sd = (struct gex_AM_SrcDesc_s){
@@ -150,13 +151,13 @@ gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf
 {
 	const char *call = "gex_AM_PrepareRequestMedium";
 	struct psi_target target = psi_rule_target(tm, rank, call);
-	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+	gex_AM_SrcDesc_t sd = sd_take(PSI_REQUESTS, call);
 
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
-	              numargs, call);
-	prepare_begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
-	return prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags,
-	                      call);
+	sd_check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	                 numargs, call);
+	sd_begin(sd, target.ep, target.place, NULL, false, client_buf, NULL, lc_opt, numargs);
+	return sd_prepare_medium(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, flags,
+	                         call);
 }
 
 gex_AM_SrcDesc_t
@@ -166,13 +167,13 @@ gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
 {
 	const char *call = "gex_AM_PrepareRequestLong";
 	struct psi_target target = psi_rule_target(tm, rank, call);
-	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REQUESTS, call);
+	gex_AM_SrcDesc_t sd = sd_take(PSI_REQUESTS, call);
 
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
-	              numargs, call);
-	prepare_begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt,
-	              numargs);
-	return prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
+	sd_check_prepare(client_buf, lc_opt, least_payload, most_payload, false, flags,
+	                 numargs, call);
+	sd_begin(sd, target.ep, target.place, NULL, true, client_buf, dest_addr, lc_opt,
+	         numargs);
+	return sd_prepare_long(sd, PSI_REQUESTS, client_buf, least_payload, most_payload, call);
 }
 
 gex_AM_SrcDesc_t
@@ -181,15 +182,15 @@ gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t leas
                           unsigned int numargs)
 {
 	const char *call = "gex_AM_PrepareReplyMedium";
-	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	gex_AM_SrcDesc_t sd = sd_take(PSI_REPLIES, call);
 	uint32_t place;
 
 	place = psi_am_requester(token, call);
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
-	              call);
-	prepare_begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
-	return prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags,
-	                      call);
+	sd_check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	                 call);
+	sd_begin(sd, token->ep, place, token, false, client_buf, NULL, lc_opt, numargs);
+	return sd_prepare_medium(sd, PSI_REPLIES, client_buf, least_payload, most_payload, flags,
+	                         call);
 }
 
 gex_AM_SrcDesc_t
@@ -198,29 +199,29 @@ gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf, size_t least_
                         gex_Flags_t flags, unsigned int numargs)
 {
 	const char *call = "gex_AM_PrepareReplyLong";
-	gex_AM_SrcDesc_t sd = take_descriptor(PSI_REPLIES, call);
+	gex_AM_SrcDesc_t sd = sd_take(PSI_REPLIES, call);
 	uint32_t place;
 
 	place = psi_am_requester(token, call);
-	check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
-	              call);
-	prepare_begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
+	sd_check_prepare(client_buf, lc_opt, least_payload, most_payload, true, flags, numargs,
+	                 call);
+	sd_begin(sd, token->ep, place, token, true, client_buf, dest_addr, lc_opt,
 	      numargs);
-	return prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
+	return sd_prepare_long(sd, PSI_REPLIES, client_buf, least_payload, most_payload, call);
 }
 
 static void __attribute__((noreturn, cold))
-not_open(const char *call)
+sd_not_open(const char *call)
 {
-	psi_fatal("%s: the descriptor is not open; each Prepare that gave one is ended by one "
-	          "Commit or Cancel", call);
+	psi_fatal("%s: the descriptor is not open; end each prepared message with one Commit or "
+	          "Cancel", call);
 }
 
 void *
 gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd)
 {
 	if (PSI_UNLIKELY(!sd || !sd->open))
-		not_open("gex_AM_SrcDescAddr");
+		sd_not_open("gex_AM_SrcDescAddr");
 	return sd->buffer;
 }
 
@@ -228,18 +229,18 @@ size_t
 gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd)
 {
 	if (PSI_UNLIKELY(!sd || !sd->open))
-		not_open("gex_AM_SrcDescSize");
+		sd_not_open("gex_AM_SrcDescSize");
 	return sd->size;
 }
 
 /* -- commit and cancel ----------------------------------------------------------------------- */
 
-/* Is it open, of this family, and committed as it was prepared? */
+/* The descriptor must be open, of this thread, and prepared for this kind of message. */
 static void
-check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
+sd_check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
 {
 	if (PSI_UNLIKELY(!sd || !sd->open))
-		not_open(call);
+		sd_not_open(call);
 	if (PSI_UNLIKELY(sd->is_reply != is_reply || sd->is_long != is_long))
 		psi_fatal("%s: the message was prepared as a %s %s; end it as that", call,
 		          sd->is_long ? "Long" : "Medium", sd->is_reply ? "reply" : "request");
@@ -250,23 +251,23 @@ check_open(gex_AM_SrcDesc_t sd, bool is_reply, bool is_long, const char *call)
 }
 
 static void
-check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags,
-             const char *call)
+sd_check_commit(gex_AM_SrcDesc_t sd, size_t nbytes, unsigned nargs, gex_Flags_t flags,
+                const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > sd->size))
-		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize tells",
-		          call, nbytes, sd->size);
+		psi_fatal("%s: %zu bytes are more than the %zu granted; gex_AM_SrcDescSize "
+		          "returns how many are granted", call, nbytes, sd->size);
 	if (PSI_UNLIKELY(nargs != sd->nargs))
-		psi_fatal("%s: %u arguments, but %u were prepared for; commit with as many", call,
-		          nargs, sd->nargs);
+		psi_fatal("%s: %u arguments, but the message was prepared for %u; commit with "
+		          "that number", call, nargs, sd->nargs);
 	psi_check_flags(flags, GEX_FLAG_IMMEDIATE, call);
 	if (PSI_UNLIKELY(sd->token && sd->token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one "
-		          "reply", call);
+		psi_fatal("%s: this handler has already replied, and may reply only once; put "
+		          "everything into one reply", call);
 }
 
 static int
-prepared_publish(void *sender, const struct psi_am *am)
+sd_publish(void *sender, const struct psi_am *am)
 {
 	gex_AM_SrcDesc_t sd = sender;
 	int result;
@@ -279,20 +280,21 @@ prepared_publish(void *sender, const struct psi_am *am)
 }
 
 static int
-publish_claimed(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
+sd_publish_or_wait(gex_AM_SrcDesc_t sd, const struct psi_am *am, gex_Flags_t flags)
 {
-	return prepared_publish(sd, am) == PSI_OK ? GASNET_OK
-	                                          : psi_am_when_room(sd, prepared_publish, am,
-	                                                             flags);
+	return sd_publish(sd, am) == PSI_OK ? GASNET_OK
+	                                    : psi_am_when_room(sd, sd_publish, am,
+	                                                       flags);
 }
 
 /*
- * The thread's descriptor is copied first: the message may be to this endpoint, and its handler may
- * prepare another; or waiting runs one.  A refused commit leaves it open.
+ * The descriptor is copied first, since a handler may use the thread's descriptor for another
+ * message before this one is sent: the message's own handler, if it is to this endpoint, or one
+ * that runs while this thread waits.  A refused commit leaves the descriptor open.
  */
 static int
-prepared_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest,
-                gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t *args, const char *call)
+sd_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void *dest,
+          gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t *args, const char *call)
 {
 	struct gex_AM_SrcDesc_s own = *sd;
 	struct psi_am am = {
@@ -304,7 +306,7 @@ prepared_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void
 	};
 	int result;
 
-	check_commit(sd, nbytes, nargs, flags, call);
+	sd_check_commit(sd, nbytes, nargs, flags, call);
 	psi_check_handler(handler, call);
 	if (own.is_long) {
 		if (PSI_UNLIKELY(own.dest && own.dest != dest))
@@ -316,7 +318,7 @@ prepared_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void
 	psi_rule_payload(&own, nbytes, call);
 	sd->open = false;
 	psi_am_count_sent(am.network, am.category, nbytes, 1);
-	result = own.claimed ? publish_claimed(&own, &am, flags)
+	result = own.claimed ? sd_publish_or_wait(&own, &am, flags)
 	                     : own.is_long ? psi_am_inject_long(own.ep, &am, flags)
 	                                   : psi_am_inject(own.ep, &am, flags);
 	if (result != GASNET_OK) {
@@ -331,7 +333,7 @@ prepared_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, void
 }
 
 static int
-prepared_cancel(gex_AM_SrcDesc_t sd)
+sd_cancel(gex_AM_SrcDesc_t sd)
 {
 	sd->open = false;
 	if (sd->claimed)
@@ -345,9 +347,9 @@ prepared_cancel(gex_AM_SrcDesc_t sd)
 	                                   unsigned nargs, const gex_AM_Arg_t *args)              \
 	{                                                                                         \
 		const char *call = "gex_AM_Commit" Upper "Medium";                                \
-		check_open(sd, is_reply, false, call);                                            \
-		return prepared_commit(sd, handler, nbytes, NULL, commit_flags, nargs, args,      \
-		                       call);                                                     \
+		sd_check_open(sd, is_reply, false, call);                                         \
+		return sd_commit(sd, handler, nbytes, NULL, commit_flags, nargs, args,            \
+		                 call);                                                     \
 	}
 #define FAMILY_LONG(lower, Upper, is_reply)                                                       \
 	int psi_am_commit_##lower##_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,             \
@@ -355,16 +357,16 @@ prepared_cancel(gex_AM_SrcDesc_t sd)
 	                                 unsigned nargs, const gex_AM_Arg_t *args)                \
 	{                                                                                         \
 		const char *call = "gex_AM_Commit" Upper "Long";                                  \
-		check_open(sd, is_reply, true, call);                                             \
-		return prepared_commit(sd, handler, nbytes, dest, commit_flags, nargs, args,      \
-		                       call);                                                     \
+		sd_check_open(sd, is_reply, true, call);                                          \
+		return sd_commit(sd, handler, nbytes, dest, commit_flags, nargs, args,            \
+		                 call);                                                     \
 	}
 #define FAMILY_CANCEL(Name, is_reply, is_long)                                                    \
 	int gex_AM_Cancel##Name(gex_AM_SrcDesc_t sd, gex_Flags_t flags)                           \
 	{                                                                                         \
 		psi_check_flags(flags, 0, "gex_AM_Cancel" #Name);                                 \
-		check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                         \
-		return prepared_cancel(sd);                                                       \
+		sd_check_open(sd, is_reply, is_long, "gex_AM_Cancel" #Name);                      \
+		return sd_cancel(sd);                                                             \
 	}
 
 FAMILY_MEDIUM(request, "Request", false)

@@ -5,12 +5,12 @@
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
 
-/* Registrations of one process come one at a time; delivery reads without it, since the client
- * synchronises before it sends. */
+/* Held by registrations.  Delivery reads handlers without it: the client synchronises ranks between
+ * the registration and the first message. */
 static struct psi_spinlock registering;
 
 static uint8_t
-shapes_of(gex_Flags_t flags)
+entry_shapes(gex_Flags_t flags)
 {
 	const gex_Flags_t categories[] = { GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM,
 		                           GEX_FLAG_AM_LONG };
@@ -34,14 +34,14 @@ handler_enter(gex_EP_t ep, gex_AM_Index_t index, const gex_AM_Entry_t *entry)
 
 	handler->entry = *entry;
 	handler->entry.gex_index = index;
-	handler->shapes = shapes_of(entry->gex_flags);
+	handler->shapes = entry_shapes(entry->gex_flags);
 	handler->nargs = (uint8_t)entry->gex_nargs;
 	handler->nargs_mask = UINT8_MAX;
 	handler->fn = entry->gex_fnptr;
 }
 
 static void
-check_entry(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
+entry_check(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
 {
 	if (!entry->gex_fnptr)
 		psi_fatal("gex_EP_RegisterHandlers: entry %zu has no function; set gex_fnptr",
@@ -49,7 +49,7 @@ check_entry(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
 	if (entry->gex_nargs > PSI_MAX_ARGS)
 		psi_fatal("gex_EP_RegisterHandlers: entry %zu has %u arguments, the most is %d; "
 		          "send the rest as payload", position, entry->gex_nargs, PSI_MAX_ARGS);
-	if (!shapes_of(entry->gex_flags))
+	if (!entry_shapes(entry->gex_flags))
 		psi_fatal("gex_EP_RegisterHandlers: entry %zu has gex_flags 0x%x; set a category "
 		          "(GEX_FLAG_AM_SHORT, MEDIUM, LONG, MEDLONG) and a direction "
 		          "(GEX_FLAG_AM_REQUEST, REPLY, REQREP)", position, entry->gex_flags);
@@ -64,7 +64,7 @@ check_entry(gex_EP_t ep, const gex_AM_Entry_t *entry, size_t position)
 }
 
 static void __attribute__((noreturn, cold))
-too_many(void)
+handlers_too_many(void)
 {
 	psi_fatal("gex_EP_RegisterHandlers: more than %d handlers; let some share one and an "
 	          "argument",
@@ -73,12 +73,12 @@ too_many(void)
 
 /* The highest index that is still free. */
 static gex_AM_Index_t
-highest_free(gex_EP_t ep)
+handlers_highest_free(gex_EP_t ep)
 {
 	for (unsigned index = PSI_HANDLERS - 1; index >= GEX_AM_INDEX_BASE; index--)
 		if (!ep->handlers[index].fn)
 			return (gex_AM_Index_t)index;
-	too_many();
+	handlers_too_many();
 }
 
 int
@@ -89,21 +89,21 @@ gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries)
 		psi_invalid("gex_EP_RegisterHandlers", "GEX_EP_INVALID");
 	psi_check_list(table, numentries, sizeof *table, "table", "gex_EP_RegisterHandlers");
 	if (numentries > PSI_HANDLERS - GEX_AM_INDEX_BASE)
-		too_many();     /* before entries are read that may not be there */
+		handlers_too_many();     /* checked first: numentries may be wrong */
 	psi_spinlock_lock(&registering);
 	for (size_t i = 0; i < numentries; i++) {
-		check_entry(ep, &table[i], i);
+		entry_check(ep, &table[i], i);
 		if (table[i].gex_index)
 			handler_enter(ep, table[i].gex_index, &table[i]);
 	}
 	for (size_t i = 0; i < numentries; i++) {
 		if (table[i].gex_index)
 			continue;
-		table[i].gex_index = highest_free(ep);
+		table[i].gex_index = handlers_highest_free(ep);
 		handler_enter(ep, table[i].gex_index, &table[i]);
 	}
 	psi_spinlock_unlock(&registering);
-	psi_handed_to_process(ep);      /* who knows of them now may ask others to send to them */
+	psi_handed_to_process(ep);      /* other processes may send to them from now on */
 	return GASNET_OK;
 }
 

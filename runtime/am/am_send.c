@@ -1,6 +1,6 @@
 /*
- * Fixed-payload requests and replies.  All are checked, turned into one descriptor and handed to
- * the conduit; a message to the calling endpoint itself runs its handler at once.
+ * Requests and replies of fixed payload.  Each call checks its arguments and hands the message to
+ * the conduit.  A message to the calling endpoint itself runs its handler at once.
  */
 #include "runtime/am/am.h"
 #include "runtime/am/am_room.h"
@@ -18,10 +18,10 @@
 
 /* -- injection ------------------------------------------------------------------------------- */
 
-/* A Medium's payload is copied, since the handler may write to its buffer; a claimed buffer is this
- * thread's already. */
+/* The payload of a Medium is copied, since the handler may write to its buffer.  A negotiated
+ * message has its payload in the thread's buffer already. */
 static void
-deliver_to_self(gex_EP_t ep, const struct psi_am *am)
+am_deliver_to_self(gex_EP_t ep, const struct psi_am *am)
 {
 	struct psi_arrival arrival = {
 		.source = ep->place, .handler = am->handler, .category = am->category,
@@ -45,7 +45,7 @@ psi_am_try(gex_EP_t ep, const struct psi_am *am)
 	int result;
 
 	if (PSI_UNLIKELY(am->peer == ep->place)) {
-		deliver_to_self(ep, am);
+		am_deliver_to_self(ep, am);
 		return PSI_OK;
 	}
 	result = psi_am_is_alone(ep) ? ep->ops->am_send_alone(ep->port, am)
@@ -81,7 +81,7 @@ psi_am_count_refused(const struct psi_am *am)
 }
 
 static struct psi_begin
-begin_of(const struct psi_am *am, gex_Flags_t flags)
+begin_of_am(const struct psi_am *am, gex_Flags_t flags)
 {
 	struct psi_begin begin = PSI_BEGIN("a message", "am_send", am->peer,
 	                                   flags & GEX_FLAG_IMMEDIATE);
@@ -92,7 +92,7 @@ begin_of(const struct psi_am *am, gex_Flags_t flags)
 }
 
 static int
-begun_or_refused(const struct psi_begin *begin, const struct psi_am *am)
+begin_result(const struct psi_begin *begin, const struct psi_am *am)
 {
 	if (begin->begun)
 		return GASNET_OK;
@@ -101,34 +101,35 @@ begun_or_refused(const struct psi_begin *begin, const struct psi_am *am)
 }
 
 int
-psi_am_when_room(void *sender, psi_am_try_fn *try_again, const struct psi_am *am, gex_Flags_t flags)
+psi_am_when_room(void *sender, psi_am_try_fn *attempt, const struct psi_am *am, gex_Flags_t flags)
 {
-	struct psi_begin begin = begin_of(am, flags);
+	struct psi_begin begin = begin_of_am(am, flags);
 	int result = PSI_AGAIN;
 
 	while (!psi_begin_over(&begin, result))
-		result = try_again(sender, am);
-	return begun_or_refused(&begin, am);
+		result = attempt(sender, am);
+	return begin_result(&begin, am);
 }
 
 static int
-try_again(void *sender, const struct psi_am *am)
+am_try_again(void *sender, const struct psi_am *am)
 {
 	return psi_am_try(sender, am);
 }
 
 static int __attribute__((noinline))
-inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+am_inject_when_room(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
-	return psi_am_when_room(ep, try_again, am, flags);
+	return psi_am_when_room(ep, am_try_again, am, flags);
 }
 
 int
 psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
 	if (PSI_UNLIKELY(psi_am_try(ep, am) != PSI_OK))
-		return inject_when_room(ep, am, flags);
-	/* One that sends to itself alone never finds a full queue, and must serve others too. */
+		return am_inject_when_room(ep, am, flags);
+	/* A rank that sends to itself only never finds a full queue, so it polls here to serve
+	 * messages of others. */
 	if (PSI_UNLIKELY(am->peer == ep->place) && am->network == PSI_REQUESTS &&
 	    !(flags & GEX_FLAG_IMMEDIATE))
 		psi_poll();
@@ -138,7 +139,7 @@ psi_am_inject(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 /* -- checks ---------------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn, cold))
-bad_lc(gex_Event_t *lc_opt, const char *call)
+lc_refuse(gex_Event_t *lc_opt, const char *call)
 {
 	if (!lc_opt)
 		psi_fatal("%s: lc_opt is NULL; pass GEX_EVENT_NOW or the address of an event",
@@ -153,7 +154,7 @@ psi_am_check_lc(gex_Event_t *lc_opt, bool is_reply, const char *call)
 {
 	if (PSI_UNLIKELY(!lc_opt || lc_opt == GEX_EVENT_DEFER ||
 	                 (is_reply && lc_opt == GEX_EVENT_GROUP)))
-		bad_lc(lc_opt, call);
+		lc_refuse(lc_opt, call);
 }
 
 void *
@@ -166,9 +167,9 @@ psi_am_long_target(uint32_t place, void *dest, size_t nbytes, const char *call)
 }
 
 static int
-send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
+long_send(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 {
-	struct psi_begin begin = begin_of(am, flags);
+	struct psi_begin begin = begin_of_am(am, flags);
 	struct psi_long message = {
 		.am = am, .dest = psi_reach_remote(am->peer, am->dest), .owner = ep,
 		.immediate = begin.immediate,
@@ -177,11 +178,11 @@ send_long(gex_EP_t ep, const struct psi_am *am, gex_Flags_t flags)
 	begin.operation = "am_long";
 	while (!psi_begin_over(&begin, ep->ops->am_long(ep->port, &message)))
 		;
-	return begun_or_refused(&begin, am);
+	return begin_result(&begin, am);
 }
 
-/* A payload is in place before the message is sent.  One that may be refused leaves no trace, so
- * that it is not written before it is accepted. */
+/* The kernel writes the payload before the message is sent.  An IMMEDIATE Long may be refused after
+ * that, so its payload is not written by the kernel. */
 int
 psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 {
@@ -190,12 +191,12 @@ psi_am_inject_long(gex_EP_t ep, struct psi_am *am, gex_Flags_t flags)
 	if (flags & GEX_FLAG_IMMEDIATE ||
 	    psi_reach_road(PSI_WAY_LONG, am->peer) != PSI_BY_KERNEL ||
 	    !psi_reach_write(am->peer, am->dest, am->payload, am->len_bytes))
-		return send_long(ep, am, flags);
+		return long_send(ep, am, flags);
 	return psi_am_inject(ep, am, flags);
 }
 
 static void
-check_medium(size_t nbytes, const char *call)
+medium_check_size(size_t nbytes, const char *call)
 {
 	if (PSI_UNLIKELY(nbytes > psi.attributes.max_medium_bytes))
 		psi_fatal("%s: %zu bytes are more than a Medium takes, which is %zu; send several, "
@@ -210,74 +211,77 @@ psi_am_requester(gex_Token_t token, const char *call)
 		psi_fatal("%s: a reply handler may not reply; let the thread that waits for it "
 		          "send a request", call);
 	if (PSI_UNLIKELY(token->replied))
-		psi_fatal("%s: this handler has replied already, and may once; put all into one "
-		          "reply", call);
+		psi_fatal("%s: this handler has already replied, and may reply only once; put "
+		          "everything into one reply", call);
 	return token->arrival->source;
 }
 
 void
 psi_legacy_count_bad(const char *call, unsigned int told, unsigned int given)
 {
-	psi_fatal("%s: told of %u arguments, and given %u; the count stands before the arguments",
-	          call, told, given);
+	psi_fatal("%s: the count says %u arguments, but %u are given; the count stands before the "
+	          "arguments", call, told, given);
 }
 
 /* -- requests -------------------------------------------------------------------------------- */
 
-/* To another endpoint, from one that any thread may use; the conduit needs no more than what it
- * gets in registers.  Anything else takes the general way; result is what that one said, or
- * UNSUPPORTED. */
+/*
+ * A request or reply is plain if it goes to another endpoint, from one that any thread may use. The
+ * conduit then gets its few arguments in registers (am_short, am_medium).  If that fails, and for
+ * all other messages, short_inject and medium_inject make a descriptor; `result' is what the
+ * conduit returned, or UNSUPPORTED if it was not called.
+ */
 static inline bool
-is_plain(struct psi_target target)
+target_is_plain(struct psi_target target)
 {
 	return PSI_LIKELY(target.place != target.ep->place && !target.ep->serial);
 }
 
 static int __attribute__((noinline))
-inject_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags,
+short_inject(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags,
              int result)
 {
 	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, what, args);
 
-	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags)
+	return result == PSI_AGAIN ? am_inject_when_room(to.ep, &am, flags)
 	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static int __attribute__((noinline))
-inject_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+medium_inject(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
               size_t len_bytes, gex_Flags_t flags, int result)
 {
 	const struct psi_am am = psi_am_medium(to.place, what, args, payload, len_bytes);
 
-	return result == PSI_AGAIN ? inject_when_room(to.ep, &am, flags)
+	return result == PSI_AGAIN ? am_inject_when_room(to.ep, &am, flags)
 	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static inline int
-send_short(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+short_send(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
 {
 	int result = PSI_UNSUPPORTED;
 
 	psi_am_count_sent(psi_am_tag_network(what), PSI_SHORT, 0, 1);
-	if (is_plain(to))
+	if (target_is_plain(to))
 		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
 	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
-	                                    : inject_short(to, what, args, flags, result);
+	                                    : short_inject(to, what, args, flags, result);
 }
 
 static inline int
-send_medium(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+medium_send(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
             size_t len_bytes, gex_Flags_t flags)
 {
 	int result = PSI_UNSUPPORTED;
 
 	psi_am_count_sent(psi_am_tag_network(what), PSI_MEDIUM, len_bytes, 1);
-	if (is_plain(to))
+	if (target_is_plain(to))
 		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
 		                               len_bytes);
 	return PSI_LIKELY(result == PSI_OK)
 	               ? GASNET_OK
-	               : inject_medium(to, what, args, payload, len_bytes, flags, result);
+	               : medium_inject(to, what, args, payload, len_bytes, flags, result);
 }
 
 int
@@ -288,7 +292,7 @@ psi_am_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_F
 
 	psi_check_handler(handler, "gex_AM_RequestShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestShort");
-	return send_short(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, flags);
+	return short_send(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, flags);
 }
 
 int
@@ -303,8 +307,8 @@ psi_am_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, cons
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_RequestMedium");
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_RequestMedium");
 	psi_am_check_lc(lc_opt, false, "gex_AM_RequestMedium");
-	check_medium(nbytes, "gex_AM_RequestMedium");
-	result = send_medium(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, src, nbytes,
+	medium_check_size(nbytes, "gex_AM_RequestMedium");
+	result = medium_send(target, psi_am_tag(PSI_REQUESTS, handler, nargs), args, src, nbytes,
 	                     flags);
 	psi_am_completed(lc_opt);
 	return result;
@@ -336,9 +340,9 @@ psi_am_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const 
 
 /* -- replies --------------------------------------------------------------------------------- */
 
-/* The requester, at its place. */
+/* A reply goes to the place that sent the request. */
 static inline struct psi_target
-target_of_reply(gex_Token_t token, const char *call)
+reply_target(gex_Token_t token, const char *call)
 {
 	const uint32_t place = psi_am_requester(token, call);
 
@@ -357,12 +361,12 @@ int
 psi_am_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned nargs,
                    const gex_AM_Arg_t *args)
 {
-	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyShort");
+	const struct psi_target target = reply_target(token, "gex_AM_ReplyShort");
 
 	psi_check_handler(handler, "gex_AM_ReplyShort");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyShort");
 	return reply_sent(token,
-	               send_short(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, flags));
+	               short_send(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, flags));
 }
 
 int
@@ -370,15 +374,15 @@ psi_am_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src, 
                     gex_Event_t *lc_opt, gex_Flags_t flags, unsigned nargs,
                     const gex_AM_Arg_t *args)
 {
-	const struct psi_target target = target_of_reply(token, "gex_AM_ReplyMedium");
+	const struct psi_target target = reply_target(token, "gex_AM_ReplyMedium");
 	int result;
 
 	psi_check_handler(handler, "gex_AM_ReplyMedium");
 	psi_check_flags(flags, PSI_TRANSFER_FLAGS, "gex_AM_ReplyMedium");
 	psi_rule_transfer(src, NULL, nbytes, flags, "gex_AM_ReplyMedium");
 	psi_am_check_lc(lc_opt, true, "gex_AM_ReplyMedium");
-	check_medium(nbytes, "gex_AM_ReplyMedium");
-	result = send_medium(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, src, nbytes,
+	medium_check_size(nbytes, "gex_AM_ReplyMedium");
+	result = medium_send(target, psi_am_tag(PSI_REPLIES, handler, nargs), args, src, nbytes,
 	                     flags);
 	psi_am_completed(lc_opt);
 	return reply_sent(token, result);

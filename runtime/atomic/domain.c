@@ -120,12 +120,12 @@ domain_check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, g
 		psi_fatal("%s: ad_p is NULL; pass where the domain goes", call);
 	(void)psi_team_live(tm, call);
 	if (!domain_ops_of(dt))
-		psi_fatal("%s: data type 0x%x is none that atomics have; pass one of GEX_DT_I32, "
+		psi_fatal("%s: data type 0x%x is not one for atomics; pass one of GEX_DT_I32, "
 		          "U32, I64, U64, FLT and DBL", call, dt);
 	if (!ops || (ops & ~domain_ops_of(dt)))
-		psi_fatal("%s: operations 0x%x are %s; pass those that will be used, of 0x%x", call,
-		          ops & ~domain_ops_of(dt), ops ? "none that the type has" : "none at all",
-		          domain_ops_of(dt));
+		psi_fatal("%s: operations 0x%x %s; pass those that will be used, of 0x%x", call,
+		          ops & ~domain_ops_of(dt),
+		          ops ? "do not exist for the type" : "are none at all", domain_ops_of(dt));
 	psi_check_flags(flags, hints, call);
 	if (flags & (flags - 1))
 		psi_fatal("%s: flags 0x%x favour several at once; pass one of GEX_FLAG_AD_FAVOR_* "

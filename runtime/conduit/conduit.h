@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 9 };
+enum { PSI_CONDUIT_ABI = 10 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -164,6 +164,10 @@ struct psi_services {
 	void (*exchange)(const void *mine, size_t len_bytes, void *all_out);
 	/* The calling thread's counts, where the job has none for all; for one operation. */
 	uint64_t *(*counts)(void);
+	/* A message to that place was lost, for a reason in the network's words, and whoever
+	 * watches the processes of the job has had the time to end it.  Called by polls, without
+	 * a lock; ends the job, since nobody could say what else is missing. */
+	void (*unreachable)(uint32_t place, const char *why);
 };
 
 /* Memory that a conduit allocates and maps; it fills this in at open. */
@@ -316,6 +320,12 @@ struct psi_conduit_ops {
 	 * once.  Any thread, asleep or not; the caller tries once more, since room may have come
 	 * meanwhile. */
 	void (*request_room)(struct psi_port *port, uint32_t peer);
+
+	/* For a network: a descriptor to sleep on now, which becomes readable when a poll would
+	 * find something, and how long at most (0: no bound), since not all that a poll advances
+	 * need make it readable.  Directly before the sleep.  AGAIN: a poll would find something.
+	 * UNSUPPORTED: there is none, for good. */
+	int (*wait_on)(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
 
 	/* -- for people ------------------------------------------------------------------------ */
 

@@ -88,6 +88,11 @@ static int no_drain(struct psi_conduit *conduit)
 	(void)conduit;
 	return PSI_OK;
 }
+static int no_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
+{
+	(void)conduit, (void)fd_out, (void)most_ns_out;
+	return PSI_UNSUPPORTED;
+}
 /* AGAIN: there is no sleeping, so the caller goes on polling. */
 static int no_arm(struct psi_port *port, unsigned networks, uint32_t peer, uint32_t *ticket_out)
 {
@@ -147,7 +152,7 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
-	X(drain, no_drain) X(arm, no_arm) X(sleep, no_sleep)                                      \
+	X(drain, no_drain) X(wait_on, no_wait_on) X(arm, no_arm) X(sleep, no_sleep)               \
 	X(disarm, no_disarm) X(arm_more, no_arm_more) X(disarm_more, no_disarm)                   \
 	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_request_room)                   \
 	X(sleep_word, no_sleep_word) X(wake_peer, no_wake_peer)                                   \

@@ -1,13 +1,23 @@
 /*
- * Each operation that names a peer goes to one of the two; those that name none, to both.  Sleeping
- * and waking are smp's: a message of the network wakes nobody, so a sleep ends after NAP_NS, and
- * the runtime looks at both.
+ * Each operation that names a peer goes to one of the two; those that name none, to both.
+ *
+ * Sleeping and waking.  No call waits for a futex and a descriptor.  A process that shares memory
+ * with others naps on smp's word, and looks at the network every NAP_NS.  One that shares memory
+ * with nobody sleeps on the network's descriptor, where that has one, so that messages wake it.
+ * Other threads of the process wake it by an eventfd.  Processes of its host that it shares no
+ * memory with cannot, and a thread that looks for sleepers (`asleep') may miss one that has made
+ * its last look; so with any of these the sleep is a nap too.  Alone on its host with one thread a
+ * process is woken by the network or by nobody, and sleeps as long as it is told.
  */
 #include "runtime/conduit/pair.h"
 
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum {
 	NAP_NS = 1000000,
@@ -21,6 +31,11 @@ struct psi_conduit {
 	const uint8_t *is_local;        /* [places], by job rank */
 	uint32_t places;
 	struct psi_port *ports[PORTS];  /* by index */
+	uint64_t *counts;               /* of the process; NULL: each thread has its own */
+	bool waits_on_network;          /* nobody shares memory with this process */
+	uint64_t nap_ns;                /* 0: it is alone, and need not nap */
+	int wake_fd;                    /* -1: there are no other threads */
+	_Atomic uint32_t asleep;        /* threads that may need it */
 };
 
 struct psi_port {
@@ -54,6 +69,27 @@ size_least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+static uint32_t
+job_places_near(const struct psi_conduit_job *job)
+{
+	uint32_t near = 0;
+
+	for (uint32_t place = 0; place < job->places; place++)
+		near += job->local[place];
+	return near;
+}
+
+/* Without an eventfd threads wake each other when their naps end. */
+static void
+sleep_choose(struct psi_conduit *pair, const struct psi_conduit_job *job)
+{
+	pair->counts = job->counts;
+	pair->waits_on_network = network_ops->wait_on && job_places_near(job) == 1;
+	pair->nap_ns = job->threaded || job->host_places > 1 ? NAP_NS : 0;
+	pair->wake_fd = pair->waits_on_network && job->threaded
+	                        ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+}
+
 static int
 pair_open(const struct psi_services *services, const struct psi_conduit_job *job,
           struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
@@ -69,6 +105,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 	pair->services = services;
 	pair->is_local = job->local;
 	pair->places = job->places;
+	sleep_choose(pair, job);
 	if ((result = local_ops->open(services, job, &local, &pair->local)) != PSI_OK ||
 	    (result = network_ops->open(services, job, &network, &pair->network)) != PSI_OK) {
 		free(pair);
@@ -200,11 +237,54 @@ pair_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t 
 	                      ticket_out);
 }
 
+/* The smaller of two bounds, where 0 is none. */
+static uint64_t
+bound_tighter(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* The last that leaves takes the wake-ups. */
+static void
+sleep_on(struct psi_conduit *pair, int network_fd, uint64_t timeout_ns)
+{
+	struct pollfd fds[] = { { .fd = network_fd, .events = POLLIN },
+	                        { .fd = pair->wake_fd, .events = POLLIN } };
+	const struct timespec timeout = { (time_t)(timeout_ns / 1000000000),
+	                                  (long)(timeout_ns % 1000000000) };
+	uint64_t taken;
+
+	psi_count(pair->counts ? pair->counts : pair->services->counts(), PSI_COUNT_SLEEPS);
+	atomic_fetch_add_explicit(&pair->asleep, 1, memory_order_relaxed);
+	(void)ppoll(fds, 2, timeout_ns ? &timeout : NULL, NULL);
+	if (atomic_fetch_sub_explicit(&pair->asleep, 1, memory_order_relaxed) == 1 &&
+	    fds[1].revents && read(pair->wake_fd, &taken, sizeof taken) < 0)
+		return;         /* another took them */
+}
+
 static void
 pair_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
-	local_ops->sleep(port->local, ticket,
-	                 timeout_ns && timeout_ns < NAP_NS ? timeout_ns : NAP_NS);
+	struct psi_conduit *pair = port->pair;
+	uint64_t most_ns;
+	int fd, result = PSI_UNSUPPORTED;
+
+	if (pair->waits_on_network)
+		result = network_ops->wait_on(pair->network, &fd, &most_ns);
+	if (result == PSI_OK)
+		sleep_on(pair, fd, bound_tighter(bound_tighter(timeout_ns, pair->nap_ns), most_ns));
+	else if (result == PSI_UNSUPPORTED)
+		local_ops->sleep(port->local, ticket, bound_tighter(timeout_ns, NAP_NS));
+}
+
+static void
+sleepers_wake(struct psi_conduit *pair)
+{
+	const uint64_t one = 1;
+
+	if (pair->wake_fd >= 0 && atomic_load_explicit(&pair->asleep, memory_order_relaxed) &&
+	    write(pair->wake_fd, &one, sizeof one) < 0)
+		return;         /* full: they are awake */
 }
 
 static void
@@ -243,6 +323,7 @@ static void
 pair_wake(struct psi_port *port)
 {
 	local_ops->wake(port->local);
+	sleepers_wake(port->pair);
 }
 
 static void

@@ -2,6 +2,7 @@
 
 #include "runtime/settings/settings_tables.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <limits.h>
@@ -15,14 +16,24 @@
 static const char *const names[] = { "smp", "ofi", NULL };
 
 static const struct psi_setting rows[] = {
-	{ .name = "PST_CONDUIT", .kind = PSI_SETTING_CHOICE, .default_text = "smp",
-	  .choices = names,
-	  .help = "the conduit between ranks that share no memory; smp: there are none" },
+	{ .name = "PST_CONDUIT", .kind = PSI_SETTING_CHOICE, .choices = names,
+	  .help = "the conduit between ranks that share no memory; smp: there are none; unset: "
+	          "the one that the program is linked for, as ofi with libgasnet-ofi-par.a, and "
+	          "in a job of several hosts ofi" },
+	{ .name = "GASNET_OFI_SPAWNER", .kind = PSI_SETTING_TEXT,
+	  .help = "how gasnetrun_ofi starts ranks: mpi, pmi or fork; unset: pmi in an allocation "
+	          "of Slurm, else mpi" },
+	{ .name = "MPIRUN_CMD", .kind = PSI_SETTING_TEXT,
+	  .help = "command by which gasnetrun_ofi starts ranks by mpi, such as mpirun -np %N %C: "
+	          "%N is the number of ranks, %C the program and its arguments" },
+	{ .name = "PMIRUN_CMD", .kind = PSI_SETTING_TEXT,
+	  .help = "the same for pmi, such as srun -n %N %C" },
 	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
 	  .help = "directory where conduits' plug-ins are looked for first" },
 	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,
-	  .help = "network interface that jobs use, such as eth0; else the provider's first, and "
-	          "on one host the loopback interface" },
+	  .help = "network interface that jobs use, such as eth0, one of its addresses, or a "
+	          "network such as 10.1.0.0/16; unset: that from which the job was started, the "
+	          "provider's first, and on one host the loopback interface" },
 	{ .name = "PST_OFI_PROVIDER", .kind = PSI_SETTING_TEXT,
 	  .help = "libfabric's provider that conduit ofi uses, such as tcp;ofi_rxm; else the best "
 	          "that the host has" },
@@ -41,6 +52,27 @@ static const struct psi_setting rows[] = {
 };
 
 const struct psi_setting_table psi_settings_conduits = PSI_SETTING_TABLE("Conduits", rows);
+
+/* -- which ------------------------------------------------------------------------------------- */
+
+/* Of the object of the program's conduit and mode.  A program that is linked with libpenstock.so
+ * alone has none. */
+extern const char psi_mode_conduit[] __attribute__((weak));
+
+const char *
+psi_plugin_network(bool hosts)
+{
+	static char linked[16];
+	const char *name = psi_setting_value(&rows[0], NULL);
+
+	if (name)
+		return name;
+	if (!psi_mode_conduit)
+		return hosts ? names[1] : names[0];
+	for (size_t i = 0; i + 1 < sizeof linked && psi_mode_conduit[i]; i++)
+		linked[i] = (char)tolower((unsigned char)psi_mode_conduit[i]);
+	return hosts && strcmp(linked, names[0]) == 0 ? names[1] : linked;
+}
 
 /* -- where ------------------------------------------------------------------------------------- */
 
@@ -106,6 +138,12 @@ beside_library(char *directory_out, size_t bytes)
 	       directory_beside(info.dli_fname, PSI_LIB_DIR, directory_out, bytes);
 }
 
+bool
+psi_plugin_directory_of(const char *launcher, char *directory_out, size_t bytes)
+{
+	return directory_beside(launcher, PSI_BIN_DIR, directory_out, bytes);
+}
+
 /* A rank's parent is the keeper, which the launcher has forked. */
 static bool
 beside_launcher(char *directory_out, size_t bytes)
@@ -118,7 +156,7 @@ beside_launcher(char *directory_out, size_t bytes)
 	if (len <= 0)
 		return false;
 	program[len] = '\0';
-	return directory_beside(program, PSI_BIN_DIR, directory_out, bytes);
+	return psi_plugin_directory_of(program, directory_out, bytes);
 }
 
 /* The directories in which a plug-in may lie, in order; false past the last.  An empty text is a
@@ -126,7 +164,7 @@ beside_launcher(char *directory_out, size_t bytes)
 static bool
 directory_at(unsigned i, char *directory_out, size_t bytes)
 {
-	const char *own = psi_setting_text(&rows[1]);
+	const char *own = psi_setting_text(psi_setting_named("PST_PLUGIN_DIR"));
 
 	directory_out[0] = '\0';
 	if (i == 0 && own)

@@ -17,6 +17,15 @@ enum { PSI_PLUGIN_LACK_BYTES = 900 };
  */
 const struct psi_conduit_ops *psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES]);
 
+/* The name of the network that the job uses between ranks that share no memory, or "smp": that of
+ * PST_CONDUIT, else that of the conduit which the program is linked for; `hosts': the job has
+ * several, and smp is no answer unless PST_CONDUIT says so. */
+const char *psi_plugin_network(bool hosts);
+
+/* The directory of plug-ins that belongs to a launcher, also if both were moved.  Absolute paths;
+ * false: it does not fit. */
+bool psi_plugin_directory_of(const char *launcher, char *directory_out, size_t bytes);
+
 /* Does a table of operations fit this library?  If not, writes so of the file that it is from. */
 bool psi_plugin_fits(const struct psi_conduit_ops *ops, const char *file,
                      char lack[PSI_PLUGIN_LACK_BYTES]);

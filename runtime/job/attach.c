@@ -30,7 +30,7 @@ gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size)
 		return psi_refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
 	error = psi_segment_make(psi.client, size, &segment);
 	psi.ep->segment = segment;
-	failed = psi_segment_table_exchange(segment, error);
+	failed = psi_segment_table_exchange(segment, error, call);
 	if (failed < psi.boot.size) {
 		/* Here or elsewhere there is no memory: all return the same, and one says it. */
 		if (failed == psi.boot.rank)

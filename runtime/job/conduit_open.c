@@ -25,7 +25,7 @@
 
 /* While conduits open, the first line that one says is kept, so that one rank says it for all. */
 static bool keeps_lines;
-static char kept_line[PSI_PLUGIN_LACK_BYTES + 64];
+static char kept_line[PSI_PLUGIN_LACK_BYTES + 96];
 
 static void __attribute__((format(printf, 1, 2)))
 conduit_log(const char *format, ...)
@@ -62,6 +62,16 @@ conduit_agree_least(uint32_t value)
 	return least;
 }
 
+static void
+conduit_unreachable(uint32_t place, const char *why)
+{
+	char whose[PSI_PLACE_TEXT];
+
+	psi_place_text(place, whose);
+	psi_fatal("a message to %s was lost: %s; is its host up, and does a firewall let the "
+	          "network through?", whose, why);
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
@@ -79,6 +89,7 @@ static const struct psi_services services = {
 	.agree_least = conduit_agree_least,
 	.exchange = pboot_exchange,
 	.counts = conduit_own_counts,
+	.unreachable = conduit_unreachable,
 };
 
 /* -- what the ranks say of it ---------------------------------------------------------------- */
@@ -139,22 +150,39 @@ all_share_memory(void)
 	return true;
 }
 
-/* NULL: the job has no use for a network, or the user wants none. */
+/* NULL after a line that is kept. */
+static const struct psi_conduit_ops *
+network_open(const char *name, bool hosts)
+{
+	const struct psi_conduit_ops *ops = NULL;
+	char lack[PSI_PLUGIN_LACK_BYTES];
+
+	if (strcmp(name, psi_conduit_local()) == 0)
+		snprintf(lack, sizeof lack, "it carries nothing to another host; unset "
+		         "PST_CONDUIT, or set it to a network");
+	else if ((ops = psi_plugin_open(name, lack)) != NULL &&
+	         !ops->probe(&services, lack, sizeof lack))
+		ops = NULL;
+	if (!ops && hosts)
+		snprintf(kept_line, sizeof kept_line, "the job has %u hosts, and conduit %s: %s",
+		         psi.boot.host_count, name, lack);
+	else if (!ops)
+		snprintf(kept_line, sizeof kept_line, "conduit %s: %s", name, lack);
+	return ops;
+}
+
+/* NULL: the job has no use for a network, or, on one host, the user wants none. */
 static const struct psi_conduit_ops *
 network_choose(void)
 {
-	const char *name = psi_setting_value(psi_setting_named("PST_CONDUIT"), NULL);
+	const bool hosts = psi.boot.host_count > 1;
+	const char *name = psi_plugin_network(hosts);
 	const struct psi_conduit_ops *ops;
-	char lack[PSI_PLUGIN_LACK_BYTES];
-	bool good;
 
-	if (strcmp(name, psi_conduit_local()) == 0 || all_share_memory())
+	if (!hosts && (strcmp(name, psi_conduit_local()) == 0 || all_share_memory()))
 		return NULL;
-	ops = psi_plugin_open(name, lack);
-	good = ops && ops->probe(&services, lack, sizeof lack);
-	if (!good)
-		snprintf(kept_line, sizeof kept_line, "conduit %s: %s", name, lack);
-	conduit_settle(good, name);
+	ops = network_open(name, hosts);
+	conduit_settle(ops != NULL, name);
 	return ops;
 }
 
@@ -162,25 +190,18 @@ network_choose(void)
 static void
 conduit_describe_job(void)
 {
-	uint32_t *host_index = calloc(psi.boot.size, sizeof *host_index);
-	uint32_t *next = calloc(psi.boot.host_count, sizeof *next);
 	uint8_t *local = calloc(psi.boot.size, sizeof *local);
 
-	if (!host_index || !next || !local)
+	if (!local)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
-		uint32_t host = psi.boot.host_of[rank];
-
-		host_index[rank] = next[host]++;
-		local[rank] = psi.networked ? psi_in_my_nbrhd(rank) : host == psi.boot.host_index;
-	}
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		local[rank] = psi.networked ? psi_in_my_nbrhd(rank) : psi_on_this_host(rank);
 	psi.conduit_job = (struct psi_conduit_job){
 		.place = psi.boot.rank, .places = psi.boot.size,
-		.host_places = next[psi.boot.host_index], .host_index = host_index,
+		.host_places = psi.host_places, .host_index = psi.host_index,
 		.local = local, .threaded = psi.threaded, .crowded = psi.crowded,
 		.counts = psi.block ? psi.block->count : NULL,
 	};
-	free(next);
 }
 
 /* The operations of the module that has some. */

@@ -111,19 +111,14 @@ job_know_cpus(void)
 {
 	struct psi_topology topology;
 	struct psi_cpus *all = calloc(psi.boot.size, sizeof *all);
-	uint32_t here = 0, me = 0;
+	const uint32_t here = psi.host_places, me = psi.host_index[psi.boot.rank];
 
 	if (!all)
 		psi_fatal("no memory for the CPUs of %u ranks", psi.boot.size);
 	psi_topology_read("", &topology);
 	pboot_exchange(&topology.allowed, sizeof topology.allowed, all);
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
-		if (psi.boot.host_of[rank] != psi.boot.host_index)
-			continue;
-		if (rank == psi.boot.rank)
-			me = here;
-		all[here++] = all[rank];
-	}
+	for (uint32_t i = 0; i < here; i++)
+		all[i] = all[psi.host_ranks[i]];
 	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, all, here, me);
 	psi.ranks_per_cpu = (here + psi.cpus - 1) / psi.cpus;
@@ -158,9 +153,9 @@ job_limit_segments(void)
 {
 	struct psi_segment_case limits = {
 		.store_bytes = pboot_range_limit(),
-		.internal_bytes = psi.attributes.shared_bytes / psi.boot.size,
-		.ranks = psi.conduit_job.host_places,
-		.mapped_ranks = psi.conduit_job.host_places,
+		.internal_bytes = psi.attributes.shared_bytes / psi.host_places,
+		.ranks = psi.host_places,
+		.mapped_ranks = psi.host_places,
 		.page_bytes = GASNET_PAGESIZE,
 	};
 	uint64_t *all = calloc(psi.boot.size, sizeof *all), mine;
@@ -185,11 +180,11 @@ static void
 job_open_tables(void)
 {
 	const size_t places = (size_t)psi.boot.size * GASNET_MAXEPS;
-	size_t shared_bytes = psi_shared_bytes(psi.boot.size, GASNET_MAXEPS - 1);
+	size_t shared_bytes = psi_shared_bytes(psi.host_places, GASNET_MAXEPS - 1);
 	struct psi_rank_shared *mine;
 
 	psi.shared = psi_host_memory(shared_bytes, shared_bytes, &shared_bytes);
-	mine = psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank);
+	mine = psi_shared_of(psi.boot.rank);
 	psi_blocks_open(mine);
 	atomic_store_explicit(&mine->joined, 1, memory_order_relaxed);
 	atomic_store_explicit(&mine->endpoints, 1, memory_order_relaxed);
@@ -207,7 +202,8 @@ describe_shared(struct psi_host_shared *shared)
 	size_t len_bytes = 0;
 
 	shared->abi = PSI_SHARED_ABI;
-	shared->size = psi.boot.size;
+	shared->size = psi.host_places;
+	shared->job_size = psi.boot.size;
 	snprintf(shared->conduit, sizeof shared->conduit, "%s", psi_conduit_local());
 	if (psi.networked)
 		snprintf(shared->network, sizeof shared->network, "%s", psi.ops->name);
@@ -256,12 +252,13 @@ job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi_exit_open();
 	job_read_settings();
 	job_watch_signals();
+	psi_hosts_open();
 	job_know_cpus();
 	psi_places_open();
 	job_make_objects(name, flags);
 	job_open_tables();
 	psi_conduit_open(psi.ep);
-	if (psi.boot.rank == 0)
+	if (psi.boot.rank == psi.host_ranks[0])
 		describe_shared(psi.shared);
 	job_limit_segments();
 	psi_modules_open(psi.ep);
@@ -269,8 +266,7 @@ job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi.places = psi.boot.size;
 	psi.open = true;
 	pboot_barrier();
-	atomic_store_explicit(&psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->joined, 2,
-	                      memory_order_relaxed);
+	atomic_store_explicit(&psi_shared_of(psi.boot.rank)->joined, 2, memory_order_relaxed);
 	return GASNET_OK;
 }
 

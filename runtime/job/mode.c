@@ -1,5 +1,5 @@
 /*
- * The small object of a thread mode: compiled once per mode, and the only
+ * The small object of a conduit and thread mode: compiled once for each, and the only
  * definition of the symbols by which client objects ask for it. Launchers and
  * link wrappers read the strings in the executable file; each begins and ends
  * with a dollar of its own, so that nothing between two of them counts.
@@ -11,6 +11,8 @@
 const char PSI_LINK_CHECK[] = "GASNET_" PSI_MODE_NAME;
 const char PSI_LINK_HEADERS[] = "Penstock " PSI_RELEASE;
 const char psi_mode_object[] = "GASNET_" PSI_MODE_NAME;
+/* The network that the program uses unless PST_CONDUIT names another (runtime/conduit/plugin.c). */
+const char psi_mode_conduit[] = GASNET_CONDUIT_NAME_STR;
 
 #define IDENT(name, text) PSI_RETAIN static const char ident_##name[] = "$GASNet" text " $"
 
@@ -22,6 +24,10 @@ const char psi_mode_object[] = "GASNET_" PSI_MODE_NAME;
 
 IDENT(conduit, "ConduitName: " GASNET_CONDUIT_NAME_STR);
 IDENT(fork, "FORKSpawner: 1");
+#if !defined(GASNET_CONDUIT_SMP)
+IDENT(mpi, "MPISpawner: 1");
+IDENT(pmi, "PMISpawner: 1");
+#endif
 IDENT(thread_model, "ThreadModel: GASNET_" PSI_MODE_NAME);
 IDENT(segment, "Segment: GASNET_SEGMENT_FAST");
 IDENT(config, "Config: (libgasnet.a) " GASNET_CONFIG_STRING);

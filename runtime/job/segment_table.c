@@ -7,6 +7,7 @@
 #include "runtime/util/fence.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- entries --------------------------------------------------------------------------------- */
@@ -18,8 +19,8 @@ static struct psi_segment_entry *
 segment_entry_of(uint32_t place)
 {
 	if (place < psi.boot.size)
-		return &psi.shared->segments[place];
-	return &psi_shared_further(psi.shared, psi.boot.size, place)->segment;
+		return &psi.shared->segments[psi.host_index[place]];
+	return &psi_further_at(place)->segment;
 }
 
 static void
@@ -39,25 +40,26 @@ segment_write_entry(uint32_t place, gex_Segment_t segment)
 }
 
 static void
-segment_reach_peer(uint32_t place)
+segment_reach_peer(uint32_t place, const struct psi_segment_entry *entry)
 {
-	const struct psi_segment_entry *entry = segment_entry_of(place);
-
 	if (!entry->size_bytes || memcmp(&psi.known[place], entry, sizeof *entry) == 0)
 		return;
 	psi.known[place] = *entry;
 	psi_reach_choose(place);
 }
 
-/* All endpoints of a process. */
+/* All endpoints of a process of this host. */
 static void
 segment_reach_process(gex_Rank_t rank)
 {
 	const unsigned count = psi_ep_count_of(rank);
 
 	pthread_mutex_lock(&knowing);
-	for (unsigned index = 0; index < count; index++)
-		segment_reach_peer(index * psi.boot.size + rank);
+	for (unsigned index = 0; index < count; index++) {
+		const uint32_t place = index * psi.boot.size + rank;
+
+		segment_reach_peer(place, segment_entry_of(place));
+	}
 	pthread_mutex_unlock(&knowing);
 }
 
@@ -72,36 +74,129 @@ psi_segment_forget(uint32_t place)
 	pthread_mutex_unlock(&knowing);
 }
 
+/* -- ranks of other hosts -------------------------------------------------------------------- */
+
+/* An entry of the segment table, as it travels. */
+struct told {
+	uint32_t place;         /* PSI_NO_PEER: nothing is told */
+	struct psi_segment_entry entry;
+};
+
+static bool
+job_has_several_hosts(void)
+{
+	return psi.boot.host_count > 1;
+}
+
+/* Without what only this host can use. */
+static struct told
+segment_told(uint32_t place)
+{
+	struct told told = { .place = place, .entry = *segment_entry_of(place) };
+
+	told.entry.mappable = 0;
+	told.entry.card = (struct psi_vm_card){ 0 };
+	return told;
+}
+
+static void
+segments_learn(const struct told *all, size_t count)
+{
+	pthread_mutex_lock(&knowing);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].place != PSI_NO_PEER && !psi_on_this_host(psi_jobrank_of(all[i].place)))
+			segment_reach_peer(all[i].place, &all[i].entry);
+	pthread_mutex_unlock(&knowing);
+}
+
+static void *
+segment_memory(size_t count, size_t bytes)
+{
+	void *memory = calloc(count, bytes);
+
+	if (!memory)
+		psi_fatal("no memory for the exchange of %zu segments", count);
+	return memory;
+}
+
+/* The most endpoints that a member publishes. */
+static size_t
+publish_agree_most(gex_TM_t tm, size_t num_eps, const char *call)
+{
+	uint64_t *counts = segment_memory(tm->size, sizeof *counts), mine = num_eps, most = 0;
+
+	psi_team_gather(tm, &mine, sizeof mine, counts, call);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		most = counts[rank] > most ? counts[rank] : most;
+	free(counts);
+	return most;
+}
+
+static void
+publish_over_hosts(gex_TM_t tm, const gex_EP_t *eps, size_t num_eps, const char *call)
+{
+	const size_t most = publish_agree_most(tm, num_eps, call);
+	struct told *mine, *all;
+
+	if (!most)
+		return;
+	mine = segment_memory(most, sizeof *mine);
+	all = segment_memory(most * tm->size, sizeof *all);
+	for (size_t i = 0; i < most; i++)
+		mine[i] = i < num_eps ? segment_told(eps[i]->place)
+		                      : (struct told){ .place = PSI_NO_PEER };
+	psi_team_gather(tm, mine, most * sizeof *mine, all, call);
+	segments_learn(all, most * tm->size);
+	free(all);
+	free(mine);
+}
+
 /* -- exchange -------------------------------------------------------------------------------- */
 
 /* The first rank that lacks memory; their number if none does. */
 static uint32_t
-ranks_first_failed(void)
+attach_over_hosts(const char *call)
+{
+	struct told *all = segment_memory(psi.boot.size, sizeof *all);
+	const struct told mine = segment_told(psi.boot.rank);
+	uint32_t rank = 0;
+
+	psi_team_gather(psi.tm, &mine, sizeof mine, all, call);
+	while (rank < psi.boot.size && !all[rank].entry.failed)
+		rank++;
+	if (rank == psi.boot.size)
+		segments_learn(all, psi.boot.size);
+	free(all);
+	return rank;
+}
+
+static uint32_t
+attach_on_host(void)
 {
 	uint32_t rank = 0;
 
+	psi_barrier_all();
 	while (rank < psi.boot.size && !psi.shared->segments[rank].failed)
 		rank++;
 	return rank;
 }
 
 uint32_t
-psi_segment_table_exchange(gex_Segment_t mine, int error)
+psi_segment_table_exchange(gex_Segment_t mine, int error, const char *call)
 {
-	struct psi_segment_entry *entry = &psi.shared->segments[psi.boot.rank], before = *entry;
+	struct psi_segment_entry *entry = segment_entry_of(psi.boot.rank), before = *entry;
 	uint32_t failed;
 
 	segment_write_entry(psi.boot.rank, mine);
 	entry->failed = (uint64_t)error;
-	psi_barrier_all();
-	failed = ranks_first_failed();
+	failed = job_has_several_hosts() ? attach_over_hosts(call) : attach_on_host();
 	if (failed < psi.boot.size) {
 		psi_barrier_all();    /* all have seen it */
 		*entry = before;
 		return failed;
 	}
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		segment_reach_process(rank);
+	for (uint32_t i = 0; i < psi.host_places; i++)
+		segment_reach_process(psi.host_ranks[i]);
 	return failed;
 }
 
@@ -113,6 +208,17 @@ ranks_meet(gex_TM_t tm, const char *call)
 		psi_barrier_all();
 	else
 		psi_team_gather(tm, NULL, 0, NULL, call);
+}
+
+static void
+segments_reach_members(gex_TM_t tm)
+{
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
+		const gex_Rank_t jobrank = psi_team_location(tm, rank).gex_rank;
+
+		if (psi_on_this_host(jobrank))
+			segment_reach_process(jobrank);
+	}
 }
 
 int
@@ -133,9 +239,11 @@ gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags
 	for (size_t i = 0; i < num_eps; i++)
 		segment_write_entry(eps[i]->place, eps[i]->segment);
 	pthread_mutex_unlock(&knowing);
-	ranks_meet(tm, call);
-	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
-		segment_reach_process(psi_team_location(tm, rank).gex_rank);
+	if (job_has_several_hosts())
+		publish_over_hosts(tm, eps, num_eps, call);
+	else
+		ranks_meet(tm, call);
+	segments_reach_members(tm);
 	ranks_meet(tm, call);
 	return GASNET_OK;
 }
@@ -149,7 +257,9 @@ psi_segment_covers(const void *addr)
 
 	if (!psi.peers)
 		return false;
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++) {
+	for (uint32_t i = 0; i < psi.host_places; i++) {
+		const uint32_t rank = psi.host_ranks[i];
+
 		for (unsigned index = 0; index < psi_ep_count_of(rank); index++) {
 			const struct pst_peer *peer = &psi.peers[index * psi.boot.size + rank];
 

@@ -1,11 +1,12 @@
 /*
  * Bound segments, as other processes know them.
  *
- * What others need to know stands on a segment table in memory of the host.  A rank writes its own
- * entry, then all pass a barrier, then all read; another barrier keeps the next writer off until
- * all have.  When memory for a segment to attach is missing somewhere, that is in the segment table
- * too, and all ranks return the error, rather than that the others wait for one that has gone its
- * way.
+ * What others need to know stands in the segment table, which is in memory of the host.  A rank
+ * writes its own entry, then all pass a barrier, then all read; another barrier keeps the next
+ * writer off until all have.  In a job of several hosts an exchange of entries by messages takes
+ * the place of the first barrier; from it come the entries of ranks of other hosts.  When memory
+ * for a segment to attach is missing somewhere, that is told like an entry, and all ranks return
+ * the error, rather than that the others wait for one that has gone its way.
  */
 #ifndef PSI_SEGMENT_TABLE_H
 #define PSI_SEGMENT_TABLE_H
@@ -17,6 +18,6 @@
  * value, where this rank has no memory for its segment.  Returns the first rank that has none, and
  * then nothing has changed for anybody; else the number of ranks.
  */
-uint32_t psi_segment_table_exchange(gex_Segment_t mine, int error);
+uint32_t psi_segment_table_exchange(gex_Segment_t mine, int error, const char *call);
 
 #endif

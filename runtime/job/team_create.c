@@ -252,16 +252,15 @@ team_check_create(size_t num_new_tms, const gex_TM_t *new_tms, const struct psi_
 	const gex_Rank_t here = psi_group_here(group);
 
 	if (!scratch || scratch & (scratch - 1))
-		psi_fatal("%s: flags 0x%x say no way or several to give scratch; pass one of "
+		psi_fatal("%s: flags 0x%x must have exactly one way to give scratch; pass one of "
 		          "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and "
-		          "NO_SCRATCH",
-		          call, flags);
+		          "NO_SCRATCH", call, flags);
 	if (num_new_tms != here)
 		psi_fatal("%s: num_new_tms is %zu, and args have %u endpoint%s of this process; "
 		          "pass their number", call, num_new_tms, here, here == 1 ? "" : "s");
 	if (here && (!new_tms || (!scratch_addrs && scratch != GEX_FLAG_TM_NO_SCRATCH)))
-		psi_fatal("%s: new_tms or scratch_addrs is NULL; pass an array of what is counted",
-		          call);
+		psi_fatal("%s: new_tms or scratch_addrs is NULL; pass arrays with an entry for "
+		          "each", call);
 }
 
 /* The location that a local member lends; `here' counts local members in rank order. */

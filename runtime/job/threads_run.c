@@ -54,7 +54,7 @@ psi_threads_count(int ranks_here)
 int
 psi_threads_cpu(unsigned index, unsigned count)
 {
-	const uint32_t process = psi.conduit_job.host_index[psi.boot.rank];
+	const uint32_t process = psi.host_index[psi.boot.rank];
 	cpu_set_t own;
 	uint32_t left;
 

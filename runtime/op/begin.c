@@ -16,7 +16,7 @@ begin_failed(const struct psi_begin *begin, int result)
 }
 
 static void
-wait_for_room(struct psi_begin *begin)
+begin_wait_for_room(struct psi_begin *begin)
 {
 	if (!begin->waited) {
 		begin->waited = true;
@@ -37,7 +37,7 @@ psi_begin_over(struct psi_begin *begin, int result)
 		begin_failed(begin, result);
 	begin->begun = result == PSI_OK;
 	if (PSI_UNLIKELY(!begin->begun && !begin->immediate)) {
-		wait_for_room(begin);
+		begin_wait_for_room(begin);
 		return false;
 	}
 	if (PSI_UNLIKELY(begin->waited))

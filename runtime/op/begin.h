@@ -1,11 +1,11 @@
-/* How operations of the contract begin, for those who start transfers, and how they complete. */
+/* How the runtime starts operations of the contract, and how they complete. */
 #ifndef PSI_BEGIN_H
 #define PSI_BEGIN_H
 
 #include "runtime/op/op.h"
 
 /*
- * An operation that is being started.  It is called until it has begun or is refused:
+ * An operation that is being started.  The caller repeats it until it has begun or is refused:
  *
  *     struct psi_begin begin = PSI_BEGIN(call, "put", place, immediate);
  *
@@ -17,7 +17,7 @@ struct psi_begin {
 	const char *call, *operation;
 	uint32_t place;
 	enum psi_wait_kind kind;        /* PSI_FOR_ROOM, or PSI_FOR_BUFFER */
-	uint8_t category, network;      /* of the message that may stand for it */
+	uint8_t category, network;      /* of the message, if it is made by one */
 	bool immediate;                 /* refused rather than started later */
 	bool begun;                     /* set by psi_begin_over */
 	bool waited;
@@ -30,13 +30,15 @@ struct psi_begin {
 	  .kind = PSI_FOR_ROOM, .category = PSI_MEDIUM, .network = PSI_REQUESTS, \
 	  .immediate = (is_immediate) }
 
-/* Judges what the operation returned; false if it is to be called again, after a wait for room.
- * Ends the job if nobody provides the operation, and if it failed. */
+/* Takes what the operation returned.  False: there was no room, this function has waited, and
+ * the caller calls the operation again.  Ends the job if the operation failed, or if no conduit has
+ * it. */
 bool psi_begin_over(struct psi_begin *begin, int result);
 
-/* The service: the cookie is a part of an operation, which is done; wakes the threads that wait. */
+/* The service of the contract.  The cookie is a part of an operation, and that part is done.  Wakes
+ * threads that wait for it. */
 void psi_completed(uint64_t cookie);
-/* The same in handlers, behind which the runtime wakes them. */
+/* The same, in handlers.  The runtime wakes the threads after the handler. */
 static inline void psi_completed_in_handler(uint64_t cookie) { psi_part_done(cookie); }
 
 #endif

@@ -1,10 +1,10 @@
-/* Events.  An event asks its owner whether it has happened, so nobody has to tell it. */
+/* The calls on events.  An event has a function that tells whether it has happened (event.h). */
 #include "runtime/op/op.h"
 
 #include "runtime/process/rules.h"
 
 static void
-check_live(gex_Event_t event, const char *call)
+event_check_live(gex_Event_t event, const char *call)
 {
 	if (PSI_UNLIKELY(event == GEX_EVENT_NO_OP))
 		psi_fatal("%s: the event is GEX_EVENT_NO_OP, which says that nothing was started; "
@@ -15,10 +15,10 @@ check_live(gex_Event_t event, const char *call)
 }
 
 static bool
-sync_if_done(gex_Event_t event, const char *call)
+event_sync_if_done(gex_Event_t event, const char *call)
 {
 	psi_rule_call(call);
-	check_live(event, call);
+	event_check_live(event, call);
 	if (!event->done(event->object, event->number))
 		return false;
 	psi_op_retire(event);
@@ -28,12 +28,12 @@ sync_if_done(gex_Event_t event, const char *call)
 int
 psi_event_test(gex_Event_t event)
 {
-	return sync_if_done(event, "gex_Event_Test") ? GASNET_OK : GASNET_ERR_NOT_READY;
+	return event_sync_if_done(event, "gex_Event_Test") ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-/* It is a live event, and not done. */
+/* The event is live, and was not done when it was tested. */
 static void
-wait_for(gex_Event_t event)
+event_wait_pending(gex_Event_t event)
 {
 	const struct psi_reason reason = { .kind = event->kind, .number = event->number,
 	                                  .ep = event->ep };
@@ -41,25 +41,25 @@ wait_for(gex_Event_t event)
 
 	do
 		psi_wait_step(&wait);
-	while (!sync_if_done(event, "gex_Event_Wait"));
+	while (!event_sync_if_done(event, "gex_Event_Wait"));
 	psi_wait_end(&wait);
 }
 
 void
 psi_event_wait(gex_Event_t event)
 {
-	if (!sync_if_done(event, "gex_Event_Wait"))
-		wait_for(event);
+	if (!event_sync_if_done(event, "gex_Event_Wait"))
+		event_wait_pending(event);
 }
 
 struct tally {
 	size_t done, pending;
 };
 
-/* Roots and leaves may stand in any order, so roots end last; a leaf of a root that was found done
- * is done too. */
+/* Synchronises those events of the array that are done.  A leaf may stand behind its root, and ends
+ * with it; so roots are tested first, and retired last. */
 static struct tally
-sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+events_sync(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
 	struct tally tally = { 0, 0 };
 	bool leaves = false;
@@ -70,7 +70,7 @@ sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *cal
 	for (size_t i = 0; i < count; i++) {
 		if (events[i] == GEX_EVENT_INVALID)
 			continue;
-		check_live(events[i], call);
+		event_check_live(events[i], call);
 		leaves = leaves || events[i]->leaf;
 		if (!events[i]->leaf)
 			events[i]->found = events[i]->done(events[i]->object, events[i]->number);
@@ -98,36 +98,37 @@ sync_array(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *cal
 }
 
 static bool
-some_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+events_some_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
-	struct tally tally = sync_array(events, count, flags, call);
+	struct tally tally = events_sync(events, count, flags, call);
 
 	return tally.done || !tally.pending;
 }
 
 static bool
-all_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
+events_all_done(gex_Event_t *events, size_t count, gex_Flags_t flags, const char *call)
 {
-	return sync_array(events, count, flags, call).pending == 0;
+	return events_sync(events, count, flags, call).pending == 0;
 }
 
 int
 gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	return some_done(pevent, numevents, flags, "gex_Event_TestSome") ? GASNET_OK
+	return events_some_done(pevent, numevents, flags, "gex_Event_TestSome") ? GASNET_OK
 	                                                                  : GASNET_ERR_NOT_READY;
 }
 
 int
 gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
-	return all_done(pevent, numevents, flags, "gex_Event_TestAll") ? GASNET_OK
+	return events_all_done(pevent, numevents, flags, "gex_Event_TestAll") ? GASNET_OK
 	                                                                : GASNET_ERR_NOT_READY;
 }
 
-/* The endpoint where those that are pending end, or PSI_EP_SEVERAL; all of them may lack one. */
+/* The endpoint at which the pending events complete.  NULL if none of them names one;
+ * PSI_EP_SEVERAL if they name several. */
 static gex_EP_t
-endpoint_of_all(gex_Event_t *events, size_t count)
+events_endpoint(gex_Event_t *events, size_t count)
 {
 	gex_EP_t ep = NULL;
 
@@ -142,9 +143,9 @@ endpoint_of_all(gex_Event_t *events, size_t count)
 }
 
 static struct psi_reason
-reason_of_all(gex_Event_t *events, size_t count)
+events_reason(gex_Event_t *events, size_t count)
 {
-	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .ep = endpoint_of_all(events, count) };
+	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .ep = events_endpoint(events, count) };
 }
 
 void
@@ -153,13 +154,36 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitSome", &reason);
 
-	if (some_done(pevent, numevents, flags, wait.where))
+	if (events_some_done(pevent, numevents, flags, wait.where))
 		return;
-	reason = reason_of_all(pevent, numevents);
+	reason = events_reason(pevent, numevents);
 	do
 		psi_wait_step(&wait);
-	while (!some_done(pevent, numevents, flags, wait.where));
+	while (!events_some_done(pevent, numevents, flags, wait.where));
 	psi_wait_end(&wait);
+}
+
+/* Drops what has happened of the events from number *at on, leaves or roots; true when all of them
+ * have.  It looks at none behind the first that has not, so a wait looks at each event once and at
+ * one event per poll, however many there are. */
+static bool
+events_front_passes(gex_Event_t *events, size_t count, bool leaves, size_t *at, const char *call)
+{
+	for (; *at < count; ++*at) {
+		const gex_Event_t event = events[*at];
+
+		if (event == GEX_EVENT_INVALID)
+			continue;
+		event_check_live(event, call);
+		if (event->leaf != leaves)
+			continue;
+		if (!event->done(event->object, event->number))
+			return false;
+		if (!leaves)
+			psi_op_retire(event);
+		events[*at] = GEX_EVENT_INVALID;
+	}
+	return true;
 }
 
 void
@@ -168,12 +192,15 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitAll", &reason);
 
-	if (all_done(pevent, numevents, flags, wait.where))
+	if (events_all_done(pevent, numevents, flags, wait.where))
 		return;
-	reason = reason_of_all(pevent, numevents);
-	do
-		psi_wait_step(&wait);
-	while (!all_done(pevent, numevents, flags, wait.where));
+	reason = events_reason(pevent, numevents);
+	psi_wait_step(&wait);
+	/* leaves first: a root that ends takes its leaf along */
+	for (unsigned leaves = 2; leaves-- > 0;)
+		for (size_t at = 0; !events_front_passes(pevent, numevents, leaves, &at,
+		                                        wait.where);)
+			psi_wait_step(&wait);
 	psi_wait_end(&wait);
 }
 
@@ -189,11 +216,12 @@ gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category)
 		          event_category);
 	if (root == GEX_EVENT_INVALID)
 		return GEX_EVENT_INVALID;
-	check_live(root, call);
+	event_check_live(root, call);
 	if (PSI_UNLIKELY(root->leaf))
 		psi_fatal("%s: the event is a leaf itself; pass the root event of its operation",
 		          call);
-	/* Only an operation of parts has stages; messages have no other than the call. */
+	/* Only operations of parts can have a pending leaf: messages complete locally before their
+	 * call returns. */
 	if (event_category != GEX_EC_LC || !psi_event_is_op(root) ||
 	    psi_op_has_done(op, PSI_PART_LC))
 		return GEX_EVENT_INVALID;

@@ -1,23 +1,24 @@
-/* Events.  An event asks its owner whether it has happened, so nobody has to tell it. */
+/* Events.  An event has a function that tells whether it has happened; nobody notifies it. */
 #ifndef PSI_EVENT_H
 #define PSI_EVENT_H
 
 #include "runtime/wait/waiting.h"
 
 struct gex_Event_s {
-	/* Has it happened?  No polling.  Called with the owner's two words.  NULL: no event. */
+	/* Has it happened?  Does not poll.  Called with `object' and `number'.  NULL: the event is
+	 * not in use. */
 	bool (*done)(const void *object, uint64_t number);
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a wait for it is for */
-	gex_EP_t ep;                    /* where that arrives; NULL: at the thread's own; or
-	                                 * _SEVERAL */
-	bool leaf;                      /* of an operation (op.h); syncing it ends nothing */
-	bool found;                     /* done, in the array that is being looked at */
+	gex_EP_t ep;                    /* the endpoint that gets the messages which complete it;
+	                                 * NULL: the thread's own; or PSI_EP_SEVERAL */
+	bool leaf;                      /* a leaf event (op.h); it does not own its operation */
+	bool found;                     /* found done by the current pass of events_sync */
 };
 
-/* A root event that is done when done(object, number) says so; any thread.  For what is no
- * operation of parts (op.h). */
+/* A root event that is done when done(object, number) returns true.  Any thread.  For transfers
+ * that are not operations of parts (op.h). */
 gex_Event_t psi_event_new(bool (*done)(const void *, uint64_t), const void *object,
                           uint64_t number, enum psi_wait_kind kind, gex_EP_t ep);
 

@@ -1,37 +1,37 @@
 /*
- * A thread's implicit operations: the set that those join which have no event of their own, and
- * access regions, which are such a set with one event.
+ * Implicit operations.  Each thread has a set, which its transfers without an event join.  An
+ * access region is such a set with one event for all.
  */
 #include "runtime/op/op.h"
 
 #include "runtime/process/rules.h"
 
 static void __attribute__((noreturn, cold))
-bad_mask(gex_EC_t mask, const char *call)
+mask_refuse(gex_EC_t mask, const char *call)
 {
-	psi_fatal("%s: categories 0x%x are none; pass some of GEX_EC_*, or GEX_EC_ALL", call,
-	          mask & ~GEX_EC_ALL);
+	psi_fatal("%s: categories 0x%x do not exist; pass some of GEX_EC_*, or GEX_EC_ALL",
+	          call, mask & ~GEX_EC_ALL);
 }
 
 static void __attribute__((noreturn, cold))
-in_region(const char *call)
+region_refuse(const char *call)
 {
 	psi_fatal("%s: called in an access region; end the region and synchronise its event", call);
 }
 
-/* The calling thread's set, or NULL if it has none. */
+/* Checks the arguments, and returns the calling thread's set, or NULL if it has none. */
 static const struct psi_op *
-check_set(gex_EC_t mask, gex_Flags_t flags, const char *call)
+set_find(gex_EC_t mask, gex_Flags_t flags, const char *call)
 {
 	const struct psi_op_pool *pool;
 
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	if (PSI_UNLIKELY(mask & ~GEX_EC_ALL))
-		bad_mask(mask, call);
+		mask_refuse(mask, call);
 	pool = &psi_thread_self()->ops;
 	if (PSI_UNLIKELY(pool->region != NULL))
-		in_region(call);
+		region_refuse(call);
 	return pool->set;
 }
 
@@ -55,14 +55,14 @@ set_is_done(const struct psi_op *set, gex_EC_t mask)
 int
 gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags)
 {
-	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Test");
+	const struct psi_op *set = set_find(event_mask, flags, "gex_NBI_Test");
 
 	return set_is_done(set, event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-/* Forgets the endpoints of the calling thread's set, once all of it is done. */
+/* Forgets the endpoints of the calling thread's set if all of its operations are done. */
 static void
-forget_endpoints(void)
+set_forget_endpoints(void)
 {
 	struct psi_op *set = psi_thread_self()->ops.set;
 
@@ -73,7 +73,7 @@ forget_endpoints(void)
 void
 gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 {
-	const struct psi_op *set = check_set(event_mask, flags, "gex_NBI_Wait");
+	const struct psi_op *set = set_find(event_mask, flags, "gex_NBI_Wait");
 	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS,
 		                           .ep = set ? set->root.ep : NULL };
 	struct psi_wait wait = PSI_WAIT_FOR("gex_NBI_Wait", &reason);
@@ -84,7 +84,7 @@ gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags)
 		psi_wait_step(&wait);
 	while (!set_is_done(set, event_mask));
 	psi_wait_end(&wait);
-	forget_endpoints();
+	set_forget_endpoints();
 }
 
 void

@@ -1,14 +1,14 @@
 /*
- * Operations and their pools; what threads start without an event is in nbi.c.
+ * Operations and their pools.  The calls for implicit operations are in nbi.c.
  *
- * Each thread takes operations from a list of its own, and gives those whose root event it
- * synchronises back to it.  A thread that synchronises what others start would gather them for
- * ever, so from MOST_SPARE on half of a list goes to one that all threads share, where a thread
- * looks before it makes new ones.  Operations are never freed: a part that is done late always
- * finds its operation.
+ * Each thread has a list of spare operations.  It takes operations from it, and puts those back
+ * whose root event it synchronises.  A thread that synchronises events of other threads would
+ * gather operations for ever; so when its list has more than MOST_SPARE, half of it goes to a list
+ * that all threads share.  A thread looks there before it allocates new ones.  Operations are never
+ * freed: a part that is done late always finds its operation.
  *
- * Where psi.checks is set a list is a queue of at least QUARANTINE operations, so that an event
- * which is used again after it was synchronised is most likely known for what it is.
+ * If psi.checks is set, the list is a queue of at least QUARANTINE operations.  Then an event that
+ * is used after it was synchronised most likely still belongs to no operation, and is reported.
  */
 #include "runtime/op/op.h"
 
@@ -26,9 +26,10 @@ struct chunk {
 
 static struct psi_spinlock shared_lock;
 static struct psi_op *shared_spare;     /* under shared_lock */
-static _Atomic uint32_t unsynced;        /* root events that clients have; where psi.checks is
-                                          * set */
-static struct chunk *chunks;            /* under shared_lock; holds them for leak checkers */
+/* Root events that clients have not synchronised; counted if psi.checks is set. */
+static _Atomic uint32_t unsynced;
+/* All chunks, under shared_lock.  The list tells leak checkers that they are in use. */
+static struct chunk *chunks;
 
 /* -- pools ----------------------------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ leaf_done(const void *object, uint64_t number)
 }
 
 static void
-put_spare(struct psi_op_pool *pool, struct psi_op *op)
+spare_add_last(struct psi_op_pool *pool, struct psi_op *op)
 {
 	op->next = NULL;
 	if (pool->last)
@@ -58,9 +59,9 @@ put_spare(struct psi_op_pool *pool, struct psi_op *op)
 	pool->spare++;
 }
 
-/* The newest is the one in a cache. */
+/* The operation that was used last is likely in a cache, so it is taken first. */
 static void
-put_spare_first(struct psi_op_pool *pool, struct psi_op *op)
+spare_add_first(struct psi_op_pool *pool, struct psi_op *op)
 {
 	op->next = pool->first;
 	pool->first = op;
@@ -70,7 +71,7 @@ put_spare_first(struct psi_op_pool *pool, struct psi_op *op)
 }
 
 static struct psi_op *
-take_spare(struct psi_op_pool *pool)
+spare_take(struct psi_op_pool *pool)
 {
 	struct psi_op *op = pool->first;
 
@@ -82,24 +83,24 @@ take_spare(struct psi_op_pool *pool)
 }
 
 static void
-take_shared(struct psi_op_pool *pool)
+shared_take(struct psi_op_pool *pool)
 {
 	struct psi_op *op;
 
 	psi_spinlock_lock(&shared_lock);
 	for (unsigned i = 0; i < MOST_SPARE / 2 && (op = shared_spare); i++) {
 		shared_spare = op->next;
-		put_spare(pool, op);
+		spare_add_last(pool, op);
 	}
 	psi_spinlock_unlock(&shared_lock);
 }
 
 static void
-give_shared(struct psi_op_pool *pool, unsigned keep)
+shared_give(struct psi_op_pool *pool, unsigned keep)
 {
 	psi_spinlock_lock(&shared_lock);
 	while (pool->spare > keep) {
-		struct psi_op *op = take_spare(pool);
+		struct psi_op *op = spare_take(pool);
 
 		op->next = shared_spare;
 		shared_spare = op;
@@ -108,7 +109,7 @@ give_shared(struct psi_op_pool *pool, unsigned keep)
 }
 
 static void
-make_chunk(struct psi_op_pool *pool)
+chunk_make(struct psi_op_pool *pool)
 {
 	struct chunk *chunk = aligned_alloc(_Alignof(struct chunk), sizeof *chunk);
 
@@ -116,7 +117,7 @@ make_chunk(struct psi_op_pool *pool)
 		psi_fatal("no memory for operations");
 	memset(chunk, 0, sizeof *chunk);
 	for (unsigned i = 0; i < CHUNK; i++)
-		put_spare(pool, &chunk->ops[i]);
+		spare_add_last(pool, &chunk->ops[i]);
 	psi_spinlock_lock(&shared_lock);
 	chunk->before = chunks;
 	chunks = chunk;
@@ -126,14 +127,14 @@ make_chunk(struct psi_op_pool *pool)
 static void __attribute__((noinline))
 pool_refill(struct psi_op_pool *pool, unsigned least)
 {
-	take_shared(pool);
+	shared_take(pool);
 	while (pool->spare <= least)
-		make_chunk(pool);
+		chunk_make(pool);
 }
 
-/* So many stay in the queue. */
+/* As many operations stay in the list. */
 static inline unsigned
-least_spare(void)
+spare_least(void)
 {
 	return psi.checks ? QUARANTINE : 0;
 }
@@ -141,29 +142,29 @@ least_spare(void)
 static inline struct psi_op *
 pool_take(struct psi_op_pool *pool)
 {
-	const unsigned least = least_spare();
+	const unsigned least = spare_least();
 
 	if (PSI_UNLIKELY(pool->spare <= least))
 		pool_refill(pool, least);
-	return take_spare(pool);
+	return spare_take(pool);
 }
 
 static void
-give_back(struct psi_op *op)
+pool_give(struct psi_op *op)
 {
 	struct psi_op_pool *pool = &psi_thread_self()->ops;
 
 	op->root.done = op->leaf.done = NULL;
 	if (PSI_UNLIKELY(psi.checks))
-		put_spare(pool, op);
+		spare_add_last(pool, op);
 	else
-		put_spare_first(pool, op);
+		spare_add_first(pool, op);
 	if (PSI_UNLIKELY(pool->spare > MOST_SPARE))
-		give_shared(pool, MOST_SPARE / 2);
+		shared_give(pool, MOST_SPARE / 2);
 }
 
 static void
-count_root(uint32_t amount)
+root_count(uint32_t amount)
 {
 	if (PSI_UNLIKELY(psi.checks))
 		atomic_fetch_add_explicit(&unsynced, amount, memory_order_relaxed);
@@ -194,7 +195,7 @@ psi_event_new(bool (*done)(const void *, uint64_t), const void *object, uint64_t
 	atomic_store_explicit(&op->open, 0, memory_order_relaxed);
 	op->root = (struct gex_Event_s){ .done = done, .object = object, .number = number,
 	                                 .kind = kind, .ep = ep };
-	count_root(1);
+	root_count(1);
 	return &op->root;
 }
 
@@ -212,11 +213,11 @@ psi_op_begin(bool implicit)
 	return pool->set;
 }
 
-/* The starting call is over.  True if nothing is left to be done. */
+/* The starting call is over.  Returns true if the operation is done. */
 static bool
-is_over(struct psi_op *op)
+op_end_call(struct psi_op *op)
 {
-	return atomic_fetch_sub_explicit(&op->open, 1, memory_order_acquire) == 1; /* O2 */
+	return atomic_fetch_sub_explicit(&op->open, 1, memory_order_acquire) == 1; /* O2, from O1 */
 }
 
 gex_Event_t
@@ -229,13 +230,13 @@ psi_op_started(struct psi_op *op, gex_Event_t *leaf_out)
 		*leaf_out = GEX_EVENT_INVALID;
 	if (op->implicit)
 		return GEX_EVENT_INVALID;
-	if (is_over(op)) {
-		give_back(op);
+	if (op_end_call(op)) {
+		pool_give(op);
 		return GEX_EVENT_INVALID;
 	}
 	if (wants_leaf && !psi_op_has_done(op, PSI_PART_LC))
 		*leaf_out = &op->leaf;
-	count_root(1);
+	root_count(1);
 	return &op->root;
 }
 
@@ -244,8 +245,8 @@ psi_op_refused(struct psi_op *op)
 {
 	if (op->implicit)
 		return;
-	is_over(op);
-	give_back(op);
+	op_end_call(op);
+	pool_give(op);
 }
 
 void
@@ -254,12 +255,12 @@ psi_op_finish(struct psi_op *op, const char *call)
 	const struct psi_reason reason = { .kind = PSI_FOR_EVENTS, .ep = op->root.ep };
 	struct psi_wait wait = PSI_WAIT_FOR(call, &reason);
 
-	if (!is_over(op)) {
+	if (!op_end_call(op)) {
 		while (!psi_op_is_done(op))
 			psi_wait_step(&wait);
 		psi_wait_end(&wait);
 	}
-	give_back(op);
+	pool_give(op);
 }
 
 bool
@@ -274,8 +275,8 @@ psi_op_retire(gex_Event_t event)
 {
 	if (event->leaf)
 		return;
-	count_root((uint32_t)-1);
-	give_back((struct psi_op *)event);
+	root_count((uint32_t)-1);
+	pool_give((struct psi_op *)event);
 }
 
 void
@@ -300,24 +301,24 @@ psi_ops_thread_ends(struct psi_thread *thread)
 {
 	struct psi_op_pool *pool = &thread->ops;
 
-	/* Only operations that are still pending refer to the set now. */
+	/* If parts of the set are pending, they still refer to it, and it stays out of the list. */
 	if (pool->set &&
-	    atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2 */
+	    atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2, from O1 */
 		pool->set->root.done = NULL;
-		put_spare(pool, pool->set);
+		spare_add_last(pool, pool->set);
 	}
-	give_shared(pool, 0);
+	shared_give(pool, 0);
 }
 
-/* The first operations of the thread that calls init: a client that has used up its memory later
- * can still be told so by calls that need one. */
+/* Makes the first operations during init.  If a client runs out of memory later, calls that need an
+ * operation can still report that. */
 static void
-reserve(void)
+pool_reserve(void)
 {
-	pool_refill(&psi_thread_self()->ops, least_spare());
+	pool_refill(&psi_thread_self()->ops, spare_least());
 }
 
 const struct psi_module psi_ops_module = {
-	.name = "operations", .open = reserve, .thread_ends = psi_ops_thread_ends,
+	.name = "operations", .open = pool_reserve, .thread_ends = psi_ops_thread_ends,
 	.close = psi_ops_report_leaks,
 };

@@ -2,35 +2,33 @@
  * Operations that outlive the call which starts them.
  *
  * An operation is a set of *parts*, each of one category (GEX_EC_PUT, GET, RMW, AM, or LC for
- * sources that are still to be read).  A part is 64 bits that may travel in a message; whoever does
- * it says so once, on any thread, in a handler or elsewhere.  The operation is done when all its
- * parts are.
+ * sources that are still to be read).  A part is a number of 64 bits that may travel in a message.
+ * When a part is done, psi_part_done is called once, on any thread, in a handler or elsewhere.  The
+ * operation is done when all its parts are.
  *
- * It is *explicit*, with a root event and perhaps a leaf for GEX_EC_LC, or *implicit*: then the
- * parts join the calling thread's access region, if one is open, or else its implicit set.  A
- * region is one operation, whose root event gex_NBI_EndAccessRegion returns.
+ * An *explicit* operation has a root event, and perhaps a leaf event for GEX_EC_LC.  Parts of an
+ * *implicit* operation join the calling thread's access region, if one is open, else its implicit
+ * set.  A region is one operation, whose root event gex_NBI_EndAccessRegion returns.
  *
- * A transfer that is mapped here needs none of this: it is over when its call returns, with
- * GEX_EVENT_INVALID.  What needs it looks so:
+ * A transfer to memory that is mapped here needs no operation: it is done when its call returns
+ * GEX_EVENT_INVALID.  A call that needs one looks like this:
  *
- *     struct psi_op *op = psi_op_begin(implicit);
- *     uint64_t put = psi_op_part(op, PSI_PART_PUT);            one part for each reply to come
- *     uint64_t read = psi_op_part(op, PSI_PART_LC);            if the source is still to be read
+ * struct psi_op *op = psi_op_begin(implicit); uint64_t put = psi_op_part(op, PSI_PART_PUT);
+ * one part for each reply to come uint64_t read = psi_op_part(op, PSI_PART_LC);            if the
+ * source is still to be read
  *
- *     send, with PSI_PART_ARGS(put) among the arguments; the other side sends them back
- *     return psi_op_started(op, lc_opt);
+ * send, with PSI_PART_ARGS(put) among the arguments; the other side sends them back return
+ * psi_op_started(op, lc_opt);
  *
- *     on_reply(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
- *     {
- *             psi_part_done(psi_part_of(low, high));
- *     }
+ * on_reply(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high) { psi_part_done(psi_part_of(low,
+ * high)); }
  *
  * A blocking call ends with psi_op_finish instead.  A call that IMMEDIATE refuses ends with
- * psi_op_refused, before any part of it was made known to others.  Who keeps a part may ask for
- * further ones of the same operation, from any thread, until it says that its own is done.
+ * psi_op_refused, before anybody else knows a part of it.  The holder of a part that is not done
+ * may add further parts of the same operation, on any thread.
  *
- * Outside handlers psi_wake_own() comes after the last psi_part_done, since a thread may sleep
- * until that; after a handler the runtime calls it.
+ * Outside handlers, psi_wake_own() follows the last psi_part_done, since a thread may sleep until
+ * the operation is done.  After a handler the runtime calls it.
  *
  * Pairs: O1 (psi_part_done) -> O2 (psi_op_is_done, psi_op_has_done)   what the part moved
  */
@@ -55,8 +53,8 @@ enum psi_part_category {
 struct psi_op {
 	_Alignas(64) struct gex_Event_s root;
 	struct gex_Event_s leaf;        /* GEX_EC_LC; lives as long as the root */
-	/* Parts to be done, and one more while the call that starts them is under way.  Written
-	 * last, so that nobody looks at an operation of which `open' is 0, but its owner. */
+	/* Parts that are not done, and one more while the starting call is under way.  The last
+	 * field that is written: when it is 0, only the owner uses the operation. */
 	_Atomic uint32_t open;
 	_Atomic uint32_t pending[PSI_PART_CATEGORIES];
 	bool implicit;                  /* a thread's set, or a region */
@@ -64,15 +62,15 @@ struct psi_op {
 	struct psi_op *next;            /* in a pool */
 };
 
-/* An operation of the calling thread, or the set that the next implicit one joins. */
+/* A new operation of the calling thread, or the region or set that an implicit transfer joins. */
 struct psi_op *psi_op_begin(bool implicit);
 
 struct psi_op_pool;
-/* An operation, or an empty set, of the thread whose pool it is. */
+/* A new operation, or an empty set, of the thread that owns the pool. */
 struct psi_op *psi_op_new(struct psi_op_pool *pool, bool implicit);
 
-/* Its replies arrive at this endpoint, which waits for it poll too; of sets, at all that were
- * named. */
+/* Replies of the operation arrive at this endpoint; threads that wait for it poll this endpoint
+ * too. A set may have several. */
 static inline void
 psi_op_at(struct psi_op *op, gex_EP_t ep)
 {
@@ -105,14 +103,14 @@ psi_part_category(uint64_t part)
 	return (enum psi_part_category)(part & 63);
 }
 
-/* A further part of the operation that a part is of, which its holder has not done yet. */
+/* Adds a part to the operation of `part', which is not done yet. */
 static inline uint64_t
 psi_part_another(uint64_t part, enum psi_part_category category)
 {
 	return psi_op_part(psi_part_op(part), category);
 }
 
-/* The part was away with another process, and comes back: for ThreadSanitizer, before memory of its
+/* Another process has sent the part back.  Tells ThreadSanitizer so, before memory of the
  * starter is touched. */
 static inline void
 psi_part_back(uint64_t part)
@@ -120,7 +118,7 @@ psi_part_back(uint64_t part)
 	psi_back_from_process(psi_part_op(part));
 }
 
-/* The part is done, and is nothing any more. */
+/* The part is done.  It may not be used after that. */
 static inline void
 psi_part_done(uint64_t part)
 {
@@ -128,11 +126,11 @@ psi_part_done(uint64_t part)
 
 	psi_part_back(part);
 	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1,
-	                          memory_order_release); /* O1 */
-	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1 */
+	                          memory_order_release); /* O1, to O2 */
+	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1, to O2 */
 }
 
-/* As arguments of a message, and back. */
+/* A part as two arguments of a message, and back. */
 #define PSI_PART_ARGS(part) (gex_AM_Arg_t)(uint32_t)(part), (gex_AM_Arg_t)(uint32_t)((part) >> 32)
 
 static inline uint64_t
@@ -141,39 +139,41 @@ psi_part_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
 	return (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
 }
 
-/* Every part is done, the starting call too. */
+/* Are all parts done, and has the starting call returned? */
 static inline bool
 psi_op_is_done(const struct psi_op *op)
 {
-	return atomic_load_explicit(&op->open, memory_order_acquire) == 0; /* O2 */
+	return atomic_load_explicit(&op->open, memory_order_acquire) == 0; /* O2, from O1 */
 }
 
-/* Those of a category are. */
+/* Are all parts of this category done? */
 static inline bool
 psi_op_has_done(const struct psi_op *op, enum psi_part_category category)
 {
-	return atomic_load_explicit(&op->pending[category], memory_order_acquire) == 0; /* O2 */
+	return atomic_load_explicit(&op->pending[category],
+	                            memory_order_acquire) == 0; /* O2, from O1 */
 }
 
-/* The starting call returns what this returns: the root event, or GEX_EVENT_INVALID if all is done
- * or the operation is implicit.  leaf_out, unless NULL or one of the constants, gets the leaf. */
+/* Ends the starting call, which returns what this returns: the root event, or GEX_EVENT_INVALID if
+ * all parts are done or the operation is implicit.  leaf_out gets the leaf event, unless it is NULL
+ * or one of the GEX_EVENT_ constants. */
 gex_Event_t psi_op_started(struct psi_op *op, gex_Event_t *leaf_out);
-/* The call that starts it returns when it is done. */
+/* The same for a blocking call: waits until the operation is done. */
 void psi_op_finish(struct psi_op *op, const char *call);
-/* The starting call was refused: no part was added, or all are done. */
+/* The same for a refused call: it has added no part, or all are done. */
 void psi_op_refused(struct psi_op *op);
 
 /* Is the root event that of an operation? */
 bool psi_event_is_op(const struct gex_Event_s *root);
-/* The event was synchronised; only by its root does an operation end. */
+/* The event was synchronised.  If it is a root, its operation is over; a leaf changes nothing. */
 void psi_op_retire(gex_Event_t event);
 
-/* The job ends well: says, where psi.checks is set, what its client has left undone. */
+/* At a normal end, if psi.checks is set: reports events and regions that the client left open. */
 void psi_ops_report_leaks(const char *call);
 
 extern const struct psi_module psi_ops_module;
 
-/* The thread that ends gives its pool back. */
+/* The thread ends: its operations go to the shared list. */
 struct psi_thread;
 void psi_ops_thread_ends(struct psi_thread *thread);
 

@@ -110,8 +110,8 @@ block_made(struct psi_rank_shared *mine, uint32_t index)
 		return NULL;
 	if (!base[range])
 		base[range] = pboot_range_make_sparse(
-			1 + psi.boot.rank, psi_more_count(range) * sizeof(struct psi_block),
-			&mine->more_key[range]);
+			psi_file_of(psi.boot.rank),
+			psi_more_count(range) * sizeof(struct psi_block), &mine->more_key[range]);
 	if (!base[range])
 		return NULL;
 	atomic_store_explicit(&mine->more, index + 1, memory_order_release); /* C3 */
@@ -158,7 +158,7 @@ block_take_private(void)
 
 	block_say_in_use(PSI_BLOCKS + 1);
 	psi_spinlock_lock(&private_lock);
-	own = block_find_private(psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank));
+	own = block_find_private(psi_shared_of(psi.boot.rank));
 	own->owned = true;
 	psi_spinlock_unlock(&private_lock);
 	return own->block;

@@ -49,7 +49,7 @@ psi_block_count(const struct psi_block *block, enum psi_counter which)
 static unsigned
 counters_add_rank(uint32_t rank, uint64_t *values, unsigned room)
 {
-	const struct psi_rank_shared *shared = psi_shared_rank(psi.shared, psi.boot.size, rank);
+	const struct psi_rank_shared *shared = psi_shared_of(rank);
 	uint64_t unseen[PSI_COUNTERS] = { 0 };
 
 	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
@@ -77,7 +77,8 @@ pst_counters_read(uint32_t rank, uint64_t *values, unsigned room)
 {
 	if (rank == PST_COUNTERS_OWN)
 		rank = psi.boot.rank;
-	if (!counters_clear_if_open(values, room) || rank >= psi.boot.size)
+	if (!counters_clear_if_open(values, room) || rank >= psi.boot.size ||
+	    !psi_on_this_host(rank))
 		return 0;
 	return counters_add_rank(rank, values, room);
 }
@@ -89,7 +90,7 @@ pst_counters_sum(uint64_t *values, unsigned room)
 
 	if (!counters_clear_if_open(values, room))
 		return 0;
-	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
-		written = counters_add_rank(rank, values, room);
+	for (uint32_t i = 0; i < psi.host_places; i++)
+		written = counters_add_rank(psi.host_ranks[i], values, room);
 	return written;
 }

@@ -28,8 +28,9 @@ psi_ep_kept(gex_EP_Index_t index)
 unsigned
 psi_ep_count_of(gex_Rank_t jobrank)
 {
-	return atomic_load_explicit(&psi_shared_rank(psi.shared, psi.boot.size, jobrank)->endpoints,
-	                            memory_order_relaxed);
+	if (!psi_on_this_host(jobrank))
+		return GASNET_MAXEPS;
+	return atomic_load_explicit(&psi_shared_of(jobrank)->endpoints, memory_order_relaxed);
 }
 
 unsigned
@@ -65,8 +66,7 @@ psi_ep_keep(gex_EP_t ep)
 void
 psi_ep_announce(gex_EP_t ep)
 {
-	_Atomic uint32_t *count =
-		&psi_shared_rank(psi.shared, psi.boot.size, psi.boot.rank)->endpoints;
+	_Atomic uint32_t *count = &psi_shared_of(psi.boot.rank)->endpoints;
 
 	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
 	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))

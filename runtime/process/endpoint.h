@@ -44,12 +44,22 @@ void psi_place_text(uint32_t place, char text[PSI_PLACE_TEXT]);
 
 /* Above the highest index that this process has, or had. */
 unsigned psi_ep_count(void);
-/* The same of any process of this host. */
+/* The same of any process of this host.  Those of other hosts do not tell: all indices count. */
 unsigned psi_ep_count_of(gex_Rank_t jobrank);
+
+/* What a further endpoint of a process of this host keeps in the control arena. */
+static inline struct psi_further *
+psi_further_at(uint32_t place)
+{
+	return psi_shared_further(psi.shared, psi.host_places, psi_index_of(place),
+	                          psi.host_index[psi_jobrank_of(place)]);
+}
 
 /* -- the job's places (queries.c) ------------------------------------------------------------- */
 
-/* Computes the answers of the queries, after boot and settings. */
+/* Computes which ranks are on this host, and each one's index on its own; after boot. */
+void psi_hosts_open(void);
+/* Computes the answers of the queries, after that and settings. */
 void psi_places_open(void);
 bool psi_in_my_nbrhd(uint32_t rank);
 

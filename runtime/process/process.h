@@ -16,6 +16,9 @@
 /* Constant after init, except where said otherwise. */
 struct psi_job {
 	struct pboot_job boot;
+	uint32_t host_places;           /* ranks of this host */
+	const uint32_t *host_ranks;     /* [host_places]: their job ranks, in order */
+	const uint32_t *host_index;     /* [size]: of each rank among those of its own host */
 	const char *host;
 	pid_t pid;                      /* a child that the client forks is no rank */
 	uint32_t thread_mode;           /* PSI_MODE_ */
@@ -81,6 +84,23 @@ bool psi_is_forked_child(void);
 
 /* Does this process share memory with that job rank?  After the conduits have opened. */
 static inline bool psi_shares_memory(uint32_t rank) { return psi.conduit_job.local[rank]; }
+
+/* Is that job rank on this host, even if it shares no memory with this process? */
+static inline bool
+psi_on_this_host(uint32_t rank)
+{
+	return psi.boot.host_of[rank] == psi.boot.host_index;
+}
+
+/* What a rank of this host keeps in the control arena. */
+static inline struct psi_rank_shared *
+psi_shared_of(uint32_t rank)
+{
+	return psi_shared_rank(psi.shared, psi.host_places, psi.host_index[rank]);
+}
+
+/* The number of the file with the segments of a rank of this host (bootstrap.h). */
+static inline unsigned psi_file_of(uint32_t rank) { return 1 + psi.host_index[rank]; }
 
 /* -- counts (block.c, counters.c) ------------------------------------------------------------- */
 

@@ -41,6 +41,24 @@ queries_allocate(size_t count, size_t size)
 	return memory;
 }
 
+/* What init needs of the hosts before it can read settings. */
+void
+psi_hosts_open(void)
+{
+	uint32_t *next = queries_allocate(psi.boot.host_count, sizeof *next);
+	uint32_t *host_index = queries_allocate(psi.boot.size, sizeof *host_index), *host_ranks;
+
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		host_index[rank] = next[psi.boot.host_of[rank]]++;
+	psi.host_index = host_index;
+	psi.host_places = next[psi.boot.host_index];
+	psi.host_ranks = host_ranks = queries_allocate(psi.host_places, sizeof *host_ranks);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		if (psi_on_this_host(rank))
+			host_ranks[host_index[rank]] = rank;
+	free(next);
+}
+
 /* Numbers neighbourhoods in the order of their lowest ranks. */
 static void
 hosts_divide(uint32_t most)

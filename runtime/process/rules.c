@@ -52,20 +52,19 @@ void
 psi_buffer_bad(const void *addr, size_t nbytes, const char *name, const char *call)
 {
 	if (!addr)
-		psi_fatal("%s: %s is NULL, and %zu bytes are asked of it; pass memory of this "
-		          "process",
+		psi_fatal("%s: %s is NULL, but should have %zu bytes; pass memory of this process",
 		          call, name, nbytes);
-	psi_fatal("%s: %s at %p has not the %zu bytes that are asked of it; look at the length",
-	          call, name, addr, nbytes);
+	psi_fatal("%s: %s at %p does not have %zu bytes; check the length", call, name, addr,
+	          nbytes);
 }
 
 void
 psi_list_bad(const void *list, size_t count, const char *name, const char *call)
 {
 	if (!list)
-		psi_fatal("%s: %s is NULL, and is to have %zu entries; pass the list", call, name,
-		          count);
-	psi_fatal("%s: %s is to have %zu entries, which no memory holds; look whether the count "
+		psi_fatal("%s: %s is NULL, but should have %zu entries; pass the list",
+		          call, name, count);
+	psi_fatal("%s: %s would have %zu entries, more than memory holds; check whether the count "
 	          "was negative", call, name, count);
 }
 
@@ -73,11 +72,10 @@ void
 psi_bytes_bad(size_t nbytes, size_t blocks, const char *call)
 {
 	if (blocks == 1)
-		psi_fatal("%s: %zu bytes, which no memory holds; look whether the length was "
-		          "negative", call,
-		          nbytes);
-	psi_fatal("%s: %zu blocks of %zu bytes, which no memory holds; look whether the length was "
-	          "negative", call, blocks, nbytes);
+		psi_fatal("%s: %zu bytes, more than memory holds; check whether the length was "
+		          "negative", call, nbytes);
+	psi_fatal("%s: %zu blocks of %zu bytes, more than memory holds; check whether the length "
+	          "was negative", call, blocks, nbytes);
 }
 
 void
@@ -119,8 +117,8 @@ static void
 rule_check_context(const char *call)
 {
 	if (self.token)
-		psi_fatal("%s: called in handler %u (%s); a handler may reply and lock, and tell "
-		          "others to do the rest",
+		psi_fatal("%s: called in handler %u (%s); a handler may only reply and lock, so "
+		          "let another thread do the rest",
 		          call, self.token->arrival->handler, rule_name_of(self.token));
 	rule_check_no_lock(call);
 	rule_check_no_descriptor(PSI_REQUESTS, call);
@@ -159,8 +157,8 @@ psi_rules_check_token(gex_Token_t token, const char *call)
 {
 	if (!token || token != self.token)
 		psi_fatal("%s: the token is not that of the handler which runs in this thread%s; "
-		          "use it in the handler that was given it, before that returns", call,
-		          self.token ? "" : ", where none runs");
+		          "use a token only in its own handler, before that returns",
+		          call, self.token ? "" : ", where none runs");
 }
 
 void
@@ -288,8 +286,9 @@ psi_rules_check_serial(gex_EP_t ep, const char *call)
 	                                            memory_order_relaxed))
 		return true;
 	if (user != caller)
-		psi_fatal("%s: another thread is at endpoint %u, which was made for one at a time; "
-		          "let them take turns, or leave PST_FLAG_EP_SERIAL out", call, ep->index);
+		psi_fatal("%s: another thread uses endpoint %u, which only one thread at a time "
+		          "may use; let them take turns, or leave PST_FLAG_EP_SERIAL out",
+		          call, ep->index);
 	return false;
 }
 

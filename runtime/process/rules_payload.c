@@ -147,6 +147,6 @@ psi_rules_check_payload(gex_AM_SrcDesc_t sd, size_t nbytes, const char *call)
 	for (size_t at = 0; at < len; at += PATTERN_BYTES)
 		if (memcmp((char *)sd->buffer + at, &fill.pattern, PATTERN_BYTES) != 0)
 			return;
-	psi_fatal("%s: the library's buffer is as Prepare gave it; write the payload to "
+	psi_fatal("%s: nothing was written to the library's buffer; write the payload to "
 	          "gex_AM_SrcDescAddr first", call);
 }

@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 10,
+	PSI_SHARED_ABI = 11,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -43,7 +43,7 @@ struct psi_vm_card {
 };
 
 /* One entry of the segment table, which all ranks of this host map.  The owner writes it before a
- * barrier; the others read it after that. */
+ * barrier; the others read it after that.  Ranks of other hosts get it by message. */
 struct psi_segment_entry {
 	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
@@ -193,10 +193,12 @@ psi_further_is_open(const struct psi_further *further)
 	return atomic_load_explicit(&further->opened, memory_order_acquire); /* E2 */
 }
 
+/* Each host of a job has one.  All in it that is counted or indexed by rank is so by host index. */
 struct psi_host_shared {
-	/* Written by rank 0 during init; magic last. */
+	/* Written by the first rank of the host during init; magic last. */
 	_Atomic uint32_t magic;
-	uint32_t abi, size;
+	uint32_t abi, size;                     /* ranks of this host */
+	uint32_t job_size;                      /* of all hosts */
 	char conduit[16];       /* of ranks that share memory */
 	char network[16];       /* of the others; empty: there are none */
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
@@ -208,7 +210,7 @@ struct psi_host_shared {
 		_Alignas(64) _Atomic int32_t yielders;
 	} cpus[PSI_SHARED_CPUS];
 	struct psi_barrier_area barriers[PSI_BARRIER_AREAS];
-	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(size) ... */
+	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(1, 0) ... */
 	_Alignas(64) struct psi_segment_entry segments[];
 };
 
@@ -235,21 +237,22 @@ psi_shared_bytes(uint32_t size, uint32_t further)
 	       (size_t)size * further * sizeof(struct psi_further);
 }
 
-/* place >= size */
+/* The endpoint of that index, at least 1, of a rank of the host. */
 static inline struct psi_further *
-psi_shared_further(const struct psi_host_shared *shared, uint32_t size, uint32_t place)
+psi_shared_further(const struct psi_host_shared *shared, uint32_t size, unsigned index,
+                   uint32_t host_index)
 {
 	uintptr_t at = (uintptr_t)shared + psi_shared_further_offset(size);
 
-	return (struct psi_further *)at + (place - size);
+	return (struct psi_further *)at + (size_t)(index - 1) * size + host_index;
 }
 
 static inline struct psi_rank_shared *
-psi_shared_rank(const struct psi_host_shared *shared, uint32_t size, uint32_t rank)
+psi_shared_rank(const struct psi_host_shared *shared, uint32_t size, uint32_t host_index)
 {
 	uintptr_t at = (uintptr_t)shared + psi_shared_ranks_offset(size);
 
-	return (struct psi_rank_shared *)at + rank;
+	return (struct psi_rank_shared *)at + host_index;
 }
 
 #endif

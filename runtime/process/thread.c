@@ -34,7 +34,7 @@ thread_note_count(uint32_t count)
 	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
 
 	atomic_store_explicit(&psi.threads_crowd,
-	                      busy * (int64_t)psi.conduit_job.host_places > (int64_t)psi.cpus,
+	                      busy * (int64_t)psi.host_places > (int64_t)psi.cpus,
 	                      memory_order_relaxed);
 }
 

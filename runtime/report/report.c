@@ -1,5 +1,5 @@
 /*
- * Prints what all ranks of a job are doing, in rank order; ranks that do the same share a line.
+ * Prints what all ranks of a host are doing, in rank order; ranks that do the same share a line.
  * The keeper prints it from memory that ranks share, so their state does not matter.  In a job
  * without a keeper the rank itself prints it.  Two looks a moment apart show which ranks make
  * progress.
@@ -34,12 +34,12 @@ times_is_of_group(const struct psi_report_entry *entry, const struct psi_report_
 
 /* Entries stand in rank order. */
 static bool
-rank_in_group(const void *context, uint32_t rank)
+rank_in_group(const void *context, uint32_t host_index)
 {
 	const struct group *group = context;
 
 	for (uint32_t i = 0; i < group->entries->count; i++)
-		if (group->entries->at[i].rank == rank &&
+		if (group->entries->at[i].host_index == host_index &&
 		    times_is_of_group(&group->entries->at[i], group->first))
 			return true;
 	return false;
@@ -88,13 +88,13 @@ print_group(const struct psi_report *report, const struct psi_report_entries *en
 		entry->told = true;
 		members++;
 	}
-	psi_text_ranks(&line, report->view->size, rank_in_group, &group);
-	for (uint32_t rank = 0; rank < report->view->size; rank++)
-		ranks += rank_in_group(&group, rank);
+	psi_text_ranks(&line, report->view, rank_in_group, &group);
+	for (uint32_t i = 0; i < report->view->size; i++)
+		ranks += rank_in_group(&group, i);
 	if (members > ranks)
 		psi_text_add(&line, " (%u threads)", members);
 	else if (members == 1)
-		psi_text_add(&line, " (pid %d)", (int)report->view->ranks[first->rank].pid);
+		psi_text_add(&line, " (pid %d)", (int)report->view->ranks[first->host_index].pid);
 	psi_text_add(&line, ": %s", first->text.at);
 	group_add_times(entries, first, psi_now_ns(), &line);
 	report->view->say("  %s", line.at);
@@ -105,8 +105,8 @@ print_ranks(const struct psi_report *report)
 {
 	struct psi_report_entries entries = { 0 };
 
-	for (uint32_t rank = 0; rank < report->view->size; rank++)
-		psi_report_rank(report, rank, &entries);
+	for (uint32_t i = 0; i < report->view->size; i++)
+		psi_report_rank(report, i, &entries);
 	for (uint32_t i = 0; i < entries.count; i++)
 		if (!entries.at[i].told)
 			print_group(report, &entries, &entries.at[i]);
@@ -144,8 +144,8 @@ report_look_first(struct psi_report *report)
 {
 	const struct timespec pause = { 0, BETWEEN_LOOKS_NS };
 
-	for (uint32_t rank = 0; rank < report->view->size; rank++)
-		report->progress[rank] = psi_report_progress(report, rank);
+	for (uint32_t i = 0; i < report->view->size; i++)
+		report->progress[i] = psi_report_progress(report, i);
 	nanosleep(&pause, NULL);
 }
 
@@ -208,9 +208,9 @@ report_map_own_first(size_t len_bytes)
 }
 
 static const void *
-report_map_own_of(uint32_t rank, uint64_t key, size_t len_bytes)
+report_map_own_of(uint32_t index, uint64_t key, size_t len_bytes)
 {
-	return pboot_range_map(1 + rank, key, len_bytes);
+	return pboot_range_map(1 + index, key, len_bytes);
 }
 
 /* The mappings that this process has anyway stay.  A second view of a further endpoint's queues

@@ -1,4 +1,7 @@
-/* A report of what all ranks of a job are doing, read from their shared memory alone. */
+/*
+ * A report of what the ranks of a host are doing, read from their shared memory alone.  Ranks are
+ * counted by host index here, as in that memory and in the view.  What is printed are job ranks.
+ */
 #ifndef PSI_REPORT_H
 #define PSI_REPORT_H
 
@@ -9,7 +12,8 @@
 struct psi_report {
 	const struct pboot_view *view;
 	const struct psi_host_shared *shared;   /* NULL: there is none yet */
-	uint64_t *progress;                     /* [size]: polls and messages at the first look */
+	uint64_t *progress;                     /* [view->size]: polls and messages at the first
+	                                         * look */
 };
 
 enum { PSI_REPORT_LINE = 640, PSI_REPORT_RANGES = 24 };
@@ -26,12 +30,12 @@ void psi_text_add(struct psi_text *text, const char *format, ...) PSI_PRINTF(2, 
 void psi_text_endpoint(struct psi_text *text, unsigned index);
 
 /* Writes "rank 3" or "ranks 0, 2-5" for the ranks of the set; a long text ends in "and more". */
-void psi_text_ranks(struct psi_text *text, uint32_t size,
-                    bool (*in)(const void *context, uint32_t rank), const void *context);
+void psi_text_ranks(struct psi_text *text, const struct pboot_view *view,
+                    bool (*in)(const void *context, uint32_t host_index), const void *context);
 
 /* One thing that a rank does, or is; a rank with several threads has several. */
 struct psi_report_entry {
-	uint32_t rank;
+	uint32_t host_index;
 	bool told;
 	bool or_more;                   /* the time is the least that it may be */
 	unsigned endpoint;              /* index of that which the thread is bound to */
@@ -51,10 +55,11 @@ size_t psi_report_bytes(const struct pboot_view *view);
 
 /* report_rank.c: what a rank does, appended; its blocks' counts; a number that grows while it gets
  * on. */
-void psi_report_rank(const struct psi_report *report, uint32_t rank,
+void psi_report_rank(const struct psi_report *report, uint32_t host_index,
                      struct psi_report_entries *entries);
-uint64_t psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which);
-uint64_t psi_report_progress(const struct psi_report *report, uint32_t rank);
+uint64_t psi_report_count(const struct psi_report *report, uint32_t host_index,
+                          enum psi_counter which);
+uint64_t psi_report_progress(const struct psi_report *report, uint32_t host_index);
 
 /* report_counters.c: what PST_COUNTERS and GASNET_STATSFILE ask for. */
 void psi_report_counters(const struct pboot_view *view);

@@ -1,6 +1,6 @@
 /*
- * The counters of all ranks at the end of a job, for people or as JSON.  Printed by the keeper when
- * no rank lives any more, or by the only rank of a job without one.
+ * The counters of all ranks of a host at the end of a job, for people or as JSON.  Printed by the
+ * keeper when no rank lives any more, or by the only rank of a job without one.
  */
 #include "runtime/report/report.h"
 
@@ -47,7 +47,8 @@ static const struct psi_setting settings[] = {
 	{ .name = "GASNET_STATSFILE",
 	  .kind = PSI_SETTING_TEXT,
 	  .help = "where they go: a file, of each rank its own where % stands in the name for the "
-	          "rank; stdout, stderr or -; set, it makes table of off" },
+	          "rank; stdout, stderr or -; set, it makes table of off; in a job of several "
+	          "hosts each writes its ranks', to a file with its first rank behind the name" },
 	{ .name = "GASNET_STATSMASK",
 	  .kind = PSI_SETTING_TEXT,
 	  .default_text = "*",
@@ -78,11 +79,15 @@ counter_is_wanted(const struct pst_counter *counter)
 	return false;
 }
 
+/* Of all ranks of the host, or of one only; both by host index. */
+enum { ALL = UINT16_MAX };
+
 static bool
-counters_of_rank_wanted(uint32_t rank, uint32_t only)
+counters_of_rank_wanted(const struct psi_report *report, uint32_t host_index, uint32_t only)
 {
-	return (only == UINT32_MAX || only == rank) &&
-	       psi_ranks_include(psi_setting_text(&settings[3]), rank);
+	return (only == ALL || only == host_index) &&
+	       psi_ranks_include(psi_setting_text(&settings[3]),
+	                         report->view->ranks[host_index].rank);
 }
 
 static void
@@ -90,8 +95,10 @@ counters_print_json(FILE *out, const struct psi_report *report, uint32_t only)
 {
 	const char *separator = "[\n";
 
-	for (uint32_t rank = 0; rank < report->view->size; rank++) {
-		for (unsigned i = 0; counters_of_rank_wanted(rank, only) && i < PSI_COUNTERS; i++) {
+	for (uint32_t r = 0; r < report->view->size; r++) {
+		const bool wanted = counters_of_rank_wanted(report, r, only);
+
+		for (unsigned i = 0; wanted && i < PSI_COUNTERS; i++) {
 			const struct pst_counter *counter = pst_counter_at(i);
 
 			if (!counter_is_wanted(counter))
@@ -99,8 +106,9 @@ counters_print_json(FILE *out, const struct psi_report *report, uint32_t only)
 			fprintf(out,
 			        "%s{ \"rank\": %u, \"group\": \"%s\", \"name\": \"%s\", "
 			        "\"unit\": \"%s\", \"value\": %llu }",
-			        separator, rank, counter->group, counter->name, counter->unit,
-			        (unsigned long long)psi_report_count(report, rank,
+			        separator, report->view->ranks[r].rank, counter->group,
+			        counter->name, counter->unit,
+			        (unsigned long long)psi_report_count(report, r,
 			                                             (enum psi_counter)i));
 			separator = ",\n";
 		}
@@ -116,17 +124,18 @@ counters_print_row(FILE *out, const struct psi_report *report, uint32_t only, un
 	uint64_t all = 0, least = UINT64_MAX, most = 0;
 	uint32_t who_least = 0, who_most = 0;
 
-	for (uint32_t rank = 0; rank < report->view->size; rank++) {
-		uint64_t value = psi_report_count(report, rank, (enum psi_counter)i);
+	for (uint32_t r = 0; r < report->view->size; r++) {
+		const uint64_t value = psi_report_count(report, r, (enum psi_counter)i);
+		const uint32_t rank = report->view->ranks[r].rank;
 
-		if (!counters_of_rank_wanted(rank, only))
+		if (!counters_of_rank_wanted(report, r, only))
 			continue;
 		all = psi_counter_join((enum psi_counter)i, all, value);
 		if (value < least) {
 			least = value;
 			who_least = rank;
 		}
-		if (value > most || (value == most && rank == 0)) {
+		if (value > most || (value == most && r == 0)) {
 			most = value;
 			who_most = rank;
 		}
@@ -140,8 +149,9 @@ counters_print_row(FILE *out, const struct psi_report *report, uint32_t only, un
 static void
 counters_print_table(FILE *out, const struct psi_report *report, uint32_t only)
 {
-	if (only != UINT32_MAX)
-		fprintf(out, "counters of rank %u on %s\n", only, report->view->host);
+	if (only != ALL)
+		fprintf(out, "counters of rank %u on %s\n", report->view->ranks[only].rank,
+		        report->view->host);
 	else
 		fprintf(out, "counters of %u rank%s on %s\n", report->view->size,
 		        report->view->size == 1 ? "" : "s", report->view->host);
@@ -182,7 +192,7 @@ counters_print_named(const char *name, const struct psi_report *report, enum for
 	char path[4096], number[12];
 	size_t len = 0;
 
-	snprintf(number, sizeof number, "%u", only);
+	snprintf(number, sizeof number, "%u", report->view->ranks[only].rank);
 	for (; *name && len + sizeof number < sizeof path; name++) {
 		if (*name == '%')
 			len += (size_t)snprintf(path + len, sizeof path - len, "%s", number);
@@ -197,10 +207,29 @@ counters_print_named(const char *name, const struct psi_report *report, enum for
 static void
 counters_print_each(const char *name, const struct psi_report *report, enum format format)
 {
-	for (uint32_t rank = 0; rank < report->view->size; rank++)
-		if (counters_of_rank_wanted(rank, UINT32_MAX) &&
-		    !counters_print_named(name, report, format, rank))
+	for (uint32_t r = 0; r < report->view->size; r++)
+		if (counters_of_rank_wanted(report, r, ALL) &&
+		    !counters_print_named(name, report, format, r))
 			return;
+}
+
+static bool
+is_file(const char *name)
+{
+	return strcmp(name, "stdout") != 0 && strcmp(name, "stderr") != 0;
+}
+
+/* Hosts may share a file system, so the files of a job of several have different names. */
+static void
+counters_print_file(const char *name, const struct psi_report *report, enum format format)
+{
+	char path[4096];
+
+	if (report->shared->job_size > report->view->size && is_file(name) &&
+	    (size_t)snprintf(path, sizeof path, "%s.%u", name, report->view->ranks[0].rank) <
+	            sizeof path)
+		name = path;
+	counters_print_to(name, report, format, ALL);
 }
 
 static void
@@ -209,9 +238,9 @@ counters_print_where(const struct psi_report *report, enum format format)
 	const char *name = psi_setting_text(&settings[1]);
 
 	if (!name || strcmp(name, "-") == 0)
-		counters_print_to("stderr", report, format, UINT32_MAX);
+		counters_print_to("stderr", report, format, ALL);
 	else if (!strchr(name, '%'))
-		counters_print_to(name, report, format, UINT32_MAX);
+		counters_print_file(name, report, format);
 	else
 		counters_print_each(name, report, format);
 }

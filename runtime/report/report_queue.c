@@ -1,6 +1,7 @@
 /*
- * The queues of all ranks, one line per receiving endpoint and network in which something is.  What
- * waits for room of another kind, such as a buffer, shows in the sender's own line.
+ * The queues of all ranks of the host, one line per receiving endpoint and network in which
+ * something is.  What waits for room of another kind, such as a buffer, shows in the sender's own
+ * line.
  */
 #include "runtime/report/report.h"
 
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The queue of one receiver, by sender. */
+/* The queue of one receiver, by sender; both by host index. */
 struct inbox {
 	struct psi_queue_memory memory; /* the conduit's */
-	struct psi_queue_state *from;   /* [size] */
-	bool *told;                     /* [size] */
+	struct psi_queue_state *from;   /* [view->size] */
+	bool *told;                     /* [view->size] */
 	uint32_t like;                  /* the sender whose equals are listed */
 };
 
@@ -53,7 +54,7 @@ queue_tell_senders(const struct psi_report *report, struct inbox *inbox, struct 
 			inbox->told[other] = inbox->told[other] || queue_is_like(inbox, other);
 		psi_text_add(line, "%s%u undelivered, %u of %u slots in use, from ", separator,
 		             state->undelivered, state->in_flight, state->slots);
-		psi_text_ranks(line, report->view->size, queue_is_like, inbox);
+		psi_text_ranks(line, report->view, queue_is_like, inbox);
 		if (state->wants_room)
 			psi_text_add(line, ", waiting for room");
 		separator = "; ";
@@ -83,7 +84,7 @@ queue_tell_inbox(const struct psi_report *report, const struct psi_conduit_ops *
 		told = true;
 		psi_text_add(&line, "%s to ", network == PSI_REPLIES ? "replies" : "requests");
 		psi_text_endpoint(&line, index);
-		psi_text_add(&line, "rank %u, which %s", receiver,
+		psi_text_add(&line, "rank %u, which %s", report->view->ranks[receiver].rank,
 		             inbox->from[0].receiver_sleeps ? "sleeps" : "is awake");
 		queue_tell_senders(report, inbox, &line);
 		report->view->say("  %s", line.at);
@@ -96,8 +97,8 @@ static bool
 queue_tell_further(const struct psi_report *report, const struct psi_conduit_ops *ops,
                    struct inbox *inbox, uint32_t receiver, unsigned index)
 {
-	const struct psi_further *further = psi_shared_further(
-		report->shared, report->view->size, index * report->view->size + receiver);
+	const struct psi_further *further =
+		psi_shared_further(report->shared, report->view->size, index, receiver);
 	bool any;
 
 	if (!psi_further_is_open(further))
@@ -115,15 +116,15 @@ queue_tell_further(const struct psi_report *report, const struct psi_conduit_ops
 
 static bool
 queue_tell_process(const struct psi_report *report, const struct psi_conduit_ops *ops,
-                   struct inbox *inbox, uint32_t rank)
+                   struct inbox *inbox, uint32_t receiver)
 {
 	const struct psi_rank_shared *shared =
-		psi_shared_rank(report->shared, report->view->size, rank);
+		psi_shared_rank(report->shared, report->view->size, receiver);
 	const unsigned count = atomic_load_explicit(&shared->endpoints, memory_order_relaxed);
-	bool any = queue_tell_inbox(report, ops, inbox, rank, 0);
+	bool any = queue_tell_inbox(report, ops, inbox, receiver, 0);
 
 	for (unsigned index = 1; index < count && index < GASNET_MAXEPS; index++)
-		any |= queue_tell_further(report, ops, inbox, rank, index);
+		any |= queue_tell_further(report, ops, inbox, receiver, index);
 	return any;
 }
 
@@ -140,8 +141,8 @@ psi_report_queues(const struct psi_report *report)
 
 	inbox.memory.host = report->view->map(report->shared->conduit_key, inbox.memory.host_bytes);
 	if (ops && ops->queue && inbox.memory.host && inbox.from && inbox.told) {
-		for (uint32_t rank = 0; rank < size; rank++)
-			any |= queue_tell_process(report, ops, &inbox, rank);
+		for (uint32_t receiver = 0; receiver < size; receiver++)
+			any |= queue_tell_process(report, ops, &inbox, receiver);
 		if (report->shared->network[0])
 			report->view->say("  messages on their way by conduit %s are not seen here",
 			                  report->shared->network);

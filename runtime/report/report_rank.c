@@ -9,15 +9,15 @@
 #include <string.h>
 
 static struct psi_rank_shared *
-rank_shared_of(const struct psi_report *report, uint32_t rank)
+rank_shared_of(const struct psi_report *report, uint32_t host_index)
 {
-	return psi_shared_rank(report->shared, report->view->size, rank);
+	return psi_shared_rank(report->shared, report->view->size, host_index);
 }
 
 uint64_t
-psi_report_count(const struct psi_report *report, uint32_t rank, enum psi_counter which)
+psi_report_count(const struct psi_report *report, uint32_t host_index, enum psi_counter which)
 {
-	const struct psi_rank_shared *shared = rank_shared_of(report, rank);
+	const struct psi_rank_shared *shared = rank_shared_of(report, host_index);
 	uint64_t sum = 0;
 
 	for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
@@ -88,11 +88,17 @@ struct barrier {
 };
 
 static bool
-rank_is_missing(const void *context, uint32_t rank)
+rank_is_missing(const void *context, uint32_t host_index)
 {
 	const struct barrier *barrier = context;
 
-	return psi_report_count(barrier->report, rank, barrier->started) < barrier->phase;
+	return psi_report_count(barrier->report, host_index, barrier->started) < barrier->phase;
+}
+
+static bool
+is_of_several_hosts(const struct psi_report *report)
+{
+	return report->shared->job_size > report->view->size;
 }
 
 static void
@@ -106,11 +112,17 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 
 	psi_text_add(text, "in %s, %s barrier %llu, waiting for ", note->where,
 	             named ? "named" : "unnamed", (unsigned long long)note->number);
-	for (uint32_t rank = 0; rank < report->view->size; rank++) {
-		if (rank_is_missing(&barrier, rank)) {
-			psi_text_ranks(text, report->view->size, rank_is_missing, &barrier);
+	for (uint32_t i = 0; i < report->view->size; i++) {
+		if (rank_is_missing(&barrier, i)) {
+			psi_text_ranks(text, report->view, rank_is_missing, &barrier);
+			psi_text_add(text, "%s",
+			             is_of_several_hosts(report) ? " of this host" : "");
 			return;
 		}
+	}
+	if (is_of_several_hosts(report)) {
+		psi_text_add(text, "ranks of other hosts");
+		return;
 	}
 	text->len = before;
 	psi_text_add(text, "in %s, %s barrier %llu, which all ranks have entered", note->where,
@@ -121,8 +133,8 @@ tell_barrier(const struct psi_report *report, const struct note *note, struct ps
 static void
 tell_place(const struct psi_report *report, uint32_t place, struct psi_text *text)
 {
-	psi_text_endpoint(text, place / report->view->size);
-	psi_text_add(text, "rank %u", place % report->view->size);
+	psi_text_endpoint(text, place / report->shared->job_size);
+	psi_text_add(text, "rank %u", place % report->shared->job_size);
 }
 
 static void
@@ -177,7 +189,7 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 }
 
 static struct psi_report_entry *
-entry_new(struct psi_report_entries *entries, uint32_t rank)
+entry_new(struct psi_report_entries *entries, uint32_t host_index)
 {
 	if (entries->count == entries->room) {
 		uint32_t room = entries->room ? 2 * entries->room : 64;
@@ -188,14 +200,14 @@ entry_new(struct psi_report_entries *entries, uint32_t rank)
 		entries->at = at;
 		entries->room = room;
 	}
-	entries->at[entries->count] = (struct psi_report_entry){ .rank = rank };
+	entries->at[entries->count] = (struct psi_report_entry){ .host_index = host_index };
 	return &entries->at[entries->count++];
 }
 
 /* False if the thread neither waits nor runs a handler. */
 static bool
 tell_block(const struct psi_report *report, const struct psi_block *block, const char *prefix,
-           struct psi_report_entries *entries, uint32_t rank)
+           struct psi_report_entries *entries, uint32_t host_index)
 {
 	const uint64_t word = atomic_load_explicit(&block->handler, memory_order_relaxed);
 	struct psi_arrival arrival;
@@ -204,7 +216,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	struct psi_report_entry *entry;
 	uint64_t since;
 
-	if ((!waits && !word) || !(entry = entry_new(entries, rank)))
+	if ((!waits && !word) || !(entry = entry_new(entries, host_index)))
 		return false;
 	psi_text_add(&entry->text, "%s", prefix);
 	if (waits && note.endpoint)
@@ -231,12 +243,12 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 /* -- what a rank does ------------------------------------------------------------------------ */
 
 uint64_t
-psi_report_progress(const struct psi_report *report, uint32_t rank)
+psi_report_progress(const struct psi_report *report, uint32_t host_index)
 {
-	uint64_t sum = psi_report_count(report, rank, PSI_COUNT_POLLS);
+	uint64_t sum = psi_report_count(report, host_index, PSI_COUNT_POLLS);
 
 	for (unsigned i = PSI_COUNT_RECEIVED; i <= PSI_COUNT_RECEIVED_INTERNAL; i++)
-		sum += psi_report_count(report, rank, (enum psi_counter)i);
+		sum += psi_report_count(report, host_index, (enum psi_counter)i);
 	return sum;
 }
 
@@ -261,10 +273,10 @@ rank_state_of(pid_t pid)
 }
 
 static void
-tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *prefix,
+tell_plainly(struct psi_report_entries *entries, uint32_t host_index, const char *prefix,
              const char *what)
 {
-	struct psi_report_entry *entry = entry_new(entries, rank);
+	struct psi_report_entry *entry = entry_new(entries, host_index);
 
 	if (entry)
 		psi_text_add(&entry->text, "%s%s", prefix, what);
@@ -272,10 +284,10 @@ tell_plainly(struct psi_report_entries *entries, uint32_t rank, const char *pref
 
 /* Blocks that were made for more threads than have one in the arena. */
 static bool
-tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
+tell_more(const struct psi_report *report, uint32_t host_index, const char *prefix,
           struct psi_report_entries *entries)
 {
-	const struct psi_rank_shared *shared = rank_shared_of(report, rank);
+	const struct psi_rank_shared *shared = rank_shared_of(report, host_index);
 	const uint32_t used = psi_more_in_use(shared);
 	bool any = false;
 
@@ -284,10 +296,10 @@ tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
 		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
 		const size_t len_bytes = count * sizeof(struct psi_block);
 		const struct psi_block *blocks =
-			report->view->map_of(rank, shared->more_key[range], len_bytes);
+			report->view->map_of(host_index, shared->more_key[range], len_bytes);
 
 		for (uint32_t b = 0; blocks && b < count && b < left; b++)
-			any |= tell_block(report, &blocks[b], prefix, entries, rank);
+			any |= tell_block(report, &blocks[b], prefix, entries, host_index);
 		if (blocks)
 			report->view->unmap(blocks, len_bytes);
 	}
@@ -297,10 +309,10 @@ tell_more(const struct psi_report *report, uint32_t rank, const char *prefix,
 /* Describes each endpoint of a process that has several.  If ranks are threads, this shows which
  * rank is missing. */
 static void
-tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, uint32_t first,
-            struct psi_report_entries *entries)
+tell_silent(const struct psi_report *report, uint32_t host_index, const char *prefix,
+            uint32_t first, struct psi_report_entries *entries)
 {
-	const uint32_t count = atomic_load_explicit(&rank_shared_of(report, rank)->endpoints,
+	const uint32_t count = atomic_load_explicit(&rank_shared_of(report, host_index)->endpoints,
 	                                            memory_order_relaxed);
 	const uint32_t end = entries->count;
 	struct psi_report_entry *entry;
@@ -310,38 +322,41 @@ tell_silent(const struct psi_report *report, uint32_t rank, const char *prefix, 
 
 		while (i < end && entries->at[i].endpoint != index)
 			i++;
-		if (i == end && (entry = entry_new(entries, rank)))
+		if (i == end && (entry = entry_new(entries, host_index)))
 			psi_text_add(&entry->text, "%sendpoint %u: no thread waits for long",
 			             prefix, index);
 	}
 }
 
 void __attribute__((cold))
-psi_report_rank(const struct psi_report *report, uint32_t rank, struct psi_report_entries *entries)
+psi_report_rank(const struct psi_report *report, uint32_t host_index,
+                struct psi_report_entries *entries)
 {
-	const struct pboot_rank_view *view = &report->view->ranks[rank];
+	const struct pboot_rank_view *view = &report->view->ranks[host_index];
 	const char state = view->gone ? ' ' : rank_state_of(view->pid);
 	const char *prefix = state == 'T' || state == 't' ? "stopped: " : "";
-	const struct psi_rank_shared *shared = report->shared ? rank_shared_of(report, rank) : NULL;
+	const struct psi_rank_shared *shared =
+		report->shared ? rank_shared_of(report, host_index) : NULL;
 	const uint32_t first = entries->count;
 	bool any = false;
 
 	if (view->gone || view->asked) {
-		tell_plainly(entries, rank, view->gone ? "" : prefix,
+		tell_plainly(entries, host_index, view->gone ? "" : prefix,
 		             view->gone ? "ended" : "asked to end");
 	} else if (!view->joined) {
-		tell_plainly(entries, rank, prefix, "not in init yet");
+		tell_plainly(entries, host_index, prefix, "not in init yet");
 	} else if (!shared || atomic_load_explicit(&shared->joined, memory_order_relaxed) < 2) {
-		tell_plainly(entries, rank, prefix, "in init");
+		tell_plainly(entries, host_index, prefix, "in init");
 	} else {
 		for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
-			any |= tell_block(report, &shared->block[b], prefix, entries, rank);
-		any |= tell_more(report, rank, prefix, entries);
+			any |= tell_block(report, &shared->block[b], prefix, entries, host_index);
+		any |= tell_more(report, host_index, prefix, entries);
 		if (!any)
-			tell_plainly(entries, rank, prefix,
-			             psi_report_progress(report, rank) != report->progress[rank] ?
+			tell_plainly(entries, host_index, prefix,
+			             psi_report_progress(report, host_index) !=
+			             report->progress[host_index] ?
 			             "polling, and not waiting for long" :
 			             "not polling: computing, or waiting outside the library");
-		tell_silent(report, rank, prefix, first, entries);
+		tell_silent(report, host_index, prefix, first, entries);
 	}
 }

@@ -30,31 +30,39 @@ text_count_in(uint32_t size, bool (*in)(const void *, uint32_t), const void *con
 {
 	uint32_t count = 0;
 
-	for (uint32_t rank = 0; rank < size; rank++)
-		count += in(context, rank);
+	for (uint32_t i = 0; i < size; i++)
+		count += in(context, i);
 	return count;
 }
 
-void
-psi_text_ranks(struct psi_text *text, uint32_t size, bool (*in)(const void *, uint32_t),
-               const void *context)
+/* Is the next rank of the host the next one of the job too? */
+static bool
+text_has_next(const struct pboot_view *view, uint32_t i)
 {
-	const char *separator = text_count_in(size, in, context) == 1 ? "rank " : "ranks ";
+	return i + 1 < view->size && view->ranks[i + 1].rank == view->ranks[i].rank + 1;
+}
+
+void
+psi_text_ranks(struct psi_text *text, const struct pboot_view *view,
+               bool (*in)(const void *, uint32_t), const void *context)
+{
+	const char *separator = text_count_in(view->size, in, context) == 1 ? "rank " : "ranks ";
 	unsigned ranges = 0;
 
-	for (uint32_t rank = 0, last; rank < size; rank = last + 1) {
-		last = rank;
-		if (!in(context, rank))
+	for (uint32_t i = 0, last; i < view->size; i = last + 1) {
+		last = i;
+		if (!in(context, i))
 			continue;
 		if (ranges++ == PSI_REPORT_RANGES) {
 			psi_text_add(text, " and more");
 			return;
 		}
-		while (last + 1 < size && in(context, last + 1))
+		while (text_has_next(view, last) && in(context, last + 1))
 			last++;
-		psi_text_add(text, "%s%u", separator, rank);
-		if (last > rank)
-			psi_text_add(text, "%s%u", last > rank + 1 ? "-" : ", ", last);
+		psi_text_add(text, "%s%u", separator, view->ranks[i].rank);
+		if (last > i)
+			psi_text_add(text, "%s%u", last > i + 1 ? "-" : ", ",
+			             view->ranks[last].rank);
 		separator = ", ";
 	}
 }

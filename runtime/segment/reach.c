@@ -55,7 +55,8 @@ reach_map_segment(uint32_t place)
 	char *here, lack[PBOOT_ERROR_TEXT_BYTES];
 
 	here = rank == psi.boot.rank ? (char *)(uintptr_t)known->base
-	                             : pboot_range_map(1 + rank, known->key, known->size_bytes);
+	                             : pboot_range_map(psi_file_of(rank), known->key,
+	                                               known->size_bytes);
 	if (!here)
 		psi_fatal("cannot map the segment of rank %u, %zu bytes: %s", rank,
 		          (size_t)known->size_bytes, pboot_range_error_text(errno, lack));

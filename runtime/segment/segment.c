@@ -61,7 +61,7 @@ psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out
 
 	if (!segment)
 		return ENOMEM;
-	segment->base = pboot_range_make(1 + psi.boot.rank, size, &segment->key);
+	segment->base = pboot_range_make(psi_file_of(psi.boot.rank), size, &segment->key);
 	if (!segment->base) {
 		error = errno;
 		free(segment);

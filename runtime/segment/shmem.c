@@ -1,4 +1,5 @@
-/* The control arena: ranges of the first shared file, which rank 0 makes and all ranks map. */
+/* The control arena: ranges of the first shared file, which the host's first rank makes and all
+ * ranks of the host map. */
 #include "runtime/segment/shmem.h"
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The key of a range that rank 0 made, or the error; rank 0 sends it to all. */
+/* The key of a range that the first rank of a host made, or the error; it sends it to all. */
 struct made {
 	uint64_t key, len_bytes;
 	int error;
@@ -53,21 +54,34 @@ endpoint_make_range(size_t most_bytes, size_t least_bytes, struct made *made)
 	return base;
 }
 
+/* The first rank that could not make its host's range; their number if none. */
+static uint32_t
+ranks_first_without(const struct made *all)
+{
+	uint32_t rank = 0;
+
+	while (rank < psi.boot.size && !all[rank].error)
+		rank++;
+	return rank;
+}
+
 void *
 psi_host_memory(size_t most_bytes, size_t least_bytes, size_t *len_out)
 {
 	struct made *all = calloc(psi.boot.size, sizeof *all), mine = { 0 };
 	void *base = NULL;
+	uint32_t failed;
 
 	if (!all)
 		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
-	if (psi.boot.rank == 0)
+	if (psi.boot.rank == psi.host_ranks[0])
 		base = endpoint_make_range(most_bytes, least_bytes, &mine);
 	pboot_exchange(&mine, sizeof mine, all);
-	mine = all[0];
+	failed = ranks_first_without(all);
+	if (failed < psi.boot.size)
+		end_without(least_bytes, all[failed].error, psi.boot.rank == failed);
+	mine = all[psi.host_ranks[0]];
 	free(all);
-	if (mine.error)
-		end_without(least_bytes, mine.error, psi.boot.rank == 0);
 	if (!base)
 		base = pboot_range_map(0, mine.key, mine.len_bytes);
 	if (!base)
@@ -96,7 +110,7 @@ static void *
 endpoint_make_further(struct psi_further *further, uint32_t place, size_t len_bytes)
 {
 	void *base =
-		pboot_range_make_sparse(1 + psi_jobrank_of(place), len_bytes, &further->queue_key);
+		pboot_range_make_sparse(psi_file_of(psi.boot.rank), len_bytes, &further->queue_key);
 	char lack[PBOOT_ERROR_TEXT_BYTES];
 
 	if (!base)
@@ -110,8 +124,8 @@ endpoint_make_further(struct psi_further *further, uint32_t place, size_t len_by
 void *
 psi_endpoint_memory(uint32_t place, size_t len_bytes)
 {
-	struct psi_further *further = psi_shared_further(psi.shared, psi.boot.size, place);
-	const unsigned file = 1 + psi_jobrank_of(place);
+	struct psi_further *further = psi_further_at(place);
+	const unsigned file = psi_file_of(psi_jobrank_of(place));
 	const bool own = psi_jobrank_of(place) == psi.boot.rank;
 	void *base;
 

@@ -51,10 +51,6 @@ static const struct psi_setting job_rows[] = {
 	  .min = PBOOT_DEATH_SIGNAL_LEAST,
 	  .max = PBOOT_DEATH_SIGNAL_MOST,
 	  .help = "number of the real-time signal that tells a rank of the death of its keeper" },
-	{ .name = "PST_NET_IFACE",
-	  .kind = PSI_SETTING_TEXT,
-	  .help = "between hosts: interface, address, or network such as 10.1.0.0/16 that this "
-		  "host's keeper listens at; unset: the one from which the job was started" },
 	{ .name = "PST_HOST_LIMIT",
 	  .kind = PSI_SETTING_TIME,
 	  .default_text = PBOOT_HOST_LIMIT,

@@ -1,7 +1,8 @@
 /*
- * Each rank has PSI_FLIGHTS slots in memory that all ranks map.  A slot holds the tag of a word and
- * how many SETs and ADDs are under way to it; the posters count there.  Two words may fall on one
- * slot.  The second is then not counted, so a mix of operators on it is not found.
+ * Each rank has PSI_FLIGHTS slots in memory that all ranks of its host map.  A slot holds the tag
+ * of a word and how many SETs and ADDs are under way to it; the posters count there, those of other
+ * hosts excepted.  Two words may fall on one slot.  The second is then not counted, so a mix of
+ * operators on it is not found.
  */
 #include "runtime/signal/flight.h"
 #include "runtime/process/endpoint.h"
@@ -36,16 +37,16 @@ flight_tag_of(const uint64_t *word)
 static _Atomic uint64_t *
 flight_slot_of(uint32_t place, const uint64_t *word)
 {
-	struct psi_rank_shared *owner =
-		psi_shared_rank(psi.shared, psi.boot.size, psi_jobrank_of(place));
+	struct psi_rank_shared *owner = psi_shared_of(psi_jobrank_of(place));
 
 	return &owner->flights[flight_tag_of(word) * 0x9e3779b97f4a7c15u >> 32 & (PSI_FLIGHTS - 1)];
 }
 
 static bool
-flight_is_counted(const pst_signal_t *sig)
+flight_is_counted(uint32_t place, const pst_signal_t *sig)
 {
-	return psi.checks && sig->pst_what != PST_SIGNAL_SEM;
+	return psi.checks && sig->pst_what != PST_SIGNAL_SEM &&
+	       psi_on_this_host(psi_jobrank_of(place));
 }
 
 static void __attribute__((noreturn, cold)) flight_mixed(const pst_signal_t *sig, const char *call)
@@ -102,13 +103,13 @@ flight_change(uint32_t place, const pst_signal_t *sig, const char *call,
 void
 psi_flight_begin(uint32_t place, const pst_signal_t *sig, const char *call)
 {
-	if (PSI_UNLIKELY(flight_is_counted(sig)))
+	if (PSI_UNLIKELY(flight_is_counted(place, sig)))
 		flight_change(place, sig, call, flight_one_more);
 }
 
 void
 psi_flight_end(uint32_t place, const pst_signal_t *sig)
 {
-	if (PSI_UNLIKELY(flight_is_counted(sig)))
+	if (PSI_UNLIKELY(flight_is_counted(place, sig)))
 		flight_change(place, sig, NULL, flight_one_less);
 }

@@ -151,7 +151,7 @@ pst_sem_free(const pst_sem_t *sems, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		psi_sem_check(sems[i], call);
 		if (sems[i]->of_set)
-			psi_fatal("%s: semaphore %u is of a set; it goes with pst_sem_set_destroy",
+			psi_fatal("%s: semaphore %u is of a set; pst_sem_set_destroy frees it",
 			          call, sems[i]->slot);
 		psi_sem_check_unwaited(sems[i], call);
 		sem_give_back(sems[i]);

@@ -38,8 +38,8 @@ static _Atomic uint64_t *
 table_key_of(uint32_t place)
 {
 	if (place >= psi.boot.size)
-		return &psi_shared_further(psi.shared, psi.boot.size, place)->sem_key;
-	return &psi_shared_rank(psi.shared, psi.boot.size, place)->sem_key;
+		return &psi_further_at(place)->sem_key;
+	return &psi_shared_of(place)->sem_key;
 }
 
 static void
@@ -62,7 +62,7 @@ table_map_peer(uint32_t place)
 
 	if (!key)
 		return false;
-	base = pboot_range_map(1 + owner, key - 1, TABLE_BYTES);
+	base = pboot_range_map(psi_file_of(owner), key - 1, TABLE_BYTES);
 	if (!base)
 		psi_fatal("cannot map the semaphores of rank %u: %s", owner,
 		          pboot_range_error_text(errno, lack));
@@ -92,7 +92,7 @@ table_open(gex_EP_t ep)
 
 	if (!table)
 		return NULL;
-	base = pboot_range_make(1 + psi.boot.rank, TABLE_BYTES, &key);
+	base = pboot_range_make(psi_file_of(psi.boot.rank), TABLE_BYTES, &key);
 	if (!base) {
 		free(table);
 		return NULL;

@@ -136,8 +136,8 @@ void
 psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call)
 {
 	if (PSI_UNLIKELY(atomic_load_explicit(&sem->waits, memory_order_relaxed)))
-		psi_fatal("%s: a thread waits for semaphore %u; free it when nobody does", call,
-		          sem->slot);
+		psi_fatal("%s: a thread waits for semaphore %u; free it when no thread waits",
+		          call, sem->slot);
 }
 
 /* -- waiting for one ------------------------------------------------------------------------- */

@@ -88,7 +88,7 @@ threshold_slot_of(const uint64_t *word)
 static uint64_t *
 thresholds_of_rank(gex_Rank_t rank)
 {
-	return psi_shared_rank(psi.shared, psi.boot.size, rank)->word_thresholds;
+	return psi_shared_of(rank)->word_thresholds;
 }
 
 void

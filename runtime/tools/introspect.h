@@ -35,6 +35,10 @@ void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
  */
 void psi_introspect_jobs(void);
 
+/* The directory of plug-ins that belongs to the launcher of this path, also if both were moved.
+ * False: the text does not fit. */
+bool psi_introspect_plugins_of(const char *launcher, char *directory_out, size_t bytes);
+
 /* The settings as a document, in Markdown; the same everywhere, whatever the environment. */
 void psi_introspect_settings_doc(FILE *out);
 

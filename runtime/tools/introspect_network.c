@@ -1,5 +1,7 @@
 #include "runtime/tools/introspect_network.h"
 
+#include "runtime/tools/introspect.h"
+
 #include "runtime/conduit/plugin.h"
 #include "runtime/settings/settings.h"
 
@@ -44,5 +46,13 @@ psi_introspect_network(const char *name, char *text, size_t text_bytes)
 		return false;
 	}
 	ops->describe(conduit, text, text_bytes);
+	if (ops->drain)
+		(void)ops->drain(conduit);      /* so that it leaves no files */
 	return true;
+}
+
+bool
+psi_introspect_plugins_of(const char *launcher, char *directory_out, size_t bytes)
+{
+	return psi_plugin_directory_of(launcher, directory_out, bytes);
 }

@@ -1,7 +1,7 @@
 /*
- * Vector, indexed and strided transfers.  All end in transfer(), which copies where the peer's
- * segment is mapped here, or has the kernel copy, and is done when it returns; elsewhere it starts
- * operation `vis' of the contract.
+ * Vector, indexed and strided transfers.  All calls end in vis_transfer().  If the peer's segment
+ * is mapped here, it copies; else it lets the kernel copy, if that is quicker.  In both cases the
+ * transfer is done when the call returns.  Otherwise it starts operation `vis' of the contract.
  */
 #include "runtime/vis/vis.h"
 
@@ -23,7 +23,7 @@
 
 enum kind { VECTOR, INDEXED, STRIDED };
 
-/* By kind, whether the remote side is the source, and form. */
+/* Names of the calls, by kind, remote side and form. */
 static const char *const names[][PSI_SIDES][PSI_VIS_BLOCKING + PSI_VIS_LEGACY + 1] = {
 	[VECTOR] = NAMES("Vector", "v"),
 	[INDEXED] = NAMES("Indexed", "i"),
@@ -47,7 +47,8 @@ vis_begin(enum kind kind, enum psi_which remote, unsigned form, gex_Flags_t flag
 
 /* -- native ----------------------------------------------------------------------------------- */
 
-/* Sets the offset by which the remote side is reached here; false if it is not. */
+/* Sets the offset from the peer's addresses to those here.  False: the remote side is not
+ * mapped. */
 static bool
 vis_reach(struct psi_vis *vis)
 {
@@ -59,7 +60,7 @@ vis_reach(struct psi_vis *vis)
 	const enum psi_way way = vis->remote == PSI_DST ? PSI_WAY_PUT : PSI_WAY_GET;
 	void *here;
 
-	/* Of a nest the corners tell all. */
+	/* A nest lies between its corners, so psi_reach checks all of it. */
 	if (side->kind != PSI_SIDE_NEST &&
 	    PSI_UNLIKELY(extent.lo > extent.hi || span > peer->size_bytes ||
 	                 extent.lo - peer->base > peer->size_bytes - span))
@@ -81,9 +82,10 @@ vis_copy(struct psi_vis *vis)
 
 /* -- by the conduit or by messages ------------------------------------------------------------ */
 
-/* Addresses of the remote side become offsets in the peer's segment. */
+/* Describes the transfer for the conduit: addresses of the remote side become offsets in the peer's
+ * segment. */
 static struct psi_vis_operation
-operation_of(struct psi_vis *vis, struct psi_op *op)
+vis_operation(struct psi_vis *vis, struct psi_op *op)
 {
 	const bool put = vis->remote == PSI_DST, leaf = vis->flags & GEX_FLAG_ENABLE_LEAF_LC;
 	struct psi_remote remote = psi_reach_remote(vis->target.place, NULL);
@@ -99,14 +101,15 @@ operation_of(struct psi_vis *vis, struct psi_op *op)
 	};
 }
 
-/* Returns what the call returns; with finish, that is when all is done, whatever the form. */
+/* Starts the operation and returns what the call returns.  With `finish' it waits until the
+ * transfer is done, whatever the form. */
 static gex_Event_t
-start(struct psi_vis *vis, bool finish)
+vis_start(struct psi_vis *vis, bool finish)
 {
 	const unsigned form = vis->form & ~PSI_VIS_LEGACY;
 	struct psi_op *op = psi_op_begin(form == PSI_VIS_NBI && !finish);
 	const gex_EP_t ep = vis->target.ep;
-	const struct psi_vis_operation operation = operation_of(vis, op);
+	const struct psi_vis_operation operation = vis_operation(vis, op);
 	struct psi_begin begin = PSI_BEGIN(vis->call, "vis", vis->target.place,
 	                                   operation.immediate);
 
@@ -149,7 +152,7 @@ vis_transfer(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank)
 		if (PSI_LIKELY(mapped))
 			vis_copy(vis);
 		else if (!psi_vis_single_copy(vis))
-			event = start(vis, armed);
+			event = vis_start(vis, armed);
 	}
 	if (armed)
 		psi_vis_tell_peer(vis->target);
@@ -250,7 +253,7 @@ psi_vis_indexed_get(unsigned form, gex_TM_t tm, size_t dstcount, void *const dst
 }
 
 static bool
-any_zero(const size_t *count, size_t levels)
+counts_have_zero(const size_t *count, size_t levels)
 {
 	for (size_t k = 0; k < levels; k++)
 		if (!count[k])
@@ -271,7 +274,7 @@ vis_strided(struct psi_vis *vis, gex_TM_t tm, gex_Rank_t rank,
 	if (!elem)
 		return vis_transfer(vis, tm, rank);
 	psi_vis_need_strides(side, count, levels, vis->call);
-	if (any_zero(count, levels))
+	if (counts_have_zero(count, levels))
 		return vis_transfer(vis, tm, rank);
 	if (!psi_lattice_make(&lattice, side[PSI_DST], side[PSI_SRC], elem, count, levels) ||
 	    !psi_fits_memory(psi_lattice_bytes(&lattice), 1))

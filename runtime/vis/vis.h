@@ -36,12 +36,12 @@ struct psi_strides {
 	const ptrdiff_t *stride;
 };
 
-/* False if the pieces are more than memory holds.  No count is 0, and elem is not. */
+/* False if the pieces have more bytes than memory.  Neither elem nor any count is 0. */
 bool psi_lattice_make(struct psi_lattice *out, struct psi_strides dst, struct psi_strides src,
                       size_t elem, const size_t *count, size_t levels);
 /* Bytes of each side. */
 size_t psi_lattice_bytes(const struct psi_lattice *lattice);
-/* One side of it; nest must live as long as the side. */
+/* One side of the lattice.  The side refers to nest. */
 struct psi_side psi_lattice_side(const struct psi_lattice *lattice, enum psi_which which,
                                  struct psi_nest *nest);
 
@@ -70,24 +70,25 @@ psi_side_runs(const struct psi_run *runs, size_t count)
 /* All bytes of a side and where they lie: from lo up to, and not at, hi. */
 struct psi_extent {
 	size_t bytes;           /* SIZE_MAX: that many or more */
-	uintptr_t lo, hi;       /* lo > hi: past the end of the address space; both 0 if bytes is */
+	uintptr_t lo, hi;       /* lo > hi: past the end of memory; both 0 if bytes is 0 */
 };
 struct psi_extent psi_side_extent(const struct psi_side *side);
 
-/* The service: stands at a position that psi_cursor_at gave, or at the beginning. */
+/* The service of the contract.  Opens a cursor at a position: the beginning, or what psi_cursor_at
+ * returned. */
 void psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side,
                      struct psi_position at);
 static inline struct psi_position psi_cursor_at(const struct psi_cursor *c) { return c->at; }
 
-/* The services that show what comes next, and take it. */
+/* The services of the contract: look shows the next run, take moves past a part of it. */
 bool psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out);
 void psi_cursor_take(struct psi_cursor *cursor, size_t len, size_t count);
-/* Passes over so many bytes, or to the end. */
+/* Moves past that many bytes, at most to the end. */
 void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
 
 /* -- copies (vis_copy.c) ---------------------------------------------------------------------- */
 
-/* Copies until either side ends, and most bytes at most; returns how many. */
+/* Copies until a side ends, but at most `most' bytes; returns how many it has copied. */
 size_t psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most);
 
 /* -- calls (vis.c) and what they may not be (vis_rules.c) ------------------------------------- */
@@ -103,7 +104,7 @@ struct psi_vis {
 	size_t bytes;                   /* of each side */
 };
 
-/* Looked for in every build: lists that are not there, sides of different size. */
+/* Checked in every build: lists that are NULL, sides of different size. */
 void psi_vis_need_strides(const struct psi_strides side[PSI_SIDES], const size_t *count,
                           size_t levels, const char *call);
 void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
@@ -123,16 +124,16 @@ void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem
  * takes 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
 enum { PSI_VIS_VM_BYTES = 1024 };
 
-/* False if the kernel does not, or not all of it: messages have to do it. */
+/* False if the kernel has not copied everything; then the transfer goes by messages. */
 bool psi_vis_single_copy(const struct psi_vis *vis);
 
 /* -- peer completion (vis_peer.c) ------------------------------------------------------------- */
 
-/* What the calling thread armed for its next put. */
+/* Has the calling thread armed a handler for its next put? */
 bool psi_vis_armed(void);
-/* The next operation is this one; ends the job if it cannot have a completion handler. */
+/* Ends the job if this transfer cannot have the armed handler. */
 void psi_vis_check_armed(const struct psi_vis *vis);
-/* The data is in place: tells the peer, and disarms. */
+/* Called when the data is in place.  Sends the peer the message with the handler, and disarms. */
 void psi_vis_tell_peer(struct psi_target target);
 
 #endif

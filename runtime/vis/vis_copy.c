@@ -1,4 +1,4 @@
-/* The loops that move the bytes of two sides. */
+/* Copies the bytes of one side of a transfer to the other. */
 #include "runtime/vis/vis.h"
 
 #include "runtime/util/copy.h"
@@ -12,10 +12,10 @@ enum {
 	SHORT_BYTES = 256,
 };
 
-/* Each moves count pieces of the length in its name. */
+/* Each copies count pieces of the length in its name.  The steps lead from piece to piece. */
 #define FIXED(len)                                                                                \
-	static void copy_##len(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, \
-	                       size_t count)                                                      \
+	static void run_copy_##len(char *dst, ptrdiff_t dst_step, const char *src,                \
+	                           ptrdiff_t src_step, size_t count)                              \
 	{                                                                                         \
 		for (; count; count--, dst += dst_step, src += src_step)                          \
 			memcpy(dst, src, len);                                                    \
@@ -28,9 +28,9 @@ FIXED(16)
 FIXED(32)
 FIXED(64)
 
-/* One piece of VECTOR bytes and more; its last vector may overlap the one before. */
+/* Copies one piece of at least VECTOR bytes.  The last vector may overlap the one before. */
 static inline void
-copy_vectors(char *dst, const char *src, size_t len)
+piece_copy_vectors(char *dst, const char *src, size_t len)
 {
 	size_t at = 0;
 
@@ -39,9 +39,9 @@ copy_vectors(char *dst, const char *src, size_t len)
 	memcpy(dst + len - VECTOR, src + len - VECTOR, VECTOR);
 }
 
-/* One piece of fewer than VECTOR bytes. */
+/* Copies one piece of 2 to VECTOR - 1 bytes. */
 static inline void
-copy_few(char *dst, const char *src, size_t len)
+piece_copy_few(char *dst, const char *src, size_t len)
 {
 	if (len >= 8) {
 		memcpy(dst, src, 8);
@@ -56,28 +56,28 @@ copy_few(char *dst, const char *src, size_t len)
 }
 
 static void
-copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
-         size_t len)
+run_copy_any(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
+             size_t len)
 {
 	for (; count; count--, dst += dst_step, src += src_step) {
 		if (len > SHORT_BYTES)
 			psi_copy(dst, src, len);
 		else if (len >= VECTOR)
-			copy_vectors(dst, src, len);
+			piece_copy_vectors(dst, src, len);
 		else
-			copy_few(dst, src, len);
+			piece_copy_few(dst, src, len);
 	}
 }
 
 /*
- * By vectors of 32 bytes where the CPU has them, without a call for each piece: up to half again as
- * fast as those of 16, where both sides lie in a cache.
+ * Copies with vectors of 32 bytes, if the CPU has them, and without a call for each piece.  That is
+ * up to 1.5 times as fast as vectors of 16 bytes when both sides lie in a cache.
  */
 enum { LINE = 64, WIDE_BYTES = 4096 };
 
 PSI_COPY_WIDE static void
-copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
-          size_t len)
+run_copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, size_t count,
+              size_t len)
 {
 	if (len == LINE)
 		for (; count; count--, dst += dst_step, src += src_step)
@@ -87,21 +87,21 @@ copy_wide(char *dst, ptrdiff_t dst_step, const char *src, ptrdiff_t src_step, si
 			psi_copy_vectors(dst, src, len);
 }
 
-/* Two runs of as many pieces of one length. */
+/* Copies a run to another.  Both have the same number of pieces, of the same length. */
 static void
-copy_run(const struct psi_run *to, const struct psi_run *from)
+run_copy(const struct psi_run *to, const struct psi_run *from)
 {
 	char *dst = (char *)to->addr;
 	const char *src = (const char *)from->addr;
 
 	if (to->len > VECTOR && to->len <= WIDE_BYTES && psi_copy_can_vectors()) {
-		copy_wide(dst, to->stride, src, from->stride, to->count, to->len);
+		run_copy_wide(dst, to->stride, src, from->stride, to->count, to->len);
 		return;
 	}
 	switch (to->len) {
 #define CASE(bytes)                                                                 \
 	case bytes:                                                                 \
-		copy_##bytes(dst, to->stride, src, from->stride, to->count);        \
+		run_copy_##bytes(dst, to->stride, src, from->stride, to->count);    \
 		break;
 	CASE(1)
 	CASE(2)
@@ -112,7 +112,7 @@ copy_run(const struct psi_run *to, const struct psi_run *from)
 	CASE(64)
 #undef CASE
 	default:
-		copy_any(dst, to->stride, src, from->stride, to->count, to->len);
+		run_copy_any(dst, to->stride, src, from->stride, to->count, to->len);
 	}
 }
 
@@ -122,7 +122,8 @@ size_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The first piece of `large', as pieces of the length of those of `small', as many as both have. */
+/* Divides the first piece of `large' into pieces as long as those of `small'.  Both keep as many as
+ * the shorter one has. */
 static void
 runs_divide(struct psi_run *large, struct psi_run *small)
 {
@@ -131,7 +132,7 @@ runs_divide(struct psi_run *large, struct psi_run *small)
 	large->stride = (ptrdiff_t)small->len;
 }
 
-/* Cuts both to the same pieces, of most bytes together at most. */
+/* Cuts both runs to pieces of the same length and number, at most `most' bytes in all. */
 static void
 runs_match(struct psi_run *a, struct psi_run *b, size_t most)
 {
@@ -157,7 +158,7 @@ psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most)
 
 	while (left && psi_cursor_look(dst, &to) && psi_cursor_look(src, &from)) {
 		runs_match(&to, &from, left);
-		copy_run(&to, &from);
+		run_copy(&to, &from);
 		psi_cursor_take(dst, to.len, to.count);
 		psi_cursor_take(src, to.len, to.count);
 		left -= to.len * to.count;

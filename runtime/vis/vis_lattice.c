@@ -1,9 +1,10 @@
-/* Strided transfers: the dimensions that two sides share, as few of them as there can be. */
+/* Strided transfers: finds the dimensions that both sides share, and merges those that it can. */
 #include "runtime/vis/vis.h"
 
-/* Backwards is forwards from the other end. */
+/* Adds a dimension.  If the destination's stride is negative, the dimension begins at its other
+ * end, with strides of the opposite sign. */
 static void
-add_dimension(struct psi_lattice *l, size_t count, ptrdiff_t dst, ptrdiff_t src)
+dimension_add(struct psi_lattice *l, size_t count, ptrdiff_t dst, ptrdiff_t src)
 {
 	ptrdiff_t stride[PSI_SIDES] = { [PSI_DST] = dst, [PSI_SRC] = src };
 	const unsigned d = l->dims++;
@@ -16,7 +17,7 @@ add_dimension(struct psi_lattice *l, size_t count, ptrdiff_t dst, ptrdiff_t src)
 }
 
 static void
-move_dimension(struct psi_lattice *l, unsigned to, unsigned from)
+dimension_move(struct psi_lattice *l, unsigned to, unsigned from)
 {
 	l->count[to] = l->count[from];
 	for (unsigned side = 0; side < PSI_SIDES; side++)
@@ -24,35 +25,37 @@ move_dimension(struct psi_lattice *l, unsigned to, unsigned from)
 }
 
 static void
-swap_dimensions(struct psi_lattice *l, unsigned a, unsigned b)
+dimensions_swap(struct psi_lattice *l, unsigned a, unsigned b)
 {
 	const size_t count = l->count[a];
 	const ptrdiff_t dst = l->stride[PSI_DST][a], src = l->stride[PSI_SRC][a];
 
-	move_dimension(l, a, b);
+	dimension_move(l, a, b);
 	l->count[b] = count;
 	l->stride[PSI_DST][b] = dst;
 	l->stride[PSI_SRC][b] = src;
 }
 
-/* The destination's smallest stride first, so that stores walk through memory. */
+/* Sorts by the strides of the destination, the smallest first, so that stores walk through
+ * memory. */
 static void
-sort_dimensions(struct psi_lattice *l)
+dimensions_sort(struct psi_lattice *l)
 {
 	for (unsigned d = 1; d < l->dims; d++)
 		for (unsigned k = d; k && l->stride[PSI_DST][k] < l->stride[PSI_DST][k - 1]; k--)
-			swap_dimensions(l, k, k - 1);
+			dimensions_swap(l, k, k - 1);
 }
 
 static void
-drop_dimension(struct psi_lattice *l, unsigned d)
+dimension_drop(struct psi_lattice *l, unsigned d)
 {
 	l->dims--;
 	for (; d < l->dims; d++)
-		move_dimension(l, d, d + 1);
+		dimension_move(l, d, d + 1);
 }
 
-/* Does a dimension go on where len bytes, or count steps of stride, end? */
+/* Does dimension d begin on both sides where the bytes before it end?  reach is their length on
+ * each side. */
 static bool
 dimension_follows(const struct psi_lattice *l, unsigned d, const size_t reach[PSI_SIDES])
 {
@@ -61,14 +64,14 @@ dimension_follows(const struct psi_lattice *l, unsigned d, const size_t reach[PS
 }
 
 static void
-merge_dimensions(struct psi_lattice *l)
+dimensions_merge(struct psi_lattice *l)
 {
 	for (unsigned d = 0; d < l->dims;) {
 		const size_t elem[PSI_SIDES] = { l->elem, l->elem };
 
 		if (d == 0 && dimension_follows(l, 0, elem)) {
 			l->elem *= l->count[0];
-			drop_dimension(l, 0);
+			dimension_drop(l, 0);
 		} else if (d + 1 < l->dims) {
 			const size_t reach[PSI_SIDES] = {
 				l->count[d] * (size_t)l->stride[PSI_DST][d],
@@ -77,7 +80,7 @@ merge_dimensions(struct psi_lattice *l)
 
 			if (dimension_follows(l, d + 1, reach)) {
 				l->count[d] *= l->count[d + 1];
-				drop_dimension(l, d + 1);
+				dimension_drop(l, d + 1);
 			} else {
 				d++;
 			}
@@ -100,13 +103,13 @@ psi_lattice_make(struct psi_lattice *out, struct psi_strides dst, struct psi_str
 	for (size_t k = 0; k < levels; k++) {
 		if (count[k] == 1)
 			continue;
-		/* which also keeps the dimensions fewer than PSI_LATTICE_DIMS */
+		/* Counts are at least 2, so there are fewer dimensions than bits of a size. */
 		if (__builtin_mul_overflow(bytes, count[k], &bytes))
 			return false;
-		add_dimension(out, count[k], dst.stride[k], src.stride[k]);
+		dimension_add(out, count[k], dst.stride[k], src.stride[k]);
 	}
-	sort_dimensions(out);
-	merge_dimensions(out);
+	dimensions_sort(out);
+	dimensions_merge(out);
 	return true;
 }
 

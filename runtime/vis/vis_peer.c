@@ -1,4 +1,5 @@
-/* A handler at the target of a thread's next put, run when the data is there. */
+/* Peer completion: after the thread's next put a handler runs at its target, when the data is
+ * there. */
 #include "runtime/vis/vis.h"
 
 #include "runtime/am/am.h"
@@ -22,9 +23,8 @@ gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr
 	if (handler) {
 		psi_check_handler(handler, call);
 		if (nbytes > GEX_VIS_MAX_PEERCOMPLETION)
-			psi_fatal("%s: %zu bytes are more than it takes, which is %d; put the rest "
-			          "before", call,
-			          nbytes, GEX_VIS_MAX_PEERCOMPLETION);
+			psi_fatal("%s: %zu bytes are more than it takes, which is %d; send the "
+			          "rest with the put", call, nbytes, GEX_VIS_MAX_PEERCOMPLETION);
 		psi_rule_transfer(source_addr, NULL, nbytes, 0, call);
 	}
 	armed.handler = handler;

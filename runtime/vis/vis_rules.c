@@ -1,4 +1,4 @@
-/* What a vector, indexed or strided transfer may not be. */
+/* Checks of vector, indexed and strided transfers. */
 #include "runtime/vis/vis.h"
 
 #include "runtime/process/rules.h"
@@ -50,7 +50,7 @@ psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way)
 
 /* -- where psi.checks is set ------------------------------------------------------------------ */
 
-enum { MOST_PIECES = 1 << 16 };         /* that are compared with each other */
+enum { MOST_PIECES = 1 << 16 };         /* more are not compared with each other */
 
 struct piece {
 	uintptr_t lo, hi;
@@ -58,19 +58,19 @@ struct piece {
 };
 
 static void
-check_null(const struct psi_side *side, const char *name, const char *call)
+side_check_null(const struct psi_side *side, const char *name, const char *call)
 {
 	const uintptr_t page = GASNET_PAGESIZE;
 	const struct psi_extent extent = psi_side_extent(side);
 
 	if (extent.lo < page || extent.lo > extent.hi)
-		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give each "
-		          "piece of a length an address", call, name);
+		psi_fatal("%s: a piece of the %s lies at NULL or past the end of memory; give "
+		          "each piece that is not empty an address", call, name);
 }
 
-/* MOST_PIECES and one more: more than that. */
+/* Counts the pieces; MOST_PIECES + 1 means more than MOST_PIECES. */
 static size_t
-count_pieces(const struct psi_side *side)
+side_count_pieces(const struct psi_side *side)
 {
 	struct psi_cursor cursor;
 	struct psi_run run;
@@ -86,9 +86,9 @@ count_pieces(const struct psi_side *side)
 	return count;
 }
 
-/* Returns where the next one goes. */
+/* Appends the pieces of a side; returns the end of what it wrote. */
 static struct piece *
-sides_gather(const struct psi_side *side, enum psi_which which, struct piece *pieces)
+side_gather_pieces(const struct psi_side *side, enum psi_which which, struct piece *pieces)
 {
 	struct psi_cursor cursor;
 	struct psi_run run;
@@ -103,7 +103,7 @@ sides_gather(const struct psi_side *side, enum psi_which which, struct piece *pi
 }
 
 static int
-by_address(const void *a, const void *b)
+piece_compare(const void *a, const void *b)
 {
 	const struct piece *one = a, *other = b;
 
@@ -111,7 +111,7 @@ by_address(const void *a, const void *b)
 }
 
 static void
-check_overlap(const struct piece *pieces, size_t count, const char *call)
+pieces_check_overlap(const struct piece *pieces, size_t count, const char *call)
 {
 	uintptr_t end[PSI_SIDES] = { 0, 0 };
 
@@ -134,26 +134,27 @@ psi_vis_rules(const struct psi_vis *vis, bool mapped)
 {
 	const struct psi_side *dst = &vis->side[PSI_DST],
 			      *src = mapped ? &vis->side[PSI_SRC] : NULL;
-	const size_t count = count_pieces(dst) + (src ? count_pieces(src) : 0);
+	const size_t count = side_count_pieces(dst) + (src ? side_count_pieces(src) : 0);
 	struct piece *pieces, *end;
 
-	check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination",
-	           vis->call);
+	side_check_null(&vis->side[!vis->remote], vis->remote == PSI_DST ? "source" : "destination",
+	                vis->call);
 	pieces = count <= MOST_PIECES ? malloc(count * sizeof *pieces) : NULL;
 	if (!pieces)
 		return;
-	end = sides_gather(dst, PSI_DST, pieces);
+	end = side_gather_pieces(dst, PSI_DST, pieces);
 	if (src)
-		sides_gather(src, PSI_SRC, end);
-	qsort(pieces, count, sizeof *pieces, by_address);
-	check_overlap(pieces, count, vis->call);
+		side_gather_pieces(src, PSI_SRC, end);
+	qsort(pieces, count, sizeof *pieces, piece_compare);
+	pieces_check_overlap(pieces, count, vis->call);
 	free(pieces);
 }
 
-/* From the inner dimension to the outer, each as wide as all that is inside it. */
+/* Strides must go from the inner dimension to the outer: each is at least as long as what it steps
+ * over. */
 static void
-check_order(struct psi_strides side, const char *name, size_t elem, const size_t *count,
-            size_t levels, const char *call)
+strides_check_order(struct psi_strides side, const char *name, size_t elem, const size_t *count,
+                    size_t levels, const char *call)
 {
 	size_t least = elem;
 
@@ -183,7 +184,7 @@ psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem, con
 			          call, k, stride, elem);
 	}
 	if (legacy) {
-		check_order(side[PSI_DST], "destination", elem, count, levels, call);
-		check_order(side[PSI_SRC], "source", elem, count, levels, call);
+		strides_check_order(side[PSI_DST], "destination", elem, count, levels, call);
+		strides_check_order(side[PSI_SRC], "source", elem, count, levels, call);
 	}
 }

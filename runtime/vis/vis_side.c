@@ -1,4 +1,5 @@
-/* Sides of a transfer, read as runs. */
+/* Sides of a transfer: how far they reach in memory, and cursors that read them as runs of
+ * pieces. */
 #include "runtime/vis/vis.h"
 
 /* -- where a side lies ------------------------------------------------------------------------- */
@@ -21,7 +22,7 @@ extent_widen(struct psi_extent *extent, uintptr_t addr, size_t len)
 		extent->hi = end;
 }
 
-/* The corners of a nest: how far it reaches to both sides of its base. */
+/* A nest reaches from its base down by its negative strides, and up by the others. */
 static struct psi_extent
 extent_of_nest(const struct psi_nest *nest, size_t pieces)
 {
@@ -81,7 +82,7 @@ psi_side_extent(const struct psi_side *side)
 	case PSI_SIDE_INDEX:
 		extent = extent_of_index(side->of.index.addr, side->entries, side->of.index.len);
 		break;
-	case PSI_SIDE_RUNS:     /* made of a side that was looked at */
+	case PSI_SIDE_RUNS:     /* its pieces were checked before they became runs */
 		break;
 	case PSI_SIDE_NEST:
 		extent = extent_of_nest(side->of.nest, side->entries);
@@ -92,9 +93,9 @@ psi_side_extent(const struct psi_side *side)
 
 /* -- runs of a side --------------------------------------------------------------------------- */
 
-/* Adds a piece to a run, if it fits. */
+/* Adds a piece to a run.  Returns false if the piece does not continue the run. */
 static bool
-runs_join(struct psi_run *run, uintptr_t addr, size_t len)
+run_join(struct psi_run *run, uintptr_t addr, size_t len)
 {
 	const uintptr_t end = run->addr + run->count * (size_t)run->stride;
 
@@ -110,7 +111,7 @@ runs_join(struct psi_run *run, uintptr_t addr, size_t len)
 }
 
 static void
-read_list(struct psi_cursor *c)
+cursor_read_list(struct psi_cursor *c)
 {
 	const struct psi_side *side = c->side;
 	size_t i = c->next;
@@ -124,14 +125,14 @@ read_list(struct psi_cursor *c)
 	for (i++; i < side->entries; i++) {
 		const struct psi_memvec *piece = &side->of.list[i];
 
-		if (piece->len && !runs_join(&c->run, (uintptr_t)piece->addr, piece->len))
+		if (piece->len && !run_join(&c->run, (uintptr_t)piece->addr, piece->len))
 			break;
 	}
 	c->next = i;
 }
 
 static void
-read_index(struct psi_cursor *c)
+cursor_read_index(struct psi_cursor *c)
 {
 	const struct psi_side *side = c->side;
 	void *const *addr = side->of.index.addr;
@@ -139,14 +140,14 @@ read_index(struct psi_cursor *c)
 
 	if (i < side->entries)
 		c->run = (struct psi_run){ (uintptr_t)addr[i], side->of.index.len, 1, 0 };
-	for (i++; i < side->entries && runs_join(&c->run, (uintptr_t)addr[i], side->of.index.len);)
+	for (i++; i < side->entries && run_join(&c->run, (uintptr_t)addr[i], side->of.index.len);)
 		i++;
 	c->next = i;
 }
 
-/* A row of the nest, from piece number next on. */
+/* Reads the rest of a row of the nest, from piece number `next' on. */
 static void
-read_nest(struct psi_cursor *c)
+cursor_read_nest(struct psi_cursor *c)
 {
 	const struct psi_nest *nest = c->side->of.nest;
 	size_t rest = c->next, first = 0;
@@ -170,23 +171,23 @@ read_nest(struct psi_cursor *c)
 }
 
 static void
-read_run(struct psi_cursor *c)
+cursor_read(struct psi_cursor *c)
 {
 	c->at = (struct psi_position){ c->next, 0 };
 	c->off = 0;
 	switch (c->side->kind) {
 	case PSI_SIDE_LIST:
-		read_list(c);
+		cursor_read_list(c);
 		break;
 	case PSI_SIDE_INDEX:
-		read_index(c);
+		cursor_read_index(c);
 		break;
 	case PSI_SIDE_RUNS:
 		if (c->next < c->side->entries)
 			c->run = c->side->of.runs[c->next++];
 		break;
 	case PSI_SIDE_NEST:
-		read_nest(c);
+		cursor_read_nest(c);
 		break;
 	}
 	c->run.addr += c->side->offset;
@@ -196,7 +197,7 @@ void
 psi_cursor_open(struct psi_cursor *cursor, const struct psi_side *side, struct psi_position at)
 {
 	*cursor = (struct psi_cursor){ .side = side, .next = at.entry };
-	read_run(cursor);
+	cursor_read(cursor);
 	if (at.past) {
 		const size_t pieces = at.past / cursor->run.len;
 
@@ -211,7 +212,7 @@ bool
 psi_cursor_look(struct psi_cursor *cursor, struct psi_run *run_out)
 {
 	if (!cursor->run.count) {
-		read_run(cursor);
+		cursor_read(cursor);
 		if (!cursor->run.count)
 			return false;
 	}

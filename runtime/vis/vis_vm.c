@@ -1,11 +1,11 @@
 /*
- * Transfers of many pieces by process_vm_readv and process_vm_writev, to memory of another process
- * that is not mapped here.  The kernel looks up the pages of each piece of the peer's, so that
- * small pieces are the messages' business, which pack them.
+ * Transfers of many pieces by process_vm_readv and process_vm_writev, to and from memory of another
+ * process that is not mapped here.  The kernel looks up the pages of each remote piece, so small
+ * pieces are quicker by messages, which pack them.
  */
 #include "runtime/vis/vis.h"
 
-/* The next pieces, as many as one call takes. */
+/* Writes the next pieces, as many as one call takes; returns their number. */
 static size_t
 vm_gather(struct psi_cursor cursor, struct iovec *pieces)
 {
@@ -24,7 +24,7 @@ vm_gather(struct psi_cursor cursor, struct iovec *pieces)
 }
 
 static bool
-is_worth_it(const struct psi_vis *vis)
+vm_is_worth_it(const struct psi_vis *vis)
 {
 	for (unsigned which = 0; which < PSI_SIDES; which++)
 		if (vis->bytes / vis->side[which].entries < PSI_VIS_VM_BYTES)
@@ -41,7 +41,7 @@ psi_vis_single_copy(const struct psi_vis *vis)
 	struct psi_cursor local, remote;
 
 	if (psi_reach_road(put ? PSI_WAY_PUT : PSI_WAY_GET, place) != PSI_BY_KERNEL ||
-	    !is_worth_it(vis))
+	    !vm_is_worth_it(vis))
 		return false;
 	psi_cursor_open(&local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	psi_cursor_open(&remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });

@@ -33,14 +33,16 @@ age_watch(struct psi_block *block, uint64_t now_ns)
 		                      memory_order_relaxed);
 }
 
-/* Blocks that a rank made for more threads, as mapped here: by rank and range, once looked at. */
+/* Blocks that a rank made for more threads, as mapped here: by host index and range, once looked
+ * at. */
 typedef struct psi_block *more_blocks[PSI_MORE_RANGES];
 static more_blocks *more;
 static pthread_mutex_t more_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What cannot be mapped now is tried again at the next look; under the lock. */
 static void
-age_watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, uint64_t now_ns)
+age_watch_more(const struct psi_rank_shared *its, uint32_t host_index, uint32_t size,
+               uint64_t now_ns)
 {
 	const uint32_t used = psi_more_in_use(its);
 
@@ -49,10 +51,10 @@ age_watch_more(const struct psi_rank_shared *its, uint32_t rank, uint32_t size, 
 	for (unsigned range = 0; more && range < PSI_MORE_RANGES && psi_more_before(range) < used;
 	     range++) {
 		const uint32_t left = used - psi_more_before(range), count = psi_more_count(range);
-		struct psi_block **blocks = &more[rank][range];
+		struct psi_block **blocks = &more[host_index][range];
 
 		if (!*blocks)
-			*blocks = pboot_range_map(1 + rank, its->more_key[range],
+			*blocks = pboot_range_map(1 + host_index, its->more_key[range],
 			                          count * sizeof **blocks);
 		for (uint32_t b = 0; *blocks && b < count && b < left; b++)
 			age_watch(&(*blocks)[b], now_ns);
@@ -71,12 +73,12 @@ psi_handler_ages_update(struct psi_host_shared *shared, uint32_t size, uint64_t 
 		return;
 	if (pthread_mutex_trylock(&more_lock))
 		return;         /* another thread is at it */
-	for (uint32_t rank = 0; rank < size; rank++) {
-		struct psi_rank_shared *its = psi_shared_rank(shared, size, rank);
+	for (uint32_t host_index = 0; host_index < size; host_index++) {
+		struct psi_rank_shared *its = psi_shared_rank(shared, size, host_index);
 
 		for (unsigned b = 0; b < psi_blocks_in_use(its); b++)
 			age_watch(&its->block[b], now_ns);
-		age_watch_more(its, rank, size, now_ns);
+		age_watch_more(its, host_index, size, now_ns);
 	}
 	pthread_mutex_unlock(&more_lock);
 }

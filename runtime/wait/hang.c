@@ -37,8 +37,7 @@ void (*psi_hang_tell_alone)(uint64_t waited_ns, bool quiet);
 static uint64_t
 hang_messages_arrived(void)
 {
-	const unsigned blocks = psi_blocks_in_use(psi_shared_rank(psi.shared, psi.boot.size,
-	                                                          psi.boot.rank));
+	const unsigned blocks = psi_blocks_in_use(psi_shared_of(psi.boot.rank));
 	uint64_t sum = 0, others[PSI_COUNTERS] = { 0 };
 
 	for (unsigned b = 0; b < blocks; b++)
@@ -175,7 +174,7 @@ psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 	if (!looking.noted && now - wait->first >= note_after)
 		record_write(wait);
 	if (looking.noted)
-		psi_handler_ages_update(psi.shared, psi.boot.size, now);
+		psi_handler_ages_update(psi.shared, psi.host_places, now);
 	hang_tell_if_long(wait, now);
 }
 

@@ -131,7 +131,7 @@ base_of(gex_TM_t pair, gex_Rank_t rank)
 
 	gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, rank, &owner, &local, &bytes, 0));
 	PT_LE((size_t)pt.size * EPS * PLACE_BYTES, bytes);
-	PT_CHECK(local != NULL);
+	PT_EQ(local != NULL, pt_on_this_host(rank));
 	if (rank == pt.rank)
 		PT_PTR(local, owner);
 	return (char *)owner;

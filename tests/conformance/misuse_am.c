@@ -230,13 +230,13 @@ static void max_args(void) { (void)gex_AM_MaxReplyLong(pt.tm, 0, GEX_EVENT_NOW, 
 
 #define REGISTER "gex_EP_RegisterHandlers: entry 0 "
 #define ANY_LC   "which this call does not allow; pass GEX_EVENT_NOW or the address of an event"
-#define TOKEN    "the token is not that of the handler which runs in this thread*; use it in the " \
-	"handler that was given it, before that returns"
+#define TOKEN    "the token is not that of the handler which runs in this thread*; use a token " \
+	"only in its own handler, before that returns"
 
 static const struct pt_misuse cases[] = {
 	{ "twice", PT_ALWAYS, 2, twice, "a second reply in one handler",
-	  "gex_AM_ReplyShort: this handler has replied already, and may once; put all into one "
-	  "reply",
+	  "gex_AM_ReplyShort: this handler has already replied, and may reply only once; put "
+	  "everything into one reply",
 	  0 },
 	{ "chain", PT_ALWAYS, 2, chain, "a reply from a reply handler",
 	  "gex_AM_ReplyShort: a reply handler may not reply; let the thread that waits for it send "
@@ -359,15 +359,15 @@ static const struct pt_misuse cases[] = {
 	  "gex_EP_RegisterHandlers: more than 128 handlers; let some share one and an argument",
 	  0 },
 	{ "no_table", PT_ALWAYS, 1, no_table, "handlers without the table that has them",
-	  "gex_EP_RegisterHandlers: table is NULL, and is to have 5 entries; pass the list", 0 },
+	  "gex_EP_RegisterHandlers: table is NULL, but should have 5 entries; pass the list", 0 },
 	{ "short_table", PT_ALWAYS, 1, short_table,
 	  "a table of more entries than there are "
 	  "indices",
 	  "gex_EP_RegisterHandlers: more than 128 handlers; let some share one and an argument",
 	  0 },
 	{ "endless_table", PT_ALWAYS, 1, endless_table, "a table of more entries than memory holds",
-	  "gex_EP_RegisterHandlers: table is to have 9223372036854775807 entries, which no memory "
-	  "holds; look whether the count was negative",
+	  "gex_EP_RegisterHandlers: table would have 9223372036854775807 entries, more than "
+	  "memory holds; check whether the count was negative",
 	  0 },
 	{ "both_buffers", PT_ALWAYS, 1, both_buffers, "a limit asked for both kinds of buffer",
 	  "gex_AM_MaxRequestMedium: flags have both LEAST_CLIENT and LEAST_ALLOC; pass the one "

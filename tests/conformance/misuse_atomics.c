@@ -185,19 +185,19 @@ static void handler_destroys(void) { pt_misuse_ask(GEX_AM_INDEX_BASE); }
 
 static const struct pt_misuse cases[] = {
 	{ "create_type", PT_ALWAYS, 1, create_type, "an atomic domain of two types",
-	  CREATE "data type 0x3 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, "
+	  CREATE "data type 0x3 is not one for atomics; pass one of GEX_DT_I32, U32, I64, U64, "
 	         "FLT and DBL",
 	  0 },
 	{ "create_user_type", PT_ALWAYS, 1, create_user_type,
 	  "an atomic domain of the client's "
 	  "own type",
-	  CREATE "data type 0x40 is none that atomics have; pass one of GEX_DT_I32, U32, I64, U64, "
+	  CREATE "data type 0x40 is not one for atomics; pass one of GEX_DT_I32, U32, I64, U64, "
 	         "FLT and DBL",
 	  0 },
 	{ "create_no_ops", PT_ALWAYS, 1, create_no_ops, "an atomic domain without operations",
 	  CREATE "operations 0x0 are none at all; pass those that will be used, of 0x*", 0 },
 	{ "create_bits_of_float", PT_ALWAYS, 1, create_bits_of_float, "bits of a floating type",
-	  CREATE "operations 0x20000 are none that the type has; pass those that will be used, of "
+	  CREATE "operations 0x20000 do not exist for the type; pass those that will be used, of "
 	         "0x*",
 	  0 },
 	{ "create_nowhere", PT_ALWAYS, 1, create_nowhere, "an atomic domain without a place for it",
@@ -262,8 +262,8 @@ static const struct pt_misuse cases[] = {
 	{ "destroy_twice", PT_CHECKED, 1, destroy_twice, "a domain destroyed twice",
 	  "gex_AD_Destroy: " DESTROYED, 0 },
 	{ "handler_destroys", PT_CHECKED, 1, handler_destroys, "a domain destroyed by a handler",
-	  "gex_AD_Destroy: called in handler 128 (in_handler); a handler may reply and lock, and "
-	  "tell others to do the rest",
+	  "gex_AD_Destroy: called in handler 128 (in_handler); a handler may only reply and lock, "
+	  "so let another thread do the rest",
 	  0 },
 };
 

@@ -145,11 +145,11 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_BroadcastNB: root is 1, and the team has 1 members; pass a rank of the team",
 	  0 },
 	{ "broadcast_nowhere", PT_ALWAYS, 1, broadcast_nowhere, "a broadcast to NULL",
-	  "gex_Coll_BroadcastNB: dst is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "gex_Coll_BroadcastNB: dst is NULL, but should have 8 bytes; pass memory of this "
 	  "process",
 	  0 },
 	{ "broadcast_nothing", PT_ALWAYS, 1, broadcast_nothing, "a broadcast from NULL",
-	  "gex_Coll_BroadcastNB: src is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "gex_Coll_BroadcastNB: src is NULL, but should have 8 bytes; pass memory of this "
 	  "process",
 	  0 },
 	{ "broadcast_overlap", PT_CHECKED, 1, broadcast_overlap,
@@ -159,14 +159,14 @@ static const struct pt_misuse cases[] = {
 	  "twice, or memory apart",
 	  0 },
 	{ "broadcast_negative", PT_ALWAYS, 1, broadcast_negative, "a broadcast of -1 bytes",
-	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, which no memory holds; look whether "
-	  "the length was negative",
+	  "gex_Coll_BroadcastNB: 18446744073709551615 bytes, more than memory holds; check "
+	  "whether the length was negative",
 	  0 },
 	{ "broadcast_long", PT_ALWAYS, 1, broadcast_long,
 	  "a broadcast of more than there is "
 	  "memory",
-	  "gex_Coll_BroadcastNB: dst at 0x* has not the 1099511627776 bytes that are asked of it; "
-	  "look at the length",
+	  "gex_Coll_BroadcastNB: dst at 0x* does not have 1099511627776 bytes; "
+	  "check the length",
 	  0 },
 	{ "reduce_root", PT_ALWAYS, 1, reduce_root, "a reduction to a rank that is not there",
 	  "gex_Coll_ReduceToOneNB: root is 7, and the team has 1 members; pass a rank of the team",
@@ -186,17 +186,17 @@ static const struct pt_misuse cases[] = {
 	  "least one, and no more than fit in memory",
 	  0 },
 	{ "reduce_op", PT_ALWAYS, 1, reduce_op, "an operation of integers on floats",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x10; pass ADD, MULT, MIN or "
+	  "gex_Coll_ReduceToAllNB: op 0x* cannot reduce type 0x10; pass ADD, MULT, MIN or "
 	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
 	{ "reduce_sub", PT_ALWAYS, 1, reduce_sub, "an operation of atomics alone",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x2; pass ADD, MULT, MIN or "
+	  "gex_Coll_ReduceToAllNB: op 0x* cannot reduce type 0x2; pass ADD, MULT, MIN or "
 	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
 	{ "reduce_user_type", PT_ALWAYS, 1, reduce_user_type,
 	  "a built-in operation on the user's "
 	  "type",
-	  "gex_Coll_ReduceToAllNB: op 0x* is none that reduces type 0x40; pass ADD, MULT, MIN or "
+	  "gex_Coll_ReduceToAllNB: op 0x* cannot reduce type 0x40; pass ADD, MULT, MIN or "
 	  "MAX, with integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
 	{ "reduce_no_function", PT_ALWAYS, 1, reduce_no_function,
@@ -204,7 +204,7 @@ static const struct pt_misuse cases[] = {
 	  "operation",
 	  "gex_Coll_ReduceToAllNB: user_op is NULL, and op is the user's; pass a function", 0 },
 	{ "reduce_nothing", PT_ALWAYS, 1, reduce_nothing, "a reduction of memory at NULL",
-	  "gex_Coll_ReduceToAllNB: src is NULL, and 4 bytes are asked of it; pass memory of this "
+	  "gex_Coll_ReduceToAllNB: src is NULL, but should have 4 bytes; pass memory of this "
 	  "process",
 	  0 },
 	{ "reduce_odd", PT_CHECKED, 1, reduce_odd, "a reduction of elements that are not aligned",
@@ -230,13 +230,13 @@ static const struct pt_misuse cases[] = {
 	{ "legacy_sync", PT_ALWAYS, 1, legacy_sync,
 	  "a legacy collective without a mode for its "
 	  "end",
-	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; "
+	  "gasnet_coll_scatter: flags 0x* must have one way to synchronise before and one after; "
 	  "pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
 	  0 },
 	{ "legacy_both", PT_ALWAYS, 1, legacy_both,
 	  "a legacy collective with two modes for its "
 	  "beginning",
-	  "gasnet_coll_scatter: flags 0x* say not once each how to synchronise before and after; "
+	  "gasnet_coll_scatter: flags 0x* must have one way to synchronise before and one after; "
 	  "pass one of GASNET_COLL_IN_* and one of GASNET_COLL_OUT_*",
 	  0 },
 	{ "legacy_single", PT_ALWAYS, 1, legacy_single, "the flag of equal addresses",
@@ -244,20 +244,20 @@ static const struct pt_misuse cases[] = {
 	  "leave them out",
 	  0 },
 	{ "legacy_image", PT_ALWAYS, 1, legacy_image, "an image that is not there",
-	  "gasnet_coll_scatter: image 1 is none of the 1 there are; pass the rank of a process",
+	  "gasnet_coll_scatter: image 1 does not exist, the job has 1; pass the rank of a process",
 	  0 },
 	{ "legacy_none", PT_ALWAYS, 1, legacy_none, "a legacy collective of no bytes",
 	  "gasnet_coll_scatter: nbytes is 0; pass at least 1", 0 },
 	{ "legacy_negative", PT_ALWAYS, 1, legacy_negative, "a legacy collective of -8 bytes",
-	  "gasnet_coll_scatter: 18446744073709551608 bytes, which no memory holds; look whether "
+	  "gasnet_coll_scatter: 18446744073709551608 bytes, more than memory holds; check whether "
 	  "the length was negative",
 	  0 },
 	{ "legacy_product", PT_ALWAYS, 2, legacy_product, "blocks whose product wraps to 0",
-	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, which no memory holds; look "
-	  "whether the length was negative",
+	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, more than memory holds; "
+	  "check whether the length was negative",
 	  0 },
 	{ "legacy_nowhere", PT_ALWAYS, 1, legacy_nowhere, "a legacy collective with NULL",
-	  "gasnet_coll_scatter: dst is NULL, and 8 bytes are asked of it; pass memory of this "
+	  "gasnet_coll_scatter: dst is NULL, but should have 8 bytes; pass memory of this "
 	  "process",
 	  0 },
 };

@@ -236,8 +236,8 @@ prepared(void)
 
 static const struct pt_misuse contexts[] = {
 	{ "handler", PT_CHECKED, 1, in_handler, "a call of the list below in a handler",
-	  ": called in handler 128 (req_calls); a handler may reply and lock, and tell others to "
-	  "do the rest", 0 },
+	  ": called in handler 128 (req_calls); a handler may only reply and lock, so let another "
+	  "thread do the rest", 0 },
 	{ "lock", PT_LOCKS, 1, with_lock, "the same with a handler-safe lock held",
 	  ": called while this thread holds 1 handler-safe lock; unlock first", 0 },
 	{ "prepare", PT_CHECKED, 1, prepared, "the same between Prepare and Commit",

@@ -311,10 +311,10 @@ static const struct pt_misuse cases[] = {
 	{ "no_published", PT_ALWAYS, 1, no_published,
 	  "endpoints to publish without the list of "
 	  "them",
-	  "gex_EP_PublishBoundSegment: eps is NULL, and is to have 2 entries; pass the list", 0 },
+	  "gex_EP_PublishBoundSegment: eps is NULL, but should have 2 entries; pass the list", 0 },
 	{ "legacy_count", PT_ALWAYS, 1, legacy_count, "a count of arguments that is not theirs",
-	  "gasnet_AMRequestShort: told of 2 arguments, and given 1; the count stands before the "
-	  "arguments",
+	  "gasnet_AMRequestShort: the count says 2 arguments, but 1 are given; the count stands "
+	  "before the arguments",
 	  0 },
 	{ "no_segment", PT_ALWAYS, 1, no_segment, "a question about no segment",
 	  "gex_Segment_QueryAddr: " NO_SEGMENT, 0 },
@@ -397,7 +397,7 @@ static const struct pt_misuse cases[] = {
 	  "that call again",
 	  0 },
 	{ "no_events", PT_ALWAYS, 1, no_events, "a wait for events without the list of them",
-	  "gex_Event_WaitAll: pevent is NULL, and is to have 3 entries; pass the list", 0 },
+	  "gex_Event_WaitAll: pevent is NULL, but should have 3 entries; pass the list", 0 },
 	{ "event_twice", PT_ALWAYS, 2, event_twice, "an event synchronised twice",
 	  "gex_Event_Wait: the event was synchronised before; an event that is done may be "
 	  "another's, set the variable to GEX_EVENT_INVALID",
@@ -405,7 +405,8 @@ static const struct pt_misuse cases[] = {
 	{ "leaf_of_two", PT_ALWAYS, 1, leaf_of_two, "a leaf of two categories",
 	  "gex_Event_QueryLeaf: the category is 0x*; pass exactly one of GEX_EC_*", 0 },
 	{ "nbi_category", PT_ALWAYS, 1, nbi_category, "a category that is none",
-	  "gex_NBI_Wait: categories 0x40000000 are none; pass some of GEX_EC_*, or GEX_EC_ALL", 0 },
+	  "gex_NBI_Wait: categories 0x40000000 do not exist; pass some of GEX_EC_*, or GEX_EC_ALL",
+	  0 },
 	{ "event_flag", PT_ALWAYS, 1, event_flag, "flags on a wait",
 	  "gex_Event_WaitAll: flags are 0x1, and this call has none; pass 0", 0 },
 	{ "wait_alone", PT_ALWAYS, 1, wait_alone, "a wait at a barrier that was not notified",

@@ -165,9 +165,9 @@ untouched_reply(void)
 #define PREPARE  "gex_AM_PrepareRequestMedium: "
 #define COMMIT   "gex_AM_CommitRequestMedium: "
 #define NOT_OPEN \
-	"the descriptor is not open; each Prepare that gave one is ended by one Commit or Cancel"
+	"the descriptor is not open; end each prepared message with one Commit or Cancel"
 #define UNTOUCHED \
-	"the library's buffer is as Prepare gave it; write the payload to gex_AM_SrcDescAddr first"
+	"nothing was written to the library's buffer; write the payload to gex_AM_SrcDescAddr first"
 #define BOTH \
 	"lc_opt must be NULL when client_buf is, since the buffer is the library's; pass both or " \
 	"neither"
@@ -182,8 +182,8 @@ static const struct pt_misuse cases[] = {
 	  "nor cancelled; commit or cancel it first",
 	  0 },
 	{ "reply_late", PT_ALWAYS, 1, reply_late, "a Prepare of a reply after the reply",
-	  "gex_AM_PrepareReplyMedium: this handler has replied already, and may once; put all into "
-	  "one reply",
+	  "gex_AM_PrepareReplyMedium: this handler has already replied, and may reply only once; "
+	  "put everything into one reply",
 	  0 },
 	{ "leaves_open", PT_CHECKED, 1, leaves_open, "a handler that returns with a prepared reply",
 	  "handler 130 (req_prepares) returned with a prepared reply; commit or cancel it", 0 },
@@ -220,7 +220,7 @@ static const struct pt_misuse cases[] = {
 	          "them out",
 	  0 },
 	{ "other_count", PT_ALWAYS, 1, other_count, "a Commit with another number of arguments",
-	  COMMIT "1 arguments, but 0 were prepared for; commit with as many", 0 },
+	  COMMIT "1 arguments, but the message was prepared for 0; commit with that number", 0 },
 	{ "other_family", PT_ALWAYS, 1, other_family, "a request's descriptor committed as a reply",
 	  "gex_AM_CommitReplyMedium: the message was prepared as a Medium request; end it as that",
 	  0 },
@@ -233,7 +233,8 @@ static const struct pt_misuse cases[] = {
 	  "gex_AM_CancelReplyMedium: the message was prepared as a Medium request; end it as that",
 	  0 },
 	{ "more_bytes", PT_ALWAYS, 1, more_bytes, "a Commit of more than was granted",
-	  COMMIT "9 bytes are more than the 8 granted; gex_AM_SrcDescSize tells", 0 },
+	  COMMIT "9 bytes are more than the 8 granted; gex_AM_SrcDescSize returns how many are "
+	  "granted", 0 },
 	{ "library_handler", PT_ALWAYS, 1, library_handler, "a Commit to a handler of the library",
 	  COMMIT "handler 1 is the library's own; name one that was registered, from 128 to 255",
 	  0 },

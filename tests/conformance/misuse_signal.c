@@ -219,7 +219,7 @@ static const struct pt_misuse cases[] = {
 	{ "no_compare", PT_ALWAYS, 1, no_compare, "a comparison that there is not",
 	  "pst_signal_wait: cmp is 7; it is PST_CMP_EQ, _NE, _GT, _GE, _LT or _LE", 0 },
 	{ "words_none", PT_ALWAYS, 1, words_none, "words that are not there",
-	  "pst_signal_wait_any: words is NULL, and is to have 1 entries; pass the list", 0 },
+	  "pst_signal_wait_any: words is NULL, but should have 1 entries; pass the list", 0 },
 	{ "words_without_done", PT_ALWAYS, 1, words_without_done,
 	  "a wait for all words that may "
 	  "end early",

@@ -330,8 +330,8 @@ static const struct pt_misuse cases[] = {
 	{ "color", PT_ALWAYS, 1, color, "a negative color",
 	  SPLIT "color is -1; pass one from 0, or NULL for new_tm_p to join no team", 0 },
 	{ "handler", PT_CHECKED, 1, handler, "a team split in a handler",
-	  SPLIT "called in handler 200 (in_handler); a handler may reply and lock, and tell others "
-	        "to do the rest",
+	  SPLIT "called in handler 200 (in_handler); a handler may only reply and lock, so let "
+	  "another thread do the rest",
 	  0 },
 	{ "least", PT_REFUSED, 1, least, "the deprecated question about scratch",
 	  SPLIT "GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; pass "
@@ -356,24 +356,24 @@ static const struct pt_misuse cases[] = {
 	        "same size, or GEX_FLAG_TM_NO_SCRATCH",
 	  1 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a team without the list of its members",
-	  CREATE "args is NULL, and is to have 1 entries; pass the list", 0 },
+	  CREATE "args is NULL, but should have 1 entries; pass the list", 0 },
 	{ "long_list", PT_ALWAYS, 1, long_list, "a team of more members than there are endpoints",
 	  CREATE "numargs is 4000000000, and 1 processes have * endpoints at most; pass the number "
 	         "of members that args has",
 	  0 },
 	{ "no_way", PT_ALWAYS, 1, no_way, "a team created without a word on scratch",
-	  CREATE "flags 0x0 say no way or several to give scratch; pass one of "
+	  CREATE "flags 0x0 must have exactly one way to give scratch; pass one of "
 	         "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH",
 	  0 },
 	{ "two_ways", PT_ALWAYS, 1, two_ways, "two ways to give scratch",
-	  CREATE "flags 0x28 say no way or several to give scratch; pass one of "
+	  CREATE "flags 0x28 must have exactly one way to give scratch; pass one of "
 	         "GEX_FLAG_TM_SYMMETRIC_SCRATCH, LOCAL_SCRATCH, GLOBAL_SCRATCH and NO_SCRATCH",
 	  0 },
 	{ "number", PT_ALWAYS, 1, number, "room for more members than are in this process",
 	  CREATE "num_new_tms is 2, and args have 1 endpoint of this process; pass their number",
 	  0 },
 	{ "no_addrs", PT_ALWAYS, 1, no_addrs, "scratch at no address",
-	  CREATE "new_tms or scratch_addrs is NULL; pass an array of what is counted", 0 },
+	  CREATE "new_tms or scratch_addrs is NULL; pass arrays with an entry for each", 0 },
 	{ "twice", PT_ALWAYS, 1, twice, "a member named twice",
 	  CREATE "args name endpoint 0 of process 0 twice; a team has an endpoint once", 0 },
 	{ "member_rank", PT_ALWAYS, 1, member_rank, "a member that is not in the parent",

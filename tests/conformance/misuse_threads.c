@@ -241,14 +241,14 @@ static const struct pt_misuse cases[] = {
 	  "pst_threads_run: fn is NULL; pass what each rank is to run", 0 },
 	{ "polls_serial", PT_CHECKED, 1, polls_serial,
 	  "two threads at a time that poll an endpoint for one (`PST_FLAG_EP_SERIAL`)",
-	  "a poll: another thread is at endpoint *, which was made for one at a time; let them "
-	  "take turns, or leave PST_FLAG_EP_SERIAL out",
+	  "a poll: another thread uses endpoint *, which only one thread at a time may use; let "
+	  "them take turns, or leave PST_FLAG_EP_SERIAL out",
 	  0 },
 	{ "sends_serial", PT_CHECKED, 1, sends_serial,
 	  "a message from an endpoint for one thread, "
 	  "by another",
-	  "gex_AM_RequestShort: another thread is at endpoint *, which was made for one at a time; "
-	  "let them take turns, or leave PST_FLAG_EP_SERIAL out",
+	  "gex_AM_RequestShort: another thread uses endpoint *, which only one thread at a time "
+	  "may use; let them take turns, or leave PST_FLAG_EP_SERIAL out",
 	  0 },
 #else
 	{ "two_threads", PT_CHECKED, 1, two_threads, "two threads at a time in SEQ or PARSYNC",

@@ -252,15 +252,15 @@ static const struct pt_misuse cases[] = {
 	             "passes the end of memory; look at lengths and addresses",
 	  0 },
 	{ "no_list", PT_ALWAYS, 1, no_list, "a list that is not there",
-	  "gex_VIS_VectorGetBlocking: dstlist is NULL, and is to have 1 entries; pass the list",
+	  "gex_VIS_VectorGetBlocking: dstlist is NULL, but should have 1 entries; pass the list",
 	  0 },
 	{ "long_list", PT_ALWAYS, 1, long_list, "a list of more pieces than memory holds",
-	  VECTOR_PUT "dstlist is to have 2305843009213693951 entries, which no memory holds; look "
-	             "whether the count was negative",
+	  VECTOR_PUT "dstlist would have 2305843009213693951 entries, more than memory holds; "
+	  "check whether the count was negative",
 	  0 },
 	{ "short_list", PT_ALWAYS, 1, short_list, "a list that ends before its count does",
-	  VECTOR_PUT "dstlist is to have 68719476736 entries, which no memory holds; look whether "
-	             "the count was negative",
+	  VECTOR_PUT "dstlist would have 68719476736 entries, more than memory holds; check "
+	  "whether the count was negative",
 	  0 },
 	{ "endless_strides", PT_ALWAYS, 1, endless_strides,
 	  "counts beyond all memory, with "
@@ -271,14 +271,14 @@ static const struct pt_misuse cases[] = {
 	{ "legacy_no_counts", PT_ALWAYS, 1, legacy_no_counts,
 	  "a strided call of GASNet 1 without "
 	  "its counts",
-	  "gasnet_puts_bulk: count is NULL, and is to have 1 entries; pass the list", 0 },
+	  "gasnet_puts_bulk: count is NULL, but should have 1 entries; pass the list", 0 },
 	{ "long_index", PT_ALWAYS, 1, long_index, "addresses of more bytes than memory holds",
 	  "gex_VIS_IndexedGetBlocking: the lists make more bytes than a process can address, or "
 	  "one of their pieces passes the end of memory; look at lengths and addresses",
 	  0 },
 	{ "null_piece", PT_CHECKED, 1, null_piece, "a piece at NULL",
 	  VECTOR_PUT "a piece of the source lies at NULL or past the end of memory; give each "
-	             "piece of a length an address",
+	  "piece that is not empty an address",
 	  0 },
 	{ "piece_outside", PT_ALWAYS, 2, piece_outside, "a piece outside the segment",
 	  "gex_VIS_IndexedPutBlocking: 8 bytes at 0x* do not lie in the segment of rank 1, which "
@@ -327,7 +327,7 @@ static const struct pt_misuse cases[] = {
 	  "0x*; leave them out",
 	  0 },
 	{ "arm_large", PT_ALWAYS, 1, arm_large, "128 bytes for a completion handler",
-	  ARMING "128 bytes are more than it takes, which is 127; put the rest before", 0 },
+	  ARMING "128 bytes are more than it takes, which is 127; send the rest with the put", 0 },
 	{ "arm_internal", PT_ALWAYS, 1, arm_internal,
 	  "the library's own handler as one of "
 	  "completion",

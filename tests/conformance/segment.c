@@ -117,7 +117,7 @@ queries(void)
 		PT_PTR(infos[rank].addr, peer->owner);
 		PT_EQ(infos[rank].size, size_of(rank));
 		PT_EQ((uintptr_t)peer->owner % PAGE, 0);
-		PT_EQ(nodes[rank].host == nodes[pt.rank].host, 1);
+		PT_EQ(nodes[rank].host == nodes[pt.rank].host, pt_on_this_host(rank));
 #if GASNET_PSHM
 		if (nodes[rank].supernode == nodes[pt.rank].supernode)
 			PT_PTR((void *)((uintptr_t)infos[rank].addr + nodes[rank].offset),

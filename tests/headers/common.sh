@@ -1,7 +1,7 @@
 # What the header tests share; sourced.
 . "$(dirname "$0")/../lib/check.sh"
 
-source_includes="-I$TEST_SRCDIR/include -I$TEST_BUILDDIR/include -I$TEST_SRCDIR/include/smp-conduit"
+source_includes="-I$TEST_SRCDIR/include -I$TEST_BUILDDIR/include -I$TEST_BUILDDIR/include/smp-conduit"
 strict_c='-Wall -Wextra -Wpedantic -Wundef -Wshadow -Wcast-qual -Wconversion -Werror'
 strict_cxx="$strict_c -Wold-style-cast"
 modes='SEQ PARSYNC PAR'

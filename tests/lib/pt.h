@@ -154,6 +154,9 @@ void pt_fill(void *buf, size_t nbytes, uint64_t key);
 /* Run fn(index, arg) in count threads and join them. */
 void pt_threads(unsigned count, void (*fn)(unsigned index, void *arg), void *arg);
 
+/* Is that rank of the job on this rank's host? */
+int pt_on_this_host(gex_Rank_t jobrank);
+
 /*
  * Words by which ranks tell each other something while they look: 4 bytes at an offset of a
  * segment. Where it is mapped they are written and read as atomics, which a rank that makes no call

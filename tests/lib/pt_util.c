@@ -135,6 +135,18 @@ pt_check_mem(const void *buf, size_t nbytes, uint64_t key, const char *file, int
 			report_difference(at, nbytes, key, file, line, name);
 }
 
+int
+pt_on_this_host(gex_Rank_t jobrank)
+{
+	gex_RankInfo_t *infos;
+	gex_Rank_t count, i = 0;
+
+	gex_System_QueryHostInfo(&infos, &count, NULL);
+	while (i < count && infos[i].gex_jobrank != jobrank)
+		i++;
+	return i < count;
+}
+
 void
 pt_word_put(gex_Rank_t rank, size_t offset, uint32_t value)
 {

@@ -6,7 +6,6 @@
  *     fuzz_overlay [seconds [seed]]
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
-#include "runtime/util/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

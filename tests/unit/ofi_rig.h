@@ -15,11 +15,13 @@ enum { OFI_MAX_PLACES = 4, OFI_MAX_PORTS = 3, OFI_SAID_BYTES = 400 };
 /* One process, as the function that it runs sees it. */
 struct ofi_rank {
 	uint32_t place, places;
+	bool several_hosts;             /* set before ofi_open: all others are elsewhere */
 	struct psi_conduit *conduit;
 	struct psi_port *port;          /* the first; its owner is the rank */
 	struct psi_attributes attributes;
 	void (*deliver)(struct psi_port *port, const struct psi_arrival *arrival);
 	uint64_t count[PSI_COUNTERS];
+	uint32_t lost;                  /* the place that the conduit called unreachable */
 };
 
 /* What this process is; a test's deliver finds it here. */
@@ -42,6 +44,9 @@ int ofi_open(bool threaded);
 int ofi_connect(void);
 /* A further port of this process, owned by itself. */
 struct psi_port *ofi_port(unsigned index);
+
+/* Has libfabric a provider of that name here? */
+bool ofi_has_provider(const char *name);
 
 /* Waits until all processes are here, and polls meanwhile; the second does not poll. */
 void ofi_meet(void);

@@ -81,9 +81,13 @@ static const struct psi_conduit_ops ops = {
 static void
 set_up(void)
 {
+	static const uint32_t host_of[2] = { 0, 1 };
+
 	memset(&fake, 0, sizeof fake);
 	tm.ep = &ep;
-	tm.size = psi.places = psi.boot.size = 2;
+	psi.boot = (struct pboot_job){ .size = 2, .host_count = 2, .host_of = host_of };
+	tm.size = psi.places = 2;
+	psi_hosts_open();
 	psi.shared = calloc(1, psi_shared_bytes(2, 0));
 	ck_assert_ptr_ne(psi.shared, NULL);
 	ep.ops = psi.ops = &ops;

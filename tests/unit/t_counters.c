@@ -36,9 +36,11 @@ unmap(const void *base, size_t len_bytes)
 	(void)base, (void)len_bytes;
 }
 
+static struct pboot_rank_view ranks[RANKS] = { { .rank = 0 }, { .rank = 1 }, { .rank = 2 } };
+
 static const struct pboot_view view = {
-	.size = RANKS, .host = "here", .map_first = map_first, .unmap = unmap, .say = psi_log,
-	.print = pboot_print,
+	.size = RANKS, .host = "here", .ranks = ranks, .map_first = map_first, .unmap = unmap,
+	.say = psi_log, .print = pboot_print,
 };
 
 /* Rank r has counted 100 r + i of counter i, in two blocks. */
@@ -49,7 +51,7 @@ set_up(void)
 	memset(shared, 0, shared_bytes());
 	shared->magic = PSI_SHARED_MAGIC;
 	shared->abi = PSI_SHARED_ABI;
-	shared->size = RANKS;
+	shared->size = shared->job_size = RANKS;
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
 		struct psi_rank_shared *its = psi_shared_rank(shared, RANKS, rank);
 		struct psi_block *block = its->block;
@@ -122,9 +124,9 @@ END_TEST
 
 /* How often the words stand in the file. */
 static unsigned
-count_in_file(const char *words)
+count_in(const char *name, const char *words)
 {
-	FILE *file = fopen(path, "r");
+	FILE *file = fopen(name, "r");
 	char line[512];
 	unsigned count = 0;
 
@@ -135,6 +137,12 @@ count_in_file(const char *words)
 	return count;
 }
 
+static unsigned
+count_in_file(const char *words)
+{
+	return count_in(path, words);
+}
+
 START_TEST(table_has_sum_least_and_most)
 {
 	setenv("GASNET_STATSMASK", "G", 1);
@@ -142,6 +150,28 @@ START_TEST(table_has_sum_least_and_most)
 	ck_assert_uint_eq(count_in_file("counters of 3 ranks on here"), 1);
 	ck_assert_uint_eq(count_in_file("gets                                  303 calls"), 1);
 	ck_assert_uint_eq(count_in_file("puts"), 0);
+}
+END_TEST
+
+/* Hosts may write to one file system, each at its own time. */
+START_TEST(each_host_tells_of_its_own_ranks)
+{
+	const struct pboot_rank_view others[RANKS] = {
+		{ .rank = 4 }, { .rank = 5 }, { .rank = 7 },
+	};
+	struct pboot_view of_host = view;
+	char own[sizeof path + 2];
+
+	of_host.ranks = others;
+	shared->job_size = 8;
+	setenv("GASNET_STATSMASK", "G", 1);
+	setenv("GASNET_STATSNODES", "0-5", 1);
+	psi_report_counters(&of_host);
+	ck_assert_uint_eq(count_in_file("s"), 0);
+	snprintf(own, sizeof own, "%s.4", path);
+	ck_assert_uint_eq(count_in(own, "counters of 3 ranks on here"), 1);
+	ck_assert_uint_eq(count_in(own, "gets                                  102 calls"), 1);
+	unlink(own);
 }
 END_TEST
 
@@ -268,6 +298,7 @@ main(void)
 	tcase_add_test(tests, each_record_stands_for_itself);
 	tcase_add_test(tests, mask_and_ranks_choose);
 	tcase_add_test(tests, table_has_sum_least_and_most);
+	tcase_add_test(tests, each_host_tells_of_its_own_ranks);
 	tcase_add_test(tests, nothing_is_printed_unasked);
 	tcase_add_test(tests, calls_and_bytes_are_told_apart);
 	tcase_add_test(tests, others_read_a_moment);

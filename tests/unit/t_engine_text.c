@@ -176,13 +176,13 @@ START_TEST(what_is_no_card_is_refused)
 		"",
 		"x",
 		"3",
-		"3 0.1.0",
-		"3 0.1.0 0 1 0123456789abcdef " NAME " h",
-		"3 0.1.0 -5 1 0123456789abcdef " NAME " h",
-		"3 0.1.0 5 1 0123456789abcdeg " NAME " h",
-		"3 0.1.0 5 1 0123456789abcdef " NAME,
-		"3 0.1.0 5 1 0123456789abcdef 0123 h",
-		"3 0.1.0 5 1 0123456789abcdef " NAME " h i",
+		"4 0.1.0",
+		"4 0.1.0 0 1 0123456789abcdef " NAME " h",
+		"4 0.1.0 -5 1 0123456789abcdef " NAME " h",
+		"4 0.1.0 5 1 0123456789abcdeg " NAME " h",
+		"4 0.1.0 5 1 0123456789abcdef " NAME,
+		"4 0.1.0 5 1 0123456789abcdef 0123 h",
+		"4 0.1.0 5 1 0123456789abcdef " NAME " h i",
 	};
 	struct pboot_card card;
 	size_t i;

@@ -8,9 +8,12 @@
 
 #include "runtime/util/clock.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MESSAGES = 3000, THREADS = 3, MOST_BYTES = POFI_MEDIUM_BYTES };
 
@@ -136,25 +139,51 @@ END_TEST
 
 /* Of libfabric 1.17, a provider that carries messages of 64 KiB as a whole; of later ones, none has
  * that name. */
-static bool
-provider_is_there(const char *name)
-{
-	struct fi_info *hints = fi_allocinfo(), *found = NULL;
-	bool there;
-
-	hints->fabric_attr->prov_name = strdup(name);
-	hints->ep_attr->type = FI_EP_RDM;
-	there = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &found) == 0;
-	fi_freeinfo(found);
-	fi_freeinfo(hints);
-	return there;
-}
-
 START_TEST(large_messages_are_whole_where_the_provider_carries_them)
 {
 	ofi_set("PST_OFI_PROVIDER", "net");
-	if (provider_is_there("net"))
+	if (ofi_has_provider("net"))
 		ofi_run(3, false, true, all_to_all);
+}
+END_TEST
+
+/* Is there a file of this process in /dev/shm? */
+static bool
+has_shm_file(void)
+{
+	DIR *dir = opendir("/dev/shm");
+	char prefix[24];
+	bool found = false;
+
+	ck_assert_ptr_nonnull(dir);
+	snprintf(prefix, sizeof prefix, "%d:", (int)getpid());
+	for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+		found = found || strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+	closedir(dir);
+	return found;
+}
+
+static void
+all_to_all_leave(void)
+{
+	const struct psi_am am = psi_am_of(0, PSI_SHORT, psi_am_tag(PSI_REPLIES, 201, 0), NULL);
+
+	all_to_all();
+	while (pofi_ops.drain(ofi_self.conduit) == PSI_AGAIN)
+		;
+	ck_assert(!has_shm_file());
+	/* a thread that still runs does no harm */
+	ck_assert_int_eq(pofi_ops.am_send(ofi_self.port, &am), PSI_AGAIN);
+	ck_assert_uint_eq(pofi_ops.poll(ofi_self.port, PSI_BOTH_NETWORKS, 8), 0);
+	ck_assert_int_eq(pofi_ops.drain(ofi_self.conduit), PSI_OK);
+}
+
+/* Its receive buffers take FI_OPT_MIN_MULTI_RECV late; its files are in /dev/shm. */
+START_TEST(three_flood_each_other_over_shm)
+{
+	ofi_set("PST_OFI_PROVIDER", "shm");
+	if (ofi_has_provider("shm"))
+		ofi_run(3, false, true, all_to_all_leave);
 }
 END_TEST
 
@@ -290,6 +319,7 @@ main(void)
 	tcase_add_test(tests, few_small_receive_buffers_are_enough);
 	tcase_add_test(tests, a_queue_of_one_send_is_enough);
 	tcase_add_test(tests, large_messages_are_whole_where_the_provider_carries_them);
+	tcase_add_test(tests, three_flood_each_other_over_shm);
 	tcase_add_test(tests, threads_of_two_processes_flood_each_other);
 	tcase_add_test(tests, requests_to_one_who_is_slow_are_bounded_and_replies_pass_them);
 	tcase_add_test(tests, what_a_stranger_sends_is_dropped_and_counted);

@@ -5,6 +5,7 @@
 #include "tests/unit/main.h"
 #include "tests/unit/ofi_rig.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,125 @@ START_TEST(a_provider_that_is_avoided_is_not_taken_unasked)
 END_TEST
 
 static void
+sockets_refused(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("provider sockets is not used: it is slow");
+}
+
+static void
+rxd_refused(void)
+{
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("provider udp;ofi_rxd is not used: it loses messages, and crashes");
+}
+
+START_TEST(a_provider_that_is_no_good_is_refused_though_named)
+{
+	ofi_set("PST_OFI_PROVIDER", "sockets");
+	ofi_run(1, false, false, sockets_refused);
+	ofi_set("PST_OFI_PROVIDER", "udp;ofi_rxd");
+	ofi_run(1, false, false, rxd_refused);
+}
+END_TEST
+
+static void
+loopback_alone(void)
+{
+	ofi_self.several_hosts = true;
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("the job has several hosts");
+	said_has("on lo");
+	said_has("PST_NET_IFACE");
+}
+
+/* Over it no rank would reach another host.  FI_TCP_IFACE is libfabric's own. */
+START_TEST(a_job_of_several_hosts_refuses_the_loopback_interface)
+{
+	ofi_set("PST_OFI_PROVIDER", "tcp;ofi_rxm");
+	setenv("FI_TCP_IFACE", "lo", 1);
+	ofi_run(2, false, false, loopback_alone);
+	unsetenv("FI_TCP_IFACE");
+}
+END_TEST
+
+static void
+loopback_named(void)
+{
+	ofi_self.several_hosts = true;
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+}
+
+START_TEST(who_names_the_loopback_interface_gets_it)
+{
+	ofi_set("PST_NET_IFACE", "lo");
+	ofi_run(2, false, false, loopback_named);
+	ofi_set("PST_NET_IFACE", "127.0.0.0/8");
+	ofi_run(2, false, false, loopback_named);
+}
+END_TEST
+
+static void
+shm_alone(void)
+{
+	if (!ofi_has_provider("shm"))
+		return;
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	pofi_leave(ofi_self.conduit);
+	ofi_self.several_hosts = true;
+	ck_assert_int_eq(ofi_open(false), PSI_FAILED);
+	said_has("the job has several hosts");
+}
+
+START_TEST(a_job_of_several_hosts_refuses_shared_memory)
+{
+	ofi_set("PST_OFI_PROVIDER", "shm");
+	ofi_run(2, false, false, shm_alone);
+}
+END_TEST
+
+static size_t
+memory_bytes(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* What the heap has more of, libfabric's tables included, with so many processes in the job. */
+static size_t
+opened_bytes(uint32_t places)
+{
+	const size_t before_bytes = memory_bytes();
+	size_t cards_bytes;
+
+	ofi_self.places = places;
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ck_assert_ptr_nonnull(pofi_spent_at(ofi_self.conduit, 0));
+	cards_bytes = malloc_usable_size(ofi_self.conduit->cards);  /* until it has connected */
+	return memory_bytes() - before_bytes - cards_bytes;
+}
+
+static void
+peers_are_small(void)
+{
+	enum { FEW = 4, MANY = 20004, BOUND = 1024 };
+	const size_t few_bytes = opened_bytes(FEW), many_bytes = opened_bytes(MANY);
+	const size_t each_bytes = (many_bytes - few_bytes) / (MANY - FEW) +
+	                          ofi_self.conduit->info->src_addrlen;
+
+	ck_assert_uint_lt(each_bytes, BOUND);
+	/* what it tells of is its own part; the heap's pages round it by some bytes */
+	ck_assert_uint_le(pofi_peer_bytes(ofi_self.conduit), each_bytes + 8);
+}
+
+START_TEST(a_peer_that_is_not_used_takes_less_than_a_kilobyte)
+{
+	ofi_run(1, false, false, peers_are_small);
+}
+END_TEST
+
+static void
 medium_differs(void)
 {
 	if (ofi_self.place == 1)
@@ -220,7 +340,7 @@ nothing_to_send_from(void)
 {
 	ck_assert_int_eq(ofi_open(false), PSI_OK);
 	ofi_self.conduit->message_bytes = SIZE_MAX / 2;
-	ck_assert_ptr_null(pofi_send_take(ofi_self.conduit, PSI_REPLIES));
+	ck_assert_ptr_null(pofi_send_take(ofi_self.conduit, PSI_REPLIES, 0));
 	said_has("no memory for a buffer to send from");
 	ck_assert(ofi_self.conduit->lost);
 }
@@ -291,6 +411,11 @@ main(void)
 	tcase_add_test(tests, a_provider_that_is_not_there_is_named);
 	tcase_add_test(tests, an_interface_that_is_not_there_is_named);
 	tcase_add_test(tests, a_provider_that_is_avoided_is_not_taken_unasked);
+	tcase_add_test(tests, a_provider_that_is_no_good_is_refused_though_named);
+	tcase_add_test(tests, a_job_of_several_hosts_refuses_the_loopback_interface);
+	tcase_add_test(tests, who_names_the_loopback_interface_gets_it);
+	tcase_add_test(tests, a_job_of_several_hosts_refuses_shared_memory);
+	tcase_add_test(tests, a_peer_that_is_not_used_takes_less_than_a_kilobyte);
 	tcase_add_test(tests, ranks_with_other_limits_do_not_connect);
 	tcase_add_test(tests, a_rank_that_cannot_connect_leaves_nobody_waiting);
 	tcase_add_test(tests, a_provider_that_carries_too_little_is_refused);

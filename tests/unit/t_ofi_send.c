@@ -5,8 +5,9 @@
 #include "tests/unit/main.h"
 #include "tests/unit/ofi_rig.h"
 
+#include <poll.h>
 #include <string.h>
-
+#include <unistd.h>
 
 static struct {
 	unsigned count[PSI_NETWORKS];
@@ -187,6 +188,53 @@ START_TEST(a_port_that_nobody_polls_delays_no_other)
 }
 END_TEST
 
+/* -- sleeping ---------------------------------------------------------------------------------- */
+
+/* One sleeps on the network's descriptor until the other, some time later, sends; a few wake-ups
+ * are the provider's own. */
+static void
+sleeper(void)
+{
+	enum { MOST_SLEEPS = 40 };
+	unsigned sleeps = 0;
+
+	while (!heard.count[PSI_REQUESTS]) {
+		struct pollfd fd = { .events = POLLIN };
+		uint64_t most_ns;
+		const int result = pofi_ops.wait_on(ofi_self.conduit, &fd.fd, &most_ns);
+
+		ck_assert_int_ne(result, PSI_UNSUPPORTED);
+		if (result == PSI_OK) {
+			ck_assert_uint_eq(most_ns, 0);
+			ck_assert_uint_lt(sleeps++, MOST_SLEEPS);
+			ck_assert_int_eq(poll(&fd, 1, 20000), 1);
+		}
+		(void)pofi_ops.poll(ofi_self.port, PSI_BOTH_NETWORKS, 8);
+	}
+	ck_assert_uint_gt(sleeps, 0);
+	atomic_store(&ofi_words[1], 1);
+}
+
+static void
+a_message_wakes(void)
+{
+	ofi_self.deliver = listen_to;
+	if (ofi_self.place == 1) {
+		sleeper();
+		return;
+	}
+	usleep(100000);
+	send_seeded(1, PSI_MEDIUM, PSI_REQUESTS, 1, NULL, 0, 3);
+	OFI_UNTIL(atomic_load(&ofi_words[1]));
+}
+
+START_TEST(a_message_wakes_who_sleeps_on_the_descriptor)
+{
+	ofi_set("PST_OFI_PROVIDER", "tcp;ofi_rxm");
+	ofi_run(2, false, true, a_message_wakes);
+}
+END_TEST
+
 /* -- leaving ----------------------------------------------------------------------------------- */
 
 /* One sends, drains and ends; the other does not look before that. */
@@ -233,6 +281,7 @@ main(void)
 	tcase_add_test(tests, mediums_of_all_sizes_arrive_whole);
 	tcase_add_test(tests, mediums_are_as_large_as_the_setting_says);
 	tcase_add_test(tests, a_port_that_nobody_polls_delays_no_other);
+	tcase_add_test(tests, a_message_wakes_who_sleeps_on_the_descriptor);
 	tcase_add_test(tests, what_was_drained_arrives_though_the_sender_is_gone);
 	return unit_run("ofi conduit, sending", tests);
 }

@@ -2,6 +2,8 @@
  * to. */
 #include "runtime/job/modules.h"
 #include "runtime/op/op.h"
+#include "runtime/process/endpoint.h"
+#include "runtime/process/process.h"
 
 #include "tests/unit/main.h"
 
@@ -217,6 +219,91 @@ START_TEST(operations_return_from_the_thread_that_synchronises_them)
 }
 END_TEST
 
+/* -- waiting for many ------------------------------------------------------------------------- */
+
+static size_t looks;
+static unsigned polls;
+
+static bool
+many_done(const void *object, uint64_t number)
+{
+	(void)number;
+	ck_assert_uint_lt(looks++, 4 * (size_t)MANY);
+	return *(const bool *)object;
+}
+
+/* Each poll ends one operation, the last of the array first. */
+static bool many_ended[MANY];
+
+static unsigned
+poll_ends_one(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	(void)port, (void)networks, (void)budget;
+	ck_assert_uint_lt(polls, MANY);
+	many_ended[MANY - ++polls] = true;
+	return 1;
+}
+
+static void
+set_up_polls(const struct psi_conduit_ops *ops)
+{
+	static const uint32_t host_of[1];
+	static struct gex_EP_s ep;
+
+	set_up();
+	psi.boot = (struct pboot_job){ .size = 1, .host_count = 1, .host_of = host_of };
+	psi.places = 1;
+	psi_hosts_open();
+	psi.shared = calloc(1, psi_shared_bytes(1, 0));
+	ck_assert_ptr_nonnull(psi.shared);
+	psi.ops = ep.ops = ops;
+	psi.ep = &ep;
+}
+
+/* Such a wait took 40 s over a network, since it looked at all of them after each poll. */
+START_TEST(a_wait_for_many_looks_at_few_of_them_per_poll)
+{
+	static const struct psi_conduit_ops ops = { .poll = poll_ends_one };
+
+	set_up_polls(&ops);
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = psi_event_new(many_done, &many_ended[i], i, PSI_FOR_EVENTS, NULL);
+	gex_Event_WaitAll(many, MANY, 0);
+	ck_assert_uint_eq(polls, MANY);
+	for (unsigned i = 0; i < MANY; i++)
+		ck_assert_ptr_eq(many[i], GEX_EVENT_INVALID);
+}
+END_TEST
+
+static uint64_t pair_parts[2];
+
+static unsigned
+poll_ends_part(struct psi_port *port, unsigned networks, unsigned budget)
+{
+	(void)port, (void)networks, (void)budget;
+	ck_assert_uint_lt(polls, 2);
+	psi_part_done(pair_parts[polls++]);
+	return 1;
+}
+
+START_TEST(a_wait_for_all_may_have_a_leaf_behind_its_root)
+{
+	static const struct psi_conduit_ops ops = { .poll = poll_ends_part };
+	gex_Event_t events[3] = { GEX_EVENT_INVALID };
+	struct psi_op *op;
+
+	set_up_polls(&ops);
+	op = psi_op_begin(false);
+	pair_parts[0] = psi_op_part(op, PSI_PART_PUT);
+	pair_parts[1] = psi_op_part(op, PSI_PART_LC);
+	events[1] = psi_op_started(op, &events[2]);
+	gex_Event_WaitAll(events, 3, 0);
+	ck_assert_uint_eq(polls, 2);
+	ck_assert_ptr_eq(events[1], GEX_EVENT_INVALID);
+	ck_assert_ptr_eq(events[2], GEX_EVENT_INVALID);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -228,5 +315,7 @@ main(void)
 	tcase_add_test(tests, each_category_of_the_implicit_set_has_its_own_count);
 	tcase_add_test(tests, a_region_keeps_its_operations_out_of_the_set);
 	tcase_add_test(tests, operations_return_from_the_thread_that_synchronises_them);
+	tcase_add_test(tests, a_wait_for_many_looks_at_few_of_them_per_poll);
+	tcase_add_test(tests, a_wait_for_all_may_have_a_leaf_behind_its_root);
 	return unit_run("op", tests);
 }

@@ -1,12 +1,16 @@
 /*
  * Two conduits as one: who is local goes by the first, others by the second; limits that name no
- * peer are the least; sleeps end soon, since the network wakes nobody.
+ * peer are the least; a process that has no neighbours sleeps on the network's descriptor, others
+ * nap.
  */
 #include "runtime/conduit/conduits.h"
 #include "runtime/conduit/pair.h"
 #include "tests/unit/main.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { PLACES = 3, FAR = 2, LOCAL_MEDIUM = 1000, NETWORK_MEDIUM = 700 };
 
@@ -123,6 +127,17 @@ static void request(struct psi_port *port, uint32_t peer)
 	(void)port, (void)peer;
 	local.requests++;
 }
+/* What the network has to sleep on: a pipe's end, or nothing yet. */
+static int wait_result, wait_fds[2];
+static uint64_t wait_most_ns;
+static int wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
+{
+	(void)conduit;
+	*fd_out = wait_fds[0];
+	*most_ns_out = wait_most_ns;
+	return wait_result;
+}
+static void wake_own(struct psi_port *port) { (void)port; }
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
 
 static const struct psi_conduit_ops local_ops = {
@@ -130,12 +145,12 @@ static const struct psi_conduit_ops local_ops = {
 	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
 	.am_send_alone = send_alone, .am_claim = claim_one, .am_publish = publish,
 	.am_cancel = cancel, .poll = local_poll, .arm = arm, .sleep = sleep_for,
-	.wake_peer = wake_peer, .request_room = request,
+	.wake_peer = wake_peer, .request_room = request, .wake = wake_own,
 };
 static const struct psi_conduit_ops network_ops = {
 	.name = "far", .probe = probe, .open = network_open, .port_open = network_port_open,
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
-	.poll = network_poll, .drain = drain,
+	.poll = network_poll, .drain = drain, .wait_on = wait_on,
 };
 
 static const struct psi_conduit_ops *ops;
@@ -143,17 +158,29 @@ static struct psi_conduit *conduit;
 static struct psi_port *port;
 static struct psi_attributes attributes;
 
+static uint64_t counts[PSI_COUNTERS];
+
 static void
-pair_open(void)
+pair_open_as(const uint8_t *is_local, uint32_t host_places, bool threaded)
 {
-	static const uint8_t is_local[PLACES] = { 1, 1, 0 };
-	const struct psi_conduit_job job = { .places = PLACES, .local = is_local };
+	const struct psi_conduit_job job = {
+		.places = PLACES, .local = is_local, .host_places = host_places,
+		.threaded = threaded, .counts = counts,
+	};
 
 	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, &network_ops), NULL, &ops),
 	                 NULL);
 	ck_assert_int_eq(ops->open(NULL, &job, &attributes, &conduit), PSI_OK);
 	ck_assert_int_eq(ops->port_open(conduit, 0, false, NULL, &port), PSI_OK);
 	ck_assert_int_eq(ops->connect(conduit), PSI_OK);
+}
+
+static void
+pair_open(void)
+{
+	static const uint8_t is_local[PLACES] = { 1, 1, 0 };
+
+	pair_open_as(is_local, 2, false);
 }
 
 static void
@@ -251,7 +278,7 @@ START_TEST(polls_look_at_both_and_at_the_network_though_smp_is_busy)
 }
 END_TEST
 
-START_TEST(sleeps_are_smps_and_end_soon)
+START_TEST(sleeps_beside_others_are_smps_and_end_soon)
 {
 	uint32_t ticket;
 
@@ -274,6 +301,100 @@ START_TEST(sleeps_are_smps_and_end_soon)
 }
 END_TEST
 
+static const uint8_t alone[PLACES] = { 1, 0, 0 };
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void *
+write_later(void *unused)
+{
+	usleep(20000);
+	ck_assert_int_eq(write(wait_fds[1], "x", 1), 1);
+	return unused;
+}
+
+START_TEST(alone_a_process_sleeps_until_the_network_wakes_it)
+{
+	const uint64_t start_ns = now_ns();
+	pthread_t thread;
+
+	ck_assert_int_eq(pipe(wait_fds), 0);
+	pair_open_as(alone, 1, false);
+	wait_result = PSI_AGAIN;
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 0);
+	wait_result = PSI_OK;
+	ck_assert_int_eq(pthread_create(&thread, NULL, write_later, NULL), 0);
+	ops->sleep(port, 0, 0);         /* no bound, and not one nap after the other */
+	ck_assert_uint_ge(now_ns() - start_ns, 20000000);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 1);
+	ops->sleep(port, 0, 0);         /* it is readable still */
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(local.slept_ns, 0);
+}
+END_TEST
+
+/* Its bound is 1 ms, so that one wake-up in many is enough to see that it works. */
+static _Atomic bool awake;
+
+static void *
+wake_on(void *unused)
+{
+	while (!awake)
+		ops->wake(port);
+	return unused;
+}
+
+START_TEST(a_thread_wakes_another_that_sleeps_on_the_network)
+{
+	uint64_t shortest_ns = UINT64_MAX;
+	pthread_t thread;
+
+	ck_assert_int_eq(pipe(wait_fds), 0);
+	pair_open_as(alone, 1, true);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wake_on, NULL), 0);
+	for (unsigned i = 0; i < 10000 && shortest_ns > 900000; i++) {
+		const uint64_t start_ns = now_ns();
+
+		ops->sleep(port, 0, 0);
+		if (now_ns() - start_ns < shortest_ns)
+			shortest_ns = now_ns() - start_ns;
+	}
+	awake = true;
+	pthread_join(thread, NULL);
+	ck_assert_uint_le(shortest_ns, 900000);
+}
+END_TEST
+
+START_TEST(where_the_network_cannot_wake_there_are_naps)
+{
+	uint64_t start_ns;
+
+	ck_assert_int_eq(pipe(wait_fds), 0);
+	pair_open_as(alone, 1, false);
+	wait_result = PSI_UNSUPPORTED;
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_eq(local.slept_ns, 1000000);
+	wait_result = PSI_OK;
+	wait_most_ns = 2000000;
+	start_ns = now_ns();
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_ge(now_ns() - start_ns, 1900000);
+	/* another process of the host, which shares no memory with this one */
+	pair_open_as(alone, 2, false);
+	wait_most_ns = 0;
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -284,6 +405,9 @@ main(void)
 	tcase_add_test(tests, a_port_that_is_opened_again_is_the_same);
 	tcase_add_test(tests, each_peer_has_its_route);
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
-	tcase_add_test(tests, sleeps_are_smps_and_end_soon);
+	tcase_add_test(tests, sleeps_beside_others_are_smps_and_end_soon);
+	tcase_add_test(tests, alone_a_process_sleeps_until_the_network_wakes_it);
+	tcase_add_test(tests, a_thread_wakes_another_that_sleeps_on_the_network);
+	tcase_add_test(tests, where_the_network_cannot_wake_there_are_naps);
 	return unit_run("two conduits as one", tests);
 }

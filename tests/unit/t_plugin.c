@@ -2,6 +2,7 @@
 #include "runtime/conduit/plugin.h"
 #include "tests/unit/main.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,29 @@ START_TEST(a_plugin_that_is_nowhere_is_told_with_the_places)
 }
 END_TEST
 
+/* This program has no object of a conduit and mode. */
+START_TEST(the_network_is_that_of_the_setting_or_of_the_program)
+{
+	unsetenv("PST_CONDUIT");
+	ck_assert_str_eq(psi_plugin_network(false), "smp");
+	ck_assert_str_eq(psi_plugin_network(true), "ofi");
+	setenv("PST_CONDUIT", "ofi", 1);
+	ck_assert_str_eq(psi_plugin_network(false), "ofi");
+}
+END_TEST
+
+START_TEST(a_launcher_that_was_moved_has_its_plugins_beside_it)
+{
+	char here[PATH_MAX], there[PATH_MAX];
+
+	ck_assert(psi_plugin_directory_of("/opt/a/bin/launcher", here, sizeof here));
+	ck_assert_ptr_eq(strstr(here, "/opt/a/bin/"), here);
+	ck_assert(psi_plugin_directory_of("/opt/b/bin/launcher", there, sizeof there));
+	ck_assert_str_eq(here + strlen("/opt/a"), there + strlen("/opt/b"));
+	ck_assert(!psi_plugin_directory_of("/opt/a/bin/launcher", here, 8));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -70,5 +94,7 @@ main(void)
 	tcase_add_test(tests, a_way_that_is_too_long_is_none);
 	tcase_add_test(tests, a_table_fits_by_number_and_size);
 	tcase_add_test(tests, a_plugin_that_is_nowhere_is_told_with_the_places);
+	tcase_add_test(tests, the_network_is_that_of_the_setting_or_of_the_program);
+	tcase_add_test(tests, a_launcher_that_was_moved_has_its_plugins_beside_it);
 	return unit_run("plug-ins of conduits", tests);
 }

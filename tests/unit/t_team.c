@@ -22,10 +22,13 @@ draw(uint32_t bound)
 static void
 set_up(void)
 {
+	static const uint32_t host_of[2 * MOST];
 	const uint32_t size = 2 * MOST;
 
 	psi.ep = &ep;
-	psi.boot.size = psi.places = size;
+	psi.boot = (struct pboot_job){ .size = size, .host_count = 1, .host_of = host_of };
+	psi.places = size;
+	psi_hosts_open();
 	psi.open = true;
 	psi.shared = mmap(NULL, psi_shared_bytes(size, ENDPOINTS), PROT_READ | PROT_WRITE,
 	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,0 +1,194 @@
+/*
+ * Peers: the processes to which messages go, their addresses, the replies that wait for room there,
+ * and those that were lost.
+ */
+#include "ofi-conduit/pofi.h"
+
+#include "runtime/util/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t broken_grace_ns = 2000000000;
+
+struct pofi_peer *
+pofi_peers_new(uint32_t places)
+{
+	struct pofi_peer *peers = calloc(places, sizeof *peers);
+
+	for (uint32_t process = 0; peers && process < places; process++)
+		peers[process].address = FI_ADDR_NOTAVAIL;
+	return peers;
+}
+
+/* With one port here and one there. */
+size_t
+pofi_peer_bytes(const struct psi_conduit *conduit)
+{
+	return conduit->info->src_addrlen + sizeof *conduit->peers + sizeof **conduit->spent +
+	       sizeof *conduit->ports[0]->owed;
+}
+
+uint16_t *
+pofi_spent_at(struct psi_conduit *conduit, uint32_t place)
+{
+	const uint32_t index = pofi_index_of(conduit, place);
+
+	if (index >= POFI_ENDPOINTS)
+		return NULL;
+	if (!conduit->spent[index])
+		conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
+	return conduit->spent[index]
+	               ? &conduit->spent[index][pofi_process_of(conduit, place)] : NULL;
+}
+
+int
+pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out)
+{
+	fi_addr_t *known = &conduit->peers[process].address;
+
+	if (*known == FI_ADDR_NOTAVAIL &&
+	    fi_av_insert(conduit->av, conduit->addresses + process * conduit->address_bytes, 1,
+	                 known, 0, NULL) != 1) {
+		*known = FI_ADDR_NOTAVAIL;
+		conduit->services->log("ofi: provider %s does not take the address of rank %u; "
+		                       "is there memory?", conduit->info->fabric_attr->prov_name,
+		                       process);
+		conduit->lost = true;
+		return PSI_FATAL;
+	}
+	*address_out = *known;
+	return PSI_OK;
+}
+
+/* -- the backlog ------------------------------------------------------------------------------- */
+
+static void
+backlog_enlist(struct psi_conduit *conduit, struct pofi_peer *peer)
+{
+	peer->next_queued = conduit->queued;
+	conduit->queued = peer;
+	peer->last = &peer->first;
+}
+
+char *
+pofi_backlog_room(struct psi_conduit *conduit, uint32_t process, size_t len_bytes)
+{
+	struct pofi_peer *peer = &conduit->peers[process];
+	struct pofi_queued *queued;
+
+	if (peer->queued >= conduit->credits)
+		return NULL;
+	queued = malloc(sizeof *queued + len_bytes);
+	if (!queued)
+		return NULL;
+	queued->len_bytes = (uint32_t)len_bytes;
+	queued->next = NULL;
+	if (!peer->first)
+		backlog_enlist(conduit, peer);
+	*peer->last = queued;
+	peer->last = &queued->next;
+	peer->queued++;
+	return queued->bytes;
+}
+
+static void
+backlog_drop_first(struct pofi_peer *peer)
+{
+	struct pofi_queued *queued = peer->first;
+
+	peer->first = queued->next;
+	peer->queued--;
+	free(queued);
+}
+
+/* The port that the message is from pays what it owes by now. */
+static int
+queued_send(struct psi_conduit *conduit, uint32_t process, struct pofi_queued *queued)
+{
+	struct pofi_header header;
+	uint16_t *owed;
+	int result;
+
+	memcpy(&header, queued->bytes, sizeof header);
+	owed = &conduit->ports[pofi_index_of(conduit, header.source)]->owed[process];
+	header.credits = *owed;
+	memcpy(queued->bytes, &header, sizeof header);
+	result = pofi_message_send(conduit, process, header.network, queued->bytes,
+	                           queued->len_bytes);
+	if (result == PSI_OK)
+		*owed = 0;
+	return result;
+}
+
+/* True if nothing is left. */
+static bool
+peer_flush(struct psi_conduit *conduit, struct pofi_peer *peer)
+{
+	const uint32_t process = (uint32_t)(peer - conduit->peers);
+
+	while (peer->first) {
+		if (!peer->broken && queued_send(conduit, process, peer->first) != PSI_OK &&
+		    !peer->broken)
+			return false;
+		backlog_drop_first(peer);
+	}
+	return true;
+}
+
+void
+pofi_backlog_flush(struct psi_conduit *conduit)
+{
+	struct pofi_peer **link = &conduit->queued;
+
+	while (*link) {
+		if (peer_flush(conduit, *link))
+			*link = (*link)->next_queued;
+		else
+			link = &(*link)->next_queued;
+	}
+}
+
+/* -- those that are lost ----------------------------------------------------------------------- */
+
+void
+pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail)
+{
+	const bool is_first = !atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
+
+	conduit->peers[process].broken = true;
+	if (!is_first)
+		return;
+	conduit->broken.process = process;
+	conduit->broken.since_ns = psi_now_ns();
+	snprintf(conduit->broken.why, sizeof conduit->broken.why, "%s%s%s%s", fi_strerror(code),
+	         detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
+	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
+}
+
+void
+pofi_tell_broken(struct psi_conduit *conduit)
+{
+	bool is_time;
+
+	if (!atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
+		return;
+	if (!pofi_trylock(conduit))
+		return;
+	is_time = psi_now_ns() - conduit->broken.since_ns >= broken_grace_ns;
+	pofi_unlock(conduit);
+	if (is_time)
+		conduit->services->unreachable(conduit->broken.process, conduit->broken.why);
+}
+
+void
+pofi_peers_free(struct psi_conduit *conduit)
+{
+	for (uint32_t process = 0; conduit->peers && process < conduit->places; process++)
+		while (conduit->peers[process].first)
+			backlog_drop_first(&conduit->peers[process]);
+	for (unsigned index = 0; index < POFI_ENDPOINTS; index++)
+		free(conduit->spent[index]);
+	free(conduit->peers);
+}
