@@ -315,6 +315,8 @@ main(int argc, char **argv)
 	if (!request.dry_run)
 		status = spawner == SPAWNER_FORK ? run_by_fork(&request, path)
 		                                 : run_by_manager(words);
+	if (spawner != SPAWNER_FORK)
+		manager_command_free(words);
 	free(path);
 	return status;
 }

@@ -27,5 +27,6 @@ enum spawner manager_choose(void);
 /* The command line of the process manager that runs the request by this spawner, mpi or pmi.  Words
  * end with a NULL.  Ends the launcher with one line if there is no such manager. */
 char **manager_command(const struct request *request, enum spawner spawner);
+void manager_command_free(char **words);
 
 #endif

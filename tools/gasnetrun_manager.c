@@ -291,3 +291,11 @@ manager_command(const struct request *request, enum spawner spawner)
 		return template_command(request, template, variable);
 	return spawner == SPAWNER_PMI ? pmi_command(request) : mpi_command(request);
 }
+
+void
+manager_command_free(char **words)
+{
+	for (char **word = words; *word; word++)
+		free(*word);
+	free(words);
+}
