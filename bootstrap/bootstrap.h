@@ -95,6 +95,14 @@ bool pboot_range_in_file(void);
 uint64_t pboot_range_limit(void);
 
 /*
+ * An eventfd that belongs to the rank whose local_rank is given, and that all ranks of its host can
+ * have: the rank sleeps on it, others write to it.  The caller closes the descriptor.  Any thread
+ * may call it; it may wait for one answer of the keeper.  Returns -errno where there is no
+ * descriptor.
+ */
+int pboot_wake_fd(uint32_t local_rank);
+
+/*
  * Closes the inherited descriptors that were not used.  Ranges can still be mapped: the keeper then
  * sends the descriptor.  Each rank calls this once, after it has mapped the usual files.
  */

@@ -11,18 +11,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* Makes the eventfd of a rank when somebody asks for it the first time. */
+static int
+wake_fd_make(struct pboot_file *file)
+{
+	if (file->fd < 0)
+		file->fd = pboot_fd_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return file->fd < 0 ? errno : 0;
+}
 
 static void
 rank_on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 {
-	int sock = keeper->ranks[rank].control;
+	const uint32_t size = keeper->plan->size;
+	int sock = keeper->ranks[rank].control, err = 0;
 
-	if (index < 0 || (uint32_t)index >= PBOOT_FILES_ALL(keeper->plan->size))
-		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, EINVAL, -1);
+	if (index < 0 || (uint32_t)index >= PBOOT_FILES_ALL(size))
+		err = EINVAL;
+	else if ((uint32_t)index >= PBOOT_FILE_WAKE(size, 0))
+		err = wake_fd_make(&keeper->files[index]);
 	else if (keeper->files[index].fd < 0)
-		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, ENOENT, -1);
+		err = ENOENT;
+	if (err)
+		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, err, -1);
 	else
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
 }

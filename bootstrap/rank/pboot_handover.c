@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* How long the keeper may take to begin: it is forked and makes the job's memory meanwhile. */
@@ -159,6 +160,18 @@ pboot_file_take(unsigned number)
 	                      : file_take(number);
 	pthread_mutex_unlock(&lock);
 	return fd;
+}
+
+/* A process without a keeper is the only rank. */
+int
+pboot_wake_fd(uint32_t local_rank)
+{
+	int fd;
+
+	if (!pboot_self.alone)
+		return pboot_file_take(PBOOT_FILE_WAKE(pboot_self.startup.local_size, local_rank));
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
 }
 
 int

@@ -58,7 +58,9 @@ enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 #define PBOOT_FILES(size) ((size) + 2)
 /* Behind these, the files of huge pages that ranks make themselves (pboot_huge.h). */
 #define PBOOT_FILE_HUGE(size, rank) (PBOOT_FILES(size) + (rank))
-#define PBOOT_FILES_ALL(size) PBOOT_FILE_HUGE(size, size)
+/* Behind these, the eventfd of each rank (pboot_wake_fd); the keeper makes it when asked. */
+#define PBOOT_FILE_WAKE(size, rank) (PBOOT_FILE_HUGE(size, size) + (rank))
+#define PBOOT_FILES_ALL(size) PBOOT_FILE_WAKE(size, size)
 
 /* Where the ranks of a job are. */
 struct pboot_hosts {
