@@ -49,6 +49,7 @@ net_open(struct psi_conduit *conduit, const struct sysvnet_job *job, size_t *are
 		.counts = services->counts, .first_count = FIRST_COUNT,
 		.copy_owning = services->copy_owning, .copy_far = services->copy_far,
 		.endpoint_memory = services->endpoint_memory,
+		.wake_asleep = services->wake_asleep,
 		.log = services->log,
 	};
 	size_t got_bytes = 0;

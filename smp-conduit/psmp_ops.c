@@ -88,6 +88,18 @@ port_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 	sysvnet_sleep(psmp_net_port_of(port), ticket, timeout_ns);
 }
 
+static int
+port_fd_sleep_begin(struct psi_port *port, uint32_t ticket)
+{
+	return sysvnet_fd_sleep_begin(psmp_net_port_of(port), ticket);
+}
+
+static void
+port_fd_sleep_end(struct psi_port *port)
+{
+	sysvnet_fd_sleep_end(psmp_net_port_of(port));
+}
+
 static void
 port_disarm(struct psi_port *port)
 {
@@ -156,6 +168,8 @@ const struct psi_conduit_ops psmp_ops = {
 	.poll = port_poll,
 	.arm = port_arm,
 	.sleep = port_sleep,
+	.fd_sleep_begin = port_fd_sleep_begin,
+	.fd_sleep_end = port_fd_sleep_end,
 	.disarm = port_disarm,
 	.arm_more = port_arm_more,
 	.disarm_more = port_disarm_more,

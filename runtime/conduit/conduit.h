@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 10 };
+enum { PSI_CONDUIT_ABI = 11 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -162,6 +162,12 @@ struct psi_services {
 	 * into all_out, in the order of places, on all of them.  Collective, at open and connect
 	 * only. */
 	void (*exchange)(const void *mine, size_t len_bytes, void *all_out);
+	/* The descriptor on which this process sleeps if it does so outside of a conduit's `sleep'.
+	 * It becomes readable by wake_asleep, called for this process, and stays so until it is
+	 * read.  -1: there is none.  Not to be closed. */
+	int (*wake_fd)(void);
+	/* Makes that descriptor of a process of this host readable. */
+	void (*wake_asleep)(uint32_t host_index);
 	/* The calling thread's counts, where the job has none for all; for one operation. */
 	uint64_t *(*counts)(void);
 	/* A message to that place was lost, for a reason in the network's words, and whoever
@@ -294,6 +300,12 @@ struct psi_conduit_ops {
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t room_peer,
 	           uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
+	/* In place of `sleep', around a sleep on descriptors, that of the service wake_fd among
+	 * them, by one thread of the process at a time: between begin and end what wakes it makes
+	 * that one readable.  AGAIN: somebody has woken the thread after the ticket, and there is
+	 * nothing to end.  UNSUPPORTED: this conduit wakes nobody by descriptors. */
+	int (*fd_sleep_begin)(struct psi_port *port, uint32_t ticket);
+	void (*fd_sleep_end)(struct psi_port *port);
 	void (*disarm)(struct psi_port *port);
 	/* For a thread that waits for several ports, or for room: it arms the first port of the
 	 * process (with no networks, if it does not poll that one), watches the others, sleeps on

@@ -103,6 +103,10 @@ static void no_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns
 {
 	(void)port, (void)ticket, (void)timeout_ns;
 }
+static int no_fd_sleep_begin(struct psi_port *port, uint32_t ticket)
+{
+	return (void)port, (void)ticket, PSI_UNSUPPORTED;
+}
 static void no_disarm(struct psi_port *port) { (void)port; }
 static int no_arm_more(struct psi_port *port, unsigned networks)
 {
@@ -153,6 +157,7 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(drain, no_drain) X(wait_on, no_wait_on) X(arm, no_arm) X(sleep, no_sleep)               \
+	X(fd_sleep_begin, no_fd_sleep_begin) X(fd_sleep_end, no_disarm)                           \
 	X(disarm, no_disarm) X(arm_more, no_arm_more) X(disarm_more, no_disarm)                   \
 	X(wake, no_wake) X(wake_host, no_wake) X(request_room, no_request_room)                   \
 	X(sleep_word, no_sleep_word) X(wake_peer, no_wake_peer)                                   \

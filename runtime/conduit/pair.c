@@ -1,13 +1,21 @@
 /*
  * Each operation that names a peer goes to one of the two; those that name none, to both.
  *
- * Sleeping and waking.  No call waits for a futex and a descriptor.  A process that shares memory
- * with others naps on smp's word, and looks at the network every NAP_NS.  One that shares memory
- * with nobody sleeps on the network's descriptor, where that has one, so that messages wake it.
- * Other threads of the process wake it by an eventfd.  Processes of its host that it shares no
- * memory with cannot, and a thread that looks for sleepers (`asleep') may miss one that has made
- * its last look; so with any of these the sleep is a nap too.  Alone on its host with one thread a
- * process is woken by the network or by nobody, and sleeps as long as it is told.
+ * Sleeping and waking.  No call waits for a futex and a descriptor, so a process sleeps on two
+ * descriptors: the network's, and its own (service wake_fd), to which smp's wake-ups write.  Where
+ * the network has none, the process naps on smp's word and looks at the network every NAP_NS.
+ *
+ * D6  watch.  One thread of a process at a time sleeps on the descriptors, the *watcher*; the
+ * others sleep on smp's words.  The watcher that wakes wakes them all: each looks again, and one
+ * becomes the watcher.  A thread sets bit 0 of a wake word (arm, with its fence) and then looks at
+ * `watched'; the watcher clears `watched' and then looks at the wake words (wake, which begins with
+ * a fence: D4 of sysvnet_sleep.c).  So at least one of the two sees the other.
+ *
+ * The watcher alone empties its process's descriptor, before it clears `watched' (D6_DRAIN).  What
+ * wakes the next watcher is written after that one has said that it sleeps (fd_sleep_begin), which
+ * it says after it has become the watcher (D6_WATCH); so nobody takes that away.  And the watcher
+ * says that it sleeps no longer (fd_sleep_end) before it wakes the others, or it would write to the
+ * descriptor itself, and wake the next watcher for nothing.  The model is tests/model/watch.pml.
  */
 #include "runtime/conduit/pair.h"
 
@@ -16,11 +24,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 enum {
 	NAP_NS = 1000000,
+	/* Where other processes wake this one: one of them may have no descriptor of it. */
+	LOOK_NS = 100000000,
 	POLLS_PER_LOOK = 8,     /* of a port where smp has messages all the time */
 	PORTS = 128,            /* of a process */
 };
@@ -32,10 +41,11 @@ struct psi_conduit {
 	uint32_t places;
 	struct psi_port *ports[PORTS];  /* by index */
 	uint64_t *counts;               /* of the process; NULL: each thread has its own */
-	bool waits_on_network;          /* nobody shares memory with this process */
-	uint64_t nap_ns;                /* 0: it is alone, and need not nap */
-	int wake_fd;                    /* -1: there are no other threads */
-	_Atomic uint32_t asleep;        /* threads that may need it */
+	bool threaded;
+	bool waits_on_network;          /* false: it naps */
+	int wake_fd;                    /* its own; -1: nobody wakes it but the network */
+	uint64_t bound_ns;              /* of a sleep; 0: none */
+	_Atomic bool watched;           /* a thread sleeps on the descriptors */
 };
 
 struct psi_port {
@@ -79,15 +89,21 @@ job_places_near(const struct psi_conduit_job *job)
 	return near;
 }
 
-/* Without an eventfd threads wake each other when their naps end. */
+/* A process that needs no waking but the network's asks for no descriptor. */
 static void
 sleep_choose(struct psi_conduit *pair, const struct psi_conduit_job *job)
 {
+	const bool near = job_places_near(job) > 1;
+
 	pair->counts = job->counts;
-	pair->waits_on_network = network_ops->wait_on && job_places_near(job) == 1;
-	pair->nap_ns = job->threaded || job->host_places > 1 ? NAP_NS : 0;
-	pair->wake_fd = pair->waits_on_network && job->threaded
-	                        ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+	pair->threaded = job->threaded;
+	pair->waits_on_network = network_ops->wait_on && local_ops->fd_sleep_begin;
+	pair->bound_ns = near ? LOOK_NS : 0;
+	pair->wake_fd = -1;
+	if (pair->waits_on_network && (near || job->threaded)) {
+		pair->wake_fd = pair->services->wake_fd();
+		pair->waits_on_network = pair->wake_fd >= 0;
+	}
 }
 
 static int
@@ -244,10 +260,10 @@ bound_tighter(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* The last that leaves takes the wake-ups. */
 static void
-sleep_on(struct psi_conduit *pair, int network_fd, uint64_t timeout_ns)
+fds_await(struct psi_port *port, int network_fd, uint64_t timeout_ns)
 {
+	struct psi_conduit *pair = port->pair;
 	struct pollfd fds[] = { { .fd = network_fd, .events = POLLIN },
 	                        { .fd = pair->wake_fd, .events = POLLIN } };
 	const struct timespec timeout = { (time_t)(timeout_ns / 1000000000),
@@ -255,36 +271,44 @@ sleep_on(struct psi_conduit *pair, int network_fd, uint64_t timeout_ns)
 	uint64_t taken;
 
 	psi_count(pair->counts ? pair->counts : pair->services->counts(), PSI_COUNT_SLEEPS);
-	atomic_fetch_add_explicit(&pair->asleep, 1, memory_order_relaxed);
 	(void)ppoll(fds, 2, timeout_ns ? &timeout : NULL, NULL);
-	if (atomic_fetch_sub_explicit(&pair->asleep, 1, memory_order_relaxed) == 1 &&
-	    fds[1].revents && read(pair->wake_fd, &taken, sizeof taken) < 0)
-		return;         /* another took them */
+	local_ops->fd_sleep_end(port->local);
+	if (fds[1].revents && read(pair->wake_fd, &taken, sizeof taken) < 0) /* D6_DRAIN */
+		return;         /* nothing was there */
 }
 
+/* The network is asked for its descriptor directly before the sleep. */
+static void
+port_watch(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
+{
+	uint64_t most_ns = 0;
+	int fd, result = network_ops->wait_on(port->pair->network, &fd, &most_ns);
+
+	if (result == PSI_UNSUPPORTED)
+		local_ops->sleep(port->local, ticket, bound_tighter(timeout_ns, NAP_NS));
+	else if (result == PSI_OK && local_ops->fd_sleep_begin(port->local, ticket) == PSI_OK)
+		fds_await(port, fd, bound_tighter(bound_tighter(timeout_ns, port->pair->bound_ns),
+		                                  most_ns));
+}
+
+/* D6_WATCH, D6_DRAIN */
 static void
 pair_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
 	struct psi_conduit *pair = port->pair;
-	uint64_t most_ns;
-	int fd, result = PSI_UNSUPPORTED;
 
-	if (pair->waits_on_network)
-		result = network_ops->wait_on(pair->network, &fd, &most_ns);
-	if (result == PSI_OK)
-		sleep_on(pair, fd, bound_tighter(bound_tighter(timeout_ns, pair->nap_ns), most_ns));
-	else if (result == PSI_UNSUPPORTED)
+	if (!pair->waits_on_network) {
 		local_ops->sleep(port->local, ticket, bound_tighter(timeout_ns, NAP_NS));
-}
-
-static void
-sleepers_wake(struct psi_conduit *pair)
-{
-	const uint64_t one = 1;
-
-	if (pair->wake_fd >= 0 && atomic_load_explicit(&pair->asleep, memory_order_relaxed) &&
-	    write(pair->wake_fd, &one, sizeof one) < 0)
-		return;         /* full: they are awake */
+	} else if (!pair->threaded) {
+		port_watch(port, ticket, timeout_ns);
+	} else if (atomic_exchange_explicit(&pair->watched, true,
+	                                    memory_order_acquire)) { /* D6_WATCH */
+		local_ops->sleep(port->local, ticket, timeout_ns);
+	} else {
+		port_watch(port, ticket, timeout_ns);
+		atomic_store_explicit(&pair->watched, false, memory_order_relaxed);
+		local_ops->wake(port->local);
+	}
 }
 
 static void
@@ -323,7 +347,6 @@ static void
 pair_wake(struct psi_port *port)
 {
 	local_ops->wake(port->local);
-	sleepers_wake(port->pair);
 }
 
 static void

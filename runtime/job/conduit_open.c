@@ -15,6 +15,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/util/copy.h"
 #include "runtime/vis/vis.h"
+#include "runtime/wait/wake_fd.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,6 +89,8 @@ static const struct psi_services services = {
 	.cursor_take = psi_cursor_take,
 	.agree_least = conduit_agree_least,
 	.exchange = pboot_exchange,
+	.wake_fd = psi_wake_fd,
+	.wake_asleep = psi_wake_asleep,
 	.counts = conduit_own_counts,
 	.unreachable = conduit_unreachable,
 };

@@ -64,6 +64,8 @@ struct sysvnet_callbacks {
 	/* The zero-filled memory of a further endpoint, of this process or of another of the
 	 * host; NULL where there is none, or its process has not asked yet. */
 	void *(*endpoint_memory)(uint32_t place, size_t len_bytes);
+	/* Ends the sleep on a descriptor of a thread of that process (sysvnet_fd_sleep_begin). */
+	void (*wake_asleep)(uint32_t host_index);
 	/* One line for people, printed whole. */
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
@@ -145,6 +147,11 @@ void sysvnet_cancel(struct sysvnet_port *port, const struct psi_claim *claim);
 int sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer,
                 uint32_t *ticket_out);
 void sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns);
+/* In place of sysvnet_sleep, around a sleep on a descriptor, by one thread of the process at a
+ * time: between begin and end a wake-up calls wake_asleep too.  AGAIN: somebody has woken the
+ * thread after the ticket, and there is nothing to end. */
+int sysvnet_fd_sleep_begin(struct sysvnet_port *port, uint32_t ticket);
+void sysvnet_fd_sleep_end(struct sysvnet_port *port);
 void sysvnet_disarm(struct sysvnet_port *port);
 /* A thread that sleeps on the first port of the process watches other ports too: their senders then
  * wake the first.  AGAIN: there is a message, and nothing was announced. */

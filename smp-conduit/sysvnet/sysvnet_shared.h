@@ -21,9 +21,9 @@ enum sysvnet_size { SYSVNET_LARGE, SYSVNET_SMALL, SYSVNET_SIZES };
 /*
  * The block of one receiving endpoint.  Each group has lines of its own.
  *
- * wake          bit 0: a thread of the owner sleeps or is about to; the value only grows.  The
- *               owner's threads set the bit (arm); whoever wakes adds one and so clears it
- *               (sysvnet_sleep.c).
+ * wake          bit 0: a thread of the owner sleeps or is about to; bit 1: one of them sleeps on a
+ *               descriptor.  The owner's threads set the bits (arm, fd_sleep_begin); a thread that
+ *               wakes them clears both and adds one to the rest, a count (sysvnet_sleep.c).
  * far_sleepers  threads that sleep on the word of their process's first endpoint and are to hear of
  *               this one as well; whoever wakes this one then wakes that one too.
  * top           per network, bit w: word w of that network has bits.  Senders set, the owner takes.
@@ -33,6 +33,8 @@ enum sysvnet_size { SYSVNET_LARGE, SYSVNET_SMALL, SYSVNET_SIZES };
  * words         first those for room, bit s: a thread of process s waits for room here.  Then per
  *               network, bit s: the lane from s has a message and the owner is not polling it.
  */
+enum { SYSVNET_ASLEEP = 1, SYSVNET_ON_FD = 2 };
+
 struct sysvnet_shared {
 	SYSVNET_LINE_ALIGNED _Atomic uint32_t wake;
 	_Atomic uint32_t far_sleepers;

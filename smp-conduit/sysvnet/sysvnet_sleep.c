@@ -168,7 +168,8 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer, ui
 
 	port_lock(port, networks);
 	sysvnet_count(port, SYSVNET_COUNT_ARMED);
-	ticket = atomic_fetch_or_explicit(&port->shared->wake, 1, memory_order_relaxed) | 1;
+	ticket = atomic_fetch_or_explicit(&port->shared->wake, SYSVNET_ASLEEP,
+	                                  memory_order_relaxed) | SYSVNET_ASLEEP;
 	PSI_DELAY_POINT(arm);
 	if (room_peer != PSI_NO_PEER)
 		sysvnet_mark_room_request(port, room_peer);
@@ -217,6 +218,27 @@ sysvnet_sleep(struct sysvnet_port *port, uint32_t ticket, uint64_t timeout_ns)
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_RECEIVED);
 }
 
+int
+sysvnet_fd_sleep_begin(struct sysvnet_port *port, uint32_t ticket)
+{
+	uint32_t value = ticket;
+
+	PSI_DELAY_POINT(sleep);
+	if (atomic_compare_exchange_strong_explicit(&port->shared->wake, &value,
+	                                            ticket | SYSVNET_ON_FD, memory_order_relaxed,
+	                                            memory_order_relaxed))
+		return PSI_OK;
+	return value == (ticket | SYSVNET_ON_FD) ? PSI_OK : PSI_AGAIN; /* TICKET */
+}
+
+void
+sysvnet_fd_sleep_end(struct sysvnet_port *port)
+{
+	atomic_fetch_and_explicit(&port->shared->wake, ~(uint32_t)SYSVNET_ON_FD,
+	                          memory_order_relaxed);
+	PSI_DELAY_POINT(sleep);
+}
+
 /* With one thread only this one can have set the bit, so it is cleared and senders need not wake.
  * With several the bit may be another thread's, and stays; at worst a thread wakes for nothing. */
 void
@@ -224,5 +246,6 @@ sysvnet_disarm(struct sysvnet_port *port)
 {
 	PSI_DELAY_POINT(disarm);
 	if (!port->net->job.threaded)
-		atomic_fetch_and_explicit(&port->shared->wake, ~1u, memory_order_relaxed);
+		atomic_fetch_and_explicit(&port->shared->wake, ~(uint32_t)SYSVNET_ASLEEP,
+		                          memory_order_relaxed);
 }

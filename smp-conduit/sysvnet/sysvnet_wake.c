@@ -10,45 +10,56 @@
 
 #include <limits.h>
 
-/* Wakes the threads that sleep, or are about to, on this word. */
-static bool
-wake_word(_Atomic uint32_t *wake)
+/* Wakes the threads of a process that sleep, or are about to, on this word.  Those that sleep on a
+ * descriptor have said so in the same word, which this changes: so either they find it changed, or
+ * this finds their bit. */
+static void
+wake_word(struct sysvnet_port *port, _Atomic uint32_t *wake, uint32_t host_index)
 {
 	uint32_t value;
 
 	PSI_DELAY_POINT(wake);
 	value = atomic_load_explicit(wake, memory_order_seq_cst); /* D2_WAKE */
-	while (value & 1) {
+	while (value & SYSVNET_ASLEEP) {
+		const uint32_t woken = (value | SYSVNET_ASLEEP | SYSVNET_ON_FD) + 1;
+
 		PSI_DELAY_POINT(wake);
-		if (atomic_compare_exchange_weak_explicit(wake, &value, value + 1,
-		                                          memory_order_relaxed,
-		                                          memory_order_relaxed)) {
-			PSI_DELAY_POINT(wake);
-			psi_futex_wake(wake, INT_MAX);
-			return true;
-		}
+		if (!atomic_compare_exchange_weak_explicit(wake, &value, woken,
+		                                           memory_order_relaxed,
+		                                           memory_order_relaxed))
+			continue;
+		PSI_DELAY_POINT(wake);
+		psi_futex_wake(wake, INT_MAX);
+		if (value & SYSVNET_ON_FD) /* D6_WRITE */
+			port->net->calls.wake_asleep(host_index);
+		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+		return;
 	}
-	return false;
 }
 
-/* Wakes the threads that sleep on this endpoint, and those that sleep on the process's word and
- * watch it.  The process's word is that of the first endpoint. */
+/* Wakes the threads that sleep on this endpoint of a process, and those that sleep on the process's
+ * word and watch it.  The process's word is that of the first endpoint. */
 static void
-wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint,
-              struct sysvnet_shared *process)
+wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint, uint32_t host_index)
 {
-	if (wake_word(&endpoint->wake))
-		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
-	if (atomic_load_explicit(&endpoint->far_sleepers, memory_order_seq_cst) && /* D2_WAKE */
-	    wake_word(&process->wake))
-		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+	struct sysvnet_shared *process = sysvnet_shared_of(port->net, host_index);
+
+	wake_word(port, &endpoint->wake, host_index);
+	if (atomic_load_explicit(&endpoint->far_sleepers, memory_order_seq_cst)) /* D2_WAKE */
+		wake_word(port, &process->wake, host_index);
+}
+
+static uint32_t
+own_index(const struct sysvnet *net)
+{
+	return net->job.host_index[net->job.place];
 }
 
 void
 sysvnet_wake_port(struct sysvnet_port *port)
 {
 	psi_store_load_fence(); /* D4_WAKE */
-	wake_endpoint(port, port->shared, port->net->port->shared);
+	wake_endpoint(port, port->shared, own_index(port->net));
 }
 
 void
@@ -63,8 +74,7 @@ sysvnet_wake(struct sysvnet_port *port)
 
 		if (!each)
 			break;
-		if (wake_word(&each->shared->wake))
-			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+		wake_word(port, &each->shared->wake, own_index(net));
 	}
 }
 
@@ -76,8 +86,7 @@ sysvnet_wake_host(struct sysvnet_port *port)
 
 	psi_store_load_fence(); /* D4_WAKE */
 	for (uint32_t i = 0; i < net->job.host_places; i++)
-		if (wake_word(&sysvnet_shared_of(net, i)->wake))
-			sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+		wake_word(port, &sysvnet_shared_of(net, i)->wake, i);
 }
 
 /* Wakes first endpoints, which no thread watches. */
@@ -102,8 +111,7 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 	psi_store_load_fence(); /* D4_WAKE */
 	if (!out)       /* no memory for it: the sleep ends by itself */
 		return;
-	wake_endpoint(port, sysvnet_receiver_of(out),
-	              sysvnet_shared_of(port->net, out->host_index));
+	wake_endpoint(port, sysvnet_receiver_of(out), out->host_index);
 }
 
 /* Sets bit number index of a bitmap of two levels; true if it was clear. */
@@ -133,7 +141,7 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 	sysvnet_count(port, SYSVNET_COUNT_ANNOUNCED);
 	PSI_DELAY_POINT(announce);
 	if (bitmap_set(&shared->top[network], out->words, out->sender))
-		wake_endpoint(port, shared, sysvnet_shared_of(port->net, out->host_index));
+		wake_endpoint(port, shared, out->host_index);
 	return PSI_OK;
 }
 
@@ -154,8 +162,7 @@ wake_requesters(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 		for (; bits; bits &= bits - 1) {
 			uint32_t process = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
-			if (wake_word(&sysvnet_shared_of(port->net, process)->wake))
-				sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
+			wake_word(port, &sysvnet_shared_of(port->net, process)->wake, process);
 		}
 	}
 }

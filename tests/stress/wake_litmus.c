@@ -42,6 +42,7 @@ struct run {
 	const struct race *race;
 	struct rig *rig;
 	int cpu;                                /* the sleeper's */
+	bool on_fd;                             /* it sleeps on a descriptor */
 };
 
 /* -------------------------------------------------------------------------- the races --- */
@@ -171,7 +172,10 @@ sleep_for_it(const struct run *run, uint32_t round)
 			continue;
 		/* a message found by arm's own look needs no other */
 		if (run->race->look == message_is_there || !run->race->look(run->rig, round)) {
-			sysvnet_sleep(port, ticket, 0);
+			if (run->on_fd)
+				rig_sleep_on_fd(&run->rig->rank[SLEEPER], ticket);
+			else
+				sysvnet_sleep(port, ticket, 0);
 			sysvnet_disarm(port);
 			continue;
 		}
@@ -223,10 +227,13 @@ ended(uint32_t round)
 }
 
 static bool
-run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
+run_race(const struct race *race, bool on_fd, const int cpu[2], uint32_t run_ms)
 {
 	const struct rig_options options = { 2, false, race->crowded, ignore };
-	struct run run = { .race = race, .rig = rig_open(&options), .cpu = cpu[0] };
+	struct run run = {
+		.race = race, .rig = rig_open(&options), .cpu = cpu[0], .on_fd = on_fd,
+	};
+	uint64_t sleeps;
 	const uint64_t until = psi_now_ns() + (uint64_t)run_ms * 1000000;
 	uint32_t round = 1;
 	pthread_t thread;
@@ -241,8 +248,8 @@ run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
 		dither(round, 300);
 		race->give(run.rig, round);
 		if (!ended(round)) {
-			fprintf(stderr, "storm of wake-ups: %s was lost in round %u\n", race->name,
-			        round);
+			fprintf(stderr, "storm of wake-ups: %s%s was lost in round %u\n",
+			        race->name, on_fd ? " on a descriptor" : "", round);
 			rig_dump(run.rig);
 			return false;
 		}
@@ -250,8 +257,9 @@ run_race(const struct race *race, const int cpu[2], uint32_t run_ms)
 	spin_until(&at.ready, round);
 	atomic_store(&at.stop, true);
 	pthread_join(thread, NULL);
-	printf("passed %s: %u rounds, %llu sleeps\n", race->name, round - 1,
-	       (unsigned long long)rig_count(&run.rig->rank[SLEEPER], SYSVNET_COUNT_SLEEPS));
+	sleeps = rig_count(&run.rig->rank[SLEEPER], SYSVNET_COUNT_SLEEPS);
+	printf("passed %s%s: %u rounds, %llu sleeps\n", race->name,
+	       on_fd ? " on a descriptor" : "", round - 1, (unsigned long long)sleeps);
 	rig_close(run.rig);
 	return true;
 }
@@ -299,7 +307,8 @@ main(int argc, char **argv)
 		for (int k = 1; k < argc; k++)
 			wanted = wanted || strcmp(argv[k], races[i].name) == 0;
 		if (wanted)
-			passed = run_race(&races[i], cpu, run_ms);
+			passed = run_race(&races[i], false, cpu, run_ms) &&
+			         run_race(&races[i], true, cpu, run_ms);
 	}
 	return passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

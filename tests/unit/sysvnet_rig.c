@@ -1,11 +1,13 @@
 #include "tests/unit/sysvnet_rig.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,7 +132,48 @@ unmap_further(void)
 	}
 }
 
+/* Of the ranks that have slept on one: 1 + the descriptor. */
+static _Atomic int wake_fds[128];
+
+static int
+wake_fd_of(uint32_t place)
+{
+	int fd = atomic_load(&wake_fds[place]) - 1;
+
+	if (fd < 0) {
+		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (fd < 0)
+			die("no eventfd");
+		atomic_store(&wake_fds[place], fd + 1);
+	}
+	return fd;
+}
+
+static void
+wake_asleep(uint32_t host_index)
+{
+	const uint64_t one = 1;
+
+	if (write(wake_fd_of(host_index), &one, sizeof one) != sizeof one)
+		die("the eventfd is full");
+}
+
+void
+rig_sleep_on_fd(struct rig_rank *rank, uint32_t ticket)
+{
+	struct pollfd fd = { .fd = wake_fd_of(rank->place), .events = POLLIN };
+	uint64_t taken;
+
+	if (sysvnet_fd_sleep_begin(rank->port, ticket) != PSI_OK)
+		return;
+	poll(&fd, 1, -1);
+	sysvnet_fd_sleep_end(rank->port);
+	if (read(fd.fd, &taken, sizeof taken) != sizeof taken)
+		die("woken by nothing");
+}
+
 static const struct sysvnet_callbacks calls = {
+	.wake_asleep = wake_asleep,
 	.log = say,
 	.endpoint_memory = endpoint_memory,
 	.deliver = deliver,

@@ -43,6 +43,10 @@ struct rig_options {
 struct rig *rig_open(const struct rig_options *options);
 void rig_close(struct rig *rig);
 
+/* Sleeps on a descriptor of the rank's, without a bound, unless it was woken after the ticket; one
+ * thread of a rank at a time. */
+void rig_sleep_on_fd(struct rig_rank *rank, uint32_t ticket);
+
 /* Called by the copy service before it copies, on the sender's thread; NULL: nothing. */
 extern void (*rig_before_copy)(void);
 

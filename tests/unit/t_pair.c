@@ -1,7 +1,7 @@
 /*
  * Two conduits as one: who is local goes by the first, others by the second; limits that name no
- * peer are the least; a process that has no neighbours sleeps on the network's descriptor, others
- * nap.
+ * peer are the least; a process sleeps on the network's descriptor and its own, one thread at a
+ * time, and where the network has none it naps.
  */
 #include "runtime/conduit/conduits.h"
 #include "runtime/conduit/pair.h"
@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ struct fake {
 	unsigned connects;
 	int connect_result;
 	unsigned wakes, ready;          /* ready: what a poll delivers */
+	unsigned on_fd, on_fd_ends, own_wakes;
+	int on_fd_result;
 	uint32_t room_peer;
 	uint64_t slept_ns;
 };
@@ -137,7 +140,26 @@ static int wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_o
 	*most_ns_out = wait_most_ns;
 	return wait_result;
 }
-static void wake_own(struct psi_port *port) { (void)port; }
+static int own_fd = -1;
+static int own_wake_fd(void)
+{
+	return own_fd = eventfd(0, EFD_NONBLOCK);
+}
+static void own_fd_write(void)
+{
+	const uint64_t one = 1;
+
+	ck_assert_int_eq(write(own_fd, &one, sizeof one), (int)sizeof one);
+}
+static const struct psi_services services = { .wake_fd = own_wake_fd };
+static int on_fd(struct psi_port *port, uint32_t ticket)
+{
+	(void)port, (void)ticket;
+	local.on_fd++;
+	return local.on_fd_result;
+}
+static void on_fd_end(struct psi_port *port) { (void)port, local.on_fd_ends++; }
+static void wake_own(struct psi_port *port) { (void)port, local.own_wakes++; }
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
 
 static const struct psi_conduit_ops local_ops = {
@@ -145,6 +167,8 @@ static const struct psi_conduit_ops local_ops = {
 	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
 	.am_send_alone = send_alone, .am_claim = claim_one, .am_publish = publish,
 	.am_cancel = cancel, .poll = local_poll, .arm = arm, .sleep = sleep_for,
+	.fd_sleep_begin = on_fd,
+	.fd_sleep_end = on_fd_end,
 	.wake_peer = wake_peer, .request_room = request, .wake = wake_own,
 };
 static const struct psi_conduit_ops network_ops = {
@@ -170,7 +194,7 @@ pair_open_as(const uint8_t *is_local, uint32_t host_places, bool threaded)
 
 	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, &network_ops), NULL, &ops),
 	                 NULL);
-	ck_assert_int_eq(ops->open(NULL, &job, &attributes, &conduit), PSI_OK);
+	ck_assert_int_eq(ops->open(&services, &job, &attributes, &conduit), PSI_OK);
 	ck_assert_int_eq(ops->port_open(conduit, 0, false, NULL, &port), PSI_OK);
 	ck_assert_int_eq(ops->connect(conduit), PSI_OK);
 }
@@ -278,7 +302,7 @@ START_TEST(polls_look_at_both_and_at_the_network_though_smp_is_busy)
 }
 END_TEST
 
-START_TEST(sleeps_beside_others_are_smps_and_end_soon)
+START_TEST(smp_is_asked_what_names_a_neighbour)
 {
 	uint32_t ticket;
 
@@ -287,17 +311,14 @@ START_TEST(sleeps_beside_others_are_smps_and_end_soon)
 	ck_assert_uint_eq(local.room_peer, PSI_NO_PEER);
 	ck_assert_int_eq(ops->arm(port, PSI_BOTH_NETWORKS, 1, &ticket), PSI_OK);
 	ck_assert_uint_eq(local.room_peer, 1);
-	ops->sleep(port, ticket, 0);
-	ck_assert_uint_gt(local.slept_ns, 0);
-	ck_assert_uint_le(local.slept_ns, 1000000);
-	ops->sleep(port, ticket, 300);
-	ck_assert_uint_eq(local.slept_ns, 300);
 	ops->wake_peer(port, FAR);
 	ops->request_room(port, FAR);
 	ck_assert_uint_eq(local.wakes + local.requests, 0);
 	ops->wake_peer(port, 1);
 	ops->request_room(port, 1);
 	ck_assert_uint_eq(local.wakes + local.requests, 2);
+	ops->wake(port);
+	ck_assert_uint_eq(local.own_wakes, 1);
 }
 END_TEST
 
@@ -341,35 +362,74 @@ START_TEST(alone_a_process_sleeps_until_the_network_wakes_it)
 }
 END_TEST
 
-/* Its bound is 1 ms, so that one wake-up in many is enough to see that it works. */
-static _Atomic bool awake;
-
 static void *
-wake_on(void *unused)
+wake_later(void *unused)
 {
-	while (!awake)
-		ops->wake(port);
+	usleep(20000);
+	own_fd_write();
 	return unused;
 }
 
-START_TEST(a_thread_wakes_another_that_sleeps_on_the_network)
+START_TEST(a_neighbour_wakes_a_process_that_sleeps_on_the_network)
 {
-	uint64_t shortest_ns = UINT64_MAX;
+	const uint64_t start_ns = now_ns();
+	uint64_t taken;
 	pthread_t thread;
 
 	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open_as(alone, 1, true);
-	ck_assert_int_eq(pthread_create(&thread, NULL, wake_on, NULL), 0);
-	for (unsigned i = 0; i < 10000 && shortest_ns > 900000; i++) {
-		const uint64_t start_ns = now_ns();
-
-		ops->sleep(port, 0, 0);
-		if (now_ns() - start_ns < shortest_ns)
-			shortest_ns = now_ns() - start_ns;
-	}
-	awake = true;
+	pair_open();
+	ck_assert_int_eq(pthread_create(&thread, NULL, wake_later, NULL), 0);
+	ops->sleep(port, 0, 1000000000);
 	pthread_join(thread, NULL);
-	ck_assert_uint_le(shortest_ns, 900000);
+	ck_assert_uint_ge(now_ns() - start_ns, 20000000);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 1);
+	ck_assert_int_lt(read(own_fd, &taken, sizeof taken), 0);
+	ops->sleep(port, 0, 10000000);  /* what woke the last sleep does not end this one */
+	ck_assert_uint_ge(now_ns() - start_ns, 30000000);
+	ops->sleep(port, 0, 0);         /* ends by itself: its neighbour may have no descriptor */
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 3);
+	ck_assert_uint_eq(local.on_fd, 3);
+	ck_assert_uint_eq(local.on_fd_ends, 3);
+}
+END_TEST
+
+START_TEST(who_was_woken_before_the_sleep_does_not_sleep)
+{
+	ck_assert_int_eq(pipe(wait_fds), 0);
+	pair_open();
+	local.on_fd_result = PSI_AGAIN;
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_eq(local.on_fd, 1);
+	ck_assert_uint_eq(local.on_fd_ends, 0);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 0);
+}
+END_TEST
+
+static void *
+watch(void *unused)
+{
+	ops->sleep(port, 0, 0);
+	return unused;
+}
+
+/* The watcher that wakes wakes the others. */
+START_TEST(one_thread_sleeps_on_the_network_and_the_others_on_smps_word)
+{
+	pthread_t watcher;
+
+	ck_assert_int_eq(pipe(wait_fds), 0);
+	pair_open_as(alone, 1, true);
+	ck_assert_int_eq(pthread_create(&watcher, NULL, watch, NULL), 0);
+	while (__atomic_load_n(&local.on_fd, __ATOMIC_RELAXED) == 0)
+		usleep(100);
+	ops->sleep(port, 0, 77);
+	ck_assert_uint_eq(local.slept_ns, 77);
+	ck_assert_uint_eq(local.own_wakes, 0);
+	own_fd_write();
+	pthread_join(watcher, NULL);
+	ck_assert_uint_eq(local.own_wakes, 1);
+	ops->sleep(port, 0, 1000);      /* now this one watches */
+	ck_assert_uint_eq(local.on_fd, 2);
 }
 END_TEST
 
@@ -390,16 +450,6 @@ START_TEST(where_the_network_cannot_wake_there_are_naps)
 }
 END_TEST
 
-/* Another process of the host shares no memory with this one. */
-START_TEST(where_ranks_share_no_memory_there_are_naps)
-{
-	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open_as(alone, 2, false);
-	ops->sleep(port, 0, 0);         /* would hang without an end */
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 1);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -410,10 +460,11 @@ main(void)
 	tcase_add_test(tests, a_port_that_is_opened_again_is_the_same);
 	tcase_add_test(tests, each_peer_has_its_route);
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
-	tcase_add_test(tests, sleeps_beside_others_are_smps_and_end_soon);
+	tcase_add_test(tests, smp_is_asked_what_names_a_neighbour);
 	tcase_add_test(tests, alone_a_process_sleeps_until_the_network_wakes_it);
-	tcase_add_test(tests, a_thread_wakes_another_that_sleeps_on_the_network);
+	tcase_add_test(tests, a_neighbour_wakes_a_process_that_sleeps_on_the_network);
+	tcase_add_test(tests, who_was_woken_before_the_sleep_does_not_sleep);
+	tcase_add_test(tests, one_thread_sleeps_on_the_network_and_the_others_on_smps_word);
 	tcase_add_test(tests, where_the_network_cannot_wake_there_are_naps);
-	tcase_add_test(tests, where_ranks_share_no_memory_there_are_naps);
 	return unit_run("two conduits as one", tests);
 }

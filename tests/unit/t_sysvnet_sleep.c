@@ -94,6 +94,10 @@ START_TEST(a_wake_after_the_ticket_counts)
 		ck_assert_uint_eq(sysvnet_poll(port, PSI_BOTH_NETWORKS, 4), 1);
 	}
 	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+	sysvnet_wake(port);
+	ck_assert_int_eq(sysvnet_fd_sleep_begin(port, ticket), PSI_AGAIN);
+	sysvnet_disarm(port);
+	ck_assert_int_eq(arm(rig, 1, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
 	from = psi_now_ns();
 	sysvnet_sleep(port, ticket, 20000000);
 	ck_assert_uint_ge(psi_now_ns() - from, 10000000);
@@ -129,6 +133,7 @@ struct sleeper {
 	struct rig *rig;
 	uint32_t place, want;
 	unsigned networks;
+	bool on_fd;
 	bool (*until)(struct sleeper *sleeper);
 	_Atomic uint32_t *heard;
 	_Atomic uint32_t flag;
@@ -151,7 +156,10 @@ sleep_until(struct sleeper *s)
 			continue;
 		if (!s->until(s)) {
 			atomic_fetch_add(&s->sleeps, 1);
-			sysvnet_sleep(port, ticket, 0);
+			if (s->on_fd)
+				rig_sleep_on_fd(&s->rig->rank[s->place], ticket);
+			else
+				sysvnet_sleep(port, ticket, 0);
 		}
 		sysvnet_disarm(port);
 	}
@@ -186,9 +194,10 @@ has_heard(struct sleeper *s)
 START_TEST(a_message_wakes)
 {
 	_Atomic uint32_t heard = 0;
-	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct rig *rig = open_rig(3, _i % 2, _i / 2 % 2, &heard);
 	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = has_heard,
-	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard,
+	                     .on_fd = _i / 4 };
 
 	for (uint32_t round = 0; round < 300; round++) {
 		atomic_store(&heard, 0);
@@ -210,9 +219,10 @@ lane_has_room(struct sleeper *s)
 START_TEST(room_in_a_lane_wakes)
 {
 	_Atomic uint32_t heard = 0;
-	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct rig *rig = open_rig(3, _i % 2, _i / 2 % 2, &heard);
 	struct sleeper s = { .rig = rig, .place = 1, .want = 2, .until = lane_has_room,
-	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard,
+	                     .on_fd = _i / 4 };
 
 	for (uint32_t round = 0; round < 100; round++) {
 		while (send_short(rig, 1, 2, PSI_REQUESTS) == PSI_OK)
@@ -267,9 +277,10 @@ END_TEST
 START_TEST(room_in_the_pool_wakes)
 {
 	_Atomic uint32_t heard = 0;
-	struct rig *rig = open_rig(3, _i % 2, _i / 2, &heard);
+	struct rig *rig = open_rig(3, _i % 2, _i / 2 % 2, &heard);
 	struct sleeper s = { .rig = rig, .place = 1, .want = 2, .until = buffer_is_free,
-	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard,
+	                     .on_fd = _i / 4 };
 	struct sleeper owner = { .rig = rig, .place = 0, .want = 2 };
 
 	for (uint32_t round = 0; round < 100; round++) {
@@ -309,9 +320,10 @@ flag_is_set(struct sleeper *s)
 START_TEST(wake_ends_a_sleep)
 {
 	_Atomic uint32_t heard = 0;
-	struct rig *rig = open_rig(2, _i % 2, _i / 2, &heard);
+	struct rig *rig = open_rig(2, _i % 2, _i / 2 % 2, &heard);
 	struct sleeper s = { .rig = rig, .place = 1, .want = PSI_NO_PEER, .until = flag_is_set,
-	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard };
+	                     .networks = PSI_BOTH_NETWORKS, .heard = &heard,
+	                     .on_fd = _i / 4 };
 
 	/* By its own process, and by another of the host. */
 	for (uint32_t round = 0; round < 300; round++) {
@@ -424,11 +436,11 @@ main(void)
 	tcase_add_loop_test(tests, arm_sees_what_is_there, 0, 4);
 	tcase_add_loop_test(tests, a_wake_after_the_ticket_counts, 0, 4);
 	tcase_add_loop_test(tests, no_wake_for_a_rank_that_is_awake, 0, 2);
-	tcase_add_loop_test(tests, a_message_wakes, 0, 4);
-	tcase_add_loop_test(tests, room_in_a_lane_wakes, 0, 4);
-	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 4);
+	tcase_add_loop_test(tests, a_message_wakes, 0, 8);
+	tcase_add_loop_test(tests, room_in_a_lane_wakes, 0, 8);
+	tcase_add_loop_test(tests, room_in_the_pool_wakes, 0, 8);
 	tcase_add_loop_test(tests, a_place_not_used_wakes, 0, 2);
-	tcase_add_loop_test(tests, wake_ends_a_sleep, 0, 4);
+	tcase_add_loop_test(tests, wake_ends_a_sleep, 0, 8);
 	tcase_add_loop_test(tests, a_poll_beside_a_sleeper_wakes_it, 0, 2);
 	tcase_add_loop_test(tests, a_slow_handler_delays_no_message, 0, 4);
 	return unit_run("sysvnet sleep", tests);
