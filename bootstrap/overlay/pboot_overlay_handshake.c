@@ -6,10 +6,8 @@
 
 #include <string.h>
 
-/*
- * Every message begins with magic (4 bytes), type (1), verdict (1; 0 but in VERDICT), protocol
- * (2).  PROOF and VERDICT end with the MAC there.  HELLO and ANSWER go on:
- */
+/* Every message begins with magic (4 bytes), type (1), verdict (1; 0 but in VERDICT), protocol (2).
+ * PROOF and VERDICT have nothing but the MAC after that.  HELLO and ANSWER go on as here: */
 enum {
 	MAGIC_BYTES = 4,
 	AT_TYPE = 4,
@@ -30,7 +28,7 @@ enum { HELLO = 1, ANSWER, PROOF, VERDICT };
 
 static const uint8_t magic[MAGIC_BYTES] = { 'P', 'S', 'T', 0xca };
 
-/* Where each message begins in `said'; [5] is the end of the last. */
+/* The offset at which each message begins in `said'; [5] is the end of the last. */
 static const uint32_t begins[] = {
 	0,
 	0,
@@ -50,7 +48,7 @@ type_is_ours(const struct pboot_shake *shake, unsigned type)
 	return by_caller == (shake->role == PBOOT_SHAKE_CALLER);
 }
 
-/* The MAC of a message is over its type and everything before the MAC. */
+/* Computes the MAC of a message, over its type and everything before the MAC. */
 static void
 shake_mac(const struct pboot_shake *shake, unsigned type, uint8_t mac_out[MAC_BYTES])
 {
@@ -150,7 +148,8 @@ pboot_shake_lacks(const struct pboot_shake *shake)
 	return begins[type + 1] - shake->said_bytes;
 }
 
-/* What has arrived of a message may be part of it only; its head is looked at as it comes. */
+/* Can these bytes be the beginning of a message of this type?  The head is checked as it
+ * arrives. */
 static bool
 message_may_be(const uint8_t *message, uint32_t len_bytes, unsigned type)
 {
@@ -187,7 +186,8 @@ shake_mac_is_right(const struct pboot_shake *shake, unsigned type)
 	return psi_siphash_same(mac, shake->said + begins[type] + mac_at[type]);
 }
 
-/* The peer's HELLO or ANSWER is `message', and authentic. */
+/* Compares what the peer says with what this side expects.  `message' is the peer's HELLO or
+ * ANSWER, and authentic. */
 static enum pboot_shake_verdict
 shake_compare(struct pboot_shake *shake, const uint8_t *message)
 {
@@ -210,7 +210,8 @@ shake_compare(struct pboot_shake *shake, const uint8_t *message)
 	return PBOOT_SHAKE_PROVEN;
 }
 
-/* The answerer does not yet know that the caller is no stranger, and looks at the form alone. */
+/* Takes HELLO.  The answerer does not know yet whether the caller is a stranger, so it checks the
+ * form alone. */
 static enum pboot_shake_verdict
 shake_take_hello(struct pboot_shake *shake)
 {
@@ -223,7 +224,8 @@ shake_take_hello(struct pboot_shake *shake)
 	return PBOOT_SHAKE_OPEN;
 }
 
-/* A caller whose version differs still proves itself, so that the answerer may name it. */
+/* Takes ANSWER.  A caller whose version differs still proves itself, so that the answerer can name
+ * it. */
 static enum pboot_shake_verdict
 shake_take_answer(struct pboot_shake *shake)
 {

@@ -99,7 +99,7 @@ pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict)
 }
 
 static void
-give_up_link(struct pboot_overlay *net, struct pboot_link *link)
+link_give_up(struct pboot_overlay *net, struct pboot_link *link)
 {
 	const char *here = pboot_net_name(net, net->options.self);
 	const char *there = pboot_net_name(net, link->peer);
@@ -121,7 +121,7 @@ pboot_join_give_up(struct pboot_overlay *net)
 
 	for (link = net->link; link < net->link + PBOOT_TREE_BRANCHES; link++)
 		if (link->state == PBOOT_LINK_AWAITED)
-			give_up_link(net, link);
+			link_give_up(net, link);
 	pboot_call_close(net);
 	net->deadline_ns = UINT64_MAX;
 }
