@@ -72,7 +72,7 @@ int pboot_open(struct pboot_job *job_out);
  *
  * make returns a new, zero-filled range, and a key by which others can map it while its maker has
  * it.  No page is touched, so a page lies near the CPU that writes to it first.  unmap frees the
- * pages; nobody may map the range again after its maker has unmapped it.
+ * pages; no rank may map the range again after its maker has unmapped it.
  *
  * Any thread may call these.  make and map may wait for one answer of the keeper.  They return NULL
  * with errno set where memory, address space or a descriptor is missing, or a limit is reached;
@@ -209,7 +209,8 @@ bool pboot_print(const char *what, const char *name, const char *text, size_t le
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);
 
-/* Prints who started the job, how memory is handed over, and which fallbacks are in use and why. */
+/* Prints what started the job, how memory is handed over, and which fallbacks are in use and
+ * why. */
 void pboot_dump(FILE *out);
 
 #endif

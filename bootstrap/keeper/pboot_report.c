@@ -73,8 +73,8 @@ report_is_unasked(const struct pboot_rules *rules, uint32_t rank)
 	return self->gone && !self->asked && !self->quit_sent;
 }
 
-/* An engine may kill all ranks when one has ended, before this process gets the CPU.  Then nobody
- * can tell which was first. */
+/* Prints that ranks have ended.  An engine may kill all ranks when one has ended, before this
+ * process gets the CPU.  Then this process cannot tell which was first. */
 static void
 report_ended(const struct pboot_keeper *keeper, const char *who, const char *note)
 {

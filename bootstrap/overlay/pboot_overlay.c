@@ -22,7 +22,7 @@ net_set_options(struct pboot_overlay *net, const struct pboot_overlay_options *o
 	if (!options->handshake_ns)
 		net->options.handshake_ns = PBOOT_OVERLAY_HANDSHAKE_NS;
 	snprintf(net->version, sizeof net->version, "%s", options->version);
-	net->who = (struct pboot_shake_who){
+	net->identity = (struct pboot_shake_identity){
 		.self = options->self,
 		.host_count = options->host_count,
 		.protocol = PBOOT_SHAKE_PROTOCOL,

@@ -155,7 +155,8 @@ half_open(struct pboot_overlay *net, int fd)
 	half->fd = fd;
 	half->poll_index = UINT_MAX;
 	half->due_ns = net->now_ns + net->options.handshake_ns;
-	pboot_shake_init(&half->shake, PBOOT_SHAKE_ANSWERER, &net->who, PBOOT_TREE_NONE, nonce);
+	pboot_shake_init(&half->shake, PBOOT_SHAKE_ANSWERER, &net->identity, PBOOT_TREE_NONE,
+	    nonce);
 	pboot_answer_step(net, half, true);
 }
 

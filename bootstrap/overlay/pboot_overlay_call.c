@@ -43,7 +43,7 @@ attempt_shake(struct pboot_overlay *net)
 		attempt_fail(net, "the kernel gives no random bytes");
 		return;
 	}
-	pboot_shake_init(&net->attempt.shake, PBOOT_SHAKE_CALLER, &net->who,
+	pboot_shake_init(&net->attempt.shake, PBOOT_SHAKE_CALLER, &net->identity,
 	    net->link[PBOOT_TREE_UP].peer, nonce);
 	net->attempt.state = PBOOT_ATTEMPT_SHAKE;
 }

@@ -57,7 +57,7 @@ shake_mac(const struct pboot_shake *shake, unsigned type, uint8_t mac_out[MAC_BY
 
 	text[0] = (uint8_t)type;
 	memcpy(text + 1, shake->said, len_bytes);
-	psi_siphash(shake->who.secret, text, 1 + len_bytes, mac_out);
+	psi_siphash(shake->identity.secret, text, 1 + len_bytes, mac_out);
 }
 
 static void
@@ -70,16 +70,16 @@ message_write_head(uint8_t *message, unsigned type, unsigned verdict, uint16_t p
 }
 
 static void
-message_write_who(const struct pboot_shake *shake, uint8_t *message)
+message_write_identity(const struct pboot_shake *shake, uint8_t *message)
 {
-	const size_t most = PBOOT_SHAKE_VERSION_BYTES - 1, len = strlen(shake->who.version);
+	const size_t most = PBOOT_SHAKE_VERSION_BYTES - 1, len = strlen(shake->identity.version);
 
-	pboot_store_32(message + AT_SELF, shake->who.self);
+	pboot_store_32(message + AT_SELF, shake->identity.self);
 	pboot_store_32(message + AT_PEER, shake->peer);
-	pboot_store_32(message + AT_COUNT, shake->who.host_count);
+	pboot_store_32(message + AT_COUNT, shake->identity.host_count);
 	memcpy(message + AT_NONCE, shake->nonce, PBOOT_SHAKE_NONCE_BYTES);
 	memset(message + AT_VERSION, 0, PBOOT_SHAKE_VERSION_BYTES);
-	memcpy(message + AT_VERSION, shake->who.version, len < most ? len : most);
+	memcpy(message + AT_VERSION, shake->identity.version, len < most ? len : most);
 }
 
 /* Appends a message of this side, which is to be sent next. */
@@ -88,9 +88,9 @@ shake_say(struct pboot_shake *shake, unsigned type, enum pboot_shake_verdict ver
 {
 	uint8_t *message = shake->said + begins[type];
 
-	message_write_head(message, type, verdict, shake->who.protocol);
+	message_write_head(message, type, verdict, shake->identity.protocol);
 	if (type <= ANSWER)
-		message_write_who(shake, message);
+		message_write_identity(shake, message);
 	if (type >= ANSWER)
 		shake_mac(shake, type, message + mac_at[type]);
 	shake->due_from = begins[type];
@@ -101,10 +101,11 @@ shake_say(struct pboot_shake *shake, unsigned type, enum pboot_shake_verdict ver
 
 void
 pboot_shake_init(struct pboot_shake *shake, enum pboot_shake_role role,
-    const struct pboot_shake_who *who, uint32_t peer, const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES])
+    const struct pboot_shake_identity *identity, uint32_t peer,
+    const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES])
 {
 	memset(shake, 0, sizeof *shake);
-	shake->who = *who;
+	shake->identity = *identity;
 	shake->role = role;
 	shake->peer = role == PBOOT_SHAKE_CALLER ? peer : PBOOT_TREE_NONE;
 	memcpy(shake->nonce, nonce, PBOOT_SHAKE_NONCE_BYTES);
@@ -191,21 +192,22 @@ shake_mac_is_right(const struct pboot_shake *shake, unsigned type)
 static enum pboot_shake_verdict
 shake_compare(struct pboot_shake *shake, const uint8_t *message)
 {
-	const struct pboot_shake_who *who = &shake->who;
+	const struct pboot_shake_identity *identity = &shake->identity;
 	const uint32_t peer = pboot_load_32(message + AT_SELF);
-	const uint32_t parent = shake->role == PBOOT_SHAKE_CALLER ? peer : who->self;
-	const uint32_t child = shake->role == PBOOT_SHAKE_CALLER ? who->self : peer;
+	const uint32_t parent = shake->role == PBOOT_SHAKE_CALLER ? peer : identity->self;
+	const uint32_t child = shake->role == PBOOT_SHAKE_CALLER ? identity->self : peer;
 
 	if (shake->role == PBOOT_SHAKE_ANSWERER)
 		shake->peer = peer;
 	shake->peer_protocol = pboot_load_16(message + AT_PROTOCOL);
 	memcpy(shake->peer_version, message + AT_VERSION, PBOOT_SHAKE_VERSION_BYTES);
-	if (pboot_load_32(message + AT_COUNT) != who->host_count || peer >= who->host_count ||
-	    peer != shake->peer || pboot_load_32(message + AT_PEER) != who->self ||
+	if (pboot_load_32(message + AT_COUNT) != identity->host_count ||
+	    peer >= identity->host_count || peer != shake->peer ||
+	    pboot_load_32(message + AT_PEER) != identity->self ||
 	    pboot_tree_parent(child) != parent)
 		return PBOOT_SHAKE_HOST;
-	if (shake->peer_protocol != who->protocol ||
-	    strncmp(shake->peer_version, who->version, PBOOT_SHAKE_VERSION_BYTES - 1) != 0)
+	if (shake->peer_protocol != identity->protocol ||
+	    strncmp(shake->peer_version, identity->version, PBOOT_SHAKE_VERSION_BYTES - 1) != 0)
 		return PBOOT_SHAKE_VERSION;
 	return PBOOT_SHAKE_PROVEN;
 }

@@ -52,7 +52,7 @@ enum pboot_shake_verdict {
 };
 
 /* What one side says of itself.  version is that of the library, printable and without blanks. */
-struct pboot_shake_who {
+struct pboot_shake_identity {
 	uint32_t self, host_count;
 	uint16_t protocol;
 	const char *version;
@@ -60,7 +60,7 @@ struct pboot_shake_who {
 };
 
 struct pboot_shake {
-	struct pboot_shake_who who;
+	struct pboot_shake_identity identity;
 	enum pboot_shake_role role;
 	enum pboot_shake_verdict verdict;
 	uint32_t peer;			/* the host that a caller calls; or the caller */
@@ -77,7 +77,7 @@ struct pboot_shake {
 /* Starts a handshake.  peer is the host that a caller calls.  The nonce is random, and never used
  * twice. */
 void pboot_shake_init(struct pboot_shake *shake, enum pboot_shake_role role,
-    const struct pboot_shake_who *who, uint32_t peer,
+    const struct pboot_shake_identity *identity, uint32_t peer,
     const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES]);
 
 /* Returns the bytes that are to be sent now; NULL and 0 if there are none.  The caller tells by

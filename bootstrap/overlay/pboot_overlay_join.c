@@ -60,13 +60,13 @@ pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
 	const uint32_t self = net->options.self;
 	const bool first = self < link->peer;
 	const char *here = pboot_net_name(net, self), *there = pboot_net_name(net, link->peer);
-	const unsigned ours = net->who.protocol, theirs = shake->peer_protocol;
+	const unsigned ours = net->identity.protocol, theirs = shake->peer_protocol;
 
 	pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_VERSION,
 	    "%.40s has Penstock %.27s (protocol %u) and %.40s has %.27s (protocol %u): "
 	    "all hosts need the same", first ? here : there,
-	    first ? net->who.version : shake->peer_version, first ? ours : theirs,
-	    first ? there : here, first ? shake->peer_version : net->who.version,
+	    first ? net->identity.version : shake->peer_version, first ? ours : theirs,
+	    first ? there : here, first ? shake->peer_version : net->identity.version,
 	    first ? theirs : ours);
 }
 

@@ -69,7 +69,7 @@ struct pboot_collective {
 
 struct pboot_overlay {
 	struct pboot_overlay_options options;	/* strings are not kept */
-	struct pboot_shake_who who;
+	struct pboot_shake_identity identity;
 	char version[PBOOT_SHAKE_VERSION_BYTES];
 	char address[PBOOT_ADDRESS_BYTES];
 	struct pboot_overlay_host *hosts;	/* NULL before connect */
