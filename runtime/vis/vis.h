@@ -111,10 +111,11 @@ void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
 /* Ends the job at the first piece of the remote side that does not lie in the peer's segment. */
 void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
 
-/* With psi.checks: pieces at NULL, and pieces of the destination that overlap each other or, if the
- * remote side is mapped here, the source. */
+/* Checked if psi.checks is set: pieces at NULL, and pieces of the destination that overlap each
+ * other or, if the remote side is mapped here, the source. */
 void psi_vis_rules(const struct psi_vis *vis, bool mapped);
-/* The same, of strides: points of the destination that coincide, and what only GASNet-1 forbids. */
+/* Checks strides if psi.checks is set: points of the destination that coincide, and what only
+ * GASNet-1 forbids. */
 void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem,
                            const size_t *count, size_t levels, bool legacy, const char *call);
 
