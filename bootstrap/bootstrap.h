@@ -4,10 +4,10 @@
  *
  * A job on one host has four kinds of processes, each the child of the one before: launcher, guard,
  * keeper, ranks.  A job that an engine has started has a keeper on each host, and ranks, whose
- * parent is the engine's.  The keeper holds the other end of the control socket of each rank of its
- * host, and makes and keeps the shared files.  The keeper learns of a rank's death by waitpid or a
- * pidfd, and end of file.  A rank learns of the keeper's death by a real-time signal that the
- * control socket raises (PST_DEATH_SIGNAL).  Keepers of several hosts tell each other.
+ * parent is a process of the engine.  The keeper holds the other end of the control socket of each
+ * rank of its host, and makes and keeps the shared files.  The keeper learns of a rank's death by
+ * waitpid or a pidfd, and end of file.  A rank learns of the keeper's death by a real-time signal
+ * that the control socket raises (PST_DEATH_SIGNAL).  Keepers of several hosts tell each other.
  *
  * Nothing here polls or spins; every wait is ended by a peer or by that peer's death.
  */
@@ -72,7 +72,7 @@ int pboot_open(struct pboot_job *job_out);
  *
  * make returns a new, zero-filled range, and a key by which others can map it while its maker has
  * it.  No page is touched, so a page lies near the CPU that writes to it first.  unmap frees the
- * pages; nobody may map the range again after its maker has unmapped it.
+ * pages; no rank may map the range again after its maker has unmapped it.
  *
  * Any thread may call these.  make and map may wait for one answer of the keeper.  They return NULL
  * with errno set where memory, address space or a descriptor is missing, or a limit is reached;
@@ -129,10 +129,9 @@ void pboot_exchange(const void *mine, size_t len_bytes, void *all_out);
  */
 void pboot_leave(int code) __attribute__((noreturn));
 
-/*
- * Tells the keeper the same, and returns; the caller ends by pboot_leave with that code.  From now
- * on the keeper bounds what this rank still does.  Threads and signal handlers as pboot_leave.
- */
+/* Tells the keeper the same, and returns; the caller ends by pboot_leave with that code.  From now
+ * on the keeper bounds the time that this rank still has.  The same threads and signal handlers may
+ * call it. */
 void pboot_note_leave(int code);
 
 /*
@@ -141,10 +140,8 @@ void pboot_note_leave(int code);
  */
 void pboot_note_exit(int code);
 
-/*
- * The same where exit() does not end the job (GASNET_CATCH_EXIT=0).  The other ranks go on, and the
- * job ends with its last rank.
- */
+/* Tells the same where exit() does not end the job (GASNET_CATCH_EXIT=0).  The other ranks go on,
+ * and the job ends with its last rank. */
 void pboot_note_exit_alone(int code);
 
 /*
@@ -196,7 +193,7 @@ struct pboot_view {
 	void (*unmap)(const void *base, size_t len_bytes);
 	/* Prints one line on stderr, and does not wait for a reader. */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	/* pboot_print, or what calls it. */
+	/* pboot_print, or a function that calls it. */
 	bool (*print)(const char *what, const char *name, const char *text, size_t len_bytes);
 };
 
@@ -220,7 +217,8 @@ bool pboot_print(const char *what, const char *name, const char *text, size_t le
 /* The signal by which a rank learns of the keeper's death; 0 when there is no keeper. */
 int pboot_death_signal(void);
 
-/* Prints who started the job, how memory is handed over, and which fallbacks are in use and why. */
+/* Prints what started the job, how memory is handed over, and which fallbacks are in use and
+ * why. */
 void pboot_dump(FILE *out);
 
 #endif

@@ -25,9 +25,10 @@ struct pboot_plan {
 int pboot_launcher_run(const struct pboot_plan *plan);
 
 /*
- * The same over several hosts, by ssh: on the first host_count of the hosts that `names' has, or an
- * environment variable of a batch system if that is NULL; 0: on all, as far as there are ranks.
- * This program must answer to `--agent' by pboot_ssh_agent_run, for ssh starts it on each host.
+ * Does the same over several hosts, by ssh.  `names' lists the hosts; if it is NULL, an environment
+ * variable of a batch system does.  The job uses the first host_count of them; 0: as many as it has
+ * ranks, at most all.  This program must answer to `--agent' by pboot_ssh_agent_run, for ssh starts
+ * it on each host.
  */
 int pboot_launcher_run_ssh(const struct pboot_plan *plan, const char *names, uint32_t host_count);
 int pboot_ssh_agent_run(void);

@@ -25,7 +25,7 @@ ranks_parse(const char *text)
 }
 
 static bool
-is_quiet(void)
+warnings_are_off(void)
 {
 	const char *quiet = getenv("GASNET_QUIET");
 
@@ -39,7 +39,7 @@ open_direct(const char *text)
 	const struct pboot_engine *engine = pboot_engine_find();
 	int status;
 
-	if (engine && !is_quiet())
+	if (engine && !warnings_are_off())
 		psi_log("warning: GASNET_PSHM_NODES=%s starts a job of this process alone; "
 		    "without it the processes that %s has started would be one job", text,
 		    engine->name);
@@ -61,7 +61,7 @@ open_alone(void)
 	struct pboot_startup *startup = &pboot_self.startup;
 	uint32_t i;
 
-	if (!is_quiet())
+	if (!warnings_are_off())
 		psi_log("warning: a job of one rank; penstock-run -n N or GASNET_PSHM_NODES=N "
 		    "starts more");
 	pboot_self.alone = true;
@@ -100,7 +100,7 @@ open_by_start(struct pboot_hosts *hosts_out)
 }
 
 static int
-meet_keeper(void)
+keeper_connect(void)
 {
 	int err = pboot_control_open();
 
@@ -125,7 +125,7 @@ pboot_open(struct pboot_job *job_out)
 		return err;
 	pboot_self.pid = getpid();
 	if (!pboot_self.alone)
-		meet_keeper();
+		keeper_connect();
 	err = pboot_exchange_open(&hosts);
 	if (err)
 		return err;
@@ -149,7 +149,7 @@ pboot_open(struct pboot_job *job_out)
 }
 
 static const char *
-how_handed_over(const struct pboot_startup *startup)
+memory_handover_name(const struct pboot_startup *startup)
 {
 	switch (startup->memory.kind) {
 	case PBOOT_SHM_SYSV:
@@ -179,7 +179,7 @@ pboot_dump(FILE *out)
 	if (self->alone)
 		return;
 	fprintf(out, "memory by: %s; %u files fetched from the keeper, %u of them because an "
-	    "inherited descriptor was lost\n", how_handed_over(&self->startup),
+	    "inherited descriptor was lost\n", memory_handover_name(&self->startup),
 	    self->fetched, self->missing);
 	fprintf(out, "control socket: %s\n", self->reconnected ? "opened by name" : "inherited");
 	fprintf(out, "signal of the keeper's death: %d\n", self->death_signal);

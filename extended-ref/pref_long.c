@@ -143,7 +143,8 @@ struct long_sender {
 	size_t left_bytes;
 };
 
-/* How a message is sent: by the operation itself, or by a poll that advances a rest. */
+/* Sends a message.  The operation itself uses one such function, a poll that advances a rest
+ * another. */
 typedef int long_send_fn(gex_EP_t ep, const struct psi_am *am);
 
 static struct long_sender

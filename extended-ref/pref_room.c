@@ -19,7 +19,7 @@
 
 enum { MOST_WAITING = 65536 };
 
-/* The transfers that wait for room at one place.  Exists only while there are some. */
+/* The transfers that wait for room at one place.  It exists only while there are some. */
 struct queue {
 	uint32_t place;
 	struct pref_move *first, *last;
@@ -78,8 +78,8 @@ queue_is_there(uint32_t place)
 	return found;
 }
 
-/* Copies the unsent part of the source: the caller may write to the source from now on.  False: no
- * memory. */
+/* Copies the unsent part of the source, to which the caller may write from now on.  Returns false
+ * if memory is missing. */
 static bool
 move_take_source(struct pref_move *move)
 {
@@ -92,7 +92,7 @@ move_take_source(struct pref_move *move)
 	return true;
 }
 
-/* A copy that outlives the call; NULL: no memory. */
+/* Returns a copy that outlives the call; NULL if memory is missing. */
 static struct pref_move *
 move_new(const struct pref_move *rest)
 {
@@ -109,8 +109,8 @@ move_new(const struct pref_move *rest)
 	return move;
 }
 
-/* Returns the queue of the place.  If it has none, *spare becomes its queue; NULL if there is no
- * spare either.  The caller holds the lock. */
+/* Returns the queue of the place.  If it has none, *spare becomes its queue; without a spare queue
+ * the result is NULL.  The caller holds the lock. */
 static struct queue *
 queue_find_or_add(uint32_t place, struct queue **spare)
 {
@@ -127,7 +127,7 @@ queue_find_or_add(uint32_t place, struct queue **spare)
 	return queue;
 }
 
-/* False: the place has no queue, and there is no spare one. */
+/* Returns false if the place has no queue and there is no spare one. */
 static bool
 backlog_append(struct pref_move *move, struct queue **spare)
 {
@@ -147,8 +147,8 @@ backlog_append(struct pref_move *move, struct queue **spare)
 	return queue != NULL;
 }
 
-/* Memory is allocated without the lock, since other threads poll meanwhile.  Most transfers find a
- * queue, so one is allocated only if there is none. */
+/* Adds a transfer to the backlog.  Memory is allocated without the lock, since other threads poll
+ * meanwhile.  Most transfers find a queue, so one is allocated only if there is none. */
 static int
 backlog_add(const struct pref_move *rest)
 {
@@ -171,8 +171,8 @@ backlog_add(const struct pref_move *rest)
 	return PSI_OK;
 }
 
-/* Sends what there is room for; true when the queue is empty.  Sets *over_out if a transfer was
- * sent to its end. */
+/* Sends what there is room for; returns true when the queue is empty.  Sets *over_out if a transfer
+ * was sent to its end. */
 static bool
 backlog_drain(struct queue *queue, bool *over_out)
 {

@@ -66,7 +66,7 @@ vis_rest_new(const struct psi_vis_operation *vis)
 	return rest;
 }
 
-/* Leaves what is unsent to polls, beginning with `message'. */
+/* Leaves the unsent messages to polls; `message' is the first of them. */
 static int
 vis_leave_rest(const struct pref_vis_sender *s, const struct pref_vis_message *message,
                const struct psi_vis_operation *vis)

@@ -32,8 +32,8 @@ extern size_t pref_vis_message_bytes;
 
 void pref_vis_messages_open(void);
 
-/* Makes the sender for a call; false: no memory.  The sender holds the call's cookies until
- * pref_vis_sent.  Each message has a part of its own. */
+/* Makes the sender for a call; returns false if memory is missing.  The sender holds the call's
+ * cookies until pref_vis_sent.  Each message has a part of its own. */
 bool pref_vis_sender_make(struct pref_vis_sender *sender_out,
                           const struct psi_vis_operation *vis);
 /* Builds the next message, in the buffer.  At least one byte is left. */

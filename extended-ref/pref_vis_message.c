@@ -130,7 +130,7 @@ message_copy(const struct psi_side *to, struct psi_position at, const struct psi
 	psi_vis_copy(&dst, &src, SIZE_MAX);
 }
 
-/* The message has a part of the operation, which its reply completes. */
+/* Builds the next message.  It has a part of the operation, which its reply completes. */
 void
 pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 {
@@ -204,7 +204,8 @@ pref_vis_sent(struct pref_vis_sender *s)
 
 /* -- at the peer, and back -------------------------------------------------------------------- */
 
-/* A side of runs in the segment of an endpoint.  The addresses of the runs are offsets in it. */
+/* Makes a side of runs in the segment of an endpoint.  The addresses of the runs are offsets in
+ * it. */
 static struct psi_side
 runs_side(gex_EP_t ep, const void *runs, size_t count)
 {

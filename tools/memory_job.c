@@ -10,7 +10,7 @@
 
 enum { REQ = GEX_AM_INDEX_BASE, REP, SEGMENT_BYTES = 1 << 20 };
 
-/* What a rank tells rank 0: at the start, and after the exchange. */
+/* A rank reports this to rank 0: its memory at the start, and after the exchange. */
 struct report {
 	struct psi_memory_use before[PSI_MEMORY_KINDS], after[PSI_MEMORY_KINDS];
 };
@@ -35,7 +35,7 @@ on_reply(gex_Token_t token, void *buf, size_t nbytes)
 }
 
 static void __attribute__((noreturn))
-fail(const char *what)
+job_fail(const char *what)
 {
 	fprintf(stderr, "penstock-info: %s\n", what);
 	gasnet_exit(1);
@@ -43,13 +43,13 @@ fail(const char *what)
 }
 
 static void
-meet(void)
+job_barrier(void)
 {
 	gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 
 static void
-start(uint32_t ranks)
+job_start(uint32_t ranks)
 {
 	gex_AM_Entry_t table[] = {
 		{ REQ, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
@@ -67,13 +67,13 @@ start(uint32_t ranks)
 	if (gex_Client_Init(&client, &ep, &team, "memory", NULL, NULL, 0) != GASNET_OK)
 		exit(1);
 	if (gex_EP_RegisterHandlers(ep, table, 2) != GASNET_OK)
-		fail("no handlers");
+		job_fail("cannot register handlers");
 	if (gex_Segment_Attach(&segment, team, SEGMENT_BYTES) != GASNET_OK)
-		fail("no segment of 1 MiB for each rank");
+		job_fail("cannot attach a segment of 1 MiB in each rank");
 }
 
 static void
-exchange(void)
+mediums_exchange(void)
 {
 	const gex_Rank_t me = gex_TM_QueryRank(team), size = gex_TM_QuerySize(team);
 	size_t bytes = gex_AM_MaxRequestMedium(team, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0);
@@ -81,43 +81,43 @@ exchange(void)
 	reply_bytes = gex_AM_MaxReplyMedium(team, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0);
 	payload = calloc(1, bytes > reply_bytes ? bytes : reply_bytes);
 	if (!payload)
-		fail("no memory for a Medium");
-	meet();
+		job_fail("no memory for a Medium");
+	job_barrier();
 	for (gex_Rank_t step = 0; step < size; step++)
 		gex_AM_RequestMedium0(team, (me + step) % size, REQ, payload, bytes, GEX_EVENT_NOW,
 		                      0);
 	GASNET_BLOCKUNTIL(replies == size);
-	meet();         /* others may still be owed a reply */
+	job_barrier();  /* other ranks may still wait for a reply */
 	free(payload);
 }
 
 static void
-measure(struct psi_memory_use *use)
+memory_measure(struct psi_memory_use *use)
 {
-	meet();
+	job_barrier();
 	if (!psi_introspect_memory(use))
-		fail("cannot read /proc/self/smaps");
-	meet();
+		job_fail("cannot read /proc/self/smaps");
+	job_barrier();
 }
 
-/* Every rank's report into the segment of rank 0. */
+/* Puts the report of every rank into the segment of rank 0. */
 static const struct report *
-gather(const struct report *mine)
+reports_gather(const struct report *mine)
 {
 	void *base = NULL;
 	uintptr_t size = 0;
 
 	if (gex_Segment_QueryBound(team, 0, &base, NULL, &size) != GASNET_OK ||
 	    size < gex_TM_QuerySize(team) * sizeof *mine)
-		fail("too many ranks for one report");
+		job_fail("too many ranks for one report");
 	gex_RMA_PutBlocking(team, 0, (char *)base + gex_TM_QueryRank(team) * sizeof *mine,
 	                    (void *)(uintptr_t)mine, sizeof *mine, 0);
-	meet();
+	job_barrier();
 	return base;
 }
 
 static void
-print_part(enum psi_memory_kind kind, const struct report *all, bool csv)
+report_print_part(enum psi_memory_kind kind, const struct report *all, bool csv)
 {
 	const gex_Rank_t size = gex_TM_QuerySize(team);
 	double mapped = 0, before = 0, after = 0, most = 0;
@@ -135,7 +135,7 @@ print_part(enum psi_memory_kind kind, const struct report *all, bool csv)
 }
 
 static void
-print(const struct report *all, bool csv)
+reports_print(const struct report *all, bool csv)
 {
 	if (csv)
 		printf("part,mapped,pss at start,pss after exchange,largest\n");
@@ -144,9 +144,9 @@ print(const struct report *all, bool csv)
 		       (unsigned)gex_TM_QuerySize(team), "part", "mapped", "Pss at start",
 		       "after exchange", "largest rank");
 	for (int kind = 0; kind < PSI_MEMORY_KINDS; kind++)
-		print_part((enum psi_memory_kind)kind, all, csv);
+		report_print_part((enum psi_memory_kind)kind, all, csv);
 	if (fflush(stdout) != 0)
-		fail("cannot write");
+		job_fail("cannot write");
 }
 
 void
@@ -155,14 +155,14 @@ memory_job(uint32_t ranks, bool csv)
 	struct report mine;
 	const struct report *all;
 
-	start(ranks);
-	measure(mine.before);
-	exchange();
-	measure(mine.after);
-	all = gather(&mine);
+	job_start(ranks);
+	memory_measure(mine.before);
+	mediums_exchange();
+	memory_measure(mine.after);
+	all = reports_gather(&mine);
 	if (gex_TM_QueryRank(team) == 0)
-		print(all, csv);
-	meet();
+		reports_print(all, csv);
+	job_barrier();
 	gasnet_exit(0);
 	abort();
 }

@@ -1,4 +1,4 @@
-/* A job whose only purpose is that its memory is looked at. */
+/* A job that is started only to measure its memory. */
 #ifndef TOOLS_MEMORY_JOB_H
 #define TOOLS_MEMORY_JOB_H
 
@@ -7,8 +7,9 @@
 
 /*
  * Becomes a job of that many ranks and does not return.  Rank 0 prints, for each part of memory,
- * what a rank has mapped, and its proportional share of what is there: after attach, and after all
- * ranks have exchanged largest Mediums with all.  Average over the ranks, and the largest.
+ * how much a rank has mapped, and its proportional share (Pss) of the pages that are there: after
+ * attach, and after all ranks have exchanged the largest Mediums with all.  It prints the average
+ * over the ranks, and the largest share.
  */
 void memory_job(uint32_t ranks, bool csv) __attribute__((noreturn));
 

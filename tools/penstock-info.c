@@ -26,8 +26,8 @@ static const char usage[] =
 	"  -g, --group GROUP   only that group, such as limit; counter: what ranks count\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
-	"      --memory        what a job of that many ranks takes, by part: starts one\n"
-	"      --clean         remove shared memory of this user's jobs that were killed whole\n"
+	"      --memory        start a job of that many ranks, and print the memory of each part\n"
+	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
 
@@ -44,14 +44,14 @@ static const struct option options[] = {
 };
 
 struct view {
-	const char *only;	/* group that is wanted; NULL: all */
+	const char *only;	/* the group to print; NULL: all */
 	const char *last;	/* group that was printed last */
 	uint32_t ranks;		/* 0: not said */
 	bool csv;
 };
 
 static void
-put_quoted(const char *text, char end)
+field_print(const char *text, char end)
 {
 	bool plain = !strpbrk(text, ",\"\n");
 
@@ -68,18 +68,18 @@ put_quoted(const char *text, char end)
 }
 
 static void
-print_csv(const struct psi_fact *fact)
+fact_print_csv(const struct psi_fact *fact)
 {
-	put_quoted(fact->group, ',');
-	put_quoted(fact->name, ',');
-	put_quoted(fact->value, ',');
-	put_quoted(fact->origin, ',');
-	put_quoted(fact->note, '\n');
+	field_print(fact->group, ',');
+	field_print(fact->name, ',');
+	field_print(fact->value, ',');
+	field_print(fact->origin, ',');
+	field_print(fact->note, '\n');
 }
 
 /* Names of settings are longer than others; their meaning stands in the document. */
 static void
-print_plain(const struct psi_fact *fact, const char *last)
+fact_print_plain(const struct psi_fact *fact, const char *last)
 {
 	bool setting = strcmp(fact->group, "setting") == 0;
 
@@ -93,21 +93,21 @@ print_plain(const struct psi_fact *fact, const char *last)
 }
 
 static void
-print_fact(const struct psi_fact *fact, void *context)
+fact_print(const struct psi_fact *fact, void *context)
 {
 	struct view *view = context;
 
 	if (view->only && strcmp(view->only, fact->group) != 0)
 		return;
 	if (view->csv)
-		print_csv(fact);
+		fact_print_csv(fact);
 	else
-		print_plain(fact, view->last);
+		fact_print_plain(fact, view->last);
 	view->last = fact->group;
 }
 
 static uint32_t
-read_ranks(const char *text)
+ranks_read(const char *text)
 {
 	char *end;
 	unsigned long ranks;
@@ -122,9 +122,9 @@ read_ranks(const char *text)
 	return (uint32_t)ranks;
 }
 
-/* All output has reached its file, or the status says that it has not. */
+/* Flushes the output.  The exit status tells whether all of it has been written. */
 static int
-finish(void)
+output_finish(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_SUCCESS;
@@ -133,25 +133,25 @@ finish(void)
 }
 
 static void
-tell_cleaned(bool removed, const char *text, void *told)
+cleaned_print(bool removed, const char *text, void *told)
 {
 	printf("%s %s\n", removed ? "removed" : "kept", text);
 	*(bool *)told = true;
 }
 
 static int
-clean(void)
+memory_clean(void)
 {
 	bool told = false;
 
-	pboot_clean(tell_cleaned, &told);
+	pboot_clean(cleaned_print, &told);
 	if (!told)
 		puts("nothing to remove");
-	return finish();
+	return output_finish();
 }
 
 static const char *
-name_of(int option)
+option_name(int option)
 {
 	const struct option *row = options;
 
@@ -161,19 +161,19 @@ name_of(int option)
 }
 
 static void
-choose(int *what, int option)
+option_choose(int *what, int option)
 {
 	if (*what && *what != option) {
-		fprintf(stderr, "penstock-info: --%s and --%s: choose one\n", name_of(*what),
-		        name_of(option));
+		fprintf(stderr, "penstock-info: --%s and --%s: choose one\n", option_name(*what),
+		        option_name(option));
 		exit(BAD_INPUT);
 	}
 	*what = option;
 }
 
-/* An option without effect would be one that was meant otherwise. */
+/* Refuses an option that has no effect: the user must have meant something else. */
 static void
-check_unused(int what, const struct view *view)
+options_check_unused(int what, const struct view *view)
 {
 	const char *unused = NULL;
 
@@ -186,7 +186,7 @@ check_unused(int what, const struct view *view)
 	if (!unused)
 		return;
 	fprintf(stderr, "penstock-info: --%s has no effect with --%s; leave it out\n", unused,
-		name_of(what));
+		option_name(what));
 	exit(BAD_INPUT);
 }
 
@@ -198,14 +198,14 @@ main(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "n:g:chV", options, NULL)) != -1) {
 		switch (option) {
-		case 'n': view.ranks = read_ranks(optarg); break;
+		case 'n': view.ranks = ranks_read(optarg); break;
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
 		case OPT_SETTINGS_MD:
 		case OPT_MEMORY:
-		case OPT_CLEAN: choose(&what, option); break;
-		case 'h': fputs(usage, stdout); return finish();
-		case 'V': printf("penstock-info %s\n", pst_version()); return finish();
+		case OPT_CLEAN: option_choose(&what, option); break;
+		case 'h': fputs(usage, stdout); return output_finish();
+		case 'V': printf("penstock-info %s\n", pst_version()); return output_finish();
 		default: fputs(usage, stderr); return BAD_INPUT;
 		}
 	}
@@ -213,19 +213,19 @@ main(int argc, char **argv)
 		fprintf(stderr, "penstock-info: unexpected argument: %s\n%s", argv[optind], usage);
 		return BAD_INPUT;
 	}
-	check_unused(what, &view);
+	options_check_unused(what, &view);
 	if (what == OPT_CLEAN)
-		return clean();
+		return memory_clean();
 	if (what == OPT_MEMORY)
 		memory_job(view.ranks ? view.ranks : 1, view.csv);
 	if (what == OPT_SETTINGS_MD) {
 		psi_introspect_settings_doc(stdout);
-		return finish();
+		return output_finish();
 	}
-	psi_introspect(view.ranks ? view.ranks : 1, print_fact, &view);
+	psi_introspect(view.ranks ? view.ranks : 1, fact_print, &view);
 	if (view.only && !view.last) {
 		fprintf(stderr, "penstock-info: no group is named %s\n", view.only);
 		return BAD_INPUT;
 	}
-	return finish();
+	return output_finish();
 }

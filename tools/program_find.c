@@ -39,9 +39,10 @@ program_refuse(const char *format, ...)
 	exit(2);
 }
 
-/* EACCES: there, but no executable file; EPERM: nobody lets us look. */
+/* Returns 0 if the file can be run, else an errno value.  EACCES: it exists, but is no executable
+ * file; EPERM: a directory on the path may not be searched. */
 static int
-check_file(const char *path)
+file_check(const char *path)
 {
 	struct stat info;
 
@@ -55,7 +56,7 @@ check_file(const char *path)
 }
 
 static char *
-join_path(const char *directory, size_t len, const char *word)
+path_join(const char *directory, size_t len, const char *word)
 {
 	char *path = malloc(len + strlen(word) + 3);
 
@@ -65,10 +66,10 @@ join_path(const char *directory, size_t len, const char *word)
 	return path;
 }
 
-/* As the shell: the first executable file counts; one that is not is remembered for the message,
- * and directories that may not be searched are passed over. */
+/* Searches PATH as the shell does.  The first executable file counts; a file that is not executable
+ * is remembered for the message, and directories that may not be searched are skipped. */
 static int
-search_path(const char *word, char **path_out)
+path_search(const char *word, char **path_out)
 {
 	const char *at = getenv("PATH");
 	int err = ENOENT, found;
@@ -77,9 +78,9 @@ search_path(const char *word, char **path_out)
 		at = "/usr/local/bin:/usr/bin:/bin";
 	for (;;) {
 		size_t len = strcspn(at, ":");
-		char *path = join_path(at, len, word);
+		char *path = path_join(at, len, word);
 
-		found = check_file(path);
+		found = file_check(path);
 		if (found == 0) {
 			*path_out = path;
 			return 0;
@@ -101,8 +102,8 @@ program_path(const char *word, char **path_out)
 	if (*word == '\0')
 		return ENOENT;
 	if (!strchr(word, '/'))
-		return search_path(word, path_out);
-	err = check_file(word);
+		return path_search(word, path_out);
+	err = file_check(word);
 	if (err)
 		return err;
 	*path_out = strdup(word);
@@ -127,9 +128,9 @@ program_path_or_refuse(const char *word)
 	return path;
 }
 
-/* "<name>: <value> $" at the beginning of what follows a dollar. */
+/* Reads "<name>: <value> $" at the beginning of the text behind a "$GASNet". */
 static bool
-match(const char *text, size_t len, const char *name, char *value_out, size_t room)
+string_match(const char *text, size_t len, const char *name, char *value_out, size_t room)
 {
 	size_t name_len = strlen(name), value_len;
 	const char *end;
@@ -149,13 +150,13 @@ match(const char *text, size_t len, const char *name, char *value_out, size_t ro
 }
 
 static bool
-scan(const char *text, size_t len, const char *name, char *value_out, size_t room)
+string_find(const char *text, size_t len, const char *name, char *value_out, size_t room)
 {
 	const char *end = text + len;
 
 	while (text < end && (text = memmem(text, (size_t)(end - text), "$GASNet", 7)) != NULL) {
 		text += 7;
-		if (match(text, (size_t)(end - text), name, value_out, room))
+		if (string_match(text, (size_t)(end - text), name, value_out, room))
 			return true;
 	}
 	return false;
@@ -174,7 +175,7 @@ program_string(const char *path, const char *name, char *value_out, size_t room)
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
 		text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (text != MAP_FAILED) {
-			found = scan(text, (size_t)info.st_size, name, value_out, room);
+			found = string_find(text, (size_t)info.st_size, name, value_out, room);
 			munmap(text, (size_t)info.st_size);
 		}
 	}
@@ -197,7 +198,7 @@ program_client(char *const *command)
 	return NULL;
 }
 
-/* Is the word in the list?  Writes the list for people: "smp or ofi". */
+/* Is the word in the list?  Also writes the list as text for people: "smp or ofi". */
 static bool
 list_has_word(const char *list, const char *word, char *text_out, size_t room)
 {

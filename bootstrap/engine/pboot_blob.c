@@ -5,7 +5,7 @@
 
 static const char digits[] = "0123456789abcdef";
 
-/* The character at this place of the text. */
+/* The character of the text at this offset. */
 static char
 blob_char(const unsigned char *value, size_t len_bytes, size_t at)
 {
@@ -38,7 +38,7 @@ digit_value(char digit)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Takes one digit; false if there is no room or nothing more was announced. */
+/* Takes one digit.  Returns false if there is no room or the value is already complete. */
 static bool
 blob_digit(struct pboot_blob *blob, unsigned value)
 {

@@ -1,8 +1,6 @@
-/*
- * Values as texts in pieces, for stores that take short texts without blanks.  The text is the
- * number of bytes as 8 hexadecimal digits and then the bytes, two digits each; pieces are cut from
- * it in order. Pure functions; no byte of a text is trusted.
- */
+/* A blob is a value that travels as text, in pieces, through stores that take short texts without
+ * blanks.  The text is the number of bytes as 8 hexadecimal digits and then the bytes, two digits
+ * each; pieces are cut from it in order.  Pure functions; no byte of a text is trusted. */
 #ifndef PBOOT_BLOB_H
 #define PBOOT_BLOB_H
 

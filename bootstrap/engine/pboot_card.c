@@ -14,7 +14,7 @@ pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM])
 	return (size_t)len;
 }
 
-/* What follows version and release.  False if that is not all of a card. */
+/* Reads what follows version and release.  Returns false if that is not the rest of a card. */
 static bool
 card_read_rest(const char *text, struct pboot_card *card)
 {

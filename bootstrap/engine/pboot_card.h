@@ -31,7 +31,8 @@ void pboot_card_fill(struct pboot_card *card_out);
  * included. */
 size_t pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM]);
 
-/* False if the text is no card.  Of a card of another version only version and release are read. */
+/* Returns false if the text is no card.  If the card is of another version, only version and
+ * release are read. */
 bool pboot_card_read(const char *text, size_t len_bytes, struct pboot_card *card_out);
 
 /* Numbers the hosts in the order of their lowest ranks; returns how many there are. */

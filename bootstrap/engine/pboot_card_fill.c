@@ -1,4 +1,4 @@
-/* What this process tells of itself on its card. */
+/* Fills the card of this process. */
 #include "bootstrap/engine/pboot_card.h"
 
 #include "penstock.h"
@@ -22,7 +22,7 @@ hash_add(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* The kernel's own number of this boot, or the host's name where that cannot be read. */
+/* Adds the kernel's number of this boot, or the host's name if that cannot be read. */
 static uint64_t
 hash_add_boot(uint64_t hash)
 {
@@ -37,17 +37,17 @@ hash_add_boot(uint64_t hash)
 }
 
 /*
- * The same on ranks that can share memory: one kernel, and the name spaces in which processes,
- * sockets by name and System V segments have their names.  Mounts do not count, since files are
- * handed over as descriptors; so ranks in containers of their own that share these three are on one
- * host.
+ * A number that is equal on ranks that can share memory.  Such ranks run under one kernel, and have
+ * the same name spaces for processes, for sockets by name and for System V segments.  Mounts do not
+ * count, since files are handed over as descriptors; so ranks in containers of their own that share
+ * these three name spaces are on one host.
  */
 static uint64_t
 host_id(void)
 {
 	static const char *const spaces[] = { "/proc/self/ns/pid", "/proc/self/ns/net",
 					      "/proc/self/ns/ipc" };
-	const char *part = getenv("PST_TEST_HOST");	/* of one machine that plays several */
+	const char *part = getenv("PST_TEST_HOST");	/* one machine plays several */
 	uint64_t hash = hash_add_boot(UINT64_C(0xcbf29ce484222325));
 	struct stat info;
 	size_t i;

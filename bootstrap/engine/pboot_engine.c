@@ -33,8 +33,9 @@ pboot_engine_forget(void)
 		setenv(USED, space, 1);
 }
 
-/* "name/inode" of the agent and of the socket that it has given to this rank as PMI_FD: a process
- * manager that a rank has started gives its ranks another. */
+/* PST_JOB_AGENT is "name/inode": the agent's name, and the inode of the socket that it has given to
+ * this rank as PMI_FD.  A process manager that a rank has started gives its own ranks another
+ * socket, so they are not taken for the agent's. */
 bool
 pboot_engine_agent(char name_out[PBOOT_NAME_BYTES])
 {
@@ -52,11 +53,9 @@ pboot_engine_agent(char name_out[PBOOT_NAME_BYTES])
 	return true;
 }
 
-/*
- * A process manager may have been started within a step of another, whose variables remain: Hydra
- * in a shell that srun has started, say.  A socket that was inherited is of the inner one, since
- * those that speak PMIx let no such descriptor through.
- */
+/* A process manager may have been started within a step of another, whose variables remain: Hydra
+ * in a shell that srun has started, say.  An inherited socket is that of the inner one, since
+ * process managers that speak PMIx pass no such descriptor on. */
 const struct pboot_engine *
 pboot_engine_find(void)
 {

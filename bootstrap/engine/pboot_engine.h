@@ -25,25 +25,27 @@ enum {
 struct pboot_engine {
 	const char *name;
 
-	/* Whether an engine of this kind started the process.  Looks at the environment alone. */
+	/* Has an engine of this kind started the process?  Looks at the environment alone. */
 	bool (*probe)(void);
 
-	/* Connects.  size_out is 1 to PBOOT_RANKS_MAX, rank_out below it.  The process must not go
-	 * on without engine if this fails: the engine counts it as a rank. */
+	/* Connects.  *size_out is 1 to PBOOT_RANKS_MAX, *rank_out is below it.  If this fails, the
+	 * process must not go on without an engine, since the engine counts it as a rank. */
 	bool (*open)(uint32_t *rank_out, uint32_t *size_out);
 
-	/* put notes a value of this rank under a key, fence waits for all ranks of the job, and get
-	 * reads what any rank has put before the fence.  len_out is at most room_bytes.  All ranks
-	 * make the same calls of fence in the same order.  fence waits without limit, the others do
-	 * not. */
+	/*
+	 * put stores a value of this rank under a key, fence waits for all ranks of the job, and
+	 * get reads what any rank has put before the fence.  *len_out is at most room_bytes.  All
+	 * ranks make the same calls of fence in the same order.  fence waits without limit, the
+	 * others do not.
+	 */
 	bool (*put)(const char *key, const void *value, size_t len_bytes);
 	bool (*fence)(void);
 	bool (*get)(uint32_t rank, const char *key, void *value_out, size_t room_bytes,
 	    size_t *len_out);
 
-	/* Asks the engine to end all ranks of the job with this status, if there is a connection;
-	 * also after a call that failed, open included.  It prints nothing, and may return before
-	 * the end comes; the caller then ends by itself. */
+	/* Asks the engine to end all ranks of the job with this status, if there is a connection.
+	 * It may be called after any call that failed, open included.  It prints nothing, and may
+	 * return before the end comes; the caller then ends by itself. */
 	void (*abort)(int status, const char *text);
 
 	/* Ends the connection in good order, and calls pboot_engine_forget.  From now on the engine
@@ -55,14 +57,17 @@ struct pboot_engine {
 /* The engine that has started this process, or NULL if none has. */
 const struct pboot_engine *pboot_engine_find(void);
 
-/* Sees to it that probe of all engines is false from now on, also in programs that this process
- * starts.  PMIX_NAMESPACE stays, since a client that uses MPI too needs it: a mark says that it has
- * been used.  has_namespace: is there one that is not the marked one?  It is PMIx's probe. */
+/*
+ * Makes probe of all engines return false from now on, also in programs that this process starts.
+ * PMIX_NAMESPACE stays, since a client that uses MPI too needs it; another variable says that it
+ * has been used.  has_namespace: is there a PMIX_NAMESPACE that has not been used?  It is PMIx's
+ * probe.
+ */
 void pboot_engine_forget(void);
 bool pboot_engine_has_namespace(void);
 
-/* The name at which the agent listens that has started this rank (bootstrap/ssh); false: none has.
- * To be called before the engine is opened. */
+/* The name at which the agent listens that has started this rank (bootstrap/ssh).  Returns false if
+ * no agent has.  The caller has not opened the engine yet. */
 bool pboot_engine_agent(char name_out[PBOOT_NAME_BYTES]);
 
 /* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */

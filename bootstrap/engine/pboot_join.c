@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a rank waits to be ended by the engine, which one rank has asked for that.  And how long
- * an engine gets to read a line before it is asked: Hydra drops what it has not read by then. */
+/* ABORT_MS: how long a rank waits for the engine to end it, after another rank has asked for that.
+ * READ_MS: how long the engine gets to read a printed line before it is asked to end the job: Hydra
+ * drops what it has not read by then. */
 enum { ABORT_MS = 5000, READ_MS = 200 };
 
 struct join {
@@ -23,14 +24,14 @@ struct join {
 	pid_t parent;	/* the process above this rank when it started */
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
-	char agent[PBOOT_NAME_BYTES];	/* that of the agent; empty: there is none */
+	char agent[PBOOT_NAME_BYTES];	/* the name of the agent; empty: there is none */
 	struct pboot_card *cards;	/* [size] */
 	struct pboot_hosts hosts;
 	uint32_t lowest;		/* rank of this host */
-	struct pboot_join_net net;	/* of several hosts */
+	struct pboot_join_net net;	/* for several hosts */
 };
 
-/* Ends the job while the engine can do that.  The reason has been printed. */
+/* Asks the engine to end the job, and ends this process.  The caller has printed the reason. */
 static void __attribute__((noreturn))
 join_end(struct join *join, int status, const char *text)
 {
@@ -39,15 +40,15 @@ join_end(struct join *join, int status, const char *text)
 	exit(status);
 }
 
-/* The same for a fault of this rank. */
+/* Does the same for a fault of this rank. */
 static void __attribute__((noreturn))
 join_abort(struct join *join)
 {
 	join_end(join, 1, "a rank could not join the job");
 }
 
-/* The same for a fault that all ranks see: rank 0 prints and ends the job.  The others wait, since
- * an engine may kill rank 0 when one of them ends. */
+/* Does the same for a fault that all ranks see: rank 0 prints it and ends the job.  The others
+ * wait, since an engine may kill rank 0 when one of them ends. */
 static void PSI_PRINTF(3, 4) __attribute__((noreturn))
 join_refuse(struct join *join, int status, const char *format, ...)
 {
@@ -65,7 +66,8 @@ join_refuse(struct join *join, int status, const char *format, ...)
 	join_end(join, status, text);
 }
 
-/* Listens before others can know the name, so that their connections wait here for the keeper. */
+/* Listens before other ranks can know the name, so that their connections wait here for the
+ * keeper. */
 static void
 join_listen(struct join *join)
 {
@@ -102,12 +104,12 @@ join_get_card(struct join *join, uint32_t rank)
 		join_abort(join);
 	if (pboot_card_read(text, len, &join->cards[rank]))
 		return;
-	psi_log("rank %u: %s has something else under rank %u than this library puts there",
+	psi_log("rank %u: what %s has stored for rank %u was not written by this library",
 	    join->rank, join->engine->name, rank);
 	join_abort(join);
 }
 
-/* Two ranks whose libraries speak other versions are named. */
+/* Names rank 0 and the first rank whose library has another version. */
 static void
 join_check_versions(struct join *join)
 {
@@ -141,7 +143,7 @@ join_find_hosts(struct join *join)
 		join->lowest++;
 }
 
-/* In a job of several hosts. */
+/* Prepares the network between the keepers, if the job has several hosts. */
 static void
 join_meet(struct join *join)
 {
@@ -223,7 +225,7 @@ join_start_keeper(struct join *join, uint32_t local_size)
 	exit(1);
 }
 
-/* How many ranks this host has, or below the given rank has. */
+/* How many of the ranks below `below' are on this host. */
 static uint32_t
 join_count_local(const struct join *join, uint32_t below)
 {
@@ -257,7 +259,8 @@ join_fill_startup(const struct join *join, struct pboot_startup *startup_out)
 	memcpy(startup_out->name, join->cards[join->lowest].name, sizeof startup_out->name);
 }
 
-/* Settings that the keeper reads are checked here, since nobody has checked them before. */
+/* Checks the settings that the keeper reads: under an engine there is no launcher that has done
+ * it. */
 static void
 join_check_settings(struct join *join)
 {
@@ -268,10 +271,10 @@ join_check_settings(struct join *join)
 }
 
 /*
- * The engine is left before the job runs.  Everything that it could do for the job the keeper does:
- * it knows of each rank's end and ends the others.  A connection kept would have to be used in
- * signal handlers, and an engine that sees it close kills all ranks before they can do what the
- * exit rules give them time for.
+ * The rank leaves the engine before the job runs, since the keeper does everything that the engine
+ * could do for the job: it notices the end of each rank, and ends the others.  If the rank kept the
+ * connection, its signal handlers would have to use it; and an engine that sees it close kills all
+ * ranks, before they have done what the exit rules give them time for.
  */
 void
 pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,

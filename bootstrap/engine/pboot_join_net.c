@@ -14,14 +14,14 @@ pboot_join_net_offer(const struct pboot_engine *engine)
 	uint8_t secret[PBOOT_SHAKE_SECRET_BYTES];
 
 	if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
-		pboot_say("the kernel gives no random numbers for the job's secret");
+		pboot_say("cannot get random numbers from the kernel for the job's secret");
 		return false;
 	}
 	return engine->put("secret", secret, sizeof secret);
 }
 
-/* An address of the host from which the engine has started this one, so that keepers use the same
- * network; NULL: it is not known. */
+/* An address of the host from which the engine has started this process, so that keepers use the
+ * same network; NULL if it is not known. */
 static const char *
 net_toward(char text[PBOOT_ADDRESS_BYTES])
 {
@@ -69,7 +69,7 @@ net_open(const struct pboot_engine *engine, const struct pboot_hosts *hosts, con
 	return engine->put("address", address, strlen(address));
 }
 
-/* The host of a rank that is the lowest of its host. */
+/* Learns name and address of the host whose lowest rank is `rank'. */
 static bool
 net_learn_host(const struct pboot_engine *engine, const struct pboot_card *card, uint32_t rank,
     struct pboot_overlay_host *host_out)

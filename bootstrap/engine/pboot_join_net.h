@@ -1,7 +1,6 @@
-/*
- * How the keepers of a job's hosts learn where the others listen: through the engine, before they
- * exist.  The lowest rank of each host opens the overlay, which its keeper takes over.
- */
+/* Each keeper of a job of several hosts must know where the others listen.  The ranks learn that
+ * through the engine, before there are keepers: the lowest rank of each host opens the overlay,
+ * which its keeper takes over. */
 #ifndef PBOOT_JOIN_NET_H
 #define PBOOT_JOIN_NET_H
 
@@ -17,19 +16,17 @@ struct pboot_join_net {
 
 enum { PBOOT_JOIN_WHY_BYTES = 512 };
 
-/* Rank 0: puts the job's secret.  All ranks call a fence between this and meet. */
+/* Rank 0 calls this: it puts the job's secret.  All ranks call a fence between this and meet. */
 bool pboot_join_net_offer(const struct pboot_engine *engine);
 
-/*
- * All ranks call it, and wait in a fence for each other.  Opens the overlay in the lowest rank of
- * each host, and learns where the others listen.  False: why_out says why in one line, or is empty
- * if the engine has said it.
- */
+/* All ranks call this, and wait in a fence for each other.  It opens the overlay in the lowest rank
+ * of each host, and learns where the others listen.  If it returns false, why_out says why in one
+ * line, or is empty if the engine has printed a line. */
 bool pboot_join_net_meet(const struct pboot_engine *engine, const struct pboot_hosts *hosts,
     const struct pboot_card *cards, uint32_t rank, struct pboot_join_net *net_out,
     char why_out[PBOOT_JOIN_WHY_BYTES]);
 
-/* Gives back what this process has of it; the keeper has its own. */
+/* Frees what this process has of the network; the keeper has its own copy. */
 void pboot_join_net_free(struct pboot_join_net *net, uint32_t host_count);
 
 #endif

@@ -2,8 +2,8 @@
  * Our own client of the PMI-1 wire protocol, which Hydra and Slurm's srun speak: lines of words
  * over a socket, one answer to each request.  The socket is an inherited one (PMI_FD), or one that
  * connects to a port (PMI_PORT) and says which process this is (PMI_ID).  The server is another
- * program, perhaps of another host: whatever it sends is bounded and checked, and the first thing
- * that is wrong ends the use of the connection.
+ * program, perhaps of another host: the client bounds and checks all that it sends, and uses the
+ * connection no more after the first fault.
  */
 #include "bootstrap/engine/pboot_engine.h"
 
@@ -38,7 +38,7 @@ static struct {
 	size_t key_max, value_max;	/* characters */
 	char in[PBOOT_PMI1_LINE_MAX + 1];
 	size_t fill;		/* bytes in `in' */
-	size_t used;		/* of these, the line that was taken last */
+	size_t used;		/* of these, the bytes of the line that was taken last */
 } pmi1 = { .sock = -1 };
 
 static bool PSI_PRINTF(1, 2)
@@ -70,7 +70,8 @@ pmi1_send(const char *line)
 			left -= (size_t)sent;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			if (pboot_poll(&room, 1, pboot_pmi1_answer_ms) == 0)
-				return pmi1_fail("the process manager takes nothing");
+				return pmi1_fail(
+					"the process manager does not read what is sent to it");
 		} else if (errno != EINTR) {
 			return pmi1_fail("cannot send to the process manager: %s", strerror(errno));
 		}
@@ -78,7 +79,7 @@ pmi1_send(const char *line)
 	return true;
 }
 
-/* Waits until something can be read; true at the end of the connection too. */
+/* Waits until the socket can be read; also true at the end of the connection. */
 static bool
 pmi1_await(bool fence)
 {
@@ -130,7 +131,8 @@ pmi1_bad_line(const char *text, size_t len, const char *expected)
 	return pmi1_fail("expected %s from the process manager, got \"%s\"", expected, shown);
 }
 
-/* The next line is in `in'; the words point there until the next call. */
+/* Takes the next line, whose command must be `command'.  The words of *line_out lie in `in', and
+ * stay there until the next call. */
 static bool
 pmi1_take(bool fence, const char *command, struct pboot_pmi1_line *line_out)
 {
@@ -156,7 +158,7 @@ pmi1_take(bool fence, const char *command, struct pboot_pmi1_line *line_out)
 	return true;
 }
 
-/* An answer's rc tells whether the request went well; where there is none it did. */
+/* Did the request succeed?  The rc of its answer tells; an answer without rc means success. */
 static bool
 pmi1_went_well(const struct pboot_pmi1_line *line)
 {
@@ -195,7 +197,7 @@ pboot_pmi1_is_inherited(void)
 	    pboot_pmi1_socket_is((int)fd);
 }
 
-/* A number of the environment from least to most. */
+/* Reads a number from `least' to `most' from the environment. */
 static bool
 pmi1_variable(const char *name, int64_t least, int64_t most, uint32_t *out)
 {
@@ -229,7 +231,8 @@ pmi1_open_inherited(void)
 	return true;
 }
 
-/* After a connection to PMI_PORT the server tells what the environment tells otherwise. */
+/* On a connection to PMI_PORT the server tells size and rank, which otherwise are in the
+ * environment. */
 static bool
 pmi1_introduce(uint32_t id)
 {
@@ -241,11 +244,13 @@ pmi1_introduce(uint32_t id)
 	if (!pmi1_ask(request, "initack", &line) || !pmi1_take(false, "set", &line))
 		return false;
 	if (!pboot_pmi1_number(&line, "size", 1, PBOOT_RANKS_MAX, &size))
-		return pmi1_fail("the process manager tells no size from 1 to %d", PBOOT_RANKS_MAX);
+		return pmi1_fail("the process manager gives no number of ranks from 1 to %d",
+		    PBOOT_RANKS_MAX);
 	if (!pmi1_take(false, "set", &line))
 		return false;
 	if (!pboot_pmi1_number(&line, "rank", 0, size - 1, &rank))
-		return pmi1_fail("the process manager tells no rank below the size, %d", (int)size);
+		return pmi1_fail("the process manager gives no rank below the number of ranks, %d",
+		    (int)size);
 	pmi1.size = (uint32_t)size;
 	pmi1.rank = (uint32_t)rank;
 	return pmi1_take(false, "set", &line); /* debug=0 */
@@ -265,7 +270,8 @@ pmi1_open_port(const char *port)
 	return pmi1_introduce(id);
 }
 
-/* Keeps to what the server takes, within what we take. */
+/* Learns how long keys and values may be: as long as the server takes them, but no longer than we
+ * do. */
 static bool
 pmi1_learn_limits(void)
 {
@@ -277,8 +283,8 @@ pmi1_learn_limits(void)
 	if (!pboot_pmi1_number(&line, "keylen_max", PBOOT_ENGINE_KEY_MAX, INT64_MAX, &key) ||
 	    !pboot_pmi1_number(&line, "vallen_max", VALUE_LEAST, INT64_MAX, &value))
 		return pmi1_fail(
-			"the process manager takes too short keys or values, or does not tell how "
-			"long they may be");
+			"the process manager takes keys or values that are too short, or does not "
+			"say how long they may be");
 	pmi1.key_max = key < KEY_ROOM ? (size_t)key - 1 : KEY_ROOM - 1;
 	pmi1.value_max = value < PBOOT_PMI1_REQUEST_MAX ? (size_t)value - 1
 	                                                : PBOOT_PMI1_REQUEST_MAX - 1;
@@ -296,7 +302,7 @@ pmi1_learn_store(void)
 	name = pboot_pmi1_value(&line, "kvsname");
 	if (!name || !*name || strlen(name) >= KVSNAME_ROOM)
 		return pmi1_fail(
-			"the process manager tells no name of its store, or one of over %d "
+			"the process manager gives no name of its store, or one of more than %d "
 			"characters",
 			KVSNAME_ROOM - 1);
 	memcpy(pmi1.kvsname, name, strlen(name) + 1);
@@ -329,11 +335,11 @@ pmi1_key(const char *key, uint32_t rank, unsigned piece, char name_out[KEY_ROOM]
 
 	if (len > 0 && (size_t)len <= pmi1.key_max)
 		return true;
-	return pmi1_fail("the process manager takes keys of %zu characters only", pmi1.key_max);
+	return pmi1_fail("the process manager takes keys of at most %zu characters", pmi1.key_max);
 }
 
-/* The request is not too long, since the piece was cut for that (pmi1_piece_chars); the compiler
- * does not know that. */
+/* Puts one piece.  The request is not too long, since the piece was cut for that
+ * (pmi1_piece_chars); the compiler does not know that. */
 static bool
 pmi1_put_piece(const char *name, const char *piece)
 {
@@ -410,7 +416,7 @@ pmi1_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, siz
 	}
 	if (got < 0)
 		return pmi1_fail(
-			"what the process manager has under %s is not what rank %u put there", name,
+			"the process manager's value of %s is not what rank %u put there", name,
 			rank);
 	*len_out = blob.len_bytes;
 	return true;
@@ -430,7 +436,8 @@ pmi1_abort(int status, const char *text)
 		sendto(pmi1.sock, request, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-/* A server that is gone now is no failure of this rank: what it has started ends with it. */
+/* It is no failure of this rank if the server is gone by now: the processes that it has started end
+ * with it. */
 static void
 pmi1_finalize(void)
 {

@@ -1,4 +1,4 @@
-/* What others know of the PMI-1 client. */
+/* What other files know of the PMI-1 client. */
 #ifndef PBOOT_PMI1_H
 #define PBOOT_PMI1_H
 

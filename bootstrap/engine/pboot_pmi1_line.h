@@ -23,17 +23,17 @@ struct pboot_pmi1_line {
 };
 
 /*
- * Splits a line (len_bytes, without its newline) into words; writes into text, which has room for a
- * NUL behind it, and keeps pointers to it.  A word without `=' belongs to the message of an error
- * and is left out.  False if the line holds anything but printable ASCII, has too many words, a
- * word without a key, or does not begin with the key cmd.
+ * Splits a line (len_bytes, without its newline) into words.  Writes into text, which has room for
+ * a NUL behind it, and keeps pointers to it.  A word without `=' belongs to the message of an error
+ * and is left out.  Returns false if the line holds anything but printable ASCII, has too many
+ * words or a word without a key, or does not begin with the key cmd.
  */
 bool pboot_pmi1_split(char *text, size_t len_bytes, struct pboot_pmi1_line *line_out);
 
 /* The value of the first word with that key; NULL if there is none. */
 const char *pboot_pmi1_value(const struct pboot_pmi1_line *line, const char *key);
 
-/* The same as a decimal number from least to most; false if it is none. */
+/* Reads that value as a decimal number from `least' to `most'; false if it is none. */
 bool pboot_pmi1_number(const struct pboot_pmi1_line *line, const char *key, int64_t least,
                        int64_t most, int64_t *out);
 

@@ -24,7 +24,7 @@ pboot_pmi1_socket_is(int fd)
 	       fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* connect with a time limit.  0 or an errno value. */
+/* Connects within `ms'.  Returns 0 or an errno value. */
 static int
 socket_connect_within(int sock, const struct addrinfo *to, int ms)
 {
@@ -44,7 +44,7 @@ socket_connect_within(int sock, const struct addrinfo *to, int ms)
 	return getsockopt(sock, SOL_SOCKET, SO_ERROR, &err, &len) < 0 ? errno : err;
 }
 
-/* A descriptor, or the negative of an errno value. */
+/* Returns a descriptor, or the negative of an errno value. */
 static int
 socket_open(const struct addrinfo *to, int ms)
 {
@@ -62,8 +62,8 @@ socket_open(const struct addrinfo *to, int ms)
 	return pboot_fd_raise(sock);
 }
 
-/* The addresses of a host.  A process manager names this host by its own name, which a host without
- * a name service may not know; then it is reached at the loopback address. */
+/* Finds the addresses of a host.  A process manager names this host by its own name, which a host
+ * without a name service may not know; then the loopback address is taken. */
 static int
 host_find_addresses(const char *host, const char *service, struct addrinfo **list_out)
 {

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* Whether an inherited descriptor is an open socket.  Makes it close-on-exec. */
+/* Is the inherited descriptor an open socket?  If so, makes it close-on-exec. */
 bool pboot_pmi1_socket_is(int fd);
 
-/* Connects to "host:port" within ms for each address of the host.  A descriptor, or -1 with the
- * reason in *why_out, which is not to be freed. */
+/* Connects to "host:port", within `ms' for each address of the host.  Returns a descriptor, or -1
+ * with the reason in *why_out, which is not to be freed. */
 int pboot_pmi1_socket_connect(const char *port, int ms, const char **why_out);
 
 #endif

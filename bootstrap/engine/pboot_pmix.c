@@ -1,8 +1,8 @@
 /*
- * PMIx, which Open MPI's mpirun and Slurm speak, through the library that the system has:
- * libpmix.so.2 is opened when a job starts under it, so a program needs no such library elsewhere.
- * Its calls keep what they need in a thread of their own, which ends with finalize.  Signals are
- * blocked around open, so that this thread inherits that and no handler of the client's runs there.
+ * The engine that speaks PMIx: Open MPI's mpirun, and Slurm.  The system's library libpmix.so.2 is
+ * opened when a job starts under it, so a program needs no such library elsewhere.  The library has
+ * a thread of its own, which ends with finalize.  All signals are blocked around open, so that this
+ * thread inherits that and no handler of the client's runs there.
  */
 #include "bootstrap/engine/pboot_engine.h"
 
@@ -20,8 +20,8 @@
 
 #define LIBRARY "libpmix.so.2"
 
-/* A program may be linked without -ldl, which C libraries before glibc 2.34 need for these.  Then
- * they are not there, and all but PMIx works. */
+/* A program may be linked without -ldl, which C libraries before glibc 2.34 need for these
+ * functions.  Then they are NULL, and everything but PMIx works. */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlerror
@@ -42,7 +42,7 @@ static struct {
 	const char *(*error_text)(pmix_status_t status);
 } pmix;
 
-/* One line about a call that failed. */
+/* Prints one line about a call that failed. */
 static bool
 pmix_fail(const char *call, pmix_status_t status)
 {
@@ -63,7 +63,7 @@ static const struct {
 	{ "PMIx_Get", &pmix.get }, { "PMIx_Error_string", &pmix.error_text },
 };
 
-/* Finds all calls; NULL, or why that cannot be done. */
+/* Finds all calls.  Returns NULL, or the reason why that cannot be done. */
 static const char *
 calls_find(void)
 {
@@ -125,7 +125,7 @@ size_learn(uint32_t *size_out)
 	if (known)
 		*size_out = value->data.uint32;
 	else
-		psi_log("rank %u: PMIx tells no number of ranks above that and up to %d",
+		psi_log("rank %u: PMIx gives no number of ranks above this rank and up to %d",
 		    pmix.self.rank, PBOOT_RANKS_MAX);
 	free(value);
 	return known;
@@ -178,7 +178,7 @@ pmix_put(const char *key, const void *value, size_t len_bytes)
 	return status == PMIX_SUCCESS || pmix_fail("PMIx_Put", status);
 }
 
-/* A fence that a thread of PMIx tells the end of; static, since that may come late. */
+/* The fence that is under way.  A thread of PMIx tells its end, perhaps late, so this is static. */
 static struct {
 	sem_t over;
 	pmix_status_t status;	/* written before over is posted */
@@ -192,8 +192,8 @@ fence_over(pmix_status_t status, void *context)
 	sem_post(&fence.over);
 }
 
-/* Waits without limit.  A rank may have ended before its start, which not every process manager
- * takes for a failure; so a long wait is mentioned once. */
+/* Waits without limit.  A rank may have ended before its start, and not every process manager takes
+ * that for a failure; so one line mentions a long wait. */
 static pmix_status_t
 fence_await(void)
 {
@@ -213,7 +213,7 @@ fence_await(void)
 	return fence.status;
 }
 
-/* PMIX_COLLECT_DATA: the values come with the fence, and get asks nobody. */
+/* With PMIX_COLLECT_DATA the values come with the fence, so get asks no other process. */
 static bool
 pmix_fence(void)
 {
@@ -240,15 +240,15 @@ pmix_fence(void)
 static bool
 pmix_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, size_t *len_out)
 {
-	pmix_proc_t who = pmix.self;
+	pmix_proc_t owner = pmix.self;
 	pmix_value_t *value = NULL;
 	pmix_key_t name;
 	pmix_status_t status;
 	bool fits;
 
-	who.rank = rank;
+	owner.rank = rank;
 	key_write(key, name);
-	status = pmix.get(&who, name, NULL, 0, &value);
+	status = pmix.get(&owner, name, NULL, 0, &value);
 	if (status != PMIX_SUCCESS)
 		return pmix_fail("PMIx_Get", status);
 	fits = value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= room_bytes;
@@ -256,7 +256,7 @@ pmix_get(uint32_t rank, const char *key, void *value_out, size_t room_bytes, siz
 		*len_out = value->data.bo.size;
 		memcpy(value_out, value->data.bo.bytes, *len_out);
 	} else {
-		psi_log("rank %u: PMIx: what it has under %s is not what rank %u put there",
+		psi_log("rank %u: PMIx: the value of %s is not what rank %u put there",
 		    pmix.self.rank, name, rank);
 	}
 	if (value->type == PMIX_BYTE_OBJECT)

@@ -1,4 +1,4 @@
-/* In place of pboot_pmix.c where configure found no pmix.h. */
+/* This file stands in for pboot_pmix.c where configure found no pmix.h. */
 #include "bootstrap/engine/pboot_engine.h"
 
 #include "runtime/util/log.h"
@@ -10,7 +10,7 @@ pmix_open(uint32_t *rank_out, uint32_t *size_out)
 {
 	(void)rank_out, (void)size_out;
 	psi_log("this program was started under PMIx (PMIX_NAMESPACE=%.80s), and this build has no "
-	    "PMIx: configure found no pmix.h; use penstock-run, or build it again",
+	    "PMIx: configure found no pmix.h; use penstock-run, or build Penstock with pmix.h",
 	    getenv("PMIX_NAMESPACE"));
 	return false;
 }

@@ -1,3 +1,4 @@
+/* How a keeper that adopts its ranks begins, and how these ranks end. */
 #include "bootstrap/keeper/pboot_adopt.h"
 
 #include "bootstrap/keeper/pboot_peers.h"
@@ -19,8 +20,8 @@
 
 /* -- the end of ranks -------------------------------------------------------------------------- */
 
-/* A rank that has been released has this long to end; the same from the first SIGKILL for ranks
- * that wait for their release. */
+/* A released rank has this long to end.  A rank that waits for its release is spared for as long
+ * after the first SIGKILL. */
 static const uint64_t release_ns = 500 * MS;
 
 void
@@ -59,7 +60,7 @@ pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank)
 
 /* -- the engine -------------------------------------------------------------------------------- */
 
-/* Whether a process lives, of which there may be a pidfd (else -1). */
+/* Does the process live?  pidfd is its pidfd, or -1. */
 static bool
 process_is_there(int pidfd, pid_t pid)
 {
@@ -68,8 +69,9 @@ process_is_there(int pidfd, pid_t pid)
 	return pidfd >= 0 ? pboot_poll(&process, 1, 0) == 0 : pboot_process_lives(pid);
 }
 
-/* The process above the lowest rank may be a shell, which ends when its rank has; so its end says
- * something only while the job runs, and while that rank lives when its end has been seen. */
+/* The process above the lowest rank may be a shell, which ends when its rank has ended.  So its end
+ * is that of the engine only while the job runs, and only if the lowest rank still lives after the
+ * end has been seen. */
 void
 pboot_adopt_check_engine(struct pboot_keeper *keeper)
 {
@@ -123,11 +125,9 @@ descriptors_compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/*
- * The keeper keeps standard output and error, where it prints, the listener, and the network
- * between keepers.  It must hold nothing else of the rank's: the other end of a pipe of the
- * client's would wait for it.
- */
+/* Closes what the keeper does not need.  It keeps standard output and error, where it prints, the
+ * listener, and the network between keepers.  It must not hold any other descriptor of the rank: if
+ * it held one end of a client's pipe, the process at the other end would get no end of file. */
 static void
 keeper_close_others(const struct pboot_adoption *adoption)
 {
@@ -193,8 +193,9 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	pboot_keeper_serve(&keeper);
 }
 
-/* The child of the rank, and parent of the keeper for a moment: so the keeper is nobody's child. It
- * has a session of its own, since the engine kills a rank's process group with the rank. */
+/* Runs in the process between the rank and the keeper, which ends at once, so that the keeper is no
+ * child of the rank.  The keeper gets a session of its own, since the engine kills a rank's process
+ * group with the rank. */
 static void __attribute__((noreturn))
 between_run(const struct pboot_adoption *adoption, const struct pboot_saved_state *saved)
 {
@@ -209,9 +210,9 @@ between_run(const struct pboot_adoption *adoption, const struct pboot_saved_stat
 	_exit(0);
 }
 
-/* Waits for the child in between, and takes its SIGCHLD, of which the client must not hear. Another
- * thread of the client may have waited for any child and got this one; if there is no keeper, its
- * absence is then noticed when ranks connect. */
+/* Waits for the process in between, and takes its SIGCHLD, which must not reach the client.
+ * Another thread of the client may have waited for any child and got this one.  If there is no
+ * keeper then, the ranks notice it when they connect. */
 static int
 between_await(pid_t child)
 {

@@ -1,11 +1,11 @@
 /*
  * A keeper for ranks that an engine has started.  The lowest rank of a host forks it.  It serves
  * these ranks as a launcher's keeper does, with four differences.  It is not their parent: it
- * learns of their ends by a pidfd or by looking, and cannot know their status.  It has no launcher
- * and no guard: it watches the process that has started the lowest rank, which is the engine's as a
- * rule.  And ranks that have asked to end with a status other than 0 wait until it releases them,
- * since an engine may kill all others when the first one ends so.  Where the job
- * has several hosts, it tells their keepers what happens here, and hears from them
+ * learns of their ends by a pidfd or by looking at intervals, and cannot know their status.  It has
+ * no launcher and no guard: it watches the process that has started the lowest rank, which is
+ * usually the engine's.  Ranks that have asked to end with a status other than 0 wait until it
+ * releases them, since an engine may kill all others when the first one ends so.  If the job has
+ * several hosts, it tells their keepers what happens here, and they tell it what happens there
  * (pboot_peers.h).
  */
 #ifndef PBOOT_ADOPT_H

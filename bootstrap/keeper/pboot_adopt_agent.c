@@ -1,7 +1,8 @@
 /*
- * The keeper and the agent that has started its ranks (bootstrap/ssh).  The agent is the ranks'
- * parent, so it knows how they end; it brings the launcher's signals, and takes there how the job
- * ends.  To the keeper its connection is that of a launcher.
+ * The keeper's connection to the agent that has started its ranks (bootstrap/ssh).  The agent is
+ * the parent of the ranks, so it knows how they end.  It passes the launcher's signals to the
+ * keeper, and the keeper tells it how the job ends.  The keeper treats this connection as that of a
+ * launcher.
  */
 #include "bootstrap/keeper/pboot_keeper.h"
 
@@ -23,8 +24,8 @@ pboot_adopt_agent_knows(const struct pboot_keeper *keeper)
 	return keeper->adopts && keeper->launcher_sock >= 0;
 }
 
-/* The agent's child may be a shell that the rank has been started by: its end counts when the rank
- * itself has ended. */
+/* The agent's child may be a shell that has started the rank.  The end of this child counts when
+ * the rank itself has ended. */
 static void
 adopted_note_end(struct pboot_keeper *keeper, uint32_t rank, int status)
 {

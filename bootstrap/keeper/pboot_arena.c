@@ -44,8 +44,8 @@ arena_map_inherited(unsigned number, uint64_t offset, size_t len_bytes)
 	return offset > len || len_bytes > len - offset ? NULL : part + offset;
 }
 
-/* A System V segment ends with its last process, so the keeper, which outlives the ranks, attaches
- * it. */
+/* The keeper attaches a System V segment of ranks: such a segment ends with the last process that
+ * has attached it, and the keeper outlives the ranks. */
 void
 pboot_arena_note(const struct pboot_keeper *keeper, int key)
 {

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The lowest CPU of this CPU's core; the CPU itself if the system does not tell. */
+/* Returns the lowest CPU of the core to which this CPU belongs; the CPU itself if the system does
+ * not tell. */
 static int
 cpu_core(int cpu)
 {

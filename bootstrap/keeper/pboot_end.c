@@ -1,5 +1,5 @@
-/* Passes signals on, takes the ends of children, and ends the job: first it asks, then it kills,
- * and it leaves nothing behind. */
+/* Passes signals on, takes the ends of children, and ends the job: the keeper first asks the
+ * processes to end, then it kills them, until none is left. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "runtime/util/clock.h"
@@ -82,11 +82,10 @@ pboot_end_forward_missed(struct pboot_keeper *keeper, int sig)
 }
 
 /*
- * Whether a rank has lost a request to end.  A process that lives although the signal has its
- * default action never got it: the process is newer than the signal, or its parent handled the
- * signal between fork and exec.  The same holds for a process that entered init after the signal.
- * If the program has its own handler, the keeper cannot know whether it ran, and does not send
- * again.
+ * Has the rank lost a request to end?  A process that lives although the signal has its default
+ * action never got it: the process is newer than the signal, or its parent handled the signal
+ * between fork and exec.  The same holds for a process that entered init after the signal.  If the
+ * program has its own handler, the keeper cannot know whether it ran, and does not send again.
  */
 static bool
 rank_lost_signal(const struct pboot_keeper *keeper, uint32_t rank, int sig)
@@ -138,7 +137,7 @@ pboot_end_adopted(struct pboot_keeper *keeper, uint32_t rank)
 		rank_take_end(keeper, PBOOT_EV_ENDED, rank, 0);
 }
 
-/* The process has ended: another may get its number, which must not be spared. */
+/* The process has ended.  Another process may get its number, and must not be spared. */
 static void
 spared_remove(struct pboot_keeper *keeper, pid_t pid)
 {
@@ -236,8 +235,8 @@ end_is_hurried(const struct pboot_keeper *keeper)
 	return keeper->rules.cause.code != 0 || abandoned || keeper->asked;
 }
 
-/* The user asks the job to end.  If all ranks have ended already, the request means the keeper: it
- * no longer waits for readers. */
+/* The user asks the job to end.  If all ranks have ended already, the request is for the keeper,
+ * which no longer waits for readers. */
 void
 pboot_end_asked(struct pboot_keeper *keeper, int sig)
 {
@@ -321,9 +320,10 @@ strays_settle(struct pboot_keeper *keeper)
 }
 
 /*
- * Why the relay is ended now; NULL: it is not.  The ranks' output waits for its reader, a pager
- * say, as it would without us: until the job's time is over or the user asks for the end.  After a
- * failure or such a request it waits for a short time only.
+ * Returns why the relay is ended now, or NULL if it goes on.  A reader of the ranks' output, say a
+ * pager, may take its time, as it could if it read from the ranks themselves: the relay waits for
+ * it until the job's time is over or the user asks for the end.  After a failure or such a request
+ * it waits for a short time only.
  */
 static const char *
 relay_end_reason(struct pboot_keeper *keeper, uint64_t start)
@@ -337,7 +337,7 @@ relay_end_reason(struct pboot_keeper *keeper, uint64_t start)
 		return "the job's time is over";
 	}
 	if (end_is_hurried(keeper) && now - start >= PBOOT_PRINT_FAILED_NS)
-		return "the job is to end, and nobody reads there";
+		return "the job must end, and nobody reads the output";
 	return NULL;
 }
 

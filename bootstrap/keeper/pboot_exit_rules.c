@@ -71,7 +71,7 @@ rules_fail(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank,
 	return cause_set(rules, kind, rank, detail, code);
 }
 
-/* A rank asked to end: the other ranks have a short time to ask too. */
+/* A rank asked to end.  The other ranks have a short time to ask too. */
 static bool
 rules_end_politely(struct pboot_rules *rules, enum pboot_cause_kind kind, uint32_t rank, int code,
     uint64_t now_ns)
@@ -109,7 +109,7 @@ rules_exit_alone(struct pboot_rules *rules, uint32_t rank, int code)
 	return cause_set(rules, PBOOT_CAUSE_EXIT, rank, code & 255, code & 255);
 }
 
-/* A rank that has ended without init; size if there is none. */
+/* Finds a rank that has ended without init; returns `size' if there is none. */
 static uint32_t
 rules_find_absentee(const struct pboot_rules *rules)
 {
@@ -180,8 +180,8 @@ rules_died(struct pboot_rules *rules, uint32_t rank, int status, uint64_t now_ns
 	return rules_died_by_exit(rules, rank, WEXITSTATUS(status), now_ns);
 }
 
-/* A rank that an engine has started: if it has not asked to end, it must have been killed or have
- * left by itself, and the engine knows how. */
+/* A rank that an engine has started has ended.  If it did not ask to end, it was killed or ended by
+ * itself; only the engine knows which. */
 static bool
 rules_ended(struct pboot_rules *rules, uint32_t rank, uint64_t now_ns)
 {
@@ -261,7 +261,7 @@ pboot_rules_anyone_at_work(const struct pboot_rules *rules)
 	return false;
 }
 
-/* The phase's time is over: the next begins. */
+/* The phase's time is over, so the next phase begins. */
 static void
 rules_advance(struct pboot_rules *rules, uint64_t now_ns)
 {

@@ -10,7 +10,7 @@
  * The first cause in time gives the job's status, but status 0 loses to any other.
  *
  * tests/model/exit.pml models these rules, the keeper, the launcher and the ranks.  Names in
- * capitals in their code, such as ZERO_LOSES, are switches of the model.
+ * capitals in the code of these, such as ZERO_LOSES, are switches of the model.
  */
 #ifndef PBOOT_EXIT_RULES_H
 #define PBOOT_EXIT_RULES_H
@@ -26,7 +26,7 @@ enum pboot_event_kind {
 	PBOOT_EV_EXIT,		/* value: code of exit() or of return from main */
 	PBOOT_EV_EXIT_ALONE,	/* value: the same, of an exit() that ends only this rank */
 	PBOOT_EV_DIED,		/* value: status of waitpid */
-	PBOOT_EV_ENDED,		/* the same of a rank that is no child; its status is not known */
+	PBOOT_EV_ENDED,		/* a rank that is no child has ended; its status is not known */
 	PBOOT_EV_VANISHED,	/* the process that entered init has ended, its parent lives */
 	PBOOT_EV_TWICE,		/* a second process of the rank entered init */
 	PBOOT_EV_NO_EXEC,	/* value: errno */
@@ -43,7 +43,7 @@ enum pboot_event_kind {
 enum pboot_cause_kind {
 	PBOOT_CAUSE_NONE,
 	PBOOT_CAUSE_LEAVE,	/* gasnet_exit */
-	PBOOT_CAUSE_EXIT,	/* exit() noted */
+	PBOOT_CAUSE_EXIT,	/* exit(), or return from main */
 	PBOOT_CAUSE_PLAIN,	/* ended with a non-zero status, no rank in init */
 	PBOOT_CAUSE_SIGNAL,	/* detail: signal */
 	PBOOT_CAUSE_UNSAID,	/* entered init, ended without a message; detail: its status */
@@ -108,7 +108,7 @@ enum pboot_action pboot_rules_due(struct pboot_rules *rules, uint64_t now_ns);
 /* The signal that PBOOT_DO_QUIT sends to this rank, 0 if none.  Notes that it was sent. */
 int pboot_rules_quit_signal(struct pboot_rules *rules, uint32_t rank);
 
-/* The job was stopped for this long: its time limit moves. */
+/* The job was stopped for length_ns: its time limit moves by as much. */
 void pboot_rules_stopped(struct pboot_rules *rules, uint64_t length_ns);
 
 /* Is this rank at work?  It is while it lives and has not asked to end. */

@@ -1,9 +1,9 @@
 /*
  * The guard is a process between launcher and keeper.  It does nothing until the keeper has ended
  * without having told the job's status.  Then it kills all processes that descend from the keeper.
- * It is a subreaper and so inherits them all, whatever their session and environment are; a job
- * within the job too.  The keeper does the same when the guard has ended, and the launcher when
- * both have.  So whichever of the three is left ends the job.
+ * It is a subreaper, so it inherits all of them, whatever their session and environment are, and
+ * those of a job within the job too.  The keeper does the same when the guard has ended, and the
+ * launcher when both have.  So any one of the three ends the job when the other two are gone.
  *
  * The guard does not wait for the keeper's status.  When the guard ends, the launcher inherits the
  * keeper and gets its status.
@@ -80,9 +80,9 @@ guard_kill(void)
 	}
 }
 
-/* A living launcher prints the line itself, if it is stopped when it is continued.  A launcher that
- * was killed together with the keeper may need a moment to end, so the guard waits for
- * report_ns. */
+/* A launcher that lives prints the line itself; if it is stopped, it does so when it is continued.
+ * A launcher that was killed together with the keeper may need a moment to end, so the guard waits
+ * for report_ns. */
 static void
 guard_report(const struct pboot_status_page *page)
 {

@@ -1,3 +1,4 @@
+/* The keeper's start, its loop and its end; and the signals that reach it. */
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include "bootstrap/keeper/pboot_peers.h"
@@ -21,7 +22,7 @@
 
 /* Two signals of one number within this time are taken for one signal to the process group. */
 static const uint64_t group_window_ns = 2000 * MS;
-/* If a request to end has had no effect on a rank by then, the rank may have lost it. */
+/* If a request to end has had no effect on a rank after this time, the rank may have lost it. */
 static const uint64_t lost_ns = 500 * MS;
 
 void
@@ -172,8 +173,9 @@ group_got_signal(const struct pboot_keeper *keeper, int sig)
 
 /*
  * The launcher got a signal for the job.  If the signal was sent to the whole process group (a
- * terminal does that), keeper, guard and ranks have it too; then only ranks that were forked later
- * get it from here.  If it was sent to the launcher, or to launcher and keeper, all ranks get it.
+ * terminal does that), keeper, guard and ranks have it too.  Then this function sends it only to
+ * ranks that were forked later.  If the signal was sent to the launcher, or to launcher and keeper,
+ * all ranks get it from here.
  */
 static void
 keeper_on_signal(struct pboot_keeper *keeper, int sig)
@@ -229,7 +231,7 @@ keeper_check_guard(struct pboot_keeper *keeper)
 	pboot_keeper_event(keeper, PBOOT_EV_GUARD, 0, SIGKILL); /* SEE_GUARD */
 }
 
-/* Messages of ranks are taken before their deaths, so that causes keep their order. */
+/* Takes the messages of ranks before their deaths, so that causes keep their order. */
 static void
 keeper_take_events(struct pboot_keeper *keeper)
 {
@@ -281,7 +283,7 @@ keeper_act(struct pboot_keeper *keeper)
 	pboot_adopt_release(keeper);
 }
 
-/* A launcher that is stopped lives too: it has not closed its socket. */
+/* A stopped launcher lives too: it has not closed its socket. */
 static bool
 launcher_lives(const struct pboot_keeper *keeper)
 {
@@ -371,7 +373,8 @@ keeper_take_turn(struct pboot_keeper *keeper)
 	keeper_take_events(keeper);
 }
 
-/* Other hosts may need this keeper to reach each other until the job ends everywhere. */
+/* After its own ranks have ended, this keeper goes on until the job ends everywhere: keepers of
+ * other hosts may need it to reach each other. */
 void
 pboot_keeper_serve(struct pboot_keeper *keeper)
 {

@@ -24,8 +24,8 @@ struct pboot_keeper_rank {
 	uint64_t joined_ns;	/* when it entered init; 0: not yet, or in a direct start */
 	int init_pidfd;		/* pidfd of init_pid if that is not a child; -1: none */
 	int control;		/* the keeper's end of the socket; -1: closed */
-	/* init_pid has ended; the child has until then to end too.  0: init_pid has not ended;
-	 * UINT64_MAX: the rules know already. */
+	/* When the child must have ended too, since init_pid has ended.  0: init_pid has not ended;
+	 * UINT64_MAX: the rules have been told. */
 	uint64_t vanish_ns;
 	char *note;		/* the rank's text on why it will end, malloced */
 	int messages;		/* pboot_wire_file of the stderr that the rank was given */
@@ -107,17 +107,17 @@ struct pboot_keeper {
 /* pboot_keeper.c.  Runs the job and exits; in a rank of a direct start it returns. */
 void pboot_keeper_run(const struct pboot_plan *plan, const struct pboot_saved_state *saved,
     struct pboot_status_page *page, int launcher_sock, struct pboot_startup *startup_out);
-/* Its two parts: makes the keeper ready, and serves the ranks until all have ended.  area_bytes:
- * of the exchange area. */
+/* The first part of that: makes the keeper ready.  area_bytes is the size of the exchange area. */
 void pboot_keeper_prepare(struct pboot_keeper *keeper, const struct pboot_plan *plan,
     const struct pboot_saved_state *saved, struct pboot_status_page *page, int launcher_sock,
     size_t area_bytes);
-/* Ends the keeper, which has not begun, with one line: it cannot make what. */
+/* The second part: serves the ranks until all have ended. */
+void __attribute__((noreturn)) pboot_keeper_serve(struct pboot_keeper *keeper);
+/* Ends a keeper that is not ready yet, with one line: "cannot make WHAT". */
 void __attribute__((noreturn)) pboot_keeper_give_up(struct pboot_keeper *keeper, const char *what,
     int err);
 /* The number of a rank in the job. */
 uint32_t pboot_keeper_job_rank(const struct pboot_keeper *keeper, uint32_t rank);
-void __attribute__((noreturn)) pboot_keeper_serve(struct pboot_keeper *keeper);
 void pboot_keeper_event(struct pboot_keeper *keeper, enum pboot_event_kind kind, uint32_t rank,
     int value);
 
@@ -129,9 +129,9 @@ int pboot_spawn_all(struct pboot_keeper *keeper, struct pboot_startup *startup_o
 void pboot_receive_rank(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_receive_incoming(struct pboot_keeper *keeper);
 
-/* pboot_wait.c: waiting.  pboot_wait_sources fills polls and sources with what happened;
- * pboot_wait_process_ended is for a pidfd that became readable; pboot_wait_check_process looks
- * whether a rank's process in init has ended. */
+/* pboot_wait.c.  pboot_wait_sources waits for the next event; then `polls' and `sources' hold what
+ * happened.  pboot_wait_process_ended: a pidfd became readable.  pboot_wait_check_process: has the
+ * rank's process in init ended? */
 void pboot_wait_sources(struct pboot_keeper *keeper);
 void pboot_wait_process_ended(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank);
@@ -148,14 +148,15 @@ void pboot_end_quit(struct pboot_keeper *keeper);
 void pboot_end_kill(struct pboot_keeper *keeper);
 void pboot_end_settle(struct pboot_keeper *keeper);
 
-/* pboot_adopt.c, for a keeper that adopts; in any other these do nothing.  release tells ranks to
- * end once all have asked or ended.  spares: this rank is not killed yet, for it waits for that.
- * check_engine looks whether the engine has ended. */
+/* pboot_adopt.c.  These do nothing in a keeper that does not adopt.  release: lets the ranks end,
+ * once all of the job have asked to end or have ended.  spares: must this rank not be killed yet,
+ * since it waits for its release?  check_engine: has the engine ended? */
 void pboot_adopt_release(struct pboot_keeper *keeper);
 bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
-/* pboot_adopt_agent.c, where an agent has started the ranks: connect meets it by its name, if there
- * is one; knows: it tells how ranks end; take is a message of its; tell says how the job ends. */
+/* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agent by its
+ * name, if there is one.  agent_knows: will the agent tell how ranks end?  take: takes a message of
+ * the agent.  tell: tells the agent how the job ends. */
 void pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent);
 bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper);
 void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
@@ -173,8 +174,8 @@ const void *pboot_arena_map_first(size_t len_bytes);
 const void *pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes);
 void pboot_arena_unmap(const void *base, size_t len_bytes);
 
-/* pboot_view.c: calls the hooks.  Only the first rank that hangs makes a report, and none is made
- * while the job is stopped. */
+/* pboot_view.c: calls the hooks, which print.  Only the first rank that hangs makes a report, and
+ * none is made while the job is stopped. */
 void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet);
 void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
 void pboot_report_ended(const struct pboot_keeper *keeper);

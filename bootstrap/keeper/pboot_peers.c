@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keepers begin when the engine has let all ranks go, so they are not long apart. */
+/* The keepers of all hosts must be linked within this time.  They begin at nearly the same time,
+ * when all ranks have passed the engine's last fence. */
 static const uint64_t link_ns = UINT64_C(20000000000);
 
 enum { FRAME_CAUSE = 1, FRAME_IDLE, FRAME_ALL_IDLE, FRAME_REPORT };
 
-/* CAUSE: whether it is a failure, the rank, the job's status. */
+/* The body of a CAUSE frame: is it a failure, the rank, the job's status; 4 bytes each. */
 enum { CAUSE_BYTES = 12 };
 
-/* -- telling ----------------------------------------------------------------------------------- */
+/* -- sending ----------------------------------------------------------------------------------- */
 
 static bool
 peers_send(struct pboot_peers *peers, uint32_t to, uint16_t kind, const void *bytes, uint32_t len)
@@ -24,7 +25,7 @@ peers_send(struct pboot_peers *peers, uint32_t to, uint16_t kind, const void *by
 	return pboot_overlay_send(peers->net, to, kind, bytes, len) == PBOOT_OVERLAY_OK;
 }
 
-/* Does the overlay still take what is to be told? */
+/* Can other hosts still be told something? */
 static bool
 peers_can_tell(const struct pboot_peers *peers)
 {
@@ -87,7 +88,7 @@ pboot_peers_report(struct pboot_keeper *keeper)
 		keeper->peers->report_due = true;
 }
 
-/* -- hearing ----------------------------------------------------------------------------------- */
+/* -- receiving --------------------------------------------------------------------------------- */
 
 static void
 peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
@@ -108,14 +109,14 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 		peers->all_idle = true;
 		break;
 	case FRAME_REPORT:
-		pboot_report_ranks(keeper, "a rank of another host has waited for long");
+		pboot_report_ranks(keeper, "a rank of another host has waited for a long time");
 		break;
 	default:
 		break;
 	}
 }
 
-/* Nobody waits any longer for hosts to be idle: one cannot say so. */
+/* The lost host can no longer say that it is idle, so this host stops waiting for ALL_IDLE. */
 static void
 peers_on_lost(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
 {
@@ -149,7 +150,7 @@ peers_on_event(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 		keeper->peers->closed = true;
 		break;
 	case PBOOT_OVERLAY_CONNECTED:
-	case PBOOT_OVERLAY_ROOM:	/* the loop tries again what it could not tell */
+	case PBOOT_OVERLAY_ROOM:	/* the loop sends again what found no room */
 		break;
 	}
 }
@@ -215,7 +216,7 @@ peers_take_events(struct pboot_keeper *keeper)
 	return any;
 }
 
-/* What is told may complete a gather at once, which is an event. */
+/* A gather may be complete as soon as this host takes part, so there may be new events. */
 bool
 pboot_peers_tell(struct pboot_keeper *keeper)
 {
@@ -250,8 +251,8 @@ pboot_peers_all_idle(const struct pboot_keeper *keeper)
 	return !keeper->peers || keeper->peers->all_idle;
 }
 
-/* Host 0 closes when it has told the others that all are idle, and they when they have heard it; a
- * host that is lost changes nothing for those that can be reached. */
+/* Host 0 closes its overlay after it has sent ALL_IDLE, the other hosts after they have received
+ * it.  If a host is lost, the hosts that can still be reached do the same. */
 bool
 pboot_peers_linger(struct pboot_keeper *keeper)
 {

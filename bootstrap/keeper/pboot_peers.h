@@ -1,17 +1,18 @@
 /*
  * The keeper's part in a job of several hosts.  Each host has a keeper, which ends its own ranks by
- * its own rules; through the overlay the keepers tell each other what these rules have to know:
+ * its own rules.  The keepers tell each other through the overlay what these rules must know:
  *
- *     CAUSE      a rank here has asked to end, or has failed; the others end their ranks too
+ *     CAUSE      to all: a rank here asked to end, or failed; the others end their ranks too
  *     IDLE       to host 0: no rank here is at work any more
- *     ALL_IDLE   of host 0: no rank anywhere is; ranks that wait for their release get it
- *     REPORT     a rank has waited for long; every host prints what its ranks do
+ *     ALL_IDLE   from host 0: no rank anywhere is; ranks that wait for their release get it
+ *     REPORT     to all: a rank has waited for a long time; every host prints what its ranks do
  *
- * A host that is lost is news of the overlay's.  Ranks meet through the overlay's gathers too
- * (pboot_peers_gather.c).
+ * The overlay itself tells which host is lost.  Barriers and exchanges of the ranks use the gathers
+ * of the overlay (pboot_peers_gather.c).
  *
- * Everything that is to be told is a state that the loop looks at (pboot_peers_tell), so what the
- * overlay has no room for is told later.  In a job of one host these functions do nothing.
+ * All that must be told is kept as state, which the loop looks at in each turn (pboot_peers_tell).
+ * So it is told later if the overlay has no room now.  In a job of one host these functions do
+ * nothing.
  */
 #ifndef PBOOT_PEERS_H
 #define PBOOT_PEERS_H
@@ -29,14 +30,14 @@ struct pboot_peers {
 	struct pollfd *polls;		/* the overlay's part of keeper->polls in this wait */
 	unsigned poll_count;
 
-	/* What the others know of the end: a request to end may become a failure, and 0 another
-	 * status. */
+	/* What the other hosts know of the end.  They are told again when a request to end becomes
+	 * a failure, or when status 0 becomes another. */
 	bool told_cause, told_failure;
 	int told_code;
 	bool told_idle, all_idle;
 	uint32_t idle_hosts;		/* host 0: hosts that are idle, without itself */
 	bool closing, closed;
-	bool report_due;		/* the others are to be told */
+	bool report_due;		/* a REPORT is still to be sent */
 	bool is_witness;		/* of the loss that `why' tells of */
 	char why[PBOOT_OVERLAY_WHY_BYTES];
 
@@ -49,24 +50,25 @@ struct pboot_peers {
 /* Begins to link the hosts.  Returns 0 or an errno value. */
 int pboot_peers_begin(struct pboot_keeper *keeper, const struct pboot_adoption *adoption);
 
-/* The loop: what it waits for and until when, and what happened. */
+/* The loop's part: the descriptors to poll, the time until which it may wait, and the work after
+ * that. */
 unsigned pboot_peers_fill(struct pboot_keeper *keeper, struct pollfd *polls);
 uint64_t pboot_peers_deadline(const struct pboot_keeper *keeper);
 void pboot_peers_step(struct pboot_keeper *keeper);
 
-/* Tells the others what they have to know and do not know yet.  True: something has changed here,
- * which the loop has to look at before it waits. */
+/* Tells the other hosts what they must know and do not know yet.  Returns true if something has
+ * changed here that the loop must look at before it waits. */
 bool pboot_peers_tell(struct pboot_keeper *keeper);
-/* They are to print what their ranks do. */
+/* Makes the keepers of the other hosts print what their ranks do. */
 void pboot_peers_report(struct pboot_keeper *keeper);
 
-/* No rank of the job is at work any more, as far as can be known. */
+/* Is no rank of the job at work any more, as far as this keeper can know? */
 bool pboot_peers_all_idle(const struct pboot_keeper *keeper);
-/* This host's ranks have ended, and other hosts still need its keeper. */
+/* Must this keeper go on for the other hosts, after its own ranks have ended? */
 bool pboot_peers_linger(struct pboot_keeper *keeper);
 
-/* pboot_peers_gather.c: all ranks of this host have arrived; what the overlay has gathered, NULL
- * for a barrier.  tell: begins what is due. */
+/* pboot_peers_gather.c.  arrived: all ranks of this host have arrived.  gathered: the overlay has
+ * gathered `blobs'; NULL after a barrier.  gather_tell: begins the gather that is due. */
 void pboot_peers_arrived(struct pboot_keeper *keeper);
 void pboot_peers_gathered(struct pboot_keeper *keeper, const struct pboot_overlay_blob *blobs);
 void pboot_peers_gather_tell(struct pboot_keeper *keeper);

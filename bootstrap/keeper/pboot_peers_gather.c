@@ -1,9 +1,9 @@
 /*
- * Barriers and exchanges of all ranks.  The ranks of this host have met in the exchange area; the
- * overlay gathers the blocks of all hosts, which are written to the area before the ranks are
- * woken.
+ * Barriers and exchanges of all ranks.  The ranks of this host have met in the exchange area.  The
+ * overlay gathers the blocks of all hosts, and the keeper writes them to the area before it wakes
+ * the ranks.
  *
- * A block of a host has len_bytes of each of its ranks, in the order of their numbers.
+ * The block of a host has len_bytes from each of its ranks, in the order of their numbers.
  */
 #include "bootstrap/keeper/pboot_peers.h"
 
@@ -16,7 +16,7 @@
 #include <sys/shm.h>
 
 _Static_assert((int)PBOOT_AREA_HOST_BYTES <= (int)PBOOT_FRAME_BLOB_BYTES,
-    "what a host gives is one blob");
+    "the block of a host fits into one blob");
 
 static void *
 area_map(const struct pboot_keeper *keeper, size_t bytes)
@@ -32,8 +32,8 @@ area_map(const struct pboot_keeper *keeper, size_t bytes)
 	return base == MAP_FAILED ? NULL : base;
 }
 
-/* What the ranks have written came before their message.  The numbers are read once, since a rank
- * may spoil them. */
+/* All ranks of this host have arrived.  They wrote to the area before they sent the message.  The
+ * keeper reads the numbers once, since a faulty rank may change them. */
 void
 pboot_peers_arrived(struct pboot_keeper *keeper)
 {
@@ -111,7 +111,8 @@ pboot_peers_gather_tell(struct pboot_keeper *keeper)
 	peers->block = NULL;
 }
 
-/* How far each host's blob has been read is in at[]. */
+/* Copies the blobs of other hosts to the area.  at[] holds how much of each host's blob has been
+ * read. */
 static bool
 blobs_scatter(struct pboot_peers *peers, const struct pboot_overlay_blob *blobs)
 {
@@ -132,7 +133,7 @@ blobs_scatter(struct pboot_peers *peers, const struct pboot_overlay_blob *blobs)
 	return whole;
 }
 
-/* A host that gave another length has ranks that are in another exchange. */
+/* If a host gave another length, its ranks are in another exchange, and the job fails. */
 void
 pboot_peers_gathered(struct pboot_keeper *keeper, const struct pboot_overlay_blob *blobs)
 {

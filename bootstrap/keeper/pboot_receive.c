@@ -42,7 +42,8 @@ rank_on_fetch(struct pboot_keeper *keeper, uint32_t rank, int index)
 		pboot_wire_send_fd(sock, PBOOT_MSG_FILE, rank, 0, keeper->files[index].fd);
 }
 
-/* The rank waits for the answer, so the keeper has the file before other ranks hear of it. */
+/* Keeps a file that the rank gives.  The rank waits for the answer, so the keeper has the file
+ * before other ranks hear of it. */
 static void
 rank_on_give(struct pboot_keeper *keeper, uint32_t rank, int fd)
 {
@@ -74,7 +75,8 @@ rank_on_hello(struct pboot_keeper *keeper, uint32_t rank, pid_t pid)
 	pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);
 }
 
-/* A rank whose memory was neither inherited nor in its environment asks what it is. */
+/* Tells a rank which kind of memory the job has.  A rank asks for it if it did not inherit the
+ * memory and no environment variable names it. */
 static void
 rank_on_memory(struct pboot_keeper *keeper, uint32_t rank)
 {
@@ -147,10 +149,11 @@ rank_on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_m
 }
 
 /*
- * End of file: every process that had the rank's end has closed it.  That does not mean that the
- * rank has ended: waitpid tells that of a child, and a pidfd or a look at intervals of another
- * process.  The client may have closed the descriptor; then the death signal makes the rank open
- * another.  If the signal has no handler, the rank runs another program now and gets no signal.
+ * The connection is at end of file: every process that had the rank's end has closed it.  That does
+ * not mean that the rank has ended: waitpid tells that of a child, and a pidfd or a look at
+ * intervals of another process.  The client may have closed the descriptor; then the death signal
+ * makes the rank open a new connection.  A rank without a handler for this signal runs another
+ * program now, and gets no signal.
  */
 static void
 rank_on_end_of_file(struct pboot_keeper *keeper, uint32_t rank)
@@ -218,7 +221,8 @@ incoming_accept(struct pboot_keeper *keeper)
 	}
 }
 
-/* The first message says which rank this is; from now on this is the rank's connection. */
+/* The first message of a connection says which rank opened it.  From now on this is the rank's
+ * connection. */
 static void
 incoming_adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *msg, pid_t pid)
 {

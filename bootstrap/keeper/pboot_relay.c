@@ -1,8 +1,8 @@
 /*
- * --tag-output.  The relay is a process between the ranks and the launcher's stdout and stderr.  It
- * writes whole lines with the rank in front.  It is a process of its own since a slow reader may
- * block it, and must not block the keeper.  It ends when all pipes of the ranks are closed, or when
- * its reader has gone.
+ * The relay does the work of --tag-output.  It is a process between the ranks and the launcher's
+ * stdout and stderr, and writes whole lines with the rank in front.  It is a process of its own,
+ * since a slow reader may block it and must not block the keeper.  It ends when all pipes of the
+ * ranks are closed, or when its reader has gone.
  */
 #include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/share/pboot_tag.h"

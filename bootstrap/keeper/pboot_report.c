@@ -13,17 +13,18 @@
 
 enum { LIST_SHOWN = 8, LIST_BYTES = 160, WHO_BYTES = 128 };
 
-/* Writes the ranks that are so, as "0, 1, 5 and 20 more", and returns how many there are. */
+/* Writes the ranks for which `is_listed' is true, as "0, 1, 5 and 20 more", and returns how many
+ * there are. */
 static uint32_t
 report_list_ranks(const struct pboot_keeper *keeper,
-    bool (*is_so)(const struct pboot_rules *rules, uint32_t rank), char text[LIST_BYTES])
+    bool (*is_listed)(const struct pboot_rules *rules, uint32_t rank), char text[LIST_BYTES])
 {
 	uint32_t rank, count = 0;
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (rank = 0; rank < keeper->plan->size; rank++) {
-		if (!is_so(&keeper->rules, rank))
+		if (!is_listed(&keeper->rules, rank))
 			continue;
 		if (count++ < LIST_SHOWN)
 			len += (size_t)snprintf(text + len, LIST_BYTES - len, "%s%u",
@@ -40,8 +41,8 @@ report_list_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	return report_list_ranks(keeper, pboot_rules_at_work, text);
 }
 
-/* The ranks at work as "rank 3", "ranks 0, 1" or "ranks of other hosts"; false if there are
- * none. */
+/* Writes the ranks at work as "rank 3", "ranks 0, 1" or "ranks of other hosts"; returns false if
+ * there are none. */
 static bool
 report_name_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 {
@@ -56,12 +57,12 @@ report_name_at_work(const struct pboot_keeper *keeper, char text[LIST_BYTES])
 	return count > 0 || !pboot_peers_all_idle(keeper);
 }
 
-/* The kernel's count of out-of-memory kills tells that it sent the SIGKILL. */
+/* If the kernel's count of out-of-memory kills has grown, the kernel sent the SIGKILL. */
 static const char *
 report_why_killed(const struct pboot_keeper *keeper, int sig)
 {
 	return sig == SIGKILL && psi_oom_kills("") > keeper->oom_kills ?
-	    " by the kernel: no memory left, of the host or of the control group" : "";
+	    " by the kernel: no memory left on the host or in the control group" : "";
 }
 
 static bool
@@ -72,8 +73,8 @@ report_is_unasked(const struct pboot_rules *rules, uint32_t rank)
 	return self->gone && !self->asked && !self->quit_sent;
 }
 
-/* An engine may kill all ranks when one has ended, before this process gets the CPU.  Then nobody
- * can tell which was first. */
+/* Prints that ranks have ended.  An engine may kill all ranks when one has ended, before this
+ * process gets the CPU.  Then this process cannot tell which was first. */
 static void
 report_ended(const struct pboot_keeper *keeper, const char *who, const char *note)
 {
@@ -114,7 +115,7 @@ report_exit(const struct pboot_keeper *keeper, const char *who, const char *note
 		pboot_say("%s ended by exit(%d)%s", who, cause->detail, note);
 }
 
-/* Any rank that has entered init. */
+/* Finds a rank that has entered init. */
 static uint32_t
 report_find_joined(const struct pboot_keeper *keeper)
 {
@@ -158,7 +159,7 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 		    pboot_keeper_job_rank(keeper, report_find_joined(keeper)), note);
 		break;
 	case PBOOT_CAUSE_VANISHED:
-		pboot_say("%s is gone, and what started it goes on%s", who, note);
+		pboot_say("%s has ended, but the process that started it still runs%s", who, note);
 		break;
 	case PBOOT_CAUSE_TWICE:
 		pboot_say("%s: a second process of this rank called init; start each program of a "
@@ -198,7 +199,7 @@ report_job(const struct pboot_keeper *keeper)
 		pboot_say("the time limit of %.3g s is over; the job ends",
 		    (double)keeper->plan->timeout_ns / 1e9);
 		break;
-	case PBOOT_CAUSE_HOST:	/* who has seen the loss tells of it */
+	case PBOOT_CAUSE_HOST:	/* the host that saw the loss says it */
 		if (keeper->peers->is_witness)
 			pboot_say("%s; the job ends", keeper->peers->why);
 		break;
@@ -228,7 +229,7 @@ pboot_report_cause(struct pboot_keeper *keeper)
 	report_job(keeper);
 }
 
-/* With GASNET_SPAWN_VERBOSE: prints which processes were started, and the kind of memory. */
+/* Prints which processes were started, and the kind of memory, if GASNET_SPAWN_VERBOSE is set. */
 void
 pboot_report_start(const struct pboot_keeper *keeper)
 {
@@ -249,7 +250,7 @@ void
 pboot_report_state(const struct pboot_keeper *keeper)
 {
 	static const char *const phases[] = {
-		"runs", "waits for the rest to end", "ends", "is being killed",
+		"runs", "waits for the other ranks to end", "ends", "is being killed",
 	};
 	char others[LIST_BYTES];
 	uint32_t count = report_list_at_work(keeper, others);

@@ -16,8 +16,8 @@
 
 enum { OWN_VARIABLES = 6, TEXT_BYTES = 192 };
 
-/* The environment of a launched rank: ours, without the variables of an outer job, and with
- * these. */
+/* The environment of a launched rank: that of the keeper without the variables of an outer job, and
+ * with these. */
 struct rank_environment {
 	char **vars;
 	char rank[TEXT_BYTES], size[TEXT_BYTES], control[TEXT_BYTES], release[TEXT_BYTES];
@@ -44,7 +44,7 @@ environment_files(const struct pboot_keeper *keeper)
 	return text;
 }
 
-/* Made before the fork, since a child must not allocate. */
+/* Makes the words before the fork, since a child must not allocate. */
 static const char **
 environment_shell_words(const struct pboot_plan *plan)
 {
@@ -194,8 +194,8 @@ rank_exec(const struct pboot_keeper *keeper, const struct rank_environment *env,
 	_exit(2);
 }
 
-/* Called in a fork that goes on as a rank.  It closes all that belongs to the keeper: the other
- * processes learn of the keeper's death by end of file. */
+/* Makes a rank of a fork of the keeper.  It closes all descriptors that belong to the keeper, since
+ * the other processes learn of the keeper's death by end of file. */
 static void
 rank_become(struct pboot_keeper *keeper, uint32_t rank, int control,
             struct pboot_startup *startup_out)
@@ -221,7 +221,7 @@ rank_become(struct pboot_keeper *keeper, uint32_t rank, int control,
 	}
 	pboot_say_forget();
 	rank_state_restore(keeper);
-	if (!keeper->subreaper)	/* a rank that lives lets the launcher find its forks */
+	if (!keeper->subreaper)	/* the launcher finds a rank's children while the rank lives */
 		prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, keeper->saved->task_name, 0, 0, 0);
 	rank_set_stdin(keeper, rank);
@@ -241,7 +241,8 @@ rank_become(struct pboot_keeper *keeper, uint32_t rank, int control,
 }
 
 /*
- * Returns 0 in the keeper, 1 in a rank of a direct start, or the negative of an errno value.
+ * Forks one rank.  Returns 0 in the keeper, 1 in a rank of a direct start, or the negative of an
+ * errno value.
  *
  * vfork is not used.  With it the keeper would sleep in the kernel until the program starts; if the
  * child were stopped before that, the keeper would notice no signal, no time limit and no end of

@@ -8,11 +8,11 @@
 
 #define MS ((uint64_t)1000000)
 
-/* The process that entered init has ended: the child that is its parent, or itself, has this long
- * to end too. */
+/* When the process that entered init has ended, the keeper's child has this long to end too.  The
+ * child is that process itself or its parent. */
 static const uint64_t vanish_wait_ns = 200 * MS;
 static const uint64_t look_again_ns = 200 * MS;
-/* Kept lines are written again after this time. */
+/* The keeper tries again after this time to write the lines that it keeps. */
 static const uint64_t say_again_ns = 100 * MS;
 
 /* Must the keeper poll whether the process lives?  It must for a process that is not its child and
@@ -24,8 +24,8 @@ process_needs_looks(const struct pboot_keeper *keeper, const struct pboot_keeper
 	    self->init_pidfd < 0 && self->vanish_ns == 0;
 }
 
-/* The process that entered init has ended.  Its parent, the keeper's child or an agent's, may still
- * have to end, and tells how that was. */
+/* The process that entered init has ended.  Its parent, which is the keeper's child or an agent's,
+ * may end a little later, and its status tells how the rank ended. */
 static void
 process_ended(struct pboot_keeper *keeper, uint32_t rank)
 {
@@ -79,7 +79,7 @@ process_next_look(const struct pboot_keeper *keeper, uint32_t rank, uint64_t now
 	return process_needs_looks(keeper, self) ? now + look_again_ns : UINT64_MAX;
 }
 
-/* The same for the process of the engine. */
+/* Must the keeper poll whether the engine's process lives? */
 static bool
 engine_needs_looks(const struct pboot_keeper *keeper)
 {

@@ -165,7 +165,7 @@ keeper_closed(struct launcher *self)
 		kill(self->child, SIGCONT);
 }
 
-/* How long to wait, in ms.  Kills the guard when its time is over. */
+/* Returns how long to wait for the guard, in ms.  Kills it when its time is over. */
 static int
 guard_wait_ms(struct launcher *self)
 {
@@ -200,13 +200,13 @@ launcher_wait(struct launcher *self)
 }
 
 /*
- * Without subreaper the ranks are not the launcher's children now, but the keeper has noted their
- * numbers.  Programs that ranks of penstock-run started have the job's name in their environment.
- * In a direct start they do not; there the ranks still live, and their descendants are found from
- * them.
+ * Kills what the keeper has noted.  Without subreaper the ranks are not the launcher's children
+ * now, but the keeper has noted their numbers.  Programs that ranks of penstock-run started have
+ * the job's name in their environment.  Programs of a direct start do not; there the ranks still
+ * live, and their descendants are found from them.
  */
 static size_t
-kill_noted(const struct launcher *self)
+ranks_kill_noted(const struct launcher *self)
 {
 	size_t found = 0;
 	uint32_t i;
@@ -222,13 +222,13 @@ kill_noted(const struct launcher *self)
 }
 
 static void
-kill_abandoned(struct launcher *self)
+job_kill_abandoned(struct launcher *self)
 {
 	uint64_t start = psi_now_ns();
 	struct pollfd signals = { .fd = self->signals, .events = POLLIN };
 
 	while (psi_now_ns() - start < kill_ns) {
-		if (pboot_descend_signal(SIGKILL, &self->before) + kill_noted(self) == 0)
+		if (pboot_descend_signal(SIGKILL, &self->before) + ranks_kill_noted(self) == 0)
 			return;
 		pboot_poll(&signals, 1, 5);
 		launcher_take_signals(self);
@@ -236,7 +236,7 @@ kill_abandoned(struct launcher *self)
 }
 
 static void
-report_keeper(const struct launcher *self)
+launch_report_keeper(const struct launcher *self)
 {
 	const char *host = psi_hostname();
 	int status = self->keeper_status, keeper = self->page->keeper;
@@ -250,10 +250,10 @@ report_keeper(const struct launcher *self)
 }
 
 static int
-end_abandoned(struct launcher *self)
+job_end_abandoned(struct launcher *self)
 {
-	report_keeper(self);
-	kill_abandoned(self);
+	launch_report_keeper(self);
+	job_kill_abandoned(self);
 	pboot_clean(NULL, NULL);
 	return WIFSIGNALED(self->keeper_status) ? 128 + WTERMSIG(self->keeper_status) : 1;
 }
@@ -313,12 +313,11 @@ park_thread(pid_t thread, void *parked)
 	*(unsigned *)parked += thread != getpid();
 }
 
-/*
- * How many of the parked threads the program made.  ThreadSanitizer makes one together with the
- * program's first.  If the C library never made a thread, all belong to others, to an emulator say.
- */
+/* Returns how many of the parked threads the program made.  ThreadSanitizer makes one together with
+ * the program's first.  If the C library never made a thread, none is the program's: an emulator
+ * made them, say. */
 static unsigned
-thread_is_programs(unsigned parked)
+threads_of_program(unsigned parked)
 {
 #ifdef PSI_TSAN
 	parked -= parked > 0;
@@ -337,14 +336,14 @@ park_others(void)
 
 	park_prepare();
 	pboot_each_number("/proc/self/task", park_thread, &parked);
-	parked = thread_is_programs(parked);
+	parked = threads_of_program(parked);
 	if (parked > 0)
 		pboot_say("warning: %u thread%s made before init do%s not exist in the ranks",
 		    parked, parked > 1 ? "s" : "", parked > 1 ? "" : "es");
 }
 
 static int
-launch_failed(struct launcher *self, const char *what)
+launch_report_failure(struct launcher *self, const char *what)
 {
 	pboot_say("cannot start the job: %s: %s%s", what, strerror(errno), psi_limit_hint(errno));
 	pboot_say_settle();
@@ -364,7 +363,7 @@ launcher_run(struct launcher *self)
 	pboot_print_limit(&hurried);
 	status = self->page->status_plus_1 - 1;
 	if (status < 0)
-		status = end_abandoned(self);
+		status = job_end_abandoned(self);
 	else
 		pboot_descend_signal(SIGKILL, &self->before);
 	pboot_say_settle();
@@ -387,18 +386,18 @@ pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out)
 	self.page = mmap(NULL, pboot_status_page_bytes(plan->size), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (self.page == MAP_FAILED)
-		return launch_failed(&self, "memory");
+		return launch_report_failure(&self, "memory");
 	self.signals = pboot_launch_open_signals();
 	if (self.signals < 0)
-		return launch_failed(&self, "signalfd");
+		return launch_report_failure(&self, "signalfd");
 	errno = pboot_wire_pair(ends);
 	if (errno)
-		return launch_failed(&self, "socketpair");
+		return launch_report_failure(&self, "socketpair");
 	self.sock = ends[0];
 	self.page->launcher = getpid();
 	self.child = fork();
 	if (self.child < 0)
-		return launch_failed(&self, "fork");
+		return launch_report_failure(&self, "fork");
 	if (self.child == 0) {
 		close(self.signals);
 		close(self.sock);

@@ -12,13 +12,13 @@
  */
 int pboot_launch(const struct pboot_plan *plan, struct pboot_startup *startup_out);
 
-/* A descriptor (signalfd) for the signals that a launcher passes on, and SIGCHLD; negative with
- * errno.  A signal that was ignored when this process started (nohup, a shell's background job)
- * stays ignored. */
+/* Returns a descriptor (signalfd) for the signals that a launcher passes on, and for SIGCHLD; a
+ * negative number, with errno set, if that fails.  A signal that was ignored when this process
+ * started (nohup, a shell's background job) stays ignored. */
 int pboot_launch_open_signals(void);
 
 /* Stops this process by the default action of SIGTSTP, and returns when it is continued.  The
- * kernel does not stop a process that has no shell above it, and that is right. */
+ * kernel does not stop a process that no shell could continue, so the call then returns at once. */
 void pboot_launch_stop_self(void);
 
 #endif

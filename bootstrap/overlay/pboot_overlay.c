@@ -1,4 +1,4 @@
-/* Opening, the steps of the caller's loop, and their times. */
+/* Opens and closes the overlay, makes the steps of the caller's loop, and computes their times. */
 #include "bootstrap/overlay/pboot_overlay.h"
 
 #include "bootstrap/overlay/pboot_overlay_parts.h"
@@ -22,7 +22,7 @@ net_set_options(struct pboot_overlay *net, const struct pboot_overlay_options *o
 	if (!options->handshake_ns)
 		net->options.handshake_ns = PBOOT_OVERLAY_HANDSHAKE_NS;
 	snprintf(net->version, sizeof net->version, "%s", options->version);
-	net->who = (struct pboot_shake_who){
+	net->identity = (struct pboot_shake_identity){
 		.self = options->self,
 		.host_count = options->host_count,
 		.protocol = PBOOT_SHAKE_PROTOCOL,
@@ -234,13 +234,13 @@ listener_is_used(const struct pboot_overlay *net)
 }
 
 static unsigned
-fill_one(struct pollfd *polls, unsigned *count, int fd, short events)
+poll_add(struct pollfd *polls, unsigned *count, int fd, short events)
 {
 	polls[*count] = (struct pollfd){ .fd = fd, .events = events };
 	return (*count)++;
 }
 
-/* What shake wants to do next. */
+/* The event for which the handshake waits. */
 static short
 shake_events(const struct pboot_shake *shake)
 {
@@ -249,7 +249,8 @@ shake_events(const struct pboot_shake *shake)
 	return pboot_shake_due(shake, &len) ? POLLOUT : POLLIN;
 }
 
-/* A link whose end is known, or which is full and at its end, has nothing to tell for now. */
+/* poll does not watch a link whose end is known, or that is full and has an error: it can find
+ * nothing there for now. */
 static void
 link_fill(struct pboot_link *link, struct pollfd *polls, unsigned *count)
 {
@@ -259,7 +260,7 @@ link_fill(struct pboot_link *link, struct pollfd *polls, unsigned *count)
 
 	if (pboot_buffer_used(&link->out) > 0)
 		events |= POLLOUT;
-	link->poll_index = fill_one(polls, count, over ? -1 : link->fd, events);
+	link->poll_index = poll_add(polls, count, over ? -1 : link->fd, events);
 }
 
 unsigned
@@ -270,29 +271,30 @@ pboot_overlay_fill(struct pboot_overlay *net, struct pollfd *polls)
 	struct pboot_link *link;
 	unsigned count = 0;
 
-	net->listener_poll = fill_one(polls, &count,
+	net->listener_poll = poll_add(polls, &count,
 	    listener_is_used(net) ? net->listener : -1, POLLIN);
 	for (link = net->link; link <= net->link + net->children; link++)
 		if (link->state == PBOOT_LINK_UP)
 			link_fill(link, polls, &count);
 	if (attempt->fd >= 0)
-		attempt->poll_index = fill_one(polls, &count, attempt->fd,
+		attempt->poll_index = poll_add(polls, &count, attempt->fd,
 		    attempt->state == PBOOT_ATTEMPT_CONNECT ? POLLOUT :
 		    shake_events(&attempt->shake));
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
-			half->poll_index = fill_one(polls, &count, half->fd,
+			half->poll_index = poll_add(polls, &count, half->fd,
 			    shake_events(&half->shake));
 	return count;
 }
 
 static uint64_t
-earlier(uint64_t a, uint64_t b)
+time_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* A heartbeat is due when nothing was sent for a period, and nothing waits to be sent. */
+/* May a heartbeat be sent?  One is due when nothing was sent for a period, and nothing waits to be
+ * sent. */
 static bool
 link_may_beat(const struct pboot_link *link)
 {
@@ -307,7 +309,7 @@ link_deadline(const struct pboot_overlay *net, const struct pboot_link *link)
 	if (link_may_beat(link))
 		deadline = link->spoke_ns + net->options.period_ns;
 	if (pboot_link_is_read(link))
-		deadline = earlier(deadline, link->heard_ns + net->options.limit_ns);
+		deadline = time_earlier(deadline, link->heard_ns + net->options.limit_ns);
 	return deadline;
 }
 
@@ -323,10 +325,10 @@ join_deadline(const struct pboot_overlay *net)
 		deadline = attempt->due_ns;
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
-			deadline = earlier(deadline, half->due_ns);
+			deadline = time_earlier(deadline, half->due_ns);
 	if (net->listener >= 0 && net->listen_from_ns > net->now_ns)
-		deadline = earlier(deadline, net->listen_from_ns);
-	return earlier(deadline, net->deadline_ns);
+		deadline = time_earlier(deadline, net->listen_from_ns);
+	return time_earlier(deadline, net->deadline_ns);
 }
 
 uint64_t
@@ -337,11 +339,11 @@ pboot_overlay_deadline(struct pboot_overlay *net)
 	net->expected_ns = join_deadline(net);
 	for (link = net->link; link <= net->link + net->children; link++)
 		if (link->state == PBOOT_LINK_UP)
-			net->expected_ns = earlier(net->expected_ns, link_deadline(net, link));
+			net->expected_ns = time_earlier(net->expected_ns, link_deadline(net, link));
 	return net->expected_ns;
 }
 
-/* This process did not run for a while: what waits for others waits that much longer. */
+/* This process did not run for late_ns.  It moves all limits of waits for others by as much. */
 static void
 net_shift(struct pboot_overlay *net, uint64_t late_ns)
 {
@@ -381,7 +383,8 @@ link_beat(struct pboot_overlay *net, struct pboot_link *link)
 	}
 }
 
-/* A full link whose connection broke is not asked for again until there is room to read the end. */
+/* A full link whose connection broke is not polled again until there is room to read up to the
+ * end. */
 static void
 link_step(struct pboot_overlay *net, struct pboot_link *link, short found)
 {
@@ -396,9 +399,9 @@ link_step(struct pboot_overlay *net, struct pboot_link *link, short found)
 		link_lose_by_silence(net, link);
 }
 
-/* What poll found for a descriptor that was filled in there. */
+/* The events that poll found for fd, if it was filled in at this index. */
 static short
-found_for(const struct pollfd *polls, unsigned count, unsigned index, int fd)
+poll_found(const struct pollfd *polls, unsigned count, unsigned index, int fd)
 {
 	return index < count && polls[index].fd == fd ? polls[index].revents : 0;
 }
@@ -409,13 +412,13 @@ join_step(struct pboot_overlay *net, const struct pollfd *polls, unsigned count)
 	struct pboot_attempt *attempt = &net->attempt;
 	struct pboot_half *half;
 
-	pboot_call_step(net, found_for(polls, count, attempt->poll_index, attempt->fd) != 0);
+	pboot_call_step(net, poll_found(polls, count, attempt->poll_index, attempt->fd) != 0);
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
 			pboot_answer_step(net, half,
-			    found_for(polls, count, half->poll_index, half->fd) != 0);
+			    poll_found(polls, count, half->poll_index, half->fd) != 0);
 	if (listener_is_used(net) &&
-	    found_for(polls, count, net->listener_poll, net->listener) != 0)
+	    poll_found(polls, count, net->listener_poll, net->listener) != 0)
 		pboot_answer_accept(net);
 	if (net->deadline_ns <= net->now_ns)
 		pboot_join_give_up(net);
@@ -433,7 +436,7 @@ pboot_overlay_step(struct pboot_overlay *net, uint64_t now_ns, const struct poll
 	for (link = net->link; link <= net->link + net->children; link++)
 		if (link->state == PBOOT_LINK_UP)
 			link_step(net, link,
-			    found_for(polls, count, link->poll_index, link->fd));
+			    poll_found(polls, count, link->poll_index, link->fd));
 	if (net->hosts)
 		join_step(net, polls, count);
 	pboot_overlay_deadline(net);

@@ -1,10 +1,10 @@
 /*
  * The overlay: the network between the keepers of a job's hosts, one keeper on each.  Hosts have
- * numbers from 0; the caller's list says which is which.
+ * numbers from 0; the caller has a list of their addresses and names.
  *
  * The keepers form a tree (pboot_overlay_tree.h).  Each connects to its parent by TCP, and accepts
  * its children; both sides of a connection prove that they know the job's secret
- * (pboot_overlay_handshake.h).  Over the tree travel frames from any host to any other or to all,
+ * (pboot_overlay_handshake.h).  The tree carries frames from any host to any other or to all,
  * gathers and barriers of all hosts, and the news that a host is lost.
  *
  * Nothing here blocks, sleeps, prints, or starts a thread.  The caller's loop does:
@@ -16,8 +16,9 @@
  *             act on the event;
  *
  * The caller takes events until there are none: a frame that is not taken holds up the frames
- * behind it, those for other hosts too.  A caller that stays away for limit_ns is silent, and lost
- * to its neighbours.  All times are of CLOCK_MONOTONIC, in ns.  One thread at a time.
+ * behind it, those for other hosts too.  If the caller makes no step for limit_ns, its neighbours
+ * take its host for lost.  All times are of CLOCK_MONOTONIC, in ns.  One thread at a time calls
+ * these functions.
  */
 #ifndef PBOOT_OVERLAY_H
 #define PBOOT_OVERLAY_H
@@ -30,7 +31,7 @@
 #include <poll.h>
 
 enum {
-	/* Connections whose handshake is not over; a further one takes the place of the oldest. */
+	/* Connections whose handshake is not over; a further one replaces the oldest. */
 	PBOOT_OVERLAY_HALF_OPEN = 32,
 	/* What pboot_overlay_fill fills at most: the listener, the links, the half-open ones. */
 	PBOOT_OVERLAY_POLLS = 1 + PBOOT_TREE_BRANCHES + PBOOT_OVERLAY_HALF_OPEN,
@@ -44,7 +45,7 @@ enum {
 #define PBOOT_OVERLAY_LIMIT_NS UINT64_C(5000000000)
 #define PBOOT_OVERLAY_HANDSHAKE_NS UINT64_C(2000000000)
 
-/* Read only; strings need not outlive the call of open. */
+/* The options are only read.  Their strings need not outlive the call of open. */
 struct pboot_overlay_options {
 	uint32_t self, host_count;		/* this host's number; how many there are */
 	uint8_t secret[PBOOT_SHAKE_SECRET_BYTES];
@@ -55,9 +56,9 @@ struct pboot_overlay_options {
 	uint64_t handshake_ns;			/* limit for a handshake; 0: the default */
 };
 
-/* A host of the job, as connect learns of it. */
+/* A host of the job, as the caller gives it to connect. */
 struct pboot_overlay_host {
-	const char *address;			/* what its pboot_overlay_address says */
+	const char *address;			/* what pboot_overlay_address returned there */
 	const char *name;			/* for messages */
 };
 
@@ -85,7 +86,7 @@ enum pboot_overlay_loss {
 	PBOOT_OVERLAY_BY_SILENCE,		/* nothing was heard of it for limit_ns */
 	PBOOT_OVERLAY_BY_DEADLINE,		/* it was not linked in time */
 	PBOOT_OVERLAY_BY_VERSION,		/* its version is another one */
-	PBOOT_OVERLAY_BY_FAULT,			/* it sent, or was sent, what makes no sense */
+	PBOOT_OVERLAY_BY_FAULT,			/* it sent something faulty, or has no memory */
 	PBOOT_OVERLAY_LOSSES,
 };
 
@@ -112,74 +113,70 @@ struct pboot_overlay_counts {
 	uint64_t accepted, linked;
 	uint64_t nonsense, stranger, version, host, twice;	/* verdicts of the handshake */
 	uint64_t silent;					/* not done within handshake_ns */
-	uint64_t crowded;					/* gave their place to others */
+	uint64_t crowded;					/* closed to make room for others */
 	uint64_t left;						/* closed by the other side */
 };
 
 struct pboot_overlay;
 
-/* Listens.  NULL: why_out is one line that says why. */
+/* Opens the overlay, which then listens.  If it returns NULL, why_out has one line that says
+ * why. */
 struct pboot_overlay *pboot_overlay_open(const struct pboot_overlay_options *options,
     char why_out[PBOOT_OVERLAY_WHY_BYTES]);
-/*
- * Closes this process's descriptors at once and gives everything back.  For processes too that were
- * forked from the keeper and run no other program: as long as they have copies of the descriptors,
- * other hosts do not see the keeper's death.
- */
+/* Closes this process's descriptors at once and frees everything.  A process that was forked from
+ * the keeper and runs no other program must call it too: as long as it has copies of the
+ * descriptors, other hosts do not see the keeper's death. */
 void pboot_overlay_free(struct pboot_overlay *net);
 
-/* Where this keeper listens: what the other keepers have to know. */
+/* Returns the address at which this keeper listens, which the other keepers must know. */
 const char *pboot_overlay_address(const struct pboot_overlay *net);
 
-/* The one descriptor that it has before connect, for a process that closes all others. */
+/* Returns the one descriptor that the overlay has before connect, for a process that closes all
+ * others. */
 int pboot_overlay_descriptor(const struct pboot_overlay *net);
 
-/*
- * Begins to link the tree; once.  hosts[host_count], copied.  Event CONNECTED follows when all
- * hosts are linked, or LOST for each neighbour that is not linked by deadline_ns.
- */
+/* Begins to link the tree.  It is called once, and copies hosts[host_count].  Event CONNECTED
+ * follows when all hosts are linked, or LOST for each neighbour that is not linked by
+ * deadline_ns. */
 enum pboot_overlay_result pboot_overlay_connect(struct pboot_overlay *net,
     const struct pboot_overlay_host *hosts, uint64_t now_ns, uint64_t deadline_ns);
 
-/* Fills polls[PBOOT_OVERLAY_POLLS]; returns how many. */
+/* Fills polls[PBOOT_OVERLAY_POLLS], and returns how many entries it has filled. */
 unsigned pboot_overlay_fill(struct pboot_overlay *net, struct pollfd *polls);
 /* When step is due even if nothing arrives; UINT64_MAX: never. */
 uint64_t pboot_overlay_deadline(struct pboot_overlay *net);
-/*
- * Takes what poll found; polls are those of the last fill.  A step that comes after the deadline
- * shows that this process did not run; that time is not counted as silence of others.
- */
+/* Takes what poll found.  polls are those of the last fill.  A step that comes after the deadline
+ * shows that this process did not run; that time is not counted as silence of others. */
 void pboot_overlay_step(struct pboot_overlay *net, uint64_t now_ns, const struct pollfd *polls,
     unsigned count);
-/* The next event; false if there is none.  Calls of send and the like are allowed in between. */
+/* Writes the next event; returns false if there is none.  Calls of send and the like are allowed in
+ * between. */
 bool pboot_overlay_next(struct pboot_overlay *net, struct pboot_overlay_event *event_out);
 
 /*
- * Sends to one other host, or to all others (to = PBOOT_FRAME_ALL); the bytes are copied, at most
- * PBOOT_FRAME_DATA_BYTES.  Frames of one host arrive at another in the order in which they were
- * sent.  AGAIN before CONNECTED, and when there is no room; CONNECTED or ROOM follows.
+ * Sends a frame to one other host, or to all others (to = PBOOT_FRAME_ALL).  The bytes are copied,
+ * at most PBOOT_FRAME_DATA_BYTES.  Frames of one host arrive at another in the order in which they
+ * were sent.  Returns AGAIN before CONNECTED, and when there is no room; CONNECTED or ROOM follows.
  */
 enum pboot_overlay_result pboot_overlay_send(struct pboot_overlay *net, uint32_t to, uint16_t kind,
     const void *bytes, uint32_t len_bytes);
 
 /*
  * Collectives of all hosts, which call them in the same order.  The blob is copied, at most
- * PBOOT_FRAME_BLOB_BYTES; lengths may differ.  AGAIN before CONNECTED, and with
- * PBOOT_OVERLAY_IN_FLIGHT in flight.  Once a host is lost no collective completes, and calls give
- * GONE.
+ * PBOOT_FRAME_BLOB_BYTES; lengths may differ.  They return AGAIN before CONNECTED, and when
+ * PBOOT_OVERLAY_IN_FLIGHT are in flight.  Once a host is lost no collective completes, and calls
+ * return GONE.
  */
 enum pboot_overlay_result pboot_overlay_allgather(struct pboot_overlay *net, const void *blob,
     uint32_t len_bytes);
 enum pboot_overlay_result pboot_overlay_barrier(struct pboot_overlay *net);
 
-/*
- * Leaves in order.  Event CLOSED comes when all hosts that can be reached have called close, so all
- * frames and collectives that were sent have arrived; until then the loop goes on.  After a loss
- * before CONNECTED this tells those that connect later of it, until the deadline of connect.
- */
+/* Closes in order.  Event CLOSED comes when all hosts that can be reached have called close, so all
+ * frames and collectives that were sent have arrived; until then the loop goes on.  If a host was
+ * lost before CONNECTED, hosts that connect later are told of it, until the deadline of connect. */
 void pboot_overlay_close(struct pboot_overlay *net);
 
-/* Whether messages to that host can still get there, as far as is known here. */
+/* Can messages still reach that host, as far as is known here? */
 bool pboot_overlay_reaches(const struct pboot_overlay *net, uint32_t host);
 
 const struct pboot_overlay_counts *pboot_overlay_counted(const struct pboot_overlay *net);

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Copies between the general and the particular type keep both the compiler and the alignment
- * happy. */
+/* The address is copied between the general and the particular type, so that no pointer of a wrong
+ * type or alignment is used. */
 static void
 address_set_4(struct pboot_address *address, struct in_addr host, uint16_t port)
 {
@@ -119,14 +119,15 @@ pboot_address_format(const struct pboot_address *address, char text_out[PBOOT_AD
 	return true;
 }
 
-/* An address of one link alone needs the number of that link, which differs from host to host. */
+/* Is the address valid on one link alone?  Such an address needs the number of that link, which
+ * differs from host to host. */
 static bool
-is_link_local(const uint8_t *host, size_t bytes)
+host_is_link_local(const uint8_t *host, size_t bytes)
 {
 	return bytes == 16 && host[0] == 0xfe && (host[1] & 0xc0) == 0x80;
 }
 
-/* wish NULL: anything but loopback. */
+/* Is this interface wanted?  If wish is NULL, any but loopback is. */
 static bool
 entry_is_wanted(const struct psi_net_wish *wish, const struct ifaddrs *entry)
 {
@@ -136,7 +137,7 @@ entry_is_wanted(const struct psi_net_wish *wish, const struct ifaddrs *entry)
 	if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
 		return false;
 	bytes = psi_net_host_bytes(entry->ifa_addr, host);
-	if (bytes == 0 || is_link_local(host, bytes))
+	if (bytes == 0 || host_is_link_local(host, bytes))
 		return false;
 	return wish ? psi_net_wish_takes(wish, entry->ifa_name, entry->ifa_addr) :
 	    !(entry->ifa_flags & IFF_LOOPBACK);
@@ -157,7 +158,7 @@ address_take(const struct sockaddr *name, struct pboot_address *address_out)
 	}
 }
 
-/* The first address that is wanted; one of IPv4 goes before those of IPv6. */
+/* Finds the first address that is wanted; an IPv4 address goes before those of IPv6. */
 static bool
 address_find(const struct psi_net_wish *wish, struct pboot_address *address_out)
 {
@@ -179,7 +180,8 @@ address_find(const struct psi_net_wish *wish, struct pboot_address *address_out)
 	return found;
 }
 
-/* The kernel chooses the local address when a datagram socket is connected; nothing is sent. */
+/* Finds the address from which `toward' is reached.  The kernel chooses it when a datagram socket
+ * is connected; nothing is sent. */
 static bool
 address_toward(const char *toward, struct pboot_address *address_out)
 {

@@ -1,6 +1,5 @@
-/*
- * Addresses of keepers: which of this host's to listen at, and their form as text.
- */
+/* Addresses of keepers: their form as text, and the choice of the address at which this host
+ * listens. */
 #ifndef PBOOT_OVERLAY_ADDRESS_H
 #define PBOOT_OVERLAY_ADDRESS_H
 
@@ -17,7 +16,7 @@ struct pboot_address {
 	socklen_t len_bytes;
 };
 
-/* Both accept and make nothing but numbers; parse takes the whole text or nothing. */
+/* Addresses in these texts are numeric.  parse reads the whole text, or fails. */
 bool pboot_address_parse(const char *text, struct pboot_address *address_out);
 bool pboot_address_format(const struct pboot_address *address,
     char text_out[PBOOT_ADDRESS_BYTES]);
@@ -25,12 +24,13 @@ bool pboot_address_format(const struct pboot_address *address,
 /*
  * Chooses the address of this host to listen at; its port is 0.
  *
- * iface   the setting PST_NET_IFACE: the name of an interface, an address, or an address with the
- *         length of its prefix ("10.1.0.0/16"); NULL or empty: the address from which `toward' is
- *         reached, and without that the first of an interface that is up and no loopback
- * toward  an address as numbers, with or without a port; may be NULL
+ *     iface   the setting PST_NET_IFACE: the name of an interface, an address, or an address with
+ *             the length of its prefix ("10.1.0.0/16"); NULL or empty: the address from which
+ *             `toward' is reached, and without that the first of an interface that is up and no
+ *             loopback
+ *     toward  a numeric address, with or without a port; may be NULL
  *
- * False: why_out is one line that says what is wrong and what helps.
+ * If it returns false, why_out has one line that says what is wrong and what helps.
  */
 bool pboot_address_choose(const char *iface, const char *toward,
     struct pboot_address *address_out, char why_out[PBOOT_ADDRESS_WHY_BYTES]);

@@ -1,9 +1,9 @@
 /*
- * The connections that this keeper accepts.  Whoever connects is a stranger until its handshake is
- * over.  A stranger costs one slot of PBOOT_OVERLAY_HALF_OPEN and some hundred bytes, for
- * handshake_ns at most.  If all slots are taken the oldest gives way, and before all others those
- * that have not said a whole HELLO.  So strangers cannot keep a child out: its handshake takes two
- * round trips, and it tries again.
+ * The connections that this keeper accepts.  A process that connects is a stranger until its
+ * handshake is over.  A stranger costs one slot of PBOOT_OVERLAY_HALF_OPEN and some hundred bytes,
+ * for handshake_ns at most.  If all slots are taken, the oldest connection is closed; those that
+ * have not sent a whole HELLO are closed before all others.  So strangers cannot keep a child out:
+ * its handshake takes two round trips, and it tries again.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -14,12 +14,12 @@
 
 enum {
 	BACKLOG = 128,
-	/* Connections taken in one step: of a flood, no more than leave a child some steps for its
-	 * handshake. */
+	/* Connections that one step accepts.  They are few enough that a child has some steps for
+	 * its handshake during a flood. */
 	ACCEPTED_AT_ONCE = PBOOT_OVERLAY_HALF_OPEN / 4,
 };
 
-/* Before the next look at the listener, when descriptors or memory ran out. */
+/* How long the listener is not polled after descriptors or memory ran out. */
 static const uint64_t listen_pause_ns = UINT64_C(100000000);
 
 bool
@@ -52,7 +52,8 @@ half_goes_before(const struct pboot_half *half, const struct pboot_half *other)
 	return heard == other_heard ? half->due_ns < other->due_ns : other_heard;
 }
 
-/* A free slot, or that of the one that has to go. */
+/* Returns a free slot.  If there is none, closes the connection that has to go, and returns its
+ * slot. */
 static struct pboot_half *
 half_slot(struct pboot_overlay *net)
 {
@@ -69,7 +70,8 @@ half_slot(struct pboot_overlay *net)
 	return first;
 }
 
-/* The child that this connection proved to be; NULL if it is linked or lost already. */
+/* Returns the link of the child that this connection proved to be; NULL if it is linked or lost
+ * already. */
 static struct pboot_link *
 half_child(struct pboot_overlay *net, const struct pboot_half *half)
 {
@@ -79,7 +81,8 @@ half_child(struct pboot_overlay *net, const struct pboot_half *half)
 	return link->state == PBOOT_LINK_AWAITED ? link : NULL;
 }
 
-/* The verdict is a few bytes on a connection that has sent nothing for a round trip: they fit. */
+/* Sends the verdict to a caller that has proved itself, and opens its link.  The verdict is a few
+ * bytes on a connection that has sent nothing for a round trip, so they fit. */
 static void
 half_judge(struct pboot_overlay *net, struct pboot_half *half)
 {
@@ -152,11 +155,12 @@ half_open(struct pboot_overlay *net, int fd)
 	half->fd = fd;
 	half->poll_index = UINT_MAX;
 	half->due_ns = net->now_ns + net->options.handshake_ns;
-	pboot_shake_init(&half->shake, PBOOT_SHAKE_ANSWERER, &net->who, PBOOT_TREE_NONE, nonce);
+	pboot_shake_init(&half->shake, PBOOT_SHAKE_ANSWERER, &net->identity, PBOOT_TREE_NONE,
+	    nonce);
 	pboot_answer_step(net, half, true);
 }
 
-/* A bounded number at a time, so that a flood of strangers leaves time for the job. */
+/* Accepts a bounded number at a time, so that a flood of strangers leaves time for the job. */
 void
 pboot_answer_accept(struct pboot_overlay *net)
 {

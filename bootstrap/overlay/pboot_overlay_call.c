@@ -22,7 +22,7 @@ attempt_close(struct pboot_attempt *attempt, enum pboot_attempt_state state)
 
 /* The next attempt comes after a pause, which grows. */
 static void
-attempt_failed(struct pboot_overlay *net, const char *trouble)
+attempt_fail(struct pboot_overlay *net, const char *trouble)
 {
 	struct pboot_attempt *attempt = &net->attempt;
 
@@ -40,10 +40,10 @@ attempt_shake(struct pboot_overlay *net)
 	uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES];
 
 	if (!pboot_join_nonce(nonce)) {
-		attempt_failed(net, "no random bytes");
+		attempt_fail(net, "the kernel gives no random bytes");
 		return;
 	}
-	pboot_shake_init(&net->attempt.shake, PBOOT_SHAKE_CALLER, &net->who,
+	pboot_shake_init(&net->attempt.shake, PBOOT_SHAKE_CALLER, &net->identity,
 	    net->link[PBOOT_TREE_UP].peer, nonce);
 	net->attempt.state = PBOOT_ATTEMPT_SHAKE;
 }
@@ -55,12 +55,12 @@ attempt_start(struct pboot_overlay *net)
 	struct pboot_address to;
 
 	if (!pboot_address_parse(net->hosts[net->link[PBOOT_TREE_UP].peer].address, &to)) {
-		attempt_failed(net, "its address makes no sense");
+		attempt_fail(net, "its address is not valid");
 		return;
 	}
 	attempt->fd = socket(to.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (attempt->fd < 0) {
-		attempt_failed(net, strerror(errno));
+		attempt_fail(net, strerror(errno));
 		return;
 	}
 	pboot_link_prepare_socket(attempt->fd);
@@ -70,7 +70,7 @@ attempt_start(struct pboot_overlay *net)
 	if (connect(attempt->fd, (const struct sockaddr *)&to.name, to.len_bytes) == 0)
 		attempt_shake(net);
 	else if (errno != EINPROGRESS && errno != EINTR)
-		attempt_failed(net, strerror(errno));
+		attempt_fail(net, strerror(errno));
 }
 
 static void
@@ -82,7 +82,7 @@ attempt_connected(struct pboot_overlay *net)
 	if (getsockopt(net->attempt.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
 		error = errno;
 	if (error)
-		attempt_failed(net, strerror(error));
+		attempt_fail(net, strerror(error));
 	else
 		attempt_shake(net);
 }
@@ -108,7 +108,7 @@ attempt_settle(struct pboot_overlay *net)
 		pboot_join_lose_by_version(net, link, shake);
 	else if (shake->verdict == PBOOT_SHAKE_TWICE)
 		pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_FAULT,
-		    "%.60s does not take a second keeper of %.60s",
+		    "%.60s refuses a second keeper of %.60s",
 		    pboot_net_name(net, link->peer), pboot_net_name(net, net->options.self));
 	else
 		pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_FAULT,
@@ -116,7 +116,8 @@ attempt_settle(struct pboot_overlay *net)
 		    pboot_net_name(net, link->peer), pboot_net_name(net, net->options.self));
 }
 
-/* Another program may have the port that was the parent's: that is trouble, and no verdict. */
+/* Makes a step of the handshake.  Another program may have got the parent's port; that is a reason
+ * to try again, and no verdict. */
 static void
 attempt_move(struct pboot_overlay *net)
 {
@@ -126,20 +127,21 @@ attempt_move(struct pboot_overlay *net)
 	switch (attempt->shake.verdict) {
 	case PBOOT_SHAKE_OPEN:
 		if (news != PBOOT_LINK_FINE)
-			attempt_failed(net, news == PBOOT_LINK_ENDED ?
+			attempt_fail(net, news == PBOOT_LINK_ENDED ?
 			    "it closed the connection" : strerror(errno));
 		break;
 	case PBOOT_SHAKE_NONSENSE:
 	case PBOOT_SHAKE_STRANGER:
 		pboot_join_count(net, attempt->shake.verdict);
-		attempt_failed(net, "who answers there does not know the job's secret");
+		attempt_fail(net, "the program there does not know the job's secret");
 		break;
 	default:
 		attempt_settle(net);
 	}
 }
 
-/* Once the parent may have let this host in, another attempt would be one too many. */
+/* Is the attempt's time over?  Once the parent may have let this host in, there must be no other
+ * attempt. */
 static bool
 attempt_is_late(const struct pboot_overlay *net)
 {
@@ -163,7 +165,7 @@ pboot_call_step(struct pboot_overlay *net, bool ready)
 	if (attempt->state == PBOOT_ATTEMPT_PAUSE)
 		attempt_start(net);
 	else
-		attempt_failed(net, "it does not answer");
+		attempt_fail(net, "it does not answer");
 }
 
 void

@@ -33,7 +33,7 @@ frame_has_length(const struct pboot_frame *frame)
 	return false;
 }
 
-/* Whether the frame may come from that branch, and go on from here. */
+/* May the frame come from that branch, and go on from here? */
 static bool
 frame_has_way(const struct pboot_frame *frame, uint32_t self, uint32_t branch, uint32_t host_count)
 {

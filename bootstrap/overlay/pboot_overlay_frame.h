@@ -1,6 +1,6 @@
 /*
- * The head of what travels between two keepers once their handshake is over, and the checks that it
- * must pass.  Pure.  All numbers are big-endian.
+ * The head of the frames that two keepers exchange after their handshake, and the checks that it
+ * must pass.  Pure functions.  All numbers are big-endian.
  *
  *     bytes 0-3    length of what follows the head
  *           4      type
@@ -21,8 +21,8 @@ enum pboot_frame_type {
 	PBOOT_FRAME_BYE,	/* the sender closes; only BEAT follows */
 	PBOOT_FRAME_LOSS,	/* host `to' is lost, `from' saw it; kind: how; bytes: why */
 	PBOOT_FRAME_DATA,	/* the caller's bytes, `from' one host `to' another or ALL */
-	PBOOT_FRAME_PIECE,	/* of host `from's blob in collective number `to' */
-	PBOOT_FRAME_BARRIER,	/* of collective number `to': all below have arrived, or all */
+	PBOOT_FRAME_PIECE,	/* a piece of host `from's blob; `to': number of the collective */
+	PBOOT_FRAME_BARRIER,	/* `to': the same; all hosts below have arrived, or all */
 };
 
 enum {
@@ -78,9 +78,9 @@ void pboot_frame_write(const struct pboot_frame *frame, uint8_t head_out[PBOOT_F
 
 /*
  * Reads the head of a frame that host `self' of `host_count' got from the neighbour at the end of a
- * branch.  False if no keeper of this job would send it there: an unknown type, a length that the
- * type does not have, a host that is not in the job, a sender that is not behind that branch, a
- * frame that would go back where it came from.
+ * branch.  Returns false if no keeper of this job would send it there: an unknown type, a length
+ * that the type does not have, a host that is not in the job, a sender that is not behind that
+ * branch, a frame that would go back where it came from.
  */
 bool pboot_frame_read(const uint8_t head[PBOOT_FRAME_HEAD_BYTES], uint32_t self, uint32_t branch,
     uint32_t host_count, struct pboot_frame *frame_out);

@@ -1,12 +1,12 @@
 /*
  * Gathers and barriers.  They have numbers, which all hosts count alike.
  *
- * Gather: the blob of a host goes over each edge of the tree once, away from that host, in pieces.
- * Each keeper keeps the blobs in the order in which they arrived, and each link has a cursor into
- * that order; so nothing waits for the root, and a slow link holds up nobody else.
+ * In a gather the blob of a host goes over each edge of the tree once, away from that host, in
+ * pieces.  Each keeper keeps the blobs in the order in which they arrived, and each link has a
+ * cursor into that order; so nothing waits for the root, and a slow link holds up no other link.
  *
- * Barrier: a keeper tells its parent when it has called and all its children have told it so; the
- * root then tells its children that all have arrived, and they theirs.
+ * In a barrier a keeper tells its parent when it has called and all its children have told it so;
+ * the root then tells its children that all have arrived, and they tell theirs.
  *
  * Both take a message each way over the height of the tree.
  */
@@ -41,8 +41,8 @@ collective_free(struct pboot_collective *collective, uint32_t host_count)
 	memset(collective, 0, sizeof *collective);
 }
 
-/* The record of a number, made at its first use; NULL and errno ENOMEM, or 0 if the number or kind
- * is impossible. */
+/* Returns the record of a collective, which is made at its first use.  If it returns NULL, errno is
+ * ENOMEM, or 0 if the number or the kind is impossible. */
 static struct pboot_collective *
 collective_get(struct pboot_overlay *net, uint32_t number, enum pboot_collective_kind kind)
 {
@@ -68,7 +68,8 @@ collective_get(struct pboot_overlay *net, uint32_t number, enum pboot_collective
 	return collective;
 }
 
-/* A blob of no bytes has memory too: that tells it from one that has not begun. */
+/* Begins a blob.  A blob of no bytes has memory too, which tells it from a blob that has not
+ * begun. */
 static uint8_t *
 blob_begin(struct pboot_overlay_blob *blob, uint32_t len_bytes)
 {
@@ -80,21 +81,21 @@ blob_begin(struct pboot_overlay_blob *blob, uint32_t len_bytes)
 }
 
 static void
-blob_is_whole(struct pboot_collective *gather, uint32_t host)
+blob_complete(struct pboot_collective *gather, uint32_t host)
 {
 	gather->order[gather->whole++] = host;
 }
 
 static bool
-all_below_have_arrived(const struct pboot_overlay *net, const struct pboot_collective *barrier)
+barrier_is_full_below(const struct pboot_overlay *net, const struct pboot_collective *barrier)
 {
 	return barrier->called && barrier->arrived == (1u << net->children) - 1;
 }
 
 static void
-barrier_look(const struct pboot_overlay *net, struct pboot_collective *barrier)
+barrier_release_if_full(const struct pboot_overlay *net, struct pboot_collective *barrier)
 {
-	if (net->options.self == 0 && all_below_have_arrived(net, barrier))
+	if (net->options.self == 0 && barrier_is_full_below(net, barrier))
 		barrier->released = true;
 }
 
@@ -116,18 +117,19 @@ pboot_gather_begin(struct pboot_overlay *net, enum pboot_collective_kind kind, c
 			return PBOOT_OVERLAY_NO_MEMORY;
 		if (len_bytes > 0)
 			memcpy(bytes, blob, len_bytes);
-		blob_is_whole(collective, net->options.self);
+		blob_complete(collective, net->options.self);
 	}
 	collective->called = true;
 	net->called++;
 	if (kind == PBOOT_COLLECTIVE_BARRIER)
-		barrier_look(net, collective);
+		barrier_release_if_full(net, collective);
 	return PBOOT_OVERLAY_OK;
 }
 
-/* The first piece brings the length; the others have to agree. */
+/* Returns where the piece goes.  The first piece brings the length of the blob, and the others must
+ * bring the same.  If it returns NULL, errno is ENOMEM, or 0 if the piece is faulty. */
 static uint8_t *
-piece_place(struct pboot_collective *gather, uint32_t host, uint32_t whole_bytes,
+piece_target(struct pboot_collective *gather, uint32_t host, uint32_t whole_bytes,
     uint32_t part_bytes)
 {
 	struct pboot_overlay_blob *blob = &gather->blobs[host];
@@ -156,19 +158,19 @@ pboot_gather_hear_piece(struct pboot_overlay *net, const struct pboot_frame *fra
 {
 	struct pboot_collective *gather = collective_get(net, frame->to, PBOOT_COLLECTIVE_GATHER);
 	const uint32_t part_bytes = frame->len_bytes - 4, whole_bytes = pboot_load_32(body);
-	uint8_t *place;
+	uint8_t *target;
 
-	/* Only a blob of no bytes has an empty piece, and that is its only one. */
+	/* Only a blob of no bytes has an empty piece, and it has only that one. */
 	if (!gather || (part_bytes == 0) != (whole_bytes == 0) ||
 	    (whole_bytes == 0 && gather->blobs[frame->from].bytes))
 		return false;
-	place = piece_place(gather, frame->from, whole_bytes, part_bytes);
-	if (!place)
+	target = piece_target(gather, frame->from, whole_bytes, part_bytes);
+	if (!target)
 		return false;
-	memcpy(place, body + 4, part_bytes);
+	memcpy(target, body + 4, part_bytes);
 	gather->got_bytes[frame->from] += part_bytes;
 	if (gather->got_bytes[frame->from] == whole_bytes)
-		blob_is_whole(gather, frame->from);
+		blob_complete(gather, frame->from);
 	return true;
 }
 
@@ -181,7 +183,7 @@ pboot_gather_hear_barrier(struct pboot_overlay *net, const struct pboot_link *li
 	if (!barrier)
 		return false;
 	if (link->branch == PBOOT_TREE_UP) {
-		if (barrier->released || !all_below_have_arrived(net, barrier))
+		if (barrier->released || !barrier_is_full_below(net, barrier))
 			return false;
 		barrier->released = true;
 		return true;
@@ -190,7 +192,7 @@ pboot_gather_hear_barrier(struct pboot_overlay *net, const struct pboot_link *li
 	if (barrier->arrived & bit)
 		return false;
 	barrier->arrived |= bit;
-	barrier_look(net, barrier);
+	barrier_release_if_full(net, barrier);
 	return true;
 }
 
@@ -209,7 +211,7 @@ barrier_put(struct pboot_overlay *net, struct pboot_link *link,
 	const struct pboot_frame frame = {
 		.type = PBOOT_FRAME_BARRIER, .to = link->cursor.collective,
 	};
-	const bool due = link->branch == PBOOT_TREE_UP ? all_below_have_arrived(net, barrier) :
+	const bool due = link->branch == PBOOT_TREE_UP ? barrier_is_full_below(net, barrier) :
 	    barrier->released;
 
 	if (!due || !pboot_link_put(link, &frame, NULL, 0, NULL))
@@ -236,7 +238,7 @@ piece_put(struct pboot_link *link, const struct pboot_overlay_blob *blob, uint32
 	return true;
 }
 
-/* Blobs that came over the link itself are passed by. */
+/* Puts the next piece into the link's buffer.  Blobs that came over the link itself are skipped. */
 static bool
 gather_put(struct pboot_overlay *net, struct pboot_link *link,
     const struct pboot_collective *gather)
@@ -295,7 +297,7 @@ pboot_gather_completed(struct pboot_overlay *net)
 }
 
 static bool
-every_link_has_carried(const struct pboot_overlay *net, uint32_t number)
+collective_is_carried(const struct pboot_overlay *net, uint32_t number)
 {
 	const struct pboot_link *link;
 
@@ -309,7 +311,7 @@ every_link_has_carried(const struct pboot_overlay *net, uint32_t number)
 void
 pboot_gather_retire(struct pboot_overlay *net)
 {
-	while (net->oldest != net->completed && every_link_has_carried(net, net->oldest)) {
+	while (net->oldest != net->completed && collective_is_carried(net, net->oldest)) {
 		collective_free(collective_of(net, net->oldest), net->options.host_count);
 		net->oldest++;
 	}

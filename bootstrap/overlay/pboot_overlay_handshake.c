@@ -6,10 +6,8 @@
 
 #include <string.h>
 
-/*
- * Every message begins with magic (4 bytes), type (1), verdict (1; 0 but in VERDICT), protocol
- * (2).  PROOF and VERDICT end with the MAC there.  HELLO and ANSWER go on:
- */
+/* Every message begins with magic (4 bytes), type (1), verdict (1; 0 but in VERDICT), protocol (2).
+ * PROOF and VERDICT have nothing but the MAC after that.  HELLO and ANSWER go on as here: */
 enum {
 	MAGIC_BYTES = 4,
 	AT_TYPE = 4,
@@ -30,7 +28,7 @@ enum { HELLO = 1, ANSWER, PROOF, VERDICT };
 
 static const uint8_t magic[MAGIC_BYTES] = { 'P', 'S', 'T', 0xca };
 
-/* Where each message begins in `said'; [5] is the end of the last. */
+/* The offset at which each message begins in `said'; [5] is the end of the last. */
 static const uint32_t begins[] = {
 	0,
 	0,
@@ -50,7 +48,7 @@ type_is_ours(const struct pboot_shake *shake, unsigned type)
 	return by_caller == (shake->role == PBOOT_SHAKE_CALLER);
 }
 
-/* The MAC of a message is over its type and everything before the MAC. */
+/* Computes the MAC of a message, over its type and everything before the MAC. */
 static void
 shake_mac(const struct pboot_shake *shake, unsigned type, uint8_t mac_out[MAC_BYTES])
 {
@@ -59,7 +57,7 @@ shake_mac(const struct pboot_shake *shake, unsigned type, uint8_t mac_out[MAC_BY
 
 	text[0] = (uint8_t)type;
 	memcpy(text + 1, shake->said, len_bytes);
-	psi_siphash(shake->who.secret, text, 1 + len_bytes, mac_out);
+	psi_siphash(shake->identity.secret, text, 1 + len_bytes, mac_out);
 }
 
 static void
@@ -72,16 +70,16 @@ message_write_head(uint8_t *message, unsigned type, unsigned verdict, uint16_t p
 }
 
 static void
-message_write_who(const struct pboot_shake *shake, uint8_t *message)
+message_write_identity(const struct pboot_shake *shake, uint8_t *message)
 {
-	const size_t most = PBOOT_SHAKE_VERSION_BYTES - 1, len = strlen(shake->who.version);
+	const size_t most = PBOOT_SHAKE_VERSION_BYTES - 1, len = strlen(shake->identity.version);
 
-	pboot_store_32(message + AT_SELF, shake->who.self);
+	pboot_store_32(message + AT_SELF, shake->identity.self);
 	pboot_store_32(message + AT_PEER, shake->peer);
-	pboot_store_32(message + AT_COUNT, shake->who.host_count);
+	pboot_store_32(message + AT_COUNT, shake->identity.host_count);
 	memcpy(message + AT_NONCE, shake->nonce, PBOOT_SHAKE_NONCE_BYTES);
 	memset(message + AT_VERSION, 0, PBOOT_SHAKE_VERSION_BYTES);
-	memcpy(message + AT_VERSION, shake->who.version, len < most ? len : most);
+	memcpy(message + AT_VERSION, shake->identity.version, len < most ? len : most);
 }
 
 /* Appends a message of this side, which is to be sent next. */
@@ -90,9 +88,9 @@ shake_say(struct pboot_shake *shake, unsigned type, enum pboot_shake_verdict ver
 {
 	uint8_t *message = shake->said + begins[type];
 
-	message_write_head(message, type, verdict, shake->who.protocol);
+	message_write_head(message, type, verdict, shake->identity.protocol);
 	if (type <= ANSWER)
-		message_write_who(shake, message);
+		message_write_identity(shake, message);
 	if (type >= ANSWER)
 		shake_mac(shake, type, message + mac_at[type]);
 	shake->due_from = begins[type];
@@ -103,10 +101,11 @@ shake_say(struct pboot_shake *shake, unsigned type, enum pboot_shake_verdict ver
 
 void
 pboot_shake_init(struct pboot_shake *shake, enum pboot_shake_role role,
-    const struct pboot_shake_who *who, uint32_t peer, const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES])
+    const struct pboot_shake_identity *identity, uint32_t peer,
+    const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES])
 {
 	memset(shake, 0, sizeof *shake);
-	shake->who = *who;
+	shake->identity = *identity;
 	shake->role = role;
 	shake->peer = role == PBOOT_SHAKE_CALLER ? peer : PBOOT_TREE_NONE;
 	memcpy(shake->nonce, nonce, PBOOT_SHAKE_NONCE_BYTES);
@@ -150,7 +149,8 @@ pboot_shake_lacks(const struct pboot_shake *shake)
 	return begins[type + 1] - shake->said_bytes;
 }
 
-/* What has arrived of a message may be part of it only; its head is looked at as it comes. */
+/* Can these bytes be the beginning of a message of this type?  The head is checked as it
+ * arrives. */
 static bool
 message_may_be(const uint8_t *message, uint32_t len_bytes, unsigned type)
 {
@@ -187,30 +187,33 @@ shake_mac_is_right(const struct pboot_shake *shake, unsigned type)
 	return psi_siphash_same(mac, shake->said + begins[type] + mac_at[type]);
 }
 
-/* The peer's HELLO or ANSWER is `message', and authentic. */
+/* Compares what the peer says with what this side expects.  `message' is the peer's HELLO or
+ * ANSWER, and authentic. */
 static enum pboot_shake_verdict
 shake_compare(struct pboot_shake *shake, const uint8_t *message)
 {
-	const struct pboot_shake_who *who = &shake->who;
+	const struct pboot_shake_identity *identity = &shake->identity;
 	const uint32_t peer = pboot_load_32(message + AT_SELF);
-	const uint32_t parent = shake->role == PBOOT_SHAKE_CALLER ? peer : who->self;
-	const uint32_t child = shake->role == PBOOT_SHAKE_CALLER ? who->self : peer;
+	const uint32_t parent = shake->role == PBOOT_SHAKE_CALLER ? peer : identity->self;
+	const uint32_t child = shake->role == PBOOT_SHAKE_CALLER ? identity->self : peer;
 
 	if (shake->role == PBOOT_SHAKE_ANSWERER)
 		shake->peer = peer;
 	shake->peer_protocol = pboot_load_16(message + AT_PROTOCOL);
 	memcpy(shake->peer_version, message + AT_VERSION, PBOOT_SHAKE_VERSION_BYTES);
-	if (pboot_load_32(message + AT_COUNT) != who->host_count || peer >= who->host_count ||
-	    peer != shake->peer || pboot_load_32(message + AT_PEER) != who->self ||
+	if (pboot_load_32(message + AT_COUNT) != identity->host_count ||
+	    peer >= identity->host_count || peer != shake->peer ||
+	    pboot_load_32(message + AT_PEER) != identity->self ||
 	    pboot_tree_parent(child) != parent)
 		return PBOOT_SHAKE_HOST;
-	if (shake->peer_protocol != who->protocol ||
-	    strncmp(shake->peer_version, who->version, PBOOT_SHAKE_VERSION_BYTES - 1) != 0)
+	if (shake->peer_protocol != identity->protocol ||
+	    strncmp(shake->peer_version, identity->version, PBOOT_SHAKE_VERSION_BYTES - 1) != 0)
 		return PBOOT_SHAKE_VERSION;
 	return PBOOT_SHAKE_PROVEN;
 }
 
-/* The answerer does not yet know that the caller is no stranger, and looks at the form alone. */
+/* Takes HELLO.  The answerer does not know yet whether the caller is a stranger, so it checks the
+ * form alone. */
 static enum pboot_shake_verdict
 shake_take_hello(struct pboot_shake *shake)
 {
@@ -223,7 +226,8 @@ shake_take_hello(struct pboot_shake *shake)
 	return PBOOT_SHAKE_OPEN;
 }
 
-/* A caller whose version differs still proves itself, so that the answerer may name it. */
+/* Takes ANSWER.  A caller whose version differs still proves itself, so that the answerer can name
+ * it. */
 static enum pboot_shake_verdict
 shake_take_answer(struct pboot_shake *shake)
 {

@@ -1,17 +1,18 @@
 /*
- * How two keepers make sure of each other: both show that they know the job's secret, and neither
- * sends it.  Pure: bytes go in, bytes and a verdict come out; no socket and no clock is read.
+ * The handshake by which two keepers make sure of each other: both show that they know the job's
+ * secret, and neither sends it.  Pure functions: bytes go in, bytes and a verdict come out; no
+ * socket and no clock is read.
  *
  *     CALLER, the child                              ANSWERER, its parent
- *     HELLO    who, to whom, version, nonce   -->
+ *     HELLO    both numbers, version, nonce   -->
  *                                             <--    ANSWER   the same of this side, MAC of both
  *     PROOF    MAC of both, other label       -->
  *                                             <--    VERDICT  welcome, or why not; MAC
  *
  * The MAC is SipHash with the secret as its key, over a label for the message and all that was said
- * before, so what one side said proves nothing for the other, and nothing in a later handshake,
- * whose nonces differ.  Every number and text of HELLO and ANSWER is under it.  A side whose MAC is
- * wrong is told nothing.  Messages have fixed lengths, so no byte behind the handshake is taken.
+ * before.  So what one side said proves nothing for the other, and nothing in a later handshake,
+ * whose nonces differ.  The MAC covers every number and text of HELLO and ANSWER.  A side whose MAC
+ * is wrong is told nothing.  Messages have fixed lengths, so no byte behind the handshake is taken.
  *
  * The layout and the MAC are the same in all versions of the protocol: two versions that cannot
  * work together must still be able to tell each other so.
@@ -37,7 +38,8 @@ enum {
 
 enum pboot_shake_role { PBOOT_SHAKE_CALLER, PBOOT_SHAKE_ANSWERER };
 
-/* How it stands.  OPEN until this side knows; what comes after it is final, except PROVEN. */
+/* The state of a handshake.  It is OPEN until this side knows the verdict.  All other states are
+ * final, except PROVEN. */
 enum pboot_shake_verdict {
 	PBOOT_SHAKE_OPEN,
 	PBOOT_SHAKE_WELCOME,
@@ -49,8 +51,8 @@ enum pboot_shake_verdict {
 	PBOOT_SHAKE_PROVEN,	/* answerer: all is right; pboot_shake_judge decides */
 };
 
-/* Who speaks.  version: of the library, printable and without blanks. */
-struct pboot_shake_who {
+/* What one side says of itself.  version is that of the library, printable and without blanks. */
+struct pboot_shake_identity {
 	uint32_t self, host_count;
 	uint16_t protocol;
 	const char *version;
@@ -58,10 +60,10 @@ struct pboot_shake_who {
 };
 
 struct pboot_shake {
-	struct pboot_shake_who who;
+	struct pboot_shake_identity identity;
 	enum pboot_shake_role role;
 	enum pboot_shake_verdict verdict;
-	uint32_t peer;			/* caller: whom it calls; answerer: who called */
+	uint32_t peer;			/* the host that a caller calls; or the caller */
 	uint16_t peer_protocol;		/* these two: once the verdict is final */
 	char peer_version[PBOOT_SHAKE_VERSION_BYTES];
 	/* All messages so far, of both sides, in order. */
@@ -72,16 +74,18 @@ struct pboot_shake {
 	uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES];
 };
 
-/* Starts.  peer: whom a caller calls.  The nonce is random, and never used twice. */
+/* Starts a handshake.  peer is the host that a caller calls.  The nonce is random, and never used
+ * twice. */
 void pboot_shake_init(struct pboot_shake *shake, enum pboot_shake_role role,
-    const struct pboot_shake_who *who, uint32_t peer,
+    const struct pboot_shake_identity *identity, uint32_t peer,
     const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES]);
 
-/* What is to be sent now; NULL and 0 if nothing is.  pboot_shake_sent says how much was. */
+/* Returns the bytes that are to be sent now; NULL and 0 if there are none.  The caller tells by
+ * pboot_shake_sent how many it has sent. */
 const uint8_t *pboot_shake_due(const struct pboot_shake *shake, size_t *len_bytes_out);
 void pboot_shake_sent(struct pboot_shake *shake, size_t len_bytes);
 
-/* How many bytes the other side's next message still lacks; 0 if none is awaited. */
+/* Returns how many bytes the other side's next message still lacks; 0 if none is awaited. */
 size_t pboot_shake_lacks(const struct pboot_shake *shake);
 
 /* Takes bytes of the other side, at most pboot_shake_lacks of them; returns the verdict. */
@@ -91,7 +95,7 @@ enum pboot_shake_verdict pboot_shake_feed(struct pboot_shake *shake, const uint8
 /* The answerer's decision on a caller that is PROVEN: WELCOME or TWICE. */
 void pboot_shake_judge(struct pboot_shake *shake, enum pboot_shake_verdict verdict);
 
-/* From here on the answerer may have let the caller in: it has shown that it knows the secret. */
+/* Has the caller shown that it knows the secret?  From then on the answerer may have let it in. */
 bool pboot_shake_is_proven(const struct pboot_shake *shake);
 
 #endif

@@ -60,13 +60,13 @@ pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
 	const uint32_t self = net->options.self;
 	const bool first = self < link->peer;
 	const char *here = pboot_net_name(net, self), *there = pboot_net_name(net, link->peer);
-	const unsigned ours = net->who.protocol, theirs = shake->peer_protocol;
+	const unsigned ours = net->identity.protocol, theirs = shake->peer_protocol;
 
 	pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_VERSION,
 	    "%.40s has Penstock %.27s (protocol %u) and %.40s has %.27s (protocol %u): "
 	    "all hosts need the same", first ? here : there,
-	    first ? net->who.version : shake->peer_version, first ? ours : theirs,
-	    first ? there : here, first ? shake->peer_version : net->who.version,
+	    first ? net->identity.version : shake->peer_version, first ? ours : theirs,
+	    first ? there : here, first ? shake->peer_version : net->identity.version,
 	    first ? theirs : ours);
 }
 
@@ -99,7 +99,7 @@ pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict)
 }
 
 static void
-give_up_link(struct pboot_overlay *net, struct pboot_link *link)
+link_give_up(struct pboot_overlay *net, struct pboot_link *link)
 {
 	const char *here = pboot_net_name(net, net->options.self);
 	const char *there = pboot_net_name(net, link->peer);
@@ -121,7 +121,7 @@ pboot_join_give_up(struct pboot_overlay *net)
 
 	for (link = net->link; link < net->link + PBOOT_TREE_BRANCHES; link++)
 		if (link->state == PBOOT_LINK_AWAITED)
-			give_up_link(net, link);
+			link_give_up(net, link);
 	pboot_call_close(net);
 	net->deadline_ns = UINT64_MAX;
 }

@@ -1,17 +1,17 @@
 /*
- * Leaving in order.  BYE goes up the tree when a keeper and all below it close, and down from the
- * root when all do; so no link ends that somebody still needs.
+ * Closes the overlay in order.  BYE goes up the tree when a keeper and all below it close, and down
+ * from the root when all do; so no link ends that a keeper still needs.
  *
  *     child                                   parent
  *     BYE, when its children have said it -->
  *                                         <-- BYE, when its own parent has said it
  *     closes                                  shuts its direction after BYE, and waits for that
  *
- * The side that closes first has read everything, so no byte is lost to a reset.  A link that
- * ends after BYE of both is no loss.
+ * The side that closes first has read everything, so no byte is lost to a reset.  A link that ends
+ * after BYE of both is no loss.
  *
- * Nobody waits for a lost neighbour.  One that is still awaited is waited for, until the deadline
- * of connect: it has to hear why the job ends before it began.
+ * A keeper does not wait for a lost neighbour.  It waits for one that has not connected yet, until
+ * the deadline of connect, since that neighbour must be told why the job ends before it began.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Whether this neighbour has nothing more to say. */
+/* Has this neighbour nothing more to say? */
 static bool
 link_is_done(const struct pboot_link *link)
 {
@@ -81,7 +81,7 @@ pboot_leave_step(struct pboot_overlay *net)
 			link_finish(net, link);
 }
 
-/* The kernel has found out what silence would have told. */
+/* Does this error mean that the kernel got no answer from the other side? */
 static bool
 error_is_silence(int error)
 {

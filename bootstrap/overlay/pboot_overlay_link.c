@@ -23,7 +23,7 @@ buffer_fini(struct pboot_buffer *buffer)
 	*buffer = (struct pboot_buffer){ .bytes = NULL };
 }
 
-/* Moves what is in use to the front. */
+/* Moves the bytes in use to the front. */
 static void
 buffer_compact(struct pboot_buffer *buffer)
 {
@@ -60,10 +60,8 @@ pboot_link_prepare_socket(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
-/*
- * Only for the last bytes.  On a link in use heartbeats tell the same sooner, and the kernel would
- * also give up a neighbour that lives but cannot read for a while.
- */
+/* Sets the limit for the last bytes of a link.  While a link is in use, heartbeats tell the same
+ * sooner, and the kernel would also give up a neighbour that lives but cannot read for a while. */
 void
 pboot_link_limit_socket(int fd, uint64_t limit_ns)
 {
@@ -99,9 +97,10 @@ pboot_link_close(struct pboot_link *link, enum pboot_link_state state)
 	buffer_fini(&link->out);
 }
 
-/* Room for one more frame at the end is enough to go on; only then are bytes moved. */
+/* Returns the room at the end of the buffer.  Bytes are moved only if one more frame would not fit
+ * there. */
 static uint32_t
-in_room(struct pboot_buffer *in)
+buffer_room(struct pboot_buffer *in)
 {
 	if (in->size - in->to < PBOOT_FRAME_BYTES)
 		buffer_compact(in);
@@ -115,7 +114,7 @@ pboot_link_is_read(const struct pboot_link *link)
 }
 
 static bool
-is_no_error(int error)
+error_is_none(int error)
 {
 	return error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -123,7 +122,7 @@ is_no_error(int error)
 static void
 link_read_failed(struct pboot_link *link, int error)
 {
-	if (is_no_error(error))
+	if (error_is_none(error))
 		return;
 	link->news = PBOOT_LINK_BROKEN;
 	if (!link->error)
@@ -136,7 +135,7 @@ pboot_link_read(struct pboot_link *link, uint64_t now_ns)
 	uint32_t room;
 	ssize_t got;
 
-	while (link->news == PBOOT_LINK_FINE && (room = in_room(&link->in)) > 0) {
+	while (link->news == PBOOT_LINK_FINE && (room = buffer_room(&link->in)) > 0) {
 		got = recvfrom(link->fd, link->in.bytes + link->in.to, room, MSG_DONTWAIT,
 		    NULL, NULL);
 		if (got < 0 && errno == EINTR)
@@ -153,8 +152,9 @@ pboot_link_read(struct pboot_link *link, uint64_t now_ns)
 	}
 }
 
-/* After an error the link is still read: its neighbour may have said why it went.  The end is then
- * found there; here the caller may hold a frame in the buffer, so nothing is read. */
+/* Writes what the kernel takes.  After an error the link is still read, since its neighbour may
+ * have said why it left; the end is found there.  This function reads nothing, since the caller may
+ * hold a frame in the buffer. */
 void
 pboot_link_write(struct pboot_link *link, uint64_t now_ns)
 {
@@ -166,7 +166,7 @@ pboot_link_write(struct pboot_link *link, uint64_t now_ns)
 		if (sent >= 0) {
 			link->spoke_ns = now_ns;
 			buffer_drop(&link->out, (uint32_t)sent);
-		} else if (is_no_error(errno)) {
+		} else if (error_is_none(errno)) {
 			return;
 		} else if (errno != EINTR) {
 			link->error = errno;

@@ -11,7 +11,7 @@ enum {
 	PBOOT_LINK_IN_BYTES = 2 * PBOOT_FRAME_BYTES,
 	PBOOT_LINK_OUT_BYTES = 4 * PBOOT_FRAME_BYTES,
 	/* While a buffer holds at most this, losses and gathers are put into it, and senders that
-	 * were refused are told of room.  So neither shuts the other out. */
+	 * were refused are told of room.  So neither keeps the other out. */
 	PBOOT_LINK_LOW_BYTES = PBOOT_FRAME_BYTES,
 };
 
@@ -36,9 +36,9 @@ struct pboot_buffer {
 	uint32_t from, to, size;
 };
 
-/* How far a link is with what every link has to carry. */
+/* How much of what every link has to carry this link has carried. */
 struct pboot_link_cursor {
-	uint32_t losses;	/* so many of the known losses were sent */
+	uint32_t losses;	/* how many of the known losses were sent */
 	uint32_t collective;	/* number of the collective whose turn it is */
 	uint32_t entry;		/* of its blobs, in the order of their arrival */
 	uint32_t offset;	/* bytes of that blob that were sent */
@@ -60,7 +60,7 @@ struct pboot_link {
 	bool room_requested;			/* a send found no room here */
 };
 
-/* Takes fd over.  False: no memory; fd is closed. */
+/* Takes fd over.  Returns false if memory is missing; fd is closed then. */
 bool pboot_link_open(struct pboot_link *link, int fd, uint64_t now_ns);
 void pboot_link_close(struct pboot_link *link, enum pboot_link_state state);
 
@@ -73,12 +73,13 @@ bool pboot_link_put(struct pboot_link *link, const struct pboot_frame *frame, co
     uint32_t prefix_bytes, const void *body);
 bool pboot_link_has_room(const struct pboot_link *link, uint32_t body_bytes);
 
-/* The first frame that has arrived whole: 1, 0 if there is none, -1 if it makes no sense. */
+/* Finds the first frame that has arrived whole.  Returns 1, 0 if there is none, -1 if the frame is
+ * faulty. */
 int pboot_link_peek(const struct pboot_link *link, uint32_t self, uint32_t host_count,
     struct pboot_frame *frame_out, const uint8_t **body_out);
 void pboot_link_take(struct pboot_link *link, const struct pboot_frame *frame);
 
-/* A link whose buffer is full is not read, so that its silence says nothing. */
+/* Is the link read?  If its buffer is full it is not, and then its silence says nothing. */
 bool pboot_link_is_read(const struct pboot_link *link);
 
 static inline uint32_t
@@ -87,9 +88,9 @@ pboot_buffer_used(const struct pboot_buffer *buffer)
 	return buffer->to - buffer->from;
 }
 
-/* A socket that is non-blocking and sends at once. */
+/* Makes the socket send at once. */
 void pboot_link_prepare_socket(int fd);
-/* Lets the kernel try for that long, and no longer, to deliver what is left at close. */
+/* Limits how long the kernel tries to deliver what is left at close. */
 void pboot_link_limit_socket(int fd, uint64_t limit_ns);
 
 #endif

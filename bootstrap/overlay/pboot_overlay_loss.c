@@ -1,7 +1,8 @@
 /*
- * Lost hosts.  A loss is an edge of the tree that is cut: one end lost, the other its witness.  The
- * list of losses only grows, and each link has a cursor into it, so the news reach every host that
- * can be reached, once, a link that comes up later too, and take no memory but the list.
+ * Lost hosts.  A loss is an edge of the tree that is cut: the host at one end is lost, the other
+ * host is its witness.  The list of losses only grows, and each link has a cursor into it.  So
+ * every host that can be reached is told of each loss once, also over a link that comes up later,
+ * and no memory is needed but that of the list.
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 
@@ -26,7 +27,8 @@ host_is_lost(const struct pboot_overlay *net, uint32_t host)
 	return false;
 }
 
-/* Text of another host is printed here: nothing in it moves a terminal's cursor. */
+/* The text may be that of another host, and will be printed.  Control characters are replaced, so
+ * that nothing in it moves a terminal's cursor. */
 static void
 loss_set_why(struct pboot_loss *loss, const char *text, size_t len)
 {
@@ -102,7 +104,7 @@ loss_put(struct pboot_link *link, const struct pboot_loss *loss)
 	return pboot_link_put(link, &frame, NULL, 0, loss->why);
 }
 
-/* What came over this link, or says that its neighbour is lost, is no news there. */
+/* A loss that came over this link, or that says that its neighbour is lost, is not sent there. */
 bool
 pboot_net_tell_losses(struct pboot_overlay *net, struct pboot_link *link)
 {
@@ -118,7 +120,7 @@ pboot_net_tell_losses(struct pboot_overlay *net, struct pboot_link *link)
 	return true;
 }
 
-/* The lower end of a cut edge separates those below it from the others. */
+/* A cut edge separates the hosts at and below its lower end from the others. */
 bool
 pboot_overlay_reaches(const struct pboot_overlay *net, uint32_t host)
 {

@@ -1,7 +1,5 @@
-/*
- * What the files of the overlay share.  Each function stands under the file that has it; which one
- * calls which goes from the last of them to the first.
- */
+/* What the files of the overlay share.  Each function stands under the name of the file that
+ * defines it. */
 #ifndef PBOOT_OVERLAY_PARTS_H
 #define PBOOT_OVERLAY_PARTS_H
 
@@ -9,9 +7,9 @@
 #include "bootstrap/overlay/pboot_overlay_link.h"
 
 enum {
-	/* Collectives that are remembered: what the fastest host has begun is at most
-	 * 2 * IN_FLIGHT ahead of what this one has seen complete, and what the slowest neighbour
-	 * still has to be sent is at most IN_FLIGHT behind. */
+	/* Collectives that are remembered.  The fastest host has begun at most 2 * IN_FLIGHT more
+	 * than this one has seen complete, and the slowest neighbour still has to be sent at most
+	 * IN_FLIGHT older ones. */
 	PBOOT_COLLECTIVES = 4 * PBOOT_OVERLAY_IN_FLIGHT,
 };
 
@@ -25,7 +23,7 @@ enum pboot_net_state {
 
 /* One attempt to connect to the parent, or the pause before the next. */
 enum pboot_attempt_state {
-	PBOOT_ATTEMPT_NONE,		/* the root's, or all is settled */
+	PBOOT_ATTEMPT_NONE,		/* there is no parent, or all is settled */
 	PBOOT_ATTEMPT_PAUSE,		/* until due_ns */
 	PBOOT_ATTEMPT_CONNECT,		/* given up at due_ns, as is the next */
 	PBOOT_ATTEMPT_SHAKE,
@@ -37,7 +35,7 @@ struct pboot_attempt {
 	unsigned poll_index;
 	uint64_t due_ns, pause_ns;
 	struct pboot_shake shake;
-	const char *trouble;		/* what ended the last one; a constant, or strerror's */
+	const char *trouble;		/* what ended the last attempt; a constant, or strerror's */
 };
 
 /* A connection that was accepted and has not proved itself; fd -1: a free slot. */
@@ -71,7 +69,7 @@ struct pboot_collective {
 
 struct pboot_overlay {
 	struct pboot_overlay_options options;	/* strings are not kept */
-	struct pboot_shake_who who;
+	struct pboot_shake_identity identity;
 	char version[PBOOT_SHAKE_VERSION_BYTES];
 	char address[PBOOT_ADDRESS_BYTES];
 	struct pboot_overlay_host *hosts;	/* NULL before connect */
@@ -97,7 +95,8 @@ struct pboot_overlay {
 	 * remembered, completed the first that was not given as an event, called the next here. */
 	uint32_t oldest, completed, called;
 
-	/* The caller has the first frame of link[given_branch]; it leaves with the next event. */
+	/* The caller has the first frame of link[given_branch]; the next call for an event takes it
+	 * off. */
 	bool frame_given;
 	uint32_t given_branch;
 	struct pboot_frame given_frame;
@@ -106,16 +105,16 @@ struct pboot_overlay {
 
 /* pboot_overlay_loss.c */
 
-/* Breaks a link off: its neighbour is lost, all hosts that can be reached will hear of it. */
+/* Closes a link, whose neighbour is lost.  All hosts that can be reached will be told. */
 void pboot_net_lose(struct pboot_overlay *net, struct pboot_link *link,
     enum pboot_overlay_loss kind, const char *why);
-/* The same with a text that is put together. */
+/* Does the same with a formatted text. */
 void pboot_net_lose_format(struct pboot_overlay *net, struct pboot_link *link,
     enum pboot_overlay_loss kind, const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* News of another keeper. */
+/* Takes a loss that another keeper has sent; returns false if the frame is faulty. */
 bool pboot_net_hear_loss(struct pboot_overlay *net, const struct pboot_frame *frame,
     const uint8_t *text);
-/* Puts the losses that this link has not told yet; false if one found no room. */
+/* Puts the losses that this link has not carried yet; returns false if one found no room. */
 bool pboot_net_tell_losses(struct pboot_overlay *net, struct pboot_link *link);
 /* The name of a host, for messages; after connect. */
 const char *pboot_net_name(const struct pboot_overlay *net, uint32_t host);
@@ -124,12 +123,13 @@ const char *pboot_net_name(const struct pboot_overlay *net, uint32_t host);
 
 enum pboot_overlay_result pboot_gather_begin(struct pboot_overlay *net,
     enum pboot_collective_kind kind, const void *blob, uint32_t len_bytes);
-/* False: the frame makes no sense, or no memory; errno is ENOMEM then, else 0. */
+/* These return false if the frame is faulty, with errno 0, or if memory is missing, with errno
+ * ENOMEM. */
 bool pboot_gather_hear_piece(struct pboot_overlay *net, const struct pboot_frame *frame,
     const uint8_t *body);
 bool pboot_gather_hear_barrier(struct pboot_overlay *net, const struct pboot_link *link,
     uint32_t number);
-/* Puts what this link has to carry next; false if it has all that is known. */
+/* Puts the next frame of a collective; returns false if none is due, or there is no room. */
 bool pboot_gather_put(struct pboot_overlay *net, struct pboot_link *link);
 /* The collective that is due as an event; NULL if there is none. */
 struct pboot_collective *pboot_gather_completed(struct pboot_overlay *net);
@@ -139,34 +139,34 @@ void pboot_gather_free(struct pboot_overlay *net);
 
 /* pboot_overlay_leave.c */
 
-/* Says BYE where it is time for it, and closes links on which both have said it. */
+/* Sends BYE where it is due, and closes links on which both sides have said it. */
 void pboot_leave_step(struct pboot_overlay *net);
-/* A link has ended: in order or not. */
+/* Closes a link that has ended, in order or not. */
 void pboot_leave_ended(struct pboot_overlay *net, struct pboot_link *link);
 
 /* pboot_overlay_route.c */
 
-/* Puts losses and collectives that a link has to carry, as its buffer gets low; true if it has got
- * all of them. */
+/* Puts the losses and collectives that a link has to carry while its buffer is low; returns true if
+ * it has put all of them. */
 bool pboot_route_pump(struct pboot_overlay *net, struct pboot_link *link);
-/* The same for all links, and writes; false if nothing was written. */
+/* Does the same for all links, and writes; returns false if nothing was written. */
 bool pboot_route_flush(struct pboot_overlay *net);
 
 /* pboot_overlay_join.c */
 
-/* False: no random bytes; without a nonce nobody is let in. */
+/* Returns false if there are no random bytes; without a nonce no connection is let in. */
 bool pboot_join_nonce(uint8_t nonce_out[PBOOT_SHAKE_NONCE_BYTES]);
-/* Sends and reads until the verdict, or until the other side has to do something first; BROKEN:
- * errno says how. */
+/* Sends and reads until there is a verdict, or until the other side must act first.  If it returns
+ * BROKEN, errno says why. */
 enum pboot_link_news pboot_join_shake(struct pboot_shake *shake, int fd);
 void pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict);
 /* The text is the same on both hosts. */
 void pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
     const struct pboot_shake *shake);
 void pboot_join_lose_by_memory(struct pboot_overlay *net, struct pboot_link *link);
-/* Loses each neighbour that has no link by the deadline of connect. */
+/* Takes each neighbour for lost that has no link by the deadline of connect. */
 void pboot_join_give_up(struct pboot_overlay *net);
-/* No more links will come up. */
+/* Ends attempts and closes the listener: no more links will come up. */
 void pboot_join_close(struct pboot_overlay *net);
 
 /* pboot_overlay_call.c */

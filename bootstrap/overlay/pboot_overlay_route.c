@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What became of the first frame of a link. */
+/* What was done with the first frame of a link. */
 enum look {
 	LOOK_NOTHING,		/* there is none, or it has to wait */
 	LOOK_DONE,
@@ -57,7 +57,8 @@ pboot_route_flush(struct pboot_overlay *net)
 	return wrote;
 }
 
-/* Whether a frame goes out by this link: to one host, or to all but those it came from. */
+/* Must the frame go out by this link?  It goes to one host, or to all but those behind the branch
+ * from which it came. */
 static bool
 link_takes(const struct pboot_overlay *net, const struct pboot_link *link,
     const struct pboot_frame *frame, uint32_t from_branch)
@@ -68,7 +69,8 @@ link_takes(const struct pboot_overlay *net, const struct pboot_link *link,
 	    pboot_tree_branch(net->options.self, frame->to) == link->branch;
 }
 
-/* What a link has to carry goes first: above all that all are connected, before any frame. */
+/* Is there room for a frame?  What the link has to carry goes first, above all the news that all
+ * hosts are connected. */
 static bool
 link_has_room(struct pboot_overlay *net, struct pboot_link *link, const struct pboot_frame *frame)
 {
@@ -124,10 +126,10 @@ pboot_overlay_send(struct pboot_overlay *net, uint32_t to, uint16_t kind, const 
 /* ------------------------------------------------------------------- in --- */
 
 static enum look
-link_is_faulty(struct pboot_overlay *net, struct pboot_link *link)
+link_lose_by_fault(struct pboot_overlay *net, struct pboot_link *link)
 {
 	pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_FAULT,
-	    "the keeper of %.60s sent to %.60s what makes no sense",
+	    "the keeper of %.60s sent a faulty frame to %.60s",
 	    pboot_net_name(net, link->peer), pboot_net_name(net, net->options.self));
 	return LOOK_DONE;
 }
@@ -149,7 +151,7 @@ frame_give(struct pboot_overlay *net, const struct pboot_link *link,
 }
 
 static enum look
-look_at_data(struct pboot_overlay *net, struct pboot_link *link, const struct pboot_frame *frame,
+data_look(struct pboot_overlay *net, struct pboot_link *link, const struct pboot_frame *frame,
     const uint8_t *body, struct pboot_overlay_event *event_out)
 {
 	if (frame->to != net->options.self && !frame_put(net, frame, body, link->branch))
@@ -160,7 +162,7 @@ look_at_data(struct pboot_overlay *net, struct pboot_link *link, const struct pb
 	return LOOK_DONE;
 }
 
-/* What concerns this keeper itself; false: it makes no sense. */
+/* Takes a frame that is for this keeper itself; returns false if it is faulty. */
 static bool
 frame_hear(struct pboot_overlay *net, struct pboot_link *link, const struct pboot_frame *frame,
     const uint8_t *body)
@@ -184,7 +186,7 @@ frame_hear(struct pboot_overlay *net, struct pboot_link *link, const struct pboo
 }
 
 static enum look
-look_at_link(struct pboot_overlay *net, struct pboot_link *link,
+link_look(struct pboot_overlay *net, struct pboot_link *link,
     struct pboot_overlay_event *event_out)
 {
 	struct pboot_frame frame;
@@ -195,7 +197,7 @@ look_at_link(struct pboot_overlay *net, struct pboot_link *link,
 		return LOOK_NOTHING;
 	found = pboot_link_peek(link, net->options.self, net->options.host_count, &frame, &body);
 	if (found < 0 || (found > 0 && link->bye_taken && frame.type != PBOOT_FRAME_BEAT))
-		return link_is_faulty(net, link);
+		return link_lose_by_fault(net, link);
 	if (found == 0 && link->news == PBOOT_LINK_FINE)
 		return LOOK_NOTHING;
 	if (found == 0) {
@@ -203,15 +205,15 @@ look_at_link(struct pboot_overlay *net, struct pboot_link *link,
 		return LOOK_DONE;
 	}
 	if (frame.type == PBOOT_FRAME_DATA)
-		return look_at_data(net, link, &frame, body, event_out);
+		return data_look(net, link, &frame, body, event_out);
 	if (!frame_hear(net, link, &frame, body))
-		return link_is_faulty(net, link);
+		return link_lose_by_fault(net, link);
 	pboot_link_take(link, &frame);
 	return LOOK_DONE;
 }
 
 static bool
-give_loss(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
+loss_give(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
 	const struct pboot_loss *loss;
 
@@ -228,7 +230,7 @@ give_loss(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 
 /* The first barrier is that of connect. */
 static bool
-give_collective(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
+collective_give(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
 	const struct pboot_collective *collective = pboot_gather_completed(net);
 
@@ -247,17 +249,17 @@ give_collective(struct pboot_overlay *net, struct pboot_overlay_event *event_out
 	return true;
 }
 
-/* Links take turns, a frame each. */
+/* The links take turns, with a frame each. */
 static bool
-look_at_links(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
+links_look(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
 	uint32_t idle = 0;
 	enum look look;
 
 	while (idle <= net->children) {
-		if (give_loss(net, event_out) || give_collective(net, event_out))
+		if (loss_give(net, event_out) || collective_give(net, event_out))
 			return true;
-		look = look_at_link(net, &net->link[net->turn], event_out);
+		look = link_look(net, &net->link[net->turn], event_out);
 		net->turn = net->turn == net->children ? 0 : net->turn + 1;
 		if (look == LOOK_EVENT)
 			return true;
@@ -267,7 +269,7 @@ look_at_links(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 }
 
 static bool
-give_room(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
+room_give(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
 	struct pboot_link *link;
 	bool room = false;
@@ -284,7 +286,7 @@ give_room(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 }
 
 static bool
-give_closed(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
+closed_give(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
 	const struct pboot_link *link;
 
@@ -308,7 +310,8 @@ frame_retire(struct pboot_overlay *net)
 	net->frame_given = false;
 }
 
-/* What was written may have made room for a frame that waits. */
+/* The loop looks again after it has written, since that may have made room for a frame that
+ * waits. */
 bool
 pboot_overlay_next(struct pboot_overlay *net, struct pboot_overlay_event *event_out)
 {
@@ -316,10 +319,10 @@ pboot_overlay_next(struct pboot_overlay *net, struct pboot_overlay_event *event_
 	frame_retire(net);
 	pboot_gather_retire(net);
 	do {
-		if (look_at_links(net, event_out))
+		if (links_look(net, event_out))
 			return true;
 		pboot_leave_step(net);
 	} while (pboot_route_flush(net));
 	pboot_gather_retire(net);
-	return give_room(net, event_out) || give_closed(net, event_out);
+	return room_give(net, event_out) || closed_give(net, event_out);
 }

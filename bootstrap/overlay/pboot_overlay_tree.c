@@ -6,9 +6,9 @@ pboot_tree_parent(uint32_t host)
 	return host == 0 ? PBOOT_TREE_NONE : (host - 1) / PBOOT_TREE_FANOUT;
 }
 
-/* 64 bits: the product may be larger than any host's number. */
+/* The result has 64 bits, since it may be larger than the number of any host. */
 static uint64_t
-first_child(uint32_t host)
+tree_first_child(uint32_t host)
 {
 	return (uint64_t)host * PBOOT_TREE_FANOUT + 1;
 }
@@ -16,7 +16,7 @@ first_child(uint32_t host)
 uint32_t
 pboot_tree_children(uint32_t host, uint32_t host_count)
 {
-	const uint64_t first = first_child(host);
+	const uint64_t first = tree_first_child(host);
 
 	if (first >= host_count)
 		return 0;
@@ -32,7 +32,7 @@ pboot_tree_neighbour(uint32_t host, uint32_t branch, uint32_t host_count)
 		return pboot_tree_parent(host);
 	if (branch - 1 >= pboot_tree_children(host, host_count))
 		return PBOOT_TREE_NONE;
-	return (uint32_t)(first_child(host) + branch - 1);
+	return (uint32_t)(tree_first_child(host) + branch - 1);
 }
 
 /* A parent's index is below those of its children, so the way up from `below' meets `host' or
@@ -55,7 +55,7 @@ pboot_tree_branch(uint32_t host, uint32_t to)
 	while (to > host) {
 		parent = pboot_tree_parent(to);
 		if (parent == host)
-			return (uint32_t)(to - first_child(host)) + 1;
+			return (uint32_t)(to - tree_first_child(host)) + 1;
 		to = parent;
 	}
 	return PBOOT_TREE_UP;

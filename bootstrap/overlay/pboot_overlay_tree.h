@@ -28,7 +28,7 @@ uint32_t pboot_tree_children(uint32_t host, uint32_t host_count);
 /* The neighbour at the other end of a branch; NONE if there is none. */
 uint32_t pboot_tree_neighbour(uint32_t host, uint32_t branch, uint32_t host_count);
 
-/* Whether `below' is `host' or one of its descendants. */
+/* Is `below' the host itself or one of its descendants? */
 bool pboot_tree_is_below(uint32_t host, uint32_t below);
 
 /* The branch of `host' that leads to another host; NONE if both are the same. */

@@ -1,7 +1,7 @@
 /*
- * Barrier and exchange before the runtime has memory of its own.  Ranks of a host meet in a shared
- * file that they all map.  In a job of several hosts the last rank of a host to arrive asks the
- * keeper, which gathers from the other hosts and then wakes the ranks.
+ * The barrier and the exchange that ranks use before the runtime has memory of its own.  Ranks of a
+ * host meet in a shared file that they all map.  In a job of several hosts the last rank of a host
+ * to arrive asks the keeper, which gathers from the other hosts and then wakes the ranks.
  *
  * Pairs:  B1 (last to arrive) -> B2 (the others)    what ranks wrote before the barrier
  *         B1 (the keeper) -> B2 (all)               the same, of all hosts
@@ -25,13 +25,13 @@ static struct pboot_area *area;
 static bool several_hosts;
 /* The most bytes that one round takes of a rank: the host with the most ranks bounds it. */
 static uint32_t round_bytes = PBOOT_EXCHANGE_MAX;
-/* Rounds that this rank has made.  Odd and even ones use different halves, so one barrier for each
- * is enough: a rank that writes to a half again has passed the barrier of the round in between, and
- * before that barrier all ranks have read the half. */
+/* Rounds that this rank has made.  Odd and even rounds use different halves, so one barrier for
+ * each round is enough: a rank that writes to a half again has passed the barrier of the round in
+ * between, and before that barrier all ranks have read the half. */
 static uint32_t rounds;
 static uint64_t hang_ns;
 
-/* How many ranks the host has that has the most; 0 without memory. */
+/* The number of ranks on the host that has the most; 0 if memory is missing. */
 static uint32_t
 ranks_on_fullest_host(const struct pboot_hosts *hosts, uint32_t size)
 {
@@ -137,7 +137,8 @@ pboot_barrier(void)
 		area_meet(0, 0);
 }
 
-/* One round: len_bytes of each rank, which are written out_stride bytes apart. */
+/* Makes one round: takes len_bytes from each rank, and writes them to `out', out_stride bytes
+ * apart. */
 static void
 exchange_round(const char *mine, uint32_t len_bytes, char *out, size_t out_stride)
 {

@@ -1,7 +1,5 @@
-/*
- * How a rank gets the shared files: it uses the inherited descriptor if that is still the file,
- * else it asks the keeper for one.
- */
+/* A rank gets the shared files here: it uses the inherited descriptor if that is still the file,
+ * else it asks the keeper for one. */
 #include "bootstrap/rank/pboot_rank.h"
 
 #include "runtime/util/clock.h"
@@ -16,10 +14,11 @@
 /* How long the keeper may take to begin: it is forked and makes the job's memory meanwhile. */
 enum { BEGIN_MS = 20000 };
 
-/* Held while a question to the keeper is open; also protects startup.files and the counts. */
+/* Held from a question to the keeper until its answer; also protects startup.files and the
+ * counts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Waits for the keeper's answer; end of file tells that the keeper has died. */
+/* Waits for the keeper's answer.  End of file means that the keeper has died. */
 static int
 keeper_await(int sock, int ms, struct pboot_msg *msg_out, struct pboot_extra *extra_out)
 {
@@ -71,7 +70,7 @@ keeper_ask(enum pboot_msg_kind kind, unsigned number, int fd, int *fd_out)
 	return err;
 }
 
-/* "kind how" of the keeper's answer. */
+/* Notes the kind of memory and the text about it, which the keeper's answer has as "kind text". */
 static int
 memory_note(const struct pboot_msg *msg)
 {

@@ -18,7 +18,7 @@
 enum { LEAST_BYTES = 2 << 20 };
 
 static uint64_t used;		/* bytes of the file; under the lock of pboot_range.c */
-static bool refused;		/* for_all: no further attempt */
+static bool refused;		/* the reason holds for all ranges: no further one is tried */
 
 static bool
 huge_read_page_size(char *line, void *context)
@@ -45,14 +45,14 @@ huge_whole_pages(size_t len_bytes)
 	return (len_bytes + page - 1) / page * page;
 }
 
-/* for_all: the reason is the same for all ranks of a host (no pool, or an empty one), so only
- * the lowest prints. */
+/* for_all: the reason is the same for all ranks of a host (no pool, or an empty one), so only the
+ * lowest rank prints. */
 static void *
 huge_refuse(const char *why, bool for_all)
 {
 	refused = refused || for_all;
 	if (!for_all || pboot_self.startup.local_rank == 0)
-		psi_log("warning: PST_HUGEPAGES=hugetlb: %s; ordinary pages are taken", why);
+		psi_log("warning: PST_HUGEPAGES=hugetlb: %s; ordinary pages are used", why);
 	return NULL;
 }
 
@@ -112,7 +112,7 @@ pboot_huge_make(size_t len_bytes, uint64_t *key_out)
 	if (len_bytes < LEAST_BYTES || refused || pboot_settings_huge() != PBOOT_HUGE_POOL)
 		return NULL;
 	if (pboot_self.startup.memory.kind != PBOOT_SHM_MEMFD)
-		return huge_refuse("they are for PST_SHM=memfd", true);
+		return huge_refuse("these pages need PST_SHM=memfd", true);
 	if (huge_pool_is_empty())
 		return huge_refuse("the kernel's pool has no pages (vm.nr_hugepages)", true);
 	fd = huge_take_file();
@@ -173,7 +173,7 @@ huge_check_transparent(void)
 	if (psi_hostfile_read("", "/sys/kernel/mm/transparent_hugepage/shmem_enabled", text,
 	    sizeof text) && (strstr(text, "[never]") || strstr(text, "[deny]")))
 		psi_log("warning: PST_HUGEPAGES=thp: the kernel gives none to shared memory (see "
-		    "/sys/kernel/mm/transparent_hugepage/shmem_enabled); ordinary pages are taken");
+		    "/sys/kernel/mm/transparent_hugepage/shmem_enabled); ordinary pages are used");
 }
 
 void

@@ -1,4 +1,4 @@
-/* Ranges of shared memory on a rank's side, by the kind in force. */
+/* Makes, maps and unmaps ranges of shared memory in a rank, for each kind of memory. */
 #include "bootstrap/rank/pboot_rank.h"
 
 #include "bootstrap/rank/pboot_huge.h"
@@ -163,7 +163,8 @@ pboot_range_map(unsigned file, uint64_t key, size_t len_bytes)
 	return base;
 }
 
-/* The range keeps its place in the file, without pages.  Peers that map it keep it mapped. */
+/* The range keeps its bytes of the file, but no pages.  Peers that have mapped it keep it
+ * mapped. */
 void
 pboot_range_unmap(void *base, uint64_t key, size_t len_bytes)
 {

@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A message that this thread waits for may be received by another thread. */
+/* Another thread may receive the message that a thread waits for, so the waiting thread looks after
+ * RELEASE_LOOK_MS.  LINE_READ_MS: how long the engine gets to read a printed line. */
 enum { RELEASE_LOOK_MS = 50, LINE_READ_MS = 100 };
 
 struct pboot_rank pboot_self;
@@ -73,8 +74,12 @@ pboot_control_secure(void)
 	return err;
 }
 
-/* No launcher and no guard end the others then.  A death by signal makes the engine do that, should
- * one of them not notice; it gets a moment to read the line. */
+/*
+ * Ends a rank that an engine has started.  There is no launcher and no guard that would end the
+ * other ranks.  They notice the keeper's death as this one does; should one of them not notice, the
+ * engine ends it, since this rank dies by a signal.  Before that the engine gets a moment to read
+ * the line.
+ */
 static void __attribute__((noreturn))
 rank_end_under_engine(void)
 {
@@ -85,8 +90,8 @@ rank_end_under_engine(void)
 	_exit(1);
 }
 
-/* Launcher or guard normally end all processes of the job.  This rank kills its own descendants in
- * case both are dead. */
+/* The launcher or the guard normally ends all processes of the job.  This rank kills its own
+ * descendants in case both are dead. */
 void
 pboot_end_without_keeper(void)
 {
@@ -100,11 +105,9 @@ pboot_end_without_keeper(void)
 	_exit(1);
 }
 
-/*
- * Handler of the death signal.  It runs when the socket becomes readable: by an answer that another
- * thread waits for, or by the keeper's end.  The keeper also sends the signal when it finds that
- * the client has closed the socket; then a new one is opened.
- */
+/* Handles the death signal.  The signal comes when the socket becomes readable: for an answer that
+ * another thread waits for, or since the keeper has ended.  The keeper also sends the signal when
+ * it finds that the client has closed the socket; then a new one is opened. */
 static void
 death_signal_handle(int sig)
 {
@@ -198,10 +201,10 @@ pboot_rank_note(const struct pboot_msg *msg)
 
 /*
  * A rank of an engine that has asked to end with a status other than 0 waits until all ranks have
- * asked or ended: many an engine kills the others when the first rank ends so, and they would have
- * no time for their own end.  Returns the job's status; `code' is taken if the keeper cannot be
- * reached.  The keeper bounds the wait: it releases ranks or kills them.  Any thread, and signal
- * handlers.
+ * asked or ended: some engines kill the others when the first rank ends so, and they would have no
+ * time for their own end.  Returns the job's status, or `code' if the keeper cannot be reached.
+ * The keeper bounds the wait: it releases ranks or kills them.  Any thread may call this, and
+ * signal handlers.
  */
 static int
 rank_await_release(int code)
@@ -225,7 +228,7 @@ rank_await_release(int code)
 	return status - 1;
 }
 
-/* Asks to end; returns the status with which this process ends. */
+/* Asks the keeper to end.  Returns the status with which this process ends. */
 static int
 rank_ask(enum pboot_msg_kind kind, int code)
 {

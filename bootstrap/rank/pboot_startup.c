@@ -11,8 +11,8 @@
 static void __attribute__((noreturn))
 startup_refuse(const char *name)
 {
-	psi_log("%s is not what penstock-run sets; start the program by penstock-run, or without "
-	    "it", name);
+	psi_log("%s is not what penstock-run sets it to; start the program by penstock-run, or "
+	    "unset this variable", name);
 	exit(1);
 }
 
@@ -57,7 +57,7 @@ startup_check_version(void)
 	if (!rank || strcmp(rank, "0") == 0)
 		psi_log("this program's library is Penstock %s, the launcher that started it "
 		    "Penstock %s; they speak job protocols %d and %ld: start it by the launcher "
-		    "of %s, or link it again with the library of the other", pst_version(),
+		    "of %s, or link it with the library of the launcher", pst_version(),
 		    release ? release : "of an unknown release", PBOOT_WIRE_VERSION, version,
 		    pst_version());
 	exit(1);

@@ -34,9 +34,10 @@ pboot_subreaper(void)
 	return !psi_denied("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-/* The number that /proc gives this process, perhaps of another PID name space; 0 without /proc. */
+/* Returns the number that /proc gives this process, perhaps of another PID name space; 0 without
+ * /proc. */
 static pid_t
-listed_self(void)
+self_listed(void)
 {
 	char text[32];
 	ssize_t got = readlink("/proc/self", text, sizeof text - 1);
@@ -50,7 +51,7 @@ listed_self(void)
 static bool
 numbers_are_own(void)
 {
-	return listed_self() == getpid();
+	return self_listed() == getpid();
 }
 
 /* Reads the parent and state of a process.  They follow the last ')', since the name may hold any
@@ -153,7 +154,7 @@ number_at(pid_t listed, int at, int *count_out)
 pid_t
 pboot_own_number(pid_t listed)
 {
-	pid_t self = listed_self();
+	pid_t self = self_listed();
 	int own_count, count;
 
 	if (self == getpid())
@@ -175,7 +176,7 @@ pboot_process_open(pid_t pid)
 
 /* An open directory of /proc stands for its process, also when the number is used again. */
 static bool
-signal_process(int directory, pid_t listed, int sig)
+process_signal(int directory, pid_t listed, int sig)
 {
 	pid_t pid;
 
@@ -202,7 +203,7 @@ pboot_child_signal(pid_t listed, pid_t parent, int sig)
 	if (directory < 0)
 		return false;
 	if (stat_read(directory, "stat", &found, &state) && found == parent && state != 'Z')
-		sent = signal_process(directory, listed, sig);
+		sent = process_signal(directory, listed, sig);
 	close(directory);
 	return sent;
 }
@@ -330,7 +331,7 @@ visit_children(pid_t parent, pboot_visitor *visit, void *arg)
 }
 
 static void
-note_child(pid_t child, void *arg)
+spared_add(pid_t child, void *arg)
 {
 	struct pboot_spared *spared = arg;
 
@@ -339,7 +340,7 @@ note_child(pid_t child, void *arg)
 }
 
 static bool
-has_children(void)
+children_exist(void)
 {
 	siginfo_t info;
 
@@ -349,11 +350,11 @@ has_children(void)
 void
 pboot_children_note(struct pboot_spared *spared_out)
 {
-	pid_t self = listed_self();
+	pid_t self = self_listed();
 
-	*spared_out = (struct pboot_spared) { .unknown = self == 0 && has_children() };
+	*spared_out = (struct pboot_spared) { .unknown = self == 0 && children_exist() };
 	if (self)
-		visit_children(self, note_child, spared_out);
+		visit_children(self, spared_add, spared_out);
 }
 
 struct walk {
@@ -365,7 +366,7 @@ struct walk {
 };
 
 static bool
-is_spared(const struct pboot_spared *spared, pid_t pid)
+spared_has(const struct pboot_spared *spared, pid_t pid)
 {
 	size_t i;
 
@@ -378,21 +379,21 @@ is_spared(const struct pboot_spared *spared, pid_t pid)
 /* Signals descendants before the child: when a parent is dead, its children are found only by the
  * next walk. */
 static void
-signal_tree(pid_t child, void *arg)
+tree_signal(pid_t child, void *arg)
 {
 	struct walk *up = arg;
 	struct walk here = { up->sig, up->depth + 1, child, 0, up->spared };
 
-	if (up->spared && up->spared->count > 0 && is_spared(up->spared, pboot_own_number(child)))
+	if (up->spared && up->spared->count > 0 && spared_has(up->spared, pboot_own_number(child)))
 		return;
 	if (here.depth < DEPTH_MAX)
-		visit_children(child, signal_tree, &here);
+		visit_children(child, tree_signal, &here);
 	up->found += here.found;
 	up->found += pboot_child_signal(child, up->parent, up->sig);
 }
 
-/* The number that a new process gets now; 0 if none can be made.  fork is not used: it would run
- * the client's atfork handlers and take locks. */
+/* Returns the number that a new process gets now; 0 if none can be made.  fork is not used: it
+ * would run the client's atfork handlers and take locks. */
 static pid_t
 number_newest(void)
 {
@@ -405,19 +406,17 @@ number_newest(void)
 	return pid > 0 ? pid : 0;
 }
 
-/*
- * The walk without /proc.  A process that can be waited for is a child; when it is dead, its
+/* Does the walk without /proc.  A process that can be waited for is a child; when it is dead, its
  * children become ours.  They all have higher numbers than this process, unless the numbers have
- * wrapped.
- */
+ * wrapped. */
 static size_t
-signal_asked_for(int sig, const struct pboot_spared *spared)
+children_signal(int sig, const struct pboot_spared *spared)
 {
 	pid_t last, pid;
 	size_t found = 0;
 	siginfo_t info;
 
-	if ((spared && spared->unknown) || !has_children())
+	if ((spared && spared->unknown) || !children_exist())
 		return 0;
 	last = number_newest();
 	pid = last > getpid() ? getpid() + 1 : 2;
@@ -425,7 +424,7 @@ signal_asked_for(int sig, const struct pboot_spared *spared)
 	for (; pid <= last; pid++) {
 		info.si_pid = 0;
 		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-		    info.si_pid == 0 && !is_spared(spared, pid))
+		    info.si_pid == 0 && !spared_has(spared, pid))
 			found += kill(pid, sig) == 0;
 	}
 	return found;
@@ -434,11 +433,11 @@ signal_asked_for(int sig, const struct pboot_spared *spared)
 size_t
 pboot_descend_signal(int sig, const struct pboot_spared *spared)
 {
-	struct walk top = { sig, 0, listed_self(), 0, spared };
+	struct walk top = { sig, 0, self_listed(), 0, spared };
 
 	if (top.parent == 0)
-		return signal_asked_for(sig, spared);
-	visit_children(top.parent, signal_tree, &top);
+		return children_signal(sig, spared);
+	visit_children(top.parent, tree_signal, &top);
 	return top.found;
 }
 
@@ -447,13 +446,13 @@ pboot_tree_signal(pid_t pid, pid_t parent, int sig)
 {
 	struct walk top = { sig, 0, parent, 0, NULL };
 
-	signal_tree(pid, &top);
+	tree_signal(pid, &top);
 	return top.found;
 }
 
-/* Whether the environment that pid was started with contains the mark. */
+/* Was the mark in the environment with which pid was started? */
 static bool
-carries_mark(pid_t pid, const char *mark)
+process_carries_mark(pid_t pid, const char *mark)
 {
 	static char text[256 * 1024];
 	char path[64];
@@ -478,13 +477,13 @@ struct mark_search {
 };
 
 static void
-signal_if_marked(pid_t pid, void *arg)
+process_signal_marked(pid_t pid, void *arg)
 {
 	struct mark_search *search = arg;
 	pid_t parent;
 	char state;
 
-	if (pid != getpid() && carries_mark(pid, search->mark) &&
+	if (pid != getpid() && process_carries_mark(pid, search->mark) &&
 	    process_stat(pid, &parent, &state) && state != 'Z')
 		search->found += kill(pid, search->sig) == 0;
 }
@@ -494,6 +493,6 @@ pboot_marked_signal(int sig, const char *mark)
 {
 	struct mark_search search = { mark, sig, 0 };
 
-	pboot_each_number("/proc", signal_if_marked, &search);
+	pboot_each_number("/proc", process_signal_marked, &search);
 	return search.found;
 }

@@ -1,8 +1,7 @@
 /*
  * Finds and signals processes that descend from this one.  As a subreaper this process inherits the
- * children of descendants that end, so repeated walks find all.  Where the kernel has no
- * subreapers, programs are also found by the job's random name in the environment they were started
- * with.
+ * children of descendants that end, so repeated walks find all.  If the kernel has no subreapers,
+ * programs are also found by the job's random name in the environment with which they were started.
  *
  * /proc may show an outer PID name space, in which processes have other numbers.  A walk uses the
  * numbers of /proc, and signals go through the directories of /proc.  Without /proc this process
@@ -36,7 +35,7 @@ void pboot_each_entry(int directory, pboot_entry_visitor *visit, void *arg);
  * file allocates memory. */
 void pboot_each_number(const char *directory, pboot_visitor *visit, void *arg);
 
-/* Makes this process a subreaper; false where the kernel has none. */
+/* Makes this process a subreaper; returns false if the kernel has none. */
 bool pboot_subreaper(void);
 
 /* Writes the children that this process has now. */
@@ -45,22 +44,23 @@ void pboot_children_note(struct pboot_spared *spared_out);
 /* Sends sig to all descendants except the spared ones.  Returns how many living ones it found. */
 size_t pboot_descend_signal(int sig, const struct pboot_spared *spared);
 
-/* The same for one process, if its parent is still `parent'.  Its descendants come before it. */
+/* Sends sig to one process, if its parent is still `parent', and before that to its descendants.
+ * Returns how many living ones it found. */
 size_t pboot_tree_signal(pid_t pid, pid_t parent, int sig);
 
 /* Sends sig to processes of this user that were started with NAME=value in their environment. */
 size_t pboot_marked_signal(int sig, const char *mark);
 
-/* Sends sig to pid if its parent is still `parent'.  Where the kernel has pidfd, a reused number is
- * no danger. */
+/* Sends sig to pid if its parent is still `parent'.  If the kernel has pidfd, the signal cannot
+ * reach another process that has got the same number. */
 bool pboot_child_signal(pid_t pid, pid_t parent, int sig);
 
-/* A descriptor that becomes readable when the process has ended; close-on-exec.  -1 where the
+/* Returns a descriptor that becomes readable when the process has ended, close-on-exec; -1 if the
  * kernel has no pidfd. */
 int pboot_process_open(pid_t pid);
 
-/* Whether a set of signals of a process, one of these four, has sig: 1, 0, or -1 if that cannot be
- * found out.  PBOOT_BLOCKED is the set of the process's first thread. */
+/* Is sig in this set of signals of a process?  Returns 1 or 0, or -1 if that cannot be found out.
+ * The sets are these four; PBOOT_BLOCKED is that of the process's first thread. */
 #define PBOOT_CAUGHT	"SigCgt:"
 #define PBOOT_IGNORED	"SigIgn:"
 #define PBOOT_BLOCKED	"SigBlk:"
@@ -71,7 +71,7 @@ int pboot_process_has(pid_t pid, const char *set, int sig);
  * name space; 0 if it has none there. */
 pid_t pboot_own_number(pid_t listed);
 
-/* Whether a process that is not our child lives.  A zombie does not. */
+/* Does a process live that is not our child?  A zombie does not. */
 bool pboot_process_lives(pid_t pid);
 
 #endif

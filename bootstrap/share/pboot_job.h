@@ -14,9 +14,9 @@
 enum { PBOOT_SIGNALS = 65 };
 
 /*
- * Memory that launcher, guard and keeper share, by which they tell each other their numbers and the
- * job's status.  It is no socket, since a socket would fill while one of them is stopped, and only
- * the last value counts.
+ * Memory that launcher, guard and keeper share, in which they tell each other their process numbers
+ * and the job's status.  It is no socket: a socket would fill while one of them is stopped, and
+ * only the last value counts.
  *
  * A process's number is written by itself and by the process that forked it.  The keeper writes
  * name, status_plus_1 and ranks; the others read them when the keeper has ended.
@@ -27,7 +27,7 @@ struct pboot_status_page {
 	_Atomic pid_t keeper;		/* 0: not forked yet */
 	_Atomic bool launcher_knows;	/* the launcher has seen the keeper's end, and prints it */
 	_Atomic int status_plus_1;	/* 1 + the job's status; 0: the job has not ended */
-	_Atomic uint64_t group_ns[PBOOT_SIGNALS];	/* when the guard last saw it */
+	_Atomic uint64_t group_ns[PBOOT_SIGNALS];	/* when the guard last saw this signal */
 	char name[PBOOT_NAME_BYTES];	/* the job's name, in the environment of its programs */
 	_Atomic pid_t ranks[];		/* [size], 0: not started yet */
 };
@@ -56,7 +56,8 @@ struct pboot_startup {
  * rank. */
 enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 #define PBOOT_FILES(size) ((size) + 2)
-/* Behind these, the files of huge pages that ranks make themselves (pboot_huge.h). */
+/* The numbers after these are the files of huge pages, which ranks make themselves
+ * (pboot_huge.h). */
 #define PBOOT_FILE_HUGE(size, rank) (PBOOT_FILES(size) + (rank))
 /* Behind these, the eventfd of each rank (pboot_wake_fd); the keeper makes it when asked. */
 #define PBOOT_FILE_WAKE(size, rank) (PBOOT_FILE_HUGE(size, size) + (rank))
@@ -64,7 +65,7 @@ enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 
 /* Where the ranks of a job are. */
 struct pboot_hosts {
-	uint32_t count, index;	/* of the job; this rank's */
+	uint32_t count, index;	/* hosts of the job; this rank's host */
 	uint32_t *host_of;	/* [size], malloced */
 };
 

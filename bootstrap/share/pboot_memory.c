@@ -45,7 +45,8 @@ physical_bytes(void)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Containers often have only 64 MB there, which is not what a user of posix expects. */
+/* Has /dev/shm too little room?  Containers often have only 64 MB there, which is not what a user
+ * of posix expects. */
 static bool
 tmpfs_is_small(void)
 {
@@ -58,7 +59,7 @@ tmpfs_is_small(void)
 	if (free_bytes >= physical_bytes() / 4)
 		return false;
 	pboot_say("warning: PST_SHM=posix: %s has room for %llu MB, less than a quarter of the "
-	    "host's memory; memfd is taken", PBOOT_POSIX_DIRECTORY,
+	    "host's memory; memfd is used", PBOOT_POSIX_DIRECTORY,
 	    (unsigned long long)(free_bytes / MIB));
 	return true;
 }
@@ -170,13 +171,13 @@ pboot_memory_make(enum pboot_shm wanted, uint32_t size, size_t area_bytes, bool 
 	if (wanted == PBOOT_SHM_POSIX && tmpfs_is_small())
 		memory.kind = PBOOT_SHM_MEMFD;
 	if (wanted == PBOOT_SHM_MMAP && !forks) {
-		pboot_say("warning: PST_SHM=mmap: a program that the launcher runs does not "
-		    "inherit mappings (GASNET_PSHM_NODES=N without launcher does); memfd is taken");
+		pboot_say("warning: PST_SHM=mmap: ranks inherit mappings only in a direct start "
+		    "(GASNET_PSHM_NODES=N, without a launcher); memfd is used");
 		memory.kind = PBOOT_SHM_MEMFD;
 	}
 	err = mapping_make_kind(size, &memory, files_out, how_out);
 	if (err && memory.kind != PBOOT_SHM_MEMFD) {
-		pboot_say("warning: PST_SHM=%s: %s; memfd is taken", names[wanted], strerror(err));
+		pboot_say("warning: PST_SHM=%s: %s; memfd is used", names[wanted], strerror(err));
 		memory.kind = PBOOT_SHM_MEMFD;
 		err = mapping_make_kind(size, &memory, files_out, how_out);
 	}

@@ -4,7 +4,7 @@
  *     memfd  a file without a name for each index
  *     posix  the same in /dev/shm
  *     sysv   a segment for each range, marked for removal as soon as its maker has it
- *     mmap   one anonymous mapping of the keeper's that forks inherit, in parts
+ *     mmap   one anonymous mapping, which the keeper makes and forks inherit; each file is a part
  */
 #ifndef PBOOT_MEMORY_H
 #define PBOOT_MEMORY_H

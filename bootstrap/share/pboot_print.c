@@ -95,8 +95,8 @@ wait_ms(const struct wait *wait, uint64_t now)
 	return (int)((left < LOOK_MS * MS ? left : LOOK_MS * MS) / MS) + 1;
 }
 
-/* Returns DONE when the caller is to try again.  Callers try once before they wait, so text that a
- * reader takes at once is written whatever the limits say. */
+/* Waits until the caller can try again, and returns DONE then.  Callers try once before they wait,
+ * so text that a reader takes at once is written whatever the limits say. */
 static enum outcome
 wait_for_room(struct wait *wait, int fd)
 {
@@ -169,7 +169,7 @@ lines_drop(size_t len)
 }
 
 static void
-lines_tell_lost(void)
+lines_report_lost(void)
 {
 	unsigned lost = kept.lost;
 
@@ -199,7 +199,7 @@ pboot_say_flush(void)
 		if (done == -EAGAIN)
 			return;
 		lines_drop(done > 0 ? (size_t)done : len);
-		lines_tell_lost();
+		lines_report_lost();
 	}
 }
 
@@ -244,8 +244,7 @@ pboot_say(const char *format, ...)
 	pboot_say_flush();
 }
 
-/* -- a text to a file or stream
- * ----------------------------------------------------------------- */
+/* -- a text to a file or stream -------------------------------------------------------------- */
 
 /* May a later open succeed?  A named pipe may get a reader; a lease may end. */
 static bool

@@ -9,12 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * How long printing waits for a reader: PBOOT_PRINT_QUIET_NS each time unless pboot_print_limit
- * sets another time, and a minute in all.  A wait in vain makes the next one shorter.
- */
+/* How long printing waits for a reader: PBOOT_PRINT_QUIET_NS each time unless pboot_print_limit
+ * sets another time, and a minute in all.  If a reader takes nothing, the next wait is shorter. */
 #define PBOOT_PRINT_QUIET_NS ((uint64_t)2000 * 1000000)
-/* The same at the end of a job that has failed. */
+/* This is the time at the end of a job that has failed. */
 #define PBOOT_PRINT_FAILED_NS ((uint64_t)500 * 1000000)
 
 struct pboot_print_limits {

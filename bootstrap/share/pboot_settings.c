@@ -106,7 +106,7 @@ pboot_settings_by_socket(void)
 	return text && strcmp(text, "socket") == 0;
 }
 
-/* The same, or 0 for a bad value.  Without a limit it is a century. */
+/* Returns PST_HOST_LIMIT in ns, or 0 for a bad value.  No limit is taken as a century. */
 static uint64_t
 host_limit_of(const char *text)
 {
@@ -132,7 +132,7 @@ pboot_settings_host_limit_ns(void)
 	return host_limit_of(host_limit_text());
 }
 
-/* PST_DEATH_SIGNAL, or -1 for a bad value. */
+/* Returns PST_DEATH_SIGNAL, or -1 for a bad value. */
 static int
 death_signal_of(const char *text)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a value is bad; writes the line that says so. */
+/* Is a value bad?  If so, writes the line that says so. */
 enum { PBOOT_FAULT_BYTES = 512 };
 bool pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES]);
 
@@ -15,9 +15,9 @@ bool pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES]);
  * started, so the line comes once. */
 void pboot_settings_check(void);
 
-/* The grace that four texts give: GASNET_EXITTIMEOUT, its _MAX, _MIN and _FACTOR, NULL if unset.  A
- * text that is no number of seconds counts as unset, and *bad_out is its index (0 to 3).  *bad_out
- * is 4 if MIN is above MAX, else -1. */
+/* Returns the grace that four texts give: GASNET_EXITTIMEOUT, its _MAX, _MIN and _FACTOR, NULL if
+ * unset.  A text that is no number of seconds counts as unset, and *bad_out is its index (0 to 3).
+ * *bad_out is 4 if MIN is above MAX, else -1. */
 uint64_t pboot_settings_grace_of(uint32_t size, const char *const texts[4], int *bad_out);
 
 /* GASNET_EXITTIMEOUT*: the time that ranks of a job of this size have to end. */
@@ -26,7 +26,7 @@ uint64_t pboot_settings_grace_ns(uint32_t size);
 /* PST_SHM */
 enum pboot_shm pboot_settings_shm(void);
 
-/* PST_HUGEPAGES: none, by advice to the kernel, or pages of the kernel's pool. */
+/* PST_HUGEPAGES: no huge pages, advice to the kernel, or pages of the kernel's pool. */
 enum pboot_huge { PBOOT_HUGE_NO, PBOOT_HUGE_THP, PBOOT_HUGE_POOL };
 enum pboot_huge pboot_settings_huge(void);
 

@@ -18,7 +18,7 @@
 enum { HIGH_FD = 100, PATH_BYTES = 4096, TRIES = 100 };
 
 static int
-make_memfd(void)
+file_make_memfd(void)
 {
 	if (psi_denied("memfd")) {
 		errno = ENOSYS;
@@ -28,7 +28,7 @@ make_memfd(void)
 }
 
 static bool
-mark_directory(const char *directory, char path_out[PATH_BYTES])
+directory_name_marked(const char *directory, char path_out[PATH_BYTES])
 {
 	int len = snprintf(path_out, PATH_BYTES, "%s/penstock-%u", directory, (unsigned)geteuid());
 
@@ -38,9 +38,9 @@ mark_directory(const char *directory, char path_out[PATH_BYTES])
 	return false;
 }
 
-/* Opens our directory if it belongs to this user: descriptor, or -1 with errno. */
+/* Opens our directory if it belongs to this user.  Returns a descriptor, or -1 with errno set. */
 static int
-open_marked(const char *path)
+directory_open_marked(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat info;
@@ -54,11 +54,11 @@ open_marked(const char *path)
 	return -1;
 }
 
-/* The file is locked at once, since pboot_clean takes a file that it can lock for one without an
- * owner.  If pboot_clean comes before the lock, it removes the name, which happens next here
- * anyway. */
+/* Makes a file and locks it at once, since pboot_clean takes a file that it can lock for one
+ * without an owner.  If pboot_clean comes before the lock, it removes the name, which happens next
+ * here anyway. */
 static int
-make_named_in(int at)
+file_make_named_in(int at)
 {
 	char name[PBOOT_NAME_BYTES];
 	int fd;
@@ -74,19 +74,19 @@ make_named_in(int at)
 
 /* A job removes the directory with its last file, so the directory may vanish while this runs. */
 static int
-make_named(const char *directory)
+file_make_named(const char *directory)
 {
 	char path[PATH_BYTES];
 	int fd = -1, at, tries, err;
 
-	if (!mark_directory(directory, path))
+	if (!directory_name_marked(directory, path))
 		return -1;
 	for (tries = 0; fd < 0 && tries < TRIES; tries++) {
 		if (mkdir(path, 0700) < 0 && errno != EEXIST)
 			return -1;
-		at = open_marked(path);
+		at = directory_open_marked(path);
 		if (at >= 0) {
-			fd = make_named_in(at);
+			fd = file_make_named_in(at);
 			err = errno;
 			close(at);
 			errno = err;
@@ -101,18 +101,18 @@ make_named(const char *directory)
 }
 
 static int
-make_in(const char *directory)
+file_make_in(const char *directory)
 {
 	int fd = -1;
 
 	errno = EOPNOTSUPP;
 	if (!psi_denied("tmpfile"))
 		fd = open(directory, O_TMPFILE | O_RDWR | O_EXCL, 0600);
-	return fd >= 0 ? fd : make_named(directory);
+	return fd >= 0 ? fd : file_make_named(directory);
 }
 
 static const char *
-temporary_directory(void)
+directory_temporary(void)
 {
 	const char *directory = getenv("GASNET_TMPDIR");
 
@@ -122,27 +122,27 @@ temporary_directory(void)
 }
 
 static int
-make_any(enum pboot_shm kind, const char **how_out)
+file_make_any(enum pboot_shm kind, const char **how_out)
 {
 	int fd = -1;
 
 	if (kind == PBOOT_SHM_MEMFD) {
 		*how_out = "memfd";
-		fd = make_memfd();
+		fd = file_make_memfd();
 	}
 	if (fd < 0) {
 		*how_out = PBOOT_POSIX_DIRECTORY;
-		fd = make_in(*how_out);
+		fd = file_make_in(*how_out);
 	}
 	if (fd < 0 && kind == PBOOT_SHM_MEMFD) {
-		*how_out = temporary_directory();
-		fd = make_in(*how_out);
+		*how_out = directory_temporary();
+		fd = file_make_in(*how_out);
 	}
 	return fd;
 }
 
 static int
-raise_inheritable(int fd)
+fd_raise_inheritable(int fd)
 {
 	int high = fcntl(fd, F_DUPFD, HIGH_FD);
 
@@ -157,11 +157,11 @@ pboot_shmfile_make(enum pboot_shm kind, struct pboot_file *file_out, const char 
 {
 	const char *how;
 	struct stat info;
-	int fd = make_any(kind, &how);
+	int fd = file_make_any(kind, &how);
 
 	if (fd < 0)
 		return errno;
-	fd = raise_inheritable(fd);
+	fd = fd_raise_inheritable(fd);
 	if (fstat(fd, &info) < 0) {
 		int err = errno;
 
@@ -216,9 +216,9 @@ sweep_directory(struct pboot_clean *clean, const char *directory)
 	char path[PATH_BYTES];
 	struct sweep sweep = { clean, path, -1 };
 
-	if (!mark_directory(directory, path))
+	if (!directory_name_marked(directory, path))
 		return;
-	sweep.at = open_marked(path);
+	sweep.at = directory_open_marked(path);
 	if (sweep.at < 0) {
 		if (errno == EPERM)
 			pboot_clean_kept(clean, "%s belongs to another user", path);
@@ -232,7 +232,7 @@ sweep_directory(struct pboot_clean *clean, const char *directory)
 void
 pboot_shmfile_clean(struct pboot_clean *clean)
 {
-	const char *directory = temporary_directory();
+	const char *directory = directory_temporary();
 
 	sweep_directory(clean, PBOOT_POSIX_DIRECTORY);
 	if (strcmp(directory, PBOOT_POSIX_DIRECTORY) != 0)

@@ -17,15 +17,15 @@ struct pboot_file {
 #define PBOOT_POSIX_DIRECTORY "/dev/shm"
 
 /*
- * Makes an empty file of kind memfd or posix; not close-on-exec, at a high number.  Where the
- * system has no files without a name, the file has one for a moment, in a directory of this user,
- * and is locked while it lives.  memfd falls back on files in /dev/shm, then in the directory for
- * temporary files.  Returns 0 or an errno value, and writes how it was made ("memfd", or the
+ * Makes an empty file of kind memfd or posix; not close-on-exec, at a high number.  If the system
+ * has no files without a name, the file has one for a moment, in a directory of this user, and is
+ * locked while it lives.  memfd falls back on files in /dev/shm, then in the directory for
+ * temporary files.  Returns 0 or an errno value, and writes how the file was made ("memfd", or the
  * directory) to *how_out; the caller does not free that.
  */
 int pboot_shmfile_make(enum pboot_shm kind, struct pboot_file *file_out, const char **how_out);
 
-/* Whether this descriptor is still the file. */
+/* Is this descriptor still the file? */
 int pboot_shmfile_is(const struct pboot_file *file);
 
 /* Removes named files whose makers died before they removed the name (pboot_clean.h). */

@@ -1,11 +1,11 @@
-/* What launcher and keeper change of their process, and give back to the ranks. */
+/* The process state that launcher and keeper change for themselves, and restore for the ranks. */
 #ifndef PBOOT_STATE_H
 #define PBOOT_STATE_H
 
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Process state as it was before it was changed. */
+/* The process state before the change. */
 struct pboot_saved_state {
 	sigset_t mask;
 	struct sigaction child_action;
@@ -13,9 +13,10 @@ struct pboot_saved_state {
 	char task_name[16];
 };
 
-/* Blocks signals, except those of a failure that has no handler, and makes SIGCHLD plain. */
+/* Blocks signals, except those of a failure that has no handler, and gives SIGCHLD its default
+ * action. */
 void pboot_state_change(struct pboot_saved_state *saved_out);
-/* Undoes it. */
+/* Undoes that. */
 void pboot_state_restore(const struct pboot_saved_state *saved);
 
 #endif

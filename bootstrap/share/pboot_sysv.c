@@ -15,7 +15,7 @@
 enum { MARK = 0x5053, TRIES = 1000, OWN_MODE = 0600, LOOKED_AT = 4096 };
 
 static key_t
-any_key(void)
+key_random(void)
 {
 	uint16_t bits;
 
@@ -31,7 +31,8 @@ pboot_sysv_make(size_t len_bytes, int *id_out)
 	void *base;
 
 	do {
-		id = shmget(any_key(), len_bytes, IPC_CREAT | IPC_EXCL | SHM_NORESERVE | OWN_MODE);
+		id = shmget(key_random(), len_bytes,
+		    IPC_CREAT | IPC_EXCL | SHM_NORESERVE | OWN_MODE);
 	} while (id < 0 && errno == EEXIST && ++tries < TRIES);
 	if (id < 0)
 		return NULL;
@@ -51,9 +52,10 @@ pboot_sysv_map(int id)
 	return (intptr_t)base == -1 ? NULL : base;
 }
 
-/* Our segments are marked for removal before anything is written to them. */
+/* Is the beginning of the segment all zero?  Ours are marked for removal before anything is written
+ * to them. */
 static bool
-is_blank(int id)
+segment_is_blank(int id)
 {
 	const unsigned char *bytes = shmat(id, NULL, SHM_RDONLY);
 	size_t i;
@@ -68,7 +70,7 @@ is_blank(int id)
 }
 
 static void
-clean_one(struct pboot_clean *clean, int id, const struct shmid_ds *info)
+segment_clean(struct pboot_clean *clean, int id, const struct shmid_ds *info)
 {
 	unsigned key = (unsigned)info->shm_perm.__key;
 
@@ -83,7 +85,7 @@ clean_one(struct pboot_clean *clean, int id, const struct shmid_ds *info)
 		pboot_clean_kept(clean, "SysV segment %d (key 0x%x): its maker, process %d, lives",
 		    id, key, (int)info->shm_cpid);
 	else if ((info->shm_perm.mode & 0777) != OWN_MODE || info->shm_segsz < LOOKED_AT ||
-	    !is_blank(id))
+	    !segment_is_blank(id))
 		pboot_clean_kept(clean, "SysV segment %d (key 0x%x) holds another program's data",
 		    id, key);
 	else if (shmctl(id, IPC_RMID, NULL) == 0)
@@ -101,6 +103,6 @@ pboot_sysv_clean(struct pboot_clean *clean)
 	for (at = 0; at <= last && info.used_ids > 0; at++) {
 		id = shmctl(at, SHM_STAT, &segment);
 		if (id >= 0)
-			clean_one(clean, id, &segment);
+			segment_clean(clean, id, &segment);
 	}
 }

@@ -1,4 +1,4 @@
-/* Lines of ranks with their rank in front, for --tag-output.  Pure. */
+/* Puts the rank in front of the lines that ranks print, for --tag-output.  Pure functions. */
 #ifndef PBOOT_TAG_H
 #define PBOOT_TAG_H
 
@@ -18,8 +18,9 @@ struct pboot_tag_lines {
 	size_t len, room;
 };
 
-/* Takes what the rank has printed and adds the lines that are whole; no bytes: the end of the
- * stream, and a line without an end is whole too.  False: no memory. */
+/* Takes len bytes that the rank has printed, and adds the lines that are whole.  len 0 is the end
+ * of the stream; then a line without a newline is whole too.  Returns false if memory is
+ * missing. */
 bool pboot_tag_take(struct pboot_tag_stream *stream, uint32_t rank, const char *text, size_t len,
     struct pboot_tag_lines *lines);
 

@@ -50,7 +50,7 @@ pboot_wire_pair(int fds_out[2])
 }
 
 static int
-send_bytes(int sock, const struct msghdr *head)
+message_send_bytes(int sock, const struct msghdr *head)
 {
 	ssize_t sent;
 
@@ -77,7 +77,7 @@ message_attach_fd(struct msghdr *head, union fd_room *room, int fd)
 }
 
 static int
-send_message(int sock, const struct pboot_msg *msg, int fd)
+message_send(int sock, const struct pboot_msg *msg, int fd)
 {
 	union {
 		const struct pboot_msg *in;
@@ -89,7 +89,7 @@ send_message(int sock, const struct pboot_msg *msg, int fd)
 
 	if (fd >= 0)
 		message_attach_fd(&head, &room, fd);
-	return send_bytes(sock, &head);
+	return message_send_bytes(sock, &head);
 }
 
 int
@@ -105,7 +105,7 @@ pboot_wire_send(int sock, enum pboot_msg_kind kind, uint32_t rank, int value, co
 		msg.text[msg.len_bytes] = text[msg.len_bytes];
 		msg.len_bytes++;
 	}
-	return send_message(sock, &msg, -1);
+	return message_send(sock, &msg, -1);
 }
 
 int
@@ -117,7 +117,7 @@ pboot_wire_send_fd(int sock, enum pboot_msg_kind kind, uint32_t rank, int value,
 	msg.rank = rank;
 	msg.value = value;
 	msg.len_bytes = 0;
-	return send_message(sock, &msg, fd);
+	return message_send(sock, &msg, fd);
 }
 
 static void
@@ -128,10 +128,10 @@ message_take_extra(const struct cmsghdr *cmsg, struct pboot_extra *extra)
 	if (cmsg->cmsg_type == SCM_RIGHTS) {
 		memcpy(&extra->fd, CMSG_DATA(cmsg), sizeof extra->fd);
 	} else if (cmsg->cmsg_type == SCM_CREDENTIALS) {
-		struct ucred who;
+		struct ucred sender;
 
-		memcpy(&who, CMSG_DATA(cmsg), sizeof who);
-		extra->pid = who.pid;
+		memcpy(&sender, CMSG_DATA(cmsg), sizeof sender);
+		extra->pid = sender.pid;
 	}
 }
 
@@ -212,7 +212,7 @@ name_address(const char *name, struct sockaddr_un *address_out)
 }
 
 static int
-named_socket(const char *name, int (*use)(int, const struct sockaddr *, socklen_t))
+socket_by_name(const char *name, int (*use)(int, const struct sockaddr *, socklen_t))
 {
 	struct sockaddr_un address;
 	socklen_t len = name_address(name, &address);
@@ -232,7 +232,7 @@ named_socket(const char *name, int (*use)(int, const struct sockaddr *, socklen_
 int
 pboot_wire_listen(const char *name)
 {
-	int sock = named_socket(name, bind), err;
+	int sock = socket_by_name(name, bind), err;
 
 	if (sock >= 0 && (fcntl(sock, F_SETFL, O_NONBLOCK) < 0 || listen(sock, SOMAXCONN) < 0)) {
 		err = errno;
@@ -245,17 +245,17 @@ pboot_wire_listen(const char *name)
 bool
 pboot_wire_is_same_user(int sock)
 {
-	struct ucred who;
-	socklen_t len = sizeof who;
+	struct ucred peer;
+	socklen_t len = sizeof peer;
 
-	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.uid == geteuid();
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
 }
 
-/* A name that is free again can be taken by a stranger, who can read it in /proc/net/unix. */
+/* When a name is free again, another user's process can take it, since /proc/net/unix shows it. */
 int
 pboot_wire_connect(const char *name)
 {
-	int sock = named_socket(name, connect);
+	int sock = socket_by_name(name, connect);
 
 	if (sock >= 0 && !pboot_wire_is_same_user(sock)) {
 		close(sock);
@@ -274,10 +274,10 @@ pboot_wire_file(int fd)
 	return (int)((info.st_dev * 31 + info.st_ino) % INT_MAX) + 1;
 }
 
-/* For a kernel without getrandom, or whose random pool is not ready: time and pid are unique
- * too. */
+/* Makes bits for a name if the kernel has no getrandom, or its random pool is not ready.  Time and
+ * pid make them unique too. */
 static void
-weak_bits(unsigned char *bits, size_t len)
+name_weak_bits(unsigned char *bits, size_t len)
 {
 	uint64_t state = psi_now_ns() ^ (uint64_t)getpid() << 32;
 
@@ -295,7 +295,7 @@ pboot_wire_name(char name_out[PBOOT_NAME_BYTES])
 	size_t i;
 
 	if (getrandom(bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits)
-		weak_bits(bits, sizeof bits);
+		name_weak_bits(bits, sizeof bits);
 	for (i = 0; i < sizeof bits; i++) {
 		name_out[2 * i] = digits[bits[i] >> 4];
 		name_out[2 * i + 1] = digits[bits[i] & 15];

@@ -1,9 +1,9 @@
 /*
  * The messages between a rank and the keeper, and from launcher to keeper: one message per packet
- * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.
- * The keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to ranks of an engine; it answers no
- * other message, but GATHER makes it write to the exchange area.  It sends nothing to the launcher:
- * both have struct pboot_status_page.  To an agent, which has not, it sends STATUS.
+ * of a SOCK_SEQPACKET socket.  `rank' in them is the number of a rank among those of its host.  The
+ * keeper answers FETCH, GIVE and MEMORY, and sends RELEASE to ranks of an engine.  It answers no
+ * other message, but GATHER makes it write to the exchange area.  It sends nothing to the launcher,
+ * since both have struct pboot_status_page.  It sends STATUS to an agent, which has no such page.
  */
 #ifndef PBOOT_WIRE_H
 #define PBOOT_WIRE_H
@@ -51,7 +51,7 @@ enum pboot_msg_kind {
 	/* in a job that an engine has started */
 	PBOOT_MSG_MEMORY,  /* a rank asks which memory the job has; the answer has the same kind,
 	                    * its value is pboot_memory.exchange_id, its text kind and how */
-	PBOOT_MSG_RELEASE, /* keeper to rank.  All have asked to end; value: the job's status */
+	PBOOT_MSG_RELEASE, /* keeper to rank: all have asked to end; value: the job's status */
 	/* agent (bootstrap/ssh) to keeper, besides SIGNAL; rank is that of the job */
 	PBOOT_MSG_ENDED,     /* value: status of waitpid */
 	PBOOT_MSG_FAIL,      /* value: status with which the job fails */
@@ -75,7 +75,8 @@ struct pboot_extra {
 	pid_t pid;
 };
 
-/* Makes both ends of a connection, close-on-exec and at high numbers.  0 or an errno value. */
+/* Makes both ends of a connection, close-on-exec and at high numbers.  Returns 0 or an errno
+ * value. */
 int pboot_wire_pair(int fds_out[2]);
 
 /* Sends without blocking and without SIGPIPE; async-signal-safe.  fd -1: no descriptor is sent. */
@@ -91,8 +92,8 @@ int pboot_wire_take(int sock, struct pboot_msg *msg_out, struct pboot_extra *ext
 /* From now on the kernel adds the sender's pid to each message that this end receives. */
 void pboot_wire_want_pids(int sock);
 
-/* Connections by name, for processes that lost their descriptors.  Return a descriptor or
- * -errno; connect returns -ECONNREFUSED too where another user listens. */
+/* Connections by name, for processes that lost their descriptors.  They return a descriptor or
+ * -errno; connect also returns -ECONNREFUSED if another user listens. */
 int pboot_wire_listen(const char *name);
 int pboot_wire_connect(const char *name);
 
@@ -103,8 +104,8 @@ bool pboot_wire_is_same_user(int sock);
  * number, or fd if it could not be moved. */
 int pboot_fd_raise(int fd);
 
-/* A number that stands for the file behind a descriptor, the same in all processes of a host; 0 if
- * the descriptor is closed.  Async-signal-safe. */
+/* Returns a number that stands for the file behind a descriptor, the same in all processes of a
+ * host; 0 if the descriptor is closed.  Async-signal-safe. */
 int pboot_wire_file(int fd);
 
 /* Writes 128 random bits as text. */

@@ -45,7 +45,8 @@ key_hash(const char *key, size_t len)
 	return (size_t)(hash ^ hash >> 32);
 }
 
-/* The slot of a key, or the free one where it belongs.  room is a power of two, never full. */
+/* Returns the slot of a key, or the free one where it belongs.  room is a power of two, never
+ * full. */
 static char **
 pair_find(char **pairs, size_t room, const char *key, size_t len)
 {
@@ -194,7 +195,7 @@ rank_abort(const struct pboot_pmi1_line *line, int *status_out)
 	return PBOOT_PMI1_ABORTED;
 }
 
-/* What a rank may say between init and finalize. */
+/* Answers what a rank may say between init and finalize. */
 static enum pboot_pmi1_what
 rank_say(struct pboot_pmi1_server *server, struct pboot_pmi1_rank *self, const char *command,
     const struct pboot_pmi1_line *line, char *answer_out)

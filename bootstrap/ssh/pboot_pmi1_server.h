@@ -1,11 +1,11 @@
 /*
- * The server's side of PMI-1 for the ranks of one host: what an agent answers to their lines.
- * Pure: lines come and go as text, and nothing in them is trusted.
+ * The server's side of PMI-1 for the ranks of one host: what an agent answers to their lines.  Pure
+ * functions: lines come and go as text, and nothing in them is trusted.
  *
- * A rank puts values, waits in a fence, and gets what all ranks have put.  What the ranks here have
- * put since the last fence is `fresh', text with a line "key=value" for each; the agent sends it to
- * the launcher, which hands the fresh text of all hosts to each of them.  So a fence is one round
- * whatever the number of ranks, and a get asks nobody.
+ * A rank puts values, waits in a fence, and gets what all ranks have put.  The text `fresh' holds
+ * what the ranks here have put since the last fence, a line "key=value" for each.  The agent sends
+ * it to the launcher, which hands the fresh text of all hosts to each of them.  So a fence is one
+ * round whatever the number of ranks, and a get asks no other process.
  */
 #ifndef PBOOT_PMI1_SERVER_H
 #define PBOOT_PMI1_SERVER_H
@@ -40,7 +40,7 @@ struct pboot_pmi1_server {
 	size_t fresh_len, fresh_room;
 };
 
-/* What a line is about, besides its answer. */
+/* What a line means, besides its answer. */
 enum pboot_pmi1_what {
 	PBOOT_PMI1_FAULT,	/* the rank does not speak PMI-1; or there is no memory */
 	PBOOT_PMI1_ANSWERED,
@@ -53,7 +53,7 @@ enum pboot_pmi1_what {
 bool pboot_pmi1_server_open(struct pboot_pmi1_server *server, uint32_t size, uint32_t count);
 void pboot_pmi1_server_close(struct pboot_pmi1_server *server);
 
-/* Takes a line without its newline, into which it writes; there is room for a NUL behind it. */
+/* Takes a line without its newline.  Writes into it; there is room for a NUL behind it. */
 enum pboot_pmi1_what pboot_pmi1_serve(struct pboot_pmi1_server *server, uint32_t rank, char *line,
     size_t len_bytes, char answer_out[PBOOT_PMI1_ANSWER_MAX], int *status_out);
 
@@ -61,8 +61,8 @@ enum pboot_pmi1_what pboot_pmi1_serve(struct pboot_pmi1_server *server, uint32_t
 bool pboot_pmi1_server_is_fenced(const struct pboot_pmi1_server *server);
 
 /* The fence is over: adds what the ranks of all hosts have put, and lets those here go on.  The
- * caller then sends `pboot_pmi1_fence_answer' to all.  False: that is no such text, or there is no
- * memory. */
+ * caller then sends `pboot_pmi1_fence_answer' to all.  Returns false if the text is faulty, or
+ * memory is missing. */
 bool pboot_pmi1_server_release(struct pboot_pmi1_server *server, const char *text,
     size_t len_bytes);
 extern const char pboot_pmi1_fence_answer[];

@@ -59,7 +59,8 @@ waiting_add_ranks(struct waiting *waiting, const struct pboot_ssh_agent *agent)
 	}
 }
 
-/* Room for all that may be waited for; the ranks are known once the order has come. */
+/* Makes room for all descriptors that may be polled; the ranks are known once the order has
+ * come. */
 static bool
 waiting_make_room(struct waiting *waiting, const struct pboot_ssh_agent *agent)
 {
@@ -125,7 +126,8 @@ agent_take_signals(struct pboot_ssh_agent *agent)
 	pboot_ssh_ranks_reap(agent);
 }
 
-/* An earlier source may have closed what a later one is about. */
+/* Handles what happened to one source.  An earlier source may have closed the descriptor of a later
+ * one. */
 static void
 agent_on_source(struct pboot_ssh_agent *agent, const struct source *source)
 {
@@ -160,7 +162,7 @@ agent_on_source(struct pboot_ssh_agent *agent, const struct source *source)
 	}
 }
 
-/* Frames of ranks before their ends, so that what a rank has said comes first. */
+/* Takes what ranks send before their ends, so that what a rank has said comes first. */
 static void
 agent_take_turn(struct pboot_ssh_agent *agent, struct waiting *waiting)
 {
@@ -188,7 +190,8 @@ agent_take_turn(struct pboot_ssh_agent *agent, struct waiting *waiting)
 	pboot_ssh_agent_settle(agent, now);
 }
 
-/* Standard input and output are the way to the launcher; ranks must not meet it. */
+/* Standard input and output lead to the launcher.  They are moved to other numbers, so that ranks
+ * do not use them. */
 static bool
 agent_open_link(struct pboot_ssh_agent *agent)
 {
@@ -208,7 +211,7 @@ agent_open_link(struct pboot_ssh_agent *agent)
 	return true;
 }
 
-/* Signals that the shell before us has left ignored are plain again in the ranks. */
+/* Signals that the login shell ignored get their default action again, for the ranks. */
 static bool
 agent_open_signals(struct pboot_ssh_agent *agent)
 {

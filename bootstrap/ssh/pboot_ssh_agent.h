@@ -4,7 +4,7 @@
  * host's keeper ends the job by its rules once there is one, and the launcher before that.  When
  * the launcher cannot be reached any more, the agent ends its ranks.
  *
- * It has one thread and one loop, and nothing in it waits for a reader or a writer.
+ * It has one thread and one loop, and never waits for one reader or writer.
  */
 #ifndef PBOOT_SSH_AGENT_H
 #define PBOOT_SSH_AGENT_H
@@ -35,7 +35,7 @@ struct pboot_ssh_agent {
 	struct pboot_ssh_link link;
 	struct pboot_saved_state saved;
 	int signals;		/* signalfd */
-	uint8_t *order_bytes;	/* malloced; what has come of it */
+	uint8_t *order_bytes;	/* malloced; the part of the order that has come */
 	size_t order_len;
 	struct pboot_ssh_order order;
 	bool started;
@@ -56,34 +56,34 @@ struct pboot_ssh_agent {
 	struct pboot_ssh_keeper keepers[PBOOT_SSH_KEEPERS_MAX];
 	unsigned keeper_count;
 	int fail_status;	/* the job fails, as the launcher says; 0: it does not */
-	bool lost;		/* the launcher */
+	bool lost;		/* the launcher is lost */
 	uint64_t kill_ns;	/* when all here are killed; 0: not yet */
 	uint64_t settle_ns;	/* when all ranks had ended; 0: not yet */
-	bool settled;		/* nothing is left of them */
+	bool settled;		/* no process that they started is left */
 };
 
-/* pboot_ssh_agent_take.c: what the launcher says. */
+/* pboot_ssh_agent_take.c: takes what the launcher sends. */
 void pboot_ssh_agent_take(struct pboot_ssh_agent *agent);
 
-/*
- * pboot_ssh_agent_end.c.  lose: the launcher cannot be reached; fail: the job fails with this
- * status, as the launcher says; kill: all here are to be killed; fault: this agent cannot work, it
- * tells the launcher why and ends its ranks.
- */
+/* pboot_ssh_agent_end.c.  lose: the launcher cannot be reached.  fail: the launcher says that the
+ * job fails with this status.  kill: all processes of the job here are to be killed.  fault: this
+ * agent cannot work; it tells the launcher why and ends its ranks. */
 void pboot_ssh_agent_lose(struct pboot_ssh_agent *agent);
 void pboot_ssh_agent_fail(struct pboot_ssh_agent *agent, int status);
 void pboot_ssh_agent_kill(struct pboot_ssh_agent *agent);
-/* In each turn: kills, if it is time; ends what ranks have left when they have ended. */
+/* Each turn of the loop calls these.  kill_due: kills when the time for it has come.  settle: ends
+ * the processes that ranks have started, after the ranks have ended. */
 void pboot_ssh_agent_kill_due(struct pboot_ssh_agent *agent, uint64_t now);
 void pboot_ssh_agent_settle(struct pboot_ssh_agent *agent, uint64_t now);
-/* Has all here ended, and all output been read?  Then it says so to the launcher. */
+/* is_over: have all processes here ended, and has all output been read?  say_last: tells the
+ * launcher so. */
 bool pboot_ssh_agent_is_over(const struct pboot_ssh_agent *agent);
 void pboot_ssh_agent_say_last(struct pboot_ssh_agent *agent);
 void pboot_ssh_agent_fault(struct pboot_ssh_agent *agent, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* pboot_ssh_agent_ranks.c.  start forks the ranks; false after a fault.  Signals go to all ranks
- * that live. */
+/* pboot_ssh_agent_ranks.c.  start: forks the ranks; returns false after a fault.  signal: signals
+ * all ranks that live. */
 bool pboot_ssh_ranks_start(struct pboot_ssh_agent *agent);
 void pboot_ssh_ranks_signal(struct pboot_ssh_agent *agent, int sig);
 void pboot_ssh_ranks_reap(struct pboot_ssh_agent *agent);
@@ -96,16 +96,16 @@ void pboot_ssh_flow_no_reader(struct pboot_ssh_agent *agent, unsigned stream);
 void pboot_ssh_flow_take_input(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *frame);
 void pboot_ssh_flow_input(struct pboot_ssh_agent *agent);
 void pboot_ssh_flow_close_input(struct pboot_ssh_agent *agent);
-/* All output has been read. */
+/* Has all output been read? */
 bool pboot_ssh_flow_is_over(const struct pboot_ssh_agent *agent);
 
-/* pboot_ssh_agent_pmi.c: lines of a rank, and what comes for a fence. */
+/* pboot_ssh_agent_pmi.c: lines of a rank, and the values that come for a fence. */
 void pboot_ssh_pmi_take(struct pboot_ssh_agent *agent, uint32_t index);
 bool pboot_ssh_pmi_add_pairs(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *frame);
 bool pboot_ssh_pmi_release(struct pboot_ssh_agent *agent);
 
-/* pboot_ssh_agent_keeper.c: the keeper of this host connects; there are several if ranks of several
- * hosts are here.  tell sends a message to each. */
+/* pboot_ssh_agent_keeper.c: the keeper of this host connects.  There are several if the ranks here
+ * are taken for those of several hosts.  tell: sends a message to each. */
 bool pboot_ssh_keeper_listen(struct pboot_ssh_agent *agent);
 void pboot_ssh_keeper_accept(struct pboot_ssh_agent *agent);
 void pboot_ssh_keeper_take(struct pboot_ssh_agent *agent, struct pboot_ssh_keeper *keeper);

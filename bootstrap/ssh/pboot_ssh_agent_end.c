@@ -1,4 +1,4 @@
-/* How an agent ends: its ranks, what they have started, and itself. */
+/* Ends the ranks of an agent, the processes that they have started, and the agent itself. */
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
 #include "runtime/util/clock.h"
@@ -10,10 +10,10 @@
 #define MS ((uint64_t)1000000)
 
 /*
- * The launcher is lost, or has told this agent to kill: a keeper gets lost_ns and kill_ns to end
- * its ranks by its rules; ranks without a keeper get term_ns to answer SIGTERM.  When all ranks
- * have ended, what they have started gets linger_ns, unless the job fails, and is killed for
- * strays_ns.  The last words to the launcher may take last_ns.
+ * When the launcher is lost, a keeper gets lost_ns to end its ranks by its rules; when the launcher
+ * has told this agent to kill, kill_ns.  Ranks without a keeper get term_ns to answer SIGTERM.
+ * When all ranks have ended, the processes that they have started get linger_ns, unless the job
+ * fails, and then are killed for strays_ns.  The last frame to the launcher may take last_ns.
  */
 static const uint64_t lost_ns = 3000 * MS, kill_ns = 1000 * MS, term_ns = 1000 * MS;
 static const uint64_t linger_ns = 100 * MS, strays_ns = 1000 * MS, last_ns = 2000 * MS;
@@ -25,7 +25,7 @@ agent_kill_at(struct pboot_ssh_agent *agent, uint64_t when)
 		agent->kill_ns = when;
 }
 
-/* Ranks without a keeper are asked to end. */
+/* Asks ranks without a keeper to end. */
 static void
 agent_ask_ranks(struct pboot_ssh_agent *agent)
 {
@@ -77,14 +77,16 @@ pboot_ssh_agent_fail(struct pboot_ssh_agent *agent, int status)
 	agent_ask_ranks(agent);
 }
 
-/* The keeper, which kills at the same time, has ranks that it still spares. */
+/* A keeper kills at the same time, but spares some ranks for a while, so the agent gives it
+ * kill_ns. */
 void
 pboot_ssh_agent_kill(struct pboot_ssh_agent *agent)
 {
 	agent_kill_at(agent, psi_now_ns() + (pboot_ssh_keeper_is_there(agent) ? kill_ns : 0));
 }
 
-/* Kills all that descends from here; the keepers last, which may be stopped. */
+/* Kills all processes that descend from this one.  Keepers are killed last, since they end the
+ * ranks themselves unless they are stopped. */
 void
 pboot_ssh_agent_kill_due(struct pboot_ssh_agent *agent, uint64_t now)
 {
@@ -98,7 +100,7 @@ pboot_ssh_agent_kill_due(struct pboot_ssh_agent *agent, uint64_t now)
 	pboot_descend_signal(SIGKILL, &spared);
 }
 
-/* All ranks have ended, and the keeper: what they have started ends too. */
+/* When all ranks and the keeper have ended, ends the processes that the ranks have started. */
 void
 pboot_ssh_agent_settle(struct pboot_ssh_agent *agent, uint64_t now)
 {

@@ -1,8 +1,8 @@
 /*
- * Output of the ranks on its way to the launcher, and its input on the way to the rank that reads.
- * Each of stdout, stderr and input may have PBOOT_SSH_WINDOW bytes on their way; the receiver tells
- * what it has passed on.  So a reader that does not read stops the ranks that print, as a full pipe
- * would, and nothing else.
+ * Carries the output of the ranks to the launcher, and the launcher's input to the rank that reads
+ * it.  Each of stdout, stderr and input may have PBOOT_SSH_WINDOW bytes on their way; the receiver
+ * tells how many it has passed on.  So a reader that does not read stops only the ranks that print,
+ * as a full pipe would.
  */
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
@@ -39,7 +39,7 @@ pboot_ssh_flow_output(struct pboot_ssh_agent *agent, uint32_t index, unsigned st
 	    agent->order.ranks.first + index, bytes, (uint32_t)got);
 }
 
-/* Ranks get SIGPIPE when they print. */
+/* Closes a stream whose reader is gone.  Ranks get SIGPIPE when they print there. */
 void
 pboot_ssh_flow_no_reader(struct pboot_ssh_agent *agent, unsigned stream)
 {
@@ -102,7 +102,8 @@ pboot_ssh_flow_take_input(struct pboot_ssh_agent *agent, const struct pboot_ssh_
 	if (agent->input < 0)
 		return;
 	if (frame->len_bytes > PBOOT_SSH_WINDOW - agent->kept_len) {
-		pboot_ssh_agent_fault(agent, "more input than was asked for");
+		pboot_ssh_agent_fault(agent,
+		    "the launcher sent more input than this host has room for");
 		return;
 	}
 	memcpy(agent->kept + agent->kept_len, frame->bytes, frame->len_bytes);

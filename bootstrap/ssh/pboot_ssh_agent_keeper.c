@@ -34,7 +34,7 @@ pboot_ssh_keeper_tell(struct pboot_ssh_agent *agent, enum pboot_msg_kind kind, u
 			pboot_wire_send(agent->keepers[i].sock, kind, rank, value, NULL);
 }
 
-/* What happened before it connected is told now. */
+/* Tells a keeper that has connected what happened before. */
 static void
 keeper_greet(struct pboot_ssh_agent *agent, const struct pboot_ssh_keeper *keeper)
 {
@@ -64,7 +64,8 @@ pboot_ssh_keeper_accept(struct pboot_ssh_agent *agent)
 	keeper_greet(agent, keeper);
 }
 
-/* It says how the job ends, as far as it knows now; at its own end the connection closes. */
+/* Takes messages of a keeper.  It tells how the job ends, as far as it knows now.  Its connection
+ * closes when it ends. */
 void
 pboot_ssh_keeper_take(struct pboot_ssh_agent *agent, struct pboot_ssh_keeper *keeper)
 {
@@ -82,7 +83,7 @@ pboot_ssh_keeper_take(struct pboot_ssh_agent *agent, struct pboot_ssh_keeper *ke
 	keeper->sock = -1;
 }
 
-/* Its number may be used again. */
+/* The process has ended.  If it was a keeper, its number may go to another process. */
 void
 pboot_ssh_keeper_ended(struct pboot_ssh_agent *agent, pid_t pid)
 {

@@ -14,8 +14,8 @@ rank_close_pmi(struct pboot_ssh_rank *self)
 	self->pmi = -1;
 }
 
-/* A rank waits for each answer, and an answer is short; so one that finds no room is not of a
- * client of PMI-1. */
+/* Answers a rank.  A rank waits for each answer, and answers are short.  So if there is no room for
+ * one, the rank does not speak PMI-1. */
 static void
 rank_answer(struct pboot_ssh_rank *self, const char *text)
 {
@@ -26,7 +26,7 @@ rank_answer(struct pboot_ssh_rank *self, const char *text)
 		rank_close_pmi(self);
 }
 
-/* Sends what the ranks here have put, and that all of them wait. */
+/* Sends the launcher what the ranks here have put, and tells it that all of them wait. */
 static void
 agent_fence(struct pboot_ssh_agent *agent)
 {

@@ -18,7 +18,7 @@
 
 enum { OWN_VARIABLES = 4, TEXT_BYTES = 96 };
 
-/* What a rank writes that cannot run its program. */
+/* A rank that cannot run its program writes this. */
 struct failed_exec {
 	uint32_t rank;
 	int err;
@@ -26,10 +26,11 @@ struct failed_exec {
 
 /* -- the environment --------------------------------------------------------------------------- */
 
-/* That of the agent, with what has come from the launcher laid over it, and a rank's own. */
+/* The environment of a rank: that of the agent, in which the variables from the launcher replace
+ * those of the same name, and the rank's own variables. */
 struct environment {
 	char **vars;
-	size_t count;		/* of these, without the rank's own */
+	size_t count;		/* of these variables, without the rank's own */
 	char own[OWN_VARIABLES][TEXT_BYTES];
 };
 
@@ -73,8 +74,8 @@ environment_make(struct environment *env, char *const *variables)
 	return true;
 }
 
-/* PST_JOB_AGENT names the agent's listener, and the socket with which that belongs: so ranks of a
- * job within the job do not take it for theirs. */
+/* PST_JOB_AGENT names the agent's listener, and the PMI socket of the rank.  Ranks of a job within
+ * the job have other sockets, so they do not take the agent for theirs. */
 static void
 environment_set_rank(struct environment *env, const struct pboot_ssh_agent *agent, uint32_t rank,
     int pmi)
@@ -95,7 +96,8 @@ environment_set_rank(struct environment *env, const struct pboot_ssh_agent *agen
 
 /* -- starting ---------------------------------------------------------------------------------- */
 
-/* The ends of a rank that is about to start: PMI, input, stdout, stderr; [0] is the agent's. */
+/* The pipes and the socket of a rank that is about to start.  The agent has pmi[0], in[1] and
+ * outputs[][0], the rank has the other ends. */
 struct ends {
 	int pmi[2], in[2], outputs[2][2];
 };
@@ -123,7 +125,7 @@ input_open(int ends_out[2], bool reads)
 	return 0;
 }
 
-/* A failure ends the agent soon, and its descriptors with it. */
+/* A failure ends the agent soon, which closes the descriptors. */
 static int
 ends_open(struct ends *ends, bool reads)
 {
@@ -157,8 +159,8 @@ program_exec(const struct pboot_ssh_order *order, char **vars)
 	return ENOEXEC;
 }
 
-/* A rank has a process group of its own: the agent is then its parent in another group of the same
- * session, so that SIGTSTP stops it as it does below a shell. */
+/* A rank has a process group of its own.  So its parent, the agent, is in another group of the same
+ * session, and SIGTSTP stops the rank as it does below a shell. */
 static void __attribute__((noreturn))
 rank_exec(const struct pboot_ssh_agent *agent, const struct environment *env,
     const struct ends *ends, uint32_t rank, const cpu_set_t *core)

@@ -1,4 +1,4 @@
-/* What the launcher says to an agent. */
+/* Takes what the launcher sends to an agent. */
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
 #include <errno.h>
@@ -62,7 +62,8 @@ agent_take_room(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *fra
 	if (frame->number <= PBOOT_SSH_WINDOW - agent->window[frame->rank])
 		agent->window[frame->rank] += frame->number;
 	else
-		pboot_ssh_agent_fault(agent, "the launcher has read what was not sent");
+		pboot_ssh_agent_fault(agent,
+		    "the launcher says that it has read more output than was sent");
 }
 
 static void
@@ -86,11 +87,11 @@ agent_on_started_frame(struct pboot_ssh_agent *agent, const struct pboot_ssh_fra
 		break;
 	case PBOOT_SSH_PAIRS:
 		if (!pboot_ssh_pmi_add_pairs(agent, frame))
-			pboot_ssh_agent_fault(agent, "too many values of ranks");
+			pboot_ssh_agent_fault(agent, "the values of the ranks are too long");
 		break;
 	case PBOOT_SSH_FENCE:
 		if (!pboot_ssh_pmi_release(agent))
-			pboot_ssh_agent_fault(agent, "values of ranks cannot be read");
+			pboot_ssh_agent_fault(agent, "the values of the ranks cannot be read");
 		break;
 	default:
 		break;

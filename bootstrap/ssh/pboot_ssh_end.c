@@ -1,11 +1,12 @@
-/* How the launcher ends a job that ssh has started. */
+/* The launcher ends a job that ssh has started here. */
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
 #include "runtime/util/clock.h"
 
 #define MS ((uint64_t)1000000)
 
-/* Agents that were told to kill, or whose ranks have all ended, have this long to be done. */
+/* Agents that were told to kill, or whose ranks have all ended, have this long to say that all has
+ * ended. */
 static const uint64_t give_up_ns = 5000 * MS;
 
 static void
@@ -29,8 +30,8 @@ job_kill(struct pboot_ssh_job *job)
 	pboot_ssh_send_all(job, PBOOT_SSH_KILL, 0);
 }
 
-/* Closes hosts from which nothing will come: that have not begun when the job ends, or that are
- * silent. */
+/* Closes the connections to hosts from which nothing more will come: hosts that have not begun when
+ * the job ends, and hosts that are silent. */
 static void
 job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 {
@@ -46,12 +47,13 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 		if (host->closed || (host->greeted ? !silent : job->rules.phase < PBOOT_ENDING))
 			continue;
 		if (host->greeted)
-			pboot_say("host %s does not say that all has ended there", host->name);
+			pboot_say("host %s has not confirmed that the job has ended there",
+			    host->name);
 		pboot_ssh_host_close(job, host);
 	}
 }
 
-/* Why output that waits for its reader is given up now; NULL: it is not. */
+/* Returns why output that waits for its reader is given up now, or NULL if it is not. */
 static const char *
 output_end_reason(struct pboot_ssh_job *job, uint64_t now)
 {
@@ -68,7 +70,7 @@ output_end_reason(struct pboot_ssh_job *job, uint64_t now)
 		return "the job's time is over";
 	}
 	if ((job->asked || cause->code != 0) && now - job->output_ns >= PBOOT_PRINT_FAILED_NS)
-		return "the job is to end, and nobody reads there";
+		return "the job must end, and nobody reads the output";
 	return NULL;
 }
 

@@ -7,7 +7,7 @@
 
 enum body { NOTHING, NUMBER, BYTES };
 
-/* What each kind carries, and who sends it. */
+/* What each kind carries, and which side sends it. */
 static const struct shape {
 	bool launcher, agent;	/* may send it */
 	bool ranked, stream;	/* rank is one of the sender's; is 0 or 1 */

@@ -1,13 +1,13 @@
 /*
- * What launcher and agents say to each other: frames through the standard input and output of ssh.
- * The codec is pure, and no byte that comes is trusted.  All numbers are big-endian.
+ * The frames that launcher and agents send each other through the standard input and output of ssh.
+ * The functions here are pure, and trust no byte that comes.  All numbers are big-endian.
  *
  *     bytes 0-3    length of what follows the head
  *           4-7    kind
  *           8-11   rank of the job; 0 if the kind has none
  *
- * The first bytes of an agent are a greeting, a line of text.  What a login shell has printed
- * before it is passed over.
+ * The first bytes of an agent are a greeting, a line of text.  Text that a login shell has printed
+ * before it is skipped.
  */
 #ifndef PBOOT_SSH_FRAME_H
 #define PBOOT_SSH_FRAME_H
@@ -25,7 +25,7 @@ enum pboot_ssh_kind {
 	PBOOT_SSH_TIME_OVER,
 	PBOOT_SSH_KILL,		/* end all at once, and wait for no reader */
 	PBOOT_SSH_STDIN,	/* bytes for the rank that reads; none: the end */
-	PBOOT_SSH_READ,		/* rank: 0 or 1, stdout or stderr; a number: bytes that are out */
+	PBOOT_SSH_READ,		/* rank: 0 or 1, stdout or stderr; a number: bytes written */
 	PBOOT_SSH_NO_READER,	/* the same; its reader is gone */
 	/* agent to launcher */
 	PBOOT_SSH_JOINED,	/* rank has begun to join */
@@ -38,7 +38,7 @@ enum pboot_ssh_kind {
 	PBOOT_SSH_ASKED,	/* a number: status with which the keeper ends the job */
 	PBOOT_SSH_FAILED,	/* the same, of a failure */
 	PBOOT_SSH_STDIN_READ,	/* a number: bytes that the rank's pipe has taken */
-	PBOOT_SSH_STDIN_GONE,	/* nobody reads */
+	PBOOT_SSH_STDIN_GONE,	/* no rank reads any more */
 	PBOOT_SSH_FAULT,	/* text: why this agent cannot work */
 	PBOOT_SSH_DONE,		/* all here has ended; the last frame */
 	/* both */
@@ -51,7 +51,7 @@ enum {
 	PBOOT_SSH_HEAD_BYTES = 12,
 	PBOOT_SSH_BODY_MAX = 64 * 1024,
 	PBOOT_SSH_GREETING_MAX = 96,	/* with its newline */
-	PBOOT_SSH_NOISE_MAX = 16 * 1024,	/* before it */
+	PBOOT_SSH_NOISE_MAX = 16 * 1024,	/* of text before the greeting */
 	PBOOT_SSH_WINDOW = 256 * 1024,	/* bytes of output, or input, that may be on their way */
 };
 
@@ -62,7 +62,7 @@ struct pboot_ssh_frame {
 	uint32_t rank;
 	uint32_t len_bytes;
 	const uint8_t *bytes;
-	uint32_t number;	/* of a kind that has one */
+	uint32_t number;	/* if the kind has one */
 };
 
 /* Which ranks the sender may speak of: from first, count of them. */
@@ -73,21 +73,17 @@ struct pboot_ssh_ranks {
 void pboot_ssh_frame_write(enum pboot_ssh_kind kind, uint32_t rank, uint32_t len_bytes,
     uint8_t head_out[PBOOT_SSH_HEAD_BYTES]);
 
-/*
- * Reads the frame at the begin of these bytes, which `from' has sent.  Returns its length with its
- * head; 0: it is not complete; -1: no such frame.  The frame points into the bytes.
- */
+/* Reads the frame at the beginning of these bytes, which `from' has sent.  Returns its length with
+ * its head; 0: it is not complete; -1: it is faulty.  The frame points into the bytes. */
 int pboot_ssh_frame_read(const uint8_t *bytes, size_t len_bytes, enum pboot_ssh_side from,
     const struct pboot_ssh_ranks *ranks, struct pboot_ssh_frame *frame_out);
 
-/*
- * Looks for the greeting.  Returns how many bytes it and what is before it have; 0: not complete;
- * -1: there is none.  The release that it names is copied, at most 31 characters.
- */
+/* Looks for the greeting.  Returns its length together with the text before it; 0: it is not
+ * complete; -1: there is none.  The release that it names is copied, at most 31 characters. */
 enum { PBOOT_SSH_RELEASE_BYTES = 32 };
 int pboot_ssh_greeting_read(const uint8_t *bytes, size_t len_bytes,
     char release_out[PBOOT_SSH_RELEASE_BYTES]);
-/* Writes it; returns its length. */
+/* Writes a greeting and returns its length. */
 size_t pboot_ssh_greeting_write(const char *release, char text_out[PBOOT_SSH_GREETING_MAX]);
 
 #endif

@@ -28,8 +28,8 @@ hosts_refuse(const char *name, size_t len, const char *what, char why_out[PBOOT_
 	return false;
 }
 
-/* A name as ssh takes it, perhaps with user@; nothing that ssh or a shell would read as an option
- * or a command. */
+/* Is this a name that can be given to ssh, perhaps with user@?  It must have nothing that ssh or a
+ * shell would read as an option or a command. */
 static bool
 name_is_right(const char *name, size_t len)
 {
@@ -73,9 +73,10 @@ hosts_add(struct pboot_ssh_hosts *hosts, const char *name, size_t len,
 	if (!hosts->keep_twins && hosts_have(hosts, name, len))
 		return true;
 	if (hosts->count == HOSTS_MAX)
-		return hosts_refuse(name, len, "is one host too many: 65535 are the most", why_out);
+		return hosts_refuse(name, len, "is one host too many: at most 65535 are allowed",
+		    why_out);
 	if (!hosts_make_room(hosts) || !(hosts->names[hosts->count] = strndup(name, len)))
-		return hosts_refuse(name, len, "finds no memory", why_out);
+		return hosts_refuse(name, len, "cannot be added: out of memory", why_out);
 	hosts->count++;
 	return true;
 }
@@ -140,7 +141,8 @@ number_read(const char **text, uint32_t *value_out, int *width_out)
 static bool expansion_go_on(struct expansion *self, size_t fill, const char *text,
     const char *end);
 
-/* All numbers of one range, "1-3" or "7", each followed by the rest of the name. */
+/* Adds the names for all numbers of one range, "1-3" or "7"; the rest of the name follows each
+ * number. */
 static bool
 expansion_count(struct expansion *self, size_t fill, const char **range, const char *rest,
     const char *end)
@@ -167,7 +169,7 @@ expansion_count(struct expansion *self, size_t fill, const char **range, const c
 	return true;
 }
 
-/* The ranges of one pair of brackets; text is behind `['. */
+/* Adds the names for the ranges of one pair of brackets; text is behind `['. */
 static bool
 expansion_brackets(struct expansion *self, size_t fill, const char *text, const char *end)
 {
@@ -182,7 +184,8 @@ expansion_brackets(struct expansion *self, size_t fill, const char *text, const 
 	return text == close + 1;
 }
 
-/* The first `fill' characters of the name are there; what follows them is between text and end. */
+/* Adds the names that begin with the first `fill' characters of self->name; what follows them is
+ * between text and end. */
 static bool
 expansion_go_on(struct expansion *self, size_t fill, const char *text, const char *end)
 {
@@ -198,7 +201,7 @@ expansion_go_on(struct expansion *self, size_t fill, const char *text, const cha
 	return hosts_add(self->hosts, self->name, fill, self->why_out);
 }
 
-/* The end of the name that begins here: a comma outside of brackets. */
+/* Finds the end of the name that begins here: a comma outside of brackets. */
 static const char *
 ranges_end(const char *text)
 {
@@ -221,7 +224,7 @@ pboot_ssh_hosts_add_ranges(struct pboot_ssh_hosts *hosts, const char *text,
 		*why_out = '\0';
 		if (end > text && !expansion_go_on(&self, 0, text, end))
 			return *why_out ? false : hosts_refuse(text, (size_t)(end - text),
-			    "is no list of hosts as Slurm writes them", why_out);
+			    "is no list of hosts in the form of Slurm", why_out);
 		text = end + (*end == ',');
 	}
 	return true;

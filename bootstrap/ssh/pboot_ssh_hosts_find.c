@@ -1,5 +1,5 @@
-/* Where the hosts of a job are named: by the user, or by the batch system whose allocation this
- * is. */
+/* Finds the names of a job's hosts: the user gives them, or the batch system of this allocation
+ * does. */
 #include "bootstrap/ssh/pboot_ssh_hosts.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static const struct source {
 	{ "SLURM_NODELIST", false, pboot_ssh_hosts_add_ranges },
 };
 
-/* The text of a file, malloced; NULL with errno. */
+/* Returns the text of a file, malloced; NULL with errno set. */
 static char *
 file_read(const char *path)
 {

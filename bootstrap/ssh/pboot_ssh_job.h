@@ -1,13 +1,14 @@
 /*
  * The launcher's part in a job that ssh starts: one agent for each host (pboot_ssh_agent.h), at the
- * other end of a pair of pipes to an ssh.  It places the ranks, hands the values that they put from
- * host to host, carries input and output, and passes signals on.
+ * other end of a pair of pipes to an ssh.  It divides the ranks among the hosts, hands the values
+ * that they put from host to host, carries input and output, and passes signals on.
  *
- * How the job ends is decided by the keepers' rules, of which it has a copy: until a rank has
- * joined, its end counts here; after that, the keeper of its host tells what the job ends with.
+ * The keepers' exit rules decide how the job ends, and the launcher has a copy of them: until a
+ * rank has joined, its end counts here; after that, the keeper of its host tells the status of the
+ * job.
  *
- * One thread, one loop; what an agent says is checked, and the first thing that is wrong ends its
- * connection.
+ * The launcher has one thread and one loop.  It checks what an agent sends, and closes the
+ * connection at the first fault.
  */
 #ifndef PBOOT_SSH_JOB_H
 #define PBOOT_SSH_JOB_H
@@ -23,8 +24,8 @@ struct pboot_ssh_host {
 	struct pboot_ssh_ranks ranks;
 	uint32_t alive;		/* ranks whose ends are not known */
 	struct pboot_ssh_link link;
-	pid_t pid;		/* of ssh; 0: it has ended, with this status of waitpid */
-	int ssh_status;
+	pid_t pid;		/* of ssh; 0: it has ended */
+	int ssh_status;		/* as of waitpid */
 	bool greeted, fenced, done;
 	bool closed;		/* nothing more comes from there */
 	uint64_t lost_ns;	/* when the connection closed too early; 0: it has not */
@@ -43,9 +44,9 @@ struct pboot_ssh_chunk {
 struct pboot_ssh_stream {
 	int fd;
 	struct pboot_ssh_chunk *first, **last;
-	bool is_dry;		/* poll says that there is room, and there is none */
+	bool is_dry;		/* poll says that there is room, but there is none */
 	bool lost;		/* nothing can be written */
-	bool no_reader;		/* and agents are told so, later ones too */
+	bool no_reader;		/* the reader is gone; agents are told so, later ones too */
 	struct pboot_tag_stream *tags;	/* [ranks]; NULL: lines have no tags */
 };
 
@@ -59,7 +60,7 @@ struct pboot_ssh_job {
 	struct pboot_rank_rule *rank_rules;	/* [ranks] */
 	bool *left;		/* [ranks]: it has a keeper */
 	enum pboot_cause_kind reported;
-	int first_status;	/* of the ranks that have ended with one other than 0 */
+	int first_status;	/* the first status other than 0 with which a rank ended */
 	int signals;		/* signalfd */
 	struct pboot_ssh_stream streams[2];
 	struct pboot_tag_lines lines;
@@ -69,18 +70,19 @@ struct pboot_ssh_job {
 	bool input_open;
 	bool asked, gave_up_output;
 	int asked_last;		/* a request to end, after all ranks have ended; 0: none */
-	uint64_t begin_ns, kill_ns;	/* when it began; when all were told to kill, 0: not yet */
+	uint64_t begin_ns;	/* when the job began */
+	uint64_t kill_ns;	/* when all agents were told to kill; 0: not yet */
 };
 
-/* pboot_ssh_start.c: starts ssh for a host; false: it printed why.  Writes its order; false: that
- * is too long. */
+/* pboot_ssh_start.c.  start: starts ssh for a host; returns false after a line that says why it
+ * cannot.  order: sends the host its order; returns false if that is too long. */
 bool pboot_ssh_host_start(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
 bool pboot_ssh_host_order(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
 
 /* pboot_ssh_take.c: what comes from an agent, and the end of its connection. */
 void pboot_ssh_host_take(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
 void pboot_ssh_host_check_lost(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
-/* Ends the connection; its ranks are counted as ended. */
+/* Closes the connection; the ranks of the host are counted as ended. */
 void pboot_ssh_host_close(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
 void pboot_ssh_event(struct pboot_ssh_job *job, enum pboot_event_kind kind, uint32_t rank,
     int value);
@@ -88,13 +90,13 @@ void pboot_ssh_send_all(struct pboot_ssh_job *job, enum pboot_ssh_kind kind, uin
 void pboot_ssh_send_all_number(struct pboot_ssh_job *job, enum pboot_ssh_kind kind,
     uint32_t number);
 
-/* pboot_ssh_end.c: does what is due, by the rules and by time; the status of the job that is
- * over. */
+/* pboot_ssh_end.c.  act: does what is due, by the rules and by time.  status: the status of a job
+ * that is over. */
 void pboot_ssh_act(struct pboot_ssh_job *job);
 int pboot_ssh_status(const struct pboot_ssh_job *job);
 
-/* pboot_ssh_output.c: takes what a rank has printed; writes what there is room for; drops what is
- * left.  is_empty: nothing waits. */
+/* pboot_ssh_output.c.  take: takes what a rank has printed.  write: writes what there is room for.
+ * drop: drops what still waits.  is_empty: does nothing wait? */
 bool pboot_ssh_output_open(struct pboot_ssh_job *job);
 void pboot_ssh_output_take(struct pboot_ssh_job *job, struct pboot_ssh_host *host,
     const struct pboot_ssh_frame *frame);
@@ -105,12 +107,13 @@ bool pboot_ssh_output_is_empty(const struct pboot_ssh_job *job);
 /* pboot_ssh_input.c: standard input, which goes to one rank. */
 void pboot_ssh_input_open(struct pboot_ssh_job *job);
 void pboot_ssh_input_read(struct pboot_ssh_job *job);
-/* May it be read now?  A terminal may not be while another program has it; look again later. */
+/* May standard input be read now?  A terminal may not while another program has it; then *later_out
+ * is true, and the loop asks again later. */
 bool pboot_ssh_input_is_wanted(const struct pboot_ssh_job *job, bool *later_out);
 
-/* pboot_ssh_report.c: prints the cause of the end, if it is not a keeper's to do that. */
+/* pboot_ssh_report.c: prints why the job ends, unless a keeper prints it. */
 void pboot_ssh_report(struct pboot_ssh_job *job);
-/* Why the connection to a host was lost. */
+/* Prints why the connection to a host was lost. */
 void pboot_ssh_report_lost(const struct pboot_ssh_job *job, const struct pboot_ssh_host *host);
 
 #endif

@@ -14,9 +14,9 @@
 
 #define MS ((uint64_t)1000000)
 
-/* An ssh has ssh_ns to end when its agent is done.  A signal that stops the job is written for
- * stop_ns at most before the launcher stops itself.  Without anything to wait for the loop looks
- * again after LOOK_MS while the job ends. */
+/* An ssh has ssh_ns to end when its agent is done.  The launcher tries for stop_ns at most to send
+ * a signal that stops the job, before it stops itself.  While the job ends, the loop looks again
+ * after LOOK_MS. */
 static const uint64_t ssh_ns = 1000 * MS, stop_ns = 300 * MS;
 enum { LOOK_MS = 20, DRY_MS = 10, TERMINAL_MS = 200 };
 
@@ -57,7 +57,7 @@ job_flush(struct pboot_ssh_job *job)
 		pboot_ssh_link_flush(&job->hosts[i].link);
 }
 
-/* The word that all are to stop is on its way before this process stops. */
+/* Sends what is due, so that the signal to stop is on its way before this process stops. */
 static void
 job_flush_now(struct pboot_ssh_job *job)
 {
@@ -86,7 +86,8 @@ job_stop(struct pboot_ssh_job *job)
 	pboot_ssh_send_all_number(job, PBOOT_SSH_SIGNAL, SIGCONT);
 }
 
-/* The ranks get it, if all hosts have begun; else there is no job yet that could take it. */
+/* Passes a request to end on to the ranks, if all hosts have begun.  Otherwise there are not yet
+ * ranks everywhere that could take it, and the launcher ends the job. */
 static void
 job_ask_to_end(struct pboot_ssh_job *job, int sig)
 {
@@ -146,7 +147,7 @@ poll_set(struct pollfd *poll, int fd, bool wanted, short events)
 	*poll = (struct pollfd) { .fd = wanted ? fd : -1, .events = events };
 }
 
-/* Where poll says that there is room and there is none, poll is not asked. */
+/* A dry stream is not polled: poll would say that there is room, but there is none. */
 static void
 poll_set_stream(struct pollfd *poll, const struct pboot_ssh_stream *stream)
 {
@@ -309,7 +310,7 @@ job_run(struct pboot_ssh_job *job)
 	return pboot_ssh_status(job);
 }
 
-/* How many hosts the job uses of those that are there; 0 after a line. */
+/* Returns how many of these hosts the job uses; 0 after a line that says why it cannot start. */
 static uint32_t
 hosts_choose(const struct pboot_ssh_hosts *hosts, uint32_t asked, uint32_t size)
 {

@@ -32,7 +32,7 @@ pboot_ssh_link_close(struct pboot_ssh_link *link)
 	link->got_from = link->got_to = link->due_from = link->due_to = link->due_room = 0;
 }
 
-/* Room for so many more bytes to write; false: there is none, and the link cannot go on. */
+/* Makes room for len more bytes to write; returns false if memory is missing. */
 static bool
 link_make_room(struct pboot_ssh_link *link, size_t len)
 {
@@ -63,7 +63,8 @@ link_add(struct pboot_ssh_link *link, const void *bytes, size_t len)
 	link->due_to += len;
 }
 
-/* Without memory the way to the other side ends, which notices that. */
+/* Makes room for bytes to send.  If memory is missing, closes `out', which the other side
+ * notices. */
 static bool
 link_take_room(struct pboot_ssh_link *link, size_t len)
 {

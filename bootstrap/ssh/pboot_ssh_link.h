@@ -1,7 +1,6 @@
-/*
- * One end of the way between launcher and agent: descriptors to read and to write, bytes that have
- * come and are no whole frame yet, frames for which there was no room yet.  Nothing here waits.
- */
+/* One end of the connection between launcher and agent: descriptors to read and to write, bytes
+ * that have come and are no whole frame yet, frames for which there was no room yet.  Nothing here
+ * waits. */
 #ifndef PBOOT_SSH_LINK_H
 #define PBOOT_SSH_LINK_H
 
@@ -15,11 +14,11 @@ struct pboot_ssh_link {
 	size_t due_from, due_to, due_room;
 };
 
-/* Makes descriptors not blocking and takes them over.  False: no memory. */
+/* Makes the descriptors non-blocking and takes them over.  Returns false if memory is missing. */
 bool pboot_ssh_link_open(struct pboot_ssh_link *link, int in, int out);
 void pboot_ssh_link_close(struct pboot_ssh_link *link);
 
-/* Adds a frame, and text that is none.  A link that is closed drops them. */
+/* These add a frame, or text that is no frame.  A closed link drops them. */
 void pboot_ssh_link_send(struct pboot_ssh_link *link, enum pboot_ssh_kind kind, uint32_t rank,
     const void *bytes, uint32_t len_bytes);
 void pboot_ssh_link_send_number(struct pboot_ssh_link *link, enum pboot_ssh_kind kind,
@@ -29,10 +28,10 @@ void pboot_ssh_link_send_text(struct pboot_ssh_link *link, const char *text, siz
 /* Bytes that are not written yet. */
 size_t pboot_ssh_link_due(const struct pboot_ssh_link *link);
 
-/* Writes what there is room for; a reader that is gone closes `out'. */
+/* Writes what there is room for.  If the reader is gone, closes `out'. */
 void pboot_ssh_link_flush(struct pboot_ssh_link *link);
 
-/* Reads what is there; false: the other side has closed. */
+/* Reads what is there; returns false if the other side has closed the connection. */
 bool pboot_ssh_link_receive(struct pboot_ssh_link *link);
 
 #endif

@@ -1,5 +1,6 @@
-/* What ranks print, on its way to the launcher's standard output and error.  Nothing waits here for
- * a reader; an agent sends PBOOT_SSH_WINDOW bytes of each stream, and more when they are out. */
+/* Writes what ranks print to the launcher's standard output and error.  Nothing waits here for a
+ * reader; an agent sends PBOOT_SSH_WINDOW bytes of each stream, and more when they have been
+ * written. */
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
 #include "runtime/util/clock.h"

@@ -28,8 +28,8 @@ job_find_joined(const struct pboot_ssh_job *job)
 	return rank;
 }
 
-/* A cause that a keeper has told is printed by that keeper, one of a rank that has begun to join
- * by the rank, as a rule. */
+/* A keeper prints the causes that it tells, and a rank that has begun to join usually prints its
+ * own.  The others are printed here. */
 void
 pboot_ssh_report(struct pboot_ssh_job *job)
 {

@@ -19,7 +19,7 @@ enum { WORDS_MAX = 64, NO_SSH = 253 };
 
 /* -- the command ------------------------------------------------------------------------------- */
 
-/* The command for ssh: its own words, options, host, and what runs there. */
+/* The command that runs ssh: its own words, options, host, and the command for that host. */
 struct command {
 	char *text;		/* malloced; words point there, or to what stays */
 	const char *words[WORDS_MAX + 1];
@@ -71,11 +71,9 @@ command_write_remote(struct command *command)
 	return true;
 }
 
-/*
- * OpenSSH finds out that a host is silent: three times in PST_HOST_LIMIT it asks for a sign of
- * life.  The user's options come first, and the first one counts; another command may not know
- * these.
- */
+/* Lets OpenSSH find out that a host is silent: it asks three times in PST_HOST_LIMIT for a sign of
+ * life.  The user's options come first, and ssh takes the first of each kind.  A command other than
+ * ssh may not know these options. */
 static bool
 command_add_alive(struct command *command)
 {
@@ -89,7 +87,7 @@ command_add_alive(struct command *command)
 	    command_add(command, "-oServerAliveCountMax=3");
 }
 
-/* False: a word too many, or this program's path is not known. */
+/* Returns false if there are too many words, or this program's path is not known. */
 static bool
 command_make(struct command *command, const char *ssh, const char *host)
 {
@@ -111,11 +109,9 @@ command_make(struct command *command, const char *ssh, const char *host)
 
 /* -- starting ---------------------------------------------------------------------------------- */
 
-/*
- * Signals that a terminal sends to the whole process group are the launcher's to pass on; so ssh,
- * which keeps what is ignored, does not end or stop before they are through.  It stays in this
- * session, since it may have to ask for a password.
- */
+/* ssh ignores the signals that a terminal sends to the whole process group.  The launcher passes
+ * them on, and ssh must not end or stop before they are through.  ssh stays in this session, since
+ * it may have to ask for a password. */
 static void __attribute__((noreturn))
 ssh_exec(const struct pboot_ssh_job *job, const struct command *command, int in, int out)
 {
@@ -206,8 +202,8 @@ pboot_ssh_host_start(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 
 /* -- the order --------------------------------------------------------------------------------- */
 
-/* Variables that say something of the launcher's host or of its login there, or of a job in which
- * the launcher itself may be a rank.  A name that ends with `_' stands for all that begin so. */
+/* Variables that describe the launcher's host, the login there, or a job in which the launcher
+ * itself may be a rank.  A name that ends with `_' stands for all that begin so. */
 static const char *const kept_here[] = {
 	"HOSTNAME", "HOST", "HOME", "LOGNAME", "USER", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL",
 	"_", "SSH_", "XDG_", "DBUS_SESSION_BUS_ADDRESS", "PMI_", "PMIX_", "PST_JOB_",

@@ -1,4 +1,4 @@
-/* What comes from an agent. */
+/* Takes what an agent sends. */
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
 #include "bootstrap/ssh/pboot_pmi1_server.h"
@@ -13,9 +13,9 @@
 
 #define MS ((uint64_t)1000000)
 
-/* A connection has closed: its ssh has this long to end too, and to tell why. */
+/* When a connection has closed, its ssh has this long to end too, and to tell why. */
 static const uint64_t ssh_end_ns = 1000 * MS;
-/* An agent has this long to greet.  It is more than TCP takes to find out that nobody answers. */
+/* An agent has this long to greet.  TCP needs less to find out that a host does not answer. */
 static const uint64_t greet_ns = 150000 * MS;
 
 enum { TEXT_BYTES = 512 };
@@ -92,8 +92,8 @@ host_refuse(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const char *
 	pboot_ssh_host_close(job, host);
 }
 
-/* The connection ended before its agent was done.  The job may be ending for that already: another
- * host's keeper can be faster with its news than this ssh with its status. */
+/* Ends the job if a connection ended before its agent was done.  The job may already be ending for
+ * that reason: the keeper of another host can be faster than this ssh. */
 void
 pboot_ssh_host_check_lost(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 {
@@ -157,7 +157,7 @@ host_send_pairs(struct pboot_ssh_host *to, const struct pboot_ssh_host *from)
 	}
 }
 
-/* All hosts wait: each gets what the ranks of all have put. */
+/* All hosts wait.  Sends each of them what the ranks of all have put. */
 static void
 job_release_fence(struct pboot_ssh_job *job)
 {
@@ -187,7 +187,7 @@ host_on_fence(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 	return true;
 }
 
-/* From now on its keeper tells what its end means. */
+/* The rank has joined.  From now on its keeper tells what its end means. */
 static void
 rank_leave(struct pboot_ssh_job *job, uint32_t rank)
 {
@@ -261,7 +261,7 @@ host_on_frame(struct pboot_ssh_job *job, struct pboot_ssh_host *host,
 
 /* -- the greeting ------------------------------------------------------------------------------ */
 
-/* What all agents were told before this one could hear it. */
+/* Tells an agent that has greeted what all others were told before. */
 static void
 host_tell_earlier(const struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 {
@@ -287,7 +287,8 @@ host_on_greeting(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const c
 		host_tell_earlier(job, host);
 }
 
-/* How many bytes were taken; 0: it is not complete; -1: no agent speaks. */
+/* Takes the greeting.  Returns how many bytes it has; 0: it is not complete; -1: it is not that of
+ * an agent. */
 static int
 host_greet(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 {

@@ -30,9 +30,9 @@ struct psi_begin {
 	  .kind = PSI_FOR_ROOM, .category = PSI_MEDIUM, .network = PSI_REQUESTS, \
 	  .immediate = (is_immediate) }
 
-/* Takes what the operation returned.  False: there was no room, this function has waited, and
- * the caller calls the operation again.  Ends the job if the operation failed, or if no conduit has
- * it. */
+/* Takes what the operation returned.  Returns false if there was no room: then this function has
+ * waited, and the caller calls the operation again.  Ends the job if the operation failed, or if no
+ * conduit has it. */
 bool psi_begin_over(struct psi_begin *begin, int result);
 
 /* The service of the contract.  The cookie is a part of an operation, and that part is done.  Wakes

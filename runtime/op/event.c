@@ -163,11 +163,11 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	psi_wait_end(&wait);
 }
 
-/* Drops what has happened of the events from number *at on, leaves or roots; true when all of them
- * have.  It looks at none behind the first that has not, so a wait looks at each event once and at
- * one event per poll, however many there are. */
+/* Drops the events that have happened, of the leaves or of the roots, from number *at on.  It stops
+ * at the first that has not happened, and returns true if there is none.  So a wait looks at each
+ * event once, and at one event per poll, however many there are. */
 static bool
-events_front_passes(gex_Event_t *events, size_t count, bool leaves, size_t *at, const char *call)
+events_drop_happened(gex_Event_t *events, size_t count, bool leaves, size_t *at, const char *call)
 {
 	for (; *at < count; ++*at) {
 		const gex_Event_t event = events[*at];
@@ -198,7 +198,7 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 	psi_wait_step(&wait);
 	/* leaves first: a root that ends takes its leaf along */
 	for (unsigned leaves = 2; leaves-- > 0;)
-		for (size_t at = 0; !events_front_passes(pevent, numevents, leaves, &at,
+		for (size_t at = 0; !events_drop_happened(pevent, numevents, leaves, &at,
 		                                        wait.where);)
 			psi_wait_step(&wait);
 	psi_wait_end(&wait);

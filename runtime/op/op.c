@@ -132,7 +132,7 @@ pool_refill(struct psi_op_pool *pool, unsigned least)
 		chunk_make(pool);
 }
 
-/* As many operations stay in the list. */
+/* The number of operations that always stay in the list. */
 static inline unsigned
 spare_least(void)
 {

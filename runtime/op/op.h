@@ -13,19 +13,21 @@
  * A transfer to memory that is mapped here needs no operation: it is done when its call returns
  * GEX_EVENT_INVALID.  A call that needs one looks like this:
  *
- * struct psi_op *op = psi_op_begin(implicit); uint64_t put = psi_op_part(op, PSI_PART_PUT);
- * one part for each reply to come uint64_t read = psi_op_part(op, PSI_PART_LC);            if the
- * source is still to be read
+ *     struct psi_op *op = psi_op_begin(implicit);
+ *     uint64_t put = psi_op_part(op, PSI_PART_PUT);    one part for each reply to come
+ *     uint64_t read = psi_op_part(op, PSI_PART_LC);    if the source is still to be read
  *
- * send, with PSI_PART_ARGS(put) among the arguments; the other side sends them back return
- * psi_op_started(op, lc_opt);
+ *     send, with PSI_PART_ARGS(put) among the arguments; the other side sends them back
+ *     return psi_op_started(op, lc_opt);
  *
- * on_reply(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high) { psi_part_done(psi_part_of(low,
- * high)); }
+ *     on_reply(gex_Token_t token, gex_AM_Arg_t low, gex_AM_Arg_t high)
+ *     {
+ *             psi_part_done(psi_part_of(low, high));
+ *     }
  *
  * A blocking call ends with psi_op_finish instead.  A call that IMMEDIATE refuses ends with
- * psi_op_refused, before anybody else knows a part of it.  The holder of a part that is not done
- * may add further parts of the same operation, on any thread.
+ * psi_op_refused, before any other thread knows a part of it.  The holder of a part that is not
+ * done may add further parts of the same operation, on any thread.
  *
  * Outside handlers, psi_wake_own() follows the last psi_part_done, since a thread may sleep until
  * the operation is done.  After a handler the runtime calls it.
@@ -62,11 +64,12 @@ struct psi_op {
 	struct psi_op *next;            /* in a pool */
 };
 
-/* A new operation of the calling thread, or the region or set that an implicit transfer joins. */
+/* Returns a new operation of the calling thread, or the region or set that an implicit transfer
+ * joins. */
 struct psi_op *psi_op_begin(bool implicit);
 
 struct psi_op_pool;
-/* A new operation, or an empty set, of the thread that owns the pool. */
+/* Returns a new operation, or an empty set, of the thread that owns the pool. */
 struct psi_op *psi_op_new(struct psi_op_pool *pool, bool implicit);
 
 /* Replies of the operation arrive at this endpoint; threads that wait for it poll this endpoint
@@ -168,7 +171,8 @@ bool psi_event_is_op(const struct gex_Event_s *root);
 /* The event was synchronised.  If it is a root, its operation is over; a leaf changes nothing. */
 void psi_op_retire(gex_Event_t event);
 
-/* At a normal end, if psi.checks is set: reports events and regions that the client left open. */
+/* Reports events and regions that the client left open, at a normal end and if psi.checks is
+ * set. */
 void psi_ops_report_leaks(const char *call);
 
 extern const struct psi_module psi_ops_module;

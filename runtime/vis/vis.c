@@ -47,7 +47,7 @@ vis_begin(enum kind kind, enum psi_which remote, unsigned form, gex_Flags_t flag
 
 /* -- native ----------------------------------------------------------------------------------- */
 
-/* Sets the offset from the peer's addresses to those here.  False: the remote side is not
+/* Sets the offset from the peer's addresses to those here.  Returns false if the remote side is not
  * mapped. */
 static bool
 vis_reach(struct psi_vis *vis)

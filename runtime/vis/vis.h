@@ -36,7 +36,7 @@ struct psi_strides {
 	const ptrdiff_t *stride;
 };
 
-/* False if the pieces have more bytes than memory.  Neither elem nor any count is 0. */
+/* Returns false if the pieces have more bytes than memory.  Neither elem nor any count is 0. */
 bool psi_lattice_make(struct psi_lattice *out, struct psi_strides dst, struct psi_strides src,
                       size_t elem, const size_t *count, size_t levels);
 /* Bytes of each side. */
@@ -67,7 +67,7 @@ psi_side_runs(const struct psi_run *runs, size_t count)
 	return (struct psi_side){ .kind = PSI_SIDE_RUNS, .entries = count, .of.runs = runs };
 }
 
-/* All bytes of a side and where they lie: from lo up to, and not at, hi. */
+/* The bytes of a side, and where they lie: from lo to just below hi. */
 struct psi_extent {
 	size_t bytes;           /* SIZE_MAX: that many or more */
 	uintptr_t lo, hi;       /* lo > hi: past the end of memory; both 0 if bytes is 0 */
@@ -91,7 +91,7 @@ void psi_cursor_skip(struct psi_cursor *cursor, size_t bytes);
 /* Copies until a side ends, but at most `most' bytes; returns how many it has copied. */
 size_t psi_vis_copy(struct psi_cursor *dst, struct psi_cursor *src, size_t most);
 
-/* -- calls (vis.c) and what they may not be (vis_rules.c) ------------------------------------- */
+/* -- calls (vis.c) and their checks (vis_rules.c) --------------------------------------------- */
 
 /* One call. */
 struct psi_vis {
@@ -111,20 +111,21 @@ void psi_vis_check_sizes(size_t dst_bytes, size_t src_bytes, const char *call);
 /* Ends the job at the first piece of the remote side that does not lie in the peer's segment. */
 void psi_vis_check_pieces(const struct psi_vis *vis, enum psi_way way);
 
-/* With psi.checks: pieces at NULL, and pieces of the destination that overlap each other or, if the
- * remote side is mapped here, the source. */
+/* Checked if psi.checks is set: pieces at NULL, and pieces of the destination that overlap each
+ * other or, if the remote side is mapped here, the source. */
 void psi_vis_rules(const struct psi_vis *vis, bool mapped);
-/* The same, of strides: points of the destination that coincide, and what only GASNet-1 forbids. */
+/* Checks strides if psi.checks is set: points of the destination that coincide, and what only
+ * GASNet-1 forbids. */
 void psi_vis_rules_strides(const struct psi_strides side[PSI_SIDES], size_t elem,
                            const size_t *count, size_t levels, bool legacy, const char *call);
 
 /* -- by the kernel, where the remote side is another process's memory (vis_vm.c) --------------- */
 
-/* Where the pieces of a side are smaller than this on the average, messages are quicker: the kernel
- * takes 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
+/* If the pieces of a side are smaller than this on average, messages are quicker: the kernel takes
+ * 0.35 us for each piece of the peer's, a message 8 us for each 16 KiB. */
 enum { PSI_VIS_VM_BYTES = 1024 };
 
-/* False if the kernel has not copied everything; then the transfer goes by messages. */
+/* Returns false if the kernel has not copied everything; then the transfer goes by messages. */
 bool psi_vis_single_copy(const struct psi_vis *vis);
 
 /* -- peer completion (vis_peer.c) ------------------------------------------------------------- */

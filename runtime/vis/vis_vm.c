@@ -24,7 +24,7 @@ vm_gather(struct psi_cursor cursor, struct iovec *pieces)
 }
 
 static bool
-vm_is_worth_it(const struct psi_vis *vis)
+vm_is_quicker(const struct psi_vis *vis)
 {
 	for (unsigned which = 0; which < PSI_SIDES; which++)
 		if (vis->bytes / vis->side[which].entries < PSI_VIS_VM_BYTES)
@@ -41,7 +41,7 @@ psi_vis_single_copy(const struct psi_vis *vis)
 	struct psi_cursor local, remote;
 
 	if (psi_reach_road(put ? PSI_WAY_PUT : PSI_WAY_GET, place) != PSI_BY_KERNEL ||
-	    !vm_is_worth_it(vis))
+	    !vm_is_quicker(vis))
 		return false;
 	psi_cursor_open(&local, &vis->side[!vis->remote], (struct psi_position){ 0, 0 });
 	psi_cursor_open(&remote, &vis->side[vis->remote], (struct psi_position){ 0, 0 });

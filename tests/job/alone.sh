@@ -1,5 +1,5 @@
-# Sourced first: runs the test again with /dev/shm and SysV segments of its own, where they can be had,
-# since other jobs of this user make and clean some as well.  Then $JOB_ALONE is yes, else no.
+# Sourced first.  Runs the test again with /dev/shm and SysV segments of its own if the system permits that, since
+# other jobs of this user make and clean some as well.  Then $JOB_ALONE is yes, else no.
 if [ -z "${JOB_ALONE:-}" ]; then
 	JOB_ALONE=no
 	export JOB_ALONE

@@ -1,4 +1,4 @@
-# Read by t_engine_hydra and t_engine_openmpi, after they have set
+# Sourced by t_engine_hydra and t_engine_openmpi, after they have set
 #
 #   engine            the name that a rank gives it
 #   engine_run N COMMAND...  starts a job of N ranks

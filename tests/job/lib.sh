@@ -1,6 +1,5 @@
-# Read by the job tests.  A job is run by `job', which gives it 10 s; then the test says what it
-# expects of status, output, messages and time.  What a job leaves behind is found by a variable in
-# the environment of all its processes.
+# Sourced by the job tests.  `job' runs a job and gives it 10 s; then the test says what it expects of status,
+# output, messages and time.  Processes that a job leaves behind are found by a variable in their environment.
 . "$(dirname "$0")/../lib/check.sh"
 : "${PT_SLACK:=1}"
 run=$TEST_BUILDDIR/penstock-run

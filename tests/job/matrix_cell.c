@@ -1,11 +1,12 @@
 /*
- * One cell of the failure matrix: starts the job, makes what the cell's id says happen when all
- * ranks are at the moment, and checks how the job ends.
+ * Runs one cell of the failure matrix: starts the job, causes the failure that the cell's id names
+ * when all ranks have come to the moment, and checks how the job ends.
  *
  *     matrix-cell SEED LAUNCHER MEMBER ID STATUS MOST LEAST PATTERN
  *
- * (see matrix_cells).  Everything of the job descends from this process, which is a subreaper, so
- * what is left of a job is its children.  Prints one line, and what the job said if that was wrong.
+ * (see matrix_cells).  All processes of the job descend from this one, which is a subreaper, so
+ * what is left of a job is its children.  Prints one line, and the messages of the job if its end
+ * was wrong.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* The end of a cell's job: in time, with the right status and messages, and nothing left. */
+/* Checks the end of a cell's job: it is in time, status and messages are right, and nothing is
+ * left. */
 #include <fcntl.h>
 #include <regex.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* What happens to the job of a cell: signals, stops, a key typed. */
+/* Causes the failure of a cell's job: signals, stops, a key typed. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /*
  * A rank of the failure matrix: "matrix-member WHO HOW WHEN DELAY_US".  All ranks come to the
- * moment WHEN and say so on the page; then those that WHO names do HOW, or wait in that moment for
- * it to be done to them.  One that is not named, the holder, keeps barrier and attach from being
- * complete and queues from being emptied.  Told to go on, all end by gasnet_exit(0).
+ * moment WHEN and say so on the page.  Then the ranks that WHO names do HOW, or wait in that moment
+ * until it is done to them.  One of the others, the holder, keeps barrier and attach from being
+ * complete and queues from being emptied.  When they are told to go on, all end by gasnet_exit(0).
  */
 #include <gasnetex.h>
 

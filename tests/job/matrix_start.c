@@ -1,5 +1,5 @@
-/* The job of a cell: starts it, under a launcher or by itself, and waits until its ranks are at the
- * moment. */
+/* Starts the job of a cell, under a launcher or by itself, and waits until its ranks have come to
+ * the moment. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

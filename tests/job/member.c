@@ -1,8 +1,8 @@
 /*
  * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or
- * `all', `half') does HOW at the moment WHEN, and the others stay where they are.  Each rank first
- * makes the file named by MEMBER_AT, with its rank appended and its pid inside, in one step when it
- * is at the moment.
+ * `all', `half') does HOW at the moment WHEN, and the others stay where they are.  When a rank is
+ * at the moment, it first makes the file named by MEMBER_AT, with its rank appended and its pid
+ * inside, in one step.
  */
 #include <gasnetex.h>
 

@@ -1,5 +1,5 @@
 /*
- * A client whose memory and end are looked at: memory_steps ACTION [BYTES [BYTES]]
+ * A client whose memory and end are tested: memory_steps ACTION [BYTES [BYTES]]
  *
  *     max          print the largest segment
  *     attach N     attach a segment of N bytes, 0 for the largest

@@ -1,7 +1,6 @@
-/*
- * A rank that does what its arguments say, one word after the other; "R@WORD" is for rank R alone.
- * Ranks before init are told by PST_JOB_RANK.  A stand-in for a client, over the bootstrap alone.
- */
+/* A rank that does what its arguments say, one word after the other; "R@WORD" is for rank R alone.
+ * Before init a rank knows its number from PST_JOB_RANK.  The program stands in for a client, and
+ * uses the bootstrap alone. */
 #include "bootstrap/bootstrap.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* How a rank says that it is where its test wants it. */
+/* A rank tells its test by a file that it has come to where the test wants it. */
 #ifndef PT_TOUCH_H
 #define PT_TOUCH_H
 

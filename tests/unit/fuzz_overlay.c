@@ -33,13 +33,13 @@ require(bool holds, const char *what)
 static void
 fuzz_shake(const uint8_t *data, size_t size, enum pboot_shake_role role)
 {
-	const struct pboot_shake_who who = { .self = SELF, .host_count = HOSTS,
+	const struct pboot_shake_identity identity = { .self = SELF, .host_count = HOSTS,
 		.protocol = PBOOT_SHAKE_PROTOCOL, .version = "1.2.3", .secret = secret };
 	const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES] = { 42 };
 	struct pboot_shake shake;
 	size_t part, due;
 
-	pboot_shake_init(&shake, role, &who, 0, nonce);
+	pboot_shake_init(&shake, role, &identity, 0, nonce);
 	while (size > 0 && (part = pboot_shake_lacks(&shake)) > 0) {
 		part = part > 1 + size % 7 ? 1 + size % 7 : part;
 		part = part < size ? part : size;
@@ -257,13 +257,13 @@ input_frame(struct input *input)
 static void
 input_hello(struct input *input)
 {
-	const struct pboot_shake_who who = { .self = CHILD, .host_count = HOSTS,
+	const struct pboot_shake_identity identity = { .self = CHILD, .host_count = HOSTS,
 		.protocol = PBOOT_SHAKE_PROTOCOL, .version = "1.2.3", .secret = secret };
 	const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES] = { 3 };
 	struct pboot_shake shake;
 	size_t len;
 
-	pboot_shake_init(&shake, PBOOT_SHAKE_CALLER, &who, SELF, nonce);
+	pboot_shake_init(&shake, PBOOT_SHAKE_CALLER, &identity, SELF, nonce);
 	memcpy(input->bytes + input->len, pboot_shake_due(&shake, &len), PBOOT_SHAKE_HELLO_BYTES);
 	input->len += PBOOT_SHAKE_HELLO_BYTES;
 	if (draw(2))

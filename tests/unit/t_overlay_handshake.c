@@ -9,7 +9,7 @@ static const uint8_t secret[PBOOT_SHAKE_SECRET_BYTES] = "a secret of job";
 static const uint8_t other_secret[PBOOT_SHAKE_SECRET_BYTES] = "a secret of Job";
 
 static struct pboot_shake caller, answerer;
-static struct pboot_shake_who who_calls, who_answers;
+static struct pboot_shake_identity who_calls, who_answers;
 
 /* Nonces differ from handshake to handshake. */
 static void
@@ -26,7 +26,7 @@ begin(void)
 static void
 setup(void)
 {
-	who_calls = (struct pboot_shake_who){ .self = 3, .host_count = 9,
+	who_calls = (struct pboot_shake_identity){ .self = 3, .host_count = 9,
 		.protocol = PBOOT_SHAKE_PROTOCOL, .version = "1.2.3", .secret = secret };
 	who_answers = who_calls;
 	who_answers.self = 0;

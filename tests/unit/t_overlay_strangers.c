@@ -52,9 +52,9 @@ stranger_speak(int fd, unsigned number)
 	}
 }
 
-/* A keeper's own handshake, of somebody who claims to be this host. */
+/* The handshake of a process that claims to be this host. */
 static enum pboot_shake_verdict
-impostor_shake(int fd, const struct pboot_shake_who *who, uint32_t peer)
+impostor_shake(int fd, const struct pboot_shake_identity *identity, uint32_t peer)
 {
 	static const uint8_t nonce[PBOOT_SHAKE_NONCE_BYTES];
 	uint8_t bytes[PBOOT_SHAKE_ANSWER_BYTES];
@@ -63,7 +63,7 @@ impostor_shake(int fd, const struct pboot_shake_who *who, uint32_t peer)
 	size_t len;
 	ssize_t got;
 
-	pboot_shake_init(&shake, PBOOT_SHAKE_CALLER, who, peer, nonce);
+	pboot_shake_init(&shake, PBOOT_SHAKE_CALLER, identity, peer, nonce);
 	for (;;) {
 		due = pboot_shake_due(&shake, &len);
 		if (due) {
@@ -83,22 +83,22 @@ static void
 impostors_come(const struct rig *rig)
 {
 	const uint8_t secret[] = "fifteen letters", other[] = "fifteen Letters";
-	struct pboot_shake_who who = { .self = 9, .host_count = 10, .protocol = 1,
+	struct pboot_shake_identity identity = { .self = 9, .host_count = 10, .protocol = 1,
 		.version = "1.2.3", .secret = secret };
 	const char *address = rig->shared->address[1];
 	int fd;
 
 	fd = stranger_connect(address);	/* linked already */
-	ck_assert_int_eq(impostor_shake(fd, &who, 1), PBOOT_SHAKE_TWICE);
+	ck_assert_int_eq(impostor_shake(fd, &identity, 1), PBOOT_SHAKE_TWICE);
 	close(fd);
-	who.self = 2;			/* no child of host 1 */
+	identity.self = 2;			/* no child of host 1 */
 	fd = stranger_connect(address);
-	ck_assert_int_eq(impostor_shake(fd, &who, 1), PBOOT_SHAKE_HOST);
+	ck_assert_int_eq(impostor_shake(fd, &identity, 1), PBOOT_SHAKE_HOST);
 	close(fd);
-	who.self = 9;
-	who.secret = other;
+	identity.self = 9;
+	identity.secret = other;
 	fd = stranger_connect(address);
-	ck_assert_int_eq(impostor_shake(fd, &who, 1), PBOOT_SHAKE_STRANGER);
+	ck_assert_int_eq(impostor_shake(fd, &identity, 1), PBOOT_SHAKE_STRANGER);
 	close(fd);
 }
 
