@@ -279,7 +279,7 @@ pboot_ssh_host_order(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 		char *const *in;
 		char **out;
 	} argv = { .in = job->plan->argv };
-	const struct pboot_ssh_order order = {
+	struct pboot_ssh_order order = {
 		.ranks = host->ranks,
 		.size = job->plan->size,
 		.stdin_rank = job->plan->stdin_rank,
@@ -290,8 +290,10 @@ pboot_ssh_host_order(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 		.variables = variables,
 	};
 	size_t len = 0, from, part;
-	uint8_t *bytes = variables ? pboot_ssh_order_write(&order, &len) : NULL;
+	uint8_t *bytes;
 
+	pboot_ssh_inherit_take(&order.inherit);
+	bytes = variables ? pboot_ssh_order_write(&order, &len) : NULL;
 	free(variables);
 	for (from = 0; bytes && len <= PBOOT_SSH_ORDER_MAX && from < len; from += part) {
 		part = len - from < PBOOT_SSH_BODY_MAX ? len - from : PBOOT_SSH_BODY_MAX;
