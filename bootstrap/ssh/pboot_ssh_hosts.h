@@ -34,6 +34,8 @@ bool pboot_ssh_hosts_add_ranges(struct pboot_ssh_hosts *hosts, const char *text,
  * of the list in docs/launch.md that is set.  No host at all is a fault too. */
 bool pboot_ssh_hosts_find(struct pboot_ssh_hosts *hosts, const char *given,
     char why_out[PBOOT_SSH_WHY_BYTES]);
+/* This variable; NULL: none is set. */
+const char *pboot_ssh_hosts_variable(void);
 
 /* The ranks of a host: blocks in the order of the hosts, the first ones with one more. */
 uint32_t pboot_ssh_place(uint32_t size, uint32_t host_count, uint32_t host, uint32_t *first_out);

@@ -1,6 +1,7 @@
 /* Starts ssh for a host, and tells the agent there what to start. */
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
+#include "bootstrap/launcher.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "bootstrap/ssh/pboot_ssh_order.h"
 #include "penstock.h"
@@ -244,6 +245,12 @@ variable_is_named(const char *variable, const char *names)
 	return false;
 }
 
+bool
+pboot_launcher_exports(const char *variable, const char *exported)
+{
+	return variable_travels(variable) || variable_is_named(variable, exported);
+}
+
 static char **
 variables_list(const char *exported)
 {
@@ -255,7 +262,7 @@ variables_list(const char *exported)
 	list = calloc(count + 1, sizeof *list);
 	count = 0;
 	for (from = environ; list && *from; from++)
-		if (variable_travels(*from) || variable_is_named(*from, exported))
+		if (pboot_launcher_exports(*from, exported))
 			list[count++] = *from;
 	return list;
 }
