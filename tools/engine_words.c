@@ -275,8 +275,8 @@ slurm_add(struct words *words, const struct engine_job *job)
 		words_add_formatted(words, "--input=%lld", (long long)plan->stdin_rank);
 	if (plan->tag_output)
 		words_add(words, "--label");
-	if (job->is_as_here)
-		words_add_formatted(words, "--cpu-bind=%s", plan->bind_cores ? "cores" : "none");
+	if (plan->bind_cores)	/* where Slurm binds nothing, srun complains of `none' too */
+		words_add(words, "--cpu-bind=cores");
 	if (getenv("SLURM_EXPORT_ENV"))
 		words_add(words, "--export=ALL");
 }
