@@ -24,14 +24,35 @@ struct pboot_plan {
  */
 int pboot_launcher_run(const struct pboot_plan *plan);
 
+/* The hosts of a job, and the ranks of each, in blocks in the order of the hosts. */
+struct pboot_places {
+	char **names;		/* [count], malloced; each may be given to ssh */
+	uint32_t *ranks;	/* [count], malloced */
+	uint32_t count;
+};
+
+enum { PBOOT_LAUNCHER_WHY_BYTES = 512 };
+
 /*
- * Does the same over several hosts, by ssh.  `names' lists the hosts; if it is NULL, an environment
- * variable of a batch system does.  The job uses the first host_count of them; 0: as many as it has
- * ranks, at most all.  This program must answer to `--agent' by pboot_ssh_agent_run, for ssh starts
- * it on each host.
+ * Places `size' ranks on the first host_count of the hosts that `names' has, or an environment
+ * variable (docs/launch.md) if that is NULL; host_count 0: on all, as far as there are ranks.
+ * False with one line.  hosts_are_named: is there such a variable?
  */
-int pboot_launcher_run_ssh(const struct pboot_plan *plan, const char *names, uint32_t host_count);
+bool pboot_launcher_place(const char *names, uint32_t host_count, uint32_t size,
+    struct pboot_places *places_out, char why_out[PBOOT_LAUNCHER_WHY_BYTES]);
+bool pboot_launcher_hosts_are_named(void);
+void pboot_launcher_places_free(struct pboot_places *places);
+
+/*
+ * Runs the job on these hosts, by ssh.  This program must answer to `--agent' by
+ * pboot_ssh_agent_run, for ssh starts it on each host.
+ */
+int pboot_launcher_run_ssh(const struct pboot_plan *plan, const struct pboot_places *places);
 int pboot_ssh_agent_run(void);
+
+/* Does a variable, "NAME=value", go to ranks on other hosts?  All do but those that belong to the
+ * launcher's host, and these too if `exported', "V1,V2", has the name. */
+bool pboot_launcher_exports(const char *variable, const char *exported);
 
 /* Called for each thing that a clean-up found.  If it was kept, the text says why. */
 typedef void pboot_clean_fn(bool removed, const char *text, void *context);

@@ -3,17 +3,16 @@
  * It is compiled once for each conduit.  GASNETRUN_CONDUIT, GASNETRUN_NAME and GASNETRUN_VARIABLE
  * say which.
  */
-#include "gasnetrun.h"
-
 #include "bootstrap/launcher.h"
+#include "engine.h"
 #include "program_find.h"
 #include "runtime/tools/introspect.h"
+#include "template.h"
+#include "words.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char usage_smp[] =
     "usage: gasnetrun_smp -n N [options] [--] program [arguments]\n"
@@ -36,19 +35,33 @@ static const char usage_network[] =
     "  -v                say what is done; again for more\n"
     "  -t                say it and run nothing\n"
     "  -k                keep temporary files (there are none); implies -v\n"
-    "  -spawner=HOW      how to start: mpi (mpiexec.hydra or mpirun), pmi (srun), or\n"
-    "                    fork (all ranks on this host)\n"
+    "  -spawner=HOW      how to start: ssh, mpi (mpiexec.hydra or mpirun), pmi (srun), or\n"
+    "                    fork (all ranks on this host); else pmi in an allocation of\n"
+    "                    Slurm, ssh elsewhere\n"
     "  -encode, -noencode  protect arguments from shells; none sees them\n"
     "  -h, --help\n";
 
+/* How ranks are started. */
+enum spawner { SPAWNER_FORK, SPAWNER_SSH, SPAWNER_MPI, SPAWNER_PMI, SPAWNERS };
+
+struct request {
+	uint32_t size, hosts, cpus;     /* ranks; hosts and CPUs of each rank, 0 if not given */
+	int verbose;
+	bool dry_run;
+	const char *spawner_text;       /* as the user wrote it; NULL: not given */
+	const char *exports;            /* names of variables, separated by commas; or NULL */
+	char **command;
+};
+
 static const char *const spawner_names[SPAWNERS] = {
-	[SPAWNER_FORK] = "fork", [SPAWNER_MPI] = "mpi", [SPAWNER_PMI] = "pmi",
+	[SPAWNER_FORK] = "fork", [SPAWNER_SSH] = "ssh", [SPAWNER_MPI] = "mpi",
+	[SPAWNER_PMI] = "pmi",
 };
 
 /* By what string a program says that it can be started so. */
 static const char *const spawner_strings[SPAWNERS] = {
-	[SPAWNER_FORK] = "FORKSpawner", [SPAWNER_MPI] = "MPISpawner",
-	[SPAWNER_PMI] = "PMISpawner",
+	[SPAWNER_FORK] = "FORKSpawner", [SPAWNER_SSH] = "SSHSpawner",
+	[SPAWNER_MPI] = "MPISpawner", [SPAWNER_PMI] = "PMISpawner",
 };
 
 static bool
@@ -186,36 +199,50 @@ request_parse(struct request *request, char **at)
 
 /* -- how to start ------------------------------------------------------------------------------ */
 
+/* `given' is where the text stands, for the message. */
 static enum spawner
-spawner_named(const char *text)
+spawner_named(const char *text, const char *given)
 {
 	if (!conduit_is_network() && strcmp(text, "fork") != 0)
 		program_refuse("spawner %s: smp has fork only", text);
 	for (unsigned i = 0; i < SPAWNERS; i++)
 		if (strcmp(text, spawner_names[i]) == 0)
 			return (enum spawner)i;
-	if (strcmp(text, "ssh") == 0)
-		program_refuse("spawner ssh is not in this release; use -spawner=mpi "
-		               "(mpiexec.hydra or mpirun), or -spawner=pmi (srun)");
-	program_refuse("spawner %s: expected one of mpi, pmi, fork", text);
+	program_refuse("%s%s: expected one of ssh, mpi, pmi, fork", given, text);
 }
 
-/* The option, else the environment, else what the conduit prefers. */
+/* The option, else the environment; NULL: neither says anything. */
+static const char *
+spawner_asked(const struct request *request, const char **given_out)
+{
+	static const char *const variables[] = { GASNETRUN_VARIABLE, "GASNET_SPAWN_CONTROL" };
+	static const char *const given[] = { GASNETRUN_VARIABLE "=", "GASNET_SPAWN_CONTROL=" };
+	const char *text = request->spawner_text;
+
+	*given_out = "-spawner=";
+	for (size_t i = 0; !text && i < (conduit_is_network() ? 2 : 1); i++) {
+		text = getenv(variables[i]);
+		*given_out = given[i];
+		if (text && !*text)
+			text = NULL;
+	}
+	return text;
+}
+
+/* Else it is what the conduit prefers. */
 static enum spawner
 spawner_choose(const struct request *request)
 {
-	const char *text = request->spawner_text;
-	enum spawner spawner;
+	const char *given, *text = spawner_asked(request, &given);
+	enum spawner spawner = SPAWNER_FORK;
 
-	if (!text)
-		text = getenv(GASNETRUN_VARIABLE);
-	if (text && *text)
-		spawner = spawner_named(text);
-	else
-		spawner = conduit_is_network() ? manager_choose() : SPAWNER_FORK;
+	if (text)
+		spawner = spawner_named(text, given);
+	else if (conduit_is_network())
+		spawner = engine_in_allocation() ? SPAWNER_PMI : SPAWNER_SSH;
 	if (spawner == SPAWNER_FORK && request->hosts > 1)
 		program_refuse("-N %u: spawner fork starts all ranks on this host; use "
-		               "-spawner=mpi or -spawner=pmi", request->hosts);
+		               "-spawner=ssh, -spawner=mpi or -spawner=pmi", request->hosts);
 	return spawner;
 }
 
@@ -240,53 +267,102 @@ client_check(const struct request *request, enum spawner spawner)
 	free(path);
 }
 
-/* Ranks that a process manager starts find the plug-in of an installation that was moved. */
-static void
-plugin_tell_place(void)
-{
-	char own[4096], directory[4096];
-	const ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-
-	if (len <= 0 || getenv("PST_PLUGIN_DIR"))
-		return;
-	own[len] = '\0';
-	if (psi_introspect_plugins_of(own, directory, sizeof directory) &&
-	    access(directory, F_OK) == 0)
-		setenv("PST_PLUGIN_DIR", directory, 1);
-}
-
 /* -- running ----------------------------------------------------------------------------------- */
 
+/* A job that is ready to be run, by one of three ways. */
+struct start {
+	const struct request *request;
+	enum spawner spawner;
+	struct pboot_plan plan;
+	struct pboot_places places;     /* of ssh */
+	char **words;                   /* of an engine; NULL: none */
+};
+
 static void
-request_say(const struct request *request, char *const *words)
+start_place(struct start *start)
 {
-	fprintf(stderr, "%s: running %u rank%s:", program_name, request->size,
-	    request->size > 1 ? "s" : "");
+	char why[PBOOT_LAUNCHER_WHY_BYTES];
+	const struct request *request = start->request;
+
+	if (!pboot_launcher_place(NULL, request->hosts, request->size, &start->places, why))
+		program_refuse("%s", why);
+}
+
+/* A template of the user's, else what the engine is told. */
+static void
+start_make_words(struct start *start)
+{
+	const bool is_pmi = start->spawner == SPAWNER_PMI;
+	const char *asked = is_pmi ? "spawner pmi" : "spawner mpi";
+	const struct engine_job job = {
+		.plan = &start->plan,
+		.host_count = start->request->hosts,
+		.cpus = start->request->cpus,
+	};
+
+	start->words = template_command(is_pmi ? "PMIRUN_CMD" : "MPIRUN_CMD", start->plan.size,
+	    start->plan.argv);
+	if (!start->words)
+		start->words = engine_command(is_pmi ? ENGINE_SLURM : engine_of_mpi(asked), asked,
+		    &job);
+}
+
+static void
+start_say(const struct start *start)
+{
+	const struct pboot_places *places = &start->places;
+	char *const *words = start->words ? start->words : start->plan.argv;
+
+	fprintf(stderr, "%s: running %u rank%s:", program_name, start->plan.size,
+	    start->plan.size > 1 ? "s" : "");
+	for (uint32_t i = 0; i < places->count; i++)
+		fprintf(stderr, "%s%s:%u", i ? "," : " by ssh on ", places->names[i],
+		    places->ranks[i]);
 	for (; *words; words++)
 		fprintf(stderr, " %s", *words);
 	fputc('\n', stderr);
 }
 
 static int
-run_by_fork(const struct request *request, const char *path)
+start_run(const struct start *start)
 {
-	struct pboot_plan plan = {
-		.size = request->size,
-		.argv = request->command,
-		.program = path,
-	};
-
 	fflush(NULL);
-	return pboot_launcher_run(&plan);
+	if (start->words)
+		return engine_run(start->words, &start->plan);
+	psi_introspect_jobs();
+	if (start->spawner == SPAWNER_SSH)
+		return pboot_launcher_run_ssh(&start->plan, &start->places);
+	return pboot_launcher_run(&start->plan);
 }
 
-/* The manager takes the place of this process, so its status is the job's. */
 static int
-run_by_manager(char **words)
+request_run(const struct request *request, enum spawner spawner, const char *path)
 {
-	fflush(NULL);
-	execvp(words[0], words);
-	program_refuse("cannot run %s: %s", words[0], strerror(errno));
+	struct start start = {
+		.request = request,
+		.spawner = spawner,
+		.plan = {
+			.size = request->size,
+			.argv = request->command,
+			.program = path,
+			.exported = request->exports,
+		},
+	};
+	int status = 0;
+
+	if (conduit_is_network())
+		engine_set_environment(&start.plan);
+	if (spawner == SPAWNER_SSH)
+		start_place(&start);
+	else if (spawner != SPAWNER_FORK)
+		start_make_words(&start);
+	if (request->verbose > 0)
+		start_say(&start);
+	if (!request->dry_run)
+		status = start_run(&start);
+	pboot_launcher_places_free(&start.places);
+	words_free(start.words);
+	return status;
 }
 
 int
@@ -294,10 +370,11 @@ main(int argc, char **argv)
 {
 	struct request request = { 0 };
 	enum spawner spawner;
-	char **words, *path;
-	int status = 0;
+	char *path;
+	int status;
 
-	(void)argc;
+	if (argc == 2 && strcmp(argv[1], "--agent") == 0)	/* of pboot_launcher_run_ssh */
+		return pboot_ssh_agent_run();
 	program_name = GASNETRUN_NAME;
 	request_parse(&request, argv + 1);
 	spawner = spawner_choose(&request);
@@ -307,16 +384,7 @@ main(int argc, char **argv)
 		setenv("GASNET_VERBOSEENV", "1", 1);
 	if (request.verbose > 1)
 		setenv("GASNET_SPAWN_VERBOSE", "1", 1);
-	if (conduit_is_network())
-		plugin_tell_place();
-	words = spawner == SPAWNER_FORK ? request.command : manager_command(&request, spawner);
-	if (request.verbose > 0)
-		request_say(&request, words);
-	if (!request.dry_run)
-		status = spawner == SPAWNER_FORK ? run_by_fork(&request, path)
-		                                 : run_by_manager(words);
-	if (spawner != SPAWNER_FORK)
-		manager_command_free(words);
+	status = request_run(&request, spawner, path);
 	free(path);
 	return status;
 }

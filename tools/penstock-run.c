@@ -3,7 +3,9 @@
 
 #include "bootstrap/launcher.h"
 #include "runtime/tools/introspect.h"
+#include "engine.h"
 #include "program_find.h"
+#include "words.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -16,7 +18,9 @@ static const char usage[] =
     "  -n N, -np N      ranks to start\n"
     "  -N H             hosts to start them on, in blocks; without it, all that are named\n"
     "  --hosts A,B      the hosts; without it, those of a variable, see the manual\n"
-    "  --engine ssh     what starts ranks on other hosts\n"
+    "  --engine ssh|slurm|ompi|hydra\n"
+    "                   what starts them; without it, for several hosts srun in an\n"
+    "                   allocation of Slurm, else ssh\n"
     "  -E V1,V2         environment variables that ranks get (they get all but a host's own)\n"
     "  --tag-output     begin each line of output with its rank\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
@@ -26,14 +30,23 @@ static const char usage[] =
 
 enum { OPT_TAG = 256, OPT_TIMEOUT, OPT_BIND, OPT_STDIN, OPT_HOSTS, OPT_ENGINE, OPT_VERSION };
 
-/* What starts the ranks. */
-enum engine { ENGINE_UNSAID, ENGINE_SSH };
+/* What may start the ranks, by the names that --engine has for them. */
+static const struct {
+	const char *name, *asked;
+	enum engine engine;
+} engines[] = {
+	{ "ssh", "--engine ssh", ENGINE_SSH },
+	{ "slurm", "--engine slurm", ENGINE_SLURM },
+	{ "ompi", "--engine ompi", ENGINE_OMPI },
+	{ "hydra", "--engine hydra", ENGINE_HYDRA },
+};
 
 struct command_line {
 	struct pboot_plan plan;
 	uint32_t host_count;	/* -N; 0: not given */
 	const char *hosts;	/* --hosts; NULL: not given */
-	enum engine engine;
+	enum engine engine;	/* --engine; ENGINE_NONE: not given */
+	const char *asked;	/* the same as text */
 };
 
 static const struct option options[] = {
@@ -116,12 +129,18 @@ hosts_of(const char *text)
 	return (uint32_t)value;
 }
 
-static enum engine
-engine_of(const char *text)
+static void
+set_engine(struct command_line *line, const char *text)
 {
-	if (strcmp(text, "ssh") != 0)
-		program_refuse("--engine %s: choose ssh", text);
-	return ENGINE_SSH;
+	size_t i;
+
+	for (i = 0; i < sizeof engines / sizeof *engines; i++)
+		if (strcmp(text, engines[i].name) == 0) {
+			line->engine = engines[i].engine;
+			line->asked = engines[i].asked;
+			return;
+		}
+	program_refuse("--engine %s: choose ssh, slurm, ompi or hydra", text);
 }
 
 /* Names the option that was given a value and takes none; getopt leaves its `val' in optopt. */
@@ -174,7 +193,7 @@ take_option(struct command_line *line, int option, char **argv)
 		line->hosts = optarg;
 		break;
 	case OPT_ENGINE:
-		line->engine = engine_of(optarg);
+		set_engine(line, optarg);
 		break;
 	case OPT_TAG:
 		plan->tag_output = true;
@@ -230,13 +249,90 @@ check_conduit(char *const *command)
 	free(path);
 }
 
+/* -- running ----------------------------------------------------------------------------------- */
+
 /* Several hosts, or one that is named, are started by an engine; a job on this host needs none. */
+static void
+choose_engine(struct command_line *line)
+{
+	if (line->engine != ENGINE_NONE || (!line->hosts && line->host_count <= 1))
+		return;
+	line->engine = engine_in_allocation() ? ENGINE_SLURM : ENGINE_SSH;
+	line->asked = "a job on several hosts";
+}
+
+static void
+place(const struct command_line *line, struct pboot_places *places_out)
+{
+	char why[PBOOT_LAUNCHER_WHY_BYTES];
+
+	if (!pboot_launcher_place(line->hosts, line->host_count, line->plan.size, places_out, why))
+		program_refuse("%s", why);
+}
+
+static int
+run_by_ssh(const struct command_line *line)
+{
+	struct pboot_places places;
+	int status;
+
+	place(line, &places);
+	psi_introspect_jobs();
+	status = pboot_launcher_run_ssh(&line->plan, &places);
+	pboot_launcher_places_free(&places);
+	return status;
+}
+
+/* With GASNET_SPAWN_VERBOSE. */
+static void
+say_command(char *const *words)
+{
+	const char *verbose = getenv("GASNET_SPAWN_VERBOSE");
+
+	if (!verbose || !*verbose || strchr("0nN", *verbose))
+		return;
+	fprintf(stderr, "%s: starts:", program_name);
+	for (; *words; words++)
+		fprintf(stderr, " %s", *words);
+	fputc('\n', stderr);
+}
+
+/* If no hosts are named, the engine may have a list of its own. */
+static int
+run_by_engine(const struct command_line *line)
+{
+	const bool named = line->hosts || pboot_launcher_hosts_are_named();
+	struct pboot_places places = { 0 };
+	struct engine_job job = {
+		.plan = &line->plan,
+		.host_count = line->host_count,
+		.is_as_here = true,
+	};
+	char **words;
+	int status;
+
+	if (named) {
+		place(line, &places);
+		job.places = &places;
+	}
+	engine_set_environment(&line->plan);
+	words = engine_command(line->engine, line->asked, &job);
+	pboot_launcher_places_free(&places);
+	say_command(words);
+	status = engine_run(words, &line->plan);
+	words_free(words);
+	return status;
+}
+
 static int
 run(const struct command_line *line)
 {
-	if (line->engine == ENGINE_UNSAID && !line->hosts && line->host_count <= 1)
-		return pboot_launcher_run(&line->plan);
-	return pboot_launcher_run_ssh(&line->plan, line->hosts, line->host_count);
+	if (line->engine == ENGINE_SSH)
+		return run_by_ssh(line);
+	if (line->engine != ENGINE_NONE)
+		return run_by_engine(line);
+	psi_introspect_jobs();
+	return pboot_launcher_run(&line->plan);
 }
 
 int
@@ -253,8 +349,8 @@ main(int argc, char **argv)
 	check_conduit(argv + optind);
 	line.plan.argv = argv + optind;
 	line.plan.program = path;
+	choose_engine(&line);
 	fflush(NULL);
-	psi_introspect_jobs();
 	status = run(&line);
 	free(path);
 	return status;

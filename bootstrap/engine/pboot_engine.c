@@ -13,6 +13,8 @@ static const struct pboot_engine *const engines[] = { &pboot_engine_pmix, &pboot
 /* The environment variable by which a rank's children know that this namespace is not theirs. */
 #define USED "PST_JOB_NAMESPACE"
 
+#define LIMIT "PST_JOB_TIMEOUT"
+
 bool
 pboot_engine_has_namespace(void)
 {
@@ -29,6 +31,7 @@ pboot_engine_forget(void)
 	unsetenv("PMI_FD");
 	unsetenv("PMI_PORT");
 	unsetenv("PST_JOB_AGENT");
+	unsetenv(LIMIT);
 	if (space)
 		setenv(USED, space, 1);
 }
@@ -51,6 +54,15 @@ pboot_engine_agent(char name_out[PBOOT_NAME_BYTES])
 	memcpy(name_out, agent, PBOOT_NAME_BYTES - 1);
 	name_out[PBOOT_NAME_BYTES - 1] = '\0';
 	return true;
+}
+
+uint64_t
+pboot_engine_limit_ns(void)
+{
+	const char *text = getenv(LIMIT);
+	int64_t limit_ns;
+
+	return text && psi_parse_int(text, &limit_ns) && limit_ns > 0 ? (uint64_t)limit_ns : 0;
 }
 
 /* A process manager may have been started within a step of another, whose variables remain: Hydra

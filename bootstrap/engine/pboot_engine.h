@@ -70,6 +70,10 @@ bool pboot_engine_has_namespace(void);
  * no agent has.  The caller has not opened the engine yet. */
 bool pboot_engine_agent(char name_out[PBOOT_NAME_BYTES]);
 
+/* The time that the job may run, as penstock-run says in PST_JOB_TIMEOUT (tools/engine_run.c); 0:
+ * there is no limit.  To be called before the engine is opened. */
+uint64_t pboot_engine_limit_ns(void);
+
 /* Prints that a fence has taken PBOOT_ENGINE_HINT_S so far. */
 void pboot_engine_hint(uint32_t rank, uint32_t size);
 

@@ -25,6 +25,7 @@ struct join {
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
 	char agent[PBOOT_NAME_BYTES];	/* the name of the agent; empty: there is none */
+	uint64_t limit_ns;		/* of the job's time, from the launcher */
 	struct pboot_card *cards;	/* [size] */
 	struct pboot_hosts hosts;
 	uint32_t lowest;		/* rank of this host */
@@ -209,6 +210,7 @@ join_start_keeper(struct join *join, uint32_t local_size)
 		.net_hosts = join->net.hosts,
 		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
 		.listener = join->listener,
+		.limit_ns = join->limit_ns,
 		.agent = *join->agent ? join->agent : NULL,
 	};
 	int err = ENOMEM;
@@ -284,6 +286,7 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 
 	if (!pboot_engine_agent(join.agent))
 		*join.agent = '\0';
+	join.limit_ns = pboot_engine_limit_ns();
 	if (!engine->open(&join.rank, &join.size))
 		join_abort(&join);
 	join_listen(&join);

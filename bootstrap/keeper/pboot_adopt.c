@@ -177,6 +177,7 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	pboot_clean(NULL, NULL);
 	plan.size = adoption->size;
 	plan.stdin_rank = -1;
+	plan.timeout_ns = adoption->limit_ns;
 	page->launcher = adoption->parent;
 	keeper.adopts = true;
 	keeper.engine_watched = adoption->parent != 0;

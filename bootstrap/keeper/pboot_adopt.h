@@ -35,6 +35,7 @@ struct pboot_adoption {
 	pid_t parent;		/* process of the engine; 0: it cannot be watched */
 	int listener;		/* socket at which ranks connect by this name */
 	char name[PBOOT_NAME_BYTES];
+	uint64_t limit_ns;	/* time that the job may run; 0: no limit */
 	const char *agent;	/* the name at which the ranks' agent listens; NULL: none */
 };
 

@@ -175,6 +175,7 @@ rank_exec(const struct pboot_ssh_agent *agent, const struct environment *env,
 	fcntl(ends->pmi[1], F_SETFD, 0);
 	if (core)
 		sched_setaffinity(0, sizeof *core, core);
+	pboot_ssh_inherit_give(&agent->order.inherit);
 	pboot_state_restore(&agent->saved);
 	failed.err = program_exec(&agent->order, env->vars);
 	if (write(agent->failed_exec[1], &failed, sizeof failed) != (ssize_t)sizeof failed)

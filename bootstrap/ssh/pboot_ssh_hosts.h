@@ -36,6 +36,8 @@ bool pboot_ssh_hosts_add_ranges(struct pboot_ssh_hosts *hosts, const char *text,
  * no host. */
 bool pboot_ssh_hosts_find(struct pboot_ssh_hosts *hosts, const char *given,
     char why_out[PBOOT_SSH_WHY_BYTES]);
+/* This variable; NULL: none is set. */
+const char *pboot_ssh_hosts_variable(void);
 
 /* Returns how many ranks a host has, and writes the first.  The ranks are divided into blocks in
  * the order of the hosts; the first blocks have one more. */

@@ -88,24 +88,45 @@ hosts_find_given(struct pboot_ssh_hosts *hosts, const char *given,
 	return hosts->count > 0;
 }
 
+/* A variable that is empty counts as unset. */
+static const struct source *
+source_find(void)
+{
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof sources / sizeof *sources; i++) {
+		value = getenv(sources[i].variable);
+		if (value && *value)
+			return &sources[i];
+	}
+	return NULL;
+}
+
+const char *
+pboot_ssh_hosts_variable(void)
+{
+	const struct source *source = source_find();
+
+	return source ? source->variable : NULL;
+}
+
 bool
 pboot_ssh_hosts_find(struct pboot_ssh_hosts *hosts, const char *given,
     char why_out[PBOOT_SSH_WHY_BYTES])
 {
-	const char *keep = getenv("GASNET_SSH_KEEPDUP"), *value;
-	size_t i;
+	const char *keep = getenv("GASNET_SSH_KEEPDUP");
+	const struct source *source = source_find();
 
 	*hosts = (struct pboot_ssh_hosts) {
 		.keep_twins = keep && *keep && strchr("1yY", *keep),
 	};
 	if (given)
 		return hosts_find_given(hosts, given, why_out);
-	for (i = 0; i < sizeof sources / sizeof *sources; i++) {
-		value = getenv(sources[i].variable);
-		if (value && *value)
-			return source_add(&sources[i], hosts, value, why_out);
-	}
-	snprintf(why_out, PBOOT_SSH_WHY_BYTES, "no hosts are named: use --hosts a,b or "
-	    "GASNET_SSH_SERVERS=\"a b\", or start within an allocation of a batch system");
+	if (source)
+		return source_add(source, hosts, getenv(source->variable), why_out);
+	snprintf(why_out, PBOOT_SSH_WHY_BYTES, "no hosts are named: set GASNET_SSH_SERVERS="
+	    "\"a b\", give penstock-run --hosts a,b, or start within an allocation of a batch "
+	    "system");
 	return false;
 }

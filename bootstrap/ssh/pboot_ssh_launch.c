@@ -246,9 +246,10 @@ ssh_command(void)
 
 static bool
 job_prepare(struct pboot_ssh_job *job, const struct pboot_plan *plan,
-    const struct pboot_ssh_hosts *hosts, uint32_t host_count)
+    const struct pboot_places *places)
 {
-	uint32_t i;
+	const uint32_t host_count = places->count;
+	uint32_t i, first = 0;
 
 	job->plan = plan;
 	job->ssh = ssh_command();
@@ -262,8 +263,9 @@ job_prepare(struct pboot_ssh_job *job, const struct pboot_plan *plan,
 	for (i = 0; i < host_count; i++) {
 		struct pboot_ssh_host *host = &job->hosts[i];
 
-		host->name = hosts->names[i];
-		host->ranks.count = pboot_ssh_place(plan->size, host_count, i, &host->ranks.first);
+		host->name = places->names[i];
+		host->ranks = (struct pboot_ssh_ranks) { first, places->ranks[i] };
+		first += places->ranks[i];
 		host->alive = host->ranks.count;
 		host->link.in = host->link.out = -1;
 	}
@@ -310,49 +312,21 @@ job_run(struct pboot_ssh_job *job)
 	return pboot_ssh_status(job);
 }
 
-/* Returns how many of these hosts the job uses; 0 after a line that says why it cannot start. */
-static uint32_t
-hosts_choose(const struct pboot_ssh_hosts *hosts, uint32_t asked, uint32_t size)
-{
-	if (asked > hosts->count) {
-		pboot_say("-N %u: there are %u hosts; name more by --hosts", asked, hosts->count);
-		return 0;
-	}
-	if (asked > size) {
-		pboot_say("-N %u: the job has %u ranks, and each host must have one", asked, size);
-		return 0;
-	}
-	if (asked == 0)
-		asked = hosts->count < size ? hosts->count : size;
-	return asked;
-}
-
 int
-pboot_launcher_run_ssh(const struct pboot_plan *plan, const char *names, uint32_t host_count)
+pboot_launcher_run_ssh(const struct pboot_plan *plan, const struct pboot_places *places)
 {
 	static struct pboot_ssh_job job;
-	struct pboot_ssh_hosts hosts;
-	char why[PBOOT_SSH_WHY_BYTES];
-	bool found = pboot_ssh_hosts_find(&hosts, names, why);
-	int status = 2;
+	int status;
 
 	pboot_settings_check();
-	if (!found)
-		pboot_say("%s", why);
-	else
-		host_count = hosts_choose(&hosts, host_count, plan->size);
-	if (found && host_count > 0) {
-		pboot_state_change(&job.saved);
-		if (job_prepare(&job, plan, &hosts, host_count)) {
-			status = job_run(&job);
-		} else {
-			pboot_say("cannot start the job: %s%s", strerror(errno),
-			    psi_limit_hint(errno));
-			status = 1;
-		}
-		pboot_state_restore(&job.saved);
+	pboot_state_change(&job.saved);
+	if (job_prepare(&job, plan, places)) {
+		status = job_run(&job);
+	} else {
+		pboot_say("cannot start the job: %s%s", strerror(errno), psi_limit_hint(errno));
+		status = 1;
 	}
+	pboot_state_restore(&job.saved);
 	pboot_say_settle();
-	pboot_ssh_hosts_free(&hosts);
 	return status;
 }

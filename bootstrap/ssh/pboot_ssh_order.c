@@ -39,6 +39,7 @@ pboot_ssh_order_write(const struct pboot_ssh_order *order, size_t *len_out)
 {
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, len_out);
+	unsigned i;
 
 	if (!out)
 		return NULL;
@@ -47,6 +48,9 @@ pboot_ssh_order_write(const struct pboot_ssh_order *order, size_t *len_out)
 	number_write(out, order->size);
 	number_write(out, order->stdin_rank);
 	number_write(out, order->bind_cores);
+	number_write(out, order->inherit.umask);
+	for (i = 0; i < PBOOT_SSH_LIMITS; i++)
+		number_write(out, order->inherit.limits[i]);
 	text_write(out, order->directory);
 	text_write(out, order->program);
 	list_write(out, order->argv);
@@ -120,6 +124,21 @@ numbers_read(struct reader *reader, struct pboot_ssh_order *order)
 	return true;
 }
 
+static bool
+inherit_read(struct reader *reader, struct pboot_ssh_inherit *inherit)
+{
+	int64_t mask;
+	unsigned i;
+
+	if (!number_read(reader, 0, PBOOT_SSH_UMASK_MAX, &mask))
+		return false;
+	inherit->umask = (uint32_t)mask;
+	for (i = 0; i < PBOOT_SSH_LIMITS; i++)
+		if (!number_read(reader, -1, INT64_MAX, &inherit->limits[i]))
+			return false;
+	return true;
+}
+
 bool
 pboot_ssh_order_read(uint8_t *bytes, size_t len_bytes, struct pboot_ssh_order *order_out)
 {
@@ -128,7 +147,8 @@ pboot_ssh_order_read(uint8_t *bytes, size_t len_bytes, struct pboot_ssh_order *o
 	*order_out = (struct pboot_ssh_order) { 0 };
 	if (len_bytes == 0 || bytes[len_bytes - 1] != '\0')
 		return false;
-	if (numbers_read(&reader, order_out) && text_read(&reader, &order_out->directory) &&
+	if (numbers_read(&reader, order_out) && inherit_read(&reader, &order_out->inherit) &&
+	    text_read(&reader, &order_out->directory) &&
 	    text_read(&reader, &order_out->program) && list_read(&reader, &order_out->argv) &&
 	    list_read(&reader, &order_out->variables) && reader.at == reader.end &&
 	    order_out->argv[0])

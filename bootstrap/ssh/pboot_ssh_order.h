@@ -3,6 +3,7 @@
 #define PBOOT_SSH_ORDER_H
 
 #include "bootstrap/ssh/pboot_ssh_frame.h"
+#include "bootstrap/ssh/pboot_ssh_inherit.h"
 
 enum { PBOOT_SSH_ORDER_MAX = 8 << 20 };
 
@@ -11,6 +12,7 @@ struct pboot_ssh_order {
 	uint32_t size;		/* of the job */
 	int64_t stdin_rank;	/* -1: none */
 	bool bind_cores;
+	struct pboot_ssh_inherit inherit;
 	const char *directory, *program;
 	char **argv, **variables;	/* malloced arrays that end with NULL */
 };

@@ -2,6 +2,7 @@
 
 #include "runtime/util/limit_hint.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -79,8 +80,9 @@ report_ssh_status(const struct pboot_ssh_job *job, const char *host, int status)
 		pboot_say("host %s cannot be reached by %s; does \"%s %s true\" work, without a "
 		    "question?", host, job->ssh, job->ssh, host);
 	else if (status == 126 || status == 127)
-		pboot_say("host %s has no penstock-run that can be run at the same path as here; "
-		    "install Penstock there, or run it from a directory that all hosts have", host);
+		pboot_say("host %s has no %s that can be run at the same path as here; "
+		    "install Penstock there, or run it from a directory that all hosts have", host,
+		    program_invocation_short_name);
 	else
 		pboot_say("host %s: %s ended with status %d before it had started anything there",
 		    host, job->ssh, status);

@@ -1,6 +1,7 @@
 /* Starts ssh for a host, and tells the agent there what to start. */
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
+#include "bootstrap/launcher.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "bootstrap/ssh/pboot_ssh_order.h"
 #include "penstock.h"
@@ -240,6 +241,12 @@ variable_is_named(const char *variable, const char *names)
 	return false;
 }
 
+bool
+pboot_launcher_exports(const char *variable, const char *exported)
+{
+	return variable_travels(variable) || variable_is_named(variable, exported);
+}
+
 static char **
 variables_list(const char *exported)
 {
@@ -251,7 +258,7 @@ variables_list(const char *exported)
 	list = calloc(count + 1, sizeof *list);
 	count = 0;
 	for (from = environ; list && *from; from++)
-		if (variable_travels(*from) || variable_is_named(*from, exported))
+		if (pboot_launcher_exports(*from, exported))
 			list[count++] = *from;
 	return list;
 }
@@ -275,7 +282,7 @@ pboot_ssh_host_order(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 		char *const *in;
 		char **out;
 	} argv = { .in = job->plan->argv };
-	const struct pboot_ssh_order order = {
+	struct pboot_ssh_order order = {
 		.ranks = host->ranks,
 		.size = job->plan->size,
 		.stdin_rank = job->plan->stdin_rank,
@@ -286,8 +293,10 @@ pboot_ssh_host_order(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 		.variables = variables,
 	};
 	size_t len = 0, from, part;
-	uint8_t *bytes = variables ? pboot_ssh_order_write(&order, &len) : NULL;
+	uint8_t *bytes;
 
+	pboot_ssh_inherit_take(&order.inherit);
+	bytes = variables ? pboot_ssh_order_write(&order, &len) : NULL;
 	free(variables);
 	for (from = 0; bytes && len <= PBOOT_SSH_ORDER_MAX && from < len; from += part) {
 		part = len - from < PBOOT_SSH_BODY_MAX ? len - from : PBOOT_SSH_BODY_MAX;

@@ -5,6 +5,7 @@
 #include "penstock.h"
 #include "runtime/util/clock.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,8 +278,9 @@ host_on_greeting(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const c
 {
 	host->greeted = true;
 	if (strcmp(release, pst_version()) != 0)
-		host_refuse(job, host, " has penstock-run of Penstock %.31s, this is %s; install "
-		    "one version on all hosts", release, pst_version());
+		host_refuse(job, host, " has %s of Penstock %.31s, this is %s; install "
+		    "one version on all hosts", program_invocation_short_name, release,
+		    pst_version());
 	else if (job->rules.phase >= PBOOT_ENDING || job->asked)
 		pboot_ssh_host_close(job, host);
 	else if (!pboot_ssh_host_order(job, host))

@@ -20,14 +20,6 @@ static const struct psi_setting rows[] = {
 	  .help = "the conduit between ranks that share no memory; smp: there are none; unset: "
 	          "the one that the program is linked for, as ofi with libgasnet-ofi-par.a, and "
 	          "in a job of several hosts ofi" },
-	{ .name = "GASNET_OFI_SPAWNER", .kind = PSI_SETTING_TEXT,
-	  .help = "how gasnetrun_ofi starts ranks: mpi, pmi or fork; unset: pmi in an allocation "
-	          "of Slurm, else mpi" },
-	{ .name = "MPIRUN_CMD", .kind = PSI_SETTING_TEXT,
-	  .help = "command by which gasnetrun_ofi starts ranks by mpi, such as mpirun -np %N %C: "
-	          "%N is the number of ranks, %C the program and its arguments" },
-	{ .name = "PMIRUN_CMD", .kind = PSI_SETTING_TEXT,
-	  .help = "the same for pmi, such as srun -n %N %C" },
 	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
 	  .help = "directory where conduits' plug-ins are looked for first" },
 	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,

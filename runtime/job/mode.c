@@ -25,6 +25,7 @@ const char psi_mode_conduit[] = GASNET_CONDUIT_NAME_STR;
 IDENT(conduit, "ConduitName: " GASNET_CONDUIT_NAME_STR);
 IDENT(fork, "FORKSpawner: 1");
 #if !defined(GASNET_CONDUIT_SMP)
+IDENT(ssh, "SSHSpawner: 1");
 IDENT(mpi, "MPISpawner: 1");
 IDENT(pmi, "PMISpawner: 1");
 #endif

@@ -3,6 +3,7 @@
 
 const struct psi_setting_table *const psi_settings_lists[] = {
 	&psi_settings_job,
+	&psi_settings_launch,
 	&psi_settings_conduits,
 	&psi_settings_wait,
 	&psi_settings_memory,

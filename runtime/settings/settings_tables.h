@@ -5,6 +5,7 @@
 #include "runtime/settings/settings.h"
 
 extern const struct psi_setting_table psi_settings_job;		/* settings_core.c */
+extern const struct psi_setting_table psi_settings_launch;	/* settings_launch.c */
 extern const struct psi_setting_table psi_settings_conduits;	/* plugin.c */
 extern const struct psi_setting_table psi_settings_wait;	/* settings_core.c */
 extern const struct psi_setting_table psi_settings_memory;	/* memlimits.c */

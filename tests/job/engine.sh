@@ -77,6 +77,8 @@ kill_engine_one()
 	[ "$who" = keeper ] && expect_message "the job's keeper is gone" || expect_cause "$who"
 }
 
+terminal=$TEST_BUILDDIR/tests/job/on-terminal
+
 # Where the host's own name cannot be looked up, some starts wait for name servers, 5 s at a time.
 engine_need_quick_start()
 {
@@ -88,6 +90,76 @@ engine_need_quick_start()
 			echo "$engine takes $took_ms ms to run 'true' here; is this host's name in /etc/hosts?"
 			exit 77
 		fi
+	done
+}
+
+# front_job N OPTIONS... -- COMMAND: by penstock-run, as a front of the engine --engine $front
+front_job()
+{
+	ranks=$1
+	shift
+	job "$run" --engine "$front" -n "$ranks" "$@"
+}
+
+# front_reads R RANK LINE: what that rank reads with --stdin R
+front_reads()
+{
+	what="--engine $front --stdin $1"
+	printf 'one\n' | timeout 20 "$run" --engine "$front" -n 2 --stdin "$1" "$steps" init "$2@read" barrier leave=0 \
+		>"$tmp/out" 2>"$tmp/err"
+	expect_output "$3"
+}
+
+# front_tests: what penstock-run promises of a job is kept with this engine, or it says that it is not.
+front_tests()
+{
+	front_job 3 "$steps" init 0@dump barrier memory leave=5
+	expect_status 5
+	grep -q "^started by: $engine\$" "$tmp/out" || wrong 'started by something else'
+	grep -q '^rank 0 of 3,' "$tmp/out" || wrong 'another size'
+	front_job 2 --hosts localhost -N 1 "$steps" init barrier leave=0
+	expect_status 0
+	front_job 2 --tag-output echo hi
+	expect_status 0
+	[ "$(grep -c '1[]:].*hi$' "$tmp/out")" = 1 ] || wrong 'no rank before its line'
+	front_reads none 0 '0:end'
+	front_reads 0 0 '0:one'
+	MINE='a b' front_job 2 sh -c 'echo "$MINE in $(pwd)"'
+	expect_output "a b in $(pwd)
+a b in $(pwd)"
+	front_job 2 --bind core "$steps" init barrier leave=0
+	expect_status 0
+
+	# The keepers end the job, with a report; a program that does not join is ended with the engine.
+	need "$TEST_BUILDDIR/tests/job/hangs"
+	front_job 3 --timeout 1.5 "$TEST_BUILDDIR/tests/job/hangs" barrier
+	expect_status 124
+	expect_message 'what the 3 ranks on .* do (the time is over)'
+	expect_message 'penstock-run: the time limit of 1.5 s is over; the job ends'
+	expect_within 7000
+	front_job 2 --timeout 1 sleep 30
+	expect_status 124
+	expect_within 8000
+	front_job 2 --timeout 30 "$steps" init barrier leave=3
+	expect_status 3
+
+	# Signals are the engine's; with a time limit they come from penstock-run.
+	limits='1'
+	[ "$CHECK_LEVEL" != long ] || limits='1 2'
+	for way in $limits; do
+		limit=
+		[ $way = 1 ] || limit='--timeout 30'
+		clear_files
+		start "$run" --engine "$front" -n 2 $limit "$steps" init barrier touch="$tmp/at" spin=30
+		wait_files at 2
+		hit
+		kill -TERM "$launcher"
+		finish
+		expect_failure
+		clear_files
+		job "$terminal" "^C@$tmp/at:2" -- "$run" --engine "$front" -n 2 $limit "$steps" init barrier \
+			touch="$tmp/at" spin=30
+		grep -q '^status [1-9]' "$tmp/out" || wrong 'Ctrl-C'
 	done
 }
 

@@ -70,10 +70,14 @@ check_order(const uint8_t *source, size_t len)
 	uint8_t *bytes = copy_of(source, len, 0);
 	struct pboot_ssh_order order;
 	char **word;
+	unsigned i;
 
 	if (pboot_ssh_order_read(bytes, len, &order)) {
 		need(order.ranks.count > 0 && order.ranks.first + order.ranks.count <= order.size,
 		     "ranks that are not in the job");
+		need(order.inherit.umask <= PBOOT_SSH_UMASK_MAX, "a umask");
+		for (i = 0; i < PBOOT_SSH_LIMITS; i++)
+			need(order.inherit.limits[i] >= -1, "a limit");
 		for (word = order.argv; *word; word++)
 			need((uint8_t *)*word + strlen(*word) < bytes + len, "a word outside");
 		pboot_ssh_order_free(&order);
@@ -198,7 +202,9 @@ make_up(uint8_t text[TEXT_BYTES])
 		PIECE("key="), PIECE("value="), PIECE("\n"), PIECE(" "), PIECE("="), PIECE("k1"),
 		PIECE("penstock-agent 0.1.0\n"), PIECE("n[1-3,07]"), PIECE("["), PIECE("]"),
 		PIECE("-"), PIECE(","), PIECE("12"), PIECE("#"), PIECE("0\0"), PIECE("1\0"),
-		PIECE("4\0"), PIECE("\0"), PIECE("/d\0prog\0001\0prog\0000\0"), PIECE("\0\0\0\4"),
+		PIECE("4\0"), PIECE("\0"), PIECE("/d\0prog\0001\0prog\0000\0"),
+		PIECE("0\0001\0001\000-1\0000\00018\000"
+		    "-1\0000\0001\0002\0003\0004\0005\0006\0007\0008\000"), PIECE("\0\0\0\4"),
 		PIECE("\0\0\0\0"), PIECE("\0\0\0\3"), PIECE("\0\0\0\14\0\0\0\2abcd"),
 		PIECE("\0\0\0\2\0\0\0\15\0\0\0\3xy"), PIECE("\0\0\0\4\0\0\0\17\0\0\0\2\0\0\0\11"),
 		PIECE("\377\377\377\377"),

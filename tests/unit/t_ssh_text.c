@@ -93,6 +93,7 @@ START_TEST(an_order_is_read_as_it_was_written)
 	char *variables[] = { (char[]){ "X=1\n2" }, NULL };
 	const struct pboot_ssh_order order = {
 		.ranks = { 2, 3 }, .size = 8, .stdin_rank = -1, .bind_cores = true,
+		.inherit = { .umask = 027, .limits = { -1, 0, 1, [9] = INT64_MAX } },
 		.directory = "/d", .program = "./prog", .argv = argv, .variables = variables,
 	};
 	struct pboot_ssh_order got;
@@ -113,6 +114,8 @@ START_TEST(an_order_is_read_as_it_was_written)
 	ck_assert_uint_eq(got.size, 8);
 	ck_assert_int_eq(got.stdin_rank, -1);
 	ck_assert(got.bind_cores);
+	ck_assert_uint_eq(got.inherit.umask, 027);
+	ck_assert_mem_eq(got.inherit.limits, order.inherit.limits, sizeof got.inherit.limits);
 	ck_assert_str_eq(got.directory, "/d");
 	ck_assert_str_eq(got.argv[2], "a b");
 	ck_assert_ptr_null(got.argv[3]);
@@ -120,6 +123,60 @@ START_TEST(an_order_is_read_as_it_was_written)
 	pboot_ssh_order_free(&got);
 	free(copy);
 	free(text);
+}
+END_TEST
+
+/* An order whose inherited values are these is refused. */
+static bool
+order_is_read(uint32_t mask, int64_t limit)
+{
+	char *argv[] = { (char[]){ "prog" }, NULL };
+	const struct pboot_ssh_order order = {
+		.ranks = { 0, 1 }, .size = 1,
+		.inherit = { .umask = mask, .limits = { [3] = limit } },
+		.directory = "/d", .program = "prog", .argv = argv, .variables = argv,
+	};
+	struct pboot_ssh_order got;
+	size_t len;
+	uint8_t *text = pboot_ssh_order_write(&order, &len);
+	bool read;
+
+	ck_assert_ptr_nonnull(text);
+	read = pboot_ssh_order_read(text, len, &got);
+	if (read)
+		pboot_ssh_order_free(&got);
+	free(text);
+	return read;
+}
+
+START_TEST(inherited_values_are_checked)
+{
+	ck_assert(order_is_read(0777, -1));
+	ck_assert(!order_is_read(01000, 0));
+	ck_assert(!order_is_read(0, -2));
+}
+END_TEST
+
+/* Limits end at the hard one; a child so set up says what it has. */
+START_TEST(a_process_takes_over_what_it_is_given)
+{
+	struct pboot_ssh_inherit own, less, got;
+
+	pboot_ssh_inherit_take(&own);
+	less = own;
+	less.umask = 0137;
+	less.limits[1] = 0;	/* core files */
+	less.limits[6] = 40;	/* open files */
+	pboot_ssh_inherit_give(&less);
+	pboot_ssh_inherit_take(&got);
+	ck_assert_uint_eq(got.umask, less.umask);
+	ck_assert_mem_eq(got.limits, less.limits, sizeof got.limits);
+	less.limits[6] = INT64_MAX;
+	pboot_ssh_inherit_give(&less);
+	pboot_ssh_inherit_take(&got);
+	ck_assert_int_ge(got.limits[6], own.limits[6]);
+	ck_assert_int_lt(got.limits[6], INT64_MAX);
+	pboot_ssh_inherit_give(&own);
 }
 END_TEST
 
@@ -207,6 +264,8 @@ main(void)
 	tcase_add_test(tests, frames_that_are_none);
 	tcase_add_test(tests, a_greeting_behind_noise);
 	tcase_add_test(tests, an_order_is_read_as_it_was_written);
+	tcase_add_test(tests, inherited_values_are_checked);
+	tcase_add_test(tests, a_process_takes_over_what_it_is_given);
 	tcase_add_test(tests, lists_of_hosts);
 	tcase_add_test(tests, ranges_of_hosts);
 	tcase_add_test(tests, placement_is_even_and_in_blocks);
