@@ -30,10 +30,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 10 };
+enum { PSI_CONDUIT_ABI = 11 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
+struct psi_registration;        /* what it keeps of a segment of this process */
 
 /* The job as the runtime knows it when it opens a conduit.  Read only; lives as long as the job. */
 struct psi_conduit_job {
@@ -49,10 +50,20 @@ struct psi_conduit_job {
 	uint64_t *counts;
 };
 
+/* What a network calls a segment.  Its owner's conduit makes the name, segment tables carry it, and
+ * the peers' conduits get it with each transfer.  A byte of the segment has the network's address
+ * origin + offset: networks that count from 0 have origin 0, others the address at the owner. */
+struct psi_segment_name {
+	uint64_t key;                   /* PSI_NO_KEY: the network does not reach it */
+	uint64_t origin;
+};
+
+#define PSI_NO_KEY UINT64_MAX
+
 /* Memory of a peer: bytes of the segment that is bound to its endpoint. */
 struct psi_remote {
 	uint32_t peer;
-	uint64_t key;                   /* that the owner published with the segment */
+	struct psi_segment_name name;   /* that the owner published with the segment */
 	uint64_t offset;                /* from the segment's first byte */
 };
 
@@ -236,12 +247,27 @@ struct psi_conduit_ops {
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
 
+	/* -- memory of this process that peers reach ------------------------------------------- */
+
+	/* Makes a segment known to the network, for put and get of all peers, before it is
+	 * published; once for each segment, by any thread.  Its pages are mapped until it is
+	 * released.  Takes the time that the network needs for its pages, and locks them in memory
+	 * where the network wants that.  UNSUPPORTED, or FAILED after one line: it has no name, and
+	 * its peers' transfers go by messages. */
+	int (*segment_bind)(struct psi_conduit *conduit, void *base, size_t len_bytes,
+	                    struct psi_segment_name *name_out,
+	                    struct psi_registration **registration_out);
+	/* Takes that back, before the pages are given back.  No peer uses the name any more. */
+	void (*segment_release)(struct psi_conduit *conduit, struct psi_registration *registration);
+
 	/* -- memory of peers that is not mapped here ------------------------------------------- */
 
 	/* These start a transfer, outside handlers.  OK: it has begun, and ends with its cookies.
 	 * AGAIN: no part of it has begun; the caller polls and tries again, or gives it up.
 	 * Without `immediate' a provider should keep what finds no room, as long as memory allows.
-	 * The caller has checked that the remote bytes lie in the segment. */
+	 * The caller has checked that the remote bytes lie in the segment.  UNSUPPORTED: this one
+	 * cannot be made here, such as where the segment has no name; nothing has begun, and the
+	 * pair calls the reference (pair.c). */
 	int (*put)(struct psi_port *port, const struct psi_transfer *transfer);
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */

@@ -78,6 +78,12 @@ deliver(void *owner, const struct psi_arrival *arrival)
 	ofi_self.deliver(*(struct psi_port **)owner, arrival);
 }
 
+static void
+completed(uint64_t cookie)
+{
+	ofi_self.completed(cookie);
+}
+
 /* The runtime would end the job. */
 static void
 unreachable(uint32_t place, const char *why)
@@ -89,7 +95,7 @@ unreachable(uint32_t place, const char *why)
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
-	.unreachable = unreachable,
+	.unreachable = unreachable, .completed = completed,
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */

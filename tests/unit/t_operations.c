@@ -63,7 +63,7 @@ START_TEST(a_put_names_key_offset_and_cookie_and_ends_with_the_cookie)
 	ck_assert_uint_eq(fake.puts, 1);
 	ck_assert_uint_eq(fake.sends, 0);
 	ck_assert_uint_eq(fake.put.remote.peer, PEER);
-	ck_assert_uint_eq(fake.put.remote.key, KEY);
+	ck_assert_uint_eq(fake.put.remote.name.key, KEY);
 	ck_assert_uint_eq(fake.put.remote.offset, OFFSET);
 	ck_assert_ptr_eq(fake.put.owner, &rig_ep);
 	ck_assert_ptr_eq(fake.put.here, source);
@@ -147,7 +147,7 @@ static struct psi_transfer
 transfer_of(bool immediate)
 {
 	return (struct psi_transfer){
-		.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .here = rig_source,
+		.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .here = rig_source,
 		.len_bytes = sizeof rig_source, .cookie = part(), .immediate = immediate,
 	};
 }
@@ -182,7 +182,8 @@ start_atomic(bool immediate)
 {
 	static uint64_t result;
 	const struct psi_word_operation word = {
-		.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .op = GEX_OP_ADD, .operand1 = 1,
+		.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .op = GEX_OP_ADD,
+		.operand1 = 1,
 		.result = &result, .cookie = part(), .immediate = immediate,
 	};
 
@@ -190,7 +191,7 @@ start_atomic(bool immediate)
 }
 
 static const struct psi_signal_operation the_signal = {
-	.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .what = PST_SIGNAL_SEM, .n = 1,
+	.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .what = PST_SIGNAL_SEM, .n = 1,
 };
 
 static int
