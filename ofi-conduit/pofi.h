@@ -118,6 +118,14 @@ struct pofi_queued {
 	_Alignas(8) char bytes[];
 };
 
+/* A put or get, or what is left of one. */
+struct pofi_move {
+	struct psi_transfer transfer;
+	bool is_put;
+	bool has_signal;                /* the peer gets `signal' when it has the bytes */
+	uint64_t signal;                /* as it travels */
+};
+
 /*
  * A put or get that the provider has, or the piece of one: larger ones than the provider takes go
  * piece by piece.  The bytes are read or written where the client has them, or in the slot's
@@ -126,10 +134,9 @@ struct pofi_queued {
 struct pofi_slot {
 	struct fi_context2 context;     /* first */
 	struct pofi_slot *next;         /* free */
-	struct psi_transfer transfer;   /* what is left of it, this piece included */
+	struct pofi_move move;          /* what is left of it, this piece included */
 	size_t piece_bytes;
 	uint32_t process;
-	bool is_put;
 	bool bounced;                   /* this piece is in the buffer */
 	struct fid_mr *mr;              /* of the client's memory, for this transfer; or NULL */
 	char *buffer;                   /* [POFI_BOUNCE_BYTES], made when first needed, and kept */
@@ -139,8 +146,7 @@ struct pofi_slot {
 /* A transfer that waits for a slot. */
 struct pofi_waiting {
 	struct pofi_waiting *next;
-	struct psi_transfer transfer;
-	bool is_put;
+	struct pofi_move move;
 };
 
 /* Cookies that have completed, to be told of without the lock.  One completion of the provider's
@@ -225,6 +231,7 @@ struct psi_conduit {
 	struct {
 		/* Constant. */
 		bool puts, gets;                /* the provider makes them */
+		bool signals;                   /* a put may carry one */
 		bool needs_local;               /* it wants local memory registered */
 		size_t piece_bytes, inject_bytes;
 		/* Under the lock. */
@@ -405,11 +412,20 @@ bool pofi_rma_open(struct psi_conduit *conduit);
 void pofi_rma_close(struct psi_conduit *conduit);
 int pofi_put(struct psi_port *port, const struct psi_transfer *transfer);
 int pofi_get(struct psi_port *port, const struct psi_transfer *transfer);
+/* UNSUPPORTED where the signal, or what is asked of it, does not go with a put. */
+int pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                    const struct psi_signal_operation *signal);
+/* The runtime's number of a signal that travels as that. */
+static inline uint64_t
+pofi_signal_masked(const struct psi_conduit *conduit, uint64_t signal)
+{
+	return signal ^ conduit->tag;
+}
 /* Starts a transfer with a process that is not lost.  *read_out becomes its read_cookie if that has
  * completed; where read_out is NULL it completes with the transfer.  OK; AGAIN: no slot, or no
  * room; FATAL.  Under the lock. */
-int pofi_transfer_start(struct psi_conduit *conduit, uint32_t process, bool is_put,
-                        const struct psi_transfer *transfer, uint64_t *read_out);
+int pofi_move_start(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move,
+                    uint64_t *read_out);
 /* NULL: the context is not that of a slot. */
 struct pofi_slot *pofi_slot_of(const struct psi_conduit *conduit, void *context);
 /* The provider has made what the slot stands for, or could not, for which the caller has named the
@@ -425,8 +441,7 @@ bool pofi_puts_pending(const struct psi_conduit *conduit);
 /* -- pofi_waiting.c: transfers that wait for a slot -------------------------------------------- */
 
 /* Puts one at the end of its peer's queue.  AGAIN: there is no memory.  Under the lock. */
-int pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, bool is_put,
-                     const struct psi_transfer *transfer);
+int pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move);
 /* Forgets the first of a peer's queue. */
 void pofi_waiting_drop_first(struct psi_conduit *conduit, struct pofi_peer *peer);
 /* Starts what has room now.  Under the lock. */

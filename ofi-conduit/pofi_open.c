@@ -320,8 +320,9 @@ native_describe(const struct psi_conduit *conduit, char *text, size_t text_bytes
 	if (!conduit->rma.gets)
 		snprintf(text, text_bytes, "puts and gets by messages");
 	else
-		snprintf(text, text_bytes, "%s native in pieces of %zu bytes, %u at a time",
+		snprintf(text, text_bytes, "%s native%s in pieces of %zu bytes, %u at a time",
 		         conduit->rma.puts ? "puts and gets" : "puts by messages, gets",
+		         conduit->rma.signals ? ", signals with puts," : "",
 		         conduit->rma.piece_bytes, conduit->rma.made);
 }
 

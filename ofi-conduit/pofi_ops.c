@@ -16,6 +16,7 @@ const struct psi_conduit_ops pofi_ops = {
 	.segment_release = pofi_segment_release,
 	.put = pofi_put,
 	.get = pofi_get,
+	.put_signal = pofi_put_signal,
 	.poll = pofi_poll,
 	.drain = pofi_drain,
 	.wait_on = pofi_wait_on,

@@ -25,6 +25,8 @@ struct look {
 	unsigned networks, count;
 	struct taken taken[POFI_BATCH];
 	struct pofi_done done;
+	unsigned signal_count;
+	uint64_t signals[POFI_BATCH];   /* that came with puts */
 };
 
 /* -- what arrives ------------------------------------------------------------------------------ */
@@ -132,6 +134,10 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 	struct pofi_inbound *inbound = inbound_of(conduit, entry->op_context);
 	struct pofi_slot *slot = pofi_slot_of(conduit, entry->op_context);
 
+	if (entry->flags & FI_REMOTE_WRITE && entry->flags & FI_REMOTE_CQ_DATA) {
+		look->signals[look->signal_count++] = pofi_signal_masked(conduit, entry->data);
+		return;
+	}
 	if (slot)
 		pofi_slot_completed(conduit, slot, &look->done);
 	else if (!inbound)
@@ -329,6 +335,15 @@ deliver_done(const struct psi_conduit *conduit, const struct pofi_done *done)
 		conduit->services->completed(done->cookies[i]);
 }
 
+/* What has lacked the job's tag names nothing. */
+static void
+deliver_signals(struct psi_conduit *conduit, const struct look *look)
+{
+	for (unsigned i = 0; i < look->signal_count; i++)
+		if (!conduit->services->signal_arrived(look->signals[i]))
+			pofi_count(conduit, PSI_COUNT_DROPPED);
+}
+
 /* Runs the handlers of what was taken, and unpins its buffers. */
 static void
 deliver_taken(struct look *look)
@@ -379,10 +394,12 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 
 		look.port = port;
 		look.networks = networks;
-		look.count = look.done.count = 0;
+		look.count = look.signal_count = look.done.count = 0;
 		if (!look_take(&look, budget - delivered))
 			break;
 		deliver_done(port->conduit, &look.done);
+		deliver_signals(port->conduit, &look);
+		delivered += look.signal_count;
 		if (!look.count)
 			continue;
 		deliver_taken(&look);

@@ -31,6 +31,8 @@ rma_limits(struct psi_conduit *conduit)
 
 	conduit->rma.puts = info_has(info, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) &&
 	                    info->tx_attr->op_flags & FI_DELIVERY_COMPLETE;
+	conduit->rma.signals = conduit->rma.puts &&
+	                       info->domain_attr->cq_data_size >= sizeof(uint64_t);
 	conduit->rma.gets = info_has(info, FI_RMA | FI_READ | FI_REMOTE_READ);
 	conduit->rma.needs_local = info->domain_attr->mr_mode & FI_MR_LOCAL;
 	conduit->rma.piece_bytes = most < PIECE_BYTES ? most : PIECE_BYTES;
@@ -106,7 +108,7 @@ slot_give(struct psi_conduit *conduit, struct pofi_slot *slot)
 	if (slot->mr)
 		fi_close(&slot->mr->fid);
 	slot->mr = NULL;
-	slot->transfer.len_bytes = 0;
+	slot->move.transfer.len_bytes = 0;
 	conduit->rma.flying--;
 	conduit->peers[slot->process].slots--;
 	slot->next = conduit->rma.free;
@@ -146,12 +148,12 @@ piece_by_buffer(struct psi_conduit *conduit, struct pofi_slot *slot, struct piec
 		piece->len_bytes = POFI_BOUNCE_BYTES;
 	if (!slot_has_buffer(conduit, slot))
 		return false;
-	if (slot->is_put)
-		memcpy(slot->buffer, slot->transfer.here, piece->len_bytes);
+	if (slot->move.is_put)
+		memcpy(slot->buffer, slot->move.transfer.here, piece->len_bytes);
 	slot->bounced = true;
 	piece->memory = slot->buffer;
 	piece->desc = slot->buffer_mr ? fi_mr_desc(slot->buffer_mr) : NULL;
-	piece->read = piece->len_bytes == slot->transfer.len_bytes;
+	piece->read = piece->len_bytes == slot->move.transfer.len_bytes;
 	return true;
 }
 
@@ -160,10 +162,11 @@ piece_by_buffer(struct psi_conduit *conduit, struct pofi_slot *slot, struct piec
 static bool
 piece_by_registration(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *piece)
 {
-	const struct psi_transfer *t = &slot->transfer;
+	const struct psi_transfer *t = &slot->move.transfer;
 
 	if (!slot->mr && pofi_register_quietly(conduit, t->here, t->len_bytes,
-	                                       slot->is_put ? FI_WRITE : FI_READ, &slot->mr) != 0)
+	                                       slot->move.is_put ? FI_WRITE : FI_READ,
+	                                       &slot->mr) != 0)
 		return piece_by_buffer(conduit, slot, piece);
 	piece->desc = fi_mr_desc(slot->mr);
 	return true;
@@ -174,30 +177,39 @@ piece_local(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *p
 {
 	if (pofi_segment_desc(conduit, piece->memory, piece->len_bytes, &piece->desc))
 		return true;
-	if (!slot->mr && slot->transfer.len_bytes <= POFI_BOUNCE_BYTES)
+	if (!slot->mr && slot->move.transfer.len_bytes <= POFI_BOUNCE_BYTES)
 		return piece_by_buffer(conduit, slot, piece);
 	return piece_by_registration(conduit, slot, piece);
+}
+
+/* In one piece. */
+static bool
+fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
+{
+	return transfer->len_bytes <= POFI_BOUNCE_BYTES &&
+	       transfer->len_bytes <= conduit->rma.piece_bytes;
 }
 
 /* False: no memory. */
 static bool
 piece_choose(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *piece)
 {
-	const struct psi_transfer *t = &slot->transfer;
+	const struct psi_transfer *t = &slot->move.transfer;
 	const size_t most = conduit->rma.piece_bytes;
-	const bool reads_early = slot->is_put && (t->read_now || t->read_cookie);
+	const bool reads_early = slot->move.is_put && (t->read_now || t->read_cookie);
 
 	slot->bounced = false;
 	*piece = (struct piece){
 		.memory = t->here, .len_bytes = t->len_bytes < most ? t->len_bytes : most,
-		.flags = FI_COMPLETION | (slot->is_put ? FI_DELIVERY_COMPLETE : 0),
+		.flags = FI_COMPLETION | (slot->move.is_put ? FI_DELIVERY_COMPLETE : 0) |
+		         (slot->move.has_signal ? FI_REMOTE_CQ_DATA : 0),
 	};
-	if (slot->is_put && t->len_bytes <= conduit->rma.inject_bytes) {
+	if (slot->move.is_put && t->len_bytes <= conduit->rma.inject_bytes) {
 		piece->flags |= FI_INJECT;
 		piece->read = true;
 		return true;
 	}
-	if (reads_early && t->len_bytes <= POFI_BOUNCE_BYTES)
+	if (reads_early && fits_buffer(conduit, t))
 		return piece_by_buffer(conduit, slot, piece);
 	return !conduit->rma.needs_local || piece_local(conduit, slot, piece);
 }
@@ -208,7 +220,7 @@ static int
 piece_hand_over(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *piece,
                 fi_addr_t address)
 {
-	const struct psi_remote *remote = &slot->transfer.remote;
+	const struct psi_remote *remote = &slot->move.transfer.remote;
 	const struct iovec here = { .iov_base = piece->memory, .iov_len = piece->len_bytes };
 	const struct fi_rma_iov there = {
 		.addr = remote->name.origin + remote->offset, .len = piece->len_bytes,
@@ -217,11 +229,12 @@ piece_hand_over(struct psi_conduit *conduit, struct pofi_slot *slot, struct piec
 	const struct fi_msg_rma msg = {
 		.msg_iov = &here, .desc = &piece->desc, .iov_count = 1, .addr = address,
 		.rma_iov = &there, .rma_iov_count = 1, .context = &slot->context,
+		.data = slot->move.signal,
 	};
 
 	slot->piece_bytes = piece->len_bytes;
 	return pofi_result_of(conduit, slot->process,
-	                      slot->is_put ? fi_writemsg(conduit->ep, &msg, piece->flags)
+	                      slot->move.is_put ? fi_writemsg(conduit->ep, &msg, piece->flags)
 	                                   : fi_readmsg(conduit->ep, &msg, piece->flags));
 }
 
@@ -243,8 +256,8 @@ slot_start(struct psi_conduit *conduit, struct pofi_slot *slot, bool *read_out)
 }
 
 int
-pofi_transfer_start(struct psi_conduit *conduit, uint32_t process, bool is_put,
-                    const struct psi_transfer *transfer, uint64_t *read_out)
+pofi_move_start(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move,
+                uint64_t *read_out)
 {
 	struct pofi_slot *slot = slot_take(conduit, process);
 	bool read = false;
@@ -252,23 +265,22 @@ pofi_transfer_start(struct psi_conduit *conduit, uint32_t process, bool is_put,
 
 	if (!slot)
 		return PSI_AGAIN;
-	slot->is_put = is_put;
-	slot->transfer = *transfer;
+	slot->move = *move;
 	result = slot_start(conduit, slot, &read);
 	if (result != PSI_OK)
 		slot_give(conduit, slot);
 	else if (read && read_out) {
-		*read_out = slot->transfer.read_cookie;
-		slot->transfer.read_cookie = 0;
+		*read_out = slot->move.transfer.read_cookie;
+		slot->move.transfer.read_cookie = 0;
 	}
 	return result;
 }
 
 /* One that may wait does so in its peer's queue, which nothing overtakes. */
 static int
-transfer_try(struct psi_conduit *conduit, bool is_put, const struct psi_transfer *transfer,
-             uint64_t *read_out)
+move_try(struct psi_conduit *conduit, const struct pofi_move *move, uint64_t *read_out)
 {
+	const struct psi_transfer *transfer = &move->transfer;
 	const uint32_t process = pofi_process_of(conduit, transfer->remote.peer);
 	const struct pofi_peer *peer = &conduit->peers[process];
 	int result = PSI_AGAIN;
@@ -278,21 +290,21 @@ transfer_try(struct psi_conduit *conduit, bool is_put, const struct psi_transfer
 	if (conduit->left || peer->broken)
 		return PSI_AGAIN;
 	if (!peer->waiting)
-		result = pofi_transfer_start(conduit, process, is_put, transfer, read_out);
+		result = pofi_move_start(conduit, process, move, read_out);
 	if (result == PSI_AGAIN && !peer->broken && !transfer->immediate && !transfer->read_now &&
 	    conduit->rma.waiting < POFI_WAITING)
-		result = pofi_waiting_add(conduit, process, is_put, transfer);
+		result = pofi_waiting_add(conduit, process, move);
 	return result;
 }
 
 static int
-transfer_begin(struct psi_conduit *conduit, bool is_put, const struct psi_transfer *transfer)
+move_begin(struct psi_conduit *conduit, const struct pofi_move *move)
 {
 	uint64_t read_cookie = 0;
 	int result;
 
 	pofi_lock(conduit);
-	result = transfer_try(conduit, is_put, transfer, &read_cookie);
+	result = move_try(conduit, move, &read_cookie);
 	pofi_unlock(conduit);
 	if (result == PSI_AGAIN)
 		pofi_count(conduit, PSI_COUNT_REFUSED);
@@ -301,25 +313,50 @@ transfer_begin(struct psi_conduit *conduit, bool is_put, const struct psi_transf
 	return result;
 }
 
+static bool
+puts_to(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
+{
+	return conduit->rma.puts && transfer->remote.name.key != PSI_NO_KEY &&
+	       (!transfer->read_now || fits_buffer(conduit, transfer));
+}
+
 int
 pofi_put(struct psi_port *port, const struct psi_transfer *transfer)
 {
-	struct psi_conduit *conduit = port->conduit;
+	const struct pofi_move move = { .transfer = *transfer, .is_put = true };
 
-	if (!conduit->rma.puts || transfer->remote.name.key == PSI_NO_KEY ||
-	    (transfer->read_now && transfer->len_bytes > POFI_BOUNCE_BYTES))
+	return puts_to(port->conduit, transfer) ? move_begin(port->conduit, &move)
+	                                        : PSI_UNSUPPORTED;
+}
+
+/* The peer's completion queue has the signal behind the bytes.  Nothing says when the peer has
+ * looked there, so a caller that asks has a message. */
+int
+pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                const struct psi_signal_operation *signal)
+{
+	struct psi_conduit *conduit = port->conduit;
+	struct pofi_move move = {
+		.transfer = *transfer, .is_put = true, .has_signal = true,
+		.signal = pofi_signal_masked(conduit, signal->packed),
+	};
+
+	if (!conduit->rma.signals || signal->cookie || !signal->packed ||
+	    !fits_buffer(conduit, transfer) || !puts_to(conduit, transfer))
 		return PSI_UNSUPPORTED;
-	return transfer_begin(conduit, true, transfer);
+	move.transfer.cookie = move.transfer.read_cookie = 0;
+	move.transfer.read_now = true;
+	return move_begin(conduit, &move);
 }
 
 int
 pofi_get(struct psi_port *port, const struct psi_transfer *transfer)
 {
-	struct psi_conduit *conduit = port->conduit;
+	const struct pofi_move move = { .transfer = *transfer };
 
-	if (!conduit->rma.gets || transfer->remote.name.key == PSI_NO_KEY)
+	if (!port->conduit->rma.gets || transfer->remote.name.key == PSI_NO_KEY)
 		return PSI_UNSUPPORTED;
-	return transfer_begin(conduit, false, transfer);
+	return move_begin(port->conduit, &move);
 }
 
 /* -- ending ------------------------------------------------------------------------------------ */
@@ -335,9 +372,9 @@ done_add(struct pofi_done *done, uint64_t cookie)
 static bool
 slot_advance(struct pofi_slot *slot)
 {
-	struct psi_transfer *t = &slot->transfer;
+	struct psi_transfer *t = &slot->move.transfer;
 
-	if (slot->bounced && !slot->is_put)
+	if (slot->bounced && !slot->move.is_put)
 		memcpy(t->here, slot->buffer, slot->piece_bytes);
 	t->here = (char *)t->here + slot->piece_bytes;
 	t->remote.offset += slot->piece_bytes;
@@ -354,7 +391,7 @@ slot_go_on(struct psi_conduit *conduit, struct pofi_slot *slot)
 	if (slot_start(conduit, slot, &read) == PSI_OK)
 		return;
 	if (!conduit->peers[slot->process].broken &&
-	    pofi_waiting_add(conduit, slot->process, slot->is_put, &slot->transfer) != PSI_OK) {
+	    pofi_waiting_add(conduit, slot->process, &slot->move) != PSI_OK) {
 		conduit->services->log("ofi: no memory for a transfer that waits for room");
 		conduit->lost = true;
 	}
@@ -368,8 +405,8 @@ pofi_slot_completed(struct psi_conduit *conduit, struct pofi_slot *slot, struct 
 		slot_go_on(conduit, slot);
 		return;
 	}
-	done_add(done, slot->transfer.read_cookie);
-	done_add(done, slot->transfer.cookie);
+	done_add(done, slot->move.transfer.read_cookie);
+	done_add(done, slot->move.transfer.cookie);
 	slot_give(conduit, slot);
 }
 
@@ -395,7 +432,7 @@ pofi_puts_pending(const struct psi_conduit *conduit)
 	for (uint32_t i = 0; conduit->rma.flying && i < conduit->rma.made; i++) {
 		const struct pofi_slot *slot = &conduit->rma.slots[i];
 
-		if (slot->transfer.len_bytes && slot->is_put &&
+		if (slot->move.transfer.len_bytes && slot->move.is_put &&
 		    !conduit->peers[slot->process].broken)
 			return true;
 	}

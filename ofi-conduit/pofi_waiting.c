@@ -16,15 +16,14 @@ waiting_enlist(struct psi_conduit *conduit, struct pofi_peer *peer)
 }
 
 int
-pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, bool is_put,
-                 const struct psi_transfer *transfer)
+pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move)
 {
 	struct pofi_peer *peer = &conduit->peers[process];
 	struct pofi_waiting *waiting = malloc(sizeof *waiting);
 
 	if (!waiting)
 		return PSI_AGAIN;
-	*waiting = (struct pofi_waiting){ .transfer = *transfer, .is_put = is_put };
+	*waiting = (struct pofi_waiting){ .move = *move };
 	if (!peer->waiting)
 		waiting_enlist(conduit, peer);
 	*peer->waiting_last = waiting;
@@ -53,8 +52,8 @@ peer_start_waiting(struct psi_conduit *conduit, struct pofi_peer *peer)
 	while (peer->waiting) {
 		const struct pofi_waiting *first = peer->waiting;
 
-		if (!peer->broken && pofi_transfer_start(conduit, process, first->is_put,
-		                                         &first->transfer, NULL) != PSI_OK &&
+		if (!peer->broken &&
+		    pofi_move_start(conduit, process, &first->move, NULL) != PSI_OK &&
 		    !peer->broken)
 			return false;
 		pofi_waiting_drop_first(conduit, peer);

@@ -119,6 +119,8 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
+	/* All that the peer needs to apply it (signal_arrived); 0: 64 bits do not hold it. */
+	uint64_t packed;
 };
 
 /* A Long whose destination is not mapped here.  The caller keeps it between calls. */
@@ -152,6 +154,10 @@ struct psi_services {
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
 	/* What the cookie stands for has completed; never inside a lock that an operation takes. */
 	void (*completed)(uint64_t cookie);
+	/* A put with signal has arrived, its bytes before the signal: applies what `packed' says.
+	 * False: it names nothing here, so that a stranger has sent it.  In polls, without a
+	 * lock. */
+	bool (*signal_arrived)(uint64_t packed);
 	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered
 	 * before later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
@@ -284,7 +290,8 @@ struct psi_conduit_ops {
 	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
 	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer
 	 * has no cookies, the signal's stands for both, and `here' has been read on return.
-	 * UNSUPPORTED: not so many bytes; the caller makes a put, and then signals.  Else
+	 * UNSUPPORTED: not so many bytes, or not such a signal; the pair calls the reference, and
+	 * what that declines too the caller makes of a put and a signal behind it.  Else
 	 * results as those of signal. */
 	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
 	                  const struct psi_signal_operation *signal);

@@ -243,6 +243,18 @@ pair_get(struct psi_port *port, const struct psi_transfer *transfer)
 	return result == PSI_UNSUPPORTED ? reference_ops->get(port, transfer) : result;
 }
 
+static int
+pair_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                const struct psi_signal_operation *signal)
+{
+	int result = PSI_UNSUPPORTED;
+
+	if (!goes_local(port, transfer->remote.peer))
+		result = network_ops->put_signal(port->network, transfer, signal);
+	return result == PSI_UNSUPPORTED ? reference_ops->put_signal(port, transfer, signal)
+	                                 : result;
+}
+
 /* -- progress ---------------------------------------------------------------------------------- */
 
 /* A look at the network costs a system call or more, so one that smp keeps busy makes it at times
@@ -442,6 +454,7 @@ psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops 
 	reference_ops = reference;
 	pair_ops.put = reference && network->put ? pair_put : NULL;
 	pair_ops.get = reference && network->get ? pair_get : NULL;
+	pair_ops.put_signal = reference && network->put_signal ? pair_put_signal : NULL;
 	pair_ops.segment_bind = network->segment_bind ? pair_segment_bind : NULL;
 	pair_ops.segment_release = network->segment_release ? pair_segment_release : NULL;
 	return &pair_ops;

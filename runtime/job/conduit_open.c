@@ -14,6 +14,7 @@
 #include "runtime/segment/reach.h"
 #include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
+#include "runtime/signal/post.h"
 #include "runtime/util/copy.h"
 #include "runtime/vis/vis.h"
 
@@ -82,6 +83,7 @@ static const struct psi_services services = {
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
 	.completed = psi_completed,
+	.signal_arrived = psi_signal_arrived,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.cursor_open = psi_cursor_open,
@@ -263,6 +265,8 @@ network_unmasked(const struct psi_conduit_ops *network)
 	unmasked = *network;
 	if (psi_way_is_masked(PSI_WAY_PUT))
 		unmasked.put = NULL;
+	if (psi_way_is_masked(PSI_WAY_PUT) || psi_way_is_masked(PSI_WAY_SIGNAL))
+		unmasked.put_signal = NULL;
 	if (psi_way_is_masked(PSI_WAY_GET))
 		unmasked.get = NULL;
 	return &unmasked;

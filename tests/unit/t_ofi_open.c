@@ -40,10 +40,11 @@ opens(void)
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
 	ck_assert_ptr_ne(strstr(text, "provider "), NULL);
 	ck_assert_ptr_ne(strstr(text, "per peer"), NULL);
-	ck_assert_ptr_ne(strstr(text, "puts and gets native in pieces of 1073741824 bytes"), NULL);
-	ofi_self.conduit->rma.puts = false;
+	ck_assert_ptr_ne(strstr(text, "puts and gets native, signals with puts, in pieces of "
+	                              "1073741824 bytes, 128 at a time"), NULL);
+	ofi_self.conduit->rma.puts = ofi_self.conduit->rma.signals = false;
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
-	ck_assert_ptr_ne(strstr(text, "puts by messages, gets native"), NULL);
+	ck_assert_ptr_ne(strstr(text, "puts by messages, gets native in pieces"), NULL);
 	ofi_self.conduit->rma.gets = false;
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
 	ck_assert_ptr_ne(strstr(text, "puts and gets by messages"), NULL);

@@ -233,6 +233,110 @@ START_TEST(the_source_is_free_when_the_conduit_says_so)
 }
 END_TEST
 
+/* -- puts with signal -------------------------------------------------------------------------- */
+
+static const size_t signal_lens[] = { 1, 64, 65, 1000, POFI_BOUNCE_BYTES };
+
+enum { SIGNALS = sizeof signal_lens / sizeof *signal_lens, SIGNAL = 0x1234567 };
+
+static unsigned signals_heard;
+
+/* It comes behind the bytes. */
+static bool
+hear_signal(uint64_t packed)
+{
+	if (packed >= SIGNAL + SIGNALS || packed < SIGNAL)
+		return false;
+	ck_assert_uint_eq(packed, SIGNAL + signals_heard);
+	ck_assert(ofi_is_filled(rma_own, signal_lens[signals_heard], signals_heard));
+	signals_heard++;
+	return true;
+}
+
+static int
+put_signal(void *bytes, size_t len_bytes, const struct psi_signal_operation *signal)
+{
+	struct psi_transfer put = rma_transfer(0, bytes, len_bytes);
+	int result;
+
+	put.cookie = 0;
+	put.read_now = true;
+	while ((result = pofi_ops.put_signal(ofi_self.port, &put, signal)) == PSI_AGAIN)
+		ofi_turn(ofi_self.port, PSI_BOTH_NETWORKS);
+	return result;
+}
+
+static void
+signal_all(void)
+{
+	static unsigned char bytes[POFI_BOUNCE_BYTES];
+	struct psi_signal_operation signal = { .packed = SIGNAL };
+
+	for (unsigned i = 0; i < SIGNALS; i++, signal.packed++) {
+		ofi_fill(bytes, signal_lens[i], i);
+		ck_assert_int_eq(put_signal(bytes, signal_lens[i], &signal), PSI_OK);
+		memset(bytes, 0, sizeof bytes);         /* it has been read */
+		OFI_UNTIL(atomic_load(&ofi_words[1]) == i + 1);
+	}
+	ck_assert_uint_eq(rma_seen.writes, SIGNALS);
+	ck_assert_uint_eq(rma_seen.sends + rma_seen.unsafe_writes, 0);
+	ofi_self.conduit->tag ^= 1;
+	ck_assert_int_eq(put_signal(bytes, 8, &signal), PSI_OK);
+}
+
+static void
+signals(void)
+{
+	ofi_self.signal_arrived = hear_signal;
+	rma_watch();
+	if (ofi_self.place == 0)
+		signal_all();
+	while (ofi_self.place == 1 && !ofi_self.count[PSI_COUNT_DROPPED]) {
+		ofi_turn(ofi_self.port, PSI_BOTH_NETWORKS);
+		atomic_store(&ofi_words[1], signals_heard);
+	}
+	ofi_meet_idle();
+}
+
+START_TEST(a_put_with_signal_is_one_write_and_its_signal_comes_behind_the_bytes)
+{
+	if (!ofi_has_provider(providers[_i]))
+		return;
+	ofi_set("PST_OFI_PROVIDER", providers[_i]);
+	rma_run(2, false, signals);
+}
+END_TEST
+
+/* They go by messages, or with a put in front. */
+static void
+signals_left_out(void)
+{
+	static unsigned char bytes[POFI_BOUNCE_BYTES + 1];
+	struct psi_signal_operation signal = { .packed = SIGNAL };
+	struct psi_transfer put = rma_transfer(0, bytes, 8);
+
+	put.read_now = true;
+	ck_assert_int_eq(put_signal(bytes, sizeof bytes, &signal), PSI_UNSUPPORTED);
+	signal.cookie = 1;
+	ck_assert_int_eq(put_signal(bytes, 8, &signal), PSI_UNSUPPORTED);
+	signal = (struct psi_signal_operation){ .packed = 0 };
+	ck_assert_int_eq(put_signal(bytes, 8, &signal), PSI_UNSUPPORTED);
+	signal.packed = SIGNAL;
+	rma_watch();
+	rma_seen.result = -FI_EAGAIN;
+	ck_assert_int_eq(pofi_ops.put_signal(ofi_self.port, &put, &signal), PSI_AGAIN);
+	ck_assert(!pofi_transfers_pending(ofi_self.conduit));
+	ofi_self.conduit->rma.signals = false;
+	ck_assert_int_eq(put_signal(bytes, 8, &signal), PSI_UNSUPPORTED);
+	ofi_meet();
+}
+
+START_TEST(signals_that_do_not_fit_are_left_to_messages)
+{
+	rma_run(2, false, signals_left_out);
+}
+END_TEST
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 static void
@@ -309,6 +413,10 @@ main(void)
 	tcase_add_test(tests, a_put_is_one_write_and_a_get_one_read);
 	tcase_add_test(tests, memory_of_the_own_segment_is_not_registered_again);
 	tcase_add_test(tests, the_source_is_free_when_the_conduit_says_so);
+	tcase_add_loop_test(tests,
+	                    a_put_with_signal_is_one_write_and_its_signal_comes_behind_the_bytes, 0,
+	                    sizeof providers / sizeof *providers);
+	tcase_add_test(tests, signals_that_do_not_fit_are_left_to_messages);
 	tcase_add_test(tests, segments_have_keys_of_their_own);
 	tcase_add_test(tests, what_has_no_name_is_left_to_messages);
 	return unit_run("ofi conduit, puts and gets", tests);

@@ -156,6 +156,18 @@ static int reference_move(struct psi_port *port, const struct psi_transfer *tran
 	reference_moves++;
 	return PSI_OK;
 }
+static int network_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                          const struct psi_signal_operation *signal)
+{
+	(void)signal;
+	return network_move(port, transfer);
+}
+static int reference_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                            const struct psi_signal_operation *signal)
+{
+	(void)signal;
+	return reference_move(port, transfer);
+}
 static int bind_one(struct psi_conduit *conduit, void *base, size_t len_bytes,
                     struct psi_segment_name *name_out, struct psi_registration **registration_out)
 {
@@ -176,9 +188,10 @@ static const struct psi_conduit_ops network_ops = {
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
 	.poll = network_poll, .drain = drain, .wait_on = wait_on,
 	.segment_bind = bind_one, .put = network_move, .get = network_move,
+	.put_signal = network_signal,
 };
 static const struct psi_conduit_ops reference_ops = {
-	.put = reference_move, .get = reference_move,
+	.put = reference_move, .get = reference_move, .put_signal = reference_signal,
 };
 
 static const struct psi_conduit_ops *ops;
@@ -297,13 +310,16 @@ START_TEST(transfers_that_the_network_does_not_make_are_the_references)
 	pair_open();
 	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
 	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
-	ck_assert_uint_eq(network_moves, 2);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
+	ck_assert_uint_eq(network_moves, 3);
 	transfer.remote.name.key = PSI_NO_KEY;
 	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
 	transfer.remote = (struct psi_remote){ .peer = 1, .name = { .key = 7 } };
 	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
-	ck_assert_uint_eq(network_moves, 2);
-	ck_assert_uint_eq(reference_moves, 2);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
+	ck_assert_uint_eq(network_moves, 3);
+	ck_assert_uint_eq(reference_moves, 4);
 	ck_assert_int_eq(ops->segment_bind(conduit, NULL, 1, &name, &registration), PSI_OK);
 	ck_assert_uint_eq(name.key, 7);
 }
