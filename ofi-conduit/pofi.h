@@ -1,5 +1,5 @@
 /*
- * The ofi conduit: active messages over reliable datagrams of libfabric.
+ * The ofi conduit: active messages, puts and gets over reliable datagrams of libfabric.
  *
  * A process has one endpoint of the fabric and one completion queue, whatever the number of its
  * ports.  A message names the port that it is for.  It starts with a struct pofi_header, then come
@@ -16,6 +16,10 @@
  * of its process, since a handler that waited for room there would keep the messages of all others
  * from theirs.  Nothing overtakes a backlog, payments included, so that credits bound it too.
  *
+ * Puts and gets are operations of the provider's, of which each takes a *slot*.  A transfer that
+ * finds no slot, or for which the provider has no room, waits in a queue of its peer.  Its cookies
+ * complete in a poll, outside the lock.
+ *
  * Locks.  In PAR one lock guards all that is not said to be constant or atomic.  No handler runs
  * under it.
  */
@@ -31,6 +35,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -49,6 +54,9 @@ enum {
 	POFI_BATCH = 16,                /* completions read at once */
 	POFI_INJECT_BYTES = 128,        /* larger messages take a buffer, whatever the provider */
 	POFI_SENDS = 64,                /* send buffers of each network at most */
+	POFI_SLOTS = 128,               /* puts and gets that the provider has at most */
+	POFI_BOUNCE_BYTES = 16384,      /* smaller transfers go by a buffer where they need one */
+	POFI_WAITING = 65536,           /* transfers without a slot; more are refused */
 	POFI_PROVIDER_BYTES = 32,
 	POFI_ADDRESS_BYTES = 128,
 	POFI_WHY_BYTES = 160,
@@ -110,6 +118,52 @@ struct pofi_queued {
 	_Alignas(8) char bytes[];
 };
 
+/* A put or get, or what is left of one. */
+struct pofi_move {
+	struct psi_transfer transfer;
+	bool is_put;
+	bool has_signal;                /* the peer gets `signal' when it has the bytes */
+	uint64_t signal;                /* as it travels */
+};
+
+/*
+ * A put or get that the provider has, or the piece of one: larger ones than the provider takes go
+ * piece by piece.  The bytes are read or written where the client has them, or in the slot's
+ * buffer.
+ */
+struct pofi_slot {
+	struct fi_context2 context;     /* first */
+	struct pofi_slot *next;         /* free */
+	struct pofi_move move;          /* what is left of it, this piece included */
+	size_t piece_bytes;
+	uint32_t process;
+	bool bounced;                   /* this piece is in the buffer */
+	struct fid_mr *mr;              /* of the client's memory, for this transfer; or NULL */
+	char *buffer;                   /* [POFI_BOUNCE_BYTES], made when first needed, and kept */
+	struct fid_mr *buffer_mr;       /* NULL where the provider needs none */
+};
+
+/* A transfer that waits for a slot. */
+struct pofi_waiting {
+	struct pofi_waiting *next;
+	struct pofi_move move;
+};
+
+/* Cookies that have completed, to be told of without the lock.  One completion of the provider's
+ * has two at most. */
+struct pofi_done {
+	unsigned count;
+	uint64_t cookies[2 * POFI_BATCH];
+};
+
+/* A segment of this process that peers reach. */
+struct psi_registration {
+	struct psi_registration *next;
+	struct fid_mr *mr;
+	uintptr_t base;
+	size_t len_bytes;
+};
+
 /* What this process knows of another to which it sends. */
 struct pofi_peer {
 	fi_addr_t address;              /* FI_ADDR_NOTAVAIL before the first message */
@@ -119,6 +173,9 @@ struct pofi_peer {
 	uint16_t queued;                /* in the backlog */
 	bool injected;                  /* ... something that no completion tells of */
 	bool broken;                    /* a message to it was lost */
+	uint16_t slots;                 /* of transfers with it that the provider has */
+	struct pofi_waiting *waiting, **waiting_last; /* last is NULL where there never was one */
+	struct pofi_peer *next_waiting; /* another one with transfers that wait */
 };
 
 struct pofi_card;
@@ -171,6 +228,19 @@ struct psi_conduit {
 		uint32_t made, most;
 		uint32_t flying;                /* of them; the provider has them */
 	} sends[PSI_NETWORKS];
+	struct {
+		/* Constant. */
+		bool puts, gets;                /* the provider makes them */
+		bool signals;                   /* a put may carry one */
+		bool needs_local;               /* it wants local memory registered */
+		size_t piece_bytes, inject_bytes;
+		/* Under the lock. */
+		struct pofi_slot *slots, *free; /* [made] */
+		uint32_t made, flying;
+		uint32_t waiting;               /* transfers, of all peers */
+		struct pofi_peer *peers;        /* those for which some wait */
+		struct psi_registration *segments;
+	} rma;
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
@@ -297,7 +367,10 @@ struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network, 
 void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);
 /* The provider has messages that it has not sent, or some wait for it.  Under the lock. */
 bool pofi_sends_pending(const struct psi_conduit *conduit);
-/* Maps memory that a transfer touches; 0, or an errno. */
+/* Registers memory with the provider, under a random key where the provider leaves the choice; 0,
+ * or an errno, which the second tells in one line.  Under the lock, once peers are connected. */
+int pofi_register_quietly(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                          uint64_t access, struct fid_mr **mr_out);
 int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
                   struct fid_mr **mr_out);
 
@@ -314,6 +387,65 @@ int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
  * the lock. */
 int pofi_message_send(struct psi_conduit *conduit, uint32_t process, unsigned network,
                       const void *bytes, size_t len_bytes);
+
+/* What a call of the provider's says: OK, or AGAIN, after which the process may be lost.  Under the
+ * lock. */
+int pofi_result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code);
+
+/* -- pofi_segment.c: memory of this process that peers reach ---------------------------------- */
+
+int pofi_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                      struct psi_segment_name *name_out,
+                      struct psi_registration **registration_out);
+void pofi_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
+/* The provider's descriptor of memory that lies in a segment of this process; false if it does not.
+ * Under the lock. */
+bool pofi_segment_desc(const struct psi_conduit *conduit, const void *base, size_t len_bytes,
+                       void **desc_out);
+/* The endpoint is closed before this. */
+void pofi_segments_close(struct psi_conduit *conduit);
+
+/* -- pofi_rma.c: puts and gets ----------------------------------------------------------------- */
+
+/* What the provider makes of itself, and in which pieces; with its slots.  False: no memory. */
+bool pofi_rma_open(struct psi_conduit *conduit);
+void pofi_rma_close(struct psi_conduit *conduit);
+int pofi_put(struct psi_port *port, const struct psi_transfer *transfer);
+int pofi_get(struct psi_port *port, const struct psi_transfer *transfer);
+/* UNSUPPORTED where the signal, or what is asked of it, does not go with a put. */
+int pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                    const struct psi_signal_operation *signal);
+/* The runtime's number of a signal that travels as that. */
+static inline uint64_t
+pofi_signal_masked(const struct psi_conduit *conduit, uint64_t signal)
+{
+	return signal ^ conduit->tag;
+}
+/* Starts a transfer with a process that is not lost.  *read_out becomes its read_cookie if that has
+ * completed; where read_out is NULL it completes with the transfer.  OK; AGAIN: no slot, or no
+ * room; FATAL.  Under the lock. */
+int pofi_move_start(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move,
+                    uint64_t *read_out);
+/* NULL: the context is not that of a slot. */
+struct pofi_slot *pofi_slot_of(const struct psi_conduit *conduit, void *context);
+/* The provider has made what the slot stands for, or could not, for which the caller has named the
+ * process as lost.  Under the lock. */
+void pofi_slot_completed(struct psi_conduit *conduit, struct pofi_slot *slot,
+                         struct pofi_done *done);
+void pofi_slot_failed(struct psi_conduit *conduit, struct pofi_slot *slot);
+/* A transfer has not ended; a put has not, of those to processes that are not lost.  Under the
+ * lock. */
+bool pofi_transfers_pending(const struct psi_conduit *conduit);
+bool pofi_puts_pending(const struct psi_conduit *conduit);
+
+/* -- pofi_waiting.c: transfers that wait for a slot -------------------------------------------- */
+
+/* Puts one at the end of its peer's queue.  AGAIN: there is no memory.  Under the lock. */
+int pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move);
+/* Forgets the first of a peer's queue. */
+void pofi_waiting_drop_first(struct psi_conduit *conduit, struct pofi_peer *peer);
+/* Starts what has room now.  Under the lock. */
+void pofi_waiting_flush(struct psi_conduit *conduit);
 
 /* -- pofi_peer.c: those to whom messages go ---------------------------------------------------- */
 

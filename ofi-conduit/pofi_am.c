@@ -54,8 +54,8 @@ message_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 
 /* -- handing over ------------------------------------------------------------------------------ */
 
-static int
-result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code)
+int
+pofi_result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code)
 {
 	if (code == 0)
 		return PSI_OK;
@@ -72,7 +72,7 @@ message_inject(struct psi_conduit *conduit, uint32_t process, const void *bytes,
 	int result = pofi_address_of(conduit, process, &address);
 
 	if (result == PSI_OK)
-		result = result_of(conduit, process,
+		result = pofi_result_of(conduit, process,
 		                   fi_inject(conduit->ep, bytes, len_bytes, address));
 	if (result == PSI_OK)
 		conduit->peers[process].injected = true;
@@ -87,7 +87,7 @@ send_hand_over(struct psi_conduit *conduit, struct pofi_send *send, size_t len_b
 	int result = pofi_address_of(conduit, send->process, &address);
 
 	if (result == PSI_OK)
-		result = result_of(conduit, send->process,
+		result = pofi_result_of(conduit, send->process,
 		                   fi_send(conduit->ep, send->bytes, len_bytes, send->desc,
 		                           address, &send->context));
 	if (result != PSI_OK)

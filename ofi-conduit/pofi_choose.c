@@ -88,7 +88,7 @@ hints_make(const char *provider)
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-	                              FI_MR_PROV_KEY;
+	                              FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 	hints->fabric_attr->prov_name = provider ? strdup(provider) : NULL;
 	return hints;
 }
@@ -246,6 +246,55 @@ pofi_probe(const struct psi_services *services, char *reason, size_t reason_byte
 	return false;
 }
 
+/* -- puts and gets ----------------------------------------------------------------------------- */
+
+static bool
+is_same_way(const struct fi_info *a, const struct fi_info *b)
+{
+	return strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0 &&
+	       strcmp(a->domain_attr->name, b->domain_attr->name) == 0 &&
+	       a->addr_format == b->addr_format && a->src_addrlen == b->src_addrlen &&
+	       (!a->src_addrlen || memcmp(a->src_addr, b->src_addr, a->src_addrlen) == 0);
+}
+
+/* The same provider on the same interface, with puts and gets and those flags of theirs; NULL: it
+ * has none. */
+static struct fi_info *
+info_with_rma(const struct fi_info *plain, uint64_t op_flags)
+{
+	struct fi_info *hints = hints_make(plain->fabric_attr->prov_name), *list = NULL, *found;
+
+	if (!hints)
+		return NULL;
+	hints->caps |= FI_RMA;
+	hints->tx_attr->op_flags = op_flags;
+	(void)fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &list);
+	fi_freeinfo(hints);
+	for (found = list; found && !is_same_way(found, plain);)
+		found = found->next;
+	if (found)
+		found = fi_dupinfo(found);
+	if (found)
+		found->tx_attr->op_flags |= op_flags;
+	fi_freeinfo(list);
+	return found;
+}
+
+/* Takes the info over, and returns the best that there is instead.  Its op_flags say whether puts
+ * may ask for FI_DELIVERY_COMPLETE. */
+static struct fi_info *
+info_enrich(struct fi_info *plain)
+{
+	struct fi_info *rich = plain ? info_with_rma(plain, FI_DELIVERY_COMPLETE) : NULL;
+
+	if (plain && !rich)
+		rich = info_with_rma(plain, 0);
+	if (!rich)
+		return plain;
+	fi_freeinfo(plain);
+	return rich;
+}
+
 struct fi_info *
 pofi_choose(const struct psi_services *services, bool one_host, const char **reason_out, char *lack,
             size_t lack_bytes)
@@ -258,7 +307,7 @@ pofi_choose(const struct psi_services *services, bool one_host, const char **rea
 		return NULL;
 	best = best_of(offered, &wish, one_host);
 	if (best)
-		taken = fi_dupinfo(best);
+		taken = info_enrich(fi_dupinfo(best));
 	else
 		tell_lack_of_hosts(best_of(offered, &wish, true), lack, lack_bytes);
 	if (best && !taken)

@@ -7,13 +7,66 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+
+/* -- registration ------------------------------------------------------------------------------ */
+
+enum { KEY_TRIES = 16 };
+
+/* Strangers do not guess it, as far as its size allows.  It is not PSI_NO_KEY.  Where there are no
+ * random numbers, connecting fails. */
+static uint64_t
+key_choose(const struct psi_conduit *conduit)
+{
+	const size_t key_bytes = conduit->info->domain_attr->mr_key_size;
+	uint64_t key = 0;
+
+	if (conduit->info->domain_attr->mr_mode & FI_MR_PROV_KEY ||
+	    getrandom(&key, sizeof key, 0) != sizeof key)
+		return 0;
+	if (key_bytes < sizeof key)
+		key &= ((uint64_t)1 << 8 * key_bytes) - 1;
+	return key == PSI_NO_KEY ? 1 : key;
+}
+
+/* Where a registration belongs to an endpoint. */
+static int
+registration_enable(struct psi_conduit *conduit, struct fid_mr *mr)
+{
+	int code;
+
+	if (!(conduit->info->domain_attr->mr_mode & FI_MR_ENDPOINT))
+		return 0;
+	code = -fi_mr_bind(mr, &conduit->ep->fid, 0);
+	return code ? code : -fi_mr_enable(mr);
+}
+
+/* A key may be taken by chance. */
+int
+pofi_register_quietly(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
+                      struct fid_mr **mr_out)
+{
+	struct fid_mr *mr;
+	int code = FI_ENOKEY;
+
+	for (unsigned tries = 0; code == FI_ENOKEY && tries < KEY_TRIES; tries++)
+		code = -fi_mr_reg(conduit->domain, base, len_bytes, access, 0, key_choose(conduit),
+		                  0, &mr, NULL);
+	if (code)
+		return code;
+	code = registration_enable(conduit, mr);
+	if (code)
+		fi_close(&mr->fid);
+	else
+		*mr_out = mr;
+	return code;
+}
 
 int
 pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
               struct fid_mr **mr_out)
 {
-	const int code = -fi_mr_reg(conduit->domain, base, len_bytes, access, 0, 0, 0, mr_out,
-	                            NULL);
+	const int code = pofi_register_quietly(conduit, base, len_bytes, access, mr_out);
 
 	if (code)
 		conduit->services->log("ofi: provider %s cannot register %zu bytes: %s; raise the "

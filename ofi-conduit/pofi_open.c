@@ -38,6 +38,7 @@ fabric_close(struct psi_conduit *conduit)
 	if (conduit->av)
 		fi_close(&conduit->av->fid);
 	pofi_inbound_close(conduit);
+	pofi_rma_close(conduit);
 	if (conduit->domain)
 		fi_close(&conduit->domain->fid);
 	if (conduit->fabric)
@@ -237,7 +238,8 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		return PSI_FAILED;
 	}
 	sizes_choose(conduit);
-	if (!sizes_are_good(conduit) || fabric_open(conduit) != PSI_OK) {
+	if (!sizes_are_good(conduit) || !pofi_rma_open(conduit) ||
+	    fabric_open(conduit) != PSI_OK) {
 		conduit_free(conduit);
 		return PSI_FAILED;
 	}
@@ -311,16 +313,32 @@ pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 
 /* -- for people -------------------------------------------------------------------------------- */
 
+/* What of puts and gets the provider makes. */
+static void
+native_describe(const struct psi_conduit *conduit, char *text, size_t text_bytes)
+{
+	if (!conduit->rma.gets)
+		snprintf(text, text_bytes, "puts and gets by messages");
+	else
+		snprintf(text, text_bytes, "%s native%s in pieces of %zu bytes, %u at a time",
+		         conduit->rma.puts ? "puts and gets" : "puts by messages, gets",
+		         conduit->rma.signals ? ", signals with puts," : "",
+		         conduit->rma.piece_bytes, conduit->rma.made);
+}
+
 void
 pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	const struct fi_info *info = conduit->info;
+	char native[96];
+
+	native_describe(conduit, native, sizeof native);
 
 	snprintf(text, text_bytes,
 	         "libfabric %u.%u, provider %s (%s) on %s, Mediums of %zu bytes, %u requests on "
-	         "their way to each place, %u receive buffers of %zu bytes, %zu bytes per peer",
+	         "their way to each place, %u receive buffers of %zu bytes, %s, %zu bytes per peer",
 	         FI_MAJOR(fi_version()), FI_MINOR(fi_version()), info->fabric_attr->prov_name,
 	         conduit->reason, info->domain_attr->name, conduit->medium_bytes, conduit->credits,
-	         conduit->inbound_count, conduit->inbound_bytes,
+	         conduit->inbound_count, conduit->inbound_bytes, native,
 	         pofi_peer_bytes(conduit));
 }

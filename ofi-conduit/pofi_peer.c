@@ -185,9 +185,12 @@ pofi_tell_broken(struct psi_conduit *conduit)
 void
 pofi_peers_free(struct psi_conduit *conduit)
 {
-	for (uint32_t process = 0; conduit->peers && process < conduit->places; process++)
+	for (uint32_t process = 0; conduit->peers && process < conduit->places; process++) {
 		while (conduit->peers[process].first)
 			backlog_drop_first(&conduit->peers[process]);
+		while (conduit->peers[process].waiting)
+			pofi_waiting_drop_first(conduit, &conduit->peers[process]);
+	}
 	for (unsigned index = 0; index < POFI_ENDPOINTS; index++)
 		free(conduit->spent[index]);
 	free(conduit->peers);

@@ -24,6 +24,9 @@ struct look {
 	struct psi_port *port;          /* NULL: all messages are kept */
 	unsigned networks, count;
 	struct taken taken[POFI_BATCH];
+	struct pofi_done done;
+	unsigned signal_count;
+	uint64_t signals[POFI_BATCH];   /* that came with puts */
 };
 
 /* -- what arrives ------------------------------------------------------------------------------ */
@@ -115,7 +118,7 @@ message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbo
 
 /* -- completions ------------------------------------------------------------------------------- */
 
-/* NULL: the context is that of a message that was sent. */
+/* NULL: the context is that of a message that was sent, or of a transfer. */
 static struct pofi_inbound *
 inbound_of(const struct psi_conduit *conduit, void *context)
 {
@@ -129,11 +132,18 @@ completion_take(struct psi_conduit *conduit, struct look *look,
                 const struct fi_cq_data_entry *entry)
 {
 	struct pofi_inbound *inbound = inbound_of(conduit, entry->op_context);
+	struct pofi_slot *slot = pofi_slot_of(conduit, entry->op_context);
 
-	if (!inbound) {
-		pofi_send_give(conduit, entry->op_context);
+	if (entry->flags & FI_REMOTE_WRITE && entry->flags & FI_REMOTE_CQ_DATA) {
+		look->signals[look->signal_count++] = pofi_signal_masked(conduit, entry->data);
 		return;
 	}
+	if (slot)
+		pofi_slot_completed(conduit, slot, &look->done);
+	else if (!inbound)
+		pofi_send_give(conduit, entry->op_context);
+	if (!inbound)
+		return;
 	if (entry->flags & FI_RECV)
 		message_arrives(conduit, look, inbound, entry->buf, entry->len);
 	if (entry->flags & FI_MULTI_RECV)
@@ -149,18 +159,33 @@ error_of_inbound(struct psi_conduit *conduit, struct pofi_inbound *inbound, uint
 		pofi_inbound_released(conduit, inbound);
 }
 
+static void
+error_of_process(struct psi_conduit *conduit, uint32_t process, const struct fi_cq_err_entry *error)
+{
+	char text[POFI_WHY_BYTES];
+	const char *detail = fi_cq_strerror(conduit->cq, error->prov_errno, error->err_data, text,
+	                                    sizeof text);
+
+	pofi_peer_break(conduit, process, error->err, detail);
+}
+
 /* A message that could not be sent is lost, and its peer with it: though it had only credits, that
  * peer might wait for them. */
 static void
 error_of_send(struct psi_conduit *conduit, struct pofi_send *send,
               const struct fi_cq_err_entry *error)
 {
-	char text[POFI_WHY_BYTES];
-	const char *detail = fi_cq_strerror(conduit->cq, error->prov_errno, error->err_data, text,
-	                                    sizeof text);
-
-	pofi_peer_break(conduit, send->process, error->err, detail);
+	error_of_process(conduit, send->process, error);
 	pofi_send_give(conduit, send);
+}
+
+/* A transfer that failed never ends, so its peer is lost. */
+static void
+error_of_slot(struct psi_conduit *conduit, struct pofi_slot *slot,
+              const struct fi_cq_err_entry *error)
+{
+	error_of_process(conduit, slot->process, error);
+	pofi_slot_failed(conduit, slot);
 }
 
 static void
@@ -168,12 +193,16 @@ error_take(struct psi_conduit *conduit)
 {
 	struct fi_cq_err_entry error = { .err_data_size = 0 };
 	struct pofi_inbound *inbound;
+	struct pofi_slot *slot;
 
 	if (fi_cq_readerr(conduit->cq, &error, 0) != 1 || !error.op_context)
 		return;
 	inbound = inbound_of(conduit, error.op_context);
+	slot = pofi_slot_of(conduit, error.op_context);
 	if (inbound)
 		error_of_inbound(conduit, inbound, error.flags);
+	else if (slot)
+		error_of_slot(conduit, slot, &error);
 	else
 		error_of_send(conduit, error.op_context, &error);
 }
@@ -298,6 +327,23 @@ deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 	return delivered;
 }
 
+/* Tells of the transfers that have ended. */
+static void
+deliver_done(const struct psi_conduit *conduit, const struct pofi_done *done)
+{
+	for (unsigned i = 0; i < done->count; i++)
+		conduit->services->completed(done->cookies[i]);
+}
+
+/* What has lacked the job's tag names nothing. */
+static void
+deliver_signals(struct psi_conduit *conduit, const struct look *look)
+{
+	for (unsigned i = 0; i < look->signal_count; i++)
+		if (!conduit->services->signal_arrived(look->signals[i]))
+			pofi_count(conduit, PSI_COUNT_DROPPED);
+}
+
 /* Runs the handlers of what was taken, and unpins its buffers. */
 static void
 deliver_taken(struct look *look)
@@ -328,6 +374,7 @@ look_take(struct look *look, unsigned most)
 		return false;
 	}
 	pofi_backlog_flush(conduit);
+	pofi_waiting_flush(conduit);
 	if (look->port->payment_due)
 		payments_retry(look->port);
 	found = completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
@@ -347,9 +394,12 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 
 		look.port = port;
 		look.networks = networks;
-		look.count = 0;
+		look.count = look.signal_count = look.done.count = 0;
 		if (!look_take(&look, budget - delivered))
 			break;
+		deliver_done(port->conduit, &look.done);
+		deliver_signals(port->conduit, &look);
+		delivered += look.signal_count;
 		if (!look.count)
 			continue;
 		deliver_taken(&look);
@@ -378,7 +428,8 @@ injected_mark(struct psi_conduit *conduit)
 	return true;
 }
 
-/* True if nothing is left to send. */
+/* True if nothing is left to send.  Nobody learns of the transfers that end here: the threads that
+ * might ask are about to. */
 static bool
 drain_step(struct psi_conduit *conduit)
 {
@@ -386,9 +437,10 @@ drain_step(struct psi_conduit *conduit)
 	bool marked;
 
 	pofi_backlog_flush(conduit);
+	pofi_waiting_flush(conduit);
 	marked = injected_mark(conduit);
 	(void)completions_read(conduit, &look, POFI_BATCH);
-	return marked && !pofi_sends_pending(conduit);
+	return marked && !pofi_sends_pending(conduit) && !pofi_puts_pending(conduit);
 }
 
 int
@@ -419,7 +471,7 @@ pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 		return PSI_UNSUPPORTED;
 	pofi_lock(conduit);
 	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
-	busy = pofi_sends_pending(conduit) ||
+	busy = pofi_sends_pending(conduit) || pofi_transfers_pending(conduit) ||
 	       atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
 	pofi_unlock(conduit);
 	if (!quiet)

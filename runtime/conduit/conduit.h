@@ -34,6 +34,7 @@ enum { PSI_CONDUIT_ABI = 11 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
+struct psi_registration;        /* what it keeps of a segment of this process */
 
 /* The job as the runtime knows it when it opens a conduit.  Read only; lives as long as the job. */
 struct psi_conduit_job {
@@ -49,10 +50,20 @@ struct psi_conduit_job {
 	uint64_t *counts;
 };
 
+/* What a network calls a segment.  Its owner's conduit makes the name, segment tables carry it, and
+ * the peers' conduits get it with each transfer.  A byte of the segment has the network's address
+ * origin + offset: networks that count from 0 have origin 0, others the address at the owner. */
+struct psi_segment_name {
+	uint64_t key;                   /* PSI_NO_KEY: the network does not reach it */
+	uint64_t origin;
+};
+
+#define PSI_NO_KEY UINT64_MAX
+
 /* Memory of a peer: bytes of the segment that is bound to its endpoint. */
 struct psi_remote {
 	uint32_t peer;
-	uint64_t key;                   /* that the owner published with the segment */
+	struct psi_segment_name name;   /* that the owner published with the segment */
 	uint64_t offset;                /* from the segment's first byte */
 };
 
@@ -108,6 +119,8 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
+	/* All that the peer needs to apply it (signal_arrived); 0: 64 bits do not hold it. */
+	uint64_t packed;
 };
 
 /* A Long whose destination is not mapped here.  The caller keeps it between calls. */
@@ -141,6 +154,10 @@ struct psi_services {
 	void (*deliver)(void *owner, const struct psi_arrival *arrival);
 	/* What the cookie stands for has completed; never inside a lock that an operation takes. */
 	void (*completed)(uint64_t cookie);
+	/* A put with signal has arrived, its bytes before the signal: applies what `packed' says.
+	 * False: it names nothing here, so that a stranger has sent it.  In polls, without a
+	 * lock. */
+	bool (*signal_arrived)(uint64_t packed);
 	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered
 	 * before later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
@@ -242,12 +259,27 @@ struct psi_conduit_ops {
 	/* Gives a claimed buffer back unsent; always succeeds. */
 	void (*am_cancel)(struct psi_port *port, const struct psi_claim *claim);
 
+	/* -- memory of this process that peers reach ------------------------------------------- */
+
+	/* Makes a segment known to the network, for put and get of all peers, before it is
+	 * published; once for each segment, by any thread.  Its pages are mapped until it is
+	 * released.  Takes the time that the network needs for its pages, and locks them in memory
+	 * where the network wants that.  UNSUPPORTED, or FAILED after one line: it has no name, and
+	 * its peers' transfers go by messages. */
+	int (*segment_bind)(struct psi_conduit *conduit, void *base, size_t len_bytes,
+	                    struct psi_segment_name *name_out,
+	                    struct psi_registration **registration_out);
+	/* Takes that back, before the pages are given back.  No peer uses the name any more. */
+	void (*segment_release)(struct psi_conduit *conduit, struct psi_registration *registration);
+
 	/* -- memory of peers that is not mapped here ------------------------------------------- */
 
 	/* These start a transfer, outside handlers.  OK: it has begun, and ends with its cookies.
 	 * AGAIN: no part of it has begun; the caller polls and tries again, or gives it up.
 	 * Without `immediate' a provider should keep what finds no room, as long as memory allows.
-	 * The caller has checked that the remote bytes lie in the segment. */
+	 * The caller has checked that the remote bytes lie in the segment.  UNSUPPORTED: this one
+	 * cannot be made here, such as where the segment has no name; nothing has begun, and the
+	 * pair calls the reference (pair.c). */
 	int (*put)(struct psi_port *port, const struct psi_transfer *transfer);
 	int (*get)(struct psi_port *port, const struct psi_transfer *transfer);
 	/* Each byte there becomes transfer->byte. */
@@ -264,7 +296,8 @@ struct psi_conduit_ops {
 	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
 	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer
 	 * has no cookies, the signal's stands for both, and `here' has been read on return.
-	 * UNSUPPORTED: not so many bytes; the caller makes a put, and then signals.  Else
+	 * UNSUPPORTED: not so many bytes, or not such a signal; the pair calls the reference, and
+	 * what that declines too the caller makes of a put and a signal behind it.  Else
 	 * results as those of signal. */
 	int (*put_signal)(struct psi_port *port, const struct psi_transfer *transfer,
 	                  const struct psi_signal_operation *signal);

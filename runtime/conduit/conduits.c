@@ -51,6 +51,16 @@ static void no_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	(void)port, (void)claim;
 }
+static int no_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                   struct psi_segment_name *name_out, struct psi_registration **registration_out)
+{
+	(void)conduit, (void)base, (void)len_bytes, (void)name_out, (void)registration_out;
+	return PSI_UNSUPPORTED;
+}
+static void no_release(struct psi_conduit *conduit, struct psi_registration *registration)
+{
+	(void)conduit, (void)registration;
+}
 /* Of UNSUPPORTED the runtime makes one line, with the operation's name (runtime/op/begin.c). */
 static int no_transfer(struct psi_port *port, const struct psi_transfer *transfer)
 {
@@ -153,6 +163,7 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	X(am_send_alone, in_force.am_send)                                                        \
 	X(am_short, short_by_send) X(am_medium, medium_by_send)                                   \
 	X(am_claim, no_claim) X(am_publish, no_publish) X(am_cancel, no_cancel)                   \
+	X(segment_bind, no_bind) X(segment_release, no_release)                                   \
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \

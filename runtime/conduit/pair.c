@@ -1,5 +1,6 @@
 /*
- * Each operation that names a peer goes to one of the two; those that name none, to both.
+ * Each operation that names a peer goes to one of the two; those that name none, to both.  What
+ * neither provides, or the network declines, is the reference's.
  *
  * Sleeping and waking.  No call waits for a futex and a descriptor, so a process sleeps on two
  * descriptors: the network's, and its own (service wake_fd), to which smp's wake-ups write.  Where
@@ -54,7 +55,7 @@ struct psi_port {
 	uint32_t polls;                 /* since the network was looked at; any thread's */
 };
 
-static const struct psi_conduit_ops *local_ops, *network_ops;
+static const struct psi_conduit_ops *local_ops, *network_ops, *reference_ops;
 
 static bool
 goes_local(const struct psi_port *port, uint32_t peer)
@@ -218,6 +219,56 @@ static void
 pair_cancel(struct psi_port *port, const struct psi_claim *claim)
 {
 	local_ops->am_cancel(port->local, claim);
+}
+
+/* -- memory of peers --------------------------------------------------------------------------- */
+
+/* Segments of this process get the network's name; smp's peers map them. */
+static int
+pair_segment_bind(struct psi_conduit *pair, void *base, size_t len_bytes,
+                  struct psi_segment_name *name_out, struct psi_registration **registration_out)
+{
+	return network_ops->segment_bind(pair->network, base, len_bytes, name_out,
+	                                 registration_out);
+}
+
+static void
+pair_segment_release(struct psi_conduit *pair, struct psi_registration *registration)
+{
+	network_ops->segment_release(pair->network, registration);
+}
+
+/* Memory of local peers that is not mapped here is the client's own, which smp does not reach. */
+static int
+pair_put(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	int result = PSI_UNSUPPORTED;
+
+	if (!goes_local(port, transfer->remote.peer))
+		result = network_ops->put(port->network, transfer);
+	return result == PSI_UNSUPPORTED ? reference_ops->put(port, transfer) : result;
+}
+
+static int
+pair_get(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	int result = PSI_UNSUPPORTED;
+
+	if (!goes_local(port, transfer->remote.peer))
+		result = network_ops->get(port->network, transfer);
+	return result == PSI_UNSUPPORTED ? reference_ops->get(port, transfer) : result;
+}
+
+static int
+pair_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                const struct psi_signal_operation *signal)
+{
+	int result = PSI_UNSUPPORTED;
+
+	if (!goes_local(port, transfer->remote.peer))
+		result = network_ops->put_signal(port->network, transfer, signal);
+	return result == PSI_UNSUPPORTED ? reference_ops->put_signal(port, transfer, signal)
+	                                 : result;
 }
 
 /* -- progress ---------------------------------------------------------------------------------- */
@@ -387,7 +438,8 @@ pair_memory_area(struct psi_conduit *pair, unsigned i, struct psi_memory_area *a
 
 /* Named for the network: it is what a user has chosen, and what fails. */
 const struct psi_conduit_ops *
-psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops *network)
+psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops *network,
+              const struct psi_conduit_ops *reference)
 {
 	static struct psi_conduit_ops pair_ops = {
 		.abi = PSI_CONDUIT_ABI,
@@ -422,5 +474,11 @@ psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops 
 	pair_ops.version = network->version;
 	local_ops = local;
 	network_ops = network;
+	reference_ops = reference;
+	pair_ops.put = reference && network->put ? pair_put : NULL;
+	pair_ops.get = reference && network->get ? pair_get : NULL;
+	pair_ops.put_signal = reference && network->put_signal ? pair_put_signal : NULL;
+	pair_ops.segment_bind = network->segment_bind ? pair_segment_bind : NULL;
+	pair_ops.segment_release = network->segment_release ? pair_segment_release : NULL;
 	return &pair_ops;
 }

@@ -8,8 +8,10 @@
 
 #include "runtime/conduit/conduit.h"
 
-/* The operations of both; those peers whom the job names local go by the first.  Once. */
+/* The operations of both; those peers whom the job names local go by the first.  Transfers that the
+ * network does not make go to the reference, which may be NULL where there is none.  Once. */
 const struct psi_conduit_ops *psi_pair_make(const struct psi_conduit_ops *local,
-                                            const struct psi_conduit_ops *network);
+                                            const struct psi_conduit_ops *network,
+                                            const struct psi_conduit_ops *reference);
 
 #endif

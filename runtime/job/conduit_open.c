@@ -11,8 +11,10 @@
 #include "runtime/op/begin.h"
 #include "runtime/process/endpoint.h"
 #include "runtime/process/process.h"
+#include "runtime/segment/reach.h"
 #include "runtime/segment/shmem.h"
 #include "runtime/settings/settings.h"
+#include "runtime/signal/post.h"
 #include "runtime/util/copy.h"
 #include "runtime/vis/vis.h"
 #include "runtime/wait/wake_fd.h"
@@ -82,6 +84,7 @@ static const struct psi_services services = {
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
 	.completed = psi_completed,
+	.signal_arrived = psi_signal_arrived,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,
 	.cursor_open = psi_cursor_open,
@@ -256,13 +259,30 @@ conduit_step(bool good, const char *what)
 		psi_fatal("conduit %s did not %s", psi.ops->name, what);
 }
 
+/* The network's operations without those that a test wants by messages. */
+static const struct psi_conduit_ops *
+network_unmasked(const struct psi_conduit_ops *network)
+{
+	static struct psi_conduit_ops unmasked;
+
+	unmasked = *network;
+	if (psi_way_is_masked(PSI_WAY_PUT))
+		unmasked.put = NULL;
+	if (psi_way_is_masked(PSI_WAY_PUT) || psi_way_is_masked(PSI_WAY_SIGNAL))
+		unmasked.put_signal = NULL;
+	if (psi_way_is_masked(PSI_WAY_GET))
+		unmasked.get = NULL;
+	return &unmasked;
+}
+
 void
 psi_conduit_open(gex_EP_t ep)
 {
 	const struct psi_conduit_ops *local = local_choose(), *network = network_choose();
 
 	psi.networked = network != NULL;
-	conduit_lay_table(network ? psi_pair_make(local, network) : local);
+	conduit_lay_table(network ? psi_pair_make(local, network_unmasked(network), reference())
+	                          : local);
 	conduit_describe_job();
 	ep->ops = psi.ops;
 	keeps_lines = psi.networked;

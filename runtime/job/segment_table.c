@@ -2,6 +2,7 @@
 
 #include "runtime/job/barrier_all.h"
 #include "runtime/segment/reach.h"
+#include "runtime/segment/segment.h"
 #include "runtime/segment/shmem.h"
 #include "runtime/team/team_rules.h"
 #include "runtime/util/fence.h"
@@ -30,10 +31,12 @@ segment_write_entry(uint32_t place, gex_Segment_t segment)
 
 	if (!segment)
 		return;
+	psi_segment_bind(segment);
 	entry->base = (uintptr_t)segment->base;
 	entry->size_bytes = segment->size;
 	entry->key = segment->key;
 	entry->mappable = segment->library_memory;
+	entry->name = segment->name;
 	entry->card = psi_vm_card_make();
 	/* A rank that reads the entry may then ask for its memory. */
 	psi_handed_to_process(psi_ep_at(place));

@@ -55,6 +55,10 @@ struct gex_Segment_s {
 	gex_Segment_t destroyed_before; /* with checks */
 	bool library_memory;    /* a range of this rank's file, else the client's memory */
 	uint64_t key;           /* of its range */
+	/* What peers call it over a network, from when it is first published. */
+	bool is_bound;
+	struct psi_segment_name name;
+	struct psi_registration *registration;  /* NULL: it has no name */
 };
 
 /* The messages that a handler accepts are noted beside its address, so that delivery makes one

@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 11,
+	PSI_SHARED_ABI = 12,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -47,6 +47,7 @@ struct psi_vm_card {
 struct psi_segment_entry {
 	uint64_t base, size_bytes, key;
 	uint64_t mappable;      /* 0: client memory, which others cannot map */
+	struct psi_segment_name name;   /* over a network */
 	struct psi_vm_card card;
 	uint64_t failed;        /* 1: no memory for the segment that is to be attached */
 };

@@ -179,7 +179,7 @@ psi_reach_remote(uint32_t place, const void *addr)
 	const uintptr_t base = own ? (uintptr_t)ep->segment->base : (uintptr_t)known->base;
 
 	return (struct psi_remote){
-		.peer = place, .key = own ? ep->segment->key : known->key,
+		.peer = place, .name = own ? ep->segment->name : known->name,
 		.offset = (uintptr_t)addr - base,
 	};
 }

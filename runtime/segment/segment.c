@@ -12,11 +12,24 @@
 
 /* -- make and bind --------------------------------------------------------------------------- */
 
+/* Without a name peers reach it all the same, by messages; the network has said why. */
+void
+psi_segment_bind(gex_Segment_t segment)
+{
+	if (segment->is_bound)
+		return;
+	segment->is_bound = true;
+	(void)psi.ops->segment_bind(psi.conduit, segment->base, segment->size, &segment->name,
+	                            &segment->registration);
+}
+
 void
 psi_segment_discard(gex_Segment_t segment)
 {
 	static _Atomic(gex_Segment_t) last_destroyed;   /* holds the objects for leak checkers */
 
+	if (segment->registration)
+		psi.ops->segment_release(psi.conduit, segment->registration);
 	if (segment->library_memory)
 		pboot_range_unmap(segment->base, segment->key, segment->size);
 	segment->destroyed = true;
@@ -50,6 +63,7 @@ segment_new(gex_Client_t client, void *base, uintptr_t size)
 	segment->client = client;
 	segment->base = base;
 	segment->size = size;
+	segment->name.key = PSI_NO_KEY;
 	return segment;
 }
 

@@ -6,6 +6,8 @@
 
 /* Makes a segment in memory of this rank's file.  Returns 0 or an errno value. */
 int psi_segment_make(gex_Client_t client, uintptr_t size, gex_Segment_t *segment_out);
+/* Lets a network know it, so that its owner may publish it; once does. */
+void psi_segment_bind(gex_Segment_t segment);
 /* Ends the segment.  With checks the object stays, so that a later use is recognised. */
 void psi_segment_discard(gex_Segment_t segment);
 

@@ -17,7 +17,7 @@ carried_operation_of(const struct psi_target *target, const pst_signal_t *sig, u
 	struct psi_signal_operation signal = {
 		.remote = { .peer = target->place }, .owner = target->ep, .what = sig->pst_what,
 		.n = sig->pst_n, .sem = sig->pst_ref.pst_w[0], .value = sig->pst_value,
-		.cookie = cookie,
+		.cookie = cookie, .packed = psi_signal_packed(target->place, sig),
 	};
 
 	if (sig->pst_what != PST_SIGNAL_SEM)

@@ -237,6 +237,54 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 	post_count(ep->place, sig->pst_ref, sig->pst_n, source, false, call);
 }
 
+/* -- as one number ---------------------------------------------------------------------------- */
+
+/* From above: key of the semaphore, posts, index of the endpoint. */
+enum { PACKED_INDEX_BITS = 7, PACKED_N_BITS = 9 };
+
+_Static_assert(PSI_SEM_KEY_BITS + PACKED_N_BITS + PACKED_INDEX_BITS == 64, "it fills 64 bits");
+_Static_assert(GASNET_MAXEPS <= 1 << PACKED_INDEX_BITS, "each endpoint has an index");
+
+/* Words need a value and an offset too.  With checks the owner is told who posts. */
+uint64_t
+psi_signal_packed(uint32_t place, const pst_signal_t *sig)
+{
+	if (psi.checks || sig->pst_what != PST_SIGNAL_SEM || sig->pst_n >> PACKED_N_BITS)
+		return 0;
+	return sig->pst_ref.pst_w[0] << (PACKED_N_BITS + PACKED_INDEX_BITS) |
+	       (uint64_t)sig->pst_n << PACKED_INDEX_BITS | psi_index_of(place);
+}
+
+static bool
+sem_is_there(gex_EP_t ep, uint64_t key, unsigned n)
+{
+	const struct pst_sem_peer *peer = &psi.sems[ep->place];
+
+	return peer->lines && psi_sem_live(key) >> 2 && psi_sem_takes(key, n) &&
+	       __atomic_load_n(&peer->live[psi_sem_slot(key)], __ATOMIC_RELAXED) ==
+	               psi_sem_live(key);
+}
+
+/* The bytes of a stranger name a live semaphore once in 2^40 or so. */
+bool
+psi_signal_arrived(uint64_t packed)
+{
+	const gex_EP_t ep =
+		psi_ep_of((gex_EP_Index_t)(packed & ((1 << PACKED_INDEX_BITS) - 1)));
+	const unsigned n = packed >> PACKED_INDEX_BITS & ((1 << PACKED_N_BITS) - 1);
+	const uint64_t key = packed >> (PACKED_N_BITS + PACKED_INDEX_BITS);
+	pst_signal_t sig = { .pst_what = PST_SIGNAL_SEM, .pst_n = n };
+
+	if (!ep || !sem_is_there(ep, key, n))
+		return false;
+	sig.pst_ref.pst_w[0] = key;
+	psi_signal_apply_own(ep, &sig, ep->place, "put with signal");
+	psi_wake_own();
+	return true;
+}
+
+/* -- wake -------------------------------------------------------------------------------------- */
+
 void
 psi_sem_wake_rank(gex_Rank_t rank)
 {

@@ -20,4 +20,10 @@ void psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const c
  * after the handler. */
 void psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, const char *call);
 
+/* A signal to that place as one number, for networks that carry one with a put; 0: it does not
+ * fit. */
+uint64_t psi_signal_packed(uint32_t place, const pst_signal_t *sig);
+/* The service of the contract, at the signal's owner. */
+bool psi_signal_arrived(uint64_t packed);
+
 #endif

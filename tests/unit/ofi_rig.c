@@ -78,6 +78,18 @@ deliver(void *owner, const struct psi_arrival *arrival)
 	ofi_self.deliver(*(struct psi_port **)owner, arrival);
 }
 
+static void
+completed(uint64_t cookie)
+{
+	ofi_self.completed(cookie);
+}
+
+static bool
+signal_arrived(uint64_t packed)
+{
+	return ofi_self.signal_arrived(packed);
+}
+
 /* The runtime would end the job. */
 static void
 unreachable(uint32_t place, const char *why)
@@ -89,7 +101,7 @@ unreachable(uint32_t place, const char *why)
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
-	.unreachable = unreachable,
+	.unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */

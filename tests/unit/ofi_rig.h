@@ -20,6 +20,8 @@ struct ofi_rank {
 	struct psi_port *port;          /* the first; its owner is the rank */
 	struct psi_attributes attributes;
 	void (*deliver)(struct psi_port *port, const struct psi_arrival *arrival);
+	void (*completed)(uint64_t cookie);
+	bool (*signal_arrived)(uint64_t packed);
 	uint64_t count[PSI_COUNTERS];
 	uint32_t lost;                  /* the place that the conduit called unreachable */
 };

@@ -158,7 +158,8 @@ rig_set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *
 	psi.known = calloc((size_t)2 * GASNET_MAXEPS, sizeof *psi.known);
 	ck_assert(psi.shared && psi.peers && psi.known);
 	psi.known[PEER] =
-		(struct psi_segment_entry){ .base = BASE, .size_bytes = SIZE, .key = KEY };
+		(struct psi_segment_entry){ .base = BASE, .size_bytes = SIZE,
+		                            .name = { .key = KEY } };
 	psi.modules = psi_modules;
 	ck_assert_ptr_null(psi_conduit_lay(conduit, below, &psi.ops));
 	rig_ep.ops = psi.ops;

@@ -33,13 +33,21 @@ said_has(const char *part)
 static void
 opens(void)
 {
-	char text[300];
+	char text[400];
 
 	ck_assert_int_eq(ofi_open(false), PSI_OK);
 	ck_assert_int_eq(ofi_connect(), PSI_OK);
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
 	ck_assert_ptr_ne(strstr(text, "provider "), NULL);
 	ck_assert_ptr_ne(strstr(text, "per peer"), NULL);
+	ck_assert_ptr_ne(strstr(text, "puts and gets native, signals with puts, in pieces of "
+	                              "1073741824 bytes, 128 at a time"), NULL);
+	ofi_self.conduit->rma.puts = ofi_self.conduit->rma.signals = false;
+	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
+	ck_assert_ptr_ne(strstr(text, "puts by messages, gets native in pieces"), NULL);
+	ofi_self.conduit->rma.gets = false;
+	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
+	ck_assert_ptr_ne(strstr(text, "puts and gets by messages"), NULL);
 	ck_assert_uint_lt(ofi_self.conduit->address_bytes + sizeof(fi_addr_t), 1024);
 }
 

@@ -6,6 +6,7 @@
 #include "tests/unit/operations_rig.h"
 
 #include "runtime/signal/put_signal.h"
+#include "runtime/signal/sem.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/main.h"
 
@@ -63,7 +64,7 @@ START_TEST(a_put_names_key_offset_and_cookie_and_ends_with_the_cookie)
 	ck_assert_uint_eq(fake.puts, 1);
 	ck_assert_uint_eq(fake.sends, 0);
 	ck_assert_uint_eq(fake.put.remote.peer, PEER);
-	ck_assert_uint_eq(fake.put.remote.key, KEY);
+	ck_assert_uint_eq(fake.put.remote.name.key, KEY);
 	ck_assert_uint_eq(fake.put.remote.offset, OFFSET);
 	ck_assert_ptr_eq(fake.put.owner, &rig_ep);
 	ck_assert_ptr_eq(fake.put.here, source);
@@ -147,7 +148,7 @@ static struct psi_transfer
 transfer_of(bool immediate)
 {
 	return (struct psi_transfer){
-		.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .here = rig_source,
+		.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .here = rig_source,
 		.len_bytes = sizeof rig_source, .cookie = part(), .immediate = immediate,
 	};
 }
@@ -182,7 +183,8 @@ start_atomic(bool immediate)
 {
 	static uint64_t result;
 	const struct psi_word_operation word = {
-		.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .op = GEX_OP_ADD, .operand1 = 1,
+		.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .op = GEX_OP_ADD,
+		.operand1 = 1,
 		.result = &result, .cookie = part(), .immediate = immediate,
 	};
 
@@ -190,7 +192,7 @@ start_atomic(bool immediate)
 }
 
 static const struct psi_signal_operation the_signal = {
-	.remote = { PEER, KEY, 0 }, .owner = &rig_ep, .what = PST_SIGNAL_SEM, .n = 1,
+	.remote = { PEER, { KEY, 0 }, 0 }, .owner = &rig_ep, .what = PST_SIGNAL_SEM, .n = 1,
 };
 
 static int
@@ -225,6 +227,59 @@ START_TEST(no_operation_polls_with_or_without_room)
 		psi_poll();
 		fake.polls = 0;
 	}
+}
+END_TEST
+
+/* -- a signal as one number -------------------------------------------------------------------- */
+
+enum { SLOT = 3, LIVE = 5 << 2 };
+
+static const pst_signal_t three_posts = {
+	.pst_what = PST_SIGNAL_SEM, .pst_n = 3,
+	.pst_ref = { { (uint64_t)LIVE << PSI_SEM_SLOT_BITS | SLOT, 0 } },
+};
+
+START_TEST(a_signal_that_fits_one_number_is_applied_from_it)
+{
+	static uint64_t lines[PSI_SEM_SLOTS][8];
+	static uint32_t live[PSI_SEM_SLOTS];
+	static struct pst_sem_peer sems[2];
+	uint64_t packed;
+
+	rig_set_up_without_room();
+	packed = psi_signal_packed(rig_ep.place, &three_posts);
+	psi.sems = sems;
+	ck_assert(!psi_signal_arrived(packed));         /* it has no semaphores yet */
+	sems[rig_ep.place] = (struct pst_sem_peer){ .lines = lines, .live = live };
+	ck_assert(!psi_signal_arrived(packed));
+	ck_assert(!psi_signal_arrived(3 << 7));         /* that of a free slot */
+	live[SLOT] = LIVE;
+	ck_assert(psi_signal_arrived(packed));
+	ck_assert(psi_signal_arrived(packed));
+	ck_assert_uint_eq(lines[SLOT][0], 6);
+	ck_assert(!psi_signal_arrived(packed | 1));     /* to an endpoint that is not there */
+	ck_assert(!psi_signal_arrived(packed & ~(uint64_t)0xff80));
+	live[SLOT] += 4;
+	ck_assert(!psi_signal_arrived(packed));
+	ck_assert_uint_eq(lines[SLOT][0], 6);
+}
+END_TEST
+
+START_TEST(other_signals_do_not_fit_one_number)
+{
+	pst_signal_t sig = three_posts;
+
+	rig_set_up_without_room();
+	sig.pst_n = 511;
+	ck_assert_uint_ne(psi_signal_packed(PEER, &sig), 0);
+	sig.pst_n = 512;
+	ck_assert_uint_eq(psi_signal_packed(PEER, &sig), 0);
+	sig = three_posts;
+	sig.pst_what = PST_SIGNAL_ADD;
+	ck_assert_uint_eq(psi_signal_packed(PEER, &sig), 0);
+	psi.checks = true;
+	ck_assert_uint_eq(psi_signal_packed(PEER, &three_posts), 0);
+	psi.checks = false;
 }
 END_TEST
 
@@ -263,6 +318,8 @@ main(void)
 	tcase_add_test(tests, what_finds_no_room_is_tried_again_and_what_may_not_wait_refused);
 	tcase_add_test(tests, what_the_conduit_lacks_goes_by_messages_that_hold_offsets);
 	tcase_add_test(tests, no_operation_polls_with_or_without_room);
+	tcase_add_test(tests, a_signal_that_fits_one_number_is_applied_from_it);
+	tcase_add_test(tests, other_signals_do_not_fit_one_number);
 	tcase_add_test(tests, an_operation_that_nobody_provides_ends_the_job_with_one_line);
 	return unit_run("operations", tests);
 }

@@ -31,7 +31,7 @@ START_TEST(a_long_names_key_and_offset_and_keeps_its_descriptor)
 	ck_assert_int_eq(gex_AM_RequestLong(&rig_tm, PEER, GEX_AM_INDEX_BASE, rig_source, 8,
 	                                    rig_there, GEX_EVENT_NOW, 0, 0), GASNET_OK);
 	ck_assert_uint_eq(the_long.dest.peer, PEER);
-	ck_assert_uint_eq(the_long.dest.key, KEY);
+	ck_assert_uint_eq(the_long.dest.name.key, KEY);
 	ck_assert_uint_eq(the_long.dest.offset, OFFSET);
 	ck_assert_uint_eq(the_long.state[0], 1);
 	ck_assert_ptr_eq(the_long.owner, &rig_ep);

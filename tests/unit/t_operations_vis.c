@@ -139,7 +139,7 @@ START_TEST(a_conduit_reads_the_pieces_of_a_strided_put)
 	rig_fill_source();
 	event = put_pieces(0);
 	ck_assert_uint_eq(kept.vis.remote.peer, PEER);
-	ck_assert_uint_eq(kept.vis.remote.key, KEY);
+	ck_assert_uint_eq(kept.vis.remote.name.key, KEY);
 	ck_assert_uint_eq(kept.vis.remote.offset, 0);
 	ck_assert_uint_eq(kept.vis.len_bytes, WHOLE);
 	ck_assert(kept.vis.is_put);

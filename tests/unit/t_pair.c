@@ -162,6 +162,42 @@ static void on_fd_end(struct psi_port *port) { (void)port, local.on_fd_ends++; }
 static void wake_own(struct psi_port *port) { (void)port, local.own_wakes++; }
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
 
+/* The network makes transfers with segments that have a name; the reference makes all. */
+static unsigned network_moves, reference_moves;
+static int network_move(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port;
+	if (transfer->remote.name.key == PSI_NO_KEY)
+		return PSI_UNSUPPORTED;
+	network_moves++;
+	return PSI_OK;
+}
+static int reference_move(struct psi_port *port, const struct psi_transfer *transfer)
+{
+	(void)port, (void)transfer;
+	reference_moves++;
+	return PSI_OK;
+}
+static int network_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                          const struct psi_signal_operation *signal)
+{
+	(void)signal;
+	return network_move(port, transfer);
+}
+static int reference_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                            const struct psi_signal_operation *signal)
+{
+	(void)signal;
+	return reference_move(port, transfer);
+}
+static int bind_one(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                    struct psi_segment_name *name_out, struct psi_registration **registration_out)
+{
+	(void)conduit, (void)base, (void)len_bytes, (void)registration_out;
+	name_out->key = 7;
+	return PSI_OK;
+}
+
 static const struct psi_conduit_ops local_ops = {
 	.name = "near", .probe = probe, .open = local_open, .port_open = local_port_open,
 	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
@@ -175,6 +211,11 @@ static const struct psi_conduit_ops network_ops = {
 	.name = "far", .probe = probe, .open = network_open, .port_open = network_port_open,
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
 	.poll = network_poll, .drain = drain, .wait_on = wait_on,
+	.segment_bind = bind_one, .put = network_move, .get = network_move,
+	.put_signal = network_signal,
+};
+static const struct psi_conduit_ops reference_ops = {
+	.put = reference_move, .get = reference_move, .put_signal = reference_signal,
 };
 
 static const struct psi_conduit_ops *ops;
@@ -192,8 +233,8 @@ pair_open_as(const uint8_t *is_local, uint32_t host_places, bool threaded)
 		.threaded = threaded, .counts = counts,
 	};
 
-	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, &network_ops), NULL, &ops),
-	                 NULL);
+	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, &network_ops, &reference_ops),
+	                                 &reference_ops, &ops), NULL);
 	ck_assert_int_eq(ops->open(&services, &job, &attributes, &conduit), PSI_OK);
 	ck_assert_int_eq(ops->port_open(conduit, 0, false, NULL, &port), PSI_OK);
 	ck_assert_int_eq(ops->connect(conduit), PSI_OK);
@@ -280,6 +321,31 @@ START_TEST(each_peer_has_its_route)
 	claim.peer = FAR;
 	ck_assert_int_eq(ops->am_claim(port, &claim), PSI_UNSUPPORTED);
 	ck_assert_uint_eq(local.claims, 1);
+}
+END_TEST
+
+/* Memory of a neighbour that is not mapped is its client's own. */
+START_TEST(transfers_that_the_network_does_not_make_are_the_references)
+{
+	struct psi_transfer transfer = { .remote = { .peer = FAR, .name = { .key = 7 } } };
+	struct psi_registration *registration = NULL;
+	struct psi_segment_name name = { .key = PSI_NO_KEY };
+
+	pair_open();
+	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
+	ck_assert_uint_eq(network_moves, 3);
+	transfer.remote.name.key = PSI_NO_KEY;
+	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
+	transfer.remote = (struct psi_remote){ .peer = 1, .name = { .key = 7 } };
+	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
+	ck_assert_uint_eq(network_moves, 3);
+	ck_assert_uint_eq(reference_moves, 4);
+	ck_assert_int_eq(ops->segment_bind(conduit, NULL, 1, &name, &registration), PSI_OK);
+	ck_assert_uint_eq(name.key, 7);
 }
 END_TEST
 
@@ -459,6 +525,7 @@ main(void)
 	tcase_add_test(tests, both_connect_though_the_first_fails);
 	tcase_add_test(tests, a_port_that_is_opened_again_is_the_same);
 	tcase_add_test(tests, each_peer_has_its_route);
+	tcase_add_test(tests, transfers_that_the_network_does_not_make_are_the_references);
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
 	tcase_add_test(tests, smp_is_asked_what_names_a_neighbour);
 	tcase_add_test(tests, alone_a_process_sleeps_until_the_network_wakes_it);
