@@ -263,8 +263,8 @@ operations_of(void *plugin, const char *name, const char *path,
 
 /*
  * Opens the file, and what it is linked with.  Such libraries may install signal handlers when they
- * are loaded: libinfinipath, which Debian's libfabric brings, takes SIGSEGV, SIGTERM and others, and
- * its handler ends the process by exit(1).  The handlers of before are put back.
+ * are loaded: libinfinipath, which Debian's libfabric brings, takes SIGSEGV, SIGTERM and others,
+ * and its handler ends the process by exit(1).  The handlers of before are put back.
  */
 static void *
 plugin_load(const char *path)

@@ -1,8 +1,8 @@
 /*
  * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or
- * `all', `half', `last') does HOW at the moment WHEN, and the others stay where they are.  Each rank
- * first makes the file named by MEMBER_AT, with its rank appended and its pid inside, in one step
- * when it is at the moment.  With MEMBER_GO, WHO does HOW only when the file of that name is there.
+ * `all', `half', `last') does HOW at the moment WHEN, and the others stay where they are.  Each
+ * rank first makes the file named by MEMBER_AT, with its rank appended and its pid inside, in one
+ * step when it is at the moment.  With MEMBER_GO, WHO does HOW once the file of that name is there.
  */
 #include <gasnetex.h>
 
