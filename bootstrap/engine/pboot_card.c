@@ -56,6 +56,11 @@ pboot_card_hosts(const struct pboot_card *cards, uint32_t size, uint32_t *host_o
 	uint32_t count = 0, rank, before;
 
 	for (rank = 0; rank < size; rank++) {
+		/* The rank before is often of the same host: then the search would be long. */
+		if (rank > 0 && cards[rank].host_id == cards[rank - 1].host_id) {
+			host_of_out[rank] = host_of_out[rank - 1];
+			continue;
+		}
 		for (before = 0; cards[before].host_id != cards[rank].host_id; before++)
 			;
 		host_of_out[rank] = before == rank ? count++ : host_of_out[before];

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -252,6 +253,29 @@ operations_of(void *plugin, const char *name, const char *path,
 	return psi_plugin_fits(ops, path, lack) ? ops : NULL;
 }
 
+/*
+ * Opens the file, and what it is linked with.  Such libraries may install signal handlers when they
+ * are loaded: libinfinipath, which Debian's libfabric brings, takes SIGSEGV, SIGTERM and others,
+ * and its handler ends the process by exit(1).  The handlers of before are put back.
+ */
+static void *
+plugin_load(const char *path)
+{
+	struct sigaction before[NSIG], after;
+	void *plugin;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigaction(sig, NULL, &before[sig]) < 0)
+			before[sig].sa_handler = SIG_ERR;
+	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	for (sig = 1; sig < NSIG; sig++)
+		if (before[sig].sa_handler != SIG_ERR && sigaction(sig, NULL, &after) == 0 &&
+		    after.sa_handler != before[sig].sa_handler)
+			sigaction(sig, &before[sig], NULL);
+	return plugin;
+}
+
 const struct psi_conduit_ops *
 psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES])
 {
@@ -265,7 +289,7 @@ psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES])
 	}
 	if (!plugin_find(name, path, sizeof path, lack))
 		return NULL;
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	plugin = plugin_load(path);
 	if (!plugin) {
 		lack_say(lack, "%s does not load: %s", path, dlerror());
 		return NULL;

@@ -31,6 +31,7 @@ static const int terminate[] = { SIGHUP, SIGINT, SIGTERM };
 
 /* Written by psi_signals_open, before any of its handlers can run. */
 static struct psi_signals_hooks hooks;
+static bool quit_was_ignored;
 static char who[96];
 static pid_t rank_pid;
 
@@ -68,6 +69,15 @@ signal_is_default(const struct sigaction *action)
 	return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
 }
 
+/* A shell that is not interactive ignores SIGQUIT in what it starts in the background.  The keeper
+ * sends it to end a rank in good order, so it is handled there too. */
+static bool
+signal_is_ignored_quit(int number, const struct sigaction *action)
+{
+	return number == SIGQUIT && !(action->sa_flags & SA_SIGINFO) &&
+	       action->sa_handler == SIG_IGN;
+}
+
 static void
 signal_take(int number, handler_fn *fn)
 {
@@ -77,7 +87,11 @@ signal_take(int number, handler_fn *fn)
 	sigemptyset(&action.sa_mask);
 	if (fn == on_backtrace || fn == on_freeze)
 		action.sa_flags |= SA_RESTART;
-	if (sigaction(number, NULL, &old) == 0 && signal_is_default(&old))
+	if (sigaction(number, NULL, &old) != 0)
+		return;
+	if (fn == on_quit)
+		quit_was_ignored = signal_is_ignored_quit(number, &old);
+	if (signal_is_default(&old) || (fn == on_quit && quit_was_ignored))
 		sigaction(number, &action, NULL);
 }
 
@@ -89,7 +103,7 @@ signal_give_back(int number)
 	if (sigaction(number, NULL, &action) != 0 || !signal_is_ours(&action))
 		return;
 	memset(&action, 0, sizeof action);
-	action.sa_handler = SIG_DFL;
+	action.sa_handler = number == SIGQUIT && quit_was_ignored ? SIG_IGN : SIG_DFL;
 	sigaction(number, &action, NULL);
 }
 
@@ -316,10 +330,13 @@ on_terminate(int number, siginfo_t *info, void *context)
 	signal_die_by(number);
 }
 
+/* If the signal was ignored before, that of the terminal still is. */
 static void
 on_quit(int number, siginfo_t *info, void *context)
 {
-	(void)info, (void)context;
+	(void)context;
+	if (quit_was_ignored && info->si_code != SI_USER)
+		return;
 	if (hooks.leave)
 		hooks.leave(QUIT_STATUS);
 	signal_die_by(number);

@@ -207,6 +207,9 @@ engine_tests()
 	engine_job 3 "$steps" init barrier 1@leave=9 sleep=30
 	expect_status 9
 	expect_message 'rank 1 .*gasnet_exit(9) while ranks 0, 2 had not asked to end'
+	# the library itself, with SIGQUIT ignored, as in what a shell starts in the background
+	engine_job 3 sh -c 'trap "" QUIT; exec "$0" 1 gasnet_exit=5 waiting' "$TEST_BUILDDIR/tests/job/member"
+	expect_status 5
 	engine_job 3 "$steps" init barrier 1@leave=0 spin=30
 	expect_status 0
 	engine_job 3 "$steps" init barrier 2@exit=4 block-all ignore=3 sleep=30

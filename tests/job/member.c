@@ -1,12 +1,13 @@
 /*
  * A client that ends as its arguments say: "member WHO HOW WHEN" starts as a job; rank WHO (or
- * `all', `half') does HOW at the moment WHEN, and the others stay where they are.  When a rank is
- * at the moment, it first makes the file named by MEMBER_AT, with its rank appended and its pid
- * inside, in one step.
+ * `all', `half', `last') does HOW at the moment WHEN, and the others stay where they are.  When a
+ * rank is at the moment, it first makes the file named by MEMBER_AT, with its rank appended and its
+ * pid inside, in one step.  With MEMBER_GO, WHO does HOW once the file of that name is there.
  */
 #include <gasnetex.h>
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,10 +27,13 @@ static const char *who, *how, *when;
 static volatile int never;
 static volatile char *volatile nowhere = (volatile char *)8; /* UBSan sees to null itself */
 static char payload[4096];
+static jmp_buf main_frame;
 
 static int
 is_chosen(void)
 {
+	if (strcmp(who, "last") == 0)
+		return rank == size - 1;
 	if (strcmp(who, "all") == 0)
 		return 1;
 	if (strcmp(who, "half") == 0)
@@ -53,15 +57,61 @@ leave_by_thread(int code)
 		pthread_join(thread, NULL);
 }
 
-/* "gasnet_exit=5", "exit=3", "thread=5", "signal=9", "abort", "return" */
+static void
+barrier(void)
+{
+	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+/* A rank that computes goes on with it. */
+static void
+wait_for_go(void)
+{
+	const char *go = getenv("MEMBER_GO");
+	int i;
+
+	while (go && access(go, F_OK) != 0) {
+		if (strcmp(when, "computing") != 0) {
+			gasnet_AMPoll();
+			usleep(1000);
+		}
+		for (i = 0; strcmp(when, "computing") == 0 && i < 1000000; i++)
+			never = i;
+	}
+	never = 0;
+}
+
+/* As a job ends that nothing has happened to: all talk to their neighbours once more. */
+static void
+finish(void)
+{
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		gex_AM_RequestMedium0(tm, (rank + 1) % size, ON_FLOOD, payload, sizeof payload,
+		    GEX_EVENT_NOW, 0);
+		barrier();
+	}
+	gasnet_exit(0);
+}
+
+/* "gasnet_exit=5", "exit=3", "quick-exit=3", "thread=5", "signal=9", "abort", "segv", "finish",
+ * "return" as exit, "return=3" from main */
 static void
 end_now(void)
 {
 	const char *value = strchr(how, '=');
 	int code = value ? atoi(value + 1) : 0;
 
+	wait_for_go();
 	if (strncmp(how, "gasnet_exit", 11) == 0)
 		gasnet_exit(code);
+	else if (strncmp(how, "quick-exit", 10) == 0)
+		_exit(code);
+	else if (strncmp(how, "return=", 7) == 0)
+		longjmp(main_frame, 1 + code);
+	else if (strcmp(how, "finish") == 0)
+		finish();
 	else if (strncmp(how, "exit", 4) == 0 || strncmp(how, "return", 6) == 0)
 		exit(code);
 	else if (strncmp(how, "thread", 6) == 0)
@@ -116,12 +166,6 @@ start(int *argc, char ***argv)
 		exit(98);
 	rank = gex_TM_QueryRank(tm);
 	size = gex_TM_QuerySize(tm);
-}
-
-static void
-barrier(void)
-{
-	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
 }
 
 /* Where the moment is a state, all are in it, and the chosen end out of it. */
@@ -217,6 +261,7 @@ int
 main(int argc, char **argv)
 {
 	const char *launched = getenv("PST_JOB_RANK");
+	int returned;
 	size_t i;
 
 	if (argc != 4) {
@@ -226,6 +271,9 @@ main(int argc, char **argv)
 	who = argv[1];
 	how = argv[2];
 	when = argv[3];
+	returned = setjmp(main_frame);
+	if (returned != 0)
+		return returned - 1;
 	if (strcmp(when, "before") == 0 && launched) {
 		rank = (gex_Rank_t)atoi(launched);
 		pt_touch(rank);

@@ -3,8 +3,11 @@
 #include "tests/unit/main.h"
 
 #include <limits.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 START_TEST(the_way_between_directories_goes_up_and_down)
 {
@@ -85,16 +88,59 @@ START_TEST(a_launcher_that_was_moved_has_its_plugins_beside_it)
 }
 END_TEST
 
+/* Makes penstock-rude.so, which takes a signal when it is loaded; false without a compiler. */
+static bool
+rude_plugin_make(const char *directory)
+{
+	const char *compiler = getenv("TEST_CC");
+	char command[PATH_MAX + 512];
+
+	snprintf(command, sizeof command,
+	         "{ echo '#include <signal.h>'; echo 'static void end(int sig) { (void)sig; }'; "
+	         "echo '__attribute__((constructor)) static void take(void) "
+	         "{ signal(SIGTERM, end); signal(SIGUSR2, end); }'; } | "
+	         "%s -shared -fPIC -x c - -o '%s/penstock-rude.so'",
+	         compiler ? compiler : "cc", directory);
+	return system(command) == 0;
+}
+
+static void
+on_usr2(int sig)
+{
+	(void)sig;
+}
+
+START_TEST(what_a_plugin_brings_takes_no_signals)
+{
+	char directory[] = "/tmp/penstock-test.XXXXXX", file[PATH_MAX], lack[PSI_PLUGIN_LACK_BYTES];
+	struct sigaction action;
+
+	ck_assert_ptr_ne(mkdtemp(directory), NULL);
+	ck_assert(rude_plugin_make(directory));
+	setenv("PST_PLUGIN_DIR", directory, 1);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGUSR2, on_usr2);
+	ck_assert_ptr_eq(psi_plugin_open("rude", lack), NULL);
+	ck_assert_ptr_ne(strstr(lack, "is no conduit: it lacks prude_ops"), NULL);
+	ck_assert(sigaction(SIGTERM, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+	ck_assert(sigaction(SIGUSR2, NULL, &action) == 0 && action.sa_handler == on_usr2);
+	snprintf(file, sizeof file, "%s/penstock-rude.so", directory);
+	ck_assert(unlink(file) == 0 && rmdir(directory) == 0);
+}
+END_TEST
+
 int
 main(void)
 {
 	TCase *tests = tcase_create("plugin");
 
+	tcase_set_timeout(tests, 60);	/* one of them compiles */
 	tcase_add_test(tests, the_way_between_directories_goes_up_and_down);
 	tcase_add_test(tests, a_way_that_is_too_long_is_none);
 	tcase_add_test(tests, a_table_fits_by_number_and_size);
 	tcase_add_test(tests, a_plugin_that_is_nowhere_is_told_with_the_places);
 	tcase_add_test(tests, the_network_is_that_of_the_setting_or_of_the_program);
 	tcase_add_test(tests, a_launcher_that_was_moved_has_its_plugins_beside_it);
+	tcase_add_test(tests, what_a_plugin_brings_takes_no_signals);
 	return unit_run("plug-ins of conduits", tests);
 }
