@@ -475,6 +475,7 @@ void pofi_backlog_flush(struct psi_conduit *conduit);
 
 unsigned pofi_poll(struct psi_port *port, unsigned networks, unsigned budget);
 int pofi_drain(struct psi_conduit *conduit);
+int pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out);
 int pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
 
 /* The one symbol that the plug-in shows. */

@@ -19,6 +19,7 @@ const struct psi_conduit_ops pofi_ops = {
 	.put_signal = pofi_put_signal,
 	.poll = pofi_poll,
 	.drain = pofi_drain,
+	.arm = pofi_arm,
 	.wait_on = pofi_wait_on,
 	.describe = pofi_describe,
 };

@@ -25,6 +25,7 @@ struct look {
 	unsigned networks, count;
 	struct taken taken[POFI_BATCH];
 	struct pofi_done done;
+	bool for_others;                /* there is something that other threads may wait for */
 	unsigned signal_count;
 	uint64_t signals[POFI_BATCH];   /* that came with puts */
 };
@@ -50,10 +51,11 @@ header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *hea
 }
 
 static void
-credits_take(struct psi_conduit *conduit, const struct pofi_header *header)
+credits_take(struct psi_conduit *conduit, struct look *look, const struct pofi_header *header)
 {
 	uint16_t *spent = header->credits ? pofi_spent_at(conduit, header->source) : NULL;
 
+	look->for_others = look->for_others || spent;
 	if (spent)
 		*spent = (uint16_t)(*spent > header->credits ? *spent - header->credits : 0);
 }
@@ -105,11 +107,12 @@ message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbo
 		pofi_count(conduit, PSI_COUNT_DROPPED);
 		return;
 	}
-	credits_take(conduit, &header);
+	credits_take(conduit, look, &header);
 	if (header.category == POFI_CREDIT)
 		return;
 	if (!may_deliver_here(conduit, look, &header, message)) {
 		message_keep(conduit, &header, message, len_bytes);
+		look->for_others = true;
 		return;
 	}
 	inbound->pins++;
@@ -142,8 +145,10 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 		pofi_slot_completed(conduit, slot, &look->done);
 	else if (!inbound)
 		pofi_send_give(conduit, entry->op_context);
-	if (!inbound)
+	if (!inbound) {
+		look->for_others = true;        /* a slot or a buffer is free */
 		return;
+	}
 	if (entry->flags & FI_RECV)
 		message_arrives(conduit, look, inbound, entry->buf, entry->len);
 	if (entry->flags & FI_MULTI_RECV)
@@ -214,8 +219,10 @@ completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
 	struct fi_cq_data_entry entries[POFI_BATCH];
 	const ssize_t count = fi_cq_read(conduit->cq, entries, most);
 
-	if (count == -FI_EAVAIL)
+	if (count == -FI_EAVAIL) {
 		error_take(conduit);
+		look->for_others = true;
+	}
 	for (ssize_t i = 0; i < count; i++)
 		completion_take(conduit, look, &entries[i]);
 	pofi_inbound_refill(conduit);
@@ -395,8 +402,11 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 		look.port = port;
 		look.networks = networks;
 		look.count = look.signal_count = look.done.count = 0;
+		look.for_others = false;
 		if (!look_take(&look, budget - delivered))
 			break;
+		if (look.for_others)
+			port->conduit->services->look_again();
 		deliver_done(port->conduit, &look.done);
 		deliver_signals(port->conduit, &look);
 		delivered += look.signal_count;
@@ -458,6 +468,14 @@ pofi_drain(struct psi_conduit *conduit)
 }
 
 /* -- sleeping ---------------------------------------------------------------------------------- */
+
+/* AGAIN: a message is kept for this port. */
+int
+pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
+{
+	(void)room_peer, (void)ticket_out;
+	return has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
+}
 
 /* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
  * does a peer that is lost, of which a poll tells. */

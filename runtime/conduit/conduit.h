@@ -158,6 +158,10 @@ struct psi_services {
 	 * False: it names nothing here, so that a stranger has sent it.  In polls, without a
 	 * lock. */
 	bool (*signal_arrived)(uint64_t packed);
+	/* A poll has changed what threads of this process may wait for, other than by delivering a
+	 * message of the port that it polled: there is room, or a message is kept for another port.
+	 * Those that sleep look again.  Without a lock. */
+	void (*look_again)(void);
 	/* memcpy that chooses its way by size, for lines that are in another CPU's cache; ordered
 	 * before later release stores. */
 	void (*copy_owning)(void *dst, const void *src, size_t len_bytes);
@@ -329,7 +333,8 @@ struct psi_conduit_ops {
 	 *   sleep   until somebody wakes after the ticket, or timeout_ns passed (0: no bound)
 	 *   disarm  once for every successful arm, slept or not.
 	 * These wake: the sender of any message, the owner of room that was requested, wake(),
-	 * wake_host(). */
+	 * wake_host().  A network beside smp says by `arm' alone whether a message is there; the
+	 * rest is smp's (pair.c). */
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t room_peer,
 	           uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);

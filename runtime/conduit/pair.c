@@ -295,13 +295,29 @@ pair_drain(struct psi_conduit *pair)
 	return network_ops->drain(pair->network);
 }
 
+/* Another thread's poll may have kept a message of the network for this port.  This looks behind
+ * the announcement of the sleep, and that thread wakes behind the message (look_again): D4. */
+static bool
+network_has_message(struct psi_port *port, unsigned networks)
+{
+	uint32_t unused;
+
+	return network_ops->arm &&
+	       network_ops->arm(port->network, networks, PSI_NO_PEER, &unused) == PSI_AGAIN;
+}
+
 static int
 pair_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	const bool room_local = room_peer != PSI_NO_PEER && goes_local(port, room_peer);
+	int result = local_ops->arm(port->local, networks, room_local ? room_peer : PSI_NO_PEER,
+	                            ticket_out);
 
-	return local_ops->arm(port->local, networks, room_local ? room_peer : PSI_NO_PEER,
-	                      ticket_out);
+	if (result == PSI_OK && network_has_message(port, networks)) {
+		local_ops->disarm(port->local);
+		result = PSI_AGAIN;
+	}
+	return result;
 }
 
 /* The smaller of two bounds, where 0 is none. */
@@ -371,7 +387,13 @@ pair_disarm(struct psi_port *port)
 static int
 pair_arm_more(struct psi_port *port, unsigned networks)
 {
-	return local_ops->arm_more(port->local, networks);
+	int result = local_ops->arm_more(port->local, networks);
+
+	if (result == PSI_OK && network_has_message(port, networks)) {
+		local_ops->disarm_more(port->local);
+		result = PSI_AGAIN;
+	}
+	return result;
 }
 
 static void

@@ -17,6 +17,7 @@
 #include "runtime/signal/post.h"
 #include "runtime/util/copy.h"
 #include "runtime/vis/vis.h"
+#include "runtime/wait/waiting.h"
 #include "runtime/wait/wake_fd.h"
 
 #include <stdarg.h>
@@ -84,6 +85,7 @@ static const struct psi_services services = {
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,
 	.completed = psi_completed,
+	.look_again = psi_wake_own,
 	.signal_arrived = psi_signal_arrived,
 	.copy_owning = psi_copy_owning,
 	.copy_far = psi_copy_far,

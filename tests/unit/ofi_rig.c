@@ -98,10 +98,17 @@ unreachable(uint32_t place, const char *why)
 	say("%s", why);
 }
 
+static void
+look_again(void)
+{
+	ofi_self.looks_again++;
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
 	.unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
+	.look_again = look_again,
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct ofi_rank {
 	void (*completed)(uint64_t cookie);
 	bool (*signal_arrived)(uint64_t packed);
 	uint64_t count[PSI_COUNTERS];
+	unsigned looks_again;           /* how often it was told that others should look */
 	uint32_t lost;                  /* the place that the conduit called unreachable */
 };
 

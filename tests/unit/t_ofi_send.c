@@ -161,6 +161,7 @@ two_ports(void)
 	enum { EACH = 3 * POFI_CREDITS_MOST };
 	struct psi_port *second = ofi_port(1);
 	unsigned seen = 0;
+	uint32_t ticket;
 
 	ofi_self.deliver = listen_to;
 	ofi_meet();
@@ -172,6 +173,9 @@ two_ports(void)
 	ck_assert_ptr_eq(heard.port, ofi_self.port);
 	ofi_meet();
 	ck_assert_uint_eq(heard.count[PSI_REQUESTS], EACH);
+	/* a thread that sleeps for the second port is told, and one that is about to finds it */
+	ck_assert_uint_gt(ofi_self.looks_again, 0);
+	ck_assert_int_eq(pofi_ops.arm(second, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
 	while (heard.count[PSI_REQUESTS] < EACH + POFI_CREDITS_MOST) {
 		ofi_turn(second, 1 << PSI_REPLIES);
 		ck_assert_uint_eq(heard.count[PSI_REQUESTS], EACH + seen);
@@ -179,6 +183,7 @@ two_ports(void)
 		seen = heard.count[PSI_REQUESTS] - EACH;
 	}
 	ck_assert_ptr_eq(heard.port, second);
+	ck_assert_int_eq(pofi_ops.arm(second, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
 	ofi_meet();
 }
 

@@ -22,6 +22,7 @@ struct fake {
 	int connect_result;
 	unsigned wakes, ready;          /* ready: what a poll delivers */
 	unsigned on_fd, on_fd_ends, own_wakes;
+	unsigned disarms;
 	int on_fd_result;
 	uint32_t room_peer;
 	uint64_t slept_ns;
@@ -158,6 +159,14 @@ static int on_fd(struct psi_port *port, uint32_t ticket)
 	local.on_fd++;
 	return local.on_fd_result;
 }
+static int network_arm_result;
+static int network_arm(struct psi_port *port, unsigned networks, uint32_t room_peer,
+                       uint32_t *ticket_out)
+{
+	(void)port, (void)networks, (void)room_peer, (void)ticket_out;
+	return network_arm_result;
+}
+static void disarm(struct psi_port *port) { (void)port, local.disarms++; }
 static void on_fd_end(struct psi_port *port) { (void)port, local.on_fd_ends++; }
 static void wake_own(struct psi_port *port) { (void)port, local.own_wakes++; }
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
@@ -203,14 +212,14 @@ static const struct psi_conduit_ops local_ops = {
 	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
 	.am_send_alone = send_alone, .am_claim = claim_one, .am_publish = publish,
 	.am_cancel = cancel, .poll = local_poll, .arm = arm, .sleep = sleep_for,
-	.fd_sleep_begin = on_fd,
+	.disarm = disarm, .fd_sleep_begin = on_fd,
 	.fd_sleep_end = on_fd_end,
 	.wake_peer = wake_peer, .request_room = request, .wake = wake_own,
 };
 static const struct psi_conduit_ops network_ops = {
 	.name = "far", .probe = probe, .open = network_open, .port_open = network_port_open,
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
-	.poll = network_poll, .drain = drain, .wait_on = wait_on,
+	.poll = network_poll, .drain = drain, .wait_on = wait_on, .arm = network_arm,
 	.segment_bind = bind_one, .put = network_move, .get = network_move,
 	.put_signal = network_signal,
 };
@@ -388,6 +397,17 @@ START_TEST(smp_is_asked_what_names_a_neighbour)
 }
 END_TEST
 
+START_TEST(a_port_for_which_the_network_has_a_message_does_not_sleep)
+{
+	uint32_t ticket;
+
+	pair_open();
+	network_arm_result = PSI_AGAIN;
+	ck_assert_int_eq(ops->arm(port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_AGAIN);
+	ck_assert_uint_eq(local.disarms, 1);
+}
+END_TEST
+
 static const uint8_t alone[PLACES] = { 1, 0, 0 };
 
 static uint64_t
@@ -528,6 +548,7 @@ main(void)
 	tcase_add_test(tests, transfers_that_the_network_does_not_make_are_the_references);
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
 	tcase_add_test(tests, smp_is_asked_what_names_a_neighbour);
+	tcase_add_test(tests, a_port_for_which_the_network_has_a_message_does_not_sleep);
 	tcase_add_test(tests, alone_a_process_sleeps_until_the_network_wakes_it);
 	tcase_add_test(tests, a_neighbour_wakes_a_process_that_sleeps_on_the_network);
 	tcase_add_test(tests, who_was_woken_before_the_sleep_does_not_sleep);
