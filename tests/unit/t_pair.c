@@ -156,7 +156,7 @@ static const struct psi_services services = { .wake_fd = own_wake_fd };
 static int on_fd(struct psi_port *port, uint32_t ticket)
 {
 	(void)port, (void)ticket;
-	local.on_fd++;
+	__atomic_add_fetch(&local.on_fd, 1, __ATOMIC_RELEASE);
 	return local.on_fd_result;
 }
 static int network_arm_result;
@@ -168,7 +168,11 @@ static int network_arm(struct psi_port *port, unsigned networks, uint32_t room_p
 }
 static void disarm(struct psi_port *port) { (void)port, local.disarms++; }
 static void on_fd_end(struct psi_port *port) { (void)port, local.on_fd_ends++; }
-static void wake_own(struct psi_port *port) { (void)port, local.own_wakes++; }
+static void wake_own(struct psi_port *port)
+{
+	(void)port;
+	__atomic_add_fetch(&local.own_wakes, 1, __ATOMIC_RELAXED);
+}
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
 
 /* The network makes transfers with segments that have a name; the reference makes all. */
@@ -506,11 +510,11 @@ START_TEST(one_thread_sleeps_on_the_network_and_the_others_on_smps_word)
 	ck_assert_int_eq(pipe(wait_fds), 0);
 	pair_open_as(alone, 1, true);
 	ck_assert_int_eq(pthread_create(&watcher, NULL, watch, NULL), 0);
-	while (__atomic_load_n(&local.on_fd, __ATOMIC_RELAXED) == 0)
+	while (__atomic_load_n(&local.on_fd, __ATOMIC_ACQUIRE) == 0)
 		usleep(100);
 	ops->sleep(port, 0, 77);
 	ck_assert_uint_eq(local.slept_ns, 77);
-	ck_assert_uint_eq(local.own_wakes, 0);
+	ck_assert_uint_eq(__atomic_load_n(&local.own_wakes, __ATOMIC_RELAXED), 0);
 	own_fd_write();
 	pthread_join(watcher, NULL);
 	ck_assert_uint_eq(local.own_wakes, 1);
