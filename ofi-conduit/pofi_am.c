@@ -187,7 +187,7 @@ reply_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 	return result == PSI_AGAIN ? reply_keep(port, am, len_bytes) : result;
 }
 
-/* To one who is lost nothing goes; a poll says so when it is time. */
+/* Nothing is sent to a peer that is lost.  A poll tells the runtime of it when it is time. */
 static int
 am_try(struct psi_port *port, const struct psi_am *am)
 {

@@ -47,7 +47,7 @@ fabric_close(struct psi_conduit *conduit)
 		fi_freeinfo(conduit->info);
 }
 
-/* With a descriptor to sleep on, where the provider has that. */
+/* The queue gets a descriptor to sleep on if the provider has one. */
 static int
 cq_open(struct psi_conduit *conduit)
 {

@@ -22,7 +22,7 @@ pofi_peers_new(uint32_t places)
 	return peers;
 }
 
-/* With one port here and one there. */
+/* What a peer costs if this process and the peer have one port each. */
 size_t
 pofi_peer_bytes(const struct psi_conduit *conduit)
 {

@@ -182,7 +182,7 @@ piece_local(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *p
 	return piece_by_registration(conduit, slot, piece);
 }
 
-/* In one piece. */
+/* Can the transfer go by the buffer in one piece? */
 static bool
 fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
 {

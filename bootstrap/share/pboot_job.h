@@ -59,7 +59,7 @@ enum { PBOOT_FILE_EXCHANGE, PBOOT_FILE_ARENA };
 /* The numbers after these are the files of huge pages, which ranks make themselves
  * (pboot_huge.h). */
 #define PBOOT_FILE_HUGE(size, rank) (PBOOT_FILES(size) + (rank))
-/* Behind these, the eventfd of each rank (pboot_wake_fd); the keeper makes it when asked. */
+/* The eventfds of the ranks (pboot_wake_fd) follow.  The keeper makes each when a rank asks. */
 #define PBOOT_FILE_WAKE(size, rank) (PBOOT_FILE_HUGE(size, size) + (rank))
 #define PBOOT_FILES_ALL(size) PBOOT_FILE_WAKE(size, size)
 

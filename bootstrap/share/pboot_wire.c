@@ -38,6 +38,16 @@ pboot_fd_raise(int fd)
 }
 
 int
+pboot_pipe_open(int ends_out[2])
+{
+	if (pipe2(ends_out, O_CLOEXEC) < 0)
+		return errno;
+	ends_out[0] = pboot_fd_raise(ends_out[0]);
+	ends_out[1] = pboot_fd_raise(ends_out[1]);
+	return 0;
+}
+
+int
 pboot_wire_pair(int fds_out[2])
 {
 	int fds[2];

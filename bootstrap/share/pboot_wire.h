@@ -103,6 +103,8 @@ bool pboot_wire_is_same_user(int sock);
 /* Moves fd to 100 or above, close-on-exec: shell scripts use lower numbers.  Returns the new
  * number, or fd if it could not be moved. */
 int pboot_fd_raise(int fd);
+/* Opens a pipe with such numbers.  Returns 0 or an errno value. */
+int pboot_pipe_open(int ends_out[2]);
 
 /* Returns a number that stands for the file behind a descriptor, the same in all processes of a
  * host; 0 if the descriptor is closed.  Async-signal-safe. */

@@ -103,20 +103,10 @@ struct ends {
 };
 
 static int
-pipe_open(int pipe_out[2])
-{
-	if (pipe2(pipe_out, O_CLOEXEC) < 0)
-		return errno;
-	pipe_out[0] = pboot_fd_raise(pipe_out[0]);
-	pipe_out[1] = pboot_fd_raise(pipe_out[1]);
-	return 0;
-}
-
-static int
 input_open(int ends_out[2], bool reads)
 {
 	if (reads)
-		return pipe_open(ends_out);
+		return pboot_pipe_open(ends_out);
 	ends_out[1] = -1;
 	ends_out[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (ends_out[0] < 0)
@@ -137,9 +127,9 @@ ends_open(struct ends *ends, bool reads)
 	ends->pmi[1] = pboot_fd_raise(ends->pmi[1]);
 	err = input_open(ends->in, reads);
 	if (!err)
-		err = pipe_open(ends->outputs[0]);
+		err = pboot_pipe_open(ends->outputs[0]);
 	if (!err)
-		err = pipe_open(ends->outputs[1]);
+		err = pboot_pipe_open(ends->outputs[1]);
 	return err;
 }
 
@@ -233,7 +223,7 @@ ranks_prepare(struct pboot_ssh_agent *agent)
 
 	agent->ranks = calloc(count, sizeof *agent->ranks);
 	agent->kept = malloc(PBOOT_SSH_WINDOW);
-	if (!agent->ranks || !agent->kept || pipe_open(agent->failed_exec) != 0 ||
+	if (!agent->ranks || !agent->kept || pboot_pipe_open(agent->failed_exec) != 0 ||
 	    !pboot_pmi1_server_open(&agent->server, agent->order.size, count))
 		return false;
 	fcntl(agent->failed_exec[0], F_SETFL, O_NONBLOCK);

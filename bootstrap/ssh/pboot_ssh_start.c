@@ -8,7 +8,6 @@
 #include "runtime/util/limit_hint.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,23 +133,13 @@ ssh_exec(const struct pboot_ssh_job *job, const struct command *command, int in,
 	_exit(NO_SSH);
 }
 
-static int
-pipe_open(int ends_out[2])
-{
-	if (pipe2(ends_out, O_CLOEXEC) < 0)
-		return errno;
-	ends_out[0] = pboot_fd_raise(ends_out[0]);
-	ends_out[1] = pboot_fd_raise(ends_out[1]);
-	return 0;
-}
-
 static bool
 host_fork(struct pboot_ssh_job *job, struct pboot_ssh_host *host, const struct command *command)
 {
-	int to[2], from[2], err = pipe_open(to);
+	int to[2], from[2], err = pboot_pipe_open(to);
 
 	if (!err)
-		err = pipe_open(from);
+		err = pboot_pipe_open(from);
 	if (!err) {
 		host->pid = fork();
 		err = host->pid < 0 ? errno : 0;

@@ -79,7 +79,7 @@ counter_is_wanted(const struct pst_counter *counter)
 	return false;
 }
 
-/* Of all ranks of the host, or of one only; both by host index. */
+/* Ranks are named by host index; ALL stands for all ranks of the host. */
 enum { ALL = UINT16_MAX };
 
 static bool

@@ -132,7 +132,7 @@ unmap_further(void)
 	}
 }
 
-/* Of the ranks that have slept on one: 1 + the descriptor. */
+/* 1 + the descriptor of a rank that has slept on one; 0: it has none. */
 static _Atomic int wake_fds[128];
 
 static int
