@@ -162,7 +162,7 @@ bool pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_o
                          uint64_t words_out[2]);
 /* Gives the operation its notes that came early.  The caller holds the lock. */
 void pcoll_notes_claim(struct pcoll_op *op);
-/* The next call of this member is a barrier that goes by no notes. */
+/* Counts a call of this member that needs no notes: a barrier by flags. */
 void pcoll_pass(gex_TM_t tm);
 /* Sends a message or asks for room; for notes and data. */
 bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what);

@@ -15,7 +15,7 @@ struct pcoll_shm_barrier {
 	struct psi_barrier_area *area;
 	gex_TM_t tm;                    /* NULL: the job's */
 	uint32_t size, rank;
-	uint32_t seen;                  /* by flags: of the ranks below it, in this phase */
+	uint32_t seen;                  /* with flags: all ranks below it are in this phase */
 	struct pcoll_names gathered;
 };
 

@@ -9,7 +9,7 @@
 #include "runtime/util/copy.h"
 
 static void
-reduction_check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
+coll_check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
@@ -18,7 +18,7 @@ reduction_check_team(gex_TM_t tm, gex_Flags_t flags, const char *call)
 }
 
 static void
-reduction_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
+coll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 {
 	if (PSI_UNLIKELY(root >= tm->size))
 		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team",
@@ -27,7 +27,7 @@ reduction_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
 
 /* Either the same or apart. */
 static void
-reduction_check_overlap(const void *dst, const void *src, size_t len_bytes, const char *call)
+coll_check_overlap(const void *dst, const void *src, size_t len_bytes, const char *call)
 {
 	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
 
@@ -44,7 +44,7 @@ gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 {
 	const struct pcoll_call call = { .operation = PCOLL_BARRIER, .tm = tm };
 
-	reduction_check_team(tm, flags, "gex_Coll_BarrierNB");
+	coll_check_team(tm, flags, "gex_Coll_BarrierNB");
 	if (tm != psi.tm && !tm->group->barrier_area)
 		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 	pcoll_pass(tm);
@@ -61,15 +61,15 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	};
 	const char *name = "gex_Coll_BroadcastNB";
 
-	reduction_check_team(tm, flags, name);
-	reduction_check_root(tm, root, name);
+	coll_check_team(tm, flags, name);
+	coll_check_root(tm, root, name);
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
 	psi_check_bytes(nbytes, 1, name);
 	psi_check_buffer(dst, nbytes, "dst", name);
 	if (tm->rank == root) {
 		psi_check_buffer(src, nbytes, "src", name);
-		reduction_check_overlap(dst, src, nbytes, name);
+		coll_check_overlap(dst, src, nbytes, name);
 	}
 	if (tm->size > 1)
 		return pcoll_start(&call);
@@ -98,7 +98,7 @@ op_is_user(gex_OP_t op)
 }
 
 static void
-reduction_check_type(const struct reduction *in, const char *call)
+coll_check_type(const struct reduction *in, const char *call)
 {
 	const size_t bytes = pcoll_type_bytes(in->dt);
 
@@ -120,7 +120,7 @@ reduction_check_type(const struct reduction *in, const char *call)
 }
 
 static void
-reduction_check_op(const struct reduction *in, const char *call)
+coll_check_op(const struct reduction *in, const char *call)
 {
 	if (op_is_user(in->op)) {
 		if (PSI_UNLIKELY(!in->user_op))
@@ -155,7 +155,7 @@ reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
 	psi_check_buffer(in->src, len_bytes, "src", name);
 	if (gets) {
 		psi_check_buffer(in->dst, len_bytes, "dst", name);
-		reduction_check_overlap(in->dst, in->src, len_bytes, name);
+		coll_check_overlap(in->dst, in->src, len_bytes, name);
 	}
 	if (tm->size > 1)
 		return pcoll_start(&call);
@@ -172,12 +172,12 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
 	const char *name = "gex_Coll_ReduceToOneNB";
 	struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	reduction_check_team(tm, flags, name);
-	reduction_check_root(tm, root, name);
+	coll_check_team(tm, flags, name);
+	coll_check_root(tm, root, name);
 	if (tm->rank != root)
 		in.dst = NULL;
-	reduction_check_type(&in, name);
-	reduction_check_op(&in, name);
+	coll_check_type(&in, name);
+	coll_check_op(&in, name);
 	return reduction_start(PCOLL_REDUCE_TO_ONE, tm, root, &in, name);
 }
 
@@ -189,8 +189,8 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
 	const char *name = "gex_Coll_ReduceToAllNB";
 	const struct reduction in = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	reduction_check_team(tm, flags, name);
-	reduction_check_type(&in, name);
-	reduction_check_op(&in, name);
+	coll_check_team(tm, flags, name);
+	coll_check_type(&in, name);
+	coll_check_op(&in, name);
 	return reduction_start(PCOLL_REDUCE_TO_ALL, tm, 0, &in, name);
 }

@@ -32,7 +32,8 @@ PSI_BEGIN_DECLS
 PSI_API int gasnet_AMPoll(void);
 PSI_API int gasnet_set_waitmode(int wait_mode);
 
-/* Polls, then after a while gives up the CPU, until the caller's look succeeds. */
+/* One step of a wait: polls, and after some steps yields, then sleeps.  The caller looks and calls
+ * again. */
 PSI_API void psi_wait_step(struct psi_wait *wait);
 PSI_API void psi_wait_end(struct psi_wait *wait);
 

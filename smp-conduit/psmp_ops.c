@@ -32,16 +32,16 @@ am_send(struct psi_port *port, const struct psi_am *am)
 }
 
 static int
-am_short(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+am_short(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args)
 {
-	return sysvnet_send_short(psmp_net_port_of(port), peer, what, args);
+	return sysvnet_send_short(psmp_net_port_of(port), peer, tag, args);
 }
 
 static int
-am_medium(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+am_medium(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args,
           const void *payload, size_t len_bytes)
 {
-	return sysvnet_send_medium(psmp_net_port_of(port), peer, what, args, payload, len_bytes);
+	return sysvnet_send_medium(psmp_net_port_of(port), peer, tag, args, payload, len_bytes);
 }
 
 static int

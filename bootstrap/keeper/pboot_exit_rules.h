@@ -72,7 +72,7 @@ struct pboot_cause {
 struct pboot_rank_rule {
 	bool joined, asked, gone;
 	bool quit_sent;
-	int status;		/* exit status once gone */
+	int status;		/* that it asked for, or ended with */
 };
 
 struct pboot_rules {

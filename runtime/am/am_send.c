@@ -238,50 +238,50 @@ target_is_plain(struct psi_target target)
 }
 
 static int __attribute__((noinline))
-short_inject(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags,
+short_inject(struct psi_target to, uint32_t tag, const gex_AM_Arg_t *args, gex_Flags_t flags,
              int result)
 {
-	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, what, args);
+	const struct psi_am am = psi_am_of(to.place, PSI_SHORT, tag, args);
 
 	return result == PSI_AGAIN ? am_inject_when_room(to.ep, &am, flags)
 	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static int __attribute__((noinline))
-medium_inject(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+medium_inject(struct psi_target to, uint32_t tag, const gex_AM_Arg_t *args, const void *payload,
               size_t len_bytes, gex_Flags_t flags, int result)
 {
-	const struct psi_am am = psi_am_medium(to.place, what, args, payload, len_bytes);
+	const struct psi_am am = psi_am_medium(to.place, tag, args, payload, len_bytes);
 
 	return result == PSI_AGAIN ? am_inject_when_room(to.ep, &am, flags)
 	                           : psi_am_inject(to.ep, &am, flags);
 }
 
 static inline int
-short_send(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, gex_Flags_t flags)
+short_send(struct psi_target to, uint32_t tag, const gex_AM_Arg_t *args, gex_Flags_t flags)
 {
 	int result = PSI_UNSUPPORTED;
 
-	psi_am_count_sent(psi_am_tag_network(what), PSI_SHORT, 0, 1);
+	psi_am_count_sent(psi_am_tag_network(tag), PSI_SHORT, 0, 1);
 	if (target_is_plain(to))
-		result = to.ep->ops->am_short(to.ep->port, to.place, what, args);
+		result = to.ep->ops->am_short(to.ep->port, to.place, tag, args);
 	return PSI_LIKELY(result == PSI_OK) ? GASNET_OK
-	                                    : short_inject(to, what, args, flags, result);
+	                                    : short_inject(to, tag, args, flags, result);
 }
 
 static inline int
-medium_send(struct psi_target to, uint32_t what, const gex_AM_Arg_t *args, const void *payload,
+medium_send(struct psi_target to, uint32_t tag, const gex_AM_Arg_t *args, const void *payload,
             size_t len_bytes, gex_Flags_t flags)
 {
 	int result = PSI_UNSUPPORTED;
 
-	psi_am_count_sent(psi_am_tag_network(what), PSI_MEDIUM, len_bytes, 1);
+	psi_am_count_sent(psi_am_tag_network(tag), PSI_MEDIUM, len_bytes, 1);
 	if (target_is_plain(to))
-		result = to.ep->ops->am_medium(to.ep->port, to.place, what, args, payload,
+		result = to.ep->ops->am_medium(to.ep->port, to.place, tag, args, payload,
 		                               len_bytes);
 	return PSI_LIKELY(result == PSI_OK)
 	               ? GASNET_OK
-	               : medium_inject(to, what, args, payload, len_bytes, flags, result);
+	               : medium_inject(to, tag, args, payload, len_bytes, flags, result);
 }
 
 int

@@ -6,7 +6,7 @@
  * statically linked program too.  Both tables begin with ABI number and size; a mismatch is refused
  * by name.
  * The runtime lays the conduit's operations over those of extended-ref, which transfers by
- * messages, and those over `unsupported' (conduits.c), so the table that is called has no NULL.
+ * messages, and those over fillers (conduits.c), so the table that is called has no NULL.
  * Every operation has a caller and a provider in the tree (tests/unit/t_contract).
  *
  * Words.  A *port* is a conduit's side of one endpoint of this process.  Peers are named by
@@ -243,10 +243,10 @@ struct psi_conduit_ops {
 	/* Sends.  OK: the payload has been read, the message will arrive.  AGAIN: no room, nothing
 	 * sent.  Local completion is at return: the caller's memory is free. */
 	int (*am_send)(struct psi_port *port, const struct psi_am *am);
-	/* The same of a Short and of a Medium, which go in registers: what is that of psi_am_tag,
-	 * args has as many as it says. */
-	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args);
-	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+	/* Sends a Short, or a Medium, without a descriptor: psi_am_tag has made `tag', and `args'
+	 * has the number of arguments that the tag gives. */
+	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args);
+	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args,
 	                 const void *payload, size_t len_bytes);
 	/* The same by the one thread that uses a serial port, while others may be in am_send. */
 	int (*am_send_alone)(struct psi_port *port, const struct psi_am *am);
@@ -326,7 +326,7 @@ struct psi_conduit_ops {
 	int (*drain)(struct psi_conduit *conduit);
 	/* Sleeping takes three steps, so that nothing is lost between the last look and the sleep:
 	 *   arm     says that this thread is about to sleep: OK with a ticket, or AGAIN when a
-	 *           message is already there; then nothing was said.  room_peer is a place whose
+	 *           message is already there; then nobody need disarm.  room_peer is a place whose
 	 *           queue was full, or PSI_NO_PEER: its owner wakes the first port when there is
 	 *           room.
 	 *   (the runtime now looks once more at whatever it waits for)

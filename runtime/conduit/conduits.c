@@ -1,6 +1,6 @@
 /*
  * The conduits of this build, and the table that is called: a conduit's operations over those of
- * the reference, and those over `unsupported'.
+ * the reference, and those over fillers.
  */
 #include "runtime/conduit/conduits.h"
 
@@ -23,17 +23,17 @@ static struct psi_conduit_ops in_force;
 /* -- operations that a conduit may leave out ------------------------------------------------- */
 
 static int
-short_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+short_by_send(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args)
 {
-	const struct psi_am am = psi_am_of(peer, PSI_SHORT, what, args);
+	const struct psi_am am = psi_am_of(peer, PSI_SHORT, tag, args);
 
 	return in_force.am_send(port, &am);
 }
 static int
-medium_by_send(struct psi_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+medium_by_send(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args,
                const void *payload, size_t len_bytes)
 {
-	const struct psi_am am = psi_am_medium(peer, what, args, payload, len_bytes);
+	const struct psi_am am = psi_am_medium(peer, tag, args, payload, len_bytes);
 
 	return in_force.am_send(port, &am);
 }
@@ -183,21 +183,29 @@ _Static_assert(sizeof(struct psi_conduit_ops) ==
 	       (0 REQUIRED(COUNT_REQUIRED) OPTIONAL(COUNT_OPTIONAL)) * sizeof(void (*)(void)),
 	       "every operation has a line in REQUIRED or OPTIONAL");
 
-/* NULL, or the name of an operation that is missing. */
 const char *
-psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops *reference,
-                const struct psi_conduit_ops **in_force_out)
+psi_conduit_lacks(const struct psi_conduit_ops *ops)
 {
-	static const struct psi_conduit_ops nothing;
-
-	if (!reference)
-		reference = &nothing;
-	in_force = *ops;
 #define NEED(op) \
 	if (!ops->op) \
 		return #op;
 	REQUIRED(NEED)
 #undef NEED
+	return NULL;
+}
+
+const char *
+psi_conduit_lay(const struct psi_conduit_ops *ops, const struct psi_conduit_ops *reference,
+                const struct psi_conduit_ops **in_force_out)
+{
+	static const struct psi_conduit_ops nothing;
+	const char *lacks = psi_conduit_lacks(ops);
+
+	if (lacks)
+		return lacks;
+	if (!reference)
+		reference = &nothing;
+	in_force = *ops;
 #define FILL(op, filler) \
 	if (!in_force.op) \
 		in_force.op = reference->op; \

@@ -1,36 +1,18 @@
 /*
- * Each operation that names a peer goes to one of the two; those that name none, to both.  What
- * neither provides, or the network declines, is the reference's.
+ * A message goes to smp or to the network, by its peer.  A put or get to a peer of the network goes
+ * to the network; what that declines, and all other transfers, the reference makes.  Open, connect
+ * and poll call both conduits.
  *
- * Sleeping and waking.  No call waits for a futex and a descriptor, so a process sleeps on two
- * descriptors: the network's, and its own (service wake_fd), to which smp's wake-ups write.  Where
- * the network has none, the process naps on smp's word and looks at the network every NAP_NS.
- *
- * D6  watch.  One thread of a process at a time sleeps on the descriptors, the *watcher*; the
- * others sleep on smp's words.  The watcher that wakes wakes them all: each looks again, and one
- * becomes the watcher.  A thread sets bit 0 of a wake word (arm, with its fence) and then looks at
- * `watched'; the watcher clears `watched' and then looks at the wake words (wake, which begins with
- * a fence: D4 of sysvnet_sleep.c).  So at least one of the two sees the other.
- *
- * The watcher alone empties its process's descriptor, before it clears `watched' (D6_DRAIN).  What
- * wakes the next watcher is written after that one has said that it sleeps (fd_sleep_begin), which
- * it says after it has become the watcher (D6_WATCH); so nobody takes that away.  And the watcher
- * says that it sleeps no longer (fd_sleep_end) before it wakes the others, or it would write to the
- * descriptor itself, and wake the next watcher for nothing.  The model is tests/model/watch.pml.
+ * How a process sleeps that both wake is watch.c.
  */
 #include "runtime/conduit/pair.h"
+#include "runtime/conduit/watch.h"
 
-#include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-	NAP_NS = 1000000,
-	/* Where other processes wake this one: one of them may have no descriptor of it. */
-	LOOK_NS = 100000000,
 	POLLS_PER_LOOK = 8,     /* of a port where smp has messages all the time */
 	PORTS = 128,            /* of a process */
 };
@@ -41,12 +23,7 @@ struct psi_conduit {
 	const uint8_t *is_local;        /* [places], by job rank */
 	uint32_t places;
 	struct psi_port *ports[PORTS];  /* by index */
-	uint64_t *counts;               /* of the process; NULL: each thread has its own */
-	bool threaded;
-	bool waits_on_network;          /* false: it naps */
-	int wake_fd;                    /* its own; -1: nobody wakes it but the network */
-	uint64_t bound_ns;              /* of a sleep; 0: none */
-	_Atomic bool watched;           /* a thread sleeps on the descriptors */
+	struct psi_watch watch;
 };
 
 struct psi_port {
@@ -80,33 +57,6 @@ size_least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static uint32_t
-job_places_near(const struct psi_conduit_job *job)
-{
-	uint32_t near = 0;
-
-	for (uint32_t place = 0; place < job->places; place++)
-		near += job->local[place];
-	return near;
-}
-
-/* A process that needs no waking but the network's asks for no descriptor. */
-static void
-sleep_choose(struct psi_conduit *pair, const struct psi_conduit_job *job)
-{
-	const bool near = job_places_near(job) > 1;
-
-	pair->counts = job->counts;
-	pair->threaded = job->threaded;
-	pair->waits_on_network = network_ops->wait_on && local_ops->fd_sleep_begin;
-	pair->bound_ns = near ? LOOK_NS : 0;
-	pair->wake_fd = -1;
-	if (pair->waits_on_network && (near || job->threaded)) {
-		pair->wake_fd = pair->services->wake_fd();
-		pair->waits_on_network = pair->wake_fd >= 0;
-	}
-}
-
 static int
 pair_open(const struct psi_services *services, const struct psi_conduit_job *job,
           struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
@@ -122,7 +72,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 	pair->services = services;
 	pair->is_local = job->local;
 	pair->places = job->places;
-	sleep_choose(pair, job);
+	psi_watch_init(&pair->watch, services, job, local_ops, network_ops);
 	if ((result = local_ops->open(services, job, &local, &pair->local)) != PSI_OK ||
 	    (result = network_ops->open(services, job, &network, &pair->network)) != PSI_OK) {
 		free(pair);
@@ -292,7 +242,7 @@ pair_poll(struct psi_port *port, unsigned networks, unsigned budget)
 static int
 pair_drain(struct psi_conduit *pair)
 {
-	return network_ops->drain(pair->network);
+	return network_ops->drain ? network_ops->drain(pair->network) : PSI_OK;
 }
 
 /* Another thread's poll may have kept a message of the network for this port.  This looks behind
@@ -320,62 +270,10 @@ pair_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t 
 	return result;
 }
 
-/* The smaller of two bounds, where 0 is none. */
-static uint64_t
-bound_tighter(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
-static void
-fds_await(struct psi_port *port, int network_fd, uint64_t timeout_ns)
-{
-	struct psi_conduit *pair = port->pair;
-	struct pollfd fds[] = { { .fd = network_fd, .events = POLLIN },
-	                        { .fd = pair->wake_fd, .events = POLLIN } };
-	const struct timespec timeout = { (time_t)(timeout_ns / 1000000000),
-	                                  (long)(timeout_ns % 1000000000) };
-	uint64_t taken;
-
-	psi_count(pair->counts ? pair->counts : pair->services->counts(), PSI_COUNT_SLEEPS);
-	(void)ppoll(fds, 2, timeout_ns ? &timeout : NULL, NULL);
-	local_ops->fd_sleep_end(port->local);
-	if (fds[1].revents && read(pair->wake_fd, &taken, sizeof taken) < 0) /* D6_DRAIN */
-		return;         /* nothing was there */
-}
-
-/* The network is asked for its descriptor directly before the sleep. */
-static void
-port_watch(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
-{
-	uint64_t most_ns = 0;
-	int fd, result = network_ops->wait_on(port->pair->network, &fd, &most_ns);
-
-	if (result == PSI_UNSUPPORTED)
-		local_ops->sleep(port->local, ticket, bound_tighter(timeout_ns, NAP_NS));
-	else if (result == PSI_OK && local_ops->fd_sleep_begin(port->local, ticket) == PSI_OK)
-		fds_await(port, fd, bound_tighter(bound_tighter(timeout_ns, port->pair->bound_ns),
-		                                  most_ns));
-}
-
-/* D6_WATCH, D6_DRAIN */
 static void
 pair_sleep(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns)
 {
-	struct psi_conduit *pair = port->pair;
-
-	if (!pair->waits_on_network) {
-		local_ops->sleep(port->local, ticket, bound_tighter(timeout_ns, NAP_NS));
-	} else if (!pair->threaded) {
-		port_watch(port, ticket, timeout_ns);
-	} else if (atomic_exchange_explicit(&pair->watched, true,
-	                                    memory_order_acquire)) { /* D6_WATCH */
-		local_ops->sleep(port->local, ticket, timeout_ns);
-	} else {
-		port_watch(port, ticket, timeout_ns);
-		atomic_store_explicit(&pair->watched, false, memory_order_relaxed);
-		local_ops->wake(port->local);
-	}
+	psi_watch_sleep(&port->pair->watch, port->pair->network, port->local, ticket, timeout_ns);
 }
 
 static void
@@ -442,7 +340,9 @@ pair_describe(struct psi_conduit *pair, char *text, size_t text_bytes)
 {
 	size_t len;
 
-	network_ops->describe(pair->network, text, text_bytes);
+	snprintf(text, text_bytes, "it says nothing of itself");
+	if (network_ops->describe)
+		network_ops->describe(pair->network, text, text_bytes);
 	len = strlen(text);
 	len += (size_t)snprintf(text + len, text_bytes - len, "; %s on this host: ",
 	                        local_ops->name);

@@ -222,13 +222,40 @@ reference(void)
 	return NULL;
 }
 
-static void
-conduit_lay_table(const struct psi_conduit_ops *ops)
+/* The network's operations without those that a test wants by messages. */
+static const struct psi_conduit_ops *
+network_unmasked(const struct psi_conduit_ops *network)
 {
-	const char *lacks = psi_conduit_lay(ops, reference(), &psi.ops);
+	static struct psi_conduit_ops unmasked;
 
+	unmasked = *network;
+	if (psi_way_is_masked(PSI_WAY_PUT))
+		unmasked.put = NULL;
+	if (psi_way_is_masked(PSI_WAY_PUT) || psi_way_is_masked(PSI_WAY_SIGNAL))
+		unmasked.put_signal = NULL;
+	if (psi_way_is_masked(PSI_WAY_GET))
+		unmasked.get = NULL;
+	return &unmasked;
+}
+
+static void
+conduit_refuse(const struct psi_conduit_ops *ops, const char *lacks)
+{
 	if (lacks)
 		psi_fatal("conduit %s lacks its operation %s", ops->name, lacks);
+}
+
+/* What the pair has does not say whether the network has it. */
+static void
+conduit_lay_table(const struct psi_conduit_ops *local, const struct psi_conduit_ops *network)
+{
+	const struct psi_conduit_ops *ops = local;
+
+	if (network) {
+		conduit_refuse(network, psi_conduit_lacks(network));
+		ops = psi_pair_make(local, network_unmasked(network), reference());
+	}
+	conduit_refuse(ops, psi_conduit_lay(ops, reference(), &psi.ops));
 }
 
 /* Prints the conduit's description once for the job, if GASNET_VERBOSEENV is set. */
@@ -261,30 +288,13 @@ conduit_step(bool good, const char *what)
 		psi_fatal("conduit %s did not %s", psi.ops->name, what);
 }
 
-/* The network's operations without those that a test wants by messages. */
-static const struct psi_conduit_ops *
-network_unmasked(const struct psi_conduit_ops *network)
-{
-	static struct psi_conduit_ops unmasked;
-
-	unmasked = *network;
-	if (psi_way_is_masked(PSI_WAY_PUT))
-		unmasked.put = NULL;
-	if (psi_way_is_masked(PSI_WAY_PUT) || psi_way_is_masked(PSI_WAY_SIGNAL))
-		unmasked.put_signal = NULL;
-	if (psi_way_is_masked(PSI_WAY_GET))
-		unmasked.get = NULL;
-	return &unmasked;
-}
-
 void
 psi_conduit_open(gex_EP_t ep)
 {
 	const struct psi_conduit_ops *local = local_choose(), *network = network_choose();
 
 	psi.networked = network != NULL;
-	conduit_lay_table(network ? psi_pair_make(local, network_unmasked(network), reference())
-	                          : local);
+	conduit_lay_table(local, network);
 	conduit_describe_job();
 	ep->ops = psi.ops;
 	keeps_lines = psi.networked;

@@ -303,7 +303,7 @@ psi_rules_call_by(struct psi_team_callers *callers, const char *call)
 
 /* Replies go by no team, and run inside a call that may. */
 void
-psi_rules_stay(void)
+psi_rules_team_enter(void)
 {
 	if (!self.by || self.token || self.inside)
 		return;
@@ -313,7 +313,7 @@ psi_rules_stay(void)
 }
 
 void
-psi_rules_left(void)
+psi_rules_team_leave(void)
 {
 	if (!self.inside)
 		return;
@@ -326,7 +326,7 @@ rule_wait_inside(struct psi_wait *wait)
 {
 	if (self.inside)
 		return;
-	psi_rules_stay();
+	psi_rules_team_enter();
 	if (self.inside)
 		wait->turns |= PSI_WAIT_BY_TEAM;
 }

@@ -110,14 +110,15 @@ struct psi_team_callers {
 	_Atomic(const char *) call;
 };
 
-/* The thread is in that call by the team that these are of. */
+/* Notes that this thread is in `call' on the team that owns `callers'. */
 void psi_rules_call_by(struct psi_team_callers *callers, const char *call);
-/* A step of a wait, which may be that of a call by a team: gex_TM_Destroy tells of it until the
- * wait has ended, or the copy that it makes. */
+/* A step of a wait, perhaps in a call on a team, of which gex_TM_Destroy tells until the wait has
+ * ended. */
 void psi_rules_check_wait(struct psi_wait *wait);
 void psi_rules_check_wait_for_room(struct psi_wait *wait);
-void psi_rules_stay(void);
-void psi_rules_left(void);
+/* Around a copy in a call on a team: gex_TM_Destroy tells of the call between the two. */
+void psi_rules_team_enter(void);
+void psi_rules_team_leave(void);
 void psi_rules_check_transfer(const void *src, const void *dest, size_t nbytes, gex_Flags_t flags,
                               const char *call);
 void psi_rules_note_prepared(gex_AM_SrcDesc_t sd);
@@ -184,7 +185,7 @@ static inline void
 psi_rule_wait_end(const struct psi_wait *wait)
 {
 	if (PSI_UNLIKELY(wait->turns & PSI_WAIT_BY_TEAM))
-		psi_rules_left();
+		psi_rules_team_leave();
 }
 
 /* Checks a reply, fixed or prepared: the handler that has the token sends it, and holds no lock. */

@@ -11,7 +11,7 @@ static struct pst_inline table = {
 };
 
 /* Before the job's segments are known, and after the job, the table shows a job without ranks.  So
- * all calls come here. */
+ * all calls go to the library (rma.c). */
 static uint64_t idle_counts[PSI_RMA_COUNTS_INLINE], idle_moved[PSI_RMA_MOVED_KINDS];
 static const struct pst_inline idle_table = {
 	.abi = PSI_INLINE_ABI,
@@ -28,7 +28,7 @@ psi_inline_open(void)
 {
 	table.copy = psi_copy_of_this_cpu();
 	table.job_tm = psi.tm;
-	/* No ranks: all come here. */
+	/* Without ranks all calls go to the library: to check them, or to mask puts or gets. */
 	table.job_size =
 		psi.checks || psi_ways_masked & (PSI_WAY_PUT | PSI_WAY_GET) ? 0 : psi.boot.size;
 	table.places = table.job_size * GASNET_MAXEPS;

@@ -2,7 +2,7 @@
 #ifndef PSI_INLINE_H
 #define PSI_INLINE_H
 
-/* It becomes visible; and it is that of no job again. */
+/* open shows the job's table to the inlines, close an empty one again. */
 void psi_inline_open(void);
 void psi_inline_close(void);
 

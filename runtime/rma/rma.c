@@ -1,6 +1,6 @@
 /*
  * One-sided transfers that the headers' inlines leave to the library: the memory is not mapped
- * here, the transfer is empty, or an argument is wrong.  Now and then an ordinary transfer comes
+ * here, or an argument is wrong.  Now and then an ordinary transfer comes
  * here too, so that a process which does nothing else polls.
  */
 #include "runtime/op/begin.h"
@@ -113,13 +113,13 @@ rma_copy_by_kernel(const struct transfer *t)
 	              : psi_reach_write(t->target.place, t->there, t->here, t->nbytes);
 }
 
-/* The copy itself; its team knows of it. */
+/* With checks, the team counts this thread as inside the call while it copies. */
 static void __attribute__((noinline, cold))
 copy_checked(const struct transfer *t, void *there)
 {
-	psi_rules_stay();
+	psi_rules_team_enter();
 	rma_copy_here(t, there);
-	psi_rules_left();
+	psi_rules_team_leave();
 }
 
 /* The copy in this process; false where an operation has to make it. */

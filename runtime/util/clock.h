@@ -17,4 +17,11 @@ psi_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The shorter of two limits of time, where 0 is none. */
+static inline uint64_t
+psi_limit_shorter(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 #endif

@@ -33,16 +33,16 @@ enum { PSI_MAX_ARGS = 16 };
 
 #define PSI_NO_PEER UINT32_MAX
 
-/* What a message is, in a word: network, handler, and number of arguments. */
+/* The tag of a message is a word: network, handler, and number of arguments. */
 static inline uint32_t
 psi_am_tag(unsigned network, unsigned handler, unsigned nargs)
 {
 	return handler | nargs << 8 | network << 16;
 }
 
-static inline unsigned psi_am_tag_handler(uint32_t what) { return what & 0xff; }
-static inline unsigned psi_am_tag_nargs(uint32_t what) { return what >> 8 & 0xff; }
-static inline unsigned psi_am_tag_network(uint32_t what) { return what >> 16; }
+static inline unsigned psi_am_tag_handler(uint32_t tag) { return tag & 0xff; }
+static inline unsigned psi_am_tag_nargs(uint32_t tag) { return tag >> 8 & 0xff; }
+static inline unsigned psi_am_tag_network(uint32_t tag) { return tag >> 16; }
 
 /* One active message to send.  The runtime has checked limits, target range and handler index. */
 struct psi_am {
@@ -58,23 +58,23 @@ struct psi_am {
 };
 
 static inline struct psi_am
-psi_am_of(uint32_t peer, unsigned category, uint32_t what, const int32_t *args)
+psi_am_of(uint32_t peer, unsigned category, uint32_t tag, const int32_t *args)
 {
 	return (struct psi_am){
 		.peer = peer,
-		.handler = (uint8_t)psi_am_tag_handler(what),
+		.handler = (uint8_t)psi_am_tag_handler(tag),
 		.category = (uint8_t)category,
-		.network = (uint8_t)psi_am_tag_network(what),
-		.nargs = (uint8_t)psi_am_tag_nargs(what),
+		.network = (uint8_t)psi_am_tag_network(tag),
+		.nargs = (uint8_t)psi_am_tag_nargs(tag),
 		.args = args,
 	};
 }
 
 static inline struct psi_am
-psi_am_medium(uint32_t peer, uint32_t what, const int32_t *args, const void *payload,
+psi_am_medium(uint32_t peer, uint32_t tag, const int32_t *args, const void *payload,
               size_t len_bytes)
 {
-	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, what, args);
+	struct psi_am am = psi_am_of(peer, PSI_MEDIUM, tag, args);
 
 	am.payload = payload;
 	am.len_bytes = len_bytes;

@@ -124,19 +124,19 @@ hang_tell(uint64_t waited_ns, bool quiet)
 /* Time in which this process was stopped is no waiting.  What is between two looks may be long
  * where messages came: handlers take their time. */
 static void
-hang_count_time(struct psi_wait *wait, uint64_t now, uint64_t bound_ns)
+hang_count_time(struct psi_wait *wait, uint64_t now, uint64_t limit_ns)
 {
 	const uint64_t arrived = hang_messages_arrived(), gap = now - looking.looked_ns;
 
 	if (arrived != looking.arrived) {
 		looking.arrived = arrived;
 		looking.quiet_ns = now;
-		bound_ns = psi.hang_report_ns ? psi.hang_report_ns / 2 : UINT64_MAX - late_ns;
-	} else if (gap > bound_ns + late_ns) {
-		looking.quiet_ns += gap - bound_ns;
+		limit_ns = psi.hang_report_ns ? psi.hang_report_ns / 2 : UINT64_MAX - late_ns;
+	} else if (gap > limit_ns + late_ns) {
+		looking.quiet_ns += gap - limit_ns;
 	}
-	if (gap > bound_ns + late_ns)
-		wait->first += gap - bound_ns;
+	if (gap > limit_ns + late_ns)
+		wait->first += gap - limit_ns;
 	looking.looked_ns = now;
 }
 
@@ -158,7 +158,7 @@ hang_tell_if_long(const struct psi_wait *wait, uint64_t now)
 }
 
 void
-psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
+psi_hang_look(struct psi_wait *wait, uint64_t limit_ns)
 {
 	const uint64_t now = psi_now_ns(), half = psi.hang_report_ns / 2;
 	const uint64_t note_after = half && half < note_after_ns ? half : note_after_ns;
@@ -170,7 +170,7 @@ psi_hang_look(struct psi_wait *wait, uint64_t bound_ns)
 		hang_look_first(wait, now);
 		return;
 	}
-	hang_count_time(wait, now, bound_ns);
+	hang_count_time(wait, now, limit_ns);
 	if (!looking.noted && now - wait->first >= note_after)
 		record_write(wait);
 	if (looking.noted)

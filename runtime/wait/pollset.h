@@ -56,8 +56,8 @@ void psi_pollset_thread_begins(struct psi_thread *thread);
 void psi_pollset_thread_ends(struct psi_thread *thread);
 extern const struct psi_module psi_serve_module;
 
-/* The thread of an endpoint that nobody knows yet is counted, so that no other serves it before
- * that thread does; and it has come and is bound, or will not come. */
+/* hold: counts the thread of an endpoint that nobody knows yet, so that no other thread serves the
+ * endpoint before that one does.  release: that thread has come and is bound, or will not come. */
 void psi_pollset_hold(gex_EP_t ep);
 void psi_pollset_release(gex_EP_t ep);
 

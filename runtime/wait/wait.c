@@ -7,9 +7,9 @@
  * much.
  * Only YIELDERS_PER_CPU of a CPU's waiters yield, since with more of them a turn takes longer than
  * a wake-up.  Waits that end once the other ranks have had their turn always yield: those for room
- * in a queue, and those for operations of all ranks.
+ * in a queue, and those for events, which collectives have too.
  *
- * Nothing is lost between the last look and the sleep.  The wait first announces itself (arm).  It
+ * Nothing is lost between the last look and the sleep.  The wait first arms.  It
  * then runs the progress functions and returns once more to its caller, so that both look again.
  * Only the next step sleeps.  A thread that makes a condition true wakes the sleeper: a sender with
  * its message, a receiver that made room, a thread of this process that ran a handler or finished a
@@ -215,7 +215,7 @@ wait_spin_alone(struct psi_wait *wait, int mode)
 	}
 	if (mode == GASNET_WAIT_SPIN) {
 		if (wait->spins % SPINS_PER_REPORT == 0)
-			psi_hang_look(wait, psi_wait_bound_ns(wait));
+			psi_hang_look(wait, psi_wait_limit_ns(wait));
 		return false;
 	}
 	if (wait->spins >= LOOKS_ALONE + YIELDS_ALONE)
@@ -243,7 +243,7 @@ wait_spin_crowded(struct psi_wait *wait, int mode)
 	}
 	wait->spins = 0;
 	if (mode == GASNET_WAIT_SPIN)
-		psi_hang_look(wait, psi_wait_bound_ns(wait));
+		psi_hang_look(wait, psi_wait_limit_ns(wait));
 	else if (!wait_may_yield(wait))
 		return true;
 	sched_yield();
@@ -282,7 +282,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 		wait->since = 0;
 		wait->turns += PSI_WAIT_TURN;
 		if (PSI_UNLIKELY(wait->turns / PSI_WAIT_TURN % TURNS_PER_REPORT == 0))
-			psi_hang_look(wait, psi_wait_bound_ns(wait));
+			psi_hang_look(wait, psi_wait_limit_ns(wait));
 		return;
 	}
 	/* One that slept and found nothing goes back to sleep at once. */

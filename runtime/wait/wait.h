@@ -12,7 +12,7 @@ psi_are_several(void)
 }
 
 /* A sleep must not outlast any of its bounds. */
-uint64_t psi_wait_bound_ns(const struct psi_wait *wait);
+uint64_t psi_wait_limit_ns(const struct psi_wait *wait);
 
 /* Says that the thread is about to sleep; false if something has come.  room_peer as of the
  * conduit. */

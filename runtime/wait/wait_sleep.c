@@ -7,36 +7,29 @@
 
 #include "runtime/util/clock.h"
 
-/* -- bounds ---------------------------------------------------------------------------------- */
-
-/* The smaller of two bounds, where 0 is none. */
-static uint64_t
-limit_tighter(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
+/* -- limits ---------------------------------------------------------------------------------- */
 
 uint64_t
-psi_wait_bound_ns(const struct psi_wait *wait)
+psi_wait_limit_ns(const struct psi_wait *wait)
 {
 	const struct psi_reason *reason = wait->reason;
-	uint64_t bound = limit_tighter(psi.max_sleep_ns, psi.hang_report_ns), now;
+	uint64_t limit = psi_limit_shorter(psi.max_sleep_ns, psi.hang_report_ns), now;
 
 	if (!reason)
-		return bound;
-	bound = limit_tighter(bound, reason->most_ns);
+		return limit;
+	limit = psi_limit_shorter(limit, reason->most_ns);
 	if (!reason->until_ns)
-		return bound;
+		return limit;
 	now = psi_now_ns();
-	return limit_tighter(bound, reason->until_ns > now ? reason->until_ns - now : 1);
+	return psi_limit_shorter(limit, reason->until_ns > now ? reason->until_ns - now : 1);
 }
 
-/* A wait that sleeps once, and not without bound, goes well and does not look at the clock. */
+/* A wait that sleeps once, and not without limit, goes well and does not look at the clock. */
 static void
 wait_after_sleep(struct psi_wait *wait)
 {
 	if (wait->first || !psi.max_sleep_ns)
-		psi_hang_look(wait, psi_wait_bound_ns(wait));
+		psi_hang_look(wait, psi_wait_limit_ns(wait));
 	else
 		wait->first = PSI_SLEPT_ONCE;
 }
@@ -108,9 +101,9 @@ psi_wait_sleep(struct psi_wait *wait)
 		return;
 	}
 	if (psi_are_several())
-		psi_pollset_sleep(wait, psi_wait_bound_ns(wait));
+		psi_pollset_sleep(wait, psi_wait_limit_ns(wait));
 	else
-		psi.ops->sleep(psi.ep->port, wait->seq, psi_wait_bound_ns(wait));
+		psi.ops->sleep(psi.ep->port, wait->seq, psi_wait_limit_ns(wait));
 	psi_wait_disarm(wait);
 	wait_after_sleep(wait);
 }

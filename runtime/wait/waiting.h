@@ -40,9 +40,9 @@ struct psi_reason {
 enum { PSI_SLEPT_ONCE = 1 };
 
 /* hang.c.  The wait has slept, has spun for a while, or has found messages many times: how long is
- * it by now?  bound_ns is the longest time that may have passed since the last look, nothing having
+ * it by now?  limit_ns is the longest time that may have passed since the last look, nothing having
  * arrived, without the process having been stopped. */
-void psi_hang_look(struct psi_wait *wait, uint64_t bound_ns);
+void psi_hang_look(struct psi_wait *wait, uint64_t limit_ns);
 /* The end of a wait that was looked at. */
 void psi_hang_over(struct psi_wait *wait);
 

@@ -1,6 +1,6 @@
 /*
  * The descriptors on which the processes of this host sleep where a futex is not enough: beside a
- * network, which wakes by a descriptor of its own (runtime/conduit/pair.c).  The keeper makes them
+ * network, which wakes by a descriptor of its own (runtime/conduit/watch.c).  The keeper makes them
  * and hands them out, each when it is first needed.
  */
 #ifndef PSI_WAKE_FD_H

@@ -40,7 +40,7 @@ out_unreserve(struct sysvnet_port *port, struct sysvnet_out *out)
 	sysvnet_lock_out(out);
 	out->reserved--;
 	sysvnet_unlock_out(out);
-	if (out->locked)
+	if (out->needs_lock)
 		sysvnet_wake(port); /* UNRESERVE */
 }
 

@@ -40,13 +40,13 @@ sysvnet_put_brief(unsigned char *at, const unsigned char *from, size_t len_bytes
 
 /* The header of a message that goes out from this port. */
 static inline uint64_t
-sysvnet_header_of(const struct sysvnet_port *port, unsigned category, uint32_t what,
+sysvnet_header_of(const struct sysvnet_port *port, unsigned category, uint32_t tag,
                   size_t medium_bytes, enum sysvnet_where where)
 {
 	const struct sysvnet_header_fields fields = {
 		.len_bytes = (uint32_t)medium_bytes,
-		.handler = (uint8_t)psi_am_tag_handler(what),
-		.nargs = (uint8_t)psi_am_tag_nargs(what),
+		.handler = (uint8_t)psi_am_tag_handler(tag),
+		.nargs = (uint8_t)psi_am_tag_nargs(tag),
 		.category = (uint8_t)category,
 		.where = (uint8_t)where,
 		.index = port->index,
@@ -74,9 +74,9 @@ sysvnet_notify(struct sysvnet_port *port, const struct sysvnet_out *out, unsigne
  * room; the lane is not locked any more at return.  PSI_OK. */
 static inline __attribute__((always_inline)) int
 sysvnet_send_in_slot(struct sysvnet_port *port, struct sysvnet_out *out, enum psi_category category,
-                     uint32_t what, const int32_t *args, const void *payload, size_t len_bytes)
+                     uint32_t tag, const int32_t *args, const void *payload, size_t len_bytes)
 {
-	const unsigned nargs = psi_am_tag_nargs(what);
+	const unsigned nargs = psi_am_tag_nargs(tag);
 	unsigned char *body = sysvnet_out_slot(out)->body;
 	unsigned char *data = body + sysvnet_inline_offset(nargs) - SYSVNET_HEADER_BYTES;
 
@@ -86,36 +86,36 @@ sysvnet_send_in_slot(struct sysvnet_port *port, struct sysvnet_out *out, enum ps
 	else if (category == PSI_MEDIUM)
 		memcpy(data, payload, len_bytes);
 	sysvnet_out_publish(out,
-	                    sysvnet_header_of(port, category, what, len_bytes, SYSVNET_INLINE));
+	                    sysvnet_header_of(port, category, tag, len_bytes, SYSVNET_INLINE));
 	sysvnet_unlock_out(out);
 	if (category == PSI_MEDIUM)
 		sysvnet_count(port, SYSVNET_COUNT_IN_SLOT);
-	return sysvnet_notify(port, out, psi_am_tag_network(what));
+	return sysvnet_notify(port, out, psi_am_tag_network(tag));
 }
 
 /* ------------------------------------------------------------------------- sending --- */
 
 /* sysvnet_send.c: the same where that lane is not free, or the payload is longer. */
-int sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
+int sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t tag,
                               const int32_t *args);
-int sysvnet_send_medium_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
+int sysvnet_send_medium_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t tag,
                                const int32_t *args, const void *payload, size_t len_bytes);
 
-/* The lane to that place, locked if it is several threads', if it has been made, nobody is at it
- * and it is known to have room; else NULL.  With it, the two calls below call nothing in the
- * common case, so that they need no frame. */
+/* The lane to that place, if it has been made, has no lock that another thread holds, and is known
+ * to have room; else NULL.  Takes the lock where the lane has one.  With it, the two calls below
+ * call nothing in the common case, so that they need no frame. */
 static inline struct sysvnet_out *
-sysvnet_free_lane(struct sysvnet_port *port, uint32_t peer, uint32_t what)
+sysvnet_free_lane(struct sysvnet_port *port, uint32_t peer, uint32_t tag)
 {
 	const struct sysvnet_job *job = &port->net->job;
-	const unsigned network = psi_am_tag_network(what);
+	const unsigned network = psi_am_tag_network(tag);
 	struct sysvnet_out *out = SYSVNET_LIKELY(peer < job->places)
 	                          ? &port->out[network][job->host_index[peer]]
 	                          : sysvnet_out_made(port, port->further, peer, network);
 
 	if (SYSVNET_UNLIKELY(!out))
 		return NULL;
-	if (out->locked && SYSVNET_UNLIKELY(!psi_spinlock_try(&out->lock)))
+	if (out->needs_lock && SYSVNET_UNLIKELY(!psi_spinlock_try(&out->lock)))
 		return NULL;
 	if (SYSVNET_LIKELY(out->limit - sysvnet_out_next(out) > out->reserved))
 		return out;
@@ -123,28 +123,28 @@ sysvnet_free_lane(struct sysvnet_port *port, uint32_t peer, uint32_t what)
 	return NULL;
 }
 
-/* sysvnet_send of a Short, whose descriptor goes in registers: `what' is that of psi_am_tag. */
+/* sysvnet_send of a Short without a descriptor: psi_am_tag has made `tag'. */
 static inline int
-sysvnet_send_short(struct sysvnet_port *port, uint32_t peer, uint32_t what, const int32_t *args)
+sysvnet_send_short(struct sysvnet_port *port, uint32_t peer, uint32_t tag, const int32_t *args)
 {
-	struct sysvnet_out *out = sysvnet_free_lane(port, peer, what);
+	struct sysvnet_out *out = sysvnet_free_lane(port, peer, tag);
 
 	if (SYSVNET_UNLIKELY(!out))
-		return sysvnet_send_short_anyhow(port, peer, what, args);
-	return sysvnet_send_in_slot(port, out, PSI_SHORT, what, args, NULL, 0);
+		return sysvnet_send_short_anyhow(port, peer, tag, args);
+	return sysvnet_send_in_slot(port, out, PSI_SHORT, tag, args, NULL, 0);
 }
 
 /* The same of a Medium. */
 static inline int
-sysvnet_send_medium(struct sysvnet_port *port, uint32_t peer, uint32_t what, const int32_t *args,
+sysvnet_send_medium(struct sysvnet_port *port, uint32_t peer, uint32_t tag, const int32_t *args,
                     const void *payload, size_t len_bytes)
 {
 	struct sysvnet_out *out = len_bytes <= SYSVNET_BRIEF_BYTES
-	                          ? sysvnet_free_lane(port, peer, what) : NULL;
+	                          ? sysvnet_free_lane(port, peer, tag) : NULL;
 
 	if (SYSVNET_UNLIKELY(!out))
-		return sysvnet_send_medium_anyhow(port, peer, what, args, payload, len_bytes);
-	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, what, args, payload, len_bytes);
+		return sysvnet_send_medium_anyhow(port, peer, tag, args, payload, len_bytes);
+	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, tag, args, payload, len_bytes);
 }
 
 /* ----------------------------------------------------------------------- receiving --- */
@@ -161,10 +161,10 @@ void sysvnet_found_nothing(struct sysvnet_port *port, unsigned network);
 static inline unsigned
 sysvnet_poll_network(struct sysvnet_port *port, unsigned network, unsigned budget)
 {
-	if (!port->locked && port->polled[network])
+	if (!port->needs_lock && port->polled[network])
 		return 0;
 	if (sysvnet_has_any(port, network))
-		return port->locked ? sysvnet_receive_threaded(port, network, budget)
+		return port->needs_lock ? sysvnet_receive_threaded(port, network, budget)
 		                    : sysvnet_receive_in_place(port, network, budget);
 	if (sysvnet_active_count(port, network) > SYSVNET_KEPT_LANES)
 		sysvnet_found_nothing(port, network);

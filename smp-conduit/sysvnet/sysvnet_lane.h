@@ -3,7 +3,7 @@
  * endpoint), a ring of payload bytes that belongs to the slots, and the two sides' private
  * knowledge of it.
  *
- * Within a process the callers serialise: the sender side by out->lock where out->locked, the
+ * Within a process the callers serialise: the sender side by out->lock where out->needs_lock, the
  * receiver side by the port's poll lock of that network (neither in SEQ and PARSYNC, nor for one
  * thread at a time by promise).
  *
@@ -29,7 +29,7 @@
 /* The sender's side. */
 struct sysvnet_out {
 	struct psi_spinlock lock;
-	bool locked;                    /* several threads send here */
+	bool needs_lock;                /* several threads send here */
 	uint32_t host_index;            /* of the receiver's process */
 	uint32_t sender;                /* its number among the receiver's */
 	uint32_t mask;                  /* slots - 1 */
@@ -213,7 +213,7 @@ sysvnet_out_own_next(const struct sysvnet_out *out, uint32_t len_bytes)
 static inline void
 sysvnet_out_own_slot(const struct sysvnet_out *out)
 {
-	if (!out->locked && out->limit == sysvnet_out_next(out))
+	if (!out->needs_lock && out->limit == sysvnet_out_next(out))
 		return;
 	psi_prefetch_write(&out->slots[sysvnet_out_next(out) & out->mask]);
 }

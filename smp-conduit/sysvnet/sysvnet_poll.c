@@ -69,7 +69,7 @@ lanes_activate(struct sysvnet_port *port, unsigned network)
 			              w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits));
 	}
 	/* Other threads that sleep on this port counted on being woken for these lanes. */
-	if (port->locked)
+	if (port->needs_lock)
 		sysvnet_wake_port(port);
 }
 
@@ -172,15 +172,15 @@ lanes_sweep(struct sysvnet_port *port, unsigned network)
 void
 sysvnet_found_nothing(struct sysvnet_port *port, unsigned network)
 {
-	if (port->locked && !psi_spinlock_try(&port->poll_lock[network]))
+	if (port->needs_lock && !psi_spinlock_try(&port->poll_lock[network]))
 		return;
 	lanes_sweep(port, network);
-	if (port->locked)
+	if (port->needs_lock)
 		psi_spinlock_unlock(&port->poll_lock[network]);
 }
 
-/* For while the handler runs: the slot of a later message, if so many came of this lane before
- * that more are likely there, and the slot that an answer would take. */
+/* Fetches two lines while the handler runs: that of the slot which an answer would take and, if
+ * this lane has given BACKLOG messages in this poll, that of a later message. */
 static inline void
 lines_prefetch(struct sysvnet_port *port, unsigned network, const struct sysvnet_in *in,
               const struct psi_arrival *arrival, unsigned before)

@@ -170,7 +170,7 @@ port_set_up_outs(struct sysvnet *net, struct sysvnet_port *port, unsigned networ
 		out_set_up(layout, &port->out[network][peer], sysvnet_region_of(net, peer), network,
 		           port->host_index, peer,
 		           port->data_ends + lane * layout->slots);
-		port->out[network][peer].locked = net->job.threaded;
+		port->out[network][peer].needs_lock = net->job.threaded;
 	}
 }
 
@@ -223,7 +223,7 @@ sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
 	port->owner = owner;
 	port->counts = net->job.counts;
 	port->host_index = net->job.host_index[place % net->job.places];
-	port->locked = net->job.threaded && !serial;
+	port->needs_lock = net->job.threaded && !serial;
 	port->shared = (struct sysvnet_shared *)(void *)region;
 	if (index == 0)
 		net->port = port;
@@ -275,7 +275,7 @@ further_set_up(struct sysvnet_port *port, uint32_t place)
 		           sysvnet_layout_sender(layout, port->host_index, port->index),
 		           net->job.host_index[place % net->job.places],
 		           further->data_ends + network * layout->slots);
-		further->out[network].locked = net->job.threaded && port->further == port->alone;
+		further->out[network].needs_lock = net->job.threaded && port->further == port->alone;
 	}
 	return further;
 }

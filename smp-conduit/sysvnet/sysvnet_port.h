@@ -42,7 +42,7 @@ struct sysvnet_port {
 	void *owner;                            /* for deliver */
 	uint32_t host_index;                    /* of the process */
 	uint32_t index;                         /* of the endpoint in its process */
-	bool locked;                            /* several threads may poll it at a time */
+	bool needs_lock;                        /* several threads may poll it at a time */
 	const struct sysvnet_layout *layout;    /* of its region */
 	struct sysvnet_shared *shared;
 	struct sysvnet_out *out[PSI_NETWORKS];  /* [processes]: to first endpoints */
@@ -53,8 +53,8 @@ struct sysvnet_port {
 	sysvnet_further_ref *own_further;       /* what it gives back */
 	struct sysvnet_in *in[PSI_NETWORKS];    /* [layout.senders] */
 	/* The lanes that every poll looks at, by sender.  In PAR poll_lock protects changes.  A
-	 * thread that only asks whether there is a message looks without the lock (see
-	 * sysvnet_poll.c). */
+	 * thread that only asks whether there is a message looks without the lock
+	 * (sysvnet_has_message). */
 	_Atomic uint32_t *active[PSI_NETWORKS];
 	_Atomic uint32_t active_count[PSI_NETWORKS];
 	uint32_t cursor[PSI_NETWORKS];
@@ -226,14 +226,14 @@ sysvnet_receiver_of(const struct sysvnet_out *out)
 static inline void
 sysvnet_lock_out(struct sysvnet_out *out)
 {
-	if (out->locked)
+	if (out->needs_lock)
 		psi_spinlock_lock(&out->lock);
 }
 
 static inline void
 sysvnet_unlock_out(struct sysvnet_out *out)
 {
-	if (out->locked)
+	if (out->needs_lock)
 		psi_spinlock_unlock(&out->lock);
 }
 

@@ -11,7 +11,7 @@ message_fits_in_slot(unsigned nargs, size_t len_bytes)
 }
 
 static inline uint32_t
-message_what_of(const struct psi_am *am)
+message_tag_of(const struct psi_am *am)
 {
 	return psi_am_tag(am->network, am->handler, am->nargs);
 }
@@ -30,20 +30,20 @@ out_lock_with_room(struct sysvnet_out *out)
 /* ------------------------------------------------------------------- in the slot --- */
 
 static inline __attribute__((always_inline)) int
-send_short(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t what, const int32_t *args)
+send_short(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t tag, const int32_t *args)
 {
 	if (!out_lock_with_room(out))
 		return sysvnet_refuse(port);
-	return sysvnet_send_in_slot(port, out, PSI_SHORT, what, args, NULL, 0);
+	return sysvnet_send_in_slot(port, out, PSI_SHORT, tag, args, NULL, 0);
 }
 
 static inline __attribute__((always_inline)) int
-send_medium(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t what, const int32_t *args,
+send_medium(struct sysvnet_port *port, struct sysvnet_out *out, uint32_t tag, const int32_t *args,
             const void *payload, size_t len_bytes)
 {
 	if (!out_lock_with_room(out))
 		return sysvnet_refuse(port);
-	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, what, args, payload, len_bytes);
+	return sysvnet_send_in_slot(port, out, PSI_MEDIUM, tag, args, payload, len_bytes);
 }
 
 /* ------------------------------------------------------------------- elsewhere --- */
@@ -66,7 +66,7 @@ message_send_long(struct sysvnet_port *port, struct sysvnet_out *out, const stru
 	sysvnet_put_word(body + 8, am->len_bytes);
 	sysvnet_put_args(body + 16, am->args, am->nargs);
 	sysvnet_out_publish(
-		out, sysvnet_header_of(port, PSI_LONG, message_what_of(am), 0, SYSVNET_INLINE));
+		out, sysvnet_header_of(port, PSI_LONG, message_tag_of(am), 0, SYSVNET_INLINE));
 	sysvnet_unlock_out(out);
 	return sysvnet_notify(port, out, am->network);
 }
@@ -133,11 +133,11 @@ message_send_by(struct sysvnet_port *port, struct sysvnet_out *out, const struct
 	if (!out)
 		return PSI_FAILED;
 	if (am->category == PSI_SHORT)
-		return send_short(port, out, message_what_of(am), am->args);
+		return send_short(port, out, message_tag_of(am), am->args);
 	if (am->category == PSI_LONG)
 		return message_send_long(port, out, am);
 	if (message_fits_in_slot(am->nargs, am->len_bytes))
-		return send_medium(port, out, message_what_of(am), am->args, am->payload,
+		return send_medium(port, out, message_tag_of(am), am->args, am->payload,
 		                   am->len_bytes);
 	return message_send_larger(port, out, am);
 }
@@ -158,19 +158,19 @@ sysvnet_send_alone(struct sysvnet_port *port, const struct psi_am *am)
 }
 
 int
-sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
+sysvnet_send_short_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t tag,
                           const int32_t *args)
 {
-	struct sysvnet_out *out = sysvnet_out_of(port, peer, psi_am_tag_network(what));
+	struct sysvnet_out *out = sysvnet_out_of(port, peer, psi_am_tag_network(tag));
 
-	return out ? send_short(port, out, what, args) : PSI_FAILED;
+	return out ? send_short(port, out, tag, args) : PSI_FAILED;
 }
 
 int
-sysvnet_send_medium_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t what,
+sysvnet_send_medium_anyhow(struct sysvnet_port *port, uint32_t peer, uint32_t tag,
                            const int32_t *args, const void *payload, size_t len_bytes)
 {
-	const struct psi_am am = psi_am_medium(peer, what, args, payload, len_bytes);
+	const struct psi_am am = psi_am_medium(peer, tag, args, payload, len_bytes);
 
 	return sysvnet_send(port, &am);
 }

@@ -45,12 +45,12 @@ static inline void
 sysvnet_publish_elsewhere(struct sysvnet_port *port, struct sysvnet_out *out,
                           const struct psi_am *am, enum sysvnet_where where, uint64_t at)
 {
-	const uint32_t what = psi_am_tag(am->network, am->handler, am->nargs);
+	const uint32_t tag = psi_am_tag(am->network, am->handler, am->nargs);
 	struct sysvnet_slot *slot = sysvnet_out_slot(out);
 
 	sysvnet_put_word(slot->body, at);
 	sysvnet_put_args(slot->body + 8, am->args, am->nargs);
-	sysvnet_out_publish(out, sysvnet_header_of(port, PSI_MEDIUM, what, am->len_bytes, where));
+	sysvnet_out_publish(out, sysvnet_header_of(port, PSI_MEDIUM, tag, am->len_bytes, where));
 }
 
 /* sysvnet_buffer.c */

@@ -31,9 +31,9 @@
  * that waits for several endpoints, or for room, sleeps on the word of its process's first endpoint
  * and counts itself among the far_sleepers of the others (sysvnet_arm_more).  A thread that wakes
  * one of these also looks at its far_sleepers, which are in the line of its wake word, after the
- * same order: so D2 and D4 hold with `far_sleepers' in the place of wake.  A watcher sets bit 0 of
- * the process's word before it counts itself, with a fence between, so a thread that finds it
- * counted finds the bit.
+ * same order: so D2 and D4 hold with `far_sleepers' in the place of wake.  Such a sleeper sets
+ * bit 0 of the process's word before it counts itself, with a fence between, so a thread that finds
+ * it counted finds the bit.
  *
  * Senders are threads of any process, the sleeper's own included.  membarrier (D1_ALL) reaches all
  * of them: the kernel interrupts every CPU that runs a registered process, except the caller's own,
@@ -107,7 +107,7 @@ sysvnet_unpoll_quiet(struct sysvnet_port *port, unsigned network)
 static void
 port_lock(struct sysvnet_port *port, unsigned networks)
 {
-	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
+	for (unsigned network = 0; port->needs_lock && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
 			psi_spinlock_lock(&port->poll_lock[network]);
 }
@@ -115,7 +115,7 @@ port_lock(struct sysvnet_port *port, unsigned networks)
 static void
 port_unlock(struct sysvnet_port *port, unsigned networks)
 {
-	for (unsigned network = 0; port->locked && network < PSI_NETWORKS; network++)
+	for (unsigned network = 0; port->needs_lock && network < PSI_NETWORKS; network++)
 		if (networks & 1u << network)
 			psi_spinlock_unlock(&port->poll_lock[network]);
 }

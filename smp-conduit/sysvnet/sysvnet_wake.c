@@ -1,6 +1,6 @@
 /*
  * Wakes sleeping threads: for a message, for room, for a condition that became true.
- * sysvnet_sleep.c states the pairs D1 to D5.
+ * sysvnet_sleep.c states the pairs D1 to D5, runtime/conduit/watch.c D6.
  */
 #include "smp-conduit/sysvnet/sysvnet_port.h"
 
@@ -89,7 +89,7 @@ sysvnet_wake_host(struct sysvnet_port *port)
 		wake_word(port, &sysvnet_shared_of(net, i)->wake, i);
 }
 
-/* Wakes first endpoints, which no thread watches. */
+/* Only first endpoints have a word: threads that wait for others sleep on that. */
 const uint32_t *
 sysvnet_wake_word(struct sysvnet_port *port, uint32_t peer, bool *fence_out)
 {
@@ -129,7 +129,7 @@ bitmap_set(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
 }
 
 /*
- * A message is in the lane to `receiver', which does not poll that lane.  If the bit was set
+ * A message is in the lane, which its receiver does not poll.  If the bit was set
  * already, the thread that set it wakes the receiver afterwards.  Always returns PSI_OK, so that a
  * sender can end in this call.
  */

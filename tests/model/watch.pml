@@ -1,7 +1,7 @@
 /*
  * Two threads of a process that sleep beside a network: one at a time, the watcher, on descriptors, the other on smp's
  * word (D6).  What both wait for is made true by another process, which wakes them, while the network has a message of
- * no interest; or by the thread that takes the network's message.  Files: runtime/conduit/pair.c,
+ * no interest; or by the thread that takes the network's message.  Files: runtime/conduit/watch.c,
  * smp-conduit/sysvnet/sysvnet_sleep.c, sysvnet_wake.c.
  *
  * Proven: both threads see it, whatever comes while each of them turns TURNS times.
@@ -11,8 +11,8 @@
  *                 what was made true, or the end of the watch, and the look at wake
  *   ARM_FENCE     sysvnet_arm in sysvnet_sleep.c: fence between setting bit 0 of wake and the looks at the condition and
  *                 at whether somebody watches
- *   D6_WATCH      pair_sleep in pair.c: a thread becomes the watcher before it says that it sleeps on the descriptor
- *   D6_DRAIN      fds_await in pair.c: the watcher empties the descriptor before it ends its watch
+ *   D6_WATCH      psi_watch_sleep in watch.c: a thread becomes the watcher before it says that it sleeps on the descriptor
+ *   D6_DRAIN      fds_await in watch.c: the watcher empties the descriptor before it ends its watch
  *   D6_WRITE      wake_word in sysvnet_wake.c: the one that finds bit 1 of wake writes to the descriptor
  */
 #define PROCS	2

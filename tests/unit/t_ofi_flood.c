@@ -66,12 +66,12 @@ flood(uint32_t seed, unsigned messages)
 		const size_t len_bytes = random_next(&seed) %
 		                         (i % 8 ? 100 : ofi_self.attributes.max_medium_bytes + 1);
 		const int32_t arg = (int32_t)random_next(&seed);
-		const uint32_t what = psi_am_tag(PSI_REQUESTS, 200, 1);
-		struct psi_am am = psi_am_of(peer, PSI_SHORT, what, &arg);
+		const uint32_t tag = psi_am_tag(PSI_REQUESTS, 200, 1);
+		struct psi_am am = psi_am_of(peer, PSI_SHORT, tag, &arg);
 
 		if (i % 3) {
 			ofi_fill(payload, len_bytes, (uint32_t)arg);
-			am = psi_am_medium(peer, what, &arg, payload, len_bytes);
+			am = psi_am_medium(peer, tag, &arg, payload, len_bytes);
 			mediums++;
 		}
 		ofi_send(ofi_self.port, &am, PSI_BOTH_NETWORKS);

@@ -1,6 +1,6 @@
 /*
  * The table of the contract: a conduit's operations over those of the reference, over
- * `unsupported'; and what the runtime asks of a put and makes of its cookies, shown by a conduit
+ * fillers; and what the runtime asks of a put and makes of its cookies, shown by a conduit
  * that puts.
  */
 #include "tests/unit/operations_rig.h"
@@ -51,6 +51,8 @@ START_TEST(the_conduit_lies_over_the_reference_and_that_over_unsupported)
 	ck_assert_int_eq(table->put_signal(NULL, NULL, NULL), PSI_UNSUPPORTED);
 	ck_assert_int_eq(table->am_long(NULL, NULL), PSI_UNSUPPORTED);
 	ck_assert_str_eq(psi_conduit_lay(&bare, NULL, &table), "probe");
+	ck_assert_str_eq(psi_conduit_lacks(&bare), "probe");
+	ck_assert_ptr_null(psi_conduit_lacks(&that_sends));
 }
 END_TEST
 

@@ -1,17 +1,12 @@
 /*
  * Two conduits as one: who is local goes by the first, others by the second; limits that name no
- * peer are the least; a process sleeps on the network's descriptor and its own, one thread at a
- * time, and where the network has none it naps.
+ * peer are the least.
  */
 #include "runtime/conduit/conduits.h"
 #include "runtime/conduit/pair.h"
 #include "tests/unit/main.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { PLACES = 3, FAR = 2, LOCAL_MEDIUM = 1000, NETWORK_MEDIUM = 700 };
 
@@ -21,9 +16,7 @@ struct fake {
 	unsigned connects;
 	int connect_result;
 	unsigned wakes, ready;          /* ready: what a poll delivers */
-	unsigned on_fd, on_fd_ends, own_wakes;
-	unsigned disarms;
-	int on_fd_result;
+	unsigned own_wakes, disarms;
 	uint32_t room_peer;
 	uint64_t slept_ns;
 };
@@ -126,39 +119,17 @@ static void wake_peer(struct psi_port *port, uint32_t peer)
 	(void)port, (void)peer;
 	local.wakes++;
 }
+static void describe(struct psi_conduit *pair, char *text, size_t text_bytes)
+{
+	(void)pair, (void)text_bytes;
+	text[0] = '\0';
+}
 static void request(struct psi_port *port, uint32_t peer)
 {
 	(void)port, (void)peer;
 	local.requests++;
 }
-/* What the network has to sleep on: a pipe's end, or nothing yet. */
-static int wait_result, wait_fds[2];
-static uint64_t wait_most_ns;
-static int wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
-{
-	(void)conduit;
-	*fd_out = wait_fds[0];
-	*most_ns_out = wait_most_ns;
-	return wait_result;
-}
-static int own_fd = -1;
-static int own_wake_fd(void)
-{
-	return own_fd = eventfd(0, EFD_NONBLOCK);
-}
-static void own_fd_write(void)
-{
-	const uint64_t one = 1;
-
-	ck_assert_int_eq(write(own_fd, &one, sizeof one), (int)sizeof one);
-}
-static const struct psi_services services = { .wake_fd = own_wake_fd };
-static int on_fd(struct psi_port *port, uint32_t ticket)
-{
-	(void)port, (void)ticket;
-	__atomic_add_fetch(&local.on_fd, 1, __ATOMIC_RELEASE);
-	return local.on_fd_result;
-}
+static const struct psi_services services;
 static int network_arm_result;
 static int network_arm(struct psi_port *port, unsigned networks, uint32_t room_peer,
                        uint32_t *ticket_out)
@@ -167,11 +138,10 @@ static int network_arm(struct psi_port *port, unsigned networks, uint32_t room_p
 	return network_arm_result;
 }
 static void disarm(struct psi_port *port) { (void)port, local.disarms++; }
-static void on_fd_end(struct psi_port *port) { (void)port, local.on_fd_ends++; }
 static void wake_own(struct psi_port *port)
 {
 	(void)port;
-	__atomic_add_fetch(&local.own_wakes, 1, __ATOMIC_RELAXED);
+	local.own_wakes++;
 }
 static int drain(struct psi_conduit *conduit) { return (void)conduit, network.drains++, PSI_OK; }
 
@@ -216,14 +186,13 @@ static const struct psi_conduit_ops local_ops = {
 	.connect = connect_near, .am_max_medium = local_most, .am_send = local_send,
 	.am_send_alone = send_alone, .am_claim = claim_one, .am_publish = publish,
 	.am_cancel = cancel, .poll = local_poll, .arm = arm, .sleep = sleep_for,
-	.disarm = disarm, .fd_sleep_begin = on_fd,
-	.fd_sleep_end = on_fd_end,
-	.wake_peer = wake_peer, .request_room = request, .wake = wake_own,
+	.disarm = disarm, .wake_peer = wake_peer, .request_room = request, .wake = wake_own,
+	.describe = describe,
 };
 static const struct psi_conduit_ops network_ops = {
 	.name = "far", .probe = probe, .open = network_open, .port_open = network_port_open,
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
-	.poll = network_poll, .drain = drain, .wait_on = wait_on, .arm = network_arm,
+	.poll = network_poll, .drain = drain, .arm = network_arm,
 	.segment_bind = bind_one, .put = network_move, .get = network_move,
 	.put_signal = network_signal,
 };
@@ -236,17 +205,13 @@ static struct psi_conduit *conduit;
 static struct psi_port *port;
 static struct psi_attributes attributes;
 
-static uint64_t counts[PSI_COUNTERS];
-
 static void
-pair_open_as(const uint8_t *is_local, uint32_t host_places, bool threaded)
+pair_open_with(const struct psi_conduit_ops *far)
 {
-	const struct psi_conduit_job job = {
-		.places = PLACES, .local = is_local, .host_places = host_places,
-		.threaded = threaded, .counts = counts,
-	};
+	static const uint8_t is_local[PLACES] = { 1, 1, 0 };
+	const struct psi_conduit_job job = { .places = PLACES, .local = is_local, .host_places = 2 };
 
-	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, &network_ops, &reference_ops),
+	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, far, &reference_ops),
 	                                 &reference_ops, &ops), NULL);
 	ck_assert_int_eq(ops->open(&services, &job, &attributes, &conduit), PSI_OK);
 	ck_assert_int_eq(ops->port_open(conduit, 0, false, NULL, &port), PSI_OK);
@@ -256,9 +221,7 @@ pair_open_as(const uint8_t *is_local, uint32_t host_places, bool threaded)
 static void
 pair_open(void)
 {
-	static const uint8_t is_local[PLACES] = { 1, 1, 0 };
-
-	pair_open_as(is_local, 2, false);
+	pair_open_with(&network_ops);
 }
 
 static void
@@ -412,131 +375,37 @@ START_TEST(a_port_for_which_the_network_has_a_message_does_not_sleep)
 }
 END_TEST
 
-static const uint8_t alone[PLACES] = { 1, 0, 0 };
-
-static uint64_t
-now_ns(void)
+/* How it does when the network can wake it: t_watch. */
+START_TEST(a_port_sleeps_as_smp_does)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void *
-write_later(void *unused)
-{
-	usleep(20000);
-	ck_assert_int_eq(write(wait_fds[1], "x", 1), 1);
-	return unused;
-}
-
-START_TEST(alone_a_process_sleeps_until_the_network_wakes_it)
-{
-	const uint64_t start_ns = now_ns();
-	pthread_t thread;
-
-	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open_as(alone, 1, false);
-	wait_result = PSI_AGAIN;
-	ops->sleep(port, 0, 0);
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 0);
-	wait_result = PSI_OK;
-	ck_assert_int_eq(pthread_create(&thread, NULL, write_later, NULL), 0);
-	ops->sleep(port, 0, 0);         /* no bound, and not one nap after the other */
-	ck_assert_uint_ge(now_ns() - start_ns, 20000000);
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 1);
-	ops->sleep(port, 0, 0);         /* it is readable still */
-	pthread_join(thread, NULL);
-	ck_assert_uint_eq(local.slept_ns, 0);
-}
-END_TEST
-
-static void *
-wake_later(void *unused)
-{
-	usleep(20000);
-	own_fd_write();
-	return unused;
-}
-
-START_TEST(a_neighbour_wakes_a_process_that_sleeps_on_the_network)
-{
-	const uint64_t start_ns = now_ns();
-	uint64_t taken;
-	pthread_t thread;
-
-	ck_assert_int_eq(pipe(wait_fds), 0);
 	pair_open();
-	ck_assert_int_eq(pthread_create(&thread, NULL, wake_later, NULL), 0);
-	ops->sleep(port, 0, 1000000000);
-	pthread_join(thread, NULL);
-	ck_assert_uint_ge(now_ns() - start_ns, 20000000);
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 1);
-	ck_assert_int_lt(read(own_fd, &taken, sizeof taken), 0);
-	ops->sleep(port, 0, 10000000);  /* what woke the last sleep does not end this one */
-	ck_assert_uint_ge(now_ns() - start_ns, 30000000);
-	ops->sleep(port, 0, 0);         /* ends by itself: its neighbour may have no descriptor */
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 3);
-	ck_assert_uint_eq(local.on_fd, 3);
-	ck_assert_uint_eq(local.on_fd_ends, 3);
+	ops->sleep(port, 0, 5);
+	ck_assert_uint_eq(local.slept_ns, 5);
+	ops->sleep(port, 0, 0);
+	ck_assert_uint_eq(local.slept_ns, 1000000);     /* a nap */
 }
 END_TEST
 
-START_TEST(who_was_woken_before_the_sleep_does_not_sleep)
+/* The rest is what the pair makes of their absence. */
+START_TEST(a_network_needs_the_required_operations_alone)
 {
-	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open();
-	local.on_fd_result = PSI_AGAIN;
-	ops->sleep(port, 0, 0);
-	ck_assert_uint_eq(local.on_fd, 1);
-	ck_assert_uint_eq(local.on_fd_ends, 0);
-	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 0);
-}
-END_TEST
+	static const struct psi_conduit_ops least = {
+		.name = "least", .probe = probe, .open = network_open,
+		.port_open = network_port_open, .connect = connect_far,
+		.am_max_medium = network_most, .am_send = network_send, .poll = network_poll,
+	};
+	struct psi_transfer transfer = { .remote = { .peer = FAR, .name = { .key = 7 } } };
+	char text[80];
+	uint32_t ticket;
 
-static void *
-watch(void *unused)
-{
-	ops->sleep(port, 0, 0);
-	return unused;
-}
-
-/* The watcher that wakes wakes the others. */
-START_TEST(one_thread_sleeps_on_the_network_and_the_others_on_smps_word)
-{
-	pthread_t watcher;
-
-	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open_as(alone, 1, true);
-	ck_assert_int_eq(pthread_create(&watcher, NULL, watch, NULL), 0);
-	while (__atomic_load_n(&local.on_fd, __ATOMIC_ACQUIRE) == 0)
-		usleep(100);
-	ops->sleep(port, 0, 77);
-	ck_assert_uint_eq(local.slept_ns, 77);
-	ck_assert_uint_eq(__atomic_load_n(&local.own_wakes, __ATOMIC_RELAXED), 0);
-	own_fd_write();
-	pthread_join(watcher, NULL);
-	ck_assert_uint_eq(local.own_wakes, 1);
-	ops->sleep(port, 0, 1000);      /* now this one watches */
-	ck_assert_uint_eq(local.on_fd, 2);
-}
-END_TEST
-
-START_TEST(where_the_network_cannot_wake_there_are_naps)
-{
-	uint64_t start_ns;
-
-	ck_assert_int_eq(pipe(wait_fds), 0);
-	pair_open_as(alone, 1, false);
-	wait_result = PSI_UNSUPPORTED;
-	ops->sleep(port, 0, 0);
-	ck_assert_uint_eq(local.slept_ns, 1000000);
-	wait_result = PSI_OK;
-	wait_most_ns = 2000000;
-	start_ns = now_ns();
-	ops->sleep(port, 0, 0);
-	ck_assert_uint_ge(now_ns() - start_ns, 1900000);
+	ck_assert_ptr_null(psi_conduit_lacks(&least));
+	pair_open_with(&least);
+	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
+	ck_assert_int_eq(ops->arm(port, PSI_BOTH_NETWORKS, PSI_NO_PEER, &ticket), PSI_OK);
+	ops->sleep(port, ticket, 0);
+	ck_assert_int_eq(ops->drain(conduit), PSI_OK);
+	ops->describe(conduit, text, sizeof text);
+	ck_assert_str_eq(text, "it says nothing of itself; near on this host: ");
 }
 END_TEST
 
@@ -553,10 +422,7 @@ main(void)
 	tcase_add_test(tests, polls_look_at_both_and_at_the_network_though_smp_is_busy);
 	tcase_add_test(tests, smp_is_asked_what_names_a_neighbour);
 	tcase_add_test(tests, a_port_for_which_the_network_has_a_message_does_not_sleep);
-	tcase_add_test(tests, alone_a_process_sleeps_until_the_network_wakes_it);
-	tcase_add_test(tests, a_neighbour_wakes_a_process_that_sleeps_on_the_network);
-	tcase_add_test(tests, who_was_woken_before_the_sleep_does_not_sleep);
-	tcase_add_test(tests, one_thread_sleeps_on_the_network_and_the_others_on_smps_word);
-	tcase_add_test(tests, where_the_network_cannot_wake_there_are_naps);
+	tcase_add_test(tests, a_port_sleeps_as_smp_does);
+	tcase_add_test(tests, a_network_needs_the_required_operations_alone);
 	return unit_run("two conduits as one", tests);
 }

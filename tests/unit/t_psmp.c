@@ -163,17 +163,17 @@ hear(unsigned category, int32_t arg, const void *payload, size_t len_bytes)
 
 START_TEST(messages_of_every_kind)
 {
-	const uint32_t what = psi_am_tag(PSI_REQUESTS, 77, 1);
+	const uint32_t tag = psi_am_tag(PSI_REQUESTS, 77, 1);
 	static unsigned char payload[PAYLOAD_BYTES], dest[PAYLOAD_BYTES];
 	int32_t arg = 5;
-	struct psi_am am = psi_am_medium(1, what, &arg, payload, PAYLOAD_BYTES);
+	struct psi_am am = psi_am_medium(1, tag, &arg, payload, PAYLOAD_BYTES);
 	struct psi_claim claim = { .peer = 1, .most_bytes = PAYLOAD_BYTES };
 
 	open_ranks();
 	memset(payload, 0x5a, sizeof payload);
-	ck_assert_int_eq(ops->am_short(port[0], 1, what, &arg), PSI_OK);
+	ck_assert_int_eq(ops->am_short(port[0], 1, tag, &arg), PSI_OK);
 	hear(PSI_SHORT, arg++, NULL, 0);
-	ck_assert_int_eq(ops->am_medium(port[0], 1, what, &arg, payload, 8), PSI_OK);
+	ck_assert_int_eq(ops->am_medium(port[0], 1, tag, &arg, payload, 8), PSI_OK);
 	hear(PSI_MEDIUM, arg++, payload, 8);
 	ck_assert_uint_eq(counts[0][PSI_COUNT_IN_SLOT], 1);
 	ck_assert_int_eq(ops->am_send(port[0], &am), PSI_OK);

@@ -358,7 +358,7 @@ START_TEST(alone_takes_no_lock)
 	ck_assert_int_eq(sysvnet_port_open(net, 1, true, &rig->rank[0], &from), PSI_OK);
 	ck_assert_int_eq(sysvnet_port_open(net, 2, true, &rig->rank[0], &to), PSI_OK);
 	shared = sysvnet_out_of(from, 2, PSI_REQUESTS);
-	ck_assert(shared->locked);
+	ck_assert(shared->needs_lock);
 	psi_spinlock_lock(&shared->lock);
 	for (uint32_t i = 0; i < 200; i++) {
 		struct psi_claim claim = claim_for(2, PSI_REQUESTS, 10, 100);
