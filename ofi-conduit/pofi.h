@@ -2,8 +2,7 @@
  * The ofi conduit: active messages, puts and gets over reliable datagrams of libfabric.
  *
  * A process has one endpoint of the fabric and one completion queue, whatever the number of its
- * ports.  A message names the port that it is for.  It starts with a struct pofi_header, then come
- * its arguments, then its payload at a multiple of 16 bytes.
+ * ports.  A message names the port that it is for (pofi_wire.h).
  *
  * Flow control.  A process may have `credits' requests on their way to each place.  The place owes
  * it one credit for each request whose handler it starts, and pays with its next message to that
@@ -26,6 +25,7 @@
 #ifndef POFI_H
 #define POFI_H
 
+#include "ofi-conduit/pofi_wire.h"
 #include "runtime/conduit/conduit.h"
 
 #include <assert.h>
@@ -40,9 +40,6 @@
 #include <stdatomic.h>
 
 enum {
-	POFI_WIRE = 1,                  /* raised when headers or the rules of credit change */
-	POFI_ALIGN = 16,                /* of payloads */
-	POFI_LINE = 64,                 /* a message is whole lines of this */
 	POFI_MEDIUM_BYTES = 65536,      /* payload of a Medium, unless GASNET_OFI_MAX_MEDIUM */
 	POFI_MEDIUM_LEAST = 512,        /* that every conduit has to carry */
 	POFI_CREDITS_MOST = 32,         /* requests on their way to one place ... */
@@ -61,21 +58,7 @@ enum {
 	POFI_ADDRESS_BYTES = 128,
 	POFI_WHY_BYTES = 160,
 	POFI_ENDPOINTS = 128,           /* ports of a process at most */
-	POFI_CREDIT = 3,                /* category of a message that only pays credits */
 };
-
-/* What a message begins with.  All hosts of a job have the same byte order; the exchange shows
- * where not, since POFI_WIRE reads differently there. */
-struct pofi_header {
-	uint64_t tag;                   /* the job's secret */
-	uint64_t dest;                  /* Long: address at its owner */
-	uint32_t source;                /* place of the sender */
-	uint32_t len_bytes;             /* of the payload; Long: written before the message */
-	uint16_t to;                    /* index of the port at the receiver */
-	uint16_t credits;               /* that the source pays to the receiver's process */
-	uint8_t handler, category, network, nargs;
-};
-_Static_assert(sizeof(struct pofi_header) % 8 == 0, "arguments follow at once");
 
 /* A buffer to send from: taken, filled, given to libfabric, and given back by its completion.
  * `context' is the provider's where it asks for that (FI_CONTEXT). */
@@ -122,9 +105,12 @@ struct pofi_queued {
 struct pofi_move {
 	struct psi_transfer transfer;
 	bool is_put;
-	bool has_signal;                /* the peer gets `signal' when it has the bytes */
-	uint64_t signal;                /* as it travels */
+	bool has_data;                  /* the peer gets `data' when it has the bytes */
+	uint64_t data;                  /* masked with the job's tag */
+	uint64_t *read_word;            /* becomes POFI_READ when `here' has been read; or NULL */
 };
+
+enum { POFI_READ = 2 };
 
 /*
  * A put or get that the provider has, or the piece of one: larger ones than the provider takes go
@@ -231,7 +217,7 @@ struct psi_conduit {
 	struct {
 		/* Constant. */
 		bool puts, gets;                /* the provider makes them */
-		bool signals;                   /* a put may carry one */
+		bool data;                      /* a put may carry a word to the peer's queue */
 		bool needs_local;               /* it wants local memory registered */
 		size_t piece_bytes, inject_bytes;
 		/* Under the lock. */
@@ -241,6 +227,12 @@ struct psi_conduit {
 		struct pofi_peer *peers;        /* those for which some wait */
 		struct psi_registration *segments;
 	} rma;
+	/* Under the lock. */
+	struct {
+		struct pofi_half *halves;       /* those that arrive */
+		uint32_t half_count;
+		uint32_t sent;                  /* numbers */
+	} longs;
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
@@ -291,28 +283,7 @@ pofi_count(struct psi_conduit *conduit, enum psi_counter which)
 	psi_count(conduit->counts ? conduit->counts : conduit->services->counts(), which);
 }
 
-/* -- shapes of messages ------------------------------------------------------------------------ */
-
-static inline size_t
-pofi_aligned(size_t len_bytes)
-{
-	return (len_bytes + POFI_ALIGN - 1) & ~(size_t)(POFI_ALIGN - 1);
-}
-
-/* Where the payload begins, and the length of the message. */
-static inline size_t
-pofi_payload_at(unsigned nargs)
-{
-	return pofi_aligned(sizeof(struct pofi_header) + nargs * sizeof(int32_t));
-}
-
-static inline size_t
-pofi_message_bytes(unsigned category, unsigned nargs, size_t len_bytes)
-{
-	const size_t bytes = pofi_payload_at(nargs) + (category == PSI_MEDIUM ? len_bytes : 0);
-
-	return (bytes + POFI_LINE - 1) & ~(size_t)(POFI_LINE - 1);
-}
+/* -- places ------------------------------------------------------------------------------------ */
 
 static inline uint32_t
 pofi_process_of(const struct psi_conduit *conduit, uint32_t place)
@@ -378,6 +349,10 @@ int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uin
 
 size_t pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int pofi_am_send(struct psi_port *port, const struct psi_am *am);
+/* Is there room for a message that the second then sends, or keeps until it can be sent?  Under the
+ * lock, both. */
+bool pofi_am_has_room(struct psi_port *port, const struct psi_am *am);
+void pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am);
 /* Pays what the port owes to a process.  Under the lock. */
 void pofi_pay(struct psi_port *port, uint32_t process);
 /* Sends a message that has a completion behind those that have none; OK or AGAIN.  Under the
@@ -415,12 +390,8 @@ int pofi_get(struct psi_port *port, const struct psi_transfer *transfer);
 /* UNSUPPORTED where the signal, or what is asked of it, does not go with a put. */
 int pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
                     const struct psi_signal_operation *signal);
-/* The runtime's number of a signal that travels as that. */
-static inline uint64_t
-pofi_signal_masked(const struct psi_conduit *conduit, uint64_t signal)
-{
-	return signal ^ conduit->tag;
-}
+/* Can the transfer go by the buffer in one piece? */
+bool pofi_fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer);
 /* Starts a transfer with a process that is not lost.  *read_out becomes its read_cookie if that has
  * completed; where read_out is NULL it completes with the transfer.  OK; AGAIN: no slot, or no
  * room; FATAL.  Under the lock. */
@@ -470,6 +441,27 @@ void pofi_tell_broken(struct psi_conduit *conduit);
 char *pofi_backlog_room(struct psi_conduit *conduit, uint32_t process, size_t len_bytes);
 /* Sends what has room now.  Under the lock. */
 void pofi_backlog_flush(struct psi_conduit *conduit);
+
+/* -- pofi_long.c: Longs whose payload is a put ------------------------------------------------- */
+
+int pofi_am_long(struct psi_port *port, struct psi_long *message);
+/* A message that is a Long but for its payload, of which its tail says the number, is here; the
+ * payload is.  The first returns true if the payload is here, else keeps a copy until it is.  The
+ * second gives the Long to its port, and returns true, if the message is here.  Under the lock. */
+bool pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_bytes);
+bool pofi_long_written(struct psi_conduit *conduit, uint64_t number);
+void pofi_longs_free(struct psi_conduit *conduit);
+
+/* -- pofi_kept.c: messages that wait for their port to be polled ------------------------------- */
+
+/* A copy of a message; NULL, after one line: no memory. */
+struct pofi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message,
+                                size_t len_bytes);
+/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  Under the
+ * lock. */
+void pofi_kept_add(struct psi_conduit *conduit, struct pofi_kept *kept);
+struct pofi_kept *pofi_kept_take(struct psi_port *port, unsigned networks);
+bool pofi_has_kept(const struct psi_port *port, unsigned networks);
 
 /* -- pofi_progress.c --------------------------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ message_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 	const size_t payload_at = pofi_payload_at(am->nargs);
 	size_t end = payload_at;
 
-	header.dest = (uint64_t)(uintptr_t)(am->category == PSI_LONG ? am->dest : NULL);
+	header.dest = (uint64_t)(uintptr_t)am->dest;
 	header.len_bytes = am->category == PSI_SHORT ? 0 : (uint32_t)am->len_bytes;
 	header.handler = am->handler;
 	header.category = am->category;
@@ -45,7 +45,7 @@ message_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 	if (args_bytes)
 		memcpy(bytes + sizeof header, am->args, args_bytes);
 	memset(bytes + sizeof header + args_bytes, 0, payload_at - sizeof header - args_bytes);
-	if (am->category == PSI_MEDIUM && am->len_bytes) {
+	if (pofi_has_payload(am->category) && am->len_bytes) {
 		memcpy(bytes + payload_at, am->payload, am->len_bytes);
 		end += am->len_bytes;
 	}
@@ -160,9 +160,9 @@ request_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 	return result;
 }
 
-/* A reply that is kept pays when it is sent. */
+/* One that is kept pays when it is sent. */
 static int
-reply_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
+am_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 {
 	struct psi_conduit *conduit = port->conduit;
 	const uint32_t process = pofi_process_of(conduit, am->peer);
@@ -175,7 +175,7 @@ reply_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 }
 
 static int
-reply_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
+send_or_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 {
 	const uint32_t process = pofi_process_of(port->conduit, am->peer);
 	int result = PSI_AGAIN;
@@ -184,7 +184,34 @@ reply_try(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 		result = am_hand_over(port, am, len_bytes);
 	if (result == PSI_OK)
 		port->owed[process] = 0;
-	return result == PSI_AGAIN ? reply_keep(port, am, len_bytes) : result;
+	return result == PSI_AGAIN ? am_keep(port, am, len_bytes) : result;
+}
+
+bool
+pofi_am_has_room(struct psi_port *port, const struct psi_am *am)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const struct pofi_peer *peer = &conduit->peers[pofi_process_of(conduit, am->peer)];
+	const uint16_t *spent = pofi_spent_at(conduit, am->peer);
+
+	if (am->network == PSI_REPLIES)
+		return peer->queued < conduit->credits;
+	return spent && !peer->first && may_request(port, *spent);
+}
+
+void
+pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
+
+	if (am->network == PSI_REQUESTS)
+		++*pofi_spent_at(conduit, am->peer);
+	if (send_or_keep(port, am, len_bytes) == PSI_OK ||
+	    conduit->peers[pofi_process_of(conduit, am->peer)].broken)
+		return;
+	conduit->services->log("ofi: no memory for a message that waits for room");
+	conduit->lost = true;
 }
 
 /* Nothing is sent to a peer that is lost.  A poll tells the runtime of it when it is time. */
@@ -199,7 +226,7 @@ am_try(struct psi_port *port, const struct psi_am *am)
 	if (conduit->left || conduit->peers[pofi_process_of(conduit, am->peer)].broken)
 		return PSI_AGAIN;
 	return am->network == PSI_REQUESTS ? request_try(port, am, len_bytes)
-	                                   : reply_try(port, am, len_bytes);
+	                                   : send_or_keep(port, am, len_bytes);
 }
 
 int

@@ -211,6 +211,7 @@ conduit_free(struct psi_conduit *conduit)
 {
 	fabric_close(conduit);
 	pofi_peers_free(conduit);
+	pofi_longs_free(conduit);
 	free(conduit->cards);
 	free(conduit);
 }
@@ -322,7 +323,7 @@ native_describe(const struct psi_conduit *conduit, char *text, size_t text_bytes
 	else
 		snprintf(text, text_bytes, "%s native%s in pieces of %zu bytes, %u at a time",
 		         conduit->rma.puts ? "puts and gets" : "puts by messages, gets",
-		         conduit->rma.signals ? ", signals with puts," : "",
+		         conduit->rma.data ? ", Longs, signals with puts" : "",
 		         conduit->rma.piece_bytes, conduit->rma.made);
 }
 

@@ -17,6 +17,7 @@ const struct psi_conduit_ops pofi_ops = {
 	.put = pofi_put,
 	.get = pofi_get,
 	.put_signal = pofi_put_signal,
+	.am_long = pofi_am_long,
 	.poll = pofi_poll,
 	.drain = pofi_drain,
 	.arm = pofi_arm,

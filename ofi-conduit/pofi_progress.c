@@ -41,10 +41,12 @@ header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *hea
 
 	if (header->tag != conduit->tag || header->source >= endpoints ||
 	    header->nargs > PSI_MAX_ARGS || header->network >= PSI_NETWORKS ||
-	    header->category > POFI_CREDIT || header->to >= POFI_ENDPOINTS ||
+	    header->category > POFI_LONG_HEAD || header->to >= POFI_ENDPOINTS ||
 	    !conduit->ports[header->to])
 		return false;
 	if (header->category == PSI_MEDIUM && header->len_bytes > conduit->medium_bytes)
+		return false;
+	if (header->category == POFI_LONG_HEAD && header->len_bytes != sizeof(struct pofi_tail))
 		return false;
 	return len_bytes ==
 	       pofi_message_bytes(header->category, header->nargs, header->len_bytes);
@@ -61,23 +63,12 @@ credits_take(struct psi_conduit *conduit, struct look *look, const struct pofi_h
 }
 
 static void
-message_keep(struct psi_conduit *conduit, const struct pofi_header *header, const char *message,
-             size_t len_bytes)
+message_keep(struct psi_conduit *conduit, const char *message, size_t len_bytes)
 {
-	struct psi_port *port = conduit->ports[header->to];
-	struct pofi_kept *kept =
-		malloc(offsetof(struct pofi_kept, header) + len_bytes);
+	struct pofi_kept *kept = pofi_kept_new(conduit, message, len_bytes);
 
-	if (!kept) {
-		conduit->services->log("ofi: no memory to keep a message of %zu bytes", len_bytes);
-		conduit->lost = true;
-		return;
-	}
-	memcpy(&kept->header, message, len_bytes);
-	kept->next = NULL;
-	*port->kept[header->network].last = kept;
-	port->kept[header->network].last = &kept->next;
-	atomic_fetch_add_explicit(&port->kept_count[header->network], 1, memory_order_relaxed);
+	if (kept)
+		pofi_kept_add(conduit, kept);
 }
 
 /* The last two posted buffers are not pinned, so that messages always arrive, whatever the handlers
@@ -89,6 +80,20 @@ may_deliver_here(const struct psi_conduit *conduit, const struct look *look,
 	return look->port && conduit->ports[header->to] == look->port &&
 	       look->networks >> header->network & 1 && conduit->posted > 2 &&
 	       (uintptr_t)message % POFI_ALIGN == 0;
+}
+
+/* The head of a Long becomes the Long if its payload is there; else it waits for that. */
+static bool
+long_is_whole(struct psi_conduit *conduit, struct pofi_header *header, char *message,
+              size_t len_bytes)
+{
+	const char *tail = message + pofi_payload_at(header->nargs);
+
+	header->category = PSI_LONG;
+	memcpy(&header->len_bytes, tail + offsetof(struct pofi_tail, len_bytes),
+	       sizeof header->len_bytes);
+	memcpy(message, header, sizeof *header);
+	return pofi_long_head(conduit, message, len_bytes);
 }
 
 static void
@@ -110,8 +115,10 @@ message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbo
 	credits_take(conduit, look, &header);
 	if (header.category == POFI_CREDIT)
 		return;
+	if (header.category == POFI_LONG_HEAD && !long_is_whole(conduit, &header, message, len_bytes))
+		return;
 	if (!may_deliver_here(conduit, look, &header, message)) {
-		message_keep(conduit, &header, message, len_bytes);
+		message_keep(conduit, message, len_bytes);
 		look->for_others = true;
 		return;
 	}
@@ -130,6 +137,16 @@ inbound_of(const struct psi_conduit *conduit, void *context)
 	return at - first < conduit->inbound_made * sizeof *conduit->inbound ? context : NULL;
 }
 
+/* What came with a write of a peer's. */
+static void
+data_take(struct psi_conduit *conduit, struct look *look, uint64_t data)
+{
+	if (data & PSI_SIGNAL_BITS)
+		look->signals[look->signal_count++] = data;
+	else if (pofi_long_written(conduit, data))
+		look->for_others = true;
+}
+
 static void
 completion_take(struct psi_conduit *conduit, struct look *look,
                 const struct fi_cq_data_entry *entry)
@@ -138,7 +155,7 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 	struct pofi_slot *slot = pofi_slot_of(conduit, entry->op_context);
 
 	if (entry->flags & FI_REMOTE_WRITE && entry->flags & FI_REMOTE_CQ_DATA) {
-		look->signals[look->signal_count++] = pofi_signal_masked(conduit, entry->data);
+		data_take(conduit, look, entry->data ^ conduit->tag);
 		return;
 	}
 	if (slot)
@@ -281,46 +298,19 @@ payments_retry(struct psi_port *port)
 			pofi_pay(port, process);
 }
 
-/* The oldest of the networks' messages that were kept; replies first. */
-static struct pofi_kept *
-kept_take(struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = PSI_NETWORKS; network-- > 0;) {
-		struct pofi_kept *kept = networks >> network & 1 ? port->kept[network].first : NULL;
-
-		if (!kept)
-			continue;
-		port->kept[network].first = kept->next;
-		if (!kept->next)
-			port->kept[network].last = &port->kept[network].first;
-		atomic_fetch_sub_explicit(&port->kept_count[network], 1, memory_order_relaxed);
-		credit_owe(port, &kept->header);
-		return kept;
-	}
-	return NULL;
-}
-
-static bool
-has_kept(const struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		if (networks >> network & 1 &&
-		    atomic_load_explicit(&port->kept_count[network], memory_order_relaxed))
-			return true;
-	return false;
-}
-
 static unsigned
 deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 {
 	struct psi_conduit *conduit = port->conduit;
 	unsigned delivered = 0;
 
-	while (delivered < budget && has_kept(port, networks)) {
+	while (delivered < budget && pofi_has_kept(port, networks)) {
 		struct pofi_kept *kept;
 
 		pofi_lock(conduit);
-		kept = kept_take(port, networks);
+		kept = pofi_kept_take(port, networks);
+		if (kept)
+			credit_owe(port, &kept->header);
 		pofi_unlock(conduit);
 		if (!kept)
 			break;
@@ -409,11 +399,11 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			port->conduit->services->look_again();
 		deliver_done(port->conduit, &look.done);
 		deliver_signals(port->conduit, &look);
-		delivered += look.signal_count;
-		if (!look.count)
-			continue;
-		deliver_taken(&look);
-		delivered += look.count;
+		delivered += look.signal_count + look.count;
+		if (look.count)
+			deliver_taken(&look);
+		if (look.for_others && delivered < budget)
+			delivered += deliver_kept(port, networks, budget - delivered);
 	}
 	pofi_tell_broken(port->conduit);
 	return delivered;
@@ -474,7 +464,7 @@ int
 pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	(void)room_peer, (void)ticket_out;
-	return has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
+	return pofi_has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
 }
 
 /* What is being sent needs the provider's own progress, for which it need not wake anybody; and so

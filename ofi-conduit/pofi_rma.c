@@ -1,12 +1,12 @@
 /*
  * Puts and gets by operations of the provider's.
  *
- * A put is a write that completes when its bytes are at the target (FI_DELIVERY_COMPLETE), a get is
- * a read.  Small puts are injected.  Where the provider wants local memory registered
- * (FI_MR_LOCAL), memory in a segment of this process is; other memory goes by the slot's buffer if
- * it is small, and is registered for the one transfer if not.  Puts whose caller waits for local
- * completion go by the buffer too, so that it comes at once; that of larger ones comes with the
- * remote one.
+ * A put is a write that completes when its bytes are at the target (FI_DELIVERY_COMPLETE), or one
+ * whose completion data tells the target (FI_REMOTE_CQ_DATA); a get is a read.  Small puts are
+ * injected.  Where the provider wants local memory registered (FI_MR_LOCAL), memory in a segment of
+ * this process is; other memory goes by the slot's buffer if it is small, and is registered for the
+ * one transfer if not.  Puts whose caller waits for local completion go by the buffer too, so that
+ * it comes at once; that of larger ones comes with the remote one.
  */
 #include "ofi-conduit/pofi.h"
 
@@ -31,8 +31,8 @@ rma_limits(struct psi_conduit *conduit)
 
 	conduit->rma.puts = info_has(info, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) &&
 	                    info->tx_attr->op_flags & FI_DELIVERY_COMPLETE;
-	conduit->rma.signals = conduit->rma.puts &&
-	                       info->domain_attr->cq_data_size >= sizeof(uint64_t);
+	conduit->rma.data = conduit->rma.puts &&
+	                    info->domain_attr->cq_data_size >= sizeof(uint64_t);
 	conduit->rma.gets = info_has(info, FI_RMA | FI_READ | FI_REMOTE_READ);
 	conduit->rma.needs_local = info->domain_attr->mr_mode & FI_MR_LOCAL;
 	conduit->rma.piece_bytes = most < PIECE_BYTES ? most : PIECE_BYTES;
@@ -137,7 +137,7 @@ slot_has_buffer(struct psi_conduit *conduit, struct pofi_slot *slot)
 struct piece {
 	void *memory, *desc;
 	size_t len_bytes;
-	uint64_t flags;
+	bool inject;
 	bool read;                      /* the source may change when the call returns */
 };
 
@@ -182,9 +182,8 @@ piece_local(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *p
 	return piece_by_registration(conduit, slot, piece);
 }
 
-/* Can the transfer go by the buffer in one piece? */
-static bool
-fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
+bool
+pofi_fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
 {
 	return transfer->len_bytes <= POFI_BOUNCE_BYTES &&
 	       transfer->len_bytes <= conduit->rma.piece_bytes;
@@ -201,20 +200,30 @@ piece_choose(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *
 	slot->bounced = false;
 	*piece = (struct piece){
 		.memory = t->here, .len_bytes = t->len_bytes < most ? t->len_bytes : most,
-		.flags = FI_COMPLETION | (slot->move.is_put ? FI_DELIVERY_COMPLETE : 0) |
-		         (slot->move.has_signal ? FI_REMOTE_CQ_DATA : 0),
 	};
 	if (slot->move.is_put && t->len_bytes <= conduit->rma.inject_bytes) {
-		piece->flags |= FI_INJECT;
-		piece->read = true;
+		piece->inject = piece->read = true;
 		return true;
 	}
-	if (reads_early && fits_buffer(conduit, t))
+	if (reads_early && pofi_fits_buffer(conduit, t))
 		return piece_by_buffer(conduit, slot, piece);
 	return !conduit->rma.needs_local || piece_local(conduit, slot, piece);
 }
 
 /* -- starting ---------------------------------------------------------------------------------- */
+
+/* Where the data tells the target, nobody here asks when the last piece has come there. */
+static uint64_t
+piece_flags(const struct pofi_slot *slot, const struct piece *piece)
+{
+	const struct pofi_move *move = &slot->move;
+	const bool is_last = piece->len_bytes == move->transfer.len_bytes;
+
+	if (!move->is_put)
+		return FI_COMPLETION;
+	return FI_COMPLETION | (piece->inject ? FI_INJECT : 0) |
+	       (move->has_data && is_last ? FI_REMOTE_CQ_DATA : FI_DELIVERY_COMPLETE);
+}
 
 static int
 piece_hand_over(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *piece,
@@ -229,13 +238,15 @@ piece_hand_over(struct psi_conduit *conduit, struct pofi_slot *slot, struct piec
 	const struct fi_msg_rma msg = {
 		.msg_iov = &here, .desc = &piece->desc, .iov_count = 1, .addr = address,
 		.rma_iov = &there, .rma_iov_count = 1, .context = &slot->context,
-		.data = slot->move.signal,
+		.data = slot->move.data,
 	};
+
+	const uint64_t flags = piece_flags(slot, piece);
 
 	slot->piece_bytes = piece->len_bytes;
 	return pofi_result_of(conduit, slot->process,
-	                      slot->move.is_put ? fi_writemsg(conduit->ep, &msg, piece->flags)
-	                                   : fi_readmsg(conduit->ep, &msg, piece->flags));
+	                      slot->move.is_put ? fi_writemsg(conduit->ep, &msg, flags)
+	                                        : fi_readmsg(conduit->ep, &msg, flags));
 }
 
 /* The next piece of what is left. */
@@ -317,7 +328,7 @@ static bool
 puts_to(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
 {
 	return conduit->rma.puts && transfer->remote.name.key != PSI_NO_KEY &&
-	       (!transfer->read_now || fits_buffer(conduit, transfer));
+	       (!transfer->read_now || pofi_fits_buffer(conduit, transfer));
 }
 
 int
@@ -337,12 +348,12 @@ pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 {
 	struct psi_conduit *conduit = port->conduit;
 	struct pofi_move move = {
-		.transfer = *transfer, .is_put = true, .has_signal = true,
-		.signal = pofi_signal_masked(conduit, signal->packed),
+		.transfer = *transfer, .is_put = true, .has_data = true,
+		.data = signal->packed ^ conduit->tag,
 	};
 
-	if (!conduit->rma.signals || signal->cookie || !signal->packed ||
-	    !fits_buffer(conduit, transfer) || !puts_to(conduit, transfer))
+	if (!conduit->rma.data || signal->cookie || !signal->packed ||
+	    !pofi_fits_buffer(conduit, transfer) || !puts_to(conduit, transfer))
 		return PSI_UNSUPPORTED;
 	move.transfer.cookie = move.transfer.read_cookie = 0;
 	move.transfer.read_now = true;
@@ -405,6 +416,8 @@ pofi_slot_completed(struct psi_conduit *conduit, struct pofi_slot *slot, struct 
 		slot_go_on(conduit, slot);
 		return;
 	}
+	if (slot->move.read_word)
+		*slot->move.read_word = POFI_READ;
 	done_add(done, slot->move.transfer.read_cookie);
 	done_add(done, slot->move.transfer.cookie);
 	slot_give(conduit, slot);

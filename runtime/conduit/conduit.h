@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 11 };
+enum { PSI_CONDUIT_ABI = 12 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -119,13 +119,17 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
-	/* All that the peer needs to apply it (signal_arrived); 0: 64 bits do not hold it. */
+	/* All that the peer needs to apply it (signal_arrived), with at least one of PSI_SIGNAL_BITS
+	 * set; 0: 64 bits do not hold it. */
 	uint64_t packed;
 };
 
+/* A conduit may use numbers without these bits for itself, where signals travel. */
+#define PSI_SIGNAL_BITS UINT64_C(0xff80)
+
 /* A Long whose destination is not mapped here.  The caller keeps it between calls. */
 struct psi_long {
-	const struct psi_am *am;        /* its dest is not read; at least one byte of payload */
+	const struct psi_am *am;        /* with at least one byte of payload */
 	struct psi_remote dest;
 	void *owner;                    /* as of port_open; read by the reference alone */
 	bool immediate;                 /* the caller does not come back after AGAIN */

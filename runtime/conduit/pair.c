@@ -1,6 +1,6 @@
 /*
- * A message goes to smp or to the network, by its peer.  A put or get to a peer of the network goes
- * to the network; what that declines, and all other transfers, the reference makes.  Open, connect
+ * A message goes to smp or to the network, by its peer.  A put, get or Long to a peer of the network
+ * goes to the network; what that declines, and all other transfers, the reference makes.  Open, connect
  * and poll call both conduits.
  *
  * How a process sleeps that both wake is watch.c.
@@ -221,6 +221,17 @@ pair_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 	                                 : result;
 }
 
+/* The decision is that of every call for the same message. */
+static int
+pair_long(struct psi_port *port, struct psi_long *message)
+{
+	int result = PSI_UNSUPPORTED;
+
+	if (!goes_local(port, message->dest.peer))
+		result = network_ops->am_long(port->network, message);
+	return result == PSI_UNSUPPORTED ? reference_ops->am_long(port, message) : result;
+}
+
 /* -- progress ---------------------------------------------------------------------------------- */
 
 /* A look at the network costs a system call or more, so one that smp keeps busy makes it at times
@@ -400,6 +411,7 @@ psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops 
 	pair_ops.put = reference && network->put ? pair_put : NULL;
 	pair_ops.get = reference && network->get ? pair_get : NULL;
 	pair_ops.put_signal = reference && network->put_signal ? pair_put_signal : NULL;
+	pair_ops.am_long = reference && network->am_long ? pair_long : NULL;
 	pair_ops.segment_bind = network->segment_bind ? pair_segment_bind : NULL;
 	pair_ops.segment_release = network->segment_release ? pair_segment_release : NULL;
 	return &pair_ops;

@@ -235,6 +235,8 @@ network_unmasked(const struct psi_conduit_ops *network)
 		unmasked.put_signal = NULL;
 	if (psi_way_is_masked(PSI_WAY_GET))
 		unmasked.get = NULL;
+	if (psi_way_is_masked(PSI_WAY_LONG))
+		unmasked.am_long = NULL;
 	return &unmasked;
 }
 

@@ -244,12 +244,14 @@ enum { PACKED_INDEX_BITS = 7, PACKED_N_BITS = 9 };
 
 _Static_assert(PSI_SEM_KEY_BITS + PACKED_N_BITS + PACKED_INDEX_BITS == 64, "it fills 64 bits");
 _Static_assert(GASNET_MAXEPS <= 1 << PACKED_INDEX_BITS, "each endpoint has an index");
+_Static_assert(PSI_SIGNAL_BITS == ((1 << PACKED_N_BITS) - 1) << PACKED_INDEX_BITS, "those of posts");
 
 /* Words need a value and an offset too.  With checks the owner is told who posts. */
 uint64_t
 psi_signal_packed(uint32_t place, const pst_signal_t *sig)
 {
-	if (psi.checks || sig->pst_what != PST_SIGNAL_SEM || sig->pst_n >> PACKED_N_BITS)
+	if (psi.checks || sig->pst_what != PST_SIGNAL_SEM || !sig->pst_n ||
+	    sig->pst_n >> PACKED_N_BITS)
 		return 0;
 	return sig->pst_ref.pst_w[0] << (PACKED_N_BITS + PACKED_INDEX_BITS) |
 	       (uint64_t)sig->pst_n << PACKED_INDEX_BITS | psi_index_of(place);

@@ -124,7 +124,7 @@ writemsg_watched(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags
 	const ssize_t result = watched(ep, msg, flags, rma_ops->writemsg);
 
 	rma_seen.writes += result != -FI_EAGAIN;
-	rma_seen.unsafe_writes += !(flags & FI_DELIVERY_COMPLETE);
+	rma_seen.unsafe_writes += !(flags & (FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA));
 	return result;
 }
 

@@ -36,7 +36,7 @@ void rma_get(uint64_t offset, void *here, size_t len_bytes);
 /* From here on, what is asked of the provider.  result: what it says instead of doing it, or 0. */
 extern struct rma_seen {
 	unsigned writes, reads, sends;
-	unsigned unsafe_writes;         /* not complete at the target when they say so */
+	unsigned unsafe_writes;         /* of which neither side learns when they are complete */
 	size_t len_bytes;               /* of the last write or read */
 	ssize_t result;
 	void *context;                  /* of the last */

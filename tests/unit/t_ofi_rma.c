@@ -326,7 +326,7 @@ signals_left_out(void)
 	rma_seen.result = -FI_EAGAIN;
 	ck_assert_int_eq(pofi_ops.put_signal(ofi_self.port, &put, &signal), PSI_AGAIN);
 	ck_assert(!pofi_transfers_pending(ofi_self.conduit));
-	ofi_self.conduit->rma.signals = false;
+	ofi_self.conduit->rma.data = false;
 	ck_assert_int_eq(put_signal(bytes, 8, &signal), PSI_UNSUPPORTED);
 	ofi_meet();
 }

@@ -173,6 +173,17 @@ static int reference_signal(struct psi_port *port, const struct psi_transfer *tr
 	(void)signal;
 	return reference_move(port, transfer);
 }
+static int network_long(struct psi_port *port, struct psi_long *message)
+{
+	const struct psi_transfer transfer = { .remote = message->dest };
+
+	return network_move(port, &transfer);
+}
+static int reference_long(struct psi_port *port, struct psi_long *message)
+{
+	(void)message;
+	return reference_move(port, NULL);
+}
 static int bind_one(struct psi_conduit *conduit, void *base, size_t len_bytes,
                     struct psi_segment_name *name_out, struct psi_registration **registration_out)
 {
@@ -194,10 +205,11 @@ static const struct psi_conduit_ops network_ops = {
 	.connect = connect_far, .am_max_medium = network_most, .am_send = network_send,
 	.poll = network_poll, .drain = drain, .arm = network_arm,
 	.segment_bind = bind_one, .put = network_move, .get = network_move,
-	.put_signal = network_signal,
+	.put_signal = network_signal, .am_long = network_long,
 };
 static const struct psi_conduit_ops reference_ops = {
 	.put = reference_move, .get = reference_move, .put_signal = reference_signal,
+	.am_long = reference_long,
 };
 
 static const struct psi_conduit_ops *ops;
@@ -306,20 +318,23 @@ START_TEST(transfers_that_the_network_does_not_make_are_the_references)
 	struct psi_transfer transfer = { .remote = { .peer = FAR, .name = { .key = 7 } } };
 	struct psi_registration *registration = NULL;
 	struct psi_segment_name name = { .key = PSI_NO_KEY };
+	struct psi_long message = { .dest = transfer.remote };
 
 	pair_open();
 	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
 	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
 	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
-	ck_assert_uint_eq(network_moves, 3);
-	transfer.remote.name.key = PSI_NO_KEY;
+	ck_assert_int_eq(ops->am_long(port, &message), PSI_OK);
+	ck_assert_uint_eq(network_moves, 4);
+	transfer.remote.name.key = message.dest.name.key = PSI_NO_KEY;
+	ck_assert_int_eq(ops->am_long(port, &message), PSI_OK);
 	ck_assert_int_eq(ops->put(port, &transfer), PSI_OK);
 	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
 	transfer.remote = (struct psi_remote){ .peer = 1, .name = { .key = 7 } };
 	ck_assert_int_eq(ops->get(port, &transfer), PSI_OK);
 	ck_assert_int_eq(ops->put_signal(port, &transfer, NULL), PSI_OK);
-	ck_assert_uint_eq(network_moves, 3);
-	ck_assert_uint_eq(reference_moves, 4);
+	ck_assert_uint_eq(network_moves, 4);
+	ck_assert_uint_eq(reference_moves, 5);
 	ck_assert_int_eq(ops->segment_bind(conduit, NULL, 1, &name, &registration), PSI_OK);
 	ck_assert_uint_eq(name.key, 7);
 }
