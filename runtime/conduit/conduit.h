@@ -272,8 +272,8 @@ struct psi_conduit_ops {
 	/* Makes a segment known to the network, for put and get of all peers, before it is
 	 * published; once for each segment, by any thread.  Its pages are mapped until it is
 	 * released.  Takes the time that the network needs for its pages, and locks them in memory
-	 * where the network wants that.  UNSUPPORTED, or FAILED after one line: it has no name, and
-	 * its peers' transfers go by messages. */
+	 * where the network wants that.  UNSUPPORTED: it has no name, and its peers' transfers go by
+	 * messages.  FAILED after one line: the job ends. */
 	int (*segment_bind)(struct psi_conduit *conduit, void *base, size_t len_bytes,
 	                    struct psi_segment_name *name_out,
 	                    struct psi_registration **registration_out);

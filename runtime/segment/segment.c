@@ -12,15 +12,18 @@
 
 /* -- make and bind --------------------------------------------------------------------------- */
 
-/* Without a name peers reach it all the same, by messages; the network has said why. */
+/* A network that has no names reaches it by messages.  One that has, and finds no room for this one,
+ * has said why: a job that is slower on one host alone is harder to find than one that ends. */
 void
 psi_segment_bind(gex_Segment_t segment)
 {
 	if (segment->is_bound)
 		return;
 	segment->is_bound = true;
-	(void)psi.ops->segment_bind(psi.conduit, segment->base, segment->size, &segment->name,
-	                            &segment->registration);
+	if (psi.ops->segment_bind(psi.conduit, segment->base, segment->size, &segment->name,
+	                          &segment->registration) == PSI_FAILED)
+		psi_fatal("peers cannot reach a segment of %zu bytes over the network",
+		          (size_t)segment->size);
 }
 
 void
