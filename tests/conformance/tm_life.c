@@ -102,7 +102,7 @@ quiesced(void)
 enum { WORD_AT = TM_SEGMENT_BYTES - 8 };        /* in a segment, behind what else is used of it */
 
 /* Teams are made and ended by even ranks, while odd ones do nothing until they are told by
- * memory. */
+ * memory; over a network they have to poll for that. */
 static void
 parents_of_a_part(void)
 {
@@ -114,8 +114,11 @@ parents_of_a_part(void)
 	                   GEX_FLAG_TM_NO_SCRATCH);
 	pt_barrier();
 	if (pt.rank % 2) {
-		while (!pt_word_get(pt.rank, WORD_AT))
+		while (!pt_word_get(pt.rank, WORD_AT)) {
 			pt_sleep_ms(1);
+			if (!pt.peers[pt.rank - 1].local)
+				PT_OK(gasnet_AMPoll());
+		}
 		pt_barrier();
 		return;
 	}
