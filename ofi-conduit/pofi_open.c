@@ -5,9 +5,11 @@
 #include "ofi-conduit/pofi.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A number of bytes, which may end in K, M or G; the runtime has looked at the rest. */
 static uint64_t
@@ -63,6 +65,41 @@ cq_open(struct psi_conduit *conduit)
 	return fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit);
 }
 
+static bool
+is_shm(const struct psi_conduit *conduit)
+{
+	return strcmp(conduit->info->fabric_attr->prov_name, "shm") == 0;
+}
+
+/* Removes what an earlier process of this one's number has left of provider shm, whose files are
+ * named for their process: "PID:UID:NUMBER".  False: nothing. */
+static bool
+stale_files_remove(void)
+{
+	char prefix[24];
+	const int len = snprintf(prefix, sizeof prefix, "%d:", (int)getpid());
+	DIR *dir = opendir("/dev/shm");
+	bool removed = false;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+		if (strncmp(entry->d_name, prefix, (size_t)len) == 0)
+			removed = unlinkat(dirfd(dir), entry->d_name, 0) == 0 || removed;
+	if (dir)
+		closedir(dir);
+	return removed;
+}
+
+/* A stale file of provider shm is taken for one in use. */
+static int
+endpoint_enable(struct psi_conduit *conduit)
+{
+	int code = fi_enable(conduit->ep);
+
+	if (code == -FI_EBUSY && is_shm(conduit) && stale_files_remove())
+		code = fi_enable(conduit->ep);
+	return code;
+}
+
 static int
 endpoint_open(struct psi_conduit *conduit)
 {
@@ -75,7 +112,7 @@ endpoint_open(struct psi_conduit *conduit)
 	    (code = fi_endpoint(conduit->domain, conduit->info, &conduit->ep, conduit)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->av->fid, 0)) != 0 ||
 	    (code = fi_ep_bind(conduit->ep, &conduit->cq->fid, FI_TRANSMIT | FI_RECV)) != 0 ||
-	    (code = fi_enable(conduit->ep)) != 0)
+	    (code = endpoint_enable(conduit)) != 0)
 		return code;
 	/* before any buffer is posted; the shm provider of 1.17 cannot do it before enabling */
 	return fi_setopt(&conduit->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least_bytes,
@@ -258,7 +295,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 void
 pofi_leave(struct psi_conduit *conduit)
 {
-	if (conduit->left || strcmp(conduit->info->fabric_attr->prov_name, "shm") != 0)
+	if (conduit->left || !is_shm(conduit))
 		return;
 	conduit->left = true;
 	fi_close(&conduit->ep->fid);
@@ -322,8 +359,9 @@ native_describe(const struct psi_conduit *conduit, char *text, size_t text_bytes
 		snprintf(text, text_bytes, "puts and gets by messages");
 	else
 		snprintf(text, text_bytes, "%s native%s in pieces of %zu bytes, %u at a time",
-		         conduit->rma.puts ? "puts and gets" : "puts by messages, gets",
-		         conduit->rma.data ? ", Longs, signals with puts" : "",
+		         conduit->rma.data ? "puts, gets and Longs"
+		         : conduit->rma.puts ? "puts and gets" : "puts by messages, gets",
+		         conduit->rma.data ? ", signals with puts," : "",
 		         conduit->rma.piece_bytes, conduit->rma.made);
 }
 

@@ -115,7 +115,8 @@ message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbo
 	credits_take(conduit, look, &header);
 	if (header.category == POFI_CREDIT)
 		return;
-	if (header.category == POFI_LONG_HEAD && !long_is_whole(conduit, &header, message, len_bytes))
+	if (header.category == POFI_LONG_HEAD &&
+	    !long_is_whole(conduit, &header, message, len_bytes))
 		return;
 	if (!may_deliver_here(conduit, look, &header, message)) {
 		message_keep(conduit, message, len_bytes);

@@ -119,8 +119,8 @@ struct psi_signal_operation {
 	uint32_t what, n;               /* pst_what and pst_n of pst_signal_t */
 	uint64_t sem, value;            /* first word of the semaphore's reference; for the word */
 	uint64_t cookie;                /* the peer has applied it; 0: nobody asks */
-	/* All that the peer needs to apply it (signal_arrived), with at least one of PSI_SIGNAL_BITS
-	 * set; 0: 64 bits do not hold it. */
+	/* All that the peer needs to apply it (signal_arrived), with one of PSI_SIGNAL_BITS set at
+	 * least; 0: 64 bits do not hold it. */
 	uint64_t packed;
 };
 
@@ -272,8 +272,8 @@ struct psi_conduit_ops {
 	/* Makes a segment known to the network, for put and get of all peers, before it is
 	 * published; once for each segment, by any thread.  Its pages are mapped until it is
 	 * released.  Takes the time that the network needs for its pages, and locks them in memory
-	 * where the network wants that.  UNSUPPORTED: it has no name, and its peers' transfers go by
-	 * messages.  FAILED after one line: the job ends. */
+	 * where the network wants that.  UNSUPPORTED: it has no name, and its peers' transfers go
+	 * by messages.  FAILED after one line: the job ends. */
 	int (*segment_bind)(struct psi_conduit *conduit, void *base, size_t len_bytes,
 	                    struct psi_segment_name *name_out,
 	                    struct psi_registration **registration_out);

@@ -1,7 +1,7 @@
 /*
- * A message goes to smp or to the network, by its peer.  A put, get or Long to a peer of the network
- * goes to the network; what that declines, and all other transfers, the reference makes.  Open, connect
- * and poll call both conduits.
+ * A message goes to smp or to the network, by its peer.  A put, get or Long to a peer of the
+ * network goes to the network; what that declines, and all other transfers, the reference makes.
+ * Open, connect and poll call both conduits.
  *
  * How a process sleeps that both wake is watch.c.
  */

@@ -89,7 +89,8 @@ port_watch(struct psi_watch *watch, struct psi_conduit *network, struct psi_port
 		watch->local->sleep(port, ticket, psi_limit_shorter(timeout_ns, NAP_NS));
 	else if (result == PSI_OK && watch->local->fd_sleep_begin(port, ticket) == PSI_OK)
 		fds_await(watch, port, fd,
-		          psi_limit_shorter(psi_limit_shorter(timeout_ns, watch->limit_ns), most_ns));
+		          psi_limit_shorter(timeout_ns,
+		                            psi_limit_shorter(watch->limit_ns, most_ns)));
 }
 
 /* D6_WATCH, D6_DRAIN */

@@ -12,8 +12,9 @@
 
 /* -- make and bind --------------------------------------------------------------------------- */
 
-/* A network that has no names reaches it by messages.  One that has, and finds no room for this one,
- * has said why: a job that is slower on one host alone is harder to find than one that ends. */
+/* A network that has no names reaches it by messages.  One that has, and finds no room for this
+ * one, has said why.  A job that is slower on one host alone is harder to find than one that
+ * ends. */
 void
 psi_segment_bind(gex_Segment_t segment)
 {

@@ -244,7 +244,8 @@ enum { PACKED_INDEX_BITS = 7, PACKED_N_BITS = 9 };
 
 _Static_assert(PSI_SEM_KEY_BITS + PACKED_N_BITS + PACKED_INDEX_BITS == 64, "it fills 64 bits");
 _Static_assert(GASNET_MAXEPS <= 1 << PACKED_INDEX_BITS, "each endpoint has an index");
-_Static_assert(PSI_SIGNAL_BITS == ((1 << PACKED_N_BITS) - 1) << PACKED_INDEX_BITS, "those of posts");
+_Static_assert(PSI_SIGNAL_BITS == ((1 << PACKED_N_BITS) - 1) << PACKED_INDEX_BITS,
+	       "those of posts");
 
 /* Words need a value and an offset too.  With checks the owner is told who posts. */
 uint64_t

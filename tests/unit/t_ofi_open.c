@@ -6,8 +6,10 @@
 #include "tests/unit/ofi_rig.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One test asks for more memory than there is; the sanitizers' allocators may say so with NULL. */
 const char *__asan_default_options(void);
@@ -40,9 +42,9 @@ opens(void)
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
 	ck_assert_ptr_ne(strstr(text, "provider "), NULL);
 	ck_assert_ptr_ne(strstr(text, "per peer"), NULL);
-	ck_assert_ptr_ne(strstr(text, "puts and gets native, signals with puts, in pieces of "
-	                              "1073741824 bytes, 128 at a time"), NULL);
-	ofi_self.conduit->rma.puts = ofi_self.conduit->rma.signals = false;
+	ck_assert_ptr_ne(strstr(text, "puts, gets and Longs native, signals with puts, in "
+	                              "pieces of 1073741824 bytes, 128 at a time"), NULL);
+	ofi_self.conduit->rma.puts = ofi_self.conduit->rma.data = false;
 	pofi_ops.describe(ofi_self.conduit, text, sizeof text);
 	ck_assert_ptr_ne(strstr(text, "puts by messages, gets native in pieces"), NULL);
 	ofi_self.conduit->rma.gets = false;
@@ -393,6 +395,44 @@ START_TEST(an_address_that_is_not_taken_ends_the_sending)
 }
 END_TEST
 
+/* Copies the file of provider shm that one process has to where another's will be. */
+static void
+copy_shm_file(long from, long to)
+{
+	char command[120];
+
+	snprintf(command, sizeof command, "cp /dev/shm/%ld:%ld:0 /dev/shm/%ld:%ld:0", from,
+	         (long)getuid(), to, (long)getuid());
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+stale_file(void)
+{
+	if (ofi_self.place == 0) {
+		ck_assert_int_eq(ofi_open(false), PSI_OK);
+		atomic_store(&ofi_words[0], (uint64_t)getpid());
+		while (!atomic_load(&ofi_words[1]))
+			usleep(1000);
+		return;
+	}
+	while (!atomic_load(&ofi_words[0]))
+		usleep(1000);
+	copy_shm_file((long)atomic_load(&ofi_words[0]), (long)getpid());
+	ck_assert_msg(ofi_open(false) == PSI_OK, "%s", ofi_said);
+	atomic_store(&ofi_words[1], 1);
+}
+
+/* Process numbers come again. */
+START_TEST(what_another_process_of_this_number_has_left_is_removed)
+{
+	if (!ofi_has_provider("shm"))
+		return;
+	ofi_set("PST_OFI_PROVIDER", "shm");
+	ofi_run(2, false, false, stale_file);
+}
+END_TEST
+
 static void
 other_contract(void)
 {
@@ -434,6 +474,7 @@ main(void)
 	tcase_add_test(tests, a_provider_that_carries_too_little_is_refused);
 	tcase_add_test(tests, a_rank_that_cannot_send_is_lost);
 	tcase_add_test(tests, an_address_that_is_not_taken_ends_the_sending);
+	tcase_add_test(tests, what_another_process_of_this_number_has_left_is_removed);
 	tcase_add_test(tests, a_library_of_another_contract_is_refused);
 	return unit_run("ofi conduit, opening", tests);
 }

@@ -221,7 +221,9 @@ static void
 pair_open_with(const struct psi_conduit_ops *far)
 {
 	static const uint8_t is_local[PLACES] = { 1, 1, 0 };
-	const struct psi_conduit_job job = { .places = PLACES, .local = is_local, .host_places = 2 };
+	const struct psi_conduit_job job = {
+		.places = PLACES, .local = is_local, .host_places = 2,
+	};
 
 	ck_assert_ptr_eq(psi_conduit_lay(psi_pair_make(&local_ops, far, &reference_ops),
 	                                 &reference_ops, &ops), NULL);
