@@ -2,6 +2,7 @@
 #ifndef PCOLL_ALGORITHMS_H
 #define PCOLL_ALGORITHMS_H
 
+#include "coll/cells.h"
 #include "coll/parts.h"
 
 extern const struct pcoll_algorithm pcoll_barrier_dissemination;
@@ -13,5 +14,13 @@ extern const struct pcoll_algorithm pcoll_scatter_direct;
 extern const struct pcoll_algorithm pcoll_gather_direct;
 extern const struct pcoll_algorithm pcoll_gather_all_direct;
 extern const struct pcoll_algorithm pcoll_exchange_direct;
+
+extern const struct pcoll_cells_kind pcoll_cells_broadcast;
+extern const struct pcoll_cells_kind pcoll_cells_exchange;
+extern const struct pcoll_cells_kind pcoll_cells_gather;
+extern const struct pcoll_cells_kind pcoll_cells_gather_all;
+extern const struct pcoll_cells_kind pcoll_cells_reduce_to_all;
+extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
+extern const struct pcoll_cells_kind pcoll_cells_scatter;
 
 #endif

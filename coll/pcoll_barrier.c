@@ -12,6 +12,7 @@
 #include "coll/pcoll_barrier.h"
 #include "coll/coll.h"
 #include "coll/pcoll_barrier_shared.h"
+#include "coll/pcoll_lend.h"
 
 #include "runtime/op/event.h"
 #include "runtime/wait/pollset.h"
@@ -47,6 +48,20 @@ static struct {
 	struct pcoll_barrier *free, *behind;
 	_Atomic uint32_t behind_count;
 } barriers;
+
+static void
+barrier_lock(struct pcoll_barrier *barrier)
+{
+	if (psi.threaded)
+		psi_spinlock_lock(&barrier->lock);
+}
+
+static void
+barrier_unlock(struct pcoll_barrier *barrier)
+{
+	if (psi.threaded)
+		psi_spinlock_unlock(&barrier->lock);
+}
 
 /* -- phases ------------------------------------------------------------------------------------ */
 
@@ -119,9 +134,9 @@ pcoll_barrier_is_over(const void *object, uint64_t phase)
 
 	if (phases_finished(barrier) >= phase)
 		return true;
-	psi_spinlock_lock(&barrier->lock);
+	barrier_lock(barrier);
 	barrier_advance(barrier);
-	psi_spinlock_unlock(&barrier->lock);
+	barrier_unlock(barrier);
 	return phases_finished(barrier) >= phase;
 }
 
@@ -165,10 +180,10 @@ barrier_catches_up(struct pcoll_barrier *barrier)
 {
 	bool caught_up;
 
-	psi_spinlock_lock(&barrier->lock);
+	barrier_lock(barrier);
 	barrier_advance(barrier);
 	caught_up = phases_started(barrier) <= phases_finished(barrier) + 1;
-	psi_spinlock_unlock(&barrier->lock);
+	barrier_unlock(barrier);
 	return caught_up;
 }
 
@@ -195,13 +210,13 @@ pcoll_barrier_begin(struct pcoll_barrier *barrier, struct pcoll_names names)
 
 	psi_count(psi_block()->count, barrier->counter);
 	psi_team_hold(barrier->tm);
-	psi_spinlock_lock(&barrier->lock);
+	barrier_lock(barrier);
 	phase = phases_started(barrier) + 1;
 	atomic_store_explicit(&barrier->started, phase, memory_order_relaxed);
 	barrier->own = names;
 	barrier_advance(barrier);
 	is_behind = phases_finished(barrier) + 1 < phase;
-	psi_spinlock_unlock(&barrier->lock);
+	barrier_unlock(barrier);
 	if (is_behind)
 		behind_add(barrier);
 	return phase;
@@ -235,7 +250,7 @@ barriers_open(void)
 {
 	barrier_of_job_open(PLAIN, PSI_COUNT_BARRIERS, PSI_FOR_BARRIER);
 	barrier_of_job_open(NAMED, PSI_COUNT_BARRIERS_NAMED, PSI_FOR_BARRIER_NAMED);
-	psi.barrier_lender = &pcoll_barrier_lender;
+	psi.team_lender = &pcoll_lender;
 	psi.barrier = gex_Coll_BarrierNB;
 }
 

@@ -29,9 +29,4 @@ bool pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t 
 /* Has any rank entered?  The caller has not entered, and has found the phase before complete. */
 bool pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase);
 
-/* pcoll_barrier_lend.c */
-extern const struct psi_barrier_lender pcoll_barrier_lender;
-/* The caller will not look at its team's barrier area again.  Each member calls this once. */
-void pcoll_barrier_area_leave(struct psi_barrier_area *area);
-
 #endif

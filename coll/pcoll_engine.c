@@ -2,6 +2,7 @@
  * Operations in flight: from the call to the event.  Lookups go over the list of all, newest first,
  * which is short but for clients that let hundreds run at a time.
  */
+#include "coll/cells.h"
 #include "coll/coll.h"
 #include "coll/parts.h"
 
@@ -252,9 +253,12 @@ pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t
 gex_Event_t
 pcoll_start(const struct pcoll_call *call)
 {
+	const struct pcoll_cells_kind *kind = pcoll_cells_choose(call);
 	struct pcoll_op *op;
 	uint64_t use;
 
+	if (kind)
+		return pcoll_cells_start(call, kind);
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	pcoll_op_start(call, &op, &use);
 	return pcoll_op_is_finished(op, use)

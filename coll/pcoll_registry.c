@@ -15,6 +15,29 @@ static const struct pcoll_algorithm *const algorithms[] = {
 	&pcoll_exchange_direct,
 };
 
+static const struct pcoll_cells_kind *const kinds[] = {
+	&pcoll_cells_broadcast,
+	&pcoll_cells_reduce_to_one,
+	&pcoll_cells_reduce_to_all,
+	&pcoll_cells_scatter,
+	&pcoll_cells_gather,
+	&pcoll_cells_gather_all,
+	&pcoll_cells_exchange,
+};
+
+const struct pcoll_cells_kind *
+pcoll_cells_choose(const struct pcoll_call *call)
+{
+	const size_t count = sizeof kinds / sizeof kinds[0];
+
+	if (!pcoll_cells_are_lent(call->tm))
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (kinds[i]->operation == call->operation)
+			return kinds[i]->phases(call) ? kinds[i] : NULL;
+	return NULL;
+}
+
 const struct pcoll_algorithm *
 pcoll_choose(const struct pcoll_call *call)
 {

@@ -6,7 +6,7 @@
 #include "runtime/team/team.h"
 #include "runtime/wait/pollset.h"
 
-extern const struct psi_module pcoll_barrier_module, pref_module, pcoll_module;
+extern const struct psi_module pcoll_barrier_module, pcoll_cells_module, pref_module, pcoll_module;
 
 const struct psi_module *const psi_modules[] = {
 	&psi_ops_module,
@@ -14,6 +14,7 @@ const struct psi_module *const psi_modules[] = {
 	&psi_exchange_module,
 	&psi_signal_module,
 	&pcoll_barrier_module,
+	&pcoll_cells_module,
 	&pref_module,
 	&pcoll_module,
 	NULL

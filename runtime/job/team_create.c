@@ -67,13 +67,21 @@ team_recommended_bytes(void)
 
 /* -- members --------------------------------------------------------------------------------- */
 
-/* The group has the memory that `first' lends, or none. */
+/* What the members of a created team lend: a process has one offer for all of its members. */
 static void
-team_settle_barrier_area(struct psi_group *group, const struct psi_offer *own,
-                         const struct psi_offer *first)
+team_settle_created(gex_TM_t parent, struct psi_group *group, const struct psi_offer *offers)
 {
-	psi.barrier_lender->settle(group, (gex_Rank_t)(first->id >> 32), first->barrier_area,
-	                           own->barrier_area, own->id == first->id);
+	const struct psi_offer *own = &offers[parent->rank];
+	uint32_t *lent = psi_team_memory(group->size, sizeof *lent);
+
+	for (gex_Rank_t rank = 0; rank < group->size; rank++)
+		for (gex_Rank_t from = 0; from < parent->size; from++)
+			if (offers[from].joins && offers[from].list == own->list &&
+			    psi_team_location(parent, from).gex_rank ==
+			            group->locations[rank].gex_rank)
+				lent[rank] = offers[from].lent;
+	psi.team_lender->settle(group, lent, own->lent);
+	free(lent);
 }
 
 static void
@@ -146,17 +154,20 @@ team_split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flag
 	struct psi_chosen *chosen = psi_team_memory(parent->size, sizeof *chosen);
 	const gex_Rank_t size = members_choose(offers, parent->size, own->color, chosen);
 	struct psi_group *group = psi_group_new(size);
+	uint32_t *lent = psi_team_memory(size, sizeof *lent);
 	gex_Rank_t rank = 0;
 	gex_TM_t tm;
 
 	for (gex_Rank_t i = 0; i < size; i++) {
 		psi_offers_agree(own, &offers[chosen[i].rank], call);
 		group->locations[i] = psi_team_location(parent, chosen[i].rank);
+		lent[i] = offers[chosen[i].rank].lent;
 		if (chosen[i].rank == parent->rank)
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	team_settle_barrier_area(group, own, &offers[chosen[0].rank]);
+	psi.team_lender->settle(group, lent, own->lent);
+	free(lent);
 	tm = member_new(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
@@ -330,7 +341,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 	offers = psi_offers_exchange(parent, &own, call);
 	if (group) {
 		first = psi_offers_settle(parent, offers, group, call);
-		team_settle_barrier_area(group, &offers[parent->rank], first);
+		team_settle_created(parent, group, offers);
 		team_make_members(new_tms, parent, group, first->id, scratch_addrs, scratch_size,
 		                  flags, call);
 	}

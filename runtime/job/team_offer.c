@@ -117,7 +117,7 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	/* Numbers begin with 1; 0 is the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
-	mine.barrier_area = own->joins ? psi.barrier_lender->take() : 0;
+	mine.lent = own->joins ? psi.team_lender->take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)

@@ -55,7 +55,7 @@ struct psi_job {
 	uint64_t max_sleep_ns;          /* 0: no bound */
 	uint64_t hang_report_ns;        /* 0: never */
 	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
-	const struct psi_barrier_lender *barrier_lender;
+	const struct psi_team_lender *team_lender;
 	void *(*signal_stack_open)(void);       /* as psi_signals_stack_open; NULL before that */
 	void (*signal_stack_close)(void *stack);
 	gex_Event_t (*barrier)(gex_TM_t tm, gex_Flags_t flags);

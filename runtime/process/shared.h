@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 12,
+	PSI_SHARED_ABI = 13,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -30,7 +30,11 @@ enum {
 	PSI_WORD_THRESHOLDS = 32,       /* words that threads sleep for
 	                                 * (runtime/signal/threshold.c) */
 	PSI_TEAM_BARRIERS = 32,    /* of teams whose rank 0 is the process's
-	                         * (coll/pcoll_barrier_lend.c) */
+	                         * (coll/pcoll_lend.c) */
+	PSI_CELL_TEAMS = PSI_TEAM_BARRIERS + 1, /* the primordial team's cells come first */
+	PSI_CELLS = 16,                 /* of a member; a power of two */
+	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
+	PSI_CELL_ROOM_BYTES = 32768,
 	PSI_BARRIER_FLAGS = 4,  /* Up to so many ranks have a flag each; reading these is then as
 	                         * fast as counting in one word. */
 };
@@ -124,6 +128,24 @@ struct psi_barrier_area {
 };
 
 /*
+ * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
+ * writes there, but for `left'.
+ *
+ * taken     phases that it has passed, the lower bits
+ * room_key  of the range with the rooms of its cells, plus 1; 0: it has none yet
+ * left      members that will not look again
+ */
+struct psi_cells {
+	_Alignas(64) _Atomic uint32_t taken;
+	_Atomic uint64_t room_key;
+	_Alignas(64) _Atomic uint32_t left;
+	struct {
+		_Alignas(64) _Atomic uint64_t head;
+		_Alignas(16) unsigned char bytes[PSI_CELL_LINE_BYTES];
+	} line[PSI_CELLS];
+};
+
+/*
  * Of one rank.
  *
  * joined  1 once its init has come so far, 2 when init is done
@@ -146,6 +168,7 @@ struct psi_rank_shared {
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
 	struct psi_barrier_area team_barriers[PSI_TEAM_BARRIERS];
+	struct psi_cells cells[PSI_CELL_TEAMS];
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 

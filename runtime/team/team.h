@@ -31,6 +31,8 @@ struct psi_group {
 	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
 	struct psi_barrier_area *barrier_area; /* for barriers, in memory that all share;
 	                                                * NULL: none */
+	struct psi_cells **cells;       /* [size]: of each member, for other collectives; NULL:
+	                                 * none */
 };
 
 enum { PSI_GATHER_ROUNDS = 32 };
@@ -63,6 +65,7 @@ struct gex_TM_s {
 	                                 * none */
 	struct pcoll_barrier *barrier;  /* of teams with a barrier area; NULL before its first
 	                                 * barrier */
+	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
@@ -131,16 +134,18 @@ void psi_teams_forget(void);
 /* Counts what uses a team and must end before it: collectives under way, atomic domains, calls that
  * make teams of it.  gex_TM_Destroy refuses a team that is held. */
 static inline void
-psi_team_hold(gex_TM_t tm)
+psi_team_count(gex_TM_t tm, uint32_t more)
 {
-	atomic_fetch_add_explicit(&tm->users, 1, memory_order_relaxed);
+	if (psi.threaded)
+		atomic_fetch_add_explicit(&tm->users, more, memory_order_relaxed);
+	else
+		atomic_store_explicit(&tm->users,
+		                      atomic_load_explicit(&tm->users, memory_order_relaxed) + more,
+		                      memory_order_relaxed);
 }
 
-static inline void
-psi_team_release(gex_TM_t tm)
-{
-	atomic_fetch_sub_explicit(&tm->users, 1, memory_order_relaxed);
-}
+static inline void psi_team_hold(gex_TM_t tm) { psi_team_count(tm, 1); }
+static inline void psi_team_release(gex_TM_t tm) { psi_team_count(tm, (uint32_t)-1); }
 
 /* Both end the job.  A member uses a team that the rank of `source' has destroyed; or the caller
  * destroys a team on which another member still has a call. */
@@ -148,17 +153,16 @@ void psi_team_is_gone(uint32_t source) __attribute__((noreturn, cold));
 void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
 
 /*
- * Memory for the barriers of a team, which the process of its first rank lends; handed down by coll
- * (coll/pcoll_barrier_lend.c).
+ * Memory for the collectives of a team, which its members lend; handed down by coll
+ * (coll/pcoll_lend.c).
  *
- * take    for a team that this process may be the first of: a number, or 0 if there is none
- * settle  the group has what rank `lender' lends as `lent', if that is not 0; what this process has
- *         taken (`taken', or 0) is the group's if `is_ours', and else given back
+ * take    for a member of a team that is being made: a number, or 0 if there is none
+ * settle  lent [size] are the numbers that the members have taken, by rank, and `own' is the
+ *         caller's.  The group gets what it can use of them, and own is given back if it does not.
  */
-struct psi_barrier_lender {
+struct psi_team_lender {
 	uint32_t (*take)(void);
-	void (*settle)(struct psi_group *group, gex_Rank_t lender, uint32_t lent, uint32_t taken,
-	               bool is_ours);
+	void (*settle)(struct psi_group *group, const uint32_t *lent, uint32_t own);
 };
 
 /* -- exchange (exchange.c) ---------------------------------------------------------------- */

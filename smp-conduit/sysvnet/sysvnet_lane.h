@@ -14,6 +14,7 @@
 #define SYSVNET_LANE_H
 
 #include "runtime/util/delay.h"
+#include "runtime/util/distance.h"
 #include "runtime/util/prefetch.h"
 #include "runtime/util/spinlock.h"
 #include "smp-conduit/sysvnet/sysvnet_shared.h"
@@ -41,8 +42,7 @@ struct sysvnet_out {
 	uint32_t *data_end;             /* [slots]: window.head after that slot's message */
 	unsigned char *region;          /* the receiver's */
 	/* Hints, written by whichever thread copies. */
-	_Atomic uint32_t large_copies;
-	_Atomic uint32_t distance;      /* enum sysvnet_distance */
+	struct psi_distance distance;   /* of its receiver */
 	struct sysvnet_slot *slots;
 	unsigned char *data;
 	struct sysvnet_control *control;

@@ -275,7 +275,8 @@ further_set_up(struct sysvnet_port *port, uint32_t place)
 		           sysvnet_layout_sender(layout, port->host_index, port->index),
 		           net->job.host_index[place % net->job.places],
 		           further->data_ends + network * layout->slots);
-		further->out[network].needs_lock = net->job.threaded && port->further == port->alone;
+		further->out[network].needs_lock =
+			net->job.threaded && port->further == port->alone;
 	}
 	return further;
 }

@@ -30,10 +30,11 @@
  *   G1, G2, G3   phase_count_in, phase_is_told in pcoll_barrier_shared.c: what ranks wrote before a phase, to the last that
  *                enters (G1) and from that one to the others (G2, G3), with the count back at zero for the next phase
  *   G4, G5       pcoll_shm_barrier_enter, phase_sees_all in pcoll_barrier_shared.c: the same, from each rank to each
- *   G6, G7       pcoll_barrier_area_leave, area_is_free in pcoll_barrier_lend.c: the last looks of a team's members, to
+ *   G6, G7       pcoll_barrier_area_leave, number_is_free in pcoll_lend.c: the last looks of a team's members, to
  *                the team that uses the words next
  *   X5, X6       op_retire, pcoll_op_is_finished in pcoll_engine.c: what a collective wrote, to the thread that
  *                synchronises it
+ *   V5, V6       op_finish in cells_phase.c, ops_finished in cells.c: the same of one by cells
  *   Z3, Z4       table_open, table_reach, table_map_peer in sem_table.c, psi_sem_reach in penstock_sem.h: a table of
  *                semaphores, to a process that maps it or posts there
  *   Z5, Z6       psi_signal_change, pst_signal_store, pst_signal_fetch in penstock_signal.h: what was written before
@@ -71,6 +72,8 @@
 	S(X4, RMW, ACQ) \
 	S(X5, STORE, REL) \
 	S(X6, LOAD, ACQ) \
+	S(V5, STORE, REL) \
+	S(V6, LOAD, ACQ) \
 	S(G1, RMW, ACQ_REL) \
 	S(G2, STORE, REL) \
 	S(G3, LOAD, ACQ) \
@@ -287,6 +290,7 @@ init {
 	:: atomic { run machine(); run by_shared_memory(0); run by_shared_memory(1) }
 	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(V5); run second(V6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(C3); run second(C4, REL); run third(ACQ) }

@@ -8,7 +8,7 @@
  * Switch        in the code
  *   D4_COUNT      thread_count_in in thread.c: after a thread has counted itself it makes all others fence
  *   D4_ORDER      psi_thread_others in thread.c: the count is looked at after the condition was made true
- *   D4_WAKE       sysvnet_wake, sysvnet_wake_port, sysvnet_wake_host, sysvnet_wake_peer in sysvnet_wake.c,
+ *   D4_WAKE       sysvnet_wake, sysvnet_wake_port, sysvnet_wake_host, sysvnet_wake_peer in sysvnet_wake.c, cells_wake in cells.c,
  *                 psi_pollset_sleepers, psi_room_still_missing in pollset.c: fence between that and the look at wake
  *   ARM_FENCE     sysvnet_arm, sysvnet_arm_more in sysvnet_sleep.c: fence between setting bit 0 of wake and the look
  *                 at the condition

@@ -1,0 +1,355 @@
+/*
+ * Collectives by cells that are under way.  The thread that asks whether an operation is over
+ * advances it; polls advance those of which other members wait for more than has been done.
+ *
+ * A member's side is never given back to the system, so that an event may ask at any time, and its
+ * operations go on counting when another team takes it.
+ */
+#include "coll/cells_side.h"
+
+#include "runtime/op/event.h"
+#include "runtime/segment/reach.h"
+#include "runtime/wait/waiting.h"
+
+#include "runtime/util/fence.h"
+
+#include <stdlib.h>
+
+static struct {
+	struct psi_spinlock lock;
+	struct pcoll_cells *free, *behind;
+	_Atomic uint32_t behind_count;
+	uint64_t walks;
+} all;
+
+static uint64_t
+ops_finished(const struct pcoll_cells *cells)
+{
+	return atomic_load_explicit(&cells->finished, memory_order_acquire); /* V6 */
+}
+
+static uint64_t
+ops_started(const struct pcoll_cells *cells)
+{
+	return atomic_load_explicit(&cells->started, memory_order_relaxed);
+}
+
+/* -- advancing --------------------------------------------------------------------------------- */
+
+static void
+inbox_take(struct pcoll_cells *cells)
+{
+	struct cells_op *first;
+
+	if (!atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
+		return;
+	cells_lock(cells);
+	first = cells->inbox;
+	cells->inbox = NULL;
+	cells->inbox_last = &cells->inbox;
+	atomic_store_explicit(&cells->has_inbox, false, memory_order_relaxed);
+	cells_unlock(cells);
+	if (cells->oldest)
+		cells->newest->next = first;
+	else
+		cells->oldest = first;
+	if (!cells->filling)
+		cells->filling = first;
+	for (cells->newest = first; cells->newest->next; cells->newest = cells->newest->next)
+		;
+}
+
+/* Members that sleep look again. */
+static void
+cells_wake(const struct pcoll_cells *cells)
+{
+	const gex_EP_t ep = cells->tm->ep;
+
+	psi_store_load_fence(); /* D4_WAKE */
+	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
+		const struct peer *peer = &cells->peers[rank];
+
+		if (rank != cells->rank &&
+		    (!peer->sleep_word || __atomic_load_n(peer->sleep_word, __ATOMIC_RELAXED) & 1))
+			ep->ops->wake_peer(ep->port, peer->place);
+	}
+	if (psi.threaded)
+		psi_wake_own();
+}
+
+/* A phase that is not passed yet, behind one that is not either; or a cell that is not filled. */
+static bool
+cells_lag(const struct pcoll_cells *cells)
+{
+	const struct cells_op *newest = cells->newest;
+
+	return cells->filling ||
+	       (cells->oldest && newest->first + newest->phases - cells->taken > 1);
+}
+
+/* Functions of clients may run while the turn is held, so nobody waits for it. */
+static bool
+turn_take(struct pcoll_cells *cells)
+{
+	if (psi.threaded)
+		return psi_spinlock_try(&cells->turn);
+	if (atomic_load_explicit(&cells->turn.taken, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&cells->turn.taken, 1, memory_order_relaxed);
+	return true;
+}
+
+/* One thread at a time: others leave it to that one.  False: another is at it. */
+static bool
+cells_advance(struct pcoll_cells *cells)
+{
+	bool changed = false;
+
+	if (!turn_take(cells))
+		return false;
+	for (;;) {
+		bool filled, read;
+
+		inbox_take(cells);
+		filled = pcoll_cells_fill(cells);
+		read = pcoll_cells_read(cells);
+		if (!filled && !read)
+			break;
+		changed = true;
+	}
+	if (changed)
+		cells_wake(cells);
+	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
+	psi_spinlock_unlock(&cells->turn);
+	return true;
+}
+
+static bool
+cells_is_over(const void *object, uint64_t number)
+{
+	struct pcoll_cells *cells = (struct pcoll_cells *)(uintptr_t)object;
+
+	if (ops_finished(cells) >= number)
+		return true;
+	(void)cells_advance(cells);
+	return ops_finished(cells) >= number;
+}
+
+/* -- those behind ------------------------------------------------------------------------------ */
+
+static void
+behind_add(struct pcoll_cells *cells)
+{
+	psi_spinlock_lock(&all.lock);
+	if (!cells->is_behind) {
+		psi_progress_begins();
+		cells->is_behind = true;
+		cells->next = all.behind;
+		all.behind = cells;
+		atomic_fetch_add_explicit(&all.behind_count, 1, memory_order_relaxed);
+	}
+	psi_spinlock_unlock(&all.lock);
+}
+
+/* The caller holds the lock of the list, where it is. */
+static void
+behind_drop(struct pcoll_cells *cells)
+{
+	struct pcoll_cells **at = &all.behind;
+
+	while (*at != cells)
+		at = &(*at)->next;
+	*at = cells->next;
+	cells->is_behind = false;
+	atomic_fetch_sub_explicit(&all.behind_count, 1, memory_order_relaxed);
+	psi_progress_ends();
+}
+
+/* The next one that this walk has not come by; NULL: it is over. */
+static struct pcoll_cells *
+behind_next(uint64_t walk)
+{
+	struct pcoll_cells *cells;
+
+	psi_spinlock_lock(&all.lock);
+	cells = all.behind;
+	while (cells && cells->walk >= walk)
+		cells = cells->next;
+	if (cells)
+		cells->walk = walk;
+	psi_spinlock_unlock(&all.lock);
+	return cells;
+}
+
+static void
+behind_drop_if_done(struct pcoll_cells *cells)
+{
+	psi_spinlock_lock(&all.lock);
+	if (cells->is_behind && !atomic_load_explicit(&cells->lags, memory_order_relaxed) &&
+	    !atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
+		behind_drop(cells);
+	psi_spinlock_unlock(&all.lock);
+}
+
+/* Polls call this while an operation is under way, so it costs one load if none is behind.  No lock
+ * is held while cells are read, since functions of clients may run there. */
+static void
+behind_advance(void)
+{
+	struct pcoll_cells *cells;
+	uint64_t walk;
+
+	if (PSI_LIKELY(!atomic_load_explicit(&all.behind_count, memory_order_relaxed)))
+		return;
+	psi_spinlock_lock(&all.lock);
+	walk = ++all.walks;
+	psi_spinlock_unlock(&all.lock);
+	while ((cells = behind_next(walk)) != NULL)
+		if (cells_advance(cells))
+			behind_drop_if_done(cells);
+}
+
+/* -- a team's ---------------------------------------------------------------------------------- */
+
+static void
+peers_open(struct pcoll_cells *cells, gex_TM_t tm)
+{
+	struct psi_cells **of = pcoll_cells_of_team(tm);
+	struct peer *peers = calloc(tm->size, sizeof *peers);
+
+	if (!of || !peers)
+		psi_fatal("no memory for collectives of a team of %u", tm->size);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
+		const uint32_t place = tm->places ? tm->places[rank] : rank;
+		bool fence;
+
+		peers[rank] = (struct peer){
+			.cells = of[rank], .jobrank = psi_jobrank_of(place), .place = place,
+			.sleep_word = tm->ep->ops->sleep_word(tm->ep->port, place, &fence),
+		};
+	}
+	free(of);
+	cells->peers = peers;
+}
+
+static struct pcoll_cells *
+cells_open(gex_TM_t tm)
+{
+	struct pcoll_cells *cells;
+
+	psi_spinlock_lock(&all.lock);
+	cells = all.free;
+	if (cells)
+		all.free = cells->next;
+	psi_spinlock_unlock(&all.lock);
+	if (!cells)
+		cells = calloc(1, sizeof *cells);
+	if (!cells)
+		psi_fatal("no memory for collectives of a team of %u", tm->size);
+	cells->tm = tm;
+	cells->size = tm->size;
+	cells->rank = tm->rank;
+	cells->filled = cells->taken = cells->ahead = 0;
+	cells->room_until = PSI_CELLS;
+	cells->inbox_last = &cells->inbox;
+	peers_open(cells, tm);
+	return cells;
+}
+
+static struct pcoll_cells *
+cells_of(gex_TM_t tm)
+{
+	if (!tm->cells)
+		tm->cells = cells_open(tm);
+	return tm->cells;
+}
+
+/* Returns the operation's number, counted from 1. */
+static uint64_t
+op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+         const struct pcoll_cells_kind *kind)
+{
+	struct cells_op *op;
+	uint64_t number;
+
+	cells_lock(cells);
+	op = cells->spare;
+	if (op)
+		cells->spare = op->next;
+	else
+		op = malloc(sizeof *op);
+	if (!op)
+		psi_fatal("no memory for collectives in flight");
+	*op = (struct cells_op){
+		.call = *call, .kind = kind, .first = cells->ahead,
+		.phases = kind->phases(call) + call->in_all + call->out_all,
+	};
+	cells->ahead += op->phases;
+	*cells->inbox_last = op;
+	cells->inbox_last = &op->next;
+	atomic_store_explicit(&cells->has_inbox, true, memory_order_relaxed);
+	number = ops_started(cells) + 1;
+	atomic_store_explicit(&cells->started, number, memory_order_relaxed);
+	cells_unlock(cells);
+	return number;
+}
+
+gex_Event_t
+pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	struct pcoll_cells *cells = cells_of(call->tm);
+	uint64_t number;
+	bool advanced;
+
+	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
+	psi_team_hold(call->tm);
+	call->tm->collectives++;
+	number = op_start(cells, call, kind);
+	advanced = cells_advance(cells);
+	if (ops_finished(cells) >= number)
+		return GEX_EVENT_INVALID;
+	if (!advanced || atomic_load_explicit(&cells->lags, memory_order_relaxed))
+		behind_add(cells);
+	return psi_event_new(cells_is_over, cells, number, PSI_FOR_COLLECTIVE, call->tm->ep);
+}
+
+/* Does another member take part in a call that this one has not made? */
+static bool
+cells_are_ahead(const struct pcoll_cells *cells)
+{
+	const unsigned number = cells->taken % PSI_CELLS;
+
+	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
+		const uint64_t head = atomic_load_explicit(
+			&cells->peers[rank].cells->line[number].head, memory_order_relaxed);
+
+		if ((uint32_t)(head >> CELLS_HEAD_PHASE_BITS) == (uint32_t)(cells->taken + 1))
+			return true;
+	}
+	return false;
+}
+
+/* Does the work of `team_ends' of the module.  Nothing is under way. */
+static void
+cells_team_ends(gex_TM_t tm, const char *call)
+{
+	struct pcoll_cells *cells = tm->cells;
+
+	if (cells) {
+		if (PSI_UNLIKELY(cells_are_ahead(cells)))
+			psi_team_in_use(call);
+		free(cells->peers);
+		psi_spinlock_lock(&all.lock);
+		if (cells->is_behind)
+			behind_drop(cells);
+		cells->next = all.free;
+		all.free = cells;
+		psi_spinlock_unlock(&all.lock);
+	}
+	if (tm->group && tm->group->cells)
+		pcoll_cells_leave(tm->group->cells, tm->size);
+}
+
+const struct psi_module pcoll_cells_module = {
+	.name = "cells", .progress = behind_advance, .team_ends = cells_team_ends,
+};

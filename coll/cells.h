@@ -1,0 +1,99 @@
+/*
+ * Collectives of a team whose members share memory, without messages.
+ *
+ * Each member has PSI_CELLS cells, which it alone fills and the others read.  A collective takes
+ * one or more *phases*, which count from 0 over all collectives of the team that go by cells.  In a
+ * phase a member fills its cell number phase % PSI_CELLS, or does not, and reads those of some
+ * members.  It passes the phase when it has read them.  Small contents are in the cell's own line,
+ * larger ones in its room.  Payloads of more than a room go piece by piece, a phase each; a member
+ * that has no need to wait fills cells ahead of its reading, so that copies in and out overlap.
+ *
+ * A cell is filled again when all members have passed the phase for which it was filled.  Each
+ * tells how many phases it has passed in `taken', and with each cell that it fills.
+ *
+ * All members choose cells or messages alike, since single-valued arguments alone decide.
+ *
+ * Pairs:  V1 (cell_publish) -> V2 (cell_of_phase)       contents, before they are read
+ *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_of_phase)
+ *                                                       reading, before the cell is filled again
+ *         V5 (op_finish) -> V6 (ops_finished)    results, before the event is done
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_peer behind V1 and V3.
+ */
+#ifndef PCOLL_CELLS_H
+#define PCOLL_CELLS_H
+
+#include "coll/coll.h"
+#include "coll/pcoll_lend.h"
+
+#include "runtime/util/distance.h"
+
+/* Which cells a member reads in a phase. */
+enum pcoll_cells_reads {
+	PCOLL_READS_NONE,
+	PCOLL_READS_ROOT,               /* the root's */
+	PCOLL_READS_OTHERS,             /* all but its own, from the next rank on */
+	PCOLL_READS_ALL_DOWN,           /* all, its own included, from the highest rank down */
+};
+
+/* One operation by cells.  Phases count from 0 here, and so do bytes, of one cell. */
+struct pcoll_cells_kind {
+	enum pcoll_operation operation;
+	const char *name, *summary;
+	/* How many phases; 0: it does not go by cells. */
+	uint64_t (*phases)(const struct pcoll_call *call);
+	size_t (*cell_bytes)(const struct pcoll_call *call, uint64_t phase);
+	bool (*fills)(const struct pcoll_call *call, gex_Rank_t rank);
+	enum pcoll_cells_reads (*reads)(const struct pcoll_call *call, gex_Rank_t rank);
+	/* What a member does for itself, when bytes may move; NULL: nothing. */
+	void (*begin)(const struct pcoll_call *call);
+	/* By pcoll_cells_copy. */
+	void (*fill)(const struct pcoll_call *call, uint64_t phase, unsigned char *cell,
+	             struct psi_distance *distance);
+	void (*read)(const struct pcoll_call *call, uint64_t phase, gex_Rank_t from,
+	             const unsigned char *cell);
+};
+
+/* NULL: messages. */
+const struct pcoll_cells_kind *pcoll_cells_choose(const struct pcoll_call *call);
+
+/* The event is GEX_EVENT_INVALID if the call is complete already. */
+gex_Event_t pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
+
+/* -- memory (cells_memory.c) ------------------------------------------------------------------- */
+
+/* Does the team have cells? */
+bool pcoll_cells_are_lent(gex_TM_t tm);
+/* [size], by rank; to be freed. */
+struct psi_cells **pcoll_cells_of_team(gex_TM_t tm);
+/* The rooms of a member's cells, PSI_CELL_ROOM_BYTES each: makes one's own, which come before the
+ * first cell that uses them is filled; maps another's, which has filled such a cell. */
+unsigned char *pcoll_cells_make_room(struct psi_cells *own);
+unsigned char *pcoll_cells_map_room(const struct psi_cells *cells, gex_Rank_t owner);
+
+extern const struct psi_module pcoll_cells_module;
+
+/* -- for kinds --------------------------------------------------------------------------------- */
+
+/* Copies to a cell, which members on other CPUs will read. */
+static inline void
+pcoll_cells_copy(struct psi_distance *distance, void *cell, const void *from, size_t len_bytes)
+{
+	psi_distance_copy(distance, psi_copy_owning, psi_copy_far, cell, from, len_bytes);
+}
+
+/* A vector or block goes in pieces of most_bytes: how many, and the bytes of one of them. */
+static inline uint64_t
+pcoll_pieces(size_t len_bytes, size_t most_bytes)
+{
+	return (len_bytes + most_bytes - 1) / most_bytes;
+}
+
+static inline size_t
+pcoll_piece_bytes(size_t len_bytes, size_t most_bytes, uint64_t piece)
+{
+	const size_t left = len_bytes - (size_t)piece * most_bytes;
+
+	return left < most_bytes ? left : most_bytes;
+}
+
+#endif

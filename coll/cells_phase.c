@@ -1,0 +1,258 @@
+/*
+ * Phases: which cell a member fills next, and which it reads.
+ */
+#include "coll/cells_side.h"
+
+/* -- phases of an operation -------------------------------------------------------------------- */
+
+/* Those that are added for the sake of synchronisation carry nothing: each member fills its cell
+ * and reads all others'. */
+static bool
+phase_is_sync(const struct cells_op *op, uint64_t phase)
+{
+	return (op->call.in_all && phase == 0) || (op->call.out_all && phase == op->phases - 1);
+}
+
+static uint64_t
+phase_of_kind(const struct cells_op *op, uint64_t phase)
+{
+	return phase - op->call.in_all;
+}
+
+static bool
+phase_fills(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+{
+	return phase_is_sync(op, phase) || op->kind->fills(&op->call, cells->rank);
+}
+
+static enum pcoll_cells_reads
+phase_reads(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+{
+	return phase_is_sync(op, phase) ? PCOLL_READS_OTHERS
+	                                : op->kind->reads(&op->call, cells->rank);
+}
+
+static size_t
+phase_cell_bytes(const struct cells_op *op, uint64_t phase)
+{
+	return phase_is_sync(op, phase)
+	               ? 0 : op->kind->cell_bytes(&op->call, phase_of_kind(op, phase));
+}
+
+/* The phase before which a member may not fill, since nothing may move before all have called, or
+ * the end be told before all has moved. */
+static uint64_t
+phase_waits_for(const struct cells_op *op, uint64_t phase)
+{
+	if (op->call.out_all && phase == op->phases - 1)
+		return phase;
+	return op->call.in_all && phase ? 1 : 0;
+}
+
+/* -- filling ----------------------------------------------------------------------------------- */
+
+static bool
+member_taken(struct peer *peer, uint32_t needed)
+{
+	if ((int32_t)(peer->taken - needed) >= 0)
+		return true;
+	peer->taken = atomic_load_explicit(&peer->cells->taken, memory_order_acquire); /* V4 */
+	return (int32_t)(peer->taken - needed) >= 0;
+}
+
+/* Have all members, itself included, read what its own cell held PSI_CELLS phases ago? */
+static bool
+cell_is_free(struct pcoll_cells *cells, uint64_t phase)
+{
+	const uint64_t needed = phase + 1 - PSI_CELLS;
+	uint32_t least = UINT32_MAX / 2;
+
+	if (phase - cells->taken >= PSI_CELLS)
+		return false;
+	if (phase < cells->room_until)
+		return true;
+	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
+		struct peer *peer = &cells->peers[rank];
+
+		if (rank == cells->rank)
+			continue;
+		if (!member_taken(peer, (uint32_t)needed))
+			return false;
+		if (peer->taken - (uint32_t)needed < least)
+			least = peer->taken - (uint32_t)needed;
+	}
+	cells->room_until = phase + 1 + least;
+	return true;
+}
+
+static unsigned char *
+cell_own(struct pcoll_cells *cells, uint64_t phase, size_t len_bytes)
+{
+	struct peer *own = &cells->peers[cells->rank];
+	const unsigned number = phase % PSI_CELLS;
+
+	if (len_bytes <= PSI_CELL_LINE_BYTES)
+		return own->cells->line[number].bytes;
+	if (!own->room)
+		own->room = pcoll_cells_make_room(own->cells);
+	return own->room + (size_t)number * PSI_CELL_ROOM_BYTES;
+}
+
+static void
+cell_publish(struct pcoll_cells *cells, uint64_t phase)
+{
+	struct psi_cells *own = cells->peers[cells->rank].cells;
+
+	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
+	                      (phase + 1) << CELLS_HEAD_PHASE_BITS | (uint32_t)cells->taken,
+	                      memory_order_release); /* V1; V3 */
+}
+
+/* False: it has to wait. */
+static bool
+phase_fill(struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const uint64_t phase = cells->filled - op->first;
+
+	if (cells->taken < op->first + phase_waits_for(op, phase))
+		return false;
+	if (phase_fills(cells, op, phase) && !cell_is_free(cells, cells->filled))
+		return false;
+	if (phase == op->call.in_all && op->kind->begin)
+		op->kind->begin(&op->call);
+	if (!phase_fills(cells, op, phase))
+		return true;
+	if (!phase_is_sync(op, phase))
+		op->kind->fill(&op->call, phase_of_kind(op, phase),
+		               cell_own(cells, cells->filled, phase_cell_bytes(op, phase)),
+		               &cells->distance);
+	cell_publish(cells, cells->filled);
+	return true;
+}
+
+bool
+pcoll_cells_fill(struct pcoll_cells *cells)
+{
+	const uint64_t before = cells->filled;
+
+	while (cells->filling && phase_fill(cells, cells->filling)) {
+		cells->filled++;
+		if (cells->filled == cells->filling->first + cells->filling->phases)
+			cells->filling = cells->filling->next;
+	}
+	return cells->filled != before;
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static gex_Rank_t
+reads_count(const struct pcoll_cells *cells, const struct cells_op *op,
+            enum pcoll_cells_reads reads)
+{
+	switch (reads) {
+	case PCOLL_READS_ROOT:
+		return op->call.root != cells->rank;
+	case PCOLL_READS_OTHERS:
+		return cells->size - 1;
+	case PCOLL_READS_ALL_DOWN:
+		return cells->size;
+	default:
+		return 0;
+	}
+}
+
+static gex_Rank_t
+reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcoll_cells_reads reads)
+{
+	gex_Rank_t rank;
+
+	switch (reads) {
+	case PCOLL_READS_ROOT:
+		return op->call.root;
+	case PCOLL_READS_ALL_DOWN:
+		return cells->size - 1 - op->reads;
+	default:
+		rank = cells->rank + 1 + op->reads;
+		return rank < cells->size ? rank : rank - cells->size;
+	}
+}
+
+/* The contents of a member's cell of the phase that is read; NULL: it is not filled yet. */
+static const unsigned char *
+cell_of_phase(struct pcoll_cells *cells, gex_Rank_t from, size_t len_bytes)
+{
+	struct peer *peer = &cells->peers[from];
+	const unsigned number = cells->taken % PSI_CELLS;
+	const uint64_t head = atomic_load_explicit(&peer->cells->line[number].head,
+	                                           memory_order_acquire); /* V2; V4 */
+
+	if ((uint32_t)(head >> CELLS_HEAD_PHASE_BITS) != (uint32_t)(cells->taken + 1))
+		return NULL;
+	if ((int32_t)((uint32_t)head - peer->taken) > 0)
+		peer->taken = (uint32_t)head;
+	if (len_bytes <= PSI_CELL_LINE_BYTES)
+		return peer->cells->line[number].bytes;
+	if (!peer->room)
+		peer->room = pcoll_cells_map_room(peer->cells, peer->jobrank);
+	return peer->room + (size_t)number * PSI_CELL_ROOM_BYTES;
+}
+
+/* False: some cell is not filled yet. */
+static bool
+phase_read(struct pcoll_cells *cells, struct cells_op *op)
+{
+	const uint64_t phase = cells->taken - op->first;
+	const enum pcoll_cells_reads reads = phase_reads(cells, op, phase);
+	const gex_Rank_t count = reads_count(cells, op, reads);
+	const size_t len_bytes = phase_cell_bytes(op, phase);
+
+	for (; op->reads < count; op->reads++) {
+		const gex_Rank_t from = reads_from(cells, op, reads);
+		const unsigned char *cell = cell_of_phase(cells, from, len_bytes);
+
+		if (!cell)
+			return false;
+		if (!phase_is_sync(op, phase))
+			op->kind->read(&op->call, phase_of_kind(op, phase), from, cell);
+	}
+	op->reads = 0;
+	return true;
+}
+
+static void
+phase_pass(struct pcoll_cells *cells)
+{
+	cells->taken++;
+	atomic_store_explicit(&cells->peers[cells->rank].cells->taken, (uint32_t)cells->taken,
+	                      memory_order_release); /* V3 */
+}
+
+static void
+op_finish(struct pcoll_cells *cells)
+{
+	struct cells_op *op = cells->oldest;
+
+	cells->oldest = op->next;
+	cells_lock(cells);
+	op->next = cells->spare;
+	cells->spare = op;
+	cells_unlock(cells);
+	psi_team_release(cells->tm);
+	atomic_store_explicit(&cells->finished,
+	                      atomic_load_explicit(&cells->finished, memory_order_relaxed) + 1,
+	                      memory_order_release); /* V5 */
+}
+
+bool
+pcoll_cells_read(struct pcoll_cells *cells)
+{
+	const uint64_t before = cells->taken;
+
+	while (cells->oldest && cells->taken < cells->filled &&
+	       phase_read(cells, cells->oldest)) {
+		phase_pass(cells);
+		if (cells->taken == cells->oldest->first + cells->oldest->phases)
+			op_finish(cells);
+	}
+	return cells->taken != before;
+}

@@ -1,0 +1,77 @@
+/*
+ * A member's side of the collectives by cells, for the two files that advance it: cells.c and
+ * cells_phase.c.
+ */
+#ifndef PCOLL_CELLS_SIDE_H
+#define PCOLL_CELLS_SIDE_H
+
+#include "coll/cells.h"
+
+/* Of a cell's head: the phase, counted from 1, over the phases that its member has passed. */
+enum { CELLS_HEAD_PHASE_BITS = 32 };
+
+struct cells_op {
+	struct cells_op *next;          /* younger; or spare */
+	struct pcoll_call call;
+	const struct pcoll_cells_kind *kind;
+	uint64_t first, phases;         /* of the team's */
+	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
+};
+
+/* What this member knows of another. */
+struct peer {
+	struct psi_cells *cells;
+	unsigned char *room;            /* NULL: not mapped yet */
+	const uint32_t *sleep_word;     /* NULL: there is none */
+	gex_Rank_t jobrank;
+	uint32_t place;
+	uint32_t taken;                 /* phases; the lower bits, at least */
+};
+
+struct pcoll_cells {
+	/* Constant for a team. */
+	gex_TM_t tm;
+	gex_Rank_t size, rank;
+	struct peer *peers;             /* [size]; its own too */
+	/* Of the thread that advances it, which holds this. */
+	struct psi_spinlock turn;
+	uint64_t filled, taken;         /* phases: their cell is filled, if it is to be; passed */
+	struct psi_distance distance;   /* of those who read its cells */
+	uint64_t room_until;            /* phases whose cells are known to be free to be filled */
+	struct cells_op *oldest, *newest;       /* under way */
+	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
+	/* Under the lock. */
+	struct psi_spinlock lock;
+	struct cells_op *inbox, **inbox_last;   /* started, and not under way yet */
+	struct cells_op *spare;
+	uint64_t ahead;                 /* phases of the operations that have been started */
+	/* Any thread reads these. */
+	_Atomic bool has_inbox;
+	_Atomic bool lags;              /* others may wait for what has not been done yet */
+	_Atomic uint64_t started, finished;     /* operations */
+	/* Under the lock of the list. */
+	bool is_behind;
+	uint64_t walk;                  /* the last that has come by */
+	struct pcoll_cells *next;       /* in it, or among the free ones */
+};
+
+static inline void
+cells_lock(struct pcoll_cells *cells)
+{
+	if (psi.threaded)
+		psi_spinlock_lock(&cells->lock);
+}
+
+static inline void
+cells_unlock(struct pcoll_cells *cells)
+{
+	if (psi.threaded)
+		psi_spinlock_unlock(&cells->lock);
+}
+
+/* cells_phase.c: fill what may be filled, and read what is there.  True: something has changed.  By
+ * the thread that has the turn. */
+bool pcoll_cells_fill(struct pcoll_cells *cells);
+bool pcoll_cells_read(struct pcoll_cells *cells);
+
+#endif
