@@ -87,26 +87,40 @@ cells_lag(const struct pcoll_cells *cells)
 	       (cells->oldest && newest->first + newest->phases - cells->taken > 1);
 }
 
-/* Functions of clients may run while the turn is held, so nobody waits for it. */
+/* Functions of clients may run while a thread is at it, so nobody waits for that.  A thread that
+ * finds another at it is woken when that one is done, if it sleeps by then, and looks itself. */
 static bool
 turn_take(struct pcoll_cells *cells)
 {
-	if (psi.threaded)
-		return psi_spinlock_try(&cells->turn);
-	if (atomic_load_explicit(&cells->turn.taken, memory_order_relaxed))
-		return false;
-	atomic_store_explicit(&cells->turn.taken, 1, memory_order_relaxed);
-	return true;
+	bool taken;
+
+	cells_lock(cells);
+	taken = !cells->busy;
+	cells->busy = true;
+	if (!taken)
+		cells->others_look = true;
+	cells_unlock(cells);
+	return taken;
 }
 
-/* One thread at a time: others leave it to that one.  False: another is at it. */
-static bool
-cells_advance(struct pcoll_cells *cells)
+static void
+turn_give(struct pcoll_cells *cells)
+{
+	bool others_look;
+
+	cells_lock(cells);
+	others_look = cells->others_look;
+	cells->others_look = cells->busy = false;
+	cells_unlock(cells);
+	if (others_look)
+		psi_wake_own();
+}
+
+static void
+cells_step(struct pcoll_cells *cells)
 {
 	bool changed = false;
 
-	if (!turn_take(cells))
-		return false;
 	for (;;) {
 		bool filled, read;
 
@@ -120,7 +134,16 @@ cells_advance(struct pcoll_cells *cells)
 	if (changed)
 		cells_wake(cells);
 	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
-	psi_spinlock_unlock(&cells->turn);
+}
+
+/* False: another thread is at it. */
+static bool
+cells_advance(struct pcoll_cells *cells)
+{
+	if (!turn_take(cells))
+		return false;
+	cells_step(cells);
+	turn_give(cells);
 	return true;
 }
 

@@ -33,8 +33,7 @@ struct pcoll_cells {
 	gex_TM_t tm;
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
-	/* Of the thread that advances it, which holds this. */
-	struct psi_spinlock turn;
+	/* Of the thread that advances it. */
 	uint64_t filled, taken;         /* phases: their cell is filled, if it is to be; passed */
 	struct psi_distance distance;   /* of those who read its cells */
 	uint64_t room_until;            /* phases whose cells are known to be free to be filled */
@@ -42,6 +41,8 @@ struct pcoll_cells {
 	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
 	/* Under the lock. */
 	struct psi_spinlock lock;
+	bool busy;                      /* a thread advances it */
+	bool others_look;               /* ... and others want to, when it is done */
 	struct cells_op *inbox, **inbox_last;   /* started, and not under way yet */
 	struct cells_op *spare;
 	uint64_t ahead;                 /* phases of the operations that have been started */
@@ -70,7 +71,7 @@ cells_unlock(struct pcoll_cells *cells)
 }
 
 /* cells_phase.c: fill what may be filled, and read what is there.  True: something has changed.  By
- * the thread that has the turn. */
+ * the thread that advances it. */
 bool pcoll_cells_fill(struct pcoll_cells *cells);
 bool pcoll_cells_read(struct pcoll_cells *cells);
 
