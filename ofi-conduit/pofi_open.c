@@ -5,11 +5,9 @@
 #include "ofi-conduit/pofi.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A number of bytes, which may end in K, M or G; the runtime has looked at the rest. */
 static uint64_t
@@ -71,31 +69,15 @@ is_shm(const struct psi_conduit *conduit)
 	return strcmp(conduit->info->fabric_attr->prov_name, "shm") == 0;
 }
 
-/* Removes what an earlier process of this one's number has left of provider shm, whose files are
- * named for their process: "PID:UID:NUMBER".  False: nothing. */
-static bool
-stale_files_remove(void)
-{
-	char prefix[24];
-	const int len = snprintf(prefix, sizeof prefix, "%d:", (int)getpid());
-	DIR *dir = opendir("/dev/shm");
-	bool removed = false;
-
-	for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-		if (strncmp(entry->d_name, prefix, (size_t)len) == 0)
-			removed = unlinkat(dirfd(dir), entry->d_name, 0) == 0 || removed;
-	if (dir)
-		closedir(dir);
-	return removed;
-}
-
-/* A stale file of provider shm is taken for one in use. */
+/* Provider shm has a file in /dev/shm, named for the process.  It takes what an earlier process of
+ * that number has left for one in use: it removes that and fails, and makes its own when asked
+ * again. */
 static int
 endpoint_enable(struct psi_conduit *conduit)
 {
 	int code = fi_enable(conduit->ep);
 
-	if (code == -FI_EBUSY && is_shm(conduit) && stale_files_remove())
+	if (code == -FI_EBUSY && is_shm(conduit))
 		code = fi_enable(conduit->ep);
 	return code;
 }
