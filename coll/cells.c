@@ -13,6 +13,7 @@
 
 #include "runtime/util/fence.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 static struct {
@@ -306,8 +307,11 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	*op = (struct cells_op){
 		.call = *call, .kind = kind, .first = cells->ahead,
 		.phases = kind->phases(call) + call->in_all + call->out_all,
+		.number = call->tm->collectives++,
 	};
 	cells->ahead += op->phases;
+	atomic_store_explicit(&cells->peers[cells->rank].cells->started, (uint32_t)cells->ahead,
+	                      memory_order_relaxed);
 	*cells->inbox_last = op;
 	cells->inbox_last = &op->next;
 	atomic_store_explicit(&cells->has_inbox, true, memory_order_relaxed);
@@ -326,7 +330,6 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	psi_team_hold(call->tm);
-	call->tm->collectives++;
 	number = op_start(cells, call, kind);
 	advanced = cells_advance(cells);
 	if (ops_finished(cells) >= number)
@@ -336,19 +339,17 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	return psi_event_new(cells_is_over, cells, number, PSI_FOR_COLLECTIVE, call->tm->ep);
 }
 
-/* Does another member take part in a call that this one has not made? */
+/* Has another member made a call that this one has not made? */
 static bool
-cells_are_ahead(const struct pcoll_cells *cells)
+cells_are_ahead(gex_TM_t tm)
 {
-	const unsigned number = cells->taken % PSI_CELLS;
+	const uint64_t ahead = tm->cells ? tm->cells->ahead : 0;
 
-	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
-		const uint64_t head = atomic_load_explicit(
-			&cells->peers[rank].cells->line[number].head, memory_order_relaxed);
-
-		if ((uint32_t)(head >> CELLS_HEAD_PHASE_BITS) == (uint32_t)(cells->taken + 1))
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+		if ((int32_t)(atomic_load_explicit(&tm->group->cells[rank]->started,
+		                                   memory_order_relaxed) -
+		              (uint32_t)ahead) > 0)
 			return true;
-	}
 	return false;
 }
 
@@ -358,10 +359,17 @@ cells_team_ends(gex_TM_t tm, const char *call)
 {
 	struct pcoll_cells *cells = tm->cells;
 
+	if (!tm->group || !tm->group->cells)
+		return;
+	if (PSI_UNLIKELY(cells_are_ahead(tm)))
+		psi_team_in_use(call);
 	if (cells) {
-		if (PSI_UNLIKELY(cells_are_ahead(cells)))
-			psi_team_in_use(call);
+		/* a thread that has ended the last call may still be waking others */
+		while (!turn_take(cells))
+			sched_yield();
 		free(cells->peers);
+		cells->peers = NULL;
+		turn_give(cells);
 		psi_spinlock_lock(&all.lock);
 		if (cells->is_behind)
 			behind_drop(cells);
@@ -369,8 +377,7 @@ cells_team_ends(gex_TM_t tm, const char *call)
 		all.free = cells;
 		psi_spinlock_unlock(&all.lock);
 	}
-	if (tm->group && tm->group->cells)
-		pcoll_cells_leave(tm->group->cells, tm->size);
+	pcoll_cells_leave(tm->group->cells, tm->size);
 }
 
 const struct psi_module pcoll_cells_module = {

@@ -98,11 +98,21 @@ cell_own(struct pcoll_cells *cells, uint64_t phase, size_t len_bytes)
 	return own->room + (size_t)number * PSI_CELL_ROOM_BYTES;
 }
 
+enum { CALL_LEN_BITS = 56 };
+
+/* Operation and bytes, which all members agree on. */
+static uint64_t
+call_word(const struct cells_op *op)
+{
+	return (uint64_t)op->call.operation << CALL_LEN_BITS | op->call.len_bytes;
+}
+
 static void
-cell_publish(struct pcoll_cells *cells, uint64_t phase)
+cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
 {
 	struct psi_cells *own = cells->peers[cells->rank].cells;
 
+	own->line[phase % PSI_CELLS].call = call_word(op);
 	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
 	                      (phase + 1) << CELLS_HEAD_PHASE_BITS | (uint32_t)cells->taken,
 	                      memory_order_release); /* V1; V3 */
@@ -126,7 +136,7 @@ phase_fill(struct pcoll_cells *cells, const struct cells_op *op)
 		op->kind->fill(&op->call, phase_of_kind(op, phase),
 		               cell_own(cells, cells->filled, phase_cell_bytes(op, phase)),
 		               &cells->distance);
-	cell_publish(cells, cells->filled);
+	cell_publish(cells, op, cells->filled);
 	return true;
 }
 
@@ -177,9 +187,28 @@ reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcol
 	}
 }
 
+/* The k-th call on a team is the same call everywhere. */
+static void __attribute__((noreturn, cold))
+call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+             uint64_t other)
+{
+	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
+	const char *name = pcoll_operation_name(op->call.operation);
+
+	if (other >> CALL_LEN_BITS != (uint64_t)op->call.operation)
+		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members "
+		          "make the same calls in the same order", name, op->number,
+		          pcoll_operation_name((enum pcoll_operation)(other >> CALL_LEN_BITS)),
+		          from);
+	psi_fatal("%s: call %u on its team, in which rank %u expects %zu bytes and rank %u sends "
+	          "%zu; let all members pass the same sizes", name, op->number, cells->rank,
+	          op->call.len_bytes, from, (size_t)(other & len_mask));
+}
+
 /* The contents of a member's cell of the phase that is read; NULL: it is not filled yet. */
 static const unsigned char *
-cell_of_phase(struct pcoll_cells *cells, gex_Rank_t from, size_t len_bytes)
+cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+              size_t len_bytes)
 {
 	struct peer *peer = &cells->peers[from];
 	const unsigned number = cells->taken % PSI_CELLS;
@@ -188,6 +217,8 @@ cell_of_phase(struct pcoll_cells *cells, gex_Rank_t from, size_t len_bytes)
 
 	if ((uint32_t)(head >> CELLS_HEAD_PHASE_BITS) != (uint32_t)(cells->taken + 1))
 		return NULL;
+	if (PSI_UNLIKELY(peer->cells->line[number].call != call_word(op)))
+		call_differs(cells, op, from, peer->cells->line[number].call);
 	if ((int32_t)((uint32_t)head - peer->taken) > 0)
 		peer->taken = (uint32_t)head;
 	if (len_bytes <= PSI_CELL_LINE_BYTES)
@@ -208,7 +239,7 @@ phase_read(struct pcoll_cells *cells, struct cells_op *op)
 
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, reads);
-		const unsigned char *cell = cell_of_phase(cells, from, len_bytes);
+		const unsigned char *cell = cell_of_phase(cells, op, from, len_bytes);
 
 		if (!cell)
 			return false;

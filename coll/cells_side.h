@@ -15,6 +15,7 @@ struct cells_op {
 	struct pcoll_call call;
 	const struct pcoll_cells_kind *kind;
 	uint64_t first, phases;         /* of the team's */
+	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
 };
 

@@ -67,6 +67,7 @@ cells_clear(struct psi_cells *cells)
 	for (unsigned i = 0; i < PSI_CELLS; i++)
 		atomic_store_explicit(&cells->line[i].head, 0, memory_order_relaxed);
 	atomic_store_explicit(&cells->taken, 0, memory_order_relaxed);
+	atomic_store_explicit(&cells->started, 0, memory_order_relaxed);
 	atomic_store_explicit(&cells->left, 0, memory_order_relaxed);
 }
 

@@ -132,15 +132,18 @@ struct psi_barrier_area {
  * writes there, but for `left'.
  *
  * taken     phases that it has passed, the lower bits
+ * started   phases of the calls that it has made, the lower bits; for diagnosis
  * room_key  of the range with the rooms of its cells, plus 1; 0: it has none yet
  * left      members that will not look again
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
+	_Atomic uint32_t started;
 	_Atomic uint64_t room_key;
 	_Alignas(64) _Atomic uint32_t left;
 	struct {
 		_Alignas(64) _Atomic uint64_t head;
+		uint64_t call;          /* which operation of how many bytes */
 		_Alignas(16) unsigned char bytes[PSI_CELL_LINE_BYTES];
 	} line[PSI_CELLS];
 };

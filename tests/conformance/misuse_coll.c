@@ -222,8 +222,8 @@ static const struct pt_misuse cases[] = {
 	  "let all members make the same calls in the same order",
 	  1 },
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
-	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and this "
-	  "one sends 8; let all members pass the same sizes",
+	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and * "
+	  "sends 8; let all members pass the same sizes",
 	  1 },
 	{ "legacy_team", PT_ALWAYS, 1, legacy_team, "another team for a legacy collective",
 	  "gasnet_coll_scatter: 0x* is no team of these calls; pass GASNET_TEAM_ALL", 0 },
