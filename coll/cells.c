@@ -238,21 +238,20 @@ behind_advance(void)
 static void
 peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 {
-	struct psi_cells **of = pcoll_cells_of_team(tm);
 	struct peer *peers = calloc(tm->size, sizeof *peers);
 
-	if (!of || !peers)
+	if (!peers)
 		psi_fatal("no memory for collectives of a team of %u", tm->size);
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
 		const uint32_t place = tm->places ? tm->places[rank] : rank;
 		bool fence;
 
 		peers[rank] = (struct peer){
-			.cells = of[rank], .jobrank = psi_jobrank_of(place), .place = place,
+			.cells = pcoll_cells_of_member(tm, rank),
+			.jobrank = psi_jobrank_of(place), .place = place,
 			.sleep_word = tm->ep->ops->sleep_word(tm->ep->port, place, &fence),
 		};
 	}
-	free(of);
 	cells->peers = peers;
 }
 
@@ -306,7 +305,7 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 		psi_fatal("no memory for collectives in flight");
 	*op = (struct cells_op){
 		.call = *call, .kind = kind, .first = cells->ahead,
-		.phases = kind->phases(call) + call->in_all + call->out_all,
+		.phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all,
 		.number = call->tm->collectives++,
 	};
 	cells->ahead += op->phases;

@@ -35,21 +35,29 @@ enum pcoll_cells_reads {
 	PCOLL_READS_ALL_DOWN,           /* all, its own included, from the highest rank down */
 };
 
-/* One operation by cells.  Phases count from 0 here, and so do bytes, of one cell. */
+/* What a member does in each phase. */
+struct pcoll_cells_role {
+	bool fills;
+	enum pcoll_cells_reads reads;
+};
+
+/* The bytes of a vector or block that one phase moves. */
+struct pcoll_piece {
+	size_t at, len_bytes;
+};
+
+/* One operation by cells. */
 struct pcoll_cells_kind {
 	enum pcoll_operation operation;
-	const char *name, *summary;
-	/* How many phases; 0: it does not go by cells. */
-	uint64_t (*phases)(const struct pcoll_call *call);
-	size_t (*cell_bytes)(const struct pcoll_call *call, uint64_t phase);
-	bool (*fills)(const struct pcoll_call *call, gex_Rank_t rank);
-	enum pcoll_cells_reads (*reads)(const struct pcoll_call *call, gex_Rank_t rank);
+	/* A cell has a piece for each member but its own (pcoll_cells_index), else one piece. */
+	bool for_each;
+	struct pcoll_cells_role root, others;   /* equal where there is no root */
 	/* What a member does for itself, when bytes may move; NULL: nothing. */
 	void (*begin)(const struct pcoll_call *call);
-	/* By pcoll_cells_copy. */
-	void (*fill)(const struct pcoll_call *call, uint64_t phase, unsigned char *cell,
+	/* Fills the member's cell with a piece, by pcoll_cells_copy. */
+	void (*fill)(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
 	             struct psi_distance *distance);
-	void (*read)(const struct pcoll_call *call, uint64_t phase, gex_Rank_t from,
+	void (*read)(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
 	             const unsigned char *cell);
 };
 
@@ -63,8 +71,7 @@ gex_Event_t pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_
 
 /* Does the team have cells? */
 bool pcoll_cells_are_lent(gex_TM_t tm);
-/* [size], by rank; to be freed. */
-struct psi_cells **pcoll_cells_of_team(gex_TM_t tm);
+struct psi_cells *pcoll_cells_of_member(gex_TM_t tm, gex_Rank_t rank);
 /* The rooms of a member's cells, PSI_CELL_ROOM_BYTES each: makes one's own, which come before the
  * first cell that uses them is filled; maps another's, which has filled such a cell. */
 unsigned char *pcoll_cells_make_room(struct psi_cells *own);
@@ -81,19 +88,16 @@ pcoll_cells_copy(struct psi_distance *distance, void *cell, const void *from, si
 	psi_distance_copy(distance, psi_copy_owning, psi_copy_far, cell, from, len_bytes);
 }
 
-/* A vector or block goes in pieces of most_bytes: how many, and the bytes of one of them. */
-static inline uint64_t
-pcoll_pieces(size_t len_bytes, size_t most_bytes)
-{
-	return (len_bytes + most_bytes - 1) / most_bytes;
-}
-
+/* Which of the pieces in a cell of `from' is that for `to'. */
 static inline size_t
-pcoll_piece_bytes(size_t len_bytes, size_t most_bytes, uint64_t piece)
+pcoll_cells_index(gex_Rank_t from, gex_Rank_t to)
 {
-	const size_t left = len_bytes - (size_t)piece * most_bytes;
-
-	return left < most_bytes ? left : most_bytes;
+	return to - (to > from);
 }
+
+/* -- pieces (cells_phase.c) -------------------------------------------------------------------- */
+
+/* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell. */
+uint64_t pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
 
 #endif

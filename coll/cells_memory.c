@@ -24,15 +24,10 @@ pcoll_cells_are_lent(gex_TM_t tm)
 	return tm == psi.tm ? pcoll_shm_barrier_is_available() : tm->group->cells != NULL;
 }
 
-struct psi_cells **
-pcoll_cells_of_team(gex_TM_t tm)
+struct psi_cells *
+pcoll_cells_of_member(gex_TM_t tm, gex_Rank_t rank)
 {
-	struct psi_cells **cells = calloc(tm->size, sizeof *cells);
-
-	for (gex_Rank_t rank = 0; cells && rank < tm->size; rank++)
-		cells[rank] = tm == psi.tm ? &psi_shared_of(rank)->cells[0]
-		                           : tm->group->cells[rank];
-	return cells;
+	return tm == psi.tm ? &psi_shared_of(rank)->cells[0] : tm->group->cells[rank];
 }
 
 static unsigned char **

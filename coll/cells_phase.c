@@ -3,6 +3,39 @@
  */
 #include "coll/cells_side.h"
 
+/* -- pieces ------------------------------------------------------------------------------------ */
+
+static size_t
+pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return kind->for_each ? call->tm->size - 1 : 1;
+}
+
+/* All bytes if they fit, so that small operations divide nothing.  A reduction's pieces have whole
+ * elements. */
+static size_t
+piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	const size_t in_cell = pieces_in_cell(call, kind), len_bytes = call->len_bytes;
+	const size_t elem_bytes = call->reduction.elem_bytes;
+	size_t most;
+
+	if (len_bytes <= PSI_CELL_ROOM_BYTES && len_bytes * in_cell <= PSI_CELL_ROOM_BYTES)
+		return len_bytes;
+	most = PSI_CELL_ROOM_BYTES / in_cell;
+	return elem_bytes ? most / elem_bytes * elem_bytes : most;
+}
+
+uint64_t
+pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	const size_t most = piece_most(call, kind);
+
+	if (most == call->len_bytes)
+		return 1;
+	return most ? (call->len_bytes + most - 1) / most : 0;
+}
+
 /* -- phases of an operation -------------------------------------------------------------------- */
 
 /* Those that are added for the sake of synchronisation carry nothing: each member fills its cell
@@ -13,30 +46,27 @@ phase_is_sync(const struct cells_op *op, uint64_t phase)
 	return (op->call.in_all && phase == 0) || (op->call.out_all && phase == op->phases - 1);
 }
 
-static uint64_t
-phase_of_kind(const struct cells_op *op, uint64_t phase)
+static struct pcoll_cells_role
+phase_role(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
 {
-	return phase - op->call.in_all;
+	const struct pcoll_cells_role sync = { true, PCOLL_READS_OTHERS };
+
+	if (phase_is_sync(op, phase))
+		return sync;
+	return cells->rank == op->call.root ? op->kind->root : op->kind->others;
 }
 
-static bool
-phase_fills(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+/* Empty where the phase carries nothing. */
+static struct pcoll_piece
+phase_piece(const struct cells_op *op, uint64_t phase)
 {
-	return phase_is_sync(op, phase) || op->kind->fills(&op->call, cells->rank);
-}
+	const size_t most = piece_most(&op->call, op->kind);
+	const size_t at = (size_t)(phase - op->call.in_all) * most;
+	const size_t left = op->call.len_bytes - at;
 
-static enum pcoll_cells_reads
-phase_reads(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
-{
-	return phase_is_sync(op, phase) ? PCOLL_READS_OTHERS
-	                                : op->kind->reads(&op->call, cells->rank);
-}
-
-static size_t
-phase_cell_bytes(const struct cells_op *op, uint64_t phase)
-{
-	return phase_is_sync(op, phase)
-	               ? 0 : op->kind->cell_bytes(&op->call, phase_of_kind(op, phase));
+	if (phase_is_sync(op, phase))
+		return (struct pcoll_piece){ 0, 0 };
+	return (struct pcoll_piece){ at, left < most ? left : most };
 }
 
 /* The phase before which a member may not fill, since nothing may move before all have called, or
@@ -118,25 +148,33 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	                      memory_order_release); /* V1; V3 */
 }
 
+static void
+cell_fill(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+{
+	const struct pcoll_piece piece = phase_piece(op, phase);
+	const size_t cell_bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+
+	if (piece.len_bytes)
+		op->kind->fill(&op->call, piece, cell_own(cells, cells->filled, cell_bytes),
+		               &cells->distance);
+	cell_publish(cells, op, cells->filled);
+}
+
 /* False: it has to wait. */
 static bool
 phase_fill(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const uint64_t phase = cells->filled - op->first;
+	const bool fills = phase_role(cells, op, phase).fills;
 
 	if (cells->taken < op->first + phase_waits_for(op, phase))
 		return false;
-	if (phase_fills(cells, op, phase) && !cell_is_free(cells, cells->filled))
+	if (fills && !cell_is_free(cells, cells->filled))
 		return false;
 	if (phase == op->call.in_all && op->kind->begin)
 		op->kind->begin(&op->call);
-	if (!phase_fills(cells, op, phase))
-		return true;
-	if (!phase_is_sync(op, phase))
-		op->kind->fill(&op->call, phase_of_kind(op, phase),
-		               cell_own(cells, cells->filled, phase_cell_bytes(op, phase)),
-		               &cells->distance);
-	cell_publish(cells, op, cells->filled);
+	if (fills)
+		cell_fill(cells, op, phase);
 	return true;
 }
 
@@ -156,12 +194,11 @@ pcoll_cells_fill(struct pcoll_cells *cells)
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static gex_Rank_t
-reads_count(const struct pcoll_cells *cells, const struct cells_op *op,
-            enum pcoll_cells_reads reads)
+reads_count(const struct pcoll_cells *cells, enum pcoll_cells_reads reads)
 {
 	switch (reads) {
 	case PCOLL_READS_ROOT:
-		return op->call.root != cells->rank;
+		return 1;
 	case PCOLL_READS_OTHERS:
 		return cells->size - 1;
 	case PCOLL_READS_ALL_DOWN:
@@ -233,18 +270,19 @@ static bool
 phase_read(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->taken - op->first;
-	const enum pcoll_cells_reads reads = phase_reads(cells, op, phase);
-	const gex_Rank_t count = reads_count(cells, op, reads);
-	const size_t len_bytes = phase_cell_bytes(op, phase);
+	const enum pcoll_cells_reads reads = phase_role(cells, op, phase).reads;
+	const gex_Rank_t count = reads_count(cells, reads);
+	const struct pcoll_piece piece = phase_piece(op, phase);
+	const size_t cell_bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
 
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, reads);
-		const unsigned char *cell = cell_of_phase(cells, op, from, len_bytes);
+		const unsigned char *cell = cell_of_phase(cells, op, from, cell_bytes);
 
 		if (!cell)
 			return false;
-		if (!phase_is_sync(op, phase))
-			op->kind->read(&op->call, phase_of_kind(op, phase), from, cell);
+		if (piece.len_bytes)
+			op->kind->read(&op->call, piece, from, cell);
 	}
 	op->reads = 0;
 	return true;

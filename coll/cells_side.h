@@ -7,7 +7,8 @@
 
 #include "coll/cells.h"
 
-/* Of a cell's head: the phase, counted from 1, over the phases that its member has passed. */
+/* The upper half of a cell's head is the phase, counted from 1; the lower half, how many phases its
+ * member has passed. */
 enum { CELLS_HEAD_PHASE_BITS = 32 };
 
 struct cells_op {
@@ -34,7 +35,7 @@ struct pcoll_cells {
 	gex_TM_t tm;
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
-	/* Of the thread that advances it. */
+	/* The thread that advances it alone uses these. */
 	uint64_t filled, taken;         /* phases: their cell is filled, if it is to be; passed */
 	struct psi_distance distance;   /* of those who read its cells */
 	uint64_t room_until;            /* phases whose cells are known to be free to be filled */

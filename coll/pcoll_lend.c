@@ -19,7 +19,8 @@ enum { FREE = 0, TAKEN = INT32_MAX };
 
 static struct psi_spinlock lock;
 
-/* By number: members of the team that has it, or FREE; or of the first, TAKEN. */
+/* By number: how many members the team has that uses it, or FREE.  `barrier' is TAKEN while a team
+ * is being made. */
 static struct {
 	uint32_t barrier, cells;
 } users[PSI_TEAM_BARRIERS + 1];
@@ -60,7 +61,7 @@ barrier_area_clear(struct psi_barrier_area *area)
 	atomic_store_explicit(&area->left, 0, memory_order_relaxed);
 }
 
-/* The rooms stay, and who has mapped them keeps them. */
+/* The rooms stay, and members that have mapped them keep them so. */
 static void
 cells_clear(struct psi_cells *cells)
 {

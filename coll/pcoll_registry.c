@@ -34,7 +34,7 @@ pcoll_cells_choose(const struct pcoll_call *call)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (kinds[i]->operation == call->operation)
-			return kinds[i]->phases(call) ? kinds[i] : NULL;
+			return pcoll_cells_pieces(call, kinds[i]) ? kinds[i] : NULL;
 	return NULL;
 }
 

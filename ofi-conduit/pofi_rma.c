@@ -240,7 +240,6 @@ piece_hand_over(struct psi_conduit *conduit, struct pofi_slot *slot, struct piec
 		.rma_iov = &there, .rma_iov_count = 1, .context = &slot->context,
 		.data = slot->move.data,
 	};
-
 	const uint64_t flags = piece_flags(slot, piece);
 
 	slot->piece_bytes = piece->len_bytes;

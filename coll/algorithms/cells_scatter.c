@@ -1,93 +1,74 @@
-/* Scatter by cells: the root fills with a piece of each block, each member reads its own. */
+/*
+ * Scatter and exchange by cells: the root, or each member, fills with a piece of the block of each
+ * other member, which reads it.
+ */
 #include "coll/algorithms.h"
 
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"
 
-/* Of a block, in one phase.  The cell has none for the root. */
-static size_t
-piece_most(const struct pcoll_call *call)
-{
-	return PSI_CELL_ROOM_BYTES / (call->tm->size - 1);
-}
-
-static size_t
-piece_index(const struct pcoll_call *call, gex_Rank_t to)
-{
-	return to - (to > call->root);
-}
-
-static uint64_t
-scatter_phases(const struct pcoll_call *call)
-{
-	return piece_most(call) ? pcoll_pieces(call->len_bytes, piece_most(call)) : 0;
-}
-
-static size_t
-piece_bytes(const struct pcoll_call *call, uint64_t phase)
-{
-	return pcoll_piece_bytes(call->len_bytes, piece_most(call), phase);
-}
-
-static size_t
-scatter_cell_bytes(const struct pcoll_call *call, uint64_t phase)
-{
-	return piece_bytes(call, phase) * (call->tm->size - 1);
-}
-
-static bool
-scatter_fills(const struct pcoll_call *call, gex_Rank_t rank)
-{
-	return rank == call->root;
-}
-
-static enum pcoll_cells_reads
-scatter_reads(const struct pcoll_call *call, gex_Rank_t rank)
-{
-	(void)call, (void)rank;
-	return PCOLL_READS_ROOT;
-}
-
-static const char *
-block_of(const struct pcoll_call *call, gex_Rank_t to)
-{
-	return (const char *)call->src + to * call->len_bytes;
-}
-
 static void
 scatter_begin(const struct pcoll_call *call)
 {
-	if (call->tm->rank == call->root && block_of(call, call->root) != call->dst)
-		psi_copy(call->dst, block_of(call, call->root), call->len_bytes);
+	const char *own = (const char *)call->src + call->root * call->len_bytes;
+
+	if (call->tm->rank == call->root && own != call->dst)
+		psi_copy(call->dst, own, call->len_bytes);
 }
 
 static void
-scatter_fill(const struct pcoll_call *call, uint64_t phase, unsigned char *cell,
+exchange_begin(const struct pcoll_call *call)
+{
+	const size_t own = call->tm->rank * call->len_bytes;
+
+	psi_copy((char *)call->dst + own, (const char *)call->src + own, call->len_bytes);
+}
+
+static void
+scatter_fill(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
              struct psi_distance *distance)
 {
-	const size_t len_bytes = piece_bytes(call, phase);
+	const char *at = (const char *)call->src + piece.at;
+	const gex_Rank_t own = call->tm->rank;
 
 	for (gex_Rank_t to = 0; to < call->tm->size; to++)
-		if (to != call->root)
-			pcoll_cells_copy(distance, cell + piece_index(call, to) * len_bytes,
-			         block_of(call, to) + phase * piece_most(call), len_bytes);
+		if (to != own)
+			pcoll_cells_copy(distance,
+			                 cell + pcoll_cells_index(own, to) * piece.len_bytes,
+			                 at + to * call->len_bytes, piece.len_bytes);
 }
 
 static void
-scatter_read(const struct pcoll_call *call, uint64_t phase, gex_Rank_t from,
+piece_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from, void *dst,
+           const unsigned char *cell)
+{
+	psi_copy((char *)dst + piece.at,
+	         cell + pcoll_cells_index(from, call->tm->rank) * piece.len_bytes,
+	         piece.len_bytes);
+}
+
+static void
+scatter_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
              const unsigned char *cell)
 {
-	const size_t len_bytes = piece_bytes(call, phase);
+	piece_read(call, piece, from, call->dst, cell);
+}
 
-	(void)from;
-	psi_copy((char *)call->dst + phase * piece_most(call),
-	         cell + piece_index(call, call->tm->rank) * len_bytes, len_bytes);
+static void
+exchange_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
+              const unsigned char *cell)
+{
+	piece_read(call, piece, from, (char *)call->dst + from * call->len_bytes, cell);
 }
 
 const struct pcoll_cells_kind pcoll_cells_scatter = {
-	.operation = PCOLL_SCATTER, .name = "cells",
-	.summary = "the root copies to shared memory, each member its block from it",
-	.phases = scatter_phases, .cell_bytes = scatter_cell_bytes, .fills = scatter_fills,
-	.reads = scatter_reads, .begin = scatter_begin, .fill = scatter_fill,
-	.read = scatter_read,
+	.operation = PCOLL_SCATTER, .for_each = true,
+	.root = { true, PCOLL_READS_NONE }, .others = { false, PCOLL_READS_ROOT },
+	.begin = scatter_begin, .fill = scatter_fill, .read = scatter_read,
+};
+
+const struct pcoll_cells_kind pcoll_cells_exchange = {
+	.operation = PCOLL_EXCHANGE, .for_each = true,
+	.root = { true, PCOLL_READS_OTHERS }, .others = { true, PCOLL_READS_OTHERS },
+	.begin = exchange_begin, .fill = scatter_fill, .read = exchange_read,
 };
