@@ -3,9 +3,9 @@
  *
  * Few ranks: each has a line.  It writes the phase that it has entered there, and reads the lines
  * of all others.  A line has a word for each parity of phase, since a peer can be one phase ahead.
- * A rank that finds all lines complete wakes the sleeping ranks.  If two ranks are about to sleep,
- * at least one finds the other's word, since each wrote its word, then announced its sleep, and
- * then looked.
+ * A rank that finds all lines complete wakes the sleeping ranks.  Of the last two that enter, at
+ * least one finds the other's word and does so, since each wrote its word, and then looked behind a
+ * fence (G8); its next look, in a test or a wait, may come much later.
  *
  * Many ranks: one word counts the ranks that have entered, and combines their names.  The last one
  * sets it back to zero, writes to another word which phase is complete, and wakes the sleeping
@@ -15,6 +15,7 @@
  *         G2 (phase_count_in) -> G3           the same of all, and the count back at zero, to the
  *                                             others
  *         G4 (pcoll_shm_barrier_enter) -> G5    what a rank wrote before it entered, to each
+ *         G8 (phase_looks_behind_fence)         of two that enter, one sees the other
  * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_host, or wake_peer for a team.
  */
 #include "coll/pcoll_barrier_shared.h"
@@ -104,8 +105,9 @@ phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 
 /* -- few --------------------------------------------------------------------------------------- */
 
+/* Goes on from the first rank that was not seen. */
 static bool
-phase_sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
+phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
 	for (; shm_barrier->seen < shm_barrier->size; shm_barrier->seen++) {
 		const uint64_t word =
@@ -117,6 +119,26 @@ phase_sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pco
 		shm_barrier->gathered =
 			pcoll_names_combine(shm_barrier->gathered, pcoll_names_of(word));
 	}
+	return true;
+}
+
+/* The caller may not look again for long, so the first look that fails is repeated behind the
+ * fence. */
+static bool
+phase_looks_behind_fence(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
+{
+	if (shm_barrier->fenced)
+		return false;
+	shm_barrier->fenced = true;
+	psi_store_load_fence(); /* G8 */
+	return phase_looks(shm_barrier, phase);
+}
+
+static bool
+phase_sees_all(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pcoll_names *names_out)
+{
+	if (!phase_looks(shm_barrier, phase) && !phase_looks_behind_fence(shm_barrier, phase))
+		return false;
 	*names_out = shm_barrier->gathered;
 	barrier_wake(shm_barrier);
 	return true;
@@ -148,6 +170,7 @@ pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 		return;
 	}
 	shm_barrier->seen = 0;
+	shm_barrier->fenced = false;
 	shm_barrier->gathered = names;
 	atomic_store_explicit(rank_flag_of(shm_barrier, shm_barrier->rank, phase),
 	                      flag_word_of(names, phase & UINT16_MAX),

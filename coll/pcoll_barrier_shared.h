@@ -16,6 +16,7 @@ struct pcoll_shm_barrier {
 	gex_TM_t tm;                    /* NULL: the job's */
 	uint32_t size, rank;
 	uint32_t seen;                  /* with flags: all ranks below it are in this phase */
+	bool fenced;                    /* ... and this one has looked behind its fence */
 	struct pcoll_names gathered;
 };
 
