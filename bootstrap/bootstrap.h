@@ -90,6 +90,9 @@ const char *pboot_range_error_text(int err, char text[PBOOT_ERROR_TEXT_BYTES]);
 /* Are ranges parts of files?  RLIMIT_FSIZE then bounds them. */
 bool pboot_range_in_file(void);
 
+/* May a range be mapped first when its maker has ended?  Not with SysV. */
+bool pboot_range_outlives_maker(void);
+
 /* Bytes that the segments of all ranks of this host can take in their file system or kind of
  * memory; UINT64_MAX: only the host's memory bounds them. */
 uint64_t pboot_range_limit(void);

@@ -117,22 +117,29 @@ turn_give(struct pcoll_cells *cells)
 		psi_wake_own();
 }
 
+/* Members that sleep read large cells at the same time as this one. */
+static bool
+cells_are_large(const struct pcoll_cells *cells)
+{
+	return cells->oldest && cells->oldest->call.len_bytes > PSI_CELL_LINE_BYTES;
+}
+
 static void
 cells_step(struct pcoll_cells *cells)
 {
-	bool changed = false;
+	bool filled, read, told = true;
 
-	for (;;) {
-		bool filled, read;
-
+	do {
 		inbox_take(cells);
 		filled = pcoll_cells_fill(cells);
+		if (filled && cells_are_large(cells))
+			cells_wake(cells);
+		else
+			told = told && !filled;
 		read = pcoll_cells_read(cells);
-		if (!filled && !read)
-			break;
-		changed = true;
-	}
-	if (changed)
+		told = told && !read;
+	} while (filled || read);
+	if (!told)
 		cells_wake(cells);
 	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
 }
@@ -272,8 +279,8 @@ cells_open(gex_TM_t tm)
 	cells->tm = tm;
 	cells->size = tm->size;
 	cells->rank = tm->rank;
-	cells->filled = cells->taken = cells->ahead = 0;
-	cells->room_until = PSI_CELLS;
+	cells->filled = cells->taken = cells->ahead = psi_first_phase;
+	cells->room_until = psi_first_phase + PSI_CELLS;
 	cells->inbox_last = &cells->inbox;
 	peers_open(cells, tm);
 	return cells;

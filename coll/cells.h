@@ -88,6 +88,10 @@ pcoll_cells_copy(struct psi_distance *distance, void *cell, const void *from, si
 	psi_distance_copy(distance, psi_copy_owning, psi_copy_far, cell, from, len_bytes);
 }
 
+/* `fill' of a kind whose cells have pieces of src (cells_phase.c). */
+void pcoll_cells_fill_src(const struct pcoll_call *call, struct pcoll_piece piece,
+                          unsigned char *cell, struct psi_distance *distance);
+
 /* Which of the pieces in a cell of `from' is that for `to'. */
 static inline size_t
 pcoll_cells_index(gex_Rank_t from, gex_Rank_t to)
@@ -97,7 +101,8 @@ pcoll_cells_index(gex_Rank_t from, gex_Rank_t to)
 
 /* -- pieces (cells_phase.c) -------------------------------------------------------------------- */
 
-/* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell. */
+/* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell, or the
+ * job's memory has no rooms. */
 uint64_t pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
 
 #endif

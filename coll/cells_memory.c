@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ROOM_BYTES = PSI_CELLS * PSI_CELL_ROOM_BYTES };
-
 static struct psi_spinlock lock;
 static unsigned char *(*mapped)[PSI_CELL_TEAMS];        /* [boot.size]; made when first needed */
 
@@ -60,7 +58,8 @@ pcoll_cells_make_room(struct psi_cells *own)
 	psi_spinlock_lock(&lock);
 	entry = room_entry(own, psi.boot.rank);
 	if (!*entry) {
-		*entry = pboot_range_make_sparse(psi_file_of(psi.boot.rank), ROOM_BYTES, &key);
+		*entry = pboot_range_make_sparse(psi_file_of(psi.boot.rank),
+		                                 PSI_CELL_ROOMS_BYTES, &key);
 		if (!*entry)
 			room_lacks(psi.boot.rank);
 		/* A cell that is filled later tells of it (V1). */
@@ -79,7 +78,7 @@ pcoll_cells_map_room(const struct psi_cells *cells, gex_Rank_t owner)
 	psi_spinlock_lock(&lock);
 	entry = room_entry(cells, owner);
 	if (!*entry)
-		*entry = pboot_range_map(psi_file_of(owner), key - 1, ROOM_BYTES);
+		*entry = pboot_range_map(psi_file_of(owner), key - 1, PSI_CELL_ROOMS_BYTES);
 	if (!*entry)
 		room_lacks(owner);
 	psi_spinlock_unlock(&lock);

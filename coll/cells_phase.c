@@ -29,11 +29,14 @@ piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 uint64_t
 pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
-	const size_t most = piece_most(call, kind);
+	const size_t most = piece_most(call, kind), len_bytes = call->len_bytes;
 
-	if (most == call->len_bytes)
+	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= PSI_CELL_LINE_BYTES)
 		return 1;
-	return most ? (call->len_bytes + most - 1) / most : 0;
+	/* A member that fills a room may end before others have mapped it. */
+	if (!most || !pboot_range_outlives_maker())
+		return 0;
+	return (len_bytes + most - 1) / most;
 }
 
 /* -- phases of an operation -------------------------------------------------------------------- */
@@ -81,13 +84,21 @@ phase_waits_for(const struct cells_op *op, uint64_t phase)
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
+/* A member is never further ahead of what another needs; a count that seems to be is one that was
+ * read 2^31 phases ago, or more. */
+static bool
+taken_suffices(uint32_t taken, uint32_t needed)
+{
+	return taken - needed < 2 * PSI_CELLS;
+}
+
 static bool
 member_taken(struct peer *peer, uint32_t needed)
 {
-	if ((int32_t)(peer->taken - needed) >= 0)
+	if (taken_suffices(peer->taken, needed))
 		return true;
 	peer->taken = atomic_load_explicit(&peer->cells->taken, memory_order_acquire); /* V4 */
-	return (int32_t)(peer->taken - needed) >= 0;
+	return taken_suffices(peer->taken, needed);
 }
 
 /* Have all members, itself included, read what its own cell held PSI_CELLS phases ago? */
@@ -144,8 +155,16 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 
 	own->line[phase % PSI_CELLS].call = call_word(op);
 	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
-	                      (phase + 1) << CELLS_HEAD_PHASE_BITS | (uint32_t)cells->taken,
+	                      (phase + 1) << CELLS_HEAD_TAKEN_BITS |
+	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
 	                      memory_order_release); /* V1; V3 */
+}
+
+void
+pcoll_cells_fill_src(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
+                     struct psi_distance *distance)
+{
+	pcoll_cells_copy(distance, cell, (const char *)call->src + piece.at, piece.len_bytes);
 }
 
 static void
@@ -242,6 +261,23 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 	          op->call.len_bytes, from, (size_t)(other & len_mask));
 }
 
+static bool
+head_is_of_phase(uint64_t head, uint64_t phase)
+{
+	return !(((head >> CELLS_HEAD_TAKEN_BITS) - (phase + 1)) << CELLS_HEAD_TAKEN_BITS);
+}
+
+/* How many phases the member that published this head had passed; no more than PSI_CELLS from its
+ * reader's own, so that the lower bits tell. */
+static uint32_t
+head_taken(uint64_t head, uint64_t own)
+{
+	const uint32_t above = 32 - CELLS_HEAD_TAKEN_BITS;
+	const int32_t apart = (int32_t)((uint32_t)(head - own) << above);
+
+	return (uint32_t)own + (uint32_t)(apart / (1 << above));
+}
+
 /* The contents of a member's cell of the phase that is read; NULL: it is not filled yet. */
 static const unsigned char *
 cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
@@ -252,12 +288,11 @@ cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t f
 	const uint64_t head = atomic_load_explicit(&peer->cells->line[number].head,
 	                                           memory_order_acquire); /* V2; V4 */
 
-	if ((uint32_t)(head >> CELLS_HEAD_PHASE_BITS) != (uint32_t)(cells->taken + 1))
+	if (!head_is_of_phase(head, cells->taken))
 		return NULL;
 	if (PSI_UNLIKELY(peer->cells->line[number].call != call_word(op)))
 		call_differs(cells, op, from, peer->cells->line[number].call);
-	if ((int32_t)((uint32_t)head - peer->taken) > 0)
-		peer->taken = (uint32_t)head;
+	peer->taken = head_taken(head, cells->taken);
 	if (len_bytes <= PSI_CELL_LINE_BYTES)
 		return peer->cells->line[number].bytes;
 	if (!peer->room)

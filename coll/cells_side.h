@@ -7,9 +7,12 @@
 
 #include "coll/cells.h"
 
-/* The upper half of a cell's head is the phase, counted from 1; the lower half, how many phases its
- * member has passed. */
-enum { CELLS_HEAD_PHASE_BITS = 32 };
+/* A cell's head is the phase, counted from 1, above the lower bits of how many phases its member
+ * has passed. */
+enum {
+	CELLS_HEAD_TAKEN_BITS = 24,
+	CELLS_HEAD_TAKEN_MASK = (1 << CELLS_HEAD_TAKEN_BITS) - 1,
+};
 
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */

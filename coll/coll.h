@@ -1,5 +1,6 @@
 /*
- * Collectives: one engine for all operations, over active messages.
+ * Collectives by active messages: one engine for all operations.  Those in shared memory are in
+ * cells.h and pcoll_barrier_shared.h.
  *
  * A call becomes an operation in flight (struct pcoll_op), which is advanced from its start and
  * from every poll until this member has done its part.  Members know an operation by team and
@@ -217,7 +218,7 @@ bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
 
 const struct pcoll_algorithm *pcoll_choose(const struct pcoll_call *call);
-/* The name of the client's call. */
+/* The name of the client's call; "another" for a number from a peer that names none. */
 const char *pcoll_operation_name(enum pcoll_operation operation);
 
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* The calls of gasnet_coll.h, and barriers of teams.  Each checks its arguments and starts an
- * operation of the engine. */
+/* The calls of gasnet_coll.h, and barriers of teams.  Each checks its arguments and starts the
+ * call: by flags, by cells or by the engine. */
 #include "coll/coll.h"
 #include "coll/pcoll_barrier.h"
 

@@ -47,10 +47,7 @@ note_differs(enum pcoll_operation own, const struct pcoll_note *note)
 	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the "
 	          "same calls in the same order",
 	          pcoll_operation_name(own), note->number,
-	          note->operation < PCOLL_OPERATIONS
-	                  ? pcoll_operation_name((enum pcoll_operation)note->operation)
-	                  : "another",
-	          note->from);
+	          pcoll_operation_name((enum pcoll_operation)note->operation), note->from);
 }
 
 static void
@@ -61,8 +58,8 @@ note_attach(struct pcoll_op *op, struct pcoll_note *note)
 	note_push(&op->notes, note);
 }
 
-/* A call that this member has passed by was a barrier: others end when their notes have been
- * taken. */
+/* With checks: a note of a call that this member has completed already.  Barriers by flags alone
+ * complete without notes, so the peer has made another call. */
 static void
 note_keep_early(struct pcoll_note *note, gex_Token_t token)
 {

@@ -64,5 +64,5 @@ pcoll_operation_name(enum pcoll_operation operation)
 		[PCOLL_EXCHANGE] = "gasnet_coll_exchange",
 	};
 
-	return names[operation];
+	return operation < PCOLL_OPERATIONS ? names[operation] : "another";
 }

@@ -216,6 +216,12 @@ pboot_range_in_file(void)
 	return range_memory()->kind == PBOOT_SHM_MEMFD || range_memory()->kind == PBOOT_SHM_POSIX;
 }
 
+bool
+pboot_range_outlives_maker(void)
+{
+	return range_memory()->kind != PBOOT_SHM_SYSV;
+}
+
 static uint64_t
 product_capped(uint64_t a, uint64_t b)
 {

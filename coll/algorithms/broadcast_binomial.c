@@ -2,7 +2,8 @@
  * Source: folklore; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
  * operations in MPICH", 2005.
  * Cost: ceil(log2 n) steps of latency; the root sends ceil(log2 n) times the bytes.
- * Wins: small payloads.  Large ones are sent on as they come, so they pay the root's sending once.
+ * Wins: small payloads.  Large ones are sent on as they arrive, so the tree's depth costs latency
+ * alone.
  */
 #include "coll/algorithms.h"
 

@@ -12,13 +12,6 @@ broadcast_begin(const struct pcoll_call *call)
 }
 
 static void
-broadcast_fill(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
-               struct psi_distance *distance)
-{
-	pcoll_cells_copy(distance, cell, (const char *)call->src + piece.at, piece.len_bytes);
-}
-
-static void
 broadcast_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
                const unsigned char *cell)
 {
@@ -29,5 +22,5 @@ broadcast_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank
 const struct pcoll_cells_kind pcoll_cells_broadcast = {
 	.operation = PCOLL_BROADCAST,
 	.root = { true, PCOLL_READS_NONE }, .others = { false, PCOLL_READS_ROOT },
-	.begin = broadcast_begin, .fill = broadcast_fill, .read = broadcast_read,
+	.begin = broadcast_begin, .fill = pcoll_cells_fill_src, .read = broadcast_read,
 };

@@ -27,13 +27,6 @@ gather_begin(const struct pcoll_call *call)
 }
 
 static void
-gather_fill(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
-            struct psi_distance *distance)
-{
-	pcoll_cells_copy(distance, cell, (const char *)call->src + piece.at, piece.len_bytes);
-}
-
-static void
 gather_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
             const unsigned char *cell)
 {
@@ -43,11 +36,11 @@ gather_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t 
 const struct pcoll_cells_kind pcoll_cells_gather = {
 	.operation = PCOLL_GATHER,
 	.root = { false, PCOLL_READS_OTHERS }, .others = { true, PCOLL_READS_NONE },
-	.begin = gather_begin, .fill = gather_fill, .read = gather_read,
+	.begin = gather_begin, .fill = pcoll_cells_fill_src, .read = gather_read,
 };
 
 const struct pcoll_cells_kind pcoll_cells_gather_all = {
 	.operation = PCOLL_GATHER_ALL,
 	.root = { true, PCOLL_READS_OTHERS }, .others = { true, PCOLL_READS_OTHERS },
-	.begin = gather_all_begin, .fill = gather_fill, .read = gather_read,
+	.begin = gather_all_begin, .fill = pcoll_cells_fill_src, .read = gather_read,
 };

@@ -8,13 +8,6 @@
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"
 
-static void
-reduce_fill(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
-            struct psi_distance *distance)
-{
-	pcoll_cells_copy(distance, cell, (const char *)call->src + piece.at, piece.len_bytes);
-}
-
 /* The own cell has what src had, which dst may have overwritten. */
 static void
 reduce_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
@@ -33,11 +26,11 @@ reduce_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t 
 const struct pcoll_cells_kind pcoll_cells_reduce_to_one = {
 	.operation = PCOLL_REDUCE_TO_ONE,
 	.root = { true, PCOLL_READS_ALL_DOWN }, .others = { true, PCOLL_READS_NONE },
-	.fill = reduce_fill, .read = reduce_read,
+	.fill = pcoll_cells_fill_src, .read = reduce_read,
 };
 
 const struct pcoll_cells_kind pcoll_cells_reduce_to_all = {
 	.operation = PCOLL_REDUCE_TO_ALL,
 	.root = { true, PCOLL_READS_ALL_DOWN }, .others = { true, PCOLL_READS_ALL_DOWN },
-	.fill = reduce_fill, .read = reduce_read,
+	.fill = pcoll_cells_fill_src, .read = reduce_read,
 };

@@ -1,6 +1,6 @@
 /*
  * Cost: the root receives n - 1 blocks, one from each.
- * Wins: nothing is sent twice, and no member needs scratch memory.
+ * Wins: nothing is sent twice.  Scratch memory: about 236 bytes for each member of the team.
  */
 #include "coll/algorithms.h"
 

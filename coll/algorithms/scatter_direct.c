@@ -1,6 +1,6 @@
 /*
  * Cost: the root sends n - 1 blocks, one to each.
- * Wins: nothing is sent twice, and no member needs scratch memory.
+ * Wins: nothing is sent twice.  Scratch memory: about 236 bytes for each member of the team.
  */
 #include "coll/algorithms.h"
 

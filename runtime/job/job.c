@@ -153,10 +153,12 @@ job_limit_segments(void)
 {
 	struct psi_segment_case limits = {
 		.store_bytes = pboot_range_limit(),
-		.internal_bytes = psi.attributes.shared_bytes / psi.host_places,
+		.internal_bytes = psi.attributes.shared_bytes / psi.host_places +
+		                  PSI_CELL_ROOMS_BYTES,
 		.ranks = psi.host_places,
 		.mapped_ranks = psi.host_places,
 		.page_bytes = GASNET_PAGESIZE,
+		.file_bytes = PSI_CELL_TEAMS * PSI_CELL_ROOMS_BYTES,
 	};
 	uint64_t *all = calloc(psi.boot.size, sizeof *all), mine;
 

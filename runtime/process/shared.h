@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 13,
+	PSI_SHARED_ABI = 14,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8,
@@ -35,6 +35,7 @@ enum {
 	PSI_CELLS = 16,                 /* of a member; a power of two */
 	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
 	PSI_CELL_ROOM_BYTES = 32768,
+	PSI_CELL_ROOMS_BYTES = PSI_CELLS * PSI_CELL_ROOM_BYTES, /* of one member */
 	PSI_BARRIER_FLAGS = 4,  /* Up to so many ranks have a flag each; reading these is then as
 	                         * fast as counting in one word. */
 };
@@ -142,9 +143,10 @@ struct psi_cells {
 	_Atomic uint64_t room_key;
 	_Alignas(64) _Atomic uint32_t left;
 	struct {
-		_Alignas(64) _Atomic uint64_t head;
+		/* first, so that operators of clients find operands of any alignment up to 64 */
+		_Alignas(64) unsigned char bytes[PSI_CELL_LINE_BYTES];
+		_Atomic uint64_t head;
 		uint64_t call;          /* which operation of how many bytes */
-		_Alignas(16) unsigned char bytes[PSI_CELL_LINE_BYTES];
 	} line[PSI_CELLS];
 };
 

@@ -90,6 +90,15 @@ memory_share(const struct psi_segment_case *job, uint64_t bytes)
 	return memory_less(bytes / job->ranks, job->internal_bytes);
 }
 
+/* A segment has three quarters of its file at least, however small that may be. */
+static uint64_t
+memory_in_file(const struct psi_segment_case *job)
+{
+	const uint64_t most = job->host.file_size;
+
+	return most == UINT64_MAX ? most : most - memory_least(job->file_bytes, most / 4);
+}
+
 uint64_t
 psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 {
@@ -101,7 +110,7 @@ psi_segment_most(const struct psi_segment_case *job, const char **bound_out)
 		{ memory_share(job, job->host.cgroup),
 		  "the cgroup's memory limit divided by its ranks" },
 		{ memory_share(job, job->store_bytes), "the place for shared memory" },
-		{ job->host.file_size, "RLIMIT_FSIZE" },
+		{ memory_in_file(job), "RLIMIT_FSIZE" },
 		{ job->host.address_space == UINT64_MAX
 		          ? UINT64_MAX
 		          : memory_less(job->host.address_space, ADDRESS_RESERVE) /

@@ -44,6 +44,7 @@ struct psi_segment_case {
 	uint32_t mapped_ranks;		/* of them, whose segments this rank maps, itself
 	                                 * included */
 	uint32_t page_bytes;
+	uint64_t file_bytes;		/* of a rank's file, for other things than its segment */
 };
 
 struct psi_segment_limit {

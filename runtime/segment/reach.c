@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 unsigned psi_ways_masked;
+uint64_t psi_first_phase;
 
 static _Atomic uint8_t *roads;  /* [places]: enum psi_road; NULL before init */
 
@@ -17,6 +18,10 @@ static const struct psi_setting rows[] = {
 	  .choices = ways,
 	  .help = "operations to make by messages although there is a shorter way, so that the "
 	          "reference can be tested anywhere" },
+	{ .name = "PST_TEST_COLL_PHASE", .kind = PSI_SETTING_SIZE, .default_text = "0",
+	  .unit = "B", .max = INT64_MAX / 4,
+	  .help = "phases of collectives by cells count from here, so that it can be tested how "
+	          "counters wrap" },
 };
 
 const struct psi_setting_table psi_settings_reach = PSI_SETTING_TABLE("Reference", rows);
@@ -25,6 +30,7 @@ void
 psi_reach_open(void)
 {
 	psi_ways_masked = (unsigned)psi_setting_set(&rows[0]);
+	psi_first_phase = psi_setting_size(&rows[1]);
 	roads = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *roads);
 	if (!roads)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);

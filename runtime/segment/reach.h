@@ -30,6 +30,9 @@ enum psi_way {
 /* The masked kinds; constant after init. */
 extern unsigned psi_ways_masked;
 
+/* PST_TEST_COLL_PHASE; constant after init. */
+extern uint64_t psi_first_phase;
+
 static inline bool psi_way_is_masked(enum psi_way way) { return psi_ways_masked & way; }
 
 enum psi_road { PSI_BY_OPERATION, PSI_BY_KERNEL, PSI_BY_MEMORY };

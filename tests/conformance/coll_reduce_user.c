@@ -14,6 +14,9 @@ struct pair {
 	char pad[20];
 };
 
+/* As a type may ask for that holds a vector. */
+enum { ALIGN = 32 };
+
 static pt_count calls, misaligned, wrong_data;
 static char my_data;
 
@@ -24,7 +27,7 @@ add_pairs(const void *left_p, void *out_p, size_t count, const void *cdata)
 	struct pair *out = (struct pair *)out_p;
 
 	PT_INC(calls);
-	if ((uintptr_t)left_p % sizeof(double) || (uintptr_t)out_p % sizeof(double))
+	if ((uintptr_t)left_p % ALIGN || (uintptr_t)out_p % ALIGN)
 		PT_INC(misaligned);
 	if (cdata != &my_data || count == 0)
 		PT_INC(wrong_data);
@@ -57,8 +60,8 @@ check_pairs(const struct pair *pairs, size_t count)
 static void
 pairs(size_t count, gex_Rank_t root)
 {
-	struct pair *src = (struct pair *)malloc(count * sizeof *src);
-	struct pair *dst = (struct pair *)malloc(count * sizeof *dst);
+	struct pair *src = (struct pair *)aligned_alloc(ALIGN, count * sizeof *src);
+	struct pair *dst = (struct pair *)aligned_alloc(ALIGN, count * sizeof *dst);
 
 	PT_CHECK(src && dst);
 	fill_pairs(src, count);

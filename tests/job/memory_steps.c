@@ -5,6 +5,7 @@
  *     attach N     attach a segment of N bytes, 0 for the largest
  *     fill N       and write to all of it
  *     heap N M     and, on rank 0, to M bytes of heap
+ *     broadcast N  attach the largest segment, and then broadcast N bytes
  *     raise S      on rank 1, raise signal S
  *     recurse 0    on rank 1, until the stack is full
  *     early-as N   begin with N bytes of address space left
@@ -19,6 +20,7 @@
  *                  make one, with data or without, and run the command
  *     sysv-remove KEY
  */
+#include <gasnet_coll.h>
 #include <gasnetex.h>
 
 #include <fcntl.h>
@@ -54,6 +56,21 @@ fill_heap(size_t bytes)
 	for (at = 0; at < bytes; at += 1024)
 		heap[at] = 1;
 	free((void *)(uintptr_t)heap);
+}
+
+/* Collectives need memory beside the segment. */
+static void
+broadcast(size_t bytes)
+{
+	char *buf = (char *)malloc(bytes);
+
+	if (!buf)
+		gasnet_exit(4);
+	memset(buf, gex_TM_QueryRank(team) == 0, bytes);
+	gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, buf, buf, bytes, 0));
+	if (!buf[0] || !buf[bytes - 1])
+		gasnet_exit(8);
+	free(buf);
 }
 
 static size_t
@@ -146,6 +163,9 @@ main(int argc, char **argv)
 		limit_late(action);
 		if (gex_EP_Create(&ep, client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_RESOURCE)
 			gasnet_exit(3);
+	} else if (strcmp(action, "broadcast") == 0) {
+		attach(0, 0);
+		broadcast((size_t)number);
 	} else {
 		limit_late(action);
 		attach((uintptr_t)number,

@@ -83,34 +83,39 @@ static const struct {
 	uint64_t bytes;
 	const char *clipped_by;
 } table[] = {
-	/* physical, cgroup, address space, file size; store, internal, ranks, mapped, page */
-	{ "64MB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096 }, 64 * MIB, NULL },
-	{ "64MB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096 }, 16 * MIB, NULL },
-	{ "64MB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 4, 4, 4096 }, 15 * MIB, NULL },
-	{ "64MB/P", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 4, 4, 4096 }, 64 * MIB, NULL },
-	{ "0.5/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096 }, GIB, NULL },
-	{ "0.5/H", { { 8 * GIB, 4 * GIB, NONE, NONE }, NONE, 0, 4, 4, 4096 }, GIB / 2, NULL },
-	{ "0.25", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096 }, 2 * GIB, NULL },
-	{ "0.5", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096 }, 2 * GIB, "memory" },
-	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 8 * GIB, "memory" },
-	{ "9GB", { { 8 * GIB, 2 * GIB, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 2 * GIB, "cgroup" },
-	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096 }, GIB, "RLIMIT_FSIZE" },
+	/* physical, cgroup, address space, file size; store, internal, ranks, mapped, page, file */
+	{ "64MB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, 64 * MIB, NULL },
+	{ "64MB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, 16 * MIB, NULL },
+	{ "64MB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 4, 4, 4096, 0 }, 15 * MIB, NULL },
+	{ "64MB/P", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 4, 4, 4096, 0 }, 64 * MIB, NULL },
+	{ "0.5/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, GIB, NULL },
+	{ "0.5/H", { { 8 * GIB, 4 * GIB, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, GIB / 2, NULL },
+	{ "0.25", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, 2 * GIB, NULL },
+	{ "0.5", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 4, 4, 4096, 0 }, 2 * GIB, "memory" },
+	{ "9GB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096, 0 }, 8 * GIB, "memory" },
+	{ "9GB", { { 8 * GIB, 2 * GIB, NONE, NONE }, NONE, 0, 1, 1, 4096, 0 }, 2 * GIB, "cgroup" },
+	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096, 0 }, GIB, "RLIMIT_FSIZE" },
+	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096, GIB / 8 }, GIB - GIB / 8,
+	  "RLIMIT_FSIZE" },
+	{ "9GB", { { 8 * GIB, NONE, NONE, GIB }, NONE, 0, 2, 2, 4096, GIB }, GIB - GIB / 4,
+	  "RLIMIT_FSIZE" },
 	{ "9GB",
-	  { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096 },
+	  { { 8 * GIB, NONE, NONE, NONE }, GIB, 0, 2, 2, 4096, 0 },
 	  GIB / 2,
 	  "place for shared" },
 	{ "1GB",
-	  { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 4, 4096 },
+	  { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 4, 4096, 0 },
 	  GIB / 4,
 	  "RLIMIT_AS" },
-	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 1, 4096 }, GIB, NULL },
-	{ "1GB", { { 8 * GIB, NONE, 0, NONE }, NONE, 0, 1, 1, 4096 }, 4096, "RLIMIT_AS" },
-	{ "1", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 4096, NULL },
-	{ "10000", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, 8192, NULL },
-	{ "100KB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 65536 }, 65536, NULL },
-	{ "4KB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 8, 8, 4096 }, 4096, NULL },
-	{ "1.0/H", { { NONE, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096 }, NONE - 4095, NULL },
-	{ "0.85/H", { { 8 * GIB + 5, NONE, NONE, NONE }, NONE, 0, 3, 3, 4096 }, 2433814528, NULL },
+	{ "1GB", { { 8 * GIB, NONE, GIB + 16 * MIB, NONE }, NONE, 0, 4, 1, 4096, 0 }, GIB, NULL },
+	{ "1GB", { { 8 * GIB, NONE, 0, NONE }, NONE, 0, 1, 1, 4096, 0 }, 4096, "RLIMIT_AS" },
+	{ "1", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096, 0 }, 4096, NULL },
+	{ "10000", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096, 0 }, 8192, NULL },
+	{ "100KB", { { 8 * GIB, NONE, NONE, NONE }, NONE, 0, 1, 1, 65536, 0 }, 65536, NULL },
+	{ "4KB/H", { { 8 * GIB, NONE, NONE, NONE }, NONE, MIB, 8, 8, 4096, 0 }, 4096, NULL },
+	{ "1.0/H", { { NONE, NONE, NONE, NONE }, NONE, 0, 1, 1, 4096, 0 }, NONE - 4095, NULL },
+	{ "0.85/H", { { 8 * GIB + 5, NONE, NONE, NONE }, NONE, 0, 3, 3, 4096, 0 }, 2433814528,
+	  NULL },
 };
 
 START_TEST(arithmetic)
@@ -227,7 +232,7 @@ START_TEST(resource_limits_are_read)
 END_TEST
 
 static const struct psi_segment_case plain = {
-	{ 8 * GIB, NONE, NONE, NONE }, NONE, 0, 2, 2, 4096
+	{ 8 * GIB, NONE, NONE, NONE }, NONE, 0, 2, 2, 4096, 0
 };
 
 START_TEST(environment_goes_before_the_client)
