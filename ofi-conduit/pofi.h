@@ -236,7 +236,7 @@ struct psi_conduit {
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
-	bool lost;                      /* for want of memory, after one line: nothing goes on */
+	bool lost;                      /* nothing goes on (pofi_lose) */
 	/* The first peer to which a message was lost, and why. */
 	struct {
 		_Atomic bool any;
@@ -430,8 +430,10 @@ uint16_t *pofi_spent_at(struct psi_conduit *conduit, uint32_t place);
 /* The fabric's address of a process; FATAL, after one line: the provider does not take it.  Under
  * the lock. */
 int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
+/* Nothing goes on, of which a line has told; the next poll ends the job.  Under the lock. */
+void pofi_lose(struct psi_conduit *conduit);
 /* A message to a process was lost, with an error of libfabric, and perhaps the provider's own words
- * for it.  Under the lock. */
+ * for it; PSI_NO_PEER: to one that is not known.  Under the lock. */
 void pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail);
 /* Tells the runtime of a process that is lost, some time later: whoever watches the processes of
  * the job has ended it by then, and has named the cause. */

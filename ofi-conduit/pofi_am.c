@@ -211,7 +211,7 @@ pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am)
 	    conduit->peers[pofi_process_of(conduit, am->peer)].broken)
 		return;
 	conduit->services->log("ofi: no memory for a message that waits for room");
-	conduit->lost = true;
+	pofi_lose(conduit);
 }
 
 /* Nothing is sent to a peer that is lost.  A poll tells the runtime of it when it is time. */

@@ -66,11 +66,15 @@ card_fits(const struct psi_conduit *conduit, const struct pofi_card *mine,
 		services->log("ofi: ranks %u and %u chose different providers (%s, %s); set "
 		              "PST_OFI_PROVIDER to one that all hosts have", conduit->place,
 		              process, mine->provider, other->provider);
-	else if (other->medium_bytes != mine->medium_bytes ||
-	         other->address_bytes != mine->address_bytes)
-		services->log("ofi: ranks %u and %u differ in GASNET_OFI_MAX_MEDIUM or in the kind "
-		              "of address (%u, %u bytes); set the same on all hosts",
+	else if (other->medium_bytes != mine->medium_bytes)
+		services->log("ofi: ranks %u and %u differ in GASNET_OFI_MAX_MEDIUM (%u, %u "
+		              "bytes); set the same on all hosts",
 		              conduit->place, process, mine->medium_bytes, other->medium_bytes);
+	else if (other->address_bytes != mine->address_bytes)
+		services->log("ofi: ranks %u and %u have addresses of different kinds (%u, %u "
+		              "bytes); set PST_NET_IFACE to interfaces of one kind on all hosts",
+		              conduit->place, process, mine->address_bytes,
+		              other->address_bytes);
 	else
 		return true;
 	return false;

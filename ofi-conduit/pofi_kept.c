@@ -13,7 +13,7 @@ pofi_kept_new(struct psi_conduit *conduit, const char *message, size_t len_bytes
 
 	if (!kept) {
 		conduit->services->log("ofi: no memory to keep a message of %zu bytes", len_bytes);
-		conduit->lost = true;
+		pofi_lose(conduit);
 		return NULL;
 	}
 	memcpy(&kept->header, message, len_bytes);

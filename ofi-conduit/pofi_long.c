@@ -49,7 +49,7 @@ half_add(struct psi_conduit *conduit, struct pofi_half **link, uint64_t number,
 
 	if (!half) {
 		conduit->services->log("ofi: no memory for a Long that has come in part");
-		conduit->lost = true;
+		pofi_lose(conduit);
 		free(head);
 		return;
 	}
@@ -205,14 +205,16 @@ int
 pofi_am_long(struct psi_port *port, struct psi_long *message)
 {
 	struct psi_conduit *conduit = port->conduit;
+	bool refused;
 	int result;
 
 	if (!goes_by_put(conduit, message))
 		return PSI_UNSUPPORTED;
 	pofi_lock(conduit);
 	result = long_try(port, message);
+	refused = result == PSI_AGAIN && !message->state[0];
 	pofi_unlock(conduit);
-	if (result == PSI_AGAIN && !message->state[0])
+	if (refused)
 		pofi_count(conduit, PSI_COUNT_REFUSED);
 	return result;
 }

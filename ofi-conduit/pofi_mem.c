@@ -243,7 +243,7 @@ send_make_failed(struct psi_conduit *conduit, unsigned network)
 		return;
 	conduit->services->log("ofi: no memory for a buffer to send from, of %zu bytes",
 	                       conduit->message_bytes);
-	conduit->lost = true;
+	pofi_lose(conduit);
 }
 
 /* As many as are left for others: then however many processes do not poll, one is left. */

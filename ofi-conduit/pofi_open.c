@@ -4,25 +4,20 @@
  */
 #include "ofi-conduit/pofi.h"
 
-#include <ctype.h>
+#include "runtime/util/settings_parse.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A number of bytes, which may end in K, M or G; the runtime has looked at the rest. */
+/* Of a setting that the runtime has looked at. */
 static uint64_t
 number_of(const struct psi_services *services, const char *name, uint64_t fallback)
 {
-	static const char units[] = "KMG";
-	const char *text = services->setting(name), *unit;
-	char *end;
-	double value;
+	const char *text = services->setting(name);
+	uint64_t number;
 
-	if (!text || !*text)
-		return fallback;
-	value = strtod(text, &end);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	return (uint64_t)(unit ? value * (double)(1 << 10 * (unit - units + 1)) : value);
+	return text && *text && psi_parse_size(text, 1, &number) ? number : fallback;
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

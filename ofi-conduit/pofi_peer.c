@@ -43,6 +43,18 @@ pofi_spent_at(struct psi_conduit *conduit, uint32_t place)
 	               ? &conduit->spent[index][pofi_process_of(conduit, place)] : NULL;
 }
 
+void
+pofi_lose(struct psi_conduit *conduit)
+{
+	conduit->lost = true;
+	if (atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
+		return;
+	conduit->broken.process = PSI_NO_PEER;
+	conduit->broken.since_ns = 0;
+	snprintf(conduit->broken.why, sizeof conduit->broken.why, "see the line before");
+	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
+}
+
 int
 pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out)
 {
@@ -55,7 +67,7 @@ pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *addres
 		conduit->services->log("ofi: provider %s does not take the address of rank %u; "
 		                       "is there memory?", conduit->info->fabric_attr->prov_name,
 		                       process);
-		conduit->lost = true;
+		pofi_lose(conduit);
 		return PSI_FATAL;
 	}
 	*address_out = *known;
@@ -157,7 +169,8 @@ pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const c
 {
 	const bool is_first = !atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
 
-	conduit->peers[process].broken = true;
+	if (process != PSI_NO_PEER)
+		conduit->peers[process].broken = true;
 	if (!is_first)
 		return;
 	conduit->broken.process = process;

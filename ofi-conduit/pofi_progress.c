@@ -218,8 +218,13 @@ error_take(struct psi_conduit *conduit)
 	struct pofi_inbound *inbound;
 	struct pofi_slot *slot;
 
-	if (fi_cq_readerr(conduit->cq, &error, 0) != 1 || !error.op_context)
+	if (fi_cq_readerr(conduit->cq, &error, 0) != 1)
 		return;
+	if (!error.op_context) {        /* an injected message has none */
+		if (error.flags & FI_SEND)
+			error_of_process(conduit, PSI_NO_PEER, &error);
+		return;
+	}
 	inbound = inbound_of(conduit, error.op_context);
 	slot = pofi_slot_of(conduit, error.op_context);
 	if (inbound)
@@ -240,6 +245,10 @@ completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
 	if (count == -FI_EAVAIL) {
 		error_take(conduit);
 		look->for_others = true;
+	} else if (count < 0 && count != -FI_EAGAIN && !conduit->lost) {
+		conduit->services->log("ofi: the completion queue cannot be read: %s",
+		                       fi_strerror((int)-count));
+		pofi_lose(conduit);
 	}
 	for (ssize_t i = 0; i < count; i++)
 		completion_take(conduit, look, &entries[i]);

@@ -115,7 +115,8 @@ slot_give(struct psi_conduit *conduit, struct pofi_slot *slot)
 	conduit->rma.free = slot;
 }
 
-/* False: no memory. */
+/* False: no memory.  The transfer waits until others have ended; where there are none, the job
+ * ends. */
 static bool
 slot_has_buffer(struct psi_conduit *conduit, struct pofi_slot *slot)
 {
@@ -123,10 +124,15 @@ slot_has_buffer(struct psi_conduit *conduit, struct pofi_slot *slot)
 		return true;
 	slot->buffer = malloc(POFI_BOUNCE_BYTES);
 	if (slot->buffer && conduit->rma.needs_local &&
-	    pofi_register(conduit, slot->buffer, POFI_BOUNCE_BYTES, FI_READ | FI_WRITE,
+	    pofi_register_quietly(conduit, slot->buffer, POFI_BOUNCE_BYTES, FI_READ | FI_WRITE,
 	                  &slot->buffer_mr) != 0) {
 		free(slot->buffer);
 		slot->buffer = NULL;
+	}
+	if (!slot->buffer && conduit->rma.flying == 1) {
+		conduit->services->log("ofi: no memory for a buffer of a transfer, of %d bytes",
+		                       POFI_BOUNCE_BYTES);
+		pofi_lose(conduit);
 	}
 	return slot->buffer != NULL;
 }
@@ -403,7 +409,7 @@ slot_go_on(struct psi_conduit *conduit, struct pofi_slot *slot)
 	if (!conduit->peers[slot->process].broken &&
 	    pofi_waiting_add(conduit, slot->process, &slot->move) != PSI_OK) {
 		conduit->services->log("ofi: no memory for a transfer that waits for room");
-		conduit->lost = true;
+		pofi_lose(conduit);
 	}
 	slot_give(conduit, slot);
 }

@@ -136,7 +136,8 @@ struct psi_long {
 	uint64_t state[2];              /* the provider's; both 0 in the first call */
 };
 
-/* Runtime to conduit.  All are callable from any thread and from within an operation. */
+/* Runtime to conduit.  All are callable from any thread and from within an operation, unless what
+ * stands above one says less. */
 struct psi_services {
 	uint32_t abi, size_bytes;
 	/* One line for people, printed whole. */
@@ -193,11 +194,13 @@ struct psi_services {
 	int (*wake_fd)(void);
 	/* Makes that descriptor of a process of this host readable. */
 	void (*wake_asleep)(uint32_t host_index);
-	/* The calling thread's counts, where the job has none for all; for one operation. */
+	/* The calling thread's counts, for a conduit whose job->counts is NULL; valid until the
+	 * operation returns. */
 	uint64_t *(*counts)(void);
 	/* A message to that place was lost, for a reason in the network's words, and whoever
-	 * watches the processes of the job has had the time to end it.  Called by polls, without
-	 * a lock; ends the job, since nobody could say what else is missing. */
+	 * watches the processes of the job has had the time to end it; PSI_NO_PEER: the network
+	 * cannot go on, or lost a message and does not say whose.  Called by polls, without a
+	 * lock; ends the job, since nobody could say what else is missing. */
 	void (*unreachable)(uint32_t place, const char *why);
 };
 
@@ -227,17 +230,19 @@ struct psi_conduit_ops {
 	/* -- open, connect --------------------------------------------------------------------- */
 
 	/* Takes resources that need no peer.  Once per process, by the thread that calls init.  On
-	 * failure everything taken is given back, and the conduit has logged one line. */
+	 * failure everything taken is given back, and the conduit has logged one line.  The pair
+	 * leaves its first conduit open, since the job ends. */
 	int (*open)(const struct psi_services *services, const struct psi_conduit_job *job,
 	            struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 	/* One port per endpoint; owner comes back in deliver.  That of the first endpoint before
 	 * connect, others any time after it, one call at a time; serial: one thread at a time will
 	 * poll it and call am_send_alone.  Opened again by its owner, with the same promise, the
-	 * port is the same. */
+	 * port is the same.  OK, or FAILED behind one line, after which the job ends. */
 	int (*port_open)(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
 	                 struct psi_port **port_out);
 	/* Collective over the job, after every process opened its ports: addresses are exchanged,
-	 * the job's common choices made.  When it returns, messages may be sent. */
+	 * the job's common choices made.  When it returns, messages may be sent.  OK, or FAILED
+	 * behind one line, after which the job ends. */
 	int (*connect)(struct psi_conduit *conduit);
 	/* -- active messages ------------------------------------------------------------------- */
 
@@ -248,7 +253,8 @@ struct psi_conduit_ops {
 	 * sent.  Local completion is at return: the caller's memory is free. */
 	int (*am_send)(struct psi_port *port, const struct psi_am *am);
 	/* Sends a Short, or a Medium, without a descriptor: psi_am_tag has made `tag', and `args'
-	 * has the number of arguments that the tag gives. */
+	 * has the number of arguments that the tag gives.  Results, here and in am_send_alone, as
+	 * those of am_send. */
 	int (*am_short)(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args);
 	int (*am_medium)(struct psi_port *port, uint32_t peer, uint32_t tag, const int32_t *args,
 	                 const void *payload, size_t len_bytes);
@@ -258,7 +264,8 @@ struct psi_conduit_ops {
 	 * takes no slot of the queue, so an open claim delays no other message.  claim->alone
 	 * says who calls: set, the one thread that may call am_send_alone; else any thread, as
 	 * for am_send.  The caller of am_publish sets it anew, for the thread that publishes;
-	 * in am_cancel it is as in am_claim.  OK or AGAIN. */
+	 * in am_cancel it is as in am_claim.  OK; AGAIN; UNSUPPORTED: no buffers towards that
+	 * peer, the caller composes in memory of its own and calls am_send. */
 	int (*am_claim)(struct psi_port *port, struct psi_claim *claim);
 	/* Sends the first am->len_bytes of a claimed buffer; am->payload is not read.  OK: the
 	 * claim is gone.  AGAIN: no room, the claim is still open. */

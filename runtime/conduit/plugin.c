@@ -90,9 +90,14 @@ psi_plugin_way(const char *from, const char *to, char *way_out, size_t bytes)
 	const size_t same = same_directories(from, to);
 	size_t len = 0;
 
-	for (const char *at = from + same; *at; at++)
-		if (*at == '/' && at[1] && at[1] != '/' && len + 4 < bytes)
+	for (const char *at = from + same; *at; at++) {
+		if (len >= bytes)
+			return false;
+		if (*at == '/' && at[1] && at[1] != '/')
 			len += (size_t)snprintf(way_out + len, bytes - len, "../");
+	}
+	if (len >= bytes)
+		return false;
 	len += (size_t)snprintf(way_out + len, bytes - len, "%s", to + same + (to[same] == '/'));
 	return len < bytes;
 }

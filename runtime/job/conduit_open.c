@@ -71,6 +71,8 @@ conduit_unreachable(uint32_t place, const char *why)
 {
 	char whose[PSI_PLACE_TEXT];
 
+	if (place == PSI_NO_PEER)
+		psi_fatal("the network between hosts has failed: %s", why);
 	psi_place_text(place, whose);
 	psi_fatal("a message to %s was lost: %s; is its host up, and does a firewall let the "
 	          "network through?", whose, why);
