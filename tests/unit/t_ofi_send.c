@@ -68,7 +68,7 @@ shorts(void)
 	ofi_self.deliver = listen_to;
 	for (unsigned nargs = 0; nargs <= PSI_MAX_ARGS; nargs++) {
 		for (unsigned network = 0; network < PSI_NETWORKS; network++) {
-			/* counted from the start: the other's may come while this one still meets */
+			/* of all so far: the other's may come while this one still meets */
 			send_seeded(other(), PSI_SHORT, network, nargs, NULL, 0, 7 * nargs);
 			OFI_UNTIL(heard.count[network] == nargs + 1);
 			ck_assert_uint_eq(heard.last.source, other());
