@@ -1,5 +1,6 @@
 /* Which algorithm does what: the first that serves the call. */
 #include "coll/algorithms.h"
+#include "coll/schedule_list.h"
 
 #include "runtime/process/process.h"
 
@@ -23,6 +24,20 @@ static const struct pcoll_cells_kind *const kinds[] = {
 	&pcoll_cells_gather,
 	&pcoll_cells_gather_all,
 	&pcoll_cells_exchange,
+};
+
+const struct pcoll_builder *const pcoll_builders[] = {
+	&pcoll_build_barrier_dissemination,
+	&pcoll_build_broadcast_knomial,
+	&pcoll_build_broadcast_binary,
+	&pcoll_build_broadcast_chain,
+	&pcoll_build_broadcast_flat,
+	&pcoll_build_broadcast_scatter,
+	&pcoll_build_reduce_knomial,
+	&pcoll_build_reduce_binary,
+	&pcoll_build_reduce_chain,
+	&pcoll_build_reduce_halving,
+	NULL,
 };
 
 const struct pcoll_cells_kind *

@@ -1,0 +1,23 @@
+/*
+ * Cost: n - 1 + p steps of a piece each, for p pieces; each member sends, receives and combines the
+ * bytes once.
+ * Wins: large vectors on few members.
+ */
+#include "coll/schedule_list.h"
+#include "coll/schedule_parts.h"
+
+static void
+reduce_chain_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const uint32_t top = shape->ordered ? 0 : shape->root;
+	struct pcoll_kin kin;
+
+	pcoll_kin_chain(shape->rank, shape->size, top, &kin);
+	pcoll_add_up(schedule, shape, &kin, top, shape->root, pcoll_piece_bytes(shape, true));
+}
+
+const struct pcoll_builder pcoll_build_reduce_chain = {
+	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "chain",
+	.summary = "from each to the one before it, piece by piece", .has_pieces = true,
+	.build = reduce_chain_build,
+};

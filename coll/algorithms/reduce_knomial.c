@@ -1,0 +1,25 @@
+/*
+ * Operations that do not commute take the tree of rank 0, which hands the result on to the root.
+ *
+ * Source: folklore; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+ * operations in MPICH", 2005.
+ * Cost: log_k n steps of latency; the root receives and combines (k - 1) log_k n times the bytes.
+ * Wins: small vectors.
+ */
+#include "coll/schedule_list.h"
+#include "coll/schedule_parts.h"
+
+static void
+reduce_knomial_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const uint32_t top = shape->ordered ? 0 : shape->root;
+	struct pcoll_kin kin;
+
+	pcoll_kin_knomial(shape->rank, shape->size, top, shape->radix, &kin);
+	pcoll_add_up(schedule, shape, &kin, top, shape->root, pcoll_piece_bytes(shape, true));
+}
+
+const struct pcoll_builder pcoll_build_reduce_knomial = {
+	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "knomial", .summary = "up a k-nomial tree",
+	.has_radix = true, .has_pieces = true, .build = reduce_knomial_build,
+};

@@ -1,0 +1,244 @@
+/*
+ * Schedules: what one member of a team does in a collective, as data.
+ *
+ * A schedule is a list of *steps*.  A member sends a span of a buffer to another member, receives
+ * one, copies, or combines two.  Sends and receives are only begun where they stand; a *round* ends
+ * when all that was begun in it is done.  Copies and combinations are done at once, in their order.
+ * A loop repeats its steps, and may have rounds in it; loops do not nest.  So a schedule is as long
+ * as the logarithm of the team's size, however many messages it sends.
+ *
+ * A send meets the receive of the other member that has the same tag; two messages from one member
+ * to another never have the same tag in one operation.  Nothing else orders messages.
+ *
+ * An algorithm is one function that builds the schedule of one member (coll/algorithms/).  Tests
+ * carry out the schedules of all members and compare what they get (tests/unit/schedule_check.h);
+ * the same rules price a schedule (schedule_price.h).
+ */
+#ifndef PCOLL_SCHEDULE_H
+#define PCOLL_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* -- what is asked for ------------------------------------------------------------------------- */
+
+enum pcoll_task {
+	PCOLL_TASK_BARRIER, PCOLL_TASK_BROADCAST, PCOLL_TASK_SCATTER, PCOLL_TASK_GATHER,
+	PCOLL_TASK_GATHER_ALL, PCOLL_TASK_EXCHANGE, PCOLL_TASK_PERMUTE, PCOLL_TASK_REDUCE_TO_ONE,
+	PCOLL_TASK_REDUCE_TO_ALL, PCOLL_TASK_REDUCE_SCATTER, PCOLL_TASK_SCAN, PCOLL_TASK_EXSCAN,
+	PCOLL_TASKS
+};
+
+/* Blocks of a buffer, one for each member: packed and of one length, or as the arrays say. */
+struct pcoll_blocks {
+	size_t len_bytes;               /* of one block, where counts is NULL */
+	const size_t *counts;           /* [size], bytes; or NULL */
+	const size_t *displs;           /* [size], bytes; NULL: packed */
+};
+
+/* What a schedule is built for.  All but rank, target, source and the arrays are the same on all
+ * members. */
+struct pcoll_shape {
+	enum pcoll_task task;
+	uint32_t size, rank;
+	uint32_t root;                  /* where there is one */
+	uint32_t target, source;        /* of a permutation: where this member's block goes, and
+	                                 * whose comes */
+	size_t len_bytes;               /* of a vector: broadcast, reductions, scans; of a
+	                                 * permutation's block */
+	size_t elem_bytes;              /* of a vector's element, which is never divided */
+	struct pcoll_blocks dst, src;   /* where the task has blocks */
+	bool in_place;                  /* dst and src are the same, or one is in the other */
+	bool ordered;                   /* operands are combined in the order of ranks */
+	uint32_t radix;                 /* of algorithms that have one; at least 2 */
+	size_t piece_bytes;             /* of algorithms that work piece by piece; whole elements */
+};
+
+/* -- schedules --------------------------------------------------------------------------------- */
+
+enum pcoll_buffer { PCOLL_SRC, PCOLL_DST, PCOLL_TMP };
+
+/*
+ * A buffer, from base_bytes on, divided into `count' blocks, in one of three ways:
+ *     parts    all_bytes in whole elements, as equal as they can be, the longer ones first
+ *     pieces   all_bytes in pieces of elem_bytes, the last one perhaps shorter
+ *     table    as counts and displs say; packed where displs is NULL
+ */
+enum pcoll_division { PCOLL_PARTS, PCOLL_PIECES, PCOLL_TABLE };
+
+struct pcoll_view {
+	enum pcoll_buffer buffer;
+	enum pcoll_division division;
+	uint32_t count;
+	size_t base_bytes, all_bytes, elem_bytes;
+	const size_t *counts, *displs;
+};
+
+/* (at + i * step) mod `of' in iteration i of the loop; without modulo where `of' is 0. */
+struct pcoll_index {
+	uint32_t at;
+	int32_t step;
+	uint32_t of;
+};
+
+/* Some blocks of a view, one after the other.  Of a table, one. */
+struct pcoll_span {
+	uint32_t view;
+	uint32_t blocks;                /* 0: no span */
+	struct pcoll_index first;
+};
+
+enum pcoll_step_kind {
+	PCOLL_STEP_SEND,                /* from */
+	PCOLL_STEP_RECEIVE,             /* to */
+	PCOLL_STEP_NOTIFY,              /* a message without bytes */
+	PCOLL_STEP_AWAIT,               /* ... and its arrival */
+	PCOLL_STEP_COPY,                /* to := from */
+	PCOLL_STEP_COMBINE,             /* to := from op to */
+	PCOLL_STEP_ROUND,               /* waits for all that was begun */
+	PCOLL_STEP_LOOP,                /* the next `steps' steps, `count' times */
+};
+
+/* A step is as long as its shortest span; `like' serves for nothing else.  One of 0 bytes is left
+ * out. */
+struct pcoll_step {
+	enum pcoll_step_kind kind;
+	uint32_t count, steps;          /* of a loop */
+	struct pcoll_index peer, tag;
+	struct pcoll_span from, to, like;
+};
+
+enum { PCOLL_VIEWS = 12 };
+
+/* All zero is an empty schedule.  It keeps its memory when it is built again. */
+struct pcoll_schedule {
+	struct pcoll_step *step;
+	uint32_t steps, room_steps;
+	uint32_t loop;                  /* while one is built: its step, plus 1 */
+	uint32_t views;
+	struct pcoll_view view[PCOLL_VIEWS];
+	size_t tmp_bytes;               /* of scratch memory */
+	uint32_t tags;                  /* used so far: the next part of the schedule begins here */
+	bool lacks_memory;              /* steps are missing */
+};
+
+/* Empties the schedule. */
+void pcoll_schedule_reset(struct pcoll_schedule *schedule);
+/* Frees its memory. */
+void pcoll_schedule_close(struct pcoll_schedule *schedule);
+
+/* -- building ---------------------------------------------------------------------------------- */
+
+/* These return the number of the view. */
+uint32_t pcoll_view_parts(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                          uint32_t count, size_t elem_bytes, size_t all_bytes);
+uint32_t pcoll_view_pieces(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                           size_t piece_bytes, size_t all_bytes);
+uint32_t pcoll_view_blocks(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                           uint32_t count, const struct pcoll_blocks *blocks);
+/* Scratch memory for that many blocks of that length, in front of which no other view lies. */
+uint32_t pcoll_view_tmp(struct pcoll_schedule *schedule, uint32_t count, size_t block_bytes);
+/* ... and for a vector as long as the shape's, in as many parts. */
+uint32_t pcoll_view_tmp_parts(struct pcoll_schedule *schedule, uint32_t count,
+                              const struct pcoll_shape *shape);
+/* The whole vector as one block. */
+uint32_t pcoll_view_vector(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                           const struct pcoll_shape *shape);
+
+static inline struct pcoll_index
+pcoll_at(uint32_t at)
+{
+	return (struct pcoll_index){ .at = at };
+}
+
+/* at, at + step, ... */
+static inline struct pcoll_index
+pcoll_from(uint32_t at, int32_t step)
+{
+	return (struct pcoll_index){ .at = at, .step = step };
+}
+
+/* The same modulo `of'. */
+static inline struct pcoll_index
+pcoll_around(uint32_t at, int32_t step, uint32_t of)
+{
+	return (struct pcoll_index){ .at = at, .step = step, .of = of };
+}
+
+static inline struct pcoll_span
+pcoll_span(uint32_t view, struct pcoll_index first, uint32_t blocks)
+{
+	return (struct pcoll_span){ .view = view, .blocks = blocks, .first = first };
+}
+
+static inline struct pcoll_span
+pcoll_block(uint32_t view, struct pcoll_index which)
+{
+	return pcoll_span(view, which, 1);
+}
+
+static inline struct pcoll_span
+pcoll_no_span(void)
+{
+	return (struct pcoll_span){ .blocks = 0 };
+}
+
+void pcoll_add_send(struct pcoll_schedule *schedule, struct pcoll_index peer,
+                    struct pcoll_index tag, struct pcoll_span from, struct pcoll_span like);
+void pcoll_add_receive(struct pcoll_schedule *schedule, struct pcoll_index peer,
+                       struct pcoll_index tag, struct pcoll_span to, struct pcoll_span like);
+void pcoll_add_notify(struct pcoll_schedule *schedule, struct pcoll_index peer,
+                      struct pcoll_index tag);
+void pcoll_add_await(struct pcoll_schedule *schedule, struct pcoll_index peer,
+                     struct pcoll_index tag);
+void pcoll_add_copy(struct pcoll_schedule *schedule, struct pcoll_span to,
+                    struct pcoll_span from);
+/* The whole vector from src to dst. */
+void pcoll_add_own_copy(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+/* to := left op to. */
+void pcoll_add_combine(struct pcoll_schedule *schedule, struct pcoll_span left,
+                       struct pcoll_span to, struct pcoll_span like);
+void pcoll_add_round(struct pcoll_schedule *schedule);
+/* The steps between the two are repeated; none with count 0. */
+void pcoll_loop_begin(struct pcoll_schedule *schedule, uint32_t count);
+void pcoll_loop_end(struct pcoll_schedule *schedule);
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* A step of one iteration. */
+struct pcoll_act {
+	enum pcoll_step_kind kind;      /* never a loop */
+	uint32_t peer, tag;
+	enum pcoll_buffer from, to;     /* those that the kind has */
+	size_t from_bytes, to_bytes;    /* offsets */
+	size_t len_bytes;
+};
+
+/* Where a reader is; all zero is the beginning. */
+struct pcoll_cursor {
+	uint32_t next;
+	uint32_t loop_first, loop_end;  /* loop_end is 0 outside of loops */
+	uint32_t iteration, iterations;
+};
+
+/* False at the end. */
+bool pcoll_cursor_next(const struct pcoll_schedule *schedule, struct pcoll_cursor *cursor,
+                       struct pcoll_act *act_out);
+
+/* -- algorithms -------------------------------------------------------------------------------- */
+
+/* One algorithm.  `build' adds the steps of one member; it takes shapes that `serves' takes. */
+struct pcoll_builder {
+	enum pcoll_task task;
+	const char *name, *summary;
+	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
+	bool same_bits;                 /* of a reduction to all: they are, on all members */
+	bool (*serves)(const struct pcoll_shape *shape);        /* NULL: all */
+	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+};
+
+/* Adds a barrier, by dissemination. */
+void pcoll_add_barrier(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * A barrier, by dissemination.  In a round with distance d, a member tells those d, 2 d, ... above
+ * it, radix - 1 of them, and hears from as many below it, modulo the size; then d grows radix
+ * times.
+ *
+ * Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", 1988.
+ */
+#include "coll/schedule_parts.h"
+
+void
+pcoll_add_barrier(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const uint32_t size = shape->size, rank = shape->rank;
+	const uint32_t radix = shape->radix ? shape->radix : 2;
+
+	for (uint64_t distance = 1; distance < size; distance *= radix) {
+		for (uint64_t i = 1; i < radix && i * distance < size; i++) {
+			const uint32_t away = (uint32_t)(i * distance);
+			const uint32_t above = (uint32_t)(((uint64_t)rank + away) % size);
+			const uint32_t below = (uint32_t)(((uint64_t)rank + size - away) % size);
+			const struct pcoll_index tag = pcoll_at(schedule->tags++);
+
+			pcoll_add_notify(schedule, pcoll_at(above), tag);
+			pcoll_add_await(schedule, pcoll_at(below), tag);
+		}
+		pcoll_add_round(schedule);
+	}
+}

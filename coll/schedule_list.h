@@ -1,0 +1,21 @@
+/* The algorithms that are schedules, each in a file of its own. */
+#ifndef PCOLL_SCHEDULE_LIST_H
+#define PCOLL_SCHEDULE_LIST_H
+
+#include "coll/schedule.h"
+
+extern const struct pcoll_builder pcoll_build_barrier_dissemination;
+extern const struct pcoll_builder pcoll_build_broadcast_binary;
+extern const struct pcoll_builder pcoll_build_broadcast_chain;
+extern const struct pcoll_builder pcoll_build_broadcast_flat;
+extern const struct pcoll_builder pcoll_build_broadcast_knomial;
+extern const struct pcoll_builder pcoll_build_broadcast_scatter;
+extern const struct pcoll_builder pcoll_build_reduce_binary;
+extern const struct pcoll_builder pcoll_build_reduce_chain;
+extern const struct pcoll_builder pcoll_build_reduce_halving;
+extern const struct pcoll_builder pcoll_build_reduce_knomial;
+
+/* All of them, and NULL behind the last. */
+extern const struct pcoll_builder *const pcoll_builders[];
+
+#endif

@@ -1,0 +1,111 @@
+/* Each member has a clock, and each direction of its wire has the time at which it is free. */
+#include "coll/schedule_price.h"
+
+#include "coll/schedule_model.h"
+
+#include <stdlib.h>
+
+struct clocks {
+	uint64_t now, round_end, out_free, in_free;
+};
+
+struct prices {
+	const struct pcoll_costs *costs;
+	struct clocks *clocks;
+};
+
+static uint64_t
+later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+static void
+price_local(void *arg, uint32_t rank, const struct pcoll_act *act)
+{
+	const struct prices *prices = arg;
+	const struct pcoll_costs *costs = prices->costs;
+
+	prices->clocks[rank].now += act->len_bytes * (act->kind == PCOLL_STEP_COPY
+	                                                      ? costs->copy_byte_ps
+	                                                      : costs->combine_byte_ps);
+}
+
+/* The stamp is the time at which the processor has begun the message. */
+static uint64_t
+price_begun(void *arg, uint32_t rank, const struct pcoll_act *act)
+{
+	const struct prices *prices = arg;
+
+	(void)act;
+	return prices->clocks[rank].now += prices->costs->overhead_ps;
+}
+
+static void
+price_met(void *arg, const struct pcoll_act *send, uint64_t sent, const struct pcoll_act *receive,
+          uint64_t asked)
+{
+	const struct prices *prices = arg;
+	const struct pcoll_costs *costs = prices->costs;
+	struct clocks *from = &prices->clocks[receive->peer], *to = &prices->clocks[send->peer];
+	const uint64_t wire = costs->gap_ps + send->len_bytes * costs->byte_ps;
+	uint64_t begin = later(sent, from->out_free), end;
+
+	if (send->len_bytes > costs->eager_bytes)
+		begin = later(begin, asked + costs->latency_ps);
+	from->out_free = begin + wire;
+	end = later(begin + costs->latency_ps, to->in_free) + wire;
+	to->in_free = end;
+	from->round_end = later(from->round_end, from->out_free);
+	to->round_end = later(to->round_end, end + costs->overhead_ps);
+}
+
+static void
+price_round(void *arg, uint32_t rank)
+{
+	struct clocks *clocks = &((const struct prices *)arg)->clocks[rank];
+
+	clocks->now = later(clocks->now, clocks->round_end);
+}
+
+uint64_t
+pcoll_price_ps(const struct pcoll_schedule *schedules, uint32_t size,
+               const struct pcoll_costs *costs)
+{
+	enum { SLOTS = UINT16_MAX };
+	struct prices prices = { costs, calloc(size, sizeof *prices.clocks) };
+	const struct pcoll_model_events events = {
+		&prices, price_local, price_begun, price_met, price_round,
+	};
+	char text[PCOLL_MODEL_TEXT_BYTES];
+	uint64_t end = 0;
+
+	if (!prices.clocks || !pcoll_model_run(schedules, size, SLOTS, &events, text))
+		end = UINT64_MAX;
+	for (uint32_t rank = 0; end != UINT64_MAX && rank < size; rank++)
+		end = later(end, prices.clocks[rank].now);
+	free(prices.clocks);
+	return end;
+}
+
+uint64_t
+pcoll_builder_price_ps(const struct pcoll_builder *builder, const struct pcoll_shape *shape,
+                       const struct pcoll_costs *costs)
+{
+	struct pcoll_schedule *schedules = calloc(shape->size, sizeof *schedules);
+	uint64_t price = UINT64_MAX;
+
+	if (!schedules)
+		return UINT64_MAX;
+	for (uint32_t rank = 0; rank < shape->size; rank++) {
+		struct pcoll_shape own = *shape;
+
+		own.rank = rank;
+		builder->build(&schedules[rank], &own);
+	}
+	price = pcoll_price_ps(schedules, shape->size, costs);
+	for (uint32_t rank = 0; rank < shape->size; rank++)
+		pcoll_schedule_close(&schedules[rank]);
+	free(schedules);
+	return price;
+}

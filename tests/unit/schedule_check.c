@@ -1,0 +1,413 @@
+/*
+ * A byte's symbol is a function x -> a x + b over 64-bit numbers, made of random numbers of the
+ * member and the byte.  To combine two is to apply one behind the other, which is associative and
+ * does not commute; where the order does not matter, a is 1.  Two results are the same if the same
+ * operands were combined in the same order, but for one chance in 2^60 or so.
+ */
+#include "tests/unit/schedule_check.h"
+
+#include "coll/schedule_model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFERS = 3, SET_WORDS = 5, MOST_MEMBERS = 64 * SET_WORDS };
+
+struct symbol {
+	uint64_t a, b;
+};
+
+struct cell {
+	struct symbol symbol;
+	uint32_t sent_in, received_in;  /* the last round in which it is; from 1 */
+};
+
+/* Members of whom something is known, as bits. */
+struct set {
+	uint64_t word[SET_WORDS];
+};
+
+struct member {
+	struct cell *cells;
+	size_t at[BUFFERS], len[BUFFERS];       /* by enum pcoll_buffer */
+	uint32_t round;
+	uint64_t left;                          /* acts that touch src or dst */
+	bool busy;                              /* one of them is under way */
+	struct set entered, done;               /* who is known to have */
+	struct set heard_entered, heard_done;   /* ... when the round is over */
+};
+
+struct note {
+	struct set entered, done;
+};
+
+struct check {
+	const struct pcoll_shape *shape;
+	bool with_barriers;
+	struct member *members;
+	struct pcoll_schedule *schedules;
+	struct note *notes;                     /* by stamp */
+	uint32_t note_count, note_room;
+	bool failed;
+	char *text;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+check_fails(struct check *check, const char *format, ...)
+{
+	va_list args;
+
+	if (check->failed)
+		return;
+	check->failed = true;
+	va_start(args, format);
+	vsnprintf(check->text, SCHEDULE_TEXT_BYTES, format, args);
+	va_end(args);
+}
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+static void
+set_add(struct set *set, uint32_t rank)
+{
+	set->word[rank / 64] |= (uint64_t)1 << rank % 64;
+}
+
+static void
+set_join(struct set *set, const struct set *other)
+{
+	for (unsigned i = 0; i < SET_WORDS; i++)
+		set->word[i] |= other->word[i];
+}
+
+static bool
+set_is_full(const struct set *set, uint32_t size)
+{
+	for (uint32_t rank = 0; rank < size; rank++)
+		if (!(set->word[rank / 64] >> rank % 64 & 1))
+			return false;
+	return true;
+}
+
+/* -- symbols ----------------------------------------------------------------------------------- */
+
+static uint64_t
+mix(uint64_t x)
+{
+	x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
+	x = (x ^ x >> 27) * 0x81dadef4bc2dd44du;
+	return x ^ x >> 33;
+}
+
+static struct symbol
+symbol_of(const struct pcoll_shape *shape, uint32_t rank, size_t at, unsigned kind)
+{
+	const uint64_t seed = mix(((uint64_t)rank << 34) + ((uint64_t)at << 2) + kind + 1);
+
+	return (struct symbol){ shape->ordered ? mix(seed) | 1 : 1, mix(seed + 0x9e3779b9) };
+}
+
+static struct symbol
+symbol_combine(struct symbol left, struct symbol right)
+{
+	return (struct symbol){ left.a * right.a, left.a * right.b + left.b };
+}
+
+static bool
+symbol_is(struct symbol one, struct symbol other)
+{
+	return one.a == other.a && one.b == other.b;
+}
+
+/* -- acts -------------------------------------------------------------------------------------- */
+
+/* NULL: the range is not in the buffer. */
+static struct cell *
+cells_find(struct check *check, uint32_t rank, enum pcoll_buffer buffer, size_t offset,
+           const struct pcoll_act *act)
+{
+	const struct member *member = &check->members[rank];
+
+	if (offset <= member->len[buffer] && act->len_bytes <= member->len[buffer] - offset)
+		return member->cells + member->at[buffer] + offset;
+	check_fails(check, "rank %u: bytes %zu to %zu of buffer %d, which has %zu", rank, offset,
+	            offset + act->len_bytes, (int)buffer, member->len[buffer]);
+	return NULL;
+}
+
+static void
+act_is_ordered(struct check *check, uint32_t rank, const struct pcoll_act *act)
+{
+	struct member *member = &check->members[rank];
+	const bool has_from = act->kind != PCOLL_STEP_RECEIVE;
+	const bool has_to = act->kind != PCOLL_STEP_SEND;
+
+	if ((!has_from || act->from == PCOLL_TMP) && (!has_to || act->to == PCOLL_TMP))
+		return;
+	if (has_to && act->to == PCOLL_SRC)
+		check_fails(check, "rank %u: a step writes to src", rank);
+	if (check->with_barriers && !set_is_full(&member->entered, check->shape->size))
+		check_fails(check, "rank %u: memory is touched before all have entered", rank);
+	member->left--;
+	if (act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_RECEIVE)
+		member->busy = true;
+}
+
+static void
+member_may_be_done(struct member *member, uint32_t rank)
+{
+	if (!member->left && !member->busy)
+		set_add(&member->done, rank);
+}
+
+static void
+on_local(void *arg, uint32_t rank, const struct pcoll_act *act)
+{
+	struct check *check = arg;
+	const uint32_t round = check->members[rank].round;
+	const size_t elem = check->shape->elem_bytes;
+	struct cell *from = cells_find(check, rank, act->from, act->from_bytes, act);
+	struct cell *to = cells_find(check, rank, act->to, act->to_bytes, act);
+
+	if (!from || !to)
+		return;
+	if (act->kind == PCOLL_STEP_COMBINE &&
+	    (act->len_bytes % elem || (act->from != PCOLL_TMP && act->from_bytes % elem) ||
+	     (act->to != PCOLL_TMP && act->to_bytes % elem)))
+		check_fails(check, "rank %u: an element is divided", rank);
+	act_is_ordered(check, rank, act);
+	for (size_t i = 0; i < act->len_bytes; i++) {
+		if (from[i].received_in == round || to[i].received_in == round ||
+		    to[i].sent_in == round)
+			check_fails(check, "rank %u: a step touches what is being sent or received",
+			            rank);
+		to[i].symbol = act->kind == PCOLL_STEP_COPY
+		                       ? from[i].symbol
+		                       : symbol_combine(from[i].symbol, to[i].symbol);
+	}
+	member_may_be_done(&check->members[rank], rank);
+}
+
+static void
+message_mark(struct check *check, uint32_t rank, const struct pcoll_act *act)
+{
+	const bool sends = act->kind == PCOLL_STEP_SEND;
+	const uint32_t round = check->members[rank].round;
+	struct cell *cell = cells_find(check, rank, sends ? act->from : act->to,
+	                               sends ? act->from_bytes : act->to_bytes, act);
+
+	act_is_ordered(check, rank, act);
+	for (size_t i = 0; cell && i < act->len_bytes; i++) {
+		if (cell[i].received_in == round || (!sends && cell[i].sent_in == round))
+			check_fails(check, "rank %u: a message touches what another does", rank);
+		*(sends ? &cell[i].sent_in : &cell[i].received_in) = round;
+	}
+}
+
+/* The stamp is the number of a note, which the receiver reads. */
+static uint64_t
+on_begun(void *arg, uint32_t rank, const struct pcoll_act *act)
+{
+	struct check *check = arg;
+	const struct member *member = &check->members[rank];
+
+	if (act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_RECEIVE)
+		message_mark(check, rank, act);
+	if (check->note_count == check->note_room) {
+		check->note_room = check->note_room ? 2 * check->note_room : 1024;
+		check->notes = realloc(check->notes, check->note_room * sizeof *check->notes);
+		if (!check->notes)
+			abort();
+	}
+	check->notes[check->note_count] = (struct note){ member->entered, member->done };
+	return check->note_count++;
+}
+
+static void
+on_met(void *arg, const struct pcoll_act *send, uint64_t send_stamp,
+       const struct pcoll_act *receive, uint64_t receive_stamp)
+{
+	struct check *check = arg;
+	struct member *to = &check->members[send->peer];
+	const struct cell *source;
+	struct cell *target;
+
+	(void)receive_stamp;
+	set_join(&to->heard_entered, &check->notes[send_stamp].entered);
+	set_join(&to->heard_done, &check->notes[send_stamp].done);
+	if (send->kind != PCOLL_STEP_SEND)
+		return;
+	source = cells_find(check, receive->peer, send->from, send->from_bytes, send);
+	target = cells_find(check, send->peer, receive->to, receive->to_bytes, receive);
+	for (size_t i = 0; source && target && i < send->len_bytes; i++)
+		target[i].symbol = source[i].symbol;
+}
+
+static void
+on_round(void *arg, uint32_t rank)
+{
+	struct check *check = arg;
+	struct member *member = &check->members[rank];
+
+	member->round++;
+	member->busy = false;
+	set_join(&member->entered, &member->heard_entered);
+	set_join(&member->done, &member->heard_done);
+	member_may_be_done(member, rank);
+}
+
+/* -- buffers and results ----------------------------------------------------------------------- */
+
+static bool
+has_dst(const struct pcoll_shape *shape, uint32_t rank)
+{
+	return shape->task == PCOLL_TASK_BROADCAST || rank == shape->root;
+}
+
+static bool
+has_src(const struct pcoll_shape *shape, uint32_t rank)
+{
+	return shape->task == PCOLL_TASK_REDUCE_TO_ONE || rank == shape->root;
+}
+
+static void
+member_open(struct check *check, uint32_t rank)
+{
+	const struct pcoll_shape *shape = check->shape;
+	const bool vector = shape->task != PCOLL_TASK_BARRIER;
+	struct member *member = &check->members[rank];
+	struct pcoll_schedule *schedule = &check->schedules[rank];
+	struct pcoll_cursor cursor = { .next = 0 };
+	struct pcoll_act act;
+	size_t all;
+
+	member->len[PCOLL_DST] = vector && has_dst(shape, rank) ? shape->len_bytes : 0;
+	member->len[PCOLL_SRC] = vector && has_src(shape, rank) ? shape->len_bytes : 0;
+	member->len[PCOLL_TMP] = schedule->tmp_bytes;
+	member->at[PCOLL_SRC] = shape->in_place && member->len[PCOLL_DST] ? 0
+	                                                                  : member->len[PCOLL_DST];
+	member->at[PCOLL_TMP] = member->at[PCOLL_SRC] + member->len[PCOLL_SRC];
+	if (member->at[PCOLL_TMP] < member->len[PCOLL_DST])
+		member->at[PCOLL_TMP] = member->len[PCOLL_DST];
+	all = member->at[PCOLL_TMP] + member->len[PCOLL_TMP];
+	member->cells = calloc(all + 1, sizeof *member->cells);
+	if (!member->cells)
+		abort();
+	for (size_t i = 0; i < all; i++)
+		member->cells[i].symbol = symbol_of(shape, rank, i, 2);
+	for (size_t i = 0; i < member->len[PCOLL_SRC]; i++)
+		member->cells[member->at[PCOLL_SRC] + i].symbol = symbol_of(shape, rank, i, 0);
+	member->round = 1;
+	set_add(&member->entered, rank);
+	while (pcoll_cursor_next(schedule, &cursor, &act))
+		if ((act.kind == PCOLL_STEP_SEND && act.from != PCOLL_TMP) ||
+		    (act.kind == PCOLL_STEP_RECEIVE && act.to != PCOLL_TMP) ||
+		    ((act.kind == PCOLL_STEP_COPY || act.kind == PCOLL_STEP_COMBINE) &&
+		     (act.from != PCOLL_TMP || act.to != PCOLL_TMP)))
+			member->left++;
+	member_may_be_done(member, rank);
+}
+
+static struct symbol
+symbol_expected(const struct pcoll_shape *shape, size_t at)
+{
+	struct symbol sum;
+
+	if (shape->task == PCOLL_TASK_BROADCAST)
+		return symbol_of(shape, shape->root, at, 0);
+	sum = symbol_of(shape, 0, at, 0);
+	for (uint32_t rank = 1; rank < shape->size; rank++)
+		sum = symbol_combine(sum, symbol_of(shape, rank, at, 0));
+	return sum;
+}
+
+static void
+member_compare(struct check *check, uint32_t rank, const struct symbol *expected)
+{
+	const struct pcoll_shape *shape = check->shape;
+	const struct member *member = &check->members[rank];
+	const bool overwritten = shape->in_place && member->len[PCOLL_DST];
+
+	for (size_t i = 0; i < member->len[PCOLL_DST]; i++)
+		if (!symbol_is(member->cells[i].symbol, expected[i]))
+			check_fails(check, "rank %u: byte %zu of the result is wrong", rank, i);
+	for (size_t i = 0; !overwritten && i < member->len[PCOLL_SRC]; i++)
+		if (!symbol_is(member->cells[member->at[PCOLL_SRC] + i].symbol,
+		               symbol_of(shape, rank, i, 0)))
+			check_fails(check, "rank %u: byte %zu of src has changed", rank, i);
+	if (check->with_barriers && !set_is_full(&member->done, shape->size))
+		check_fails(check, "rank %u: it leaves before all is done", rank);
+	if (shape->task == PCOLL_TASK_BARRIER && !set_is_full(&member->entered, shape->size))
+		check_fails(check, "rank %u: it leaves before all have entered", rank);
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static void
+schedules_build(struct check *check, const struct pcoll_builder *builder)
+{
+	for (uint32_t rank = 0; rank < check->shape->size; rank++) {
+		struct pcoll_schedule *schedule = &check->schedules[rank];
+		struct pcoll_shape own = *check->shape;
+
+		own.rank = rank;
+		if (check->with_barriers)
+			pcoll_add_barrier(schedule, &own);
+		builder->build(schedule, &own);
+		if (check->with_barriers) {
+			pcoll_add_round(schedule);
+			pcoll_add_barrier(schedule, &own);
+		}
+		if (schedule->tags != check->schedules[0].tags)
+			check_fails(check, "rank %u: %u tags, and rank 0 has %u", rank,
+			            schedule->tags, check->schedules[0].tags);
+	}
+}
+
+static void
+check_compare(struct check *check)
+{
+	const size_t len_bytes = check->shape->len_bytes;
+	struct symbol *expected = calloc(len_bytes + 1, sizeof *expected);
+
+	if (!expected)
+		abort();
+	for (size_t i = 0; i < len_bytes; i++)
+		expected[i] = symbol_expected(check->shape, i);
+	for (uint32_t rank = 0; rank < check->shape->size; rank++)
+		member_compare(check, rank, expected);
+	free(expected);
+}
+
+bool
+schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape, uint32_t slots,
+               bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES])
+{
+	struct check check = {
+		.shape = shape, .with_barriers = with_barriers, .text = text_out,
+		.members = calloc(shape->size, sizeof *check.members),
+		.schedules = calloc(shape->size, sizeof *check.schedules),
+	};
+	const struct pcoll_model_events events = { &check, on_local, on_begun, on_met, on_round };
+	char why[PCOLL_MODEL_TEXT_BYTES];
+
+	if (!check.members || !check.schedules || shape->size > MOST_MEMBERS)
+		abort();
+	schedules_build(&check, builder);
+	for (uint32_t rank = 0; rank < shape->size; rank++)
+		member_open(&check, rank);
+	if (!pcoll_model_run(check.schedules, shape->size, slots, &events, why))
+		check_fails(&check, "%s", why);
+	if (!check.failed)
+		check_compare(&check);
+	for (uint32_t rank = 0; rank < shape->size; rank++) {
+		free(check.members[rank].cells);
+		pcoll_schedule_close(&check.schedules[rank]);
+	}
+	free(check.members);
+	free(check.schedules);
+	free(check.notes);
+	return !check.failed;
+}

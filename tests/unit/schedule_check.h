@@ -1,0 +1,24 @@
+/*
+ * Carries out a schedule on symbols: each byte holds which operands were combined, in which order
+ * and grouping, and each member knows of whom it has heard.  See schedule_check.c.
+ */
+#ifndef SCHEDULE_CHECK_H
+#define SCHEDULE_CHECK_H
+
+#include "coll/schedule.h"
+
+#include <stdbool.h>
+
+enum { SCHEDULE_TEXT_BYTES = 300 };
+
+/*
+ * Checks an algorithm for a shape, of which rank is ignored: the result, that sources stay as they
+ * are, that no step goes beyond a buffer or touches what is being sent or received, and that no
+ * member waits for ever, with so many messages under way at a time.  with_barriers: a barrier is
+ * put before and behind, and nothing may be touched before all have entered, and nobody may leave
+ * before all is done.  Returns false with the reason.
+ */
+bool schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape,
+                    uint32_t slots, bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
+ * parameters; schedules with a mistake, which the check must notice; and prices.
+ *
+ * At level quick up to 9 members, at level full up to 64, at level long up to 300.
+ */
+#include "coll/schedule_list.h"
+#include "coll/schedule_price.h"
+
+#include "tests/unit/main.h"
+#include "tests/unit/schedule_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 32, SMALL = 9, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
+
+static bool
+level_is(const char *level)
+{
+	const char *now = getenv("CHECK_LEVEL");
+
+	return now && strcmp(now, level) == 0;
+}
+
+/* -- algorithms -------------------------------------------------------------------------------- */
+
+/* In place or not, ordered or not, with barriers around it or not. */
+enum { IN_PLACE = 1, ORDERED = 2, BARRIERS = 4, WAYS = 8 };
+
+static void
+check_shape(const struct pcoll_builder *builder, const struct pcoll_shape *shape, bool barriers)
+{
+	char why[SCHEDULE_TEXT_BYTES];
+
+	if (!schedule_check(builder, shape, SLOTS, barriers, why))
+		ck_abort_msg("%s, task %d: size %u, root %u, radix %u, pieces of %zu, %zu bytes, "
+		             "elements of %zu%s%s%s: %s", builder->name, (int)builder->task,
+		             shape->size, shape->root, shape->radix, shape->piece_bytes,
+		             shape->len_bytes, shape->elem_bytes,
+		             shape->in_place ? ", in place" : "", shape->ordered ? ", ordered" : "",
+		             barriers ? ", barriers" : "", why);
+}
+
+static void
+check_ways(const struct pcoll_builder *builder, struct pcoll_shape shape)
+{
+	for (unsigned way = 0; way < WAYS; way++) {
+		shape.in_place = way & IN_PLACE;
+		shape.ordered = way & ORDERED;
+		check_shape(builder, &shape, way & BARRIERS);
+	}
+}
+
+/* Vectors of fewer elements than members, of more, and of a multiple, and pieces of 1 and more. */
+static void
+check_lengths(const struct pcoll_builder *builder, struct pcoll_shape shape)
+{
+	const uint32_t most_pieces = builder->has_pieces ? 4 : 1;
+
+	for (size_t elems = 1; elems <= 23; elems += 11)
+		for (shape.elem_bytes = 1; shape.elem_bytes <= 3; shape.elem_bytes += 2)
+			for (uint32_t piece = 0; piece < most_pieces; piece++) {
+				shape.len_bytes = elems * shape.elem_bytes;
+				shape.piece_bytes = piece * 3 * shape.elem_bytes;
+				check_ways(builder, shape);
+			}
+}
+
+static void
+check_small(const struct pcoll_builder *builder)
+{
+	struct pcoll_shape shape = { .task = builder->task };
+
+	for (shape.size = 1; shape.size <= SMALL; shape.size++)
+		for (shape.root = 0; shape.root < shape.size; shape.root++)
+			for (shape.radix = 2; shape.radix <= (builder->has_radix ? 5 : 2);
+			     shape.radix++)
+				check_lengths(builder, shape);
+}
+
+/* One vector, in a few pieces, with a radix that the size chooses. */
+static void
+check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
+{
+	struct pcoll_shape shape = {
+		.task = builder->task, .size = size, .root = root, .radix = 2 + size % 4,
+		.elem_bytes = 1, .len_bytes = size + 3, .piece_bytes = size / 3 + 1,
+	};
+
+	for (unsigned way = 0; way < WAYS; way += 3) {  /* each in two of four */
+		shape.in_place = way & IN_PLACE;
+		shape.ordered = way & ORDERED;
+		check_shape(builder, &shape, way & BARRIERS);
+	}
+}
+
+static void
+check_larger(const struct pcoll_builder *builder)
+{
+	const uint32_t most = level_is("long") ? LARGE : MIDDLE;
+
+	for (uint32_t size = SMALL + 1; size <= most; size++) {
+		const uint32_t step = size <= MIDDLE ? 1 : size / ROOTS_OF_LARGE;
+
+		for (uint32_t root = 0; root < size; root += step)
+			check_one(builder, size, root);
+	}
+}
+
+START_TEST(algorithms_do_what_their_task_is)
+{
+	const bool quick = !level_is("full") && !level_is("long");
+
+	for (size_t i = 0; pcoll_builders[i]; i++) {
+		check_small(pcoll_builders[i]);
+		if (!quick)
+			check_larger(pcoll_builders[i]);
+	}
+}
+END_TEST
+
+/* -- mistakes ---------------------------------------------------------------------------------- */
+
+enum {
+	NEVER_SENT, ANOTHER_LENGTH, ONE_TAG_TWICE, BOTH_WAIT, BEYOND, TOUCHED, TOO_EARLY,
+	WRONG_ORDER, WRITES_SRC, WRONG_BYTES, MISTAKES
+};
+
+static const char *const noticed[MISTAKES] = {
+	[NEVER_SENT] = "waits for ever", [ANOTHER_LENGTH] = "of which rank",
+	[ONE_TAG_TWICE] = "two messages", [BOTH_WAIT] = "waits for ever", [BEYOND] = "of buffer",
+	[TOUCHED] = "being sent or received", [TOO_EARLY] = "before all",
+	[WRONG_ORDER] = "is wrong",
+	[WRITES_SRC] = "writes to src", [WRONG_BYTES] = "is wrong",
+};
+
+static unsigned mistake;
+
+static struct pcoll_span
+whole(struct pcoll_schedule *schedule, enum pcoll_buffer buffer, size_t len_bytes)
+{
+	return pcoll_block(pcoll_view_parts(schedule, buffer, 1, 1, len_bytes), pcoll_at(0));
+}
+
+/* Rank 1's part of a broadcast of rank 0 to two. */
+static void
+wrong_receive(struct pcoll_schedule *schedule, size_t len_bytes)
+{
+	const struct pcoll_span dst = whole(schedule, PCOLL_DST,
+	                                    len_bytes - (mistake == ANOTHER_LENGTH));
+
+	if (mistake == BOTH_WAIT) {
+		pcoll_add_await(schedule, pcoll_at(0), pcoll_at(7));
+		pcoll_add_round(schedule);
+		pcoll_add_notify(schedule, pcoll_at(0), pcoll_at(8));
+	}
+	pcoll_add_receive(schedule, pcoll_at(0), pcoll_at(mistake == ONE_TAG_TWICE ? 1 : 0),
+	                  dst, pcoll_no_span());
+	if (mistake == TOUCHED)
+		pcoll_add_copy(schedule, pcoll_block(pcoll_view_tmp(schedule, 1, 1), pcoll_at(0)),
+		               dst);
+}
+
+static void
+wrong_send(struct pcoll_schedule *schedule, size_t len_bytes)
+{
+	const struct pcoll_span src = whole(schedule, PCOLL_SRC, len_bytes + (mistake == BEYOND));
+
+	if (mistake == BOTH_WAIT) {
+		pcoll_add_await(schedule, pcoll_at(1), pcoll_at(8));
+		pcoll_add_round(schedule);
+		pcoll_add_notify(schedule, pcoll_at(1), pcoll_at(7));
+	}
+	if (mistake != NEVER_SENT)
+		pcoll_add_send(schedule, pcoll_at(1), pcoll_at(0), src, pcoll_no_span());
+	if (mistake == ONE_TAG_TWICE)
+		pcoll_add_send(schedule, pcoll_at(1), pcoll_at(0), src, pcoll_no_span());
+	if (mistake == WRITES_SRC)
+		pcoll_add_copy(schedule, src, whole(schedule, PCOLL_DST, len_bytes));
+	if (mistake != WRONG_BYTES)
+		pcoll_add_copy(schedule, whole(schedule, PCOLL_DST, len_bytes), src);
+}
+
+static void
+wrong_broadcast_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	if (shape->rank == 0)
+		wrong_send(schedule, shape->len_bytes);
+	else
+		wrong_receive(schedule, shape->len_bytes);
+}
+
+/* Rank 1's operand is put before rank 0's. */
+static void
+wrong_reduce_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const struct pcoll_span src = whole(schedule, PCOLL_SRC, shape->len_bytes);
+
+	if (shape->rank == 1) {
+		pcoll_add_send(schedule, pcoll_at(0), pcoll_at(0), src, pcoll_no_span());
+	} else {
+		const uint32_t tmp = pcoll_view_tmp(schedule, 1, shape->len_bytes);
+		const struct pcoll_span dst = whole(schedule, PCOLL_DST, shape->len_bytes);
+
+		pcoll_add_copy(schedule, dst, src);
+		pcoll_add_receive(schedule, pcoll_at(1), pcoll_at(0),
+		                  pcoll_block(tmp, pcoll_at(0)), pcoll_no_span());
+		pcoll_add_round(schedule);
+		pcoll_add_combine(schedule, pcoll_block(tmp, pcoll_at(0)), dst, pcoll_no_span());
+	}
+}
+
+/* A member leaves a barrier that it has not heard of all in. */
+static void
+wrong_barrier_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	if (shape->rank == 0)
+		pcoll_add_notify(schedule, pcoll_at(1), pcoll_at(0));
+	else
+		pcoll_add_await(schedule, pcoll_at(0), pcoll_at(0));
+}
+
+static struct pcoll_builder
+wrong_builder(void)
+{
+	switch (mistake) {
+	case WRONG_ORDER:
+		return (struct pcoll_builder){ .task = PCOLL_TASK_REDUCE_TO_ONE,
+		                               .build = wrong_reduce_build };
+	case TOO_EARLY:
+		return (struct pcoll_builder){ .task = PCOLL_TASK_BARRIER,
+		                               .build = wrong_barrier_build };
+	default:
+		return (struct pcoll_builder){ .task = PCOLL_TASK_BROADCAST,
+		                               .build = wrong_broadcast_build };
+	}
+}
+
+START_TEST(mistakes_are_noticed)
+{
+	for (mistake = 0; mistake < MISTAKES; mistake++) {
+		const struct pcoll_builder builder = wrong_builder();
+		const struct pcoll_shape shape = {
+			.task = builder.task, .size = 2, .ordered = true, .elem_bytes = 1,
+			.len_bytes = mistake == TOO_EARLY ? 0 : 5,
+		};
+		char why[SCHEDULE_TEXT_BYTES] = "";
+
+		ck_assert_msg(!schedule_check(&builder, &shape, SLOTS, false, why), "mistake %u",
+		              mistake);
+		ck_assert_msg(strstr(why, noticed[mistake]) != NULL, "mistake %u: %s", mistake,
+		              why);
+	}
+}
+END_TEST
+
+/* -- prices ------------------------------------------------------------------------------------ */
+
+static const struct pcoll_costs costs = {
+	.latency_ps = 1000000, .overhead_ps = 200000, .gap_ps = 100000, .byte_ps = 100,
+	.copy_byte_ps = 50, .combine_byte_ps = 100, .eager_bytes = 4096,
+};
+
+static const struct pcoll_builder *
+builder_named(enum pcoll_task task, const char *name)
+{
+	for (size_t i = 0; pcoll_builders[i]; i++)
+		if (pcoll_builders[i]->task == task && strcmp(pcoll_builders[i]->name, name) == 0)
+			return pcoll_builders[i];
+	ck_abort_msg("no %s", name);
+}
+
+static uint64_t
+price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
+{
+	const struct pcoll_shape shape = {
+		.task = PCOLL_TASK_BROADCAST, .size = size, .radix = 2, .elem_bytes = 1,
+		.len_bytes = len_bytes, .piece_bytes = piece_bytes, .in_place = true,
+	};
+
+	return pcoll_builder_price_ps(builder_named(PCOLL_TASK_BROADCAST, name), &shape, &costs);
+}
+
+/* A round of a barrier of two or more: both begin two messages, of which one arrives. */
+START_TEST(a_barrier_costs_its_rounds)
+{
+	const uint64_t round_ps = 3 * costs.overhead_ps + costs.latency_ps + costs.gap_ps;
+
+	for (uint32_t rounds = 0; rounds < 8; rounds++) {
+		const struct pcoll_shape shape = {
+			.task = PCOLL_TASK_BARRIER, .size = (uint32_t)1 << rounds, .radix = 2,
+		};
+		const uint64_t price = pcoll_builder_price_ps(
+			builder_named(PCOLL_TASK_BARRIER, "dissemination"), &shape, &costs);
+
+		ck_assert_uint_ge(price, rounds * (round_ps - costs.overhead_ps));
+		ck_assert_uint_le(price, rounds * (round_ps + costs.overhead_ps));
+	}
+}
+END_TEST
+
+/* The order of winners that the literature has. */
+START_TEST(prices_tell_small_from_large)
+{
+	const size_t large = 16 << 20, piece = 64 << 10;
+
+	ck_assert_uint_lt(price_of("knomial", 8, 0, 64), price_of("flat", 8, 0, 64));
+	ck_assert_uint_lt(price_of("knomial", 8, 0, 64), price_of("chain", 8, 0, 64));
+	ck_assert_uint_lt(price_of("chain", large, piece, 64), price_of("knomial", large, 0, 64));
+	ck_assert_uint_lt(price_of("scatter", large, 0, 64), price_of("knomial", large, 0, 64));
+	ck_assert_uint_lt(price_of("chain", large, piece, 8), price_of("binary", large, piece, 8));
+	ck_assert_uint_lt(price_of("binary", large, piece, 300), price_of("flat", large, 0, 300));
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("schedules");
+
+	tcase_add_test(tests, mistakes_are_noticed);
+	tcase_add_test(tests, a_barrier_costs_its_rounds);
+	tcase_add_test(tests, prices_tell_small_from_large);
+	tcase_add_test(tests, algorithms_do_what_their_task_is);
+	return unit_run("schedules", tests);
+}
