@@ -2,13 +2,13 @@
 
 #include "bootstrap/bootstrap.h"
 #include "bootstrap/share/pboot_wire.h"
+#include "bootstrap/share/pboot_write_signals.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/log.h"
 #include "runtime/util/nowait.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -325,42 +325,10 @@ outcome_text(enum outcome outcome)
 	}
 }
 
-/* SIGPIPE and SIGXFSZ are blocked while we write: the call's result tells the failure, and the
- * signal must not end the process. */
-struct blocked_signals {
-	sigset_t these, mask;
-};
-
-static struct blocked_signals
-signals_block(void)
-{
-	static const int both[] = { SIGPIPE, SIGXFSZ };
-	struct blocked_signals self;
-	sigset_t pending;
-
-	sigpending(&pending);
-	sigemptyset(&self.these);
-	for (size_t i = 0; i < sizeof both / sizeof *both; i++)
-		if (!sigismember(&pending, both[i]))
-			sigaddset(&self.these, both[i]);
-	pthread_sigmask(SIG_BLOCK, &self.these, &self.mask);
-	return self;
-}
-
-static void
-signals_unblock(const struct blocked_signals *self)
-{
-	const struct timespec none = { 0, 0 };
-
-	while (sigtimedwait(&self->these, NULL, &none) > 0)
-		;
-	pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
-}
-
 bool
 pboot_print(const char *what, const char *name, const char *text, size_t len_bytes)
 {
-	struct blocked_signals blocked = signals_block();
+	const struct pboot_write_signals signals = pboot_write_signals_block();
 	enum outcome outcome;
 	size_t at = 0;
 
@@ -369,6 +337,6 @@ pboot_print(const char *what, const char *name, const char *text, size_t len_byt
 		pboot_say("cannot write %s to %s: %s; %zu of %zu bytes are left out", what, name,
 		    outcome_text(outcome), len_bytes - at, len_bytes);
 	pboot_say_settle();
-	signals_unblock(&blocked);
+	pboot_write_signals_unblock(&signals);
 	return outcome == DONE;
 }

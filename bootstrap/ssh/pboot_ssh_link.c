@@ -1,11 +1,11 @@
 #include "bootstrap/ssh/pboot_ssh_link.h"
 
+#include "bootstrap/share/pboot_write_signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Room for what has come: a frame and more, and the noise before a greeting. */
@@ -117,32 +117,9 @@ pboot_ssh_link_due(const struct pboot_ssh_link *link)
 	return link->out < 0 ? 0 : link->due_to - link->due_from;
 }
 
-static bool
-pipe_signal_is_pending(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
-}
-
-/* Takes the SIGPIPE of a link that is closed: it would end the launcher, which blocks it, at the
- * end of the job.  One of its own output, which was pending before, stays. */
 static void
-pipe_signal_take(void)
+link_write(struct pboot_ssh_link *link)
 {
-	const struct timespec none = { 0, 0 };
-	sigset_t only;
-
-	sigemptyset(&only);
-	sigaddset(&only, SIGPIPE);
-	(void)sigtimedwait(&only, NULL, &none);
-}
-
-void
-pboot_ssh_link_flush(struct pboot_ssh_link *link)
-{
-	const bool was_pending = pboot_ssh_link_due(link) > 0 && pipe_signal_is_pending();
-
 	while (pboot_ssh_link_due(link) > 0) {
 		const ssize_t done = write(link->out, link->due + link->due_from,
 		    link->due_to - link->due_from);
@@ -154,12 +131,24 @@ pboot_ssh_link_flush(struct pboot_ssh_link *link)
 		} else if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			return;
 		} else {
-			if (errno == EPIPE && !was_pending && pipe_signal_is_pending())
-				pipe_signal_take();
 			close(link->out);
 			link->out = -1;
 		}
 	}
+}
+
+/* The SIGPIPE of a link that is closed would end the launcher at the end of the job, when it no
+ * longer blocks signals. */
+void
+pboot_ssh_link_flush(struct pboot_ssh_link *link)
+{
+	struct pboot_write_signals signals;
+
+	if (pboot_ssh_link_due(link) == 0)
+		return;
+	signals = pboot_write_signals_block();
+	link_write(link);
+	pboot_write_signals_unblock(&signals);
 }
 
 bool
