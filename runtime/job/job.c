@@ -153,17 +153,15 @@ job_limit_segments(void)
 {
 	struct psi_segment_case limits = {
 		.store_bytes = pboot_range_limit(),
-		.internal_bytes = psi.attributes.shared_bytes / psi.host_places +
-		                  PSI_CELL_ROOMS_BYTES,
 		.ranks = psi.host_places,
 		.mapped_ranks = psi.host_places,
 		.page_bytes = GASNET_PAGESIZE,
-		.file_bytes = PSI_CELL_TEAMS * PSI_CELL_ROOMS_BYTES,
 	};
 	uint64_t *all = calloc(psi.boot.size, sizeof *all), mine;
 
 	if (!all)
 		psi_fatal("no memory for the exchange of %u ranks", psi.boot.size);
+	psi_segment_case_beside(&limits, psi.attributes.shared_bytes / psi.host_places);
 	psi_host_memory_read("", &limits.host);
 	if (!pboot_range_in_file())
 		limits.host.file_size = UINT64_MAX;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "runtime/process/shared.h"
 #include "runtime/settings/settings.h"
 #include "runtime/util/settings_parse.h"
 #include "runtime/settings/settings_tables.h"
@@ -88,6 +89,13 @@ static uint64_t
 memory_share(const struct psi_segment_case *job, uint64_t bytes)
 {
 	return memory_less(bytes / job->ranks, job->internal_bytes);
+}
+
+void
+psi_segment_case_beside(struct psi_segment_case *job, uint64_t queue_bytes)
+{
+	job->internal_bytes = queue_bytes + PSI_CELL_ROOMS_BYTES;
+	job->file_bytes = PSI_CELL_TEAMS * PSI_CELL_ROOMS_BYTES;
 }
 
 /* A segment has three quarters of its file at least, however small that may be. */

@@ -47,6 +47,10 @@ struct psi_segment_case {
 	uint64_t file_bytes;		/* of a rank's file, for other things than its segment */
 };
 
+/* Sets what a rank's memory and its file hold beside the segment: queues of that many bytes, and
+ * rooms of collectives. */
+void psi_segment_case_beside(struct psi_segment_case *job, uint64_t queue_bytes);
+
 struct psi_segment_limit {
 	uint64_t bytes;			/* a multiple of the page, at least one page */
 	uint64_t asked_bytes;		/* before the host was asked */

@@ -9,7 +9,6 @@
 #include "gasnet_tools.h"
 #include "penstock.h"
 #include "runtime/conduit/conduits.h"
-#include "runtime/process/shared.h"
 #include "runtime/report/reports.h"
 #include "runtime/segment/memlimits.h"
 #include "runtime/settings/settings.h"
@@ -146,21 +145,20 @@ tell_limits(struct listener *to, uint32_t ranks)
 	struct psi_segment_case job = {
 		.store_bytes = UINT64_MAX, .ranks = ranks, .mapped_ranks = ranks,
 		.page_bytes = GASNETT_PAGESIZE,
-		.file_bytes = PSI_CELL_TEAMS * PSI_CELL_ROOMS_BYTES,
 	};
 	const char *bound, *conduit = "smp"; /* of one host */
+	const uint64_t queue_bytes = psi_conduit_queue_bytes(conduit, ranks) / ranks;
 	char note[VALUE_BYTES];
 
 	to->group = "limit";
 	psi_host_memory_read("", &job.host);
-	job.internal_bytes = psi_conduit_queue_bytes(conduit, ranks) / ranks;
-	if (job.internal_bytes == 0)
+	psi_segment_case_beside(&job, queue_bytes);
+	if (queue_bytes == 0)
 		introspect_tell(to, "queues", "none", conduit, "that many ranks are too many for "
 		                                               "one host");
 	else
-		tell_bytes(to, "queues", job.internal_bytes, conduit,
+		tell_bytes(to, "queues", queue_bytes, conduit,
 			   "for each rank at most; taken when first used");
-	job.internal_bytes += PSI_CELL_ROOMS_BYTES;
 	tell_bytes(to, "memory", job.host.physical, "/proc/meminfo", "of the host");
 	tell_bytes(to, "cgroup memory", job.host.cgroup, "cgroup", "least on the way up");
 	tell_bytes(to, "address space", job.host.address_space, "RLIMIT_AS", "what is left of it");
