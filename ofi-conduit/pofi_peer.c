@@ -6,6 +6,7 @@
 
 #include "runtime/util/clock.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,18 +42,6 @@ pofi_spent_at(struct psi_conduit *conduit, uint32_t place)
 		conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
 	return conduit->spent[index]
 	               ? &conduit->spent[index][pofi_process_of(conduit, place)] : NULL;
-}
-
-void
-pofi_lose(struct psi_conduit *conduit)
-{
-	conduit->lost = true;
-	if (atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
-		return;
-	conduit->broken.process = PSI_NO_PEER;
-	conduit->broken.since_ns = 0;
-	snprintf(conduit->broken.why, sizeof conduit->broken.why, "see the line before");
-	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
 }
 
 int
@@ -164,20 +153,36 @@ pofi_backlog_flush(struct psi_conduit *conduit)
 
 /* -- those that are lost ----------------------------------------------------------------------- */
 
+/* The first one is told of, from that time on. */
+static void __attribute__((format(printf, 4, 5)))
+broken_note(struct psi_conduit *conduit, uint32_t process, uint64_t since_ns, const char *why, ...)
+{
+	va_list args;
+
+	if (atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
+		return;
+	conduit->broken.process = process;
+	conduit->broken.since_ns = since_ns;
+	va_start(args, why);
+	vsnprintf(conduit->broken.why, sizeof conduit->broken.why, why, args);
+	va_end(args);
+	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
+}
+
+void
+pofi_lose(struct psi_conduit *conduit)
+{
+	conduit->lost = true;
+	broken_note(conduit, PSI_NO_PEER, 0, "see the line before");
+}
+
 void
 pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail)
 {
-	const bool is_first = !atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
-
 	if (process != PSI_NO_PEER)
 		conduit->peers[process].broken = true;
-	if (!is_first)
-		return;
-	conduit->broken.process = process;
-	conduit->broken.since_ns = psi_now_ns();
-	snprintf(conduit->broken.why, sizeof conduit->broken.why, "%s%s%s%s", fi_strerror(code),
-	         detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
-	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
+	broken_note(conduit, process, psi_now_ns(), "%s%s%s%s", fi_strerror(code),
+	            detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
 }
 
 void

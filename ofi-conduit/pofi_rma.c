@@ -125,7 +125,7 @@ slot_has_buffer(struct psi_conduit *conduit, struct pofi_slot *slot)
 	slot->buffer = malloc(POFI_BOUNCE_BYTES);
 	if (slot->buffer && conduit->rma.needs_local &&
 	    pofi_register_quietly(conduit, slot->buffer, POFI_BOUNCE_BYTES, FI_READ | FI_WRITE,
-	                  &slot->buffer_mr) != 0) {
+	                          &slot->buffer_mr) != 0) {
 		free(slot->buffer);
 		slot->buffer = NULL;
 	}
