@@ -127,19 +127,20 @@ cells_are_large(const struct pcoll_cells *cells)
 static void
 cells_step(struct pcoll_cells *cells)
 {
-	bool filled, read, told = true;
+	bool filled, read, untold = false;
 
 	do {
 		inbox_take(cells);
 		filled = pcoll_cells_fill(cells);
-		if (filled && cells_are_large(cells))
+		untold = untold || filled;
+		if (filled && cells_are_large(cells)) {
 			cells_wake(cells);
-		else
-			told = told && !filled;
+			untold = false;
+		}
 		read = pcoll_cells_read(cells);
-		told = told && !read;
+		untold = untold || read;
 	} while (filled || read);
-	if (!told)
+	if (untold)
 		cells_wake(cells);
 	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
 }

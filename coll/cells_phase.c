@@ -264,7 +264,9 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 static bool
 head_is_of_phase(uint64_t head, uint64_t phase)
 {
-	return !(((head >> CELLS_HEAD_TAKEN_BITS) - (phase + 1)) << CELLS_HEAD_TAKEN_BITS);
+	const uint64_t of_phase = (phase + 1) << CELLS_HEAD_TAKEN_BITS;
+
+	return head >> CELLS_HEAD_TAKEN_BITS == of_phase >> CELLS_HEAD_TAKEN_BITS;
 }
 
 /* How many phases the member that published this head had passed; no more than PSI_CELLS from its
