@@ -9,14 +9,6 @@ enum { FIRST_ROOM = 64, TMP_ALIGN = 64 };
 /* -- the whole --------------------------------------------------------------------------------- */
 
 void
-pcoll_schedule_reset(struct pcoll_schedule *schedule)
-{
-	*schedule = (struct pcoll_schedule){
-		.step = schedule->step, .room_steps = schedule->room_steps,
-	};
-}
-
-void
 pcoll_schedule_close(struct pcoll_schedule *schedule)
 {
 	free(schedule->step);
@@ -77,20 +69,6 @@ pcoll_view_pieces(struct pcoll_schedule *schedule, enum pcoll_buffer buffer, siz
 }
 
 uint32_t
-pcoll_view_blocks(struct pcoll_schedule *schedule, enum pcoll_buffer buffer, uint32_t count,
-                  const struct pcoll_blocks *blocks)
-{
-	const struct pcoll_view view = {
-		.buffer = buffer, .division = blocks->counts ? PCOLL_TABLE : PCOLL_PARTS,
-		.count = count, .elem_bytes = blocks->len_bytes,
-		.all_bytes = count * blocks->len_bytes,
-		.counts = blocks->counts, .displs = blocks->displs,
-	};
-
-	return view_add(schedule, &view);
-}
-
-uint32_t
 pcoll_view_tmp(struct pcoll_schedule *schedule, uint32_t count, size_t block_bytes)
 {
 	const size_t all_bytes = count * block_bytes;
@@ -128,24 +106,11 @@ view_begin(const struct pcoll_view *view, uint32_t number)
 {
 	const size_t elem = view->elem_bytes;
 	const size_t elems = elem ? view->all_bytes / elem : 0;
-	size_t packed = 0;
+	const size_t longer = elems % view->count;
 
-	switch (view->division) {
-	case PCOLL_PARTS: {
-		const size_t longer = elems % view->count;
-
-		return elem * (elems / view->count * number + (number < longer ? number : longer));
-	}
-	case PCOLL_PIECES:
+	if (view->division == PCOLL_PIECES)
 		return number == view->count ? view->all_bytes : number * elem;
-	case PCOLL_TABLE:
-		if (view->displs)
-			return view->displs[number];
-		for (uint32_t i = 0; i < number; i++)
-			packed += view->counts[i];
-		return packed;
-	}
-	abort();
+	return elem * (elems / view->count * number + (number < longer ? number : longer));
 }
 
 static size_t
@@ -153,11 +118,7 @@ view_bytes(const struct pcoll_view *view, uint32_t number, uint32_t blocks)
 {
 	if (number >= view->count || blocks > view->count - number)
 		abort();
-	if (view->division != PCOLL_TABLE)
-		return view_begin(view, number + blocks) - view_begin(view, number);
-	if (blocks != 1)
-		abort();
-	return view->counts[number];
+	return view_begin(view, number + blocks) - view_begin(view, number);
 }
 
 /* -- steps ------------------------------------------------------------------------------------- */
@@ -312,7 +273,7 @@ act_is_empty(const struct pcoll_act *act)
 	}
 }
 
-/* At the end of a loop: to its beginning, or out of it. */
+/* Goes back to the loop's beginning at the end of an iteration, and leaves it after the last. */
 static void
 cursor_turn(struct pcoll_cursor *cursor)
 {

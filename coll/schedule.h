@@ -24,32 +24,17 @@
 /* -- what is asked for ------------------------------------------------------------------------- */
 
 enum pcoll_task {
-	PCOLL_TASK_BARRIER, PCOLL_TASK_BROADCAST, PCOLL_TASK_SCATTER, PCOLL_TASK_GATHER,
-	PCOLL_TASK_GATHER_ALL, PCOLL_TASK_EXCHANGE, PCOLL_TASK_PERMUTE, PCOLL_TASK_REDUCE_TO_ONE,
-	PCOLL_TASK_REDUCE_TO_ALL, PCOLL_TASK_REDUCE_SCATTER, PCOLL_TASK_SCAN, PCOLL_TASK_EXSCAN,
-	PCOLL_TASKS
+	PCOLL_TASK_BARRIER, PCOLL_TASK_BROADCAST, PCOLL_TASK_REDUCE_TO_ONE,
 };
 
-/* Blocks of a buffer, one for each member: packed and of one length, or as the arrays say. */
-struct pcoll_blocks {
-	size_t len_bytes;               /* of one block, where counts is NULL */
-	const size_t *counts;           /* [size], bytes; or NULL */
-	const size_t *displs;           /* [size], bytes; NULL: packed */
-};
-
-/* What a schedule is built for.  All but rank, target, source and the arrays are the same on all
- * members. */
+/* What a schedule is built for.  All but rank is the same on all members. */
 struct pcoll_shape {
 	enum pcoll_task task;
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
-	uint32_t target, source;        /* of a permutation: where this member's block goes, and
-	                                 * whose comes */
-	size_t len_bytes;               /* of a vector: broadcast, reductions, scans; of a
-	                                 * permutation's block */
-	size_t elem_bytes;              /* of a vector's element, which is never divided */
-	struct pcoll_blocks dst, src;   /* where the task has blocks */
-	bool in_place;                  /* dst and src are the same, or one is in the other */
+	size_t len_bytes;               /* of the vector */
+	size_t elem_bytes;              /* of its element, which is never divided */
+	bool in_place;                  /* dst and src are the same */
 	bool ordered;                   /* operands are combined in the order of ranks */
 	uint32_t radix;                 /* of algorithms that have one; at least 2 */
 	size_t piece_bytes;             /* of algorithms that work piece by piece; whole elements */
@@ -60,19 +45,17 @@ struct pcoll_shape {
 enum pcoll_buffer { PCOLL_SRC, PCOLL_DST, PCOLL_TMP };
 
 /*
- * A buffer, from base_bytes on, divided into `count' blocks, in one of three ways:
+ * A buffer, from base_bytes on, divided into `count' blocks, in one of two ways:
  *     parts    all_bytes in whole elements, as equal as they can be, the longer ones first
  *     pieces   all_bytes in pieces of elem_bytes, the last one perhaps shorter
- *     table    as counts and displs say; packed where displs is NULL
  */
-enum pcoll_division { PCOLL_PARTS, PCOLL_PIECES, PCOLL_TABLE };
+enum pcoll_division { PCOLL_PARTS, PCOLL_PIECES };
 
 struct pcoll_view {
 	enum pcoll_buffer buffer;
 	enum pcoll_division division;
 	uint32_t count;
 	size_t base_bytes, all_bytes, elem_bytes;
-	const size_t *counts, *displs;
 };
 
 /* (at + i * step) mod `of' in iteration i of the loop; without modulo where `of' is 0. */
@@ -82,7 +65,7 @@ struct pcoll_index {
 	uint32_t of;
 };
 
-/* Some blocks of a view, one after the other.  Of a table, one. */
+/* Some blocks of a view, one after the other. */
 struct pcoll_span {
 	uint32_t view;
 	uint32_t blocks;                /* 0: no span */
@@ -111,7 +94,7 @@ struct pcoll_step {
 
 enum { PCOLL_VIEWS = 12 };
 
-/* All zero is an empty schedule.  It keeps its memory when it is built again. */
+/* All zero is an empty schedule. */
 struct pcoll_schedule {
 	struct pcoll_step *step;
 	uint32_t steps, room_steps;
@@ -123,9 +106,7 @@ struct pcoll_schedule {
 	bool lacks_memory;              /* steps are missing */
 };
 
-/* Empties the schedule. */
-void pcoll_schedule_reset(struct pcoll_schedule *schedule);
-/* Frees its memory. */
+/* Frees its memory, and leaves it empty. */
 void pcoll_schedule_close(struct pcoll_schedule *schedule);
 
 /* -- building ---------------------------------------------------------------------------------- */
@@ -135,8 +116,6 @@ uint32_t pcoll_view_parts(struct pcoll_schedule *schedule, enum pcoll_buffer buf
                           uint32_t count, size_t elem_bytes, size_t all_bytes);
 uint32_t pcoll_view_pieces(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                            size_t piece_bytes, size_t all_bytes);
-uint32_t pcoll_view_blocks(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
-                           uint32_t count, const struct pcoll_blocks *blocks);
 /* Scratch memory for that many blocks of that length, in front of which no other view lies. */
 uint32_t pcoll_view_tmp(struct pcoll_schedule *schedule, uint32_t count, size_t block_bytes);
 /* ... and for a vector as long as the shape's, in as many parts. */
@@ -228,13 +207,11 @@ bool pcoll_cursor_next(const struct pcoll_schedule *schedule, struct pcoll_curso
 
 /* -- algorithms -------------------------------------------------------------------------------- */
 
-/* One algorithm.  `build' adds the steps of one member; it takes shapes that `serves' takes. */
+/* One algorithm.  `build' adds the steps of one member. */
 struct pcoll_builder {
 	enum pcoll_task task;
 	const char *name, *summary;
 	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
-	bool same_bits;                 /* of a reduction to all: they are, on all members */
-	bool (*serves)(const struct pcoll_shape *shape);        /* NULL: all */
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };
 

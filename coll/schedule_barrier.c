@@ -16,8 +16,8 @@ pcoll_add_barrier(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 	for (uint64_t distance = 1; distance < size; distance *= radix) {
 		for (uint64_t i = 1; i < radix && i * distance < size; i++) {
 			const uint32_t away = (uint32_t)(i * distance);
-			const uint32_t above = (uint32_t)(((uint64_t)rank + away) % size);
-			const uint32_t below = (uint32_t)(((uint64_t)rank + size - away) % size);
+			const uint32_t above = pcoll_rank_at(rank, size, away);
+			const uint32_t below = pcoll_place_of(rank, size, away);
 			const struct pcoll_index tag = pcoll_at(schedule->tags++);
 
 			pcoll_add_notify(schedule, pcoll_at(above), tag);

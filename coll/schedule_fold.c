@@ -4,12 +4,12 @@
 void
 pcoll_fold_find(uint32_t rank, uint32_t size, struct pcoll_fold *fold_out)
 {
-	uint32_t power = 1;
+	uint32_t power = 1, steps = 0;
 
-	while (power <= size / 2)
-		power *= 2;
+	for (; power <= size / 2; power *= 2)
+		steps++;
 	*fold_out = (struct pcoll_fold){
-		.power = power, .pairs = size - power, .has_number = true,
+		.power = power, .steps = steps, .pairs = size - power, .has_number = true,
 		.number = rank - (size - power), .twin = UINT32_MAX,
 	};
 	if (rank >= 2 * fold_out->pairs)

@@ -6,6 +6,20 @@
 
 enum { PCOLL_RADIX_MOST = 16, PCOLL_CHILDREN = 128 };
 
+/* The place of a rank in the order root, root + 1, ..., modulo the size; and which rank has a
+ * place. */
+static inline uint32_t
+pcoll_place_of(uint32_t rank, uint32_t size, uint32_t root)
+{
+	return (uint32_t)(((uint64_t)rank + size - root) % size);
+}
+
+static inline uint32_t
+pcoll_rank_at(uint64_t place, uint32_t size, uint32_t root)
+{
+	return (uint32_t)((place + root) % size);
+}
+
 /* -- trees (schedule_tree.c) ------------------------------------------------------------------- */
 
 /*
@@ -30,18 +44,19 @@ void pcoll_kin_knomial(uint32_t rank, uint32_t size, uint32_t root, uint32_t rad
 void pcoll_kin_binary(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 void pcoll_kin_chain(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 
-/* The bytes of a piece: the shape's, or the vector's where the algorithm does not divide it. */
-size_t pcoll_piece_bytes(const struct pcoll_shape *shape, bool has_pieces);
-
-/* Adds a broadcast down the tree, piece by piece, of the pieces of a view that the member has. */
-void pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin, uint32_t pieces);
-/* Broadcast: the same, with the copy from src to dst at the root. */
+/* Adds a broadcast down the tree of the shape's root, piece by piece. */
 void pcoll_add_broadcast(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
-                         const struct pcoll_kin *kin, size_t piece_bytes);
-/* Adds a reduction up the tree, piece by piece, in the order of the tree.  The result goes to dst
- * of the member `heir', which need not be the root. */
-void pcoll_add_up(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
-                  const struct pcoll_kin *kin, uint32_t root, uint32_t heir, size_t piece_bytes);
+                         const struct pcoll_kin *kin);
+/* The root of the tree by which a reduction goes: rank 0 where the order counts. */
+static inline uint32_t
+pcoll_reduce_top(const struct pcoll_shape *shape)
+{
+	return shape->ordered ? 0 : shape->root;
+}
+
+/* Adds a reduction up the tree of that root, piece by piece, in the order of the tree. */
+void pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                      const struct pcoll_kin *kin);
 
 /* -- halving and doubling (schedule_fold.c) ---------------------------------------------------- */
 
@@ -52,6 +67,7 @@ void pcoll_add_up(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
  */
 struct pcoll_fold {
 	uint32_t power, pairs;
+	uint32_t steps;                 /* power is 2^steps */
 	bool has_number;
 	uint32_t number;
 	uint32_t twin;                  /* the other of the pair, a rank; or UINT32_MAX */

@@ -93,7 +93,8 @@ pcoll_builder_price_ps(const struct pcoll_builder *builder, const struct pcoll_s
                        const struct pcoll_costs *costs)
 {
 	struct pcoll_schedule *schedules = calloc(shape->size, sizeof *schedules);
-	uint64_t price = UINT64_MAX;
+	bool whole = true;
+	uint64_t price;
 
 	if (!schedules)
 		return UINT64_MAX;
@@ -102,8 +103,9 @@ pcoll_builder_price_ps(const struct pcoll_builder *builder, const struct pcoll_s
 
 		own.rank = rank;
 		builder->build(&schedules[rank], &own);
+		whole = whole && !schedules[rank].lacks_memory;
 	}
-	price = pcoll_price_ps(schedules, shape->size, costs);
+	price = whole ? pcoll_price_ps(schedules, shape->size, costs) : UINT64_MAX;
 	for (uint32_t rank = 0; rank < shape->size; rank++)
 		pcoll_schedule_close(&schedules[rank]);
 	free(schedules);

@@ -6,30 +6,18 @@
 
 /* -- shapes of trees --------------------------------------------------------------------------- */
 
-static uint32_t
-kin_rank(uint64_t place, uint32_t size, uint32_t root)
-{
-	return (uint32_t)((place + root) % size);
-}
-
-static uint32_t
-kin_place(uint32_t rank, uint32_t size, uint32_t root)
-{
-	return (uint32_t)(((uint64_t)rank + size - root) % size);
-}
-
 static void
 kin_adopt(struct pcoll_kin *kin, uint64_t place, uint64_t run, uint32_t size, uint32_t root)
 {
 	kin->child_run[kin->children] = (uint32_t)run;
-	kin->child[kin->children++] = kin_rank(place, size, root);
+	kin->child[kin->children++] = pcoll_rank_at(place, size, root);
 }
 
 void
 pcoll_kin_knomial(uint32_t rank, uint32_t size, uint32_t root, uint32_t radix,
                   struct pcoll_kin *kin_out)
 {
-	const uint64_t place = kin_place(rank, size, root);
+	const uint64_t place = pcoll_place_of(rank, size, root);
 	uint64_t step = 1;
 
 	*kin_out = (struct pcoll_kin){ .is_root = place == 0 };
@@ -41,19 +29,19 @@ pcoll_kin_knomial(uint32_t rank, uint32_t size, uint32_t root, uint32_t radix,
 		}
 	kin_out->run = (uint32_t)(step < size - place ? step : size - place);
 	if (place)
-		kin_out->parent = kin_rank(place - place % (step * radix), size, root);
+		kin_out->parent = pcoll_rank_at(place - place % (step * radix), size, root);
 }
 
 /* Goes from the root down to the member, whose run is then known. */
 void
 pcoll_kin_binary(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out)
 {
-	const uint32_t place = kin_place(rank, size, root);
+	const uint32_t place = pcoll_place_of(rank, size, root);
 	uint32_t at = 0, run = size, near;
 
 	*kin_out = (struct pcoll_kin){ .is_root = place == 0 };
 	while (at != place) {
-		kin_out->parent = kin_rank(at, size, root);
+		kin_out->parent = pcoll_rank_at(at, size, root);
 		near = run / 2;         /* the first child's: half of run - 1, rounded up */
 		if (place <= at + near) {
 			at = at + 1;
@@ -74,28 +62,27 @@ pcoll_kin_binary(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *
 void
 pcoll_kin_chain(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out)
 {
-	const uint32_t place = kin_place(rank, size, root);
+	const uint32_t place = pcoll_place_of(rank, size, root);
 
 	*kin_out = (struct pcoll_kin){ .is_root = place == 0, .run = size - place };
 	if (place)
-		kin_out->parent = kin_rank(place - 1, size, root);
+		kin_out->parent = pcoll_rank_at(place - 1, size, root);
 	if (kin_out->run > 1)
 		kin_adopt(kin_out, place + 1, kin_out->run - 1, size, root);
 }
 
 /* -- pieces ------------------------------------------------------------------------------------ */
 
-size_t
-pcoll_piece_bytes(const struct pcoll_shape *shape, bool has_pieces)
+static size_t
+piece_bytes_of(const struct pcoll_shape *shape)
 {
-	return has_pieces && shape->piece_bytes && shape->piece_bytes < shape->len_bytes
-	               ? shape->piece_bytes
-	               : shape->len_bytes;
+	return shape->piece_bytes && shape->piece_bytes < shape->len_bytes ? shape->piece_bytes
+	                                                                   : shape->len_bytes;
 }
 
 /* -- down -------------------------------------------------------------------------------------- */
 
-/* Of a tree, what is the same for all its pieces. */
+/* What all pieces of a tree have in common. */
 struct tree {
 	struct pcoll_schedule *schedule;
 	const struct pcoll_kin *kin;
@@ -141,8 +128,8 @@ down_inner(const struct tree *tree)
 	down_send(tree, tree->count - 1, 0);
 }
 
-void
-pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin, uint32_t pieces)
+static void
+down_add(struct pcoll_schedule *schedule, const struct pcoll_kin *kin, uint32_t pieces)
 {
 	const struct tree tree = {
 		.schedule = schedule, .kin = kin, .tags = schedule->tags, .pieces = pieces,
@@ -164,12 +151,11 @@ pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin, uin
 
 void
 pcoll_add_broadcast(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
-                    const struct pcoll_kin *kin, size_t piece_bytes)
+                    const struct pcoll_kin *kin)
 {
-	const enum pcoll_buffer buffer = kin->is_root ? PCOLL_SRC : PCOLL_DST;
-
-	pcoll_add_down(schedule, kin,
-	               pcoll_view_pieces(schedule, buffer, piece_bytes, shape->len_bytes));
+	down_add(schedule, kin,
+	         pcoll_view_pieces(schedule, kin->is_root ? PCOLL_SRC : PCOLL_DST,
+	                           piece_bytes_of(shape), shape->len_bytes));
 	if (kin->is_root && !shape->in_place)
 		pcoll_add_own_copy(schedule, shape);
 }
@@ -280,16 +266,18 @@ up_add(const struct up *up)
 }
 
 void
-pcoll_add_up(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
-             const struct pcoll_kin *kin, uint32_t root, uint32_t heir, size_t piece_bytes)
+pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                 const struct pcoll_kin *kin)
 {
+	const size_t piece_bytes = piece_bytes_of(shape);
 	struct up up = {
 		.tree = {
 			.schedule = schedule, .kin = kin, .tags = schedule->tags,
 			.pieces = pcoll_view_pieces(schedule, PCOLL_SRC, piece_bytes,
 		                                    shape->len_bytes),
 		},
-		.is_heir = shape->rank == heir, .root = root, .heir = heir,
+		.is_heir = shape->rank == shape->root, .heir = shape->root,
+		.root = pcoll_reduce_top(shape),
 	};
 
 	up.tree.count = schedule->view[up.tree.pieces].count;

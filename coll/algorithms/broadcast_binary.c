@@ -11,7 +11,7 @@ broadcast_binary_build(struct pcoll_schedule *schedule, const struct pcoll_shape
 	struct pcoll_kin kin;
 
 	pcoll_kin_binary(shape->rank, shape->size, shape->root, &kin);
-	pcoll_add_broadcast(schedule, shape, &kin, pcoll_piece_bytes(shape, true));
+	pcoll_add_broadcast(schedule, shape, &kin);
 }
 
 const struct pcoll_builder pcoll_build_broadcast_binary = {

@@ -13,7 +13,7 @@ broadcast_knomial_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 	struct pcoll_kin kin;
 
 	pcoll_kin_knomial(shape->rank, shape->size, shape->root, shape->radix, &kin);
-	pcoll_add_broadcast(schedule, shape, &kin, pcoll_piece_bytes(shape, true));
+	pcoll_add_broadcast(schedule, shape, &kin);
 }
 
 const struct pcoll_builder pcoll_build_broadcast_knomial = {

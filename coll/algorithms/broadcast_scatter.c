@@ -20,8 +20,7 @@ struct scatter {
 static struct pcoll_span
 scatter_run(const struct scatter *scatter, uint32_t rank, uint32_t run)
 {
-	const uint32_t size = scatter->shape->size;
-	const uint32_t first = (uint32_t)(((uint64_t)rank + size - scatter->shape->root) % size);
+	const uint32_t first = pcoll_place_of(rank, scatter->shape->size, scatter->shape->root);
 
 	return pcoll_span(scatter->parts, pcoll_at(first), run);
 }
@@ -75,8 +74,7 @@ broadcast_scatter_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 	const bool is_root = shape->rank == shape->root;
 	const struct scatter scatter = {
 		.schedule = schedule, .shape = shape,
-		.place = (uint32_t)(((uint64_t)shape->rank + shape->size - shape->root) %
-		                    shape->size),
+		.place = pcoll_place_of(shape->rank, shape->size, shape->root),
 		.parts = pcoll_view_parts(schedule, is_root ? PCOLL_SRC : PCOLL_DST, shape->size,
 		                          shape->elem_bytes, shape->len_bytes),
 	};

@@ -8,11 +8,10 @@
 static void
 reduce_binary_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
-	const uint32_t top = shape->ordered ? 0 : shape->root;
 	struct pcoll_kin kin;
 
-	pcoll_kin_binary(shape->rank, shape->size, top, &kin);
-	pcoll_add_up(schedule, shape, &kin, top, shape->root, pcoll_piece_bytes(shape, true));
+	pcoll_kin_binary(shape->rank, shape->size, pcoll_reduce_top(shape), &kin);
+	pcoll_add_reduce(schedule, shape, &kin);
 }
 
 const struct pcoll_builder pcoll_build_reduce_binary = {

@@ -44,7 +44,7 @@ halving_scatter(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, 
 	}
 }
 
-/* Of a pair, the one that is farther from the heir hands on what it has. */
+/* The member of a pair that is farther from the heir sends it what it has. */
 static void
 halving_gather(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, uint32_t heir,
                uint32_t sum)
@@ -71,16 +71,6 @@ halving_gather(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, u
 	}
 }
 
-static uint32_t
-fold_steps(const struct pcoll_fold *fold)
-{
-	uint32_t steps = 0;
-
-	while ((uint32_t)1 << steps < fold->power)
-		steps++;
-	return steps;
-}
-
 /* The result is with the member that has a number; the root may be its twin. */
 static void
 halving_hand_over(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
@@ -103,11 +93,9 @@ reduce_halving_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 	struct pcoll_fold fold, heir;
 	struct pcoll_work work = { .in_src = !is_root || !shape->in_place,
 	                           .ordered = shape->ordered };
-	uint32_t steps;
 
 	pcoll_fold_find(shape->rank, shape->size, &fold);
 	pcoll_fold_find(shape->root, shape->size, &heir);
-	steps = fold_steps(&fold);
 	work.src = pcoll_view_parts(schedule, PCOLL_SRC, fold.power, shape->elem_bytes,
 	                            shape->len_bytes);
 	work.tmp = pcoll_view_tmp_parts(schedule, fold.power, shape);
@@ -118,13 +106,13 @@ reduce_halving_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 	schedule->tags++;
 	if (fold.has_number)
 		halving_scatter(schedule, &fold, shape->rank, &work);
-	schedule->tags += steps;
+	schedule->tags += fold.steps;
 	if (work.in_src && fold.has_number)
 		pcoll_add_copy(schedule, pcoll_span(work.sum, pcoll_at(0), fold.power),
 		               pcoll_span(work.src, pcoll_at(0), fold.power));
 	if (fold.has_number)
 		halving_gather(schedule, &fold, heir.number, work.sum);
-	schedule->tags += steps;
+	schedule->tags += fold.steps;
 	if (!heir.has_number)
 		halving_hand_over(schedule, shape, &fold, work.sum);
 	schedule->tags++;

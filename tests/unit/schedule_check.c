@@ -35,8 +35,8 @@ struct member {
 	uint32_t round;
 	uint64_t left;                          /* acts that touch src or dst */
 	bool busy;                              /* one of them is under way */
-	struct set entered, done;               /* who is known to have */
-	struct set heard_entered, heard_done;   /* ... when the round is over */
+	struct set entered, done;               /* members that are known to have done so */
+	struct set heard_entered, heard_done;   /* the same, when the round is over */
 };
 
 struct note {
@@ -137,16 +137,36 @@ cells_find(struct check *check, uint32_t rank, enum pcoll_buffer buffer, size_t 
 	return NULL;
 }
 
+static bool
+act_reads(const struct pcoll_act *act)
+{
+	return act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_COPY ||
+	       act->kind == PCOLL_STEP_COMBINE;
+}
+
+static bool
+act_writes(const struct pcoll_act *act)
+{
+	return act->kind == PCOLL_STEP_RECEIVE || act->kind == PCOLL_STEP_COPY ||
+	       act->kind == PCOLL_STEP_COMBINE;
+}
+
+/* Does it touch src or dst? */
+static bool
+act_touches(const struct pcoll_act *act)
+{
+	return (act_reads(act) && act->from != PCOLL_TMP) ||
+	       (act_writes(act) && act->to != PCOLL_TMP);
+}
+
 static void
-act_is_ordered(struct check *check, uint32_t rank, const struct pcoll_act *act)
+act_note(struct check *check, uint32_t rank, const struct pcoll_act *act)
 {
 	struct member *member = &check->members[rank];
-	const bool has_from = act->kind != PCOLL_STEP_RECEIVE;
-	const bool has_to = act->kind != PCOLL_STEP_SEND;
 
-	if ((!has_from || act->from == PCOLL_TMP) && (!has_to || act->to == PCOLL_TMP))
+	if (!act_touches(act))
 		return;
-	if (has_to && act->to == PCOLL_SRC)
+	if (act_writes(act) && act->to == PCOLL_SRC)
 		check_fails(check, "rank %u: a step writes to src", rank);
 	if (check->with_barriers && !set_is_full(&member->entered, check->shape->size))
 		check_fails(check, "rank %u: memory is touched before all have entered", rank);
@@ -177,7 +197,7 @@ on_local(void *arg, uint32_t rank, const struct pcoll_act *act)
 	    (act->len_bytes % elem || (act->from != PCOLL_TMP && act->from_bytes % elem) ||
 	     (act->to != PCOLL_TMP && act->to_bytes % elem)))
 		check_fails(check, "rank %u: an element is divided", rank);
-	act_is_ordered(check, rank, act);
+	act_note(check, rank, act);
 	for (size_t i = 0; i < act->len_bytes; i++) {
 		if (from[i].received_in == round || to[i].received_in == round ||
 		    to[i].sent_in == round)
@@ -198,7 +218,7 @@ message_mark(struct check *check, uint32_t rank, const struct pcoll_act *act)
 	struct cell *cell = cells_find(check, rank, sends ? act->from : act->to,
 	                               sends ? act->from_bytes : act->to_bytes, act);
 
-	act_is_ordered(check, rank, act);
+	act_note(check, rank, act);
 	for (size_t i = 0; cell && i < act->len_bytes; i++) {
 		if (cell[i].received_in == round || (!sends && cell[i].sent_in == round))
 			check_fails(check, "rank %u: a message touches what another does", rank);
@@ -302,10 +322,7 @@ member_open(struct check *check, uint32_t rank)
 	member->round = 1;
 	set_add(&member->entered, rank);
 	while (pcoll_cursor_next(schedule, &cursor, &act))
-		if ((act.kind == PCOLL_STEP_SEND && act.from != PCOLL_TMP) ||
-		    (act.kind == PCOLL_STEP_RECEIVE && act.to != PCOLL_TMP) ||
-		    ((act.kind == PCOLL_STEP_COPY || act.kind == PCOLL_STEP_COMBINE) &&
-		     (act.from != PCOLL_TMP || act.to != PCOLL_TMP)))
+		if (act_touches(&act))
 			member->left++;
 	member_may_be_done(member, rank);
 }

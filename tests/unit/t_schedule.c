@@ -2,7 +2,7 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; schedules with a mistake, which the check must notice; and prices.
  *
- * At level quick up to 9 members, at level full up to 64, at level long up to 300.
+ * Teams have up to 9 members at level quick, 64 at level full and 300 at level long.
  */
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
@@ -25,7 +25,7 @@ level_is(const char *level)
 
 /* -- algorithms -------------------------------------------------------------------------------- */
 
-/* In place or not, ordered or not, with barriers around it or not. */
+/* A set of these: dst is src; the order of ranks counts; a barrier comes before and behind. */
 enum { IN_PLACE = 1, ORDERED = 2, BARRIERS = 4, WAYS = 8 };
 
 static void
