@@ -24,18 +24,13 @@
 #ifndef PCOLL_H
 #define PCOLL_H
 
+#include "coll/operation.h"
 #include "coll/pcoll_names.h"
 
 #include "runtime/process/module.h"
 #include "runtime/process/shared.h"
 
 #include "gasnet_coll.h"
-
-enum pcoll_operation {
-	PCOLL_BARRIER, PCOLL_BROADCAST, PCOLL_REDUCE_TO_ONE, PCOLL_REDUCE_TO_ALL,
-	PCOLL_SCATTER, PCOLL_GATHER, PCOLL_GATHER_ALL, PCOLL_EXCHANGE,
-	PCOLL_OPERATIONS
-};
 
 struct pcoll_reduction {
 	size_t elem_bytes;
@@ -218,8 +213,6 @@ bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
 /* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
 
 const struct pcoll_algorithm *pcoll_choose(const struct pcoll_call *call);
-/* The name of the client's call; "another" for a number from a peer that names none. */
-const char *pcoll_operation_name(enum pcoll_operation operation);
 
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */
 

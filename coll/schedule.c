@@ -100,6 +100,14 @@ pcoll_view_vector(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
 	return pcoll_view_parts(schedule, buffer, 1, shape->len_bytes, shape->len_bytes);
 }
 
+uint32_t
+pcoll_view_members(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                   const struct pcoll_shape *shape)
+{
+	return pcoll_view_parts(schedule, buffer, shape->size, shape->len_bytes,
+	                        shape->size * shape->len_bytes);
+}
+
 /* Where block `number' begins, or, with the number of blocks, where the last one ends. */
 static size_t
 view_begin(const struct pcoll_view *view, uint32_t number)

@@ -17,24 +17,23 @@
 #ifndef PCOLL_SCHEDULE_H
 #define PCOLL_SCHEDULE_H
 
+#include "coll/operation.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* -- what is asked for ------------------------------------------------------------------------- */
 
-enum pcoll_task {
-	PCOLL_TASK_BARRIER, PCOLL_TASK_BROADCAST, PCOLL_TASK_REDUCE_TO_ONE,
-};
-
 /* What a schedule is built for.  All but rank is the same on all members. */
 struct pcoll_shape {
-	enum pcoll_task task;
+	enum pcoll_operation operation;
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
-	size_t len_bytes;               /* of the vector */
+	size_t len_bytes;               /* of the vector; where members have blocks, of one */
 	size_t elem_bytes;              /* of its element, which is never divided */
-	bool in_place;                  /* dst and src are the same */
+	bool in_place;                  /* dst and src are the same; where one has blocks and the
+	                                 * other is one, that is this member's block */
 	bool ordered;                   /* operands are combined in the order of ranks */
 	uint32_t radix;                 /* of algorithms that have one; at least 2 */
 	size_t piece_bytes;             /* of algorithms that work piece by piece; whole elements */
@@ -124,6 +123,9 @@ uint32_t pcoll_view_tmp_parts(struct pcoll_schedule *schedule, uint32_t count,
 /* The whole vector as one block. */
 uint32_t pcoll_view_vector(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                            const struct pcoll_shape *shape);
+/* A block for each member, by rank. */
+uint32_t pcoll_view_members(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+                            const struct pcoll_shape *shape);
 
 static inline struct pcoll_index
 pcoll_at(uint32_t at)
@@ -209,7 +211,7 @@ bool pcoll_cursor_next(const struct pcoll_schedule *schedule, struct pcoll_curso
 
 /* One algorithm.  `build' adds the steps of one member. */
 struct pcoll_builder {
-	enum pcoll_task task;
+	enum pcoll_operation operation;
 	const char *name, *summary;
 	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);

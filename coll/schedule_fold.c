@@ -73,11 +73,75 @@ pcoll_add_trade(struct pcoll_schedule *schedule, struct pcoll_work *work, uint32
 
 void
 pcoll_add_pair(struct pcoll_schedule *schedule, struct pcoll_work *work,
-               const struct pcoll_fold *fold, uint32_t rank)
+               const struct pcoll_fold *fold, uint32_t rank, uint32_t blocks)
 {
-	const uint32_t all = fold->power;
-
 	if (fold->twin != UINT32_MAX)
 		pcoll_add_trade(schedule, work, rank, fold->twin, schedule->tags, 0,
-		                fold->has_number ? 0 : all, 0, fold->has_number ? all : 0);
+		                fold->has_number ? 0 : blocks, 0, fold->has_number ? blocks : 0);
+	schedule->tags++;
+}
+
+/* -- results that all get ---------------------------------------------------------------------- */
+
+void
+pcoll_work_to_all(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t parts,
+                  struct pcoll_work *work_out)
+{
+	*work_out = (struct pcoll_work){
+		.src = pcoll_view_parts(schedule, PCOLL_SRC, parts, shape->elem_bytes,
+		                        shape->len_bytes),
+		.sum = pcoll_view_parts(schedule, PCOLL_DST, parts, shape->elem_bytes,
+		                        shape->len_bytes),
+		.tmp = pcoll_view_tmp_parts(schedule, parts, shape),
+		.in_src = !shape->in_place, .ordered = shape->ordered,
+	};
+}
+
+void
+pcoll_add_result(struct pcoll_schedule *schedule, const struct pcoll_work *work,
+                 const struct pcoll_fold *fold, uint32_t blocks)
+{
+	const struct pcoll_span sum = pcoll_span(work->sum, pcoll_at(0), blocks);
+	const struct pcoll_index twin = pcoll_at(fold->twin), tag = pcoll_at(schedule->tags++);
+
+	if (!fold->has_number)
+		pcoll_add_receive(schedule, twin, tag, sum, pcoll_no_span());
+	else if (work->in_src)
+		pcoll_add_copy(schedule, sum, pcoll_span(work->src, pcoll_at(0), blocks));
+	else if (fold->twin != UINT32_MAX)
+		pcoll_add_send(schedule, twin, tag, sum, pcoll_no_span());
+}
+
+/* -- halving ----------------------------------------------------------------------------------- */
+
+void
+pcoll_halving_find(const struct pcoll_fold *fold, uint32_t number, uint32_t below,
+                   uint32_t *first_out, uint32_t *blocks_out)
+{
+	uint32_t first = 0, blocks = fold->power;
+
+	for (uint32_t mask = 1; mask < below; mask *= 2) {
+		blocks /= 2;
+		if (number & mask)
+			first += blocks;
+	}
+	*first_out = first;
+	*blocks_out = blocks;
+}
+
+void
+pcoll_add_halving(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, uint32_t rank,
+                  struct pcoll_work *work)
+{
+	uint32_t tag = schedule->tags;
+
+	for (uint32_t mask = 1; mask < fold->power; mask *= 2) {
+		const uint32_t peer = fold->number ^ mask;
+		uint32_t send, keep, blocks;
+
+		pcoll_halving_find(fold, peer, 2 * mask, &send, &blocks);
+		pcoll_halving_find(fold, fold->number, 2 * mask, &keep, &blocks);
+		pcoll_add_trade(schedule, work, rank, pcoll_fold_rank(fold, peer), tag++, send,
+		                blocks, keep, blocks);
+	}
 }

@@ -10,10 +10,23 @@ extern const struct pcoll_builder pcoll_build_broadcast_chain;
 extern const struct pcoll_builder pcoll_build_broadcast_flat;
 extern const struct pcoll_builder pcoll_build_broadcast_knomial;
 extern const struct pcoll_builder pcoll_build_broadcast_scatter;
+extern const struct pcoll_builder pcoll_build_exchange_bruck;
+extern const struct pcoll_builder pcoll_build_exchange_flat;
+extern const struct pcoll_builder pcoll_build_exchange_pairwise;
+extern const struct pcoll_builder pcoll_build_gather_all_bruck;
+extern const struct pcoll_builder pcoll_build_gather_all_flat;
+extern const struct pcoll_builder pcoll_build_gather_all_ring;
+extern const struct pcoll_builder pcoll_build_gather_flat;
+extern const struct pcoll_builder pcoll_build_gather_knomial;
 extern const struct pcoll_builder pcoll_build_reduce_binary;
 extern const struct pcoll_builder pcoll_build_reduce_chain;
 extern const struct pcoll_builder pcoll_build_reduce_halving;
 extern const struct pcoll_builder pcoll_build_reduce_knomial;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_doubling;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_halving;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_tree;
+extern const struct pcoll_builder pcoll_build_scatter_flat;
+extern const struct pcoll_builder pcoll_build_scatter_knomial;
 
 /* All of them, and NULL behind the last. */
 extern const struct pcoll_builder *const pcoll_builders[];

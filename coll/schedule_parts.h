@@ -44,7 +44,11 @@ void pcoll_kin_knomial(uint32_t rank, uint32_t size, uint32_t root, uint32_t rad
 void pcoll_kin_binary(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 void pcoll_kin_chain(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 
-/* Adds a broadcast down the tree of the shape's root, piece by piece. */
+/* Adds what brings a vector from the tree's root, where it is in buffer `from', to all others' dst,
+ * piece by piece. */
+void pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                    const struct pcoll_kin *kin, enum pcoll_buffer from);
+/* Adds a broadcast: the same from src, and the root's own copy. */
 void pcoll_add_broadcast(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                          const struct pcoll_kin *kin);
 /* The root of the tree by which a reduction goes: rank 0 where the order counts. */
@@ -57,6 +61,38 @@ pcoll_reduce_top(const struct pcoll_shape *shape)
 /* Adds a reduction up the tree of that root, piece by piece, in the order of the tree. */
 void pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                       const struct pcoll_kin *kin);
+
+/* -- blocks of members (schedule_blocks.c) ----------------------------------------------------- */
+
+/* Where the run of child i begins in its parent's run, which it is behind. */
+uint32_t pcoll_child_place(const struct pcoll_kin *kin, uint32_t i);
+
+/*
+ * A run of blocks on its way between the root, which has them in the order of ranks, and a child of
+ * the root.  Where the run goes beyond the last rank, it is two messages.
+ */
+struct pcoll_root_run {
+	struct pcoll_span head, tail;
+};
+
+enum { PCOLL_RUN_TAGS = 2 };
+
+/* The run of the child with that rank, in a view of all blocks; and in the child's own view, which
+ * begins with its run. */
+struct pcoll_root_run pcoll_run_of_members(uint32_t view, uint32_t rank, uint32_t run,
+                                           uint32_t size);
+struct pcoll_root_run pcoll_run_of_own(uint32_t view, uint32_t rank, uint32_t run, uint32_t size);
+
+/* `add' is pcoll_add_send or pcoll_add_receive.  Takes the tags schedule->tags and the next. */
+void pcoll_add_root_run(struct pcoll_schedule *schedule,
+                        void (*add)(struct pcoll_schedule *schedule, struct pcoll_index peer,
+                                    struct pcoll_index tag, struct pcoll_span span,
+                                    struct pcoll_span like),
+                        uint32_t peer, struct pcoll_root_run run);
+
+/* The view of blocks from which an exchange sends: src, or in place a copy of it. */
+uint32_t pcoll_add_exchange_source(struct pcoll_schedule *schedule,
+                                   const struct pcoll_shape *shape);
 
 /* -- halving and doubling (schedule_fold.c) ---------------------------------------------------- */
 
@@ -91,8 +127,23 @@ void pcoll_add_trade(struct pcoll_schedule *schedule, struct pcoll_work *work, u
                      uint32_t peer, uint32_t tag, uint32_t send_first, uint32_t send_blocks,
                      uint32_t keep_first, uint32_t keep_blocks);
 
-/* The first step: the upper of a pair gives its operand to the lower, under schedule->tags. */
+/* The first step: the upper of a pair gives its operand, of so many blocks, to the lower. */
 void pcoll_add_pair(struct pcoll_schedule *schedule, struct pcoll_work *work,
-                    const struct pcoll_fold *fold, uint32_t rank);
+                    const struct pcoll_fold *fold, uint32_t rank, uint32_t blocks);
+
+/* The views for a reduction whose result all get. */
+void pcoll_work_to_all(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                       uint32_t parts, struct pcoll_work *work_out);
+/* The last step of it: the upper of a pair gets the result from the lower. */
+void pcoll_add_result(struct pcoll_schedule *schedule, const struct pcoll_work *work,
+                      const struct pcoll_fold *fold, uint32_t blocks);
+
+/* When halving has come to distance `below', member `number' has parts [first, first + blocks). */
+void pcoll_halving_find(const struct pcoll_fold *fold, uint32_t number, uint32_t below,
+                        uint32_t *first_out, uint32_t *blocks_out);
+/* Adds halving, of a member with a number, under fold->steps tags from schedule->tags on.  The
+ * first distance is 1, so that operands come in the order of ranks. */
+void pcoll_add_halving(struct pcoll_schedule *schedule, const struct pcoll_fold *fold,
+                       uint32_t rank, struct pcoll_work *work);
 
 #endif

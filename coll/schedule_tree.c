@@ -150,12 +150,19 @@ down_add(struct pcoll_schedule *schedule, const struct pcoll_kin *kin, uint32_t 
 }
 
 void
+pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+               const struct pcoll_kin *kin, enum pcoll_buffer from)
+{
+	down_add(schedule, kin,
+	         pcoll_view_pieces(schedule, kin->is_root ? from : PCOLL_DST,
+	                           piece_bytes_of(shape), shape->len_bytes));
+}
+
+void
 pcoll_add_broadcast(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                     const struct pcoll_kin *kin)
 {
-	down_add(schedule, kin,
-	         pcoll_view_pieces(schedule, kin->is_root ? PCOLL_SRC : PCOLL_DST,
-	                           piece_bytes_of(shape), shape->len_bytes));
+	pcoll_add_down(schedule, shape, kin, PCOLL_SRC);
 	if (kin->is_root && !shape->in_place)
 		pcoll_add_own_copy(schedule, shape);
 }

@@ -7,7 +7,7 @@
 #include "coll/schedule_parts.h"
 
 const struct pcoll_builder pcoll_build_barrier_dissemination = {
-	.task = PCOLL_TASK_BARRIER, .name = "dissemination",
+	.operation = PCOLL_BARRIER, .name = "dissemination",
 	.summary = "each tells those k^i above it, in log_k n rounds", .has_radix = true,
 	.build = pcoll_add_barrier,
 };

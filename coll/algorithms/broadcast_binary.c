@@ -15,7 +15,7 @@ broadcast_binary_build(struct pcoll_schedule *schedule, const struct pcoll_shape
 }
 
 const struct pcoll_builder pcoll_build_broadcast_binary = {
-	.task = PCOLL_TASK_BROADCAST, .name = "binary",
+	.operation = PCOLL_BROADCAST, .name = "binary",
 	.summary = "down a binary tree, piece by piece", .has_pieces = true,
 	.build = broadcast_binary_build,
 };

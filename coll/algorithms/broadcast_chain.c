@@ -15,7 +15,7 @@ broadcast_chain_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 }
 
 const struct pcoll_builder pcoll_build_broadcast_chain = {
-	.task = PCOLL_TASK_BROADCAST, .name = "chain",
+	.operation = PCOLL_BROADCAST, .name = "chain",
 	.summary = "from each to the next, piece by piece", .has_pieces = true,
 	.build = broadcast_chain_build,
 };

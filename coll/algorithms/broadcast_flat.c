@@ -26,6 +26,6 @@ broadcast_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 }
 
 const struct pcoll_builder pcoll_build_broadcast_flat = {
-	.task = PCOLL_TASK_BROADCAST, .name = "flat", .summary = "the root sends to each",
+	.operation = PCOLL_BROADCAST, .name = "flat", .summary = "the root sends to each",
 	.build = broadcast_flat_build,
 };

@@ -17,6 +17,6 @@ broadcast_knomial_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 }
 
 const struct pcoll_builder pcoll_build_broadcast_knomial = {
-	.task = PCOLL_TASK_BROADCAST, .name = "knomial", .summary = "down a k-nomial tree",
+	.operation = PCOLL_BROADCAST, .name = "knomial", .summary = "down a k-nomial tree",
 	.has_radix = true, .has_pieces = true, .build = broadcast_knomial_build,
 };

@@ -87,7 +87,7 @@ broadcast_scatter_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 }
 
 const struct pcoll_builder pcoll_build_broadcast_scatter = {
-	.task = PCOLL_TASK_BROADCAST, .name = "scatter",
+	.operation = PCOLL_BROADCAST, .name = "scatter",
 	.summary = "parts are scattered, then go around a ring",
 	.build = broadcast_scatter_build,
 };

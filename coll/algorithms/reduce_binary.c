@@ -15,7 +15,7 @@ reduce_binary_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 }
 
 const struct pcoll_builder pcoll_build_reduce_binary = {
-	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "binary",
+	.operation = PCOLL_REDUCE_TO_ONE, .name = "binary",
 	.summary = "up a binary tree, piece by piece", .has_pieces = true,
 	.build = reduce_binary_build,
 };

@@ -16,7 +16,7 @@ reduce_chain_build(struct pcoll_schedule *schedule, const struct pcoll_shape *sh
 }
 
 const struct pcoll_builder pcoll_build_reduce_chain = {
-	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "chain",
+	.operation = PCOLL_REDUCE_TO_ONE, .name = "chain",
 	.summary = "from each to the one before it, piece by piece", .has_pieces = true,
 	.build = reduce_chain_build,
 };

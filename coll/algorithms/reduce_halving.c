@@ -11,39 +11,6 @@
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
-/* Halving leaves member `number' with parts [first, first + blocks). */
-static void
-halving_find(const struct pcoll_fold *fold, uint32_t number, uint32_t below, uint32_t *first_out,
-             uint32_t *blocks_out)
-{
-	uint32_t first = 0, blocks = fold->power;
-
-	for (uint32_t mask = 1; mask < below; mask *= 2) {
-		blocks /= 2;
-		if (number & mask)
-			first += blocks;
-	}
-	*first_out = first;
-	*blocks_out = blocks;
-}
-
-static void
-halving_scatter(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, uint32_t rank,
-                struct pcoll_work *work)
-{
-	uint32_t tag = schedule->tags;
-
-	for (uint32_t mask = 1; mask < fold->power; mask *= 2) {
-		const uint32_t peer = fold->number ^ mask;
-		uint32_t send, keep, blocks;
-
-		halving_find(fold, peer, 2 * mask, &send, &blocks);
-		halving_find(fold, fold->number, 2 * mask, &keep, &blocks);
-		pcoll_add_trade(schedule, work, rank, pcoll_fold_rank(fold, peer), tag++, send,
-		                blocks, keep, blocks);
-	}
-}
-
 /* The member of a pair that is farther from the heir sends it what it has. */
 static void
 halving_gather(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, uint32_t heir,
@@ -57,7 +24,7 @@ halving_gather(struct pcoll_schedule *schedule, const struct pcoll_fold *fold, u
 		const bool hands = (fold->number ^ heir) & mask;
 		uint32_t first, blocks;
 
-		halving_find(fold, hands ? fold->number : other, 2 * mask, &first, &blocks);
+		pcoll_halving_find(fold, hands ? fold->number : other, 2 * mask, &first, &blocks);
 		if (hands)
 			pcoll_add_send(schedule, peer, pcoll_at(tag),
 			               pcoll_span(sum, pcoll_at(first), blocks), pcoll_no_span());
@@ -102,10 +69,9 @@ reduce_halving_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 	work.sum = is_root ? pcoll_view_parts(schedule, PCOLL_DST, fold.power, shape->elem_bytes,
 	                                      shape->len_bytes)
 	                   : pcoll_view_tmp_parts(schedule, fold.power, shape);
-	pcoll_add_pair(schedule, &work, &fold, shape->rank);
-	schedule->tags++;
+	pcoll_add_pair(schedule, &work, &fold, shape->rank, fold.power);
 	if (fold.has_number)
-		halving_scatter(schedule, &fold, shape->rank, &work);
+		pcoll_add_halving(schedule, &fold, shape->rank, &work);
 	schedule->tags += fold.steps;
 	if (work.in_src && fold.has_number)
 		pcoll_add_copy(schedule, pcoll_span(work.sum, pcoll_at(0), fold.power),
@@ -119,7 +85,7 @@ reduce_halving_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 }
 
 const struct pcoll_builder pcoll_build_reduce_halving = {
-	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "halving",
+	.operation = PCOLL_REDUCE_TO_ONE, .name = "halving",
 	.summary = "members trade halves of the vector, then gather the parts",
 	.build = reduce_halving_build,
 };

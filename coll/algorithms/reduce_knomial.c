@@ -20,6 +20,6 @@ reduce_knomial_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 }
 
 const struct pcoll_builder pcoll_build_reduce_knomial = {
-	.task = PCOLL_TASK_REDUCE_TO_ONE, .name = "knomial", .summary = "up a k-nomial tree",
+	.operation = PCOLL_REDUCE_TO_ONE, .name = "knomial", .summary = "up a k-nomial tree",
 	.has_radix = true, .has_pieces = true, .build = reduce_knomial_build,
 };

@@ -280,37 +280,74 @@ on_round(void *arg, uint32_t rank)
 
 /* -- buffers and results ----------------------------------------------------------------------- */
 
-static bool
-has_dst(const struct pcoll_shape *shape, uint32_t rank)
+/* What a member has on either side, in blocks or vectors of len_bytes. */
+static size_t
+src_blocks(const struct pcoll_shape *shape, uint32_t rank)
 {
-	return shape->task == PCOLL_TASK_BROADCAST || rank == shape->root;
+	const bool is_root = rank == shape->root;
+
+	switch (shape->operation) {
+	case PCOLL_BARRIER: return 0;
+	case PCOLL_BROADCAST: return is_root;
+	case PCOLL_SCATTER: return is_root ? shape->size : 0;
+	case PCOLL_EXCHANGE: return shape->size;
+	default: return 1;
+	}
+}
+
+static size_t
+dst_blocks(const struct pcoll_shape *shape, uint32_t rank)
+{
+	const bool is_root = rank == shape->root;
+
+	switch (shape->operation) {
+	case PCOLL_BARRIER: return 0;
+	case PCOLL_REDUCE_TO_ONE: return is_root;
+	case PCOLL_GATHER: return is_root ? shape->size : 0;
+	case PCOLL_GATHER_ALL:
+	case PCOLL_EXCHANGE: return shape->size;
+	default: return 1;
+	}
 }
 
 static bool
-has_src(const struct pcoll_shape *shape, uint32_t rank)
+is_reduction(const struct pcoll_shape *shape)
 {
-	return shape->task == PCOLL_TASK_REDUCE_TO_ONE || rank == shape->root;
+	return shape->operation == PCOLL_REDUCE_TO_ONE || shape->operation == PCOLL_REDUCE_TO_ALL;
+}
+
+/* In place, the shorter one is in the longer one, as this member's block. */
+static void
+member_place(struct check *check, uint32_t rank)
+{
+	const struct pcoll_shape *shape = check->shape;
+	struct member *member = &check->members[rank];
+	const size_t src = src_blocks(shape, rank), dst = dst_blocks(shape, rank);
+	const size_t own = src == dst ? 0 : rank * shape->len_bytes;
+	const size_t src_bytes = src * shape->len_bytes, dst_bytes = dst * shape->len_bytes;
+
+	member->len[PCOLL_SRC] = src_bytes;
+	member->len[PCOLL_DST] = dst_bytes;
+	member->len[PCOLL_TMP] = check->schedules[rank].tmp_bytes;
+	if (!shape->in_place || !src || !dst)
+		member->at[PCOLL_SRC] = dst_bytes;
+	else if (src < dst)
+		member->at[PCOLL_SRC] = own;
+	else
+		member->at[PCOLL_DST] = own;
+	member->at[PCOLL_TMP] = src_bytes + dst_bytes;
 }
 
 static void
 member_open(struct check *check, uint32_t rank)
 {
 	const struct pcoll_shape *shape = check->shape;
-	const bool vector = shape->task != PCOLL_TASK_BARRIER;
 	struct member *member = &check->members[rank];
-	struct pcoll_schedule *schedule = &check->schedules[rank];
 	struct pcoll_cursor cursor = { .next = 0 };
 	struct pcoll_act act;
 	size_t all;
 
-	member->len[PCOLL_DST] = vector && has_dst(shape, rank) ? shape->len_bytes : 0;
-	member->len[PCOLL_SRC] = vector && has_src(shape, rank) ? shape->len_bytes : 0;
-	member->len[PCOLL_TMP] = schedule->tmp_bytes;
-	member->at[PCOLL_SRC] = shape->in_place && member->len[PCOLL_DST] ? 0
-	                                                                  : member->len[PCOLL_DST];
-	member->at[PCOLL_TMP] = member->at[PCOLL_SRC] + member->len[PCOLL_SRC];
-	if (member->at[PCOLL_TMP] < member->len[PCOLL_DST])
-		member->at[PCOLL_TMP] = member->len[PCOLL_DST];
+	member_place(check, rank);
 	all = member->at[PCOLL_TMP] + member->len[PCOLL_TMP];
 	member->cells = calloc(all + 1, sizeof *member->cells);
 	if (!member->cells)
@@ -321,34 +358,52 @@ member_open(struct check *check, uint32_t rank)
 		member->cells[member->at[PCOLL_SRC] + i].symbol = symbol_of(shape, rank, i, 0);
 	member->round = 1;
 	set_add(&member->entered, rank);
-	while (pcoll_cursor_next(schedule, &cursor, &act))
+	while (pcoll_cursor_next(&check->schedules[rank], &cursor, &act))
 		if (act_touches(&act))
 			member->left++;
 	member_may_be_done(member, rank);
 }
 
+/* Of a reduction: the sum of all members' operands. */
 static struct symbol
-symbol_expected(const struct pcoll_shape *shape, size_t at)
+symbol_sum(const struct pcoll_shape *shape, size_t at)
 {
-	struct symbol sum;
+	struct symbol sum = symbol_of(shape, 0, at, 0);
 
-	if (shape->task == PCOLL_TASK_BROADCAST)
-		return symbol_of(shape, shape->root, at, 0);
-	sum = symbol_of(shape, 0, at, 0);
 	for (uint32_t rank = 1; rank < shape->size; rank++)
 		sum = symbol_combine(sum, symbol_of(shape, rank, at, 0));
 	return sum;
 }
 
+/* Of a reduction, `sums' has the result. */
+static struct symbol
+symbol_expected(const struct pcoll_shape *shape, uint32_t rank, size_t at,
+                const struct symbol *sums)
+{
+	const uint32_t from = (uint32_t)(at / shape->len_bytes);
+	const size_t in_block = at % shape->len_bytes, own = rank * shape->len_bytes;
+
+	switch (shape->operation) {
+	case PCOLL_BROADCAST: return symbol_of(shape, shape->root, at, 0);
+	case PCOLL_SCATTER: return symbol_of(shape, shape->root, own + at, 0);
+	case PCOLL_GATHER:
+	case PCOLL_GATHER_ALL: return symbol_of(shape, from, in_block, 0);
+	case PCOLL_EXCHANGE: return symbol_of(shape, from, own + in_block, 0);
+	default: return sums[at];
+	}
+}
+
 static void
-member_compare(struct check *check, uint32_t rank, const struct symbol *expected)
+member_compare(struct check *check, uint32_t rank, const struct symbol *sums)
 {
 	const struct pcoll_shape *shape = check->shape;
 	const struct member *member = &check->members[rank];
-	const bool overwritten = shape->in_place && member->len[PCOLL_DST];
+	const bool overwritten = shape->in_place && member->len[PCOLL_DST] &&
+	                         (is_reduction(shape) || shape->operation == PCOLL_EXCHANGE);
 
 	for (size_t i = 0; i < member->len[PCOLL_DST]; i++)
-		if (!symbol_is(member->cells[i].symbol, expected[i]))
+		if (!symbol_is(member->cells[member->at[PCOLL_DST] + i].symbol,
+		               symbol_expected(shape, rank, i, sums)))
 			check_fails(check, "rank %u: byte %zu of the result is wrong", rank, i);
 	for (size_t i = 0; !overwritten && i < member->len[PCOLL_SRC]; i++)
 		if (!symbol_is(member->cells[member->at[PCOLL_SRC] + i].symbol,
@@ -356,7 +411,7 @@ member_compare(struct check *check, uint32_t rank, const struct symbol *expected
 			check_fails(check, "rank %u: byte %zu of src has changed", rank, i);
 	if (check->with_barriers && !set_is_full(&member->done, shape->size))
 		check_fails(check, "rank %u: it leaves before all is done", rank);
-	if (shape->task == PCOLL_TASK_BARRIER && !set_is_full(&member->entered, shape->size))
+	if (shape->operation == PCOLL_BARRIER && !set_is_full(&member->entered, shape->size))
 		check_fails(check, "rank %u: it leaves before all have entered", rank);
 }
 
@@ -386,16 +441,16 @@ schedules_build(struct check *check, const struct pcoll_builder *builder)
 static void
 check_compare(struct check *check)
 {
-	const size_t len_bytes = check->shape->len_bytes;
-	struct symbol *expected = calloc(len_bytes + 1, sizeof *expected);
+	const size_t len_bytes = is_reduction(check->shape) ? check->shape->len_bytes : 0;
+	struct symbol *sums = calloc(len_bytes + 1, sizeof *sums);
 
-	if (!expected)
+	if (!sums)
 		abort();
 	for (size_t i = 0; i < len_bytes; i++)
-		expected[i] = symbol_expected(check->shape, i);
+		sums[i] = symbol_sum(check->shape, i);
 	for (uint32_t rank = 0; rank < check->shape->size; rank++)
-		member_compare(check, rank, expected);
-	free(expected);
+		member_compare(check, rank, sums);
+	free(sums);
 }
 
 bool

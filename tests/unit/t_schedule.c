@@ -34,8 +34,9 @@ check_shape(const struct pcoll_builder *builder, const struct pcoll_shape *shape
 	char why[SCHEDULE_TEXT_BYTES];
 
 	if (!schedule_check(builder, shape, SLOTS, barriers, why))
-		ck_abort_msg("%s, task %d: size %u, root %u, radix %u, pieces of %zu, %zu bytes, "
-		             "elements of %zu%s%s%s: %s", builder->name, (int)builder->task,
+		ck_abort_msg("%s, operation %d: size %u, root %u, radix %u, pieces of %zu, "
+		             "%zu bytes, elements of %zu%s%s%s: %s", builder->name,
+		             (int)builder->operation,
 		             shape->size, shape->root, shape->radix, shape->piece_bytes,
 		             shape->len_bytes, shape->elem_bytes,
 		             shape->in_place ? ", in place" : "", shape->ordered ? ", ordered" : "",
@@ -67,13 +68,32 @@ check_lengths(const struct pcoll_builder *builder, struct pcoll_shape shape)
 			}
 }
 
+static bool
+has_root(const struct pcoll_builder *builder)
+{
+	switch (builder->operation) {
+	case PCOLL_BROADCAST:
+	case PCOLL_REDUCE_TO_ONE:
+	case PCOLL_SCATTER:
+	case PCOLL_GATHER: return true;
+	default: return false;
+	}
+}
+
+static bool
+has_blocks(const struct pcoll_builder *builder)
+{
+	return builder->operation >= PCOLL_SCATTER;
+}
+
 static void
 check_small(const struct pcoll_builder *builder)
 {
-	struct pcoll_shape shape = { .task = builder->task };
+	struct pcoll_shape shape = { .operation = builder->operation };
 
 	for (shape.size = 1; shape.size <= SMALL; shape.size++)
-		for (shape.root = 0; shape.root < shape.size; shape.root++)
+		for (shape.root = 0; shape.root < (has_root(builder) ? shape.size : 1);
+		     shape.root++)
 			for (shape.radix = 2; shape.radix <= (builder->has_radix ? 5 : 2);
 			     shape.radix++)
 				check_lengths(builder, shape);
@@ -84,8 +104,9 @@ static void
 check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
 {
 	struct pcoll_shape shape = {
-		.task = builder->task, .size = size, .root = root, .radix = 2 + size % 4,
-		.elem_bytes = 1, .len_bytes = size + 3, .piece_bytes = size / 3 + 1,
+		.operation = builder->operation, .size = size, .root = root, .radix = 2 + size % 4,
+		.elem_bytes = 1, .len_bytes = has_blocks(builder) ? 1 + size % 3 : size + 3,
+		.piece_bytes = size / 3 + 1,
 	};
 
 	for (unsigned way = 0; way < WAYS; way += 3) {  /* each in two of four */
@@ -103,7 +124,7 @@ check_larger(const struct pcoll_builder *builder)
 	for (uint32_t size = SMALL + 1; size <= most; size++) {
 		const uint32_t step = size <= MIDDLE ? 1 : size / ROOTS_OF_LARGE;
 
-		for (uint32_t root = 0; root < size; root += step)
+		for (uint32_t root = 0; root < (has_root(builder) ? size : 1); root += step)
 			check_one(builder, size, root);
 	}
 }
@@ -226,13 +247,13 @@ wrong_builder(void)
 {
 	switch (mistake) {
 	case WRONG_ORDER:
-		return (struct pcoll_builder){ .task = PCOLL_TASK_REDUCE_TO_ONE,
+		return (struct pcoll_builder){ .operation = PCOLL_REDUCE_TO_ONE,
 		                               .build = wrong_reduce_build };
 	case TOO_EARLY:
-		return (struct pcoll_builder){ .task = PCOLL_TASK_BARRIER,
+		return (struct pcoll_builder){ .operation = PCOLL_BARRIER,
 		                               .build = wrong_barrier_build };
 	default:
-		return (struct pcoll_builder){ .task = PCOLL_TASK_BROADCAST,
+		return (struct pcoll_builder){ .operation = PCOLL_BROADCAST,
 		                               .build = wrong_broadcast_build };
 	}
 }
@@ -242,7 +263,7 @@ START_TEST(mistakes_are_noticed)
 	for (mistake = 0; mistake < MISTAKES; mistake++) {
 		const struct pcoll_builder builder = wrong_builder();
 		const struct pcoll_shape shape = {
-			.task = builder.task, .size = 2, .ordered = true, .elem_bytes = 1,
+			.operation = builder.operation, .size = 2, .ordered = true, .elem_bytes = 1,
 			.len_bytes = mistake == TOO_EARLY ? 0 : 5,
 		};
 		char why[SCHEDULE_TEXT_BYTES] = "";
@@ -263,10 +284,11 @@ static const struct pcoll_costs costs = {
 };
 
 static const struct pcoll_builder *
-builder_named(enum pcoll_task task, const char *name)
+builder_named(enum pcoll_operation operation, const char *name)
 {
 	for (size_t i = 0; pcoll_builders[i]; i++)
-		if (pcoll_builders[i]->task == task && strcmp(pcoll_builders[i]->name, name) == 0)
+		if (pcoll_builders[i]->operation == operation &&
+		    strcmp(pcoll_builders[i]->name, name) == 0)
 			return pcoll_builders[i];
 	ck_abort_msg("no %s", name);
 }
@@ -275,11 +297,11 @@ static uint64_t
 price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
 {
 	const struct pcoll_shape shape = {
-		.task = PCOLL_TASK_BROADCAST, .size = size, .radix = 2, .elem_bytes = 1,
+		.operation = PCOLL_BROADCAST, .size = size, .radix = 2, .elem_bytes = 1,
 		.len_bytes = len_bytes, .piece_bytes = piece_bytes, .in_place = true,
 	};
 
-	return pcoll_builder_price_ps(builder_named(PCOLL_TASK_BROADCAST, name), &shape, &costs);
+	return pcoll_builder_price_ps(builder_named(PCOLL_BROADCAST, name), &shape, &costs);
 }
 
 /* A round of a barrier of two or more: both begin two messages, of which one arrives. */
@@ -289,10 +311,10 @@ START_TEST(a_barrier_costs_its_rounds)
 
 	for (uint32_t rounds = 0; rounds < 8; rounds++) {
 		const struct pcoll_shape shape = {
-			.task = PCOLL_TASK_BARRIER, .size = (uint32_t)1 << rounds, .radix = 2,
+			.operation = PCOLL_BARRIER, .size = (uint32_t)1 << rounds, .radix = 2,
 		};
 		const uint64_t price = pcoll_builder_price_ps(
-			builder_named(PCOLL_TASK_BARRIER, "dissemination"), &shape, &costs);
+			builder_named(PCOLL_BARRIER, "dissemination"), &shape, &costs);
 
 		ck_assert_uint_ge(price, rounds * (round_ps - costs.overhead_ps));
 		ck_assert_uint_le(price, rounds * (round_ps + costs.overhead_ps));
