@@ -2,6 +2,7 @@
  * Phases: which cell a member fills next, and which it reads.
  */
 #include "coll/cells_side.h"
+#include "coll/differ.h"
 
 /* -- pieces ------------------------------------------------------------------------------------ */
 
@@ -243,22 +244,22 @@ reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcol
 	}
 }
 
-/* The k-th call on a team is the same call everywhere. */
+/* The k-th call on a team is the same call everywhere.  Cells do not tell the root. */
 static void __attribute__((noreturn, cold))
 call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
              uint64_t other)
 {
 	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
-	const char *name = pcoll_operation_name(op->call.operation);
+	const struct pcoll_side own = {
+		.rank = cells->rank, .operation = op->call.operation,
+		.len_bytes = op->call.len_bytes,
+	};
+	const struct pcoll_side peers = {
+		.rank = from, .operation = (enum pcoll_operation)(other >> CALL_LEN_BITS),
+		.len_bytes = other & len_mask,
+	};
 
-	if (other >> CALL_LEN_BITS != (uint64_t)op->call.operation)
-		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members "
-		          "make the same calls in the same order", name, op->number,
-		          pcoll_operation_name((enum pcoll_operation)(other >> CALL_LEN_BITS)),
-		          from);
-	psi_fatal("%s: call %u on its team, in which rank %u expects %zu bytes and rank %u sends "
-	          "%zu; let all members pass the same sizes", name, op->number, cells->rank,
-	          op->call.len_bytes, from, (size_t)(other & len_mask));
+	pcoll_sides_differ(op->number, &own, &peers);
 }
 
 static bool

@@ -2,28 +2,29 @@
  * Collectives by active messages: one engine for all operations.  Those in shared memory are in
  * cells.h and pcoll_barrier_shared.h.
  *
- * A call becomes an operation in flight (struct pcoll_op), which is advanced from its start and
- * from every poll until this member has done its part.  Members know an operation by team and
- * number: the k-th call on a team is number k everywhere.
+ * A call becomes an operation in flight (struct pcoll_op): the executor (executor.h) carries out
+ * this member's schedule from the start and from every poll until its end.  Members know an
+ * operation by team and number: the k-th call on a team is number k everywhere.
  *
- * Two kinds of messages.  A *note* is a Short that names team, operation, both members and an
- * index, and carries two words.  It may come before its receiver has called, and is then kept until
- * it has.  *Data* is sent only to a member that has asked for it by a note, which carries where it
- * goes; so data never comes early, no payload is ever kept, and what is kept is bounded by what the
- * peers have in flight.
+ * Two kinds of messages.  A *note* names team, operation, both members and an index.  It carries
+ * two words, and perhaps a short payload.  It may come before its receiver has called or needs it,
+ * and is then kept.  *Data* is sent only to a member that has asked for it by a note, which carries
+ * where it goes; so data never comes early.  What is kept is bounded, since in one of
+ * PCOLL_EAGER_PERIOD calls on a team no payload goes in a note: nobody gets farther ahead of those
+ * whom it sends to.
  *
  * Locks.  engine.lock guards the list of operations, the notes and `busy'.  An operation is stepped
  * by the one thread that made it busy, with no lock held, so that functions of clients may run
  * there.
  *
- * Pairs:  X1 (data_on_message) -> X2 (pcoll_in_prefix, pcoll_direct_step)   payload before its
- *                                                                           count
+ * Pairs:  X1 (data_on_message) -> X2 (slot_receiving)    payload before its count
  *         X3 (pcoll_op_changed) -> X4 (op_run)           a change before the step that follows
  *         X5 (op_retire) -> X6 (pcoll_op_is_finished)    the results, and what peers wrote before
  */
 #ifndef PCOLL_H
 #define PCOLL_H
 
+#include "coll/executor.h"
 #include "coll/operation.h"
 #include "coll/pcoll_names.h"
 
@@ -67,62 +68,20 @@ struct pcoll_call {
 	                                 * moved */
 };
 
-/* The purpose of a note: the upper bits of its index. */
-enum pcoll_channel {
-	PCOLL_ENTER = 1 << 28, PCOLL_LEAVE = 2 << 28,
-	PCOLL_UP = 3 << 28, PCOLL_DOWN = 4 << 28, PCOLL_RESULT = 5 << 28, PCOLL_DIRECT = 6 << 28,
-};
-
-struct pcoll_note {
-	struct pcoll_note *next;
-	uint64_t team;                  /* its id, or a series of phases */
-	uint32_t number, operation, index;
-	gex_Rank_t from, to;            /* in the team */
-	uint64_t words[2];
-};
-
-/* A barrier by dissemination inside an operation; names are gathered on the way. */
-struct pcoll_sync {
-	struct pcoll_names names;
-	uint32_t round;
-	bool sent;
-};
-
-struct pcoll_op;
-
-/*
- * One way to do an operation.  start computes what the arguments determine, in op->scratch; step
- * advances and returns true when this member's part is done, and is called again after every
- * change.
- */
-struct pcoll_algorithm {
-	enum pcoll_operation operation;
-	const char *name, *summary;
-	bool (*serves)(const struct pcoll_call *call);  /* NULL: all calls */
-	size_t (*scratch_bytes)(const struct pcoll_call *call);
-	void (*start)(struct pcoll_op *op);
-	bool (*step)(struct pcoll_op *op);
-};
-
-enum pcoll_stage { PCOLL_ENTERING, PCOLL_MOVING, PCOLL_LEAVING };
-
 /* Never given back to the system, so that an event may ask at any time. */
 struct pcoll_op {
 	struct pcoll_op *next, *before;         /* in flight; or free, next only */
-	struct pcoll_note *notes;               /* that no caller has taken */
+	struct pcoll_note *notes;       /* that the executor has not looked at */
 	bool busy;
 	_Atomic bool stirred;           /* something has changed since it was stepped */
 	_Atomic uint64_t finished;      /* the use of this memory that ended last */
-	/* The rest belongs to whoever has it busy; constant but for stage, blocked and syncs. */
+	/* The rest belongs to whoever has it busy; constant but for blocked and run. */
 	uint64_t use;
 	struct pcoll_call call;
-	const struct pcoll_algorithm *algorithm;
 	uint64_t team;
 	uint32_t number;
-	enum pcoll_stage stage;
 	bool blocked;                   /* some message found no room: step it at every poll */
-	struct pcoll_sync enter, leave;
-	void *scratch;                  /* 64-aligned, zeroed; until the end */
+	struct pcoll_run run;
 };
 
 /* -- the engine (pcoll_engine.c) --------------------------------------------------------------- */
@@ -141,78 +100,55 @@ struct pcoll_op *pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank);
 /* Any thread. */
 void pcoll_op_changed(struct pcoll_op *op);
 
+extern const struct psi_module pcoll_module;
+
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
+
+enum { PCOLL_EAGER_PERIOD = 16, PCOLL_EAGER_BYTES = 4096 };
+
+/* The index of a note is the tag of its message; with this bit, the receiver asks for that message
+ * as data. */
+#define PCOLL_ASKS ((uint32_t)1 << 31)
+
+struct pcoll_note {
+	struct pcoll_note *next;
+	uint64_t team;                  /* its id, or a series of phases */
+	uint32_t number, operation, index;
+	gex_Rank_t from, to;            /* in the team */
+	gex_Rank_t root;                /* of the sender's call, as in struct pcoll_side */
+	uint64_t call_bytes;
+	uint32_t form;
+	uint64_t words[2];
+	size_t len_bytes;
+	unsigned char payload[];        /* has room for 0, or for PCOLL_EAGER_BYTES */
+};
 
 void pcoll_notes_register(gex_EP_t ep);
 /* Does the work of `team_ends' of the module. */
 void pcoll_notes_team_ends(gex_TM_t tm, const char *call);
-
-extern const struct psi_module pcoll_module;
 /* False if there is no room; then the operation is blocked. */
 bool pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0,
-                     uint64_t word1);
-/* Takes the note of that member and index, if it is there. */
-bool pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2]);
-/* The same of whichever member. */
-bool pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
-                         uint64_t words_out[2]);
+                     uint64_t word1, const void *payload, size_t len_bytes);
+/* Largest payload of a note between this member and that one; the same seen from both. */
+size_t pcoll_note_most_bytes(const struct pcoll_op *op, gex_Rank_t peer);
 /* Gives the operation its notes that came early.  The caller holds the lock. */
 void pcoll_notes_claim(struct pcoll_op *op);
+/* Puts the notes that have come since the last call in front of `list', and returns that. */
+struct pcoll_note *pcoll_notes_collect(struct pcoll_op *op, struct pcoll_note *list);
+/* Ends the note's life. */
+void pcoll_note_give_back(struct pcoll_note *note);
 /* Counts a call of this member that needs no notes: a barrier by flags. */
 void pcoll_pass(gex_TM_t tm);
 /* Sends a message or asks for room; for notes and data. */
-bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what);
+bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am);
 
-/* -- transfers (pcoll_transfer.c) -------------------------------------------------------------- */
+/* -- data (pcoll_data.c) ----------------------------------------------------------------------- */
 
-/* Incoming bytes are counted in this many parts, so that a part can be sent on before all have
- * come. */
-enum { PCOLL_SEGMENTS = 16 };
-
-/* The bytes that one peer sends to this member. */
-struct pcoll_in {
-	struct pcoll_op *op;
-	unsigned char *addr;
-	size_t len_bytes, segment_bytes;
-	gex_Rank_t from;
-	uint32_t index;
-	uint32_t full;                          /* segments known to be here */
-	_Atomic size_t got[PCOLL_SEGMENTS];     /* bytes, by segment; added to by handlers */
-	_Atomic size_t *sum;                    /* of several; set before asking: it is added to
-	                                         * instead */
-};
-
-/* The bytes that this member sends to one peer. */
-struct pcoll_out {
-	const unsigned char *addr;
-	size_t len_bytes, sent_bytes;
-	gex_Rank_t to;
-	uint32_t index;
-	bool asked;
-	uint64_t cookie;                        /* the peer's struct pcoll_in */
-};
-
-void pcoll_transfers_register(gex_EP_t ep);
+void pcoll_data_register(gex_EP_t ep);
 /* Asks the peer for len_bytes, more than 0, to addr; false if there was no room to ask. */
-bool pcoll_in_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t index,
-                  void *addr, size_t len_bytes);
-/* The number of bytes that have come without a gap, from the first on. */
-size_t pcoll_in_prefix(struct pcoll_in *in);
-static inline bool
-pcoll_in_whole(struct pcoll_in *in)
-{
-	return pcoll_in_prefix(in) == in->len_bytes;
-}
-
-/* The peer has asked, by a note with these words. */
-void pcoll_out_asked(struct pcoll_op *op, struct pcoll_out *out, const uint64_t words[2]);
-/* Looks whether it has, if need be, and sends what may be sent of the first `ready' bytes; true
- * when all of len_bytes has gone. */
-bool pcoll_out_push(struct pcoll_op *op, struct pcoll_out *out, size_t ready);
-
-/* -- the choice (pcoll_registry.c) ------------------------------------------------------------- */
-
-const struct pcoll_algorithm *pcoll_choose(const struct pcoll_call *call);
+bool pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t tag);
+/* Sends what finds room, of what the peer has asked for by that cookie; true when all has gone. */
+bool pcoll_data_push(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to);
 
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */
 

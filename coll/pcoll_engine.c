@@ -4,7 +4,7 @@
  */
 #include "coll/cells.h"
 #include "coll/coll.h"
-#include "coll/parts.h"
+#include "coll/schedule_cache.h"
 
 #include "runtime/op/event.h"
 #include "runtime/team/team.h"
@@ -14,9 +14,8 @@
 #include "runtime/util/spinlock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { POOL_CHUNK = 16, SCRATCH_ALIGN = 64 };
+enum { POOL_CHUNK = 16 };
 
 static struct {
 	struct psi_spinlock lock;
@@ -74,7 +73,7 @@ op_take(void)
 }
 
 static void
-op_enlist(struct pcoll_op *op)
+list_add(struct pcoll_op *op)
 {
 	op->next = NULL;
 	op->before = engine.newest;
@@ -96,50 +95,12 @@ op_retire(struct pcoll_op *op)
 	atomic_fetch_sub_explicit(&engine.in_flight, 1, memory_order_relaxed);
 	psi_progress_ends();
 	psi_team_release(op->call.tm);
-	free(op->scratch);
-	op->scratch = NULL;
 	op->next = engine.free;
 	engine.free = op;
 	atomic_store_explicit(&op->finished, op->use, memory_order_release); /* X5 */
 }
 
 /* -- steps ------------------------------------------------------------------------------------- */
-
-static bool
-op_enter(struct pcoll_op *op)
-{
-	if (op->call.in_all && !pcoll_sync_step(op, &op->enter, PCOLL_ENTER))
-		return false;
-	op->algorithm->start(op);
-	op->stage = PCOLL_MOVING;
-	return true;
-}
-
-static bool
-op_move(struct pcoll_op *op)
-{
-	if (!op->algorithm->step(op))
-		return false;
-	op->stage = PCOLL_LEAVING;
-	return true;
-}
-
-static bool
-op_leave(struct pcoll_op *op)
-{
-	return !op->call.out_all || pcoll_sync_step(op, &op->leave, PCOLL_LEAVE);
-}
-
-static bool
-op_step(struct pcoll_op *op)
-{
-	op->blocked = false;
-	if (op->stage == PCOLL_ENTERING && !op_enter(op))
-		return false;
-	if (op->stage == PCOLL_MOVING && !op_move(op))
-		return false;
-	return op_leave(op);
-}
 
 /*
  * Steps the operation.  The caller holds the lock, which is released meanwhile.  Returns true if
@@ -160,10 +121,13 @@ op_run(struct pcoll_op *op)
 	do {
 		pcoll_unlock();
 		(void)atomic_exchange_explicit(&op->stirred, false, memory_order_acquire); /* X4 */
-		done = op_step(op);
+		op->blocked = false;
+		done = pcoll_run_step(op);
 		pcoll_lock();
 	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
 	op->busy = false;
+	if (done)
+		pcoll_run_close(op);
 	if (!done && op->blocked && !psi_is_room_missing())
 		psi_room_still_missing();
 	return done;
@@ -204,47 +168,43 @@ pcoll_op_is_finished(const void *object, uint64_t use)
 	return atomic_load_explicit(&op->finished, memory_order_acquire) >= use; /* X6 */
 }
 
-static void *
-op_make_scratch(size_t len_bytes)
+/* The caller does not hold the lock, since schedules and scratch memory may have to be made. */
+static struct pcoll_op *
+op_prepare(const struct pcoll_call *call)
 {
-	const size_t rounded = (len_bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
-	void *scratch = len_bytes ? aligned_alloc(SCRATCH_ALIGN, rounded) : NULL;
+	struct pcoll_op *op;
 
-	if (len_bytes && !scratch)
-		psi_fatal("no memory for a collective, which takes %zu bytes", len_bytes);
-	return len_bytes ? memset(scratch, 0, rounded) : NULL;
-}
-
-static void
-op_fill(struct pcoll_op *op, const struct pcoll_call *call, const struct pcoll_algorithm *algorithm,
-     void *scratch)
-{
+	psi_team_hold(call->tm);
+	pcoll_lock();
+	op = op_take();
+	pcoll_unlock();
 	op->use++;
 	op->call = *call;
-	op->algorithm = algorithm;
-	psi_team_hold(call->tm);
+	pcoll_run_open(op);
+	return op;
+}
+
+/* From here on notes find the operation, under the number that it gets here. */
+static void
+op_enlist(struct pcoll_op *op)
+{
+	const struct pcoll_call *call = &op->call;
+
 	op->team = call->phase ? call->phase->series : call->tm->id;
 	op->number = call->phase ? call->phase->number : call->tm->collectives++;
-	op->stage = PCOLL_ENTERING;
-	op->blocked = false;
-	op->enter = op->leave = (struct pcoll_sync){ .round = 0 };
-	op->scratch = scratch;
+	list_add(op);
+	pcoll_notes_claim(op);
 }
 
 void
 pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t *use_out)
 {
-	const struct pcoll_algorithm *algorithm = pcoll_choose(call);
-	void *scratch = op_make_scratch(algorithm->scratch_bytes(call));
-	struct pcoll_op *op;
+	struct pcoll_op *op = op_prepare(call);
 
-	pcoll_lock();
-	op = op_take();
-	op_fill(op, call, algorithm, scratch);
 	*op_out = op;
 	*use_out = op->use;
+	pcoll_lock();
 	op_enlist(op);
-	pcoll_notes_claim(op);
 	if (op_run(op))
 		op_retire(op);
 	pcoll_unlock();
@@ -271,10 +231,17 @@ static void
 engine_register(gex_EP_t ep)
 {
 	pcoll_notes_register(ep);
-	pcoll_transfers_register(ep);
+	pcoll_data_register(ep);
+}
+
+static void
+engine_team_ends(gex_TM_t tm, const char *call)
+{
+	pcoll_notes_team_ends(tm, call);
+	pcoll_schedules_forget(tm);
 }
 
 const struct psi_module pcoll_module = {
 	.name = "collectives", .register_handlers = engine_register, .progress = engine_advance,
-	.team_ends = pcoll_notes_team_ends,
+	.team_ends = engine_team_ends,
 };

@@ -1,37 +1,21 @@
 /*
- * Notes: Shorts by which members tell each other something about an operation.  One that comes
+ * Notes: messages by which members tell each other something about an operation.  One that comes
  * before its receiver has called waits in `early'.
  */
 #include "coll/coll.h"
+#include "coll/differ.h"
+
+#include "runtime/util/copy.h"
 
 #include "runtime/am/am.h"
 #include "runtime/team/team.h"
 
 #include <stdlib.h>
 
-enum { POOL_CHUNK = 64, NOTE_ARGS = 11 };
+enum { NOTE_ARGS = 15, POOL_EMPTY = 64, POOL_WITH_PAYLOAD = 8 };
 
-/* The caller holds the engine's lock. */
-static struct pcoll_note *free_notes, *early;
-
-static struct pcoll_note *
-note_take_spare(void)
-{
-	struct pcoll_note *note = free_notes;
-
-	if (!note) {
-		struct pcoll_note *chunk = calloc(POOL_CHUNK, sizeof *chunk);
-
-		if (!chunk)
-			psi_fatal("no memory for notes of collectives");
-		for (unsigned i = 0; i < POOL_CHUNK; i++) {
-			chunk[i].next = note;
-			note = &chunk[i];
-		}
-	}
-	free_notes = note->next;
-	return note;
-}
+/* The caller holds the engine's lock.  Of spare notes, the second list has room for a payload. */
+static struct pcoll_note *spare[2], *early;
 
 static void
 note_push(struct pcoll_note **list, struct pcoll_note *note)
@@ -40,21 +24,93 @@ note_push(struct pcoll_note **list, struct pcoll_note *note)
 	*list = note;
 }
 
-/* The k-th call on a team is the same call everywhere. */
-static void __attribute__((noreturn, cold))
-note_differs(enum pcoll_operation own, const struct pcoll_note *note)
+/* Adds to the spare notes. */
+static void
+spare_grow(bool has_payload)
 {
-	psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members make the "
-	          "same calls in the same order",
-	          pcoll_operation_name(own), note->number,
-	          pcoll_operation_name((enum pcoll_operation)note->operation), note->from);
+	const size_t bytes =
+		sizeof(struct pcoll_note) + (has_payload ? PCOLL_EAGER_BYTES : 0);
+	const unsigned count = has_payload ? POOL_WITH_PAYLOAD : POOL_EMPTY;
+	unsigned char *chunk = calloc(count, bytes);
+
+	if (!chunk)
+		psi_fatal("no memory for notes of collectives");
+	for (unsigned i = 0; i < count; i++)
+		note_push(&spare[has_payload], (struct pcoll_note *)(void *)(chunk + i * bytes));
 }
 
+static struct pcoll_note *
+note_take_spare(bool has_payload)
+{
+	struct pcoll_note *note;
+
+	pcoll_lock();
+	if (!spare[has_payload])
+		spare_grow(has_payload);
+	note = spare[has_payload];
+	spare[has_payload] = note->next;
+	pcoll_unlock();
+	return note;
+}
+
+void
+pcoll_note_give_back(struct pcoll_note *note)
+{
+	pcoll_lock();
+	note_push(&spare[note->len_bytes != 0], note);
+	pcoll_unlock();
+}
+
+/* -- to their operations; the caller holds the lock -------------------------------------------- */
+
+static struct pcoll_side
+note_side(const struct pcoll_note *note)
+{
+	return (struct pcoll_side){
+		.rank = note->from, .operation = (enum pcoll_operation)note->operation,
+		.root = note->root, .len_bytes = note->call_bytes, .form = note->form,
+	};
+}
+
+static struct pcoll_side
+call_side(const struct pcoll_call *call)
+{
+	const struct pcoll_reduction *reduction = &call->reduction;
+
+	return (struct pcoll_side){
+		.rank = call->tm->rank, .operation = call->operation, .root = call->root,
+		.len_bytes = call->len_bytes,
+		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
+		        (reduction->ordered ? PCOLL_FORM_ORDERED : 0) |
+		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
+		        (call->out_all ? PCOLL_FORM_OUT_ALL : 0),
+	};
+}
+
+static void __attribute__((noreturn, cold))
+note_differs(const struct pcoll_side *own, const struct pcoll_note *note)
+{
+	const struct pcoll_side peers = note_side(note);
+
+	pcoll_sides_differ(note->number, own, &peers);
+}
+
+/* A barrier by flags, which sends no notes. */
+static void __attribute__((noreturn, cold))
+note_finds_barrier(gex_TM_t tm, const struct pcoll_note *note)
+{
+	note_differs(&(struct pcoll_side){ .rank = tm->rank, .operation = PCOLL_BARRIER }, note);
+}
+
+/* The k-th call on a team is the same call everywhere. */
 static void
 note_attach(struct pcoll_op *op, struct pcoll_note *note)
 {
-	if (PSI_UNLIKELY(note->operation != op->call.operation))
-		note_differs(op->call.operation, note);
+	const struct pcoll_side own = call_side(&op->call);
+
+	if (PSI_UNLIKELY(note->operation != own.operation || note->root != own.root ||
+	                 note->call_bytes != own.len_bytes || note->form != own.form))
+		note_differs(&own, note);
 	note_push(&op->notes, note);
 }
 
@@ -69,7 +125,7 @@ note_keep_early(struct pcoll_note *note, gex_Token_t token)
 		if (!tm)
 			psi_team_is_gone(token->arrival->source);
 		if (note->number < tm->collectives)
-			note_differs(PCOLL_BARRIER, note);
+			note_finds_barrier(tm, note);
 	}
 	note_push(&early, note);
 }
@@ -84,7 +140,7 @@ pcoll_pass(gex_TM_t tm)
 	pcoll_lock();
 	for (const struct pcoll_note *note = early; note; note = note->next)
 		if (note->number == tm->collectives && note->team == tm->id && note->to == tm->rank)
-			note_differs(PCOLL_BARRIER, note);
+			note_finds_barrier(tm, note);
 	tm->collectives++;
 	pcoll_unlock();
 }
@@ -115,80 +171,55 @@ pcoll_notes_claim(struct pcoll_op *op)
 	}
 }
 
-/* Ends the note's life, or leaves the list as it is if there is none. */
-static bool
-note_take_at(struct pcoll_note **at, uint64_t words_out[2])
+struct pcoll_note *
+pcoll_notes_collect(struct pcoll_op *op, struct pcoll_note *list)
 {
-	struct pcoll_note *note = *at;
-
-	if (!note)
-		return false;
-	*at = note->next;
-	words_out[0] = note->words[0];
-	words_out[1] = note->words[1];
-	note_push(&free_notes, note);
-	return true;
-}
-
-bool
-pcoll_note_take(struct pcoll_op *op, gex_Rank_t from, uint32_t index, uint64_t words_out[2])
-{
-	struct pcoll_note **at = &op->notes;
-	bool taken;
+	struct pcoll_note *come, *last;
 
 	pcoll_lock();
-	while (*at && ((*at)->from != from || (*at)->index != index))
-		at = &(*at)->next;
-	taken = note_take_at(at, words_out);
+	come = op->notes;
+	op->notes = NULL;
 	pcoll_unlock();
-	return taken;
+	if (!come)
+		return list;
+	for (last = come; last->next; last = last->next)
+		;
+	last->next = list;
+	return come;
 }
 
-bool
-pcoll_note_take_any(struct pcoll_op *op, uint32_t index, gex_Rank_t *from_out,
-                    uint64_t words_out[2])
-{
-	struct pcoll_note **at = &op->notes;
-	bool taken;
-
-	pcoll_lock();
-	while (*at && (*at)->index != index)
-		at = &(*at)->next;
-	if (*at)
-		*from_out = (*at)->from;
-	taken = note_take_at(at, words_out);
-	pcoll_unlock();
-	return taken;
-}
-
-/* -- on the wire: team and words in halves -------------------------------------------- */
+/* -- on the wire: words of 64 bits in halves --------------------------------------------------- */
 
 #define HALVES(word) (gex_AM_Arg_t)(uint32_t)(word), (gex_AM_Arg_t)(uint32_t)((word) >> 32)
 
 static uint64_t
-notes_join(gex_AM_Arg_t low, gex_AM_Arg_t high)
+halves_join(gex_AM_Arg_t low, gex_AM_Arg_t high)
 {
 	return (uint32_t)low | (uint64_t)(uint32_t)high << 32;
 }
 
 static void
-note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high,
-                gex_AM_Arg_t number, gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to,
-                gex_AM_Arg_t index, gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1,
-                gex_AM_Arg_t high1)
+payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t team_low,
+                   gex_AM_Arg_t team_high, gex_AM_Arg_t number, gex_AM_Arg_t operation,
+                   gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t index, gex_AM_Arg_t low0,
+                   gex_AM_Arg_t high0, gex_AM_Arg_t low1, gex_AM_Arg_t high1, gex_AM_Arg_t root,
+                   gex_AM_Arg_t len_low, gex_AM_Arg_t len_high, gex_AM_Arg_t form)
 {
-	struct pcoll_note *note;
+	struct pcoll_note *note = note_take_spare(nbytes != 0);
 	struct pcoll_op *op;
 
 	psi_count_internal(token);
-	pcoll_lock();
-	note = note_take_spare();
 	*note = (struct pcoll_note){
-		.team = notes_join(team_low, team_high), .number = (uint32_t)number,
+		.team = halves_join(team_low, team_high), .number = (uint32_t)number,
 		.operation = (uint32_t)operation, .index = (uint32_t)index,
-		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to,
-		.words = { notes_join(low0, high0), notes_join(low1, high1) },
+		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to, .root = (gex_Rank_t)root,
+		.call_bytes = halves_join(len_low, len_high), .form = (uint32_t)form,
+		.words = { halves_join(low0, high0), halves_join(low1, high1) },
+		.len_bytes = nbytes,
 	};
+	if (nbytes)
+		psi_copy(note->payload, buf, nbytes);
+	pcoll_lock();
 	op = pcoll_find(note->team, note->number, note->to);
 	if (op) {
 		note_attach(op, note);
@@ -199,10 +230,22 @@ note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high
 	pcoll_unlock();
 }
 
-bool
-pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *what)
+static void
+note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high,
+                gex_AM_Arg_t number, gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to,
+                gex_AM_Arg_t index, gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1,
+                gex_AM_Arg_t high1, gex_AM_Arg_t root, gex_AM_Arg_t len_low, gex_AM_Arg_t len_high,
+                gex_AM_Arg_t form)
 {
-	const struct psi_target target = psi_target_of(op->call.tm, to, what);
+	payload_on_message(token, NULL, 0, team_low, team_high, number, operation, from, to, index,
+	                   low0, high0, low1, high1, root, len_low, len_high, form);
+}
+
+bool
+pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am)
+{
+	const struct psi_target target =
+		psi_target_of(op->call.tm, to, pcoll_operation_name(op->call.operation));
 
 	am->peer = target.place;
 	am->network = PSI_REQUESTS;
@@ -213,23 +256,38 @@ pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am, const char *wh
 }
 
 bool
-pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0, uint64_t word1)
+pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0, uint64_t word1,
+                const void *payload, size_t len_bytes)
 {
+	const struct pcoll_side own = call_side(&op->call);
 	const gex_AM_Arg_t args[NOTE_ARGS] = {
-		HALVES(op->team), (gex_AM_Arg_t)op->number, (gex_AM_Arg_t)op->call.operation,
-		(gex_AM_Arg_t)op->call.tm->rank, (gex_AM_Arg_t)to, (gex_AM_Arg_t)index,
-		HALVES(word0), HALVES(word1),
+		HALVES(op->team), (gex_AM_Arg_t)op->number, (gex_AM_Arg_t)own.operation,
+		(gex_AM_Arg_t)own.rank, (gex_AM_Arg_t)to, (gex_AM_Arg_t)index, HALVES(word0),
+		HALVES(word1), (gex_AM_Arg_t)own.root, HALVES(own.len_bytes),
+		(gex_AM_Arg_t)own.form,
 	};
 	struct psi_am am = {
-		.handler = PSI_HANDLER_COLL_NOTE, .category = PSI_SHORT, .nargs = NOTE_ARGS,
-		.args = args,
+		.handler = len_bytes ? PSI_HANDLER_COLL_PAYLOAD : PSI_HANDLER_COLL_NOTE,
+		.category = len_bytes ? PSI_MEDIUM : PSI_SHORT, .nargs = NOTE_ARGS, .args = args,
+		.payload = payload, .len_bytes = len_bytes,
 	};
 
-	return pcoll_send(op, to, &am, pcoll_operation_name(op->call.operation));
+	return pcoll_send(op, to, &am);
+}
+
+size_t
+pcoll_note_most_bytes(const struct pcoll_op *op, gex_Rank_t peer)
+{
+	const struct psi_target target =
+		psi_target_of(op->call.tm, peer, pcoll_operation_name(op->call.operation));
+
+	return target.ep->ops->am_max_medium(target.ep->port, target.place, PSI_REQUESTS,
+	                                     NOTE_ARGS);
 }
 
 void
 pcoll_notes_register(gex_EP_t ep)
 {
 	psi_handler_set_internal(ep, PSI_HANDLER_COLL_NOTE, (gex_AM_Fn_t)note_on_message);
+	psi_handler_set_internal(ep, PSI_HANDLER_COLL_PAYLOAD, (gex_AM_Fn_t)payload_on_message);
 }

@@ -1,20 +1,8 @@
-/* Which algorithm does what: the first that serves the call. */
-#include "coll/algorithms.h"
+/* The lists of algorithms: kinds of cells, and those that build schedules. */
+#include "coll/cells_list.h"
 #include "coll/schedule_list.h"
 
-#include "runtime/process/process.h"
-
-static const struct pcoll_algorithm *const algorithms[] = {
-	&pcoll_barrier_dissemination,
-	&pcoll_broadcast_binomial,
-	&pcoll_reduce_to_one_binomial,
-	&pcoll_reduce_to_one_ordered,
-	&pcoll_reduce_to_all_binomial,
-	&pcoll_scatter_direct,
-	&pcoll_gather_direct,
-	&pcoll_gather_all_direct,
-	&pcoll_exchange_direct,
-};
+#include <string.h>
 
 static const struct pcoll_cells_kind *const kinds[] = {
 	&pcoll_cells_broadcast,
@@ -53,6 +41,16 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	NULL,
 };
 
+const struct pcoll_builder *
+pcoll_builder_find(enum pcoll_operation operation, const char *name)
+{
+	for (size_t i = 0; pcoll_builders[i]; i++)
+		if (pcoll_builders[i]->operation == operation &&
+		    strcmp(pcoll_builders[i]->name, name) == 0)
+			return pcoll_builders[i];
+	return NULL;
+}
+
 const struct pcoll_cells_kind *
 pcoll_cells_choose(const struct pcoll_call *call)
 {
@@ -64,18 +62,6 @@ pcoll_cells_choose(const struct pcoll_call *call)
 		if (kinds[i]->operation == call->operation)
 			return pcoll_cells_pieces(call, kinds[i]) ? kinds[i] : NULL;
 	return NULL;
-}
-
-const struct pcoll_algorithm *
-pcoll_choose(const struct pcoll_call *call)
-{
-	const size_t count = sizeof algorithms / sizeof algorithms[0];
-
-	for (size_t i = 0; i < count; i++)
-		if (algorithms[i]->operation == call->operation &&
-		    (!algorithms[i]->serves || algorithms[i]->serves(call)))
-			return algorithms[i];
-	psi_fatal("%s: no algorithm serves the call", pcoll_operation_name(call->operation));
 }
 
 const char *

@@ -31,4 +31,7 @@ extern const struct pcoll_builder pcoll_build_scatter_knomial;
 /* All of them, and NULL behind the last. */
 extern const struct pcoll_builder *const pcoll_builders[];
 
+/* NULL: the operation has no algorithm of that name. */
+const struct pcoll_builder *pcoll_builder_find(enum pcoll_operation operation, const char *name);
+
 #endif

@@ -1,5 +1,5 @@
 /* Broadcast by cells: the root fills, all others read. */
-#include "coll/algorithms.h"
+#include "coll/cells_list.h"
 
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"

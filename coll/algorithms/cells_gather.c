@@ -1,5 +1,5 @@
 /* Gather by cells: each member fills with its block, and the root, or each member, reads all. */
-#include "coll/algorithms.h"
+#include "coll/cells_list.h"
 
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"

@@ -3,7 +3,7 @@
  * combines those of all.  They are combined from the highest rank down, so that the order is that
  * of the ranks and the bits are the same on all members.
  */
-#include "coll/algorithms.h"
+#include "coll/cells_list.h"
 
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"

@@ -2,7 +2,7 @@
  * Scatter and exchange by cells: the root, or each member, fills with a piece of the block of each
  * other member, which reads it.
  */
-#include "coll/algorithms.h"
+#include "coll/cells_list.h"
 
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"

@@ -66,6 +66,7 @@ struct gex_TM_s {
 	struct pcoll_barrier *barrier;  /* of teams with a barrier area; NULL before its first
 	                                 * barrier */
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
+	struct pcoll_cached *schedules; /* of the last collectives by messages */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */

@@ -110,6 +110,41 @@ other_sizes(void)
 	                                      GEX_OP_USER, sum, NULL, 0));
 }
 
+/* As many bytes, in other elements. */
+static void
+other_types(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, words, words, GEX_DT_USER, 4 << pt.rank,
+	                                      2 >> pt.rank, GEX_OP_USER, sum, NULL, 0));
+}
+
+static void
+other_operators(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, words, words, GEX_DT_USER, 4, 1,
+	                                      pt.rank ? GEX_OP_USER : GEX_OP_USER_NC, sum, NULL,
+	                                      0));
+}
+
+static void
+other_modes(void)
+{
+	const int in = GASNET_COLL_IN_MYSYNC | GASNET_COLL_LOCAL;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	gasnet_coll_gather_all(GASNET_TEAM_ALL, twos, words, 8,
+	                       in | (pt.rank ? GASNET_COLL_OUT_MYSYNC : GASNET_COLL_OUT_ALLSYNC));
+}
+
+static void
+other_roots(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	broadcast(pt.tm, pt.rank, words, words, 0);
+}
+
 /* -- GASNet 1 ---------------------------------------------------------------------------------- */
 
 enum { MY = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL };
@@ -222,8 +257,26 @@ static const struct pt_misuse cases[] = {
 	  "let all members make the same calls in the same order",
 	  1 },
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
-	  "gex_Coll_ReduceToOneNB: call * on its team, in which rank 0 expects 4 bytes and * "
-	  "sends 8; let all members pass the same sizes",
+	  "gex_Coll_ReduceToOneNB: call * on its team, to which rank 0 passes 4 bytes and rank 1 "
+	  "passes 8; let all members pass the same sizes",
+	  1 },
+	{ "other_types", PT_CHECKED, 2, other_types, "members that pass different types",
+	  "gex_Coll_ReduceToAllNB: call * on its team, to which rank 0 passes elements of 4 bytes "
+	  "and rank 1 elements of 8; let all members pass the same type",
+	  1 },
+	{ "other_operators", PT_CHECKED, 2, other_operators,
+	  "members of which one alone passes an operator that keeps the order",
+	  "gex_Coll_ReduceToAllNB: call * on its team, in which of rank 0 and rank 1 one alone "
+	  "passes GEX_OP_USER_NC; let all members pass the same operator",
+	  1 },
+	{ "other_modes", PT_CHECKED, 2, other_modes,
+	  "members that synchronise in different ways",
+	  "gasnet_coll_gather_all: call * on its team, in which rank 0 and rank 1 synchronise in "
+	  "different ways; let all members pass the same flags",
+	  1 },
+	{ "other_roots", PT_CHECKED, 2, other_roots, "members that pass different roots",
+	  "gex_Coll_BroadcastNB: call * on its team, to which rank 0 passes root 0 and rank 1 "
+	  "passes root 1; let all members pass the same root",
 	  1 },
 	{ "legacy_team", PT_ALWAYS, 1, legacy_team, "another team for a legacy collective",
 	  "gasnet_coll_scatter: 0x* is no team of these calls; pass GASNET_TEAM_ALL", 0 },

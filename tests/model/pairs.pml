@@ -24,8 +24,8 @@
  *                process that reports
  *   O1, O2       psi_part_done, psi_op_is_done, psi_op_has_done in op.h: what the parts of an operation moved, to a
  *                thread that finds no part left
- *   X1, X2       data_on_message, pcoll_in_prefix in pcoll_transfer.c, pcoll_direct_step in pcoll_direct.c: payload, to a
- *                thread that finds all bytes counted
+ *   X1, X2       data_on_message in pcoll_data.c, slot_receiving in executor.c: payload, to a thread that finds all bytes
+ *                counted
  *   X3, X4       pcoll_op_changed, op_run in pcoll_engine.c: either a step sees a change, or another step follows
  *   G1, G2, G3   phase_count_in, phase_is_told in pcoll_barrier_shared.c: what ranks wrote before a phase, to the last that
  *                enters (G1) and from that one to the others (G2, G3), with the count back at zero for the next phase

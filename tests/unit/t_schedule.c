@@ -6,6 +6,7 @@
  */
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
+#include "coll/select.h"
 
 #include "tests/unit/main.h"
 #include "tests/unit/schedule_check.h"
@@ -276,22 +277,36 @@ START_TEST(mistakes_are_noticed)
 }
 END_TEST
 
+/* -- the choice -------------------------------------------------------------------------------- */
+
+/* Each call has an algorithm, of its own operation, whose pieces are whole elements. */
+START_TEST(every_call_has_an_algorithm)
+{
+	struct pcoll_shape shape = { .size = 1 };
+
+	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++)
+		for (shape.size = 1; shape.size < 600; shape.size += 1 + shape.size / 3)
+			for (size_t len_bytes = 12; len_bytes < (size_t)1 << 40; len_bytes *= 3) {
+				const struct pcoll_builder *builder;
+
+				shape.operation = (enum pcoll_operation)operation;
+				shape.len_bytes = len_bytes;
+				shape.elem_bytes = len_bytes % 5 + 1;
+				builder = pcoll_select(&shape);
+				ck_assert_ptr_nonnull(builder);
+				ck_assert_uint_eq(builder->operation, operation);
+				ck_assert_uint_ge(shape.radix, 2);
+				ck_assert_uint_eq(shape.piece_bytes % shape.elem_bytes, 0);
+			}
+}
+END_TEST
+
 /* -- prices ------------------------------------------------------------------------------------ */
 
 static const struct pcoll_costs costs = {
 	.latency_ps = 1000000, .overhead_ps = 200000, .gap_ps = 100000, .byte_ps = 100,
 	.copy_byte_ps = 50, .combine_byte_ps = 100, .eager_bytes = 4096,
 };
-
-static const struct pcoll_builder *
-builder_named(enum pcoll_operation operation, const char *name)
-{
-	for (size_t i = 0; pcoll_builders[i]; i++)
-		if (pcoll_builders[i]->operation == operation &&
-		    strcmp(pcoll_builders[i]->name, name) == 0)
-			return pcoll_builders[i];
-	ck_abort_msg("no %s", name);
-}
 
 static uint64_t
 price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
@@ -301,7 +316,7 @@ price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
 		.len_bytes = len_bytes, .piece_bytes = piece_bytes, .in_place = true,
 	};
 
-	return pcoll_builder_price_ps(builder_named(PCOLL_BROADCAST, name), &shape, &costs);
+	return pcoll_builder_price_ps(pcoll_builder_find(PCOLL_BROADCAST, name), &shape, &costs);
 }
 
 /* A round of a barrier of two or more: both begin two messages, of which one arrives. */
@@ -314,7 +329,7 @@ START_TEST(a_barrier_costs_its_rounds)
 			.operation = PCOLL_BARRIER, .size = (uint32_t)1 << rounds, .radix = 2,
 		};
 		const uint64_t price = pcoll_builder_price_ps(
-			builder_named(PCOLL_BARRIER, "dissemination"), &shape, &costs);
+			pcoll_builder_find(PCOLL_BARRIER, "dissemination"), &shape, &costs);
 
 		ck_assert_uint_ge(price, rounds * (round_ps - costs.overhead_ps));
 		ck_assert_uint_le(price, rounds * (round_ps + costs.overhead_ps));
@@ -342,6 +357,7 @@ main(void)
 	TCase *tests = tcase_create("schedules");
 
 	tcase_add_test(tests, mistakes_are_noticed);
+	tcase_add_test(tests, every_call_has_an_algorithm);
 	tcase_add_test(tests, a_barrier_costs_its_rounds);
 	tcase_add_test(tests, prices_tell_small_from_large);
 	tcase_add_test(tests, algorithms_do_what_their_task_is);

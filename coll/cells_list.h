@@ -1,0 +1,15 @@
+/* The operations by cells; pcoll_registry.c lists them. */
+#ifndef PCOLL_CELLS_LIST_H
+#define PCOLL_CELLS_LIST_H
+
+#include "coll/cells.h"
+
+extern const struct pcoll_cells_kind pcoll_cells_broadcast;
+extern const struct pcoll_cells_kind pcoll_cells_exchange;
+extern const struct pcoll_cells_kind pcoll_cells_gather;
+extern const struct pcoll_cells_kind pcoll_cells_gather_all;
+extern const struct pcoll_cells_kind pcoll_cells_reduce_to_all;
+extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
+extern const struct pcoll_cells_kind pcoll_cells_scatter;
+
+#endif

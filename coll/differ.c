@@ -1,0 +1,53 @@
+#include "coll/differ.h"
+
+#include "runtime/process/process.h"
+
+static void __attribute__((noreturn, cold))
+forms_differ(const char *call, uint32_t number, const struct pcoll_side *lower,
+             const struct pcoll_side *higher)
+{
+	const uint32_t elem = lower->form & PCOLL_FORM_ELEM_BYTES;
+	const uint32_t other_elem = higher->form & PCOLL_FORM_ELEM_BYTES;
+
+	if (elem != other_elem)
+		psi_fatal("%s: call %u on its team, to which rank %u passes elements of %u bytes "
+		          "and rank %u elements of %u; let all members pass the same type",
+		          call, number, lower->rank, elem, higher->rank, other_elem);
+	if ((lower->form ^ higher->form) & PCOLL_FORM_ORDERED)
+		psi_fatal("%s: call %u on its team, in which of rank %u and rank %u one alone "
+		          "passes GEX_OP_USER_NC; let all members pass the same operator",
+		          call, number, lower->rank, higher->rank);
+	psi_fatal("%s: call %u on its team, in which rank %u and rank %u synchronise in different "
+	          "ways; let all members pass the same flags",
+	          call, number, lower->rank, higher->rank);
+}
+
+static void __attribute__((noreturn, cold))
+arguments_differ(const char *call, uint32_t number, const struct pcoll_side *lower,
+                 const struct pcoll_side *higher)
+{
+	if (lower->root != higher->root)
+		psi_fatal("%s: call %u on its team, to which rank %u passes root %u and rank %u "
+		          "passes root %u; let all members pass the same root",
+		          call, number, lower->rank, lower->root, higher->rank, higher->root);
+	if (lower->len_bytes != higher->len_bytes)
+		psi_fatal("%s: call %u on its team, to which rank %u passes %llu bytes and rank %u "
+		          "passes %llu; let all members pass the same sizes",
+		          call, number, lower->rank, (unsigned long long)lower->len_bytes,
+		          higher->rank, (unsigned long long)higher->len_bytes);
+	forms_differ(call, number, lower, higher);
+}
+
+void
+pcoll_sides_differ(uint32_t number, const struct pcoll_side *own, const struct pcoll_side *peers)
+{
+	const char *call = pcoll_operation_name(own->operation);
+
+	if (own->operation != peers->operation)
+		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members "
+		          "make the same calls in the same order",
+		          call, number, pcoll_operation_name(peers->operation), peers->rank);
+	if (own->rank < peers->rank)
+		arguments_differ(call, number, own, peers);
+	arguments_differ(call, number, peers, own);
+}

@@ -1,0 +1,65 @@
+/*
+ * Carries out this member's schedule of one operation.  A message that is under way has a *slot*,
+ * whose state is a function that is called at every step until it returns true.
+ */
+#ifndef PCOLL_EXECUTOR_H
+#define PCOLL_EXECUTOR_H
+
+#include "coll/pcoll_names.h"
+#include "coll/schedule.h"
+
+#include <stdatomic.h>
+
+struct pcoll_op;
+struct pcoll_note;
+struct pcoll_slot;
+struct pcoll_cached;
+
+/* The bytes that a peer sends to this member as data. */
+struct pcoll_in {
+	struct pcoll_op *op;
+	unsigned char *addr;
+	size_t len_bytes;
+	_Atomic size_t got_bytes;       /* added to by handlers */
+};
+
+/* The bytes that this member sends as data. */
+struct pcoll_out {
+	const unsigned char *addr;
+	size_t len_bytes, sent_bytes;
+	uint64_t cookie;                /* the peer's struct pcoll_in */
+};
+
+struct pcoll_slot {
+	bool (*state)(struct pcoll_op *op, struct pcoll_slot *slot);
+	uint32_t peer, tag;
+	union {
+		struct pcoll_in in;
+		struct pcoll_out out;
+	};
+};
+
+/* As many messages may be under way; the check of schedules has the same number. */
+enum { PCOLL_SLOTS = 32 };
+
+struct pcoll_run {
+	struct pcoll_cached *cached;    /* has the schedule */
+	struct pcoll_cursor cursor;
+	struct pcoll_act act;           /* the next one, if has_act */
+	bool has_act, ended;
+	struct pcoll_names names;       /* of the members heard of, in a barrier */
+	unsigned char *buffer[3];       /* by enum pcoll_buffer */
+	size_t tmp_room_bytes;          /* of scratch memory, which the next operation uses again */
+	struct pcoll_note *notes;       /* that no slot has taken yet */
+	uint32_t used;                  /* slots, as bits */
+	struct pcoll_slot slot[PCOLL_SLOTS];
+};
+
+/* Finds the schedule, or makes it.  The operation is not in the engine's list yet. */
+void pcoll_run_open(struct pcoll_op *op);
+/* Goes on as far as it can; true at the end.  By the thread that has the operation busy. */
+bool pcoll_run_step(struct pcoll_op *op);
+/* Behind the end. */
+void pcoll_run_close(struct pcoll_op *op);
+
+#endif

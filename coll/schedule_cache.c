@@ -1,0 +1,180 @@
+/* Making and keeping schedules.  They are made outside the lock: two threads that make the same one
+ * for two calls both put it into the list. */
+#include "coll/schedule_cache.h"
+#include "coll/select.h"
+
+#include "runtime/team/team.h"
+
+#include <stdlib.h>
+
+enum { SCHEDULES_KEPT = 16 };
+
+static struct psi_spinlock lock;
+
+/* -- shapes ------------------------------------------------------------------------------------ */
+
+/* Of members that do not have both sides, nobody asks. */
+static bool
+call_is_in_place(const struct pcoll_call *call)
+{
+	const size_t own = call->tm->rank * call->len_bytes;
+
+	switch (call->operation) {
+	case PCOLL_SCATTER: return call->dst == (const char *)call->src + own;
+	case PCOLL_GATHER:
+	case PCOLL_GATHER_ALL: return call->src == (const char *)call->dst + own;
+	default: return call->dst == call->src;
+	}
+}
+
+static struct pcoll_shape
+shape_of_call(const struct pcoll_call *call)
+{
+	return (struct pcoll_shape){
+		.operation = call->operation, .size = call->tm->size, .rank = call->tm->rank,
+		.root = call->root, .len_bytes = call->len_bytes,
+		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
+		.in_place = call_is_in_place(call), .ordered = call->reduction.ordered,
+	};
+}
+
+/* Size and rank are the team's. */
+static bool
+shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
+{
+	return one->operation == other->operation && one->len_bytes == other->len_bytes &&
+	       one->root == other->root && one->elem_bytes == other->elem_bytes &&
+	       one->in_place == other->in_place && one->ordered == other->ordered;
+}
+
+/* -- making one -------------------------------------------------------------------------------- */
+
+/* With checks a barrier comes first, whose notes tell neighbours of calls that differ. */
+static bool
+call_needs_all_in(const struct pcoll_call *call)
+{
+	return call->in_all || (psi.checks && call->operation != PCOLL_BARRIER);
+}
+
+static void
+cached_build(struct pcoll_cached *cached)
+{
+	struct pcoll_schedule *schedule = &cached->schedule;
+	struct pcoll_shape *shape = &cached->shape;
+	const struct pcoll_builder *builder = pcoll_select(shape);
+
+	if (cached->in_all)
+		pcoll_add_barrier(schedule, shape);
+	builder->build(schedule, shape);
+	if (cached->out_all) {
+		pcoll_add_round(schedule);
+		pcoll_add_barrier(schedule, shape);
+	}
+}
+
+static struct pcoll_cached *
+cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape)
+{
+	struct pcoll_cached *cached = calloc(1, sizeof *cached);
+
+	if (cached) {
+		cached->shape = *shape;
+		cached->in_all = call_needs_all_in(call);
+		cached->out_all = call->out_all;
+		cached->users = 1;
+		cached_build(cached);
+	}
+	if (!cached || cached->schedule.lacks_memory)
+		psi_fatal("no memory for collectives of a team of %u", shape->size);
+	return cached;
+}
+
+static void
+cached_free(struct pcoll_cached *cached)
+{
+	pcoll_schedule_close(&cached->schedule);
+	free(cached);
+}
+
+/* -- the list, the one used last first; the caller holds the lock ------------------------------ */
+
+static void
+list_push(gex_TM_t tm, struct pcoll_cached *cached)
+{
+	cached->next = tm->schedules;
+	tm->schedules = cached;
+}
+
+/* NULL: none is alike. */
+static struct pcoll_cached *
+list_find(gex_TM_t tm, const struct pcoll_call *call, const struct pcoll_shape *shape)
+{
+	const bool in_all = call_needs_all_in(call);
+	struct pcoll_cached **at = &tm->schedules, *cached;
+
+	while ((cached = *at) && (cached->in_all != in_all || cached->out_all != call->out_all ||
+	                          !shapes_are_alike(&cached->shape, shape)))
+		at = &cached->next;
+	if (!cached)
+		return NULL;
+	*at = cached->next;
+	list_push(tm, cached);
+	cached->users++;
+	return cached;
+}
+
+/* Takes one that is not used out of the list, where it is longer than it should be; or NULL. */
+static struct pcoll_cached *
+list_cut(gex_TM_t tm)
+{
+	struct pcoll_cached **at = &tm->schedules, **last_unused = NULL, *cut;
+	unsigned count = 0;
+
+	for (; *at; at = &(*at)->next)
+		if (++count > SCHEDULES_KEPT && !(*at)->users)
+			last_unused = at;
+	if (!last_unused)
+		return NULL;
+	cut = *last_unused;
+	*last_unused = cut->next;
+	return cut;
+}
+
+struct pcoll_cached *
+pcoll_schedule_hold(const struct pcoll_call *call)
+{
+	const struct pcoll_shape shape = shape_of_call(call);
+	struct pcoll_cached *cached, *cut;
+
+	psi_spinlock_lock(&lock);
+	cached = list_find(call->tm, call, &shape);
+	psi_spinlock_unlock(&lock);
+	if (cached)
+		return cached;
+	cached = cached_make(call, &shape);
+	psi_spinlock_lock(&lock);
+	list_push(call->tm, cached);
+	cut = list_cut(call->tm);
+	psi_spinlock_unlock(&lock);
+	if (cut)
+		cached_free(cut);
+	return cached;
+}
+
+void
+pcoll_schedule_release(struct pcoll_cached *cached)
+{
+	psi_spinlock_lock(&lock);
+	cached->users--;
+	psi_spinlock_unlock(&lock);
+}
+
+void
+pcoll_schedules_forget(gex_TM_t tm)
+{
+	for (struct pcoll_cached *next, *cached = tm->schedules; cached; cached = next) {
+		next = cached->next;
+		cached_free(cached);
+	}
+	tm->schedules = NULL;
+}

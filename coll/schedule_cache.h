@@ -1,0 +1,24 @@
+/*
+ * The schedules of a team's last calls, which calls of the same shape use again.  A schedule that
+ * an operation uses stays; of the others a team keeps the SCHEDULES_KEPT used last.
+ */
+#ifndef PCOLL_SCHEDULE_CACHE_H
+#define PCOLL_SCHEDULE_CACHE_H
+
+#include "coll/coll.h"
+
+struct pcoll_cached {
+	struct pcoll_cached *next;
+	struct pcoll_shape shape;
+	bool in_all, out_all;
+	struct pcoll_schedule schedule;
+	uint32_t users;                 /* operations; under the lock */
+};
+
+/* The schedule of this member for that call.  Ends the job where memory is missing. */
+struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call);
+void pcoll_schedule_release(struct pcoll_cached *cached);
+/* Frees those of a team, none of which is used. */
+void pcoll_schedules_forget(gex_TM_t tm);
+
+#endif

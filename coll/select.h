@@ -1,0 +1,11 @@
+/* Which algorithm is used for which call. */
+#ifndef PCOLL_SELECT_H
+#define PCOLL_SELECT_H
+
+#include "coll/schedule.h"
+
+/* Chooses from what all members have in common, so that all choose alike.  Sets shape's radix and
+ * piece_bytes. */
+const struct pcoll_builder *pcoll_select(struct pcoll_shape *shape);
+
+#endif
