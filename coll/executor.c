@@ -70,6 +70,22 @@ slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 	return true;
 }
 
+/* From any member. */
+static bool
+slot_meeting(struct pcoll_op *op, struct pcoll_slot *slot)
+{
+	struct pcoll_note **at = &op->run.notes, *note;
+
+	while ((note = *at) && note->index != slot->tag)
+		at = &note->next;
+	if (!note)
+		return false;
+	*at = note->next;
+	op->run.found = note->from;
+	pcoll_note_give_back(note);
+	return true;
+}
+
 static bool
 slot_sending(struct pcoll_op *op, struct pcoll_slot *slot)
 {
@@ -140,7 +156,9 @@ message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_a
 
 	slot->peer = act->peer;
 	slot->tag = act->tag;
-	if (sends) {
+	if (act->kind == PCOLL_STEP_MEET) {
+		slot->state = slot_meeting;
+	} else if (sends) {
 		slot->state = eager ? slot_sending_note : slot_awaiting_request;
 		slot->out = (struct pcoll_out){ .addr = buffer[act->from] + act->from_bytes,
 		                                .len_bytes = act->len_bytes };
@@ -185,6 +203,8 @@ act_begin(struct pcoll_op *op)
 	default:
 		if (run->used == UINT32_MAX)
 			return false;
+		if (run->act.peer == PCOLL_FOUND)
+			run->act.peer = run->found;
 		number = (unsigned)__builtin_ctz(~run->used);
 		if (!message_begin(op, &run->slot[number], &run->act))
 			run->used |= (uint32_t)1 << number;

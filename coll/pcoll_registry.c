@@ -38,6 +38,13 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	&pcoll_build_exchange_bruck,
 	&pcoll_build_exchange_flat,
 	&pcoll_build_exchange_pairwise,
+	&pcoll_build_permute_direct,
+	&pcoll_build_reduce_scatter_flat,
+	&pcoll_build_reduce_scatter_ring,
+	&pcoll_build_scan_doubling,
+	&pcoll_build_scan_chain,
+	&pcoll_build_exscan_doubling,
+	&pcoll_build_exscan_chain,
 	NULL,
 };
 

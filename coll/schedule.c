@@ -104,6 +104,13 @@ uint32_t
 pcoll_view_members(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                    const struct pcoll_shape *shape)
 {
+	const struct pcoll_list *list = buffer == PCOLL_SRC ? &shape->src_list : &shape->dst_list;
+	const struct pcoll_view view = {
+		.buffer = buffer, .division = PCOLL_LISTED, .count = shape->size, .list = *list,
+	};
+
+	if (list->bytes)
+		return view_add(schedule, &view);
 	return pcoll_view_parts(schedule, buffer, shape->size, shape->len_bytes,
 	                        shape->size * shape->len_bytes);
 }
@@ -116,6 +123,8 @@ view_begin(const struct pcoll_view *view, uint32_t number)
 	const size_t elems = elem ? view->all_bytes / elem : 0;
 	const size_t longer = elems % view->count;
 
+	if (view->division == PCOLL_LISTED)
+		return view->list.at[number];
 	if (view->division == PCOLL_PIECES)
 		return number == view->count ? view->all_bytes : number * elem;
 	return elem * (elems / view->count * number + (number < longer ? number : longer));
@@ -124,8 +133,12 @@ view_begin(const struct pcoll_view *view, uint32_t number)
 static size_t
 view_bytes(const struct pcoll_view *view, uint32_t number, uint32_t blocks)
 {
-	if (number >= view->count || blocks > view->count - number)
+	const bool listed = view->division == PCOLL_LISTED;
+
+	if (number >= view->count || blocks > view->count - number || (listed && blocks > 1))
 		abort();
+	if (listed)
+		return view->list.bytes[number];
 	return view_begin(view, number + blocks) - view_begin(view, number);
 }
 
@@ -159,6 +172,13 @@ pcoll_add_await(struct pcoll_schedule *schedule, struct pcoll_index peer, struct
 {
 	step_add(schedule, &(struct pcoll_step){
 		.kind = PCOLL_STEP_AWAIT, .peer = peer, .tag = tag });
+}
+
+void
+pcoll_add_meet(struct pcoll_schedule *schedule, struct pcoll_index tag)
+{
+	step_add(schedule, &(struct pcoll_step){
+		.kind = PCOLL_STEP_MEET, .peer = pcoll_at(PCOLL_FOUND), .tag = tag });
 }
 
 void

@@ -25,12 +25,22 @@
 
 /* -- what is asked for ------------------------------------------------------------------------- */
 
-/* What a schedule is built for.  All but rank is the same on all members. */
+/* The lengths of members' blocks, and where they begin, by rank.  All NULL: blocks of one length,
+ * one after the other. */
+struct pcoll_list {
+	const size_t *bytes, *at;
+};
+
+/* What a schedule is built for.  All but rank, target, in_place and lists is the same on all
+ * members; with lists, so is not len_bytes. */
 struct pcoll_shape {
 	enum pcoll_operation operation;
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
-	size_t len_bytes;               /* of the vector; where members have blocks, of one */
+	uint32_t target;                /* of a permutation */
+	struct pcoll_list src_list, dst_list;
+	size_t len_bytes;               /* of the vector; where members have blocks, of this
+	                                 * member's */
 	size_t elem_bytes;              /* of its element, which is never divided */
 	bool in_place;                  /* dst and src are the same; where one has blocks and the
 	                                 * other is one, that is this member's block */
@@ -44,17 +54,19 @@ struct pcoll_shape {
 enum pcoll_buffer { PCOLL_SRC, PCOLL_DST, PCOLL_TMP };
 
 /*
- * A buffer, from base_bytes on, divided into `count' blocks, in one of two ways:
+ * A buffer, from base_bytes on, divided into `count' blocks, in one of three ways:
  *     parts    all_bytes in whole elements, as equal as they can be, the longer ones first
  *     pieces   all_bytes in pieces of elem_bytes, the last one perhaps shorter
+ *     listed   as the list says; spans have one block
  */
-enum pcoll_division { PCOLL_PARTS, PCOLL_PIECES };
+enum pcoll_division { PCOLL_PARTS, PCOLL_PIECES, PCOLL_LISTED };
 
 struct pcoll_view {
 	enum pcoll_buffer buffer;
 	enum pcoll_division division;
 	uint32_t count;
 	size_t base_bytes, all_bytes, elem_bytes;
+	struct pcoll_list list;
 };
 
 /* (at + i * step) mod `of' in iteration i of the loop; without modulo where `of' is 0. */
@@ -76,11 +88,15 @@ enum pcoll_step_kind {
 	PCOLL_STEP_RECEIVE,             /* to */
 	PCOLL_STEP_NOTIFY,              /* a message without bytes */
 	PCOLL_STEP_AWAIT,               /* ... and its arrival */
+	PCOLL_STEP_MEET,                /* the same, from any member, which is then PCOLL_FOUND */
 	PCOLL_STEP_COPY,                /* to := from */
 	PCOLL_STEP_COMBINE,             /* to := from op to */
 	PCOLL_STEP_ROUND,               /* waits for all that was begun */
 	PCOLL_STEP_LOOP,                /* the next `steps' steps, `count' times */
 };
+
+/* As a peer: the member that was met last, in a round before. */
+#define PCOLL_FOUND UINT32_MAX
 
 /* A step is as long as its shortest span; `like' serves for nothing else.  One of 0 bytes is left
  * out. */
@@ -123,7 +139,7 @@ uint32_t pcoll_view_tmp_parts(struct pcoll_schedule *schedule, uint32_t count,
 /* The whole vector as one block. */
 uint32_t pcoll_view_vector(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                            const struct pcoll_shape *shape);
-/* A block for each member, by rank. */
+/* A block for each member, by rank; as the shape's list of src or dst says, if it has one. */
 uint32_t pcoll_view_members(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                             const struct pcoll_shape *shape);
 
@@ -173,6 +189,7 @@ void pcoll_add_notify(struct pcoll_schedule *schedule, struct pcoll_index peer,
                       struct pcoll_index tag);
 void pcoll_add_await(struct pcoll_schedule *schedule, struct pcoll_index peer,
                      struct pcoll_index tag);
+void pcoll_add_meet(struct pcoll_schedule *schedule, struct pcoll_index tag);
 void pcoll_add_copy(struct pcoll_schedule *schedule, struct pcoll_span to,
                     struct pcoll_span from);
 /* The whole vector from src to dst. */
@@ -190,7 +207,7 @@ void pcoll_loop_end(struct pcoll_schedule *schedule);
 /* A step of one iteration. */
 struct pcoll_act {
 	enum pcoll_step_kind kind;      /* never a loop */
-	uint32_t peer, tag;
+	uint32_t peer, tag;             /* peer may be PCOLL_FOUND */
 	enum pcoll_buffer from, to;     /* those that the kind has */
 	size_t from_bytes, to_bytes;    /* offsets */
 	size_t len_bytes;
@@ -214,6 +231,8 @@ struct pcoll_builder {
 	enum pcoll_operation operation;
 	const char *name, *summary;
 	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
+	bool serves_lists;
+	bool reorders;                  /* operands are combined in another order than the ranks' */
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };
 

@@ -21,6 +21,7 @@ struct member {
 	struct pcoll_act act;           /* the one that is next, if has_act */
 	bool has_act, in_round_end, ended, is_queued;
 	uint32_t begun;                 /* and not done */
+	uint32_t found;                 /* whom it has met */
 };
 
 struct model {
@@ -73,15 +74,23 @@ end_to(const struct end *end)
 	return act_is_sender(&end->act) ? end->act.peer : end->rank;
 }
 
+/* Two ends of one message; the member that meets anybody does not say whom. */
+static bool
+ends_fit(const struct end *one, const struct end *other)
+{
+	const bool any = one->act.kind == PCOLL_STEP_MEET || other->act.kind == PCOLL_STEP_MEET;
+
+	return end_to(one) == end_to(other) && one->act.tag == other->act.tag &&
+	       (any || end_from(one) == end_from(other));
+}
+
 static struct end **
 end_find(struct model *model, const struct end *like)
 {
-	const uint64_t key = ((uint64_t)end_from(like) << 40) ^ ((uint64_t)end_to(like) << 20) ^
-	                     like->act.tag;
+	const uint64_t key = ((uint64_t)end_to(like) << 32) ^ like->act.tag;
 	struct end **at = &model->buckets[key * 0x9e3779b97f4a7c15u >> 52];
 
-	while (*at && (end_from(*at) != end_from(like) || end_to(*at) != end_to(like) ||
-	               (*at)->act.tag != like->act.tag))
+	while (*at && !ends_fit(*at, like))
 		at = &(*at)->next;
 	return at;
 }
@@ -90,7 +99,8 @@ static bool
 ends_meet(struct model *model, const struct end *one, const struct end *other)
 {
 	const struct end *send = act_is_sender(&one->act) ? one : other;
-	const struct end *receive = send == one ? other : one;
+	struct end met = send == one ? *other : *one;
+	struct end *receive = &met;
 
 	if (act_is_sender(&receive->act) || !act_is_sender(&send->act))
 		return model_fails(model, "rank %u: two messages with rank %u have tag %u",
@@ -100,6 +110,8 @@ ends_meet(struct model *model, const struct end *one, const struct end *other)
 		return model_fails(model, "rank %u sends %zu bytes with tag %u, of which rank %u "
 		                   "receives %zu", send->rank, send->act.len_bytes, send->act.tag,
 		                   receive->rank, receive->act.len_bytes);
+	if (receive->act.kind == PCOLL_STEP_MEET)
+		model->members[receive->rank].found = receive->act.peer = send->rank;
 	model->events->met(model->events->arg, &send->act, send->stamp, &receive->act,
 	                   receive->stamp);
 	model->members[send->rank].begun--;
@@ -114,7 +126,7 @@ message_begin(struct model *model, uint32_t rank, const struct pcoll_act *act)
 {
 	struct end end = { .rank = rank, .act = *act }, **at, *other;
 
-	if (act->peer >= model->size || act->peer == rank)
+	if (act->kind != PCOLL_STEP_MEET && (act->peer >= model->size || act->peer == rank))
 		return model_fails(model, "rank %u: a message with rank %u", rank, act->peer);
 	end.stamp = model->events->begun(model->events->arg, rank, act);
 	model->members[rank].begun++;
@@ -175,6 +187,8 @@ member_advance(struct model *model, uint32_t rank)
 		if (!member->has_act)
 			member->has_act = pcoll_cursor_next(&model->schedules[rank],
 			                                    &member->cursor, &member->act);
+		if (member->act.peer == PCOLL_FOUND && member->act.kind != PCOLL_STEP_MEET)
+			member->act.peer = member->found;
 		if (!member->has_act) {         /* the end is the end of a round */
 			member->cursor.next = UINT32_MAX;
 			member->in_round_end = true;

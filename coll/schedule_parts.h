@@ -44,6 +44,9 @@ void pcoll_kin_knomial(uint32_t rank, uint32_t size, uint32_t root, uint32_t rad
 void pcoll_kin_binary(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 void pcoll_kin_chain(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *kin_out);
 
+/* The length of a piece: all of the vector if the shape does not say. */
+size_t pcoll_piece_bytes(const struct pcoll_shape *shape);
+
 /* Adds what brings a vector from the tree's root, where it is in buffer `from', to all others' dst,
  * piece by piece. */
 void pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,

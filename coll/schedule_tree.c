@@ -73,8 +73,8 @@ pcoll_kin_chain(uint32_t rank, uint32_t size, uint32_t root, struct pcoll_kin *k
 
 /* -- pieces ------------------------------------------------------------------------------------ */
 
-static size_t
-piece_bytes_of(const struct pcoll_shape *shape)
+size_t
+pcoll_piece_bytes(const struct pcoll_shape *shape)
 {
 	return shape->piece_bytes && shape->piece_bytes < shape->len_bytes ? shape->piece_bytes
 	                                                                   : shape->len_bytes;
@@ -155,7 +155,7 @@ pcoll_add_down(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
 {
 	down_add(schedule, kin,
 	         pcoll_view_pieces(schedule, kin->is_root ? from : PCOLL_DST,
-	                           piece_bytes_of(shape), shape->len_bytes));
+	                           pcoll_piece_bytes(shape), shape->len_bytes));
 }
 
 void
@@ -276,7 +276,7 @@ void
 pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                  const struct pcoll_kin *kin)
 {
-	const size_t piece_bytes = piece_bytes_of(shape);
+	const size_t piece_bytes = pcoll_piece_bytes(shape);
 	struct up up = {
 		.tree = {
 			.schedule = schedule, .kin = kin, .tags = schedule->tags,

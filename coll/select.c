@@ -36,6 +36,14 @@ static const struct rule {
 	{ PCOLL_EXCHANGE, SIZE_MAX, 8, "flat", 2, 0 },
 	{ PCOLL_EXCHANGE, 256, UINT32_MAX, "bruck", 2, 0 },
 	{ PCOLL_EXCHANGE, SIZE_MAX, UINT32_MAX, "flat", 2, 0 },
+	{ PCOLL_PERMUTE, SIZE_MAX, UINT32_MAX, "direct", 2, 0 },
+	{ PCOLL_REDUCE_SCATTER, 4 << 10, UINT32_MAX, "flat", 2, 0 },
+	{ PCOLL_REDUCE_SCATTER, SIZE_MAX, UINT32_MAX, "ring", 2, 0 },
+	{ PCOLL_REDUCE_SCATTER, SIZE_MAX, UINT32_MAX, "flat", 2, 0 },
+	{ PCOLL_SCAN, 16 << 10, UINT32_MAX, "doubling", 2, 0 },
+	{ PCOLL_SCAN, SIZE_MAX, UINT32_MAX, "chain", 2, 32 << 10 },
+	{ PCOLL_EXSCAN, 16 << 10, UINT32_MAX, "doubling", 2, 0 },
+	{ PCOLL_EXSCAN, SIZE_MAX, UINT32_MAX, "chain", 2, 32 << 10 },
 };
 
 /* Whole elements, one at least. */

@@ -31,5 +31,5 @@ gather_all_ring_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 
 const struct pcoll_builder pcoll_build_gather_all_ring = {
 	.operation = PCOLL_GATHER_ALL, .name = "ring", .summary = "blocks go around a ring",
-	.build = gather_all_ring_build,
+	.serves_lists = true, .build = gather_all_ring_build,
 };

@@ -39,5 +39,5 @@ gather_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 
 const struct pcoll_builder pcoll_build_gather_flat = {
 	.operation = PCOLL_GATHER, .name = "flat", .summary = "each sends its block to the root",
-	.build = gather_flat_build,
+	.serves_lists = true, .build = gather_flat_build,
 };

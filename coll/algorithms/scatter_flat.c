@@ -40,5 +40,5 @@ scatter_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape *sh
 
 const struct pcoll_builder pcoll_build_scatter_flat = {
 	.operation = PCOLL_SCATTER, .name = "flat", .summary = "the root sends each its block",
-	.build = scatter_flat_build,
+	.serves_lists = true, .build = scatter_flat_build,
 };

@@ -1,12 +1,7 @@
-/*
- * A byte's symbol is a function x -> a x + b over 64-bit numbers, made of random numbers of the
- * member and the byte.  To combine two is to apply one behind the other, which is associative and
- * does not commute; where the order does not matter, a is 1.  Two results are the same if the same
- * operands were combined in the same order, but for one chance in 2^60 or so.
- */
 #include "tests/unit/schedule_check.h"
 
 #include "coll/schedule_model.h"
+#include "tests/unit/schedule_oracle.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +9,6 @@
 #include <string.h>
 
 enum { BUFFERS = 3, SET_WORDS = 5, MOST_MEMBERS = 64 * SET_WORDS };
-
-struct symbol {
-	uint64_t a, b;
-};
 
 struct cell {
 	struct symbol symbol;
@@ -45,6 +36,7 @@ struct note {
 
 struct check {
 	const struct pcoll_shape *shape;
+	struct oracle *oracle;
 	bool with_barriers;
 	struct member *members;
 	struct pcoll_schedule *schedules;
@@ -89,36 +81,6 @@ set_is_full(const struct set *set, uint32_t size)
 		if (!(set->word[rank / 64] >> rank % 64 & 1))
 			return false;
 	return true;
-}
-
-/* -- symbols ----------------------------------------------------------------------------------- */
-
-static uint64_t
-mix(uint64_t x)
-{
-	x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
-	x = (x ^ x >> 27) * 0x81dadef4bc2dd44du;
-	return x ^ x >> 33;
-}
-
-static struct symbol
-symbol_of(const struct pcoll_shape *shape, uint32_t rank, size_t at, unsigned kind)
-{
-	const uint64_t seed = mix(((uint64_t)rank << 34) + ((uint64_t)at << 2) + kind + 1);
-
-	return (struct symbol){ shape->ordered ? mix(seed) | 1 : 1, mix(seed + 0x9e3779b9) };
-}
-
-static struct symbol
-symbol_combine(struct symbol left, struct symbol right)
-{
-	return (struct symbol){ left.a * right.a, left.a * right.b + left.b };
-}
-
-static bool
-symbol_is(struct symbol one, struct symbol other)
-{
-	return one.a == other.a && one.b == other.b;
 }
 
 /* -- acts -------------------------------------------------------------------------------------- */
@@ -280,68 +242,36 @@ on_round(void *arg, uint32_t rank)
 
 /* -- buffers and results ----------------------------------------------------------------------- */
 
-/* What a member has on either side, in blocks or vectors of len_bytes. */
+/* Where the member's own part of a side is. */
 static size_t
-src_blocks(const struct pcoll_shape *shape, uint32_t rank)
+side_own(const struct oracle_side *side, uint32_t rank)
 {
-	const bool is_root = rank == shape->root;
-
-	switch (shape->operation) {
-	case PCOLL_BARRIER: return 0;
-	case PCOLL_BROADCAST: return is_root;
-	case PCOLL_SCATTER: return is_root ? shape->size : 0;
-	case PCOLL_EXCHANGE: return shape->size;
-	default: return 1;
-	}
-}
-
-static size_t
-dst_blocks(const struct pcoll_shape *shape, uint32_t rank)
-{
-	const bool is_root = rank == shape->root;
-
-	switch (shape->operation) {
-	case PCOLL_BARRIER: return 0;
-	case PCOLL_REDUCE_TO_ONE: return is_root;
-	case PCOLL_GATHER: return is_root ? shape->size : 0;
-	case PCOLL_GATHER_ALL:
-	case PCOLL_EXCHANGE: return shape->size;
-	default: return 1;
-	}
-}
-
-static bool
-is_reduction(const struct pcoll_shape *shape)
-{
-	return shape->operation == PCOLL_REDUCE_TO_ONE || shape->operation == PCOLL_REDUCE_TO_ALL;
+	return side->at ? side->at[rank] : 0;
 }
 
 /* In place, the shorter one is in the longer one, as this member's block. */
 static void
 member_place(struct check *check, uint32_t rank)
 {
-	const struct pcoll_shape *shape = check->shape;
+	const struct oracle_side *src = oracle_src(check->oracle, rank);
+	const struct oracle_side *dst = oracle_dst(check->oracle, rank);
 	struct member *member = &check->members[rank];
-	const size_t src = src_blocks(shape, rank), dst = dst_blocks(shape, rank);
-	const size_t own = src == dst ? 0 : rank * shape->len_bytes;
-	const size_t src_bytes = src * shape->len_bytes, dst_bytes = dst * shape->len_bytes;
 
-	member->len[PCOLL_SRC] = src_bytes;
-	member->len[PCOLL_DST] = dst_bytes;
+	member->len[PCOLL_SRC] = src->len_bytes;
+	member->len[PCOLL_DST] = dst->len_bytes;
 	member->len[PCOLL_TMP] = check->schedules[rank].tmp_bytes;
-	if (!shape->in_place || !src || !dst)
-		member->at[PCOLL_SRC] = dst_bytes;
-	else if (src < dst)
-		member->at[PCOLL_SRC] = own;
-	else
-		member->at[PCOLL_DST] = own;
-	member->at[PCOLL_TMP] = src_bytes + dst_bytes;
+	if (!check->shape->in_place || !src->len_bytes || !dst->len_bytes)
+		member->at[PCOLL_SRC] = dst->len_bytes;
+	else if (!src->at)
+		member->at[PCOLL_SRC] = side_own(dst, rank);
+	else if (!dst->at)
+		member->at[PCOLL_DST] = side_own(src, rank);
+	member->at[PCOLL_TMP] = src->len_bytes + dst->len_bytes;
 }
 
 static void
 member_open(struct check *check, uint32_t rank)
 {
-	const struct pcoll_shape *shape = check->shape;
 	struct member *member = &check->members[rank];
 	struct pcoll_cursor cursor = { .next = 0 };
 	struct pcoll_act act;
@@ -353,9 +283,10 @@ member_open(struct check *check, uint32_t rank)
 	if (!member->cells)
 		abort();
 	for (size_t i = 0; i < all; i++)
-		member->cells[i].symbol = symbol_of(shape, rank, i, 2);
+		member->cells[i].symbol = oracle_nothing(check->oracle, rank, i);
 	for (size_t i = 0; i < member->len[PCOLL_SRC]; i++)
-		member->cells[member->at[PCOLL_SRC] + i].symbol = symbol_of(shape, rank, i, 0);
+		member->cells[member->at[PCOLL_SRC] + i].symbol =
+			oracle_operand(check->oracle, rank, i);
 	member->round = 1;
 	set_add(&member->entered, rank);
 	while (pcoll_cursor_next(&check->schedules[rank], &cursor, &act))
@@ -364,51 +295,48 @@ member_open(struct check *check, uint32_t rank)
 	member_may_be_done(member, rank);
 }
 
-/* Of a reduction: the sum of all members' operands. */
-static struct symbol
-symbol_sum(const struct pcoll_shape *shape, size_t at)
+/* The operand, but for what the result overwrites. */
+static void
+member_compare_src(struct check *check, uint32_t rank)
 {
-	struct symbol sum = symbol_of(shape, 0, at, 0);
+	const struct member *member = &check->members[rank];
 
-	for (uint32_t rank = 1; rank < shape->size; rank++)
-		sum = symbol_combine(sum, symbol_of(shape, rank, at, 0));
-	return sum;
+	if (oracle_overwrites(check->oracle))
+		return;
+	for (size_t i = 0; i < member->len[PCOLL_SRC]; i++)
+		if (!symbol_is(member->cells[member->at[PCOLL_SRC] + i].symbol,
+		               oracle_operand(check->oracle, rank, i)))
+			check_fails(check, "rank %u: byte %zu of src has changed", rank, i);
 }
 
-/* Of a reduction, `sums' has the result. */
-static struct symbol
-symbol_expected(const struct pcoll_shape *shape, uint32_t rank, size_t at,
-                const struct symbol *sums)
+/* The result, and what lies between its blocks. */
+static void
+member_compare_dst(struct check *check, uint32_t rank)
 {
-	const uint32_t from = (uint32_t)(at / shape->len_bytes);
-	const size_t in_block = at % shape->len_bytes, own = rank * shape->len_bytes;
+	const struct member *member = &check->members[rank];
 
-	switch (shape->operation) {
-	case PCOLL_BROADCAST: return symbol_of(shape, shape->root, at, 0);
-	case PCOLL_SCATTER: return symbol_of(shape, shape->root, own + at, 0);
-	case PCOLL_GATHER:
-	case PCOLL_GATHER_ALL: return symbol_of(shape, from, in_block, 0);
-	case PCOLL_EXCHANGE: return symbol_of(shape, from, own + in_block, 0);
-	default: return sums[at];
+	for (size_t i = 0; i < member->len[PCOLL_DST]; i++) {
+		const size_t at = member->at[PCOLL_DST] + i;
+		const bool in_src = at - member->at[PCOLL_SRC] < member->len[PCOLL_SRC];
+		struct symbol expected;
+
+		if (!oracle_result(check->oracle, rank, i, &expected))
+			expected = in_src ? oracle_operand(check->oracle, rank,
+			                                   at - member->at[PCOLL_SRC])
+			                  : oracle_nothing(check->oracle, rank, at);
+		if (!symbol_is(member->cells[at].symbol, expected))
+			check_fails(check, "rank %u: byte %zu of the result is wrong", rank, i);
 	}
 }
 
 static void
-member_compare(struct check *check, uint32_t rank, const struct symbol *sums)
+member_compare(struct check *check, uint32_t rank)
 {
 	const struct pcoll_shape *shape = check->shape;
 	const struct member *member = &check->members[rank];
-	const bool overwritten = shape->in_place && member->len[PCOLL_DST] &&
-	                         (is_reduction(shape) || shape->operation == PCOLL_EXCHANGE);
 
-	for (size_t i = 0; i < member->len[PCOLL_DST]; i++)
-		if (!symbol_is(member->cells[member->at[PCOLL_DST] + i].symbol,
-		               symbol_expected(shape, rank, i, sums)))
-			check_fails(check, "rank %u: byte %zu of the result is wrong", rank, i);
-	for (size_t i = 0; !overwritten && i < member->len[PCOLL_SRC]; i++)
-		if (!symbol_is(member->cells[member->at[PCOLL_SRC] + i].symbol,
-		               symbol_of(shape, rank, i, 0)))
-			check_fails(check, "rank %u: byte %zu of src has changed", rank, i);
+	member_compare_dst(check, rank);
+	member_compare_src(check, rank);
 	if (check->with_barriers && !set_is_full(&member->done, shape->size))
 		check_fails(check, "rank %u: it leaves before all is done", rank);
 	if (shape->operation == PCOLL_BARRIER && !set_is_full(&member->entered, shape->size))
@@ -422,9 +350,8 @@ schedules_build(struct check *check, const struct pcoll_builder *builder)
 {
 	for (uint32_t rank = 0; rank < check->shape->size; rank++) {
 		struct pcoll_schedule *schedule = &check->schedules[rank];
-		struct pcoll_shape own = *check->shape;
+		const struct pcoll_shape own = oracle_shape(check->oracle, rank);
 
-		own.rank = rank;
 		if (check->with_barriers)
 			pcoll_add_barrier(schedule, &own);
 		builder->build(schedule, &own);
@@ -438,29 +365,15 @@ schedules_build(struct check *check, const struct pcoll_builder *builder)
 	}
 }
 
-static void
-check_compare(struct check *check)
-{
-	const size_t len_bytes = is_reduction(check->shape) ? check->shape->len_bytes : 0;
-	struct symbol *sums = calloc(len_bytes + 1, sizeof *sums);
-
-	if (!sums)
-		abort();
-	for (size_t i = 0; i < len_bytes; i++)
-		sums[i] = symbol_sum(check->shape, i);
-	for (uint32_t rank = 0; rank < check->shape->size; rank++)
-		member_compare(check, rank, sums);
-	free(sums);
-}
-
 bool
-schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape, uint32_t slots,
-               bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES])
+schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape, bool uneven,
+               uint32_t slots, bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES])
 {
 	struct check check = {
 		.shape = shape, .with_barriers = with_barriers, .text = text_out,
 		.members = calloc(shape->size, sizeof *check.members),
 		.schedules = calloc(shape->size, sizeof *check.schedules),
+		.oracle = oracle_open(shape, uneven),
 	};
 	const struct pcoll_model_events events = { &check, on_local, on_begun, on_met, on_round };
 	char why[PCOLL_MODEL_TEXT_BYTES];
@@ -472,12 +385,13 @@ schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *sh
 		member_open(&check, rank);
 	if (!pcoll_model_run(check.schedules, shape->size, slots, &events, why))
 		check_fails(&check, "%s", why);
-	if (!check.failed)
-		check_compare(&check);
+	for (uint32_t rank = 0; rank < shape->size && !check.failed; rank++)
+		member_compare(&check, rank);
 	for (uint32_t rank = 0; rank < shape->size; rank++) {
 		free(check.members[rank].cells);
 		pcoll_schedule_close(&check.schedules[rank]);
 	}
+	oracle_close(check.oracle);
 	free(check.members);
 	free(check.schedules);
 	free(check.notes);

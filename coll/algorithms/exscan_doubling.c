@@ -1,0 +1,46 @@
+/*
+ * As the scan by doubling; the result is the sum of what comes, without the own operand.
+ *
+ * Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986.
+ * Cost: log2 n steps of latency; each member sends log2 n times the bytes.
+ * Wins: small vectors.
+ */
+#include "coll/schedule_list.h"
+#include "coll/schedule_parts.h"
+
+static void
+exscan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const uint32_t size = shape->size, rank = shape->rank;
+	const uint32_t tmp = pcoll_view_tmp(schedule, 2, shape->len_bytes);
+	const struct pcoll_span sum = pcoll_block(tmp, pcoll_at(0));
+	const struct pcoll_span come = pcoll_block(tmp, pcoll_at(1));
+	const struct pcoll_span dst =
+		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+
+	pcoll_add_copy(schedule, sum,
+	               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0)));
+	for (uint64_t step = 1; step < size; step *= 2) {
+		const uint32_t away = (uint32_t)step;
+		const struct pcoll_index tag = pcoll_at(schedule->tags++);
+
+		if (rank + step < size)
+			pcoll_add_send(schedule, pcoll_at(rank + away), tag, sum, pcoll_no_span());
+		if (rank >= away)
+			pcoll_add_receive(schedule, pcoll_at(rank - away), tag, come,
+			                  pcoll_no_span());
+		pcoll_add_round(schedule);
+		if (rank < away)
+			continue;
+		pcoll_add_combine(schedule, come, sum, pcoll_no_span());
+		if (away == 1)
+			pcoll_add_copy(schedule, dst, come);
+		else
+			pcoll_add_combine(schedule, come, dst, pcoll_no_span());
+	}
+}
+
+const struct pcoll_builder pcoll_build_exscan_doubling = {
+	.operation = PCOLL_EXSCAN, .name = "doubling", .summary = "sums of 1, 2, 4 ... operands",
+	.build = exscan_doubling_build,
+};

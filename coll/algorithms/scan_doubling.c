@@ -1,0 +1,41 @@
+/*
+ * In a round with distance d a member has the sum of the d operands up to its own, and gets that of
+ * the d before them.
+ *
+ * Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986.
+ * Cost: log2 n steps of latency; each member sends log2 n times the bytes.
+ * Wins: small vectors.
+ */
+#include "coll/schedule_list.h"
+#include "coll/schedule_parts.h"
+
+static void
+scan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	const uint32_t size = shape->size, rank = shape->rank;
+	const struct pcoll_span sum =
+		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+	const struct pcoll_span come =
+		pcoll_block(pcoll_view_tmp(schedule, 1, shape->len_bytes), pcoll_at(0));
+
+	if (!shape->in_place)
+		pcoll_add_own_copy(schedule, shape);
+	for (uint64_t step = 1; step < size; step *= 2) {
+		const uint32_t away = (uint32_t)step;
+		const struct pcoll_index tag = pcoll_at(schedule->tags++);
+
+		if (rank + step < size)
+			pcoll_add_send(schedule, pcoll_at(rank + away), tag, sum, pcoll_no_span());
+		if (rank >= away)
+			pcoll_add_receive(schedule, pcoll_at(rank - away), tag, come,
+			                  pcoll_no_span());
+		pcoll_add_round(schedule);
+		if (rank >= away)
+			pcoll_add_combine(schedule, come, sum, pcoll_no_span());
+	}
+}
+
+const struct pcoll_builder pcoll_build_scan_doubling = {
+	.operation = PCOLL_SCAN, .name = "doubling", .summary = "sums of 1, 2, 4 ... operands",
+	.build = scan_doubling_build,
+};
