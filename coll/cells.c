@@ -316,6 +316,7 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 		.phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all,
 		.number = call->tm->collectives++,
 	};
+	pcoll_call_settle(&op->call);
 	cells->ahead += op->phases;
 	atomic_store_explicit(&cells->peers[cells->rank].cells->started, (uint32_t)cells->ahead,
 	                      memory_order_relaxed);

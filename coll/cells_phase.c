@@ -140,13 +140,13 @@ cell_own(struct pcoll_cells *cells, uint64_t phase, size_t len_bytes)
 	return own->room + (size_t)number * PSI_CELL_ROOM_BYTES;
 }
 
-enum { CALL_LEN_BITS = 56 };
+enum { CALL_LEN_BITS = 64 - PCOLL_WHAT_BITS };
 
 /* Operation and bytes, which all members agree on. */
 static uint64_t
 call_word(const struct cells_op *op)
 {
-	return (uint64_t)op->call.operation << CALL_LEN_BITS | op->call.len_bytes;
+	return (uint64_t)pcoll_what_number(op->call.what) << CALL_LEN_BITS | op->call.len_bytes;
 }
 
 static void
@@ -251,11 +251,10 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 {
 	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
 	const struct pcoll_side own = {
-		.rank = cells->rank, .operation = op->call.operation,
-		.len_bytes = op->call.len_bytes,
+		.rank = cells->rank, .what = op->call.what, .len_bytes = op->call.len_bytes,
 	};
 	const struct pcoll_side peers = {
-		.rank = from, .operation = (enum pcoll_operation)(other >> CALL_LEN_BITS),
+		.rank = from, .what = pcoll_what_of((uint32_t)(other >> CALL_LEN_BITS)),
 		.len_bytes = other & len_mask,
 	};
 
@@ -339,6 +338,7 @@ op_finish(struct pcoll_cells *cells)
 {
 	struct cells_op *op = cells->oldest;
 
+	pcoll_call_finish(&op->call);
 	cells->oldest = op->next;
 	cells_lock(cells);
 	op->next = cells->spare;

@@ -31,7 +31,7 @@
 #include "runtime/process/module.h"
 #include "runtime/process/shared.h"
 
-#include "gasnet_coll.h"
+#include "penstock_coll.h"
 
 struct pcoll_reduction {
 	size_t elem_bytes;
@@ -53,20 +53,56 @@ struct pcoll_phase {
 	                                 * members' */
 };
 
-/* The arguments of a member's call.  Addresses, combine and cdata are its own; the rest is the same
- * on all members. */
+/* The lengths of members' blocks, as clients give them: counts of units, and offsets in bytes.
+ * displs NULL: one block after the other. */
+struct pcoll_counts {
+	const size_t *counts, *displs;
+	size_t unit_bytes;
+};
+
+struct pcoll_call;
+
+/* Of calls that take and give values: the call's src and dst, where it is kept. */
+struct pcoll_scalar {
+	uint64_t in[2], out[2];
+	void *result_out;
+	void (*finish)(const struct pcoll_scalar *scalar);      /* writes the result; NULL: none */
+};
+
+/* The arguments of a member's call.  Addresses, counts, target, combine and cdata are its own, and
+ * with counts len_bytes; the rest is the same on all members. */
 struct pcoll_call {
-	enum pcoll_operation operation;
+	struct pcoll_what what;
 	gex_TM_t tm;
 	gex_Rank_t root;
 	void *dst;
 	const void *src;
-	size_t len_bytes;               /* scatter and the like: of one block */
+	size_t len_bytes;               /* scatter and the like: of this member's block */
+	gex_Rank_t target;              /* of a permutation */
+	struct pcoll_counts src_counts, dst_counts;
 	struct pcoll_reduction reduction;
 	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
+	struct pcoll_scalar scalar;
 };
+
+/* The call is where it stays until its end; and has ended. */
+static inline void
+pcoll_call_settle(struct pcoll_call *call)
+{
+	if (!call->scalar.finish)
+		return;
+	call->src = call->scalar.in;
+	call->dst = call->scalar.out;
+}
+
+static inline void
+pcoll_call_finish(const struct pcoll_call *call)
+{
+	if (call->scalar.finish)
+		call->scalar.finish(&call->scalar);
+}
 
 /* Never given back to the system, so that an event may ask at any time. */
 struct pcoll_op {
@@ -113,7 +149,7 @@ enum { PCOLL_EAGER_PERIOD = 16, PCOLL_EAGER_BYTES = 4096 };
 struct pcoll_note {
 	struct pcoll_note *next;
 	uint64_t team;                  /* its id, or a series of phases */
-	uint32_t number, operation, index;
+	uint32_t number, what, index;
 	gex_Rank_t from, to;            /* in the team */
 	gex_Rank_t root;                /* of the sender's call, as in struct pcoll_side */
 	uint64_t call_bytes;
@@ -149,6 +185,11 @@ void pcoll_data_register(gex_EP_t ep);
 bool pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t tag);
 /* Sends what finds room, of what the peer has asked for by that cookie; true when all has gone. */
 bool pcoll_data_push(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to);
+
+/* -- barriers of teams (pcoll_ex.c) ------------------------------------------------------------ */
+
+/* Starts one, by flags or by the engine.  The arguments have passed. */
+gex_Event_t pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api);
 
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */
 

@@ -41,12 +41,12 @@ arguments_differ(const char *call, uint32_t number, const struct pcoll_side *low
 void
 pcoll_sides_differ(uint32_t number, const struct pcoll_side *own, const struct pcoll_side *peers)
 {
-	const char *call = pcoll_operation_name(own->operation);
+	const char *call = pcoll_call_name(own->what);
 
-	if (own->operation != peers->operation)
+	if (pcoll_what_number(own->what) != pcoll_what_number(peers->what))
 		psi_fatal("%s: call %u on its team, which is %s at its rank %u; let all members "
 		          "make the same calls in the same order",
-		          call, number, pcoll_operation_name(peers->operation), peers->rank);
+		          call, number, pcoll_call_name(peers->what), peers->rank);
 	if (own->rank < peers->rank)
 		arguments_differ(call, number, own, peers);
 	arguments_differ(call, number, peers, own);

@@ -15,7 +15,7 @@
 /* One member's side of the call with that number on its team. */
 struct pcoll_side {
 	uint32_t rank;
-	enum pcoll_operation operation;
+	struct pcoll_what what;
 	uint32_t root;
 	uint64_t len_bytes;
 	uint32_t form;

@@ -35,14 +35,15 @@ note_take(struct pcoll_run *run, uint32_t from, uint32_t index)
 	return note;
 }
 
-/* Members that agree about the call have schedules that fit each other; this one would write beyond
- * its buffer. */
+/* Members that agree about the call have schedules that fit each other, but for lists' lengths. */
 static void __attribute__((noreturn, cold))
-message_differs(const struct pcoll_op *op, uint64_t own_bytes, uint64_t peers_bytes)
+message_differs(const struct pcoll_op *op, uint32_t from, uint64_t sent_bytes, uint32_t to,
+                uint64_t expected_bytes)
 {
-	psi_fatal("%s: call %u on its team: a message of another length, %llu bytes for %llu",
-	          pcoll_operation_name(op->call.operation), op->number,
-	          (unsigned long long)peers_bytes, (unsigned long long)own_bytes);
+	psi_fatal("%s: call %u on its team, in which rank %u sends %llu bytes to rank %u, which "
+	          "expects %llu; let the counts of both agree",
+	          pcoll_call_name(op->call.what), op->number, from,
+	          (unsigned long long)sent_bytes, to, (unsigned long long)expected_bytes);
 }
 
 /* -- states of a slot -------------------------------------------------------------------------- */
@@ -62,7 +63,8 @@ slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 	if (!note)
 		return false;
 	if (PSI_UNLIKELY(note->len_bytes != slot->in.len_bytes))
-		message_differs(op, slot->in.len_bytes, note->len_bytes);
+		message_differs(op, slot->peer, note->len_bytes, op->call.tm->rank,
+		                slot->in.len_bytes);
 	if (note->len_bytes)
 		psi_copy(slot->in.addr, note->payload, note->len_bytes);
 	op->run.names = pcoll_names_combine(op->run.names, pcoll_names_of(note->words[0]));
@@ -100,7 +102,8 @@ slot_awaiting_request(struct pcoll_op *op, struct pcoll_slot *slot)
 	if (!note)
 		return false;
 	if (PSI_UNLIKELY(note->words[1] != slot->out.len_bytes))
-		message_differs(op, slot->out.len_bytes, note->words[1]);
+		message_differs(op, op->call.tm->rank, slot->out.len_bytes, slot->peer,
+		                note->words[1]);
 	slot->out.cookie = note->words[0];
 	pcoll_note_give_back(note);
 	slot->state = slot_sending;
@@ -132,8 +135,9 @@ op_eager_bytes(const struct pcoll_op *op)
 {
 	const size_t share = EAGER_TOTAL_BYTES / op->call.tm->size;
 
-	if (op->number % PCOLL_EAGER_PERIOD == PCOLL_EAGER_PERIOD - 1)
-		return 0;
+	if (op->number % PCOLL_EAGER_PERIOD == PCOLL_EAGER_PERIOD - 1 ||
+	    (psi.checks && op->call.what.api == PCOLL_PST_LISTS))
+		return 0;       /* a request tells the receiver's length */
 	if (share > PCOLL_EAGER_BYTES)
 		return PCOLL_EAGER_BYTES;
 	return share < EAGER_LEAST_BYTES ? EAGER_LEAST_BYTES : share;
@@ -299,6 +303,7 @@ pcoll_run_close(struct pcoll_op *op)
 
 	if (op->call.phase)
 		op->call.phase->names = run->names;
+	pcoll_call_finish(&op->call);
 	pcoll_schedule_release(run->cached);
 	if (run->tmp_room_bytes > TMP_KEPT_BYTES) {
 		free(run->buffer[PCOLL_TMP]);

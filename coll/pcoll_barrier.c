@@ -88,8 +88,8 @@ phase_enter(struct pcoll_barrier *barrier, uint64_t phase)
 		return;
 	}
 	barrier->phase.number = (uint32_t)phase;
-	pcoll_op_start(&(struct pcoll_call){ .operation = PCOLL_BARRIER, .tm = barrier->tm,
-	                                     .phase = &barrier->phase },
+	pcoll_op_start(&(struct pcoll_call){ .what = { PCOLL_BARRIER, PCOLL_GEX },
+	                                     .tm = barrier->tm, .phase = &barrier->phase },
 	               &barrier->op, &barrier->use);
 }
 

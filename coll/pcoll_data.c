@@ -61,7 +61,7 @@ bool
 pcoll_data_push(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to)
 {
 	const struct psi_target target =
-		psi_target_of(op->call.tm, to, pcoll_operation_name(op->call.operation));
+		psi_target_of(op->call.tm, to, pcoll_call_name(op->call.what));
 	const size_t most = target.ep->ops->am_max_medium(target.ep->port, target.place,
 	                                                  PSI_REQUESTS, DATA_ARGS);
 

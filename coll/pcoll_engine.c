@@ -180,6 +180,7 @@ op_prepare(const struct pcoll_call *call)
 	pcoll_unlock();
 	op->use++;
 	op->call = *call;
+	pcoll_call_settle(&op->call);
 	pcoll_run_open(op);
 	return op;
 }

@@ -89,7 +89,7 @@ psi_coll_legacy_start(gasnet_coll_optype_t operation, gasnet_team_handle_t team,
 {
 	const struct legacy *legacy = &table[operation];
 	const struct pcoll_call call = {
-		.operation = legacy->operation,
+		.what = { legacy->operation, PCOLL_LEGACY },
 		.tm = psi.tm,
 		.root = root,
 		.dst = dst,

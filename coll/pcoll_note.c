@@ -67,7 +67,7 @@ static struct pcoll_side
 note_side(const struct pcoll_note *note)
 {
 	return (struct pcoll_side){
-		.rank = note->from, .operation = (enum pcoll_operation)note->operation,
+		.rank = note->from, .what = pcoll_what_of(note->what),
 		.root = note->root, .len_bytes = note->call_bytes, .form = note->form,
 	};
 }
@@ -78,8 +78,8 @@ call_side(const struct pcoll_call *call)
 	const struct pcoll_reduction *reduction = &call->reduction;
 
 	return (struct pcoll_side){
-		.rank = call->tm->rank, .operation = call->operation, .root = call->root,
-		.len_bytes = call->len_bytes,
+		.rank = call->tm->rank, .what = call->what, .root = call->root,
+		.len_bytes = call->what.api == PCOLL_PST_LISTS ? 0 : call->len_bytes,
 		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
 		        (reduction->ordered ? PCOLL_FORM_ORDERED : 0) |
 		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
@@ -99,7 +99,8 @@ note_differs(const struct pcoll_side *own, const struct pcoll_note *note)
 static void __attribute__((noreturn, cold))
 note_finds_barrier(gex_TM_t tm, const struct pcoll_note *note)
 {
-	note_differs(&(struct pcoll_side){ .rank = tm->rank, .operation = PCOLL_BARRIER }, note);
+	note_differs(&(struct pcoll_side){ .rank = tm->rank, .what = { PCOLL_BARRIER, PCOLL_GEX } },
+	             note);
 }
 
 /* The k-th call on a team is the same call everywhere. */
@@ -108,7 +109,7 @@ note_attach(struct pcoll_op *op, struct pcoll_note *note)
 {
 	const struct pcoll_side own = call_side(&op->call);
 
-	if (PSI_UNLIKELY(note->operation != own.operation || note->root != own.root ||
+	if (PSI_UNLIKELY(note->what != pcoll_what_number(own.what) || note->root != own.root ||
 	                 note->call_bytes != own.len_bytes || note->form != own.form))
 		note_differs(&own, note);
 	note_push(&op->notes, note);
@@ -200,7 +201,7 @@ halves_join(gex_AM_Arg_t low, gex_AM_Arg_t high)
 
 static void
 payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t team_low,
-                   gex_AM_Arg_t team_high, gex_AM_Arg_t number, gex_AM_Arg_t operation,
+                   gex_AM_Arg_t team_high, gex_AM_Arg_t number, gex_AM_Arg_t what,
                    gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t index, gex_AM_Arg_t low0,
                    gex_AM_Arg_t high0, gex_AM_Arg_t low1, gex_AM_Arg_t high1, gex_AM_Arg_t root,
                    gex_AM_Arg_t len_low, gex_AM_Arg_t len_high, gex_AM_Arg_t form)
@@ -211,7 +212,7 @@ payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
 	psi_count_internal(token);
 	*note = (struct pcoll_note){
 		.team = halves_join(team_low, team_high), .number = (uint32_t)number,
-		.operation = (uint32_t)operation, .index = (uint32_t)index,
+		.what = (uint32_t)what, .index = (uint32_t)index,
 		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to, .root = (gex_Rank_t)root,
 		.call_bytes = halves_join(len_low, len_high), .form = (uint32_t)form,
 		.words = { halves_join(low0, high0), halves_join(low1, high1) },
@@ -232,12 +233,12 @@ payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
 
 static void
 note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high,
-                gex_AM_Arg_t number, gex_AM_Arg_t operation, gex_AM_Arg_t from, gex_AM_Arg_t to,
+                gex_AM_Arg_t number, gex_AM_Arg_t what, gex_AM_Arg_t from, gex_AM_Arg_t to,
                 gex_AM_Arg_t index, gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1,
                 gex_AM_Arg_t high1, gex_AM_Arg_t root, gex_AM_Arg_t len_low, gex_AM_Arg_t len_high,
                 gex_AM_Arg_t form)
 {
-	payload_on_message(token, NULL, 0, team_low, team_high, number, operation, from, to, index,
+	payload_on_message(token, NULL, 0, team_low, team_high, number, what, from, to, index,
 	                   low0, high0, low1, high1, root, len_low, len_high, form);
 }
 
@@ -245,7 +246,7 @@ bool
 pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am)
 {
 	const struct psi_target target =
-		psi_target_of(op->call.tm, to, pcoll_operation_name(op->call.operation));
+		psi_target_of(op->call.tm, to, pcoll_call_name(op->call.what));
 
 	am->peer = target.place;
 	am->network = PSI_REQUESTS;
@@ -261,10 +262,10 @@ pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t wor
 {
 	const struct pcoll_side own = call_side(&op->call);
 	const gex_AM_Arg_t args[NOTE_ARGS] = {
-		HALVES(op->team), (gex_AM_Arg_t)op->number, (gex_AM_Arg_t)own.operation,
-		(gex_AM_Arg_t)own.rank, (gex_AM_Arg_t)to, (gex_AM_Arg_t)index, HALVES(word0),
-		HALVES(word1), (gex_AM_Arg_t)own.root, HALVES(own.len_bytes),
-		(gex_AM_Arg_t)own.form,
+		HALVES(op->team), (gex_AM_Arg_t)op->number,
+		(gex_AM_Arg_t)pcoll_what_number(own.what), (gex_AM_Arg_t)own.rank,
+		(gex_AM_Arg_t)to, (gex_AM_Arg_t)index, HALVES(word0), HALVES(word1),
+		(gex_AM_Arg_t)own.root, HALVES(own.len_bytes), (gex_AM_Arg_t)own.form,
 	};
 	struct psi_am am = {
 		.handler = len_bytes ? PSI_HANDLER_COLL_PAYLOAD : PSI_HANDLER_COLL_NOTE,
@@ -279,7 +280,7 @@ size_t
 pcoll_note_most_bytes(const struct pcoll_op *op, gex_Rank_t peer)
 {
 	const struct psi_target target =
-		psi_target_of(op->call.tm, peer, pcoll_operation_name(op->call.operation));
+		psi_target_of(op->call.tm, peer, pcoll_call_name(op->call.what));
 
 	return target.ep->ops->am_max_medium(target.ep->port, target.place, PSI_REQUESTS,
 	                                     NOTE_ARGS);

@@ -1,6 +1,6 @@
 /*
  * The built-in operations on the built-in types: out[i] = left[i] op out[i].  Signed integers wrap,
- * so they are added and multiplied as unsigned ones.
+ * so they are added and multiplied as unsigned ones, and short ones as unsigned int.
  */
 #include "coll/coll.h"
 
@@ -23,7 +23,9 @@
 	COMBINE(add_##T, type, as, a + b)                                                  \
 	COMBINE(mult_##T, type, as, a * b)                                                 \
 	COMBINE(min_##T, type, type, a < b ? a : b)                                        \
-	COMBINE(max_##T, type, type, a > b ? a : b)
+	COMBINE(max_##T, type, type, a > b ? a : b)                                        \
+	COMBINE(land_##T, type, type, a != 0 && b != 0)                                    \
+	COMBINE(lor_##T, type, type, a != 0 || b != 0)
 
 #define INTEGER(T, type, as)                                                               \
 	ARITHMETIC(T, type, as)                                                            \
@@ -37,14 +39,31 @@ INTEGER(i64, int64_t, uint64_t)
 INTEGER(u64, uint64_t, uint64_t)
 ARITHMETIC(flt, float, float)
 ARITHMETIC(dbl, double, double)
+INTEGER(i8, int8_t, unsigned)
+INTEGER(u8, uint8_t, unsigned)
+INTEGER(i16, int16_t, unsigned)
+INTEGER(u16, uint16_t, unsigned)
+ARITHMETIC(ldbl, long double, long double)
 
-enum { TYPES = 6 };
+static const struct {
+	gex_DT_t dt;
+	size_t bytes;
+} types[] = {
+	{ GEX_DT_I32, 4 }, { GEX_DT_U32, 4 }, { GEX_DT_I64, 8 }, { GEX_DT_U64, 8 },
+	{ GEX_DT_FLT, sizeof(float) }, { GEX_DT_DBL, sizeof(double) },
+	{ PST_DT_I8, 1 }, { PST_DT_U8, 1 }, { PST_DT_I16, 2 }, { PST_DT_U16, 2 },
+	{ PST_DT_LDBL, sizeof(long double) },
+};
 
-/* The entries have the order of the bits GEX_DT_I32 to GEX_DT_DBL. */
-static const size_t type_bytes[TYPES] = { 4, 4, 8, 8, sizeof(float), sizeof(double) };
+enum { TYPES = sizeof types / sizeof types[0] };
 
-#define ALL(op)      { op##_i32, op##_u32, op##_i64, op##_u64, op##_flt, op##_dbl }
-#define INTEGERS(op) { op##_i32, op##_u32, op##_i64, op##_u64, NULL, NULL }
+/* In the order of the types. */
+#define ALL(op)                                                                            \
+	{ op##_i32, op##_u32, op##_i64, op##_u64, op##_flt, op##_dbl, op##_i8, op##_u8,    \
+	  op##_i16, op##_u16, op##_ldbl }
+#define INTEGERS(op)                                                                       \
+	{ op##_i32, op##_u32, op##_i64, op##_u64, NULL, NULL, op##_i8, op##_u8, op##_i16,  \
+	  op##_u16, NULL }
 
 static const struct {
 	gex_OP_t op;
@@ -57,6 +76,8 @@ static const struct {
 	{ GEX_OP_AND, INTEGERS(and) },
 	{ GEX_OP_OR, INTEGERS(or) },
 	{ GEX_OP_XOR, INTEGERS(xor) },
+	{ PST_OP_LAND, ALL(land) },
+	{ PST_OP_LOR, ALL(lor) },
 };
 
 /* TYPES if it is none of them. */
@@ -65,7 +86,7 @@ type_index(gex_DT_t dt)
 {
 	unsigned type = 0;
 
-	while (type < TYPES && dt != GEX_DT_I32 << type)
+	while (type < TYPES && dt != types[type].dt)
 		type++;
 	return type;
 }
@@ -75,7 +96,7 @@ pcoll_type_bytes(gex_DT_t dt)
 {
 	const unsigned type = type_index(dt);
 
-	return type < TYPES ? type_bytes[type] : 0;
+	return type < TYPES ? types[type].bytes : 0;
 }
 
 gex_Coll_ReduceFn_t

@@ -63,27 +63,63 @@ pcoll_cells_choose(const struct pcoll_call *call)
 {
 	const size_t count = sizeof kinds / sizeof kinds[0];
 
-	if (!pcoll_cells_are_lent(call->tm))
+	if (!pcoll_cells_are_lent(call->tm) || call->what.api == PCOLL_PST_LISTS)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
-		if (kinds[i]->operation == call->operation)
+		if (kinds[i]->operation == call->what.operation)
 			return pcoll_cells_pieces(call, kinds[i]) ? kinds[i] : NULL;
 	return NULL;
 }
 
 const char *
-pcoll_operation_name(enum pcoll_operation operation)
+pcoll_call_name(struct pcoll_what what)
 {
-	static const char *const names[PCOLL_OPERATIONS] = {
-		[PCOLL_BARRIER] = "gex_Coll_BarrierNB",
-		[PCOLL_BROADCAST] = "gex_Coll_BroadcastNB",
-		[PCOLL_REDUCE_TO_ONE] = "gex_Coll_ReduceToOneNB",
-		[PCOLL_REDUCE_TO_ALL] = "gex_Coll_ReduceToAllNB",
-		[PCOLL_SCATTER] = "gasnet_coll_scatter",
-		[PCOLL_GATHER] = "gasnet_coll_gather",
-		[PCOLL_GATHER_ALL] = "gasnet_coll_gather_all",
-		[PCOLL_EXCHANGE] = "gasnet_coll_exchange",
+	static const char *const names[PCOLL_OPERATIONS][PCOLL_APIS] = {
+		[PCOLL_BARRIER] = {
+			[PCOLL_GEX] = "gex_Coll_BarrierNB", [PCOLL_PST] = "pst_barrier",
+		},
+		[PCOLL_BROADCAST] = {
+			[PCOLL_GEX] = "gex_Coll_BroadcastNB",
+			[PCOLL_LEGACY] = "gasnet_coll_broadcast", [PCOLL_PST] = "pst_bcast",
+			[PCOLL_PST_VALUE] = "pst_bcast_value",
+		},
+		[PCOLL_REDUCE_TO_ONE] = {
+			[PCOLL_GEX] = "gex_Coll_ReduceToOneNB", [PCOLL_PST] = "pst_reduce",
+		},
+		[PCOLL_REDUCE_TO_ALL] = {
+			[PCOLL_GEX] = "gex_Coll_ReduceToAllNB", [PCOLL_PST] = "pst_allreduce",
+			[PCOLL_PST_VALUE] = "pst_allreduce_value",
+			[PCOLL_PST_BARRIER] = "pst_barrier_value",
+		},
+		[PCOLL_SCATTER] = {
+			[PCOLL_LEGACY] = "gasnet_coll_scatter", [PCOLL_PST] = "pst_scatter",
+			[PCOLL_PST_LISTS] = "pst_scatterv",
+		},
+		[PCOLL_GATHER] = {
+			[PCOLL_LEGACY] = "gasnet_coll_gather", [PCOLL_PST] = "pst_gather",
+			[PCOLL_PST_LISTS] = "pst_gatherv",
+		},
+		[PCOLL_GATHER_ALL] = {
+			[PCOLL_LEGACY] = "gasnet_coll_gather_all", [PCOLL_PST] = "pst_gather_all",
+			[PCOLL_PST_LISTS] = "pst_gather_allv",
+		},
+		[PCOLL_EXCHANGE] = {
+			[PCOLL_LEGACY] = "gasnet_coll_exchange", [PCOLL_PST] = "pst_exchange",
+			[PCOLL_PST_LISTS] = "pst_exchangev",
+		},
+		[PCOLL_PERMUTE] = { [PCOLL_PST] = "pst_permute" },
+		[PCOLL_REDUCE_SCATTER] = {
+			[PCOLL_PST] = "pst_reduce_scatter",
+			[PCOLL_PST_LISTS] = "pst_reduce_scatterv",
+		},
+		[PCOLL_SCAN] = { [PCOLL_PST] = "pst_scan" },
+		[PCOLL_EXSCAN] = {
+			[PCOLL_PST] = "pst_exscan", [PCOLL_PST_VALUE] = "pst_exscan_value",
+		},
 	};
+	const char *name = NULL;
 
-	return operation < PCOLL_OPERATIONS ? names[operation] : "another";
+	if (what.operation < PCOLL_OPERATIONS && what.api < PCOLL_APIS)
+		name = names[what.operation][what.api];
+	return name ? name : "another";
 }

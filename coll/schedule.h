@@ -38,6 +38,7 @@ struct pcoll_shape {
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
 	uint32_t target;                /* of a permutation */
+	bool listed;                    /* members that have blocks have lists of them */
 	struct pcoll_list src_list, dst_list;
 	size_t len_bytes;               /* of the vector; where members have blocks, of this
 	                                 * member's */

@@ -13,29 +13,47 @@ static struct psi_spinlock lock;
 
 /* -- shapes ------------------------------------------------------------------------------------ */
 
+static bool
+call_has_lists(const struct pcoll_call *call)
+{
+	return call->what.api == PCOLL_PST_LISTS;
+}
+
+/* Where this member's block is in a side that has blocks. */
+static size_t
+own_offset(const struct pcoll_shape *shape, const struct pcoll_list *list)
+{
+	return list->at ? list->at[shape->rank] : shape->rank * shape->len_bytes;
+}
+
 /* Of members that do not have both sides, nobody asks. */
 static bool
-call_is_in_place(const struct pcoll_call *call)
+call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
-	const size_t own = call->tm->rank * call->len_bytes;
+	const char *dst = call->dst, *src = call->src;
 
-	switch (call->operation) {
-	case PCOLL_SCATTER: return call->dst == (const char *)call->src + own;
+	switch (shape->operation) {
+	case PCOLL_SCATTER:
+	case PCOLL_REDUCE_SCATTER: return dst == src + own_offset(shape, &shape->src_list);
 	case PCOLL_GATHER:
-	case PCOLL_GATHER_ALL: return call->src == (const char *)call->dst + own;
-	default: return call->dst == call->src;
+	case PCOLL_GATHER_ALL: return src == dst + own_offset(shape, &shape->dst_list);
+	default: return dst == src;
 	}
 }
 
+/* But for lists, and what they decide. */
 static struct pcoll_shape
 shape_of_call(const struct pcoll_call *call)
 {
-	return (struct pcoll_shape){
-		.operation = call->operation, .size = call->tm->size, .rank = call->tm->rank,
-		.root = call->root, .len_bytes = call->len_bytes,
+	struct pcoll_shape shape = {
+		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
+		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
+		.listed = call_has_lists(call), .ordered = call->reduction.ordered,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
-		.in_place = call_is_in_place(call), .ordered = call->reduction.ordered,
 	};
+
+	shape.in_place = !shape.listed && call_is_in_place(call, &shape);
+	return shape;
 }
 
 /* Size and rank are the team's. */
@@ -43,8 +61,9 @@ static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
 	return one->operation == other->operation && one->len_bytes == other->len_bytes &&
-	       one->root == other->root && one->elem_bytes == other->elem_bytes &&
-	       one->in_place == other->in_place && one->ordered == other->ordered;
+	       one->root == other->root && one->target == other->target &&
+	       one->elem_bytes == other->elem_bytes && one->in_place == other->in_place &&
+	       one->ordered == other->ordered;
 }
 
 /* -- making one -------------------------------------------------------------------------------- */
@@ -53,7 +72,7 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 static bool
 call_needs_all_in(const struct pcoll_call *call)
 {
-	return call->in_all || (psi.checks && call->operation != PCOLL_BARRIER);
+	return call->in_all || (psi.checks && call->what.operation != PCOLL_BARRIER);
 }
 
 static void
@@ -72,19 +91,54 @@ cached_build(struct pcoll_cached *cached)
 	}
 }
 
+/* A list in that memory; returns what is left of it. */
+static size_t *
+list_fill(const struct pcoll_counts *counts, uint32_t size, size_t *memory,
+          struct pcoll_list *list_out)
+{
+	size_t *bytes = memory, *at = memory + size, packed = 0;
+
+	if (!counts->counts)
+		return memory;
+	for (uint32_t rank = 0; rank < size; rank++) {
+		bytes[rank] = counts->counts[rank] * counts->unit_bytes;
+		at[rank] = counts->displs ? counts->displs[rank] : packed;
+		packed += bytes[rank];
+	}
+	*list_out = (struct pcoll_list){ bytes, at };
+	return at + size;
+}
+
+/* Copies the client's lists, and notes where they leave the own block. */
+static bool
+cached_make_lists(struct pcoll_cached *cached, const struct pcoll_call *call)
+{
+	struct pcoll_shape *shape = &cached->shape;
+	size_t *rest;
+
+	cached->lists = calloc((size_t)4 * shape->size, sizeof *cached->lists);
+	if (!cached->lists)
+		return false;
+	rest = list_fill(&call->src_counts, shape->size, cached->lists, &shape->src_list);
+	list_fill(&call->dst_counts, shape->size, rest, &shape->dst_list);
+	shape->in_place = shape->operation != PCOLL_EXCHANGE && call_is_in_place(call, shape);
+	return true;
+}
+
 static struct pcoll_cached *
 cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
 	struct pcoll_cached *cached = calloc(1, sizeof *cached);
 
-	if (cached) {
+	if (cached)
 		cached->shape = *shape;
+	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
 		cached->in_all = call_needs_all_in(call);
 		cached->out_all = call->out_all;
 		cached->users = 1;
 		cached_build(cached);
 	}
-	if (!cached || cached->schedule.lacks_memory)
+	if (!cached || (shape->listed && !cached->lists) || cached->schedule.lacks_memory)
 		psi_fatal("no memory for collectives of a team of %u", shape->size);
 	return cached;
 }
@@ -93,6 +147,7 @@ static void
 cached_free(struct pcoll_cached *cached)
 {
 	pcoll_schedule_close(&cached->schedule);
+	free(cached->lists);
 	free(cached);
 }
 
@@ -146,6 +201,8 @@ pcoll_schedule_hold(const struct pcoll_call *call)
 	const struct pcoll_shape shape = shape_of_call(call);
 	struct pcoll_cached *cached, *cut;
 
+	if (shape.listed)
+		return cached_make(call, &shape);
 	psi_spinlock_lock(&lock);
 	cached = list_find(call->tm, call, &shape);
 	psi_spinlock_unlock(&lock);
@@ -164,6 +221,10 @@ pcoll_schedule_hold(const struct pcoll_call *call)
 void
 pcoll_schedule_release(struct pcoll_cached *cached)
 {
+	if (cached->lists) {
+		cached_free(cached);
+		return;
+	}
 	psi_spinlock_lock(&lock);
 	cached->users--;
 	psi_spinlock_unlock(&lock);

@@ -53,16 +53,30 @@ piece_of_elements(size_t piece_bytes, size_t elem_bytes)
 	return piece_bytes < elem_bytes ? elem_bytes : piece_bytes / elem_bytes * elem_bytes;
 }
 
+/* Lengths in lists differ between members, so they do not count. */
+static bool
+rule_fits(const struct rule *rule, const struct pcoll_shape *shape,
+          const struct pcoll_builder *builder)
+{
+	return rule->operation == shape->operation && shape->size <= rule->most_size &&
+	       (shape->listed || shape->len_bytes <= rule->most_bytes) &&
+	       (!shape->listed || builder->serves_lists) &&
+	       (!shape->ordered || !builder->reorders);
+}
+
 const struct pcoll_builder *
 pcoll_select(struct pcoll_shape *shape)
 {
+	const struct pcoll_builder *builder = NULL;
 	const struct rule *rule = rules;
 
-	while (rule->operation != shape->operation || shape->len_bytes > rule->most_bytes ||
-	       shape->size > rule->most_size)
-		rule++;
+	for (;; rule++) {
+		builder = pcoll_builder_find(rule->operation, rule->algorithm);
+		if (rule_fits(rule, shape, builder))
+			break;
+	}
 	shape->radix = rule->radix;
 	shape->piece_bytes =
 		rule->piece_bytes ? piece_of_elements(rule->piece_bytes, shape->elem_bytes) : 0;
-	return pcoll_builder_find(rule->operation, rule->algorithm);
+	return builder;
 }

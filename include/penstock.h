@@ -58,12 +58,12 @@ PSI_END_DECLS
 #include "gasnet_ratomic.h"
 #include "gasnet_vis.h"
 
+#include "penstock_coll.h"
 #include "penstock_sem.h"
 #include "penstock_signal.h"
 #include "penstock_threads.h"
 
 #define PST_API_VERSION          1 /* grows with every addition */
-#define PST_ERR_BARRIER_MISMATCH GASNET_ERR_BARRIER_MISMATCH
 #endif
 
 #endif

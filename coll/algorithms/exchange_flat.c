@@ -26,5 +26,6 @@ exchange_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 
 const struct pcoll_builder pcoll_build_exchange_flat = {
 	.operation = PCOLL_EXCHANGE, .name = "flat",
-	.summary = "each sends to each, from the next one on", .serves_lists = true, .build = exchange_flat_build,
+	.summary = "each sends to each, from the next one on",
+	.serves_lists = true, .build = exchange_flat_build,
 };

@@ -30,5 +30,6 @@ exchange_pairwise_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 
 const struct pcoll_builder pcoll_build_exchange_pairwise = {
 	.operation = PCOLL_EXCHANGE, .name = "pairwise",
-	.summary = "one pair of members after the other", .serves_lists = true, .build = exchange_pairwise_build,
+	.summary = "one pair of members after the other",
+	.serves_lists = true, .build = exchange_pairwise_build,
 };

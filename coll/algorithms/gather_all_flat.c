@@ -26,5 +26,6 @@ gather_all_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 
 const struct pcoll_builder pcoll_build_gather_all_flat = {
 	.operation = PCOLL_GATHER_ALL, .name = "flat",
-	.summary = "each sends its block to all others", .serves_lists = true, .build = gather_all_flat_build,
+	.summary = "each sends its block to all others",
+	.serves_lists = true, .build = gather_all_flat_build,
 };

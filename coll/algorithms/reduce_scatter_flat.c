@@ -2,7 +2,7 @@
  * Each member sends each other its operand of that one's block, and combines what it gets, from the
  * highest rank down.
  *
- * Cost: one step of latency; each member sends its operands once, and needs memory for n - 1 blocks.
+ * Cost: one step of latency; each member sends its operands once, and needs memory for n blocks.
  * Wins: small blocks.
  */
 #include "coll/schedule_list.h"

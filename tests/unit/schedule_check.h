@@ -13,12 +13,14 @@ enum { SCHEDULE_TEXT_BYTES = 300 };
 
 /*
  * Checks an algorithm for a shape, of which rank, target and lists are ignored; uneven: blocks have
- * lists.  It checks the result, that sources stay as they are, that no step goes beyond a buffer or touches what is being sent or received, and that no
- * member waits for ever, with so many messages under way at a time.  with_barriers: a barrier is
- * put before and behind, and nothing may be touched before all have entered, and nobody may leave
- * before all is done.  Returns false with the reason.
+ * lists.  It checks the result, that sources stay as they are, that no step goes beyond a buffer or
+ * touches what is being sent or received, and that no member waits for ever, with so many messages
+ * under way at a time.  with_barriers: a barrier is put before and behind, and nothing may be
+ * touched before all have entered, and nobody may leave before all is done.  Returns false with the
+ * reason.
  */
 bool schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape,
-                    bool uneven, uint32_t slots, bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES]);
+                    bool uneven, uint32_t slots, bool with_barriers,
+                    char text_out[SCHEDULE_TEXT_BYTES]);
 
 #endif

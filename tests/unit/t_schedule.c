@@ -290,8 +290,8 @@ START_TEST(mistakes_are_noticed)
 		};
 		char why[SCHEDULE_TEXT_BYTES] = "";
 
-		ck_assert_msg(!schedule_check(&builder, &shape, false, SLOTS, false, why), "mistake %u",
-		              mistake);
+		ck_assert_msg(!schedule_check(&builder, &shape, false, SLOTS, false, why),
+		              "mistake %u", mistake);
 		ck_assert_msg(strstr(why, noticed[mistake]) != NULL, "mistake %u: %s", mistake,
 		              why);
 	}

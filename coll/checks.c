@@ -1,0 +1,101 @@
+#include "coll/checks.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
+void
+pcoll_check_team(gex_TM_t tm, gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+{
+	psi_need_init(call);
+	psi_rule_call(call);
+	(void)psi_team_live(tm, call);
+	psi_check_flags(flags, allowed, call);
+}
+
+void
+pcoll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
+{
+	if (PSI_UNLIKELY(root >= tm->size))
+		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team",
+		          call, root, tm->size);
+}
+
+void
+pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+                    ptrdiff_t in_place, const char *call)
+{
+	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
+
+	if (PSI_LIKELY(!psi.checks) || from == to + (uintptr_t)in_place)
+		return;
+	if (PSI_UNLIKELY(to < from + src_bytes && from < to + dst_bytes))
+		psi_fatal(
+			"%s: dst %p and src %p of %zu bytes overlap; pass the same address "
+			"twice, or memory apart",
+			call, dst, src, src_bytes);
+}
+
+/* -- reductions -------------------------------------------------------------------------------- */
+
+static bool
+op_is_user(gex_OP_t op)
+{
+	return op == GEX_OP_USER || op == GEX_OP_USER_NC;
+}
+
+static void
+check_type(const struct pcoll_reduce_args *args, bool extended, const char *call)
+{
+	const bool known = extended || args->dt <= GEX_DT_USER;
+	const size_t bytes = known ? pcoll_type_bytes(args->dt) : 0;
+
+	if (PSI_UNLIKELY(!bytes && args->dt != GEX_DT_USER))
+		psi_fatal("%s: dt 0x%x is no type; pass one of GEX_DT_*", call, args->dt);
+	if (PSI_UNLIKELY(!bytes && !args->dt_sz))
+		psi_fatal("%s: dt_sz is 0, and the type has at least one byte; pass its sizeof",
+		          call);
+	if (PSI_UNLIKELY(bytes && args->dt_sz != bytes))
+		psi_fatal("%s: dt_sz is %zu, and the type has %zu bytes; pass its sizeof", call,
+		          args->dt_sz, bytes);
+	if (PSI_UNLIKELY((!extended && !args->dt_cnt) ||
+	                 !psi_fits_memory(args->dt_cnt, args->dt_sz)))
+		psi_fatal(
+			"%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more "
+			"than fit in memory",
+			call, args->dt_cnt, args->dt_sz);
+	if (PSI_UNLIKELY(psi.checks && bytes &&
+	                 ((uintptr_t)args->src | (uintptr_t)args->dst) % bytes != 0))
+		psi_fatal(
+			"%s: dst %p or src %p is not aligned for elements of %zu bytes; align them",
+			call, args->dst, args->src, bytes);
+}
+
+void
+pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call)
+{
+	check_type(args, extended, call);
+	if (op_is_user(args->op)) {
+		if (PSI_UNLIKELY(!args->user_op))
+			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",
+			          call);
+		return;
+	}
+	if (PSI_UNLIKELY((!extended && args->op & (PST_OP_LAND | PST_OP_LOR)) ||
+	                 !pcoll_builtin(args->dt, args->op)))
+		psi_fatal(
+			"%s: op 0x%x cannot reduce type 0x%x; pass ADD, MULT, MIN or MAX, "
+			"with integers also AND, OR or XOR, else GEX_OP_USER",
+			call, args->op, args->dt);
+}
+
+struct pcoll_reduction
+pcoll_reduction_of(const struct pcoll_reduce_args *args)
+{
+	return (struct pcoll_reduction){
+		.elem_bytes = args->dt_sz,
+		.combine = op_is_user(args->op) ? args->user_op
+		                                : pcoll_builtin(args->dt, args->op),
+		.cdata = args->user_cdata,
+		.ordered = args->op == GEX_OP_USER_NC,
+	};
+}

@@ -1,0 +1,336 @@
+/* The calls of penstock_coll.h that move data.  Each checks its arguments and starts the call. */
+#include "coll/pst.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
+/* -- flags ------------------------------------------------------------------------------------- */
+
+enum {
+	IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
+	OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
+	ADDRESS_FLAGS = PST_SINGLE | PST_LOCAL,
+};
+
+static bool
+more_than_one(gex_Flags_t bits)
+{
+	return bits & (bits - 1);
+}
+
+struct pcoll_call
+pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags_t allowed)
+{
+	const char *name = pcoll_call_name(what);
+
+	allowed |= IN_FLAGS | OUT_FLAGS | ADDRESS_FLAGS | PST_REPRODUCIBLE;
+	pcoll_check_team(tm, flags, allowed, name);
+	if (PSI_UNLIKELY(more_than_one(flags & IN_FLAGS) || more_than_one(flags & OUT_FLAGS) ||
+	                 more_than_one(flags & ADDRESS_FLAGS)))
+		psi_fatal("%s: flags 0x%x have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; "
+		          "pass one of each at most", name, (unsigned)flags);
+	return (struct pcoll_call){
+		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
+		.out_all = flags & PST_OUT_ALLSYNC,
+	};
+}
+
+/* -- buffers ----------------------------------------------------------------------------------- */
+
+void
+pcoll_pst_check_side(const struct pcoll_call *call, const void *addr, size_t nbytes, size_t blocks,
+                     const char *name)
+{
+	const char *call_name = pcoll_call_name(call->what);
+
+	psi_check_bytes(nbytes, blocks, call_name);
+	if (nbytes * blocks != 0)
+		psi_check_buffer(addr, nbytes * blocks, name, call_name);
+}
+
+/* How long a side with lists is, up to the end of its last block. */
+static size_t
+counts_check(const struct pcoll_call *call, const struct pcoll_counts *counts, const char *name)
+{
+	const char *call_name = pcoll_call_name(call->what);
+	const gex_Rank_t size = call->tm->size;
+	size_t end = 0, most = 0;
+
+	psi_check_list(counts->counts, size, sizeof *counts->counts, name, call_name);
+	for (gex_Rank_t rank = 0; rank < size; rank++) {
+		const size_t at = counts->displs ? counts->displs[rank] : end;
+		const size_t count = counts->counts[rank];
+
+		psi_check_bytes(count, counts->unit_bytes, call_name);
+		if (PSI_UNLIKELY(__builtin_add_overflow(at, count * counts->unit_bytes, &end)))
+			psi_check_bytes(SIZE_MAX, 1, call_name);
+		most = end > most ? end : most;
+	}
+	psi_check_bytes(most, 1, call_name);
+	return most;
+}
+
+/* Where this rank's block begins. */
+static size_t
+counts_own(const struct pcoll_call *call, const struct pcoll_counts *counts)
+{
+	size_t at = 0;
+
+	if (counts->displs)
+		return counts->displs[call->tm->rank];
+	for (gex_Rank_t rank = 0; rank < call->tm->rank; rank++)
+		at += counts->counts[rank] * counts->unit_bytes;
+	return at;
+}
+
+/* The length that the caller states for its own block is that of the list. */
+static void
+counts_check_own(const struct pcoll_call *call, const struct pcoll_counts *counts)
+{
+	const size_t listed = counts->counts[call->tm->rank] * counts->unit_bytes;
+
+	if (PSI_UNLIKELY(listed != call->len_bytes))
+		psi_fatal("%s: the own block has %zu bytes, and the list says %zu; pass the same",
+		          pcoll_call_name(call->what), call->len_bytes, listed);
+}
+
+static gex_Event_t
+pst_start(const struct pcoll_call *call)
+{
+	return call->len_bytes ? pcoll_start(call) : GEX_EVENT_INVALID;
+}
+
+/* -- vectors and blocks ------------------------------------------------------------------------ */
+
+/* Block r of a buffer. */
+static ptrdiff_t
+block_offset(const struct pcoll_call *call)
+{
+	return (ptrdiff_t)(call->tm->rank * call->len_bytes);
+}
+
+gex_Event_t
+pst_barrier_nb(gex_TM_t tm, gex_Flags_t flags)
+{
+	(void)pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BARRIER, PCOLL_PST }, flags, 0);
+	return pcoll_team_barrier(tm, PCOLL_PST);
+}
+
+gex_Event_t
+pst_bcast_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+             gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BROADCAST, PCOLL_PST }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	if (tm->rank == root) {
+		pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+		pcoll_check_overlap(dst, nbytes, src, nbytes, 0, name);
+	}
+	return pst_start(&call);
+}
+
+gex_Event_t
+pst_scatter_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+               gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	if (tm->rank == root) {
+		pcoll_pst_check_side(&call, src, nbytes, tm->size, "src");
+		pcoll_check_overlap(dst, nbytes, src, nbytes * tm->size, -block_offset(&call),
+		                    name);
+	}
+	return pst_start(&call);
+}
+
+gex_Event_t
+pst_gather_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+              gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+	if (tm->rank == root) {
+		pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+		pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
+		                    name);
+	}
+	return pst_start(&call);
+}
+
+gex_Event_t
+pst_gather_all_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST }, flags, 0);
+
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
+	                    pcoll_call_name(call.what));
+	return pst_start(&call);
+}
+
+gex_Event_t
+pst_exchange_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST }, flags, 0);
+
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, src, nbytes, tm->size, "src");
+	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes * tm->size, 0,
+	                    pcoll_call_name(call.what));
+	return pst_start(&call);
+}
+
+gex_Event_t
+pst_permute_nb(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t nbytes,
+               gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_PERMUTE, PCOLL_PST }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+
+	if (PSI_UNLIKELY(target >= tm->size))
+		psi_fatal("%s: target is %u, and the team has %u members; pass a rank of the team",
+		          name, target, tm->size);
+	call.target = target;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	pcoll_check_overlap(dst, nbytes, src, nbytes, PCOLL_NEVER_IN_PLACE, name);
+	return pst_start(&call);
+}
+
+/* -- blocks of any lengths --------------------------------------------------------------------- */
+
+gex_Event_t
+pst_scatterv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
+                const size_t *counts, const size_t *displs, gex_Flags_t flags)
+{
+	struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST_LISTS }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+	size_t src_bytes;
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = dst_nbytes;
+	pcoll_pst_check_side(&call, dst, dst_nbytes, 1, "dst");
+	if (tm->rank == root) {
+		call.src_counts = (struct pcoll_counts){ counts, displs, 1 };
+		src_bytes = counts_check(&call, &call.src_counts, "counts");
+		counts_check_own(&call, &call.src_counts);
+		pcoll_pst_check_side(&call, src, src_bytes, 1, "src");
+		pcoll_check_overlap(dst, dst_nbytes, src, src_bytes,
+		                    -(ptrdiff_t)counts_own(&call, &call.src_counts), name);
+	}
+	return pcoll_start(&call);
+}
+
+gex_Event_t
+pst_gatherv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts, const size_t *displs,
+               const void *src, size_t src_nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST_LISTS }, flags, 0);
+	const char *name = pcoll_call_name(call.what);
+	size_t dst_bytes;
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = src_nbytes;
+	pcoll_pst_check_side(&call, src, src_nbytes, 1, "src");
+	if (tm->rank == root) {
+		call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
+		dst_bytes = counts_check(&call, &call.dst_counts, "counts");
+		counts_check_own(&call, &call.dst_counts);
+		pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
+		pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
+		                    (ptrdiff_t)counts_own(&call, &call.dst_counts), name);
+	}
+	return pcoll_start(&call);
+}
+
+gex_Event_t
+pst_gather_allv_nb(gex_TM_t tm, void *dst, const size_t *counts, const size_t *displs,
+                   const void *src, size_t src_nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST_LISTS }, flags, 0);
+	size_t dst_bytes;
+
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = src_nbytes;
+	call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
+	pcoll_pst_check_side(&call, src, src_nbytes, 1, "src");
+	dst_bytes = counts_check(&call, &call.dst_counts, "counts");
+	counts_check_own(&call, &call.dst_counts);
+	pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
+	pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
+	                    (ptrdiff_t)counts_own(&call, &call.dst_counts),
+	                    pcoll_call_name(call.what));
+	return pcoll_start(&call);
+}
+
+gex_Event_t
+pst_exchangev_nb(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *dst_displs,
+                 const void *src, const size_t *src_counts, const size_t *src_displs,
+                 gex_Flags_t flags)
+{
+	struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST_LISTS }, flags, 0);
+	size_t dst_bytes, src_bytes;
+
+	call.dst = dst;
+	call.src = src;
+	call.dst_counts = (struct pcoll_counts){ dst_counts, dst_displs, 1 };
+	call.src_counts = (struct pcoll_counts){ src_counts, src_displs, 1 };
+	dst_bytes = counts_check(&call, &call.dst_counts, "dst_counts");
+	src_bytes = counts_check(&call, &call.src_counts, "src_counts");
+	call.len_bytes = src_counts[tm->rank];
+	counts_check_own(&call, &call.dst_counts);
+	call.len_bytes = 0;
+	pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
+	pcoll_pst_check_side(&call, src, src_bytes, 1, "src");
+	pcoll_check_overlap(dst, dst_bytes, src, src_bytes, PCOLL_NEVER_IN_PLACE,
+	                    pcoll_call_name(call.what));
+	return pcoll_start(&call);
+}

@@ -1,0 +1,286 @@
+/* The calls of penstock_coll.h that reduce, and those of values. */
+#include "coll/pst.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
+#include "runtime/util/log.h"
+
+#include <string.h>
+
+/* -- vectors ----------------------------------------------------------------------------------- */
+
+/* The call, but for its root and its lists. */
+static struct pcoll_call
+reduce_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
+            gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST }, flags, 0);
+
+	pcoll_check_reduction(args, true, pcoll_call_name(call.what));
+	call.dst = args->dst;
+	call.src = args->src;
+	call.len_bytes = args->dt_sz * args->dt_cnt;
+	call.reduction = pcoll_reduction_of(args);
+	return call;
+}
+
+static gex_Event_t
+reduce_start(const struct pcoll_call *call)
+{
+	return call->len_bytes ? pcoll_start(call) : GEX_EVENT_INVALID;
+}
+
+/* All members have both vectors. */
+static gex_Event_t
+reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
+               gex_Flags_t flags)
+{
+	const struct pcoll_call call = reduce_call(tm, operation, args, flags);
+
+	pcoll_pst_check_side(&call, call.src, call.len_bytes, 1, "src");
+	pcoll_pst_check_side(&call, call.dst, call.len_bytes, 1, "dst");
+	pcoll_check_overlap(call.dst, call.len_bytes, call.src, call.len_bytes, 0,
+	                    pcoll_call_name(call.what));
+	return reduce_start(&call);
+}
+
+gex_Event_t
+pst_reduce_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
+              size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata,
+              gex_Flags_t flags)
+{
+	const bool is_root = tm->rank == root;
+	const struct pcoll_reduce_args args = { is_root ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
+		                                user_op, user_cdata };
+	struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_TO_ONE, &args, flags);
+	const char *name = pcoll_call_name(call.what);
+
+	pcoll_check_root(tm, root, name);
+	call.root = root;
+	pcoll_pst_check_side(&call, src, call.len_bytes, 1, "src");
+	if (is_root) {
+		pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
+		pcoll_check_overlap(dst, call.len_bytes, src, call.len_bytes, 0, name);
+	}
+	return reduce_start(&call);
+}
+
+gex_Event_t
+pst_allreduce_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
+                 gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
+		                                user_cdata };
+
+	return reduce_vectors(tm, PCOLL_REDUCE_TO_ALL, &args, flags);
+}
+
+gex_Event_t
+pst_scan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
+            gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
+		                                user_cdata };
+
+	return reduce_vectors(tm, PCOLL_SCAN, &args, flags);
+}
+
+gex_Event_t
+pst_exscan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
+              gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
+		                                user_cdata };
+
+	return reduce_vectors(tm, PCOLL_EXSCAN, &args, flags);
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+gex_Event_t
+pst_reduce_scatter_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
+                      size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata,
+                      gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
+		                                user_cdata };
+	const struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
+	const size_t block = call.len_bytes;
+
+	pcoll_pst_check_side(&call, src, block, tm->size, "src");
+	pcoll_pst_check_side(&call, dst, block, 1, "dst");
+	pcoll_check_overlap(dst, block, src, block * tm->size, -(ptrdiff_t)(tm->rank * block),
+	                    pcoll_call_name(call.what));
+	return reduce_start(&call);
+}
+
+/* The elements of all blocks, and of those before the own one. */
+static size_t
+cnts_sum(gex_TM_t tm, const size_t *cnts, const char *name, size_t *before_out)
+{
+	size_t sum = 0;
+
+	psi_check_list(cnts, tm->size, sizeof *cnts, "cnts", name);
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
+		if (rank == tm->rank)
+			*before_out = sum;
+		if (PSI_UNLIKELY(__builtin_add_overflow(sum, cnts[rank], &sum)))
+			psi_check_bytes(SIZE_MAX, 1, name);
+	}
+	return sum;
+}
+
+gex_Event_t
+pst_reduce_scatterv_nb(gex_TM_t tm, void *dst, const void *src, const size_t *cnts, gex_DT_t dt,
+                       size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                       void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
+		                                user_cdata };
+	struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
+	const size_t all = call.len_bytes;
+	const char *name;
+	size_t sum, before = 0;
+
+	call.what.api = PCOLL_PST_LISTS;
+	name = pcoll_call_name(call.what);
+	sum = cnts_sum(tm, cnts, name, &before);
+	if (PSI_UNLIKELY(sum != dt_cnt))
+		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",
+		          name, dt_cnt, sum);
+	call.src_counts = (struct pcoll_counts){ .counts = cnts, .unit_bytes = dt_sz };
+	call.len_bytes = cnts[tm->rank] * dt_sz;
+	pcoll_pst_check_side(&call, src, all, 1, "src");
+	pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
+	pcoll_check_overlap(dst, call.len_bytes, src, all, -(ptrdiff_t)(before * dt_sz), name);
+	return all ? pcoll_start(&call) : GEX_EVENT_INVALID;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* Values have up to 8 bytes; out[1] says how many. */
+static void
+value_finish(const struct pcoll_scalar *scalar)
+{
+	memcpy(scalar->result_out, scalar->out, (size_t)scalar->out[1]);
+}
+
+static struct pcoll_call
+value_call(gex_TM_t tm, enum pcoll_operation operation, gex_DT_t dt, const void *value,
+           void *result_out, gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST_VALUE }, flags, 0);
+	const size_t bytes = pcoll_type_bytes(dt);
+
+	pcoll_pst_check_side(&call, result_out, bytes, 1, "result_out");
+	call.len_bytes = bytes;
+	memcpy(call.scalar.in, value, bytes);
+	call.scalar.out[1] = bytes;
+	call.scalar.result_out = result_out;
+	call.scalar.finish = value_finish;
+	return call;
+}
+
+static void
+value_reduce(struct pcoll_call *call, gex_DT_t dt, gex_OP_t op)
+{
+	const struct pcoll_reduce_args args = {
+		.dt = dt, .dt_sz = call->len_bytes, .dt_cnt = 1, .op = op,
+	};
+
+	pcoll_check_reduction(&args, true, pcoll_call_name(call->what));
+	call->reduction = pcoll_reduction_of(&args);
+}
+
+gex_Event_t
+psi_coll_bcast_value(gex_TM_t tm, gex_Rank_t root, gex_DT_t dt, const void *value, void *result_out,
+                     gex_Flags_t flags)
+{
+	struct pcoll_call call = value_call(tm, PCOLL_BROADCAST, dt, value, result_out, flags);
+
+	pcoll_check_root(tm, root, pcoll_call_name(call.what));
+	call.root = root;
+	return pcoll_start(&call);
+}
+
+gex_Event_t
+psi_coll_allreduce_value(gex_TM_t tm, gex_DT_t dt, const void *value, gex_OP_t op, void *result_out,
+                         gex_Flags_t flags)
+{
+	struct pcoll_call call = value_call(tm, PCOLL_REDUCE_TO_ALL, dt, value, result_out, flags);
+
+	value_reduce(&call, dt, op);
+	return pcoll_start(&call);
+}
+
+gex_Event_t
+psi_coll_exscan_value(gex_TM_t tm, gex_DT_t dt, const void *value, gex_OP_t op,
+                      const void *at_rank0, void *result_out, gex_Flags_t flags)
+{
+	struct pcoll_call call = value_call(tm, PCOLL_EXSCAN, dt, value, result_out, flags);
+
+	value_reduce(&call, dt, op);
+	memcpy(call.scalar.out, at_rank0, call.len_bytes);
+	return pcoll_start(&call);
+}
+
+/* -- barriers with values ---------------------------------------------------------------------- */
+
+/* What a member brings: its names as a word, and its rank. */
+struct named {
+	uint64_t names, rank;
+};
+
+static void
+named_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
+{
+	const struct named *left = left_p;
+	struct named *out = out_p;
+
+	(void)cdata;
+	for (size_t i = 0; i < count; i++) {
+		const struct pcoll_names a = pcoll_names_of(left[i].names);
+		const struct pcoll_names b = pcoll_names_of(out[i].names);
+		const struct pcoll_names both = pcoll_names_combine(a, b);
+
+		if (both.mismatch && !a.mismatch && !b.mismatch && gex_System_GetVerboseErrors())
+			psi_log("pst_barrier_value: rank %u passes %d, and rank %u passes %d",
+			        (unsigned)left[i].rank, a.id, (unsigned)out[i].rank, b.id);
+		out[i].names = pcoll_names_word(both);
+		if (a.named)
+			out[i].rank = left[i].rank;
+	}
+}
+
+static void
+named_finish(const struct pcoll_scalar *scalar)
+{
+	*(int *)scalar->result_out = pcoll_names_of(scalar->out[0]).mismatch
+	                                     ? PST_ERR_BARRIER_MISMATCH
+	                                     : GASNET_OK;
+}
+
+gex_Event_t
+pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
+{
+	struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER }, flags,
+		PST_BARRIER_ANONYMOUS);
+	const struct pcoll_names names = {
+		.named = !(flags & PST_BARRIER_ANONYMOUS), .id = value,
+	};
+
+	pcoll_pst_check_side(&call, result_out, sizeof *result_out, 1, "result_out");
+	call.len_bytes = sizeof(struct named);
+	call.reduction = (struct pcoll_reduction){
+		.elem_bytes = sizeof(struct named), .combine = named_combine,
+	};
+	call.scalar.in[0] = pcoll_names_word(names);
+	call.scalar.in[1] = tm->rank;
+	call.scalar.result_out = result_out;
+	call.scalar.finish = named_finish;
+	return pcoll_start(&call);
+}

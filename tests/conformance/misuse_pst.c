@@ -1,0 +1,131 @@
+/* Collectives of penstock.h that are called as they may not be. */
+#include <penstock.h>
+
+#include "tests/lib/pt_misuse.h"
+
+static uint64_t words[8];
+
+static void
+two_modes(void)
+{
+	pst_bcast(pt.tm, 0, words, words, 8, PST_IN_NOSYNC | PST_IN_ALLSYNC);
+}
+
+static void
+two_addresses(void)
+{
+	pst_barrier(pt.tm, PST_SINGLE | PST_LOCAL);
+}
+
+static void
+other_flags(void)
+{
+	pst_gather_all(pt.tm, words, words + 4, 8, (gex_Flags_t)0x1000);
+}
+
+static void no_target(void) { pst_permute(pt.tm, 3, words, words + 4, 8, 0); }
+static void no_root(void) { pst_scatter(pt.tm, 3, words, words + 4, 8, 0); }
+static void nowhere(void) { pst_exchange(pt.tm, NULL, words, 8, 0); }
+static void no_counts(void) { pst_gather_allv(pt.tm, words, NULL, NULL, words + 4, 8, 0); }
+
+static void
+other_own_length(void)
+{
+	const size_t counts[1] = { 8 };
+
+	pst_gatherv(pt.tm, 0, words, counts, NULL, words + 4, 16, 0);
+}
+
+static void
+displaced_too_far(void)
+{
+	const size_t counts[1] = { 8 }, displs[1] = { SIZE_MAX - 7 };
+
+	pst_scatterv(pt.tm, 0, words, 8, words + 4, counts, displs, 0);
+}
+
+static void
+permute_overlaps(void)
+{
+	pst_permute(pt.tm, 0, words, words, 8, 0);
+}
+
+static void
+other_sum(void)
+{
+	const size_t cnts[1] = { 2 };
+
+	pst_reduce_scatterv(pt.tm, words, words + 4, cnts, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL,
+	                    NULL, 0);
+}
+
+static void
+no_size(void)
+{
+	pst_scan(pt.tm, words, words + 4, GEX_DT_USER, 0, 1, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+value_operator(void)
+{
+	(void)pst_allreduce_value_FLT(pt.tm, 1, GEX_OP_XOR, 0);
+}
+
+/* Run by both: rank 0 sends more than rank 1 expects. */
+static void
+other_counts(void)
+{
+	const size_t counts[2] = { 8, 16 };
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	pst_scatterv(pt.tm, 0, words, 8, words + 4, counts, NULL, 0);
+}
+
+static const struct pt_misuse cases[] = {
+	{ "two_modes", PT_ALWAYS, 1, two_modes, "two ways to synchronise before a broadcast",
+	  "pst_bcast: flags 0x5 have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; pass one "
+	  "of each at most",
+	  0 },
+	{ "two_addresses", PT_ALWAYS, 1, two_addresses, "addresses that are both single and local",
+	  "pst_barrier: flags 0xc0 have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; pass "
+	  "one of each at most",
+	  0 },
+	{ "other_flags", PT_ALWAYS, 1, other_flags, "a flag of other calls on a gather",
+	  "pst_gather_all: flags 0x* have no meaning in this call, which takes those of 0x1ff; "
+	  "leave them out",
+	  0 },
+	{ "no_target", PT_ALWAYS, 1, no_target, "a permutation to a rank that is not there",
+	  "pst_permute: target is 3, and the team has 1 members; pass a rank of the team", 0 },
+	{ "no_root", PT_ALWAYS, 1, no_root, "a scatter from a rank that is not there",
+	  "pst_scatter: root is 3, and the team has 1 members; pass a rank of the team", 0 },
+	{ "nowhere", PT_ALWAYS, 1, nowhere, "an exchange to NULL",
+	  "pst_exchange: dst is NULL, but should have 8 bytes; pass memory of this process", 0 },
+	{ "no_counts", PT_ALWAYS, 1, no_counts, "a gather without the lengths of blocks",
+	  "pst_gather_allv: counts is NULL, but should have 1 entries; pass the list",
+	  0 },
+	{ "other_own_length", PT_ALWAYS, 1, other_own_length,
+	  "a block of another length than in the list",
+	  "pst_gatherv: the own block has 16 bytes, and the list says 8; pass the same", 0 },
+	{ "displaced_too_far", PT_ALWAYS, 1, displaced_too_far, "a block beyond all memory",
+	  "pst_scatterv: 18446744073709551615 bytes, more than memory holds; check whether the "
+	  "length was negative",
+	  0 },
+	{ "permute_overlaps", PT_CHECKED, 1, permute_overlaps, "a permutation in place",
+	  "pst_permute: dst 0x* and src 0x* of 8 bytes overlap; pass the same address twice, or "
+	  "memory apart",
+	  0 },
+	{ "other_sum", PT_ALWAYS, 1, other_sum, "blocks that do not make up the vector",
+	  "pst_reduce_scatterv: dt_cnt is 1, and the blocks have 2 elements; pass their sum", 0 },
+	{ "no_size", PT_ALWAYS, 1, no_size, "elements of no bytes",
+	  "pst_scan: dt_sz is 0, and the type has at least one byte; pass its sizeof", 0 },
+	{ "value_operator", PT_ALWAYS, 1, value_operator, "an operation of integers on values",
+	  "pst_allreduce_value: op 0x4 cannot reduce type 0x10; pass ADD, MULT, MIN or MAX, with "
+	  "integers also AND, OR or XOR, else GEX_OP_USER",
+	  0 },
+	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
+	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
+	  "expects 8; let the counts of both agree",
+	  1 },
+};
+
+const struct pt_misuse_set pt_misuse_acts = { .cases = cases, .count = PT_COUNT(cases) };

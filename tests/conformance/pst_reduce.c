@@ -1,0 +1,312 @@
+/* The reductions of penstock.h: over all types and operators, by functions of the client that keep
+ * the order and such that do not, in place and apart, over the job and over a team. */
+#include <penstock.h>
+
+#include "tests/lib/pt.h"
+
+enum { MOST = 700 };            /* elements of a vector; of 16 bytes each, two cells' worth */
+
+/* -- elements ---------------------------------------------------------------------------------- */
+
+/* The function x -> a x + b: to apply one behind the other is associative, but does not commute. */
+struct step {
+	uint64_t a, b;
+};
+
+static struct step
+step_join(struct step left, struct step right)
+{
+	const struct step both = { left.a * right.a, left.a * right.b + left.b };
+
+	return both;
+}
+
+static void
+steps_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
+{
+	const struct step *left = (const struct step *)left_p;
+	struct step *out = (struct step *)out_p;
+
+	PT_EQ(*(const int *)cdata, 17);
+	for (size_t i = 0; i < count; i++)
+		out[i] = step_join(left[i], out[i]);
+}
+
+static struct step
+step_of(gex_Rank_t rank, size_t i)
+{
+	const struct step step = { 2 * (rank * 1000 + i) + 3, rank * 77 + i * 5 + 1 };
+
+	return step;
+}
+
+/* Of ranks first to last. */
+static struct step
+step_expected(gex_Rank_t first, gex_Rank_t last, size_t i)
+{
+	struct step sum = step_of(first, i);
+
+	for (gex_Rank_t rank = first + 1; rank <= last; rank++)
+		sum = step_join(sum, step_of(rank, i));
+	return sum;
+}
+
+/* -- in the order of ranks --------------------------------------------------------------------- */
+
+struct trial {
+	gex_TM_t tm;
+	gex_Rank_t rank, size, root;
+	size_t cnt;                     /* elements of a vector, or of a block */
+	gex_Flags_t flags;
+	int nb, in_place;
+};
+
+static PT_OWN struct step *src, *dst;
+static PT_OWN size_t *cnts;
+static const int seventeen = 17;
+
+#define STEPS(cnt) GEX_DT_USER, sizeof(struct step), cnt, GEX_OP_USER_NC, steps_combine, \
+	           (void *)(uintptr_t)&seventeen
+
+#define CALL(trial, name, ...)                                                             \
+	do {                                                                               \
+		if ((trial)->nb)                                                           \
+			gex_Event_Wait(                                                    \
+				pst_##name##_nb((trial)->tm, __VA_ARGS__, (trial)->flags)); \
+		else                                                                       \
+			pst_##name((trial)->tm, __VA_ARGS__, (trial)->flags);              \
+	} while (0)
+
+static void
+steps_fill(struct step *at, gex_Rank_t rank, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		at[i] = step_of(rank, i);
+}
+
+static void
+steps_check(const struct step *at, gex_Rank_t first, gex_Rank_t last, size_t from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct step expected = step_expected(first, last, from + i);
+
+		PT_EQ(at[i].a, expected.a);
+		PT_EQ(at[i].b, expected.b);
+	}
+}
+
+static void
+try_reduce(const struct trial *trial)
+{
+	const int is_root = trial->rank == trial->root;
+	struct step *from = is_root && trial->in_place ? dst : src;
+
+	steps_fill(from, trial->rank, trial->cnt);
+	CALL(trial, reduce, trial->root, is_root ? dst : NULL, from, STEPS(trial->cnt));
+	if (is_root)
+		steps_check(dst, 0, trial->size - 1, 0, trial->cnt);
+	else
+		steps_check(src, trial->rank, trial->rank, 0, trial->cnt);
+}
+
+static void
+try_allreduce(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? dst : src;
+
+	steps_fill(from, trial->rank, trial->cnt);
+	CALL(trial, allreduce, dst, from, STEPS(trial->cnt));
+	steps_check(dst, 0, trial->size - 1, 0, trial->cnt);
+}
+
+static void
+try_scan(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? dst : src;
+
+	steps_fill(from, trial->rank, trial->cnt);
+	CALL(trial, scan, dst, from, STEPS(trial->cnt));
+	steps_check(dst, 0, trial->rank, 0, trial->cnt);
+}
+
+static void
+try_exscan(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? dst : src;
+
+	memset(dst, 0x5a, trial->cnt * sizeof *dst);
+	steps_fill(from, trial->rank, trial->cnt);
+	CALL(trial, exscan, dst, from, STEPS(trial->cnt));
+	if (trial->rank)
+		steps_check(dst, 0, trial->rank - 1, 0, trial->cnt);
+	else if (trial->in_place)
+		steps_check(dst, 0, 0, 0, trial->cnt);
+	else
+		for (size_t i = 0; i < trial->cnt * sizeof *dst; i++)
+			PT_EQ(((unsigned char *)dst)[i], 0x5a);
+}
+
+static void
+try_reduce_scatter(const struct trial *trial)
+{
+	const size_t own = trial->rank * trial->cnt;
+	struct step *to = trial->in_place ? src + own : dst;
+
+	steps_fill(src, trial->rank, trial->size * trial->cnt);
+	CALL(trial, reduce_scatter, to, src, STEPS(trial->cnt));
+	steps_check(to, 0, trial->size - 1, own, trial->cnt);
+}
+
+static void
+try_reduce_scatterv(const struct trial *trial)
+{
+	size_t sum = 0, own = 0;
+	struct step *to;
+
+	for (gex_Rank_t rank = 0; rank < trial->size; rank++) {
+		cnts[rank] = rank % 3 == 1 ? 0 : trial->cnt / (1 + rank % 2);
+		own = rank == trial->rank ? sum : own;
+		sum += cnts[rank];
+	}
+	to = trial->in_place ? src + own : dst;
+	steps_fill(src, trial->rank, sum);
+	CALL(trial, reduce_scatterv, to, src, cnts, STEPS(sum));
+	steps_check(to, 0, trial->size - 1, own, cnts[trial->rank]);
+}
+
+static void (*const tries[])(const struct trial *trial) = {
+	try_reduce, try_allreduce, try_scan, try_exscan, try_reduce_scatter, try_reduce_scatterv,
+};
+
+static void
+all_in_order(gex_TM_t tm)
+{
+	static const size_t lengths[] = { 0, 1, 3, 250, MOST };
+	static const gex_Flags_t modes[] = { 0, PST_IN_ALLSYNC | PST_OUT_ALLSYNC,
+		                             PST_IN_NOSYNC | PST_OUT_NOSYNC,
+		                             PST_OUT_MYSYNC | PST_REPRODUCIBLE };
+	struct trial trial = { .tm = tm, .rank = gex_TM_QueryRank(tm),
+		               .size = gex_TM_QuerySize(tm) };
+	unsigned turn = 0;
+
+	for (size_t i = 0; i < PT_COUNT(tries); i++)
+		for (size_t l = 0; l < PT_COUNT(lengths); l++)
+			for (size_t m = 0; m < PT_COUNT(modes); m++, turn++) {
+				trial.cnt = lengths[l];
+				trial.flags = modes[m];
+				trial.root = turn % trial.size;
+				trial.nb = (int)(turn % 2);
+				trial.in_place = (int)(turn / 2 % 2);
+				tries[i](&trial);
+				if (trial.flags & PST_OUT_NOSYNC)
+					pst_barrier(tm, 0);
+			}
+}
+
+/* -- types and operators ----------------------------------------------------------------------- */
+
+/* A rank's element is small, and 0 now and then: no sum or product is rounded. */
+static int
+small_of(gex_Rank_t rank, size_t i)
+{
+	return (int)((rank + 2 * i) % 4);
+}
+
+#define REDUCE_TYPE(DT, type, op, expression)                                              \
+	do {                                                                               \
+		type own[5], all[5];                                                       \
+                                                                                           \
+		for (size_t i = 0; i < 5; i++)                                             \
+			own[i] = (type)small_of(pt.rank, i);                               \
+		pst_allreduce(pt.tm, all, own, DT, sizeof(type), 5, op, NULL, NULL, 0);    \
+		for (size_t i = 0; i < 5; i++) {                                           \
+			type a = (type)small_of(0, i);                                     \
+                                                                                           \
+			for (gex_Rank_t rank = 1; rank < pt.size; rank++) {                \
+				const type b = (type)small_of(rank, i);                    \
+                                                                                           \
+				a = (type)(expression);                                    \
+			}                                                                  \
+			if (pt.size == 1 && (op) > GEX_OP_CAS)                             \
+				a = own[i];     /* of one operand nothing is combined */   \
+			PT_EQ(all[i] == a, 1);                                             \
+		}                                                                          \
+	} while (0)
+
+#define ARITHMETIC(DT, type)                                                               \
+	do {                                                                               \
+		REDUCE_TYPE(DT, type, GEX_OP_ADD, a + b);                                  \
+		REDUCE_TYPE(DT, type, GEX_OP_MULT, a * b);                                 \
+		REDUCE_TYPE(DT, type, GEX_OP_MIN, a < b ? a : b);                          \
+		REDUCE_TYPE(DT, type, GEX_OP_MAX, a > b ? a : b);                          \
+		REDUCE_TYPE(DT, type, PST_OP_LAND, a != 0 && b != 0);                      \
+		REDUCE_TYPE(DT, type, PST_OP_LOR, a != 0 || b != 0);                       \
+	} while (0)
+
+#define INTEGERS(DT, type)                                                                 \
+	do {                                                                               \
+		ARITHMETIC(DT, type);                                                      \
+		REDUCE_TYPE(DT, type, GEX_OP_AND, a & b);                                  \
+		REDUCE_TYPE(DT, type, GEX_OP_OR, a | b);                                   \
+		REDUCE_TYPE(DT, type, GEX_OP_XOR, a ^ b);                                  \
+	} while (0)
+
+static void
+all_types(void)
+{
+	INTEGERS(PST_DT_I8, int8_t);
+	INTEGERS(PST_DT_U8, uint8_t);
+	INTEGERS(PST_DT_I16, int16_t);
+	INTEGERS(PST_DT_U16, uint16_t);
+	INTEGERS(GEX_DT_I32, int32_t);
+	INTEGERS(GEX_DT_U32, uint32_t);
+	INTEGERS(GEX_DT_I64, int64_t);
+	INTEGERS(GEX_DT_U64, uint64_t);
+	ARITHMETIC(GEX_DT_FLT, float);
+	ARITHMETIC(GEX_DT_DBL, double);
+	ARITHMETIC(PST_DT_LDBL, long double);
+}
+
+/* Sums of doubles that are rounded have the same bits on all ranks, and in each run of this job. */
+static void
+same_bits(void)
+{
+	double own[64], all[64], again[64], roots[64];
+
+	for (size_t i = 0; i < 64; i++)
+		own[i] = 1.0 / (double)(1 + pt.rank * 64 + i);
+	pst_allreduce(pt.tm, all, own, GEX_DT_DBL, sizeof *own, 64, GEX_OP_ADD, NULL, NULL, 0);
+	pst_allreduce(pt.tm, again, own, GEX_DT_DBL, sizeof *own, 64, GEX_OP_ADD, NULL, NULL,
+	              PST_REPRODUCIBLE);
+	PT_EQ(memcmp(all, again, sizeof all), 0);
+	memcpy(roots, all, sizeof all);
+	pst_bcast(pt.tm, pt.size - 1, roots, roots, sizeof roots, 0);
+	PT_EQ(memcmp(all, roots, sizeof all), 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	gex_TM_t part;
+
+	pt_start(&argc, &argv, NULL, 0, 4096);
+	src = malloc(pt.size * MOST * sizeof *src);
+	dst = malloc(pt.size * MOST * sizeof *dst);
+	cnts = calloc(pt.size, sizeof *cnts);
+	PT_EQ(src && dst && cnts, 1);
+
+	pt_phase("the job");
+	all_in_order(pt.tm);
+	pt_phase("teams, ranks turned around");
+	gex_TM_Split(&part, pt.tm, (int)(pt.rank % 2), (int)(pt.size - pt.rank), NULL, 0,
+	             GEX_FLAG_TM_NO_SCRATCH);
+	all_in_order(part);
+	gex_TM_Destroy(part, NULL, 0);
+	pt_phase("types and operators");
+	all_types();
+	same_bits();
+	free(src);
+	free(dst);
+	free(cnts);
+	pt_finish();
+}
