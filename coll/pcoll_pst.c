@@ -94,10 +94,14 @@ counts_check_own(const struct pcoll_call *call, const struct pcoll_counts *count
 		          pcoll_call_name(call->what), call->len_bytes, listed);
 }
 
-static gex_Event_t
-pst_start(const struct pcoll_call *call)
+gex_Event_t
+pcoll_pst_start(const struct pcoll_call *call)
 {
-	return call->len_bytes ? pcoll_start(call) : GEX_EVENT_INVALID;
+	if (call->what.operation == PCOLL_BARRIER)
+		return pcoll_team_barrier(call->tm, PCOLL_PST);
+	if (!call->len_bytes && call->what.api != PCOLL_PST_LISTS)
+		return GEX_EVENT_INVALID;
+	return pcoll_start(call);
 }
 
 /* -- vectors and blocks ------------------------------------------------------------------------ */
@@ -112,13 +116,24 @@ block_offset(const struct pcoll_call *call)
 gex_Event_t
 pst_barrier_nb(gex_TM_t tm, gex_Flags_t flags)
 {
-	(void)pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BARRIER, PCOLL_PST }, flags, 0);
-	return pcoll_team_barrier(tm, PCOLL_PST);
+	const struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BARRIER, PCOLL_PST }, flags, 0);
+
+	return pcoll_pst_start(&call);
 }
 
-gex_Event_t
-pst_bcast_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
-             gex_Flags_t flags)
+int
+pst_barrier_plan(gex_TM_t tm, pst_plan_t *plan_out, gex_Flags_t flags)
+{
+	const struct pcoll_call call = pcoll_pst_call(
+		tm, (struct pcoll_what){ PCOLL_BARRIER, PCOLL_PST }, flags, PST_PLAN_REBIND);
+
+	return pcoll_plan_make(&call, plan_out, flags);
+}
+
+static struct pcoll_call
+bcast_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+           gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BROADCAST, PCOLL_PST }, flags, 0);
@@ -134,12 +149,15 @@ pst_bcast_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nb
 		pcoll_pst_check_side(&call, src, nbytes, 1, "src");
 		pcoll_check_overlap(dst, nbytes, src, nbytes, 0, name);
 	}
-	return pst_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_scatter_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
-               gex_Flags_t flags)
+PST_FORMS(bcast, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+          (root, dst, src, nbytes))
+
+static struct pcoll_call
+scatter_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+             gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST }, flags, 0);
@@ -156,12 +174,15 @@ pst_scatter_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t 
 		pcoll_check_overlap(dst, nbytes, src, nbytes * tm->size, -block_offset(&call),
 		                    name);
 	}
-	return pst_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_gather_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
-              gex_Flags_t flags)
+PST_FORMS(scatter, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+          (root, dst, src, nbytes))
+
+static struct pcoll_call
+gather_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+            gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST }, flags, 0);
@@ -178,11 +199,14 @@ pst_gather_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t n
 		pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
 		                    name);
 	}
-	return pst_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_gather_all_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
+PST_FORMS(gather, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+          (root, dst, src, nbytes))
+
+static struct pcoll_call
+gather_all_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST }, flags, 0);
@@ -194,11 +218,14 @@ pst_gather_all_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Fl
 	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
 	                    pcoll_call_name(call.what));
-	return pst_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_exchange_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
+PST_FORMS(gather_all, (void *dst, const void *src, size_t nbytes),
+          (dst, src, nbytes))
+
+static struct pcoll_call
+exchange_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST }, flags, 0);
@@ -210,12 +237,15 @@ pst_exchange_nb(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flag
 	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes * tm->size, 0,
 	                    pcoll_call_name(call.what));
-	return pst_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_permute_nb(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t nbytes,
-               gex_Flags_t flags)
+PST_FORMS(exchange, (void *dst, const void *src, size_t nbytes),
+          (dst, src, nbytes))
+
+static struct pcoll_call
+permute_call(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t nbytes,
+             gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_PERMUTE, PCOLL_PST }, flags, 0);
@@ -231,14 +261,17 @@ pst_permute_nb(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_
 	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
 	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
 	pcoll_check_overlap(dst, nbytes, src, nbytes, PCOLL_NEVER_IN_PLACE, name);
-	return pst_start(&call);
+	return call;
 }
+
+PST_FORMS(permute, (gex_Rank_t target, void *dst, const void *src, size_t nbytes),
+          (target, dst, src, nbytes))
 
 /* -- blocks of any lengths --------------------------------------------------------------------- */
 
-gex_Event_t
-pst_scatterv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
-                const size_t *counts, const size_t *displs, gex_Flags_t flags)
+static struct pcoll_call
+scatterv_call(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
+              const size_t *counts, const size_t *displs, gex_Flags_t flags)
 {
 	struct pcoll_call call = pcoll_pst_call(
 		tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST_LISTS }, flags, 0);
@@ -259,12 +292,16 @@ pst_scatterv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, cons
 		pcoll_check_overlap(dst, dst_nbytes, src, src_bytes,
 		                    -(ptrdiff_t)counts_own(&call, &call.src_counts), name);
 	}
-	return pcoll_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_gatherv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts, const size_t *displs,
-               const void *src, size_t src_nbytes, gex_Flags_t flags)
+PST_FORMS(scatterv, (gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
+                     const size_t *counts, const size_t *displs),
+          (root, dst, dst_nbytes, src, counts, displs))
+
+static struct pcoll_call
+gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
+             const size_t *displs, const void *src, size_t src_nbytes, gex_Flags_t flags)
 {
 	struct pcoll_call call = pcoll_pst_call(
 		tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST_LISTS }, flags, 0);
@@ -285,12 +322,16 @@ pst_gatherv_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts, co
 		pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
 		                    (ptrdiff_t)counts_own(&call, &call.dst_counts), name);
 	}
-	return pcoll_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_gather_allv_nb(gex_TM_t tm, void *dst, const size_t *counts, const size_t *displs,
-                   const void *src, size_t src_nbytes, gex_Flags_t flags)
+PST_FORMS(gatherv, (gex_Rank_t root, void *dst, const size_t *counts, const size_t *displs,
+                    const void *src, size_t src_nbytes),
+          (root, dst, counts, displs, src, src_nbytes))
+
+static struct pcoll_call
+gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *displs,
+                 const void *src, size_t src_nbytes, gex_Flags_t flags)
 {
 	struct pcoll_call call = pcoll_pst_call(
 		tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST_LISTS }, flags, 0);
@@ -307,13 +348,17 @@ pst_gather_allv_nb(gex_TM_t tm, void *dst, const size_t *counts, const size_t *d
 	pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
 	                    (ptrdiff_t)counts_own(&call, &call.dst_counts),
 	                    pcoll_call_name(call.what));
-	return pcoll_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_exchangev_nb(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *dst_displs,
-                 const void *src, const size_t *src_counts, const size_t *src_displs,
-                 gex_Flags_t flags)
+PST_FORMS(gather_allv, (void *dst, const size_t *counts, const size_t *displs, const void *src,
+                        size_t src_nbytes),
+          (dst, counts, displs, src, src_nbytes))
+
+static struct pcoll_call
+exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *dst_displs,
+               const void *src, const size_t *src_counts, const size_t *src_displs,
+               gex_Flags_t flags)
 {
 	struct pcoll_call call = pcoll_pst_call(
 		tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST_LISTS }, flags, 0);
@@ -332,5 +377,9 @@ pst_exchangev_nb(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t 
 	pcoll_pst_check_side(&call, src, src_bytes, 1, "src");
 	pcoll_check_overlap(dst, dst_bytes, src, src_bytes, PCOLL_NEVER_IN_PLACE,
 	                    pcoll_call_name(call.what));
-	return pcoll_start(&call);
+	return call;
 }
+
+PST_FORMS(exchangev, (void *dst, const size_t *dst_counts, const size_t *dst_displs,
+                      const void *src, const size_t *src_counts, const size_t *src_displs),
+          (dst, dst_counts, dst_displs, src, src_counts, src_displs))

@@ -12,8 +12,8 @@
 
 /* The call, but for its root and its lists. */
 static struct pcoll_call
-reduce_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
-            gex_Flags_t flags)
+reduction_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
+               gex_Flags_t flags)
 {
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST }, flags, 0);
@@ -26,35 +26,27 @@ reduce_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_redu
 	return call;
 }
 
-static gex_Event_t
-reduce_start(const struct pcoll_call *call)
-{
-	return call->len_bytes ? pcoll_start(call) : GEX_EVENT_INVALID;
-}
-
 /* All members have both vectors. */
-static gex_Event_t
+static struct pcoll_call
 reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
                gex_Flags_t flags)
 {
-	const struct pcoll_call call = reduce_call(tm, operation, args, flags);
+	const struct pcoll_call call = reduction_call(tm, operation, args, flags);
 
 	pcoll_pst_check_side(&call, call.src, call.len_bytes, 1, "src");
 	pcoll_pst_check_side(&call, call.dst, call.len_bytes, 1, "dst");
 	pcoll_check_overlap(call.dst, call.len_bytes, call.src, call.len_bytes, 0,
 	                    pcoll_call_name(call.what));
-	return reduce_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_reduce_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
-              size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata,
-              gex_Flags_t flags)
+static struct pcoll_call
+reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_Flags_t flags)
 {
 	const bool is_root = tm->rank == root;
 	const struct pcoll_reduce_args args = { is_root ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
 		                                user_op, user_cdata };
-	struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_TO_ONE, &args, flags);
+	struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_TO_ONE, &args, flags);
 	const char *name = pcoll_call_name(call.what);
 
 	pcoll_check_root(tm, root, name);
@@ -64,12 +56,14 @@ pst_reduce_nb(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, gex_DT_t
 		pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
 		pcoll_check_overlap(dst, call.len_bytes, src, call.len_bytes, 0, name);
 	}
-	return reduce_start(&call);
+	return call;
 }
 
-gex_Event_t
-pst_allreduce_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
-                 gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+PST_FORMS(reduce, (gex_Rank_t root, void *dst, const void *src, RED),
+          (root, dst, src, RED_PASSED))
+
+static struct pcoll_call
+allreduce_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
@@ -77,9 +71,11 @@ pst_allreduce_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt
 	return reduce_vectors(tm, PCOLL_REDUCE_TO_ALL, &args, flags);
 }
 
-gex_Event_t
-pst_scan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
-            gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+PST_FORMS(allreduce, (void *dst, const void *src, RED),
+          (dst, src, RED_PASSED))
+
+static struct pcoll_call
+scan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
@@ -87,9 +83,11 @@ pst_scan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, 
 	return reduce_vectors(tm, PCOLL_SCAN, &args, flags);
 }
 
-gex_Event_t
-pst_exscan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
-              gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags)
+PST_FORMS(scan, (void *dst, const void *src, RED),
+          (dst, src, RED_PASSED))
+
+static struct pcoll_call
+exscan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
@@ -97,24 +95,28 @@ pst_exscan_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz
 	return reduce_vectors(tm, PCOLL_EXSCAN, &args, flags);
 }
 
+PST_FORMS(exscan, (void *dst, const void *src, RED),
+          (dst, src, RED_PASSED))
+
 /* -- blocks ------------------------------------------------------------------------------------ */
 
-gex_Event_t
-pst_reduce_scatter_nb(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
-                      size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata,
-                      gex_Flags_t flags)
+static struct pcoll_call
+reduce_scatter_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
-	const struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
+	const struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
 	const size_t block = call.len_bytes;
 
 	pcoll_pst_check_side(&call, src, block, tm->size, "src");
 	pcoll_pst_check_side(&call, dst, block, 1, "dst");
 	pcoll_check_overlap(dst, block, src, block * tm->size, -(ptrdiff_t)(tm->rank * block),
 	                    pcoll_call_name(call.what));
-	return reduce_start(&call);
+	return call;
 }
+
+PST_FORMS(reduce_scatter, (void *dst, const void *src, RED),
+          (dst, src, RED_PASSED))
 
 /* The elements of all blocks, and of those before the own one. */
 static size_t
@@ -132,14 +134,13 @@ cnts_sum(gex_TM_t tm, const size_t *cnts, const char *name, size_t *before_out)
 	return sum;
 }
 
-gex_Event_t
-pst_reduce_scatterv_nb(gex_TM_t tm, void *dst, const void *src, const size_t *cnts, gex_DT_t dt,
-                       size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
-                       void *user_cdata, gex_Flags_t flags)
+static struct pcoll_call
+reduce_scatterv_call(gex_TM_t tm, void *dst, const void *src, const size_t *cnts, RED,
+                     gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
-	struct pcoll_call call = reduce_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
+	struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
 	const size_t all = call.len_bytes;
 	const char *name;
 	size_t sum, before = 0;
@@ -155,8 +156,11 @@ pst_reduce_scatterv_nb(gex_TM_t tm, void *dst, const void *src, const size_t *cn
 	pcoll_pst_check_side(&call, src, all, 1, "src");
 	pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
 	pcoll_check_overlap(dst, call.len_bytes, src, all, -(ptrdiff_t)(before * dt_sz), name);
-	return all ? pcoll_start(&call) : GEX_EVENT_INVALID;
+	return call;
 }
+
+PST_FORMS(reduce_scatterv, (void *dst, const void *src, const size_t *cnts, RED),
+          (dst, src, cnts, RED_PASSED))
 
 /* -- values ------------------------------------------------------------------------------------ */
 

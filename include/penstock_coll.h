@@ -47,6 +47,7 @@
 #define PST_LOCAL        0x080u /* default: each rank passes its own addresses */
 #define PST_REPRODUCIBLE 0x100u /* the same bits in every run with as many ranks and elements */
 #define PST_BARRIER_ANONYMOUS 0x200u /* barrier_value: this rank matches any value */
+#define PST_PLAN_REBIND  0x400u /* plans: addresses may change */
 
 /* Types and operators of these calls alone. LAND and LOR give 0 or 1. */
 #define PST_DT_I8   (1u << 8)
@@ -59,15 +60,35 @@
 
 PSI_BEGIN_DECLS
 
+/*
+ * A plan is a call that is made many times. pst_X_plan takes the arguments of pst_X, is made by all
+ * members as a call on their team, and waits for them; arrays are copied. It returns 0, or
+ * GASNET_ERR_RESOURCE, the same on all. Plans are not for values.
+ *
+ * The k-th start of a plan belongs to the k-th elsewhere. It has no order with starts of other
+ * plans, and with other calls. A rank starts a plan again after it has synced the event of the
+ * start before. rebind changes this rank's addresses, between runs, of a plan with PST_PLAN_REBIND,
+ * else it returns GASNET_ERR_BAD_ARG. free is called by all members, with no run under way, and
+ * before the team is destroyed.
+ */
+typedef struct pst_plan_s *pst_plan_t;
+#define PST_PLAN_INVALID _GEX_NULL(pst_plan_t)
+
+PSI_API gex_Event_t pst_plan_start(pst_plan_t plan);
+PSI_API int pst_plan_rebind(pst_plan_t plan, void *dst, const void *src);
+PSI_API void pst_plan_free(pst_plan_t plan, gex_Flags_t flags);
+
 #define PSI_COLL_RED                                                      \
 	gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, \
 		void *user_cdata
 #define PSI_COLL_RED_PASSED dt, dt_sz, dt_cnt, op, user_op, user_cdata
 
 /* A call by its name, its arguments with their types, and without: the form that returns an event,
- * and the one that waits. */
+ * the one that makes a plan, and the one that waits. */
 #define PSI_COLL_CALL(name, typed, plain)                                     \
 	PSI_API gex_Event_t pst_##name##_nb(gex_TM_t tm, PSI_COLL_ARGS typed gex_Flags_t flags); \
+	PSI_API int pst_##name##_plan(gex_TM_t tm, PSI_COLL_ARGS typed pst_plan_t *plan_out, \
+				      gex_Flags_t flags);                     \
 	static inline void pst_##name(gex_TM_t tm, PSI_COLL_ARGS typed gex_Flags_t flags) \
 	{                                                                     \
 		gex_Event_Wait(pst_##name##_nb(tm, PSI_COLL_ARGS plain flags)); \
@@ -75,6 +96,7 @@ PSI_BEGIN_DECLS
 #define PSI_COLL_ARGS(...) __VA_ARGS__,
 
 PSI_API gex_Event_t pst_barrier_nb(gex_TM_t tm, gex_Flags_t flags);
+PSI_API int pst_barrier_plan(gex_TM_t tm, pst_plan_t *plan_out, gex_Flags_t flags);
 static inline void
 pst_barrier(gex_TM_t tm, gex_Flags_t flags)
 {

@@ -366,8 +366,8 @@ team_check_quiet(gex_TM_t tm, const char *call)
 	const char *caller;
 
 	if (users)
-		psi_fatal("%s: %u collective calls and atomic domains of the team are not over; "
-		          "synchronise the ones and destroy the others first", call, users);
+		psi_fatal("%s: %u collective calls, plans and atomic domains of the team are not "
+		          "over; synchronise the ones and destroy the others first", call, users);
 	if (!atomic_load_explicit(&tm->callers.count, memory_order_relaxed))
 		return;
 	/* the last, as far as seen */

@@ -71,6 +71,24 @@ value_operator(void)
 	(void)pst_allreduce_value_FLT(pt.tm, 1, GEX_OP_XOR, 0);
 }
 
+static void no_plan(void) { gex_Event_Wait(pst_plan_start(PST_PLAN_INVALID)); }
+
+/* Run by both: a plan that has a run under way, for which rank 1 does not come. */
+static void
+plan_runs(void)
+{
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                         &plan, 0));
+	if (pt.rank == 0) {
+		(void)pst_plan_start(plan);
+		pst_plan_free(plan, 0);
+	}
+	pt_barrier();
+}
+
 /* Run by both: rank 0 sends more than rank 1 expects. */
 static void
 other_counts(void)
@@ -122,6 +140,10 @@ static const struct pt_misuse cases[] = {
 	  "pst_allreduce_value: op 0x4 cannot reduce type 0x10; pass ADD, MULT, MIN or MAX, with "
 	  "integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
+	{ "no_plan", PT_ALWAYS, 1, no_plan, "the start of a plan that is not there",
+	  "pst_plan_start: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made", 0 },
+	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",
+	  "pst_plan_free: a run of the plan is not over; synchronise it first", 1 },
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
 	  "expects 8; let the counts of both agree",

@@ -401,14 +401,14 @@ static const struct pt_misuse cases[] = {
 	{ "destroy_held", PT_ALWAYS, 1, destroy_held,
 	  "a team's end before that of its atomic "
 	  "domain",
-	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the "
-	          "ones and destroy the others first",
+	  DESTROY "1 collective calls, plans and atomic domains of the team are not over; "
+	          "synchronise the ones and destroy the others first",
 	  0 },
 	{ "destroy_under_split", PT_ALWAYS, 2, destroy_under_split,
 	  "a team's end while a thread "
 	  "splits it",
-	  DESTROY "1 collective calls and atomic domains of the team are not over; synchronise the "
-	          "ones and destroy the others first",
+	  DESTROY "1 collective calls, plans and atomic domains of the team are not over; "
+	          "synchronise the ones and destroy the others first",
 	  1 },
 	{ "destroy_under_put", PT_THREADS, 2, destroy_under_put,
 	  "a team's end while a thread "

@@ -1,0 +1,129 @@
+/*
+ * Plans.  A plan has a team of its own, with the members of the client's in the same ranks: so its
+ * runs are ordered among themselves alone, and go by cells where the team gets some.  Schedules are
+ * kept by that team.
+ */
+#include "coll/pst.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pst_plan_s {
+	struct pcoll_call call;         /* by the plan's team */
+	gex_TM_t parent;
+	bool may_rebind;
+	size_t *lists;                  /* copies of the client's arrays */
+};
+
+/* Copies an array of a number for each member to the memory; returns what is left of that. */
+static size_t *
+list_copy(const size_t **list, gex_Rank_t size, size_t *memory)
+{
+	if (!*list)
+		return memory;
+	memcpy(memory, *list, size * sizeof *memory);
+	*list = memory;
+	return memory + size;
+}
+
+static bool
+plan_copy_lists(pst_plan_t plan)
+{
+	const gex_Rank_t size = plan->parent->size;
+	struct pcoll_call *call = &plan->call;
+	size_t *rest;
+
+	if (call->what.api != PCOLL_PST_LISTS)
+		return true;
+	plan->lists = calloc((size_t)4 * size, sizeof *plan->lists);
+	if (!plan->lists)
+		return false;
+	rest = list_copy(&call->src_counts.counts, size, plan->lists);
+	rest = list_copy(&call->src_counts.displs, size, rest);
+	rest = list_copy(&call->dst_counts.counts, size, rest);
+	(void)list_copy(&call->dst_counts.displs, size, rest);
+	return true;
+}
+
+static void
+plan_close(pst_plan_t plan)
+{
+	if (plan)
+		free(plan->lists);
+	free(plan);
+}
+
+/* All members learn whether all have made theirs. */
+static bool
+all_have(gex_TM_t tm, bool has)
+{
+	return pst_allreduce_value_U32(tm, has, GEX_OP_MIN, 0) != 0;
+}
+
+int
+pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags)
+{
+	pst_plan_t plan = calloc(1, sizeof *plan);
+	bool has = plan != NULL;
+	gex_TM_t tm = call->tm;
+
+	if (has) {
+		plan->call = *call;
+		plan->parent = tm;
+		plan->may_rebind = flags & PST_PLAN_REBIND;
+		has = plan_copy_lists(plan);
+	}
+	if (!all_have(tm, has)) {
+		plan_close(plan);
+		return GASNET_ERR_RESOURCE;
+	}
+	gex_TM_Split(&plan->call.tm, tm, 0, (int)tm->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	psi_team_hold(tm);
+	*plan_out = plan;
+	return GASNET_OK;
+}
+
+static void
+plan_check(pst_plan_t plan, const char *call)
+{
+	psi_need_init(call);
+	psi_rule_call(call);
+	if (PSI_UNLIKELY(!plan))
+		psi_fatal("%s: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made",
+		          call);
+}
+
+gex_Event_t
+pst_plan_start(pst_plan_t plan)
+{
+	plan_check(plan, "pst_plan_start");
+	return pcoll_pst_start(&plan->call);
+}
+
+int
+pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
+{
+	plan_check(plan, "pst_plan_rebind");
+	if (!plan->may_rebind)
+		return GASNET_ERR_BAD_ARG;
+	plan->call.dst = dst;
+	plan->call.src = src;
+	return GASNET_OK;
+}
+
+void
+pst_plan_free(pst_plan_t plan, gex_Flags_t flags)
+{
+	const char *call = "pst_plan_free";
+
+	plan_check(plan, call);
+	psi_check_flags(flags, 0, call);
+	if (PSI_UNLIKELY(atomic_load_explicit(&plan->call.tm->users, memory_order_relaxed)))
+		psi_fatal("%s: a run of the plan is not over; synchronise it first", call);
+	(void)gex_TM_Destroy(plan->call.tm, NULL, 0);
+	psi_team_release(plan->parent);
+	plan_close(plan);
+}
