@@ -33,6 +33,8 @@ enum pcoll_cells_reads {
 	PCOLL_READS_ROOT,               /* the root's */
 	PCOLL_READS_OTHERS,             /* all but its own, from the next rank on */
 	PCOLL_READS_ALL_DOWN,           /* all, its own included, from the highest rank down */
+	PCOLL_READS_DOWN_FROM_OWN,      /* its own and those of lower ranks, downwards */
+	PCOLL_READS_DOWN_BELOW,         /* those of lower ranks, downwards */
 };
 
 /* What a member does in each phase. */
@@ -49,8 +51,9 @@ struct pcoll_piece {
 /* One operation by cells. */
 struct pcoll_cells_kind {
 	enum pcoll_operation operation;
-	/* A cell has a piece for each member but its own (pcoll_cells_index), else one piece. */
-	bool for_each;
+	/* A cell has a piece for each member but its own (pcoll_cells_index), or for its own too,
+	 * by rank; else one piece. */
+	bool for_each, for_own;
 	struct pcoll_cells_role root, others;   /* equal where there is no root */
 	/* What a member does for itself, when bytes may move; NULL: nothing. */
 	void (*begin)(const struct pcoll_call *call);

@@ -6,10 +6,13 @@
 
 extern const struct pcoll_cells_kind pcoll_cells_broadcast;
 extern const struct pcoll_cells_kind pcoll_cells_exchange;
+extern const struct pcoll_cells_kind pcoll_cells_exscan;
 extern const struct pcoll_cells_kind pcoll_cells_gather;
 extern const struct pcoll_cells_kind pcoll_cells_gather_all;
+extern const struct pcoll_cells_kind pcoll_cells_reduce_scatter;
 extern const struct pcoll_cells_kind pcoll_cells_reduce_to_all;
 extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
+extern const struct pcoll_cells_kind pcoll_cells_scan;
 extern const struct pcoll_cells_kind pcoll_cells_scatter;
 
 #endif

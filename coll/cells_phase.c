@@ -9,7 +9,7 @@
 static size_t
 pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
-	return kind->for_each ? call->tm->size - 1 : 1;
+	return kind->for_each ? call->tm->size - !kind->for_own : 1;
 }
 
 /* All bytes if they fit, so that small operations divide nothing.  A reduction's pieces have whole
@@ -223,6 +223,10 @@ reads_count(const struct pcoll_cells *cells, enum pcoll_cells_reads reads)
 		return cells->size - 1;
 	case PCOLL_READS_ALL_DOWN:
 		return cells->size;
+	case PCOLL_READS_DOWN_FROM_OWN:
+		return cells->rank + 1;
+	case PCOLL_READS_DOWN_BELOW:
+		return cells->rank;
 	default:
 		return 0;
 	}
@@ -238,6 +242,10 @@ reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcol
 		return op->call.root;
 	case PCOLL_READS_ALL_DOWN:
 		return cells->size - 1 - op->reads;
+	case PCOLL_READS_DOWN_FROM_OWN:
+		return cells->rank - op->reads;
+	case PCOLL_READS_DOWN_BELOW:
+		return cells->rank - 1 - op->reads;
 	default:
 		rank = cells->rank + 1 + op->reads;
 		return rank < cells->size ? rank : rank - cells->size;
