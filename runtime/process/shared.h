@@ -189,7 +189,8 @@ psi_blocks_in_use(const struct psi_rank_shared *rank)
 static inline uint32_t
 psi_more_in_use(const struct psi_rank_shared *rank)
 {
-	return atomic_load_explicit(&rank->more, memory_order_acquire); /* C4 */
+	return atomic_load_explicit(&rank->more,
+	                            memory_order_acquire); /* C4: acquire, from C3 in block_made */
 }
 
 /* Blocks in the ranges before that one, and in it. */
@@ -219,7 +220,9 @@ struct psi_further {
 static inline bool
 psi_further_is_open(const struct psi_further *further)
 {
-	return atomic_load_explicit(&further->opened, memory_order_acquire); /* E2 */
+	return atomic_load_explicit(
+		&further->opened,
+		memory_order_acquire); /* E2: acquire, from E1 in psi_endpoint_memory */
 }
 
 /* Each host of a job has one.  All in it that is counted or indexed by rank is so by host index. */

@@ -132,7 +132,8 @@ post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, co
 {
 	const uint32_t slot = psi_sem_slot(ref.pst_w[0]);
 	const struct slot_view view = post_view_of(place, slot);
-	const uint64_t posted = __atomic_load_n(view.posted, __ATOMIC_ACQUIRE); /* Z2 */
+	const uint64_t posted = __atomic_load_n(
+		view.posted, __ATOMIC_ACQUIRE); /* Z2: acquire, from Z1 in psi_sem_count */
 	const uint64_t value = posted - __atomic_load_n(view.told, __ATOMIC_RELAXED);
 	const uint32_t last = __atomic_load_n(view.poster, __ATOMIC_RELAXED);
 	char who[PSI_PLACE_TEXT], other[PSI_PLACE_TEXT];
@@ -196,7 +197,7 @@ post_wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 			psi_sem_wake_rank(place);
 		return;
 	}
-	psi_store_load_fence(); /* D5_POST */
+	psi_store_load_fence(); /* D5_POST: pairs with ARM_FENCE in sysvnet_arm */
 	if (post_suffices(place, sig, changed))
 		psi.ops->wake_peer(psi.ep->port, place);
 }
@@ -309,7 +310,7 @@ pst_sem_post_local(pst_sem_t sem, unsigned n)
 	post_count(table->ep->place, sig.pst_ref, n, table->ep->place, true, call);
 	if (!psi.threaded || !psi_thread_others())
 		return;
-	psi_store_load_fence(); /* D5_POST */
+	psi_store_load_fence(); /* D5_POST: pairs with ARM_FENCE in sysvnet_arm */
 	if (psi_sem_threshold_met(sem->posted))
 		psi_wake_own();
 }

@@ -55,7 +55,8 @@ hang_messages_arrived(void)
 static void
 record_put(_Atomic uint64_t *word, uint64_t value)
 {
-	atomic_store_explicit(word, value, memory_order_release); /* H1 */
+	atomic_store_explicit(word, value,
+	                      memory_order_release); /* H1: release, to H2 in record_take */
 }
 
 /* The part of a path that people look for, its end. */

@@ -59,7 +59,7 @@ psi_pollset_index(void)
 bool
 psi_pollset_sleepers(void)
 {
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
@@ -224,7 +224,7 @@ psi_room_still_missing(void)
 	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&psi_room_is_missing, true, memory_order_relaxed);
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	if (atomic_load_explicit(&alone, memory_order_relaxed))
 		psi.ops->wake(psi.ep->port);
 }

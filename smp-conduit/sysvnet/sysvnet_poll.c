@@ -55,8 +55,9 @@ lanes_activate(struct sysvnet_port *port, unsigned network)
 {
 	struct sysvnet_shared *shared = port->shared;
 	_Atomic uint64_t *words = sysvnet_words_of(shared, port->layout, network);
-	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0,
-	                                        memory_order_acquire); /* D2_TAKE_TOP */
+	uint64_t top = atomic_exchange_explicit(
+		&shared->top[network], 0,
+		memory_order_acquire); /* D2_TAKE_TOP: acquire, from D2_TOP in bitmap_set */
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
