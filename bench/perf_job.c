@@ -83,8 +83,8 @@ perf_job_attach(void)
 	if (gasnet_getMaxGlobalSegmentSize() < 2 * (uintptr_t)PERF_MAX_BYTES) {
 		if (perf_rank == 0)
 			fprintf(stderr,
-			        "penstock-perf: a segment of 8 MiB is wanted, so much is not "
-			        "to be had\n");
+			        "penstock-perf: needs a segment of 8 MiB, and the limit is "
+			        "lower\n");
 		perf_job_close(1);
 	}
 	if (gex_Segment_Attach(&segment, perf_tm, 2 * (uintptr_t)PERF_MAX_BYTES) != GASNET_OK)

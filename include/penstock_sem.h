@@ -141,9 +141,9 @@ psi_sem_takes(uint64_t key, unsigned n)
 }
 
 /*
- * A semaphore's line: the count of posts, and behind it the count at which who
- * waits has enough. The owner writes that before it sleeps; 0 wakes it by any
- * post, and UINT64_MAX by none.
+ * A semaphore's line has the count of posts and behind it the threshold, the
+ * count at which a waiting thread has enough. The owner writes the threshold
+ * before it sleeps. With 0 any post wakes it, and with UINT64_MAX none does.
  */
 #define PSI_SEM_THRESHOLD 1
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a setting that the runtime has looked at. */
+/* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 static uint64_t
 number_of(const struct psi_services *services, const char *name, uint64_t fallback)
 {
@@ -141,7 +141,8 @@ whole_limit(const struct fi_info *info)
 	return buffer_bytes > RXM_HEADERS_BYTES ? buffer_bytes - RXM_HEADERS_BYTES : 0;
 }
 
-/* As many for a place as it could keep of all processes together, if it polled none. */
+/* A place that does not poll can keep the requests of all processes, if each has this many, within
+ * the two bounds. */
 static uint32_t
 credits_of(const struct psi_conduit *conduit)
 {

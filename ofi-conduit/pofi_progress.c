@@ -298,7 +298,7 @@ credit_pay(struct psi_port *port, const struct pofi_header *header)
 		pofi_pay(port, process);
 }
 
-/* Payments that found no room.  Under the lock. */
+/* Sends the payments that found no room.  The caller holds the lock. */
 static void
 payments_retry(struct psi_port *port)
 {

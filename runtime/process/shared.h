@@ -151,16 +151,16 @@ struct psi_cells {
 };
 
 /*
- * Of one rank.
+ * What one rank keeps in shared memory.
  *
  * joined  1 once its init has come so far, 2 when init is done
- * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what
- *         those threads counted that came when all others were taken.
- * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they
- *         count is not seen by others, but joined to the last one.
+ * blocks  number of blocks, from the first, that were ever in use.  The last block has no owner: it
+ *         holds what those threads counted that came when all others were taken.
+ * more, more_key  number of blocks beyond these that were ever in use, and the keys of their
+ *         ranges.  What they count is not seen by others, but joined to the last one.
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
- * endpoints  above the highest index that it has, or had
- * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
+ * endpoints  one more than the highest index that an endpoint of it has, or had
+ * sem_key  key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
  *         Pairs: Z3 (table_open) -> Z4 (table_map_peer)   a range that is there
  */
 struct psi_rank_shared {
@@ -207,7 +207,7 @@ psi_more_count(unsigned range)
 }
 
 /*
- * Of one endpoint beyond a process's first.
+ * What one endpoint beyond a process's first keeps in shared memory.
  * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
  */
 struct psi_further {

@@ -186,7 +186,8 @@ post_suffices(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 		: psi_word_threshold_met(psi_jobrank_of(place), sig->pst_word, changed);
 }
 
-/* Behind a signal in mapped memory, which has changed that count or word. */
+/* A signal has changed that count or word in mapped memory.  Wakes the owner if it sleeps and its
+ * threshold is reached. */
 static void
 post_wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 {
@@ -213,7 +214,7 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 		post_wake(target.place, sig, post_line_of(target.place, sig->pst_ref));
 		return;
 	}
-	/* before Z5: who sees the change may go on to change the word in another way */
+	/* before Z5: a thread that sees the change may then change the word in another way */
 	psi_flight_end(target.place, sig);
 	word = psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call);
 	psi_signal_change(word, sig);
@@ -240,7 +241,8 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 
 /* -- as one number ---------------------------------------------------------------------------- */
 
-/* From above: key of the semaphore, posts, index of the endpoint. */
+/* A packed signal has, from the highest bit down: the key of the semaphore, the number of posts,
+ * the index of the endpoint. */
 enum { PACKED_INDEX_BITS = 7, PACKED_N_BITS = 9 };
 
 _Static_assert(PSI_SEM_KEY_BITS + PACKED_N_BITS + PACKED_INDEX_BITS == 64, "it fills 64 bits");

@@ -99,7 +99,7 @@ sysvnet_lap(uint32_t position, uint32_t shift)
 	return ((position >> shift) + 1) & ((1u << SYSVNET_LAP_BITS) - 1);
 }
 
-/* Without its lap. */
+/* Packs a header, without its lap. */
 static inline uint64_t
 sysvnet_header_pack(const struct sysvnet_header_fields *f)
 {

@@ -20,7 +20,8 @@
 
 static pthread_mutex_t further_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of the lane from sender to the region of an endpoint of process `peer'. */
+/* Sets up the sending side of the lane from `sender' to the region of an endpoint of process
+ * `peer'. */
 static void
 out_set_up(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigned char *region,
            unsigned network, uint32_t sender, uint32_t peer, uint32_t *data_end)

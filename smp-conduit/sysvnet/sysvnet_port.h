@@ -223,7 +223,7 @@ sysvnet_receiver_of(const struct sysvnet_out *out)
 	return (struct sysvnet_shared *)(void *)out->region;
 }
 
-/* Of a lane's sending side that several threads use. */
+/* Locks the sending side of a lane, if several threads use it. */
 static inline void
 sysvnet_lock_out(struct sysvnet_out *out)
 {
