@@ -119,7 +119,7 @@ psi_sem_key(const struct pst_sem_s *sem)
 
 /* sem_wait.c */
 
-/* Takes n if they are there; false if not.  Never polls. */
+/* Takes n posts: true.  If there are fewer it takes none: false.  Never polls. */
 bool psi_sem_take(struct pst_sem_s *sem, unsigned n);
 
 /* May several threads take from it at once?  If not, takes need no atomic operation, and the
