@@ -20,7 +20,7 @@ static volatile unsigned char consumed;
 static int rank, ranks;
 
 static void
-dirty(size_t bytes)
+payload_dirty(size_t bytes)
 {
 	static char value;
 	size_t i;
@@ -31,7 +31,7 @@ dirty(size_t bytes)
 }
 
 static void
-consume(size_t bytes)
+payload_consume(size_t bytes)
 {
 	unsigned char sum = 0;
 	size_t i;
@@ -42,33 +42,33 @@ consume(size_t bytes)
 }
 
 static void
-send(size_t bytes)
+hop_send(size_t bytes)
 {
-	dirty(bytes);
+	payload_dirty(bytes);
 	MPI_Send(out, (int)bytes, MPI_BYTE, (rank + 1) % ranks, 0, MPI_COMM_WORLD);
 }
 
 /* Nanoseconds of a hop. */
 static double
-rounds(size_t bytes, int count)
+rounds_measure(size_t bytes, int count)
 {
 	const double start = MPI_Wtime();
 	int i;
 
 	for (i = 0; i < count; i++) {
 		if (rank == 0)
-			send(bytes);
+			hop_send(bytes);
 		MPI_Recv(in, (int)bytes, MPI_BYTE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
 		         MPI_STATUS_IGNORE);
-		consume(bytes);
+		payload_consume(bytes);
 		if (rank != 0)
-			send(bytes);
+			hop_send(bytes);
 	}
 	return (MPI_Wtime() - start) * 1e9 / count / ranks;
 }
 
 static int
-compare(const void *a, const void *b)
+samples_compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -77,21 +77,21 @@ compare(const void *a, const void *b)
 
 /* Rank 0 decides how long a batch is, and how many there are. */
 static void
-measure(size_t bytes, double seconds)
+size_measure(size_t bytes, double seconds)
 {
 	static double sample[MOST_SAMPLES];
 	const double until = MPI_Wtime() + seconds;
-	int samples = 0, count = (int)(1e6 / (rounds(bytes, 3) * ranks)) + 1, more = 1;
+	int samples = 0, count = (int)(1e6 / (rounds_measure(bytes, 3) * ranks)) + 1, more = 1;
 
 	MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	while (more) {
-		sample[samples++] = rounds(bytes, count);
+		sample[samples++] = rounds_measure(bytes, count);
 		more = samples < MOST_SAMPLES && MPI_Wtime() < until;
 		MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	}
 	if (rank != 0)
 		return;
-	qsort(sample, (size_t)samples, sizeof *sample, compare);
+	qsort(sample, (size_t)samples, sizeof *sample, samples_compare);
 	printf("signal,mpi,%zu,%d,,no,%d,%.2f,%.2f\n", bytes, ranks, samples, sample[0],
 	       sample[samples / 2]);
 	fflush(stdout);
@@ -108,7 +108,7 @@ main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		measure(sizes[i], seconds);
+		size_measure(sizes[i], seconds);
 	MPI_Finalize();
 	return 0;
 }

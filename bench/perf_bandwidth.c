@@ -7,7 +7,7 @@
 #include "perf_plan.h"
 
 static double
-batch_long(const struct perf_point *point, unsigned count)
+bandwidth_batch_long(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 
@@ -16,7 +16,7 @@ batch_long(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_put(const struct perf_point *point, unsigned count)
+bandwidth_batch_put(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -28,7 +28,7 @@ batch_put(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_get(const struct perf_point *point, unsigned count)
+bandwidth_batch_get(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -40,9 +40,9 @@ batch_get(const struct perf_point *point, unsigned count)
 }
 
 static const struct perf_kind kinds[] = {
-	{ "long", batch_long, perf_most_long, 1 },
-	{ "put", batch_put, NULL, 1 },
-	{ "get", batch_get, NULL, 1 },
+	{ "long", bandwidth_batch_long, perf_most_long, 1 },
+	{ "put", bandwidth_batch_put, NULL, 1 },
+	{ "get", bandwidth_batch_get, NULL, 1 },
 	{ 0 },
 };
 

@@ -42,7 +42,7 @@ perf_job_close(int status)
 }
 
 static _Noreturn void
-fail(const char *text)
+rank_fail(const char *text)
 {
 	fprintf(stderr, "penstock-perf: rank %u: %s\n", (unsigned)perf_rank, text);
 	gasnet_exit(1);
@@ -83,15 +83,15 @@ perf_job_attach(void)
 	if (gasnet_getMaxGlobalSegmentSize() < 2 * (uintptr_t)PERF_MAX_BYTES) {
 		if (perf_rank == 0)
 			fprintf(stderr,
-			        "penstock-perf: a segment of 8 MiB is wanted, so much is not "
-			        "to be had\n");
+			        "penstock-perf: needs a segment of 8 MiB, and the limit is "
+			        "lower\n");
 		perf_job_close(1);
 	}
 	if (gex_Segment_Attach(&segment, perf_tm, 2 * (uintptr_t)PERF_MAX_BYTES) != GASNET_OK)
-		fail("no segment");
+		rank_fail("no segment");
 	base = calloc(perf_ranks, sizeof *base);
 	if (base == NULL)
-		fail("no memory");
+		rank_fail("no memory");
 	for (rank = 0; rank < perf_ranks; rank++) {
 		gex_Event_Wait(gex_EP_QueryBoundSegmentNB(perf_tm, rank, &addr, NULL, NULL, 0));
 		base[rank] = addr;
@@ -119,7 +119,7 @@ perf_outbox(void)
 /* ---------------------------------------------------------------- orders --- */
 
 static void
-obey(enum perf_order what, unsigned count, size_t bytes)
+order_obey(enum perf_order what, unsigned count, size_t bytes)
 {
 	for (const struct perf_module *const *at = job_modules; *at != NULL; at++)
 		if ((*at)->order == what)
@@ -149,7 +149,7 @@ perf_job_follow(void)
 		taken++;
 		if (order == PERF_END)
 			return;
-		obey(order, order_count, order_bytes);
+		order_obey(order, order_count, order_bytes);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include "perf_plan.h"
 
 static double
-batch_short(const struct perf_point *point, unsigned count)
+latency_batch_short(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -18,7 +18,7 @@ batch_short(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_medium(const struct perf_point *point, unsigned count)
+latency_batch_medium(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -29,7 +29,7 @@ batch_medium(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_long(const struct perf_point *point, unsigned count)
+latency_batch_long(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -40,7 +40,7 @@ batch_long(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_put(const struct perf_point *point, unsigned count)
+latency_batch_put(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	char *there = perf_inbox(perf_peer), *here = perf_outbox();
@@ -52,7 +52,7 @@ batch_put(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_get(const struct perf_point *point, unsigned count)
+latency_batch_get(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	char *there = perf_inbox(perf_peer), *here = perf_outbox();
@@ -75,7 +75,7 @@ const struct perf_module perf_latency_module = { .order = PERF_BARRIERS,
 
 /* One more before the clock starts, in which the order reaches all. */
 static double
-batch_barrier(const struct perf_point *point, unsigned count)
+latency_batch_barrier(const struct perf_point *point, unsigned count)
 {
 	double start;
 
@@ -88,12 +88,12 @@ batch_barrier(const struct perf_point *point, unsigned count)
 }
 
 static const struct perf_kind kinds[] = {
-	{ "short", batch_short, NULL, 0 },
-	{ "medium", batch_medium, perf_most_medium, 1 },
-	{ "long", batch_long, perf_most_long, 1 },
-	{ "put", batch_put, NULL, 1 },
-	{ "get", batch_get, NULL, 1 },
-	{ "barrier", batch_barrier, NULL, 0 },
+	{ "short", latency_batch_short, NULL, 0 },
+	{ "medium", latency_batch_medium, perf_most_medium, 1 },
+	{ "long", latency_batch_long, perf_most_long, 1 },
+	{ "put", latency_batch_put, NULL, 1 },
+	{ "get", latency_batch_get, NULL, 1 },
+	{ "barrier", latency_batch_barrier, NULL, 0 },
 	{ 0 },
 };
 

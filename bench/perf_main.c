@@ -129,7 +129,7 @@ check_options(const struct perf_command *command, struct perf_options *options)
 }
 
 static int
-complain(const char *text)
+command_line_refuse(const char *text)
 {
 	fprintf(stderr, "penstock-perf: %s\n", text);
 	print_usage(stderr);
@@ -145,7 +145,7 @@ check_in_job(const struct perf_command *command, const struct perf_options *opti
 	if (wrong[0] == '\0')
 		return;
 	if (perf_rank == 0)
-		complain(wrong);
+		command_line_refuse(wrong);
 	perf_job_close(2);
 }
 
@@ -188,7 +188,8 @@ main(int argc, char **argv)
 	if (command != NULL)
 		check_options(command, &options);
 	if (command != NULL && command->alone)
-		return options.error[0] != '\0' ? complain(options.error) : command->run(&options);
+		return options.error[0] != '\0' ? command_line_refuse(options.error)
+		                                : command->run(&options);
 	perf_job_open(&argc, &argv, modules);
 	check_in_job(command, &options);
 	if (command->run != NULL)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static void
-wrong(struct perf_options *options, const char *text, const char *value)
+options_note_error(struct perf_options *options, const char *text, const char *value)
 {
 	if (options->error[0] == '\0')
 		snprintf(options->error, sizeof options->error, "%s `%.60s'", text, value);
@@ -49,7 +49,7 @@ parse_list(struct perf_options *options, const char *text, int bytes, size_t *li
 	do {
 		len = strcspn(p, ",");
 		if (count == PERF_LIST || parse_number(p, len, bytes, &list[count]) != 0) {
-			wrong(options, "not a list of numbers in range:", text);
+			options_note_error(options, "not a list of numbers in range:", text);
 			return 0;
 		}
 		count++;
@@ -68,7 +68,7 @@ parse_ranks(struct perf_options *options, const char *text)
 	for (i = 0; i < options->rank_count; i++) {
 		options->ranks[i] = (unsigned)list[i];
 		if (list[i] < 1 || list[i] > 65535)
-			wrong(options, "not numbers of ranks:", text);
+			options_note_error(options, "not numbers of ranks:", text);
 	}
 }
 
@@ -79,7 +79,7 @@ parse_secs(struct perf_options *options, const char *text)
 
 	options->secs = strtod(text, &end);
 	if (end == text || *end != '\0' || !(options->secs >= 0.001 && options->secs <= 3600))
-		wrong(options, "seconds must be from 0.001 to 3600:", text);
+		options_note_error(options, "seconds must be from 0.001 to 3600:", text);
 }
 
 /* In optopt getopt leaves a letter, or the val of an option without a value; else the word is
@@ -94,11 +94,11 @@ wrong_option(struct perf_options *options, char **argv, const struct option *kno
 	for (; optopt != 0 && word[len] == '=' && known->name != NULL; known++) {
 		if (known->has_arg == no_argument && len > 2 &&
 		    strncmp(word + 2, known->name, len - 2) == 0) {
-			wrong(options, "this option takes no value:", word);
+			options_note_error(options, "this option takes no value:", word);
 			return;
 		}
 	}
-	wrong(options, "unknown option", optopt > ' ' && optopt < 127 ? letter : word);
+	options_note_error(options, "unknown option", optopt > ' ' && optopt < 127 ? letter : word);
 }
 
 void
@@ -146,7 +146,7 @@ perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 			options.sizes[parse_list(&options, optarg, 1, options.sizes)] = 0;
 			break;
 		case ':':
-			wrong(&options, "a value is missing after", argv[optind - 1]);
+			options_note_error(&options, "a value is missing after", argv[optind - 1]);
 			break;
 		default:
 			wrong_option(&options, argv, known);
@@ -154,7 +154,7 @@ perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		wrong(&options, "unexpected argument", argv[optind]);
+		options_note_error(&options, "unexpected argument", argv[optind]);
 	*options_out = options;
 }
 

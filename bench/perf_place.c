@@ -58,7 +58,7 @@ allowed_cpus(void)
 
 /* Is cpu in a list like 0-3,8 of a file below the directory of another CPU? */
 static int
-shares(int cpu, const char *what, int other)
+cpu_is_listed(int cpu, const char *what, int other)
 {
 	char path[128], text[1024];
 	const char *p = text;
@@ -85,31 +85,31 @@ shares(int cpu, const char *what, int other)
 }
 
 static int
-share_cache(int a, int b)
+cpus_share_cache(int a, int b)
 {
 	char what[48];
 	int level;
 
 	for (level = 1; level < 8; level++) {
 		snprintf(what, sizeof what, "cache/index%d/shared_cpu_list", level);
-		if (shares(a, what, b))
+		if (cpu_is_listed(a, what, b))
 			return 1;
 	}
 	return 0;
 }
 
 static const char *
-relation(int a, int b)
+cpus_relation(int a, int b)
 {
 	if (a == b)
 		return "same-cpu";
-	if (shares(a, "topology/thread_siblings_list", b))
+	if (cpu_is_listed(a, "topology/thread_siblings_list", b))
 		return "smt";
-	return share_cache(a, b) ? "near" : "far";
+	return cpus_share_cache(a, b) ? "near" : "far";
 }
 
 static void
-judge(int cpu, int allowed)
+place_judge(int cpu, int allowed)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -122,17 +122,17 @@ judge(int cpu, int allowed)
 	else if ((int)perf_ranks > perf_place.cpus)
 		perf_place.word = "crowded";
 	else if (cpu >= 0 && cpu_of_peer >= 0)
-		perf_place.word = relation(cpu, cpu_of_peer);
+		perf_place.word = cpus_relation(cpu, cpu_of_peer);
 }
 
 /* Where both are now. */
 static void
-look(void)
+place_look(void)
 {
 	came = 0;
 	gex_AM_RequestShort0(perf_tm, perf_peer, PERF_ON_WHERE, 0);
 	GASNET_BLOCKUNTIL(came == 1);
-	judge(sched_getcpu(), allowed_cpus());
+	place_judge(sched_getcpu(), allowed_cpus());
 }
 
 static int
@@ -156,7 +156,7 @@ perf_place_find(void)
 	if (perf_rank != 0)
 		return;
 	do
-		look();
+		place_look();
 	while (may_move() && (++looks < LOOKS || perf_now_ns() - start < settled_ns));
 }
 
@@ -164,5 +164,5 @@ void
 perf_place_again(void)
 {
 	if (may_move())
-		look();
+		place_look();
 }

@@ -21,8 +21,8 @@ struct plan {
 
 /* Measures and reports one figure; rank 0. */
 static void
-measure(const struct perf_options *options, const char *bench, const char *kind, size_t bytes,
-        perf_batch_fn *batch)
+figure_measure(const struct perf_options *options, const char *bench, const char *kind,
+               size_t bytes, perf_batch_fn *batch)
 {
 	struct perf_point point = {
 		.bench = bench,
@@ -42,7 +42,7 @@ one_figure(struct plan *plan, const struct perf_kind *kind, size_t bytes)
 {
 	plan->figures++;
 	if (plan->measure)
-		measure(plan->options, plan->bench, kind->name, bytes, kind->batch);
+		figure_measure(plan->options, plan->bench, kind->name, bytes, kind->batch);
 }
 
 static void

@@ -170,7 +170,7 @@ static const struct kind kinds[] = {
 };
 
 static int
-compare(const void *a, const void *b)
+times_compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -178,7 +178,7 @@ compare(const void *a, const void *b)
 }
 
 static void
-measure(const struct kind *kind)
+kind_measure(const struct kind *kind)
 {
 	double times[BATCHES];
 
@@ -192,7 +192,7 @@ measure(const struct kind *kind)
 	barrier();
 	if (self.me != 0)
 		return;
-	qsort(times, BATCHES, sizeof times[0], compare);
+	qsort(times, BATCHES, sizeof times[0], times_compare);
 	printf("%-40s %10.1f %10.1f\n", kind->name, times[0], times[BATCHES / 2]);
 }
 
@@ -217,7 +217,7 @@ rank_main(gex_TM_t tm, void *arg)
 	barrier();
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (!arg || strstr(kinds[i].name, (const char *)arg))
-			measure(&kinds[i]);
+			kind_measure(&kinds[i]);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "perf_plan.h"
 
 static double
-batch_short(const struct perf_point *point, unsigned count)
+rate_batch_short(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 
@@ -17,7 +17,7 @@ batch_short(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_medium(const struct perf_point *point, unsigned count)
+rate_batch_medium(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 
@@ -27,7 +27,7 @@ batch_medium(const struct perf_point *point, unsigned count)
 
 /* Many messages per operation counted, or waking the senders would be what is measured. */
 static double
-batch_many(const struct perf_point *point, unsigned count)
+rate_batch_many(const struct perf_point *point, unsigned count)
 {
 	enum { AT_ONCE = 256 };
 	unsigned senders = (unsigned)perf_ranks - 1, before = perf_stream_received;
@@ -53,9 +53,9 @@ most_many(void)
 }
 
 static const struct perf_kind kinds[] = {
-	{ "short", batch_short, NULL, 0 },
-	{ "medium", batch_medium, perf_most_medium, 1 },
-	{ "many", batch_many, most_many, 1 },
+	{ "short", rate_batch_short, NULL, 0 },
+	{ "medium", rate_batch_medium, perf_most_medium, 1 },
+	{ "many", rate_batch_many, most_many, 1 },
 	{ 0 },
 };
 

@@ -16,7 +16,7 @@ static struct {
 	const struct perf_options *options;
 	unsigned figures, done;
 	const char *place; /* as the heading has it */
-	unsigned elsewhere; /* figures behind which ranks 0 and 1 were placed otherwise */
+	unsigned elsewhere; /* figures after which ranks 0 and 1 were placed otherwise */
 	int tty; /* the progress line is rewritten in place */
 } report;
 
@@ -113,7 +113,7 @@ perf_report_end(void)
 {
 	clear_progress();
 	if (report.elsewhere > 0 && !report.options->csv)
-		printf("ranks 0 and 1 had moved behind %u of %u figures; --bind core of "
+		printf("ranks 0 and 1 had moved after %u of %u figures; --bind core of "
 		       "penstock-run keeps them\n",
 		       report.elsewhere, report.done);
 }

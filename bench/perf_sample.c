@@ -46,7 +46,7 @@ perf_summarise(struct perf_point *point, double *values_ns, unsigned n)
  * disturbance at the beginning does no harm, and the first tries warm things up.
  */
 static unsigned
-collect(const struct perf_point *point, perf_batch_fn *batch, double secs, double batch_ns)
+samples_collect(const struct perf_point *point, perf_batch_fn *batch, double secs, double batch_ns)
 {
 	double begin = perf_now_ns(), end = begin + secs * 1e9, start, result;
 	unsigned n = 0, count = 1;
@@ -71,6 +71,6 @@ perf_sample(struct perf_point *point, perf_batch_fn *batch, double secs, double 
 
 	if (batch_ns < secs * 1e9 / MOST_SAMPLES)
 		batch_ns = secs * 1e9 / MOST_SAMPLES;
-	n = collect(point, batch, secs, batch_ns);
+	n = samples_collect(point, batch, secs, batch_ns);
 	perf_summarise(point, sample_ns, n);
 }

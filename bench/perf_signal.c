@@ -70,7 +70,7 @@ flag_of(gex_Rank_t rank)
 }
 
 static void
-send(enum way way, size_t bytes, uint64_t turn)
+payload_send(enum way way, size_t bytes, uint64_t turn)
 {
 	const gex_Rank_t next = next_rank();
 	char *there = perf_inbox(next), *here = perf_outbox();
@@ -96,7 +96,7 @@ send(enum way way, size_t bytes, uint64_t turn)
 }
 
 static void
-receive(enum way way, size_t bytes, uint64_t turn)
+payload_receive(enum way way, size_t bytes, uint64_t turn)
 {
 	static unsigned had;
 
@@ -129,10 +129,10 @@ signal_go(unsigned count, size_t order)
 	for (; count > 0; count--) {
 		turn++;
 		if (perf_rank == 0 || way == BARRIER)
-			send(way, bytes, turn);
-		receive(way, bytes, turn);
+			payload_send(way, bytes, turn);
+		payload_receive(way, bytes, turn);
 		if (perf_rank != 0 && way != BARRIER)
-			send(way, bytes, turn);
+			payload_send(way, bytes, turn);
 	}
 }
 
@@ -143,7 +143,7 @@ const struct perf_module perf_signal_module = {
 
 /* One more round before the clock starts, in which the order reaches all. */
 static double
-go(const struct perf_point *point, unsigned count, enum way way)
+signal_batch_run(const struct perf_point *point, unsigned count, enum way way)
 {
 	const size_t order = point->bytes | (size_t)way << WAY_SHIFT;
 	double start;
@@ -155,19 +155,38 @@ go(const struct perf_point *point, unsigned count, enum way way)
 	return (perf_now_ns() - start) / (way == BARRIER ? 1 : perf_ranks);
 }
 
-static double batch_signal(const struct perf_point *p, unsigned n) { return go(p, n, SIGNAL); }
-static double batch_flag(const struct perf_point *p, unsigned n) { return go(p, n, FLAG); }
-static double batch_barrier(const struct perf_point *p, unsigned n) { return go(p, n, BARRIER); }
-static double batch_long(const struct perf_point *p, unsigned n) { return go(p, n, LONG); }
+static double
+signal_batch_signal(const struct perf_point *point, unsigned count)
+{
+	return signal_batch_run(point, count, SIGNAL);
+}
+
+static double
+signal_batch_flag(const struct perf_point *point, unsigned count)
+{
+	return signal_batch_run(point, count, FLAG);
+}
+
+static double
+signal_batch_barrier(const struct perf_point *point, unsigned count)
+{
+	return signal_batch_run(point, count, BARRIER);
+}
+
+static double
+signal_batch_long(const struct perf_point *point, unsigned count)
+{
+	return signal_batch_run(point, count, LONG);
+}
 
 int
 perf_signal(const struct perf_options *options)
 {
 	static const struct perf_kind kinds[] = {
-		{ "signal", batch_signal, NULL, 1 },
-		{ "flag", batch_flag, most_before_flag, 1 },
-		{ "barrier", batch_barrier, NULL, 1 },
-		{ "long", batch_long, perf_most_long, 1 },
+		{ "signal", signal_batch_signal, NULL, 1 },
+		{ "flag", signal_batch_flag, most_before_flag, 1 },
+		{ "barrier", signal_batch_barrier, NULL, 1 },
+		{ "long", signal_batch_long, perf_most_long, 1 },
 		{ 0 },
 	};
 	static const struct perf_style style = { "ns", 1, NULL, NULL };

@@ -16,7 +16,7 @@ most_bytes(void)
 }
 
 static double
-batch_copy(const struct perf_point *point, unsigned count)
+strided_batch_copy(const struct perf_point *point, unsigned count)
 {
 	double start = perf_now_ns();
 	unsigned i;
@@ -29,7 +29,7 @@ batch_copy(const struct perf_point *point, unsigned count)
 }
 
 static double
-batch_put(const struct perf_point *point, unsigned count, size_t run)
+strided_batch_put(const struct perf_point *point, unsigned count, size_t run)
 {
 	const size_t runs[] = { point->bytes / run };
 	const ptrdiff_t strides[] = { (ptrdiff_t)(2 * run) };
@@ -43,7 +43,7 @@ batch_put(const struct perf_point *point, unsigned count, size_t run)
 }
 
 static double
-batch_get(const struct perf_point *point, unsigned count, size_t run)
+strided_batch_get(const struct perf_point *point, unsigned count, size_t run)
 {
 	const size_t runs[] = { point->bytes / run };
 	const ptrdiff_t strides[] = { (ptrdiff_t)(2 * run) };
@@ -59,18 +59,18 @@ batch_get(const struct perf_point *point, unsigned count, size_t run)
 #define RUN(name, run)                                                                    \
 	static double put_##name(const struct perf_point *point, unsigned count)          \
 	{                                                                                 \
-		return batch_put(point, count, run);                                      \
+		return strided_batch_put(point, count, run);                              \
 	}                                                                                 \
 	static double get_##name(const struct perf_point *point, unsigned count)          \
 	{                                                                                 \
-		return batch_get(point, count, run);                                      \
+		return strided_batch_get(point, count, run);                              \
 	}
 RUN(8, 8)
 RUN(64, 64)
 RUN(1k, 1024)
 
 static const struct perf_kind kinds[] = {
-	{ "copy", batch_copy, most_bytes, 1 },
+	{ "copy", strided_batch_copy, most_bytes, 1 },
 	{ "put8", put_8, most_bytes, 1 },
 	{ "put64", put_64, most_bytes, 1 },
 	{ "put1k", put_1k, most_bytes, 1 },

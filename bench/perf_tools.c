@@ -39,7 +39,7 @@ enough(const struct perf_pair *pair)
 }
 
 static void
-measure(const struct perf_pair *pair, double secs)
+pair_measure(const struct perf_pair *pair, double secs)
 {
 	unsigned count = enough(pair), n = 0;
 	double end = perf_now_ns() + secs * 1e9;
@@ -66,7 +66,7 @@ ratio_of(const struct perf_point *point)
 
 /* Two lines: ours, and the plain form under the same name with a + before it. */
 static void
-report(const struct perf_pair *pair)
+pair_report(const struct perf_pair *pair)
 {
 	char plain[32];
 	struct perf_point point = { .bench = "tools", .kind = pair->name, .ranks = 1 };
@@ -95,8 +95,8 @@ perf_tools(const struct perf_options *options)
 		if (!perf_options_want(options, pair->group))
 			continue;
 		perf_report_now(pair->name, 0);
-		measure(pair, options->secs);
-		report(pair);
+		pair_measure(pair, options->secs);
+		pair_report(pair);
 	}
 	perf_report_end();
 	return 0;

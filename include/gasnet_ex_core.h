@@ -110,7 +110,7 @@ PSI_API size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t par
 			     gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
 			     size_t scratch_size, gex_Flags_t flags);
 /* Waits for no other member, with the flag or without: one thread may end several, one after the
- * other. Who ends a member still takes in what others send to its endpoint. */
+ * other. A thread that ends a member still receives what others send to its endpoint. */
 PSI_API int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
 
 PSI_INLINE gex_TM_t

@@ -38,7 +38,7 @@ typedef gex_TM_t gasnet_team_handle_t;
 #define GASNET_COLL_DISABLE_AUTOTUNE       (1 << 11)
 #define GASNET_COLL_FIXED_THREADS_PER_NODE (1 << 12)
 
-/* Of reduction functions, which nothing here takes. */
+/* Flags of reduction functions; no call here takes such a function. */
 #define GASNET_COLL_AMSAFE  (1 << 0)
 #define GASNET_COLL_NONCOMM (1 << 1)
 

@@ -41,7 +41,7 @@ PSI_BEGIN_DECLS
  */
 PSI_API int gex_MK_Create(gex_MK_t *memkind_p, gex_Client_t client,
 			  const gex_MK_Create_args_t *args, gex_Flags_t flags);
-/* Of a kind in which no segment was created; GEX_MK_HOST stays. */
+/* The kind is one in which no segment was created; GEX_MK_HOST stays. */
 PSI_API void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 
 PSI_API gex_Client_t gex_MK_QueryClient(gex_MK_t kind);

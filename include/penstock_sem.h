@@ -141,9 +141,9 @@ psi_sem_takes(uint64_t key, unsigned n)
 }
 
 /*
- * A semaphore's line: the count of posts, and behind it the count at which who
- * waits has enough. The owner writes that before it sleeps; 0 wakes it by any
- * post, and UINT64_MAX by none.
+ * A semaphore's line has the count of posts and behind it the threshold, the
+ * count at which a waiting thread has enough. The owner writes the threshold
+ * before it sleeps. With 0 any post wakes it, and with UINT64_MAX none does.
  */
 #define PSI_SEM_THRESHOLD 1
 
@@ -153,7 +153,8 @@ psi_sem_reach(const struct pst_inline *table, gex_Rank_t rank, pst_sem_ref_t ref
 {
 	const struct pst_sem_peer *peer = &table->sems[rank];
 	const uint64_t key = ref.pst_w[0];
-	uint64_t (*lines)[8] = __atomic_load_n(&peer->lines, __ATOMIC_ACQUIRE); /* Z4 */
+	uint64_t (*lines)[8] = __atomic_load_n(
+		&peer->lines, __ATOMIC_ACQUIRE); /* Z4: acquire, from Z3 in table_reach */
 
 	if (PSI_UNLIKELY(lines == NULL || ref.pst_w[1] != rank || !psi_sem_takes(key, n)) ||
 	    PSI_UNLIKELY(__atomic_load_n(&peer->live[psi_sem_slot(key)], __ATOMIC_RELAXED) !=
@@ -186,9 +187,10 @@ psi_sem_count(uint64_t *posted, uint64_t key, unsigned n)
 {
 	if (key & PSI_SEM_KEY_ALONE)
 		__atomic_store_n(posted, __atomic_load_n(posted, __ATOMIC_RELAXED) + n,
-				 __ATOMIC_RELEASE); /* Z1 */
+				 __ATOMIC_RELEASE); /* Z1: release, to Z2 in sem_posts_of */
 	else
-		__atomic_fetch_add(posted, n, __ATOMIC_RELEASE); /* Z1 */
+		__atomic_fetch_add(posted, n,
+				   __ATOMIC_RELEASE); /* Z1: release, to Z2 in sem_posts_of */
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
@@ -205,9 +207,9 @@ PSI_INLINE int
 psi_sem_asleep(const struct pst_inline *table, gex_Rank_t rank)
 {
 	if (table->posts_fence)
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* D5_POST */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* D5_POST: pairs with ARM_FENCE */
 	else
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* D5_ORDER */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* D5_ORDER: pairs with D5_ALL */
 	return (__atomic_load_n(table->sems[rank].wake, __ATOMIC_RELAXED) & 1) != 0;
 }
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
@@ -220,7 +222,8 @@ PSI_INLINE int
 psi_sem_threshold_met(const uint64_t *posted)
 {
 	return __atomic_load_n(posted, __ATOMIC_RELAXED) >=
-	       __atomic_load_n(posted + PSI_SEM_THRESHOLD, __ATOMIC_RELAXED); /* D5_SUFFICES */
+	       /* D5_SUFFICES: relaxed, behind D5_POST or D5_ORDER in psi_sem_asleep */
+	       __atomic_load_n(posted + PSI_SEM_THRESHOLD, __ATOMIC_RELAXED);
 }
 
 /* After a post: wakes the rank if it sleeps and the count has reached its threshold. */

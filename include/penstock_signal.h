@@ -139,9 +139,11 @@ PSI_INLINE void
 psi_signal_change(uint64_t *word, const pst_signal_t *sig)
 {
 	if (sig->pst_what == PST_SIGNAL_SET)
-		__atomic_store_n(word, sig->pst_value, __ATOMIC_RELEASE); /* Z5 */
+		__atomic_store_n(word, sig->pst_value,
+				 __ATOMIC_RELEASE); /* Z5: release, to Z6 in pst_signal_fetch */
 	else
-		__atomic_fetch_add(word, sig->pst_value, __ATOMIC_RELEASE); /* Z5 */
+		__atomic_fetch_add(word, sig->pst_value,
+				   __ATOMIC_RELEASE); /* Z5: release, to Z6 in pst_signal_fetch */
 }
 
 /* The word that the signal changes, if the caller may change it; NULL if the library must. */
@@ -331,14 +333,16 @@ enum { PST_CMP_EQ = 1, PST_CMP_NE, PST_CMP_GT, PST_CMP_GE, PST_CMP_LT, PST_CMP_L
 PSI_INLINE uint64_t
 pst_signal_fetch(const uint64_t *word)
 {
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE); /* Z6 */
+	return __atomic_load_n(word,
+			       __ATOMIC_ACQUIRE); /* Z6: acquire, from Z5 in psi_signal_change */
 }
 
 /* L, by the owner while no signal is in flight. */
 PSI_INLINE void
 pst_signal_store(uint64_t *word, uint64_t value)
 {
-	__atomic_store_n(word, value, __ATOMIC_RELEASE); /* Z5 */
+	__atomic_store_n(word, value,
+			 __ATOMIC_RELEASE); /* Z5: release, to Z6 in pst_signal_fetch */
 }
 
 /*

@@ -202,7 +202,7 @@ struct psi_conduit {
 	int wait_fd;                    /* of the completion queue; -1: the provider has none */
 	struct fid_ep *ep;
 	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
-	/* Under the lock. */
+	/* The lock protects what follows. */
 	pthread_mutex_t lock;           /* in PAR */
 	volatile sig_atomic_t busy;     /* elsewhere: a signal's handler that drains sees it */
 	struct pofi_peer *peers;        /* [places], by process */
@@ -220,14 +220,14 @@ struct psi_conduit {
 		bool data;                      /* a put may carry a word to the peer's queue */
 		bool needs_local;               /* it wants local memory registered */
 		size_t piece_bytes, inject_bytes;
-		/* Under the lock. */
+		/* The lock protects the rest. */
 		struct pofi_slot *slots, *free; /* [made] */
 		uint32_t made, flying;
 		uint32_t waiting;               /* transfers, of all peers */
 		struct pofi_peer *peers;        /* those for which some wait */
 		struct psi_registration *segments;
 	} rma;
-	/* Under the lock. */
+	/* The lock protects what follows. */
 	struct {
 		struct pofi_half *halves;       /* those that arrive */
 		uint32_t half_count;
@@ -311,8 +311,8 @@ int pofi_open(const struct psi_services *services, const struct psi_conduit_job 
 int pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
 void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
-/* Closes the endpoint of a process that ends, where something would be left of it.  Under the
- * lock. */
+/* Closes the endpoint of a process that ends, where something would be left of it.  The caller
+ * holds the lock. */
 void pofi_leave(struct psi_conduit *conduit);
 
 /* -- pofi_connect.c ---------------------------------------------------------------------------- */
@@ -326,20 +326,23 @@ int pofi_connect(struct psi_conduit *conduit);
 /* 0, or an errno after one line. */
 int pofi_inbound_open(struct psi_conduit *conduit);
 void pofi_inbound_close(struct psi_conduit *conduit);
-/* A message, or what was none, arrived there; the provider gives the buffer back.  Under the
- * lock. */
+/* arrived: bytes are in the buffer, a message of the job or not.  released: the provider has given
+ * the buffer back.  The caller holds the lock. */
 void pofi_inbound_arrived(struct pofi_inbound *inbound, const char *message, size_t len_bytes);
 void pofi_inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound);
-/* Posts the buffers that nobody uses, if some were given back.  Under the lock. */
+/* Posts the buffers that are not in use, if some were given back.  The caller holds the lock. */
 void pofi_inbound_refill(struct psi_conduit *conduit);
-/* A buffer for a message of that network to a process, or NULL: there is none, or that process has
- * its share.  given: it goes back to the others, sent or not.  Under the lock. */
+/* take: a buffer for a message of that network to a process, or NULL: there is none, or that
+ * process has its share.  give: it goes back to the others, sent or not.  The caller holds the
+ * lock. */
 struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network, uint32_t process);
 void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);
-/* The provider has messages that it has not sent, or some wait for it.  Under the lock. */
+/* The provider has messages that it has not sent, or some wait for it.  The caller holds the
+ * lock. */
 bool pofi_sends_pending(const struct psi_conduit *conduit);
 /* Registers memory with the provider, under a random key where the provider leaves the choice; 0,
- * or an errno, which the second tells in one line.  Under the lock, once peers are connected. */
+ * or an errno, which the second tells in one line.  The caller holds the lock, once peers are
+ * connected. */
 int pofi_register_quietly(struct psi_conduit *conduit, void *base, size_t len_bytes,
                           uint64_t access, struct fid_mr **mr_out);
 int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uint64_t access,
@@ -349,22 +352,22 @@ int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uin
 
 size_t pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int pofi_am_send(struct psi_port *port, const struct psi_am *am);
-/* Is there room for a message that the second then sends, or keeps until it can be sent?  Under the
- * lock, both. */
+/* Is there room for a message that the second then sends, or keeps until it can be sent?  The
+ * caller holds the lock during both. */
 bool pofi_am_has_room(struct psi_port *port, const struct psi_am *am);
 void pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am);
-/* Pays what the port owes to a process.  Under the lock. */
+/* Pays what the port owes to a process.  The caller holds the lock. */
 void pofi_pay(struct psi_port *port, uint32_t process);
-/* Sends a message that has a completion behind those that have none; OK or AGAIN.  Under the
- * lock. */
-int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
-/* Hands a message over, which is copied.  OK; AGAIN: no room, or the process is lost; FATAL.  Under
+/* Sends a message that has a completion behind those that have none; OK or AGAIN.  The caller holds
  * the lock. */
+int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
+/* Hands a message over, which is copied.  OK; AGAIN: no room, or the process is lost; FATAL.  The
+ * caller holds the lock. */
 int pofi_message_send(struct psi_conduit *conduit, uint32_t process, unsigned network,
                       const void *bytes, size_t len_bytes);
 
-/* What a call of the provider's says: OK, or AGAIN, after which the process may be lost.  Under the
- * lock. */
+/* What a call of the provider's says: OK, or AGAIN, after which the process may be lost.  The
+ * caller holds the lock. */
 int pofi_result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code);
 
 /* -- pofi_segment.c: memory of this process that peers reach ---------------------------------- */
@@ -374,7 +377,7 @@ int pofi_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                       struct psi_registration **registration_out);
 void pofi_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
 /* The provider's descriptor of memory that lies in a segment of this process; false if it does not.
- * Under the lock. */
+ * The caller holds the lock. */
 bool pofi_segment_desc(const struct psi_conduit *conduit, const void *base, size_t len_bytes,
                        void **desc_out);
 /* The endpoint is closed before this. */
@@ -394,62 +397,65 @@ int pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 bool pofi_fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer);
 /* Starts a transfer with a process that is not lost.  *read_out becomes its read_cookie if that has
  * completed; where read_out is NULL it completes with the transfer.  OK; AGAIN: no slot, or no
- * room; FATAL.  Under the lock. */
+ * room; FATAL.  The caller holds the lock. */
 int pofi_move_start(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move,
                     uint64_t *read_out);
 /* NULL: the context is not that of a slot. */
 struct pofi_slot *pofi_slot_of(const struct psi_conduit *conduit, void *context);
 /* The provider has made what the slot stands for, or could not, for which the caller has named the
- * process as lost.  Under the lock. */
+ * process as lost.  The caller holds the lock. */
 void pofi_slot_completed(struct psi_conduit *conduit, struct pofi_slot *slot,
                          struct pofi_done *done);
 void pofi_slot_failed(struct psi_conduit *conduit, struct pofi_slot *slot);
-/* A transfer has not ended; a put has not, of those to processes that are not lost.  Under the
- * lock. */
+/* A transfer has not ended; a put has not, of those to processes that are not lost.  The caller
+ * holds the lock. */
 bool pofi_transfers_pending(const struct psi_conduit *conduit);
 bool pofi_puts_pending(const struct psi_conduit *conduit);
 
 /* -- pofi_waiting.c: transfers that wait for a slot -------------------------------------------- */
 
-/* Puts one at the end of its peer's queue.  AGAIN: there is no memory.  Under the lock. */
+/* Puts one at the end of its peer's queue.  AGAIN: there is no memory.  The caller holds the
+ * lock. */
 int pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move);
 /* Forgets the first of a peer's queue. */
 void pofi_waiting_drop_first(struct psi_conduit *conduit, struct pofi_peer *peer);
-/* Starts what has room now.  Under the lock. */
+/* Starts what has room now.  The caller holds the lock. */
 void pofi_waiting_flush(struct psi_conduit *conduit);
 
-/* -- pofi_peer.c: those to whom messages go ---------------------------------------------------- */
+/* -- pofi_peer.c: the processes to which messages go ------------------------------------------- */
 
 /* NULL: no memory. */
 struct pofi_peer *pofi_peers_new(uint32_t places);
 void pofi_peers_free(struct psi_conduit *conduit);
 /* What is kept for each process of the job, whether it is used or not. */
 size_t pofi_peer_bytes(const struct psi_conduit *conduit);
-/* The credits of a place that are spent; NULL: no memory.  Under the lock. */
+/* The credits of a place that are spent; NULL: no memory.  The caller holds the lock. */
 uint16_t *pofi_spent_at(struct psi_conduit *conduit, uint32_t place);
-/* The fabric's address of a process; FATAL, after one line: the provider does not take it.  Under
- * the lock. */
+/* The fabric's address of a process; FATAL, after one line: the provider does not take it.  The
+ * caller holds the lock. */
 int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
-/* Nothing goes on, of which a line has told; the next poll ends the job.  Under the lock. */
+/* The conduit cannot go on, and a line has said why.  The next poll ends the job.  The caller holds
+ * the lock. */
 void pofi_lose(struct psi_conduit *conduit);
 /* A message to a process was lost, with an error of libfabric, and perhaps the provider's own words
- * for it; PSI_NO_PEER: to one that is not known.  Under the lock. */
+ * for it; PSI_NO_PEER: to one that is not known.  The caller holds the lock. */
 void pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail);
-/* Tells the runtime of a process that is lost, some time later: whoever watches the processes of
- * the job has ended it by then, and has named the cause. */
+/* Tells the runtime of a process that is lost, some time later.  By then the keepers have usually
+ * ended the job and named the cause. */
 void pofi_tell_broken(struct psi_conduit *conduit);
 /* Where to compose a reply that waits for room; NULL: as many wait as there are credits, or there
- * is no memory.  Under the lock. */
+ * is no memory.  The caller holds the lock. */
 char *pofi_backlog_room(struct psi_conduit *conduit, uint32_t process, size_t len_bytes);
-/* Sends what has room now.  Under the lock. */
+/* Sends what has room now.  The caller holds the lock. */
 void pofi_backlog_flush(struct psi_conduit *conduit);
 
 /* -- pofi_long.c: Longs whose payload is a put ------------------------------------------------- */
 
 int pofi_am_long(struct psi_port *port, struct psi_long *message);
-/* A message that is a Long but for its payload, of which its tail says the number, is here; the
- * payload is.  The first returns true if the payload is here, else keeps a copy until it is.  The
- * second gives the Long to its port, and returns true, if the message is here.  Under the lock. */
+/* head: the head of a Long has come, whose tail has the Long's number.  Returns true if the payload
+ * is here; else keeps a copy of the head until it is.  written: the payload of that number has
+ * come.  If its head is here, gives the Long to its port and returns true.  The caller holds the
+ * lock. */
 bool pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_bytes);
 bool pofi_long_written(struct psi_conduit *conduit, uint64_t number);
 void pofi_longs_free(struct psi_conduit *conduit);
@@ -459,8 +465,8 @@ void pofi_longs_free(struct psi_conduit *conduit);
 /* A copy of a message; NULL, after one line: no memory. */
 struct pofi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message,
                                 size_t len_bytes);
-/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  Under the
- * lock. */
+/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  The caller
+ * holds the lock. */
 void pofi_kept_add(struct psi_conduit *conduit, struct pofi_kept *kept);
 struct pofi_kept *pofi_kept_take(struct psi_port *port, unsigned networks);
 bool pofi_has_kept(const struct psi_port *port, unsigned networks);

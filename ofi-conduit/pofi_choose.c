@@ -35,7 +35,7 @@ begins_with(const char *text, const char *prefix)
 }
 
 static bool
-is_avoided(const char *provider)
+provider_is_avoided(const char *provider)
 {
 	for (size_t i = 0; i < sizeof avoided / sizeof *avoided; i++)
 		if (begins_with(provider, avoided[i]))
@@ -96,7 +96,7 @@ hints_make(const char *provider)
 /* -- the choice -------------------------------------------------------------------------------- */
 
 static bool
-is_loopback(const struct fi_info *info)
+info_is_loopback(const struct fi_info *info)
 {
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
@@ -117,9 +117,9 @@ is_loopback(const struct fi_info *info)
 /* Smaller is better: the provider first, then the interface; libfabric's own order decides what is
  * left. */
 static size_t
-badness(const struct fi_info *info, bool one_host)
+info_badness(const struct fi_info *info, bool one_host)
 {
-	const bool wrong_side = is_loopback(info) != one_host;
+	const bool wrong_side = info_is_loopback(info) != one_host;
 	const bool other_family = info->addr_format == FI_SOCKADDR_IN6;
 
 	return rank_of_provider(info->fabric_attr->prov_name) * 4 + wrong_side * 2U + other_family;
@@ -134,12 +134,12 @@ struct wish {
 static bool
 reaches_other_hosts(const struct fi_info *info, const struct wish *wish)
 {
-	return (!is_loopback(info) || wish->interface) &&
+	return (!info_is_loopback(info) || wish->interface) &&
 	       !begins_with(info->fabric_attr->prov_name, "shm");
 }
 
 static bool
-is_on_interface(const struct fi_info *info, const char *text)
+info_is_on_interface(const struct fi_info *info, const char *text)
 {
 	const struct psi_net_wish wish = psi_net_wish_parse(text);
 	const bool socket = (info->addr_format == FI_SOCKADDR_IN &&
@@ -151,15 +151,15 @@ is_on_interface(const struct fi_info *info, const char *text)
 }
 
 static bool
-is_allowed(const struct fi_info *info, const struct wish *wish, bool one_host)
+provider_is_allowed(const struct fi_info *info, const struct wish *wish, bool one_host)
 {
 	const char *provider = info->fabric_attr->prov_name;
 
-	if (wish->interface && !is_on_interface(info, wish->interface))
+	if (wish->interface && !info_is_on_interface(info, wish->interface))
 		return false;
 	if (refusal_of(provider) || (!one_host && !reaches_other_hosts(info, wish)))
 		return false;
-	return wish->provider || wish->filter || !is_avoided(provider);
+	return wish->provider || wish->filter || !provider_is_avoided(provider);
 }
 
 static const struct fi_info *
@@ -168,8 +168,8 @@ best_of(const struct fi_info *list, const struct wish *wish, bool one_host)
 	const struct fi_info *best = NULL;
 
 	for (const struct fi_info *info = list; info; info = info->next)
-		if (is_allowed(info, wish, one_host) &&
-		    (!best || badness(info, one_host) < badness(best, one_host)))
+		if (provider_is_allowed(info, wish, one_host) &&
+		    (!best || info_badness(info, one_host) < info_badness(best, one_host)))
 			best = info;
 	return best;
 }
@@ -177,7 +177,7 @@ best_of(const struct fi_info *list, const struct wish *wish, bool one_host)
 /* -- the one line where there is none ---------------------------------------------------------- */
 
 static void
-tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
+provider_tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
 {
 	const char *provider = wish->provider ? wish->provider : wish->filter;
 	const char *why = code ? fi_strerror(code) : "only what it does not use unasked";
@@ -198,7 +198,7 @@ tell_lack(int code, const struct wish *wish, char *lack, size_t lack_bytes)
 
 /* There is one for the ranks of one host. */
 static void
-tell_lack_of_hosts(const struct fi_info *near, char *lack, size_t lack_bytes)
+provider_tell_lack_of_hosts(const struct fi_info *near, char *lack, size_t lack_bytes)
 {
 	snprintf(lack, lack_bytes, "the job has several hosts, and here libfabric reaches this one "
 	         "alone (provider %s on %s); is another network interface up? PST_NET_IFACE "
@@ -242,7 +242,7 @@ pofi_probe(const struct psi_services *services, char *reason, size_t reason_byte
 
 	if (code == 0 && best_of(offered, &wish, true))
 		return true;
-	tell_lack(code, &wish, reason, reason_bytes);
+	provider_tell_lack(code, &wish, reason, reason_bytes);
 	return false;
 }
 
@@ -309,9 +309,9 @@ pofi_choose(const struct psi_services *services, bool one_host, const char **rea
 	if (best)
 		taken = info_enrich(fi_dupinfo(best));
 	else
-		tell_lack_of_hosts(best_of(offered, &wish, true), lack, lack_bytes);
+		provider_tell_lack_of_hosts(best_of(offered, &wish, true), lack, lack_bytes);
 	if (best && !taken)
-		tell_lack(FI_ENOMEM, &wish, lack, lack_bytes);
+		provider_tell_lack(FI_ENOMEM, &wish, lack, lack_bytes);
 	*reason_out = wish.provider ? "PST_OFI_PROVIDER" : wish.filter ? "FI_PROVIDER"
 	                                                               : "preferred";
 	fi_freeinfo(offered);

@@ -89,8 +89,8 @@ pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_byte
 	return false;
 }
 
-/* Whoever has no key of a segment writes nothing; data that lacked the job's tag has another
- * process, or none. */
+/* Only a sender that has the key of a segment can write.  Data without the job's tag gives a number
+ * that names another process, or none.  What names none is dropped. */
 bool
 pofi_long_written(struct psi_conduit *conduit, uint64_t number)
 {

@@ -246,7 +246,8 @@ send_make_failed(struct psi_conduit *conduit, unsigned network)
 	pofi_lose(conduit);
 }
 
-/* As many as are left for others: then however many processes do not poll, one is left. */
+/* A process gets a buffer only while it has fewer than are free or can still be made.  So one that
+ * does not poll leaves about half of them to the others. */
 static bool
 send_is_allowed(const struct psi_conduit *conduit, unsigned network, uint32_t process)
 {

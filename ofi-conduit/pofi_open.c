@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a setting that the runtime has looked at. */
+/* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 static uint64_t
 number_of(const struct psi_services *services, const char *name, uint64_t fallback)
 {
@@ -59,7 +59,7 @@ cq_open(struct psi_conduit *conduit)
 }
 
 static bool
-is_shm(const struct psi_conduit *conduit)
+provider_is_shm(const struct psi_conduit *conduit)
 {
 	return strcmp(conduit->info->fabric_attr->prov_name, "shm") == 0;
 }
@@ -72,7 +72,7 @@ endpoint_enable(struct psi_conduit *conduit)
 {
 	int code = fi_enable(conduit->ep);
 
-	if (code == -FI_EBUSY && is_shm(conduit))
+	if (code == -FI_EBUSY && provider_is_shm(conduit))
 		code = fi_enable(conduit->ep);
 	return code;
 }
@@ -141,9 +141,10 @@ whole_limit(const struct fi_info *info)
 	return buffer_bytes > RXM_HEADERS_BYTES ? buffer_bytes - RXM_HEADERS_BYTES : 0;
 }
 
-/* As many for a place as it could keep of all processes together, if it polled none. */
+/* A place that does not poll can keep the requests of all processes, if each has this many, within
+ * the two bounds. */
 static uint32_t
-credits_of(const struct psi_conduit *conduit)
+credits_per_place(const struct psi_conduit *conduit)
 {
 	const size_t each = POFI_KEPT_BYTES / (conduit->message_bytes * conduit->places);
 
@@ -165,7 +166,7 @@ sizes_choose(struct psi_conduit *conduit)
 	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
 	conduit->message_bytes = pofi_message_bytes(PSI_MEDIUM, PSI_MAX_ARGS,
 	                                            conduit->medium_bytes);
-	conduit->credits = credits_of(conduit);
+	conduit->credits = credits_per_place(conduit);
 	conduit->inject_bytes = inject_limit(info);
 	conduit->inbound_count = (uint32_t)number_of(conduit->services,
 	                                             "PST_OFI_RECEIVE_BUFFERS",
@@ -193,7 +194,7 @@ sizes_are_good(const struct psi_conduit *conduit)
 }
 
 static bool
-is_one_host(const struct psi_conduit_job *job)
+job_is_one_host(const struct psi_conduit_job *job)
 {
 	return job->host_places == job->places;
 }
@@ -245,7 +246,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 	conduit = conduit_make(services, job);
 	if (!conduit)
 		return PSI_FAILED;
-	conduit->info = pofi_choose(services, is_one_host(job), &conduit->reason, lack,
+	conduit->info = pofi_choose(services, job_is_one_host(job), &conduit->reason, lack,
 	                            sizeof lack);
 	if (!conduit->info) {
 		services->log("ofi: %s", lack);
@@ -272,7 +273,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 void
 pofi_leave(struct psi_conduit *conduit)
 {
-	if (conduit->left || !is_shm(conduit))
+	if (conduit->left || !provider_is_shm(conduit))
 		return;
 	conduit->left = true;
 	fi_close(&conduit->ep->fid);

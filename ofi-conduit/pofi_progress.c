@@ -284,7 +284,7 @@ credit_owe(struct psi_port *port, const struct pofi_header *header)
 
 /* Half of what the process may have is a payment of its own. */
 static bool
-is_due(const struct psi_port *port, uint32_t process)
+payment_is_due(const struct psi_port *port, uint32_t process)
 {
 	return port->owed[process] >= port->conduit->credits / 2;
 }
@@ -294,17 +294,17 @@ credit_pay(struct psi_port *port, const struct pofi_header *header)
 {
 	const uint32_t process = pofi_process_of(port->conduit, header->source);
 
-	if (is_due(port, process))
+	if (payment_is_due(port, process))
 		pofi_pay(port, process);
 }
 
-/* Payments that found no room.  Under the lock. */
+/* Sends the payments that found no room.  The caller holds the lock. */
 static void
 payments_retry(struct psi_port *port)
 {
 	port->payment_due = false;
 	for (uint32_t process = 0; process < port->conduit->places; process++)
-		if (is_due(port, process))
+		if (payment_is_due(port, process))
 			pofi_pay(port, process);
 }
 

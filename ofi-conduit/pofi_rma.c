@@ -86,7 +86,8 @@ pofi_slot_of(const struct psi_conduit *conduit, void *context)
 	return at - first < conduit->rma.made * sizeof *conduit->rma.slots ? context : NULL;
 }
 
-/* As many as are left for others: then however many processes do not poll, one is left. */
+/* A process gets a slot only while it has fewer than are free.  So one that does not poll leaves
+ * about half of them to the others. */
 static struct pofi_slot *
 slot_take(struct psi_conduit *conduit, uint32_t process)
 {

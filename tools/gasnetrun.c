@@ -58,7 +58,7 @@ static const char *const spawner_names[SPAWNERS] = {
 	[SPAWNER_PMI] = "pmi",
 };
 
-/* By what string a program says that it can be started so. */
+/* The string in a program which says that it can be started so. */
 static const char *const spawner_strings[SPAWNERS] = {
 	[SPAWNER_FORK] = "FORKSpawner", [SPAWNER_SSH] = "SSHSpawner",
 	[SPAWNER_MPI] = "MPISpawner", [SPAWNER_PMI] = "PMISpawner",

@@ -222,7 +222,7 @@ take_option(struct command_line *line, int option, char **argv)
 
 /* The first word that is no option is the program, and what follows is its own. */
 static void
-parse(struct command_line *line, int argc, char **argv)
+command_line_parse(struct command_line *line, int argc, char **argv)
 {
 	const struct pboot_plan *plan = &line->plan;
 	int option;
@@ -262,7 +262,7 @@ choose_engine(struct command_line *line)
 }
 
 static void
-place(const struct command_line *line, struct pboot_places *places_out)
+ranks_place(const struct command_line *line, struct pboot_places *places_out)
 {
 	char why[PBOOT_LAUNCHER_WHY_BYTES];
 
@@ -276,7 +276,7 @@ run_by_ssh(const struct command_line *line)
 	struct pboot_places places;
 	int status;
 
-	place(line, &places);
+	ranks_place(line, &places);
 	psi_introspect_jobs();
 	status = pboot_launcher_run_ssh(&line->plan, &places);
 	pboot_launcher_places_free(&places);
@@ -312,7 +312,7 @@ run_by_engine(const struct command_line *line)
 	int status;
 
 	if (named) {
-		place(line, &places);
+		ranks_place(line, &places);
 		job.places = &places;
 	}
 	engine_set_environment(&line->plan);
@@ -325,7 +325,7 @@ run_by_engine(const struct command_line *line)
 }
 
 static int
-run(const struct command_line *line)
+job_run(const struct command_line *line)
 {
 	if (line->engine == ENGINE_SSH)
 		return run_by_ssh(line);
@@ -344,14 +344,14 @@ main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--agent") == 0)	/* of pboot_launcher_run_ssh */
 		return pboot_ssh_agent_run();
-	parse(&line, argc, argv);
+	command_line_parse(&line, argc, argv);
 	path = program_path_or_refuse(argv[optind]);
 	check_conduit(argv + optind);
 	line.plan.argv = argv + optind;
 	line.plan.program = path;
 	choose_engine(&line);
 	fflush(NULL);
-	status = run(&line);
+	status = job_run(&line);
 	free(path);
 	return status;
 }

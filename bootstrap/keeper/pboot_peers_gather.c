@@ -147,6 +147,7 @@ pboot_peers_gathered(struct pboot_keeper *keeper, const struct pboot_overlay_blo
 		pboot_keeper_event(keeper, PBOOT_EV_NO_START, 0, EPROTO);
 		return;
 	}
-	atomic_fetch_add_explicit(&area->turn, 1, memory_order_release); /* B1, to B2 */
+	atomic_fetch_add_explicit(&area->turn, 1,
+	                          memory_order_release); /* B1: release, to B2 in area_await_turn */
 	psi_futex_wake(&area->turn, INT_MAX);
 }

@@ -89,7 +89,10 @@ area_await_turn(uint32_t turn)
 	const uint64_t start = psi_now_ns();
 	bool reported = hang_ns == 0;
 
-	while (atomic_load_explicit(&area->turn, memory_order_acquire) == turn) { /* B2, from B1 */
+	/* With several hosts B1 is in pboot_peers_gathered, of the keeper. */
+	while (atomic_load_explicit(
+		       &area->turn,
+		       memory_order_acquire) == turn) { /* B2: acquire, from B1 in area_meet */
 		psi_futex_wait(&area->turn, turn, reported ? 0 : hang_ns);
 		if (reported || psi_now_ns() - start < hang_ns)
 			continue;
@@ -115,14 +118,16 @@ area_meet(uint32_t half, uint32_t len_bytes)
 	uint32_t turn, before;
 
 	turn = atomic_load_explicit(&area->turn, memory_order_relaxed);
-	before = atomic_fetch_add_explicit(&area->arrived, 1, memory_order_acq_rel); /* B3, to B3 */
+	before = atomic_fetch_add_explicit(
+		&area->arrived, 1,
+		memory_order_acq_rel); /* B3: acquire and release, among the ranks that arrive */
 	if (before + 1 == pboot_self.startup.local_size) {
 		atomic_store_explicit(&area->arrived, 0, memory_order_relaxed);
 		if (several_hosts) {
 			area_pass_on(half, len_bytes);
 		} else {
 			atomic_store_explicit(&area->turn, turn + 1,
-			    memory_order_release); /* B1, to B2 */
+			    memory_order_release); /* B1: release, to B2 in area_await_turn */
 			psi_futex_wake(&area->turn, INT_MAX);
 			return;
 		}

@@ -349,24 +349,24 @@ struct psi_conduit_ops {
 	int (*arm)(struct psi_port *port, unsigned networks, uint32_t room_peer,
 	           uint32_t *ticket_out);
 	void (*sleep)(struct psi_port *port, uint32_t ticket, uint64_t timeout_ns);
-	/* In place of `sleep', around a sleep on descriptors, that of the service wake_fd among
-	 * them, by one thread of the process at a time: between begin and end what wakes it makes
-	 * that one readable.  AGAIN: somebody has woken the thread after the ticket, and there is
-	 * nothing to end.  UNSUPPORTED: this conduit wakes nobody by descriptors. */
+	/* Called in place of `sleep' by a thread that sleeps on descriptors, of which one is that
+	 * of the service wake_fd; by one thread of the process at a time.  Between begin and end a
+	 * wake-up makes that descriptor readable.  AGAIN: the thread was woken after the ticket,
+	 * and there is nothing to end.  UNSUPPORTED: this conduit does not wake by descriptors. */
 	int (*fd_sleep_begin)(struct psi_port *port, uint32_t ticket);
 	void (*fd_sleep_end)(struct psi_port *port);
 	void (*disarm)(struct psi_port *port);
-	/* For a thread that waits for several ports, or for room: it arms the first port of the
-	 * process (with no networks, if it does not poll that one), watches the others, sleeps on
-	 * the first, and ends all of it.  A send to a port that is watched wakes the first one
-	 * too.  AGAIN: there is a message, and nothing was said. */
+	/* Called by a thread that waits for several ports, or for room.  It arms the first port of
+	 * the process (with no networks, if it does not poll that one), arms the others by this,
+	 * sleeps on the first, and disarms them all.  A send to a port that is armed so wakes the
+	 * first one too.  AGAIN: there is a message, and nothing was said. */
 	int (*arm_more)(struct psi_port *port, unsigned networks);
 	void (*disarm_more)(struct psi_port *port);
 	/* A word of this process's memory where threads of the endpoint at place `peer' say that
-	 * they sleep: bit 0.  Who writes memory that a sleeper looks at (PSI_PEERS_MEMORY) looks
-	 * there, and calls wake_peer if it is set.  *fence_out: a fence must stand between the
-	 * two; otherwise the sleeper makes all processes fence.  After connect.  NULL: there is
-	 * none. */
+	 * they sleep: bit 0.  A thread that writes memory at which a sleeper looks
+	 * (PSI_PEERS_MEMORY) looks there, and calls wake_peer if it is set.  *fence_out: a fence
+	 * must stand between the two; otherwise the sleeper makes all processes fence.  It is
+	 * called after connect.  NULL: there is none. */
 	const uint32_t *(*sleep_word)(struct psi_port *port, uint32_t peer, bool *fence_out);
 	/* Wakes all threads that sleep on the endpoint at place `peer', a further one too.  Where
 	 * it has no sleep word, this is called behind each change. */

@@ -98,7 +98,7 @@ enum psi_counter {
 	PSI_COUNTERS
 };
 
-/* Of SENT or RECEIVED, the count of a kind of message. */
+/* The counter of a kind of message; `first' is the first one of SENT or of RECEIVED. */
 static inline enum psi_counter
 psi_count_of_kind(enum psi_counter first, unsigned network, unsigned category)
 {

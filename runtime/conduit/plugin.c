@@ -48,8 +48,8 @@ const struct psi_setting_table psi_settings_conduits = PSI_SETTING_TABLE("Condui
 
 /* -- which ------------------------------------------------------------------------------------- */
 
-/* Of the object of the program's conduit and mode.  A program that is linked with libpenstock.so
- * alone has none. */
+/* The object of the program's conduit and mode defines it.  A program that is linked with
+ * libpenstock.so alone has none. */
 extern const char psi_mode_conduit[] __attribute__((weak));
 
 const char *

@@ -73,7 +73,8 @@ fds_await(struct psi_watch *watch, struct psi_port *port, int network_fd, uint64
 	psi_count(watch->counts ? watch->counts : watch->services->counts(), PSI_COUNT_SLEEPS);
 	(void)ppoll(fds, 2, timeout_ns ? &timeout : NULL, NULL);
 	watch->local->fd_sleep_end(port);
-	if (fds[1].revents && read(watch->wake_fd, &taken, sizeof taken) < 0) /* D6_DRAIN */
+	/* D6_DRAIN: before psi_watch_sleep clears `watched'; D6_WRITE in wake_word fills it */
+	if (fds[1].revents && read(watch->wake_fd, &taken, sizeof taken) < 0)
 		return;         /* nothing was there */
 }
 
@@ -93,7 +94,8 @@ port_watch(struct psi_watch *watch, struct psi_conduit *network, struct psi_port
 		                            psi_limit_shorter(watch->limit_ns, most_ns)));
 }
 
-/* D6_WATCH, D6_DRAIN */
+/* A thread becomes the watcher (D6_WATCH), sleeps, empties the descriptor (D6_DRAIN), and ends its
+ * watch. */
 void
 psi_watch_sleep(struct psi_watch *watch, struct psi_conduit *network, struct psi_port *local,
                 uint32_t ticket, uint64_t timeout_ns)
@@ -102,8 +104,9 @@ psi_watch_sleep(struct psi_watch *watch, struct psi_conduit *network, struct psi
 		watch->local->sleep(local, ticket, psi_limit_shorter(timeout_ns, NAP_NS));
 	} else if (!watch->threaded) {
 		port_watch(watch, network, local, ticket, timeout_ns);
-	} else if (atomic_exchange_explicit(&watch->watched, true,
-	                                    memory_order_acquire)) { /* D6_WATCH */
+	} else if (atomic_exchange_explicit(
+		           &watch->watched, true,
+		           memory_order_acquire)) { /* D6_WATCH: acquire, before fd_sleep_begin */
 		watch->local->sleep(local, ticket, timeout_ns);
 	} else {
 		port_watch(watch, network, local, ticket, timeout_ns);

@@ -282,7 +282,7 @@ open_table(gex_EP_t ep)
 	       ep->ops->port_open(psi.conduit, psi.boot.rank, false, ep, &ep->port) == PSI_OK;
 }
 
-/* A job of one conduit asks nobody: what one rank lacks all lack. */
+/* In a job of one conduit the ranks need not agree: what one rank lacks all lack. */
 static void
 conduit_step(bool good, const char *what)
 {

@@ -209,7 +209,8 @@ describe_shared(struct psi_host_shared *shared)
 		snprintf(shared->network, sizeof shared->network, "%s", psi.ops->name);
 	psi_host_memory_made(RANGE_OF_CONDUIT, &shared->conduit_key, &len_bytes);
 	shared->conduit_bytes = len_bytes;
-	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC, memory_order_release); /* J1 */
+	atomic_store_explicit(&shared->magic, PSI_SHARED_MAGIC,
+	                      memory_order_release); /* J1: release, to J2 in psi_report_map */
 }
 
 /* -- objects --------------------------------------------------------------------------------- */

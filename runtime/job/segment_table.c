@@ -91,7 +91,7 @@ job_has_several_hosts(void)
 	return psi.boot.host_count > 1;
 }
 
-/* Without what only this host can use. */
+/* An entry as other hosts get it, without what only this host can use. */
 static struct told
 segment_told(uint32_t place)
 {

@@ -4,9 +4,9 @@
  * What others need to know stands in the segment table, which is in memory of the host.  A rank
  * writes its own entry, then all pass a barrier, then all read; another barrier keeps the next
  * writer off until all have.  In a job of several hosts an exchange of entries by messages takes
- * the place of the first barrier; from it come the entries of ranks of other hosts.  When memory
- * for a segment to attach is missing somewhere, that is told like an entry, and all ranks return
- * the error, rather than that the others wait for one that has gone its way.
+ * the place of the first barrier; from it come the entries of ranks of other hosts.  A rank that
+ * has no memory for a segment to attach says so in its entry, and all ranks return the error.
+ * Otherwise the others would wait for a rank that has returned.
  */
 #ifndef PSI_SEGMENT_TABLE_H
 #define PSI_SEGMENT_TABLE_H

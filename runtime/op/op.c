@@ -217,7 +217,9 @@ psi_op_begin(bool implicit)
 static bool
 op_end_call(struct psi_op *op)
 {
-	return atomic_fetch_sub_explicit(&op->open, 1, memory_order_acquire) == 1; /* O2, from O1 */
+	return atomic_fetch_sub_explicit(
+		       &op->open, 1,
+		       memory_order_acquire) == 1; /* O2: acquire, from O1 in psi_part_done */
 }
 
 gex_Event_t
@@ -303,7 +305,9 @@ psi_ops_thread_ends(struct psi_thread *thread)
 
 	/* If parts of the set are pending, they still refer to it, and it stays out of the list. */
 	if (pool->set &&
-	    atomic_load_explicit(&pool->set->open, memory_order_acquire) == 1) { /* O2, from O1 */
+	    atomic_load_explicit(
+		    &pool->set->open,
+		    memory_order_acquire) == 1) { /* O2: acquire, from O1 in psi_part_done */
 		pool->set->root.done = NULL;
 		spare_add_last(pool, pool->set);
 	}

@@ -129,8 +129,9 @@ psi_part_done(uint64_t part)
 
 	psi_part_back(part);
 	atomic_fetch_sub_explicit(&op->pending[psi_part_category(part)], 1,
-	                          memory_order_release); /* O1, to O2 */
-	atomic_fetch_sub_explicit(&op->open, 1, memory_order_release); /* O1, to O2 */
+	                          memory_order_release); /* O1: release, to O2 in psi_op_has_done */
+	atomic_fetch_sub_explicit(&op->open, 1,
+	                          memory_order_release); /* O1: release, to O2 in psi_op_is_done */
 }
 
 /* A part as two arguments of a message, and back. */
@@ -146,15 +147,18 @@ psi_part_of(gex_AM_Arg_t low, gex_AM_Arg_t high)
 static inline bool
 psi_op_is_done(const struct psi_op *op)
 {
-	return atomic_load_explicit(&op->open, memory_order_acquire) == 0; /* O2, from O1 */
+	return atomic_load_explicit(
+		       &op->open,
+		       memory_order_acquire) == 0; /* O2: acquire, from O1 in psi_part_done */
 }
 
 /* Are all parts of this category done? */
 static inline bool
 psi_op_has_done(const struct psi_op *op, enum psi_part_category category)
 {
-	return atomic_load_explicit(&op->pending[category],
-	                            memory_order_acquire) == 0; /* O2, from O1 */
+	return atomic_load_explicit(
+		       &op->pending[category],
+		       memory_order_acquire) == 0; /* O2: acquire, from O1 in psi_part_done */
 }
 
 /* Ends the starting call, which returns what this returns: the root event, or GEX_EVENT_INVALID if

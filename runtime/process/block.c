@@ -56,9 +56,10 @@ block_take_bit(_Atomic uint64_t *word)
 	while (~seen) {
 		const uint32_t bit = (uint32_t)__builtin_ctzll(~seen);
 
-		if (atomic_compare_exchange_weak_explicit(word, &seen, seen | (uint64_t)1 << bit,
-		                                          memory_order_acquire, /* C2 */
-		                                          memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(
+			    word, &seen, seen | (uint64_t)1 << bit,
+			    memory_order_acquire, /* C2: acquire, from C1 in block_give_back */
+			    memory_order_relaxed))
 			return bit;
 	}
 	return WORD_BITS;
@@ -114,7 +115,8 @@ block_made(struct psi_rank_shared *mine, uint32_t index)
 			psi_more_count(range) * sizeof(struct psi_block), &mine->more_key[range]);
 	if (!base[range])
 		return NULL;
-	atomic_store_explicit(&mine->more, index + 1, memory_order_release); /* C3 */
+	atomic_store_explicit(&mine->more, index + 1,
+	                      memory_order_release); /* C3: release, to C4 in psi_more_in_use */
 	return &base[range][index - psi_more_before(range)];
 }
 
@@ -240,9 +242,9 @@ block_give_back(void *block)
 	if (offset >= PSI_BLOCKS * sizeof(struct psi_block))
 		block_give_back_private(block);
 	else
-		atomic_fetch_and_explicit(&taken[number / WORD_BITS],
-		                          ~((uint64_t)1 << number % WORD_BITS),
-		                          memory_order_release); /* C1 */
+		atomic_fetch_and_explicit(
+			&taken[number / WORD_BITS], ~((uint64_t)1 << number % WORD_BITS),
+			memory_order_release); /* C1: release, to C2 in block_take_bit */
 }
 
 static void

@@ -16,7 +16,8 @@ psi_ep_of(gex_EP_Index_t index)
 		return psi.ep;
 	if (index >= GASNET_MAXEPS)
 		return NULL;
-	return __atomic_load_n(&table[index], __ATOMIC_ACQUIRE); /* Q2 */
+	return __atomic_load_n(&table[index],
+	                       __ATOMIC_ACQUIRE); /* Q2: acquire, from Q1 in psi_ep_announce */
 }
 
 gex_EP_t
@@ -68,7 +69,8 @@ psi_ep_announce(gex_EP_t ep)
 {
 	_Atomic uint32_t *count = &psi_shared_of(psi.boot.rank)->endpoints;
 
-	__atomic_store_n(&table[ep->index], ep, __ATOMIC_RELEASE); /* Q1 */
+	__atomic_store_n(&table[ep->index], ep,
+	                 __ATOMIC_RELEASE); /* Q1: release, to Q2 in psi_ep_of */
 	if (ep->index >= atomic_load_explicit(count, memory_order_relaxed))
 		atomic_store_explicit(count, ep->index + 1u, memory_order_relaxed);
 	atomic_store_explicit(&psi.several, true, memory_order_relaxed);

@@ -151,16 +151,16 @@ struct psi_cells {
 };
 
 /*
- * Of one rank.
+ * What one rank keeps in shared memory.
  *
  * joined  1 once its init has come so far, 2 when init is done
- * blocks  so many, from the first, were ever in use.  The last one has no owner: it holds what
- *         those threads counted that came when all others were taken.
- * more, more_key  so many blocks beyond these were ever in use, in ranges of these keys.  What they
- *         count is not seen by others, but joined to the last one.
+ * blocks  number of blocks, from the first, that were ever in use.  The last block has no owner: it
+ *         holds what those threads counted that came when all others were taken.
+ * more, more_key  number of blocks beyond these that were ever in use, and the keys of their
+ *         ranges.  What they count is not seen by others, but joined to the last one.
  *         Pairs: C3 (block_made) -> C4 (psi_more_in_use)   a range's key
- * endpoints  above the highest index that it has, or had
- * sem_key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
+ * endpoints  one more than the highest index that an endpoint of it has, or had
+ * sem_key  key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
  *         Pairs: Z3 (table_open) -> Z4 (table_map_peer)   a range that is there
  */
 struct psi_rank_shared {
@@ -189,7 +189,8 @@ psi_blocks_in_use(const struct psi_rank_shared *rank)
 static inline uint32_t
 psi_more_in_use(const struct psi_rank_shared *rank)
 {
-	return atomic_load_explicit(&rank->more, memory_order_acquire); /* C4 */
+	return atomic_load_explicit(&rank->more,
+	                            memory_order_acquire); /* C4: acquire, from C3 in block_made */
 }
 
 /* Blocks in the ranges before that one, and in it. */
@@ -206,7 +207,7 @@ psi_more_count(unsigned range)
 }
 
 /*
- * Of one endpoint beyond a process's first.
+ * What one endpoint beyond a process's first keeps in shared memory.
  * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
  */
 struct psi_further {
@@ -219,7 +220,9 @@ struct psi_further {
 static inline bool
 psi_further_is_open(const struct psi_further *further)
 {
-	return atomic_load_explicit(&further->opened, memory_order_acquire); /* E2 */
+	return atomic_load_explicit(
+		&further->opened,
+		memory_order_acquire); /* E2: acquire, from E1 in psi_endpoint_memory */
 }
 
 /* Each host of a job has one.  All in it that is counted or indexed by rank is so by host index. */

@@ -130,7 +130,7 @@ thread_count_in(void)
 		too_many(before + 1);
 	pthread_once(&end_once, thread_make_key);
 	pthread_setspecific(end_key, self);
-	thread_fence_others(); /* D4_COUNT */
+	thread_fence_others(); /* D4_COUNT: pairs with D4_ORDER in psi_thread_others */
 }
 
 struct psi_thread *
@@ -150,7 +150,8 @@ psi_thread_known(void)
 bool
 psi_thread_others(void)
 {
-	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER; the rest is thread_fence_others' */
+	/* Only the compiler's order is needed: thread_count_in makes all threads fence. */
+	atomic_signal_fence(memory_order_seq_cst); /* D4_ORDER: pairs with D4_COUNT */
 	return !fence_on_count ||
 	       atomic_load_explicit(&thread_count, memory_order_relaxed) > (self != NULL);
 }

@@ -131,7 +131,8 @@ psi_report_map(const struct pboot_view *view)
 
 	if (!shared)
 		return NULL;
-	magic = atomic_load_explicit(&shared->magic, memory_order_acquire); /* J2 */
+	magic = atomic_load_explicit(
+		&shared->magic, memory_order_acquire); /* J2: acquire, from J1 in describe_shared */
 	if (magic == PSI_SHARED_MAGIC && shared->abi == PSI_SHARED_ABI &&
 	    shared->size == view->size)
 		return shared;

@@ -40,7 +40,8 @@ struct note {
 static uint64_t
 record_take(const _Atomic uint64_t *word)
 {
-	return atomic_load_explicit(word, memory_order_acquire); /* H2 */
+	return atomic_load_explicit(word,
+	                            memory_order_acquire); /* H2: acquire, from H1 in record_put */
 }
 
 static bool

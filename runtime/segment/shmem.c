@@ -139,6 +139,8 @@ psi_endpoint_memory(uint32_t place, size_t len_bytes)
 	if (base)
 		madvise(base, len_bytes, MADV_NOHUGEPAGE);
 	if (base && own)
-		atomic_store_explicit(&further->opened, 1, memory_order_release); /* E1 */
+		atomic_store_explicit(
+			&further->opened, 1,
+			memory_order_release); /* E1: release, to E2 in psi_further_is_open */
 	return base;
 }

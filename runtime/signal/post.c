@@ -132,7 +132,8 @@ post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, co
 {
 	const uint32_t slot = psi_sem_slot(ref.pst_w[0]);
 	const struct slot_view view = post_view_of(place, slot);
-	const uint64_t posted = __atomic_load_n(view.posted, __ATOMIC_ACQUIRE); /* Z2 */
+	const uint64_t posted = __atomic_load_n(
+		view.posted, __ATOMIC_ACQUIRE); /* Z2: acquire, from Z1 in psi_sem_count */
 	const uint64_t value = posted - __atomic_load_n(view.told, __ATOMIC_RELAXED);
 	const uint32_t last = __atomic_load_n(view.poster, __ATOMIC_RELAXED);
 	char who[PSI_PLACE_TEXT], other[PSI_PLACE_TEXT];
@@ -185,7 +186,8 @@ post_suffices(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 		: psi_word_threshold_met(psi_jobrank_of(place), sig->pst_word, changed);
 }
 
-/* Behind a signal in mapped memory, which has changed that count or word. */
+/* A signal has changed that count or word in mapped memory.  Wakes the owner if it sleeps and its
+ * threshold is reached. */
 static void
 post_wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 {
@@ -196,7 +198,7 @@ post_wake(uint32_t place, const pst_signal_t *sig, const uint64_t *changed)
 			psi_sem_wake_rank(place);
 		return;
 	}
-	psi_store_load_fence(); /* D5_POST */
+	psi_store_load_fence(); /* D5_POST: pairs with ARM_FENCE in sysvnet_arm */
 	if (post_suffices(place, sig, changed))
 		psi.ops->wake_peer(psi.ep->port, place);
 }
@@ -212,7 +214,7 @@ psi_signal_apply(struct psi_target target, const pst_signal_t *sig, const char *
 		post_wake(target.place, sig, post_line_of(target.place, sig->pst_ref));
 		return;
 	}
-	/* before Z5: who sees the change may go on to change the word in another way */
+	/* before Z5: a thread that sees the change may then change the word in another way */
 	psi_flight_end(target.place, sig);
 	word = psi_reach(0, target.place, sig->pst_word, sizeof(uint64_t), call);
 	psi_signal_change(word, sig);
@@ -239,7 +241,8 @@ psi_signal_apply_own(gex_EP_t ep, const pst_signal_t *sig, uint32_t source, cons
 
 /* -- as one number ---------------------------------------------------------------------------- */
 
-/* From above: key of the semaphore, posts, index of the endpoint. */
+/* A packed signal has, from the highest bit down: the key of the semaphore, the number of posts,
+ * the index of the endpoint. */
 enum { PACKED_INDEX_BITS = 7, PACKED_N_BITS = 9 };
 
 _Static_assert(PSI_SEM_KEY_BITS + PACKED_N_BITS + PACKED_INDEX_BITS == 64, "it fills 64 bits");
@@ -309,7 +312,7 @@ pst_sem_post_local(pst_sem_t sem, unsigned n)
 	post_count(table->ep->place, sig.pst_ref, n, table->ep->place, true, call);
 	if (!psi.threaded || !psi_thread_others())
 		return;
-	psi_store_load_fence(); /* D5_POST */
+	psi_store_load_fence(); /* D5_POST: pairs with ARM_FENCE in sysvnet_arm */
 	if (psi_sem_threshold_met(sem->posted))
 		psi_wake_own();
 }

@@ -4,9 +4,10 @@
  * An endpoint has a table of slots in a range of shared memory, made with its first semaphore and
  * mapped by a peer with its first post:
  *
- *     lines [PSI_SEM_SLOTS]   a cache line each, whose first word counts posts and never goes back;
- *                             written by posters alone.  The second is the count that wakes who
- *                             waits, written by the owner before it sleeps (threshold.c)
+ *     lines [PSI_SEM_SLOTS]   a cache line each.  Its first word counts posts and never goes back;
+ *                             only posters write it.  The second is the threshold, the count that
+ *                             wakes a waiting thread; the owner writes it before it sleeps
+ *                             (threshold.c)
  *     live [PSI_SEM_SLOTS]    upper part of the key of the semaphore in the slot; 0: none.  Written
  *                             by the owner
  *     told [PSI_SEM_SLOTS]    with checks: what was taken, by the owner
@@ -118,10 +119,11 @@ psi_sem_key(const struct pst_sem_s *sem)
 
 /* sem_wait.c */
 
-/* Takes n if they are there; false if not.  Never polls. */
+/* Takes n posts: true.  If there are fewer it takes none: false.  Never polls. */
 bool psi_sem_take(struct pst_sem_s *sem, unsigned n);
 
-/* May several threads take from it at once?  Where not, takes need no atomic, and wants no lock. */
+/* May several threads take from it at once?  If not, takes need no atomic operation, and the
+ * threshold needs no lock. */
 static inline bool
 psi_sem_is_shared(const struct pst_sem_s *sem)
 {
@@ -133,8 +135,8 @@ void psi_sem_check_unwaited(const struct pst_sem_s *sem, const char *call);
 
 /* threshold.c */
 
-/* Tells posters that a thread which will sleep lacks n; and that it sleeps no more, once for each
- * want. */
+/* set: tells posters that a thread is about to sleep until it can take n.  clear: that its sleep is
+ * over; called once for each set. */
 void psi_sem_threshold_set(struct pst_sem_s *sem, unsigned n);
 void psi_sem_threshold_clear(struct pst_sem_s *sem);
 

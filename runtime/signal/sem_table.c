@@ -48,7 +48,8 @@ table_reach(uint32_t place, unsigned char *base)
 	struct pst_sem_peer *peer = &psi.sems[place];
 
 	peer->live = (uint32_t *)(void *)(base + LIVE_AT);
-	__atomic_store_n(&peer->lines, (uint64_t (*)[8])(void *)base, __ATOMIC_RELEASE); /* Z3 */
+	__atomic_store_n(&peer->lines, (uint64_t (*)[8])(void *)base,
+	                 __ATOMIC_RELEASE); /* Z3: release, to Z4 in psi_sem_reach */
 }
 
 static bool
@@ -56,7 +57,8 @@ table_map_peer(uint32_t place)
 {
 	const gex_Rank_t owner = psi_jobrank_of(place);
 	const uint64_t key =
-		atomic_load_explicit(table_key_of(place), memory_order_acquire); /* Z4 */
+		atomic_load_explicit(table_key_of(place),
+		                     memory_order_acquire); /* Z4: acquire, from Z3 in table_open */
 	char lack[PBOOT_ERROR_TEXT_BYTES];
 	void *base;
 
@@ -103,7 +105,8 @@ table_open(gex_EP_t ep)
 	table->poster = (uint32_t *)(void *)(base + POSTER_AT);
 	table->first_free = table->last_free = PSI_SEM_SLOTS;
 	table_reach(ep->place, base);
-	atomic_store_explicit(table_key_of(ep->place), key + 1, memory_order_release); /* Z3 */
+	atomic_store_explicit(table_key_of(ep->place), key + 1,
+	                      memory_order_release); /* Z3: release, to Z4 in table_map_peer */
 	return table;
 }
 
@@ -114,7 +117,8 @@ psi_sem_table_of(gex_EP_t ep)
 {
 	struct psi_sem_table *table;
 
-	table = atomic_load_explicit(&tables[ep->index], memory_order_acquire); /* Z8 */
+	table = atomic_load_explicit(&tables[ep->index],
+	                             memory_order_acquire); /* Z8: acquire, from Z7 below */
 	if (PSI_LIKELY(table && table->ep == ep))
 		return table;
 	psi_spinlock_lock(&lock);
@@ -123,7 +127,8 @@ psi_sem_table_of(gex_EP_t ep)
 		table = table_open(ep);
 	if (table) {
 		table->ep = ep;
-		atomic_store_explicit(&tables[ep->index], table, memory_order_release); /* Z7 */
+		atomic_store_explicit(&tables[ep->index], table,
+		                      memory_order_release); /* Z7: release, to each Z8 of tables */
 	}
 	psi_spinlock_unlock(&lock);
 	return table;
@@ -134,8 +139,9 @@ psi_sem_table_of(gex_EP_t ep)
 static struct pst_sem_s *
 table_chunk_of(const struct psi_sem_table *table, uint32_t slot)
 {
-	return atomic_load_explicit(&table->chunks[slot / PSI_SEM_CHUNK],
-	                            memory_order_acquire); /* Z8 */
+	return atomic_load_explicit(
+		&table->chunks[slot / PSI_SEM_CHUNK],
+		memory_order_acquire); /* Z8: acquire, from Z7 in psi_sem_make_handles */
 }
 
 struct pst_sem_s *
@@ -162,8 +168,9 @@ bool
 psi_sem_is_own(pst_sem_t sem)
 {
 	for (unsigned i = 0; i < GASNET_MAXEPS; i++) {
-		const struct psi_sem_table *table =
-			atomic_load_explicit(&tables[i], memory_order_acquire); /* Z8 */
+		const struct psi_sem_table *table = atomic_load_explicit(
+			&tables[i],
+			memory_order_acquire); /* Z8: acquire, from Z7 in psi_sem_table_of */
 
 		if (table && table_is_in(table, sem))
 			return true;
@@ -198,7 +205,9 @@ psi_sem_make_handles(struct psi_sem_table *table, uint32_t slot, size_t count)
 		chunk = table_make_chunk(table, (uint32_t)i * PSI_SEM_CHUNK);
 		if (!chunk)
 			return false;
-		atomic_store_explicit(&table->chunks[i], chunk, memory_order_release); /* Z7 */
+		atomic_store_explicit(
+			&table->chunks[i], chunk,
+			memory_order_release); /* Z7: release, to Z8 in table_chunk_of */
 	}
 	return true;
 }
@@ -250,8 +259,9 @@ psi_sems_report_leaks(const char *call)
 	size_t alive = 0;
 
 	for (unsigned i = 0; psi.checks && i < GASNET_MAXEPS; i++) {
-		struct psi_sem_table *table = atomic_load_explicit(&tables[i],
-		                                                   memory_order_acquire); /* Z8 */
+		struct psi_sem_table *table = atomic_load_explicit(
+			&tables[i],
+			memory_order_acquire); /* Z8: acquire, from Z7 in psi_sem_table_of */
 
 		alive += table ? table_alive_in(table) : 0;
 	}

@@ -13,7 +13,8 @@ enum { TAKES_PER_POLL = 256 };  /* of takes that need not wait */
 static inline uint64_t
 sem_posts_of(const struct pst_sem_s *sem)
 {
-	return __atomic_load_n(sem->posted, __ATOMIC_ACQUIRE); /* Z2 */
+	return __atomic_load_n(sem->posted,
+	                       __ATOMIC_ACQUIRE); /* Z2: acquire, from Z1 in psi_sem_count */
 }
 
 static bool

@@ -20,7 +20,8 @@
 static void
 threshold_write(uint64_t *least, uint64_t value)
 {
-	__atomic_store_n(least, value, __ATOMIC_RELAXED); /* D5_THRESHOLD */
+	/* D5_THRESHOLD: relaxed, since ARM_FENCE or D5_ALL follows; D5_SUFFICES reads it */
+	__atomic_store_n(least, value, __ATOMIC_RELAXED);
 }
 
 /* The least threshold of several threads, or of the entries of an array, is in force (D5_LEAST). */
@@ -122,7 +123,7 @@ bool
 psi_word_threshold_met(gex_Rank_t rank, const uint64_t *word, const uint64_t *there)
 {
 	return __atomic_load_n(there, __ATOMIC_RELAXED) >=
-	       /* D5_SUFFICES */
+	       /* D5_SUFFICES: relaxed, behind D5_POST or D5_ORDER in psi_sem_asleep */
 	       __atomic_load_n(&thresholds_of_rank(rank)[threshold_slot_of(word)],
 	                       __ATOMIC_RELAXED);
 }

@@ -9,8 +9,9 @@
 /* Called in init, before there are segments.  No thread waits yet. */
 void psi_word_thresholds_open(void);
 
-/* A thread of this process will sleep until that word of its memory is `value' or more, 0: until it
- * changes; and it sleeps no more, once for each want. */
+/* set: tells posters that a thread of this process is about to sleep until that word of its memory
+ * is `value' or more; 0: until it changes.  clear: that its sleep is over; called once for each
+ * set. */
 void psi_word_threshold_set(const uint64_t *word, uint64_t value);
 void psi_word_threshold_clear(const uint64_t *word);
 

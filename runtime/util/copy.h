@@ -16,13 +16,14 @@
  */
 #define PSI_COPY_STREAM_BYTES ((size_t)16 << 20)
 #define PSI_COPY_STREAM_FAR_BYTES ((size_t)4 << 10)
-/* From here on a string move, which glibc's memcpy does only up to about this size. */
+/* A copy of this size or more is a string move.  glibc's memcpy uses one only up to about this
+ * size. */
 #define PSI_COPY_STRING_BYTES ((size_t)1 << 20)
 
 /*
- * Below this vectors of 32 bytes in a loop, where the CPU has them: quicker than memcpy of glibc
- * 2.36 by a twentieth at 1 KiB and a sixth at 4 KiB, by more where a side lies askew, and nowhere
- * slower by more than a fiftieth (docs/performance.md).
+ * A smaller copy is a loop of vectors of 32 bytes, where the CPU has them.  It is quicker than
+ * memcpy of glibc 2.36 by a twentieth at 1 KiB and a sixth at 4 KiB, by more where a side lies
+ * askew, and nowhere slower by more than a fiftieth (docs/performance.md).
  */
 #define PSI_COPY_VECTORS_BYTES ((size_t)512 << 10)
 

@@ -130,9 +130,9 @@ psi_copy_vectors(void *dst, const void *src, size_t len_bytes)
 }
 
 /*
- * The same to memory whose lines another CPU has: each is asked for, for writing, some stores
- * ahead, since by its stores alone a CPU asks for a few at a time.  From a line on, so that no
- * store asks for two.
+ * The same to memory whose lines are in another CPU's cache.  Each line is prefetched for writing
+ * some stores ahead, since a CPU that only stores requests few lines at a time.  The stores are
+ * aligned, so that none of them needs two lines.
  */
 PSI_COPY_AVX2 void
 psi_copy_owning_vectors(void *dst_start, const void *src_start, size_t len_bytes)

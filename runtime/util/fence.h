@@ -43,7 +43,7 @@ psi_handed_to_process(void *word)
 #endif
 }
 
-/* For who gets it back without an acquire of that word. */
+/* Called by a thread that gets the thing back without an acquire of that word. */
 static inline void
 psi_back_from_process(void *word)
 {

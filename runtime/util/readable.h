@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the aligned 8 bytes that `at' is in; a system call. */
+/* Are the aligned 8 bytes there that contain `at'?  Makes a system call. */
 bool psi_is_readable(uintptr_t at);
 
 #endif

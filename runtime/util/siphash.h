@@ -1,7 +1,7 @@
 /*
  * SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, 2012): a keyed hash of short
- * messages.  Who does not know the key cannot tell the hash of any message that he has not been
- * given.  Bytes in, bytes out: the same on every processor.
+ * messages.  Without the key the hash of a message cannot be computed or guessed, even if hashes of
+ * other messages are known.  It reads and writes bytes, so it is the same on every processor.
  */
 #ifndef PSI_UTIL_SIPHASH_H
 #define PSI_UTIL_SIPHASH_H

@@ -21,7 +21,8 @@ static inline bool
 psi_spinlock_try(struct psi_spinlock *lock)
 {
 	return !atomic_load_explicit(&lock->taken, memory_order_relaxed) &&
-	       !atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire); /* L2 */
+	       !atomic_exchange_explicit(&lock->taken, 1,
+	                                 memory_order_acquire); /* L2: acquire, from L1 in unlock */
 }
 
 static inline void
@@ -40,7 +41,8 @@ psi_spinlock_lock(struct psi_spinlock *lock)
 static inline void
 psi_spinlock_unlock(struct psi_spinlock *lock)
 {
-	atomic_store_explicit(&lock->taken, 0, memory_order_release); /* L1 */
+	atomic_store_explicit(&lock->taken, 0,
+	                      memory_order_release); /* L1: release, to L2 in psi_spinlock_try */
 }
 
 #endif

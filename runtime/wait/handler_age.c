@@ -9,7 +9,7 @@ enum { NS_PER_MS = 1000000, HALF = 32 };
 
 static const uint64_t watch_every_ns = 100000000;
 
-/* Of the thread whose block it is. */
+/* The number of messages that the thread of this block has handled, its lower 32 bits. */
 static uint32_t
 age_handled(const struct psi_block *block)
 {
@@ -39,7 +39,7 @@ typedef struct psi_block *more_blocks[PSI_MORE_RANGES];
 static more_blocks *more;
 static pthread_mutex_t more_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What cannot be mapped now is tried again at the next look; under the lock. */
+/* What cannot be mapped now is tried again at the next look.  The caller holds the lock. */
 static void
 age_watch_more(const struct psi_rank_shared *its, uint32_t host_index, uint32_t size,
                uint64_t now_ns)

@@ -17,13 +17,13 @@
 
 #include <string.h>
 
-/* A wait of that length leaves a note, or of half of PST_HANG_REPORT if that is less. */
+/* A wait leaves a note after this time, or after half of PST_HANG_REPORT if that is less. */
 static const uint64_t note_after_ns = 100000000;
-/* So much later than its bound a sleep may end where CPUs are busy; what is beyond is taken for
+/* Where CPUs are busy a sleep may end this much later than its bound.  Time beyond that counts as
  * time in which the process was stopped. */
 static const uint64_t late_ns = 200000000;
 
-/* Of the calling thread: the wait that was looked at last, which is its innermost. */
+/* The wait of the calling thread that was looked at last, which is its innermost. */
 static _Thread_local struct {
 	const struct psi_wait *wait;
 	uint64_t looked_ns;
@@ -55,7 +55,8 @@ hang_messages_arrived(void)
 static void
 record_put(_Atomic uint64_t *word, uint64_t value)
 {
-	atomic_store_explicit(word, value, memory_order_release); /* H1 */
+	atomic_store_explicit(word, value,
+	                      memory_order_release); /* H1: release, to H2 in record_take */
 }
 
 /* The part of a path that people look for, its end. */

@@ -12,20 +12,22 @@ __thread gex_EP_t psi_pollset_bound __attribute__((tls_model("initial-exec")));
 enum { POLLS_PER_TURN = 16 };   /* of its own endpoint, before a busy thread looks at the others */
 
 /*
- * Threads that sleep or are about to, and wait for something that this process does; so that who
- * has done something need not look at the word of each endpoint.  As D4: a sleeper counts itself,
- * fences (in arm) and looks, the other side fences and looks here.
+ * Number of threads that sleep, or are about to, and wait for something that this process does.  A
+ * thread that has done something looks here, and not at the word of each endpoint.  The order is
+ * that of D4: a sleeper counts itself, fences (in arm) and looks; the other side fences and looks
+ * here.
  */
 static _Atomic uint32_t sleepers;
 
-/* Endpoints that all threads serve, the primordial one too until a thread counts itself there.  Who
- * makes it more wakes; a sleeper looks after it armed. */
+/* Number of endpoints that all threads serve.  The primordial one is among them until a thread
+ * counts itself there.  A thread that raises the number wakes the others; a sleeper looks at it
+ * after it has armed. */
 static _Atomic uint32_t unserved = 1;
 
 /*
- * Some progress function lacks room.  Its owner wakes the process's first endpoint, so no thread
- * may sleep on another alone.  Who sets it wakes if some thread does; who sleeps alone counts
- * itself, fences (in arm) and looks.
+ * Some progress function lacks room.  The owner of the room wakes the process's first endpoint, so
+ * no thread may sleep on another endpoint alone.  A thread that sets this wakes the others if one
+ * of them does.  A thread that sleeps so counts itself in `alone', fences (in arm) and looks here.
  */
 _Atomic bool psi_room_is_missing;
 static _Atomic uint32_t alone;
@@ -59,7 +61,7 @@ psi_pollset_index(void)
 bool
 psi_pollset_sleepers(void)
 {
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
@@ -95,7 +97,8 @@ psi_pollset_release(gex_EP_t ep)
 		pollset_leave(ep);
 }
 
-/* Who sleeps may have announced that before there was a second endpoint, and be counted nowhere. */
+/* Wakes all threads: one may have announced its sleep before there was a second endpoint, and then
+ * it is counted nowhere. */
 void
 psi_pollset_add(gex_EP_t ep)
 {
@@ -224,7 +227,7 @@ psi_room_still_missing(void)
 	if (!atomic_load_explicit(&psi.several, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&psi_room_is_missing, true, memory_order_relaxed);
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	if (atomic_load_explicit(&alone, memory_order_relaxed))
 		psi.ops->wake(psi.ep->port);
 }

@@ -12,10 +12,11 @@
 /* The threshold of a wait for signals.  It is told to posters, which do not wake the thread for
  * less. */
 struct psi_wait_threshold {
-	/* asleep: before the sleep is announced; not: when it is over, or does not come. */
+	/* Called with `asleep' before the sleep is announced, and without when the sleep is over or
+	 * does not take place. */
 	void (*tell)(struct psi_wait_threshold *lack, bool asleep);
-	bool found;                     /* the threshold was reached, but another is lacking:
-	                                 * announce again */
+	bool found;                     /* one that was told was reached, and another is not: the
+	                                 * thread does not sleep, and announces again */
 };
 
 /* The reason of a wait in the library, for hang reports.  It is read while the wait lasts. */

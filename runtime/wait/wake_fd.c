@@ -23,7 +23,8 @@ tell_lack(uint32_t host_index, int error)
 		        psi.host_ranks[host_index], strerror(error), psi_limit_hint(error));
 }
 
-/* -1: there is none.  Of two threads that ask at once one gives its descriptor back. */
+/* Returns the descriptor of that process; -1: there is none.  If two threads ask at once, one of
+ * them closes the descriptor that it got, and uses the other's. */
 static int
 fd_of(uint32_t host_index)
 {

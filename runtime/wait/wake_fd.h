@@ -8,14 +8,15 @@
 
 #include <stdint.h>
 
-/* That of this process; -1 after one line: there is none.  Not to be closed.  By one thread, at
- * start-up. */
+/* The descriptor of this process; -1 after one line: there is none.  The caller does not close it.
+ * Called by one thread, at start-up. */
 int psi_wake_fd(void);
 
 /*
- * Writes to that of a process of this host, which ends its sleep.  Any thread; may wait for one
- * answer of the keeper the first time.  Where this process can have no descriptor of the other, the
- * other sleeps until its bound, and the first time a line says why.
+ * Writes to the descriptor of a process of this host, which ends its sleep.  Any thread may call
+ * it.  The first call for a process may wait for one answer of the keeper.  Where this process can
+ * have no descriptor of the other, the other sleeps until its bound, and the first time a line says
+ * why.
  */
 void psi_wake_asleep(uint32_t host_index);
 

@@ -75,7 +75,7 @@ struct sysvnet_port;            /* of an endpoint of it */
 
 /* ------------------------------------------------------------------- opening, closing --- */
 
-/* Of one host. */
+/* The most processes of one host. */
 enum { SYSVNET_MAX_PROCESSES = 4096 };
 
 /* Bytes of the arena for that many processes of a host; 0: they are too many.  A wide arena has
@@ -99,16 +99,16 @@ int sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *ow
 bool sysvnet_agrees(const struct sysvnet *net);
 
 /*
- * The choices that all processes of the host make alike, before anybody sends.
+ * The choices that all processes of the host make alike, before any of them sends.
  * roomy          each process has a CPU, so a lane needs few slots
- * senders_fence  senders fence in each message; otherwise who is about to sleep makes all processes
- *                fence (membarrier), for which all have registered
+ * senders_fence  senders fence in each message; otherwise a thread that is about to sleep makes all
+ *                processes fence (membarrier), for which all have registered
  */
 void sysvnet_connect(struct sysvnet *net, bool roomy, bool senders_fence);
 
 /* Registers this process for membarrier; false: there is none, or `denied' lists it. */
 bool sysvnet_fence_register(const char *denied);
-/* By two processes of the host at least, when all have registered. */
+/* Called by at least two processes of the host, when all have registered. */
 void sysvnet_fence_settle(void);
 
 /* ----------------------------------------------------------------------------- sending --- */

@@ -62,9 +62,9 @@ sysvnet_notify(struct sysvnet_port *port, const struct sysvnet_out *out, unsigne
 {
 	PSI_DELAY_POINT(publish);
 	if (port->net->senders_fence)
-		psi_store_load_fence(); /* D1_SEND */
+		psi_store_load_fence(); /* D1_SEND: pairs with D1_FENCE in lanes_fence_senders */
 	else
-		atomic_signal_fence(memory_order_seq_cst); /* D1_ORDER */
+		atomic_signal_fence(memory_order_seq_cst); /* D1_ORDER: pairs with D1_ALL there */
 	if (!atomic_load_explicit(&out->control->polled, memory_order_relaxed))
 		return sysvnet_announce(port, out, network);
 	return PSI_OK;

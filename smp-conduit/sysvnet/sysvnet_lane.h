@@ -99,7 +99,7 @@ sysvnet_lap(uint32_t position, uint32_t shift)
 	return ((position >> shift) + 1) & ((1u << SYSVNET_LAP_BITS) - 1);
 }
 
-/* Without its lap. */
+/* Packs a header, without its lap. */
 static inline uint64_t
 sysvnet_header_pack(const struct sysvnet_header_fields *f)
 {
@@ -151,8 +151,9 @@ sysvnet_out_next(const struct sysvnet_out *out)
 static inline void
 sysvnet_out_refresh(struct sysvnet_out *out)
 {
-	uint32_t consumed = atomic_load_explicit(&out->control->consumed,
-	                                         memory_order_acquire); /* A2 */
+	uint32_t consumed = atomic_load_explicit(
+		&out->control->consumed,
+		memory_order_acquire); /* A2: acquire, from R2 in sysvnet_in_retire */
 
 	if (consumed + out->mask + 1 == out->limit)
 		return;
@@ -236,7 +237,8 @@ sysvnet_out_publish(struct sysvnet_out *out, uint64_t header)
 	out->data_end[next & out->mask] = out->window.head;
 	atomic_store_explicit(&out->next, next + 1, memory_order_relaxed);
 	PSI_DELAY_POINT(fill);
-	atomic_store_explicit(&slot->header, header, memory_order_release); /* R1 */
+	atomic_store_explicit(&slot->header, header,
+	                      memory_order_release); /* R1: release, to A1 in sysvnet_in_peek */
 }
 
 /* ----------------------------------------------------------------------- receiver --- */
@@ -253,7 +255,9 @@ sysvnet_in_peek(const struct sysvnet_in *in, uint64_t *header_out)
 {
 	const uint32_t next = sysvnet_in_next(in);
 	struct sysvnet_slot *slot = &in->slots[next & in->mask];
-	uint64_t header = atomic_load_explicit(&slot->header, memory_order_acquire); /* A1 */
+	uint64_t header = atomic_load_explicit(
+		&slot->header,
+		memory_order_acquire); /* A1: acquire, from R1 in sysvnet_out_publish */
 
 	if ((header & ((1u << SYSVNET_LAP_BITS) - 1)) != sysvnet_lap(next, in->shift))
 		return NULL;
@@ -295,7 +299,8 @@ sysvnet_in_retire(struct sysvnet_in *in, uint64_t header)
 	in->told = in->done;
 	in->data_done = 0; /* TELL: payload bytes alone were enough */
 	PSI_DELAY_POINT(retire);
-	atomic_store_explicit(&in->control->consumed, in->done, memory_order_release); /* R2 */
+	atomic_store_explicit(&in->control->consumed, in->done,
+	                      memory_order_release); /* R2: release, to A2 in sysvnet_out_refresh */
 	return true;
 }
 

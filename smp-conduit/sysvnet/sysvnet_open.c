@@ -63,8 +63,9 @@ sysvnet_open(const struct sysvnet_job *job, const struct sysvnet_callbacks *call
 		header->abi = SYSVNET_ABI;
 		header->processes = net->layout.processes;
 		header->total_bytes = net->layout.total_bytes;
-		atomic_store_explicit(&header->magic, SYSVNET_ARENA_MAGIC,
-		                      memory_order_release); /* M1 */
+		atomic_store_explicit(
+			&header->magic, SYSVNET_ARENA_MAGIC,
+			memory_order_release); /* M1: release, to M2 in sysvnet_agrees */
 	}
 	return net;
 }
@@ -81,7 +82,8 @@ bool
 sysvnet_agrees(const struct sysvnet *net)
 {
 	const struct sysvnet_header *header = arena_header(net);
-	uint32_t magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
+	uint32_t magic = atomic_load_explicit(
+		&header->magic, memory_order_acquire); /* M2: acquire, from M1 in sysvnet_open */
 
 	return magic == SYSVNET_ARENA_MAGIC && header->abi == SYSVNET_ABI &&
 	       header->processes == net->layout.processes &&
@@ -137,8 +139,9 @@ region_number(struct sysvnet *net, unsigned number)
 		return sysvnet_region_of(net, number);
 	if (number - processes >= SYSVNET_MAX_INDEX)
 		return NULL;
-	port = atomic_load_explicit(&net->ports[1 + number - processes],
-	                            memory_order_acquire); /* Q2 */
+	port = atomic_load_explicit(
+		&net->ports[1 + number - processes],
+		memory_order_acquire); /* Q2: acquire, from Q1 in sysvnet_port_open */
 	return port ? (unsigned char *)port->shared : NULL;
 }
 

@@ -55,8 +55,9 @@ lanes_activate(struct sysvnet_port *port, unsigned network)
 {
 	struct sysvnet_shared *shared = port->shared;
 	_Atomic uint64_t *words = sysvnet_words_of(shared, port->layout, network);
-	uint64_t top = atomic_exchange_explicit(&shared->top[network], 0,
-	                                        memory_order_acquire); /* D2_TAKE_TOP */
+	uint64_t top = atomic_exchange_explicit(
+		&shared->top[network], 0,
+		memory_order_acquire); /* D2_TAKE_TOP: acquire, from D2_TOP in bitmap_set */
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
@@ -157,7 +158,7 @@ slot_decode(struct sysvnet_port *port, unsigned network, const struct sysvnet_in
 	return slot_decode_elsewhere(port, network, in, slot, fields, arrival_out);
 }
 
-/* Now and then, lanes that have been quiet are dropped from the list.  Under poll_lock. */
+/* Now and then drops lanes that have been quiet from the list.  The caller holds poll_lock. */
 static void
 lanes_sweep(struct sysvnet_port *port, unsigned network)
 {
@@ -274,7 +275,8 @@ message_copy_out(struct sysvnet_port *port, struct sysvnet_in *in, uint64_t head
 	lane_retire(port, in, header);
 }
 
-/* Takes one message of any active lane, going round; false if there is none.  Under poll_lock. */
+/* Takes one message of any active lane, going round; false if there is none.  The caller holds
+ * poll_lock. */
 static bool
 message_take(struct sysvnet_port *port, unsigned network, struct run *run,
              struct message *message_out)

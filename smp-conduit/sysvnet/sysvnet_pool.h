@@ -49,9 +49,10 @@ sysvnet_pool_take(_Atomic uint64_t *busy, enum sysvnet_size size)
 
 		if (!left)
 			return SYSVNET_NO_BUFFER;
-		if (atomic_compare_exchange_weak_explicit(busy, &taken, taken | bit,
-		                                          memory_order_acquire, /* A3 */
-		                                          memory_order_relaxed)) {
+		if (atomic_compare_exchange_weak_explicit(
+			    busy, &taken, taken | bit,
+			    memory_order_acquire, /* A3: acquire, from R3 in sysvnet_pool_give */
+			    memory_order_relaxed)) {
 			PSI_DELAY_POINT(claim);
 			return __builtin_ctzll(bit);
 		}
@@ -62,7 +63,9 @@ static inline void
 sysvnet_pool_give(_Atomic uint64_t *busy, unsigned number)
 {
 	PSI_DELAY_POINT(give);
-	atomic_fetch_and_explicit(busy, ~((uint64_t)1 << number), memory_order_release); /* R3 */
+	atomic_fetch_and_explicit(
+		busy, ~((uint64_t)1 << number),
+		memory_order_release); /* R3: release, to A3 in sysvnet_pool_take */
 }
 
 #endif

@@ -20,7 +20,8 @@
 
 static pthread_mutex_t further_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of the lane from sender to the region of an endpoint of process `peer'. */
+/* Sets up the sending side of the lane from `sender' to the region of an endpoint of process
+ * `peer'. */
 static void
 out_set_up(const struct sysvnet_layout *layout, struct sysvnet_out *out, unsigned char *region,
            unsigned network, uint32_t sender, uint32_t peer, uint32_t *data_end)
@@ -230,7 +231,8 @@ sysvnet_port_open(struct sysvnet *net, uint32_t place, bool serial, void *owner,
 	port_set_up_further(port, serial);
 	port_touch(port);
 	sysvnet_port_set_up_lanes(port);
-	atomic_store_explicit(&net->ports[index], port, memory_order_release); /* Q1 */
+	atomic_store_explicit(&net->ports[index], port,
+	                      memory_order_release); /* Q1: release, to each Q2 of net->ports */
 	*port_out = port;
 	return PSI_OK;
 }
@@ -252,8 +254,9 @@ further_region(struct sysvnet *net, uint32_t place)
 
 	if (place % net->job.places != net->job.place)
 		return net->calls.endpoint_memory(place, net->layout_further.region_bytes);
-	own = atomic_load_explicit(&net->ports[place / net->job.places],
-	                           memory_order_acquire); /* Q2 */
+	own = atomic_load_explicit(
+		&net->ports[place / net->job.places],
+		memory_order_acquire); /* Q2: acquire, from Q1 in sysvnet_port_open */
 	return own ? (unsigned char *)own->shared : NULL;
 }
 
@@ -294,7 +297,9 @@ sysvnet_out_make(struct sysvnet_port *port, sysvnet_further_ref *at, uint32_t pl
 	further = atomic_load_explicit(at, memory_order_relaxed);
 	if (!further) {
 		further = further_set_up(port, place);
-		atomic_store_explicit(at, further, memory_order_release); /* Q1 */
+		atomic_store_explicit(
+			at, further,
+			memory_order_release); /* Q1: release, to Q2 in sysvnet_out_made */
 	}
 	pthread_mutex_unlock(&further_lock);
 	return further ? &further->out[network] : NULL;

@@ -190,7 +190,8 @@ sysvnet_out_made(struct sysvnet_port *port, sysvnet_further_ref *list, uint32_t 
                  unsigned network)
 {
 	sysvnet_further_ref *at = &list[place - port->net->job.places];
-	struct sysvnet_further *further = atomic_load_explicit(at, memory_order_acquire); /* Q2 */
+	struct sysvnet_further *further = atomic_load_explicit(
+		at, memory_order_acquire); /* Q2: acquire, from Q1 in sysvnet_out_make */
 
 	return SYSVNET_LIKELY(further != NULL) ? &further->out[network] : NULL;
 }
@@ -222,7 +223,7 @@ sysvnet_receiver_of(const struct sysvnet_out *out)
 	return (struct sysvnet_shared *)(void *)out->region;
 }
 
-/* Of a lane's sending side that several threads use. */
+/* Locks the sending side of a lane, if several threads use it. */
 static inline void
 sysvnet_lock_out(struct sysvnet_out *out)
 {

@@ -25,11 +25,11 @@ enum sysvnet_size { SYSVNET_LARGE, SYSVNET_SMALL, SYSVNET_SIZES };
  *               descriptor.  The owner's threads set the bits (arm, fd_sleep_begin); a thread that
  *               wakes them clears both and adds one to the rest, a count (sysvnet_sleep.c).
  * far_sleepers  threads that sleep on the word of their process's first endpoint and are to hear of
- *               this one as well; whoever wakes this one then wakes that one too.
+ *               this one as well; a thread that wakes this one then wakes that one too.
  * top           per network, bit w: word w of that network has bits.  Senders set, the owner takes.
- * room_top      the same of the words for room.  Waiters set; whoever makes room takes.
- * busy          per network and size, bit b: buffer b is taken.  Senders set, whoever consumes the
- *               message (or cancels the claim) clears.
+ * room_top      the same of the words for room.  Waiters set, a thread that makes room takes.
+ * busy          per network and size, bit b: buffer b is taken.  Senders set, the thread that
+ *               consumes the message (or cancels the claim) clears.
  * words         first those for room, bit s: a thread of process s waits for room here.  Then per
  *               network, bit s: the lane from s has a message and the owner is not polling it.
  */

@@ -54,9 +54,9 @@ static void
 lanes_fence_senders(const struct sysvnet *net)
 {
 	if (net->senders_fence)
-		psi_store_load_fence(); /* D1_FENCE */
+		psi_store_load_fence(); /* D1_FENCE: pairs with D1_SEND in sysvnet_notify */
 	else
-		sysvnet_fence_others(); /* D1_ALL */
+		sysvnet_fence_others(); /* D1_ALL: pairs with D1_ORDER in sysvnet_notify */
 }
 
 static void
@@ -145,9 +145,10 @@ lanes_stop_polling(struct sysvnet_port *port, unsigned networks)
 		active += sysvnet_active_count(port, network);
 	}
 	if (active || networks & PSI_PEERS_MEMORY)
-		lanes_fence_senders(port->net); /* D5_ALL, too */
+		lanes_fence_senders(port->net); /* D5_ALL, too: pairs with D5_ORDER */
 	PSI_DELAY_POINT(unpoll);
-	for (unsigned network = 0; network < PSI_NETWORKS; network++) /* D1_LOOK */
+	/* D1_LOOK: behind D1_FENCE or D1_ALL */
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		found = found || (networks & 1u << network && sysvnet_has_any(port, network));
 	for (unsigned network = 0; network < PSI_NETWORKS; network++) {
 		if (!(networks & 1u << network))
@@ -174,7 +175,7 @@ sysvnet_arm(struct sysvnet_port *port, unsigned networks, uint32_t room_peer, ui
 	if (room_peer != PSI_NO_PEER)
 		sysvnet_mark_room_request(port, room_peer);
 	PSI_DELAY_POINT(request);
-	psi_store_load_fence(); /* ARM_FENCE */
+	psi_store_load_fence(); /* ARM_FENCE: pairs with D2_WAKE, D3_MADE, D4_WAKE, D5_POST */
 	quiet = lanes_stop_polling(port, networks);
 	port_unlock(port, networks);
 	if (!quiet) {
@@ -194,7 +195,7 @@ sysvnet_arm_more(struct sysvnet_port *port, unsigned networks)
 	port_lock(port, networks);
 	atomic_fetch_add_explicit(&port->shared->far_sleepers, 1, memory_order_relaxed);
 	PSI_DELAY_POINT(arm);
-	psi_store_load_fence(); /* ARM_FENCE */
+	psi_store_load_fence(); /* ARM_FENCE: pairs with D2_WAKE in wake_endpoint, D4_WAKE */
 	quiet = lanes_stop_polling(port, networks);
 	port_unlock(port, networks);
 	if (!quiet)

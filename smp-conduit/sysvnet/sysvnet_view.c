@@ -20,7 +20,8 @@ view_layout_of(const void *memory, size_t len_bytes, struct sysvnet_layout *layo
 
 	if (len_bytes < sizeof *header)
 		return false;
-	magic = atomic_load_explicit(&header->magic, memory_order_acquire); /* M2 */
+	magic = atomic_load_explicit(
+		&header->magic, memory_order_acquire); /* M2: acquire, from M1 in sysvnet_open */
 	if (magic != SYSVNET_ARENA_MAGIC || header->abi != SYSVNET_ABI || !header->processes ||
 	    header->processes > SYSVNET_MAX_PROCESSES)
 		return false;

@@ -19,7 +19,8 @@ wake_word(struct sysvnet_port *port, _Atomic uint32_t *wake, uint32_t host_index
 	uint32_t value;
 
 	PSI_DELAY_POINT(wake);
-	value = atomic_load_explicit(wake, memory_order_seq_cst); /* D2_WAKE */
+	value = atomic_load_explicit(
+		wake, memory_order_seq_cst); /* D2_WAKE: seq_cst, after D2_TOP in bitmap_set */
 	while (value & SYSVNET_ASLEEP) {
 		const uint32_t woken = (value | SYSVNET_ASLEEP | SYSVNET_ON_FD) + 1;
 
@@ -30,7 +31,7 @@ wake_word(struct sysvnet_port *port, _Atomic uint32_t *wake, uint32_t host_index
 			continue;
 		PSI_DELAY_POINT(wake);
 		psi_futex_wake(wake, INT_MAX);
-		if (value & SYSVNET_ON_FD) /* D6_WRITE */
+		if (value & SYSVNET_ON_FD) /* D6_WRITE: fills what D6_DRAIN in fds_await empties */
 			port->net->calls.wake_asleep(host_index);
 		sysvnet_count(port, SYSVNET_COUNT_WAKEUPS_SENT);
 		return;
@@ -45,7 +46,9 @@ wake_endpoint(struct sysvnet_port *port, struct sysvnet_shared *endpoint, uint32
 	struct sysvnet_shared *process = sysvnet_shared_of(port->net, host_index);
 
 	wake_word(port, &endpoint->wake, host_index);
-	if (atomic_load_explicit(&endpoint->far_sleepers, memory_order_seq_cst)) /* D2_WAKE */
+	if (atomic_load_explicit(
+		    &endpoint->far_sleepers,
+		    memory_order_seq_cst)) /* D2_WAKE: seq_cst, after D2_TOP in bitmap_set */
 		wake_word(port, &process->wake, host_index);
 }
 
@@ -58,7 +61,7 @@ own_index(const struct sysvnet *net)
 void
 sysvnet_wake_port(struct sysvnet_port *port)
 {
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	wake_endpoint(port, port->shared, own_index(port->net));
 }
 
@@ -67,10 +70,11 @@ sysvnet_wake(struct sysvnet_port *port)
 {
 	struct sysvnet *net = port->net;
 
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	for (unsigned index = 0; index <= SYSVNET_MAX_INDEX; index++) {
-		struct sysvnet_port *each = atomic_load_explicit(&net->ports[index],
-		                                                 memory_order_acquire); /* Q2 */
+		struct sysvnet_port *each = atomic_load_explicit(
+			&net->ports[index],
+			memory_order_acquire); /* Q2: acquire, from Q1 in sysvnet_port_open */
 
 		if (!each)
 			break;
@@ -84,7 +88,7 @@ sysvnet_wake_host(struct sysvnet_port *port)
 {
 	const struct sysvnet *net = port->net;
 
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	for (uint32_t i = 0; i < net->job.host_places; i++)
 		wake_word(port, &sysvnet_shared_of(net, i)->wake, i);
 }
@@ -108,7 +112,7 @@ sysvnet_wake_peer(struct sysvnet_port *port, uint32_t peer)
 {
 	const struct sysvnet_out *out = sysvnet_out_of(port, peer, PSI_REQUESTS);
 
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: pairs with ARM_FENCE in sysvnet_arm */
 	if (!out)       /* no memory for it: the sleep ends by itself */
 		return;
 	wake_endpoint(port, sysvnet_receiver_of(out), out->host_index);
@@ -121,10 +125,15 @@ bitmap_set(_Atomic uint64_t *top, _Atomic uint64_t *words, uint32_t index)
 	uint32_t w = index / SYSVNET_WORD_BITS;
 	uint64_t bit = (uint64_t)1 << index % SYSVNET_WORD_BITS;
 
-	if (atomic_fetch_or_explicit(&words[w], bit, memory_order_release) & bit) /* D2_WORD */
+	if (atomic_fetch_or_explicit(
+		    &words[w], bit,
+		    memory_order_release) & bit) /* D2_WORD: release, to D3_TAKE_WORD below */
 		return false;
 	PSI_DELAY_POINT(mark);
-	atomic_fetch_or_explicit(top, (uint64_t)1 << w, memory_order_seq_cst); /* D2_TOP */
+	/* It releases the bit in `words', and is seq_cst for the look at wake (D2_WAKE). */
+	atomic_fetch_or_explicit(
+		top, (uint64_t)1 << w,
+		memory_order_seq_cst); /* D2_TOP: release, to D2_TAKE_TOP and D3_TAKE_TOP */
 	return true;
 }
 
@@ -148,16 +157,18 @@ sysvnet_announce(struct sysvnet_port *port, const struct sysvnet_out *out, unsig
 static void
 wake_requesters(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
-	uint64_t top = atomic_exchange_explicit(&receiver->room_top, 0,
-	                                        memory_order_acquire); /* D3_TAKE_TOP */
+	uint64_t top = atomic_exchange_explicit(
+		&receiver->room_top, 0,
+		memory_order_acquire); /* D3_TAKE_TOP: acquire, from D2_TOP in bitmap_set */
 
 	for (; top; top &= top - 1) {
 		uint32_t w = (uint32_t)__builtin_ctzll(top);
 		uint64_t bits;
 
 		PSI_DELAY_POINT(collect);
-		bits = atomic_exchange_explicit(&receiver->words[w], 0,
-		                                memory_order_acquire); /* D3_TAKE_WORD */
+		bits = atomic_exchange_explicit(
+			&receiver->words[w], 0,
+			memory_order_acquire); /* D3_TAKE_WORD: acquire, from D2_WORD above */
 
 		for (; bits; bits &= bits - 1) {
 			uint32_t process = w * SYSVNET_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -173,7 +184,7 @@ void
 sysvnet_room_made(struct sysvnet_port *port, struct sysvnet_shared *receiver)
 {
 	PSI_DELAY_POINT(room);
-	psi_store_load_fence(); /* D3_MADE */
+	psi_store_load_fence(); /* D3_MADE: pairs with ARM_FENCE and D3_REQUEST */
 	if (atomic_load_explicit(&receiver->room_top, memory_order_relaxed))
 		wake_requesters(port, receiver);
 }
@@ -199,5 +210,5 @@ sysvnet_request_room(struct sysvnet_port *port, uint32_t peer)
 {
 	sysvnet_mark_room_request(port, peer);
 	PSI_DELAY_POINT(request);
-	psi_store_load_fence(); /* D3_REQUEST */
+	psi_store_load_fence(); /* D3_REQUEST: pairs with D3_MADE in sysvnet_room_made */
 }
