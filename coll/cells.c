@@ -26,7 +26,8 @@ static struct {
 static uint64_t
 ops_finished(const struct pcoll_cells *cells)
 {
-	return atomic_load_explicit(&cells->finished, memory_order_acquire); /* V6 */
+	return atomic_load_explicit(&cells->finished,
+	                            memory_order_acquire); /* V6: acquire, from V5 in op_finish */
 }
 
 static uint64_t
@@ -66,7 +67,7 @@ cells_wake(const struct pcoll_cells *cells)
 {
 	const gex_EP_t ep = cells->tm->ep;
 
-	psi_store_load_fence(); /* D4_WAKE */
+	psi_store_load_fence(); /* D4_WAKE: between V1 or V3 and the look at wake words */
 	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
 		const struct peer *peer = &cells->peers[rank];
 

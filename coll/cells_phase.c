@@ -98,7 +98,8 @@ member_taken(struct peer *peer, uint32_t needed)
 {
 	if (taken_suffices(peer->taken, needed))
 		return true;
-	peer->taken = atomic_load_explicit(&peer->cells->taken, memory_order_acquire); /* V4 */
+	peer->taken = atomic_load_explicit(
+		&peer->cells->taken, memory_order_acquire); /* V4: acquire, from V3 in phase_pass */
 	return taken_suffices(peer->taken, needed);
 }
 
@@ -158,7 +159,8 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
 	                      (phase + 1) << CELLS_HEAD_TAKEN_BITS |
 	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
-	                      memory_order_release); /* V1; V3 */
+	                      memory_order_release); /* V1: release, to V2; V3: to V4, both in
+	                                              * cell_of_phase */
 }
 
 void
@@ -296,7 +298,8 @@ cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t f
 	struct peer *peer = &cells->peers[from];
 	const unsigned number = cells->taken % PSI_CELLS;
 	const uint64_t head = atomic_load_explicit(&peer->cells->line[number].head,
-	                                           memory_order_acquire); /* V2; V4 */
+	                                           memory_order_acquire); /* V2: acquire, from V1;
+	                                           * V4: from V3, in cell_publish */
 
 	if (!head_is_of_phase(head, cells->taken))
 		return NULL;
@@ -338,7 +341,7 @@ phase_pass(struct pcoll_cells *cells)
 {
 	cells->taken++;
 	atomic_store_explicit(&cells->peers[cells->rank].cells->taken, (uint32_t)cells->taken,
-	                      memory_order_release); /* V3 */
+	                      memory_order_release); /* V3: release, to V4 in member_taken */
 }
 
 static void
@@ -355,7 +358,7 @@ op_finish(struct pcoll_cells *cells)
 	psi_team_release(cells->tm);
 	atomic_store_explicit(&cells->finished,
 	                      atomic_load_explicit(&cells->finished, memory_order_relaxed) + 1,
-	                      memory_order_release); /* V5 */
+	                      memory_order_release); /* V5: release, to V6 in ops_finished */
 }
 
 bool

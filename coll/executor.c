@@ -113,9 +113,12 @@ slot_awaiting_request(struct pcoll_op *op, struct pcoll_slot *slot)
 static bool
 slot_receiving(struct pcoll_op *op, struct pcoll_slot *slot)
 {
+	const size_t got = atomic_load_explicit(
+		&slot->in.got_bytes,
+		memory_order_acquire); /* X2: acquire, from X1 in data_on_message */
+
 	(void)op;
-	return atomic_load_explicit(&slot->in.got_bytes, memory_order_acquire) == /* X2 */
-	       slot->in.len_bytes;
+	return got == slot->in.len_bytes;
 }
 
 static bool

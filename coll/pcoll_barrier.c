@@ -74,7 +74,9 @@ phases_started(const struct pcoll_barrier *barrier)
 static uint64_t
 phases_finished(const struct pcoll_barrier *barrier)
 {
-	return atomic_load_explicit(&barrier->finished, memory_order_acquire); /* N2 */
+	return atomic_load_explicit(
+		&barrier->finished,
+		memory_order_acquire); /* N2: acquire, from N1 in phase_finish */
 }
 
 /* The caller of this and of the next three functions holds the lock. */
@@ -108,7 +110,8 @@ phase_finish(struct pcoll_barrier *barrier, uint64_t phase)
 	barrier->entered = false;
 	barrier->result = barrier->phase.names;
 	psi_team_release(barrier->tm);
-	atomic_store_explicit(&barrier->finished, phase, memory_order_release); /* N1 */
+	atomic_store_explicit(&barrier->finished, phase,
+	                      memory_order_release); /* N1: release, to N2 in phases_finished */
 	psi_wake_own();
 }
 

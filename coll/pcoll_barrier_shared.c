@@ -82,13 +82,13 @@ phase_count_in(struct pcoll_shm_barrier *shm_barrier, uint64_t phase, struct pco
 		after = flag_word_of(pcoll_names_combine(pcoll_names_of(before), names), count);
 	} while (!atomic_compare_exchange_weak_explicit(&area->arrived, &before,
 	                                                count == shm_barrier->size ? 0 : after,
-	                                                memory_order_acq_rel, /* G1 */
+	                                                memory_order_acq_rel, /* G1 to the last */
 	                                                memory_order_relaxed));
 	if (count < shm_barrier->size)
 		return;
 	atomic_store_explicit(&area->complete,
 	                      flag_word_of(pcoll_names_of(after), phase & UINT16_MAX),
-	                      memory_order_release); /* G2 */
+	                      memory_order_release); /* G2: release, to G3 in phase_is_told */
 	barrier_wake(shm_barrier);
 }
 
@@ -97,7 +97,8 @@ phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
               struct pcoll_names *names_out)
 {
 	const uint64_t word = atomic_load_explicit(&shm_barrier->area->complete,
-	                                           memory_order_acquire); /* G3 */
+	                                           memory_order_acquire); /* G3: acquire, from G2 in
+	                                                                  * phase_count_in */
 
 	*names_out = pcoll_names_of(word);
 	return word_is_of_phase(word, phase);
@@ -112,7 +113,7 @@ phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 	for (; shm_barrier->seen < shm_barrier->size; shm_barrier->seen++) {
 		const uint64_t word =
 			atomic_load_explicit(rank_flag_of(shm_barrier, shm_barrier->seen, phase),
-		                             memory_order_acquire); /* G5 */
+		                             memory_order_acquire); /* G5: acquire, from G4 below */
 
 		if (!word_is_of_phase(word, phase))
 			return false;
@@ -130,7 +131,7 @@ phase_looks_behind_fence(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 	if (shm_barrier->fenced)
 		return false;
 	shm_barrier->fenced = true;
-	psi_store_load_fence(); /* G8 */
+	psi_store_load_fence(); /* G8: between this rank's flag and its last look at others' */
 	return phase_looks(shm_barrier, phase);
 }
 
@@ -174,7 +175,7 @@ pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 	shm_barrier->gathered = names;
 	atomic_store_explicit(rank_flag_of(shm_barrier, shm_barrier->rank, phase),
 	                      flag_word_of(names, phase & UINT16_MAX),
-	                      memory_order_release); /* G4 */
+	                      memory_order_release); /* G4: release, to G5 in phase_looks */
 }
 
 bool

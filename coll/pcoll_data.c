@@ -34,7 +34,8 @@ data_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie
 	psi_back_from_process(in);
 	op = in->op;
 	psi_copy(in->addr + offset, buf, nbytes);
-	atomic_fetch_add_explicit(&in->got_bytes, nbytes, memory_order_release); /* X1 */
+	atomic_fetch_add_explicit(&in->got_bytes, nbytes,
+	                          memory_order_release); /* X1: release, to X2 in slot_receiving */
 	pcoll_op_changed(op);
 }
 

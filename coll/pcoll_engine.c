@@ -48,7 +48,8 @@ pcoll_find(uint64_t team, uint32_t number, gex_Rank_t rank)
 void
 pcoll_op_changed(struct pcoll_op *op)
 {
-	atomic_store_explicit(&op->stirred, true, memory_order_release); /* X3 */
+	atomic_store_explicit(&op->stirred, true,
+	                      memory_order_release); /* X3: release, to X4 in op_run */
 }
 
 /* -- beginning and end, under the lock --------------------------------------------------------- */
@@ -97,7 +98,9 @@ op_retire(struct pcoll_op *op)
 	psi_team_release(op->call.tm);
 	op->next = engine.free;
 	engine.free = op;
-	atomic_store_explicit(&op->finished, op->use, memory_order_release); /* X5 */
+	atomic_store_explicit(&op->finished, op->use,
+	                      memory_order_release); /* X5: release, to X6 in
+	                                              * pcoll_op_is_finished */
 }
 
 /* -- steps ------------------------------------------------------------------------------------- */
@@ -120,7 +123,9 @@ op_run(struct pcoll_op *op)
 	op->busy = true;
 	do {
 		pcoll_unlock();
-		(void)atomic_exchange_explicit(&op->stirred, false, memory_order_acquire); /* X4 */
+		(void)atomic_exchange_explicit(
+			&op->stirred, false,
+			memory_order_acquire); /* X4: acquire, from X3 in pcoll_op_changed */
 		op->blocked = false;
 		done = pcoll_run_step(op);
 		pcoll_lock();
@@ -165,7 +170,9 @@ pcoll_op_is_finished(const void *object, uint64_t use)
 {
 	const struct pcoll_op *op = object;
 
-	return atomic_load_explicit(&op->finished, memory_order_acquire) >= use; /* X6 */
+	return atomic_load_explicit(&op->finished,
+	                            memory_order_acquire) >= use; /* X6: acquire, from X5 in
+	                                                           * op_retire */
 }
 
 /* The caller does not hold the lock, since schedules and scratch memory may have to be made. */

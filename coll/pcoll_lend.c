@@ -44,9 +44,11 @@ number_is_free(uint32_t number)
 
 	return users[number].barrier != TAKEN &&
 	       atomic_load_explicit(&area_of_lender(own, number)->left,
-	                            memory_order_acquire) == users[number].barrier && /* G7 */
+	                            memory_order_acquire) /* G7: acquire, from G6 below */ ==
+	               users[number].barrier &&
 	       atomic_load_explicit(&cells_of_lender(own, number)->left,
-	                            memory_order_acquire) == users[number].cells; /* G7 */
+	                            memory_order_acquire) /* G7: acquire, from G6 below */ ==
+	               users[number].cells;
 }
 
 static void
@@ -154,12 +156,15 @@ const struct psi_team_lender pcoll_lender = { .take = number_take, .settle = len
 void
 pcoll_barrier_area_leave(struct psi_barrier_area *area)
 {
-	atomic_fetch_add_explicit(&area->left, 1, memory_order_release); /* G6 */
+	atomic_fetch_add_explicit(&area->left, 1,
+	                          memory_order_release); /* G6: release, to G7 in number_is_free */
 }
 
 void
 pcoll_cells_leave(struct psi_cells *const *cells, uint32_t size)
 {
 	for (uint32_t rank = 0; rank < size; rank++)
-		atomic_fetch_add_explicit(&cells[rank]->left, 1, memory_order_release); /* G6 */
+		atomic_fetch_add_explicit(
+			&cells[rank]->left, 1,
+			memory_order_release); /* G6: release, to G7 in number_is_free */
 }
