@@ -1,5 +1,5 @@
 /* Collectives of penstock.h that are called as they may not be. */
-#include <penstock.h>
+#include <penstock_upc_coll.h>
 
 #include "tests/lib/pt_misuse.h"
 
@@ -73,6 +73,25 @@ value_operator(void)
 
 static void no_plan(void) { gex_Event_Wait(pst_plan_start(PST_PLAN_INVALID)); }
 
+static void
+other_elements(void)
+{
+	void *base[1] = { words };
+	const pst_upc_array_t array = { pt.tm, base, 1, 8, 2, 0 };
+
+	pst_upc_all_reduce(&array, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+two_teams(void)
+{
+	void *base[1] = { words };
+	pst_upc_array_t dst = { pt.tm, base, 1, 8, 1, 0 }, src = dst;
+
+	gex_TM_Split(&src.tm, pt.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	pst_upc_all_broadcast(&dst, &src, 8, 0);
+}
+
 /* Run by both: a plan that has a run under way, for which rank 1 does not come. */
 static void
 plan_runs(void)
@@ -140,6 +159,12 @@ static const struct pt_misuse cases[] = {
 	  "pst_allreduce_value: op 0x4 cannot reduce type 0x10; pass ADD, MULT, MIN or MAX, with "
 	  "integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
+	{ "other_elements", PT_ALWAYS, 1, other_elements,
+	  "a reduction of more elements than the array has",
+	  "pst_upc_all_reduce: 3 elements of 8 bytes, and the array has 2 of 8; pass the array's",
+	  0 },
+	{ "two_teams", PT_ALWAYS, 1, two_teams, "a broadcast between arrays of two teams",
+	  "pst_upc_all_broadcast: the arrays are of two teams; pass arrays of one team", 0 },
 	{ "no_plan", PT_ALWAYS, 1, no_plan, "the start of a plan that is not there",
 	  "pst_plan_start: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made", 0 },
 	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",

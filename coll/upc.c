@@ -1,0 +1,364 @@
+/*
+ * The collectives of UPC.  Those that move data are one call each.
+ *
+ * Reductions go by rows of blocks (upc.h): each rank reduces each of its blocks to one element, and
+ * the ranks reduce those row by row.  A rank that has no block in a row brings no element, so what
+ * is reduced is *optional elements*, for which the client's operator is wrapped.
+ */
+#include "coll/upc.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
+#include "runtime/util/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
+	OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
+};
+
+static gex_Flags_t
+upc_flags(gex_Flags_t flags)
+{
+	if (!(flags & IN_FLAGS))
+		flags |= PST_IN_ALLSYNC;
+	if (!(flags & OUT_FLAGS))
+		flags |= PST_OUT_ALLSYNC;
+	return flags;
+}
+
+/* The team of both arrays. */
+static gex_TM_t
+arrays_check(const pst_upc_array_t *dst, const pst_upc_array_t *src, const char *call)
+{
+	psi_need_init(call);
+	(void)psi_team_live(dst->tm, call);
+	if (PSI_UNLIKELY(dst->tm != src->tm))
+		psi_fatal("%s: the arrays are of two teams; pass arrays of one team", call);
+	pcoll_check_root(dst->tm, dst->first, call);
+	pcoll_check_root(src->tm, src->first, call);
+	return dst->tm;
+}
+
+static void *
+own_part(const pst_upc_array_t *array)
+{
+	return array->base[array->tm->rank];
+}
+
+/* What is at the array's first; NULL elsewhere. */
+static void *
+part_at_first(const pst_upc_array_t *array)
+{
+	return array->tm->rank == array->first ? own_part(array) : NULL;
+}
+
+/* -- data -------------------------------------------------------------------------------------- */
+
+void
+pst_upc_all_broadcast(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
+                      gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_broadcast");
+
+	pst_bcast(tm, src->first, own_part(dst), part_at_first(src), nbytes, upc_flags(flags));
+}
+
+void
+pst_upc_all_scatter(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
+                    gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_scatter");
+
+	pst_scatter(tm, src->first, own_part(dst), part_at_first(src), nbytes, upc_flags(flags));
+}
+
+void
+pst_upc_all_gather(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
+                   gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather");
+
+	pst_gather(tm, dst->first, part_at_first(dst), own_part(src), nbytes, upc_flags(flags));
+}
+
+void
+pst_upc_all_gather_all(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
+                       gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather_all");
+
+	pst_gather_all(tm, own_part(dst), own_part(src), nbytes, upc_flags(flags));
+}
+
+void
+pst_upc_all_exchange(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
+                     gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_exchange");
+
+	pst_exchange(tm, own_part(dst), own_part(src), nbytes, upc_flags(flags));
+}
+
+void
+pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
+                    const pst_upc_array_t *perm, size_t nbytes, gex_Flags_t flags)
+{
+	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_permute");
+
+	pst_permute(tm, (gex_Rank_t)*(const int *)own_part(perm), own_part(dst), own_part(src),
+	            nbytes, upc_flags(flags));
+}
+
+/* -- layout ------------------------------------------------------------------------------------ */
+
+struct pcoll_upc_part
+pcoll_upc_part_of(const pst_upc_array_t *array, gex_Rank_t size, gex_Rank_t rank)
+{
+	const size_t blk = array->blk_elems ? array->blk_elems : array->elems;
+	const size_t blocks = blk ? array->elems / blk + (array->elems % blk != 0) : 0;
+	const size_t place = ((size_t)rank + size - array->first) % size;
+	struct pcoll_upc_part part = {
+		.blk_elems = blk, .first_row = rank < array->first,
+		.blocks = blocks > place ? (blocks - place - 1) / size + 1 : 0,
+		.rows = blocks ? (array->first + blocks - 1) / size + 1 : 0,
+	};
+
+	part.last_elems = blk;
+	if (part.blocks && (part.blocks - 1) * size + place == blocks - 1)
+		part.last_elems = array->elems - (blocks - 1) * blk;
+	return part;
+}
+
+size_t
+pcoll_upc_block_elems(const struct pcoll_upc_part *part, size_t i)
+{
+	return i + 1 < part->blocks ? part->blk_elems : part->last_elems;
+}
+
+/* -- optional elements ------------------------------------------------------------------------- */
+
+/* An optional element: `there', then, from OPTION_HEAD on, the element. */
+enum { OPTION_HEAD = 16 };
+
+struct wrapped {
+	struct pcoll_reduction reduction;
+	size_t option_bytes;
+};
+
+static unsigned char *
+option_at(const struct wrapped *wrapped, void *options, size_t i)
+{
+	return (unsigned char *)options + i * wrapped->option_bytes;
+}
+
+/* out := element op out. */
+static void
+option_add(const struct wrapped *wrapped, const void *element, unsigned char *out)
+{
+	const struct pcoll_reduction *reduction = &wrapped->reduction;
+
+	if (out[0])
+		reduction->combine(element, out + OPTION_HEAD, 1, reduction->cdata);
+	else
+		psi_copy(out + OPTION_HEAD, element, reduction->elem_bytes);
+	out[0] = 1;
+}
+
+static void
+options_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
+{
+	const struct wrapped *wrapped = cdata;
+	const unsigned char *left = left_p;
+	unsigned char *out = out_p;
+
+	for (size_t i = 0; i < count; i++) {
+		if (left[0])
+			option_add(wrapped, left + OPTION_HEAD, out);
+		left += wrapped->option_bytes;
+		out += wrapped->option_bytes;
+	}
+}
+
+/* The elements of a block, from the last one down, so that their order is kept. */
+static void
+option_of_block(const struct wrapped *wrapped, const unsigned char *block, size_t elems,
+                unsigned char *out)
+{
+	while (elems-- > 0)
+		option_add(wrapped, block + elems * wrapped->reduction.elem_bytes, out);
+}
+
+/* -- reductions -------------------------------------------------------------------------------- */
+
+/* A reduction of arrays, of this rank: its blocks, and memory for three times `rows' options. */
+struct along {
+	gex_TM_t tm;
+	gex_Flags_t flags;
+	struct wrapped wrapped;
+	struct pcoll_upc_part part;
+	unsigned char *src;
+	unsigned char *own, *sums, *before;
+};
+
+static void
+along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_t *src,
+           const struct pcoll_reduce_args *args, gex_Flags_t flags, const char *call)
+{
+	size_t bytes;
+
+	along->tm = arrays_check(dst, src, call);
+	pcoll_check_reduction(args, true, call);
+	if (PSI_UNLIKELY(args->dt_cnt != src->elems || args->dt_sz != src->elem_bytes))
+		psi_fatal("%s: %zu elements of %zu bytes, and the array has %zu of %zu; pass the "
+		          "array's", call, args->dt_cnt, args->dt_sz, src->elems, src->elem_bytes);
+	along->flags = upc_flags(flags);
+	along->wrapped.reduction = pcoll_reduction_of(args);
+	along->wrapped.option_bytes = OPTION_HEAD + (args->dt_sz + 15) / 16 * 16;
+	along->part = pcoll_upc_part_of(src, along->tm->size, along->tm->rank);
+	along->src = own_part(src);
+	bytes = along->part.rows * along->wrapped.option_bytes;
+	along->own = calloc(3, bytes ? bytes : 1);
+	if (!along->own)
+		psi_fatal("%s: no memory for a collective, which takes %zu bytes", call, 3 * bytes);
+	along->sums = along->own + bytes;
+	along->before = along->sums + bytes;
+}
+
+static const unsigned char *
+along_block(const struct along *along, size_t i)
+{
+	return along->src + i * along->part.blk_elems * along->wrapped.reduction.elem_bytes;
+}
+
+/* Each block to the option of its row. */
+static void
+along_reduce_blocks(struct along *along)
+{
+	for (size_t i = 0; i < along->part.blocks; i++)
+		option_of_block(&along->wrapped, along_block(along, i),
+		                pcoll_upc_block_elems(&along->part, i),
+		                option_at(&along->wrapped, along->own,
+		                          along->part.first_row + i));
+}
+
+/* Rows from the last one down, into that option. */
+static void
+along_reduce_rows(struct along *along, unsigned char *rows, unsigned char *out)
+{
+	for (size_t row = along->part.rows; row-- > 0; )
+		options_combine(option_at(&along->wrapped, rows, row), out, 1, &along->wrapped);
+}
+
+/* Where the order does not count, a rank's rows are one. */
+static size_t
+along_merge_rows(struct along *along)
+{
+	unsigned char *merged = along->before;
+
+	if (along->wrapped.reduction.ordered || along->part.rows < 2)
+		return along->part.rows;
+	along_reduce_rows(along, along->own, merged);
+	psi_copy(along->own, merged, along->wrapped.option_bytes);
+	along->part.rows = 1;
+	return 1;
+}
+
+void
+pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_DT_t dt,
+                   size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                   void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = {
+		.dt = dt, .dt_sz = dt_sz, .dt_cnt = dt_cnt, .op = op, .user_op = user_op,
+		.user_cdata = user_cdata,
+	};
+	struct along along;
+	unsigned char *result;
+	size_t rows;
+
+	along_open(&along, dst, src, &args, flags, "pst_upc_all_reduce");
+	if (along.flags & PST_IN_ALLSYNC)
+		pst_barrier(along.tm, 0);
+	along_reduce_blocks(&along);
+	rows = along_merge_rows(&along);
+	pst_reduce(along.tm, dst->first, along.sums, along.own, GEX_DT_USER,
+	           along.wrapped.option_bytes, rows, GEX_OP_USER_NC, options_combine,
+	           &along.wrapped, 0);
+	if (along.tm->rank == dst->first && rows) {
+		result = along.before;
+		memset(result, 0, along.wrapped.option_bytes);
+		along_reduce_rows(&along, along.sums, result);
+		psi_copy(own_part(dst), result + OPTION_HEAD, dt_sz);
+	}
+	if (along.flags & PST_OUT_ALLSYNC)
+		pst_barrier(along.tm, 0);
+	free(along.own);
+}
+
+/* From the elements before the block, if there are any, through the block. */
+static void
+prefix_of_block(const struct along *along, const unsigned char *block, size_t elems,
+                const unsigned char *before, unsigned char *dst)
+{
+	const struct pcoll_reduction *reduction = &along->wrapped.reduction;
+	const size_t elem = reduction->elem_bytes;
+	const unsigned char *left = before[0] ? before + OPTION_HEAD : NULL;
+
+	for (size_t i = 0; i < elems; i++, dst += elem) {
+		if (dst != block + i * elem)
+			psi_copy(dst, block + i * elem, elem);
+		if (left)
+			reduction->combine(left, dst, 1, reduction->cdata);
+		left = dst;
+	}
+}
+
+/* before[row] becomes what is before this rank's block of the row: all rows before, and in the row
+ * all ranks before.  sums has the rows' totals, which are used up. */
+static void
+along_carry_rows(struct along *along)
+{
+	for (size_t row = 1; row < along->part.rows; row++) {
+		unsigned char *sum = option_at(&along->wrapped, along->sums, row);
+		const unsigned char *last = sum - along->wrapped.option_bytes;
+
+		options_combine(last, option_at(&along->wrapped, along->before, row), 1,
+		                &along->wrapped);
+		options_combine(last, sum, 1, &along->wrapped);
+	}
+}
+
+void
+pst_upc_all_prefix_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_DT_t dt,
+                          size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                          void *user_cdata, gex_Flags_t flags)
+{
+	const struct pcoll_reduce_args args = {
+		.dt = dt, .dt_sz = dt_sz, .dt_cnt = dt_cnt, .op = op, .user_op = user_op,
+		.user_cdata = user_cdata,
+	};
+	unsigned char *out = own_part(dst);
+	struct along along;
+
+	along_open(&along, dst, src, &args, flags, "pst_upc_all_prefix_reduce");
+	if (along.flags & PST_IN_ALLSYNC)
+		pst_barrier(along.tm, 0);
+	along_reduce_blocks(&along);
+	pst_exscan(along.tm, along.before, along.own, GEX_DT_USER, along.wrapped.option_bytes,
+	           along.part.rows, GEX_OP_USER_NC, options_combine, &along.wrapped, 0);
+	pst_allreduce(along.tm, along.sums, along.own, GEX_DT_USER, along.wrapped.option_bytes,
+	              along.part.rows, GEX_OP_USER_NC, options_combine, &along.wrapped, 0);
+	along_carry_rows(&along);
+	for (size_t i = 0; i < along.part.blocks; i++)
+		prefix_of_block(&along, along_block(&along, i),
+		                pcoll_upc_block_elems(&along.part, i),
+		                option_at(&along.wrapped, along.before, along.part.first_row + i),
+		                out + i * along.part.blk_elems * dt_sz);
+	if (along.flags & PST_OUT_ALLSYNC)
+		pst_barrier(along.tm, 0);
+	free(along.own);
+}
