@@ -11,7 +11,8 @@ libjansson-dev=/usr/include/jansson.h cmake=cmake clang=clang numactl=numactl sp
 iproute2=ip procps=ps libfabric-dev=/usr/include/rdma/fabric.h
 mpich=mpiexec.hydra openmpi-bin=mpirun.openmpi
 libpmix-dev=/usr/lib/*/pmix2/include/pmix.h"
-pass_packages="$test_packages libclang-rt-14-dev=/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-x86_64.a
+# A server for ssh is only for the hosts of tests/hosts; scripts/check alone installs none.
+pass_packages="$test_packages openssh-client=ssh openssh-server=/usr/sbin/sshd libclang-rt-14-dev=/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-x86_64.a
 gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc g++-aarch64-linux-gnu=aarch64-linux-gnu-g++
 libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/stdio.h qemu-user-static=qemu-aarch64-static"
 
