@@ -23,7 +23,10 @@ enum perf_handler {
 };
 
 /* What all ranks do together when rank 0 says so. */
-enum perf_order { PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS, PERF_SIGNALS };
+enum perf_order {
+	PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS, PERF_SIGNALS,
+	PERF_COLLECTIVES
+};
 
 extern gex_TM_t perf_tm;
 extern gex_Rank_t perf_rank, perf_ranks, perf_peer; /* peer: of rank 0; itself if alone */

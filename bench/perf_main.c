@@ -34,6 +34,9 @@ static const struct perf_command commands[] = {
 	{ "ring", "a token round all ranks, per hop", NULL, NULL, 0, perf_ring },
 	{ "atomic", "fetch-and-add alone and by all ranks, and the processor's own under +",
 	  "fetch-add,contended,+fetch-add,+contended", NULL, 0, perf_atomic },
+	{ "coll", "collectives over all ranks, roots in turn",
+	  "barrier,bcast,scatter,gather,gather_all,exchange,permute,reduce,allreduce,"
+	  "reduce_scatter,scan,exscan", "8 to 64K", 0, perf_coll },
 	{ "signal", "a payload to the next rank's program, one way, in a ring",
 	  "signal,flag,barrier,long", "1 to 1M", 0, perf_signal },
 	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
@@ -47,7 +50,7 @@ static const struct perf_command commands[] = {
 
 static const struct perf_module *const modules[] = {
 	&perf_message_module, &perf_place_module, &perf_latency_module, &perf_rate_module,
-	&perf_ring_module, &perf_atomic_module, &perf_signal_module, NULL,
+	&perf_ring_module, &perf_atomic_module, &perf_coll_module, &perf_signal_module, NULL,
 };
 
 static void

@@ -115,8 +115,9 @@ static void
 other_types(void)
 {
 	pt_start(NULL, NULL, NULL, 0, 1);
-	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, words, words, GEX_DT_USER, 4 << pt.rank,
-	                                      2 >> pt.rank, GEX_OP_USER, sum, NULL, 0));
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, words, words, GEX_DT_USER,
+	                                      pt.rank ? 8 : 4, pt.rank ? 1 : 2, GEX_OP_USER, sum,
+	                                      NULL, 0));
 }
 
 static void

@@ -1,0 +1,156 @@
+/*
+ * coll: one collective over all ranks after the other, roots in turn; per collective.  Bytes are
+ * those of a vector or of one block.
+ */
+#include "perf_commands.h"
+#include "perf_plan.h"
+#include "perf_sample.h"
+
+#include <penstock.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_SHIFT = 24, BLOCK_MOST = 256 << 10 }; /* kinds stand above an order's bytes */
+
+static char *source, *target;
+
+#define MOVES(name, ...)                                                              \
+	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
+	{                                                                             \
+		(void)root;                                                           \
+		pst_##name(perf_tm, __VA_ARGS__, bytes, 0);                           \
+	}
+
+#define REDUCES(name, ...)                                                            \
+	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
+	{                                                                             \
+		(void)root;                                                           \
+		pst_##name(perf_tm, __VA_ARGS__, GEX_DT_DBL, sizeof(double),          \
+		           bytes / sizeof(double), GEX_OP_ADD, NULL, NULL, 0);        \
+	}
+
+MOVES(bcast, root, target, source)
+MOVES(scatter, root, target, source)
+MOVES(gather, root, target, source)
+MOVES(gather_all, target, source)
+MOVES(exchange, target, source)
+MOVES(permute, (perf_rank + 1 + root) % perf_ranks, target, source)
+REDUCES(reduce, root, target, source)
+REDUCES(allreduce, target, source)
+REDUCES(reduce_scatter, target, source)
+REDUCES(scan, target, source)
+REDUCES(exscan, target, source)
+
+static void
+coll_barrier(gex_Rank_t root, size_t bytes)
+{
+	(void)root, (void)bytes;
+	pst_barrier(perf_tm, 0);
+}
+
+static const struct collective {
+	const char *name;
+	void (*call)(gex_Rank_t root, size_t bytes);
+} collectives[] = {
+	{ "barrier", coll_barrier },
+	{ "bcast", coll_bcast },
+	{ "scatter", coll_scatter },
+	{ "gather", coll_gather },
+	{ "gather_all", coll_gather_all },
+	{ "exchange", coll_exchange },
+	{ "permute", coll_permute },
+	{ "reduce", coll_reduce },
+	{ "allreduce", coll_allreduce },
+	{ "reduce_scatter", coll_reduce_scatter },
+	{ "scan", coll_scan },
+	{ "exscan", coll_exscan },
+};
+
+/* All ranks: the kind and the bytes in one number.  The next order finds nobody at this one, since a
+ * root may be done before others have begun. */
+static void
+collectives_run(unsigned count, size_t order)
+{
+	const struct collective *collective = &collectives[order >> KIND_SHIFT];
+	const size_t bytes = order & ((1u << KIND_SHIFT) - 1);
+
+	for (unsigned i = 0; i < count; i++)
+		collective->call(i % perf_ranks, bytes);
+	pst_barrier(perf_tm, 0);
+}
+
+static void
+coll_open(void)
+{
+	const size_t bytes = perf_ranks > PERF_MAX_BYTES / BLOCK_MOST
+	                             ? (size_t)perf_ranks * BLOCK_MOST
+	                             : PERF_MAX_BYTES;
+
+	source = calloc(1, bytes);
+	target = calloc(1, bytes);
+	if (source == NULL || target == NULL) {
+		fprintf(stderr, "penstock-perf: no memory for two times %zu bytes\n", bytes);
+		exit(1);
+	}
+	memset(source, 0, bytes); /* pages of its own, not the one of zeros */
+}
+
+static void
+coll_close(void)
+{
+	free(source);
+	free(target);
+}
+
+const struct perf_module perf_coll_module = {
+	.open = coll_open, .close = coll_close, .order = PERF_COLLECTIVES,
+	.follow = collectives_run,
+};
+
+static double
+batch_coll(const struct perf_point *point, unsigned count)
+{
+	size_t kind = 0, order;
+	double start;
+
+	while (strcmp(collectives[kind].name, point->kind) != 0)
+		kind++;
+	order = kind << KIND_SHIFT | point->bytes;
+	perf_job_order(PERF_COLLECTIVES, count, order);
+	start = perf_now_ns();
+	collectives_run(count, order);
+	return perf_now_ns() - start;
+}
+
+static size_t
+most_of_block(void)
+{
+	return BLOCK_MOST;
+}
+
+int
+perf_coll(const struct perf_options *options)
+{
+	static const struct perf_style style = { "us", 1000, NULL, NULL };
+	static const size_t sizes[] = { 8, 1 << 10, 64 << 10, 0 };
+	static const struct perf_kind kinds[] = {
+		{ "barrier", batch_coll, NULL, 0 },
+		{ "bcast", batch_coll, NULL, 1 },
+		{ "scatter", batch_coll, most_of_block, 1 },
+		{ "gather", batch_coll, most_of_block, 1 },
+		{ "gather_all", batch_coll, most_of_block, 1 },
+		{ "exchange", batch_coll, most_of_block, 1 },
+		{ "permute", batch_coll, NULL, 1 },
+		{ "reduce", batch_coll, NULL, 1 },
+		{ "allreduce", batch_coll, NULL, 1 },
+		{ "reduce_scatter", batch_coll, most_of_block, 1 },
+		{ "scan", batch_coll, NULL, 1 },
+		{ "exscan", batch_coll, NULL, 1 },
+		{ 0 },
+	};
+
+	perf_plan_run("coll", kinds, sizes, &style, options);
+	return 0;
+}
