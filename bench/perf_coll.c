@@ -68,8 +68,8 @@ static const struct collective {
 	{ "exscan", coll_exscan },
 };
 
-/* All ranks: the kind and the bytes in one number.  The next order finds nobody at this one, since a
- * root may be done before others have begun. */
+/* All ranks: the kind and the bytes in one number.  The barrier keeps the next order away from
+ * ranks that still obey this one: a root may be done before others have begun. */
 static void
 collectives_run(unsigned count, size_t order)
 {

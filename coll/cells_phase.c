@@ -260,15 +260,15 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
              uint64_t other)
 {
 	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
-	const struct pcoll_side own = {
+	const struct pcoll_signature own = {
 		.rank = cells->rank, .what = op->call.what, .len_bytes = op->call.len_bytes,
 	};
-	const struct pcoll_side peers = {
+	const struct pcoll_signature peers = {
 		.rank = from, .what = pcoll_what_of((uint32_t)(other >> CALL_LEN_BITS)),
 		.len_bytes = other & len_mask,
 	};
 
-	pcoll_sides_differ(op->number, &own, &peers);
+	pcoll_signatures_differ(op->number, &own, &peers);
 }
 
 static bool

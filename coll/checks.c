@@ -4,12 +4,11 @@
 #include "runtime/team/team.h"
 
 void
-pcoll_check_team(gex_TM_t tm, gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+pcoll_check_team(gex_TM_t tm, const char *call)
 {
 	psi_need_init(call);
 	psi_rule_call(call);
 	(void)psi_team_live(tm, call);
-	psi_check_flags(flags, allowed, call);
 }
 
 void
@@ -28,11 +27,13 @@ pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t s
 
 	if (PSI_LIKELY(!psi.checks) || from == to + (uintptr_t)in_place)
 		return;
-	if (PSI_UNLIKELY(to < from + src_bytes && from < to + dst_bytes))
-		psi_fatal(
-			"%s: dst %p and src %p of %zu bytes overlap; pass the same address "
-			"twice, or memory apart",
-			call, dst, src, src_bytes);
+	if (PSI_LIKELY(to >= from + src_bytes || from >= to + dst_bytes))
+		return;
+	if (in_place == PCOLL_NEVER_IN_PLACE)
+		psi_fatal("%s: dst %p and src %p of %zu bytes overlap; pass memory apart", call,
+		          dst, src, src_bytes);
+	psi_fatal("%s: dst %p and src %p of %zu bytes overlap; pass the same address twice, or "
+	          "memory apart", call, dst, src, src_bytes);
 }
 
 /* -- reductions -------------------------------------------------------------------------------- */
@@ -44,13 +45,14 @@ op_is_user(gex_OP_t op)
 }
 
 static void
-check_type(const struct pcoll_reduce_args *args, bool extended, const char *call)
+reduction_check_type(const struct pcoll_reduce_args *args, bool extended, const char *call)
 {
 	const bool known = extended || args->dt <= GEX_DT_USER;
 	const size_t bytes = known ? pcoll_type_bytes(args->dt) : 0;
 
 	if (PSI_UNLIKELY(!bytes && args->dt != GEX_DT_USER))
-		psi_fatal("%s: dt 0x%x is no type; pass one of GEX_DT_*", call, args->dt);
+		psi_fatal("%s: dt 0x%x is no type; pass one of GEX_DT_*%s", call, args->dt,
+		          extended ? " or PST_DT_*" : "");
 	if (PSI_UNLIKELY(!bytes && !args->dt_sz))
 		psi_fatal("%s: dt_sz is 0, and the type has at least one byte; pass its sizeof",
 		          call);
@@ -73,7 +75,7 @@ check_type(const struct pcoll_reduce_args *args, bool extended, const char *call
 void
 pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call)
 {
-	check_type(args, extended, call);
+	reduction_check_type(args, extended, call);
 	if (op_is_user(args->op)) {
 		if (PSI_UNLIKELY(!args->user_op))
 			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",

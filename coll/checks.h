@@ -15,14 +15,14 @@ struct pcoll_reduce_args {
 	void *user_cdata;
 };
 
-/* It is called where it may be, with a team that lives and with flags that it takes. */
-void pcoll_check_team(gex_TM_t tm, gex_Flags_t flags, gex_Flags_t allowed, const char *call);
+/* Checks that the call is allowed here, and that the team exists. */
+void pcoll_check_team(gex_TM_t tm, const char *call);
 void pcoll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call);
-/* With checks: dst and src are apart, or src begins so far behind dst as it does in place. */
+/* With PST_CHECK: the buffers do not overlap, unless src begins in_place bytes behind dst. */
 #define PCOLL_NEVER_IN_PLACE PTRDIFF_MAX
 void pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
                          ptrdiff_t in_place, const char *call);
-/* extended: types and operators of pst_ calls, and no elements at all. */
+/* extended: also accepts types and operators of penstock_coll.h, and a dt_cnt of 0. */
 void pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call);
 /* What a call has of arguments that have passed. */
 struct pcoll_reduction pcoll_reduction_of(const struct pcoll_reduce_args *args);

@@ -87,7 +87,14 @@ struct pcoll_call {
 	struct pcoll_scalar scalar;
 };
 
-/* The call is where it stays until its end; and has ended. */
+static inline bool
+pcoll_call_has_lists(const struct pcoll_call *call)
+{
+	return call->what.api == PCOLL_PST_LISTS;
+}
+
+/* The first points src and dst of a call on values into its record, which must not move afterwards.
+ * The second writes the result. */
 static inline void
 pcoll_call_settle(struct pcoll_call *call)
 {
@@ -111,13 +118,13 @@ struct pcoll_op {
 	bool busy;
 	_Atomic bool stirred;           /* something has changed since it was stepped */
 	_Atomic uint64_t finished;      /* the use of this memory that ended last */
-	/* The rest belongs to whoever has it busy; constant but for blocked and run. */
+	/* The rest belongs to whoever has it busy; constant but for blocked and executor. */
 	uint64_t use;
 	struct pcoll_call call;
 	uint64_t team;
 	uint32_t number;
 	bool blocked;                   /* some message found no room: step it at every poll */
-	struct pcoll_run run;
+	struct pcoll_executor executor;
 };
 
 /* -- the engine (pcoll_engine.c) --------------------------------------------------------------- */
@@ -151,7 +158,7 @@ struct pcoll_note {
 	uint64_t team;                  /* its id, or a series of phases */
 	uint32_t number, what, index;
 	gex_Rank_t from, to;            /* in the team */
-	gex_Rank_t root;                /* of the sender's call, as in struct pcoll_side */
+	gex_Rank_t root;                /* of the sender's call, as in struct pcoll_signature */
 	uint64_t call_bytes;
 	uint32_t form;
 	uint64_t words[2];

@@ -3,8 +3,8 @@
 #include "runtime/process/process.h"
 
 static void __attribute__((noreturn, cold))
-forms_differ(const char *call, uint32_t number, const struct pcoll_side *lower,
-             const struct pcoll_side *higher)
+forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lower,
+             const struct pcoll_signature *higher)
 {
 	const uint32_t elem = lower->form & PCOLL_FORM_ELEM_BYTES;
 	const uint32_t other_elem = higher->form & PCOLL_FORM_ELEM_BYTES;
@@ -23,8 +23,8 @@ forms_differ(const char *call, uint32_t number, const struct pcoll_side *lower,
 }
 
 static void __attribute__((noreturn, cold))
-arguments_differ(const char *call, uint32_t number, const struct pcoll_side *lower,
-                 const struct pcoll_side *higher)
+arguments_differ(const char *call, uint32_t number, const struct pcoll_signature *lower,
+                 const struct pcoll_signature *higher)
 {
 	if (lower->root != higher->root)
 		psi_fatal("%s: call %u on its team, to which rank %u passes root %u and rank %u "
@@ -39,7 +39,8 @@ arguments_differ(const char *call, uint32_t number, const struct pcoll_side *low
 }
 
 void
-pcoll_sides_differ(uint32_t number, const struct pcoll_side *own, const struct pcoll_side *peers)
+pcoll_signatures_differ(uint32_t number, const struct pcoll_signature *own,
+                        const struct pcoll_signature *peers)
 {
 	const char *call = pcoll_call_name(own->what);
 

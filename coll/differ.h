@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-/* What a reduction's elements are, and how the call synchronises: bits of pcoll_side's form. */
+/* What a reduction's elements are, and how the call synchronises: bits of a signature's form. */
 #define PCOLL_FORM_ELEM_BYTES 0x0fffffffu       /* the lower bits of an element's size */
 #define PCOLL_FORM_ORDERED    0x10000000u
 #define PCOLL_FORM_IN_ALL     0x20000000u
 #define PCOLL_FORM_OUT_ALL    0x40000000u
 
-/* One member's side of the call with that number on its team. */
-struct pcoll_side {
+/* What members must agree on in the call with one number on their team, as one of them has it. */
+struct pcoll_signature {
 	uint32_t rank;
 	struct pcoll_what what;
 	uint32_t root;
@@ -21,8 +21,8 @@ struct pcoll_side {
 	uint32_t form;
 };
 
-/* Something but the rank differs. */
-void pcoll_sides_differ(uint32_t number, const struct pcoll_side *own,
-                        const struct pcoll_side *peers) __attribute__((noreturn, cold));
+/* Ends the job with the first difference between the two.  There is one besides the rank. */
+void pcoll_signatures_differ(uint32_t number, const struct pcoll_signature *own,
+                             const struct pcoll_signature *peers) __attribute__((noreturn, cold));
 
 #endif

@@ -16,7 +16,7 @@
 
 enum {
 	TMP_ALIGN = 64, TMP_KEPT_BYTES = 256 << 10,
-	/* A member keeps at most this much for one operation, but LEAST for each other member. */
+	/* Payloads that a member may keep for one operation; at least LEAST of each peer. */
 	EAGER_TOTAL_BYTES = 128 << 10, EAGER_LEAST_BYTES = 64,
 };
 
@@ -24,9 +24,9 @@ enum {
 
 /* NULL: it has not come. */
 static struct pcoll_note *
-note_take(struct pcoll_run *run, uint32_t from, uint32_t index)
+note_take(struct pcoll_executor *executor, uint32_t from, uint32_t index)
 {
-	struct pcoll_note **at = &run->notes, *note;
+	struct pcoll_note **at = &executor->notes, *note;
 
 	while ((note = *at) && (note->from != from || note->index != index))
 		at = &note->next;
@@ -35,7 +35,8 @@ note_take(struct pcoll_run *run, uint32_t from, uint32_t index)
 	return note;
 }
 
-/* Members that agree about the call have schedules that fit each other, but for lists' lengths. */
+/* The two ends of a message expect different lengths.  This happens only with lists: note_attach
+ * has compared the rest. */
 static void __attribute__((noreturn, cold))
 message_differs(const struct pcoll_op *op, uint32_t from, uint64_t sent_bytes, uint32_t to,
                 uint64_t expected_bytes)
@@ -51,14 +52,14 @@ message_differs(const struct pcoll_op *op, uint32_t from, uint64_t sent_bytes, u
 static bool
 slot_sending_note(struct pcoll_op *op, struct pcoll_slot *slot)
 {
-	return pcoll_note_send(op, slot->peer, slot->tag, pcoll_names_word(op->run.names), 0,
+	return pcoll_note_send(op, slot->peer, slot->tag, pcoll_names_word(op->executor.names), 0,
 	                       slot->out.addr, slot->out.len_bytes);
 }
 
 static bool
 slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 {
-	struct pcoll_note *note = note_take(&op->run, slot->peer, slot->tag);
+	struct pcoll_note *note = note_take(&op->executor, slot->peer, slot->tag);
 
 	if (!note)
 		return false;
@@ -67,7 +68,8 @@ slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 		                slot->in.len_bytes);
 	if (note->len_bytes)
 		psi_copy(slot->in.addr, note->payload, note->len_bytes);
-	op->run.names = pcoll_names_combine(op->run.names, pcoll_names_of(note->words[0]));
+	op->executor.names =
+		pcoll_names_combine(op->executor.names, pcoll_names_of(note->words[0]));
 	pcoll_note_give_back(note);
 	return true;
 }
@@ -76,14 +78,14 @@ slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 static bool
 slot_meeting(struct pcoll_op *op, struct pcoll_slot *slot)
 {
-	struct pcoll_note **at = &op->run.notes, *note;
+	struct pcoll_note **at = &op->executor.notes, *note;
 
 	while ((note = *at) && note->index != slot->tag)
 		at = &note->next;
 	if (!note)
 		return false;
 	*at = note->next;
-	op->run.found = note->from;
+	op->executor.found = note->from;
 	pcoll_note_give_back(note);
 	return true;
 }
@@ -97,7 +99,7 @@ slot_sending(struct pcoll_op *op, struct pcoll_slot *slot)
 static bool
 slot_awaiting_request(struct pcoll_op *op, struct pcoll_slot *slot)
 {
-	struct pcoll_note *note = note_take(&op->run, slot->peer, slot->tag | PCOLL_ASKS);
+	struct pcoll_note *note = note_take(&op->executor, slot->peer, slot->tag | PCOLL_ASKS);
 
 	if (!note)
 		return false;
@@ -132,14 +134,14 @@ slot_requesting(struct pcoll_op *op, struct pcoll_slot *slot)
 
 /* -- acts -------------------------------------------------------------------------------------- */
 
-/* The longest payload that goes in a note, but for what the conduit lets. */
+/* Longest payload that goes in a note.  The conduit's limit may be lower. */
 static size_t
 op_eager_bytes(const struct pcoll_op *op)
 {
 	const size_t share = EAGER_TOTAL_BYTES / op->call.tm->size;
 
 	if (op->number % PCOLL_EAGER_PERIOD == PCOLL_EAGER_PERIOD - 1 ||
-	    (psi.checks && op->call.what.api == PCOLL_PST_LISTS))
+	    (psi.checks && pcoll_call_has_lists(&op->call)))
 		return 0;       /* a request tells the receiver's length */
 	if (share > PCOLL_EAGER_BYTES)
 		return PCOLL_EAGER_BYTES;
@@ -159,7 +161,7 @@ message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_a
 {
 	const bool sends = act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
 	const bool eager = message_is_eager(op, act);
-	unsigned char *const *buffer = op->run.buffer;
+	unsigned char *const *buffer = op->executor.buffer;
 
 	slot->peer = act->peer;
 	slot->tag = act->tag;
@@ -180,11 +182,11 @@ message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_a
 }
 
 static void
-act_locally(struct pcoll_op *op, const struct pcoll_act *act)
+act_do_local(struct pcoll_op *op, const struct pcoll_act *act)
 {
 	const struct pcoll_reduction *reduction = &op->call.reduction;
-	const unsigned char *from = op->run.buffer[act->from] + act->from_bytes;
-	unsigned char *to = op->run.buffer[act->to] + act->to_bytes;
+	const unsigned char *from = op->executor.buffer[act->from] + act->from_bytes;
+	unsigned char *to = op->executor.buffer[act->to] + act->to_bytes;
 
 	if (act->kind == PCOLL_STEP_COMBINE)
 		reduction->combine(from, to, act->len_bytes / reduction->elem_bytes,
@@ -193,28 +195,29 @@ act_locally(struct pcoll_op *op, const struct pcoll_act *act)
 		psi_copy(to, from, act->len_bytes);
 }
 
-/* False: it must wait until a slot is free, or all that was begun is done. */
+/* Begins the next act.  Returns false if all slots are in use, or at the end of a round while
+ * messages are under way. */
 static bool
 act_begin(struct pcoll_op *op)
 {
-	struct pcoll_run *run = &op->run;
+	struct pcoll_executor *executor = &op->executor;
 	unsigned number;
 
-	switch (run->act.kind) {
+	switch (executor->act.kind) {
 	case PCOLL_STEP_ROUND:
-		return run->used == 0;
+		return executor->used == 0;
 	case PCOLL_STEP_COPY:
 	case PCOLL_STEP_COMBINE:
-		act_locally(op, &run->act);
+		act_do_local(op, &executor->act);
 		return true;
 	default:
-		if (run->used == UINT32_MAX)
+		if (executor->used == UINT32_MAX)
 			return false;
-		if (run->act.peer == PCOLL_FOUND)
-			run->act.peer = run->found;
-		number = (unsigned)__builtin_ctz(~run->used);
-		if (!message_begin(op, &run->slot[number], &run->act))
-			run->used |= (uint32_t)1 << number;
+		if (executor->act.peer == PCOLL_FOUND)
+			executor->act.peer = executor->found;
+		number = (unsigned)__builtin_ctz(~executor->used);
+		if (!message_begin(op, &executor->slot[number], &executor->act))
+			executor->used |= (uint32_t)1 << number;
 		return true;
 	}
 }
@@ -225,92 +228,93 @@ act_begin(struct pcoll_op *op)
 static bool
 slots_advance(struct pcoll_op *op)
 {
-	const uint32_t before = op->run.used;
+	const uint32_t before = op->executor.used;
 
 	for (uint32_t left = before; left; left &= left - 1) {
-		struct pcoll_slot *slot = &op->run.slot[__builtin_ctz(left)];
+		struct pcoll_slot *slot = &op->executor.slot[__builtin_ctz(left)];
 
 		if (slot->state(op, slot))
-			op->run.used &= ~(left & -left);
+			op->executor.used &= ~(left & -left);
 	}
-	return op->run.used != before;
+	return op->executor.used != before;
 }
 
 /* Begins what may begin; the end of the schedule is the end of a round. */
 static void
 acts_begin(struct pcoll_op *op)
 {
-	struct pcoll_run *run = &op->run;
+	struct pcoll_executor *executor = &op->executor;
 
 	for (;;) {
-		if (!run->has_act)
-			run->has_act = pcoll_cursor_next(&run->cached->schedule, &run->cursor,
-			                                 &run->act);
-		if (!run->has_act) {
-			run->ended = run->used == 0;
+		if (!executor->has_act)
+			executor->has_act = pcoll_cursor_next(&executor->cached->schedule,
+			                                      &executor->cursor, &executor->act);
+		if (!executor->has_act) {
+			executor->ended = executor->used == 0;
 			return;
 		}
 		if (!act_begin(op))
 			return;
-		run->has_act = false;
+		executor->has_act = false;
 	}
 }
 
 bool
-pcoll_run_step(struct pcoll_op *op)
+pcoll_executor_step(struct pcoll_op *op)
 {
-	struct pcoll_run *run = &op->run;
+	struct pcoll_executor *executor = &op->executor;
 
-	run->notes = pcoll_notes_collect(op, run->notes);
+	executor->notes = pcoll_notes_collect(op, executor->notes);
 	do
 		acts_begin(op);
-	while (slots_advance(op) && !run->ended);
-	return run->ended;
+	while (slots_advance(op) && !executor->ended);
+	return executor->ended;
 }
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
 static void
-run_make_tmp(struct pcoll_run *run, size_t len_bytes)
+executor_make_tmp(struct pcoll_executor *executor, size_t len_bytes)
 {
 	const size_t rounded = (len_bytes + TMP_ALIGN - 1) / TMP_ALIGN * TMP_ALIGN;
 
-	if (len_bytes <= run->tmp_room_bytes)
+	if (len_bytes <= executor->tmp_room_bytes)
 		return;
-	free(run->buffer[PCOLL_TMP]);
-	run->buffer[PCOLL_TMP] = aligned_alloc(TMP_ALIGN, rounded);
-	if (!run->buffer[PCOLL_TMP])
+	free(executor->buffer[PCOLL_TMP]);
+	executor->buffer[PCOLL_TMP] = aligned_alloc(TMP_ALIGN, rounded);
+	if (!executor->buffer[PCOLL_TMP])
 		psi_fatal("no memory for a collective, which takes %zu bytes", len_bytes);
-	run->tmp_room_bytes = rounded;
+	executor->tmp_room_bytes = rounded;
 }
 
 void
-pcoll_run_open(struct pcoll_op *op)
+pcoll_executor_open(struct pcoll_op *op)
 {
 	const struct pcoll_call *call = &op->call;
-	struct pcoll_run *run = &op->run;
+	struct pcoll_executor *executor = &op->executor;
 
-	run->cached = pcoll_schedule_hold(call);
-	run->cursor = (struct pcoll_cursor){ .next = 0 };
-	run->has_act = run->ended = false;
-	run->names = call->phase ? call->phase->names : pcoll_names_of(0);
-	run->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
-	run->buffer[PCOLL_DST] = call->dst;
-	run_make_tmp(run, run->cached->schedule.tmp_bytes);
+	executor->cached = pcoll_schedule_hold(call);
+	executor->cursor = (struct pcoll_cursor){ .next = 0 };
+	executor->has_act = executor->ended = false;
+	executor->notes = NULL;
+	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
+	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
+	executor->buffer[PCOLL_DST] = call->dst;
+	executor_make_tmp(executor, executor->cached->schedule.tmp_bytes);
 }
 
 void
-pcoll_run_close(struct pcoll_op *op)
+pcoll_executor_close(struct pcoll_op *op)
 {
-	struct pcoll_run *run = &op->run;
+	struct pcoll_executor *executor = &op->executor;
 
 	if (op->call.phase)
-		op->call.phase->names = run->names;
+		op->call.phase->names = executor->names;
 	pcoll_call_finish(&op->call);
-	pcoll_schedule_release(run->cached);
-	if (run->tmp_room_bytes > TMP_KEPT_BYTES) {
-		free(run->buffer[PCOLL_TMP]);
-		run->buffer[PCOLL_TMP] = NULL;
-		run->tmp_room_bytes = 0;
+	pcoll_schedule_release(executor->cached);
+	if (executor->tmp_room_bytes > TMP_KEPT_BYTES) {
+		free(executor->buffer[PCOLL_TMP]);
+		executor->buffer[PCOLL_TMP] = NULL;
+		executor->tmp_room_bytes = 0;
 	}
 }

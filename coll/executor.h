@@ -42,7 +42,7 @@ struct pcoll_slot {
 /* As many messages may be under way; the check of schedules has the same number. */
 enum { PCOLL_SLOTS = 32 };
 
-struct pcoll_run {
+struct pcoll_executor {
 	struct pcoll_cached *cached;    /* has the schedule */
 	struct pcoll_cursor cursor;
 	struct pcoll_act act;           /* the next one, if has_act */
@@ -57,10 +57,10 @@ struct pcoll_run {
 };
 
 /* Finds the schedule, or makes it.  The operation is not in the engine's list yet. */
-void pcoll_run_open(struct pcoll_op *op);
+void pcoll_executor_open(struct pcoll_op *op);
 /* Goes on as far as it can; true at the end.  By the thread that has the operation busy. */
-bool pcoll_run_step(struct pcoll_op *op);
+bool pcoll_executor_step(struct pcoll_op *op);
 /* Behind the end. */
-void pcoll_run_close(struct pcoll_op *op);
+void pcoll_executor_close(struct pcoll_op *op);
 
 #endif

@@ -127,12 +127,12 @@ op_run(struct pcoll_op *op)
 			&op->stirred, false,
 			memory_order_acquire); /* X4: acquire, from X3 in pcoll_op_changed */
 		op->blocked = false;
-		done = pcoll_run_step(op);
+		done = pcoll_executor_step(op);
 		pcoll_lock();
 	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
 	op->busy = false;
 	if (done)
-		pcoll_run_close(op);
+		pcoll_executor_close(op);
 	if (!done && op->blocked && !psi_is_room_missing())
 		psi_room_still_missing();
 	return done;
@@ -188,7 +188,7 @@ op_prepare(const struct pcoll_call *call)
 	op->use++;
 	op->call = *call;
 	pcoll_call_settle(&op->call);
-	pcoll_run_open(op);
+	pcoll_executor_open(op);
 	return op;
 }
 
@@ -246,7 +246,7 @@ static void
 engine_team_ends(gex_TM_t tm, const char *call)
 {
 	pcoll_notes_team_ends(tm, call);
-	pcoll_schedules_forget(tm);
+	pcoll_schedules_free(tm);
 }
 
 const struct psi_module pcoll_module = {

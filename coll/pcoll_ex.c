@@ -22,7 +22,8 @@ pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
 gex_Event_t
 gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags)
 {
-	pcoll_check_team(tm, flags, 0, "gex_Coll_BarrierNB");
+	pcoll_check_team(tm, "gex_Coll_BarrierNB");
+	psi_check_flags(flags, 0, "gex_Coll_BarrierNB");
 	return pcoll_team_barrier(tm, PCOLL_GEX);
 }
 
@@ -36,7 +37,8 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	};
 	const char *name = "gex_Coll_BroadcastNB";
 
-	pcoll_check_team(tm, flags, 0, name);
+	pcoll_check_team(tm, name);
+	psi_check_flags(flags, 0, name);
 	pcoll_check_root(tm, root, name);
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
@@ -87,7 +89,8 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
 	const char *name = "gex_Coll_ReduceToOneNB";
 	struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	pcoll_check_team(tm, flags, 0, name);
+	pcoll_check_team(tm, name);
+	psi_check_flags(flags, 0, name);
 	pcoll_check_root(tm, root, name);
 	if (tm->rank != root)
 		args.dst = NULL;
@@ -104,7 +107,8 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
 
-	pcoll_check_team(tm, flags, 0, name);
+	pcoll_check_team(tm, name);
+	psi_check_flags(flags, 0, name);
 	pcoll_check_reduction(&args, false, name);
 	return reduction_start(PCOLL_REDUCE_TO_ALL, tm, 0, &args, name);
 }

@@ -63,23 +63,23 @@ pcoll_note_give_back(struct pcoll_note *note)
 
 /* -- to their operations; the caller holds the lock -------------------------------------------- */
 
-static struct pcoll_side
-note_side(const struct pcoll_note *note)
+static struct pcoll_signature
+note_signature(const struct pcoll_note *note)
 {
-	return (struct pcoll_side){
+	return (struct pcoll_signature){
 		.rank = note->from, .what = pcoll_what_of(note->what),
 		.root = note->root, .len_bytes = note->call_bytes, .form = note->form,
 	};
 }
 
-static struct pcoll_side
-call_side(const struct pcoll_call *call)
+static struct pcoll_signature
+call_signature(const struct pcoll_call *call)
 {
 	const struct pcoll_reduction *reduction = &call->reduction;
 
-	return (struct pcoll_side){
+	return (struct pcoll_signature){
 		.rank = call->tm->rank, .what = call->what, .root = call->root,
-		.len_bytes = call->what.api == PCOLL_PST_LISTS ? 0 : call->len_bytes,
+		.len_bytes = pcoll_call_has_lists(call) ? 0 : call->len_bytes,
 		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
 		        (reduction->ordered ? PCOLL_FORM_ORDERED : 0) |
 		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
@@ -88,26 +88,28 @@ call_side(const struct pcoll_call *call)
 }
 
 static void __attribute__((noreturn, cold))
-note_differs(const struct pcoll_side *own, const struct pcoll_note *note)
+note_differs(const struct pcoll_signature *own, const struct pcoll_note *note)
 {
-	const struct pcoll_side peers = note_side(note);
+	const struct pcoll_signature peers = note_signature(note);
 
-	pcoll_sides_differ(note->number, own, &peers);
+	pcoll_signatures_differ(note->number, own, &peers);
 }
 
 /* A barrier by flags, which sends no notes. */
 static void __attribute__((noreturn, cold))
 note_finds_barrier(gex_TM_t tm, const struct pcoll_note *note)
 {
-	note_differs(&(struct pcoll_side){ .rank = tm->rank, .what = { PCOLL_BARRIER, PCOLL_GEX } },
-	             note);
+	const struct pcoll_signature own = { .rank = tm->rank,
+		                             .what = { PCOLL_BARRIER, PCOLL_GEX } };
+
+	note_differs(&own, note);
 }
 
 /* The k-th call on a team is the same call everywhere. */
 static void
 note_attach(struct pcoll_op *op, struct pcoll_note *note)
 {
-	const struct pcoll_side own = call_side(&op->call);
+	const struct pcoll_signature own = call_signature(&op->call);
 
 	if (PSI_UNLIKELY(note->what != pcoll_what_number(own.what) || note->root != own.root ||
 	                 note->call_bytes != own.len_bytes || note->form != own.form))
@@ -260,7 +262,7 @@ bool
 pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t word0, uint64_t word1,
                 const void *payload, size_t len_bytes)
 {
-	const struct pcoll_side own = call_side(&op->call);
+	const struct pcoll_signature own = call_signature(&op->call);
 	const gex_AM_Arg_t args[NOTE_ARGS] = {
 		HALVES(op->team), (gex_AM_Arg_t)op->number,
 		(gex_AM_Arg_t)pcoll_what_number(own.what), (gex_AM_Arg_t)own.rank,

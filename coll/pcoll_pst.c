@@ -6,29 +6,31 @@
 
 /* -- flags ------------------------------------------------------------------------------------- */
 
-enum {
-	IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
-	OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
-	ADDRESS_FLAGS = PST_SINGLE | PST_LOCAL,
-};
+enum { ADDRESS_FLAGS = PST_SINGLE | PST_LOCAL };
 
 static bool
-more_than_one(gex_Flags_t bits)
+flags_are_several(gex_Flags_t bits)
 {
 	return bits & (bits - 1);
+}
+
+void
+pcoll_pst_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+{
+	psi_check_flags(flags, allowed | PCOLL_IN_FLAGS | PCOLL_OUT_FLAGS | ADDRESS_FLAGS |
+	                               PST_REPRODUCIBLE, call);
+	if (PSI_UNLIKELY(flags_are_several(flags & PCOLL_IN_FLAGS) ||
+	                 flags_are_several(flags & PCOLL_OUT_FLAGS) ||
+	                 flags_are_several(flags & ADDRESS_FLAGS)))
+		psi_fatal("%s: flags 0x%x have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; "
+		          "pass one of each at most", call, (unsigned)flags);
 }
 
 struct pcoll_call
 pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags_t allowed)
 {
-	const char *name = pcoll_call_name(what);
-
-	allowed |= IN_FLAGS | OUT_FLAGS | ADDRESS_FLAGS | PST_REPRODUCIBLE;
-	pcoll_check_team(tm, flags, allowed, name);
-	if (PSI_UNLIKELY(more_than_one(flags & IN_FLAGS) || more_than_one(flags & OUT_FLAGS) ||
-	                 more_than_one(flags & ADDRESS_FLAGS)))
-		psi_fatal("%s: flags 0x%x have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; "
-		          "pass one of each at most", name, (unsigned)flags);
+	pcoll_check_team(tm, pcoll_call_name(what));
+	pcoll_pst_check_flags(flags, allowed, pcoll_call_name(what));
 	return (struct pcoll_call){
 		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
 		.out_all = flags & PST_OUT_ALLSYNC,
@@ -38,8 +40,8 @@ pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags
 /* -- buffers ----------------------------------------------------------------------------------- */
 
 void
-pcoll_pst_check_side(const struct pcoll_call *call, const void *addr, size_t nbytes, size_t blocks,
-                     const char *name)
+pcoll_pst_check_buffer(const struct pcoll_call *call, const void *addr, size_t nbytes,
+                       size_t blocks, const char *name)
 {
 	const char *call_name = pcoll_call_name(call->what);
 
@@ -48,7 +50,7 @@ pcoll_pst_check_side(const struct pcoll_call *call, const void *addr, size_t nby
 		psi_check_buffer(addr, nbytes * blocks, name, call_name);
 }
 
-/* How long a side with lists is, up to the end of its last block. */
+/* Checks the counts of a buffer.  Returns its length: the end of the block that ends last. */
 static size_t
 counts_check(const struct pcoll_call *call, const struct pcoll_counts *counts, const char *name)
 {
@@ -85,13 +87,13 @@ counts_own(const struct pcoll_call *call, const struct pcoll_counts *counts)
 
 /* The length that the caller states for its own block is that of the list. */
 static void
-counts_check_own(const struct pcoll_call *call, const struct pcoll_counts *counts)
+counts_check_own(const struct pcoll_call *call, const struct pcoll_counts *counts, size_t own_bytes)
 {
 	const size_t listed = counts->counts[call->tm->rank] * counts->unit_bytes;
 
-	if (PSI_UNLIKELY(listed != call->len_bytes))
+	if (PSI_UNLIKELY(listed != own_bytes))
 		psi_fatal("%s: the own block has %zu bytes, and the list says %zu; pass the same",
-		          pcoll_call_name(call->what), call->len_bytes, listed);
+		          pcoll_call_name(call->what), own_bytes, listed);
 }
 
 gex_Event_t
@@ -99,14 +101,14 @@ pcoll_pst_start(const struct pcoll_call *call)
 {
 	if (call->what.operation == PCOLL_BARRIER)
 		return pcoll_team_barrier(call->tm, PCOLL_PST);
-	if (!call->len_bytes && call->what.api != PCOLL_PST_LISTS)
+	if (!call->len_bytes && !pcoll_call_has_lists(call))
 		return GEX_EVENT_INVALID;
 	return pcoll_start(call);
 }
 
 /* -- vectors and blocks ------------------------------------------------------------------------ */
 
-/* Block r of a buffer. */
+/* Offset of this rank's block in a buffer of equal blocks. */
 static ptrdiff_t
 block_offset(const struct pcoll_call *call)
 {
@@ -144,16 +146,17 @@ bcast_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbyt
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	if (tm->rank == root) {
-		pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+		pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
 		pcoll_check_overlap(dst, nbytes, src, nbytes, 0, name);
 	}
 	return call;
 }
 
-PST_FORMS(bcast, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
-          (root, dst, src, nbytes))
+PCOLL_PST_FORMS(bcast,
+                (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+                (root, dst, src, nbytes))
 
 static struct pcoll_call
 scatter_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
@@ -168,17 +171,18 @@ scatter_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nb
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	if (tm->rank == root) {
-		pcoll_pst_check_side(&call, src, nbytes, tm->size, "src");
+		pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
 		pcoll_check_overlap(dst, nbytes, src, nbytes * tm->size, -block_offset(&call),
 		                    name);
 	}
 	return call;
 }
 
-PST_FORMS(scatter, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
-          (root, dst, src, nbytes))
+PCOLL_PST_FORMS(scatter,
+                (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+                (root, dst, src, nbytes))
 
 static struct pcoll_call
 gather_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
@@ -193,17 +197,18 @@ gather_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nby
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
+	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
 	if (tm->rank == root) {
-		pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+		pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
 		pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
 		                    name);
 	}
 	return call;
 }
 
-PST_FORMS(gather, (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
-          (root, dst, src, nbytes))
+PCOLL_PST_FORMS(gather,
+                (gex_Rank_t root, void *dst, const void *src, size_t nbytes),
+                (root, dst, src, nbytes))
 
 static struct pcoll_call
 gather_all_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
@@ -214,15 +219,16 @@ gather_all_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flag
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
-	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
+	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
 	                    pcoll_call_name(call.what));
 	return call;
 }
 
-PST_FORMS(gather_all, (void *dst, const void *src, size_t nbytes),
-          (dst, src, nbytes))
+PCOLL_PST_FORMS(gather_all,
+                (void *dst, const void *src, size_t nbytes),
+                (dst, src, nbytes))
 
 static struct pcoll_call
 exchange_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
@@ -233,15 +239,16 @@ exchange_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, src, nbytes, tm->size, "src");
-	pcoll_pst_check_side(&call, dst, nbytes, tm->size, "dst");
+	pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
+	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes * tm->size, 0,
 	                    pcoll_call_name(call.what));
 	return call;
 }
 
-PST_FORMS(exchange, (void *dst, const void *src, size_t nbytes),
-          (dst, src, nbytes))
+PCOLL_PST_FORMS(exchange,
+                (void *dst, const void *src, size_t nbytes),
+                (dst, src, nbytes))
 
 static struct pcoll_call
 permute_call(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t nbytes,
@@ -258,14 +265,15 @@ permute_call(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t 
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = nbytes;
-	pcoll_pst_check_side(&call, src, nbytes, 1, "src");
-	pcoll_pst_check_side(&call, dst, nbytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
+	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	pcoll_check_overlap(dst, nbytes, src, nbytes, PCOLL_NEVER_IN_PLACE, name);
 	return call;
 }
 
-PST_FORMS(permute, (gex_Rank_t target, void *dst, const void *src, size_t nbytes),
-          (target, dst, src, nbytes))
+PCOLL_PST_FORMS(permute,
+                (gex_Rank_t target, void *dst, const void *src, size_t nbytes),
+                (target, dst, src, nbytes))
 
 /* -- blocks of any lengths --------------------------------------------------------------------- */
 
@@ -283,21 +291,22 @@ scatterv_call(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const 
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = dst_nbytes;
-	pcoll_pst_check_side(&call, dst, dst_nbytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, dst, dst_nbytes, 1, "dst");
 	if (tm->rank == root) {
 		call.src_counts = (struct pcoll_counts){ counts, displs, 1 };
 		src_bytes = counts_check(&call, &call.src_counts, "counts");
-		counts_check_own(&call, &call.src_counts);
-		pcoll_pst_check_side(&call, src, src_bytes, 1, "src");
+		counts_check_own(&call, &call.src_counts, call.len_bytes);
+		pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
 		pcoll_check_overlap(dst, dst_nbytes, src, src_bytes,
 		                    -(ptrdiff_t)counts_own(&call, &call.src_counts), name);
 	}
 	return call;
 }
 
-PST_FORMS(scatterv, (gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
-                     const size_t *counts, const size_t *displs),
-          (root, dst, dst_nbytes, src, counts, displs))
+PCOLL_PST_FORMS(scatterv,
+                (gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
+                 const size_t *counts, const size_t *displs),
+                (root, dst, dst_nbytes, src, counts, displs))
 
 static struct pcoll_call
 gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
@@ -313,21 +322,22 @@ gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
 	call.dst = dst;
 	call.src = src;
 	call.len_bytes = src_nbytes;
-	pcoll_pst_check_side(&call, src, src_nbytes, 1, "src");
+	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
 	if (tm->rank == root) {
 		call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
 		dst_bytes = counts_check(&call, &call.dst_counts, "counts");
-		counts_check_own(&call, &call.dst_counts);
-		pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
+		counts_check_own(&call, &call.dst_counts, call.len_bytes);
+		pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
 		pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
 		                    (ptrdiff_t)counts_own(&call, &call.dst_counts), name);
 	}
 	return call;
 }
 
-PST_FORMS(gatherv, (gex_Rank_t root, void *dst, const size_t *counts, const size_t *displs,
-                    const void *src, size_t src_nbytes),
-          (root, dst, counts, displs, src, src_nbytes))
+PCOLL_PST_FORMS(gatherv,
+                (gex_Rank_t root, void *dst, const size_t *counts, const size_t *displs,
+                 const void *src, size_t src_nbytes),
+                (root, dst, counts, displs, src, src_nbytes))
 
 static struct pcoll_call
 gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *displs,
@@ -341,19 +351,20 @@ gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *dis
 	call.src = src;
 	call.len_bytes = src_nbytes;
 	call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
-	pcoll_pst_check_side(&call, src, src_nbytes, 1, "src");
+	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
 	dst_bytes = counts_check(&call, &call.dst_counts, "counts");
-	counts_check_own(&call, &call.dst_counts);
-	pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
+	counts_check_own(&call, &call.dst_counts, call.len_bytes);
+	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
 	pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
 	                    (ptrdiff_t)counts_own(&call, &call.dst_counts),
 	                    pcoll_call_name(call.what));
 	return call;
 }
 
-PST_FORMS(gather_allv, (void *dst, const size_t *counts, const size_t *displs, const void *src,
-                        size_t src_nbytes),
-          (dst, counts, displs, src, src_nbytes))
+PCOLL_PST_FORMS(gather_allv,
+                (void *dst, const size_t *counts, const size_t *displs, const void *src,
+                 size_t src_nbytes),
+                (dst, counts, displs, src, src_nbytes))
 
 static struct pcoll_call
 exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *dst_displs,
@@ -370,16 +381,15 @@ exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *d
 	call.src_counts = (struct pcoll_counts){ src_counts, src_displs, 1 };
 	dst_bytes = counts_check(&call, &call.dst_counts, "dst_counts");
 	src_bytes = counts_check(&call, &call.src_counts, "src_counts");
-	call.len_bytes = src_counts[tm->rank];
-	counts_check_own(&call, &call.dst_counts);
-	call.len_bytes = 0;
-	pcoll_pst_check_side(&call, dst, dst_bytes, 1, "dst");
-	pcoll_pst_check_side(&call, src, src_bytes, 1, "src");
+	counts_check_own(&call, &call.dst_counts, src_counts[tm->rank]);
+	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
 	pcoll_check_overlap(dst, dst_bytes, src, src_bytes, PCOLL_NEVER_IN_PLACE,
 	                    pcoll_call_name(call.what));
 	return call;
 }
 
-PST_FORMS(exchangev, (void *dst, const size_t *dst_counts, const size_t *dst_displs,
-                      const void *src, const size_t *src_counts, const size_t *src_displs),
-          (dst, dst_counts, dst_displs, src, src_counts, src_displs))
+PCOLL_PST_FORMS(exchangev,
+                (void *dst, const size_t *dst_counts, const size_t *dst_displs,
+                 const void *src, const size_t *src_counts, const size_t *src_displs),
+                (dst, dst_counts, dst_displs, src, src_counts, src_displs))

@@ -33,8 +33,8 @@ reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_r
 {
 	const struct pcoll_call call = reduction_call(tm, operation, args, flags);
 
-	pcoll_pst_check_side(&call, call.src, call.len_bytes, 1, "src");
-	pcoll_pst_check_side(&call, call.dst, call.len_bytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, call.src, call.len_bytes, 1, "src");
+	pcoll_pst_check_buffer(&call, call.dst, call.len_bytes, 1, "dst");
 	pcoll_check_overlap(call.dst, call.len_bytes, call.src, call.len_bytes, 0,
 	                    pcoll_call_name(call.what));
 	return call;
@@ -51,16 +51,17 @@ reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_F
 
 	pcoll_check_root(tm, root, name);
 	call.root = root;
-	pcoll_pst_check_side(&call, src, call.len_bytes, 1, "src");
+	pcoll_pst_check_buffer(&call, src, call.len_bytes, 1, "src");
 	if (is_root) {
-		pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
+		pcoll_pst_check_buffer(&call, dst, call.len_bytes, 1, "dst");
 		pcoll_check_overlap(dst, call.len_bytes, src, call.len_bytes, 0, name);
 	}
 	return call;
 }
 
-PST_FORMS(reduce, (gex_Rank_t root, void *dst, const void *src, RED),
-          (root, dst, src, RED_PASSED))
+PCOLL_PST_FORMS(reduce,
+                (gex_Rank_t root, void *dst, const void *src, RED),
+                (root, dst, src, RED_PASSED))
 
 static struct pcoll_call
 allreduce_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
@@ -71,8 +72,9 @@ allreduce_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 	return reduce_vectors(tm, PCOLL_REDUCE_TO_ALL, &args, flags);
 }
 
-PST_FORMS(allreduce, (void *dst, const void *src, RED),
-          (dst, src, RED_PASSED))
+PCOLL_PST_FORMS(allreduce,
+                (void *dst, const void *src, RED),
+                (dst, src, RED_PASSED))
 
 static struct pcoll_call
 scan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
@@ -83,8 +85,9 @@ scan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 	return reduce_vectors(tm, PCOLL_SCAN, &args, flags);
 }
 
-PST_FORMS(scan, (void *dst, const void *src, RED),
-          (dst, src, RED_PASSED))
+PCOLL_PST_FORMS(scan,
+                (void *dst, const void *src, RED),
+                (dst, src, RED_PASSED))
 
 static struct pcoll_call
 exscan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
@@ -95,8 +98,9 @@ exscan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
 	return reduce_vectors(tm, PCOLL_EXSCAN, &args, flags);
 }
 
-PST_FORMS(exscan, (void *dst, const void *src, RED),
-          (dst, src, RED_PASSED))
+PCOLL_PST_FORMS(exscan,
+                (void *dst, const void *src, RED),
+                (dst, src, RED_PASSED))
 
 /* -- blocks ------------------------------------------------------------------------------------ */
 
@@ -108,15 +112,16 @@ reduce_scatter_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t fl
 	const struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
 	const size_t block = call.len_bytes;
 
-	pcoll_pst_check_side(&call, src, block, tm->size, "src");
-	pcoll_pst_check_side(&call, dst, block, 1, "dst");
+	pcoll_pst_check_buffer(&call, src, block, tm->size, "src");
+	pcoll_pst_check_buffer(&call, dst, block, 1, "dst");
 	pcoll_check_overlap(dst, block, src, block * tm->size, -(ptrdiff_t)(tm->rank * block),
 	                    pcoll_call_name(call.what));
 	return call;
 }
 
-PST_FORMS(reduce_scatter, (void *dst, const void *src, RED),
-          (dst, src, RED_PASSED))
+PCOLL_PST_FORMS(reduce_scatter,
+                (void *dst, const void *src, RED),
+                (dst, src, RED_PASSED))
 
 /* The elements of all blocks, and of those before the own one. */
 static size_t
@@ -153,14 +158,15 @@ reduce_scatterv_call(gex_TM_t tm, void *dst, const void *src, const size_t *cnts
 		          name, dt_cnt, sum);
 	call.src_counts = (struct pcoll_counts){ .counts = cnts, .unit_bytes = dt_sz };
 	call.len_bytes = cnts[tm->rank] * dt_sz;
-	pcoll_pst_check_side(&call, src, all, 1, "src");
-	pcoll_pst_check_side(&call, dst, call.len_bytes, 1, "dst");
+	pcoll_pst_check_buffer(&call, src, all, 1, "src");
+	pcoll_pst_check_buffer(&call, dst, call.len_bytes, 1, "dst");
 	pcoll_check_overlap(dst, call.len_bytes, src, all, -(ptrdiff_t)(before * dt_sz), name);
 	return call;
 }
 
-PST_FORMS(reduce_scatterv, (void *dst, const void *src, const size_t *cnts, RED),
-          (dst, src, cnts, RED_PASSED))
+PCOLL_PST_FORMS(reduce_scatterv,
+                (void *dst, const void *src, const size_t *cnts, RED),
+                (dst, src, cnts, RED_PASSED))
 
 /* -- values ------------------------------------------------------------------------------------ */
 
@@ -179,7 +185,7 @@ value_call(gex_TM_t tm, enum pcoll_operation operation, gex_DT_t dt, const void 
 		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST_VALUE }, flags, 0);
 	const size_t bytes = pcoll_type_bytes(dt);
 
-	pcoll_pst_check_side(&call, result_out, bytes, 1, "result_out");
+	pcoll_pst_check_buffer(&call, result_out, bytes, 1, "result_out");
 	call.len_bytes = bytes;
 	memcpy(call.scalar.in, value, bytes);
 	call.scalar.out[1] = bytes;
@@ -277,7 +283,7 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 		.named = !(flags & PST_BARRIER_ANONYMOUS), .id = value,
 	};
 
-	pcoll_pst_check_side(&call, result_out, sizeof *result_out, 1, "result_out");
+	pcoll_pst_check_buffer(&call, result_out, sizeof *result_out, 1, "result_out");
 	call.len_bytes = sizeof(struct named);
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,

@@ -66,7 +66,7 @@ pcoll_cells_choose(const struct pcoll_call *call)
 {
 	const size_t count = sizeof kinds / sizeof kinds[0];
 
-	if (!pcoll_cells_are_lent(call->tm) || call->what.api == PCOLL_PST_LISTS)
+	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call))
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (kinds[i]->operation == call->what.operation)

@@ -1,7 +1,7 @@
 /*
  * Plans.  A plan has a team of its own, with the members of the client's in the same ranks: so its
- * runs are ordered among themselves alone, and go by cells where the team gets some.  Schedules are
- * kept by that team.
+ * runs are ordered among themselves alone, and go by cells where the team gets some.  That team
+ * keeps the schedule; one of a call with lists is made for each run.
  */
 #include "coll/pst.h"
 
@@ -18,9 +18,10 @@ struct pst_plan_s {
 	size_t *lists;                  /* copies of the client's arrays */
 };
 
-/* Copies an array of a number for each member to the memory; returns what is left of that. */
+/* Copies an array of `size' numbers to `memory', and makes *list point there.  Returns the memory
+ * behind it. */
 static size_t *
-list_copy(const size_t **list, gex_Rank_t size, size_t *memory)
+counts_copy(const size_t **list, gex_Rank_t size, size_t *memory)
 {
 	if (!*list)
 		return memory;
@@ -36,15 +37,15 @@ plan_copy_lists(pst_plan_t plan)
 	struct pcoll_call *call = &plan->call;
 	size_t *rest;
 
-	if (call->what.api != PCOLL_PST_LISTS)
+	if (!pcoll_call_has_lists(call))
 		return true;
 	plan->lists = calloc((size_t)4 * size, sizeof *plan->lists);
 	if (!plan->lists)
 		return false;
-	rest = list_copy(&call->src_counts.counts, size, plan->lists);
-	rest = list_copy(&call->src_counts.displs, size, rest);
-	rest = list_copy(&call->dst_counts.counts, size, rest);
-	(void)list_copy(&call->dst_counts.displs, size, rest);
+	rest = counts_copy(&call->src_counts.counts, size, plan->lists);
+	rest = counts_copy(&call->src_counts.displs, size, rest);
+	rest = counts_copy(&call->dst_counts.counts, size, rest);
+	(void)counts_copy(&call->dst_counts.displs, size, rest);
 	return true;
 }
 
@@ -56,9 +57,9 @@ plan_close(pst_plan_t plan)
 	free(plan);
 }
 
-/* All members learn whether all have made theirs. */
+/* Returns true on all members if `has' is true on all. */
 static bool
-all_have(gex_TM_t tm, bool has)
+plan_all_have(gex_TM_t tm, bool has)
 {
 	return pst_allreduce_value_U32(tm, has, GEX_OP_MIN, 0) != 0;
 }
@@ -76,7 +77,7 @@ pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t
 		plan->may_rebind = flags & PST_PLAN_REBIND;
 		has = plan_copy_lists(plan);
 	}
-	if (!all_have(tm, has)) {
+	if (!plan_all_have(tm, has)) {
 		plan_close(plan);
 		return GASNET_ERR_RESOURCE;
 	}
@@ -106,9 +107,14 @@ pst_plan_start(pst_plan_t plan)
 int
 pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
 {
-	plan_check(plan, "pst_plan_rebind");
+	const char *call = "pst_plan_rebind";
+
+	plan_check(plan, call);
 	if (!plan->may_rebind)
 		return GASNET_ERR_BAD_ARG;
+	if (PSI_UNLIKELY((!dst && plan->call.dst) || (!src && plan->call.src)))
+		psi_fatal("%s: %s is NULL, and the plan has memory there; pass memory of this "
+		          "process", call, dst ? "src" : "dst");
 	plan->call.dst = dst;
 	plan->call.src = src;
 	return GASNET_OK;

@@ -5,39 +5,46 @@
 
 #include "coll/checks.h"
 
-/* A call with its team and ways to synchronise, which have passed; `allowed' are flags beside the
- * usual ones. */
+enum {
+	PCOLL_IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
+	PCOLL_OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
+};
+
+/* Checks flags; `allowed' adds to those that all calls take. */
+void pcoll_pst_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call);
+/* Checks team and flags, and returns a call with these. */
 struct pcoll_call pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags,
                                  gex_Flags_t allowed);
-/* A buffer of that many blocks. */
-void pcoll_pst_check_side(const struct pcoll_call *call, const void *addr, size_t nbytes,
-                          size_t blocks, const char *name);
+/* Checks a buffer of `blocks' blocks of nbytes. */
+void pcoll_pst_check_buffer(const struct pcoll_call *call, const void *addr, size_t nbytes,
+                            size_t blocks, const char *name);
 /* Starts a call whose arguments have passed.  A call of no bytes is complete at once, and so it is
  * on all members; one with lists may have bytes elsewhere. */
 gex_Event_t pcoll_pst_start(const struct pcoll_call *call);
-/* Keeps it for later; what its creating call returns.  Of the flags, REBIND counts. */
+/* Makes a plan of the call; returns what pst_X_plan returns.  Of flags only PST_PLAN_REBIND is
+ * read. */
 int pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags);
 
 /*
- * The two forms of a call in the library, from a function <name>_call that checks the arguments and
- * returns the call.  The arguments but team and flags, with their types, and without.
+ * Defines pst_X_nb and pst_X_plan from a function X_call, which checks the arguments and returns
+ * the call.  `typed' are the arguments with types, `plain' without; team and flags are in neither.
  */
-#define PST_FORMS(name, typed, plain)                                                       \
-	gex_Event_t pst_##name##_nb(gex_TM_t tm, PST_ARGS typed gex_Flags_t flags)          \
+#define PCOLL_PST_FORMS(name, typed, plain)                                                       \
+	gex_Event_t pst_##name##_nb(gex_TM_t tm, PCOLL_PST_ARGS typed gex_Flags_t flags)          \
 	{                                                                                   \
-		const struct pcoll_call call = name##_call(tm, PST_ARGS plain flags);       \
+		const struct pcoll_call call = name##_call(tm, PCOLL_PST_ARGS plain flags);       \
                                                                                             \
 		return pcoll_pst_start(&call);                                              \
 	}                                                                                   \
-	int pst_##name##_plan(gex_TM_t tm, PST_ARGS typed pst_plan_t *plan_out,             \
+	int pst_##name##_plan(gex_TM_t tm, PCOLL_PST_ARGS typed pst_plan_t *plan_out,             \
 	                      gex_Flags_t flags)                                            \
 	{                                                                                   \
 		const struct pcoll_call call =                                              \
-			name##_call(tm, PST_ARGS plain flags & ~PST_PLAN_REBIND);           \
+			name##_call(tm, PCOLL_PST_ARGS plain flags & ~PST_PLAN_REBIND);           \
                                                                                             \
 		return pcoll_plan_make(&call, plan_out, flags);                             \
 	}
-#define PST_ARGS(...) __VA_ARGS__,
+#define PCOLL_PST_ARGS(...) __VA_ARGS__,
 
 /* The arguments of a reduction. */
 #define RED                                                                                 \

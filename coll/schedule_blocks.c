@@ -25,30 +25,30 @@ run_tail(uint32_t view, uint32_t first, uint32_t blocks)
 	return blocks ? pcoll_span(view, pcoll_at(first), blocks) : pcoll_no_span();
 }
 
-struct pcoll_root_run
-pcoll_run_of_members(uint32_t view, uint32_t rank, uint32_t run, uint32_t size)
+struct pcoll_root_subtree
+pcoll_subtree_of_members(uint32_t view, uint32_t rank, uint32_t run, uint32_t size)
 {
 	const uint32_t head = run_to_last_rank(rank, run, size);
 
-	return (struct pcoll_root_run){ pcoll_span(view, pcoll_at(rank), head),
+	return (struct pcoll_root_subtree){ pcoll_span(view, pcoll_at(rank), head),
 		                        run_tail(view, 0, run - head) };
 }
 
-struct pcoll_root_run
-pcoll_run_of_own(uint32_t view, uint32_t rank, uint32_t run, uint32_t size)
+struct pcoll_root_subtree
+pcoll_subtree_of_own(uint32_t view, uint32_t rank, uint32_t run, uint32_t size)
 {
 	const uint32_t head = run_to_last_rank(rank, run, size);
 
-	return (struct pcoll_root_run){ pcoll_span(view, pcoll_at(0), head),
+	return (struct pcoll_root_subtree){ pcoll_span(view, pcoll_at(0), head),
 		                        run_tail(view, head, run - head) };
 }
 
 void
-pcoll_add_root_run(struct pcoll_schedule *schedule,
+pcoll_add_root_subtree(struct pcoll_schedule *schedule,
                    void (*add)(struct pcoll_schedule *schedule, struct pcoll_index peer,
                                struct pcoll_index tag, struct pcoll_span span,
                                struct pcoll_span like),
-                   uint32_t peer, struct pcoll_root_run run)
+                   uint32_t peer, struct pcoll_root_subtree run)
 {
 	add(schedule, pcoll_at(peer), pcoll_at(schedule->tags), run.head, pcoll_no_span());
 	if (run.tail.blocks)

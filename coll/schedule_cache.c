@@ -13,20 +13,14 @@ static struct psi_spinlock lock;
 
 /* -- shapes ------------------------------------------------------------------------------------ */
 
-static bool
-call_has_lists(const struct pcoll_call *call)
-{
-	return call->what.api == PCOLL_PST_LISTS;
-}
-
 /* Where this member's block is in a side that has blocks. */
 static size_t
-own_offset(const struct pcoll_shape *shape, const struct pcoll_list *list)
+shape_own_offset(const struct pcoll_shape *shape, const struct pcoll_list *list)
 {
 	return list->at ? list->at[shape->rank] : shape->rank * shape->len_bytes;
 }
 
-/* Of members that do not have both sides, nobody asks. */
+/* The result is not used on members that have only one of the two buffers. */
 static bool
 call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
@@ -34,21 +28,21 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 
 	switch (shape->operation) {
 	case PCOLL_SCATTER:
-	case PCOLL_REDUCE_SCATTER: return dst == src + own_offset(shape, &shape->src_list);
+	case PCOLL_REDUCE_SCATTER: return dst == src + shape_own_offset(shape, &shape->src_list);
 	case PCOLL_GATHER:
-	case PCOLL_GATHER_ALL: return src == dst + own_offset(shape, &shape->dst_list);
+	case PCOLL_GATHER_ALL: return src == dst + shape_own_offset(shape, &shape->dst_list);
 	default: return dst == src;
 	}
 }
 
-/* But for lists, and what they decide. */
+/* Without the lists and in_place of a call with lists, which cached_make_lists adds. */
 static struct pcoll_shape
 shape_of_call(const struct pcoll_call *call)
 {
 	struct pcoll_shape shape = {
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
 		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
-		.listed = call_has_lists(call), .ordered = call->reduction.ordered,
+		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 	};
 
@@ -56,7 +50,7 @@ shape_of_call(const struct pcoll_call *call)
 	return shape;
 }
 
-/* Size and rank are the team's. */
+/* Size and rank are not compared: all schedules of a team have the same. */
 static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
@@ -91,7 +85,7 @@ cached_build(struct pcoll_cached *cached)
 	}
 }
 
-/* A list in that memory; returns what is left of it. */
+/* Fills a list in `memory', and returns the memory behind it. */
 static size_t *
 list_fill(const struct pcoll_counts *counts, uint32_t size, size_t *memory,
           struct pcoll_list *list_out)
@@ -109,7 +103,7 @@ list_fill(const struct pcoll_counts *counts, uint32_t size, size_t *memory,
 	return at + size;
 }
 
-/* Copies the client's lists, and notes where they leave the own block. */
+/* Converts the client's counts to bytes, and sets in_place. */
 static bool
 cached_make_lists(struct pcoll_cached *cached, const struct pcoll_call *call)
 {
@@ -151,10 +145,10 @@ cached_free(struct pcoll_cached *cached)
 	free(cached);
 }
 
-/* -- the list, the one used last first; the caller holds the lock ------------------------------ */
+/* -- a team's, the one used last first; the caller holds the lock ------------------------------ */
 
 static void
-list_push(gex_TM_t tm, struct pcoll_cached *cached)
+cache_push(gex_TM_t tm, struct pcoll_cached *cached)
 {
 	cached->next = tm->schedules;
 	tm->schedules = cached;
@@ -162,7 +156,7 @@ list_push(gex_TM_t tm, struct pcoll_cached *cached)
 
 /* NULL: none is alike. */
 static struct pcoll_cached *
-list_find(gex_TM_t tm, const struct pcoll_call *call, const struct pcoll_shape *shape)
+cache_find(gex_TM_t tm, const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
 	const bool in_all = call_needs_all_in(call);
 	struct pcoll_cached **at = &tm->schedules, *cached;
@@ -173,14 +167,15 @@ list_find(gex_TM_t tm, const struct pcoll_call *call, const struct pcoll_shape *
 	if (!cached)
 		return NULL;
 	*at = cached->next;
-	list_push(tm, cached);
+	cache_push(tm, cached);
 	cached->users++;
 	return cached;
 }
 
-/* Takes one that is not used out of the list, where it is longer than it should be; or NULL. */
+/* Removes the least recently used schedule without users if the list is too long; else returns
+ * NULL. */
 static struct pcoll_cached *
-list_cut(gex_TM_t tm)
+cache_cut(gex_TM_t tm)
 {
 	struct pcoll_cached **at = &tm->schedules, **last_unused = NULL, *cut;
 	unsigned count = 0;
@@ -204,17 +199,16 @@ pcoll_schedule_hold(const struct pcoll_call *call)
 	if (shape.listed)
 		return cached_make(call, &shape);
 	psi_spinlock_lock(&lock);
-	cached = list_find(call->tm, call, &shape);
+	cached = cache_find(call->tm, call, &shape);
 	psi_spinlock_unlock(&lock);
 	if (cached)
 		return cached;
 	cached = cached_make(call, &shape);
 	psi_spinlock_lock(&lock);
-	list_push(call->tm, cached);
-	cut = list_cut(call->tm);
-	psi_spinlock_unlock(&lock);
-	if (cut)
+	cache_push(call->tm, cached);
+	while ((cut = cache_cut(call->tm)) != NULL)
 		cached_free(cut);
+	psi_spinlock_unlock(&lock);
 	return cached;
 }
 
@@ -231,7 +225,7 @@ pcoll_schedule_release(struct pcoll_cached *cached)
 }
 
 void
-pcoll_schedules_forget(gex_TM_t tm)
+pcoll_schedules_free(gex_TM_t tm)
 {
 	for (struct pcoll_cached *next, *cached = tm->schedules; cached; cached = next) {
 		next = cached->next;

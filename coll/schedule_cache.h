@@ -1,6 +1,6 @@
 /*
- * The schedules of a team's last calls, which calls of the same shape use again.  A schedule that
- * an operation uses stays; of the others a team keeps the SCHEDULES_KEPT used last.
+ * The schedules of a team's last calls, which calls of the same shape use again.  A team keeps the
+ * 16 that were used last.  A schedule in use is kept even where there are more.
  */
 #ifndef PCOLL_SCHEDULE_CACHE_H
 #define PCOLL_SCHEDULE_CACHE_H
@@ -20,6 +20,6 @@ struct pcoll_cached {
 struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call);
 void pcoll_schedule_release(struct pcoll_cached *cached);
 /* Frees those of a team, none of which is used. */
-void pcoll_schedules_forget(gex_TM_t tm);
+void pcoll_schedules_free(gex_TM_t tm);
 
 #endif

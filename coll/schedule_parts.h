@@ -74,24 +74,25 @@ uint32_t pcoll_child_place(const struct pcoll_kin *kin, uint32_t i);
  * A run of blocks on its way between the root, which has them in the order of ranks, and a child of
  * the root.  Where the run goes beyond the last rank, it is two messages.
  */
-struct pcoll_root_run {
+struct pcoll_root_subtree {
 	struct pcoll_span head, tail;
 };
 
-enum { PCOLL_RUN_TAGS = 2 };
+enum { PCOLL_SUBTREE_TAGS = 2 };
 
 /* The run of the child with that rank, in a view of all blocks; and in the child's own view, which
  * begins with its run. */
-struct pcoll_root_run pcoll_run_of_members(uint32_t view, uint32_t rank, uint32_t run,
+struct pcoll_root_subtree pcoll_subtree_of_members(uint32_t view, uint32_t rank, uint32_t run,
                                            uint32_t size);
-struct pcoll_root_run pcoll_run_of_own(uint32_t view, uint32_t rank, uint32_t run, uint32_t size);
+struct pcoll_root_subtree pcoll_subtree_of_own(uint32_t view, uint32_t rank, uint32_t run,
+                                               uint32_t size);
 
 /* `add' is pcoll_add_send or pcoll_add_receive.  Takes the tags schedule->tags and the next. */
-void pcoll_add_root_run(struct pcoll_schedule *schedule,
+void pcoll_add_root_subtree(struct pcoll_schedule *schedule,
                         void (*add)(struct pcoll_schedule *schedule, struct pcoll_index peer,
                                     struct pcoll_index tag, struct pcoll_span span,
                                     struct pcoll_span like),
-                        uint32_t peer, struct pcoll_root_run run);
+                        uint32_t peer, struct pcoll_root_subtree run);
 
 /* The view of blocks from which an exchange sends: src, or in place a copy of it. */
 uint32_t pcoll_add_exchange_source(struct pcoll_schedule *schedule,

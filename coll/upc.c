@@ -5,6 +5,7 @@
  * the ranks reduce those row by row.  A rank that has no block in a row brings no element, so what
  * is reduced is *optional elements*, for which the client's operator is wrapped.
  */
+#include "coll/pst.h"
 #include "coll/upc.h"
 
 #include "runtime/process/rules.h"
@@ -15,17 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
-	OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
-};
-
 static gex_Flags_t
 upc_flags(gex_Flags_t flags)
 {
-	if (!(flags & IN_FLAGS))
+	if (!(flags & PCOLL_IN_FLAGS))
 		flags |= PST_IN_ALLSYNC;
-	if (!(flags & OUT_FLAGS))
+	if (!(flags & PCOLL_OUT_FLAGS))
 		flags |= PST_OUT_ALLSYNC;
 	return flags;
 }
@@ -44,16 +40,16 @@ arrays_check(const pst_upc_array_t *dst, const pst_upc_array_t *src, const char 
 }
 
 static void *
-own_part(const pst_upc_array_t *array)
+array_own_part(const pst_upc_array_t *array)
 {
 	return array->base[array->tm->rank];
 }
 
-/* What is at the array's first; NULL elsewhere. */
+/* The own part on the array's first rank; NULL on other ranks. */
 static void *
-part_at_first(const pst_upc_array_t *array)
+array_first_part(const pst_upc_array_t *array)
 {
-	return array->tm->rank == array->first ? own_part(array) : NULL;
+	return array->tm->rank == array->first ? array_own_part(array) : NULL;
 }
 
 /* -- data -------------------------------------------------------------------------------------- */
@@ -64,7 +60,8 @@ pst_upc_all_broadcast(const pst_upc_array_t *dst, const pst_upc_array_t *src, si
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_broadcast");
 
-	pst_bcast(tm, src->first, own_part(dst), part_at_first(src), nbytes, upc_flags(flags));
+	pst_bcast(tm, src->first, array_own_part(dst), array_first_part(src), nbytes,
+	          upc_flags(flags));
 }
 
 void
@@ -73,7 +70,8 @@ pst_upc_all_scatter(const pst_upc_array_t *dst, const pst_upc_array_t *src, size
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_scatter");
 
-	pst_scatter(tm, src->first, own_part(dst), part_at_first(src), nbytes, upc_flags(flags));
+	pst_scatter(tm, src->first, array_own_part(dst), array_first_part(src), nbytes,
+	            upc_flags(flags));
 }
 
 void
@@ -82,7 +80,8 @@ pst_upc_all_gather(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather");
 
-	pst_gather(tm, dst->first, part_at_first(dst), own_part(src), nbytes, upc_flags(flags));
+	pst_gather(tm, dst->first, array_first_part(dst), array_own_part(src), nbytes,
+	           upc_flags(flags));
 }
 
 void
@@ -91,7 +90,7 @@ pst_upc_all_gather_all(const pst_upc_array_t *dst, const pst_upc_array_t *src, s
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather_all");
 
-	pst_gather_all(tm, own_part(dst), own_part(src), nbytes, upc_flags(flags));
+	pst_gather_all(tm, array_own_part(dst), array_own_part(src), nbytes, upc_flags(flags));
 }
 
 void
@@ -100,7 +99,7 @@ pst_upc_all_exchange(const pst_upc_array_t *dst, const pst_upc_array_t *src, siz
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_exchange");
 
-	pst_exchange(tm, own_part(dst), own_part(src), nbytes, upc_flags(flags));
+	pst_exchange(tm, array_own_part(dst), array_own_part(src), nbytes, upc_flags(flags));
 }
 
 void
@@ -109,8 +108,8 @@ pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_permute");
 
-	pst_permute(tm, (gex_Rank_t)*(const int *)own_part(perm), own_part(dst), own_part(src),
-	            nbytes, upc_flags(flags));
+	pst_permute(tm, (gex_Rank_t)*(const int *)array_own_part(perm), array_own_part(dst),
+	            array_own_part(src), nbytes, upc_flags(flags));
 }
 
 /* -- layout ------------------------------------------------------------------------------------ */
@@ -141,7 +140,7 @@ pcoll_upc_block_elems(const struct pcoll_upc_part *part, size_t i)
 
 /* -- optional elements ------------------------------------------------------------------------- */
 
-/* An optional element: `there', then, from OPTION_HEAD on, the element. */
+/* Byte 0 of an optional element is 1 if there is an element, which begins at OPTION_HEAD. */
 enum { OPTION_HEAD = 16 };
 
 struct wrapped {
@@ -211,6 +210,7 @@ along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_
 	size_t bytes;
 
 	along->tm = arrays_check(dst, src, call);
+	pcoll_pst_check_flags(flags, 0, call);
 	pcoll_check_reduction(args, true, call);
 	if (PSI_UNLIKELY(args->dt_cnt != src->elems || args->dt_sz != src->elem_bytes))
 		psi_fatal("%s: %zu elements of %zu bytes, and the array has %zu of %zu; pass the "
@@ -219,7 +219,7 @@ along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_
 	along->wrapped.reduction = pcoll_reduction_of(args);
 	along->wrapped.option_bytes = OPTION_HEAD + (args->dt_sz + 15) / 16 * 16;
 	along->part = pcoll_upc_part_of(src, along->tm->size, along->tm->rank);
-	along->src = own_part(src);
+	along->src = array_own_part(src);
 	bytes = along->part.rows * along->wrapped.option_bytes;
 	along->own = calloc(3, bytes ? bytes : 1);
 	if (!along->own)
@@ -245,7 +245,7 @@ along_reduce_blocks(struct along *along)
 		                          along->part.first_row + i));
 }
 
-/* Rows from the last one down, into that option. */
+/* Combines the rows into `out', from the last row to the first. */
 static void
 along_reduce_rows(struct along *along, unsigned char *rows, unsigned char *out)
 {
@@ -253,7 +253,8 @@ along_reduce_rows(struct along *along, unsigned char *rows, unsigned char *out)
 		options_combine(option_at(&along->wrapped, rows, row), out, 1, &along->wrapped);
 }
 
-/* Where the order does not count, a rank's rows are one. */
+/* Combines a rank's rows to one if the order of elements does not matter.  Returns the number of
+ * rows left.  `before' is not used yet, and serves for the sum. */
 static size_t
 along_merge_rows(struct along *along)
 {
@@ -292,7 +293,7 @@ pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_D
 		result = along.before;
 		memset(result, 0, along.wrapped.option_bytes);
 		along_reduce_rows(&along, along.sums, result);
-		psi_copy(own_part(dst), result + OPTION_HEAD, dt_sz);
+		psi_copy(array_own_part(dst), result + OPTION_HEAD, dt_sz);
 	}
 	if (along.flags & PST_OUT_ALLSYNC)
 		pst_barrier(along.tm, 0);
@@ -317,8 +318,8 @@ prefix_of_block(const struct along *along, const unsigned char *block, size_t el
 	}
 }
 
-/* before[row] becomes what is before this rank's block of the row: all rows before, and in the row
- * all ranks before.  sums has the rows' totals, which are used up. */
+/* Afterwards before[row] is the reduction of all elements before this rank's block in that row.
+ * sums has the rows' totals, and is overwritten. */
 static void
 along_carry_rows(struct along *along)
 {
@@ -341,10 +342,11 @@ pst_upc_all_prefix_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src
 		.dt = dt, .dt_sz = dt_sz, .dt_cnt = dt_cnt, .op = op, .user_op = user_op,
 		.user_cdata = user_cdata,
 	};
-	unsigned char *out = own_part(dst);
+	unsigned char *out;
 	struct along along;
 
 	along_open(&along, dst, src, &args, flags, "pst_upc_all_prefix_reduce");
+	out = array_own_part(dst);
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);

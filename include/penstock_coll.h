@@ -1,36 +1,54 @@
 /*
- * penstock_coll.h: the full set of collectives over a team. Each has a form that returns a root
- * event (_nb), and one that waits. All members make the same calls in the same order on a team,
- * those of gasnet_coll.h included, any number of them under way; several threads of a rank order
- * theirs. _nb calls wait for no other member. r is the own rank, n the size of the team.
+ * penstock_coll.h: the full set of collectives over a team. Each collective X has three forms,
+ * which PSI_COLL_CALL declares from X and its arguments ARGS:
  *
- *   call                         dst after it                                    in place
- *   barrier                      (an event is done when all have called)
- *   bcast, by root               the root's src                                  root: dst == src
- *   scatter, by root             block r of the root's src                       root: dst: block r
- *   gather, to root              of the root: block i is the src of rank i       root: src: block r
- *   gather_all                   the same, everywhere                            src: block r
- *   exchange                     block i is block r of the src of rank i         dst == src
- *   permute                      the src of the rank whose target is r           never
- *   reduce, to root              of the root: element-wise over all src          root: dst == src
- *   allreduce                    the same, the same bits everywhere              dst == src
- *   reduce_scatter               block r of the reduction of n blocks          dst: block r, src
- *   scan, exscan                 over ranks 0 to r, or to r - 1: then rank 0's   dst == src
- *                                dst is left as it is
+ *   gex_Event_t pst_X_nb(gex_TM_t tm, ARGS, gex_Flags_t flags);                   C I
+ *   void pst_X(gex_TM_t tm, ARGS, gex_Flags_t flags);                             C W
+ *   int pst_X_plan(gex_TM_t tm, ARGS, pst_plan_t *plan_out, gex_Flags_t flags);   C W
  *
- * nbytes is the length of a vector or of one block, and blocks lie one after the other. Calls that
- * end in v have blocks of counts[i] bytes (reduce_scatterv: cnts[i] elements) at displs[i] bytes;
- * displs NULL: one after the other. Arrays that only the root needs are ignored elsewhere.
+ * Marks are those of penstock_sem.h. C: all members of the team make the call. They make the same
+ * calls of this header and of gasnet_coll.h on a team in the same order. Any number may be under
+ * way. pst_X_nb waits for no other member and returns a root event, which any thread syncs once.
+ * Threads: any thread may call; if several threads of a rank call, the client puts them in order.
+ * Errors: a wrong argument ends the job with one line (docs/misuse.md). Below, r is the own rank
+ * and n the size of the team.
  *
- * Buffers are any memory. src and arrays stay as they are, dst untouched, until the event is
- * synced. Memory may overlap in place alone, and then on all ranks that have both. Lengths of 0 are
- * allowed and promise nothing about other members.
+ *   call              dst after it                                        in place
+ *   barrier           (an event is done when all have called)
+ *   bcast             the root's src                                      root: dst == src
+ *   scatter           block r of the root's src                           root: dst is block r
+ *   gather            of the root: block i is the src of rank i           root: src is block r
+ *   gather_all        the same, on every rank                             src is block r
+ *   exchange          block i is block r of the src of rank i             dst == src
+ *   exchangev         the same                                            never
+ *   permute           the src of the rank whose target is r; each rank    never
+ *                     is the target of one rank
+ *   reduce            of the root: element by element over all src        root: dst == src
+ *   allreduce         the same, the same bits on every rank               dst == src
+ *   reduce_scatter    block r of the reduction of n blocks                dst is block r of src
+ *   scan, exscan      over ranks 0 to r; over ranks 0 to r - 1, which     dst == src
+ *                     at rank 0 leaves dst as it is
  *
- * Reductions: types, operators and user functions as in gasnet_coll.h, those below, and
- * GEX_OP_USER_NC, which combines in the order of ranks. dt_cnt may be 0.
+ * nbytes is the length of a vector or of one block; blocks follow each other. Calls that end in v
+ * have blocks of counts[i] bytes at displs[i] bytes (reduce_scatterv: of cnts[i] elements). displs
+ * NULL: the blocks follow each other. With PST_LOCAL, arguments that a rank does not need are
+ * ignored there. With PST_SINGLE every rank passes every pointer.
  *
- * flags: at most one of IN, one of OUT, one of SINGLE and LOCAL, and REPRODUCIBLE. All are the same
- * on all members. A fault of the caller ends the job with one line.
+ * Buffers are any memory; elements of built-in types are aligned. Until the event is synced the
+ * caller changes neither src nor the arrays, and does not touch dst; with PST_OUT_NOSYNC until the
+ * events of all ranks are synced. Plans copy the arrays. Buffers overlap only as in the column
+ * "in place", and then on all ranks that have both. Lengths of 0 are allowed; such a call need not
+ * wait for anybody. Two ranks with one target, and offsets of PST_SINGLE that differ, are not
+ * looked for.
+ *
+ * Reductions take the types, operators and functions of gasnet_coll.h and those below.
+ * GEX_OP_USER_NC combines in the order of ranks. dt_cnt may be 0.
+ *
+ * flags: at most one of IN, one of OUT and one of SINGLE and LOCAL, and REPRODUCIBLE; no
+ * GEX_FLAG_*. All members pass the same flags, but for PST_BARRIER_ANONYMOUS.
+ *
+ * Source: UPC Collective Operations Specifications 1.2 (ways to synchronise); MPI (v and persistent
+ * forms).
  */
 #ifndef PENSTOCK_COLL_H
 #define PENSTOCK_COLL_H
@@ -45,11 +63,13 @@
 #define PST_OUT_ALLSYNC  0x020u /* done when all buffers everywhere are final */
 #define PST_SINGLE       0x040u /* every pointer is at the same offset of each bound segment */
 #define PST_LOCAL        0x080u /* default: each rank passes its own addresses */
-#define PST_REPRODUCIBLE 0x100u /* the same bits in every run with as many ranks and elements */
+/* The same bits in every run on the same hosts with as many ranks and elements. */
+#define PST_REPRODUCIBLE 0x100u
 #define PST_BARRIER_ANONYMOUS 0x200u /* barrier_value: this rank matches any value */
 #define PST_PLAN_REBIND  0x400u /* plans: addresses may change */
 
-/* Types and operators of these calls alone. LAND and LOR give 0 or 1. */
+/* Types and operators of these calls alone. LAND and LOR give 0 or 1 where two or more operands are
+ * combined; a single operand is the result as it is. */
 #define PST_DT_I8   (1u << 8)
 #define PST_DT_U8   (1u << 9)
 #define PST_DT_I16  (1u << 10)
@@ -61,21 +81,21 @@
 PSI_BEGIN_DECLS
 
 /*
- * A plan is a call that is made many times. pst_X_plan takes the arguments of pst_X, is made by all
- * members as a call on their team, and waits for them; arrays are copied. It returns 0, or
- * GASNET_ERR_RESOURCE, the same on all. Plans are not for values.
- *
- * The k-th start of a plan belongs to the k-th elsewhere. It has no order with starts of other
- * plans, and with other calls. A rank starts a plan again after it has synced the event of the
- * start before. rebind changes this rank's addresses, between runs, of a plan with PST_PLAN_REBIND,
- * else it returns GASNET_ERR_BAD_ARG. free is called by all members, with no run under way, and
- * before the team is destroyed.
+ * A plan is a call that is made once and run many times. pst_X_plan takes the arguments of pst_X
+ * and copies its arrays. It returns 0, or GASNET_ERR_RESOURCE; all members get the same. Values
+ * have no plans.
  */
 typedef struct pst_plan_s *pst_plan_t;
 #define PST_PLAN_INVALID _GEX_NULL(pst_plan_t)
 
+/* I. Starts a run. The k-th start of a plan belongs to the k-th start elsewhere. Starts have no
+ * order with other calls or with starts of other plans. A rank syncs the event of a run before it
+ * starts the next one. */
 PSI_API gex_Event_t pst_plan_start(pst_plan_t plan);
+/* L. Changes this rank's addresses between runs: with PST_LOCAL on any rank alone, with PST_SINGLE
+ * on all ranks to one offset. Returns 0, or GASNET_ERR_BAD_ARG without PST_PLAN_REBIND. */
 PSI_API int pst_plan_rebind(pst_plan_t plan, void *dst, const void *src);
+/* C W. All members call it, with no run under way and before they destroy the team. flags are 0. */
 PSI_API void pst_plan_free(pst_plan_t plan, gex_Flags_t flags);
 
 #define PSI_COLL_RED                                                      \

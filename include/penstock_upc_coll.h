@@ -1,7 +1,8 @@
 /*
- * penstock_upc_coll.h: the collectives of UPC over shared arrays, for the runtimes of such
- * languages: each upc_all_ function is one call. All members of the arrays' team call it, with the
- * same arguments; it returns when it may by its flags, of which a half that is left out is ALLSYNC.
+ * penstock_upc_coll.h: the collectives of UPC over shared arrays, for runtimes of such languages:
+ * each upc_all_ function is one call. Every call is C W (penstock_sem.h): all members of the
+ * arrays' team make it with the same arguments. flags are one PST_UPC_IN_* and one PST_UPC_OUT_*;
+ * one that is left out is ALLSYNC. A wrong argument ends the job with one line (docs/misuse.md).
  *
  * Source: UPC Collective Operations Specifications 1.2.
  */

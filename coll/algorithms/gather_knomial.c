@@ -14,9 +14,10 @@ gather_knomial_root(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 	const uint32_t blocks = pcoll_view_members(schedule, PCOLL_DST, shape);
 
 	for (uint32_t i = 0; i < kin->children; i++)
-		pcoll_add_root_run(schedule, pcoll_add_receive, kin->child[i],
-		                   pcoll_run_of_members(blocks, kin->child[i], kin->child_run[i],
-		                                        shape->size));
+		pcoll_add_root_subtree(
+			schedule, pcoll_add_receive, kin->child[i],
+			pcoll_subtree_of_members(blocks, kin->child[i], kin->child_run[i],
+		                                 shape->size));
 	if (!shape->in_place)
 		pcoll_add_copy(schedule, pcoll_block(blocks, pcoll_at(shape->rank)),
 		               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape),
@@ -28,8 +29,9 @@ gather_knomial_send(struct pcoll_schedule *schedule, const struct pcoll_shape *s
                     const struct pcoll_kin *kin, uint32_t view)
 {
 	if (kin->parent == shape->root)
-		pcoll_add_root_run(schedule, pcoll_add_send, kin->parent,
-		                   pcoll_run_of_own(view, shape->rank, kin->run, shape->size));
+		pcoll_add_root_subtree(
+			schedule, pcoll_add_send, kin->parent,
+			pcoll_subtree_of_own(view, shape->rank, kin->run, shape->size));
 	else
 		pcoll_add_send(schedule, pcoll_at(kin->parent), pcoll_at(schedule->tags),
 		               pcoll_span(view, pcoll_at(0), kin->run), pcoll_no_span());
@@ -66,7 +68,7 @@ gather_knomial_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 	else
 		gather_knomial_send(schedule, shape, &kin,
 		                    pcoll_view_vector(schedule, PCOLL_SRC, shape));
-	schedule->tags += PCOLL_RUN_TAGS;
+	schedule->tags += PCOLL_SUBTREE_TAGS;
 }
 
 const struct pcoll_builder pcoll_build_gather_knomial = {

@@ -92,6 +92,31 @@ two_teams(void)
 	pst_upc_all_broadcast(&dst, &src, 8, 0);
 }
 
+static void
+rebind_nowhere(void)
+{
+	pst_plan_t plan;
+
+	PT_OK(pst_bcast_plan(pt.tm, 0, words, words + 4, 8, &plan, PST_PLAN_REBIND));
+	(void)pst_plan_rebind(plan, NULL, words + 4);
+}
+
+static void
+upc_modes(void)
+{
+	void *base[1] = { words };
+	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
+
+	pst_upc_all_prefix_reduce(&array, &array, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                          PST_UPC_OUT_NOSYNC | PST_UPC_OUT_ALLSYNC);
+}
+
+static void
+no_type(void)
+{
+	pst_scan(pt.tm, words, words + 4, GEX_DT_U64 | PST_DT_I8, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+}
+
 /* Run by both: a plan that has a run under way, for which rank 1 does not come. */
 static void
 plan_runs(void)
@@ -148,9 +173,7 @@ static const struct pt_misuse cases[] = {
 	  "length was negative",
 	  0 },
 	{ "permute_overlaps", PT_CHECKED, 1, permute_overlaps, "a permutation in place",
-	  "pst_permute: dst 0x* and src 0x* of 8 bytes overlap; pass the same address twice, or "
-	  "memory apart",
-	  0 },
+	  "pst_permute: dst 0x* and src 0x* of 8 bytes overlap; pass memory apart", 0 },
 	{ "other_sum", PT_ALWAYS, 1, other_sum, "blocks that do not make up the vector",
 	  "pst_reduce_scatterv: dt_cnt is 1, and the blocks have 2 elements; pass their sum", 0 },
 	{ "no_size", PT_ALWAYS, 1, no_size, "elements of no bytes",
@@ -165,6 +188,16 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "two_teams", PT_ALWAYS, 1, two_teams, "a broadcast between arrays of two teams",
 	  "pst_upc_all_broadcast: the arrays are of two teams; pass arrays of one team", 0 },
+	{ "no_type", PT_ALWAYS, 1, no_type, "a scan of two types",
+	  "pst_scan: dt 0x108 is no type; pass one of GEX_DT_* or PST_DT_*", 0 },
+	{ "rebind_nowhere", PT_ALWAYS, 1, rebind_nowhere, "a plan that gets NULL for memory",
+	  "pst_plan_rebind: dst is NULL, and the plan has memory there; pass memory of this "
+	  "process",
+	  0 },
+	{ "upc_modes", PT_ALWAYS, 1, upc_modes, "two ways to synchronise after a reduction",
+	  "pst_upc_all_prefix_reduce: flags 0x28 have two of PST_IN_*, of PST_OUT_*, or SINGLE and "
+	  "LOCAL; pass one of each at most",
+	  0 },
 	{ "no_plan", PT_ALWAYS, 1, no_plan, "the start of a plan that is not there",
 	  "pst_plan_start: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made", 0 },
 	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",
