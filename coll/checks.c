@@ -25,7 +25,8 @@ pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t s
 {
 	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
 
-	if (PSI_LIKELY(!psi.checks) || from == to + (uintptr_t)in_place)
+	if (PSI_LIKELY(!psi.checks) || !dst_bytes || !src_bytes ||
+	    from == to + (uintptr_t)in_place)
 		return;
 	if (PSI_LIKELY(to >= from + src_bytes || from >= to + dst_bytes))
 		return;
@@ -99,5 +100,6 @@ pcoll_reduction_of(const struct pcoll_reduce_args *args)
 		                                : pcoll_builtin(args->dt, args->op),
 		.cdata = args->user_cdata,
 		.ordered = args->op == GEX_OP_USER_NC,
+		.key = args->op ^ args->dt << 14,       /* operators leave these bits free */
 	};
 }

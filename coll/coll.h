@@ -9,13 +9,12 @@
  * Two kinds of messages.  A *note* names team, operation, both members and an index.  It carries
  * two words, and perhaps a short payload.  It may come before its receiver has called or needs it,
  * and is then kept.  *Data* is sent only to a member that has asked for it by a note, which carries
- * where it goes; so data never comes early.  What is kept is bounded, since in one of
- * PCOLL_EAGER_PERIOD calls on a team no payload goes in a note: nobody gets farther ahead of those
- * whom it sends to.
+ * where it goes; so data never comes early.  What is kept is bounded, since one of PCOLL_PERIOD
+ * calls on a team begins with a barrier: no member gets farther ahead of another.
  *
  * Locks.  engine.lock guards the list of operations, the notes and `busy'.  An operation is stepped
  * by the one thread that made it busy, with no lock held, so that functions of clients may run
- * there.
+ * there.  schedule_cache.c has a lock of its own, under which no other is taken.
  *
  * Pairs:  X1 (data_on_message) -> X2 (slot_receiving)    payload before its count
  *         X3 (pcoll_op_changed) -> X4 (op_run)           a change before the step that follows
@@ -38,6 +37,7 @@ struct pcoll_reduction {
 	gex_Coll_ReduceFn_t combine;    /* of this member */
 	const void *cdata;
 	bool ordered;                   /* associative only */
+	uint32_t key;                   /* of type and operator, which all members agree on */
 };
 
 /*
@@ -84,6 +84,8 @@ struct pcoll_call {
 	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
+	bool reproducible;              /* what is combined with what does not depend on where
+	                                 * members are */
 	struct pcoll_scalar scalar;
 };
 
@@ -147,7 +149,7 @@ extern const struct psi_module pcoll_module;
 
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
-enum { PCOLL_EAGER_PERIOD = 16, PCOLL_EAGER_BYTES = 4096 };
+enum { PCOLL_PERIOD = 16, PCOLL_EAGER_BYTES = 4096 };
 
 /* The index of a note is the tag of its message; with this bit, the receiver asks for that message
  * as data. */
@@ -160,10 +162,10 @@ struct pcoll_note {
 	gex_Rank_t from, to;            /* in the team */
 	gex_Rank_t root;                /* of the sender's call, as in struct pcoll_signature */
 	uint64_t call_bytes;
-	uint32_t form;
+	uint32_t form, key;
 	uint64_t words[2];
 	size_t len_bytes;
-	unsigned char payload[];        /* has room for 0, or for PCOLL_EAGER_BYTES */
+	unsigned char payload[];        /* has room for what its length is rounded up to */
 };
 
 void pcoll_notes_register(gex_EP_t ep);

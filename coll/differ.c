@@ -13,9 +13,9 @@ forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lo
 		psi_fatal("%s: call %u on its team, to which rank %u passes elements of %u bytes "
 		          "and rank %u elements of %u; let all members pass the same type",
 		          call, number, lower->rank, elem, higher->rank, other_elem);
-	if ((lower->form ^ higher->form) & PCOLL_FORM_ORDERED)
-		psi_fatal("%s: call %u on its team, in which of rank %u and rank %u one alone "
-		          "passes GEX_OP_USER_NC; let all members pass the same operator",
+	if (lower->key != higher->key)
+		psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass different "
+		          "types or operators; let all members pass the same",
 		          call, number, lower->rank, higher->rank);
 	psi_fatal("%s: call %u on its team, in which rank %u and rank %u synchronise in different "
 	          "ways; let all members pass the same flags",

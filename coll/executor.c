@@ -140,8 +140,7 @@ op_eager_bytes(const struct pcoll_op *op)
 {
 	const size_t share = EAGER_TOTAL_BYTES / op->call.tm->size;
 
-	if (op->number % PCOLL_EAGER_PERIOD == PCOLL_EAGER_PERIOD - 1 ||
-	    (psi.checks && pcoll_call_has_lists(&op->call)))
+	if (psi.checks && pcoll_call_has_lists(&op->call))
 		return 0;       /* a request tells the receiver's length */
 	if (share > PCOLL_EAGER_BYTES)
 		return PCOLL_EAGER_BYTES;
@@ -293,7 +292,7 @@ pcoll_executor_open(struct pcoll_op *op)
 	const struct pcoll_call *call = &op->call;
 	struct pcoll_executor *executor = &op->executor;
 
-	executor->cached = pcoll_schedule_hold(call);
+	executor->cached = pcoll_schedule_hold(call, op->number);
 	executor->cursor = (struct pcoll_cursor){ .next = 0 };
 	executor->has_act = executor->ended = false;
 	executor->notes = NULL;
@@ -301,6 +300,20 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
 	executor->buffer[PCOLL_DST] = call->dst;
 	executor_make_tmp(executor, executor->cached->schedule.tmp_bytes);
+}
+
+/* Notes that nobody awaited: counts in lists that do not agree, or a target named twice.  The next
+ * operation of this record must not find them. */
+static void
+executor_drop_notes(struct pcoll_op *op)
+{
+	struct pcoll_note *note = pcoll_notes_collect(op, op->executor.notes);
+
+	for (struct pcoll_note *next; note; note = next) {
+		next = note->next;
+		pcoll_note_give_back(note);
+	}
+	op->executor.notes = NULL;
 }
 
 void
@@ -311,6 +324,7 @@ pcoll_executor_close(struct pcoll_op *op)
 	if (op->call.phase)
 		op->call.phase->names = executor->names;
 	pcoll_call_finish(&op->call);
+	executor_drop_notes(op);
 	pcoll_schedule_release(executor->cached);
 	if (executor->tmp_room_bytes > TMP_KEPT_BYTES) {
 		free(executor->buffer[PCOLL_TMP]);

@@ -60,7 +60,7 @@ struct pcoll_executor {
 void pcoll_executor_open(struct pcoll_op *op);
 /* Goes on as far as it can; true at the end.  By the thread that has the operation busy. */
 bool pcoll_executor_step(struct pcoll_op *op);
-/* Behind the end. */
+/* Gives back what the operation holds.  By the thread that has it busy, behind the end. */
 void pcoll_executor_close(struct pcoll_op *op);
 
 #endif

@@ -128,11 +128,11 @@ op_run(struct pcoll_op *op)
 			memory_order_acquire); /* X4: acquire, from X3 in pcoll_op_changed */
 		op->blocked = false;
 		done = pcoll_executor_step(op);
+		if (done)
+			pcoll_executor_close(op);
 		pcoll_lock();
 	} while (!done && atomic_load_explicit(&op->stirred, memory_order_relaxed));
 	op->busy = false;
-	if (done)
-		pcoll_executor_close(op);
 	if (!done && op->blocked && !psi_is_room_missing())
 		psi_room_still_missing();
 	return done;
@@ -187,19 +187,20 @@ op_prepare(const struct pcoll_call *call)
 	pcoll_unlock();
 	op->use++;
 	op->call = *call;
+	op->team = call->phase ? call->phase->series : call->tm->id;
+	op->number = call->phase ? call->phase->number : call->tm->collectives;
 	pcoll_call_settle(&op->call);
 	pcoll_executor_open(op);
 	return op;
 }
 
-/* From here on notes find the operation, under the number that it gets here. */
+/* From here on notes find the operation.  The client orders the calls on a team, so its number has
+ * stayed. */
 static void
 op_enlist(struct pcoll_op *op)
 {
-	const struct pcoll_call *call = &op->call;
-
-	op->team = call->phase ? call->phase->series : call->tm->id;
-	op->number = call->phase ? call->phase->number : call->tm->collectives++;
+	if (!op->call.phase)
+		op->call.tm->collectives++;
 	list_add(op);
 	pcoll_notes_claim(op);
 }

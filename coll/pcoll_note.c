@@ -12,10 +12,26 @@
 
 #include <stdlib.h>
 
-enum { NOTE_ARGS = 15, POOL_EMPTY = 64, POOL_WITH_PAYLOAD = 8 };
+enum { NOTE_ARGS = 16, CLASSES = 3 };
 
-/* The caller holds the engine's lock.  Of spare notes, the second list has room for a payload. */
-static struct pcoll_note *spare[2], *early;
+/* Spare notes by the room that they have for a payload; and how many are made at a time. */
+static const struct {
+	size_t room_bytes;
+	unsigned count;
+} classes[CLASSES] = { { 0, 64 }, { 256, 32 }, { PCOLL_EAGER_BYTES, 8 } };
+
+/* The caller holds the engine's lock. */
+static struct pcoll_note *spare[CLASSES], *early;
+
+static unsigned
+class_of(size_t len_bytes)
+{
+	unsigned class = 0;
+
+	while (classes[class].room_bytes < len_bytes)
+		class++;
+	return class;
+}
 
 static void
 note_push(struct pcoll_note **list, struct pcoll_note *note)
@@ -24,31 +40,29 @@ note_push(struct pcoll_note **list, struct pcoll_note *note)
 	*list = note;
 }
 
-/* Adds to the spare notes. */
 static void
-spare_grow(bool has_payload)
+spare_grow(unsigned class)
 {
-	const size_t bytes =
-		sizeof(struct pcoll_note) + (has_payload ? PCOLL_EAGER_BYTES : 0);
-	const unsigned count = has_payload ? POOL_WITH_PAYLOAD : POOL_EMPTY;
-	unsigned char *chunk = calloc(count, bytes);
+	const size_t bytes = sizeof(struct pcoll_note) + classes[class].room_bytes;
+	unsigned char *chunk = calloc(classes[class].count, bytes);
 
 	if (!chunk)
 		psi_fatal("no memory for notes of collectives");
-	for (unsigned i = 0; i < count; i++)
-		note_push(&spare[has_payload], (struct pcoll_note *)(void *)(chunk + i * bytes));
+	for (unsigned i = 0; i < classes[class].count; i++)
+		note_push(&spare[class], (struct pcoll_note *)(void *)(chunk + i * bytes));
 }
 
 static struct pcoll_note *
-note_take_spare(bool has_payload)
+note_take_spare(size_t len_bytes)
 {
+	const unsigned class = class_of(len_bytes);
 	struct pcoll_note *note;
 
 	pcoll_lock();
-	if (!spare[has_payload])
-		spare_grow(has_payload);
-	note = spare[has_payload];
-	spare[has_payload] = note->next;
+	if (!spare[class])
+		spare_grow(class);
+	note = spare[class];
+	spare[class] = note->next;
 	pcoll_unlock();
 	return note;
 }
@@ -57,7 +71,7 @@ void
 pcoll_note_give_back(struct pcoll_note *note)
 {
 	pcoll_lock();
-	note_push(&spare[note->len_bytes != 0], note);
+	note_push(&spare[class_of(note->len_bytes)], note);
 	pcoll_unlock();
 }
 
@@ -69,6 +83,7 @@ note_signature(const struct pcoll_note *note)
 	return (struct pcoll_signature){
 		.rank = note->from, .what = pcoll_what_of(note->what),
 		.root = note->root, .len_bytes = note->call_bytes, .form = note->form,
+		.key = note->key,
 	};
 }
 
@@ -80,8 +95,8 @@ call_signature(const struct pcoll_call *call)
 	return (struct pcoll_signature){
 		.rank = call->tm->rank, .what = call->what, .root = call->root,
 		.len_bytes = pcoll_call_has_lists(call) ? 0 : call->len_bytes,
+		.key = reduction->key,
 		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
-		        (reduction->ordered ? PCOLL_FORM_ORDERED : 0) |
 		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
 		        (call->out_all ? PCOLL_FORM_OUT_ALL : 0),
 	};
@@ -112,7 +127,8 @@ note_attach(struct pcoll_op *op, struct pcoll_note *note)
 	const struct pcoll_signature own = call_signature(&op->call);
 
 	if (PSI_UNLIKELY(note->what != pcoll_what_number(own.what) || note->root != own.root ||
-	                 note->call_bytes != own.len_bytes || note->form != own.form))
+	                 note->call_bytes != own.len_bytes || note->form != own.form ||
+	                 note->key != own.key))
 		note_differs(&own, note);
 	note_push(&op->notes, note);
 }
@@ -206,9 +222,10 @@ payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
                    gex_AM_Arg_t team_high, gex_AM_Arg_t number, gex_AM_Arg_t what,
                    gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t index, gex_AM_Arg_t low0,
                    gex_AM_Arg_t high0, gex_AM_Arg_t low1, gex_AM_Arg_t high1, gex_AM_Arg_t root,
-                   gex_AM_Arg_t len_low, gex_AM_Arg_t len_high, gex_AM_Arg_t form)
+                   gex_AM_Arg_t len_low, gex_AM_Arg_t len_high, gex_AM_Arg_t form,
+                   gex_AM_Arg_t key)
 {
-	struct pcoll_note *note = note_take_spare(nbytes != 0);
+	struct pcoll_note *note = note_take_spare(nbytes);
 	struct pcoll_op *op;
 
 	psi_count_internal(token);
@@ -217,6 +234,7 @@ payload_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
 		.what = (uint32_t)what, .index = (uint32_t)index,
 		.from = (gex_Rank_t)from, .to = (gex_Rank_t)to, .root = (gex_Rank_t)root,
 		.call_bytes = halves_join(len_low, len_high), .form = (uint32_t)form,
+		.key = (uint32_t)key,
 		.words = { halves_join(low0, high0), halves_join(low1, high1) },
 		.len_bytes = nbytes,
 	};
@@ -238,10 +256,10 @@ note_on_message(gex_Token_t token, gex_AM_Arg_t team_low, gex_AM_Arg_t team_high
                 gex_AM_Arg_t number, gex_AM_Arg_t what, gex_AM_Arg_t from, gex_AM_Arg_t to,
                 gex_AM_Arg_t index, gex_AM_Arg_t low0, gex_AM_Arg_t high0, gex_AM_Arg_t low1,
                 gex_AM_Arg_t high1, gex_AM_Arg_t root, gex_AM_Arg_t len_low, gex_AM_Arg_t len_high,
-                gex_AM_Arg_t form)
+                gex_AM_Arg_t form, gex_AM_Arg_t key)
 {
 	payload_on_message(token, NULL, 0, team_low, team_high, number, what, from, to, index,
-	                   low0, high0, low1, high1, root, len_low, len_high, form);
+	                   low0, high0, low1, high1, root, len_low, len_high, form, key);
 }
 
 bool
@@ -268,6 +286,7 @@ pcoll_note_send(struct pcoll_op *op, gex_Rank_t to, uint32_t index, uint64_t wor
 		(gex_AM_Arg_t)pcoll_what_number(own.what), (gex_AM_Arg_t)own.rank,
 		(gex_AM_Arg_t)to, (gex_AM_Arg_t)index, HALVES(word0), HALVES(word1),
 		(gex_AM_Arg_t)own.root, HALVES(own.len_bytes), (gex_AM_Arg_t)own.form,
+		(gex_AM_Arg_t)own.key,
 	};
 	struct psi_am am = {
 		.handler = len_bytes ? PSI_HANDLER_COLL_PAYLOAD : PSI_HANDLER_COLL_NOTE,

@@ -33,7 +33,7 @@ pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags
 	pcoll_pst_check_flags(flags, allowed, pcoll_call_name(what));
 	return (struct pcoll_call){
 		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
-		.out_all = flags & PST_OUT_ALLSYNC,
+		.out_all = flags & PST_OUT_ALLSYNC, .reproducible = flags & PST_REPRODUCIBLE,
 	};
 }
 
@@ -64,6 +64,8 @@ counts_check(const struct pcoll_call *call, const struct pcoll_counts *counts, c
 		const size_t count = counts->counts[rank];
 
 		psi_check_bytes(count, counts->unit_bytes, call_name);
+		if (!count)
+			continue;       /* its offset means nothing */
 		if (PSI_UNLIKELY(__builtin_add_overflow(at, count * counts->unit_bytes, &end)))
 			psi_check_bytes(SIZE_MAX, 1, call_name);
 		most = end > most ? end : most;
@@ -72,17 +74,26 @@ counts_check(const struct pcoll_call *call, const struct pcoll_counts *counts, c
 	return most;
 }
 
-/* Where this rank's block begins. */
-static size_t
-counts_own(const struct pcoll_call *call, const struct pcoll_counts *counts)
+/* With PST_CHECK: no block of `listed' overlaps the other buffer, but for the own block in place.
+ * The other may lie between blocks. */
+static void
+counts_check_overlap(const struct pcoll_call *call, const void *listed,
+                     const struct pcoll_counts *counts, const void *other, size_t other_bytes,
+                     bool may_be_in_place)
 {
-	size_t at = 0;
+	const char *name = pcoll_call_name(call->what);
+	size_t end = 0;
 
-	if (counts->displs)
-		return counts->displs[call->tm->rank];
-	for (gex_Rank_t rank = 0; rank < call->tm->rank; rank++)
-		at += counts->counts[rank] * counts->unit_bytes;
-	return at;
+	for (gex_Rank_t rank = 0; psi.checks && rank < call->tm->size; rank++) {
+		const size_t at = counts->displs ? counts->displs[rank] : end;
+		const size_t bytes = counts->counts[rank] * counts->unit_bytes;
+		const bool is_own = may_be_in_place && rank == call->tm->rank;
+
+		if (bytes)
+			pcoll_check_overlap((const char *)listed + at, bytes, other, other_bytes,
+			                    is_own ? 0 : PCOLL_NEVER_IN_PLACE, name);
+		end += bytes;
+	}
 }
 
 /* The length that the caller states for its own block is that of the list. */
@@ -297,8 +308,7 @@ scatterv_call(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const 
 		src_bytes = counts_check(&call, &call.src_counts, "counts");
 		counts_check_own(&call, &call.src_counts, call.len_bytes);
 		pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
-		pcoll_check_overlap(dst, dst_nbytes, src, src_bytes,
-		                    -(ptrdiff_t)counts_own(&call, &call.src_counts), name);
+		counts_check_overlap(&call, src, &call.src_counts, dst, dst_nbytes, true);
 	}
 	return call;
 }
@@ -328,8 +338,7 @@ gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
 		dst_bytes = counts_check(&call, &call.dst_counts, "counts");
 		counts_check_own(&call, &call.dst_counts, call.len_bytes);
 		pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
-		pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
-		                    (ptrdiff_t)counts_own(&call, &call.dst_counts), name);
+		counts_check_overlap(&call, dst, &call.dst_counts, src, src_nbytes, true);
 	}
 	return call;
 }
@@ -355,9 +364,7 @@ gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *dis
 	dst_bytes = counts_check(&call, &call.dst_counts, "counts");
 	counts_check_own(&call, &call.dst_counts, call.len_bytes);
 	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
-	pcoll_check_overlap(dst, dst_bytes, src, src_nbytes,
-	                    (ptrdiff_t)counts_own(&call, &call.dst_counts),
-	                    pcoll_call_name(call.what));
+	counts_check_overlap(&call, dst, &call.dst_counts, src, src_nbytes, true);
 	return call;
 }
 
@@ -384,8 +391,10 @@ exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *d
 	counts_check_own(&call, &call.dst_counts, src_counts[tm->rank]);
 	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
 	pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
-	pcoll_check_overlap(dst, dst_bytes, src, src_bytes, PCOLL_NEVER_IN_PLACE,
-	                    pcoll_call_name(call.what));
+	for (gex_Rank_t rank = 0, size = psi.checks ? tm->size : 0; rank < size; rank++)
+		counts_check_overlap(&call, dst, &call.dst_counts,
+		                     (const char *)src + (src_displs ? src_displs[rank] : 0),
+		                     src_displs ? src_counts[rank] : src_bytes, false);
 	return call;
 }
 

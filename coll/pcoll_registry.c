@@ -66,7 +66,8 @@ pcoll_cells_choose(const struct pcoll_call *call)
 {
 	const size_t count = sizeof kinds / sizeof kinds[0];
 
-	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call))
+	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call) ||
+	    (call->reproducible && call->reduction.combine))
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (kinds[i]->operation == call->what.operation)

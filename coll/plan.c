@@ -91,7 +91,6 @@ static void
 plan_check(pst_plan_t plan, const char *call)
 {
 	psi_need_init(call);
-	psi_rule_call(call);
 	if (PSI_UNLIKELY(!plan))
 		psi_fatal("%s: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made",
 		          call);
@@ -101,6 +100,7 @@ gex_Event_t
 pst_plan_start(pst_plan_t plan)
 {
 	plan_check(plan, "pst_plan_start");
+	psi_rule_call("pst_plan_start");
 	return pcoll_pst_start(&plan->call);
 }
 
@@ -126,6 +126,7 @@ pst_plan_free(pst_plan_t plan, gex_Flags_t flags)
 	const char *call = "pst_plan_free";
 
 	plan_check(plan, call);
+	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	if (PSI_UNLIKELY(atomic_load_explicit(&plan->call.tm->users, memory_order_relaxed)))
 		psi_fatal("%s: a run of the plan is not over; synchronise it first", call);

@@ -10,9 +10,9 @@
  * A send meets the receive of the other member that has the same tag; two messages from one member
  * to another never have the same tag in one operation.  Nothing else orders messages.
  *
- * An algorithm is one function that builds the schedule of one member (coll/algorithms/).  Tests
- * carry out the schedules of all members and compare what they get (tests/unit/schedule_check.h);
- * the same rules price a schedule (schedule_price.h).
+ * An algorithm is one function that builds the schedule of one member (coll/algorithms/).  The
+ * executor carries it out (executor.h).  Tests carry out the schedules of all members and compare
+ * the results (tests/unit/schedule_check.h).  schedule_price.h computes what a schedule costs.
  */
 #ifndef PCOLL_SCHEDULE_H
 #define PCOLL_SCHEDULE_H

@@ -62,11 +62,14 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 
 /* -- making one -------------------------------------------------------------------------------- */
 
-/* With checks a barrier comes first, whose notes tell neighbours of calls that differ. */
+/* A barrier comes first if the client asks for it, in one of PCOLL_PERIOD calls on a team, and with
+ * checks, where its notes tell neighbours of calls that differ. */
 static bool
-call_needs_all_in(const struct pcoll_call *call)
+call_needs_all_in(const struct pcoll_call *call, uint32_t number)
 {
-	return call->in_all || (psi.checks && call->what.operation != PCOLL_BARRIER);
+	if (call->what.operation == PCOLL_BARRIER)
+		return false;
+	return call->in_all || psi.checks || number % PCOLL_PERIOD == PCOLL_PERIOD - 1;
 }
 
 static void
@@ -120,14 +123,14 @@ cached_make_lists(struct pcoll_cached *cached, const struct pcoll_call *call)
 }
 
 static struct pcoll_cached *
-cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape)
+cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool in_all)
 {
 	struct pcoll_cached *cached = calloc(1, sizeof *cached);
 
 	if (cached)
 		cached->shape = *shape;
 	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
-		cached->in_all = call_needs_all_in(call);
+		cached->in_all = in_all;
 		cached->out_all = call->out_all;
 		cached->users = 1;
 		cached_build(cached);
@@ -156,9 +159,9 @@ cache_push(gex_TM_t tm, struct pcoll_cached *cached)
 
 /* NULL: none is alike. */
 static struct pcoll_cached *
-cache_find(gex_TM_t tm, const struct pcoll_call *call, const struct pcoll_shape *shape)
+cache_find(const struct pcoll_call *call, const struct pcoll_shape *shape, bool in_all)
 {
-	const bool in_all = call_needs_all_in(call);
+	gex_TM_t tm = call->tm;
 	struct pcoll_cached **at = &tm->schedules, *cached;
 
 	while ((cached = *at) && (cached->in_all != in_all || cached->out_all != call->out_all ||
@@ -191,19 +194,20 @@ cache_cut(gex_TM_t tm)
 }
 
 struct pcoll_cached *
-pcoll_schedule_hold(const struct pcoll_call *call)
+pcoll_schedule_hold(const struct pcoll_call *call, uint32_t number)
 {
 	const struct pcoll_shape shape = shape_of_call(call);
+	const bool in_all = call_needs_all_in(call, number);
 	struct pcoll_cached *cached, *cut;
 
 	if (shape.listed)
-		return cached_make(call, &shape);
+		return cached_make(call, &shape, in_all);
 	psi_spinlock_lock(&lock);
-	cached = cache_find(call->tm, call, &shape);
+	cached = cache_find(call, &shape, in_all);
 	psi_spinlock_unlock(&lock);
 	if (cached)
 		return cached;
-	cached = cached_make(call, &shape);
+	cached = cached_make(call, &shape, in_all);
 	psi_spinlock_lock(&lock);
 	cache_push(call->tm, cached);
 	while ((cut = cache_cut(call->tm)) != NULL)

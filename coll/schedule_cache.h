@@ -16,8 +16,9 @@ struct pcoll_cached {
 	uint32_t users;                 /* operations; under the lock */
 };
 
-/* The schedule of this member for that call.  Ends the job where memory is missing. */
-struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call);
+/* The schedule of this member for the call with that number on its team.  Ends the job where memory
+ * is missing. */
+struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call, uint32_t number);
 void pcoll_schedule_release(struct pcoll_cached *cached);
 /* Frees those of a team, none of which is used. */
 void pcoll_schedules_free(gex_TM_t tm);

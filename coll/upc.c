@@ -106,10 +106,18 @@ void
 pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
                     const pst_upc_array_t *perm, size_t nbytes, gex_Flags_t flags)
 {
-	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_permute");
+	const char *call = "pst_upc_all_permute";
+	gex_TM_t tm = arrays_check(dst, src, call);
 
+	(void)arrays_check(perm, src, call);
+	pcoll_pst_check_flags(flags, 0, call);
+	flags = upc_flags(flags);
+	if (flags & PST_IN_ALLSYNC) {   /* others may still write to perm */
+		pst_barrier(tm, 0);
+		flags &= ~(gex_Flags_t)PST_IN_ALLSYNC;
+	}
 	pst_permute(tm, (gex_Rank_t)*(const int *)array_own_part(perm), array_own_part(dst),
-	            array_own_part(src), nbytes, upc_flags(flags));
+	            array_own_part(src), nbytes, flags);
 }
 
 /* -- layout ------------------------------------------------------------------------------------ */
@@ -220,6 +228,8 @@ along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_
 	along->wrapped.option_bytes = OPTION_HEAD + (args->dt_sz + 15) / 16 * 16;
 	along->part = pcoll_upc_part_of(src, along->tm->size, along->tm->rank);
 	along->src = array_own_part(src);
+	if (along->part.blocks)
+		psi_check_buffer(along->src, args->dt_sz, "src", call);
 	bytes = along->part.rows * along->wrapped.option_bytes;
 	along->own = calloc(3, bytes ? bytes : 1);
 	if (!along->own)
@@ -342,11 +352,17 @@ pst_upc_all_prefix_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src
 		.dt = dt, .dt_sz = dt_sz, .dt_cnt = dt_cnt, .op = op, .user_op = user_op,
 		.user_cdata = user_cdata,
 	};
+	const char *call = "pst_upc_all_prefix_reduce";
 	unsigned char *out;
 	struct along along;
 
-	along_open(&along, dst, src, &args, flags, "pst_upc_all_prefix_reduce");
+	along_open(&along, dst, src, &args, flags, call);
+	if (PSI_UNLIKELY(dst->elems != src->elems || dst->first != src->first ||
+	                 dst->blk_elems != src->blk_elems || dst->elem_bytes != src->elem_bytes))
+		psi_fatal("%s: dst is not laid out as src; pass an array of the same layout", call);
 	out = array_own_part(dst);
+	if (along.part.blocks)
+		psi_check_buffer(out, dt_sz, "dst", call);
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);

@@ -63,8 +63,7 @@
 #define PST_OUT_ALLSYNC  0x020u /* done when all buffers everywhere are final */
 #define PST_SINGLE       0x040u /* every pointer is at the same offset of each bound segment */
 #define PST_LOCAL        0x080u /* default: each rank passes its own addresses */
-/* The same bits in every run on the same hosts with as many ranks and elements. */
-#define PST_REPRODUCIBLE 0x100u
+#define PST_REPRODUCIBLE 0x100u /* the same bits in every run with as many ranks and elements */
 #define PST_BARRIER_ANONYMOUS 0x200u /* barrier_value: this rank matches any value */
 #define PST_PLAN_REBIND  0x400u /* plans: addresses may change */
 

@@ -1,6 +1,7 @@
 /*
- * Members trade all that they have with one at distance 1, then 2, 4 and so on.  The members of a
- * pair combine the same two operands, so all get the same bits.
+ * Members trade all that they have with one at distance 1, then 2, 4 and so on.  Both members of a
+ * pair combine the same two operands in the same order, asked for or not, so all get the same bits:
+ * the larger of a number and NaN depends on which comes first.
  *
  * Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
  * operations in MPICH", 2005.
@@ -19,6 +20,7 @@ reduce_to_all_doubling_build(struct pcoll_schedule *schedule, const struct pcoll
 
 	pcoll_fold_find(shape->rank, shape->size, &fold);
 	pcoll_work_to_all(schedule, shape, 1, &work);
+	work.ordered = true;
 	pcoll_add_pair(schedule, &work, &fold, shape->rank, 1);
 	for (uint32_t mask = 1; mask < fold.power; mask *= 2, schedule->tags++)
 		if (fold.has_number)

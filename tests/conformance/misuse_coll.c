@@ -267,8 +267,8 @@ static const struct pt_misuse cases[] = {
 	  1 },
 	{ "other_operators", PT_CHECKED, 2, other_operators,
 	  "members of which one alone passes an operator that keeps the order",
-	  "gex_Coll_ReduceToAllNB: call * on its team, in which of rank 0 and rank 1 one alone "
-	  "passes GEX_OP_USER_NC; let all members pass the same operator",
+	  "gex_Coll_ReduceToAllNB: call * on its team, in which rank 0 and rank 1 pass different "
+	  "types or operators; let all members pass the same",
 	  1 },
 	{ "other_modes", PT_CHECKED, 2, other_modes,
 	  "members that synchronise in different ways",

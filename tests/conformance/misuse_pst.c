@@ -83,6 +83,15 @@ other_elements(void)
 }
 
 static void
+other_layout(void)
+{
+	void *base[1] = { words };
+	const pst_upc_array_t dst = { pt.tm, base, 1, 8, 2, 0 }, src = { pt.tm, base, 2, 8, 2, 0 };
+
+	pst_upc_all_prefix_reduce(&dst, &src, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
 two_teams(void)
 {
 	void *base[1] = { words };
@@ -185,6 +194,9 @@ static const struct pt_misuse cases[] = {
 	{ "other_elements", PT_ALWAYS, 1, other_elements,
 	  "a reduction of more elements than the array has",
 	  "pst_upc_all_reduce: 3 elements of 8 bytes, and the array has 2 of 8; pass the array's",
+	  0 },
+	{ "other_layout", PT_ALWAYS, 1, other_layout, "prefixes into an array of another layout",
+	  "pst_upc_all_prefix_reduce: dst is not laid out as src; pass an array of the same layout",
 	  0 },
 	{ "two_teams", PT_ALWAYS, 1, two_teams, "a broadcast between arrays of two teams",
 	  "pst_upc_all_broadcast: the arrays are of two teams; pass arrays of one team", 0 },

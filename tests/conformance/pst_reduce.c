@@ -267,7 +267,7 @@ all_types(void)
 	ARITHMETIC(PST_DT_LDBL, long double);
 }
 
-/* Sums of doubles that are rounded have the same bits on all ranks, and in each run of this job. */
+/* Rounded sums of doubles have the same bits on all ranks, and when they are made again. */
 static void
 same_bits(void)
 {
@@ -275,13 +275,34 @@ same_bits(void)
 
 	for (size_t i = 0; i < 64; i++)
 		own[i] = 1.0 / (double)(1 + pt.rank * 64 + i);
-	pst_allreduce(pt.tm, all, own, GEX_DT_DBL, sizeof *own, 64, GEX_OP_ADD, NULL, NULL, 0);
+	pst_allreduce(pt.tm, all, own, GEX_DT_DBL, sizeof *own, 64, GEX_OP_ADD, NULL, NULL,
+	              PST_REPRODUCIBLE);
 	pst_allreduce(pt.tm, again, own, GEX_DT_DBL, sizeof *own, 64, GEX_OP_ADD, NULL, NULL,
 	              PST_REPRODUCIBLE);
 	PT_EQ(memcmp(all, again, sizeof all), 0);
 	memcpy(roots, all, sizeof all);
 	pst_bcast(pt.tm, pt.size - 1, roots, roots, sizeof roots, 0);
 	PT_EQ(memcmp(all, roots, sizeof all), 0);
+}
+
+/* The larger of a number and NaN, or of two zeros, depends on which comes first; but all ranks get
+ * the same, in place and apart. */
+static void
+same_choice(void)
+{
+	static const gex_OP_t ops[] = { GEX_OP_MAX, GEX_OP_MIN };
+
+	for (unsigned turn = 0; turn < 8; turn++) {
+		const double zero = pt.rank % 2 ? 0.0 : -0.0;
+		double own = turn % 2 ? zero : pt.rank % 2 ? 1.0 : __builtin_nan("");
+		double all = own, roots;
+
+		pst_allreduce(pt.tm, &all, turn / 4 ? &all : &own, GEX_DT_DBL, sizeof own, 1,
+		              ops[turn / 2 % 2], NULL, NULL, turn % 3 ? 0 : PST_REPRODUCIBLE);
+		roots = all;
+		pst_bcast(pt.tm, 0, &roots, &roots, sizeof roots, 0);
+		PT_EQ(memcmp(&all, &roots, sizeof all), 0);
+	}
 }
 
 int
@@ -305,6 +326,7 @@ main(int argc, char **argv)
 	pt_phase("types and operators");
 	all_types();
 	same_bits();
+	same_choice();
 	free(src);
 	free(dst);
 	free(cnts);

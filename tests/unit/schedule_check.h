@@ -1,6 +1,6 @@
 /*
- * Carries out a schedule on symbols: each byte holds which operands were combined, in which order
- * and grouping, and each member knows of whom it has heard.  See schedule_check.c.
+ * Carries out a schedule on symbols: each byte holds which operands were combined and in which
+ * order, and each member knows of whom it has heard.  See schedule_check.c.
  */
 #ifndef SCHEDULE_CHECK_H
 #define SCHEDULE_CHECK_H
