@@ -14,6 +14,7 @@
 #include "runtime/util/fence.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct {
@@ -330,10 +331,31 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	return number;
 }
 
+/* The operation with that number, counted from 1: the oldest one is the next to be finished.  The
+ * list holds still while this thread has the turn. */
+static void
+cells_describe(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTES])
+{
+	struct pcoll_cells *cells = (struct pcoll_cells *)(uintptr_t)object;
+	const struct cells_op *op;
+	uint64_t before;
+
+	snprintf(text_out, PSI_WHERE_BYTES, "a collective over a team");
+	if (!turn_take(cells))
+		return;
+	op = cells->oldest;
+	for (before = ops_finished(cells) + 1; op && before < number; before++)
+		op = op->next;
+	if (op)
+		pcoll_call_describe(&op->call, op->number, text_out);
+	turn_give(cells);
+}
+
 gex_Event_t
 pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
 	struct pcoll_cells *cells = cells_of(call->tm);
+	gex_Event_t event;
 	uint64_t number;
 	bool advanced;
 
@@ -345,7 +367,9 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 		return GEX_EVENT_INVALID;
 	if (!advanced || atomic_load_explicit(&cells->lags, memory_order_relaxed))
 		behind_add(cells);
-	return psi_event_new(cells_is_over, cells, number, PSI_FOR_COLLECTIVE, call->tm->ep);
+	event = psi_event_new(cells_is_over, cells, number, PSI_FOR_COLLECTIVE, call->tm->ep);
+	event->describe = cells_describe;
+	return event;
 }
 
 /* Has another member made a call that this one has not made? */

@@ -89,6 +89,10 @@ struct pcoll_call {
 	struct pcoll_scalar scalar;
 };
 
+/* What a member waits for that waits for the call with that number on its team. */
+void pcoll_call_describe(const struct pcoll_call *call, uint32_t number,
+                         char text_out[PSI_WHERE_BYTES]);
+
 static inline bool
 pcoll_call_has_lists(const struct pcoll_call *call)
 {

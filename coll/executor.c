@@ -223,22 +223,18 @@ act_begin(struct pcoll_op *op)
 
 /* -- steps ------------------------------------------------------------------------------------- */
 
-/* Have some messages come to their end? */
-static bool
+static void
 slots_advance(struct pcoll_op *op)
 {
-	const uint32_t before = op->executor.used;
-
-	for (uint32_t left = before; left; left &= left - 1) {
+	for (uint32_t left = op->executor.used; left; left &= left - 1) {
 		struct pcoll_slot *slot = &op->executor.slot[__builtin_ctz(left)];
 
 		if (slot->state(op, slot))
 			op->executor.used &= ~(left & -left);
 	}
-	return op->executor.used != before;
 }
 
-/* Begins what may begin; the end of the schedule is the end of a round. */
+/* Begins what may begin, and tries it once; the end of the schedule is the end of a round. */
 static void
 acts_begin(struct pcoll_op *op)
 {
@@ -264,9 +260,8 @@ pcoll_executor_step(struct pcoll_op *op)
 	struct pcoll_executor *executor = &op->executor;
 
 	executor->notes = pcoll_notes_collect(op, executor->notes);
-	do
-		acts_begin(op);
-	while (slots_advance(op) && !executor->ended);
+	slots_advance(op);
+	acts_begin(op);
 	return executor->ended;
 }
 

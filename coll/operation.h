@@ -2,6 +2,7 @@
 #ifndef PCOLL_OPERATION_H
 #define PCOLL_OPERATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum pcoll_operation {
@@ -10,6 +11,13 @@ enum pcoll_operation {
 	PCOLL_PERMUTE, PCOLL_REDUCE_SCATTER, PCOLL_SCAN, PCOLL_EXSCAN,
 	PCOLL_OPERATIONS
 };
+
+static inline bool
+pcoll_operation_has_root(enum pcoll_operation operation)
+{
+	return operation == PCOLL_BROADCAST || operation == PCOLL_REDUCE_TO_ONE ||
+	       operation == PCOLL_SCATTER || operation == PCOLL_GATHER;
+}
 
 /* The interface that the client called: gex_Coll_, gasnet_coll_, or one of the forms of pst_. */
 enum pcoll_api {

@@ -13,6 +13,7 @@
 
 #include "runtime/util/spinlock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { POOL_CHUNK = 16 };
@@ -219,21 +220,47 @@ pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t
 	pcoll_unlock();
 }
 
+void
+pcoll_call_describe(const struct pcoll_call *call, uint32_t number, char text_out[PSI_WHERE_BYTES])
+{
+	const char *name = pcoll_call_name(call->what);
+
+	if (pcoll_operation_has_root(call->what.operation))
+		snprintf(text_out, PSI_WHERE_BYTES, "%s, call %u on its team: root %u, %zu bytes",
+		         name, number, call->root, call->len_bytes);
+	else
+		snprintf(text_out, PSI_WHERE_BYTES, "%s, call %u on its team: %zu bytes", name,
+		         number, call->len_bytes);
+}
+
+/* The thread that waits for the operation reads what is constant until its end.  Where that comes
+ * meanwhile, the text is of another one, which is no harm. */
+static void
+op_describe(const void *object, uint64_t use, char text_out[PSI_WHERE_BYTES])
+{
+	const struct pcoll_op *op = object;
+
+	(void)use;
+	pcoll_call_describe(&op->call, op->number, text_out);
+}
+
 gex_Event_t
 pcoll_start(const struct pcoll_call *call)
 {
 	const struct pcoll_cells_kind *kind = pcoll_cells_choose(call);
 	struct pcoll_op *op;
+	gex_Event_t event;
 	uint64_t use;
 
 	if (kind)
 		return pcoll_cells_start(call, kind);
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	pcoll_op_start(call, &op, &use);
-	return pcoll_op_is_finished(op, use)
-	               ? GEX_EVENT_INVALID
-	               : psi_event_new(pcoll_op_is_finished, op, use, PSI_FOR_COLLECTIVE,
-	                               call->tm->ep);
+	if (pcoll_op_is_finished(op, use))
+		return GEX_EVENT_INVALID;
+	event = psi_event_new(pcoll_op_is_finished, op, use, PSI_FOR_COLLECTIVE, call->tm->ep);
+	event->describe = op_describe;
+	return event;
 }
 
 static void

@@ -36,6 +36,7 @@ static void
 event_wait_pending(gex_Event_t event)
 {
 	const struct psi_reason reason = { .kind = event->kind, .number = event->number,
+	                                  .describe = event->describe, .object = event->object,
 	                                  .ep = event->ep };
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_Wait", &reason);
 

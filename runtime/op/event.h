@@ -11,6 +11,8 @@ struct gex_Event_s {
 	const void *object;
 	uint64_t number;
 	enum psi_wait_kind kind;        /* what a thread that waits for the event waits for */
+	/* As in struct psi_reason; NULL: the kind says it. */
+	void (*describe)(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTES]);
 	gex_EP_t ep;                    /* the endpoint that gets the messages which complete it;
 	                                 * NULL: the thread's own; or PSI_EP_SEVERAL */
 	bool leaf;                      /* a leaf event (op.h); it does not own its operation */

@@ -19,7 +19,7 @@ enum {
 	PSI_SHARED_ABI = 14,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
-	PSI_WHERE_WORDS = 8,
+	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
 	PSI_SHARED_CPUS = 64,
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice
 	 * as many as in the one before. */
@@ -66,6 +66,7 @@ enum psi_wait_kind {
 	PSI_FOR_BARRIER_NAMED,  /* ... of the named barrier */
 	PSI_FOR_EVENTS,         /* several */
 	PSI_FOR_COLLECTIVE,     /* of a team */
+	PSI_FOR_DESCRIBED,      /* what stands in place of `where' */
 	PSI_FOR_TEAM,           /* a place in an exchange over team `number' */
 	PSI_FOR_THREADS,        /* that the program runs; may take any time */
 	/* Signals, which peers apply without a message: to a semaphore of slot `number', `peer'

@@ -164,6 +164,9 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 	case PSI_FOR_COLLECTIVE:
 		psi_text_add(text, "in %s, for a collective over a team", note->where);
 		break;
+	case PSI_FOR_DESCRIBED:
+		psi_text_add(text, "waiting for %s", note->where);
+		break;
 	case PSI_FOR_POST:
 		psi_text_add(text, "in %s, waiting until semaphore %llu of this rank has %u more",
 		             note->where, (unsigned long long)note->number, note->peer);

@@ -78,15 +78,23 @@ record_write(const struct psi_wait *wait)
 	struct psi_wait_record *note = &psi_block()->note;
 	const struct psi_reason *reason = wait->reason;
 	const uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
+	const bool described = reason && reason->describe;
+	const enum psi_wait_kind kind = described ? PSI_FOR_DESCRIBED
+	                                : reason  ? reason->kind
+	                                          : PSI_FOR_CONDITION;
+	char text[PSI_WHERE_BYTES];
 
 	record_put(&note->turn, turn + 1);
 	record_put(&note->since_ns, wait->first);
-	record_put_where(note, wait->where);
+	if (described)
+		reason->describe(reason->object, reason->number, text);
+	record_put_where(note, described ? text : wait->where);
 	record_put(&note->kind_peer,
-	           (reason ? (uint64_t)reason->kind | (uint64_t)reason->category << 8 |
-	                             (uint64_t)reason->network << 16 | (uint64_t)reason->peer << 32
-	                   : PSI_FOR_CONDITION) |
-	                   (uint64_t)psi_pollset_index() << 24);
+	           (uint64_t)kind | (uint64_t)psi_pollset_index() << 24 |
+	                   (reason ? (uint64_t)reason->category << 8 |
+	                                     (uint64_t)reason->network << 16 |
+	                                     (uint64_t)reason->peer << 32
+	                           : 0));
 	record_put(&note->number, reason ? reason->number : 0);
 	record_put(&note->turn, turn + 2);
 	looking.noted = true;

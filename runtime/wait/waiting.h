@@ -25,6 +25,9 @@ struct psi_reason {
 	uint8_t category, network;      /* of the message */
 	uint32_t peer;
 	uint64_t number;                /* of the phase; for posts, see enum psi_wait_kind */
+	/* Writes what is waited for, for a report; NULL: kind and number say it. */
+	void (*describe)(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTES]);
+	const void *object;
 	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own; or
 	                                 * _SEVERAL */
 	uint64_t most_ns;               /* a sleep is no longer; 0: any */

@@ -56,6 +56,15 @@ on_hello(gex_Token_t token)
 	hellos++;
 }
 
+/* Rank 0 does not call. */
+static void
+collective(void)
+{
+	if (rank == 0)
+		sleep_forever();
+	pst_bcast(tm, 0, payload, NULL, 24, 0);
+}
+
 static void
 barrier(void)
 {
@@ -256,6 +265,7 @@ static const struct {
 	void (*hang)(void);
 } ways[] = {
 	{ "barrier", barrier },
+	{ "collective", collective },
 	{ "named", named },
 	{ "stopped", stopped },
 	{ "handler", handler },

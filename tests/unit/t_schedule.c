@@ -85,17 +85,12 @@ check_lengths(const struct pcoll_builder *builder, struct pcoll_shape shape)
 			}
 }
 
+/* The root of a permutation chooses which it is. */
 static bool
 has_root(const struct pcoll_builder *builder)
 {
-	switch (builder->operation) {
-	case PCOLL_BROADCAST:
-	case PCOLL_REDUCE_TO_ONE:
-	case PCOLL_SCATTER:
-	case PCOLL_GATHER:
-	case PCOLL_PERMUTE: return true;        /* it chooses the permutation */
-	default: return false;
-	}
+	return pcoll_operation_has_root(builder->operation) ||
+	       builder->operation == PCOLL_PERMUTE;
 }
 
 static bool
