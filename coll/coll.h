@@ -66,7 +66,7 @@ struct pcoll_call;
 struct pcoll_scalar {
 	uint64_t in[2], out[2];
 	void *result_out;
-	void (*finish)(const struct pcoll_scalar *scalar);      /* writes the result; NULL: none */
+	void (*finish)(const struct pcoll_scalar *scalar);      /* writes the result */
 };
 
 /* The arguments of a member's call.  Addresses, counts, target, combine and cdata are its own, and
@@ -79,14 +79,18 @@ struct pcoll_call {
 	const void *src;
 	size_t len_bytes;               /* scatter and the like: of this member's block */
 	gex_Rank_t target;              /* of a permutation */
-	struct pcoll_counts src_counts, dst_counts;
 	struct pcoll_reduction reduction;
 	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
 	bool reproducible;              /* what is combined with what does not depend on where
 	                                 * members are */
-	struct pcoll_scalar scalar;
+	union {                         /* what.api says which */
+		struct {
+			struct pcoll_counts src_counts, dst_counts;
+		};
+		struct pcoll_scalar scalar;
+	};
 };
 
 /* What a member waits for that waits for the call with that number on its team. */
@@ -99,12 +103,18 @@ pcoll_call_has_lists(const struct pcoll_call *call)
 	return call->what.api == PCOLL_PST_LISTS;
 }
 
+static inline bool
+pcoll_call_has_scalar(const struct pcoll_call *call)
+{
+	return call->what.api == PCOLL_PST_VALUE || call->what.api == PCOLL_PST_BARRIER;
+}
+
 /* The first points src and dst of a call on values into its record, which must not move afterwards.
  * The second writes the result. */
 static inline void
 pcoll_call_settle(struct pcoll_call *call)
 {
-	if (!call->scalar.finish)
+	if (!pcoll_call_has_scalar(call))
 		return;
 	call->src = call->scalar.in;
 	call->dst = call->scalar.out;
@@ -113,7 +123,7 @@ pcoll_call_settle(struct pcoll_call *call)
 static inline void
 pcoll_call_finish(const struct pcoll_call *call)
 {
-	if (call->scalar.finish)
+	if (pcoll_call_has_scalar(call))
 		call->scalar.finish(&call->scalar);
 }
 
