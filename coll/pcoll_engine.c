@@ -5,6 +5,7 @@
 #include "coll/cells.h"
 #include "coll/coll.h"
 #include "coll/schedule_cache.h"
+#include "coll/tuning.h"
 
 #include "runtime/op/event.h"
 #include "runtime/team/team.h"
@@ -278,6 +279,6 @@ engine_team_ends(gex_TM_t tm, const char *call)
 }
 
 const struct psi_module pcoll_module = {
-	.name = "collectives", .register_handlers = engine_register, .progress = engine_advance,
-	.team_ends = engine_team_ends,
+	.name = "collectives", .open = pcoll_tuning_open, .register_handlers = engine_register,
+	.progress = engine_advance, .team_ends = engine_team_ends,
 };

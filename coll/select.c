@@ -1,18 +1,21 @@
 /*
- * A table of rules.  The first rule that the call satisfies is taken.  The numbers are for TCP,
- * where a message takes some microseconds on its way, and some more of each end's CPU.
+ * The first rule that fits is taken: of the user's (tuning.h), then of this table.  Its numbers are
+ * for TCP, where a message takes some microseconds on its way, and some more of each end's CPU.
  */
 #include "coll/select.h"
 #include "coll/schedule_list.h"
+#include "coll/tuning.h"
 
-static const struct rule {
+enum { PIECES_MOST = 1 << 20 };
+
+static const struct default_rule {
 	enum pcoll_operation operation;
 	size_t most_bytes;              /* of the vector, or of one block */
 	uint32_t most_size;             /* of the team */
 	const char *algorithm;
 	uint32_t radix;
 	size_t piece_bytes;             /* 0: all is one piece */
-} rules[] = {
+} defaults[] = {
 	{ PCOLL_BARRIER, SIZE_MAX, UINT32_MAX, "dissemination", 2, 0 },
 	{ PCOLL_BROADCAST, 16 << 10, UINT32_MAX, "knomial", 4, 0 },
 	{ PCOLL_BROADCAST, SIZE_MAX, 2, "flat", 2, 0 },
@@ -46,37 +49,63 @@ static const struct rule {
 	{ PCOLL_EXSCAN, SIZE_MAX, UINT32_MAX, "chain", 2, 32 << 10 },
 };
 
-/* Whole elements, one at least. */
+/* Whole elements, one at least, and no more than PIECES_MOST pieces. */
 static size_t
-piece_of_elements(size_t piece_bytes, size_t elem_bytes)
+piece_of_vector(size_t piece_bytes, const struct pcoll_shape *shape)
 {
-	return piece_bytes < elem_bytes ? elem_bytes : piece_bytes / elem_bytes * elem_bytes;
+	const size_t least = shape->len_bytes / PIECES_MOST + shape->elem_bytes;
+
+	if (piece_bytes < least)
+		piece_bytes = least;
+	return piece_bytes / shape->elem_bytes * shape->elem_bytes;
 }
 
 /* Lengths in lists differ between members, so they do not count. */
 static bool
-rule_fits(const struct rule *rule, const struct pcoll_shape *shape,
-          const struct pcoll_builder *builder)
+rule_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 {
-	return rule->operation == shape->operation && shape->size <= rule->most_size &&
-	       (shape->listed || shape->len_bytes <= rule->most_bytes) &&
-	       (!shape->listed || builder->serves_lists) &&
-	       (!shape->ordered || !builder->reorders);
+	const bool bytes_fit = shape->len_bytes >= rule->least_bytes &&
+	                       shape->len_bytes <= rule->most_bytes;
+
+	return rule->operation == shape->operation && shape->size >= rule->least_size &&
+	       shape->size <= rule->most_size && (shape->listed || bytes_fit) &&
+	       (!shape->listed || rule->builder->serves_lists) &&
+	       (!shape->ordered || !rule->builder->reorders);
+}
+
+static struct pcoll_rule
+default_read(const struct default_rule *from)
+{
+	return (struct pcoll_rule){
+		.operation = from->operation, .most_bytes = from->most_bytes,
+		.most_size = from->most_size, .radix = from->radix,
+		.piece_bytes = from->piece_bytes,
+		.builder = pcoll_builder_find(from->operation, from->algorithm),
+	};
+}
+
+static struct pcoll_rule
+rule_find(const struct pcoll_shape *shape)
+{
+	const struct default_rule *next = defaults;
+	const struct pcoll_rule *users;
+	struct pcoll_rule rule;
+
+	for (size_t i = 0; (users = pcoll_tuning_rule(i)) != NULL; i++)
+		if (rule_fits(users, shape))
+			return *users;
+	do
+		rule = default_read(next++);
+	while (!rule_fits(&rule, shape));
+	return rule;
 }
 
 const struct pcoll_builder *
 pcoll_select(struct pcoll_shape *shape)
 {
-	const struct pcoll_builder *builder = NULL;
-	const struct rule *rule = rules;
+	const struct pcoll_rule rule = rule_find(shape);
 
-	for (;; rule++) {
-		builder = pcoll_builder_find(rule->operation, rule->algorithm);
-		if (rule_fits(rule, shape, builder))
-			break;
-	}
-	shape->radix = rule->radix;
-	shape->piece_bytes =
-		rule->piece_bytes ? piece_of_elements(rule->piece_bytes, shape->elem_bytes) : 0;
-	return builder;
+	shape->radix = rule.radix;
+	shape->piece_bytes = rule.piece_bytes ? piece_of_vector(rule.piece_bytes, shape) : 0;
+	return rule.builder;
 }

@@ -1,0 +1,326 @@
+#include "coll/tuning.h"
+#include "coll/schedule_list.h"
+#include "coll/schedule_parts.h"
+
+#include "runtime/process/process.h"
+#include "runtime/settings/settings_tables.h"
+
+#include "runtime/util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- settings ---------------------------------------------------------------------------------- */
+
+#define FORCED(NAME, op)                                                                   \
+	{ .name = "PST_COLL_" NAME, .kind = PSI_SETTING_TEXT,                              \
+	  .help = "algorithm of each " op " by messages that it can do, with parameters "  \
+	          "behind colons: radix, then bytes of a piece" }
+
+static const struct psi_setting rows[] = {
+	{ .name = "PST_COLL_TUNING", .kind = PSI_SETTING_TEXT,
+	  .help = "file with rules by which algorithms of collectives by messages are chosen, one "
+	          "on a line: operation, bytes, ranks, algorithm, parameters" },
+	FORCED("BARRIER", "barrier"),
+	FORCED("BROADCAST", "broadcast"),
+	FORCED("REDUCE", "reduction to one rank"),
+	FORCED("REDUCE_TO_ALL", "reduction to all ranks"),
+	FORCED("SCATTER", "scatter"),
+	FORCED("GATHER", "gather"),
+	FORCED("GATHER_ALL", "gather to all ranks"),
+	FORCED("EXCHANGE", "exchange"),
+	FORCED("PERMUTE", "permutation"),
+	FORCED("REDUCE_SCATTER", "reduction whose blocks are scattered"),
+	FORCED("SCAN", "scan"),
+	FORCED("EXSCAN", "exclusive scan"),
+};
+
+const struct psi_setting_table psi_settings_coll = PSI_SETTING_TABLE("Collectives", rows);
+
+/* As in rules; the settings have the same names, in the same order. */
+static const char *const operations[PCOLL_OPERATIONS] = {
+	[PCOLL_BARRIER] = "barrier",
+	[PCOLL_BROADCAST] = "broadcast",
+	[PCOLL_REDUCE_TO_ONE] = "reduce",
+	[PCOLL_REDUCE_TO_ALL] = "reduce_to_all",
+	[PCOLL_SCATTER] = "scatter",
+	[PCOLL_GATHER] = "gather",
+	[PCOLL_GATHER_ALL] = "gather_all",
+	[PCOLL_EXCHANGE] = "exchange",
+	[PCOLL_PERMUTE] = "permute",
+	[PCOLL_REDUCE_SCATTER] = "reduce_scatter",
+	[PCOLL_SCAN] = "scan",
+	[PCOLL_EXSCAN] = "exscan",
+};
+
+static struct {
+	struct pcoll_rule *rule;
+	size_t count, room;
+} tuning;
+
+/* -- words of a line --------------------------------------------------------------------------- */
+
+/* The next word, cut off the line; NULL at its end. */
+static char *
+word_next(char **line)
+{
+	char *word = *line + strspn(*line, " \t\r\n");
+	const size_t len = strcspn(word, " \t\r\n");
+
+	if (!len)
+		return NULL;
+	*line = word + len;
+	if (**line)
+		*(*line)++ = '\0';
+	return word;
+}
+
+/* A whole number, which K, M or G may follow; returns what is behind it, or NULL. */
+static const char *
+number_read(const char *text, uint64_t *number_out)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	errno = 0;
+	*number_out = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (errno || (unit && *number_out >> (64 - 10 * (unit - units + 1))))
+		return NULL;
+	if (unit)
+		*number_out <<= 10 * (unit - units + 1);
+	return unit ? end + 1 : end;
+}
+
+/* "N", "N-M", "N-*" or "*". */
+static bool
+range_read(const char *text, uint64_t most, uint64_t *least_out, uint64_t *most_out)
+{
+	*least_out = 0;
+	*most_out = most;
+	if (strcmp(text, "*") == 0)
+		return true;
+	text = number_read(text, least_out);
+	if (!text)
+		return false;
+	if (!*text)
+		*most_out = *least_out;
+	if (*text == '-') {
+		text++;
+		text = strcmp(text, "*") == 0 ? text + 1 : number_read(text, most_out);
+	}
+	return text && !*text && *least_out <= *most_out && *most_out <= most;
+}
+
+static const char *
+radix_set(struct pcoll_rule *rule, const char *text)
+{
+	uint64_t radix;
+	const char *rest = number_read(text, &radix);
+
+	if (!rule->builder->has_radix)
+		return "the algorithm has no radix";
+	if (!rest || *rest || radix < 2 || radix > PCOLL_RADIX_MOST)
+		return "the radix is no number from 2 to 16";
+	rule->radix = (uint32_t)radix;
+	return NULL;
+}
+
+static const char *
+piece_set(struct pcoll_rule *rule, const char *text)
+{
+	uint64_t bytes;
+	const char *rest = number_read(text, &bytes);
+
+	if (!rule->builder->has_pieces)
+		return "the algorithm has no pieces";
+	if (!rest || *rest)
+		return "the length of a piece is no number of bytes";
+	rule->piece_bytes = bytes;
+	return NULL;
+}
+
+static const char *
+parameter_read(struct pcoll_rule *rule, const char *word)
+{
+	if (strncmp(word, "radix=", 6) == 0)
+		return radix_set(rule, word + 6);
+	if (strncmp(word, "piece=", 6) == 0)
+		return piece_set(rule, word + 6);
+	return "a parameter is neither radix= nor piece=";
+}
+
+/* -- rules ------------------------------------------------------------------------------------- */
+
+static const char *
+ranges_read(struct pcoll_rule *rule, const char *bytes, const char *ranks)
+{
+	uint64_t least, most;
+
+	if (!bytes || !range_read(bytes, SIZE_MAX, &least, &most))
+		return "the second word is no range of bytes, such as 16K-*";
+	rule->least_bytes = least;
+	rule->most_bytes = most;
+	if (!ranks || !range_read(ranks, UINT32_MAX, &least, &most))
+		return "the third word is no range of ranks, such as 2-8";
+	rule->least_size = (uint32_t)least;
+	rule->most_size = (uint32_t)most;
+	return NULL;
+}
+
+static const char *
+words_read(char *line, struct pcoll_rule *rule)
+{
+	const char *operation = word_next(&line), *bytes, *ranks, *word, *wrong;
+	unsigned number = 0;
+
+	if (!operation)
+		return NULL;
+	while (number < PCOLL_OPERATIONS && strcmp(operations[number], operation) != 0)
+		number++;
+	if (number == PCOLL_OPERATIONS)
+		return "the first word is no operation";
+	rule->operation = (enum pcoll_operation)number;
+	bytes = word_next(&line);
+	ranks = word_next(&line);
+	wrong = ranges_read(rule, bytes, ranks);
+	if (wrong)
+		return wrong;
+	word = word_next(&line);
+	rule->builder = word ? pcoll_builder_find(rule->operation, word) : NULL;
+	if (!rule->builder)
+		return "the fourth word is no algorithm of the operation";
+	while (!wrong && (word = word_next(&line)) != NULL)
+		wrong = parameter_read(rule, word);
+	return wrong;
+}
+
+const char *
+pcoll_rule_read(const char *line, struct pcoll_rule *rule_out)
+{
+	struct pcoll_rule rule = { .radix = 2 };
+	char words[256];
+	const size_t len = strcspn(line, "#\n");
+	const char *wrong;
+
+	if (len >= sizeof words)
+		return "the line is too long";
+	memcpy(words, line, len);
+	words[len] = '\0';
+	wrong = words_read(words, &rule);
+	if (!wrong)
+		*rule_out = rule;
+	return wrong;
+}
+
+const char *
+pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
+                       struct pcoll_rule *rule_out)
+{
+	struct pcoll_rule rule = { .operation = operation, .radix = 2, .most_bytes = SIZE_MAX,
+		                   .most_size = UINT32_MAX };
+	char words[64], *next = words, *word;
+	const char *wrong = NULL;
+
+	if (strlen(text) >= sizeof words)
+		return "it is too long";
+	memcpy(words, text, strlen(text) + 1);
+	word = strsep(&next, ":");
+	rule.builder = pcoll_builder_find(operation, word);
+	if (!rule.builder)
+		return "the operation has no such algorithm";
+	word = strsep(&next, ":");
+	if (word && rule.builder->has_radix) {
+		wrong = radix_set(&rule, word);
+		word = strsep(&next, ":");
+	}
+	if (word && !wrong) {
+		wrong = piece_set(&rule, word);
+		word = strsep(&next, ":");
+	}
+	if (word && !wrong)
+		wrong = "it has more parameters than the algorithm";
+	if (!wrong)
+		*rule_out = rule;
+	return wrong;
+}
+
+/* -- the user's -------------------------------------------------------------------------------- */
+
+static void
+rule_add(const struct pcoll_rule *rule)
+{
+	if (tuning.count == tuning.room) {
+		const size_t room = tuning.room ? 2 * tuning.room : 16;
+		struct pcoll_rule *rules = realloc(tuning.rule, room * sizeof *rules);
+
+		if (!rules)
+			psi_fatal("no memory for %zu rules of collectives", room);
+		tuning.rule = rules;
+		tuning.room = room;
+	}
+	tuning.rule[tuning.count++] = *rule;
+}
+
+const struct pcoll_rule *
+pcoll_tuning_rule(size_t number)
+{
+	return number < tuning.count ? &tuning.rule[number] : NULL;
+}
+
+/* One line for one that is wrong; the others count. */
+static void
+file_read(FILE *file, const char *path)
+{
+	char line[1024];
+
+	for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
+		struct pcoll_rule rule = { .builder = NULL };
+		const char *wrong = pcoll_rule_read(line, &rule);
+
+		if (wrong && psi_settings_warns())
+			psi_log("%s:%u: %s; the line is left out", path, number, wrong);
+		if (!wrong && rule.builder)
+			rule_add(&rule);
+	}
+}
+
+static void
+file_open(void)
+{
+	const char *path = psi_setting_text(&rows[0]);
+	FILE *file;
+
+	if (!path)
+		return;
+	file = fopen(path, "r");
+	if (!file)
+		psi_settings_refuse(rows[0].name, path, "a file that can be read");
+	file_read(file, path);
+	fclose(file);
+}
+
+void
+pcoll_tuning_open(void)
+{
+	tuning.count = 0;
+	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
+		const struct psi_setting *row = &rows[1 + operation];
+		const char *text = psi_setting_text(row);
+		struct pcoll_rule rule;
+
+		if (!text)
+			continue;
+		if (pcoll_rule_read_forced((enum pcoll_operation)operation, text, &rule))
+			psi_settings_refuse(row->name, text,
+			                    "an algorithm of the operation, with a radix and bytes "
+			                    "of a piece behind colons if it has them");
+		rule_add(&rule);
+	}
+	file_open();
+}

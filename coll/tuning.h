@@ -1,0 +1,43 @@
+/*
+ * Rules by which an algorithm is chosen for a call by messages: the user's, of PST_COLL_<OPERATION>
+ * and of the file PST_COLL_TUNING, then the library's own (select.c).  All ranks of a job have the
+ * same rules, since they have the same settings.
+ *
+ * A rule in text:
+ *
+ *     operation  bytes     ranks  algorithm  parameters
+ *     broadcast  16K-512K  3-*    binary     piece=32K
+ *
+ * bytes are those of the vector, or of one block; ranks, the size of the team; * stands for any
+ * number.  radix=N and piece=BYTES are for algorithms that have them.  What follows # is a comment.
+ */
+#ifndef PCOLL_TUNING_H
+#define PCOLL_TUNING_H
+
+#include "coll/schedule.h"
+
+#include <stddef.h>
+
+struct pcoll_rule {
+	enum pcoll_operation operation;
+	size_t least_bytes, most_bytes;
+	uint32_t least_size, most_size;
+	const struct pcoll_builder *builder;
+	uint32_t radix;                 /* at least 2 */
+	size_t piece_bytes;             /* 0: all is one piece */
+};
+
+/* Reads a line.  Returns NULL, and the rule, whose builder is NULL if the line is empty; or what is
+ * wrong. */
+const char *pcoll_rule_read(const char *line, struct pcoll_rule *rule_out);
+/* Reads "algorithm[:parameter...]": the radix, if the algorithm has one, then bytes of a piece. */
+const char *pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
+                                   struct pcoll_rule *rule_out);
+
+/* The user's rules, in their order; NULL behind the last one. */
+const struct pcoll_rule *pcoll_tuning_rule(size_t number);
+
+/* Start-up: reads the settings.  Lines with a mistake are told of and left out. */
+void pcoll_tuning_open(void);
+
+#endif

@@ -1,0 +1,127 @@
+/* Rules of collectives in text: those that are read, and what is said of those with a mistake. */
+#include "coll/tuning.h"
+
+#include "coll/select.h"
+#include "tests/unit/main.h"
+
+#include <string.h>
+
+START_TEST(rules_are_read)
+{
+	struct pcoll_rule rule = { .builder = NULL };
+
+	ck_assert_ptr_null(
+		pcoll_rule_read("  broadcast\t16K-512K 3-* binary piece=32K # why\n", &rule));
+	ck_assert_int_eq(rule.operation, PCOLL_BROADCAST);
+	ck_assert_uint_eq(rule.least_bytes, 16 << 10);
+	ck_assert_uint_eq(rule.most_bytes, 512 << 10);
+	ck_assert_uint_eq(rule.least_size, 3);
+	ck_assert_uint_eq(rule.most_size, UINT32_MAX);
+	ck_assert_str_eq(rule.builder->name, "binary");
+	ck_assert_uint_eq(rule.piece_bytes, 32 << 10);
+	ck_assert_ptr_null(pcoll_rule_read("reduce_scatter * 7 ring", &rule));
+	ck_assert_uint_eq(rule.least_bytes, 0);
+	ck_assert_uint_eq(rule.most_bytes, SIZE_MAX);
+	ck_assert_uint_eq(rule.least_size, 7);
+	ck_assert_uint_eq(rule.most_size, 7);
+	ck_assert_ptr_null(pcoll_rule_read("scatter 0-1G 2-9 knomial radix=16", &rule));
+	ck_assert_uint_eq(rule.radix, 16);
+	ck_assert_uint_eq(rule.most_bytes, 1 << 30);
+}
+END_TEST
+
+START_TEST(empty_lines_are_no_rules)
+{
+	static const char *const lines[] = { "", "\n", "   \t\n", "# broadcast * * flat",
+		                             "  # x\n" };
+
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		struct pcoll_rule rule;
+
+		memset(&rule, 1, sizeof rule);
+		ck_assert_ptr_null(pcoll_rule_read(lines[i], &rule));
+		ck_assert_ptr_null(rule.builder);
+	}
+}
+END_TEST
+
+START_TEST(mistakes_are_told)
+{
+	static const char *const lines[][2] = {
+		{ "broadcasts * * flat", "operation" },
+		{ "broadcast", "bytes" },
+		{ "broadcast 4-2 * flat", "bytes" },
+		{ "broadcast 4x * flat", "bytes" },
+		{ "broadcast -4 * flat", "bytes" },
+		{ "broadcast 99999999999G * flat", "bytes" },
+		{ "broadcast *", "ranks" },
+		{ "broadcast * 1-4294967296 flat", "ranks" },
+		{ "broadcast * *", "algorithm" },
+		{ "broadcast * * ring", "algorithm" },
+		{ "broadcast * * knomial radix=1", "radix" },
+		{ "broadcast * * knomial radix=17", "radix" },
+		{ "broadcast * * flat radix=2", "no radix" },
+		{ "broadcast * * flat piece=2", "no pieces" },
+		{ "broadcast * * chain piece=x", "piece" },
+		{ "broadcast * * chain pieces=2", "parameter" },
+		{ "broadcast * * chain piece=2 more", "parameter" },
+	};
+	char many[400];
+
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		struct pcoll_rule rule;
+		const char *wrong = pcoll_rule_read(lines[i][0], &rule);
+
+		ck_assert_msg(wrong != NULL, "%s", lines[i][0]);
+		ck_assert_msg(strstr(wrong, lines[i][1]) != NULL, "%s: %s", lines[i][0], wrong);
+	}
+	memset(many, 'x', sizeof many);
+	many[sizeof many - 1] = '\0';
+	ck_assert_str_eq(pcoll_rule_read(many, &(struct pcoll_rule){ .radix = 2 }),
+	                 "the line is too long");
+}
+END_TEST
+
+START_TEST(forced_ones_are_read)
+{
+	struct pcoll_rule rule;
+
+	ck_assert_ptr_null(pcoll_rule_read_forced(PCOLL_BROADCAST, "knomial:4:64K", &rule));
+	ck_assert_uint_eq(rule.radix, 4);
+	ck_assert_uint_eq(rule.piece_bytes, 64 << 10);
+	ck_assert_ptr_null(pcoll_rule_read_forced(PCOLL_BROADCAST, "chain:4K", &rule));
+	ck_assert_uint_eq(rule.piece_bytes, 4 << 10);
+	ck_assert_ptr_null(pcoll_rule_read_forced(PCOLL_EXCHANGE, "bruck", &rule));
+	ck_assert_uint_eq(rule.most_size, UINT32_MAX);
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_EXCHANGE, "bruck:2", &rule));
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_EXCHANGE, "ring", &rule));
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_BROADCAST, "knomial:4:64K:1", &rule));
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_BROADCAST, "knomial:x", &rule));
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_BROADCAST, "", &rule));
+}
+END_TEST
+
+/* However small the pieces that a rule asks for. */
+START_TEST(pieces_are_not_too_many)
+{
+	struct pcoll_shape shape = { .operation = PCOLL_BROADCAST, .size = 4, .elem_bytes = 24,
+		                     .len_bytes = (size_t)24 << 40 };
+
+	pcoll_select(&shape);
+	ck_assert_uint_eq(shape.piece_bytes % 24, 0);
+	ck_assert_uint_le(shape.len_bytes / shape.piece_bytes, 1 << 20);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("tuning");
+
+	tcase_add_test(tests, rules_are_read);
+	tcase_add_test(tests, empty_lines_are_no_rules);
+	tcase_add_test(tests, mistakes_are_told);
+	tcase_add_test(tests, forced_ones_are_read);
+	tcase_add_test(tests, pieces_are_not_too_many);
+	return unit_run("tuning", tests);
+}
