@@ -313,12 +313,13 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 		op = malloc(sizeof *op);
 	if (!op)
 		psi_fatal("no memory for collectives in flight");
-	*op = (struct cells_op){
-		.call = *call, .kind = kind, .first = cells->ahead,
-		.phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all,
-		.number = call->tm->collectives++,
-	};
-	pcoll_call_settle(&op->call);
+	pcoll_call_copy(&op->call, call);
+	op->next = NULL;
+	op->kind = kind;
+	op->first = cells->ahead;
+	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
+	op->number = call->tm->collectives++;
+	op->reads = 0;
 	cells->ahead += op->phases;
 	atomic_store_explicit(&cells->peers[cells->rank].cells->started, (uint32_t)cells->ahead,
 	                      memory_order_relaxed);

@@ -1,32 +1,19 @@
 #include "coll/checks.h"
 
-#include "runtime/process/rules.h"
-#include "runtime/team/team.h"
-
 void
-pcoll_check_team(gex_TM_t tm, const char *call)
+pcoll_root_bad(gex_TM_t tm, gex_Rank_t root, const char *call)
 {
-	psi_need_init(call);
-	psi_rule_call(call);
-	(void)psi_team_live(tm, call);
+	psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team", call,
+	          root, tm->size);
 }
 
 void
-pcoll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
-{
-	if (PSI_UNLIKELY(root >= tm->size))
-		psi_fatal("%s: root is %u, and the team has %u members; pass a rank of the team",
-		          call, root, tm->size);
-}
-
-void
-pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
-                    ptrdiff_t in_place, const char *call)
+pcoll_check_apart(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+                  ptrdiff_t in_place, const char *call)
 {
 	const uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
 
-	if (PSI_LIKELY(!psi.checks) || !dst_bytes || !src_bytes ||
-	    from == to + (uintptr_t)in_place)
+	if (!dst_bytes || !src_bytes || from == to + (uintptr_t)in_place)
 		return;
 	if (PSI_LIKELY(to >= from + src_bytes || from >= to + dst_bytes))
 		return;

@@ -4,6 +4,9 @@
 
 #include "coll/coll.h"
 
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
+
 /* What the caller of a reduction passes, but for the team and the root. */
 struct pcoll_reduce_args {
 	void *dst;
@@ -16,12 +19,36 @@ struct pcoll_reduce_args {
 };
 
 /* Checks that the call is allowed here, and that the team exists. */
-void pcoll_check_team(gex_TM_t tm, const char *call);
-void pcoll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call);
+static inline void
+pcoll_check_team(gex_TM_t tm, const char *call)
+{
+	psi_need_init(call);
+	psi_rule_call(call);
+	(void)psi_team_live(tm, call);
+}
+
+void pcoll_root_bad(gex_TM_t tm, gex_Rank_t root, const char *call)
+	__attribute__((noreturn, cold));
+
+static inline void
+pcoll_check_root(gex_TM_t tm, gex_Rank_t root, const char *call)
+{
+	if (PSI_UNLIKELY(root >= tm->size))
+		pcoll_root_bad(tm, root, call);
+}
+
 /* With PST_CHECK: the buffers do not overlap, unless src begins in_place bytes behind dst. */
 #define PCOLL_NEVER_IN_PLACE PTRDIFF_MAX
-void pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
-                         ptrdiff_t in_place, const char *call);
+void pcoll_check_apart(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+                       ptrdiff_t in_place, const char *call);
+
+static inline void
+pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+                    ptrdiff_t in_place, const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks))
+		pcoll_check_apart(dst, dst_bytes, src, src_bytes, in_place, call);
+}
 /* extended: also accepts types and operators of penstock_coll.h, and a dt_cnt of 0. */
 void pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call);
 /* What a call has of arguments that have passed. */

@@ -32,6 +32,8 @@
 
 #include "penstock_coll.h"
 
+#include <string.h>
+
 struct pcoll_reduction {
 	size_t elem_bytes;
 	gex_Coll_ReduceFn_t combine;    /* of this member */
@@ -109,21 +111,27 @@ pcoll_call_has_scalar(const struct pcoll_call *call)
 	return call->what.api == PCOLL_PST_VALUE || call->what.api == PCOLL_PST_BARRIER;
 }
 
-/* The first points src and dst of a call on values into its record, which must not move afterwards.
- * The second writes the result. */
+/* The first copies a call into its record, which must not move afterwards, and points src and dst
+ * of a call on values there.  The second writes the result. */
 static inline void
-pcoll_call_settle(struct pcoll_call *call)
+pcoll_call_copy(struct pcoll_call *to, const struct pcoll_call *from)
 {
-	if (!pcoll_call_has_scalar(call))
+	const bool has_scalar = pcoll_call_has_scalar(from);
+
+	/* few calls have the union, and small ones feel each copy */
+	memcpy(to, from,
+	       has_scalar || pcoll_call_has_lists(from) ? sizeof *to
+	                                                : offsetof(struct pcoll_call, scalar));
+	if (!has_scalar)
 		return;
-	call->src = call->scalar.in;
-	call->dst = call->scalar.out;
+	to->src = to->scalar.in;
+	to->dst = to->scalar.out;
 }
 
 static inline void
 pcoll_call_finish(const struct pcoll_call *call)
 {
-	if (pcoll_call_has_scalar(call))
+	if (PSI_UNLIKELY(pcoll_call_has_scalar(call)))
 		call->scalar.finish(&call->scalar);
 }
 

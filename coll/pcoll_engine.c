@@ -188,10 +188,9 @@ op_prepare(const struct pcoll_call *call)
 	op = op_take();
 	pcoll_unlock();
 	op->use++;
-	op->call = *call;
+	pcoll_call_copy(&op->call, call);
 	op->team = call->phase ? call->phase->series : call->tm->id;
 	op->number = call->phase ? call->phase->number : call->tm->collectives;
-	pcoll_call_settle(&op->call);
 	pcoll_executor_open(op);
 	return op;
 }

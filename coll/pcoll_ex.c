@@ -8,13 +8,20 @@
 
 #include "runtime/util/copy.h"
 
-gex_Event_t
-pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
+/* Of a team without flags. */
+static gex_Event_t
+barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 {
 	const struct pcoll_call call = { .what = { PCOLL_BARRIER, api }, .tm = tm };
 
+	return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
+}
+
+gex_Event_t
+pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
+{
 	if (tm != psi.tm && !tm->group->barrier_area)
-		return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
+		return barrier_by_messages(tm, api);
 	pcoll_pass(tm);
 	return pcoll_barrier_start(tm);
 }

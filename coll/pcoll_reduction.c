@@ -45,67 +45,52 @@ INTEGER(i16, int16_t, unsigned)
 INTEGER(u16, uint16_t, unsigned)
 ARITHMETIC(ldbl, long double, long double)
 
-static const struct {
-	gex_DT_t dt;
-	size_t bytes;
-} types[] = {
-	{ GEX_DT_I32, 4 }, { GEX_DT_U32, 4 }, { GEX_DT_I64, 8 }, { GEX_DT_U64, 8 },
-	{ GEX_DT_FLT, sizeof(float) }, { GEX_DT_DBL, sizeof(double) },
-	{ PST_DT_I8, 1 }, { PST_DT_U8, 1 }, { PST_DT_I16, 2 }, { PST_DT_U16, 2 },
-	{ PST_DT_LDBL, sizeof(long double) },
+/* By the bits of GEX_DT_ and PST_DT_. */
+enum { TYPES = 13, OPS = 14 };
+
+static const uint8_t type_bytes[TYPES] = {
+	4, 4, 8, 8, sizeof(float), sizeof(double), 0, 0, 1, 1, 2, 2, sizeof(long double),
 };
 
-enum { TYPES = sizeof types / sizeof types[0] };
-
-/* In the order of the types. */
 #define ALL(op)                                                                            \
-	{ op##_i32, op##_u32, op##_i64, op##_u64, op##_flt, op##_dbl, op##_i8, op##_u8,    \
-	  op##_i16, op##_u16, op##_ldbl }
+	{ op##_i32, op##_u32, op##_i64, op##_u64, op##_flt, op##_dbl, NULL, NULL, op##_i8, \
+	  op##_u8, op##_i16, op##_u16, op##_ldbl }
 #define INTEGERS(op)                                                                       \
-	{ op##_i32, op##_u32, op##_i64, op##_u64, NULL, NULL, op##_i8, op##_u8, op##_i16,  \
-	  op##_u16, NULL }
+	{ op##_i32, op##_u32, op##_i64, op##_u64, NULL, NULL, NULL, NULL, op##_i8, op##_u8, \
+	  op##_i16, op##_u16, NULL }
 
-static const struct {
-	gex_OP_t op;
-	gex_Coll_ReduceFn_t combine[TYPES];
-} rows[] = {
-	{ GEX_OP_ADD, ALL(add) },
-	{ GEX_OP_MULT, ALL(mult) },
-	{ GEX_OP_MIN, ALL(min) },
-	{ GEX_OP_MAX, ALL(max) },
-	{ GEX_OP_AND, INTEGERS(and) },
-	{ GEX_OP_OR, INTEGERS(or) },
-	{ GEX_OP_XOR, INTEGERS(xor) },
-	{ PST_OP_LAND, ALL(land) },
-	{ PST_OP_LOR, ALL(lor) },
+/* By the bits of GEX_OP_ and PST_OP_, then by those of types. */
+static const gex_Coll_ReduceFn_t combine[OPS][TYPES] = {
+	[0] = INTEGERS(and), [1] = INTEGERS(or), [2] = INTEGERS(xor), [3] = ALL(add),
+	[5] = ALL(mult), [6] = ALL(min), [7] = ALL(max), [12] = ALL(land), [13] = ALL(lor),
 };
 
-/* TYPES if it is none of them. */
-static unsigned
-type_index(gex_DT_t dt)
-{
-	unsigned type = 0;
+_Static_assert(GEX_OP_AND == 1 << 0 && GEX_OP_OR == 1 << 1 && GEX_OP_XOR == 1 << 2 &&
+               GEX_OP_ADD == 1 << 3 && GEX_OP_MULT == 1 << 5 && GEX_OP_MIN == 1 << 6 &&
+               GEX_OP_MAX == 1 << 7 && PST_OP_LAND == 1 << 12 && PST_OP_LOR == 1 << 13 &&
+               GEX_DT_I32 == 1 << 0 && GEX_DT_DBL == 1 << 5 && PST_DT_I8 == 1 << 8 &&
+               PST_DT_LDBL == 1 << 12, "the tables have the order of the bits");
 
-	while (type < TYPES && dt != types[type].dt)
-		type++;
-	return type;
+/* The number of the bit, if there is one alone, and it is below `most'; else `most'. */
+static unsigned
+bit_number(uint32_t bits, unsigned most)
+{
+	return bits && !(bits & (bits - 1)) && !(bits >> most) ? (unsigned)__builtin_ctz(bits)
+	                                                       : most;
 }
 
 size_t
 pcoll_type_bytes(gex_DT_t dt)
 {
-	const unsigned type = type_index(dt);
+	const unsigned type = bit_number(dt, TYPES);
 
-	return type < TYPES ? types[type].bytes : 0;
+	return type < TYPES ? type_bytes[type] : 0;
 }
 
 gex_Coll_ReduceFn_t
 pcoll_builtin(gex_DT_t dt, gex_OP_t op)
 {
-	const unsigned type = type_index(dt);
+	const unsigned type = bit_number(dt, TYPES), number = bit_number(op, OPS);
 
-	for (size_t i = 0; type < TYPES && i < sizeof rows / sizeof rows[0]; i++)
-		if (rows[i].op == op)
-			return rows[i].combine[type];
-	return NULL;
+	return type < TYPES && number < OPS ? combine[number][type] : NULL;
 }

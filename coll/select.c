@@ -1,6 +1,7 @@
 /*
  * The first rule that fits is taken: of the user's (tuning.h), then of this table.  Its numbers are
- * for TCP, where a message takes some microseconds on its way, and some more of each end's CPU.
+ * from two and four ranks over TCP on one host of two CPUs (docs/performance.md); for more ranks
+ * they are guesses.
  */
 #include "coll/select.h"
 #include "coll/schedule_list.h"
@@ -19,13 +20,13 @@ static const struct default_rule {
 	{ PCOLL_BARRIER, SIZE_MAX, UINT32_MAX, "dissemination", 2, 0 },
 	{ PCOLL_BROADCAST, 16 << 10, UINT32_MAX, "knomial", 4, 0 },
 	{ PCOLL_BROADCAST, SIZE_MAX, 2, "flat", 2, 0 },
-	{ PCOLL_BROADCAST, SIZE_MAX, 8, "chain", 2, 64 << 10 },
-	{ PCOLL_BROADCAST, 512 << 10, UINT32_MAX, "binary", 2, 32 << 10 },
+	{ PCOLL_BROADCAST, 512 << 10, UINT32_MAX, "knomial", 2, 64 << 10 },
 	{ PCOLL_BROADCAST, SIZE_MAX, UINT32_MAX, "scatter", 2, 0 },
 	{ PCOLL_REDUCE_TO_ONE, 16 << 10, UINT32_MAX, "knomial", 4, 0 },
-	{ PCOLL_REDUCE_TO_ONE, SIZE_MAX, 3, "knomial", 2, 64 << 10 },
+	{ PCOLL_REDUCE_TO_ONE, 1 << 20, UINT32_MAX, "knomial", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ONE, SIZE_MAX, UINT32_MAX, "halving", 2, 0 },
 	{ PCOLL_REDUCE_TO_ALL, 8 << 10, UINT32_MAX, "doubling", 2, 0 },
+	{ PCOLL_REDUCE_TO_ALL, 256 << 10, UINT32_MAX, "tree", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ALL, SIZE_MAX, UINT32_MAX, "halving", 2, 0 },
 	{ PCOLL_SCATTER, SIZE_MAX, 8, "flat", 2, 0 },
 	{ PCOLL_SCATTER, 4 << 10, UINT32_MAX, "knomial", 4, 0 },
