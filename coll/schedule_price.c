@@ -102,6 +102,7 @@ pcoll_builder_price_ps(const struct pcoll_builder *builder, const struct pcoll_s
 		struct pcoll_shape own = *shape;
 
 		own.rank = rank;
+		own.target = (rank + 1) % shape->size;
 		builder->build(&schedules[rank], &own);
 		whole = whole && !schedules[rank].lacks_memory;
 	}

@@ -24,8 +24,8 @@ struct pcoll_costs {
 uint64_t pcoll_price_ps(const struct pcoll_schedule *schedules, uint32_t size,
                         const struct pcoll_costs *costs);
 
-/* The same of an algorithm, for shape->size members; shape->rank is ignored.  UINT64_MAX also where
- * memory is missing. */
+/* The same of an algorithm, for shape->size members; shape->rank and ->target are ignored, and a
+ * permutation is a ring.  UINT64_MAX also where memory is missing. */
 uint64_t pcoll_builder_price_ps(const struct pcoll_builder *builder,
                                 const struct pcoll_shape *shape, const struct pcoll_costs *costs);
 

@@ -85,16 +85,33 @@ default_read(const struct default_rule *from)
 	};
 }
 
+/* NULL: no rule of the user's fits. */
+static const struct pcoll_rule *
+users_find(const struct pcoll_shape *shape)
+{
+	const struct pcoll_rule *rule;
+
+	for (size_t i = 0; (rule = pcoll_tuning_rule(i)) != NULL; i++)
+		if (rule_fits(rule, shape))
+			return rule;
+	return NULL;
+}
+
+bool
+pcoll_select_is_users(const struct pcoll_shape *shape)
+{
+	return users_find(shape) != NULL;
+}
+
 static struct pcoll_rule
 rule_find(const struct pcoll_shape *shape)
 {
 	const struct default_rule *next = defaults;
-	const struct pcoll_rule *users;
+	const struct pcoll_rule *users = users_find(shape);
 	struct pcoll_rule rule;
 
-	for (size_t i = 0; (users = pcoll_tuning_rule(i)) != NULL; i++)
-		if (rule_fits(users, shape))
-			return *users;
+	if (users)
+		return *users;
 	do
 		rule = default_read(next++);
 	while (!rule_fits(&rule, shape));

@@ -60,6 +60,12 @@ static struct {
 	size_t count, room;
 } tuning;
 
+const char *
+pcoll_operation_word(enum pcoll_operation operation)
+{
+	return operations[operation];
+}
+
 /* -- words of a line --------------------------------------------------------------------------- */
 
 /* The next word, cut off the line; NULL at its end. */

@@ -34,6 +34,9 @@ const char *pcoll_rule_read(const char *line, struct pcoll_rule *rule_out);
 const char *pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
                                    struct pcoll_rule *rule_out);
 
+/* The word for an operation in rules. */
+const char *pcoll_operation_word(enum pcoll_operation operation);
+
 /* The user's rules, in their order; NULL behind the last one. */
 const struct pcoll_rule *pcoll_tuning_rule(size_t number);
 

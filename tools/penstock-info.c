@@ -10,16 +10,18 @@
 #include <string.h>
 
 #include "bootstrap/launcher.h"
+#include "coll/introspect.h"
 #include "penstock.h"
 #include "runtime/tools/introspect.h"
 #include "tools/memory_job.h"
 
-enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY };
+enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
+	"       penstock-info --coll [-n RANKS] [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
@@ -27,6 +29,7 @@ static const char usage[] =
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
+	"      --coll          algorithms that collectives by messages of that many ranks take\n"
 	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -37,6 +40,7 @@ static const struct option options[] = {
 	{ "csv", no_argument, NULL, 'c' },
 	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
 	{ "memory", no_argument, NULL, OPT_MEMORY },
+	{ "coll", no_argument, NULL, OPT_COLL },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -150,6 +154,39 @@ memory_clean(void)
 	return output_finish();
 }
 
+/* A predicted time of -1 was not computed. */
+static void
+coll_print(const struct pcoll_fact *fact, void *arg)
+{
+	const struct view *view = arg;
+	const double us = fact->predicted_ns == UINT64_MAX ? -1 : (double)fact->predicted_ns / 1000;
+	const char *rule = fact->by_user ? "user" : "library";
+
+	if (view->csv)
+		printf("%s,%zu,%s,%u,%zu,%.1f,%s\n", fact->operation, fact->bytes,
+		       fact->algorithm, (unsigned)fact->radix, fact->piece_bytes, us, rule);
+	else
+		printf("%-15s %8zu  %-14s %5u %9zu %12.1f  %-7s  %s\n", fact->operation,
+		       fact->bytes, fact->algorithm, (unsigned)fact->radix, fact->piece_bytes, us,
+		       rule, fact->summary);
+}
+
+static int
+coll_tell(struct view *view)
+{
+	const uint32_t ranks = view->ranks ? view->ranks : 2;
+
+	if (view->csv)
+		puts("operation,bytes,algorithm,radix,piece_bytes,predicted_us,rule");
+	else
+		printf("Collectives by messages, team of %u ranks; predicted for TCP, all ranks "
+		       "alike.\nIn shared memory most go by cells, without an algorithm.\n\n"
+		       "%-15s %8s  %-14s %5s %9s %12s  %s\n", (unsigned)ranks, "operation",
+		       "bytes", "algorithm", "radix", "piece", "predicted us", "rule");
+	pcoll_introspect(ranks, coll_print, view);
+	return output_finish();
+}
+
 static const char *
 option_name(int option)
 {
@@ -179,9 +216,9 @@ options_check_unused(int what, const struct view *view)
 
 	if (what && view->only)
 		unused = "group";
-	else if (what && what != OPT_MEMORY && view->ranks)
+	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->ranks)
 		unused = "ranks";
-	else if (what && what != OPT_MEMORY && view->csv)
+	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->csv)
 		unused = "csv";
 	if (!unused)
 		return;
@@ -203,6 +240,7 @@ main(int argc, char **argv)
 		case 'c': view.csv = true; break;
 		case OPT_SETTINGS_MD:
 		case OPT_MEMORY:
+		case OPT_COLL:
 		case OPT_CLEAN: option_choose(&what, option); break;
 		case 'h': fputs(usage, stdout); return output_finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return output_finish();
@@ -218,6 +256,8 @@ main(int argc, char **argv)
 		return memory_clean();
 	if (what == OPT_MEMORY)
 		memory_job(view.ranks ? view.ranks : 1, view.csv);
+	if (what == OPT_COLL)
+		return coll_tell(&view);
 	if (what == OPT_SETTINGS_MD) {
 		psi_introspect_settings_doc(stdout);
 		return output_finish();

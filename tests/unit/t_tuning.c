@@ -104,10 +104,11 @@ END_TEST
 /* However small the pieces that a rule asks for. */
 START_TEST(pieces_are_not_too_many)
 {
-	struct pcoll_shape shape = { .operation = PCOLL_BROADCAST, .size = 4, .elem_bytes = 24,
+	struct pcoll_shape shape = { .operation = PCOLL_SCAN, .size = 4, .elem_bytes = 24,
 		                     .len_bytes = (size_t)24 << 40 };
 
 	pcoll_select(&shape);
+	ck_assert_uint_gt(shape.piece_bytes, 0);
 	ck_assert_uint_eq(shape.piece_bytes % 24, 0);
 	ck_assert_uint_le(shape.len_bytes / shape.piece_bytes, 1 << 20);
 }
