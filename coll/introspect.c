@@ -1,4 +1,5 @@
 #include "coll/introspect.h"
+#include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
 #include "coll/tuning.h"
@@ -15,31 +16,75 @@ static const struct pcoll_costs tcp_costs = {
 /* A prediction carries out the schedules of all members. */
 enum { MOST_RANKS = 256 };
 
-static void
-fact_tell(struct pcoll_shape shape, void (*tell)(const struct pcoll_fact *fact, void *arg),
-          void *arg)
-{
-	struct pcoll_fact fact = { .bytes = shape.len_bytes, .predicted_ns = UINT64_MAX };
-	const struct pcoll_builder *builder = pcoll_select(&shape);
-	uint64_t price_ps;
+struct telling {
+	bool all;
+	void (*tell)(const struct pcoll_fact *fact, void *arg);
+	void *arg;
+};
 
-	fact.operation = pcoll_operation_word(shape.operation);
-	fact.algorithm = builder->name;
-	fact.summary = builder->summary;
-	fact.radix = builder->has_radix ? shape.radix : 0;
-	fact.piece_bytes = builder->has_pieces ? shape.piece_bytes : 0;
-	fact.by_user = pcoll_select_is_users(&shape);
-	if (shape.size <= MOST_RANKS) {
-		price_ps = pcoll_builder_price_ps(builder, &shape, &tcp_costs);
-		fact.predicted_ns = price_ps == UINT64_MAX ? UINT64_MAX : price_ps / 1000;
-	}
-	tell(&fact, arg);
+static void
+fact_tell(const struct telling *telling, const struct pcoll_builder *builder,
+          const struct pcoll_shape *shape, const char *rule)
+{
+	struct pcoll_fact fact = {
+		.operation = pcoll_operation_word(shape->operation), .algorithm = builder->name,
+		.summary = builder->summary, .bytes = shape->len_bytes,
+		.radix = builder->has_radix ? shape->radix : 0,
+		.piece_bytes = builder->has_pieces ? shape->piece_bytes : 0,
+		.predicted_ns = UINT64_MAX, .rule = rule,
+	};
+	uint64_t price_ps = UINT64_MAX;
+
+	if (shape->size <= MOST_RANKS)
+		price_ps = pcoll_builder_price_ps(builder, shape, &tcp_costs);
+	if (price_ps != UINT64_MAX)
+		fact.predicted_ns = price_ps / 1000;
+	telling->tell(&fact, telling->arg);
+}
+
+static bool
+parameters_are_same(const struct pcoll_builder *builder, const struct pcoll_shape *one,
+                    const struct pcoll_shape *other)
+{
+	return (!builder->has_radix || one->radix == other->radix) &&
+	       (!builder->has_pieces || one->piece_bytes == other->piece_bytes);
+}
+
+/* The algorithm with parameters that differ from those taken, `taken' of `taken_shape'. */
+static void
+others_tell(const struct telling *telling, const struct pcoll_builder *builder,
+            const struct pcoll_builder *taken, const struct pcoll_shape *taken_shape)
+{
+	static const size_t pieces[] = { 0, 16 << 10, 64 << 10 };
+	struct pcoll_shape shape = *taken_shape;
+	const uint32_t most_radix = builder->has_radix ? 4 : 2;
+	const size_t count = builder->has_pieces ? sizeof pieces / sizeof pieces[0] : 1;
+
+	for (shape.radix = 2; shape.radix <= most_radix; shape.radix *= 2)
+		for (size_t i = 0; i < count && pieces[i] < shape.len_bytes + !i; i++) {
+			shape.piece_bytes = pieces[i];
+			if (builder != taken || !parameters_are_same(builder, &shape, taken_shape))
+				fact_tell(telling, builder, &shape, "-");
+		}
+}
+
+static void
+length_tell(const struct telling *telling, struct pcoll_shape shape)
+{
+	const struct pcoll_builder *taken = pcoll_select(&shape);
+
+	fact_tell(telling, taken, &shape, pcoll_select_is_users(&shape) ? "user" : "library");
+	for (size_t i = 0; telling->all && pcoll_builders[i]; i++)
+		if (pcoll_builders[i]->operation == shape.operation)
+			others_tell(telling, pcoll_builders[i], taken, &shape);
 }
 
 void
-pcoll_introspect(uint32_t ranks, void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg)
+pcoll_introspect(uint32_t ranks, bool all,
+                 void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg)
 {
 	static const size_t lengths[] = { 8, 1 << 10, 16 << 10, 64 << 10, 1 << 20 };
+	const struct telling telling = { all, tell, arg };
 	struct pcoll_shape shape = { .size = ranks, .elem_bytes = 8 };
 
 	pcoll_tuning_open();
@@ -50,7 +95,7 @@ pcoll_introspect(uint32_t ranks, void (*tell)(const struct pcoll_fact *fact, voi
 		shape.operation = (enum pcoll_operation)operation;
 		for (size_t i = 0; i < count; i++) {
 			shape.len_bytes = is_barrier ? 0 : lengths[i];
-			fact_tell(shape, tell, arg);
+			length_tell(&telling, shape);
 		}
 	}
 }

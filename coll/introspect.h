@@ -1,4 +1,5 @@
-/* What penstock-info --coll tells: which algorithm a collective by messages would take. */
+/* What penstock-info --coll tells: which algorithms a collective by messages has, and which one it
+ * takes. */
 #ifndef PCOLL_INTROSPECT_H
 #define PCOLL_INTROSPECT_H
 
@@ -12,12 +13,13 @@ struct pcoll_fact {
 	uint32_t radix;                 /* 0: the algorithm has none */
 	size_t piece_bytes;             /* 0: all is one piece */
 	uint64_t predicted_ns;          /* UINT64_MAX: not computed */
-	bool by_user;                   /* by a rule of the user's */
+	const char *rule;               /* that takes it: "user", "library"; "-": none does */
 };
 
-/* Tells of each operation and of some lengths for a team of that size, by the settings in force.
- * Needs no job. */
-void pcoll_introspect(uint32_t ranks, void (*tell)(const struct pcoll_fact *fact, void *arg),
-                      void *arg);
+/* Tells of each operation and of some lengths for a team of that size, by the settings in force:
+ * of the algorithm that is taken, and, if `all', of the others with some parameters.  Needs no
+ * job. */
+void pcoll_introspect(uint32_t ranks, bool all,
+                      void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg);
 
 #endif

@@ -15,13 +15,14 @@
 #include "runtime/tools/introspect.h"
 #include "tools/memory_job.h"
 
-enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL };
+enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL,
+       OPT_ALL };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
-	"       penstock-info --coll [-n RANKS] [--csv]\n"
+	"       penstock-info --coll [--all] [-n RANKS] [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
@@ -30,6 +31,7 @@ static const char usage[] =
 	"      --settings-md   the settings as a Markdown document\n"
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
 	"      --coll          algorithms that collectives by messages of that many ranks take\n"
+	"      --all           with --coll, the other algorithms, too\n"
 	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -41,6 +43,7 @@ static const struct option options[] = {
 	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
 	{ "memory", no_argument, NULL, OPT_MEMORY },
 	{ "coll", no_argument, NULL, OPT_COLL },
+	{ "all", no_argument, NULL, OPT_ALL },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -52,6 +55,7 @@ struct view {
 	const char *last;	/* group that was printed last */
 	uint32_t ranks;		/* 0: not said */
 	bool csv;
+	bool all;		/* algorithms, not only those that are taken */
 };
 
 static void
@@ -160,15 +164,14 @@ coll_print(const struct pcoll_fact *fact, void *arg)
 {
 	const struct view *view = arg;
 	const double us = fact->predicted_ns == UINT64_MAX ? -1 : (double)fact->predicted_ns / 1000;
-	const char *rule = fact->by_user ? "user" : "library";
 
 	if (view->csv)
 		printf("%s,%zu,%s,%u,%zu,%.1f,%s\n", fact->operation, fact->bytes,
-		       fact->algorithm, (unsigned)fact->radix, fact->piece_bytes, us, rule);
+		       fact->algorithm, (unsigned)fact->radix, fact->piece_bytes, us, fact->rule);
 	else
 		printf("%-15s %8zu  %-14s %5u %9zu %12.1f  %-7s  %s\n", fact->operation,
 		       fact->bytes, fact->algorithm, (unsigned)fact->radix, fact->piece_bytes, us,
-		       rule, fact->summary);
+		       fact->rule, fact->summary);
 }
 
 static int
@@ -183,7 +186,7 @@ coll_tell(struct view *view)
 		       "alike.\nIn shared memory most go by cells, without an algorithm.\n\n"
 		       "%-15s %8s  %-14s %5s %9s %12s  %s\n", (unsigned)ranks, "operation",
 		       "bytes", "algorithm", "radix", "piece", "predicted us", "rule");
-	pcoll_introspect(ranks, coll_print, view);
+	pcoll_introspect(ranks, view->all, coll_print, view);
 	return output_finish();
 }
 
@@ -214,6 +217,10 @@ options_check_unused(int what, const struct view *view)
 {
 	const char *unused = NULL;
 
+	if (view->all && what != OPT_COLL) {
+		fprintf(stderr, "penstock-info: --all is for --coll\n");
+		exit(BAD_INPUT);
+	}
 	if (what && view->only)
 		unused = "group";
 	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->ranks)
@@ -238,6 +245,7 @@ main(int argc, char **argv)
 		case 'n': view.ranks = ranks_read(optarg); break;
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
+		case OPT_ALL: view.all = true; break;
 		case OPT_SETTINGS_MD:
 		case OPT_MEMORY:
 		case OPT_COLL:
