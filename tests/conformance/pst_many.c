@@ -247,7 +247,7 @@ main(int argc, char **argv)
 	pt_start(&argc, &argv, NULL, 0, 4096);
 	gex_TM_Split(&part, pt.tm, (int)(pt.rank % 2), (int)(pt.size - pt.rank), NULL, 0,
 	             GEX_FLAG_TM_NO_SCRATCH);
-	for (unsigned round = 0; round < pt_scale(8, 100); round++)
+	for (unsigned round = 0; round < pt_scale(8, 30); round++)
 		round_of(part, round);
 	gex_TM_Destroy(part, NULL, 0);
 	pt_finish();
