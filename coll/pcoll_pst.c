@@ -119,6 +119,31 @@ pcoll_pst_start(const struct pcoll_call *call)
 
 /* -- vectors and blocks ------------------------------------------------------------------------ */
 
+/* A call that moves data: nbytes are those of a vector or of one block. */
+static struct pcoll_call
+move_call(gex_TM_t tm, enum pcoll_operation operation, enum pcoll_api api, void *dst,
+          const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call =
+		pcoll_pst_call(tm, (struct pcoll_what){ operation, api }, flags, 0);
+
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	return call;
+}
+
+static struct pcoll_call
+rooted_call(gex_TM_t tm, enum pcoll_operation operation, enum pcoll_api api, gex_Rank_t root,
+            void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
+{
+	struct pcoll_call call = move_call(tm, operation, api, dst, src, nbytes, flags);
+
+	pcoll_check_root(tm, root, pcoll_call_name(call.what));
+	call.root = root;
+	return call;
+}
+
 /* Offset of this rank's block in a buffer of equal blocks. */
 static ptrdiff_t
 block_offset(const struct pcoll_call *call)
@@ -148,15 +173,10 @@ static struct pcoll_call
 bcast_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
            gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_BROADCAST, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = rooted_call(tm, PCOLL_BROADCAST, PCOLL_PST, root,
+	                                     dst, src, nbytes, flags);
 	const char *name = pcoll_call_name(call.what);
 
-	pcoll_check_root(tm, root, name);
-	call.root = root;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	if (tm->rank == root) {
 		pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
@@ -173,15 +193,10 @@ static struct pcoll_call
 scatter_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
              gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = rooted_call(tm, PCOLL_SCATTER, PCOLL_PST, root,
+	                                     dst, src, nbytes, flags);
 	const char *name = pcoll_call_name(call.what);
 
-	pcoll_check_root(tm, root, name);
-	call.root = root;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	if (tm->rank == root) {
 		pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
@@ -199,15 +214,10 @@ static struct pcoll_call
 gather_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = rooted_call(tm, PCOLL_GATHER, PCOLL_PST, root,
+	                                     dst, src, nbytes, flags);
 	const char *name = pcoll_call_name(call.what);
 
-	pcoll_check_root(tm, root, name);
-	call.root = root;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
 	if (tm->rank == root) {
 		pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
@@ -224,12 +234,9 @@ PCOLL_PST_FORMS(gather,
 static struct pcoll_call
 gather_all_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = move_call(tm, PCOLL_GATHER_ALL, PCOLL_PST,
+	                                   dst, src, nbytes, flags);
 
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
 	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
@@ -244,12 +251,8 @@ PCOLL_PST_FORMS(gather_all,
 static struct pcoll_call
 exchange_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = move_call(tm, PCOLL_EXCHANGE, PCOLL_PST, dst, src, nbytes, flags);
 
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
 	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
 	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes * tm->size, 0,
@@ -265,17 +268,13 @@ static struct pcoll_call
 permute_call(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t nbytes,
              gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ PCOLL_PERMUTE, PCOLL_PST }, flags, 0);
+	struct pcoll_call call = move_call(tm, PCOLL_PERMUTE, PCOLL_PST, dst, src, nbytes, flags);
 	const char *name = pcoll_call_name(call.what);
 
 	if (PSI_UNLIKELY(target >= tm->size))
 		psi_fatal("%s: target is %u, and the team has %u members; pass a rank of the team",
 		          name, target, tm->size);
 	call.target = target;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = nbytes;
 	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
 	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
 	pcoll_check_overlap(dst, nbytes, src, nbytes, PCOLL_NEVER_IN_PLACE, name);
@@ -292,16 +291,10 @@ static struct pcoll_call
 scatterv_call(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const void *src,
               const size_t *counts, const size_t *displs, gex_Flags_t flags)
 {
-	struct pcoll_call call = pcoll_pst_call(
-		tm, (struct pcoll_what){ PCOLL_SCATTER, PCOLL_PST_LISTS }, flags, 0);
-	const char *name = pcoll_call_name(call.what);
+	struct pcoll_call call = rooted_call(tm, PCOLL_SCATTER, PCOLL_PST_LISTS, root,
+	                                     dst, src, dst_nbytes, flags);
 	size_t src_bytes;
 
-	pcoll_check_root(tm, root, name);
-	call.root = root;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = dst_nbytes;
 	pcoll_pst_check_buffer(&call, dst, dst_nbytes, 1, "dst");
 	if (tm->rank == root) {
 		call.src_counts = (struct pcoll_counts){ counts, displs, 1 };
@@ -322,16 +315,10 @@ static struct pcoll_call
 gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
              const size_t *displs, const void *src, size_t src_nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call = pcoll_pst_call(
-		tm, (struct pcoll_what){ PCOLL_GATHER, PCOLL_PST_LISTS }, flags, 0);
-	const char *name = pcoll_call_name(call.what);
+	struct pcoll_call call = rooted_call(tm, PCOLL_GATHER, PCOLL_PST_LISTS, root,
+	                                     dst, src, src_nbytes, flags);
 	size_t dst_bytes;
 
-	pcoll_check_root(tm, root, name);
-	call.root = root;
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = src_nbytes;
 	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
 	if (tm->rank == root) {
 		call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
@@ -352,13 +339,10 @@ static struct pcoll_call
 gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *displs,
                  const void *src, size_t src_nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call = pcoll_pst_call(
-		tm, (struct pcoll_what){ PCOLL_GATHER_ALL, PCOLL_PST_LISTS }, flags, 0);
+	struct pcoll_call call = move_call(tm, PCOLL_GATHER_ALL, PCOLL_PST_LISTS,
+	                                   dst, src, src_nbytes, flags);
 	size_t dst_bytes;
 
-	call.dst = dst;
-	call.src = src;
-	call.len_bytes = src_nbytes;
 	call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
 	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
 	dst_bytes = counts_check(&call, &call.dst_counts, "counts");
@@ -378,12 +362,9 @@ exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *d
                const void *src, const size_t *src_counts, const size_t *src_displs,
                gex_Flags_t flags)
 {
-	struct pcoll_call call = pcoll_pst_call(
-		tm, (struct pcoll_what){ PCOLL_EXCHANGE, PCOLL_PST_LISTS }, flags, 0);
+	struct pcoll_call call = move_call(tm, PCOLL_EXCHANGE, PCOLL_PST_LISTS, dst, src, 0, flags);
 	size_t dst_bytes, src_bytes;
 
-	call.dst = dst;
-	call.src = src;
 	call.dst_counts = (struct pcoll_counts){ dst_counts, dst_displs, 1 };
 	call.src_counts = (struct pcoll_counts){ src_counts, src_displs, 1 };
 	dst_bytes = counts_check(&call, &call.dst_counts, "dst_counts");
