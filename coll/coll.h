@@ -64,7 +64,8 @@ struct pcoll_counts {
 
 struct pcoll_call;
 
-/* Of calls that take and give values: the call's src and dst, where it is kept. */
+/* A call that takes and gives values, not addresses, keeps them here: its src is `in', its dst
+ * `out'. */
 struct pcoll_scalar {
 	uint64_t in[2], out[2];
 	void *result_out;

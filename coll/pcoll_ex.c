@@ -8,7 +8,7 @@
 
 #include "runtime/util/copy.h"
 
-/* Of a team without flags. */
+/* A barrier of a team that has no flags in shared memory. */
 static gex_Event_t
 barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 {

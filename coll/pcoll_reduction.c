@@ -45,7 +45,8 @@ INTEGER(i16, int16_t, unsigned)
 INTEGER(u16, uint16_t, unsigned)
 ARITHMETIC(ldbl, long double, long double)
 
-/* By the bits of GEX_DT_ and PST_DT_. */
+/* The number of a type or of an operator is that of its bit in GEX_DT_ and PST_DT_, or in GEX_OP_
+ * and PST_OP_. */
 enum { TYPES = 13, OPS = 14 };
 
 static const uint8_t type_bytes[TYPES] = {
@@ -59,7 +60,7 @@ static const uint8_t type_bytes[TYPES] = {
 	{ op##_i32, op##_u32, op##_i64, op##_u64, NULL, NULL, NULL, NULL, op##_i8, op##_u8, \
 	  op##_i16, op##_u16, NULL }
 
-/* By the bits of GEX_OP_ and PST_OP_, then by those of types. */
+/* The function of an operator and a type, by their numbers. */
 static const gex_Coll_ReduceFn_t combine[OPS][TYPES] = {
 	[0] = INTEGERS(and), [1] = INTEGERS(or), [2] = INTEGERS(xor), [3] = ALL(add),
 	[5] = ALL(mult), [6] = ALL(min), [7] = ALL(max), [12] = ALL(land), [13] = ALL(lor),

@@ -145,3 +145,17 @@ pcoll_add_halving(struct pcoll_schedule *schedule, const struct pcoll_fold *fold
 		                blocks, keep, blocks);
 	}
 }
+
+void
+pcoll_add_shift(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t away,
+                struct pcoll_span from, struct pcoll_span to)
+{
+	const uint32_t rank = shape->rank;
+	const struct pcoll_index tag = pcoll_at(schedule->tags++);
+
+	if ((uint64_t)rank + away < shape->size)
+		pcoll_add_send(schedule, pcoll_at(rank + away), tag, from, pcoll_no_span());
+	if (rank >= away)
+		pcoll_add_receive(schedule, pcoll_at(rank - away), tag, to, pcoll_no_span());
+	pcoll_add_round(schedule);
+}

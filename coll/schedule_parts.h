@@ -83,7 +83,7 @@ enum { PCOLL_SUBTREE_TAGS = 2 };
 /* The run of the child with that rank, in a view of all blocks; and in the child's own view, which
  * begins with its run. */
 struct pcoll_root_subtree pcoll_subtree_of_members(uint32_t view, uint32_t rank, uint32_t run,
-                                           uint32_t size);
+                                                   uint32_t size);
 struct pcoll_root_subtree pcoll_subtree_of_own(uint32_t view, uint32_t rank, uint32_t run,
                                                uint32_t size);
 
@@ -99,6 +99,11 @@ uint32_t pcoll_add_exchange_source(struct pcoll_schedule *schedule,
                                    const struct pcoll_shape *shape);
 
 /* -- halving and doubling (schedule_fold.c) ---------------------------------------------------- */
+
+/* Adds a round in which each member sends `from' to the one `away' ranks above it, and gets into
+ * `to' that of the one `away' below it, where there are such members. */
+void pcoll_add_shift(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                     uint32_t away, struct pcoll_span from, struct pcoll_span to);
 
 /*
  * The largest power of two that fits into the size, of members with *numbers*.  Where there are

@@ -89,7 +89,7 @@ area_await_turn(uint32_t turn)
 	const uint64_t start = psi_now_ns();
 	bool reported = hang_ns == 0;
 
-	/* With several hosts B1 is in pboot_peers_gathered, of the keeper. */
+	/* With several hosts, the keeper does B1, in pboot_peers_gathered. */
 	while (atomic_load_explicit(
 		       &area->turn,
 		       memory_order_acquire) == turn) { /* B2: acquire, from B1 in area_meet */

@@ -11,7 +11,7 @@
 static void
 exscan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
-	const uint32_t size = shape->size, rank = shape->rank;
+	const uint32_t rank = shape->rank;
 	const uint32_t tmp = pcoll_view_tmp(schedule, 2, shape->len_bytes);
 	const struct pcoll_span sum = pcoll_block(tmp, pcoll_at(0));
 	const struct pcoll_span come = pcoll_block(tmp, pcoll_at(1));
@@ -20,16 +20,10 @@ exscan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 
 	pcoll_add_copy(schedule, sum,
 	               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0)));
-	for (uint64_t step = 1; step < size; step *= 2) {
+	for (uint64_t step = 1; step < shape->size; step *= 2) {
 		const uint32_t away = (uint32_t)step;
-		const struct pcoll_index tag = pcoll_at(schedule->tags++);
 
-		if (rank + step < size)
-			pcoll_add_send(schedule, pcoll_at(rank + away), tag, sum, pcoll_no_span());
-		if (rank >= away)
-			pcoll_add_receive(schedule, pcoll_at(rank - away), tag, come,
-			                  pcoll_no_span());
-		pcoll_add_round(schedule);
+		pcoll_add_shift(schedule, shape, away, sum, come);
 		if (rank < away)
 			continue;
 		pcoll_add_combine(schedule, come, sum, pcoll_no_span());

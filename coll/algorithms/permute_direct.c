@@ -1,5 +1,5 @@
 /*
- * Nobody knows who sends to it.  So each member first tells its target who it is.
+ * A member does not know which member sends to it.  So each first sends its rank to its target.
  *
  * Cost: two steps of latency; each member sends its bytes once.
  */

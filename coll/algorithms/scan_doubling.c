@@ -12,7 +12,7 @@
 static void
 scan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
-	const uint32_t size = shape->size, rank = shape->rank;
+	const uint32_t rank = shape->rank;
 	const struct pcoll_span sum =
 		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
 	const struct pcoll_span come =
@@ -20,16 +20,10 @@ scan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 
 	if (!shape->in_place)
 		pcoll_add_own_copy(schedule, shape);
-	for (uint64_t step = 1; step < size; step *= 2) {
+	for (uint64_t step = 1; step < shape->size; step *= 2) {
 		const uint32_t away = (uint32_t)step;
-		const struct pcoll_index tag = pcoll_at(schedule->tags++);
 
-		if (rank + step < size)
-			pcoll_add_send(schedule, pcoll_at(rank + away), tag, sum, pcoll_no_span());
-		if (rank >= away)
-			pcoll_add_receive(schedule, pcoll_at(rank - away), tag, come,
-			                  pcoll_no_span());
-		pcoll_add_round(schedule);
+		pcoll_add_shift(schedule, shape, away, sum, come);
 		if (rank >= away)
 			pcoll_add_combine(schedule, come, sum, pcoll_no_span());
 	}
