@@ -134,7 +134,9 @@ post_watch(uint32_t place, pst_sem_ref_t ref, unsigned more, uint32_t poster, co
 	const struct slot_view view = post_view_of(place, slot);
 	const uint64_t posted = __atomic_load_n(
 		view.posted, __ATOMIC_ACQUIRE); /* Z2: acquire, from Z1 in psi_sem_count */
-	const uint64_t value = posted - __atomic_load_n(view.told, __ATOMIC_RELAXED);
+	/* The owner may have taken what was posted after that; then none of these is left. */
+	const int64_t left = (int64_t)(posted - __atomic_load_n(view.told, __ATOMIC_RELAXED));
+	const uint64_t value = left > 0 ? (uint64_t)left : 0;
 	const uint32_t last = __atomic_load_n(view.poster, __ATOMIC_RELAXED);
 	char who[PSI_PLACE_TEXT], other[PSI_PLACE_TEXT];
 
