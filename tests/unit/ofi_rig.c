@@ -101,7 +101,7 @@ unreachable(uint32_t place, const char *why)
 static void
 look_again(void)
 {
-	ofi_self.looks_again++;
+	atomic_fetch_add_explicit(&ofi_self.looks_again, 1, memory_order_relaxed);
 }
 
 static const struct psi_services services = {

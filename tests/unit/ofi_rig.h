@@ -9,6 +9,7 @@
 #include "ofi-conduit/pofi.h"
 
 #include <check.h>
+#include <stdatomic.h>
 
 enum { OFI_MAX_PLACES = 4, OFI_MAX_PORTS = 3, OFI_SAID_BYTES = 400 };
 
@@ -23,7 +24,7 @@ struct ofi_rank {
 	void (*completed)(uint64_t cookie);
 	bool (*signal_arrived)(uint64_t packed);
 	uint64_t count[PSI_COUNTERS];
-	unsigned looks_again;           /* how often it was told that others should look */
+	_Atomic unsigned looks_again;   /* how often it was told that others should look */
 	uint32_t lost;                  /* the place that the conduit called unreachable */
 };
 
