@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64, TMP_ALIGN = 64 };
+enum {
+	FIRST_ROOM = 64, TMP_ALIGN = 64,
+	STAGE_TAGS = 1 << 24,           /* more than an algorithm uses */
+};
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
@@ -13,6 +16,23 @@ pcoll_schedule_close(struct pcoll_schedule *schedule)
 {
 	free(schedule->step);
 	*schedule = (struct pcoll_schedule){ .steps = 0 };
+}
+
+/* The rank of a member of the group. */
+static struct pcoll_index
+group_peer(const struct pcoll_schedule *schedule, struct pcoll_index number)
+{
+	if (!schedule->group.ranks || number.at == PCOLL_FOUND)
+		return number;
+	if (number.step)
+		abort();
+	return pcoll_at(schedule->group.ranks[number.at]);
+}
+
+static enum pcoll_buffer
+group_buffer(const struct pcoll_schedule *schedule, enum pcoll_buffer buffer)
+{
+	return buffer == PCOLL_SRC && schedule->group.from_dst ? PCOLL_DST : buffer;
 }
 
 static void
@@ -29,7 +49,8 @@ step_add(struct pcoll_schedule *schedule, const struct pcoll_step *step)
 		schedule->step = steps;
 		schedule->room_steps = room;
 	}
-	schedule->step[schedule->steps++] = *step;
+	schedule->step[schedule->steps] = *step;
+	schedule->step[schedule->steps++].peer = group_peer(schedule, step->peer);
 }
 
 /* -- views ------------------------------------------------------------------------------------- */
@@ -40,6 +61,7 @@ view_add(struct pcoll_schedule *schedule, const struct pcoll_view *view)
 	if (schedule->views == PCOLL_VIEWS)
 		abort();
 	schedule->view[schedule->views] = *view;
+	schedule->view[schedule->views].buffer = group_buffer(schedule, view->buffer);
 	return schedule->views++;
 }
 
@@ -230,6 +252,20 @@ pcoll_loop_end(struct pcoll_schedule *schedule)
 		loop->steps = schedule->steps - schedule->loop;
 	}
 	schedule->loop = 0;
+}
+
+void
+pcoll_stage_begin(struct pcoll_schedule *schedule, struct pcoll_group group)
+{
+	schedule->group = group;
+}
+
+void
+pcoll_stage_end(struct pcoll_schedule *schedule)
+{
+	schedule->group = (struct pcoll_group){ .ranks = NULL };
+	schedule->tags = (schedule->tags / STAGE_TAGS + 1) * STAGE_TAGS;
+	pcoll_add_round(schedule);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #ifndef PCOLL_SCHEDULE_H
 #define PCOLL_SCHEDULE_H
 
+#include "coll/layout.h"
 #include "coll/operation.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct pcoll_shape {
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
 	uint32_t target;                /* of a permutation */
+	const struct pcoll_layout *layout;      /* NULL: all share memory, or no two do */
 	bool listed;                    /* members that have blocks have lists of them */
 	struct pcoll_list src_list, dst_list;
 	size_t len_bytes;               /* of the vector; where members have blocks, of this
@@ -111,10 +113,17 @@ struct pcoll_step {
 enum { PCOLL_VIEWS = 12 };
 
 /* All zero is an empty schedule. */
+/* While one is built: for which members the steps are.  All zero: for those of the team. */
+struct pcoll_group {
+	const uint32_t *ranks;          /* peers are numbers of these */
+	bool from_dst;                  /* src is dst */
+};
+
 struct pcoll_schedule {
 	struct pcoll_step *step;
 	uint32_t steps, room_steps;
 	uint32_t loop;                  /* while one is built: its step, plus 1 */
+	struct pcoll_group group;
 	uint32_t views;
 	struct pcoll_view view[PCOLL_VIEWS];
 	size_t tmp_bytes;               /* of scratch memory */
@@ -203,6 +212,15 @@ void pcoll_add_round(struct pcoll_schedule *schedule);
 void pcoll_loop_begin(struct pcoll_schedule *schedule, uint32_t count);
 void pcoll_loop_end(struct pcoll_schedule *schedule);
 
+/*
+ * A *stage* is a part of a schedule with tags of its own, and may be of some members alone: an
+ * algorithm for a smaller team builds it with their numbers for ranks.  In it, peers do not depend
+ * on the iteration.  All members begin the same stages, also those that have nothing to do in one.
+ * The end of a stage is the end of a round.
+ */
+void pcoll_stage_begin(struct pcoll_schedule *schedule, struct pcoll_group group);
+void pcoll_stage_end(struct pcoll_schedule *schedule);
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 /* A step of one iteration. */
@@ -234,10 +252,14 @@ struct pcoll_builder {
 	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
 	bool serves_lists;
 	bool reorders;                  /* operands are combined in another order than the ranks' */
+	bool has_levels;                /* it reads shape's layout, and serves shapes with one */
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };
 
-/* Adds a barrier, by dissemination. */
+/* Adds a barrier, by dissemination; by two levels, of a shape with a layout; by these if it has
+ * one. */
 void pcoll_add_barrier(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+void pcoll_add_barrier_levels(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+void pcoll_add_meeting(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 
 #endif

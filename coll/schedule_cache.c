@@ -11,6 +11,52 @@ enum { SCHEDULES_KEPT = 16 };
 
 static struct psi_spinlock lock;
 
+/* -- layouts ----------------------------------------------------------------------------------- */
+
+static uint32_t
+member_nbrhd(const void *arg, uint32_t rank)
+{
+	const gex_TM_t tm = (gex_TM_t)(uintptr_t)arg;
+
+	return psi_nbrhd_of(psi_team_location(tm, rank).gex_rank);
+}
+
+/* Two threads may make it for two calls; the second one's is freed. */
+static struct pcoll_layout *
+layout_make(gex_TM_t tm)
+{
+	struct pcoll_layout *layout = pcoll_layout_make(tm->size, psi.boot.size, member_nbrhd, tm);
+	struct pcoll_layout *kept;
+
+	if (!layout)
+		psi_fatal("no memory for collectives of a team of %u", tm->size);
+	psi_spinlock_lock(&lock);
+	if (!tm->layout) {
+		tm->layout = layout;
+		layout = NULL;
+	}
+	kept = tm->layout;
+	psi_spinlock_unlock(&lock);
+	pcoll_layout_free(layout);
+	return kept;
+}
+
+/* NULL: the team has no two levels. */
+static const struct pcoll_layout *
+layout_of(gex_TM_t tm)
+{
+	const struct pcoll_layout *layout;
+
+	if (!psi.networked)
+		return NULL;
+	psi_spinlock_lock(&lock);
+	layout = tm->layout;
+	psi_spinlock_unlock(&lock);
+	if (!layout)
+		layout = layout_make(tm);
+	return pcoll_layout_has_levels(layout) ? layout : NULL;
+}
+
 /* -- shapes ------------------------------------------------------------------------------------ */
 
 /* Where this member's block is in a side that has blocks. */
@@ -41,7 +87,8 @@ shape_of_call(const struct pcoll_call *call)
 {
 	struct pcoll_shape shape = {
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
-		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
+		.root = call->root, .target = call->target, .layout = layout_of(call->tm),
+		.len_bytes = call->len_bytes,
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 	};
@@ -80,11 +127,11 @@ cached_build(struct pcoll_cached *cached)
 	const struct pcoll_builder *builder = pcoll_select(shape);
 
 	if (cached->in_all)
-		pcoll_add_barrier(schedule, shape);
+		pcoll_add_meeting(schedule, shape);
 	builder->build(schedule, shape);
 	if (cached->out_all) {
 		pcoll_add_round(schedule);
-		pcoll_add_barrier(schedule, shape);
+		pcoll_add_meeting(schedule, shape);
 	}
 }
 
@@ -236,4 +283,6 @@ pcoll_schedules_free(gex_TM_t tm)
 		cached_free(cached);
 	}
 	tm->schedules = NULL;
+	pcoll_layout_free(tm->layout);
+	tm->layout = NULL;
 }

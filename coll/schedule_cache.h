@@ -20,7 +20,7 @@ struct pcoll_cached {
  * is missing. */
 struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call, uint32_t number);
 void pcoll_schedule_release(struct pcoll_cached *cached);
-/* Frees those of a team, none of which is used. */
+/* Frees those of a team, none of which is used, and its layout. */
 void pcoll_schedules_free(gex_TM_t tm);
 
 #endif

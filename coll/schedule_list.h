@@ -5,10 +5,12 @@
 #include "coll/schedule.h"
 
 extern const struct pcoll_builder pcoll_build_barrier_dissemination;
+extern const struct pcoll_builder pcoll_build_barrier_levels;
 extern const struct pcoll_builder pcoll_build_broadcast_binary;
 extern const struct pcoll_builder pcoll_build_broadcast_chain;
 extern const struct pcoll_builder pcoll_build_broadcast_flat;
 extern const struct pcoll_builder pcoll_build_broadcast_knomial;
+extern const struct pcoll_builder pcoll_build_broadcast_levels;
 extern const struct pcoll_builder pcoll_build_broadcast_scatter;
 extern const struct pcoll_builder pcoll_build_exchange_bruck;
 extern const struct pcoll_builder pcoll_build_exchange_flat;
@@ -25,10 +27,12 @@ extern const struct pcoll_builder pcoll_build_reduce_binary;
 extern const struct pcoll_builder pcoll_build_reduce_chain;
 extern const struct pcoll_builder pcoll_build_reduce_halving;
 extern const struct pcoll_builder pcoll_build_reduce_knomial;
+extern const struct pcoll_builder pcoll_build_reduce_levels;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_flat;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_ring;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_doubling;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_halving;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_levels;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_tree;
 extern const struct pcoll_builder pcoll_build_scan_chain;
 extern const struct pcoll_builder pcoll_build_scan_doubling;

@@ -65,6 +65,19 @@ pcoll_reduce_top(const struct pcoll_shape *shape)
 void pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                       const struct pcoll_kin *kin);
 
+/* -- two levels (schedule_levels.c), of shapes with a layout ----------------------------------- */
+
+/* The tree of pcoll_kin_knomial over the neighbourhoods, and over the members of each under the one
+ * that leads it, which is the root in its own.  `run' and `child_run' are not set. */
+void pcoll_kin_levels(const struct pcoll_shape *shape, uint32_t root, struct pcoll_kin *kin_out);
+
+/* The shape of a stage of this member's neighbourhood, in which rank 0 leads; and of one of those
+ * that lead, whose operands are in dst. */
+struct pcoll_shape pcoll_shape_near(const struct pcoll_shape *shape);
+struct pcoll_shape pcoll_shape_far(const struct pcoll_shape *shape);
+void pcoll_stage_near_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+void pcoll_stage_far_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+
 /* -- blocks of members (schedule_blocks.c) ----------------------------------------------------- */
 
 /* Where the run of child i begins in its parent's run, which it is behind. */

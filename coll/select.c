@@ -17,14 +17,21 @@ static const struct default_rule {
 	uint32_t radix;
 	size_t piece_bytes;             /* 0: all is one piece */
 } defaults[] = {
+	{ PCOLL_BARRIER, SIZE_MAX, UINT32_MAX, "levels", 4, 0 },
 	{ PCOLL_BARRIER, SIZE_MAX, UINT32_MAX, "dissemination", 2, 0 },
+	{ PCOLL_BROADCAST, 16 << 10, UINT32_MAX, "levels", 4, 0 },
+	{ PCOLL_BROADCAST, SIZE_MAX, UINT32_MAX, "levels", 2, 64 << 10 },
 	{ PCOLL_BROADCAST, 16 << 10, UINT32_MAX, "knomial", 4, 0 },
 	{ PCOLL_BROADCAST, SIZE_MAX, 2, "flat", 2, 0 },
 	{ PCOLL_BROADCAST, 512 << 10, UINT32_MAX, "knomial", 2, 64 << 10 },
 	{ PCOLL_BROADCAST, SIZE_MAX, UINT32_MAX, "scatter", 2, 0 },
+	{ PCOLL_REDUCE_TO_ONE, 16 << 10, UINT32_MAX, "levels", 4, 0 },
+	{ PCOLL_REDUCE_TO_ONE, SIZE_MAX, UINT32_MAX, "levels", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ONE, 16 << 10, UINT32_MAX, "knomial", 4, 0 },
 	{ PCOLL_REDUCE_TO_ONE, 1 << 20, UINT32_MAX, "knomial", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ONE, SIZE_MAX, UINT32_MAX, "halving", 2, 0 },
+	{ PCOLL_REDUCE_TO_ALL, 16 << 10, UINT32_MAX, "levels", 4, 0 },
+	{ PCOLL_REDUCE_TO_ALL, SIZE_MAX, UINT32_MAX, "levels", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ALL, 8 << 10, UINT32_MAX, "doubling", 2, 0 },
 	{ PCOLL_REDUCE_TO_ALL, 256 << 10, UINT32_MAX, "tree", 2, 64 << 10 },
 	{ PCOLL_REDUCE_TO_ALL, SIZE_MAX, UINT32_MAX, "halving", 2, 0 },
@@ -71,6 +78,7 @@ rule_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 	return rule->operation == shape->operation && shape->size >= rule->least_size &&
 	       shape->size <= rule->most_size && (shape->listed || bytes_fit) &&
 	       (!shape->listed || rule->builder->serves_lists) &&
+	       (!rule->builder->has_levels || shape->layout) &&
 	       (!shape->ordered || !rule->builder->reorders);
 }
 

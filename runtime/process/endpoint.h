@@ -62,5 +62,7 @@ void psi_hosts_open(void);
 /* Computes the answers of the queries, after that and settings. */
 void psi_places_open(void);
 bool psi_in_my_nbrhd(uint32_t rank);
+/* The index of the rank's neighbourhood in the job. */
+uint32_t psi_nbrhd_of(uint32_t rank);
 
 #endif

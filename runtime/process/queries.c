@@ -100,6 +100,12 @@ psi_places_open(void)
 	hosts_collect(&my_nbrhd, nbrhd_of);
 }
 
+uint32_t
+psi_nbrhd_of(uint32_t rank)
+{
+	return nbrhd_of[rank];
+}
+
 bool
 psi_in_my_nbrhd(uint32_t rank)
 {

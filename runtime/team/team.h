@@ -67,6 +67,7 @@ struct gex_TM_s {
 	                                 * barrier */
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
 	struct pcoll_cached *schedules; /* of the last collectives by messages */
+	struct pcoll_layout *layout;    /* the same: NULL before the first; under their lock */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */

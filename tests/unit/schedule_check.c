@@ -240,6 +240,50 @@ on_round(void *arg, uint32_t rank)
 	member_may_be_done(member, rank);
 }
 
+/* -- tags -------------------------------------------------------------------------------------- */
+
+static int
+keys_compare(const void *one, const void *other)
+{
+	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+static bool
+act_sends(const struct pcoll_act *act)
+{
+	return act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
+}
+
+/* No two messages of a member to another have one tag, also where the first is long over.  Those to
+ * whom it has met count as to one. */
+static void
+member_check_tags(struct check *check, uint32_t rank)
+{
+	const struct pcoll_schedule *schedule = &check->schedules[rank];
+	struct pcoll_cursor cursor = { .next = 0 };
+	struct pcoll_act act;
+	size_t count = 0, at = 0;
+	uint64_t *keys;
+
+	while (pcoll_cursor_next(schedule, &cursor, &act))
+		count += act_sends(&act);
+	keys = calloc(count + 1, sizeof *keys);
+	if (!keys)
+		abort();
+	for (cursor = (struct pcoll_cursor){ .next = 0 };
+	     pcoll_cursor_next(schedule, &cursor, &act); )
+		if (act_sends(&act))
+			keys[at++] = (uint64_t)act.peer << 32 | act.tag;
+	qsort(keys, count, sizeof *keys, keys_compare);
+	for (size_t i = 1; i < count; i++)
+		if (keys[i] == keys[i - 1])
+			check_fails(check, "rank %u: two messages to rank %u have tag %u", rank,
+			            (uint32_t)(keys[i] >> 32), (uint32_t)keys[i]);
+	free(keys);
+}
+
 /* -- buffers and results ----------------------------------------------------------------------- */
 
 /* Where the member's own part of a side is. */
@@ -353,11 +397,11 @@ schedules_build(struct check *check, const struct pcoll_builder *builder)
 		const struct pcoll_shape own = oracle_shape(check->oracle, rank);
 
 		if (check->with_barriers)
-			pcoll_add_barrier(schedule, &own);
+			pcoll_add_meeting(schedule, &own);
 		builder->build(schedule, &own);
 		if (check->with_barriers) {
 			pcoll_add_round(schedule);
-			pcoll_add_barrier(schedule, &own);
+			pcoll_add_meeting(schedule, &own);
 		}
 		if (schedule->tags != check->schedules[0].tags)
 			check_fails(check, "rank %u: %u tags, and rank 0 has %u", rank,
@@ -381,8 +425,10 @@ schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *sh
 	if (!check.members || !check.schedules || shape->size > MOST_MEMBERS)
 		abort();
 	schedules_build(&check, builder);
-	for (uint32_t rank = 0; rank < shape->size; rank++)
+	for (uint32_t rank = 0; rank < shape->size; rank++) {
 		member_open(&check, rank);
+		member_check_tags(&check, rank);
+	}
 	if (!pcoll_model_run(check.schedules, shape->size, slots, &events, why))
 		check_fails(&check, "%s", why);
 	for (uint32_t rank = 0; rank < shape->size && !check.failed; rank++)

@@ -26,6 +26,38 @@ level_is(const char *level)
 
 /* -- algorithms -------------------------------------------------------------------------------- */
 
+/* Ways of placing members in neighbourhoods: runs of three; in turns over three; all but the last
+ * in one; by chance over four. */
+enum { RUNS, TURNS, ALL_BUT_LAST, BY_CHANCE, PLACEMENTS };
+
+struct placement {
+	unsigned kind;
+	uint32_t size;
+};
+
+static uint32_t
+nbrhd_of(const void *arg, uint32_t rank)
+{
+	const struct placement *placement = arg;
+
+	switch (placement->kind) {
+	case RUNS: return rank / 3;
+	case TURNS: return rank % 3 % placement->size;
+	case ALL_BUT_LAST: return rank + 1 == placement->size;
+	default: return (rank * 2654435761u >> 28) % 4 % placement->size;
+	}
+}
+
+static struct pcoll_layout *
+layout_make(unsigned kind, uint32_t size)
+{
+	const struct placement placement = { kind, size };
+	struct pcoll_layout *layout = pcoll_layout_make(size, size + 1, nbrhd_of, &placement);
+
+	ck_assert_ptr_nonnull(layout);
+	return layout;
+}
+
 /* A set of these: dst is src; the order of ranks counts; a barrier comes before and behind; blocks
  * have lists. */
 enum { IN_PLACE = 1, ORDERED = 2, BARRIERS = 4, UNEVEN = 8, WAYS = 16 };
@@ -54,9 +86,10 @@ check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigne
 	shape.in_place = way & IN_PLACE;
 	shape.ordered = way & ORDERED;
 	if (!schedule_check(builder, &shape, way & UNEVEN, SLOTS, way & BARRIERS, why))
-		ck_abort_msg("%s, operation %d: size %u, root %u, radix %u, pieces of %zu, "
+		ck_abort_msg("%s, operation %d: size %u in %u, root %u, radix %u, pieces of %zu, "
 		             "%zu bytes, elements of %zu%s%s%s%s: %s", builder->name,
-		             (int)builder->operation, shape.size, shape.root, shape.radix,
+		             (int)builder->operation, shape.size,
+		             shape.layout ? shape.layout->nbrhds : 1, shape.root, shape.radix,
 		             shape.piece_bytes, shape.len_bytes, shape.elem_bytes,
 		             way & IN_PLACE ? ", in place" : "", way & ORDERED ? ", ordered" : "",
 		             way & BARRIERS ? ", barriers" : "", way & UNEVEN ? ", uneven" : "",
@@ -107,6 +140,22 @@ has_blocks(const struct pcoll_builder *builder)
 }
 
 static void
+check_lengths_of_layouts(const struct pcoll_builder *builder, struct pcoll_shape shape)
+{
+	struct pcoll_layout *layout;
+
+	if (!builder->has_levels) {
+		check_lengths(builder, shape);
+		return;
+	}
+	for (unsigned kind = 0; kind < PLACEMENTS; kind++) {
+		shape.layout = layout = layout_make(kind, shape.size);
+		check_lengths(builder, shape);
+		pcoll_layout_free(layout);
+	}
+}
+
+static void
 check_small(const struct pcoll_builder *builder)
 {
 	struct pcoll_shape shape = { .operation = builder->operation };
@@ -116,7 +165,7 @@ check_small(const struct pcoll_builder *builder)
 		     shape.root++)
 			for (shape.radix = 2; shape.radix <= (builder->has_radix ? 5 : 2);
 			     shape.radix++)
-				check_lengths(builder, shape);
+				check_lengths_of_layouts(builder, shape);
 }
 
 /* One vector, in a few pieces, with a radix that the size chooses. */
@@ -128,9 +177,13 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
 		.elem_bytes = 1, .len_bytes = has_blocks(builder) ? 1 + size % 3 : size + 3,
 		.piece_bytes = size / 3 + 1,
 	};
+	struct pcoll_layout *layout = NULL;
 
+	if (builder->has_levels)
+		shape.layout = layout = layout_make(root % PLACEMENTS, size);
 	for (unsigned way = 0; way < WAYS; way += 3)    /* each in three of six */
 		check_way(builder, shape, way);
+	pcoll_layout_free(layout);
 }
 
 static void

@@ -1,0 +1,44 @@
+/*
+ * Which members of a team are in one neighbourhood (runtime/process/queries.c): a host, or a part
+ * of one where GASNET_SUPERNODE_MAXSIZE divides it.  Its members share memory; others are reached
+ * by the network.
+ */
+#ifndef PCOLL_LAYOUT_H
+#define PCOLL_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Neighbourhoods have the order of their lowest ranks; the lowest rank *leads*. */
+struct pcoll_layout {
+	uint32_t nbrhds, size;
+	uint32_t *nbrhd_of;             /* [size]: of each rank */
+	uint32_t *place;                /* [size]: of each rank among those of its neighbourhood */
+	uint32_t *start;                /* [nbrhds + 1]: where its members begin in `ranks' */
+	uint32_t *ranks;                /* [size]: by neighbourhood, then by rank */
+	uint32_t *leads;                /* [nbrhds] */
+};
+
+/* nbrhd_of_rank(arg, rank) names neighbourhoods by any numbers below `most'.  Returns NULL if
+ * memory is missing. */
+struct pcoll_layout *pcoll_layout_make(uint32_t size, uint32_t most,
+                                       uint32_t (*nbrhd_of_rank)(const void *arg, uint32_t rank),
+                                       const void *arg);
+void pcoll_layout_free(struct pcoll_layout *layout);
+
+/* There are several neighbourhoods, one of which has several members. */
+static inline bool
+pcoll_layout_has_levels(const struct pcoll_layout *layout)
+{
+	return layout->nbrhds > 1 && layout->nbrhds < layout->size;
+}
+
+/* The members of that neighbourhood, and how many they are. */
+static inline const uint32_t *
+pcoll_layout_members(const struct pcoll_layout *layout, uint32_t nbrhd, uint32_t *count_out)
+{
+	*count_out = layout->start[nbrhd + 1] - layout->start[nbrhd];
+	return layout->ranks + layout->start[nbrhd];
+}
+
+#endif
