@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { UNNUMBERED = UINT32_MAX };
+#define UNNUMBERED UINT32_MAX
 
 /* Numbers the neighbourhoods and counts their members, in start[nbrhd + 1]. */
 static bool

@@ -136,9 +136,9 @@ pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 {
 	struct psi_am *am = &message->am;
 	const size_t run_bytes = sizeof(struct psi_run);
-	const uint64_t part = psi_part_another(s->held, s->put ? PSI_PART_PUT : PSI_PART_GET);
 	const struct psi_position at = psi_cursor_at(&s->local);
 	struct psi_run *runs = message->buffer;
+	uint64_t part;
 	size_t bytes, n;
 
 	n = message_gather(&s->remote, runs, pref_vis_message_bytes / (s->put ? 2 : 1) / run_bytes,
@@ -152,11 +152,16 @@ pref_vis_build(struct pref_vis_sender *s, struct pref_vis_message *message)
 		const struct psi_run packed = run_of_memory(&runs[n], bytes);
 		const struct psi_side side = psi_side_runs(&packed, 1);
 		struct psi_cursor out;
-		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), (gex_AM_Arg_t)n };
 
 		psi_cursor_open(&out, &side, (struct psi_position){ 0, 0 });
 		psi_vis_copy(&out, &s->local, bytes);
 		am->len_bytes += bytes;
+	}
+	/* behind the copy, since the source may change when the part has come back */
+	part = psi_part_another(s->held, s->put ? PSI_PART_PUT : PSI_PART_GET);
+	if (s->put) {
+		const gex_AM_Arg_t is[] = { PSI_PART_ARGS(part), (gex_AM_Arg_t)n };
+
 		am->nargs = 3;
 		memcpy(message->args, is, sizeof is);
 	} else {
