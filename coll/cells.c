@@ -66,15 +66,13 @@ inbox_take(struct pcoll_cells *cells)
 static void
 cells_wake(const struct pcoll_cells *cells)
 {
-	const gex_EP_t ep = cells->tm->ep;
-
 	psi_store_load_fence(); /* D4_WAKE: between V1 or V3 and the look at wake words */
 	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
 		const struct peer *peer = &cells->peers[rank];
 
 		if (rank != cells->rank &&
 		    (!peer->sleep_word || __atomic_load_n(peer->sleep_word, __ATOMIC_RELAXED) & 1))
-			ep->ops->wake_peer(ep->port, peer->place);
+			psi.ops->wake_peer(psi.ep->port, peer->place);
 	}
 	if (psi.threaded)
 		psi_wake_own();

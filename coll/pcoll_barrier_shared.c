@@ -64,7 +64,7 @@ barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 	}
 	for (uint32_t rank = 0; rank < tm->size; rank++)
 		if (psi_jobrank_of(tm->places[rank]) != psi.boot.rank)
-			tm->ep->ops->wake_peer(tm->ep->port, tm->places[rank]);
+			psi.ops->wake_peer(psi.ep->port, tm->places[rank]);
 	psi_wake_own();
 }
 
