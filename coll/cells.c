@@ -62,7 +62,7 @@ inbox_take(struct pcoll_cells *cells)
 		;
 }
 
-/* Members that sleep look again. */
+/* Members that sleep look again.  Those of this process are woken as its other threads are. */
 static void
 cells_wake(const struct pcoll_cells *cells)
 {
@@ -70,7 +70,7 @@ cells_wake(const struct pcoll_cells *cells)
 	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
 		const struct peer *peer = &cells->peers[rank];
 
-		if (rank != cells->rank &&
+		if (!peer->is_here &&
 		    (!peer->sleep_word || __atomic_load_n(peer->sleep_word, __ATOMIC_RELAXED) & 1))
 			psi.ops->wake_peer(psi.ep->port, peer->place);
 	}
@@ -256,7 +256,7 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 
 		peers[rank] = (struct peer){
 			.cells = pcoll_cells_of_member(tm, rank),
-			.jobrank = psi_jobrank_of(place), .place = place,
+			.is_here = psi_jobrank_of(place) == psi.boot.rank, .place = place,
 			.sleep_word = tm->ep->ops->sleep_word(tm->ep->port, place, &fence),
 		};
 	}

@@ -1,12 +1,13 @@
 /*
  * Collectives of a team whose members share memory, without messages.
  *
- * Each member has PSI_CELLS cells, which it alone fills and the others read.  A collective takes
- * one or more *phases*, which count from 0 over all collectives of the team that go by cells.  In a
- * phase a member fills its cell number phase % PSI_CELLS, or does not, and reads those of some
- * members.  It passes the phase when it has read them.  Small contents are in the cell's own line,
- * larger ones in its room.  Payloads of more than a room go piece by piece, a phase each; a member
- * that has no need to wait fills cells ahead of its reading, so that copies in and out overlap.
+ * Each member has PSI_CELLS cells, which it alone fills and the others read.  A member is an
+ * endpoint, so threads of one process that are ranks have cells each.  A collective takes one or
+ * more *phases*, which count from 0 over all collectives of the team that go by cells.  In a phase
+ * a member fills its cell number phase % PSI_CELLS, or does not, and reads those of some members.
+ * It passes the phase when it has read them.  Small contents are in the cell's own line, larger
+ * ones in its room.  Payloads of more than a room go piece by piece, a phase each; a member that
+ * has no need to wait fills cells ahead of its reading, so that copies in and out overlap.
  *
  * A cell is filled again when all members have passed the phase for which it was filled.  Each
  * tells how many phases it has passed in `taken', and with each cell that it fills.
@@ -17,7 +18,8 @@
  *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_of_phase)
  *                                                       reading, before the cell is filled again
  *         V5 (op_finish) -> V6 (ops_finished)    results, before the event is done
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_peer behind V1 and V3.
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1 and V3: members of other processes
+ *         are woken by wake_peer, threads of this one by psi_wake_own.
  */
 #ifndef PCOLL_CELLS_H
 #define PCOLL_CELLS_H
@@ -75,10 +77,11 @@ gex_Event_t pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_
 /* Does the team have cells? */
 bool pcoll_cells_are_lent(gex_TM_t tm);
 struct psi_cells *pcoll_cells_of_member(gex_TM_t tm, gex_Rank_t rank);
-/* The rooms of a member's cells, PSI_CELL_ROOM_BYTES each: makes one's own, which come before the
- * first cell that uses them is filled; maps another's, which has filled such a cell. */
-unsigned char *pcoll_cells_make_room(struct psi_cells *own);
-unsigned char *pcoll_cells_map_room(const struct psi_cells *cells, gex_Rank_t owner);
+/* The rooms of the cells of a member at a place, PSI_CELL_ROOM_BYTES each: makes one's own, which
+ * come before the first cell that uses them is filled; maps another's, which has filled such a
+ * cell. */
+unsigned char *pcoll_cells_make_room(struct psi_cells *own, uint32_t place);
+unsigned char *pcoll_cells_map_room(const struct psi_cells *cells, uint32_t place);
 
 extern const struct psi_module pcoll_cells_module;
 

@@ -1,18 +1,27 @@
 /*
- * Where the cells of teams are.  Their lines are in the control arena, which all processes of the
- * host have mapped; their rooms are ranges of their owners' files, made and mapped when first
- * needed, and kept for the team that has the cells next.
+ * Where the memory is that endpoints lend to collectives.  What a process's first endpoint lends is
+ * in the control arena, which all processes of the host have mapped.  That of another endpoint is a
+ * range of its process's file, made when it first lends and mapped when a team uses it first.  The
+ * rooms of cells are such ranges too, made and mapped when first needed, and kept for the team that
+ * has the cells next.
  */
 #include "coll/cells.h"
 #include "coll/pcoll_barrier_shared.h"
 
+#include "runtime/process/endpoint.h"
 #include "runtime/segment/reach.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+/* What an endpoint lends, as this process has it mapped.  Members in one process share it. */
+struct lender {
+	struct psi_lent *lent;          /* NULL: not mapped yet */
+	unsigned char *rooms[PSI_CELL_TEAMS];   /* by number; NULL: not mapped yet */
+};
+
 static struct psi_spinlock lock;
-static unsigned char *(*mapped)[PSI_CELL_TEAMS];        /* [boot.size]; made when first needed */
+static struct lender **lenders; /* [places]; what they point to is made when first needed */
 
 bool
 pcoll_cells_are_lent(gex_TM_t tm)
@@ -25,43 +34,99 @@ pcoll_cells_are_lent(gex_TM_t tm)
 struct psi_cells *
 pcoll_cells_of_member(gex_TM_t tm, gex_Rank_t rank)
 {
-	return tm == psi.tm ? &psi_shared_of(rank)->cells[0] : tm->group->cells[rank];
+	return tm == psi.tm ? &psi_shared_of(rank)->lent.cells[0] : tm->group->cells[rank];
 }
 
-static unsigned char **
-room_entry(const struct psi_cells *cells, gex_Rank_t owner)
+void
+pcoll_lender_lacks(uint32_t place)
 {
-	const size_t number = (size_t)(cells - psi_shared_of(owner)->cells);
+	char whose[PSI_PLACE_TEXT], lack[PBOOT_ERROR_TEXT_BYTES];
 
-	if (!mapped)
-		mapped = calloc(psi.boot.size, sizeof *mapped);
-	if (!mapped)
-		psi_fatal("no memory for collectives of %u ranks", psi.boot.size);
-	return &mapped[owner][number];
-}
-
-static void __attribute__((noreturn, cold))
-room_lacks(gex_Rank_t owner)
-{
-	char lack[PBOOT_ERROR_TEXT_BYTES];
-
-	psi_fatal("no memory for collectives, of rank %u: %s", owner,
+	psi_place_text(place, whose);
+	psi_fatal("no memory for collectives, of %s: %s", whose,
 	          pboot_range_error_text(errno, lack));
 }
 
+/* The caller of this and of the next two functions holds the lock. */
+static struct lender *
+lender_at(uint32_t place)
+{
+	if (!lenders)
+		lenders = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *lenders);
+	if (lenders && !lenders[place])
+		lenders[place] = calloc(1, sizeof **lenders);
+	if (!lenders || !lenders[place])
+		psi_fatal("no memory for collectives of %u ranks", psi.boot.size);
+	return lenders[place];
+}
+
+static struct psi_lent *
+lent_make(struct psi_further *further)
+{
+	struct psi_lent *lent;
+	uint64_t key;
+
+	lent = pboot_range_make_sparse(psi_file_of(psi.boot.rank), sizeof *lent, &key);
+	if (lent)
+		atomic_store_explicit(&further->lent_key, key + 1, memory_order_relaxed);
+	return lent;
+}
+
+static struct psi_lent *
+lent_find(uint32_t place)
+{
+	const gex_Rank_t rank = psi_jobrank_of(place);
+	struct psi_further *further;
+	uint64_t key;
+
+	if (psi_index_of(place) == 0)
+		return &psi_shared_of(rank)->lent;
+	further = psi_further_at(place);
+	if (rank == psi.boot.rank)
+		return lent_make(further);
+	key = atomic_load_explicit(&further->lent_key, memory_order_relaxed);
+	return pboot_range_map(psi_file_of(rank), key - 1, sizeof(struct psi_lent));
+}
+
+struct psi_lent *
+pcoll_lent_at(uint32_t place)
+{
+	struct lender *lender;
+
+	psi_spinlock_lock(&lock);
+	lender = lender_at(place);
+	if (!lender->lent)
+		lender->lent = lent_find(place);
+	psi_spinlock_unlock(&lock);
+	return lender->lent;
+}
+
+/* -- rooms ------------------------------------------------------------------------------------- */
+
+/* The caller holds the lock. */
+static unsigned char **
+room_entry(const struct psi_cells *cells, uint32_t place)
+{
+	struct lender *lender = lender_at(place);
+
+	if (!lender->lent)
+		lender->lent = lent_find(place);
+	return &lender->rooms[cells - lender->lent->cells];
+}
+
 unsigned char *
-pcoll_cells_make_room(struct psi_cells *own)
+pcoll_cells_make_room(struct psi_cells *own, uint32_t place)
 {
 	unsigned char **entry;
 	uint64_t key;
 
 	psi_spinlock_lock(&lock);
-	entry = room_entry(own, psi.boot.rank);
+	entry = room_entry(own, place);
 	if (!*entry) {
 		*entry = pboot_range_make_sparse(psi_file_of(psi.boot.rank),
 		                                 PSI_CELL_ROOMS_BYTES, &key);
 		if (!*entry)
-			room_lacks(psi.boot.rank);
+			pcoll_lender_lacks(place);
 		/* A cell that is filled later tells of it (V1). */
 		atomic_store_explicit(&own->room_key, key + 1, memory_order_relaxed);
 	}
@@ -70,17 +135,18 @@ pcoll_cells_make_room(struct psi_cells *own)
 }
 
 unsigned char *
-pcoll_cells_map_room(const struct psi_cells *cells, gex_Rank_t owner)
+pcoll_cells_map_room(const struct psi_cells *cells, uint32_t place)
 {
 	const uint64_t key = atomic_load_explicit(&cells->room_key, memory_order_relaxed);
 	unsigned char **entry;
 
 	psi_spinlock_lock(&lock);
-	entry = room_entry(cells, owner);
+	entry = room_entry(cells, place);
 	if (!*entry)
-		*entry = pboot_range_map(psi_file_of(owner), key - 1, PSI_CELL_ROOMS_BYTES);
+		*entry = pboot_range_map(psi_file_of(psi_jobrank_of(place)), key - 1,
+		                         PSI_CELL_ROOMS_BYTES);
 	if (!*entry)
-		room_lacks(owner);
+		pcoll_lender_lacks(place);
 	psi_spinlock_unlock(&lock);
 	return *entry;
 }

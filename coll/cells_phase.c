@@ -137,7 +137,7 @@ cell_own(struct pcoll_cells *cells, uint64_t phase, size_t len_bytes)
 	if (len_bytes <= PSI_CELL_LINE_BYTES)
 		return own->cells->line[number].bytes;
 	if (!own->room)
-		own->room = pcoll_cells_make_room(own->cells);
+		own->room = pcoll_cells_make_room(own->cells, own->place);
 	return own->room + (size_t)number * PSI_CELL_ROOM_BYTES;
 }
 
@@ -309,7 +309,7 @@ cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t f
 	if (len_bytes <= PSI_CELL_LINE_BYTES)
 		return peer->cells->line[number].bytes;
 	if (!peer->room)
-		peer->room = pcoll_cells_map_room(peer->cells, peer->jobrank);
+		peer->room = pcoll_cells_map_room(peer->cells, peer->place);
 	return peer->room + (size_t)number * PSI_CELL_ROOM_BYTES;
 }
 

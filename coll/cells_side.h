@@ -28,8 +28,8 @@ struct peer {
 	struct psi_cells *cells;
 	unsigned char *room;            /* NULL: not mapped yet */
 	const uint32_t *sleep_word;     /* NULL: there is none */
-	gex_Rank_t jobrank;
 	uint32_t place;
+	bool is_here;                   /* a member of this process */
 	uint32_t taken;                 /* phases; the lower bits, at least */
 };
 

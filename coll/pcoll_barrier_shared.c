@@ -16,7 +16,8 @@
  *                                             others
  *         G4 (pcoll_shm_barrier_enter) -> G5    what a rank wrote before it entered, to each
  *         G8 (phase_looks_behind_fence)         of two that enter, one sees the other
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_host, or wake_peer for a team.
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), woken by wake_host; for a team, by
+ *        wake_peer, and psi_wake_own for members of the same process.
  */
 #include "coll/pcoll_barrier_shared.h"
 

@@ -1,16 +1,20 @@
 /*
  * Memory that members lend to the collectives of their teams, where all members share memory.  A
- * process has PSI_TEAM_BARRIERS numbers.  A member of a new team takes one, tells it with its
- * offer, and has it back when all members have left the team.  A number stands for a barrier area,
- * of which that of the team's first member is used, and for cells, of which each member uses its
- * own.  Where a member has none left, the team goes without; where a process has several members,
- * without cells.
+ * member is an endpoint, so members that are threads of one process lend each for itself.  An
+ * endpoint has PSI_LENT numbers.  A member of a new team takes one, tells it with its offer, and
+ * has it back when all members have left the team.  A number stands for a barrier area, of which
+ * that of the team's first member is used, and for cells, of which each member uses its own.  Where
+ * a member has none left, the team goes without.
+ *
+ * A process that makes several members of a team by one call has one offer for them.  They take a
+ * number that is free at all of their endpoints.
  *
  * Pairs:  G6 (pcoll_barrier_area_leave, pcoll_cells_leave) -> G7 (number_is_free)
  *         a member's last look, before the memory is lent again
  */
 #include "coll/pcoll_lend.h"
 
+#include "runtime/process/endpoint.h"
 #include "runtime/segment/reach.h"
 
 #include <stdlib.h>
@@ -19,36 +23,51 @@ enum { FREE = 0, TAKEN = INT32_MAX };
 
 static struct psi_spinlock lock;
 
-/* By number: how many members the team has that uses it, or FREE.  `barrier' is TAKEN while a team
- * is being made. */
+/* Of this process's endpoints, by index and number: how many members the team has that uses it, or
+ * FREE.  `barrier' is TAKEN while a team is being made. */
 static struct {
-	uint32_t barrier, cells;
-} users[PSI_TEAM_BARRIERS + 1];
+	struct psi_lent *lent;          /* NULL: nothing yet */
+	struct {
+		uint32_t barrier, cells;
+	} users[PSI_LENT + 1];
+} own[GASNET_MAXEPS];
 
 static struct psi_barrier_area *
-area_of_lender(gex_Rank_t owner, uint32_t number)
+area_of_lender(struct psi_lent *lent, uint32_t number)
 {
-	return &psi_shared_of(owner)->team_barriers[number - 1];
+	return &lent->barriers[number - 1];
 }
 
-static struct psi_cells *
-cells_of_lender(gex_Rank_t owner, uint32_t number)
+/* The caller of this and of the next two functions holds the lock. */
+static bool
+lender_opens(gex_EP_Index_t index)
 {
-	return &psi_shared_of(owner)->cells[number];
+	if (!own[index].lent)
+		own[index].lent = pcoll_lent_at(index * psi.boot.size + psi.boot.rank);
+	return own[index].lent != NULL;
 }
 
 static bool
-number_is_free(uint32_t number)
+number_is_free(gex_EP_Index_t index, uint32_t number)
 {
-	const gex_Rank_t own = psi.boot.rank;
+	struct psi_lent *lent = own[index].lent;
 
-	return users[number].barrier != TAKEN &&
-	       atomic_load_explicit(&area_of_lender(own, number)->left,
+	return own[index].users[number].barrier != TAKEN &&
+	       atomic_load_explicit(&area_of_lender(lent, number)->left,
 	                            memory_order_acquire) /* G7: acquire, from G6 below */ ==
-	               users[number].barrier &&
-	       atomic_load_explicit(&cells_of_lender(own, number)->left,
+	               own[index].users[number].barrier &&
+	       atomic_load_explicit(&lent->cells[number].left,
 	                            memory_order_acquire) /* G7: acquire, from G6 below */ ==
-	               users[number].cells;
+	               own[index].users[number].cells;
+}
+
+static bool
+number_is_free_at_all(const gex_EP_Index_t *indices, uint32_t count, uint32_t number)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!number_is_free(indices[i], number))
+			return false;
+	return true;
 }
 
 static void
@@ -74,34 +93,42 @@ cells_clear(struct psi_cells *cells)
 	atomic_store_explicit(&cells->left, 0, memory_order_relaxed);
 }
 
-static void
-number_set_users(uint32_t number, uint32_t barrier, uint32_t cells)
+/* Returns 0 if no number is free. */
+static uint32_t
+number_find_and_take(const gex_EP_Index_t *indices, uint32_t count)
 {
+	bool open = true;
+	uint32_t number = 1;
+
 	psi_spinlock_lock(&lock);
-	users[number].barrier = barrier;
-	users[number].cells = cells;
+	for (uint32_t i = 0; i < count && open; i++)
+		open = lender_opens(indices[i]);
+	while (open && number <= PSI_LENT && !number_is_free_at_all(indices, count, number))
+		number++;
+	if (!open || number > PSI_LENT)
+		number = 0;
+	for (uint32_t i = 0; i < count && number; i++)
+		own[indices[i]].users[number].barrier = TAKEN;
 	psi_spinlock_unlock(&lock);
+	return number;
 }
 
 static uint32_t
-number_take(void)
+number_take(const gex_EP_Index_t *indices, uint32_t count)
 {
-	uint32_t number = 1;
+	uint32_t number;
 
-	if (psi_way_is_masked(PSI_WAY_BARRIER))
+	if (!count || psi_way_is_masked(PSI_WAY_BARRIER))
 		return 0;
-	psi_spinlock_lock(&lock);
-	while (number <= PSI_TEAM_BARRIERS && !number_is_free(number))
-		number++;
-	if (number <= PSI_TEAM_BARRIERS)
-		users[number].barrier = TAKEN;
-	psi_spinlock_unlock(&lock);
-	if (number > PSI_TEAM_BARRIERS)
-		return 0;
-	barrier_area_clear(area_of_lender(psi.boot.rank, number));
-	cells_clear(cells_of_lender(psi.boot.rank, number));
+	number = number_find_and_take(indices, count);
+	for (uint32_t i = 0; i < count && number; i++) {
+		barrier_area_clear(area_of_lender(own[indices[i]].lent, number));
+		cells_clear(&own[indices[i]].lent->cells[number]);
+	}
 	return number;
 }
+
+/* -- a new team -------------------------------------------------------------------------------- */
 
 static bool
 members_share_memory(const struct psi_group *group)
@@ -112,46 +139,68 @@ members_share_memory(const struct psi_group *group)
 	return true;
 }
 
-/* One member of each process, and all lend. */
 static bool
-members_have_cells(const struct psi_group *group, const uint32_t *lent)
+members_all_lend(const struct psi_group *group)
 {
-	for (gex_Rank_t i = 0; i < group->size; i++)
-		if (!lent[i] || (i && group->locations[group->by_process[i]].gex_rank ==
-		                              group->locations[group->by_process[i - 1]].gex_rank))
+	for (gex_Rank_t rank = 0; rank < group->size; rank++)
+		if (!group->lent[rank])
 			return false;
 	return true;
 }
 
+/* The member has lent something, so that there is memory of its owner's. */
+static struct psi_lent *
+lent_of_member(const struct psi_group *group, gex_Rank_t rank)
+{
+	struct psi_lent *lent = pcoll_lent_at(group->places[rank]);
+
+	if (!lent)
+		pcoll_lender_lacks(group->places[rank]);
+	return lent;
+}
+
 static struct psi_cells **
-cells_of_members(const struct psi_group *group, const uint32_t *lent)
+cells_of_members(const struct psi_group *group)
 {
 	struct psi_cells **cells = calloc(group->size, sizeof *cells);
 
 	if (!cells)
 		psi_fatal("no memory for a team of %u", group->size);
 	for (gex_Rank_t rank = 0; rank < group->size; rank++)
-		cells[rank] = cells_of_lender(group->locations[rank].gex_rank, lent[rank]);
+		cells[rank] = &lent_of_member(group, rank)->cells[group->lent[rank]];
 	return cells;
 }
 
 static void
-lent_settle(struct psi_group *group, const uint32_t *lent, uint32_t own)
+lent_settle(struct psi_group *group)
 {
-	const gex_Rank_t first = group->locations[0].gex_rank;
-	const bool share = group->size > 1 && members_share_memory(group);
-	const bool is_ours = first == psi.boot.rank && lent[0] == own;
-
-	if (share && lent[0])
-		group->barrier_area = area_of_lender(first, lent[0]);
-	if (share && members_have_cells(group, lent))
-		group->cells = cells_of_members(group, lent);
-	if (own)
-		number_set_users(own, group->barrier_area && is_ours ? group->size : FREE,
-		                 group->cells ? group->size : FREE);
+	if (group->size < 2 || !members_share_memory(group))
+		return;
+	if (group->lent[0])
+		group->barrier_area = area_of_lender(lent_of_member(group, 0), group->lent[0]);
+	if (members_all_lend(group))
+		group->cells = cells_of_members(group);
 }
 
-const struct psi_team_lender pcoll_lender = { .take = number_take, .settle = lent_settle };
+static void
+lent_join(const struct psi_group *group, gex_Rank_t rank)
+{
+	const gex_EP_Index_t index = group->locations[rank].gex_ep_index;
+	const uint32_t number = group->lent[rank];
+
+	if (!number)
+		return;
+	psi_spinlock_lock(&lock);
+	own[index].users[number].barrier = rank == 0 && group->barrier_area ? group->size : FREE;
+	own[index].users[number].cells = group->cells ? group->size : FREE;
+	psi_spinlock_unlock(&lock);
+}
+
+const struct psi_team_lender pcoll_lender = {
+	.take = number_take, .settle = lent_settle, .join = lent_join,
+};
+
+/* -- the end ----------------------------------------------------------------------------------- */
 
 void
 pcoll_barrier_area_leave(struct psi_barrier_area *area)

@@ -67,21 +67,32 @@ team_recommended_bytes(void)
 
 /* -- members --------------------------------------------------------------------------------- */
 
+/* The number that all members of a created team take that are of this process. */
+static uint32_t
+team_lend_created(const struct psi_group *group)
+{
+	gex_EP_Index_t here[GASNET_MAXEPS];
+	uint32_t count = 0;
+
+	for (gex_Rank_t rank = 0; rank < group->size; rank++)
+		if (group->locations[rank].gex_rank == psi.boot.rank)
+			here[count++] = group->locations[rank].gex_ep_index;
+	return psi.team_lender->take(here, count);
+}
+
 /* What the members of a created team lend: a process has one offer for all of its members. */
 static void
 team_settle_created(gex_TM_t parent, struct psi_group *group, const struct psi_offer *offers)
 {
 	const struct psi_offer *own = &offers[parent->rank];
-	uint32_t *lent = psi_team_memory(group->size, sizeof *lent);
 
 	for (gex_Rank_t rank = 0; rank < group->size; rank++)
 		for (gex_Rank_t from = 0; from < parent->size; from++)
 			if (offers[from].joins && offers[from].list == own->list &&
 			    psi_team_location(parent, from).gex_rank ==
 			            group->locations[rank].gex_rank)
-				lent[rank] = offers[from].lent;
-	psi.team_lender->settle(group, lent, own->lent);
-	free(lent);
+				group->lent[rank] = offers[from].lent;
+	psi.team_lender->settle(group);
 }
 
 static void
@@ -118,6 +129,7 @@ member_new(gex_TM_t parent, gex_EP_t ep, struct psi_group *group, uint64_t id, g
 	tm->id = id;
 	tm->group = group;
 	psi_group_join(group);
+	psi.team_lender->join(group, rank);
 	return tm;
 }
 
@@ -154,20 +166,18 @@ team_split_off(gex_TM_t parent, const struct psi_offer *offers, gex_Flags_t flag
 	struct psi_chosen *chosen = psi_team_memory(parent->size, sizeof *chosen);
 	const gex_Rank_t size = members_choose(offers, parent->size, own->color, chosen);
 	struct psi_group *group = psi_group_new(size);
-	uint32_t *lent = psi_team_memory(size, sizeof *lent);
 	gex_Rank_t rank = 0;
 	gex_TM_t tm;
 
 	for (gex_Rank_t i = 0; i < size; i++) {
 		psi_offers_agree(own, &offers[chosen[i].rank], call);
 		group->locations[i] = psi_team_location(parent, chosen[i].rank);
-		lent[i] = offers[chosen[i].rank].lent;
+		group->lent[i] = offers[chosen[i].rank].lent;
 		if (chosen[i].rank == parent->rank)
 			rank = i;
 	}
 	psi_group_finish(group, call);
-	psi.team_lender->settle(group, lent, own->lent);
-	free(lent);
+	psi.team_lender->settle(group);
 	tm = member_new(parent, parent->ep, group, offers[chosen[0].rank].id, rank, flags);
 	free(chosen);
 	return tm;
@@ -191,6 +201,7 @@ gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, void *s
 	offers = psi_offers_exchange(parent, &(struct psi_offer){
 		.kind = PSI_OFFER_SPLIT, .joins = new_tm_p != NULL, .color = color, .key = key,
 		.flags = flags, .scratch_bytes = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size,
+		.lent = new_tm_p ? psi.team_lender->take(&parent->ep->index, 1) : 0,
 	}, call);
 	if (new_tm_p) {
 		tm = team_split_off(parent, offers, flags, call);
@@ -335,6 +346,7 @@ gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_
 		own.members_here = (uint32_t)num_new_tms;
 		own.first = group->locations[0];
 		own.list = psi_group_digest(group);
+		own.lent = team_lend_created(group);
 		own.scratch_bytes = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
 	}
 	psi_team_hold(parent);

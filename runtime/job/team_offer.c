@@ -25,6 +25,7 @@ psi_group_new(gex_Rank_t size)
 	group->locations = psi_team_memory(size, sizeof *group->locations);
 	group->places = psi_team_memory(size, sizeof *group->places);
 	group->by_process = psi_team_memory(size, sizeof *group->by_process);
+	group->lent = psi_team_memory(size, sizeof *group->lent);
 	return group;
 }
 
@@ -117,7 +118,6 @@ psi_offers_exchange(gex_TM_t parent, const struct psi_offer *own, const char *ca
 	/* Numbers begin with 1; 0 is the primordial team's. */
 	mine.id = (uint64_t)psi.boot.rank << 32 |
 	          (atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) + 1);
-	mine.lent = own->joins ? psi.team_lender->take() : 0;
 	psi_team_gather(parent, &mine, sizeof mine, all, call);
 	for (gex_Rank_t rank = 0; rank < parent->size; rank++)
 		if (all[rank].kind != own->kind)

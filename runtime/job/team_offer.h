@@ -20,7 +20,7 @@ struct psi_offer {
 	gex_Flags_t flags;
 	uint64_t scratch_bytes;
 	uint64_t id;                    /* for the new team whose rank 0 is the caller's, */
-	uint32_t lent;                  /* memory of this process for its collectives; 0: none */
+	uint32_t lent;                  /* number of what its members lend to it; 0: none */
 };
 
 /* A member of a split's new team. */

@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 14,
+	PSI_SHARED_ABI = 15,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -29,9 +29,9 @@ enum {
 	PSI_FLIGHTS = 16,       /* words that signals are under way to (runtime/signal/flight.c) */
 	PSI_WORD_THRESHOLDS = 32,       /* words that threads sleep for
 	                                 * (runtime/signal/threshold.c) */
-	PSI_TEAM_BARRIERS = 32,    /* of teams whose rank 0 is the process's
+	PSI_LENT = 32,          /* numbers that an endpoint lends to its teams
 	                         * (coll/pcoll_lend.c) */
-	PSI_CELL_TEAMS = PSI_TEAM_BARRIERS + 1, /* the primordial team's cells come first */
+	PSI_CELL_TEAMS = PSI_LENT + 1,          /* the primordial team's cells come first */
 	PSI_CELLS = 16,                 /* of a member; a power of two */
 	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
 	PSI_CELL_ROOM_BYTES = 32768,
@@ -151,6 +151,13 @@ struct psi_cells {
 	} line[PSI_CELLS];
 };
 
+/* What an endpoint lends to the collectives of its teams; by number, from 1 on
+ * (coll/pcoll_lend.c). */
+struct psi_lent {
+	struct psi_barrier_area barriers[PSI_LENT];     /* number - 1 */
+	struct psi_cells cells[PSI_CELL_TEAMS];         /* number; 0 is the primordial team's */
+};
+
 /*
  * What one rank keeps in shared memory.
  *
@@ -163,6 +170,7 @@ struct psi_cells {
  * endpoints  one more than the highest index that an endpoint of it has, or had
  * sem_key  key of the range with its first endpoint's semaphores, plus 1; 0: it has none.
  *         Pairs: Z3 (table_open) -> Z4 (table_map_peer)   a range that is there
+ * lent  what its first endpoint lends
  */
 struct psi_rank_shared {
 	_Alignas(64) _Atomic uint32_t joined;
@@ -173,8 +181,7 @@ struct psi_rank_shared {
 	uint64_t word_thresholds[PSI_WORD_THRESHOLDS];
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
-	struct psi_barrier_area team_barriers[PSI_TEAM_BARRIERS];
-	struct psi_cells cells[PSI_CELL_TEAMS];
+	struct psi_lent lent;
 	struct psi_block block[PSI_BLOCKS + 1];
 };
 
@@ -208,7 +215,10 @@ psi_more_count(unsigned range)
 }
 
 /*
- * What one endpoint beyond a process's first keeps in shared memory.
+ * What one endpoint beyond a process's first keeps in shared memory.  lent_key is of the range with
+ * its psi_lent, plus 1, or 0 if it has lent nothing yet.  Offers of new teams, which are messages,
+ * come behind it (R1).
+ *
  * Pairs: E1 (psi_endpoint_memory) -> E2 (psi_further_is_open)   key and length, before opened
  */
 struct psi_further {
@@ -216,6 +226,7 @@ struct psi_further {
 	uint64_t queue_key, queue_bytes;
 	_Atomic uint32_t opened;
 	_Atomic uint64_t sem_key;       /* as in psi_rank_shared */
+	_Atomic uint64_t lent_key;
 };
 
 static inline bool

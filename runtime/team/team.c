@@ -135,6 +135,7 @@ group_leave(struct psi_group *group)
 	free(group->locations);
 	free(group->places);
 	free(group->by_process);
+	free(group->lent);
 	free(group->cells);
 	free(group);
 }

@@ -29,6 +29,8 @@ struct psi_group {
 	gex_EP_Location_t *locations;   /* [size], by rank; gex_rank is the process's */
 	uint32_t *places;               /* [size] */
 	gex_Rank_t *by_process;         /* [size]: ranks, by their process, then by rank */
+	uint32_t *lent;                 /* [size]: the number of what each member lends; 0:
+	                                 * nothing */
 	struct psi_barrier_area *barrier_area; /* for barriers, in memory that all share;
 	                                                * NULL: none */
 	struct psi_cells **cells;       /* [size]: of each member, for other collectives; NULL:
@@ -158,13 +160,17 @@ void psi_team_in_use(const char *call) __attribute__((noreturn, cold));
  * Memory for the collectives of a team, which its members lend; handed down by coll
  * (coll/pcoll_lend.c).
  *
- * take    for a member of a team that is being made: a number, or 0 if there is none
- * settle  lent [size] are the numbers that the members have taken, by rank, and `own' is the
- *         caller's.  The group gets what it can use of them, and own is given back if it does not.
+ * take    for members of a team that is being made, at `count' endpoints of this process: a number
+ *         for all of these, or 0 if there is none
+ * settle  the group's `lent' says which numbers the members have taken.  The group gets what it can
+ *         use of them.
+ * join    behind that, for each member of this process that took a number by this call: the number
+ *         is given back if the group does not use it.
  */
 struct psi_team_lender {
-	uint32_t (*take)(void);
-	void (*settle)(struct psi_group *group, const uint32_t *lent, uint32_t own);
+	uint32_t (*take)(const gex_EP_Index_t *indices, uint32_t count);
+	void (*settle)(struct psi_group *group);
+	void (*join)(const struct psi_group *group, gex_Rank_t rank);
 };
 
 /* -- exchange (exchange.c) ---------------------------------------------------------------- */

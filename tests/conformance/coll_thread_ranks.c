@@ -1,24 +1,31 @@
 /*
  * Collectives of ranks that are threads: several members of a team in one process call at the same
- * time, each with its own addresses, and every thread polls for all.
+ * time, each with its own addresses, and every thread polls for all.  Where members share memory no
+ * message is sent.
+ *
+ * Argument `many': 32 ranks.
  */
 #include <gasnet_coll.h>
 
 #include "tests/lib/pt.h"
 
 #include <penstock.h>
+#include <stdbool.h>
 
 #ifndef GASNET_PAR
 #error this program is for PAR
 #endif
 
-enum { OPEN = 8 };
+enum { OPEN = 8, MANY = 32, TEAMS = 40, COUNTERS = 200 };
 
 static pt_count runs, entered;
+static bool many;
 
 static int
 count_here(gex_Rank_t process)
 {
+	if (many)
+		return MANY / (int)pt.size;
 	return 1 + (int)(process % 3) + (pt.size == 1 ? 3 : 0);
 }
 
@@ -83,20 +90,130 @@ barriers(gex_TM_t tm)
 	}
 }
 
-static int
-body(gex_TM_t tm, void *arg)
+static void
+rounds(gex_TM_t tm, unsigned count)
 {
 	struct call calls[OPEN];
 
-	(void)arg;
-	barriers(tm);
-	for (unsigned round = 0; round < pt_scale(5, 20); round++) {
+	for (unsigned round = 0; round < count; round++) {
 		for (uint32_t i = 0; i < OPEN; i++)
 			start(&calls[i], tm, i + round);
 		for (uint32_t i = OPEN; i-- > 0; )
 			finish(&calls[i], tm, i + round);
 	}
+}
+
+/* -- without messages -------------------------------------------------------------------------- */
+
+static bool
+is_first_here(gex_TM_t tm)
+{
+	return gex_TM_TranslateJobrankToRank(tm, pt.rank) == gex_TM_QueryRank(tm);
+}
+
+static uint64_t
+messages_received(void)
+{
+	const char *name = "received_internal";
+	uint64_t values[COUNTERS];
+	const struct pst_counter *counter;
+
+	PT_CHECK(pst_counters_read(pt.rank, values, COUNTERS));
+	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
+		if (strcmp(counter->name, name) == 0)
+			return values[i];
+	PT_FAIL("no counter of %s", name);
+}
+
+static void
+barrier(gex_TM_t tm)
+{
+	gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+static bool
+is_by_messages(void)
+{
+	return getenv("PST_TEST_CONDUIT_MASK") || strcmp(getenv("PST_CHECK"), "0") != 0;
+}
+
+static void
+no_messages(gex_TM_t tm)
+{
+	const bool counts = is_first_here(tm) && !is_by_messages();
+	uint64_t before = 0;
+
+	barrier(tm);
+	if (counts)
+		before = messages_received();
+	barrier(tm);
+	rounds(tm, 2);
+	barrier(tm);
+	if (counts)
+		PT_EQ(messages_received(), before);
+	barrier(tm);
+}
+
+/* -- asleep ------------------------------------------------------------------------------------ */
+
+/* Nobody looks again unless another wakes it. */
+static void
+asleep(gex_TM_t tm)
+{
+	barrier(tm);
+	if (is_first_here(tm))
+		PT_OK(gasnet_set_waitmode(GASNET_WAIT_BLOCK));
+	rounds(tm, (unsigned)pt_scale(2, 5));
+	barrier(tm);
+	if (is_first_here(tm))
+		PT_OK(gasnet_set_waitmode(GASNET_WAIT_SPINBLOCK));
+}
+
+/* -- teams ------------------------------------------------------------------------------------- */
+
+static gex_TM_t
+split(gex_TM_t tm, int color, int key)
+{
+	gex_TM_t part = GEX_TM_INVALID;
+
+	gex_TM_Split(&part, tm, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	PT_CHECK(part != GEX_TM_INVALID);
+	return part;
+}
+
+/* More than an endpoint has cells for; calls are under way on all of them.  When they are gone, the
+ * next has cells again. */
+static void
+many_teams(gex_TM_t tm)
+{
+	const int me = (int)gex_TM_QueryRank(tm);
+	struct call calls[TEAMS];
+	gex_TM_t teams[TEAMS], last;
+
+	for (int i = 0; i < TEAMS; i++) {
+		teams[i] = split(tm, i % 3 ? 0 : me % 2, me * (i % 2 ? 1 : -1));
+		start(&calls[i], teams[i], (uint32_t)i);
+	}
+	for (int i = TEAMS; i-- > 0; ) {
+		finish(&calls[i], teams[i], (uint32_t)i);
+		gex_TM_Destroy(teams[i], NULL, i % 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0);
+	}
+	barrier(tm);
+	last = split(tm, 0, -me);
+	no_messages(last);
+	gex_TM_Destroy(last, NULL, 0);
+}
+
+static int
+body(gex_TM_t tm, void *arg)
+{
+	(void)arg;
+	barriers(tm);
+	rounds(tm, (unsigned)pt_scale(5, many ? 5 : 20));
+	no_messages(tm);
+	asleep(tm);
 	long_vectors(tm);
+	many_teams(tm);
 	PT_INC(runs);
 	return 0;
 }
@@ -104,7 +221,9 @@ body(gex_TM_t tm, void *arg)
 int
 main(int argc, char **argv)
 {
+	setenv("PST_CHECK", "0", 0); /* in a debug build too */
 	pt_start(&argc, &argv, NULL, 0, 0);
+	many = argc > 1 && strcmp(argv[1], "many") == 0;
 	PT_OK(pst_threads_run(pt.tm, count_here(pt.rank), 4096, NULL, 0, body, NULL, 0));
 	PT_EQ(PT_GET(runs), count_here(pt.rank));
 	pt_barrier();
