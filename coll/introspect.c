@@ -75,7 +75,8 @@ length_tell(const struct telling *telling, struct pcoll_shape shape)
 
 	fact_tell(telling, taken, &shape, pcoll_select_is_users(&shape) ? "user" : "library");
 	for (size_t i = 0; telling->all && pcoll_builders[i]; i++)
-		if (pcoll_builders[i]->operation == shape.operation)
+		if (pcoll_builders[i]->operation == shape.operation &&
+		    !pcoll_builders[i]->has_levels)
 			others_tell(telling, pcoll_builders[i], taken, &shape);
 }
 
