@@ -48,18 +48,6 @@ pcoll_lender_lacks(uint32_t place)
 }
 
 /* The caller of this and of the next two functions holds the lock. */
-static struct lender *
-lender_at(uint32_t place)
-{
-	if (!lenders)
-		lenders = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *lenders);
-	if (lenders && !lenders[place])
-		lenders[place] = calloc(1, sizeof **lenders);
-	if (!lenders || !lenders[place])
-		psi_fatal("no memory for collectives of %u ranks", psi.boot.size);
-	return lenders[place];
-}
-
 static struct psi_lent *
 lent_make(struct psi_further *further)
 {
@@ -88,17 +76,30 @@ lent_find(uint32_t place)
 	return pboot_range_map(psi_file_of(rank), key - 1, sizeof(struct psi_lent));
 }
 
+/* Its `lent' is NULL if there is no memory. */
+static struct lender *
+lender_at(uint32_t place)
+{
+	if (!lenders)
+		lenders = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *lenders);
+	if (lenders && !lenders[place])
+		lenders[place] = calloc(1, sizeof **lenders);
+	if (!lenders || !lenders[place])
+		psi_fatal("no memory for collectives of %u ranks", psi.boot.size);
+	if (!lenders[place]->lent)
+		lenders[place]->lent = lent_find(place);
+	return lenders[place];
+}
+
 struct psi_lent *
 pcoll_lent_at(uint32_t place)
 {
-	struct lender *lender;
+	struct psi_lent *lent;
 
 	psi_spinlock_lock(&lock);
-	lender = lender_at(place);
-	if (!lender->lent)
-		lender->lent = lent_find(place);
+	lent = lender_at(place)->lent;
 	psi_spinlock_unlock(&lock);
-	return lender->lent;
+	return lent;
 }
 
 /* -- rooms ------------------------------------------------------------------------------------- */
@@ -109,8 +110,6 @@ room_entry(const struct psi_cells *cells, uint32_t place)
 {
 	struct lender *lender = lender_at(place);
 
-	if (!lender->lent)
-		lender->lent = lent_find(place);
 	return &lender->rooms[cells - lender->lent->cells];
 }
 

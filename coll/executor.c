@@ -158,7 +158,7 @@ message_is_eager(const struct pcoll_op *op, const struct pcoll_act *act)
 static bool
 message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_act *act)
 {
-	const bool sends = act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
+	const bool sends = pcoll_act_sends(act);
 	const bool eager = message_is_eager(op, act);
 	unsigned char *const *buffer = op->executor.buffer;
 

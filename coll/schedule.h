@@ -232,6 +232,12 @@ struct pcoll_act {
 	size_t len_bytes;
 };
 
+static inline bool
+pcoll_act_sends(const struct pcoll_act *act)
+{
+	return act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
+}
+
 /* Where a reader is; all zero is the beginning. */
 struct pcoll_cursor {
 	uint32_t next;

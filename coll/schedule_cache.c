@@ -81,14 +81,14 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
-/* Without the lists and in_place of a call with lists, which cached_make_lists adds. */
+/* Without what is found only when a schedule is made: the layout, and for a call with lists these
+ * and in_place. */
 static struct pcoll_shape
 shape_of_call(const struct pcoll_call *call)
 {
 	struct pcoll_shape shape = {
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
-		.root = call->root, .target = call->target, .layout = layout_of(call->tm),
-		.len_bytes = call->len_bytes,
+		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 	};
@@ -97,7 +97,7 @@ shape_of_call(const struct pcoll_call *call)
 	return shape;
 }
 
-/* Size and rank are not compared: all schedules of a team have the same. */
+/* Size, rank and layout are not compared: all schedules of a team have the same. */
 static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
@@ -174,8 +174,10 @@ cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool
 {
 	struct pcoll_cached *cached = calloc(1, sizeof *cached);
 
-	if (cached)
+	if (cached) {
 		cached->shape = *shape;
+		cached->shape.layout = layout_of(call->tm);
+	}
 	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
 		cached->in_all = in_all;
 		cached->out_all = call->out_all;

@@ -64,10 +64,11 @@ tree_lead(const struct pcoll_layout *layout, uint32_t root, uint32_t nbrhd)
 }
 
 void
-pcoll_kin_levels(const struct pcoll_shape *shape, uint32_t root, struct pcoll_kin *kin_out)
+pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out)
 {
 	const struct pcoll_layout *layout = shape->layout;
-	const uint32_t nbrhd = own_nbrhd(shape), lead = tree_lead(layout, root, nbrhd);
+	const uint32_t nbrhd = own_nbrhd(shape), root = shape->root;
+	const uint32_t lead = tree_lead(layout, root, nbrhd);
 	uint32_t count;
 	const uint32_t *ranks = near_ranks(shape, &count);
 	struct pcoll_kin far;

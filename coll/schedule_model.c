@@ -56,22 +56,16 @@ member_queue(struct model *model, uint32_t rank)
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-static bool
-act_is_sender(const struct pcoll_act *act)
-{
-	return act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
-}
-
 static uint32_t
 end_from(const struct end *end)
 {
-	return act_is_sender(&end->act) ? end->rank : end->act.peer;
+	return pcoll_act_sends(&end->act) ? end->rank : end->act.peer;
 }
 
 static uint32_t
 end_to(const struct end *end)
 {
-	return act_is_sender(&end->act) ? end->act.peer : end->rank;
+	return pcoll_act_sends(&end->act) ? end->act.peer : end->rank;
 }
 
 /* Two ends of one message; the member that meets anybody does not say whom. */
@@ -98,11 +92,11 @@ end_find(struct model *model, const struct end *like)
 static bool
 ends_meet(struct model *model, const struct end *one, const struct end *other)
 {
-	const struct end *send = act_is_sender(&one->act) ? one : other;
+	const struct end *send = pcoll_act_sends(&one->act) ? one : other;
 	struct end met = send == one ? *other : *one;
 	struct end *receive = &met;
 
-	if (act_is_sender(&receive->act) || !act_is_sender(&send->act))
+	if (pcoll_act_sends(&receive->act) || !pcoll_act_sends(&send->act))
 		return model_fails(model, "rank %u: two messages with rank %u have tag %u",
 		                   one->rank, one->act.peer, one->act.tag);
 	if ((send->act.kind == PCOLL_STEP_SEND) != (receive->act.kind == PCOLL_STEP_RECEIVE) ||

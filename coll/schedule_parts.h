@@ -67,9 +67,10 @@ void pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape 
 
 /* -- two levels (schedule_levels.c), of shapes with a layout ----------------------------------- */
 
-/* The tree of pcoll_kin_knomial over the neighbourhoods, and over the members of each under the one
- * that leads it, which is the root in its own.  `run' and `child_run' are not set. */
-void pcoll_kin_levels(const struct pcoll_shape *shape, uint32_t root, struct pcoll_kin *kin_out);
+/* The tree of pcoll_kin_knomial from shape's root over the neighbourhoods, and over the members of
+ * each under the one that leads it, which is the root in its own.  `run' and `child_run' are not
+ * set. */
+void pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out);
 
 /* The shape of a stage of this member's neighbourhood, in which rank 0 leads; and of one of those
  * that lead, whose operands are in dst. */

@@ -15,7 +15,7 @@ broadcast_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape
 {
 	struct pcoll_kin kin;
 
-	pcoll_kin_levels(shape, shape->root, &kin);
+	pcoll_kin_levels(shape, &kin);
 	pcoll_add_broadcast(schedule, shape, &kin);
 }
 

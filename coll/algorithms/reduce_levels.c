@@ -15,7 +15,7 @@ reduce_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 {
 	struct pcoll_kin kin;
 
-	pcoll_kin_levels(shape, shape->root, &kin);
+	pcoll_kin_levels(shape, &kin);
 	pcoll_add_reduce(schedule, shape, &kin);
 }
 

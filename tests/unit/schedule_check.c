@@ -250,14 +250,8 @@ keys_compare(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static bool
-act_sends(const struct pcoll_act *act)
-{
-	return act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_NOTIFY;
-}
-
-/* No two messages of a member to another have one tag, also where the first is long over.  Those to
- * whom it has met count as to one. */
+/* No two messages of a member to another have one tag, even where the first is long over.  The
+ * member that was met last counts as a member of its own. */
 static void
 member_check_tags(struct check *check, uint32_t rank)
 {
@@ -268,13 +262,13 @@ member_check_tags(struct check *check, uint32_t rank)
 	uint64_t *keys;
 
 	while (pcoll_cursor_next(schedule, &cursor, &act))
-		count += act_sends(&act);
+		count += pcoll_act_sends(&act);
 	keys = calloc(count + 1, sizeof *keys);
 	if (!keys)
 		abort();
 	for (cursor = (struct pcoll_cursor){ .next = 0 };
 	     pcoll_cursor_next(schedule, &cursor, &act); )
-		if (act_sends(&act))
+		if (pcoll_act_sends(&act))
 			keys[at++] = (uint64_t)act.peer << 32 | act.tag;
 	qsort(keys, count, sizeof *keys, keys_compare);
 	for (size_t i = 1; i < count; i++)
