@@ -13,23 +13,12 @@
 #error this program is for PAR
 #endif
 
-enum { COUNTERS = 200, POLLS = 1000, ROUNDS = 3 };
+enum { POLLS = 1000, ROUNDS = 3 };
 
 static gex_EP_t second;
 static pt_count started, reducing, polled, over;
 
-static uint64_t
-counted(const char *name)
-{
-	uint64_t values[COUNTERS];
-	const struct pst_counter *counter;
-
-	PT_CHECK(pst_counters_read(pt.rank, values, COUNTERS));
-	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
-		if (strcmp(counter->name, name) == 0)
-			return values[i];
-	PT_FAIL("no counter of %s", name);
-}
+static uint64_t counted(const char *name) { return pt_counter(pt.rank, name); }
 
 /* Outside the library until one of them is set. */
 static void

@@ -60,16 +60,6 @@ finish(struct use *use)
 		PT_EQ(use->text[i], first + i);
 }
 
-static gex_TM_t
-split(gex_TM_t parent, int color, int key)
-{
-	gex_TM_t tm = GEX_TM_INVALID;
-
-	gex_TM_Split(&tm, parent, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-	PT_CHECK(tm != GEX_TM_INVALID);
-	return tm;
-}
-
 /* All is under way on all teams; they are synced in another order on each rank. */
 static void
 at_once(struct use *uses, unsigned round)
@@ -84,7 +74,7 @@ at_once(struct use *uses, unsigned round)
 static void
 without_the_others(void)
 {
-	gex_TM_t pairs = split(pt.tm, (int)(pt.rank / 2), 0);
+	gex_TM_t pairs = pt_split(pt.tm, (int)(pt.rank / 2), 0);
 
 	if (pt.rank / 2 % 2)
 		pt_sleep_ms(2);
@@ -114,7 +104,7 @@ one_after_the_other(void)
 	static PT_OWN uint32_t round = 1000000;
 
 	for (unsigned i = 0; i < pt_scale(10, 30); i++) {
-		gex_TM_t tm = split(pt.tm, 0, -(int)(pt.rank * i % 3));
+		gex_TM_t tm = pt_split(pt.tm, 0, -(int)(pt.rank * i % 3));
 
 		nobody_early(tm, ++round);
 		gex_TM_Destroy(tm, NULL, 0);
@@ -152,9 +142,9 @@ main(int argc, char **argv)
 	pt_start(&argc, &argv, NULL, 0, 4096);
 	for (unsigned round = 0; round < pt_scale(3, 10); round++) {
 		uses[0].tm = pt.tm;
-		uses[1].tm = split(pt.tm, (int)(pt.rank % 2), -(int)pt.rank);
-		uses[2].tm = split(uses[1].tm, (int)(pt.rank % 3), (int)(pt.rank * 7 % 5));
-		uses[3].tm = split(pt.tm, 0, (int)((pt.rank * 5 + round) % pt.size));
+		uses[1].tm = pt_split(pt.tm, (int)(pt.rank % 2), -(int)pt.rank);
+		uses[2].tm = pt_split(uses[1].tm, (int)(pt.rank % 3), (int)(pt.rank * 7 % 5));
+		uses[3].tm = pt_split(pt.tm, 0, (int)((pt.rank * 5 + round) % pt.size));
 		for (unsigned i = 0; i < 4; i++)
 			at_once(uses, round + i);
 		for (uint32_t i = 1; i <= pt_scale(20, 60); i++)

@@ -16,7 +16,7 @@
 #error this program is for PAR
 #endif
 
-enum { OPEN = 8, MANY = 32, TEAMS = 40, COUNTERS = 200 };
+enum { OPEN = 8, MANY = 32, TEAMS = 40 };
 
 static pt_count runs, entered;
 static bool many;
@@ -111,20 +111,6 @@ is_first_here(gex_TM_t tm)
 	return gex_TM_TranslateJobrankToRank(tm, pt.rank) == gex_TM_QueryRank(tm);
 }
 
-static uint64_t
-messages_received(void)
-{
-	const char *name = "received_internal";
-	uint64_t values[COUNTERS];
-	const struct pst_counter *counter;
-
-	PT_CHECK(pst_counters_read(pt.rank, values, COUNTERS));
-	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
-		if (strcmp(counter->name, name) == 0)
-			return values[i];
-	PT_FAIL("no counter of %s", name);
-}
-
 static void
 barrier(gex_TM_t tm)
 {
@@ -145,12 +131,12 @@ no_messages(gex_TM_t tm)
 
 	barrier(tm);
 	if (counts)
-		before = messages_received();
+		before = pt_counter(pt.rank, "received_internal");
 	barrier(tm);
 	rounds(tm, 2);
 	barrier(tm);
 	if (counts)
-		PT_EQ(messages_received(), before);
+		PT_EQ(pt_counter(pt.rank, "received_internal"), before);
 	barrier(tm);
 }
 
@@ -171,16 +157,6 @@ asleep(gex_TM_t tm)
 
 /* -- teams ------------------------------------------------------------------------------------- */
 
-static gex_TM_t
-split(gex_TM_t tm, int color, int key)
-{
-	gex_TM_t part = GEX_TM_INVALID;
-
-	gex_TM_Split(&part, tm, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-	PT_CHECK(part != GEX_TM_INVALID);
-	return part;
-}
-
 /* More than an endpoint has cells for; calls are under way on all of them.  When they are gone, the
  * next has cells again. */
 static void
@@ -191,7 +167,7 @@ many_teams(gex_TM_t tm)
 	gex_TM_t teams[TEAMS], last;
 
 	for (int i = 0; i < TEAMS; i++) {
-		teams[i] = split(tm, i % 3 ? 0 : me % 2, me * (i % 2 ? 1 : -1));
+		teams[i] = pt_split(tm, i % 3 ? 0 : me % 2, me * (i % 2 ? 1 : -1));
 		start(&calls[i], teams[i], (uint32_t)i);
 	}
 	for (int i = TEAMS; i-- > 0; ) {
@@ -199,7 +175,7 @@ many_teams(gex_TM_t tm)
 		gex_TM_Destroy(teams[i], NULL, i % 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0);
 	}
 	barrier(tm);
-	last = split(tm, 0, -me);
+	last = pt_split(tm, 0, -me);
 	no_messages(last);
 	gex_TM_Destroy(last, NULL, 0);
 }

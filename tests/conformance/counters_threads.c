@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 enum { REQ_MEDIUM = 128, REQ_SHORT };
-enum { COUNTERS_MOST = 200, MEDIUMS = 20000, MANY = 300 };
+enum { MEDIUMS = 20000, MANY = 300 };
 
 static pthread_barrier_t all_here, all_sent;
 static pt_count arrived;
@@ -27,18 +27,6 @@ req_short(gex_Token_t token)
 {
 	(void)token;
 	PT_INC(arrived);
-}
-
-static uint64_t
-counted(uint32_t rank, const char *name)
-{
-	uint64_t values[COUNTERS_MOST];
-	const unsigned count = pst_counters_read(rank, values, COUNTERS_MOST);
-
-	for (unsigned i = 0; i < count; i++)
-		if (strcmp(pst_counter_at(i)->name, name) == 0)
-			return values[i];
-	PT_FAIL("no counter named %s", name);
 }
 
 /* Each to a peer of its own, so that no lock of the library keeps them apart. */
@@ -61,8 +49,8 @@ senders(void)
 
 	pthread_barrier_init(&all_here, NULL, threads);
 	pt_threads(threads, send_mediums, NULL);
-	PT_EQ(counted(PST_COUNTERS_OWN, "sent_request_medium"), (uint64_t)threads * MEDIUMS);
-	PT_EQ(counted(PST_COUNTERS_OWN, "payload_in_slot"), (uint64_t)threads * MEDIUMS);
+	PT_EQ(pt_counter(PST_COUNTERS_OWN, "sent_request_medium"), (uint64_t)threads * MEDIUMS);
+	PT_EQ(pt_counter(PST_COUNTERS_OWN, "payload_in_slot"), (uint64_t)threads * MEDIUMS);
 	GASNET_BLOCKUNTIL(PT_GET(arrived) == (int)threads * MEDIUMS);
 }
 
@@ -73,8 +61,8 @@ send_short(unsigned index, void *leaves)
 	PT_OK(gex_AM_RequestShort0(pt.tm, pt.rank, REQ_SHORT, 0));
 	pthread_barrier_wait(&all_sent);
 	if (index == 0) {
-		PT_EQ(counted(PST_COUNTERS_OWN, "sent_request_short"), MANY);
-		PT_EQ(counted(PST_COUNTERS_OWN, "received_request_short"), MANY);
+		PT_EQ(pt_counter(PST_COUNTERS_OWN, "sent_request_short"), MANY);
+		PT_EQ(pt_counter(PST_COUNTERS_OWN, "received_request_short"), MANY);
 		if (leaves)
 			gasnet_exit(0);
 	}
@@ -88,7 +76,7 @@ many(void *leaves)
 	pthread_barrier_init(&all_sent, NULL, MANY);
 	pt_threads(MANY, send_short, leaves);
 	pt_barrier();
-	PT_EQ(counted((pt.rank + 1) % pt.size, "sent_request_short"), MANY);
+	PT_EQ(pt_counter((pt.rank + 1) % pt.size, "sent_request_short"), MANY);
 }
 
 static void

@@ -3,17 +3,7 @@
 
 #include <penstock.h>
 
-static uint64_t
-counter(const char *name)
-{
-	uint64_t values[128];
-	unsigned i = 0;
-
-	while (strcmp(pst_counter_at(i)->name, name))
-		i++;
-	PT_LE(i + 1, pst_counters_read(PST_COUNTERS_OWN, values, PT_COUNT(values)));
-	return values[i];
-}
+static uint64_t counter(const char *name) { return pt_counter(PST_COUNTERS_OWN, name); }
 
 static void
 queries(void)

@@ -99,17 +99,7 @@ put_immediate(char *at, const uint64_t *words)
 	return taken;
 }
 
-static uint64_t
-counted(const char *name)
-{
-	uint64_t values[200];
-	const unsigned count = pst_counters_read(PST_COUNTERS_OWN, values, 200);
-
-	for (unsigned i = 0; i < count; i++)
-		if (strcmp(pst_counter_at(i)->name, name) == 0)
-			return values[i];
-	PT_FAIL("no counter named %s", name);
-}
+static uint64_t counted(const char *name) { return pt_counter(PST_COUNTERS_OWN, name); }
 
 static void
 to_the_deaf(void)

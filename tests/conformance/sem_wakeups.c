@@ -8,7 +8,6 @@
 #include <penstock.h>
 
 enum {
-	COUNTERS = 200,
 	POSTS = 8,              /* of each rank to rank 0, one at a time */
 	PAUSE_MS = 4,           /* between them: longer than a waiter looks before it sleeps */
 	FEW = 2,                /* sleeps beyond one for each time that it is to be woken */
@@ -17,18 +16,7 @@ enum {
 
 static pst_sem_set_t set;
 
-static uint64_t
-sleeps(void)
-{
-	uint64_t values[COUNTERS];
-	const struct pst_counter *counter;
-
-	PT_CHECK(pst_counters_read(pt.rank, values, COUNTERS));
-	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
-		if (strcmp(counter->name, "sleeps") == 0)
-			return values[i];
-	PT_FAIL("no counter of sleeps");
-}
+static uint64_t sleeps(void) { return pt_counter(pt.rank, "sleeps"); }
 
 /* To entries from `first' on in turn. */
 static void

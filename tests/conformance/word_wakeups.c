@@ -7,7 +7,6 @@
 #include <penstock.h>
 
 enum {
-	COUNTERS = 200,
 	SIGNALS = 8,            /* of each rank to rank 0, one at a time */
 	PAUSE_MS = 4,           /* between them: longer than a waiter looks before it sleeps */
 	LONGEST_PAUSE_MS = 512,
@@ -19,18 +18,7 @@ enum {
  * enough. */
 static uint64_t *words, *turn, *over;
 
-static uint64_t
-rings(void)
-{
-	uint64_t values[COUNTERS];
-	const struct pst_counter *counter;
-
-	PT_CHECK(pst_counters_read(pt.rank, values, COUNTERS));
-	for (unsigned i = 0; (counter = pst_counter_at(i)) != NULL; i++)
-		if (strcmp(counter->name, "wakeups_received") == 0)
-			return values[i];
-	PT_FAIL("no counter of wake-ups");
-}
+static uint64_t rings(void) { return pt_counter(pt.rank, "wakeups_received"); }
 
 static void
 signal_word(gex_Rank_t to, uint64_t *word)

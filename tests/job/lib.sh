@@ -15,12 +15,10 @@ export TMPDIR
 unset GASNET_PSHM_NODES PST_JOB_RANK PST_JOB_SIZE PST_JOB_CONTROL PST_JOB_FILES PST_TEST_DENY
 unset PST_TEST_HANDOVER PST_DEATH_SIGNAL
 
-# The sanitizers take these signals for themselves unless told not to.
 sanitized=${TEST_SANITIZERS:-no}
 [ "$sanitized" != no ] || sanitized=
-spare=handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}$spare
-TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}$spare
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}$spare_signals
+TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}$spare_signals
 export ASAN_OPTIONS TSAN_OPTIONS
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }

@@ -21,6 +21,9 @@ else
 fi
 failures=0
 
+# For ASAN_OPTIONS and TSAN_OPTIONS: the sanitizers take these signals for themselves unless told not to.
+spare_signals=handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0
+
 fail()
 {
 	failures=$((failures + 1))

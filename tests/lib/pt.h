@@ -130,6 +130,10 @@ void pt_skip(const char *reason) __attribute__((noreturn));
 void pt_barrier(void);
 /* What the program is doing, for the message at the deadline. */
 void pt_phase(const char *text);
+/* A counter by its name, of a rank or PST_COUNTERS_OWN. */
+uint64_t pt_counter(uint32_t rank, const char *name);
+/* The caller's part of a split, which it joins. */
+gex_TM_t pt_split(gex_TM_t parent, int color, int key);
 /* quick at level quick, full otherwise */
 unsigned long pt_scale(unsigned long quick, unsigned long full);
 uint64_t pt_now_ns(void);

@@ -1,7 +1,8 @@
-/* Clocks, random numbers, memory patterns, words and threads of the test programs. */
+/* Clocks, counters, teams, random numbers, memory patterns, words and threads of the tests. */
 #include "tests/lib/pt.h"
 
 #include <errno.h>
+#include <penstock.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -23,6 +24,30 @@ pt_cpu_seconds(void)
 	getrusage(RUSAGE_SELF, &used);
 	return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
 	       1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+uint64_t
+pt_counter(uint32_t rank, const char *name)
+{
+	enum { MOST = 200 };
+	uint64_t values[MOST];
+	const unsigned count = pst_counters_read(rank, values, MOST);
+
+	PT_CHECK(count);
+	for (unsigned i = 0; i < count; i++)
+		if (strcmp(pst_counter_at(i)->name, name) == 0)
+			return values[i];
+	PT_FAIL("no counter named %s", name);
+}
+
+gex_TM_t
+pt_split(gex_TM_t parent, int color, int key)
+{
+	gex_TM_t tm = GEX_TM_INVALID;
+
+	gex_TM_Split(&tm, parent, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	PT_CHECK(tm != GEX_TM_INVALID);
+	return tm;
 }
 
 void
