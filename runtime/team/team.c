@@ -122,6 +122,17 @@ psi_group_join(struct psi_group *group)
 	psi_spinlock_unlock(&lock);
 }
 
+void
+psi_group_free(struct psi_group *group)
+{
+	free(group->locations);
+	free(group->places);
+	free(group->by_process);
+	free(group->lent);
+	free(group->cells);
+	free(group);
+}
+
 static void
 group_leave(struct psi_group *group)
 {
@@ -130,14 +141,8 @@ group_leave(struct psi_group *group)
 	psi_spinlock_lock(&lock);
 	last = --group->members_here == 0;
 	psi_spinlock_unlock(&lock);
-	if (!last)
-		return;
-	free(group->locations);
-	free(group->places);
-	free(group->by_process);
-	free(group->lent);
-	free(group->cells);
-	free(group);
+	if (last)
+		psi_group_free(group);
 }
 
 void

@@ -123,6 +123,8 @@ gex_TM_t psi_team_find(uint64_t id, gex_EP_t ep);
 
 /* One member more shares the group. */
 void psi_group_join(struct psi_group *group);
+/* Frees a group that nobody shares, with its lists. */
+void psi_group_free(struct psi_group *group);
 /* Messages may name the team after this call, which comes before any peer knows its id. */
 void psi_team_add(gex_TM_t tm);
 /* Ends the member and frees it; with checks it is kept aside. */

@@ -2,7 +2,6 @@
 #include "runtime/job/team_offer.h"
 #include "tests/unit/main.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -49,14 +48,8 @@ make_group(gex_Rank_t size)
 static void
 tear_down(void)
 {
-	while (made_count) {
-		struct psi_group *group = made[--made_count];
-
-		free(group->locations);
-		free(group->places);
-		free(group->by_process);
-		free(group);
-	}
+	while (made_count)
+		psi_group_free(made[--made_count]);
 }
 
 /* `size' of the job's processes, in no order. */
