@@ -41,20 +41,27 @@ layout_make(gex_TM_t tm)
 	return kept;
 }
 
-/* NULL: the team has no two levels. */
 static const struct pcoll_layout *
 layout_of(gex_TM_t tm)
 {
 	const struct pcoll_layout *layout;
 
-	if (!psi.networked)
-		return NULL;
 	psi_spinlock_lock(&lock);
 	layout = tm->layout;
 	psi_spinlock_unlock(&lock);
 	if (!layout)
 		layout = layout_make(tm);
-	return pcoll_layout_has_levels(layout) ? layout : NULL;
+	return layout;
+}
+
+static void
+shape_set_hosts(struct pcoll_shape *shape, gex_TM_t tm)
+{
+	const struct pcoll_layout *layout = psi.networked ? layout_of(tm) : NULL;
+
+	shape->hosts = layout ? layout->nbrhds : 1;
+	shape->mode = shape->hosts > 1 ? psi.attributes.medium : "smp";
+	shape->layout = layout && pcoll_layout_has_levels(layout) ? layout : NULL;
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */
@@ -87,12 +94,12 @@ shape_of_call(const struct pcoll_call *call)
 {
 	struct pcoll_shape shape = {
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
-		.root = call->root, .target = call->target, .layout = layout_of(call->tm),
-		.len_bytes = call->len_bytes,
+		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 	};
 
+	shape_set_hosts(&shape, call->tm);
 	shape.in_place = !shape.listed && call_is_in_place(call, &shape);
 	return shape;
 }
