@@ -1,15 +1,18 @@
 #include "coll/introspect.h"
+#include "coll/layout.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
 #include "coll/tuning.h"
 
 /*
- * Of a message over TCP between two ranks of one host, each with a CPU, as measured
- * (docs/performance.md, "By messages").
+ * Far: over TCP between two ranks of one host, each with a CPU, as measured (docs/performance.md,
+ * "By messages").  Near: through shared memory, as measured there.
  */
-static const struct pcoll_costs tcp_costs = {
-	.latency_ps = 9000000, .overhead_ps = 2500000, .gap_ps = 1000000, .byte_ps = 1000,
+static const struct pcoll_costs measured_costs = {
+	.far = { .latency_ps = 9000000, .overhead_ps = 2500000, .gap_ps = 1000000,
+	         .byte_ps = 1000 },
+	.near = { .latency_ps = 300000, .overhead_ps = 100000, .gap_ps = 50000, .byte_ps = 100 },
 	.copy_byte_ps = 100, .combine_byte_ps = 300, .eager_bytes = 4096,
 };
 
@@ -36,7 +39,7 @@ fact_tell(const struct telling *telling, const struct pcoll_builder *builder,
 	uint64_t price_ps = UINT64_MAX;
 
 	if (shape->size <= MOST_RANKS)
-		price_ps = pcoll_builder_price_ps(builder, shape, &tcp_costs);
+		price_ps = pcoll_builder_price_ps(builder, shape, &measured_costs);
 	if (price_ps != UINT64_MAX)
 		fact.predicted_ns = price_ps / 1000;
 	telling->tell(&fact, telling->arg);
@@ -76,27 +79,50 @@ length_tell(const struct telling *telling, struct pcoll_shape shape)
 	fact_tell(telling, taken, &shape, pcoll_select_is_users(&shape) ? "user" : "library");
 	for (size_t i = 0; telling->all && pcoll_builders[i]; i++)
 		if (pcoll_builders[i]->operation == shape.operation &&
-		    !pcoll_builders[i]->has_levels)
+		    (!pcoll_builders[i]->has_levels || shape.layout))
 			others_tell(telling, pcoll_builders[i], taken, &shape);
 }
 
-void
-pcoll_introspect(uint32_t ranks, bool all,
-                 void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg)
+/* arg: the team. */
+static uint32_t
+host_of(const void *arg, uint32_t rank)
+{
+	const struct pcoll_team *team = arg;
+
+	return (uint32_t)((uint64_t)rank * team->hosts / team->ranks);
+}
+
+static void
+operation_tell(const struct telling *telling, struct pcoll_shape shape)
 {
 	static const size_t lengths[] = { 8, 1 << 10, 16 << 10, 64 << 10, 1 << 20 };
-	const struct telling telling = { all, tell, arg };
-	struct pcoll_shape shape = { .size = ranks, .elem_bytes = 8 };
+	const bool is_barrier = shape.operation == PCOLL_BARRIER;
+	const size_t count = is_barrier ? 1 : sizeof lengths / sizeof lengths[0];
 
-	pcoll_tuning_open();
-	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
-		const bool is_barrier = operation == PCOLL_BARRIER;
-		const size_t count = is_barrier ? 1 : sizeof lengths / sizeof lengths[0];
-
-		shape.operation = (enum pcoll_operation)operation;
-		for (size_t i = 0; i < count; i++) {
-			shape.len_bytes = is_barrier ? 0 : lengths[i];
-			length_tell(&telling, shape);
-		}
+	for (size_t i = 0; i < count; i++) {
+		shape.len_bytes = is_barrier ? 0 : lengths[i];
+		length_tell(telling, shape);
 	}
+}
+
+bool
+pcoll_introspect(const struct pcoll_team *team, bool all,
+                 void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg)
+{
+	const struct telling telling = { all, tell, arg };
+	struct pcoll_layout *layout = pcoll_layout_make(team->ranks, team->hosts, host_of, team);
+	struct pcoll_shape shape = {
+		.size = team->ranks, .hosts = team->hosts, .mode = team->mode, .elem_bytes = 8,
+	};
+
+	if (!layout)
+		return false;
+	pcoll_tuning_open();
+	shape.layout = pcoll_layout_has_levels(layout) ? layout : NULL;
+	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
+		shape.operation = (enum pcoll_operation)operation;
+		operation_tell(&telling, shape);
+	}
+	pcoll_layout_free(layout);
+	return true;
 }

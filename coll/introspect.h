@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A team whose ranks follow each other on hosts, as evenly as they go. */
+struct pcoll_team {
+	uint32_t ranks, hosts;          /* 1 <= hosts <= ranks */
+	const char *mode;               /* as in rules (tuning.txt) */
+};
+
 struct pcoll_fact {
 	const char *operation, *algorithm, *summary;
 	size_t bytes;
@@ -16,10 +22,10 @@ struct pcoll_fact {
 	const char *rule;               /* that takes it: "user", "library"; "-": none does */
 };
 
-/* Tells of each operation and of some lengths for a team of that size, by the settings in force:
- * of the algorithm that is taken, and, if `all', of the others with some parameters.  Needs no
- * job. */
-void pcoll_introspect(uint32_t ranks, bool all,
+/* Tells of each operation and of some lengths for a team, by the settings in force: of the
+ * algorithm that is taken, and, if `all', of the others with some parameters.  Needs no job.
+ * Returns false if memory is missing. */
+bool pcoll_introspect(const struct pcoll_team *team, bool all,
                       void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg);
 
 #endif

@@ -40,6 +40,8 @@ struct pcoll_shape {
 	uint32_t root;                  /* where there is one */
 	uint32_t target;                /* of a permutation */
 	const struct pcoll_layout *layout;      /* NULL: all share memory, or no two do */
+	uint32_t hosts;                 /* neighbourhoods, as in layout.h */
+	const char *mode;               /* "smp", or where there are several, what connects them */
 	bool listed;                    /* members that have blocks have lists of them */
 	struct pcoll_list src_list, dst_list;
 	size_t len_bytes;               /* of the vector; where members have blocks, of this

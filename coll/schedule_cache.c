@@ -41,20 +41,27 @@ layout_make(gex_TM_t tm)
 	return kept;
 }
 
-/* NULL: the team has no two levels. */
 static const struct pcoll_layout *
 layout_of(gex_TM_t tm)
 {
 	const struct pcoll_layout *layout;
 
-	if (!psi.networked)
-		return NULL;
 	psi_spinlock_lock(&lock);
 	layout = tm->layout;
 	psi_spinlock_unlock(&lock);
 	if (!layout)
 		layout = layout_make(tm);
-	return pcoll_layout_has_levels(layout) ? layout : NULL;
+	return layout;
+}
+
+static void
+shape_set_hosts(struct pcoll_shape *shape, gex_TM_t tm)
+{
+	const struct pcoll_layout *layout = psi.networked ? layout_of(tm) : NULL;
+
+	shape->hosts = layout ? layout->nbrhds : 1;
+	shape->mode = shape->hosts > 1 ? psi.attributes.medium : "smp";
+	shape->layout = layout && pcoll_layout_has_levels(layout) ? layout : NULL;
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */
@@ -81,7 +88,7 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
-/* Without what is found only when a schedule is made: the layout, and for a call with lists these
+/* Without what is found only when a schedule is made: the hosts, and for a call with lists these
  * and in_place. */
 static struct pcoll_shape
 shape_of_call(const struct pcoll_call *call)
@@ -97,7 +104,7 @@ shape_of_call(const struct pcoll_call *call)
 	return shape;
 }
 
-/* Size, rank and layout are not compared: all schedules of a team have the same. */
+/* Size, rank and hosts are not compared: all schedules of a team have the same. */
 static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
@@ -176,7 +183,7 @@ cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool
 
 	if (cached) {
 		cached->shape = *shape;
-		cached->shape.layout = layout_of(call->tm);
+		shape_set_hosts(&cached->shape, call->tm);
 	}
 	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
 		cached->in_all = in_all;

@@ -10,6 +10,7 @@ struct clocks {
 };
 
 struct prices {
+	const struct pcoll_shape *shape;
 	const struct pcoll_costs *costs;
 	struct clocks *clocks;
 };
@@ -18,6 +19,16 @@ static uint64_t
 later(uint64_t one, uint64_t other)
 {
 	return one > other ? one : other;
+}
+
+static const struct pcoll_link *
+link_between(const struct prices *prices, uint32_t one, uint32_t other)
+{
+	const struct pcoll_layout *layout = prices->shape->layout;
+	const bool near = layout ? layout->nbrhd_of[one] == layout->nbrhd_of[other]
+	                         : prices->shape->hosts <= 1;
+
+	return near ? &prices->costs->near : &prices->costs->far;
 }
 
 static void
@@ -31,14 +42,17 @@ price_local(void *arg, uint32_t rank, const struct pcoll_act *act)
 	                                                      : costs->combine_byte_ps);
 }
 
-/* The stamp is the time at which the processor has begun the message. */
+/* The stamp is the time at which the processor has begun the message.  Who sends to
+ * this member in a permutation is known, since it is a ring here. */
 static uint64_t
 price_begun(void *arg, uint32_t rank, const struct pcoll_act *act)
 {
 	const struct prices *prices = arg;
 
-	(void)act;
-	return prices->clocks[rank].now += prices->costs->overhead_ps;
+	const uint32_t size = prices->shape->size;
+	const uint32_t peer = act->kind == PCOLL_STEP_MEET ? (rank + size - 1) % size : act->peer;
+
+	return prices->clocks[rank].now += link_between(prices, rank, peer)->overhead_ps;
 }
 
 static void
@@ -46,18 +60,18 @@ price_met(void *arg, const struct pcoll_act *send, uint64_t sent, const struct p
           uint64_t asked)
 {
 	const struct prices *prices = arg;
-	const struct pcoll_costs *costs = prices->costs;
+	const struct pcoll_link *link = link_between(prices, receive->peer, send->peer);
 	struct clocks *from = &prices->clocks[receive->peer], *to = &prices->clocks[send->peer];
-	const uint64_t wire = costs->gap_ps + send->len_bytes * costs->byte_ps;
+	const uint64_t wire = link->gap_ps + send->len_bytes * link->byte_ps;
 	uint64_t begin = later(sent, from->out_free), end;
 
-	if (send->len_bytes > costs->eager_bytes)
-		begin = later(begin, asked + costs->latency_ps);
+	if (send->len_bytes > prices->costs->eager_bytes)
+		begin = later(begin, asked + link->latency_ps);
 	from->out_free = begin + wire;
-	end = later(begin + costs->latency_ps, to->in_free) + wire;
+	end = later(begin + link->latency_ps, to->in_free) + wire;
 	to->in_free = end;
 	from->round_end = later(from->round_end, from->out_free);
-	to->round_end = later(to->round_end, end + costs->overhead_ps);
+	to->round_end = later(to->round_end, end + link->overhead_ps);
 }
 
 static void
@@ -68,12 +82,13 @@ price_round(void *arg, uint32_t rank)
 	clocks->now = later(clocks->now, clocks->round_end);
 }
 
-uint64_t
-pcoll_price_ps(const struct pcoll_schedule *schedules, uint32_t size,
-               const struct pcoll_costs *costs)
+static uint64_t
+price_schedules_ps(const struct pcoll_schedule *schedules, const struct pcoll_shape *shape,
+                   const struct pcoll_costs *costs)
 {
 	enum { SLOTS = UINT16_MAX };
-	struct prices prices = { costs, calloc(size, sizeof *prices.clocks) };
+	const uint32_t size = shape->size;
+	struct prices prices = { shape, costs, calloc(size, sizeof *prices.clocks) };
 	const struct pcoll_model_events events = {
 		&prices, price_local, price_begun, price_met, price_round,
 	};
@@ -106,7 +121,7 @@ pcoll_builder_price_ps(const struct pcoll_builder *builder, const struct pcoll_s
 		builder->build(&schedules[rank], &own);
 		whole = whole && !schedules[rank].lacks_memory;
 	}
-	price = whole ? pcoll_price_ps(schedules, shape->size, costs) : UINT64_MAX;
+	price = whole ? price_schedules_ps(schedules, shape, costs) : UINT64_MAX;
 	for (uint32_t rank = 0; rank < shape->size; rank++)
 		pcoll_schedule_close(&schedules[rank]);
 	free(schedules);

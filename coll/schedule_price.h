@@ -9,23 +9,24 @@
 
 #include "coll/schedule.h"
 
-/* Of a team whose members are equally far from each other.  In picoseconds. */
-struct pcoll_costs {
+/* Of messages between two members, in picoseconds. */
+struct pcoll_link {
 	uint64_t latency_ps;            /* L: from one member to another */
 	uint64_t overhead_ps;           /* o: of the processor, for each message, at both ends */
 	uint64_t gap_ps;                /* g: between two messages of a member */
 	uint64_t byte_ps;               /* G: for each byte of a message */
+};
+
+struct pcoll_costs {
+	struct pcoll_link far, near;    /* near: of one neighbourhood */
 	uint64_t copy_byte_ps, combine_byte_ps;
 	size_t eager_bytes;             /* larger messages wait until the receiver has asked */
 };
 
-/* The time from the start of all members to the end of the last one; UINT64_MAX if the schedules
- * do not end (schedule_model.h). */
-uint64_t pcoll_price_ps(const struct pcoll_schedule *schedules, uint32_t size,
-                        const struct pcoll_costs *costs);
-
-/* The same of an algorithm, for shape->size members; shape->rank and ->target are ignored, and a
- * permutation is a ring.  UINT64_MAX also where memory is missing. */
+/* The time of an algorithm for shape->size members, from the start of all to the end of the last
+ * one; shape->rank and ->target are ignored, and a permutation is a ring.  Without a layout all
+ * are near where there is one host, and far where there are several.  UINT64_MAX if the schedules
+ * do not end (schedule_model.h), or memory is missing. */
 uint64_t pcoll_builder_price_ps(const struct pcoll_builder *builder,
                                 const struct pcoll_shape *shape, const struct pcoll_costs *costs);
 

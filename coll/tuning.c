@@ -22,7 +22,8 @@
 static const struct psi_setting rows[] = {
 	{ .name = "PST_COLL_TUNING", .kind = PSI_SETTING_TEXT,
 	  .help = "file with rules by which algorithms of collectives by messages are chosen, one "
-	          "on a line: operation, bytes, ranks, algorithm, parameters" },
+	          "on a line: operation, bytes, ranks, hosts, mode, algorithm, parameters; "
+	          "share/penstock/tuning.txt has the library's own" },
 	FORCED("BARRIER", "barrier"),
 	FORCED("BROADCAST", "broadcast"),
 	FORCED("REDUCE", "reduction to one rank"),
@@ -57,7 +58,7 @@ static const char *const operations[PCOLL_OPERATIONS] = {
 
 static struct {
 	struct pcoll_rule *rule;
-	size_t count, room;
+	size_t count, users, room;
 } tuning;
 
 const char *
@@ -163,26 +164,47 @@ parameter_read(struct pcoll_rule *rule, const char *word)
 
 /* -- rules ------------------------------------------------------------------------------------- */
 
+static bool
+range_read_next(char **line, uint64_t most, uint64_t *least_out, uint64_t *most_out)
+{
+	const char *word = word_next(line);
+
+	return word && range_read(word, most, least_out, most_out);
+}
+
 static const char *
-ranges_read(struct pcoll_rule *rule, const char *bytes, const char *ranks)
+ranges_read(struct pcoll_rule *rule, char **line)
 {
 	uint64_t least, most;
 
-	if (!bytes || !range_read(bytes, SIZE_MAX, &least, &most))
+	if (!range_read_next(line, SIZE_MAX, &least, &most))
 		return "the second word is no range of bytes, such as 16K-*";
 	rule->least_bytes = least;
 	rule->most_bytes = most;
-	if (!ranks || !range_read(ranks, UINT32_MAX, &least, &most))
+	if (!range_read_next(line, UINT32_MAX, &least, &most))
 		return "the third word is no range of ranks, such as 2-8";
 	rule->least_size = (uint32_t)least;
 	rule->most_size = (uint32_t)most;
+	if (!range_read_next(line, UINT32_MAX, &least, &most))
+		return "the fourth word is no range of hosts, such as 2-*";
+	rule->least_hosts = (uint32_t)least;
+	rule->most_hosts = (uint32_t)most;
+	return NULL;
+}
+
+static const char *
+mode_read(struct pcoll_rule *rule, const char *word)
+{
+	if (!word || strlen(word) >= sizeof rule->mode)
+		return "the fifth word is no mode, such as smp or tcp";
+	strcpy(rule->mode, strcmp(word, "*") == 0 ? "" : word);
 	return NULL;
 }
 
 static const char *
 words_read(char *line, struct pcoll_rule *rule)
 {
-	const char *operation = word_next(&line), *bytes, *ranks, *word, *wrong;
+	const char *operation = word_next(&line), *word, *wrong;
 	unsigned number = 0;
 
 	if (!operation)
@@ -192,15 +214,15 @@ words_read(char *line, struct pcoll_rule *rule)
 	if (number == PCOLL_OPERATIONS)
 		return "the first word is no operation";
 	rule->operation = (enum pcoll_operation)number;
-	bytes = word_next(&line);
-	ranks = word_next(&line);
-	wrong = ranges_read(rule, bytes, ranks);
+	wrong = ranges_read(rule, &line);
+	if (!wrong)
+		wrong = mode_read(rule, word_next(&line));
 	if (wrong)
 		return wrong;
 	word = word_next(&line);
 	rule->builder = word ? pcoll_builder_find(rule->operation, word) : NULL;
 	if (!rule->builder)
-		return "the fourth word is no algorithm of the operation";
+		return "the sixth word is no algorithm of the operation";
 	while (!wrong && (word = word_next(&line)) != NULL)
 		wrong = parameter_read(rule, word);
 	return wrong;
@@ -229,7 +251,7 @@ pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
                        struct pcoll_rule *rule_out)
 {
 	struct pcoll_rule rule = { .operation = operation, .radix = 2, .most_bytes = SIZE_MAX,
-		                   .most_size = UINT32_MAX };
+		                   .most_size = UINT32_MAX, .most_hosts = UINT32_MAX };
 	char words[64], *next = words, *word;
 	const char *wrong = NULL;
 
@@ -256,7 +278,12 @@ pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
 	return wrong;
 }
 
-/* -- the user's -------------------------------------------------------------------------------- */
+/* -- all rules --------------------------------------------------------------------------------- */
+
+/* Of tuning.txt, without comments. */
+static const char *const own_lines[] = {
+#include "coll/tuning_rows.h"
+};
 
 static void
 rule_add(const struct pcoll_rule *rule)
@@ -277,6 +304,24 @@ const struct pcoll_rule *
 pcoll_tuning_rule(size_t number)
 {
 	return number < tuning.count ? &tuning.rule[number] : NULL;
+}
+
+bool
+pcoll_tuning_is_users(size_t number)
+{
+	return number < tuning.users;
+}
+
+static void
+own_add(void)
+{
+	for (size_t i = 0; i < sizeof own_lines / sizeof own_lines[0]; i++) {
+		struct pcoll_rule rule;
+
+		if (pcoll_rule_read(own_lines[i], &rule))
+			abort();
+		rule_add(&rule);
+	}
 }
 
 /* One line for one that is wrong; the others count. */
@@ -329,4 +374,6 @@ pcoll_tuning_open(void)
 		rule_add(&rule);
 	}
 	file_open();
+	tuning.users = tuning.count;
+	own_add();
 }

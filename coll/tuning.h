@@ -1,27 +1,30 @@
 /*
  * Rules by which an algorithm is chosen for a call by messages: the user's, of PST_COLL_<OPERATION>
- * and of the file PST_COLL_TUNING, then the library's own (select.c).  All ranks of a job have the
- * same rules, since they have the same settings.
+ * and of the file PST_COLL_TUNING, then the library's own (tuning.txt).  All ranks of a job have
+ * the same rules, since they have the same settings.
  *
  * A rule in text:
  *
- *     operation  bytes     ranks  algorithm  parameters
- *     broadcast  16K-512K  3-*    binary     piece=32K
+ *     operation  bytes     ranks  hosts  mode  algorithm  parameters
+ *     broadcast  16K-512K  3-*    *      tcp   binary     piece=32K
  *
- * bytes are those of the vector, or of one block; ranks, the size of the team; * stands for any
- * number.  radix=N and piece=BYTES are for algorithms that have them.  What follows # is a comment.
+ * The words are explained in tuning.txt; * stands for any.  radix=N and piece=BYTES are for
+ * algorithms that have them.  What follows # is a comment.
  */
 #ifndef PCOLL_TUNING_H
 #define PCOLL_TUNING_H
 
 #include "coll/schedule.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pcoll_rule {
 	enum pcoll_operation operation;
 	size_t least_bytes, most_bytes;
 	uint32_t least_size, most_size;
+	uint32_t least_hosts, most_hosts;
+	char mode[16];                  /* empty: any */
 	const struct pcoll_builder *builder;
 	uint32_t radix;                 /* at least 2 */
 	size_t piece_bytes;             /* 0: all is one piece */
@@ -37,8 +40,9 @@ const char *pcoll_rule_read_forced(enum pcoll_operation operation, const char *t
 /* The word for an operation in rules. */
 const char *pcoll_operation_word(enum pcoll_operation operation);
 
-/* The user's rules, in their order; NULL behind the last one. */
+/* The user's rules, then the library's, in their order; NULL behind the last one. */
 const struct pcoll_rule *pcoll_tuning_rule(size_t number);
+bool pcoll_tuning_is_users(size_t number);
 
 /* Start-up: reads the settings.  Lines with a mistake are told of and left out. */
 void pcoll_tuning_open(void);

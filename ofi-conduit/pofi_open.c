@@ -231,6 +231,13 @@ conduit_free(struct psi_conduit *conduit)
 	free(conduit);
 }
 
+/* The name of the provider without those above it: tcp of tcp;ofi_rxm. */
+static void
+medium_name(const char *provider, char medium_out[16])
+{
+	snprintf(medium_out, 16, "%.*s", (int)strcspn(provider, ";"), provider);
+}
+
 int
 pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,
           struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
@@ -264,6 +271,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = INT32_MAX,
 		.shared_bytes = 0,
 	};
+	medium_name(conduit->info->fabric_attr->prov_name, attributes_out->medium);
 	*conduit_out = conduit;
 	return PSI_OK;
 }

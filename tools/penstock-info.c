@@ -16,13 +16,13 @@
 #include "tools/memory_job.h"
 
 enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL,
-       OPT_ALL };
+       OPT_ALL, OPT_HOSTS, OPT_MODE };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
-	"       penstock-info --coll [--all] [-n RANKS] [--csv]\n"
+	"       penstock-info --coll [--all] [-n RANKS] [--hosts HOSTS] [--mode MODE] [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
@@ -32,6 +32,8 @@ static const char usage[] =
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
 	"      --coll          algorithms that collectives by messages of that many ranks take\n"
 	"      --all           with --coll, the other algorithms, too\n"
+	"      --hosts HOSTS   with --coll, hosts that the ranks are on (as many as ranks)\n"
+	"      --mode MODE     with --coll, what connects the hosts, as in rules (tcp)\n"
 	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -44,6 +46,8 @@ static const struct option options[] = {
 	{ "memory", no_argument, NULL, OPT_MEMORY },
 	{ "coll", no_argument, NULL, OPT_COLL },
 	{ "all", no_argument, NULL, OPT_ALL },
+	{ "hosts", required_argument, NULL, OPT_HOSTS },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -56,6 +60,8 @@ struct view {
 	uint32_t ranks;		/* 0: not said */
 	bool csv;
 	bool all;		/* algorithms, not only those that are taken */
+	uint32_t hosts;		/* 0: not said */
+	const char *mode;	/* NULL: not said */
 };
 
 static void
@@ -115,19 +121,19 @@ fact_print(const struct psi_fact *fact, void *context)
 }
 
 static uint32_t
-ranks_read(const char *text)
+number_read(const char *option_text, const char *text)
 {
 	char *end;
-	unsigned long ranks;
+	unsigned long number;
 
 	errno = 0;
-	ranks = strtoul(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9' || ranks < 1 || ranks > RANKS_MAX) {
-		fprintf(stderr, "penstock-info: -n %s: expected a number from 1 to %d\n", text,
-			RANKS_MAX);
+	number = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || number < 1 || number > RANKS_MAX) {
+		fprintf(stderr, "penstock-info: %s %s: expected a number from 1 to %d\n",
+			option_text, text, RANKS_MAX);
 		exit(BAD_INPUT);
 	}
-	return (uint32_t)ranks;
+	return (uint32_t)number;
 }
 
 /* Flushes the output.  The exit status tells whether all of it has been written. */
@@ -174,19 +180,41 @@ coll_print(const struct pcoll_fact *fact, void *arg)
 		       fact->rule, fact->summary);
 }
 
+static struct pcoll_team
+coll_team(const struct view *view)
+{
+	struct pcoll_team team = { .ranks = view->ranks ? view->ranks : 2, .hosts = view->hosts };
+
+	if (!team.hosts)
+		team.hosts = team.ranks;
+	if (team.hosts > team.ranks) {
+		fprintf(stderr, "penstock-info: --hosts %u: %u ranks are on %u hosts at most\n",
+			(unsigned)team.hosts, (unsigned)team.ranks, (unsigned)team.ranks);
+		exit(BAD_INPUT);
+	}
+	team.mode = view->mode ? view->mode : "tcp";
+	if (team.hosts == 1)
+		team.mode = "smp";
+	return team;
+}
+
 static int
 coll_tell(struct view *view)
 {
-	const uint32_t ranks = view->ranks ? view->ranks : 2;
+	const struct pcoll_team team = coll_team(view);
 
 	if (view->csv)
 		puts("operation,bytes,algorithm,radix,piece_bytes,predicted_us,rule");
 	else
-		printf("Collectives by messages, team of %u ranks; predicted for TCP, all ranks "
-		       "alike.\nIn shared memory most go by cells, without an algorithm.\n\n"
-		       "%-15s %8s  %-14s %5s %9s %12s  %s\n", (unsigned)ranks, "operation",
-		       "bytes", "algorithm", "radix", "piece", "predicted us", "rule");
-	pcoll_introspect(ranks, view->all, coll_print, view);
+		printf("Collectives by messages, team of %u ranks, hosts: %u, mode: %s; predicted "
+		       "for TCP between hosts.\nIn shared memory most go by cells, without an "
+		       "algorithm.\n\n%-15s %8s  %-14s %5s %9s %12s  %s\n",
+		       (unsigned)team.ranks, (unsigned)team.hosts, team.mode, "operation", "bytes",
+		       "algorithm", "radix", "piece", "predicted us", "rule");
+	if (!pcoll_introspect(&team, view->all, coll_print, view)) {
+		fprintf(stderr, "penstock-info: no memory for %u ranks\n", (unsigned)team.ranks);
+		return EXIT_FAILURE;
+	}
 	return output_finish();
 }
 
@@ -217,8 +245,9 @@ options_check_unused(int what, const struct view *view)
 {
 	const char *unused = NULL;
 
-	if (view->all && what != OPT_COLL) {
-		fprintf(stderr, "penstock-info: --all is for --coll\n");
+	if (what != OPT_COLL && (view->all || view->hosts || view->mode)) {
+		fprintf(stderr, "penstock-info: --%s is for --coll\n",
+			view->all ? "all" : view->hosts ? "hosts" : "mode");
 		exit(BAD_INPUT);
 	}
 	if (what && view->only)
@@ -242,7 +271,9 @@ main(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "n:g:chV", options, NULL)) != -1) {
 		switch (option) {
-		case 'n': view.ranks = ranks_read(optarg); break;
+		case 'n': view.ranks = number_read("-n", optarg); break;
+		case OPT_HOSTS: view.hosts = number_read("--hosts", optarg); break;
+		case OPT_MODE: view.mode = optarg; break;
 		case 'g': view.only = optarg; break;
 		case 'c': view.csv = true; break;
 		case OPT_ALL: view.all = true; break;

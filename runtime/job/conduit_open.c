@@ -262,16 +262,20 @@ conduit_lay_table(const struct psi_conduit_ops *local, const struct psi_conduit_
 	conduit_refuse(ops, psi_conduit_lay(ops, reference(), &psi.ops));
 }
 
-/* Prints the conduit's description once for the job, if GASNET_VERBOSEENV is set. */
+/* Prints the conduit's description, and what rules of collectives see of the job (coll/tuning.h),
+ * once for the job, if GASNET_VERBOSEENV is set. */
 static void
 conduit_tell_job(void)
 {
+	const uint32_t hosts = psi_nbrhds();
 	char text[500];
 
 	if (psi.boot.rank != 0 || !psi_setting_bool(psi_setting_named("GASNET_VERBOSEENV")))
 		return;
 	psi.ops->describe(psi.conduit, text, sizeof text);
 	psi_log("conduit %s: %s", psi.ops->name, text);
+	psi_log("rules of collectives: %u ranks, hosts %u, mode %s", psi.boot.size, hosts,
+	        hosts > 1 ? psi.attributes.medium : "smp");
 }
 
 static bool

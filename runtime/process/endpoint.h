@@ -64,5 +64,7 @@ void psi_places_open(void);
 bool psi_in_my_nbrhd(uint32_t rank);
 /* The index of the rank's neighbourhood in the job. */
 uint32_t psi_nbrhd_of(uint32_t rank);
+/* How many neighbourhoods the job has. */
+uint32_t psi_nbrhds(void);
 
 #endif

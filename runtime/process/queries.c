@@ -106,6 +106,12 @@ psi_nbrhd_of(uint32_t rank)
 	return nbrhd_of[rank];
 }
 
+uint32_t
+psi_nbrhds(void)
+{
+	return nbrhd_count;
+}
+
 bool
 psi_in_my_nbrhd(uint32_t rank)
 {

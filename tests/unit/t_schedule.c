@@ -7,6 +7,7 @@
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
+#include "coll/tuning.h"
 
 #include "tests/unit/main.h"
 #include "tests/unit/schedule_check.h"
@@ -351,8 +352,9 @@ END_TEST
 /* Each call has an algorithm, of its own operation, whose pieces are whole elements. */
 START_TEST(every_call_has_an_algorithm)
 {
-	struct pcoll_shape shape = { .size = 1 };
+	struct pcoll_shape shape = { .size = 1, .hosts = 1, .mode = "smp" };
 
+	pcoll_tuning_open();
 	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++)
 		for (shape.size = 1; shape.size < 600; shape.size += 1 + shape.size / 3)
 			for (size_t len_bytes = 12; len_bytes < (size_t)1 << 40; len_bytes *= 3) {
@@ -373,7 +375,9 @@ END_TEST
 /* -- prices ------------------------------------------------------------------------------------ */
 
 static const struct pcoll_costs costs = {
-	.latency_ps = 1000000, .overhead_ps = 200000, .gap_ps = 100000, .byte_ps = 100,
+	.far = { .latency_ps = 1000000, .overhead_ps = 200000, .gap_ps = 100000,
+	         .byte_ps = 100 },
+	.near = { .latency_ps = 10000, .overhead_ps = 2000, .gap_ps = 1000, .byte_ps = 1 },
 	.copy_byte_ps = 50, .combine_byte_ps = 100, .eager_bytes = 4096,
 };
 
@@ -382,7 +386,7 @@ price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
 {
 	const struct pcoll_shape shape = {
 		.operation = PCOLL_BROADCAST, .size = size, .radix = 2, .elem_bytes = 1,
-		.len_bytes = len_bytes, .piece_bytes = piece_bytes, .in_place = true,
+		.hosts = size, .len_bytes = len_bytes, .piece_bytes = piece_bytes, .in_place = true,
 	};
 
 	return pcoll_builder_price_ps(pcoll_builder_find(PCOLL_BROADCAST, name), &shape, &costs);
@@ -391,18 +395,40 @@ price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
 /* A round of a barrier of two or more: both begin two messages, of which one arrives. */
 START_TEST(a_barrier_costs_its_rounds)
 {
-	const uint64_t round_ps = 3 * costs.overhead_ps + costs.latency_ps + costs.gap_ps;
+	const uint64_t round_ps = 3 * costs.far.overhead_ps + costs.far.latency_ps + costs.far.gap_ps;
 
 	for (uint32_t rounds = 0; rounds < 8; rounds++) {
 		const struct pcoll_shape shape = {
 			.operation = PCOLL_BARRIER, .size = (uint32_t)1 << rounds, .radix = 2,
+			.hosts = (uint32_t)1 << rounds,
 		};
 		const uint64_t price = pcoll_builder_price_ps(
 			pcoll_builder_find(PCOLL_BARRIER, "dissemination"), &shape, &costs);
 
-		ck_assert_uint_ge(price, rounds * (round_ps - costs.overhead_ps));
-		ck_assert_uint_le(price, rounds * (round_ps + costs.overhead_ps));
+		ck_assert_uint_ge(price, rounds * (round_ps - costs.far.overhead_ps));
+		ck_assert_uint_le(price, rounds * (round_ps + costs.far.overhead_ps));
 	}
+}
+END_TEST
+
+/* Eight hosts of three ranks: a tree over hosts crosses them twice, one over ranks more often. */
+START_TEST(near_messages_cost_less)
+{
+	struct pcoll_layout *layout = layout_make(RUNS, 24);
+	struct pcoll_shape shape = {
+		.operation = PCOLL_REDUCE_TO_ALL, .size = 24, .radix = 4, .elem_bytes = 8,
+		.len_bytes = 8, .hosts = layout->nbrhds, .layout = layout, .in_place = true,
+	};
+	const struct pcoll_builder *levels = pcoll_builder_find(PCOLL_REDUCE_TO_ALL, "levels");
+	const struct pcoll_builder *doubling = pcoll_builder_find(PCOLL_REDUCE_TO_ALL, "doubling");
+	const uint64_t mixed = pcoll_builder_price_ps(doubling, &shape, &costs);
+
+	ck_assert_uint_lt(pcoll_builder_price_ps(levels, &shape, &costs), mixed);
+	shape.layout = NULL;
+	ck_assert_uint_lt(mixed, pcoll_builder_price_ps(doubling, &shape, &costs));
+	shape.hosts = 1;
+	ck_assert_uint_lt(50 * pcoll_builder_price_ps(doubling, &shape, &costs), mixed);
+	pcoll_layout_free(layout);
 }
 END_TEST
 
@@ -428,6 +454,7 @@ main(void)
 	tcase_add_test(tests, mistakes_are_noticed);
 	tcase_add_test(tests, every_call_has_an_algorithm);
 	tcase_add_test(tests, a_barrier_costs_its_rounds);
+	tcase_add_test(tests, near_messages_cost_less);
 	tcase_add_test(tests, prices_tell_small_from_large);
 	tcase_add_test(tests, algorithms_do_what_their_task_is);
 	return unit_run("schedules", tests);

@@ -10,21 +10,27 @@ START_TEST(rules_are_read)
 {
 	struct pcoll_rule rule = { .builder = NULL };
 
-	ck_assert_ptr_null(
-		pcoll_rule_read("  broadcast\t16K-512K 3-* binary piece=32K # why\n", &rule));
+	ck_assert_ptr_null(pcoll_rule_read(
+		"  broadcast\t16K-512K 3-* 2-4 tcp binary piece=32K # why\n", &rule));
 	ck_assert_int_eq(rule.operation, PCOLL_BROADCAST);
 	ck_assert_uint_eq(rule.least_bytes, 16 << 10);
 	ck_assert_uint_eq(rule.most_bytes, 512 << 10);
 	ck_assert_uint_eq(rule.least_size, 3);
 	ck_assert_uint_eq(rule.most_size, UINT32_MAX);
+	ck_assert_uint_eq(rule.least_hosts, 2);
+	ck_assert_uint_eq(rule.most_hosts, 4);
+	ck_assert_str_eq(rule.mode, "tcp");
 	ck_assert_str_eq(rule.builder->name, "binary");
 	ck_assert_uint_eq(rule.piece_bytes, 32 << 10);
-	ck_assert_ptr_null(pcoll_rule_read("reduce_scatter * 7 ring", &rule));
+	ck_assert_ptr_null(pcoll_rule_read("reduce_scatter * 7 * * ring", &rule));
 	ck_assert_uint_eq(rule.least_bytes, 0);
 	ck_assert_uint_eq(rule.most_bytes, SIZE_MAX);
 	ck_assert_uint_eq(rule.least_size, 7);
 	ck_assert_uint_eq(rule.most_size, 7);
-	ck_assert_ptr_null(pcoll_rule_read("scatter 0-1G 2-9 knomial radix=16", &rule));
+	ck_assert_uint_eq(rule.least_hosts, 0);
+	ck_assert_uint_eq(rule.most_hosts, UINT32_MAX);
+	ck_assert_str_eq(rule.mode, "");
+	ck_assert_ptr_null(pcoll_rule_read("scatter 0-1G 2-9 1 smp knomial radix=16", &rule));
 	ck_assert_uint_eq(rule.radix, 16);
 	ck_assert_uint_eq(rule.most_bytes, 1 << 30);
 }
@@ -32,7 +38,7 @@ END_TEST
 
 START_TEST(empty_lines_are_no_rules)
 {
-	static const char *const lines[] = { "", "\n", "   \t\n", "# broadcast * * flat",
+	static const char *const lines[] = { "", "\n", "   \t\n", "# broadcast * * * * flat",
 		                             "  # x\n" };
 
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -48,23 +54,28 @@ END_TEST
 START_TEST(mistakes_are_told)
 {
 	static const char *const lines[][2] = {
-		{ "broadcasts * * flat", "operation" },
+		{ "broadcasts * * * * flat", "operation" },
 		{ "broadcast", "bytes" },
-		{ "broadcast 4-2 * flat", "bytes" },
-		{ "broadcast 4x * flat", "bytes" },
-		{ "broadcast -4 * flat", "bytes" },
-		{ "broadcast 99999999999G * flat", "bytes" },
+		{ "broadcast 4-2 * * * flat", "bytes" },
+		{ "broadcast 4x * * * flat", "bytes" },
+		{ "broadcast -4 * * * flat", "bytes" },
+		{ "broadcast 99999999999G * * * flat", "bytes" },
 		{ "broadcast *", "ranks" },
-		{ "broadcast * 1-4294967296 flat", "ranks" },
-		{ "broadcast * *", "algorithm" },
-		{ "broadcast * * ring", "algorithm" },
-		{ "broadcast * * knomial radix=1", "radix" },
-		{ "broadcast * * knomial radix=17", "radix" },
-		{ "broadcast * * flat radix=2", "no radix" },
-		{ "broadcast * * flat piece=2", "no pieces" },
-		{ "broadcast * * chain piece=x", "piece" },
-		{ "broadcast * * chain pieces=2", "parameter" },
-		{ "broadcast * * chain piece=2 more", "parameter" },
+		{ "broadcast * 1-4294967296 * * flat", "ranks" },
+		{ "broadcast * *", "hosts" },
+		{ "broadcast * * flat", "hosts" },
+		{ "broadcast * * 2-1 * flat", "hosts" },
+		{ "broadcast * * *", "mode" },
+		{ "broadcast * * * 0123456789abcdef flat", "mode" },
+		{ "broadcast * * * *", "algorithm" },
+		{ "broadcast * * * * ring", "algorithm" },
+		{ "broadcast * * * * knomial radix=1", "radix" },
+		{ "broadcast * * * * knomial radix=17", "radix" },
+		{ "broadcast * * * * flat radix=2", "no radix" },
+		{ "broadcast * * * * flat piece=2", "no pieces" },
+		{ "broadcast * * * * chain piece=x", "piece" },
+		{ "broadcast * * * * chain pieces=2", "parameter" },
+		{ "broadcast * * * * chain piece=2 more", "parameter" },
 	};
 	char many[400];
 
@@ -104,9 +115,10 @@ END_TEST
 /* However small the pieces that a rule asks for. */
 START_TEST(pieces_are_not_too_many)
 {
-	struct pcoll_shape shape = { .operation = PCOLL_SCAN, .size = 4, .elem_bytes = 24,
-		                     .len_bytes = (size_t)24 << 40 };
+	struct pcoll_shape shape = { .operation = PCOLL_SCAN, .size = 4, .hosts = 4, .mode = "tcp",
+		                     .elem_bytes = 24, .len_bytes = (size_t)24 << 40 };
 
+	pcoll_tuning_open();
 	pcoll_select(&shape);
 	ck_assert_uint_gt(shape.piece_bytes, 0);
 	ck_assert_uint_eq(shape.piece_bytes % 24, 0);
