@@ -395,7 +395,8 @@ price_of(const char *name, size_t len_bytes, size_t piece_bytes, uint32_t size)
 /* A round of a barrier of two or more: both begin two messages, of which one arrives. */
 START_TEST(a_barrier_costs_its_rounds)
 {
-	const uint64_t round_ps = 3 * costs.far.overhead_ps + costs.far.latency_ps + costs.far.gap_ps;
+	const struct pcoll_link far = costs.far;
+	const uint64_t round_ps = 3 * far.overhead_ps + far.latency_ps + far.gap_ps;
 
 	for (uint32_t rounds = 0; rounds < 8; rounds++) {
 		const struct pcoll_shape shape = {
@@ -405,8 +406,8 @@ START_TEST(a_barrier_costs_its_rounds)
 		const uint64_t price = pcoll_builder_price_ps(
 			pcoll_builder_find(PCOLL_BARRIER, "dissemination"), &shape, &costs);
 
-		ck_assert_uint_ge(price, rounds * (round_ps - costs.far.overhead_ps));
-		ck_assert_uint_le(price, rounds * (round_ps + costs.far.overhead_ps));
+		ck_assert_uint_ge(price, rounds * (round_ps - far.overhead_ps));
+		ck_assert_uint_le(price, rounds * (round_ps + far.overhead_ps));
 	}
 }
 END_TEST
