@@ -29,6 +29,15 @@ members_count(struct pcoll_layout *layout, uint32_t most,
 	return true;
 }
 
+static bool
+layout_is_in_runs(const struct pcoll_layout *layout)
+{
+	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)
+		if (!pcoll_nbrhd_is_run(layout, nbrhd))
+			return false;
+	return true;
+}
+
 struct pcoll_layout *
 pcoll_layout_make(uint32_t size, uint32_t most,
                   uint32_t (*nbrhd_of_rank)(const void *arg, uint32_t rank), const void *arg)
@@ -54,6 +63,7 @@ pcoll_layout_make(uint32_t size, uint32_t most,
 		layout->start[nbrhd + 1] += layout->start[nbrhd];
 	for (uint32_t rank = 0; rank < size; rank++)
 		layout->ranks[layout->start[layout->nbrhd_of[rank]] + layout->place[rank]] = rank;
+	layout->in_runs = layout_is_in_runs(layout);
 	return layout;
 }
 

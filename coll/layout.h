@@ -12,6 +12,7 @@
 /* Neighbourhoods have the order of their lowest ranks; the lowest rank *leads*. */
 struct pcoll_layout {
 	uint32_t nbrhds, size;
+	bool in_runs;                   /* the ranks of each neighbourhood follow each other */
 	uint32_t *nbrhd_of;             /* [size]: of each rank */
 	uint32_t *place;                /* [size]: of each rank among those of its neighbourhood */
 	uint32_t *start;                /* [nbrhds + 1]: where its members begin in `ranks' */
@@ -39,6 +40,15 @@ pcoll_layout_members(const struct pcoll_layout *layout, uint32_t nbrhd, uint32_t
 {
 	*count_out = layout->start[nbrhd + 1] - layout->start[nbrhd];
 	return layout->ranks + layout->start[nbrhd];
+}
+
+/* The ranks of the neighbourhood follow each other. */
+static inline bool
+pcoll_nbrhd_is_run(const struct pcoll_layout *layout, uint32_t nbrhd)
+{
+	const uint32_t first = layout->start[nbrhd], last = layout->start[nbrhd + 1] - 1;
+
+	return layout->ranks[last] - layout->ranks[first] == last - first;
 }
 
 #endif

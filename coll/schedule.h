@@ -261,6 +261,7 @@ struct pcoll_builder {
 	bool serves_lists;
 	bool reorders;                  /* operands are combined in another order than the ranks' */
 	bool has_levels;                /* it reads shape's layout, and serves shapes with one */
+	bool needs_runs;                /* ... whose neighbourhoods are runs of ranks */
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };
 

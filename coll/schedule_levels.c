@@ -7,8 +7,8 @@ own_nbrhd(const struct pcoll_shape *shape)
 	return shape->layout->nbrhd_of[shape->rank];
 }
 
-static const uint32_t *
-near_ranks(const struct pcoll_shape *shape, uint32_t *count_out)
+const uint32_t *
+pcoll_near_ranks(const struct pcoll_shape *shape, uint32_t *count_out)
 {
 	return pcoll_layout_members(shape->layout, own_nbrhd(shape), count_out);
 }
@@ -18,7 +18,7 @@ pcoll_shape_near(const struct pcoll_shape *shape)
 {
 	struct pcoll_shape near = *shape;
 
-	(void)near_ranks(shape, &near.size);
+	(void)pcoll_near_ranks(shape, &near.size);
 	near.rank = shape->layout->place[shape->rank];
 	near.root = 0;
 	near.layout = NULL;
@@ -44,7 +44,7 @@ pcoll_stage_near_begin(struct pcoll_schedule *schedule, const struct pcoll_shape
 	uint32_t count;
 
 	pcoll_stage_begin(schedule,
-	                  (struct pcoll_group){ .ranks = near_ranks(shape, &count) });
+	                  (struct pcoll_group){ .ranks = pcoll_near_ranks(shape, &count) });
 }
 
 void
@@ -63,6 +63,12 @@ tree_lead(const struct pcoll_layout *layout, uint32_t root, uint32_t nbrhd)
 	return layout->nbrhd_of[root] == nbrhd ? root : layout->leads[nbrhd];
 }
 
+uint32_t
+pcoll_near_lead(const struct pcoll_shape *shape)
+{
+	return tree_lead(shape->layout, shape->root, own_nbrhd(shape));
+}
+
 void
 pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out)
 {
@@ -70,7 +76,7 @@ pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out)
 	const uint32_t nbrhd = own_nbrhd(shape), root = shape->root;
 	const uint32_t lead = tree_lead(layout, root, nbrhd);
 	uint32_t count;
-	const uint32_t *ranks = near_ranks(shape, &count);
+	const uint32_t *ranks = pcoll_near_ranks(shape, &count);
 	struct pcoll_kin far;
 
 	pcoll_kin_knomial(layout->place[shape->rank], count, layout->place[lead], shape->radix,
@@ -85,4 +91,132 @@ pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out)
 	kin_out->parent = tree_lead(layout, root, far.parent);
 	for (uint32_t i = 0; i < far.children; i++)
 		kin_out->child[kin_out->children++] = tree_lead(layout, root, far.child[i]);
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+struct pcoll_span
+pcoll_span_of_nbrhd(const struct pcoll_shape *shape, uint32_t nbrhd, uint32_t all, uint32_t packed)
+{
+	const struct pcoll_layout *layout = shape->layout;
+	uint32_t count;
+	const uint32_t *ranks = pcoll_layout_members(layout, nbrhd, &count);
+
+	if (pcoll_nbrhd_is_run(layout, nbrhd))
+		return pcoll_span(all, pcoll_at(ranks[0]), count);
+	return pcoll_span(packed, pcoll_at(layout->start[nbrhd]), count);
+}
+
+/* In as few copies as there are runs of ranks. */
+static void
+blocks_copy(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
+            uint32_t all, uint32_t packed, uint32_t at, bool packs)
+{
+	uint32_t count, run;
+	const uint32_t *ranks = pcoll_layout_members(shape->layout, nbrhd, &count);
+
+	for (uint32_t i = 0; i < count; i += run) {
+		struct pcoll_span in_all, in_packed;
+
+		for (run = 1; i + run < count && ranks[i + run] == ranks[i] + run; run++)
+			continue;
+		in_all = pcoll_span(all, pcoll_at(ranks[i]), run);
+		in_packed = pcoll_span(packed, pcoll_at(at + i), run);
+		if (packs)
+			pcoll_add_copy(schedule, in_packed, in_all);
+		else
+			pcoll_add_copy(schedule, in_all, in_packed);
+	}
+}
+
+void
+pcoll_add_pack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
+               uint32_t all, uint32_t packed)
+{
+	if (!pcoll_nbrhd_is_run(shape->layout, nbrhd))
+		blocks_copy(schedule, shape, nbrhd, all, packed, shape->layout->start[nbrhd], true);
+}
+
+void
+pcoll_add_unpack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
+                 uint32_t all, uint32_t packed)
+{
+	if (!pcoll_nbrhd_is_run(shape->layout, nbrhd))
+		blocks_copy(schedule, shape, nbrhd, all, packed, shape->layout->start[nbrhd],
+		            false);
+}
+
+void
+pcoll_add_order(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
+                uint32_t all, uint32_t from, uint32_t at)
+{
+	blocks_copy(schedule, shape, nbrhd, all, from, at, false);
+}
+
+/* -- sums before ------------------------------------------------------------------------------- */
+
+static uint32_t
+last_of(const struct pcoll_layout *layout, uint32_t nbrhd)
+{
+	return layout->ranks[layout->start[nbrhd + 1] - 1];
+}
+
+/* In a round with distance d the last member of a neighbourhood has in `sum' that of d
+ * neighbourhoods up to its own.  All members count the tags. */
+static void
+lasts_scan(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, struct pcoll_span sum,
+           struct pcoll_span come, struct pcoll_span before)
+{
+	const struct pcoll_layout *layout = shape->layout;
+	const uint32_t own = own_nbrhd(shape);
+
+	for (uint64_t step = 1; step < layout->nbrhds; step *= 2) {
+		const uint32_t away = (uint32_t)step;
+		const struct pcoll_index tag = pcoll_at(schedule->tags++);
+
+		if (shape->rank != last_of(layout, own))
+			continue;
+		if (own + step < layout->nbrhds)
+			pcoll_add_send(schedule, pcoll_at(last_of(layout, own + away)), tag, sum,
+			               pcoll_no_span());
+		if (own >= away)
+			pcoll_add_receive(schedule, pcoll_at(last_of(layout, own - away)), tag,
+			                  come, pcoll_no_span());
+		pcoll_add_round(schedule);
+		if (own < away)
+			continue;
+		pcoll_add_combine(schedule, come, sum, pcoll_no_span());
+		if (away == 1)
+			pcoll_add_copy(schedule, before, come);
+		else
+			pcoll_add_combine(schedule, come, before, pcoll_no_span());
+	}
+}
+
+bool
+pcoll_add_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                 struct pcoll_span sum, struct pcoll_span *before_out)
+{
+	const struct pcoll_layout *layout = shape->layout;
+	const uint32_t own = own_nbrhd(shape), last = last_of(layout, own);
+	const uint32_t tmp = pcoll_view_tmp(schedule, 3, shape->len_bytes);
+	const struct pcoll_span sums = pcoll_block(tmp, pcoll_at(0));
+	const struct pcoll_span before = *before_out = pcoll_block(tmp, pcoll_at(2));
+	const uint32_t *ranks;
+	struct pcoll_index tag;
+	uint32_t count;
+
+	if (shape->rank == last)
+		pcoll_add_copy(schedule, sums, sum);
+	lasts_scan(schedule, shape, sums, pcoll_block(tmp, pcoll_at(1)), before);
+	tag = pcoll_at(schedule->tags++);
+	if (!own)
+		return false;
+	ranks = pcoll_near_ranks(shape, &count);
+	if (shape->rank != last)
+		pcoll_add_receive(schedule, pcoll_at(last), tag, before, pcoll_no_span());
+	for (uint32_t i = 0; shape->rank == last && i + 1 < count; i++)
+		pcoll_add_send(schedule, pcoll_at(ranks[i]), tag, before, pcoll_no_span());
+	pcoll_add_round(schedule);
+	return true;
 }

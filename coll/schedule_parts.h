@@ -76,8 +76,32 @@ void pcoll_kin_levels(const struct pcoll_shape *shape, struct pcoll_kin *kin_out
  * that lead, whose operands are in dst. */
 struct pcoll_shape pcoll_shape_near(const struct pcoll_shape *shape);
 struct pcoll_shape pcoll_shape_far(const struct pcoll_shape *shape);
+/* The members of this one's neighbourhood, and the one that leads it in a tree from shape's root,
+ * which leads its own. */
+const uint32_t *pcoll_near_ranks(const struct pcoll_shape *shape, uint32_t *count_out);
+uint32_t pcoll_near_lead(const struct pcoll_shape *shape);
 void pcoll_stage_near_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 void pcoll_stage_far_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+
+/*
+ * Blocks of the members of a neighbourhood, one after the other, as a message has them: in the view
+ * of all blocks where the ranks follow each other; else *packed*, in a view of all blocks in the
+ * order of the layout, from where `unpack' and to where `pack' copies them.  `order' copies them
+ * from block `at' of any view to that of all.
+ */
+struct pcoll_span pcoll_span_of_nbrhd(const struct pcoll_shape *shape, uint32_t nbrhd, uint32_t all,
+                                      uint32_t packed);
+void pcoll_add_pack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                    uint32_t nbrhd, uint32_t all, uint32_t packed);
+void pcoll_add_unpack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                      uint32_t nbrhd, uint32_t all, uint32_t packed);
+void pcoll_add_order(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                     uint32_t nbrhd, uint32_t all, uint32_t from, uint32_t at);
+
+/* Adds what brings to each member the sum of the neighbourhoods before its own, which are runs of
+ * ranks; `sum' is that of its own, on its last member.  False: there are none before. */
+bool pcoll_add_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                      struct pcoll_span sum, struct pcoll_span *before_out);
 
 /* -- blocks of members (schedule_blocks.c) ----------------------------------------------------- */
 

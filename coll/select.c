@@ -41,7 +41,8 @@ static bool
 builder_serves(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
 {
 	return (!shape->listed || builder->serves_lists) &&
-	       (!shape->ordered || !builder->reorders) && (!builder->has_levels || shape->layout);
+	       (!shape->ordered || !builder->reorders) && (!builder->has_levels || shape->layout) &&
+	       (!builder->needs_runs || shape->layout->in_runs);
 }
 
 /* The library's own rules have one for every shape. */
