@@ -35,6 +35,7 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	&pcoll_build_reduce_to_all_halving,
 	&pcoll_build_reduce_to_all_tree,
 	&pcoll_build_reduce_to_all_levels,
+	&pcoll_build_reduce_to_all_parts,
 	&pcoll_build_scatter_knomial,
 	&pcoll_build_scatter_levels,
 	&pcoll_build_scatter_flat,

@@ -62,6 +62,8 @@ view_add(struct pcoll_schedule *schedule, const struct pcoll_view *view)
 		abort();
 	schedule->view[schedule->views] = *view;
 	schedule->view[schedule->views].buffer = group_buffer(schedule, view->buffer);
+	if (schedule->view[schedule->views].buffer == PCOLL_DST)
+		schedule->view[schedule->views].base_bytes += schedule->group.dst_bytes;
 	return schedule->views++;
 }
 

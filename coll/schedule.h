@@ -119,6 +119,7 @@ enum { PCOLL_VIEWS = 12 };
 struct pcoll_group {
 	const uint32_t *ranks;          /* peers are numbers of these */
 	bool from_dst;                  /* src is dst */
+	size_t dst_bytes;               /* where dst begins in that of the team */
 };
 
 struct pcoll_schedule {

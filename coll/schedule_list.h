@@ -37,6 +37,7 @@ extern const struct pcoll_builder pcoll_build_reduce_scatter_ring;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_doubling;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_halving;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_levels;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_parts;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_tree;
 extern const struct pcoll_builder pcoll_build_scan_chain;
 extern const struct pcoll_builder pcoll_build_scan_doubling;

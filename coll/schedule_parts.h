@@ -82,6 +82,9 @@ const uint32_t *pcoll_near_ranks(const struct pcoll_shape *shape, uint32_t *coun
 uint32_t pcoll_near_lead(const struct pcoll_shape *shape);
 void pcoll_stage_near_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 void pcoll_stage_far_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
+/* Within such a stage: a reduction to all of those that lead, by doubling or, from 16 KiB on, by
+ * halving. */
+void pcoll_add_reduce_far(struct pcoll_schedule *schedule, const struct pcoll_shape *far);
 
 /*
  * Blocks of the members of a neighbourhood, one after the other, as a message has them: in the view

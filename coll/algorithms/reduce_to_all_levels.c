@@ -1,6 +1,6 @@
 /*
  * Each neighbourhood reduces to the member that leads it, up a k-nomial tree; those that lead
- * reduce among themselves, by doubling or, from HALVING_BYTES on, by halving; then each
+ * reduce among themselves, by doubling or, where the vector is long, by halving; then each
  * broadcasts down the same tree.
  *
  * Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
@@ -11,17 +11,6 @@
  */
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
-
-enum { HALVING_BYTES = 16 << 10 };
-
-static void
-leads_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *far)
-{
-	if (far->len_bytes < HALVING_BYTES)
-		pcoll_build_reduce_to_all_doubling.build(schedule, far);
-	else
-		pcoll_build_reduce_to_all_halving.build(schedule, far);
-}
 
 static void
 reduce_to_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
@@ -35,7 +24,7 @@ reduce_to_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_s
 	pcoll_stage_end(schedule);
 	pcoll_stage_far_begin(schedule, shape);
 	if (kin.is_root)
-		leads_reduce(schedule, &far);
+		pcoll_add_reduce_far(schedule, &far);
 	pcoll_stage_end(schedule);
 	pcoll_stage_near_begin(schedule, shape);
 	pcoll_add_down(schedule, &near, &kin, PCOLL_DST);
