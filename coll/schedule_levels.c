@@ -1,8 +1,5 @@
 /* Two levels: members of a neighbourhood, and those that lead one. */
-#include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
-
-enum { HALVING_BYTES = 16 << 10 };
 
 static uint32_t
 own_nbrhd(const struct pcoll_shape *shape)
@@ -55,15 +52,6 @@ pcoll_stage_far_begin(struct pcoll_schedule *schedule, const struct pcoll_shape 
 {
 	pcoll_stage_begin(schedule, (struct pcoll_group){ .ranks = shape->layout->leads,
 	                                                  .from_dst = true });
-}
-
-void
-pcoll_add_reduce_far(struct pcoll_schedule *schedule, const struct pcoll_shape *far)
-{
-	if (far->len_bytes < HALVING_BYTES)
-		pcoll_build_reduce_to_all_doubling.build(schedule, far);
-	else
-		pcoll_build_reduce_to_all_halving.build(schedule, far);
 }
 
 /* -- a tree of both levels --------------------------------------------------------------------- */

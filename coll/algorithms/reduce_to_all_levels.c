@@ -12,6 +12,17 @@
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
+enum { HALVING_BYTES = 16 << 10 };
+
+void
+pcoll_add_reduce_far(struct pcoll_schedule *schedule, const struct pcoll_shape *far)
+{
+	if (far->len_bytes < HALVING_BYTES)
+		pcoll_build_reduce_to_all_doubling.build(schedule, far);
+	else
+		pcoll_build_reduce_to_all_halving.build(schedule, far);
+}
+
 static void
 reduce_to_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
