@@ -47,6 +47,25 @@ message_differs(const struct pcoll_op *op, uint32_t from, uint64_t sent_bytes, u
 	          (unsigned long long)sent_bytes, to, (unsigned long long)expected_bytes);
 }
 
+/* With checks: another member than the one that was met has this one for its target.  It stays in
+ * the call until all are done, so such a message finds it there. */
+static void
+executor_check_hellos(const struct pcoll_op *op)
+{
+	const struct pcoll_executor *executor = &op->executor;
+	const struct pcoll_note *note = executor->notes;
+
+	while (note && note->index + 1 != executor->cached->schedule.hello_tag)
+		note = note->next;
+	if (note && executor->found != PCOLL_FOUND)
+		psi_fatal("%s: call %u on its team, to which rank %u and rank %u both pass target "
+		          "%u; let each rank be the target of one",
+		          pcoll_call_name(op->call.what), op->number,
+		          executor->found < note->from ? executor->found : note->from,
+		          executor->found < note->from ? note->from : executor->found,
+		          op->call.tm->rank);
+}
+
 /* -- states of a slot -------------------------------------------------------------------------- */
 
 static bool
@@ -262,6 +281,8 @@ pcoll_executor_step(struct pcoll_op *op)
 	executor->notes = pcoll_notes_collect(op, executor->notes);
 	slots_advance(op);
 	acts_begin(op);
+	if (PSI_UNLIKELY(psi.checks) && op->call.what.operation == PCOLL_PERMUTE)
+		executor_check_hellos(op);
 	return executor->ended;
 }
 
@@ -290,6 +311,7 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->cached = pcoll_schedule_hold(call, op->number);
 	executor->cursor = (struct pcoll_cursor){ .next = 0 };
 	executor->has_act = executor->ended = false;
+	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;
 	executor->notes = NULL;
 	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;

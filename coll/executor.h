@@ -48,7 +48,7 @@ struct pcoll_executor {
 	struct pcoll_act act;           /* the next one, if has_act */
 	bool has_act, ended;
 	struct pcoll_names names;       /* of the members heard of, in a barrier */
-	uint32_t found;                 /* the member that was met */
+	uint32_t found;                 /* who was met; or this one, its own target */
 	unsigned char *buffer[3];       /* by enum pcoll_buffer */
 	size_t tmp_room_bytes;          /* of scratch memory, which the next operation uses again */
 	struct pcoll_note *notes;       /* that no slot has taken yet */

@@ -131,6 +131,7 @@ struct pcoll_schedule {
 	struct pcoll_view view[PCOLL_VIEWS];
 	size_t tmp_bytes;               /* of scratch memory */
 	uint32_t tags;                  /* used so far: the next part of the schedule begins here */
+	uint32_t hello_tag;             /* of a message that a member gets once, plus 1; 0: none */
 	bool lacks_memory;              /* steps are missing */
 };
 

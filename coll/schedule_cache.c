@@ -126,6 +126,14 @@ call_needs_all_in(const struct pcoll_call *call, uint32_t number)
 	return call->in_all || psi.checks || number % PCOLL_PERIOD == PCOLL_PERIOD - 1;
 }
 
+/* A barrier comes last if the client asks for it, and with checks behind a permutation, whose
+ * members find there that two have one target. */
+static bool
+call_needs_all_out(const struct pcoll_call *call)
+{
+	return call->out_all || (psi.checks && call->what.operation == PCOLL_PERMUTE);
+}
+
 static void
 cached_build(struct pcoll_cached *cached)
 {
@@ -187,7 +195,7 @@ cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool
 	}
 	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
 		cached->in_all = in_all;
-		cached->out_all = call->out_all;
+		cached->out_all = call_needs_all_out(call);
 		cached->users = 1;
 		cached_build(cached);
 	}
@@ -220,7 +228,8 @@ cache_find(const struct pcoll_call *call, const struct pcoll_shape *shape, bool 
 	gex_TM_t tm = call->tm;
 	struct pcoll_cached **at = &tm->schedules, *cached;
 
-	while ((cached = *at) && (cached->in_all != in_all || cached->out_all != call->out_all ||
+	while ((cached = *at) && (cached->in_all != in_all ||
+	                          cached->out_all != call_needs_all_out(call) ||
 	                          !shapes_are_alike(&cached->shape, shape)))
 		at = &cached->next;
 	if (!cached)

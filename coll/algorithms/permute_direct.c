@@ -15,6 +15,7 @@ permute_direct_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 	uint32_t src, dst;
 
 	schedule->tags += 2;
+	schedule->hello_tag = hello.at + 1;
 	if (shape->target == shape->rank) {
 		pcoll_add_own_copy(schedule, shape);
 		return;

@@ -152,6 +152,14 @@ other_counts(void)
 	pst_scatterv(pt.tm, 0, words, 8, words + 4, counts, NULL, 0);
 }
 
+/* Run by both. */
+static void
+one_target(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	pst_permute(pt.tm, 0, words + 4, words, 8, 0);
+}
+
 static const struct pt_misuse cases[] = {
 	{ "two_modes", PT_ALWAYS, 1, two_modes, "two ways to synchronise before a broadcast",
 	  "pst_bcast: flags 0x5 have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; pass one "
@@ -217,6 +225,10 @@ static const struct pt_misuse cases[] = {
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
 	  "expects 8; let the counts of both agree",
+	  1 },
+	{ "one_target", PT_CHECKED, 2, one_target, "a permutation of two members to one",
+	  "pst_permute: call * on its team, to which rank 0 and rank 1 both pass target 0; let "
+	  "each rank be the target of one",
 	  1 },
 };
 
