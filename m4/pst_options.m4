@@ -91,6 +91,34 @@ AC_DEFUN([PST_CHECK_JANSSON], [
 	AM_CONDITIONAL([HAVE_JANSSON], [test "x$have_jansson" = xyes])
 ])
 
+# libpng, with which the example heat2d draws. Called after PST_CHECK_LIBRARY, which finds pkg-config. The link
+# test refuses a library of another machine in cross builds.
+AC_DEFUN([PST_CHECK_PNG], [
+	AC_ARG_ENABLE([png], [AS_HELP_STRING([--disable-png],
+		[build the example heat2d without libpng, so that it does not draw])], [],
+		[enable_png=yes])
+	AC_ARG_VAR([PNG_CFLAGS], [how to compile with libpng])
+	AC_ARG_VAR([PNG_LIBS], [how to link with libpng])
+	AS_IF([test "x$PNG_LIBS" = x && test "x$PKG_CONFIG" != x &&
+			$PKG_CONFIG --exists 'libpng >= 1.6' 2>/dev/null],
+		[PNG_CFLAGS=$($PKG_CONFIG --cflags libpng)
+		PNG_LIBS=$($PKG_CONFIG --libs libpng)])
+	have_png=no
+	AC_MSG_CHECKING([for libpng, which the example heat2d draws with])
+	AS_IF([test "x$enable_png" != xno && test "x$PNG_LIBS" != x], [
+		pst_saved_cflags=$CFLAGS pst_saved_libs=$LIBS
+		CFLAGS="$CFLAGS $PNG_CFLAGS" LIBS="$PNG_LIBS $LIBS"
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <png.h>]],
+			[[png_image image; return png_image_write_to_file(&image, "", 0, "", 0, NULL);]])],
+			[have_png=yes])
+		CFLAGS=$pst_saved_cflags LIBS=$pst_saved_libs])
+	AC_MSG_RESULT([$have_png])
+	AS_IF([test "x$have_png" = xyes], [HEAT2D_PNG_CPPFLAGS="-DHEAT2D_PNG $PNG_CFLAGS"
+		HEAT2D_PNG_LIBS=$PNG_LIBS])
+	AC_SUBST([HEAT2D_PNG_CPPFLAGS])
+	AC_SUBST([HEAT2D_PNG_LIBS])
+])
+
 # The unit test framework. The link test refuses a library of another machine in cross builds.
 AC_DEFUN([PST_CHECK_LIBRARY], [
 	AC_PATH_TOOL([PKG_CONFIG], [pkg-config])

@@ -11,6 +11,8 @@ libjansson-dev=/usr/include/jansson.h cmake=cmake clang=clang numactl=numactl sp
 iproute2=ip procps=ps libfabric-dev=/usr/include/rdma/fabric.h
 mpich=mpiexec.hydra openmpi-bin=mpirun.openmpi
 libpmix-dev=/usr/lib/*/pmix2/include/pmix.h"
+# What tests do without, and say so.
+optional_packages='libpng-dev=/usr/include/libpng16/png.h'
 # A server for ssh is only for the hosts of tests/hosts; scripts/check alone installs none.
 pass_packages="$test_packages openssh-client=ssh openssh-server=/usr/sbin/sshd libclang-rt-14-dev=/usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-x86_64.a
 gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc g++-aarch64-linux-gnu=aarch64-linux-gnu-g++
@@ -140,6 +142,12 @@ install_packages()
 		"apt-get failed: $(grep -E '^(E|W|Err)' "$apt_log" | grep -v '^W: Download' | tail -n 1) (all of it: $apt_log)"
 	wanted=$(missing_packages "$1")
 	[ -z "$wanted" ] || give_up "installed, but still not found: $wanted(see $apt_log)"
+}
+
+# try_packages LIST: what is missing of it, if it can be installed here; goes on without the rest.
+try_packages()
+{
+	(install_packages "$1") || say "goes on without $(missing_packages "$1")"
 }
 
 # configure_tree DIR OPTIONS...: configure DIR unless it was, with these options.
