@@ -40,14 +40,14 @@ refuse(struct job *job, const char *format, ...)
 
 /* A whole number from 1 to most; what follows it is left in *text. */
 static uint32_t
-take_number(struct job *job, const char *option, const char **text, unsigned long most)
+take_number(struct job *job, const char *option, const char *whole, const char **text,
+            unsigned long most)
 {
-	const char *whole = *text;
 	char *end;
 	unsigned long number = 0;
 
-	if (*whole >= '0' && *whole <= '9') {
-		number = strtoul(whole, &end, 10);
+	if (**text >= '0' && **text <= '9') {
+		number = strtoul(*text, &end, 10);
 		*text = end;
 	}
 	if (number < 1 || number > most)
@@ -59,7 +59,7 @@ static unsigned
 parse_number(struct job *job, const char *option, const char *text, unsigned long most)
 {
 	const char *rest = text;
-	unsigned number = take_number(job, option, &rest, most);
+	unsigned number = take_number(job, option, text, &rest, most);
 
 	if (*rest != '\0')
 		refuse(job, "--%s %s: a number alone is wanted", option, text);
@@ -71,10 +71,10 @@ parse_pair(struct job *job, const char *option, const char *text, uint32_t *a_ou
 {
 	const char *rest = text;
 
-	*a_out = take_number(job, option, &rest, MOST_SIDE);
+	*a_out = take_number(job, option, text, &rest, MOST_SIDE);
 	if (*rest == 'x') {
 		rest++;
-		*b_out = take_number(job, option, &rest, MOST_SIDE);
+		*b_out = take_number(job, option, text, &rest, MOST_SIDE);
 		if (*rest == '\0')
 			return;
 	}

@@ -87,6 +87,7 @@ Penstock $PACKAGE_VERSION
   ibv conduit    $pst_conduit_ibv
   ofi conduit    $pst_conduit_ofi
   PMIx           $pst_pmix
+  libpng         $have_png
 
 EOF
 ])
