@@ -298,11 +298,12 @@ cells_of(gex_TM_t tm)
 /* Returns the operation's number, counted from 1. */
 static uint64_t
 op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
-         const struct pcoll_cells_kind *kind)
+         const struct pcoll_cells_kind *kind, void *scratch)
 {
 	struct cells_op *op;
 	uint64_t number;
 
+	psi_team_hold(call->tm);
 	cells_lock(cells);
 	op = cells->spare;
 	if (op)
@@ -314,6 +315,7 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	pcoll_call_copy(&op->call, call);
 	op->next = NULL;
 	op->kind = kind;
+	op->scratch = scratch;
 	op->first = cells->ahead;
 	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
 	op->number = call->tm->collectives++;
@@ -327,6 +329,22 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	number = ops_started(cells) + 1;
 	atomic_store_explicit(&cells->started, number, memory_order_relaxed);
 	cells_unlock(cells);
+	return number;
+}
+
+/* The same of the parts of a call; returns the number of the last. */
+static uint64_t
+ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+          const struct pcoll_cells_kind *kind)
+{
+	struct pcoll_cells_part parts[PCOLL_CELLS_PARTS];
+	const unsigned count = kind->split ? kind->split(call, parts) : 0;
+	uint64_t number = 0;
+
+	if (!count)
+		return op_start(cells, call, kind, NULL);
+	for (unsigned i = 0; i < count; i++)
+		number = op_start(cells, &parts[i].call, parts[i].kind, parts[i].scratch);
 	return number;
 }
 
@@ -359,8 +377,8 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	bool advanced;
 
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
-	psi_team_hold(call->tm);
-	number = op_start(cells, call, kind);
+	number = call->len_bytes <= PSI_CELL_ROOM_BYTES ? op_start(cells, call, kind, NULL)
+	                                                : ops_start(cells, call, kind);
 	advanced = cells_advance(cells);
 	if (ops_finished(cells) >= number)
 		return GEX_EVENT_INVALID;

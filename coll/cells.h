@@ -50,6 +50,17 @@ struct pcoll_piece {
 	size_t at, len_bytes;
 };
 
+struct pcoll_cells_kind;
+
+/* One of the operations that carry out a long call, one behind the other. */
+struct pcoll_cells_part {
+	const struct pcoll_cells_kind *kind;
+	struct pcoll_call call;
+	void *scratch;                  /* freed at its end; or NULL */
+};
+
+enum { PCOLL_CELLS_PARTS = 3 };
+
 /* One operation by cells. */
 struct pcoll_cells_kind {
 	enum pcoll_operation operation;
@@ -64,6 +75,10 @@ struct pcoll_cells_kind {
 	             struct psi_distance *distance);
 	void (*read)(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
 	             const unsigned char *cell);
+	/* Divides a call of more than a room.  Returns how many parts it has, 0 for none; all
+	 * members divide alike.  NULL: such calls have none. */
+	unsigned (*split)(const struct pcoll_call *call,
+	                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 };
 
 /* NULL: messages. */

@@ -4,6 +4,8 @@
 #include "coll/cells_side.h"
 #include "coll/differ.h"
 
+#include <stdlib.h>
+
 /* -- pieces ------------------------------------------------------------------------------------ */
 
 static size_t
@@ -351,6 +353,8 @@ op_finish(struct pcoll_cells *cells)
 
 	pcoll_call_finish(&op->call);
 	cells->oldest = op->next;
+	if (PSI_UNLIKELY(op->scratch))
+		free(op->scratch);
 	cells_lock(cells);
 	op->next = cells->spare;
 	cells->spare = op;

@@ -21,6 +21,7 @@ struct cells_op {
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
+	void *scratch;                  /* freed at its end; or NULL */
 };
 
 /* What this member knows of another. */
