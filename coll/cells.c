@@ -295,10 +295,10 @@ cells_of(gex_TM_t tm)
 	return tm->cells;
 }
 
-/* Returns the operation's number, counted from 1. */
+/* Of a call of that length, or a part of one.  Returns the operation's number, counted from 1. */
 static uint64_t
 op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
-         const struct pcoll_cells_kind *kind, void *scratch)
+         const struct pcoll_cells_kind *kind, size_t call_bytes, bool sends_result)
 {
 	struct cells_op *op;
 	uint64_t number;
@@ -315,10 +315,11 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	pcoll_call_copy(&op->call, call);
 	op->next = NULL;
 	op->kind = kind;
-	op->scratch = scratch;
+	op->call_bytes = call_bytes;
+	op->sends_result = sends_result;
 	op->first = cells->ahead;
 	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
-	op->number = call->tm->collectives++;
+	op->number = call->tm->collectives;
 	op->reads = 0;
 	cells->ahead += op->phases;
 	atomic_store_explicit(&cells->peers[cells->rank].cells->started, (uint32_t)cells->ahead,
@@ -342,10 +343,21 @@ ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	uint64_t number = 0;
 
 	if (!count)
-		return op_start(cells, call, kind, NULL);
+		return op_start(cells, call, kind, call->len_bytes, false);
 	for (unsigned i = 0; i < count; i++)
-		number = op_start(cells, &parts[i].call, parts[i].kind, parts[i].scratch);
+		number = op_start(cells, &parts[i].call, parts[i].kind, call->len_bytes,
+		                  parts[i].sends_result);
 	return number;
+}
+
+static void
+op_describe(const struct cells_op *op, char text_out[PSI_WHERE_BYTES])
+{
+	struct pcoll_call whole;
+
+	pcoll_call_copy(&whole, &op->call);
+	whole.len_bytes = op->call_bytes;
+	pcoll_call_describe(&whole, op->number, text_out);
 }
 
 /* The operation with that number, counted from 1: the oldest one is the next to be finished.  The
@@ -364,7 +376,7 @@ cells_describe(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTE
 	for (before = ops_finished(cells) + 1; op && before < number; before++)
 		op = op->next;
 	if (op)
-		pcoll_call_describe(&op->call, op->number, text_out);
+		op_describe(op, text_out);
 	turn_give(cells);
 }
 
@@ -377,8 +389,11 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	bool advanced;
 
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
-	number = call->len_bytes <= PSI_CELL_ROOM_BYTES ? op_start(cells, call, kind, NULL)
-	                                                : ops_start(cells, call, kind);
+	if (call->len_bytes <= PSI_CELL_ROOM_BYTES)
+		number = op_start(cells, call, kind, call->len_bytes, false);
+	else
+		number = ops_start(cells, call, kind);
+	call->tm->collectives++;
 	advanced = cells_advance(cells);
 	if (ops_finished(cells) >= number)
 		return GEX_EVENT_INVALID;

@@ -56,7 +56,7 @@ struct pcoll_cells_kind;
 struct pcoll_cells_part {
 	const struct pcoll_cells_kind *kind;
 	struct pcoll_call call;
-	void *scratch;                  /* freed at its end; or NULL */
+	bool sends_result;              /* of the part before */
 };
 
 enum { PCOLL_CELLS_PARTS = 3 };

@@ -15,7 +15,7 @@ extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
 extern const struct pcoll_cells_kind pcoll_cells_scan;
 extern const struct pcoll_cells_kind pcoll_cells_scatter;
 
-/* Of both reductions (algorithms/cells_reduce_split.c). */
+/* Of the reduction to all (algorithms/cells_reduce_split.c). */
 unsigned pcoll_cells_reduce_split(const struct pcoll_call *call,
                                   struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 

@@ -4,8 +4,6 @@
 #include "coll/cells_side.h"
 #include "coll/differ.h"
 
-#include <stdlib.h>
-
 /* -- pieces ------------------------------------------------------------------------------------ */
 
 static size_t
@@ -75,14 +73,16 @@ phase_piece(const struct cells_op *op, uint64_t phase)
 	return (struct pcoll_piece){ at, left < most ? left : most };
 }
 
-/* The phase before which a member may not fill, since nothing may move before all have called, or
- * the end be told before all has moved. */
+/* How many phases of the team a member has passed before it may fill: nothing may move before all
+ * have called, the end be told before all has moved, or a result be sent before it is there. */
 static uint64_t
 phase_waits_for(const struct cells_op *op, uint64_t phase)
 {
 	if (op->call.out_all && phase == op->phases - 1)
-		return phase;
-	return op->call.in_all && phase ? 1 : 0;
+		return op->first + phase;
+	if (op->call.in_all && phase)
+		return op->first + 1;
+	return op->sends_result ? op->first : 0;
 }
 
 /* -- filling ----------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ enum { CALL_LEN_BITS = 64 - PCOLL_WHAT_BITS };
 static uint64_t
 call_word(const struct cells_op *op)
 {
-	return (uint64_t)pcoll_what_number(op->call.what) << CALL_LEN_BITS | op->call.len_bytes;
+	return (uint64_t)pcoll_what_number(op->call.what) << CALL_LEN_BITS | op->call_bytes;
 }
 
 static void
@@ -191,7 +191,7 @@ phase_fill(struct pcoll_cells *cells, const struct cells_op *op)
 	const uint64_t phase = cells->filled - op->first;
 	const bool fills = phase_role(cells, op, phase).fills;
 
-	if (cells->taken < op->first + phase_waits_for(op, phase))
+	if (cells->taken < phase_waits_for(op, phase))
 		return false;
 	if (fills && !cell_is_free(cells, cells->filled))
 		return false;
@@ -263,7 +263,7 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 {
 	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
 	const struct pcoll_signature own = {
-		.rank = cells->rank, .what = op->call.what, .len_bytes = op->call.len_bytes,
+		.rank = cells->rank, .what = op->call.what, .len_bytes = op->call_bytes,
 	};
 	const struct pcoll_signature peers = {
 		.rank = from, .what = pcoll_what_of((uint32_t)(other >> CALL_LEN_BITS)),
@@ -353,8 +353,6 @@ op_finish(struct pcoll_cells *cells)
 
 	pcoll_call_finish(&op->call);
 	cells->oldest = op->next;
-	if (PSI_UNLIKELY(op->scratch))
-		free(op->scratch);
 	cells_lock(cells);
 	op->next = cells->spare;
 	cells->spare = op;

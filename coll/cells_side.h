@@ -16,12 +16,13 @@ enum {
 
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */
-	struct pcoll_call call;
+	struct pcoll_call call;         /* or a part of it */
+	size_t call_bytes;              /* length of the whole call */
 	const struct pcoll_cells_kind *kind;
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
-	void *scratch;                  /* freed at its end; or NULL */
+	bool sends_result;              /* of the operation before */
 };
 
 /* What this member knows of another. */

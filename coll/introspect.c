@@ -7,7 +7,7 @@
 
 /*
  * Far: over TCP between two ranks of one host, each with a CPU, as measured (docs/performance.md,
- * "By messages").  Near: through shared memory, as measured there.
+ * "By messages").  Near: through shared memory, assumed.
  */
 static const struct pcoll_costs measured_costs = {
 	.far = { .latency_ps = 9000000, .overhead_ps = 2500000, .gap_ps = 1000000,
@@ -79,7 +79,7 @@ length_tell(const struct telling *telling, struct pcoll_shape shape)
 	fact_tell(telling, taken, &shape, pcoll_select_is_users(&shape) ? "user" : "library");
 	for (size_t i = 0; telling->all && pcoll_builders[i]; i++)
 		if (pcoll_builders[i]->operation == shape.operation &&
-		    (!pcoll_builders[i]->has_levels || shape.layout))
+		    pcoll_builder_serves(pcoll_builders[i], &shape))
 			others_tell(telling, pcoll_builders[i], taken, &shape);
 }
 

@@ -29,13 +29,19 @@ members_count(struct pcoll_layout *layout, uint32_t most,
 	return true;
 }
 
-static bool
-layout_is_in_runs(const struct pcoll_layout *layout)
+/* Sets what is known of all neighbourhoods. */
+static void
+layout_sum_up(struct pcoll_layout *layout)
 {
-	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)
-		if (!pcoll_nbrhd_is_run(layout, nbrhd))
-			return false;
-	return true;
+	layout->least = UINT32_MAX;
+	layout->in_runs = true;
+	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++) {
+		const uint32_t members = layout->start[nbrhd + 1] - layout->start[nbrhd];
+
+		layout->least = members < layout->least ? members : layout->least;
+		layout->most = members > layout->most ? members : layout->most;
+		layout->in_runs = layout->in_runs && pcoll_nbrhd_is_run(layout, nbrhd);
+	}
 }
 
 struct pcoll_layout *
@@ -63,7 +69,7 @@ pcoll_layout_make(uint32_t size, uint32_t most,
 		layout->start[nbrhd + 1] += layout->start[nbrhd];
 	for (uint32_t rank = 0; rank < size; rank++)
 		layout->ranks[layout->start[layout->nbrhd_of[rank]] + layout->place[rank]] = rank;
-	layout->in_runs = layout_is_in_runs(layout);
+	layout_sum_up(layout);
 	return layout;
 }
 

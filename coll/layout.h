@@ -12,6 +12,7 @@
 /* Neighbourhoods have the order of their lowest ranks; the lowest rank *leads*. */
 struct pcoll_layout {
 	uint32_t nbrhds, size;
+	uint32_t least, most;           /* members of a neighbourhood */
 	bool in_runs;                   /* the ranks of each neighbourhood follow each other */
 	uint32_t *nbrhd_of;             /* [size]: of each rank */
 	uint32_t *place;                /* [size]: of each rank among those of its neighbourhood */
@@ -40,6 +41,17 @@ pcoll_layout_members(const struct pcoll_layout *layout, uint32_t nbrhd, uint32_t
 {
 	*count_out = layout->start[nbrhd + 1] - layout->start[nbrhd];
 	return layout->ranks + layout->start[nbrhd];
+}
+
+/* How many ranks follow each other from the one at `at' of the list on, which ends at `end'. */
+static inline uint32_t
+pcoll_layout_run(const uint32_t *ranks, uint32_t at, uint32_t end)
+{
+	uint32_t run = 1;
+
+	while (at + run < end && ranks[at + run] == ranks[at] + run)
+		run++;
+	return run;
 }
 
 /* The ranks of the neighbourhood follow each other. */

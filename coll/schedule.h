@@ -4,8 +4,9 @@
  * A schedule is a list of *steps*.  A member sends a span of a buffer to another member, receives
  * one, copies, or combines two.  Sends and receives are only begun where they stand; a *round* ends
  * when all that was begun in it is done.  Copies and combinations are done at once, in their order.
- * A loop repeats its steps, and may have rounds in it; loops do not nest.  So a schedule is as long
- * as the logarithm of the team's size, however many messages it sends.
+ * A loop repeats its steps, and may have rounds in it; loops do not nest.  So most schedules are as
+ * long as the logarithm of the team's size, however many messages they send; those that bring
+ * together the blocks of two levels have some steps for each host, or member.
  *
  * A send meets the receive of the other member that has the same tag; two messages from one member
  * to another never have the same tag in one operation.  Nothing else orders messages.
@@ -263,7 +264,8 @@ struct pcoll_builder {
 	bool serves_lists;
 	bool reorders;                  /* operands are combined in another order than the ranks' */
 	bool has_levels;                /* it reads shape's layout, and serves shapes with one */
-	bool needs_runs;                /* ... whose neighbourhoods are runs of ranks */
+	/* Does it serve such a shape, with a layout?  All members answer alike.  NULL: it does. */
+	bool (*serves)(const struct pcoll_shape *shape);
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };
 

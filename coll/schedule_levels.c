@@ -107,6 +107,13 @@ pcoll_span_of_nbrhd(const struct pcoll_shape *shape, uint32_t nbrhd, uint32_t al
 	return pcoll_span(packed, pcoll_at(layout->start[nbrhd]), count);
 }
 
+uint32_t
+pcoll_add_packed(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	return pcoll_view_tmp(schedule, shape->layout->in_runs ? 1 : shape->size,
+	                      shape->layout->in_runs ? 0 : shape->len_bytes);
+}
+
 /* In as few copies as there are runs of ranks. */
 static void
 blocks_copy(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
@@ -118,8 +125,7 @@ blocks_copy(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, ui
 	for (uint32_t i = 0; i < count; i += run) {
 		struct pcoll_span in_all, in_packed;
 
-		for (run = 1; i + run < count && ranks[i + run] == ranks[i] + run; run++)
-			continue;
+		run = pcoll_layout_run(ranks, i, count);
 		in_all = pcoll_span(all, pcoll_at(ranks[i]), run);
 		in_packed = pcoll_span(packed, pcoll_at(at + i), run);
 		if (packs)
@@ -194,21 +200,28 @@ lasts_scan(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, str
 }
 
 bool
+pcoll_shape_is_in_runs(const struct pcoll_shape *shape)
+{
+	return shape->layout->in_runs;
+}
+
+bool
 pcoll_add_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                  struct pcoll_span sum, struct pcoll_span *before_out)
 {
 	const struct pcoll_layout *layout = shape->layout;
 	const uint32_t own = own_nbrhd(shape), last = last_of(layout, own);
-	const uint32_t tmp = pcoll_view_tmp(schedule, 3, shape->len_bytes);
-	const struct pcoll_span sums = pcoll_block(tmp, pcoll_at(0));
-	const struct pcoll_span before = *before_out = pcoll_block(tmp, pcoll_at(2));
+	const uint32_t tmp =
+		pcoll_view_tmp(schedule, shape->rank == last ? 3 : 1, shape->len_bytes);
+	const struct pcoll_span before = *before_out = pcoll_block(tmp, pcoll_at(0));
+	const struct pcoll_span sums = pcoll_block(tmp, pcoll_at(1));
 	const uint32_t *ranks;
 	struct pcoll_index tag;
 	uint32_t count;
 
 	if (shape->rank == last)
 		pcoll_add_copy(schedule, sums, sum);
-	lasts_scan(schedule, shape, sums, pcoll_block(tmp, pcoll_at(1)), before);
+	lasts_scan(schedule, shape, sums, pcoll_block(tmp, pcoll_at(2)), before);
 	tag = pcoll_at(schedule->tags++);
 	if (!own)
 		return false;

@@ -82,8 +82,8 @@ const uint32_t *pcoll_near_ranks(const struct pcoll_shape *shape, uint32_t *coun
 uint32_t pcoll_near_lead(const struct pcoll_shape *shape);
 void pcoll_stage_near_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 void pcoll_stage_far_begin(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
-/* Within such a stage: a reduction to all of those that lead, by doubling or, from 16 KiB on, by
- * halving. */
+/* Within such a stage: a reduction to all of those that lead, by doubling or, if long, by
+ * halving (algorithms/reduce_to_all_levels.c). */
 void pcoll_add_reduce_far(struct pcoll_schedule *schedule, const struct pcoll_shape *far);
 
 /*
@@ -94,6 +94,8 @@ void pcoll_add_reduce_far(struct pcoll_schedule *schedule, const struct pcoll_sh
  */
 struct pcoll_span pcoll_span_of_nbrhd(const struct pcoll_shape *shape, uint32_t nbrhd, uint32_t all,
                                       uint32_t packed);
+/* The view for packed blocks; empty where all ranks follow each other, so that none are packed. */
+uint32_t pcoll_add_packed(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 void pcoll_add_pack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                     uint32_t nbrhd, uint32_t all, uint32_t packed);
 void pcoll_add_unpack(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
@@ -103,6 +105,7 @@ void pcoll_add_order(struct pcoll_schedule *schedule, const struct pcoll_shape *
 
 /* Adds what brings to each member the sum of the neighbourhoods before its own, which are runs of
  * ranks; `sum' is that of its own, on its last member.  False: there are none before. */
+bool pcoll_shape_is_in_runs(const struct pcoll_shape *shape);
 bool pcoll_add_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                       struct pcoll_span sum, struct pcoll_span *before_out);
 

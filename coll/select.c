@@ -37,12 +37,12 @@ length_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 	                         shape->len_bytes <= rule->most_bytes);
 }
 
-static bool
-builder_serves(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
+bool
+pcoll_builder_serves(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
 {
 	return (!shape->listed || builder->serves_lists) &&
 	       (!shape->ordered || !builder->reorders) && (!builder->has_levels || shape->layout) &&
-	       (!builder->needs_runs || shape->layout->in_runs);
+	       (!builder->serves || builder->serves(shape));
 }
 
 /* The library's own rules have one for every shape. */
@@ -54,7 +54,7 @@ rule_find(const struct pcoll_shape *shape)
 
 	for (i = 0; (rule = pcoll_tuning_rule(i)) != NULL; i++)
 		if (rule->operation == shape->operation && team_fits(rule, shape) &&
-		    length_fits(rule, shape) && builder_serves(rule->builder, shape))
+		    length_fits(rule, shape) && pcoll_builder_serves(rule->builder, shape))
 			return i;
 	abort();
 }

@@ -16,6 +16,8 @@
 
 #include "coll/schedule.h"
 
+#include "runtime/conduit/conduit.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,7 +26,7 @@ struct pcoll_rule {
 	size_t least_bytes, most_bytes;
 	uint32_t least_size, most_size;
 	uint32_t least_hosts, most_hosts;
-	char mode[16];                  /* empty: any */
+	char mode[PSI_TRANSPORT_BYTES]; /* empty: any */
 	const struct pcoll_builder *builder;
 	uint32_t radix;                 /* at least 2 */
 	size_t piece_bytes;             /* 0: all is one piece */

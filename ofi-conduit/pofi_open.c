@@ -233,9 +233,9 @@ conduit_free(struct psi_conduit *conduit)
 
 /* The name of the provider without those above it: tcp of tcp;ofi_rxm. */
 static void
-medium_name(const char *provider, char medium_out[16])
+transport_name(const char *provider, char transport_out[PSI_TRANSPORT_BYTES])
 {
-	snprintf(medium_out, 16, "%.*s", (int)strcspn(provider, ";"), provider);
+	snprintf(transport_out, PSI_TRANSPORT_BYTES, "%.*s", (int)strcspn(provider, ";"), provider);
 }
 
 int
@@ -271,7 +271,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = INT32_MAX,
 		.shared_bytes = 0,
 	};
-	medium_name(conduit->info->fabric_attr->prov_name, attributes_out->medium);
+	transport_name(conduit->info->fabric_attr->prov_name, attributes_out->transport);
 	*conduit_out = conduit;
 	return PSI_OK;
 }

@@ -108,7 +108,7 @@ psmp_open(const struct psi_services *services, const struct psi_conduit_job *job
 	*attributes_out = (struct psi_attributes){
 		.max_medium_bytes = SYSVNET_MEDIUM_BYTES,
 		.max_long_bytes = INT32_MAX,
-		.shared_bytes = arena_bytes, .medium = "smp",
+		.shared_bytes = arena_bytes, .transport = "smp",
 	};
 	*conduit_out = conduit;
 	return PSI_OK;

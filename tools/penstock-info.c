@@ -15,8 +15,8 @@
 #include "runtime/tools/introspect.h"
 #include "tools/memory_job.h"
 
-enum { RANKS_MAX = 65535, BAD_INPUT = 2, OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL,
-       OPT_ALL, OPT_HOSTS, OPT_MODE };
+enum { RANKS_MAX = 65535, MODE_MAX = 15, BAD_INPUT = 2 };
+enum { OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL, OPT_ALL, OPT_HOSTS, OPT_MODE };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
@@ -192,9 +192,13 @@ coll_team(const struct view *view)
 			(unsigned)team.hosts, (unsigned)team.ranks, (unsigned)team.ranks);
 		exit(BAD_INPUT);
 	}
-	team.mode = view->mode ? view->mode : "tcp";
-	if (team.hosts == 1)
-		team.mode = "smp";
+	team.mode = team.hosts == 1 ? "smp" : view->mode ? view->mode : "tcp";
+	if (view->mode && (strlen(view->mode) > MODE_MAX || (team.hosts == 1) !=
+	                   (strcmp(view->mode, "smp") == 0))) {
+		fprintf(stderr, "penstock-info: --mode %s: expected smp for one host, else a name "
+			"of at most %d letters, such as tcp\n", view->mode, MODE_MAX);
+		exit(BAD_INPUT);
+	}
 	return team;
 }
 

@@ -26,7 +26,7 @@ reduce_read(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t 
 const struct pcoll_cells_kind pcoll_cells_reduce_to_one = {
 	.operation = PCOLL_REDUCE_TO_ONE,
 	.root = { true, PCOLL_READS_ALL_DOWN }, .others = { true, PCOLL_READS_NONE },
-	.fill = pcoll_cells_fill_src, .read = reduce_read, .split = pcoll_cells_reduce_split,
+	.fill = pcoll_cells_fill_src, .read = reduce_read,
 };
 
 const struct pcoll_cells_kind pcoll_cells_reduce_to_all = {

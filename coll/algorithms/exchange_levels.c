@@ -4,11 +4,13 @@
  * members what is for it.
  *
  * Cost: two steps in memory and one over the network, in which a neighbourhood sends a message to
- * each other one; a block is sent three times and copied three times by those that lead.
+ * each other one; a block is sent three times, and copied twice by each of two that lead.
  * Wins: small blocks, where a message of the network takes many times as long as one in memory.
  */
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
+
+enum { ROWS_MOST_BYTES = 4 << 20 };
 
 /*
  * Of one that leads.  `rows' has a row of blocks for each member of the neighbourhood, by place:
@@ -52,8 +54,7 @@ rows_pack(const struct leading *leading, uint32_t nbrhd)
 	const uint32_t *ranks = pcoll_layout_members(layout, nbrhd, &count);
 
 	for (uint32_t i = 0; i < count; i += run) {
-		for (run = 1; i + run < count && ranks[i + run] == ranks[i] + run; run++)
-			continue;
+		run = pcoll_layout_run(ranks, i, count);
 		pcoll_loop_begin(leading->schedule, leading->count);
 		pcoll_add_copy(leading->schedule,
 		               pcoll_span(leading->to, pcoll_from(base + i, (int32_t)count), run),
@@ -64,12 +65,15 @@ rows_pack(const struct leading *leading, uint32_t nbrhd)
 	}
 }
 
-/* `from' to rows: a loop over the members for each member of the other neighbourhood. */
+/* `from', or of the own neighbourhood `to', to rows: a loop over the members for each member of the
+ * other neighbourhood. */
 static void
 rows_unpack(const struct leading *leading, uint32_t nbrhd)
 {
 	const struct pcoll_layout *layout = leading->shape->layout;
 	const uint32_t base = leading->count * layout->start[nbrhd];
+	const bool is_own = nbrhd == layout->nbrhd_of[leading->shape->rank];
+	const uint32_t view = is_own ? leading->to : leading->from;
 	uint32_t count;
 	const uint32_t *ranks = pcoll_layout_members(layout, nbrhd, &count);
 
@@ -79,8 +83,7 @@ rows_unpack(const struct leading *leading, uint32_t nbrhd)
 
 		pcoll_loop_begin(leading->schedule, leading->count);
 		pcoll_add_copy(leading->schedule, pcoll_block(leading->rows, row),
-		               pcoll_block(leading->from,
-		                           pcoll_from(base + i * leading->count, 1)));
+		               pcoll_block(view, pcoll_from(base + i * leading->count, 1)));
 		pcoll_loop_end(leading->schedule);
 	}
 }
@@ -109,8 +112,6 @@ leads_exchange(const struct leading *leading)
 
 	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)
 		rows_pack(leading, nbrhd);
-	pcoll_add_copy(schedule, blocks_between(leading, leading->from, own),
-	               blocks_between(leading, leading->to, own));
 	for (uint32_t away = 1; away < layout->nbrhds; away++) {
 		const uint32_t above = pcoll_rank_at(away, layout->nbrhds, own);
 		const uint32_t below = pcoll_place_of(own, layout->nbrhds, away);
@@ -175,8 +176,16 @@ exchange_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 	schedule->tags += 3;
 }
 
+/* Each that leads has three buffers for all blocks of its neighbourhood. */
+static bool
+exchange_levels_serves(const struct pcoll_shape *shape)
+{
+	return (uint64_t)shape->layout->most * shape->size * shape->len_bytes <= ROWS_MOST_BYTES;
+}
+
 const struct pcoll_builder pcoll_build_exchange_levels = {
 	.operation = PCOLL_EXCHANGE, .name = "levels",
 	.summary = "a rank of each host exchanges all blocks of its host",
-	.has_levels = true, .build = exchange_levels_build,
+	.has_levels = true, .serves = exchange_levels_serves,
+	.build = exchange_levels_build,
 };

@@ -44,5 +44,5 @@ exscan_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 const struct pcoll_builder pcoll_build_exscan_levels = {
 	.operation = PCOLL_EXSCAN, .name = "levels",
 	.summary = "sums of each host's operands, then of hosts",
-	.has_levels = true, .needs_runs = true, .build = exscan_levels_build,
+	.has_levels = true, .serves = pcoll_shape_is_in_runs, .build = exscan_levels_build,
 };

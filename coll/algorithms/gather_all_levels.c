@@ -90,6 +90,7 @@ gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 
 	pcoll_kin_knomial(near.rank, near.size, 0, near.radix, &kin);
 	near.len_bytes *= shape->size;
+	near.piece_bytes = 0;
 	if (kin.is_root)
 		gather_all_levels_lead(schedule, shape, near_tag);
 	else
@@ -106,6 +107,6 @@ gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 const struct pcoll_builder pcoll_build_gather_all_levels = {
 	.operation = PCOLL_GATHER_ALL, .name = "levels",
 	.summary = "a rank of each host gathers; these exchange, and broadcast to their hosts",
-	.has_radix = true, .has_pieces = true, .has_levels = true,
+	.has_radix = true, .has_levels = true,
 	.build = gather_all_levels_build,
 };

@@ -31,7 +31,7 @@ gather_levels_root(struct pcoll_schedule *schedule, const struct pcoll_shape *sh
 {
 	const struct pcoll_layout *layout = shape->layout;
 	const uint32_t dst = pcoll_view_members(schedule, PCOLL_DST, shape);
-	const uint32_t packed = pcoll_view_tmp(schedule, shape->size, shape->len_bytes);
+	const uint32_t packed = pcoll_add_packed(schedule, shape);
 
 	gather_levels_near(schedule, shape, dst, true);
 	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)

@@ -21,17 +21,11 @@ struct parts {
 	uint32_t dst;                   /* its view, in parts */
 };
 
-static uint32_t
-parts_count(const struct pcoll_layout *layout)
+/* Those that lead keep an operand of each member of their neighbourhood. */
+static bool
+parts_serve(const struct pcoll_shape *shape)
 {
-	uint32_t least = UINT32_MAX;
-
-	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++) {
-		const uint32_t members = layout->start[nbrhd + 1] - layout->start[nbrhd];
-
-		least = members < least ? members : least;
-	}
-	return least;
+	return shape->layout->most <= 2 * shape->layout->least;
 }
 
 /* To each one that leads its part; those that lead combine what comes. */
@@ -40,14 +34,14 @@ parts_reduce_near(struct pcoll_schedule *schedule, const struct parts *parts)
 {
 	const struct pcoll_shape *shape = parts->shape;
 	const struct pcoll_index tag = pcoll_at(schedule->tags);
+	const struct pcoll_span own = pcoll_block(parts->dst, pcoll_at(parts->place));
+	const bool leads = parts->place < parts->count;
 	const uint32_t src = pcoll_view_parts(schedule, PCOLL_SRC, parts->count, shape->elem_bytes,
 	                                      shape->len_bytes);
 	const size_t elems = shape->len_bytes / shape->elem_bytes;
 	const uint32_t come = pcoll_view_tmp(
 		schedule, parts->members,
-		(elems + parts->count - 1) / parts->count * shape->elem_bytes);
-	const struct pcoll_span own = pcoll_block(parts->dst, pcoll_at(parts->place));
-	const bool leads = parts->place < parts->count;
+		leads ? (elems + parts->count - 1) / parts->count * shape->elem_bytes : 0);
 
 	for (uint32_t i = 0; i < parts->members; i++) {
 		if (i == parts->place)
@@ -116,7 +110,7 @@ static void
 reduce_to_all_parts_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
 	struct parts parts = { .shape = shape, .place = shape->layout->place[shape->rank],
-		               .count = parts_count(shape->layout) };
+		               .count = shape->layout->least };
 
 	parts.ranks = pcoll_near_ranks(shape, &parts.members);
 	parts.dst = pcoll_view_parts(schedule, PCOLL_DST, parts.count, shape->elem_bytes,
@@ -132,5 +126,6 @@ reduce_to_all_parts_build(struct pcoll_schedule *schedule, const struct pcoll_sh
 const struct pcoll_builder pcoll_build_reduce_to_all_parts = {
 	.operation = PCOLL_REDUCE_TO_ALL, .name = "parts",
 	.summary = "as by levels; several ranks of each host lead, each for a part",
-	.has_levels = true, .reorders = true, .build = reduce_to_all_parts_build,
+	.has_levels = true, .reorders = true, .serves = parts_serve,
+	.build = reduce_to_all_parts_build,
 };

@@ -28,5 +28,5 @@ scan_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 const struct pcoll_builder pcoll_build_scan_levels = {
 	.operation = PCOLL_SCAN, .name = "levels",
 	.summary = "sums of each host's operands, then of hosts",
-	.has_levels = true, .needs_runs = true, .build = scan_levels_build,
+	.has_levels = true, .serves = pcoll_shape_is_in_runs, .build = scan_levels_build,
 };

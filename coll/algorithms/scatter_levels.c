@@ -31,7 +31,7 @@ scatter_levels_root(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 {
 	const struct pcoll_layout *layout = shape->layout;
 	const uint32_t src = pcoll_view_members(schedule, PCOLL_SRC, shape);
-	const uint32_t packed = pcoll_view_tmp(schedule, shape->size, shape->len_bytes);
+	const uint32_t packed = pcoll_add_packed(schedule, shape);
 
 	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++) {
 		if (nbrhd == layout->nbrhd_of[shape->rank])

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <mpi.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -177,6 +178,11 @@ gather(const struct grid *grid, const struct block *block, const double *x)
 	for (rank = 0; rank < ranks; rank++) {
 		const struct block other = block_of(grid, (uint32_t)rank);
 
+		if ((uint64_t)other.rows * other.cols > INT_MAX) {
+			fprintf(stderr, "heat2d: a block of more points than MPI counts; start "
+			                "more ranks\n");
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		}
 		counts[rank] = (int)(other.rows * other.cols);
 		first[rank] = rank == 0 ? 0 : first[rank - 1] + counts[rank - 1];
 	}

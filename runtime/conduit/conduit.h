@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 13 };
+enum { PSI_CONDUIT_ABI = 13, PSI_TRANSPORT_BYTES = 16 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -208,7 +208,7 @@ struct psi_services {
 struct psi_attributes {
 	size_t max_medium_bytes, max_long_bytes;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
-	char medium[16];                        /* what messages go through: smp, tcp, ... */
+	char transport[PSI_TRANSPORT_BYTES];    /* what messages go through: smp, tcp, ... */
 };
 
 /* Where an area of shared memory is mapped here, in whole pages, and what it is for. */

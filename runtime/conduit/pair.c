@@ -83,7 +83,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = size_least(local.max_long_bytes, network.max_long_bytes),
 		.shared_bytes = local.shared_bytes + network.shared_bytes,
 	};
-	memcpy(attributes_out->medium, network.medium, sizeof network.medium);
+	memcpy(attributes_out->transport, network.transport, sizeof network.transport);
 	*conduit_out = pair;
 	return PSI_OK;
 }

@@ -267,7 +267,7 @@ conduit_lay_table(const struct psi_conduit_ops *local, const struct psi_conduit_
 static void
 conduit_tell_job(void)
 {
-	const uint32_t hosts = psi_nbrhds();
+	const uint32_t hosts = psi.networked ? psi_nbrhds() : 1;
 	char text[500];
 
 	if (psi.boot.rank != 0 || !psi_setting_bool(psi_setting_named("GASNET_VERBOSEENV")))
@@ -275,7 +275,7 @@ conduit_tell_job(void)
 	psi.ops->describe(psi.conduit, text, sizeof text);
 	psi_log("conduit %s: %s", psi.ops->name, text);
 	psi_log("rules of collectives: %u ranks, hosts %u, mode %s", psi.boot.size, hosts,
-	        hosts > 1 ? psi.attributes.medium : "smp");
+	        hosts > 1 ? psi.attributes.transport : "smp");
 }
 
 static bool

@@ -110,6 +110,18 @@ other_sizes(void)
 	                                      GEX_OP_USER, sum, NULL, 0));
 }
 
+/* Rank 0 passes a vector that is divided, the others one that is as long as a block of it. */
+static void
+other_lengths(void)
+{
+	static int32_t many[3 * 8192], result[3 * 8192];
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	gex_Event_Wait(gex_Coll_ReduceToAllNB(pt.tm, result, many, GEX_DT_I32, 4,
+	                                      pt.rank ? 8192 : 3 * 8192, GEX_OP_ADD, NULL, NULL,
+	                                      0));
+}
+
 /* As many bytes, in other elements. */
 static void
 other_types(void)
@@ -260,6 +272,11 @@ static const struct pt_misuse cases[] = {
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
 	  "gex_Coll_ReduceToOneNB: call * on its team, to which rank 0 passes 4 bytes and rank 1 "
 	  "passes 8; let all members pass the same sizes",
+	  1 },
+	{ "other_lengths", PT_ALWAYS, 3, other_lengths, "members that pass vectors, one of which is "
+	  "divided",
+	  "gex_Coll_ReduceToAllNB: call * on its team, to which rank 0 passes 98304 bytes and rank "
+	  "* passes 32768; let all members pass the same sizes",
 	  1 },
 	{ "other_types", PT_CHECKED, 2, other_types, "members that pass different types",
 	  "gex_Coll_ReduceToAllNB: call * on its team, to which rank 0 passes elements of 4 bytes "

@@ -36,7 +36,7 @@ probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 	                      struct psi_conduit **conduit_out)                                   \
 	{                                                                                         \
 		(void)services, (void)job, (void)conduit_out;                                     \
-		*out = (struct psi_attributes){ medium, longest, 10 };                            \
+		*out = (struct psi_attributes){ medium, longest, 10, #who };                      \
 		who.opens++;                                                                      \
 		return PSI_OK;                                                                    \
 	}                                                                                         \
@@ -256,6 +256,7 @@ START_TEST(both_open_and_limits_are_the_least)
 	ck_assert_uint_eq(attributes.max_medium_bytes, NETWORK_MEDIUM);
 	ck_assert_uint_eq(attributes.max_long_bytes, 50);
 	ck_assert_uint_eq(attributes.shared_bytes, 20);
+	ck_assert_str_eq(attributes.transport, "network");
 	ck_assert_uint_eq(ops->am_max_medium(port, 1, 0, 0), LOCAL_MEDIUM);
 	ck_assert_uint_eq(ops->am_max_medium(port, FAR, 0, 0), NETWORK_MEDIUM);
 }

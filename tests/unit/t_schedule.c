@@ -151,7 +151,7 @@ check_lengths_of_layouts(const struct pcoll_builder *builder, struct pcoll_shape
 	}
 	for (unsigned kind = 0; kind < PLACEMENTS; kind++) {
 		shape.layout = layout = layout_make(kind, shape.size);
-		if (layout->in_runs || !builder->needs_runs)
+		if (pcoll_builder_serves(builder, &shape))
 			check_lengths(builder, shape);
 		pcoll_layout_free(layout);
 	}
@@ -182,8 +182,11 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
 	struct pcoll_layout *layout = NULL;
 
 	if (builder->has_levels)
-		shape.layout = layout = layout_make(builder->needs_runs ? RUNS : root % PLACEMENTS,
-		                                    size);
+		shape.layout = layout = layout_make(root % PLACEMENTS, size);
+	if (!pcoll_builder_serves(builder, &shape)) {
+		pcoll_layout_free(layout);
+		shape.layout = layout = layout_make(RUNS, size);
+	}
 	for (unsigned way = 0; way < WAYS; way += 3)    /* each in three of six */
 		check_way(builder, shape, way);
 	pcoll_layout_free(layout);
@@ -351,26 +354,69 @@ END_TEST
 
 /* -- the choice -------------------------------------------------------------------------------- */
 
+static bool
+operation_has_lists(enum pcoll_operation operation)
+{
+	for (size_t i = 0; pcoll_builders[i]; i++)
+		if (pcoll_builders[i]->operation == operation && pcoll_builders[i]->serves_lists)
+			return true;
+	return false;
+}
+
+/* Of all lengths, with lists or without, in order or not. */
+static void
+choose_for_lengths(struct pcoll_shape shape)
+{
+	for (size_t len_bytes = 12; len_bytes < (size_t)1 << 40; len_bytes *= 3) {
+		const struct pcoll_builder *builder;
+
+		shape.len_bytes = len_bytes;
+		shape.elem_bytes = len_bytes % 5 + 1;
+		shape.ordered = !shape.ordered;
+		builder = pcoll_select(&shape);
+		ck_assert_ptr_nonnull(builder);
+		ck_assert_uint_eq(builder->operation, shape.operation);
+		ck_assert(pcoll_builder_serves(builder, &shape));
+		ck_assert_uint_ge(shape.radix, 2);
+		ck_assert_uint_eq(shape.piece_bytes % shape.elem_bytes, 0);
+	}
+}
+
+static void
+choose_for_operations(struct pcoll_shape shape)
+{
+	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
+		shape.operation = (enum pcoll_operation)operation;
+		shape.listed = false;
+		choose_for_lengths(shape);
+		shape.listed = operation_has_lists(shape.operation);
+		choose_for_lengths(shape);
+	}
+}
+
 /* Each call has an algorithm, of its own operation, whose pieces are whole elements. */
 START_TEST(every_call_has_an_algorithm)
 {
-	struct pcoll_shape shape = { .size = 1, .hosts = 1, .mode = "smp" };
+	struct pcoll_shape shape = { .size = 1 };
 
 	pcoll_tuning_open();
-	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++)
-		for (shape.size = 1; shape.size < 600; shape.size += 1 + shape.size / 3)
-			for (size_t len_bytes = 12; len_bytes < (size_t)1 << 40; len_bytes *= 3) {
-				const struct pcoll_builder *builder;
+	for (shape.size = 1; shape.size < 600; shape.size += 1 + shape.size / 3) {
+		shape.hosts = 1;
+		shape.mode = "smp";
+		choose_for_operations(shape);
+		shape.mode = "tcp";
+		shape.hosts = shape.size;
+		choose_for_operations(shape);
+		for (unsigned kind = 0; kind < PLACEMENTS; kind++) {
+			struct pcoll_layout *layout = layout_make(kind, shape.size);
 
-				shape.operation = (enum pcoll_operation)operation;
-				shape.len_bytes = len_bytes;
-				shape.elem_bytes = len_bytes % 5 + 1;
-				builder = pcoll_select(&shape);
-				ck_assert_ptr_nonnull(builder);
-				ck_assert_uint_eq(builder->operation, operation);
-				ck_assert_uint_ge(shape.radix, 2);
-				ck_assert_uint_eq(shape.piece_bytes % shape.elem_bytes, 0);
-			}
+			shape.hosts = layout->nbrhds;
+			shape.layout = pcoll_layout_has_levels(layout) ? layout : NULL;
+			choose_for_operations(shape);
+			shape.layout = NULL;
+			pcoll_layout_free(layout);
+		}
+	}
 }
 END_TEST
 
