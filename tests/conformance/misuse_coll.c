@@ -273,8 +273,8 @@ static const struct pt_misuse cases[] = {
 	  "gex_Coll_ReduceToOneNB: call * on its team, to which rank 0 passes 4 bytes and rank 1 "
 	  "passes 8; let all members pass the same sizes",
 	  1 },
-	{ "other_lengths", PT_ALWAYS, 3, other_lengths, "members that pass vectors, one of which is "
-	  "divided",
+	{ "other_lengths", PT_ALWAYS, 3, other_lengths,
+	  "members that pass vectors, one of which is divided",
 	  "gex_Coll_ReduceToAllNB: call * on its team, to which rank 0 passes 98304 bytes and rank "
 	  "* passes 32768; let all members pass the same sizes",
 	  1 },
