@@ -24,6 +24,7 @@ members_count(struct pcoll_layout *layout, uint32_t most,
 		}
 		layout->nbrhd_of[rank] = number[name];
 		layout->place[rank] = layout->start[number[name] + 1]++;
+		layout->lasts[number[name]] = rank;
 	}
 	free(number);
 	return true;
@@ -49,7 +50,7 @@ pcoll_layout_make(uint32_t size, uint32_t most,
                   uint32_t (*nbrhd_of_rank)(const void *arg, uint32_t rank), const void *arg)
 {
 	struct pcoll_layout *layout = malloc(sizeof *layout);
-	uint32_t *memory = calloc(5 * (size_t)size + 1, sizeof *memory);
+	uint32_t *memory = calloc(6 * (size_t)size + 1, sizeof *memory);
 
 	if (!layout || !memory) {
 		free(layout);
@@ -59,7 +60,7 @@ pcoll_layout_make(uint32_t size, uint32_t most,
 	*layout = (struct pcoll_layout){
 		.size = size, .nbrhd_of = memory, .place = memory + size,
 		.ranks = memory + 2 * (size_t)size, .leads = memory + 3 * (size_t)size,
-		.start = memory + 4 * (size_t)size,
+		.lasts = memory + 4 * (size_t)size, .start = memory + 5 * (size_t)size,
 	};
 	if (!members_count(layout, most, nbrhd_of_rank, arg)) {
 		pcoll_layout_free(layout);

@@ -18,7 +18,7 @@ struct pcoll_layout {
 	uint32_t *place;                /* [size]: of each rank among those of its neighbourhood */
 	uint32_t *start;                /* [nbrhds + 1]: where its members begin in `ranks' */
 	uint32_t *ranks;                /* [size]: by neighbourhood, then by rank */
-	uint32_t *leads;                /* [nbrhds] */
+	uint32_t *leads, *lasts;        /* [nbrhds]: the lowest and highest ranks */
 };
 
 /* nbrhd_of_rank(arg, rank) names neighbourhoods by any numbers below `most'.  Returns NULL if

@@ -2,7 +2,7 @@
 #include "coll/coll.h"
 #include "coll/kernels.h"
 
-/* By the number of the type. */
+/* The bytes of an element of each type. */
 static const uint8_t type_bytes[PCOLL_TYPES] = {
 	4, 4, 8, 8, sizeof(float), sizeof(double), 0, 0, 1, 1, 2, 2, sizeof(long double),
 };

@@ -154,6 +154,12 @@ view_begin(const struct pcoll_view *view, uint32_t number)
 	return elem * (elems / view->count * number + (number < longer ? number : longer));
 }
 
+size_t
+pcoll_view_offset(const struct pcoll_schedule *schedule, uint32_t view, uint32_t number)
+{
+	return schedule->view[view].base_bytes + view_begin(&schedule->view[view], number);
+}
+
 static size_t
 view_bytes(const struct pcoll_view *view, uint32_t number, uint32_t blocks)
 {

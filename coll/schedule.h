@@ -158,6 +158,9 @@ uint32_t pcoll_view_vector(struct pcoll_schedule *schedule, enum pcoll_buffer bu
 uint32_t pcoll_view_members(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
                             const struct pcoll_shape *shape);
 
+/* Where a block begins in the view's buffer; or, with the number of blocks, where the last ends. */
+size_t pcoll_view_offset(const struct pcoll_schedule *schedule, uint32_t view, uint32_t number);
+
 static inline struct pcoll_index
 pcoll_at(uint32_t at)
 {
@@ -188,6 +191,14 @@ static inline struct pcoll_span
 pcoll_block(uint32_t view, struct pcoll_index which)
 {
 	return pcoll_span(view, which, 1);
+}
+
+/* The whole vector as a span. */
+static inline struct pcoll_span
+pcoll_vector(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
+             const struct pcoll_shape *shape)
+{
+	return pcoll_block(pcoll_view_vector(schedule, buffer, shape), pcoll_at(0));
 }
 
 static inline struct pcoll_span

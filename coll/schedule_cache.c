@@ -60,7 +60,7 @@ shape_set_hosts(struct pcoll_shape *shape, gex_TM_t tm)
 	const struct pcoll_layout *layout = psi.networked ? layout_of(tm) : NULL;
 
 	shape->hosts = layout ? layout->nbrhds : 1;
-	shape->mode = shape->hosts > 1 ? psi.attributes.transport : "smp";
+	shape->mode = psi_transport_between(shape->hosts);
 	shape->layout = layout && pcoll_layout_has_levels(layout) ? layout : NULL;
 }
 

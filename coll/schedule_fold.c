@@ -159,3 +159,21 @@ pcoll_add_shift(struct pcoll_schedule *schedule, const struct pcoll_shape *shape
 		pcoll_add_receive(schedule, pcoll_at(rank - away), tag, to, pcoll_no_span());
 	pcoll_add_round(schedule);
 }
+
+void
+pcoll_add_sums_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                      struct pcoll_span sum, struct pcoll_span come, struct pcoll_span before)
+{
+	for (uint64_t step = 1; step < shape->size; step *= 2) {
+		const uint32_t away = (uint32_t)step;
+
+		pcoll_add_shift(schedule, shape, away, sum, come);
+		if (shape->rank < away)
+			continue;
+		pcoll_add_combine(schedule, come, sum, pcoll_no_span());
+		if (away == 1)
+			pcoll_add_copy(schedule, before, come);
+		else
+			pcoll_add_combine(schedule, come, before, pcoll_no_span());
+	}
+}

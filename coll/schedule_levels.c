@@ -114,7 +114,7 @@ pcoll_add_packed(struct pcoll_schedule *schedule, const struct pcoll_shape *shap
 	                      shape->layout->in_runs ? 0 : shape->len_bytes);
 }
 
-/* In as few copies as there are runs of ranks. */
+/* Adds one copy for each run of ranks. */
 static void
 blocks_copy(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t nbrhd,
             uint32_t all, uint32_t packed, uint32_t at, bool packs)
@@ -161,74 +161,47 @@ pcoll_add_order(struct pcoll_schedule *schedule, const struct pcoll_shape *shape
 
 /* -- sums before ------------------------------------------------------------------------------- */
 
-static uint32_t
-last_of(const struct pcoll_layout *layout, uint32_t nbrhd)
-{
-	return layout->ranks[layout->start[nbrhd + 1] - 1];
-}
-
-/* In a round with distance d the last member of a neighbourhood has in `sum' that of d
- * neighbourhoods up to its own.  All members count the tags. */
-static void
-lasts_scan(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, struct pcoll_span sum,
-           struct pcoll_span come, struct pcoll_span before)
-{
-	const struct pcoll_layout *layout = shape->layout;
-	const uint32_t own = own_nbrhd(shape);
-
-	for (uint64_t step = 1; step < layout->nbrhds; step *= 2) {
-		const uint32_t away = (uint32_t)step;
-		const struct pcoll_index tag = pcoll_at(schedule->tags++);
-
-		if (shape->rank != last_of(layout, own))
-			continue;
-		if (own + step < layout->nbrhds)
-			pcoll_add_send(schedule, pcoll_at(last_of(layout, own + away)), tag, sum,
-			               pcoll_no_span());
-		if (own >= away)
-			pcoll_add_receive(schedule, pcoll_at(last_of(layout, own - away)), tag,
-			                  come, pcoll_no_span());
-		pcoll_add_round(schedule);
-		if (own < away)
-			continue;
-		pcoll_add_combine(schedule, come, sum, pcoll_no_span());
-		if (away == 1)
-			pcoll_add_copy(schedule, before, come);
-		else
-			pcoll_add_combine(schedule, come, before, pcoll_no_span());
-	}
-}
-
 bool
 pcoll_shape_is_in_runs(const struct pcoll_shape *shape)
 {
 	return shape->layout->in_runs;
 }
 
+/* The last members of the neighbourhoods, each for its own. */
+static void
+lasts_sum(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, struct pcoll_span sum,
+          uint32_t tmp)
+{
+	const struct pcoll_shape far = pcoll_shape_far(shape);
+	const struct pcoll_span sums = pcoll_block(tmp, pcoll_at(1));
+
+	pcoll_add_copy(schedule, sums, sum);
+	pcoll_stage_begin(schedule, (struct pcoll_group){ .ranks = shape->layout->lasts });
+	pcoll_add_sums_before(schedule, &far, sums, pcoll_block(tmp, pcoll_at(2)),
+	                      pcoll_block(tmp, pcoll_at(0)));
+}
+
 bool
 pcoll_add_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                  struct pcoll_span sum, struct pcoll_span *before_out)
 {
-	const struct pcoll_layout *layout = shape->layout;
-	const uint32_t own = own_nbrhd(shape), last = last_of(layout, own);
-	const uint32_t tmp =
-		pcoll_view_tmp(schedule, shape->rank == last ? 3 : 1, shape->len_bytes);
+	const uint32_t last = shape->layout->lasts[own_nbrhd(shape)];
+	const bool is_last = shape->rank == last;
+	const uint32_t tmp = pcoll_view_tmp(schedule, is_last ? 3 : 1, shape->len_bytes);
 	const struct pcoll_span before = *before_out = pcoll_block(tmp, pcoll_at(0));
-	const struct pcoll_span sums = pcoll_block(tmp, pcoll_at(1));
-	const uint32_t *ranks;
 	struct pcoll_index tag;
 	uint32_t count;
+	const uint32_t *ranks = pcoll_near_ranks(shape, &count);
 
-	if (shape->rank == last)
-		pcoll_add_copy(schedule, sums, sum);
-	lasts_scan(schedule, shape, sums, pcoll_block(tmp, pcoll_at(2)), before);
+	if (is_last)
+		lasts_sum(schedule, shape, sum, tmp);
+	pcoll_stage_end(schedule);
 	tag = pcoll_at(schedule->tags++);
-	if (!own)
+	if (!own_nbrhd(shape))
 		return false;
-	ranks = pcoll_near_ranks(shape, &count);
-	if (shape->rank != last)
+	if (!is_last)
 		pcoll_add_receive(schedule, pcoll_at(last), tag, before, pcoll_no_span());
-	for (uint32_t i = 0; shape->rank == last && i + 1 < count; i++)
+	for (uint32_t i = 0; is_last && i + 1 < count; i++)
 		pcoll_add_send(schedule, pcoll_at(ranks[i]), tag, before, pcoll_no_span());
 	pcoll_add_round(schedule);
 	return true;

@@ -149,6 +149,12 @@ uint32_t pcoll_add_exchange_source(struct pcoll_schedule *schedule,
 void pcoll_add_shift(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                      uint32_t away, struct pcoll_span from, struct pcoll_span to);
 
+/* Adds what makes `before' the sum of `sum' of all ranks below, by doubling; rank 0 gets none.
+ * `sum' changes, and `come' is for what comes. */
+void pcoll_add_sums_before(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                           struct pcoll_span sum, struct pcoll_span come,
+                           struct pcoll_span before);
+
 /*
  * The largest power of two that fits into the size, of members with *numbers*.  Where there are
  * more, the first `pairs' times two members form pairs; the upper of a pair has no number, and the

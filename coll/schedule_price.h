@@ -9,7 +9,7 @@
 
 #include "coll/schedule.h"
 
-/* Of messages between two members, in picoseconds. */
+/* What messages between two members cost, in picoseconds. */
 struct pcoll_link {
 	uint64_t latency_ps;            /* L: from one member to another */
 	uint64_t overhead_ps;           /* o: of the processor, for each message, at both ends */

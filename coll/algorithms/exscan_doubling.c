@@ -11,27 +11,15 @@
 static void
 exscan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
-	const uint32_t rank = shape->rank;
 	const uint32_t tmp = pcoll_view_tmp(schedule, 2, shape->len_bytes);
 	const struct pcoll_span sum = pcoll_block(tmp, pcoll_at(0));
 	const struct pcoll_span come = pcoll_block(tmp, pcoll_at(1));
 	const struct pcoll_span dst =
-		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+		pcoll_vector(schedule, PCOLL_DST, shape);
 
 	pcoll_add_copy(schedule, sum,
-	               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0)));
-	for (uint64_t step = 1; step < shape->size; step *= 2) {
-		const uint32_t away = (uint32_t)step;
-
-		pcoll_add_shift(schedule, shape, away, sum, come);
-		if (rank < away)
-			continue;
-		pcoll_add_combine(schedule, come, sum, pcoll_no_span());
-		if (away == 1)
-			pcoll_add_copy(schedule, dst, come);
-		else
-			pcoll_add_combine(schedule, come, dst, pcoll_no_span());
-	}
+	               pcoll_vector(schedule, PCOLL_SRC, shape));
+	pcoll_add_sums_before(schedule, shape, sum, come, dst);
 }
 
 const struct pcoll_builder pcoll_build_exscan_doubling = {

@@ -10,24 +10,17 @@
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
-static struct pcoll_span
-vector_of(struct pcoll_schedule *schedule, enum pcoll_buffer buffer,
-          const struct pcoll_shape *shape)
-{
-	return pcoll_block(pcoll_view_vector(schedule, buffer, shape), pcoll_at(0));
-}
-
 static void
 exscan_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
 	const struct pcoll_shape near = pcoll_shape_near(shape);
-	const struct pcoll_span dst = vector_of(schedule, PCOLL_DST, shape);
+	const struct pcoll_span dst = pcoll_vector(schedule, PCOLL_DST, shape);
 	const struct pcoll_span sum =
 		pcoll_block(pcoll_view_tmp(schedule, 1, shape->len_bytes), pcoll_at(0));
 	struct pcoll_span before;
 
 	/* src may be dst, which gets the result. */
-	pcoll_add_copy(schedule, sum, vector_of(schedule, PCOLL_SRC, shape));
+	pcoll_add_copy(schedule, sum, pcoll_vector(schedule, PCOLL_SRC, shape));
 	pcoll_stage_near_begin(schedule, shape);
 	pcoll_build_exscan_doubling.build(schedule, &near);
 	pcoll_stage_end(schedule);

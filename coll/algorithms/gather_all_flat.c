@@ -14,7 +14,7 @@ gather_all_flat_build(struct pcoll_schedule *schedule, const struct pcoll_shape 
 	const struct pcoll_index tag = pcoll_at(schedule->tags++);
 	const uint32_t dst = pcoll_view_members(schedule, PCOLL_DST, shape);
 	const struct pcoll_span own =
-		pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0));
+		pcoll_vector(schedule, PCOLL_SRC, shape);
 
 	pcoll_loop_begin(schedule, size - 1);
 	pcoll_add_send(schedule, above, tag, own, pcoll_no_span());

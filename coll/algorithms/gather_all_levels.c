@@ -74,7 +74,7 @@ gather_all_levels_lead(struct pcoll_schedule *schedule, const struct pcoll_shape
 		pcoll_add_receive(schedule, pcoll_at(ranks[i]), pcoll_at(near_tag),
 		                  pcoll_block(run, pcoll_at(i)), pcoll_no_span());
 	pcoll_add_copy(schedule, pcoll_block(run, pcoll_at(0)),
-	               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0)));
+	               pcoll_vector(schedule, PCOLL_SRC, shape));
 	pcoll_add_round(schedule);
 	leads_gather_all(schedule, shape, run);
 	run_order(schedule, shape, dst, run);
@@ -95,8 +95,7 @@ gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 		gather_all_levels_lead(schedule, shape, near_tag);
 	else
 		pcoll_add_send(schedule, pcoll_at(shape->layout->leads[nbrhd]), pcoll_at(near_tag),
-		               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape),
-		                           pcoll_at(0)),
+		               pcoll_vector(schedule, PCOLL_SRC, shape),
 		               pcoll_no_span());
 	pcoll_stage_end(schedule);
 	pcoll_stage_near_begin(schedule, shape);

@@ -42,8 +42,7 @@ gather_levels_root(struct pcoll_schedule *schedule, const struct pcoll_shape *sh
 			                  pcoll_no_span());
 	if (!shape->in_place)
 		pcoll_add_copy(schedule, pcoll_block(dst, pcoll_at(shape->rank)),
-		               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape),
-		                           pcoll_at(0)));
+		               pcoll_vector(schedule, PCOLL_SRC, shape));
 	pcoll_add_round(schedule);
 	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)
 		if (nbrhd != layout->nbrhd_of[shape->rank])
@@ -60,7 +59,7 @@ gather_levels_lead(struct pcoll_schedule *schedule, const struct pcoll_shape *sh
 	gather_levels_near(schedule, shape, packed, false);
 	pcoll_add_copy(schedule,
 	               pcoll_block(packed, pcoll_at(shape->layout->place[shape->rank])),
-	               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape), pcoll_at(0)));
+	               pcoll_vector(schedule, PCOLL_SRC, shape));
 	pcoll_add_round(schedule);
 	pcoll_add_send(schedule, pcoll_at(shape->root), pcoll_at(schedule->tags + 1),
 	               pcoll_span(packed, pcoll_at(0), count), pcoll_no_span());
@@ -77,8 +76,7 @@ gather_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 		gather_levels_lead(schedule, shape);
 	else
 		pcoll_add_send(schedule, pcoll_at(lead), pcoll_at(schedule->tags),
-		               pcoll_block(pcoll_view_vector(schedule, PCOLL_SRC, shape),
-		                           pcoll_at(0)),
+		               pcoll_vector(schedule, PCOLL_SRC, shape),
 		               pcoll_no_span());
 	schedule->tags += 2;
 }

@@ -73,7 +73,7 @@ reduce_scatter_ring_build(struct pcoll_schedule *schedule, const struct pcoll_sh
 		.sums = pcoll_view_tmp(schedule, 2, ring_longest_block(shape)),
 	};
 	const struct pcoll_span dst =
-		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+		pcoll_vector(schedule, PCOLL_DST, shape);
 	const struct pcoll_span below =
 		pcoll_block(ring.src, pcoll_at(pcoll_place_of(rank, size, 1)));
 

@@ -28,7 +28,7 @@ parts_serve(const struct pcoll_shape *shape)
 	return shape->layout->most <= 2 * shape->layout->least;
 }
 
-/* To each one that leads its part; those that lead combine what comes. */
+/* A member sends each part to the member that leads for it, which combines all that it gets. */
 static void
 parts_reduce_near(struct pcoll_schedule *schedule, const struct parts *parts)
 {
@@ -67,9 +67,7 @@ static void
 parts_reduce_far(struct pcoll_schedule *schedule, const struct parts *parts)
 {
 	const struct pcoll_layout *layout = parts->shape->layout;
-	const size_t elem_bytes = parts->shape->elem_bytes;
-	const size_t elems = parts->shape->len_bytes / elem_bytes;
-	const size_t longer = elems % parts->count, place = parts->place;
+	const size_t at = pcoll_view_offset(schedule, parts->dst, parts->place);
 	struct pcoll_shape far = pcoll_shape_far(parts->shape);
 	uint32_t *ranks = malloc(layout->nbrhds * sizeof *ranks);
 
@@ -78,12 +76,10 @@ parts_reduce_far(struct pcoll_schedule *schedule, const struct parts *parts)
 		return;
 	}
 	for (uint32_t nbrhd = 0; nbrhd < layout->nbrhds; nbrhd++)
-		ranks[nbrhd] = layout->ranks[layout->start[nbrhd] + place];
-	far.len_bytes = (elems / parts->count + (place < longer)) * elem_bytes;
+		ranks[nbrhd] = layout->ranks[layout->start[nbrhd] + parts->place];
+	far.len_bytes = pcoll_view_offset(schedule, parts->dst, parts->place + 1) - at;
 	pcoll_stage_begin(schedule, (struct pcoll_group){
-		.ranks = ranks, .from_dst = true,
-		.dst_bytes = (elems / parts->count * place + (place < longer ? place : longer)) *
-		             elem_bytes });
+		.ranks = ranks, .from_dst = true, .dst_bytes = at });
 	pcoll_add_reduce_far(schedule, &far);
 	free(ranks);
 }

@@ -14,7 +14,7 @@ scan_doubling_build(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 {
 	const uint32_t rank = shape->rank;
 	const struct pcoll_span sum =
-		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+		pcoll_vector(schedule, PCOLL_DST, shape);
 	const struct pcoll_span come =
 		pcoll_block(pcoll_view_tmp(schedule, 1, shape->len_bytes), pcoll_at(0));
 

@@ -15,7 +15,7 @@ scan_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 {
 	const struct pcoll_shape near = pcoll_shape_near(shape);
 	const struct pcoll_span dst =
-		pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0));
+		pcoll_vector(schedule, PCOLL_DST, shape);
 	struct pcoll_span before;
 
 	pcoll_stage_near_begin(schedule, shape);

@@ -18,8 +18,7 @@ scatter_flat_root(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 	pcoll_loop_end(schedule);
 	if (!shape->in_place)
 		pcoll_add_copy(schedule,
-		               pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape),
-		                           pcoll_at(0)),
+		               pcoll_vector(schedule, PCOLL_DST, shape),
 		               pcoll_block(blocks, pcoll_at(shape->rank)));
 }
 

@@ -44,8 +44,7 @@ scatter_levels_root(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 	scatter_levels_near(schedule, shape, src, true);
 	if (!shape->in_place)
 		pcoll_add_copy(schedule,
-		               pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape),
-		                           pcoll_at(0)),
+		               pcoll_vector(schedule, PCOLL_DST, shape),
 		               pcoll_block(src, pcoll_at(shape->rank)));
 }
 
@@ -61,7 +60,7 @@ scatter_levels_lead(struct pcoll_schedule *schedule, const struct pcoll_shape *s
 	pcoll_add_round(schedule);
 	scatter_levels_near(schedule, shape, packed, false);
 	pcoll_add_copy(schedule,
-	               pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape), pcoll_at(0)),
+	               pcoll_vector(schedule, PCOLL_DST, shape),
 	               pcoll_block(packed, pcoll_at(shape->layout->place[shape->rank])));
 }
 
@@ -76,8 +75,7 @@ scatter_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *
 		scatter_levels_lead(schedule, shape);
 	else
 		pcoll_add_receive(schedule, pcoll_at(lead), pcoll_at(schedule->tags),
-		                  pcoll_block(pcoll_view_vector(schedule, PCOLL_DST, shape),
-		                              pcoll_at(0)),
+		                  pcoll_vector(schedule, PCOLL_DST, shape),
 		                  pcoll_no_span());
 	schedule->tags += 2;
 }

@@ -275,7 +275,7 @@ conduit_tell_job(void)
 	psi.ops->describe(psi.conduit, text, sizeof text);
 	psi_log("conduit %s: %s", psi.ops->name, text);
 	psi_log("rules of collectives: %u ranks, hosts %u, mode %s", psi.boot.size, hosts,
-	        hosts > 1 ? psi.attributes.transport : "smp");
+	        psi_transport_between(hosts));
 }
 
 static bool

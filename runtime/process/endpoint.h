@@ -66,5 +66,7 @@ bool psi_in_my_nbrhd(uint32_t rank);
 uint32_t psi_nbrhd_of(uint32_t rank);
 /* How many neighbourhoods the job has. */
 uint32_t psi_nbrhds(void);
+/* What messages within so many neighbourhoods go through: "smp", or the network's. */
+const char *psi_transport_between(uint32_t nbrhds);
 
 #endif

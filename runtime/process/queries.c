@@ -112,6 +112,12 @@ psi_nbrhds(void)
 	return nbrhd_count;
 }
 
+const char *
+psi_transport_between(uint32_t nbrhds)
+{
+	return nbrhds > 1 ? psi.attributes.transport : "smp";
+}
+
 bool
 psi_in_my_nbrhd(uint32_t rank)
 {
