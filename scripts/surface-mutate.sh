@@ -39,6 +39,7 @@ wrappers()
 		#include <gasnet_tools.h>
 		#include <gasnet_mk.h>
 		#include <penstock.h>
+		#include <penstock_upc_coll.h>
 		#include <stdlib.h>
 		#define SURFACE_NOTHING(call) __extension__ ({ \
 			__typeof__(call) surface_none; \

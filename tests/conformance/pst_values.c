@@ -77,6 +77,24 @@ nobody_leaves_early(void)
 	}
 }
 
+/* Whoever leaves a round finds what all wrote before they entered it. */
+static void
+words_before_barriers(void)
+{
+	pst_barrier(pt.tm, 0);
+	for (unsigned round = 1; round <= pt_scale(32, 200); round++) {
+		if (pt.rank == round % pt.size && round % 4 < 2)
+			pt_sleep_ms(1);
+		pt_word_put(0, 4 * pt.rank, round);
+		if (round % 2)
+			pst_barrier(pt.tm, 0);
+		else
+			gex_Event_Wait(pst_barrier_nb(pt.tm, 0));
+		for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+			PT_LE(round, pt_word_get(0, 4 * rank));
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -91,5 +109,6 @@ main(int argc, char **argv)
 	pt_phase("barriers");
 	barriers();
 	nobody_leaves_early();
+	words_before_barriers();
 	pt_finish();
 }
