@@ -78,14 +78,16 @@ cells_wake(const struct pcoll_cells *cells)
 		psi_wake_own();
 }
 
-/* A phase that is not passed yet, behind one that is not either; or a cell that is not filled. */
+/* A phase that is not passed yet, behind one that is not either or with direct cells; or a cell
+ * that is not filled. */
 static bool
 cells_lag(const struct pcoll_cells *cells)
 {
 	const struct cells_op *newest = cells->newest;
 
 	return cells->filling ||
-	       (cells->oldest && newest->first + newest->phases - cells->taken > 1);
+	       (cells->oldest && (newest->first + newest->phases - cells->taken > 1 ||
+	                          cells_op_may_be_direct(newest)));
 }
 
 /* Functions of clients may run while a thread is at it, so nobody waits for that.  A thread that
@@ -140,6 +142,8 @@ cells_step(struct pcoll_cells *cells)
 		read = pcoll_cells_read(cells);
 		untold = untold || read;
 	} while (filled || read);
+	if (cells->direct && pcoll_cells_answer(cells))
+		untold = true;
 	if (untold)
 		cells_wake(cells);
 	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
@@ -263,6 +267,15 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 	cells->peers = peers;
 }
 
+static bool
+peers_are_here(const struct pcoll_cells *cells)
+{
+	for (gex_Rank_t rank = 0; rank < cells->size; rank++)
+		if (!cells->peers[rank].is_here)
+			return false;
+	return true;
+}
+
 static struct pcoll_cells *
 cells_open(gex_TM_t tm)
 {
@@ -284,6 +297,8 @@ cells_open(gex_TM_t tm)
 	cells->room_until = psi_first_phase + PSI_CELLS;
 	cells->inbox_last = &cells->inbox;
 	peers_open(cells, tm);
+	cells->all_here = peers_are_here(cells);
+	cells->is_refused = false;
 	return cells;
 }
 
@@ -317,6 +332,7 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	op->kind = kind;
 	op->call_bytes = call_bytes;
 	op->sends_result = sends_result;
+	op->is_direct = false;
 	op->first = cells->ahead;
 	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
 	op->number = call->tm->collectives;
@@ -433,7 +449,9 @@ cells_team_ends(gex_TM_t tm, const char *call)
 		while (!turn_take(cells))
 			sched_yield();
 		free(cells->peers);
+		free(cells->bounce);
 		cells->peers = NULL;
+		cells->bounce = NULL;
 		turn_give(cells);
 		psi_spinlock_lock(&all.lock);
 		if (cells->is_behind)

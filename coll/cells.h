@@ -7,17 +7,21 @@
  * a member fills its cell number phase % PSI_CELLS, or does not, and reads those of some members.
  * It passes the phase when it has read them.  Small contents are in the cell's own line, larger
  * ones in its room.  Payloads of more than a room go piece by piece, a phase each; a member that
- * has no need to wait fills cells ahead of its reading, so that copies in and out overlap.
+ * has no need to wait fills cells ahead of its reading, so that copies in and out overlap.  A large
+ * payload that stays where it is until all have read it is not copied to a room: its cells are
+ * *direct* (cells_direct.c).
  *
  * A cell is filled again when all members have passed the phase for which it was filled.  Each
  * tells how many phases it has passed in `taken', and with each cell that it fills.
  *
  * All members choose cells or messages alike, since single-valued arguments alone decide.
  *
- * Pairs:  V1 (cell_publish) -> V2 (cell_of_phase)       contents, before they are read
- *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_of_phase)
+ * Pairs:  V1 (cell_publish) -> V2 (cell_head)       contents, before they are read
+ *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_head)
  *                                                       reading, before the cell is filled again
  *         V5 (op_finish) -> V6 (ops_finished)    results, before the event is done
+ *         V7 (phase_copy) -> V8 (pcoll_cells_read_direct)
+ *                                                a room filled for one who cannot read src
  * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1 and V3: members of other processes
  *         are woken by wake_peer, threads of this one by psi_wake_own.
  */
@@ -43,11 +47,7 @@ enum pcoll_cells_reads {
 struct pcoll_cells_role {
 	bool fills;
 	enum pcoll_cells_reads reads;
-};
-
-/* The bytes of a vector or block that one phase moves. */
-struct pcoll_piece {
-	size_t at, len_bytes;
+	bool copies_own;                /* its own block, from src to dst */
 };
 
 struct pcoll_cells_kind;
@@ -64,17 +64,13 @@ enum { PCOLL_CELLS_PARTS = 3 };
 /* One operation by cells. */
 struct pcoll_cells_kind {
 	enum pcoll_operation operation;
-	/* A cell has a piece for each member but its own (pcoll_cells_index), or for its own too,
-	 * by rank; else one piece. */
-	bool for_each, for_own;
+	bool src_blocks;                /* src has a block for each member, and a cell a piece of
+	                                 * each but its owner's; else one block for all */
+	bool own_piece;                 /* ... of its owner's too */
+	bool dst_blocks;                /* dst has a block from each member; else one */
+	bool combines;                  /* what is read first is copied, the rest combined with
+	                                 * it */
 	struct pcoll_cells_role root, others;   /* equal where there is no root */
-	/* What a member does for itself, when bytes may move; NULL: nothing. */
-	void (*begin)(const struct pcoll_call *call);
-	/* Fills the member's cell with a piece, by pcoll_cells_copy. */
-	void (*fill)(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
-	             struct psi_distance *distance);
-	void (*read)(const struct pcoll_call *call, struct pcoll_piece piece, gex_Rank_t from,
-	             const unsigned char *cell);
 	/* Divides a call of more than a room.  Returns how many parts it has, 0 for none; all
 	 * members divide alike.  NULL: such calls have none. */
 	unsigned (*split)(const struct pcoll_call *call,
@@ -99,26 +95,6 @@ unsigned char *pcoll_cells_make_room(struct psi_cells *own, uint32_t place);
 unsigned char *pcoll_cells_map_room(const struct psi_cells *cells, uint32_t place);
 
 extern const struct psi_module pcoll_cells_module;
-
-/* -- for kinds --------------------------------------------------------------------------------- */
-
-/* Copies to a cell, which members on other CPUs will read. */
-static inline void
-pcoll_cells_copy(struct psi_distance *distance, void *cell, const void *from, size_t len_bytes)
-{
-	psi_distance_copy(distance, psi_copy_owning, psi_copy_far, cell, from, len_bytes);
-}
-
-/* `fill' of a kind whose cells have pieces of src (cells_phase.c). */
-void pcoll_cells_fill_src(const struct pcoll_call *call, struct pcoll_piece piece,
-                          unsigned char *cell, struct psi_distance *distance);
-
-/* Which of the pieces in a cell of `from' is that for `to'. */
-static inline size_t
-pcoll_cells_index(gex_Rank_t from, gex_Rank_t to)
-{
-	return to - (to > from);
-}
 
 /* -- pieces (cells_phase.c) -------------------------------------------------------------------- */
 

@@ -1,31 +1,8 @@
 /*
  * Phases: which cell a member fills next, and which it reads.
  */
-#include "coll/cells_side.h"
+#include "coll/cells_piece.h"
 #include "coll/differ.h"
-
-/* -- pieces ------------------------------------------------------------------------------------ */
-
-static size_t
-pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
-{
-	return kind->for_each ? call->tm->size - !kind->for_own : 1;
-}
-
-/* All bytes if they fit, so that small operations divide nothing.  A reduction's pieces have whole
- * elements. */
-static size_t
-piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
-{
-	const size_t in_cell = pieces_in_cell(call, kind), len_bytes = call->len_bytes;
-	const size_t elem_bytes = call->reduction.elem_bytes;
-	size_t most;
-
-	if (len_bytes <= PSI_CELL_ROOM_BYTES && len_bytes * in_cell <= PSI_CELL_ROOM_BYTES)
-		return len_bytes;
-	most = PSI_CELL_ROOM_BYTES / in_cell;
-	return elem_bytes ? most / elem_bytes * elem_bytes : most;
-}
 
 uint64_t
 pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
@@ -40,37 +17,12 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 	return (len_bytes + most - 1) / most;
 }
 
-/* -- phases of an operation -------------------------------------------------------------------- */
-
-/* Those that are added for the sake of synchronisation carry nothing: each member fills its cell
- * and reads all others'. */
-static bool
-phase_is_sync(const struct cells_op *op, uint64_t phase)
-{
-	return (op->call.in_all && phase == 0) || (op->call.out_all && phase == op->phases - 1);
-}
-
 static struct pcoll_cells_role
 phase_role(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
 {
-	const struct pcoll_cells_role sync = { true, PCOLL_READS_OTHERS };
+	const struct pcoll_cells_role sync = { .fills = true, .reads = PCOLL_READS_OTHERS };
 
-	if (phase_is_sync(op, phase))
-		return sync;
-	return cells->rank == op->call.root ? op->kind->root : op->kind->others;
-}
-
-/* Empty where the phase carries nothing. */
-static struct pcoll_piece
-phase_piece(const struct cells_op *op, uint64_t phase)
-{
-	const size_t most = piece_most(&op->call, op->kind);
-	const size_t at = (size_t)(phase - op->call.in_all) * most;
-	const size_t left = op->call.len_bytes - at;
-
-	if (phase_is_sync(op, phase))
-		return (struct pcoll_piece){ 0, 0 };
-	return (struct pcoll_piece){ at, left < most ? left : most };
+	return phase_is_sync(op, phase) ? sync : op_role(cells, op);
 }
 
 /* How many phases of the team a member has passed before it may fill: nothing may move before all
@@ -130,17 +82,15 @@ cell_is_free(struct pcoll_cells *cells, uint64_t phase)
 	return true;
 }
 
-static unsigned char *
-cell_own(struct pcoll_cells *cells, uint64_t phase, size_t len_bytes)
+unsigned char *
+pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
 {
-	struct peer *own = &cells->peers[cells->rank];
-	const unsigned number = phase % PSI_CELLS;
+	struct peer *peer = &cells->peers[rank];
 
-	if (len_bytes <= PSI_CELL_LINE_BYTES)
-		return own->cells->line[number].bytes;
-	if (!own->room)
-		own->room = pcoll_cells_make_room(own->cells, own->place);
-	return own->room + (size_t)number * PSI_CELL_ROOM_BYTES;
+	if (!peer->room)
+		peer->room = rank == cells->rank ? pcoll_cells_make_room(peer->cells, peer->place)
+		                                 : pcoll_cells_map_room(peer->cells, peer->place);
+	return peer->room + (size_t)(phase % PSI_CELLS) * PSI_CELL_ROOM_BYTES;
 }
 
 enum { CALL_LEN_BITS = 64 - PCOLL_WHAT_BITS };
@@ -159,46 +109,63 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 
 	own->line[phase % PSI_CELLS].call = call_word(op);
 	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
-	                      (phase + 1) << CELLS_HEAD_TAKEN_BITS |
+	                      (phase + 1) << CELLS_HEAD_PHASE_AT |
+	                              (op->is_direct ? CELLS_HEAD_DIRECT : 0) |
 	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
 	                      memory_order_release); /* V1: release, to V2; V3: to V4, both in
-	                                              * cell_of_phase */
+	                                              * cell_head */
 }
 
-void
-pcoll_cells_fill_src(const struct pcoll_call *call, struct pcoll_piece piece, unsigned char *cell,
-                     struct psi_distance *distance)
-{
-	pcoll_cells_copy(distance, cell, (const char *)call->src + piece.at, piece.len_bytes);
-}
-
+/* Into the line what fits there. */
 static void
-cell_fill(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece)
 {
-	const struct pcoll_piece piece = phase_piece(op, phase);
-	const size_t cell_bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	struct psi_cells *own = cells->peers[cells->rank].cells;
 
-	if (piece.len_bytes)
-		op->kind->fill(&op->call, piece, cell_own(cells, cells->filled, cell_bytes),
-		               &cells->distance);
-	cell_publish(cells, op, cells->filled);
+	if (op->is_direct)
+		pcoll_cells_fill_direct(cells, op);
+	else if (bytes <= PSI_CELL_LINE_BYTES)
+		pieces_fill(cells, op, piece, own->line[cells->filled % PSI_CELLS].bytes);
+	else
+		pieces_fill(cells, op, piece,
+		            pcoll_cells_room(cells, cells->rank, cells->filled));
+}
+
+/* Before the first piece. */
+static void
+op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
+{
+	const char *own = src_block(op, cells->rank);
+	char *to = dst_block(op, cells->rank);
+
+	if (role.copies_own && own != to)
+		psi_copy(to, own, op->call.len_bytes);
+	op->is_direct = role.fills && cells_op_may_be_direct(op) &&
+	                pcoll_cells_fills_direct(cells, op);
+	cells->direct += op->is_direct;
 }
 
 /* False: it has to wait. */
 static bool
-phase_fill(struct pcoll_cells *cells, const struct cells_op *op)
+phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->filled - op->first;
-	const bool fills = phase_role(cells, op, phase).fills;
+	const struct pcoll_cells_role role = phase_role(cells, op, phase);
+	struct cells_piece piece;
 
 	if (cells->taken < phase_waits_for(op, phase))
 		return false;
-	if (fills && !cell_is_free(cells, cells->filled))
+	if (role.fills && !cell_is_free(cells, cells->filled))
 		return false;
-	if (phase == op->call.in_all && op->kind->begin)
-		op->kind->begin(&op->call);
-	if (fills)
-		cell_fill(cells, op, phase);
+	if (phase == op->call.in_all)
+		op_begin(cells, op, role);
+	if (!role.fills)
+		return true;
+	piece = phase_piece(op, phase);
+	if (piece.len_bytes)
+		cell_fill(cells, op, piece);
+	cell_publish(cells, op, cells->filled);
 	return true;
 }
 
@@ -276,9 +243,9 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 static bool
 head_is_of_phase(uint64_t head, uint64_t phase)
 {
-	const uint64_t of_phase = (phase + 1) << CELLS_HEAD_TAKEN_BITS;
+	const uint64_t of_phase = (phase + 1) << CELLS_HEAD_PHASE_AT;
 
-	return head >> CELLS_HEAD_TAKEN_BITS == of_phase >> CELLS_HEAD_TAKEN_BITS;
+	return head >> CELLS_HEAD_PHASE_AT == of_phase >> CELLS_HEAD_PHASE_AT;
 }
 
 /* How many phases the member that published this head had passed; no more than PSI_CELLS from its
@@ -292,27 +259,35 @@ head_taken(uint64_t head, uint64_t own)
 	return (uint32_t)own + (uint32_t)(apart / (1 << above));
 }
 
-/* The contents of a member's cell of the phase that is read; NULL: it is not filled yet. */
-static const unsigned char *
-cell_of_phase(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
-              size_t len_bytes)
+/* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
+static uint64_t
+cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
-	const unsigned number = cells->taken % PSI_CELLS;
-	const uint64_t head = atomic_load_explicit(&peer->cells->line[number].head,
+	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
+	const uint64_t head = atomic_load_explicit(&line->head,
 	                                           memory_order_acquire); /* V2: acquire, from V1;
 	                                           * V4: from V3, in cell_publish */
 
 	if (!head_is_of_phase(head, cells->taken))
-		return NULL;
-	if (PSI_UNLIKELY(peer->cells->line[number].call != call_word(op)))
-		call_differs(cells, op, from, peer->cells->line[number].call);
+		return 0;
+	if (PSI_UNLIKELY(line->call != call_word(op)))
+		call_differs(cells, op, from, line->call);
 	peer->taken = head_taken(head, cells->taken);
-	if (len_bytes <= PSI_CELL_LINE_BYTES)
-		return peer->cells->line[number].bytes;
-	if (!peer->room)
-		peer->room = pcoll_cells_map_room(peer->cells, peer->place);
-	return peer->room + (size_t)number * PSI_CELL_ROOM_BYTES;
+	return head;
+}
+
+static void
+cell_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+          struct cells_piece piece)
+{
+	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	const struct psi_cells *theirs = cells->peers[from].cells;
+	const unsigned char *cell = bytes <= PSI_CELL_LINE_BYTES
+	                                    ? theirs->line[cells->taken % PSI_CELLS].bytes
+	                                    : pcoll_cells_room(cells, from, cells->taken);
+
+	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
 
 /* False: some cell is not filled yet. */
@@ -322,17 +297,20 @@ phase_read(struct pcoll_cells *cells, struct cells_op *op)
 	const uint64_t phase = cells->taken - op->first;
 	const enum pcoll_cells_reads reads = phase_role(cells, op, phase).reads;
 	const gex_Rank_t count = reads_count(cells, reads);
-	const struct pcoll_piece piece = phase_piece(op, phase);
-	const size_t cell_bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	const struct cells_piece piece = phase_piece(op, phase);
 
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, reads);
-		const unsigned char *cell = cell_of_phase(cells, op, from, cell_bytes);
+		const uint64_t head = cell_head(cells, op, from);
 
-		if (!cell)
+		if (!head)
 			return false;
-		if (piece.len_bytes)
-			op->kind->read(&op->call, piece, from, cell);
+		if (!piece.len_bytes)
+			continue;
+		if (!(head & CELLS_HEAD_DIRECT))
+			cell_read(cells, op, from, piece);
+		else if (!pcoll_cells_read_direct(cells, op, from))
+			return false;
 	}
 	op->reads = 0;
 	return true;
@@ -346,12 +324,25 @@ phase_pass(struct pcoll_cells *cells)
 	                      memory_order_release); /* V3: release, to V4 in member_taken */
 }
 
+/* Have all read what this member's cells said? */
+static bool
+op_is_read(struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const uint32_t needed = (uint32_t)(op->first + op->phases);
+
+	for (gex_Rank_t rank = 0; op->is_direct && rank < cells->size; rank++)
+		if (rank != cells->rank && !member_taken(&cells->peers[rank], needed))
+			return false;
+	return true;
+}
+
 static void
 op_finish(struct pcoll_cells *cells)
 {
 	struct cells_op *op = cells->oldest;
 
 	pcoll_call_finish(&op->call);
+	cells->direct -= op->is_direct;
 	cells->oldest = op->next;
 	cells_lock(cells);
 	op->next = cells->spare;
@@ -363,16 +354,34 @@ op_finish(struct pcoll_cells *cells)
 	                      memory_order_release); /* V5: release, to V6 in ops_finished */
 }
 
+/* False: it has to wait. */
+static bool
+phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
+{
+	const uint64_t end = op->first + op->phases;
+
+	if (cells->taken < end) {
+		if (cells->taken == cells->filled || !phase_read(cells, op))
+			return false;
+		phase_pass(cells);
+	}
+	if (cells->taken == end) {
+		if (!op_is_read(cells, op))
+			return false;
+		op_finish(cells);
+	}
+	return true;
+}
+
 bool
 pcoll_cells_read(struct pcoll_cells *cells)
 {
 	const uint64_t before = cells->taken;
+	bool has_refused;
 
-	while (cells->oldest && cells->taken < cells->filled &&
-	       phase_read(cells, cells->oldest)) {
-		phase_pass(cells);
-		if (cells->taken == cells->oldest->first + cells->oldest->phases)
-			op_finish(cells);
-	}
-	return cells->taken != before;
+	while (cells->oldest && phase_go_on(cells, cells->oldest))
+		;
+	has_refused = cells->has_refused;
+	cells->has_refused = false;
+	return cells->taken != before || has_refused;
 }

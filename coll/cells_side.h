@@ -7,12 +7,18 @@
 
 #include "coll/cells.h"
 
-/* A cell's head is the phase, counted from 1, above the lower bits of how many phases its member
- * has passed. */
+/* A cell's head is the phase, counted from 1, above whether the cell is direct and the lower bits
+ * of how many phases its member has passed. */
 enum {
-	CELLS_HEAD_TAKEN_BITS = 24,
+	CELLS_HEAD_TAKEN_BITS = 23,
 	CELLS_HEAD_TAKEN_MASK = (1 << CELLS_HEAD_TAKEN_BITS) - 1,
+	CELLS_HEAD_DIRECT = 1 << CELLS_HEAD_TAKEN_BITS,
+	CELLS_HEAD_PHASE_AT = CELLS_HEAD_TAKEN_BITS + 1,
 };
+
+/* Blocks for which cells are direct: where they are read by loads, and where by the kernel
+ * (docs/performance.md, Collectives). */
+enum { CELLS_DIRECT_BYTES = 16 << 10, CELLS_DIRECT_KERNEL_BYTES = 32 << 10 };
 
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */
@@ -23,6 +29,7 @@ struct cells_op {
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
 	bool sends_result;              /* of the operation before */
+	bool is_direct;                 /* this member's cells are, once it has filled one */
 };
 
 /* What this member knows of another. */
@@ -33,6 +40,8 @@ struct peer {
 	uint32_t place;
 	bool is_here;                   /* a member of this process */
 	uint32_t taken;                 /* phases; the lower bits, at least */
+	bool is_out_of_reach;           /* its direct cells are refused */
+	uint64_t answered;              /* what it has refused: the last that was seen to */
 };
 
 struct pcoll_cells {
@@ -40,10 +49,15 @@ struct pcoll_cells {
 	gex_TM_t tm;
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
+	bool all_here;                  /* members of this process */
 	/* The thread that advances it alone uses these. */
 	uint64_t filled, taken;         /* phases: their cell is filled, if it is to be; passed */
 	struct psi_distance distance;   /* of those who read its cells */
 	uint64_t room_until;            /* phases whose cells are known to be free to be filled */
+	uint32_t direct;                /* operations under way with direct cells of this member */
+	bool is_refused;                /* its direct cells are, by some member */
+	bool has_refused;               /* ... in this step, and has not told of it */
+	unsigned char *bounce;          /* for operands that the kernel reads; NULL: none yet */
 	struct cells_op *oldest, *newest;       /* under way */
 	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
 	/* Under the lock. */
@@ -81,5 +95,25 @@ cells_unlock(struct pcoll_cells *cells)
  * the thread that advances it. */
 bool pcoll_cells_fill(struct pcoll_cells *cells);
 bool pcoll_cells_read(struct pcoll_cells *cells);
+/* The room for a phase of a member: one's own, or one that is filled. */
+unsigned char *pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase);
+
+/* -- direct cells (cells_direct.c); by the same thread ----------------------------------------- */
+
+/* Will this member's cells of the operation be direct? */
+bool pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op);
+/* Fills the cell that is next. */
+void pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op);
+/* Reads the filled cell of `from' in the phase that is read.  False: it has to wait. */
+bool pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from);
+/* Fills rooms of phases that others have refused.  True: something has changed. */
+bool pcoll_cells_answer(struct pcoll_cells *cells);
+
+/* May others wait for this member to read? */
+static inline bool
+cells_op_may_be_direct(const struct cells_op *op)
+{
+	return op->call.len_bytes >= CELLS_DIRECT_BYTES;
+}
 
 #endif

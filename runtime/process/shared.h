@@ -129,6 +129,20 @@ struct psi_barrier_area {
 	} flags[PSI_BARRIER_FLAGS];
 };
 
+struct psi_cell_line {
+	/* first, so that operators of clients find operands of any alignment up to 64 */
+	union {
+		_Alignas(64) unsigned char bytes[PSI_CELL_LINE_BYTES];
+		struct {
+			uint64_t src;           /* address at its owner */
+			_Atomic uint64_t copied;        /* the phase plus 1: its room is
+			                                 * filled too */
+		} direct;
+	};
+	_Atomic uint64_t head;
+	uint64_t call;                  /* which operation of how many bytes */
+};
+
 /*
  * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
  * writes there, but for `left'.
@@ -136,19 +150,18 @@ struct psi_barrier_area {
  * taken     phases that it has passed, the lower bits
  * started   phases of the calls that it has made, the lower bits; for diagnosis
  * room_key  of the range with the rooms of its cells, plus 1; 0: it has none yet
+ * refused   the last phase in which it could not read where a direct cell said, plus 1
  * left      members that will not look again
+ * card      of its process, from its first direct cell on
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
 	_Atomic uint32_t started;
 	_Atomic uint64_t room_key;
+	_Atomic uint64_t refused;
 	_Alignas(64) _Atomic uint32_t left;
-	struct {
-		/* first, so that operators of clients find operands of any alignment up to 64 */
-		_Alignas(64) unsigned char bytes[PSI_CELL_LINE_BYTES];
-		_Atomic uint64_t head;
-		uint64_t call;          /* which operation of how many bytes */
-	} line[PSI_CELLS];
+	struct psi_vm_card card;
+	struct psi_cell_line line[PSI_CELLS];
 };
 
 /* What an endpoint lends to the collectives of its teams; by number, from 1 on

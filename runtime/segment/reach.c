@@ -31,6 +31,7 @@ psi_reach_open(void)
 {
 	psi_ways_masked = (unsigned)psi_setting_set(&rows[0]);
 	psi_first_phase = psi_setting_size(&rows[1]);
+	psi_vm_open();
 	roads = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *roads);
 	if (!roads)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);

@@ -1,8 +1,8 @@
 /*
  * Copies between the memory of two processes by process_vm_readv and process_vm_writev, for peers
- * of the host whose memory is not mapped here.  A peer is probed once, when its segment becomes
- * known.  The probe fails if the kernel lacks the calls, if a filter denies them, or if the two
- * processes may not access each other.
+ * of the host whose memory is not mapped here.  A process is probed once, when a segment of it
+ * becomes known or a collective could read there.  The probe fails if the kernel lacks the calls,
+ * if a filter denies them, or if the two processes may not access each other.
  */
 #ifndef PSI_VM_H
 #define PSI_VM_H
@@ -14,10 +14,14 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* Makes the card of this process, and lets peers reach its memory from now on. */
+/* During init. */
+void psi_vm_open(void);
+
+/* Makes the card of this process, the same each time, and lets peers reach its memory from now on.
+ * Any thread. */
 struct psi_vm_card psi_vm_card_make(void);
 
-/* May the memory of the peer be copied?  Asked once for each card (reach.c). */
+/* May the memory of that process be copied?  The kernel is asked once.  Any thread. */
 bool psi_vm_probe(uint32_t rank, const struct psi_vm_card *card);
 
 /* False: not all was copied, and messages have to do it. */

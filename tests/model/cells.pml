@@ -6,9 +6,9 @@
  *
  * Switch   in the code
  *   V1       cell_publish in cells_phase.c: behind what the cell is filled with
- *   V2       cell_of_phase in cells_phase.c: before the cell is read
+ *   V2       cell_head in cells_phase.c: before the cell is read
  *   V3       phase_pass in cells_phase.c: behind the reading
- *   V4       member_taken in cells_phase.c: before the cell is filled again
+ *   V4       member_taken in cells_phase.c: before the cell is filled again, or src is the client's again
  */
 #define PROCS	2
 #define WORDS	3

@@ -35,6 +35,8 @@
  *   X5, X6       op_retire, pcoll_op_is_finished in pcoll_engine.c: what a collective wrote, to the thread that
  *                synchronises it
  *   V5, V6       op_finish in cells_phase.c, ops_finished in cells.c: the same of one by cells
+ *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
+ *                read src
  *   Z3, Z4       table_open, table_reach, table_map_peer in sem_table.c, psi_sem_reach in penstock_sem.h: a table of
  *                semaphores, to a process that maps it or posts there
  *   Z5, Z6       psi_signal_change, pst_signal_store, pst_signal_fetch in penstock_signal.h: what was written before
@@ -74,6 +76,8 @@
 	S(X6, LOAD, ACQ) \
 	S(V5, STORE, REL) \
 	S(V6, LOAD, ACQ) \
+	S(V7, STORE, REL) \
+	S(V8, LOAD, ACQ) \
 	S(G1, RMW, ACQ_REL) \
 	S(G2, STORE, REL) \
 	S(G3, LOAD, ACQ) \
@@ -291,6 +295,7 @@ init {
 	:: atomic { run machine(); run first(G4); run second(G5, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V5); run second(V6, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(V7); run second(V8, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(C3); run second(C4, REL); run third(ACQ) }

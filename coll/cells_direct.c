@@ -1,0 +1,228 @@
+/*
+ * Direct cells: in place of what src holds, a cell says where src is, and the others read it there,
+ * so that a large payload is copied once.  They read by loads where src is in a segment that they
+ * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
+ * member whose src it is ends when all have read.
+ *
+ * A member that cannot read there refuses the phase, and the member whose cell it is then fills its
+ * room as well, and no direct cells from the next operation on.
+ */
+#include "coll/cells_piece.h"
+
+#include "runtime/process/endpoint.h"
+#include "runtime/segment/reach.h"
+
+#include <stdlib.h>
+
+/* What one system call copies, at least, where there is so much. */
+enum { BYTES_AT_ONCE = 256 << 10 };
+
+/* -- filling ----------------------------------------------------------------------------------- */
+
+static bool
+overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+	return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+/* Does src stay as it is until all have read it, although this member writes its dst? */
+static bool
+src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct pcoll_cells_kind *kind = op->kind;
+	const size_t len_bytes = op->call.len_bytes;
+
+	if (op_role(cells, op).reads == PCOLL_READS_NONE)
+		return true;
+	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call.src)
+		return true;
+	return !overlap(op->call.src, len_bytes * (kind->src_blocks ? cells->size : 1),
+	                op->call.dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
+}
+
+/* Do the others read src by loads? */
+static bool
+src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct pst_peer *own = &psi.peers[cells->peers[cells->rank].place];
+	const size_t len_bytes =
+		op->call.len_bytes * (op->kind->src_blocks ? cells->size : 1);
+
+	return cells->all_here || (len_bytes <= own->size_bytes &&
+	                           (uintptr_t)op->call.src - own->base <=
+	                                   own->size_bytes - len_bytes);
+}
+
+bool
+pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	if (op->call.len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
+	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
+		return false;
+	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES || src_is_mapped(cells, op);
+}
+
+void
+pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
+{
+	struct psi_cells *own = cells->peers[cells->rank].cells;
+	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
+
+	if (!cells->all_here && !own->card.pid)
+		own->card = psi_vm_card_make();
+	line->direct.src = (uintptr_t)op->call.src;
+	atomic_store_explicit(&line->direct.copied, 0, memory_order_relaxed);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* What is read in this phase: all of src can be, so pieces are read together, and none in the
+ * phases that follow.  What is combined stays in the processor's cache. */
+static struct cells_piece
+piece_at_once(const struct cells_op *op, uint64_t phase)
+{
+	const size_t bytes = op->kind->combines ? PSI_CELL_ROOM_BYTES : BYTES_AT_ONCE;
+	const size_t most = piece_most(&op->call, op->kind);
+	const size_t together = bytes > most ? bytes / most : 1;
+	struct cells_piece piece = phase_piece(op, phase);
+	size_t left = op->call.len_bytes - piece.at;
+
+	if ((phase - op->call.in_all) % together)
+		return (struct cells_piece){ 0, 0 };
+	piece.len_bytes = left < together * most ? left : together * most;
+	return piece;
+}
+
+/* Memory of a peer as it is seen here; NULL: it is not. */
+static const void *
+peer_bytes(const struct peer *peer, uintptr_t at, size_t len_bytes)
+{
+	const struct pst_peer *mapped = &psi.peers[peer->place];
+
+	if (peer->is_here)
+		return (const void *)at;
+	if (len_bytes <= mapped->size_bytes && at - mapped->base <= mapped->size_bytes - len_bytes)
+		return (const void *)(at + mapped->offset);
+	return NULL;
+}
+
+static unsigned char *
+bounce_of(struct pcoll_cells *cells)
+{
+	if (!cells->bounce)
+		cells->bounce = aligned_alloc(64, PSI_CELL_ROOM_BYTES);
+	if (!cells->bounce)
+		psi_fatal("no memory for collectives of a team of %u", cells->size);
+	return cells->bounce;
+}
+
+/* False: the kernel does not read there. */
+static bool
+piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+           struct cells_piece piece, uintptr_t src)
+{
+	const struct peer *peer = &cells->peers[from];
+	const uintptr_t at =
+		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call.len_bytes : 0);
+	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
+	const gex_Rank_t rank = psi_jobrank_of(peer->place);
+	char *out = dst_block(op, from) + piece.at;
+
+	if (!bytes && !psi_vm_probe(rank, &peer->cells->card))
+		return false;
+	if (!bytes && !piece_is_combined(op))
+		return psi_vm_read(rank, out, (const void *)at, piece.len_bytes);
+	if (!bytes) {
+		bytes = bounce_of(cells);
+		if (!psi_vm_read(rank, cells->bounce, (const void *)at, piece.len_bytes))
+			return false;
+	}
+	piece_take(op, from, piece, bytes);
+	return true;
+}
+
+bool
+pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
+{
+	const uint64_t phase = cells->taken - op->first, mark = cells->taken + 1;
+	struct peer *peer = &cells->peers[from];
+	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
+	_Atomic uint64_t *refused = &cells->peers[cells->rank].cells->refused;
+	const unsigned char *room;
+	struct cells_piece piece;
+	uint64_t copied;
+
+	if (!peer->is_out_of_reach) {
+		piece = piece_at_once(op, phase);
+		if (!piece.len_bytes || piece_read(cells, op, from, piece, line->direct.src))
+			return true;
+		peer->is_out_of_reach = true;
+	}
+	copied = atomic_load_explicit(&line->direct.copied,
+	                              memory_order_acquire); /* V8: acquire, from V7 in
+	                                                      * phase_copy */
+	if (copied == mark) {
+		piece = phase_piece(op, phase);
+		room = pcoll_cells_room(cells, from, cells->taken);
+		piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, room));
+		return true;
+	}
+	if (atomic_load_explicit(refused, memory_order_relaxed) != mark) {
+		atomic_store_explicit(refused, mark, memory_order_relaxed);
+		cells->has_refused = true;
+	}
+	return false;
+}
+
+/* -- what others refuse, or have not read ------------------------------------------------------ */
+
+static const struct cells_op *
+op_of_phase(const struct pcoll_cells *cells, uint64_t phase)
+{
+	const struct cells_op *op = cells->oldest;
+
+	while (op && phase - op->first >= op->phases)
+		op = op->next;
+	return op;
+}
+
+/* Fills the room of a direct cell, once.  False: the cell is not filled yet. */
+static bool
+phase_copy(struct pcoll_cells *cells, uint64_t phase)
+{
+	struct psi_cell_line *line =
+		&cells->peers[cells->rank].cells->line[phase % PSI_CELLS];
+	const struct cells_op *op;
+
+	if (phase >= cells->filled)
+		return false;
+	op = op_of_phase(cells, phase);
+	if (!op || !op->is_direct || phase_is_sync(op, phase - op->first) ||
+	    atomic_load_explicit(&line->direct.copied, memory_order_relaxed) == phase + 1)
+		return true;
+	pieces_fill(cells, op, phase_piece(op, phase - op->first),
+	            pcoll_cells_room(cells, cells->rank, phase));
+	cells->is_refused = true;
+	atomic_store_explicit(&line->direct.copied, phase + 1,
+	                      memory_order_release); /* V7: release, to V8 in
+	                                              * pcoll_cells_read_direct */
+	return true;
+}
+
+bool
+pcoll_cells_answer(struct pcoll_cells *cells)
+{
+	bool changed = false;
+
+	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
+		struct peer *peer = &cells->peers[rank];
+		const uint64_t mark =
+			atomic_load_explicit(&peer->cells->refused, memory_order_relaxed);
+
+		if (rank == cells->rank || mark == peer->answered || !phase_copy(cells, mark - 1))
+			continue;
+		peer->answered = mark;
+		changed = true;
+	}
+	return changed;
+}

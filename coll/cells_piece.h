@@ -1,0 +1,128 @@
+/*
+ * Which bytes of a call a phase moves, and where they lie in the buffers of this member, for the
+ * two files that move them: cells_phase.c and cells_direct.c.
+ */
+#ifndef PCOLL_CELLS_PIECE_H
+#define PCOLL_CELLS_PIECE_H
+
+#include "coll/cells_side.h"
+
+#include "runtime/team/team.h"
+#include "runtime/util/copy.h"
+
+/* The bytes of a vector or block that one phase moves. */
+struct cells_piece {
+	size_t at, len_bytes;
+};
+
+static inline size_t
+pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return kind->src_blocks ? call->tm->size - !kind->own_piece : 1;
+}
+
+/* All bytes if they fit, so that small operations divide nothing.  A reduction's pieces have whole
+ * elements. */
+static inline size_t
+piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	const size_t in_cell = pieces_in_cell(call, kind), len_bytes = call->len_bytes;
+	const size_t elem_bytes = call->reduction.elem_bytes;
+	size_t most;
+
+	if (len_bytes <= PSI_CELL_ROOM_BYTES && len_bytes * in_cell <= PSI_CELL_ROOM_BYTES)
+		return len_bytes;
+	most = PSI_CELL_ROOM_BYTES / in_cell;
+	return elem_bytes ? most / elem_bytes * elem_bytes : most;
+}
+
+/* Phases that are added for the sake of synchronisation carry nothing: each member fills its cell
+ * and reads all others'.  Phases are counted from the operation's first. */
+static inline bool
+phase_is_sync(const struct cells_op *op, uint64_t phase)
+{
+	return (op->call.in_all && phase == 0) || (op->call.out_all && phase == op->phases - 1);
+}
+
+/* Empty where the phase carries nothing. */
+static inline struct cells_piece
+phase_piece(const struct cells_op *op, uint64_t phase)
+{
+	const size_t most = piece_most(&op->call, op->kind);
+	const size_t at = (size_t)(phase - op->call.in_all) * most;
+	const size_t left = op->call.len_bytes - at;
+
+	if (phase_is_sync(op, phase))
+		return (struct cells_piece){ 0, 0 };
+	return (struct cells_piece){ at, left < most ? left : most };
+}
+
+static inline struct pcoll_cells_role
+op_role(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	return cells->rank == op->call.root ? op->kind->root : op->kind->others;
+}
+
+/* What this member has for `to', and where it puts what `from' has for it. */
+static inline const char *
+src_block(const struct cells_op *op, gex_Rank_t to)
+{
+	return (const char *)op->call.src + (op->kind->src_blocks ? to * op->call.len_bytes : 0);
+}
+
+static inline char *
+dst_block(const struct cells_op *op, gex_Rank_t from)
+{
+	return (char *)op->call.dst + (op->kind->dst_blocks ? from * op->call.len_bytes : 0);
+}
+
+/* Is the operand that is read now combined with those before it? */
+static inline bool
+piece_is_combined(const struct cells_op *op)
+{
+	return op->kind->combines && op->reads > 0;
+}
+
+/* Puts a piece of `from' where it goes. */
+static inline void
+piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece, const void *bytes)
+{
+	const struct pcoll_reduction *reduction = &op->call.reduction;
+	char *out = dst_block(op, from) + piece.at;
+
+	if (piece_is_combined(op))
+		reduction->combine(bytes, out, piece.len_bytes / reduction->elem_bytes,
+		                   reduction->cdata);
+	else
+		psi_copy(out, bytes, piece.len_bytes);
+}
+
+/* Fills a cell's line or room with the pieces of this member. */
+static inline void
+pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece,
+            unsigned char *cell)
+{
+	const gex_Rank_t last = op->kind->src_blocks ? cells->size - 1 : 0;
+
+	for (gex_Rank_t to = 0; to <= last; to++) {
+		if (op->kind->src_blocks && to == cells->rank && !op->kind->own_piece)
+			continue;
+		psi_distance_copy(&cells->distance, psi_copy_owning, psi_copy_far, cell,
+		                  src_block(op, to) + piece.at, piece.len_bytes);
+		cell += piece.len_bytes;
+	}
+}
+
+/* The piece for this member in a cell of another, or of its own. */
+static inline const unsigned char *
+piece_in_cell(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+              struct cells_piece piece, const unsigned char *cell)
+{
+	const gex_Rank_t rank = cells->rank;
+
+	if (!op->kind->src_blocks)
+		return cell;
+	return cell + (op->kind->own_piece ? rank : rank - (rank > from)) * piece.len_bytes;
+}
+
+#endif
