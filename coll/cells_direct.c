@@ -14,8 +14,9 @@
 
 #include <stdlib.h>
 
-/* What one system call copies, at least, where there is so much. */
-enum { BYTES_AT_ONCE = 256 << 10 };
+/* What is copied at once, where there is so much, and the least for which the kernel is asked to
+ * read an operand. */
+enum { BYTES_AT_ONCE = 256 << 10, OPERAND_BYTES = 16 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
@@ -59,7 +60,10 @@ pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op 
 	if (op->call.len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
 	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
 		return false;
-	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES || src_is_mapped(cells, op);
+	if (src_is_mapped(cells, op))
+		return true;
+	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES &&
+	       (!op->kind->combines || piece_most(&op->call, op->kind) >= OPERAND_BYTES);
 }
 
 void
@@ -77,16 +81,17 @@ pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 /* -- reading ----------------------------------------------------------------------------------- */
 
 /* What is read in this phase: all of src can be, so pieces are read together, and none in the
- * phases that follow.  What is combined stays in the processor's cache. */
+ * phases that follow.  Operands are not, since those of members with rooms come piece by piece. */
 static struct cells_piece
 piece_at_once(const struct cells_op *op, uint64_t phase)
 {
-	const size_t bytes = op->kind->combines ? PSI_CELL_ROOM_BYTES : BYTES_AT_ONCE;
 	const size_t most = piece_most(&op->call, op->kind);
-	const size_t together = bytes > most ? bytes / most : 1;
+	const size_t together = BYTES_AT_ONCE > most ? BYTES_AT_ONCE / most : 1;
 	struct cells_piece piece = phase_piece(op, phase);
 	size_t left = op->call.len_bytes - piece.at;
 
+	if (op->kind->combines)
+		return piece;
 	if ((phase - op->call.in_all) % together)
 		return (struct cells_piece){ 0, 0 };
 	piece.len_bytes = left < together * most ? left : together * most;
@@ -126,18 +131,20 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call.len_bytes : 0);
 	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
 	const gex_Rank_t rank = psi_jobrank_of(peer->place);
-	char *out = dst_block(op, from) + piece.at;
+	const bool combined = piece_is_combined(op);
+	void *to;
 
-	if (!bytes && !psi_vm_probe(rank, &peer->cells->card))
-		return false;
-	if (!bytes && !piece_is_combined(op))
-		return psi_vm_read(rank, out, (const void *)at, piece.len_bytes);
-	if (!bytes) {
-		bytes = bounce_of(cells);
-		if (!psi_vm_read(rank, cells->bounce, (const void *)at, piece.len_bytes))
-			return false;
+	if (bytes) {
+		piece_take(op, from, piece, bytes);
+		return true;
 	}
-	piece_take(op, from, piece, bytes);
+	if (!psi_vm_probe(rank, &peer->cells->card))
+		return false;
+	to = combined ? (void *)bounce_of(cells) : dst_block(op, from) + piece.at;
+	if (!psi_vm_read(rank, to, (const void *)at, piece.len_bytes))
+		return false;
+	if (combined)
+		piece_take(op, from, piece, to);
 	return true;
 }
 

@@ -132,15 +132,22 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
 }
 
-/* Before the first piece. */
 static void
-op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
+own_copy(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const char *own = src_block(op, cells->rank);
 	char *to = dst_block(op, cells->rank);
 
-	if (role.copies_own && own != to)
+	if (own != to)
 		psi_copy(to, own, op->call.len_bytes);
+}
+
+/* Before the first piece. */
+static void
+op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
+{
+	if (role.copies_own)
+		own_copy(cells, op);
 	op->is_direct = role.fills && cells_op_may_be_direct(op) &&
 	                pcoll_cells_fills_direct(cells, op);
 	cells->direct += op->is_direct;

@@ -1,0 +1,272 @@
+/*
+ * Large payloads, which members of a host read where they are: on the heap and in segments, in
+ * place at some of the members, used again at once, and late to be read.
+ *
+ *     refused     with members whom the kernel does not let read
+ */
+#include <penstock.h>
+
+#include "tests/lib/pt.h"
+
+#include <string.h>
+
+enum { MOST = 20000 };          /* elements of a block, of 16 bytes each */
+
+/* The function x -> a x + b: to apply one behind the other is associative, but does not commute. */
+struct step {
+	uint64_t a, b;
+};
+
+static void
+steps_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
+{
+	const struct step *left = (const struct step *)left_p;
+	struct step *out = (struct step *)out_p;
+
+	(void)cdata;
+	for (size_t i = 0; i < count; i++) {
+		out[i].b += left[i].b * out[i].a;
+		out[i].a *= left[i].a;
+	}
+}
+
+static struct step
+step_of(gex_Rank_t from, gex_Rank_t to, size_t i)
+{
+	const struct step step = { 2 * (from * 1000 + to * 50 + i) + 3, from * 77 + to + i * 5 };
+
+	return step;
+}
+
+/* One call: of how many elements, from and to where, and who is the root. */
+struct trial {
+	size_t count;
+	gex_Rank_t root;
+	struct step *src, *dst;
+	int in_place;                   /* this member's */
+};
+
+#define STEPS(trial) GEX_DT_USER, sizeof(struct step), (trial)->count, GEX_OP_USER_NC,     \
+	             steps_combine, NULL
+#define BYTES(trial) ((trial)->count * sizeof(struct step))
+
+/* Blocks for `tos' members, of which the second function checks one. */
+static void
+blocks_fill(struct step *at, size_t count, gex_Rank_t tos)
+{
+	for (gex_Rank_t to = 0; to < tos; to++)
+		for (size_t i = 0; i < count; i++)
+			at[to * count + i] = step_of(pt.rank, to, i);
+}
+
+static void
+block_check(const struct step *at, size_t count, gex_Rank_t from, gex_Rank_t to)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct step want = step_of(from, to, i);
+
+		PT_EQ(at[i].a, want.a);
+		PT_EQ(at[i].b, want.b);
+	}
+}
+
+/* The block's operands of ranks first to last are combined there. */
+static void
+sum_check(const struct step *at, size_t count, gex_Rank_t first, gex_Rank_t last, gex_Rank_t to)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct step want = step_of(last, to, i);
+
+		for (gex_Rank_t rank = last; rank-- > first; ) {
+			const struct step left = step_of(rank, to, i);
+
+			steps_combine(&left, &want, 1, NULL);
+		}
+		PT_EQ(at[i].a, want.a);
+		PT_EQ(at[i].b, want.b);
+	}
+}
+
+/* What was given is the caller's again. */
+static void
+spoil(struct step *at, size_t count)
+{
+	memset(at, 0x5a, count * sizeof *at);
+}
+
+/* -- the operations ---------------------------------------------------------------------------- */
+
+static void
+try_bcast(const struct trial *trial)
+{
+	const int is_root = pt.rank == trial->root;
+	struct step *to = is_root && trial->in_place ? trial->src : trial->dst;
+
+	blocks_fill(trial->src, trial->count, 1);
+	pst_bcast(pt.tm, trial->root, to, trial->src, BYTES(trial), 0);
+	if (to != trial->src)
+		spoil(trial->src, trial->count);
+	block_check(to, trial->count, trial->root, 0);
+}
+
+static void
+try_scatter(const struct trial *trial)
+{
+	blocks_fill(trial->src, trial->count, pt.size);
+	pst_scatter(pt.tm, trial->root, trial->dst, trial->src, BYTES(trial), 0);
+	spoil(trial->src, pt.size * trial->count);
+	block_check(trial->dst, trial->count, trial->root, pt.rank);
+}
+
+static void
+try_gather(const struct trial *trial)
+{
+	blocks_fill(trial->src, trial->count, 1);
+	pst_gather(pt.tm, trial->root, trial->dst, trial->src, BYTES(trial), 0);
+	spoil(trial->src, trial->count);
+	for (gex_Rank_t from = 0; pt.rank == trial->root && from < pt.size; from++)
+		block_check(trial->dst + from * trial->count, trial->count, from, 0);
+}
+
+static void
+try_gather_all(const struct trial *trial)
+{
+	struct step *own = trial->dst + pt.rank * trial->count;
+	struct step *from = trial->in_place ? own : trial->src;
+
+	blocks_fill(from, trial->count, 1);
+	pst_gather_all(pt.tm, trial->dst, from, BYTES(trial), 0);
+	if (from != own)
+		spoil(from, trial->count);
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+		block_check(trial->dst + rank * trial->count, trial->count, rank, 0);
+}
+
+static void
+try_exchange(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? trial->dst : trial->src;
+
+	blocks_fill(from, trial->count, pt.size);
+	pst_exchange(pt.tm, trial->dst, from, BYTES(trial), 0);
+	if (from != trial->dst)
+		spoil(from, pt.size * trial->count);
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+		block_check(trial->dst + rank * trial->count, trial->count, rank, pt.rank);
+}
+
+static void
+try_reduce(const struct trial *trial)
+{
+	struct step *from = pt.rank == trial->root && trial->in_place ? trial->dst : trial->src;
+
+	blocks_fill(from, trial->count, 1);
+	pst_reduce(pt.tm, trial->root, trial->dst, from, STEPS(trial), 0);
+	if (from != trial->dst)
+		spoil(from, trial->count);
+	if (pt.rank == trial->root)
+		sum_check(trial->dst, trial->count, 0, pt.size - 1, 0);
+}
+
+static void
+try_allreduce(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? trial->dst : trial->src;
+
+	blocks_fill(from, trial->count, 1);
+	pst_allreduce(pt.tm, trial->dst, from, STEPS(trial), 0);
+	if (from != trial->dst)
+		spoil(from, trial->count);
+	sum_check(trial->dst, trial->count, 0, pt.size - 1, 0);
+}
+
+static void
+try_reduce_scatter(const struct trial *trial)
+{
+	blocks_fill(trial->src, trial->count, pt.size);
+	pst_reduce_scatter(pt.tm, trial->dst, trial->src, STEPS(trial), 0);
+	spoil(trial->src, pt.size * trial->count);
+	sum_check(trial->dst, trial->count, 0, pt.size - 1, pt.rank);
+}
+
+static void
+try_scan(const struct trial *trial)
+{
+	struct step *from = trial->in_place ? trial->dst : trial->src;
+
+	blocks_fill(from, trial->count, 1);
+	pst_scan(pt.tm, trial->dst, from, STEPS(trial), 0);
+	if (from != trial->dst)
+		spoil(from, trial->count);
+	sum_check(trial->dst, trial->count, 0, pt.rank, 0);
+}
+
+/* Several at once, of which those behind wait for the first to be read. */
+static void
+try_many(const struct trial *trial)
+{
+	struct step *each[3];
+	gex_Event_t events[4];
+
+	for (size_t i = 0; i < 3; i++)
+		each[i] = trial->dst + i * trial->count;
+	blocks_fill(trial->src, trial->count, 1);
+	for (gex_Rank_t i = 0; i < 3; i++)
+		events[i] = pst_bcast_nb(pt.tm, (trial->root + i) % pt.size, each[i], trial->src,
+		                         BYTES(trial), 0);
+	events[3] = pst_barrier_nb(pt.tm, 0);
+	for (int i = 4; i-- > 0; )
+		gex_Event_Wait(events[i]);
+	spoil(trial->src, trial->count);
+	for (gex_Rank_t i = 0; i < 3; i++)
+		block_check(each[i], trial->count, (trial->root + i) % pt.size, 0);
+}
+
+static void (*const tries[])(const struct trial *) = {
+	try_bcast, try_scatter, try_gather, try_gather_all, try_exchange, try_reduce, try_allreduce,
+	try_reduce_scatter, try_scan, try_many,
+};
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* Each rank draws for itself where its buffers are, and whether it comes late. */
+static void
+trials(struct step *heap, struct step *segment, unsigned long rounds)
+{
+	static const size_t counts[] = { 1500, 2048, 5003, MOST };
+	const size_t half = (size_t)MOST * (pt.size > 3 ? pt.size : 3);
+	struct pt_rng own = pt_rng_make(pt.rank + 1), all = pt_rng_make(0);
+
+	for (unsigned long round = 0; round < rounds; round++)
+		for (size_t i = 0; i < PT_COUNT(tries); i++) {
+			struct step *src = pt_rand_below(&own, 2) ? heap : segment;
+			struct step *dst = pt_rand_below(&own, 2) ? heap : segment;
+			const struct trial trial = {
+				.count = counts[pt_rand_below(&all, PT_COUNT(counts))],
+				.root = (gex_Rank_t)pt_rand_below(&all, pt.size),
+				.src = src, .dst = dst + half,
+				.in_place = (int)pt_rand_below(&own, 2),
+			};
+
+			if (pt_rand_below(&own, 4) == 0)
+				pt_sleep_ms(1);
+			tries[i](&trial);
+		}
+}
+
+int
+main(int argc, char **argv)
+{
+	const size_t elements = 2 * (size_t)MOST * 8;
+	struct step *heap;
+
+	pt_start(&argc, &argv, NULL, 0, elements * sizeof *heap);
+	PT_LE(pt.size, 8);
+	if (argc > 1 && strcmp(argv[1], "refused") == 0 && pt.rank % 2)
+		setenv("PST_TEST_DENY", "vm_readv", 1);
+	heap = malloc(elements * sizeof *heap);
+	PT_EQ(heap != NULL, 1);
+	trials(heap, (struct step *)(void *)pt.base, pt_scale(3, 20));
+	free(heap);
+	pt_finish();
+}
