@@ -20,6 +20,7 @@ int perf_rate(const struct perf_options *options);
 int perf_ring(const struct perf_options *options);
 int perf_atomic(const struct perf_options *options);
 int perf_coll(const struct perf_options *options);
+int perf_overlap(const struct perf_options *options);
 int perf_signal(const struct perf_options *options);
 int perf_startup(const struct perf_options *options);
 int perf_idle(const struct perf_options *options);
@@ -27,6 +28,6 @@ int perf_tools(const struct perf_options *options);
 
 /* What some of them need of the job. */
 extern const struct perf_module perf_latency_module, perf_rate_module, perf_ring_module,
-	perf_atomic_module, perf_signal_module, perf_coll_module;
+	perf_atomic_module, perf_signal_module, perf_coll_module, perf_overlap_module;
 
 #endif

@@ -25,7 +25,7 @@ enum perf_handler {
 /* What all ranks do together when rank 0 says so. */
 enum perf_order {
 	PERF_END, PERF_BARRIERS, PERF_ROUNDS, PERF_STREAMS, PERF_ATOMICS, PERF_SIGNALS,
-	PERF_COLLECTIVES
+	PERF_COLLECTIVES, PERF_OVERLAPS
 };
 
 extern gex_TM_t perf_tm;

@@ -37,6 +37,8 @@ static const struct perf_command commands[] = {
 	{ "coll", "collectives over all ranks, roots in turn",
 	  "barrier,bcast,scatter,gather,gather_all,exchange,permute,reduce,allreduce,"
 	  "reduce_scatter,scan,exscan", "8 to 64K", 0, perf_coll },
+	{ "overlap", "collectives under way while their callers compute and poll",
+	  "allreduce,gather_all,exchange", "8 to 64K", 0, perf_overlap },
 	{ "signal", "a payload to the next rank's program, one way, in a ring",
 	  "signal,flag,barrier,long", "1 to 1M", 0, perf_signal },
 	{ "idle", "a poll that finds nothing", NULL, NULL, 0, perf_idle },
@@ -50,7 +52,8 @@ static const struct perf_command commands[] = {
 
 static const struct perf_module *const modules[] = {
 	&perf_message_module, &perf_place_module, &perf_latency_module, &perf_rate_module,
-	&perf_ring_module, &perf_atomic_module, &perf_coll_module, &perf_signal_module, NULL,
+	&perf_ring_module, &perf_atomic_module, &perf_coll_module, &perf_overlap_module,
+	&perf_signal_module, NULL,
 };
 
 static void
