@@ -53,6 +53,7 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	&pcoll_build_permute_direct,
 	&pcoll_build_reduce_scatter_flat,
 	&pcoll_build_reduce_scatter_ring,
+	&pcoll_build_reduce_scatter_levels,
 	&pcoll_build_scan_doubling,
 	&pcoll_build_scan_levels,
 	&pcoll_build_scan_chain,

@@ -33,6 +33,7 @@ extern const struct pcoll_builder pcoll_build_reduce_halving;
 extern const struct pcoll_builder pcoll_build_reduce_knomial;
 extern const struct pcoll_builder pcoll_build_reduce_levels;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_flat;
+extern const struct pcoll_builder pcoll_build_reduce_scatter_levels;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_ring;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_doubling;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_halving;
