@@ -33,7 +33,7 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call.len_bytes;
 
-	if (op_role(cells, op).reads == PCOLL_READS_NONE)
+	if (op_role_of(op, cells->rank).reads == PCOLL_READS_NONE)
 		return true;
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call.src)
 		return true;
