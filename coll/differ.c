@@ -13,6 +13,12 @@ forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lo
 		psi_fatal("%s: call %u on its team, to which rank %u passes elements of %u bytes "
 		          "and rank %u elements of %u; let all members pass the same type",
 		          call, number, lower->rank, elem, higher->rank, other_elem);
+	if (lower->form == higher->form && lower->form & PCOLL_FORM_SINGLE)
+		psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass pointers at "
+		          "different offsets of their segments%s; with PST_SINGLE let all members "
+		          "pass the same",
+		          call, number, lower->rank, higher->rank,
+		          elem ? ", or different types or operators" : "");
 	if (lower->key != higher->key)
 		psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass different "
 		          "types or operators; let all members pass the same",

@@ -8,6 +8,7 @@
 
 /* What a reduction's elements are, and how the call synchronises: bits of a signature's form. */
 #define PCOLL_FORM_ELEM_BYTES 0x0fffffffu       /* the lower bits of an element's size */
+#define PCOLL_FORM_SINGLE     0x10000000u       /* the key is of offsets too */
 #define PCOLL_FORM_IN_ALL     0x20000000u
 #define PCOLL_FORM_OUT_ALL    0x40000000u
 
@@ -18,7 +19,7 @@ struct pcoll_signature {
 	uint32_t root;
 	uint64_t len_bytes;
 	uint32_t form;
-	uint32_t key;                   /* of type and operator */
+	uint32_t key;                   /* of type, operator and offsets */
 };
 
 /* Ends the job with the first difference between the two.  There is one besides the rank. */

@@ -87,18 +87,31 @@ note_signature(const struct pcoll_note *note)
 	};
 }
 
+/* Of the offsets of its pointers in this member's segment. */
+static uint32_t
+offsets_key(const struct pcoll_call *call)
+{
+	const gex_Segment_t segment = call->tm->ep->segment;
+	const uintptr_t base = segment ? (uintptr_t)segment->base : 0;
+	const uint64_t src = (uintptr_t)call->src - base, dst = (uintptr_t)call->dst - base;
+
+	return (uint32_t)((src * 31 + dst) * 0x9e3779b97f4a7c15u >> 32);
+}
+
 static struct pcoll_signature
 call_signature(const struct pcoll_call *call)
 {
 	const struct pcoll_reduction *reduction = &call->reduction;
+	const bool single = call->single && !pcoll_call_has_scalar(call);
 
 	return (struct pcoll_signature){
 		.rank = call->tm->rank, .what = call->what, .root = call->root,
 		.len_bytes = pcoll_call_has_lists(call) ? 0 : call->len_bytes,
-		.key = reduction->key,
+		.key = reduction->key ^ (single ? offsets_key(call) : 0),
 		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
 		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
-		        (call->out_all ? PCOLL_FORM_OUT_ALL : 0),
+		        (call->out_all ? PCOLL_FORM_OUT_ALL : 0) |
+		        (single ? PCOLL_FORM_SINGLE : 0),
 	};
 }
 

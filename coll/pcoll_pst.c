@@ -34,6 +34,7 @@ pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags
 	return (struct pcoll_call){
 		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
 		.out_all = flags & PST_OUT_ALLSYNC, .reproducible = flags & PST_REPRODUCIBLE,
+		.single = psi.checks && flags & PST_SINGLE,
 	};
 }
 

@@ -160,6 +160,13 @@ one_target(void)
 	pst_permute(pt.tm, 0, words + 4, words, 8, 0);
 }
 
+static void
+other_offsets(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 4096);
+	pst_gather_all(pt.tm, pt.base + 64 + 8 * pt.rank, pt.base, 8, PST_SINGLE);
+}
+
 static const struct pt_misuse cases[] = {
 	{ "two_modes", PT_ALWAYS, 1, two_modes, "two ways to synchronise before a broadcast",
 	  "pst_bcast: flags 0x5 have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; pass one "
@@ -229,6 +236,11 @@ static const struct pt_misuse cases[] = {
 	{ "one_target", PT_CHECKED, 2, one_target, "a permutation of two members to one",
 	  "pst_permute: call * on its team, to which rank 0 and rank 1 both pass target 0; let "
 	  "each rank be the target of one",
+	  1 },
+	{ "other_offsets", PT_CHECKED, 2, other_offsets,
+	  "single addresses at different offsets",
+	  "pst_gather_all: call * on its team, in which rank 0 and rank 1 pass pointers at "
+	  "different offsets of their segments; with PST_SINGLE let all members pass the same",
 	  1 },
 };
 

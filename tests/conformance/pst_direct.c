@@ -1,6 +1,6 @@
 /*
  * Large payloads, which members of a host read where they are: on the heap and in segments, in
- * place at some of the members, used again at once, and late to be read.
+ * place and apart, used again at once, and late to be read.
  *
  *     refused     with members whom the kernel does not let read
  */
@@ -43,7 +43,7 @@ struct trial {
 	size_t count;
 	gex_Rank_t root;
 	struct step *src, *dst;
-	int in_place;                   /* this member's */
+	int in_place;
 };
 
 #define STEPS(trial) GEX_DT_USER, sizeof(struct step), (trial)->count, GEX_OP_USER_NC,     \
@@ -229,7 +229,8 @@ static void (*const tries[])(const struct trial *) = {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Each rank draws for itself where its buffers are, and whether it comes late. */
+/* Each rank draws for itself where its buffers are, and whether it comes late; so some fill rooms
+ * where others have direct cells. */
 static void
 trials(struct step *heap, struct step *segment, unsigned long rounds)
 {
@@ -245,7 +246,7 @@ trials(struct step *heap, struct step *segment, unsigned long rounds)
 				.count = counts[pt_rand_below(&all, PT_COUNT(counts))],
 				.root = (gex_Rank_t)pt_rand_below(&all, pt.size),
 				.src = src, .dst = dst + half,
-				.in_place = (int)pt_rand_below(&own, 2),
+				.in_place = (int)pt_rand_below(&all, 2),
 			};
 
 			if (pt_rand_below(&own, 4) == 0)
