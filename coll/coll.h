@@ -86,7 +86,7 @@ struct pcoll_call {
 	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
-	bool single;                    /* with PST_CHECK: src and dst are at the same offsets of all
+	bool single;                    /* with PST_CHECK: src and dst have the same offsets in all
 	                                 * members' segments */
 	bool reproducible;              /* what is combined with what does not depend on where
 	                                 * members are */
