@@ -2,16 +2,14 @@
 
 #include "runtime/settings/settings_tables.h"
 
+#include "runtime/util/object.h"
+
 #include <ctype.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <limits.h>
-#include <link.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 static const char *const names[] = { "smp", "ofi", NULL };
@@ -215,22 +213,6 @@ lack_say(char lack[PSI_PLUGIN_LACK_BYTES], const char *format, ...)
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* A static program has no loader that could open another file. */
-static bool
-program_is_static(void)
-{
-	const char *at = (const char *)getauxval(AT_PHDR);
-	const size_t count = getauxval(AT_PHNUM);
-
-	for (size_t i = 0; at && i < count; i++) {
-		const ElfW(Phdr) *header = (const void *)(at + i * getauxval(AT_PHENT));
-
-		if (header->p_type == PT_INTERP)
-			return false;
-	}
-	return true;
-}
-
 bool
 psi_plugin_fits(const struct psi_conduit_ops *ops, const char *file,
                 char lack[PSI_PLUGIN_LACK_BYTES])
@@ -258,43 +240,20 @@ operations_of(void *plugin, const char *name, const char *path,
 	return psi_plugin_fits(ops, path, lack) ? ops : NULL;
 }
 
-/*
- * Opens the file, and what it is linked with.  Such libraries may install signal handlers when they
- * are loaded: libinfinipath, which Debian's libfabric brings, takes SIGSEGV, SIGTERM and others,
- * and its handler ends the process by exit(1).  The handlers of before are put back.
- */
-static void *
-plugin_load(const char *path)
-{
-	struct sigaction before[NSIG], after;
-	void *plugin;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++)
-		if (sigaction(sig, NULL, &before[sig]) < 0)
-			before[sig].sa_handler = SIG_ERR;
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	for (sig = 1; sig < NSIG; sig++)
-		if (before[sig].sa_handler != SIG_ERR && sigaction(sig, NULL, &after) == 0 &&
-		    after.sa_handler != before[sig].sa_handler)
-			sigaction(sig, &before[sig], NULL);
-	return plugin;
-}
-
 const struct psi_conduit_ops *
 psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES])
 {
 	char path[PATH_MAX];
 	void *plugin;
 
-	if (program_is_static()) {
+	if (psi_program_is_static()) {
 		lack_say(lack, "this program is linked with -static, and so has conduit smp alone; "
 		         "link it without -static");
 		return NULL;
 	}
 	if (!plugin_find(name, path, sizeof path, lack))
 		return NULL;
-	plugin = plugin_load(path);
+	plugin = psi_object_open(path);
 	if (!plugin) {
 		lack_say(lack, "%s does not load: %s", path, dlerror());
 		return NULL;
