@@ -155,10 +155,8 @@ beside_launcher(char *directory_out, size_t bytes)
 	return psi_plugin_directory_of(program, directory_out, bytes);
 }
 
-/* The directories in which a plug-in may lie, in order; false past the last.  An empty text is a
- * place that there is not. */
-static bool
-directory_at(unsigned i, char *directory_out, size_t bytes)
+bool
+psi_plugin_directory_at(unsigned i, char *directory_out, size_t bytes)
 {
 	const char *own = psi_setting_text(psi_setting_named("PST_PLUGIN_DIR"));
 
@@ -183,7 +181,7 @@ plugin_find(const char *name, char *path_out, size_t bytes, char lack[PSI_PLUGIN
 	                              "its plug-in penstock-%s.so is not in", name);
 	const char *between = " ";
 
-	for (unsigned i = 0; directory_at(i, directory, sizeof directory); i++) {
+	for (unsigned i = 0; psi_plugin_directory_at(i, directory, sizeof directory); i++) {
 		if (!directory[0])
 			continue;
 		if ((size_t)snprintf(path_out, bytes, "%s/penstock-%s.so", directory, name) <

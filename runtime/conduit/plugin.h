@@ -22,6 +22,10 @@ const struct psi_conduit_ops *psi_plugin_open(const char *name, char lack[PSI_PL
  * several, and smp is no answer unless PST_CONDUIT says so. */
 const char *psi_plugin_network(bool hosts);
 
+/* The directories in which the library's plug-ins may lie, in order; false past the last.  An empty
+ * text is a place that there is not. */
+bool psi_plugin_directory_at(unsigned i, char *directory_out, size_t bytes);
+
 /* The directory of plug-ins that belongs to a launcher, also if both were moved.  Absolute paths;
  * false: it does not fit. */
 bool psi_plugin_directory_of(const char *launcher, char *directory_out, size_t bytes);

@@ -16,6 +16,7 @@ const struct psi_setting_table *const psi_settings_lists[] = {
 	&psi_settings_threads,
 	&psi_settings_teams,
 	&psi_settings_coll,
+	&psi_settings_offload,
 	&psi_settings_exit,
 	&psi_settings_counters,
 	NULL,

@@ -18,6 +18,7 @@ extern const struct psi_setting_table psi_settings_processes;	/* queries.c */
 extern const struct psi_setting_table psi_settings_threads;	/* threads_run.c */
 extern const struct psi_setting_table psi_settings_teams;	/* team_create.c */
 extern const struct psi_setting_table psi_settings_coll;	/* coll/tuning.c */
+extern const struct psi_setting_table psi_settings_offload;	/* offload/provider.c */
 extern const struct psi_setting_table psi_settings_exit;	/* exit.c */
 extern const struct psi_setting_table psi_settings_counters;	/* report_counters.c */
 
