@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ path_is_safe(struct poff_provider *provider, const char *path, const char *what)
 	struct stat status;
 
 	if (stat(path, &status) < 0) {
-		provider_refuse(provider, "%s cannot be looked at: %m", what);
+		provider_refuse(provider, "%s cannot be looked at: %s", what, strerror(errno));
 		return false;
 	}
 	if (status.st_mode & (S_IWGRP | S_IWOTH)) {
@@ -237,7 +238,7 @@ plugins_look_named(void)
 				if (provider) {
 					strcpy(provider->from, directory);
 					provider_refuse(provider, "PST_OFFLOAD_PATH names it, and "
-					                "it cannot be read: %m");
+					                "it cannot be read: %s", strerror(errno));
 				}
 			}
 		}
