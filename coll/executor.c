@@ -4,6 +4,7 @@
  * receiver does not wait for it yet; or as data, for which the receiver asks.
  */
 #include "coll/coll.h"
+#include "coll/device.h"
 #include "coll/schedule_cache.h"
 
 #include "runtime/process/process.h"
@@ -213,6 +214,18 @@ act_do_local(struct pcoll_op *op, const struct pcoll_act *act)
 		psi_copy(to, from, act->len_bytes);
 }
 
+/* False: it goes on at a later step. */
+static bool
+act_do_device(struct pcoll_op *op)
+{
+	struct pcoll_executor *executor = &op->executor;
+	const enum pcoll_device_result result =
+		pcoll_device->step(op, executor->device_number, &executor->act);
+
+	executor->by_device = result == PCOLL_DEVICE_DONE;
+	return result != PCOLL_DEVICE_AGAIN;
+}
+
 /* Begins the next act.  Returns false if all slots are in use, or at the end of a round while
  * messages are under way. */
 static bool
@@ -227,6 +240,12 @@ act_begin(struct pcoll_op *op)
 	case PCOLL_STEP_COPY:
 	case PCOLL_STEP_COMBINE:
 		act_do_local(op, &executor->act);
+		return true;
+	case PCOLL_STEP_DEVICE:
+		return act_do_device(op);
+	case PCOLL_STEP_UNLESS:
+		if (executor->by_device)
+			pcoll_cursor_leave_out(&executor->cursor, &executor->act);
 		return true;
 	default:
 		if (executor->used == UINT32_MAX)
@@ -273,6 +292,8 @@ acts_begin(struct pcoll_op *op)
 	}
 }
 
+const struct pcoll_device *pcoll_device;
+
 bool
 pcoll_executor_step(struct pcoll_op *op)
 {
@@ -313,6 +334,8 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->has_act = executor->ended = false;
 	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;
 	executor->notes = NULL;
+	if (executor->cached->has_device)
+		executor->device_number = pcoll_device->begin(call->tm);
 	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
 	executor->buffer[PCOLL_DST] = call->dst;

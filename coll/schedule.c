@@ -263,6 +263,29 @@ pcoll_loop_end(struct pcoll_schedule *schedule)
 }
 
 void
+pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pcoll_span from,
+                 struct pcoll_span to)
+{
+	step_add(schedule, &(struct pcoll_step){
+		.kind = PCOLL_STEP_DEVICE, .peer = pcoll_at(root), .from = from, .to = to });
+}
+
+void
+pcoll_unless_begin(struct pcoll_schedule *schedule)
+{
+	schedule->unless = schedule->steps + 1;
+	step_add(schedule, &(struct pcoll_step){ .kind = PCOLL_STEP_UNLESS });
+}
+
+void
+pcoll_unless_end(struct pcoll_schedule *schedule)
+{
+	if (!schedule->lacks_memory)
+		schedule->step[schedule->unless - 1].steps = schedule->steps - schedule->unless;
+	schedule->unless = 0;
+}
+
+void
 pcoll_stage_begin(struct pcoll_schedule *schedule, struct pcoll_group group)
 {
 	schedule->group = group;
@@ -319,7 +342,7 @@ act_find(const struct pcoll_schedule *schedule, const struct pcoll_step *step, u
 
 	*act_out = (struct pcoll_act){
 		.kind = step->kind, .peer = index_value(step->peer, iteration),
-		.tag = index_value(step->tag, iteration),
+		.tag = index_value(step->tag, iteration), .steps = step->steps,
 	};
 	len_bytes = span_find(schedule, step->from, iteration, &act_out->from,
 	                      &act_out->from_bytes);
@@ -381,4 +404,10 @@ pcoll_cursor_next(const struct pcoll_schedule *schedule, struct pcoll_cursor *cu
 			cursor->iterations = step->count;
 		}
 	}
+}
+
+void
+pcoll_cursor_leave_out(struct pcoll_cursor *cursor, const struct pcoll_act *act)
+{
+	cursor->next += act->steps;
 }

@@ -99,6 +99,9 @@ enum pcoll_step_kind {
 	PCOLL_STEP_COMBINE,             /* to := from op to */
 	PCOLL_STEP_ROUND,               /* waits for all that was begun */
 	PCOLL_STEP_LOOP,                /* the next `steps' steps, `count' times */
+	PCOLL_STEP_DEVICE,              /* from, and to a result, by a device, if it can (device.h);
+	                                 * peer is the root's number among those that lead */
+	PCOLL_STEP_UNLESS,              /* the next `steps' steps are left out if it has */
 };
 
 /* As a peer: the member that was met last, in a round before. */
@@ -132,6 +135,7 @@ struct pcoll_schedule {
 	struct pcoll_view view[PCOLL_VIEWS];
 	size_t tmp_bytes;               /* of scratch memory */
 	uint32_t tags;                  /* used so far: the next part of the schedule begins here */
+	uint32_t unless;                /* while one is built: its step, plus 1 */
 	uint32_t hello_tag;             /* of a message that a member gets once, plus 1; 0: none */
 	bool lacks_memory;              /* steps are missing */
 };
@@ -228,6 +232,13 @@ void pcoll_add_round(struct pcoll_schedule *schedule);
 void pcoll_loop_begin(struct pcoll_schedule *schedule, uint32_t count);
 void pcoll_loop_end(struct pcoll_schedule *schedule);
 
+/* A device step, from and to blocks of one length or none; behind it, the steps between the other two
+ * are left out where the device has done it.  No loops lie around them. */
+void pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pcoll_span from,
+                      struct pcoll_span to);
+void pcoll_unless_begin(struct pcoll_schedule *schedule);
+void pcoll_unless_end(struct pcoll_schedule *schedule);
+
 /*
  * A *stage* is a part of a schedule with tags of its own, and may be of some members alone: an
  * algorithm for a smaller team builds it with their numbers for ranks.  In it, peers do not depend
@@ -246,6 +257,7 @@ struct pcoll_act {
 	enum pcoll_buffer from, to;     /* those that the kind has */
 	size_t from_bytes, to_bytes;    /* offsets */
 	size_t len_bytes;
+	uint32_t steps;                 /* of UNLESS */
 };
 
 static inline bool
@@ -264,6 +276,8 @@ struct pcoll_cursor {
 /* False at the end. */
 bool pcoll_cursor_next(const struct pcoll_schedule *schedule, struct pcoll_cursor *cursor,
                        struct pcoll_act *act_out);
+/* Behind the act UNLESS: leaves its steps out. */
+void pcoll_cursor_leave_out(struct pcoll_cursor *cursor, const struct pcoll_act *act);
 
 /* -- algorithms -------------------------------------------------------------------------------- */
 
@@ -275,6 +289,7 @@ struct pcoll_builder {
 	bool serves_lists;
 	bool reorders;                  /* operands are combined in another order than the ranks' */
 	bool has_levels;                /* it reads shape's layout, and serves shapes with one */
+	bool has_device;                /* those that lead take a device step */
 	/* Does it serve such a shape, with a layout?  All members answer alike.  NULL: it does. */
 	bool (*serves)(const struct pcoll_shape *shape);
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);

@@ -29,8 +29,8 @@ pcoll_add_barrier(struct pcoll_schedule *schedule, const struct pcoll_shape *sha
 
 /* -- two levels ------------------------------------------------------------------------------- */
 
-static void
-barrier_up(struct pcoll_schedule *schedule, const struct pcoll_kin *kin)
+void
+pcoll_add_barrier_up(struct pcoll_schedule *schedule, const struct pcoll_kin *kin)
 {
 	for (uint32_t i = 0; i < kin->children; i++)
 		pcoll_add_await(schedule, pcoll_at(kin->child[i]), pcoll_at(schedule->tags));
@@ -39,8 +39,8 @@ barrier_up(struct pcoll_schedule *schedule, const struct pcoll_kin *kin)
 		pcoll_add_notify(schedule, pcoll_at(kin->parent), pcoll_at(schedule->tags));
 }
 
-static void
-barrier_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin)
+void
+pcoll_add_barrier_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin)
 {
 	if (!kin->is_root)
 		pcoll_add_await(schedule, pcoll_at(kin->parent), pcoll_at(schedule->tags));
@@ -57,14 +57,14 @@ pcoll_add_barrier_levels(struct pcoll_schedule *schedule, const struct pcoll_sha
 
 	pcoll_kin_knomial(near.rank, near.size, 0, near.radix, &kin);
 	pcoll_stage_near_begin(schedule, shape);
-	barrier_up(schedule, &kin);
+	pcoll_add_barrier_up(schedule, &kin);
 	pcoll_stage_end(schedule);
 	pcoll_stage_far_begin(schedule, shape);
 	if (kin.is_root)
 		pcoll_add_barrier(schedule, &far);
 	pcoll_stage_end(schedule);
 	pcoll_stage_near_begin(schedule, shape);
-	barrier_down(schedule, &kin);
+	pcoll_add_barrier_down(schedule, &kin);
 	pcoll_stage_end(schedule);
 }
 

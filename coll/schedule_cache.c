@@ -144,6 +144,7 @@ cached_build(struct pcoll_cached *cached)
 	if (cached->in_all)
 		pcoll_add_meeting(schedule, shape);
 	builder->build(schedule, shape);
+	cached->has_device = builder->has_device;
 	if (cached->out_all) {
 		pcoll_add_round(schedule);
 		pcoll_add_meeting(schedule, shape);

@@ -12,6 +12,7 @@ struct pcoll_cached {
 	struct pcoll_shape shape;
 	bool in_all, out_all;
 	struct pcoll_schedule schedule;
+	bool has_device;                /* some member's has a device step */
 	size_t *lists;                  /* of lengths and offsets; such schedules are not kept */
 	uint32_t users;                 /* operations; under the lock */
 };

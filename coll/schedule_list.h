@@ -5,9 +5,11 @@
 #include "coll/schedule.h"
 
 extern const struct pcoll_builder pcoll_build_barrier_dissemination;
+extern const struct pcoll_builder pcoll_build_barrier_device;
 extern const struct pcoll_builder pcoll_build_barrier_levels;
 extern const struct pcoll_builder pcoll_build_broadcast_binary;
 extern const struct pcoll_builder pcoll_build_broadcast_chain;
+extern const struct pcoll_builder pcoll_build_broadcast_device;
 extern const struct pcoll_builder pcoll_build_broadcast_flat;
 extern const struct pcoll_builder pcoll_build_broadcast_knomial;
 extern const struct pcoll_builder pcoll_build_broadcast_levels;
@@ -35,6 +37,7 @@ extern const struct pcoll_builder pcoll_build_reduce_levels;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_flat;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_levels;
 extern const struct pcoll_builder pcoll_build_reduce_scatter_ring;
+extern const struct pcoll_builder pcoll_build_reduce_to_all_device;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_doubling;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_halving;
 extern const struct pcoll_builder pcoll_build_reduce_to_all_levels;

@@ -158,6 +158,9 @@ act_do(struct model *model, uint32_t rank)
 	case PCOLL_STEP_ROUND:
 		member->in_round_end = true;
 		return true;
+	case PCOLL_STEP_DEVICE:         /* there is none, so what is behind it is done */
+	case PCOLL_STEP_UNLESS:
+		return true;
 	default:
 		return message_begin(model, rank, &member->act);
 	}

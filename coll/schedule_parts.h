@@ -65,6 +65,11 @@ pcoll_reduce_top(const struct pcoll_shape *shape)
 void pcoll_add_reduce(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
                       const struct pcoll_kin *kin);
 
+/* Adds what tells the root of a tree that all members have come to it, and then all that it has
+ * (schedule_barrier.c). */
+void pcoll_add_barrier_up(struct pcoll_schedule *schedule, const struct pcoll_kin *kin);
+void pcoll_add_barrier_down(struct pcoll_schedule *schedule, const struct pcoll_kin *kin);
+
 /* -- two levels (schedule_levels.c), of shapes with a layout ----------------------------------- */
 
 /* The tree of pcoll_kin_knomial from shape's root over the neighbourhoods, and over the members of

@@ -70,6 +70,9 @@ struct gex_TM_s {
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
 	struct pcoll_cached *schedules; /* of the last collectives by messages */
 	struct pcoll_layout *layout;    /* the same: NULL before the first; under their lock */
+	struct poff_team *offload;      /* its use of a device; NULL before the first; under the
+	                                 * lock of offload/ */
+	uint64_t device_steps;          /* that its calls have */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */

@@ -1,0 +1,121 @@
+/* Offload as a module of the library, and as the device of collectives. */
+#include "offload/offload.h"
+
+#include "offload/wire.h"
+
+#include "coll/coll.h"
+
+#include "runtime/process/process.h"
+#include "runtime/team/team.h"
+
+#include "runtime/util/spinlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct psi_spinlock lock;
+static _Atomic bool in_use;     /* some team uses a device, or is about to */
+
+void poff_lock(void) { psi_spinlock_lock(&lock); }
+bool poff_try_lock(void) { return psi_spinlock_try(&lock); }
+void poff_unlock(void) { psi_spinlock_unlock(&lock); }
+
+/* -- the device of collectives ----------------------------------------------------------------- */
+
+static bool
+offload_serves(const struct pcoll_shape *shape)
+{
+	switch (shape->operation) {
+	case PCOLL_BARRIER:
+		return true;
+	case PCOLL_BROADCAST:
+	case PCOLL_REDUCE_TO_ALL:
+		return !shape->ordered && shape->len_bytes <= POFF_KEPT_BYTES;
+	default:
+		return false;
+	}
+}
+
+static uint64_t
+offload_begin(gex_TM_t tm)
+{
+	uint64_t number;
+
+	poff_lock();
+	number = tm->device_steps++;
+	poff_unlock();
+	return number;
+}
+
+static enum pcoll_device_result
+offload_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
+{
+	enum pcoll_device_result result;
+
+	atomic_store_explicit(&in_use, true, memory_order_relaxed);
+	poff_lock();
+	result = poff_step(op, number, act);
+	poff_unlock();
+	return result;
+}
+
+static const struct pcoll_device device = {
+	.serves = offload_serves, .begin = offload_begin, .step = offload_step,
+};
+
+/* -- packets of built-in providers, under the lock --------------------------------------------- */
+
+int
+poff_wire_send(uint64_t key, uint32_t to, const void *packet, size_t nbytes)
+{
+	struct poff_team *team = poff_team_find(key);
+
+	if (!team)
+		return PST_OFF_FAIL;
+	poff_send(&team->channel, to, POFF_PACKET, 0, packet, nbytes);
+	return PST_OFF_OK;
+}
+
+size_t
+poff_wire_take(uint64_t key, uint32_t *from_out, void *packet_out)
+{
+	struct poff_team *team = poff_team_find(key);
+	struct poff_message *message = team ? poff_take(&team->channel, POFF_PACKET, 0) : NULL;
+	size_t len_bytes;
+
+	if (!message)
+		return 0;
+	len_bytes = message->len_bytes < POFF_PACKET_BYTES ? message->len_bytes
+	                                                   : POFF_PACKET_BYTES;
+	memcpy(packet_out, message->payload, len_bytes);
+	*from_out = message->from;
+	free(message);
+	return len_bytes;
+}
+
+/* -- the module -------------------------------------------------------------------------------- */
+
+static void
+offload_open(void)
+{
+	if (!psi.networked)
+		return;
+	poff_devices_agree();
+	if (poff_device_of_job())
+		pcoll_device = &device;
+}
+
+static void
+offload_advance(void)
+{
+	if (PSI_LIKELY(!atomic_load_explicit(&in_use, memory_order_relaxed)) || !poff_try_lock())
+		return;
+	(void)poff_devices_progress();
+	poff_teams_progress();
+	poff_unlock();
+}
+
+const struct psi_module poff_module = {
+	.name = "offload", .open = offload_open, .register_handlers = poff_channels_register,
+	.progress = offload_advance,
+};
