@@ -1,8 +1,8 @@
 /*
  * What this folder knows of devices that carry collectives (docs/offload.md): a part above it hands
  * down these functions, before the first call.  In a schedule of the algorithm `device', those that
- * lead take a *device step*, behind which the same stage in software stands, which is left out where
- * the device has done it.
+ * lead take a *device step*, behind which the same stage in software stands, which is left out
+ * where the device has done it.
  */
 #ifndef PCOLL_DEVICE_H
 #define PCOLL_DEVICE_H

@@ -232,8 +232,8 @@ void pcoll_add_round(struct pcoll_schedule *schedule);
 void pcoll_loop_begin(struct pcoll_schedule *schedule, uint32_t count);
 void pcoll_loop_end(struct pcoll_schedule *schedule);
 
-/* A device step, from and to blocks of one length or none; behind it, the steps between the other two
- * are left out where the device has done it.  No loops lie around them. */
+/* A device step, from and to blocks of one length or none; behind it, the steps between the other
+ * two are left out where the device has done it.  No loops lie around them. */
 void pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pcoll_span from,
                       struct pcoll_span to);
 void pcoll_unless_begin(struct pcoll_schedule *schedule);

@@ -163,7 +163,8 @@ message_send(struct poff_channel *channel, const struct poff_message *message)
 	const struct psi_target target =
 		psi_target_of(channel->tm, channel->ranks[message->to], "offload");
 	const gex_AM_Arg_t args[MESSAGE_ARGS] = {
-		(gex_AM_Arg_t)(uint32_t)message->team, (gex_AM_Arg_t)(uint32_t)(message->team >> 32),
+		(gex_AM_Arg_t)(uint32_t)message->team,
+		(gex_AM_Arg_t)(uint32_t)(message->team >> 32),
 		(gex_AM_Arg_t)message->from, (gex_AM_Arg_t)message->to, (gex_AM_Arg_t)message->kind,
 		(gex_AM_Arg_t)(uint32_t)message->number,
 		(gex_AM_Arg_t)(uint32_t)(message->number >> 32),

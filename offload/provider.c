@@ -286,6 +286,9 @@ providers_check_wanted(const char *names)
 		provider->turn = all_are ? (int)i : name_wanted(names, provider->name);
 		if (provider->taken && provider->turn < 0)
 			provider_refuse(provider, "PST_OFFLOAD is %s", names);
+		else if (provider->taken && all_are && provider->is_built_in)
+			provider_refuse(provider, "it is a simulation; PST_OFFLOAD=%s takes it",
+			                provider->name);
 	}
 }
 
@@ -304,6 +307,13 @@ providers_look(void)
 
 	if (strcmp(names, "none") == 0)
 		return;
+	for (size_t i = 0; poff_built_in[i]; i++) {
+		struct poff_provider *provider = provider_add();
+
+		strcpy(provider->from, "built in");
+		provider->is_built_in = true;
+		provider_take(provider, poff_built_in[i]);
+	}
 	if (!psi_program_is_static()) {
 		plugins_look_installed();
 		plugins_look_named();

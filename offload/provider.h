@@ -15,11 +15,15 @@ enum { POFF_PROVIDERS = 16, POFF_NAME_BYTES = 32, POFF_WHY_BYTES = 256 };
 struct poff_provider {
 	char name[POFF_NAME_BYTES];     /* empty where a plug-in did not come so far */
 	char from[PATH_MAX];            /* the plug-in's file; or "built in" */
+	bool is_built_in;
 	bool taken;                     /* it may be used */
 	int turn;                       /* the place at which it is tried */
 	char why[POFF_WHY_BYTES];       /* not; or nothing */
 	pst_off_provider_t calls;       /* if it is taken; what its table does not have is NULL */
 };
+
+/* Up to a NULL (built_in.c).  They are simulations, which only PST_OFFLOAD by name takes. */
+extern const pst_off_provider_t *const poff_built_in[];
 
 /*
  * Returns how many there are: those taken first, in the order in which they are tried, then the

@@ -149,7 +149,8 @@ static void
 proposal_start(struct poff_team *team)
 {
 	team->go_on = team_proposes;
-	poff_gather_start(&team->gather, &team->channel.tm->device_steps, sizeof(uint64_t), team->gathered);
+	poff_gather_start(&team->gather, &team->channel.tm->device_steps, sizeof(uint64_t),
+	                  team->gathered);
 }
 
 /* All have said whether they have a tree. */

@@ -1,6 +1,6 @@
 /*
- * Two levels, as in the algorithms `levels', where those that lead take a device step, and the stage
- * behind it only where no device has done it.
+ * Two levels, as in the algorithms `levels', where those that lead take a device step, and the
+ * stage behind it only where no device has done it.
  *
  * Source: the study P1 of UPC collectives on Power7IH.
  * Cost: the steps of a neighbourhood in memory, and what the device costs.

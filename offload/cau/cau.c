@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FANOUT = 6, HOP_NS = 0, UNIT_NS = 0, CALL_MAX_NS = 100 * 1000, TIMEOUT_NS = 1000 * 1000 * 1000 };
+enum { FANOUT = 6, CALL_MAX_NS = 100 * 1000, TIMEOUT_NS = 1000 * 1000 * 1000 };
 
 static const uint64_t integers = GEX_DT_I32 | GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64,
                       floats = GEX_DT_FLT | GEX_DT_DBL,
@@ -71,8 +71,6 @@ device_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t 
 		return PST_OFF_NO;
 	}
 	dev->host = host;
-	dev->hop_ns = HOP_NS;
-	dev->unit_ns = UNIT_NS;
 	*why_out = settings_read(dev);
 	if (*why_out) {
 		free(dev);
@@ -114,7 +112,7 @@ static int
 device_query(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_t *op,
              uint64_t *cost_ns_out, const char **why_out)
 {
-	const bool is_float = op->dt & floats;
+	const uint64_t rops = arithmetic | (op->dt & floats ? 0 : logical);
 
 	(void)agreed;
 	if (cau_fault_happens(&dev->faults, CAU_REFUSE_QUERY, UINT32_MAX)) {
@@ -126,7 +124,7 @@ device_query(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_
 		return PST_OFF_NO;
 	}
 	if (op->op == PST_OFF_REDUCE &&
-	    (!(op->dt & (integers | floats)) || !(op->rop & (arithmetic | (is_float ? 0 : logical))))) {
+	    (!(op->dt & (integers | floats)) || !(op->rop & rops))) {
 		*why_out = "a type or operator that the unit does not have";
 		return PST_OFF_NO;
 	}
@@ -168,8 +166,6 @@ device_inject(pst_off_dev_t *dev, const char *fault)
 
 	return cau_faults_read(&dev->faults, fault, &why) ? PST_OFF_OK : PST_OFF_NO;
 }
-
-extern const pst_off_provider_t poff_cau;
 
 const pst_off_provider_t poff_cau = {
 	.struct_bytes = sizeof poff_cau, .abi_major = PST_OFF_ABI_MAJOR,

@@ -1,7 +1,7 @@
 /*
  * cau: the collective acceleration unit of IBM's Power 775 hub, simulated.  Each host has one unit.
- * It carries up to 64 trees at a time, reduces and multicasts payloads of up to 64 bytes along them,
- * and any member may be the root.  A tree's packets name it.  The unit of a host handles one packet
+ * It carries up to 64 trees at a time, reduces and multicasts payloads of up to 64 bytes along
+ * them, and any member may be the root.  A tree's packets name it.  The unit of a host handles one packet
  * after the other, and each packet takes a while on its way: PST_OFFLOAD_CAU_HOP_NS, and
  * PST_OFFLOAD_CAU_UNIT_NS in the unit.
  *
@@ -33,6 +33,9 @@ enum {
 	CAU_CALLS = 32,                 /* kept: more than both */
 	CAU_QUEUE = 256,                /* packets that have come and are not due */
 };
+
+/* The provider (cau.c). */
+extern const pst_off_provider_t poff_cau;
 
 /* -- faults (cau_fault.c) ---------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* Faults that tests ask for: `what[:key=value]...', by commas.  The keys: member, the one to whom it
- * happens (all); p, how often, from 0 to 1 (1); after, how many chances are let pass (0); ns. */
+/* Faults that tests ask for: `what[:key=value]...', by commas.  The keys: member, the one to whom
+ * it happens (all); p, how often, from 0 to 1 (1); after, how many chances are let pass (0); ns. */
 #include "offload/cau/cau.h"
 
 #include <stdlib.h>

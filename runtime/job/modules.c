@@ -6,7 +6,8 @@
 #include "runtime/team/team.h"
 #include "runtime/wait/pollset.h"
 
-extern const struct psi_module pcoll_barrier_module, pcoll_cells_module, pref_module, pcoll_module;
+extern const struct psi_module pcoll_barrier_module, pcoll_cells_module, pref_module, pcoll_module,
+                               poff_module;
 
 const struct psi_module *const psi_modules[] = {
 	&psi_ops_module,
@@ -17,6 +18,7 @@ const struct psi_module *const psi_modules[] = {
 	&pcoll_cells_module,
 	&pref_module,
 	&pcoll_module,
+	&poff_module,
 	NULL
 };
 

@@ -261,6 +261,11 @@ struct psi_host_shared {
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
 	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that
 	                                         * waits */
+	/* The simulated unit of the host (offload/cau/): its trees that are taken, as bits, and
+	 * until when it is busy. */
+	struct {
+		_Alignas(64) _Atomic uint64_t trees, busy_until_ns;
+	} unit;
 	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding
 	 * (wait.c).  A hint: a thread may have been moved since it counted itself. */
 	struct {
