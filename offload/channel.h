@@ -1,6 +1,7 @@
 /*
  * Messages between the leaders of a team, the members of a tree.  They are kept until they are
- * taken, those too that come before this member uses the team.  All under the lock of offload (offload.h).
+ * taken, those too that come before this member uses the team.  All under the lock of offload
+ * (offload.h).
  */
 #ifndef POFF_CHANNEL_H
 #define POFF_CHANNEL_H

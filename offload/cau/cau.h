@@ -1,8 +1,8 @@
 /*
  * cau: the collective acceleration unit of IBM's Power 775 hub, simulated.  Each host has one unit.
  * It carries up to 64 trees at a time, reduces and multicasts payloads of up to 64 bytes along
- * them, and any member may be the root.  A tree's packets name it.  The unit of a host handles one packet
- * after the other, and each packet takes a while on its way: PST_OFFLOAD_CAU_HOP_NS, and
+ * them, and any member may be the root.  A tree's packets name it.  The unit of a host handles one
+ * packet after the other, and each packet takes a while on its way: PST_OFFLOAD_CAU_HOP_NS, and
  * PST_OFFLOAD_CAU_UNIT_NS in the unit.
  *
  * A tree is *undirected*: members are nodes, numbered as a heap of its fan-out, and each has up to
