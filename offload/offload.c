@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So long a sleep is at most, where devices do not wake who waits for them. */
+enum { DEVICE_SLEEP_NS = 1000 * 1000 };
+
 static struct psi_spinlock lock;
 static _Atomic bool in_use;     /* some team uses a device, or is about to */
 
@@ -52,7 +55,10 @@ offload_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
 {
 	enum pcoll_device_result result;
 
-	atomic_store_explicit(&in_use, true, memory_order_relaxed);
+	if (!atomic_load_explicit(&in_use, memory_order_relaxed)) {
+		atomic_store_explicit(&in_use, true, memory_order_relaxed);
+		atomic_store_explicit(&psi.device_sleep_ns, DEVICE_SLEEP_NS, memory_order_relaxed);
+	}
 	poff_lock();
 	result = poff_step(op, number, act);
 	poff_unlock();
@@ -115,7 +121,16 @@ offload_advance(void)
 	poff_unlock();
 }
 
+static void
+offload_team_ends(gex_TM_t tm, const char *call)
+{
+	(void)call;
+	poff_lock();
+	poff_team_close(tm);
+	poff_unlock();
+}
+
 const struct psi_module poff_module = {
 	.name = "offload", .open = offload_open, .register_handlers = poff_channels_register,
-	.progress = offload_advance,
+	.progress = offload_advance, .team_ends = offload_team_ends,
 };

@@ -114,6 +114,8 @@ struct poff_team {
 /* This member's use of a team, made when it comes to the first step; a member that leads. */
 struct poff_team *poff_team_of(gex_TM_t tm);
 struct poff_team *poff_team_find(uint64_t id);
+/* The team ends, with no step under way. */
+void poff_team_close(gex_TM_t tm);
 void poff_teams_progress(void);
 /* The step is tried again when the team is stirred. */
 enum pcoll_device_result poff_step_wait(struct poff_team *team, struct pcoll_op *op);

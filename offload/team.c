@@ -9,6 +9,7 @@
 
 #include "runtime/process/process.h"
 #include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,7 @@ team_open(struct poff_team *team, gex_TM_t tm)
 	team->hold_from = team->active_from = UINT64_MAX;
 	team->next = teams;
 	teams = team;
+	psi_progress_begins();  /* other members wait for answers */
 	poff_channel_open(&team->channel);
 	offer_start(team);
 }
@@ -294,6 +296,32 @@ poff_team_of(gex_TM_t tm)
 	tm->offload = team;
 	team_open(team, tm);
 	return team;
+}
+
+void
+poff_team_close(gex_TM_t tm)
+{
+	struct poff_team *team = tm->offload, **at = &teams;
+
+	if (!team)
+		return;
+	tree_leave(team);
+	while (team->tree)
+		team_leaves(team);
+	while (*at != team)
+		at = &(*at)->next;
+	*at = team->next;
+	psi_progress_ends();
+	poff_channel_close(&team->channel);
+	poff_team_stir(team);
+	for (struct poff_waiting *next; team->spare; team->spare = next) {
+		next = team->spare->next;
+		free(team->spare);
+	}
+	free(team->ranks);
+	free(team->gathered);
+	free(team);
+	tm->offload = NULL;
 }
 
 void

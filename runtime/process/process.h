@@ -53,6 +53,7 @@ struct psi_job {
 	uintptr_t max_segment, max_segment_global;
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
+	_Atomic uint64_t device_sleep_ns;       /* the same, for devices that wake nobody */
 	uint64_t hang_report_ns;        /* 0: never */
 	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
 	const struct psi_team_lender *team_lender;
