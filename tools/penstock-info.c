@@ -11,18 +11,23 @@
 
 #include "bootstrap/launcher.h"
 #include "coll/introspect.h"
+#include "offload/introspect.h"
 #include "penstock.h"
 #include "runtime/tools/introspect.h"
 #include "tools/memory_job.h"
 
 enum { RANKS_MAX = 65535, MODE_MAX = 15, BAD_INPUT = 2 };
-enum { OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL, OPT_ALL, OPT_HOSTS, OPT_MODE };
+enum {
+	OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL, OPT_ALL, OPT_HOSTS, OPT_MODE,
+	OPT_OFFLOAD
+};
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
 	"       penstock-info --coll [--all] [-n RANKS] [--hosts HOSTS] [--mode MODE] [--csv]\n"
+	"       penstock-info --offload [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
@@ -34,6 +39,7 @@ static const char usage[] =
 	"      --all           with --coll, the other algorithms, too\n"
 	"      --hosts HOSTS   with --coll, hosts that the ranks are on (as many as ranks)\n"
 	"      --mode MODE     with --coll, what connects the hosts, as in rules (tcp)\n"
+	"      --offload       providers that may carry collectives, and why others do not\n"
 	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -48,6 +54,7 @@ static const struct option options[] = {
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "hosts", required_argument, NULL, OPT_HOSTS },
 	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "offload", no_argument, NULL, OPT_OFFLOAD },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -222,6 +229,34 @@ coll_tell(struct view *view)
 	return output_finish();
 }
 
+static void
+offload_print(const struct poff_fact *fact, void *arg)
+{
+	struct view *view = arg;
+
+	if (view->csv) {
+		field_print(fact->name, ',');
+		field_print(fact->taken ? "taken" : "left out", ',');
+		field_print(fact->from, ',');
+		field_print(fact->why, '\n');
+	} else {
+		printf("%-16s %-9s %s: %s\n", fact->name, fact->taken ? "taken" : "left out",
+		       fact->from, fact->why);
+	}
+	view->last = fact->name;
+}
+
+static int
+offload_tell(struct view *view)
+{
+	if (view->csv)
+		puts("provider,state,from,reason");
+	poff_introspect(offload_print, view);
+	if (!view->last && !view->csv)
+		puts("no provider: PST_OFFLOAD is none");
+	return output_finish();
+}
+
 static const char *
 option_name(int option)
 {
@@ -258,7 +293,8 @@ options_check_unused(int what, const struct view *view)
 		unused = "group";
 	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->ranks)
 		unused = "ranks";
-	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->csv)
+	else if (what && what != OPT_MEMORY && what != OPT_COLL && what != OPT_OFFLOAD &&
+	         view->csv)
 		unused = "csv";
 	if (!unused)
 		return;
@@ -284,6 +320,7 @@ main(int argc, char **argv)
 		case OPT_SETTINGS_MD:
 		case OPT_MEMORY:
 		case OPT_COLL:
+		case OPT_OFFLOAD:
 		case OPT_CLEAN: option_choose(&what, option); break;
 		case 'h': fputs(usage, stdout); return output_finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return output_finish();
@@ -301,6 +338,8 @@ main(int argc, char **argv)
 		memory_job(view.ranks ? view.ranks : 1, view.csv);
 	if (what == OPT_COLL)
 		return coll_tell(&view);
+	if (what == OPT_OFFLOAD)
+		return offload_tell(&view);
 	if (what == OPT_SETTINGS_MD) {
 		psi_introspect_settings_doc(stdout);
 		return output_finish();
