@@ -44,6 +44,8 @@ settings_read(pst_off_dev_t *dev)
 		return "HOP_NS is no number from 0 to 1000000000";
 	if (!setting_read(host, "UNIT_NS", 0, 1000 * 1000 * 1000, &dev->unit_ns))
 		return "UNIT_NS is no number from 0 to 1000000000";
+	if (!setting_read(host, "TIMEOUT_NS", 1000, UINT64_MAX / 4, &dev->timeout_ns))
+		return "TIMEOUT_NS is no number from 1000 on";
 	if (!setting_read(host, "FANOUT", 2, CAU_FANOUT, &fanout))
 		return "FANOUT is no number from 2 to 8";
 	if (!setting_read(host, "TREES", 0, CAU_TREES, &trees))
@@ -71,6 +73,7 @@ device_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t 
 		return PST_OFF_NO;
 	}
 	dev->host = host;
+	dev->timeout_ns = TIMEOUT_NS;
 	*why_out = settings_read(dev);
 	if (*why_out) {
 		free(dev);
@@ -83,7 +86,7 @@ device_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t 
 		.max_payload_bytes = CAU_PAYLOAD, .align_bytes = 1, .max_inflight = CAU_INFLIGHT,
 		.max_ahead = CAU_AHEAD, .max_trees = dev->trees, .max_fanout = CAU_FANOUT,
 		.max_members = UINT32_MAX, .call_max_ns = CALL_MAX_NS, .cancel_max_ns = CALL_MAX_NS,
-		.timeout_ns = TIMEOUT_NS,
+		.timeout_ns = dev->timeout_ns,
 	};
 	*dev_out = dev;
 	return PST_OFF_OK;

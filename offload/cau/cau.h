@@ -128,7 +128,7 @@ struct pst_off_tree_s {
 
 struct pst_off_dev_s {
 	const pst_off_host_t *host;
-	uint64_t hop_ns, unit_ns;
+	uint64_t hop_ns, unit_ns, timeout_ns;
 	uint32_t fanout, trees;
 	struct cau_faults faults;
 	pst_off_tree_t *first_tree;

@@ -17,8 +17,8 @@ const struct psi_module *const psi_modules[] = {
 	&pcoll_barrier_module,
 	&pcoll_cells_module,
 	&pref_module,
+	&poff_module,   /* before the collectives that its progress lets go on */
 	&pcoll_module,
-	&poff_module,
 	NULL
 };
 
