@@ -248,7 +248,7 @@ run_calls(uint64_t calls)
 
 		turn = (uint32_t)(rand() % (int)members);
 		own = &member[turn];
-		poff_cau.progress(own->dev, 1 + rand() % 4);
+		poff_cau.progress(own->dev, (unsigned)(1 + rand() % 4));
 		if (own->failed)
 			return;
 		if (own->req)
