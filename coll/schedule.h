@@ -100,7 +100,7 @@ enum pcoll_step_kind {
 	PCOLL_STEP_ROUND,               /* waits for all that was begun */
 	PCOLL_STEP_LOOP,                /* the next `steps' steps, `count' times */
 	PCOLL_STEP_DEVICE,              /* from, and to a result, by a device, if it can (device.h);
-	                                 * peer is the root's number among those that lead */
+	                                 * peer is the one that leads at the root */
 	PCOLL_STEP_UNLESS,              /* the next `steps' steps are left out if it has */
 };
 

@@ -6,6 +6,7 @@
 #include "offload/offload.h"
 
 #include "coll/coll.h"
+#include "coll/layout.h"
 
 #include "runtime/team/team.h"
 
@@ -304,7 +305,7 @@ step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *a
 	const bool is_barrier = call->what.operation == PCOLL_BARRIER;
 
 	*step = (struct poff_step){
-		.go_on = step_open, .op = op, .root = act->peer,
+		.go_on = step_open, .op = op, .root = call->tm->layout->nbrhd_of[act->peer],
 		.two_way = call->what.operation != PCOLL_BROADCAST,
 		.op_bit = call->what.operation == PCOLL_BROADCAST ? PST_OFF_BCAST
 		          : is_barrier ? PST_OFF_BARRIER : PST_OFF_ALLREDUCE,
