@@ -14,9 +14,9 @@
 
 #include <stdlib.h>
 
-/* What is copied at once, where there is so much, and the least for which the kernel is asked to
- * read an operand. */
-enum { BYTES_AT_ONCE = 256 << 10, OPERAND_BYTES = 16 << 10 };
+/* What is copied at once, where there is so much; and how many members read the same bytes by the
+ * kernel at most, and one more. */
+enum { BYTES_AT_ONCE = 256 << 10, FEW_MEMBERS = 4 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
@@ -54,16 +54,30 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 	                                   own->size_bytes - len_bytes);
 }
 
+/* The kernel's copies pay where few members read the same bytes (docs/performance.md). */
+static bool
+kernel_pays(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct pcoll_cells_kind *kind = op->kind;
+	const bool read_by_one = kind->src_blocks || kind->others.reads == PCOLL_READS_NONE;
+
+	if (op->call.len_bytes < CELLS_DIRECT_KERNEL_BYTES || op->sends_result)
+		return false;
+	return kind->combines ? cells->size == 2 : read_by_one || cells->size <= FEW_MEMBERS;
+}
+
 bool
 pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op)
 {
+	const struct pcoll_cells_kind *kind = op->kind;
+
 	if (op->call.len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
 	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
 		return false;
-	if (src_is_mapped(cells, op))
-		return true;
-	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES &&
-	       (!op->kind->combines || piece_most(&op->call, op->kind) >= OPERAND_BYTES);
+	/* where not all wait for all anyway, it would hold up those who only give */
+	if (kind->combines && kind->others.reads != PCOLL_READS_ALL_DOWN && cells->size > 2)
+		return false;
+	return src_is_mapped(cells, op) || kernel_pays(cells, op);
 }
 
 void
