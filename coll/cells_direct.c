@@ -14,9 +14,8 @@
 
 #include <stdlib.h>
 
-/* What is copied at once, where there is so much; and how many members read the same bytes by the
- * kernel at most, and one more. */
-enum { BYTES_AT_ONCE = 256 << 10, FEW_MEMBERS = 4 };
+/* What is copied at once, where there is so much. */
+enum { BYTES_AT_ONCE = 256 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
@@ -33,8 +32,6 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call.len_bytes;
 
-	if (op_role_of(op, cells->rank).reads == PCOLL_READS_NONE)
-		return true;
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call.src)
 		return true;
 	return !overlap(op->call.src, len_bytes * (kind->src_blocks ? cells->size : 1),
@@ -54,30 +51,31 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 	                                   own->size_bytes - len_bytes);
 }
 
-/* The kernel's copies pay where few members read the same bytes (docs/performance.md). */
+/* Each byte is read once: more of the kernel's copies cost more than a room, from which all read
+ * (docs/performance.md). */
 static bool
 kernel_pays(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pcoll_cells_kind *kind = op->kind;
-	const bool read_by_one = kind->src_blocks || kind->others.reads == PCOLL_READS_NONE;
 
-	if (op->call.len_bytes < CELLS_DIRECT_KERNEL_BYTES || op->sends_result)
-		return false;
-	return kind->combines ? cells->size == 2 : read_by_one || cells->size <= FEW_MEMBERS;
+	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES && kind->dst_blocks &&
+	       (kind->src_blocks || cells->size == 2);
+}
+
+/* Each member waits for the others anyway.  Elsewhere direct cells would hold up who only gives. */
+static bool
+all_wait(const struct pcoll_cells_kind *kind)
+{
+	return kind->others.reads == PCOLL_READS_OTHERS ||
+	       kind->others.reads == PCOLL_READS_ALL_DOWN;
 }
 
 bool
 pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const struct pcoll_cells_kind *kind = op->kind;
-
-	if (op->call.len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
-	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
-		return false;
-	/* where not all wait for all anyway, it would hold up those who only give */
-	if (kind->combines && kind->others.reads != PCOLL_READS_ALL_DOWN && cells->size > 2)
-		return false;
-	return src_is_mapped(cells, op) || kernel_pays(cells, op);
+	return op->call.len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
+	       !cells->is_refused && !psi_way_is_masked(PSI_WAY_GET) && src_stays(cells, op) &&
+	       (src_is_mapped(cells, op) || kernel_pays(cells, op));
 }
 
 void
