@@ -14,9 +14,8 @@
 
 #include <stdlib.h>
 
-/* What is copied at once, where there is so much, and the least for which the kernel is asked to
- * read an operand. */
-enum { BYTES_AT_ONCE = 256 << 10, OPERAND_BYTES = 16 << 10 };
+/* What is copied at once, where there is so much. */
+enum { BYTES_AT_ONCE = 256 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
@@ -33,8 +32,6 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call.len_bytes;
 
-	if (op_role_of(op, cells->rank).reads == PCOLL_READS_NONE)
-		return true;
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call.src)
 		return true;
 	return !overlap(op->call.src, len_bytes * (kind->src_blocks ? cells->size : 1),
@@ -54,16 +51,31 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 	                                   own->size_bytes - len_bytes);
 }
 
+/* Each byte is read once: more of the kernel's copies cost more than a room, from which all read
+ * (docs/performance.md). */
+static bool
+kernel_pays(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct pcoll_cells_kind *kind = op->kind;
+
+	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES && kind->dst_blocks &&
+	       (kind->src_blocks || cells->size == 2);
+}
+
+/* Each member waits for the others anyway.  Elsewhere direct cells would hold up who only gives. */
+static bool
+all_wait(const struct pcoll_cells_kind *kind)
+{
+	return kind->others.reads == PCOLL_READS_OTHERS ||
+	       kind->others.reads == PCOLL_READS_ALL_DOWN;
+}
+
 bool
 pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	if (op->call.len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
-	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
-		return false;
-	if (src_is_mapped(cells, op))
-		return true;
-	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES &&
-	       (!op->kind->combines || piece_most(&op->call, op->kind) >= OPERAND_BYTES);
+	return op->call.len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
+	       !cells->is_refused && !psi_way_is_masked(PSI_WAY_GET) && src_stays(cells, op) &&
+	       (src_is_mapped(cells, op) || kernel_pays(cells, op));
 }
 
 void

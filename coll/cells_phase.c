@@ -22,7 +22,7 @@ phase_role(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t 
 {
 	const struct pcoll_cells_role sync = { .fills = true, .reads = PCOLL_READS_OTHERS };
 
-	return phase_is_sync(op, phase) ? sync : op_role_of(op, cells->rank);
+	return phase_is_sync(op, phase) ? sync : op_role(cells, op);
 }
 
 /* How many phases of the team a member has passed before it may fill: nothing may move before all
@@ -331,19 +331,15 @@ phase_pass(struct pcoll_cells *cells)
 	                      memory_order_release); /* V3: release, to V4 in member_taken */
 }
 
-/* Have all who read this member's cells been where they said? */
+/* Have all others read what this member's cells said? */
 static bool
 op_is_read(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const uint32_t needed = (uint32_t)(op->first + op->phases);
 
-	for (gex_Rank_t rank = 0; op->is_direct && rank < cells->size; rank++) {
-		const struct pcoll_cells_role role = op_role_of(op, rank);
-
-		if (rank != cells->rank && role.reads != PCOLL_READS_NONE &&
-		    !member_taken(&cells->peers[rank], needed))
+	for (gex_Rank_t rank = 0; op->is_direct && rank < cells->size; rank++)
+		if (rank != cells->rank && !member_taken(&cells->peers[rank], needed))
 			return false;
-	}
 	return true;
 }
 

@@ -58,9 +58,9 @@ phase_piece(const struct cells_op *op, uint64_t phase)
 }
 
 static inline struct pcoll_cells_role
-op_role_of(const struct cells_op *op, gex_Rank_t rank)
+op_role(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return rank == op->call.root ? op->kind->root : op->kind->others;
+	return cells->rank == op->call.root ? op->kind->root : op->kind->others;
 }
 
 /* What this member has for `to', and where it puts what `from' has for it. */

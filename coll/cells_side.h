@@ -18,7 +18,7 @@ enum {
 
 /* Blocks for which cells are direct: where they are read by loads, and where by the kernel
  * (docs/performance.md, Collectives). */
-enum { CELLS_DIRECT_BYTES = 16 << 10, CELLS_DIRECT_KERNEL_BYTES = 32 << 10 };
+enum { CELLS_DIRECT_BYTES = 16 << 10, CELLS_DIRECT_KERNEL_BYTES = 64 << 10 };
 
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */

@@ -267,7 +267,7 @@ main(int argc, char **argv)
 		setenv("PST_TEST_DENY", "vm_readv", 1);
 	heap = malloc(elements * sizeof *heap);
 	PT_EQ(heap != NULL, 1);
-	trials(heap, (struct step *)(void *)pt.base, pt_scale(3, 20));
+	trials(heap, (struct step *)(void *)pt.base, pt_scale(2, 6));
 	free(heap);
 	pt_finish();
 }

@@ -86,6 +86,8 @@ check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigne
 		return;
 	shape.in_place = way & IN_PLACE;
 	shape.ordered = way & ORDERED;
+	if (shape.layout && builder->serves && !builder->serves(&shape))
+		return;
 	if (!schedule_check(builder, &shape, way & UNEVEN, SLOTS, way & BARRIERS, why))
 		ck_abort_msg("%s, operation %d: size %u in %u, root %u, radix %u, pieces of %zu, "
 		             "%zu bytes, elements of %zu%s%s%s%s: %s", builder->name,
