@@ -32,6 +32,22 @@ static const struct psi_setting rows[] = {
 	{ .name = "PST_OFFLOAD_PATH", .kind = PSI_SETTING_TEXT,
 	  .help = "directories with plug-ins of providers, with colons between, beside the one in "
 	          "which the library's own are installed" },
+	{ .name = "PST_OFFLOAD_CAU_HOP_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",
+	  .unit = "ns", .help = "provider cau: how long a packet is on its way" },
+	{ .name = "PST_OFFLOAD_CAU_UNIT_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",
+	  .unit = "ns", .help = "provider cau: how long a host's unit takes for a packet" },
+	{ .name = "PST_OFFLOAD_CAU_FANOUT", .kind = PSI_SETTING_TEXT, .default_text = "6",
+	  .help = "provider cau: children of a node of its trees, 2 to 8" },
+	{ .name = "PST_OFFLOAD_CAU_TREES", .kind = PSI_SETTING_TEXT, .default_text = "64",
+	  .help = "provider cau: trees of a host's unit, up to 64" },
+	{ .name = "PST_OFFLOAD_CAU_TIMEOUT_NS", .kind = PSI_SETTING_TEXT,
+	  .default_text = "1000000000", .unit = "ns",
+	  .help = "provider cau: after how long a call is thought to have failed" },
+	{ .name = "PST_OFFLOAD_CAU_FAULT", .kind = PSI_SETTING_TEXT,
+	  .help = "provider cau, for tests: faults that happen to it, such as drop:p=0.01 "
+	          "(docs/offload.md)" },
+	{ .name = "PST_OFFLOAD_CAU_SEED", .kind = PSI_SETTING_TEXT, .default_text = "1",
+	  .help = "provider cau: from which faults that happen at random follow" },
 };
 
 const struct psi_setting_table psi_settings_offload = PSI_SETTING_TABLE("Offload", rows);
@@ -310,6 +326,8 @@ providers_look(void)
 	for (size_t i = 0; poff_built_in[i]; i++) {
 		struct poff_provider *provider = provider_add();
 
+		if (!provider)
+			break;
 		strcpy(provider->from, "built in");
 		provider->is_built_in = true;
 		provider_take(provider, poff_built_in[i]);

@@ -71,6 +71,16 @@ name_distance(const char *name, const char *real)
 	return distance(a, a_len, b, b_len) + (name[0] != real[0]);
 }
 
+/* PST_OFFLOAD_<PROVIDER>_<KEY> of a plug-in, which alone knows its keys. */
+static bool
+name_is_of_provider(const char *name)
+{
+	static const char before[] = "PST_OFFLOAD_", own[] = "PST_OFFLOAD_CAU_";
+
+	return strncmp(name, before, strlen(before)) == 0 && strchr(name + strlen(before), '_') &&
+	       strncmp(name, own, strlen(own)) != 0;
+}
+
 const char *
 psi_settings_nearest(const char *name, bool *known_out)
 {
@@ -78,7 +88,8 @@ psi_settings_nearest(const char *name, bool *known_out)
 	unsigned best_distance;
 	const struct psi_setting *row;
 
-	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name);
+	*known_out = !own || psi_setting_find(name) || psi_settings_is_foreign(name) ||
+	             name_is_of_provider(name);
 	if (*known_out)
 		return NULL;
 	best_distance = (unsigned)strlen(own) / 4 + 2;	/* names at this distance or more are not
