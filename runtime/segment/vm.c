@@ -41,16 +41,21 @@ vm_is_on(void)
 struct psi_vm_card
 psi_vm_card_make(void)
 {
+	uint64_t own;
+
 	psi_spinlock_lock(&lock);
-	if (!secret && getrandom(&secret, sizeof secret, 0) != sizeof secret)
-		secret = psi_now_ns();
-	secret |= 1;
+	if (!secret) {
+		if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+			secret = psi_now_ns();
+		secret |= 1;
+	}
+	own = secret;
 	psi_spinlock_unlock(&lock);
 	if (vm_is_on())
 		/* EINVAL without Yama */
 		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return (struct psi_vm_card){
-		.pid = (uint64_t)getpid(), .secret = secret, .secret_at = (uintptr_t)&secret,
+		.pid = (uint64_t)getpid(), .secret = own, .secret_at = (uintptr_t)&secret,
 		.echo_at = (uintptr_t)&echo,
 	};
 }
