@@ -55,7 +55,7 @@ settings_read(pst_off_dev_t *dev)
 	dev->fanout = (uint32_t)fanout;
 	dev->trees = (uint32_t)trees;
 	dev->faults.random = seed;
-	if (faults && !cau_faults_read(&dev->faults, faults, &why))
+	if (faults && !poff_cau_faults_read(&dev->faults, faults, &why))
 		return why;
 	return NULL;
 }
@@ -118,7 +118,7 @@ device_query(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_
 	const uint64_t rops = arithmetic | (op->dt & floats ? 0 : logical);
 
 	(void)agreed;
-	if (cau_fault_happens(&dev->faults, CAU_REFUSE_QUERY, UINT32_MAX)) {
+	if (poff_cau_fault_happens(&dev->faults, CAU_REFUSE_QUERY, UINT32_MAX)) {
 		*why_out = "a fault refuses it";
 		return PST_OFF_NO;
 	}
@@ -142,7 +142,7 @@ device_progress(pst_off_dev_t *dev, unsigned budget)
 
 	for (pst_off_tree_t *tree = dev->first_tree; tree && events < budget; tree = tree->next)
 		if (tree->joined)
-			events += cau_tree_progress(tree, budget - events);
+			events += poff_cau_tree_progress(tree, budget - events);
 	return (int)events;
 }
 
@@ -167,14 +167,14 @@ device_inject(pst_off_dev_t *dev, const char *fault)
 {
 	const char *why;
 
-	return cau_faults_read(&dev->faults, fault, &why) ? PST_OFF_OK : PST_OFF_NO;
+	return poff_cau_faults_read(&dev->faults, fault, &why) ? PST_OFF_OK : PST_OFF_NO;
 }
 
 const pst_off_provider_t poff_cau = {
 	.struct_bytes = sizeof poff_cau, .abi_major = PST_OFF_ABI_MAJOR,
 	.abi_minor = PST_OFF_ABI_MINOR, .name = "cau", .open = device_open, .close = device_close,
-	.query = device_query, .join_start = cau_join_start, .join_test = cau_join_test,
-	.leave_start = cau_leave_start, .leave_test = cau_leave_test, .start = cau_start,
-	.test = cau_test, .cancel = cau_cancel, .progress = device_progress,
-	.counters = device_counters, .inject = device_inject,
+	.query = device_query, .join_start = poff_cau_join_start, .join_test = poff_cau_join_test,
+	.leave_start = poff_cau_leave_start, .leave_test = poff_cau_leave_test,
+	.start = poff_cau_start, .test = poff_cau_test, .cancel = poff_cau_cancel,
+	.progress = device_progress, .counters = device_counters, .inject = device_inject,
 };

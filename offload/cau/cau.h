@@ -57,9 +57,9 @@ struct cau_faults {
 };
 
 /* Reads `what[:key=value]...', by commas; adds to those that are there.  False: why is set. */
-bool cau_faults_read(struct cau_faults *faults, const char *text, const char **why_out);
+bool poff_cau_faults_read(struct cau_faults *faults, const char *text, const char **why_out);
 /* Does it happen now, to that member? */
-bool cau_fault_happens(struct cau_faults *faults, enum cau_fault_kind kind, uint32_t member);
+bool poff_cau_fault_happens(struct cau_faults *faults, enum cau_fault_kind kind, uint32_t member);
 
 /* -- trees (cau_tree.c) ------------------------------------------------------------------------ */
 
@@ -137,29 +137,29 @@ struct pst_off_dev_s {
 	} count;
 };
 
-int cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t **tree_out,
+int poff_cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t **tree_out,
                    const char **why_out);
-int cau_join_test(pst_off_tree_t *tree, const char **why_out);
-int cau_leave_start(pst_off_tree_t *tree, int peers_lost);
-int cau_leave_test(pst_off_tree_t *tree);
+int poff_cau_join_test(pst_off_tree_t *tree, const char **why_out);
+int poff_cau_leave_start(pst_off_tree_t *tree, int peers_lost);
+int poff_cau_leave_test(pst_off_tree_t *tree);
 
 /* The neighbour, by its place among them, through which member `to' is reached from here. */
-uint32_t cau_towards(const pst_off_tree_t *tree, uint32_t to);
+uint32_t poff_cau_towards(const pst_off_tree_t *tree, uint32_t to);
 
 /* -- calls (cau_call.c) ------------------------------------------------------------------------ */
 
-int cau_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out);
-int cau_test(pst_off_req_t *req, pst_off_result_t *result_out);
-void cau_cancel(pst_off_req_t *req);
+int poff_cau_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out);
+int poff_cau_test(pst_off_req_t *req, pst_off_result_t *result_out);
+void poff_cau_cancel(pst_off_req_t *req);
 /* Takes what has come and is due, and sends what can be sent.  Returns the number of packets. */
-unsigned cau_tree_progress(pst_off_tree_t *tree, unsigned budget);
+unsigned poff_cau_tree_progress(pst_off_tree_t *tree, unsigned budget);
 
 /* -- the unit of this host (cau_unit.c), which its processes share ----------------------------- */
 
 /* Takes a tree of at most `trees', or returns -1 if none is free; gives it back. */
-int cau_unit_take(uint32_t trees);
-void cau_unit_give(unsigned number);
+int poff_cau_unit_take(uint32_t trees);
+void poff_cau_unit_give(unsigned number);
 /* When the unit is done with a packet that comes at that time and takes so long. */
-uint64_t cau_unit_handle(uint64_t at_ns, uint64_t takes_ns);
+uint64_t poff_cau_unit_handle(uint64_t at_ns, uint64_t takes_ns);
 
 #endif

@@ -52,9 +52,9 @@ departure_leave(pst_off_tree_t *tree)
 	struct cau_packet packet = departure->packet;
 	pst_off_dev_t *dev = tree->dev;
 
-	if (cau_fault_happens(&dev->faults, CAU_CORRUPT, tree->me))
+	if (poff_cau_fault_happens(&dev->faults, CAU_CORRUPT, tree->me))
 		packet.payload[0] ^= 1;
-	if (cau_fault_happens(&dev->faults, CAU_DROP, tree->me))
+	if (poff_cau_fault_happens(&dev->faults, CAU_DROP, tree->me))
 		dev->count.dropped++;
 	else if (poff_wire_send(tree->key, departure->to, &packet, sizeof packet) != PST_OFF_OK)
 		return false;
@@ -119,7 +119,7 @@ call_advance_reduce(pst_off_req_t *call)
 {
 	pst_off_tree_t *tree = call->tree;
 	const bool is_root = call->root == tree->me;
-	const uint32_t towards = is_root ? CAU_NEIGHBOURS : cau_towards(tree, call->root);
+	const uint32_t towards = is_root ? CAU_NEIGHBOURS : poff_cau_towards(tree, call->root);
 	const uint32_t all = ((uint32_t)1 << tree->neighbours) - 1;
 	const uint32_t wanted = is_root ? all : all & ~((uint32_t)1 << towards);
 
@@ -138,7 +138,7 @@ call_advance_bcast(pst_off_req_t *call)
 {
 	pst_off_tree_t *tree = call->tree;
 	const bool is_root = call->root == tree->me;
-	const uint32_t towards = is_root ? CAU_NEIGHBOURS : cau_towards(tree, call->root);
+	const uint32_t towards = is_root ? CAU_NEIGHBOURS : poff_cau_towards(tree, call->root);
 
 	if (!call->has_value)
 		return;
@@ -217,18 +217,18 @@ arrival_take(pst_off_tree_t *tree)
 	    poff_wire_take(tree->key, &arrival->from, bytes) != sizeof arrival->packet)
 		return false;
 	memcpy(&arrival->packet, bytes, sizeof arrival->packet);
-	arrival->due_ns = cau_unit_handle(now + dev->hop_ns, dev->unit_ns);
+	arrival->due_ns = poff_cau_unit_handle(now + dev->hop_ns, dev->unit_ns);
 	tree->arrivals++;
 	return true;
 }
 
 unsigned
-cau_tree_progress(pst_off_tree_t *tree, unsigned budget)
+poff_cau_tree_progress(pst_off_tree_t *tree, unsigned budget)
 {
 	const uint64_t now = tree->dev->host->now_ns();
 	unsigned events = 0;
 
-	if (cau_fault_happens(&tree->dev->faults, CAU_STALL, tree->me))
+	if (poff_cau_fault_happens(&tree->dev->faults, CAU_STALL, tree->me))
 		tree->stalled_until_ns = now + tree->dev->faults.fault[CAU_STALL].ns;
 	if (now < tree->stalled_until_ns)
 		return 0;
@@ -249,12 +249,12 @@ cau_tree_progress(pst_off_tree_t *tree, unsigned budget)
 /* -- what the member does ---------------------------------------------------------------------- */
 
 int
-cau_start(pst_off_tree_t *tree, const pst_off_call_t *args, pst_off_req_t **req_out)
+poff_cau_start(pst_off_tree_t *tree, const pst_off_call_t *args, pst_off_req_t **req_out)
 {
 	const bool is_root = args->root == tree->me;
 	pst_off_req_t *call;
 
-	if (cau_fault_happens(&tree->dev->faults, CAU_DIE, tree->me))
+	if (poff_cau_fault_happens(&tree->dev->faults, CAU_DIE, tree->me))
 		tree_die(tree, "the unit has died");
 	if (tree->dead)
 		return PST_OFF_FAIL;
@@ -278,7 +278,7 @@ cau_start(pst_off_tree_t *tree, const pst_off_call_t *args, pst_off_req_t **req_
 }
 
 int
-cau_test(pst_off_req_t *call, pst_off_result_t *result_out)
+poff_cau_test(pst_off_req_t *call, pst_off_result_t *result_out)
 {
 	if (!call->ended)
 		return PST_OFF_AGAIN;
@@ -288,7 +288,7 @@ cau_test(pst_off_req_t *call, pst_off_result_t *result_out)
 }
 
 void
-cau_cancel(pst_off_req_t *call)
+poff_cau_cancel(pst_off_req_t *call)
 {
 	if (call->ended)
 		return;

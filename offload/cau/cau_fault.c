@@ -68,7 +68,7 @@ fault_read(struct cau_faults *faults, const char *text, const char *end)
 }
 
 bool
-cau_faults_read(struct cau_faults *faults, const char *text, const char **why_out)
+poff_cau_faults_read(struct cau_faults *faults, const char *text, const char **why_out)
 {
 	while (*text) {
 		const char *end = text + strcspn(text, ",");
@@ -96,7 +96,7 @@ random_next(struct cau_faults *faults)
 }
 
 bool
-cau_fault_happens(struct cau_faults *faults, enum cau_fault_kind kind, uint32_t member)
+poff_cau_fault_happens(struct cau_faults *faults, enum cau_fault_kind kind, uint32_t member)
 {
 	struct cau_fault *fault = &faults->fault[kind];
 

@@ -25,7 +25,7 @@ neighbours_find(pst_off_tree_t *tree)
 
 /* The child that `to' is below of, or the parent: neighbour 0 of all but member 0. */
 uint32_t
-cau_towards(const pst_off_tree_t *tree, uint32_t to)
+poff_cau_towards(const pst_off_tree_t *tree, uint32_t to)
 {
 	while (to > tree->me && parent_of(tree, to) != tree->me)
 		to = parent_of(tree, to);
@@ -46,7 +46,7 @@ tree_free(pst_off_tree_t *tree)
 		at = &(*at)->next;
 	*at = tree->next;
 	if (tree->has_tree)
-		cau_unit_give(tree->number);
+		poff_cau_unit_give(tree->number);
 	free(tree->have_trees);
 	free(tree);
 }
@@ -80,7 +80,7 @@ tree_make(pst_off_dev_t *dev, const pst_off_group_t *group)
 
 /* A member without a tree says so to the others, who then give theirs back. */
 int
-cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t **tree_out,
+poff_cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t **tree_out,
                const char **why_out)
 {
 	pst_off_tree_t *tree = tree_make(dev, group);
@@ -90,8 +90,8 @@ cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t 
 		*why_out = "no memory for a tree";
 		return PST_OFF_NO;
 	}
-	number = cau_fault_happens(&dev->faults, CAU_REFUSE_JOIN, group->me)
-	                 ? -1 : cau_unit_take(dev->trees);
+	number = poff_cau_fault_happens(&dev->faults, CAU_REFUSE_JOIN, group->me)
+	                 ? -1 : poff_cau_unit_take(dev->trees);
 	tree->has_tree = number >= 0;
 	tree->number = number >= 0 ? (unsigned)number : 0;
 	if (group->oob_start(group->oob, &tree->has_tree, 1, tree->have_trees) != PST_OFF_OK) {
@@ -104,7 +104,7 @@ cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t 
 }
 
 int
-cau_join_test(pst_off_tree_t *tree, const char **why_out)
+poff_cau_join_test(pst_off_tree_t *tree, const char **why_out)
 {
 	const int result = tree->oob_test(tree->oob);
 	bool all_have = true, mine = tree->has_tree;
@@ -131,7 +131,7 @@ cau_join_test(pst_off_tree_t *tree, const char **why_out)
 
 /* The trees of a unit are local, so there is nothing to say. */
 int
-cau_leave_start(pst_off_tree_t *tree, int peers_lost)
+poff_cau_leave_start(pst_off_tree_t *tree, int peers_lost)
 {
 	(void)peers_lost;
 	tree->joined = false;
@@ -139,7 +139,7 @@ cau_leave_start(pst_off_tree_t *tree, int peers_lost)
 }
 
 int
-cau_leave_test(pst_off_tree_t *tree)
+poff_cau_leave_test(pst_off_tree_t *tree)
 {
 	tree_free(tree);
 	return PST_OFF_OK;

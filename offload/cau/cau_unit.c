@@ -5,7 +5,7 @@
 #include "runtime/process/shared.h"
 
 int
-cau_unit_take(uint32_t trees)
+poff_cau_unit_take(uint32_t trees)
 {
 	_Atomic uint64_t *taken = &psi.shared->unit.trees;
 	uint64_t before = atomic_load_explicit(taken, memory_order_relaxed);
@@ -23,14 +23,14 @@ cau_unit_take(uint32_t trees)
 }
 
 void
-cau_unit_give(unsigned number)
+poff_cau_unit_give(unsigned number)
 {
 	atomic_fetch_and_explicit(&psi.shared->unit.trees, ~((uint64_t)1 << number),
 	                          memory_order_relaxed);
 }
 
 uint64_t
-cau_unit_handle(uint64_t at_ns, uint64_t takes_ns)
+poff_cau_unit_handle(uint64_t at_ns, uint64_t takes_ns)
 {
 	_Atomic uint64_t *busy_until = &psi.shared->unit.busy_until_ns;
 	uint64_t before = atomic_load_explicit(busy_until, memory_order_relaxed), done;

@@ -56,20 +56,20 @@ poff_wire_take(uint64_t key, uint32_t *from_out, void *packet_out)
 }
 
 int
-cau_unit_take(uint32_t trees)
+poff_cau_unit_take(uint32_t trees)
 {
 	return trees_taken < trees ? (int)trees_taken++ : -1;
 }
 
 void
-cau_unit_give(unsigned number)
+poff_cau_unit_give(unsigned number)
 {
 	(void)number;
 	trees_taken--;
 }
 
 uint64_t
-cau_unit_handle(uint64_t at_ns, uint64_t takes_ns)
+poff_cau_unit_handle(uint64_t at_ns, uint64_t takes_ns)
 {
 	return at_ns + takes_ns;
 }
@@ -311,7 +311,7 @@ START_TEST(bad_faults)
 	struct cau_faults faults = { .random = 1 };
 	const char *why = NULL;
 
-	ck_assert(!cau_faults_read(&faults, texts[_i], &why));
+	ck_assert(!poff_cau_faults_read(&faults, texts[_i], &why));
 	ck_assert_ptr_nonnull(why);
 }
 END_TEST
