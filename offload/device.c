@@ -126,7 +126,7 @@ devices_list(void)
 	for (unsigned i = 0; i < count; i++)
 		if (providers[i].taken)
 			devices[device_count++].provider = &providers[i];
-		else if (psi_settings_warns())
+		else if (!providers[i].unwanted && psi_settings_warns())
 			psi_log("offload: %s is left out: %s", providers[i].from, providers[i].why);
 }
 

@@ -300,11 +300,14 @@ providers_check_wanted(const char *names)
 		struct poff_provider *provider = &all.list[i];
 
 		provider->turn = all_are ? (int)i : name_wanted(names, provider->name);
-		if (provider->taken && provider->turn < 0)
-			provider_refuse(provider, "PST_OFFLOAD is %s", names);
-		else if (provider->taken && all_are && provider->is_built_in)
+		if (!provider->taken)
+			continue;
+		provider->unwanted = all_are ? provider->is_built_in : provider->turn < 0;
+		if (provider->unwanted && all_are)
 			provider_refuse(provider, "it is a simulation; PST_OFFLOAD=%s takes it",
 			                provider->name);
+		else if (provider->unwanted)
+			provider_refuse(provider, "PST_OFFLOAD is %s", names);
 	}
 }
 

@@ -17,6 +17,7 @@ struct poff_provider {
 	char from[PATH_MAX];            /* the plug-in's file; or "built in" */
 	bool is_built_in;
 	bool taken;                     /* it may be used */
+	bool unwanted;                  /* not, since PST_OFFLOAD does not name it */
 	int turn;                       /* the place at which it is tried */
 	char why[POFF_WHY_BYTES];       /* not; or nothing */
 	pst_off_provider_t calls;       /* if it is taken; what its table does not have is NULL */
