@@ -60,7 +60,6 @@ struct poff_waiting {
 
 /* The result of a step, kept until it is complete everywhere. */
 struct poff_kept {
-	uint64_t number;
 	size_t len_bytes;
 	_Alignas(64) unsigned char bytes[POFF_KEPT_BYTES];
 };
@@ -76,7 +75,7 @@ struct poff_step {
 	gex_DT_t dt;
 	gex_OP_t rop;
 	size_t len_bytes, at, piece_bytes;
-	unsigned char *from, *to;       /* of the client, or scratch */
+	unsigned char *to;              /* of the client, or scratch */
 	pst_off_req_t *req;
 	uint64_t started_ns;            /* of the call under way */
 	bool asked;                     /* whether all have begun it */
@@ -121,6 +120,8 @@ void poff_teams_progress(void);
 enum pcoll_device_result poff_step_wait(struct poff_team *team, struct pcoll_op *op);
 /* All steps that wait are tried again. */
 void poff_team_stir(struct poff_team *team);
+/* Gives the tree back, in the background. */
+void poff_tree_leave(struct poff_team *team);
 /* The device is not used any more, for that reason. */
 void poff_team_give_up(struct poff_team *team, const char *why);
 

@@ -55,9 +55,8 @@ team_compares_ends(struct poff_team *team)
 		if (giver_of(team, ended, number) == team->channel.me)
 			result_give(team, ended, number);
 	team->given_until = most;
-	team->device->provider->calls.leave_start(team->tree, false);
-	team->tree = NULL;
 	team->go_on = NULL;
+	poff_tree_leave(team);
 	poff_team_stir(team);
 }
 

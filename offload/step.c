@@ -318,7 +318,6 @@ step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *a
 	step->piece_bytes = is_barrier ? sizeof(uint32_t) : piece_most(team, op);
 	if (step->piece_bytes > step->len_bytes)
 		step->piece_bytes = step->len_bytes;
-	kept->number = team->turn;
 	kept->len_bytes = step->len_bytes;
 	memset(kept->bytes, 0, is_barrier ? sizeof(uint32_t) : 0);
 	if (is_barrier)

@@ -95,8 +95,8 @@ team_leaves(struct poff_team *team)
 	team->go_on = NULL;
 }
 
-static void
-tree_leave(struct poff_team *team)
+void
+poff_tree_leave(struct poff_team *team)
 {
 	if (!team->tree)
 		return;
@@ -169,7 +169,7 @@ team_has_joined(struct poff_team *team)
 		return;
 	}
 	poff_team_give_up(team, team->why ? team->why : "a member could not join the tree");
-	tree_leave(team);
+	poff_tree_leave(team);
 }
 
 static void
@@ -305,7 +305,7 @@ poff_team_close(gex_TM_t tm)
 
 	if (!team)
 		return;
-	tree_leave(team);
+	poff_tree_leave(team);
 	while (team->tree)
 		team_leaves(team);
 	while (*at != team)
