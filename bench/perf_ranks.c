@@ -7,13 +7,18 @@
  *     perf-ranks barrier       what has this in its name
  *
  * Ranks 0 and 1 measure, all take part in barriers. The least and the middle of
- * many batches, in nanoseconds. The last rows are an inner loop in the manner of
+ * many batches, in nanoseconds. Beside the barrier stand pthread_barrier_wait,
+ * where all ranks are threads of one process, and a yield of every rank: with
+ * more ranks than CPUs, each rank of a CPU gets its turn once, less than which no
+ * barrier can take. The last rows are an inner loop in the manner of
  * Apex-Map: blocks of a table at random places are added up, where none, one, two
  * or all of the loop's global variables belong to the thread.
  */
 #include <gasnetex.h>
 #include <gasnet_tools.h>
 #include <penstock.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +123,22 @@ do_barrier(unsigned count)
 		barrier();
 }
 
+static pthread_barrier_t of_threads;
+
+static void
+do_pthread_barrier(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		pthread_barrier_wait(&of_threads);
+}
+
+static void
+do_yield(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		sched_yield();
+}
+
 /* -- the inner loop -------------------------------------------------------------------------- */
 
 enum { TABLE = 1 << 15, BLOCK = 16 };
@@ -155,18 +176,21 @@ struct kind {
 	unsigned count; /* of one batch */
 	int ways;       /* messages one after the other in one operation */
 	int all;        /* ranks take part; else the others serve */
+	int threads;    /* of one process take part alone */
 };
 
 static const struct kind kinds[] = {
-	{ "short, one way", do_short, 500, 2, 0 },
-	{ "medium 8 B, one way", do_medium, 500, 2, 0 },
-	{ "short, in a stream", do_stream, 16 * WINDOW, 1, 0 },
-	{ "put 8 B", do_put, 5000, 1, 0 },
-	{ "barrier", do_barrier, 300, 1, 1 },
-	{ "inner loop, no variable of the thread", no_own, 2000, 1, 0 },
-	{ "inner loop, one", one_own, 2000, 1, 0 },
-	{ "inner loop, two", two_own, 2000, 1, 0 },
-	{ "inner loop, all four", all_own, 2000, 1, 0 },
+	{ "short, one way", do_short, 500, 2, 0, 0 },
+	{ "medium 8 B, one way", do_medium, 500, 2, 0, 0 },
+	{ "short, in a stream", do_stream, 16 * WINDOW, 1, 0, 0 },
+	{ "put 8 B", do_put, 5000, 1, 0, 0 },
+	{ "barrier", do_barrier, 300, 1, 1, 0 },
+	{ "barrier of pthreads", do_pthread_barrier, 300, 1, 1, 1 },
+	{ "a yield of every rank, beside a barrier", do_yield, 300, 1, 1, 0 },
+	{ "inner loop, no variable of the thread", no_own, 2000, 1, 0, 0 },
+	{ "inner loop, one", one_own, 2000, 1, 0, 0 },
+	{ "inner loop, two", two_own, 2000, 1, 0, 0 },
+	{ "inner loop, all four", all_own, 2000, 1, 0, 0 },
 };
 
 static int
@@ -182,6 +206,8 @@ kind_measure(const struct kind *kind)
 {
 	double times[BATCHES];
 
+	if (kind->threads && gex_System_QueryJobSize() > 1)
+		return;
 	for (unsigned i = 0; i < BATCHES && (kind->all || self.me == 0); i++) {
 		const gasnett_tick_t start = gasnett_ticks_now();
 
@@ -246,6 +272,7 @@ main(int argc, char **argv)
 		return 1;
 	only = argc > 1 ? argv[1] : NULL;
 	if (pst_ranks_per_process() > 1) {
+		pthread_barrier_init(&of_threads, NULL, (unsigned)pst_ranks_per_process());
 		status = pst_threads_run(tm, 0, SEGMENT_BYTES, handlers, handler_count, rank_main,
 		                         only, getenv("PERF_SERIAL") ? PST_FLAG_EP_SERIAL : 0);
 	} else {

@@ -68,6 +68,8 @@ struct pcoll_cells_kind {
 	                                 * each but its owner's; else one block for all */
 	bool own_piece;                 /* ... of its owner's too */
 	bool dst_blocks;                /* dst has a block from each member; else one */
+	bool names_reader;              /* a cell is for the one member that it names: each looks
+	                                 * for its own */
 	bool combines;                  /* what is read first is copied, the rest combined with
 	                                 * it */
 	struct pcoll_cells_role root, others;   /* equal where there is no root */

@@ -9,6 +9,7 @@ extern const struct pcoll_cells_kind pcoll_cells_exchange;
 extern const struct pcoll_cells_kind pcoll_cells_exscan;
 extern const struct pcoll_cells_kind pcoll_cells_gather;
 extern const struct pcoll_cells_kind pcoll_cells_gather_all;
+extern const struct pcoll_cells_kind pcoll_cells_permute;
 extern const struct pcoll_cells_kind pcoll_cells_reduce_scatter;
 extern const struct pcoll_cells_kind pcoll_cells_reduce_to_all;
 extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;

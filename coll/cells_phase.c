@@ -9,7 +9,7 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 {
 	const size_t most = piece_most(call, kind), len_bytes = call->len_bytes;
 
-	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= PSI_CELL_LINE_BYTES)
+	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= line_most(kind))
 		return 1;
 	/* A member that fills a room may end before others have mapped it. */
 	if (!most || !pboot_range_outlives_maker())
@@ -122,11 +122,14 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 {
 	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
 	struct psi_cells *own = cells->peers[cells->rank].cells;
+	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
 
+	if (op->kind->names_reader)
+		line->named.reader = op->call.target;
 	if (op->is_direct)
 		pcoll_cells_fill_direct(cells, op);
-	else if (bytes <= PSI_CELL_LINE_BYTES)
-		pieces_fill(cells, op, piece, own->line[cells->filled % PSI_CELLS].bytes);
+	else if (bytes <= line_most(op->kind))
+		pieces_fill(cells, op, piece, line->bytes);
 	else
 		pieces_fill(cells, op, piece,
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
@@ -290,11 +293,21 @@ cell_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
 {
 	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
 	const struct psi_cells *theirs = cells->peers[from].cells;
-	const unsigned char *cell = bytes <= PSI_CELL_LINE_BYTES
+	const unsigned char *cell = bytes <= line_most(op->kind)
 	                                    ? theirs->line[cells->taken % PSI_CELLS].bytes
 	                                    : pcoll_cells_room(cells, from, cells->taken);
 
 	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
+}
+
+/* Is the filled cell for this member? */
+static bool
+cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
+{
+	const struct psi_cell_line *line =
+		&cells->peers[from].cells->line[cells->taken % PSI_CELLS];
+
+	return !op->kind->names_reader || line->named.reader == cells->rank;
 }
 
 /* False: some cell is not filled yet. */
@@ -312,12 +325,14 @@ phase_read(struct pcoll_cells *cells, struct cells_op *op)
 
 		if (!head)
 			return false;
-		if (!piece.len_bytes)
+		if (!piece.len_bytes || !cell_is_for_own(cells, op, from))
 			continue;
 		if (!(head & CELLS_HEAD_DIRECT))
 			cell_read(cells, op, from, piece);
 		else if (!pcoll_cells_read_direct(cells, op, from))
 			return false;
+		if (op->kind->names_reader)
+			break;
 	}
 	op->reads = 0;
 	return true;

@@ -16,6 +16,12 @@ struct cells_piece {
 };
 
 static inline size_t
+line_most(const struct pcoll_cells_kind *kind)
+{
+	return kind->names_reader ? PSI_CELL_NAMED_BYTES : PSI_CELL_LINE_BYTES;
+}
+
+static inline size_t
 pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
 	return kind->src_blocks ? call->tm->size - !kind->own_piece : 1;

@@ -12,6 +12,7 @@ static const struct pcoll_cells_kind *const kinds[] = {
 	&pcoll_cells_gather,
 	&pcoll_cells_gather_all,
 	&pcoll_cells_exchange,
+	&pcoll_cells_permute,
 	&pcoll_cells_reduce_scatter,
 	&pcoll_cells_scan,
 	&pcoll_cells_exscan,

@@ -34,6 +34,7 @@ enum {
 	PSI_CELL_TEAMS = PSI_LENT + 1,          /* the primordial team's cells come first */
 	PSI_CELLS = 16,                 /* of a member; a power of two */
 	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
+	PSI_CELL_NAMED_BYTES = 40,      /* ... in the line of a cell that names its reader */
 	PSI_CELL_ROOM_BYTES = 32768,
 	PSI_CELL_ROOMS_BYTES = PSI_CELLS * PSI_CELL_ROOM_BYTES, /* of one member */
 	PSI_BARRIER_FLAGS = 4,  /* Up to so many ranks have a flag each; reading these is then as
@@ -138,6 +139,10 @@ struct psi_cell_line {
 			_Atomic uint64_t copied;        /* the phase plus 1: its room is
 			                                 * filled too */
 		} direct;
+		struct {
+			unsigned char bytes[PSI_CELL_NAMED_BYTES];
+			uint64_t reader;        /* the rank that it is for */
+		} named;
 	};
 	_Atomic uint64_t head;
 	uint64_t call;                  /* which operation of how many bytes */

@@ -7,33 +7,16 @@
 #include <penstock.h>
 
 #include "tests/lib/pt.h"
+#include "tests/lib/pt_step.h"
 
 #include <string.h>
 
 enum { MOST = 20000 };          /* elements of a block, of 16 bytes each */
 
-/* The function x -> a x + b: to apply one behind the other is associative, but does not commute. */
-struct step {
-	uint64_t a, b;
-};
-
-static void
-steps_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
-{
-	const struct step *left = (const struct step *)left_p;
-	struct step *out = (struct step *)out_p;
-
-	(void)cdata;
-	for (size_t i = 0; i < count; i++) {
-		out[i].b += left[i].b * out[i].a;
-		out[i].a *= left[i].a;
-	}
-}
-
-static struct step
+static struct pt_step
 step_of(gex_Rank_t from, gex_Rank_t to, size_t i)
 {
-	const struct step step = { 2 * (from * 1000 + to * 50 + i) + 3, from * 77 + to + i * 5 };
+	const struct pt_step step = { 2 * (from * 1000 + to * 50 + i) + 3, from * 77 + to + i * 5 };
 
 	return step;
 }
@@ -42,17 +25,17 @@ step_of(gex_Rank_t from, gex_Rank_t to, size_t i)
 struct trial {
 	size_t count;
 	gex_Rank_t root;
-	struct step *src, *dst;
+	struct pt_step *src, *dst;
 	int in_place;
 };
 
-#define STEPS(trial) GEX_DT_USER, sizeof(struct step), (trial)->count, GEX_OP_USER_NC,     \
-	             steps_combine, NULL
-#define BYTES(trial) ((trial)->count * sizeof(struct step))
+#define STEPS(trial) GEX_DT_USER, sizeof(struct pt_step), (trial)->count, GEX_OP_USER_NC,     \
+	             pt_steps_combine, NULL
+#define BYTES(trial) ((trial)->count * sizeof(struct pt_step))
 
 /* Blocks for `tos' members, of which the second function checks one. */
 static void
-blocks_fill(struct step *at, size_t count, gex_Rank_t tos)
+blocks_fill(struct pt_step *at, size_t count, gex_Rank_t tos)
 {
 	for (gex_Rank_t to = 0; to < tos; to++)
 		for (size_t i = 0; i < count; i++)
@@ -60,10 +43,10 @@ blocks_fill(struct step *at, size_t count, gex_Rank_t tos)
 }
 
 static void
-block_check(const struct step *at, size_t count, gex_Rank_t from, gex_Rank_t to)
+block_check(const struct pt_step *at, size_t count, gex_Rank_t from, gex_Rank_t to)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct step want = step_of(from, to, i);
+		const struct pt_step want = step_of(from, to, i);
 
 		PT_EQ(at[i].a, want.a);
 		PT_EQ(at[i].b, want.b);
@@ -72,16 +55,13 @@ block_check(const struct step *at, size_t count, gex_Rank_t from, gex_Rank_t to)
 
 /* The block's operands of ranks first to last are combined there. */
 static void
-sum_check(const struct step *at, size_t count, gex_Rank_t first, gex_Rank_t last, gex_Rank_t to)
+sum_check(const struct pt_step *at, size_t count, gex_Rank_t first, gex_Rank_t last, gex_Rank_t to)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct step want = step_of(last, to, i);
+		struct pt_step want = step_of(last, to, i);
 
-		for (gex_Rank_t rank = last; rank-- > first; ) {
-			const struct step left = step_of(rank, to, i);
-
-			steps_combine(&left, &want, 1, NULL);
-		}
+		for (gex_Rank_t rank = last; rank-- > first; )
+			want = pt_step_join(step_of(rank, to, i), want);
 		PT_EQ(at[i].a, want.a);
 		PT_EQ(at[i].b, want.b);
 	}
@@ -89,7 +69,7 @@ sum_check(const struct step *at, size_t count, gex_Rank_t first, gex_Rank_t last
 
 /* What was given is the caller's again. */
 static void
-spoil(struct step *at, size_t count)
+spoil(struct pt_step *at, size_t count)
 {
 	memset(at, 0x5a, count * sizeof *at);
 }
@@ -100,7 +80,7 @@ static void
 try_bcast(const struct trial *trial)
 {
 	const int is_root = pt.rank == trial->root;
-	struct step *to = is_root && trial->in_place ? trial->src : trial->dst;
+	struct pt_step *to = is_root && trial->in_place ? trial->src : trial->dst;
 
 	blocks_fill(trial->src, trial->count, 1);
 	pst_bcast(pt.tm, trial->root, to, trial->src, BYTES(trial), 0);
@@ -131,8 +111,8 @@ try_gather(const struct trial *trial)
 static void
 try_gather_all(const struct trial *trial)
 {
-	struct step *own = trial->dst + pt.rank * trial->count;
-	struct step *from = trial->in_place ? own : trial->src;
+	struct pt_step *own = trial->dst + pt.rank * trial->count;
+	struct pt_step *from = trial->in_place ? own : trial->src;
 
 	blocks_fill(from, trial->count, 1);
 	pst_gather_all(pt.tm, trial->dst, from, BYTES(trial), 0);
@@ -145,7 +125,7 @@ try_gather_all(const struct trial *trial)
 static void
 try_exchange(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? trial->dst : trial->src;
+	struct pt_step *from = trial->in_place ? trial->dst : trial->src;
 
 	blocks_fill(from, trial->count, pt.size);
 	pst_exchange(pt.tm, trial->dst, from, BYTES(trial), 0);
@@ -155,10 +135,22 @@ try_exchange(const struct trial *trial)
 		block_check(trial->dst + rank * trial->count, trial->count, rank, pt.rank);
 }
 
+/* To the rank as far above as the root is above 0. */
+static void
+try_permute(const struct trial *trial)
+{
+	const gex_Rank_t target = (pt.rank + trial->root) % pt.size;
+
+	blocks_fill(trial->src, trial->count, 1);
+	pst_permute(pt.tm, target, trial->dst, trial->src, BYTES(trial), 0);
+	spoil(trial->src, trial->count);
+	block_check(trial->dst, trial->count, (pt.rank + pt.size - trial->root) % pt.size, 0);
+}
+
 static void
 try_reduce(const struct trial *trial)
 {
-	struct step *from = pt.rank == trial->root && trial->in_place ? trial->dst : trial->src;
+	struct pt_step *from = pt.rank == trial->root && trial->in_place ? trial->dst : trial->src;
 
 	blocks_fill(from, trial->count, 1);
 	pst_reduce(pt.tm, trial->root, trial->dst, from, STEPS(trial), 0);
@@ -171,7 +163,7 @@ try_reduce(const struct trial *trial)
 static void
 try_allreduce(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? trial->dst : trial->src;
+	struct pt_step *from = trial->in_place ? trial->dst : trial->src;
 
 	blocks_fill(from, trial->count, 1);
 	pst_allreduce(pt.tm, trial->dst, from, STEPS(trial), 0);
@@ -192,7 +184,7 @@ try_reduce_scatter(const struct trial *trial)
 static void
 try_scan(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? trial->dst : trial->src;
+	struct pt_step *from = trial->in_place ? trial->dst : trial->src;
 
 	blocks_fill(from, trial->count, 1);
 	pst_scan(pt.tm, trial->dst, from, STEPS(trial), 0);
@@ -205,7 +197,7 @@ try_scan(const struct trial *trial)
 static void
 try_many(const struct trial *trial)
 {
-	struct step *each[3];
+	struct pt_step *each[3];
 	gex_Event_t events[4];
 
 	for (size_t i = 0; i < 3; i++)
@@ -223,8 +215,8 @@ try_many(const struct trial *trial)
 }
 
 static void (*const tries[])(const struct trial *) = {
-	try_bcast, try_scatter, try_gather, try_gather_all, try_exchange, try_reduce, try_allreduce,
-	try_reduce_scatter, try_scan, try_many,
+	try_bcast, try_scatter, try_gather, try_gather_all, try_exchange, try_permute, try_reduce,
+	try_allreduce, try_reduce_scatter, try_scan, try_many,
 };
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -232,7 +224,7 @@ static void (*const tries[])(const struct trial *) = {
 /* Each rank draws for itself where its buffers are, and whether it comes late; so some fill rooms
  * where others have direct cells. */
 static void
-trials(struct step *heap, struct step *segment, unsigned long rounds)
+trials(struct pt_step *heap, struct pt_step *segment, unsigned long rounds)
 {
 	static const size_t counts[] = { 1500, 2048, 5003, MOST };
 	const size_t half = (size_t)MOST * (pt.size > 3 ? pt.size : 3);
@@ -240,8 +232,8 @@ trials(struct step *heap, struct step *segment, unsigned long rounds)
 
 	for (unsigned long round = 0; round < rounds; round++)
 		for (size_t i = 0; i < PT_COUNT(tries); i++) {
-			struct step *src = pt_rand_below(&own, 2) ? heap : segment;
-			struct step *dst = pt_rand_below(&own, 2) ? heap : segment;
+			struct pt_step *src = pt_rand_below(&own, 2) ? heap : segment;
+			struct pt_step *dst = pt_rand_below(&own, 2) ? heap : segment;
 			const struct trial trial = {
 				.count = counts[pt_rand_below(&all, PT_COUNT(counts))],
 				.root = (gex_Rank_t)pt_rand_below(&all, pt.size),
@@ -259,7 +251,7 @@ int
 main(int argc, char **argv)
 {
 	const size_t elements = 2 * (size_t)MOST * 8;
-	struct step *heap;
+	struct pt_step *heap;
 
 	pt_start(&argc, &argv, NULL, 0, elements * sizeof *heap);
 	PT_LE(pt.size, 8);
@@ -267,7 +259,7 @@ main(int argc, char **argv)
 		setenv("PST_TEST_DENY", "vm_readv", 1);
 	heap = malloc(elements * sizeof *heap);
 	PT_EQ(heap != NULL, 1);
-	trials(heap, (struct step *)(void *)pt.base, pt_scale(2, 6));
+	trials(heap, (struct pt_step *)(void *)pt.base, pt_scale(2, 6));
 	free(heap);
 	pt_finish();
 }

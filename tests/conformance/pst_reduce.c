@@ -3,51 +3,35 @@
 #include <penstock.h>
 
 #include "tests/lib/pt.h"
+#include "tests/lib/pt_step.h"
 
 enum { MOST = 700 };            /* elements of a vector; of 16 bytes each, two cells' worth */
 
 /* -- elements ---------------------------------------------------------------------------------- */
 
-/* The function x -> a x + b: to apply one behind the other is associative, but does not commute. */
-struct step {
-	uint64_t a, b;
-};
-
-static struct step
-step_join(struct step left, struct step right)
-{
-	const struct step both = { left.a * right.a, left.a * right.b + left.b };
-
-	return both;
-}
-
 static void
 steps_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
 {
-	const struct step *left = (const struct step *)left_p;
-	struct step *out = (struct step *)out_p;
-
 	PT_EQ(*(const int *)cdata, 17);
-	for (size_t i = 0; i < count; i++)
-		out[i] = step_join(left[i], out[i]);
+	pt_steps_combine(left_p, out_p, count, NULL);
 }
 
-static struct step
+static struct pt_step
 step_of(gex_Rank_t rank, size_t i)
 {
-	const struct step step = { 2 * (rank * 1000 + i) + 3, rank * 77 + i * 5 + 1 };
+	const struct pt_step step = { 2 * (rank * 1000 + i) + 3, rank * 77 + i * 5 + 1 };
 
 	return step;
 }
 
 /* Of ranks first to last. */
-static struct step
+static struct pt_step
 step_expected(gex_Rank_t first, gex_Rank_t last, size_t i)
 {
-	struct step sum = step_of(first, i);
+	struct pt_step sum = step_of(first, i);
 
 	for (gex_Rank_t rank = first + 1; rank <= last; rank++)
-		sum = step_join(sum, step_of(rank, i));
+		sum = pt_step_join(sum, step_of(rank, i));
 	return sum;
 }
 
@@ -61,11 +45,11 @@ struct trial {
 	int nb, in_place;
 };
 
-static PT_OWN struct step *src, *dst;
+static PT_OWN struct pt_step *src, *dst;
 static PT_OWN size_t *cnts;
 static const int seventeen = 17;
 
-#define STEPS(cnt) GEX_DT_USER, sizeof(struct step), cnt, GEX_OP_USER_NC, steps_combine, \
+#define STEPS(cnt) GEX_DT_USER, sizeof(struct pt_step), cnt, GEX_OP_USER_NC, steps_combine, \
 	           (void *)(uintptr_t)&seventeen
 
 #define CALL(trial, name, ...)                                                             \
@@ -78,17 +62,17 @@ static const int seventeen = 17;
 	} while (0)
 
 static void
-steps_fill(struct step *at, gex_Rank_t rank, size_t count)
+steps_fill(struct pt_step *at, gex_Rank_t rank, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		at[i] = step_of(rank, i);
 }
 
 static void
-steps_check(const struct step *at, gex_Rank_t first, gex_Rank_t last, size_t from, size_t count)
+steps_check(const struct pt_step *at, gex_Rank_t first, gex_Rank_t last, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct step expected = step_expected(first, last, from + i);
+		const struct pt_step expected = step_expected(first, last, from + i);
 
 		PT_EQ(at[i].a, expected.a);
 		PT_EQ(at[i].b, expected.b);
@@ -99,7 +83,7 @@ static void
 try_reduce(const struct trial *trial)
 {
 	const int is_root = trial->rank == trial->root;
-	struct step *from = is_root && trial->in_place ? dst : src;
+	struct pt_step *from = is_root && trial->in_place ? dst : src;
 
 	steps_fill(from, trial->rank, trial->cnt);
 	CALL(trial, reduce, trial->root, is_root ? dst : NULL, from, STEPS(trial->cnt));
@@ -112,7 +96,7 @@ try_reduce(const struct trial *trial)
 static void
 try_allreduce(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? dst : src;
+	struct pt_step *from = trial->in_place ? dst : src;
 
 	steps_fill(from, trial->rank, trial->cnt);
 	CALL(trial, allreduce, dst, from, STEPS(trial->cnt));
@@ -122,7 +106,7 @@ try_allreduce(const struct trial *trial)
 static void
 try_scan(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? dst : src;
+	struct pt_step *from = trial->in_place ? dst : src;
 
 	steps_fill(from, trial->rank, trial->cnt);
 	CALL(trial, scan, dst, from, STEPS(trial->cnt));
@@ -132,7 +116,7 @@ try_scan(const struct trial *trial)
 static void
 try_exscan(const struct trial *trial)
 {
-	struct step *from = trial->in_place ? dst : src;
+	struct pt_step *from = trial->in_place ? dst : src;
 
 	memset(dst, 0x5a, trial->cnt * sizeof *dst);
 	steps_fill(from, trial->rank, trial->cnt);
@@ -150,7 +134,7 @@ static void
 try_reduce_scatter(const struct trial *trial)
 {
 	const size_t own = trial->rank * trial->cnt;
-	struct step *to = trial->in_place ? src + own : dst;
+	struct pt_step *to = trial->in_place ? src + own : dst;
 
 	steps_fill(src, trial->rank, trial->size * trial->cnt);
 	CALL(trial, reduce_scatter, to, src, STEPS(trial->cnt));
@@ -161,7 +145,7 @@ static void
 try_reduce_scatterv(const struct trial *trial)
 {
 	size_t sum = 0, own = 0;
-	struct step *to;
+	struct pt_step *to;
 
 	for (gex_Rank_t rank = 0; rank < trial->size; rank++) {
 		cnts[rank] = rank % 3 == 1 ? 0 : trial->cnt / (1 + rank % 2);

@@ -3,6 +3,7 @@
 #include <penstock_upc_coll.h>
 
 #include "tests/lib/pt.h"
+#include "tests/lib/pt_step.h"
 
 enum { MOST = 100 };            /* elements of an array */
 
@@ -61,28 +62,10 @@ data(gex_Rank_t first, gex_Flags_t flags)
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-/* The function x -> a x + b: to apply one behind the other is associative, but does not commute. */
-struct step {
-	uint64_t a, b;
-};
-
-static void
-steps_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
-{
-	const struct step *left = (const struct step *)left_p;
-	struct step *out = (struct step *)out_p;
-
-	(void)cdata;
-	for (size_t i = 0; i < count; i++) {
-		out[i].b = left[i].a * out[i].b + left[i].b;
-		out[i].a *= left[i].a;
-	}
-}
-
-static struct step
+static struct pt_step
 step_of(size_t i)
 {
-	const struct step step = { 2 * i + 3, i * 5 + 1 };
+	const struct pt_step step = { 2 * i + 3, i * 5 + 1 };
 
 	return step;
 }
@@ -102,21 +85,17 @@ each_own(const pst_upc_array_t *array, void (*visit)(size_t at, size_t i, void *
 static void
 step_fill(size_t at, size_t i, void *arg)
 {
-	((struct step *)arg)[at] = step_of(i);
+	((struct pt_step *)arg)[at] = step_of(i);
 }
 
 static void
 step_check(size_t at, size_t i, void *arg)
 {
-	const struct step *got = (const struct step *)arg + at;
-	struct step sum = step_of(0);
+	const struct pt_step *got = (const struct pt_step *)arg + at;
+	struct pt_step sum = step_of(0);
 
-	for (size_t k = 1; k <= i; k++) {
-		struct step next = step_of(k);
-
-		steps_combine(&sum, &next, 1, NULL);
-		sum = next;
-	}
+	for (size_t k = 1; k <= i; k++)
+		sum = pt_step_join(sum, step_of(k));
 	PT_EQ(got->a, sum.a);
 	PT_EQ(got->b, sum.b);
 }
@@ -137,19 +116,20 @@ int_check(size_t at, size_t i, void *arg)
 	PT_EQ(((const int32_t *)arg)[at], sum);
 }
 
-#define STEPS(elems) GEX_DT_USER, sizeof(struct step), elems, GEX_OP_USER_NC, steps_combine, NULL
+#define STEPS(elems) GEX_DT_USER, sizeof(struct pt_step), elems, GEX_OP_USER_NC,        \
+	             pt_steps_combine, NULL
 #define INTS(elems)  GEX_DT_I32, sizeof(int32_t), elems, GEX_OP_ADD, NULL, NULL
 
 /* In the order of elements, and by an operator of the library. */
 static void
 reductions(size_t elems, size_t blk_elems, gex_Rank_t first, gex_Flags_t flags, int in_place)
 {
-	struct step src[MOST], dst[MOST];
+	struct pt_step src[MOST], dst[MOST];
 	int32_t numbers[MOST], sums[MOST];
 	pst_upc_array_t from = array_of(src_base, src);
 	pst_upc_array_t to = array_of(dst_base, in_place ? src : dst);
 
-	from.elem_bytes = to.elem_bytes = sizeof(struct step);
+	from.elem_bytes = to.elem_bytes = sizeof(struct pt_step);
 	from.elems = to.elems = elems;
 	from.blk_elems = to.blk_elems = blk_elems;
 	from.first = to.first = first;
