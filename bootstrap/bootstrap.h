@@ -181,12 +181,23 @@ enum { PBOOT_WHY_BYTES = 120 };
 /* Ends `why' of a report about a wait that is not quiet. */
 #define PBOOT_WHY_BUSY " while messages kept arriving"
 
+/* What the hook of a host has packed for that of the first host. */
+struct pboot_pack {
+	unsigned char *bytes;
+	size_t len_bytes;
+	bool complete;		/* at the first host: all of it has come */
+};
+
 /* What the keeper of a host passes to the functions that print for people (struct pboot_hooks). */
 struct pboot_view {
 	uint32_t size;		/* ranks of this host */
 	const char *host;
 	const char *why;	/* of a report: what made it due */
 	const struct pboot_rank_view *ranks;	/* [size] */
+	/* For `ended' in a job of several hosts. */
+	const struct pboot_pack *packs;	/* [pack_count], at the first host: of the others */
+	uint32_t pack_count;
+	bool is_packed;		/* elsewhere: the first host has the pack of this one */
 	/* Maps a range of the control arena for reading: by key, or the first that was made.  NULL
 	 * if there is no such range or it is shorter.  The range stays mapped until unmap. */
 	const void *(*map)(uint64_t key, size_t len_bytes);
@@ -200,9 +211,12 @@ struct pboot_view {
 	bool (*print)(const char *what, const char *name, const char *text, size_t len_bytes);
 };
 
-/* Called in the keeper's process, which has one thread.  Either may be NULL. */
+/* Called in the keeper's process, which has one thread.  Each may be NULL. */
 struct pboot_hooks {
 	void (*report)(const struct pboot_view *view);	/* prints what all ranks are doing */
+	/* Called at hosts other than the first when all their ranks have ended: what `ended' of the
+	 * first host is to have, malloced; bytes NULL: nothing. */
+	struct pboot_pack (*pack)(const struct pboot_view *view);
 	void (*ended)(const struct pboot_view *view);	/* called when all ranks have ended */
 };
 

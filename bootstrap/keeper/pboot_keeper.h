@@ -178,6 +178,7 @@ void pboot_arena_unmap(const void *base, size_t len_bytes);
  * none is made while the job is stopped. */
 void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet);
 void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
+struct pboot_pack pboot_report_pack(const struct pboot_keeper *keeper);
 void pboot_report_ended(const struct pboot_keeper *keeper);
 
 /* pboot_relay.c: a process that copies the ranks' output line by line.  pipes is [2 * size] pairs:

@@ -12,8 +12,6 @@
  * when all ranks have passed the engine's last fence. */
 static const uint64_t link_ns = UINT64_C(20000000000);
 
-enum { FRAME_CAUSE = 1, FRAME_IDLE, FRAME_ALL_IDLE, FRAME_REPORT };
-
 /* The body of a CAUSE frame: is it a failure, the rank, the job's status; 4 bytes each. */
 enum { CAUSE_BYTES = 12 };
 
@@ -59,7 +57,7 @@ peers_tell_cause(struct pboot_keeper *keeper)
 	pboot_store_32(bytes, failure);
 	pboot_store_32(bytes + 4, peers->job_rank[rules->cause.rank]);
 	pboot_store_32(bytes + 8, (uint32_t)rules->cause.code);
-	if (!peers_send(peers, PBOOT_FRAME_ALL, FRAME_CAUSE, bytes, sizeof bytes))
+	if (!peers_send(peers, PBOOT_FRAME_ALL, PBOOT_FRAME_CAUSE, bytes, sizeof bytes))
 		return;
 	peers->told_cause = true;
 	peers->told_failure = failure;
@@ -75,9 +73,9 @@ peers_tell_idle(struct pboot_keeper *keeper)
 		return;
 	if (peers->host_index != 0) {
 		if (!peers->told_idle)
-			peers->told_idle = peers_send(peers, 0, FRAME_IDLE, NULL, 0);
+			peers->told_idle = peers_send(peers, 0, PBOOT_FRAME_IDLE, NULL, 0);
 	} else if (!peers->all_idle && peers->idle_hosts + 1 == peers->host_count) {
-		peers->all_idle = peers_send(peers, PBOOT_FRAME_ALL, FRAME_ALL_IDLE, NULL, 0);
+		peers->all_idle = peers_send(peers, PBOOT_FRAME_ALL, PBOOT_FRAME_ALL_IDLE, NULL, 0);
 	}
 }
 
@@ -96,20 +94,23 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 	struct pboot_peers *peers = keeper->peers;
 
 	switch (event->frame_kind) {
-	case FRAME_CAUSE:
+	case PBOOT_FRAME_CAUSE:
 		if (event->len_bytes == CAUSE_BYTES)
 			pboot_keeper_event(keeper, pboot_load_32(event->bytes) ?
 			    PBOOT_EV_ELSEWHERE_FAILED : PBOOT_EV_ELSEWHERE_ASKED, 0,
 			    (int)(pboot_load_32(event->bytes + 8) & 255));
 		break;
-	case FRAME_IDLE:
+	case PBOOT_FRAME_IDLE:
 		peers->idle_hosts++;
 		break;
-	case FRAME_ALL_IDLE:
+	case PBOOT_FRAME_ALL_IDLE:
 		peers->all_idle = true;
 		break;
-	case FRAME_REPORT:
+	case PBOOT_FRAME_REPORT:
 		pboot_report_ranks(keeper, "a rank of another host has waited for a long time");
+		break;
+	case PBOOT_FRAME_PACK:
+		pboot_peers_packed(peers, event->host, event->bytes, event->len_bytes);
 		break;
 	default:
 		break;
@@ -229,7 +230,7 @@ pboot_peers_tell(struct pboot_keeper *keeper)
 	peers_tell_cause(keeper);
 	peers_tell_idle(keeper);
 	pboot_peers_gather_tell(keeper);
-	if (peers->report_due && peers_send(peers, PBOOT_FRAME_ALL, FRAME_REPORT, NULL, 0))
+	if (peers->report_due && peers_send(peers, PBOOT_FRAME_ALL, PBOOT_FRAME_REPORT, NULL, 0))
 		peers->report_due = false;
 	return peers_take_events(keeper) || peers->all_idle != idle;
 }
@@ -260,7 +261,7 @@ pboot_peers_linger(struct pboot_keeper *keeper)
 
 	if (!peers)
 		return false;
-	if (peers->all_idle && !peers->closing) {
+	if (peers->all_idle && !peers->closing && pboot_peers_pack_tell(keeper)) {
 		peers->closing = true;
 		pboot_overlay_close(peers->net);
 		peers_take_events(keeper);	/* which sends the word of it */

@@ -6,6 +6,7 @@
  *     IDLE       to host 0: no rank here is at work any more
  *     ALL_IDLE   from host 0: no rank anywhere is; ranks that wait for their release get it
  *     REPORT     to all: a rank has waited for a long time; every host prints what its ranks do
+ *     PACK       to host 0: a part of what its hook is to print at the end for that host
  *
  * The overlay itself tells which host is lost.  Barriers and exchanges of the ranks use the gathers
  * of the overlay (pboot_peers_gather.c).
@@ -41,6 +42,12 @@ struct pboot_peers {
 	bool is_witness;		/* of the loss that `why' tells of */
 	char why[PBOOT_OVERLAY_WHY_BYTES];
 
+	struct pboot_pack *packs;	/* [host_count], host 0: what has come of the others; NULL:
+					 * nothing yet */
+	struct pboot_pack own_pack;	/* other hosts: what is sent, and how far */
+	size_t pack_sent;
+	bool pack_made, pack_is_sent;
+
 	struct pboot_area *area;	/* NULL: not mapped yet */
 	bool gather_due, gathering;
 	uint32_t gather_half, gather_len;
@@ -66,6 +73,18 @@ void pboot_peers_report(struct pboot_keeper *keeper);
 bool pboot_peers_all_idle(const struct pboot_keeper *keeper);
 /* Must this keeper go on for the other hosts, after its own ranks have ended? */
 bool pboot_peers_linger(struct pboot_keeper *keeper);
+
+/* Frames of the keepers. */
+enum {
+	PBOOT_FRAME_CAUSE = 1, PBOOT_FRAME_IDLE, PBOOT_FRAME_ALL_IDLE, PBOOT_FRAME_REPORT,
+	PBOOT_FRAME_PACK,
+};
+
+/* pboot_peers_pack.c.  pack_tell: sends to host 0 what this host has for its hook; true when
+ * nothing is left to be sent.  packed: such a frame has come. */
+bool pboot_peers_pack_tell(struct pboot_keeper *keeper);
+void pboot_peers_packed(struct pboot_peers *peers, uint32_t host, const uint8_t *bytes,
+    uint32_t len_bytes);
 
 /* pboot_peers_gather.c.  arrived: all ranks of this host have arrived.  gathered: the overlay has
  * gathered `blobs'; NULL after a barrier.  gather_tell: begins the gather that is due. */

@@ -28,30 +28,46 @@ view_rank(const struct pboot_keeper *keeper, uint32_t rank)
 	};
 }
 
-static void
-view_pass(const struct pboot_keeper *keeper, const char *why,
-    void (*print)(const struct pboot_view *view))
+/* False: no memory.  The caller frees view_out->ranks. */
+static bool
+view_open(const struct pboot_keeper *keeper, const char *why, struct pboot_view *view_out)
 {
+	const struct pboot_peers *peers = keeper->peers;
 	struct pboot_rank_view *ranks = calloc(keeper->plan->size, sizeof *ranks);
 	uint32_t rank;
 
 	if (!ranks)
-		return;
+		return false;
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		ranks[rank] = view_rank(keeper, rank);
-	print(&(struct pboot_view) {
+	*view_out = (struct pboot_view) {
 		.size = keeper->plan->size,
 		.host = keeper->host,
 		.why = why,
 		.ranks = ranks,
+		.packs = peers ? peers->packs : NULL,
+		.pack_count = peers && peers->packs ? peers->host_count : 0,
+		.is_packed = peers && peers->pack_is_sent,
 		.map = pboot_arena_map,
 		.map_first = pboot_arena_map_first,
 		.map_of = pboot_arena_map_of,
 		.unmap = pboot_arena_unmap,
 		.say = pboot_say,
 		.print = pboot_print,
-	});
-	free(ranks);
+	};
+	return true;
+}
+
+static void
+view_pass(const struct pboot_keeper *keeper, const char *why,
+    void (*print)(const struct pboot_view *view))
+{
+	struct pboot_view view;
+
+	if (!view_open(keeper, why, &view))
+		return;
+	print(&view);
+	free((void *)(uintptr_t)view.ranks);
 }
 
 void
@@ -59,6 +75,19 @@ pboot_report_ranks(const struct pboot_keeper *keeper, const char *why)
 {
 	if (hooks && hooks->report)
 		view_pass(keeper, why, hooks->report);
+}
+
+struct pboot_pack
+pboot_report_pack(const struct pboot_keeper *keeper)
+{
+	struct pboot_pack pack = { .bytes = NULL };
+	struct pboot_view view;
+
+	if (!hooks || !hooks->pack || !view_open(keeper, "", &view))
+		return pack;
+	pack = hooks->pack(&view);
+	free((void *)(uintptr_t)view.ranks);
+	return pack;
 }
 
 void

@@ -176,6 +176,7 @@ psi_reports_open(void)
 {
 	static const struct pboot_hooks hooks = {
 		.report = report_ranks,
+		.pack = psi_report_counters_pack,
 		.ended = psi_report_counters,
 	};
 

@@ -61,7 +61,9 @@ uint64_t psi_report_count(const struct psi_report *report, uint32_t host_index,
                           enum psi_counter which);
 uint64_t psi_report_progress(const struct psi_report *report, uint32_t host_index);
 
-/* report_counters.c: what PST_COUNTERS and GASNET_STATSFILE ask for. */
+/* report_counters.c: what PST_COUNTERS and GASNET_STATSFILE ask for.  The first host prints for all
+ * hosts what theirs have packed. */
+struct pboot_pack psi_report_counters_pack(const struct pboot_view *view);
 void psi_report_counters(const struct pboot_view *view);
 
 /* report_queue.c: the queues in which something is. */

@@ -1,6 +1,7 @@
 /*
- * The counters of all ranks of a host at the end of a job, for people or as JSON.  Printed by the
- * keeper when no rank lives any more, or by the only rank of a job without one.
+ * The counters of all ranks at the end of a job, for people or as JSON.  Printed by the keeper of
+ * the first host when no rank lives any more, or by the only rank of a job without a keeper.  A
+ * keeper that cannot reach the first host's prints those of its own host.
  */
 #include "runtime/report/report.h"
 
@@ -47,8 +48,8 @@ static const struct psi_setting settings[] = {
 	{ .name = "GASNET_STATSFILE",
 	  .kind = PSI_SETTING_TEXT,
 	  .help = "where they go: a file, of each rank its own where % stands in the name for the "
-	          "rank; stdout, stderr or -; set, it makes table of off; in a job of several "
-	          "hosts each writes its ranks', to a file with its first rank behind the name" },
+	          "rank; stdout, stderr or -; set, it makes table of off; the first host of a "
+	          "job of several writes for all" },
 	{ .name = "GASNET_STATSMASK",
 	  .kind = PSI_SETTING_TEXT,
 	  .default_text = "*",
@@ -79,26 +80,102 @@ counter_is_wanted(const struct pst_counter *counter)
 	return false;
 }
 
-/* Ranks are named by host index; ALL stands for all ranks of the host. */
-enum { ALL = UINT16_MAX };
+/* -- whose, and what they have counted --------------------------------------------------------- */
+
+struct counted {
+	uint64_t rank;
+	uint64_t value[PSI_COUNTERS];
+};
+
+/* Those of whom counters are wanted, in the order of ranks. */
+struct table {
+	const struct pboot_view *view;
+	struct counted *at;
+	uint32_t count, hosts;
+};
 
 static bool
-counters_of_rank_wanted(const struct psi_report *report, uint32_t host_index, uint32_t only)
+rank_is_wanted(uint64_t rank)
 {
-	return (only == ALL || only == host_index) &&
-	       psi_ranks_include(psi_setting_text(&settings[3]),
-	                         report->view->ranks[host_index].rank);
+	return psi_ranks_include(psi_setting_text(&settings[3]), (uint32_t)rank);
 }
 
 static void
-counters_print_json(FILE *out, const struct psi_report *report, uint32_t only)
+table_add(struct table *table, const struct counted *counted)
+{
+	if (rank_is_wanted(counted->rank))
+		table->at[table->count++] = *counted;
+}
+
+static void
+table_add_own(struct table *table, const struct psi_report *report)
+{
+	for (uint32_t r = 0; r < report->view->size; r++) {
+		struct counted counted = { .rank = report->view->ranks[r].rank };
+
+		for (unsigned i = 0; i < PSI_COUNTERS; i++)
+			counted.value[i] = psi_report_count(report, r, (enum psi_counter)i);
+		table_add(table, &counted);
+	}
+	table->hosts++;
+}
+
+static void
+table_add_pack(struct table *table, const struct pboot_pack *pack)
+{
+	struct counted counted;
+
+	if (!pack->complete)
+		return;
+	for (size_t at = 0; at + sizeof counted <= pack->len_bytes; at += sizeof counted) {
+		memcpy(&counted, pack->bytes + at, sizeof counted);
+		table_add(table, &counted);
+	}
+	table->hosts++;
+}
+
+static int
+counted_compare(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct counted *)a)->rank;
+	const uint64_t y = ((const struct counted *)b)->rank;
+
+	return (x > y) - (x < y);
+}
+
+/* False: the ranks of this host never came to init, or there is no memory. */
+static bool
+table_open(struct table *table, const struct pboot_view *view)
+{
+	struct psi_report report = { .view = view, .shared = psi_report_map(view) };
+	size_t room = view->size;
+
+	if (!report.shared)
+		return false;
+	for (uint32_t i = 0; i < view->pack_count; i++)
+		room += view->packs[i].len_bytes / sizeof *table->at;
+	*table = (struct table){ .view = view, .at = calloc(room, sizeof *table->at) };
+	if (table->at) {
+		table_add_own(table, &report);
+		for (uint32_t i = 0; i < view->pack_count; i++)
+			table_add_pack(table, &view->packs[i]);
+		qsort(table->at, table->count, sizeof *table->at, counted_compare);
+	} else {
+		view->say("no memory for the counters");
+	}
+	view->unmap(report.shared, psi_report_bytes(view));
+	return table->at != NULL;
+}
+
+/* -- as a text --------------------------------------------------------------------------------- */
+
+static void
+table_print_json(FILE *out, const struct table *table)
 {
 	const char *separator = "[\n";
 
-	for (uint32_t r = 0; r < report->view->size; r++) {
-		const bool wanted = counters_of_rank_wanted(report, r, only);
-
-		for (unsigned i = 0; wanted && i < PSI_COUNTERS; i++) {
+	for (uint32_t r = 0; r < table->count; r++)
+		for (unsigned i = 0; i < PSI_COUNTERS; i++) {
 			const struct pst_counter *counter = pst_counter_at(i);
 
 			if (!counter_is_wanted(counter))
@@ -106,66 +183,59 @@ counters_print_json(FILE *out, const struct psi_report *report, uint32_t only)
 			fprintf(out,
 			        "%s{ \"rank\": %u, \"group\": \"%s\", \"name\": \"%s\", "
 			        "\"unit\": \"%s\", \"value\": %llu }",
-			        separator, report->view->ranks[r].rank, counter->group,
+			        separator, (unsigned)table->at[r].rank, counter->group,
 			        counter->name, counter->unit,
-			        (unsigned long long)psi_report_count(report, r,
-			                                             (enum psi_counter)i));
+			        (unsigned long long)table->at[r].value[i]);
 			separator = ",\n";
 		}
-	}
 	fputs(strcmp(separator, "[\n") == 0 ? "[]\n" : "\n]\n", out);
 }
 
 /* One counter over all ranks; nothing if none has counted. */
 static void
-counters_print_row(FILE *out, const struct psi_report *report, uint32_t only, unsigned i)
+table_print_row(FILE *out, const struct table *table, unsigned i)
 {
 	const struct pst_counter *counter = pst_counter_at(i);
-	uint64_t all = 0, least = UINT64_MAX, most = 0;
-	uint32_t who_least = 0, who_most = 0;
+	const struct counted *least = table->at, *most = table->at;
+	uint64_t all = 0;
 
-	for (uint32_t r = 0; r < report->view->size; r++) {
-		const uint64_t value = psi_report_count(report, r, (enum psi_counter)i);
-		const uint32_t rank = report->view->ranks[r].rank;
+	for (uint32_t r = 0; r < table->count; r++) {
+		const struct counted *counted = &table->at[r];
 
-		if (!counters_of_rank_wanted(report, r, only))
-			continue;
-		all = psi_counter_join((enum psi_counter)i, all, value);
-		if (value < least) {
-			least = value;
-			who_least = rank;
-		}
-		if (value > most || (value == most && r == 0)) {
-			most = value;
-			who_most = rank;
-		}
+		all = psi_counter_join((enum psi_counter)i, all, counted->value[i]);
+		if (counted->value[i] < least->value[i])
+			least = counted;
+		if (counted->value[i] > most->value[i])
+			most = counted;
 	}
 	if (all)
 		fprintf(out, "%-24s %16llu %-9s %16llu %6u %16llu %6u\n", counter->name,
-		        (unsigned long long)all, counter->unit, (unsigned long long)least,
-		        who_least, (unsigned long long)most, who_most);
+		        (unsigned long long)all, counter->unit,
+		        (unsigned long long)least->value[i], (unsigned)least->rank,
+		        (unsigned long long)most->value[i], (unsigned)most->rank);
 }
 
 static void
-counters_print_table(FILE *out, const struct psi_report *report, uint32_t only)
+table_print_people(FILE *out, const struct table *table)
 {
-	if (only != ALL)
-		fprintf(out, "counters of rank %u on %s\n", report->view->ranks[only].rank,
-		        report->view->host);
+	if (table->count == 1)
+		fprintf(out, "counters of rank %u", (unsigned)table->at->rank);
 	else
-		fprintf(out, "counters of %u rank%s on %s\n", report->view->size,
-		        report->view->size == 1 ? "" : "s", report->view->host);
+		fprintf(out, "counters of %u ranks", table->count);
+	if (table->hosts == 1)
+		fprintf(out, " on %s\n", table->view->host);
+	else
+		fprintf(out, " on %u hosts\n", table->hosts);
 	fprintf(out, "%-24s %16s %-9s %16s %6s %16s %6s\n", "name", "all", "unit", "least", "rank",
 	        "most", "rank");
 	for (unsigned i = 0; i < PSI_COUNTERS; i++)
 		if (counter_is_wanted(pst_counter_at(i)))
-			counters_print_row(out, report, only, i);
+			table_print_row(out, table, i);
 }
 
 /* False if not all of it could be written, which has been said. */
 static bool
-counters_print_to(const char *name, const struct psi_report *report, enum format format,
-                  uint32_t only)
+table_print_to(const char *name, const struct table *table, enum format format)
 {
 	char *text = NULL;
 	size_t len_bytes = 0;
@@ -173,26 +243,33 @@ counters_print_to(const char *name, const struct psi_report *report, enum format
 	bool printed = false;
 
 	if (out && format == JSON)
-		counters_print_json(out, report, only);
+		table_print_json(out, table);
 	else if (out)
-		counters_print_table(out, report, only);
+		table_print_people(out, table);
 	if (out && fclose(out) == 0)
-		printed = report->view->print("the counters", name, text, len_bytes);
+		printed = table->view->print("the counters", name, text, len_bytes);
 	else
-		report->view->say("no memory for the text of the counters");
+		table->view->say("no memory for the text of the counters");
 	free(text);
 	return printed;
 }
 
-/* The name with the rank for each %. */
+/* -- where to ---------------------------------------------------------------------------------- */
+
+/* Each rank to a file of its own, with the rank for each % of the name. */
 static bool
-counters_print_named(const char *name, const struct psi_report *report, enum format format,
-                     uint32_t only)
+is_for_each(const char *name)
+{
+	return name && strchr(name, '%');
+}
+
+static bool
+table_print_named(const char *name, const struct table *table, enum format format)
 {
 	char path[4096], number[12];
 	size_t len = 0;
 
-	snprintf(number, sizeof number, "%u", report->view->ranks[only].rank);
+	snprintf(number, sizeof number, "%u", (unsigned)table->at->rank);
 	for (; *name && len + sizeof number < sizeof path; name++) {
 		if (*name == '%')
 			len += (size_t)snprintf(path + len, sizeof path - len, "%s", number);
@@ -200,16 +277,17 @@ counters_print_named(const char *name, const struct psi_report *report, enum for
 			path[len++] = *name;
 	}
 	path[len] = '\0';
-	return counters_print_to(path, report, format, only);
+	return table_print_to(path, table, format);
 }
 
 /* If one rank's file cannot be written, the files of the other ranks are not tried. */
 static void
-counters_print_each(const char *name, const struct psi_report *report, enum format format)
+table_print_each(const char *name, const struct table *table, enum format format)
 {
-	for (uint32_t r = 0; r < report->view->size; r++)
-		if (counters_of_rank_wanted(report, r, ALL) &&
-		    !counters_print_named(name, report, format, r))
+	struct table one = *table;
+
+	for (one.count = 1; one.at < table->at + table->count; one.at++)
+		if (!table_print_named(name, &one, format))
 			return;
 }
 
@@ -219,37 +297,39 @@ is_file(const char *name)
 	return strcmp(name, "stdout") != 0 && strcmp(name, "stderr") != 0;
 }
 
-/* Hosts may share a file system, so the files of a job of several have different names. */
+/* Where the first host cannot print for this one: hosts may share a file system. */
 static void
-counters_print_file(const char *name, const struct psi_report *report, enum format format)
+table_print_alone(const char *name, const struct table *table, enum format format)
 {
 	char path[4096];
 
-	if (report->shared->job_size > report->view->size && is_file(name) &&
-	    (size_t)snprintf(path, sizeof path, "%s.%u", name, report->view->ranks[0].rank) <
-	            sizeof path)
+	if (is_file(name) && (size_t)snprintf(path, sizeof path, "%s.%u", name,
+	                                      table->view->ranks[0].rank) < sizeof path)
 		name = path;
-	counters_print_to(name, report, format, ALL);
+	table_print_to(name, table, format);
 }
 
 static void
-counters_print_where(const struct psi_report *report, enum format format)
+table_print(const struct table *table, enum format format)
 {
 	const char *name = psi_setting_text(&settings[1]);
 
 	if (!name || strcmp(name, "-") == 0)
-		counters_print_to("stderr", report, format, ALL);
-	else if (!strchr(name, '%'))
-		counters_print_file(name, report, format);
+		name = "stderr";
+	if (is_for_each(name))
+		table_print_each(name, table, format);
+	else if (table->view->ranks[0].rank != 0)
+		table_print_alone(name, table, format);
 	else
-		counters_print_each(name, report, format);
+		table_print_to(name, table, format);
 }
 
-/* Ranks have refused what makes no sense; a job that never came to init says nothing. */
-void
-psi_report_counters(const struct pboot_view *view)
+/* -- the hooks --------------------------------------------------------------------------------- */
+
+/* Ranks have refused what makes no sense. */
+static enum format
+counters_format(void)
 {
-	struct psi_report report = { .view = view };
 	enum format format;
 
 	psi_settings_speak(false);      /* rank 0 has told of settings */
@@ -257,13 +337,35 @@ psi_report_counters(const struct pboot_view *view)
 		const char *text = psi_setting_value(&settings[i], NULL);
 
 		if (text && !psi_setting_accepted(&settings[i], text))
-			return;
+			return OFF;
 	}
 	format = (enum format)psi_setting_choice(&settings[0]);
-	if (format == OFF && psi_setting_given(&settings[1]))
-		format = TABLE;
-	if (format == OFF || !(report.shared = psi_report_map(view)))
+	return format == OFF && psi_setting_given(&settings[1]) ? TABLE : format;
+}
+
+struct pboot_pack
+psi_report_counters_pack(const struct pboot_view *view)
+{
+	struct pboot_pack pack = { .bytes = NULL };
+	struct table table;
+
+	if (counters_format() == OFF || is_for_each(psi_setting_text(&settings[1])) ||
+	    !table_open(&table, view))
+		return pack;
+	pack.bytes = (unsigned char *)table.at;
+	pack.len_bytes = table.count * sizeof *table.at;
+	return pack;
+}
+
+/* A job that never came to init says nothing. */
+void
+psi_report_counters(const struct pboot_view *view)
+{
+	const enum format format = counters_format();
+	struct table table;
+
+	if (format == OFF || view->is_packed || !table_open(&table, view))
 		return;
-	counters_print_where(&report, format);
-	view->unmap(report.shared, psi_report_bytes(view));
+	table_print(&table, format);
+	free(table.at);
 }

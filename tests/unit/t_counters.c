@@ -153,25 +153,46 @@ START_TEST(table_has_sum_least_and_most)
 }
 END_TEST
 
+static const struct pboot_rank_view others[RANKS] = { { .rank = 4 }, { .rank = 5 }, { .rank = 7 } };
+
 /* Hosts may write to one file system, each at its own time. */
-START_TEST(each_host_tells_of_its_own_ranks)
+START_TEST(a_host_alone_tells_of_its_own_ranks)
 {
-	const struct pboot_rank_view others[RANKS] = {
-		{ .rank = 4 }, { .rank = 5 }, { .rank = 7 },
-	};
 	struct pboot_view of_host = view;
 	char own[sizeof path + 2];
 
 	of_host.ranks = others;
-	shared->job_size = 8;
 	setenv("GASNET_STATSMASK", "G", 1);
 	setenv("GASNET_STATSNODES", "0-5", 1);
 	psi_report_counters(&of_host);
 	ck_assert_uint_eq(count_in_file("s"), 0);
 	snprintf(own, sizeof own, "%s.4", path);
-	ck_assert_uint_eq(count_in(own, "counters of 3 ranks on here"), 1);
+	ck_assert_uint_eq(count_in(own, "counters of 2 ranks on here"), 1);
 	ck_assert_uint_eq(count_in(own, "gets                                  102 calls"), 1);
 	unlink(own);
+}
+END_TEST
+
+START_TEST(the_first_host_tells_of_all_ranks)
+{
+	struct pboot_view of_host = view, of_first = view;
+	struct pboot_pack packs[3] = { { .bytes = NULL } };
+
+	of_host.ranks = others;
+	setenv("GASNET_STATSMASK", "G", 1);
+	packs[1] = packs[2] = psi_report_counters_pack(&of_host);
+	ck_assert_ptr_nonnull(packs[1].bytes);
+	packs[1].complete = true;       /* the last host was lost before its pack had come */
+	of_first.packs = packs;
+	of_first.pack_count = 3;
+	psi_report_counters(&of_first);
+	ck_assert_uint_eq(count_in_file("counters of 6 ranks on 2 hosts"), 1);
+	ck_assert_uint_eq(count_in_file("gets                                  606 calls"), 1);
+	of_host.is_packed = true;
+	unlink(path);
+	psi_report_counters(&of_host);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	free(packs[1].bytes);
 }
 END_TEST
 
@@ -298,7 +319,8 @@ main(void)
 	tcase_add_test(tests, each_record_stands_for_itself);
 	tcase_add_test(tests, mask_and_ranks_choose);
 	tcase_add_test(tests, table_has_sum_least_and_most);
-	tcase_add_test(tests, each_host_tells_of_its_own_ranks);
+	tcase_add_test(tests, a_host_alone_tells_of_its_own_ranks);
+	tcase_add_test(tests, the_first_host_tells_of_all_ranks);
 	tcase_add_test(tests, nothing_is_printed_unasked);
 	tcase_add_test(tests, calls_and_bytes_are_told_apart);
 	tcase_add_test(tests, others_read_a_moment);
