@@ -2,19 +2,18 @@
  * coll: one collective over all ranks after the other, roots in turn; per collective.  Bytes are
  * those of a vector or of one block.
  */
+#include "perf_blocks.h"
 #include "perf_commands.h"
 #include "perf_plan.h"
 #include "perf_sample.h"
 
 #include <penstock.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KIND_SHIFT = 24, BLOCK_MOST = 256 << 10 }; /* kinds stand above an order's bytes */
+enum { KIND_SHIFT = 24 }; /* kinds stand above an order's bytes */
 
-static char *source, *target;
+static struct perf_blocks blocks;
 
 #define MOVES(name, ...)                                                              \
 	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
@@ -31,17 +30,17 @@ static char *source, *target;
 		           bytes / sizeof(double), GEX_OP_ADD, NULL, NULL, 0);        \
 	}
 
-MOVES(bcast, root, target, source)
-MOVES(scatter, root, target, source)
-MOVES(gather, root, target, source)
-MOVES(gather_all, target, source)
-MOVES(exchange, target, source)
-MOVES(permute, (perf_rank + 1 + root) % perf_ranks, target, source)
-REDUCES(reduce, root, target, source)
-REDUCES(allreduce, target, source)
-REDUCES(reduce_scatter, target, source)
-REDUCES(scan, target, source)
-REDUCES(exscan, target, source)
+MOVES(bcast, root, blocks.target, blocks.source)
+MOVES(scatter, root, blocks.target, blocks.source)
+MOVES(gather, root, blocks.target, blocks.source)
+MOVES(gather_all, blocks.target, blocks.source)
+MOVES(exchange, blocks.target, blocks.source)
+MOVES(permute, (perf_rank + 1 + root) % perf_ranks, blocks.target, blocks.source)
+REDUCES(reduce, root, blocks.target, blocks.source)
+REDUCES(allreduce, blocks.target, blocks.source)
+REDUCES(reduce_scatter, blocks.target, blocks.source)
+REDUCES(scan, blocks.target, blocks.source)
+REDUCES(exscan, blocks.target, blocks.source)
 
 static void
 coll_barrier(gex_Rank_t root, size_t bytes)
@@ -84,24 +83,13 @@ collectives_run(unsigned count, size_t order)
 static void
 coll_open(void)
 {
-	const size_t bytes = perf_ranks > PERF_MAX_BYTES / BLOCK_MOST
-	                             ? (size_t)perf_ranks * BLOCK_MOST
-	                             : PERF_MAX_BYTES;
-
-	source = calloc(1, bytes);
-	target = calloc(1, bytes);
-	if (source == NULL || target == NULL) {
-		fprintf(stderr, "penstock-perf: no memory for two times %zu bytes\n", bytes);
-		exit(1);
-	}
-	memset(source, 0, bytes); /* pages of its own, not the one of zeros */
+	blocks = perf_blocks_open();
 }
 
 static void
 coll_close(void)
 {
-	free(source);
-	free(target);
+	perf_blocks_close(blocks);
 }
 
 const struct perf_module perf_coll_module = {
@@ -124,12 +112,6 @@ batch_coll(const struct perf_point *point, unsigned count)
 	return perf_now_ns() - start;
 }
 
-static size_t
-most_of_block(void)
-{
-	return BLOCK_MOST;
-}
-
 int
 perf_coll(const struct perf_options *options)
 {
@@ -138,14 +120,14 @@ perf_coll(const struct perf_options *options)
 	static const struct perf_kind kinds[] = {
 		{ "barrier", batch_coll, NULL, 0 },
 		{ "bcast", batch_coll, NULL, 1 },
-		{ "scatter", batch_coll, most_of_block, 1 },
-		{ "gather", batch_coll, most_of_block, 1 },
-		{ "gather_all", batch_coll, most_of_block, 1 },
-		{ "exchange", batch_coll, most_of_block, 1 },
+		{ "scatter", batch_coll, perf_block_most, 1 },
+		{ "gather", batch_coll, perf_block_most, 1 },
+		{ "gather_all", batch_coll, perf_block_most, 1 },
+		{ "exchange", batch_coll, perf_block_most, 1 },
 		{ "permute", batch_coll, NULL, 1 },
 		{ "reduce", batch_coll, NULL, 1 },
 		{ "allreduce", batch_coll, NULL, 1 },
-		{ "reduce_scatter", batch_coll, most_of_block, 1 },
+		{ "reduce_scatter", batch_coll, perf_block_most, 1 },
 		{ "scan", batch_coll, NULL, 1 },
 		{ "exscan", batch_coll, NULL, 1 },
 		{ 0 },

@@ -8,44 +8,43 @@
  *
  * What the caller's own CPU does for the collective cannot be hidden.
  */
+#include "perf_blocks.h"
 #include "perf_commands.h"
 #include "perf_plan.h"
 #include "perf_sample.h"
 
 #include <penstock.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_MOST = 256 << 10, OVERLAPS = 4096 };
+enum { OVERLAPS = 4096 };
 
 /* An order's bits: bytes, kind, part, and above them the steps of the computation. */
 enum { KIND_SHIFT = 24, PART_SHIFT = 28, STEPS_SHIFT = 32 };
 
 enum part { ALONE, COMPUTATION, BOTH, PARTS };
 
-static char *source, *target;
+static struct perf_blocks blocks;
 
 /* -- all ranks --------------------------------------------------------------------------------- */
 
 static gex_Event_t
 allreduce_start(size_t bytes)
 {
-	return pst_allreduce_nb(perf_tm, target, source, GEX_DT_DBL, sizeof(double),
+	return pst_allreduce_nb(perf_tm, blocks.target, blocks.source, GEX_DT_DBL, sizeof(double),
 	                        bytes / sizeof(double), GEX_OP_ADD, NULL, NULL, 0);
 }
 
 static gex_Event_t
 gather_all_start(size_t bytes)
 {
-	return pst_gather_all_nb(perf_tm, target, source, bytes, 0);
+	return pst_gather_all_nb(perf_tm, blocks.target, blocks.source, bytes, 0);
 }
 
 static gex_Event_t
 exchange_start(size_t bytes)
 {
-	return pst_exchange_nb(perf_tm, target, source, bytes, 0);
+	return pst_exchange_nb(perf_tm, blocks.target, blocks.source, bytes, 0);
 }
 
 static const struct collective {
@@ -101,24 +100,13 @@ overlaps_run(unsigned count, size_t order)
 static void
 overlap_open(void)
 {
-	const size_t bytes = perf_ranks > PERF_MAX_BYTES / BLOCK_MOST
-	                             ? (size_t)perf_ranks * BLOCK_MOST
-	                             : PERF_MAX_BYTES;
-
-	source = calloc(1, bytes);
-	target = calloc(1, bytes);
-	if (source == NULL || target == NULL) {
-		fprintf(stderr, "penstock-perf: no memory for two times %zu bytes\n", bytes);
-		exit(1);
-	}
-	memset(source, 0, bytes); /* pages of its own, not the one of zeros */
+	blocks = perf_blocks_open();
 }
 
 static void
 overlap_close(void)
 {
-	free(source);
-	free(target);
+	perf_blocks_close(blocks);
 }
 
 const struct perf_module perf_overlap_module = {
@@ -193,12 +181,6 @@ overlap_percent(const struct perf_point *point)
 	return perf_median(kept.percent, kept.n);
 }
 
-static size_t
-most_of_block(void)
-{
-	return BLOCK_MOST;
-}
-
 int
 perf_overlap(const struct perf_options *options)
 {
@@ -206,8 +188,8 @@ perf_overlap(const struct perf_options *options)
 	static const size_t sizes[] = { 8, 1 << 10, 64 << 10, 0 };
 	static const struct perf_kind kinds[] = {
 		{ "allreduce", batch_overlap, NULL, 1 },
-		{ "gather_all", batch_overlap, most_of_block, 1 },
-		{ "exchange", batch_overlap, most_of_block, 1 },
+		{ "gather_all", batch_overlap, perf_block_most, 1 },
+		{ "exchange", batch_overlap, perf_block_most, 1 },
 		{ 0 },
 	};
 
