@@ -7,24 +7,31 @@
 size_t
 pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM])
 {
-	const int len = snprintf(text, PBOOT_CARD_ROOM, "%d %s %d %d %016" PRIx64 " %s %s",
-	    card->version, card->release, (int)card->pid, card->messages, card->host_id, card->name,
-	    card->host);
+	const int len = snprintf(text, PBOOT_CARD_ROOM,
+	    "%d %s %d %d %016" PRIx64 " %016" PRIx64 " %s %s",
+	    card->version, card->release, (int)card->pid, card->messages, card->host_id,
+	    card->program, card->name, card->host);
 
 	return (size_t)len;
+}
+
+static bool
+id_read(const char *text, uint64_t *id_out)
+{
+	return strlen(text) == 16 && sscanf(text, "%16" SCNx64, id_out) == 1;
 }
 
 /* Reads what follows version and release.  Returns false if that is not the rest of a card. */
 static bool
 card_read_rest(const char *text, struct pboot_card *card)
 {
-	char id[17], name[PBOOT_NAME_BYTES];
+	char host_id[17], program[17], name[PBOOT_NAME_BYTES];
 	int pid, end = 0;
 
-	if (sscanf(text, " %9d %11d %16[0-9a-f] %32[0-9a-f] %64s%n", &pid, &card->messages, id,
-	           name, card->host, &end) != 5 ||
-	    text[end] != '\0' || pid <= 0 || strlen(id) != 16 ||
-	    strlen(name) != PBOOT_NAME_BYTES - 1 || sscanf(id, "%16" SCNx64, &card->host_id) != 1)
+	if (sscanf(text, " %9d %11d %16[0-9a-f] %16[0-9a-f] %32[0-9a-f] %64s%n", &pid,
+	           &card->messages, host_id, program, name, card->host, &end) != 6 ||
+	    text[end] != '\0' || pid <= 0 || strlen(name) != PBOOT_NAME_BYTES - 1 ||
+	    !id_read(host_id, &card->host_id) || !id_read(program, &card->program))
 		return false;
 	card->pid = pid;
 	memcpy(card->name, name, sizeof name);

@@ -1,7 +1,7 @@
 /*
  * A card is what each rank tells all others through the engine before they can reach each other:
- * its release, its process, its host, and the name at which it would listen if it is the lowest
- * rank of its host.
+ * its release, its process, its program, its host, and the name at which it would listen if it is
+ * the lowest rank of its host.
  */
 #ifndef PBOOT_CARD_H
 #define PBOOT_CARD_H
@@ -20,6 +20,7 @@ struct pboot_card {
 	pid_t pid;
 	int messages;		/* pboot_wire_file of its stderr */
 	uint64_t host_id;	/* equal on ranks that can share memory */
+	uint64_t program;	/* equal on ranks that run the same program; 0: may be any */
 	char name[PBOOT_NAME_BYTES];
 	char host[PBOOT_CARD_HOST];	/* for messages */
 };

@@ -1,10 +1,12 @@
 /* Fills the card of this process. */
 #include "bootstrap/engine/pboot_card.h"
 
+#include "bootstrap/share/pboot_settings.h"
 #include "penstock.h"
 #include "runtime/util/hostname.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,57 @@ host_id(void)
 	return part ? hash_add(hash, part, strlen(part)) : hash;
 }
 
+/* The offset of what follows the `len' bytes of a note's part, which are rounded up. */
+static size_t
+note_round(size_t len)
+{
+	return (len + 3) & ~(size_t)3;
+}
+
+/* Adds what the linker has computed of the program's contents, if it stands in these notes. */
+static uint64_t
+hash_add_build_id(uint64_t hash, const unsigned char *notes, size_t size)
+{
+	ElfW(Nhdr) note;
+
+	for (size_t at = 0; at + sizeof note <= size; ) {
+		memcpy(&note, notes + at, sizeof note);
+		at += sizeof note + note_round(note.n_namesz);
+		if (at > size || note.n_descsz > size - at)
+			break;
+		if (note.n_type == NT_GNU_BUILD_ID)
+			hash = hash_add(hash, notes + at, note.n_descsz);
+		at += note_round(note.n_descsz);
+	}
+	return hash;
+}
+
+/* The first object is the program itself. */
+static int
+program_look(struct dl_phdr_info *info, size_t size, void *hash_p)
+{
+	uint64_t *hash = hash_p;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_NOTE)
+			*hash = hash_add_build_id(*hash,
+			    (const unsigned char *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+			    info->dlpi_phdr[i].p_memsz);
+	return 1;
+}
+
+/* Equal where the program is; 0 if its linker has left no number in it, or any program will do. */
+static uint64_t
+program_id(void)
+{
+	uint64_t hash = 0;
+
+	if (!pboot_settings_programs_may_differ())
+		dl_iterate_phdr(program_look, &hash);
+	return hash;
+}
+
 void
 pboot_card_fill(struct pboot_card *card_out)
 {
@@ -67,5 +120,6 @@ pboot_card_fill(struct pboot_card *card_out)
 	card_out->pid = getpid();
 	card_out->messages = pboot_wire_file(STDERR_FILENO);
 	card_out->host_id = host_id();
+	card_out->program = program_id();
 	snprintf(card_out->host, sizeof card_out->host, "%s", psi_hostname());
 }

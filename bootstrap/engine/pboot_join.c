@@ -128,6 +128,25 @@ join_check_versions(struct join *join)
 	    other->release, first->version, other->version);
 }
 
+/* Names rank 0 and the first rank of another host whose program is another one: an old copy there,
+ * say. */
+static void
+join_check_programs(struct join *join)
+{
+	const struct pboot_card *first = &join->cards[0], *other;
+	uint32_t rank;
+
+	for (rank = 1; rank < join->size; rank++) {
+		other = &join->cards[rank];
+		if (other->host_id != first->host_id && other->program && first->program &&
+		    other->program != first->program)
+			join_refuse(join, 1,
+			    "rank %u on %s runs another program than rank 0 on %s: give all hosts "
+			    "the same file, or set PST_PROGRAMS=any if they are to differ", rank,
+			    other->host, first->host);
+	}
+}
+
 static void
 join_find_hosts(struct join *join)
 {
@@ -177,6 +196,7 @@ join_exchange(struct join *join)
 	for (rank = 0; rank < join->size; rank++)
 		join_get_card(join, rank);
 	join_check_versions(join);
+	join_check_programs(join);
 	join_find_hosts(join);
 }
 

@@ -132,6 +132,14 @@ pboot_settings_host_limit_ns(void)
 	return host_limit_of(host_limit_text());
 }
 
+bool
+pboot_settings_programs_may_differ(void)
+{
+	const char *text = setting_text("PST_PROGRAMS");
+
+	return text && strcmp(text, "any") == 0;
+}
+
 /* Returns PST_DEATH_SIGNAL, or -1 for a bad value. */
 static int
 death_signal_of(const char *text)
@@ -216,6 +224,7 @@ bool
 pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 {
 	const char *handover = setting_text("PST_TEST_HANDOVER"), *shm = setting_text("PST_SHM");
+	const char *programs = setting_text("PST_PROGRAMS");
 
 	if (fault_of_grace(text_out))
 		return true;
@@ -230,6 +239,8 @@ pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 	if (host_limit_of(host_limit_text()) == 0)
 		return fault_write(text_out, "PST_HOST_LIMIT=%s: expected a time in s, such as 5, "
 		    "from 1 to %d s, or 0 for no limit", host_limit_text(), PBOOT_GRACE_MAX_S);
+	if (programs && strcmp(programs, "same") != 0 && strcmp(programs, "any") != 0)
+		return fault_write(text_out, "PST_PROGRAMS=%s: expected same or any", programs);
 	if (death_signal_of(death_signal_text()) < 0)
 		return fault_write(text_out, BAD_DEATH_SIGNAL, death_signal_text(),
 		    PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);

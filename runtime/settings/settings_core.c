@@ -8,6 +8,7 @@ static const char *const spawners[] = { "fork", NULL };
 static const char *const shm_kinds[] = { "memfd", "posix", "sysv", "mmap", NULL };
 static const char *const huge_pages[] = { "no", "thp", "hugetlb", NULL };
 static const char *const handovers[] = { "inherit", "socket", NULL };
+static const char *const programs[] = { "same", "any", NULL };
 
 static const struct psi_setting job_rows[] = {
 	{ .name = "GASNET_PSHM_NODES",
@@ -58,6 +59,11 @@ static const struct psi_setting job_rows[] = {
 	  .max = PBOOT_GRACE_MAX_S,
 	  .help = "a host of the job from whose keeper nothing is heard for this time is lost, "
 		  "and the job ends; at least 1; 0: never" },
+	{ .name = "PST_PROGRAMS",
+	  .kind = PSI_SETTING_CHOICE,
+	  .default_text = "same",
+	  .choices = programs,
+	  .help = "hosts of a job run the same program, or any" },
 	{ .name = "PST_TEST_HOST",
 	  .kind = PSI_SETTING_TEXT,
 	  .help = "ranks with different texts take themselves to be on different hosts" },

@@ -162,6 +162,8 @@ START_TEST(a_card_comes_back_whole)
 	ck_assert(pboot_card_read(room, len, &back));
 	ck_assert_int_eq(back.pid, getpid());
 	ck_assert_uint_eq(back.host_id, card.host_id);
+	ck_assert_uint_ne(card.program, 0);
+	ck_assert_uint_eq(back.program, card.program);
 	ck_assert_str_eq(back.name, NAME);
 	ck_assert_str_eq(back.host, card.host);
 	ck_assert_int_eq(back.messages, card.messages);
@@ -176,13 +178,14 @@ START_TEST(what_is_no_card_is_refused)
 		"",
 		"x",
 		"3",
-		"4 0.1.0",
-		"4 0.1.0 0 1 0123456789abcdef " NAME " h",
-		"4 0.1.0 -5 1 0123456789abcdef " NAME " h",
-		"4 0.1.0 5 1 0123456789abcdeg " NAME " h",
-		"4 0.1.0 5 1 0123456789abcdef " NAME,
-		"4 0.1.0 5 1 0123456789abcdef 0123 h",
-		"4 0.1.0 5 1 0123456789abcdef " NAME " h i",
+		"5 0.1.0",
+		"5 0.1.0 0 1 0123456789abcdef fedcba9876543210 " NAME " h",
+		"5 0.1.0 -5 1 0123456789abcdef fedcba9876543210 " NAME " h",
+		"5 0.1.0 5 1 0123456789abcdeg fedcba9876543210 " NAME " h",
+		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 " NAME,
+		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 0123 h",
+		"5 0.1.0 5 1 0123456789abcdef fedcba98765432 " NAME " h",
+		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 " NAME " h i",
 	};
 	struct pboot_card card;
 	size_t i;
