@@ -100,8 +100,8 @@ extern const struct psi_module pcoll_cells_module;
 
 /* -- pieces (cells_phase.c) -------------------------------------------------------------------- */
 
-/* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell, or the
- * job's memory has no rooms. */
+/* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell or goes
+ * by messages sooner, or the job's memory has no rooms. */
 uint64_t pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
 
 #endif

@@ -11,8 +11,9 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 
 	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= line_most(kind))
 		return 1;
-	/* A member that fills a room may end before others have mapped it. */
-	if (!most || !pboot_range_outlives_maker())
+	/* A member that fills a room may end before others have mapped it.  A message brings a long
+	 * payload to its one reader sooner (docs/performance.md, Collectives). */
+	if (!most || !pboot_range_outlives_maker() || (kind->names_reader && most < len_bytes))
 		return 0;
 	return (len_bytes + most - 1) / most;
 }
