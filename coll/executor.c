@@ -214,13 +214,23 @@ act_do_local(struct pcoll_op *op, const struct pcoll_act *act)
 		psi_copy(to, from, act->len_bytes);
 }
 
+/* Phases of the job's barriers carry names, and have no place among the other calls of their team:
+ * what is behind the device step does them. */
+static bool
+op_has_device_step(const struct pcoll_op *op)
+{
+	return op->executor.cached->has_device && !op->call.phase;
+}
+
 /* False: it goes on at a later step. */
 static bool
 act_do_device(struct pcoll_op *op)
 {
 	struct pcoll_executor *executor = &op->executor;
 	const enum pcoll_device_result result =
-		pcoll_device->step(op, executor->device_number, &executor->act);
+		op_has_device_step(op)
+			? pcoll_device->step(op, executor->device_number, &executor->act)
+			: PCOLL_DEVICE_SOFTWARE;
 
 	executor->by_device = result == PCOLL_DEVICE_DONE;
 	return result != PCOLL_DEVICE_AGAIN;
@@ -334,7 +344,7 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->has_act = executor->ended = false;
 	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;
 	executor->notes = NULL;
-	if (executor->cached->has_device)
+	if (op_has_device_step(op))
 		executor->device_number = pcoll_device->begin(call->tm);
 	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;

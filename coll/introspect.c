@@ -118,7 +118,7 @@ pcoll_introspect(const struct pcoll_team *team, bool all,
 	if (!layout)
 		return false;
 	pcoll_tuning_open();
-	shape.layout = pcoll_layout_has_levels(layout) ? layout : NULL;
+	shape.layout = pcoll_layout_is_divided(layout) ? layout : NULL;
 	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
 		shape.operation = (enum pcoll_operation)operation;
 		operation_tell(&telling, shape);

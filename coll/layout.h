@@ -28,11 +28,18 @@ struct pcoll_layout *pcoll_layout_make(uint32_t size, uint32_t most,
                                        const void *arg);
 void pcoll_layout_free(struct pcoll_layout *layout);
 
-/* There are several neighbourhoods, one of which has several members. */
+/* There are several neighbourhoods. */
+static inline bool
+pcoll_layout_is_divided(const struct pcoll_layout *layout)
+{
+	return layout->nbrhds > 1;
+}
+
+/* ..., one of which has several members. */
 static inline bool
 pcoll_layout_has_levels(const struct pcoll_layout *layout)
 {
-	return layout->nbrhds > 1 && layout->nbrhds < layout->size;
+	return pcoll_layout_is_divided(layout) && layout->nbrhds < layout->size;
 }
 
 /* The members of that neighbourhood, and how many they are. */

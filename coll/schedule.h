@@ -40,7 +40,7 @@ struct pcoll_shape {
 	uint32_t size, rank;
 	uint32_t root;                  /* where there is one */
 	uint32_t target;                /* of a permutation */
-	const struct pcoll_layout *layout;      /* NULL: all share memory, or no two do */
+	const struct pcoll_layout *layout;      /* NULL: all share memory */
 	uint32_t hosts;                 /* neighbourhoods, as in layout.h */
 	const char *mode;               /* "smp", or where there are several, what connects them */
 	bool listed;                    /* members that have blocks have lists of them */
@@ -288,8 +288,10 @@ struct pcoll_builder {
 	bool has_radix, has_pieces;     /* it reads shape's radix, or piece_bytes */
 	bool serves_lists;
 	bool reorders;                  /* operands are combined in another order than the ranks' */
-	bool has_levels;                /* it reads shape's layout, and serves shapes with one */
-	bool has_device;                /* those that lead take a device step */
+	bool has_levels;                /* it reads shape's layout, and serves shapes with one that
+	                                 * has levels */
+	bool has_device;                /* those that lead take a device step; has_levels alike, and
+	                                 * neighbourhoods may have one member each */
 	/* Does it serve such a shape, with a layout?  All members answer alike.  NULL: it does. */
 	bool (*serves)(const struct pcoll_shape *shape);
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);

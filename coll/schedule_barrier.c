@@ -71,7 +71,7 @@ pcoll_add_barrier_levels(struct pcoll_schedule *schedule, const struct pcoll_sha
 void
 pcoll_add_meeting(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 {
-	if (shape->layout)
+	if (shape->layout && pcoll_layout_has_levels(shape->layout))
 		pcoll_add_barrier_levels(schedule, shape);
 	else
 		pcoll_add_barrier(schedule, shape);

@@ -61,7 +61,7 @@ shape_set_hosts(struct pcoll_shape *shape, gex_TM_t tm)
 
 	shape->hosts = layout ? layout->nbrhds : 1;
 	shape->mode = psi_transport_between(shape->hosts);
-	shape->layout = layout && pcoll_layout_has_levels(layout) ? layout : NULL;
+	shape->layout = layout && pcoll_layout_is_divided(layout) ? layout : NULL;
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */

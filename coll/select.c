@@ -37,11 +37,21 @@ length_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 	                         shape->len_bytes <= rule->most_bytes);
 }
 
+/* Where no two members share memory, a device is still worth its step; two levels are not. */
+static bool
+layout_fits(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
+{
+	if (!builder->has_levels)
+		return true;
+	return shape->layout &&
+	       (builder->has_device || pcoll_layout_has_levels(shape->layout));
+}
+
 bool
 pcoll_builder_serves(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
 {
 	return (!shape->listed || builder->serves_lists) &&
-	       (!shape->ordered || !builder->reorders) && (!builder->has_levels || shape->layout) &&
+	       (!shape->ordered || !builder->reorders) && layout_fits(builder, shape) &&
 	       (!builder->serves || builder->serves(shape));
 }
 

@@ -413,7 +413,7 @@ START_TEST(every_call_has_an_algorithm)
 			struct pcoll_layout *layout = layout_make(kind, shape.size);
 
 			shape.hosts = layout->nbrhds;
-			shape.layout = pcoll_layout_has_levels(layout) ? layout : NULL;
+			shape.layout = pcoll_layout_is_divided(layout) ? layout : NULL;
 			choose_for_operations(shape);
 			shape.layout = NULL;
 			pcoll_layout_free(layout);
