@@ -16,6 +16,7 @@ struct pcoll_op;
 enum pcoll_device_result { PCOLL_DEVICE_AGAIN, PCOLL_DEVICE_DONE, PCOLL_DEVICE_SOFTWARE };
 
 struct pcoll_device {
+	bool verifies;                  /* software does a step too, and `compare' is called */
 	/* May a device carry such calls, of a shape with a layout?  All ranks answer alike. */
 	bool (*serves)(const struct pcoll_shape *shape);
 	/* A call with a device step begins on that team; returns its number there.  All members
@@ -25,6 +26,8 @@ struct pcoll_device {
 	 * AGAIN: whoever brings a change calls pcoll_op_changed, and this is called again. */
 	enum pcoll_device_result (*step)(struct pcoll_op *op, uint64_t number,
 	                                 const struct pcoll_act *act);
+	/* Software has done the step too; `act' says where. */
+	void (*compare)(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act);
 };
 
 /* NULL: there is none.  Constant after init. */

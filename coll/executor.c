@@ -257,6 +257,10 @@ act_begin(struct pcoll_op *op)
 		if (executor->by_device)
 			pcoll_cursor_leave_out(&executor->cursor, &executor->act);
 		return true;
+	case PCOLL_STEP_COMPARE:
+		if (op_has_device_step(op))
+			pcoll_device->compare(op, executor->device_number, &executor->act);
+		return true;
 	default:
 		if (executor->used == UINT32_MAX)
 			return false;

@@ -286,6 +286,13 @@ pcoll_unless_end(struct pcoll_schedule *schedule)
 }
 
 void
+pcoll_add_compare(struct pcoll_schedule *schedule, struct pcoll_span to)
+{
+	pcoll_add_round(schedule);
+	step_add(schedule, &(struct pcoll_step){ .kind = PCOLL_STEP_COMPARE, .to = to });
+}
+
+void
 pcoll_stage_begin(struct pcoll_schedule *schedule, struct pcoll_group group)
 {
 	schedule->group = group;

@@ -102,6 +102,7 @@ enum pcoll_step_kind {
 	PCOLL_STEP_DEVICE,              /* from, and to a result, by a device, if it can (device.h);
 	                                 * peer is the one that leads at the root */
 	PCOLL_STEP_UNLESS,              /* the next `steps' steps are left out if it has */
+	PCOLL_STEP_COMPARE,             /* what a device gave, with `to', if it is asked to */
 };
 
 /* As a peer: the member that was met last, in a round before. */
@@ -238,6 +239,8 @@ void pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pco
                       struct pcoll_span to);
 void pcoll_unless_begin(struct pcoll_schedule *schedule);
 void pcoll_unless_end(struct pcoll_schedule *schedule);
+/* Behind these: the device compares what it gave with what is there now, of all rounds before. */
+void pcoll_add_compare(struct pcoll_schedule *schedule, struct pcoll_span to);
 
 /*
  * A *stage* is a part of a schedule with tags of its own, and may be of some members alone: an

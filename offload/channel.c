@@ -78,6 +78,17 @@ poff_take_any(struct poff_channel *channel, enum poff_kind kind)
 	return NULL;
 }
 
+bool
+poff_any_nonzero(const struct poff_channel *channel, enum poff_kind kind, uint64_t number)
+{
+	const struct poff_message *message = channel->come;
+
+	while (message && (message->kind != kind || message->number != number ||
+	                   !message->len_bytes || !message->payload[0]))
+		message = message->next;
+	return message != NULL;
+}
+
 static void
 messages_free(struct poff_message *list)
 {
@@ -160,8 +171,6 @@ poff_channels_register(gex_EP_t ep)
 static bool
 message_send(struct poff_channel *channel, const struct poff_message *message)
 {
-	const struct psi_target target =
-		psi_target_of(channel->tm, channel->ranks[message->to], "offload");
 	const gex_AM_Arg_t args[MESSAGE_ARGS] = {
 		(gex_AM_Arg_t)(uint32_t)message->team,
 		(gex_AM_Arg_t)(uint32_t)(message->team >> 32),
@@ -172,10 +181,10 @@ message_send(struct poff_channel *channel, const struct poff_message *message)
 	struct psi_am am = {
 		.handler = PSI_HANDLER_OFFLOAD, .category = PSI_MEDIUM, .nargs = MESSAGE_ARGS,
 		.args = args, .payload = message->payload, .len_bytes = message->len_bytes,
-		.peer = target.place, .network = PSI_REQUESTS,
+		.peer = channel->places[message->to], .network = PSI_REQUESTS,
 	};
 
-	return psi_am_try_or_request(target.ep, &am) == PSI_OK;
+	return psi_am_try_or_request(channel->ep, &am) == PSI_OK;
 }
 
 void

@@ -21,6 +21,10 @@ enum poff_kind {
 	POFF_ALARM,                     /* the sender's device has failed */
 	POFF_ENDS,                      /* a gather behind that */
 	POFF_RESULT,                    /* number: of that step */
+	POFF_SOFTWARE,                  /* number: that step is software's */
+	POFF_EVICT,                     /* gathers of eviction */
+	POFF_LEAVE,                     /* leave the tree; number: of evictions before */
+	POFF_BYE,                       /* the sender's team has ended */
 	POFF_KINDS
 };
 
@@ -34,10 +38,10 @@ struct poff_message {
 };
 
 struct poff_channel {
-	gex_TM_t tm;
+	gex_EP_t ep;
 	uint64_t team;                  /* its id */
 	uint32_t members, me;
-	const uint32_t *ranks;          /* [members], in the team */
+	const uint32_t *places;         /* [members] */
 	struct poff_message *come, **come_last;
 	struct poff_message *going, **going_last;       /* that found no room yet */
 	struct poff_channel *next;
@@ -56,6 +60,8 @@ void poff_send_all(struct poff_channel *channel, enum poff_kind kind, uint64_t n
 /* Takes the first message of that kind and number; NULL: it has not come.  The caller frees it. */
 struct poff_message *poff_take(struct poff_channel *channel, enum poff_kind kind, uint64_t number);
 struct poff_message *poff_take_any(struct poff_channel *channel, enum poff_kind kind);
+/* Has a message of that kind and number come whose first byte is not 0? */
+bool poff_any_nonzero(const struct poff_channel *channel, enum poff_kind kind, uint64_t number);
 /* Puts back what cannot be served yet. */
 void poff_put_back(struct poff_channel *channel, struct poff_message *message);
 /* Sends what found no room. */

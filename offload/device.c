@@ -77,6 +77,8 @@ poff_device_open(struct poff_device *device)
 	if (device->looked)
 		return device->dev != NULL;
 	device->looked = true;
+	if (psi.open)
+		poff_watch_start();
 	if (calls->open(&host, &device->dev, &device->attr, &why) != PST_OFF_OK) {
 		device->dev = NULL;
 		device->why = why ? why : "it does not open";
@@ -90,6 +92,13 @@ poff_device_open(struct poff_device *device)
 	return device->dev != NULL;
 }
 
+void
+poff_devices_stats(void)
+{
+	for (unsigned i = 0; i < device_count; i++)
+		poff_stats_device(&devices[i]);
+}
+
 unsigned
 poff_devices_progress(void)
 {
@@ -98,8 +107,7 @@ poff_devices_progress(void)
 
 	for (unsigned i = 0; i < device_count; i++)
 		if (devices[i].dev)
-			events += (unsigned)devices[i].provider->calls.progress(devices[i].dev,
-			                                                        BUDGET);
+			events += poff_call_progress(&devices[i], BUDGET);
 	return events;
 }
 

@@ -6,15 +6,21 @@
 #include "coll/coll.h"
 
 #include "runtime/process/process.h"
+#include "runtime/settings/settings.h"
 #include "runtime/team/team.h"
+#include "runtime/wait/waiting.h"
 
+#include "runtime/util/clock.h"
 #include "runtime/util/spinlock.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* So long a sleep is at most, where devices do not wake who waits for them. */
 enum { DEVICE_SLEEP_NS = 1000 * 1000 };
+/* So long a process that ends waits for members that may need it, at most. */
+static const uint64_t EXIT_NS = 10000000000;
 
 static struct psi_spinlock lock;
 static _Atomic bool in_use;     /* some team uses a device, or is about to */
@@ -61,12 +67,24 @@ offload_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
 	}
 	poff_lock();
 	result = poff_step(op, number, act);
+	if (result != PCOLL_DEVICE_AGAIN)
+		poff_count(op->call.tm->offload, POFF_COUNT_OFFERED);
 	poff_unlock();
 	return result;
 }
 
-static const struct pcoll_device device = {
+static void
+offload_compare(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
+{
+	poff_lock();
+	poff_verify_compare(op->call.tm->offload, op, number, act);
+	poff_unlock();
+}
+
+/* Constant after init. */
+static struct pcoll_device device = {
 	.serves = offload_serves, .begin = offload_begin, .step = offload_step,
+	.compare = offload_compare,
 };
 
 /* -- packets of built-in providers, under the lock --------------------------------------------- */
@@ -101,14 +119,74 @@ poff_wire_take(uint64_t key, uint32_t *from_out, void *packet_out)
 
 /* -- the module -------------------------------------------------------------------------------- */
 
+/* Other members may still find out that they lack a result that is here.  By a thread that may
+ * poll. */
+static void
+teams_wait(void)
+{
+	const uint64_t began = psi_now_ns();
+	uint64_t need_ns = EXIT_NS;
+
+	do {
+		(void)psi_poll();
+		sched_yield();
+		if (!poff_try_lock())
+			continue;
+		need_ns = poff_teams_need_ns();
+		poff_unlock();
+		if (!need_ns)
+			return;
+	} while (psi_now_ns() - began < EXIT_NS &&
+	         psi_now_ns() - began < 4 * (need_ns < EXIT_NS ? need_ns : EXIT_NS));
+}
+
+/* Once: by gasnet_exit, or by exit.  A thread that is in a provider's call for ever has the
+ * lock. */
+static void
+offload_end(int status)
+{
+	static _Atomic bool over;
+
+	if (!pcoll_device || psi_is_forked_child() || atomic_exchange(&over, true) ||
+	    !poff_try_lock())
+		return;
+	if (status == 0)
+		poff_teams_close();
+	poff_unlock();
+	if (status == 0 && !atomic_load_explicit(&psi_block()->handler, memory_order_relaxed))
+		teams_wait();
+	if (!poff_try_lock())
+		return;
+	poff_teams_stats();
+	poff_devices_stats();
+	poff_unlock();
+}
+
+static void
+end_on_exit(int status, void *unused)
+{
+	(void)unused;
+	offload_end(status);
+}
+
 static void
 offload_open(void)
 {
 	if (!psi.networked)
 		return;
 	poff_devices_agree();
-	if (poff_device_of_job())
-		pcoll_device = &device;
+	if (!poff_device_of_job())
+		return;
+	device.verifies = poff_verifies();
+	pcoll_device = &device;
+	on_exit(end_on_exit, NULL);
+}
+
+static void
+offload_close(const char *call)
+{
+	(void)call;
+	offload_end(0);
 }
 
 static void
@@ -132,5 +210,5 @@ offload_team_ends(gex_TM_t tm, const char *call)
 
 const struct psi_module poff_module = {
 	.name = "offload", .open = offload_open, .register_handlers = poff_channels_register,
-	.progress = offload_advance, .team_ends = offload_team_ends,
+	.progress = offload_advance, .team_ends = offload_team_ends, .close = offload_close,
 };

@@ -6,7 +6,9 @@
 #ifndef POFF_OFFLOAD_H
 #define POFF_OFFLOAD_H
 
+#include "offload/calls.h"
 #include "offload/channel.h"
+#include "offload/count.h"
 #include "offload/provider.h"
 
 #include "coll/device.h"
@@ -14,6 +16,7 @@
 #include "runtime/process/module.h"
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 void poff_lock(void);
 bool poff_try_lock(void);
@@ -28,6 +31,12 @@ struct poff_device {
 	pst_off_attr_t attr;
 	bool looked;                    /* it was opened, or has refused */
 	const char *why;
+	unsigned breaches;              /* of its contract */
+	const char *breach;             /* the last; NULL: none */
+	bool banned;                    /* after too many it is not used any more */
+	uint64_t called_ns;             /* when the call under way began */
+	unsigned look_closely;          /* at so many calls, for one was late */
+	struct rusage usage;            /* of the thread before it */
 };
 
 /* Opens it if it is not open.  False: it refuses. */
@@ -36,19 +45,27 @@ bool poff_device_open(struct poff_device *device);
 void poff_devices_agree(void);
 /* The first provider's; NULL: there is none.  The same on all ranks of the job. */
 struct poff_device *poff_device_of_job(void);
+/* The job ends: their counts go to the file. */
+void poff_devices_stats(void);
 /* Lets open devices go on.  Returns the events. */
 unsigned poff_devices_progress(void);
 
 /* -- teams (team.c) ---------------------------------------------------------------------------- */
 
-enum { POFF_KEPT = 16, POFF_KEPT_BYTES = 4096, POFF_SHAPES = 16 };
+enum { POFF_KEPT = 16, POFF_KEPT_BYTES = 4096, POFF_SHAPES = 64, POFF_GUARD_BYTES = 32 };
+
+/* What leaders tell of themselves first. */
+struct poff_offer {
+	uint8_t opens;
+	pst_off_attr_t attr;
+};
 
 /* A shape that the leaders' devices were asked about. */
 struct poff_shape {
 	uint32_t op;
 	gex_DT_t dt;
 	gex_OP_t rop;
-	size_t nbytes;
+	size_t class_bytes;             /* lengths up to a power of two */
 	bool taken;
 };
 
@@ -60,8 +77,10 @@ struct poff_waiting {
 
 /* The result of a step, kept until it is complete everywhere. */
 struct poff_kept {
+	bool by_software;               /* it was not for the device: there is no result here */
 	size_t len_bytes;
 	_Alignas(64) unsigned char bytes[POFF_KEPT_BYTES];
+	unsigned char guard[POFF_GUARD_BYTES];
 };
 
 struct poff_team;
@@ -74,9 +93,10 @@ struct poff_step {
 	uint32_t op_bit, root;          /* of the whole; PST_OFF_* */
 	gex_DT_t dt;
 	gex_OP_t rop;
-	size_t len_bytes, at, piece_bytes;
+	size_t len_bytes, at, piece_most;
 	unsigned char *to;              /* of the client, or scratch */
 	pst_off_req_t *req;
+	unsigned char guard[POFF_GUARD_BYTES];  /* what is behind the call's buffer */
 	uint64_t started_ns;            /* of the call under way */
 	bool asked;                     /* whether all have begun it */
 	uint32_t told;
@@ -87,19 +107,42 @@ struct poff_team {
 	struct poff_team *next;
 	struct poff_device *device;
 	struct poff_channel channel;
-	struct poff_gather gather, oob, ends;
-	uint32_t *ranks;                /* of the members */
+	struct poff_gather gather, oob, ends, evict;
+	gex_TM_t tm;                    /* NULL: it has ended here */
+	uint32_t size;
+	uint64_t begun_at_end;          /* device steps, when it has */
+	bool closing;                   /* the same; others may not have */
+	uint32_t byes;                  /* other members that have ended */
+	uint32_t *places;               /* of the members */
 	unsigned char *gathered;        /* room for all members' blocks */
 	/* Joining, activation, repair; NULL: nothing is to be done. */
 	void (*go_on)(struct poff_team *team);
 	pst_off_attr_t agreed;
 	pst_off_tree_t *tree;
+	bool joining;                   /* the provider's join has not ended */
 	uint64_t hold_from;             /* steps from there on wait */
 	uint64_t active_from;           /* steps from there on are the device's */
 	uint64_t turn;                  /* of these: the first that has not ended here */
+	bool settled;                   /* after a failure: who lacks what is known */
 	uint64_t given_until;           /* steps before it get their result from another member */
+	uint64_t until;                 /* steps from there on are software's: the tree is being
+	                                 * left */
+	bool drained;                   /* this member has ended those before */
+	uint64_t joins;                 /* that were tried */
+	uint64_t evictions;             /* how often it was left */
+	uint64_t rejoin_at;             /* with that step another tree is asked for */
+	bool tries_again;               /* the join, since some unit was full */
+	bool was_full;                  /* that of this host was */
+	void (*then)(struct poff_team *team);   /* goes on when the tree is left; NULL: nothing
+	                                         * does */
+	unsigned slot;                  /* among the trees of the host; PSI_DEVICE_TREES: none */
+	unsigned wants_slot;            /* the one that shall be left for this team ... */
+	uint64_t wants_uses;            /* ... and has been given back so often before */
 	uint64_t provider_seq;
 	uint32_t ahead;                 /* one-way steps since all were together */
+	uint64_t cancelled_ns;
+	bool abandoned;                 /* a cancelled call has not ended: it may write to what is
+	                                 * kept here, at any time */
 	bool failed;                    /* an alarm was given or heard */
 	const char *why;                /* the device does not serve the team */
 	struct poff_step step;
@@ -107,15 +150,27 @@ struct poff_team {
 	struct poff_shape shapes[POFF_SHAPES];
 	unsigned shape_count;
 	struct poff_kept kept[POFF_KEPT];
-	struct { uint64_t taken, software, given, failures; } count;
+	struct poff_given *given;       /* to be compared with software's */
+	bool verifies;
+	uint64_t broken;                /* the step that the device had begun when it failed */
+	const char *query_why;          /* why the device declined a shape, the last */
+	uint64_t count[POFF_COUNTS];
 };
 
 /* This member's use of a team, made when it comes to the first step; a member that leads. */
 struct poff_team *poff_team_of(gex_TM_t tm);
 struct poff_team *poff_team_find(uint64_t id);
-/* The team ends, with no step under way. */
+/* The team ends, with no step under way.  What others may need stays until they have ended too. */
 void poff_team_close(gex_TM_t tm);
+/* All end: the job does. */
+void poff_teams_close(void);
+/* The longest timeout of a device whose results other members may still lack; 0: they lack none. */
+uint64_t poff_teams_need_ns(void);
+/* Device steps that the calls of this member have had. */
+uint64_t poff_team_begun(const struct poff_team *team);
 void poff_teams_progress(void);
+/* The job ends: the counts of those that are there go to the file. */
+void poff_teams_stats(void);
 /* The step is tried again when the team is stirred. */
 enum pcoll_device_result poff_step_wait(struct poff_team *team, struct pcoll_op *op);
 /* All steps that wait are tried again. */
@@ -125,6 +180,35 @@ void poff_tree_leave(struct poff_team *team);
 /* The device is not used any more, for that reason. */
 void poff_team_give_up(struct poff_team *team, const char *why);
 
+/* -- joining (join.c) -------------------------------------------------------------------------- */
+
+/* The team begins with the device, or does so again. */
+void poff_join_start(struct poff_team *team);
+/* The join itself, when there is room. */
+void poff_join_again(struct poff_team *team);
+
+/* -- eviction (evict.c) ------------------------------------------------------------------------ */
+
+/* The team has a tree; uses it; has given it back, if it had one. */
+void poff_tree_taken(struct poff_team *team);
+void poff_tree_used(struct poff_team *team);
+void poff_tree_given_back(struct poff_team *team);
+/* Some unit was full, perhaps that of this host: makes room there, and joins once more. */
+void poff_room_make(struct poff_team *team, bool was_full);
+/* No tree was free: asks again after some more steps. */
+void poff_rejoin_later(struct poff_team *team);
+/* Leaves the tree if somebody asks for it. */
+void poff_eviction_look(struct poff_team *team);
+
+/* -- comparing with software (verify.c) -------------------------------------------------------- */
+
+bool poff_verifies(void);
+/* The step of the team's turn has that result. */
+void poff_verify_keep(struct poff_team *team, const void *bytes, size_t len_bytes);
+void poff_verify_compare(struct poff_team *team, struct pcoll_op *op, uint64_t number,
+                         const struct pcoll_act *act);
+void poff_verify_drop(struct poff_team *team);
+
 /* -- steps (step.c), repair (repair.c) --------------------------------------------------------- */
 
 enum pcoll_device_result poff_step(struct pcoll_op *op, uint64_t number,
@@ -133,8 +217,9 @@ enum pcoll_device_result poff_step(struct pcoll_op *op, uint64_t number,
 void poff_team_alarm(struct poff_team *team, const char *why);
 /* The step that is next, after that. */
 enum pcoll_device_result poff_step_failed(struct poff_team *team, struct pcoll_op *op,
-                                          const struct pcoll_act *act);
-enum pcoll_device_result poff_step_end(struct poff_team *team, enum pcoll_device_result result);
+                                          uint64_t number, const struct pcoll_act *act);
+/* It was taken, or software does it, for what is counted there. */
+enum pcoll_device_result poff_step_end(struct poff_team *team, enum poff_count what);
 struct poff_kept *poff_kept_of(struct poff_team *team, uint64_t number);
 
 #endif

@@ -32,6 +32,11 @@ static const struct psi_setting rows[] = {
 	{ .name = "PST_OFFLOAD_PATH", .kind = PSI_SETTING_TEXT,
 	  .help = "directories with plug-ins of providers, with colons between, beside the one in "
 	          "which the library's own are installed" },
+	{ .name = "PST_OFFLOAD_VERIFY", .kind = PSI_SETTING_BOOL, .default_text = "0",
+	  .help = "software does what providers do, too, and the results are compared" },
+	{ .name = "PST_OFFLOAD_STATSFILE", .kind = PSI_SETTING_TEXT,
+	  .help = "a file to which ranks append what became of their teams' calls, for "
+	          "penstock-info --offload=FILE" },
 	{ .name = "PST_OFFLOAD_CAU_HOP_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",
 	  .unit = "ns", .help = "provider cau: how long a packet is on its way" },
 	{ .name = "PST_OFFLOAD_CAU_UNIT_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",

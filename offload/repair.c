@@ -10,8 +10,13 @@
 #include "runtime/settings/settings.h"
 #include "runtime/team/team.h"
 
+#include "runtime/util/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Beyond cancel_max_ns, since processes may lose their CPUs. */
+static const uint64_t CANCEL_SLACK_NS = 2000000000;
 
 /* The first member that has ended a step. */
 static uint32_t
@@ -24,18 +29,17 @@ giver_of(const struct poff_team *team, const uint64_t *ended, uint64_t number)
 	return member;
 }
 
-/* Of a result that this member is the first to have. */
+/* Of a result that this member is the first to have; or of a step that it left to software. */
 static void
 result_give(struct poff_team *team, const uint64_t *ended, uint64_t number)
 {
 	const struct poff_kept *kept = poff_kept_of(team, number);
 
 	for (uint32_t to = 0; to < team->channel.members; to++)
-		if (ended[to] <= number) {
-			poff_send(&team->channel, to, POFF_RESULT, number, kept->bytes,
-			          kept->len_bytes);
-			team->count.given++;
-		}
+		if (ended[to] <= number)
+			poff_send(&team->channel, to,
+			          kept->by_software ? POFF_SOFTWARE : POFF_RESULT, number,
+			          kept->bytes, kept->by_software ? 0 : kept->len_bytes);
 }
 
 /* All have told how many steps have ended at them. */
@@ -55,20 +59,33 @@ team_compares_ends(struct poff_team *team)
 		if (giver_of(team, ended, number) == team->channel.me)
 			result_give(team, ended, number);
 	team->given_until = most;
+	team->settled = true;
 	team->go_on = NULL;
 	poff_tree_leave(team);
 	poff_team_stir(team);
+}
+
+/* A cancelled call that does not end keeps its buffers, and the team its tree, for ever. */
+static bool
+request_is_abandoned(struct poff_team *team)
+{
+	if (psi_now_ns() - team->cancelled_ns < team->agreed.cancel_max_ns + CANCEL_SLACK_NS)
+		return false;
+	poff_breach(team->device, "a cancelled call does not end");
+	team->abandoned = true;
+	return true;
 }
 
 /* The call under way is brought to its end, since the device may touch what is kept until then. */
 static void
 team_stops(struct poff_team *team)
 {
-	const pst_off_provider_t *calls = &team->device->provider->calls;
 	pst_off_result_t result;
 
-	if (team->step.req && calls->test(team->step.req, &result) == PST_OFF_AGAIN)
+	if (team->step.req && poff_call_test(team, team->step.req, &result) == PST_OFF_AGAIN &&
+	    !request_is_abandoned(team))
 		return;
+	team->broken = team->step.req ? team->turn : UINT64_MAX;
 	if (team->step.go_on)
 		(void)poff_step_wait(team, team->step.op);
 	team->step.req = NULL;
@@ -84,32 +101,51 @@ poff_team_alarm(struct poff_team *team, const char *why)
 	if (team->failed)
 		return;
 	team->failed = true;
+	team->hold_from = team->until = UINT64_MAX;     /* an eviction is over with it */
 	team->why = why;
-	team->count.failures++;
+	poff_count(team, POFF_COUNT_FAILURES);
 	if (psi_settings_warns())
 		psi_log("offload: %s is not used any more by a team of %u: %s",
-		        team->device->provider->name, team->channel.tm->size, why);
+		        team->device->provider->name, team->size, why);
 	poff_send_all(&team->channel, POFF_ALARM, 0, NULL, 0);
 	if (team->step.req)
-		team->device->provider->calls.cancel(team->step.req);
+		poff_call_cancel(team, team->step.req);
+	team->cancelled_ns = psi_now_ns();
 	team->go_on = team_stops;
 }
 
-enum pcoll_device_result
-poff_step_failed(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
+/* A step that has ended at another member; that one's word decides how. */
+static enum pcoll_device_result
+step_is_handed_over(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
 {
-	struct poff_message *result;
+	struct poff_message *message = poff_take(&team->channel, POFF_SOFTWARE, team->turn);
 
-	if (team->go_on)
+	if (message) {
+		free(message);
+		return poff_step_end(team, POFF_COUNT_QUERY);
+	}
+	message = poff_take(&team->channel, POFF_RESULT, team->turn);
+	if (!message)
 		return poff_step_wait(team, op);
-	if (team->turn >= team->given_until)
-		return poff_step_end(team, PCOLL_DEVICE_SOFTWARE);
-	result = poff_take(&team->channel, POFF_RESULT, team->turn);
-	if (!result)
-		return poff_step_wait(team, op);
-	if (act->len_bytes)
-		memcpy(op->executor.buffer[act->to] + act->to_bytes, result->payload,
+	if (act->len_bytes && !team->verifies)
+		memcpy(op->executor.buffer[act->to] + act->to_bytes, message->payload,
 		       act->len_bytes);
-	free(result);
-	return poff_step_end(team, PCOLL_DEVICE_DONE);
+	poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
+	free(message);
+	return poff_step_end(team, POFF_COUNT_TAKEN);
+}
+
+enum pcoll_device_result
+poff_step_failed(struct poff_team *team, struct pcoll_op *op, uint64_t number,
+                 const struct pcoll_act *act)
+{
+	if (!team->settled)
+		return poff_step_wait(team, op);
+	if (number >= team->given_until) {
+		poff_count(team, number == team->broken ? POFF_COUNT_RERUN : POFF_COUNT_FAILED);
+		return PCOLL_DEVICE_SOFTWARE;
+	}
+	if (number != team->turn)
+		return poff_step_wait(team, op);
+	return step_is_handed_over(team, op, act);
 }

@@ -34,16 +34,17 @@ poff_step_wait(struct poff_team *team, struct pcoll_op *op)
 }
 
 enum pcoll_device_result
-poff_step_end(struct poff_team *team, enum pcoll_device_result result)
+poff_step_end(struct poff_team *team, enum poff_count what)
 {
 	team->step.go_on = NULL;
+	poff_kept_of(team, team->turn)->by_software = what != POFF_COUNT_TAKEN;
 	team->turn++;
-	if (result == PCOLL_DEVICE_DONE)
-		team->count.taken++;
-	else
-		team->count.software++;
+	poff_count(team, what);
+	if (what == POFF_COUNT_TAKEN)
+		poff_tree_used(team);
 	poff_team_stir(team);
-	return result;
+	return what == POFF_COUNT_TAKEN && !team->verifies ? PCOLL_DEVICE_DONE
+	                                                   : PCOLL_DEVICE_SOFTWARE;
 }
 
 /* -- what is kept ------------------------------------------------------------------------------ */
@@ -64,14 +65,13 @@ piece_bytes(const struct poff_step *step)
 {
 	const size_t left = step->len_bytes - step->at;
 
-	return left < step->piece_bytes ? left : step->piece_bytes;
+	return left < step->piece_most ? left : step->piece_most;
 }
 
 /* False: it has to be tried again, or has failed, which is told. */
 static bool
 call_start(struct poff_team *team, uint32_t op, uint32_t root)
 {
-	const pst_off_provider_t *calls = &team->device->provider->calls;
 	struct poff_step *step = &team->step;
 	unsigned char *bytes = poff_kept_of(team, team->turn)->bytes + step->at;
 	const pst_off_call_t call = {
@@ -79,8 +79,10 @@ call_start(struct poff_team *team, uint32_t op, uint32_t root)
 		.rop = step->rop, .seq = team->provider_seq, .nbytes = piece_bytes(step),
 		.src = bytes, .dst = bytes,
 	};
-	const int result = calls->start(team->tree, &call, &step->req);
+	int result;
 
+	memcpy(step->guard, bytes + call.nbytes, sizeof step->guard);
+	result = poff_call_start(team, &call, &step->req);
 	if (result == PST_OFF_OK) {
 		team->provider_seq++;
 		step->started_ns = psi_now_ns();
@@ -117,15 +119,28 @@ call_watch(struct poff_team *team)
 		poff_team_alarm(team, "a call has not ended in time");
 }
 
+/* The device writes no further than the payload goes. */
+static bool
+call_has_kept_bounds(struct poff_team *team)
+{
+	const struct poff_step *step = &team->step;
+	unsigned char *behind = poff_kept_of(team, team->turn)->bytes + step->at +
+	                        piece_bytes(step);
+
+	if (memcmp(behind, step->guard, sizeof step->guard) == 0)
+		return true;
+	poff_breach(team->device, "a call writes behind the end of its payload");
+	poff_team_alarm(team, team->device->breach);
+	return false;
+}
+
 /* True: the call has ended well. */
 static bool
 call_test(struct poff_team *team)
 {
-	const pst_off_provider_t *calls = &team->device->provider->calls;
 	pst_off_result_t result = { 0 };
-	int ended;
+	const int ended = poff_call_test(team, team->step.req, &result);
 
-	ended = calls->test(team->step.req, &result);
 	if (ended == PST_OFF_AGAIN) {
 		call_watch(team);
 		return false;
@@ -133,7 +148,7 @@ call_test(struct poff_team *team)
 	team->step.req = NULL;
 	if (ended != PST_OFF_OK)
 		poff_team_alarm(team, result.why ? result.why : "a call has failed");
-	return ended == PST_OFF_OK;
+	return ended == PST_OFF_OK && call_has_kept_bounds(team);
 }
 
 /* -- states of a step -------------------------------------------------------------------------- */
@@ -143,9 +158,11 @@ step_finish(struct poff_team *team)
 {
 	struct poff_step *step = &team->step;
 
-	if (step->len_bytes && step->to)
+	if (step->to && team->verifies)
+		poff_verify_keep(team, poff_kept_of(team, team->turn)->bytes, step->len_bytes);
+	else if (step->to)
 		memcpy(step->to, poff_kept_of(team, team->turn)->bytes, step->len_bytes);
-	return poff_step_end(team, PCOLL_DEVICE_DONE);
+	return poff_step_end(team, POFF_COUNT_TAKEN);
 }
 
 static enum pcoll_device_result
@@ -191,6 +208,17 @@ step_reduces(struct poff_team *team)
 
 /* -- whether the device takes it --------------------------------------------------------------- */
 
+/* The size class of the step: the longest of its lengths. */
+static size_t
+class_bytes_of(const struct poff_step *step)
+{
+	size_t class_bytes = 8;
+
+	while (class_bytes < step->len_bytes)
+		class_bytes *= 2;
+	return class_bytes;
+}
+
 static struct poff_shape *
 shape_of(struct poff_team *team)
 {
@@ -200,10 +228,27 @@ shape_of(struct poff_team *team)
 		struct poff_shape *shape = &team->shapes[i];
 
 		if (shape->op == step->op_bit && shape->dt == step->dt &&
-		    shape->rop == step->rop && shape->nbytes == step->len_bytes)
+		    shape->rop == step->rop && shape->class_bytes == class_bytes_of(step))
 			return shape;
 	}
 	return NULL;
+}
+
+/* The answer depends on nothing but the question, so it is the same twice. */
+static bool
+device_answers(struct poff_team *team, const pst_off_op_t *asked, const char **why_out)
+{
+	struct poff_device *device = team->device;
+	uint64_t cost_ns[2] = { 0 };
+	int answer[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		answer[i] = poff_call_query(device, &team->agreed, asked, &cost_ns[i], why_out);
+	if (answer[0] == answer[1] && (answer[0] != PST_OFF_OK || cost_ns[0] == cost_ns[1]))
+		return answer[0] == PST_OFF_OK;
+	*why_out = "query gives two answers to one question";
+	poff_breach(device, *why_out);
+	return false;
 }
 
 static bool
@@ -213,14 +258,16 @@ device_takes(struct poff_team *team, uint32_t op)
 	const pst_off_op_t asked = {
 		.struct_bytes = sizeof asked, .op = op, .members = team->channel.members,
 		.root = step->root, .dt = op == PST_OFF_REDUCE ? step->dt : 0,
-		.rop = op == PST_OFF_REDUCE ? step->rop : 0, .nbytes = step->piece_bytes,
+		.rop = op == PST_OFF_REDUCE ? step->rop : 0,
+		.nbytes = class_bytes_of(step) < step->piece_most ? class_bytes_of(step)
+		                                                  : step->piece_most,
 	};
-	uint64_t cost_ns;
-	const char *why;
+	const char *why = "an operation that it does not offer";
 
-	return team->agreed.ops & op &&
-	       team->device->provider->calls.query(team->device->dev, &team->agreed, &asked,
-	                                           &cost_ns, &why) == PST_OFF_OK;
+	if (team->agreed.ops & op && device_answers(team, &asked, &why))
+		return true;
+	team->query_why = why;
+	return false;
 }
 
 static enum pcoll_device_result
@@ -229,7 +276,7 @@ step_begins(struct poff_team *team)
 	struct poff_step *step = &team->step;
 
 	if (!shape_of(team)->taken)
-		return poff_step_end(team, PCOLL_DEVICE_SOFTWARE);
+		return poff_step_end(team, POFF_COUNT_QUERY);
 	step->go_on = step->two_way ? step_reduces : step_multicasts;
 	return step->go_on(team);
 }
@@ -266,10 +313,10 @@ step_open(struct poff_team *team)
 
 	if (!shape_of(team)) {
 		if (team->shape_count == POFF_SHAPES)
-			return poff_step_end(team, PCOLL_DEVICE_SOFTWARE);
+			return poff_step_end(team, POFF_COUNT_SHAPES);
 		team->shapes[team->shape_count++] = (struct poff_shape){
 			.op = step->op_bit, .dt = step->dt, .rop = step->rop,
-			.nbytes = step->len_bytes };
+			.class_bytes = class_bytes_of(step) };
 		takes = device_takes(team, PST_OFF_BCAST) &&
 		        (!step->two_way || device_takes(team, PST_OFF_REDUCE));
 		poff_gather_start(&team->gather, &takes, sizeof takes, team->gathered);
@@ -315,15 +362,35 @@ step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *a
 	};
 	if (!step->two_way)
 		step->dt = step->rop = 0;
-	step->piece_bytes = is_barrier ? sizeof(uint32_t) : piece_most(team, op);
-	if (step->piece_bytes > step->len_bytes)
-		step->piece_bytes = step->len_bytes;
+	step->piece_most = piece_most(team, op);
 	kept->len_bytes = step->len_bytes;
 	memset(kept->bytes, 0, is_barrier ? sizeof(uint32_t) : 0);
 	if (is_barrier)
 		return;
 	step->to = op->executor.buffer[act->to] + act->to_bytes;
 	memcpy(kept->bytes, op->executor.buffer[act->from] + act->from_bytes, step->len_bytes);
+}
+
+/* In the order of their numbers, all members alike. */
+static enum pcoll_device_result
+step_in_turn(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
+{
+	if (!team->step.go_on) {
+		if (act->len_bytes > POFF_KEPT_BYTES)
+			return poff_step_end(team, POFF_COUNT_LENGTH);
+		step_read(team, op, act);
+	}
+	return team->step.go_on(team);
+}
+
+/* A step that no tree is for; perhaps one is to be had by now. */
+static enum pcoll_device_result
+step_without_tree(struct poff_team *team, uint64_t number)
+{
+	if (number >= team->rejoin_at && !team->go_on)
+		poff_join_start(team);
+	poff_count(team, POFF_COUNT_NO_TREE);
+	return PCOLL_DEVICE_SOFTWARE;
 }
 
 enum pcoll_device_result
@@ -333,16 +400,11 @@ poff_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
 
 	if (number >= team->hold_from)
 		return poff_step_wait(team, op);
-	if (number < team->active_from)
-		return PCOLL_DEVICE_SOFTWARE;
+	if (number < team->active_from || number >= team->until)
+		return step_without_tree(team, number);
+	if (team->failed)
+		return poff_step_failed(team, op, number, act);
 	if (number != team->turn)
 		return poff_step_wait(team, op);
-	if (team->failed)
-		return poff_step_failed(team, op, act);
-	if (!team->step.go_on) {
-		if (act->len_bytes > POFF_KEPT_BYTES)
-			return poff_step_end(team, PCOLL_DEVICE_SOFTWARE);
-		step_read(team, op, act);
-	}
-	return team->step.go_on(team);
+	return step_in_turn(team, op, act);
 }

@@ -27,7 +27,7 @@ static const char usage[] =
 	"       penstock-info --settings-md\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
 	"       penstock-info --coll [--all] [-n RANKS] [--hosts HOSTS] [--mode MODE] [--csv]\n"
-	"       penstock-info --offload [--csv]\n"
+	"       penstock-info --offload[=FILE] [--csv]\n"
 	"       penstock-info --clean\n"
 	"\n"
 	"  -n, --ranks RANKS   limits for a job of that many ranks on this host (1)\n"
@@ -39,7 +39,8 @@ static const char usage[] =
 	"      --all           with --coll, the other algorithms, too\n"
 	"      --hosts HOSTS   with --coll, hosts that the ranks are on (as many as ranks)\n"
 	"      --mode MODE     with --coll, what connects the hosts, as in rules (tcp)\n"
-	"      --offload       providers that may carry collectives, and why others do not\n"
+	"      --offload       providers that may carry collectives, and why others do not;\n"
+	"                      or what became of jobs' calls, from a PST_OFFLOAD_STATSFILE\n"
 	"      --clean         remove shared memory that killed jobs of this user left\n"
 	"  -h, --help          this text\n"
 	"  -V, --version       the version\n";
@@ -54,7 +55,7 @@ static const struct option options[] = {
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "hosts", required_argument, NULL, OPT_HOSTS },
 	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "offload", no_argument, NULL, OPT_OFFLOAD },
+	{ "offload", optional_argument, NULL, OPT_OFFLOAD },
 	{ "clean", no_argument, NULL, OPT_CLEAN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -69,6 +70,7 @@ struct view {
 	bool all;		/* algorithms, not only those that are taken */
 	uint32_t hosts;		/* 0: not said */
 	const char *mode;	/* NULL: not said */
+	const char *stats;	/* file of counts of offload; NULL: not said */
 };
 
 static void
@@ -246,9 +248,47 @@ offload_print(const struct poff_fact *fact, void *arg)
 	view->last = fact->name;
 }
 
+static void
+stat_print(const struct poff_stat *stat, void *arg)
+{
+	struct view *view = arg;
+
+	if (view->csv) {
+		field_print(stat->provider, ',');
+		field_print(stat->of_device ? "device" : "teams", ',');
+		field_print(stat->counter, ',');
+		printf("%llu,", (unsigned long long)stat->value);
+		field_print(stat->note, '\n');
+		return;
+	}
+	if (!view->last)
+		printf("%-16s %-7s %-24s %12s\n", "provider", "of", "count", "all");
+	printf("%-16s %-7s %-24s %12llu%s%s\n", stat->provider,
+	       stat->of_device ? "device" : "teams", stat->counter,
+	       (unsigned long long)stat->value, stat->note[0] ? "  " : "", stat->note);
+	view->last = stat->provider;
+}
+
+/* Sums over all ranks that led. */
+static int
+stats_tell(struct view *view)
+{
+	const char *wrong;
+
+	if (view->csv)
+		puts("provider,of,count,all,reason");
+	wrong = poff_stats(view->stats, stat_print, view);
+	if (!wrong)
+		return output_finish();
+	fprintf(stderr, "penstock-info: %s: %s\n", view->stats, wrong);
+	return BAD_INPUT;
+}
+
 static int
 offload_tell(struct view *view)
 {
+	if (view->stats)
+		return stats_tell(view);
 	if (view->csv)
 		puts("provider,state,from,reason");
 	poff_introspect(offload_print, view);
@@ -320,8 +360,8 @@ main(int argc, char **argv)
 		case OPT_SETTINGS_MD:
 		case OPT_MEMORY:
 		case OPT_COLL:
-		case OPT_OFFLOAD:
 		case OPT_CLEAN: option_choose(&what, option); break;
+		case OPT_OFFLOAD: view.stats = optarg; option_choose(&what, option); break;
 		case 'h': fputs(usage, stdout); return output_finish();
 		case 'V': printf("penstock-info %s\n", pst_version()); return output_finish();
 		default: fputs(usage, stderr); return BAD_INPUT;

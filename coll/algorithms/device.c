@@ -37,6 +37,8 @@ stage_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
 		pcoll_unless_begin(schedule);
 		stage->software(schedule, &far);
 		pcoll_unless_end(schedule);
+		if (pcoll_device->verifies)
+			pcoll_add_compare(schedule, stage->to);
 	}
 	pcoll_stage_end(schedule);
 }

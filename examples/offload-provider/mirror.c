@@ -84,7 +84,7 @@ mirror_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t 
 	attr_out->max_trees = 1000;
 	attr_out->max_fanout = 1000;
 	attr_out->max_members = 1000;
-	attr_out->call_max_ns = 100 * 1000;
+	attr_out->call_max_ns = 20 * 1000 * 1000;
 	attr_out->cancel_max_ns = 100 * 1000;
 	attr_out->timeout_ns = 1000 * 1000 * 1000;
 	*dev_out = dev;

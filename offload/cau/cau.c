@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FANOUT = 6, CALL_MAX_NS = 100 * 1000, TIMEOUT_NS = 1000 * 1000 * 1000 };
+enum { FANOUT = 6, CALL_MAX_NS = 20 * 1000 * 1000, TIMEOUT_NS = 1000 * 1000 * 1000 };
 
 static const uint64_t integers = GEX_DT_I32 | GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64,
                       floats = GEX_DT_FLT | GEX_DT_DBL,
@@ -146,6 +146,16 @@ device_progress(pst_off_dev_t *dev, unsigned budget)
 	return (int)events;
 }
 
+static uint64_t
+trees_held(const pst_off_dev_t *dev)
+{
+	uint64_t held = 0;
+
+	for (const pst_off_tree_t *tree = dev->first_tree; tree; tree = tree->next)
+		held += tree->has_tree;
+	return held;
+}
+
 static size_t
 device_counters(pst_off_dev_t *dev, pst_off_counter_t *counters_out, size_t max)
 {
@@ -153,7 +163,7 @@ device_counters(pst_off_dev_t *dev, pst_off_counter_t *counters_out, size_t max)
 		{ "packets", dev->count.packets }, { "bytes", dev->count.bytes },
 		{ "calls", dev->count.calls }, { "trees", dev->count.trees },
 		{ "joins_refused", dev->count.refused }, { "dropped", dev->count.dropped },
-		{ "damaged", dev->count.corrupt },
+		{ "damaged", dev->count.corrupt }, { "trees_held", trees_held(dev) },
 	};
 	const size_t count = sizeof counters / sizeof counters[0];
 

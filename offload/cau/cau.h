@@ -153,6 +153,8 @@ int poff_cau_test(pst_off_req_t *req, pst_off_result_t *result_out);
 void poff_cau_cancel(pst_off_req_t *req);
 /* Takes what has come and is due, and sends what can be sent.  Returns the number of packets. */
 unsigned poff_cau_tree_progress(pst_off_tree_t *tree, unsigned budget);
+/* Sends what waits to be sent; false: some of it found no room. */
+bool poff_cau_tree_flush(pst_off_tree_t *tree);
 
 /* -- the unit of this host (cau_unit.c), which its processes share ----------------------------- */
 

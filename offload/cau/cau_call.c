@@ -222,6 +222,14 @@ arrival_take(pst_off_tree_t *tree)
 	return true;
 }
 
+bool
+poff_cau_tree_flush(pst_off_tree_t *tree)
+{
+	while (tree->departures && departure_leave(tree))
+		;
+	return !tree->departures;
+}
+
 unsigned
 poff_cau_tree_progress(pst_off_tree_t *tree, unsigned budget)
 {

@@ -141,6 +141,8 @@ poff_cau_leave_start(pst_off_tree_t *tree, int peers_lost)
 int
 poff_cau_leave_test(pst_off_tree_t *tree)
 {
+	if (!poff_cau_tree_flush(tree))
+		return PST_OFF_AGAIN;
 	tree_free(tree);
 	return PST_OFF_OK;
 }

@@ -89,7 +89,25 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(WAKEUPS_RECEIVED, "wakeups_received", "times", "wake", PSI_SUM, \
 	  "sleeps that a wake-up ended")                                                          \
 	X(DROPPED, "dropped", "messages", "queue", PSI_SUM,                                       \
-	  "messages at a network's port that were not of this job")
+	  "messages at a network's port that were not of this job")                              \
+	X(OFFLOAD_OFFERED, "offload_offered", "steps", "offload", PSI_SUM,                        \
+	  "steps of collectives that a device might have done, of members that lead")            \
+	X(OFFLOAD_TAKEN, "offload_taken", "steps", "offload", PSI_SUM, "... that one has done")   \
+	X(OFFLOAD_DECLINED, "offload_declined", "steps", "offload", PSI_SUM,                      \
+	  "... that software did from the start")                                                \
+	X(OFFLOAD_RERUN, "offload_rerun", "steps", "offload", PSI_SUM,                            \
+	  "... that a device began and software did")                                            \
+	X(OFFLOAD_REPAIRED_BYTES, "offload_repaired_bytes", "bytes", "offload", PSI_SUM,          \
+	  "results of devices that came from another member")                                    \
+	X(OFFLOAD_JOINS, "offload_joins", "trees", "offload", PSI_SUM, "trees of devices joined") \
+	X(OFFLOAD_JOINS_REFUSED, "offload_joins_refused", "trees", "offload", PSI_SUM,            \
+	  "... that could not be joined")                                                        \
+	X(OFFLOAD_EVICTIONS, "offload_evictions", "trees", "offload", PSI_SUM,                    \
+	  "... left for other teams")                                                            \
+	X(OFFLOAD_FAILURES, "offload_failures", "failures", "offload", PSI_SUM,                   \
+	  "failures of devices")                                                                 \
+	X(OFFLOAD_MISBEHAVED, "offload_misbehaved", "breaches", "offload", PSI_SUM,               \
+	  "breaches of their contracts by providers")
 
 enum psi_counter {
 #define PSI_COUNTER_ENUM(id, name, unit, group, sum, help) PSI_COUNT_##id,

@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 15,
+	PSI_SHARED_ABI = 16,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -36,6 +36,8 @@ enum {
 	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
 	PSI_CELL_NAMED_BYTES = 40,      /* ... in the line of a cell that names its reader */
 	PSI_CELL_ROOM_BYTES = 32768,
+	PSI_DEVICE_TREES = 256,
+	PSI_CALL_WORDS = 3,             /* name of a provider's function */
 	PSI_CELL_ROOMS_BYTES = PSI_CELLS * PSI_CELL_ROOM_BYTES, /* of one member */
 	PSI_BARRIER_FLAGS = 4,  /* Up to so many ranks have a flag each; reading these is then as
 	                         * fast as counting in one word. */
@@ -177,6 +179,24 @@ struct psi_lent {
 };
 
 /*
+ * A tree of a device that a rank of this host leads in (offload/evict.c).
+ *
+ * used   the number of the step in which it was used last, of all of this host
+ * asked  1: its team shall leave, for another team wants a tree
+ * uses   how often it was given back
+ */
+struct psi_device_tree {
+	_Atomic uint32_t owner, asked;  /* owner: the rank plus 1; 0: it is nobody's */
+	_Atomic uint64_t used, uses;
+};
+
+/* The call into a provider of offload that is under way (offload/calls.c). */
+struct psi_device_call {
+	_Atomic uint64_t since_ns;      /* 0: none */
+	_Atomic uint64_t function[PSI_CALL_WORDS];      /* its name */
+};
+
+/*
  * What one rank keeps in shared memory.
  *
  * joined  1 once its init has come so far, 2 when init is done
@@ -199,6 +219,7 @@ struct psi_rank_shared {
 	uint64_t word_thresholds[PSI_WORD_THRESHOLDS];
 	_Atomic uint32_t more;
 	uint64_t more_key[PSI_MORE_RANGES];
+	_Alignas(64) struct psi_device_call device_call;
 	struct psi_lent lent;
 	struct psi_block block[PSI_BLOCKS + 1];
 };
@@ -271,6 +292,10 @@ struct psi_host_shared {
 	struct {
 		_Alignas(64) _Atomic uint64_t trees, busy_until_ns;
 	} unit;
+	struct {
+		_Alignas(64) _Atomic uint64_t steps;
+		struct psi_device_tree tree[PSI_DEVICE_TREES];
+	} trees;
 	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding
 	 * (wait.c).  A hint: a thread may have been moved since it counted itself. */
 	struct {

@@ -25,6 +25,8 @@ psi_report_count(const struct psi_report *report, uint32_t host_index, enum psi_
 	return sum;
 }
 
+enum { LONG_CALL_NS = 100000000 };
+
 /* -- what a thread does ---------------------------------------------------------------------- */
 
 /* A note as it was at one moment. */
@@ -310,6 +312,27 @@ tell_more(const struct psi_report *report, uint32_t host_index, const char *pref
 	return any;
 }
 
+/* True if the rank is in a call of a provider of offload for long. */
+static bool
+tell_device_call(const struct psi_report *report, uint32_t host_index, const char *prefix,
+                 struct psi_report_entries *entries)
+{
+	const struct psi_device_call *call = &rank_shared_of(report, host_index)->device_call;
+	const uint64_t since_ns = atomic_load_explicit(&call->since_ns, memory_order_relaxed);
+	uint64_t words[PSI_CALL_WORDS + 1] = { 0 };
+	struct psi_report_entry *entry;
+
+	if (!since_ns || psi_now_ns() - since_ns < LONG_CALL_NS ||
+	    !(entry = entry_new(entries, host_index)))
+		return false;
+	for (unsigned i = 0; i < PSI_CALL_WORDS; i++)
+		words[i] = atomic_load_explicit(&call->function[i], memory_order_relaxed);
+	psi_text_add(&entry->text, "%sin function `%s' of a provider of offload", prefix,
+	             (const char *)words);
+	entry->since_ns = since_ns;
+	return true;
+}
+
 /* Describes each endpoint of a process that has several.  If ranks are threads, this shows which
  * rank is missing. */
 static void
@@ -355,6 +378,7 @@ psi_report_rank(const struct psi_report *report, uint32_t host_index,
 		for (unsigned b = 0; b < psi_blocks_in_use(shared); b++)
 			any |= tell_block(report, &shared->block[b], prefix, entries, host_index);
 		any |= tell_more(report, host_index, prefix, entries);
+		any |= tell_device_call(report, host_index, prefix, entries);
 		if (!any)
 			tell_plainly(entries, host_index, prefix,
 			             psi_report_progress(report, host_index) !=

@@ -1,0 +1,246 @@
+/*
+ * How a team comes to a device: the leaders compare what their devices offer, join a tree, and
+ * agree from which step on the device is used.  Each stage is a function.
+ */
+#include "offload/offload.h"
+
+#include "coll/coll.h"
+
+enum { STEPS_AHEAD = 8 };
+
+/* -- what all agree on ------------------------------------------------------------------------- */
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void
+attributes_join(pst_off_attr_t *into, const pst_off_attr_t *other)
+{
+	into->ops &= other->ops;
+	into->caps = (into->caps & other->caps & PST_OFF_ANY_ROOT) |
+	             ((into->caps | other->caps) & ~(uint64_t)PST_OFF_ANY_ROOT);
+	into->dtypes &= other->dtypes;
+	into->rops &= other->rops;
+	into->max_payload_bytes = least(into->max_payload_bytes, other->max_payload_bytes);
+	into->align_bytes = (uint32_t)most(into->align_bytes, other->align_bytes);
+	into->max_inflight = (uint32_t)least(into->max_inflight, other->max_inflight);
+	into->max_ahead = (uint32_t)least(into->max_ahead, other->max_ahead);
+	into->max_trees = (uint32_t)least(into->max_trees, other->max_trees);
+	into->max_fanout = (uint32_t)least(into->max_fanout, other->max_fanout);
+	into->max_members = (uint32_t)least(into->max_members, other->max_members);
+	into->call_max_ns = most(into->call_max_ns, other->call_max_ns);
+	into->cancel_max_ns = most(into->cancel_max_ns, other->cancel_max_ns);
+	into->timeout_ns = most(into->timeout_ns, other->timeout_ns);
+}
+
+/* -- stages ------------------------------------------------------------------------------------ */
+
+static int
+oob_start(void *oob, const void *mine, size_t nbytes, void *all_out)
+{
+	struct poff_gather *gather = oob;
+
+	if (gather->under_way)
+		return PST_OFF_FAIL;
+	poff_gather_start(gather, mine, nbytes, all_out);
+	return PST_OFF_OK;
+}
+
+/* A member that could not begin to join takes no part in it, and has said so already. */
+static int
+oob_test(void *oob)
+{
+	struct poff_gather *gather = oob;
+	const struct poff_team *team = poff_team_find(gather->channel->team);
+
+	if (poff_gather_test(gather))
+		return PST_OFF_OK;
+	return poff_any_nonzero(gather->channel, POFF_GATHER, team->gather.number)
+	               ? PST_OFF_FAIL : PST_OFF_AGAIN;
+}
+
+static void proposal_start(struct poff_team *team);
+
+/* All have said whether they are still below the number from which on steps are held. */
+static void
+team_commits(struct poff_team *team)
+{
+	bool all_below = true;
+
+	if (!poff_gather_test(&team->gather))
+		return;
+	for (uint32_t i = 0; i < team->channel.members; i++)
+		all_below = all_below && team->gathered[i];
+	if (all_below) {
+		team->active_from = team->turn = team->hold_from;
+		team->provider_seq = 0;
+		team->ahead = 0;
+		team->go_on = NULL;
+		team->hold_from = UINT64_MAX;
+		poff_team_stir(team);
+		return;
+	}
+	team->hold_from = UINT64_MAX;
+	poff_team_stir(team);
+	proposal_start(team);
+}
+
+/* All have said how many steps they have begun. */
+static void
+team_proposes(struct poff_team *team)
+{
+	const uint64_t *begun = (const uint64_t *)(const void *)team->gathered;
+	uint64_t from = 0;
+	uint8_t is_below;
+
+	if (!poff_gather_test(&team->gather))
+		return;
+	for (uint32_t i = 0; i < team->channel.members; i++)
+		from = most(from, begun[i]);
+	team->hold_from = from + STEPS_AHEAD;
+	is_below = poff_team_begun(team) <= team->hold_from;
+	team->go_on = team_commits;
+	poff_gather_start(&team->gather, &is_below, sizeof is_below, team->gathered);
+}
+
+static void
+proposal_start(struct poff_team *team)
+{
+	const uint64_t begun = poff_team_begun(team);
+
+	team->go_on = team_proposes;
+	poff_gather_start(&team->gather, &begun, sizeof begun, team->gathered);
+}
+
+static void
+team_makes_room(struct poff_team *team)
+{
+	team->then = NULL;
+	poff_room_make(team, team->was_full);
+}
+
+/* All have said whether they have a tree; those that have one leave it if another has not. */
+static void
+team_has_joined(struct poff_team *team)
+{
+	const uint8_t mine = team->gathered[team->channel.me];
+	bool all_have = true, any_full = false;
+
+	if (!poff_gather_test(&team->gather))
+		return;
+	for (uint32_t i = 0; i < team->channel.members; i++) {
+		all_have = all_have && team->gathered[i] == PST_OFF_OK;
+		any_full = any_full || team->gathered[i] == PST_OFF_FULL;
+	}
+	poff_count(team, all_have ? POFF_COUNT_JOINS : POFF_COUNT_JOINS_REFUSED);
+	if (all_have) {
+		poff_tree_taken(team);
+		proposal_start(team);
+	} else if (any_full && !team->tries_again) {
+		team->was_full = mine == PST_OFF_FULL;
+		team->go_on = team->then = team_makes_room;
+		poff_tree_leave(team);
+	} else {
+		poff_team_give_up(team, team->why ? team->why : "a member could not join the tree");
+		if (any_full)
+			poff_rejoin_later(team);
+		poff_tree_leave(team);
+	}
+}
+
+static void
+team_joins(struct poff_team *team)
+{
+	const int result = poff_call_join_test(team);
+	uint8_t told = (uint8_t)result;
+
+	if (result == PST_OFF_AGAIN)
+		return;
+	team->joining = false;
+	if (result != PST_OFF_OK)
+		team->tree = NULL;
+	if (result == PST_OFF_FULL)
+		team->why = "no tree is free";
+	team->go_on = team_has_joined;
+	poff_gather_start(&team->gather, &told, sizeof told, team->gathered);
+}
+
+static void
+join_start(struct poff_team *team)
+{
+	const pst_off_group_t group = {
+		.struct_bytes = sizeof group, .members = team->channel.members,
+		.me = team->channel.me, .key = team->channel.team, .agreed = &team->agreed,
+		.oob = &team->oob, .oob_start = oob_start, .oob_test = oob_test,
+	};
+	int result;
+	uint8_t told;
+
+	team->oob.under_way = false;
+	team->oob.number = ++team->joins << 32;
+	team->why = NULL;
+	result = poff_call_join_start(team, &group);
+	told = (uint8_t)result;
+
+	if (result == PST_OFF_OK) {
+		team->joining = true;
+		team->go_on = team_joins;
+		return;
+	}
+	team->tree = NULL;
+	team->go_on = team_has_joined;
+	poff_gather_start(&team->gather, &told, sizeof told, team->gathered);
+}
+
+void
+poff_join_again(struct poff_team *team)
+{
+	team->tries_again = true;
+	join_start(team);
+}
+
+/* All have said what their devices offer. */
+static void
+team_compares(struct poff_team *team)
+{
+	const struct poff_offer *offers = (const struct poff_offer *)(const void *)team->gathered;
+	bool all_open = true;
+
+	if (!poff_gather_test(&team->gather))
+		return;
+	team->agreed = offers[0].attr;
+	for (uint32_t i = 0; i < team->channel.members; i++) {
+		all_open = all_open && offers[i].opens;
+		attributes_join(&team->agreed, &offers[i].attr);
+	}
+	if (!all_open)
+		poff_team_give_up(team, team->device->dev ? "a member's device does not open"
+		                                          : team->device->why);
+	else if (team->channel.members > team->agreed.max_members)
+		poff_team_give_up(team, "more members than a tree may have");
+	else
+		join_start(team);
+}
+
+void
+poff_join_start(struct poff_team *team)
+{
+	struct poff_offer offer = { .opens = poff_device_open(team->device) &&
+	                                     !team->device->banned };
+
+	if (offer.opens)
+		offer.attr = team->device->attr;
+	team->tries_again = false;
+	team->rejoin_at = UINT64_MAX;
+	team->go_on = team_compares;
+	poff_gather_start(&team->gather, &offer, sizeof offer, team->gathered);
+}

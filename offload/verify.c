@@ -1,0 +1,77 @@
+/*
+ * PST_OFFLOAD_VERIFY: behind a device step, software does the stage too, and what the device gave
+ * is compared with that.  The client gets software's.
+ */
+#include "offload/offload.h"
+
+#include "coll/coll.h"
+
+#include "runtime/process/process.h"
+#include "runtime/settings/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a device gave for a step. */
+struct poff_given {
+	struct poff_given *next;
+	uint64_t number;
+	bool exact;                     /* software gives the same bytes */
+	size_t len_bytes;
+	unsigned char bytes[];
+};
+
+bool
+poff_verifies(void)
+{
+	return psi_setting_bool(psi_setting_named("PST_OFFLOAD_VERIFY"));
+}
+
+/* Sums and products of floats depend on the order, which is not the same. */
+static bool
+step_is_exact(const struct poff_step *step)
+{
+	const uint64_t floats = GEX_DT_FLT | GEX_DT_DBL;
+
+	return !(step->dt & floats) || (step->rop & (GEX_OP_MIN | GEX_OP_MAX));
+}
+
+void
+poff_verify_keep(struct poff_team *team, const void *bytes, size_t len_bytes)
+{
+	struct poff_given *given = malloc(sizeof *given + len_bytes);
+
+	if (!given)
+		psi_fatal("no memory for offload");
+	*given = (struct poff_given){ .next = team->given, .number = team->turn,
+		                      .exact = step_is_exact(&team->step),
+		                      .len_bytes = len_bytes };
+	memcpy(given->bytes, bytes, len_bytes);
+	team->given = given;
+}
+
+void
+poff_verify_compare(struct poff_team *team, struct pcoll_op *op, uint64_t number,
+                    const struct pcoll_act *act)
+{
+	struct poff_given **at = &team->given, *given;
+
+	while ((given = *at) && given->number != number)
+		at = &given->next;
+	if (!given)
+		return;         /* no device has done it */
+	*at = given->next;
+	if (given->exact && given->len_bytes == act->len_bytes &&
+	    memcmp(given->bytes, op->executor.buffer[act->to] + act->to_bytes, act->len_bytes) != 0)
+		poff_breach(team->device, "a result is wrong");
+	free(given);
+}
+
+void
+poff_verify_drop(struct poff_team *team)
+{
+	for (struct poff_given *next; team->given; team->given = next) {
+		next = team->given->next;
+		free(team->given);
+	}
+}
