@@ -1,0 +1,218 @@
+/*
+ * Random collectives of random teams, several under way at once, compared with what each rank works
+ * out for itself.  Teams are split off the job's, used, and ended at any time.
+ *
+ * PT_CALLS calls (as the level says), over PT_TEAMS splits at a time (6); with PT_TURN, one split
+ * after the other has so many calls.  tests/job/t_offload_random runs it over devices with faults.
+ */
+#include <penstock.h>
+
+#include "tests/lib/pt.h"
+
+enum { OPEN = 4, MOST_RANKS = 64, MOST_ELEMS = 700, MOST_TEAMS = 256 };
+enum kind { BARRIER, BCAST, SUM_U32, MAX_I64, XOR_U64, MIN_DBL, SUM_FLT, KINDS };
+
+/* One part of a split, with the calling rank in it. */
+struct team {
+	gex_TM_t tm;
+	gex_Rank_t size, ranks[MOST_RANKS];     /* of pt.tm */
+};
+
+struct call {
+	gex_Event_t event;
+	const struct team *team;
+	enum kind kind;
+	uint64_t number;
+	gex_Rank_t root;
+	size_t elems;
+	union {
+		uint32_t u32[MOST_ELEMS];
+		int64_t i64[MOST_ELEMS];
+		uint64_t u64[MOST_ELEMS];
+		double dbl[MOST_ELEMS];
+		float flt[MOST_ELEMS];
+	} src, dst;
+};
+
+static PT_OWN struct team teams[MOST_TEAMS];
+static PT_OWN unsigned team_count;
+static PT_OWN struct call calls[OPEN];
+
+/* -- teams ------------------------------------------------------------------------------------- */
+
+static void
+team_end(struct team *team)
+{
+	if (team->tm)
+		gex_TM_Destroy(team->tm, NULL, 0);
+	team->tm = NULL;
+}
+
+/* Ranks take themselves to one of a few parts, which differ from split to split. */
+static void
+team_make(struct team *team, uint64_t draw)
+{
+	const uint64_t parts = draw % 3 ? 1 : 2;
+	const uint64_t own = (draw >> 8) ^ pt.rank * 0x9e3779b97f4a7c15u;
+
+	team->tm = pt_split(pt.tm, (int)((own >> 20) % parts), (int)(draw >> 40 & 1 ? -(int)pt.rank
+	                                                                           : (int)pt.rank));
+	team->size = gex_TM_QuerySize(team->tm);
+	PT_LE(team->size, MOST_RANKS);
+	for (gex_Rank_t rank = 0; rank < team->size; rank++)
+		team->ranks[rank] = pt_rank_in(team->tm, rank);
+}
+
+/* -- operands and results ---------------------------------------------------------------------- */
+
+/* Small numbers, so that sums of floats are exact in any order. */
+static int64_t
+operand(const struct call *call, gex_Rank_t rank, size_t i)
+{
+	const uint64_t x = (call->number * 131 + rank * 17 + i + 1) * 0x9e3779b97f4a7c15u;
+
+	return (int64_t)(x >> 48) - 30000;
+}
+
+static void
+elem_set(struct call *call, size_t i, int64_t value)
+{
+	switch (call->kind) {
+	case MAX_I64: call->src.i64[i] = value; break;
+	case XOR_U64: call->src.u64[i] = (uint64_t)value; break;
+	case MIN_DBL: call->src.dbl[i] = (double)value; break;
+	case SUM_FLT: call->src.flt[i] = (float)value; break;
+	default: call->src.u32[i] = (uint32_t)value; break;
+	}
+}
+
+static int64_t
+combined(enum kind kind, int64_t a, int64_t b)
+{
+	switch (kind) {
+	case MAX_I64: return a > b ? a : b;
+	case MIN_DBL: return a < b ? a : b;
+	case XOR_U64: return (int64_t)((uint64_t)a ^ (uint64_t)b);
+	default: return a + b;
+	}
+}
+
+static int64_t
+expected(const struct call *call, size_t i)
+{
+	int64_t result = operand(call, call->team->ranks[call->kind == BCAST ? call->root : 0], i);
+
+	for (gex_Rank_t rank = 1; call->kind != BCAST && rank < call->team->size; rank++)
+		result = combined(call->kind, result, operand(call, call->team->ranks[rank], i));
+	return result;
+}
+
+static void
+elem_check(const struct call *call, size_t i)
+{
+	const int64_t value = expected(call, i);
+
+	switch (call->kind) {
+	case MAX_I64: PT_EQ(call->dst.i64[i], value); break;
+	case XOR_U64: PT_EQ(call->dst.u64[i], value); break;
+	case MIN_DBL: PT_EQ(call->dst.dbl[i], value); break;
+	case SUM_FLT: PT_EQ(call->dst.flt[i], value); break;
+	default: PT_EQ(call->dst.u32[i], (uint32_t)value); break;
+	}
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+#define ALLREDUCE(dt, bytes, op) \
+	pst_allreduce_nb(tm, &call->dst, &call->src, dt, bytes, call->elems, op, NULL, NULL, 0)
+
+static gex_Event_t
+call_start(struct call *call)
+{
+	const gex_TM_t tm = call->team->tm;
+
+	switch (call->kind) {
+	case BARRIER: return pst_barrier_nb(tm, 0);
+	case BCAST: return pst_bcast_nb(tm, call->root, &call->dst, &call->src, 4 * call->elems, 0);
+	case SUM_U32: return ALLREDUCE(GEX_DT_U32, 4, GEX_OP_ADD);
+	case MAX_I64: return ALLREDUCE(GEX_DT_I64, 8, GEX_OP_MAX);
+	case XOR_U64: return ALLREDUCE(GEX_DT_U64, 8, GEX_OP_XOR);
+	case MIN_DBL: return ALLREDUCE(GEX_DT_DBL, 8, GEX_OP_MIN);
+	default: return ALLREDUCE(GEX_DT_FLT, 4, GEX_OP_ADD);
+	}
+}
+
+static void
+call_finish(struct call *call)
+{
+	if (!call->team)
+		return;
+	gex_Event_Wait(call->event);
+	for (size_t i = 0; call->kind != BARRIER && i < call->elems; i++)
+		elem_check(call, i);
+	call->team = NULL;
+}
+
+static void
+call_begin(struct call *call, const struct team *team, uint64_t number, uint64_t draw)
+{
+	call_finish(call);
+	call->team = team;
+	call->number = number;
+	call->kind = (enum kind)(draw % KINDS);
+	call->root = (gex_Rank_t)((draw >> 8) % team->size);
+	call->elems = draw >> 32 & 7 ? 1 + (draw >> 40) % 8 : 1 + (draw >> 40) % MOST_ELEMS;
+	memset(&call->dst, 0xee, sizeof call->dst);
+	for (size_t i = 0; i < call->elems; i++)
+		elem_set(call, i, operand(call, pt.rank, i));
+	call->event = call_start(call);
+}
+
+static unsigned long
+setting(const char *name, unsigned long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* One of some calls makes way for a new team instead. */
+static void
+step(uint64_t number, unsigned long turn, struct pt_rng *same)
+{
+	const uint64_t draw = pt_rand(same), which = pt_rand(same);
+	struct team *team = &teams[(turn ? number / turn : which) % team_count];
+
+	if (!turn && pt_rand_below(same, 40) == 0) {
+		for (unsigned i = 0; i < OPEN; i++)
+			if (calls[i].team == team)
+				call_finish(&calls[i]);
+		team_end(team);
+		team_make(team, draw);
+	} else {
+		call_begin(&calls[number % OPEN], team, number, draw);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pt_rng same;
+	unsigned long count, turn;
+
+	pt_start(&argc, &argv, NULL, 0, 4096);
+	count = setting("PT_CALLS", pt_scale(200, 1000));
+	turn = setting("PT_TURN", 0);
+	team_count = (unsigned)setting("PT_TEAMS", 6);
+	PT_LE(team_count, MOST_TEAMS);
+	same = pt_rng_make(1);
+	for (unsigned i = 0; i < team_count; i++)
+		team_make(&teams[i], turn ? 1 : pt_rand(&same));
+	for (uint64_t number = 0; number < count; number++)
+		step(number, turn, &same);
+	for (unsigned i = 0; i < OPEN; i++)
+		call_finish(&calls[i]);
+	for (unsigned i = 0; i < team_count; i++)
+		team_end(&teams[i]);
+	pt_finish();
+}
