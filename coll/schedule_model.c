@@ -20,6 +20,7 @@ struct member {
 	struct pcoll_cursor cursor;
 	struct pcoll_act act;           /* the one that is next, if has_act */
 	bool has_act, in_round_end, ended, is_queued;
+	bool in_device, by_device;      /* waits for it; it has done the step */
 	uint32_t begun;                 /* and not done */
 	uint32_t found;                 /* whom it has met */
 };
@@ -30,6 +31,7 @@ struct model {
 	const struct pcoll_model_events *events;
 	struct member *members;
 	uint32_t *queue, first, queued;
+	uint32_t leaders, in_device;    /* members with a device step; those that have come to it */
 	struct end *buckets[BUCKETS], *spare;
 	char *text;
 };
@@ -142,6 +144,58 @@ message_begin(struct model *model, uint32_t rank, const struct pcoll_act *act)
 	return true;
 }
 
+/* -- devices ----------------------------------------------------------------------------------- */
+
+static uint32_t
+leaders_count(const struct model *model)
+{
+	uint32_t count = 0;
+
+	for (uint32_t rank = 0; rank < model->size; rank++)
+		for (uint32_t i = 0; i < model->schedules[rank].steps; i++)
+			count += model->schedules[rank].step[i].kind == PCOLL_STEP_DEVICE;
+	return count;
+}
+
+/* The last of those that lead has come. */
+static bool
+device_do(struct model *model)
+{
+	uint32_t *ranks = calloc(model->leaders, sizeof *ranks), count = 0;
+	struct pcoll_act *acts = calloc(model->leaders, sizeof *acts);
+	const bool good = ranks && acts;
+
+	for (uint32_t rank = 0; good && rank < model->size; rank++) {
+		struct member *member = &model->members[rank];
+
+		if (!member->in_device)
+			continue;
+		ranks[count] = rank;
+		acts[count++] = member->act;
+		member->in_device = false;
+		member->by_device = true;
+		member_queue(model, rank);
+	}
+	if (good)
+		model->events->device(model->events->arg, ranks, acts, count);
+	free(ranks);
+	free(acts);
+	return good || model_fails(model, "no memory");
+}
+
+static bool
+device_await(struct model *model, uint32_t rank)
+{
+	struct member *member = &model->members[rank];
+
+	if (!model->events->device)
+		return true;
+	if (member->begun)
+		return model_fails(model, "rank %u: a device step before the end of a round", rank);
+	member->in_device = true;
+	return ++model->in_device < model->leaders || device_do(model);
+}
+
 /* -- members ----------------------------------------------------------------------------------- */
 
 static bool
@@ -158,8 +212,13 @@ act_do(struct model *model, uint32_t rank)
 	case PCOLL_STEP_ROUND:
 		member->in_round_end = true;
 		return true;
-	case PCOLL_STEP_DEVICE:         /* there is none, so what is behind it is done */
+	case PCOLL_STEP_DEVICE:
+		return device_await(model, rank);
 	case PCOLL_STEP_UNLESS:
+		if (member->by_device)
+			pcoll_cursor_leave_out(&member->cursor, &member->act);
+		return true;
+	case PCOLL_STEP_COMPARE:
 		return true;
 	default:
 		return message_begin(model, rank, &member->act);
@@ -173,6 +232,8 @@ member_advance(struct model *model, uint32_t rank)
 	struct member *member = &model->members[rank];
 
 	while (!member->ended) {
+		if (member->in_device)
+			return true;
 		if (member->in_round_end) {
 			if (member->begun)
 				return true;
@@ -202,6 +263,7 @@ member_advance(struct model *model, uint32_t rank)
 static bool
 model_run(struct model *model)
 {
+	model->leaders = leaders_count(model);
 	for (uint32_t rank = 0; rank < model->size; rank++)
 		member_queue(model, rank);
 	while (model->queued) {

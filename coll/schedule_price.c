@@ -90,7 +90,7 @@ price_schedules_ps(const struct pcoll_schedule *schedules, const struct pcoll_sh
 	const uint32_t size = shape->size;
 	struct prices prices = { shape, costs, calloc(size, sizeof *prices.clocks) };
 	const struct pcoll_model_events events = {
-		&prices, price_local, price_begun, price_met, price_round,
+		&prices, price_local, price_begun, price_met, price_round, NULL,
 	};
 	char text[PCOLL_MODEL_TEXT_BYTES];
 	uint64_t end = 0;

@@ -2,22 +2,18 @@
 
 #include "coll/schedule_model.h"
 #include "tests/unit/schedule_oracle.h"
+#include "tests/unit/schedule_set.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 3, SET_WORDS = 5, MOST_MEMBERS = 64 * SET_WORDS };
+enum { BUFFERS = 3 };
 
 struct cell {
 	struct symbol symbol;
 	uint32_t sent_in, received_in;  /* the last round in which it is; from 1 */
-};
-
-/* Members of whom something is known, as bits. */
-struct set {
-	uint64_t word[SET_WORDS];
 };
 
 struct member {
@@ -38,6 +34,7 @@ struct check {
 	const struct pcoll_shape *shape;
 	struct oracle *oracle;
 	bool with_barriers;
+	bool by_device;                         /* a device does the device steps */
 	struct member *members;
 	struct pcoll_schedule *schedules;
 	struct note *notes;                     /* by stamp */
@@ -57,30 +54,6 @@ check_fails(struct check *check, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(check->text, SCHEDULE_TEXT_BYTES, format, args);
 	va_end(args);
-}
-
-/* -- sets -------------------------------------------------------------------------------------- */
-
-static void
-set_add(struct set *set, uint32_t rank)
-{
-	set->word[rank / 64] |= (uint64_t)1 << rank % 64;
-}
-
-static void
-set_join(struct set *set, const struct set *other)
-{
-	for (unsigned i = 0; i < SET_WORDS; i++)
-		set->word[i] |= other->word[i];
-}
-
-static bool
-set_is_full(const struct set *set, uint32_t size)
-{
-	for (uint32_t rank = 0; rank < size; rank++)
-		if (!(set->word[rank / 64] >> rank % 64 & 1))
-			return false;
-	return true;
 }
 
 /* -- acts -------------------------------------------------------------------------------------- */
@@ -117,7 +90,7 @@ act_writes(const struct pcoll_act *act)
 static bool
 act_touches(const struct pcoll_act *act)
 {
-	return (act_reads(act) && act->from != PCOLL_TMP) ||
+	return act->kind == PCOLL_STEP_DEVICE || (act_reads(act) && act->from != PCOLL_TMP) ||
 	       (act_writes(act) && act->to != PCOLL_TMP);
 }
 
@@ -135,6 +108,20 @@ act_note(struct check *check, uint32_t rank, const struct pcoll_act *act)
 	member->left--;
 	if (act->kind == PCOLL_STEP_SEND || act->kind == PCOLL_STEP_RECEIVE)
 		member->busy = true;
+}
+
+/* The next act; of those that a device makes needless, none. */
+static bool
+act_next(const struct check *check, uint32_t rank, struct pcoll_cursor *cursor,
+         struct pcoll_act *act_out)
+{
+	while (pcoll_cursor_next(&check->schedules[rank], cursor, act_out)) {
+		if (check->by_device && act_out->kind == PCOLL_STEP_UNLESS)
+			pcoll_cursor_leave_out(cursor, act_out);
+		else if (check->by_device || act_out->kind != PCOLL_STEP_DEVICE)
+			return true;
+	}
+	return false;
 }
 
 static void
@@ -240,6 +227,67 @@ on_round(void *arg, uint32_t rank)
 	member_may_be_done(member, rank);
 }
 
+/* -- devices ----------------------------------------------------------------------------------- */
+
+static struct symbol
+device_combine(struct check *check, const uint32_t *ranks, const struct pcoll_act *acts,
+               uint32_t count, size_t byte)
+{
+	struct symbol all = { 0 };
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cell *from = cells_find(check, ranks[i], acts[i].from,
+		                                     acts[i].from_bytes, &acts[i]);
+
+		if (check->shape->operation == PCOLL_BROADCAST && ranks[i] == acts[i].peer)
+			return from[byte].symbol;
+		all = i ? symbol_combine(all, from[byte].symbol) : from[byte].symbol;
+	}
+	return all;
+}
+
+/* Members that have come together know what each of them did. */
+static void
+device_join_sets(struct check *check, const uint32_t *ranks, uint32_t count)
+{
+	struct set entered = { { 0 } };
+
+	for (uint32_t i = 0; i < count; i++)
+		set_join(&entered, &check->members[ranks[i]].entered);
+	for (uint32_t i = 0; i < count; i++)
+		set_join(&check->members[ranks[i]].entered, &entered);
+}
+
+static void
+on_device(void *arg, const uint32_t *ranks, const struct pcoll_act *acts, uint32_t count)
+{
+	struct check *check = arg;
+	const size_t len_bytes = acts[0].len_bytes;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (acts[i].len_bytes != len_bytes || acts[i].peer != acts[0].peer)
+			check_fails(check, "rank %u: another device step than rank %u", ranks[i],
+			            ranks[0]);
+		act_note(check, ranks[i], &acts[i]);
+		if (len_bytes && (!cells_find(check, ranks[i], acts[i].from, acts[i].from_bytes,
+		                              &acts[i]) ||
+		                  !cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
+		                              &acts[i])))
+			return;
+	}
+	if (check->shape->operation == PCOLL_BARRIER)
+		device_join_sets(check, ranks, count);
+	for (size_t byte = 0; byte < len_bytes && !check->failed; byte++) {
+		const struct symbol all = device_combine(check, ranks, acts, count, byte);
+
+		for (uint32_t i = 0; i < count; i++)
+			cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
+			           &acts[i])[byte].symbol = all;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		member_may_be_done(&check->members[ranks[i]], ranks[i]);
+}
+
 /* -- tags -------------------------------------------------------------------------------------- */
 
 static int
@@ -327,7 +375,7 @@ member_open(struct check *check, uint32_t rank)
 			oracle_operand(check->oracle, rank, i);
 	member->round = 1;
 	set_add(&member->entered, rank);
-	while (pcoll_cursor_next(&check->schedules[rank], &cursor, &act))
+	while (act_next(check, rank, &cursor, &act))
 		if (act_touches(&act))
 			member->left++;
 	member_may_be_done(member, rank);
@@ -405,15 +453,17 @@ schedules_build(struct check *check, const struct pcoll_builder *builder)
 
 bool
 schedule_check(const struct pcoll_builder *builder, const struct pcoll_shape *shape, bool uneven,
-               uint32_t slots, bool with_barriers, char text_out[SCHEDULE_TEXT_BYTES])
+               uint32_t slots, enum schedule_way way, char text_out[SCHEDULE_TEXT_BYTES])
 {
 	struct check check = {
-		.shape = shape, .with_barriers = with_barriers, .text = text_out,
+		.shape = shape, .with_barriers = way & SCHEDULE_BARRIERS,
+		.by_device = way & SCHEDULE_DEVICE, .text = text_out,
 		.members = calloc(shape->size, sizeof *check.members),
 		.schedules = calloc(shape->size, sizeof *check.schedules),
 		.oracle = oracle_open(shape, uneven),
 	};
-	const struct pcoll_model_events events = { &check, on_local, on_begun, on_met, on_round };
+	const struct pcoll_model_events events = { &check, on_local, on_begun, on_met, on_round,
+		                                     check.by_device ? on_device : NULL };
 	char why[PCOLL_MODEL_TEXT_BYTES];
 
 	if (!check.members || !check.schedules || shape->size > MOST_MEMBERS)

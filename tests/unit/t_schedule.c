@@ -4,6 +4,7 @@
  *
  * Teams have up to 9 members at level quick, 64 at level full and 300 at level long.
  */
+#include "coll/device.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
@@ -60,14 +61,14 @@ layout_make(unsigned kind, uint32_t size)
 }
 
 /* A set of these: dst is src; the order of ranks counts; a barrier comes before and behind; blocks
- * have lists. */
-enum { IN_PLACE = 1, ORDERED = 2, BARRIERS = 4, UNEVEN = 8, WAYS = 16 };
+ * have lists; a device does its step. */
+enum { IN_PLACE = 1, ORDERED = 2, BARRIERS = 4, UNEVEN = 8, DEVICE = 16, WAYS = 32 };
 
 /* Does the algorithm take such calls? */
 static bool
 way_is_allowed(const struct pcoll_builder *builder, unsigned way)
 {
-	if ((way & UNEVEN) && !builder->serves_lists)
+	if (((way & UNEVEN) && !builder->serves_lists) || ((way & DEVICE) && !builder->has_device))
 		return false;
 	if ((way & ORDERED) && builder->reorders)
 		return false;
@@ -77,26 +78,38 @@ way_is_allowed(const struct pcoll_builder *builder, unsigned way)
 	return true;
 }
 
+/* A device that does whatever it is asked to, for the algorithms that have one. */
+static bool
+device_serves(const struct pcoll_shape *shape)
+{
+	return shape->operation != PCOLL_REDUCE_TO_ALL || !shape->ordered;
+}
+
+static const struct pcoll_device device = { .serves = device_serves };
+
 static void
 check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigned way)
 {
 	char why[SCHEDULE_TEXT_BYTES];
+	enum schedule_way how = way & BARRIERS ? SCHEDULE_BARRIERS : SCHEDULE_PLAIN;
 
 	if (!way_is_allowed(builder, way))
 		return;
+	if (way & DEVICE)
+		how |= SCHEDULE_DEVICE;
 	shape.in_place = way & IN_PLACE;
 	shape.ordered = way & ORDERED;
 	if (shape.layout && builder->serves && !builder->serves(&shape))
 		return;
-	if (!schedule_check(builder, &shape, way & UNEVEN, SLOTS, way & BARRIERS, why))
+	if (!schedule_check(builder, &shape, way & UNEVEN, SLOTS, how, why))
 		ck_abort_msg("%s, operation %d: size %u in %u, root %u, radix %u, pieces of %zu, "
-		             "%zu bytes, elements of %zu%s%s%s%s: %s", builder->name,
+		             "%zu bytes, elements of %zu%s%s%s%s%s: %s", builder->name,
 		             (int)builder->operation, shape.size,
 		             shape.layout ? shape.layout->nbrhds : 1, shape.root, shape.radix,
 		             shape.piece_bytes, shape.len_bytes, shape.elem_bytes,
 		             way & IN_PLACE ? ", in place" : "", way & ORDERED ? ", ordered" : "",
 		             way & BARRIERS ? ", barriers" : "", way & UNEVEN ? ", uneven" : "",
-		             why);
+		             way & DEVICE ? ", by a device" : "", why);
 }
 
 static void
@@ -346,7 +359,7 @@ START_TEST(mistakes_are_noticed)
 		};
 		char why[SCHEDULE_TEXT_BYTES] = "";
 
-		ck_assert_msg(!schedule_check(&builder, &shape, false, SLOTS, false, why),
+		ck_assert_msg(!schedule_check(&builder, &shape, false, SLOTS, SCHEDULE_PLAIN, why),
 		              "mistake %u", mistake);
 		ck_assert_msg(strstr(why, noticed[mistake]) != NULL, "mistake %u: %s", mistake,
 		              why);
@@ -501,6 +514,8 @@ int
 main(void)
 {
 	TCase *tests = tcase_create("schedules");
+
+	pcoll_device = &device;
 
 	tcase_add_test(tests, mistakes_are_noticed);
 	tcase_add_test(tests, every_call_has_an_algorithm);
