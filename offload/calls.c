@@ -42,17 +42,36 @@ usage_ns(const struct rusage *usage)
 	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
 }
 
+static const char *_Atomic called;      /* the provider */
+static const char *function_told;
+
+const char *
+poff_call_device(void)
+{
+	return atomic_load_explicit(&called, memory_order_relaxed);
+}
+
+static void
+function_tell(struct psi_device_call *told, const char *function)
+{
+	uint64_t name[PSI_CALL_WORDS] = { 0 };
+
+	snprintf((char *)name, sizeof name, "%s", function);
+	for (unsigned i = 0; i < PSI_CALL_WORDS; i++)
+		atomic_store_explicit(&told->function[i], name[i], memory_order_relaxed);
+	function_told = function;
+}
+
 static void
 call_enter(struct poff_device *device, const char *function)
 {
 	struct psi_device_call *told = &psi_shared_of(psi.boot.rank)->device_call;
-	uint64_t name[PSI_CALL_WORDS] = { 0 };
 
 	if (device->look_closely)
 		getrusage(RUSAGE_THREAD, &device->usage);
-	snprintf((char *)name, sizeof name, "%s", function);
-	for (unsigned i = 0; i < PSI_CALL_WORDS; i++)
-		atomic_store_explicit(&told->function[i], name[i], memory_order_relaxed);
+	atomic_store_explicit(&called, device->provider->name, memory_order_relaxed);
+	if (function_told != function)
+		function_tell(told, function);
 	device->called_ns = psi_now_ns();
 	atomic_store_explicit(&told->since_ns, device->called_ns, memory_order_relaxed);
 }

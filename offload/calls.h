@@ -28,6 +28,9 @@ unsigned poff_call_progress(struct poff_device *device, unsigned budget);
 /* The provider has broken its contract, by what the static text says. */
 void poff_breach(struct poff_device *device, const char *what);
 
+/* The provider of the call that is under way, or of the last.  Any thread. */
+const char *poff_call_device(void);
+
 /* Watches from now on for calls that do not return. */
 void poff_watch_start(void);
 

@@ -22,6 +22,8 @@ enum poff_kind {
 	POFF_ENDS,                      /* a gather behind that */
 	POFF_RESULT,                    /* number: of that step */
 	POFF_SOFTWARE,                  /* number: that step is software's */
+	POFF_WANT,                      /* number: parts of that step's payload */
+	POFF_PART,
 	POFF_EVICT,                     /* gathers of eviction */
 	POFF_LEAVE,                     /* leave the tree; number: of evictions before */
 	POFF_BYE,                       /* the sender's team has ended */

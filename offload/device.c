@@ -161,7 +161,7 @@ poff_devices_agree(void)
 }
 
 struct poff_device *
-poff_device_of_job(void)
+poff_device_at(unsigned at)
 {
-	return agreed && agreed != UINT32_MAX ? &devices[0] : NULL;
+	return agreed != UINT32_MAX && at < agreed ? &devices[at] : NULL;
 }

@@ -6,6 +6,8 @@
 
 #include "coll/coll.h"
 
+#include <string.h>
+
 enum { STEPS_AHEAD = 8 };
 
 /* -- what all agree on ------------------------------------------------------------------------- */
@@ -128,6 +130,25 @@ team_makes_room(struct poff_team *team)
 	poff_room_make(team, team->was_full);
 }
 
+/* The next device of the list, if the one before cannot serve the team. */
+static void
+team_takes_next(struct poff_team *team)
+{
+	struct poff_device *next = poff_device_at(team->device_at + 1);
+
+	team->then = NULL;
+	if (!next) {
+		poff_team_give_up(team, team->why);
+		return;
+	}
+	poff_stats_team(team);
+	memset(team->count, 0, sizeof team->count);
+	team->device = next;
+	team->device_at++;
+	team->shape_count = 0;
+	poff_join_start(team);
+}
+
 /* All have said whether they have a tree; those that have one leave it if another has not. */
 static void
 team_has_joined(struct poff_team *team)
@@ -149,12 +170,31 @@ team_has_joined(struct poff_team *team)
 		team->was_full = mine == PST_OFF_FULL;
 		team->go_on = team->then = team_makes_room;
 		poff_tree_leave(team);
+	} else if (any_full) {
+		poff_team_give_up(team, "no tree is free");
+		poff_rejoin_later(team);
+		poff_tree_leave(team);
 	} else {
-		poff_team_give_up(team, team->why ? team->why : "a member could not join the tree");
-		if (any_full)
-			poff_rejoin_later(team);
+		team->why = team->why ? team->why : "a member could not join the tree";
+		team->go_on = team->then = team_takes_next;
 		poff_tree_leave(team);
 	}
+}
+
+/* What the device reads and writes is in one piece, so one registration serves all calls. */
+static bool
+memory_is_ready(struct poff_team *team)
+{
+	const pst_off_provider_t *calls = &team->device->provider->calls;
+
+	if (!(team->agreed.caps & PST_OFF_NEEDS_MEM) ||
+	    (calls->mem_register && calls->mem_release &&
+	     calls->mem_register(team->device->dev, team->kept, sizeof team->kept, &team->mem) ==
+	             PST_OFF_OK))
+		return true;
+	team->mem = NULL;
+	team->why = "memory cannot be registered";
+	return false;
 }
 
 static void
@@ -168,6 +208,8 @@ team_joins(struct poff_team *team)
 	team->joining = false;
 	if (result != PST_OFF_OK)
 		team->tree = NULL;
+	else if (!memory_is_ready(team))
+		told = PST_OFF_NO;
 	if (result == PST_OFF_FULL)
 		team->why = "no tree is free";
 	team->go_on = team_has_joined;
@@ -223,12 +265,14 @@ team_compares(struct poff_team *team)
 		attributes_join(&team->agreed, &offers[i].attr);
 	}
 	if (!all_open)
-		poff_team_give_up(team, team->device->dev ? "a member's device does not open"
-		                                          : team->device->why);
+		team->why = team->device->dev ? "a member's device does not open"
+		                              : team->device->why;
 	else if (team->channel.members > team->agreed.max_members)
-		poff_team_give_up(team, "more members than a tree may have");
-	else
+		team->why = "more members than a tree may have";
+	if (all_open && team->channel.members <= team->agreed.max_members)
 		join_start(team);
+	else
+		team_takes_next(team);
 }
 
 void

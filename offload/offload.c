@@ -175,7 +175,7 @@ offload_open(void)
 	if (!psi.networked)
 		return;
 	poff_devices_agree();
-	if (!poff_device_of_job())
+	if (!poff_device_at(0))
 		return;
 	device.verifies = poff_verifies();
 	pcoll_device = &device;

@@ -43,8 +43,8 @@ struct poff_device {
 bool poff_device_open(struct poff_device *device);
 /* Compares the providers of all ranks.  Called in init, by all. */
 void poff_devices_agree(void);
-/* The first provider's; NULL: there is none.  The same on all ranks of the job. */
-struct poff_device *poff_device_of_job(void);
+/* In the order of the list; NULL: there are no more.  The same on all ranks of the job. */
+struct poff_device *poff_device_at(unsigned at);
 /* The job ends: their counts go to the file. */
 void poff_devices_stats(void);
 /* Lets open devices go on.  Returns the events. */
@@ -59,6 +59,9 @@ struct poff_offer {
 	uint8_t opens;
 	pst_off_attr_t attr;
 };
+
+/* Beyond cancel_max_ns, since processes may lose their CPUs. */
+#define POFF_CANCEL_SLACK_NS UINT64_C(2000000000)
 
 /* A shape that the leaders' devices were asked about. */
 struct poff_shape {
@@ -101,6 +104,8 @@ struct poff_step {
 	bool asked;                     /* whether all have begun it */
 	uint32_t told;
 	uint64_t all_since_ns;          /* all have begun it; 0: not known */
+	bool cancelled;                 /* a multicast that may lose parts, which is late */
+	size_t missing_bytes;           /* that the root will send */
 };
 
 struct poff_team {
@@ -150,6 +155,8 @@ struct poff_team {
 	struct poff_shape shapes[POFF_SHAPES];
 	unsigned shape_count;
 	struct poff_kept kept[POFF_KEPT];
+	pst_off_mem_t *mem;             /* of `kept', where the device needs memory registered */
+	unsigned device_at;             /* its place in the list */
 	struct poff_given *given;       /* to be compared with software's */
 	bool verifies;
 	uint64_t broken;                /* the step that the device had begun when it failed */
@@ -200,6 +207,15 @@ void poff_rejoin_later(struct poff_team *team);
 /* Leaves the tree if somebody asks for it. */
 void poff_eviction_look(struct poff_team *team);
 
+/* -- multicasts that lose parts (missing.c) ---------------------------------------------------- */
+
+/* Asks the root for what a call of so many bytes lacks.  False: the ranges are not in it. */
+bool poff_missing_ask(struct poff_team *team, size_t len_bytes, const pst_off_result_t *result);
+/* True: all has come. */
+bool poff_missing_take(struct poff_team *team);
+/* Answers other members. */
+void poff_missing_answer(struct poff_team *team);
+
 /* -- comparing with software (verify.c) -------------------------------------------------------- */
 
 bool poff_verifies(void);
@@ -221,5 +237,7 @@ enum pcoll_device_result poff_step_failed(struct poff_team *team, struct pcoll_o
 /* It was taken, or software does it, for what is counted there. */
 enum pcoll_device_result poff_step_end(struct poff_team *team, enum poff_count what);
 struct poff_kept *poff_kept_of(struct poff_team *team, uint64_t number);
+/* Has this member, the root, all that it multicasts from that offset on in that step? */
+bool poff_step_has_sent(const struct poff_team *team, uint64_t number, size_t at);
 
 #endif

@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond cancel_max_ns, since processes may lose their CPUs. */
-static const uint64_t CANCEL_SLACK_NS = 2000000000;
-
 /* The first member that has ended a step. */
 static uint32_t
 giver_of(const struct poff_team *team, const uint64_t *ended, uint64_t number)
@@ -69,7 +66,7 @@ team_compares_ends(struct poff_team *team)
 static bool
 request_is_abandoned(struct poff_team *team)
 {
-	if (psi_now_ns() - team->cancelled_ns < team->agreed.cancel_max_ns + CANCEL_SLACK_NS)
+	if (psi_now_ns() - team->cancelled_ns < team->agreed.cancel_max_ns + POFF_CANCEL_SLACK_NS)
 		return false;
 	poff_breach(team->device, "a cancelled call does not end");
 	team->abandoned = true;

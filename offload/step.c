@@ -59,6 +59,8 @@ poff_kept_of(struct poff_team *team, uint64_t number)
 
 static enum pcoll_device_result step_reduces(struct poff_team *team);
 static enum pcoll_device_result step_multicasts(struct poff_team *team);
+static enum pcoll_device_result step_multicasting(struct poff_team *team);
+static enum pcoll_device_result step_awaits_parts(struct poff_team *team);
 
 static size_t
 piece_bytes(const struct poff_step *step)
@@ -77,7 +79,7 @@ call_start(struct poff_team *team, uint32_t op, uint32_t root)
 	const pst_off_call_t call = {
 		.struct_bytes = sizeof call, .op = op, .root = root, .dt = step->dt,
 		.rop = step->rop, .seq = team->provider_seq, .nbytes = piece_bytes(step),
-		.src = bytes, .dst = bytes,
+		.src = bytes, .dst = bytes, .src_mem = team->mem, .dst_mem = team->mem,
 	};
 	int result;
 
@@ -89,12 +91,23 @@ call_start(struct poff_team *team, uint32_t op, uint32_t root)
 		step->asked = false;
 		step->told = 0;
 		step->all_since_ns = 0;
+		step->cancelled = false;
 		return true;
 	}
 	step->req = NULL;
 	if (result != PST_OFF_AGAIN)
 		poff_team_alarm(team, "a call does not start");
 	return false;
+}
+
+/* Of a multicast that may lose parts, the root has the rest. */
+static bool
+call_may_lack(const struct poff_team *team)
+{
+	const struct poff_step *step = &team->step;
+
+	return team->agreed.caps & PST_OFF_UNRELIABLE && step->go_on == step_multicasting &&
+	       step->root != team->channel.me;
 }
 
 /* Late is not failed: time counts from when all have begun the step. */
@@ -105,6 +118,15 @@ call_watch(struct poff_team *team)
 	const uint64_t now = psi_now_ns(), limit = team->agreed.timeout_ns;
 	struct poff_message *message;
 
+	if (call_may_lack(team)) {
+		if (!step->cancelled && now - step->started_ns > limit)
+			poff_call_cancel(team, step->req);
+		step->cancelled = step->cancelled || now - step->started_ns > limit;
+		if (now - step->started_ns >
+		    limit + team->agreed.cancel_max_ns + POFF_CANCEL_SLACK_NS)
+			poff_team_alarm(team, "a cancelled call does not end");
+		return;
+	}
 	if (!step->asked && now - step->started_ns > limit) {
 		step->asked = true;
 		poff_send_all(&team->channel, POFF_ASK, team->turn, NULL, 0);
@@ -134,6 +156,19 @@ call_has_kept_bounds(struct poff_team *team)
 	return false;
 }
 
+/* Goes on when the root has sent the rest. */
+static bool
+call_lacks(struct poff_team *team, const pst_off_result_t *result)
+{
+	if (poff_missing_ask(team, piece_bytes(&team->step), result)) {
+		team->step.go_on = step_awaits_parts;
+		return false;
+	}
+	poff_breach(team->device, "a range that is missing is not in the payload");
+	poff_team_alarm(team, team->device->breach);
+	return false;
+}
+
 /* True: the call has ended well. */
 static bool
 call_test(struct poff_team *team)
@@ -146,6 +181,9 @@ call_test(struct poff_team *team)
 		return false;
 	}
 	team->step.req = NULL;
+	if (call_may_lack(team) && (ended == PST_OFF_MISSING ||
+	                            (ended == PST_OFF_CANCELLED && team->step.cancelled)))
+		return call_lacks(team, &result);
 	if (ended != PST_OFF_OK)
 		poff_team_alarm(team, result.why ? result.why : "a call has failed");
 	return ended == PST_OFF_OK && call_has_kept_bounds(team);
@@ -166,17 +204,36 @@ step_finish(struct poff_team *team)
 }
 
 static enum pcoll_device_result
-step_multicasting(struct poff_team *team)
+step_piece_ends(struct poff_team *team)
 {
 	struct poff_step *step = &team->step;
 
-	if (!call_test(team))
-		return PCOLL_DEVICE_AGAIN;
 	step->at += piece_bytes(step);
 	if (step->at >= step->len_bytes)
 		return step_finish(team);
 	step->go_on = step->two_way ? step_reduces : step_multicasts;
 	return step->go_on(team);
+}
+
+static enum pcoll_device_result
+step_multicasting(struct poff_team *team)
+{
+	return call_test(team) ? step_piece_ends(team) : PCOLL_DEVICE_AGAIN;
+}
+
+static enum pcoll_device_result
+step_awaits_parts(struct poff_team *team)
+{
+	return poff_missing_take(team) ? step_piece_ends(team) : PCOLL_DEVICE_AGAIN;
+}
+
+bool
+poff_step_has_sent(const struct poff_team *team, uint64_t number, size_t at)
+{
+	return number < team->turn ||
+	       (number == team->turn && team->step.go_on == step_multicasting &&
+	        at <= team->step.at) ||
+	       (number == team->turn && at < team->step.at);
 }
 
 static enum pcoll_device_result

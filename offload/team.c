@@ -37,7 +37,7 @@ team_open(struct poff_team *team, gex_TM_t tm)
 		team->places[i] = psi_target_of(tm, layout->leads[i], "offload").place;
 	team->tm = tm;
 	team->size = tm->size;
-	team->device = poff_device_of_job();
+	team->device = poff_device_at(0);
 	team->verifies = poff_verifies();
 	team->channel = (struct poff_channel){
 		.ep = tm->ep, .team = tm->id, .members = layout->nbrhds,
@@ -100,6 +100,9 @@ team_leaves(struct poff_team *team)
 	if (poff_call_leave_test(team) == PST_OFF_AGAIN)
 		return;
 	team->tree = NULL;
+	if (team->mem)
+		team->device->provider->calls.mem_release(team->device->dev, team->mem);
+	team->mem = NULL;
 	team->go_on = team->then;
 	team->then = NULL;
 	poff_tree_given_back(team);
@@ -261,6 +264,7 @@ team_progress(struct poff_team *team)
 	if (team->device->banned && team->active_from != UINT64_MAX && !team->drained)
 		poff_team_alarm(team, team->device->breach);
 	asks_answer(team);
+	poff_missing_answer(team);
 	poff_eviction_look(team);
 	if (team->go_on)
 		team->go_on(team);

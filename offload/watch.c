@@ -37,7 +37,7 @@ job_end(const struct psi_device_call *told, uint64_t since_ns)
 	(void)pboot_note_hang(psi_now_ns() - since_ns, true);
 	pause_ns(REPORT_NS);    /* the keeper reports */
 	psi_fatal("offload: provider %s has not returned from `%s' for %.3g s; PST_OFFLOAD=none "
-	          "does without it", poff_device_of_job()->provider->name, (const char *)words,
+	          "does without it", poff_call_device(), (const char *)words,
 	          seconds);
 }
 
