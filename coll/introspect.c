@@ -126,3 +126,21 @@ pcoll_introspect(const struct pcoll_team *team, bool all,
 	pcoll_layout_free(layout);
 	return true;
 }
+
+uint64_t
+pcoll_predict_ns(enum pcoll_operation operation, uint32_t hosts, size_t len_bytes)
+{
+	static const char *const algorithms[PCOLL_OPERATIONS] = {
+		[PCOLL_BARRIER] = "dissemination", [PCOLL_BROADCAST] = "knomial",
+		[PCOLL_REDUCE_TO_ALL] = "doubling",
+	};
+	const uint32_t size = hosts < MOST_RANKS ? hosts : MOST_RANKS;
+	const struct pcoll_shape shape = {
+		.operation = operation, .size = size, .hosts = size, .radix = 2, .elem_bytes = 1,
+		.len_bytes = len_bytes, .in_place = true,
+	};
+	const struct pcoll_builder *builder = pcoll_builder_find(operation, algorithms[operation]);
+	const uint64_t price_ps = pcoll_builder_price_ps(builder, &shape, &measured_costs);
+
+	return price_ps == UINT64_MAX ? UINT64_MAX : price_ps / 1000;
+}

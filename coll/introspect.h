@@ -3,6 +3,8 @@
 #ifndef PCOLL_INTROSPECT_H
 #define PCOLL_INTROSPECT_H
 
+#include "coll/operation.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +29,9 @@ struct pcoll_fact {
  * Returns false if memory is missing. */
 bool pcoll_introspect(const struct pcoll_team *team, bool all,
                       void (*tell)(const struct pcoll_fact *fact, void *arg), void *arg);
+
+/* The predicted time of a collective of one rank on each of so many hosts, in software; as that of
+ * the largest number for which there are predictions. */
+uint64_t pcoll_predict_ns(enum pcoll_operation operation, uint32_t hosts, size_t len_bytes);
 
 #endif

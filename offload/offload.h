@@ -63,13 +63,16 @@ struct poff_offer {
 /* Beyond cancel_max_ns, since processes may lose their CPUs. */
 #define POFF_CANCEL_SLACK_NS UINT64_C(2000000000)
 
+/* What members say of a shape; the largest counts. */
+enum poff_answer { POFF_TAKES, POFF_DEAR, POFF_DECLINES };
+
 /* A shape that the leaders' devices were asked about. */
 struct poff_shape {
 	uint32_t op;
 	gex_DT_t dt;
 	gex_OP_t rop;
 	size_t class_bytes;             /* lengths up to a power of two */
-	bool taken;
+	enum poff_answer answer;
 };
 
 /* An operation whose step waits. */
@@ -93,6 +96,7 @@ struct poff_step {
 	enum pcoll_device_result (*go_on)(struct poff_team *team);
 	struct pcoll_op *op;
 	bool two_way;
+	bool is_long;                   /* longer than what is kept */
 	uint32_t op_bit, root;          /* of the whole; PST_OFF_* */
 	gex_DT_t dt;
 	gex_OP_t rop;
@@ -224,6 +228,11 @@ void poff_verify_keep(struct poff_team *team, const void *bytes, size_t len_byte
 void poff_verify_compare(struct poff_team *team, struct pcoll_op *op, uint64_t number,
                          const struct pcoll_act *act);
 void poff_verify_drop(struct poff_team *team);
+
+/* -- what a device takes (query.c) ------------------------------------------------------------- */
+
+/* Of the step of the team, with a payload of its size class. */
+enum poff_answer poff_device_answer(struct poff_team *team, size_t class_bytes);
 
 /* -- steps (step.c), repair (repair.c) --------------------------------------------------------- */
 

@@ -291,49 +291,19 @@ shape_of(struct poff_team *team)
 	return NULL;
 }
 
-/* The answer depends on nothing but the question, so it is the same twice. */
-static bool
-device_answers(struct poff_team *team, const pst_off_op_t *asked, const char **why_out)
-{
-	struct poff_device *device = team->device;
-	uint64_t cost_ns[2] = { 0 };
-	int answer[2];
-
-	for (unsigned i = 0; i < 2; i++)
-		answer[i] = poff_call_query(device, &team->agreed, asked, &cost_ns[i], why_out);
-	if (answer[0] == answer[1] && (answer[0] != PST_OFF_OK || cost_ns[0] == cost_ns[1]))
-		return answer[0] == PST_OFF_OK;
-	*why_out = "query gives two answers to one question";
-	poff_breach(device, *why_out);
-	return false;
-}
-
-static bool
-device_takes(struct poff_team *team, uint32_t op)
-{
-	const struct poff_step *step = &team->step;
-	const pst_off_op_t asked = {
-		.struct_bytes = sizeof asked, .op = op, .members = team->channel.members,
-		.root = step->root, .dt = op == PST_OFF_REDUCE ? step->dt : 0,
-		.rop = op == PST_OFF_REDUCE ? step->rop : 0,
-		.nbytes = class_bytes_of(step) < step->piece_most ? class_bytes_of(step)
-		                                                  : step->piece_most,
-	};
-	const char *why = "an operation that it does not offer";
-
-	if (team->agreed.ops & op && device_answers(team, &asked, &why))
-		return true;
-	team->query_why = why;
-	return false;
-}
-
 static enum pcoll_device_result
 step_begins(struct poff_team *team)
 {
 	struct poff_step *step = &team->step;
+	const struct poff_shape *shape = shape_of(team);
 
-	if (!shape_of(team)->taken)
-		return poff_step_end(team, POFF_COUNT_QUERY);
+	if (step->is_long)
+		return poff_step_end(team, POFF_COUNT_LENGTH);
+	if (!shape)
+		return poff_step_end(team, POFF_COUNT_SHAPES);
+	if (shape->answer != POFF_TAKES)
+		return poff_step_end(team, shape->answer == POFF_DEAR ? POFF_COUNT_COST
+		                                                      : POFF_COUNT_QUERY);
 	step->go_on = step->two_way ? step_reduces : step_multicasts;
 	return step->go_on(team);
 }
@@ -346,9 +316,10 @@ step_asks(struct poff_team *team)
 
 	if (!poff_gather_test(&team->gather))
 		return PCOLL_DEVICE_AGAIN;
-	shape->taken = true;
+	shape->answer = POFF_TAKES;
 	for (uint32_t i = 0; i < team->channel.members; i++)
-		shape->taken = shape->taken && team->gathered[i];
+		if (team->gathered[i] > shape->answer)
+			shape->answer = (enum poff_answer)team->gathered[i];
 	return step_begins(team);
 }
 
@@ -363,28 +334,40 @@ step_meets(struct poff_team *team)
 }
 
 static enum pcoll_device_result
+shape_ask(struct poff_team *team)
+{
+	struct poff_step *step = &team->step;
+	uint8_t answer;
+
+	team->shapes[team->shape_count++] = (struct poff_shape){
+		.op = step->op_bit, .dt = step->dt, .rop = step->rop,
+		.class_bytes = class_bytes_of(step),
+	};
+	answer = (uint8_t)poff_device_answer(team, class_bytes_of(step));
+	poff_gather_start(&team->gather, &answer, sizeof answer, team->gathered);
+	team->ahead = 0;
+	step->go_on = step_asks;
+	return step_asks(team);
+}
+
+/* A member is no more steps ahead than others keep results for.  One that a device does in both
+ * directions brings all together. */
+static enum pcoll_device_result
 step_open(struct poff_team *team)
 {
 	struct poff_step *step = &team->step;
-	uint8_t takes = 1;
+	const struct poff_shape *shape = shape_of(team);
+	const uint8_t here = 1;
 
-	if (!shape_of(team)) {
-		if (team->shape_count == POFF_SHAPES)
-			return poff_step_end(team, POFF_COUNT_SHAPES);
-		team->shapes[team->shape_count++] = (struct poff_shape){
-			.op = step->op_bit, .dt = step->dt, .rop = step->rop,
-			.class_bytes = class_bytes_of(step) };
-		takes = device_takes(team, PST_OFF_BCAST) &&
-		        (!step->two_way || device_takes(team, PST_OFF_REDUCE));
-		poff_gather_start(&team->gather, &takes, sizeof takes, team->gathered);
+	if (!shape && !step->is_long && team->shape_count < POFF_SHAPES)
+		return shape_ask(team);
+	if (step->two_way && !step->is_long && shape && shape->answer == POFF_TAKES)
 		team->ahead = 0;
-		step->go_on = step_asks;
-		return step_asks(team);
-	}
-	team->ahead = step->two_way ? 0 : team->ahead + 1;
+	else
+		team->ahead++;
 	if (team->ahead < team->agreed.max_ahead && team->ahead < POFF_KEPT / 2)
 		return step_begins(team);
-	poff_gather_start(&team->gather, &takes, sizeof takes, team->gathered);
+	poff_gather_start(&team->gather, &here, sizeof here, team->gathered);
 	step->go_on = step_meets;
 	return step_meets(team);
 }
@@ -420,6 +403,9 @@ step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *a
 	if (!step->two_way)
 		step->dt = step->rop = 0;
 	step->piece_most = piece_most(team, op);
+	step->is_long = step->len_bytes > POFF_KEPT_BYTES;
+	if (step->is_long)
+		return;
 	kept->len_bytes = step->len_bytes;
 	memset(kept->bytes, 0, is_barrier ? sizeof(uint32_t) : 0);
 	if (is_barrier)
@@ -432,11 +418,8 @@ step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *a
 static enum pcoll_device_result
 step_in_turn(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
 {
-	if (!team->step.go_on) {
-		if (act->len_bytes > POFF_KEPT_BYTES)
-			return poff_step_end(team, POFF_COUNT_LENGTH);
+	if (!team->step.go_on)
 		step_read(team, op, act);
-	}
 	return team->step.go_on(team);
 }
 
