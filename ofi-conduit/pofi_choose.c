@@ -205,6 +205,10 @@ provider_tell_lack_of_hosts(const struct fi_info *near, char *lack, size_t lack_
 	         "names one", near->fabric_attr->prov_name, near->domain_attr->name);
 }
 
+static const char UNIVERSE[] = "FI_UNIVERSE_SIZE";
+
+enum { UNIVERSE_LEAST = 16 };   /* small jobs may have connections that both sides begin */
+
 /* What libfabric offers, which takes it a while to find out; until pofi_choose has chosen. */
 static struct fi_info *offered;
 
@@ -218,10 +222,26 @@ wish_read(const struct psi_services *services)
 	};
 }
 
+/* libfabric reads this variable once, at its first call.  Without it queues are made for 256
+ * processes: more than some devices have (rxe), and fewer than large jobs need.  A value that the
+ * user has set stays, and the result is false. */
+static bool
+universe_set(uint32_t processes)
+{
+	char text[16];
+
+	if (getenv(UNIVERSE))
+		return false;
+	snprintf(text, sizeof text, "%u", processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
+	return setenv(UNIVERSE, text, 1) == 0;
+}
+
+/* A rank may start a job of another size, so the variable is removed after the first call. */
 static int
-offers_get(const struct wish *wish)
+offers_get(const struct psi_services *services, const struct wish *wish)
 {
 	struct fi_info *hints;
+	bool is_set;
 	int code;
 
 	if (offered)
@@ -229,7 +249,10 @@ offers_get(const struct wish *wish)
 	hints = hints_make(wish->provider);
 	if (!hints)
 		return FI_ENOMEM;
+	is_set = universe_set(services->job_processes());
 	code = -fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &offered);
+	if (is_set)
+		unsetenv(UNIVERSE);
 	fi_freeinfo(hints);
 	return code;
 }
@@ -238,7 +261,7 @@ bool
 pofi_probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 {
 	const struct wish wish = wish_read(services);
-	const int code = offers_get(&wish);
+	const int code = offers_get(services, &wish);
 
 	if (code == 0 && best_of(offered, &wish, true))
 		return true;

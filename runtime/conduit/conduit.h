@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 13, PSI_TRANSPORT_BYTES = 16 };
+enum { PSI_CONDUIT_ABI = 14, PSI_TRANSPORT_BYTES = 16 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -144,6 +144,8 @@ struct psi_services {
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	/* A setting by name, as text; NULL if there is none of that name. */
 	const char *(*setting)(const char *name);
+	/* How many processes the job has; 1 outside of a job.  `probe' may ask too. */
+	uint32_t (*job_processes)(void);
 	/* Zero-filled memory that all processes of this host share; every process of the host asks
 	 * once, for the same sizes, and gets its own mapping of the same length, len_out:
 	 * most_bytes where pages that nobody touches cost nothing, least_bytes elsewhere.  NULL if

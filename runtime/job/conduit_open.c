@@ -78,11 +78,18 @@ conduit_unreachable(uint32_t place, const char *why)
 	          "network through?", whose, why);
 }
 
+static uint32_t
+conduit_job_processes(void)
+{
+	return psi.boot.size;
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
 	.log = conduit_log,
 	.setting = psi_setting_value_of,
+	.job_processes = conduit_job_processes,
 	.host_memory = psi_host_memory,
 	.endpoint_memory = psi_endpoint_memory,
 	.deliver = psi_deliver,

@@ -20,10 +20,17 @@ network_log(const char *format, ...)
 	va_end(args);
 }
 
+static uint32_t
+network_job_processes(void)
+{
+	return 1;
+}
+
 /* All that a conduit asks for before it connects. */
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = network_log, .setting = psi_setting_value_of,
+	.job_processes = network_job_processes,
 };
 
 bool

@@ -104,11 +104,17 @@ look_again(void)
 	atomic_fetch_add_explicit(&ofi_self.looks_again, 1, memory_order_relaxed);
 }
 
+static uint32_t
+job_processes(void)
+{
+	return ofi_self.places;
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
 	.unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
-	.look_again = look_again,
+	.look_again = look_again, .job_processes = job_processes,
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
