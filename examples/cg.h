@@ -1,7 +1,7 @@
 /*
  * cg: what its parts share.
  *
- *     cg_mtx*.c     a Matrix Market file becomes a matrix; rank 0 only
+ *     cg_mtx*.[ch]  a Matrix Market file becomes a matrix; rank 0 only
  *     cg_comm.c     start, barrier, sum over all ranks, addresses of peers
  *     cg_rows.c     each rank gets its rows from rank 0
  *     cg_halo.c     each rank gets the entries of p that its rows need
@@ -10,6 +10,8 @@
  */
 #ifndef CG_H
 #define CG_H
+
+#include "cg_mtx.h"
 
 #include <gasnetex.h>
 #include <penstock.h>
@@ -30,25 +32,6 @@ enum cg_handler {
 	ON_PING_LONG,
 	ON_PONG,
 };
-
-/* ------------------------------------------------------------- cg_mtx.c --- */
-
-/* A symmetric matrix by rows, columns ascending; both triangles are stored. */
-struct mtx {
-	uint32_t rows;
-	uint64_t *start; /* rows + 1 indices into col and val */
-	uint32_t *col;
-	double *val;
-};
-
-struct mtx_error {
-	size_t line; /* 0: the file as a whole */
-	char text[160];
-};
-
-/* 0, or -1 with the reason; only then is there nothing to free. */
-int mtx_read(struct mtx *mtx_out, const char *path, struct mtx_error *error_out);
-void mtx_free(struct mtx *mtx);
 
 /* ------------------------------------------------------------ cg_comm.c --- */
 

@@ -3,7 +3,7 @@
  * values, general or symmetric.  Whatever could make the answer wrong is refused
  * with the number of its line.  Here: lines become entries.
  */
-#include "cg_mtx.h"
+#include "cg_mtx_reader.h"
 
 #include <ctype.h>
 #include <errno.h>

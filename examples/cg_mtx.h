@@ -1,44 +1,27 @@
 /*
- * The reader of Matrix Market files: what its two parts share.
+ * Matrices from Matrix Market files.
  */
 #ifndef CG_MTX_H
 #define CG_MTX_H
 
-#include "cg.h"
+#include <stddef.h>
+#include <stdint.h>
 
-#include <stdio.h>
-
-struct entry {
-	uint32_t row, col; /* from 0 */
-	double val;
-	uint64_t line;
-};
-
-enum { MTX_WORDS = 6 }; /* one more than any line has */
-
-struct reader {
-	FILE *file;
-	char *text; /* of the current line, cut into words */
-	size_t text_bytes;
-	char *word[MTX_WORDS];
-	unsigned words;
-	int symmetric, integer;
+/* A symmetric matrix by rows, columns ascending; both triangles are stored. */
+struct mtx {
 	uint32_t rows;
-	uint64_t expected; /* entries, by the line of sizes */
-	struct entry *entry;
-	uint64_t entries, room;
-	struct mtx_error *error; /* its line is the current one */
+	uint64_t *start; /* rows + 1 indices into col and val */
+	uint32_t *col;
+	double *val;
 };
 
-/* Say what is wrong with the current line; always -1. */
-int mtx_fail(struct reader *rd, const char *format, ...)
-#ifdef __GNUC__
-	__attribute__((format(printf, 2, 3)))
-#endif
-	;
+struct mtx_error {
+	size_t line; /* 0: the file as a whole */
+	char text[160];
+};
 
-/* 0, or -1 and the error is filled in. */
-int mtx_read_entries(struct reader *rd);
-int mtx_build(struct reader *rd, struct mtx *mtx_out);
+/* 0, or -1 with the reason; only then is there nothing to free. */
+int mtx_read(struct mtx *mtx_out, const char *path, struct mtx_error *error_out);
+void mtx_free(struct mtx *mtx);
 
 #endif

@@ -2,7 +2,7 @@
  * Matrix Market files: the entries of a file become rows, once they are known
  * to be those of a symmetric matrix with a full diagonal.
  */
-#include "cg_mtx.h"
+#include "cg_mtx_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -123,9 +123,9 @@ mtx_build(struct reader *rd, struct mtx *mtx_out)
 }
 
 int
-mtx_read(struct mtx *mtx_out, const char *path, struct mtx_error *error_out)
+mtx_read_file(struct mtx *mtx_out, FILE *file, struct mtx_error *error_out)
 {
-	struct reader rd = { .file = fopen(path, "r"), .error = error_out };
+	struct reader rd = { .file = file, .error = error_out };
 	int status;
 
 	error_out->line = 0;
@@ -136,7 +136,17 @@ mtx_read(struct mtx *mtx_out, const char *path, struct mtx_error *error_out)
 		status = mtx_build(&rd, mtx_out);
 	free(rd.entry);
 	free(rd.text);
-	fclose(rd.file);
+	return status;
+}
+
+int
+mtx_read(struct mtx *mtx_out, const char *path, struct mtx_error *error_out)
+{
+	FILE *file = fopen(path, "r");
+	const int status = mtx_read_file(mtx_out, file, error_out);
+
+	if (file != NULL)
+		fclose(file);
 	return status;
 }
 
