@@ -14,6 +14,7 @@
 enum { KIND_SHIFT = 24 }; /* kinds stand above an order's bytes */
 
 static struct perf_blocks blocks;
+static gex_TM_t own_team; /* of all ranks; devices take its barriers, not the job's */
 
 #define MOVES(name, ...)                                                              \
 	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
@@ -49,11 +50,19 @@ coll_barrier(gex_Rank_t root, size_t bytes)
 	pst_barrier(perf_tm, 0);
 }
 
+static void
+coll_team_barrier(gex_Rank_t root, size_t bytes)
+{
+	(void)root, (void)bytes;
+	pst_barrier(own_team, 0);
+}
+
 static const struct collective {
 	const char *name;
 	void (*call)(gex_Rank_t root, size_t bytes);
 } collectives[] = {
 	{ "barrier", coll_barrier },
+	{ "team_barrier", coll_team_barrier },
 	{ "bcast", coll_bcast },
 	{ "scatter", coll_scatter },
 	{ "gather", coll_gather },
@@ -84,6 +93,7 @@ static void
 coll_open(void)
 {
 	blocks = perf_blocks_open();
+	gex_TM_Split(&own_team, perf_tm, 0, (int)perf_rank, NULL, 0, 0);
 }
 
 static void
@@ -119,6 +129,7 @@ perf_coll(const struct perf_options *options)
 	static const size_t sizes[] = { 8, 1 << 10, 64 << 10, 0 };
 	static const struct perf_kind kinds[] = {
 		{ "barrier", batch_coll, NULL, 0 },
+		{ "team_barrier", batch_coll, NULL, 0 },
 		{ "bcast", batch_coll, NULL, 1 },
 		{ "scatter", batch_coll, perf_block_most, 1 },
 		{ "gather", batch_coll, perf_block_most, 1 },

@@ -35,8 +35,8 @@ static const struct perf_command commands[] = {
 	{ "atomic", "fetch-and-add alone and by all ranks, and the processor's own under +",
 	  "fetch-add,contended,+fetch-add,+contended", NULL, 0, perf_atomic },
 	{ "coll", "collectives over all ranks, roots in turn",
-	  "barrier,bcast,scatter,gather,gather_all,exchange,permute,reduce,allreduce,"
-	  "reduce_scatter,scan,exscan", "8 to 64K", 0, perf_coll },
+	  "barrier,team_barrier,bcast,scatter,gather,gather_all,exchange,permute,reduce,"
+	  "allreduce,reduce_scatter,scan,exscan", "8 to 64K", 0, perf_coll },
 	{ "overlap", "collectives under way while their callers compute and poll",
 	  "allreduce,gather_all,exchange", "8 to 64K", 0, perf_overlap },
 	{ "signal", "a payload to the next rank's program, one way, in a ring",
