@@ -110,14 +110,15 @@ typedef struct {
 	                                 * decides on pairs */
 	uint64_t max_payload_bytes;     /* of one call */
 	uint32_t align_bytes;           /* of buffers; 0 or 1: any */
-	uint32_t max_inflight;          /* calls under way on a tree */
+	uint32_t max_inflight;          /* calls under way on a tree; at least 1 */
 	uint32_t max_ahead;             /* calls that a member may be ahead of the slowest one
-	                                 * without loss */
+	                                 * without loss; 0: members meet before each bcast */
 	uint32_t max_trees, max_fanout, max_members;
 	uint64_t call_max_ns;           /* longest time in any call */
 	uint64_t cancel_max_ns;         /* from cancel to the end of a request */
 	uint64_t timeout_ns;            /* from the last member's start until a request is thought
-	                                 * to have failed */
+	                                 * to have failed; not 0, and far above the time of a
+	                                 * call on a busy host */
 } pst_off_attr_t;
 
 /* An operation that may come, for query. */
@@ -130,7 +131,7 @@ typedef struct {
 	size_t nbytes;                  /* of one member's block */
 } pst_off_op_t;
 
-/* The members that join a tree. Valid until the join has ended. */
+/* The members that join a tree. Valid until the join has ended; `agreed' as long as the tree. */
 typedef struct {
 	uint32_t struct_bytes;
 	uint32_t members, me;
@@ -140,7 +141,8 @@ typedef struct {
 	const pst_off_attr_t *agreed;
 	/* An allgather in the order of members, outside of the hardware: one at a time. oob_start
 	 * takes nbytes, equal on all members, and room for those of all; it returns OK or FAIL.
-	 * oob_test returns OK, AGAIN or FAIL. */
+	 * oob_test returns OK, AGAIN or FAIL: some member has said NO or FULL, so this one says
+	 * NO, and may free the room. */
 	void *oob;
 	int (*oob_start)(void *oob, const void *mine, size_t nbytes, void *all_out);
 	int (*oob_test)(void *oob);
@@ -152,10 +154,12 @@ typedef struct {
 	uint32_t op, root;
 	gex_DT_t dt;
 	gex_OP_t rop;
-	uint64_t seq;                   /* number of the call on its tree, equal on all members */
+	uint64_t seq;                   /* number of the call on its tree, from 0 on without gaps,
+	                                 * equal on all members */
 	size_t nbytes;                  /* of one member's block */
-	const void *src;                /* a root's of bcast, or an operand */
-	void *dst;                      /* where there is a result; may equal src */
+	const void *src;                /* what a root of bcast sends, or an operand */
+	void *dst;                      /* where the result goes; never NULL, may equal src, and
+	                                 * does at a root of bcast, which need not write it */
 	pst_off_mem_t *src_mem, *dst_mem;       /* with NEEDS_MEM; else NULL */
 } pst_off_call_t;
 
@@ -175,17 +179,20 @@ typedef struct {
 	 * reason. */
 	int (*open)(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *attr_out,
 	            const char **why_out);
-	/* After the last leave. */
+	/* After the last leave, at the end of the job; or when the attributes are refused. A
+	 * process that is killed, or whose trees are not all left, closes nothing. */
 	void (*close)(pst_off_dev_t *dev);
 
-	/* Would the device carry the operation, and in what time? Pure in its arguments, so that
-	 * all members get the same: OK with a cost, or NO with a reason. */
+	/* Would the device carry the operation, and in what time? Pure in its arguments, `agreed'
+	 * among them, so that all members get the same: OK with a cost, or NO with a reason.
+	 * nbytes is that of one call, max_payload_bytes at most. */
 	int (*query)(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_t *op,
 	             uint64_t *cost_ns_out, const char **why_out);
 
 	/* Make a tree with the other members, in the background. join_start: OK with a tree, NO
 	 * with a reason, or FULL. join_test: AGAIN, and then once OK, NO or FULL; with the last two
-	 * the tree is gone. Where one member does not get OK, the others' trees are left. */
+	 * the tree is gone. Where one member does not get OK, the others' trees are left. A join
+	 * has no limit of time, and is never interrupted: end it by NO. */
 	int (*join_start)(pst_off_dev_t *dev, const pst_off_group_t *group,
 	                  pst_off_tree_t **tree_out, const char **why_out);
 	int (*join_test)(pst_off_tree_t *tree, const char **why_out);
@@ -200,13 +207,15 @@ typedef struct {
 	                    pst_off_mem_t **mem_out);
 	void (*mem_release)(pst_off_dev_t *dev, pst_off_mem_t *mem);
 
-	/* Starts a call, in the order of seq. OK with a request; AGAIN, and it comes again; FAIL.
+	/* Starts a call, in the order of seq. OK with a request; AGAIN, and the same call comes
+	 * again; FAIL, of which log tells why.
 	 * The buffers are the provider's until the request has ended. */
 	int (*start)(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out);
 	/* AGAIN, then once OK, MISSING, CANCELLED or FAIL. Then the request is gone, and the
 	 * provider never touches the buffers again. */
 	int (*test)(pst_off_req_t *req, pst_off_result_t *result_out);
-	/* Any time before that: brings the end within cancel_max_ns, by whatever result. */
+	/* Any time before that: brings the end within cancel_max_ns, by whatever result. But for
+	 * a bcast of UNRELIABLE, behind which calls go on, only leave follows on that tree. */
 	void (*cancel)(pst_off_req_t *req);
 
 	/* Moves on what is under way; polls call it. Returns how many events it has handled, at

@@ -58,9 +58,15 @@ attributes_check(const struct poff_device *device)
 	const pst_off_provider_t *calls = &device->provider->calls;
 
 	if (attr->struct_bytes < sizeof *attr)
-		return "its attributes are too short";
-	if (!attr->max_payload_bytes || !attr->max_inflight || !attr->max_members)
-		return "it takes no payload, no call or no member";
+		return "its attributes are too short: set struct_bytes to their size";
+	if (!attr->max_payload_bytes)
+		return "its max_payload_bytes is 0";
+	if (!attr->max_inflight)
+		return "its max_inflight is 0";
+	if (!attr->max_members)
+		return "its max_members is 0";
+	if (!attr->timeout_ns)
+		return "its timeout_ns is 0, which all calls would last longer than";
 	if (attr->caps & PST_OFF_NEEDS_MEM && (!calls->mem_register || !calls->mem_release))
 		return "it needs memory registered, and lacks mem_register or mem_release";
 	if (attr->scope != PST_OFF_PER_LEADER)
@@ -90,6 +96,16 @@ poff_device_open(struct poff_device *device)
 		device->dev = NULL;
 	}
 	return device->dev != NULL;
+}
+
+void
+poff_devices_close(void)
+{
+	for (unsigned i = 0; i < device_count; i++) {
+		if (devices[i].dev)
+			devices[i].provider->calls.close(devices[i].dev);
+		devices[i].dev = NULL;
+	}
 }
 
 void

@@ -219,18 +219,18 @@ team_joins(struct poff_team *team)
 static void
 join_start(struct poff_team *team)
 {
-	const pst_off_group_t group = {
-		.struct_bytes = sizeof group, .members = team->channel.members,
-		.me = team->channel.me, .key = team->channel.team, .agreed = &team->agreed,
-		.oob = &team->oob, .oob_start = oob_start, .oob_test = oob_test,
-	};
 	int result;
 	uint8_t told;
 
+	team->group = (pst_off_group_t){
+		.struct_bytes = sizeof team->group, .members = team->channel.members,
+		.me = team->channel.me, .key = team->channel.team, .agreed = &team->agreed,
+		.oob = &team->oob, .oob_start = oob_start, .oob_test = oob_test,
+	};
 	team->oob.under_way = false;
 	team->oob.number = ++team->joins << 32;
 	team->why = NULL;
-	result = poff_call_join_start(team, &group);
+	result = poff_call_join_start(team, &team->group);
 	told = (uint8_t)result;
 
 	if (result == PST_OFF_OK) {

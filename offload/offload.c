@@ -159,6 +159,8 @@ offload_end(int status)
 		return;
 	poff_teams_stats();
 	poff_devices_stats();
+	if (poff_teams_are_gone())
+		poff_devices_close();
 	poff_unlock();
 }
 

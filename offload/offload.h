@@ -47,12 +47,15 @@ void poff_devices_agree(void);
 struct poff_device *poff_device_at(unsigned at);
 /* The job ends: their counts go to the file. */
 void poff_devices_stats(void);
+/* The job ends, and no team uses one. */
+void poff_devices_close(void);
 /* Lets open devices go on.  Returns the events. */
 unsigned poff_devices_progress(void);
 
 /* -- teams (team.c) ---------------------------------------------------------------------------- */
 
 enum { POFF_KEPT = 16, POFF_KEPT_BYTES = 4096, POFF_SHAPES = 64, POFF_GUARD_BYTES = 32 };
+enum { POFF_ALARM_BYTES = 160 };
 
 /* What leaders tell of themselves first. */
 struct poff_offer {
@@ -127,6 +130,7 @@ struct poff_team {
 	/* Joining, activation, repair; NULL: nothing is to be done. */
 	void (*go_on)(struct poff_team *team);
 	pst_off_attr_t agreed;
+	pst_off_group_t group;          /* of the join */
 	pst_off_tree_t *tree;
 	bool joining;                   /* the provider's join has not ended */
 	uint64_t hold_from;             /* steps from there on wait */
@@ -154,6 +158,7 @@ struct poff_team {
 	                                 * kept here, at any time */
 	bool failed;                    /* an alarm was given or heard */
 	const char *why;                /* the device does not serve the team */
+	char alarm[POFF_ALARM_BYTES];   /* whose has failed, and why, as the first one said */
 	struct poff_step step;
 	struct poff_waiting *waiting, *spare;
 	struct poff_shape shapes[POFF_SHAPES];
@@ -180,6 +185,8 @@ uint64_t poff_teams_need_ns(void);
 /* Device steps that the calls of this member have had. */
 uint64_t poff_team_begun(const struct poff_team *team);
 void poff_teams_progress(void);
+/* Have all teams that used a device ended, on all members? */
+bool poff_teams_are_gone(void);
 /* The job ends: the counts of those that are there go to the file. */
 void poff_teams_stats(void);
 /* The step is tried again when the team is stirred. */

@@ -12,6 +12,7 @@
 
 #include "runtime/util/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,12 +100,15 @@ poff_team_alarm(struct poff_team *team, const char *why)
 		return;
 	team->failed = true;
 	team->hold_from = team->until = UINT64_MAX;     /* an eviction is over with it */
-	team->why = why;
+	if (why != team->alarm)
+		snprintf(team->alarm, sizeof team->alarm, "rank %u (%s): %s", psi.boot.rank,
+		         psi.host, why);
+	team->why = team->alarm;
 	poff_count(team, POFF_COUNT_FAILURES);
 	if (psi_settings_warns())
 		psi_log("offload: %s is not used any more by a team of %u: %s",
-		        team->device->provider->name, team->size, why);
-	poff_send_all(&team->channel, POFF_ALARM, 0, NULL, 0);
+		        team->device->provider->name, team->size, team->alarm);
+	poff_send_all(&team->channel, POFF_ALARM, 0, team->alarm, strlen(team->alarm));
 	if (team->step.req)
 		poff_call_cancel(team, team->step.req);
 	team->cancelled_ns = psi_now_ns();

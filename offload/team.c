@@ -11,6 +11,7 @@
 #include "runtime/team/team.h"
 #include "runtime/wait/waiting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,7 +252,9 @@ alarms_take(struct poff_team *team)
 
 	while (team->active_from != UINT64_MAX &&
 	       (alarm = poff_take_any(&team->channel, POFF_ALARM))) {
-		poff_team_alarm(team, "the device of another member has failed");
+		snprintf(team->alarm, sizeof team->alarm, "%.*s", (int)alarm->len_bytes,
+		         (const char *)alarm->payload);
+		poff_team_alarm(team, team->alarm);
 		free(alarm);
 	}
 }
@@ -282,6 +285,12 @@ poff_teams_stats(void)
 {
 	for (const struct poff_team *team = teams; team; team = team->next)
 		poff_stats_team(team);
+}
+
+bool
+poff_teams_are_gone(void)
+{
+	return !teams;
 }
 
 void
