@@ -55,8 +55,7 @@ struct pst_off_tree_s {
 	uint32_t members, me;
 	struct page *page;
 	struct card *cards;             /* of all members, by the allgather */
-	void *oob;
-	int (*oob_test)(void *oob);
+	const pst_off_group_t *group;   /* until the join has ended */
 	pst_off_req_t request;          /* one at a time */
 };
 
@@ -152,8 +151,7 @@ mirror_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree
 	tree->dev = dev;
 	tree->members = group->members;
 	tree->me = group->me;
-	tree->oob = group->oob;
-	tree->oob_test = group->oob_test;
+	tree->group = group;
 	if (group->oob_start(group->oob, &card, sizeof card, tree->cards) != PST_OFF_OK) {
 		tree_free(tree);
 		*why_out = "the members cannot talk";
@@ -183,7 +181,7 @@ page_open(const pst_off_tree_t *tree)
 static int
 mirror_join_test(pst_off_tree_t *tree, const char **why_out)
 {
-	const int result = tree->oob_test(tree->oob);
+	const int result = tree->group->oob_test(tree->group->oob);
 	uint32_t i;
 
 	if (result == PST_OFF_AGAIN)
