@@ -93,7 +93,7 @@ static void
 coll_open(void)
 {
 	blocks = perf_blocks_open();
-	gex_TM_Split(&own_team, perf_tm, 0, (int)perf_rank, NULL, 0, 0);
+	gex_TM_Split(&own_team, perf_tm, 0, (int)perf_rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
 }
 
 static void
