@@ -105,13 +105,9 @@ poff_rejoin_later(struct poff_team *team)
 static void
 team_tries_again(struct poff_team *team)
 {
-	bool all_have = true;
-
 	if (!poff_gather_test(&team->gather))
 		return;
-	for (uint32_t i = 0; i < team->channel.members; i++)
-		all_have = all_have && team->gathered[i];
-	if (all_have) {
+	if (poff_team_all_agree(team)) {
 		poff_join_again(team);
 		return;
 	}

@@ -76,13 +76,9 @@ static void proposal_start(struct poff_team *team);
 static void
 team_commits(struct poff_team *team)
 {
-	bool all_below = true;
-
 	if (!poff_gather_test(&team->gather))
 		return;
-	for (uint32_t i = 0; i < team->channel.members; i++)
-		all_below = all_below && team->gathered[i];
-	if (all_below) {
+	if (poff_team_all_agree(team)) {
 		team->active_from = team->turn = team->hold_from;
 		team->provider_seq = 0;
 		team->ahead = 0;

@@ -197,6 +197,8 @@ void poff_team_stir(struct poff_team *team);
 void poff_tree_leave(struct poff_team *team);
 /* The device is not used any more, for that reason. */
 void poff_team_give_up(struct poff_team *team, const char *why);
+/* After a gather of a byte from each: is none of them 0? */
+bool poff_team_all_agree(const struct poff_team *team);
 
 /* -- joining (join.c) -------------------------------------------------------------------------- */
 

@@ -84,6 +84,12 @@ poff_team_begun(const struct poff_team *team)
 	return team->tm ? team->tm->device_steps : team->begun_at_end;
 }
 
+bool
+poff_team_all_agree(const struct poff_team *team)
+{
+	return memchr(team->gathered, 0, team->channel.members) == NULL;
+}
+
 void
 poff_team_give_up(struct poff_team *team, const char *why)
 {

@@ -9,20 +9,13 @@
 #include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
 
+#include "tests/unit/fuzz_need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROOM = 64, TEXT_BYTES = 256 };
-
-static void
-need(bool right, const char *what)
-{
-	if (right)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* Every word lies in the text, ends there, and is found by its key. */
 static void

@@ -8,21 +8,14 @@
  */
 #include "examples/cg_mtx_reader.h"
 
+#include "tests/unit/fuzz_need.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void
-need(bool right, const char *what)
-{
-	if (right)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* Zero where the matrix has no entry. */
 static double

@@ -10,20 +10,13 @@
 #include "bootstrap/ssh/pboot_ssh_hosts.h"
 #include "bootstrap/ssh/pboot_ssh_order.h"
 
+#include "tests/unit/fuzz_need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { RANKS = 3, NAMES_MOST = 65535 };
-
-static void
-need(bool right, const char *what)
-{
-	if (right)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* A copy in memory of just that size, so that a read behind its end is found. */
 static void *
