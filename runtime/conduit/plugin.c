@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[] = { "smp", "ofi", NULL };
+static const char *const names[] = { "smp", "ofi", "ibv", NULL };
 
 static const struct psi_setting rows[] = {
 	{ .name = "PST_CONDUIT", .kind = PSI_SETTING_CHOICE, .choices = names,

@@ -6,8 +6,10 @@ static const struct psi_setting rows[] = {
 	{ .name = "GASNET_OFI_SPAWNER", .kind = PSI_SETTING_TEXT,
 	  .help = "how gasnetrun_ofi starts ranks: ssh, mpi, pmi or fork; unset: pmi in an "
 	          "allocation of Slurm, else ssh" },
+	{ .name = "GASNET_IBV_SPAWNER", .kind = PSI_SETTING_TEXT,
+	  .help = "the same of gasnetrun_ibv" },
 	{ .name = "GASNET_SPAWN_CONTROL", .kind = PSI_SETTING_TEXT,
-	  .help = "the same, where GASNET_OFI_SPAWNER is unset" },
+	  .help = "the same of each of them, where its own is unset" },
 	{ .name = "MPIRUN_CMD", .kind = PSI_SETTING_TEXT,
 	  .help = "command by which gasnetrun_ofi starts ranks by mpi, such as mpirun -np %N %C: "
 	          "%N is the number of ranks, %C the program and its arguments" },

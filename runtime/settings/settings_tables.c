@@ -5,6 +5,7 @@ const struct psi_setting_table *const psi_settings_lists[] = {
 	&psi_settings_job,
 	&psi_settings_launch,
 	&psi_settings_conduits,
+	&psi_settings_ibv,
 	&psi_settings_wait,
 	&psi_settings_memory,
 	&psi_settings_debug,

@@ -59,14 +59,15 @@ tell_version(struct listener *to)
 static void
 tell_conduit(const struct listener *to, const char *name, const char *configured, const char *what)
 {
-	bool built = strcmp(configured, "yes") == 0;
+	const char *reason = strchr(configured, '(');   /* no (reason) */
+	const bool built = !reason;
 	char note[VALUE_BYTES];
 
 	if (built)
 		snprintf(note, sizeof note, "%s", what);
 	else
-		snprintf(note, sizeof note, "%s; %.*s", what, (int)strcspn(configured + 4, ")"),
-			 configured + 4);
+		snprintf(note, sizeof note, "%s; %.*s", what, (int)strcspn(reason + 1, ")"),
+		         reason + 1);
 	introspect_tell(to, name, built ? "yes" : "no", "build", note);
 }
 
@@ -90,7 +91,7 @@ tell_conduits(struct listener *to)
 {
 	to->group = "conduit";
 	tell_conduit(to, "smp", PST_CONDUIT_SMP, "ranks on one host, by shared memory");
-	tell_conduit(to, "ibv", PST_CONDUIT_IBV, "InfiniBand and RoCE, by libibverbs");
+	tell_plugin(to, "ibv", PST_CONDUIT_IBV, "InfiniBand and RoCE, by libibverbs");
 	tell_plugin(to, "ofi", PST_CONDUIT_OFI, "many networks, by libfabric");
 }
 

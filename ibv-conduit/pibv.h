@@ -1,0 +1,480 @@
+/*
+ * The ibv conduit: active messages, puts and gets by reliable connections of InfiniBand and RoCE.
+ *
+ * A process has one device context, one shared receive queue in which the messages of all peers
+ * arrive, one completion queue, and one reliable connection to each process that it has talked to
+ * (pibv_connection.c).  Connections are made by datagrams on first use (pibv_hello.c).
+ *
+ * Work.  Each connection has a ring with one entry for each work request that its send queue has.
+ * Most requests ask for no completion.  The completion of one says that all before it on the same
+ * connection are done, so it retires their entries too (pibv_work.c).
+ *
+ * Flow control.  A process may have `credits' requests on their way to each place.  The place owes
+ * it one credit for each request whose handler it starts, and pays with its next message to that
+ * process, or with a message of its own once it owes half.  Replies need no credit: each answers a
+ * request, which had one.  So what a process keeps for a port that nobody polls is bounded.  Where
+ * many senders empty the receive queue, the device makes them try again (RNR), without end.
+ *
+ * A reply that finds no room, and a put or get that does not, wait in the backlog of their
+ * connection, which nothing overtakes (pibv_backlog.c).
+ *
+ * Locks.  In PAR one lock, the guard, protects all that is not said to be constant or atomic.  No
+ * handler runs under it, and no cookie completes.
+ */
+#ifndef PIBV_H
+#define PIBV_H
+
+#include "ibv-conduit/pibv_wire.h"
+#include "runtime/conduit/conduit.h"
+#include "runtime/util/guard.h"
+#include "runtime/util/kept.h"
+#include "runtime/util/lost_peer.h"
+
+#include <assert.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+
+enum {
+	PIBV_MEDIUM_BYTES = 8192,       /* payload of a Medium, unless PST_IBV_MAX_MEDIUM */
+	PIBV_CREDITS_MOST = 32,         /* requests on their way to one place ... */
+	PIBV_CREDITS_LEAST = 4,
+	PIBV_KEPT_BYTES = 1 << 26,      /* ... fewer where that would keep more than this */
+	PIBV_RECEIVES = 512,            /* receive buffers, unless GASNET_RBUF_COUNT */
+	PIBV_BUFFERS = 256,             /* send buffers, unless GASNET_BBUF_COUNT */
+	PIBV_DEPTH = 128,               /* of a send queue, unless PST_IBV_SEND_QUEUE */
+	PIBV_DEPTH_MOST = 256,
+	PIBV_INLINE_BYTES = 128,        /* larger messages take a buffer, whatever the device */
+	PIBV_PACKED_BYTES = 4096,       /* payload of a Long, or with a signal, in its message */
+	PIBV_BATCH = 16,                /* completions read, and receive buffers posted, at once */
+	PIBV_HELLOS = 64,               /* buffers of datagrams */
+	PIBV_BACKLOG = 65536,           /* transfers without room; more are refused */
+	PIBV_DONE = 2 * PIBV_DEPTH_MOST + 2 * PIBV_DEPTH_MOST,
+	PIBV_ENDPOINTS = 128,           /* ports of a process at most */
+	PIBV_REASON_BYTES = 160,
+	PIBV_LACK_BYTES = 320,
+};
+
+/* The port of a device that the process uses, and why. */
+struct pibv_device {
+	struct ibv_context *context;
+	char name[IBV_SYSFS_NAME_MAX];
+	struct ibv_device_attr limits;
+	struct ibv_port_attr port;
+	uint8_t port_number;
+	uint16_t pkey_index;
+	struct ibv_gid_entry gid;       /* its index is the source of addresses */
+	char reason[PIBV_REASON_BYTES];
+};
+
+/* What each process tells all at the start; `wire' 0: that it cannot connect, and says why. */
+struct pibv_card {
+	uint64_t secret;                /* that of process 0 is the job's */
+	uint32_t wire;
+	uint32_t medium_bytes;
+	uint32_t qp, qkey;              /* of its queue pair for datagrams */
+	uint16_t lid;
+	uint8_t mtu;                    /* an enum ibv_mtu */
+	uint8_t link_layer;
+	union ibv_gid gid;
+};
+
+/* A buffer of registered memory: a message to send, or what a put or get carries. */
+struct pibv_buffer {
+	struct pibv_buffer *next;       /* free */
+	uint32_t process;               /* that has it */
+	char *bytes;                    /* [message_bytes] */
+};
+
+/* What is to be done when a work request is. */
+struct pibv_work {
+	enum { PIBV_NOTHING, PIBV_BUFFER, PIBV_ALL } what;      /* of the rest: the buffer; each */
+	struct pibv_buffer *buffer;     /* is given back; or NULL */
+	uint64_t cookie, read_cookie;   /* complete; 0: nobody asks */
+	void *copy_to;                  /* gets what is in the buffer; or NULL */
+	size_t copy_bytes;
+	struct ibv_mr *mr;              /* is taken back; or NULL */
+	uint64_t *read_word;            /* becomes PIBV_READ; or NULL */
+};
+
+enum { PIBV_READ = 2 };
+
+/* Cookies that have completed, to be told of without the lock. */
+struct pibv_done {
+	unsigned count;
+	uint64_t cookies[PIBV_DONE];
+};
+
+/* A put or get, or what is left of one. */
+struct pibv_move {
+	struct psi_transfer transfer;
+	bool is_put;
+	struct ibv_mr *mr;              /* of the client's memory, for this transfer; or NULL */
+	uint64_t *read_word;            /* as that of a work; or NULL */
+};
+
+/* What waits for room on a connection: a transfer, or a message without the credits it will pay. */
+struct pibv_waiting {
+	struct pibv_waiting *next;
+	bool is_move;
+	struct pibv_move move;
+	size_t len_bytes;
+	_Alignas(16) char message[];
+};
+
+/*
+ * A reliable connection.  Counts of work requests run on and wrap; the entry of number n is
+ * works[n % depth].
+ */
+struct pibv_connection {
+	struct ibv_qp *qp;
+	uint32_t process;
+	/* made: it has a queue pair.  ready: that receives, since the peer's is known.  connected:
+	 * the peer's receives too, so work may be posted. */
+	enum { PIBV_MADE, PIBV_READY, PIBV_CONNECTED } state;
+	uint32_t psn;                   /* of the first packet of this side */
+	bool broken;                    /* a message or transfer was lost: the job will end */
+	uint32_t posted, retired;       /* work requests */
+	uint32_t signaled;              /* posted up to the last that asked for a completion */
+	uint32_t wanted;                /* posted up to the last that somebody waits for */
+	struct pibv_work *works;        /* [depth] */
+	uint32_t buffers;               /* that it has */
+	struct pibv_waiting *first, **last; /* the backlog */
+	uint32_t replies;               /* in the backlog */
+	struct pibv_connection *next_backlog, *next_wanting, *next_hello, *next_made;
+	bool in_wanting, in_hello;
+	/* While it is not connected. */
+	struct ibv_ah *ah;              /* for hellos; or NULL */
+	uint64_t hello_at_ns, hello_since_ns; /* next one is due; first one was sent */
+	unsigned hellos;                /* sent */
+	bool told;                      /* a line has said that the peer does not answer */
+};
+
+/* A segment of this process that peers reach. */
+struct psi_registration {
+	struct psi_registration *next;
+	struct ibv_mr *mr;
+};
+
+struct psi_port {
+	struct psi_conduit *conduit;
+	void *owner;
+	uint32_t place;
+	struct psi_kept_queue kept[PSI_NETWORKS];
+	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
+	bool payment_due;               /* a payment found no room */
+};
+
+struct psi_conduit {
+	const struct psi_services *services;
+	/* Constant after connect. */
+	uint32_t place, places;
+	uint64_t tag;                   /* the job's secret */
+	uint64_t *counts;               /* NULL: the service tells */
+	size_t medium_bytes, message_bytes, inline_bytes, piece_bytes;
+	size_t packed_bytes;            /* of a Long's payload, or a signal's, that go in a message */
+	uint32_t credits;               /* requests on their way to one place; all agree */
+	uint32_t depth, interval;       /* of send queues; a completion each so many requests */
+	uint32_t signals_most;          /* that the completion queue has room for */
+	uint32_t receive_count, buffer_count;
+	uint8_t timeout, retries, reads;
+	bool connect_all;               /* at start */
+	uint64_t hello_first_ns, hello_most_ns;
+	struct pibv_card *cards;        /* [places] */
+	struct pibv_card card;          /* mine */
+	struct pibv_device device;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	/* The guard protects what follows. */
+	struct psi_guard guard;
+	struct pibv_connection **connections;   /* [places]; NULL: none yet */
+	uint16_t *spent[PIBV_ENDPOINTS];        /* [places] each, made at first use: credits */
+	struct psi_port *ports[PIBV_ENDPOINTS];
+	struct {
+		char *bytes;                    /* [receive_count] of message_bytes each */
+		struct ibv_mr *mr;
+		struct ibv_recv_wr *wrs;        /* [receive_count] */
+		struct ibv_sge *sges;
+		struct ibv_recv_wr *free, **free_last; /* a chain, ready to be posted */
+		uint32_t free_count, posted;
+	} receives;
+	struct {
+		char *bytes;
+		struct ibv_mr *mr;
+		struct pibv_buffer *all, *free; /* [buffer_count] */
+		uint32_t taken;
+		bool lacking;                   /* somebody found none */
+	} buffers;
+	struct {
+		struct ibv_qp *qp;              /* for datagrams */
+		char *bytes;                    /* those that arrive, and then those that leave */
+		struct ibv_mr *mr;
+		uint32_t next;                  /* slot to send from; wraps */
+		uint32_t sent;                  /* not yet completed */
+		struct pibv_connection *first;  /* not connected yet */
+	} hello;
+	struct pibv_connection *made;           /* all */
+	struct pibv_connection *backlog;        /* those with one */
+	struct pibv_connection *wanting;        /* with work that somebody waits for, unsignaled */
+	uint32_t moves;                         /* in backlogs */
+	uint32_t signals;                       /* asked for and not yet read */
+	struct psi_registration *segments;
+	struct {
+		struct ibv_wc wcs[PIBV_BATCH];
+		int count, next;
+	} read;                                 /* completions that were read and not yet taken */
+	uint32_t polls;
+	bool lost;                              /* nothing goes on (pibv_lose) */
+	struct psi_lost_peer lost_peer;
+};
+
+/* What a work request's number says: in its two highest bits whose it is, in the others which. */
+enum { PIBV_OF_SEND, PIBV_OF_RECEIVE, PIBV_OF_HELLO_RECEIVE, PIBV_OF_HELLO_SEND };
+
+static inline uint64_t
+pibv_wr_id(unsigned whose, uint32_t process, uint32_t number)
+{
+	return (uint64_t)whose << 62 | (uint64_t)process << 32 | number;
+}
+
+static inline unsigned pibv_wr_whose(uint64_t id) { return (unsigned)(id >> 62); }
+static inline uint32_t pibv_wr_process(uint64_t id) { return id >> 32 & 0x3fffffff; }
+static inline uint32_t pibv_wr_number(uint64_t id) { return (uint32_t)id; }
+
+static inline void
+pibv_count(struct psi_conduit *conduit, enum psi_counter which)
+{
+	psi_count(conduit->counts ? conduit->counts : conduit->services->counts(), which);
+}
+
+/* -- places ------------------------------------------------------------------------------------ */
+
+static inline uint32_t
+pibv_process_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return place < conduit->places ? place : place % conduit->places;
+}
+
+static inline uint32_t
+pibv_index_of(const struct psi_conduit *conduit, uint32_t place)
+{
+	return place < conduit->places ? 0 : place / conduit->places;
+}
+
+/* -- pibv_device.c: which device, port and address ------------------------------------------- */
+
+bool pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
+/* Opens the device.  False after the text of what is missing. */
+bool pibv_device_open(const struct psi_services *services, struct pibv_device *device_out,
+                      char *lack, size_t lack_bytes);
+void pibv_device_close(struct pibv_device *device);
+
+/* -- pibv_address.c ---------------------------------------------------------------------------- */
+
+/* Does a filter of ports, hca[:port,port]+hca..., name this one? */
+bool pibv_filter_takes(const char *filter, const char *device, unsigned port);
+/* The entry of a port's table of addresses to use, and why; NULL: there is none. */
+const struct ibv_gid_entry *pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count,
+                                            const char **reason_out);
+/* How the device reaches a peer. */
+struct ibv_ah_attr pibv_address_of(const struct pibv_device *device, const struct pibv_card *peer);
+
+/* -- pibv_open.c ------------------------------------------------------------------------------- */
+
+int pibv_open(const struct psi_services *services, const struct psi_conduit_job *job,
+              struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
+int pibv_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+                   struct psi_port **port_out);
+void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
+
+/* -- pibv_limits.c: sizes and counts, by settings and by what the device has ------------------- */
+
+void pibv_limits_choose(struct psi_conduit *conduit);
+/* The number of a setting that the runtime has checked; `fallback' if it is unset. */
+uint64_t pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback);
+
+/* -- pibv_memory.c: receive buffers and send buffers ------------------------------------------- */
+
+/* OK, or FAILED after one line. */
+int pibv_memory_open(struct psi_conduit *conduit);
+void pibv_memory_close(struct psi_conduit *conduit);
+/* Registers memory; NULL after errno was set.  pibv_register says so in one line. */
+struct ibv_mr *pibv_register(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                             unsigned access);
+/* A receive buffer has been read; those that were are posted again once there are several.  The
+ * caller holds the guard. */
+void pibv_receive_give(struct psi_conduit *conduit, uint32_t index);
+static inline char *
+pibv_receive_bytes(const struct psi_conduit *conduit, uint32_t index)
+{
+	return conduit->receives.bytes + index * conduit->message_bytes;
+}
+/* A send buffer for that connection; NULL: there is none, or it has its share.  The caller holds the
+ * guard. */
+struct pibv_buffer *pibv_buffer_take(struct psi_conduit *conduit,
+                                     struct pibv_connection *connection);
+void pibv_buffer_give(struct psi_conduit *conduit, struct pibv_buffer *buffer);
+
+/* -- pibv_connect.c ---------------------------------------------------------------------------- */
+
+int pibv_connect(struct psi_conduit *conduit);
+
+/* -- pibv_hello.c: datagrams by which connections are made ------------------------------------- */
+
+/* OK, or FAILED after one line; needs the completion queue. */
+int pibv_hello_open(struct psi_conduit *conduit);
+void pibv_hello_close(struct psi_conduit *conduit);
+/* Begins to connect.  The caller holds the guard. */
+void pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection);
+/* Sends again what may have been lost, once it is time. */
+void pibv_hello_advance(struct psi_conduit *conduit);
+/* A datagram came, or had left.  The caller holds the guard. */
+void pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc);
+void pibv_hello_left(struct psi_conduit *conduit);
+
+/* -- pibv_connection.c ------------------------------------------------------------------------- */
+
+/* The connection to a process, which is begun if there is none; NULL: it cannot be.  It may not be
+ * connected yet.  The caller holds the guard. */
+struct pibv_connection *pibv_connection_of(struct psi_conduit *conduit, uint32_t process);
+/* Makes one, without a hello; NULL after one line. */
+struct pibv_connection *pibv_connection_make(struct psi_conduit *conduit, uint32_t process);
+/* The peer's side is known: this one receives, and may send.  False after one line. */
+bool pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
+                           const struct pibv_hello *peer);
+void pibv_connections_close(struct psi_conduit *conduit);
+/* The credits of a place that are spent; NULL: no memory.  The caller holds the guard. */
+uint16_t *pibv_spent_at(struct psi_conduit *conduit, uint32_t place);
+
+/* -- pibv_work.c: the send queue of a connection ----------------------------------------------- */
+
+/* Is there room for that many requests?  One more is kept for pibv_work_flush. */
+static inline bool
+pibv_work_fits(const struct psi_conduit *conduit, const struct pibv_connection *connection,
+               uint32_t count)
+{
+	return connection->state == PIBV_CONNECTED && !connection->broken &&
+	       connection->posted - connection->retired + count < conduit->depth &&
+	       conduit->signals < conduit->signals_most;
+}
+/* Posts a chain of requests, with a work for each; NULL: none has one.  There is room.  False: the
+ * device refuses it, and the connection is broken.  The caller holds the guard, here and below. */
+bool pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
+                    struct ibv_send_wr *first, const struct pibv_work *works);
+/* Asks for the completion of all that somebody waits for; of all that there is. */
+void pibv_work_flush_wanted(struct psi_conduit *conduit);
+void pibv_work_flush_all(struct psi_conduit *conduit);
+/* All up to that number is done. */
+void pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      uint32_t number, struct pibv_done *done);
+/* Is there something in a send queue of a peer that is not lost? */
+bool pibv_work_pending(const struct psi_conduit *conduit);
+
+/* -- pibv_piece.c: memory of this process in work requests -------------------------------------- */
+
+struct pibv_piece {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct pibv_work work;
+	bool read;                      /* the source may change once it is posted */
+};
+/* Makes the request for the next piece of a transfer, which the caller then posts or drops, at that
+ * address, so that the request may point into it.  False: no memory or buffer now. */
+bool pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
+                     struct pibv_move *move, struct pibv_piece *piece);
+void pibv_piece_drop(struct psi_conduit *conduit, struct pibv_piece *piece);
+
+/* -- pibv_am.c: messages ----------------------------------------------------------------------- */
+
+size_t pibv_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
+int pibv_am_send(struct psi_port *port, const struct psi_am *am);
+int pibv_am_long(struct psi_port *port, struct psi_long *message);
+/* The bytes that one call puts together; the caller holds the guard, here and below. */
+struct pibv_message {
+	struct pibv_header header;
+	const int32_t *args;
+	const struct pibv_tail *tail;   /* NULL where the category has none */
+	const void *payload;
+};
+/* Sends a message on a connection, in one chain behind a piece of a put, unless that is NULL.  AGAIN:
+ * no room, and nothing was posted.  FATAL: the connection is broken. */
+int pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      const struct pibv_message *message, struct pibv_piece *before);
+/* A signal that was packed, with bytes that the receiver copies to its memory, or behind a put. */
+struct pibv_message pibv_message_of_signal(const struct psi_port *port, uint32_t peer,
+                                           const struct pibv_tail *tail, const void *payload,
+                                           size_t len_bytes);
+/* Pays what the port owes to a process. */
+void pibv_pay(struct psi_port *port, uint32_t process);
+/* Sends a reply that has waited; results as above. */
+int pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connection,
+                        char *message, size_t len_bytes);
+
+/* -- pibv_rma.c: puts and gets ----------------------------------------------------------------- */
+
+int pibv_put(struct psi_port *port, const struct psi_transfer *transfer);
+int pibv_get(struct psi_port *port, const struct psi_transfer *transfer);
+int pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
+                    const struct psi_signal_operation *signal);
+/* Posts what has room of a transfer, piece by piece; OK: all of it.  AGAIN: some is left.  FATAL:
+ * its peer is lost.  *read_out: its read_cookie has completed.  The caller holds the guard. */
+int pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      struct pibv_move *move, uint64_t *read_out);
+
+/* -- pibv_segment.c: memory of this process that peers reach ----------------------------------- */
+
+int pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
+                      struct psi_segment_name *name_out,
+                      struct psi_registration **registration_out);
+void pibv_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
+/* The local key of memory in a segment of this process; false if it is in none.  The caller holds
+ * the guard. */
+bool pibv_segment_key(const struct psi_conduit *conduit, const void *base, size_t len_bytes,
+                      uint32_t *key_out);
+void pibv_segments_close(struct psi_conduit *conduit);
+
+/* -- pibv_backlog.c: what waits for room ------------------------------------------------------- */
+
+/* Room for a reply of that length, to be composed there; NULL: as many wait as there are credits, or
+ * there is no memory.  The caller holds the guard, here and below. */
+char *pibv_backlog_reply(struct psi_conduit *conduit, struct pibv_connection *connection,
+                         size_t len_bytes);
+/* AGAIN: too many wait, or there is no memory. */
+int pibv_backlog_move(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      const struct pibv_move *move);
+/* Does what has room now. */
+void pibv_backlog_advance(struct psi_conduit *conduit, struct pibv_done *done);
+void pibv_backlog_free(struct pibv_connection *connection);
+
+/* -- pibv_status.c: peers that are lost, and why ----------------------------------------------- */
+
+/* Nothing goes on, and a line has said why.  The next poll ends the job. */
+void pibv_lose(struct psi_conduit *conduit);
+/* A message or transfer was lost; the caller holds the guard. */
+void pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *connection,
+                           const char *why);
+/* The same, by the completion that says so. */
+void pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc);
+/* Reads what the device tells of itself and its ports. */
+void pibv_events_read(struct psi_conduit *conduit);
+/* Ends the job if a peer was lost some time ago; without the guard. */
+void pibv_tell_lost(struct psi_conduit *conduit);
+
+/* -- pibv_progress.c, pibv_sleep.c ------------------------------------------------------------- */
+
+unsigned pibv_poll(struct psi_port *port, unsigned networks, unsigned budget);
+/* Reads completions, if all that were read have been taken; false if there are none. */
+bool pibv_completions_read(struct psi_conduit *conduit);
+bool pibv_has_kept(const struct psi_port *port, unsigned networks);
+/* One step without a port: messages are kept, and nobody is told of cookies.  The caller holds the
+ * guard. */
+void pibv_progress_alone(struct psi_conduit *conduit);
+int pibv_drain(struct psi_conduit *conduit);
+int pibv_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out);
+int pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out);
+
+/* The one symbol that the plug-in shows. */
+extern const struct psi_conduit_ops pibv_ops __attribute__((visibility("default")));
+
+#endif

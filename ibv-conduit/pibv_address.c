@@ -1,0 +1,132 @@
+/*
+ * Addresses: which port a user names, which entry of a port's table is its own address, and how a
+ * peer is reached.  Nothing here asks a device, so all of it has unit tests.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- the filter -------------------------------------------------------------------------------- */
+
+/* One word of it, hca[:port,port]. */
+static bool
+word_takes(const char *word, size_t len, const char *device, unsigned port)
+{
+	const size_t name_len = strlen(device);
+	const char *end = word + len, *at = word + name_len;
+
+	if (len < name_len || memcmp(word, device, name_len) != 0)
+		return false;
+	if (at == end)
+		return true;
+	if (*at != ':')
+		return false;
+	while (at < end && (*at == ':' || *at == ',')) {
+		char *rest;
+		const unsigned long number = strtoul(at + 1, &rest, 10);
+
+		if (rest > at + 1 && number == port)
+			return true;
+		at = rest;
+	}
+	return false;
+}
+
+bool
+pibv_filter_takes(const char *filter, const char *device, unsigned port)
+{
+	while (*filter) {
+		const size_t len = strcspn(filter, "+");
+
+		if (word_takes(filter, len, device, port))
+			return true;
+		filter += len + (filter[len] == '+');
+	}
+	return false;
+}
+
+/* -- a port's own address ---------------------------------------------------------------------- */
+
+static bool
+gid_is_ipv4(const union ibv_gid *gid)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(gid->raw, mapped, sizeof mapped) == 0;
+}
+
+static bool
+gid_is_link_local(const union ibv_gid *gid)
+{
+	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+}
+
+/* Smaller is better. */
+static unsigned
+gid_badness(const struct ibv_gid_entry *entry, const char **reason_out)
+{
+	if (entry->gid_type == IBV_GID_TYPE_IB) {
+		*reason_out = "InfiniBand";
+		return 0;
+	}
+	if (entry->gid_type == IBV_GID_TYPE_ROCE_V2) {
+		if (gid_is_ipv4(&entry->gid)) {
+			*reason_out = "RoCE v2 over IPv4";
+			return 1;
+		}
+		if (!gid_is_link_local(&entry->gid)) {
+			*reason_out = "RoCE v2 over IPv6";
+			return 2;
+		}
+		*reason_out = "RoCE v2 over IPv6 of the link, which no router passes on";
+		return 3;
+	}
+	*reason_out = "RoCE v1, which no router passes on";
+	return 4;
+}
+
+const struct ibv_gid_entry *
+pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count, const char **reason_out)
+{
+	const struct ibv_gid_entry *best = NULL;
+	unsigned best_badness = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *reason;
+		const unsigned badness = gid_badness(&entries[i], &reason);
+
+		if (best && badness >= best_badness)
+			continue;
+		best = &entries[i];
+		best_badness = badness;
+		*reason_out = reason;
+	}
+	return best;
+}
+
+/* -- a peer's ---------------------------------------------------------------------------------- */
+
+/* Ethernet has no local identifiers, and on InfiniBand they reach the same subnet alone; 0 is none. */
+static bool
+needs_global(const struct pibv_device *device, const struct pibv_card *peer)
+{
+	return device->port.link_layer == IBV_LINK_LAYER_ETHERNET || !peer->lid ||
+	       device->gid.gid.global.subnet_prefix != peer->gid.global.subnet_prefix;
+}
+
+struct ibv_ah_attr
+pibv_address_of(const struct pibv_device *device, const struct pibv_card *peer)
+{
+	struct ibv_ah_attr address = {
+		.dlid = peer->lid, .sl = device->port.sm_sl, .port_num = device->port_number,
+	};
+
+	if (!needs_global(device, peer))
+		return address;
+	address.is_global = 1;
+	address.grh = (struct ibv_global_route){
+		.dgid = peer->gid, .sgid_index = (uint8_t)device->gid.gid_index, .hop_limit = 64,
+	};
+	return address;
+}

@@ -1,0 +1,387 @@
+/*
+ * Messages: each is one work request.  A small one is composed on the stack and sent inline, a
+ * larger one where it is sent from.
+ *
+ * The payload of a Long travels in its message if it is small; the receiver copies it to its place.
+ * That of a larger one is put there by a write, behind which the message comes on the same
+ * connection, so the bytes are there when it is delivered.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include <string.h>
+
+size_t
+pibv_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs)
+{
+	(void)peer, (void)network, (void)nargs;
+	return port->conduit->medium_bytes;
+}
+
+/* -- composing --------------------------------------------------------------------------------- */
+
+/* Bytes between the parts are sent too; they are of no meaning, and of no client. */
+static void
+message_compose(const struct pibv_message *message, char *bytes)
+{
+	const struct pibv_header *header = &message->header;
+	const size_t args_bytes = header->nargs * sizeof *message->args;
+
+	memcpy(bytes, header, sizeof *header);
+	if (args_bytes)
+		memcpy(bytes + sizeof *header, message->args, args_bytes);
+	if (message->tail)
+		memcpy(bytes + pibv_tail_at(header->nargs), message->tail, sizeof *message->tail);
+	if (header->len_bytes)
+		memcpy(bytes + pibv_payload_at(header->category, header->nargs), message->payload,
+		       header->len_bytes);
+}
+
+static struct pibv_header
+header_of(const struct psi_port *port, uint32_t peer)
+{
+	const struct psi_conduit *conduit = port->conduit;
+
+	return (struct pibv_header){
+		.source = port->place, .to = (uint16_t)pibv_index_of(conduit, peer),
+		.credits = port->owed[pibv_process_of(conduit, peer)],
+	};
+}
+
+static struct pibv_message
+message_of(const struct psi_port *port, const struct psi_am *am)
+{
+	struct pibv_message message = { .header = header_of(port, am->peer), .args = am->args };
+
+	message.header.handler = am->handler;
+	message.header.category = am->category;
+	message.header.network = am->network;
+	message.header.nargs = am->nargs;
+	if (am->category == PSI_MEDIUM) {
+		message.header.len_bytes = (uint32_t)am->len_bytes;
+		message.payload = am->payload;
+	}
+	return message;
+}
+
+struct pibv_message
+pibv_message_of_signal(const struct psi_port *port, uint32_t peer, const struct pibv_tail *tail,
+                       const void *payload, size_t len_bytes)
+{
+	struct pibv_message message = {
+		.header = header_of(port, peer), .tail = tail, .payload = payload,
+	};
+
+	message.header.category = PIBV_SIGNAL;
+	message.header.len_bytes = (uint32_t)len_bytes;
+	return message;
+}
+
+static size_t
+message_bytes(const struct pibv_message *message)
+{
+	return pibv_message_bytes(message->header.category, message->header.nargs,
+	                          message->header.len_bytes);
+}
+
+/* -- sending ----------------------------------------------------------------------------------- */
+
+/* Hands over what lies in registered memory, or goes inline. */
+static int
+bytes_post(struct psi_conduit *conduit, struct pibv_connection *connection, struct ibv_sge *sge,
+           struct pibv_buffer *buffer, struct pibv_piece *before)
+{
+	struct pibv_work works[2] = { { .what = PIBV_NOTHING } };
+	struct pibv_work *work = works;
+	struct ibv_send_wr wr = { .sg_list = sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	struct ibv_send_wr *first = &wr;
+
+	if (before) {
+		first = &before->wr;
+		first->next = &wr;
+		*work++ = before->work;
+	}
+	if (buffer)
+		*work = (struct pibv_work){ .what = PIBV_BUFFER, .buffer = buffer };
+	else
+		*work = (struct pibv_work){ .what = PIBV_NOTHING };
+	if (!buffer)
+		wr.send_flags = IBV_SEND_INLINE;
+	return pibv_work_post(conduit, connection, first, buffer || before ? works : NULL)
+	               ? PSI_OK : PSI_FATAL;
+}
+
+static int
+message_send_buffered(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      const struct pibv_message *message, size_t len_bytes,
+                      struct pibv_piece *before)
+{
+	struct pibv_buffer *buffer = pibv_buffer_take(conduit, connection);
+	struct ibv_sge sge = { .length = (uint32_t)len_bytes, .lkey = conduit->buffers.mr->lkey };
+
+	if (!buffer)
+		return PSI_AGAIN;
+	message_compose(message, buffer->bytes);
+	sge.addr = (uintptr_t)buffer->bytes;
+	return bytes_post(conduit, connection, &sge, buffer, before);
+}
+
+int
+pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connection,
+                  const struct pibv_message *message, struct pibv_piece *before)
+{
+	const size_t len_bytes = message_bytes(message);
+	_Alignas(8) char small[PIBV_INLINE_BYTES];
+	struct ibv_sge sge = { .addr = (uintptr_t)small, .length = (uint32_t)len_bytes };
+
+	if (!pibv_work_fits(conduit, connection, before ? 2 : 1))
+		return PSI_AGAIN;
+	if (len_bytes > conduit->inline_bytes)
+		return message_send_buffered(conduit, connection, message, len_bytes, before);
+	message_compose(message, small);
+	return bytes_post(conduit, connection, &sge, NULL, before);
+}
+
+/* The port that the message is from pays what it owes by now. */
+int
+pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connection, char *bytes,
+                    size_t len_bytes)
+{
+	const uint32_t process = connection->process;
+	struct ibv_sge sge = { .addr = (uintptr_t)bytes, .length = (uint32_t)len_bytes };
+	struct pibv_buffer *buffer = NULL;
+	struct pibv_header header;
+	uint16_t *owed;
+
+	if (!pibv_work_fits(conduit, connection, 1))
+		return PSI_AGAIN;
+	if (len_bytes > conduit->inline_bytes) {
+		buffer = pibv_buffer_take(conduit, connection);
+		if (!buffer)
+			return PSI_AGAIN;
+		memcpy(buffer->bytes, bytes, len_bytes);
+		sge.addr = (uintptr_t)buffer->bytes;
+		sge.lkey = conduit->buffers.mr->lkey;
+	}
+	memcpy(&header, bytes, sizeof header);
+	owed = &conduit->ports[pibv_index_of(conduit, header.source)]->owed[process];
+	header.credits = *owed;
+	*owed = 0;
+	memcpy((char *)(uintptr_t)sge.addr, &header, sizeof header);
+	return bytes_post(conduit, connection, &sge, buffer, NULL);
+}
+
+void
+pibv_pay(struct psi_port *port, uint32_t process)
+{
+	struct psi_conduit *conduit = port->conduit;
+	struct pibv_connection *connection = conduit->connections[process];
+	struct pibv_message message = { .header = header_of(port, process) };
+
+	message.header.category = PIBV_CREDIT;
+	if (!connection->first &&
+	    pibv_message_send(conduit, connection, &message, NULL) == PSI_OK)
+		port->owed[process] = 0;
+	else if (!connection->broken)
+		port->payment_due = true;
+}
+
+/* -- requests and replies ---------------------------------------------------------------------- */
+
+/* Replies that nobody has taken bound requests too: their senders gave the credit back already. */
+static bool
+may_request(const struct psi_port *port, const struct pibv_connection *connection,
+            const uint16_t *spent)
+{
+	return spent && !connection->first && *spent < port->conduit->credits &&
+	       psi_kept_count(&port->kept[PSI_REPLIES]) < PIBV_CREDITS_MOST;
+}
+
+static int
+reply_keep(struct psi_port *port, struct pibv_connection *connection,
+           const struct pibv_message *message)
+{
+	char *bytes = pibv_backlog_reply(port->conduit, connection, message_bytes(message));
+
+	if (!bytes)
+		return PSI_AGAIN;
+	message_compose(message, bytes);
+	return PSI_OK;
+}
+
+/* What the port owed is paid with the message. */
+static int
+message_try(struct psi_port *port, struct pibv_connection *connection,
+            const struct pibv_message *message, uint32_t peer)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const bool is_reply = message->header.network == PSI_REPLIES;
+	uint16_t *spent = is_reply ? NULL : pibv_spent_at(conduit, peer);
+	int result = PSI_AGAIN;
+
+	if (!is_reply && !may_request(port, connection, spent))
+		return PSI_AGAIN;
+	if (!connection->first)
+		result = pibv_message_send(conduit, connection, message, NULL);
+	if (result == PSI_OK) {
+		port->owed[connection->process] = 0;
+		if (spent)
+			++*spent;
+	}
+	return is_reply && result == PSI_AGAIN ? reply_keep(port, connection, message) : result;
+}
+
+static int
+am_try(struct psi_port *port, const struct psi_am *am)
+{
+	struct psi_conduit *conduit = port->conduit;
+	struct pibv_connection *connection =
+		pibv_connection_of(conduit, pibv_process_of(conduit, am->peer));
+	struct pibv_message message = message_of(port, am);
+	const struct pibv_tail tail = { .dest = (uintptr_t)am->dest, .long_bytes = am->len_bytes };
+
+	if (!connection)
+		return conduit->lost ? PSI_FATAL : PSI_AGAIN;
+	if (am->category == PSI_LONG)
+		message.tail = &tail;
+	return message_try(port, connection, &message, am->peer);
+}
+
+int
+pibv_am_send(struct psi_port *port, const struct psi_am *am)
+{
+	struct psi_conduit *conduit = port->conduit;
+	int result;
+
+	psi_guard_lock(&conduit->guard);
+	result = am_try(port, am);
+	psi_guard_unlock(&conduit->guard);
+	if (result == PSI_AGAIN)
+		pibv_count(conduit, PSI_COUNT_REFUSED);
+	return result == PSI_FATAL && !conduit->lost ? PSI_AGAIN : result;
+}
+
+/* -- Longs ------------------------------------------------------------------------------------- */
+
+/* What stands in a Long's state: 0, or that its write and its message are posted.  In the other word
+ * PIBV_READ, when the payload has been read. */
+enum { LONG_POSTED = 1 };
+
+static uint32_t
+pieces_of(const struct psi_conduit *conduit, size_t len_bytes)
+{
+	return (uint32_t)((len_bytes + conduit->piece_bytes - 1) / conduit->piece_bytes);
+}
+
+static int
+long_send_packed(struct psi_port *port, const struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const struct psi_am *am = message->am;
+	const struct pibv_tail tail = { .dest = (uintptr_t)am->dest, .long_bytes = am->len_bytes };
+	struct pibv_connection *connection =
+		pibv_connection_of(conduit, pibv_process_of(conduit, am->peer));
+	struct pibv_message packed = message_of(port, am);
+
+	if (!connection)
+		return PSI_AGAIN;
+	packed.tail = &tail;
+	packed.payload = am->payload;
+	packed.header.len_bytes = (uint32_t)am->len_bytes;
+	return message_try(port, connection, &packed, am->peer);
+}
+
+/* Posts the writes, for which there is room.  Their memory is that of a segment, or is registered;
+ * that which cannot be ends the job after one line. */
+static bool
+long_write(struct psi_port *port, struct pibv_connection *connection, struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	struct pibv_move move = {
+		.transfer = { .remote = message->dest,
+		              .here = (void *)(uintptr_t)message->am->payload,
+		              .len_bytes = message->am->len_bytes },
+		.is_put = true, .read_word = &message->state[1],
+	};
+	uint64_t unused = 0;
+	uint32_t key;
+
+	if (!pibv_segment_key(conduit, move.transfer.here, move.transfer.len_bytes, &key) &&
+	    !(move.mr = pibv_register(conduit, move.transfer.here, move.transfer.len_bytes, 0))) {
+		pibv_lose(conduit);
+		return false;
+	}
+	return pibv_move_advance(conduit, connection, &move, &unused) == PSI_OK;
+}
+
+static int
+long_begin(struct psi_port *port, struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const struct psi_am *am = message->am;
+	const struct pibv_tail tail = { .dest = (uintptr_t)am->dest, .long_bytes = am->len_bytes };
+	struct pibv_connection *connection =
+		pibv_connection_of(conduit, pibv_process_of(conduit, am->peer));
+	const bool is_reply = am->network == PSI_REPLIES;
+	uint16_t *spent = is_reply ? NULL : pibv_spent_at(conduit, am->peer);
+	struct pibv_message head = message_of(port, am);
+
+	if (!connection || connection->first ||
+	    !pibv_work_fits(conduit, connection, pieces_of(conduit, am->len_bytes) + 1) ||
+	    (!is_reply && !may_request(port, connection, spent)))
+		return PSI_AGAIN;
+	if (!long_write(port, connection, message))
+		return PSI_FATAL;
+	message->state[0] = LONG_POSTED;
+	if (spent)
+		++*spent;
+	head.tail = &tail;
+	if (pibv_message_send(conduit, connection, &head, NULL) == PSI_OK)
+		port->owed[connection->process] = 0;
+	else if (reply_keep(port, connection, &head) != PSI_OK)
+		pibv_connection_break(conduit, connection, "no memory for a message that waits");
+	return PSI_AGAIN;
+}
+
+/* The same for each call with one message.  What an IMMEDIATE Long leaves behind is copied, which
+ * the reference does where it is large. */
+static bool
+long_is_native(const struct psi_conduit *conduit, const struct psi_long *message)
+{
+	const size_t len_bytes = message->am->len_bytes;
+
+	return message->dest.name.key != PSI_NO_KEY &&
+	       (len_bytes <= conduit->packed_bytes ||
+	        (!message->immediate && pieces_of(conduit, len_bytes) < conduit->depth / 2));
+}
+
+static int
+long_try(struct psi_port *port, struct psi_long *message)
+{
+	const size_t len_bytes = message->am->len_bytes;
+
+	if (port->conduit->lost)
+		return PSI_FATAL;
+	if (message->state[0])
+		return message->state[1] == PIBV_READ ? PSI_OK : PSI_AGAIN;
+	if (len_bytes <= port->conduit->packed_bytes)
+		return long_send_packed(port, message);
+	return long_begin(port, message);
+}
+
+int
+pibv_am_long(struct psi_port *port, struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	bool refused;
+	int result;
+
+	if (!long_is_native(conduit, message))
+		return PSI_UNSUPPORTED;
+	psi_guard_lock(&conduit->guard);
+	result = long_try(port, message);
+	refused = result == PSI_AGAIN && !message->state[0];
+	psi_guard_unlock(&conduit->guard);
+	if (refused)
+		pibv_count(conduit, PSI_COUNT_REFUSED);
+	return result == PSI_FATAL && !conduit->lost ? PSI_AGAIN : result;
+}

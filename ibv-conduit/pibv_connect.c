@@ -1,0 +1,104 @@
+/*
+ * Connecting the job: the processes exchange the addresses for their datagrams, check that they
+ * speak the same, and agree on the job's secret.  Connections follow on first use; where a setting
+ * asks for it, all are made here.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include <sched.h>
+#include <sys/random.h>
+
+/* On failure `wire' stays 0. */
+static int
+card_fill(struct psi_conduit *conduit)
+{
+	struct pibv_card *card = &conduit->card;
+	const struct pibv_device *device = &conduit->device;
+	const uint64_t mtu = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
+
+	if (getrandom(&card->secret, sizeof card->secret, 0) != sizeof card->secret) {
+		conduit->services->log("ibv: no random number for the job's secret");
+		return PSI_FAILED;
+	}
+	card->wire = PIBV_WIRE;
+	card->medium_bytes = (uint32_t)conduit->medium_bytes;
+	card->lid = device->port.lid;
+	card->mtu = (uint8_t)device->port.active_mtu;
+	while (mtu && card->mtu > IBV_MTU_256 && (uint64_t)128 << card->mtu > mtu)
+		card->mtu--;
+	card->link_layer = device->port.link_layer;
+	card->gid = device->gid.gid;
+	return PSI_OK;
+}
+
+/* One line about a process that does not fit this one; none about one that says why itself. */
+static bool
+card_fits(const struct psi_conduit *conduit, uint32_t process)
+{
+	const struct pibv_card *mine = &conduit->card, *other = &conduit->cards[process];
+	const struct psi_services *services = conduit->services;
+
+	if (!other->wire)
+		return false;
+	if (other->wire != mine->wire)
+		services->log("ibv: ranks %u and %u have conduits of different releases (%u, %u); "
+		              "install one release on all hosts", conduit->place, process,
+		              mine->wire, other->wire);
+	else if (other->medium_bytes != mine->medium_bytes)
+		services->log("ibv: ranks %u and %u differ in PST_IBV_MAX_MEDIUM (%u, %u bytes); "
+		              "set the same on all hosts", conduit->place, process,
+		              mine->medium_bytes, other->medium_bytes);
+	else if (other->link_layer != mine->link_layer)
+		services->log("ibv: rank %u has %s, rank %u has %s; name ports of one kind in "
+		              "GASNET_IBV_PORTS", conduit->place,
+		              mine->link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
+		                                                          : "InfiniBand", process,
+		              other->link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
+		                                                           : "InfiniBand");
+	else
+		return true;
+	return false;
+}
+
+/* Each side goes on until it is connected to all.  The last step of a hello goes by the connection,
+ * so no peer needs this process any more when it returns. */
+static int
+connect_all(struct psi_conduit *conduit)
+{
+	uint32_t process = 0;
+
+	psi_guard_lock(&conduit->guard);
+	while (process < conduit->places && !conduit->lost) {
+		const struct pibv_connection *connection =
+			process == conduit->place ? NULL
+			                          : pibv_connection_of(conduit, process);
+
+		if (process == conduit->place ||
+		    (connection && connection->state == PIBV_CONNECTED)) {
+			process++;
+			continue;
+		}
+		pibv_progress_alone(conduit);
+		psi_guard_unlock(&conduit->guard);
+		sched_yield();
+		psi_guard_lock(&conduit->guard);
+	}
+	psi_guard_unlock(&conduit->guard);
+	return conduit->lost ? PSI_FAILED : PSI_OK;
+}
+
+/* A process that has no card takes part in the exchange, since the others wait there. */
+int
+pibv_connect(struct psi_conduit *conduit)
+{
+	int result = card_fill(conduit);
+
+	conduit->services->exchange(&conduit->card, sizeof conduit->card, conduit->cards);
+	if (result != PSI_OK)
+		return result;
+	for (uint32_t process = 0; process < conduit->places; process++)
+		if (!card_fits(conduit, process))
+			return PSI_FAILED;
+	conduit->tag = conduit->cards[0].secret;
+	return conduit->connect_all ? connect_all(conduit) : PSI_OK;
+}

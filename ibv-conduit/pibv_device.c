@@ -1,0 +1,278 @@
+/*
+ * Which device and port the process uses: those that GASNET_IBV_PORTS and PST_NET_IFACE name, else
+ * the nearest one that is up.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include "runtime/util/net_wish.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { GIDS_MOST = 256 };
+
+/* What the user wants; NULL: anything. */
+struct wish {
+	const char *ports, *interface, *pkey;
+	uint64_t gid_index;             /* UINT64_MAX: any */
+};
+
+/* What was looked at, for people. */
+struct search {
+	struct wish wish;
+	unsigned devices, up;           /* devices that open; ports that are up */
+	char lack[PIBV_LACK_BYTES];     /* why the last one was not taken */
+};
+
+static const char *
+setting_or_null(const struct psi_services *services, const char *name)
+{
+	const char *text = services->setting(name);
+
+	return text && *text ? text : NULL;
+}
+
+static struct wish
+wish_read(const struct psi_services *services)
+{
+	return (struct wish){
+		.ports = setting_or_null(services, "GASNET_IBV_PORTS"),
+		.interface = setting_or_null(services, "PST_NET_IFACE"),
+		.pkey = setting_or_null(services, "GASNET_IBV_PKEY"),
+		.gid_index = pibv_setting(services, "PST_IBV_GID_INDEX", UINT64_MAX),
+	};
+}
+
+/* -- a port ------------------------------------------------------------------------------------ */
+
+/* Is the entry of the interface, or the address, that is wished for? */
+static bool
+gid_is_on(const struct ibv_gid_entry *entry, const struct psi_net_wish *wish)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	char name[IF_NAMESIZE] = "";
+
+	if_indextoname(entry->ndev_ifindex, name);
+	memcpy(&in6.sin6_addr, entry->gid.raw, sizeof in6.sin6_addr);
+	if (!IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr))
+		return psi_net_wish_takes(wish, name, (const struct sockaddr *)&in6);
+	memcpy(&in.sin_addr, entry->gid.raw + 12, sizeof in.sin_addr);
+	return psi_net_wish_takes(wish, name, (const struct sockaddr *)&in);
+}
+
+static bool
+gid_is_wished(const struct ibv_gid_entry *entry, const struct wish *wish)
+{
+	struct psi_net_wish net;
+
+	if (wish->gid_index != UINT64_MAX && entry->gid_index != wish->gid_index)
+		return false;
+	if (!wish->interface)
+		return true;
+	net = psi_net_wish_parse(wish->interface);
+	return gid_is_on(entry, &net);
+}
+
+/* False after the text. */
+static bool
+gid_find(struct pibv_device *device, struct search *search)
+{
+	struct ibv_gid_entry all[GIDS_MOST];
+	const ssize_t found = ibv_query_gid_table(device->context, all, GIDS_MOST, 0);
+	const struct ibv_gid_entry *best;
+	const char *reason = "";
+	size_t count = 0;
+
+	for (ssize_t i = 0; i < found; i++)
+		if (all[i].port_num == device->port_number && gid_is_wished(&all[i], &search->wish))
+			all[count++] = all[i];
+	best = pibv_gid_choose(all, count, &reason);
+	if (!best) {
+		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s",
+		         device->port_number, device->name,
+		         search->wish.interface ? " on the interface of PST_NET_IFACE"
+		         : search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "");
+		return false;
+	}
+	device->gid = *best;
+	snprintf(device->reason, sizeof device->reason, "%s", reason);
+	return true;
+}
+
+/* The partition's place in the port's table; by default the first, which all share.  Bit 15 says
+ * that its members may talk to all others. */
+static bool
+pkey_find(struct pibv_device *device, struct search *search)
+{
+	const char *text = search->wish.pkey;
+	const uint16_t key = text ? (uint16_t)strtoul(text, NULL, 0) : 0;
+
+	device->pkey_index = 0;
+	if (!text)
+		return true;
+	for (int i = 0; i < device->port.pkey_tbl_len; i++) {
+		__be16 entry;
+
+		if (ibv_query_pkey(device->context, device->port_number, i, &entry) == 0 &&
+		    (ntohs(entry) & 0x7fff) == (key & 0x7fff)) {
+			device->pkey_index = (uint16_t)i;
+			return true;
+		}
+	}
+	snprintf(search->lack, sizeof search->lack, "port %u of %s is not in partition %s of "
+	         "GASNET_IBV_PKEY", device->port_number, device->name, text);
+	return false;
+}
+
+static bool
+port_take(struct pibv_device *device, struct search *search)
+{
+	const struct wish *wish = &search->wish;
+
+	if (wish->ports && !pibv_filter_takes(wish->ports, device->name, device->port_number))
+		return false;
+	if (ibv_query_port(device->context, device->port_number, &device->port) != 0 ||
+	    device->port.state != IBV_PORT_ACTIVE) {
+		snprintf(search->lack, sizeof search->lack, "port %u of %s is %s",
+		         device->port_number, device->name,
+		         ibv_port_state_str(device->port.state));
+		return false;
+	}
+	search->up++;
+	return gid_find(device, search) && pkey_find(device, search);
+}
+
+/* -- a device ---------------------------------------------------------------------------------- */
+
+static bool
+device_has_port(struct pibv_device *device, struct search *search)
+{
+	if (ibv_query_device(device->context, &device->limits) != 0) {
+		snprintf(search->lack, sizeof search->lack, "device %s tells nothing of itself",
+		         device->name);
+		return false;
+	}
+	for (uint8_t port = 1; port <= device->limits.phys_port_cnt; port++) {
+		device->port_number = port;
+		if (port_take(device, search))
+			return true;
+	}
+	return false;
+}
+
+static bool
+device_try(struct ibv_device *from, struct search *search, struct pibv_device *device)
+{
+	*device = (struct pibv_device){ .context = ibv_open_device(from) };
+	snprintf(device->name, sizeof device->name, "%s", ibv_get_device_name(from));
+	if (!device->context) {
+		snprintf(search->lack, sizeof search->lack, "device %s does not open: %s; may "
+		         "this user read and write /dev/infiniband/%s?", device->name,
+		         strerror(errno), from->dev_name);
+		return false;
+	}
+	search->devices++;
+	if (device_has_port(device, search))
+		return true;
+	pibv_device_close(device);
+	return false;
+}
+
+/* Is it at the memory of the processor on which this thread runs, or anywhere? */
+static bool
+device_is_near(const struct ibv_device *from)
+{
+	char path[IBV_SYSFS_PATH_MAX + 32];
+	unsigned cpu, node;
+	int of_device = -1;
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/device/numa_node", from->ibdev_path);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &of_device) != 1)
+		of_device = -1;
+	if (file)
+		fclose(file);
+	return of_device < 0 || syscall(SYS_getcpu, &cpu, &node, NULL) != 0 ||
+	       (unsigned)of_device == node;
+}
+
+/* Near ones first, else in the order of the list. */
+static bool
+device_find(struct ibv_device **list, struct search *search, struct pibv_device *device_out)
+{
+	for (int near = 1; near >= 0; near--)
+		for (struct ibv_device **at = list; *at; at++)
+			if (device_is_near(*at) == near && device_try(*at, search, device_out))
+				return true;
+	return false;
+}
+
+void
+pibv_device_close(struct pibv_device *device)
+{
+	if (device->context)
+		ibv_close_device(device->context);
+	device->context = NULL;
+}
+
+/* -- the choice -------------------------------------------------------------------------------- */
+
+static void
+reason_say(struct pibv_device *device, const struct search *search)
+{
+	const size_t len = strlen(device->reason);
+	const char *why = search->wish.ports ? "GASNET_IBV_PORTS"
+	                  : search->wish.interface ? "PST_NET_IFACE" : "the first that is up";
+
+	snprintf(device->reason + len, sizeof device->reason - len, ", %s", why);
+}
+
+static void
+lack_say(const struct search *search, char *lack, size_t lack_bytes)
+{
+	if (search->lack[0])
+		snprintf(lack, lack_bytes, "%s; `ibv_devinfo` lists devices and ports",
+		         search->lack);
+	else if (search->devices)
+		snprintf(lack, lack_bytes, "GASNET_IBV_PORTS=%s names no port of this host; "
+		         "`ibv_devinfo` lists devices and ports", search->wish.ports);
+	else
+		snprintf(lack, lack_bytes, "this host has no RDMA device; `ibv_devinfo` lists "
+		         "those that it has, `rdma link` those without a driver of libibverbs");
+}
+
+bool
+pibv_device_open(const struct psi_services *services, struct pibv_device *device_out, char *lack,
+                 size_t lack_bytes)
+{
+	struct search search = { .wish = wish_read(services) };
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	bool found = list && device_find(list, &search, device_out);
+
+	if (list)
+		ibv_free_device_list(list);
+	if (found)
+		reason_say(device_out, &search);
+	else
+		lack_say(&search, lack, lack_bytes);
+	return found;
+}
+
+bool
+pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes)
+{
+	struct pibv_device device;
+
+	if (!pibv_device_open(services, &device, reason, reason_bytes))
+		return false;
+	pibv_device_close(&device);
+	return true;
+}

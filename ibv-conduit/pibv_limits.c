@@ -1,0 +1,103 @@
+/*
+ * Sizes and counts: what settings ask for, within what the device has.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include "runtime/util/settings_parse.h"
+
+enum { PIECE_BYTES = 1 << 30, SIGNALS = 4096, DEPTH_LEAST = 16, RETRIES_MOST = 6, READS_MOST = 16 };
+
+uint64_t
+pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback)
+{
+	const char *text = services->setting(name);
+	uint64_t number;
+
+	return text && *text && psi_parse_size(text, 1, &number) ? number : fallback;
+}
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A place that does not poll can keep the requests of all processes, if each has this many, within
+ * the two bounds. */
+static uint32_t
+credits_per_place(const struct psi_conduit *conduit)
+{
+	const size_t each = PIBV_KEPT_BYTES / (conduit->message_bytes * conduit->places);
+
+	return each > PIBV_CREDITS_MOST ? PIBV_CREDITS_MOST
+	       : each < PIBV_CREDITS_LEAST ? PIBV_CREDITS_LEAST : (uint32_t)each;
+}
+
+static void
+message_sizes(struct psi_conduit *conduit)
+{
+	enum { LINE = 64 };
+	const size_t medium = pibv_setting(conduit->services, "PST_IBV_MAX_MEDIUM",
+	                                   PIBV_MEDIUM_BYTES) & ~(uint64_t)(PIBV_ALIGN - 1);
+	const size_t most = pibv_payload_at(PSI_LONG, PSI_MAX_ARGS) + medium;
+
+	conduit->medium_bytes = medium;
+	conduit->packed_bytes = least(medium, PIBV_PACKED_BYTES);
+	conduit->message_bytes = (most + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+/* With 7 tries Soft-RoCE tries for ever, and a peer that is gone is never told of. */
+static void
+retry_limits(struct psi_conduit *conduit)
+{
+	const struct psi_services *services = conduit->services;
+	const struct ibv_device_attr *limits = &conduit->device.limits;
+	const uint64_t reads = pibv_setting(services, "GASNET_QP_RD_ATOM", 0);
+
+	conduit->timeout = (uint8_t)pibv_setting(services, "GASNET_QP_TIMEOUT", 18);
+	conduit->retries = (uint8_t)least(
+		pibv_setting(services, "GASNET_QP_RETRY_COUNT", RETRIES_MOST), RETRIES_MOST);
+	conduit->reads = (uint8_t)least((uint64_t)limits->max_qp_rd_atom,
+	                                reads ? reads : READS_MOST);
+}
+
+static void
+hello_limits(struct psi_conduit *conduit)
+{
+	enum { NS_PER_US = 1000, FIRST_US = 20000, MOST_US = 1000000 };
+	const struct psi_services *services = conduit->services;
+
+	conduit->connect_all = pibv_setting(services, "GASNET_CONNECT_STATIC", 0) != 0;
+	conduit->hello_first_ns = NS_PER_US * pibv_setting(services, "GASNET_CONNECT_RETRANS_MIN",
+	                                                   FIRST_US);
+	conduit->hello_most_ns = NS_PER_US * pibv_setting(services, "GASNET_CONNECT_RETRANS_MAX",
+	                                                  MOST_US);
+}
+
+void
+pibv_limits_choose(struct psi_conduit *conduit)
+{
+	const struct psi_services *services = conduit->services;
+	const struct ibv_device_attr *limits = &conduit->device.limits;
+	uint64_t depth = least(pibv_setting(services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
+	                       (uint64_t)limits->max_qp_wr);
+
+	message_sizes(conduit);
+	retry_limits(conduit);
+	hello_limits(conduit);
+	conduit->credits = credits_per_place(conduit);
+	conduit->inline_bytes = pibv_setting(services, "GASNET_INLINESEND_LIMIT",
+	                                     PIBV_INLINE_BYTES);
+	if (conduit->inline_bytes > PIBV_INLINE_BYTES)
+		conduit->inline_bytes = PIBV_INLINE_BYTES;
+	conduit->piece_bytes = least(conduit->device.port.max_msg_sz, PIECE_BYTES);
+	conduit->depth = (uint32_t)(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
+	                            : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
+	conduit->interval = conduit->depth / 4;
+	conduit->receive_count = (uint32_t)least(
+		pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
+		(uint64_t)limits->max_srq_wr);
+	conduit->buffer_count = (uint32_t)pibv_setting(services, "GASNET_BBUF_COUNT",
+	                                               PIBV_BUFFERS);
+	conduit->signals_most = SIGNALS;
+}

@@ -1,0 +1,254 @@
+/*
+ * Opening: the device with its queues and buffers, the process's ports, and what people want to
+ * know.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- the device's objects ---------------------------------------------------------------------- */
+
+/* Closes what is open, in reverse; also after an open that failed half way. */
+static void
+device_close(struct psi_conduit *conduit)
+{
+	pibv_connections_close(conduit);
+	pibv_hello_close(conduit);
+	if (conduit->srq)
+		ibv_destroy_srq(conduit->srq);
+	if (conduit->cq)
+		ibv_destroy_cq(conduit->cq);
+	if (conduit->channel)
+		ibv_destroy_comp_channel(conduit->channel);
+	pibv_memory_close(conduit);
+	pibv_segments_close(conduit);
+	if (conduit->pd)
+		ibv_dealloc_pd(conduit->pd);
+	pibv_device_close(&conduit->device);
+}
+
+static int
+fd_unblock(int fd)
+{
+	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+/* Room for a completion of each receive buffer and datagram, and of the requests that ask for one;
+ * and for those of a connection that breaks, each of whose requests tells. */
+static int
+cq_entries(struct psi_conduit *conduit)
+{
+	const uint32_t most = (uint32_t)conduit->device.limits.max_cqe;
+	const uint32_t fixed = conduit->receive_count + 2 * PIBV_HELLOS + 4 * conduit->depth;
+
+	if (fixed + conduit->signals_most > most)
+		conduit->signals_most = most > fixed + conduit->depth ? most - fixed
+		                                                      : conduit->depth;
+	return (int)(fixed + conduit->signals_most < most ? fixed + conduit->signals_most : most);
+}
+
+/* False: what is missing is in *what_out, and why in errno. */
+static bool
+queues_open(struct psi_conduit *conduit, const char **what_out)
+{
+	struct ibv_srq_init_attr srq = {
+		.attr = { .max_wr = conduit->receive_count, .max_sge = 1 },
+	};
+
+	*what_out = "protection domain";
+	if (!(conduit->pd = ibv_alloc_pd(conduit->device.context)))
+		return false;
+	*what_out = "completion channel";
+	if (!(conduit->channel = ibv_create_comp_channel(conduit->device.context)))
+		return false;
+	*what_out = "completion queue";
+	if (!(conduit->cq = ibv_create_cq(conduit->device.context, cq_entries(conduit), NULL,
+	                                  conduit->channel, 0)))
+		return false;
+	*what_out = "shared receive queue";
+	if (!(conduit->srq = ibv_create_srq(conduit->pd, &srq)))
+		return false;
+	*what_out = "descriptor without waiting";
+	return fd_unblock(conduit->channel->fd) == 0 &&
+	       fd_unblock(conduit->device.context->async_fd) == 0;
+}
+
+static int
+device_open(struct psi_conduit *conduit)
+{
+	const char *what;
+
+	if (!queues_open(conduit, &what)) {
+		conduit->services->log("ibv: device %s has no %s: %s; is the limit of locked "
+		                       "memory too low (ulimit -l)?", conduit->device.name, what,
+		                       strerror(errno));
+		return PSI_FAILED;
+	}
+	if (pibv_memory_open(conduit) != PSI_OK)
+		return PSI_FAILED;
+	return pibv_hello_open(conduit);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static struct psi_conduit *
+conduit_make(const struct psi_services *services, const struct psi_conduit_job *job)
+{
+	struct psi_conduit *conduit = calloc(1, sizeof *conduit);
+
+	if (!conduit)
+		return NULL;
+	conduit->services = services;
+	conduit->place = job->place;
+	conduit->places = job->places;
+	conduit->counts = job->counts;
+	conduit->guard = PSI_GUARD(job->threaded);
+	conduit->connections = calloc(job->places, sizeof(struct pibv_connection *));
+	conduit->cards = calloc(job->places, sizeof *conduit->cards);
+	if (conduit->connections && conduit->cards)
+		return conduit;
+	free(conduit->connections);
+	free(conduit->cards);
+	free(conduit);
+	return NULL;
+}
+
+static void
+conduit_free(struct psi_conduit *conduit)
+{
+	device_close(conduit);
+	free(conduit->connections);
+	free(conduit->cards);
+	free(conduit);
+}
+
+/* Without an allocation of its own, so that it can say why. */
+static bool
+services_fit(const struct psi_services *services)
+{
+	if (services->abi == PSI_CONDUIT_ABI && services->size_bytes >= sizeof *services)
+		return true;
+	services->log("ibv: this conduit speaks contract %d, the library %u; install both from one "
+	              "build", PSI_CONDUIT_ABI, services->abi);
+	return false;
+}
+
+int
+pibv_open(const struct psi_services *services, const struct psi_conduit_job *job,
+          struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+{
+	struct psi_conduit *conduit;
+	char lack[PIBV_LACK_BYTES];
+
+	if (!services_fit(services))
+		return PSI_FATAL;
+	conduit = conduit_make(services, job);
+	if (!conduit) {
+		services->log("ibv: no memory");
+		return PSI_FAILED;
+	}
+	if (!pibv_device_open(services, &conduit->device, lack, sizeof lack)) {
+		services->log("ibv: %s", lack);
+		conduit_free(conduit);
+		return PSI_FAILED;
+	}
+	pibv_limits_choose(conduit);
+	if (device_open(conduit) != PSI_OK) {
+		conduit_free(conduit);
+		return PSI_FAILED;
+	}
+	*attributes_out = (struct psi_attributes){
+		.max_medium_bytes = conduit->medium_bytes,
+		.max_long_bytes = INT32_MAX,
+		.transport = "ibv",
+	};
+	*conduit_out = conduit;
+	return PSI_OK;
+}
+
+/* -- ports ------------------------------------------------------------------------------------- */
+
+static struct psi_port *
+port_make(struct psi_conduit *conduit, uint32_t place)
+{
+	struct psi_port *port = calloc(1, sizeof *port);
+
+	if (port)
+		port->owed = calloc(conduit->places, sizeof *port->owed);
+	if (!port || !port->owed) {
+		free(port);
+		return NULL;
+	}
+	port->conduit = conduit;
+	port->place = place;
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		psi_kept_init(&port->kept[network]);
+	return port;
+}
+
+/* A serial port needs nothing else: the process's connections are under a lock anyway. */
+int
+pibv_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
+               struct psi_port **port_out)
+{
+	const uint32_t index = pibv_index_of(conduit, place);
+	struct psi_port *port;
+
+	(void)serial;
+	if (index >= PIBV_ENDPOINTS)
+		return PSI_FAILED;
+	psi_guard_lock(&conduit->guard);
+	port = conduit->ports[index];
+	if (!port)
+		port = port_make(conduit, place);
+	if (port) {
+		port->owner = owner;
+		conduit->ports[index] = port;
+	}
+	psi_guard_unlock(&conduit->guard);
+	if (!port) {
+		conduit->services->log("ibv: no memory");
+		return PSI_FAILED;
+	}
+	*port_out = port;
+	return PSI_OK;
+}
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+/* What is kept for each process of the job: before the first message, and after it. */
+static size_t
+peer_bytes(const struct psi_conduit *conduit)
+{
+	return sizeof *conduit->cards + sizeof *conduit->connections +
+	       sizeof *conduit->ports[0]->owed;
+}
+
+static size_t
+connected_bytes(const struct psi_conduit *conduit)
+{
+	return sizeof(struct pibv_connection) + conduit->depth * sizeof(struct pibv_work);
+}
+
+void
+pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
+{
+	static const int mtu_bytes[] = { 0, 256, 512, 1024, 2048, 4096 };
+	const struct pibv_device *device = &conduit->device;
+
+	snprintf(text, text_bytes,
+	         "port %u of %s (%s), MTU %d, messages of %zu bytes inline, Mediums of %zu bytes, "
+	         "%u requests on their way to each place, %u receive buffers, send queues of %u, "
+	         "puts, gets, Longs and signals with puts native in pieces of %zu bytes, "
+	         "connections made %s, %zu bytes per peer, %zu more when connected",
+	         device->port_number, device->name, device->reason,
+	         mtu_bytes[device->port.active_mtu <= IBV_MTU_4096 ? device->port.active_mtu : 0],
+	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
+	         conduit->receive_count, conduit->depth, conduit->piece_bytes,
+	         conduit->connect_all ? "at start" : "on first use", peer_bytes(conduit),
+	         connected_bytes(conduit));
+}

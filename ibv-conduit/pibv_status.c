@@ -1,0 +1,154 @@
+/*
+ * What goes wrong: completions that failed, events of the device, peers that are lost, and the words
+ * for each.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include "runtime/util/clock.h"
+
+#include <stdio.h>
+
+static const uint64_t grace_ns = 2000000000;
+
+void
+pibv_lose(struct psi_conduit *conduit)
+{
+	conduit->lost = true;
+	psi_lost_peer_note(&conduit->lost_peer, PSI_NO_PEER, 0, "see the line before");
+}
+
+void
+pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      const char *why)
+{
+	connection->broken = true;
+	psi_lost_peer_note(&conduit->lost_peer, connection->process, psi_now_ns() + grace_ns, "%s",
+	                   why);
+}
+
+/* -- completions ------------------------------------------------------------------------------- */
+
+/* How long the device has tried: each time for 4.096 us by 2 to the power of the timeout. */
+static double
+tried_s(const struct psi_conduit *conduit)
+{
+	return 4.096e-6 * (double)(UINT64_C(1) << conduit->timeout) * (conduit->retries + 1);
+}
+
+/* What a status most likely means here; NULL: one that follows another. */
+static const char *
+reason_of(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_WR_FLUSH_ERR:
+		return NULL;
+	case IBV_WC_RETRY_EXC_ERR:
+		return "the peer is gone, or no path leads to it";
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "the peer has had no receive buffer";
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_INV_RD_REQ_ERR:
+		return "the peer's segment is gone, or was bound anew";
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_ABORT_ERR:
+		return "the peer's device could not do it";
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+	case IBV_WC_LOC_QP_OP_ERR:
+	case IBV_WC_LOC_LEN_ERR:
+	case IBV_WC_MW_BIND_ERR:
+		return "memory of this process was unmapped while the device used it";
+	case IBV_WC_FATAL_ERR:
+	case IBV_WC_GENERAL_ERR:
+		return "the device has failed, or was removed";
+	default:
+		return "not expected";
+	}
+}
+
+/* The connection that a completion is of. */
+static struct pibv_connection *
+connection_at(const struct psi_conduit *conduit, const struct ibv_wc *wc)
+{
+	struct pibv_connection *at = conduit->made;
+
+	if (pibv_wr_whose(wc->wr_id) == PIBV_OF_SEND)
+		return conduit->connections[pibv_wr_process(wc->wr_id)];
+	while (at && at->qp->qp_num != wc->qp_num)
+		at = at->next_made;
+	return at;
+}
+
+void
+pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
+{
+	struct pibv_connection *connection = connection_at(conduit, wc);
+	const char *reason = reason_of(wc->status);
+	char why[PSI_LOST_WHY_BYTES];
+
+	if (!connection || !reason)
+		return;
+	if (wc->status == IBV_WC_RETRY_EXC_ERR)
+		snprintf(why, sizeof why, "%s for %.1f s by port %u of %s: %s",
+		         ibv_wc_status_str(wc->status), tried_s(conduit),
+		         conduit->device.port_number, conduit->device.name, reason);
+	else
+		snprintf(why, sizeof why, "%s (vendor's number %#x) by port %u of %s: %s",
+		         ibv_wc_status_str(wc->status), wc->vendor_err,
+		         conduit->device.port_number, conduit->device.name, reason);
+	pibv_connection_break(conduit, connection, why);
+}
+
+/* -- events ------------------------------------------------------------------------------------ */
+
+static void
+event_take(struct psi_conduit *conduit, const struct ibv_async_event *event)
+{
+	const struct pibv_device *device = &conduit->device;
+	const char *name = ibv_event_type_str(event->event_type);
+
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_PORT_ACTIVE:
+		if (event->element.port_num == device->port_number)
+			conduit->services->log("ibv: port %u of %s: %s", device->port_number,
+			                       device->name, name);
+		break;
+	case IBV_EVENT_CQ_ERR:
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_DEVICE_FATAL:
+		conduit->services->log("ibv: device %s: %s; the job cannot go on", device->name,
+		                       name);
+		pibv_lose(conduit);
+		break;
+	default:
+		break;          /* those of queue pairs come as completions too */
+	}
+}
+
+void
+pibv_events_read(struct psi_conduit *conduit)
+{
+	struct ibv_async_event event;
+
+	while (ibv_get_async_event(conduit->device.context, &event) == 0) {
+		event_take(conduit, &event);
+		ibv_ack_async_event(&event);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+void
+pibv_tell_lost(struct psi_conduit *conduit)
+{
+	bool is_time;
+
+	if (!psi_lost_peer_any(&conduit->lost_peer) || !psi_guard_trylock(&conduit->guard))
+		return;
+	is_time = psi_now_ns() >= conduit->lost_peer.tell_at_ns;
+	psi_guard_unlock(&conduit->guard);
+	if (is_time)
+		conduit->services->unreachable(conduit->lost_peer.place, conduit->lost_peer.why);
+}

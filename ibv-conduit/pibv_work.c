@@ -1,0 +1,195 @@
+/*
+ * The send queue of a connection, and when a request asks for a completion.
+ *
+ * Requests of one connection complete in their order, so one completion tells of all before it.  A
+ * request asks for one if somebody waits for what it does and nothing that would tell is under way,
+ * or if a quarter of the queue has none.  So a put on which a thread waits has a completion of its
+ * own, and a stream of puts has one for each quarter.  When a thread polls while the last request
+ * that somebody waits for has asked for none, a write of no bytes behind it asks.
+ */
+#include "ibv-conduit/pibv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Counts wrap, so they are compared by their distance. */
+static bool
+is_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* -- posting ----------------------------------------------------------------------------------- */
+
+static void
+wanting_enlist(struct psi_conduit *conduit, struct pibv_connection *connection)
+{
+	if (connection->in_wanting)
+		return;
+	connection->in_wanting = true;
+	connection->next_wanting = conduit->wanting;
+	conduit->wanting = connection;
+}
+
+/* Who has a buffer alone waits only when there are none left. */
+static bool
+is_signaled(const struct psi_conduit *conduit, const struct pibv_connection *connection,
+            bool is_wanted)
+{
+	return connection->posted - connection->signaled >= conduit->interval ||
+	       (is_wanted && connection->signaled == connection->retired);
+}
+
+/* The entries of a chain; returns the last request. */
+static struct ibv_send_wr *
+chain_enter(struct psi_conduit *conduit, struct pibv_connection *connection,
+            struct ibv_send_wr *first, const struct pibv_work *works, bool *wanted_out)
+{
+	for (struct ibv_send_wr *at = first;; at = at->next) {
+		struct pibv_work *entry = &connection->works[connection->posted % conduit->depth];
+
+		connection->posted++;
+		at->wr_id = pibv_wr_id(PIBV_OF_SEND, connection->process, connection->posted);
+		if (works) {
+			*wanted_out = *wanted_out || works->what == PIBV_ALL;
+			*entry = *works++;
+		} else {
+			entry->what = PIBV_NOTHING;
+			entry->buffer = NULL;
+		}
+		if (!at->next)
+			return at;
+	}
+}
+
+/* The device refuses what it has no memory for, or what comes after an error. */
+static bool
+chain_post(struct psi_conduit *conduit, struct pibv_connection *connection,
+           struct ibv_send_wr *first)
+{
+	struct ibv_send_wr *bad;
+	const int code = ibv_post_send(connection->qp, first, &bad);
+	char why[PIBV_REASON_BYTES];
+
+	if (!code)
+		return true;
+	snprintf(why, sizeof why, "device %s takes no work request: %s", conduit->device.name,
+	         strerror(code));
+	pibv_connection_break(conduit, connection, why);
+	return false;
+}
+
+bool
+pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
+               struct ibv_send_wr *first, const struct pibv_work *works)
+{
+	bool wanted = false;
+	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &wanted);
+
+	if (is_signaled(conduit, connection, wanted)) {
+		last->send_flags |= IBV_SEND_SIGNALED;
+		connection->signaled = connection->posted;
+		conduit->signals++;
+	} else if (wanted) {
+		connection->wanted = connection->posted;
+		wanting_enlist(conduit, connection);
+	}
+	return chain_post(conduit, connection, first);
+}
+
+/* -- asking ------------------------------------------------------------------------------------ */
+
+/* A write of no bytes, for which one entry is always free (pibv_work_fits): it needs no key. */
+static void
+flush(struct psi_conduit *conduit, struct pibv_connection *connection)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+	bool wanted;
+
+	if (connection->posted - connection->retired >= conduit->depth)
+		return;
+	(void)chain_enter(conduit, connection, &wr, NULL, &wanted);
+	connection->signaled = connection->posted;
+	conduit->signals++;
+	(void)chain_post(conduit, connection, &wr);
+}
+
+static void
+flush_if_none(struct psi_conduit *conduit, struct pibv_connection *connection, uint32_t wanted)
+{
+	if (!connection->broken && is_before(connection->signaled, wanted))
+		flush(conduit, connection);
+}
+
+void
+pibv_work_flush_wanted(struct psi_conduit *conduit)
+{
+	while (conduit->wanting) {
+		struct pibv_connection *connection = conduit->wanting;
+
+		conduit->wanting = connection->next_wanting;
+		connection->in_wanting = false;
+		flush_if_none(conduit, connection, connection->wanted);
+	}
+	if (conduit->buffers.lacking) {
+		conduit->buffers.lacking = false;
+		pibv_work_flush_all(conduit);
+	}
+}
+
+void
+pibv_work_flush_all(struct psi_conduit *conduit)
+{
+	for (struct pibv_connection *at = conduit->made; at; at = at->next_made)
+		flush_if_none(conduit, at, at->posted);
+}
+
+/* -- completing -------------------------------------------------------------------------------- */
+
+static void
+done_add(struct pibv_done *done, uint64_t cookie)
+{
+	if (cookie)
+		done->cookies[done->count++] = cookie;
+}
+
+static void
+work_finish(struct psi_conduit *conduit, const struct pibv_work *work, struct pibv_done *done)
+{
+	if (work->what == PIBV_ALL) {
+		if (work->copy_to)
+			memcpy(work->copy_to, work->buffer->bytes, work->copy_bytes);
+		if (work->mr)
+			ibv_dereg_mr(work->mr);
+		if (work->read_word)
+			*work->read_word = PIBV_READ;
+		done_add(done, work->read_cookie);
+		done_add(done, work->cookie);
+	}
+	if (work->buffer)
+		pibv_buffer_give(conduit, work->buffer);
+}
+
+void
+pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection, uint32_t number,
+                 struct pibv_done *done)
+{
+	conduit->signals--;
+	while (is_before(connection->retired, number)) {
+		const struct pibv_work *work =
+			&connection->works[connection->retired % conduit->depth];
+
+		if (work->what != PIBV_NOTHING)
+			work_finish(conduit, work, done);
+		connection->retired++;
+	}
+}
+
+bool
+pibv_work_pending(const struct psi_conduit *conduit)
+{
+	for (const struct pibv_connection *at = conduit->made; at; at = at->next_made)
+		if (!at->broken && (at->posted != at->retired || at->first))
+			return true;
+	return false;
+}
