@@ -422,6 +422,11 @@ int pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 int pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
                       struct pibv_move *move, uint64_t *read_out);
 
+/* -- pibv_atomic.c ----------------------------------------------------------------------------- */
+
+bool pibv_has_atomics(const struct psi_conduit *conduit);
+int pibv_device_atomic(struct psi_port *port, const struct psi_device_atomic *operation);
+
 /* -- pibv_segment.c: memory of this process that peers reach ----------------------------------- */
 
 int pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,

@@ -28,7 +28,8 @@ qp_make(struct psi_conduit *conduit)
 	};
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->device.pkey_index,
-		.port_num = conduit->device.port_number, .qp_access_flags = ACCESS,
+		.port_num = conduit->device.port_number,
+		.qp_access_flags = ACCESS | (pibv_has_atomics(conduit) ? IBV_ACCESS_REMOTE_ATOMIC : 0),
 	};
 	struct ibv_qp *qp = ibv_create_qp(conduit->pd, &init);
 
@@ -78,6 +79,18 @@ pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
 	return made;
 }
 
+/* That to itself, for atomic operations: one queue pair whose other side it is. */
+static void
+connection_close_circle(struct psi_conduit *conduit, struct pibv_connection *connection)
+{
+	const struct pibv_hello self = {
+		.qp = connection->qp->qp_num, .psn = connection->psn, .reads = conduit->reads,
+	};
+
+	if (pibv_connection_ready(conduit, connection, &self))
+		connection->state = PIBV_CONNECTED;
+}
+
 struct pibv_connection *
 pibv_connection_of(struct psi_conduit *conduit, uint32_t process)
 {
@@ -86,7 +99,9 @@ pibv_connection_of(struct psi_conduit *conduit, uint32_t process)
 	if (connection || conduit->lost)
 		return connection;
 	connection = pibv_connection_make(conduit, process);
-	if (connection)
+	if (connection && process == conduit->place)
+		connection_close_circle(conduit, connection);
+	else if (connection)
 		pibv_hello_start(conduit, connection);
 	return connection;
 }

@@ -254,8 +254,14 @@ pibv_device_open(const struct psi_services *services, struct pibv_device *device
                  size_t lack_bytes)
 {
 	struct search search = { .wish = wish_read(services) };
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	bool found = list && device_find(list, &search, device_out);
+	struct ibv_device **list;
+	bool found;
+
+	/* A process that forks keeps its registered pages; an error says that the kernel sees to
+	 * that, or that other code has registered memory before. */
+	(void)ibv_fork_init();
+	list = ibv_get_device_list(NULL);
+	found = list && device_find(list, &search, device_out);
 
 	if (list)
 		ibv_free_device_list(list);

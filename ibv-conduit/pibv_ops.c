@@ -17,6 +17,7 @@ const struct psi_conduit_ops pibv_ops = {
 	.put = pibv_put,
 	.get = pibv_get,
 	.put_signal = pibv_put_signal,
+	.device_atomic = pibv_device_atomic,
 	.am_long = pibv_am_long,
 	.poll = pibv_poll,
 	.drain = pibv_drain,

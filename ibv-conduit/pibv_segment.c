@@ -10,6 +10,13 @@ enum {
 	ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 };
 
+/* A device without atomic operations refuses memory that asks for them. */
+static unsigned
+access_of(const struct psi_conduit *conduit)
+{
+	return ACCESS | (pibv_has_atomics(conduit) ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+}
+
 int
 pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                   struct psi_segment_name *name_out, struct psi_registration **registration_out)
@@ -20,7 +27,7 @@ pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
 		conduit->services->log("ibv: no memory to register a segment");
 		return PSI_FAILED;
 	}
-	made->mr = pibv_register(conduit, base, len_bytes, ACCESS);
+	made->mr = pibv_register(conduit, base, len_bytes, access_of(conduit));
 	if (!made->mr) {
 		free(made);
 		return PSI_FAILED;

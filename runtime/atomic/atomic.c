@@ -134,9 +134,8 @@ atomic_check_assertions(const struct psi_atomic *op, struct psi_target target)
 		          op->call, op->rank);
 }
 
-/* The target's address here, or NULL. */
-static void *
-atomic_reach(const struct psi_atomic *op, struct psi_target target)
+static void
+atomic_check_alignment(const struct psi_atomic *op)
 {
 	const size_t nbytes = width_bytes[op->type];
 
@@ -144,7 +143,6 @@ atomic_reach(const struct psi_atomic *op, struct psi_target target)
 		psi_fatal("%s: the target at %p is not aligned to the %zu bytes of its type; align "
 		          "it",
 		          op->call, op->target, nbytes);
-	return psi_reach(PSI_WAY_ATOMIC, target.place, op->target, nbytes, op->call);
 }
 
 /* -- the calls ------------------------------------------------------------------------------- */
@@ -179,7 +177,38 @@ atomic_category_of(gex_OP_t op)
 	return op == GEX_OP_GET ? PSI_PART_GET : PSI_PART_RMW;
 }
 
-/* Starts it as an operation of the contract: the conduit's, or by messages. */
+/* As the device makes it: all but compare and swap are additions. */
+static struct psi_device_atomic
+atomic_device_form(const struct psi_atomic *op)
+{
+	struct psi_device_atomic form = { .add = op->operand1 };
+
+	if (op->op & (GEX_OP_SUB | GEX_OP_FSUB))
+		form.add = 0 - op->operand1;
+	else if (op->op & (GEX_OP_INC | GEX_OP_FINC))
+		form.add = 1;
+	else if (op->op & (GEX_OP_DEC | GEX_OP_FDEC))
+		form.add = UINT64_MAX;
+	else if (op->op == GEX_OP_GET)
+		form.add = 0;
+	form.is_swap = op->op & (GEX_OP_CAS | GEX_OP_FCAS);
+	form.compare = op->operand1;
+	form.swap = op->operand2;
+	form.result = op->op & PSI_ATOMIC_OPS_REPLY ? op->result : NULL;
+	return form;
+}
+
+static int
+atomic_by_device(const struct psi_atomic *op, const struct psi_word_operation *operation)
+{
+	struct psi_device_atomic form = atomic_device_form(op);
+
+	form.remote = operation->remote;
+	form.cookie = operation->cookie;
+	return psi.ops->device_atomic(((gex_EP_t)operation->owner)->port, &form);
+}
+
+/* Starts it as an operation of the contract: the device's, the conduit's, or by messages. */
 static gex_Event_t
 atomic_start(const struct psi_atomic *op, struct psi_target target)
 {
@@ -199,7 +228,10 @@ atomic_start(const struct psi_atomic *op, struct psi_target target)
 
 	begin.category = PSI_SHORT;
 	psi_op_at(started, target.ep);
-	while (!psi_begin_over(&begin, target.ep->ops->atomic(target.ep->port, &operation)))
+	while (!psi_begin_over(&begin, op->domain->by_device
+	                                       ? atomic_by_device(op, &operation)
+	                                       : target.ep->ops->atomic(target.ep->port,
+	                                                                &operation)))
 		;
 	if (begin.begun)
 		return psi_op_started(started, NULL);
@@ -214,14 +246,17 @@ static gex_Event_t
 atomic_make(gex_AD_t ad, struct psi_atomic *op)
 {
 	struct psi_target target;
-	void *there;
+	void *there = NULL;
 
 	psi_rule_call(op->call);
 	op->domain = psi_domain_live(ad, op->call);
 	atomic_check_operation(op);
 	target = atomic_target_of(op);
 	atomic_check_assertions(op, target);
-	there = atomic_reach(op, target);
+	atomic_check_alignment(op);
+	if (!op->domain->by_device)
+		there = psi_reach(PSI_WAY_ATOMIC, target.place, op->target, width_bytes[op->type],
+		                  op->call);
 	atomic_count_call(op->flags);
 	if (!there)
 		return atomic_start(op, target);

@@ -1,13 +1,17 @@
 /*
- * Atomic domains: the object, and one operation on its way to the processor or to the reference.
+ * Atomic domains: the object, and one operation on its way to the processor, to the reference or to
+ * a device.
  *
- * A domain's operations are made by one mechanism, the processor's atomics of gasnet_ex_atomic.h on
- * the target's memory: by the initiator, where the target is mapped here, else by the owner for
- * whoever asks it (extended-ref/pref_atomic.c).  Both use the same instructions on the same
- * physical word, so an operation made in one way is atomic with one made in the other.
+ * All operations of a domain are made by one of two mechanisms.  One is the processor's atomics of
+ * gasnet_ex_atomic.h on the target's memory: by the initiator, where the target is mapped here, else
+ * by the owner for whoever asks it (extended-ref/pref_atomic.c).  Both use the same instructions on
+ * the same physical word, so an operation made in one way is atomic with one made in the other.
  *
- * So the hints GEX_FLAG_AD_FAVOR_* have nothing to choose: each target, near or far, is reached by
- * the shortest way there is to it, and no way makes another longer.
+ * The other is the network's device, where that adds and swaps words of 64 bits.  Its operations
+ * need nothing of the target's processor, and are not atomic with those of processors.  So it is
+ * taken where no two members share memory, and where the domain has no operation but those; then it
+ * makes those on a rank's own memory too, which take longer by it.  GEX_FLAG_AD_FAVOR_MY_RANK and
+ * MY_NBRHD say that these matter: such a domain is the processor's.
  */
 #ifndef PSI_ATOMIC_H
 #define PSI_ATOMIC_H
@@ -22,6 +26,7 @@ struct psi_domain {
 	gex_DT_t dt;
 	gex_OP_t ops;
 	gex_Flags_t flags;
+	bool by_device;
 	void *cdata;
 	bool destroyed;                 /* seen only where psi.checks is set */
 	struct psi_domain *next;        /* in the list of all, under its lock */

@@ -133,6 +133,40 @@ domain_check_arguments(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, g
 		          call, flags);
 }
 
+/* Those that a device makes of additions, and of compare and swap. */
+static const gex_OP_t device_ops =
+	GEX_OP_GET |
+	PSI_ATOMIC_OPS_BOTH(GEX_OP_ADD | GEX_OP_SUB | GEX_OP_INC | GEX_OP_DEC | GEX_OP_CAS);
+
+static bool
+members_are_apart(gex_TM_t tm)
+{
+	uint8_t *seen = calloc(psi_nbrhds(), 1);
+	bool apart = true;
+
+	if (!seen)
+		psi_fatal("gex_AD_Create: no memory for the tables of %u ranks", tm->size);
+	for (gex_Rank_t rank = 0; apart && rank < tm->size; rank++) {
+		const struct psi_target member = psi_target_of(tm, rank, "gex_AD_Create");
+		const uint32_t nbrhd = psi_nbrhd_of(psi_jobrank_of(member.place));
+
+		apart = !seen[nbrhd];
+		seen[nbrhd] = 1;
+	}
+	free(seen);
+	return apart;
+}
+
+/* The same for all members. */
+static bool
+domain_is_devices(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+{
+	return psi.attributes.device_atomics && tm->size > 1 &&
+	       (dt == GEX_DT_I64 || dt == GEX_DT_U64) && !(ops & ~device_ops) &&
+	       !(flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) &&
+	       !psi_way_is_masked(PSI_WAY_ATOMIC) && members_are_apart(tm);
+}
+
 /* The data that the members exchange. */
 struct member {
 	gex_DT_t dt;
@@ -194,10 +228,11 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 		.dt = dt,
 		.ops = ops,
 		.flags = flags,
+		.by_device = domain_is_devices(tm, dt, ops, flags),
 	};
 	domain_check_agreement(tm, dt, ops, flags);
 	psi_team_hold(tm);
-	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC))
+	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC) && !domain->by_device)
 		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
 	domain_enlist(domain);
 	*ad_p = &domain->inlines;

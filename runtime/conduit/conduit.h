@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 14, PSI_TRANSPORT_BYTES = 16 };
+enum { PSI_CONDUIT_ABI = 15, PSI_TRANSPORT_BYTES = 16 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -110,6 +110,21 @@ struct psi_word_operation {
 	void *result;                   /* of the type's width; written if the operation fetches */
 	uint64_t cookie;                /* it is made, and the result is here */
 	bool immediate;                 /* nobody waits after AGAIN */
+};
+
+/*
+ * An atomic operation that a device makes on an aligned word of 64 bits: it adds, or compares and
+ * swaps.  It is atomic with those that devices make alone, so the runtime asks for it in domains of
+ * which no two members share memory, and then for all operations, those on the caller's own memory
+ * too (runtime/atomic/domain.c).
+ */
+struct psi_device_atomic {
+	struct psi_remote remote;
+	bool is_swap;
+	uint64_t add;                   /* is added; or, of a swap, */
+	uint64_t compare, swap;         /* takes the place of what equals `compare' */
+	uint64_t *result;               /* what was there before; NULL: nobody asks */
+	uint64_t cookie;                /* it is made, and the result is here */
 };
 
 /* A signal to a peer: posts to a semaphore of its, or a change of a word. */
@@ -210,6 +225,7 @@ struct psi_services {
 struct psi_attributes {
 	size_t max_medium_bytes, max_long_bytes;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
+	bool device_atomics;                    /* it has the operation device_atomic */
 	char transport[PSI_TRANSPORT_BYTES];    /* what messages go through: smp, tcp, ... */
 };
 
@@ -309,6 +325,9 @@ struct psi_conduit_ops {
 	/* Starts an atomic operation, which is atomic with those that the owner's processor makes.
 	 * Results as those of put. */
 	int (*atomic)(struct psi_port *port, const struct psi_word_operation *operation);
+	/* Starts an atomic operation of the network's device, on memory of any process, this one
+	 * included.  OK, or AGAIN. */
+	int (*device_atomic)(struct psi_port *port, const struct psi_device_atomic *operation);
 	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as
 	 * those of put; never kept for later. */
 	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);

@@ -77,6 +77,11 @@ static int no_atomic(struct psi_port *port, const struct psi_word_operation *ope
 	(void)port, (void)operation;
 	return PSI_UNSUPPORTED;
 }
+static int no_device_atomic(struct psi_port *port, const struct psi_device_atomic *operation)
+{
+	(void)port, (void)operation;
+	return PSI_UNSUPPORTED;
+}
 static int no_signal(struct psi_port *port, const struct psi_signal_operation *signal)
 {
 	(void)port, (void)signal;
@@ -166,6 +171,7 @@ static size_t no_queue_bytes(uint32_t endpoints)
 	X(segment_bind, no_bind) X(segment_release, no_release)                                   \
 	X(put, no_transfer) X(get, no_transfer) X(fill, no_transfer)                              \
 	X(vis, no_vis) X(atomic, no_atomic) X(am_long, no_long)                                   \
+	X(device_atomic, no_device_atomic)                                                        \
 	X(signal, no_signal) X(put_signal, no_put_signal)                                         \
 	X(drain, no_drain) X(wait_on, no_wait_on) X(arm, no_arm) X(sleep, no_sleep)               \
 	X(fd_sleep_begin, no_fd_sleep_begin) X(fd_sleep_end, no_disarm)                           \

@@ -82,6 +82,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_medium_bytes = size_least(local.max_medium_bytes, network.max_medium_bytes),
 		.max_long_bytes = size_least(local.max_long_bytes, network.max_long_bytes),
 		.shared_bytes = local.shared_bytes + network.shared_bytes,
+		.device_atomics = network.device_atomics,
 	};
 	memcpy(attributes_out->transport, network.transport, sizeof network.transport);
 	*conduit_out = pair;
@@ -220,6 +221,13 @@ pair_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 		result = network_ops->put_signal(port->network, transfer, signal);
 	return result == PSI_UNSUPPORTED ? reference_ops->put_signal(port, transfer, signal)
 	                                 : result;
+}
+
+/* To peers that are near, too. */
+static int
+pair_device_atomic(struct psi_port *port, const struct psi_device_atomic *operation)
+{
+	return network_ops->device_atomic(port->network, operation);
 }
 
 /* The decision is that of every call for the same message. */
@@ -412,6 +420,7 @@ psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops 
 	pair_ops.put = reference && network->put ? pair_put : NULL;
 	pair_ops.get = reference && network->get ? pair_get : NULL;
 	pair_ops.put_signal = reference && network->put_signal ? pair_put_signal : NULL;
+	pair_ops.device_atomic = network->device_atomic ? pair_device_atomic : NULL;
 	pair_ops.am_long = reference && network->am_long ? pair_long : NULL;
 	pair_ops.segment_bind = network->segment_bind ? pair_segment_bind : NULL;
 	pair_ops.segment_release = network->segment_release ? pair_segment_release : NULL;

@@ -1,0 +1,61 @@
+/*
+ * Atomic operations of the device, on words of 64 bits.  The old value comes into a send buffer,
+ * since the device asks for registered memory, whether the caller wants it or not.
+ */
+#include "ibv-conduit/pibv.h"
+
+/* A device whose operations are not even atomic with each other's, of other processes, has none. */
+bool
+pibv_has_atomics(const struct psi_conduit *conduit)
+{
+	return conduit->device.limits.atomic_cap != IBV_ATOMIC_NONE;
+}
+
+static int
+atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operation)
+{
+	const struct psi_remote *remote = &operation->remote;
+	struct pibv_connection *connection =
+		pibv_connection_of(conduit, pibv_process_of(conduit, remote->peer));
+	struct ibv_sge sge = { .length = sizeof *operation->result,
+	                       .lkey = conduit->buffers.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1,
+		.opcode = operation->is_swap ? IBV_WR_ATOMIC_CMP_AND_SWP
+		                             : IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.atomic = {
+			.remote_addr = remote->name.origin + remote->offset,
+			.compare_add = operation->is_swap ? operation->compare : operation->add,
+			.swap = operation->swap, .rkey = (uint32_t)remote->name.key,
+		},
+	};
+	struct pibv_work work = {
+		.what = PIBV_ALL, .cookie = operation->cookie, .copy_to = operation->result,
+		.copy_bytes = sizeof *operation->result,
+	};
+
+	if (conduit->lost)
+		return PSI_FATAL;
+	if (!connection || connection->first || !pibv_work_fits(conduit, connection, 1) ||
+	    !(work.buffer = pibv_buffer_take(conduit, connection)))
+		return PSI_AGAIN;
+	sge.addr = (uintptr_t)work.buffer->bytes;
+	(void)pibv_work_post(conduit, connection, &wr, &work);
+	return PSI_OK;          /* where the peer is lost it never completes, and the job ends */
+}
+
+int
+pibv_device_atomic(struct psi_port *port, const struct psi_device_atomic *operation)
+{
+	struct psi_conduit *conduit = port->conduit;
+	int result;
+
+	if (operation->remote.name.key == PSI_NO_KEY)
+		return PSI_UNSUPPORTED;
+	psi_guard_lock(&conduit->guard);
+	result = atomic_try(conduit, operation);
+	psi_guard_unlock(&conduit->guard);
+	if (result == PSI_AGAIN)
+		pibv_count(conduit, PSI_COUNT_REFUSED);
+	return result;
+}
