@@ -9,6 +9,9 @@
  * Most requests ask for no completion.  The completion of one says that all before it on the same
  * connection are done, so it retires their entries too (pibv_work.c).
  *
+ * Rails.  Where the job uses several ports, the first carries all messages, and puts and gets but
+ * large ones, which all ports share (pibv_stripe.c).  A connection has a queue pair for each rail.
+ *
  * Flow control.  A process may have `credits' requests on their way to each place.  The place owes
  * it one credit for each request whose handler it starts, and pays with its next message to that
  * process, or with a message of its own once it owes half.  Replies need no credit: each answers a
@@ -50,6 +53,8 @@ enum {
 	PIBV_BACKLOG = 65536,           /* transfers without room; more are refused */
 	PIBV_DONE = 2 * PIBV_DEPTH_MOST + 2 * PIBV_DEPTH_MOST,
 	PIBV_ENDPOINTS = 128,           /* ports of a process at most */
+	PIBV_DEVICES = 2,               /* whose keys the name of a segment has room for */
+	PIBV_STRIPE_BYTES = 1 << 18,    /* larger puts and gets are shared, unless PST_IBV_STRIPE */
 	PIBV_REASON_BYTES = 160,
 	PIBV_LACK_BYTES = 320,
 };
@@ -66,16 +71,31 @@ struct pibv_device {
 	char reason[PIBV_REASON_BYTES];
 };
 
+/* A port beyond the first. */
+struct pibv_rail {
+	struct pibv_device device;
+	unsigned device_index;          /* 0: the first port's device, whose objects it has */
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+};
+
+/* How a port is reached. */
+struct pibv_port_card {
+	union ibv_gid gid;
+	uint16_t lid;
+	uint8_t mtu;                    /* an enum ibv_mtu */
+	uint8_t link_layer;
+	uint8_t device_index;           /* of its key in the names of segments */
+};
+
 /* What each process tells all at the start; `wire' 0: that it cannot connect, and says why. */
 struct pibv_card {
 	uint64_t secret;                /* that of process 0 is the job's */
 	uint32_t wire;
 	uint32_t medium_bytes;
 	uint32_t qp, qkey;              /* of its queue pair for datagrams */
-	uint16_t lid;
-	uint8_t mtu;                    /* an enum ibv_mtu */
-	uint8_t link_layer;
-	union ibv_gid gid;
+	uint32_t rails;
+	struct pibv_port_card ports[PIBV_RAILS];
 };
 
 /* A buffer of registered memory: a message to send, or what a put or get carries. */
@@ -94,6 +114,7 @@ struct pibv_work {
 	size_t copy_bytes;
 	struct ibv_mr *mr;              /* is taken back; or NULL */
 	uint64_t *read_word;            /* becomes PIBV_READ; or NULL */
+	struct pibv_stripe *stripe;     /* ends; or NULL */
 };
 
 enum { PIBV_READ = 2 };
@@ -110,6 +131,7 @@ struct pibv_move {
 	bool is_put;
 	struct ibv_mr *mr;              /* of the client's memory, for this transfer; or NULL */
 	uint64_t *read_word;            /* as that of a work; or NULL */
+	struct pibv_stripe *stripe;     /* that it is; or NULL */
 };
 
 /* What waits for room on a connection: a transfer, or a message without the credits it will pay. */
@@ -128,6 +150,10 @@ struct pibv_waiting {
 struct pibv_connection {
 	struct ibv_qp *qp;
 	uint32_t process;
+	unsigned rail;
+	/* That of the first rail has those of the others, as many as both sides have. */
+	struct pibv_connection *rails[PIBV_RAILS];
+	unsigned rail_count;
 	/* made: it has a queue pair.  ready: that receives, since the peer's is known.  connected:
 	 * the peer's receives too, so work may be posted. */
 	enum { PIBV_MADE, PIBV_READY, PIBV_CONNECTED } state;
@@ -152,7 +178,7 @@ struct pibv_connection {
 /* A segment of this process that peers reach. */
 struct psi_registration {
 	struct psi_registration *next;
-	struct ibv_mr *mr;
+	struct ibv_mr *mrs[PIBV_DEVICES];
 };
 
 struct psi_port {
@@ -178,6 +204,8 @@ struct psi_conduit {
 	uint32_t receive_count, buffer_count;
 	uint8_t timeout, retries, reads;
 	bool connect_all;               /* at start */
+	unsigned rail_count, device_count;
+	size_t stripe_bytes;            /* larger puts and gets are shared by the rails */
 	uint64_t hello_first_ns, hello_most_ns;
 	struct pibv_card *cards;        /* [places] */
 	struct pibv_card card;          /* mine */
@@ -186,6 +214,7 @@ struct psi_conduit {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
+	struct pibv_rail more[PIBV_RAILS - 1];  /* the second rail and so on */
 	/* The guard protects what follows. */
 	struct psi_guard guard;
 	struct pibv_connection **connections;   /* [places]; NULL: none yet */
@@ -220,6 +249,7 @@ struct psi_conduit {
 	uint32_t moves;                         /* in backlogs */
 	uint32_t signals;                       /* asked for and not yet read */
 	struct psi_registration *segments;
+	struct pibv_striped *striped;           /* transfers that rails share */
 	struct {
 		struct ibv_wc wcs[PIBV_BATCH];
 		int count, next;
@@ -233,14 +263,37 @@ struct psi_conduit {
 enum { PIBV_OF_SEND, PIBV_OF_RECEIVE, PIBV_OF_HELLO_RECEIVE, PIBV_OF_HELLO_SEND };
 
 static inline uint64_t
-pibv_wr_id(unsigned whose, uint32_t process, uint32_t number)
+pibv_wr_id(unsigned whose, unsigned rail, uint32_t process, uint32_t number)
 {
-	return (uint64_t)whose << 62 | (uint64_t)process << 32 | number;
+	return (uint64_t)whose << 62 | (uint64_t)rail << 60 | (uint64_t)process << 32 | number;
 }
 
 static inline unsigned pibv_wr_whose(uint64_t id) { return (unsigned)(id >> 62); }
-static inline uint32_t pibv_wr_process(uint64_t id) { return id >> 32 & 0x3fffffff; }
+static inline unsigned pibv_wr_rail(uint64_t id) { return id >> 60 & (PIBV_RAILS - 1); }
+static inline uint32_t pibv_wr_process(uint64_t id) { return id >> 32 & 0xfffffff; }
 static inline uint32_t pibv_wr_number(uint64_t id) { return (uint32_t)id; }
+
+/* The connection that a request of the send queues was for. */
+static inline struct pibv_connection *
+pibv_wr_connection(const struct psi_conduit *conduit, uint64_t id)
+{
+	struct pibv_connection *first = conduit->connections[pibv_wr_process(id)];
+
+	return pibv_wr_rail(id) ? first->rails[pibv_wr_rail(id)] : first;
+}
+
+static inline const struct pibv_device *
+pibv_device_of(const struct psi_conduit *conduit, unsigned rail)
+{
+	return rail ? &conduit->more[rail - 1].device : &conduit->device;
+}
+
+/* Which of the keys of a segment's name, and of a registration, a rail has. */
+static inline unsigned
+pibv_device_index(const struct psi_conduit *conduit, unsigned rail)
+{
+	return rail ? conduit->more[rail - 1].device_index : 0;
+}
 
 static inline void
 pibv_count(struct psi_conduit *conduit, enum psi_counter which)
@@ -265,9 +318,11 @@ pibv_index_of(const struct psi_conduit *conduit, uint32_t place)
 /* -- pibv_device.c: which device, port and address ------------------------------------------- */
 
 bool pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
-/* Opens the device.  False after the text of what is missing. */
-bool pibv_device_open(const struct psi_services *services, struct pibv_device *device_out,
-                      char *lack, size_t lack_bytes);
+/* Opens the device, with the best port that is none of those taken.  False after the text of what is
+ * missing. */
+bool pibv_device_open(const struct psi_services *services, const struct pibv_device *const *taken,
+                      unsigned taken_count, struct pibv_device *device_out, char *lack,
+                      size_t lack_bytes);
 void pibv_device_close(struct pibv_device *device);
 
 /* -- pibv_address.c ---------------------------------------------------------------------------- */
@@ -278,7 +333,8 @@ bool pibv_filter_takes(const char *filter, const char *device, unsigned port);
 const struct ibv_gid_entry *pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count,
                                             const char **reason_out);
 /* How the device reaches a peer. */
-struct ibv_ah_attr pibv_address_of(const struct pibv_device *device, const struct pibv_card *peer);
+struct ibv_ah_attr pibv_address_of(const struct pibv_device *device,
+                                   const struct pibv_port_card *peer);
 
 /* -- pibv_open.c ------------------------------------------------------------------------------- */
 
@@ -299,9 +355,11 @@ uint64_t pibv_setting(const struct psi_services *services, const char *name, uin
 /* OK, or FAILED after one line. */
 int pibv_memory_open(struct psi_conduit *conduit);
 void pibv_memory_close(struct psi_conduit *conduit);
-/* Registers memory; NULL after errno was set.  pibv_register says so in one line. */
-struct ibv_mr *pibv_register(struct psi_conduit *conduit, void *base, size_t len_bytes,
-                             unsigned access);
+/* Registers memory with a device; NULL after errno was set, which the second tells in one line. */
+struct ibv_mr *pibv_register_quietly(struct psi_conduit *conduit, unsigned device, void *base,
+                                     size_t len_bytes, unsigned access);
+struct ibv_mr *pibv_register(struct psi_conduit *conduit, unsigned device, void *base,
+                             size_t len_bytes, unsigned access);
 /* A receive buffer has been read; those that were are posted again once there are several.  The
  * caller holds the guard. */
 void pibv_receive_give(struct psi_conduit *conduit, uint32_t index);
@@ -315,6 +373,14 @@ pibv_receive_bytes(const struct psi_conduit *conduit, uint32_t index)
 struct pibv_buffer *pibv_buffer_take(struct psi_conduit *conduit,
                                      struct pibv_connection *connection);
 void pibv_buffer_give(struct psi_conduit *conduit, struct pibv_buffer *buffer);
+
+/* -- pibv_rails.c: ports beyond the first ----------------------------------------------------- */
+
+/* As many as settings ask for and the host has; OK, or FAILED after one line. */
+int pibv_rails_open(struct psi_conduit *conduit);
+void pibv_rails_close(struct psi_conduit *conduit);
+/* Reads completions of devices beyond the first; 0: none. */
+int pibv_rails_read(struct psi_conduit *conduit, struct ibv_wc *wcs, int most);
 
 /* -- pibv_connect.c ---------------------------------------------------------------------------- */
 
@@ -340,6 +406,8 @@ void pibv_hello_left(struct psi_conduit *conduit);
 struct pibv_connection *pibv_connection_of(struct psi_conduit *conduit, uint32_t process);
 /* Makes one, without a hello; NULL after one line. */
 struct pibv_connection *pibv_connection_make(struct psi_conduit *conduit, uint32_t process);
+/* The connection and those of its rails have become that. */
+void pibv_connection_done(struct pibv_connection *connection);
 /* The peer's side is known: this one receives, and may send.  False after one line. */
 bool pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
                            const struct pibv_hello *peer);
@@ -370,6 +438,22 @@ void pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *conne
                       uint32_t number, struct pibv_done *done);
 /* Is there something in a send queue of a peer that is not lost? */
 bool pibv_work_pending(const struct psi_conduit *conduit);
+
+/* -- pibv_stripe.c: puts and gets that the rails share ------------------------------------------ */
+
+/* Starts one, if it is large enough and there is memory; false: it goes by the first rail.  The
+ * caller holds the guard, here and below. */
+bool pibv_stripes_start(struct psi_conduit *conduit, struct pibv_connection *connection,
+                        const struct pibv_move *move);
+/* The local key of the transfer's memory on the rail of a connection. */
+uint32_t pibv_stripe_key(const struct psi_conduit *conduit, const struct pibv_stripe *stripe,
+                         const struct pibv_connection *connection);
+/* One has ended; the transfer with the last. */
+void pibv_stripe_finish(struct psi_conduit *conduit, struct pibv_stripe *stripe,
+                        struct pibv_done *done);
+/* The rail of a connection has failed: what it had goes by the first. */
+void pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
+                     const char *why);
 
 /* -- pibv_piece.c: memory of this process in work requests -------------------------------------- */
 
@@ -435,8 +519,8 @@ int pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
 void pibv_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
 /* The local key of memory in a segment of this process; false if it is in none.  The caller holds
  * the guard. */
-bool pibv_segment_key(const struct psi_conduit *conduit, const void *base, size_t len_bytes,
-                      uint32_t *key_out);
+bool pibv_segment_key(const struct psi_conduit *conduit, unsigned device, const void *base,
+                      size_t len_bytes, uint32_t *key_out);
 void pibv_segments_close(struct psi_conduit *conduit);
 
 /* -- pibv_backlog.c: what waits for room ------------------------------------------------------- */

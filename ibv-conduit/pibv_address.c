@@ -109,14 +109,14 @@ pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count, const char **
 
 /* Ethernet has no local identifiers, and on InfiniBand they reach the same subnet alone; 0 is none. */
 static bool
-needs_global(const struct pibv_device *device, const struct pibv_card *peer)
+needs_global(const struct pibv_device *device, const struct pibv_port_card *peer)
 {
 	return device->port.link_layer == IBV_LINK_LAYER_ETHERNET || !peer->lid ||
 	       device->gid.gid.global.subnet_prefix != peer->gid.global.subnet_prefix;
 }
 
 struct ibv_ah_attr
-pibv_address_of(const struct pibv_device *device, const struct pibv_card *peer)
+pibv_address_of(const struct pibv_device *device, const struct pibv_port_card *peer)
 {
 	struct ibv_ah_attr address = {
 		.dlid = peer->lid, .sl = device->port.sm_sl, .port_num = device->port_number,

@@ -305,8 +305,9 @@ long_write(struct psi_port *port, struct pibv_connection *connection, struct psi
 	uint64_t unused = 0;
 	uint32_t key;
 
-	if (!pibv_segment_key(conduit, move.transfer.here, move.transfer.len_bytes, &key) &&
-	    !(move.mr = pibv_register(conduit, move.transfer.here, move.transfer.len_bytes, 0))) {
+	if (!pibv_segment_key(conduit, 0, move.transfer.here, move.transfer.len_bytes, &key) &&
+	    !(move.mr = pibv_register(conduit, 0, move.transfer.here, move.transfer.len_bytes,
+	                              0))) {
 		pibv_lose(conduit);
 		return false;
 	}

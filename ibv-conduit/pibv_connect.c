@@ -8,13 +8,27 @@
 #include <sched.h>
 #include <sys/random.h>
 
+static struct pibv_port_card
+port_card_of(const struct psi_conduit *conduit, unsigned rail)
+{
+	const struct pibv_device *device = pibv_device_of(conduit, rail);
+	const uint64_t most = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
+	uint8_t mtu = (uint8_t)device->port.active_mtu;
+
+	while (most && mtu > IBV_MTU_256 && (uint64_t)128 << mtu > most)
+		mtu--;
+	return (struct pibv_port_card){
+		.gid = device->gid.gid, .lid = device->port.lid, .mtu = mtu,
+		.link_layer = device->port.link_layer,
+		.device_index = (uint8_t)pibv_device_index(conduit, rail),
+	};
+}
+
 /* On failure `wire' stays 0. */
 static int
 card_fill(struct psi_conduit *conduit)
 {
 	struct pibv_card *card = &conduit->card;
-	const struct pibv_device *device = &conduit->device;
-	const uint64_t mtu = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
 
 	if (getrandom(&card->secret, sizeof card->secret, 0) != sizeof card->secret) {
 		conduit->services->log("ibv: no random number for the job's secret");
@@ -22,13 +36,16 @@ card_fill(struct psi_conduit *conduit)
 	}
 	card->wire = PIBV_WIRE;
 	card->medium_bytes = (uint32_t)conduit->medium_bytes;
-	card->lid = device->port.lid;
-	card->mtu = (uint8_t)device->port.active_mtu;
-	while (mtu && card->mtu > IBV_MTU_256 && (uint64_t)128 << card->mtu > mtu)
-		card->mtu--;
-	card->link_layer = device->port.link_layer;
-	card->gid = device->gid.gid;
+	card->rails = conduit->rail_count;
+	for (unsigned rail = 0; rail < conduit->rail_count; rail++)
+		card->ports[rail] = port_card_of(conduit, rail);
 	return PSI_OK;
+}
+
+static const char *
+link_name(const struct pibv_card *card)
+{
+	return card->ports[0].link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
 }
 
 /* One line about a process that does not fit this one; none about one that says why itself. */
@@ -48,13 +65,10 @@ card_fits(const struct psi_conduit *conduit, uint32_t process)
 		services->log("ibv: ranks %u and %u differ in PST_IBV_MAX_MEDIUM (%u, %u bytes); "
 		              "set the same on all hosts", conduit->place, process,
 		              mine->medium_bytes, other->medium_bytes);
-	else if (other->link_layer != mine->link_layer)
+	else if (other->ports[0].link_layer != mine->ports[0].link_layer)
 		services->log("ibv: rank %u has %s, rank %u has %s; name ports of one kind in "
 		              "GASNET_IBV_PORTS", conduit->place,
-		              mine->link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
-		                                                          : "InfiniBand", process,
-		              other->link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
-		                                                           : "InfiniBand");
+		              link_name(mine), process, link_name(other));
 	else
 		return true;
 	return false;

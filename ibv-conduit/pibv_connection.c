@@ -1,5 +1,6 @@
 /*
- * Connections: one reliable queue pair for each process that this one has talked to.
+ * Connections: for each process that this one has talked to, a reliable queue pair on each rail that
+ * both have.
  */
 #include "ibv-conduit/pibv.h"
 
@@ -18,20 +19,26 @@ enum {
 /* -- making ------------------------------------------------------------------------------------ */
 
 static struct ibv_qp *
-qp_make(struct psi_conduit *conduit)
+qp_make(struct psi_conduit *conduit, unsigned rail)
 {
+	const struct pibv_device *device = pibv_device_of(conduit, rail);
+	struct ibv_cq *cq = rail ? conduit->more[rail - 1].cq : conduit->cq;
 	struct ibv_qp_init_attr init = {
-		.send_cq = conduit->cq, .recv_cq = conduit->cq, .srq = conduit->srq,
+		.send_cq = cq, .recv_cq = cq, .srq = rail ? NULL : conduit->srq,
 		.cap = { .max_send_wr = conduit->depth, .max_send_sge = 1,
 		         .max_inline_data = (uint32_t)conduit->inline_bytes },
 		.qp_type = IBV_QPT_RC,
 	};
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->device.pkey_index,
-		.port_num = conduit->device.port_number,
-		.qp_access_flags = ACCESS | (pibv_has_atomics(conduit) ? IBV_ACCESS_REMOTE_ATOMIC : 0),
+		.qp_state = IBV_QPS_INIT, .pkey_index = device->pkey_index,
+		.port_num = device->port_number,
+		.qp_access_flags = ACCESS,
 	};
-	struct ibv_qp *qp = ibv_create_qp(conduit->pd, &init);
+	struct ibv_qp *qp;
+
+	if (rail == 0 && pibv_has_atomics(conduit))
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	qp = ibv_create_qp(rail ? conduit->more[rail - 1].pd : conduit->pd, &init);
 
 	if (!qp)
 		return NULL;
@@ -53,28 +60,60 @@ psn_choose(void)
 	return psn & ((1 << PSN_BITS) - 1);
 }
 
-struct pibv_connection *
-pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
+/* The part of one rail; NULL after errno was set. */
+static struct pibv_connection *
+part_make(struct psi_conduit *conduit, uint32_t process, unsigned rail)
 {
 	struct pibv_connection *made = calloc(1, sizeof *made);
 
 	if (made)
 		made->works = calloc(conduit->depth, sizeof *made->works);
-	if (!made || !made->works || !(made->qp = qp_make(conduit))) {
-		conduit->services->log("ibv: no queue pair for rank %u: %s; the device has %d of "
-		                       "them", process, strerror(errno),
-		                       conduit->device.limits.max_qp);
-		pibv_lose(conduit);
+	if (!made || !made->works || !(made->qp = qp_make(conduit, rail))) {
 		if (made)
 			free(made->works);
 		free(made);
 		return NULL;
 	}
 	made->process = process;
+	made->rail = rail;
 	made->psn = psn_choose();
 	made->last = &made->first;
 	made->next_made = conduit->made;
 	conduit->made = made;
+	return made;
+}
+
+/* As many rails as both sides have. */
+static struct pibv_connection *
+parts_make(struct psi_conduit *conduit, uint32_t process)
+{
+	const uint32_t theirs = conduit->cards[process].rails;
+	struct pibv_connection *first = part_make(conduit, process, 0);
+
+	if (!first)
+		return NULL;
+	first->rails[first->rail_count++] = first;
+	while (first->rail_count < conduit->rail_count && first->rail_count < theirs) {
+		struct pibv_connection *part = part_make(conduit, process, first->rail_count);
+
+		if (!part)
+			return NULL;
+		first->rails[first->rail_count++] = part;
+	}
+	return first;
+}
+
+struct pibv_connection *
+pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
+{
+	struct pibv_connection *made = parts_make(conduit, process);
+
+	if (!made) {
+		conduit->services->log("ibv: no queue pair for rank %u: %s; the device has %d of "
+		                       "them", process, strerror(errno),
+		                       conduit->device.limits.max_qp);
+		pibv_lose(conduit);
+	}
 	conduit->connections[process] = made;
 	return made;
 }
@@ -83,12 +122,14 @@ pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
 static void
 connection_close_circle(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
-	const struct pibv_hello self = {
-		.qp = connection->qp->qp_num, .psn = connection->psn, .reads = conduit->reads,
-	};
+	struct pibv_hello self = { .reads = conduit->reads };
 
+	for (unsigned rail = 0; rail < connection->rail_count; rail++) {
+		self.qp[rail] = connection->rails[rail]->qp->qp_num;
+		self.psn[rail] = connection->rails[rail]->psn;
+	}
 	if (pibv_connection_ready(conduit, connection, &self))
-		connection->state = PIBV_CONNECTED;
+		pibv_connection_done(connection);
 }
 
 struct pibv_connection *
@@ -118,12 +159,14 @@ static int
 qp_receives(struct psi_conduit *conduit, const struct pibv_connection *connection,
             const struct pibv_hello *peer)
 {
-	const struct pibv_card *card = &conduit->cards[connection->process];
+	const unsigned rail = connection->rail;
+	const struct pibv_port_card *port = &conduit->cards[connection->process].ports[rail];
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = smaller(conduit->card.mtu, card->mtu),
-		.dest_qp_num = peer->qp, .rq_psn = peer->psn,
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = smaller(conduit->card.ports[rail].mtu, port->mtu),
+		.dest_qp_num = peer->qp[rail], .rq_psn = peer->psn[rail],
 		.max_dest_rd_atomic = conduit->reads, .min_rnr_timer = RNR_TIMER,
-		.ah_attr = pibv_address_of(&conduit->device, card),
+		.ah_attr = pibv_address_of(pibv_device_of(conduit, rail), port),
 	};
 
 	return ibv_modify_qp(connection->qp, &attr,
@@ -148,25 +191,42 @@ qp_sends(struct psi_conduit *conduit, const struct pibv_connection *connection,
 	                             IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+static bool
+part_ready(struct psi_conduit *conduit, struct pibv_connection *part,
+           const struct pibv_hello *peer)
+{
+	const struct pibv_device *device = pibv_device_of(conduit, part->rail);
+	int code = qp_receives(conduit, part, peer);
+
+	if (!code)
+		code = qp_sends(conduit, part, peer);
+	if (code) {
+		conduit->services->log("ibv: no way to rank %u: %s; can its port be reached from "
+		                       "port %u of %s (`ibv_rc_pingpong -g %u` tries it)?",
+		                       part->process, strerror(code), device->port_number,
+		                       device->name, device->gid.gid_index);
+		pibv_lose(conduit);
+		return false;
+	}
+	part->state = PIBV_READY;
+	return true;
+}
+
 bool
 pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
                       const struct pibv_hello *peer)
 {
-	int code = qp_receives(conduit, connection, peer);
-
-	if (!code)
-		code = qp_sends(conduit, connection, peer);
-	if (code) {
-		conduit->services->log("ibv: no way to rank %u: %s; can its port be reached from "
-		                       "port %u of %s (`ibv_rc_pingpong -g %u` tries it)?",
-		                       connection->process, strerror(code),
-		                       conduit->device.port_number, conduit->device.name,
-		                       conduit->device.gid.gid_index);
-		pibv_lose(conduit);
-		return false;
-	}
-	connection->state = PIBV_READY;
+	for (unsigned rail = 0; rail < connection->rail_count; rail++)
+		if (!part_ready(conduit, connection->rails[rail], peer))
+			return false;
 	return true;
+}
+
+void
+pibv_connection_done(struct pibv_connection *connection)
+{
+	for (unsigned rail = 0; rail < connection->rail_count; rail++)
+		connection->rails[rail]->state = PIBV_CONNECTED;
 }
 
 void

@@ -26,6 +26,8 @@ struct wish {
 /* What was looked at, for people. */
 struct search {
 	struct wish wish;
+	const struct pibv_device *const *taken;
+	unsigned taken_count;
 	unsigned devices, up;           /* devices that open; ports that are up */
 	char lack[PIBV_LACK_BYTES];     /* why the last one was not taken */
 };
@@ -132,11 +134,22 @@ pkey_find(struct pibv_device *device, struct search *search)
 }
 
 static bool
+port_is_taken(const struct pibv_device *device, const struct search *search)
+{
+	for (unsigned i = 0; i < search->taken_count; i++)
+		if (strcmp(search->taken[i]->name, device->name) == 0 &&
+		    search->taken[i]->port_number == device->port_number)
+			return true;
+	return false;
+}
+
+static bool
 port_take(struct pibv_device *device, struct search *search)
 {
 	const struct wish *wish = &search->wish;
 
-	if (wish->ports && !pibv_filter_takes(wish->ports, device->name, device->port_number))
+	if (port_is_taken(device, search) ||
+	    (wish->ports && !pibv_filter_takes(wish->ports, device->name, device->port_number)))
 		return false;
 	if (ibv_query_port(device->context, device->port_number, &device->port) != 0 ||
 	    device->port.state != IBV_PORT_ACTIVE) {
@@ -250,10 +263,13 @@ lack_say(const struct search *search, char *lack, size_t lack_bytes)
 }
 
 bool
-pibv_device_open(const struct psi_services *services, struct pibv_device *device_out, char *lack,
+pibv_device_open(const struct psi_services *services, const struct pibv_device *const *taken,
+                 unsigned taken_count, struct pibv_device *device_out, char *lack,
                  size_t lack_bytes)
 {
-	struct search search = { .wish = wish_read(services) };
+	struct search search = {
+		.wish = wish_read(services), .taken = taken, .taken_count = taken_count,
+	};
 	struct ibv_device **list;
 	bool found;
 
@@ -277,7 +293,7 @@ pibv_probe(const struct psi_services *services, char *reason, size_t reason_byte
 {
 	struct pibv_device device;
 
-	if (!pibv_device_open(services, &device, reason, reason_bytes))
+	if (!pibv_device_open(services, NULL, 0, &device, reason, reason_bytes))
 		return false;
 	pibv_device_close(&device);
 	return true;

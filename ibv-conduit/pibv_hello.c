@@ -52,7 +52,7 @@ slot_post(struct psi_conduit *conduit, uint32_t slot)
 		.lkey = conduit->hello.mr->lkey,
 	};
 	struct ibv_recv_wr wr = {
-		.wr_id = pibv_wr_id(PIBV_OF_HELLO_RECEIVE, 0, slot), .sg_list = &sge, .num_sge = 1,
+		.wr_id = pibv_wr_id(PIBV_OF_HELLO_RECEIVE, 0, 0, slot), .sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
 	return ibv_post_recv(conduit->hello.qp, &wr, &bad);
@@ -133,12 +133,18 @@ pibv_hello_close(struct psi_conduit *conduit)
 static struct pibv_hello
 hello_of(const struct psi_conduit *conduit, const struct pibv_connection *connection)
 {
-	return (struct pibv_hello){
+	struct pibv_hello hello = {
 		.tag = conduit->tag, .wire = PIBV_WIRE, .process = conduit->place,
-		.to = connection->process, .qp = connection->qp->qp_num, .psn = connection->psn,
-		.reads = conduit->reads, .ready = connection->state >= PIBV_READY,
+		.to = connection->process, .reads = conduit->reads,
+		.ready = connection->state >= PIBV_READY,
 		.connected = connection->state == PIBV_CONNECTED,
 	};
+
+	for (unsigned rail = 0; rail < connection->rail_count; rail++) {
+		hello.qp[rail] = connection->rails[rail]->qp->qp_num;
+		hello.psn[rail] = connection->rails[rail]->psn;
+	}
+	return hello;
 }
 
 /* False: the device does not take the peer's address, and a line has said so. */
@@ -146,7 +152,7 @@ static bool
 has_handle(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	struct ibv_ah_attr address =
-		pibv_address_of(&conduit->device, &conduit->cards[connection->process]);
+		pibv_address_of(&conduit->device, &conduit->cards[connection->process].ports[0]);
 
 	if (!connection->ah)
 		connection->ah = ibv_create_ah(conduit->pd, &address);
@@ -171,7 +177,7 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 		.lkey = conduit->hello.mr->lkey,
 	};
 	struct ibv_send_wr wr = {
-		.wr_id = pibv_wr_id(PIBV_OF_HELLO_SEND, 0, 0), .sg_list = &sge, .num_sge = 1,
+		.wr_id = pibv_wr_id(PIBV_OF_HELLO_SEND, 0, 0, 0), .sg_list = &sge, .num_sge = 1,
 		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
 
@@ -297,7 +303,7 @@ hello_take(struct psi_conduit *conduit, const struct pibv_hello *hello)
 	if (connection->state == PIBV_MADE && !pibv_connection_ready(conduit, connection, hello))
 		return;
 	if (hello->ready)
-		connection->state = PIBV_CONNECTED;
+		pibv_connection_done(connection);
 	if (hello->connected)
 		return;
 	if (connection->state == PIBV_CONNECTED)

@@ -100,4 +100,5 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->buffer_count = (uint32_t)pibv_setting(services, "GASNET_BBUF_COUNT",
 	                                               PIBV_BUFFERS);
 	conduit->signals_most = SIGNALS;
+	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);
 }

@@ -12,10 +12,27 @@
 
 /* -- registration ------------------------------------------------------------------------------ */
 
-struct ibv_mr *
-pibv_register(struct psi_conduit *conduit, void *base, size_t len_bytes, unsigned access)
+static struct ibv_pd *
+pd_of(const struct psi_conduit *conduit, unsigned device)
 {
-	struct ibv_mr *mr = ibv_reg_mr(conduit->pd, base, len_bytes, access);
+	for (unsigned rail = 1; rail < conduit->rail_count; rail++)
+		if (conduit->more[rail - 1].device_index == device)
+			return conduit->more[rail - 1].pd;
+	return conduit->pd;
+}
+
+struct ibv_mr *
+pibv_register_quietly(struct psi_conduit *conduit, unsigned device, void *base, size_t len_bytes,
+                      unsigned access)
+{
+	return ibv_reg_mr(pd_of(conduit, device), base, len_bytes, access);
+}
+
+struct ibv_mr *
+pibv_register(struct psi_conduit *conduit, unsigned device, void *base, size_t len_bytes,
+              unsigned access)
+{
+	struct ibv_mr *mr = pibv_register_quietly(conduit, device, base, len_bytes, access);
 
 	if (!mr)
 		conduit->services->log("ibv: device %s cannot register %zu bytes: %s; raise the "
@@ -37,7 +54,7 @@ region_make(struct psi_conduit *conduit, size_t len_bytes, struct ibv_mr **mr_ou
 		                       "PST_IBV_MAX_MEDIUM", len_bytes);
 		return NULL;
 	}
-	*mr_out = pibv_register(conduit, bytes, len_bytes, IBV_ACCESS_LOCAL_WRITE);
+	*mr_out = pibv_register(conduit, 0, bytes, len_bytes, IBV_ACCESS_LOCAL_WRITE);
 	if (*mr_out)
 		return bytes;
 	munmap(bytes, len_bytes);
@@ -97,7 +114,7 @@ receive_describe(struct psi_conduit *conduit, uint32_t index)
 		.length = (uint32_t)conduit->message_bytes, .lkey = conduit->receives.mr->lkey,
 	};
 	conduit->receives.wrs[index] = (struct ibv_recv_wr){
-		.wr_id = pibv_wr_id(PIBV_OF_RECEIVE, 0, index),
+		.wr_id = pibv_wr_id(PIBV_OF_RECEIVE, 0, 0, index),
 		.sg_list = &conduit->receives.sges[index], .num_sge = 1,
 	};
 }

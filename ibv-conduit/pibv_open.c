@@ -26,6 +26,7 @@ device_close(struct psi_conduit *conduit)
 		ibv_destroy_comp_channel(conduit->channel);
 	pibv_memory_close(conduit);
 	pibv_segments_close(conduit);
+	pibv_rails_close(conduit);
 	if (conduit->pd)
 		ibv_dealloc_pd(conduit->pd);
 	pibv_device_close(&conduit->device);
@@ -88,7 +89,7 @@ device_open(struct psi_conduit *conduit)
 		                       strerror(errno));
 		return PSI_FAILED;
 	}
-	if (pibv_memory_open(conduit) != PSI_OK)
+	if (pibv_rails_open(conduit) != PSI_OK || pibv_memory_open(conduit) != PSI_OK)
 		return PSI_FAILED;
 	return pibv_hello_open(conduit);
 }
@@ -151,7 +152,7 @@ pibv_open(const struct psi_services *services, const struct psi_conduit_job *job
 		services->log("ibv: no memory");
 		return PSI_FAILED;
 	}
-	if (!pibv_device_open(services, &conduit->device, lack, sizeof lack)) {
+	if (!pibv_device_open(services, NULL, 0, &conduit->device, lack, sizeof lack)) {
 		services->log("ibv: %s", lack);
 		conduit_free(conduit);
 		return PSI_FAILED;
@@ -242,11 +243,11 @@ pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	const struct pibv_device *device = &conduit->device;
 
 	snprintf(text, text_bytes,
-	         "port %u of %s (%s), MTU %d, messages of %zu bytes inline, Mediums of %zu bytes, "
+	         "port %u of %s (%s), %u rails, MTU %d, messages of %zu bytes inline, Mediums of %zu bytes, "
 	         "%u requests on their way to each place, %u receive buffers, send queues of %u, "
 	         "puts, gets, Longs and signals with puts native in pieces of %zu bytes, "
 	         "connections made %s, %zu bytes per peer, %zu more when connected",
-	         device->port_number, device->name, device->reason,
+	         device->port_number, device->name, device->reason, conduit->rail_count,
 	         mtu_bytes[device->port.active_mtu <= IBV_MTU_4096 ? device->port.active_mtu : 0],
 	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
 	         conduit->receive_count, conduit->depth, conduit->piece_bytes,

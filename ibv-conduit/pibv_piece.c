@@ -45,8 +45,8 @@ piece_by_registration(struct psi_conduit *conduit, struct pibv_connection *conne
 	const struct psi_transfer *t = &move->transfer;
 
 	if (!move->mr)
-		move->mr = ibv_reg_mr(conduit->pd, t->here, t->len_bytes,
-		                      move->is_put ? 0 : IBV_ACCESS_LOCAL_WRITE);
+		move->mr = pibv_register_quietly(conduit, 0, t->here, t->len_bytes,
+		                                 move->is_put ? 0 : IBV_ACCESS_LOCAL_WRITE);
 	if (!move->mr)
 		return piece_by_buffer(conduit, connection, move, piece);
 	piece->sge.lkey = move->mr->lkey;
@@ -62,6 +62,10 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
 	const bool reads_early = move->is_put && (t->read_now || t->read_cookie);
 	const bool fits_buffer = t->len_bytes <= conduit->message_bytes;
 
+	if (move->stripe) {
+		piece->sge.lkey = pibv_stripe_key(conduit, move->stripe, connection);
+		return true;
+	}
 	if (move->is_put && t->len_bytes <= conduit->inline_bytes) {
 		piece->wr.send_flags = IBV_SEND_INLINE;
 		piece->read = true;
@@ -69,7 +73,7 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
 	}
 	if (reads_early && fits_buffer)
 		return piece_by_buffer(conduit, connection, move, piece);
-	if (pibv_segment_key(conduit, t->here, t->len_bytes, &piece->sge.lkey))
+	if (pibv_segment_key(conduit, 0, t->here, t->len_bytes, &piece->sge.lkey))
 		return true;
 	return fits_buffer && !move->mr
 	               ? piece_by_buffer(conduit, connection, move, piece)
@@ -84,13 +88,24 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 
 	piece->work.mr = move->mr;
 	piece->work.cookie = t->cookie;
+	piece->work.stripe = move->stripe;
 	if (!piece->read) {
 		piece->work.read_cookie = t->read_cookie;
 		piece->work.read_word = move->read_word;
 	}
 	if (piece->work.mr || piece->work.cookie || piece->work.read_cookie ||
-	    piece->work.read_word)
+	    piece->work.read_word || piece->work.stripe)
 		piece->work.what = PIBV_ALL;
+}
+
+/* The key at the peer's device of this rail. */
+static uint32_t
+remote_key(const struct psi_conduit *conduit, const struct pibv_connection *connection,
+           const struct psi_transfer *t)
+{
+	const struct pibv_card *card = &conduit->cards[connection->process];
+
+	return (uint32_t)(t->remote.name.key >> 32 * card->ports[connection->rail].device_index);
 }
 
 bool
@@ -105,7 +120,7 @@ pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
 		.wr = { .sg_list = &piece->sge, .num_sge = 1,
 		        .opcode = move->is_put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
 		        .wr.rdma = { .remote_addr = t->remote.name.origin + t->remote.offset,
-		                     .rkey = (uint32_t)t->remote.name.key } },
+		                     .rkey = remote_key(conduit, connection, t) } },
 		.sge = { .addr = (uintptr_t)t->here, .length = (uint32_t)len },
 	};
 	if (!piece_place(conduit, connection, move, piece))

@@ -51,7 +51,7 @@ source_is_connected(struct psi_conduit *conduit, uint32_t source)
 		conduit->connections[pibv_process_of(conduit, source)];
 
 	if (connection && connection->state == PIBV_READY)
-		connection->state = PIBV_CONNECTED;
+		pibv_connection_done(connection);
 }
 
 static void
@@ -149,7 +149,7 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 	case PIBV_OF_SEND:
 		look->for_others = true;
 		if (wc->status == IBV_WC_SUCCESS)
-			pibv_work_retire(conduit, conduit->connections[pibv_wr_process(wc->wr_id)],
+			pibv_work_retire(conduit, pibv_wr_connection(conduit, wc->wr_id),
 			                 pibv_wr_number(wc->wr_id), &look->done);
 		else
 			pibv_completion_failed(conduit, wc);
@@ -177,6 +177,8 @@ pibv_completions_read(struct psi_conduit *conduit)
 		                       conduit->device.name);
 		pibv_lose(conduit);
 	}
+	if (count <= 0 && conduit->device_count > 1)
+		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
 	conduit->read.count = count > 0 ? count : 0;
 	return count > 0;
 }

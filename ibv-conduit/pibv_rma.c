@@ -70,6 +70,8 @@ move_try(struct psi_conduit *conduit, struct pibv_move *move, uint64_t *read_out
 		return PSI_FATAL;
 	if (!connection || connection->broken)
 		return PSI_AGAIN;
+	if (!connection->first && pibv_stripes_start(conduit, connection, move))
+		return PSI_OK;
 	if (!connection->first)
 		result = pibv_move_advance(conduit, connection, move, read_out);
 	if (result == PSI_FATAL)

@@ -21,6 +21,10 @@ void
 pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *connection,
                       const char *why)
 {
+	if (connection->rail) {
+		pibv_rail_break(conduit, connection, why);
+		return;
+	}
 	connection->broken = true;
 	psi_lost_peer_note(&conduit->lost_peer, connection->process, psi_now_ns() + grace_ns, "%s",
 	                   why);
@@ -74,7 +78,7 @@ connection_at(const struct psi_conduit *conduit, const struct ibv_wc *wc)
 	struct pibv_connection *at = conduit->made;
 
 	if (pibv_wr_whose(wc->wr_id) == PIBV_OF_SEND)
-		return conduit->connections[pibv_wr_process(wc->wr_id)];
+		return pibv_wr_connection(conduit, wc->wr_id);
 	while (at && at->qp->qp_num != wc->qp_num)
 		at = at->next_made;
 	return at;
@@ -85,18 +89,20 @@ pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	struct pibv_connection *connection = connection_at(conduit, wc);
 	const char *reason = reason_of(wc->status);
+	const struct pibv_device *device;
 	char why[PSI_LOST_WHY_BYTES];
 
 	if (!connection || !reason)
 		return;
+	device = pibv_device_of(conduit, connection->rail);
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)
 		snprintf(why, sizeof why, "%s for %.1f s by port %u of %s: %s",
-		         ibv_wc_status_str(wc->status), tried_s(conduit),
-		         conduit->device.port_number, conduit->device.name, reason);
+		         ibv_wc_status_str(wc->status), tried_s(conduit), device->port_number,
+		         device->name, reason);
 	else
 		snprintf(why, sizeof why, "%s (vendor's number %#x) by port %u of %s: %s",
-		         ibv_wc_status_str(wc->status), wc->vendor_err,
-		         conduit->device.port_number, conduit->device.name, reason);
+		         ibv_wc_status_str(wc->status), wc->vendor_err, device->port_number,
+		         device->name, reason);
 	pibv_connection_break(conduit, connection, why);
 }
 

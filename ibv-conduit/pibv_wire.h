@@ -11,8 +11,9 @@
 #include "runtime/util/message.h"
 
 enum {
-	PIBV_WIRE = 1,          /* raised when anything here or the rules of credit change */
+	PIBV_WIRE = 2,          /* raised when anything here or the rules of credit change */
 	PIBV_ALIGN = 16,        /* of payloads */
+	PIBV_RAILS = 4,         /* ports that a process uses at most */
 	/* Categories beside those of the runtime; PSI_LONG has a tail too. */
 	PIBV_CREDIT = 3,        /* only pays credits */
 	PIBV_SIGNAL = 4,        /* a signal, perhaps with a payload for the receiver's memory */
@@ -73,14 +74,14 @@ pibv_message_bytes(unsigned category, unsigned nargs, size_t len_bytes)
 
 /*
  * A hello goes by datagrams, which may be lost, come twice, or out of order (pibv_hello.c).  Both
- * sides send the same form, with the queue pair that each has made for the other.
+ * sides send the same form, with the queue pairs that each has made for the other.
  */
 struct pibv_hello {
 	uint64_t tag;           /* the job's secret */
 	uint32_t wire;          /* PIBV_WIRE */
 	uint32_t process;       /* that sends it */
 	uint32_t to;            /* that it is for */
-	uint32_t qp, psn;       /* of the sender's queue pair */
+	uint32_t qp[PIBV_RAILS], psn[PIBV_RAILS];       /* of the sender's queue pairs, by rail */
 	uint8_t reads;          /* of the receiver's that the sender's device serves at once */
 	uint8_t ready;          /* the sender's queue pair receives */
 	uint8_t connected;      /* the sender knows that the receiver's does: asks for no answer */

@@ -49,7 +49,8 @@ chain_enter(struct psi_conduit *conduit, struct pibv_connection *connection,
 		struct pibv_work *entry = &connection->works[connection->posted % conduit->depth];
 
 		connection->posted++;
-		at->wr_id = pibv_wr_id(PIBV_OF_SEND, connection->process, connection->posted);
+		at->wr_id = pibv_wr_id(PIBV_OF_SEND, connection->rail, connection->process,
+		                       connection->posted);
 		if (works) {
 			*wanted_out = *wanted_out || works->what == PIBV_ALL;
 			*entry = *works++;
@@ -163,6 +164,8 @@ work_finish(struct psi_conduit *conduit, const struct pibv_work *work, struct pi
 			ibv_dereg_mr(work->mr);
 		if (work->read_word)
 			*work->read_word = PIBV_READ;
+		if (work->stripe)
+			pibv_stripe_finish(conduit, work->stripe, done);
 		done_add(done, work->read_cookie);
 		done_add(done, work->cookie);
 	}
@@ -175,6 +178,8 @@ pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection
                  struct pibv_done *done)
 {
 	conduit->signals--;
+	if (connection->broken && connection->rail)
+		return;         /* what it had has begun anew on another rail */
 	while (is_before(connection->retired, number)) {
 		const struct pibv_work *work =
 			&connection->works[connection->retired % conduit->depth];

@@ -8,6 +8,13 @@ static const struct psi_setting rows[] = {
 	{ .name = "GASNET_IBV_PORTS", .kind = PSI_SETTING_TEXT,
 	  .help = "devices and ports that conduit ibv may use, as mlx5_0:1,2+mlx5_1; unset: the "
 	          "first port that is up, of the devices nearest to the processor first" },
+	{ .name = "PST_IBV_RAILS", .kind = PSI_SETTING_INT, .default_text = "1", .unit = "ports",
+	  .min = 1, .max = 4,
+	  .help = "ports of this host, of two devices at most, that share large puts and gets of "
+	          "conduit ibv; fewer where the host has fewer" },
+	{ .name = "PST_IBV_STRIPE", .kind = PSI_SETTING_SIZE, .default_text = "262144",
+	  .unit = "B", .min = 8192, .max = 1 << 30,
+	  .help = "puts and gets of more than this are shared by the rails" },
 	{ .name = "GASNET_IBV_PKEY", .kind = PSI_SETTING_TEXT,
 	  .help = "partition of InfiniBand to use, such as 0x8001; unset: the port's first" },
 	{ .name = "PST_IBV_GID_INDEX", .kind = PSI_SETTING_INT, .min = 0, .max = 255,
