@@ -21,6 +21,7 @@
 #include "runtime/tools/fatal.h"
 #include "runtime/util/hostname.h"
 #include "runtime/util/topology.h"
+#include "runtime/wait/receive_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,6 +269,7 @@ job_open(const char *name, gex_Flags_t flags, const struct psi_client_build *bui
 	psi.open = true;
 	pboot_barrier();
 	atomic_store_explicit(&psi_shared_of(psi.boot.rank)->joined, 2, memory_order_relaxed);
+	psi_receive_thread_start();
 	return GASNET_OK;
 }
 

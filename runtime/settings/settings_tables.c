@@ -7,6 +7,7 @@ const struct psi_setting_table *const psi_settings_lists[] = {
 	&psi_settings_conduits,
 	&psi_settings_ibv,
 	&psi_settings_wait,
+	&psi_settings_receive,
 	&psi_settings_memory,
 	&psi_settings_debug,
 	&psi_settings_tools,

@@ -9,6 +9,7 @@ extern const struct psi_setting_table psi_settings_launch;	/* settings_launch.c 
 extern const struct psi_setting_table psi_settings_conduits;	/* plugin.c */
 extern const struct psi_setting_table psi_settings_ibv;		/* conduit/ibv_settings.c */
 extern const struct psi_setting_table psi_settings_wait;	/* settings_core.c */
+extern const struct psi_setting_table psi_settings_receive;	/* wait/receive_thread.c */
 extern const struct psi_setting_table psi_settings_memory;	/* memlimits.c */
 extern const struct psi_setting_table psi_settings_debug;	/* settings_debug.c */
 extern const struct psi_setting_table psi_settings_tools;	/* tools/ticks.c */
