@@ -27,237 +27,7 @@
 #ifndef PIBV_H
 #define PIBV_H
 
-#include "ibv-conduit/pibv_wire.h"
-#include "runtime/conduit/conduit.h"
-#include "runtime/util/guard.h"
-#include "runtime/util/kept.h"
-#include "runtime/util/lost_peer.h"
-
-#include <assert.h>
-#include <infiniband/verbs.h>
-#include <stdatomic.h>
-
-enum {
-	PIBV_MEDIUM_BYTES = 8192,       /* payload of a Medium, unless PST_IBV_MAX_MEDIUM */
-	PIBV_CREDITS_MOST = 32,         /* requests on their way to one place ... */
-	PIBV_CREDITS_LEAST = 4,
-	PIBV_KEPT_BYTES = 1 << 26,      /* ... fewer where that would keep more than this */
-	PIBV_RECEIVES = 512,            /* receive buffers, unless GASNET_RBUF_COUNT */
-	PIBV_BUFFERS = 256,             /* send buffers, unless GASNET_BBUF_COUNT */
-	PIBV_DEPTH = 128,               /* of a send queue, unless PST_IBV_SEND_QUEUE */
-	PIBV_DEPTH_MOST = 256,
-	PIBV_INLINE_BYTES = 128,        /* larger messages take a buffer, whatever the device */
-	PIBV_PACKED_BYTES = 4096,       /* payload of a Long, or with a signal, in its message */
-	PIBV_BATCH = 16,                /* completions read, and receive buffers posted, at once */
-	PIBV_HELLOS = 64,               /* buffers of datagrams */
-	PIBV_BACKLOG = 65536,           /* transfers without room; more are refused */
-	PIBV_DONE = 2 * PIBV_DEPTH_MOST + 2 * PIBV_DEPTH_MOST,
-	PIBV_ENDPOINTS = 128,           /* ports of a process at most */
-	PIBV_DEVICES = 2,               /* whose keys the name of a segment has room for */
-	PIBV_STRIPE_BYTES = 1 << 18,    /* larger puts and gets are shared, unless PST_IBV_STRIPE */
-	PIBV_REASON_BYTES = 160,
-	PIBV_LACK_BYTES = 320,
-};
-
-/* The port of a device that the process uses, and why. */
-struct pibv_device {
-	struct ibv_context *context;
-	char name[IBV_SYSFS_NAME_MAX];
-	struct ibv_device_attr limits;
-	struct ibv_port_attr port;
-	uint8_t port_number;
-	uint16_t pkey_index;
-	struct ibv_gid_entry gid;       /* its index is the source of addresses */
-	char reason[PIBV_REASON_BYTES];
-};
-
-/* A port beyond the first. */
-struct pibv_rail {
-	struct pibv_device device;
-	unsigned device_index;          /* 0: the first port's device, whose objects it has */
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-};
-
-/* How a port is reached. */
-struct pibv_port_card {
-	union ibv_gid gid;
-	uint16_t lid;
-	uint8_t mtu;                    /* an enum ibv_mtu */
-	uint8_t link_layer;
-	uint8_t device_index;           /* of its key in the names of segments */
-};
-
-/* What each process tells all at the start; `wire' 0: that it cannot connect, and says why. */
-struct pibv_card {
-	uint64_t secret;                /* that of process 0 is the job's */
-	uint32_t wire;
-	uint32_t medium_bytes;
-	uint32_t qp, qkey;              /* of its queue pair for datagrams */
-	uint32_t rails;
-	struct pibv_port_card ports[PIBV_RAILS];
-};
-
-/* A buffer of registered memory: a message to send, or what a put or get carries. */
-struct pibv_buffer {
-	struct pibv_buffer *next;       /* free */
-	uint32_t process;               /* that has it */
-	char *bytes;                    /* [message_bytes] */
-};
-
-/* What is to be done when a work request is. */
-struct pibv_work {
-	enum { PIBV_NOTHING, PIBV_BUFFER, PIBV_ALL } what;      /* of the rest: the buffer; each */
-	struct pibv_buffer *buffer;     /* is given back; or NULL */
-	uint64_t cookie, read_cookie;   /* complete; 0: nobody asks */
-	void *copy_to;                  /* gets what is in the buffer; or NULL */
-	size_t copy_bytes;
-	struct ibv_mr *mr;              /* is taken back; or NULL */
-	uint64_t *read_word;            /* becomes PIBV_READ; or NULL */
-	struct pibv_stripe *stripe;     /* ends; or NULL */
-};
-
-enum { PIBV_READ = 2 };
-
-/* Cookies that have completed, to be told of without the lock. */
-struct pibv_done {
-	unsigned count;
-	uint64_t cookies[PIBV_DONE];
-};
-
-/* A put or get, or what is left of one. */
-struct pibv_move {
-	struct psi_transfer transfer;
-	bool is_put;
-	struct ibv_mr *mr;              /* of the client's memory, for this transfer; or NULL */
-	uint64_t *read_word;            /* as that of a work; or NULL */
-	struct pibv_stripe *stripe;     /* that it is; or NULL */
-};
-
-/* What waits for room on a connection: a transfer, or a message without the credits it will pay. */
-struct pibv_waiting {
-	struct pibv_waiting *next;
-	bool is_move;
-	struct pibv_move move;
-	size_t len_bytes;
-	_Alignas(16) char message[];
-};
-
-/*
- * A reliable connection.  Counts of work requests run on and wrap; the entry of number n is
- * works[n % depth].
- */
-struct pibv_connection {
-	struct ibv_qp *qp;
-	uint32_t process;
-	unsigned rail;
-	/* That of the first rail has those of the others, as many as both sides have. */
-	struct pibv_connection *rails[PIBV_RAILS];
-	unsigned rail_count;
-	/* made: it has a queue pair.  ready: that receives, since the peer's is known.  connected:
-	 * the peer's receives too, so work may be posted. */
-	enum { PIBV_MADE, PIBV_READY, PIBV_CONNECTED } state;
-	uint32_t psn;                   /* of the first packet of this side */
-	bool broken;                    /* a message or transfer was lost: the job will end */
-	uint32_t posted, retired;       /* work requests */
-	uint32_t signaled;              /* posted up to the last that asked for a completion */
-	uint32_t wanted;                /* posted up to the last that somebody waits for */
-	struct pibv_work *works;        /* [depth] */
-	uint32_t buffers;               /* that it has */
-	struct pibv_waiting *first, **last; /* the backlog */
-	uint32_t replies;               /* in the backlog */
-	struct pibv_connection *next_backlog, *next_wanting, *next_hello, *next_made;
-	bool in_wanting, in_hello;
-	/* While it is not connected. */
-	struct ibv_ah *ah;              /* for hellos; or NULL */
-	uint64_t hello_at_ns, hello_since_ns; /* next one is due; first one was sent */
-	unsigned hellos;                /* sent */
-	bool told;                      /* a line has said that the peer does not answer */
-};
-
-/* A segment of this process that peers reach. */
-struct psi_registration {
-	struct psi_registration *next;
-	struct ibv_mr *mrs[PIBV_DEVICES];
-};
-
-struct psi_port {
-	struct psi_conduit *conduit;
-	void *owner;
-	uint32_t place;
-	struct psi_kept_queue kept[PSI_NETWORKS];
-	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
-	bool payment_due;               /* a payment found no room */
-};
-
-struct psi_conduit {
-	const struct psi_services *services;
-	/* Constant after connect. */
-	uint32_t place, places;
-	uint64_t tag;                   /* the job's secret */
-	uint64_t *counts;               /* NULL: the service tells */
-	size_t medium_bytes, message_bytes, inline_bytes, piece_bytes;
-	size_t packed_bytes;            /* of a Long's payload, or a signal's, that go in a message */
-	uint32_t credits;               /* requests on their way to one place; all agree */
-	uint32_t depth, interval;       /* of send queues; a completion each so many requests */
-	uint32_t signals_most;          /* that the completion queue has room for */
-	uint32_t receive_count, buffer_count;
-	uint8_t timeout, retries, reads;
-	bool connect_all;               /* at start */
-	unsigned rail_count, device_count;
-	size_t stripe_bytes;            /* larger puts and gets are shared by the rails */
-	uint64_t hello_first_ns, hello_most_ns;
-	struct pibv_card *cards;        /* [places] */
-	struct pibv_card card;          /* mine */
-	struct pibv_device device;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
-	struct ibv_srq *srq;
-	struct pibv_rail more[PIBV_RAILS - 1];  /* the second rail and so on */
-	/* The guard protects what follows. */
-	struct psi_guard guard;
-	struct pibv_connection **connections;   /* [places]; NULL: none yet */
-	uint16_t *spent[PIBV_ENDPOINTS];        /* [places] each, made at first use: credits */
-	struct psi_port *ports[PIBV_ENDPOINTS];
-	struct {
-		char *bytes;                    /* [receive_count] of message_bytes each */
-		struct ibv_mr *mr;
-		struct ibv_recv_wr *wrs;        /* [receive_count] */
-		struct ibv_sge *sges;
-		struct ibv_recv_wr *free, **free_last; /* a chain, ready to be posted */
-		uint32_t free_count, posted;
-	} receives;
-	struct {
-		char *bytes;
-		struct ibv_mr *mr;
-		struct pibv_buffer *all, *free; /* [buffer_count] */
-		uint32_t taken;
-		bool lacking;                   /* somebody found none */
-	} buffers;
-	struct {
-		struct ibv_qp *qp;              /* for datagrams */
-		char *bytes;                    /* those that arrive, and then those that leave */
-		struct ibv_mr *mr;
-		uint32_t next;                  /* slot to send from; wraps */
-		uint32_t sent;                  /* not yet completed */
-		struct pibv_connection *first;  /* not connected yet */
-	} hello;
-	struct pibv_connection *made;           /* all */
-	struct pibv_connection *backlog;        /* those with one */
-	struct pibv_connection *wanting;        /* with work that somebody waits for, unsignaled */
-	uint32_t moves;                         /* in backlogs */
-	uint32_t signals;                       /* asked for and not yet read */
-	struct psi_registration *segments;
-	struct pibv_striped *striped;           /* transfers that rails share */
-	struct {
-		struct ibv_wc wcs[PIBV_BATCH];
-		int count, next;
-	} read;                                 /* completions that were read and not yet taken */
-	uint32_t polls;
-	bool lost;                              /* nothing goes on (pibv_lose) */
-	struct psi_lost_peer lost_peer;
-};
+#include "ibv-conduit/pibv_objects.h"
 
 /* What a work request's number says: in its two highest bits whose it is, in the others which. */
 enum { PIBV_OF_SEND, PIBV_OF_RECEIVE, PIBV_OF_HELLO_RECEIVE, PIBV_OF_HELLO_SEND };
@@ -318,8 +88,8 @@ pibv_index_of(const struct psi_conduit *conduit, uint32_t place)
 /* -- pibv_device.c: which device, port and address ------------------------------------------- */
 
 bool pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
-/* Opens the device, with the best port that is none of those taken.  False after the text of what is
- * missing. */
+/* Opens the device, with the best port that is none of those taken.  False after the text of what
+ * is missing. */
 bool pibv_device_open(const struct psi_services *services, const struct pibv_device *const *taken,
                       unsigned taken_count, struct pibv_device *device_out, char *lack,
                       size_t lack_bytes);
@@ -368,8 +138,8 @@ pibv_receive_bytes(const struct psi_conduit *conduit, uint32_t index)
 {
 	return conduit->receives.bytes + index * conduit->message_bytes;
 }
-/* A send buffer for that connection; NULL: there is none, or it has its share.  The caller holds the
- * guard. */
+/* A send buffer for that connection; NULL: there is none, or it has its share.  The caller holds
+ * the guard. */
 struct pibv_buffer *pibv_buffer_take(struct psi_conduit *conduit,
                                      struct pibv_connection *connection);
 void pibv_buffer_give(struct psi_conduit *conduit, struct pibv_buffer *buffer);
@@ -439,7 +209,7 @@ void pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *conne
 /* Is there something in a send queue of a peer that is not lost? */
 bool pibv_work_pending(const struct psi_conduit *conduit);
 
-/* -- pibv_stripe.c: puts and gets that the rails share ------------------------------------------ */
+/* -- pibv_stripe.c: puts and gets that the rails share ----------------------------------------- */
 
 /* Starts one, if it is large enough and there is memory; false: it goes by the first rail.  The
  * caller holds the guard, here and below. */
@@ -455,7 +225,7 @@ void pibv_stripe_finish(struct psi_conduit *conduit, struct pibv_stripe *stripe,
 void pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
                      const char *why);
 
-/* -- pibv_piece.c: memory of this process in work requests -------------------------------------- */
+/* -- pibv_piece.c: memory of this process in work requests ------------------------------------- */
 
 struct pibv_piece {
 	struct ibv_send_wr wr;
@@ -481,8 +251,8 @@ struct pibv_message {
 	const struct pibv_tail *tail;   /* NULL where the category has none */
 	const void *payload;
 };
-/* Sends a message on a connection, in one chain behind a piece of a put, unless that is NULL.  AGAIN:
- * no room, and nothing was posted.  FATAL: the connection is broken. */
+/* Sends a message on a connection, in one chain behind a piece of a put, unless that is NULL.
+ * AGAIN: no room, and nothing was posted.  FATAL: the connection is broken. */
 int pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connection,
                       const struct pibv_message *message, struct pibv_piece *before);
 /* A signal that was packed, with bytes that the receiver copies to its memory, or behind a put. */
@@ -525,8 +295,8 @@ void pibv_segments_close(struct psi_conduit *conduit);
 
 /* -- pibv_backlog.c: what waits for room ------------------------------------------------------- */
 
-/* Room for a reply of that length, to be composed there; NULL: as many wait as there are credits, or
- * there is no memory.  The caller holds the guard, here and below. */
+/* Room for a reply of that length, to be composed there; NULL: as many wait as there are credits,
+ * or there is no memory.  The caller holds the guard, here and below. */
 char *pibv_backlog_reply(struct psi_conduit *conduit, struct pibv_connection *connection,
                          size_t len_bytes);
 /* AGAIN: too many wait, or there is no memory. */

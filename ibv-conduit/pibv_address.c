@@ -107,7 +107,8 @@ pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count, const char **
 
 /* -- a peer's ---------------------------------------------------------------------------------- */
 
-/* Ethernet has no local identifiers, and on InfiniBand they reach the same subnet alone; 0 is none. */
+/* Ethernet has no local identifiers, and on InfiniBand they reach the same subnet alone; 0 is
+ * none. */
 static bool
 needs_global(const struct pibv_device *device, const struct pibv_port_card *peer)
 {

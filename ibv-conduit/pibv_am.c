@@ -262,8 +262,8 @@ pibv_am_send(struct psi_port *port, const struct psi_am *am)
 
 /* -- Longs ------------------------------------------------------------------------------------- */
 
-/* What stands in a Long's state: 0, or that its write and its message are posted.  In the other word
- * PIBV_READ, when the payload has been read. */
+/* What stands in a Long's state: 0, or that its write and its message are posted.  In the other
+ * word PIBV_READ, when the payload has been read. */
 enum { LONG_POSTED = 1 };
 
 static uint32_t

@@ -1,6 +1,6 @@
 /*
- * Connections: for each process that this one has talked to, a reliable queue pair on each rail that
- * both have.
+ * Connections: for each process that this one has talked to, a reliable queue pair on each rail
+ * that both have.
  */
 #include "ibv-conduit/pibv.h"
 

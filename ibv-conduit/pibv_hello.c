@@ -10,9 +10,9 @@
  *     B: hello, ready    ->  A becomes READY, and CONNECTED
  *     A: a message       ->  B becomes CONNECTED
  *
- * The last step goes by the connection, so the device sees to it that it arrives.  Before, each side
- * sends its hello again, at growing intervals, until it is connected; so hellos may be lost.  One
- * that comes twice is answered twice, and changes nothing.
+ * The last step goes by the connection, so the device sees to it that it arrives.  Before, each
+ * side sends its hello again, at growing intervals, until it is connected; so hellos may be lost.
+ * One that comes twice is answered twice, and changes nothing.
  *
  * A hello carries the job's secret, and each receiver has a random Q_Key.  What lacks either is
  * dropped, and what lacks the secret is counted.
@@ -52,7 +52,8 @@ slot_post(struct psi_conduit *conduit, uint32_t slot)
 		.lkey = conduit->hello.mr->lkey,
 	};
 	struct ibv_recv_wr wr = {
-		.wr_id = pibv_wr_id(PIBV_OF_HELLO_RECEIVE, 0, 0, slot), .sg_list = &sge, .num_sge = 1,
+		.wr_id = pibv_wr_id(PIBV_OF_HELLO_RECEIVE, 0, 0, slot),
+		.sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
 	return ibv_post_recv(conduit->hello.qp, &wr, &bad);
@@ -229,8 +230,8 @@ pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection
 	hello_send(conduit, connection);
 }
 
-/* A peer that makes no calls does not answer either, so this ends nothing.  Who is gone, the keepers
- * find out. */
+/* A peer that makes no calls does not answer either, so this ends nothing.  Who is gone, the
+ * keepers find out. */
 static void
 silence_tell(struct psi_conduit *conduit, struct pibv_connection *connection, uint64_t now_ns)
 {

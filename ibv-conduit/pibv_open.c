@@ -243,7 +243,8 @@ pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	const struct pibv_device *device = &conduit->device;
 
 	snprintf(text, text_bytes,
-	         "port %u of %s (%s), %u rails, MTU %d, messages of %zu bytes inline, Mediums of %zu bytes, "
+	         "port %u of %s (%s), %u rails, MTU %d, messages of %zu bytes inline, Mediums of "
+	         "%zu bytes, "
 	         "%u requests on their way to each place, %u receive buffers, send queues of %u, "
 	         "puts, gets, Longs and signals with puts native in pieces of %zu bytes, "
 	         "connections made %s, %zu bytes per peer, %zu more when connected",

@@ -1,7 +1,7 @@
 /*
  * Progress: completions are read in batches.  A message for the port that is polled, of a network
- * that is asked for, is delivered from the buffer where it arrived.  Any other message is copied and
- * kept for its port.  Credits are taken in either case.
+ * that is asked for, is delivered from the buffer where it arrived.  Any other message is copied
+ * and kept for its port.  Credits are taken in either case.
  */
 #include "ibv-conduit/pibv.h"
 
@@ -183,8 +183,8 @@ pibv_completions_read(struct psi_conduit *conduit)
 	return count > 0;
 }
 
-/* Takes those that have room in what the poll remembers, `most' messages among them; the others stay
- * read. */
+/* Takes those that have room in what the poll remembers, `most' messages among them; the others
+ * stay read. */
 static bool
 completions_take(struct psi_conduit *conduit, struct look *look, unsigned most)
 {
@@ -355,8 +355,8 @@ deliver_taken(struct look *look)
 
 /* -- polling ----------------------------------------------------------------------------------- */
 
-/* What waits: for room, for a completion that nobody has asked for, for an answer.  The caller holds
- * the guard. */
+/* What waits: for room, for a completion that nobody has asked for, for an answer.  The caller
+ * holds the guard. */
 static void
 chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 {

@@ -1,8 +1,8 @@
 /*
  * Rails: ports beyond the first, of the same device or of another.  They carry shares of large puts
- * and gets alone, so they need no receive queue and no datagrams.  A port of the first device shares
- * its protection domain and its completion queue; another device has its own, and a key of its own
- * for each segment.
+ * and gets alone, so they need no receive queue and no datagrams.  A port of the first device
+ * shares its protection domain and its completion queue; another device has its own, and a key of
+ * its own for each segment.
  */
 #include "ibv-conduit/pibv.h"
 

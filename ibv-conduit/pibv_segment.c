@@ -1,7 +1,7 @@
 /*
  * Segments of this process that peers reach by RDMA.  Their names are what peers put in a work
- * request: the remote key, and the address of the first byte.  The name has room for the keys of two
- * devices.
+ * request: the remote key, and the address of the first byte.  The name has room for the keys of
+ * two devices.
  */
 #include "ibv-conduit/pibv.h"
 
@@ -11,7 +11,8 @@ enum {
 	ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 };
 
-/* Atomic operations go by the first device.  One that has none refuses memory that asks for them. */
+/* Atomic operations go by the first device.  One that has none refuses memory that asks for
+ * them. */
 static unsigned
 access_of(const struct psi_conduit *conduit, unsigned device)
 {

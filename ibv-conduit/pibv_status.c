@@ -1,6 +1,6 @@
 /*
- * What goes wrong: completions that failed, events of the device, peers that are lost, and the words
- * for each.
+ * What goes wrong: completions that failed, events of the device, peers that are lost, and the
+ * words for each.
  */
 #include "ibv-conduit/pibv.h"
 

@@ -1,7 +1,7 @@
 /*
- * Large puts and gets that the rails share.  Each rail has a stripe, which is a transfer of its own,
- * and the last that ends completes the whole.  The memory here is in a segment, or is registered for
- * the transfer with each device.
+ * Large puts and gets that the rails share.  Each rail has a stripe, which is a transfer of its
+ * own, and the last that ends completes the whole.  The memory here is in a segment, or is
+ * registered for the transfer with each device.
  *
  * A rail that fails is used no more.  What it has not ended begins anew on the first rail: writing
  * or reading the same bytes once more changes nothing while the transfer has not completed.

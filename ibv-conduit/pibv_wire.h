@@ -1,9 +1,10 @@
 /*
  * What travels: messages on connections, and hellos, by which connections are made.
  *
- * A message is a struct pibv_header, then its arguments, then at a multiple of 16 bytes its tail, if
- * its category has one, and its payload.  The queue pair on which it comes says that a process of
- * this job has sent it, since that process has shown the job's secret when the two were connected.
+ * A message is a struct pibv_header, then its arguments, then at a multiple of 16 bytes its tail,
+ * if its category has one, and its payload.  The queue pair on which it comes says that a process
+ * of this job has sent it, since that process has shown the job's secret when the two were
+ * connected.
  */
 #ifndef PIBV_WIRE_H
 #define PIBV_WIRE_H
@@ -34,7 +35,8 @@ _Static_assert(sizeof(struct pibv_header) == 16, "it is a sixth of what is sent 
 struct pibv_tail {
 	uint64_t dest;          /* address at the receiver to which the payload belongs */
 	union {
-		uint64_t long_bytes;    /* Long: of them all; where none travel, a write brought them */
+		/* Long: of its payload; where none travels, a write brought it */
+		uint64_t long_bytes;
 		uint64_t packed;        /* the signal */
 	};
 };

@@ -3,9 +3,10 @@
  * a device.
  *
  * All operations of a domain are made by one of two mechanisms.  One is the processor's atomics of
- * gasnet_ex_atomic.h on the target's memory: by the initiator, where the target is mapped here, else
- * by the owner for whoever asks it (extended-ref/pref_atomic.c).  Both use the same instructions on
- * the same physical word, so an operation made in one way is atomic with one made in the other.
+ * gasnet_ex_atomic.h on the target's memory: by the initiator, where the target is mapped here,
+ * else by the owner for whoever asks it (extended-ref/pref_atomic.c).  Both use the same
+ * instructions on the same physical word, so an operation made in one way is atomic with one made
+ * in the other.
  *
  * The other is the network's device, where that adds and swaps words of 64 bits.  Its operations
  * need nothing of the target's processor, and are not atomic with those of processors.  So it is

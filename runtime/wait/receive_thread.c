@@ -1,6 +1,6 @@
 /*
- * The receive thread (GASNET_RCV_THREAD): a thread of the library's own that waits for messages like
- * any other, so that handlers run, and collectives and connections advance, while the client's
+ * The receive thread (GASNET_RCV_THREAD): a thread of the library's own that waits for messages
+ * like any other, so that handlers run, and collectives and connections advance, while the client's
  * threads compute and make no call.  It sleeps while nothing arrives.
  *
  * It ends with the process.  Its waits are short, one behind the other, so that none of them looks

@@ -3,7 +3,8 @@
  * and swap, of words of 64 bits.  Over conduit ibv, where no two ranks share memory, they are the
  * device's; elsewhere the processor's, with the same results.
  *
- * PT_DEVICE=1 says that they are the device's.  Then they are made while their target makes no call.
+ * PT_DEVICE=1 says that they are the device's.  Then they are made while their target makes no
+ * call.
  */
 #include "tests/conformance/ratomic.h"
 
