@@ -181,11 +181,13 @@ enum { PBOOT_WHY_BYTES = 120 };
 /* Ends `why' of a report about a wait that is not quiet. */
 #define PBOOT_WHY_BUSY " while messages kept arriving"
 
-/* What the hook of a host has packed for that of the first host. */
+/* What the hook of a host has packed for the host that prints. */
 struct pboot_pack {
 	unsigned char *bytes;
 	size_t len_bytes;
-	bool complete;		/* at the first host: all of it has come */
+	bool complete;		/* all of it has come */
+	const char *host;	/* the name of the host, for messages */
+	const char *missing;	/* why it will not be complete, for messages; NULL: not known */
 };
 
 /* What the keeper of a host passes to the functions that print for people (struct pboot_hooks). */
@@ -194,8 +196,9 @@ struct pboot_view {
 	const char *host;
 	const char *why;	/* of a report: what made it due */
 	const struct pboot_rank_view *ranks;	/* [size] */
-	/* For `ended' in a job of several hosts. */
-	const struct pboot_pack *packs;	/* [pack_count], at the first host: of the others */
+	/* For `report': the looks of all hosts.  For `ended' at the first host of several: what
+	 * `pack' of the others has made. */
+	struct pboot_pack *packs;	/* [pack_count] */
 	uint32_t pack_count;
 	bool is_packed;		/* elsewhere: the first host has the pack of this one */
 	/* Maps a range of the control arena for reading: by key, or the first that was made.  NULL
@@ -213,7 +216,11 @@ struct pboot_view {
 
 /* Called in the keeper's process, which has one thread.  Each may be NULL. */
 struct pboot_hooks {
-	void (*report)(const struct pboot_view *view);	/* prints what all ranks are doing */
+	/* Looks at what the ranks of this host are doing: what `report' is to have of it, malloced;
+	 * bytes NULL: no memory. */
+	struct pboot_pack (*look)(const struct pboot_view *view);
+	/* Prints what the ranks of these looks are doing. */
+	void (*report)(const struct pboot_view *view);
 	/* Called at hosts other than the first when all their ranks have ended: what `ended' of the
 	 * first host is to have, malloced; bytes NULL: nothing. */
 	struct pboot_pack (*pack)(const struct pboot_view *view);

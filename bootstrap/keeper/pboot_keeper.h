@@ -71,7 +71,7 @@ struct pboot_keeper {
 	bool subreaper;
 	bool inherit;		/* hand memory over by inheritance */
 	bool cause_reported;
-	bool hang_reported, long_wait_reported;
+	bool hang_reported, long_wait_reported, timeout_reported;
 	const char *file_kind;
 	struct pboot_memory memory;
 	struct pboot_file *files;	/* [PBOOT_FILES_ALL(size)] */
@@ -165,7 +165,7 @@ void pboot_adopt_tell(struct pboot_keeper *keeper);
 /* pboot_report.c: prints lines about the job. */
 void pboot_report_cause(struct pboot_keeper *keeper);
 void pboot_report_start(const struct pboot_keeper *keeper);
-void pboot_report_state(const struct pboot_keeper *keeper);
+void pboot_report_state(struct pboot_keeper *keeper);
 
 /* pboot_arena.c: maps shared ranges in the keeper, for reading.  A process has one job. */
 void pboot_arena_note(const struct pboot_keeper *keeper, int first_key);
@@ -174,10 +174,35 @@ const void *pboot_arena_map_first(size_t len_bytes);
 const void *pboot_arena_map_of(uint32_t rank, uint64_t key, size_t len_bytes);
 void pboot_arena_unmap(const void *base, size_t len_bytes);
 
-/* pboot_view.c: calls the hooks, which print.  Only the first rank that hangs makes a report, and
- * none is made while the job is stopped. */
+/* What makes a report due.  A later kind goes before an earlier one. */
+enum pboot_report_kind {
+	PBOOT_REPORT_NONE,
+	PBOOT_REPORT_LONG_WAIT,	/* a rank has waited, while messages kept arriving */
+	PBOOT_REPORT_HANG,	/* a rank has waited, without messages */
+	PBOOT_REPORT_ASKED,	/* SIGUSR1 */
+	PBOOT_REPORT_TIMEOUT,	/* the job's time is over */
+};
+
+/* Why, of the last of them. */
+#define PBOOT_TIME_IS_OVER "the time is over"
+
+/*
+ * pboot_view.c: calls the hooks, which print.
+ *
+ * hang: a rank says that it waits.  Only the first rank that hangs makes a report, and none is made
+ * while the job is stopped.  ranks: prints what all ranks of the job do, by way of host 0 if there
+ * are several (pboot_peers_report.c).  is_first: is a report of this kind to be made?  Notes that
+ * it is.  look: a look at the ranks of this host.  print: prints such looks.  alone: prints the
+ * ranks of this host only.
+ */
 void pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, bool quiet);
-void pboot_report_ranks(const struct pboot_keeper *keeper, const char *why);
+void pboot_report_ranks(struct pboot_keeper *keeper, enum pboot_report_kind kind,
+    const char *why);
+bool pboot_report_is_first(struct pboot_keeper *keeper, enum pboot_report_kind kind);
+struct pboot_pack pboot_report_look(const struct pboot_keeper *keeper);
+void pboot_report_print(const struct pboot_keeper *keeper, const char *why,
+    struct pboot_pack *looks, uint32_t count);
+void pboot_report_alone(const struct pboot_keeper *keeper, const char *why);
 struct pboot_pack pboot_report_pack(const struct pboot_keeper *keeper);
 void pboot_report_ended(const struct pboot_keeper *keeper);
 

@@ -12,8 +12,9 @@
  * when all ranks have passed the engine's last fence. */
 static const uint64_t link_ns = UINT64_C(20000000000);
 
-/* The body of a CAUSE frame: is it a failure, the rank, the job's status; 4 bytes each. */
+/* The body of a CAUSE frame: what it is, the rank, the job's status; 4 bytes each. */
 enum { CAUSE_BYTES = 12 };
+enum { CAUSE_ASKED, CAUSE_FAILED, CAUSE_TIMEOUT };
 
 /* -- sending ----------------------------------------------------------------------------------- */
 
@@ -54,7 +55,8 @@ peers_tell_cause(struct pboot_keeper *keeper)
 	if (rules->phase == PBOOT_RUNNING || cause_is_of_another_host(&rules->cause) ||
 	    cause_is_told(peers, rules))
 		return;
-	pboot_store_32(bytes, failure);
+	pboot_store_32(bytes, rules->cause.kind == PBOOT_CAUSE_TIMEOUT ? CAUSE_TIMEOUT :
+	    failure ? CAUSE_FAILED : CAUSE_ASKED);
 	pboot_store_32(bytes + 4, peers->job_rank[rules->cause.rank]);
 	pboot_store_32(bytes + 8, (uint32_t)rules->cause.code);
 	if (!peers_send(peers, PBOOT_FRAME_ALL, PBOOT_FRAME_CAUSE, bytes, sizeof bytes))
@@ -79,14 +81,19 @@ peers_tell_idle(struct pboot_keeper *keeper)
 	}
 }
 
-void
-pboot_peers_report(struct pboot_keeper *keeper)
-{
-	if (keeper->peers)
-		keeper->peers->report_due = true;
-}
-
 /* -- receiving --------------------------------------------------------------------------------- */
+
+/* If the time is over, the ranks are looked at before they are ended. */
+static void
+peers_on_cause(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
+{
+	const uint32_t what = pboot_load_32(event->bytes);
+
+	if (what == CAUSE_TIMEOUT)
+		pboot_report_ranks(keeper, PBOOT_REPORT_TIMEOUT, PBOOT_TIME_IS_OVER);
+	pboot_keeper_event(keeper, what == CAUSE_ASKED ? PBOOT_EV_ELSEWHERE_ASKED :
+	    PBOOT_EV_ELSEWHERE_FAILED, 0, (int)(pboot_load_32(event->bytes + 8) & 255));
+}
 
 static void
 peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
@@ -96,9 +103,7 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 	switch (event->frame_kind) {
 	case PBOOT_FRAME_CAUSE:
 		if (event->len_bytes == CAUSE_BYTES)
-			pboot_keeper_event(keeper, pboot_load_32(event->bytes) ?
-			    PBOOT_EV_ELSEWHERE_FAILED : PBOOT_EV_ELSEWHERE_ASKED, 0,
-			    (int)(pboot_load_32(event->bytes + 8) & 255));
+			peers_on_cause(keeper, event);
 		break;
 	case PBOOT_FRAME_IDLE:
 		peers->idle_hosts++;
@@ -106,11 +111,18 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 	case PBOOT_FRAME_ALL_IDLE:
 		peers->all_idle = true;
 		break;
-	case PBOOT_FRAME_REPORT:
-		pboot_report_ranks(keeper, "a rank of another host has waited for a long time");
-		break;
 	case PBOOT_FRAME_PACK:
-		pboot_peers_packed(peers, event->host, event->bytes, event->len_bytes);
+		if (peers->packs)
+			pboot_pack_add(&peers->packs[event->host], event->bytes, event->len_bytes);
+		break;
+	case PBOOT_FRAME_WANT:
+		pboot_peers_wanted(keeper, event);
+		break;
+	case PBOOT_FRAME_ASK:
+		pboot_peers_asked(keeper, event);
+		break;
+	case PBOOT_FRAME_LOOK:
+		pboot_peers_looked(peers, event);
 		break;
 	default:
 		break;
@@ -165,7 +177,10 @@ pboot_peers_begin(struct pboot_keeper *keeper, const struct pboot_adoption *adop
 	uint32_t *job_rank = calloc(adoption->size, sizeof *job_rank), rank;
 	const uint64_t now = psi_now_ns();
 
-	if (!peers || !job_rank)
+	struct pboot_pack *packs = adoption->hosts->index ? NULL :
+	    calloc(adoption->hosts->count, sizeof *packs);
+
+	if (!peers || !job_rank || (!packs && adoption->hosts->index == 0))
 		return ENOMEM;
 	for (rank = 0; rank < adoption->size; rank++)
 		job_rank[rank] = adoption->ranks[rank].rank;
@@ -176,12 +191,15 @@ pboot_peers_begin(struct pboot_keeper *keeper, const struct pboot_adoption *adop
 		.job_size = adoption->job_size,
 		.host_of = adoption->hosts->host_of,
 		.job_rank = job_rank,
+		.packs = packs,
 	};
 	keeper->peers = peers;
-	if (pboot_overlay_connect(peers->net, adoption->net_hosts, now, now + link_ns) ==
+	if (pboot_overlay_connect(peers->net, adoption->net_hosts, now, now + link_ns) !=
 	    PBOOT_OVERLAY_OK)
-		return 0;
-	return ENOMEM;
+		return ENOMEM;
+	for (rank = 0; packs && rank < peers->host_count; rank++)
+		packs[rank].host = pboot_overlay_name(peers->net, rank);
+	return 0;
 }
 
 unsigned
@@ -200,8 +218,13 @@ uint64_t
 pboot_peers_deadline(const struct pboot_keeper *keeper)
 {
 	const struct pboot_peers *peers = keeper->peers;
+	uint64_t net, report;
 
-	return peers && !peers->closed ? pboot_overlay_deadline(peers->net) : UINT64_MAX;
+	if (!peers || peers->closed)
+		return UINT64_MAX;
+	net = pboot_overlay_deadline(peers->net);
+	report = pboot_peers_report_deadline(peers);
+	return net < report ? net : report;
 }
 
 static bool
@@ -230,8 +253,7 @@ pboot_peers_tell(struct pboot_keeper *keeper)
 	peers_tell_cause(keeper);
 	peers_tell_idle(keeper);
 	pboot_peers_gather_tell(keeper);
-	if (peers->report_due && peers_send(peers, PBOOT_FRAME_ALL, PBOOT_FRAME_REPORT, NULL, 0))
-		peers->report_due = false;
+	pboot_peers_report_tell(keeper);
 	return peers_take_events(keeper) || peers->all_idle != idle;
 }
 
@@ -261,7 +283,8 @@ pboot_peers_linger(struct pboot_keeper *keeper)
 
 	if (!peers)
 		return false;
-	if (peers->all_idle && !peers->closing && pboot_peers_pack_tell(keeper)) {
+	if (peers->all_idle && !peers->closing && pboot_peers_report_tell(keeper) &&
+	    pboot_peers_pack_tell(keeper)) {
 		peers->closing = true;
 		pboot_overlay_close(peers->net);
 		peers_take_events(keeper);	/* which sends the word of it */

@@ -5,7 +5,7 @@
  *     CAUSE      to all: a rank here asked to end, or failed; the others end their ranks too
  *     IDLE       to host 0: no rank here is at work any more
  *     ALL_IDLE   from host 0: no rank anywhere is; ranks that wait for their release get it
- *     REPORT     to all: a rank has waited for a long time; every host prints what its ranks do
+ *     WANT, ASK, LOOK    for a report of what ranks do (pboot_peers_report.c)
  *     PACK       to host 0: a part of what its hook is to print at the end for that host
  *
  * The overlay itself tells which host is lost.  Barriers and exchanges of the ranks use the gathers
@@ -18,9 +18,36 @@
 #ifndef PBOOT_PEERS_H
 #define PBOOT_PEERS_H
 
+#include "bootstrap/bootstrap.h"
 #include "bootstrap/keeper/pboot_adopt.h"
 #include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/share/pboot_area.h"
+
+/* The report that is under way, see pboot_peers_report.c. */
+struct pboot_peers_report {
+	/* What is wanted.  Host 0 begins it when the one under way is printed; another host wants it
+	 * until host 0 asks, and tells host 0 from want_from_ns on. */
+	enum pboot_report_kind wanted;
+	char wanted_why[PBOOT_WHY_BYTES];
+	bool want_told;
+	uint64_t want_from_ns;
+	uint64_t deadline_ns;		/* when this host prints without the others */
+	uint64_t signal_ns;		/* when host 0 last asked because of a signal; 0: never */
+	uint32_t number;		/* of the report, as host 0 counts */
+	struct pboot_pack kept;		/* the look at the end of the job's time */
+
+	/* Host 0. */
+	struct pboot_pack *looks;	/* [host_count]; NULL: no report is under way */
+	enum pboot_report_kind kind;
+	char why[PBOOT_WHY_BYTES];
+	bool ask_due;			/* ASK is still to be sent */
+
+	/* The other hosts: what is sent to host 0, and how far. */
+	struct pboot_pack own;
+	size_t own_sent;
+	bool own_due;
+	uint8_t part[PBOOT_FRAME_DATA_BYTES];
+};
 
 struct pboot_peers {
 	struct pboot_overlay *net;
@@ -38,12 +65,11 @@ struct pboot_peers {
 	bool told_idle, all_idle;
 	uint32_t idle_hosts;		/* host 0: hosts that are idle, without itself */
 	bool closing, closed;
-	bool report_due;		/* a REPORT is still to be sent */
 	bool is_witness;		/* of the loss that `why' tells of */
 	char why[PBOOT_OVERLAY_WHY_BYTES];
 
-	struct pboot_pack *packs;	/* [host_count], host 0: what has come of the others; NULL:
-					 * nothing yet */
+	struct pboot_peers_report report;
+	struct pboot_pack *packs;	/* [host_count], host 0: what has come of the others */
 	struct pboot_pack own_pack;	/* other hosts: what is sent, and how far */
 	size_t pack_sent;
 	bool pack_made, pack_is_sent;
@@ -66,8 +92,6 @@ void pboot_peers_step(struct pboot_keeper *keeper);
 /* Tells the other hosts what they must know and do not know yet.  Returns true if something has
  * changed here that the loop must look at before it waits. */
 bool pboot_peers_tell(struct pboot_keeper *keeper);
-/* Makes the keepers of the other hosts print what their ranks do. */
-void pboot_peers_report(struct pboot_keeper *keeper);
 
 /* Is no rank of the job at work any more, as far as this keeper can know? */
 bool pboot_peers_all_idle(const struct pboot_keeper *keeper);
@@ -76,15 +100,25 @@ bool pboot_peers_linger(struct pboot_keeper *keeper);
 
 /* Frames of the keepers. */
 enum {
-	PBOOT_FRAME_CAUSE = 1, PBOOT_FRAME_IDLE, PBOOT_FRAME_ALL_IDLE, PBOOT_FRAME_REPORT,
-	PBOOT_FRAME_PACK,
+	PBOOT_FRAME_CAUSE = 1, PBOOT_FRAME_IDLE, PBOOT_FRAME_ALL_IDLE, PBOOT_FRAME_PACK,
+	PBOOT_FRAME_WANT, PBOOT_FRAME_ASK, PBOOT_FRAME_LOOK,
 };
 
 /* pboot_peers_pack.c.  pack_tell: sends to host 0 what this host has for its hook; true when
- * nothing is left to be sent.  packed: such a frame has come. */
+ * nothing is left to be sent.  pack_add: a part of another host has come; an empty one is the last.
+ * If there is no memory for a part, the pack is lost, and so are the parts behind it. */
 bool pboot_peers_pack_tell(struct pboot_keeper *keeper);
-void pboot_peers_packed(struct pboot_peers *peers, uint32_t host, const uint8_t *bytes,
-    uint32_t len_bytes);
+void pboot_pack_add(struct pboot_pack *pack, const uint8_t *bytes, uint32_t len_bytes);
+
+/* pboot_peers_report.c.  report: has what the ranks do printed; false: this host has to print what
+ * its own ranks do.  tell: does what is due; true: nothing is under way.  deadline: when tell is due
+ * though nothing happens.  wanted, asked, looked: such a frame has come. */
+bool pboot_peers_report(struct pboot_keeper *keeper, enum pboot_report_kind kind, const char *why);
+bool pboot_peers_report_tell(struct pboot_keeper *keeper);
+uint64_t pboot_peers_report_deadline(const struct pboot_peers *peers);
+void pboot_peers_wanted(struct pboot_keeper *keeper, const struct pboot_overlay_event *event);
+void pboot_peers_asked(struct pboot_keeper *keeper, const struct pboot_overlay_event *event);
+void pboot_peers_looked(struct pboot_peers *peers, const struct pboot_overlay_event *event);
 
 /* pboot_peers_gather.c.  arrived: all ranks of this host have arrived.  gathered: the overlay has
  * gathered `blobs'; NULL after a barrier.  gather_tell: begins the gather that is due. */

@@ -53,24 +53,24 @@ pboot_peers_pack_tell(struct pboot_keeper *keeper)
 /* -- receiving --------------------------------------------------------------------------------- */
 
 void
-pboot_peers_packed(struct pboot_peers *peers, uint32_t host, const uint8_t *bytes,
-    uint32_t len_bytes)
+pboot_pack_add(struct pboot_pack *pack, const uint8_t *bytes, uint32_t len_bytes)
 {
-	struct pboot_pack *pack;
 	unsigned char *grown;
 
-	if (!peers->packs)
-		peers->packs = calloc(peers->host_count, sizeof *peers->packs);
-	if (!peers->packs || host >= peers->host_count)
+	if (pack->missing || pack->complete)
 		return;
-	pack = &peers->packs[host];
 	if (len_bytes == 0) {
 		pack->complete = pack->bytes != NULL;
 		return;
 	}
 	grown = realloc(pack->bytes, pack->len_bytes + len_bytes);
-	if (!grown)
+	if (!grown) {
+		free(pack->bytes);
+		pack->bytes = NULL;
+		pack->len_bytes = 0;
+		pack->missing = "no memory for what it has sent";
 		return;
+	}
 	memcpy(grown + pack->len_bytes, bytes, len_bytes);
 	pack->bytes = grown;
 	pack->len_bytes += len_bytes;

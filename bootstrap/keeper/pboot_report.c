@@ -171,7 +171,7 @@ report_rank(const struct pboot_keeper *keeper, const char *who, const char *note
 }
 
 static void
-report_job(const struct pboot_keeper *keeper)
+report_job(struct pboot_keeper *keeper)
 {
 	const struct pboot_cause *cause = &keeper->rules.cause;
 
@@ -193,7 +193,7 @@ report_job(const struct pboot_keeper *keeper)
 		pboot_say("the guard of the job (%s) is gone; the job ends", keeper->host);
 		break;
 	case PBOOT_CAUSE_TIMEOUT:
-		pboot_report_ranks(keeper, "the time is over");
+		pboot_report_ranks(keeper, PBOOT_REPORT_TIMEOUT, PBOOT_TIME_IS_OVER);
 		if (keeper->adopts)	/* the launcher says it */
 			break;
 		pboot_say("the time limit of %.3g s is over; the job ends",
@@ -247,7 +247,7 @@ pboot_report_start(const struct pboot_keeper *keeper)
 }
 
 void
-pboot_report_state(const struct pboot_keeper *keeper)
+pboot_report_state(struct pboot_keeper *keeper)
 {
 	static const char *const phases[] = {
 		"runs", "waits for the other ranks to end", "ends", "is being killed",
@@ -257,5 +257,5 @@ pboot_report_state(const struct pboot_keeper *keeper)
 
 	pboot_say("the job of %u ranks on %s %s; at work: %s", keeper->plan->size, keeper->host,
 	    phases[keeper->rules.phase], count ? others : "none");
-	pboot_report_ranks(keeper, "asked for by SIGUSR1");
+	pboot_report_ranks(keeper, PBOOT_REPORT_ASKED, "asked for by SIGUSR1");
 }

@@ -58,23 +58,65 @@ view_open(const struct pboot_keeper *keeper, const char *why, struct pboot_view 
 	return true;
 }
 
-static void
-view_pass(const struct pboot_keeper *keeper, const char *why,
-    void (*print)(const struct pboot_view *view))
+struct pboot_pack
+pboot_report_look(const struct pboot_keeper *keeper)
+{
+	struct pboot_pack look = { .bytes = NULL };
+	struct pboot_view view;
+
+	if (!hooks || !hooks->look || !view_open(keeper, "", &view))
+		return look;
+	look = hooks->look(&view);
+	free((void *)(uintptr_t)view.ranks);
+	return look;
+}
+
+void
+pboot_report_print(const struct pboot_keeper *keeper, const char *why, struct pboot_pack *looks,
+    uint32_t count)
 {
 	struct pboot_view view;
 
-	if (!view_open(keeper, why, &view))
+	if (!hooks || !hooks->report || !view_open(keeper, why, &view))
 		return;
-	print(&view);
+	view.packs = looks;
+	view.pack_count = count;
+	hooks->report(&view);
 	free((void *)(uintptr_t)view.ranks);
 }
 
 void
-pboot_report_ranks(const struct pboot_keeper *keeper, const char *why)
+pboot_report_alone(const struct pboot_keeper *keeper, const char *why)
 {
-	if (hooks && hooks->report)
-		view_pass(keeper, why, hooks->report);
+	struct pboot_pack look = pboot_report_look(keeper);
+
+	look.host = keeper->host;
+	if (!look.bytes)
+		look.missing = "no memory for it";
+	pboot_report_print(keeper, why, &look, 1);
+	free(look.bytes);
+}
+
+bool
+pboot_report_is_first(struct pboot_keeper *keeper, enum pboot_report_kind kind)
+{
+	bool *const reported = kind == PBOOT_REPORT_TIMEOUT ? &keeper->timeout_reported :
+	    kind == PBOOT_REPORT_HANG ? &keeper->hang_reported : &keeper->long_wait_reported;
+
+	if (kind == PBOOT_REPORT_ASKED)
+		return true;
+	if (*reported)
+		return false;
+	*reported = true;
+	keeper->long_wait_reported |= kind == PBOOT_REPORT_HANG;
+	return true;
+}
+
+void
+pboot_report_ranks(struct pboot_keeper *keeper, enum pboot_report_kind kind, const char *why)
+{
+	if (pboot_report_is_first(keeper, kind) && !pboot_peers_report(keeper, kind, why))
+		pboot_report_alone(keeper, why);
 }
 
 struct pboot_pack
@@ -93,8 +135,12 @@ pboot_report_pack(const struct pboot_keeper *keeper)
 void
 pboot_report_ended(const struct pboot_keeper *keeper)
 {
-	if (hooks && hooks->ended)
-		view_pass(keeper, "", hooks->ended);
+	struct pboot_view view;
+
+	if (!hooks || !hooks->ended || !view_open(keeper, "", &view))
+		return;
+	hooks->ended(&view);
+	free((void *)(uintptr_t)view.ranks);
 }
 
 void
@@ -102,14 +148,10 @@ pboot_report_hang(struct pboot_keeper *keeper, uint32_t rank, int waited_ms, boo
 {
 	char why[PBOOT_WHY_BYTES];
 
-	if (keeper->hang_reported || (!quiet && keeper->long_wait_reported) ||
-	    keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
+	if (keeper->stopped_ns || keeper->rules.phase != PBOOT_RUNNING)
 		return;
-	keeper->hang_reported = quiet;
-	keeper->long_wait_reported = true;
 	snprintf(why, sizeof why, "rank %u has waited for %.3g s%s, see PST_HANG_REPORT",
 	    pboot_keeper_job_rank(keeper, rank),
 	    waited_ms / 1000.0, quiet ? "" : PBOOT_WHY_BUSY);
-	pboot_report_ranks(keeper, why);
-	pboot_peers_report(keeper);
+	pboot_report_ranks(keeper, quiet ? PBOOT_REPORT_HANG : PBOOT_REPORT_LONG_WAIT, why);
 }

@@ -176,6 +176,9 @@ enum pboot_overlay_result pboot_overlay_barrier(struct pboot_overlay *net);
  * lost before CONNECTED, hosts that connect later are told of it, until the deadline of connect. */
 void pboot_overlay_close(struct pboot_overlay *net);
 
+/* Returns the name of a host, as it was given to connect. */
+const char *pboot_overlay_name(const struct pboot_overlay *net, uint32_t host);
+
 /* Can messages still reach that host, as far as is known here? */
 bool pboot_overlay_reaches(const struct pboot_overlay *net, uint32_t host);
 

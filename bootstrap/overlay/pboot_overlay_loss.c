@@ -16,6 +16,12 @@ pboot_net_name(const struct pboot_overlay *net, uint32_t host)
 	return net->hosts[host].name;
 }
 
+const char *
+pboot_overlay_name(const struct pboot_overlay *net, uint32_t host)
+{
+	return pboot_net_name(net, host);
+}
+
 static bool
 host_is_lost(const struct pboot_overlay *net, uint32_t host)
 {

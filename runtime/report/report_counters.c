@@ -125,6 +125,9 @@ table_add_pack(struct table *table, const struct pboot_pack *pack)
 {
 	struct counted counted;
 
+	if (pack->missing)
+		table->view->say("the counters of the ranks on %s are left out: %s", pack->host,
+		                 pack->missing);
 	if (!pack->complete)
 		return;
 	for (size_t at = 0; at + sizeof counted <= pack->len_bytes; at += sizeof counted) {

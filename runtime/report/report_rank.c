@@ -84,52 +84,15 @@ record_name_of(unsigned category, unsigned network)
 	return network < PSI_NETWORKS && category < 3 ? names[network][category] : "message";
 }
 
-struct barrier {
-	const struct psi_report *report;
-	enum psi_counter started;
-	uint64_t phase;
-};
-
-static bool
-rank_is_missing(const void *context, uint32_t host_index)
-{
-	const struct barrier *barrier = context;
-
-	return psi_report_count(barrier->report, host_index, barrier->started) < barrier->phase;
-}
-
-static bool
-is_of_several_hosts(const struct psi_report *report)
-{
-	return report->shared->job_size > report->view->size;
-}
-
 static void
-tell_barrier(const struct psi_report *report, const struct note *note, struct psi_text *text)
+tell_barrier(const struct note *note, struct psi_report_entry *entry)
 {
 	const bool named = note->kind == PSI_FOR_BARRIER_NAMED;
-	const struct barrier barrier = {
-		report, named ? PSI_COUNT_BARRIERS_NAMED : PSI_COUNT_BARRIERS, note->number,
-	};
-	const size_t before = text->len;
 
-	psi_text_add(text, "in %s, %s barrier %llu, waiting for ", note->where,
+	psi_text_add(&entry->text, "in %s, %s barrier %llu", note->where,
 	             named ? "named" : "unnamed", (unsigned long long)note->number);
-	for (uint32_t i = 0; i < report->view->size; i++) {
-		if (rank_is_missing(&barrier, i)) {
-			psi_text_ranks(text, report->view, rank_is_missing, &barrier);
-			psi_text_add(text, "%s",
-			             is_of_several_hosts(report) ? " of this host" : "");
-			return;
-		}
-	}
-	if (is_of_several_hosts(report)) {
-		psi_text_add(text, "ranks of other hosts");
-		return;
-	}
-	text->len = before;
-	psi_text_add(text, "in %s, %s barrier %llu, which all ranks have entered", note->where,
-	             named ? "named" : "unnamed", (unsigned long long)note->number);
+	entry->barrier = named ? PSI_BARRIER_NAMED : PSI_BARRIER_UNNAMED;
+	entry->phase = note->number;
 }
 
 /* The rank that owns the endpoint with this place.  A process without ranks calls this too. */
@@ -140,9 +103,12 @@ tell_place(const struct psi_report *report, uint32_t place, struct psi_text *tex
 	psi_text_add(text, "rank %u", place % report->shared->job_size);
 }
 
+/* A barrier is the last that is told of an entry: the report adds for whom it waits. */
 static void
-tell_wait(const struct psi_report *report, const struct note *note, struct psi_text *text)
+tell_wait(const struct psi_report *report, const struct note *note, struct psi_report_entry *entry)
 {
+	struct psi_text *text = &entry->text;
+
 	switch (note->kind) {
 	case PSI_FOR_ROOM:
 		psi_text_add(text, "waiting for room to send a %s to ",
@@ -157,7 +123,7 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_t
 		break;
 	case PSI_FOR_BARRIER:
 	case PSI_FOR_BARRIER_NAMED:
-		tell_barrier(report, note, text);
+		tell_barrier(note, entry);
 		break;
 	case PSI_FOR_TEAM:
 		psi_text_add(text, "in %s, waiting to hear from ", note->where);
@@ -240,7 +206,7 @@ tell_block(const struct psi_report *report, const struct psi_block *block, const
 	if (waits) {
 		entry->or_more = false;
 		entry->endpoint = note.endpoint;
-		tell_wait(report, &note, &entry->text);
+		tell_wait(report, &note, entry);
 		entry->since_ns = note.since_ns;
 	}
 	return true;

@@ -25,44 +25,22 @@ psi_text_endpoint(struct psi_text *text, unsigned index)
 		psi_text_add(text, "endpoint %u of ", index);
 }
 
-static uint32_t
-text_count_in(uint32_t size, bool (*in)(const void *, uint32_t), const void *context)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < size; i++)
-		count += in(context, i);
-	return count;
-}
-
-/* Is the next rank of the host the next one of the job too? */
-static bool
-text_has_next(const struct pboot_view *view, uint32_t i)
-{
-	return i + 1 < view->size && view->ranks[i + 1].rank == view->ranks[i].rank + 1;
-}
-
 void
-psi_text_ranks(struct psi_text *text, const struct pboot_view *view,
-               bool (*in)(const void *, uint32_t), const void *context)
+psi_text_ranks(struct psi_text *text, const uint32_t *ranks, uint32_t count)
 {
-	const char *separator = text_count_in(view->size, in, context) == 1 ? "rank " : "ranks ";
+	const char *separator = count == 1 ? "rank " : "ranks ";
 	unsigned ranges = 0;
 
-	for (uint32_t i = 0, last; i < view->size; i = last + 1) {
-		last = i;
-		if (!in(context, i))
-			continue;
+	for (uint32_t i = 0, last; i < count; i = last + 1) {
 		if (ranges++ == PSI_REPORT_RANGES) {
 			psi_text_add(text, " and more");
 			return;
 		}
-		while (text_has_next(view, last) && in(context, last + 1))
+		for (last = i; last + 1 < count && ranks[last + 1] == ranks[last] + 1;)
 			last++;
-		psi_text_add(text, "%s%u", separator, view->ranks[i].rank);
+		psi_text_add(text, "%s%u", separator, ranks[i]);
 		if (last > i)
-			psi_text_add(text, "%s%u", last > i + 1 ? "-" : ", ",
-			             view->ranks[last].rank);
+			psi_text_add(text, "%s%u", last > i + 1 ? "-" : ", ", ranks[last]);
 		separator = ", ";
 	}
 }
