@@ -1,11 +1,13 @@
 /*
  * Bytes of another host against the overlay: as a stranger's part of a handshake, as frames over a
- * link, and as an address.  As a program of its own it makes them up, most of them from what a
+ * link, as an address, and as a look at the ranks there (runtime/report).  As a program of its own it makes them up, most of them from what a
  * keeper would send; built with PT_LIBFUZZER it is a target of libFuzzer (scripts/fuzz).
  *
  *     fuzz_overlay [seconds [seed]]
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
+#include "runtime/report/look.h"
+#include "runtime/report/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -167,12 +169,48 @@ fuzz_address(const uint8_t *data, size_t size)
 	    "an address does not survive its text");
 }
 
+/* ------------------------------------------------------------------- looks --- */
+
+/* All that is read of a look is there to be printed. */
+static size_t
+looks_sum(const struct psi_looks *looks)
+{
+	size_t sum = looks->network ? strlen(looks->network) : 0;
+
+	for (uint32_t i = 0; i < looks->rank_count; i++)
+		sum += looks->ranks[i].rank + looks->ranks[i].host;
+	for (uint32_t i = 0; i < looks->entry_count; i++)
+		sum += strlen(looks->entries[i].text);
+	for (uint32_t i = 0; i < looks->line_count; i++)
+		sum += strlen(looks->lines[i].text);
+	return sum;
+}
+
+static void
+fuzz_look(const uint8_t *data, size_t size)
+{
+	static volatile size_t sum;
+	struct pboot_pack pack = { .bytes = malloc(size + 1), .len_bytes = size,
+		.complete = true };
+	struct psi_looks looks;
+
+	require(pack.bytes != NULL, "no memory");
+	memcpy(pack.bytes, data, size);
+	if (psi_looks_open(&pack, 1, &looks)) {
+		require(pack.complete || looks.rank_count + looks.entry_count +
+		    looks.line_count + looks.hosts == 0, "a faulty look was taken");
+		sum += looks_sum(&looks);
+		psi_looks_close(&looks);
+	}
+	free(pack.bytes);
+}
+
 static void
 fuzz_one(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return;
-	switch (data[0] % 4) {
+	switch (data[0] % 5) {
 	case 0:
 		fuzz_shake(data + 1, size - 1, PBOOT_SHAKE_ANSWERER);
 		break;
@@ -181,6 +219,9 @@ fuzz_one(const uint8_t *data, size_t size)
 		break;
 	case 2:
 		fuzz_address(data + 1, size - 1);
+		break;
+	case 4:
+		fuzz_look(data + 1, size - 1);
 		break;
 	default:
 		fuzz_frames(data + 1, size - 1);
@@ -286,14 +327,49 @@ input_address(struct input *input)
 }
 
 static void
+input_put(struct input *input, const void *from, size_t len)
+{
+	memcpy(input->bytes + input->len, from, len);
+	input->len += len;
+}
+
+/* A look as a keeper sends it; often with a bit that is another. */
+static void
+input_look(struct input *input)
+{
+	const struct psi_look_head head = { .magic = PSI_LOOK_MAGIC, .job_size = HOSTS,
+		.rank_count = draw(4), .entry_count = draw(4), .queues_seen = draw(2) };
+	struct psi_look_rank rank = { .rank = 0 };
+	struct psi_look_entry entry = { .barrier = draw(3), .text_bytes = 6 };
+	const struct psi_look_line line = { .rank = draw(HOSTS), .text_bytes = 6 };
+	unsigned lines = draw(3);
+
+	input_put(input, &head, sizeof head);
+	for (rank.rank = 0; rank.rank < head.rank_count; rank.rank++)
+		input_put(input, &rank, sizeof rank);
+	for (entry.rank = 0; entry.rank < head.entry_count; entry.rank++) {
+		input_put(input, &entry, sizeof entry);
+		input_put(input, "entry", 6);
+	}
+	while (lines-- > 0) {
+		input_put(input, &line, sizeof line);
+		input_put(input, "queue", 6);
+	}
+	if (draw(2))
+		input->bytes[1 + draw((uint32_t)input->len - 1)] ^= (uint8_t)(1u << draw(8));
+}
+
+static void
 make_up(struct input *input)
 {
 	unsigned frames = draw(40);
 
 	input->len = 1;
-	input->bytes[0] = (uint8_t)draw(4);
+	input->bytes[0] = (uint8_t)draw(5);
 	if (input->bytes[0] == 0)
 		input_hello(input);
+	if (input->bytes[0] == 4)
+		input_look(input);
 	if (input->bytes[0] == 2)
 		input_address(input);
 	while (input->bytes[0] == 3 && frames-- > 0)

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <jansson.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,35 @@ START_TEST(the_first_host_tells_of_all_ranks)
 }
 END_TEST
 
+static char said[256];
+
+static void __attribute__((format(printf, 1, 2)))
+hear(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said, sizeof said, format, args);
+	va_end(args);
+}
+
+START_TEST(counters_that_found_no_memory_are_named)
+{
+	struct pboot_view of_first = view;
+	struct pboot_pack packs[2] = { { .bytes = NULL },
+		{ .host = "there", .missing = "no memory" } };
+
+	setenv("GASNET_STATSMASK", "G", 1);
+	of_first.packs = packs;
+	of_first.pack_count = 2;
+	of_first.say = hear;
+	psi_report_counters(&of_first);
+	ck_assert_str_eq(said,
+	                 "the counters of the ranks on there are left out: no memory");
+	ck_assert_uint_eq(count_in_file("counters of 3 ranks on here"), 1);
+}
+END_TEST
+
 START_TEST(nothing_is_printed_unasked)
 {
 	unsetenv("GASNET_STATSFILE");
@@ -321,6 +351,7 @@ main(void)
 	tcase_add_test(tests, table_has_sum_least_and_most);
 	tcase_add_test(tests, a_host_alone_tells_of_its_own_ranks);
 	tcase_add_test(tests, the_first_host_tells_of_all_ranks);
+	tcase_add_test(tests, counters_that_found_no_memory_are_named);
 	tcase_add_test(tests, nothing_is_printed_unasked);
 	tcase_add_test(tests, calls_and_bytes_are_told_apart);
 	tcase_add_test(tests, others_read_a_moment);
