@@ -12,6 +12,7 @@
 #include "bootstrap/engine/pboot_pmi1.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
 #include "bootstrap/engine/pboot_pmi1_socket.h"
+#include "bootstrap/engine/pboot_siblings.h"
 #include "bootstrap/share/pboot_wire.h"
 #include "runtime/util/log.h"
 #include "runtime/util/settings_parse.h"
@@ -79,23 +80,29 @@ pmi1_send(const char *line)
 	return true;
 }
 
+static bool
+pmi1_is_readable(int limit_ms)
+{
+	struct pollfd wanted = { .fd = pmi1.sock, .events = POLLIN };
+
+	return pboot_poll(&wanted, 1, limit_ms) > 0;
+}
+
 /* Waits until the socket can be read; also true at the end of the connection. */
 static bool
 pmi1_await(bool fence)
 {
 	struct pollfd wanted = { .fd = pmi1.sock, .events = POLLIN };
-	int limit = fence ? PBOOT_ENGINE_HINT_S * 1000 : pboot_pmi1_answer_ms, got;
+	int got;
 
+	if (fence)
+		return pboot_siblings_await(pmi1_is_readable, pmi1.rank, pmi1.size);
 	do {
-		got = pboot_poll(&wanted, 1, limit);
-		if (got == 0 && !fence)
+		got = pboot_poll(&wanted, 1, pboot_pmi1_answer_ms);
+		if (got == 0)
 			return pmi1_fail("no answer from the process manager in %d s",
 			    pboot_pmi1_answer_ms / 1000);
-		if (got == 0) {
-			pboot_engine_hint(pmi1.rank, pmi1.size);
-			limit = -1;
-		}
-	} while (got == 0 || (got < 0 && errno == EINTR));
+	} while (got < 0 && errno == EINTR);
 	return true;
 }
 
@@ -214,7 +221,7 @@ pmi1_variable(const char *name, int64_t least, int64_t most, uint32_t *out)
 static bool
 pmi1_open_inherited(void)
 {
-	uint32_t fd, size, rank;
+	uint32_t fd, size, rank, local;
 
 	if (!pmi1_variable("PMI_FD", 0, INT32_MAX, &fd) ||
 	    !pmi1_variable("PMI_SIZE", 1, PBOOT_RANKS_MAX, &size) ||
@@ -228,6 +235,11 @@ pmi1_open_inherited(void)
 			"this program has closed it",
 			fd);
 	pmi1.sock = (int)fd;
+	if (!getenv("PST_JOB_AGENT"))	/* an agent ends the job itself (bootstrap/ssh) */
+		pboot_siblings_open("PMI_RANK", NULL);
+	if (pboot_siblings_engine_is("hydra") && getenv("MPI_LOCALNRANKS") &&
+	    pmi1_variable("MPI_LOCALNRANKS", 1, (int64_t)size, &local))
+		pboot_siblings_expect(local);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include "bootstrap/engine/pboot_engine.h"
 
 #include "bootstrap/bootstrap.h"
+#include "bootstrap/engine/pboot_siblings.h"
 #include "runtime/util/log.h"
 
 #include <dlfcn.h>
@@ -131,11 +132,27 @@ size_learn(uint32_t *size_out)
 	return known;
 }
 
+/* How many ranks are on this host, if the process manager says it. */
+static void
+local_size_learn(void)
+{
+	pmix_proc_t job = pmix.self;
+	pmix_value_t *value = NULL;
+
+	job.rank = PMIX_RANK_WILDCARD;
+	if (pmix.get(&job, PMIX_LOCAL_SIZE, NULL, 0, &value) != PMIX_SUCCESS)
+		return;
+	if (value->type == PMIX_UINT32)
+		pboot_siblings_expect(value->data.uint32);
+	free(value);
+}
+
 static bool
 pmix_open(uint32_t *rank_out, uint32_t *size_out)
 {
 	pmix_status_t status;
 
+	pboot_siblings_open("PMIX_RANK", "PMIX_NAMESPACE");
 	if (!library_open())
 		return false;
 	status = connection_open();
@@ -144,6 +161,7 @@ pmix_open(uint32_t *rank_out, uint32_t *size_out)
 	pmix.connected = true;
 	if (!size_learn(&pmix.size))
 		return false;
+	local_size_learn();
 	*size_out = pmix.size;
 	*rank_out = pmix.self.rank;
 	return true;
@@ -192,25 +210,20 @@ fence_over(pmix_status_t status, void *context)
 	sem_post(&fence.over);
 }
 
-/* Waits without limit.  A rank may have ended before its start, and not every process manager takes
- * that for a failure; so one line mentions a long wait. */
-static pmix_status_t
-fence_await(void)
+static bool
+fence_is_over(int limit_ms)
 {
 	struct timespec end;
 	int err;
 
 	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += PBOOT_ENGINE_HINT_S;
+	end.tv_nsec += limit_ms * 1000000L;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
 	do {
 		err = sem_timedwait(&fence.over, &end) == 0 ? 0 : errno;
 	} while (err == EINTR);
-	if (err) {
-		pboot_engine_hint(pmix.self.rank, pmix.size);
-		while (sem_wait(&fence.over) != 0)
-			;
-	}
-	return fence.status;
+	return err == 0;
 }
 
 /* With PMIX_COLLECT_DATA the values come with the fence, so get asks no other process. */
@@ -230,8 +243,11 @@ pmix_fence(void)
 	all.rank = PMIX_RANK_WILDCARD;
 	sem_init(&fence.over, 0, 0);
 	status = pmix.fence(&all, 1, &collect, 1, fence_over, NULL);
+	if (status == PMIX_SUCCESS &&
+	    !pboot_siblings_await(fence_is_over, pmix.self.rank, pmix.size))
+		return false;
 	if (status == PMIX_SUCCESS)
-		status = fence_await();
+		status = fence.status;
 	else if (status == PMIX_OPERATION_SUCCEEDED)
 		status = PMIX_SUCCESS;
 	return status == PMIX_SUCCESS || pmix_fail("PMIx_Fence", status);

@@ -316,8 +316,8 @@ visit_task_children(pid_t task, void *arg)
 }
 
 /* Where the kernel has no `children' file, the parent of every process is looked up. */
-static void
-visit_children(pid_t parent, pboot_visitor *visit, void *arg)
+void
+pboot_children_visit(pid_t parent, pboot_visitor *visit, void *arg)
 {
 	struct task_search tasks = { parent, false, visit, arg };
 	struct parent_search all = { parent, visit, arg };
@@ -354,7 +354,7 @@ pboot_children_note(struct pboot_spared *spared_out)
 
 	*spared_out = (struct pboot_spared) { .unknown = self == 0 && children_exist() };
 	if (self)
-		visit_children(self, spared_add, spared_out);
+		pboot_children_visit(self, spared_add, spared_out);
 }
 
 struct walk {
@@ -387,7 +387,7 @@ tree_signal(pid_t child, void *arg)
 	if (up->spared && up->spared->count > 0 && spared_has(up->spared, pboot_own_number(child)))
 		return;
 	if (here.depth < DEPTH_MAX)
-		visit_children(child, tree_signal, &here);
+		pboot_children_visit(child, tree_signal, &here);
 	up->found += here.found;
 	up->found += pboot_child_signal(child, up->parent, up->sig);
 }
@@ -437,7 +437,7 @@ pboot_descend_signal(int sig, const struct pboot_spared *spared)
 
 	if (top.parent == 0)
 		return children_signal(sig, spared);
-	visit_children(top.parent, tree_signal, &top);
+	pboot_children_visit(top.parent, tree_signal, &top);
 	return top.found;
 }
 

@@ -35,6 +35,9 @@ void pboot_each_entry(int directory, pboot_entry_visitor *visit, void *arg);
  * file allocates memory. */
 void pboot_each_number(const char *directory, pboot_visitor *visit, void *arg);
 
+/* Calls visit for each child of a process, by the numbers of /proc. */
+void pboot_children_visit(pid_t parent, pboot_visitor *visit, void *arg);
+
 /* Makes this process a subreaper; returns false if the kernel has none. */
 bool pboot_subreaper(void);
 

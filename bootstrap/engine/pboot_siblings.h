@@ -1,0 +1,31 @@
+/*
+ * A rank that ends before all ranks have passed the engine's fence leaves the others waiting there,
+ * since not every process manager takes that for a failure.  So each rank watches another one of its
+ * host while it waits: the next in the ring of those that the same process of the engine has
+ * started.  Whatever rank ends, one of those that are left watches one that has ended.  One that
+ * ended before this rank began is seen by counting, if it is known how many there should be.
+ */
+#ifndef PBOOT_SIBLINGS_H
+#define PBOOT_SIBLINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begins to watch, as early as possible.  Both are names of environment variables: of the rank's
+ * number, and of the job's name or NULL.  Nobody is watched if no such rank is found. */
+void pboot_siblings_open(const char *rank_name, const char *job_name);
+
+/* Does the name of the process that has started the ranks begin so? */
+bool pboot_siblings_engine_is(const char *name);
+
+/* So many ranks of the job are on this host. */
+void pboot_siblings_expect(uint32_t count);
+
+/*
+ * Waits for a fence.  over waits for at most this many ms, and returns whether the fence is over.
+ * Prints a line when it has taken PBOOT_ENGINE_HINT_S.  Returns false, after a line that says so, if
+ * it will never be over, since the watched rank has ended.
+ */
+bool pboot_siblings_await(bool (*over)(int limit_ms), uint32_t rank, uint32_t size);
+
+#endif
