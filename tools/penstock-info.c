@@ -14,17 +14,19 @@
 #include "offload/introspect.h"
 #include "penstock.h"
 #include "runtime/tools/introspect.h"
+#include "tools/conduits.h"
 #include "tools/memory_job.h"
 
 enum { RANKS_MAX = 65535, MODE_MAX = 15, BAD_INPUT = 2 };
 enum {
 	OPT_SETTINGS_MD = 256, OPT_CLEAN, OPT_MEMORY, OPT_COLL, OPT_ALL, OPT_HOSTS, OPT_MODE,
-	OPT_OFFLOAD
+	OPT_OFFLOAD, OPT_CONDUITS
 };
 
 static const char usage[] =
 	"usage: penstock-info [-n RANKS] [--csv] [--group GROUP]\n"
 	"       penstock-info --settings-md\n"
+	"       penstock-info --conduits [-n RANKS] [--csv]\n"
 	"       penstock-info --memory [-n RANKS] [--csv]\n"
 	"       penstock-info --coll [--all] [-n RANKS] [--hosts HOSTS] [--mode MODE] [--csv]\n"
 	"       penstock-info --offload[=FILE] [--csv]\n"
@@ -34,6 +36,7 @@ static const char usage[] =
 	"  -g, --group GROUP   only that group, such as limit; counter: what ranks count\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
+	"      --conduits      what each conduit finds here, and what it keeps for the ranks of a job\n"
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
 	"      --coll          algorithms that collectives by messages of that many ranks take\n"
 	"      --all           with --coll, the other algorithms, too\n"
@@ -50,6 +53,7 @@ static const struct option options[] = {
 	{ "group", required_argument, NULL, 'g' },
 	{ "csv", no_argument, NULL, 'c' },
 	{ "settings-md", no_argument, NULL, OPT_SETTINGS_MD },
+	{ "conduits", no_argument, NULL, OPT_CONDUITS },
 	{ "memory", no_argument, NULL, OPT_MEMORY },
 	{ "coll", no_argument, NULL, OPT_COLL },
 	{ "all", no_argument, NULL, OPT_ALL },
@@ -322,6 +326,7 @@ option_choose(int *what, int option)
 static void
 options_check_unused(int what, const struct view *view)
 {
+	const bool of_ranks = what == OPT_MEMORY || what == OPT_COLL || what == OPT_CONDUITS;
 	const char *unused = NULL;
 
 	if (what != OPT_COLL && (view->all || view->hosts || view->mode)) {
@@ -331,10 +336,9 @@ options_check_unused(int what, const struct view *view)
 	}
 	if (what && view->only)
 		unused = "group";
-	else if (what && what != OPT_MEMORY && what != OPT_COLL && view->ranks)
+	else if (what && !of_ranks && view->ranks)
 		unused = "ranks";
-	else if (what && what != OPT_MEMORY && what != OPT_COLL && what != OPT_OFFLOAD &&
-	         view->csv)
+	else if (what && !of_ranks && what != OPT_OFFLOAD && view->csv)
 		unused = "csv";
 	if (!unused)
 		return;
@@ -358,6 +362,7 @@ main(int argc, char **argv)
 		case 'c': view.csv = true; break;
 		case OPT_ALL: view.all = true; break;
 		case OPT_SETTINGS_MD:
+		case OPT_CONDUITS:
 		case OPT_MEMORY:
 		case OPT_COLL:
 		case OPT_CLEAN: option_choose(&what, option); break;
@@ -376,6 +381,10 @@ main(int argc, char **argv)
 		return memory_clean();
 	if (what == OPT_MEMORY)
 		memory_job(view.ranks ? view.ranks : 1, view.csv);
+	if (what == OPT_CONDUITS) {
+		conduits_tell(view.ranks, view.csv);
+		return output_finish();
+	}
 	if (what == OPT_COLL)
 		return coll_tell(&view);
 	if (what == OPT_OFFLOAD)

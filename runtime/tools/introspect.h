@@ -29,6 +29,15 @@ typedef void psi_fact_fn(const struct psi_fact *fact, void *context);
  */
 void psi_introspect(uint32_t ranks, psi_fact_fn *tell, void *context);
 
+/* What a process keeps for each rank of the job that it reaches by a network. */
+struct psi_peer_memory {
+	uint64_t peer_bytes;            /* from the start on */
+	uint64_t connected_bytes;       /* more, once the two have talked; 0: nothing, or unknown */
+};
+
+/* Reads that from the note of a fact of group "conduit"; false: the note does not say. */
+bool psi_introspect_peer_memory(const char *note, struct psi_peer_memory *memory_out);
+
 /*
  * Before a launcher starts a job: its keeper then reports what ranks do when one has waited for
  * long, when the time is over and when it is asked to.

@@ -7,6 +7,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static char said[PSI_PLUGIN_LACK_BYTES];
 
@@ -55,6 +57,32 @@ psi_introspect_network(const char *name, char *text, size_t text_bytes)
 	ops->describe(conduit, text, text_bytes);
 	if (ops->drain)
 		(void)ops->drain(conduit);      /* so that it leaves no files */
+	return true;
+}
+
+/* The number that stands before the word; false: the word is not there. */
+static bool
+number_before(const char *text, const char *word, uint64_t *number_out)
+{
+	const char *at = strstr(text, word);
+
+	while (at && at > text && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	if (!at || *at < '0' || *at > '9')
+		return false;
+	*number_out = strtoull(at, NULL, 10);
+	return true;
+}
+
+bool
+psi_introspect_peer_memory(const char *note, struct psi_peer_memory *memory_out)
+{
+	struct psi_peer_memory memory = { 0 };
+
+	if (!number_before(note, " bytes per peer", &memory.peer_bytes))
+		return false;
+	(void)number_before(note, " more when connected", &memory.connected_bytes);
+	*memory_out = memory;
 	return true;
 }
 
