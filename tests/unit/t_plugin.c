@@ -73,6 +73,9 @@ START_TEST(the_network_is_that_of_the_setting_or_of_the_program)
 	ck_assert_str_eq(psi_plugin_network(true), "ofi");
 	setenv("PST_CONDUIT", "ofi", 1);
 	ck_assert_str_eq(psi_plugin_network(false), "ofi");
+	setenv("PST_CONDUIT", "ibv", 1);
+	ck_assert_str_eq(psi_plugin_network(false), "ibv");
+	ck_assert_str_eq(psi_plugin_network(true), "ibv");
 }
 END_TEST
 
