@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "gasnet_tools.h"
 #include "penstock.h"
@@ -140,6 +141,15 @@ tell_bytes(const struct listener *to, const char *name, uint64_t bytes, const ch
 	introspect_tell(to, name, text, origin, note);
 }
 
+static uint64_t
+locked_bytes(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+	               ? UINT64_MAX : (uint64_t)limit.rlim_cur;
+}
+
 static void
 tell_limits(struct listener *to, uint32_t ranks)
 {
@@ -164,6 +174,8 @@ tell_limits(struct listener *to, uint32_t ranks)
 	tell_bytes(to, "cgroup memory", job.host.cgroup, "cgroup", "least on the way up");
 	tell_bytes(to, "address space", job.host.address_space, "RLIMIT_AS", "what is left of it");
 	tell_bytes(to, "file size", job.host.file_size, "RLIMIT_FSIZE", "");
+	tell_bytes(to, "locked memory", locked_bytes(), "RLIMIT_MEMLOCK",
+	           "of a process; conduit ibv locks buffers and segments");
 	psi_segment_most(&job, &bound);
 	snprintf(note, sizeof note, "of each of %" PRIu32 " ranks at most; bounded by %s", ranks,
 	         bound);
