@@ -9,6 +9,7 @@ automake=automake libtool=libtoolize pkg-config=pkg-config'
 test_packages="$base_packages check=/usr/include/check.h
 libjansson-dev=/usr/include/jansson.h cmake=cmake clang=clang numactl=numactl spin=spin
 iproute2=ip procps=ps libfabric-dev=/usr/include/rdma/fabric.h
+libibverbs-dev=/usr/include/infiniband/verbs.h
 mpich=mpiexec.hydra openmpi-bin=mpirun.openmpi
 libpmix-dev=/usr/lib/*/pmix2/include/pmix.h"
 # What tests do without, and say so.
