@@ -1,7 +1,7 @@
 # Sourced by t_installed for a conduit that is a plug-in: has this host what it needs? $lack is the line of a job
 # without; empty where there is nothing missing. $moved is the installation. Programs compile, link and start all
 # the same, and their jobs end with that one line.
-lack=$("$moved/bin/penstock-info" --csv -g conduit | sed -n "s/^conduit,$conduit,no,plug-in,\"*\([^;\"]*\).*/\1/p")
+lack=$(GASNET_VERBOSEENV=0 "$moved/bin/penstock-info" --csv -g conduit | sed -n "s/^conduit,$conduit,no,plug-in,\"*\([^;\"]*\).*/\1/p")
 if [ -n "$lack" ]; then
 	[ "$conduit" = ibv ] || fail "conduit $conduit: $lack"
 	echo "programs are linked, and end with one line: $lack"
