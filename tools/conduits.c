@@ -132,9 +132,9 @@ table_print(const struct table *table)
 	if (table->csv)
 		puts("conduit,ranks,start_bytes,talking_to_16_bytes,talking_to_all_bytes");
 	else if (table->count)
-		printf("\nMemory of a process for the ranks of its job, in KiB, beside buffers, which "
-		       "do not grow with them:\n\n%-*s %8s %12s %12s %12s\n", COLUMN, "", "ranks",
-		       "at start", "talks to 16", "talks to all");
+		printf("\nMemory of a process for the ranks of its job, in KiB, beside buffers, "
+		       "which do not grow with them:\n\n%-*s %8s %12s %12s %12s\n", COLUMN, "",
+		       "ranks", "at start", "talks to 16", "talks to all");
 	for (unsigned i = 0; i < table->count; i++)
 		network_print(table, &table->networks[i]);
 }

@@ -36,7 +36,7 @@ static const char usage[] =
 	"  -g, --group GROUP   only that group, such as limit; counter: what ranks count\n"
 	"  -c, --csv           one record per line: group,name,value,origin,note\n"
 	"      --settings-md   the settings as a Markdown document\n"
-	"      --conduits      what each conduit finds here, and what it keeps for the ranks of a job\n"
+	"      --conduits      what each conduit finds here, and what it keeps for a job's ranks\n"
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
 	"      --coll          algorithms that collectives by messages of that many ranks take\n"
 	"      --all           with --coll, the other algorithms, too\n"

@@ -412,8 +412,8 @@ struct psi_conduit_ops {
 
 	/* -- for people ------------------------------------------------------------------------ */
 
-	/* One line: what this conduit uses and why; printed under GASNET_VERBOSEENV.  A network says
-	 * in it what it keeps for each process of the job, as "58 bytes per peer", and what a
+	/* One line: what this conduit uses and why; printed under GASNET_VERBOSEENV.  A network
+	 * says in it what it keeps for each process of the job, as "58 bytes per peer", and what a
 	 * connection adds, as "9000 more when connected": penstock-info reads these two. */
 	void (*describe)(struct psi_conduit *conduit, char *text, size_t text_bytes);
 	/* The queue of a network from one host index to another, or to a further endpoint of that
