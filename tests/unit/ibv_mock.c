@@ -204,11 +204,13 @@ step_is_whole(const struct mock_qp *qp, enum ibv_qp_state to, int mask)
 	const bool reliable = qp->qp.qp_type == IBV_QPT_RC;
 	const int init = IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 	                 (reliable ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY);
-	const int receives = reliable ? IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-	                                        IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	                                        IBV_QP_MIN_RNR_TIMER : 0;
-	const int sends = IBV_QP_SQ_PSN | (reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-	                                              IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0);
+	const int reliable_receives = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+	                              IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+	                              IBV_QP_MIN_RNR_TIMER;
+	const int reliable_sends = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	                           IBV_QP_MAX_QP_RD_ATOMIC;
+	const int receives = reliable ? reliable_receives : 0;
+	const int sends = IBV_QP_SQ_PSN | (reliable ? reliable_sends : 0);
 	const enum ibv_qp_state from = qp->qp.state;
 
 	mask &= ~IBV_QP_STATE;

@@ -108,7 +108,12 @@ mock_copy(void *to, const void *from, size_t len_bytes)
 
 static inline struct mock_qp *mock_as_qp(struct ibv_qp *qp) { return (struct mock_qp *)(void *)qp; }
 static inline struct mock_cq *mock_as_cq(struct ibv_cq *cq) { return (struct mock_cq *)(void *)cq; }
-static inline struct mock_srq *mock_as_srq(struct ibv_srq *srq) { return (struct mock_srq *)(void *)srq; }
+
+static inline struct mock_srq *
+mock_as_srq(struct ibv_srq *srq)
+{
+	return (struct mock_srq *)(void *)srq;
+}
 
 /* One call at a time. */
 static inline void

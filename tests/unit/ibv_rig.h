@@ -1,6 +1,6 @@
 /*
- * Ranks of a job in one process, each with an ibv conduit of its own, which talk through the mock of
- * libibverbs (ibv_mock.h).  Nothing happens but by the calls of the test, so each run is the same;
+ * Ranks of a job in one process, each with an ibv conduit of its own, which talk through the mock
+ * of libibverbs (ibv_mock.h).  Nothing happens but by the calls of the test, so each run is the same;
  * the clock stands still until the test moves it.  Programs wrap clock_gettime.
  */
 #ifndef IBV_RIG_H
@@ -9,8 +9,10 @@
 #include "ibv-conduit/pibv.h"
 #include "tests/unit/ibv_mock.h"
 
-enum { RIG_RANKS = MOCK_HOSTS, RIG_PORTS = 3, RIG_SAID_BYTES = 640, RIG_DONE = 20000, RIG_SIGNALS = 256,
-       RIG_SECOND_NS = 1000000000 };
+enum {
+	RIG_RANKS = MOCK_HOSTS, RIG_PORTS = 3, RIG_SAID_BYTES = 640, RIG_DONE = 20000,
+	RIG_SIGNALS = 256, RIG_SECOND_NS = 1000000000,
+};
 
 struct rig_rank;
 
