@@ -71,20 +71,6 @@ pibv_count(struct psi_conduit *conduit, enum psi_counter which)
 	psi_count(conduit->counts ? conduit->counts : conduit->services->counts(), which);
 }
 
-/* -- places ------------------------------------------------------------------------------------ */
-
-static inline uint32_t
-pibv_process_of(const struct psi_conduit *conduit, uint32_t place)
-{
-	return place < conduit->places ? place : place % conduit->places;
-}
-
-static inline uint32_t
-pibv_index_of(const struct psi_conduit *conduit, uint32_t place)
-{
-	return place < conduit->places ? 0 : place / conduit->places;
-}
-
 /* -- pibv_device.c: which device, port and address ------------------------------------------- */
 
 bool pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
@@ -130,9 +116,8 @@ struct ibv_mr *pibv_register_quietly(struct psi_conduit *conduit, unsigned devic
                                      size_t len_bytes, unsigned access);
 struct ibv_mr *pibv_register(struct psi_conduit *conduit, unsigned device, void *base,
                              size_t len_bytes, unsigned access);
-/* A receive buffer has been read; those that were are posted again once there are several.  The
- * caller holds the guard. */
-void pibv_receive_give(struct psi_conduit *conduit, uint32_t index);
+/* Posts those that are free. */
+void pibv_receives_post(struct psi_conduit *conduit);
 static inline char *
 pibv_receive_bytes(const struct psi_conduit *conduit, uint32_t index)
 {
@@ -171,9 +156,8 @@ void pibv_hello_left(struct psi_conduit *conduit);
 
 /* -- pibv_connection.c ------------------------------------------------------------------------- */
 
-/* The connection to a process, which is begun if there is none; NULL: it cannot be.  It may not be
- * connected yet.  The caller holds the guard. */
-struct pibv_connection *pibv_connection_of(struct psi_conduit *conduit, uint32_t process);
+/* Begins to connect to a process; NULL: it cannot.  The caller holds the guard. */
+struct pibv_connection *pibv_connection_begin(struct psi_conduit *conduit, uint32_t process);
 /* Makes one, without a hello; NULL after one line. */
 struct pibv_connection *pibv_connection_make(struct psi_conduit *conduit, uint32_t process);
 /* The connection and those of its rails have become that. */
@@ -182,24 +166,17 @@ void pibv_connection_done(struct pibv_connection *connection);
 bool pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
                            const struct pibv_hello *peer);
 void pibv_connections_close(struct psi_conduit *conduit);
-/* The credits of a place that are spent; NULL: no memory.  The caller holds the guard. */
-uint16_t *pibv_spent_at(struct psi_conduit *conduit, uint32_t place);
+/* Those of all places with that index; NULL: no memory. */
+uint16_t *pibv_spent_make(struct psi_conduit *conduit, uint32_t index);
 
 /* -- pibv_work.c: the send queue of a connection ----------------------------------------------- */
 
-/* Is there room for that many requests?  One more is kept for pibv_work_flush. */
-static inline bool
-pibv_work_fits(const struct psi_conduit *conduit, const struct pibv_connection *connection,
-               uint32_t count)
-{
-	return connection->state == PIBV_CONNECTED && !connection->broken &&
-	       connection->posted - connection->retired + count < conduit->depth &&
-	       conduit->signals < conduit->signals_most;
-}
-/* Posts a chain of requests, with a work for each; NULL: none has one.  There is room.  False: the
+/* Posts a chain of requests, with a work for each, or NULL.  There is room.  False: the
  * device refuses it, and the connection is broken.  The caller holds the guard, here and below. */
 bool pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
-                    struct ibv_send_wr *first, const struct pibv_work *works);
+                    struct ibv_send_wr *first, const struct pibv_work *const *works);
+/* The device has refused a request: it has no memory for it, or an error came before.  False. */
+bool pibv_work_refused(struct psi_conduit *conduit, struct pibv_connection *connection, int code);
 /* Asks for the completion of all that somebody waits for; of all that there is. */
 void pibv_work_flush_wanted(struct psi_conduit *conduit);
 void pibv_work_flush_all(struct psi_conduit *conduit);
@@ -317,15 +294,24 @@ void pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *
 void pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc);
 /* Reads what the device tells of itself and its ports. */
 void pibv_events_read(struct psi_conduit *conduit);
-/* Ends the job if a peer was lost some time ago; without the guard. */
+/* A peer was lost: ends the job if that is some time ago; without the guard. */
 void pibv_tell_lost(struct psi_conduit *conduit);
+
+/* -- pibv_deliver.c ---------------------------------------------------------------------------- */
+
+/* Runs the handler of a message, or applies a signal; without the guard. */
+void pibv_message_deliver(struct psi_port *port, char *message);
+bool pibv_has_kept(const struct psi_port *port, unsigned networks);
+/* Delivers messages that are kept; returns how many. */
+unsigned pibv_deliver_kept(struct psi_port *port, unsigned networks, unsigned budget);
+/* Sends the payments that found no room.  The caller holds the guard. */
+void pibv_payments_retry(struct psi_port *port);
 
 /* -- pibv_progress.c, pibv_sleep.c ------------------------------------------------------------- */
 
 unsigned pibv_poll(struct psi_port *port, unsigned networks, unsigned budget);
 /* Reads completions, if all that were read have been taken; false if there are none. */
 bool pibv_completions_read(struct psi_conduit *conduit);
-bool pibv_has_kept(const struct psi_port *port, unsigned networks);
 /* One step without a port: messages are kept, and nobody is told of cookies.  The caller holds the
  * guard. */
 void pibv_progress_alone(struct psi_conduit *conduit);
@@ -335,5 +321,7 @@ int pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out
 
 /* The one symbol that the plug-in shows. */
 extern const struct psi_conduit_ops pibv_ops __attribute__((visibility("default")));
+
+#include "ibv-conduit/pibv_inline.h"
 
 #endif

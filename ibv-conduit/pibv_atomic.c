@@ -33,6 +33,7 @@ atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operatio
 		.what = PIBV_ALL, .cookie = operation->cookie, .copy_to = operation->result,
 		.copy_bytes = sizeof *operation->result,
 	};
+	const struct pibv_work *const works = &work;
 
 	if (conduit->lost)
 		return PSI_FATAL;
@@ -40,7 +41,7 @@ atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operatio
 	    !(work.buffer = pibv_buffer_take(conduit, connection)))
 		return PSI_AGAIN;
 	sge.addr = (uintptr_t)work.buffer->bytes;
-	(void)pibv_work_post(conduit, connection, &wr, &work);
+	(void)pibv_work_post(conduit, connection, &wr, &works);
 	return PSI_OK;          /* where the peer is lost it never completes, and the job ends */
 }
 

@@ -133,13 +133,11 @@ connection_close_circle(struct psi_conduit *conduit, struct pibv_connection *con
 }
 
 struct pibv_connection *
-pibv_connection_of(struct psi_conduit *conduit, uint32_t process)
+pibv_connection_begin(struct psi_conduit *conduit, uint32_t process)
 {
-	struct pibv_connection *connection = conduit->connections[process];
+	struct pibv_connection *connection =
+		conduit->lost ? NULL : pibv_connection_make(conduit, process);
 
-	if (connection || conduit->lost)
-		return connection;
-	connection = pibv_connection_make(conduit, process);
 	if (connection && process == conduit->place)
 		connection_close_circle(conduit, connection);
 	else if (connection)
@@ -248,14 +246,10 @@ pibv_connections_close(struct psi_conduit *conduit)
 /* -- credits ----------------------------------------------------------------------------------- */
 
 uint16_t *
-pibv_spent_at(struct psi_conduit *conduit, uint32_t place)
+pibv_spent_make(struct psi_conduit *conduit, uint32_t index)
 {
-	const uint32_t index = pibv_index_of(conduit, place);
-
 	if (index >= PIBV_ENDPOINTS)
 		return NULL;
-	if (!conduit->spent[index])
-		conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
-	return conduit->spent[index]
-	               ? &conduit->spent[index][pibv_process_of(conduit, place)] : NULL;
+	conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
+	return conduit->spent[index];
 }

@@ -22,6 +22,17 @@ least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* The largest that is not above it; it is 1 at least. */
+static uint32_t
+power_of_2_below(uint64_t number)
+{
+	uint32_t power = 1;
+
+	while (power <= number / 2)
+		power *= 2;
+	return power;
+}
+
 /* A place that does not poll can keep the requests of all processes, if each has this many, within
  * the two bounds. */
 static uint32_t
@@ -74,6 +85,15 @@ hello_limits(struct psi_conduit *conduit)
 	                                                  MOST_US);
 }
 
+/* Most buffers are with the device, also where there are few. */
+static uint32_t
+receive_batch_of(const struct psi_conduit *conduit)
+{
+	const uint32_t quarter = conduit->receive_count / 4;
+
+	return quarter > PIBV_BATCH ? PIBV_BATCH : quarter ? quarter : 1;
+}
+
 void
 pibv_limits_choose(struct psi_conduit *conduit)
 {
@@ -86,13 +106,17 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	retry_limits(conduit);
 	hello_limits(conduit);
 	conduit->credits = credits_per_place(conduit);
+	conduit->payment = conduit->credits / 2;
 	conduit->inline_bytes = pibv_setting(services, "GASNET_INLINESEND_LIMIT",
 	                                     PIBV_INLINE_BYTES);
 	if (conduit->inline_bytes > PIBV_INLINE_BYTES)
 		conduit->inline_bytes = PIBV_INLINE_BYTES;
+	conduit->shorts_are_inline =
+		conduit->inline_bytes >= pibv_message_bytes(PSI_SHORT, PSI_MAX_ARGS, 0);
 	conduit->piece_bytes = least(conduit->device.port.max_msg_sz, PIECE_BYTES);
-	conduit->depth = (uint32_t)(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
-	                            : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
+	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
+	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
+	conduit->depth_mask = conduit->depth - 1;
 	conduit->interval = conduit->depth / 4;
 	conduit->receive_count = (uint32_t)least(
 		pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
@@ -101,4 +125,6 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	                                               PIBV_BUFFERS);
 	conduit->signals_most = SIGNALS;
 	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);
+	conduit->sources = (uint64_t)conduit->places * PIBV_ENDPOINTS;
+	conduit->receive_batch = receive_batch_of(conduit);
 }

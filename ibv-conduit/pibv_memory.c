@@ -72,9 +72,8 @@ region_free(char *bytes, size_t len_bytes, struct ibv_mr *mr)
 
 /* -- receive buffers --------------------------------------------------------------------------- */
 
-/* Posts the chain of those that are free. */
-static void
-receives_post(struct psi_conduit *conduit)
+void
+pibv_receives_post(struct psi_conduit *conduit)
 {
 	struct ibv_recv_wr *bad = NULL;
 	uint32_t left = 0;
@@ -90,20 +89,6 @@ receives_post(struct psi_conduit *conduit)
 	conduit->receives.free = bad;
 	if (!bad)
 		conduit->receives.free_last = &conduit->receives.free;
-}
-
-void
-pibv_receive_give(struct psi_conduit *conduit, uint32_t index)
-{
-	struct ibv_recv_wr *wr = &conduit->receives.wrs[index];
-
-	wr->next = NULL;
-	*conduit->receives.free_last = wr;
-	conduit->receives.free_last = &wr->next;
-	conduit->receives.free_count++;
-	if (conduit->receives.free_count >= PIBV_BATCH ||
-	    conduit->receives.posted < conduit->receive_count / 2)
-		receives_post(conduit);
 }
 
 static void
@@ -139,7 +124,7 @@ receives_make(struct psi_conduit *conduit)
 		receive_describe(conduit, index);
 		pibv_receive_give(conduit, index);
 	}
-	receives_post(conduit);
+	pibv_receives_post(conduit);
 	if (conduit->receives.posted == count)
 		return true;
 	conduit->services->log("ibv: device %s takes %u of %u receive buffers; lower "

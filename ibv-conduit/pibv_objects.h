@@ -122,7 +122,7 @@ struct pibv_waiting {
 
 /*
  * A reliable connection.  Counts of work requests run on and wrap; the entry of number n is
- * works[n % depth].
+ * works[n & depth_mask], which says PIBV_NOTHING but while a request has a work.
  */
 struct pibv_connection {
 	struct ibv_qp *qp;
@@ -139,6 +139,7 @@ struct pibv_connection {
 	uint32_t posted, retired;       /* work requests */
 	uint32_t signaled;              /* posted up to the last that asked for a completion */
 	uint32_t wanted;                /* posted up to the last that somebody waits for */
+	uint32_t worked;                /* posted up to the last that has a work */
 	struct pibv_work *works;        /* [depth] */
 	uint32_t buffers;               /* that it has */
 	struct pibv_waiting *first, **last; /* the backlog */
@@ -152,6 +153,14 @@ struct pibv_connection {
 	bool told;                      /* a line has said that the peer does not answer */
 };
 
+/* A Short that is composed inline; what all have in common is set once. */
+struct pibv_short {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct pibv_header header;
+	int32_t args[PSI_MAX_ARGS];
+};
+
 /* A segment of this process that peers reach. */
 struct psi_registration {
 	struct psi_registration *next;
@@ -162,6 +171,7 @@ struct psi_port {
 	struct psi_conduit *conduit;
 	void *owner;
 	uint32_t place;
+	uint16_t index;                 /* of those of the process */
 	struct psi_kept_queue kept[PSI_NETWORKS];
 	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
 	bool payment_due;               /* a payment found no room */
@@ -176,9 +186,14 @@ struct psi_conduit {
 	size_t medium_bytes, message_bytes, inline_bytes, piece_bytes;
 	size_t packed_bytes;            /* payloads of Longs up to this go in the message */
 	uint32_t credits;               /* requests on their way to one place; all agree */
+	uint32_t payment;               /* half of them: owed, they are a message of their own */
 	uint32_t depth, interval;       /* of send queues; a completion each so many requests */
+	uint32_t depth_mask;            /* depth - 1: it is a power of 2 */
+	uint64_t sources;               /* places that messages can be from */
+	bool shorts_are_inline;         /* all of them */
 	uint32_t signals_most;          /* that the completion queue has room for */
 	uint32_t receive_count, buffer_count;
+	uint32_t receive_batch;         /* receive buffers that are posted at once */
 	uint8_t timeout, retries, reads;
 	bool connect_all;               /* at start */
 	unsigned rail_count, device_count;
@@ -220,6 +235,7 @@ struct psi_conduit {
 		uint32_t sent;                  /* not yet completed */
 		struct pibv_connection *first;  /* not connected yet */
 	} hello;
+	struct pibv_short sends;
 	struct pibv_connection *made;           /* all */
 	struct pibv_connection *backlog;        /* those with one */
 	struct pibv_connection *wanting;        /* with work that somebody waits for, unsignaled */

@@ -108,6 +108,10 @@ conduit_make(const struct psi_services *services, const struct psi_conduit_job *
 	conduit->places = job->places;
 	conduit->counts = job->counts;
 	conduit->guard = PSI_GUARD(job->threaded);
+	conduit->sends.wr = (struct ibv_send_wr){
+		.sg_list = &conduit->sends.sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+	};
+	conduit->sends.sge.addr = (uintptr_t)&conduit->sends.header;
 	conduit->connections = calloc(job->places, sizeof(struct pibv_connection *));
 	conduit->cards = calloc(job->places, sizeof *conduit->cards);
 	if (conduit->connections && conduit->cards)
@@ -187,6 +191,7 @@ port_make(struct psi_conduit *conduit, uint32_t place)
 	}
 	port->conduit = conduit;
 	port->place = place;
+	port->index = (uint16_t)pibv_index_of(conduit, place);
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
 		psi_kept_init(&port->kept[network]);
 	return port;

@@ -1,7 +1,8 @@
 /*
  * Progress: completions are read in batches.  A message for the port that is polled, of a network
- * that is asked for, is delivered from the buffer where it arrived.  Any other message is copied
- * and kept for its port.  Credits are taken in either case.
+ * that is asked for, is delivered: a Short from a copy, so that its buffer is free at once, others
+ * from the buffer where they arrived.  Any other message is copied and kept for its port.  Credits
+ * are taken in either case.
  */
 #include "ibv-conduit/pibv.h"
 
@@ -9,59 +10,78 @@
 #include <string.h>
 
 enum {
-	LOOKS = 4,              /* batches of one poll, though they hold nothing for its port */
 	POLLS_PER_EVENTS = 1024,        /* after so many polls the device is asked for events */
 };
 
-/* A message that a poll is about to deliver, in a receive buffer. */
+/* A message that a poll is about to deliver: a Short, whose receive buffer is given back already,
+ * or one in its buffer. */
 struct taken {
-	struct pibv_header header;
-	uint32_t index;
+	struct psi_arrival arrival;     /* the Short */
+	int32_t args[PSI_MAX_ARGS];
+	char *message;                  /* NULL: a Short */
+	uint32_t index;                 /* of the buffer */
+	uint32_t process;               /* that sent it */
 };
 
-/* What one poll asks for, and has. */
+/* What one poll asks for, and has.  Large, so only what is used is set. */
 struct look {
 	struct psi_port *port;          /* NULL: all messages are kept */
-	unsigned networks, count;
+	unsigned networks;
+	uint32_t to;                    /* the port's index */
 	bool for_others;                /* there is something that other threads may wait for */
+	unsigned count, buffers;        /* messages; those in buffers */
 	struct taken taken[PIBV_BATCH];
 	struct pibv_done done;
 };
 
 /* -- what arrives ------------------------------------------------------------------------------ */
 
+/* Bits of a kind that no Short has, whatever its network, handler and number of arguments. */
+static const struct pibv_header not_of_shorts = { .category = 0xff, .network = 0xfe };
+
+/* The most frequent message: a sound Short for the port and network that are polled. */
+static inline bool
+header_is_short_here(const struct psi_conduit *conduit, const struct look *look,
+                     const struct pibv_header *header, size_t len_bytes)
+{
+	return header->to == look->to && !(header->kind & not_of_shorts.kind) &&
+	       look->networks >> header->network & 1 && header->nargs <= PSI_MAX_ARGS &&
+	       len_bytes == sizeof *header + header->nargs * sizeof(int32_t) &&
+	       header->source < conduit->sources;
+}
+
 /* A peer of another build may send anything. */
 static bool
 header_is_sound(const struct psi_conduit *conduit, const struct pibv_header *header,
                 size_t len_bytes)
 {
-	return header->nargs <= PSI_MAX_ARGS && header->network < PSI_NETWORKS &&
-	       header->category <= PIBV_SIGNAL && header->to < PIBV_ENDPOINTS &&
-	       conduit->ports[header->to] &&
-	       header->source < (uint64_t)conduit->places * PIBV_ENDPOINTS &&
+	return len_bytes >= sizeof *header && header->nargs <= PSI_MAX_ARGS &&
+	       header->network < PSI_NETWORKS && header->category <= PIBV_SIGNAL &&
+	       header->to < PIBV_ENDPOINTS && conduit->ports[header->to] &&
+	       header->source < conduit->sources &&
 	       len_bytes == pibv_message_bytes(header->category, header->nargs,
 	                                       header->len_bytes);
 }
 
 /* The first message on a connection says that the peer's side receives. */
 static void
-source_is_connected(struct psi_conduit *conduit, uint32_t source)
+source_is_connected(struct psi_conduit *conduit, uint32_t process)
 {
-	struct pibv_connection *connection =
-		conduit->connections[pibv_process_of(conduit, source)];
+	struct pibv_connection *connection = conduit->connections[process];
 
 	if (connection && connection->state == PIBV_READY)
 		pibv_connection_done(connection);
 }
 
-static void
+/* Who was refused for lack of credits waits for the first that comes. */
+static inline void
 credits_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header)
 {
-	uint16_t *spent = header->credits ? pibv_spent_at(conduit, header->source) : NULL;
+	uint16_t *spent = pibv_spent_at(conduit, header->source);
 
 	if (!spent)
 		return;
-	look->for_others = true;
+	look->for_others |= *spent >= conduit->credits;
 	*spent = (uint16_t)(*spent > header->credits ? *spent - header->credits : 0);
 }
 
@@ -82,64 +102,103 @@ message_keep(struct psi_conduit *conduit, const struct pibv_header *header, cons
 
 /* Some buffers stay with the device, so that messages always arrive, whatever the handlers of other
  * threads do. */
-static bool
+static inline bool
 may_deliver_here(const struct psi_conduit *conduit, const struct look *look,
                  const struct pibv_header *header)
 {
-	return look->port && conduit->receives.posted > PIBV_BATCH &&
-	       (header->category == PIBV_SIGNAL ||
-	        (conduit->ports[header->to] == look->port &&
-	         look->networks >> header->network & 1));
+	return conduit->receives.posted > PIBV_BATCH &&
+	       (header->category == PIBV_SIGNAL ? look->port != NULL
+	        : header->to == look->to && look->networks >> header->network & 1);
 }
 
-/* True: the buffer is to be delivered from.  A signal that nobody can apply now is one of a process
- * that ends. */
-static bool
-message_arrives(struct psi_conduit *conduit, struct look *look, uint32_t index, size_t len_bytes)
+/* Takes it out of its buffer.  For two arguments, 64 bits, no function is called. */
+static inline void
+short_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header,
+           uint32_t index)
 {
-	const char *message = pibv_receive_bytes(conduit, index);
-	struct pibv_header header;
+	enum { TWO = 2 };
+	struct taken *taken = &look->taken[look->count++];
+	const void *args = header + 1;
 
-	if (len_bytes < sizeof header) {
+	taken->message = NULL;
+	taken->arrival.word = pibv_arrival_word(header);
+	taken->arrival.args = taken->args;
+	taken->arrival.payload = NULL;
+	taken->arrival.len_bytes = 0;
+	if (header->nargs == TWO)
+		memcpy(taken->args, args, TWO * sizeof *taken->args);
+	else if (header->nargs)
+		memcpy(taken->args, args, header->nargs * sizeof *taken->args);
+	if (header->network == PSI_REQUESTS) {
+		const uint32_t process = pibv_process_of(conduit, header->source);
+
+		look->port->owed[process]++;
+		pibv_credit_pay(look->port, process);
+	}
+	pibv_receive_give(conduit, index);
+}
+
+/* What every message says of its sender. */
+static inline void
+source_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header)
+{
+	if (conduit->hello.first)
+		source_is_connected(conduit, pibv_process_of(conduit, header->source));
+	if (header->credits)
+		credits_take(conduit, look, header);
+}
+
+/* Any message; a buffer from which it is not to be delivered is given back. */
+static void
+message_take(struct psi_conduit *conduit, struct look *look, uint32_t index, size_t len_bytes)
+{
+	char *message = pibv_receive_bytes(conduit, index);
+	const struct pibv_header *header = pibv_header_at(message);
+
+	if (!header_is_sound(conduit, header, len_bytes)) {
 		pibv_count(conduit, PSI_COUNT_DROPPED);
-		return false;
+		pibv_receive_give(conduit, index);
+		return;
 	}
-	memcpy(&header, message, sizeof header);
-	if (!header_is_sound(conduit, &header, len_bytes)) {
-		pibv_count(conduit, PSI_COUNT_DROPPED);
-		return false;
+	source_take(conduit, look, header);
+	if (header->category != PIBV_CREDIT && may_deliver_here(conduit, look, header)) {
+		struct taken *taken = &look->taken[look->count++];
+
+		taken->message = message;
+		taken->index = index;
+		taken->process = pibv_process_of(conduit, header->source);
+		pibv_credit_owe(look->port, header, taken->process);
+		look->buffers++;
+		return;
 	}
-	source_is_connected(conduit, header.source);
-	credits_take(conduit, look, &header);
-	if (header.category == PIBV_CREDIT)
-		return false;
-	if (may_deliver_here(conduit, look, &header)) {
-		look->taken[look->count++] = (struct taken){ header, index };
-		return true;
+	if (header->category != PIBV_CREDIT) {
+		message_keep(conduit, header, message, len_bytes);
+		look->for_others = true;
 	}
-	message_keep(conduit, &header, message, len_bytes);
-	look->for_others = true;
-	return false;
+	pibv_receive_give(conduit, index);
 }
 
 /* -- completions ------------------------------------------------------------------------------- */
 
-static void
+static inline __attribute__((always_inline)) void
 receive_take(struct psi_conduit *conduit, struct look *look, const struct ibv_wc *wc)
 {
 	const uint32_t index = pibv_wr_number(wc->wr_id);
-	bool taken = false;
+	const struct pibv_header *header = pibv_header_at(pibv_receive_bytes(conduit, index));
 
 	conduit->receives.posted--;
-	if (wc->status == IBV_WC_SUCCESS)
-		taken = message_arrives(conduit, look, index, wc->byte_len);
-	else
+	if (wc->status != IBV_WC_SUCCESS) {
 		pibv_completion_failed(conduit, wc);
-	if (!taken)
 		pibv_receive_give(conduit, index);
+	} else if (header_is_short_here(conduit, look, header, wc->byte_len)) {
+		source_take(conduit, look, header);
+		short_take(conduit, look, header, index);
+	} else {
+		message_take(conduit, look, index, wc->byte_len);
+	}
 }
 
-static void
+static inline __attribute__((always_inline)) void
 completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv_wc *wc)
 {
 	switch (pibv_wr_whose(wc->wr_id)) {
@@ -163,168 +222,62 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 	}
 }
 
-bool
-pibv_completions_read(struct psi_conduit *conduit)
+static void
+queue_is_broken(struct psi_conduit *conduit)
 {
-	int count;
-
-	if (conduit->read.next < conduit->read.count)
-		return true;
-	conduit->read.next = conduit->read.count = 0;
-	count = ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
-	if (count < 0 && !conduit->lost) {
-		conduit->services->log("ibv: the completion queue of %s cannot be read",
-		                       conduit->device.name);
-		pibv_lose(conduit);
-	}
-	if (count <= 0 && conduit->device_count > 1)
-		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
-	conduit->read.count = count > 0 ? count : 0;
-	return count > 0;
+	conduit->read.count = 0;
+	if (conduit->lost)
+		return;
+	conduit->services->log("ibv: the completion queue of %s cannot be read",
+	                       conduit->device.name);
+	pibv_lose(conduit);
 }
 
+/* Returns how many there are; they begin at read.next. */
+static inline int
+completions_read(struct psi_conduit *conduit)
+{
+	int count = conduit->read.count;
+
+	if (conduit->read.next < count)
+		return count;
+	count = ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
+	if (count <= 0 && conduit->device_count > 1)
+		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
+	conduit->read.next = 0;
+	conduit->read.count = count;
+	if (count < 0)
+		queue_is_broken(conduit);
+	return count;
+}
+
+bool pibv_completions_read(struct psi_conduit *conduit) { return completions_read(conduit) > 0; }
+
 /* Takes those that have room in what the poll remembers, `most' messages among them; the others
- * stay read. */
-static bool
+ * stay read.  The messages of one batch have room. */
+static inline __attribute__((always_inline)) void
 completions_take(struct psi_conduit *conduit, struct look *look, unsigned most)
 {
-	if (!pibv_completions_read(conduit))
-		return false;
-	while (conduit->read.next < conduit->read.count && look->count < most &&
-	       look->done.count <= PIBV_DONE - 2 * PIBV_DEPTH_MOST)
-		completion_take(conduit, look, &conduit->read.wcs[conduit->read.next++]);
-	return true;
+	const int count = completions_read(conduit);
+	int next = conduit->read.next;
+
+	if (count <= 0)
+		return;
+	do
+		completion_take(conduit, look, &conduit->read.wcs[next++]);
+	while (next < count && look->count < most &&
+	       look->done.count <= PIBV_DONE - 2 * PIBV_DEPTH_MOST);
+	conduit->read.next = next;
 }
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
-static void
-long_deliver(struct psi_arrival *arrival, const struct pibv_header *header, char *message)
+/* Of any network. */
+static inline bool
+port_has_kept(const struct psi_port *port)
 {
-	struct pibv_tail tail;
-
-	memcpy(&tail, message + pibv_tail_at(header->nargs), sizeof tail);
-	arrival->payload = (void *)(uintptr_t)tail.dest;
-	arrival->len_bytes = tail.long_bytes;
-	if (header->len_bytes)
-		memcpy(arrival->payload, message + pibv_payload_at(PSI_LONG, header->nargs),
-		       header->len_bytes);
-}
-
-/* The bytes are there before the signal. */
-static void
-signal_deliver(struct psi_conduit *conduit, const struct pibv_header *header, const char *message)
-{
-	struct pibv_tail tail;
-
-	memcpy(&tail, message + pibv_tail_at(0), sizeof tail);
-	if (header->len_bytes)
-		memcpy((void *)(uintptr_t)tail.dest, message + pibv_payload_at(PIBV_SIGNAL, 0),
-		       header->len_bytes);
-	if (!conduit->services->signal_arrived(tail.packed))
-		pibv_count(conduit, PSI_COUNT_DROPPED);
-}
-
-static void
-message_deliver(struct psi_port *port, const struct pibv_header *header, char *message)
-{
-	struct psi_arrival arrival = {
-		.word = psi_arrival_word(header->source, header->handler, header->category,
-		                         header->network, header->nargs),
-		.args = (const int32_t *)(void *)(message + sizeof *header),
-		.payload = message + pibv_tail_at(header->nargs),
-		.len_bytes = header->len_bytes,
-	};
-
-	if (header->category == PIBV_SIGNAL) {
-		signal_deliver(port->conduit, header, message);
-		return;
-	}
-	if (header->category == PSI_LONG)
-		long_deliver(&arrival, header, message);
-	port->conduit->services->deliver(port->owner, &arrival);
-}
-
-/* Its handler is about to run, so its sender may send another. */
-static void
-credit_owe(struct psi_port *port, const struct pibv_header *header)
-{
-	if (header->network == PSI_REQUESTS && header->category != PIBV_SIGNAL)
-		port->owed[pibv_process_of(port->conduit, header->source)]++;
-}
-
-/* Half of what the process may have is a payment of its own. */
-static bool
-payment_is_due(const struct psi_port *port, uint32_t process)
-{
-	return port->owed[process] >= port->conduit->credits / 2;
-}
-
-static void
-credit_pay(struct psi_port *port, const struct pibv_header *header)
-{
-	const uint32_t process = pibv_process_of(port->conduit, header->source);
-
-	if (payment_is_due(port, process))
-		pibv_pay(port, process);
-}
-
-/* Sends the payments that found no room.  The caller holds the guard. */
-static void
-payments_retry(struct psi_port *port)
-{
-	port->payment_due = false;
-	for (uint32_t process = 0; process < port->conduit->places; process++)
-		if (payment_is_due(port, process))
-			pibv_pay(port, process);
-}
-
-/* Replies first. */
-static struct psi_kept *
-kept_take(struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = PSI_NETWORKS; network-- > 0;)
-		if (networks >> network & 1 && port->kept[network].first)
-			return psi_kept_take(&port->kept[network]);
-	return NULL;
-}
-
-bool
-pibv_has_kept(const struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		if (networks >> network & 1 && psi_kept_count(&port->kept[network]))
-			return true;
-	return false;
-}
-
-static unsigned
-deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
-{
-	struct psi_conduit *conduit = port->conduit;
-	unsigned delivered = 0;
-
-	while (delivered < budget && pibv_has_kept(port, networks)) {
-		struct pibv_header header;
-		struct psi_kept *kept;
-
-		psi_guard_lock(&conduit->guard);
-		kept = kept_take(port, networks);
-		if (kept) {
-			memcpy(&header, kept->message, sizeof header);
-			credit_owe(port, &header);
-		}
-		psi_guard_unlock(&conduit->guard);
-		if (!kept)
-			break;
-		message_deliver(port, &header, kept->message);
-		psi_guard_lock(&conduit->guard);
-		credit_pay(port, &header);
-		psi_guard_unlock(&conduit->guard);
-		free(kept);
-		delivered++;
-	}
-	return delivered;
+	_Static_assert(PSI_NETWORKS == 2, "both are asked");
+	return psi_kept_count(&port->kept[0]) || psi_kept_count(&port->kept[1]);
 }
 
 /* Tells of the transfers that have ended. */
@@ -335,22 +288,33 @@ deliver_done(const struct psi_conduit *conduit, const struct pibv_done *done)
 		conduit->services->completed(done->cookies[i]);
 }
 
-/* Runs the handlers of what was taken, and gives its buffers back. */
+/* Gives back the buffers that were delivered from. */
 static void
-deliver_taken(struct look *look)
+buffers_give(struct psi_conduit *conduit, const struct look *look)
 {
-	struct psi_port *port = look->port;
-	struct psi_conduit *conduit = port->conduit;
-
-	for (unsigned i = 0; i < look->count; i++)
-		message_deliver(port, &look->taken[i].header,
-		                pibv_receive_bytes(conduit, look->taken[i].index));
 	psi_guard_lock(&conduit->guard);
 	for (unsigned i = 0; i < look->count; i++) {
+		if (!look->taken[i].message)
+			continue;
+		pibv_credit_pay(look->port, look->taken[i].process);
 		pibv_receive_give(conduit, look->taken[i].index);
-		credit_pay(port, &look->taken[i].header);
 	}
 	psi_guard_unlock(&conduit->guard);
+}
+
+/* Runs the handlers of what was taken. */
+static inline void
+deliver_taken(struct psi_port *port, struct psi_conduit *conduit, const struct look *look)
+{
+	const struct taken *end = look->taken + look->count;
+
+	for (const struct taken *at = look->taken; at != end; at++)
+		if (at->message)
+			pibv_message_deliver(port, at->message);
+		else
+			conduit->services->deliver(port->owner, &at->arrival);
+	if (look->buffers)
+		buffers_give(conduit, look);
 }
 
 /* -- polling ----------------------------------------------------------------------------------- */
@@ -366,53 +330,58 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 		pibv_backlog_advance(conduit, done);
 	if (conduit->wanting || conduit->buffers.lacking)
 		pibv_work_flush_wanted(conduit);
-	if (++conduit->polls % POLLS_PER_EVENTS == 0)
+	if (conduit->polls % POLLS_PER_EVENTS == 0)
 		pibv_events_read(conduit);
 }
 
-/* Takes at most `most' messages; false if no completion was there, or another thread reads them. */
-static bool
-look_take(struct look *look, unsigned most)
+static inline bool
+chores_are_due(struct psi_conduit *conduit)
 {
-	struct psi_conduit *conduit = look->port->conduit;
-	bool found;
-
-	if (!psi_guard_trylock(&conduit->guard))
-		return false;
-	chores_do(conduit, &look->done);
-	if (look->port->payment_due)
-		payments_retry(look->port);
-	found = completions_take(conduit, look, most < PIBV_BATCH ? most : PIBV_BATCH);
-	for (unsigned i = 0; i < look->count; i++)
-		credit_owe(look->port, &look->taken[i].header);
-	psi_guard_unlock(&conduit->guard);
-	return found || look->done.count;
+	return ((uintptr_t)conduit->hello.first | (uintptr_t)conduit->backlog |
+	        (uintptr_t)conduit->wanting | conduit->buffers.lacking) ||
+	       ++conduit->polls % POLLS_PER_EVENTS == 0;
 }
 
+/* Takes at most `most' messages; false: another thread reads them. */
+static inline bool
+look_take(struct psi_port *port, struct psi_conduit *conduit, struct look *look, unsigned most)
+{
+	look->count = look->buffers = look->done.count = 0;
+	look->for_others = false;
+	if (!psi_guard_trylock(&conduit->guard))
+		return false;
+	if (chores_are_due(conduit))
+		chores_do(conduit, &look->done);
+	if (port->payment_due)
+		pibv_payments_retry(port);
+	completions_take(conduit, look, most);
+	psi_guard_unlock(&conduit->guard);
+	return true;
+}
+
+/* One batch of completions, so one question to the device.  Who waits polls again. */
 unsigned
 pibv_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
-	unsigned delivered = deliver_kept(port, networks, budget);
+	unsigned delivered = port_has_kept(port) ? pibv_deliver_kept(port, networks, budget) : 0;
+	struct psi_conduit *conduit = port->conduit;
+	struct look look;
 
-	for (unsigned looks = 0; looks < LOOKS && delivered < budget; looks++) {
-		struct look look;
-
-		look.port = port;
-		look.networks = networks;
-		look.count = look.done.count = 0;
-		look.for_others = false;
-		if (!look_take(&look, budget - delivered))
-			break;
+	look.port = port;
+	look.networks = networks;
+	look.to = port->index;
+	if (delivered < budget && look_take(port, conduit, &look, budget - delivered)) {
 		if (look.for_others)
-			port->conduit->services->look_again();
-		deliver_done(port->conduit, &look.done);
+			conduit->services->look_again();
+		if (look.done.count)
+			deliver_done(conduit, &look.done);
+		deliver_taken(port, conduit, &look);
 		delivered += look.count;
-		if (look.count)
-			deliver_taken(&look);
 		if (look.for_others && delivered < budget)
-			delivered += deliver_kept(port, networks, budget - delivered);
+			delivered += pibv_deliver_kept(port, networks, budget - delivered);
 	}
-	pibv_tell_lost(port->conduit);
+	if (psi_lost_peer_any(&conduit->lost_peer))
+		pibv_tell_lost(conduit);
 	return delivered;
 }
 
@@ -423,7 +392,8 @@ pibv_progress_alone(struct psi_conduit *conduit)
 
 	look.port = NULL;
 	look.networks = look.count = look.done.count = 0;
+	look.to = PIBV_ENDPOINTS;
 	look.for_others = false;
 	chores_do(conduit, &look.done);
-	(void)completions_take(conduit, &look, PIBV_BATCH);
+	completions_take(conduit, &look, PIBV_BATCH);
 }

@@ -21,11 +21,12 @@ pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connectio
 {
 	while (move->transfer.len_bytes) {
 		struct pibv_piece piece;
+		const struct pibv_work *const work = &piece.work;
 
 		if (!pibv_work_fits(conduit, connection, 1) ||
 		    !pibv_piece_make(conduit, connection, move, &piece))
 			return connection->broken ? PSI_FATAL : PSI_AGAIN;
-		if (!pibv_work_post(conduit, connection, &piece.wr, &piece.work))
+		if (!pibv_work_post(conduit, connection, &piece.wr, &work))
 			return PSI_FATAL;
 		move_shorten(move, piece.sge.length);
 		if (!move->transfer.len_bytes && piece.read)

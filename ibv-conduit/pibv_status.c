@@ -151,7 +151,7 @@ pibv_tell_lost(struct psi_conduit *conduit)
 {
 	bool is_time;
 
-	if (!psi_lost_peer_any(&conduit->lost_peer) || !psi_guard_trylock(&conduit->guard))
+	if (!psi_guard_trylock(&conduit->guard))
 		return;
 	is_time = psi_now_ns() >= conduit->lost_peer.tell_at_ns;
 	psi_guard_unlock(&conduit->guard);

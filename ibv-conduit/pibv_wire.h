@@ -11,6 +11,8 @@
 
 #include "runtime/util/message.h"
 
+#include <string.h>
+
 enum {
 	PIBV_WIRE = 2,          /* raised when anything here or the rules of credit change */
 	PIBV_ALIGN = 16,        /* of payloads */
@@ -27,7 +29,12 @@ struct pibv_header {
 	uint32_t len_bytes;     /* of the payload that travels in the message */
 	uint16_t to;            /* index of the port at the receiver */
 	uint16_t credits;       /* that the source pays to the receiver's process */
-	uint8_t handler, category, network, nargs;
+	union {
+		struct {        /* in the order of struct psi_am and struct psi_arrival */
+			uint8_t handler, category, network, nargs;
+		};
+		uint32_t kind;  /* all of these */
+	};
 };
 _Static_assert(sizeof(struct pibv_header) == 16, "it is a sixth of what is sent inline");
 
@@ -40,6 +47,31 @@ struct pibv_tail {
 		uint64_t packed;        /* the signal */
 	};
 };
+
+_Static_assert(offsetof(struct psi_am, nargs) == offsetof(struct psi_am, handler) + 3 &&
+	       offsetof(struct psi_arrival, nargs) == offsetof(struct psi_arrival, handler) + 3,
+	       "the four bytes are copied as one word");
+
+/* The kind of a message of the runtime, whose network and category are those that travel. */
+static inline uint32_t
+pibv_kind_of(const struct psi_am *am)
+{
+	uint32_t kind;
+
+	memcpy(&kind, &am->handler, sizeof kind);
+	return kind;
+}
+
+/* That of a struct psi_arrival. */
+static inline uint64_t
+pibv_arrival_word(const struct pibv_header *header)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return header->source | (uint64_t)header->kind << 32;
+#else
+	return (uint64_t)header->source << 32 | header->kind;
+#endif
+}
 
 static inline size_t
 pibv_aligned(size_t len_bytes)

@@ -36,61 +36,78 @@ static bool
 is_signaled(const struct psi_conduit *conduit, const struct pibv_connection *connection,
             bool is_wanted)
 {
-	return connection->posted - connection->signaled >= conduit->interval ||
+	return pibv_work_asks(conduit, connection) ||
 	       (is_wanted && connection->signaled == connection->retired);
+}
+
+/* Members that mean nothing are not copied. */
+static void
+work_enter(struct pibv_work *entry, const struct pibv_work *work)
+{
+	if (!work)
+		return;
+	if (work->what == PIBV_ALL) {
+		*entry = *work;
+	} else {
+		entry->what = work->what;
+		entry->buffer = work->buffer;
+	}
 }
 
 /* The entries of a chain; returns the last request. */
 static struct ibv_send_wr *
-chain_enter(struct psi_conduit *conduit, struct pibv_connection *connection,
-            struct ibv_send_wr *first, const struct pibv_work *works, bool *wanted_out)
+chain_enter(const struct psi_conduit *conduit, struct pibv_connection *connection,
+            struct ibv_send_wr *first, const struct pibv_work *const *works, bool *wanted_out)
 {
-	for (struct ibv_send_wr *at = first;; at = at->next) {
-		struct pibv_work *entry = &connection->works[connection->posted % conduit->depth];
+	bool wanted = false;
+	struct ibv_send_wr *at = first;
 
+	for (;; at = at->next, works++) {
+		work_enter(&connection->works[connection->posted & conduit->depth_mask], *works);
 		connection->posted++;
 		at->wr_id = pibv_wr_id(PIBV_OF_SEND, connection->rail, connection->process,
 		                       connection->posted);
-		if (works) {
-			*wanted_out = *wanted_out || works->what == PIBV_ALL;
-			*entry = *works++;
-		} else {
-			entry->what = PIBV_NOTHING;
-			entry->buffer = NULL;
+		if (*works && (*works)->what != PIBV_NOTHING) {
+			connection->worked = connection->posted;
+			wanted = wanted || (*works)->what == PIBV_ALL;
 		}
 		if (!at->next)
-			return at;
+			break;
 	}
+	*wanted_out = wanted;
+	return at;
 }
 
-/* The device refuses what it has no memory for, or what comes after an error. */
-static bool
-chain_post(struct psi_conduit *conduit, struct pibv_connection *connection,
-           struct ibv_send_wr *first)
+bool
+pibv_work_refused(struct psi_conduit *conduit, struct pibv_connection *connection, int code)
 {
-	struct ibv_send_wr *bad;
-	const int code = ibv_post_send(connection->qp, first, &bad);
 	char why[PIBV_REASON_BYTES];
 
-	if (!code)
-		return true;
 	snprintf(why, sizeof why, "device %s takes no work request: %s", conduit->device.name,
 	         strerror(code));
 	pibv_connection_break(conduit, connection, why);
 	return false;
 }
 
+static inline bool
+chain_post(struct psi_conduit *conduit, struct pibv_connection *connection,
+           struct ibv_send_wr *first)
+{
+	struct ibv_send_wr *bad;
+	const int code = ibv_post_send(connection->qp, first, &bad);
+
+	return !code || pibv_work_refused(conduit, connection, code);
+}
+
 bool
 pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
-               struct ibv_send_wr *first, const struct pibv_work *works)
+               struct ibv_send_wr *first, const struct pibv_work *const *works)
 {
-	bool wanted = false;
+	bool wanted;
 	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &wanted);
 
 	if (is_signaled(conduit, connection, wanted)) {
-		last->send_flags |= IBV_SEND_SIGNALED;
-		connection->signaled = connection->posted;
-		conduit->signals++;
+		pibv_work_ask(conduit, connection, last);
 	} else if (wanted) {
 		connection->wanted = connection->posted;
 		wanting_enlist(conduit, connection);
@@ -105,11 +122,12 @@ static void
 flush(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+	static const struct pibv_work *const nothing = NULL;
 	bool wanted;
 
 	if (connection->posted - connection->retired >= conduit->depth)
 		return;
-	(void)chain_enter(conduit, connection, &wr, NULL, &wanted);
+	(void)chain_enter(conduit, connection, &wr, &nothing, &wanted);
 	connection->signaled = connection->posted;
 	conduit->signals++;
 	(void)chain_post(conduit, connection, &wr);
@@ -180,14 +198,18 @@ pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection
 	conduit->signals--;
 	if (connection->broken && connection->rail)
 		return;         /* what it had has begun anew on another rail */
-	while (is_before(connection->retired, number)) {
-		const struct pibv_work *work =
-			&connection->works[connection->retired % conduit->depth];
+	while (is_before(connection->retired, connection->worked) &&
+	       is_before(connection->retired, number)) {
+		struct pibv_work *work =
+			&connection->works[connection->retired & conduit->depth_mask];
 
 		if (work->what != PIBV_NOTHING)
 			work_finish(conduit, work, done);
+		work->what = PIBV_NOTHING;
 		connection->retired++;
 	}
+	if (is_before(connection->retired, number))
+		connection->retired = number;
 }
 
 bool
