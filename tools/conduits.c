@@ -47,7 +47,8 @@ conduit_print(const struct psi_fact *fact)
 	size_t at = (size_t)printf("%-*s", COLUMN, fact->name);
 
 	if (strcmp(fact->value, "yes") != 0)
-		at += (size_t)printf("cannot be used here:");
+		at += (size_t)printf(strcmp(fact->origin, "build") == 0 ? "not built:"
+		                                                        : "cannot be used here:");
 	text_print(fact->note, at);
 }
 

@@ -60,15 +60,14 @@ tell_version(struct listener *to)
 static void
 tell_conduit(const struct listener *to, const char *name, const char *configured, const char *what)
 {
-	const char *reason = strchr(configured, '(');   /* no (reason) */
+	const char *reason = strchr(configured, '(');   /* no (reason), which may have others */
 	const bool built = !reason;
 	char note[VALUE_BYTES];
 
 	if (built)
 		snprintf(note, sizeof note, "%s", what);
 	else
-		snprintf(note, sizeof note, "%s; %.*s", what, (int)strcspn(reason + 1, ")"),
-		         reason + 1);
+		snprintf(note, sizeof note, "%s; %.*s", what, (int)strlen(reason) - 2, reason + 1);
 	introspect_tell(to, name, built ? "yes" : "no", "build", note);
 }
 
