@@ -174,6 +174,7 @@ struct psi_port {
 		struct pofi_kept *first, **last;
 	} kept[PSI_NETWORKS];
 	_Atomic uint32_t kept_count[PSI_NETWORKS];
+	_Atomic bool found_last;        /* by the last poll: a message, a completion; a hint */
 	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
 	bool payment_due;               /* a payment found no room */
 };

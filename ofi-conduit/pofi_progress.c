@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 4 };     /* batches of one poll, though they hold nothing for its port */
+/* Batches of one poll, though they hold nothing for its port. */
+enum { LOOKS = 4 };
 
 static const uint64_t sleep_busy_ns = 1000000;
 
@@ -391,12 +392,24 @@ look_take(struct look *look, unsigned most)
 	return found;
 }
 
+/* A look costs a system call or more, and the caller may have waited for what was just found: a
+ * message, or the end of a transfer.  So a poll looks on behind that only if the poll before it found
+ * something too, as in a stream. */
+static bool
+poll_looks_on(const struct psi_port *port, unsigned looks, bool found)
+{
+	return looks < LOOKS &&
+	       (!found || atomic_load_explicit(&port->found_last, memory_order_relaxed));
+}
+
 unsigned
 pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
 	unsigned delivered = deliver_kept(port, networks, budget);
+	bool found = delivered > 0;
 
-	for (unsigned looks = 0; looks < LOOKS && delivered < budget; looks++) {
+	for (unsigned looks = 0; delivered < budget && poll_looks_on(port, looks, found);
+	     looks++) {
 		struct look look;
 
 		look.port = port;
@@ -414,7 +427,9 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			deliver_taken(&look);
 		if (look.for_others && delivered < budget)
 			delivered += deliver_kept(port, networks, budget - delivered);
+		found = found || delivered || look.done.count;
 	}
+	atomic_store_explicit(&port->found_last, found, memory_order_relaxed);
 	pofi_tell_broken(port->conduit);
 	return delivered;
 }
