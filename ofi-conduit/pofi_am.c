@@ -26,30 +26,40 @@ header_of(const struct psi_port *port, uint32_t to)
 	};
 }
 
+static size_t
+am_bytes(const struct psi_am *am)
+{
+	return pofi_message_bytes(am->category, pofi_sizes_of(am->nargs, am->args),
+	                          am->len_bytes);
+}
+
 /* The bytes between the parts are sent too, and are zero. */
 static void
 message_compose(const struct psi_port *port, const struct psi_am *am, char *bytes, size_t len_bytes)
 {
 	struct pofi_header header = header_of(port, am->peer);
-	const size_t args_bytes = am->nargs * sizeof *am->args;
-	const size_t payload_at = pofi_payload_at(am->nargs);
-	size_t end = payload_at;
+	const uint64_t dest = (uint64_t)(uintptr_t)am->dest;
+	const size_t args_at = pofi_args_at(am->category);
+	char *end;
 
-	header.dest = (uint64_t)(uintptr_t)am->dest;
 	header.len_bytes = am->category == PSI_SHORT ? 0 : (uint32_t)am->len_bytes;
 	header.handler = am->handler;
 	header.category = am->category;
 	header.network = am->network;
 	header.nargs = am->nargs;
-	memcpy(bytes, &header, sizeof header);
-	if (args_bytes)
-		memcpy(bytes + sizeof header, am->args, args_bytes);
-	memset(bytes + sizeof header + args_bytes, 0, payload_at - sizeof header - args_bytes);
+	header.sizes = pofi_sizes_of(am->nargs, am->args);
+	memcpy(bytes, &header, POFI_HEADER_BYTES);
+	if (pofi_has_dest(am->category))
+		memcpy(bytes + POFI_HEADER_BYTES, &dest, sizeof dest);
+	end = pofi_args_pack(bytes + args_at, am->nargs, am->args);
 	if (pofi_has_payload(am->category) && am->len_bytes) {
-		memcpy(bytes + payload_at, am->payload, am->len_bytes);
-		end += am->len_bytes;
+		char *payload = bytes + pofi_payload_at(am->category, header.sizes);
+
+		memset(end, 0, (size_t)(payload - end));
+		memcpy(payload, am->payload, am->len_bytes);
+		end = payload + am->len_bytes;
 	}
-	memset(bytes + end, 0, len_bytes - end);
+	memset(end, 0, (size_t)(bytes + len_bytes - end));
 }
 
 /* -- handing over ------------------------------------------------------------------------------ */
@@ -203,7 +213,7 @@ void
 pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am)
 {
 	struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
+	const size_t len_bytes = am_bytes(am);
 
 	if (am->network == PSI_REQUESTS)
 		++*pofi_spent_at(conduit, am->peer);
@@ -219,7 +229,7 @@ static int
 am_try(struct psi_port *port, const struct psi_am *am)
 {
 	const struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = pofi_message_bytes(am->category, am->nargs, am->len_bytes);
+	const size_t len_bytes = am_bytes(am);
 
 	if (conduit->lost)
 		return PSI_FATAL;
@@ -264,7 +274,7 @@ payment_send(struct psi_port *port, uint32_t process)
 		return PSI_AGAIN;
 	header.category = POFI_CREDIT;
 	memset(send->bytes, 0, len_bytes);
-	memcpy(send->bytes, &header, sizeof header);
+	memcpy(send->bytes, &header, POFI_HEADER_BYTES);
 	result = send_hand_over(conduit, send, len_bytes);
 	if (result == PSI_OK)
 		port->owed[process] = 0;

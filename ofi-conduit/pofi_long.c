@@ -76,8 +76,9 @@ pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_byte
 	struct pofi_kept *head;
 	uint64_t number;
 
-	memcpy(&header, message, sizeof header);
-	memcpy(&number, message + pofi_payload_at(header.nargs), sizeof number);
+	memcpy(&header, message, POFI_HEADER_BYTES);
+	memcpy(&number, message + pofi_payload_at(header.category, header.sizes),
+	       sizeof number);
 	link = half_find(conduit, number);
 	if (*link) {
 		half_drop(conduit, link);

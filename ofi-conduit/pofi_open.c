@@ -156,7 +156,7 @@ static void
 sizes_choose(struct psi_conduit *conduit)
 {
 	const struct fi_info *info = conduit->info;
-	const size_t head_bytes = pofi_payload_at(PSI_MAX_ARGS) + POFI_LINE;
+	const size_t head_bytes = pofi_payload_at(POFI_LONG_HEAD, POFI_SIZES_MOST) + POFI_LINE;
 	const size_t whole_bytes = whole_limit(info);
 	const size_t most = whole_bytes > head_bytes ? whole_bytes - head_bytes : 0;
 	const size_t queue = info->tx_attr->size / 2;
@@ -164,7 +164,7 @@ sizes_choose(struct psi_conduit *conduit)
 
 	medium = medium < most ? medium : most;
 	conduit->medium_bytes = medium & ~(size_t)(POFI_ALIGN - 1);
-	conduit->message_bytes = pofi_message_bytes(PSI_MEDIUM, PSI_MAX_ARGS,
+	conduit->message_bytes = pofi_message_bytes(PSI_MEDIUM, POFI_SIZES_MOST,
 	                                            conduit->medium_bytes);
 	conduit->credits = credits_per_place(conduit);
 	conduit->inject_bytes = inject_limit(info);

@@ -112,10 +112,10 @@ queued_send(struct psi_conduit *conduit, uint32_t process, struct pofi_queued *q
 	uint16_t *owed;
 	int result;
 
-	memcpy(&header, queued->bytes, sizeof header);
+	memcpy(&header, queued->bytes, POFI_HEADER_BYTES);
 	owed = &conduit->ports[pofi_index_of(conduit, header.source)]->owed[process];
 	header.credits = *owed;
-	memcpy(queued->bytes, &header, sizeof header);
+	memcpy(queued->bytes, &header, POFI_HEADER_BYTES);
 	result = pofi_message_send(conduit, process, header.network, queued->bytes,
 	                           queued->len_bytes);
 	if (result == PSI_OK)

@@ -3,130 +3,13 @@
  * that is asked for, is delivered from the buffer where it arrived, which is pinned meanwhile.  Any
  * other message is copied and kept for its port.  Credits are taken in either case.
  */
-#include "ofi-conduit/pofi.h"
+#include "ofi-conduit/pofi_look.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Batches of one poll, though they hold nothing for its port. */
 enum { LOOKS = 4 };
-
-static const uint64_t sleep_busy_ns = 1000000;
-
-/* A message that a poll is about to deliver. */
-struct taken {
-	struct pofi_header header;
-	char *message;                  /* where the header lay */
-	struct pofi_inbound *pinned;
-};
-
-/* What one poll asks for, and has. */
-struct look {
-	struct psi_port *port;          /* NULL: all messages are kept */
-	unsigned networks, count;
-	struct taken taken[POFI_BATCH];
-	struct pofi_done done;
-	bool for_others;                /* there is something that other threads may wait for */
-	unsigned signal_count;
-	uint64_t signals[POFI_BATCH];   /* that came with puts */
-};
-
-/* -- what arrives ------------------------------------------------------------------------------ */
-
-/* Bytes from any stranger: nothing is believed before this. */
-static bool
-header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *header,
-                size_t len_bytes)
-{
-	const uint64_t endpoints = (uint64_t)conduit->places * POFI_ENDPOINTS;
-
-	if (header->tag != conduit->tag || header->source >= endpoints ||
-	    header->nargs > PSI_MAX_ARGS || header->network >= PSI_NETWORKS ||
-	    header->category > POFI_LONG_HEAD || header->to >= POFI_ENDPOINTS ||
-	    !conduit->ports[header->to])
-		return false;
-	if (header->category == PSI_MEDIUM && header->len_bytes > conduit->medium_bytes)
-		return false;
-	if (header->category == POFI_LONG_HEAD && header->len_bytes != sizeof(struct pofi_tail))
-		return false;
-	return len_bytes ==
-	       pofi_message_bytes(header->category, header->nargs, header->len_bytes);
-}
-
-static void
-credits_take(struct psi_conduit *conduit, struct look *look, const struct pofi_header *header)
-{
-	uint16_t *spent = header->credits ? pofi_spent_at(conduit, header->source) : NULL;
-
-	look->for_others = look->for_others || spent;
-	if (spent)
-		*spent = (uint16_t)(*spent > header->credits ? *spent - header->credits : 0);
-}
-
-static void
-message_keep(struct psi_conduit *conduit, const char *message, size_t len_bytes)
-{
-	struct pofi_kept *kept = pofi_kept_new(conduit, message, len_bytes);
-
-	if (kept)
-		pofi_kept_add(conduit, kept);
-}
-
-/* The last two posted buffers are not pinned, so that messages always arrive, whatever the handlers
- * of other threads do. */
-static bool
-may_deliver_here(const struct psi_conduit *conduit, const struct look *look,
-                 const struct pofi_header *header, const char *message)
-{
-	return look->port && conduit->ports[header->to] == look->port &&
-	       look->networks >> header->network & 1 && conduit->posted > 2 &&
-	       (uintptr_t)message % POFI_ALIGN == 0;
-}
-
-/* The head of a Long becomes the Long if its payload is there; else it waits for that. */
-static bool
-long_is_whole(struct psi_conduit *conduit, struct pofi_header *header, char *message,
-              size_t len_bytes)
-{
-	const char *tail = message + pofi_payload_at(header->nargs);
-
-	header->category = PSI_LONG;
-	memcpy(&header->len_bytes, tail + offsetof(struct pofi_tail, len_bytes),
-	       sizeof header->len_bytes);
-	memcpy(message, header, sizeof *header);
-	return pofi_long_head(conduit, message, len_bytes);
-}
-
-static void
-message_arrives(struct psi_conduit *conduit, struct look *look, struct pofi_inbound *inbound,
-                char *message, size_t len_bytes)
-{
-	struct pofi_header header;
-
-	pofi_inbound_arrived(inbound, message, len_bytes);
-	if (len_bytes < sizeof header) {
-		pofi_count(conduit, PSI_COUNT_DROPPED);
-		return;
-	}
-	memcpy(&header, message, sizeof header);
-	if (!header_is_sound(conduit, &header, len_bytes)) {
-		pofi_count(conduit, PSI_COUNT_DROPPED);
-		return;
-	}
-	credits_take(conduit, look, &header);
-	if (header.category == POFI_CREDIT)
-		return;
-	if (header.category == POFI_LONG_HEAD &&
-	    !long_is_whole(conduit, &header, message, len_bytes))
-		return;
-	if (!may_deliver_here(conduit, look, &header, message)) {
-		message_keep(conduit, message, len_bytes);
-		look->for_others = true;
-		return;
-	}
-	inbound->pins++;
-	look->taken[look->count++] = (struct taken){ header, message, inbound };
-}
 
 /* -- completions ------------------------------------------------------------------------------- */
 
@@ -141,7 +24,7 @@ inbound_of(const struct psi_conduit *conduit, void *context)
 
 /* What came with a write of a peer's. */
 static void
-data_take(struct psi_conduit *conduit, struct look *look, uint64_t data)
+data_take(struct psi_conduit *conduit, struct pofi_look *look, uint64_t data)
 {
 	if (data & PSI_SIGNAL_BITS)
 		look->signals[look->signal_count++] = data;
@@ -150,7 +33,7 @@ data_take(struct psi_conduit *conduit, struct look *look, uint64_t data)
 }
 
 static void
-completion_take(struct psi_conduit *conduit, struct look *look,
+completion_take(struct psi_conduit *conduit, struct pofi_look *look,
                 const struct fi_cq_data_entry *entry)
 {
 	struct pofi_inbound *inbound = inbound_of(conduit, entry->op_context);
@@ -169,7 +52,7 @@ completion_take(struct psi_conduit *conduit, struct look *look,
 		return;
 	}
 	if (entry->flags & FI_RECV)
-		message_arrives(conduit, look, inbound, entry->buf, entry->len);
+		pofi_message_arrives(conduit, look, inbound, entry->buf, entry->len);
 	if (entry->flags & FI_MULTI_RECV)
 		pofi_inbound_released(conduit, inbound);
 }
@@ -236,9 +119,8 @@ error_take(struct psi_conduit *conduit)
 		error_of_send(conduit, error.op_context, &error);
 }
 
-/* Reads at most `most' completions; false if there was nothing. */
-static bool
-completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
+bool
+pofi_completions_read(struct psi_conduit *conduit, struct pofi_look *look, unsigned most)
 {
 	struct fi_cq_data_entry entries[POFI_BATCH];
 	const ssize_t count = fi_cq_read(conduit->cq, entries, most);
@@ -260,15 +142,13 @@ completions_read(struct psi_conduit *conduit, struct look *look, unsigned most)
 /* -- delivering -------------------------------------------------------------------------------- */
 
 static void
-message_deliver(struct psi_port *port, const struct pofi_header *header, char *message)
+message_deliver(struct psi_port *port, const struct pofi_message *message)
 {
+	const struct pofi_header *header = &message->header;
 	const struct psi_arrival arrival = {
 		.word = psi_arrival_word(header->source, header->handler, header->category,
 		                         header->network, header->nargs),
-		.args = (const int32_t *)(void *)(message + sizeof *header),
-		.payload = header->category == PSI_MEDIUM
-		                   ? (void *)(message + pofi_payload_at(header->nargs))
-		                   : (void *)(uintptr_t)header->dest,
+		.args = message->args, .payload = message->payload,
 		.len_bytes = header->len_bytes,
 	};
 
@@ -316,6 +196,7 @@ deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 	unsigned delivered = 0;
 
 	while (delivered < budget && pofi_has_kept(port, networks)) {
+		struct pofi_message message;
 		struct pofi_kept *kept;
 
 		pofi_lock(conduit);
@@ -325,7 +206,8 @@ deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 		pofi_unlock(conduit);
 		if (!kept)
 			break;
-		message_deliver(port, &kept->header, (char *)&kept->header);
+		pofi_message_read((char *)&kept->header, &message);
+		message_deliver(port, &message);
 		pofi_lock(conduit);
 		credit_pay(port, &kept->header);
 		pofi_unlock(conduit);
@@ -345,7 +227,7 @@ deliver_done(const struct psi_conduit *conduit, const struct pofi_done *done)
 
 /* What has lacked the job's tag names nothing. */
 static void
-deliver_signals(struct psi_conduit *conduit, const struct look *look)
+deliver_signals(struct psi_conduit *conduit, const struct pofi_look *look)
 {
 	for (unsigned i = 0; i < look->signal_count; i++)
 		if (!conduit->services->signal_arrived(look->signals[i]))
@@ -354,23 +236,23 @@ deliver_signals(struct psi_conduit *conduit, const struct look *look)
 
 /* Runs the handlers of what was taken, and unpins its buffers. */
 static void
-deliver_taken(struct look *look)
+deliver_taken(struct pofi_look *look)
 {
 	struct psi_conduit *conduit = look->port->conduit;
 
 	for (unsigned i = 0; i < look->count; i++)
-		message_deliver(look->port, &look->taken[i].header, look->taken[i].message);
+		message_deliver(look->port, &look->taken[i].message);
 	pofi_lock(conduit);
 	for (unsigned i = 0; i < look->count; i++) {
 		look->taken[i].pinned->pins--;
-		credit_pay(look->port, &look->taken[i].header);
+		credit_pay(look->port, &look->taken[i].message.header);
 	}
 	pofi_unlock(conduit);
 }
 
 /* Takes at most `most' messages; false if no completion was there, or another thread reads them. */
 static bool
-look_take(struct look *look, unsigned most)
+look_take(struct pofi_look *look, unsigned most)
 {
 	struct psi_conduit *conduit = look->port->conduit;
 	bool found;
@@ -385,9 +267,9 @@ look_take(struct look *look, unsigned most)
 	pofi_waiting_flush(conduit);
 	if (look->port->payment_due)
 		payments_retry(look->port);
-	found = completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
+	found = pofi_completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
 	for (unsigned i = 0; i < look->count; i++)
-		credit_owe(look->port, &look->taken[i].header);
+		credit_owe(look->port, &look->taken[i].message.header);
 	pofi_unlock(conduit);
 	return found;
 }
@@ -410,7 +292,7 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 
 	for (unsigned looks = 0; delivered < budget && poll_looks_on(port, looks, found);
 	     looks++) {
-		struct look look;
+		struct pofi_look look;
 
 		look.port = port;
 		look.networks = networks;
@@ -432,84 +314,4 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 	atomic_store_explicit(&port->found_last, found, memory_order_relaxed);
 	pofi_tell_broken(port->conduit);
 	return delivered;
-}
-
-/* -- draining ---------------------------------------------------------------------------------- */
-
-/* Sends one more message with a completion behind those that went without.  False if one found no
- * room. */
-static bool
-injected_mark(struct psi_conduit *conduit)
-{
-	for (uint32_t process = 0; process < conduit->places; process++) {
-		struct pofi_peer *peer = &conduit->peers[process];
-
-		if (!peer->injected || peer->broken)
-			continue;
-		if (pofi_mark_behind(conduit, process) != PSI_OK)
-			return false;
-		peer->injected = false;
-	}
-	return true;
-}
-
-/* True if nothing is left to send.  Nobody learns of the transfers that end here: the threads that
- * might ask are about to. */
-static bool
-drain_step(struct psi_conduit *conduit)
-{
-	struct look look = { .port = NULL };
-	bool marked;
-
-	pofi_backlog_flush(conduit);
-	pofi_waiting_flush(conduit);
-	marked = injected_mark(conduit);
-	(void)completions_read(conduit, &look, POFI_BATCH);
-	return marked && !pofi_sends_pending(conduit) && !pofi_puts_pending(conduit);
-}
-
-int
-pofi_drain(struct psi_conduit *conduit)
-{
-	bool done;
-
-	if (!pofi_trylock(conduit))
-		return PSI_AGAIN;
-	done = conduit->left || drain_step(conduit);
-	if (done)
-		pofi_leave(conduit);
-	pofi_unlock(conduit);
-	return done ? PSI_OK : PSI_AGAIN;
-}
-
-/* -- sleeping ---------------------------------------------------------------------------------- */
-
-/* AGAIN: a message is kept for this port. */
-int
-pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
-{
-	(void)room_peer, (void)ticket_out;
-	return pofi_has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
-}
-
-/* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
- * does a peer that is lost, of which a poll tells. */
-int
-pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
-{
-	struct fid *fids[] = { &conduit->cq->fid };
-	bool quiet, busy;
-
-	if (conduit->wait_fd < 0)
-		return PSI_UNSUPPORTED;
-	pofi_lock(conduit);
-	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
-	busy = pofi_sends_pending(conduit) || pofi_transfers_pending(conduit) ||
-	       atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
-	pofi_unlock(conduit);
-	if (!quiet)
-		return PSI_AGAIN;
-	*fd_out = conduit->wait_fd;
-	*most_ns_out = busy ? sleep_busy_ns : 0;
-	return PSI_OK;
 }

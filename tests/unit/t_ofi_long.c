@@ -163,22 +163,24 @@ END_TEST
 
 static const uint64_t a_number = (uint64_t)1 << 40 | (uint64_t)99 << 16;
 
-/* A head as it lies in a buffer, once its category is that of the Long. */
+/* A head as it lies in a buffer, once its category is that of the Long.  Its arguments are 0. */
 static size_t
 head_make(char *bytes, size_t bytes_most)
 {
+	const uint64_t dest = (uintptr_t)rma_own;
 	const struct pofi_header header = {
-		.tag = ofi_self.conduit->tag, .dest = (uintptr_t)rma_own, .source = 1,
+		.tag = ofi_self.conduit->tag, .source = 1,
 		.len_bytes = 5, .handler = HANDLER, .category = PSI_LONG, .network = PSI_REQUESTS,
 		.nargs = NARGS,
 	};
 	const struct pofi_tail tail = { .number = a_number, .len_bytes = 5 };
-	const size_t len_bytes = pofi_message_bytes(POFI_LONG_HEAD, NARGS, sizeof tail);
+	const size_t len_bytes = pofi_message_bytes(POFI_LONG_HEAD, 0, sizeof tail);
 
 	ck_assert_uint_le(len_bytes, bytes_most);
 	memset(bytes, 0, len_bytes);
-	memcpy(bytes, &header, sizeof header);
-	memcpy(bytes + pofi_payload_at(NARGS), &tail, sizeof tail);
+	memcpy(bytes, &header, POFI_HEADER_BYTES);
+	memcpy(bytes + POFI_HEADER_BYTES, &dest, sizeof dest);
+	memcpy(bytes + pofi_payload_at(POFI_LONG_HEAD, 0), &tail, sizeof tail);
 	return len_bytes;
 }
 
