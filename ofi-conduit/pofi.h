@@ -52,8 +52,10 @@ enum {
 	POFI_INJECT_BYTES = 128,        /* larger messages take a buffer, whatever the provider */
 	POFI_SENDS = 64,                /* send buffers of each network at most */
 	POFI_SLOTS = 128,               /* puts and gets that the provider has at most */
+	POFI_TCP_PIECE_BYTES = 1 << 18, /* of Longs over TCP (pofi_rma.c) */
 	POFI_BOUNCE_BYTES = 16384,      /* smaller transfers go by a buffer where they need one */
 	POFI_WAITING = 65536,           /* transfers without a slot; more are refused */
+	POFI_MOST_RECORD = 128,         /* bytes */
 	POFI_PROVIDER_BYTES = 32,
 	POFI_ADDRESS_BYTES = 128,
 	POFI_WHY_BYTES = 160,
@@ -108,6 +110,10 @@ struct pofi_move {
 	bool has_data;                  /* the peer gets `data' when it has the bytes */
 	uint64_t data;                  /* masked with the job's tag */
 	uint64_t *read_word;            /* becomes POFI_READ when `here' has been read; or NULL */
+	/* What goes with the last piece of a put, and where (pofi_record.h); 0 bytes: nothing. */
+	struct psi_remote record_there;
+	size_t record_bytes;
+	_Alignas(8) char record[POFI_MOST_RECORD];
 };
 
 enum { POFI_READ = 2 };
@@ -160,6 +166,9 @@ struct pofi_peer {
 	bool injected;                  /* ... something that no completion tells of */
 	bool broken;                    /* a message to it was lost */
 	uint16_t slots;                 /* of transfers with it that the provider has */
+	/* Records, modulo 2^16: to it, that it has taken, from it. */
+	uint16_t records_sent, records_read, records_taken;
+	bool record_open;               /* the last one waits for the last piece of its put */
 	struct pofi_waiting *waiting, **waiting_last; /* last is NULL where there never was one */
 	struct pofi_peer *next_waiting; /* another one with transfers that wait */
 };
@@ -220,7 +229,10 @@ struct psi_conduit {
 		bool puts, gets;                /* the provider makes them */
 		bool data;                      /* a put may carry a word to the peer's queue */
 		bool needs_local;               /* it wants local memory registered */
-		size_t piece_bytes, inject_bytes;
+		bool in_order;                  /* a write arrives behind those before it */
+		size_t piece_bytes;             /* of a piece at most; ... */
+		size_t long_bytes;              /* ... of a put with data */
+		size_t inject_bytes;
 		/* The lock protects the rest. */
 		struct pofi_slot *slots, *free; /* [made] */
 		uint32_t made, flying;
@@ -234,6 +246,12 @@ struct psi_conduit {
 		uint32_t half_count;
 		uint32_t sent;                  /* numbers */
 	} longs;
+	struct {
+		/* Constant after connect. */
+		char *rings;                    /* [places], of this process; NULL: none */
+		struct fid_mr *mr;
+		struct psi_segment_name name, *names; /* of them; [places] */
+	} records;
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
@@ -353,6 +371,14 @@ int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uin
 
 size_t pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int pofi_am_send(struct psi_port *port, const struct psi_am *am);
+/* Writes the message that a descriptor stands for, which has that many bytes.  The caller holds the
+ * lock during all of these. */
+size_t pofi_am_bytes(const struct psi_am *am);
+void pofi_am_compose(const struct psi_port *port, const struct psi_am *am, char *bytes,
+                     size_t len_bytes);
+/* May it be sent now, before all others?  It has been: counts its credit, and what was paid. */
+bool pofi_am_is_free(struct psi_port *port, const struct psi_am *am);
+void pofi_am_sent(struct psi_port *port, const struct psi_am *am);
 /* Is there room for a message that the second then sends, or keeps until it can be sent?  The
  * caller holds the lock during both. */
 bool pofi_am_has_room(struct psi_port *port, const struct psi_am *am);
@@ -453,26 +479,8 @@ void pofi_backlog_flush(struct psi_conduit *conduit);
 /* -- pofi_long.c: Longs whose payload is a put ------------------------------------------------- */
 
 int pofi_am_long(struct psi_port *port, struct psi_long *message);
-/* head: the head of a Long has come, whose tail has the Long's number.  Returns true if the payload
- * is here; else keeps a copy of the head until it is.  written: the payload of that number has
- * come.  If its head is here, gives the Long to its port and returns true.  The caller holds the
- * lock. */
-bool pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_bytes);
-bool pofi_long_written(struct psi_conduit *conduit, uint64_t number);
-void pofi_longs_free(struct psi_conduit *conduit);
 
-/* -- pofi_kept.c: messages that wait for their port to be polled ------------------------------- */
-
-/* A copy of a message; NULL, after one line: no memory. */
-struct pofi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message,
-                                size_t len_bytes);
-/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  The caller
- * holds the lock. */
-void pofi_kept_add(struct psi_conduit *conduit, struct pofi_kept *kept);
-struct pofi_kept *pofi_kept_take(struct psi_port *port, unsigned networks);
-bool pofi_has_kept(const struct psi_port *port, unsigned networks);
-
-/* -- pofi_progress.c --------------------------------------------------------------------------- */
+/* -- pofi_progress.c, pofi_drain.c ------------------------------------------------------------- */
 
 unsigned pofi_poll(struct psi_port *port, unsigned networks, unsigned budget);
 int pofi_drain(struct psi_conduit *conduit);

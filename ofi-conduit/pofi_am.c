@@ -23,19 +23,20 @@ header_of(const struct psi_port *port, uint32_t to)
 		.tag = conduit->tag, .source = port->place,
 		.to = (uint16_t)pofi_index_of(conduit, to),
 		.credits = port->owed[pofi_process_of(conduit, to)],
+		.records = conduit->peers[pofi_process_of(conduit, to)].records_taken,
 	};
 }
 
-static size_t
-am_bytes(const struct psi_am *am)
+size_t
+pofi_am_bytes(const struct psi_am *am)
 {
 	return pofi_message_bytes(am->category, pofi_sizes_of(am->nargs, am->args),
 	                          am->len_bytes);
 }
 
 /* The bytes between the parts are sent too, and are zero. */
-static void
-message_compose(const struct psi_port *port, const struct psi_am *am, char *bytes, size_t len_bytes)
+void
+pofi_am_compose(const struct psi_port *port, const struct psi_am *am, char *bytes, size_t len_bytes)
 {
 	struct pofi_header header = header_of(port, am->peer);
 	const uint64_t dest = (uint64_t)(uintptr_t)am->dest;
@@ -132,13 +133,13 @@ am_hand_over(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 	struct pofi_send *send;
 
 	if (len_bytes <= conduit->inject_bytes) {
-		message_compose(port, am, small, len_bytes);
+		pofi_am_compose(port, am, small, len_bytes);
 		return message_inject(conduit, process, small, len_bytes);
 	}
 	send = pofi_send_take(conduit, am->network, process);
 	if (!send)
 		return PSI_AGAIN;
-	message_compose(port, am, send->bytes, len_bytes);
+	pofi_am_compose(port, am, send->bytes, len_bytes);
 	return send_hand_over(conduit, send, len_bytes);
 }
 
@@ -180,7 +181,7 @@ am_keep(struct psi_port *port, const struct psi_am *am, size_t len_bytes)
 
 	if (!bytes)
 		return PSI_AGAIN;
-	message_compose(port, am, bytes, len_bytes);
+	pofi_am_compose(port, am, bytes, len_bytes);
 	return PSI_OK;
 }
 
@@ -209,11 +210,29 @@ pofi_am_has_room(struct psi_port *port, const struct psi_am *am)
 	return spent && !peer->first && may_request(port, *spent);
 }
 
+bool
+pofi_am_is_free(struct psi_port *port, const struct psi_am *am)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const uint16_t *spent = pofi_spent_at(conduit, am->peer);
+
+	return !conduit->peers[pofi_process_of(conduit, am->peer)].first &&
+	       (am->network == PSI_REPLIES || (spent && may_request(port, *spent)));
+}
+
+void
+pofi_am_sent(struct psi_port *port, const struct psi_am *am)
+{
+	if (am->network == PSI_REQUESTS)
+		++*pofi_spent_at(port->conduit, am->peer);
+	port->owed[pofi_process_of(port->conduit, am->peer)] = 0;
+}
+
 void
 pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am)
 {
 	struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = am_bytes(am);
+	const size_t len_bytes = pofi_am_bytes(am);
 
 	if (am->network == PSI_REQUESTS)
 		++*pofi_spent_at(conduit, am->peer);
@@ -229,7 +248,7 @@ static int
 am_try(struct psi_port *port, const struct psi_am *am)
 {
 	const struct psi_conduit *conduit = port->conduit;
-	const size_t len_bytes = am_bytes(am);
+	const size_t len_bytes = pofi_am_bytes(am);
 
 	if (conduit->lost)
 		return PSI_FATAL;

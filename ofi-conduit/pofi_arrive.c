@@ -2,7 +2,7 @@
  * What arrives: a message is looked at before anything in it is believed.  One that the poll may
  * deliver is taken, any other is copied and kept for its port.
  */
-#include "ofi-conduit/pofi_look.h"
+#include "ofi-conduit/pofi_record.h"
 
 #include <string.h>
 
@@ -33,6 +33,7 @@ credits_take(struct psi_conduit *conduit, struct pofi_look *look, const struct p
 {
 	uint16_t *spent = header->credits ? pofi_spent_at(conduit, header->source) : NULL;
 
+	pofi_records_read(conduit, pofi_process_of(conduit, header->source), header->records);
 	look->for_others = look->for_others || spent;
 	if (spent)
 		*spent = (uint16_t)(*spent > header->credits ? *spent - header->credits : 0);
@@ -47,14 +48,21 @@ message_keep(struct psi_conduit *conduit, const char *message, size_t len_bytes)
 		pofi_kept_add(conduit, kept);
 }
 
+static bool
+look_wants(const struct psi_conduit *conduit, const struct pofi_look *look,
+           const struct pofi_header *header)
+{
+	return look->port && conduit->ports[header->to] == look->port &&
+	       look->networks >> header->network & 1;
+}
+
 /* The last two posted buffers are not pinned, so that messages always arrive, whatever the handlers
  * of other threads do. */
 static bool
 may_deliver_here(const struct psi_conduit *conduit, const struct pofi_look *look,
                  const struct pofi_header *header, const char *message)
 {
-	return look->port && conduit->ports[header->to] == look->port &&
-	       look->networks >> header->network & 1 && conduit->posted > 2 &&
+	return look_wants(conduit, look, header) && conduit->posted > 2 &&
 	       (uintptr_t)message % POFI_ALIGN == 0;
 }
 
@@ -97,7 +105,8 @@ message_take(struct pofi_look *look, char *bytes, struct pofi_inbound *inbound)
 
 	pofi_message_read(bytes, &taken->message);
 	taken->pinned = inbound;
-	inbound->pins++;
+	if (inbound)
+		inbound->pins++;
 }
 
 void
@@ -125,6 +134,35 @@ pofi_message_arrives(struct psi_conduit *conduit, struct pofi_look *look,
 		message_take(look, bytes, inbound);
 	} else {
 		message_keep(conduit, bytes, len_bytes);
+		look->for_others = true;
+	}
+}
+
+/* The record is read at once, since its sender may write the next one there before the handler has
+ * run. */
+void
+pofi_record_arrives(struct psi_conduit *conduit, struct pofi_look *look, uint64_t data)
+{
+	char *record = pofi_record_take(conduit, data);
+	struct pofi_header header;
+	size_t len_bytes;
+
+	if (!record) {
+		pofi_count(conduit, PSI_COUNT_DROPPED);
+		return;
+	}
+	memcpy(&header, record, POFI_HEADER_BYTES);
+	len_bytes = pofi_message_bytes(PSI_LONG, header.sizes, 0);
+	header.tag = conduit->tag;
+	if (!header_is_sound(conduit, &header, len_bytes)) {
+		pofi_count(conduit, PSI_COUNT_DROPPED);
+		return;
+	}
+	credits_take(conduit, look, &header);
+	if (look_wants(conduit, look, &header)) {
+		message_take(look, record, NULL);
+	} else {
+		message_keep(conduit, record, len_bytes);
 		look->for_others = true;
 	}
 }

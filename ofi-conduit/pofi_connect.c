@@ -2,7 +2,7 @@
  * Connecting: the processes exchange their addresses, check that they speak the same, and agree on
  * the job's tag.  The fabric learns of an address when the first message goes there.
  */
-#include "ofi-conduit/pofi.h"
+#include "ofi-conduit/pofi_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ struct pofi_card {
 	char provider[POFI_PROVIDER_BYTES];
 	uint32_t address_bytes;
 	char address[POFI_ADDRESS_BYTES];
+	struct psi_segment_name records;
 };
 
 struct pofi_card *
@@ -46,6 +47,7 @@ card_fill(struct psi_conduit *conduit, struct pofi_card *card)
 	}
 	card->wire = POFI_WIRE;
 	card->medium_bytes = (uint32_t)conduit->medium_bytes;
+	card->records = conduit->records.name;
 	return PSI_OK;
 }
 
@@ -96,6 +98,7 @@ cards_read(struct psi_conduit *conduit, const struct pofi_card *mine, const stru
 			return PSI_FAILED;
 		memcpy(conduit->addresses + process * conduit->address_bytes,
 		       all[process].address, conduit->address_bytes);
+		pofi_records_learn(conduit, process, all[process].records);
 	}
 	return PSI_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * Messages that wait for their port to be polled: a queue for each network.
  */
-#include "ofi-conduit/pofi.h"
+#include "ofi-conduit/pofi_look.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,15 @@
 /*
- * Longs whose payload is a put of the provider's: one write brings the bytes, and the Long's number
- * as completion data; one message, the *head*, brings the arguments and the number too.  The two
- * come in either order.  What has come first is a *half*; the Long is delivered with the second.
+ * Longs whose payload is a put of the provider's.  Where there is a place for a record, one write
+ * brings all (pofi_record.h).  Else one write brings the bytes, and the Long's number as completion
+ * data; one message, the *head*, brings the arguments and the number too.  The two come in either
+ * order.  What has come first is a *half*; the Long is delivered with the second.
  *
  * The write begins before the head, so a Long that finds no room has not begun.  The head is sent,
  * or kept until it can be.  A number is the sender's process and a count of 24 bits, and has none
  * of PSI_SIGNAL_BITS.  A process may have as many Longs on their way as credits, so no number comes
  * again while it is used.
  */
-#include "ofi-conduit/pofi.h"
+#include "ofi-conduit/pofi_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,29 +152,82 @@ payload_of(const struct psi_long *message)
 }
 
 /* A small payload is copied.  The caller of a larger one comes back until it has been read. */
+static struct pofi_move
+move_of(const struct psi_conduit *conduit, struct psi_long *message)
+{
+	struct pofi_move move = { .transfer = payload_of(message), .is_put = true,
+		                  .has_data = true, .read_word = message->state };
+
+	move.transfer.read_now = pofi_fits_buffer(conduit, &move.transfer);
+	if (move.transfer.read_now)
+		move.read_word = NULL;
+	return move;
+}
+
+/* AGAIN: its write has begun or, where the state is 0, found no room. */
+static int
+write_begin(struct psi_conduit *conduit, struct psi_long *message, const struct pofi_move *move)
+{
+	const uint32_t process = pofi_process_of(conduit, message->am->peer);
+
+	message->state[0] = BEGUN;
+	if (pofi_move_start(conduit, process, move, NULL) != PSI_OK) {
+		message->state[0] = 0;
+		return PSI_AGAIN;
+	}
+	return move->transfer.read_now ? PSI_OK : PSI_AGAIN;
+}
+
+/* All of it is one write. */
+static int
+whole_begin(struct psi_port *port, struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	const uint32_t process = pofi_process_of(conduit, message->am->peer);
+	struct pofi_move move = move_of(conduit, message);
+	uint64_t data;
+	int result;
+
+	move.record_bytes = pofi_am_bytes(message->am);
+	move.record_there = pofi_record_next(conduit, process, &data);
+	move.data = data ^ conduit->tag;
+	pofi_am_compose(port, message->am, move.record, move.record_bytes);
+	conduit->peers[process].record_open = true;
+	result = write_begin(conduit, message, &move);
+	if (!message->state[0]) {
+		conduit->peers[process].record_open = false;
+	} else {
+		pofi_record_sent(conduit, process);
+		pofi_am_sent(port, message->am);
+	}
+	return result;
+}
+
+static int
+halves_begin(struct psi_port *port, struct psi_long *message)
+{
+	struct psi_conduit *conduit = port->conduit;
+	struct pofi_move move = move_of(conduit, message);
+	const uint64_t number = number_next(conduit);
+	int result;
+
+	move.data = number ^ conduit->tag;
+	result = write_begin(conduit, message, &move);
+	if (message->state[0])
+		head_send(port, message->am, number);
+	return result;
+}
+
 static int
 long_begin(struct psi_port *port, struct psi_long *message)
 {
 	struct psi_conduit *conduit = port->conduit;
 	const uint32_t process = pofi_process_of(conduit, message->am->peer);
-	struct pofi_move move = { .transfer = payload_of(message), .is_put = true,
-		                  .has_data = true, .read_word = message->state };
-	uint64_t number;
 
-	if (!pofi_am_has_room(port, message->am))
-		return PSI_AGAIN;
-	move.transfer.read_now = pofi_fits_buffer(conduit, &move.transfer);
-	if (move.transfer.read_now)
-		move.read_word = NULL;
-	number = number_next(conduit);
-	move.data = number ^ conduit->tag;
-	message->state[0] = BEGUN;
-	if (pofi_move_start(conduit, process, &move, NULL) != PSI_OK) {
-		message->state[0] = 0;
-		return PSI_AGAIN;
-	}
-	head_send(port, message->am, number);
-	return move.transfer.read_now ? PSI_OK : PSI_AGAIN;
+	if (pofi_record_has_room(conduit, process) &&
+	    pofi_am_is_free(port, message->am))
+		return whole_begin(port, message);
+	return pofi_am_has_room(port, message->am) ? halves_begin(port, message) : PSI_AGAIN;
 }
 
 static int

@@ -1,5 +1,5 @@
 /*
- * What one poll asks for, and what it finds.
+ * What one poll asks for, and what it finds; and where that waits which it does not deliver.
  */
 #ifndef POFI_LOOK_H
 #define POFI_LOOK_H
@@ -16,7 +16,7 @@ struct pofi_message {
 /* A message that a poll is about to deliver. */
 struct pofi_taken {
 	struct pofi_message message;
-	struct pofi_inbound *pinned;
+	struct pofi_inbound *pinned;    /* NULL: it lies in none */
 };
 
 struct pofi_look {
@@ -29,14 +29,37 @@ struct pofi_look {
 	uint64_t signals[POFI_BATCH];   /* that came with puts */
 };
 
-/* The caller holds the lock during all of these but the second. */
+/* The caller holds the lock during all of these but that of reading. */
 
 /* Bytes have arrived in a buffer: a message, of the job or not. */
 void pofi_message_arrives(struct psi_conduit *conduit, struct pofi_look *look,
                           struct pofi_inbound *inbound, char *bytes, size_t len_bytes);
+/* A write with that completion data has brought a record, or no peer's. */
+void pofi_record_arrives(struct psi_conduit *conduit, struct pofi_look *look, uint64_t data);
 /* Reads a sound message, which is 16-aligned. */
 void pofi_message_read(char *bytes, struct pofi_message *message_out);
 /* Reads at most `most' completions; false if there was nothing. */
 bool pofi_completions_read(struct psi_conduit *conduit, struct pofi_look *look, unsigned most);
+
+/* -- pofi_long.c: Longs whose payload is a put ------------------------------------------------- */
+
+/* head: the head of a Long has come, whose tail has the Long's number.  Returns true if the payload
+ * is here; else keeps a copy of the head until it is.  written: the payload of that number has
+ * come.  If its head is here, gives the Long to its port and returns true.  The caller holds the
+ * lock. */
+bool pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_bytes);
+bool pofi_long_written(struct psi_conduit *conduit, uint64_t number);
+void pofi_longs_free(struct psi_conduit *conduit);
+
+/* -- pofi_kept.c: messages that wait for their port to be polled ------------------------------- */
+
+/* A copy of a message; NULL, after one line: no memory. */
+struct pofi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message,
+                                size_t len_bytes);
+/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  The caller
+ * holds the lock. */
+void pofi_kept_add(struct psi_conduit *conduit, struct pofi_kept *kept);
+struct pofi_kept *pofi_kept_take(struct psi_port *port, unsigned networks);
+bool pofi_has_kept(const struct psi_port *port, unsigned networks);
 
 #endif

@@ -2,7 +2,7 @@
  * Opening: the process's one endpoint of the fabric with its completion queue, its ports, and what
  * people want to know.
  */
-#include "ofi-conduit/pofi.h"
+#include "ofi-conduit/pofi_record.h"
 
 #include "runtime/util/settings_parse.h"
 
@@ -34,6 +34,7 @@ fabric_close(struct psi_conduit *conduit)
 		fi_close(&conduit->av->fid);
 	pofi_inbound_close(conduit);
 	pofi_rma_close(conduit);
+	pofi_records_close(conduit);
 	if (conduit->domain)
 		fi_close(&conduit->domain->fid);
 	if (conduit->fabric)
@@ -110,6 +111,7 @@ fabric_open(struct psi_conduit *conduit)
 		                       fi_strerror(-code));
 		return PSI_FAILED;
 	}
+	pofi_records_open(conduit);
 	return pofi_inbound_open(conduit) == 0 ? PSI_OK : PSI_FAILED;
 }
 

@@ -28,7 +28,8 @@ size_t
 pofi_peer_bytes(const struct psi_conduit *conduit)
 {
 	return conduit->info->src_addrlen + sizeof *conduit->peers + sizeof **conduit->spent +
-	       sizeof *conduit->ports[0]->owed;
+	       sizeof *conduit->ports[0]->owed +
+	       (conduit->records.rings ? sizeof *conduit->records.names : 0);
 }
 
 uint16_t *
@@ -115,6 +116,7 @@ queued_send(struct psi_conduit *conduit, uint32_t process, struct pofi_queued *q
 	memcpy(&header, queued->bytes, POFI_HEADER_BYTES);
 	owed = &conduit->ports[pofi_index_of(conduit, header.source)]->owed[process];
 	header.credits = *owed;
+	header.records = conduit->peers[process].records_taken;
 	memcpy(queued->bytes, &header, POFI_HEADER_BYTES);
 	result = pofi_message_send(conduit, process, header.network, queued->bytes,
 	                           queued->len_bytes);

@@ -3,7 +3,7 @@
  * that is asked for, is delivered from the buffer where it arrived, which is pinned meanwhile.  Any
  * other message is copied and kept for its port.  Credits are taken in either case.
  */
-#include "ofi-conduit/pofi_look.h"
+#include "ofi-conduit/pofi_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,8 @@ data_take(struct psi_conduit *conduit, struct pofi_look *look, uint64_t data)
 {
 	if (data & PSI_SIGNAL_BITS)
 		look->signals[look->signal_count++] = data;
+	else if (data & POFI_IS_RECORD)
+		pofi_record_arrives(conduit, look, data);
 	else if (pofi_long_written(conduit, data))
 		look->for_others = true;
 }
@@ -244,7 +246,8 @@ deliver_taken(struct pofi_look *look)
 		message_deliver(look->port, &look->taken[i].message);
 	pofi_lock(conduit);
 	for (unsigned i = 0; i < look->count; i++) {
-		look->taken[i].pinned->pins--;
+		if (look->taken[i].pinned)
+			look->taken[i].pinned->pins--;
 		credit_pay(look->port, &look->taken[i].message.header);
 	}
 	pofi_unlock(conduit);

@@ -32,10 +32,11 @@ struct pofi_header {
 	uint16_t credits;               /* that the source pays to the receiver's process */
 	uint8_t handler, category, network, nargs;
 	uint32_t sizes;                 /* of the arguments, two bits each: 0, 1, 2 or 4 bytes */
+	uint16_t records;               /* of the receiver that the source's process has taken */
 };
 
 /* What of it travels: all but the padding behind it. */
-#define POFI_HEADER_BYTES (offsetof(struct pofi_header, sizes) + sizeof(uint32_t))
+#define POFI_HEADER_BYTES (offsetof(struct pofi_header, records) + sizeof(uint16_t))
 
 #define POFI_SIZES_MOST UINT32_MAX
 _Static_assert(2 * PSI_MAX_ARGS == 8 * sizeof(uint32_t), "a size for each argument");

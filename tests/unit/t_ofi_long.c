@@ -1,8 +1,9 @@
 /*
- * The ofi conduit: Longs whose payload is a put.  The handler runs behind the bytes, whichever half
- * comes first; a Long is one write and one message; one that finds no room has not begun; the
- * payload is the caller's own again when the conduit says so.
+ * The ofi conduit: Longs whose payload is a put.  A Long is one write, with a record; without a place
+ * for that it has two halves, of which either comes first.  The handler runs behind the bytes; a Long
+ * that finds no room has not begun; the payload is the caller's own again when the conduit says so.
  */
+#include "ofi-conduit/pofi_record.h"
 #include "tests/unit/main.h"
 #include "tests/unit/ofi_rma_rig.h"
 
@@ -66,6 +67,43 @@ long_send(void *payload, size_t len_bytes)
 	ck_assert_int_eq(result, PSI_OK);
 }
 
+/* -- two ways ---------------------------------------------------------------------------------- */
+
+static bool by_halves;
+
+/* Longs go whole, with records, where they can; a process without records sends halves. */
+static void
+way_choose(void)
+{
+	if (by_halves)
+		ofi_self.conduit->records.rings = NULL;
+}
+
+/* Runs body in two processes, first by records, then by halves. */
+static void
+both_ways(bool threaded, ofi_body *body)
+{
+	for (int way = 0; way < 2; way++) {
+		by_halves = way;
+		rma_run(2, threaded, body);
+	}
+	by_halves = false;
+}
+
+static unsigned
+pieces_of(size_t len_bytes)
+{
+	const size_t most = ofi_self.conduit->rma.long_bytes;
+
+	return (unsigned)((len_bytes + most - 1) / most);
+}
+
+static struct pofi_peer *
+other_peer(void)
+{
+	return &ofi_self.conduit->peers[rma_other()];
+}
+
 /* -- all sizes --------------------------------------------------------------------------------- */
 
 static const size_t lens[] = {
@@ -77,11 +115,14 @@ static void
 all_sizes(void)
 {
 	unsigned char *bytes = malloc(1 << 20);
+	unsigned writes = 0;
 
+	way_choose();
 	ofi_self.deliver = hear;
 	rma_watch();
 	for (unsigned i = 0; i < sizeof lens / sizeof *lens; i++) {
 		ofi_fill(bytes, lens[i], i * 2 + ofi_self.place);
+		writes += pieces_of(lens[i]);
 		long_send(bytes, lens[i]);
 		memset(bytes, 0, lens[i]);
 		OFI_UNTIL(heard.count == i + 1);
@@ -95,7 +136,10 @@ all_sizes(void)
 		ck_assert(ofi_is_filled(rma_own, lens[i], i * 2 + rma_other()));
 		ofi_meet();
 	}
-	ck_assert_uint_eq(rma_seen.writes, sizeof lens / sizeof *lens);
+	ck_assert_uint_eq(rma_seen.writes, writes);
+	/* without credits to be paid yet, a Long that is whole needs no other message */
+	ck_assert_uint_eq(rma_seen.sends,
+	                  ofi_self.conduit->records.rings ? 0 : sizeof lens / sizeof *lens);
 	ck_assert_uint_eq(ofi_self.count[PSI_COUNT_DROPPED], 0);
 	ck_assert_ptr_null(ofi_self.conduit->longs.halves);
 	free(bytes);
@@ -108,16 +152,17 @@ START_TEST(longs_of_all_sizes_arrive_whole)
 	if (!ofi_has_provider(providers[_i]))
 		return;
 	ofi_set("PST_OFI_PROVIDER", providers[_i]);
-	rma_run(2, false, all_sizes);
-	rma_run(2, true, all_sizes);
+	both_ways(false, all_sizes);
+	both_ways(true, all_sizes);
 }
 END_TEST
 
 static void
 all_sizes_in_pieces(void)
 {
+	way_choose();
 	ofi_self.deliver = hear;
-	ofi_self.conduit->rma.piece_bytes = 50000;
+	ofi_self.conduit->rma.long_bytes = 50000;
 	for (unsigned i = 0; i < 3; i++) {
 		static unsigned char bytes[170000];
 
@@ -125,13 +170,15 @@ all_sizes_in_pieces(void)
 		long_send(bytes, sizeof bytes);
 		OFI_UNTIL(heard.count == i + 1);
 		ck_assert(ofi_is_filled(rma_own, sizeof bytes, i + rma_other()));
+		ck_assert(!other_peer()->record_open);
 		ofi_meet();
 	}
+	ck_assert_uint_eq(other_peer()->records_sent, by_halves ? 0 : 3);
 }
 
 START_TEST(the_last_piece_of_a_large_one_tells)
 {
-	rma_run(2, false, all_sizes_in_pieces);
+	both_ways(false, all_sizes_in_pieces);
 }
 END_TEST
 
@@ -142,6 +189,7 @@ stream(void)
 	enum { LONGS = 3000 };
 	static unsigned char bytes[4096];
 
+	way_choose();
 	ofi_self.deliver = hear;
 	for (unsigned i = 0; i < LONGS; i++)
 		long_send(bytes, 1 + i % sizeof bytes);
@@ -155,7 +203,7 @@ START_TEST(a_stream_of_longs_is_whole)
 {
 	ofi_set("PST_OFI_PROVIDER", providers[_i]);
 	if (ofi_has_provider(providers[_i]))
-		rma_run(2, false, stream);
+		both_ways(false, stream);
 }
 END_TEST
 
@@ -235,6 +283,78 @@ START_TEST(numbers_that_no_peer_gives_are_dropped)
 }
 END_TEST
 
+/* -- records ----------------------------------------------------------------------------------- */
+
+/* Sends one to the other process, which does the same, and says how many messages that took. */
+static unsigned
+sends_of_one(unsigned heard_before)
+{
+	static unsigned char bytes[8];
+	const unsigned sends = rma_seen.sends;
+
+	long_send(bytes, sizeof bytes);
+	OFI_UNTIL(heard.count == heard_before + 1);
+	ofi_meet();
+	return rma_seen.sends - sends;
+}
+
+static void
+no_place_for_a_record(void)
+{
+	ofi_self.deliver = hear;
+	rma_watch();
+	if (!ofi_self.conduit->records.rings) {
+		ofi_meet();
+		return;
+	}
+	ck_assert_uint_eq(sends_of_one(0), 0);
+	other_peer()->record_open = true;
+	ck_assert_uint_eq(sends_of_one(1), 1);
+	other_peer()->record_open = false;
+	ck_assert_uint_eq(sends_of_one(2), 0);
+	other_peer()->records_read = (uint16_t)(other_peer()->records_sent - POFI_RECORDS);
+	ck_assert_uint_eq(sends_of_one(3), 1);
+	/* that message has told how many were taken */
+	ck_assert_uint_eq(other_peer()->records_read, 2);
+	ck_assert_uint_eq(sends_of_one(4), 0);
+	ck_assert_ptr_null(ofi_self.conduit->longs.halves);
+}
+
+START_TEST(without_a_place_for_its_record_a_long_goes_by_halves)
+{
+	rma_run(2, false, no_place_for_a_record);
+}
+END_TEST
+
+static uint64_t
+record_data(uint64_t process, uint64_t place)
+{
+	return process << POFI_RECORD_PROCESS_SHIFT | place << POFI_RECORD_PLACE_SHIFT |
+	       POFI_IS_RECORD;
+}
+
+static void
+strange_records(void)
+{
+	struct psi_conduit *conduit = ofi_self.conduit;
+
+	ofi_self.deliver = hear;
+	ck_assert_ptr_null(pofi_record_take(conduit, record_data(2, 0)));
+	ck_assert_ptr_null(pofi_record_take(conduit, record_data(rma_other(), POFI_RECORDS)));
+	ck_assert_ptr_null(pofi_record_take(conduit, record_data(rma_other(), 0)));
+	ck_assert_uint_eq(other_peer()->records_taken, 0);
+	(void)sends_of_one(0);
+	ck_assert_uint_eq(other_peer()->records_taken, conduit->records.rings ? 1 : 0);
+	ck_assert_ptr_null(pofi_record_take(conduit, record_data(rma_other(), 0)));
+	ck_assert_uint_eq(heard.count, 1);
+}
+
+START_TEST(records_that_no_peer_has_sent_are_not_believed)
+{
+	rma_run(2, false, strange_records);
+}
+END_TEST
+
 /* -- room -------------------------------------------------------------------------------------- */
 
 static void
@@ -243,6 +363,7 @@ no_room(void)
 	static unsigned char bytes[POFI_BOUNCE_BYTES];
 	struct sending sending;
 
+	way_choose();
 	sending_make(&sending, bytes, sizeof bytes, PSI_REQUESTS);
 	rma_watch();
 	rma_seen.result = -FI_EAGAIN;
@@ -250,6 +371,8 @@ no_room(void)
 	ck_assert(!pofi_transfers_pending(ofi_self.conduit));
 	ck_assert_uint_eq(sending.message.state[0], 0);
 	ck_assert_uint_eq(rma_seen.sends, 0);
+	ck_assert_uint_eq(other_peer()->records_sent, 0);
+	ck_assert(!other_peer()->record_open);
 	rma_seen.result = 0;
 	ofi_self.conduit->credits = 0;
 	ck_assert_int_eq(long_try(&sending), PSI_AGAIN);
@@ -259,7 +382,7 @@ no_room(void)
 
 START_TEST(one_that_finds_no_room_has_not_begun)
 {
-	rma_run(2, false, no_room);
+	both_ways(false, no_room);
 }
 END_TEST
 
@@ -299,6 +422,8 @@ main(void)
 	tcase_add_test(tests, the_last_piece_of_a_large_one_tells);
 	tcase_add_loop_test(tests, a_stream_of_longs_is_whole, 0, count);
 	tcase_add_test(tests, the_halves_come_in_either_order);
+	tcase_add_test(tests, without_a_place_for_its_record_a_long_goes_by_halves);
+	tcase_add_test(tests, records_that_no_peer_has_sent_are_not_believed);
 	tcase_add_test(tests, numbers_that_no_peer_gives_are_dropped);
 	tcase_add_test(tests, one_that_finds_no_room_has_not_begun);
 	tcase_add_test(tests, longs_that_no_put_can_bring_are_left_to_messages);
