@@ -183,7 +183,7 @@ struct psi_port {
 		struct pofi_kept *first, **last;
 	} kept[PSI_NETWORKS];
 	_Atomic uint32_t kept_count[PSI_NETWORKS];
-	_Atomic bool found_last;        /* by the last poll: a message, a completion; a hint */
+	_Atomic bool streams;           /* the last poll found something, nothing was sent since */
 	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
 	bool payment_due;               /* a payment found no room */
 };
@@ -302,6 +302,13 @@ pofi_count(struct psi_conduit *conduit, enum psi_counter which)
 	psi_count(conduit->counts ? conduit->counts : conduit->services->counts(), which);
 }
 
+/* It sends. */
+static inline void
+pofi_ends_stream(struct psi_port *port)
+{
+	atomic_store_explicit(&port->streams, false, memory_order_relaxed);
+}
+
 /* -- places ------------------------------------------------------------------------------------ */
 
 static inline uint32_t
@@ -410,7 +417,7 @@ bool pofi_segment_desc(const struct psi_conduit *conduit, const void *base, size
 /* The endpoint is closed before this. */
 void pofi_segments_close(struct psi_conduit *conduit);
 
-/* -- pofi_rma.c: puts and gets ----------------------------------------------------------------- */
+/* -- pofi_rma.c, pofi_rma_open.c: puts and gets ------------------------------------------------ */
 
 /* What the provider makes of itself, and in which pieces; with its slots.  False: no memory. */
 bool pofi_rma_open(struct psi_conduit *conduit);

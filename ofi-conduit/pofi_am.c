@@ -264,6 +264,7 @@ pofi_am_send(struct psi_port *port, const struct psi_am *am)
 	struct psi_conduit *conduit = port->conduit;
 	int result;
 
+	pofi_ends_stream(port);
 	pofi_lock(conduit);
 	result = am_try(port, am);
 	pofi_unlock(conduit);

@@ -265,6 +265,7 @@ pofi_am_long(struct psi_port *port, struct psi_long *message)
 
 	if (!goes_by_put(conduit, message))
 		return PSI_UNSUPPORTED;
+	pofi_ends_stream(port);
 	pofi_lock(conduit);
 	result = long_try(port, message);
 	refused = result == PSI_AGAIN && !message->state[0];

@@ -278,22 +278,16 @@ look_take(struct pofi_look *look, unsigned most)
 }
 
 /* A look costs a system call or more, and the caller may have waited for what was just found: a
- * message, or the end of a transfer.  So a poll looks on behind that only if the poll before it found
- * something too, as in a stream. */
-static bool
-poll_looks_on(const struct psi_port *port, unsigned looks, bool found)
-{
-	return looks < LOOKS &&
-	       (!found || atomic_load_explicit(&port->found_last, memory_order_relaxed));
-}
-
+ * message, or the end of a transfer.  So a poll looks on behind that only in a stream, where polls
+ * find something each time, and nothing is sent between them. */
 unsigned
 pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
+	const bool streams = atomic_load_explicit(&port->streams, memory_order_relaxed);
 	unsigned delivered = deliver_kept(port, networks, budget);
 	bool found = delivered > 0;
 
-	for (unsigned looks = 0; delivered < budget && poll_looks_on(port, looks, found);
+	for (unsigned looks = 0; delivered < budget && looks < LOOKS && (!found || streams);
 	     looks++) {
 		struct pofi_look look;
 
@@ -303,6 +297,9 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 		look.for_others = false;
 		if (!look_take(&look, budget - delivered))
 			break;
+		found = found || look.count || look.signal_count || look.done.count;
+		if (found)
+			atomic_store_explicit(&port->streams, true, memory_order_relaxed);
 		if (look.for_others)
 			port->conduit->services->look_again();
 		deliver_done(port->conduit, &look.done);
@@ -312,9 +309,10 @@ pofi_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			deliver_taken(&look);
 		if (look.for_others && delivered < budget)
 			delivered += deliver_kept(port, networks, budget - delivered);
-		found = found || delivered || look.done.count;
+		found = found || delivered;
 	}
-	atomic_store_explicit(&port->found_last, found, memory_order_relaxed);
+	if (!found)
+		pofi_ends_stream(port);
 	pofi_tell_broken(port->conduit);
 	return delivered;
 }

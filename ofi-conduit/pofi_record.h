@@ -2,12 +2,13 @@
  * Records: what the handler of a Long gets travels behind the payload, in the same write.
  *
  * Each process has a ring of records for each other one, which that one writes.  A write has two
- * parts, payload and record, and its completion data names the record's place in the ring.  A record
- * has the bytes of a message without payload.  Every message tells its receiver how many of its
- * records have been taken; while a ring is full, Longs go as halves (pofi_long.c).
+ * parts, payload and record, and its completion data names the record's place in the ring.  A
+ * record has the bytes of a message without payload.  Every message tells its receiver how many of
+ * its records have been taken; while a ring is full, Longs go as halves (pofi_long.c).
  *
- * The sender fills the places in turn, and a place is free once as many have been taken.  That wants
- * writes that arrive in order (FI_ORDER_WAW).  A record goes with the last piece of its payload.
+ * The sender fills the places in turn, and a place is free once as many have been taken.  That
+ * wants writes that arrive in order (FI_ORDER_WAW).  A record goes with the last piece of its
+ * payload.
  */
 #ifndef POFI_RECORD_H
 #define POFI_RECORD_H

@@ -13,83 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 1 << 30 };
-
-/* -- opening ----------------------------------------------------------------------------------- */
-
-static bool
-info_has(const struct fi_info *info, uint64_t caps)
-{
-	return (info->caps & caps) == caps;
-}
-
-/* A stream of Longs of 1 MiB takes 150 to 200 us for each if a socket is given all of one at once, and
- * 110 to 130 in pieces of 256 KiB, of which the next begins when the last is in the socket.  Puts, for
- * which the target says when they have come, lose by that (docs/performance.md). */
-static bool
-goes_over_tcp(const struct fi_info *info)
-{
-	return strncmp(info->fabric_attr->prov_name, "tcp", 3) == 0;
-}
-
-static void
-rma_limits(struct psi_conduit *conduit)
-{
-	const struct fi_info *info = conduit->info;
-	const size_t most = info->ep_attr->max_msg_size, queue = info->tx_attr->size / 4;
-
-	conduit->rma.puts = info_has(info, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) &&
-	                    info->tx_attr->op_flags & FI_DELIVERY_COMPLETE;
-	conduit->rma.data = conduit->rma.puts &&
-	                    info->domain_attr->cq_data_size >= sizeof(uint64_t);
-	conduit->rma.gets = info_has(info, FI_RMA | FI_READ | FI_REMOTE_READ);
-	conduit->rma.needs_local = info->domain_attr->mr_mode & FI_MR_LOCAL;
-	conduit->rma.piece_bytes = most < PIECE_BYTES ? most : PIECE_BYTES;
-	conduit->rma.long_bytes = conduit->rma.piece_bytes;
-	if (goes_over_tcp(info) && conduit->rma.long_bytes > POFI_TCP_PIECE_BYTES)
-		conduit->rma.long_bytes = POFI_TCP_PIECE_BYTES;
-	conduit->rma.in_order = info->tx_attr->msg_order & info->rx_attr->msg_order & FI_ORDER_WAW &&
-	                        info->ep_attr->max_order_waw_size >= conduit->rma.piece_bytes;
-	conduit->rma.inject_bytes = info->tx_attr->inject_size < POFI_INJECT_BYTES
-	                                    ? info->tx_attr->inject_size : POFI_INJECT_BYTES;
-	conduit->rma.made = queue < 2 ? 2 : queue < POFI_SLOTS ? (uint32_t)queue : POFI_SLOTS;
-}
-
-/* The flag asks of all operations what puts alone need. */
-bool
-pofi_rma_open(struct psi_conduit *conduit)
-{
-	rma_limits(conduit);
-	conduit->info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;
-	conduit->rma.slots = calloc(conduit->rma.made, sizeof *conduit->rma.slots);
-	if (!conduit->rma.slots) {
-		conduit->services->log("ofi: no memory");
-		return false;
-	}
-	for (uint32_t i = 0; i < conduit->rma.made; i++) {
-		conduit->rma.slots[i].next = conduit->rma.free;
-		conduit->rma.free = &conduit->rma.slots[i];
-	}
-	return true;
-}
-
-/* The endpoint is closed before this. */
-void
-pofi_rma_close(struct psi_conduit *conduit)
-{
-	for (uint32_t i = 0; conduit->rma.slots && i < conduit->rma.made; i++) {
-		struct pofi_slot *slot = &conduit->rma.slots[i];
-
-		if (slot->mr)
-			fi_close(&slot->mr->fid);
-		if (slot->buffer_mr)
-			fi_close(&slot->buffer_mr->fid);
-		free(slot->buffer);
-	}
-	free(conduit->rma.slots);
-	pofi_segments_close(conduit);
-}
-
 /* -- slots ------------------------------------------------------------------------------------- */
 
 struct pofi_slot *
@@ -215,14 +138,16 @@ static bool
 piece_choose(struct psi_conduit *conduit, struct pofi_slot *slot, struct piece *piece)
 {
 	const struct psi_transfer *t = &slot->move.transfer;
-	const size_t most = slot->move.has_data ? conduit->rma.long_bytes : conduit->rma.piece_bytes;
+	const size_t most = slot->move.has_data ? conduit->rma.long_bytes
+	                                        : conduit->rma.piece_bytes;
 	const bool reads_early = slot->move.is_put && (t->read_now || t->read_cookie);
 
 	slot->bounced = false;
 	*piece = (struct piece){
 		.memory = t->here, .len_bytes = t->len_bytes < most ? t->len_bytes : most,
 	};
-	if (slot->move.is_put && !slot->move.record_bytes && t->len_bytes <= conduit->rma.inject_bytes) {
+	if (slot->move.is_put && !slot->move.record_bytes &&
+	    t->len_bytes <= conduit->rma.inject_bytes) {
 		piece->inject = piece->read = true;
 		return true;
 	}
@@ -361,11 +286,13 @@ move_try(struct psi_conduit *conduit, const struct pofi_move *move, uint64_t *re
 }
 
 static int
-move_begin(struct psi_conduit *conduit, const struct pofi_move *move)
+move_begin(struct psi_port *port, const struct pofi_move *move)
 {
+	struct psi_conduit *conduit = port->conduit;
 	uint64_t read_cookie = 0;
 	int result;
 
+	pofi_ends_stream(port);
 	pofi_lock(conduit);
 	result = move_try(conduit, move, &read_cookie);
 	pofi_unlock(conduit);
@@ -388,8 +315,7 @@ pofi_put(struct psi_port *port, const struct psi_transfer *transfer)
 {
 	const struct pofi_move move = { .transfer = *transfer, .is_put = true };
 
-	return puts_to(port->conduit, transfer) ? move_begin(port->conduit, &move)
-	                                        : PSI_UNSUPPORTED;
+	return puts_to(port->conduit, transfer) ? move_begin(port, &move) : PSI_UNSUPPORTED;
 }
 
 /* The peer's completion queue has the signal behind the bytes.  Nothing says when the peer has
@@ -409,7 +335,7 @@ pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 		return PSI_UNSUPPORTED;
 	move.transfer.cookie = move.transfer.read_cookie = 0;
 	move.transfer.read_now = true;
-	return move_begin(conduit, &move);
+	return move_begin(port, &move);
 }
 
 int
@@ -419,7 +345,7 @@ pofi_get(struct psi_port *port, const struct psi_transfer *transfer)
 
 	if (!port->conduit->rma.gets || transfer->remote.name.key == PSI_NO_KEY)
 		return PSI_UNSUPPORTED;
-	return move_begin(port->conduit, &move);
+	return move_begin(port, &move);
 }
 
 /* -- ending ------------------------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /*
  * What a message of the ofi conduit looks like: a struct pofi_header; for Longs, the address of the
- * payload at its owner; the arguments, without the upper bytes that are 0; the payload, at a multiple
- * of 16 bytes.  In whole lines.
+ * payload at its owner; the arguments, without the upper bytes that are 0; the payload, at a
+ * multiple of 16 bytes.  In whole lines.
  *
- * Providers inject messages of a line, which need no completion (64 bytes over tcp;ofi_rxm).  So what
- * is often 0 is not sent: notes of collectives have 16 arguments, of which most are small.
+ * Providers inject messages of a line, which need no completion (64 bytes over tcp;ofi_rxm).  So
+ * what is often 0 is not sent: notes of collectives have 16 arguments, of which most are small.
  */
 #ifndef POFI_WIRE_H
 #define POFI_WIRE_H

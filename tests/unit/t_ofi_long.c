@@ -1,7 +1,8 @@
 /*
- * The ofi conduit: Longs whose payload is a put.  A Long is one write, with a record; without a place
- * for that it has two halves, of which either comes first.  The handler runs behind the bytes; a Long
- * that finds no room has not begun; the payload is the caller's own again when the conduit says so.
+ * The ofi conduit: Longs whose payload is a put.  A Long is one write, with a record; without a
+ * place for that it has two halves, of which either comes first.  The handler runs behind the
+ * bytes; a Long that finds no room has not begun; the payload is the caller's own again when the
+ * conduit says so.
  */
 #include "ofi-conduit/pofi_record.h"
 #include "tests/unit/main.h"

@@ -1,6 +1,6 @@
 /*
- * Messages of the ofi conduit: arguments of all sizes travel in as few bytes as their sizes say, and
- * come back as they were; what collectives send fits what a provider injects.
+ * Messages of the ofi conduit: arguments of all sizes travel in as few bytes as their sizes say,
+ * and come back as they were; what collectives send fits what a provider injects.
  */
 #include "ofi-conduit/pofi_wire.h"
 #include "tests/unit/main.h"
