@@ -264,11 +264,24 @@ int pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                       struct psi_segment_name *name_out,
                       struct psi_registration **registration_out);
 void pibv_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
-/* The local key of memory in a segment of this process; false if it is in none.  The caller holds
- * the guard. */
+/* The local key of memory in a segment of this process; false if it is in none.  *len_io is cut to
+ * what has that key.  The caller holds the guard. */
 bool pibv_segment_key(const struct psi_conduit *conduit, unsigned device, const void *base,
-                      size_t len_bytes, uint32_t *key_out);
+                      size_t *len_io, uint32_t *key_out);
 void pibv_segments_close(struct psi_conduit *conduit);
+
+/* -- pibv_parts.c: segments in parts ------------------------------------------------------------- */
+
+/* Makes the table of a registration's keys, and its name.  False after one line. */
+bool pibv_parts_publish(struct psi_conduit *conduit, struct psi_registration *registration,
+                        struct psi_segment_name *name_out);
+bool pibv_name_has_parts(struct psi_segment_name name);
+/* Address and key, by the rail of a connection, of memory of its peer; *len_io is cut to what has
+ * that key.  False: not yet, since the peer's table is on its way.  The caller holds the guard. */
+bool pibv_remote_find(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      const struct psi_remote *remote, size_t *len_io, uint64_t *address_out,
+                      uint32_t *key_out);
+void pibv_tables_free(struct psi_conduit *conduit);
 
 /* -- pibv_backlog.c: what waits for room ------------------------------------------------------- */
 

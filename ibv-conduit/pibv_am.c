@@ -353,10 +353,11 @@ long_write(struct psi_port *port, struct pibv_connection *connection, struct psi
 		              .len_bytes = message->am->len_bytes },
 		.is_put = true, .read_word = &message->state[1],
 	};
+	size_t len_bytes = move.transfer.len_bytes;
 	uint64_t unused = 0;
 	uint32_t key;
 
-	if (!pibv_segment_key(conduit, 0, move.transfer.here, move.transfer.len_bytes, &key) &&
+	if (!pibv_segment_key(conduit, 0, move.transfer.here, &len_bytes, &key) &&
 	    !(move.mr = pibv_register(conduit, 0, move.transfer.here, move.transfer.len_bytes,
 	                              0))) {
 		pibv_lose(conduit);
@@ -403,7 +404,8 @@ long_is_native(const struct psi_conduit *conduit, const struct psi_long *message
 
 	return message->dest.name.key != PSI_NO_KEY &&
 	       (len_bytes <= conduit->packed_bytes ||
-	        (!message->immediate && pieces_of(conduit, len_bytes) < conduit->depth / 2));
+	        (!message->immediate && !pibv_name_has_parts(message->dest.name) &&
+	         conduit->part_bytes > INT32_MAX && pieces_of(conduit, len_bytes) < conduit->depth / 2));
 }
 
 static int

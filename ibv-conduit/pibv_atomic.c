@@ -24,9 +24,8 @@ atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operatio
 		.opcode = operation->is_swap ? IBV_WR_ATOMIC_CMP_AND_SWP
 		                             : IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.wr.atomic = {
-			.remote_addr = remote->name.origin + remote->offset,
 			.compare_add = operation->is_swap ? operation->compare : operation->add,
-			.swap = operation->swap, .rkey = (uint32_t)remote->name.key,
+			.swap = operation->swap,
 		},
 	};
 	struct pibv_work work = {
@@ -34,10 +33,13 @@ atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operatio
 		.copy_bytes = sizeof *operation->result,
 	};
 	const struct pibv_work *const works = &work;
+	size_t len_bytes = sizeof *operation->result;
 
 	if (conduit->lost)
 		return PSI_FATAL;
 	if (!connection || connection->first || !pibv_work_fits(conduit, connection, 1) ||
+	    !pibv_remote_find(conduit, connection, remote, &len_bytes,
+	                      &wr.wr.atomic.remote_addr, &wr.wr.atomic.rkey) ||
 	    !(work.buffer = pibv_buffer_take(conduit, connection)))
 		return PSI_AGAIN;
 	sge.addr = (uintptr_t)work.buffer->bytes;

@@ -57,6 +57,19 @@ message_sizes(struct psi_conduit *conduit)
 	conduit->message_bytes = (most + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
+/* A power of 2, so that a part is found by a shift. */
+static size_t
+part_limit(const struct psi_conduit *conduit)
+{
+	const uint64_t most = conduit->device.limits.max_mr_size;
+	const uint64_t wanted = pibv_setting(conduit->services, "PST_IBV_PART", UINT64_MAX);
+	size_t part = SIZE_MAX / 2 + 1;
+
+	while (part > most || part > wanted)
+		part /= 2;
+	return part;
+}
+
 /* With 7 tries Soft-RoCE tries for ever, and a peer that is gone is never told of. */
 static void
 retry_limits(struct psi_conduit *conduit)
@@ -124,6 +137,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->buffer_count = (uint32_t)pibv_setting(services, "GASNET_BBUF_COUNT",
 	                                               PIBV_BUFFERS);
 	conduit->signals_most = SIGNALS;
+	conduit->part_bytes = part_limit(conduit);
 	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);
 	conduit->sources = (uint64_t)conduit->places * PIBV_ENDPOINTS;
 	conduit->receive_batch = receive_batch_of(conduit);

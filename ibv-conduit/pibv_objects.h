@@ -161,10 +161,16 @@ struct pibv_short {
 	int32_t args[PSI_MAX_ARGS];
 };
 
-/* A segment of this process that peers reach. */
+/* A segment of this process that peers reach.  One of more bytes than a device registers at once is
+ * registered in parts, with the first device alone. */
 struct psi_registration {
 	struct psi_registration *next;
-	struct ibv_mr *mrs[PIBV_DEVICES];
+	char *base;
+	size_t len_bytes, part_bytes;
+	uint32_t parts;
+	struct ibv_mr **mrs;            /* [devices][parts] */
+	struct pibv_key_table *table;   /* of parts; NULL where there is one part */
+	struct ibv_mr *table_mr;
 };
 
 struct psi_port {
@@ -197,6 +203,7 @@ struct psi_conduit {
 	uint8_t timeout, retries, reads;
 	bool connect_all;               /* at start */
 	unsigned rail_count, device_count;
+	size_t part_bytes;              /* that a device registers at once */
 	size_t stripe_bytes;            /* larger puts and gets are shared by the rails */
 	uint64_t hello_first_ns, hello_most_ns;
 	struct pibv_card *cards;        /* [places] */
@@ -242,6 +249,7 @@ struct psi_conduit {
 	uint32_t moves;                         /* in backlogs */
 	uint32_t signals;                       /* asked for and not yet read */
 	struct psi_registration *segments;
+	struct pibv_peer_table *tables;         /* of segments of peers that are in parts */
 	struct pibv_striped *striped;           /* transfers that rails share */
 	struct {
 		struct ibv_wc wcs[PIBV_BATCH];

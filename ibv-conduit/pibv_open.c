@@ -126,6 +126,7 @@ static void
 conduit_free(struct psi_conduit *conduit)
 {
 	device_close(conduit);
+	pibv_tables_free(conduit);
 	free(conduit->connections);
 	free(conduit->cards);
 	free(conduit);

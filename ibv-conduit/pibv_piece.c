@@ -61,6 +61,7 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
 	const struct psi_transfer *t = &move->transfer;
 	const bool reads_early = move->is_put && (t->read_now || t->read_cookie);
 	const bool fits_buffer = t->len_bytes <= conduit->message_bytes;
+	size_t len = piece->sge.length;
 
 	if (move->stripe) {
 		piece->sge.lkey = pibv_stripe_key(conduit, move->stripe, connection);
@@ -73,8 +74,10 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
 	}
 	if (reads_early && fits_buffer)
 		return piece_by_buffer(conduit, connection, move, piece);
-	if (pibv_segment_key(conduit, 0, t->here, t->len_bytes, &piece->sge.lkey))
+	if (pibv_segment_key(conduit, 0, t->here, &len, &piece->sge.lkey)) {
+		piece->sge.length = (uint32_t)len;
 		return true;
+	}
 	return fits_buffer && !move->mr
 	               ? piece_by_buffer(conduit, connection, move, piece)
 	               : piece_by_registration(conduit, connection, move, piece);
@@ -98,29 +101,21 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 		piece->work.what = PIBV_ALL;
 }
 
-/* The key at the peer's device of this rail. */
-static uint32_t
-remote_key(const struct psi_conduit *conduit, const struct pibv_connection *connection,
-           const struct psi_transfer *t)
-{
-	const struct pibv_card *card = &conduit->cards[connection->process];
-
-	return (uint32_t)(t->remote.name.key >> 32 * card->ports[connection->rail].device_index);
-}
-
 bool
 pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                 struct pibv_move *move, struct pibv_piece *piece)
 {
 	const struct psi_transfer *t = &move->transfer;
-	const size_t len = t->len_bytes < conduit->piece_bytes ? t->len_bytes
-	                                                       : conduit->piece_bytes;
+	size_t len = t->len_bytes < conduit->piece_bytes ? t->len_bytes : conduit->piece_bytes;
+	uint64_t address;
+	uint32_t key;
 
+	if (!pibv_remote_find(conduit, connection, &t->remote, &len, &address, &key))
+		return false;
 	*piece = (struct pibv_piece){
 		.wr = { .sg_list = &piece->sge, .num_sge = 1,
 		        .opcode = move->is_put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-		        .wr.rdma = { .remote_addr = t->remote.name.origin + t->remote.offset,
-		                     .rkey = remote_key(conduit, connection, t) } },
+		        .wr.rdma = { .remote_addr = address, .rkey = key } },
 		.sge = { .addr = (uintptr_t)t->here, .length = (uint32_t)len },
 	};
 	if (!piece_place(conduit, connection, move, piece))

@@ -167,6 +167,7 @@ pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 	int result;
 
 	if (signal->cookie || !signal->packed || transfer->remote.name.key == PSI_NO_KEY ||
+	    pibv_name_has_parts(transfer->remote.name) ||
 	    transfer->len_bytes > conduit->medium_bytes)
 		return PSI_UNSUPPORTED;
 	silent.cookie = silent.read_cookie = 0;

@@ -21,13 +21,43 @@ access_of(const struct psi_conduit *conduit, unsigned device)
 
 /* -- registrations ----------------------------------------------------------------------------- */
 
-static void
-registration_free(struct psi_registration *registration)
+static uint32_t
+mrs_of(const struct psi_conduit *conduit, const struct psi_registration *registration)
 {
-	for (unsigned device = 0; device < PIBV_DEVICES; device++)
-		if (registration->mrs[device])
-			ibv_dereg_mr(registration->mrs[device]);
+	return registration->parts > 1 ? registration->parts : conduit->device_count;
+}
+
+static void
+registration_free(struct psi_conduit *conduit, struct psi_registration *registration)
+{
+	for (uint32_t i = 0; registration->mrs && i < mrs_of(conduit, registration); i++)
+		if (registration->mrs[i])
+			ibv_dereg_mr(registration->mrs[i]);
+	if (registration->table_mr)
+		ibv_dereg_mr(registration->table_mr);
+	free(registration->table);
+	free(registration->mrs);
 	free(registration);
+}
+
+/* False after one line. */
+static bool
+registration_fill(struct psi_conduit *conduit, struct psi_registration *made)
+{
+	const uint32_t count = mrs_of(conduit, made);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const unsigned device = made->parts > 1 ? 0 : i;
+		const size_t at = made->parts > 1 ? i * made->part_bytes : 0;
+		const size_t left = made->len_bytes - at;
+
+		made->mrs[i] = pibv_register(conduit, device, made->base + at,
+		                             left < made->part_bytes ? left : made->part_bytes,
+		                             access_of(conduit, device));
+		if (!made->mrs[i])
+			return false;
+	}
+	return true;
 }
 
 /* With each device; NULL after one line. */
@@ -36,29 +66,32 @@ registration_make(struct psi_conduit *conduit, void *base, size_t len_bytes)
 {
 	struct psi_registration *made = calloc(1, sizeof *made);
 
-	if (!made) {
+	if (made) {
+		made->base = base;
+		made->len_bytes = len_bytes;
+		made->part_bytes = conduit->part_bytes;
+		made->parts = (uint32_t)((len_bytes - 1) / made->part_bytes + 1);
+		made->mrs = calloc(mrs_of(conduit, made), sizeof *made->mrs);
+	}
+	if (!made || !made->mrs) {
 		conduit->services->log("ibv: no memory to register a segment");
+		free(made);
 		return NULL;
 	}
-	for (unsigned device = 0; device < conduit->device_count; device++) {
-		made->mrs[device] = pibv_register(conduit, device, base, len_bytes,
-		                                  access_of(conduit, device));
-		if (!made->mrs[device]) {
-			registration_free(made);
-			return NULL;
-		}
-	}
-	return made;
+	if (registration_fill(conduit, made))
+		return made;
+	registration_free(conduit, made);
+	return NULL;
 }
 
-static uint64_t
-keys_of(const struct psi_registration *registration)
+static struct psi_segment_name
+name_of(const struct psi_conduit *conduit, const struct psi_registration *registration)
 {
 	uint64_t keys = registration->mrs[0]->rkey;
 
-	if (registration->mrs[1])
+	if (conduit->device_count > 1)
 		keys |= (uint64_t)registration->mrs[1]->rkey << 32;
-	return keys;
+	return (struct psi_segment_name){ .key = keys, .origin = (uintptr_t)registration->base };
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -68,14 +101,21 @@ pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                   struct psi_segment_name *name_out, struct psi_registration **registration_out)
 {
 	struct psi_registration *made = registration_make(conduit, base, len_bytes);
+	struct psi_segment_name name;
 
 	if (!made)
 		return PSI_FAILED;
+	if (made->parts == 1) {
+		name = name_of(conduit, made);
+	} else if (!pibv_parts_publish(conduit, made, &name)) {
+		registration_free(conduit, made);
+		return PSI_FAILED;
+	}
 	psi_guard_lock(&conduit->guard);
 	made->next = conduit->segments;
 	conduit->segments = made;
 	psi_guard_unlock(&conduit->guard);
-	*name_out = (struct psi_segment_name){ .key = keys_of(made), .origin = (uintptr_t)base };
+	*name_out = name;
 	*registration_out = made;
 	return PSI_OK;
 }
@@ -90,21 +130,38 @@ pibv_segment_release(struct psi_conduit *conduit, struct psi_registration *regis
 		link = &(*link)->next;
 	*link = registration->next;
 	psi_guard_unlock(&conduit->guard);
-	registration_free(registration);
+	registration_free(conduit, registration);
+}
+
+/* What lies in a segment of several parts has a key for each, with the first device alone. */
+static bool
+key_in(const struct psi_registration *registration, unsigned device, size_t at, size_t *len_io,
+       uint32_t *key_out)
+{
+	const size_t part = at / registration->part_bytes;
+	const size_t left = (part + 1) * registration->part_bytes - at;
+
+	if (registration->parts == 1) {
+		*key_out = registration->mrs[device]->lkey;
+		return true;
+	}
+	if (device)
+		return false;
+	if (*len_io > left)
+		*len_io = left;
+	*key_out = registration->mrs[part]->lkey;
+	return true;
 }
 
 bool
 pibv_segment_key(const struct psi_conduit *conduit, unsigned device, const void *base,
-                 size_t len_bytes, uint32_t *key_out)
+                 size_t *len_io, uint32_t *key_out)
 {
 	for (const struct psi_registration *at = conduit->segments; at; at = at->next) {
-		const struct ibv_mr *mr = at->mrs[device];
+		const uintptr_t offset = (uintptr_t)base - (uintptr_t)at->base;
 
-		if (len_bytes <= mr->length &&
-		    (uintptr_t)base - (uintptr_t)mr->addr <= mr->length - len_bytes) {
-			*key_out = mr->lkey;
-			return true;
-		}
+		if (*len_io <= at->len_bytes && offset <= at->len_bytes - *len_io)
+			return key_in(at, device, offset, len_io, key_out);
 	}
 	return false;
 }
@@ -116,6 +173,6 @@ pibv_segments_close(struct psi_conduit *conduit)
 		struct psi_registration *registration = conduit->segments;
 
 		conduit->segments = registration->next;
-		registration_free(registration);
+		registration_free(conduit, registration);
 	}
 }

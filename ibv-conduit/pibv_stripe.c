@@ -44,8 +44,10 @@ keys_get(struct psi_conduit *conduit, const struct pibv_move *move, struct pibv_
 	const unsigned access = move->is_put ? 0 : IBV_ACCESS_LOCAL_WRITE;
 
 	for (unsigned device = 0; device < conduit->device_count; device++) {
-		if (pibv_segment_key(conduit, device, t->here, t->len_bytes,
-		                     &striped->keys[device]))
+		size_t len = t->len_bytes;
+
+		if (pibv_segment_key(conduit, device, t->here, &len, &striped->keys[device]) &&
+		    len == t->len_bytes)
 			continue;
 		striped->mrs[device] = pibv_register_quietly(conduit, device, t->here,
 		                                             t->len_bytes, access);
@@ -143,6 +145,7 @@ pibv_stripes_start(struct psi_conduit *conduit, struct pibv_connection *connecti
 	size_t share, at = 0;
 
 	if (connection->rail_count > 1 && connection->state == PIBV_CONNECTED &&
+	    !pibv_name_has_parts(move->transfer.remote.name) &&
 	    len_bytes > conduit->stripe_bytes && !move->transfer.read_now && !move->read_word)
 		count = rails_alive(connection, alive);
 	if (count > 1)

@@ -51,6 +51,10 @@ static const struct psi_setting rows[] = {
 	  .unit = "B", .min = 512, .max = 1 << 20,
 	  .help = "largest payload of a Medium of conduit ibv; each receive and send buffer has "
 	          "room for one" },
+	{ .name = "PST_IBV_PART", .kind = PSI_SETTING_SIZE, .unit = "B", .min = 65536,
+	  .max = UINT64_C(1) << 62,
+	  .help = "conduit ibv registers segments in parts of at most this size; unset: as much at "
+	          "once as the device can" },
 	{ .name = "PST_IBV_SEND_QUEUE", .kind = PSI_SETTING_INT, .default_text = "128",
 	  .unit = "requests", .min = 16, .max = 256,
 	  .help = "work requests that the send queue of each connection of conduit ibv holds" },
