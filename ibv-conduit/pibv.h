@@ -270,7 +270,7 @@ bool pibv_segment_key(const struct psi_conduit *conduit, unsigned device, const 
                       size_t *len_io, uint32_t *key_out);
 void pibv_segments_close(struct psi_conduit *conduit);
 
-/* -- pibv_parts.c: segments in parts ------------------------------------------------------------- */
+/* -- pibv_parts.c: segments in parts ----------------------------------------------------------- */
 
 /* Makes the table of a registration's keys, and its name.  False after one line. */
 bool pibv_parts_publish(struct psi_conduit *conduit, struct psi_registration *registration,

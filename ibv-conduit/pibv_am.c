@@ -405,7 +405,8 @@ long_is_native(const struct psi_conduit *conduit, const struct psi_long *message
 	return message->dest.name.key != PSI_NO_KEY &&
 	       (len_bytes <= conduit->packed_bytes ||
 	        (!message->immediate && !pibv_name_has_parts(message->dest.name) &&
-	         conduit->part_bytes > INT32_MAX && pieces_of(conduit, len_bytes) < conduit->depth / 2));
+	         conduit->part_bytes > INT32_MAX &&
+	         pieces_of(conduit, len_bytes) < conduit->depth / 2));
 }
 
 static int
