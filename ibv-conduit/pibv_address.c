@@ -4,7 +4,6 @@
  */
 #include "ibv-conduit/pibv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* -- the filter -------------------------------------------------------------------------------- */
@@ -23,12 +22,13 @@ word_takes(const char *word, size_t len, const char *device, unsigned port)
 	if (*at != ':')
 		return false;
 	while (at < end && (*at == ':' || *at == ',')) {
-		char *rest;
-		const unsigned long number = strtoul(at + 1, &rest, 10);
+		const char *digit = ++at;
+		unsigned long number = 0;
 
-		if (rest > at + 1 && number == port)
+		for (; at < end && *at >= '0' && *at <= '9' && number <= UINT8_MAX; at++)
+			number = number * 10 + (unsigned long)(*at - '0');
+		if (at > digit && number == port)
 			return true;
-		at = rest;
 	}
 	return false;
 }
