@@ -274,7 +274,7 @@ hello_is_sound(const struct psi_conduit *conduit, const struct pibv_hello *hello
 {
 	return len_bytes == sizeof *hello && hello->tag == conduit->tag &&
 	       hello->wire == PIBV_WIRE && hello->process < conduit->places &&
-	       hello->to == conduit->place;
+	       hello->process != conduit->place && hello->to == conduit->place;
 }
 
 /* The message that takes the peer's side to CONNECTED.  A hello does as well where there is no room
