@@ -1,0 +1,339 @@
+/*
+ * The ibv conduit's choice of device and port, and what it says where there is none or where a call
+ * of the device fails.  Whatever fails, everything that was taken is given back.
+ */
+#include "tests/unit/ibv_rig.h"
+#include "tests/unit/main.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct mock_device *device(unsigned index) { return &mock.devices[0][index]; }
+
+/* Two devices of two ports each, all down. */
+static void
+devices_start(void)
+{
+	mock_reset(1);
+	for (unsigned i = 0; i < MOCK_DEVICES; i++) {
+		device(i)->present = true;
+		device(i)->limits.phys_port_cnt = MOCK_PORTS;
+		for (unsigned port = 0; port < MOCK_PORTS; port++)
+			device(i)->ports[port].attr.state = IBV_PORT_DOWN;
+	}
+	rig_job(1, false);
+}
+
+static void
+port_up(unsigned index, unsigned port)
+{
+	device(index)->ports[port - 1].attr.state = IBV_PORT_ACTIVE;
+}
+
+static void
+opens_at(const char *name, unsigned port)
+{
+	struct pibv_device found;
+	char lack[PIBV_LACK_BYTES];
+
+	rig_as(0);
+	ck_assert_msg(pibv_device_open(&rig_services, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_str_eq(found.name, name);
+	ck_assert_uint_eq(found.port_number, port);
+	pibv_device_close(&found);
+	ck_assert_uint_eq(device(0)->counts.objects + device(1)->counts.objects, 0);
+}
+
+static void
+lacks(const char *part)
+{
+	char reason[PIBV_LACK_BYTES] = "";
+
+	rig_as(0);
+	ck_assert(!pibv_ops.probe(&rig_services, reason, sizeof reason));
+	ck_assert_msg(strstr(reason, part) != NULL, "%s", reason);
+	ck_assert_uint_eq(device(0)->counts.objects + device(1)->counts.objects, 0);
+}
+
+/* -- the choice -------------------------------------------------------------------------------- */
+
+START_TEST(first_port_that_is_up)
+{
+	devices_start();
+	port_up(1, 2);
+	opens_at("mock1", 2);
+	port_up(1, 1);
+	opens_at("mock1", 1);
+	port_up(0, 2);
+	opens_at("mock0", 2);
+}
+END_TEST
+
+START_TEST(port_that_the_filter_names)
+{
+	devices_start();
+	port_up(0, 1);
+	port_up(1, 1);
+	port_up(1, 2);
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock1:2");
+	opens_at("mock1", 2);
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0:2+mock1");
+	opens_at("mock1", 1);
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock7");
+	lacks("GASNET_IBV_PORTS=mock7 names no port");
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0:2");
+	lacks("port 2 of mock0 is down");
+}
+END_TEST
+
+START_TEST(device_that_does_not_open_is_passed_over)
+{
+	devices_start();
+	port_up(0, 1);
+	port_up(1, 1);
+	device(0)->refuse[MOCK_OPEN] = EACCES;
+	opens_at("mock1", 1);
+	device(1)->refuse[MOCK_OPEN] = EACCES;
+	lacks("/dev/infiniband/uverbs1");
+	device(0)->refuse[MOCK_OPEN] = 0;
+	device(0)->refuse[MOCK_QUERY] = EIO;
+	device(1)->present = false;
+	lacks("tells nothing of itself");
+}
+END_TEST
+
+START_TEST(host_without_a_device)
+{
+	mock_reset(0);
+	rig_job(1, false);
+	lacks("has no RDMA device");
+}
+END_TEST
+
+START_TEST(no_port_is_up)
+{
+	devices_start();
+	device(1)->present = false;
+	lacks("port 2 of mock0 is down");
+}
+END_TEST
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+/* What the conduit took and why. */
+static void
+took_address(uint32_t index, const char *why)
+{
+	struct pibv_device found;
+	char lack[PIBV_LACK_BYTES];
+
+	rig_as(0);
+	ck_assert_msg(pibv_device_open(&rig_services, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_uint_eq(found.gid.gid_index, index);
+	ck_assert_msg(strstr(found.reason, why) != NULL, "%s", found.reason);
+	pibv_device_close(&found);
+}
+
+START_TEST(address_by_preference_by_index_and_by_interface)
+{
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->ports[0].gid_count = 0;
+	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V1, "fe80::1", 1);
+	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V2, "fe80::1", 1);
+	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V2, "::ffff:10.0.0.7", 1);
+	took_address(2, "RoCE v2 over IPv4, the first that is up");
+	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "0");
+	took_address(0, "RoCE v1");
+	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "9");
+	lacks("has no address at PST_IBV_GID_INDEX");
+	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "");
+	rig_set(PSI_NO_PEER, "PST_NET_IFACE", "10.0.0.0/24");
+	took_address(2, "PST_NET_IFACE");
+	rig_set(PSI_NO_PEER, "PST_NET_IFACE", "10.9.0.0/24");
+	lacks("on the interface of PST_NET_IFACE");
+}
+END_TEST
+
+/* Each port has a table of its own. */
+START_TEST(address_is_of_the_port)
+{
+	struct pibv_device found;
+	char lack[PIBV_LACK_BYTES];
+
+	devices_start();
+	port_up(0, 2);
+	rig_as(0);
+	ck_assert(pibv_device_open(&rig_services, &found, lack, sizeof lack));
+	ck_assert_uint_eq(found.gid.port_num, 2);
+	ck_assert_mem_eq(&found.gid.gid, &device(0)->ports[1].gids[0].gid, 16);
+	pibv_device_close(&found);
+}
+END_TEST
+
+START_TEST(partition_is_found_in_the_table)
+{
+	struct pibv_device found;
+	char lack[PIBV_LACK_BYTES];
+
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->ports[0].pkeys[2] = 0x8123;
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x123");
+	rig_as(0);
+	ck_assert(pibv_device_open(&rig_services, &found, lack, sizeof lack));
+	ck_assert_uint_eq(found.pkey_index, 2);
+	pibv_device_close(&found);
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x456");
+	lacks("not in partition 0x456");
+}
+END_TEST
+
+/* -- calls that fail --------------------------------------------------------------------------- */
+
+static const struct { enum mock_call call; const char *part; } opening[] = {
+	{ MOCK_PD, "has no protection domain" },
+	{ MOCK_CHANNEL, "has no completion channel" },
+	{ MOCK_CQ, "has no completion queue" },
+	{ MOCK_SRQ, "has no shared receive queue" },
+	{ MOCK_MR, "cannot register" },
+	{ MOCK_POST_SRQ, "receive buffers; lower GASNET_RBUF_COUNT" },
+	{ MOCK_QP, "no queue pair for datagrams" },
+	{ MOCK_MODIFY, "no queue pair for datagrams" },
+	{ MOCK_POST_RECV, "no queue pair for datagrams" },
+};
+
+START_TEST(open_that_fails_says_why_once_and_gives_all_back)
+{
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->refuse[opening[_i].call] = ENOMEM;
+	ck_assert_int_eq(rig_open(0), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_msg(strstr(rig_ranks[0].said, opening[_i].part) != NULL, "%s",
+	              rig_ranks[0].said);
+	ck_assert_uint_eq(device(0)->counts.objects, 0);
+	ck_assert_uint_eq(device(0)->counts.registrations, 0);
+}
+END_TEST
+
+/* The second and third registration too. */
+START_TEST(memory_that_cannot_be_registered)
+{
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->refuse[MOCK_MR] = ENOMEM;
+	device(0)->refuse_after[MOCK_MR] = (unsigned)_i;
+	ck_assert_int_eq(rig_open(0), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_uint_eq(device(0)->counts.objects, 0);
+}
+END_TEST
+
+/* A small device: queues are as large as it has them. */
+START_TEST(queues_are_cut_to_what_the_device_has)
+{
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->limits.max_qp_wr = 100;
+	device(0)->limits.max_srq_wr = 60;
+	device(0)->limits.max_cqe = 900;
+	device(0)->limits.max_qp_rd_atom = 2;
+	ck_assert_msg(rig_open(0) == PSI_OK, "%s", rig_ranks[0].said);
+	ck_assert_uint_eq(rig_ranks[0].conduit->depth, 64);
+	ck_assert_uint_eq(rig_ranks[0].conduit->receive_count, 60);
+	ck_assert_uint_eq(rig_ranks[0].conduit->reads, 2);
+	ck_assert_uint_le((unsigned)rig_ranks[0].conduit->cq->cqe, 900);
+	ck_assert_uint_ge(rig_ranks[0].conduit->signals_most, 64);
+}
+END_TEST
+
+START_TEST(describe_names_port_and_reason)
+{
+	char text[640];
+
+	rig_start(1);
+	pibv_ops.describe(rig_as(0)->conduit, text, sizeof text);
+	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, the first that is up)") !=
+	              NULL, "%s", text);
+	ck_assert_msg(strstr(text, "bytes per peer") != NULL, "%s", text);
+}
+END_TEST
+
+/* -- processes that do not fit ----------------------------------------------------------------- */
+
+static void
+connect_fails(const char *part)
+{
+	int results[RIG_RANKS];
+
+	ck_assert_int_eq(rig_open(0), PSI_OK);
+	ck_assert_int_eq(rig_open(1), PSI_OK);
+	rig_connect(results);
+	ck_assert_int_eq(results[0], PSI_FAILED);
+	ck_assert_int_eq(results[1], PSI_FAILED);
+	ck_assert_msg(strstr(rig_ranks[0].said, part) != NULL, "%s", rig_ranks[0].said);
+}
+
+START_TEST(sizes_differ)
+{
+	rig_job(2, true);
+	rig_set(1, "PST_IBV_MAX_MEDIUM", "4096");
+	connect_fails("differ in PST_IBV_MAX_MEDIUM (8192, 4096 bytes)");
+}
+END_TEST
+
+START_TEST(links_differ)
+{
+	rig_job(2, true);
+	mock_device_of(1)->ports[0].attr.link_layer = IBV_LINK_LAYER_INFINIBAND;
+	connect_fails("rank 0 has Ethernet, rank 1 has InfiniBand");
+}
+END_TEST
+
+/* The smaller MTU, and a limit of the user's. */
+START_TEST(mixed_mtu_is_the_smaller)
+{
+	rig_job(2, true);
+	mock_device_of(1)->ports[0].attr.active_mtu = IBV_MTU_1024;
+	rig_start(2);
+	rig_meet(0, 1);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.mtu, IBV_MTU_4096);
+}
+END_TEST
+
+START_TEST(mtu_has_a_limit)
+{
+	rig_set(0, "GASNET_MAX_MTU", "2048");
+	rig_set(1, "GASNET_MAX_MTU", "100");
+	rig_start(2);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.mtu, IBV_MTU_2048);
+	ck_assert_uint_eq(rig_ranks[1].conduit->card.mtu, IBV_MTU_256);
+	rig_meet(0, 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("device");
+
+	tcase_add_test(tests, first_port_that_is_up);
+	tcase_add_test(tests, port_that_the_filter_names);
+	tcase_add_test(tests, device_that_does_not_open_is_passed_over);
+	tcase_add_test(tests, host_without_a_device);
+	tcase_add_test(tests, no_port_is_up);
+	tcase_add_test(tests, address_by_preference_by_index_and_by_interface);
+	tcase_add_test(tests, address_is_of_the_port);
+	tcase_add_test(tests, partition_is_found_in_the_table);
+	tcase_add_loop_test(tests, open_that_fails_says_why_once_and_gives_all_back, 0,
+	                    sizeof opening / sizeof *opening);
+	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);
+	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
+	tcase_add_test(tests, describe_names_port_and_reason);
+	tcase_add_test(tests, sizes_differ);
+	tcase_add_test(tests, links_differ);
+	tcase_add_test(tests, mixed_mtu_is_the_smaller);
+	tcase_add_test(tests, mtu_has_a_limit);
+	return unit_run("ibv device", tests);
+}
