@@ -99,18 +99,29 @@ rma_copy_here(const struct transfer *t, void *there)
 	}
 }
 
-/* Copies by the kernel, where that is possible.  Fills are left to the owner, which needs no source
- * and is three times as fast. */
+/* Fills are left to the owner, which needs no source and is three times as fast. */
+static bool
+rma_goes_by_kernel(const struct transfer *t)
+{
+	const enum psi_way way = t->kind == MOVE_GET ? PSI_WAY_GET : PSI_WAY_PUT;
+
+	return t->kind != MOVE_FILL && psi_reach_road(way, t->target.place) == PSI_BY_KERNEL;
+}
+
 static bool
 rma_copy_by_kernel(const struct transfer *t)
 {
-	const bool is_get = t->kind == MOVE_GET;
-
-	if (t->kind == MOVE_FILL ||
-	    psi_reach_road(is_get ? PSI_WAY_GET : PSI_WAY_PUT, t->target.place) != PSI_BY_KERNEL)
+	if (!rma_goes_by_kernel(t))
 		return false;
-	return is_get ? psi_reach_read(t->target.place, t->here, t->there, t->nbytes)
-	              : psi_reach_write(t->target.place, t->there, t->here, t->nbytes);
+	return t->kind == MOVE_GET ? psi_reach_read(t->target.place, t->here, t->there, t->nbytes)
+	                           : psi_reach_write(t->target.place, t->there, t->here, t->nbytes);
+}
+
+/* False where an operation has to make it. */
+static bool
+rma_is_here(const struct transfer *t, const void *there)
+{
+	return there || !t->nbytes || rma_goes_by_kernel(t);
 }
 
 /* With checks, the team counts this thread as inside the call while it copies. */
@@ -136,7 +147,8 @@ rma_copy_now(const struct transfer *t, void *there)
 }
 
 /* Checks the call, counts it, and makes the copy where the memory is mapped or the kernel
- * copies; false where an operation has to.  One that may wait polls. */
+ * copies; false where an operation has to.  A copy that may wait polls: a get before it, so that
+ * who gets the same word again and again makes progress. */
 static bool
 rma_move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 {
@@ -151,7 +163,7 @@ rma_move_here(struct transfer *t, gex_TM_t tm, gex_Rank_t rank)
 	if (t->kind != MOVE_FILL)
 		psi_rule_transfer(t->here, there, t->nbytes, t->flags, t->call);
 	rma_count_call(t);
-	if (!(t->flags & GEX_FLAG_IMMEDIATE) && is_get)
+	if (is_get && !(t->flags & GEX_FLAG_IMMEDIATE) && rma_is_here(t, there))
 		psi_poll();
 	if (!rma_copy_now(t, there))
 		return false;
