@@ -3,8 +3,8 @@
  * it is defined here, and the operations of contexts behind its inline functions.
  *
  * It keeps the rules of devices, and a test that breaks one sees what a device would do: requests
- * of one queue pair are made in their order; inline bytes are read at once, others when the request is
- * made; an entry of a send queue is free again when a completion of it, or of a later one, has been
+ * of one queue pair are made in their order; inline bytes are read at once, others when the
+ * request is made; an entry of a send queue is free again when a completion of it, or of a later one, has been
  * read; a message for which there is no receive buffer waits; a request that fails flushes those
  * behind it; keys, bounds and rights of registered memory are checked; a completion queue that
  * overflows breaks.  Datagrams without a buffer or with a wrong Q_Key are dropped.
@@ -29,7 +29,8 @@ enum {
 /* Calls that a device can be told to refuse. */
 enum mock_call {
 	MOCK_OPEN, MOCK_QUERY, MOCK_PD, MOCK_CHANNEL, MOCK_CQ, MOCK_SRQ, MOCK_QP, MOCK_MODIFY,
-	MOCK_AH, MOCK_MR, MOCK_POST_SEND, MOCK_POST_DATAGRAM, MOCK_POST_RECV, MOCK_POST_SRQ, MOCK_POLL,
+	MOCK_AH, MOCK_MR, MOCK_POST_SEND, MOCK_POST_DATAGRAM, MOCK_POST_RECV, MOCK_POST_SRQ,
+	MOCK_POLL,
 	MOCK_CALLS
 };
 

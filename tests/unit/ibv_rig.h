@@ -1,7 +1,7 @@
 /*
  * Ranks of a job in one process, each with an ibv conduit of its own, which talk through the mock
- * of libibverbs (ibv_mock.h).  Nothing happens but by the calls of the test, so each run is the same;
- * the clock stands still until the test moves it.  Programs wrap clock_gettime.
+ * of libibverbs (ibv_mock.h).  Nothing happens but by the calls of the test, so each run is the
+ * same; the clock stands still until the test moves it.  Programs wrap clock_gettime.
  */
 #ifndef IBV_RIG_H
 #define IBV_RIG_H

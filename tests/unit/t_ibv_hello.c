@@ -1,6 +1,6 @@
 /*
- * Connections of the ibv conduit are made by datagrams, which may be lost, come twice, cross or come
- * out of order; strangers' are dropped.
+ * Connections of the ibv conduit are made by datagrams, which may be lost, come twice, cross or
+ * come out of order; strangers' are dropped.
  */
 #include "tests/unit/ibv_rig.h"
 #include "tests/unit/main.h"
