@@ -101,6 +101,7 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 		piece->work.what = PIBV_ALL;
 }
 
+/* Of the request only what reads and writes use is set. */
 bool
 pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                 struct pibv_move *move, struct pibv_piece *piece)
@@ -112,12 +113,16 @@ pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
 
 	if (!pibv_remote_find(conduit, connection, &t->remote, &len, &address, &key))
 		return false;
-	*piece = (struct pibv_piece){
-		.wr = { .sg_list = &piece->sge, .num_sge = 1,
-		        .opcode = move->is_put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-		        .wr.rdma = { .remote_addr = address, .rkey = key } },
-		.sge = { .addr = (uintptr_t)t->here, .length = (uint32_t)len },
-	};
+	piece->wr.next = NULL;
+	piece->wr.sg_list = &piece->sge;
+	piece->wr.num_sge = 1;
+	piece->wr.opcode = move->is_put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+	piece->wr.send_flags = 0;
+	piece->wr.wr.rdma.remote_addr = address;
+	piece->wr.wr.rdma.rkey = key;
+	piece->sge = (struct ibv_sge){ .addr = (uintptr_t)t->here, .length = (uint32_t)len };
+	piece->work = (struct pibv_work){ .what = PIBV_NOTHING };
+	piece->read = false;
 	if (!piece_place(conduit, connection, move, piece))
 		return false;
 	if (piece->sge.length == t->len_bytes)

@@ -377,7 +377,7 @@ pibv_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			deliver_done(conduit, &look.done);
 		deliver_taken(port, conduit, &look);
 		delivered += look.count;
-		if (look.for_others && delivered < budget)
+		if (look.for_others && delivered < budget && port_has_kept(port))
 			delivered += pibv_deliver_kept(port, networks, budget - delivered);
 	}
 	if (psi_lost_peer_any(&conduit->lost_peer))
