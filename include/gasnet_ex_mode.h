@@ -63,7 +63,14 @@
 #define GASNET_PAGESIZE                    4096
 #define GASNET_MAXNODES                    65535
 #define GASNET_MAXEPS                      128
+
+/* In PAR the user may start the library's receive thread, which runs handlers. */
+#ifdef GASNET_PAR
+#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
+#define GASNET_RCV_THREAD                  1
+#else
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
+#endif
 
 /* Optional parts. */
 #define GASNET_HAVE_MK_CLASS_HOST           1

@@ -23,6 +23,7 @@ struct psi_job {
 	pid_t pid;                      /* a child that the client forks is no rank */
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */
+	bool receive_thread;            /* a thread of the library runs handlers too */
 	bool crowded;                   /* more ranks than CPUs here */
 	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */

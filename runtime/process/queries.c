@@ -218,10 +218,10 @@ gex_System_QueryMaxThreads(void)
 int
 gex_System_QueryHiddenAMConcurrencyLevel(void)
 {
-	return GASNET_HIDDEN_AM_CONCURRENCY_LEVEL;
+	return psi.receive_thread;
 }
 
-/* The library starts no thread, so there is none to hand over. */
+/* The receive thread, if there is one, has been started; there is none to hand over. */
 int
 gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                 const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags)

@@ -64,13 +64,16 @@ psi_receive_thread_start(void)
 		        "left out");
 		return;
 	}
+	psi.receive_thread = true;      /* before its handlers can ask */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	code = pthread_create(&thread, NULL, receive_forever, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (code == 0)
+	if (code == 0) {
 		pthread_detach(thread);
-	else
-		psi_log("GASNET_RCV_THREAD: no thread: %s; messages are handled when the program "
-		        "makes calls", strerror(code));
+		return;
+	}
+	psi.receive_thread = false;
+	psi_log("GASNET_RCV_THREAD: no thread: %s; messages are handled when the program makes "
+	        "calls", strerror(code));
 }

@@ -77,6 +77,7 @@ main(int argc, char **argv)
 
 	setenv("GASNET_RCV_THREAD", "1", 1);
 	pt_start(&argc, &argv, table, PT_COUNT(table), 65536);
+	PT_EQ(gex_System_QueryHiddenAMConcurrencyLevel(), 1);
 	one_computes();
 	all_talk();
 	pt_finish();

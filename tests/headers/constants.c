@@ -130,9 +130,13 @@ length_of_copy(const char *text)
 #error "features"
 #endif
 #if !GASNET_PAGESIZE || !GASNET_MAXNODES || GASNET_MAXEPS < 1 || GASNET_ALIGNED_SEGMENTS != 0 || \
-	GASNET_HIDDEN_AM_CONCURRENCY_LEVEL != 0 || GEX_AM_INDEX_BASE > 128 ||                   \
+	GEX_AM_INDEX_BASE > 128 ||                                                              \
 	SIZEOF_GEX_RMA_VALUE_T != 8 || SIZEOF_GASNET_REGISTER_VALUE_T != 8 || SIZEOF_INT != 4
 #error "limits"
+#endif
+#if defined(GASNET_PAR) ? !GASNET_HIDDEN_AM_CONCURRENCY_LEVEL || GASNET_RCV_THREAD != 1 \
+			: GASNET_HIDDEN_AM_CONCURRENCY_LEVEL || defined(GASNET_RCV_THREAD)
+#error "threads of the library"
 #endif
 #if GASNETT_PAGESIZE != GASNET_PAGESIZE || GASNETT_MAX_THREADS < 1 || !PLATFORM_ARCH_64 || \
 	!PLATFORM_ARCH_LITTLE_ENDIAN || !HAVE_PTHREAD_H
