@@ -29,6 +29,9 @@ IDENT(ssh, "SSHSpawner: 1");
 IDENT(mpi, "MPISpawner: 1");
 IDENT(pmi, "PMISpawner: 1");
 #endif
+#if defined(GASNET_CONDUIT_IBV)
+IDENT(multirail, "IbvMultirail: 1");
+#endif
 IDENT(thread_model, "ThreadModel: GASNET_" PSI_MODE_NAME);
 IDENT(segment, "Segment: GASNET_SEGMENT_FAST");
 IDENT(config, "Config: (libgasnet.a) " GASNET_CONFIG_STRING);

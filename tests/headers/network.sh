@@ -6,7 +6,7 @@ library=libfabric
 if [ "$conduit" = ibv ]; then library=libibverbs; fi
 
 # The names by which programs know the conduit.
-printf '#include <gasnetex.h>\n#if !GASNET_CONDUIT_%s || !GASNET_%s_CONDUIT || GASNET_CONDUIT_SMP\n#error wrong\n#endif\n' \
+printf '#include <gasnetex.h>\n#if !GASNET_CONDUIT_%s || !GASNET_%s_CONDUIT || GASNET_CONDUIT_SMP || defined(GASNET_IBV_MULTIRAIL) != defined(GASNET_CONDUIT_IBV)\n#error wrong\n#endif\n' \
 	"$CONDUIT" "$CONDUIT" >names.c
 attempt 'names of the conduit' $cc -DGASNET_PAR -D_REENTRANT -D_GNU_SOURCE=1 -I"$moved/include" \
 	-I"$moved/include/$conduit-conduit" -c names.c -o names.o
@@ -16,6 +16,9 @@ tr '$' '\n' <hand-par | LC_ALL=C grep -a '^GASNet' >strings
 for string in "ConduitName: $CONDUIT " "CoreLibraryName: $CONDUIT " 'FORKSpawner: 1 ' 'SSHSpawner: 1 ' 'MPISpawner: 1 ' 'PMISpawner: 1 '; do
 	grep -qx "GASNet$string" strings || fail "hand-par has no string $string"
 done
+if [ "$conduit" = ibv ]; then
+	grep -qx 'GASNetIbvMultirail: 1 ' strings || fail 'hand-par does not say that it may use several ports'
+fi
 [ "$(pkg-config --variable=GASNET_SPAWNER_DEFAULT gasnet-$conduit-par 2>/dev/null || echo ssh)" = ssh ] ||
 	fail 'the default spawner is not ssh'
 
