@@ -82,6 +82,15 @@ open_by_engine(const struct pboot_engine *engine, struct pboot_hosts *hosts_out)
 	pboot_join(engine, &pboot_self.startup, hosts_out);
 }
 
+/* The launcher may run in a step of an engine's, of which its own ranks are none, nor what they
+ * start. */
+static void
+open_by_launcher(void)
+{
+	pboot_startup_from_environment(&pboot_self.startup);
+	pboot_engine_forget();
+}
+
 static int
 open_by_start(struct pboot_hosts *hosts_out)
 {
@@ -89,7 +98,7 @@ open_by_start(struct pboot_hosts *hosts_out)
 	const struct pboot_engine *engine;
 
 	if (getenv("PST_JOB_CONTROL"))
-		pboot_startup_from_environment(&pboot_self.startup);
+		open_by_launcher();
 	else if (ranks && *ranks)
 		open_direct(ranks);
 	else if ((engine = pboot_engine_find()) != NULL)

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* LOOK_MS: the time between two looks at the watched rank.  LOOKS: so many must find it ended, while
- * the fence is not over: a rank that has passed the fence may end before others hear of it. */
+/* LOOK_MS: the time between two looks at the watched rank.  LOOKS: so many must find it ended,
+ * while the fence is not over: a rank that has passed the fence may end before others hear of
+ * it. */
 enum { LOOK_MS = 200, LOOKS = 5, DEPTH = 16, VALUE_ROOM = 256 };
 /* Ranks are counted at this look.  Slurm has made the processes of all ranks of a host before the
  * first one begins its program; another engine makes one after the other. */

@@ -1,7 +1,7 @@
 /*
  * A rank that ends before all ranks have passed the engine's fence leaves the others waiting there,
- * since not every process manager takes that for a failure.  So each rank watches another one of its
- * host while it waits: the next in the ring of those that the same process of the engine has
+ * since not every process manager takes that for a failure.  So each rank watches another one of
+ * its host while it waits: the next in the ring of those that the same process of the engine has
  * started.  Whatever rank ends, one of those that are left watches one that has ended.  One that
  * ended before this rank began is seen by counting, if it is known how many there should be.
  */
@@ -23,8 +23,8 @@ void pboot_siblings_expect(uint32_t count);
 
 /*
  * Waits for a fence.  over waits for at most this many ms, and returns whether the fence is over.
- * Prints a line when it has taken PBOOT_ENGINE_HINT_S.  Returns false, after a line that says so, if
- * it will never be over, since the watched rank has ended.
+ * Prints a line when it has taken PBOOT_ENGINE_HINT_S.  Returns false, after a line that says so,
+ * if it will never be over, since another rank of this host has ended.
  */
 bool pboot_siblings_await(bool (*over)(int limit_ms), uint32_t rank, uint32_t size);
 

@@ -25,8 +25,8 @@
 
 /* The report that is under way, see pboot_peers_report.c. */
 struct pboot_peers_report {
-	/* What is wanted.  Host 0 begins it when the one under way is printed; another host wants it
-	 * until host 0 asks, and tells host 0 from want_from_ns on. */
+	/* What is wanted.  Host 0 begins it when the one under way is printed; another host wants
+	 * it until host 0 asks, and tells host 0 from want_from_ns on. */
 	enum pboot_report_kind wanted;
 	char wanted_why[PBOOT_WHY_BYTES];
 	bool want_told;
@@ -111,8 +111,8 @@ bool pboot_peers_pack_tell(struct pboot_keeper *keeper);
 void pboot_pack_add(struct pboot_pack *pack, const uint8_t *bytes, uint32_t len_bytes);
 
 /* pboot_peers_report.c.  report: has what the ranks do printed; false: this host has to print what
- * its own ranks do.  tell: does what is due; true: nothing is under way.  deadline: when tell is due
- * though nothing happens.  wanted, asked, looked: such a frame has come. */
+ * its own ranks do.  tell: does what is due; true: nothing is under way.  deadline: when tell is
+ * due though nothing happens.  wanted, asked, looked: such a frame has come. */
 bool pboot_peers_report(struct pboot_keeper *keeper, enum pboot_report_kind kind, const char *why);
 bool pboot_peers_report_tell(struct pboot_keeper *keeper);
 uint64_t pboot_peers_report_deadline(const struct pboot_peers *peers);

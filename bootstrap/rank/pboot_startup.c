@@ -1,5 +1,4 @@
 /* Reads what a launched rank knows of its job from the environment, where the keeper wrote it. */
-#include "bootstrap/engine/pboot_engine.h"
 #include "bootstrap/rank/pboot_rank.h"
 
 #include "penstock.h"
@@ -129,6 +128,4 @@ pboot_startup_from_environment(struct pboot_startup *startup_out)
 	unsetenv("PST_JOB_CONTROL");
 	unsetenv("PST_JOB_FILES");
 	unsetenv("PST_JOB_RELEASE");
-	/* The launcher may run in a step of an engine's, whose ranks its own ranks are not. */
-	pboot_engine_forget();
 }

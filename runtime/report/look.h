@@ -1,6 +1,6 @@
 /*
- * The layout of a look (report.h), which report_look.c writes and report_read.c reads.  Both are the
- * same build, so numbers stand as they are in memory, without regard to alignment:
+ * The layout of a look (report.h), which report_look.c writes and report_read.c reads.  Both are
+ * the same build, so numbers stand as they are in memory, without regard to alignment:
  *
  *     a head; its ranks; its entries, each with its text behind it; lines, as many as there are,
  *     each with its text behind it

@@ -1,5 +1,5 @@
-/* The hooks of reports, for the keeper; and the report of a job without a keeper, which its only rank
- * prints. */
+/* The hooks of reports, for the keeper; and the report of a job without a keeper, which its only
+ * rank prints. */
 #include "runtime/report/report.h"
 #include "runtime/process/process.h"
 #include "runtime/report/reports.h"

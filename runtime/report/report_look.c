@@ -1,7 +1,7 @@
 /*
- * Takes a look at the ranks of a host (report.h).  The keeper takes it from memory that ranks share,
- * so their state does not matter.  In a job without a keeper the rank itself takes it.  Two looks
- * at the counts, a moment apart, show which ranks make progress.
+ * Takes a look at the ranks of a host (report.h).  The keeper takes it from memory that ranks
+ * share, so their state does not matter.  In a job without a keeper the rank itself takes it.  Two
+ * looks at the counts, a moment apart, show which ranks make progress.
  */
 #include "runtime/report/look.h"
 #include "runtime/report/report.h"

@@ -10,7 +10,7 @@
  *   N1, N2       phase_finish, phases_finished in pcoll_barrier.c: the result of a phase, from the thread that
  *                finishes it
  *   M1, M2       sysvnet_open, sysvnet_agrees in sysvnet_open.c, view_layout_of in sysvnet_view.c: what the arena is
- *   J1, J2       describe_shared in job.c, psi_report_map in report/report.c: what ranks share
+ *   J1, J2       describe_shared in job.c, psi_report_map in report/report_look.c: what ranks share
  *   E1, E2       psi_endpoint_memory in shmem.c, psi_further_is_open in process/shared.h: where the memory of an
  *                endpoint is, from the process that made it
  *   Q1, Q2       sysvnet_port_open, sysvnet_out_make, further_region in sysvnet_port.c, sysvnet_out_made in
