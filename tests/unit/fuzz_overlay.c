@@ -1,8 +1,8 @@
 /*
  * Bytes of another host against the overlay: as a stranger's part of a handshake, as frames over a
  * link, as an address, and as a look at the ranks there (runtime/report).  As a program of its own
- * it makes them up, most of them from what a
- * keeper would send; built with PT_LIBFUZZER it is a target of libFuzzer (scripts/fuzz).
+ * it makes them up, most of them from what a keeper would send; built with PT_LIBFUZZER it is a
+ * target of libFuzzer (scripts/fuzz).
  *
  *     fuzz_overlay [seconds [seed]]
  */
