@@ -45,6 +45,9 @@ enum {
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
 	LOOKS_BETWEEN = 128,
+	/* Between two yields where a look asks a network too: that is a system call, as long as a
+	 * quarter of a switch, and the message waits for the CPU of its sender. */
+	LOOKS_NETWORKED = 1,
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
 	YIELD_NS = 2000000,
@@ -230,6 +233,8 @@ wait_looks_crowded(const struct psi_wait *wait)
 {
 	const uint32_t ranks = psi.ranks_per_cpu;
 
+	if (psi.networked)
+		return LOOKS_NETWORKED;
 	return wait->phase == YIELDING ? LOOKS_BETWEEN / (ranks * ranks) : LOOKS_CROWDED;
 }
 
