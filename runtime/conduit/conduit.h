@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 15, PSI_TRANSPORT_BYTES = 16 };
+enum { PSI_CONDUIT_ABI = 16, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16 };
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */
@@ -211,6 +211,10 @@ struct psi_services {
 	int (*wake_fd)(void);
 	/* Makes that descriptor of a process of this host readable. */
 	void (*wake_asleep)(uint32_t host_index);
+	/* Descriptors to sleep on besides, PSI_DEVICE_FDS at most, which become readable when what
+	 * polls drive above the conduits has work; and how long at most (0: no bound).  Asked
+	 * directly before the sleep. */
+	unsigned (*device_fds)(int *fds_out, uint64_t *most_ns_out);
 	/* The calling thread's counts, for a conduit whose job->counts is NULL; valid until the
 	 * operation returns. */
 	uint64_t *(*counts)(void);

@@ -61,17 +61,25 @@ psi_watch_init(struct psi_watch *watch, const struct psi_services *services,
 	}
 }
 
+/* Devices are asked for theirs directly before the sleep, too: they are readable while there is
+ * work. */
 static void
 fds_await(struct psi_watch *watch, struct psi_port *port, int network_fd, uint64_t timeout_ns)
 {
-	struct pollfd fds[] = { { .fd = network_fd, .events = POLLIN },
-	                        { .fd = watch->wake_fd, .events = POLLIN } };
-	const struct timespec timeout = { (time_t)(timeout_ns / 1000000000),
-	                                  (long)(timeout_ns % 1000000000) };
-	uint64_t taken;
+	struct pollfd fds[2 + PSI_DEVICE_FDS] = { { .fd = network_fd, .events = POLLIN },
+	                                          { .fd = watch->wake_fd, .events = POLLIN } };
+	int device_fds[PSI_DEVICE_FDS];
+	uint64_t most_ns = 0, taken;
+	const unsigned devices = watch->services->device_fds(device_fds, &most_ns);
+	struct timespec timeout;
 
+	for (unsigned i = 0; i < devices; i++)
+		fds[2 + i] = (struct pollfd){ .fd = device_fds[i], .events = POLLIN };
+	timeout_ns = psi_limit_shorter(timeout_ns, most_ns);
+	timeout = (struct timespec){ (time_t)(timeout_ns / 1000000000),
+		                     (long)(timeout_ns % 1000000000) };
 	psi_count(watch->counts ? watch->counts : watch->services->counts(), PSI_COUNT_SLEEPS);
-	(void)ppoll(fds, 2, timeout_ns ? &timeout : NULL, NULL);
+	(void)ppoll(fds, 2 + devices, timeout_ns ? &timeout : NULL, NULL);
 	watch->local->fd_sleep_end(port);
 	/* D6_DRAIN: before psi_watch_sleep clears `watched'; D6_WRITE in wake_word fills it */
 	if (fds[1].revents && read(watch->wake_fd, &taken, sizeof taken) < 0)

@@ -78,6 +78,13 @@ conduit_unreachable(uint32_t place, const char *why)
 	          "network through?", whose, why);
 }
 
+static unsigned
+conduit_device_fds(int *fds_out, uint64_t *most_ns_out)
+{
+	*most_ns_out = 0;
+	return psi.device_fds ? psi.device_fds(fds_out, most_ns_out) : 0;
+}
+
 static uint32_t
 conduit_job_processes(void)
 {
@@ -105,6 +112,7 @@ static const struct psi_services services = {
 	.exchange = pboot_exchange,
 	.wake_fd = psi_wake_fd,
 	.wake_asleep = psi_wake_asleep,
+	.device_fds = conduit_device_fds,
 	.counts = conduit_own_counts,
 	.unreachable = conduit_unreachable,
 };

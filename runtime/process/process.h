@@ -54,7 +54,10 @@ struct psi_job {
 	uintptr_t max_segment, max_segment_global;
 	const char *max_segment_bound;  /* what keeps max_segment from being more, in words */
 	uint64_t max_sleep_ns;          /* 0: no bound */
-	_Atomic uint64_t device_sleep_ns;       /* the same, for devices that wake nobody */
+	/* The same, while devices are used that wake nobody; where the conduit sleeps on
+	 * descriptors, device_fds says so, which is handed down: NULL, or constant from init on. */
+	_Atomic uint64_t device_sleep_ns;
+	unsigned (*device_fds)(int *fds_out, uint64_t *most_ns_out);
 	uint64_t hang_report_ns;        /* 0: never */
 	const struct psi_module *const *modules; /* the list of job/modules.c; NULL before init */
 	const struct psi_team_lender *team_lender;

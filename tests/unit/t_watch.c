@@ -77,7 +77,20 @@ own_fd_write(void)
 	ck_assert_int_eq(write(own_fd, &one, sizeof one), (int)sizeof one);
 }
 
-static const struct psi_services services = { .wake_fd = own_wake_fd };
+static int device_fd = -1;       /* no device */
+static uint64_t device_most_ns;
+
+static unsigned
+device_fds(int *fds_out, uint64_t *most_ns_out)
+{
+	*most_ns_out = device_most_ns;
+	fds_out[0] = device_fd;
+	return device_fd >= 0;
+}
+
+static const struct psi_services services = {
+	.wake_fd = own_wake_fd, .device_fds = device_fds,
+};
 static const struct psi_conduit_ops smp_ops = {
 	.sleep = sleep_on_word, .fd_sleep_begin = announce, .fd_sleep_end = announcement_end,
 	.wake = wake,
@@ -210,6 +223,37 @@ START_TEST(one_thread_sleeps_on_the_network_and_the_others_on_smps_word)
 }
 END_TEST
 
+static void *
+device_has_work_later(void *write_end)
+{
+	usleep(20000);
+	ck_assert_int_eq(write(*(int *)write_end, "x", 1), 1);
+	return NULL;
+}
+
+/* Its work stays until polls do it, so a sleep ends at once while there is some. */
+START_TEST(a_device_wakes_a_process_or_bounds_its_sleep)
+{
+	const uint64_t start_ns = now_ns();
+	pthread_t thread;
+	int fds[2];
+
+	watch_open(alone, false);
+	ck_assert_int_eq(pipe(fds), 0);
+	device_fd = fds[0];
+	ck_assert_int_eq(pthread_create(&thread, NULL, device_has_work_later, &fds[1]), 0);
+	sleep_for(0);
+	pthread_join(thread, NULL);
+	ck_assert_uint_ge(now_ns() - start_ns, 20 * MS);
+	sleep_for(0);
+	device_fd = -1;
+	device_most_ns = 2 * MS;
+	sleep_for(0);
+	ck_assert_uint_eq(counts[PSI_COUNT_SLEEPS], 3);
+	device_most_ns = 0;
+}
+END_TEST
+
 START_TEST(where_the_network_cannot_wake_there_are_naps)
 {
 	uint64_t start_ns;
@@ -235,6 +279,7 @@ main(void)
 	tcase_add_test(tests, a_neighbour_wakes_a_process_that_sleeps_on_the_network);
 	tcase_add_test(tests, who_was_woken_before_the_sleep_does_not_sleep);
 	tcase_add_test(tests, one_thread_sleeps_on_the_network_and_the_others_on_smps_word);
+	tcase_add_test(tests, a_device_wakes_a_process_or_bounds_its_sleep);
 	tcase_add_test(tests, where_the_network_cannot_wake_there_are_naps);
 	return unit_run("sleeping beside a network", tests);
 }
