@@ -1,8 +1,10 @@
 /*
  * What this folder knows of devices that carry collectives (docs/offload.md): a part above it hands
- * down these functions, before the first call.  In a schedule of the algorithm `device', those that
- * lead take a *device step*, behind which the same stage in software stands, which is left out
- * where the device has done it.
+ * down these functions, before the first call.  In a schedule of the algorithm `device', members
+ * take *device steps*; behind each stands the same stage in software, which is left out where the
+ * device has done it.
+ *
+ * The steps of a team are on *lines*, each with members, a tree and numbers of its own.
  */
 #ifndef PCOLL_DEVICE_H
 #define PCOLL_DEVICE_H
@@ -15,22 +17,40 @@ struct pcoll_op;
 
 enum pcoll_device_result { PCOLL_DEVICE_AGAIN, PCOLL_DEVICE_DONE, PCOLL_DEVICE_SOFTWARE };
 
+/* The steps that schedules have, as bits; RANKS excludes the other two. */
+enum pcoll_device_scope {
+	PCOLL_SCOPE_LEADERS = 1,        /* those that lead hosts, for all of these */
+	PCOLL_SCOPE_RANKS = 2,          /* all members of a team, for themselves */
+	PCOLL_SCOPE_HOST = 4            /* the members of a host; all, where they share memory */
+};
+
 struct pcoll_device {
 	bool verifies;                  /* software does a step too, and `compare' is called */
-	/* May a device carry such calls, of a shape with a layout?  All ranks answer alike. */
+	unsigned scopes;
+	/* May a device carry such calls?  All ranks answer alike. */
 	bool (*serves)(const struct pcoll_shape *shape);
-	/* A call with a device step begins on that team; returns its number there.  All members
-	 * call this in the order of the calls. */
-	uint64_t (*begin)(gex_TM_t tm);
-	/* Goes on with the device step `act' of a call with that number, on a member that leads.
+	/* A call with so many device steps on that line begins; returns the number of the first.
+	 * All members call this in the order of the calls. */
+	uint64_t (*begin)(gex_TM_t tm, enum pcoll_device_line line, uint32_t count);
+	/* Goes on with the device step `act' of a call with that number, on a member of the line.
 	 * AGAIN: whoever brings a change calls pcoll_op_changed, and this is called again. */
-	enum pcoll_device_result (*step)(struct pcoll_op *op, uint64_t number,
-	                                 const struct pcoll_act *act);
+	enum pcoll_device_result (*step)(struct pcoll_op *op, enum pcoll_device_line line,
+	                                 uint64_t number, const struct pcoll_act *act);
 	/* Software has done the step too; `act' says where. */
-	void (*compare)(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act);
+	void (*compare)(struct pcoll_op *op, enum pcoll_device_line line, uint64_t number,
+	                const struct pcoll_act *act);
 };
 
 /* NULL: there is none.  Constant after init. */
 extern const struct pcoll_device *pcoll_device;
+
+/* May a device carry a call of a team whose members share memory? */
+static inline bool
+pcoll_device_serves_near(const struct pcoll_shape *shape)
+{
+	return pcoll_device &&
+	       pcoll_device->scopes & (PCOLL_SCOPE_RANKS | PCOLL_SCOPE_HOST) &&
+	       pcoll_device->serves(shape);
+}
 
 #endif

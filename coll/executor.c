@@ -214,12 +214,16 @@ act_do_local(struct pcoll_op *op, const struct pcoll_act *act)
 		psi_copy(to, from, act->len_bytes);
 }
 
-/* Phases of the job's barriers carry names, and have no place among the other calls of their team:
- * what is behind the device step does them. */
-static bool
-op_has_device_step(const struct pcoll_op *op)
+/* Phases of a series of the job's barriers have a line of their own: they have no place among the
+ * calls of their team.  Within a host their names go by notes. */
+static enum pcoll_device_line
+act_line(const struct pcoll_op *op)
 {
-	return op->executor.cached->has_device && !op->call.phase;
+	const enum pcoll_device_line line = op->executor.act.line;
+
+	if (!op->call.phase || line == PCOLL_LINE_HOST)
+		return line;
+	return op->call.phase->series == PCOLL_SERIES ? PCOLL_LINE_PLAIN : PCOLL_LINE_NAMED;
 }
 
 /* False: it goes on at a later step. */
@@ -227,13 +231,46 @@ static bool
 act_do_device(struct pcoll_op *op)
 {
 	struct pcoll_executor *executor = &op->executor;
-	const enum pcoll_device_result result =
-		op_has_device_step(op)
-			? pcoll_device->step(op, executor->device_number, &executor->act)
-			: PCOLL_DEVICE_SOFTWARE;
+	const enum pcoll_device_line line = act_line(op);
+	enum pcoll_device_result result;
 
+	if (op->call.phase && line == PCOLL_LINE_HOST) {
+		executor->by_device = false;
+		return true;
+	}
+	result = pcoll_device->step(op, line, executor->device_number[line], &executor->act);
+	if (result == PCOLL_DEVICE_AGAIN)
+		return false;
+	executor->device_number[line]++;
 	executor->by_device = result == PCOLL_DEVICE_DONE;
-	return result != PCOLL_DEVICE_AGAIN;
+	return true;
+}
+
+static void
+act_do_compare(struct pcoll_op *op)
+{
+	const enum pcoll_device_line line = act_line(op);
+
+	if (!op->call.phase)
+		pcoll_device->compare(op, line, op->executor.device_number[line] - 1,
+		                      &op->executor.act);
+}
+
+/* All members begin the steps of their calls in the order of these. */
+static void
+device_steps_begin(struct pcoll_op *op)
+{
+	const struct pcoll_cached *cached = op->executor.cached;
+
+	for (unsigned i = 0; i < PCOLL_LINES; i++) {
+		enum pcoll_device_line line;
+
+		op->executor.act.line = (enum pcoll_device_line)i;
+		line = act_line(op);
+		if (cached->device_steps[i] && !(op->call.phase && line == PCOLL_LINE_HOST))
+			op->executor.device_number[line] = pcoll_device->begin(
+				op->call.tm, line, cached->device_steps[i]);
+	}
 }
 
 /* Begins the next act.  Returns false if all slots are in use, or at the end of a round while
@@ -258,8 +295,7 @@ act_begin(struct pcoll_op *op)
 			pcoll_cursor_leave_out(&executor->cursor, &executor->act);
 		return true;
 	case PCOLL_STEP_COMPARE:
-		if (op_has_device_step(op))
-			pcoll_device->compare(op, executor->device_number, &executor->act);
+		act_do_compare(op);
 		return true;
 	default:
 		if (executor->used == UINT32_MAX)
@@ -348,8 +384,8 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->has_act = executor->ended = false;
 	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;
 	executor->notes = NULL;
-	if (op_has_device_step(op))
-		executor->device_number = pcoll_device->begin(call->tm);
+	if (PSI_UNLIKELY(executor->cached->has_device))
+		device_steps_begin(op);
 	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
 	executor->buffer[PCOLL_DST] = call->dst;

@@ -128,15 +128,16 @@ pcoll_introspect(const struct pcoll_team *team, bool all,
 }
 
 uint64_t
-pcoll_predict_ns(enum pcoll_operation operation, uint32_t hosts, size_t len_bytes)
+pcoll_predict_ns(enum pcoll_operation operation, uint32_t members, bool are_near, size_t len_bytes)
 {
 	static const char *const algorithms[PCOLL_OPERATIONS] = {
 		[PCOLL_BARRIER] = "dissemination", [PCOLL_BROADCAST] = "knomial",
-		[PCOLL_REDUCE_TO_ALL] = "doubling",
+		[PCOLL_REDUCE_TO_ALL] = "doubling", [PCOLL_REDUCE_TO_ONE] = "knomial",
 	};
-	const uint32_t size = hosts < MOST_RANKS ? hosts : MOST_RANKS;
+	const uint32_t size = members < MOST_RANKS ? members : MOST_RANKS;
 	const struct pcoll_shape shape = {
-		.operation = operation, .size = size, .hosts = size, .radix = 2, .elem_bytes = 1,
+		.operation = operation, .size = size, .hosts = are_near ? 1 : size, .radix = 2,
+		.elem_bytes = 1,
 		.len_bytes = len_bytes, .in_place = true,
 	};
 	const struct pcoll_builder *builder = pcoll_builder_find(operation, algorithms[operation]);

@@ -32,6 +32,7 @@ bool pcoll_introspect(const struct pcoll_team *team, bool all,
 
 /* The predicted time of a collective of one rank on each of so many hosts, in software; as that of
  * the largest number for which there are predictions. */
-uint64_t pcoll_predict_ns(enum pcoll_operation operation, uint32_t hosts, size_t len_bytes);
+uint64_t pcoll_predict_ns(enum pcoll_operation operation, uint32_t members, bool are_near,
+                          size_t len_bytes);
 
 #endif

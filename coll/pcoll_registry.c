@@ -1,6 +1,9 @@
 /* The lists of algorithms: kinds of cells, and those that build schedules. */
 #include "coll/cells_list.h"
+#include "coll/device.h"
 #include "coll/schedule_list.h"
+
+#include "runtime/process/process.h"
 
 #include <string.h>
 
@@ -77,6 +80,15 @@ pcoll_builder_find(enum pcoll_operation operation, const char *name)
 	return NULL;
 }
 
+/* A device of the host would see nothing of it in cells. */
+static bool
+call_is_for_device(const struct pcoll_call *call)
+{
+	return pcoll_device_serves_near(&(struct pcoll_shape){
+		.operation = call->what.operation, .len_bytes = call->len_bytes,
+		.ordered = call->reduction.ordered });
+}
+
 const struct pcoll_cells_kind *
 pcoll_cells_choose(const struct pcoll_call *call)
 {
@@ -84,6 +96,8 @@ pcoll_cells_choose(const struct pcoll_call *call)
 
 	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call) ||
 	    (call->reproducible && call->reduction.combine))
+		return NULL;
+	if (PSI_UNLIKELY(pcoll_device != NULL) && call_is_for_device(call))
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (kinds[i]->operation == call->what.operation)

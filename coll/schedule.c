@@ -263,11 +263,11 @@ pcoll_loop_end(struct pcoll_schedule *schedule)
 }
 
 void
-pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pcoll_span from,
-                 struct pcoll_span to)
+pcoll_add_device(struct pcoll_schedule *schedule, const struct pcoll_device_step *device)
 {
 	step_add(schedule, &(struct pcoll_step){
-		.kind = PCOLL_STEP_DEVICE, .peer = pcoll_at(root), .from = from, .to = to });
+		.kind = PCOLL_STEP_DEVICE, .peer = pcoll_at(device->root), .line = device->line,
+		.does = device->does, .from = device->from, .to = device->to });
 }
 
 void
@@ -286,10 +286,11 @@ pcoll_unless_end(struct pcoll_schedule *schedule)
 }
 
 void
-pcoll_add_compare(struct pcoll_schedule *schedule, struct pcoll_span to)
+pcoll_add_compare(struct pcoll_schedule *schedule, const struct pcoll_device_step *device)
 {
 	pcoll_add_round(schedule);
-	step_add(schedule, &(struct pcoll_step){ .kind = PCOLL_STEP_COMPARE, .to = to });
+	step_add(schedule, &(struct pcoll_step){ .kind = PCOLL_STEP_COMPARE, .line = device->line,
+	                                         .does = device->does, .to = device->to });
 }
 
 void
@@ -350,6 +351,7 @@ act_find(const struct pcoll_schedule *schedule, const struct pcoll_step *step, u
 	*act_out = (struct pcoll_act){
 		.kind = step->kind, .peer = index_value(step->peer, iteration),
 		.tag = index_value(step->tag, iteration), .steps = step->steps,
+		.line = step->line, .does = step->does,
 	};
 	len_bytes = span_find(schedule, step->from, iteration, &act_out->from,
 	                      &act_out->from_bytes);

@@ -100,9 +100,24 @@ enum pcoll_step_kind {
 	PCOLL_STEP_ROUND,               /* waits for all that was begun */
 	PCOLL_STEP_LOOP,                /* the next `steps' steps, `count' times */
 	PCOLL_STEP_DEVICE,              /* from, and to a result, by a device, if it can (device.h);
-	                                 * peer is the one that leads at the root */
+	                                 * peer is the root, or the one that leads there */
 	PCOLL_STEP_UNLESS,              /* the next `steps' steps are left out if it has */
 	PCOLL_STEP_COMPARE,             /* what a device gave, with `to', if it is asked to */
+};
+
+/* Whose steps these are: of those that lead hosts; of all members; of those of a host.  Phases of
+ * the job's barriers are no calls of their team: each of their series has a line of its own
+ * (executor.c), where LEADERS or ALL stands in the schedule. */
+enum pcoll_device_line {
+	PCOLL_LINE_LEADERS, PCOLL_LINE_ALL, PCOLL_LINE_HOST, PCOLL_LINE_PLAIN, PCOLL_LINE_NAMED,
+	PCOLL_LINES
+};
+
+/* What a device does in a step: the result is at the root alone, or at all. */
+enum pcoll_device_does {
+	PCOLL_DEVICE_MEETS,             /* a barrier */
+	PCOLL_DEVICE_MULTICASTS, PCOLL_DEVICE_REDUCES, PCOLL_DEVICE_REDUCES_TO_ALL,
+	PCOLL_DEVICE_MEETS_UP, PCOLL_DEVICE_MEETS_DOWN  /* half a barrier: to the root; from it */
 };
 
 /* As a peer: the member that was met last, in a round before. */
@@ -113,6 +128,8 @@ enum pcoll_step_kind {
 struct pcoll_step {
 	enum pcoll_step_kind kind;
 	uint32_t count, steps;          /* of a loop */
+	enum pcoll_device_line line;    /* of DEVICE and COMPARE */
+	enum pcoll_device_does does;
 	struct pcoll_index peer, tag;
 	struct pcoll_span from, to, like;
 };
@@ -235,12 +252,18 @@ void pcoll_loop_end(struct pcoll_schedule *schedule);
 
 /* A device step, from and to blocks of one length or none; behind it, the steps between the other
  * two are left out where the device has done it.  No loops lie around them. */
-void pcoll_add_device(struct pcoll_schedule *schedule, uint32_t root, struct pcoll_span from,
-                      struct pcoll_span to);
+struct pcoll_device_step {
+	enum pcoll_device_line line;
+	enum pcoll_device_does does;
+	uint32_t root;
+	struct pcoll_span from, to;
+};
+
+void pcoll_add_device(struct pcoll_schedule *schedule, const struct pcoll_device_step *device);
 void pcoll_unless_begin(struct pcoll_schedule *schedule);
 void pcoll_unless_end(struct pcoll_schedule *schedule);
 /* Behind these: the device compares what it gave with what is there now, of all rounds before. */
-void pcoll_add_compare(struct pcoll_schedule *schedule, struct pcoll_span to);
+void pcoll_add_compare(struct pcoll_schedule *schedule, const struct pcoll_device_step *device);
 
 /*
  * A *stage* is a part of a schedule with tags of its own, and may be of some members alone: an
@@ -261,6 +284,8 @@ struct pcoll_act {
 	size_t from_bytes, to_bytes;    /* offsets */
 	size_t len_bytes;
 	uint32_t steps;                 /* of UNLESS */
+	enum pcoll_device_line line;    /* of DEVICE and COMPARE */
+	enum pcoll_device_does does;
 };
 
 static inline bool
@@ -293,9 +318,9 @@ struct pcoll_builder {
 	bool reorders;                  /* operands are combined in another order than the ranks' */
 	bool has_levels;                /* it reads shape's layout, and serves shapes with one that
 	                                 * has levels */
-	bool has_device;                /* those that lead take a device step; has_levels alike, and
-	                                 * neighbourhoods may have one member each */
-	/* Does it serve such a shape, with a layout?  All members answer alike.  NULL: it does. */
+	bool has_device;                /* members take device steps; it reads a layout where there
+	                                 * is one, with levels or without */
+	/* Does it serve such a shape?  All members answer alike.  NULL: it does. */
 	bool (*serves)(const struct pcoll_shape *shape);
 	void (*build)(struct pcoll_schedule *schedule, const struct pcoll_shape *shape);
 };

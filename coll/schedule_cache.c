@@ -135,6 +135,16 @@ call_needs_all_out(const struct pcoll_call *call)
 }
 
 static void
+device_steps_count(struct pcoll_cached *cached)
+{
+	const struct pcoll_schedule *schedule = &cached->schedule;
+
+	for (uint32_t i = 0; i < schedule->steps; i++)
+		if (schedule->step[i].kind == PCOLL_STEP_DEVICE)
+			cached->device_steps[schedule->step[i].line]++;
+}
+
+static void
 cached_build(struct pcoll_cached *cached)
 {
 	struct pcoll_schedule *schedule = &cached->schedule;
@@ -145,6 +155,8 @@ cached_build(struct pcoll_cached *cached)
 		pcoll_add_meeting(schedule, shape);
 	builder->build(schedule, shape);
 	cached->has_device = builder->has_device;
+	if (builder->has_device && !schedule->lacks_memory)
+		device_steps_count(cached);
 	if (cached->out_all) {
 		pcoll_add_round(schedule);
 		pcoll_add_meeting(schedule, shape);

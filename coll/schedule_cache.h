@@ -13,6 +13,7 @@ struct pcoll_cached {
 	bool in_all, out_all;
 	struct pcoll_schedule schedule;
 	bool has_device;                /* some member's has a device step */
+	uint32_t device_steps[PCOLL_LINES];     /* of this one */
 	size_t *lists;                  /* of lengths and offsets; such schedules are not kept */
 	uint32_t users;                 /* operations; under the lock */
 };

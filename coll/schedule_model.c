@@ -31,7 +31,6 @@ struct model {
 	const struct pcoll_model_events *events;
 	struct member *members;
 	uint32_t *queue, first, queued;
-	uint32_t leaders, in_device;    /* members with a device step; those that have come to it */
 	struct end *buckets[BUCKETS], *spare;
 	char *text;
 };
@@ -146,29 +145,39 @@ message_begin(struct model *model, uint32_t rank, const struct pcoll_act *act)
 
 /* -- devices ----------------------------------------------------------------------------------- */
 
-static uint32_t
-leaders_count(const struct model *model)
+/* Members whose steps have these in common take them together. */
+static bool
+device_steps_meet(const struct pcoll_act *one, const struct pcoll_act *other)
 {
-	uint32_t count = 0;
-
-	for (uint32_t rank = 0; rank < model->size; rank++)
-		for (uint32_t i = 0; i < model->schedules[rank].steps; i++)
-			count += model->schedules[rank].step[i].kind == PCOLL_STEP_DEVICE;
-	return count;
+	return one->line == other->line && one->does == other->does && one->peer == other->peer;
 }
 
-/* The last of those that lead has come. */
+/* Has the schedule such a step?  The device steps of a schedule are no two alike. */
 static bool
-device_do(struct model *model)
+schedule_has_device_step(const struct pcoll_schedule *schedule, const struct pcoll_act *act)
 {
-	uint32_t *ranks = calloc(model->leaders, sizeof *ranks), count = 0;
-	struct pcoll_act *acts = calloc(model->leaders, sizeof *acts);
+	for (uint32_t i = 0; i < schedule->steps; i++) {
+		const struct pcoll_step *step = &schedule->step[i];
+
+		if (step->kind == PCOLL_STEP_DEVICE && step->line == act->line &&
+		    step->does == act->does && step->peer.at == act->peer)
+			return true;
+	}
+	return false;
+}
+
+/* The last of those that take it has come. */
+static bool
+device_do(struct model *model, const struct pcoll_act *act)
+{
+	uint32_t *ranks = calloc(model->size, sizeof *ranks), count = 0;
+	struct pcoll_act *acts = calloc(model->size, sizeof *acts);
 	const bool good = ranks && acts;
 
 	for (uint32_t rank = 0; good && rank < model->size; rank++) {
 		struct member *member = &model->members[rank];
 
-		if (!member->in_device)
+		if (!member->in_device || !device_steps_meet(&member->act, act))
 			continue;
 		ranks[count] = rank;
 		acts[count++] = member->act;
@@ -187,13 +196,19 @@ static bool
 device_await(struct model *model, uint32_t rank)
 {
 	struct member *member = &model->members[rank];
+	const struct pcoll_act act = member->act;
+	bool all_wait = true;
 
 	if (!model->events->device)
 		return true;
 	if (member->begun)
 		return model_fails(model, "rank %u: a device step before the end of a round", rank);
 	member->in_device = true;
-	return ++model->in_device < model->leaders || device_do(model);
+	for (uint32_t other = 0; all_wait && other < model->size; other++)
+		all_wait = !schedule_has_device_step(&model->schedules[other], &act) ||
+		           (model->members[other].in_device &&
+		            device_steps_meet(&model->members[other].act, &act));
+	return !all_wait || device_do(model, &act);
 }
 
 /* -- members ----------------------------------------------------------------------------------- */
@@ -263,7 +278,6 @@ member_advance(struct model *model, uint32_t rank)
 static bool
 model_run(struct model *model)
 {
-	model->leaders = leaders_count(model);
 	for (uint32_t rank = 0; rank < model->size; rank++)
 		member_queue(model, rank);
 	while (model->queued) {

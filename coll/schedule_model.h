@@ -20,8 +20,8 @@ struct pcoll_model_events {
 	            const struct pcoll_act *receive, uint64_t receive_stamp);
 	/* All that the member has begun is done, behind which it goes on. */
 	void (*round)(void *arg, uint32_t rank);
-	/* A device does the step of all members that have one, by rank, of which the last has come
-	 * to it; the stage behind it is left out.  NULL: no device does any, and none is. */
+	/* A device does a step of all members that have it, by rank, of which the last has come to
+	 * it; the stage behind it is left out.  NULL: no device does any, and none is. */
 	void (*device)(void *arg, const uint32_t *ranks, const struct pcoll_act *acts,
 	               uint32_t count);
 };

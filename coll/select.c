@@ -41,10 +41,8 @@ length_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 static bool
 layout_fits(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
 {
-	if (!builder->has_levels)
-		return true;
-	return shape->layout &&
-	       (builder->has_device || pcoll_layout_has_levels(shape->layout));
+	return !builder->has_levels ||
+	       (shape->layout && pcoll_layout_has_levels(shape->layout));
 }
 
 bool

@@ -63,11 +63,14 @@ enum {
 	PST_OFF_THREADS = 8             /* one thread at a time for each tree, not for the device */
 };
 
-/* Scope: who the members of a tree are. */
+/* Scope: who the members of a tree are. A job uses providers of PER_RANK, or those of the other
+ * two together; the first one that is taken says which. */
 enum {
 	PST_OFF_PER_LEADER = 1,         /* one rank of each host */
 	PST_OFF_PER_RANK = 2,           /* all ranks of the team */
-	PST_OFF_ONE_HOST = 3            /* all ranks of one host */
+	PST_OFF_ONE_HOST = 3            /* all ranks of the team on one host: a tree for each host.
+	                                 * Hosts reduce to their lowest rank, and get its
+	                                 * multicast; a team on one host is served as a whole */
 };
 
 /* The provider's own. */
@@ -104,13 +107,15 @@ typedef struct {
  */
 typedef struct {
 	uint32_t struct_bytes;
-	uint32_t scope;                 /* PST_OFF_PER_LEADER and so on; equal on all members */
+	uint32_t scope;                 /* PST_OFF_PER_LEADER and so on; equal on all ranks */
 	uint64_t ops, caps;             /* bits of the above */
 	uint64_t dtypes, rops;          /* GEX_DT_* and GEX_OP_* that reductions may have; query
 	                                 * decides on pairs */
 	uint64_t max_payload_bytes;     /* of one call */
-	uint32_t align_bytes;           /* of buffers; 0 or 1: any */
-	uint32_t max_inflight;          /* calls under way on a tree; at least 1 */
+	uint32_t align_bytes;           /* of buffers: a power of two, 64 at most; 0 or 1: any */
+	uint32_t max_inflight;          /* calls under way on a tree; at least 1. They begin in the
+	                                 * order of seq, and may end in any. The library has 8
+	                                 * under way at most, and half of max_ahead */
 	uint32_t max_ahead;             /* calls that a member may be ahead of the slowest one
 	                                 * without loss; 0: members meet before each bcast */
 	uint32_t max_trees, max_fanout, max_members;
@@ -156,10 +161,12 @@ typedef struct {
 	gex_OP_t rop;
 	uint64_t seq;                   /* number of the call on its tree, from 0 on without gaps,
 	                                 * equal on all members */
-	size_t nbytes;                  /* of one member's block */
+	size_t nbytes;                  /* of one member's block; of BARRIER 0 */
 	const void *src;                /* what a root of bcast sends, or an operand */
 	void *dst;                      /* where the result goes; never NULL, may equal src, and
-	                                 * does at a root of bcast, which need not write it */
+	                                 * does at a root of bcast, which need not write it; of
+	                                 * reduce, it may be written or not at others than the
+	                                 * root, where src stays as it is if that is elsewhere */
 	pst_off_mem_t *src_mem, *dst_mem;       /* with NEEDS_MEM; else NULL */
 } pst_off_call_t;
 
@@ -175,11 +182,12 @@ typedef struct {
 	uint16_t abi_major, abi_minor;  /* of the header that it was compiled with */
 	const char *name;               /* [a-z][a-z0-9_]*, at most 31 characters */
 
-	/* Opens the device of this process, when a team may first use it. OK, or NO with a
-	 * reason. */
+	/* Opens the device of this process, as a job starts in which some team may use it. OK,
+	 * or NO with a reason. */
 	int (*open)(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *attr_out,
 	            const char **why_out);
-	/* After the last leave, at the end of the job; or when the attributes are refused. A
+	/* After the last leave, at the end of the job; or when the attributes are refused, or the
+	 * job has no use for the scope. A
 	 * process that is killed, or whose trees are not all left, closes nothing. */
 	void (*close)(pst_off_dev_t *dev);
 
@@ -191,14 +199,17 @@ typedef struct {
 
 	/* Make a tree with the other members, in the background. join_start: OK with a tree, NO
 	 * with a reason, or FULL. join_test: AGAIN, and then once OK, NO or FULL; with the last two
-	 * the tree is gone. Where one member does not get OK, the others' trees are left. A join
-	 * has no limit of time, and is never interrupted: end it by NO. */
+	 * the tree is gone. Where one member does not get OK, the others' trees are left. One that
+	 * takes longer than PST_OFFLOAD_JOIN_TIMEOUT, although all members have begun it, or whose
+	 * team ends, is cancelled: by leave_start with peers_lost in place of the next
+	 * join_test. */
 	int (*join_start)(pst_off_dev_t *dev, const pst_off_group_t *group,
 	                  pst_off_tree_t **tree_out, const char **why_out);
 	int (*join_test)(pst_off_tree_t *tree, const char **why_out);
 
 	/* Give the tree back, with no request under way. leave_test: AGAIN, then once OK. With
-	 * peers_lost the members may be gone: free what is local without talking to them. */
+	 * peers_lost the members may be gone, or the join has not ended: free what is local
+	 * without talking to them. */
 	int (*leave_start)(pst_off_tree_t *tree, int peers_lost);
 	int (*leave_test)(pst_off_tree_t *tree);
 
@@ -208,7 +219,7 @@ typedef struct {
 	void (*mem_release)(pst_off_dev_t *dev, pst_off_mem_t *mem);
 
 	/* Starts a call, in the order of seq. OK with a request; AGAIN, and the same call comes
-	 * again; FAIL, of which log tells why.
+	 * again; FAIL: what it logs in this call, by the same thread, is taken for the reason.
 	 * The buffers are the provider's until the request has ended. */
 	int (*start)(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out);
 	/* AGAIN, then once OK, MISSING, CANCELLED or FAIL. Then the request is gone, and the
@@ -221,8 +232,9 @@ typedef struct {
 	/* Moves on what is under way; polls call it. Returns how many events it has handled, at
 	 * most budget. */
 	int (*progress)(pst_off_dev_t *dev, unsigned budget);
-	/* Before the process sleeps: a descriptor that becomes readable when progress has work, or
-	 * -1; then the sleep is at most 1 ms long. May be NULL, as -1. */
+	/* Before the process sleeps, while a tree is joined: a descriptor that is readable while
+	 * progress or the test of a request has work, or -1; then the sleep is at most 1 ms long,
+	 * as it is in jobs of one host. progress makes it unreadable. May be NULL, as -1. */
 	int (*wait_fd)(pst_off_dev_t *dev);
 
 	/* Writes at most max counters, and returns how many there are. May be NULL. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { BREACHES_MOST = 3, CALLS_CLOSE = 64 };
+enum { BREACHES_MOST = 3, CLOSELY_FIRST = 256, CLOSELY_MOST = 1 << 16 };
 
 /* -- breaches ---------------------------------------------------------------------------------- */
 
@@ -32,8 +32,10 @@ poff_breach(struct poff_device *device, const char *what)
 
 /*
  * A call that the clock finds late may have lost the CPU, or the whole process has, which is not
- * the provider's doing.  So the first is a suspicion, and those that follow are looked at closely:
- * one counts if the thread has computed for too long in it, or has gone to sleep in it.
+ * the provider's doing.  So the first is a suspicion, and those of the same function that follow
+ * are looked at closely: one counts if the thread has computed for too long in it, or has gone to
+ * sleep in it.  That costs two calls of the system each, so it ends; but each suspicion that
+ * follows lasts four times as long, so that calls which are late rarely are found, too.
  */
 static uint64_t
 usage_ns(const struct rusage *usage)
@@ -62,45 +64,75 @@ function_tell(struct psi_device_call *told, const char *function)
 	function_told = function;
 }
 
+static bool
+call_is_looked_at(const struct poff_clock *clock)
+{
+	return clock->closely && clock->suspect == clock->function;
+}
+
 static void
 call_enter(struct poff_device *device, const char *function)
 {
 	struct psi_device_call *told = &psi_shared_of(psi.boot.rank)->device_call;
+	struct poff_clock *clock = &device->clock;
 
-	if (device->look_closely)
-		getrusage(RUSAGE_THREAD, &device->usage);
+	clock->function = function;
+	if (call_is_looked_at(clock))
+		getrusage(RUSAGE_THREAD, &clock->usage);
 	atomic_store_explicit(&called, device->provider->name, memory_order_relaxed);
 	if (function_told != function)
 		function_tell(told, function);
-	device->called_ns = psi_now_ns();
-	atomic_store_explicit(&told->since_ns, device->called_ns, memory_order_relaxed);
+	clock->began_ns = psi_now_ns();
+	atomic_store_explicit(&told->since_ns, clock->began_ns, memory_order_relaxed);
 }
 
 static void
 call_look_closely(struct poff_device *device, uint64_t lasted_ns)
 {
+	struct poff_clock *clock = &device->clock;
 	struct rusage now;
 	uint64_t used_ns;
 
 	getrusage(RUSAGE_THREAD, &now);
-	used_ns = usage_ns(&now) - usage_ns(&device->usage);
+	used_ns = usage_ns(&now) - usage_ns(&clock->usage);
 	if (lasted_ns > device->attr.call_max_ns &&
-	    (used_ns > device->attr.call_max_ns || now.ru_nvcsw > device->usage.ru_nvcsw))
+	    (used_ns > device->attr.call_max_ns || now.ru_nvcsw > clock->usage.ru_nvcsw))
 		poff_breach(device, "a call takes longer than call_max_ns");
-	device->look_closely--;
+	clock->closely--;
+}
+
+static void
+call_suspect(struct poff_clock *clock)
+{
+	clock->suspect = clock->function;
+	clock->closely = clock->closely_next ? clock->closely_next : CLOSELY_FIRST;
+	clock->closely_next = clock->closely < CLOSELY_MOST ? clock->closely * 4 : CLOSELY_MOST;
 }
 
 static void
 call_leave(struct poff_device *device)
 {
 	struct psi_device_call *told = &psi_shared_of(psi.boot.rank)->device_call;
-	const uint64_t lasted_ns = psi_now_ns() - device->called_ns;
+	const uint64_t lasted_ns = psi_now_ns() - device->clock.began_ns;
 
 	atomic_store_explicit(&told->since_ns, 0, memory_order_relaxed);
-	if (device->look_closely)
+	if (call_is_looked_at(&device->clock))
 		call_look_closely(device, lasted_ns);
 	if (lasted_ns > device->attr.call_max_ns)
-		device->look_closely = CALLS_CLOSE;
+		call_suspect(&device->clock);
+}
+
+/* -- reasons ----------------------------------------------------------------------------------- */
+
+/* `start' has no reason of its own, so what the provider logs in it is one. */
+static _Thread_local bool listens;
+static char said[128];  /* under the lock */
+
+void
+poff_call_said(const char *text)
+{
+	if (listens)
+		snprintf(said, sizeof said, "%s", text);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -141,10 +173,10 @@ poff_call_join_test(struct poff_team *team)
 }
 
 void
-poff_call_leave_start(struct poff_team *team)
+poff_call_leave_start(struct poff_team *team, bool peers_lost)
 {
 	call_enter(team->device, "leave_start");
-	(void)team->device->provider->calls.leave_start(team->tree, false);
+	(void)team->device->provider->calls.leave_start(team->tree, peers_lost);
 	call_leave(team->device);
 }
 
@@ -160,13 +192,19 @@ poff_call_leave_test(struct poff_team *team)
 }
 
 int
-poff_call_start(struct poff_team *team, const pst_off_call_t *call, pst_off_req_t **req_out)
+poff_call_start(struct poff_team *team, const pst_off_call_t *call, pst_off_req_t **req_out,
+                const char **why_out)
 {
 	int result;
 
+	said[0] = '\0';
+	listens = true;
 	call_enter(team->device, "start");
 	result = team->device->provider->calls.start(team->tree, call, req_out);
 	call_leave(team->device);
+	listens = false;
+	if (result == PST_OFF_FAIL && said[0])
+		*why_out = said;
 	return result;
 }
 
@@ -187,6 +225,17 @@ poff_call_cancel(struct poff_team *team, pst_off_req_t *req)
 	call_enter(team->device, "cancel");
 	team->device->provider->calls.cancel(req);
 	call_leave(team->device);
+}
+
+int
+poff_call_wait_fd(struct poff_device *device)
+{
+	int fd;
+
+	call_enter(device, "wait_fd");
+	fd = device->provider->calls.wait_fd(device->dev);
+	call_leave(device);
+	return fd;
 }
 
 unsigned

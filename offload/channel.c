@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGE_ARGS = 7 };
+/* A line is in the word of the kind. */
+enum { MESSAGE_ARGS = 7, LINE_SHIFT = 8 };
 
 /* Under the lock. */
 static struct poff_channel *channels;
 static struct poff_message *early;
 
 static struct poff_message *
-message_make(uint64_t team, uint32_t from, uint32_t to, enum poff_kind kind, uint64_t number,
-             const void *payload, size_t len_bytes)
+message_make(const struct poff_message *head, const void *payload, size_t len_bytes)
 {
 	struct poff_message *message = malloc(sizeof *message + len_bytes);
 
 	if (!message)
 		psi_fatal("no memory for messages of offload");
-	*message = (struct poff_message){ .team = team, .number = number, .from = from, .to = to,
-		                          .kind = kind, .len_bytes = len_bytes };
+	*message = *head;
+	message->len_bytes = len_bytes;
 	if (len_bytes)
 		memcpy(message->payload, payload, len_bytes);
 	return message;
@@ -69,6 +69,38 @@ poff_take(struct poff_channel *channel, enum poff_kind kind, uint64_t number)
 	return NULL;
 }
 
+uint32_t
+poff_drop(struct poff_channel *channel, enum poff_kind kind, uint64_t number)
+{
+	struct poff_message *message;
+	uint32_t count = 0;
+
+	for (; (message = poff_take(channel, kind, number)); count++)
+		free(message);
+	return count;
+}
+
+uint32_t
+poff_drop_any(struct poff_channel *channel, enum poff_kind kind)
+{
+	struct poff_message *message;
+	uint32_t count = 0;
+
+	for (; (message = poff_take_any(channel, kind)); count++)
+		free(message);
+	return count;
+}
+
+uint32_t
+poff_come_count(const struct poff_channel *channel, enum poff_kind kind, uint64_t number)
+{
+	uint32_t count = 0;
+
+	for (const struct poff_message *at = channel->come; at; at = at->next)
+		count += at->kind == kind && at->number == number;
+	return count;
+}
+
 struct poff_message *
 poff_take_any(struct poff_channel *channel, enum poff_kind kind)
 {
@@ -100,11 +132,18 @@ messages_free(struct poff_message *list)
 
 /* -- channels ---------------------------------------------------------------------------------- */
 
+static bool
+message_is_for(const struct poff_message *message, const struct poff_channel *channel)
+{
+	return message->team == channel->team && message->line == channel->line &&
+	       message->to == channel->me;
+}
+
 static void
 early_claim(struct poff_channel *channel)
 {
 	for (struct poff_message **at = &early, *message; (message = *at); )
-		if (message->team == channel->team && message->to == channel->me) {
+		if (message_is_for(message, channel)) {
 			*at = message->next;
 			come_add(channel, message);
 		} else {
@@ -142,16 +181,19 @@ message_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
                    gex_AM_Arg_t team_high, gex_AM_Arg_t from, gex_AM_Arg_t to, gex_AM_Arg_t kind,
                    gex_AM_Arg_t number_low, gex_AM_Arg_t number_high)
 {
-	const uint64_t team = (uint32_t)team_low | (uint64_t)(uint32_t)team_high << 32;
-	const uint64_t number = (uint32_t)number_low | (uint64_t)(uint32_t)number_high << 32;
-	struct poff_message *message = message_make(team, (uint32_t)from, (uint32_t)to,
-	                                            (enum poff_kind)kind, number, buf, nbytes);
+	const struct poff_message head = {
+		.team = (uint32_t)team_low | (uint64_t)(uint32_t)team_high << 32,
+		.number = (uint32_t)number_low | (uint64_t)(uint32_t)number_high << 32,
+		.line = (uint32_t)kind >> LINE_SHIFT, .from = (uint32_t)from, .to = (uint32_t)to,
+		.kind = (enum poff_kind)(kind & ((1 << LINE_SHIFT) - 1)),
+	};
+	struct poff_message *message = message_make(&head, buf, nbytes);
 	struct poff_channel *channel;
 
 	psi_count_internal(token);
 	poff_lock();
 	channel = channels;
-	while (channel && (channel->team != team || channel->me != message->to))
+	while (channel && !message_is_for(message, channel))
 		channel = channel->next;
 	if (channel) {
 		come_add(channel, message);
@@ -174,7 +216,8 @@ message_send(struct poff_channel *channel, const struct poff_message *message)
 	const gex_AM_Arg_t args[MESSAGE_ARGS] = {
 		(gex_AM_Arg_t)(uint32_t)message->team,
 		(gex_AM_Arg_t)(uint32_t)(message->team >> 32),
-		(gex_AM_Arg_t)message->from, (gex_AM_Arg_t)message->to, (gex_AM_Arg_t)message->kind,
+		(gex_AM_Arg_t)message->from, (gex_AM_Arg_t)message->to,
+		(gex_AM_Arg_t)((uint32_t)message->kind | message->line << LINE_SHIFT),
 		(gex_AM_Arg_t)(uint32_t)message->number,
 		(gex_AM_Arg_t)(uint32_t)(message->number >> 32),
 	};
@@ -204,8 +247,11 @@ void
 poff_send(struct poff_channel *channel, uint32_t to, enum poff_kind kind, uint64_t number,
           const void *payload, size_t len_bytes)
 {
-	struct poff_message *message = message_make(channel->team, channel->me, to, kind, number,
-	                                            payload, len_bytes);
+	const struct poff_message head = {
+		.team = channel->team, .number = number, .line = channel->line,
+		.from = channel->me, .to = to, .kind = kind,
+	};
+	struct poff_message *message = message_make(&head, payload, len_bytes);
 
 	message->next = NULL;
 	*channel->going_last = message;

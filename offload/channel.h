@@ -16,12 +16,14 @@ enum poff_kind {
 	POFF_GATHER,                    /* of the library; number: which one */
 	POFF_OOB,                       /* of a provider's join */
 	POFF_PACKET,                    /* of a provider that the library has in itself */
-	POFF_ASK,                       /* number: have you begun that step?  Answered when so */
+	POFF_ASK,                       /* have you begun it (late.c)?  Answered when so */
 	POFF_TELL,
 	POFF_ALARM,                     /* the sender's device has failed */
 	POFF_ENDS,                      /* a gather behind that */
 	POFF_RESULT,                    /* number: of that step */
 	POFF_SOFTWARE,                  /* number: that step is software's */
+	POFF_OPERAND,                   /* number: of that step, for its root */
+	POFF_CONFIRM,                   /* a gather behind a long step */
 	POFF_WANT,                      /* number: parts of that step's payload */
 	POFF_PART,
 	POFF_EVICT,                     /* gathers of eviction */
@@ -33,6 +35,7 @@ enum poff_kind {
 struct poff_message {
 	struct poff_message *next;
 	uint64_t team, number;
+	uint32_t line;                  /* enum pcoll_device_line */
 	uint32_t from, to;              /* members */
 	enum poff_kind kind;
 	size_t len_bytes;
@@ -42,6 +45,7 @@ struct poff_message {
 struct poff_channel {
 	gex_EP_t ep;
 	uint64_t team;                  /* its id */
+	uint32_t line;
 	uint32_t members, me;
 	const uint32_t *places;         /* [members] */
 	struct poff_message *come, **come_last;
@@ -62,6 +66,11 @@ void poff_send_all(struct poff_channel *channel, enum poff_kind kind, uint64_t n
 /* Takes the first message of that kind and number; NULL: it has not come.  The caller frees it. */
 struct poff_message *poff_take(struct poff_channel *channel, enum poff_kind kind, uint64_t number);
 struct poff_message *poff_take_any(struct poff_channel *channel, enum poff_kind kind);
+/* How many messages of that kind and number have come. */
+uint32_t poff_come_count(const struct poff_channel *channel, enum poff_kind kind, uint64_t number);
+/* Drops all of that kind and number, or of that kind.  Returns how many there were. */
+uint32_t poff_drop(struct poff_channel *channel, enum poff_kind kind, uint64_t number);
+uint32_t poff_drop_any(struct poff_channel *channel, enum poff_kind kind);
 /* Has a message of that kind and number come whose first byte is not 0? */
 bool poff_any_nonzero(const struct poff_channel *channel, enum poff_kind kind, uint64_t number);
 /* Puts back what cannot be served yet. */

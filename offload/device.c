@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BUFFER_ALIGN = 64 };
+
 static struct poff_device devices[POFF_PROVIDERS];
 static unsigned device_count;
-static uint32_t agreed = UINT32_MAX;    /* UINT32_MAX: not asked yet; else devices all ranks have */
+static uint64_t payload_of[POFF_PROVIDERS];     /* of all ranks, at least; 0: it is not used */
+static uint64_t ops_of[POFF_PROVIDERS];         /* of all ranks */
 
 /* -- services ---------------------------------------------------------------------------------- */
 
@@ -39,6 +42,7 @@ host_setting(const char *provider, const char *key)
 static void
 host_log(int level, const char *provider, const char *text)
 {
+	poff_call_said(text);
 	if (level < 2 || psi_settings_verbose())
 		psi_log("offload: %s: %s", provider, text);
 }
@@ -69,8 +73,10 @@ attributes_check(const struct poff_device *device)
 		return "its timeout_ns is 0, which all calls would last longer than";
 	if (attr->caps & PST_OFF_NEEDS_MEM && (!calls->mem_register || !calls->mem_release))
 		return "it needs memory registered, and lacks mem_register or mem_release";
-	if (attr->scope != PST_OFF_PER_LEADER)
-		return "its members are not one rank of each host, which is what is served yet";
+	if (attr->scope < PST_OFF_PER_LEADER || attr->scope > PST_OFF_ONE_HOST)
+		return "its scope is none of PST_OFF_PER_LEADER, PER_RANK and ONE_HOST";
+	if (attr->align_bytes > BUFFER_ALIGN || attr->align_bytes & (attr->align_bytes - 1))
+		return "its align_bytes is no power of two up to 64";
 	return NULL;
 }
 
@@ -83,8 +89,6 @@ poff_device_open(struct poff_device *device)
 	if (device->looked)
 		return device->dev != NULL;
 	device->looked = true;
-	if (psi.open)
-		poff_watch_start();
 	if (calls->open(&host, &device->dev, &device->attr, &why) != PST_OFF_OK) {
 		device->dev = NULL;
 		device->why = why ? why : "it does not open";
@@ -98,14 +102,19 @@ poff_device_open(struct poff_device *device)
 	return device->dev != NULL;
 }
 
+static void
+device_close(struct poff_device *device)
+{
+	if (device->dev)
+		device->provider->calls.close(device->dev);
+	device->dev = NULL;
+}
+
 void
 poff_devices_close(void)
 {
-	for (unsigned i = 0; i < device_count; i++) {
-		if (devices[i].dev)
-			devices[i].provider->calls.close(devices[i].dev);
-		devices[i].dev = NULL;
-	}
+	for (unsigned i = 0; i < device_count; i++)
+		device_close(&devices[i]);
 }
 
 void
@@ -125,6 +134,12 @@ poff_devices_progress(void)
 		if (devices[i].dev)
 			events += poff_call_progress(&devices[i], BUDGET);
 	return events;
+}
+
+int
+poff_device_fd(struct poff_device *device)
+{
+	return device->provider->calls.wait_fd ? poff_call_wait_fd(device) : -1;
 }
 
 /* -- of the job -------------------------------------------------------------------------------- */
@@ -154,30 +169,141 @@ devices_list(void)
 			psi_log("offload: %s is left out: %s", providers[i].from, providers[i].why);
 }
 
+/* What a rank knows of its devices, for all others. */
+struct card {
+	uint32_t sum;
+	struct {
+		uint32_t scope;         /* 0: it does not open */
+		uint64_t payload, ops;
+	} of[POFF_PROVIDERS];
+};
+
+static void
+card_fill(struct card *card)
+{
+	*card = (struct card){ .sum = devices_sum() };
+	for (unsigned i = 0; i < device_count; i++) {
+		if (!poff_device_open(&devices[i]))
+			continue;
+		card->of[i].scope = devices[i].attr.scope;
+		card->of[i].payload = devices[i].attr.max_payload_bytes;
+		card->of[i].ops = devices[i].attr.ops;
+	}
+}
+
+/* Of a device that opens on some ranks, from their cards.  False: they say that it has two
+ * scopes. */
+static bool
+device_sum_up(unsigned at, const struct card *cards)
+{
+	struct poff_device *device = &devices[at];
+
+	payload_of[at] = ops_of[at] = UINT64_MAX;
+	device->scope = 0;
+	for (gex_Rank_t rank = 0; rank < psi.boot.size; rank++) {
+		if (!cards[rank].of[at].scope)
+			continue;
+		if (device->scope && device->scope != cards[rank].of[at].scope)
+			return false;
+		device->scope = cards[rank].of[at].scope;
+		ops_of[at] &= cards[rank].of[at].ops;
+		if (cards[rank].of[at].payload < payload_of[at])
+			payload_of[at] = cards[rank].of[at].payload;
+	}
+	return true;
+}
+
+static unsigned
+scope_bit(uint32_t scope)
+{
+	switch (scope) {
+	case PST_OFF_PER_LEADER: return PCOLL_SCOPE_LEADERS;
+	case PST_OFF_PER_RANK: return PCOLL_SCOPE_RANKS;
+	case PST_OFF_ONE_HOST: return PCOLL_SCOPE_HOST;
+	default: return 0;
+	}
+}
+
+/* The first says whether ranks are members for themselves, or in two levels.  One that opens
+ * nowhere stays, as one of the first one's, so that teams count what it declines. */
+static const char *
+device_use(struct poff_device *device, unsigned *scopes)
+{
+	const bool ranks = *scopes & PCOLL_SCOPE_RANKS;
+
+	if (!device->scope)
+		device->scope = ranks ? PST_OFF_PER_RANK : PST_OFF_PER_LEADER;
+	if (*scopes && ranks != (device->scope == PST_OFF_PER_RANK))
+		return "its scope does not go with that of the providers before it";
+	if (device->scope == PST_OFF_PER_LEADER && !psi.networked)
+		return NULL;
+	device->used = true;
+	*scopes |= scope_bit(device->scope);
+	return NULL;
+}
+
+static unsigned
+devices_use(const struct card *cards)
+{
+	unsigned scopes = 0;
+
+	for (unsigned i = 0; i < device_count; i++) {
+		const char *why = device_sum_up(i, cards)
+			                  ? device_use(&devices[i], &scopes)
+			                  : "ranks have it with different scopes";
+
+		if (why && psi_settings_warns())
+			psi_log("offload: %s is left out: %s", devices[i].provider->name, why);
+		if (!devices[i].used) {
+			payload_of[i] = 0;
+			device_close(&devices[i]);
+		}
+	}
+	return scopes;
+}
+
 /* Called once in init, by all ranks. */
-void
+unsigned
 poff_devices_agree(void)
 {
-	uint32_t own, *all;
+	struct card own, *all = calloc(psi.boot.size, sizeof *all);
+	bool alike = true;
+	unsigned scopes = 0;
 
-	devices_list();
-	own = devices_sum();
-	all = calloc(psi.boot.size, sizeof *all);
 	if (!all)
 		psi_fatal("no memory for the tables of %u ranks", psi.boot.size);
+	devices_list();
+	card_fill(&own);
 	pboot_exchange(&own, sizeof own, all);
-	agreed = device_count;
 	for (gex_Rank_t rank = 0; rank < psi.boot.size; rank++)
-		if (all[rank] != own)
-			agreed = 0;
-	if (!agreed && device_count && psi_settings_warns())
+		alike = alike && all[rank].sum == own.sum;
+	if (alike)
+		scopes = devices_use(all);
+	else if (device_count && psi_settings_warns())
 		psi_log("offload: ranks have different providers, so none is used; install the "
 		        "same on all hosts");
+	if (!alike)
+		poff_devices_close();
 	free(all);
+	return scopes;
+}
+
+uint64_t
+poff_devices_payload(uint64_t ops)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < device_count; i++)
+		if ((ops_of[i] & ops) && payload_of[i] > most)
+			most = payload_of[i];
+	return most;
 }
 
 struct poff_device *
-poff_device_at(unsigned at)
+poff_device_at(uint32_t scope, unsigned at)
 {
-	return agreed != UINT32_MAX && at < agreed ? &devices[at] : NULL;
+	for (unsigned i = 0; i < device_count; i++)
+		if (devices[i].used && devices[i].scope == scope && !at--)
+			return &devices[i];
+	return NULL;
 }

@@ -8,12 +8,18 @@
  * that it has not begun, and begins none from there on until all have answered.  The largest number
  * is the first that software does; those before it still go by the device.  A member says when it
  * has ended them, and when all have, they leave.
+ *
+ * Pairs:  T1 (poff_tree_given_back) -> T2 (poff_tree_taken)   an entry of the list, with `asked'
+ *                                                             cleared, to the rank that takes it
+ *         T3 (poff_tree_given_back) -> T4 (team_awaits_room)  what the provider has given back in
+ *                                                             memory of the host, before the join
+ *                                                             is tried again
+ * The rest is a hint: `asked' may come to a team that has just taken the entry, which then leaves
+ * for nothing; and `used' and `steps' only choose.
  */
 #include "offload/offload.h"
 
 #include "runtime/process/process.h"
-
-#include <stdlib.h>
 
 enum { STAYS = 100, REJOIN_STEPS = 512 };
 
@@ -32,8 +38,10 @@ poff_tree_taken(struct poff_team *team)
 	for (unsigned slot = 0; slot < PSI_DEVICE_TREES; slot++) {
 		uint32_t nobody = 0;
 
-		if (!atomic_compare_exchange_strong(&tree_at(slot)->owner, &nobody,
-		                                    psi.boot.rank + 1))
+		if (!atomic_compare_exchange_strong_explicit(
+			    &tree_at(slot)->owner, &nobody, psi.boot.rank + 1,
+			    memory_order_acquire, /* T2: acquire, from T1 in poff_tree_given_back */
+			    memory_order_relaxed))
 			continue;
 		team->slot = slot;
 		poff_tree_used(team);
@@ -61,8 +69,12 @@ poff_tree_given_back(struct poff_team *team)
 	tree = tree_at(team->slot);
 	team->slot = PSI_DEVICE_TREES;
 	atomic_store_explicit(&tree->asked, 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&tree->uses, 1, memory_order_relaxed);
-	atomic_store_explicit(&tree->owner, 0, memory_order_release);
+	atomic_fetch_add_explicit(&tree->uses, 1,
+	                          memory_order_release); /* T3: release, to T4 in
+	                                                  * team_awaits_room */
+	(void)atomic_exchange_explicit(&tree->owner, 0,
+	                               memory_order_release); /* T1: release, to T2 in
+	                                                       * poff_tree_taken */
 }
 
 /* Asks the team that used its tree longest ago to leave.  False: all used theirs lately, or are
@@ -90,7 +102,9 @@ oldest_ask(unsigned *slot_out, uint64_t *uses_out)
 		return false;
 	*slot_out = found;
 	*uses_out = atomic_load_explicit(&tree_at(found)->uses, memory_order_relaxed);
-	return atomic_compare_exchange_strong(&tree_at(found)->asked, &nobody, 1);
+	return atomic_compare_exchange_strong_explicit(&tree_at(found)->asked, &nobody, 1,
+	                                               memory_order_relaxed,
+	                                               memory_order_relaxed);
 }
 
 /* -- who wants a tree -------------------------------------------------------------------------- */
@@ -128,8 +142,11 @@ room_tell(struct poff_team *team, bool there_is)
 static void
 team_awaits_room(struct poff_team *team)
 {
-	if (atomic_load_explicit(&tree_at(team->wants_slot)->uses, memory_order_acquire) !=
-	    team->wants_uses)
+	const uint64_t uses = atomic_load_explicit(
+		&tree_at(team->wants_slot)->uses,
+		memory_order_acquire); /* T4: acquire, from T3 in poff_tree_given_back */
+
+	if (uses != team->wants_uses)
 		room_tell(team, true);
 }
 
@@ -170,14 +187,14 @@ team_drains(struct poff_team *team)
 		return;
 	team->drained = true;
 	team->go_on = team_lets_go;
-	poff_gather_start(&team->evict, &done, sizeof done, team->gathered);
+	poff_gather_start(&team->evict, &done, sizeof done, team->numbers);
 }
 
 /* All have said which step they have not begun. */
 static void
 team_knows_last(struct poff_team *team)
 {
-	const uint64_t *numbers = (const uint64_t *)(const void *)team->gathered;
+	const uint64_t *numbers = team->numbers;
 	uint64_t until = 0;
 
 	if (!poff_gather_test(&team->evict))
@@ -193,27 +210,20 @@ team_knows_last(struct poff_team *team)
 static void
 eviction_start(struct poff_team *team)
 {
-	const uint64_t number = team->turn + (team->step.go_on != NULL);
+	const uint64_t number = poff_steps_begun(team);
 
 	poff_send_all(&team->channel, POFF_LEAVE, team->evictions, NULL, 0);
 	team->hold_from = number;
 	team->go_on = team_knows_last;
-	poff_gather_start(&team->evict, &number, sizeof number, team->gathered);
+	poff_gather_start(&team->evict, &number, sizeof number, team->numbers);
 }
 
 /* Asked by a process of this host, or by another member. */
 static bool
 team_is_asked(struct poff_team *team)
 {
-	struct poff_message *message = poff_take(&team->channel, POFF_LEAVE, team->evictions);
-
-	if (message) {
-		while (message) {
-			free(message);
-			message = poff_take(&team->channel, POFF_LEAVE, team->evictions);
-		}
+	if (poff_drop(&team->channel, POFF_LEAVE, team->evictions))
 		return true;
-	}
 	return team->slot < PSI_DEVICE_TREES &&
 	       atomic_load_explicit(&tree_at(team->slot)->asked, memory_order_relaxed);
 }

@@ -18,6 +18,10 @@ static const struct {
 static void
 offer_text(const pst_off_attr_t *attr, char *text, size_t bytes)
 {
+	static const char *const members[] = {
+		[PST_OFF_PER_LEADER] = "one rank of each host", [PST_OFF_PER_RANK] = "all ranks",
+		[PST_OFF_ONE_HOST] = "the ranks of a host",
+	};
 	size_t len = 0;
 
 	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
@@ -25,8 +29,9 @@ offer_text(const pst_off_attr_t *attr, char *text, size_t bytes)
 			len += (size_t)snprintf(text + len, bytes - len, "%s%s", len ? ", " : "",
 			                        ops[i].name);
 	if (len < bytes)
-		snprintf(text + len, bytes - len, "; up to %llu bytes, %u trees",
-		         (unsigned long long)attr->max_payload_bytes, attr->max_trees);
+		snprintf(text + len, bytes - len, "; up to %llu bytes, %u trees of %s",
+		         (unsigned long long)attr->max_payload_bytes, attr->max_trees,
+		         members[attr->scope]);
 }
 
 static void

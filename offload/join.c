@@ -6,6 +6,12 @@
 
 #include "coll/coll.h"
 
+#include "runtime/process/process.h"
+#include "runtime/settings/settings.h"
+
+#include "runtime/util/clock.h"
+
+#include <stddef.h>
 #include <string.h>
 
 enum { STEPS_AHEAD = 8 };
@@ -49,11 +55,11 @@ attributes_join(pst_off_attr_t *into, const pst_off_attr_t *other)
 static int
 oob_start(void *oob, const void *mine, size_t nbytes, void *all_out)
 {
-	struct poff_gather *gather = oob;
+	struct poff_team *team = oob;
 
-	if (gather->under_way)
+	if (team->oob.under_way)
 		return PST_OFF_FAIL;
-	poff_gather_start(gather, mine, nbytes, all_out);
+	poff_gather_start(&team->oob, mine, nbytes, all_out);
 	return PST_OFF_OK;
 }
 
@@ -61,12 +67,11 @@ oob_start(void *oob, const void *mine, size_t nbytes, void *all_out)
 static int
 oob_test(void *oob)
 {
-	struct poff_gather *gather = oob;
-	const struct poff_team *team = poff_team_find(gather->channel->team);
+	struct poff_team *team = oob;
 
-	if (poff_gather_test(gather))
+	if (poff_gather_test(&team->oob))
 		return PST_OFF_OK;
-	return poff_any_nonzero(gather->channel, POFF_GATHER, team->gather.number)
+	return poff_any_nonzero(&team->channel, POFF_GATHER, team->gather.number)
 	               ? PST_OFF_FAIL : PST_OFF_AGAIN;
 }
 
@@ -79,9 +84,9 @@ team_commits(struct poff_team *team)
 	if (!poff_gather_test(&team->gather))
 		return;
 	if (poff_team_all_agree(team)) {
-		team->active_from = team->turn = team->hold_from;
-		team->provider_seq = 0;
-		team->ahead = 0;
+		team->active_from = team->turn = team->issue = team->hold_from;
+		team->calls_ahead = team->steps_ahead = 0;
+		team->keeps_results = false;
 		team->go_on = NULL;
 		team->hold_from = UINT64_MAX;
 		poff_team_stir(team);
@@ -130,7 +135,7 @@ team_makes_room(struct poff_team *team)
 static void
 team_takes_next(struct poff_team *team)
 {
-	struct poff_device *next = poff_device_at(team->device_at + 1);
+	struct poff_device *next = poff_device_at(team->scope, team->device_at + 1);
 
 	team->then = NULL;
 	if (!next) {
@@ -177,15 +182,27 @@ team_has_joined(struct poff_team *team)
 	}
 }
 
-/* What the device reads and writes is in one piece, so one registration serves all calls. */
+static bool
+join_is_late(struct poff_team *team)
+{
+	const uint64_t limit_ns = psi_setting_ns(psi_setting_named("PST_OFFLOAD_JOIN_TIMEOUT"));
+
+	return limit_ns &&
+	       poff_is_late(team, poff_late_join(team), team->joining_since_ns, limit_ns);
+}
+
+/* What the device reads and writes is in one piece, but for long payloads, so one registration
+ * serves all other calls. */
 static bool
 memory_is_ready(struct poff_team *team)
 {
 	const pst_off_provider_t *calls = &team->device->provider->calls;
+	const size_t len_bytes = offsetof(struct poff_team, operand) + sizeof team->operand -
+	                         offsetof(struct poff_team, kept);
 
 	if (!(team->agreed.caps & PST_OFF_NEEDS_MEM) ||
 	    (calls->mem_register && calls->mem_release &&
-	     calls->mem_register(team->device->dev, team->kept, sizeof team->kept, &team->mem) ==
+	     calls->mem_register(team->device->dev, team->kept, len_bytes, &team->mem) ==
 	             PST_OFF_OK))
 		return true;
 	team->mem = NULL;
@@ -194,13 +211,37 @@ memory_is_ready(struct poff_team *team)
 }
 
 static void
+team_tells_no(struct poff_team *team)
+{
+	const uint8_t told = PST_OFF_NO;
+
+	team->go_on = team_has_joined;
+	poff_gather_start(&team->gather, &told, sizeof told, team->gathered);
+}
+
+/* It takes too long, although all members have begun it. */
+static void
+join_give_up(struct poff_team *team)
+{
+	if (psi_settings_warns())
+		psi_log("offload: %s: a join by a team of %u has not ended in "
+		        "PST_OFFLOAD_JOIN_TIMEOUT, and is cancelled",
+		        team->device->provider->name, team->size);
+	team->why = "the join has not ended in PST_OFFLOAD_JOIN_TIMEOUT";
+	poff_join_cancel(team, team_tells_no);
+}
+
+static void
 team_joins(struct poff_team *team)
 {
 	const int result = poff_call_join_test(team);
 	uint8_t told = (uint8_t)result;
 
-	if (result == PST_OFF_AGAIN)
+	if (result == PST_OFF_AGAIN) {
+		if (join_is_late(team))
+			join_give_up(team);
 		return;
+	}
 	team->joining = false;
 	if (result != PST_OFF_OK)
 		team->tree = NULL;
@@ -220,17 +261,19 @@ join_start(struct poff_team *team)
 
 	team->group = (pst_off_group_t){
 		.struct_bytes = sizeof team->group, .members = team->channel.members,
-		.me = team->channel.me, .key = team->channel.team, .agreed = &team->agreed,
-		.oob = &team->oob, .oob_start = oob_start, .oob_test = oob_test,
+		.me = team->channel.me, .key = team->group.key, .agreed = &team->agreed,
+		.oob = team, .oob_start = oob_start, .oob_test = oob_test,
 	};
 	team->oob.under_way = false;
 	team->oob.number = ++team->joins << 32;
+	team->provider_seq = team->flown = 0;
 	team->why = NULL;
 	result = poff_call_join_start(team, &team->group);
 	told = (uint8_t)result;
 
 	if (result == PST_OFF_OK) {
 		team->joining = true;
+		team->joining_since_ns = psi_now_ns();
 		team->go_on = team_joins;
 		return;
 	}
@@ -256,6 +299,7 @@ team_compares(struct poff_team *team)
 	if (!poff_gather_test(&team->gather))
 		return;
 	team->agreed = offers[0].attr;
+	team->group.key = offers[0].key;
 	for (uint32_t i = 0; i < team->channel.members; i++) {
 		all_open = all_open && offers[i].opens;
 		attributes_join(&team->agreed, &offers[i].attr);
@@ -271,11 +315,21 @@ team_compares(struct poff_team *team)
 		team_takes_next(team);
 }
 
+/* No other tree of the job has it or had it. */
+static uint64_t
+key_make(void)
+{
+	static uint32_t made;   /* under the lock */
+
+	return (uint64_t)psi.boot.rank << 32 | ++made;
+}
+
 void
 poff_join_start(struct poff_team *team)
 {
 	struct poff_offer offer = { .opens = poff_device_open(team->device) &&
-	                                     !team->device->banned };
+	                                     !team->device->banned,
+		                    .key = key_make() };
 
 	if (offer.opens)
 		offer.attr = team->device->attr;

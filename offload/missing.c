@@ -45,57 +45,88 @@ question_fill(struct question *question, const pst_off_result_t *result)
 }
 
 bool
-poff_missing_ask(struct poff_team *team, size_t len_bytes, const pst_off_result_t *result)
+poff_missing_ask(struct poff_team *team, const struct poff_flight *flight,
+                 const pst_off_result_t *result)
 {
-	struct poff_step *step = &team->step;
-	struct question question = { .at = step->at, .len_bytes = len_bytes };
+	struct poff_step *step = flight->step;
+	struct question question = { .at = flight->at, .len_bytes = flight->len_bytes };
 
 	if (!question_fill(&question, result))
 		return false;
 	for (size_t i = 0; i < question.count; i++)
 		step->missing_bytes += question.range[i].nbytes;
-	poff_send(&team->channel, step->root, POFF_WANT, team->turn, &question, sizeof question);
+	poff_send(&team->channel, step->root, POFF_WANT, step->number, &question, sizeof question);
 	return true;
 }
 
 bool
-poff_missing_take(struct poff_team *team)
+poff_missing_take(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_kept *kept = poff_kept_of(team, team->turn);
 	struct poff_message *message;
 	struct answer answer;
 
-	while ((message = poff_take(&team->channel, POFF_PART, team->turn))) {
+	while (step->missing_bytes &&
+	       (message = poff_take(&team->channel, POFF_PART, step->number))) {
 		const size_t len_bytes = message->len_bytes - sizeof answer;
 
 		memcpy(&answer, message->payload, sizeof answer);
-		memcpy(kept->bytes + answer.offset, message->payload + sizeof answer, len_bytes);
-		team->step.missing_bytes -= len_bytes;
+		memcpy(step->bytes + answer.offset, message->payload + sizeof answer, len_bytes);
+		step->missing_bytes -= len_bytes;
 		poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, len_bytes);
 		free(message);
 	}
-	return !team->step.missing_bytes;
+	return !step->missing_bytes;
 }
 
 /* -- the root ---------------------------------------------------------------------------------- */
 
-static void
-question_answer(struct poff_team *team, const struct poff_message *message)
+/* Where what the step multicasts is; NULL: it has not begun that from there on.  A long step ends
+ * at its root when all others have all of it. */
+static const unsigned char *
+sent_bytes(struct poff_team *team, uint64_t number, size_t at)
 {
-	const struct poff_kept *kept = poff_kept_of(team, message->number);
-	unsigned char bytes[sizeof(struct answer) + POFF_KEPT_BYTES];
-	struct question question;
+	const struct poff_step *step = poff_step_find(team, number);
 
-	memcpy(&question, message->payload, sizeof question);
-	for (size_t i = 0; i < question.count; i++) {
-		const pst_off_range_t range = question.range[i];
-		const struct answer answer = { question.at + range.offset };
+	if (step)
+		return at < step->sent_bytes ? step->bytes : NULL;
+	return number < team->turn ? poff_kept_of(team, number)->bytes : NULL;
+}
+
+/* In parts of messages. */
+static void
+range_answer(struct poff_team *team, const struct poff_message *message, size_t at, size_t left,
+             const unsigned char *from)
+{
+	unsigned char bytes[sizeof(struct answer) + POFF_KEPT_BYTES];
+
+	while (left) {
+		const struct answer answer = { at };
+		const size_t part = left < POFF_KEPT_BYTES ? left : POFF_KEPT_BYTES;
 
 		memcpy(bytes, &answer, sizeof answer);
-		memcpy(bytes + sizeof answer, kept->bytes + answer.offset, range.nbytes);
+		memcpy(bytes + sizeof answer, from + at, part);
 		poff_send(&team->channel, message->from, POFF_PART, message->number, bytes,
-		          sizeof answer + range.nbytes);
+		          sizeof answer + part);
+		at += part;
+		left -= part;
 	}
+}
+
+/* False: it has to be asked again. */
+static bool
+question_answer(struct poff_team *team, const struct poff_message *message)
+{
+	struct question question;
+	const unsigned char *bytes;
+
+	memcpy(&question, message->payload, sizeof question);
+	bytes = sent_bytes(team, message->number, question.at);
+	if (!bytes)
+		return false;
+	for (size_t i = 0; i < question.count; i++)
+		range_answer(team, message, question.at + question.range[i].offset,
+		             question.range[i].nbytes, bytes);
+	return true;
 }
 
 void
@@ -104,11 +135,7 @@ poff_missing_answer(struct poff_team *team)
 	struct poff_message *later = NULL, *message;
 
 	while ((message = poff_take_any(&team->channel, POFF_WANT))) {
-		struct question question;
-
-		memcpy(&question, message->payload, sizeof question);
-		if (poff_step_has_sent(team, message->number, question.at)) {
-			question_answer(team, message);
+		if (question_answer(team, message)) {
 			free(message);
 		} else {
 			message->next = later;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So long a sleep is at most, where devices do not wake who waits for them. */
+/* So long a sleep is at most, where devices do not wake who waits for them, or not for what. */
 enum { DEVICE_SLEEP_NS = 1000 * 1000 };
 /* So long a process that ends waits for members that may need it, at most. */
 static const uint64_t EXIT_NS = 10000000000;
@@ -31,53 +31,72 @@ void poff_unlock(void) { psi_spinlock_unlock(&lock); }
 
 /* -- the device of collectives ----------------------------------------------------------------- */
 
+/* What the devices of the job take in calls that are worth it; constant after init. */
+static size_t longest_broadcast, longest_reduction;
+
 static bool
 offload_serves(const struct pcoll_shape *shape)
 {
 	switch (shape->operation) {
 	case PCOLL_BARRIER:
-		return true;
+		return shape->layout;   /* where all share memory, flags are faster */
 	case PCOLL_BROADCAST:
+		return shape->len_bytes <= longest_broadcast;
 	case PCOLL_REDUCE_TO_ALL:
-		return !shape->ordered && shape->len_bytes <= POFF_KEPT_BYTES;
+		return !shape->ordered && shape->len_bytes <= longest_reduction;
 	default:
 		return false;
 	}
 }
 
+static size_t
+longest_of(uint64_t ops)
+{
+	const uint64_t payload = poff_devices_payload(ops);
+	const size_t longest = payload < SIZE_MAX / POFF_PIECES ? payload * POFF_PIECES : SIZE_MAX;
+
+	return longest < POFF_KEPT_BYTES ? POFF_KEPT_BYTES : longest;
+}
+
 static uint64_t
-offload_begin(gex_TM_t tm)
+offload_begin(gex_TM_t tm, enum pcoll_device_line line, uint32_t count)
 {
 	uint64_t number;
 
 	poff_lock();
-	number = tm->device_steps++;
+	number = tm->device_steps[line];
+	tm->device_steps[line] += count;
 	poff_unlock();
 	return number;
 }
 
 static enum pcoll_device_result
-offload_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
+offload_step(struct pcoll_op *op, enum pcoll_device_line line, uint64_t number,
+             const struct pcoll_act *act)
 {
 	enum pcoll_device_result result;
+	struct poff_team *team;
 
 	if (!atomic_load_explicit(&in_use, memory_order_relaxed)) {
+		poff_watch_start();
 		atomic_store_explicit(&in_use, true, memory_order_relaxed);
 		atomic_store_explicit(&psi.device_sleep_ns, DEVICE_SLEEP_NS, memory_order_relaxed);
 	}
 	poff_lock();
-	result = poff_step(op, number, act);
+	team = poff_team_of(op->call.tm, line);
+	result = poff_step(team, op, number, act);
 	if (result != PCOLL_DEVICE_AGAIN)
-		poff_count(op->call.tm->offload, POFF_COUNT_OFFERED);
+		poff_count(team, POFF_COUNT_OFFERED);
 	poff_unlock();
 	return result;
 }
 
 static void
-offload_compare(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
+offload_compare(struct pcoll_op *op, enum pcoll_device_line line, uint64_t number,
+                const struct pcoll_act *act)
 {
 	poff_lock();
-	poff_verify_compare(op->call.tm->offload, op, number, act);
+	poff_verify_compare(op->call.tm->offload[line], op, number, act);
 	poff_unlock();
 }
 
@@ -86,6 +105,25 @@ static struct pcoll_device device = {
 	.serves = offload_serves, .begin = offload_begin, .step = offload_step,
 	.compare = offload_compare,
 };
+
+/* -- sleeping ---------------------------------------------------------------------------------- */
+
+/* A thread that is in a provider's call sees to it. */
+static unsigned
+offload_fds(int *fds_out, uint64_t *most_ns_out)
+{
+	unsigned count;
+
+	*most_ns_out = 0;
+	if (!atomic_load_explicit(&in_use, memory_order_relaxed))
+		return 0;
+	*most_ns_out = DEVICE_SLEEP_NS;
+	if (!poff_try_lock())
+		return 0;
+	count = poff_teams_fds(fds_out, DEVICE_SLEEP_NS, most_ns_out);
+	poff_unlock();
+	return count;
+}
 
 /* -- packets of built-in providers, under the lock --------------------------------------------- */
 
@@ -174,13 +212,16 @@ end_on_exit(int status, void *unused)
 static void
 offload_open(void)
 {
-	if (!psi.networked)
+	if (psi.boot.size == 1)
 		return;
-	poff_devices_agree();
-	if (!poff_device_at(0))
+	device.scopes = poff_devices_agree();
+	if (!device.scopes)
 		return;
 	device.verifies = poff_verifies();
+	longest_broadcast = longest_of(PST_OFF_BCAST);
+	longest_reduction = longest_of(PST_OFF_REDUCE | PST_OFF_ALLREDUCE);
 	pcoll_device = &device;
+	psi.device_fds = offload_fds;
 	on_exit(end_on_exit, NULL);
 }
 

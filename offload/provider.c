@@ -37,6 +37,10 @@ static const struct psi_setting rows[] = {
 	{ .name = "PST_OFFLOAD_STATSFILE", .kind = PSI_SETTING_TEXT,
 	  .help = "a file to which ranks append what became of their teams' calls, for "
 	          "penstock-info --offload=FILE" },
+	{ .name = "PST_OFFLOAD_JOIN_TIMEOUT", .kind = PSI_SETTING_TIME, .default_text = "10",
+	  .unit = "s", .max = 3600,
+	  .help = "a provider whose join takes longer, although all members have begun it, does "
+	          "not serve the team; 0: it may take any time" },
 	{ .name = "PST_OFFLOAD_CAU_HOP_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",
 	  .unit = "ns", .help = "provider cau: how long a packet is on its way" },
 	{ .name = "PST_OFFLOAD_CAU_UNIT_NS", .kind = PSI_SETTING_TEXT, .default_text = "0",

@@ -31,13 +31,14 @@ device_answers(struct poff_team *team, const pst_off_op_t *asked, uint64_t *cost
 
 /* Of one of the operations that the step is made of. */
 static bool
-device_takes(struct poff_team *team, uint32_t op, size_t len_bytes, uint64_t *cost_ns_out)
+device_takes(struct poff_team *team, const struct poff_step *step, uint32_t op, size_t len_bytes,
+             uint64_t *cost_ns_out)
 {
-	const struct poff_step *step = &team->step;
+	const bool reduces = op == PST_OFF_REDUCE || op == PST_OFF_ALLREDUCE;
 	const pst_off_op_t asked = {
 		.struct_bytes = sizeof asked, .op = op, .members = team->channel.members,
-		.root = step->root, .dt = op == PST_OFF_REDUCE ? step->dt : 0,
-		.rop = op == PST_OFF_REDUCE ? step->rop : 0, .nbytes = len_bytes,
+		.root = step->root, .dt = reduces ? step->dt : 0, .rop = reduces ? step->rop : 0,
+		.nbytes = len_bytes,
 	};
 	const char *why = "an operation that it does not offer";
 
@@ -53,6 +54,7 @@ operation_of(const struct poff_step *step)
 	switch (step->op_bit) {
 	case PST_OFF_BARRIER: return PCOLL_BARRIER;
 	case PST_OFF_BCAST: return PCOLL_BROADCAST;
+	case PST_OFF_REDUCE: return PCOLL_REDUCE_TO_ONE;
 	default: return PCOLL_REDUCE_TO_ALL;
 	}
 }
@@ -64,21 +66,40 @@ is_named(void)
 	return strcmp(psi_setting_text(psi_setting_named("PST_OFFLOAD")), "auto") != 0;
 }
 
-enum poff_answer
-poff_device_answer(struct poff_team *team, size_t class_bytes)
+static bool
+is_dear(const struct poff_team *team, const struct poff_step *step, size_t class_bytes,
+        uint64_t cost_ns)
 {
-	const struct poff_step *step = &team->step;
+	const bool is_near = team->scope == PST_OFF_ONE_HOST;
+
+	return !is_named() &&
+	       cost_ns > pcoll_predict_ns(operation_of(step), team->channel.members, is_near,
+	                                  step->op_bit == PST_OFF_BARRIER ? 0 : class_bytes);
+}
+
+/* The first of the ways is what the members take, if all have it. */
+uint8_t
+poff_device_answer(struct poff_team *team, const struct poff_step *step, size_t class_bytes)
+{
 	const size_t most = step->piece_most, piece = class_bytes < most ? class_bytes : most;
 	const uint64_t pieces = piece ? (class_bytes + piece - 1) / piece : 1;
-	uint64_t down_ns = 0, up_ns = 0;
+	const bool is_barrier = step->op_bit == PST_OFF_BARRIER;
+	uint64_t whole_ns = 0, all_ns = 0, down_ns = 0, up_ns = 0, cost_ns;
+	uint8_t ways = 0;
 
-	if (!piece || !device_takes(team, PST_OFF_BCAST, piece, &down_ns) ||
-	    (step->two_way && !device_takes(team, PST_OFF_REDUCE, piece, &up_ns)))
-		return POFF_DECLINES;
-	if (!is_named() && pieces * (down_ns + up_ns) >
-	                           pcoll_predict_ns(operation_of(step), team->channel.members,
-	                                            step->op_bit == PST_OFF_BARRIER ? 0
-	                                                                            : class_bytes))
-		return POFF_DEAR;
-	return POFF_TAKES;
+	if (!piece)
+		return 0;
+	if (device_takes(team, step, step->op_bit, is_barrier ? 0 : piece, &whole_ns))
+		ways |= POFF_WHOLE;
+	if (is_barrier && device_takes(team, step, PST_OFF_ALLREDUCE, piece, &all_ns))
+		ways |= POFF_BY_ALLREDUCE;
+	if (step->op_bit & (PST_OFF_BARRIER | PST_OFF_ALLREDUCE) &&
+	    device_takes(team, step, PST_OFF_BCAST, piece, &down_ns) &&
+	    device_takes(team, step, PST_OFF_REDUCE, piece, &up_ns))
+		ways |= POFF_COMPOSED;
+	cost_ns = ways & POFF_WHOLE ? whole_ns : ways & POFF_BY_ALLREDUCE ? all_ns
+	                                                                 : down_ns + up_ns;
+	if (ways && is_dear(team, step, class_bytes, pieces * cost_ns))
+		ways |= POFF_DEAR;
+	return ways;
 }

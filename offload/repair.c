@@ -1,6 +1,10 @@
 /*
  * When the device of a member has failed: all stop, compare how far they have come, and hand the
  * results that some have to those who lack them.  From there on software does all.
+ *
+ * A reduction whose result is for one member alone is over at others before it is there.  Where
+ * that one lacks it, all give their operands again, which are kept like results, and it does the
+ * reduction itself.
  */
 #include "offload/offload.h"
 
@@ -27,14 +31,43 @@ giver_of(const struct poff_team *team, const uint64_t *ended, uint64_t number)
 	return member;
 }
 
-/* Of a result that this member is the first to have; or of a step that it left to software. */
+static bool
+has_ended(const struct poff_team *team, uint32_t member, uint64_t number)
+{
+	return team->numbers[member] > number;
+}
+
+static bool
+reduces_to_root(enum pcoll_device_does does)
+{
+	return does == PCOLL_DEVICE_REDUCES || does == PCOLL_DEVICE_MEETS_UP;
+}
+
+/* Of a reduction that has not ended at its root, which needs the operands of all. */
+static bool
+operand_is_needed(const struct poff_team *team, enum pcoll_device_does does, uint32_t root,
+                  uint64_t number)
+{
+	return reduces_to_root(does) && !has_ended(team, root, number);
+}
+
+/* Of a step that has ended at this member, which may be the first of those.  A long one is at all
+ * members, if it has ended at some. */
 static void
-result_give(struct poff_team *team, const uint64_t *ended, uint64_t number)
+result_give(struct poff_team *team, uint64_t number)
 {
 	const struct poff_kept *kept = poff_kept_of(team, number);
+	const bool is_giver = giver_of(team, team->numbers, number) == team->channel.me;
+	const bool needs_operand = !kept->by_software &&
+	                           operand_is_needed(team, kept->does, kept->root, number);
 
-	for (uint32_t to = 0; to < team->channel.members; to++)
-		if (ended[to] <= number)
+	if (kept->is_long && !kept->by_software)
+		return;
+	if (needs_operand)
+		poff_send(&team->channel, kept->root, POFF_OPERAND, number, kept->bytes,
+		          kept->len_bytes);
+	for (uint32_t to = 0; is_giver && to < team->channel.members; to++)
+		if (!has_ended(team, to, number) && !(needs_operand && to == kept->root))
 			poff_send(&team->channel, to,
 			          kept->by_software ? POFF_SOFTWARE : POFF_RESULT, number,
 			          kept->bytes, kept->by_software ? 0 : kept->len_bytes);
@@ -44,18 +77,17 @@ result_give(struct poff_team *team, const uint64_t *ended, uint64_t number)
 static void
 team_compares_ends(struct poff_team *team)
 {
-	const uint64_t *ended = (const uint64_t *)(const void *)team->gathered;
 	uint64_t least = UINT64_MAX, most = 0;
 
 	if (!poff_gather_test(&team->ends))
 		return;
 	for (uint32_t i = 0; i < team->channel.members; i++) {
-		least = ended[i] < least ? ended[i] : least;
-		most = ended[i] > most ? ended[i] : most;
+		least = team->numbers[i] < least ? team->numbers[i] : least;
+		most = team->numbers[i] > most ? team->numbers[i] : most;
 	}
 	for (uint64_t number = least; number < most; number++)
-		if (giver_of(team, ended, number) == team->channel.me)
-			result_give(team, ended, number);
+		if (has_ended(team, team->channel.me, number))
+			result_give(team, number);
 	team->given_until = most;
 	team->settled = true;
 	team->go_on = NULL;
@@ -74,23 +106,34 @@ request_is_abandoned(struct poff_team *team)
 	return true;
 }
 
-/* The call under way is brought to its end, since the device may touch what is kept until then. */
+/* Steps under way wait for what is agreed on. */
+static void
+steps_stop(struct poff_team *team)
+{
+	team->broken_until = team->turn;
+	for (unsigned i = 0; i < POFF_STEPS; i++) {
+		struct poff_step *step = &team->steps[i];
+
+		if (!step->go_on)
+			continue;
+		if (step->begun && step->number >= team->broken_until)
+			team->broken_until = step->number + 1;
+		(void)poff_step_wait(team, step->op);
+		step->go_on = NULL;
+	}
+}
+
+/* The calls under way are brought to their ends, since the device may touch what is kept until
+ * then. */
 static void
 team_stops(struct poff_team *team)
 {
-	pst_off_result_t result;
-
-	if (team->step.req && poff_call_test(team, team->step.req, &result) == PST_OFF_AGAIN &&
-	    !request_is_abandoned(team))
+	if (!poff_flights_have_ended(team) && !request_is_abandoned(team))
 		return;
-	team->broken = team->step.req ? team->turn : UINT64_MAX;
-	if (team->step.go_on)
-		(void)poff_step_wait(team, team->step.op);
-	team->step.req = NULL;
-	team->step.go_on = NULL;
-	team->gather.under_way = false;
+	steps_stop(team);
+	team->gather.under_way = team->confirm.under_way = false;
 	team->go_on = team_compares_ends;
-	poff_gather_start(&team->ends, &team->turn, sizeof team->turn, team->gathered);
+	poff_gather_start(&team->ends, &team->turn, sizeof team->turn, team->numbers);
 }
 
 void
@@ -109,29 +152,73 @@ poff_team_alarm(struct poff_team *team, const char *why)
 		psi_log("offload: %s is not used any more by a team of %u: %s",
 		        team->device->provider->name, team->size, team->alarm);
 	poff_send_all(&team->channel, POFF_ALARM, 0, team->alarm, strlen(team->alarm));
-	if (team->step.req)
-		poff_call_cancel(team, team->step.req);
+	poff_flights_cancel(team);
 	team->cancelled_ns = psi_now_ns();
 	team->go_on = team_stops;
 }
 
-/* A step that has ended at another member; that one's word decides how. */
+/* -- steps that have ended at another member, whose word decides how --------------------------- */
+
+/* The root of a reduction has the operands of all, and does it. */
+static enum pcoll_device_result
+step_by_operands(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
+{
+	const struct pcoll_reduction *reduction = &op->call.reduction;
+	unsigned char *to = op->executor.buffer[act->to] + act->to_bytes;
+	const unsigned char *from = op->executor.buffer[act->from] + act->from_bytes;
+	struct poff_message *message;
+
+	if (poff_come_count(&team->channel, POFF_OPERAND, team->turn) < team->channel.members - 1)
+		return poff_step_wait(team, op);
+	if (team->verifies || !act->len_bytes) {
+		(void)poff_drop(&team->channel, POFF_OPERAND, team->turn);
+		return poff_step_end(team, POFF_COUNT_TAKEN);
+	}
+	if (to != from)
+		memcpy(to, from, act->len_bytes);
+	while ((message = poff_take(&team->channel, POFF_OPERAND, team->turn))) {
+		reduction->combine(message->payload, to, act->len_bytes / reduction->elem_bytes,
+		                   reduction->cdata);
+		poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
+		free(message);
+	}
+	return poff_step_end(team, POFF_COUNT_TAKEN);
+}
+
+static void
+operand_give(struct poff_team *team, const struct pcoll_op *op, const struct pcoll_act *act,
+             uint32_t root)
+{
+	poff_send(&team->channel, root, POFF_OPERAND, team->turn,
+	          op->executor.buffer[act->from] + act->from_bytes, act->len_bytes);
+}
+
 static enum pcoll_device_result
 step_is_handed_over(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
 {
-	struct poff_message *message = poff_take(&team->channel, POFF_SOFTWARE, team->turn);
+	const struct poff_step *confirmed = poff_step_confirmed(team, team->turn);
+	const uint32_t root = team->member_of ? team->member_of[act->peer] : act->peer;
+	const bool needs_operand = operand_is_needed(team, act->does, root, team->turn);
+	struct poff_message *message;
 
-	if (message) {
-		free(message);
+	if (poff_drop(&team->channel, POFF_SOFTWARE, team->turn))
 		return poff_step_end(team, POFF_COUNT_QUERY);
+	if (confirmed) {
+		if (poff_step_has_result(team, act->does, root))
+			poff_step_deliver(team, op, act, confirmed->bytes, confirmed->len_bytes);
+		return poff_step_end(team, POFF_COUNT_TAKEN);
 	}
+	if (needs_operand && root == team->channel.me)
+		return step_by_operands(team, op, act);
 	message = poff_take(&team->channel, POFF_RESULT, team->turn);
 	if (!message)
 		return poff_step_wait(team, op);
-	if (act->len_bytes && !team->verifies)
-		memcpy(op->executor.buffer[act->to] + act->to_bytes, message->payload,
-		       act->len_bytes);
-	poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
+	if (needs_operand)
+		operand_give(team, op, act, root);
+	if (poff_step_has_result(team, act->does, root)) {
+		poff_step_deliver(team, op, act, message->payload, message->len_bytes);
+		poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
+	}
 	free(message);
 	return poff_step_end(team, POFF_COUNT_TAKEN);
 }
@@ -143,7 +230,8 @@ poff_step_failed(struct poff_team *team, struct pcoll_op *op, uint64_t number,
 	if (!team->settled)
 		return poff_step_wait(team, op);
 	if (number >= team->given_until) {
-		poff_count(team, number == team->broken ? POFF_COUNT_RERUN : POFF_COUNT_FAILED);
+		poff_count(team, number < team->broken_until ? POFF_COUNT_RERUN
+		                                             : POFF_COUNT_FAILED);
 		return PCOLL_DEVICE_SOFTWARE;
 	}
 	if (number != team->turn)

@@ -1,19 +1,15 @@
 /*
- * A device step: from the call to its end.  Steps of a team are numbered, and the device takes them
- * one by one.  The client's buffers are not given to the device: what it reads and writes is kept
- * here, until all have got it.
+ * Device steps: from the call to its end.  Steps of a team are numbered.  They begin in that order,
+ * each when the one before has begun all its calls of the device, so that all members begin these
+ * in one order; and they end in that order.  In between, as many are under way as the device likes.
  */
 #include "offload/offload.h"
 
 #include "coll/coll.h"
-#include "coll/layout.h"
 
-#include "runtime/team/team.h"
-
-#include "runtime/util/clock.h"
+#include "runtime/process/process.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* -- who waits --------------------------------------------------------------------------------- */
 
@@ -33,234 +29,219 @@ poff_step_wait(struct poff_team *team, struct pcoll_op *op)
 	return PCOLL_DEVICE_AGAIN;
 }
 
+/* -- which have begun -------------------------------------------------------------------------- */
+
+static struct poff_step *
+step_at(struct poff_team *team, uint64_t number)
+{
+	return &team->steps[number % POFF_STEPS];
+}
+
+struct poff_step *
+poff_step_find(struct poff_team *team, uint64_t number)
+{
+	struct poff_step *step = step_at(team, number);
+
+	return step->go_on && step->number == number ? step : NULL;
+}
+
+struct poff_step *
+poff_step_confirmed(struct poff_team *team, uint64_t number)
+{
+	struct poff_step *step = step_at(team, number);
+
+	return step->confirming && step->number == number ? step : NULL;
+}
+
+uint64_t
+poff_steps_begun(const struct poff_team *team)
+{
+	const struct poff_step *step = &team->steps[team->issue % POFF_STEPS];
+
+	return team->issue + (step->go_on && step->number == team->issue);
+}
+
+/* One after the other, unless the device has several calls under way. */
+static uint64_t
+steps_most(const struct poff_team *team)
+{
+	return poff_flights_most(team) < POFF_STEPS ? poff_flights_most(team) : POFF_STEPS;
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
 enum pcoll_device_result
 poff_step_end(struct poff_team *team, enum poff_count what)
 {
-	team->step.go_on = NULL;
+	struct poff_step *step = poff_step_find(team, team->turn);
+	struct poff_step *next;
+
+	if (step)
+		step->go_on = NULL;
 	poff_kept_of(team, team->turn)->by_software = what != POFF_COUNT_TAKEN;
 	team->turn++;
 	poff_count(team, what);
 	if (what == POFF_COUNT_TAKEN)
 		poff_tree_used(team);
 	poff_team_stir(team);
+	next = poff_step_find(team, team->turn);
+	if (next)
+		pcoll_op_changed(next->op);
 	return what == POFF_COUNT_TAKEN && !team->verifies ? PCOLL_DEVICE_DONE
 	                                                   : PCOLL_DEVICE_SOFTWARE;
 }
 
-/* -- what is kept ------------------------------------------------------------------------------ */
-
-struct poff_kept *
-poff_kept_of(struct poff_team *team, uint64_t number)
-{
-	return &team->kept[number % POFF_KEPT];
-}
-
-/* -- calls of the device ----------------------------------------------------------------------- */
-
-static enum pcoll_device_result step_reduces(struct poff_team *team);
-static enum pcoll_device_result step_multicasts(struct poff_team *team);
-static enum pcoll_device_result step_multicasting(struct poff_team *team);
-static enum pcoll_device_result step_awaits_parts(struct poff_team *team);
-
-static size_t
-piece_bytes(const struct poff_step *step)
-{
-	const size_t left = step->len_bytes - step->at;
-
-	return left < step->piece_most ? left : step->piece_most;
-}
-
-/* False: it has to be tried again, or has failed, which is told. */
-static bool
-call_start(struct poff_team *team, uint32_t op, uint32_t root)
-{
-	struct poff_step *step = &team->step;
-	unsigned char *bytes = poff_kept_of(team, team->turn)->bytes + step->at;
-	const pst_off_call_t call = {
-		.struct_bytes = sizeof call, .op = op, .root = root, .dt = step->dt,
-		.rop = step->rop, .seq = team->provider_seq, .nbytes = piece_bytes(step),
-		.src = bytes, .dst = bytes, .src_mem = team->mem, .dst_mem = team->mem,
-	};
-	int result;
-
-	memcpy(step->guard, bytes + call.nbytes, sizeof step->guard);
-	result = poff_call_start(team, &call, &step->req);
-	if (result == PST_OFF_OK) {
-		team->provider_seq++;
-		step->started_ns = psi_now_ns();
-		step->asked = false;
-		step->told = 0;
-		step->all_since_ns = 0;
-		step->cancelled = false;
-		return true;
-	}
-	step->req = NULL;
-	if (result != PST_OFF_AGAIN)
-		poff_team_alarm(team, "a call does not start");
-	return false;
-}
-
-/* Of a multicast that may lose parts, the root has the rest. */
-static bool
-call_may_lack(const struct poff_team *team)
-{
-	const struct poff_step *step = &team->step;
-
-	return team->agreed.caps & PST_OFF_UNRELIABLE && step->go_on == step_multicasting &&
-	       step->root != team->channel.me;
-}
-
-/* Late is not failed: time counts from when all have begun the step. */
+/* The next step may begin. */
 static void
-call_watch(struct poff_team *team)
+step_has_begun_all(struct poff_team *team)
 {
-	struct poff_step *step = &team->step;
-	const uint64_t now = psi_now_ns(), limit = team->agreed.timeout_ns;
-	struct poff_message *message;
-
-	if (call_may_lack(team)) {
-		if (!step->cancelled && now - step->started_ns > limit)
-			poff_call_cancel(team, step->req);
-		step->cancelled = step->cancelled || now - step->started_ns > limit;
-		if (now - step->started_ns >
-		    limit + team->agreed.cancel_max_ns + POFF_CANCEL_SLACK_NS)
-			poff_team_alarm(team, "a cancelled call does not end");
-		return;
-	}
-	if (!step->asked && now - step->started_ns > limit) {
-		step->asked = true;
-		poff_send_all(&team->channel, POFF_ASK, team->turn, NULL, 0);
-	}
-	while ((message = poff_take(&team->channel, POFF_TELL, team->turn))) {
-		step->told++;
-		free(message);
-	}
-	if (step->asked && !step->all_since_ns && step->told == team->channel.members - 1)
-		step->all_since_ns = now;
-	if (step->all_since_ns && now - step->all_since_ns > limit)
-		poff_team_alarm(team, "a call has not ended in time");
+	team->issue++;
+	poff_team_stir(team);
 }
-
-/* The device writes no further than the payload goes. */
-static bool
-call_has_kept_bounds(struct poff_team *team)
-{
-	const struct poff_step *step = &team->step;
-	unsigned char *behind = poff_kept_of(team, team->turn)->bytes + step->at +
-	                        piece_bytes(step);
-
-	if (memcmp(behind, step->guard, sizeof step->guard) == 0)
-		return true;
-	poff_breach(team->device, "a call writes behind the end of its payload");
-	poff_team_alarm(team, team->device->breach);
-	return false;
-}
-
-/* Goes on when the root has sent the rest. */
-static bool
-call_lacks(struct poff_team *team, const pst_off_result_t *result)
-{
-	if (poff_missing_ask(team, piece_bytes(&team->step), result)) {
-		team->step.go_on = step_awaits_parts;
-		return false;
-	}
-	poff_breach(team->device, "a range that is missing is not in the payload");
-	poff_team_alarm(team, team->device->breach);
-	return false;
-}
-
-/* True: the call has ended well. */
-static bool
-call_test(struct poff_team *team)
-{
-	pst_off_result_t result = { 0 };
-	const int ended = poff_call_test(team, team->step.req, &result);
-
-	if (ended == PST_OFF_AGAIN) {
-		call_watch(team);
-		return false;
-	}
-	team->step.req = NULL;
-	if (call_may_lack(team) && (ended == PST_OFF_MISSING ||
-	                            (ended == PST_OFF_CANCELLED && team->step.cancelled)))
-		return call_lacks(team, &result);
-	if (ended != PST_OFF_OK)
-		poff_team_alarm(team, result.why ? result.why : "a call has failed");
-	return ended == PST_OFF_OK && call_has_kept_bounds(team);
-}
-
-/* -- states of a step -------------------------------------------------------------------------- */
 
 static enum pcoll_device_result
-step_finish(struct poff_team *team)
+step_finish(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_step *step = &team->step;
-
-	if (step->to && team->verifies)
-		poff_verify_keep(team, poff_kept_of(team, team->turn)->bytes, step->len_bytes);
-	else if (step->to)
-		memcpy(step->to, poff_kept_of(team, team->turn)->bytes, step->len_bytes);
+	if (poff_step_has_result(team, step->does, step->root)) {
+		if (team->verifies)
+			poff_verify_keep(team, step);
+		poff_step_deliver(team, step->op, &step->op->executor.act, step->bytes,
+		                  step->len_bytes);
+	}
 	return poff_step_end(team, POFF_COUNT_TAKEN);
 }
 
+/* A long one is not kept, so none ends before all have it. */
 static enum pcoll_device_result
-step_piece_ends(struct poff_team *team)
+step_confirms(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_step *step = &team->step;
-
-	step->at += piece_bytes(step);
-	if (step->at >= step->len_bytes)
-		return step_finish(team);
-	step->go_on = step->two_way ? step_reduces : step_multicasts;
-	return step->go_on(team);
-}
-
-static enum pcoll_device_result
-step_multicasting(struct poff_team *team)
-{
-	return call_test(team) ? step_piece_ends(team) : PCOLL_DEVICE_AGAIN;
-}
-
-static enum pcoll_device_result
-step_awaits_parts(struct poff_team *team)
-{
-	return poff_missing_take(team) ? step_piece_ends(team) : PCOLL_DEVICE_AGAIN;
-}
-
-bool
-poff_step_has_sent(const struct poff_team *team, uint64_t number, size_t at)
-{
-	return number < team->turn ||
-	       (number == team->turn && team->step.go_on == step_multicasting &&
-	        at <= team->step.at) ||
-	       (number == team->turn && at < team->step.at);
-}
-
-static enum pcoll_device_result
-step_multicasts(struct poff_team *team)
-{
-	if (!call_start(team, PST_OFF_BCAST, team->step.root))
+	if (!poff_gather_test(&team->confirm))
 		return PCOLL_DEVICE_AGAIN;
-	team->step.go_on = step_multicasting;
-	return step_multicasting(team);
+	return step_finish(team, step);
 }
 
 static enum pcoll_device_result
-step_reducing(struct poff_team *team)
+step_completes(struct poff_team *team, struct poff_step *step)
 {
-	if (!call_test(team))
+	const uint8_t done = 1;
+
+	poff_flights_test(team, step);
+	if (team->failed || step->ended < step->calls || !poff_missing_take(team, step) ||
+	    step->number != team->turn)
 		return PCOLL_DEVICE_AGAIN;
-	team->step.go_on = step_multicasts;
-	return step_multicasts(team);
+	if (!step->is_long)
+		return step_finish(team, step);
+	step->confirming = true;
+	step->go_on = step_confirms;
+	poff_gather_start(&team->confirm, &done, sizeof done, team->confirmed);
+	return step_confirms(team, step);
 }
 
-static enum pcoll_device_result
-step_reduces(struct poff_team *team)
+/* -- the calls --------------------------------------------------------------------------------- */
+
+/* One of the calls of a step. */
+struct piece {
+	uint32_t op, number;
+	size_t at, len_bytes;
+};
+
+/* Reductions and multicasts of as many pieces as may be under way, by turns; or one call for each
+ * piece. */
+static struct piece
+piece_of(const struct poff_team *team, const struct poff_step *step)
 {
-	if (!call_start(team, PST_OFF_REDUCE, team->step.root))
+	const uint32_t window = poff_flights_most(team);
+	struct piece piece = { .op = step->op_bit, .number = step->begun };
+
+	if (step->way == POFF_BY_ALLREDUCE)
+		piece.op = PST_OFF_ALLREDUCE;
+	if (step->way == POFF_COMPOSED) {
+		const uint32_t first = step->begun / (2 * window) * window;
+		const uint32_t left = step->pieces - first;
+		const uint32_t count = left < window ? left : window;
+		const uint32_t at = step->begun - 2 * first;
+
+		piece.op = at < count ? PST_OFF_REDUCE : PST_OFF_BCAST;
+		piece.number = first + at % count;
+	}
+	piece.at = piece.number * step->piece_most;
+	piece.len_bytes = step->len_bytes - piece.at < step->piece_most ? step->len_bytes - piece.at
+	                                                                : step->piece_most;
+	if (piece.op == PST_OFF_BARRIER)
+		piece.len_bytes = 0;
+	return piece;
+}
+
+/* A multicast of what is reduced before begins when that is here. */
+static bool
+piece_is_ready(const struct poff_team *team, const struct poff_step *step,
+               const struct piece *piece)
+{
+	return step->way != POFF_COMPOSED || piece->op != PST_OFF_BCAST ||
+	       step->reduced >> piece->number % poff_flights_most(team) & 1;
+}
+
+/* Of steps that bring all together, the last has to be over before calls that go one way count. */
+static bool
+others_sync(const struct poff_team *team, const struct poff_step *step)
+{
+	for (unsigned i = 0; i < POFF_STEPS; i++) {
+		const struct poff_step *other = &team->steps[i];
+
+		if (other != step && other->go_on && other->syncs && other->number < step->number &&
+		    other->ended < other->calls)
+			return true;
+	}
+	return false;
+}
+
+/* Others may have begun none of the calls that this member has begun since all were together. */
+static bool
+piece_may_be_ahead(const struct poff_team *team, const struct poff_step *step,
+                   const struct piece *piece)
+{
+	const uint32_t least = piece->op == PST_OFF_BCAST ? 0 : 1;
+	const uint32_t most = team->agreed.max_ahead > least ? team->agreed.max_ahead : least;
+
+	return step->has_met || team->calls_ahead < most;
+}
+
+static void
+piece_count(struct poff_team *team, struct poff_step *step, const struct piece *piece)
+{
+	step->begun++;
+	step->has_met = false;
+	team->calls_ahead = step->syncs ? 0 : team->calls_ahead + 1;
+	if (piece->op == PST_OFF_BCAST) {
+		step->reduced &= ~(UINT64_C(1) << piece->number % poff_flights_most(team));
+		step->sent_bytes = piece->at + piece->len_bytes;
+	}
+}
+
+static enum pcoll_device_result step_meets(struct poff_team *team, struct poff_step *step);
+
+static enum pcoll_device_result
+step_begins_calls(struct poff_team *team, struct poff_step *step)
+{
+	poff_flights_test(team, step);
+	while (step->begun < step->calls && !team->failed) {
+		const struct piece piece = piece_of(team, step);
+
+		if (!piece_is_ready(team, step, &piece) ||
+		    (!step->syncs && others_sync(team, step)))
+			return PCOLL_DEVICE_AGAIN;
+		if (!piece_may_be_ahead(team, step, &piece))
+			return step_meets(team, step);
+		if (!poff_flight_start(team, step, piece.op, piece.at, piece.len_bytes))
+			return PCOLL_DEVICE_AGAIN;
+		piece_count(team, step, &piece);
+		poff_flights_test(team, step);
+	}
+	if (team->failed)
 		return PCOLL_DEVICE_AGAIN;
-	team->step.go_on = step_reducing;
-	return step_reducing(team);
+	step->go_on = step_completes;
+	step_has_begun_all(team);
+	return step_completes(team, step);
 }
 
 /* -- whether the device takes it --------------------------------------------------------------- */
@@ -277,10 +258,8 @@ class_bytes_of(const struct poff_step *step)
 }
 
 static struct poff_shape *
-shape_of(struct poff_team *team)
+shape_of(struct poff_team *team, const struct poff_step *step)
 {
-	const struct poff_step *step = &team->step;
-
 	for (unsigned i = 0; i < team->shape_count; i++) {
 		struct poff_shape *shape = &team->shapes[i];
 
@@ -291,137 +270,173 @@ shape_of(struct poff_team *team)
 	return NULL;
 }
 
+/* In its turn. */
 static enum pcoll_device_result
-step_begins(struct poff_team *team)
+step_is_declined(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_step *step = &team->step;
-	const struct poff_shape *shape = shape_of(team);
+	if (step->number != team->turn)
+		return PCOLL_DEVICE_AGAIN;
+	return poff_step_end(team, step->what);
+}
 
-	if (step->is_long)
-		return poff_step_end(team, POFF_COUNT_LENGTH);
+static enum pcoll_device_result
+step_decline(struct poff_team *team, struct poff_step *step, enum poff_count what)
+{
+	step->what = what;
+	step->go_on = step_is_declined;
+	step_has_begun_all(team);
+	return step_is_declined(team, step);
+}
+
+static enum pcoll_device_result
+step_is_taken(struct poff_team *team, struct poff_step *step, uint8_t ways)
+{
+	const size_t piece = step->piece_most;
+
+	step->way = ways & -ways;
+	step->pieces = step->len_bytes ? (uint32_t)((step->len_bytes + piece - 1) / piece) : 1;
+	step->calls = step->way == POFF_COMPOSED ? 2 * step->pieces : step->pieces;
+	if (step->is_long && !poff_step_make_long(team, step)) {
+		poff_team_alarm(team, "there is no memory for a long payload");
+		return PCOLL_DEVICE_AGAIN;
+	}
+	step->go_on = step_begins_calls;
+	return step_begins_calls(team, step);
+}
+
+/* What it is declined for; TAKEN: it is not. */
+static enum poff_count
+decline_reason(struct poff_team *team, const struct poff_step *step)
+{
+	const struct poff_shape *shape = shape_of(team, step);
+
+	if (step->is_long &&
+	    (!step->piece_most || (step->len_bytes - 1) / step->piece_most >= POFF_PIECES))
+		return POFF_COUNT_LENGTH;
 	if (!shape)
-		return poff_step_end(team, POFF_COUNT_SHAPES);
-	if (shape->answer != POFF_TAKES)
-		return poff_step_end(team, shape->answer == POFF_DEAR ? POFF_COUNT_COST
-		                                                      : POFF_COUNT_QUERY);
-	step->go_on = step->two_way ? step_reduces : step_multicasts;
-	return step->go_on(team);
+		return POFF_COUNT_SHAPES;
+	if (!(shape->ways & POFF_WAYS))
+		return POFF_COUNT_QUERY;
+	if (step->root && !(team->agreed.caps & PST_OFF_ANY_ROOT)) {
+		team->query_why = "another root than member 0";
+		return POFF_COUNT_QUERY;
+	}
+	return shape->ways & POFF_DEAR ? POFF_COUNT_COST : POFF_COUNT_TAKEN;
 }
 
-/* All have said whether their devices take the shape. */
 static enum pcoll_device_result
-step_asks(struct poff_team *team)
+step_begins(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_shape *shape = shape_of(team);
+	const enum poff_count reason = decline_reason(team, step);
+
+	if (reason != POFF_COUNT_TAKEN)
+		return step_decline(team, step, reason);
+	team->keeps_results = true;
+	return step_is_taken(team, step, shape_of(team, step)->ways);
+}
+
+/* All have come so far: none is further behind than it may be. */
+static void
+step_has_met(struct poff_team *team, struct poff_step *step)
+{
+	team->calls_ahead = team->steps_ahead = 0;
+	team->keeps_results = false;
+	step->has_met = true;
+}
+
+static enum pcoll_device_result
+step_is_meeting(struct poff_team *team, struct poff_step *step)
+{
+	if (!poff_gather_test(&team->gather))
+		return PCOLL_DEVICE_AGAIN;
+	step_has_met(team, step);
+	if (!step->calls)
+		return step_begins(team, step);
+	team->keeps_results = true;
+	step->go_on = step_begins_calls;
+	return step_begins_calls(team, step);
+}
+
+/* In its turn, so that who has met has ended all before. */
+static enum pcoll_device_result
+step_meets(struct poff_team *team, struct poff_step *step)
+{
+	const uint8_t here = 1;
+
+	step->go_on = step_meets;
+	if (step->number != team->turn) {
+		poff_flights_test(team, step);
+		return PCOLL_DEVICE_AGAIN;
+	}
+	poff_gather_start(&team->gather, &here, sizeof here, team->gathered);
+	step->go_on = step_is_meeting;
+	return step_is_meeting(team, step);
+}
+
+/* All have said how their devices would do the shape. */
+static enum pcoll_device_result
+step_asks(struct poff_team *team, struct poff_step *step)
+{
+	struct poff_shape *shape = shape_of(team, step);
+	uint8_t ways = POFF_WAYS, dear = 0;
 
 	if (!poff_gather_test(&team->gather))
 		return PCOLL_DEVICE_AGAIN;
-	shape->answer = POFF_TAKES;
-	for (uint32_t i = 0; i < team->channel.members; i++)
-		if (team->gathered[i] > shape->answer)
-			shape->answer = (enum poff_answer)team->gathered[i];
-	return step_begins(team);
-}
-
-/* All have come so far: none is more steps behind than it may be. */
-static enum pcoll_device_result
-step_meets(struct poff_team *team)
-{
-	if (!poff_gather_test(&team->gather))
-		return PCOLL_DEVICE_AGAIN;
-	team->ahead = 0;
-	return step_begins(team);
+	for (uint32_t i = 0; i < team->channel.members; i++) {
+		ways &= team->gathered[i];
+		dear |= team->gathered[i] & POFF_DEAR;
+	}
+	shape->ways = ways | dear;
+	step_has_met(team, step);
+	return step_begins(team, step);
 }
 
 static enum pcoll_device_result
-shape_ask(struct poff_team *team)
+shape_ask(struct poff_team *team, struct poff_step *step)
 {
-	struct poff_step *step = &team->step;
 	uint8_t answer;
 
+	step->go_on = shape_ask;
+	if (step->number != team->turn) {
+		poff_flights_test(team, step);
+		return PCOLL_DEVICE_AGAIN;
+	}
 	team->shapes[team->shape_count++] = (struct poff_shape){
 		.op = step->op_bit, .dt = step->dt, .rop = step->rop,
 		.class_bytes = class_bytes_of(step),
 	};
-	answer = (uint8_t)poff_device_answer(team, class_bytes_of(step));
+	answer = poff_device_answer(team, step, class_bytes_of(step));
 	poff_gather_start(&team->gather, &answer, sizeof answer, team->gathered);
-	team->ahead = 0;
 	step->go_on = step_asks;
-	return step_asks(team);
+	return step_asks(team, step);
 }
 
-/* A member is no more steps ahead than others keep results for.  One that a device does in both
- * directions brings all together. */
-static enum pcoll_device_result
-step_open(struct poff_team *team)
+/* Members that do not wait for each other meet now and then, since results are kept for so long
+ * only.  Steps of software leave none, but their numbers count. */
+static bool
+step_needs_meeting(struct poff_team *team, const struct poff_step *step)
 {
-	struct poff_step *step = &team->step;
-	const struct poff_shape *shape = shape_of(team);
-	const uint8_t here = 1;
+	const bool is_taken = decline_reason(team, step) == POFF_COUNT_TAKEN;
+	const bool kept = team->keeps_results;
 
-	if (!shape && !step->is_long && team->shape_count < POFF_SHAPES)
-		return shape_ask(team);
-	if (step->two_way && !step->is_long && shape && shape->answer == POFF_TAKES)
-		team->ahead = 0;
-	else
-		team->ahead++;
-	if (team->ahead < team->agreed.max_ahead && team->ahead < POFF_KEPT / 2)
-		return step_begins(team);
-	poff_gather_start(&team->gather, &here, sizeof here, team->gathered);
-	step->go_on = step_meets;
-	return step_meets(team);
+	team->keeps_results = kept || is_taken;
+	if (is_taken && step->syncs) {
+		team->steps_ahead = 0;
+		return false;
+	}
+	team->steps_ahead++;
+	return team->steps_ahead >= POFF_AHEAD && (kept || is_taken);
+}
+
+static enum pcoll_device_result
+step_open(struct poff_team *team, struct poff_step *step)
+{
+	if (!shape_of(team, step) && team->shape_count < POFF_SHAPES)
+		return shape_ask(team, step);
+	return step_needs_meeting(team, step) ? step_meets(team, step) : step_begins(team, step);
 }
 
 /* -- from the call ----------------------------------------------------------------------------- */
-
-/* The bytes that one call of the device takes, of whole elements. */
-static size_t
-piece_most(const struct poff_team *team, const struct pcoll_op *op)
-{
-	const size_t elem = op->call.reduction.elem_bytes ? op->call.reduction.elem_bytes : 1;
-
-	return team->agreed.max_payload_bytes / elem * elem;
-}
-
-static void
-step_read(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
-{
-	const struct pcoll_call *call = &op->call;
-	struct poff_step *step = &team->step;
-	struct poff_kept *kept = poff_kept_of(team, team->turn);
-	const bool is_barrier = call->what.operation == PCOLL_BARRIER;
-
-	*step = (struct poff_step){
-		.go_on = step_open, .op = op, .root = call->tm->layout->nbrhd_of[act->peer],
-		.two_way = call->what.operation != PCOLL_BROADCAST,
-		.op_bit = call->what.operation == PCOLL_BROADCAST ? PST_OFF_BCAST
-		          : is_barrier ? PST_OFF_BARRIER : PST_OFF_ALLREDUCE,
-		.dt = is_barrier ? GEX_DT_U32 : call->reduction.key >> 14,
-		.rop = is_barrier ? GEX_OP_ADD : call->reduction.key & 0x3fff,
-		.len_bytes = is_barrier ? sizeof(uint32_t) : act->len_bytes,
-	};
-	if (!step->two_way)
-		step->dt = step->rop = 0;
-	step->piece_most = piece_most(team, op);
-	step->is_long = step->len_bytes > POFF_KEPT_BYTES;
-	if (step->is_long)
-		return;
-	kept->len_bytes = step->len_bytes;
-	memset(kept->bytes, 0, is_barrier ? sizeof(uint32_t) : 0);
-	if (is_barrier)
-		return;
-	step->to = op->executor.buffer[act->to] + act->to_bytes;
-	memcpy(kept->bytes, op->executor.buffer[act->from] + act->from_bytes, step->len_bytes);
-}
-
-/* In the order of their numbers, all members alike. */
-static enum pcoll_device_result
-step_in_turn(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
-{
-	if (!team->step.go_on)
-		step_read(team, op, act);
-	return team->step.go_on(team);
-}
 
 /* A step that no tree is for; perhaps one is to be had by now. */
 static enum pcoll_device_result
@@ -434,9 +449,10 @@ step_without_tree(struct poff_team *team, uint64_t number)
 }
 
 enum pcoll_device_result
-poff_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
+poff_step(struct poff_team *team, struct pcoll_op *op, uint64_t number,
+          const struct pcoll_act *act)
 {
-	struct poff_team *team = poff_team_of(op->call.tm);
+	struct poff_step *step;
 
 	if (number >= team->hold_from)
 		return poff_step_wait(team, op);
@@ -444,7 +460,13 @@ poff_step(struct pcoll_op *op, uint64_t number, const struct pcoll_act *act)
 		return step_without_tree(team, number);
 	if (team->failed)
 		return poff_step_failed(team, op, number, act);
-	if (number != team->turn)
+	step = poff_step_find(team, number);
+	if (step)
+		return step->go_on(team, step);
+	if (number != team->issue || number - team->turn >= steps_most(team))
 		return poff_step_wait(team, op);
-	return step_in_turn(team, op, act);
+	step = step_at(team, number);
+	poff_step_read(team, step, op, number, act);
+	step->go_on = step_open;
+	return step_open(team, step);
 }

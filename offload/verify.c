@@ -36,17 +36,28 @@ step_is_exact(const struct poff_step *step)
 	return !(step->dt & floats) || (step->rop & (GEX_OP_MIN | GEX_OP_MAX));
 }
 
-void
-poff_verify_keep(struct poff_team *team, const void *bytes, size_t len_bytes)
+/* Barriers have none. */
+static bool
+step_has_bytes(const struct poff_step *step)
 {
-	struct poff_given *given = malloc(sizeof *given + len_bytes);
+	return step->does == PCOLL_DEVICE_MULTICASTS || step->does == PCOLL_DEVICE_REDUCES ||
+	       step->does == PCOLL_DEVICE_REDUCES_TO_ALL;
+}
 
+void
+poff_verify_keep(struct poff_team *team, const struct poff_step *step)
+{
+	struct poff_given *given;
+
+	if (!step_has_bytes(step))
+		return;
+	given = malloc(sizeof *given + step->len_bytes);
 	if (!given)
 		psi_fatal("no memory for offload");
-	*given = (struct poff_given){ .next = team->given, .number = team->turn,
-		                      .exact = step_is_exact(&team->step),
-		                      .len_bytes = len_bytes };
-	memcpy(given->bytes, bytes, len_bytes);
+	*given = (struct poff_given){ .next = team->given, .number = step->number,
+		                      .exact = step_is_exact(step),
+		                      .len_bytes = step->len_bytes };
+	memcpy(given->bytes, step->bytes, step->len_bytes);
 	team->given = given;
 }
 

@@ -216,7 +216,8 @@ mirror_leave_test(pst_off_tree_t *tree)
 	char name[64];
 
 	page_name(tree, name, sizeof name);
-	shm_unlink(name);
+	if (tree->page != NULL)         /* else the join was cancelled */
+		shm_unlink(name);
 	tree_free(tree);
 	return PST_OFF_OK;
 }

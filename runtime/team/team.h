@@ -37,7 +37,7 @@ struct psi_group {
 	                                 * none */
 };
 
-enum { PSI_GATHER_ROUNDS = 32 };
+enum { PSI_GATHER_ROUNDS = 32, PSI_DEVICE_LINES = 5 };
 
 /* One exchange under way (exchange.c). */
 struct psi_gather_phase {
@@ -70,9 +70,10 @@ struct gex_TM_s {
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
 	struct pcoll_cached *schedules; /* of the last collectives by messages */
 	struct pcoll_layout *layout;    /* the same: NULL before the first; under their lock */
-	struct poff_team *offload;      /* its use of a device; NULL before the first; under the
-	                                 * lock of offload/ */
-	uint64_t device_steps;          /* that its calls have */
+	/* By line (coll/schedule.h): its use of a device, NULL before the first; and the device
+	 * steps that its calls have.  Under the lock of offload/. */
+	struct poff_team *offload[PSI_DEVICE_LINES];
+	uint64_t device_steps[PSI_DEVICE_LINES];
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */

@@ -15,8 +15,9 @@ psi_wait_limit_ns(const struct psi_wait *wait)
 	const struct psi_reason *reason = wait->reason;
 	uint64_t limit = psi_limit_shorter(psi.max_sleep_ns, psi.hang_report_ns), now;
 
-	limit = psi_limit_shorter(limit, atomic_load_explicit(&psi.device_sleep_ns,
-	                                                      memory_order_relaxed));
+	if (!psi.networked)
+		limit = psi_limit_shorter(limit, atomic_load_explicit(&psi.device_sleep_ns,
+		                                                      memory_order_relaxed));
 	if (!reason)
 		return limit;
 	limit = psi_limit_shorter(limit, reason->most_ns);

@@ -37,6 +37,9 @@
  *   V5, V6       op_finish in cells_phase.c, ops_finished in cells.c: the same of one by cells
  *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
  *                read src
+ *   T1, T2       poff_tree_given_back, poff_tree_taken in evict.c: an entry of the list of a host's trees, to the rank
+ *                that takes it next
+ *   T3, T4       poff_tree_given_back, team_awaits_room in evict.c: what a provider gave back, to who joins next
  *   Z3, Z4       table_open, table_reach, table_map_peer in sem_table.c, psi_sem_reach in penstock_sem.h: a table of
  *                semaphores, to a process that maps it or posts there
  *   Z5, Z6       psi_signal_change, pst_signal_store, pst_signal_fetch in penstock_signal.h: what was written before
@@ -85,6 +88,10 @@
 	S(G5, LOAD, ACQ) \
 	S(G6, RMW, REL) \
 	S(G7, LOAD, ACQ) \
+	S(T1, RMW, REL) \
+	S(T2, RMW, ACQ) \
+	S(T3, RMW, REL) \
+	S(T4, LOAD, ACQ) \
 	S(Z3, STORE, REL) \
 	S(Z4, LOAD, ACQ) \
 	S(Z5, STORE, REL) \
@@ -182,14 +189,14 @@ proctype note_reader()
 
 byte owners;
 
-/* A bit that is taken and given: who takes it finds the counts of the one before. */
-proctype owner(byte me)
+/* A bit, or an entry of a list, that is taken and given: who takes it finds the counts of the one before. */
+proctype owner(byte me; byte order_in; byte order_out)
 {
 	byte value, count;
 
 	do
 	:: mem[FLAG] == 0 && FREE(me, FLAG) ->
-		modify(me, FLAG, C2, value, 1);
+		modify(me, FLAG, order_in, value, 1);
 		if
 		:: !value -> break
 		:: else
@@ -199,7 +206,7 @@ proctype owner(byte me)
 	assert(count == owners);
 	owners++;
 	store(me, DATA, count + 1, RLX);
-	modify(me, FLAG, C1, value, 0)
+	modify(me, FLAG, order_out, value, 0)
 }
 
 /* Two parts are counted down, here up; or bytes, or those who leave. */
@@ -286,7 +293,9 @@ init {
 	:: atomic { run machine(); run first(J1); run second(J2, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(E1); run second(E2, Q1); run third(Q2) }
 	:: atomic { run machine(); run note_writer(); run note_reader() }
-	:: atomic { run machine(); run owner(0); run owner(1) }
+	:: atomic { run machine(); run owner(0, C2, C1); run owner(1, C2, C1) }
+	:: atomic { run machine(); run owner(0, T2, T1); run owner(1, T2, T1) }
+	:: atomic { run machine(); run part(0, T3); run part(1, T3); run syncer(T4) }
 	:: atomic { run machine(); run part(0, O1); run part(1, O1); run syncer(O2) }
 	:: atomic { run machine(); run part(0, X1); run part(1, X1); run syncer(X2) }
 	:: atomic { run machine(); run part(0, G6); run part(1, G6); run syncer(G7) }

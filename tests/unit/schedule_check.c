@@ -239,23 +239,27 @@ device_combine(struct check *check, const uint32_t *ranks, const struct pcoll_ac
 		const struct cell *from = cells_find(check, ranks[i], acts[i].from,
 		                                     acts[i].from_bytes, &acts[i]);
 
-		if (check->shape->operation == PCOLL_BROADCAST && ranks[i] == acts[i].peer)
+		if (acts[i].does == PCOLL_DEVICE_MULTICASTS && ranks[i] == acts[i].peer)
 			return from[byte].symbol;
 		all = i ? symbol_combine(all, from[byte].symbol) : from[byte].symbol;
 	}
 	return all;
 }
 
-/* Members that have come together know what each of them did. */
+/* Members that have come together know what each of them did; on the way up the root alone does, on
+ * the way down they know what it did. */
 static void
-device_join_sets(struct check *check, const uint32_t *ranks, uint32_t count)
+device_join_sets(struct check *check, const uint32_t *ranks, const struct pcoll_act *acts,
+                 uint32_t count)
 {
 	struct set entered = { { 0 } };
 
 	for (uint32_t i = 0; i < count; i++)
-		set_join(&entered, &check->members[ranks[i]].entered);
+		if (acts[i].does != PCOLL_DEVICE_MEETS_DOWN || ranks[i] == acts[i].peer)
+			set_join(&entered, &check->members[ranks[i]].entered);
 	for (uint32_t i = 0; i < count; i++)
-		set_join(&check->members[ranks[i]].entered, &entered);
+		if (acts[i].does != PCOLL_DEVICE_MEETS_UP || ranks[i] == acts[i].peer)
+			set_join(&check->members[ranks[i]].entered, &entered);
 }
 
 static void
@@ -276,13 +280,14 @@ on_device(void *arg, const uint32_t *ranks, const struct pcoll_act *acts, uint32
 			return;
 	}
 	if (check->shape->operation == PCOLL_BARRIER)
-		device_join_sets(check, ranks, count);
+		device_join_sets(check, ranks, acts, count);
 	for (size_t byte = 0; byte < len_bytes && !check->failed; byte++) {
 		const struct symbol all = device_combine(check, ranks, acts, count, byte);
 
 		for (uint32_t i = 0; i < count; i++)
-			cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
-			           &acts[i])[byte].symbol = all;
+			if (acts[i].does != PCOLL_DEVICE_REDUCES || ranks[i] == acts[i].peer)
+				cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
+				           &acts[i])[byte].symbol = all;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		member_may_be_done(&check->members[ranks[i]], ranks[i]);

@@ -52,7 +52,7 @@ device_serves(const struct pcoll_shape *shape)
 	return shape->operation != PCOLL_REDUCE_TO_ALL || !shape->ordered;
 }
 
-static const struct pcoll_device device = { .serves = device_serves };
+static struct pcoll_device device = { .serves = device_serves };
 
 static void
 check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigned way)
@@ -66,7 +66,7 @@ check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigne
 		how |= SCHEDULE_DEVICE;
 	shape.in_place = way & IN_PLACE;
 	shape.ordered = way & ORDERED;
-	if (shape.layout && builder->serves && !builder->serves(&shape))
+	if (builder->serves && !builder->serves(&shape))
 		return;
 	if (!schedule_check(builder, &shape, way & UNEVEN, SLOTS, how, why))
 		ck_abort_msg("%s, operation %d: size %u in %u, root %u, radix %u, pieces of %zu, "
@@ -127,10 +127,10 @@ check_lengths_of_layouts(const struct pcoll_builder *builder, struct pcoll_shape
 {
 	struct pcoll_layout *layout;
 
-	if (!builder->has_levels) {
+	if (!builder->has_levels)
 		check_lengths(builder, shape);
+	if (!builder->has_levels && !builder->has_device)
 		return;
-	}
 	for (unsigned kind = 0; kind < PLACEMENTS; kind++) {
 		shape.layout = layout = layout_make(kind, shape.size);
 		if (pcoll_builder_serves(builder, &shape))
@@ -163,7 +163,7 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
 	};
 	struct pcoll_layout *layout = NULL;
 
-	if (builder->has_levels)
+	if (builder->has_levels || builder->has_device)
 		shape.layout = layout = layout_make(root % PLACEMENTS, size);
 	if (!pcoll_builder_serves(builder, &shape)) {
 		pcoll_layout_free(layout);
@@ -187,15 +187,30 @@ check_larger(const struct pcoll_builder *builder)
 	}
 }
 
-START_TEST(algorithms_do_what_their_task_is)
+static void
+check_builder(const struct pcoll_builder *builder)
 {
 	const bool quick = !level_is("full") && !level_is("long");
 
-	for (size_t i = 0; pcoll_builders[i]; i++) {
-		check_small(pcoll_builders[i], quick ? SMALLEST : SMALL);
-		if (!quick)
-			check_larger(pcoll_builders[i]);
-	}
+	check_small(builder, quick ? SMALLEST : SMALL);
+	if (!quick)
+		check_larger(builder);
+}
+
+/* Those that have device steps, with each kind of these. */
+START_TEST(algorithms_do_what_their_task_is)
+{
+	static const unsigned scopes[] = {
+		PCOLL_SCOPE_LEADERS, PCOLL_SCOPE_HOST, PCOLL_SCOPE_LEADERS | PCOLL_SCOPE_HOST,
+		PCOLL_SCOPE_RANKS,
+	};
+
+	for (size_t i = 0; pcoll_builders[i]; i++)
+		for (size_t kind = 0; kind < sizeof scopes / sizeof scopes[0]; kind++) {
+			device.scopes = scopes[kind];
+			if (!kind || pcoll_builders[i]->has_device)
+				check_builder(pcoll_builders[i]);
+		}
 }
 END_TEST
 
