@@ -45,8 +45,9 @@ enum {
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
 	LOOKS_BETWEEN = 128,
-	/* Between two yields where a look asks a network too: that is a system call, as long as a
-	 * quarter of a switch, and the message waits for the CPU of its sender. */
+	/* The same two numbers where a look is at the network too, which takes as long as a switch,
+	 * or longer. */
+	NETWORKED_PER_YIELD = 32,
 	LOOKS_NETWORKED = 1,
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
@@ -210,7 +211,7 @@ static bool
 wait_spin_alone(struct psi_wait *wait, int mode)
 {
 	if (++wait->spins < LOOKS_ALONE) {
-		if (wait->spins % LOOKS_PER_YIELD == 0)
+		if (wait->spins % (psi.networked ? NETWORKED_PER_YIELD : LOOKS_PER_YIELD) == 0)
 			sched_yield();
 		else if (wait->spins > LOOKS_EAGER)
 			psi_pause();
