@@ -9,8 +9,10 @@
  * Two kinds of messages.  A *note* names team, operation, both members and an index.  It carries
  * two words, and perhaps a short payload.  It may come before its receiver has called or needs it,
  * and is then kept.  *Data* is sent only to a member that has asked for it by a note, which carries
- * where it goes; so data never comes early.  What is kept is bounded, since one of PCOLL_PERIOD
- * calls on a team begins with a barrier: no member gets farther ahead of another.
+ * where it goes; so data never comes early.  Where the sender has that memory mapped, it stores
+ * there, and then says so.  What is kept is bounded, since members meet: in calls that nobody ends
+ * before all have begun them, and where these do not come soon enough, in a barrier with which a
+ * call begins (schedule_cache.c).
  *
  * Locks.  engine.lock guards the list of operations, the notes and `busy'.  An operation is stepped
  * by the one thread that made it busy, with no lock held, so that functions of clients may run
@@ -174,7 +176,7 @@ extern const struct psi_module pcoll_module;
 
 /* -- notes (pcoll_note.c) ---------------------------------------------------------------------- */
 
-enum { PCOLL_PERIOD = 16, PCOLL_EAGER_BYTES = 4096 };
+enum { PCOLL_EAGER_BYTES = 4096 };
 
 /* The index of a note is the tag of its message; with this bit, the receiver asks for that message
  * as data. */
@@ -217,7 +219,10 @@ bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am);
 void pcoll_data_register(gex_EP_t ep);
 /* Asks the peer for len_bytes, more than 0, to addr; false if there was no room to ask. */
 bool pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t tag);
-/* Sends what finds room, of what the peer has asked for by that cookie; true when all has gone. */
+/* Takes from that note where the peer wants the bytes. */
+void pcoll_data_asked(struct pcoll_out *out, const struct pcoll_note *note);
+/* Stores it there, or sends what finds room, of what the peer has asked for by that cookie; true
+ * when all has gone. */
 bool pcoll_data_push(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to);
 
 /* -- barriers of teams (pcoll_ex.c) ------------------------------------------------------------ */

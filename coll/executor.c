@@ -126,7 +126,7 @@ slot_awaiting_request(struct pcoll_op *op, struct pcoll_slot *slot)
 	if (PSI_UNLIKELY(note->words[1] != slot->out.len_bytes))
 		message_differs(op, op->call.tm->rank, slot->out.len_bytes, slot->peer,
 		                note->words[1]);
-	slot->out.cookie = note->words[0];
+	pcoll_data_asked(&slot->out, note);
 	pcoll_note_give_back(note);
 	slot->state = slot_sending;
 	return slot_sending(op, slot);
@@ -379,7 +379,7 @@ pcoll_executor_open(struct pcoll_op *op)
 	const struct pcoll_call *call = &op->call;
 	struct pcoll_executor *executor = &op->executor;
 
-	executor->cached = pcoll_schedule_hold(call, op->number);
+	executor->cached = pcoll_schedule_hold(call);
 	executor->cursor = (struct pcoll_cursor){ .next = 0 };
 	executor->has_act = executor->ended = false;
 	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;

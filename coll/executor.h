@@ -28,6 +28,9 @@ struct pcoll_out {
 	const unsigned char *addr;
 	size_t len_bytes, sent_bytes;
 	uint64_t cookie;                /* the peer's struct pcoll_in */
+	uint64_t there;                 /* the address there, if this member may store there; or
+	                                 * 0 */
+	bool is_stored;                 /* all has been */
 };
 
 struct pcoll_slot {

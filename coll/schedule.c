@@ -18,6 +18,19 @@ pcoll_schedule_close(struct pcoll_schedule *schedule)
 	*schedule = (struct pcoll_schedule){ .steps = 0 };
 }
 
+void
+pcoll_schedule_trim(struct pcoll_schedule *schedule)
+{
+	struct pcoll_step *step = NULL;
+
+	if (schedule->steps)
+		step = realloc(schedule->step, schedule->steps * sizeof *step);
+	if (!step)
+		return;
+	schedule->step = step;
+	schedule->room_steps = schedule->steps;
+}
+
 /* The rank of a member of the group. */
 static struct pcoll_index
 group_peer(const struct pcoll_schedule *schedule, struct pcoll_index number)

@@ -158,6 +158,8 @@ struct pcoll_schedule {
 	bool lacks_memory;              /* steps are missing */
 };
 
+/* Gives back the room for further steps. */
+void pcoll_schedule_trim(struct pcoll_schedule *schedule);
 /* Frees its memory, and leaves it empty. */
 void pcoll_schedule_close(struct pcoll_schedule *schedule);
 

@@ -7,7 +7,12 @@
 
 #include <stdlib.h>
 
-enum { SCHEDULES_KEPT = 16 };
+/* Roots in turn make a schedule each. */
+enum { SCHEDULES_KEPT = 64 };
+
+/* What a member may call before all meet, at least: so many calls of so many bytes.  Short calls
+ * count as much less, but for large teams, where one may keep a note of each other member. */
+enum { AHEAD_CALLS = 16, AHEAD_SHORT = 4, AHEAD_SHORT_SIZE = 64 };
 
 static struct psi_spinlock lock;
 
@@ -116,14 +121,53 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 
 /* -- making one -------------------------------------------------------------------------------- */
 
-/* A barrier comes first if the client asks for it, in one of PCOLL_PERIOD calls on a team, and with
- * checks, where its notes tell neighbours of calls that differ. */
+/* What the call adds to what others may have to keep that are behind, as a part of what is allowed
+ * in all. */
+static uint32_t
+call_weight(const struct pcoll_call *call)
+{
+	const bool is_short = !pcoll_call_has_lists(call) && call->tm->size <= AHEAD_SHORT_SIZE;
+
+	if (!is_short || call->len_bytes >= PCOLL_EAGER_BYTES)
+		return PCOLL_EAGER_BYTES;
+	return call->len_bytes < PCOLL_EAGER_BYTES / AHEAD_SHORT ? PCOLL_EAGER_BYTES / AHEAD_SHORT
+	                                                         : (uint32_t)call->len_bytes;
+}
+
+/* A barrier comes first if the client asks for it, before calls since all met last become too many,
+ * and with checks, where its notes tell neighbours of calls that differ. */
 static bool
-call_needs_all_in(const struct pcoll_call *call, uint32_t number)
+call_needs_all_in(const struct pcoll_call *call)
 {
 	if (call->what.operation == PCOLL_BARRIER)
 		return false;
-	return call->in_all || psi.checks || number % PCOLL_PERIOD == PCOLL_PERIOD - 1;
+	return call->in_all || psi.checks ||
+	       call->tm->ahead_bytes + call_weight(call) >= AHEAD_CALLS * PCOLL_EAGER_BYTES;
+}
+
+/* Nobody ends the call before all have begun it. */
+static bool
+call_meets(const struct pcoll_call *call)
+{
+	switch (call->what.operation) {
+	case PCOLL_BARRIER: return true;
+	case PCOLL_REDUCE_TO_ALL:
+	case PCOLL_GATHER_ALL:
+	case PCOLL_EXCHANGE:
+	case PCOLL_REDUCE_SCATTER: return call->len_bytes && !pcoll_call_has_lists(call);
+	default: return call->out_all;
+	}
+}
+
+/* Behind the above.  Phases of the job's barriers are not among the calls of their team. */
+static void
+call_count_ahead(const struct pcoll_call *call, bool in_all)
+{
+	gex_TM_t tm = call->tm;
+
+	if (call->phase)
+		return;
+	tm->ahead_bytes = call_meets(call) ? 0 : (in_all ? 0 : tm->ahead_bytes) + call_weight(call);
 }
 
 /* A barrier comes last if the client asks for it, and with checks behind a permutation, whose
@@ -161,6 +205,7 @@ cached_build(struct pcoll_cached *cached)
 		pcoll_add_round(schedule);
 		pcoll_add_meeting(schedule, shape);
 	}
+	pcoll_schedule_trim(schedule);
 }
 
 /* Fills a list in `memory', and returns the memory behind it. */
@@ -272,12 +317,13 @@ cache_cut(gex_TM_t tm)
 }
 
 struct pcoll_cached *
-pcoll_schedule_hold(const struct pcoll_call *call, uint32_t number)
+pcoll_schedule_hold(const struct pcoll_call *call)
 {
 	const struct pcoll_shape shape = shape_of_call(call);
-	const bool in_all = call_needs_all_in(call, number);
+	const bool in_all = call_needs_all_in(call);
 	struct pcoll_cached *cached, *cut;
 
+	call_count_ahead(call, in_all);
 	if (shape.listed)
 		return cached_make(call, &shape, in_all);
 	psi_spinlock_lock(&lock);

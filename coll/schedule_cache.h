@@ -1,6 +1,6 @@
 /*
  * The schedules of a team's last calls, which calls of the same shape use again.  A team keeps the
- * 16 that were used last.  A schedule in use is kept even where there are more.
+ * 64 that were used last.  A schedule in use is kept even where there are more.
  */
 #ifndef PCOLL_SCHEDULE_CACHE_H
 #define PCOLL_SCHEDULE_CACHE_H
@@ -18,9 +18,9 @@ struct pcoll_cached {
 	uint32_t users;                 /* operations; under the lock */
 };
 
-/* The schedule of this member for the call with that number on its team.  Ends the job where memory
- * is missing. */
-struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call, uint32_t number);
+/* The schedule of this member for its next call on the team, or for a phase of a barrier.  Ends the
+ * job where memory is missing. */
+struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call);
 void pcoll_schedule_release(struct pcoll_cached *cached);
 /* Frees those of a team, none of which is used, and its layout. */
 void pcoll_schedules_free(gex_TM_t tm);

@@ -74,6 +74,8 @@ struct gex_TM_s {
 	 * steps that its calls have.  Under the lock of offload/. */
 	struct poff_team *offload[PSI_DEVICE_LINES];
 	uint64_t device_steps[PSI_DEVICE_LINES];
+	uint32_t ahead_bytes;           /* what its calls since all met may have left with members
+	                                 * behind (coll/schedule_cache.c) */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
