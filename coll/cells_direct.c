@@ -56,10 +56,8 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 static bool
 kernel_pays(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const struct pcoll_cells_kind *kind = op->kind;
-
-	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES && kind->dst_blocks &&
-	       (kind->src_blocks || cells->size == 2);
+	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES && op->kind->dst_blocks &&
+	       cells->size == 2;
 }
 
 /* Each member waits for the others anyway.  Elsewhere direct cells would hold up who only gives. */

@@ -4,6 +4,16 @@
 #include "coll/cells_piece.h"
 #include "coll/differ.h"
 
+/* A message brings a long payload to its one reader sooner (docs/performance.md, Collectives); but
+ * for an exchange of two, in which each reads all that the other has in a room. */
+static bool
+messages_are_sooner(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return call->len_bytes > PSI_CELL_ROOM_BYTES &&
+	       (kind->names_reader ||
+	        (kind->src_blocks && kind->dst_blocks && call->tm->size > 2));
+}
+
 uint64_t
 pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
@@ -11,9 +21,8 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 
 	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= line_most(kind))
 		return 1;
-	/* A member that fills a room may end before others have mapped it.  A message brings a long
-	 * payload to its one reader sooner (docs/performance.md, Collectives). */
-	if (!most || !pboot_range_outlives_maker() || (kind->names_reader && most < len_bytes))
+	/* A member that fills a room may end before others have mapped it. */
+	if (!most || !pboot_range_outlives_maker() || messages_are_sooner(call, kind))
 		return 0;
 	return (len_bytes + most - 1) / most;
 }
