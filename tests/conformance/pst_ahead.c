@@ -36,12 +36,13 @@ calls_make(gex_Rank_t late)
 static void
 others_go_ahead(void)
 {
-	for (unsigned seen = UINT32_MAX, still = 0; still < 5; still = seen == ahead ? still + 1 : 0) {
+	unsigned seen = 0, still = 0;
+
+	while (still < 100) {
+		PT_OK(gasnet_AMPoll());
+		pt_sleep_ms(1);
+		still = ahead == seen ? still + 1 : 0;
 		seen = ahead;
-		for (unsigned i = 0; i < 20; i++) {
-			PT_OK(gasnet_AMPoll());
-			pt_sleep_ms(1);
-		}
 	}
 	PT_LE(ahead, AHEAD_MOST);
 }
