@@ -156,6 +156,8 @@ void pibv_hello_left(struct psi_conduit *conduit);
 
 /* -- pibv_connection.c ------------------------------------------------------------------------- */
 
+/* How much goes inline, by what the device takes. */
+void pibv_inline_choose(struct psi_conduit *conduit);
 /* Begins to connect to a process; NULL: it cannot.  The caller holds the guard. */
 struct pibv_connection *pibv_connection_begin(struct psi_conduit *conduit, uint32_t process);
 /* Makes one, without a hello; NULL after one line. */

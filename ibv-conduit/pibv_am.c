@@ -179,6 +179,8 @@ pibv_pay(struct psi_port *port, uint32_t process)
 	struct pibv_message message = { .header = header_of(port, process) };
 
 	message.header.category = PIBV_CREDIT;
+	if (!connection)        /* a peer that is none has named it as the source */
+		return;
 	if (!connection->first &&
 	    pibv_message_send(conduit, connection, &message, NULL) == PSI_OK)
 		port->owed[process] = 0;

@@ -18,17 +18,45 @@ enum {
 
 /* -- making ------------------------------------------------------------------------------------ */
 
+static struct ibv_qp_init_attr
+qp_wish(const struct psi_conduit *conduit, struct ibv_cq *cq, uint32_t inline_bytes)
+{
+	return (struct ibv_qp_init_attr){
+		.send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = conduit->depth, .max_send_sge = 1,
+		         .max_inline_data = inline_bytes },
+		.qp_type = IBV_QPT_RC,
+	};
+}
+
+/* Devices do not say how much they send inline; one that has less refuses a queue pair for more. */
+void
+pibv_inline_choose(struct psi_conduit *conduit)
+{
+	struct ibv_qp *qp = NULL;
+	size_t wanted = conduit->inline_bytes;
+
+	for (; !qp; wanted /= 2) {
+		struct ibv_qp_init_attr init = qp_wish(conduit, conduit->cq, (uint32_t)wanted);
+
+		init.srq = conduit->srq;
+		qp = ibv_create_qp(conduit->pd, &init);
+		conduit->inline_bytes = wanted;
+		if (!wanted)
+			break;
+	}
+	if (qp)
+		ibv_destroy_qp(qp);
+	conduit->shorts_are_inline =
+		conduit->inline_bytes >= pibv_message_bytes(PSI_SHORT, PSI_MAX_ARGS, 0);
+}
+
 static struct ibv_qp *
 qp_make(struct psi_conduit *conduit, unsigned rail)
 {
 	const struct pibv_device *device = pibv_device_of(conduit, rail);
 	struct ibv_cq *cq = rail ? conduit->more[rail - 1].cq : conduit->cq;
-	struct ibv_qp_init_attr init = {
-		.send_cq = cq, .recv_cq = cq, .srq = rail ? NULL : conduit->srq,
-		.cap = { .max_send_wr = conduit->depth, .max_send_sge = 1,
-		         .max_inline_data = (uint32_t)conduit->inline_bytes },
-		.qp_type = IBV_QPT_RC,
-	};
+	struct ibv_qp_init_attr init = qp_wish(conduit, cq, (uint32_t)conduit->inline_bytes);
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .pkey_index = device->pkey_index,
 		.port_num = device->port_number,
@@ -36,6 +64,10 @@ qp_make(struct psi_conduit *conduit, unsigned rail)
 	};
 	struct ibv_qp *qp;
 
+	if (rail == 0)
+		init.srq = conduit->srq;
+	else
+		init.cap.max_inline_data = 0;   /* it carries large transfers alone */
 	if (rail == 0 && pibv_has_atomics(conduit))
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	qp = ibv_create_qp(rail ? conduit->more[rail - 1].pd : conduit->pd, &init);

@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { GIDS_MOST = 256 };
-
 /* What the user wants; NULL: anything. */
 struct wish {
 	const char *ports, *interface, *pkey;
@@ -69,42 +67,57 @@ gid_is_on(const struct ibv_gid_entry *entry, const struct psi_net_wish *wish)
 	return psi_net_wish_takes(wish, name, (const struct sockaddr *)&in);
 }
 
+/* Addresses of InfiniBand belong to no interface.  Who names a port has chosen already. */
 static bool
-gid_is_wished(const struct ibv_gid_entry *entry, const struct wish *wish)
+gid_is_wished(const struct pibv_device *device, const struct ibv_gid_entry *entry,
+              const struct wish *wish)
 {
 	struct psi_net_wish net;
 
 	if (wish->gid_index != UINT64_MAX && entry->gid_index != wish->gid_index)
 		return false;
-	if (!wish->interface)
+	if (!wish->interface || wish->ports ||
+	    device->port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return true;
 	net = psi_net_wish_parse(wish->interface);
 	return gid_is_on(entry, &net);
+}
+
+/* The best of the device's table, whose entries are of all its ports; false: there is none. */
+static bool
+gid_take(struct pibv_device *device, const struct wish *wish)
+{
+	const size_t most = (size_t)device->port.gid_tbl_len * device->limits.phys_port_cnt;
+	struct ibv_gid_entry *all = calloc(most, sizeof *all);
+	const ssize_t found = all ? ibv_query_gid_table(device->context, all, most, 0) : 0;
+	const struct ibv_gid_entry *best;
+	const char *reason = "";
+	size_t count = 0;
+
+	for (ssize_t i = 0; i < found; i++)
+		if (all[i].port_num == device->port_number &&
+		    gid_is_wished(device, &all[i], wish))
+			all[count++] = all[i];
+	best = pibv_gid_choose(all, count, &reason);
+	if (best) {
+		device->gid = *best;
+		snprintf(device->reason, sizeof device->reason, "%s", reason);
+	}
+	free(all);
+	return best;
 }
 
 /* False after the text. */
 static bool
 gid_find(struct pibv_device *device, struct search *search)
 {
-	struct ibv_gid_entry all[GIDS_MOST];
-	const ssize_t found = ibv_query_gid_table(device->context, all, GIDS_MOST, 0);
-	const struct ibv_gid_entry *best;
-	const char *reason = "";
-	size_t count = 0;
-
-	for (ssize_t i = 0; i < found; i++)
-		if (all[i].port_num == device->port_number && gid_is_wished(&all[i], &search->wish))
-			all[count++] = all[i];
-	best = pibv_gid_choose(all, count, &reason);
-	if (!best) {
+	if (!gid_take(device, &search->wish)) {
 		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s",
 		         device->port_number, device->name,
 		         search->wish.interface ? " on the interface of PST_NET_IFACE"
 		         : search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "");
 		return false;
 	}
-	device->gid = *best;
-	snprintf(device->reason, sizeof device->reason, "%s", reason);
 	return true;
 }
 
@@ -192,7 +205,10 @@ device_try(struct ibv_device *from, struct search *search, struct pibv_device *d
 		return false;
 	}
 	search->devices++;
-	if (device_has_port(device, search))
+	if (from->transport_type != IBV_TRANSPORT_IB)
+		snprintf(search->lack, sizeof search->lack, "device %s is neither InfiniBand nor "
+		         "RoCE, and conduit ofi may serve it", device->name);
+	else if (device_has_port(device, search))
 		return true;
 	pibv_device_close(device);
 	return false;

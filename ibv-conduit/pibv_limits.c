@@ -5,7 +5,8 @@
 
 #include "runtime/util/settings_parse.h"
 
-enum { PIECE_BYTES = 1 << 30, SIGNALS = 4096, DEPTH_LEAST = 16, RETRIES_MOST = 6, READS_MOST = 16 };
+enum { PIECE_BYTES = 1 << 30, SIGNALS = 4096, DEPTH_LEAST = 16, RETRIES_MOST = 6, READS_MOST = 16,
+       TIMEOUT = 18, RECEIVES_LEAST = 32, BUFFERS_LEAST = 16 };
 
 uint64_t
 pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback)
@@ -16,10 +17,25 @@ pibv_setting(const struct psi_services *services, const char *name, uint64_t fal
 	return text && *text && psi_parse_size(text, 1, &number) ? number : fallback;
 }
 
+static bool
+setting_is_on(const struct psi_services *services, const char *name)
+{
+	const char *text = services->setting(name);
+	bool on;
+
+	return text && psi_parse_bool(text, &on) && on;
+}
+
 static uint64_t
 least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+static uint64_t
+at_least(uint64_t number, uint64_t bound)
+{
+	return number > bound ? number : bound;
 }
 
 /* The largest that is not above it; it is 1 at least. */
@@ -78,7 +94,9 @@ retry_limits(struct psi_conduit *conduit)
 	const struct ibv_device_attr *limits = &conduit->device.limits;
 	const uint64_t reads = pibv_setting(services, "GASNET_QP_RD_ATOM", 0);
 
-	conduit->timeout = (uint8_t)pibv_setting(services, "GASNET_QP_TIMEOUT", 18);
+	conduit->timeout = (uint8_t)pibv_setting(services, "GASNET_QP_TIMEOUT", TIMEOUT);
+	if (!conduit->timeout)          /* without end */
+		conduit->timeout = TIMEOUT;
 	conduit->retries = (uint8_t)least(
 		pibv_setting(services, "GASNET_QP_RETRY_COUNT", RETRIES_MOST), RETRIES_MOST);
 	conduit->reads = (uint8_t)least((uint64_t)limits->max_qp_rd_atom,
@@ -91,7 +109,7 @@ hello_limits(struct psi_conduit *conduit)
 	enum { NS_PER_US = 1000, FIRST_US = 20000, MOST_US = 1000000 };
 	const struct psi_services *services = conduit->services;
 
-	conduit->connect_all = pibv_setting(services, "GASNET_CONNECT_STATIC", 0) != 0;
+	conduit->connect_all = setting_is_on(services, "GASNET_CONNECT_STATIC");
 	conduit->hello_first_ns = NS_PER_US * pibv_setting(services, "GASNET_CONNECT_RETRANS_MIN",
 	                                                   FIRST_US);
 	conduit->hello_most_ns = NS_PER_US * pibv_setting(services, "GASNET_CONNECT_RETRANS_MAX",
@@ -120,22 +138,19 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	hello_limits(conduit);
 	conduit->credits = credits_per_place(conduit);
 	conduit->payment = conduit->credits / 2;
-	conduit->inline_bytes = pibv_setting(services, "GASNET_INLINESEND_LIMIT",
-	                                     PIBV_INLINE_BYTES);
-	if (conduit->inline_bytes > PIBV_INLINE_BYTES)
-		conduit->inline_bytes = PIBV_INLINE_BYTES;
-	conduit->shorts_are_inline =
-		conduit->inline_bytes >= pibv_message_bytes(PSI_SHORT, PSI_MAX_ARGS, 0);
+	conduit->inline_bytes = least(
+		pibv_setting(services, "GASNET_INLINESEND_LIMIT", PIBV_INLINE_BYTES),
+		PIBV_INLINE_BYTES);
 	conduit->piece_bytes = least(conduit->device.port.max_msg_sz, PIECE_BYTES);
 	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
 	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
 	conduit->depth_mask = conduit->depth - 1;
 	conduit->interval = conduit->depth / 4;
 	conduit->receive_count = (uint32_t)least(
-		pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
-		(uint64_t)limits->max_srq_wr);
-	conduit->buffer_count = (uint32_t)pibv_setting(services, "GASNET_BBUF_COUNT",
-	                                               PIBV_BUFFERS);
+		at_least(pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
+		         RECEIVES_LEAST), (uint64_t)limits->max_srq_wr);
+	conduit->buffer_count = (uint32_t)at_least(
+		pibv_setting(services, "GASNET_BBUF_COUNT", PIBV_BUFFERS), BUFFERS_LEAST);
 	conduit->signals_most = SIGNALS;
 	conduit->part_bytes = part_limit(conduit);
 	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);

@@ -89,6 +89,7 @@ device_open(struct psi_conduit *conduit)
 		                       strerror(errno));
 		return PSI_FAILED;
 	}
+	pibv_inline_choose(conduit);
 	if (pibv_rails_open(conduit) != PSI_OK || pibv_memory_open(conduit) != PSI_OK)
 		return PSI_FAILED;
 	return pibv_hello_open(conduit);

@@ -31,11 +31,11 @@ static const struct psi_setting rows[] = {
 	{ .name = "GASNET_CONNECT_RETRANS_MAX", .kind = PSI_SETTING_INT,
 	  .default_text = "1000000", .unit = "us", .min = 100, .max = 100000000,
 	  .help = "the longest such time" },
-	{ .name = "GASNET_QP_TIMEOUT", .kind = PSI_SETTING_INT, .default_text = "18", .min = 1,
+	{ .name = "GASNET_QP_TIMEOUT", .kind = PSI_SETTING_INT, .default_text = "18", .min = 0,
 	  .max = 31,
 	  .help = "a device of conduit ibv sends again what is not acknowledged within 4.096 us by "
-	          "2 to this power (18: 1.07 s)" },
-	{ .name = "GASNET_QP_RETRY_COUNT", .kind = PSI_SETTING_INT, .default_text = "6", .min = 1,
+	          "2 to this power (18: 1.07 s); 0 counts as 18" },
+	{ .name = "GASNET_QP_RETRY_COUNT", .kind = PSI_SETTING_INT, .default_text = "6", .min = 0,
 	  .max = 7,
 	  .help = "how often it does so until the peer counts as lost; 7 counts as 6, since with 7 "
 	          "some devices never give up" },
@@ -44,9 +44,9 @@ static const struct psi_setting rows[] = {
 	  .help = "gets that a device of conduit ibv serves at once for each peer; 0: 16, or what "
 	          "it can" },
 	{ .name = "GASNET_INLINESEND_LIMIT", .kind = PSI_SETTING_SIZE, .default_text = "128",
-	  .unit = "B", .min = 0, .max = 128,
+	  .unit = "B", .min = 0, .max = 1 << 20,
 	  .help = "messages and puts up to this size that conduit ibv sends within the work "
-	          "request; less where the device has less" },
+	          "request; 128 at most, and less where the device has less" },
 	{ .name = "PST_IBV_MAX_MEDIUM", .kind = PSI_SETTING_SIZE, .default_text = "8192",
 	  .unit = "B", .min = 512, .max = 1 << 20,
 	  .help = "largest payload of a Medium of conduit ibv; each receive and send buffer has "
@@ -59,11 +59,12 @@ static const struct psi_setting rows[] = {
 	  .unit = "requests", .min = 16, .max = 256,
 	  .help = "work requests that the send queue of each connection of conduit ibv holds" },
 	{ .name = "GASNET_RBUF_COUNT", .kind = PSI_SETTING_INT, .default_text = "512",
-	  .unit = "buffers", .min = 32, .max = 65536,
-	  .help = "receive buffers of a process with conduit ibv, which all its peers share" },
+	  .unit = "buffers", .min = 0, .max = 65536,
+	  .help = "receive buffers of a process with conduit ibv, which all its peers share; 32 at "
+	          "least" },
 	{ .name = "GASNET_BBUF_COUNT", .kind = PSI_SETTING_INT, .default_text = "256",
-	  .unit = "buffers", .min = 16, .max = 65536,
-	  .help = "send buffers of a process with conduit ibv" },
+	  .unit = "buffers", .min = 0, .max = 65536,
+	  .help = "send buffers of a process with conduit ibv; 16 at least" },
 };
 
 const struct psi_setting_table psi_settings_ibv = PSI_SETTING_TABLE("Conduit ibv", rows);

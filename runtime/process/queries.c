@@ -220,17 +220,3 @@ gex_System_QueryHiddenAMConcurrencyLevel(void)
 {
 	return psi.receive_thread;
 }
-
-/* The receive thread, if there is one, has been started; there is none to hand over. */
-int
-gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
-                                const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags)
-{
-	psi_rule_context("gex_System_QueryProgressThreads");
-	if (!client || !count_p || !info_p || flags)
-		return GASNET_ERR_BAD_ARG;
-	if (!(client->flags & GEX_FLAG_DEFER_THREADS))
-		return GASNET_ERR_RESOURCE;
-	*count_p = 0;
-	return GASNET_OK;
-}

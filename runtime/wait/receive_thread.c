@@ -3,11 +3,14 @@
  * like any other, so that handlers run, and collectives and connections advance, while the client's
  * threads compute and make no call.  It sleeps while nothing arrives.
  *
- * It ends with the process.  Its waits are short, one behind the other, so that none of them looks
- * like that of a rank that hangs.
+ * With GEX_FLAG_DEFER_THREADS the client starts it, by gex_System_QueryProgressThreads.  It ends
+ * with the process.  Its waits are short, one behind the other, so that none of them looks like
+ * that of a rank that hangs.
  */
 #include "runtime/wait/receive_thread.h"
 
+#include "runtime/process/objects.h"
+#include "runtime/process/rules.h"
 #include "runtime/settings/settings_tables.h"
 #include "runtime/wait/waiting.h"
 
@@ -49,14 +52,30 @@ receive_forever(void *unused)
 	return unused;
 }
 
-/* Signals are for the client's threads. */
-void
-psi_receive_thread_start(void)
+/* Signals are for the client's threads.  False: a line has said why there is none. */
+static bool
+receive_thread_create(void)
 {
 	sigset_t all, before;
 	pthread_t thread;
 	int code;
 
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = pthread_create(&thread, NULL, receive_forever, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (code == 0)
+		pthread_detach(thread);
+	else
+		psi_log("GASNET_RCV_THREAD: no thread: %s; messages are handled when the program "
+		        "makes calls", strerror(code));
+	return code == 0;
+}
+
+/* One that the client starts counts as started. */
+void
+psi_receive_thread_start(void)
+{
 	if (!psi_setting_bool(&rows[0]))
 		return;
 	if (!psi.threaded) {
@@ -65,15 +84,25 @@ psi_receive_thread_start(void)
 		return;
 	}
 	psi.receive_thread = true;      /* before its handlers can ask */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = pthread_create(&thread, NULL, receive_forever, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (code == 0) {
-		pthread_detach(thread);
-		return;
-	}
-	psi.receive_thread = false;
-	psi_log("GASNET_RCV_THREAD: no thread: %s; messages are handled when the program makes "
-	        "calls", strerror(code));
+	if (!(psi.client->flags & GEX_FLAG_DEFER_THREADS))
+		psi.receive_thread = receive_thread_create();
+}
+
+int
+gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
+                                const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags)
+{
+	static const gex_ProgressThreadInfo_t info = {
+		.gex_device_list = "", .gex_thread_roles = GEX_THREAD_ROLE_RCV,
+		.gex_progress_fn = receive_forever,
+	};
+
+	psi_rule_context("gex_System_QueryProgressThreads");
+	if (!client || !count_p || !info_p || flags)
+		return GASNET_ERR_BAD_ARG;
+	if (!(client->flags & GEX_FLAG_DEFER_THREADS))
+		return GASNET_ERR_RESOURCE;
+	*count_p = psi.receive_thread;
+	*info_p = &info;
+	return GASNET_OK;
 }

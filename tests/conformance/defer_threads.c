@@ -9,6 +9,7 @@ main(int argc, char **argv)
 	const gex_ProgressThreadInfo_t *info = NULL;
 	unsigned count = 77;
 
+	setenv("GASNET_RCV_THREAD", "1", 1);
 	pt_init(&argc, &argv, GEX_FLAG_DEFER_THREADS);
 	PT_EQ(gex_Client_QueryFlags(pt.client), GEX_FLAG_DEFER_THREADS);
 	gex_System_SetVerboseErrors(0);
@@ -17,6 +18,11 @@ main(int argc, char **argv)
 	PT_EQ(gex_System_QueryProgressThreads(pt.client, &count, &info, GEX_FLAG_IMMEDIATE),
 	      GASNET_ERR_BAD_ARG);
 	PT_OK(gex_System_QueryProgressThreads(pt.client, &count, &info, 0));
+#ifdef GASNET_PAR
+	PT_EQ(count, 1);
+#else
+	PT_EQ(count, 0);
+#endif
 	PT_CHECK(GEX_THREAD_ROLE_RCV != 0 && GEX_THREAD_ROLE_SND != 0);
 	PT_EQ(GEX_THREAD_ROLE_RCV & GEX_THREAD_ROLE_SND, 0);
 	for (unsigned i = 0; i < count; i++) {

@@ -3,11 +3,11 @@
  * it is defined here, and the operations of contexts behind its inline functions.
  *
  * It keeps the rules of devices, and a test that breaks one sees what a device would do: requests
- * of one queue pair are made in their order; inline bytes are read at once, others when the
- * request is made; an entry of a send queue is free again when a completion of it, or of a later
- * one, has been read; a message for which there is no receive buffer waits; a request that fails flushes those
- * behind it; keys, bounds and rights of registered memory are checked; a completion queue that
- * overflows breaks.  Datagrams without a buffer or with a wrong Q_Key are dropped.
+ * of one queue pair are made in their order; inline bytes are read at once, others when the request
+ * is made; an entry of a send queue is free again when a completion of it, or of a later one, has
+ * been read; a message for which there is no receive buffer waits; a request that fails flushes
+ * those behind it; keys, bounds and rights of registered memory are checked; a completion queue
+ * that overflows breaks.  Datagrams without a buffer or with a wrong Q_Key are dropped.
  *
  * All happens at once and in order, unless a test says otherwise.  Each function may be called by
  * any thread.
