@@ -164,6 +164,8 @@ struct ibv_device **
 	return list;
 }
 
+int ibv_fork_init(void) { return 0; }
+
 void ibv_free_device_list(struct ibv_device **list) { free(list); }
 
 static int

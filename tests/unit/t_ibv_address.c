@@ -130,10 +130,10 @@ device_of(uint8_t link_layer, const char *gid)
 	return device;
 }
 
-static struct pibv_card
+static struct pibv_port_card
 card_of(uint16_t lid, const char *gid)
 {
-	struct pibv_card card = { .lid = lid };
+	struct pibv_port_card card = { .lid = lid };
 
 	card.gid = entry_of(0, IBV_GID_TYPE_IB, gid).gid;
 	return card;
@@ -142,7 +142,7 @@ card_of(uint16_t lid, const char *gid)
 START_TEST(peer_of_the_subnet_is_reached_by_its_lid)
 {
 	const struct pibv_device device = device_of(IBV_LINK_LAYER_INFINIBAND, "fec0::1:0:0:0:1");
-	const struct pibv_card peer = card_of(77, "fec0::1:0:0:0:2");
+	const struct pibv_port_card peer = card_of(77, "fec0::1:0:0:0:2");
 	const struct ibv_ah_attr address = pibv_address_of(&device, &peer);
 
 	ck_assert_uint_eq(address.is_global, 0);
@@ -153,7 +153,7 @@ START_TEST(peer_of_the_subnet_is_reached_by_its_lid)
 END_TEST
 
 static void
-is_global(const struct pibv_device *device, const struct pibv_card *peer)
+is_global(const struct pibv_device *device, const struct pibv_port_card *peer)
 {
 	const struct ibv_ah_attr address = pibv_address_of(device, peer);
 
@@ -170,9 +170,9 @@ START_TEST(others_are_reached_by_their_global_address)
 	const struct pibv_device infiniband = device_of(IBV_LINK_LAYER_INFINIBAND,
 	                                                "fec0:0:0:1::1");
 	const struct pibv_device ethernet = device_of(IBV_LINK_LAYER_ETHERNET, "::ffff:10.0.0.1");
-	const struct pibv_card elsewhere = card_of(77, "fec0:0:0:2::2");
-	const struct pibv_card without_lid = card_of(0, "fec0:0:0:1::2");
-	const struct pibv_card roce = card_of(0, "::ffff:10.0.0.2");
+	const struct pibv_port_card elsewhere = card_of(77, "fec0:0:0:2::2");
+	const struct pibv_port_card without_lid = card_of(0, "fec0:0:0:1::2");
+	const struct pibv_port_card roce = card_of(0, "::ffff:10.0.0.2");
 
 	is_global(&infiniband, &elsewhere);
 	is_global(&infiniband, &without_lid);

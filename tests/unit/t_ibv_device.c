@@ -37,7 +37,7 @@ opens_at(const char *name, unsigned port)
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s", lack);
 	ck_assert_str_eq(found.name, name);
 	ck_assert_uint_eq(found.port_number, port);
 	pibv_device_close(&found);
@@ -128,7 +128,7 @@ took_address(uint32_t index, const char *why)
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s", lack);
 	ck_assert_uint_eq(found.gid.gid_index, index);
 	ck_assert_msg(strstr(found.reason, why) != NULL, "%s", found.reason);
 	pibv_device_close(&found);
@@ -164,7 +164,7 @@ START_TEST(address_is_of_the_port)
 	devices_start();
 	port_up(0, 2);
 	rig_as(0);
-	ck_assert(pibv_device_open(&rig_services, &found, lack, sizeof lack));
+	ck_assert(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack));
 	ck_assert_uint_eq(found.gid.port_num, 2);
 	ck_assert_mem_eq(&found.gid.gid, &device(0)->ports[1].gids[0].gid, 16);
 	pibv_device_close(&found);
@@ -181,7 +181,7 @@ START_TEST(partition_is_found_in_the_table)
 	device(0)->ports[0].pkeys[2] = 0x8123;
 	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x123");
 	rig_as(0);
-	ck_assert(pibv_device_open(&rig_services, &found, lack, sizeof lack));
+	ck_assert(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack));
 	ck_assert_uint_eq(found.pkey_index, 2);
 	pibv_device_close(&found);
 	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x456");
@@ -298,7 +298,7 @@ START_TEST(mixed_mtu_is_the_smaller)
 	mock_device_of(1)->ports[0].attr.active_mtu = IBV_MTU_1024;
 	rig_start(2);
 	rig_meet(0, 1);
-	ck_assert_uint_eq(rig_ranks[0].conduit->card.mtu, IBV_MTU_4096);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.ports[0].mtu, IBV_MTU_4096);
 }
 END_TEST
 
@@ -307,8 +307,8 @@ START_TEST(mtu_has_a_limit)
 	rig_set(0, "GASNET_MAX_MTU", "2048");
 	rig_set(1, "GASNET_MAX_MTU", "100");
 	rig_start(2);
-	ck_assert_uint_eq(rig_ranks[0].conduit->card.mtu, IBV_MTU_2048);
-	ck_assert_uint_eq(rig_ranks[1].conduit->card.mtu, IBV_MTU_256);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.ports[0].mtu, IBV_MTU_2048);
+	ck_assert_uint_eq(rig_ranks[1].conduit->card.ports[0].mtu, IBV_MTU_256);
 	rig_meet(0, 1);
 }
 END_TEST

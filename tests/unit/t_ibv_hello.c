@@ -275,7 +275,7 @@ START_TEST(strangers_are_dropped_and_counted)
 	rig_start(2);
 	good = (struct pibv_hello){
 		.tag = rig_ranks[0].conduit->tag, .wire = PIBV_WIRE, .process = 0, .to = 1,
-		.qp = 9999, .psn = 5, .reads = 16,
+		.qp = { 9999 }, .psn = { 5 }, .reads = 16,
 	};
 #define BAD(member, value) \
 	do { \

@@ -255,6 +255,8 @@ START_TEST(cookies_complete_once)
 	mock_device_of(0)->late = false;
 	mock_run();
 	rig_settle();
+	pibv_work_flush_all(rig_as(0)->conduit);
+	rig_settle();
 	ck_assert_uint_eq(rig_ranks[0].done_count, cookies);
 	for (unsigned i = 1; i <= cookies; i += 97)
 		ck_assert_uint_eq(rig_done_count(0, i), 1);
