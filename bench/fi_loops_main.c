@@ -259,17 +259,16 @@ word_run(const char *word)
 
 /* -- ranks ------------------------------------------------------------------------------------- */
 
-/* Two ranks stay on a CPU each. */
+/* Ranks stay on the CPUs in turn. */
 static void
 rank_pin(void)
 {
 	cpu_set_t allowed, one;
-	unsigned left = fl_rank, cpu = 0;
+	unsigned left, cpu = 0;
 
 	sched_getaffinity(0, sizeof allowed, &allowed);
+	left = fl_rank % (unsigned)CPU_COUNT(&allowed);
 	fl_crowded = fl_ranks > (unsigned)CPU_COUNT(&allowed);
-	if (fl_ranks != 2 || fl_crowded)
-		return;
 	while (!CPU_ISSET(cpu, &allowed) || left-- > 0)
 		cpu++;
 	CPU_ZERO(&one);
