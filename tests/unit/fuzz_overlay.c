@@ -203,6 +203,7 @@ fuzz_look(const uint8_t *data, size_t size)
 		sum += looks_sum(&looks);
 		psi_looks_close(&looks);
 	}
+	(void)sum;
 	free(pack.bytes);
 }
 
