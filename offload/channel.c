@@ -192,6 +192,7 @@ message_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t tea
 
 	psi_count_internal(token);
 	poff_lock();
+	poff_teams_changed();
 	channel = channels;
 	while (channel && !message_is_for(message, channel))
 		channel = channel->next;

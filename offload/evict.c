@@ -212,6 +212,7 @@ eviction_start(struct poff_team *team)
 {
 	const uint64_t number = poff_steps_begun(team);
 
+	poff_teams_changed();
 	poff_send_all(&team->channel, POFF_LEAVE, team->evictions, NULL, 0);
 	team->hold_from = number;
 	team->go_on = team_knows_last;

@@ -83,6 +83,7 @@ offload_step(struct pcoll_op *op, enum pcoll_device_line line, uint64_t number,
 		atomic_store_explicit(&psi.device_sleep_ns, DEVICE_SLEEP_NS, memory_order_relaxed);
 	}
 	poff_lock();
+	poff_teams_changed();
 	team = poff_team_of(op->call.tm, line);
 	result = poff_step(team, op, number, act);
 	if (result != PCOLL_DEVICE_AGAIN)
@@ -188,6 +189,7 @@ offload_end(int status)
 	if (!pcoll_device || psi_is_forked_child() || atomic_exchange(&over, true) ||
 	    !poff_try_lock())
 		return;
+	poff_teams_changed();
 	if (status == 0)
 		poff_teams_close();
 	poff_unlock();
@@ -247,6 +249,7 @@ offload_team_ends(gex_TM_t tm, const char *call)
 {
 	(void)call;
 	poff_lock();
+	poff_teams_changed();
 	poff_team_close(tm);
 	poff_unlock();
 }

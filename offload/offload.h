@@ -267,6 +267,8 @@ uint64_t poff_teams_need_ns(void);
 /* Device steps that the calls of this member have had. */
 uint64_t poff_team_begun(const struct poff_team *team);
 void poff_teams_progress(void);
+/* Some team may have something to do from here on: a message has come, a step begins. */
+void poff_teams_changed(void);
 /* The descriptors of devices that teams use, PSI_DEVICE_FDS at most, and how long who sleeps on
  * them may sleep (0: no bound): short_ns where something is to be done that wakes nobody. */
 unsigned poff_teams_fds(int *fds_out, uint64_t short_ns, uint64_t *most_ns_out);

@@ -142,6 +142,7 @@ poff_team_alarm(struct poff_team *team, const char *why)
 	if (team->failed)
 		return;
 	team->failed = true;
+	poff_teams_changed();
 	team->hold_from = team->until = UINT64_MAX;     /* an eviction is over with it */
 	if (why != team->alarm)
 		snprintf(team->alarm, sizeof team->alarm, "rank %u (%s): %s", psi.boot.rank,

@@ -410,11 +410,43 @@ poff_teams_are_gone(void)
 	return !teams;
 }
 
+/* -- all of them ------------------------------------------------------------------------------- */
+
+/* Polls of waiters are many, and a yield comes after so many of them; so they look at teams where
+ * something may be to be done, and else now and then: at what other processes of the host ask for,
+ * and at devices that another team has found to break their contracts. */
+enum { PASSES_PER_LOOK = 16 };
+
+static bool may_have_work;      /* under the lock, as the teams */
+
+void
+poff_teams_changed(void)
+{
+	may_have_work = true;
+}
+
+static bool
+team_has_work(const struct poff_team *team)
+{
+	bool has_begun = false;
+
+	for (unsigned i = 0; i < POFF_STEPS; i++)
+		has_begun = has_begun || team->steps[i].go_on;
+	return has_begun || team->go_on || team->closing || team->channel.come ||
+	       team->channel.going || (team->settled && team->waiting);
+}
+
 void
 poff_teams_progress(void)
 {
+	static unsigned passes;
+
+	if (!may_have_work && ++passes % PASSES_PER_LOOK)
+		return;
+	may_have_work = false;
 	for (struct poff_team *team = teams, *next; team; team = next) {
 		next = team->next;
+		may_have_work = may_have_work || team_has_work(team);
 		team_progress(team);
 	}
 }
