@@ -316,7 +316,6 @@ void pibv_tell_lost(struct psi_conduit *conduit);
 
 /* Runs the handler of a message, or applies a signal; without the guard. */
 void pibv_message_deliver(struct psi_port *port, char *message);
-bool pibv_has_kept(const struct psi_port *port, unsigned networks);
 /* Delivers messages that are kept; returns how many. */
 unsigned pibv_deliver_kept(struct psi_port *port, unsigned networks, unsigned budget);
 /* Sends the payments that found no room.  The caller holds the guard. */

@@ -63,25 +63,6 @@ pibv_payments_retry(struct psi_port *port)
 			pibv_pay(port, process);
 }
 
-/* Replies first. */
-static struct psi_kept *
-kept_take(struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = PSI_NETWORKS; network-- > 0;)
-		if (networks >> network & 1 && port->kept[network].first)
-			return psi_kept_take(&port->kept[network]);
-	return NULL;
-}
-
-bool
-pibv_has_kept(const struct psi_port *port, unsigned networks)
-{
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		if (networks >> network & 1 && psi_kept_count(&port->kept[network]))
-			return true;
-	return false;
-}
-
 /* The oldest, with what is owed for it. */
 static struct psi_kept *
 kept_begin(struct psi_port *port, unsigned networks, uint32_t *process_out)
@@ -90,7 +71,7 @@ kept_begin(struct psi_port *port, unsigned networks, uint32_t *process_out)
 	struct psi_kept *kept;
 
 	psi_guard_lock(&conduit->guard);
-	kept = kept_take(port, networks);
+	kept = psi_kept_take_of(port->kept, networks);
 	if (kept) {
 		const struct pibv_header *header = pibv_header_at(kept->message);
 
@@ -107,7 +88,7 @@ pibv_deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 	struct psi_conduit *conduit = port->conduit;
 	unsigned delivered = 0;
 
-	while (delivered < budget && pibv_has_kept(port, networks)) {
+	while (delivered < budget && psi_kept_any(port->kept, networks)) {
 		uint32_t process;
 		struct psi_kept *kept = kept_begin(port, networks, &process);
 

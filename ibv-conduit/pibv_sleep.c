@@ -29,7 +29,7 @@ int
 pibv_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	(void)room_peer, (void)ticket_out;
-	return pibv_has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
+	return psi_kept_any(port->kept, networks) ? PSI_AGAIN : PSI_OK;
 }
 
 /* Events of earlier sleeps, which would end this one. */

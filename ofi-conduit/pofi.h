@@ -17,26 +17,27 @@
  *
  * Puts and gets are operations of the provider's, of which each takes a *slot*.  A transfer that
  * finds no slot, or for which the provider has no room, waits in a queue of its peer.  Its cookies
- * complete in a poll, outside the lock.
+ * complete in a poll, outside the guard.
  *
- * Locks.  In PAR one lock guards all that is not said to be constant or atomic.  No handler runs
- * under it.
+ * Locks.  In PAR one lock, the guard, protects all that is not said to be constant or atomic.  No
+ * handler runs under it.
  */
 #ifndef POFI_H
 #define POFI_H
 
 #include "ofi-conduit/pofi_wire.h"
 #include "runtime/conduit/conduit.h"
+#include "runtime/util/guard.h"
+#include "runtime/util/kept.h"
+#include "runtime/util/lost_peer.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 enum {
@@ -89,13 +90,6 @@ struct pofi_inbound {
 	bool posted;                    /* the provider puts further messages there */
 };
 
-/* A message that waits for its port to be polled: a copy of it. */
-struct pofi_kept {
-	struct pofi_kept *next;
-	uint64_t unused;                /* the message is 16-aligned, as malloc's memory is */
-	struct pofi_header header;
-};
-
 /* A reply that waits for room: the message, without the credits that it will pay. */
 struct pofi_queued {
 	struct pofi_queued *next;
@@ -141,7 +135,7 @@ struct pofi_waiting {
 	struct pofi_move move;
 };
 
-/* Cookies that have completed, to be told of without the lock.  One completion of the provider's
+/* Cookies that have completed, to be told of without the guard.  One completion of the provider's
  * has two at most. */
 struct pofi_done {
 	unsigned count;
@@ -179,10 +173,7 @@ struct psi_port {
 	struct psi_conduit *conduit;
 	void *owner;
 	uint32_t place;
-	struct {
-		struct pofi_kept *first, **last;
-	} kept[PSI_NETWORKS];
-	_Atomic uint32_t kept_count[PSI_NETWORKS];
+	struct psi_kept_queue kept[PSI_NETWORKS];
 	_Atomic bool streams;           /* the last poll found something, nothing was sent since */
 	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
 	bool payment_due;               /* a payment found no room */
@@ -192,7 +183,6 @@ struct psi_conduit {
 	const struct psi_services *services;
 	/* Constant after connect. */
 	uint32_t place, places;
-	bool threaded;
 	uint64_t tag;
 	uint64_t *counts;               /* NULL: the service tells */
 	size_t medium_bytes, message_bytes;
@@ -212,9 +202,8 @@ struct psi_conduit {
 	int wait_fd;                    /* of the completion queue; -1: the provider has none */
 	struct fid_ep *ep;
 	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
-	/* The lock protects what follows. */
-	pthread_mutex_t lock;           /* in PAR */
-	volatile sig_atomic_t busy;     /* elsewhere: a signal's handler that drains sees it */
+	/* The guard protects what follows. */
+	struct psi_guard guard;
 	struct pofi_peer *peers;        /* [places], by process */
 	struct pofi_peer *queued;       /* those with a backlog */
 	uint16_t *spent[POFI_ENDPOINTS]; /* [places] each, made at the first message: credits */
@@ -233,14 +222,14 @@ struct psi_conduit {
 		size_t piece_bytes;             /* of a piece at most; ... */
 		size_t long_bytes;              /* ... of a put with data */
 		size_t inject_bytes;
-		/* The lock protects the rest. */
+		/* The guard protects the rest. */
 		struct pofi_slot *slots, *free; /* [made] */
 		uint32_t made, flying;
 		uint32_t waiting;               /* transfers, of all peers */
 		struct pofi_peer *peers;        /* those for which some wait */
 		struct psi_registration *segments;
 	} rma;
-	/* The lock protects what follows. */
+	/* The guard protects what follows. */
 	struct {
 		struct pofi_half *halves;       /* those that arrive */
 		uint32_t half_count;
@@ -256,45 +245,10 @@ struct psi_conduit {
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
 	bool lost;                      /* nothing goes on (pofi_lose) */
-	/* The first peer to which a message was lost, and why. */
-	struct {
-		_Atomic bool any;
-		uint32_t process;
-		uint64_t since_ns;
-		char why[POFI_WHY_BYTES];
-	} broken;
+	struct psi_lost_peer lost_peer;
 };
 
-/* -- locking and counting ---------------------------------------------------------------------- */
-
-static inline void
-pofi_lock(struct psi_conduit *conduit)
-{
-	if (conduit->threaded)
-		pthread_mutex_lock(&conduit->lock);
-	else
-		conduit->busy = 1;
-}
-
-static inline bool
-pofi_trylock(struct psi_conduit *conduit)
-{
-	if (conduit->threaded)
-		return pthread_mutex_trylock(&conduit->lock) == 0;
-	if (conduit->busy)
-		return false;
-	conduit->busy = 1;
-	return true;
-}
-
-static inline void
-pofi_unlock(struct psi_conduit *conduit)
-{
-	if (conduit->threaded)
-		pthread_mutex_unlock(&conduit->lock);
-	else
-		conduit->busy = 0;
-}
+/* -- counting ---------------------------------------------------------------------------------- */
 
 static inline void
 pofi_count(struct psi_conduit *conduit, enum psi_counter which)
@@ -338,7 +292,7 @@ int pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, voi
                    struct psi_port **port_out);
 void pofi_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 /* Closes the endpoint of a process that ends, where something would be left of it.  The caller
- * holds the lock. */
+ * holds the guard. */
 void pofi_leave(struct psi_conduit *conduit);
 
 /* -- pofi_connect.c ---------------------------------------------------------------------------- */
@@ -353,21 +307,21 @@ int pofi_connect(struct psi_conduit *conduit);
 int pofi_inbound_open(struct psi_conduit *conduit);
 void pofi_inbound_close(struct psi_conduit *conduit);
 /* arrived: bytes are in the buffer, a message of the job or not.  released: the provider has given
- * the buffer back.  The caller holds the lock. */
+ * the buffer back.  The caller holds the guard. */
 void pofi_inbound_arrived(struct pofi_inbound *inbound, const char *message, size_t len_bytes);
 void pofi_inbound_released(struct psi_conduit *conduit, struct pofi_inbound *inbound);
-/* Posts the buffers that are not in use, if some were given back.  The caller holds the lock. */
+/* Posts the buffers that are not in use, if some were given back.  The caller holds the guard. */
 void pofi_inbound_refill(struct psi_conduit *conduit);
 /* take: a buffer for a message of that network to a process, or NULL: there is none, or that
  * process has its share.  give: it goes back to the others, sent or not.  The caller holds the
- * lock. */
+ * guard. */
 struct pofi_send *pofi_send_take(struct psi_conduit *conduit, unsigned network, uint32_t process);
 void pofi_send_give(struct psi_conduit *conduit, struct pofi_send *send);
 /* The provider has messages that it has not sent, or some wait for it.  The caller holds the
- * lock. */
+ * guard. */
 bool pofi_sends_pending(const struct psi_conduit *conduit);
 /* Registers memory with the provider, under a random key where the provider leaves the choice; 0,
- * or an errno, which the second tells in one line.  The caller holds the lock, once peers are
+ * or an errno, which the second tells in one line.  The caller holds the guard, once peers are
  * connected. */
 int pofi_register_quietly(struct psi_conduit *conduit, void *base, size_t len_bytes,
                           uint64_t access, struct fid_mr **mr_out);
@@ -379,7 +333,7 @@ int pofi_register(struct psi_conduit *conduit, void *base, size_t len_bytes, uin
 size_t pofi_am_max_medium(struct psi_port *port, uint32_t peer, unsigned network, unsigned nargs);
 int pofi_am_send(struct psi_port *port, const struct psi_am *am);
 /* Writes the message that a descriptor stands for, which has that many bytes.  The caller holds the
- * lock during all of these. */
+ * guard during all of these. */
 size_t pofi_am_bytes(const struct psi_am *am);
 void pofi_am_compose(const struct psi_port *port, const struct psi_am *am, char *bytes,
                      size_t len_bytes);
@@ -387,21 +341,21 @@ void pofi_am_compose(const struct psi_port *port, const struct psi_am *am, char 
 bool pofi_am_is_free(struct psi_port *port, const struct psi_am *am);
 void pofi_am_sent(struct psi_port *port, const struct psi_am *am);
 /* Is there room for a message that the second then sends, or keeps until it can be sent?  The
- * caller holds the lock during both. */
+ * caller holds the guard during both. */
 bool pofi_am_has_room(struct psi_port *port, const struct psi_am *am);
 void pofi_am_send_or_keep(struct psi_port *port, const struct psi_am *am);
-/* Pays what the port owes to a process.  The caller holds the lock. */
+/* Pays what the port owes to a process.  The caller holds the guard. */
 void pofi_pay(struct psi_port *port, uint32_t process);
 /* Sends a message that has a completion behind those that have none; OK or AGAIN.  The caller holds
- * the lock. */
+ * the guard. */
 int pofi_mark_behind(struct psi_conduit *conduit, uint32_t process);
 /* Hands a message over, which is copied.  OK; AGAIN: no room, or the process is lost; FATAL.  The
- * caller holds the lock. */
+ * caller holds the guard. */
 int pofi_message_send(struct psi_conduit *conduit, uint32_t process, unsigned network,
                       const void *bytes, size_t len_bytes);
 
 /* What a call of the provider's says: OK, or AGAIN, after which the process may be lost.  The
- * caller holds the lock. */
+ * caller holds the guard. */
 int pofi_result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code);
 
 /* -- pofi_segment.c: memory of this process that peers reach ---------------------------------- */
@@ -411,7 +365,7 @@ int pofi_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                       struct psi_registration **registration_out);
 void pofi_segment_release(struct psi_conduit *conduit, struct psi_registration *registration);
 /* The provider's descriptor of memory that lies in a segment of this process; false if it does not.
- * The caller holds the lock. */
+ * The caller holds the guard. */
 bool pofi_segment_desc(const struct psi_conduit *conduit, const void *base, size_t len_bytes,
                        void **desc_out);
 /* The endpoint is closed before this. */
@@ -431,29 +385,29 @@ int pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 bool pofi_fits_buffer(const struct psi_conduit *conduit, const struct psi_transfer *transfer);
 /* Starts a transfer with a process that is not lost.  *read_out becomes its read_cookie if that has
  * completed; where read_out is NULL it completes with the transfer.  OK; AGAIN: no slot, or no
- * room; FATAL.  The caller holds the lock. */
+ * room; FATAL.  The caller holds the guard. */
 int pofi_move_start(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move,
                     uint64_t *read_out);
 /* NULL: the context is not that of a slot. */
 struct pofi_slot *pofi_slot_of(const struct psi_conduit *conduit, void *context);
 /* The provider has made what the slot stands for, or could not, for which the caller has named the
- * process as lost.  The caller holds the lock. */
+ * process as lost.  The caller holds the guard. */
 void pofi_slot_completed(struct psi_conduit *conduit, struct pofi_slot *slot,
                          struct pofi_done *done);
 void pofi_slot_failed(struct psi_conduit *conduit, struct pofi_slot *slot);
 /* A transfer has not ended; a put has not, of those to processes that are not lost.  The caller
- * holds the lock. */
+ * holds the guard. */
 bool pofi_transfers_pending(const struct psi_conduit *conduit);
 bool pofi_puts_pending(const struct psi_conduit *conduit);
 
 /* -- pofi_waiting.c: transfers that wait for a slot -------------------------------------------- */
 
 /* Puts one at the end of its peer's queue.  AGAIN: there is no memory.  The caller holds the
- * lock. */
+ * guard. */
 int pofi_waiting_add(struct psi_conduit *conduit, uint32_t process, const struct pofi_move *move);
 /* Forgets the first of a peer's queue. */
 void pofi_waiting_drop_first(struct psi_conduit *conduit, struct pofi_peer *peer);
-/* Starts what has room now.  The caller holds the lock. */
+/* Starts what has room now.  The caller holds the guard. */
 void pofi_waiting_flush(struct psi_conduit *conduit);
 
 /* -- pofi_peer.c: the processes to which messages go ------------------------------------------- */
@@ -463,24 +417,24 @@ struct pofi_peer *pofi_peers_new(uint32_t places);
 void pofi_peers_free(struct psi_conduit *conduit);
 /* What is kept for each process of the job, whether it is used or not. */
 size_t pofi_peer_bytes(const struct psi_conduit *conduit);
-/* The credits of a place that are spent; NULL: no memory.  The caller holds the lock. */
+/* The credits of a place that are spent; NULL: no memory.  The caller holds the guard. */
 uint16_t *pofi_spent_at(struct psi_conduit *conduit, uint32_t place);
 /* The fabric's address of a process; FATAL, after one line: the provider does not take it.  The
- * caller holds the lock. */
+ * caller holds the guard. */
 int pofi_address_of(struct psi_conduit *conduit, uint32_t process, fi_addr_t *address_out);
 /* The conduit cannot go on, and a line has said why.  The next poll ends the job.  The caller holds
- * the lock. */
+ * the guard. */
 void pofi_lose(struct psi_conduit *conduit);
 /* A message to a process was lost, with an error of libfabric, and perhaps the provider's own words
- * for it; PSI_NO_PEER: to one that is not known.  The caller holds the lock. */
+ * for it; PSI_NO_PEER: to one that is not known.  The caller holds the guard. */
 void pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const char *detail);
 /* Tells the runtime of a process that is lost, some time later.  By then the keepers have usually
  * ended the job and named the cause. */
 void pofi_tell_broken(struct psi_conduit *conduit);
 /* Where to compose a reply that waits for room; NULL: as many wait as there are credits, or there
- * is no memory.  The caller holds the lock. */
+ * is no memory.  The caller holds the guard. */
 char *pofi_backlog_room(struct psi_conduit *conduit, uint32_t process, size_t len_bytes);
-/* Sends what has room now.  The caller holds the lock. */
+/* Sends what has room now.  The caller holds the guard. */
 void pofi_backlog_flush(struct psi_conduit *conduit);
 
 /* -- pofi_long.c: Longs whose payload is a put ------------------------------------------------- */

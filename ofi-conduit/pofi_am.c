@@ -148,7 +148,7 @@ static bool
 may_request(const struct psi_port *port, uint16_t spent)
 {
 	return spent < port->conduit->credits &&
-	       atomic_load_explicit(&port->kept_count[PSI_REPLIES], memory_order_relaxed) <
+	       psi_kept_count(&port->kept[PSI_REPLIES]) <
 	               POFI_CREDITS_MOST;
 }
 
@@ -265,9 +265,9 @@ pofi_am_send(struct psi_port *port, const struct psi_am *am)
 	int result;
 
 	pofi_ends_stream(port);
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	result = am_try(port, am);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	if (result == PSI_AGAIN)
 		pofi_count(conduit, PSI_COUNT_REFUSED);
 	return result;

@@ -42,7 +42,7 @@ credits_take(struct psi_conduit *conduit, struct pofi_look *look, const struct p
 static void
 message_keep(struct psi_conduit *conduit, const char *message, size_t len_bytes)
 {
-	struct pofi_kept *kept = pofi_kept_new(conduit, message, len_bytes);
+	struct psi_kept *kept = pofi_kept_new(conduit, message, len_bytes);
 
 	if (kept)
 		pofi_kept_add(conduit, kept);

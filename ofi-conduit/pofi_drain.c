@@ -42,12 +42,12 @@ pofi_drain(struct psi_conduit *conduit)
 {
 	bool done;
 
-	if (!pofi_trylock(conduit))
+	if (!psi_guard_trylock(&conduit->guard))
 		return PSI_AGAIN;
 	done = conduit->left || drain_step(conduit);
 	if (done)
 		pofi_leave(conduit);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	return done ? PSI_OK : PSI_AGAIN;
 }
 
@@ -58,7 +58,7 @@ int
 pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t *ticket_out)
 {
 	(void)room_peer, (void)ticket_out;
-	return pofi_has_kept(port, networks) ? PSI_AGAIN : PSI_OK;
+	return psi_kept_any(port->kept, networks) ? PSI_AGAIN : PSI_OK;
 }
 
 /* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
@@ -71,11 +71,11 @@ pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 
 	if (conduit->wait_fd < 0)
 		return PSI_UNSUPPORTED;
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
 	busy = pofi_sends_pending(conduit) || pofi_transfers_pending(conduit) ||
-	       atomic_load_explicit(&conduit->broken.any, memory_order_relaxed);
-	pofi_unlock(conduit);
+	       psi_lost_peer_any(&conduit->lost_peer);
+	psi_guard_unlock(&conduit->guard);
 	if (!quiet)
 		return PSI_AGAIN;
 	*fd_out = conduit->wait_fd;

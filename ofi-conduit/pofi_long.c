@@ -26,7 +26,7 @@ enum {
 struct pofi_half {
 	struct pofi_half *next;
 	uint64_t number;
-	struct pofi_kept *head;         /* NULL: its payload is here, its head is not */
+	struct psi_kept *head;         /* NULL: its payload is here, its head is not */
 };
 
 /* -- receiving --------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ half_find(struct psi_conduit *conduit, uint64_t number)
 
 static void
 half_add(struct psi_conduit *conduit, struct pofi_half **link, uint64_t number,
-         struct pofi_kept *head)
+         struct psi_kept *head)
 {
 	struct pofi_half *half = malloc(sizeof *half);
 
@@ -74,7 +74,7 @@ pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_byte
 {
 	struct pofi_header header;
 	struct pofi_half **link;
-	struct pofi_kept *head;
+	struct psi_kept *head;
 	uint64_t number;
 
 	memcpy(&header, message, POFI_HEADER_BYTES);
@@ -266,10 +266,10 @@ pofi_am_long(struct psi_port *port, struct psi_long *message)
 	if (!goes_by_put(conduit, message))
 		return PSI_UNSUPPORTED;
 	pofi_ends_stream(port);
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	result = long_try(port, message);
 	refused = result == PSI_AGAIN && !message->state[0];
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	if (refused)
 		pofi_count(conduit, PSI_COUNT_REFUSED);
 	return result;

@@ -29,7 +29,7 @@ struct pofi_look {
 	uint64_t signals[POFI_BATCH];   /* that came with puts */
 };
 
-/* The caller holds the lock during all of these but that of reading. */
+/* The caller holds the guard during all of these but that of reading. */
 
 /* Bytes have arrived in a buffer: a message, of the job or not. */
 void pofi_message_arrives(struct psi_conduit *conduit, struct pofi_look *look,
@@ -46,7 +46,7 @@ bool pofi_completions_read(struct psi_conduit *conduit, struct pofi_look *look, 
 /* head: the head of a Long has come, whose tail has the Long's number.  Returns true if the payload
  * is here; else keeps a copy of the head until it is.  written: the payload of that number has
  * come.  If its head is here, gives the Long to its port and returns true.  The caller holds the
- * lock. */
+ * guard. */
 bool pofi_long_head(struct psi_conduit *conduit, const char *message, size_t len_bytes);
 bool pofi_long_written(struct psi_conduit *conduit, uint64_t number);
 void pofi_longs_free(struct psi_conduit *conduit);
@@ -54,12 +54,14 @@ void pofi_longs_free(struct psi_conduit *conduit);
 /* -- pofi_kept.c: messages that wait for their port to be polled ------------------------------- */
 
 /* A copy of a message; NULL, after one line: no memory. */
-struct pofi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message,
-                                size_t len_bytes);
-/* Gives one to the port that it is for; takes the oldest of the networks, or NULL.  The caller
- * holds the lock. */
-void pofi_kept_add(struct psi_conduit *conduit, struct pofi_kept *kept);
-struct pofi_kept *pofi_kept_take(struct psi_port *port, unsigned networks);
-bool pofi_has_kept(const struct psi_port *port, unsigned networks);
+struct psi_kept *pofi_kept_new(struct psi_conduit *conduit, const char *message, size_t len_bytes);
+/* Gives one to the port that it is for.  The caller holds the guard. */
+void pofi_kept_add(struct psi_conduit *conduit, struct psi_kept *kept);
+
+static inline const struct pofi_header *
+pofi_header_of(const struct psi_kept *kept)
+{
+	return (const void *)kept->message;
+}
 
 #endif

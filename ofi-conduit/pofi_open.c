@@ -217,8 +217,8 @@ conduit_make(const struct psi_services *services, const struct psi_conduit_job *
 	}
 	*conduit = (struct psi_conduit){
 		.services = services, .place = job->place, .places = job->places,
-		.threaded = job->threaded, .counts = job->counts,
-		.lock = PTHREAD_MUTEX_INITIALIZER, .peers = peers, .cards = cards,
+		.guard = PSI_GUARD(job->threaded), .counts = job->counts, .peers = peers,
+		.cards = cards,
 	};
 	return conduit;
 }
@@ -305,7 +305,7 @@ port_make(struct psi_conduit *conduit, uint32_t place)
 	port->conduit = conduit;
 	port->place = place;
 	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		port->kept[network].last = &port->kept[network].first;
+		psi_kept_init(&port->kept[network]);
 	return port;
 }
 
@@ -320,7 +320,7 @@ pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 	(void)serial;
 	if (index >= POFI_ENDPOINTS)
 		return PSI_FAILED;
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	port = conduit->ports[index];
 	if (!port)
 		port = port_make(conduit, place);
@@ -328,7 +328,7 @@ pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *o
 		port->owner = owner;
 		conduit->ports[index] = port;
 	}
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	if (!port) {
 		conduit->services->log("ofi: no memory");
 		return PSI_FAILED;

@@ -6,8 +6,6 @@
 
 #include "runtime/util/clock.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,27 +153,11 @@ pofi_backlog_flush(struct psi_conduit *conduit)
 
 /* -- those that are lost ----------------------------------------------------------------------- */
 
-/* The first one is told of, from that time on. */
-static void __attribute__((format(printf, 4, 5)))
-broken_note(struct psi_conduit *conduit, uint32_t process, uint64_t since_ns, const char *why, ...)
-{
-	va_list args;
-
-	if (atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
-		return;
-	conduit->broken.process = process;
-	conduit->broken.since_ns = since_ns;
-	va_start(args, why);
-	vsnprintf(conduit->broken.why, sizeof conduit->broken.why, why, args);
-	va_end(args);
-	atomic_store_explicit(&conduit->broken.any, true, memory_order_relaxed);
-}
-
 void
 pofi_lose(struct psi_conduit *conduit)
 {
 	conduit->lost = true;
-	broken_note(conduit, PSI_NO_PEER, 0, "see the line before");
+	psi_lost_peer_note(&conduit->lost_peer, PSI_NO_PEER, 0, "see the line before");
 }
 
 void
@@ -183,8 +165,9 @@ pofi_peer_break(struct psi_conduit *conduit, uint32_t process, int code, const c
 {
 	if (process != PSI_NO_PEER)
 		conduit->peers[process].broken = true;
-	broken_note(conduit, process, psi_now_ns(), "%s%s%s%s", fi_strerror(code),
-	            detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
+	psi_lost_peer_note(&conduit->lost_peer, process, psi_now_ns() + broken_grace_ns,
+	                   "%s%s%s%s", fi_strerror(code), detail ? " (" : "",
+	                   detail ? detail : "", detail ? ")" : "");
 }
 
 void
@@ -192,14 +175,12 @@ pofi_tell_broken(struct psi_conduit *conduit)
 {
 	bool is_time;
 
-	if (!atomic_load_explicit(&conduit->broken.any, memory_order_relaxed))
+	if (!psi_lost_peer_any(&conduit->lost_peer) || !psi_guard_trylock(&conduit->guard))
 		return;
-	if (!pofi_trylock(conduit))
-		return;
-	is_time = psi_now_ns() - conduit->broken.since_ns >= broken_grace_ns;
-	pofi_unlock(conduit);
+	is_time = psi_now_ns() >= conduit->lost_peer.tell_at_ns;
+	psi_guard_unlock(&conduit->guard);
 	if (is_time)
-		conduit->services->unreachable(conduit->broken.process, conduit->broken.why);
+		conduit->services->unreachable(conduit->lost_peer.place, conduit->lost_peer.why);
 }
 
 void

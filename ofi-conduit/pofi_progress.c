@@ -181,7 +181,7 @@ credit_pay(struct psi_port *port, const struct pofi_header *header)
 		pofi_pay(port, process);
 }
 
-/* Sends the payments that found no room.  The caller holds the lock. */
+/* Sends the payments that found no room.  The caller holds the guard. */
 static void
 payments_retry(struct psi_port *port)
 {
@@ -197,22 +197,22 @@ deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 	struct psi_conduit *conduit = port->conduit;
 	unsigned delivered = 0;
 
-	while (delivered < budget && pofi_has_kept(port, networks)) {
+	while (delivered < budget && psi_kept_any(port->kept, networks)) {
 		struct pofi_message message;
-		struct pofi_kept *kept;
+		struct psi_kept *kept;
 
-		pofi_lock(conduit);
-		kept = pofi_kept_take(port, networks);
+		psi_guard_lock(&conduit->guard);
+		kept = psi_kept_take_of(port->kept, networks);
 		if (kept)
-			credit_owe(port, &kept->header);
-		pofi_unlock(conduit);
+			credit_owe(port, pofi_header_of(kept));
+		psi_guard_unlock(&conduit->guard);
 		if (!kept)
 			break;
-		pofi_message_read((char *)&kept->header, &message);
+		pofi_message_read(kept->message, &message);
 		message_deliver(port, &message);
-		pofi_lock(conduit);
-		credit_pay(port, &kept->header);
-		pofi_unlock(conduit);
+		psi_guard_lock(&conduit->guard);
+		credit_pay(port, pofi_header_of(kept));
+		psi_guard_unlock(&conduit->guard);
 		free(kept);
 		delivered++;
 	}
@@ -244,13 +244,13 @@ deliver_taken(struct pofi_look *look)
 
 	for (unsigned i = 0; i < look->count; i++)
 		message_deliver(look->port, &look->taken[i].message);
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	for (unsigned i = 0; i < look->count; i++) {
 		if (look->taken[i].pinned)
 			look->taken[i].pinned->pins--;
 		credit_pay(look->port, &look->taken[i].message.header);
 	}
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 }
 
 /* Takes at most `most' messages; false if no completion was there, or another thread reads them. */
@@ -260,10 +260,10 @@ look_take(struct pofi_look *look, unsigned most)
 	struct psi_conduit *conduit = look->port->conduit;
 	bool found;
 
-	if (!pofi_trylock(conduit))
+	if (!psi_guard_trylock(&conduit->guard))
 		return false;
 	if (conduit->left) {
-		pofi_unlock(conduit);
+		psi_guard_unlock(&conduit->guard);
 		return false;
 	}
 	pofi_backlog_flush(conduit);
@@ -273,7 +273,7 @@ look_take(struct pofi_look *look, unsigned most)
 	found = pofi_completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);
 	for (unsigned i = 0; i < look->count; i++)
 		credit_owe(look->port, &look->taken[i].message.header);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	return found;
 }
 

@@ -32,7 +32,7 @@ void pofi_records_close(struct psi_conduit *conduit);
 void pofi_records_learn(struct psi_conduit *conduit, uint32_t process,
                         struct psi_segment_name name);
 
-/* The caller holds the lock during all of these. */
+/* The caller holds the guard during all of these. */
 
 /* May a Long to a process have a record?  Not while another one's waits for the last piece of its
  * payload, since records arrive in the order of their places. */

@@ -293,9 +293,9 @@ move_begin(struct psi_port *port, const struct pofi_move *move)
 	int result;
 
 	pofi_ends_stream(port);
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	result = move_try(conduit, move, &read_cookie);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	if (result == PSI_AGAIN)
 		pofi_count(conduit, PSI_COUNT_REFUSED);
 	if (read_cookie)

@@ -53,11 +53,11 @@ pofi_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
 		return PSI_FAILED;
 	}
 	*made = (struct psi_registration){ .base = (uintptr_t)base, .len_bytes = len_bytes };
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	code = pofi_register(conduit, base, len_bytes, segment_access, &made->mr);
 	if (!code)
 		segment_enlist(conduit, made);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	if (code) {
 		free(made);
 		return PSI_FAILED;
@@ -70,11 +70,11 @@ pofi_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
 void
 pofi_segment_release(struct psi_conduit *conduit, struct psi_registration *registration)
 {
-	pofi_lock(conduit);
+	psi_guard_lock(&conduit->guard);
 	segment_drop(conduit, registration);
 	if (!conduit->left)
 		fi_close(&registration->mr->fid);
-	pofi_unlock(conduit);
+	psi_guard_unlock(&conduit->guard);
 	free(registration);
 }
 

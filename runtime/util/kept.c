@@ -42,3 +42,21 @@ psi_kept_take(struct psi_kept_queue *queue)
 	atomic_fetch_sub_explicit(&queue->count, 1, memory_order_relaxed);
 	return kept;
 }
+
+struct psi_kept *
+psi_kept_take_of(struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks)
+{
+	for (unsigned network = PSI_NETWORKS; network-- > 0;)
+		if (networks >> network & 1 && queues[network].first)
+			return psi_kept_take(&queues[network]);
+	return NULL;
+}
+
+bool
+psi_kept_any(const struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks)
+{
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		if (networks >> network & 1 && psi_kept_count(&queues[network]))
+			return true;
+	return false;
+}

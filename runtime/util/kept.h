@@ -5,6 +5,8 @@
 #ifndef PSI_UTIL_KEPT_H
 #define PSI_UTIL_KEPT_H
 
+#include "runtime/util/message.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +29,11 @@ struct psi_kept *psi_kept_new(size_t len_bytes);
 void psi_kept_add(struct psi_kept_queue *queue, struct psi_kept *kept);
 /* The oldest; NULL: there is none. */
 struct psi_kept *psi_kept_take(struct psi_kept_queue *queue);
+
+/* A port has one for each network.  The oldest of those that the networks' bits name, of replies
+ * first. */
+struct psi_kept *psi_kept_take_of(struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks);
+bool psi_kept_any(const struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks);
 
 static inline uint32_t
 psi_kept_count(const struct psi_kept_queue *queue)

@@ -37,7 +37,8 @@ opens_at(const char *name, unsigned port)
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s",
+	              lack);
 	ck_assert_str_eq(found.name, name);
 	ck_assert_uint_eq(found.port_number, port);
 	pibv_device_close(&found);
@@ -128,7 +129,8 @@ took_address(uint32_t index, const char *why)
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s", lack);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s",
+	              lack);
 	ck_assert_uint_eq(found.gid.gid_index, index);
 	ck_assert_msg(strstr(found.reason, why) != NULL, "%s", found.reason);
 	pibv_device_close(&found);

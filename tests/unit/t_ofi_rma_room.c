@@ -122,7 +122,7 @@ told_of(uint32_t place)
 {
 	ofi_turn(ofi_self.port, PSI_BOTH_NETWORKS);
 	ck_assert_uint_eq(ofi_self.lost, PSI_NO_PEER);
-	ofi_self.conduit->broken.since_ns -= 3000000000;
+	ofi_self.conduit->lost_peer.tell_at_ns -= 3000000000;
 	ofi_turn(ofi_self.port, PSI_BOTH_NETWORKS);
 	ck_assert_uint_eq(ofi_self.lost, place);
 }
