@@ -83,8 +83,8 @@ pibv_work_refused(struct psi_conduit *conduit, struct pibv_connection *connectio
 {
 	char why[PIBV_REASON_BYTES];
 
-	snprintf(why, sizeof why, "device %s takes no work request: %s", conduit->device.name,
-	         strerror(code));
+	snprintf(why, sizeof why, "device %s takes no work request: %s",
+	         pibv_device_of(conduit, connection->rail)->name, strerror(code));
 	pibv_connection_break(conduit, connection, why);
 	return false;
 }
