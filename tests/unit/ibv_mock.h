@@ -51,6 +51,7 @@ struct mock_port {
 	struct ibv_gid_entry gids[MOCK_GIDS];
 	unsigned gid_count;
 	uint16_t pkeys[MOCK_PKEYS];
+	bool cut;                       /* nothing comes or goes: RETRY_EXC */
 };
 
 struct mock_device {

@@ -104,9 +104,16 @@ request_memory(const struct mock_qp *qp, struct mock_request *request, unsigned 
 /* -- making a request -------------------------------------------------------------------------- */
 
 static bool
+port_is_cut(const struct mock_qp *qp)
+{
+	return qp->device->ports[qp->attr.ah_attr.port_num - 1].cut;
+}
+
+static bool
 peer_receives(const struct mock_qp *qp, const struct mock_qp *peer)
 {
 	return peer && peer->qp.qp_type == IBV_QPT_RC && !peer->device->gone &&
+	       !port_is_cut(qp) && !port_is_cut(peer) &&
 	       (peer->qp.state == IBV_QPS_RTR || peer->qp.state == IBV_QPS_RTS) &&
 	       peer->attr.dest_qp_num == qp->qp.qp_num && peer->attr.rq_psn == qp->attr.sq_psn &&
 	       peer->attr.path_mtu == qp->attr.path_mtu;
