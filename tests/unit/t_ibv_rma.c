@@ -317,6 +317,29 @@ START_TEST(words_are_added_and_swapped)
 }
 END_TEST
 
+/* A rank's own words go by the device too, so that all operations on one are atomic. */
+START_TEST(own_words_go_by_the_device)
+{
+	struct psi_device_atomic operation = { .add = 5, .cookie = 9 };
+	uint64_t before = 0;
+
+	pair_start();
+	operation.remote.name = rig_bind(0, &word, sizeof word);
+	operation.result = &before;
+	word = 10;
+	for (unsigned i = 1; i <= 300; i++) {
+		while (pibv_ops.device_atomic(rig_as(0)->port, &operation) == PSI_AGAIN)
+			rig_turn(0);
+		rig_settle();
+		ck_assert_uint_eq(rig_ranks[0].done_count, i);
+		ck_assert_uint_eq(before, 5 + 5 * i);
+	}
+	ck_assert_uint_eq(rig_ranks[0].heard[PSI_REQUESTS], 0);
+	ck_assert_ptr_null(rig_ranks[0].conduit->hello.first);
+	ck_assert_uint_eq(mock.datagrams_sent, 2);      /* of the two ranks */
+}
+END_TEST
+
 /* Refused where there is no room; what is taken completes once. */
 START_TEST(additions_without_room_are_refused)
 {
@@ -355,6 +378,7 @@ main(void)
 	tcase_add_test(tests, ranks_with_different_rails);
 	tcase_add_loop_test(tests, first_rail_is_the_connection, 0, 2);
 	tcase_add_test(tests, words_are_added_and_swapped);
+	tcase_add_test(tests, own_words_go_by_the_device);
 	tcase_add_test(tests, additions_without_room_are_refused);
 	return unit_run("ibv rma", tests);
 }
