@@ -212,6 +212,26 @@ START_TEST(credits_bound_what_is_on_its_way)
 }
 END_TEST
 
+/* Threads that wait for room are told of the credit that ends the lack, and of no other. */
+START_TEST(credit_after_lack_is_told)
+{
+	struct rig_rank *rank = &rig_ranks[0];
+	unsigned told;
+
+	pair_start();
+	ck_assert_uint_eq(send_all(0, 1, 0, CREDITS), CREDITS);
+	rig_turn(0);
+	rig_turn(0);
+	told = rank->looks_again;
+	ck_assert_uint_eq(rig_turn(1), PIBV_BATCH);     /* pays for them */
+	rig_turn(0);
+	ck_assert_uint_eq(rank->looks_again, told + 1);
+	rig_turn(1);
+	rig_turn(0);
+	ck_assert_uint_eq(rank->looks_again, told + 1);
+}
+END_TEST
+
 /* Its answers pay; a message of its own only where there are none. */
 START_TEST(answers_pay_credits)
 {
@@ -596,6 +616,7 @@ main(void)
 	tcase_add_test(tests, networks_that_are_not_polled_wait);
 	tcase_add_test(tests, budget_is_kept_and_nothing_is_lost);
 	tcase_add_test(tests, credits_bound_what_is_on_its_way);
+	tcase_add_test(tests, credit_after_lack_is_told);
 	tcase_add_test(tests, answers_pay_credits);
 	tcase_add_test(tests, silent_receiver_pays_half_at_once);
 	tcase_add_test(tests, replies_wait_in_the_backlog);
