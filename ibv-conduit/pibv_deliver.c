@@ -89,7 +89,7 @@ pibv_deliver_kept(struct psi_port *port, unsigned networks, unsigned budget)
 	unsigned delivered = 0;
 
 	while (delivered < budget && psi_kept_any(port->kept, networks)) {
-		uint32_t process;
+		uint32_t process = 0;
 		struct psi_kept *kept = kept_begin(port, networks, &process);
 
 		if (!kept)

@@ -11,6 +11,7 @@ enum { CARD_BYTES = 4096, SETTINGS = 12, IDLE_ROUNDS = 4 };
 
 struct rig_rank rig_ranks[RIG_RANKS];
 uint32_t rig_places;
+bool rig_threaded;
 
 /* Programs without Check use the rig too. */
 #define rig_must(condition) ((condition) ? (void)0 : rig_fail(#condition, __LINE__))
@@ -198,7 +199,7 @@ rig_open(uint32_t place)
 	struct rig_rank *rank = rig_as(place);
 	const struct psi_conduit_job job = {
 		.place = place, .places = rig_places, .host_places = 1, .host_index = host_index,
-		.local = local, .counts = rank->count,
+		.local = local, .counts = rank->count, .threaded = rig_threaded,
 	};
 	int result;
 

@@ -53,6 +53,7 @@ struct rig_rank {
 
 extern struct rig_rank rig_ranks[RIG_RANKS];
 extern uint32_t rig_places;
+extern bool rig_threaded;               /* conduits open for several threads */
 extern const struct psi_services rig_services;
 
 /* The calls that follow, by this thread, are that rank's. */
