@@ -268,7 +268,17 @@ END_TEST
 
 /* -- waiting for room -------------------------------------------------------------------------- */
 
-/* Replies never fail for lack of room in the queue. */
+static int32_t expected;
+
+static void
+in_order(struct rig_rank *rank, struct psi_port *port, const struct psi_arrival *arrival)
+{
+	(void)rank, (void)port;
+	ck_assert_int_eq(arrival->args[0], expected);
+	expected++;
+}
+
+/* Replies never fail for lack of room in the queue, and nothing overtakes those that wait. */
 START_TEST(replies_wait_in_the_backlog)
 {
 	const unsigned depth = PIBV_DEPTH;
@@ -282,13 +292,22 @@ START_TEST(replies_wait_in_the_backlog)
 	ck_assert_uint_le(sent, depth + CREDITS);
 	device(0)->late = false;
 	mock_run();
-	rig_ranks[1].args[0] = -1;
+	rig_ranks[1].deliver = in_order;
+	for (unsigned i = 0; i < 2; i++)        /* reads what has completed */
+		pibv_progress_alone(rig_as(0)->conduit);
+	device(0)->late = true;
+	while (rig_connection(0, 1)->first == NULL)
+		ck_assert_int_eq(rig_send(0, 1, PSI_REPLIES, 1, NULL, 0, (int32_t)sent++), PSI_OK);
+	device(0)->late = false;
+	mock_run();
 	for (unsigned i = 0; i < 100; i++) {
+		if (i < 20 && rig_send(0, 1, PSI_REPLIES, 1, NULL, 0, (int32_t)sent) == PSI_OK)
+			sent++;
 		rig_turn(0);
 		rig_turn(1);
 	}
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], sent);
-	ck_assert_int_eq(rig_ranks[1].args[0], (int)sent - 1);
+	ck_assert_int_eq(expected, (int)sent);
 	ck_assert_uint_eq(rig_connection(0, 1)->replies, 0);
 }
 END_TEST
@@ -348,7 +367,7 @@ START_TEST(handlers_that_poll_leave_buffers)
 {
 	unsigned sent = 0;
 
-	rig_set(PSI_NO_PEER, "GASNET_RBUF_COUNT", "32");
+	rig_set(PSI_NO_PEER, "GASNET_RBUF_COUNT", "16");
 	rig_start(3);
 	for (uint32_t from = 1; from < 3; from++)
 		rig_meet(from, 0);
@@ -500,6 +519,29 @@ START_TEST(signals_without_room_have_not_begun)
 }
 END_TEST
 
+/* The put has a buffer, and its message finds none. */
+START_TEST(signal_without_a_buffer_gives_that_of_its_put_back)
+{
+	unsigned sent = 0;
+
+	rig_set(PSI_NO_PEER, "GASNET_INLINESEND_LIMIT", "0");
+	rig_set(PSI_NO_PEER, "GASNET_BBUF_COUNT", "16");
+	pair_start();
+	buffers_come_back();
+	device(0)->late = true;
+	ck_assert_uint_eq(send_all(0, 1, MEDIUM, 1), 1);
+	while (put_signal(5000, 0x100, 0) == PSI_OK)
+		sent++;
+	ck_assert_uint_eq(sent, 3);
+	ck_assert_uint_eq(rig_connection(0, 1)->buffers, 7);
+	device(0)->late = false;
+	mock_run();
+	rig_settle();
+	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
+	buffers_come_back();
+}
+END_TEST
+
 START_TEST(signal_that_names_nothing_is_counted)
 {
 	pair_start();
@@ -627,6 +669,7 @@ main(void)
 	tcase_add_test(tests, longs_without_a_name_or_large_and_immediate_are_for_others);
 	tcase_add_test(tests, signals_come_behind_their_bytes);
 	tcase_add_test(tests, signals_without_room_have_not_begun);
+	tcase_add_test(tests, signal_without_a_buffer_gives_that_of_its_put_back);
 	tcase_add_test(tests, signal_that_names_nothing_is_counted);
 	tcase_add_test(tests, unsound_messages_are_dropped_and_counted);
 	tcase_add_test(tests, drain_waits_for_all);

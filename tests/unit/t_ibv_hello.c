@@ -334,6 +334,29 @@ START_TEST(wrong_key_does_not_arrive)
 }
 END_TEST
 
+/* One that asks for no answer has none. One that does has a message, since both are connected. */
+START_TEST(hello_of_a_connected_peer_has_no_answer)
+{
+	struct pibv_hello hello;
+	uint64_t sends;
+
+	rig_start(2);
+	rig_meet(0, 1);
+	sends = mock_device_of(1)->counts.sends;
+	hello = (struct pibv_hello){
+		.tag = rig_ranks[0].conduit->tag, .wire = PIBV_WIRE, .process = 0, .to = 1,
+		.ready = 1, .connected = 1,
+	};
+	stranger(&hello, sizeof hello);
+	ck_assert_uint_eq(mock_device_of(1)->counts.sends, sends);
+	hello.connected = 0;
+	stranger(&hello, sizeof hello);
+	ck_assert_uint_eq(mock_device_of(1)->counts.sends, sends + 1);
+	ck_assert_uint_eq(mock.datagrams_sent, 2);
+	ck_assert_uint_eq(dropped(1), 0);
+}
+END_TEST
+
 /* -- lack -------------------------------------------------------------------------------------- */
 
 /* A datagram that the device does not take is sent when its time comes again. */
@@ -413,6 +436,7 @@ main(void)
 	tcase_add_test(tests, silence_is_told_once);
 	tcase_add_test(tests, strangers_are_dropped_and_counted);
 	tcase_add_test(tests, hello_from_oneself_is_dropped);
+	tcase_add_test(tests, hello_of_a_connected_peer_has_no_answer);
 	tcase_add_test(tests, wrong_key_does_not_arrive);
 	tcase_add_test(tests, full_datagram_queue_is_tried_again);
 	tcase_add_loop_test(tests, connection_that_cannot_be_made, 0,

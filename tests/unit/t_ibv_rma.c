@@ -106,6 +106,17 @@ START_TEST(pieces_wait_for_room)
 }
 END_TEST
 
+/* Reads at once are as many as the peer's device serves. */
+START_TEST(reads_at_once_are_those_of_both)
+{
+	mock_reset(2);
+	device(0, 0)->limits.max_qp_init_rd_atom = 16;
+	device(1, 0)->limits.max_qp_rd_atom = 2;
+	pair_start();
+	there_and_back(0, 10000, 1);
+}
+END_TEST
+
 /* -- segments in parts ------------------------------------------------------------------------- */
 
 /* Within a part, over its end, and over many. */
@@ -370,6 +381,7 @@ main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, large_transfers_go_in_pieces);
 	tcase_add_test(tests, pieces_wait_for_room);
+	tcase_add_test(tests, reads_at_once_are_those_of_both);
 	tcase_add_test(tests, segment_in_parts);
 	tcase_add_loop_test(tests, large_transfers_are_shared_by_rails, 0, 2);
 	tcase_add_loop_test(tests, rail_that_fails_is_used_no_more, 0, 8);
