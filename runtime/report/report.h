@@ -8,6 +8,7 @@
 
 #include "bootstrap/bootstrap.h"
 #include "runtime/process/shared.h"
+#include "runtime/report/look.h"
 #include "runtime/util/log.h"
 
 struct psi_report {
@@ -33,9 +34,6 @@ void psi_text_endpoint(struct psi_text *text, unsigned index);
 /* Writes "rank 3" or "ranks 0, 2-5" for these ranks of the job, which stand in order; a long text
  * ends in "and more". */
 void psi_text_ranks(struct psi_text *text, const uint32_t *ranks, uint32_t count);
-
-/* Which kind of barrier an entry waits in. */
-enum psi_report_barrier { PSI_NO_BARRIER, PSI_BARRIER_UNNAMED, PSI_BARRIER_NAMED };
 
 /* One thing that a rank does, or is; a rank with several threads has several. */
 struct psi_report_entry {
@@ -77,54 +75,9 @@ bool psi_report_queues(const struct psi_report *report,
                        void (*line)(void *context, uint32_t rank, const char *text),
                        void *context);
 
-/*
- * A look: what was seen of the ranks of a host, as bytes that another keeper reads.
- *
- * report_look.c takes one.  It is malloced; bytes NULL: no memory.
- */
+/* report_look.c: takes a look (look.h) at the ranks of a host.  It is malloced; bytes NULL: no
+ * memory. */
 struct pboot_pack psi_report_look(const struct pboot_view *view);
-
-/* A rank in the looks of a report. */
-struct psi_looked_rank {
-	uint32_t rank;                  /* in the job */
-	uint32_t host;                  /* index of its look */
-	int32_t pid;
-	uint64_t barriers[2];           /* how many it has begun: unnamed, named */
-};
-
-struct psi_looked_entry {
-	uint32_t rank;
-	bool or_more, timed;
-	enum psi_report_barrier barrier;
-	uint64_t phase, age_ns;
-	const char *text;               /* in the bytes of the look */
-	uint32_t alike;                 /* the next entry that says the same; UINT32_MAX: none */
-	bool told;
-};
-
-struct psi_looked_line {
-	uint32_t rank;                  /* the receiver's */
-	const char *text;
-};
-
-/* What the looks of several hosts say, each list in the order of ranks. */
-struct psi_looks {
-	uint32_t job_size, hosts;
-	const char *network;            /* that carries messages between ranks; NULL: none */
-	bool any_queues;                /* some host's queues were looked at */
-	struct psi_looked_rank *ranks;
-	uint32_t rank_count;
-	struct psi_looked_entry *entries;
-	uint32_t entry_count;
-	struct psi_looked_line *lines;
-	uint32_t line_count;
-};
-
-/* report_read.c.  Reads the looks that are complete into looks_out, whose texts then lie in their
- * bytes; a look that is faulty is passed over, and gets the reason in `missing'.  Returns false,
- * with nothing to close, if there is no memory. */
-bool psi_looks_open(struct pboot_pack *packs, uint32_t count, struct psi_looks *looks_out);
-void psi_looks_close(struct psi_looks *looks);
 
 /* report_print.c: the hook `report', which prints the looks of the view's packs. */
 void psi_report_print(const struct pboot_view *view);

@@ -3,7 +3,6 @@
  * share, so their state does not matter.  In a job without a keeper the rank itself takes it.  Two
  * looks at the counts, a moment apart, show which ranks make progress.
  */
-#include "runtime/report/look.h"
 #include "runtime/report/report.h"
 
 #include "runtime/util/clock.h"

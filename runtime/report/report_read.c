@@ -1,7 +1,7 @@
 /* Reads looks (look.h), which may come from other hosts: nothing in them is taken for granted. */
 #include "runtime/report/look.h"
-#include "runtime/report/report.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

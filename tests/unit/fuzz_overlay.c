@@ -8,7 +8,6 @@
  */
 #include "bootstrap/overlay/pboot_overlay_parts.h"
 #include "runtime/report/look.h"
-#include "runtime/report/report.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* The report of what the ranks of several hosts do, from looks that are made up here; looks that
  * are faulty; and what comes of a host in parts when there is no memory for one. */
 #include "bootstrap/keeper/pboot_peers.h"
-#include "runtime/report/look.h"
 #include "runtime/report/report.h"
 #include "tests/unit/main.h"
 
