@@ -71,6 +71,20 @@ reason_of(enum ibv_wc_status status)
 	}
 }
 
+/* A device whose port is down, or that was removed, fails in many ways: it is asked first. */
+static const char *
+reason_here(const struct pibv_device *device, enum ibv_wc_status status)
+{
+	struct ibv_port_attr port;
+
+	if (status == IBV_WC_WR_FLUSH_ERR)
+		return NULL;
+	if (ibv_query_port(device->context, device->port_number, &port) != 0)
+		return "the device has failed, or was removed";
+	return port.state == IBV_PORT_ACTIVE ? reason_of(status)
+	                                     : "that port is down";
+}
+
 /* The connection that a completion is of. */
 static struct pibv_connection *
 connection_at(const struct psi_conduit *conduit, const struct ibv_wc *wc)
@@ -88,13 +102,16 @@ void
 pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	struct pibv_connection *connection = connection_at(conduit, wc);
-	const char *reason = reason_of(wc->status);
 	const struct pibv_device *device;
 	char why[PSI_LOST_WHY_BYTES];
+	const char *reason;
 
-	if (!connection || !reason)
+	if (!connection || connection->broken)
 		return;
 	device = pibv_device_of(conduit, connection->rail);
+	reason = reason_here(device, wc->status);
+	if (!reason)
+		return;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)
 		snprintf(why, sizeof why, "%s for %.1f s by port %u of %s: %s",
 		         ibv_wc_status_str(wc->status), tried_s(conduit), device->port_number,
