@@ -55,7 +55,8 @@ queue_is_empty(struct psi_conduit *conduit)
 }
 
 /* Hellos and lost peers are matters of time, and so is an event of the device, which has another
- * descriptor; devices beyond the first have one more each. */
+ * descriptor; devices beyond the first have one more each.  Who sleeps polls too seldom to find
+ * events there. */
 int
 pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 {
@@ -63,6 +64,7 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 
 	psi_guard_lock(&conduit->guard);
 	pibv_work_flush_wanted(conduit);
+	pibv_events_read(conduit);
 	empty = queue_is_empty(conduit);
 	busy = conduit->hello.first || conduit->striped || psi_lost_peer_any(&conduit->lost_peer);
 	psi_guard_unlock(&conduit->guard);
