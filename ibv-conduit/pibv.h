@@ -152,7 +152,7 @@ void pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *conne
 void pibv_hello_advance(struct psi_conduit *conduit);
 /* A datagram came, or had left.  The caller holds the guard. */
 void pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc);
-void pibv_hello_left(struct psi_conduit *conduit);
+void pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc);
 
 /* -- pibv_connection.c ------------------------------------------------------------------------- */
 

@@ -55,8 +55,11 @@ slot_post(struct psi_conduit *conduit, uint32_t slot)
 		.wr_id = pibv_wr_id(PIBV_OF_HELLO_RECEIVE, 0, 0, slot),
 		.sg_list = &sge, .num_sge = 1,
 	}, *bad;
+	const int code = ibv_post_recv(conduit->hello.qp, &wr, &bad);
 
-	return ibv_post_recv(conduit->hello.qp, &wr, &bad);
+	if (!code)
+		conduit->hello.posted++;
+	return code;
 }
 
 static int
@@ -65,7 +68,25 @@ qp_modify(struct psi_conduit *conduit, struct ibv_qp_attr attr, int mask)
 	return ibv_modify_qp(conduit->hello.qp, &attr, IBV_QP_STATE | mask);
 }
 
-/* 0, or an errno. */
+/* From the state that it is made in, to one where it sends.  0, or an errno. */
+static int
+qp_start(struct psi_conduit *conduit)
+{
+	int code = qp_modify(conduit, (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->device.pkey_index,
+		.port_num = conduit->device.port_number, .qkey = conduit->card.qkey,
+	}, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+
+	for (uint32_t slot = 0; slot < PIBV_HELLOS && !code; slot++)
+		code = slot_post(conduit, slot);
+	if (!code)
+		code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR }, 0);
+	if (!code)
+		code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS },
+		                 IBV_QP_SQ_PSN);
+	return code;
+}
+
 static int
 qp_open(struct psi_conduit *conduit)
 {
@@ -75,23 +96,38 @@ qp_open(struct psi_conduit *conduit)
 		         .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_UD,
 	};
-	int code = 0;
 
 	conduit->hello.qp = ibv_create_qp(conduit->pd, &init);
-	if (!conduit->hello.qp)
-		return errno;
-	code = qp_modify(conduit, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->device.pkey_index,
-		.port_num = conduit->device.port_number, .qkey = conduit->card.qkey,
-	}, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
-	for (uint32_t slot = 0; slot < PIBV_HELLOS && !code; slot++)
-		code = slot_post(conduit, slot);
+	return conduit->hello.qp ? qp_start(conduit) : errno;
+}
+
+/* The queue pair stands still after a datagram that could not leave, say while the port was down.
+ * Once all that was posted to it has come back, it starts anew, with the number that peers know. */
+static void
+qp_restart(struct psi_conduit *conduit)
+{
+	int code;
+
+	if (conduit->hello.sent || conduit->hello.posted)
+		return;
+	code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, 0);
 	if (!code)
-		code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR }, 0);
-	if (!code)
-		code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS },
-		                 IBV_QP_SQ_PSN);
-	return code;
+		code = qp_start(conduit);
+	conduit->hello.failed = false;
+	if (code) {
+		conduit->services->log("ibv: the queue pair for datagrams of device %s does not "
+		                       "start again: %s", conduit->device.name, strerror(code));
+		pibv_lose(conduit);
+	}
+}
+
+/* A request of it failed: the others come back, too. */
+static void
+qp_stop(struct psi_conduit *conduit)
+{
+	if (!conduit->hello.failed)
+		(void)qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR }, 0);
+	conduit->hello.failed = true;
 }
 
 int
@@ -182,7 +218,8 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
 
-	if (conduit->hello.sent >= PIBV_HELLOS || !has_handle(conduit, connection))
+	if (conduit->hello.failed || conduit->hello.sent >= PIBV_HELLOS ||
+	    !has_handle(conduit, connection))
 		return;
 	memcpy(slot_at(conduit, slot), &hello, sizeof hello);
 	wr.wr.ud.ah = connection->ah;
@@ -196,9 +233,11 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 
 /* Slots are used in turn, and datagrams leave in their order. */
 void
-pibv_hello_left(struct psi_conduit *conduit)
+pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	conduit->hello.sent--;
+	if (wc->status != IBV_WC_SUCCESS)
+		qp_stop(conduit);
 }
 
 static uint64_t
@@ -249,6 +288,8 @@ pibv_hello_advance(struct psi_conduit *conduit)
 	struct pibv_connection **link = &conduit->hello.first;
 	const uint64_t now_ns = *link ? psi_now_ns() : 0;
 
+	if (conduit->hello.failed)
+		qp_restart(conduit);
 	while (*link) {
 		struct pibv_connection *connection = *link;
 
@@ -319,8 +360,11 @@ pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc)
 	const uint32_t slot = pibv_wr_number(wc->wr_id);
 	struct pibv_hello hello;
 
-	if (wc->status != IBV_WC_SUCCESS)
+	conduit->hello.posted--;
+	if (wc->status != IBV_WC_SUCCESS) {
+		qp_stop(conduit);
 		return;
+	}
 	memcpy(&hello, slot_at(conduit, slot) + ROUTE_BYTES, sizeof hello);
 	if (!hello_is_sound(conduit, &hello, wc->byte_len - ROUTE_BYTES))
 		pibv_count(conduit, PSI_COUNT_DROPPED);

@@ -239,7 +239,8 @@ struct psi_conduit {
 		char *bytes;                    /* those that arrive, and then those that leave */
 		struct ibv_mr *mr;
 		uint32_t next;                  /* slot to send from; wraps */
-		uint32_t sent;                  /* not yet completed */
+		uint32_t sent, posted;          /* not yet completed; buffers for those to come */
+		bool failed;                    /* it stands still, and is to start anew */
 		struct pibv_connection *first;  /* not connected yet */
 	} hello;
 	struct pibv_short sends;

@@ -218,7 +218,7 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 		pibv_hello_arrived(conduit, wc);
 		break;
 	default:
-		pibv_hello_left(conduit);
+		pibv_hello_left(conduit, wc);
 	}
 }
 
@@ -324,7 +324,7 @@ deliver_taken(struct psi_port *port, struct psi_conduit *conduit, const struct l
 static void
 chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 {
-	if (conduit->hello.first)
+	if (conduit->hello.first || conduit->hello.failed)
 		pibv_hello_advance(conduit);
 	if (conduit->backlog)
 		pibv_backlog_advance(conduit, done);
