@@ -150,6 +150,9 @@ void pibv_hello_close(struct psi_conduit *conduit);
 void pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection);
 /* Sends again what may have been lost, once it is time. */
 void pibv_hello_advance(struct psi_conduit *conduit);
+/* The device did not find the way to a peer, with that errno: is that tried again?  After some time
+ * the peer is lost. */
+bool pibv_hello_may_pass(struct psi_conduit *conduit, uint32_t process, int code);
 /* A datagram came, or had left.  The caller holds the guard. */
 void pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc);
 void pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc);
@@ -164,7 +167,8 @@ struct pibv_connection *pibv_connection_begin(struct psi_conduit *conduit, uint3
 struct pibv_connection *pibv_connection_make(struct psi_conduit *conduit, uint32_t process);
 /* The connection and those of its rails have become that. */
 void pibv_connection_done(struct pibv_connection *connection);
-/* The peer's side is known: this one receives, and may send.  False after one line. */
+/* The peer's side is known: this one receives, and may send.  False after one line, or where it is
+ * tried again with the next hello. */
 bool pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
                            const struct pibv_hello *peer);
 void pibv_connections_close(struct psi_conduit *conduit);

@@ -228,6 +228,8 @@ part_ready(struct psi_conduit *conduit, struct pibv_connection *part,
 	const struct pibv_device *device = pibv_device_of(conduit, part->rail);
 	int code = qp_receives(conduit, part, peer);
 
+	if (code && pibv_hello_may_pass(conduit, part->process, code))
+		return false;
 	if (!code)
 		code = qp_sends(conduit, part, peer);
 	if (code) {
@@ -242,13 +244,17 @@ part_ready(struct psi_conduit *conduit, struct pibv_connection *part,
 	return true;
 }
 
+/* The first rail last, since its state is that of the connection: what fails is tried again. */
 bool
 pibv_connection_ready(struct psi_conduit *conduit, struct pibv_connection *connection,
                       const struct pibv_hello *peer)
 {
-	for (unsigned rail = 0; rail < connection->rail_count; rail++)
-		if (!part_ready(conduit, connection->rails[rail], peer))
+	for (unsigned rail = connection->rail_count; rail-- > 0;) {
+		struct pibv_connection *part = connection->rails[rail];
+
+		if (part->state == PIBV_MADE && !part_ready(conduit, part, peer))
 			return false;
+	}
 	return true;
 }
 

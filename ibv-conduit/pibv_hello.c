@@ -22,6 +22,7 @@
 #include "runtime/util/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -34,7 +35,7 @@ enum {
 };
 _Static_assert(ROUTE_BYTES + sizeof(struct pibv_hello) <= SLOT_BYTES, "it fits");
 
-static const uint64_t tell_after_ns = 10000000000;
+static const uint64_t tell_after_ns = 10000000000, look_up_ns = 30000000000;
 
 static char *
 slot_at(const struct psi_conduit *conduit, uint32_t slot)
@@ -184,20 +185,41 @@ hello_of(const struct psi_conduit *conduit, const struct pibv_connection *connec
 	return hello;
 }
 
-/* False: the device does not take the peer's address, and a line has said so. */
+/* A peer's address is looked up on the network, where that too may be lost. */
+bool
+pibv_hello_may_pass(struct psi_conduit *conduit, uint32_t process, int code)
+{
+	struct pibv_connection *connection = conduit->connections[process];
+	char why[PSI_LOST_WHY_BYTES];
+
+	if (code != ETIMEDOUT && code != EHOSTUNREACH && code != ENETUNREACH && code != ENETDOWN &&
+	    code != EAGAIN)
+		return false;
+	if (psi_now_ns() - connection->hello_since_ns < look_up_ns)
+		return true;
+	snprintf(why, sizeof why, "its port was not found for 30 s by port %u of %s: %s",
+	         conduit->device.port_number, conduit->device.name, strerror(code));
+	pibv_connection_break(conduit, connection, why);
+	return true;
+}
+
+/* False: the device does not take the peer's address, perhaps only now, or a line has said so. */
 static bool
 has_handle(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
+	const uint32_t process = connection->process;
 	struct ibv_ah_attr address =
-		pibv_address_of(&conduit->device, &conduit->cards[connection->process].ports[0]);
+		pibv_address_of(&conduit->device, &conduit->cards[process].ports[0]);
 
 	if (!connection->ah)
 		connection->ah = ibv_create_ah(conduit->pd, &address);
 	if (connection->ah)
 		return true;
+	if (pibv_hello_may_pass(conduit, process, errno))
+		return false;
 	conduit->services->log("ibv: no way to rank %u: %s; can its port be reached from port %u "
-	                       "of %s?", connection->process, strerror(errno),
-	                       conduit->device.port_number, conduit->device.name);
+	                       "of %s?", process, strerror(errno), conduit->device.port_number,
+	                       conduit->device.name);
 	pibv_lose(conduit);
 	return false;
 }
@@ -218,7 +240,7 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
 
-	if (conduit->hello.failed || conduit->hello.sent >= PIBV_HELLOS ||
+	if (conduit->lost || conduit->hello.failed || conduit->hello.sent >= PIBV_HELLOS ||
 	    !has_handle(conduit, connection))
 		return;
 	memcpy(slot_at(conduit, slot), &hello, sizeof hello);
@@ -293,7 +315,7 @@ pibv_hello_advance(struct psi_conduit *conduit)
 	while (*link) {
 		struct pibv_connection *connection = *link;
 
-		if (connection->state == PIBV_CONNECTED) {
+		if (connection->state == PIBV_CONNECTED || connection->broken) {
 			*link = connection->next_hello;
 			continue;
 		}

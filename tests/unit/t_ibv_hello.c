@@ -400,7 +400,7 @@ END_TEST
 START_TEST(connection_that_does_not_get_ready)
 {
 	rig_start(2);
-	mock_device_of(0)->refuse[MOCK_MODIFY] = ETIMEDOUT;
+	mock_device_of(0)->refuse[MOCK_MODIFY] = EINVAL;
 	mock_device_of(0)->refuse_after[MOCK_MODIFY] = 1 + (unsigned)_i;
 	talk(0, 1);
 	rig_turn(1);
@@ -408,6 +408,45 @@ START_TEST(connection_that_does_not_get_ready)
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
 	ck_assert_ptr_nonnull(strstr(rig_ranks[0].said, "no way to rank 1"));
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 1);
+}
+END_TEST
+
+static const struct { enum mock_call call; unsigned after; } look_ups[] = {
+	{ MOCK_AH, 0 }, { MOCK_MODIFY, 1 },
+};
+
+/* A peer's address is looked up on the network, which may lose packets for a while. */
+START_TEST(address_that_is_found_late)
+{
+	rig_start(2);
+	mock_device_of(0)->refuse[look_ups[_i].call] = ETIMEDOUT;
+	mock_device_of(0)->refuse_after[look_ups[_i].call] = look_ups[_i].after;
+	talk(0, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		rig_settle();
+		rig_pass_ns(RIG_SECOND_NS);
+	}
+	ck_assert(!are_connected(0, 1));
+	no_lines();
+	mock_device_of(0)->refuse[look_ups[_i].call] = 0;
+	wait_connected(0, 1);
+	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
+	no_lines();
+}
+END_TEST
+
+START_TEST(address_that_is_not_found)
+{
+	rig_start(2);
+	mock_device_of(0)->refuse[MOCK_AH] = ETIMEDOUT;
+	talk(0, 1);
+	rig_pass_ns(31 * (uint64_t)RIG_SECOND_NS);
+	rig_turn(0);
+	rig_pass_ns(3 * (uint64_t)RIG_SECOND_NS);
+	rig_turn(0);
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 1);
+	ck_assert_uint_eq(rig_ranks[0].lost, 1);
+	ck_assert_ptr_nonnull(strstr(rig_ranks[0].lost_why, "its port was not found for 30 s"));
 }
 END_TEST
 
@@ -442,6 +481,8 @@ main(void)
 	tcase_add_loop_test(tests, connection_that_cannot_be_made, 0,
 	                    sizeof refusals / sizeof *refusals);
 	tcase_add_loop_test(tests, connection_that_does_not_get_ready, 0, 2);
+	tcase_add_loop_test(tests, address_that_is_found_late, 0, 2);
+	tcase_add_test(tests, address_that_is_not_found);
 	tcase_add_test(tests, peer_costs_less_than_512_bytes_before_first_use);
 	return unit_run("ibv hello", tests);
 }
