@@ -367,7 +367,7 @@ START_TEST(handlers_that_poll_leave_buffers)
 {
 	unsigned sent = 0;
 
-	rig_set(PSI_NO_PEER, "GASNET_RBUF_COUNT", "16");
+	rig_set(PSI_NO_PEER, "GASNET_RBUF_COUNT", "32");
 	rig_start(3);
 	for (uint32_t from = 1; from < 3; from++)
 		rig_meet(from, 0);
