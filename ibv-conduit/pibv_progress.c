@@ -337,9 +337,10 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 static inline bool
 chores_are_due(struct psi_conduit *conduit)
 {
-	return ((uintptr_t)conduit->hello.first | (uintptr_t)conduit->backlog |
-	        (uintptr_t)conduit->wanting | conduit->buffers.lacking) ||
-	       ++conduit->polls % POLLS_PER_EVENTS == 0;
+	const bool is_time = ++conduit->polls % POLLS_PER_EVENTS == 0;
+
+	return is_time || ((uintptr_t)conduit->hello.first | (uintptr_t)conduit->backlog |
+	                   (uintptr_t)conduit->wanting | conduit->buffers.lacking);
 }
 
 /* Takes at most `most' messages; false: another thread reads them. */
@@ -394,6 +395,7 @@ pibv_progress_alone(struct psi_conduit *conduit)
 	look.networks = look.count = look.done.count = 0;
 	look.to = PIBV_ENDPOINTS;
 	look.for_others = false;
-	chores_do(conduit, &look.done);
+	if (chores_are_due(conduit))
+		chores_do(conduit, &look.done);
 	completions_take(conduit, &look, PIBV_BATCH);
 }

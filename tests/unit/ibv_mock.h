@@ -42,6 +42,7 @@ struct mock_counts {
 	uint64_t datagrams;             /* posted */
 	uint64_t receives, receive_chains;      /* posted to shared receive queues */
 	uint64_t polls, polls_empty;
+	uint64_t event_reads;           /* calls that ask for an event of the device */
 	uint64_t registrations;         /* that there are */
 	uint64_t objects;               /* of all kinds that there are */
 };

@@ -282,6 +282,9 @@ ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 	struct mock_event_queue *queue = &mock_context_of(context)->events;
 	char byte;
 
+	mock_lock();
+	mock_device_at(context)->counts.event_reads++;
+	mock_unlock();
 	if (read(queue->fds[0], &byte, 1) != 1)
 		return -1;
 	mock_lock();

@@ -288,6 +288,26 @@ START_TEST(event_is_told)
 }
 END_TEST
 
+/* One question in 1,024 polls, whatever else they have to do. */
+START_TEST(events_are_asked_for_seldom)
+{
+	enum { POLLS = 10240 };
+	uint64_t before;
+
+	ranks_start(3);
+	for (unsigned busy = 0; busy < 2; busy++) {
+		before = device(0)->counts.event_reads;
+		for (unsigned i = 0; i < POLLS; i++)
+			rig_turn(0);
+		ck_assert_uint_eq(device(0)->counts.event_reads - before, POLLS / 1024);
+		device(0)->hold = true;         /* a backlog, which each poll tries */
+		for (unsigned i = 0; i < 200; i++)
+			ck_assert_int_eq(put(8, i + 1), PSI_OK);
+		ck_assert_ptr_nonnull(rig_connection(0, 1)->first);
+	}
+}
+END_TEST
+
 START_TEST(events_of_others_are_not_told)
 {
 	ranks_start(2);
@@ -318,6 +338,7 @@ main(void)
 	tcase_add_test(tests, memory_that_is_not_registered_goes_by_buffers);
 	tcase_add_test(tests, segment_that_cannot_be_registered);
 	tcase_add_loop_test(tests, event_is_told, 0, sizeof events / sizeof *events);
+	tcase_add_test(tests, events_are_asked_for_seldom);
 	tcase_add_test(tests, events_of_others_are_not_told);
 	return unit_run("ibv fail", tests);
 }
