@@ -98,6 +98,8 @@ int pibv_open(const struct psi_services *services, const struct psi_conduit_job 
               struct psi_attributes *attributes_out, struct psi_conduit **conduit_out);
 int pibv_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                    struct psi_port **port_out);
+/* Reading from it does not wait any more; 0, or -1. */
+int pibv_fd_unblock(int fd);
 void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 
 /* -- pibv_limits.c: sizes and counts, by settings and by what the device has ------------------- */

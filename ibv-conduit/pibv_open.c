@@ -32,8 +32,8 @@ device_close(struct psi_conduit *conduit)
 	pibv_device_close(&conduit->device);
 }
 
-static int
-fd_unblock(int fd)
+int
+pibv_fd_unblock(int fd)
 {
 	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
@@ -74,8 +74,8 @@ queues_open(struct psi_conduit *conduit, const char **what_out)
 	if (!(conduit->srq = ibv_create_srq(conduit->pd, &srq)))
 		return false;
 	*what_out = "descriptor without waiting";
-	return fd_unblock(conduit->channel->fd) == 0 &&
-	       fd_unblock(conduit->device.context->async_fd) == 0;
+	return pibv_fd_unblock(conduit->channel->fd) == 0 &&
+	       pibv_fd_unblock(conduit->device.context->async_fd) == 0;
 }
 
 static int

@@ -233,6 +233,23 @@ queue_is_broken(struct psi_conduit *conduit)
 	pibv_lose(conduit);
 }
 
+/* Where there are queues of several devices: each in turn is the first to be asked, so that none
+ * waits for another to be empty. */
+static int
+queues_read(struct psi_conduit *conduit)
+{
+	const bool others_first = conduit->polls & 1;
+	int count = 0;
+
+	if (others_first)
+		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
+	if (!count)
+		count = ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
+	if (!count && !others_first)
+		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
+	return count;
+}
+
 /* Returns how many there are; they begin at read.next. */
 static inline int
 completions_read(struct psi_conduit *conduit)
@@ -241,9 +258,9 @@ completions_read(struct psi_conduit *conduit)
 
 	if (conduit->read.next < count)
 		return count;
-	count = ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
-	if (count <= 0 && conduit->device_count > 1)
-		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
+	count = conduit->device_count > 1
+	                ? queues_read(conduit)
+	                : ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
 	conduit->read.next = 0;
 	conduit->read.count = count;
 	if (count < 0)

@@ -50,12 +50,14 @@ rail_open_device(struct psi_conduit *conduit, struct pibv_rail *made)
 	if (made->pd)
 		made->cq = ibv_create_cq(made->device.context,
 		                         (int)(wanted < most ? wanted : most), NULL, NULL, 0);
-	if (made->cq) {
+	if (made->cq && pibv_fd_unblock(made->device.context->async_fd) == 0) {
 		conduit->device_count++;
 		return true;
 	}
 	conduit->services->log("ibv: device %s has no queues: %s; lower PST_IBV_RAILS",
 	                       made->device.name, strerror(errno));
+	if (made->cq)
+		ibv_destroy_cq(made->cq);
 	if (made->pd)
 		ibv_dealloc_pd(made->pd);
 	pibv_device_close(&made->device);

@@ -125,40 +125,61 @@ pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-static void
-event_take(struct psi_conduit *conduit, const struct ibv_async_event *event)
+static bool
+port_is_used(const struct psi_conduit *conduit, const struct pibv_device *device, int port)
 {
-	const struct pibv_device *device = &conduit->device;
+	for (unsigned rail = 0; rail < conduit->rail_count; rail++) {
+		const struct pibv_device *used = pibv_device_of(conduit, rail);
+
+		if (used->context == device->context && used->port_number == port)
+			return true;
+	}
+	return false;
+}
+
+/* What a further device can do no more shows by its transfers, which then go by the first. */
+static void
+event_take(struct psi_conduit *conduit, const struct pibv_device *device,
+           const struct ibv_async_event *event)
+{
 	const char *name = ibv_event_type_str(event->event_type);
 
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ERR:
 	case IBV_EVENT_PORT_ACTIVE:
-		if (event->element.port_num == device->port_number)
-			conduit->services->log("ibv: port %u of %s: %s", device->port_number,
+		if (port_is_used(conduit, device, event->element.port_num))
+			conduit->services->log("ibv: port %d of %s: %s", event->element.port_num,
 			                       device->name, name);
 		break;
 	case IBV_EVENT_CQ_ERR:
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_DEVICE_FATAL:
-		conduit->services->log("ibv: device %s: %s; the job cannot go on", device->name,
-		                       name);
-		pibv_lose(conduit);
+		conduit->services->log("ibv: device %s: %s%s", device->name, name,
+		                       device == &conduit->device ? "; the job cannot go on" : "");
+		if (device == &conduit->device)
+			pibv_lose(conduit);
 		break;
 	default:
 		break;          /* those of queue pairs come as completions too */
 	}
 }
 
-void
-pibv_events_read(struct psi_conduit *conduit)
+static void
+device_events_read(struct psi_conduit *conduit, const struct pibv_device *device)
 {
 	struct ibv_async_event event;
 
-	while (ibv_get_async_event(conduit->device.context, &event) == 0) {
-		event_take(conduit, &event);
+	while (ibv_get_async_event(device->context, &event) == 0) {
+		event_take(conduit, device, &event);
 		ibv_ack_async_event(&event);
 	}
+}
+
+void
+pibv_events_read(struct psi_conduit *conduit)
+{
+	for (unsigned rail = 0; rail < conduit->rail_count; rail++)
+		device_events_read(conduit, pibv_device_of(conduit, rail));
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ static const struct psi_setting rows[] = {
 	          "once as the device can" },
 	{ .name = "PST_IBV_SEND_QUEUE", .kind = PSI_SETTING_INT, .default_text = "128",
 	  .unit = "requests", .min = 16, .max = 256,
-	  .help = "work requests that the send queue of each connection of conduit ibv holds" },
+	  .help = "work requests that the send queue of each connection of conduit ibv holds; "
+	          "rounded down to a power of 2" },
 	{ .name = "GASNET_RBUF_COUNT", .kind = PSI_SETTING_INT, .default_text = "512",
 	  .unit = "buffers", .min = 0, .max = 65536,
 	  .help = "receive buffers of a process with conduit ibv, which all its peers share; 32 at "
