@@ -286,7 +286,7 @@ pibv_connections_close(struct psi_conduit *conduit)
 uint16_t *
 pibv_spent_make(struct psi_conduit *conduit, uint32_t index)
 {
-	if (index >= PIBV_ENDPOINTS)
+	if (index >= PSI_PORTS_MOST)
 		return NULL;
 	conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
 	return conduit->spent[index];

@@ -32,7 +32,7 @@ static inline uint16_t *
 pibv_spent_at(struct psi_conduit *conduit, uint32_t place)
 {
 	const uint32_t index = pibv_index_of(conduit, place);
-	uint16_t *all = index < PIBV_ENDPOINTS ? conduit->spent[index] : NULL;
+	uint16_t *all = index < PSI_PORTS_MOST ? conduit->spent[index] : NULL;
 
 	if (!all)
 		all = pibv_spent_make(conduit, index);

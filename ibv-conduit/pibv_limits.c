@@ -154,6 +154,6 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->signals_most = SIGNALS;
 	conduit->part_bytes = part_limit(conduit);
 	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);
-	conduit->sources = (uint64_t)conduit->places * PIBV_ENDPOINTS;
+	conduit->sources = (uint64_t)conduit->places * PSI_PORTS_MOST;
 	conduit->receive_batch = receive_batch_of(conduit);
 }

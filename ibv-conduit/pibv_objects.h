@@ -5,9 +5,7 @@
 #define PIBV_OBJECTS_H
 
 #include "ibv-conduit/pibv_wire.h"
-#include "runtime/conduit/conduit.h"
-#include "runtime/util/guard.h"
-#include "runtime/util/kept.h"
+#include "runtime/conduit/network_port.h"
 #include "runtime/util/lost_peer.h"
 
 #include <assert.h>
@@ -29,7 +27,6 @@ enum {
 	PIBV_HELLOS = 64,               /* buffers of datagrams */
 	PIBV_BACKLOG = 65536,           /* transfers without room; more are refused */
 	PIBV_DONE = 2 * PIBV_DEPTH_MOST + 2 * PIBV_DEPTH_MOST,
-	PIBV_ENDPOINTS = 128,           /* ports of a process at most */
 	PIBV_DEVICES = 2,               /* whose keys the name of a segment has room for */
 	PIBV_STRIPE_BYTES = 1 << 18,    /* larger puts and gets are shared, unless PST_IBV_STRIPE */
 	PIBV_REASON_BYTES = 160,
@@ -173,16 +170,6 @@ struct psi_registration {
 	struct ibv_mr *table_mr;
 };
 
-struct psi_port {
-	struct psi_conduit *conduit;
-	void *owner;
-	uint32_t place;
-	uint16_t index;                 /* of those of the process */
-	struct psi_kept_queue kept[PSI_NETWORKS];
-	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
-	bool payment_due;               /* a payment found no room */
-};
-
 struct psi_conduit {
 	const struct psi_services *services;
 	/* Constant after connect. */
@@ -217,8 +204,8 @@ struct psi_conduit {
 	/* The guard protects what follows. */
 	struct psi_guard guard;
 	struct pibv_connection **connections;   /* [places]; NULL: none yet */
-	uint16_t *spent[PIBV_ENDPOINTS];        /* [places] each, made at first use: credits */
-	struct psi_port *ports[PIBV_ENDPOINTS];
+	uint16_t *spent[PSI_PORTS_MOST];        /* [places] each, made at first use: credits */
+	struct psi_port *ports[PSI_PORTS_MOST];
 	struct {
 		char *bytes;                    /* [receive_count] of message_bytes each */
 		struct ibv_mr *mr;

@@ -180,45 +180,14 @@ pibv_open(const struct psi_services *services, const struct psi_conduit_job *job
 
 /* -- ports ------------------------------------------------------------------------------------- */
 
-static struct psi_port *
-port_make(struct psi_conduit *conduit, uint32_t place)
-{
-	struct psi_port *port = calloc(1, sizeof *port);
-
-	if (port)
-		port->owed = calloc(conduit->places, sizeof *port->owed);
-	if (!port || !port->owed) {
-		free(port);
-		return NULL;
-	}
-	port->conduit = conduit;
-	port->place = place;
-	port->index = (uint16_t)pibv_index_of(conduit, place);
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		psi_kept_init(&port->kept[network]);
-	return port;
-}
-
-/* A serial port needs nothing else: the process's connections are under a lock anyway. */
 int
 pibv_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                struct psi_port **port_out)
 {
-	const uint32_t index = pibv_index_of(conduit, place);
-	struct psi_port *port;
+	struct psi_port *port = psi_network_port_open(conduit->ports, &conduit->guard, conduit,
+	                                              place, conduit->places, owner);
 
 	(void)serial;
-	if (index >= PIBV_ENDPOINTS)
-		return PSI_FAILED;
-	psi_guard_lock(&conduit->guard);
-	port = conduit->ports[index];
-	if (!port)
-		port = port_make(conduit, place);
-	if (port) {
-		port->owner = owner;
-		conduit->ports[index] = port;
-	}
-	psi_guard_unlock(&conduit->guard);
 	if (!port) {
 		conduit->services->log("ibv: no memory");
 		return PSI_FAILED;

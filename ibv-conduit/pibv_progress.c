@@ -57,7 +57,7 @@ header_is_sound(const struct psi_conduit *conduit, const struct pibv_header *hea
 {
 	return len_bytes >= sizeof *header && header->nargs <= PSI_MAX_ARGS &&
 	       header->network < PSI_NETWORKS && header->category <= PIBV_SIGNAL &&
-	       header->to < PIBV_ENDPOINTS && conduit->ports[header->to] &&
+	       header->to < PSI_PORTS_MOST && conduit->ports[header->to] &&
 	       header->source < conduit->sources &&
 	       len_bytes == pibv_message_bytes(header->category, header->nargs,
 	                                       header->len_bytes);
@@ -410,7 +410,7 @@ pibv_progress_alone(struct psi_conduit *conduit)
 
 	look.port = NULL;
 	look.networks = look.count = look.done.count = 0;
-	look.to = PIBV_ENDPOINTS;
+	look.to = PSI_PORTS_MOST;
 	look.for_others = false;
 	if (chores_are_due(conduit))
 		chores_do(conduit, &look.done);

@@ -26,9 +26,7 @@
 #define POFI_H
 
 #include "ofi-conduit/pofi_wire.h"
-#include "runtime/conduit/conduit.h"
-#include "runtime/util/guard.h"
-#include "runtime/util/kept.h"
+#include "runtime/conduit/network_port.h"
 #include "runtime/util/lost_peer.h"
 
 #include <assert.h>
@@ -60,7 +58,6 @@ enum {
 	POFI_PROVIDER_BYTES = 32,
 	POFI_ADDRESS_BYTES = 128,
 	POFI_WHY_BYTES = 160,
-	POFI_ENDPOINTS = 128,           /* ports of a process at most */
 };
 
 /* A buffer to send from: taken, filled, given to libfabric, and given back by its completion.
@@ -169,16 +166,6 @@ struct pofi_peer {
 
 struct pofi_card;
 
-struct psi_port {
-	struct psi_conduit *conduit;
-	void *owner;
-	uint32_t place;
-	struct psi_kept_queue kept[PSI_NETWORKS];
-	_Atomic bool streams;           /* the last poll found something, nothing was sent since */
-	uint16_t *owed;                 /* [places]: credits, to the processes that sent requests */
-	bool payment_due;               /* a payment found no room */
-};
-
 struct psi_conduit {
 	const struct psi_services *services;
 	/* Constant after connect. */
@@ -206,8 +193,8 @@ struct psi_conduit {
 	struct psi_guard guard;
 	struct pofi_peer *peers;        /* [places], by process */
 	struct pofi_peer *queued;       /* those with a backlog */
-	uint16_t *spent[POFI_ENDPOINTS]; /* [places] each, made at the first message: credits */
-	struct psi_port *ports[POFI_ENDPOINTS];
+	uint16_t *spent[PSI_PORTS_MOST]; /* [places] each, made at the first message: credits */
+	struct psi_port *ports[PSI_PORTS_MOST];
 	struct {
 		struct pofi_send *free;
 		uint32_t made, most;

@@ -11,11 +11,11 @@ static bool
 header_is_sound(const struct psi_conduit *conduit, const struct pofi_header *header,
                 size_t len_bytes)
 {
-	const uint64_t endpoints = (uint64_t)conduit->places * POFI_ENDPOINTS;
+	const uint64_t endpoints = (uint64_t)conduit->places * PSI_PORTS_MOST;
 
 	if (header->tag != conduit->tag || header->source >= endpoints ||
 	    header->nargs > PSI_MAX_ARGS || header->network >= PSI_NETWORKS ||
-	    header->category > POFI_LONG_HEAD || header->to >= POFI_ENDPOINTS ||
+	    header->category > POFI_LONG_HEAD || header->to >= PSI_PORTS_MOST ||
 	    !conduit->ports[header->to])
 		return false;
 	if (header->category == PSI_MEDIUM && header->len_bytes > conduit->medium_bytes)

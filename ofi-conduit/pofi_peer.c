@@ -35,7 +35,7 @@ pofi_spent_at(struct psi_conduit *conduit, uint32_t place)
 {
 	const uint32_t index = pofi_index_of(conduit, place);
 
-	if (index >= POFI_ENDPOINTS)
+	if (index >= PSI_PORTS_MOST)
 		return NULL;
 	if (!conduit->spent[index])
 		conduit->spent[index] = calloc(conduit->places, sizeof **conduit->spent);
@@ -192,7 +192,7 @@ pofi_peers_free(struct psi_conduit *conduit)
 		while (conduit->peers[process].waiting)
 			pofi_waiting_drop_first(conduit, &conduit->peers[process]);
 	}
-	for (unsigned index = 0; index < POFI_ENDPOINTS; index++)
+	for (unsigned index = 0; index < PSI_PORTS_MOST; index++)
 		free(conduit->spent[index]);
 	free(conduit->peers);
 }

@@ -30,7 +30,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSI_CONDUIT_ABI = 16, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16 };
+enum {
+	PSI_CONDUIT_ABI = 16, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_PORTS_MOST = 128,           /* of a process */
+};
 
 struct psi_conduit;             /* the conduit's own state */
 struct psi_port;                /* its side of one endpoint */

@@ -14,7 +14,6 @@
 
 enum {
 	POLLS_PER_LOOK = 8,     /* of a port where smp has messages all the time */
-	PORTS = 128,            /* of a process */
 };
 
 struct psi_conduit {
@@ -22,7 +21,7 @@ struct psi_conduit {
 	struct psi_conduit *local, *network;
 	const uint8_t *is_local;        /* [places], by job rank */
 	uint32_t places;
-	struct psi_port *ports[PORTS];  /* by index */
+	struct psi_port *ports[PSI_PORTS_MOST];  /* by index */
 	struct psi_watch watch;
 };
 
@@ -93,9 +92,9 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 static struct psi_port *
 port_at(struct psi_conduit *pair, uint32_t index)
 {
-	if (index < PORTS && !pair->ports[index])
+	if (index < PSI_PORTS_MOST && !pair->ports[index])
 		pair->ports[index] = calloc(1, sizeof **pair->ports);
-	return index < PORTS ? pair->ports[index] : NULL;
+	return index < PSI_PORTS_MOST ? pair->ports[index] : NULL;
 }
 
 static int

@@ -589,9 +589,9 @@ START_TEST(unsound_messages_are_dropped_and_counted)
 	BAD(16, .category = 5);
 	BAD(16, .category = PSI_LONG);
 	BAD(16, .to = 1);
-	BAD(16, .to = PIBV_ENDPOINTS);
+	BAD(16, .to = PSI_PORTS_MOST);
 	BAD(16, .to = UINT16_MAX);
-	BAD(16, .source = 2 * PIBV_ENDPOINTS);
+	BAD(16, .source = 2 * PSI_PORTS_MOST);
 	BAD(16, .source = UINT32_MAX);
 	BAD(16, .category = PSI_MEDIUM, .len_bytes = 1);
 	BAD(24, .category = PSI_MEDIUM, .len_bytes = UINT32_MAX);
