@@ -244,6 +244,7 @@ struct psi_conduit {
 		int count, next;
 	} read;                                 /* completions that were read and not yet taken */
 	uint32_t polls;
+	bool port_was_down;                     /* the first rail's, at some time */
 	bool lost;                              /* nothing goes on (pibv_lose) */
 	struct psi_lost_peer lost_peer;
 };

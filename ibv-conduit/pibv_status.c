@@ -71,9 +71,11 @@ reason_of(enum ibv_wc_status status)
 	}
 }
 
-/* A device whose port is down, or that was removed, fails in many ways: it is asked first. */
+/* A device whose port is down, or that was removed, fails in many ways: it is asked first.
+ * Soft-RoCE gives up at once what it would send while its port is down. */
 static const char *
-reason_here(const struct pibv_device *device, enum ibv_wc_status status)
+reason_here(struct psi_conduit *conduit, const struct pibv_device *device,
+            enum ibv_wc_status status)
 {
 	struct ibv_port_attr port;
 
@@ -81,8 +83,11 @@ reason_here(const struct pibv_device *device, enum ibv_wc_status status)
 		return NULL;
 	if (ibv_query_port(device->context, device->port_number, &port) != 0)
 		return "the device has failed, or was removed";
-	return port.state == IBV_PORT_ACTIVE ? reason_of(status)
-	                                     : "that port is down";
+	pibv_events_read(conduit);
+	if (port.state != IBV_PORT_ACTIVE ||
+	    (conduit->port_was_down && status == IBV_WC_LOC_QP_OP_ERR))
+		return "that port is down, or was a moment ago";
+	return reason_of(status);
 }
 
 /* The connection that a completion is of. */
@@ -109,7 +114,7 @@ pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 	if (!connection || connection->broken)
 		return;
 	device = pibv_device_of(conduit, connection->rail);
-	reason = reason_here(device, wc->status);
+	reason = reason_here(conduit, device, wc->status);
 	if (!reason)
 		return;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)
@@ -147,9 +152,11 @@ event_take(struct psi_conduit *conduit, const struct pibv_device *device,
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ERR:
 	case IBV_EVENT_PORT_ACTIVE:
-		if (port_is_used(conduit, device, event->element.port_num))
-			conduit->services->log("ibv: port %d of %s: %s", event->element.port_num,
-			                       device->name, name);
+		if (!port_is_used(conduit, device, event->element.port_num))
+			break;
+		conduit->port_was_down = true;
+		conduit->services->log("ibv: port %d of %s: %s", event->element.port_num,
+		                       device->name, name);
 		break;
 	case IBV_EVENT_CQ_ERR:
 	case IBV_EVENT_SRQ_ERR:
