@@ -57,9 +57,11 @@ reason_of(enum ibv_wc_status status)
 	case IBV_WC_REM_INV_REQ_ERR:
 	case IBV_WC_REM_ABORT_ERR:
 		return "the peer's device could not do it";
+	case IBV_WC_LOC_QP_OP_ERR:      /* of Soft-RoCE, before it says that its port goes down */
+		return "the port went down, or memory of this process was unmapped while the "
+		       "device used it";
 	case IBV_WC_LOC_PROT_ERR:
 	case IBV_WC_LOC_ACCESS_ERR:
-	case IBV_WC_LOC_QP_OP_ERR:
 	case IBV_WC_LOC_LEN_ERR:
 	case IBV_WC_MW_BIND_ERR:
 		return "memory of this process was unmapped while the device used it";

@@ -75,7 +75,7 @@ static const struct { enum ibv_wc_status status; const char *reason; } statuses[
 	{ IBV_WC_REM_ABORT_ERR, "the peer's device could not do it" },
 	{ IBV_WC_LOC_PROT_ERR, "memory of this process was unmapped" },
 	{ IBV_WC_LOC_ACCESS_ERR, "memory of this process was unmapped" },
-	{ IBV_WC_LOC_QP_OP_ERR, "memory of this process was unmapped" },
+	{ IBV_WC_LOC_QP_OP_ERR, "the port went down, or memory of this process" },
 	{ IBV_WC_LOC_LEN_ERR, "memory of this process was unmapped" },
 	{ IBV_WC_MW_BIND_ERR, "memory of this process was unmapped" },
 	{ IBV_WC_FATAL_ERR, "the device has failed, or was removed" },
