@@ -13,7 +13,7 @@ enum { ROUNDS = 40, DEAF_MS = 4000, LINE = 64 };
 /* Words of each rank; behind them, a byte for each ticket that it has given away. */
 enum word { TICKETS, LOCK, GUARDED, OWN, WORDS };
 
-static gex_AD_t ad;
+static PT_OWN gex_AD_t ad;
 
 static uint64_t *
 word_of(gex_Rank_t rank, enum word word)
