@@ -206,6 +206,8 @@ uint32_t pibv_stripe_key(const struct psi_conduit *conduit, const struct pibv_st
 /* One has ended; the transfer with the last. */
 void pibv_stripe_finish(struct psi_conduit *conduit, struct pibv_stripe *stripe,
                         struct pibv_done *done);
+/* Breaks rails on which nothing has ended for much longer than the device tries. */
+void pibv_stripes_watch(struct psi_conduit *conduit);
 /* The rail of a connection has failed: what it had goes by the first. */
 void pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
                      const char *why);
@@ -306,6 +308,8 @@ void pibv_backlog_free(struct pibv_connection *connection);
 
 /* -- pibv_status.c: peers that are lost, and why ----------------------------------------------- */
 
+/* How long the device tries until it gives a peer up. */
+double pibv_tried_s(const struct psi_conduit *conduit);
 /* Nothing goes on, and a line has said why.  The next poll ends the job. */
 void pibv_lose(struct psi_conduit *conduit);
 /* A message or transfer was lost; the caller holds the guard. */

@@ -147,6 +147,7 @@ struct pibv_connection {
 	struct ibv_ah *ah;              /* for hellos; or NULL */
 	uint64_t hello_at_ns, hello_since_ns; /* next one is due; first one was sent */
 	unsigned hellos;                /* sent */
+	uint64_t moved_ns;              /* of a further rail: something completed last */
 	bool told;                      /* a line has said that the peer does not answer */
 };
 

@@ -347,8 +347,11 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 		pibv_backlog_advance(conduit, done);
 	if (conduit->wanting || conduit->buffers.lacking)
 		pibv_work_flush_wanted(conduit);
-	if (conduit->polls % POLLS_PER_EVENTS == 0)
-		pibv_events_read(conduit);
+	if (conduit->polls % POLLS_PER_EVENTS)
+		return;
+	pibv_events_read(conduit);
+	if (conduit->striped)
+		pibv_stripes_watch(conduit);
 }
 
 static inline bool

@@ -65,6 +65,8 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	psi_guard_lock(&conduit->guard);
 	pibv_work_flush_wanted(conduit);
 	pibv_events_read(conduit);
+	if (conduit->striped)
+		pibv_stripes_watch(conduit);
 	empty = queue_is_empty(conduit);
 	busy = conduit->hello.first || conduit->hello.failed || conduit->striped ||
 	       psi_lost_peer_any(&conduit->lost_peer);

@@ -33,8 +33,8 @@ pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *conne
 /* -- completions ------------------------------------------------------------------------------- */
 
 /* How long the device has tried: each time for 4.096 us by 2 to the power of the timeout. */
-static double
-tried_s(const struct psi_conduit *conduit)
+double
+pibv_tried_s(const struct psi_conduit *conduit)
 {
 	return 4.096e-6 * (double)(UINT64_C(1) << conduit->timeout) * (conduit->retries + 1);
 }
@@ -121,7 +121,7 @@ pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 		return;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)
 		snprintf(why, sizeof why, "%s for %.1f s by port %u of %s: %s",
-		         ibv_wc_status_str(wc->status), tried_s(conduit), device->port_number,
+		         ibv_wc_status_str(wc->status), pibv_tried_s(conduit), device->port_number,
 		         device->name, reason);
 	else
 		snprintf(why, sizeof why, "%s (vendor's number %#x) by port %u of %s: %s",

@@ -8,6 +8,8 @@
  */
 #include "ibv-conduit/pibv.h"
 
+#include "runtime/util/clock.h"
+
 #include <stdlib.h>
 
 struct pibv_stripe {
@@ -20,6 +22,7 @@ struct pibv_stripe {
 struct pibv_striped {
 	struct pibv_striped *next;
 	uint32_t process;
+	uint64_t since_ns;
 	unsigned left;
 	uint64_t cookie, read_cookie;
 	uint32_t keys[PIBV_DEVICES];            /* local ones, of the memory here */
@@ -111,6 +114,7 @@ striped_make(struct psi_conduit *conduit, const struct pibv_move *move, uint32_t
 		return NULL;
 	}
 	made->process = process;
+	made->since_ns = psi_now_ns();
 	made->left = count;
 	made->cookie = move->transfer.cookie;
 	made->read_cookie = move->transfer.read_cookie;
@@ -199,10 +203,12 @@ void
 pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection, const char *why)
 {
 	struct pibv_connection *first = conduit->connections[connection->process];
+	struct ibv_qp_attr stopped = { .qp_state = IBV_QPS_ERR };
 
 	if (connection->broken)
 		return;
 	connection->broken = true;
+	(void)ibv_modify_qp(connection->qp, &stopped, IBV_QP_STATE);    /* sends nothing more */
 	conduit->services->log("ibv: a rail to rank %u is used no more: %s; transfers go by the "
 	                       "others", connection->process, why);
 	for (struct pibv_striped *at = conduit->striped; at; at = at->next)
@@ -210,4 +216,36 @@ pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
 			if (at->stripes[i].whole && !at->stripes[i].done &&
 			    at->stripes[i].rail == connection->rail)
 				stripe_start(conduit, first, &at->stripes[i]);
+}
+
+/* Has nothing ended there since that long ago, and since the transfer began? */
+static bool
+rail_stands_still(const struct pibv_connection *connection, uint64_t since_ns, uint64_t now_ns,
+                  uint64_t limit_ns)
+{
+	return !connection->broken && now_ns - since_ns >= limit_ns &&
+	       now_ns - connection->moved_ns >= limit_ns;
+}
+
+/* Soft-RoCE of Linux 6.1 tries without end where a link goes down in the middle of a large
+ * write. */
+void
+pibv_stripes_watch(struct psi_conduit *conduit)
+{
+	const uint64_t now_ns = psi_now_ns();
+	const uint64_t limit_ns = (uint64_t)((2 * pibv_tried_s(conduit) + 1) * 1e9);
+
+	for (struct pibv_striped *at = conduit->striped; at; at = at->next)
+		for (unsigned i = 0; i < PIBV_RAILS; i++) {
+			const struct pibv_stripe *stripe = &at->stripes[i];
+			struct pibv_connection *connection;
+
+			if (!stripe->whole || stripe->done || !stripe->rail)
+				continue;
+			connection = conduit->connections[at->process]->rails[stripe->rail];
+			if (rail_stands_still(connection, at->since_ns, now_ns, limit_ns))
+				pibv_rail_break(conduit, connection,
+				                "nothing ends there, and the device does not "
+				                "say why");
+		}
 }
