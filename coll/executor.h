@@ -51,7 +51,7 @@ struct pcoll_executor {
 	struct pcoll_act act;           /* the next one, if has_act */
 	bool has_act, ended;
 	bool by_device;                 /* the last device step was done by one */
-	/* Of the next device step on each line. */
+	/* The number that the next device step on each line gets. */
 	uint64_t device_number[PCOLL_LINES];
 	struct pcoll_names names;       /* of the members heard of, in a barrier */
 	uint32_t found;                 /* who was met; or this one, its own target */

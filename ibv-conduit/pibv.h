@@ -148,6 +148,9 @@ int pibv_connect(struct psi_conduit *conduit);
 /* OK, or FAILED after one line; needs the completion queue. */
 int pibv_hello_open(struct psi_conduit *conduit);
 void pibv_hello_close(struct psi_conduit *conduit);
+/* What this side of a connection says of itself. */
+struct pibv_hello pibv_hello_of(const struct psi_conduit *conduit,
+                                const struct pibv_connection *connection);
 /* Begins to connect.  The caller holds the guard. */
 void pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection);
 /* Sends again what may have been lost, once it is time. */
@@ -266,6 +269,8 @@ int pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *conne
 /* -- pibv_atomic.c ----------------------------------------------------------------------------- */
 
 bool pibv_has_atomics(const struct psi_conduit *conduit);
+/* What peers may do to a segment, or by a connection. */
+unsigned pibv_access_of(const struct psi_conduit *conduit, bool is_first);
 int pibv_device_atomic(struct psi_port *port, const struct psi_device_atomic *operation);
 
 /* -- pibv_segment.c: memory of this process that peers reach ----------------------------------- */

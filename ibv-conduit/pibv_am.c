@@ -233,9 +233,10 @@ message_try(struct psi_port *port, struct pibv_connection *connection,
 	return is_reply && result == PSI_AGAIN ? reply_keep(port, connection, message) : result;
 }
 
-/* Whatever the message, and whatever is in its way. */
+/* Whatever the message, and whatever is in its way.  The payload of a Long travels with it, or is
+ * there already. */
 static int
-am_try(struct psi_port *port, const struct psi_am *am)
+am_try(struct psi_port *port, const struct psi_am *am, bool long_travels)
 {
 	struct psi_conduit *conduit = port->conduit;
 	struct pibv_connection *connection =
@@ -247,6 +248,10 @@ am_try(struct psi_port *port, const struct psi_am *am)
 		return conduit->lost ? PSI_FATAL : PSI_AGAIN;
 	if (am->category == PSI_LONG)
 		message.tail = &tail;
+	if (long_travels) {
+		message.payload = am->payload;
+		message.header.len_bytes = (uint32_t)am->len_bytes;
+	}
 	return message_try(port, connection, &message, am->peer);
 }
 
@@ -285,7 +290,7 @@ short_try(struct psi_port *port, const struct psi_am *am)
 
 	if (!connection || connection->first || !pibv_work_fits(conduit, connection, 1) ||
 	    !conduit->shorts_are_inline)
-		return am_try(port, am);
+		return am_try(port, am, false);
 	if (am->network == PSI_REQUESTS) {
 		uint16_t *spent = conduit->spent[0] ? &conduit->spent[0][am->peer]
 		                                    : pibv_spent_at(conduit, am->peer);
@@ -304,7 +309,7 @@ pibv_am_send(struct psi_port *port, const struct psi_am *am)
 	int result;
 
 	psi_guard_lock(&conduit->guard);
-	result = am->category == PSI_SHORT ? short_try(port, am) : am_try(port, am);
+	result = am->category == PSI_SHORT ? short_try(port, am) : am_try(port, am, false);
 	psi_guard_unlock(&conduit->guard);
 	if (result == PSI_OK)
 		return result;
@@ -323,24 +328,6 @@ static uint32_t
 pieces_of(const struct psi_conduit *conduit, size_t len_bytes)
 {
 	return (uint32_t)((len_bytes + conduit->piece_bytes - 1) / conduit->piece_bytes);
-}
-
-static int
-long_send_packed(struct psi_port *port, const struct psi_long *message)
-{
-	struct psi_conduit *conduit = port->conduit;
-	const struct psi_am *am = message->am;
-	const struct pibv_tail tail = { .dest = (uintptr_t)am->dest, .long_bytes = am->len_bytes };
-	struct pibv_connection *connection =
-		pibv_connection_of(conduit, pibv_process_of(conduit, am->peer));
-	struct pibv_message packed = message_of(port, am);
-
-	if (!connection)
-		return PSI_AGAIN;
-	packed.tail = &tail;
-	packed.payload = am->payload;
-	packed.header.len_bytes = (uint32_t)am->len_bytes;
-	return message_try(port, connection, &packed, am->peer);
 }
 
 /* Posts the writes, for which there is room.  Their memory is that of a segment, or is registered;
@@ -421,7 +408,7 @@ long_try(struct psi_port *port, struct psi_long *message)
 	if (message->state[0])
 		return message->state[1] == PIBV_READ ? PSI_OK : PSI_AGAIN;
 	if (len_bytes <= port->conduit->packed_bytes)
-		return long_send_packed(port, message);
+		return am_try(port, message->am, true);
 	return long_begin(port, message);
 }
 

@@ -11,6 +11,17 @@ pibv_has_atomics(const struct psi_conduit *conduit)
 	return conduit->device.limits.atomic_cap != IBV_ATOMIC_NONE;
 }
 
+/* Atomic operations go by the first rail.  A device that has none refuses memory that asks for
+ * them. */
+unsigned
+pibv_access_of(const struct psi_conduit *conduit, bool is_first)
+{
+	const unsigned access =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	return is_first && pibv_has_atomics(conduit) ? access | IBV_ACCESS_REMOTE_ATOMIC : access;
+}
+
 static int
 atomic_try(struct psi_conduit *conduit, const struct psi_device_atomic *operation)
 {

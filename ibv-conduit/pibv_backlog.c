@@ -82,8 +82,7 @@ waiting_try(struct psi_conduit *conduit, struct pibv_connection *connection,
 		return pibv_message_resend(conduit, connection, waiting->message,
 		                           waiting->len_bytes);
 	result = pibv_move_advance(conduit, connection, &waiting->move, &read_cookie);
-	if (read_cookie)
-		done->cookies[done->count++] = read_cookie;
+	pibv_done_add(done, read_cookie);
 	return result;
 }
 

@@ -10,7 +10,6 @@
 #include <sys/random.h>
 
 enum {
-	ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	RNR_TIMER = 12,         /* 0.64 ms until the sender tries again */
 	RNR_TRIES = 7,          /* without end: a receiver that is busy ends no job */
 	PSN_BITS = 24,
@@ -60,7 +59,7 @@ qp_make(struct psi_conduit *conduit, unsigned rail)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .pkey_index = device->pkey_index,
 		.port_num = device->port_number,
-		.qp_access_flags = ACCESS,
+		.qp_access_flags = pibv_access_of(conduit, rail == 0),
 	};
 	struct ibv_qp *qp;
 
@@ -68,10 +67,7 @@ qp_make(struct psi_conduit *conduit, unsigned rail)
 		init.srq = conduit->srq;
 	else
 		init.cap.max_inline_data = 0;   /* it carries large transfers alone */
-	if (rail == 0 && pibv_has_atomics(conduit))
-		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	qp = ibv_create_qp(rail ? conduit->more[rail - 1].pd : conduit->pd, &init);
-
 	if (!qp)
 		return NULL;
 	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -154,12 +150,8 @@ pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
 static void
 connection_close_circle(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
-	struct pibv_hello self = { .reads = conduit->reads };
+	const struct pibv_hello self = pibv_hello_of(conduit, connection);
 
-	for (unsigned rail = 0; rail < connection->rail_count; rail++) {
-		self.qp[rail] = connection->rails[rail]->qp->qp_num;
-		self.psn[rail] = connection->rails[rail]->psn;
-	}
 	if (pibv_connection_ready(conduit, connection, &self))
 		pibv_connection_done(connection);
 }

@@ -26,7 +26,7 @@ struct search {
 	struct wish wish;
 	const struct pibv_device *const *taken;
 	unsigned taken_count;
-	unsigned devices, up;           /* devices that open; ports that are up */
+	unsigned devices;               /* that open */
 	char lack[PIBV_LACK_BYTES];     /* why the last one was not taken */
 };
 
@@ -171,7 +171,6 @@ port_take(struct pibv_device *device, struct search *search)
 		         ibv_port_state_str(device->port.state));
 		return false;
 	}
-	search->up++;
 	return gid_find(device, search) && pkey_find(device, search);
 }
 

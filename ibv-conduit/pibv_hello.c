@@ -168,8 +168,8 @@ pibv_hello_close(struct psi_conduit *conduit)
 
 /* -- sending ----------------------------------------------------------------------------------- */
 
-static struct pibv_hello
-hello_of(const struct psi_conduit *conduit, const struct pibv_connection *connection)
+struct pibv_hello
+pibv_hello_of(const struct psi_conduit *conduit, const struct pibv_connection *connection)
 {
 	struct pibv_hello hello = {
 		.tag = conduit->tag, .wire = PIBV_WIRE, .process = conduit->place,
@@ -229,7 +229,7 @@ static void
 hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	const struct pibv_card *card = &conduit->cards[connection->process];
-	const struct pibv_hello hello = hello_of(conduit, connection);
+	const struct pibv_hello hello = pibv_hello_of(conduit, connection);
 	const uint32_t slot = PIBV_HELLOS + conduit->hello.next % PIBV_HELLOS;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)slot_at(conduit, slot), .length = sizeof hello,

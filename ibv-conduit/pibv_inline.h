@@ -39,6 +39,14 @@ pibv_spent_at(struct psi_conduit *conduit, uint32_t place)
 	return all ? &all[pibv_process_of(conduit, place)] : NULL;
 }
 
+/* 0: nobody asks. */
+static inline void
+pibv_done_add(struct pibv_done *done, uint64_t cookie)
+{
+	if (cookie)
+		done->cookies[done->count++] = cookie;
+}
+
 /* A receive buffer has been read; those that were are posted again once there are several. */
 static inline void
 pibv_receive_give(struct psi_conduit *conduit, uint32_t index)

@@ -3,6 +3,7 @@
  */
 #include "ibv-conduit/pibv.h"
 
+#include "runtime/util/bounds.h"
 #include "runtime/util/settings_parse.h"
 
 enum { PIECE_BYTES = 1 << 30, SIGNALS = 4096, DEPTH_LEAST = 16, RETRIES_MOST = 6, READS_MOST = 16,
@@ -24,18 +25,6 @@ setting_is_on(const struct psi_services *services, const char *name)
 	bool on;
 
 	return text && psi_parse_bool(text, &on) && on;
-}
-
-static uint64_t
-least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
-at_least(uint64_t number, uint64_t bound)
-{
-	return number > bound ? number : bound;
 }
 
 /* The largest that is not above it; it is 1 at least. */
@@ -69,7 +58,7 @@ message_sizes(struct psi_conduit *conduit)
 	const size_t most = pibv_payload_at(PSI_LONG, PSI_MAX_ARGS) + medium;
 
 	conduit->medium_bytes = medium;
-	conduit->packed_bytes = least(medium, PIBV_PACKED_BYTES);
+	conduit->packed_bytes = psi_least(medium, PIBV_PACKED_BYTES);
 	conduit->message_bytes = (most + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
@@ -97,9 +86,9 @@ retry_limits(struct psi_conduit *conduit)
 	conduit->timeout = (uint8_t)pibv_setting(services, "GASNET_QP_TIMEOUT", TIMEOUT);
 	if (!conduit->timeout)          /* without end */
 		conduit->timeout = TIMEOUT;
-	conduit->retries = (uint8_t)least(
+	conduit->retries = (uint8_t)psi_least(
 		pibv_setting(services, "GASNET_QP_RETRY_COUNT", RETRIES_MOST), RETRIES_MOST);
-	conduit->reads = (uint8_t)least((uint64_t)limits->max_qp_rd_atom,
+	conduit->reads = (uint8_t)psi_least((uint64_t)limits->max_qp_rd_atom,
 	                                reads ? reads : READS_MOST);
 }
 
@@ -130,7 +119,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 {
 	const struct psi_services *services = conduit->services;
 	const struct ibv_device_attr *limits = &conduit->device.limits;
-	uint64_t depth = least(pibv_setting(services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
+	uint64_t depth = psi_least(pibv_setting(services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
 	                       (uint64_t)limits->max_qp_wr);
 
 	message_sizes(conduit);
@@ -138,18 +127,18 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	hello_limits(conduit);
 	conduit->credits = credits_per_place(conduit);
 	conduit->payment = conduit->credits / 2;
-	conduit->inline_bytes = least(
+	conduit->inline_bytes = psi_least(
 		pibv_setting(services, "GASNET_INLINESEND_LIMIT", PIBV_INLINE_BYTES),
 		PIBV_INLINE_BYTES);
-	conduit->piece_bytes = least(conduit->device.port.max_msg_sz, PIECE_BYTES);
+	conduit->piece_bytes = psi_least(conduit->device.port.max_msg_sz, PIECE_BYTES);
 	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
 	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
 	conduit->depth_mask = conduit->depth - 1;
 	conduit->interval = conduit->depth / 4;
-	conduit->receive_count = (uint32_t)least(
-		at_least(pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
+	conduit->receive_count = (uint32_t)psi_least(
+		psi_most(pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
 		         RECEIVES_LEAST), (uint64_t)limits->max_srq_wr);
-	conduit->buffer_count = (uint32_t)at_least(
+	conduit->buffer_count = (uint32_t)psi_most(
 		pibv_setting(services, "GASNET_BBUF_COUNT", PIBV_BUFFERS), BUFFERS_LEAST);
 	conduit->signals_most = SIGNALS;
 	conduit->part_bytes = part_limit(conduit);

@@ -142,7 +142,7 @@ struct pibv_connection {
 	struct pibv_waiting *first, **last; /* the backlog */
 	uint32_t replies;               /* in the backlog */
 	struct pibv_connection *next_backlog, *next_wanting, *next_hello, *next_made;
-	bool in_wanting, in_hello;
+	bool in_wanting;
 	/* While it is not connected. */
 	struct ibv_ah *ah;              /* for hellos; or NULL */
 	uint64_t hello_at_ns, hello_since_ns; /* next one is due; first one was sent */

@@ -101,7 +101,7 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 		piece->work.what = PIBV_ALL;
 }
 
-/* Of the request only what reads and writes use is set. */
+/* Sets only those members of the request that reads and writes use. */
 bool
 pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                 struct pibv_move *move, struct pibv_piece *piece)

@@ -289,14 +289,6 @@ completions_take(struct psi_conduit *conduit, struct look *look, unsigned most)
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
-/* Of any network. */
-static inline bool
-port_has_kept(const struct psi_port *port)
-{
-	_Static_assert(PSI_NETWORKS == 2, "both are asked");
-	return psi_kept_count(&port->kept[0]) || psi_kept_count(&port->kept[1]);
-}
-
 /* Tells of the transfers that have ended. */
 static void
 deliver_done(const struct psi_conduit *conduit, const struct pibv_done *done)
@@ -384,10 +376,12 @@ look_take(struct psi_port *port, struct psi_conduit *conduit, struct look *look,
 unsigned
 pibv_poll(struct psi_port *port, unsigned networks, unsigned budget)
 {
-	unsigned delivered = port_has_kept(port) ? pibv_deliver_kept(port, networks, budget) : 0;
+	unsigned delivered = 0;
 	struct psi_conduit *conduit = port->conduit;
 	struct look look;
 
+	if (psi_kept_any(port->kept, PSI_BOTH_NETWORKS))
+		delivered = pibv_deliver_kept(port, networks, budget);
 	look.port = port;
 	look.networks = networks;
 	look.to = port->index;
@@ -398,7 +392,8 @@ pibv_poll(struct psi_port *port, unsigned networks, unsigned budget)
 			deliver_done(conduit, &look.done);
 		deliver_taken(port, conduit, &look);
 		delivered += look.count;
-		if (look.for_others && delivered < budget && port_has_kept(port))
+		if (look.for_others && delivered < budget &&
+		    psi_kept_any(port->kept, PSI_BOTH_NETWORKS))
 			delivered += pibv_deliver_kept(port, networks, budget - delivered);
 	}
 	if (psi_lost_peer_any(&conduit->lost_peer))

@@ -7,18 +7,6 @@
 
 #include <stdlib.h>
 
-enum {
-	ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-};
-
-/* Atomic operations go by the first device.  One that has none refuses memory that asks for
- * them. */
-static unsigned
-access_of(const struct psi_conduit *conduit, unsigned device)
-{
-	return ACCESS | (device == 0 && pibv_has_atomics(conduit) ? IBV_ACCESS_REMOTE_ATOMIC : 0);
-}
-
 /* -- registrations ----------------------------------------------------------------------------- */
 
 static uint32_t
@@ -53,14 +41,14 @@ registration_fill(struct psi_conduit *conduit, struct psi_registration *made)
 
 		made->mrs[i] = pibv_register(conduit, device, made->base + at,
 		                             left < made->part_bytes ? left : made->part_bytes,
-		                             access_of(conduit, device));
+		                             pibv_access_of(conduit, device == 0));
 		if (!made->mrs[i])
 			return false;
 	}
 	return true;
 }
 
-/* With each device; NULL after one line. */
+/* Registers it with each device, or in parts with the first; NULL after one line. */
 static struct psi_registration *
 registration_make(struct psi_conduit *conduit, void *base, size_t len_bytes)
 {

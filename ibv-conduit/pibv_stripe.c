@@ -176,10 +176,8 @@ striped_end(struct psi_conduit *conduit, struct pibv_striped *striped, struct pi
 {
 	struct pibv_striped **link = &conduit->striped;
 
-	if (striped->read_cookie)
-		done->cookies[done->count++] = striped->read_cookie;
-	if (striped->cookie)
-		done->cookies[done->count++] = striped->cookie;
+	pibv_done_add(done, striped->read_cookie);
+	pibv_done_add(done, striped->cookie);
 	while (*link != striped)
 		link = &(*link)->next;
 	*link = striped->next;
@@ -199,6 +197,12 @@ pibv_stripe_finish(struct psi_conduit *conduit, struct pibv_stripe *stripe, stru
 
 /* -- a rail that fails ------------------------------------------------------------------------- */
 
+static bool
+stripe_is_on(const struct pibv_stripe *stripe, unsigned rail)
+{
+	return stripe->whole && !stripe->done && stripe->rail == rail;
+}
+
 void
 pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection, const char *why)
 {
@@ -213,17 +217,20 @@ pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
 	                       "others", connection->process, why);
 	for (struct pibv_striped *at = conduit->striped; at; at = at->next)
 		for (unsigned i = 0; at->process == connection->process && i < PIBV_RAILS; i++)
-			if (at->stripes[i].whole && !at->stripes[i].done &&
-			    at->stripes[i].rail == connection->rail)
+			if (stripe_is_on(&at->stripes[i], connection->rail))
 				stripe_start(conduit, first, &at->stripes[i]);
 }
 
-/* Has nothing ended there since that long ago, and since the transfer began? */
+/* A transfer that began that long ago is on the rail, and nothing has ended there since. */
 static bool
-rail_stands_still(const struct pibv_connection *connection, uint64_t since_ns, uint64_t now_ns,
-                  uint64_t limit_ns)
+rail_stands_still(const struct pibv_connection *connection, const struct pibv_striped *striped,
+                  uint64_t now_ns, uint64_t limit_ns)
 {
-	return !connection->broken && now_ns - since_ns >= limit_ns &&
+	bool waits = false;
+
+	for (unsigned i = 0; i < PIBV_RAILS; i++)
+		waits = waits || stripe_is_on(&striped->stripes[i], connection->rail);
+	return waits && !connection->broken && now_ns - striped->since_ns >= limit_ns &&
 	       now_ns - connection->moved_ns >= limit_ns;
 }
 
@@ -235,17 +242,13 @@ pibv_stripes_watch(struct psi_conduit *conduit)
 	const uint64_t now_ns = psi_now_ns();
 	const uint64_t limit_ns = (uint64_t)((2 * pibv_tried_s(conduit) + 1) * 1e9);
 
-	for (struct pibv_striped *at = conduit->striped; at; at = at->next)
-		for (unsigned i = 0; i < PIBV_RAILS; i++) {
-			const struct pibv_stripe *stripe = &at->stripes[i];
-			struct pibv_connection *connection;
+	for (struct pibv_striped *at = conduit->striped; at; at = at->next) {
+		struct pibv_connection *first = conduit->connections[at->process];
 
-			if (!stripe->whole || stripe->done || !stripe->rail)
-				continue;
-			connection = conduit->connections[at->process]->rails[stripe->rail];
-			if (rail_stands_still(connection, at->since_ns, now_ns, limit_ns))
-				pibv_rail_break(conduit, connection,
+		for (unsigned rail = 1; rail < first->rail_count; rail++)
+			if (rail_stands_still(first->rails[rail], at, now_ns, limit_ns))
+				pibv_rail_break(conduit, first->rails[rail],
 				                "nothing ends there, and the device does not "
 				                "say why");
-		}
+	}
 }

@@ -38,7 +38,7 @@ struct pibv_header {
 };
 _Static_assert(sizeof(struct pibv_header) == 16, "it is a sixth of what is sent inline");
 
-/* Of a Long, or of a signal. */
+/* Stands behind the arguments of a Long or a signal. */
 struct pibv_tail {
 	uint64_t dest;          /* address at the receiver to which the payload belongs */
 	union {

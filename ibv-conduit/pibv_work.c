@@ -123,15 +123,14 @@ pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 static void
 flush(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
 	static const struct pibv_work *const nothing = NULL;
 	bool wanted;
 
 	if (connection->posted - connection->retired >= conduit->depth)
 		return;
 	(void)chain_enter(conduit, connection, &wr, &nothing, &wanted);
-	connection->signaled = connection->posted;
-	conduit->signals++;
+	pibv_work_ask(conduit, connection, &wr);
 	(void)chain_post(conduit, connection, &wr);
 }
 
@@ -168,13 +167,6 @@ pibv_work_flush_all(struct psi_conduit *conduit)
 /* -- completing -------------------------------------------------------------------------------- */
 
 static void
-done_add(struct pibv_done *done, uint64_t cookie)
-{
-	if (cookie)
-		done->cookies[done->count++] = cookie;
-}
-
-static void
 work_finish(struct psi_conduit *conduit, const struct pibv_work *work, struct pibv_done *done)
 {
 	if (work->what == PIBV_ALL) {
@@ -186,8 +178,8 @@ work_finish(struct psi_conduit *conduit, const struct pibv_work *work, struct pi
 			*work->read_word = PIBV_READ;
 		if (work->stripe)
 			pibv_stripe_finish(conduit, work->stripe, done);
-		done_add(done, work->read_cookie);
-		done_add(done, work->cookie);
+		pibv_done_add(done, work->read_cookie);
+		pibv_done_add(done, work->cookie);
 	}
 	if (work->buffer)
 		pibv_buffer_give(conduit, work->buffer);

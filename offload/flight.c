@@ -97,7 +97,7 @@ poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, s
 
 /* -- end --------------------------------------------------------------------------------------- */
 
-/* Of a multicast that may lose parts, the root has the rest. */
+/* A multicast may lose parts.  Its root alone is sure to have them all. */
 static bool
 flight_may_lack(const struct poff_team *team, const struct poff_flight *flight)
 {

@@ -9,6 +9,7 @@
 #include "runtime/process/process.h"
 #include "runtime/settings/settings.h"
 
+#include "runtime/util/bounds.h"
 #include "runtime/util/clock.h"
 
 #include <stddef.h>
@@ -18,18 +19,6 @@ enum { STEPS_AHEAD = 8 };
 
 /* -- what all agree on ------------------------------------------------------------------------- */
 
-static uint64_t
-least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
-most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void
 attributes_join(pst_off_attr_t *into, const pst_off_attr_t *other)
 {
@@ -38,16 +27,16 @@ attributes_join(pst_off_attr_t *into, const pst_off_attr_t *other)
 	             ((into->caps | other->caps) & ~(uint64_t)PST_OFF_ANY_ROOT);
 	into->dtypes &= other->dtypes;
 	into->rops &= other->rops;
-	into->max_payload_bytes = least(into->max_payload_bytes, other->max_payload_bytes);
-	into->align_bytes = (uint32_t)most(into->align_bytes, other->align_bytes);
-	into->max_inflight = (uint32_t)least(into->max_inflight, other->max_inflight);
-	into->max_ahead = (uint32_t)least(into->max_ahead, other->max_ahead);
-	into->max_trees = (uint32_t)least(into->max_trees, other->max_trees);
-	into->max_fanout = (uint32_t)least(into->max_fanout, other->max_fanout);
-	into->max_members = (uint32_t)least(into->max_members, other->max_members);
-	into->call_max_ns = most(into->call_max_ns, other->call_max_ns);
-	into->cancel_max_ns = most(into->cancel_max_ns, other->cancel_max_ns);
-	into->timeout_ns = most(into->timeout_ns, other->timeout_ns);
+	into->max_payload_bytes = psi_least(into->max_payload_bytes, other->max_payload_bytes);
+	into->align_bytes = (uint32_t)psi_most(into->align_bytes, other->align_bytes);
+	into->max_inflight = (uint32_t)psi_least(into->max_inflight, other->max_inflight);
+	into->max_ahead = (uint32_t)psi_least(into->max_ahead, other->max_ahead);
+	into->max_trees = (uint32_t)psi_least(into->max_trees, other->max_trees);
+	into->max_fanout = (uint32_t)psi_least(into->max_fanout, other->max_fanout);
+	into->max_members = (uint32_t)psi_least(into->max_members, other->max_members);
+	into->call_max_ns = psi_most(into->call_max_ns, other->call_max_ns);
+	into->cancel_max_ns = psi_most(into->cancel_max_ns, other->cancel_max_ns);
+	into->timeout_ns = psi_most(into->timeout_ns, other->timeout_ns);
 }
 
 /* -- stages ------------------------------------------------------------------------------------ */
@@ -108,7 +97,7 @@ team_proposes(struct poff_team *team)
 	if (!poff_gather_test(&team->gather))
 		return;
 	for (uint32_t i = 0; i < team->channel.members; i++)
-		from = most(from, begun[i]);
+		from = psi_most(from, begun[i]);
 	team->hold_from = from + STEPS_AHEAD;
 	is_below = poff_team_begun(team) <= team->hold_from;
 	team->go_on = team_commits;

@@ -24,7 +24,7 @@ poff_late_join(const struct poff_team *team)
 	return team->joins << SEQ_BITS | JOIN;
 }
 
-/* -- who asks ---------------------------------------------------------------------------------- */
+/* -- asking the other members ------------------------------------------------------------------ */
 
 bool
 poff_is_late(struct poff_team *team, uint64_t number, uint64_t began_ns, uint64_t limit_ns)

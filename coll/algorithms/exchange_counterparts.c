@@ -15,7 +15,7 @@
 
 enum { COME_MOST_BYTES = 16 << 20 };
 
-/* Of one member. */
+/* What the builder knows of one member. */
 struct counterparts {
 	struct pcoll_schedule *schedule;
 	const struct pcoll_shape *shape;

@@ -7,6 +7,7 @@
  */
 #include "runtime/conduit/pair.h"
 #include "runtime/conduit/watch.h"
+#include "runtime/util/bounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +51,6 @@ pair_probe(const struct psi_services *services, char *reason, size_t reason_byte
 	       network_ops->probe(services, reason, reason_bytes);
 }
 
-static size_t
-size_least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static int
 pair_open(const struct psi_services *services, const struct psi_conduit_job *job,
           struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
@@ -78,8 +73,8 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 		return result;
 	}
 	*attributes_out = (struct psi_attributes){
-		.max_medium_bytes = size_least(local.max_medium_bytes, network.max_medium_bytes),
-		.max_long_bytes = size_least(local.max_long_bytes, network.max_long_bytes),
+		.max_medium_bytes = psi_least(local.max_medium_bytes, network.max_medium_bytes),
+		.max_long_bytes = psi_least(local.max_long_bytes, network.max_long_bytes),
 		.shared_bytes = local.shared_bytes + network.shared_bytes,
 		.device_atomics = network.device_atomics,
 	};

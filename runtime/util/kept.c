@@ -51,12 +51,3 @@ psi_kept_take_of(struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks)
 			return psi_kept_take(&queues[network]);
 	return NULL;
 }
-
-bool
-psi_kept_any(const struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks)
-{
-	for (unsigned network = 0; network < PSI_NETWORKS; network++)
-		if (networks >> network & 1 && psi_kept_count(&queues[network]))
-			return true;
-	return false;
-}

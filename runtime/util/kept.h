@@ -33,12 +33,21 @@ struct psi_kept *psi_kept_take(struct psi_kept_queue *queue);
 /* A port has one for each network.  The oldest of those that the networks' bits name, of replies
  * first. */
 struct psi_kept *psi_kept_take_of(struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks);
-bool psi_kept_any(const struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks);
 
 static inline uint32_t
 psi_kept_count(const struct psi_kept_queue *queue)
 {
 	return atomic_load_explicit(&queue->count, memory_order_relaxed);
+}
+
+/* Is there one in a queue that the networks' bits name? */
+static inline bool
+psi_kept_any(const struct psi_kept_queue queues[PSI_NETWORKS], unsigned networks)
+{
+	for (unsigned network = 0; network < PSI_NETWORKS; network++)
+		if (networks >> network & 1 && psi_kept_count(&queues[network]))
+			return true;
+	return false;
 }
 
 #endif
