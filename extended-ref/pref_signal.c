@@ -84,7 +84,8 @@ pref_put_signal(struct psi_port *port, const struct psi_transfer *t,
 		.len_bytes = t->len_bytes,
 	};
 
-	if (t->len_bytes > ep->ops->am_max_medium(port, t->remote.peer, PSI_REQUESTS, PUT_ARGS))
+	if (!t->read_now ||
+	    t->len_bytes > ep->ops->am_max_medium(port, t->remote.peer, PSI_REQUESTS, PUT_ARGS))
 		return PSI_UNSUPPORTED;
 	signal_fill(args, s);
 	args[SIGNAL_ARGS] = word_low(t->remote.offset);

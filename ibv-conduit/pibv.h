@@ -228,6 +228,8 @@ struct pibv_piece {
 bool pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                      struct pibv_move *move, struct pibv_piece *piece);
 void pibv_piece_drop(struct psi_conduit *conduit, struct pibv_piece *piece);
+/* Does the memory of all of a put have a key?  If it lies in no segment, it is registered for that. */
+bool pibv_move_has_key(struct psi_conduit *conduit, struct pibv_move *move);
 
 /* -- pibv_am.c: messages ----------------------------------------------------------------------- */
 
@@ -265,6 +267,14 @@ int pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
  * its peer is lost.  *read_out: its read_cookie has completed.  The caller holds the guard. */
 int pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
                       struct pibv_move *move, uint64_t *read_out);
+
+/* May a message go behind the writes of so many bytes to there, with room for all at once? */
+bool pibv_writes_fit(const struct psi_conduit *conduit, const struct psi_remote *remote,
+                     size_t len_bytes);
+/* Posts all pieces of a put but the last, which the caller posts with the message behind it.  There
+ * is room.  AGAIN: nothing was posted.  FATAL: the connection is broken. */
+int pibv_writes_begin(struct psi_conduit *conduit, struct pibv_connection *connection,
+                      struct pibv_move *move, struct pibv_piece *last);
 
 /* -- pibv_atomic.c ----------------------------------------------------------------------------- */
 

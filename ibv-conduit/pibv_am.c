@@ -324,12 +324,6 @@ pibv_am_send(struct psi_port *port, const struct psi_am *am)
  * word PIBV_READ, when the payload has been read. */
 enum { LONG_POSTED = 1 };
 
-static uint32_t
-pieces_of(const struct psi_conduit *conduit, size_t len_bytes)
-{
-	return (uint32_t)((len_bytes + conduit->piece_bytes - 1) / conduit->piece_bytes);
-}
-
 /* Posts the writes, for which there is room.  Their memory is that of a segment, or is registered;
  * that which cannot be ends the job after one line. */
 static bool
@@ -368,7 +362,7 @@ long_begin(struct psi_port *port, struct psi_long *message)
 	struct pibv_message head = message_of(port, am);
 
 	if (!connection || connection->first ||
-	    !pibv_work_fits(conduit, connection, pieces_of(conduit, am->len_bytes) + 1) ||
+	    !pibv_work_fits(conduit, connection, pibv_pieces_of(conduit, am->len_bytes) + 1) ||
 	    (!is_reply && !may_request(port, connection, spent)))
 		return PSI_AGAIN;
 	if (!long_write(port, connection, message))
@@ -393,9 +387,7 @@ long_is_native(const struct psi_conduit *conduit, const struct psi_long *message
 
 	return message->dest.name.key != PSI_NO_KEY &&
 	       (len_bytes <= conduit->packed_bytes ||
-	        (!message->immediate && !pibv_name_has_parts(message->dest.name) &&
-	         conduit->part_bytes > INT32_MAX &&
-	         pieces_of(conduit, len_bytes) < conduit->depth / 2));
+	        (!message->immediate && pibv_writes_fit(conduit, &message->dest, len_bytes)));
 }
 
 static int

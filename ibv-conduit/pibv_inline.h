@@ -99,6 +99,13 @@ pibv_work_fits(const struct psi_conduit *conduit, const struct pibv_connection *
 	       conduit->signals < conduit->signals_most;
 }
 
+/* How many requests a put of so many bytes is. */
+static inline uint32_t
+pibv_pieces_of(const struct psi_conduit *conduit, size_t len_bytes)
+{
+	return (uint32_t)((len_bytes + conduit->piece_bytes - 1) / conduit->piece_bytes);
+}
+
 /* Has a quarter of the queue no completion? */
 static inline bool
 pibv_work_asks(const struct psi_conduit *conduit, const struct pibv_connection *connection)

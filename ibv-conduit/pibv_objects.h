@@ -103,6 +103,7 @@ struct pibv_done {
 struct pibv_move {
 	struct psi_transfer transfer;
 	bool is_put;
+	bool unread;                    /* a put: a piece that was posted may still be read */
 	struct ibv_mr *mr;              /* of the client's memory, for this transfer; or NULL */
 	uint64_t *read_word;            /* as that of a work; or NULL */
 	struct pibv_stripe *stripe;     /* that it is; or NULL */

@@ -39,15 +39,28 @@ piece_by_buffer(struct psi_conduit *conduit, struct pibv_connection *connection,
 
 /* All that is left of the transfer is registered at once. */
 static bool
+move_register(struct psi_conduit *conduit, struct pibv_move *move)
+{
+	move->mr = pibv_register_quietly(conduit, 0, move->transfer.here, move->transfer.len_bytes,
+	                                 move->is_put ? 0 : IBV_ACCESS_LOCAL_WRITE);
+	return move->mr;
+}
+
+bool
+pibv_move_has_key(struct psi_conduit *conduit, struct pibv_move *move)
+{
+	size_t len_bytes = move->transfer.len_bytes;
+	uint32_t key;
+
+	return pibv_segment_key(conduit, 0, move->transfer.here, &len_bytes, &key) ||
+	       move_register(conduit, move);
+}
+
+static bool
 piece_by_registration(struct psi_conduit *conduit, struct pibv_connection *connection,
                       struct pibv_move *move, struct pibv_piece *piece)
 {
-	const struct psi_transfer *t = &move->transfer;
-
-	if (!move->mr)
-		move->mr = pibv_register_quietly(conduit, 0, t->here, t->len_bytes,
-		                                 move->is_put ? 0 : IBV_ACCESS_LOCAL_WRITE);
-	if (!move->mr)
+	if (!move_register(conduit, move))
 		return piece_by_buffer(conduit, connection, move, piece);
 	piece->sge.lkey = move->mr->lkey;
 	return true;
@@ -59,12 +72,16 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
             struct pibv_move *move, struct pibv_piece *piece)
 {
 	const struct psi_transfer *t = &move->transfer;
-	const bool reads_early = move->is_put && (t->read_now || t->read_cookie);
+	const bool reads_early = move->is_put && !move->unread && (t->read_now || t->read_cookie);
 	const bool fits_buffer = t->len_bytes <= conduit->message_bytes;
 	size_t len = piece->sge.length;
 
 	if (move->stripe) {
 		piece->sge.lkey = pibv_stripe_key(conduit, move->stripe, connection);
+		return true;
+	}
+	if (move->mr) {
+		piece->sge.lkey = move->mr->lkey;
 		return true;
 	}
 	if (move->is_put && t->len_bytes <= conduit->inline_bytes) {
@@ -78,9 +95,8 @@ piece_place(struct psi_conduit *conduit, struct pibv_connection *connection,
 		piece->sge.length = (uint32_t)len;
 		return true;
 	}
-	return fits_buffer && !move->mr
-	               ? piece_by_buffer(conduit, connection, move, piece)
-	               : piece_by_registration(conduit, connection, move, piece);
+	return fits_buffer ? piece_by_buffer(conduit, connection, move, piece)
+	                   : piece_by_registration(conduit, connection, move, piece);
 }
 
 /* The last piece completes the transfer. */
@@ -92,7 +108,7 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 	piece->work.mr = move->mr;
 	piece->work.cookie = t->cookie;
 	piece->work.stripe = move->stripe;
-	if (!piece->read) {
+	if (!piece->read || move->unread) {
 		piece->work.read_cookie = t->read_cookie;
 		piece->work.read_word = move->read_word;
 	}

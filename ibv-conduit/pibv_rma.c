@@ -15,21 +15,32 @@ move_shorten(struct pibv_move *move, size_t len_bytes)
 	t->len_bytes -= len_bytes;
 }
 
+static bool
+piece_post(struct psi_conduit *conduit, struct pibv_connection *connection, struct pibv_move *move,
+           struct pibv_piece *piece)
+{
+	const struct pibv_work *const work = &piece->work;
+
+	if (!pibv_work_post(conduit, connection, &piece->wr, &work))
+		return false;
+	move->unread = move->unread || !piece->read;
+	move_shorten(move, piece->sge.length);
+	return true;
+}
+
 int
 pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
                   struct pibv_move *move, uint64_t *read_out)
 {
 	while (move->transfer.len_bytes) {
 		struct pibv_piece piece;
-		const struct pibv_work *const work = &piece.work;
 
 		if (!pibv_work_fits(conduit, connection, 1) ||
 		    !pibv_piece_make(conduit, connection, move, &piece))
 			return connection->broken ? PSI_FATAL : PSI_AGAIN;
-		if (!pibv_work_post(conduit, connection, &piece.wr, &work))
+		if (!piece_post(conduit, connection, move, &piece))
 			return PSI_FATAL;
-		move_shorten(move, piece.sge.length);
-		if (!move->transfer.len_bytes && piece.read)
+		if (!move->transfer.len_bytes && !move->unread)
 			*read_out = move->transfer.read_cookie;
 	}
 	return PSI_OK;
@@ -119,9 +130,53 @@ pibv_get(struct psi_port *port, const struct psi_transfer *transfer)
 	return move_begin(port->conduit, &move);
 }
 
+/* -- writes with a message behind them --------------------------------------------------------- */
+
+bool
+pibv_writes_fit(const struct psi_conduit *conduit, const struct psi_remote *remote,
+                size_t len_bytes)
+{
+	return !pibv_name_has_parts(remote->name) && conduit->part_bytes > INT32_MAX &&
+	       pibv_pieces_of(conduit, len_bytes) < conduit->depth / 2;
+}
+
+int
+pibv_writes_begin(struct psi_conduit *conduit, struct pibv_connection *connection,
+                  struct pibv_move *move, struct pibv_piece *last)
+{
+	for (;;) {
+		if (!pibv_piece_make(conduit, connection, move, last))
+			return PSI_AGAIN;
+		if (last->sge.length == move->transfer.len_bytes)
+			return PSI_OK;
+		if (!piece_post(conduit, connection, move, last))
+			return PSI_FATAL;
+	}
+}
+
 /* -- put with signal --------------------------------------------------------------------------- */
 
-/* One message that has both, or a write and a message behind it in one chain. */
+/* The last write is in one chain with the message. */
+static int
+put_then_signal(struct psi_conduit *conduit, struct pibv_connection *connection,
+                const struct psi_transfer *transfer, const struct pibv_message *message)
+{
+	struct pibv_move move = { .transfer = *transfer, .is_put = true };
+	struct pibv_piece last;
+	int result;
+
+	if (!transfer->read_now && !pibv_move_has_key(conduit, &move))
+		return PSI_UNSUPPORTED;
+	result = pibv_writes_begin(conduit, connection, &move, &last);
+	if (result != PSI_OK)
+		return result;
+	result = pibv_message_send(conduit, connection, message, &last);
+	if (result == PSI_AGAIN)
+		pibv_piece_drop(conduit, &last);
+	return result;
+}
+
+/* One message that has both, or writes and a message behind them. */
 static int
 put_signal_try(struct psi_port *port, const struct psi_transfer *transfer, uint64_t packed)
 {
@@ -129,32 +184,37 @@ put_signal_try(struct psi_port *port, const struct psi_transfer *transfer, uint6
 	const uint32_t peer = transfer->remote.peer;
 	struct pibv_connection *connection =
 		pibv_connection_of(conduit, pibv_process_of(conduit, peer));
-	const bool in_message = transfer->len_bytes <= conduit->packed_bytes;
+	const bool in_message = transfer->read_now && transfer->len_bytes <= conduit->packed_bytes;
 	const struct pibv_tail tail = {
 		.dest = transfer->remote.name.origin + transfer->remote.offset, .packed = packed,
 	};
 	struct pibv_message message =
 		pibv_message_of_signal(port, peer, &tail, transfer->here,
 		                       in_message ? transfer->len_bytes : 0);
-	struct pibv_move move = { .transfer = *transfer, .is_put = true };
-	struct pibv_piece piece;
 	int result;
 
-	if (!connection || connection->first || !pibv_work_fits(conduit, connection, 2))
+	if (!connection || connection->first ||
+	    !pibv_work_fits(conduit, connection, pibv_pieces_of(conduit, transfer->len_bytes) + 1))
 		return PSI_AGAIN;
-	if (in_message) {
+	if (in_message)
 		result = pibv_message_send(conduit, connection, &message, NULL);
-	} else {
-		move.transfer.read_now = true;
-		if (!pibv_piece_make(conduit, connection, &move, &piece))
-			return PSI_AGAIN;
-		result = pibv_message_send(conduit, connection, &message, &piece);
-		if (result == PSI_AGAIN)
-			pibv_piece_drop(conduit, &piece);
-	}
+	else
+		result = put_then_signal(conduit, connection, transfer, &message);
 	if (result == PSI_OK)
 		port->owed[connection->process] = 0;
 	return result;
+}
+
+/* A large one that is begun needs no buffer, so it comes to its end. */
+static bool
+put_signal_is_native(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
+{
+	if (transfer->remote.name.key == PSI_NO_KEY || pibv_name_has_parts(transfer->remote.name))
+		return false;
+	if (transfer->read_now)
+		return transfer->len_bytes <= conduit->medium_bytes;
+	return pibv_writes_fit(conduit, &transfer->remote, transfer->len_bytes) &&
+	       pibv_message_bytes(PIBV_SIGNAL, 0, 0) <= conduit->inline_bytes;
 }
 
 /* Nothing says when the peer has applied the signal, so a caller that asks has a message. */
@@ -163,16 +223,12 @@ pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
                 const struct psi_signal_operation *signal)
 {
 	struct psi_conduit *conduit = port->conduit;
-	struct psi_transfer silent = *transfer;
 	int result;
 
-	if (signal->cookie || !signal->packed || transfer->remote.name.key == PSI_NO_KEY ||
-	    pibv_name_has_parts(transfer->remote.name) ||
-	    transfer->len_bytes > conduit->medium_bytes)
+	if (signal->cookie || !signal->packed || !put_signal_is_native(conduit, transfer))
 		return PSI_UNSUPPORTED;
-	silent.cookie = silent.read_cookie = 0;
 	psi_guard_lock(&conduit->guard);
-	result = conduit->lost ? PSI_FATAL : put_signal_try(port, &silent, signal->packed);
+	result = conduit->lost ? PSI_FATAL : put_signal_try(port, transfer, signal->packed);
 	psi_guard_unlock(&conduit->guard);
 	if (result == PSI_AGAIN)
 		pibv_count(conduit, PSI_COUNT_REFUSED);

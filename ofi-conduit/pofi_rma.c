@@ -330,11 +330,9 @@ pofi_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 		.data = signal->packed ^ conduit->tag,
 	};
 
-	if (!conduit->rma.data || signal->cookie || !signal->packed ||
-	    !pofi_fits_buffer(conduit, transfer) || !puts_to(conduit, transfer))
+	if (!conduit->rma.data || signal->cookie || !signal->packed || !transfer->read_now ||
+	    !puts_to(conduit, transfer))
 		return PSI_UNSUPPORTED;
-	move.transfer.cookie = move.transfer.read_cookie = 0;
-	move.transfer.read_now = true;
 	return move_begin(port, &move);
 }
 

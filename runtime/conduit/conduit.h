@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-	PSI_CONDUIT_ABI = 16, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_CONDUIT_ABI = 17, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
 	PSI_PORTS_MOST = 128,           /* of a process */
 };
 
@@ -338,8 +338,9 @@ struct psi_conduit_ops {
 	/* Starts a signal, which the peer applies.  Any thread, also within a poll.  Results as
 	 * those of put; never kept for later. */
 	int (*signal)(struct psi_port *port, const struct psi_signal_operation *signal);
-	/* Starts a put and a signal, which is applied when the peer has the bytes.  The transfer
-	 * has no cookies, the signal's stands for both, and `here' has been read on return.
+	/* Starts a put and a signal, which is applied when the peer has the bytes.  The signal's
+	 * cookie stands for both.  The transfer has cookies only if it has no read_now, and then
+	 * the signal has none.
 	 * UNSUPPORTED: not so many bytes, or not such a signal; the pair calls the reference, and
 	 * what that declines too the caller makes of a put and a signal behind it.  Else
 	 * results as those of signal. */

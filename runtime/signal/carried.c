@@ -144,6 +144,52 @@ psi_signal_carried(const struct psi_signalled *s, gex_Event_t moved, gex_Event_t
 	return carried_started(s, op);
 }
 
+/* Starts a put with its signal, in one operation; UNSUPPORTED: the conduit has none for it. */
+static int
+carried_put_start(const struct psi_signalled *s, const struct psi_transfer *transfer,
+                  uint64_t cookie)
+{
+	const struct psi_signal_operation signal = carried_operation_of(&s->target, s->sig, cookie);
+	const gex_EP_t ep = s->target.ep;
+	struct psi_begin begin =
+		PSI_BEGIN(s->call, "put_signal", s->target.place, carried_is_immediate(s));
+	int result;
+
+	do      /* UNSUPPORTED ends the wait as well: there is another way */
+		result = ep->ops->put_signal(ep->port, transfer, &signal);
+	while (!psi_begin_over(&begin, result == PSI_UNSUPPORTED ? PSI_OK : result));
+	return result == PSI_UNSUPPORTED ? result : begin.begun ? PSI_OK : PSI_AGAIN;
+}
+
+/* The source is read later, and all that the caller learns is when it has been.  False: there is no
+ * such operation, and nothing was done. */
+static bool
+carried_put_unread(const struct psi_signalled *s, struct psi_transfer *transfer,
+                   gex_Event_t *event_out)
+{
+	struct psi_op *op;
+	int result;
+
+	if (!s->local_only || (s->how != PSI_SIGNAL_BLOCKING && s->lc_opt == GEX_EVENT_NOW))
+		return false;
+	op = psi_op_begin(s->how == PSI_SIGNAL_NBI);
+	psi_op_at(op, s->target.ep);
+	transfer->read_now = false;
+	transfer->cookie = psi_op_part(op, PSI_PART_PUT);
+	transfer->read_cookie = psi_op_part(op, PSI_PART_LC);
+	result = carried_put_start(s, transfer, 0);
+	if (result == PSI_OK) {
+		*event_out = carried_sent(s, (struct told){ .op = op });
+		return true;
+	}
+	psi_part_done(transfer->cookie);
+	psi_part_done(transfer->read_cookie);
+	psi_op_refused(op);
+	if (result == PSI_AGAIN)
+		*event_out = psi_signal_refused(s);
+	return result == PSI_AGAIN;
+}
+
 /* Too large for one operation. */
 static gex_Event_t
 carried_put_and_signal(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
@@ -162,30 +208,27 @@ carried_put_and_signal(const struct psi_signalled *s, void *dst, const void *src
 gex_Event_t
 psi_put_carried(const struct psi_signalled *s, void *dst, const void *src, size_t nbytes)
 {
-	const gex_EP_t ep = s->target.ep;
 	const struct told told = carried_told_of(s, !s->local_only);
-	const struct psi_transfer transfer = {
+	struct psi_transfer transfer = {
 		.remote = psi_reach_remote(s->target.place, dst),
-		.owner = ep,
+		.owner = s->target.ep,
 		.here = (void *)(uintptr_t)src,
 		.len_bytes = nbytes,
 		.immediate = carried_is_immediate(s),
 		.read_now = true,
 	};
-	const struct psi_signal_operation signal =
-		carried_operation_of(&s->target, s->sig, told.part);
-	struct psi_begin begin =
-		PSI_BEGIN(s->call, "put_signal", s->target.place, carried_is_immediate(s));
-	int result;
+	gex_Event_t event;
 
-	do      /* UNSUPPORTED ends the wait as well: there is another way */
-		result = ep->ops->put_signal(ep->port, &transfer, &signal);
-	while (!psi_begin_over(&begin, result == PSI_UNSUPPORTED ? PSI_OK : result));
-	if (result == PSI_UNSUPPORTED) {
+	switch (carried_put_start(s, &transfer, told.part)) {
+	case PSI_OK:
+		return carried_sent(s, told);
+	case PSI_AGAIN:
+		return carried_refused(s, told);
+	default:
 		carried_drop(told);
-		return carried_put_and_signal(s, dst, src, nbytes);
+		return carried_put_unread(s, &transfer, &event)
+		               ? event : carried_put_and_signal(s, dst, src, nbytes);
 	}
-	return begin.begun ? carried_sent(s, told) : carried_refused(s, told);
 }
 
 gex_Event_t

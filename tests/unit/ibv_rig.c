@@ -376,3 +376,12 @@ rig_is_filled(const unsigned char *bytes, size_t len_bytes, uint32_t seed)
 			return false;
 	return true;
 }
+
+void
+rig_buffers_come_back(uint32_t from, uint32_t to)
+{
+	pibv_work_flush_all(rig_as(from)->conduit);
+	rig_settle();
+	rig_must(rig_ranks[from].conduit->buffers.taken == 0);
+	rig_must(rig_connection(from, to)->buffers == 0);
+}

@@ -95,6 +95,8 @@ int rig_get(uint32_t from, struct psi_transfer transfer);
 unsigned rig_done_count(uint32_t place, uint64_t cookie);
 
 struct pibv_connection *rig_connection(uint32_t from, uint32_t to);
+/* Send buffers that nobody waits for are given back, and no other is taken. */
+void rig_buffers_come_back(uint32_t from, uint32_t to);
 
 void rig_fill(unsigned char *bytes, size_t len_bytes, uint32_t seed);
 bool rig_is_filled(const unsigned char *bytes, size_t len_bytes, uint32_t seed);

@@ -42,16 +42,6 @@ send_all(uint32_t from, uint32_t to, size_t len_bytes, unsigned most)
 	return sent;
 }
 
-/* Nobody waits for those that are left, until somebody lacks one. */
-static void
-buffers_come_back(void)
-{
-	pibv_work_flush_all(rig_as(0)->conduit);
-	rig_settle();
-	ck_assert_uint_eq(rig_ranks[0].conduit->buffers.taken, 0);
-	ck_assert_uint_eq(rig_connection(0, 1)->buffers, 0);
-}
-
 /* -- categories -------------------------------------------------------------------------------- */
 
 START_TEST(shorts_of_all_lengths)
@@ -109,7 +99,7 @@ START_TEST(mediums_of_all_lengths)
 			ck_assert_uint_eq(rig_ranks[1].last.nargs, nargs);
 			rig_turn(0);
 		}
-	buffers_come_back();
+	rig_buffers_come_back(0, 1);
 }
 END_TEST
 
@@ -382,176 +372,6 @@ START_TEST(handlers_that_poll_leave_buffers)
 }
 END_TEST
 
-/* -- Longs ------------------------------------------------------------------------------------- */
-
-static size_t long_bytes;
-static unsigned long_seed;
-
-static void
-long_check(struct rig_rank *rank, struct psi_port *port, const struct psi_arrival *arrival)
-{
-	(void)rank, (void)port;
-	payload_is_good = arrival->category == PSI_LONG && arrival->payload == there + 64 &&
-	                  arrival->len_bytes == long_bytes &&
-	                  rig_is_filled(arrival->payload, long_bytes, long_seed);
-}
-
-/* Calls until it is done, with polls of the sender between; how many calls. */
-static unsigned
-long_send(unsigned network)
-{
-	const int32_t args[3] = { 1, 2, 3 };
-	struct psi_am am = psi_am_of(1, PSI_LONG, psi_am_tag(network, 9, 3), args);
-	struct psi_long message = {
-		.am = &am, .dest = { .peer = 1, .name = name_there, .offset = 64 },
-	};
-	unsigned calls = 1;
-
-	am.payload = here;
-	am.len_bytes = long_bytes;
-	am.dest = there + 64;
-	rig_fill(here, long_bytes, long_seed);
-	payload_is_good = false;
-	while (pibv_ops.am_long(rig_as(0)->port, &message) == PSI_AGAIN) {
-		ck_assert_uint_lt(++calls, 10);
-		rig_turn(0);
-	}
-	memset(here, 0xee, long_bytes);
-	return calls;
-}
-
-/* Small ones in their message, large ones by a write before it; both from private memory. */
-START_TEST(longs_of_all_lengths)
-{
-	static const size_t lens[] = { 1, 63, 64, 80, 4096, 4097, 8192, 60000 };
-
-	pair_start();
-	rig_ranks[1].deliver = long_check;
-	for (size_t i = 0; i < 2 * sizeof lens / sizeof *lens; i++) {
-		const struct mock_counts before = device(0)->counts;
-		unsigned calls;
-
-		long_bytes = lens[i / 2];
-		long_seed = (unsigned)i;
-		calls = long_send(i % 2 ? PSI_REPLIES : PSI_REQUESTS);
-		ck_assert_uint_eq(calls > 1, long_bytes > PIBV_PACKED_BYTES);
-		ck_assert_uint_eq(device(0)->counts.writes - before.writes,
-		                  long_bytes > PIBV_PACKED_BYTES);
-		ck_assert_uint_eq(rig_turn(1), 1);
-		ck_assert(payload_is_good);
-		ck_assert_int_eq(rig_ranks[1].args[2], 3);
-	}
-	rig_settle();
-	ck_assert_uint_eq(device(0)->counts.registrations, 3);
-}
-END_TEST
-
-START_TEST(longs_without_a_name_or_large_and_immediate_are_for_others)
-{
-	struct psi_am am = psi_am_of(1, PSI_LONG, psi_am_tag(PSI_REQUESTS, 9, 0), NULL);
-	struct psi_long message = {
-		.am = &am, .dest = { .peer = 1, .name = { .key = PSI_NO_KEY } },
-	};
-
-	pair_start();
-	am.payload = here;
-	am.len_bytes = 10;
-	ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &message), PSI_UNSUPPORTED);
-	message.dest.name = name_there;
-	message.immediate = true;
-	am.dest = there;
-	ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &message), PSI_OK);
-	am.len_bytes = 5000;
-	ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &message), PSI_UNSUPPORTED);
-}
-END_TEST
-
-/* -- puts with signal -------------------------------------------------------------------------- */
-
-static int
-put_signal(size_t len_bytes, uint64_t packed, uint64_t cookie)
-{
-	const struct psi_transfer transfer = rig_transfer(1, name_there, 0, here, len_bytes, 0);
-	const struct psi_signal_operation signal = { .packed = packed, .cookie = cookie };
-
-	return pibv_ops.put_signal(rig_as(0)->port, &transfer, &signal);
-}
-
-START_TEST(signals_come_behind_their_bytes)
-{
-	static const size_t lens[] = { 1, 80, 96, 97, 4096, 4097, 8192 };
-
-	pair_start();
-	for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
-		rig_fill(here, lens[i], (uint32_t)i);
-		memset(there, 0, sizeof there);
-		ck_assert_int_eq(put_signal(lens[i], 0x100 + i, 0), PSI_OK);
-		memset(here, 0xee, lens[i]);
-		rig_turn(1);
-		ck_assert_uint_eq(rig_ranks[1].signal_count, i + 1);
-		ck_assert_uint_eq(rig_ranks[1].signals[i], 0x100 + i);
-		ck_assert(rig_is_filled(there, lens[i], (uint32_t)i));
-		ck_assert_uint_eq(there[lens[i]], 0);
-	}
-	ck_assert_int_eq(put_signal(8193, 0x100, 0), PSI_UNSUPPORTED);
-	ck_assert_int_eq(put_signal(8, 0, 0), PSI_UNSUPPORTED);
-	ck_assert_int_eq(put_signal(8, 0x100, 7), PSI_UNSUPPORTED);
-}
-END_TEST
-
-/* No room: nothing has begun, and no buffer is kept. */
-START_TEST(signals_without_room_have_not_begun)
-{
-	unsigned sent = 0;
-
-	pair_start();
-	rig_bind(0, here, sizeof here);
-	device(0)->late = true;
-	while (put_signal(5000, 0x100, 0) == PSI_OK)
-		sent++;
-	ck_assert_uint_ge(sent, PIBV_DEPTH / 2 - 2);
-	ck_assert_uint_eq(rig_connection(0, 1)->buffers, sent);
-	device(0)->late = false;
-	mock_run();
-	rig_settle();
-	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
-	buffers_come_back();
-}
-END_TEST
-
-/* The put has a buffer, and its message finds none. */
-START_TEST(signal_without_a_buffer_gives_that_of_its_put_back)
-{
-	unsigned sent = 0;
-
-	rig_set(PSI_NO_PEER, "GASNET_INLINESEND_LIMIT", "0");
-	rig_set(PSI_NO_PEER, "GASNET_BBUF_COUNT", "16");
-	pair_start();
-	buffers_come_back();
-	device(0)->late = true;
-	ck_assert_uint_eq(send_all(0, 1, MEDIUM, 1), 1);
-	while (put_signal(5000, 0x100, 0) == PSI_OK)
-		sent++;
-	ck_assert_uint_eq(sent, 3);
-	ck_assert_uint_eq(rig_connection(0, 1)->buffers, 7);
-	device(0)->late = false;
-	mock_run();
-	rig_settle();
-	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
-	buffers_come_back();
-}
-END_TEST
-
-START_TEST(signal_that_names_nothing_is_counted)
-{
-	pair_start();
-	rig_ranks[1].refuses_signals = true;
-	ck_assert_int_eq(put_signal(8, 0x100, 0), PSI_OK);
-	rig_turn(1);
-	ck_assert_uint_eq(rig_ranks[1].count[PSI_COUNT_DROPPED], 1);
-}
-END_TEST
-
 /* -- unsound messages -------------------------------------------------------------------------- */
 
 static void
@@ -665,12 +485,6 @@ main(void)
 	tcase_add_test(tests, buffers_that_lack_come_back);
 	tcase_add_test(tests, empty_receive_queue_loses_nothing);
 	tcase_add_test(tests, handlers_that_poll_leave_buffers);
-	tcase_add_test(tests, longs_of_all_lengths);
-	tcase_add_test(tests, longs_without_a_name_or_large_and_immediate_are_for_others);
-	tcase_add_test(tests, signals_come_behind_their_bytes);
-	tcase_add_test(tests, signals_without_room_have_not_begun);
-	tcase_add_test(tests, signal_without_a_buffer_gives_that_of_its_put_back);
-	tcase_add_test(tests, signal_that_names_nothing_is_counted);
 	tcase_add_test(tests, unsound_messages_are_dropped_and_counted);
 	tcase_add_test(tests, drain_waits_for_all);
 	tcase_add_test(tests, sleeper_is_woken);

@@ -84,6 +84,36 @@ START_TEST(large_transfers_go_in_pieces)
 }
 END_TEST
 
+/* The last piece goes inline or by a buffer, or neither: the others are still read. */
+START_TEST(pieces_are_read_with_the_last)
+{
+	static const size_t lens[] = { 10001, 10128, 12000, 20000 };
+	const bool from_segment = _i;
+
+	mock_reset(2);
+	device(0, 0)->ports[0].attr.max_msg_sz = 10000;
+	pair_start();
+	if (from_segment)
+		rig_bind(0, here, sizeof here);
+	for (unsigned i = 0; i < sizeof lens / sizeof *lens; i++) {
+		struct psi_transfer put = rig_transfer(1, name_there, 0, here, lens[i], 1);
+
+		put.read_cookie = 2;
+		rig_ranks[0].done_count = 0;
+		rig_fill(here, lens[i], i);
+		device(0, 0)->hold = true;
+		ck_assert_int_eq(rig_put(0, put), PSI_OK);
+		ck_assert_uint_eq(rig_ranks[0].done_count, 0);
+		device(0, 0)->hold = false;
+		mock_run();
+		rig_settle();
+		ck_assert_uint_eq(rig_done_count(0, 1), 1);
+		ck_assert_uint_eq(rig_done_count(0, 2), 1);
+		ck_assert(rig_is_filled(there, lens[i], i));
+	}
+}
+END_TEST
+
 /* More pieces than the queue has entries, completing late. */
 START_TEST(pieces_wait_for_room)
 {
@@ -381,6 +411,7 @@ main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, large_transfers_go_in_pieces);
+	tcase_add_loop_test(tests, pieces_are_read_with_the_last, 0, 2);
 	tcase_add_test(tests, pieces_wait_for_room);
 	tcase_add_test(tests, reads_at_once_are_those_of_both);
 	tcase_add_test(tests, segment_in_parts);

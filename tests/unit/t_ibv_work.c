@@ -117,6 +117,7 @@ START_TEST(put_with_signal_is_one_chain)
 
 	pair_start();
 	small.remote.name = large.remote.name = name_there;
+	small.read_now = large.read_now = true;
 	before = counts_of(0);
 	for (unsigned i = 0; i < MANY; i++) {
 		signal.packed = 0x80 | (uint64_t)i << 16;
