@@ -228,7 +228,7 @@ struct pibv_piece {
 bool pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                      struct pibv_move *move, struct pibv_piece *piece);
 void pibv_piece_drop(struct psi_conduit *conduit, struct pibv_piece *piece);
-/* Does the memory of all of a put have a key?  If it lies in no segment, it is registered for that. */
+/* Does the memory of all of a put have a key?  What lies in no segment is registered for it. */
 bool pibv_move_has_key(struct psi_conduit *conduit, struct pibv_move *move);
 
 /* -- pibv_am.c: messages ----------------------------------------------------------------------- */
