@@ -30,8 +30,9 @@ enum {
 	PBOOT_ERROR_TEXT_BYTES = 256,
 };
 
-/* The default of PST_HOST_LIMIT, in s. */
+/* The defaults of PST_HOST_LIMIT and PST_START_LIMIT, in s. */
 #define PBOOT_HOST_LIMIT "5"
+#define PBOOT_START_LIMIT "600"
 
 /* The default of PST_DEATH_SIGNAL.  qemu uses 63 and 64 itself. */
 #define PBOOT_DEATH_SIGNAL "62"

@@ -2,6 +2,7 @@
 
 #include "bootstrap/engine/pboot_engine.h"
 #include "bootstrap/share/pboot_descend.h"
+#include "bootstrap/share/pboot_settings.h"
 #include "runtime/util/clock.h"
 #include "runtime/util/log.h"
 
@@ -18,6 +19,8 @@ enum { LOOK_MS = 200, LOOKS = 5, DEPTH = 16, VALUE_ROOM = 256 };
 /* Ranks are counted at this look.  Slurm has made the processes of all ranks of a host before the
  * first one begins its program; another engine makes one after the other. */
 enum { COUNT_AT_LOOK = 6, COUNT_AT_LOOK_LATE = 50 };
+
+#define SECOND_NS UINT64_C(1000000000)
 
 static struct {
 	const char *rank_name, *job_name;
@@ -215,14 +218,22 @@ ranks_are_missing(unsigned look)
 bool
 pboot_siblings_await(bool (*over)(int limit_ms), uint32_t rank, uint32_t size)
 {
-	const uint64_t hint_ns = psi_now_ns() + PBOOT_ENGINE_HINT_S * UINT64_C(1000000000);
+	const uint64_t began_ns = psi_now_ns(), limit_ns = pboot_settings_start_limit_ns();
 	unsigned ended = 0, look;
 	bool hinted = false;
 
 	for (look = 0; !over(LOOK_MS); look++) {
-		if (!hinted && psi_now_ns() >= hint_ns) {
+		const uint64_t waited_ns = psi_now_ns() - began_ns;
+
+		if (!hinted && waited_ns >= PBOOT_ENGINE_HINT_S * SECOND_NS) {
 			pboot_engine_hint(rank, size);
 			hinted = true;
+		}
+		if (limit_ns > 0 && waited_ns >= limit_ns) {
+			psi_log("rank %u of %u: not all ranks have started within %.0f s "
+			        "(PST_START_LIMIT); the job ends", rank, size,
+			        (double)limit_ns / (double)SECOND_NS);
+			return false;
 		}
 		ended += siblings.watched && !pboot_process_lives(siblings.watched);
 		if (ended == LOOKS || ranks_are_missing(look)) {

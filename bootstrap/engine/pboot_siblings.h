@@ -24,7 +24,8 @@ void pboot_siblings_expect(uint32_t count);
 /*
  * Waits for a fence.  over waits for at most this many ms, and returns whether the fence is over.
  * Prints a line when it has taken PBOOT_ENGINE_HINT_S.  Returns false, after a line that says so,
- * if it will never be over, since another rank of this host has ended.
+ * when it has taken PST_START_LIMIT, or will never be over, since another rank of this host has
+ * ended.
  */
 bool pboot_siblings_await(bool (*over)(int limit_ms), uint32_t rank, uint32_t size);
 

@@ -106,9 +106,9 @@ pboot_settings_by_socket(void)
 	return text && strcmp(text, "socket") == 0;
 }
 
-/* Returns PST_HOST_LIMIT in ns, or 0 for a bad value.  No limit is taken as a century. */
+/* Returns the limit in ns, or 0 for a bad value.  No limit is taken as a century. */
 static uint64_t
-host_limit_of(const char *text)
+limit_of(const char *text)
 {
 	uint64_t ns;
 
@@ -118,19 +118,21 @@ host_limit_of(const char *text)
 	return ns > 0 ? ns : UINT64_C(36525) * 86400 * SECOND_NS;
 }
 
+/* How long what may be lost is waited for. */
+static const struct { const char *name, *fallback; } limits[] = {
+	{ "PST_HOST_LIMIT", PBOOT_HOST_LIMIT }, { "PST_START_LIMIT", PBOOT_START_LIMIT },
+};
+
 static const char *
-host_limit_text(void)
+limit_text(int which)
 {
-	const char *text = setting_text("PST_HOST_LIMIT");
+	const char *text = setting_text(limits[which].name);
 
-	return text ? text : PBOOT_HOST_LIMIT;
+	return text ? text : limits[which].fallback;
 }
 
-uint64_t
-pboot_settings_host_limit_ns(void)
-{
-	return host_limit_of(host_limit_text());
-}
+uint64_t pboot_settings_host_limit_ns(void) { return limit_of(limit_text(0)); }
+uint64_t pboot_settings_start_limit_ns(void) { return limit_of(limit_text(1)); }
 
 bool
 pboot_settings_programs_may_differ(void)
@@ -236,9 +238,11 @@ pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 		                   shm);
 	if (fault_of_deny(text_out))
 		return true;
-	if (host_limit_of(host_limit_text()) == 0)
-		return fault_write(text_out, "PST_HOST_LIMIT=%s: expected a time in s, such as 5, "
-		    "from 1 to %d s, or 0 for no limit", host_limit_text(), PBOOT_GRACE_MAX_S);
+	for (int i = 0; i < 2; i++)
+		if (limit_of(limit_text(i)) == 0)
+			return fault_write(text_out, "%s=%s: expected a time in s, such as %s, "
+			    "from 1 to %d s, or 0 for no limit", limits[i].name, limit_text(i),
+			    limits[i].fallback, PBOOT_GRACE_MAX_S);
 	if (programs && strcmp(programs, "same") != 0 && strcmp(programs, "any") != 0)
 		return fault_write(text_out, "PST_PROGRAMS=%s: expected same or any", programs);
 	if (death_signal_of(death_signal_text()) < 0)

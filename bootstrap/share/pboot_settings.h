@@ -36,6 +36,9 @@ bool pboot_settings_by_socket(void);
 /* PST_HOST_LIMIT: how long a host of the job may be silent. */
 uint64_t pboot_settings_host_limit_ns(void);
 
+/* PST_START_LIMIT: how long ranks that an engine starts wait for the last one; 0: a bad value. */
+uint64_t pboot_settings_start_limit_ns(void);
+
 /* PST_PROGRAMS: may hosts run different programs? */
 bool pboot_settings_programs_may_differ(void);
 

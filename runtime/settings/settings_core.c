@@ -59,6 +59,13 @@ static const struct psi_setting job_rows[] = {
 	  .max = PBOOT_GRACE_MAX_S,
 	  .help = "a host of the job from whose keeper nothing is heard for this time is lost, "
 		  "and the job ends; at least 1; 0: never" },
+	{ .name = "PST_START_LIMIT",
+	  .kind = PSI_SETTING_TIME,
+	  .default_text = PBOOT_START_LIMIT,
+	  .unit = "s",
+	  .max = PBOOT_GRACE_MAX_S,
+	  .help = "ranks that a process manager starts wait for the last one for this time at "
+		  "most, and then the job ends; at least 1; 0: for ever" },
 	{ .name = "PST_PROGRAMS",
 	  .kind = PSI_SETTING_CHOICE,
 	  .default_text = "same",
