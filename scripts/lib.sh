@@ -19,6 +19,10 @@ pass_packages="$test_packages openssh-client=ssh openssh-server=/usr/sbin/sshd l
 gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc g++-aarch64-linux-gnu=aarch64-linux-gnu-g++
 libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/stdio.h qemu-user-static=qemu-aarch64-static"
 
+# For the virtual machines of tests/verbs, which skip without them.
+guest_packages='qemu-system-x86=qemu-system-x86_64 busybox-static=busybox cpio=cpio xz-utils=xz perftest=ib_send_lat
+ibverbs-providers=/usr/lib/*/libibverbs/librxe*.so'
+
 say()
 {
 	printf '%s\n' "$self: $*"

@@ -31,11 +31,16 @@ passed()
 	echo "$what: $*"
 }
 
-# needs CONDUIT: this build has it, and its programs, and virtual machines boot here
+# needs CONDUIT [SANITIZERS]: this build has it, and its programs; it has no sanitizers, or those; and virtual
+# machines boot here.
 needs()
 {
+	[ "${CHECK_VERBS:-yes}" != no ] || skip "CHECK_VERBS=no: another pass has them"
 	[ -e "$TEST_BUILDDIR/.libs/penstock-$1.so" ] || skip "this build has no $1 conduit: configure says why"
-	[ "$TEST_SANITIZERS" = no ] || skip "not with sanitizers: an emulated processor is slow enough"
+	case $TEST_SANITIZERS in
+	no | "${2-no}") ;;
+	*) skip "not with sanitizers: an emulated processor is slow enough" ;;
+	esac
 	unset_settings
 	guest 280 '' true
 	[ "$status" -eq 0 ] || skip "no virtual machine here: $(tail -n 1 "$work/err")"
