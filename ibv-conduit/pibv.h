@@ -55,14 +55,7 @@ pibv_wr_connection(const struct psi_conduit *conduit, uint64_t id)
 static inline const struct pibv_device *
 pibv_device_of(const struct psi_conduit *conduit, unsigned rail)
 {
-	return rail ? &conduit->more[rail - 1].device : &conduit->device;
-}
-
-/* Which of the keys of a segment's name, and of a registration, a rail has. */
-static inline unsigned
-pibv_device_index(const struct psi_conduit *conduit, unsigned rail)
-{
-	return rail ? conduit->more[rail - 1].device_index : 0;
+	return &conduit->devices[conduit->rails[rail].device_index];
 }
 
 static inline void
@@ -74,11 +67,12 @@ pibv_count(struct psi_conduit *conduit, enum psi_counter which)
 /* -- pibv_device.c: which device, port and address ------------------------------------------- */
 
 bool pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes);
-/* Opens the device, with the best port that is none of those taken.  False after the text of what
- * is missing. */
-bool pibv_device_open(const struct psi_services *services, const struct pibv_device *const *taken,
-                      unsigned taken_count, struct pibv_device *device_out, char *lack,
+/* Opens the device with the best port that is no rail of the conduit, which may be NULL.  The
+ * rail's device_index is the caller's to set.  False after the text of what is missing. */
+bool pibv_device_open(const struct psi_services *services, const struct psi_conduit *conduit,
+                      struct pibv_device *device_out, struct pibv_rail *rail_out, char *lack,
                       size_t lack_bytes);
+/* Closes what of it is open. */
 void pibv_device_close(struct pibv_device *device);
 
 /* -- pibv_address.c ---------------------------------------------------------------------------- */
@@ -88,8 +82,8 @@ bool pibv_filter_takes(const char *filter, const char *device, unsigned port);
 /* The entry of a port's table of addresses to use, and why; NULL: there is none. */
 const struct ibv_gid_entry *pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count,
                                             const char **reason_out);
-/* How the device reaches a peer. */
-struct ibv_ah_attr pibv_address_of(const struct pibv_device *device,
+/* How a port reaches a peer's. */
+struct ibv_ah_attr pibv_address_of(const struct pibv_rail *rail,
                                    const struct pibv_port_card *peer);
 
 /* -- pibv_open.c ------------------------------------------------------------------------------- */
@@ -135,9 +129,6 @@ void pibv_buffer_give(struct psi_conduit *conduit, struct pibv_buffer *buffer);
 
 /* As many as settings ask for and the host has; OK, or FAILED after one line. */
 int pibv_rails_open(struct psi_conduit *conduit);
-void pibv_rails_close(struct psi_conduit *conduit);
-/* Reads completions of devices beyond the first; 0: none. */
-int pibv_rails_read(struct psi_conduit *conduit, struct ibv_wc *wcs, int most);
 
 /* -- pibv_connect.c ---------------------------------------------------------------------------- */
 

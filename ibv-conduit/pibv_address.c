@@ -110,24 +110,24 @@ pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count, const char **
 /* Ethernet has no local identifiers, and on InfiniBand they reach the same subnet alone; 0 is
  * none. */
 static bool
-needs_global(const struct pibv_device *device, const struct pibv_port_card *peer)
+needs_global(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 {
-	return device->port.link_layer == IBV_LINK_LAYER_ETHERNET || !peer->lid ||
-	       device->gid.gid.global.subnet_prefix != peer->gid.global.subnet_prefix;
+	return rail->port.link_layer == IBV_LINK_LAYER_ETHERNET || !peer->lid ||
+	       rail->gid.gid.global.subnet_prefix != peer->gid.global.subnet_prefix;
 }
 
 struct ibv_ah_attr
-pibv_address_of(const struct pibv_device *device, const struct pibv_port_card *peer)
+pibv_address_of(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 {
 	struct ibv_ah_attr address = {
-		.dlid = peer->lid, .sl = device->port.sm_sl, .port_num = device->port_number,
+		.dlid = peer->lid, .sl = rail->port.sm_sl, .port_num = rail->port_number,
 	};
 
-	if (!needs_global(device, peer))
+	if (!needs_global(rail, peer))
 		return address;
 	address.is_global = 1;
 	address.grh = (struct ibv_global_route){
-		.dgid = peer->gid, .sgid_index = (uint8_t)device->gid.gid_index, .hop_limit = 64,
+		.dgid = peer->gid, .sgid_index = (uint8_t)rail->gid.gid_index, .hop_limit = 64,
 	};
 	return address;
 }

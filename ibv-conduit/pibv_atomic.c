@@ -8,7 +8,7 @@
 bool
 pibv_has_atomics(const struct psi_conduit *conduit)
 {
-	return conduit->device.limits.atomic_cap != IBV_ATOMIC_NONE;
+	return conduit->devices[0].limits.atomic_cap != IBV_ATOMIC_NONE;
 }
 
 /* Atomic operations go by the first rail.  A device that has none refuses memory that asks for

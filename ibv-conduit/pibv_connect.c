@@ -11,16 +11,16 @@
 static struct pibv_port_card
 port_card_of(const struct psi_conduit *conduit, unsigned rail)
 {
-	const struct pibv_device *device = pibv_device_of(conduit, rail);
+	const struct pibv_rail *used = &conduit->rails[rail];
 	const uint64_t most = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
-	uint8_t mtu = (uint8_t)device->port.active_mtu;
+	uint8_t mtu = (uint8_t)used->port.active_mtu;
 
 	while (most && mtu > IBV_MTU_256 && (uint64_t)128 << mtu > most)
 		mtu--;
 	return (struct pibv_port_card){
-		.gid = device->gid.gid, .lid = device->port.lid, .mtu = mtu,
-		.link_layer = device->port.link_layer,
-		.device_index = (uint8_t)pibv_device_index(conduit, rail),
+		.gid = used->gid.gid, .lid = used->port.lid, .mtu = mtu,
+		.link_layer = used->port.link_layer,
+		.device_index = (uint8_t)used->device_index,
 	};
 }
 

@@ -32,14 +32,15 @@ qp_wish(const struct psi_conduit *conduit, struct ibv_cq *cq, uint32_t inline_by
 void
 pibv_inline_choose(struct psi_conduit *conduit)
 {
+	const struct pibv_device *first = &conduit->devices[0];
 	struct ibv_qp *qp = NULL;
 	size_t wanted = conduit->inline_bytes;
 
 	for (; !qp; wanted /= 2) {
-		struct ibv_qp_init_attr init = qp_wish(conduit, conduit->cq, (uint32_t)wanted);
+		struct ibv_qp_init_attr init = qp_wish(conduit, first->cq, (uint32_t)wanted);
 
 		init.srq = conduit->srq;
-		qp = ibv_create_qp(conduit->pd, &init);
+		qp = ibv_create_qp(first->pd, &init);
 		conduit->inline_bytes = wanted;
 		if (!wanted)
 			break;
@@ -53,12 +54,13 @@ pibv_inline_choose(struct psi_conduit *conduit)
 static struct ibv_qp *
 qp_make(struct psi_conduit *conduit, unsigned rail)
 {
-	const struct pibv_device *device = pibv_device_of(conduit, rail);
-	struct ibv_cq *cq = rail ? conduit->more[rail - 1].cq : conduit->cq;
-	struct ibv_qp_init_attr init = qp_wish(conduit, cq, (uint32_t)conduit->inline_bytes);
+	const struct pibv_rail *used = &conduit->rails[rail];
+	const struct pibv_device *device = &conduit->devices[used->device_index];
+	struct ibv_qp_init_attr init =
+		qp_wish(conduit, device->cq, (uint32_t)conduit->inline_bytes);
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .pkey_index = device->pkey_index,
-		.port_num = device->port_number,
+		.qp_state = IBV_QPS_INIT, .pkey_index = used->pkey_index,
+		.port_num = used->port_number,
 		.qp_access_flags = pibv_access_of(conduit, rail == 0),
 	};
 	struct ibv_qp *qp;
@@ -67,7 +69,7 @@ qp_make(struct psi_conduit *conduit, unsigned rail)
 		init.srq = conduit->srq;
 	else
 		init.cap.max_inline_data = 0;   /* it carries large transfers alone */
-	qp = ibv_create_qp(rail ? conduit->more[rail - 1].pd : conduit->pd, &init);
+	qp = ibv_create_qp(device->pd, &init);
 	if (!qp)
 		return NULL;
 	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -139,7 +141,7 @@ pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
 	if (!made) {
 		conduit->services->log("ibv: no queue pair for rank %u: %s; the device has %d of "
 		                       "them", process, strerror(errno),
-		                       conduit->device.limits.max_qp);
+		                       conduit->devices[0].limits.max_qp);
 		pibv_lose(conduit);
 	}
 	conduit->connections[process] = made;
@@ -188,7 +190,7 @@ qp_receives(struct psi_conduit *conduit, const struct pibv_connection *connectio
 		.path_mtu = smaller(conduit->card.ports[rail].mtu, port->mtu),
 		.dest_qp_num = peer->qp[rail], .rq_psn = peer->psn[rail],
 		.max_dest_rd_atomic = conduit->reads, .min_rnr_timer = RNR_TIMER,
-		.ah_attr = pibv_address_of(pibv_device_of(conduit, rail), port),
+		.ah_attr = pibv_address_of(&conduit->rails[rail], port),
 	};
 
 	return ibv_modify_qp(connection->qp, &attr,
@@ -201,7 +203,7 @@ static int
 qp_sends(struct psi_conduit *conduit, const struct pibv_connection *connection,
          const struct pibv_hello *peer)
 {
-	const uint8_t reads = (uint8_t)conduit->device.limits.max_qp_init_rd_atom;
+	const uint8_t reads = (uint8_t)conduit->devices[0].limits.max_qp_init_rd_atom;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .timeout = conduit->timeout, .retry_cnt = conduit->retries,
 		.rnr_retry = RNR_TRIES, .sq_psn = connection->psn,
@@ -217,7 +219,7 @@ static bool
 part_ready(struct psi_conduit *conduit, struct pibv_connection *part,
            const struct pibv_hello *peer)
 {
-	const struct pibv_device *device = pibv_device_of(conduit, part->rail);
+	const struct pibv_rail *used = &conduit->rails[part->rail];
 	int code = qp_receives(conduit, part, peer);
 
 	if (code && pibv_hello_may_pass(conduit, part->process, code))
@@ -227,8 +229,9 @@ part_ready(struct psi_conduit *conduit, struct pibv_connection *part,
 	if (code) {
 		conduit->services->log("ibv: no way to rank %u: %s; can its port be reached from "
 		                       "port %u of %s (`ibv_rc_pingpong -g %u` tries it)?",
-		                       part->process, strerror(code), device->port_number,
-		                       device->name, device->gid.gid_index);
+		                       part->process, strerror(code), used->port_number,
+		                       pibv_device_of(conduit, part->rail)->name,
+		                       used->gid.gid_index);
 		pibv_lose(conduit);
 		return false;
 	}

@@ -24,8 +24,7 @@ struct wish {
 /* What was looked at, for people. */
 struct search {
 	struct wish wish;
-	const struct pibv_device *const *taken;
-	unsigned taken_count;
+	const struct psi_conduit *conduit;      /* whose rails are taken; or NULL */
 	unsigned devices;               /* that open */
 	char lack[PIBV_LACK_BYTES];     /* why the last one was not taken */
 };
@@ -69,7 +68,7 @@ gid_is_on(const struct ibv_gid_entry *entry, const struct psi_net_wish *wish)
 
 /* Addresses of InfiniBand belong to no interface.  Who names a port has chosen already. */
 static bool
-gid_is_wished(const struct pibv_device *device, const struct ibv_gid_entry *entry,
+gid_is_wished(const struct pibv_rail *rail, const struct ibv_gid_entry *entry,
               const struct wish *wish)
 {
 	struct psi_net_wish net;
@@ -77,7 +76,7 @@ gid_is_wished(const struct pibv_device *device, const struct ibv_gid_entry *entr
 	if (wish->gid_index != UINT64_MAX && entry->gid_index != wish->gid_index)
 		return false;
 	if (!wish->interface || wish->ports ||
-	    device->port.link_layer != IBV_LINK_LAYER_ETHERNET)
+	    rail->port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return true;
 	net = psi_net_wish_parse(wish->interface);
 	return gid_is_on(entry, &net);
@@ -85,9 +84,9 @@ gid_is_wished(const struct pibv_device *device, const struct ibv_gid_entry *entr
 
 /* The best of the device's table, whose entries are of all its ports; false: there is none. */
 static bool
-gid_take(struct pibv_device *device, const struct wish *wish)
+gid_take(const struct pibv_device *device, struct pibv_rail *rail, const struct wish *wish)
 {
-	const size_t most = (size_t)device->port.gid_tbl_len * device->limits.phys_port_cnt;
+	const size_t most = (size_t)rail->port.gid_tbl_len * device->limits.phys_port_cnt;
 	struct ibv_gid_entry *all = calloc(most, sizeof *all);
 	const ssize_t found = all ? ibv_query_gid_table(device->context, all, most, 0) : 0;
 	const struct ibv_gid_entry *best;
@@ -95,13 +94,12 @@ gid_take(struct pibv_device *device, const struct wish *wish)
 	size_t count = 0;
 
 	for (ssize_t i = 0; i < found; i++)
-		if (all[i].port_num == device->port_number &&
-		    gid_is_wished(device, &all[i], wish))
+		if (all[i].port_num == rail->port_number && gid_is_wished(rail, &all[i], wish))
 			all[count++] = all[i];
 	best = pibv_gid_choose(all, count, &reason);
 	if (best) {
-		device->gid = *best;
-		snprintf(device->reason, sizeof device->reason, "%s", reason);
+		rail->gid = *best;
+		snprintf(rail->reason, sizeof rail->reason, "%s", reason);
 	}
 	free(all);
 	return best;
@@ -109,11 +107,11 @@ gid_take(struct pibv_device *device, const struct wish *wish)
 
 /* False after the text. */
 static bool
-gid_find(struct pibv_device *device, struct search *search)
+gid_find(const struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
-	if (!gid_take(device, &search->wish)) {
+	if (!gid_take(device, rail, &search->wish)) {
 		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s",
-		         device->port_number, device->name,
+		         rail->port_number, device->name,
 		         search->wish.interface ? " on the interface of PST_NET_IFACE"
 		         : search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "");
 		return false;
@@ -124,60 +122,60 @@ gid_find(struct pibv_device *device, struct search *search)
 /* The partition's place in the port's table; by default the first, which all share.  Bit 15 says
  * that its members may talk to all others. */
 static bool
-pkey_find(struct pibv_device *device, struct search *search)
+pkey_find(const struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
 	const char *text = search->wish.pkey;
 	const uint16_t key = text ? (uint16_t)strtoul(text, NULL, 0) : 0;
 
-	device->pkey_index = 0;
+	rail->pkey_index = 0;
 	if (!text)
 		return true;
-	for (int i = 0; i < device->port.pkey_tbl_len; i++) {
+	for (int i = 0; i < rail->port.pkey_tbl_len; i++) {
 		__be16 entry;
 
-		if (ibv_query_pkey(device->context, device->port_number, i, &entry) == 0 &&
+		if (ibv_query_pkey(device->context, rail->port_number, i, &entry) == 0 &&
 		    (ntohs(entry) & 0x7fff) == (key & 0x7fff)) {
-			device->pkey_index = (uint16_t)i;
+			rail->pkey_index = (uint16_t)i;
 			return true;
 		}
 	}
 	snprintf(search->lack, sizeof search->lack, "port %u of %s is not in partition %s of "
-	         "GASNET_IBV_PKEY", device->port_number, device->name, text);
+	         "GASNET_IBV_PKEY", rail->port_number, device->name, text);
 	return false;
 }
 
 static bool
-port_is_taken(const struct pibv_device *device, const struct search *search)
+port_is_taken(const struct pibv_device *device, uint8_t port, const struct psi_conduit *conduit)
 {
-	for (unsigned i = 0; i < search->taken_count; i++)
-		if (strcmp(search->taken[i]->name, device->name) == 0 &&
-		    search->taken[i]->port_number == device->port_number)
+	for (unsigned rail = 0; conduit && rail < conduit->rail_count; rail++)
+		if (strcmp(pibv_device_of(conduit, rail)->name, device->name) == 0 &&
+		    conduit->rails[rail].port_number == port)
 			return true;
 	return false;
 }
 
 static bool
-port_take(struct pibv_device *device, struct search *search)
+port_take(const struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
 	const struct wish *wish = &search->wish;
 
-	if (port_is_taken(device, search) ||
-	    (wish->ports && !pibv_filter_takes(wish->ports, device->name, device->port_number)))
+	if (port_is_taken(device, rail->port_number, search->conduit) ||
+	    (wish->ports && !pibv_filter_takes(wish->ports, device->name, rail->port_number)))
 		return false;
-	if (ibv_query_port(device->context, device->port_number, &device->port) != 0 ||
-	    device->port.state != IBV_PORT_ACTIVE) {
+	if (ibv_query_port(device->context, rail->port_number, &rail->port) != 0 ||
+	    rail->port.state != IBV_PORT_ACTIVE) {
 		snprintf(search->lack, sizeof search->lack, "port %u of %s is %s",
-		         device->port_number, device->name,
-		         ibv_port_state_str(device->port.state));
+		         rail->port_number, device->name,
+		         ibv_port_state_str(rail->port.state));
 		return false;
 	}
-	return gid_find(device, search) && pkey_find(device, search);
+	return gid_find(device, rail, search) && pkey_find(device, rail, search);
 }
 
 /* -- a device ---------------------------------------------------------------------------------- */
 
 static bool
-device_has_port(struct pibv_device *device, struct search *search)
+device_has_port(struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
 	if (ibv_query_device(device->context, &device->limits) != 0) {
 		snprintf(search->lack, sizeof search->lack, "device %s tells nothing of itself",
@@ -185,15 +183,16 @@ device_has_port(struct pibv_device *device, struct search *search)
 		return false;
 	}
 	for (uint8_t port = 1; port <= device->limits.phys_port_cnt; port++) {
-		device->port_number = port;
-		if (port_take(device, search))
+		*rail = (struct pibv_rail){ .port_number = port };
+		if (port_take(device, rail, search))
 			return true;
 	}
 	return false;
 }
 
 static bool
-device_try(struct ibv_device *from, struct search *search, struct pibv_device *device)
+device_try(struct ibv_device *from, struct search *search, struct pibv_device *device,
+           struct pibv_rail *rail)
 {
 	*device = (struct pibv_device){ .context = ibv_open_device(from) };
 	snprintf(device->name, sizeof device->name, "%s", ibv_get_device_name(from));
@@ -207,7 +206,7 @@ device_try(struct ibv_device *from, struct search *search, struct pibv_device *d
 	if (from->transport_type != IBV_TRANSPORT_IB)
 		snprintf(search->lack, sizeof search->lack, "device %s is neither InfiniBand nor "
 		         "RoCE, and conduit ofi may serve it", device->name);
-	else if (device_has_port(device, search))
+	else if (device_has_port(device, rail, search))
 		return true;
 	pibv_device_close(device);
 	return false;
@@ -234,11 +233,13 @@ device_is_near(const struct ibv_device *from)
 
 /* Near ones first, else in the order of the list. */
 static bool
-device_find(struct ibv_device **list, struct search *search, struct pibv_device *device_out)
+device_find(struct ibv_device **list, struct search *search, struct pibv_device *device_out,
+            struct pibv_rail *rail_out)
 {
 	for (int near = 1; near >= 0; near--)
 		for (struct ibv_device **at = list; *at; at++)
-			if (device_is_near(*at) == near && device_try(*at, search, device_out))
+			if (device_is_near(*at) == near &&
+			    device_try(*at, search, device_out, rail_out))
 				return true;
 	return false;
 }
@@ -246,21 +247,25 @@ device_find(struct ibv_device **list, struct search *search, struct pibv_device 
 void
 pibv_device_close(struct pibv_device *device)
 {
+	if (device->cq)
+		ibv_destroy_cq(device->cq);
+	if (device->pd)
+		ibv_dealloc_pd(device->pd);
 	if (device->context)
 		ibv_close_device(device->context);
-	device->context = NULL;
+	*device = (struct pibv_device){ .context = NULL };
 }
 
 /* -- the choice -------------------------------------------------------------------------------- */
 
 static void
-reason_say(struct pibv_device *device, const struct search *search)
+reason_say(struct pibv_rail *rail, const struct search *search)
 {
-	const size_t len = strlen(device->reason);
+	const size_t len = strlen(rail->reason);
 	const char *why = search->wish.ports ? "GASNET_IBV_PORTS"
 	                  : search->wish.interface ? "PST_NET_IFACE" : "the first that is up";
 
-	snprintf(device->reason + len, sizeof device->reason - len, ", %s", why);
+	snprintf(rail->reason + len, sizeof rail->reason - len, ", %s", why);
 }
 
 static void
@@ -278,13 +283,11 @@ lack_say(const struct search *search, char *lack, size_t lack_bytes)
 }
 
 bool
-pibv_device_open(const struct psi_services *services, const struct pibv_device *const *taken,
-                 unsigned taken_count, struct pibv_device *device_out, char *lack,
+pibv_device_open(const struct psi_services *services, const struct psi_conduit *conduit,
+                 struct pibv_device *device_out, struct pibv_rail *rail_out, char *lack,
                  size_t lack_bytes)
 {
-	struct search search = {
-		.wish = wish_read(services), .taken = taken, .taken_count = taken_count,
-	};
+	struct search search = { .wish = wish_read(services), .conduit = conduit };
 	struct ibv_device **list;
 	bool found;
 
@@ -292,12 +295,12 @@ pibv_device_open(const struct psi_services *services, const struct pibv_device *
 	 * that, or that other code has registered memory before. */
 	(void)ibv_fork_init();
 	list = ibv_get_device_list(NULL);
-	found = list && device_find(list, &search, device_out);
+	found = list && device_find(list, &search, device_out, rail_out);
 
 	if (list)
 		ibv_free_device_list(list);
 	if (found)
-		reason_say(device_out, &search);
+		reason_say(rail_out, &search);
 	else
 		lack_say(&search, lack, lack_bytes);
 	return found;
@@ -307,8 +310,9 @@ bool
 pibv_probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 {
 	struct pibv_device device;
+	struct pibv_rail rail;
 
-	if (!pibv_device_open(services, NULL, 0, &device, reason, reason_bytes))
+	if (!pibv_device_open(services, NULL, &device, &rail, reason, reason_bytes))
 		return false;
 	pibv_device_close(&device);
 	return true;

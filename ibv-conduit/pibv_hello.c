@@ -74,8 +74,8 @@ static int
 qp_start(struct psi_conduit *conduit)
 {
 	int code = qp_modify(conduit, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->device.pkey_index,
-		.port_num = conduit->device.port_number, .qkey = conduit->card.qkey,
+		.qp_state = IBV_QPS_INIT, .pkey_index = conduit->rails[0].pkey_index,
+		.port_num = conduit->rails[0].port_number, .qkey = conduit->card.qkey,
 	}, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 
 	for (uint32_t slot = 0; slot < PIBV_HELLOS && !code; slot++)
@@ -92,13 +92,13 @@ static int
 qp_open(struct psi_conduit *conduit)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = conduit->cq, .recv_cq = conduit->cq,
+		.send_cq = conduit->devices[0].cq, .recv_cq = conduit->devices[0].cq,
 		.cap = { .max_send_wr = PIBV_HELLOS, .max_recv_wr = PIBV_HELLOS,
 		         .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_UD,
 	};
 
-	conduit->hello.qp = ibv_create_qp(conduit->pd, &init);
+	conduit->hello.qp = ibv_create_qp(conduit->devices[0].pd, &init);
 	return conduit->hello.qp ? qp_start(conduit) : errno;
 }
 
@@ -117,7 +117,7 @@ qp_restart(struct psi_conduit *conduit)
 	conduit->hello.failed = false;
 	if (code) {
 		conduit->services->log("ibv: the queue pair for datagrams of device %s does not "
-		                       "start again: %s", conduit->device.name, strerror(code));
+		                       "start again: %s", conduit->devices[0].name, strerror(code));
 		pibv_lose(conduit);
 	}
 }
@@ -141,7 +141,7 @@ pibv_hello_open(struct psi_conduit *conduit)
 	    !(conduit->hello.bytes = calloc(SLOTS, SLOT_BYTES)))
 		code = ENOMEM;
 	conduit->card.qkey = qkey & QKEY_MASK;
-	if (!code && !(conduit->hello.mr = ibv_reg_mr(conduit->pd, conduit->hello.bytes,
+	if (!code && !(conduit->hello.mr = ibv_reg_mr(conduit->devices[0].pd, conduit->hello.bytes,
 	                                              (size_t)SLOTS * SLOT_BYTES,
 	                                              IBV_ACCESS_LOCAL_WRITE)))
 		code = errno;
@@ -149,7 +149,7 @@ pibv_hello_open(struct psi_conduit *conduit)
 		code = qp_open(conduit);
 	if (code) {
 		conduit->services->log("ibv: device %s has no queue pair for datagrams: %s",
-		                       conduit->device.name, strerror(code));
+		                       conduit->devices[0].name, strerror(code));
 		return PSI_FAILED;
 	}
 	conduit->card.qp = conduit->hello.qp->qp_num;
@@ -198,7 +198,7 @@ pibv_hello_may_pass(struct psi_conduit *conduit, uint32_t process, int code)
 	if (psi_now_ns() - connection->hello_since_ns < look_up_ns)
 		return true;
 	snprintf(why, sizeof why, "its port was not found for 30 s by port %u of %s: %s",
-	         conduit->device.port_number, conduit->device.name, strerror(code));
+	         conduit->rails[0].port_number, conduit->devices[0].name, strerror(code));
 	pibv_connection_break(conduit, connection, why);
 	return true;
 }
@@ -209,17 +209,17 @@ has_handle(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	const uint32_t process = connection->process;
 	struct ibv_ah_attr address =
-		pibv_address_of(&conduit->device, &conduit->cards[process].ports[0]);
+		pibv_address_of(&conduit->rails[0], &conduit->cards[process].ports[0]);
 
 	if (!connection->ah)
-		connection->ah = ibv_create_ah(conduit->pd, &address);
+		connection->ah = ibv_create_ah(conduit->devices[0].pd, &address);
 	if (connection->ah)
 		return true;
 	if (pibv_hello_may_pass(conduit, process, errno))
 		return false;
 	conduit->services->log("ibv: no way to rank %u: %s; can its port be reached from port %u "
-	                       "of %s?", process, strerror(errno), conduit->device.port_number,
-	                       conduit->device.name);
+	                       "of %s?", process, strerror(errno), conduit->rails[0].port_number,
+	                       conduit->devices[0].name);
 	pibv_lose(conduit);
 	return false;
 }
@@ -301,7 +301,7 @@ silence_tell(struct psi_conduit *conduit, struct pibv_connection *connection, ui
 	connection->told = true;
 	conduit->services->log("ibv: rank %u has not answered for 10 s: it makes no calls, or "
 	                       "datagrams from port %u of %s do not reach it", connection->process,
-	                       conduit->device.port_number, conduit->device.name);
+	                       conduit->rails[0].port_number, conduit->devices[0].name);
 }
 
 void
@@ -394,7 +394,7 @@ pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc)
 		hello_take(conduit, &hello);
 	if (slot_post(conduit, slot) != 0) {
 		conduit->services->log("ibv: device %s takes no buffer for a datagram",
-		                       conduit->device.name);
+		                       conduit->devices[0].name);
 		pibv_lose(conduit);
 	}
 }

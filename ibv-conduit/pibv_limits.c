@@ -66,7 +66,7 @@ message_sizes(struct psi_conduit *conduit)
 static size_t
 part_limit(const struct psi_conduit *conduit)
 {
-	const uint64_t most = conduit->device.limits.max_mr_size;
+	const uint64_t most = conduit->devices[0].limits.max_mr_size;
 	const uint64_t wanted = pibv_setting(conduit->services, "PST_IBV_PART", UINT64_MAX);
 	size_t part = SIZE_MAX / 2 + 1;
 
@@ -80,7 +80,7 @@ static void
 retry_limits(struct psi_conduit *conduit)
 {
 	const struct psi_services *services = conduit->services;
-	const struct ibv_device_attr *limits = &conduit->device.limits;
+	const struct ibv_device_attr *limits = &conduit->devices[0].limits;
 	const uint64_t reads = pibv_setting(services, "GASNET_QP_RD_ATOM", 0);
 
 	conduit->timeout = (uint8_t)pibv_setting(services, "GASNET_QP_TIMEOUT", TIMEOUT);
@@ -118,7 +118,7 @@ void
 pibv_limits_choose(struct psi_conduit *conduit)
 {
 	const struct psi_services *services = conduit->services;
-	const struct ibv_device_attr *limits = &conduit->device.limits;
+	const struct ibv_device_attr *limits = &conduit->devices[0].limits;
 	uint64_t depth = psi_least(pibv_setting(services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
 	                       (uint64_t)limits->max_qp_wr);
 
@@ -130,7 +130,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->inline_bytes = psi_least(
 		pibv_setting(services, "GASNET_INLINESEND_LIMIT", PIBV_INLINE_BYTES),
 		PIBV_INLINE_BYTES);
-	conduit->piece_bytes = psi_least(conduit->device.port.max_msg_sz, PIECE_BYTES);
+	conduit->piece_bytes = psi_least(conduit->rails[0].port.max_msg_sz, PIECE_BYTES);
 	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
 	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
 	conduit->depth_mask = conduit->depth - 1;

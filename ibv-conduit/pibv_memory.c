@@ -12,20 +12,11 @@
 
 /* -- registration ------------------------------------------------------------------------------ */
 
-static struct ibv_pd *
-pd_of(const struct psi_conduit *conduit, unsigned device)
-{
-	for (unsigned rail = 1; rail < conduit->rail_count; rail++)
-		if (conduit->more[rail - 1].device_index == device)
-			return conduit->more[rail - 1].pd;
-	return conduit->pd;
-}
-
 struct ibv_mr *
 pibv_register_quietly(struct psi_conduit *conduit, unsigned device, void *base, size_t len_bytes,
                       unsigned access)
 {
-	return ibv_reg_mr(pd_of(conduit, device), base, len_bytes, access);
+	return ibv_reg_mr(conduit->devices[device].pd, base, len_bytes, access);
 }
 
 struct ibv_mr *
@@ -36,8 +27,8 @@ pibv_register(struct psi_conduit *conduit, unsigned device, void *base, size_t l
 
 	if (!mr)
 		conduit->services->log("ibv: device %s cannot register %zu bytes: %s; raise the "
-		                       "limit of locked memory (ulimit -l)", conduit->device.name,
-		                       len_bytes, strerror(errno));
+		                       "limit of locked memory (ulimit -l)",
+		                       conduit->devices[0].name, len_bytes, strerror(errno));
 	return mr;
 }
 
@@ -128,7 +119,7 @@ receives_make(struct psi_conduit *conduit)
 	if (conduit->receives.posted == count)
 		return true;
 	conduit->services->log("ibv: device %s takes %u of %u receive buffers; lower "
-	                       "GASNET_RBUF_COUNT", conduit->device.name,
+	                       "GASNET_RBUF_COUNT", conduit->devices[0].name,
 	                       conduit->receives.posted, count);
 	return false;
 }

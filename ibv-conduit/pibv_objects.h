@@ -33,24 +33,23 @@ enum {
 	PIBV_LACK_BYTES = 320,
 };
 
-/* The port of a device that the process uses, and why. */
+/* A device of which the process uses ports, and what those share; NULL: not made. */
 struct pibv_device {
 	struct ibv_context *context;
-	char name[IBV_SYSFS_NAME_MAX];
-	struct ibv_device_attr limits;
-	struct ibv_port_attr port;
-	uint8_t port_number;
-	uint16_t pkey_index;
-	struct ibv_gid_entry gid;       /* its index is the source of addresses */
-	char reason[PIBV_REASON_BYTES];
-};
-
-/* A port beyond the first. */
-struct pibv_rail {
-	struct pibv_device device;
-	unsigned device_index;          /* 0: the first port's device, whose objects it has */
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
+	char name[IBV_SYSFS_NAME_MAX];
+	struct ibv_device_attr limits;
+};
+
+/* A port that the process uses, and why. */
+struct pibv_rail {
+	unsigned device_index;
+	uint8_t port_number;
+	uint16_t pkey_index;
+	struct ibv_port_attr port;
+	struct ibv_gid_entry gid;       /* its index is the source of addresses */
+	char reason[PIBV_REASON_BYTES];
 };
 
 /* How a port is reached. */
@@ -197,12 +196,10 @@ struct psi_conduit {
 	uint64_t hello_first_ns, hello_most_ns;
 	struct pibv_card *cards;        /* [places] */
 	struct pibv_card card;          /* mine */
-	struct pibv_device device;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
+	struct pibv_device devices[PIBV_DEVICES];       /* [device_count] */
+	struct pibv_rail rails[PIBV_RAILS];             /* [rail_count]; 0 is of device 0 */
+	struct ibv_comp_channel *channel;               /* of the cq of device 0 */
 	struct ibv_srq *srq;
-	struct pibv_rail more[PIBV_RAILS - 1];  /* the second rail and so on */
 	/* The guard protects what follows. */
 	struct psi_guard guard;
 	struct pibv_connection **connections;   /* [places]; NULL: none yet */

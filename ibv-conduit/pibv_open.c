@@ -16,20 +16,21 @@
 static void
 device_close(struct psi_conduit *conduit)
 {
+	struct pibv_device *first = &conduit->devices[0];
+
 	pibv_connections_close(conduit);
 	pibv_hello_close(conduit);
 	if (conduit->srq)
 		ibv_destroy_srq(conduit->srq);
-	if (conduit->cq)
-		ibv_destroy_cq(conduit->cq);
+	if (first->cq)
+		ibv_destroy_cq(first->cq);
+	first->cq = NULL;
 	if (conduit->channel)
 		ibv_destroy_comp_channel(conduit->channel);
 	pibv_memory_close(conduit);
 	pibv_segments_close(conduit);
-	pibv_rails_close(conduit);
-	if (conduit->pd)
-		ibv_dealloc_pd(conduit->pd);
-	pibv_device_close(&conduit->device);
+	for (unsigned device = PIBV_DEVICES; device-- > 0;)
+		pibv_device_close(&conduit->devices[device]);
 }
 
 int
@@ -43,7 +44,7 @@ pibv_fd_unblock(int fd)
 static int
 cq_entries(struct psi_conduit *conduit)
 {
-	const uint32_t most = (uint32_t)conduit->device.limits.max_cqe;
+	const uint32_t most = (uint32_t)conduit->devices[0].limits.max_cqe;
 	const uint32_t fixed = conduit->receive_count + 2 * PIBV_HELLOS + 4 * conduit->depth;
 
 	if (fixed + conduit->signals_most > most)
@@ -56,26 +57,27 @@ cq_entries(struct psi_conduit *conduit)
 static bool
 queues_open(struct psi_conduit *conduit, const char **what_out)
 {
+	struct pibv_device *first = &conduit->devices[0];
 	struct ibv_srq_init_attr srq = {
 		.attr = { .max_wr = conduit->receive_count, .max_sge = 1 },
 	};
 
 	*what_out = "protection domain";
-	if (!(conduit->pd = ibv_alloc_pd(conduit->device.context)))
+	if (!(first->pd = ibv_alloc_pd(first->context)))
 		return false;
 	*what_out = "completion channel";
-	if (!(conduit->channel = ibv_create_comp_channel(conduit->device.context)))
+	if (!(conduit->channel = ibv_create_comp_channel(first->context)))
 		return false;
 	*what_out = "completion queue";
-	if (!(conduit->cq = ibv_create_cq(conduit->device.context, cq_entries(conduit), NULL,
-	                                  conduit->channel, 0)))
+	if (!(first->cq = ibv_create_cq(first->context, cq_entries(conduit), NULL,
+	                                conduit->channel, 0)))
 		return false;
 	*what_out = "shared receive queue";
-	if (!(conduit->srq = ibv_create_srq(conduit->pd, &srq)))
+	if (!(conduit->srq = ibv_create_srq(first->pd, &srq)))
 		return false;
 	*what_out = "descriptor without waiting";
 	return pibv_fd_unblock(conduit->channel->fd) == 0 &&
-	       pibv_fd_unblock(conduit->device.context->async_fd) == 0;
+	       pibv_fd_unblock(first->context->async_fd) == 0;
 }
 
 static int
@@ -85,8 +87,8 @@ device_open(struct psi_conduit *conduit)
 
 	if (!queues_open(conduit, &what)) {
 		conduit->services->log("ibv: device %s has no %s: %s; is the limit of locked "
-		                       "memory too low (ulimit -l)?", conduit->device.name, what,
-		                       strerror(errno));
+		                       "memory too low (ulimit -l)?", conduit->devices[0].name,
+		                       what, strerror(errno));
 		return PSI_FAILED;
 	}
 	pibv_inline_choose(conduit);
@@ -158,11 +160,13 @@ pibv_open(const struct psi_services *services, const struct psi_conduit_job *job
 		services->log("ibv: no memory");
 		return PSI_FAILED;
 	}
-	if (!pibv_device_open(services, NULL, 0, &conduit->device, lack, sizeof lack)) {
+	if (!pibv_device_open(services, NULL, &conduit->devices[0], &conduit->rails[0], lack,
+	                      sizeof lack)) {
 		services->log("ibv: %s", lack);
 		conduit_free(conduit);
 		return PSI_FAILED;
 	}
+	conduit->device_count = conduit->rail_count = 1;
 	pibv_limits_choose(conduit);
 	if (device_open(conduit) != PSI_OK) {
 		conduit_free(conduit);
@@ -216,7 +220,7 @@ void
 pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	static const int mtu_bytes[] = { 0, 256, 512, 1024, 2048, 4096 };
-	const struct pibv_device *device = &conduit->device;
+	const struct pibv_rail *first = &conduit->rails[0];
 
 	snprintf(text, text_bytes,
 	         "port %u of %s (%s), %u rails, MTU %d, messages of %zu bytes inline, Mediums of "
@@ -224,8 +228,8 @@ pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 	         "%u requests on their way to each place, %u receive buffers, send queues of %u, "
 	         "puts, gets, Longs and signals with puts native in pieces of %zu bytes, "
 	         "connections made %s, %zu bytes per peer, %zu more when connected",
-	         device->port_number, device->name, device->reason, conduit->rail_count,
-	         mtu_bytes[device->port.active_mtu <= IBV_MTU_4096 ? device->port.active_mtu : 0],
+	         first->port_number, conduit->devices[0].name, first->reason, conduit->rail_count,
+	         mtu_bytes[first->port.active_mtu <= IBV_MTU_4096 ? first->port.active_mtu : 0],
 	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
 	         conduit->receive_count, conduit->depth, conduit->piece_bytes,
 	         conduit->connect_all ? "at start" : "on first use", peer_bytes(conduit),

@@ -229,7 +229,7 @@ queue_is_broken(struct psi_conduit *conduit)
 	if (conduit->lost)
 		return;
 	conduit->services->log("ibv: the completion queue of %s cannot be read",
-	                       conduit->device.name);
+	                       conduit->devices[0].name);
 	pibv_lose(conduit);
 }
 
@@ -238,15 +238,13 @@ queue_is_broken(struct psi_conduit *conduit)
 static int
 queues_read(struct psi_conduit *conduit)
 {
-	const bool others_first = conduit->polls & 1;
 	int count = 0;
 
-	if (others_first)
-		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
-	if (!count)
-		count = ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
-	if (!count && !others_first)
-		count = pibv_rails_read(conduit, conduit->read.wcs, PIBV_BATCH);
+	for (unsigned i = 0; i < conduit->device_count && !count; i++) {
+		const unsigned index = (conduit->polls + i) % conduit->device_count;
+
+		count = ibv_poll_cq(conduit->devices[index].cq, PIBV_BATCH, conduit->read.wcs);
+	}
 	return count;
 }
 
@@ -260,7 +258,7 @@ completions_read(struct psi_conduit *conduit)
 		return count;
 	count = conduit->device_count > 1
 	                ? queues_read(conduit)
-	                : ibv_poll_cq(conduit->cq, PIBV_BATCH, conduit->read.wcs);
+	                : ibv_poll_cq(conduit->devices[0].cq, PIBV_BATCH, conduit->read.wcs);
 	conduit->read.next = 0;
 	conduit->read.count = count;
 	if (count < 0)

@@ -43,7 +43,7 @@ events_drop(struct psi_conduit *conduit)
 	while (ibv_get_cq_event(conduit->channel, &cq, &context) == 0)
 		count++;
 	if (count)
-		ibv_ack_cq_events(conduit->cq, count);
+		ibv_ack_cq_events(conduit->devices[0].cq, count);
 }
 
 /* The queue is looked at after it was asked for an event, so no completion falls between. */
@@ -51,7 +51,7 @@ static bool
 queue_is_empty(struct psi_conduit *conduit)
 {
 	events_drop(conduit);
-	return ibv_req_notify_cq(conduit->cq, 0) == 0 && !pibv_completions_read(conduit);
+	return ibv_req_notify_cq(conduit->devices[0].cq, 0) == 0 && !pibv_completions_read(conduit);
 }
 
 /* Hellos and lost peers are matters of time, and so is an event of the device, which has another

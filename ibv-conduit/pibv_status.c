@@ -76,14 +76,14 @@ reason_of(enum ibv_wc_status status)
 /* A device whose port is down, or that was removed, fails in many ways: it is asked first.
  * Soft-RoCE gives up at once what it would send while its port is down. */
 static const char *
-reason_here(struct psi_conduit *conduit, const struct pibv_device *device,
-            enum ibv_wc_status status)
+reason_here(struct psi_conduit *conduit, unsigned rail, enum ibv_wc_status status)
 {
 	struct ibv_port_attr port;
 
 	if (status == IBV_WC_WR_FLUSH_ERR)
 		return NULL;
-	if (ibv_query_port(device->context, device->port_number, &port) != 0)
+	if (ibv_query_port(pibv_device_of(conduit, rail)->context,
+	                   conduit->rails[rail].port_number, &port) != 0)
 		return "the device has failed, or was removed";
 	pibv_events_read(conduit);
 	if (port.state != IBV_PORT_ACTIVE ||
@@ -109,47 +109,45 @@ void
 pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	struct pibv_connection *connection = connection_at(conduit, wc);
-	const struct pibv_device *device;
 	char why[PSI_LOST_WHY_BYTES];
-	const char *reason;
+	const char *reason, *name;
+	unsigned port;
 
 	if (!connection || connection->broken)
 		return;
-	device = pibv_device_of(conduit, connection->rail);
-	reason = reason_here(conduit, device, wc->status);
+	reason = reason_here(conduit, connection->rail, wc->status);
 	if (!reason)
 		return;
+	name = pibv_device_of(conduit, connection->rail)->name;
+	port = conduit->rails[connection->rail].port_number;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)
 		snprintf(why, sizeof why, "%s for %.1f s by port %u of %s: %s",
-		         ibv_wc_status_str(wc->status), pibv_tried_s(conduit), device->port_number,
-		         device->name, reason);
+		         ibv_wc_status_str(wc->status), pibv_tried_s(conduit), port, name,
+		         reason);
 	else
 		snprintf(why, sizeof why, "%s (vendor's number %#x) by port %u of %s: %s",
-		         ibv_wc_status_str(wc->status), wc->vendor_err, device->port_number,
-		         device->name, reason);
+		         ibv_wc_status_str(wc->status), wc->vendor_err, port, name, reason);
 	pibv_connection_break(conduit, connection, why);
 }
 
 /* -- events ------------------------------------------------------------------------------------ */
 
 static bool
-port_is_used(const struct psi_conduit *conduit, const struct pibv_device *device, int port)
+port_is_used(const struct psi_conduit *conduit, unsigned device, int port)
 {
-	for (unsigned rail = 0; rail < conduit->rail_count; rail++) {
-		const struct pibv_device *used = pibv_device_of(conduit, rail);
-
-		if (used->context == device->context && used->port_number == port)
+	for (unsigned rail = 0; rail < conduit->rail_count; rail++)
+		if (conduit->rails[rail].device_index == device &&
+		    conduit->rails[rail].port_number == port)
 			return true;
-	}
 	return false;
 }
 
 /* What a further device can do no more shows by its transfers, which then go by the first. */
 static void
-event_take(struct psi_conduit *conduit, const struct pibv_device *device,
-           const struct ibv_async_event *event)
+event_take(struct psi_conduit *conduit, unsigned device, const struct ibv_async_event *event)
 {
-	const char *name = ibv_event_type_str(event->event_type);
+	const char *name = conduit->devices[device].name;
+	const char *what = ibv_event_type_str(event->event_type);
 
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ERR:
@@ -158,14 +156,14 @@ event_take(struct psi_conduit *conduit, const struct pibv_device *device,
 			break;
 		conduit->port_was_down = true;
 		conduit->services->log("ibv: port %d of %s: %s", event->element.port_num,
-		                       device->name, name);
+		                       name, what);
 		break;
 	case IBV_EVENT_CQ_ERR:
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_DEVICE_FATAL:
-		conduit->services->log("ibv: device %s: %s%s", device->name, name,
-		                       device == &conduit->device ? "; the job cannot go on" : "");
-		if (device == &conduit->device)
+		conduit->services->log("ibv: device %s: %s%s", name, what,
+		                       device == 0 ? "; the job cannot go on" : "");
+		if (device == 0)
 			pibv_lose(conduit);
 		break;
 	default:
@@ -173,22 +171,16 @@ event_take(struct psi_conduit *conduit, const struct pibv_device *device,
 	}
 }
 
-static void
-device_events_read(struct psi_conduit *conduit, const struct pibv_device *device)
-{
-	struct ibv_async_event event;
-
-	while (ibv_get_async_event(device->context, &event) == 0) {
-		event_take(conduit, device, &event);
-		ibv_ack_async_event(&event);
-	}
-}
-
 void
 pibv_events_read(struct psi_conduit *conduit)
 {
-	for (unsigned rail = 0; rail < conduit->rail_count; rail++)
-		device_events_read(conduit, pibv_device_of(conduit, rail));
+	struct ibv_async_event event;
+
+	for (unsigned device = 0; device < conduit->device_count; device++)
+		while (ibv_get_async_event(conduit->devices[device].context, &event) == 0) {
+			event_take(conduit, device, &event);
+			ibv_ack_async_event(&event);
+		}
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ uint32_t
 pibv_stripe_key(const struct psi_conduit *conduit, const struct pibv_stripe *stripe,
                 const struct pibv_connection *connection)
 {
-	return stripe->whole->keys[pibv_device_index(conduit, connection->rail)];
+	return stripe->whole->keys[conduit->rails[connection->rail].device_index];
 }
 
 /* -- starting ---------------------------------------------------------------------------------- */

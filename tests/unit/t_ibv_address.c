@@ -118,16 +118,16 @@ END_TEST
 
 /* -- a peer's ---------------------------------------------------------------------------------- */
 
-static struct pibv_device
-device_of(uint8_t link_layer, const char *gid)
+static struct pibv_rail
+rail_of(uint8_t link_layer, const char *gid)
 {
-	struct pibv_device device = {
+	struct pibv_rail rail = {
 		.port_number = 2, .port = { .link_layer = link_layer, .sm_sl = 3, .lid = 4 },
 	};
 
-	device.gid = entry_of(5, link_layer == IBV_LINK_LAYER_ETHERNET ? IBV_GID_TYPE_ROCE_V2
-	                                                               : IBV_GID_TYPE_IB, gid);
-	return device;
+	rail.gid = entry_of(5, link_layer == IBV_LINK_LAYER_ETHERNET ? IBV_GID_TYPE_ROCE_V2
+	                                                             : IBV_GID_TYPE_IB, gid);
+	return rail;
 }
 
 static struct pibv_port_card
@@ -141,9 +141,9 @@ card_of(uint16_t lid, const char *gid)
 
 START_TEST(peer_of_the_subnet_is_reached_by_its_lid)
 {
-	const struct pibv_device device = device_of(IBV_LINK_LAYER_INFINIBAND, "fec0::1:0:0:0:1");
+	const struct pibv_rail rail = rail_of(IBV_LINK_LAYER_INFINIBAND, "fec0::1:0:0:0:1");
 	const struct pibv_port_card peer = card_of(77, "fec0::1:0:0:0:2");
-	const struct ibv_ah_attr address = pibv_address_of(&device, &peer);
+	const struct ibv_ah_attr address = pibv_address_of(&rail, &peer);
 
 	ck_assert_uint_eq(address.is_global, 0);
 	ck_assert_uint_eq(address.dlid, 77);
@@ -153,9 +153,9 @@ START_TEST(peer_of_the_subnet_is_reached_by_its_lid)
 END_TEST
 
 static void
-is_global(const struct pibv_device *device, const struct pibv_port_card *peer)
+is_global(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 {
-	const struct ibv_ah_attr address = pibv_address_of(device, peer);
+	const struct ibv_ah_attr address = pibv_address_of(rail, peer);
 
 	ck_assert_uint_eq(address.is_global, 1);
 	ck_assert_uint_eq(address.dlid, peer->lid);
@@ -167,9 +167,8 @@ is_global(const struct pibv_device *device, const struct pibv_port_card *peer)
 
 START_TEST(others_are_reached_by_their_global_address)
 {
-	const struct pibv_device infiniband = device_of(IBV_LINK_LAYER_INFINIBAND,
-	                                                "fec0:0:0:1::1");
-	const struct pibv_device ethernet = device_of(IBV_LINK_LAYER_ETHERNET, "::ffff:10.0.0.1");
+	const struct pibv_rail infiniband = rail_of(IBV_LINK_LAYER_INFINIBAND, "fec0:0:0:1::1");
+	const struct pibv_rail ethernet = rail_of(IBV_LINK_LAYER_ETHERNET, "::ffff:10.0.0.1");
 	const struct pibv_port_card elsewhere = card_of(77, "fec0:0:0:2::2");
 	const struct pibv_port_card without_lid = card_of(0, "fec0:0:0:1::2");
 	const struct pibv_port_card roce = card_of(0, "::ffff:10.0.0.2");

@@ -34,13 +34,14 @@ static void
 opens_at(const char *name, unsigned port)
 {
 	struct pibv_device found;
+	struct pibv_rail rail;
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s",
-	              lack);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
+	              "%s", lack);
 	ck_assert_str_eq(found.name, name);
-	ck_assert_uint_eq(found.port_number, port);
+	ck_assert_uint_eq(rail.port_number, port);
 	pibv_device_close(&found);
 	ck_assert_uint_eq(device(0)->counts.objects + device(1)->counts.objects, 0);
 }
@@ -126,13 +127,14 @@ static void
 took_address(uint32_t index, const char *why)
 {
 	struct pibv_device found;
+	struct pibv_rail rail;
 	char lack[PIBV_LACK_BYTES];
 
 	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack), "%s",
-	              lack);
-	ck_assert_uint_eq(found.gid.gid_index, index);
-	ck_assert_msg(strstr(found.reason, why) != NULL, "%s", found.reason);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
+	              "%s", lack);
+	ck_assert_uint_eq(rail.gid.gid_index, index);
+	ck_assert_msg(strstr(rail.reason, why) != NULL, "%s", rail.reason);
 	pibv_device_close(&found);
 }
 
@@ -161,14 +163,15 @@ END_TEST
 START_TEST(address_is_of_the_port)
 {
 	struct pibv_device found;
+	struct pibv_rail rail;
 	char lack[PIBV_LACK_BYTES];
 
 	devices_start();
 	port_up(0, 2);
 	rig_as(0);
-	ck_assert(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack));
-	ck_assert_uint_eq(found.gid.port_num, 2);
-	ck_assert_mem_eq(&found.gid.gid, &device(0)->ports[1].gids[0].gid, 16);
+	ck_assert(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack));
+	ck_assert_uint_eq(rail.gid.port_num, 2);
+	ck_assert_mem_eq(&rail.gid.gid, &device(0)->ports[1].gids[0].gid, 16);
 	pibv_device_close(&found);
 }
 END_TEST
@@ -176,6 +179,7 @@ END_TEST
 START_TEST(partition_is_found_in_the_table)
 {
 	struct pibv_device found;
+	struct pibv_rail rail;
 	char lack[PIBV_LACK_BYTES];
 
 	mock_reset(1);
@@ -183,8 +187,8 @@ START_TEST(partition_is_found_in_the_table)
 	device(0)->ports[0].pkeys[2] = 0x8123;
 	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x123");
 	rig_as(0);
-	ck_assert(pibv_device_open(&rig_services, NULL, 0, &found, lack, sizeof lack));
-	ck_assert_uint_eq(found.pkey_index, 2);
+	ck_assert(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack));
+	ck_assert_uint_eq(rail.pkey_index, 2);
 	pibv_device_close(&found);
 	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x456");
 	lacks("not in partition 0x456");
@@ -245,7 +249,7 @@ START_TEST(queues_are_cut_to_what_the_device_has)
 	ck_assert_uint_eq(rig_ranks[0].conduit->depth, 64);
 	ck_assert_uint_eq(rig_ranks[0].conduit->receive_count, 60);
 	ck_assert_uint_eq(rig_ranks[0].conduit->reads, 2);
-	ck_assert_uint_le((unsigned)rig_ranks[0].conduit->cq->cqe, 900);
+	ck_assert_uint_le((unsigned)rig_ranks[0].conduit->devices[0].cq->cqe, 900);
 	ck_assert_uint_ge(rig_ranks[0].conduit->signals_most, 64);
 }
 END_TEST
@@ -259,6 +263,53 @@ START_TEST(describe_names_port_and_reason)
 	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, the first that is up)") !=
 	              NULL, "%s", text);
 	ck_assert_msg(strstr(text, "bytes per peer") != NULL, "%s", text);
+}
+END_TEST
+
+/* -- rails ------------------------------------------------------------------------------------- */
+
+/* Two devices of two ports each, which are all asked for. */
+static void
+four_ports_up(void)
+{
+	devices_start();
+	for (unsigned i = 0; i < MOCK_DEVICES; i++)
+		for (unsigned port = 1; port <= MOCK_PORTS; port++)
+			port_up(i, port);
+	rig_set(PSI_NO_PEER, "PST_IBV_RAILS", "4");
+}
+
+START_TEST(rails_of_one_device_share_it)
+{
+	const struct psi_conduit *conduit;
+
+	four_ports_up();
+	ck_assert_msg(rig_open(0) == PSI_OK, "%s", rig_ranks[0].said);
+	conduit = rig_ranks[0].conduit;
+	ck_assert_uint_eq(conduit->device_count, 2);
+	ck_assert_uint_eq(conduit->rail_count, 4);
+	for (unsigned rail = 0; rail < 4; rail++) {
+		ck_assert_uint_eq(conduit->rails[rail].device_index, rail / 2);
+		ck_assert_uint_eq(conduit->rails[rail].port_number, rail % 2 + 1);
+	}
+}
+END_TEST
+
+static const struct { unsigned device; enum mock_call call; const char *part; } further[] = {
+	{ 1, MOCK_PD, "device mock1 has no queues" },
+	{ 1, MOCK_CQ, "device mock1 has no queues" },
+	{ 0, MOCK_POST_SRQ, "device mock0 takes 0 of" },
+};
+
+START_TEST(open_of_rails_that_fails_gives_all_back)
+{
+	four_ports_up();
+	device(further[_i].device)->refuse[further[_i].call] = ENOMEM;
+	ck_assert_int_eq(rig_open(0), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_msg(strstr(rig_ranks[0].said, further[_i].part) != NULL, "%s",
+	              rig_ranks[0].said);
+	ck_assert_uint_eq(device(0)->counts.objects + device(1)->counts.objects, 0);
 }
 END_TEST
 
@@ -333,6 +384,9 @@ main(void)
 	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);
 	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
 	tcase_add_test(tests, describe_names_port_and_reason);
+	tcase_add_test(tests, rails_of_one_device_share_it);
+	tcase_add_loop_test(tests, open_of_rails_that_fails_gives_all_back, 0,
+	                    sizeof further / sizeof *further);
 	tcase_add_test(tests, sizes_differ);
 	tcase_add_test(tests, links_differ);
 	tcase_add_test(tests, mixed_mtu_is_the_smaller);
