@@ -28,7 +28,7 @@ pibv_register(struct psi_conduit *conduit, unsigned device, void *base, size_t l
 	if (!mr)
 		conduit->services->log("ibv: device %s cannot register %zu bytes: %s; raise the "
 		                       "limit of locked memory (ulimit -l)",
-		                       conduit->devices[0].name, len_bytes, strerror(errno));
+		                       conduit->devices[device].name, len_bytes, strerror(errno));
 	return mr;
 }
 

@@ -301,6 +301,24 @@ static const struct { unsigned device; enum mock_call call; const char *part; } 
 	{ 0, MOCK_POST_SRQ, "device mock0 takes 0 of" },
 };
 
+START_TEST(device_that_cannot_register_a_segment_is_named)
+{
+	static char bytes[4096];
+	struct psi_segment_name name;
+	struct psi_registration *registration;
+
+	four_ports_up();
+	ck_assert_int_eq(rig_open(0), PSI_OK);
+	device(1)->refuse[MOCK_MR] = ENOMEM;
+	ck_assert_int_eq(pibv_ops.segment_bind(rig_as(0)->conduit, bytes, sizeof bytes, &name,
+	                                       &registration), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_msg(strstr(rig_ranks[0].said, "device mock1 cannot register 4096 bytes") != NULL,
+	              "%s", rig_ranks[0].said);
+	ck_assert_uint_eq(device(1)->counts.registrations, 0);
+}
+END_TEST
+
 START_TEST(open_of_rails_that_fails_gives_all_back)
 {
 	four_ports_up();
@@ -385,6 +403,7 @@ main(void)
 	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
 	tcase_add_test(tests, describe_names_port_and_reason);
 	tcase_add_test(tests, rails_of_one_device_share_it);
+	tcase_add_test(tests, device_that_cannot_register_a_segment_is_named);
 	tcase_add_loop_test(tests, open_of_rails_that_fails_gives_all_back, 0,
 	                    sizeof further / sizeof *further);
 	tcase_add_test(tests, sizes_differ);
