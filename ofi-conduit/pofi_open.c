@@ -295,16 +295,9 @@ int
 pofi_port_open(struct psi_conduit *conduit, uint32_t place, bool serial, void *owner,
                struct psi_port **port_out)
 {
-	struct psi_port *port = psi_network_port_open(conduit->ports, &conduit->guard, conduit,
-	                                              place, conduit->places, owner);
-
 	(void)serial;
-	if (!port) {
-		conduit->services->log("ofi: no memory");
-		return PSI_FAILED;
-	}
-	*port_out = port;
-	return PSI_OK;
+	return psi_network_port_open(conduit, "ofi", conduit->services, conduit->ports,
+	                             &conduit->guard, place, conduit->places, owner, port_out);
 }
 
 /* -- for people -------------------------------------------------------------------------------- */

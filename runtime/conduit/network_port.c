@@ -22,21 +22,28 @@ port_make(struct psi_conduit *conduit, uint32_t place, uint32_t places)
 }
 
 /* A serial port needs nothing else: a network is under a lock anyway. */
-struct psi_port *
-psi_network_port_open(struct psi_port *ports[PSI_PORTS_MOST], struct psi_guard *guard,
-                      struct psi_conduit *conduit, uint32_t place, uint32_t places, void *owner)
+int
+psi_network_port_open(struct psi_conduit *conduit, const char *name,
+                      const struct psi_services *services, struct psi_port *ports[PSI_PORTS_MOST],
+                      struct psi_guard *guard, uint32_t place, uint32_t places, void *owner,
+                      struct psi_port **port_out)
 {
 	const uint32_t index = place / places;
-	struct psi_port *port;
+	struct psi_port *port = NULL;
 
-	if (index >= PSI_PORTS_MOST)
-		return NULL;
-	psi_guard_lock(guard);
-	if (!ports[index])
-		ports[index] = port_make(conduit, place, places);
-	port = ports[index];
-	if (port)
-		port->owner = owner;
-	psi_guard_unlock(guard);
-	return port;
+	if (index < PSI_PORTS_MOST) {
+		psi_guard_lock(guard);
+		if (!ports[index])
+			ports[index] = port_make(conduit, place, places);
+		port = ports[index];
+		if (port)
+			port->owner = owner;
+		psi_guard_unlock(guard);
+	}
+	if (!port) {
+		services->log("%s: no memory", name);
+		return PSI_FAILED;
+	}
+	*port_out = port;
+	return PSI_OK;
 }

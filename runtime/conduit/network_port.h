@@ -22,11 +22,13 @@ struct psi_port {
 	bool payment_due;               /* a payment found no room */
 };
 
-/* The operation port_open: the port of that place, of a job of so many first places, made when it
- * is first asked for.  The guard is of the ports.  NULL: there is no memory, or ports have no more
- * such indices. */
-struct psi_port *psi_network_port_open(struct psi_port *ports[PSI_PORTS_MOST],
-                                       struct psi_guard *guard, struct psi_conduit *conduit,
-                                       uint32_t place, uint32_t places, void *owner);
+/* The operation port_open of the conduit of that name: the port of that place, of a job of so many
+ * first places, made when it is first asked for.  The guard is of the ports.  OK; or FAILED after
+ * one line, where there is no memory, or ports have no more such indices. */
+int psi_network_port_open(struct psi_conduit *conduit, const char *name,
+                          const struct psi_services *services,
+                          struct psi_port *ports[PSI_PORTS_MOST], struct psi_guard *guard,
+                          uint32_t place, uint32_t places, void *owner,
+                          struct psi_port **port_out);
 
 #endif
