@@ -12,6 +12,7 @@
 #include "runtime/am/am.h"
 #include "runtime/segment/reach.h"
 
+#include "runtime/util/bounds.h"
 #include "runtime/util/fence.h"
 #include "runtime/util/spinlock.h"
 
@@ -34,16 +35,10 @@ static struct psi_spinlock landings_lock;
 
 size_t pref_vis_message_bytes;
 
-static size_t
-size_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 void
 pref_vis_messages_open(void)
 {
-	pref_vis_message_bytes = size_min(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
+	pref_vis_message_bytes = psi_least(MESSAGE_BYTES, psi.attributes.max_medium_bytes);
 }
 
 /* -- landings -------------------------------------------------------------------------------- */
@@ -97,7 +92,7 @@ message_gather(struct psi_cursor *cursor, struct psi_run *runs, size_t most, siz
 		const size_t space = room - per_run;
 
 		if (run.len <= space) {
-			run.count = size_min(run.count, space / run.len);
+			run.count = psi_least(run.count, space / run.len);
 		} else if (!n || space >= CUT_BYTES) {
 			run.len = space;
 			run.count = 1;

@@ -13,6 +13,7 @@
 #include "runtime/process/thread.h"
 #include "runtime/team/team.h"
 #include "runtime/team/team_rules.h"
+#include "runtime/util/bounds.h"
 #include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
@@ -47,12 +48,6 @@ sd_take(unsigned network, const char *call)
 		psi_fatal("%s: this thread has a prepared message that is neither committed nor "
 		          "cancelled; commit or cancel it first", call);
 	return sd;
-}
-
-static size_t
-size_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Claims a buffer at the receiver.  Returns false if there is none and flags say IMMEDIATE. */
@@ -96,7 +91,7 @@ sd_prepare_medium(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf,
 		psi_fatal("%s: least_payload %zu is more than a Medium takes, which is %zu; ask "
 		          "gex_AM_Max%sMedium with this call's arguments", call, least, limit,
 		          network == PSI_REPLIES ? "Reply" : "Request");
-	most = size_min(most, limit);
+	most = psi_least(most, limit);
 	sd->size = most;
 	if (client_buf)
 		sd->buffer = (void *)(uintptr_t)client_buf;
@@ -120,7 +115,7 @@ sd_prepare_long(gex_AM_SrcDesc_t sd, unsigned network, const void *client_buf, s
 		          "gex_AM_Max%sLong with this call's arguments", call, least,
 		          (size_t)psi.attributes.max_long_bytes,
 		          network == PSI_REPLIES ? "Reply" : "Request");
-	sd->size = size_min(most, psi.attributes.max_long_bytes);
+	sd->size = psi_least(most, psi.attributes.max_long_bytes);
 	if (client_buf) {
 		sd->buffer = (void *)(uintptr_t)client_buf;
 	} else {

@@ -1,6 +1,7 @@
 /* Copies the bytes of one side of a transfer to the other. */
 #include "runtime/vis/vis.h"
 
+#include "runtime/util/bounds.h"
 #include "runtime/util/copy.h"
 #include "runtime/util/copy_vectors.h"
 
@@ -116,18 +117,12 @@ run_copy(const struct psi_run *to, const struct psi_run *from)
 	}
 }
 
-static size_t
-size_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Divides the first piece of `large' into pieces as long as those of `small'.  Both keep as many as
  * the shorter one has. */
 static void
 runs_divide(struct psi_run *large, struct psi_run *small)
 {
-	large->count = small->count = size_min(large->len / small->len, small->count);
+	large->count = small->count = psi_least(large->len / small->len, small->count);
 	large->len = small->len;
 	large->stride = (ptrdiff_t)small->len;
 }
@@ -141,7 +136,7 @@ runs_match(struct psi_run *a, struct psi_run *b, size_t most)
 	else if (b->len > a->len)
 		runs_divide(b, a);
 	else
-		a->count = b->count = size_min(a->count, b->count);
+		a->count = b->count = psi_least(a->count, b->count);
 	if (a->len > most) {
 		a->len = b->len = most;
 		a->count = b->count = 1;
