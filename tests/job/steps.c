@@ -1,7 +1,8 @@
 /* A rank that does what its arguments say, one word after the other; "R@WORD" is for rank R alone.
  * Before init a rank knows its number from PST_JOB_RANK.  The program stands in for a client, and
  * uses the bootstrap alone. */
-#include "bootstrap/bootstrap.h"
+#include "tests/job/steps_ranges.h"
+#include "tests/job/touch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,32 +79,6 @@ do_thread_init(const char *arg)
 	pthread_join(thread, NULL);
 }
 
-static void *
-idle_forever(void *arg)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	for (;;) {
-		nanosleep(&(struct timespec) { 0, 10000000 }, NULL);
-		if (write(*(int *)arg, "t", 1) < 0)
-			return NULL;
-	}
-}
-
-/* A thread made before init: what it writes to file descriptor 2 shows whether it still runs. */
-static void
-do_thread(const char *arg)
-{
-	static int fd;
-	pthread_t thread;
-
-	fd = open(arg, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (fd < 0 || pthread_create(&thread, NULL, idle_forever, &fd) != 0)
-		fail("no thread");
-}
-
 static void
 do_barrier(const char *arg)
 {
@@ -136,83 +110,14 @@ do_exchange(const char *arg)
 	free(all);
 }
 
-/* Descriptors of memory that a program which the rank starts would inherit. */
-static void
-check_descriptors(void)
-{
-	char path[64], what[128];
-	ssize_t len;
-	int fd;
-
-	for (fd = 3; fd < 1024; fd++) {
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		len = readlink(path, what, sizeof what - 1);
-		what[len > 0 ? len : 0] = '\0';
-		if (strstr(what, "(deleted)") && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-			fail("a memory file is not close-on-exec");
-	}
-}
-
-/* Reads what each rank of this host has left in its own memory. */
-static void
-check_memory_of_others(const uint64_t *keys, size_t len)
-{
-	uint32_t rank, local = 0;
-	const uint32_t *seen;
-
-	for (rank = 0; rank < job.size; rank++) {
-		if (job.host_of[rank] != job.host_index)
-			continue;
-		seen = pboot_range_map(1 + local++, keys[rank], len);
-		if (!seen)
-			fail("no memory of another");
-		if (seen[1024] != rank + 1 || seen[0] != 0)
-			fail("another's memory");
-	}
-	if (local != job.local_size)
-		fail("another number of ranks on this host");
-}
-
-static uint32_t
-lowest_rank_here(void)
-{
-	uint32_t rank = 0;
-
-	while (job.host_of[rank] != job.host_index)
-		rank++;
-	return rank;
-}
-
-/* Every rank makes two ranges, and reads those of its host; the lowest of a host makes one of the
- * arena, which all of the host see. */
 static void
 do_memory(const char *arg)
 {
-	const size_t len = 3 * 4096;
-	uint64_t mine = 0, *keys = calloc(job.size, sizeof *keys);
-	uint32_t *own = pboot_range_make(1 + job.local_rank, len, &mine), local, *arena = NULL;
-	uint64_t key = 0;
+	const char *wrong = steps_ranges_check(&job);
 
 	(void)arg;
-	if (!own || !pboot_range_make(1 + job.local_rank, 1, &key) || key == mine)
-		fail("no memory of its own");
-	own[1024] = job.rank + 1;
-	pboot_exchange(&mine, sizeof mine, keys);
-	check_memory_of_others(keys, len);
-	if (job.local_rank == 0 && !(arena = pboot_range_make(0, len, &mine)))
-		fail("no arena");
-	check_descriptors();
-	pboot_close_inherited();
-	pboot_exchange(&mine, sizeof mine, keys);
-	if (job.local_rank != 0 && !(arena = pboot_range_map(0, keys[lowest_rank_here()], len)))
-		fail("no arena of the host");
-	arena[job.local_rank] = job.rank + 1;
-	pboot_barrier();
-	for (local = 0; local < job.local_size; local++)
-		if (arena[local] == 0)
-			fail("the arena");
-	free(keys);
-	pboot_barrier();
+	if (wrong)
+		fail(wrong);
 }
 
 static void
@@ -291,10 +196,7 @@ do_daemon(const char *arg)
 {
 	if (fork() == 0) {
 		setsid();
-		if (fork() == 0) {
-			do_sleep(arg);
-			_exit(0);
-		}
+		do_child(arg);
 		_exit(0);
 	}
 }
@@ -370,7 +272,30 @@ do_block_all(const char *arg)
 
 	(void)arg;
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
+static void *
+idle_forever(void *arg)
+{
+	do_block_all(NULL);
+	for (;;) {
+		do_sleep("0.01");
+		if (write(*(int *)arg, "t", 1) < 0)
+			return NULL;
+	}
+}
+
+/* A thread made before init: what it writes to file descriptor 2 shows whether it still runs. */
+static void
+do_thread(const char *arg)
+{
+	static int fd;
+	pthread_t thread;
+
+	fd = open(arg, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (fd < 0 || pthread_create(&thread, NULL, idle_forever, &fd) != 0)
+		fail("no thread");
 }
 
 static void
@@ -405,19 +330,12 @@ do_read(const char *arg)
 	fflush(stdout);
 }
 
-/* Makes a file that holds the pid, in one step: the test knows that the rank came here. */
+/* The test knows by the file that the rank came here. */
 static void
 do_touch(const char *arg)
 {
-	char path[4096], part[4096];
-	int fd;
-
-	snprintf(path, sizeof path, "%s.%u", arg, own_rank());
-	snprintf(part, sizeof part, "%s-%u", arg, own_rank());
-	fd = open(part, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0 || rename(part, path) < 0)
+	if (!pt_touch_at(arg, own_rank()))
 		fail("cannot write a file");
-	close(fd);
 }
 
 static volatile sig_atomic_t lost;
@@ -439,7 +357,7 @@ do_lose(const char *arg)
 	signal(atoi(arg), on_lost);
 	do_touch(after + 1);
 	while (!lost)
-		nanosleep(&(struct timespec) { 0, 1000000 }, NULL);
+		do_sleep("0.001");
 	signal(atoi(arg), SIG_DFL);
 }
 

@@ -2,27 +2,34 @@
 #ifndef PT_TOUCH_H
 #define PT_TOUCH_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Makes the file named by MEMBER_AT, with the rank appended and the pid inside, in one step. */
-static void
-pt_touch(unsigned rank)
+/* Makes the file of that name, with the rank appended and the pid inside, in one step. */
+static inline bool
+pt_touch_at(const char *at, unsigned rank)
 {
-	const char *at = getenv("MEMBER_AT");
 	char path[4096], part[4096];
 	FILE *file;
 
-	if (!at)
-		return;
 	snprintf(path, sizeof path, "%s.%u", at, rank);
 	snprintf(part, sizeof part, "%s-%u", at, rank);
 	file = fopen(part, "w");
 	if (!file)
-		exit(99);
+		return false;
 	fprintf(file, "%d\n", (int)getpid());
-	if (fclose(file) != 0 || rename(part, path) != 0)
+	return fclose(file) == 0 && rename(part, path) == 0;
+}
+
+/* The file named by MEMBER_AT. */
+static inline void
+pt_touch(unsigned rank)
+{
+	const char *at = getenv("MEMBER_AT");
+
+	if (at && !pt_touch_at(at, rank))
 		exit(99);
 }
 
