@@ -10,13 +10,15 @@
  * how to write one, and examples/offload-provider/ has one.
  *
  * Rules for all functions of a provider:
- *   - None blocks, and none takes longer than call_max_ns; what takes longer goes on in progress.
+ *   - None blocks, and none takes longer than call_max_ns, but open and close; what takes longer
+ *     goes on in progress.
  *   - None calls the library back, but for the services of pst_off_host_t and the allgather of
  *     pst_off_group_t.
  *   - The library calls into a device from one thread at a time; with PST_OFF_THREADS from one
  *     thread at a time for each tree.
  *   - Results are PST_OFF_*. A text `why' is static: the library keeps the pointer.
  *   - Output arguments are written only with the results that say so.
+ *   - What an argument points to is valid until the return, unless its comment says more.
  *
  * Structures begin with struct_bytes, which whoever fills one sets to its size. A shorter one is
  * from an older header: what is missing counts as absent, zero or NULL. A new major ABI is another
@@ -116,14 +118,16 @@ typedef struct {
 	uint32_t max_inflight;          /* calls under way on a tree; at least 1. They begin in the
 	                                 * order of seq, and may end in any. The library has 8
 	                                 * under way at most, and half of max_ahead */
-	uint32_t max_ahead;             /* calls that a member may be ahead of the slowest one
-	                                 * without loss; 0: members meet before each bcast */
-	uint32_t max_trees, max_fanout, max_members;
-	uint64_t call_max_ns;           /* longest time in any call */
+	uint32_t max_ahead;             /* one-way calls that a member may have begun while the
+	                                 * slowest one has begun none of them, without loss; 0:
+	                                 * members meet before each bcast */
+	uint32_t max_trees, max_fanout; /* for people and the tuning table */
+	uint32_t max_members;           /* of a tree; UINT32_MAX: no limit */
+	uint64_t call_max_ns;           /* longest time in any call: some ms on a busy host */
 	uint64_t cancel_max_ns;         /* from cancel to the end of a request */
 	uint64_t timeout_ns;            /* from the last member's start until a request is thought
 	                                 * to have failed; not 0, and far above the time of a
-	                                 * call on a busy host */
+	                                 * call on a busy host: some seconds */
 } pst_off_attr_t;
 
 /* An operation that may come, for query. */
@@ -136,7 +140,7 @@ typedef struct {
 	size_t nbytes;                  /* of one member's block */
 } pst_off_op_t;
 
-/* The members that join a tree. Valid until the join has ended; `agreed' as long as the tree. */
+/* The members that join a tree, two at least. Valid until the join has ended; `agreed' as long as the tree. */
 typedef struct {
 	uint32_t struct_bytes;
 	uint32_t members, me;
@@ -147,7 +151,8 @@ typedef struct {
 	/* An allgather in the order of members, outside of the hardware: one at a time. oob_start
 	 * takes nbytes, equal on all members, and room for those of all; it returns OK or FAIL.
 	 * oob_test returns OK, AGAIN or FAIL: some member has said NO or FULL, so this one says
-	 * NO, and may free the room. */
+	 * NO. `mine' is read by oob_start, and all_out is written by these two functions alone:
+	 * who calls neither any more may free both, as with a join that fails or is cancelled. */
 	void *oob;
 	int (*oob_start)(void *oob, const void *mine, size_t nbytes, void *all_out);
 	int (*oob_test)(void *oob);
@@ -161,7 +166,7 @@ typedef struct {
 	gex_OP_t rop;
 	uint64_t seq;                   /* number of the call on its tree, from 0 on without gaps,
 	                                 * equal on all members */
-	size_t nbytes;                  /* of one member's block; of BARRIER 0 */
+	size_t nbytes;                  /* of one member's block; of BARRIER 0, else more */
 	const void *src;                /* what a root of bcast sends, or an operand */
 	void *dst;                      /* where the result goes; never NULL, may equal src, and
 	                                 * does at a root of bcast, which need not write it; of
@@ -183,7 +188,7 @@ typedef struct {
 	const char *name;               /* [a-z][a-z0-9_]*, at most 31 characters */
 
 	/* Opens the device of this process, as a job starts in which some team may use it. OK,
-	 * or NO with a reason. */
+	 * or NO with a reason. *attr_out is all zeros. */
 	int (*open)(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *attr_out,
 	            const char **why_out);
 	/* After the last leave, at the end of the job; or when the attributes are refused, or the
@@ -193,7 +198,8 @@ typedef struct {
 
 	/* Would the device carry the operation, and in what time? Pure in its arguments, `agreed'
 	 * among them, so that all members get the same: OK with a cost, or NO with a reason.
-	 * nbytes is that of one call, max_payload_bytes at most. */
+	 * The cost is the time until the last member has the result, when all begin at once and
+	 * have nothing else to do. nbytes is that of one call, max_payload_bytes at most. */
 	int (*query)(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_t *op,
 	             uint64_t *cost_ns_out, const char **why_out);
 
@@ -207,9 +213,9 @@ typedef struct {
 	                  pst_off_tree_t **tree_out, const char **why_out);
 	int (*join_test)(pst_off_tree_t *tree, const char **why_out);
 
-	/* Give the tree back, with no request under way. leave_test: AGAIN, then once OK. With
-	 * peers_lost the members may be gone, or the join has not ended: free what is local
-	 * without talking to them. */
+	/* Give the tree back, with no request under way. leave_test: AGAIN, then once OK, and the
+	 * tree is gone. With peers_lost, which leave_test follows too, the members may be gone, or
+	 * the join has not ended: free what is local without talking to them. */
 	int (*leave_start)(pst_off_tree_t *tree, int peers_lost);
 	int (*leave_test)(pst_off_tree_t *tree);
 
@@ -223,7 +229,8 @@ typedef struct {
 	 * The buffers are the provider's until the request has ended. */
 	int (*start)(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out);
 	/* AGAIN, then once OK, MISSING, CANCELLED or FAIL. Then the request is gone, and the
-	 * provider never touches the buffers again. */
+	 * provider never touches the buffers again. Polls call it for each request, so that
+	 * progress may be empty. A root of bcast may say OK before others have begun. */
 	int (*test)(pst_off_req_t *req, pst_off_result_t *result_out);
 	/* Any time before that: brings the end within cancel_max_ns, by whatever result. But for
 	 * a bcast of UNRELIABLE, behind which calls go on, only leave follows on that tree. */

@@ -139,6 +139,20 @@ team_takes_next(struct poff_team *team)
 	poff_join_start(team);
 }
 
+/* The first of those whose joins were cancelled says so for all. */
+static void
+late_join_tell(const struct poff_team *team)
+{
+	const uint8_t *first =
+		memchr(team->gathered, PST_OFF_CANCELLED, team->channel.members);
+
+	if (first == team->gathered + team->channel.me &&
+	    !psi_setting_bool(psi_setting_named("GASNET_QUIET")))
+		psi_log("offload: %s: a join by a team of %u has not ended in "
+		        "PST_OFFLOAD_JOIN_TIMEOUT, and is cancelled",
+		        team->device->provider->name, team->size);
+}
+
 /* All have said whether they have a tree; those that have one leave it if another has not. */
 static void
 team_has_joined(struct poff_team *team)
@@ -153,6 +167,7 @@ team_has_joined(struct poff_team *team)
 		any_full = any_full || team->gathered[i] == PST_OFF_FULL;
 	}
 	poff_count(team, all_have ? POFF_COUNT_JOINS : POFF_COUNT_JOINS_REFUSED);
+	late_join_tell(team);
 	if (all_have) {
 		poff_tree_taken(team);
 		proposal_start(team);
@@ -200,9 +215,9 @@ memory_is_ready(struct poff_team *team)
 }
 
 static void
-team_tells_no(struct poff_team *team)
+team_tells_that_it_was_late(struct poff_team *team)
 {
-	const uint8_t told = PST_OFF_NO;
+	const uint8_t told = PST_OFF_CANCELLED;
 
 	team->go_on = team_has_joined;
 	poff_gather_start(&team->gather, &told, sizeof told, team->gathered);
@@ -212,12 +227,8 @@ team_tells_no(struct poff_team *team)
 static void
 join_give_up(struct poff_team *team)
 {
-	if (psi_settings_warns())
-		psi_log("offload: %s: a join by a team of %u has not ended in "
-		        "PST_OFFLOAD_JOIN_TIMEOUT, and is cancelled",
-		        team->device->provider->name, team->size);
 	team->why = "the join has not ended in PST_OFFLOAD_JOIN_TIMEOUT";
-	poff_join_cancel(team, team_tells_no);
+	poff_join_cancel(team, team_tells_that_it_was_late);
 }
 
 static void

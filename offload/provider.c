@@ -320,6 +320,35 @@ providers_check_wanted(const char *names)
 	}
 }
 
+static bool
+name_is_known(const char *name, size_t len)
+{
+	for (unsigned i = 0; i < all.count; i++)
+		if (strlen(all.list[i].name) == len && memcmp(all.list[i].name, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* A name that nobody has is most likely misspelt. */
+static void
+providers_add_unknown(const char *names)
+{
+	while (*names) {
+		const size_t len = strcspn(names, ",");
+		struct poff_provider *provider =
+			name_is_known(names, len) ? NULL : provider_add();
+
+		if (provider) {
+			snprintf(provider->name, sizeof provider->name, "%.*s", (int)len, names);
+			strcpy(provider->from, provider->name);
+			provider_refuse(provider, "PST_OFFLOAD names it, and there is no such "
+			                "provider; are its plug-in's directory in "
+			                "PST_OFFLOAD_PATH, and its name right?");
+		}
+		names += len + (names[len] == ',');
+	}
+}
+
 static int
 in_turn(const void *a_p, const void *b_p)
 {
@@ -349,6 +378,8 @@ providers_look(void)
 		plugins_look_named();
 	}
 	providers_check_names();
+	if (strcmp(names, "auto") != 0)
+		providers_add_unknown(names);
 	providers_check_wanted(names);
 	qsort(all.list, all.count, sizeof all.list[0], in_turn);
 }
