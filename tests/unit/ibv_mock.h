@@ -53,6 +53,8 @@ struct mock_port {
 	unsigned gid_count;
 	uint16_t pkeys[MOCK_PKEYS];
 	bool cut;                       /* nothing comes or goes: RETRY_EXC */
+	bool still;                     /* its requests do not end, and nothing tells why */
+	unsigned still_after;           /* but so many more do */
 };
 
 struct mock_device {

@@ -103,10 +103,26 @@ request_memory(const struct mock_qp *qp, struct mock_request *request, unsigned 
 
 /* -- making a request -------------------------------------------------------------------------- */
 
-static bool
-port_is_cut(const struct mock_qp *qp)
+static struct mock_port *
+port_of(const struct mock_qp *qp)
 {
-	return qp->device->ports[qp->attr.ah_attr.port_num - 1].cut;
+	return &qp->device->ports[qp->attr.ah_attr.port_num - 1];
+}
+
+static bool port_is_cut(const struct mock_qp *qp) { return port_of(qp)->cut; }
+
+/* Its requests are not even made; those of a queue pair that is stopped are flushed. */
+static bool
+stands_still(const struct mock_qp *qp)
+{
+	struct mock_port *port = port_of(qp);
+
+	if (!port->still || qp->qp.state == IBV_QPS_ERR)
+		return false;
+	if (!port->still_after)
+		return true;
+	port->still_after--;
+	return false;
 }
 
 static bool
@@ -241,7 +257,7 @@ qp_wait(struct mock_qp *qp, bool waits)
 static void
 qp_run(struct mock_qp *qp, bool all)
 {
-	while (qp->made != qp->posted && (all || !qp->device->hold)) {
+	while (qp->made != qp->posted && (all || !qp->device->hold) && !stands_still(qp)) {
 		struct mock_request *request = &qp->ring[qp->made % qp->cap.max_send_wr];
 		const bool made = request_make(qp, request);
 

@@ -12,11 +12,10 @@ enum { RAILS = 2 };
 
 /* -- sharing ----------------------------------------------------------------------------------- */
 
-/* Two ports of one device, or two devices. */
+/* Two ports of one device, or two devices; the fabric is there. */
 static void
-rails_start(bool two_devices)
+rails_go(bool two_devices)
 {
-	mock_reset(2);
 	for (uint32_t host = 0; host < 2; host++) {
 		if (two_devices)
 			rma_device(host, 1)->present = true;
@@ -29,11 +28,18 @@ rails_start(bool two_devices)
 	ck_assert_uint_eq(rig_connection(0, 1)->rail_count, RAILS);
 }
 
-/* The second rail's port. */
 static void
-second_cut(uint32_t host, bool two_devices)
+rails_start(bool two_devices)
 {
-	rma_device(host, two_devices)->ports[two_devices ? 0 : 1].cut = true;
+	mock_reset(2);
+	rails_go(two_devices);
+}
+
+/* The second rail's port. */
+static struct mock_port *
+second(uint32_t host, bool two_devices)
+{
+	return &rma_device(host, two_devices)->ports[two_devices ? 0 : 1];
 }
 
 START_TEST(large_transfers_are_shared_by_rails)
@@ -66,7 +72,7 @@ START_TEST(rail_that_fails_is_used_no_more)
 	rails_start(two_devices);
 	if (_i & 2)
 		rma_there_and_back(0, RMA_BYTES, 1);
-	second_cut(_i & 4 ? 1 : 0, two_devices);
+	second(_i & 4 ? 1 : 0, two_devices)->cut = true;
 	rma_there_and_back(11, 800000, 2);
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
 	ck_assert_msg(strstr(rig_ranks[0].said, "a rail to rank 1 is used no more") != NULL, "%s",
@@ -111,7 +117,7 @@ START_TEST(rail_fails_with_much_under_way)
 		const uint64_t at = i * 20000;
 
 		if (i == PUTS / 2)
-			second_cut(0, _i);
+			second(0, _i)->cut = true;
 		ck_assert_int_eq(rig_put(0, rig_transfer(1, rma_name, at, rma_here + at, 150000,
 		                                         i + 1)), PSI_OK);
 	}
@@ -156,6 +162,220 @@ START_TEST(first_rail_is_the_connection)
 }
 END_TEST
 
+/* -- a rail that stands still ------------------------------------------------------------------ */
+
+/* Twice as long as the device tries, and a second. */
+static uint64_t
+limit_ns(void)
+{
+	return (uint64_t)((2 * pibv_tried_s(rig_ranks[0].conduit) + 1) * 1e9);
+}
+
+/* So many polls that rails are looked at. */
+static void
+look(void)
+{
+	for (unsigned i = 0; i < 3 * 1024; i++)
+		rig_turn(0);
+}
+
+/* Puts or gets all bytes. */
+static void
+begin(bool is_get, uint64_t cookie)
+{
+	const struct psi_transfer all =
+		rig_transfer(1, rma_name, 0, rma_here, sizeof rma_here, cookie);
+
+	ck_assert_int_eq(is_get ? rig_get(0, all) : rig_put(0, all), PSI_OK);
+}
+
+static void
+rail_is_used(bool used)
+{
+	ck_assert_msg(rig_ranks[0].lines == !used, "%s", rig_ranks[0].said);
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
+	ck_assert(rig_connection(0, 1)->rails[1]->broken == !used);
+}
+
+/* Requests that are flushed write nothing, nor complete a transfer again. */
+static void
+stopped_rail_does_nothing(bool two_devices, const unsigned char *filled)
+{
+	unsigned char *other = filled == rma_there ? rma_here : rma_there;
+
+	memset(other, 0xee, RMA_BYTES);
+	second(0, two_devices)->still = false;
+	rma_device(0, 1)->late = false;
+	mock_run();
+	rig_settle();
+	look();
+	ck_assert(rig_is_filled(filled, RMA_BYTES, 7));
+	ck_assert_uint_eq(rig_ranks[0].done_count, 1);
+	rail_is_used(false);
+}
+
+/* Its stripe goes by the first: before and after it has had work. */
+START_TEST(rail_that_stands_still_is_used_no_more)
+{
+	const bool two_devices = _i & 1, is_get = _i & 2;
+	unsigned char *from = is_get ? rma_there : rma_here, *to = is_get ? rma_here : rma_there;
+
+	rails_start(two_devices);
+	if (_i & 4)
+		rma_there_and_back(0, RMA_BYTES, 1);
+	rig_ranks[0].done_count = 0;
+	rig_fill(from, RMA_BYTES, 7);
+	memset(to, 0, RMA_BYTES);
+	second(0, two_devices)->still = true;
+	begin(is_get, 5);
+	look();
+	rig_pass_ns(limit_ns() - 1000);
+	look();
+	rail_is_used(true);
+	ck_assert_uint_eq(rig_ranks[0].done_count, 0);
+	rig_pass_ns(2000);
+	look();
+	rail_is_used(false);
+	ck_assert_msg(strstr(rig_ranks[0].said, "a rail to rank 1 is used no more: nothing ends "
+	                                        "there") != NULL, "%s", rig_ranks[0].said);
+	ck_assert_uint_eq(rig_done_count(0, 5), 1);
+	ck_assert(rig_is_filled(to, RMA_BYTES, 7));
+	stopped_rail_does_nothing(two_devices, to);
+	ck_assert_ptr_null(rig_ranks[0].conduit->striped);
+	ck_assert_uint_eq(rma_registrations(), 3);
+	rma_there_and_back(0, RMA_BYTES, 3);
+	rail_is_used(false);
+}
+END_TEST
+
+/* The bytes are there, and their completion comes when the stripe has gone by the first. */
+START_TEST(rail_that_tells_too_late_changes_nothing)
+{
+	rails_start(true);
+	rig_fill(rma_here, RMA_BYTES, 7);
+	rma_device(0, 1)->late = true;
+	begin(false, 5);
+	look();
+	rig_pass_ns(limit_ns());
+	look();
+	rail_is_used(false);
+	ck_assert_uint_eq(rig_done_count(0, 5), 1);
+	stopped_rail_does_nothing(true, rma_there);
+}
+END_TEST
+
+/* All stripes that it has, and those that wait for room there. */
+START_TEST(rail_stands_still_with_much_under_way)
+{
+	enum { PUTS = 200 };
+
+	rails_start(_i);
+	rig_bind(0, rma_here, sizeof rma_here);
+	rig_fill(rma_here, RMA_BYTES, 7);
+	second(0, _i)->still = true;
+	for (unsigned i = 0; i < PUTS; i++) {
+		const uint64_t at = i * 4096;
+
+		ck_assert_int_eq(rig_put(0, rig_transfer(1, rma_name, at, rma_here + at, 150000,
+		                                         i + 1)), PSI_OK);
+		rig_turn(0);
+	}
+	look();
+	ck_assert_uint_eq(rig_ranks[0].done_count, 0);
+	rig_pass_ns(limit_ns());
+	look();
+	rail_is_used(false);
+	for (unsigned i = 0; i < PUTS; i++)
+		ck_assert_uint_eq(rig_done_count(0, i + 1), 1);
+	ck_assert_uint_eq(rig_ranks[0].done_count, PUTS);
+	ck_assert(rig_is_filled(rma_there, (PUTS - 1) * 4096 + 150000, 7));
+	ck_assert_ptr_null(rig_ranks[0].conduit->striped);
+}
+END_TEST
+
+/* Who sleeps polls seldom, and looks before each sleep. */
+START_TEST(sleeper_finds_a_rail_that_stands_still)
+{
+	uint64_t most_ns;
+	int fd;
+
+	rails_start(_i);
+	second(0, _i)->still = true;
+	begin(false, 5);
+	for (unsigned ms = 0; ms < 30000 && !rig_ranks[0].done_count; ms++) {
+		if (pibv_ops.wait_on(rig_as(0)->conduit, &fd, &most_ns) == PSI_OK)
+			ck_assert_uint_le(most_ns, 1000000);
+		rig_pass_ns(1000000);
+		rig_turn(0);
+	}
+	rail_is_used(false);
+	ck_assert_uint_eq(rig_ranks[0].done_count, 1);
+}
+END_TEST
+
+/* A stripe of many pieces, of which a quarter of the queue ends at a time: together it takes
+ * longer than the limit. */
+START_TEST(slow_rail_is_not_taken_for_one_that_stands_still)
+{
+	enum { PIECES = RMA_BYTES / 4096, QUARTER = PIBV_DEPTH / 4 };
+
+	mock_reset(2);
+	for (unsigned i = 0; i < MOCK_DEVICES; i++)
+		rma_device(0, i)->ports[0].attr.max_msg_sz = 4096;
+	rails_go(_i);
+	rig_fill(rma_here, RMA_BYTES, 7);
+	second(0, _i)->still = true;
+	begin(false, 5);
+	for (unsigned i = 0; i < PIECES / 2 / QUARTER - 1; i++) {
+		look();
+		rail_is_used(true);
+		rig_pass_ns(limit_ns() - 1000);
+		look();
+		rail_is_used(true);
+		second(0, _i)->still_after = QUARTER;
+		mock_run();
+	}
+	ck_assert_uint_eq(rig_ranks[0].done_count, 0);
+	look();
+	rig_pass_ns(limit_ns());        /* and now it does stand still */
+	look();
+	rail_is_used(false);
+	ck_assert_uint_eq(rig_done_count(0, 5), 1);
+	ck_assert(rig_is_filled(rma_there, RMA_BYTES, 7));
+}
+END_TEST
+
+/* Before its first stripe and after it, and while the first rail alone is slow. */
+START_TEST(idle_rail_is_not_taken_for_one_that_stands_still)
+{
+	struct mock_port *first;
+
+	rails_start(_i);
+	first = &rma_device(0, 0)->ports[0];
+	for (unsigned i = 0; i < 3; i++) {
+		rig_pass_ns(3 * limit_ns());
+		look();
+		rma_there_and_back(0, 60000, 1);
+		rig_pass_ns(3 * limit_ns());
+		look();
+		rma_there_and_back(0, RMA_BYTES, 2);
+	}
+	rig_ranks[0].done_count = 0;
+	first->still = true;
+	begin(false, 5);
+	look();
+	rig_pass_ns(3 * limit_ns());
+	look();
+	rail_is_used(true);
+	ck_assert_uint_eq(rig_ranks[0].done_count, 0);
+	first->still = false;
+	mock_run();
+	look();
+	rail_is_used(true);
+	ck_assert_uint_eq(rig_done_count(0, 5), 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -168,5 +388,11 @@ main(void)
 	tcase_add_loop_test(tests, rail_fails_with_much_under_way, 0, 2);
 	tcase_add_test(tests, ranks_with_different_rails);
 	tcase_add_loop_test(tests, first_rail_is_the_connection, 0, 2);
+	tcase_add_loop_test(tests, rail_that_stands_still_is_used_no_more, 0, 8);
+	tcase_add_test(tests, rail_that_tells_too_late_changes_nothing);
+	tcase_add_loop_test(tests, rail_stands_still_with_much_under_way, 0, 2);
+	tcase_add_loop_test(tests, sleeper_finds_a_rail_that_stands_still, 0, 2);
+	tcase_add_loop_test(tests, slow_rail_is_not_taken_for_one_that_stands_still, 0, 2);
+	tcase_add_loop_test(tests, idle_rail_is_not_taken_for_one_that_stands_still, 0, 2);
 	return unit_run("ibv rails", tests);
 }
