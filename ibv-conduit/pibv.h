@@ -200,6 +200,8 @@ uint32_t pibv_stripe_key(const struct psi_conduit *conduit, const struct pibv_st
 /* One has ended; the transfer with the last. */
 void pibv_stripe_finish(struct psi_conduit *conduit, struct pibv_stripe *stripe,
                         struct pibv_done *done);
+/* Something has ended on a further rail. */
+void pibv_rail_moved(struct pibv_connection *connection);
 /* Breaks rails on which nothing has ended for much longer than the device tries. */
 void pibv_stripes_watch(struct psi_conduit *conduit);
 /* The rail of a connection has failed: what it had goes by the first. */

@@ -147,8 +147,12 @@ struct pibv_connection {
 	struct ibv_ah *ah;              /* for hellos; or NULL */
 	uint64_t hello_at_ns, hello_since_ns; /* next one is due; first one was sent */
 	unsigned hellos;                /* sent */
-	uint64_t moved_ns;              /* of a further rail: something completed last */
 	bool told;                      /* a line has said that the peer does not answer */
+	/* Of a further rail: nothing has completed for too long, as was first found at the poll of
+	 * that number; something completed last. */
+	bool still;
+	uint32_t still_polls;
+	uint64_t moved_ns;
 };
 
 /* A Short that is composed inline; what all have in common is set once. */

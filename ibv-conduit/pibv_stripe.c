@@ -221,10 +221,17 @@ pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
 				stripe_start(conduit, first, &at->stripes[i]);
 }
 
+void
+pibv_rail_moved(struct pibv_connection *connection)
+{
+	connection->moved_ns = psi_now_ns();
+	connection->still = false;
+}
+
 /* A transfer that began that long ago is on the rail, and nothing has ended there since. */
 static bool
-rail_stands_still(const struct pibv_connection *connection, const struct pibv_striped *striped,
-                  uint64_t now_ns, uint64_t limit_ns)
+rail_seems_still(const struct pibv_connection *connection, const struct pibv_striped *striped,
+                 uint64_t now_ns, uint64_t limit_ns)
 {
 	bool waits = false;
 
@@ -232,6 +239,19 @@ rail_stands_still(const struct pibv_connection *connection, const struct pibv_st
 		waits = waits || stripe_is_on(&striped->stripes[i], connection->rail);
 	return waits && !connection->broken && now_ns - striped->since_ns >= limit_ns &&
 	       now_ns - connection->moved_ns >= limit_ns;
+}
+
+/* A process that has made no calls for that long has not read what ended.  So it seems so for as
+ * many polls as read all that was in the completion queue. */
+static bool
+rail_stands_still(const struct psi_conduit *conduit, struct pibv_connection *connection)
+{
+	enum { POLLS = 1024 };
+
+	if (!connection->still)
+		connection->still_polls = conduit->polls;
+	connection->still = true;
+	return conduit->polls - connection->still_polls >= POLLS;
 }
 
 /* Soft-RoCE of Linux 6.1 tries without end where a link goes down in the middle of a large
@@ -246,7 +266,8 @@ pibv_stripes_watch(struct psi_conduit *conduit)
 		struct pibv_connection *first = conduit->connections[at->process];
 
 		for (unsigned rail = 1; rail < first->rail_count; rail++)
-			if (rail_stands_still(first->rails[rail], at, now_ns, limit_ns))
+			if (rail_seems_still(first->rails[rail], at, now_ns, limit_ns) &&
+			    rail_stands_still(conduit, first->rails[rail]))
 				pibv_rail_break(conduit, first->rails[rail],
 				                "nothing ends there, and the device does not "
 				                "say why");

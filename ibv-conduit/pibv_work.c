@@ -9,8 +9,6 @@
  */
 #include "ibv-conduit/pibv.h"
 
-#include "runtime/util/clock.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -193,7 +191,7 @@ pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection
 	if (connection->broken && connection->rail)
 		return;         /* what it had has begun anew on another rail */
 	if (connection->rail)
-		connection->moved_ns = psi_now_ns();
+		pibv_rail_moved(connection);
 	while (is_before(connection->retired, connection->worked) &&
 	       is_before(connection->retired, number)) {
 		struct pibv_work *work =

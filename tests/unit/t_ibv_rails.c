@@ -171,7 +171,7 @@ limit_ns(void)
 	return (uint64_t)((2 * pibv_tried_s(rig_ranks[0].conduit) + 1) * 1e9);
 }
 
-/* So many polls that rails are looked at. */
+/* So many polls that rails are looked at, and what ended before is read. */
 static void
 look(void)
 {
@@ -376,6 +376,29 @@ START_TEST(idle_rail_is_not_taken_for_one_that_stands_still)
 }
 END_TEST
 
+/* What ended while the process made no calls waits to be read.  Its next poll is the one, of so
+ * many, that looks at rails. */
+START_TEST(process_that_makes_no_calls_breaks_no_rail)
+{
+	const bool sleeps = _i & 2;
+	uint64_t most_ns;
+	int fd;
+
+	rails_start(_i & 1);
+	rig_fill(rma_here, RMA_BYTES, 7);
+	for (unsigned i = 0; i < 2; i++) {
+		begin(false, i + 1);
+		rig_pass_ns(3 * limit_ns());
+		rig_ranks[0].conduit->polls = 2 * 1024 - 1;
+		if (sleeps)
+			(void)pibv_ops.wait_on(rig_as(0)->conduit, &fd, &most_ns);
+		look();
+		rail_is_used(true);
+		ck_assert_uint_eq(rig_ranks[0].done_count, i + 1);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -394,5 +417,6 @@ main(void)
 	tcase_add_loop_test(tests, sleeper_finds_a_rail_that_stands_still, 0, 2);
 	tcase_add_loop_test(tests, slow_rail_is_not_taken_for_one_that_stands_still, 0, 2);
 	tcase_add_loop_test(tests, idle_rail_is_not_taken_for_one_that_stands_still, 0, 2);
+	tcase_add_loop_test(tests, process_that_makes_no_calls_breaks_no_rail, 0, 4);
 	return unit_run("ibv rails", tests);
 }
