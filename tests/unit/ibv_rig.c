@@ -295,6 +295,40 @@ rig_meet(uint32_t a, uint32_t b)
 	rig_ranks[b].heard[PSI_REPLIES] = 0;
 }
 
+bool
+rig_are_connected(uint32_t a, uint32_t b)
+{
+	const struct pibv_connection *there = rig_connection(a, b), *back = rig_connection(b, a);
+
+	return there && back && there->state == PIBV_CONNECTED && back->state == PIBV_CONNECTED;
+}
+
+void
+rig_wait_connected(uint32_t a, uint32_t b)
+{
+	enum { TRIES = 40 };
+
+	for (unsigned i = 0; i < TRIES && !rig_are_connected(a, b); i++) {
+		rig_settle();
+		rig_pass_ns((uint64_t)RIG_HELLO_NS << (i < 6 ? i : 6));
+	}
+	rig_settle();
+	rig_must(rig_are_connected(a, b));
+}
+
+void
+rig_talk(uint32_t from, uint32_t to)
+{
+	rig_must(rig_send(from, to, PSI_REPLIES, 1, NULL, 0, 42) == PSI_OK);
+}
+
+void
+rig_no_lines(void)
+{
+	for (uint32_t place = 0; place < rig_places; place++)
+		rig_must(rig_ranks[place].lines == 0);
+}
+
 /* -- calls ------------------------------------------------------------------------------------- */
 
 int

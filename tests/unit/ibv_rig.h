@@ -12,6 +12,7 @@
 enum {
 	RIG_RANKS = MOCK_HOSTS, RIG_PORTS = 3, RIG_SAID_BYTES = 640, RIG_DONE = 20000,
 	RIG_SIGNALS = 256, RIG_SECOND_NS = 1000000000,
+	RIG_HELLO_NS = 20000000,        /* until a hello is sent again for the first time */
 };
 
 struct rig_rank;
@@ -80,6 +81,13 @@ void rig_settle(void);
 void rig_pass_ns(uint64_t ns);
 /* Two ranks talk once, so that they are connected. */
 void rig_meet(uint32_t a, uint32_t b);
+bool rig_are_connected(uint32_t a, uint32_t b);
+/* Polls, and moves the clock, until they are. */
+void rig_wait_connected(uint32_t a, uint32_t b);
+/* What is sent first arrives as soon as the two are connected: a Short with argument 42. */
+void rig_talk(uint32_t from, uint32_t to);
+/* No rank has told people anything. */
+void rig_no_lines(void);
 
 /* Sends a Short or Medium with that many arguments: seed, seed + 1 and so on. */
 int rig_send(uint32_t from, uint32_t to, unsigned network, unsigned nargs, const void *payload,

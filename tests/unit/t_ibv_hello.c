@@ -8,44 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TRIES = 40 };
-
-static const uint64_t first_ns = 20000000;
-
-static bool
-are_connected(uint32_t a, uint32_t b)
-{
-	const struct pibv_connection *there = rig_connection(a, b), *back = rig_connection(b, a);
-
-	return there && back && there->state == PIBV_CONNECTED && back->state == PIBV_CONNECTED;
-}
-
-/* What was sent first arrives as soon as the two are connected. */
-static void
-talk(uint32_t a, uint32_t b)
-{
-	ck_assert_int_eq(rig_send(a, b, PSI_REPLIES, 1, NULL, 0, 42), PSI_OK);
-}
-
-/* Polls, and moves the clock, until the two are connected. */
-static void
-wait_connected(uint32_t a, uint32_t b)
-{
-	for (unsigned i = 0; i < TRIES && !are_connected(a, b); i++) {
-		rig_settle();
-		rig_pass_ns(first_ns << (i < 6 ? i : 6));
-	}
-	rig_settle();
-	ck_assert(are_connected(a, b));
-}
-
-static void
-no_lines(void)
-{
-	for (uint32_t place = 0; place < rig_places; place++)
-		ck_assert_msg(rig_ranks[place].lines == 0, "%s", rig_ranks[place].said);
-}
-
 /* -- as it should be --------------------------------------------------------------------------- */
 
 /* Hello, answer, and the first message: two datagrams. */
@@ -53,9 +15,9 @@ START_TEST(two_datagrams_connect)
 {
 	rig_start(2);
 	ck_assert_uint_eq(mock.datagrams_sent, 0);
-	talk(0, 1);
+	rig_talk(0, 1);
 	rig_settle();
-	ck_assert(are_connected(0, 1));
+	ck_assert(rig_are_connected(0, 1));
 	ck_assert_uint_eq(mock.datagrams_sent, 2);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
 	ck_assert_uint_eq((unsigned)rig_ranks[1].args[0], 42);
@@ -65,7 +27,7 @@ START_TEST(two_datagrams_connect)
 	rig_pass_ns(RIG_SECOND_NS);
 	rig_settle();
 	ck_assert_uint_eq(mock.datagrams_sent, 2);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -74,17 +36,17 @@ START_TEST(hellos_cross)
 {
 	rig_start(2);
 	mock.hold_datagrams = true;
-	talk(0, 1);
-	talk(1, 0);
+	rig_talk(0, 1);
+	rig_talk(1, 0);
 	ck_assert_uint_eq(mock.datagram_count, 2);
 	mock_datagram_deliver(0);
 	mock_datagram_deliver(0);
 	mock.hold_datagrams = false;
 	rig_settle();
-	ck_assert(are_connected(0, 1));
+	ck_assert(rig_are_connected(0, 1));
 	ck_assert_uint_eq(rig_ranks[0].heard[PSI_REPLIES], 1);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -102,7 +64,7 @@ START_TEST(all_connect_at_the_start)
 	rig_settle();
 	for (uint32_t a = 0; a < 4; a++)
 		ck_assert_uint_eq(rig_ranks[a].heard[PSI_REQUESTS], 3);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -122,13 +84,13 @@ START_TEST(each_loss_is_made_good)
 	lost_bits = (unsigned)_i % 64;
 	rig_start(2);
 	mock.fate = fate_by_bits;
-	talk(0, 1);
+	rig_talk(0, 1);
 	if (_i >= 64)
-		talk(1, 0);
-	wait_connected(0, 1);
+		rig_talk(1, 0);
+	rig_wait_connected(0, 1);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
 	ck_assert_uint_eq(rig_ranks[0].heard[PSI_REPLIES], _i >= 64);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -138,14 +100,14 @@ START_TEST(datagrams_that_come_twice_change_nothing)
 {
 	rig_start(2);
 	mock.fate = twice;
-	talk(0, 1);
-	talk(1, 0);
+	rig_talk(0, 1);
+	rig_talk(1, 0);
 	rig_settle();
-	ck_assert(are_connected(0, 1));
+	ck_assert(rig_are_connected(0, 1));
 	ck_assert_uint_eq(rig_ranks[0].heard[PSI_REPLIES], 1);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
 	ck_assert_uint_lt(mock.datagrams_sent, 20);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -154,8 +116,8 @@ START_TEST(late_hello_changes_nothing)
 {
 	rig_start(2);
 	mock.hold_datagrams = true;
-	talk(0, 1);
-	rig_pass_ns(first_ns);
+	rig_talk(0, 1);
+	rig_pass_ns(RIG_HELLO_NS);
 	rig_turn(0);
 	ck_assert_uint_eq(mock.datagram_count, 2);
 	mock_datagram_deliver(1);
@@ -163,17 +125,17 @@ START_TEST(late_hello_changes_nothing)
 	ck_assert_uint_eq(mock.datagram_count, 2);
 	mock_datagram_deliver(1);
 	rig_settle();
-	ck_assert(are_connected(0, 1));
+	ck_assert(rig_are_connected(0, 1));
 	mock_datagram_deliver(0);       /* says that 0 is not ready */
 	mock.hold_datagrams = false;
 	rig_settle();
-	ck_assert(are_connected(0, 1));
-	talk(1, 0);
-	talk(0, 1);
+	ck_assert(rig_are_connected(0, 1));
+	rig_talk(1, 0);
+	rig_talk(0, 1);
 	rig_settle();
 	ck_assert_uint_eq(rig_ranks[0].heard[PSI_REPLIES], 1);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 2);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -187,7 +149,7 @@ START_TEST(storm_connects_all)
 	for (uint32_t a = 0; a < 4; a++)
 		for (uint32_t b = 0; b < 4; b++)
 			if (a != b)
-				talk(a, b);
+				rig_talk(a, b);
 	for (unsigned step = 0; step < 3000; step++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		rig_turn((uint32_t)(random >> 40) % 4);
@@ -199,14 +161,14 @@ START_TEST(storm_connects_all)
 			else
 				mock_datagram_deliver(index);
 		}
-		rig_pass_ns(first_ns / 4);
+		rig_pass_ns(RIG_HELLO_NS / 4);
 	}
 	mock.hold_datagrams = false;
 	rig_settle();
 	for (uint32_t a = 0; a < 4; a++) {
 		ck_assert_uint_eq(rig_ranks[a].heard[PSI_REPLIES], 3);
 		for (uint32_t b = 0; b < a; b++)
-			ck_assert(are_connected(a, b));
+			ck_assert(rig_are_connected(a, b));
 	}
 }
 END_TEST
@@ -214,11 +176,11 @@ END_TEST
 /* 20 ms, 40 ms and so on, up to a second. */
 START_TEST(intervals_grow_to_their_limit)
 {
-	uint64_t interval_ns = first_ns;
+	uint64_t interval_ns = RIG_HELLO_NS;
 
 	rig_start(2);
 	mock_device_of(1)->gone = true;
-	talk(0, 1);
+	rig_talk(0, 1);
 	for (unsigned sent = 1; sent < 12; sent++) {
 		ck_assert_uint_eq(mock.datagrams_sent, sent);
 		rig_pass_ns(interval_ns - 1);
@@ -236,12 +198,12 @@ START_TEST(silence_is_told_once)
 {
 	rig_start(2);
 	mock_device_of(1)->gone = true;
-	talk(0, 1);
+	rig_talk(0, 1);
 	for (unsigned second = 0; second < 9; second++) {
 		rig_pass_ns(RIG_SECOND_NS);
 		rig_turn(0);
 	}
-	no_lines();
+	rig_no_lines();
 	for (unsigned second = 0; second < 30; second++) {
 		rig_pass_ns(RIG_SECOND_NS);
 		rig_turn(0);
@@ -250,7 +212,7 @@ START_TEST(silence_is_told_once)
 	ck_assert_ptr_nonnull(strstr(rig_ranks[0].said, "rank 1 has not answered for 10 s"));
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
 	mock_device_of(1)->gone = false;
-	wait_connected(0, 1);
+	rig_wait_connected(0, 1);
 }
 END_TEST
 
@@ -297,10 +259,10 @@ START_TEST(strangers_are_dropped_and_counted)
 	/* their buffers are posted again */
 	for (unsigned i = 0; i < 3 * PIBV_HELLOS; i++)
 		stranger(&good, 4);
-	talk(0, 1);
+	rig_talk(0, 1);
 	rig_settle();
-	ck_assert(are_connected(0, 1));
-	no_lines();
+	ck_assert(rig_are_connected(0, 1));
+	rig_no_lines();
 }
 END_TEST
 
@@ -316,7 +278,7 @@ START_TEST(hello_from_oneself_is_dropped)
 	stranger(&hello, sizeof hello);
 	ck_assert_uint_eq(dropped(1), 1);
 	ck_assert_ptr_null(rig_connection(1, 1));
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -364,14 +326,14 @@ START_TEST(full_datagram_queue_is_tried_again)
 {
 	rig_start(2);
 	mock_device_of(0)->refuse[MOCK_POST_DATAGRAM] = ENOMEM;
-	talk(0, 1);
+	rig_talk(0, 1);
 	rig_settle();
 	ck_assert_uint_eq(mock.datagrams_sent, 0);
 	mock_device_of(0)->refuse[MOCK_POST_DATAGRAM] = 0;
-	rig_pass_ns(first_ns);
+	rig_pass_ns(RIG_HELLO_NS);
 	rig_settle();
-	ck_assert(are_connected(0, 1));
-	no_lines();
+	ck_assert(rig_are_connected(0, 1));
+	rig_no_lines();
 }
 END_TEST
 
@@ -402,7 +364,7 @@ START_TEST(connection_that_does_not_get_ready)
 	rig_start(2);
 	mock_device_of(0)->refuse[MOCK_MODIFY] = EINVAL;
 	mock_device_of(0)->refuse_after[MOCK_MODIFY] = 1 + (unsigned)_i;
-	talk(0, 1);
+	rig_talk(0, 1);
 	rig_turn(1);
 	rig_turn(0);
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
@@ -421,17 +383,17 @@ START_TEST(address_that_is_found_late)
 	rig_start(2);
 	mock_device_of(0)->refuse[look_ups[_i].call] = ETIMEDOUT;
 	mock_device_of(0)->refuse_after[look_ups[_i].call] = look_ups[_i].after;
-	talk(0, 1);
+	rig_talk(0, 1);
 	for (unsigned i = 0; i < 5; i++) {
 		rig_settle();
 		rig_pass_ns(RIG_SECOND_NS);
 	}
-	ck_assert(!are_connected(0, 1));
-	no_lines();
+	ck_assert(!rig_are_connected(0, 1));
+	rig_no_lines();
 	mock_device_of(0)->refuse[look_ups[_i].call] = 0;
-	wait_connected(0, 1);
+	rig_wait_connected(0, 1);
 	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REPLIES], 1);
-	no_lines();
+	rig_no_lines();
 }
 END_TEST
 
@@ -439,7 +401,7 @@ START_TEST(address_that_is_not_found)
 {
 	rig_start(2);
 	mock_device_of(0)->refuse[MOCK_AH] = ETIMEDOUT;
-	talk(0, 1);
+	rig_talk(0, 1);
 	rig_pass_ns(31 * (uint64_t)RIG_SECOND_NS);
 	rig_turn(0);
 	rig_pass_ns(3 * (uint64_t)RIG_SECOND_NS);
