@@ -102,16 +102,12 @@ qp_open(struct psi_conduit *conduit)
 	return conduit->hello.qp ? qp_start(conduit) : errno;
 }
 
-/* The queue pair stands still after a datagram that could not leave, say while the port was down.
- * Once all that was posted to it has come back, it starts anew, with the number that peers know. */
+/* With the number that peers know. */
 static void
 qp_restart(struct psi_conduit *conduit)
 {
-	int code;
+	int code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, 0);
 
-	if (conduit->hello.sent || conduit->hello.posted)
-		return;
-	code = qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, 0);
 	if (!code)
 		code = qp_start(conduit);
 	conduit->hello.failed = false;
@@ -122,13 +118,18 @@ qp_restart(struct psi_conduit *conduit)
 	}
 }
 
-/* A request of it failed: the others come back, too. */
+/* A request of it has come back.  The queue pair stands still after one that failed, say a datagram
+ * that could not leave while the port was down.  The others come back then, too, and with the last
+ * it starts anew. */
 static void
-qp_stop(struct psi_conduit *conduit)
+qp_took(struct psi_conduit *conduit, enum ibv_wc_status status)
 {
-	if (!conduit->hello.failed)
+	if (status != IBV_WC_SUCCESS && !conduit->hello.failed) {
 		(void)qp_modify(conduit, (struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR }, 0);
-	conduit->hello.failed = true;
+		conduit->hello.failed = true;
+	}
+	if (conduit->hello.failed && !conduit->hello.sent && !conduit->hello.posted)
+		qp_restart(conduit);
 }
 
 int
@@ -258,8 +259,7 @@ void
 pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	conduit->hello.sent--;
-	if (wc->status != IBV_WC_SUCCESS)
-		qp_stop(conduit);
+	qp_took(conduit, wc->status);
 }
 
 static uint64_t
@@ -310,8 +310,6 @@ pibv_hello_advance(struct psi_conduit *conduit)
 	struct pibv_connection **link = &conduit->hello.first;
 	const uint64_t now_ns = *link ? psi_now_ns() : 0;
 
-	if (conduit->hello.failed)
-		qp_restart(conduit);
 	while (*link) {
 		struct pibv_connection *connection = *link;
 
@@ -376,23 +374,29 @@ hello_take(struct psi_conduit *conduit, const struct pibv_hello *hello)
 		hello_send(conduit, connection);
 }
 
+static void
+hello_read(struct psi_conduit *conduit, uint32_t slot, size_t len_bytes)
+{
+	struct pibv_hello hello;
+
+	memcpy(&hello, slot_at(conduit, slot) + ROUTE_BYTES, sizeof hello);
+	if (!hello_is_sound(conduit, &hello, len_bytes))
+		pibv_count(conduit, PSI_COUNT_DROPPED);
+	else if (!conduit->lost)
+		hello_take(conduit, &hello);
+}
+
 void
 pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc)
 {
 	const uint32_t slot = pibv_wr_number(wc->wr_id);
-	struct pibv_hello hello;
 
 	conduit->hello.posted--;
-	if (wc->status != IBV_WC_SUCCESS) {
-		qp_stop(conduit);
-		return;
-	}
-	memcpy(&hello, slot_at(conduit, slot) + ROUTE_BYTES, sizeof hello);
-	if (!hello_is_sound(conduit, &hello, wc->byte_len - ROUTE_BYTES))
-		pibv_count(conduit, PSI_COUNT_DROPPED);
-	else if (!conduit->lost)
-		hello_take(conduit, &hello);
-	if (slot_post(conduit, slot) != 0) {
+	if (wc->status == IBV_WC_SUCCESS)
+		hello_read(conduit, slot, wc->byte_len - ROUTE_BYTES);
+	if (wc->status != IBV_WC_SUCCESS || conduit->hello.failed) {
+		qp_took(conduit, wc->status);
+	} else if (slot_post(conduit, slot) != 0) {
 		conduit->services->log("ibv: device %s takes no buffer for a datagram",
 		                       conduit->devices[0].name);
 		pibv_lose(conduit);

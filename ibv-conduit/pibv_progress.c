@@ -331,7 +331,7 @@ deliver_taken(struct psi_port *port, struct psi_conduit *conduit, const struct l
 static void
 chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 {
-	if (conduit->hello.first || conduit->hello.failed)
+	if (conduit->hello.first)
 		pibv_hello_advance(conduit);
 	if (conduit->backlog)
 		pibv_backlog_advance(conduit, done);

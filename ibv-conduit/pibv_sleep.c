@@ -68,8 +68,7 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);
 	empty = queue_is_empty(conduit);
-	busy = conduit->hello.first || conduit->hello.failed || conduit->striped ||
-	       psi_lost_peer_any(&conduit->lost_peer);
+	busy = conduit->hello.first || conduit->striped || psi_lost_peer_any(&conduit->lost_peer);
 	psi_guard_unlock(&conduit->guard);
 	if (!empty)
 		return PSI_AGAIN;
