@@ -214,7 +214,8 @@ step_is_whole(const struct mock_qp *qp, enum ibv_qp_state to, int mask)
 	const enum ibv_qp_state from = qp->qp.state;
 
 	mask &= ~IBV_QP_STATE;
-	return to == IBV_QPS_ERR || (from == IBV_QPS_RESET && to == IBV_QPS_INIT && mask == init) ||
+	return to == IBV_QPS_ERR || (to == IBV_QPS_RESET && !mask) ||
+	       (from == IBV_QPS_RESET && to == IBV_QPS_INIT && mask == init) ||
 	       (from == IBV_QPS_INIT && to == IBV_QPS_RTR && mask == receives) ||
 	       (from == IBV_QPS_RTR && to == IBV_QPS_RTS && mask == sends);
 }
@@ -246,6 +247,22 @@ attr_take(struct mock_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		mine->sq_psn = attr->sq_psn;
 }
 
+/* A device may give completions that were not read to the queue pair that begins anew, or drop
+ * them: who resets it has read all. */
+static void
+reset(struct mock_qp *qp)
+{
+	const struct mock_cq *cq = mock_as_cq(qp->qp.recv_cq);
+
+	for (uint32_t at = cq->read; at != cq->written; at++)
+		if (cq->entries[at % cq->size].wc.qp_num == qp->qp.qp_num)
+			abort();
+	if (qp->freed != qp->posted)
+		abort();
+	qp->receives.posted = qp->receives.taken = 0;
+	qp->posted = qp->made = qp->completed = qp->freed = 0;
+}
+
 int
 ibv_modify_qp(struct ibv_qp *of, struct ibv_qp_attr *attr, int mask)
 {
@@ -260,6 +277,10 @@ ibv_modify_qp(struct ibv_qp *of, struct ibv_qp_attr *attr, int mask)
 	if (!code) {
 		attr_take(qp, attr, mask);
 		of->state = attr->qp_state;
+		if (of->state == IBV_QPS_RESET)
+			reset(qp);
+		if (mock_has_stopped(qp) && of->qp_type == IBV_QPT_UD)
+			mock_flush(qp);
 	}
 	mock_unlock();
 	return code;

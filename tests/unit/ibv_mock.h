@@ -7,7 +7,9 @@
  * is made; an entry of a send queue is free again when a completion of it, or of a later one, has
  * been read; a message for which there is no receive buffer waits; a request that fails flushes
  * those behind it; keys, bounds and rights of registered memory are checked; a completion queue
- * that overflows breaks.  Datagrams without a buffer or with a wrong Q_Key are dropped.
+ * that overflows breaks.  Datagrams without a buffer or with a wrong Q_Key are dropped.  A queue
+ * pair for datagrams sends no more after one that fails; after one that is larger than its buffer,
+ * or when it is told to, it stops, and all that is posted to it is flushed.
  *
  * All happens at once and in order, unless a test says otherwise.  Each function may be called by
  * any thread.
@@ -72,6 +74,8 @@ struct mock_device {
 	bool gone;                      /* requests to it are not answered: RETRY_EXC */
 	enum ibv_wc_status fail_status; /* of the request that is made next; 0: none */
 	unsigned fail_after;            /* so many more are made before that */
+	enum ibv_wc_status fail_datagram;       /* the same of datagrams that leave */
+	unsigned fail_datagram_after;
 	/* State of the mock's own. */
 	struct mock_context *context;   /* the last that was opened */
 	struct mock_mr *mrs;

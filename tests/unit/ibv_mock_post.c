@@ -32,7 +32,7 @@ request_enter(struct mock_qp *qp, const struct ibv_send_wr *wr)
 
 	if (qp->posted - qp->freed >= qp->cap.max_send_wr)
 		return ENOMEM;
-	if (qp->qp.state != IBV_QPS_RTS && qp->qp.state != IBV_QPS_ERR)
+	if (qp->qp.state != IBV_QPS_RTS && qp->qp.state != IBV_QPS_SQE && !mock_has_stopped(qp))
 		return EINVAL;
 	mock_copy(&request->wr, wr, sizeof request->wr);
 	request->sge = wr->num_sge ? wr->sg_list[0] : (struct ibv_sge){ .length = 0 };
@@ -96,6 +96,8 @@ mock_post_recv(struct ibv_qp *of, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 	*bad = wr;
 	if (!code)
 		code = receives_add(&qp->receives, wr, bad, &count);
+	if (mock_has_stopped(qp))
+		mock_flush(qp);
 	mock_unlock();
 	return code;
 }

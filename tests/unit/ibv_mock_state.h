@@ -106,6 +106,12 @@ mock_copy(void *to, const void *from, size_t len_bytes)
 	}
 }
 
+static inline bool
+mock_has_stopped(const struct mock_qp *qp)
+{
+	return qp->qp.state == IBV_QPS_ERR;
+}
+
 static inline struct mock_qp *mock_as_qp(struct ibv_qp *qp) { return (struct mock_qp *)(void *)qp; }
 static inline struct mock_cq *mock_as_cq(struct ibv_cq *cq) { return (struct mock_cq *)(void *)cq; }
 
@@ -146,6 +152,8 @@ int mock_refuses(struct mock_device *device, enum mock_call call);
 struct mock_device *mock_find(const struct mock_device *from, const struct ibv_ah_attr *address);
 void mock_event_locked(struct mock_device *device, enum ibv_event_type type, unsigned port);
 
+/* What is posted to a queue pair for datagrams that has stopped completes as flushed. */
+void mock_flush(struct mock_qp *qp);
 /* Makes what a queue pair has, as far as its device is not to hold it. */
 void mock_qp_go(struct mock_qp *qp);
 /* The same for all reliable ones, or for those alone that wait for a receive buffer; all: what is

@@ -117,7 +117,7 @@ stands_still(const struct mock_qp *qp)
 {
 	struct mock_port *port = port_of(qp);
 
-	if (!port->still || qp->qp.state == IBV_QPS_ERR)
+	if (!port->still || mock_has_stopped(qp))
 		return false;
 	if (!port->still_after)
 		return true;
@@ -211,15 +211,15 @@ rdma_make(struct mock_qp *qp, struct mock_qp *peer, struct mock_request *request
 
 /* The status that a test asks for. */
 static enum ibv_wc_status
-status_asked(struct mock_device *device)
+status_asked(enum ibv_wc_status *asked, unsigned *after)
 {
-	const enum ibv_wc_status status = device->fail_status;
+	const enum ibv_wc_status status = *asked;
 
-	if (!status || device->fail_after) {
-		device->fail_after -= status != 0;
+	if (!status || *after) {
+		*after -= status != 0;
 		return IBV_WC_SUCCESS;
 	}
-	device->fail_status = IBV_WC_SUCCESS;
+	*asked = IBV_WC_SUCCESS;
 	return status;
 }
 
@@ -237,7 +237,7 @@ request_make(struct mock_qp *qp, struct mock_request *request)
 	if (!peer_receives(qp, peer))
 		request->status = IBV_WC_RETRY_EXC_ERR;
 	else
-		request->status = status_asked(qp->device);
+		request->status = status_asked(&qp->device->fail_status, &qp->device->fail_after);
 	if (request->status)
 		return true;
 	if (request->wr.opcode == IBV_WR_SEND)
@@ -292,6 +292,16 @@ mock_run(void)
 
 /* -- datagrams --------------------------------------------------------------------------------- */
 
+void
+mock_flush(struct mock_qp *qp)
+{
+	struct mock_receives *receives = &qp->receives;
+
+	while (receives->taken != receives->posted)
+		receive_complete(qp, receives->ring[receives->taken++ % receives->size].wr_id, 0, 0,
+		                 IBV_WC_WR_FLUSH_ERR);
+}
+
 static void
 datagram_arrive(const struct mock_datagram *datagram)
 {
@@ -302,14 +312,19 @@ datagram_arrive(const struct mock_datagram *datagram)
 
 	mock.datagrams_dropped++;
 	if (!at || at->qp.qp_type != IBV_QPT_UD || at->qp.state < IBV_QPS_RTR ||
-	    at->attr.qkey != datagram->qkey || at->device->gone ||
+	    mock_has_stopped(at) || at->attr.qkey != datagram->qkey || at->device->gone ||
 	    receives->taken == receives->posted)
 		return;
 	to = &receives->ring[receives->taken++ % receives->size];
 	memory = memory_at(at->device, to->sge.lkey, false, to->sge.addr, to->sge.length,
 	                   IBV_ACCESS_LOCAL_WRITE);
-	if (!memory || to->sge.length < MOCK_GRH_BYTES + datagram->len_bytes)
+	if (!memory || to->sge.length < MOCK_GRH_BYTES + datagram->len_bytes) {
+		at->qp.state = IBV_QPS_ERR;
+		receive_complete(at, to->wr_id, 0, datagram->from_qp,
+		                 memory ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
+		mock_flush(at);
 		return;
+	}
 	mock.datagrams_dropped--;
 	mock_copy(memory + MOCK_GRH_BYTES, datagram->bytes, datagram->len_bytes);
 	receive_complete(at, to->wr_id, MOCK_GRH_BYTES + datagram->len_bytes, datagram->from_qp,
@@ -342,10 +357,18 @@ datagram_make(struct mock_qp *qp, struct mock_request *request)
 	};
 	const void *from = request_memory(qp, request, 0);
 
-	request->status = from && datagram.len_bytes <= MOCK_DATAGRAM_BYTES ? IBV_WC_SUCCESS
-	                                                                    : IBV_WC_LOC_PROT_ERR;
-	if (request->status)
+	if (mock_has_stopped(qp) || qp->qp.state == IBV_QPS_SQE)
+		request->status = IBV_WC_WR_FLUSH_ERR;
+	else if (!from || datagram.len_bytes > MOCK_DATAGRAM_BYTES)
+		request->status = IBV_WC_LOC_PROT_ERR;
+	else
+		request->status = status_asked(&qp->device->fail_datagram,
+		                               &qp->device->fail_datagram_after);
+	if (request->status) {
+		if (!mock_has_stopped(qp))
+			qp->qp.state = IBV_QPS_SQE;
 		return;
+	}
 	mock_copy(datagram.bytes, from, datagram.len_bytes);
 	datagram_go(&datagram);
 }
