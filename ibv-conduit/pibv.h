@@ -79,9 +79,12 @@ void pibv_device_close(struct pibv_device *device);
 
 /* Does a filter of ports, hca[:port,port]+hca..., name this one? */
 bool pibv_filter_takes(const char *filter, const char *device, unsigned port);
-/* The entry of a port's table of addresses to use, and why; NULL: there is none. */
-const struct ibv_gid_entry *pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count,
-                                            const char **reason_out);
+/* The entry of a port's table of addresses to use; NULL: there is none. */
+const struct ibv_gid_entry *pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count);
+enum pibv_gid_kind pibv_gid_kind_of(const struct ibv_gid_entry *entry);
+const char *pibv_gid_kind_name(unsigned kind);
+/* Do addresses of these kinds reach each other? */
+bool pibv_gid_kinds_meet(unsigned a, unsigned b);
 /* How a port reaches a peer's. */
 struct ibv_ah_attr pibv_address_of(const struct pibv_rail *rail,
                                    const struct pibv_port_card *peer);

@@ -62,46 +62,46 @@ gid_is_link_local(const union ibv_gid *gid)
 	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
 }
 
-/* Smaller is better. */
-static unsigned
-gid_badness(const struct ibv_gid_entry *entry, const char **reason_out)
+enum pibv_gid_kind
+pibv_gid_kind_of(const struct ibv_gid_entry *entry)
 {
-	if (entry->gid_type == IBV_GID_TYPE_IB) {
-		*reason_out = "InfiniBand";
-		return 0;
-	}
-	if (entry->gid_type == IBV_GID_TYPE_ROCE_V2) {
-		if (gid_is_ipv4(&entry->gid)) {
-			*reason_out = "RoCE v2 over IPv4";
-			return 1;
-		}
-		if (!gid_is_link_local(&entry->gid)) {
-			*reason_out = "RoCE v2 over IPv6";
-			return 2;
-		}
-		*reason_out = "RoCE v2 over IPv6 of the link, which no router passes on";
-		return 3;
-	}
-	*reason_out = "RoCE v1, which no router passes on";
-	return 4;
+	if (entry->gid_type == IBV_GID_TYPE_IB)
+		return PIBV_GID_INFINIBAND;
+	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2)
+		return PIBV_GID_ROCE_V1;
+	return gid_is_ipv4(&entry->gid)         ? PIBV_GID_IPV4
+	       : gid_is_link_local(&entry->gid) ? PIBV_GID_LINK : PIBV_GID_IPV6;
+}
+
+const char *
+pibv_gid_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[PIBV_GID_INFINIBAND] = "InfiniBand", [PIBV_GID_IPV4] = "RoCE v2 over IPv4",
+		[PIBV_GID_IPV6] = "RoCE v2 over IPv6",
+		[PIBV_GID_LINK] = "RoCE v2 over IPv6 of the link", [PIBV_GID_ROCE_V1] = "RoCE v1",
+	};
+
+	return kind < PIBV_GID_KINDS ? names[kind] : "another kind";
+}
+
+static bool kind_is_ipv6(unsigned kind) { return kind == PIBV_GID_IPV6 || kind == PIBV_GID_LINK; }
+
+/* The two of IPv6 may be of one link. */
+bool
+pibv_gid_kinds_meet(unsigned a, unsigned b)
+{
+	return a == b || (kind_is_ipv6(a) && kind_is_ipv6(b));
 }
 
 const struct ibv_gid_entry *
-pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count, const char **reason_out)
+pibv_gid_choose(const struct ibv_gid_entry *entries, size_t count)
 {
 	const struct ibv_gid_entry *best = NULL;
-	unsigned best_badness = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const char *reason;
-		const unsigned badness = gid_badness(&entries[i], &reason);
-
-		if (best && badness >= best_badness)
-			continue;
-		best = &entries[i];
-		best_badness = badness;
-		*reason_out = reason;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!best || pibv_gid_kind_of(&entries[i]) < pibv_gid_kind_of(best))
+			best = &entries[i];
 	return best;
 }
 

@@ -21,6 +21,7 @@ port_card_of(const struct psi_conduit *conduit, unsigned rail)
 		.gid = used->gid.gid, .lid = used->port.lid, .mtu = mtu,
 		.link_layer = used->port.link_layer,
 		.device_index = (uint8_t)used->device_index,
+		.gid_kind = (uint8_t)pibv_gid_kind_of(&used->gid),
 	};
 }
 
@@ -48,6 +49,30 @@ link_name(const struct pibv_card *card)
 	return card->ports[0].link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
 }
 
+/* One line where addresses of a rail cannot reach each other. */
+static bool
+addresses_fit(const struct psi_conduit *conduit, uint32_t process)
+{
+	const struct pibv_card *mine = &conduit->card, *other = &conduit->cards[process];
+
+	for (unsigned rail = 0; rail < mine->rails && rail < other->rails; rail++) {
+		const uint8_t kind = mine->ports[rail].gid_kind;
+		const uint8_t theirs = other->ports[rail].gid_kind;
+
+		if (pibv_gid_kinds_meet(kind, theirs))
+			continue;
+		conduit->services->log("ibv: rank %u has an address (GID) of %s at port %u of %s, "
+		                       "rank %u one of %s; give all such ports an IPv4 address, "
+		                       "and unset PST_IBV_GID_INDEX or name entries of one kind "
+		                       "with it", conduit->place, pibv_gid_kind_name(kind),
+		                       conduit->rails[rail].port_number,
+		                       pibv_device_of(conduit, rail)->name, process,
+		                       pibv_gid_kind_name(theirs));
+		return false;
+	}
+	return true;
+}
+
 /* One line about a process that does not fit this one; none about one that says why itself. */
 static bool
 card_fits(const struct psi_conduit *conduit, uint32_t process)
@@ -70,7 +95,7 @@ card_fits(const struct psi_conduit *conduit, uint32_t process)
 		              "GASNET_IBV_PORTS", conduit->place,
 		              link_name(mine), process, link_name(other));
 	else
-		return true;
+		return addresses_fit(conduit, process);
 	return false;
 }
 

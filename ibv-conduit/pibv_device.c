@@ -90,17 +90,14 @@ gid_take(const struct pibv_device *device, struct pibv_rail *rail, const struct 
 	struct ibv_gid_entry *all = calloc(most, sizeof *all);
 	const ssize_t found = all ? ibv_query_gid_table(device->context, all, most, 0) : 0;
 	const struct ibv_gid_entry *best;
-	const char *reason = "";
 	size_t count = 0;
 
 	for (ssize_t i = 0; i < found; i++)
 		if (all[i].port_num == rail->port_number && gid_is_wished(rail, &all[i], wish))
 			all[count++] = all[i];
-	best = pibv_gid_choose(all, count, &reason);
-	if (best) {
+	best = pibv_gid_choose(all, count);
+	if (best)
 		rail->gid = *best;
-		snprintf(rail->reason, sizeof rail->reason, "%s", reason);
-	}
 	free(all);
 	return best;
 }
@@ -261,11 +258,13 @@ pibv_device_close(struct pibv_device *device)
 static void
 reason_say(struct pibv_rail *rail, const struct search *search)
 {
-	const size_t len = strlen(rail->reason);
+	const enum pibv_gid_kind kind = pibv_gid_kind_of(&rail->gid);
+	const bool stays = kind == PIBV_GID_LINK || kind == PIBV_GID_ROCE_V1;
 	const char *why = search->wish.ports ? "GASNET_IBV_PORTS"
 	                  : search->wish.interface ? "PST_NET_IFACE" : "the first that is up";
 
-	snprintf(rail->reason + len, sizeof rail->reason - len, ", %s", why);
+	snprintf(rail->reason, sizeof rail->reason, "%s%s, %s", pibv_gid_kind_name(kind),
+	         stays ? ", which no router passes on" : "", why);
 }
 
 static void

@@ -33,6 +33,12 @@ enum {
 	PIBV_LACK_BYTES = 320,
 };
 
+/* What an address is of; the first are preferred. */
+enum pibv_gid_kind {
+	PIBV_GID_INFINIBAND, PIBV_GID_IPV4, PIBV_GID_IPV6, PIBV_GID_LINK, PIBV_GID_ROCE_V1,
+	PIBV_GID_KINDS
+};
+
 /* A device of which the process uses ports, and what those share; NULL: not made. */
 struct pibv_device {
 	struct ibv_context *context;
@@ -59,6 +65,7 @@ struct pibv_port_card {
 	uint8_t mtu;                    /* an enum ibv_mtu */
 	uint8_t link_layer;
 	uint8_t device_index;           /* of its key in the names of segments */
+	uint8_t gid_kind;               /* an enum pibv_gid_kind */
 };
 
 /* What each process tells all at the start; `wire' 0: that it cannot connect, and says why. */

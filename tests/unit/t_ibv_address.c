@@ -68,12 +68,12 @@ entry_of(uint32_t index, enum ibv_gid_type type, const char *address)
 /* The better of each pair is taken, whatever their order. */
 START_TEST(address_is_the_one_that_reaches_furthest)
 {
-	static const struct { enum ibv_gid_type type; const char *address, *word; } ranked[] = {
+	static const struct { enum ibv_gid_type type; const char *address, *name; } ranked[] = {
 		{ IBV_GID_TYPE_IB, "fe80::1", "InfiniBand" },
-		{ IBV_GID_TYPE_ROCE_V2, "::ffff:10.0.0.1", "IPv4" },
-		{ IBV_GID_TYPE_ROCE_V2, "2001:db8::1", "IPv6" },
-		{ IBV_GID_TYPE_ROCE_V2, "fe80::1", "of the link" },
-		{ IBV_GID_TYPE_ROCE_V1, "::ffff:10.0.0.1", "v1" },
+		{ IBV_GID_TYPE_ROCE_V2, "::ffff:10.0.0.1", "RoCE v2 over IPv4" },
+		{ IBV_GID_TYPE_ROCE_V2, "2001:db8::1", "RoCE v2 over IPv6" },
+		{ IBV_GID_TYPE_ROCE_V2, "fe80::1", "RoCE v2 over IPv6 of the link" },
+		{ IBV_GID_TYPE_ROCE_V1, "::ffff:10.0.0.1", "RoCE v1" },
 	};
 	const size_t count = sizeof ranked / sizeof *ranked;
 
@@ -83,12 +83,11 @@ START_TEST(address_is_the_one_that_reaches_furthest)
 				entry_of(0, ranked[a].type, ranked[a].address),
 				entry_of(1, ranked[b].type, ranked[b].address),
 			};
-			const char *reason = NULL;
-			const struct ibv_gid_entry *taken = pibv_gid_choose(entries, 2, &reason);
-			const size_t best = a <= b ? a : b;
+			const struct ibv_gid_entry *taken = pibv_gid_choose(entries, 2);
 
 			ck_assert_ptr_eq(taken, &entries[a <= b ? 0 : 1]);
-			ck_assert_msg(strstr(reason, ranked[best].word) != NULL, "%s", reason);
+			ck_assert_str_eq(pibv_gid_kind_name(pibv_gid_kind_of(taken)),
+			                 ranked[a <= b ? a : b].name);
 		}
 }
 END_TEST
@@ -100,19 +99,30 @@ START_TEST(link_local_is_told_from_others)
 		entry_of(0, IBV_GID_TYPE_ROCE_V2, "febf::1"),
 		entry_of(1, IBV_GID_TYPE_ROCE_V2, "fec0::1"),
 	};
-	const char *reason;
 
-	ck_assert_uint_eq(pibv_gid_choose(entries, 2, &reason)->gid_index, 1);
-	ck_assert_str_eq(reason, "RoCE v2 over IPv6");
+	ck_assert_uint_eq(pibv_gid_choose(entries, 2)->gid_index, 1);
+	ck_assert_int_eq(pibv_gid_kind_of(&entries[0]), PIBV_GID_LINK);
+	ck_assert_int_eq(pibv_gid_kind_of(&entries[1]), PIBV_GID_IPV6);
 }
 END_TEST
 
 START_TEST(no_entries_are_no_address)
 {
-	const char *reason = "untouched";
+	ck_assert_ptr_null(pibv_gid_choose(NULL, 0));
+}
+END_TEST
 
-	ck_assert_ptr_null(pibv_gid_choose(NULL, 0, &reason));
-	ck_assert_str_eq(reason, "untouched");
+/* Those of one kind, and the two of IPv6. */
+START_TEST(kinds_that_reach_each_other)
+{
+	for (unsigned a = 0; a < PIBV_GID_KINDS; a++)
+		for (unsigned b = 0; b < PIBV_GID_KINDS; b++) {
+			const bool both_ipv6 = (a == PIBV_GID_IPV6 && b == PIBV_GID_LINK) ||
+			                       (a == PIBV_GID_LINK && b == PIBV_GID_IPV6);
+
+			ck_assert_int_eq(pibv_gid_kinds_meet(a, b), a == b || both_ipv6);
+		}
+	ck_assert_str_eq(pibv_gid_kind_name(PIBV_GID_KINDS), "another kind");
 }
 END_TEST
 
@@ -189,6 +199,7 @@ main(void)
 	tcase_add_test(tests, address_is_the_one_that_reaches_furthest);
 	tcase_add_test(tests, link_local_is_told_from_others);
 	tcase_add_test(tests, no_entries_are_no_address);
+	tcase_add_test(tests, kinds_that_reach_each_other);
 	tcase_add_test(tests, peer_of_the_subnet_is_reached_by_its_lid);
 	tcase_add_test(tests, others_are_reached_by_their_global_address);
 	return unit_run("ibv address", tests);

@@ -362,6 +362,61 @@ START_TEST(links_differ)
 }
 END_TEST
 
+static void
+gid_set(uint32_t host, unsigned index, enum ibv_gid_type type, const char *address)
+{
+	struct mock_device *of = &mock.devices[host][index];
+
+	of->ports[0].gid_count = 0;
+	mock_gid_add(of, 1, type, address, 1);
+}
+
+/* One line a rank, which names both kinds and the remedy. */
+START_TEST(addresses_differ)
+{
+	rig_job(2, true);
+	gid_set(1, 0, IBV_GID_TYPE_ROCE_V2, "fe80::1");
+	connect_fails("rank 0 has an address (GID) of RoCE v2 over IPv4 at port 1 of mock0, rank 1 "
+	              "one of RoCE v2 over IPv6 of the link; give all such ports an IPv4 address, "
+	              "and unset PST_IBV_GID_INDEX");
+	ck_assert_msg(strstr(rig_ranks[1].said, "rank 1 has an address (GID) of RoCE v2 over IPv6 "
+	                                        "of the link at port 1 of mock0, rank 0 one of "
+	                                        "RoCE v2 over IPv4; ") != NULL, "%s",
+	              rig_ranks[1].said);
+	for (uint32_t place = 0; place < 2; place++) {
+		ck_assert_uint_eq(rig_ranks[place].lines, 1);
+		rig_turn(place);
+		ck_assert_uint_eq(rig_ranks[place].told_lost, 0);
+	}
+}
+END_TEST
+
+/* On a rail beyond the first. */
+START_TEST(addresses_of_a_rail_differ)
+{
+	rig_job(2, true);
+	for (uint32_t host = 0; host < 2; host++)
+		mock.devices[host][1].present = true;
+	gid_set(1, 1, IBV_GID_TYPE_ROCE_V1, "::ffff:10.0.0.9");
+	rig_set(PSI_NO_PEER, "PST_IBV_RAILS", "2");
+	connect_fails("rank 0 has an address (GID) of RoCE v2 over IPv4 at port 1 of mock1, rank 1 "
+	              "one of RoCE v1;");
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_uint_eq(rig_ranks[1].lines, 1);
+}
+END_TEST
+
+START_TEST(addresses_of_one_kind)
+{
+	rig_job(2, true);
+	gid_set(0, 0, IBV_GID_TYPE_ROCE_V2, "fe80::2");
+	gid_set(1, 0, IBV_GID_TYPE_ROCE_V2, _i ? "fe80::1" : "2001:db8::1");
+	rig_start(2);
+	rig_meet(0, 1);
+	rig_no_lines();
+}
+END_TEST
+
 /* The smaller MTU, and a limit of the user's. */
 START_TEST(mixed_mtu_is_the_smaller)
 {
@@ -408,6 +463,9 @@ main(void)
 	                    sizeof further / sizeof *further);
 	tcase_add_test(tests, sizes_differ);
 	tcase_add_test(tests, links_differ);
+	tcase_add_test(tests, addresses_differ);
+	tcase_add_test(tests, addresses_of_a_rail_differ);
+	tcase_add_loop_test(tests, addresses_of_one_kind, 0, 2);
 	tcase_add_test(tests, mixed_mtu_is_the_smaller);
 	tcase_add_test(tests, mtu_has_a_limit);
 	return unit_run("ibv device", tests);
