@@ -15,7 +15,7 @@ pibv_setting(const struct psi_services *services, const char *name, uint64_t fal
 	const char *text = services->setting(name);
 	uint64_t number;
 
-	return text && *text && psi_parse_size(text, 1, &number) ? number : fallback;
+	return text && *text && psi_parse_count(text, &number) ? number : fallback;
 }
 
 static bool

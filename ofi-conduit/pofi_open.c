@@ -17,7 +17,7 @@ number_of(const struct psi_services *services, const char *name, uint64_t fallba
 	const char *text = services->setting(name);
 	uint64_t number;
 
-	return text && *text && psi_parse_size(text, 1, &number) ? number : fallback;
+	return text && *text && psi_parse_count(text, &number) ? number : fallback;
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

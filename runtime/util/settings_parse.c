@@ -136,6 +136,19 @@ psi_parse_size(const char *text, uint64_t unit_bytes, uint64_t *out)
 }
 
 bool
+psi_parse_count(const char *text, uint64_t *out)
+{
+	int64_t number;
+
+	if (!psi_parse_int(text, &number))
+		return psi_parse_size(text, 1, out);
+	if (number < 0)
+		return false;
+	*out = (uint64_t)number;
+	return true;
+}
+
+bool
 psi_parse_time(const char *text, uint64_t unit_ns, uint64_t *out_ns)
 {
 	struct decimal number;

@@ -22,6 +22,9 @@ bool psi_parse_int(const char *text, int64_t *out);
  */
 bool psi_parse_size(const char *text, uint64_t unit_bytes, uint64_t *out);
 
+/* What psi_parse_int reads, and is not negative; else bytes. */
+bool psi_parse_count(const char *text, uint64_t *out);
+
 /* A time: a number, perhaps with a fraction, of units of unit_ns. */
 bool psi_parse_time(const char *text, uint64_t unit_ns, uint64_t *out_ns);
 

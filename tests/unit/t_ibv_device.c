@@ -254,6 +254,17 @@ START_TEST(queues_are_cut_to_what_the_device_has)
 }
 END_TEST
 
+/* As the runtime accepts them. */
+START_TEST(settings_may_be_hexadecimal)
+{
+	rig_set(PSI_NO_PEER, "PST_IBV_SEND_QUEUE", "0x20");
+	rig_set(PSI_NO_PEER, "PST_IBV_MAX_MEDIUM", "16KB");
+	rig_start(1);
+	ck_assert_uint_eq(rig_ranks[0].conduit->depth, 32);
+	ck_assert_uint_eq(rig_ranks[0].conduit->medium_bytes, 16384);
+}
+END_TEST
+
 START_TEST(describe_names_port_and_reason)
 {
 	char text[640];
@@ -456,6 +467,7 @@ main(void)
 	                    sizeof opening / sizeof *opening);
 	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);
 	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
+	tcase_add_test(tests, settings_may_be_hexadecimal);
 	tcase_add_test(tests, describe_names_port_and_reason);
 	tcase_add_test(tests, rails_of_one_device_share_it);
 	tcase_add_test(tests, device_that_cannot_register_a_segment_is_named);

@@ -240,6 +240,25 @@ START_TEST(rows_are_consistent)
 }
 END_TEST
 
+/* Conduits read both kinds of rows by one function. */
+START_TEST(counts_are_whole_numbers_or_sizes)
+{
+	static const struct { const char *text; uint64_t value; } good[] = {
+		{ "0", 0 }, { "0x68", 104 }, { "255", 255 }, { "+7", 7 }, { "64KB", 65536 },
+		{ "1.5M", 3 << 19 }, { "18446744073709551615", UINT64_MAX },
+	};
+	static const char *const bad[] = { "", "-1", "x", "0x", "5x", "18446744073709551616" };
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		ck_assert_msg(psi_parse_count(good[i].text, &value), "%s", good[i].text);
+		ck_assert_uint_eq(value, good[i].value);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		ck_assert_msg(!psi_parse_count(bad[i], &value), "%s", bad[i]);
+}
+END_TEST
+
 static void
 refuse_value(const char *name, const char *value)
 {
@@ -413,6 +432,7 @@ main(void)
 	tcase_add_test(tests, kinds_are_read);
 	tcase_add_test(tests, sizes_in_units_and_bounds);
 	tcase_add_test(tests, rows_are_consistent);
+	tcase_add_test(tests, counts_are_whole_numbers_or_sizes);
 	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 8);
 	tcase_add_test(tests, good_environment_passes);
 	tcase_add_test(tests, misspelt_names_find_the_real_one);
