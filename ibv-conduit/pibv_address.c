@@ -120,7 +120,7 @@ struct ibv_ah_attr
 pibv_address_of(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 {
 	struct ibv_ah_attr address = {
-		.dlid = peer->lid, .sl = rail->port.sm_sl, .port_num = rail->port_number,
+		.dlid = peer->lid, .sl = rail->service_level, .port_num = rail->port_number,
 	};
 
 	if (!needs_global(rail, peer))
@@ -128,6 +128,7 @@ pibv_address_of(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 	address.is_global = 1;
 	address.grh = (struct ibv_global_route){
 		.dgid = peer->gid, .sgid_index = (uint8_t)rail->gid.gid_index, .hop_limit = 64,
+		.traffic_class = rail->traffic_class,
 	};
 	return address;
 }

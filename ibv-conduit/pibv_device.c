@@ -19,6 +19,7 @@
 struct wish {
 	const char *ports, *interface, *pkey;
 	uint64_t gid_index;             /* UINT64_MAX: any */
+	uint8_t service_level, traffic_class;
 };
 
 /* What was looked at, for people. */
@@ -45,6 +46,8 @@ wish_read(const struct psi_services *services)
 		.interface = setting_or_null(services, "PST_NET_IFACE"),
 		.pkey = setting_or_null(services, "GASNET_IBV_PKEY"),
 		.gid_index = pibv_setting(services, "PST_IBV_GID_INDEX", UINT64_MAX),
+		.service_level = (uint8_t)pibv_setting(services, "PST_IBV_SERVICE_LEVEL", 0),
+		.traffic_class = (uint8_t)pibv_setting(services, "PST_IBV_TRAFFIC_CLASS", 0),
 	};
 }
 
@@ -180,7 +183,10 @@ device_has_port(struct pibv_device *device, struct pibv_rail *rail, struct searc
 		return false;
 	}
 	for (uint8_t port = 1; port <= device->limits.phys_port_cnt; port++) {
-		*rail = (struct pibv_rail){ .port_number = port };
+		*rail = (struct pibv_rail){
+			.port_number = port, .service_level = search->wish.service_level,
+			.traffic_class = search->wish.traffic_class,
+		};
 		if (port_take(device, rail, search))
 			return true;
 	}

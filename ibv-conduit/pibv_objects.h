@@ -55,6 +55,7 @@ struct pibv_rail {
 	uint16_t pkey_index;
 	struct ibv_port_attr port;
 	struct ibv_gid_entry gid;       /* its index is the source of addresses */
+	uint8_t service_level, traffic_class;   /* of all that it sends */
 	char reason[PIBV_REASON_BYTES];
 };
 

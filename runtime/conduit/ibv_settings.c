@@ -20,6 +20,14 @@ static const struct psi_setting rows[] = {
 	{ .name = "PST_IBV_GID_INDEX", .kind = PSI_SETTING_INT, .min = 0, .max = 255,
 	  .help = "entry of the port's table of addresses (GIDs) to use; unset: that of RoCE v2 "
 	          "over IPv4, then IPv6" },
+	{ .name = "PST_IBV_SERVICE_LEVEL", .kind = PSI_SETTING_INT, .default_text = "0", .min = 0,
+	  .max = 15,
+	  .help = "service level of all packets of conduit ibv; on Ethernet the priority of a VLAN "
+	          "tag, 0 to 7" },
+	{ .name = "PST_IBV_TRAFFIC_CLASS", .kind = PSI_SETTING_INT, .default_text = "0", .min = 0,
+	  .max = 255,
+	  .help = "traffic class of packets of conduit ibv with a global address, as all have on "
+	          "Ethernet: of RoCE v2 the upper six bits are the DSCP, so 104 is DSCP 26" },
 	{ .name = "GASNET_MAX_MTU", .kind = PSI_SETTING_INT, .default_text = "0", .unit = "B",
 	  .min = 0, .max = 4096,
 	  .help = "largest packet of conduit ibv, 256 to 4096; 0: the ports'" },

@@ -132,7 +132,8 @@ static struct pibv_rail
 rail_of(uint8_t link_layer, const char *gid)
 {
 	struct pibv_rail rail = {
-		.port_number = 2, .port = { .link_layer = link_layer, .sm_sl = 3, .lid = 4 },
+		.port_number = 2, .port = { .link_layer = link_layer, .sm_sl = 9, .lid = 4 },
+		.service_level = 3, .traffic_class = 104,
 	};
 
 	rail.gid = entry_of(5, link_layer == IBV_LINK_LAYER_ETHERNET ? IBV_GID_TYPE_ROCE_V2
@@ -172,6 +173,8 @@ is_global(const struct pibv_rail *rail, const struct pibv_port_card *peer)
 	ck_assert_mem_eq(&address.grh.dgid, &peer->gid, sizeof peer->gid);
 	ck_assert_uint_eq(address.grh.sgid_index, 5);
 	ck_assert_uint_gt(address.grh.hop_limit, 1);
+	ck_assert_uint_eq(address.grh.traffic_class, 104);
+	ck_assert_uint_eq(address.sl, 3);
 	ck_assert_uint_eq(address.port_num, 2);
 }
 

@@ -274,6 +274,7 @@ START_TEST(describe_names_port_and_reason)
 	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, the first that is up)") !=
 	              NULL, "%s", text);
 	ck_assert_msg(strstr(text, "bytes per peer") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "traffic class") == NULL, "%s", text);
 }
 END_TEST
 

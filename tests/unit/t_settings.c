@@ -273,6 +273,8 @@ START_TEST(bad_values_end_with_2)
 		{ "GASNET_PSHM_NODES", "65536" }, { "PST_SHM", "tape" },
 		{ "PST_TEST_DENY", "memfd,x" },   { "GASNET_QUIET", "maybe" },
 		{ "GASNET_EXITTIMEOUT", "1.5s" }, { "PST_SLEEP_MAX", "-1" },
+		{ "PST_IBV_SERVICE_LEVEL", "16" }, { "PST_IBV_SERVICE_LEVEL", "-1" },
+		{ "PST_IBV_TRAFFIC_CLASS", "256" }, { "PST_IBV_TRAFFIC_CLASS", "af21" },
 	};
 
 	refuse_value(bad[_i][0], bad[_i][1]);
@@ -284,6 +286,8 @@ START_TEST(good_environment_passes)
 	refuse_value("GASNET_PSHM_NODES", "0x10");
 	refuse_value("GASNET_QUIET", "Y");
 	refuse_value("PST_SLEEP_MAX", "0");
+	refuse_value("PST_IBV_SERVICE_LEVEL", "15");
+	refuse_value("PST_IBV_TRAFFIC_CLASS", "0xff");
 }
 END_TEST
 
@@ -433,7 +437,7 @@ main(void)
 	tcase_add_test(tests, sizes_in_units_and_bounds);
 	tcase_add_test(tests, rows_are_consistent);
 	tcase_add_test(tests, counts_are_whole_numbers_or_sizes);
-	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 8);
+	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 12);
 	tcase_add_test(tests, good_environment_passes);
 	tcase_add_test(tests, misspelt_names_find_the_real_one);
 	tcase_add_test(tests, verbose_reports_each_setting_once);
