@@ -1,6 +1,6 @@
 /*
- * What ranks of the ibv conduit have in common when they connect: service level and traffic class
- * of all that they send.
+ * Ranks of the ibv conduit connect: what they have to have in common, or agree on, and service
+ * level and traffic class of all that they send.
  */
 #include "tests/unit/ibv_mock_state.h"
 #include "tests/unit/ibv_rig.h"
@@ -89,6 +89,114 @@ START_TEST(level_without_a_route_header)
 }
 END_TEST
 
+/* -- processes that do not fit ----------------------------------------------------------------- */
+
+static void
+connect_fails(const char *part)
+{
+	int results[RIG_RANKS];
+
+	ck_assert_int_eq(rig_open(0), PSI_OK);
+	ck_assert_int_eq(rig_open(1), PSI_OK);
+	rig_connect(results);
+	ck_assert_int_eq(results[0], PSI_FAILED);
+	ck_assert_int_eq(results[1], PSI_FAILED);
+	ck_assert_msg(strstr(rig_ranks[0].said, part) != NULL, "%s", rig_ranks[0].said);
+}
+
+START_TEST(sizes_differ)
+{
+	rig_job(2, true);
+	rig_set(1, "PST_IBV_MAX_MEDIUM", "4096");
+	connect_fails("differ in PST_IBV_MAX_MEDIUM (8192, 4096 bytes)");
+}
+END_TEST
+
+START_TEST(links_differ)
+{
+	rig_job(2, true);
+	mock_device_of(1)->ports[0].attr.link_layer = IBV_LINK_LAYER_INFINIBAND;
+	connect_fails("rank 0 has Ethernet, rank 1 has InfiniBand");
+}
+END_TEST
+
+static void
+gid_set(uint32_t host, unsigned index, enum ibv_gid_type type, const char *address)
+{
+	struct mock_device *of = &mock.devices[host][index];
+
+	of->ports[0].gid_count = 0;
+	mock_gid_add(of, 1, type, address, 1);
+}
+
+/* One line a rank, which names both kinds and the remedy. */
+START_TEST(addresses_differ)
+{
+	rig_job(2, true);
+	gid_set(1, 0, IBV_GID_TYPE_ROCE_V2, "fe80::1");
+	connect_fails("rank 0 has an address (GID) of RoCE v2 over IPv4 at port 1 of mock0, rank 1 "
+	              "one of RoCE v2 over IPv6 of the link; give all such ports an IPv4 address, "
+	              "and unset PST_IBV_GID_INDEX");
+	ck_assert_msg(strstr(rig_ranks[1].said, "rank 1 has an address (GID) of RoCE v2 over IPv6 "
+	                                        "of the link at port 1 of mock0, rank 0 one of "
+	                                        "RoCE v2 over IPv4; ") != NULL, "%s",
+	              rig_ranks[1].said);
+	for (uint32_t place = 0; place < 2; place++) {
+		ck_assert_uint_eq(rig_ranks[place].lines, 1);
+		rig_turn(place);
+		ck_assert_uint_eq(rig_ranks[place].told_lost, 0);
+	}
+}
+END_TEST
+
+/* On a rail beyond the first. */
+START_TEST(addresses_of_a_rail_differ)
+{
+	rig_job(2, true);
+	for (uint32_t host = 0; host < 2; host++)
+		mock.devices[host][1].present = true;
+	gid_set(1, 1, IBV_GID_TYPE_ROCE_V1, "::ffff:10.0.0.9");
+	rig_set(PSI_NO_PEER, "PST_IBV_RAILS", "2");
+	connect_fails("rank 0 has an address (GID) of RoCE v2 over IPv4 at port 1 of mock1, rank 1 "
+	              "one of RoCE v1;");
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_uint_eq(rig_ranks[1].lines, 1);
+}
+END_TEST
+
+START_TEST(addresses_of_one_kind)
+{
+	rig_job(2, true);
+	gid_set(0, 0, IBV_GID_TYPE_ROCE_V2, "fe80::2");
+	gid_set(1, 0, IBV_GID_TYPE_ROCE_V2, _i ? "fe80::1" : "2001:db8::1");
+	rig_start(2);
+	rig_meet(0, 1);
+	rig_no_lines();
+}
+END_TEST
+
+/* The smaller MTU, and a limit of the user's. */
+START_TEST(mixed_mtu_is_the_smaller)
+{
+	rig_job(2, true);
+	mock_device_of(1)->ports[0].attr.active_mtu = IBV_MTU_1024;
+	rig_start(2);
+	rig_meet(0, 1);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.ports[0].mtu, IBV_MTU_4096);
+}
+END_TEST
+
+START_TEST(mtu_has_a_limit)
+{
+	rig_set(0, "GASNET_MAX_MTU", "2048");
+	rig_set(1, "GASNET_MAX_MTU", "100");
+	rig_start(2);
+	ck_assert_uint_eq(rig_ranks[0].conduit->card.ports[0].mtu, IBV_MTU_2048);
+	ck_assert_uint_eq(rig_ranks[1].conduit->card.ports[0].mtu, IBV_MTU_256);
+	rig_meet(0, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -97,5 +205,12 @@ main(void)
 	tcase_add_loop_test(tests, all_that_is_sent_has_level_and_class, 0,
 	                    sizeof classes / sizeof *classes);
 	tcase_add_test(tests, level_without_a_route_header);
+	tcase_add_test(tests, sizes_differ);
+	tcase_add_test(tests, links_differ);
+	tcase_add_test(tests, addresses_differ);
+	tcase_add_test(tests, addresses_of_a_rail_differ);
+	tcase_add_loop_test(tests, addresses_of_one_kind, 0, 2);
+	tcase_add_test(tests, mixed_mtu_is_the_smaller);
+	tcase_add_test(tests, mtu_has_a_limit);
 	return unit_run("ibv connect", tests);
 }
