@@ -140,7 +140,8 @@ typedef struct {
 	size_t nbytes;                  /* of one member's block */
 } pst_off_op_t;
 
-/* The members that join a tree, two at least. Valid until the join has ended; `agreed' as long as the tree. */
+/* The members that join a tree, two at least. Valid until the join has ended; `agreed' as long as
+ * the tree. */
 typedef struct {
 	uint32_t struct_bytes;
 	uint32_t members, me;
@@ -192,8 +193,8 @@ typedef struct {
 	int (*open)(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *attr_out,
 	            const char **why_out);
 	/* After the last leave, at the end of the job; or when the attributes are refused, or the
-	 * job has no use for the scope. A
-	 * process that is killed, or whose trees are not all left, closes nothing. */
+	 * job has no use for the scope. A process that is killed, or whose trees are not all left,
+	 * closes nothing. */
 	void (*close)(pst_off_dev_t *dev);
 
 	/* Would the device carry the operation, and in what time? Pure in its arguments, `agreed'
