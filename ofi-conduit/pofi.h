@@ -187,6 +187,7 @@ struct psi_conduit {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	int wait_fd;                    /* of the completion queue; -1: the provider has none */
+	bool wait_misses;               /* it does not become readable for all that comes */
 	struct fid_ep *ep;
 	struct pofi_inbound *inbound;   /* [POFI_SPARE * inbound_count] */
 	/* The guard protects what follows. */

@@ -61,8 +61,8 @@ pofi_arm(struct psi_port *port, unsigned networks, uint32_t room_peer, uint32_t 
 	return psi_kept_any(port->kept, networks) ? PSI_AGAIN : PSI_OK;
 }
 
-/* What is being sent needs the provider's own progress, for which it need not wake anybody; and so
- * does a peer that is lost, of which a poll tells. */
+/* What is being sent needs the provider's own progress, for which it need not wake anybody; so does
+ * a peer that is lost, of which a poll tells; and what a descriptor may miss. */
 int
 pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 {
@@ -74,7 +74,7 @@ pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	psi_guard_lock(&conduit->guard);
 	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
 	busy = pofi_sends_pending(conduit) || pofi_transfers_pending(conduit) ||
-	       psi_lost_peer_any(&conduit->lost_peer);
+	       psi_lost_peer_any(&conduit->lost_peer) || conduit->wait_misses;
 	psi_guard_unlock(&conduit->guard);
 	if (!quiet)
 		return PSI_AGAIN;

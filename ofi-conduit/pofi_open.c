@@ -43,6 +43,15 @@ fabric_close(struct psi_conduit *conduit)
 		fi_freeinfo(conduit->info);
 }
 
+/* With libfabric 2.4 bytes that came for tcp;ofi_rxm have been seen to stand in the socket while the
+ * queue's descriptor was not readable, after fi_trywait had allowed the sleep; with 1.17 never. */
+static bool
+wait_misses(const struct fi_info *info)
+{
+	return FI_VERSION_GE(fi_version(), FI_VERSION(1, 18)) &&
+	       strstr(info->fabric_attr->prov_name, "ofi_rxm");
+}
+
 /* The queue gets a descriptor to sleep on if the provider has one. */
 static int
 cq_open(struct psi_conduit *conduit)
@@ -50,6 +59,7 @@ cq_open(struct psi_conduit *conduit)
 	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
 
 	conduit->wait_fd = -1;
+	conduit->wait_misses = wait_misses(conduit->info);
 	if (fi_cq_open(conduit->domain, &attr, &conduit->cq, conduit) == 0) {
 		if (fi_control(&conduit->cq->fid, FI_GETWAIT, &conduit->wait_fd) != 0)
 			conduit->wait_fd = -1;
