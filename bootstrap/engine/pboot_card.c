@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A host is lost that was silent for so many of its heartbeats. */
+enum { PERIODS = 5 };
+
 size_t
 pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM])
 {
 	const int len = snprintf(text, PBOOT_CARD_ROOM,
-	    "%d %s %d %d %016" PRIx64 " %016" PRIx64 " %s %s",
+	    "%d %s %d %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %s %s",
 	    card->version, card->release, (int)card->pid, card->messages, card->host_id,
-	    card->program, card->name, card->host);
+	    card->program, card->limit_ns, card->name, card->host);
 
 	return (size_t)len;
 }
@@ -25,13 +28,14 @@ id_read(const char *text, uint64_t *id_out)
 static bool
 card_read_rest(const char *text, struct pboot_card *card)
 {
-	char host_id[17], program[17], name[PBOOT_NAME_BYTES];
+	char host_id[17], program[17], limit[17], name[PBOOT_NAME_BYTES];
 	int pid, end = 0;
 
-	if (sscanf(text, " %9d %11d %16[0-9a-f] %16[0-9a-f] %32[0-9a-f] %64s%n", &pid,
-	           &card->messages, host_id, program, name, card->host, &end) != 6 ||
+	if (sscanf(text, " %9d %11d %16[0-9a-f] %16[0-9a-f] %16[0-9a-f] %32[0-9a-f] %64s%n", &pid,
+	           &card->messages, host_id, program, limit, name, card->host, &end) != 7 ||
 	    text[end] != '\0' || pid <= 0 || strlen(name) != PBOOT_NAME_BYTES - 1 ||
-	    !id_read(host_id, &card->host_id) || !id_read(program, &card->program))
+	    !id_read(host_id, &card->host_id) || !id_read(program, &card->program) ||
+	    !id_read(limit, &card->limit_ns))
 		return false;
 	card->pid = pid;
 	memcpy(card->name, name, sizeof name);
@@ -73,4 +77,16 @@ pboot_card_hosts(const struct pboot_card *cards, uint32_t size, uint32_t *host_o
 		host_of_out[rank] = before == rank ? count++ : host_of_out[before];
 	}
 	return count;
+}
+
+uint64_t
+pboot_card_period_ns(const struct pboot_card *cards, uint32_t size)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t rank;
+
+	for (rank = 0; rank < size; rank++)
+		if (cards[rank].limit_ns < least)
+			least = cards[rank].limit_ns;
+	return least / PERIODS;
 }

@@ -1,7 +1,7 @@
 /*
  * A card is what each rank tells all others through the engine before they can reach each other:
- * its release, its process, its program, its host, and the name at which it would listen if it is
- * the lowest rank of its host.
+ * its release, its process, its program, its settings, its host, and the name at which it would
+ * listen if it is the lowest rank of its host.
  */
 #ifndef PBOOT_CARD_H
 #define PBOOT_CARD_H
@@ -21,6 +21,7 @@ struct pboot_card {
 	int messages;		/* pboot_wire_file of its stderr */
 	uint64_t host_id;	/* equal on ranks that can share memory */
 	uint64_t program;	/* equal on ranks that run the same program; 0: may be any */
+	uint64_t limit_ns;	/* its PST_HOST_LIMIT; 0: one of its settings is bad */
 	char name[PBOOT_NAME_BYTES];
 	char host[PBOOT_CARD_HOST];	/* for messages */
 };
@@ -38,5 +39,8 @@ bool pboot_card_read(const char *text, size_t len_bytes, struct pboot_card *card
 
 /* Numbers the hosts in the order of their lowest ranks; returns how many there are. */
 uint32_t pboot_card_hosts(const struct pboot_card *cards, uint32_t size, uint32_t *host_of_out);
+
+/* How often keepers must be heard from so that the host with the least limit does not lose any. */
+uint64_t pboot_card_period_ns(const struct pboot_card *cards, uint32_t size);
 
 #endif

@@ -111,6 +111,14 @@ program_id(void)
 	return hash;
 }
 
+static uint64_t
+settings_limit_ns(void)
+{
+	char fault[PBOOT_FAULT_BYTES];
+
+	return pboot_settings_fault(fault) ? 0 : pboot_settings_host_limit_ns();
+}
+
 void
 pboot_card_fill(struct pboot_card *card_out)
 {
@@ -121,5 +129,6 @@ pboot_card_fill(struct pboot_card *card_out)
 	card_out->messages = pboot_wire_file(STDERR_FILENO);
 	card_out->host_id = host_id();
 	card_out->program = program_id();
+	card_out->limit_ns = settings_limit_ns();
 	snprintf(card_out->host, sizeof card_out->host, "%s", psi_hostname());
 }

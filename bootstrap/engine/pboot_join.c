@@ -48,15 +48,15 @@ join_abort(struct join *join)
 	join_end(join, 1, "a rank could not join the job");
 }
 
-/* Does the same for a fault that all ranks see: rank 0 prints it and ends the job.  The others
- * wait, since an engine may kill rank 0 when one of them ends. */
-static void PSI_PRINTF(3, 4) __attribute__((noreturn))
-join_refuse(struct join *join, int status, const char *format, ...)
+/* Does the same for a fault that all ranks see: one prints it and ends the job.  The others wait,
+ * since an engine may kill that rank when one of them ends. */
+static void PSI_PRINTF(4, 5) __attribute__((noreturn))
+join_refuse(struct join *join, uint32_t speaker, int status, const char *format, ...)
 {
 	char text[PBOOT_FAULT_BYTES];
 	va_list args;
 
-	if (join->rank != 0) {
+	if (join->rank != speaker) {
 		pboot_poll(NULL, 0, ABORT_MS);
 		exit(status);
 	}
@@ -122,7 +122,7 @@ join_check_versions(struct join *join)
 	if (rank == join->size)
 		return;
 	other = &join->cards[rank];
-	join_refuse(join, 1,
+	join_refuse(join, 0, 1,
 	    "rank 0 has the library of Penstock %s, rank %u that of %s; they speak "
 	    "job protocols %d and %d: link all ranks with one library", first->release, rank,
 	    other->release, first->version, other->version);
@@ -140,11 +140,29 @@ join_check_programs(struct join *join)
 		other = &join->cards[rank];
 		if (other->host_id != first->host_id && other->program && first->program &&
 		    other->program != first->program)
-			join_refuse(join, 1,
+			join_refuse(join, 0, 1,
 			    "rank %u on %s runs another program than rank 0 on %s: give all hosts "
 			    "the same file, or set PST_PROGRAMS=any if they are to differ", rank,
 			    other->host, first->host);
 	}
+}
+
+/* Checks the settings that the keeper reads: under an engine there is no launcher that has done
+ * it.  Hosts may have different settings, so the first rank with a bad one prints it. */
+static void
+join_check_settings(struct join *join)
+{
+	char fault[PBOOT_FAULT_BYTES] = "";
+	uint32_t rank = 0;
+
+	while (rank < join->size && join->cards[rank].limit_ns > 0)
+		rank++;
+	if (rank == join->size)
+		return;
+	pboot_settings_fault(fault);
+	if (rank == 0)
+		join_refuse(join, 0, 2, "%s", fault);
+	join_refuse(join, rank, 2, "rank %u on %s: %s", rank, join->cards[rank].host, fault);
 }
 
 static void
@@ -170,8 +188,8 @@ join_meet(struct join *join)
 	char why[PBOOT_JOIN_WHY_BYTES];
 
 	if (join->hosts.count == 1 ||
-	    pboot_join_net_meet(join->engine, &join->hosts, join->cards, join->rank, &join->net,
-	                        why))
+	    pboot_join_net_meet(join->engine, &join->hosts, join->cards, join->rank,
+	                        pboot_card_period_ns(join->cards, join->size), &join->net, why))
 		return;
 	if (*why)
 		psi_log("%s", why);
@@ -196,6 +214,7 @@ join_exchange(struct join *join)
 	for (rank = 0; rank < join->size; rank++)
 		join_get_card(join, rank);
 	join_check_versions(join);
+	join_check_settings(join);
 	join_check_programs(join);
 	join_find_hosts(join);
 }
@@ -281,17 +300,6 @@ join_fill_startup(const struct join *join, struct pboot_startup *startup_out)
 	memcpy(startup_out->name, join->cards[join->lowest].name, sizeof startup_out->name);
 }
 
-/* Checks the settings that the keeper reads: under an engine there is no launcher that has done
- * it. */
-static void
-join_check_settings(struct join *join)
-{
-	char fault[PBOOT_FAULT_BYTES];
-
-	if (pboot_settings_fault(fault))
-		join_refuse(join, 2, "%s", fault);
-}
-
 /*
  * The rank leaves the engine before the job runs, since the keeper does everything that the engine
  * could do for the job: it notices the end of each rank, and ends the others.  If the rank kept the
@@ -311,7 +319,6 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 		join_abort(&join);
 	join_listen(&join);
 	join_exchange(&join);
-	join_check_settings(&join);
 	join_meet(&join);
 	engine->finalize();
 	join_fill_startup(&join, startup_out);

@@ -42,7 +42,7 @@ net_toward(char text[PBOOT_ADDRESS_BYTES])
 /* Opens the overlay and puts its address. */
 static bool
 net_open(const struct pboot_engine *engine, const struct pboot_hosts *hosts, const char *host,
-    struct pboot_join_net *net, char why_out[PBOOT_JOIN_WHY_BYTES])
+    uint64_t period_ns, struct pboot_join_net *net, char why_out[PBOOT_JOIN_WHY_BYTES])
 {
 	struct pboot_overlay_options options = {
 		.self = hosts->index,
@@ -50,12 +50,12 @@ net_open(const struct pboot_engine *engine, const struct pboot_hosts *hosts, con
 		.version = pst_version(),
 		.iface = getenv("PST_NET_IFACE"),
 		.limit_ns = pboot_settings_host_limit_ns(),
+		.period_ns = period_ns,
 	};
 	char toward[PBOOT_ADDRESS_BYTES], why[PBOOT_OVERLAY_WHY_BYTES];
 	const char *address;
 	size_t len;
 
-	options.period_ns = options.limit_ns / 5;
 	options.toward = net_toward(toward);
 	if (!engine->get(0, "secret", options.secret, sizeof options.secret, &len) ||
 	    len != sizeof options.secret)
@@ -100,8 +100,8 @@ net_learn_hosts(const struct pboot_engine *engine, const struct pboot_hosts *hos
 
 bool
 pboot_join_net_meet(const struct pboot_engine *engine, const struct pboot_hosts *hosts,
-    const struct pboot_card *cards, uint32_t rank, struct pboot_join_net *net_out,
-    char why_out[PBOOT_JOIN_WHY_BYTES])
+    const struct pboot_card *cards, uint32_t rank, uint64_t period_ns,
+    struct pboot_join_net *net_out, char why_out[PBOOT_JOIN_WHY_BYTES])
 {
 	uint32_t lowest = 0;
 
@@ -109,7 +109,8 @@ pboot_join_net_meet(const struct pboot_engine *engine, const struct pboot_hosts 
 	*why_out = '\0';
 	while (hosts->host_of[lowest] != hosts->index)
 		lowest++;
-	if (rank == lowest && !net_open(engine, hosts, cards[rank].host, net_out, why_out))
+	if (rank == lowest &&
+	    !net_open(engine, hosts, cards[rank].host, period_ns, net_out, why_out))
 		return false;
 	if (!engine->fence())
 		return false;

@@ -146,6 +146,7 @@ START_TEST(pieces_of_something_else_are_refused)
 }
 END_TEST
 
+#define LIMIT "000000012a05f200"
 #define NAME "0123456789abcdef0123456789abcdef"
 
 START_TEST(a_card_comes_back_whole)
@@ -164,6 +165,8 @@ START_TEST(a_card_comes_back_whole)
 	ck_assert_uint_eq(back.host_id, card.host_id);
 	ck_assert_uint_ne(card.program, 0);
 	ck_assert_uint_eq(back.program, card.program);
+	ck_assert_uint_ne(card.limit_ns, 0);
+	ck_assert_uint_eq(back.limit_ns, card.limit_ns);
 	ck_assert_str_eq(back.name, NAME);
 	ck_assert_str_eq(back.host, card.host);
 	ck_assert_int_eq(back.messages, card.messages);
@@ -178,14 +181,15 @@ START_TEST(what_is_no_card_is_refused)
 		"",
 		"x",
 		"3",
-		"5 0.1.0",
-		"5 0.1.0 0 1 0123456789abcdef fedcba9876543210 " NAME " h",
-		"5 0.1.0 -5 1 0123456789abcdef fedcba9876543210 " NAME " h",
-		"5 0.1.0 5 1 0123456789abcdeg fedcba9876543210 " NAME " h",
-		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 " NAME,
-		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 0123 h",
-		"5 0.1.0 5 1 0123456789abcdef fedcba98765432 " NAME " h",
-		"5 0.1.0 5 1 0123456789abcdef fedcba9876543210 " NAME " h i",
+		"6 0.1.0",
+		"6 0.1.0 0 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h",
+		"6 0.1.0 -5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h",
+		"6 0.1.0 5 1 0123456789abcdeg fedcba9876543210 " LIMIT " " NAME " h",
+		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME,
+		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " 0123 h",
+		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 12a05f200 " NAME " h",
+		"6 0.1.0 5 1 0123456789abcdef fedcba98765432 " LIMIT " " NAME " h",
+		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h i",
 	};
 	struct pboot_card card;
 	size_t i;
@@ -219,6 +223,16 @@ START_TEST(hosts_are_numbered_by_their_lowest_ranks)
 	ck_assert_uint_eq(pboot_card_hosts(cards, 7, host_of), 3);
 	ck_assert_mem_eq(host_of, wanted, sizeof wanted);
 	ck_assert_uint_eq(pboot_card_hosts(cards, 1, host_of), 1);
+}
+END_TEST
+
+START_TEST(heartbeats_are_for_the_host_with_the_least_limit)
+{
+	const struct pboot_card cards[] = { { .limit_ns = 5000 }, { .limit_ns = 2000 },
+					    { .limit_ns = 9000 } };
+
+	ck_assert_uint_eq(pboot_card_period_ns(cards, 3), 400);
+	ck_assert_uint_eq(pboot_card_period_ns(cards, 1), 1000);
 }
 END_TEST
 
@@ -276,6 +290,7 @@ main(void)
 	tcase_add_test(tests, what_is_no_card_is_refused);
 	tcase_add_test(tests, a_card_of_another_version_names_its_release);
 	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
+	tcase_add_test(tests, heartbeats_are_for_the_host_with_the_least_limit);
 	tcase_add_test(tests, a_stranger_at_the_name_is_refused);
 	return unit_run("engine_text", tests);
 }
