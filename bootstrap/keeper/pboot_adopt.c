@@ -154,7 +154,10 @@ keeper_take_ranks(struct pboot_keeper *keeper, const struct pboot_adoption *adop
 		struct pboot_keeper_rank *self = &keeper->ranks[rank];
 
 		self->pid = self->init_pid = adoption->ranks[rank].pid;
+		errno = 0;
 		self->init_pidfd = pboot_process_open(self->pid);
+		if (self->init_pidfd < 0 && (errno == EMFILE || errno == ENFILE))
+			pboot_keeper_give_up(keeper, "descriptors of its ranks", errno);
 		self->messages = adoption->ranks[rank].messages;
 		keeper->page->ranks[rank] = self->pid;
 		pboot_keeper_event(keeper, PBOOT_EV_JOINED, rank, 0);

@@ -105,6 +105,16 @@ pboot_end_without_keeper(void)
 	_exit(1);
 }
 
+/* Is the other end closed?  Messages of the keeper that nobody has taken may hide that from a
+ * read. */
+static bool
+keeper_has_hung_up(void)
+{
+	struct pollfd keeper = { .fd = pboot_self.startup.control };
+
+	return pboot_poll(&keeper, 1, 0) > 0 && (keeper.revents & POLLHUP);
+}
+
 /* Handles the death signal.  The signal comes when the socket becomes readable: for an answer that
  * another thread waits for, or since the keeper has ended.  The keeper also sends the signal when
  * it finds that the client has closed the socket; then a new one is opened. */
@@ -124,7 +134,8 @@ death_signal_handle(int sig)
 	}
 	/* not recv: a program may have its own function of that name */
 	got = recvfrom(pboot_self.startup.control, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
-	if (got == 0 || (got < 0 && errno == ECONNRESET))
+	if (got == 0 || (got < 0 && errno == ECONNRESET) ||
+	    (got > 0 && !pboot_self.awaits_release && keeper_has_hung_up()))
 		pboot_end_without_keeper(); /* LOST_KEEPER */
 	errno = saved;
 }
@@ -213,6 +224,7 @@ rank_await_release(int code)
 	struct pboot_msg msg;
 	int status, got;
 
+	pboot_self.awaits_release = true;
 	while ((status = atomic_load_explicit(&pboot_self.released_plus_1, memory_order_relaxed)) ==
 	       0) {
 		if (pboot_control_secure() != 0)

@@ -12,6 +12,7 @@ struct pboot_rank {
 	const char *engine;	/* what has started the job; NULL: penstock-run or itself */
 	int death_signal;
 	bool armed;		/* the keeper's death raises death_signal */
+	atomic_bool awaits_release;	/* it has asked to end, and takes the keeper's messages */
 	_Atomic int released_plus_1;	/* 1 + the status that PBOOT_MSG_RELEASE brought; 0: none */
 	bool reconnected;	/* the control socket was lost and opened by name */
 	unsigned fetched;	/* files that the keeper sent */

@@ -88,17 +88,22 @@ process_stat(pid_t pid, pid_t *parent_out, char *state_out)
 	return stat_read(AT_FDCWD, path, parent_out, state_out);
 }
 
+/* When no descriptor is left to read a file with: a zombie has no program. */
 bool
 pboot_process_lives(pid_t pid)
 {
+	char path[64], state;
 	pid_t parent;
-	char state;
 
 	if (!numbers_are_own())
 		return kill(pid, 0) == 0;
-	if (!process_stat(pid, &parent, &state))
+	errno = 0;
+	if (process_stat(pid, &parent, &state))
+		return state != 'Z' && state != 'X';
+	if (errno != EMFILE && errno != ENFILE)
 		return false;
-	return state != 'Z' && state != 'X';
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	return readlink(path, &state, 1) >= 0 || errno != ENOENT;
 }
 
 /* Returns what follows a field's name in a process's status file, inside text; NULL if there is no

@@ -3,6 +3,7 @@
 #include "bootstrap/engine/pboot_blob.h"
 #include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
+#include "bootstrap/share/pboot_descend.h"
 #include "tests/unit/main.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,6 +238,28 @@ START_TEST(heartbeats_are_for_the_host_with_the_least_limit)
 }
 END_TEST
 
+/* A keeper that takes a rank for ended since it can open no file would end a job that is well. */
+START_TEST(a_process_lives_when_descriptors_have_run_out)
+{
+	const struct rlimit none = { 0, 0 };
+	const pid_t gone = fork();
+	siginfo_t info;
+	int status;
+	pid_t child;
+
+	if (gone == 0)
+		_exit(0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)gone, &info, WEXITED | WNOWAIT), 0);
+	child = fork();
+	if (child == 0)
+		_exit(setrlimit(RLIMIT_NOFILE, &none) == 0 && pboot_process_lives(getppid()) &&
+		    !pboot_process_lives(gone) ? 0 : 1);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(waitpid(gone, &status, 0), gone);
+}
+END_TEST
+
 /* A child of another user listens at the name and tells so; then it waits for its end. */
 static void
 stranger_listen(const char *name, int told)
@@ -290,6 +314,7 @@ main(void)
 	tcase_add_test(tests, what_is_no_card_is_refused);
 	tcase_add_test(tests, a_card_of_another_version_names_its_release);
 	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
+	tcase_add_test(tests, a_process_lives_when_descriptors_have_run_out);
 	tcase_add_test(tests, heartbeats_are_for_the_host_with_the_least_limit);
 	tcase_add_test(tests, a_stranger_at_the_name_is_refused);
 	return unit_run("engine_text", tests);
