@@ -43,8 +43,9 @@ fabric_close(struct psi_conduit *conduit)
 		fi_freeinfo(conduit->info);
 }
 
-/* With libfabric 2.4 bytes that came for tcp;ofi_rxm have been seen to stand in the socket while the
- * queue's descriptor was not readable, after fi_trywait had allowed the sleep; with 1.17 never. */
+/* With libfabric 2.4 bytes that came for tcp;ofi_rxm have been seen to stand in the socket while
+ * the queue's descriptor was not readable, after fi_trywait had allowed the sleep; with 1.17
+ * never. */
 static bool
 wait_misses(const struct fi_info *info)
 {

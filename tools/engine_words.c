@@ -74,6 +74,16 @@ command_check(const char *engine, char *const *command)
 
 /* -- Hydra ------------------------------------------------------------------------------------- */
 
+/* Without a list of hosts it starts all ranks here, and says nothing. */
+static uint32_t
+hydra_ranks_of_host(const struct engine_job *job)
+{
+	if (job->host_count > 1 && !getenv("HYDRA_HOST_FILE"))
+		program_refuse("-N %u: no hosts are named, and Hydra has no list of its own "
+		               "(HYDRA_HOST_FILE); give --hosts a,b", job->host_count);
+	return ranks_of_host(job);
+}
+
 /* It passes the whole environment on, and binds no rank. */
 static void
 hydra_add(struct words *words, const struct engine_job *job)
@@ -87,7 +97,7 @@ hydra_add(struct words *words, const struct engine_job *job)
 	if (job->places)
 		words_add_places(words, "-hosts", job, PLACES_COUNTED);
 	else if (job->host_count)
-		words_add_number(words, "-ppn", ranks_of_host(job));
+		words_add_number(words, "-ppn", hydra_ranks_of_host(job));
 	if (plan->bind_cores)
 		words_add_pair(words, "-bind-to", "core");
 	if (plan->tag_output)

@@ -21,8 +21,8 @@ bool pboot_join_net_offer(const struct pboot_engine *engine);
 
 /* All ranks call this, and wait in a fence for each other.  It opens the overlay in the lowest rank
  * of each host, whose keeper sends a heartbeat in each period, and learns where the others listen.
- * If it returns false, why_out says why in one
- * line, or is empty if the engine has printed a line. */
+ * If it returns false, why_out says why in one line, or is empty if the engine has printed a
+ * line. */
 bool pboot_join_net_meet(const struct pboot_engine *engine, const struct pboot_hosts *hosts,
     const struct pboot_card *cards, uint32_t rank, uint64_t period_ns,
     struct pboot_join_net *net_out, char why_out[PBOOT_JOIN_WHY_BYTES]);

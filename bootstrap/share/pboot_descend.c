@@ -39,13 +39,9 @@ pboot_subreaper(void)
 static pid_t
 self_listed(void)
 {
-	char text[32];
-	ssize_t got = readlink("/proc/self", text, sizeof text - 1);
+	char text[32] = "";
 
-	if (got <= 0)
-		return 0;
-	text[got] = '\0';
-	return (pid_t)strtol(text, NULL, 10);
+	return readlink("/proc/self", text, sizeof text - 1) > 0 ? atoi(text) : 0;
 }
 
 static bool
