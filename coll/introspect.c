@@ -133,6 +133,7 @@ pcoll_predict_ns(enum pcoll_operation operation, uint32_t members, bool are_near
 	static const char *const algorithms[PCOLL_OPERATIONS] = {
 		[PCOLL_BARRIER] = "dissemination", [PCOLL_BROADCAST] = "knomial",
 		[PCOLL_REDUCE_TO_ALL] = "doubling", [PCOLL_REDUCE_TO_ONE] = "knomial",
+		[PCOLL_GATHER_ALL] = "bruck", [PCOLL_REDUCE_SCATTER] = "flat",
 	};
 	const uint32_t size = members < MOST_RANKS ? members : MOST_RANKS;
 	const struct pcoll_shape shape = {

@@ -54,6 +54,7 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	&pcoll_build_gather_all_ring,
 	&pcoll_build_gather_all_flat,
 	&pcoll_build_gather_all_levels,
+	&pcoll_build_gather_all_device,
 	&pcoll_build_exchange_bruck,
 	&pcoll_build_exchange_flat,
 	&pcoll_build_exchange_levels,
@@ -63,6 +64,7 @@ const struct pcoll_builder *const pcoll_builders[] = {
 	&pcoll_build_reduce_scatter_flat,
 	&pcoll_build_reduce_scatter_ring,
 	&pcoll_build_reduce_scatter_levels,
+	&pcoll_build_reduce_scatter_device,
 	&pcoll_build_scan_doubling,
 	&pcoll_build_scan_levels,
 	&pcoll_build_scan_chain,
@@ -87,8 +89,9 @@ static bool
 call_is_for_device(const struct pcoll_call *call)
 {
 	return pcoll_device_serves_near(&(struct pcoll_shape){
-		.operation = call->what.operation, .len_bytes = call->len_bytes,
-		.ordered = call->reduction.ordered });
+		.operation = call->what.operation, .size = call->tm->size,
+		.len_bytes = call->len_bytes, .ordered = call->reduction.ordered,
+		.reproducible = call->reproducible && call->reduction.combine });
 }
 
 const struct pcoll_cells_kind *

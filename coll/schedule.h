@@ -51,6 +51,7 @@ struct pcoll_shape {
 	bool in_place;                  /* dst and src are the same; where one has blocks and the
 	                                 * other is one, that is this member's block */
 	bool ordered;                   /* operands are combined in the order of ranks */
+	bool reproducible;              /* the client wants one grouping of them in all runs */
 	uint32_t radix;                 /* of algorithms that have one; at least 2 */
 	size_t piece_bytes;             /* of algorithms that work piece by piece; whole elements */
 };
@@ -117,7 +118,10 @@ enum pcoll_device_line {
 enum pcoll_device_does {
 	PCOLL_DEVICE_MEETS,             /* a barrier */
 	PCOLL_DEVICE_MULTICASTS, PCOLL_DEVICE_REDUCES, PCOLL_DEVICE_REDUCES_TO_ALL,
-	PCOLL_DEVICE_MEETS_UP, PCOLL_DEVICE_MEETS_DOWN  /* half a barrier: to the root; from it */
+	PCOLL_DEVICE_MEETS_UP, PCOLL_DEVICE_MEETS_DOWN, /* half a barrier: to the root; from it */
+	/* One side has a block of each member, by their numbers, and the step is as long as one. */
+	PCOLL_DEVICE_GATHERS_ALL, PCOLL_DEVICE_REDUCES_SCATTER,
+	PCOLL_DEVICE_DECLINES           /* nothing: the hosts of the team are none for a device */
 };
 
 /* As a peer: the member that was met last, in a round before. */
@@ -253,7 +257,8 @@ void pcoll_loop_begin(struct pcoll_schedule *schedule, uint32_t count);
 void pcoll_loop_end(struct pcoll_schedule *schedule);
 
 /* A device step, from and to blocks of one length or none; behind it, the steps between the other
- * two are left out where the device has done it.  No loops lie around them. */
+ * two are left out where the device has done it.  No loops lie around them.  One that DECLINES
+ * stands alone. */
 struct pcoll_device_step {
 	enum pcoll_device_line line;
 	enum pcoll_device_does does;

@@ -102,6 +102,7 @@ shape_of_call(const struct pcoll_call *call)
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
 		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
+		.reproducible = call->reproducible && call->reduction.combine,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 	};
 
@@ -116,7 +117,7 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 	return one->operation == other->operation && one->len_bytes == other->len_bytes &&
 	       one->root == other->root && one->target == other->target &&
 	       one->elem_bytes == other->elem_bytes && one->in_place == other->in_place &&
-	       one->ordered == other->ordered;
+	       one->ordered == other->ordered && one->reproducible == other->reproducible;
 }
 
 /* -- making one -------------------------------------------------------------------------------- */

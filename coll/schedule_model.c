@@ -199,7 +199,7 @@ device_await(struct model *model, uint32_t rank)
 	const struct pcoll_act act = member->act;
 	bool all_wait = true;
 
-	if (!model->events->device)
+	if (!model->events->device || act.does == PCOLL_DEVICE_DECLINES)
 		return true;
 	if (member->begun)
 		return model_fails(model, "rank %u: a device step before the end of a round", rank);

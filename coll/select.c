@@ -53,16 +53,17 @@ pcoll_builder_serves(const struct pcoll_builder *builder, const struct pcoll_sha
 	       (!builder->serves || builder->serves(shape));
 }
 
-/* The library's own rules have one for every shape. */
+/* The library's own rules have one of software for every shape. */
 static size_t
-rule_find(const struct pcoll_shape *shape)
+rule_find(const struct pcoll_shape *shape, bool by_device)
 {
 	const struct pcoll_rule *rule;
 	size_t i;
 
 	for (i = 0; (rule = pcoll_tuning_rule(i)) != NULL; i++)
 		if (rule->operation == shape->operation && team_fits(rule, shape) &&
-		    length_fits(rule, shape) && pcoll_builder_serves(rule->builder, shape))
+		    length_fits(rule, shape) && (by_device || !rule->builder->has_device) &&
+		    pcoll_builder_serves(rule->builder, shape))
 			return i;
 	abort();
 }
@@ -70,15 +71,27 @@ rule_find(const struct pcoll_shape *shape)
 bool
 pcoll_select_is_users(const struct pcoll_shape *shape)
 {
-	return pcoll_tuning_is_users(rule_find(shape));
+	return pcoll_tuning_is_users(rule_find(shape, true));
+}
+
+static const struct pcoll_builder *
+rule_take(struct pcoll_shape *shape, bool by_device)
+{
+	const struct pcoll_rule *rule = pcoll_tuning_rule(rule_find(shape, by_device));
+
+	shape->radix = rule->radix;
+	shape->piece_bytes = rule->piece_bytes ? piece_of_vector(rule->piece_bytes, shape) : 0;
+	return rule->builder;
 }
 
 const struct pcoll_builder *
 pcoll_select(struct pcoll_shape *shape)
 {
-	const struct pcoll_rule *rule = pcoll_tuning_rule(rule_find(shape));
+	return rule_take(shape, true);
+}
 
-	shape->radix = rule->radix;
-	shape->piece_bytes = rule->piece_bytes ? piece_of_vector(rule->piece_bytes, shape) : 0;
-	return rule->builder;
+const struct pcoll_builder *
+pcoll_select_software(struct pcoll_shape *shape)
+{
+	return rule_take(shape, false);
 }

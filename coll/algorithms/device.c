@@ -10,6 +10,7 @@
  * Wins: where there is a device, and payloads are as it likes them.
  */
 #include "coll/device.h"
+#include "coll/schedule_device.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
@@ -22,22 +23,6 @@ device_serves(const struct pcoll_shape *shape)
 }
 
 /* -- stages with a device step ----------------------------------------------------------------- */
-
-static void
-step_begin(struct pcoll_schedule *schedule, const struct pcoll_device_step *step)
-{
-	pcoll_add_device(schedule, step);
-	pcoll_unless_begin(schedule);
-}
-
-/* With `has_result', the device gives this member one. */
-static void
-step_end(struct pcoll_schedule *schedule, const struct pcoll_device_step *step, bool has_result)
-{
-	pcoll_unless_end(schedule);
-	if (pcoll_device->verifies && has_result)
-		pcoll_add_compare(schedule, step);
-}
 
 /* The stage of those that lead; `root' is a neighbourhood. */
 static void
@@ -52,9 +37,9 @@ far_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, bool b
 	far.root = step.root;
 	pcoll_stage_far_begin(schedule, shape);
 	if (leads && by_device) {
-		step_begin(schedule, &step);
+		pcoll_device_stage_begin(schedule, &step);
 		software(schedule, &far);
-		step_end(schedule, &step, true);
+		pcoll_device_stage_end(schedule, &step, true);
 	} else if (leads) {
 		software(schedule, &far);
 	}
@@ -75,9 +60,10 @@ near_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, bool 
 	pcoll_kin_knomial(near.rank, near.size, 0, near.radix, &kin);
 	pcoll_stage_near_begin(schedule, shape);
 	if (by_device && near.size > 1) {
-		step_begin(schedule, &step);
+		pcoll_device_stage_begin(schedule, &step);
 		software(schedule, &near, &kin);
-		step_end(schedule, &step, kin.is_root || step.does != PCOLL_DEVICE_REDUCES);
+		pcoll_device_stage_end(schedule, &step,
+		                       kin.is_root || step.does != PCOLL_DEVICE_REDUCES);
 	} else {
 		software(schedule, &near, &kin);
 	}
@@ -105,13 +91,13 @@ whole_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
 		return;
 	}
 	step.line = PCOLL_LINE_ALL;
-	step_begin(schedule, &step);
+	pcoll_device_stage_begin(schedule, &step);
 	if (shape->layout)
 		levels(schedule, shape, 0);
 	else
 		flat(schedule, shape);
 	pcoll_add_round(schedule);
-	step_end(schedule, &step, true);
+	pcoll_device_stage_end(schedule, &step, true);
 }
 
 /* -- reduce to all ----------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
  * in memory; a neighbourhood sends and receives the result once.
  * Wins: where a message of the network takes many times as long as one in memory.
  */
+#include "coll/schedule_device.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
@@ -61,9 +62,29 @@ run_order(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint
 	}
 }
 
+/* In the order of ranks, which is that of the neighbourhoods where a device gathers. */
+static void
+leads_stage(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t dst,
+            uint32_t run, bool by_device)
+{
+	const struct pcoll_layout *layout = shape->layout;
+	const struct pcoll_device_step step = {
+		.line = PCOLL_LINE_LEADERS, .does = PCOLL_DEVICE_GATHERS_ALL,
+		.root = layout->leads[0], .from = pcoll_span(run, pcoll_at(0), layout->most),
+		.to = pcoll_span(dst, pcoll_at(0), shape->size),
+	};
+
+	if (by_device)
+		pcoll_device_stage_begin(schedule, &step);
+	leads_gather_all(schedule, shape, run);
+	run_order(schedule, shape, dst, run);
+	if (by_device)
+		pcoll_device_stage_end(schedule, &step, true);
+}
+
 static void
 gather_all_levels_lead(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
-                       uint32_t near_tag)
+                       uint32_t near_tag, bool by_device)
 {
 	uint32_t count;
 	const uint32_t *ranks = pcoll_near_ranks(shape, &count);
@@ -76,12 +97,12 @@ gather_all_levels_lead(struct pcoll_schedule *schedule, const struct pcoll_shape
 	pcoll_add_copy(schedule, pcoll_block(run, pcoll_at(0)),
 	               pcoll_vector(schedule, PCOLL_SRC, shape));
 	pcoll_add_round(schedule);
-	leads_gather_all(schedule, shape, run);
-	run_order(schedule, shape, dst, run);
+	leads_stage(schedule, shape, dst, run, by_device);
 }
 
-static void
-gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+void
+pcoll_add_gather_all_levels(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                            bool by_device)
 {
 	struct pcoll_shape near = pcoll_shape_near(shape);
 	const uint32_t near_tag = schedule->tags++;
@@ -92,7 +113,7 @@ gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 	near.len_bytes *= shape->size;
 	near.piece_bytes = 0;
 	if (kin.is_root)
-		gather_all_levels_lead(schedule, shape, near_tag);
+		gather_all_levels_lead(schedule, shape, near_tag, by_device);
 	else
 		pcoll_add_send(schedule, pcoll_at(shape->layout->leads[nbrhd]), pcoll_at(near_tag),
 		               pcoll_vector(schedule, PCOLL_SRC, shape),
@@ -101,6 +122,12 @@ gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shap
 	pcoll_stage_near_begin(schedule, shape);
 	pcoll_add_down(schedule, &near, &kin, PCOLL_DST);
 	pcoll_stage_end(schedule);
+}
+
+static void
+gather_all_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	pcoll_add_gather_all_levels(schedule, shape, false);
 }
 
 const struct pcoll_builder pcoll_build_gather_all_levels = {

@@ -9,6 +9,7 @@
  * other, and one in memory; memory for all operands of a neighbourhood.
  * Wins: small blocks, where a message of the network takes many times as long as one in memory.
  */
+#include "coll/schedule_device.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
@@ -99,8 +100,27 @@ lead_tell(const struct lead *lead)
 	               pcoll_block(lead->parts, pcoll_at(first)));
 }
 
+/* Where a device does it, the sums of all ranks are in the order of neighbourhoods. */
 static void
-lead_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+lead_stage(const struct lead *lead, bool by_device)
+{
+	const struct pcoll_layout *layout = lead->shape->layout;
+	const struct pcoll_device_step step = {
+		.line = PCOLL_LINE_LEADERS, .does = PCOLL_DEVICE_REDUCES_SCATTER,
+		.root = layout->leads[0],
+		.from = pcoll_span(lead->sums, pcoll_at(0), lead->shape->size),
+		.to = parts_from(lead, layout->nbrhds - 1),
+	};
+
+	if (by_device)
+		pcoll_device_stage_begin(lead->schedule, &step);
+	lead_sum_far(lead);
+	if (by_device)
+		pcoll_device_stage_end(lead->schedule, &step, true);
+}
+
+static void
+lead_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, bool by_device)
 {
 	struct lead lead = { .schedule = schedule, .shape = shape,
 		             .nbrhd = shape->layout->nbrhd_of[shape->rank] };
@@ -111,17 +131,18 @@ lead_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
 	lead.parts = pcoll_view_tmp(schedule, shape->layout->nbrhds * lead.count,
 	                            shape->len_bytes);
 	lead_sum_near(&lead);
-	lead_sum_far(&lead);
+	lead_stage(&lead, by_device);
 	lead_tell(&lead);
 }
 
-static void
-reduce_scatter_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+void
+pcoll_add_reduce_scatter_levels(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
+                                bool by_device)
 {
 	const uint32_t lead = shape->layout->leads[shape->layout->nbrhd_of[shape->rank]];
 
 	if (shape->rank == lead) {
-		lead_build(schedule, shape);
+		lead_build(schedule, shape, by_device);
 	} else {
 		const uint32_t src = pcoll_view_members(schedule, PCOLL_SRC, shape);
 
@@ -132,6 +153,12 @@ reduce_scatter_levels_build(struct pcoll_schedule *schedule, const struct pcoll_
 		                  pcoll_vector(schedule, PCOLL_DST, shape), pcoll_no_span());
 	}
 	schedule->tags += 3;
+}
+
+static void
+reduce_scatter_levels_build(struct pcoll_schedule *schedule, const struct pcoll_shape *shape)
+{
+	pcoll_add_reduce_scatter_levels(schedule, shape, false);
 }
 
 const struct pcoll_builder pcoll_build_reduce_scatter_levels = {

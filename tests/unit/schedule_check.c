@@ -3,6 +3,7 @@
 #include "coll/schedule_model.h"
 #include "tests/unit/schedule_oracle.h"
 #include "tests/unit/schedule_set.h"
+#include "tests/unit/schedule_tags.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ act_writes(const struct pcoll_act *act)
 static bool
 act_touches(const struct pcoll_act *act)
 {
-	return act->kind == PCOLL_STEP_DEVICE || (act_reads(act) && act->from != PCOLL_TMP) ||
+	return (act->kind == PCOLL_STEP_DEVICE && act->does != PCOLL_DEVICE_DECLINES) ||
+	       (act_reads(act) && act->from != PCOLL_TMP) ||
 	       (act_writes(act) && act->to != PCOLL_TMP);
 }
 
@@ -229,21 +231,55 @@ on_round(void *arg, uint32_t rank)
 
 /* -- devices ----------------------------------------------------------------------------------- */
 
-static struct symbol
-device_combine(struct check *check, const uint32_t *ranks, const struct pcoll_act *acts,
-               uint32_t count, size_t byte)
+/* A side of a member's device step; one of the two may have a block of each member. */
+static struct cell *
+device_cells(struct check *check, uint32_t rank, struct pcoll_act act, bool is_from, uint32_t count)
 {
+	if (act.does == (is_from ? PCOLL_DEVICE_REDUCES_SCATTER : PCOLL_DEVICE_GATHERS_ALL))
+		act.len_bytes *= count;
+	return cells_find(check, rank, is_from ? act.from : act.to,
+	                  is_from ? act.from_bytes : act.to_bytes, &act);
+}
+
+/* What member `to' gets for a byte of its result. */
+static struct symbol
+device_symbol(struct check *check, const uint32_t *ranks, const struct pcoll_act *acts,
+              uint32_t count, uint32_t to, size_t byte)
+{
+	const size_t len_bytes = acts[0].len_bytes;
 	struct symbol all = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct cell *from = cells_find(check, ranks[i], acts[i].from,
-		                                     acts[i].from_bytes, &acts[i]);
+		const struct cell *from = device_cells(check, ranks[i], acts[i], true, count);
 
+		if (acts[i].does == PCOLL_DEVICE_REDUCES_SCATTER)
+			from += to * len_bytes;
 		if (acts[i].does == PCOLL_DEVICE_MULTICASTS && ranks[i] == acts[i].peer)
 			return from[byte].symbol;
-		all = i ? symbol_combine(all, from[byte].symbol) : from[byte].symbol;
+		if (acts[i].does == PCOLL_DEVICE_GATHERS_ALL && i == byte / len_bytes)
+			return from[byte % len_bytes].symbol;
+		if (acts[i].does != PCOLL_DEVICE_GATHERS_ALL)
+			all = i ? symbol_combine(all, from[byte].symbol) : from[byte].symbol;
 	}
 	return all;
+}
+
+/* A byte of all results; operands may be where they go. */
+static void
+device_do_byte(struct check *check, const uint32_t *ranks, const struct pcoll_act *acts,
+               uint32_t count, size_t byte)
+{
+	struct symbol *result = calloc(count, sizeof *result);
+
+	if (!result)
+		abort();
+	for (uint32_t i = 0; i < count; i++)
+		result[i] = device_symbol(check, ranks, acts, count, i, byte);
+	for (uint32_t i = 0; i < count; i++)
+		if (acts[i].does != PCOLL_DEVICE_REDUCES || ranks[i] == acts[i].peer)
+			device_cells(check, ranks[i], acts[i], false, count)[byte].symbol =
+				result[i];
+	free(result);
 }
 
 /* Members that have come together know what each of them did; on the way up the root alone does, on
@@ -267,68 +303,34 @@ on_device(void *arg, const uint32_t *ranks, const struct pcoll_act *acts, uint32
 {
 	struct check *check = arg;
 	const size_t len_bytes = acts[0].len_bytes;
+	size_t result_bytes = len_bytes;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (acts[i].len_bytes != len_bytes || acts[i].peer != acts[0].peer)
 			check_fails(check, "rank %u: another device step than rank %u", ranks[i],
 			            ranks[0]);
 		act_note(check, ranks[i], &acts[i]);
-		if (len_bytes && (!cells_find(check, ranks[i], acts[i].from, acts[i].from_bytes,
-		                              &acts[i]) ||
-		                  !cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
-		                              &acts[i])))
+		if (len_bytes && (!device_cells(check, ranks[i], acts[i], true, count) ||
+		                  !device_cells(check, ranks[i], acts[i], false, count)))
 			return;
 	}
 	if (check->shape->operation == PCOLL_BARRIER)
 		device_join_sets(check, ranks, acts, count);
-	for (size_t byte = 0; byte < len_bytes && !check->failed; byte++) {
-		const struct symbol all = device_combine(check, ranks, acts, count, byte);
-
-		for (uint32_t i = 0; i < count; i++)
-			if (acts[i].does != PCOLL_DEVICE_REDUCES || ranks[i] == acts[i].peer)
-				cells_find(check, ranks[i], acts[i].to, acts[i].to_bytes,
-				           &acts[i])[byte].symbol = all;
-	}
+	if (acts[0].does == PCOLL_DEVICE_GATHERS_ALL)
+		result_bytes *= count;
+	for (size_t byte = 0; byte < result_bytes && !check->failed; byte++)
+		device_do_byte(check, ranks, acts, count, byte);
 	for (uint32_t i = 0; i < count; i++)
 		member_may_be_done(&check->members[ranks[i]], ranks[i]);
 }
 
-/* -- tags -------------------------------------------------------------------------------------- */
-
-static int
-keys_compare(const void *one, const void *other)
-{
-	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-	return (a > b) - (a < b);
-}
-
-/* No two messages of a member to another have one tag, even where the first is long over.  The
- * member that was met last counts as a member of its own. */
 static void
 member_check_tags(struct check *check, uint32_t rank)
 {
-	const struct pcoll_schedule *schedule = &check->schedules[rank];
-	struct pcoll_cursor cursor = { .next = 0 };
-	struct pcoll_act act;
-	size_t count = 0, at = 0;
-	uint64_t *keys;
+	uint32_t peer, tag;
 
-	while (pcoll_cursor_next(schedule, &cursor, &act))
-		count += pcoll_act_sends(&act);
-	keys = calloc(count + 1, sizeof *keys);
-	if (!keys)
-		abort();
-	for (cursor = (struct pcoll_cursor){ .next = 0 };
-	     pcoll_cursor_next(schedule, &cursor, &act); )
-		if (pcoll_act_sends(&act))
-			keys[at++] = (uint64_t)act.peer << 32 | act.tag;
-	qsort(keys, count, sizeof *keys, keys_compare);
-	for (size_t i = 1; i < count; i++)
-		if (keys[i] == keys[i - 1])
-			check_fails(check, "rank %u: two messages to rank %u have tag %u", rank,
-			            (uint32_t)(keys[i] >> 32), (uint32_t)keys[i]);
-	free(keys);
+	if (!schedule_tags_differ(&check->schedules[rank], &peer, &tag))
+		check_fails(check, "rank %u: two messages to rank %u have tag %u", rank, peer, tag);
 }
 
 /* -- buffers and results ----------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "coll/device.h"
 #include "coll/schedule_list.h"
 #include "coll/select.h"
+#include "coll/tuning.h"
 
 #include "tests/unit/main.h"
 #include "tests/unit/schedule_check.h"
@@ -49,7 +50,8 @@ way_is_allowed(const struct pcoll_builder *builder, unsigned way)
 static bool
 device_serves(const struct pcoll_shape *shape)
 {
-	return shape->operation != PCOLL_REDUCE_TO_ALL || !shape->ordered;
+	return (shape->operation != PCOLL_REDUCE_TO_ALL &&
+	        shape->operation != PCOLL_REDUCE_SCATTER) || !shape->ordered;
 }
 
 static struct pcoll_device device = { .serves = device_serves };
@@ -355,7 +357,7 @@ main(void)
 	TCase *tests = tcase_create("schedules");
 
 	pcoll_device = &device;
-
+	pcoll_tuning_open();
 	tcase_add_test(tests, mistakes_are_noticed);
 	tcase_add_test(tests, algorithms_do_what_their_task_is);
 	return unit_run("schedules", tests);
