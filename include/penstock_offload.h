@@ -113,7 +113,8 @@ typedef struct {
 	uint64_t ops, caps;             /* bits of the above */
 	uint64_t dtypes, rops;          /* GEX_DT_* and GEX_OP_* that reductions may have; query
 	                                 * decides on pairs */
-	uint64_t max_payload_bytes;     /* of one call */
+	uint64_t max_payload_bytes;     /* of one call; where a side has a block of each member, of
+	                                 * all these together */
 	uint32_t align_bytes;           /* of buffers: a power of two, 64 at most; 0 or 1: any */
 	uint32_t max_inflight;          /* calls under way on a tree; at least 1. They begin in the
 	                                 * order of seq, and may end in any. The library has 8
@@ -172,7 +173,10 @@ typedef struct {
 	void *dst;                      /* where the result goes; never NULL, may equal src, and
 	                                 * does at a root of bcast, which need not write it; of
 	                                 * reduce, it may be written or not at others than the
-	                                 * root, where src stays as it is if that is elsewhere */
+	                                 * root, where src stays as it is if that is elsewhere.
+	                                 * Of REDUCE_SCATTER src has a block of each member, in
+	                                 * their order, of GATHER_ALL dst; the two lie apart, and
+	                                 * src stays as it is */
 	pst_off_mem_t *src_mem, *dst_mem;       /* with NEEDS_MEM; else NULL */
 } pst_off_call_t;
 

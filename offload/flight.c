@@ -39,7 +39,7 @@ flight_dst(struct poff_team *team, const struct poff_step *step, uint32_t op, si
 	if (op == PST_OFF_REDUCE && !step->is_long &&
 	    !poff_step_has_result(team, step->does, step->root))
 		return team->operand + at;
-	return step->bytes + at;
+	return step->bytes + step->blocks.result_at + step->blocks.got * at;
 }
 
 static pst_off_mem_t *
@@ -52,11 +52,11 @@ static void
 flight_guard(struct poff_flight *flight)
 {
 	const struct poff_step *step = flight->step;
-	const size_t end = flight->at + flight->len_bytes;
 
-	flight->guarded = end == step->len_bytes;
+	flight->guarded = flight->at + flight->len_bytes == step->blocks.len_bytes;
 	if (flight->guarded)
-		memcpy(flight->guard, step->bytes + end, sizeof flight->guard);
+		memcpy(flight->guard, step->bytes + poff_blocks_all_bytes(&step->blocks),
+		       sizeof flight->guard);
 }
 
 bool
@@ -64,11 +64,12 @@ poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, s
                   size_t len_bytes)
 {
 	struct poff_flight *flight = flight_at(team, team->provider_seq);
-	const bool reduces = op != PST_OFF_BCAST;
+	const bool reduces = op != PST_OFF_BCAST && op != PST_OFF_GATHER_ALL;
 	const pst_off_call_t call = {
 		.struct_bytes = sizeof call, .op = op, .root = step->root,
 		.dt = reduces ? step->dt : 0, .rop = reduces ? step->rop : 0,
-		.seq = team->provider_seq, .nbytes = len_bytes, .src = step->bytes + at,
+		.seq = team->provider_seq, .nbytes = len_bytes, 
+		.src = step->bytes + step->blocks.given * at,
 		.dst = flight_dst(team, step, op, at), .src_mem = flight_mem(team, step),
 		.dst_mem = flight_mem(team, step),
 	};
@@ -109,7 +110,8 @@ flight_may_lack(const struct poff_team *team, const struct poff_flight *flight)
 static bool
 flight_has_kept_bounds(struct poff_team *team, const struct poff_flight *flight)
 {
-	const unsigned char *behind = flight->step->bytes + flight->at + flight->len_bytes;
+	const struct poff_step *step = flight->step;
+	const unsigned char *behind = step->bytes + poff_blocks_all_bytes(&step->blocks);
 
 	if (!flight->guarded || memcmp(behind, flight->guard, sizeof flight->guard) == 0)
 		return true;
@@ -124,9 +126,9 @@ flight_ends(struct poff_team *team, struct poff_flight *flight)
 	struct poff_step *step = flight->step;
 
 	step->ended++;
-	if (flight->op == PST_OFF_REDUCE && step->piece_most)
+	if (flight->op == PST_OFF_REDUCE && step->blocks.piece_bytes)
 		step->reduced |= UINT64_C(1)
-		                 << flight->at / step->piece_most % poff_flights_most(team);
+		                 << flight->at / step->blocks.piece_bytes % poff_flights_most(team);
 }
 
 /* The step goes on when the root has sent the rest. */

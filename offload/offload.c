@@ -32,7 +32,14 @@ void poff_unlock(void) { psi_spinlock_unlock(&lock); }
 /* -- the device of collectives ----------------------------------------------------------------- */
 
 /* What the devices of the job take in calls that are worth it; constant after init. */
-static size_t longest_broadcast, longest_reduction;
+static size_t longest_broadcast, longest_reduction, longest_gather, longest_scatter;
+
+/* An operation in which a side has a block of each member. */
+static bool
+blocks_are_served(const struct pcoll_shape *shape, size_t longest)
+{
+	return shape->len_bytes && shape->len_bytes <= longest / shape->size;
+}
 
 static bool
 offload_serves(const struct pcoll_shape *shape)
@@ -43,7 +50,13 @@ offload_serves(const struct pcoll_shape *shape)
 	case PCOLL_BROADCAST:
 		return shape->len_bytes <= longest_broadcast;
 	case PCOLL_REDUCE_TO_ALL:
-		return !shape->ordered && shape->len_bytes <= longest_reduction;
+		return !shape->ordered && !shape->reproducible &&
+		       shape->len_bytes <= longest_reduction;
+	case PCOLL_GATHER_ALL:
+		return blocks_are_served(shape, longest_gather);
+	case PCOLL_REDUCE_SCATTER:
+		return !shape->ordered && !shape->reproducible &&
+		       blocks_are_served(shape, longest_scatter);
 	default:
 		return false;
 	}
@@ -222,6 +235,10 @@ offload_open(void)
 	device.verifies = poff_verifies();
 	longest_broadcast = longest_of(PST_OFF_BCAST);
 	longest_reduction = longest_of(PST_OFF_REDUCE | PST_OFF_ALLREDUCE);
+	if (poff_devices_payload(PST_OFF_GATHER_ALL))
+		longest_gather = longest_of(PST_OFF_GATHER_ALL);
+	if (poff_devices_payload(PST_OFF_REDUCE_SCATTER))
+		longest_scatter = longest_of(PST_OFF_REDUCE_SCATTER);
 	pcoll_device = &device;
 	psi.device_fds = offload_fds;
 	on_exit(end_on_exit, NULL);

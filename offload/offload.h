@@ -70,8 +70,11 @@ enum {
 	POFF_STEPS = 4, POFF_AHEAD = 6, POFF_FLIGHTS = 8,
 	/* Longer payloads are not worth their calls. */
 	POFF_PIECES = 64,
+	POFF_ALIGN = 64,                /* as devices may ask for */
 };
 enum { POFF_ALARM_BYTES = 160 };
+/* Operations that have a type and an operator. */
+enum { POFF_REDUCTIONS = PST_OFF_REDUCE | PST_OFF_ALLREDUCE | PST_OFF_REDUCE_SCATTER };
 
 /* What members say of a shape: the ways in which their device does it, as bits. */
 enum poff_way {
@@ -97,14 +100,36 @@ struct poff_waiting {
 	struct pcoll_op *op;
 };
 
+/* How the bytes of a step lie (blocks.c): what a member gives, and from result_at on what it gets,
+ * which is the same memory where both are one vector. */
+struct poff_blocks {
+	size_t len_bytes;               /* of a block, or of the vector */
+	size_t piece_bytes;             /* so many of it, of each block, in one call of the device;
+	                                 * 0: not even an element */
+	size_t result_at;
+	uint32_t given, got;            /* how many blocks; of one side they are the members' */
+};
+
+static inline size_t
+poff_blocks_got_bytes(const struct poff_blocks *blocks)
+{
+	return blocks->got * blocks->len_bytes;
+}
+
+static inline size_t
+poff_blocks_all_bytes(const struct poff_blocks *blocks)
+{
+	return blocks->result_at + (blocks->result_at ? blocks->got : 1) * blocks->len_bytes;
+}
+
 /* What a step works on, kept until it is complete everywhere. */
 struct poff_kept {
 	bool by_software;               /* it was not for the device: there is no result here */
 	bool is_long;                   /* nor here, but all had it before any member ended it */
 	enum pcoll_device_does does;
 	uint32_t root;
-	size_t len_bytes;
-	_Alignas(64) unsigned char bytes[POFF_KEPT_BYTES];
+	struct poff_blocks blocks;
+	_Alignas(POFF_ALIGN) unsigned char bytes[POFF_KEPT_BYTES];
 	unsigned char guard[POFF_GUARD_BYTES];
 };
 
@@ -132,7 +157,7 @@ struct poff_step {
 	uint32_t op_bit, root;          /* of the whole; PST_OFF_* */
 	gex_DT_t dt;
 	gex_OP_t rop;
-	size_t len_bytes, piece_most;
+	struct poff_blocks blocks;
 	uint32_t pieces;
 	uint8_t way;
 	uint32_t calls, begun, ended;   /* of the device: all, and how many of them */
@@ -248,6 +273,7 @@ struct poff_team {
 	unsigned device_at;             /* its place in the list */
 	struct poff_given *given;       /* to be compared with software's */
 	bool verifies;
+	uint64_t given_operands_of;     /* a step, plus 1: to those who lack the sum for them */
 	uint64_t broken_until;          /* steps from `turn' up to it had begun when the device
 	                                 * failed */
 	const char *query_why;          /* why the device declined a shape, the last */
@@ -345,6 +371,20 @@ void poff_verify_drop(struct poff_team *team);
 uint8_t poff_device_answer(struct poff_team *team, const struct poff_step *step,
                            size_t class_bytes);
 
+/* -- where its bytes are (blocks.c) ------------------------------------------------------------ */
+
+struct poff_blocks poff_blocks_of(const struct poff_team *team, const struct pcoll_op *op,
+                                  enum pcoll_device_does does, size_t len_bytes);
+/* What a client gives, as the step has it. */
+void poff_blocks_put(const struct poff_blocks *blocks, unsigned char *bytes,
+                     const unsigned char *operand);
+/* One block of that. */
+void poff_blocks_operand(const struct poff_blocks *blocks, const unsigned char *bytes,
+                         uint32_t number, unsigned char *block_out);
+/* What a member gets, as the client has it. */
+void poff_blocks_result(const struct poff_blocks *blocks, const unsigned char *result,
+                        unsigned char *to_out);
+
 /* -- from the call and back to it (read.c) ----------------------------------------------------- */
 
 struct poff_kept *poff_kept_of(struct poff_team *team, uint64_t number);
@@ -357,7 +397,7 @@ bool poff_step_make_long(struct poff_team *team, struct poff_step *step);
 bool poff_step_has_result(const struct poff_team *team, enum pcoll_device_does does, uint32_t root);
 /* Gives it to the call. */
 void poff_step_deliver(const struct poff_team *team, struct pcoll_op *op,
-                       const struct pcoll_act *act, const void *bytes, size_t len_bytes);
+                       const struct pcoll_act *act, const void *result);
 void poff_memory_release(struct poff_team *team, struct poff_memory *memory);
 
 /* -- calls under way (flight.c) ---------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static bool
 device_takes(struct poff_team *team, const struct poff_step *step, uint32_t op, size_t len_bytes,
              uint64_t *cost_ns_out)
 {
-	const bool reduces = op == PST_OFF_REDUCE || op == PST_OFF_ALLREDUCE;
+	const bool reduces = op & POFF_REDUCTIONS;
 	const pst_off_op_t asked = {
 		.struct_bytes = sizeof asked, .op = op, .members = team->channel.members,
 		.root = step->root, .dt = reduces ? step->dt : 0, .rop = reduces ? step->rop : 0,
@@ -42,6 +42,10 @@ device_takes(struct poff_team *team, const struct poff_step *step, uint32_t op, 
 	};
 	const char *why = "an operation that it does not offer";
 
+	if (reduces && step->rop & (GEX_OP_USER | GEX_OP_USER_NC)) {
+		team->query_why = "an operator of the client's";
+		return false;
+	}
 	if (team->agreed.ops & op && device_answers(team, &asked, cost_ns_out, &why))
 		return true;
 	team->query_why = why;
@@ -55,6 +59,8 @@ operation_of(const struct poff_step *step)
 	case PST_OFF_BARRIER: return PCOLL_BARRIER;
 	case PST_OFF_BCAST: return PCOLL_BROADCAST;
 	case PST_OFF_REDUCE: return PCOLL_REDUCE_TO_ONE;
+	case PST_OFF_GATHER_ALL: return PCOLL_GATHER_ALL;
+	case PST_OFF_REDUCE_SCATTER: return PCOLL_REDUCE_SCATTER;
 	default: return PCOLL_REDUCE_TO_ALL;
 	}
 }
@@ -81,14 +87,17 @@ is_dear(const struct poff_team *team, const struct poff_step *step, size_t class
 uint8_t
 poff_device_answer(struct poff_team *team, const struct poff_step *step, size_t class_bytes)
 {
-	const size_t most = step->piece_most, piece = class_bytes < most ? class_bytes : most;
+	const size_t most = step->blocks.piece_bytes;
+	const size_t piece = class_bytes < most ? class_bytes : most;
 	const uint64_t pieces = piece ? (class_bytes + piece - 1) / piece : 1;
 	const bool is_barrier = step->op_bit == PST_OFF_BARRIER;
 	uint64_t whole_ns = 0, all_ns = 0, down_ns = 0, up_ns = 0, cost_ns;
 	uint8_t ways = 0;
 
-	if (!piece)
+	if (!piece) {
+		team->query_why = "its payload has no room for an element of each member's";
 		return 0;
+	}
 	if (device_takes(team, step, step->op_bit, is_barrier ? 0 : piece, &whole_ns))
 		ways |= POFF_WHOLE;
 	if (is_barrier && device_takes(team, step, PST_OFF_ALLREDUCE, piece, &all_ns))

@@ -112,6 +112,9 @@ op_bit_of(const struct pcoll_op *op, enum pcoll_device_does does)
 	case PCOLL_DEVICE_REDUCES:
 	case PCOLL_DEVICE_MEETS_UP: return PST_OFF_REDUCE;
 	case PCOLL_DEVICE_REDUCES_TO_ALL: return PST_OFF_ALLREDUCE;
+	case PCOLL_DEVICE_GATHERS_ALL: return PST_OFF_GATHER_ALL;
+	case PCOLL_DEVICE_REDUCES_SCATTER: return PST_OFF_REDUCE_SCATTER;
+	case PCOLL_DEVICE_DECLINES: return 0;
 	default: return PST_OFF_BCAST;
 	}
 }
@@ -123,6 +126,8 @@ step_syncs(const struct poff_team *team, const struct pcoll_op *op, enum pcoll_d
 	switch (does) {
 	case PCOLL_DEVICE_MEETS:
 	case PCOLL_DEVICE_MEETS_DOWN:
+	case PCOLL_DEVICE_GATHERS_ALL:
+	case PCOLL_DEVICE_REDUCES_SCATTER:
 	case PCOLL_DEVICE_REDUCES_TO_ALL: return true;
 	case PCOLL_DEVICE_MULTICASTS:
 		return team->line == PCOLL_LINE_HOST &&
@@ -138,7 +143,7 @@ step_read_type(struct poff_step *step, const struct pcoll_op *op)
 	if (step_is_phase(op, step->does)) {
 		step->dt = GEX_DT_U64;
 		step->rop = GEX_OP_MAX;
-	} else if (step->op_bit == PST_OFF_BCAST) {
+	} else if (!(step->op_bit & POFF_REDUCTIONS) && step->does != PCOLL_DEVICE_MEETS) {
 		step->dt = step->rop = 0;
 	} else if (step->does == PCOLL_DEVICE_MEETS || step->does == PCOLL_DEVICE_MEETS_UP) {
 		step->dt = GEX_DT_U32;
@@ -161,22 +166,6 @@ step_len_bytes(const struct pcoll_op *op, const struct pcoll_act *act)
 	}
 }
 
-/* The bytes that one call of the device takes, of whole elements, behind which the next piece is as
- * well aligned. */
-static size_t
-piece_most(const struct poff_team *team, const struct poff_step *step, const struct pcoll_op *op)
-{
-	const size_t most = team->agreed.max_payload_bytes;
-	const size_t elem = op->call.reduction.elem_bytes ? op->call.reduction.elem_bytes : 1;
-	size_t unit = elem;
-
-	if (step->len_bytes <= most || most < elem)
-		return most / elem * elem;
-	while (unit % (team->agreed.align_bytes ? team->agreed.align_bytes : 1))
-		unit += elem;
-	return most / unit * unit;
-}
-
 static void
 operand_copy(struct poff_step *step, const struct pcoll_op *op, const struct pcoll_act *act)
 {
@@ -186,10 +175,10 @@ operand_copy(struct poff_step *step, const struct pcoll_op *op, const struct pco
 	if (step_is_phase(op, act->does))
 		memcpy(step->bytes, &names, sizeof names);
 	else if (act->len_bytes)
-		memcpy(step->bytes, op->executor.buffer[act->from] + act->from_bytes,
-		       step->len_bytes);
+		poff_blocks_put(&step->blocks, step->bytes,
+		                op->executor.buffer[act->from] + act->from_bytes);
 	else
-		memset(step->bytes, 0, step->len_bytes);
+		memset(step->bytes, 0, step->blocks.len_bytes);
 }
 
 void
@@ -203,14 +192,14 @@ poff_step_read(struct poff_team *team, struct poff_step *step, struct pcoll_op *
 		.op = op, .number = number, .does = act->does, .longer = longer,
 		.syncs = step_syncs(team, op, act->does), .op_bit = op_bit_of(op, act->does),
 		.root = team->member_of ? team->member_of[act->peer] : act->peer,
-		.len_bytes = step_len_bytes(op, act), .bytes = kept->bytes,
+		.blocks = poff_blocks_of(team, op, act->does, step_len_bytes(op, act)),
+		.bytes = kept->bytes,
 	};
 	step_read_type(step, op);
-	step->piece_most = piece_most(team, step, op);
-	step->is_long = step->len_bytes > POFF_KEPT_BYTES;
+	step->is_long = poff_blocks_all_bytes(&step->blocks) > POFF_KEPT_BYTES;
 	kept->does = step->does;
 	kept->root = step->root;
-	kept->len_bytes = step->len_bytes;
+	kept->blocks = step->blocks;
 	kept->is_long = step->is_long;
 	if (!step->is_long)
 		operand_copy(step, op, act);
@@ -219,7 +208,7 @@ poff_step_read(struct poff_team *team, struct poff_step *step, struct pcoll_op *
 bool
 poff_step_make_long(struct poff_team *team, struct poff_step *step)
 {
-	if (!memory_make(team, &step->longer, step->len_bytes))
+	if (!memory_make(team, &step->longer, poff_blocks_all_bytes(&step->blocks)))
 		return false;
 	step->bytes = step->longer.bytes;
 	operand_copy(step, step->op, &step->op->executor.act);
@@ -237,16 +226,18 @@ poff_step_has_result(const struct poff_team *team, enum pcoll_device_does does, 
 
 void
 poff_step_deliver(const struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act,
-                  const void *bytes, size_t len_bytes)
+                  const void *result)
 {
+	struct poff_blocks blocks;
 	struct names most;
 
 	if (team->verifies)
 		return;         /* software has its results */
 	if (step_is_phase(op, act->does)) {
-		memcpy(&most, bytes, sizeof most);
+		memcpy(&most, result, sizeof most);
 		op->executor.names = names_all(op->executor.names, most);
 	} else if (act->len_bytes) {
-		memcpy(op->executor.buffer[act->to] + act->to_bytes, bytes, len_bytes);
+		blocks = poff_blocks_of(team, op, act->does, act->len_bytes);
+		poff_blocks_result(&blocks, result, op->executor.buffer[act->to] + act->to_bytes);
 	}
 }

@@ -4,7 +4,7 @@
  *
  * A reduction whose result is for one member alone is over at others before it is there.  Where
  * that one lacks it, all give their operands again, which are kept like results, and it does the
- * reduction itself.
+ * reduction itself.  So does each that lacks its part of a sum, of which nobody else has a copy.
  */
 #include "offload/offload.h"
 
@@ -51,6 +51,23 @@ operand_is_needed(const struct poff_team *team, enum pcoll_device_does does, uin
 	return reduces_to_root(does) && !has_ended(team, root, number);
 }
 
+/* Of a sum whose parts are for one member each, and have come to this member: the others' parts
+ * have to be made anew, by those who lack them, from the operands of all. */
+static void
+parts_give(struct poff_team *team, const struct poff_kept *kept, uint64_t number, bool is_giver)
+{
+	unsigned char block[POFF_KEPT_BYTES];
+
+	for (uint32_t to = 0; to < team->channel.members; to++) {
+		if (has_ended(team, to, number))
+			continue;
+		poff_blocks_operand(&kept->blocks, kept->bytes, to, block);
+		poff_send(&team->channel, to, POFF_OPERAND, number, block, kept->blocks.len_bytes);
+		if (is_giver)
+			poff_send(&team->channel, to, POFF_RESULT, number, NULL, 0);
+	}
+}
+
 /* Of a step that has ended at this member, which may be the first of those.  A long one is at all
  * members, if it has ended at some. */
 static void
@@ -63,14 +80,19 @@ result_give(struct poff_team *team, uint64_t number)
 
 	if (kept->is_long && !kept->by_software)
 		return;
+	if (kept->does == PCOLL_DEVICE_REDUCES_SCATTER && !kept->by_software) {
+		parts_give(team, kept, number, is_giver);
+		return;
+	}
 	if (needs_operand)
 		poff_send(&team->channel, kept->root, POFF_OPERAND, number, kept->bytes,
-		          kept->len_bytes);
+		          kept->blocks.len_bytes);
 	for (uint32_t to = 0; is_giver && to < team->channel.members; to++)
 		if (!has_ended(team, to, number) && !(needs_operand && to == kept->root))
 			poff_send(&team->channel, to,
 			          kept->by_software ? POFF_SOFTWARE : POFF_RESULT, number,
-			          kept->bytes, kept->by_software ? 0 : kept->len_bytes);
+			          kept->bytes + kept->blocks.result_at,
+			          kept->by_software ? 0 : poff_blocks_got_bytes(&kept->blocks));
 }
 
 /* All have told how many steps have ended at them. */
@@ -160,13 +182,22 @@ poff_team_alarm(struct poff_team *team, const char *why)
 
 /* -- steps that have ended at another member, whose word decides how --------------------------- */
 
-/* The root of a reduction has the operands of all, and does it. */
+/* Where this member's operand for a member's result is: a block of it, or all. */
+static const unsigned char *
+operand_for(const struct pcoll_op *op, const struct pcoll_act *act, uint32_t member)
+{
+	const size_t at = act->does == PCOLL_DEVICE_REDUCES_SCATTER ? member * act->len_bytes : 0;
+
+	return op->executor.buffer[act->from] + act->from_bytes + at;
+}
+
+/* Who has the operands of all for its result does the reduction. */
 static enum pcoll_device_result
 step_by_operands(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
 {
 	const struct pcoll_reduction *reduction = &op->call.reduction;
 	unsigned char *to = op->executor.buffer[act->to] + act->to_bytes;
-	const unsigned char *from = op->executor.buffer[act->from] + act->from_bytes;
+	const unsigned char *from = operand_for(op, act, team->channel.me);
 	struct poff_message *message;
 
 	if (poff_come_count(&team->channel, POFF_OPERAND, team->turn) < team->channel.members - 1)
@@ -188,10 +219,25 @@ step_by_operands(struct poff_team *team, struct pcoll_op *op, const struct pcoll
 
 static void
 operand_give(struct poff_team *team, const struct pcoll_op *op, const struct pcoll_act *act,
-             uint32_t root)
+             uint32_t to)
 {
-	poff_send(&team->channel, root, POFF_OPERAND, team->turn,
-	          op->executor.buffer[act->from] + act->from_bytes, act->len_bytes);
+	poff_send(&team->channel, to, POFF_OPERAND, team->turn, operand_for(op, act, to),
+	          act->len_bytes);
+}
+
+/* Members that lack their parts of a sum, when they have heard that a device has done it. */
+static enum pcoll_device_result
+step_by_parts(struct poff_team *team, struct pcoll_op *op, const struct pcoll_act *act)
+{
+	if (poff_drop(&team->channel, POFF_RESULT, team->turn)) {
+		team->given_operands_of = team->turn + 1;
+		for (uint32_t to = 0; to < team->channel.members; to++)
+			if (to != team->channel.me && !has_ended(team, to, team->turn))
+				operand_give(team, op, act, to);
+	}
+	if (team->given_operands_of != team->turn + 1)
+		return poff_step_wait(team, op);
+	return step_by_operands(team, op, act);
 }
 
 static enum pcoll_device_result
@@ -206,9 +252,12 @@ step_is_handed_over(struct poff_team *team, struct pcoll_op *op, const struct pc
 		return poff_step_end(team, POFF_COUNT_QUERY);
 	if (confirmed) {
 		if (poff_step_has_result(team, act->does, root))
-			poff_step_deliver(team, op, act, confirmed->bytes, confirmed->len_bytes);
+			poff_step_deliver(team, op, act,
+			                  confirmed->bytes + confirmed->blocks.result_at);
 		return poff_step_end(team, POFF_COUNT_TAKEN);
 	}
+	if (act->does == PCOLL_DEVICE_REDUCES_SCATTER)
+		return step_by_parts(team, op, act);
 	if (needs_operand && root == team->channel.me)
 		return step_by_operands(team, op, act);
 	message = poff_take(&team->channel, POFF_RESULT, team->turn);
@@ -217,7 +266,7 @@ step_is_handed_over(struct poff_team *team, struct pcoll_op *op, const struct pc
 	if (needs_operand)
 		operand_give(team, op, act, root);
 	if (poff_step_has_result(team, act->does, root)) {
-		poff_step_deliver(team, op, act, message->payload, message->len_bytes);
+		poff_step_deliver(team, op, act, message->payload);
 		poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
 	}
 	free(message);

@@ -105,8 +105,8 @@ step_finish(struct poff_team *team, struct poff_step *step)
 	if (poff_step_has_result(team, step->does, step->root)) {
 		if (team->verifies)
 			poff_verify_keep(team, step);
-		poff_step_deliver(team, step->op, &step->op->executor.act, step->bytes,
-		                  step->len_bytes);
+		poff_step_deliver(team, step->op, &step->op->executor.act,
+		                  step->bytes + step->blocks.result_at);
 	}
 	return poff_step_end(team, POFF_COUNT_TAKEN);
 }
@@ -151,6 +151,7 @@ static struct piece
 piece_of(const struct poff_team *team, const struct poff_step *step)
 {
 	const uint32_t window = poff_flights_most(team);
+	const size_t most = step->blocks.piece_bytes;
 	struct piece piece = { .op = step->op_bit, .number = step->begun };
 
 	if (step->way == POFF_BY_ALLREDUCE)
@@ -164,9 +165,10 @@ piece_of(const struct poff_team *team, const struct poff_step *step)
 		piece.op = at < count ? PST_OFF_REDUCE : PST_OFF_BCAST;
 		piece.number = first + at % count;
 	}
-	piece.at = piece.number * step->piece_most;
-	piece.len_bytes = step->len_bytes - piece.at < step->piece_most ? step->len_bytes - piece.at
-	                                                                : step->piece_most;
+	piece.at = piece.number * most;
+	piece.len_bytes = step->blocks.len_bytes - piece.at;
+	if (piece.len_bytes > most)
+		piece.len_bytes = most;
 	if (piece.op == PST_OFF_BARRIER)
 		piece.len_bytes = 0;
 	return piece;
@@ -252,7 +254,7 @@ class_bytes_of(const struct poff_step *step)
 {
 	size_t class_bytes = 8;
 
-	while (class_bytes < step->len_bytes)
+	while (class_bytes < step->blocks.len_bytes)
 		class_bytes *= 2;
 	return class_bytes;
 }
@@ -291,10 +293,10 @@ step_decline(struct poff_team *team, struct poff_step *step, enum poff_count wha
 static enum pcoll_device_result
 step_is_taken(struct poff_team *team, struct poff_step *step, uint8_t ways)
 {
-	const size_t piece = step->piece_most;
+	const size_t piece = step->blocks.piece_bytes, len_bytes = step->blocks.len_bytes;
 
 	step->way = ways & -ways;
-	step->pieces = step->len_bytes ? (uint32_t)((step->len_bytes + piece - 1) / piece) : 1;
+	step->pieces = len_bytes ? (uint32_t)((len_bytes + piece - 1) / piece) : 1;
 	step->calls = step->way == POFF_COMPOSED ? 2 * step->pieces : step->pieces;
 	if (step->is_long && !poff_step_make_long(team, step)) {
 		poff_team_alarm(team, "there is no memory for a long payload");
@@ -304,14 +306,27 @@ step_is_taken(struct poff_team *team, struct poff_step *step, uint8_t ways)
 	return step_begins_calls(team, step);
 }
 
+static bool
+blocks_have_many_pieces(const struct poff_blocks *blocks)
+{
+	return blocks->len_bytes && blocks->piece_bytes &&
+	       (blocks->len_bytes - 1) / blocks->piece_bytes >= POFF_PIECES;
+}
+
 /* What it is declined for; TAKEN: it is not. */
 static enum poff_count
 decline_reason(struct poff_team *team, const struct poff_step *step)
 {
 	const struct poff_shape *shape = shape_of(team, step);
+	const struct poff_blocks *blocks = &step->blocks;
 
-	if (step->is_long &&
-	    (!step->piece_most || (step->len_bytes - 1) / step->piece_most >= POFF_PIECES))
+	if (step->does == PCOLL_DEVICE_DECLINES) {
+		team->query_why = team->line == PCOLL_LINE_HOST
+		                          ? "an operation of several hosts"
+		                          : "hosts without equally many ranks, or not in a row";
+		return POFF_COUNT_QUERY;
+	}
+	if ((step->is_long && !blocks->piece_bytes) || blocks_have_many_pieces(blocks))
 		return POFF_COUNT_LENGTH;
 	if (!shape)
 		return POFF_COUNT_SHAPES;
@@ -431,7 +446,8 @@ step_needs_meeting(struct poff_team *team, const struct poff_step *step)
 static enum pcoll_device_result
 step_open(struct poff_team *team, struct poff_step *step)
 {
-	if (!shape_of(team, step) && team->shape_count < POFF_SHAPES)
+	if (step->does != PCOLL_DEVICE_DECLINES && !shape_of(team, step) &&
+	    team->shape_count < POFF_SHAPES)
 		return shape_ask(team, step);
 	return step_needs_meeting(team, step) ? step_meets(team, step) : step_begins(team, step);
 }

@@ -40,8 +40,12 @@ step_is_exact(const struct poff_step *step)
 static bool
 step_has_bytes(const struct poff_step *step)
 {
-	return step->does == PCOLL_DEVICE_MULTICASTS || step->does == PCOLL_DEVICE_REDUCES ||
-	       step->does == PCOLL_DEVICE_REDUCES_TO_ALL;
+	switch (step->does) {
+	case PCOLL_DEVICE_MEETS:
+	case PCOLL_DEVICE_MEETS_UP:
+	case PCOLL_DEVICE_MEETS_DOWN: return false;
+	default: return true;
+	}
 }
 
 void
@@ -51,13 +55,13 @@ poff_verify_keep(struct poff_team *team, const struct poff_step *step)
 
 	if (!step_has_bytes(step))
 		return;
-	given = malloc(sizeof *given + step->len_bytes);
+	given = malloc(sizeof *given + poff_blocks_got_bytes(&step->blocks));
 	if (!given)
 		psi_fatal("no memory for offload");
 	*given = (struct poff_given){ .next = team->given, .number = step->number,
 		                      .exact = step_is_exact(step),
-		                      .len_bytes = step->len_bytes };
-	memcpy(given->bytes, step->bytes, step->len_bytes);
+		                      .len_bytes = poff_blocks_got_bytes(&step->blocks) };
+	poff_blocks_result(&step->blocks, step->bytes + step->blocks.result_at, given->bytes);
 	team->given = given;
 }
 

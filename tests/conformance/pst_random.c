@@ -3,14 +3,21 @@
  * out for itself.  Teams are split off the job's, used, and ended at any time.
  *
  * PT_CALLS calls (as the level says), over PT_TEAMS splits at a time (6); with PT_TURN, one split
- * after the other has so many calls.  tests/job/t_offload_random runs it over devices with faults.
+ * after the other has so many calls; with PT_REPRODUCIBLE=1, reductions are.
+ * tests/job/t_offload_random runs it over devices with faults.
  */
 #include <penstock.h>
 
 #include "tests/lib/pt.h"
 
+#include <stdbool.h>
+
 enum { OPEN = 4, MOST_RANKS = 64, MOST_ELEMS = 700, MOST_TEAMS = 256 };
-enum kind { BARRIER, BCAST, SUM_U32, MAX_I64, XOR_U64, MIN_DBL, SUM_FLT, KINDS };
+enum kind {
+	BARRIER, BCAST, SUM_U32, MAX_I64, XOR_U64, MIN_DBL, SUM_FLT,
+	GATHER_U32, GATHER_I64, PARTS_U32, PARTS_I64,   /* of all to all; of a sum, one to each */
+	KINDS
+};
 
 /* One part of a split, with the calling rank in it. */
 struct team {
@@ -24,7 +31,8 @@ struct call {
 	enum kind kind;
 	uint64_t number;
 	gex_Rank_t root;
-	size_t elems;
+	bool in_place;                  /* one with blocks */
+	size_t elems;                   /* of a block */
 	union {
 		uint32_t u32[MOST_ELEMS];
 		int64_t i64[MOST_ELEMS];
@@ -37,6 +45,7 @@ struct call {
 static PT_OWN struct team teams[MOST_TEAMS];
 static PT_OWN unsigned team_count;
 static PT_OWN struct call calls[OPEN];
+static PT_OWN gex_Flags_t flags;        /* of reductions */
 
 /* -- teams ------------------------------------------------------------------------------------- */
 
@@ -65,6 +74,45 @@ team_make(struct team *team, uint64_t draw)
 
 /* -- operands and results ---------------------------------------------------------------------- */
 
+static bool
+gathers(const struct call *call)
+{
+	return call->kind == GATHER_U32 || call->kind == GATHER_I64;
+}
+
+static bool
+has_parts(const struct call *call)
+{
+	return call->kind == PARTS_U32 || call->kind == PARTS_I64;
+}
+
+static size_t
+elem_bytes(enum kind kind)
+{
+	return kind == GATHER_I64 || kind == PARTS_I64 ? 8 : 4;
+}
+
+/* How many elements a member gives, and gets. */
+static size_t
+elems_given(const struct call *call)
+{
+	return call->elems * (has_parts(call) ? call->team->size : 1);
+}
+
+static size_t
+elems_got(const struct call *call)
+{
+	return call->kind == BARRIER ? 0 : call->elems * (gathers(call) ? call->team->size : 1);
+}
+
+/* In place the vector of all blocks has the own one, too. */
+static char *
+own_block(const struct call *call, void *blocks)
+{
+	return (char *)blocks +
+	       gex_TM_QueryRank(call->team->tm) * call->elems * elem_bytes(call->kind);
+}
+
 /* Small numbers, so that sums of floats are exact in any order. */
 static int64_t
 operand(const struct call *call, gex_Rank_t rank, size_t i)
@@ -78,6 +126,8 @@ static void
 elem_set(struct call *call, size_t i, int64_t value)
 {
 	switch (call->kind) {
+	case GATHER_I64:
+	case PARTS_I64:
 	case MAX_I64: call->src.i64[i] = value; break;
 	case XOR_U64: call->src.u64[i] = (uint64_t)value; break;
 	case MIN_DBL: call->src.dbl[i] = (double)value; break;
@@ -90,6 +140,7 @@ static int64_t
 combined(enum kind kind, int64_t a, int64_t b)
 {
 	switch (kind) {
+	case PARTS_I64:
 	case MAX_I64: return a > b ? a : b;
 	case MIN_DBL: return a < b ? a : b;
 	case XOR_U64: return (int64_t)((uint64_t)a ^ (uint64_t)b);
@@ -100,8 +151,13 @@ combined(enum kind kind, int64_t a, int64_t b)
 static int64_t
 expected(const struct call *call, size_t i)
 {
-	int64_t result = operand(call, call->team->ranks[call->kind == BCAST ? call->root : 0], i);
+	int64_t result;
 
+	if (gathers(call))
+		return operand(call, call->team->ranks[i / call->elems], i % call->elems);
+	if (has_parts(call))
+		i += gex_TM_QueryRank(call->team->tm) * call->elems;
+	result = operand(call, call->team->ranks[call->kind == BCAST ? call->root : 0], i);
 	for (gex_Rank_t rank = 1; call->kind != BCAST && rank < call->team->size; rank++)
 		result = combined(call->kind, result, operand(call, call->team->ranks[rank], i));
 	return result;
@@ -113,6 +169,8 @@ elem_check(const struct call *call, size_t i)
 	const int64_t value = expected(call, i);
 
 	switch (call->kind) {
+	case GATHER_I64:
+	case PARTS_I64:
 	case MAX_I64: PT_EQ(call->dst.i64[i], value); break;
 	case XOR_U64: PT_EQ(call->dst.u64[i], value); break;
 	case MIN_DBL: PT_EQ(call->dst.dbl[i], value); break;
@@ -124,7 +182,31 @@ elem_check(const struct call *call, size_t i)
 /* -- calls ------------------------------------------------------------------------------------- */
 
 #define ALLREDUCE(dt, bytes, op) \
-	pst_allreduce_nb(tm, &call->dst, &call->src, dt, bytes, call->elems, op, NULL, NULL, 0)
+	pst_allreduce_nb(tm, &call->dst, &call->src, dt, bytes, call->elems, op, NULL, NULL, flags)
+
+static gex_Event_t
+gather_start(struct call *call)
+{
+	const size_t block_bytes = call->elems * elem_bytes(call->kind);
+	void *src = &call->src;
+
+	if (call->in_place)
+		src = memcpy(own_block(call, &call->dst), src, block_bytes);
+	return pst_gather_all_nb(call->team->tm, &call->dst, src, block_bytes, 0);
+}
+
+/* In place, what is looked at is copied when it is there. */
+static gex_Event_t
+parts_start(struct call *call)
+{
+	void *dst = call->in_place ? own_block(call, &call->src) : (void *)&call->dst;
+
+	return pst_reduce_scatter_nb(call->team->tm, dst, &call->src,
+	                             call->kind == PARTS_I64 ? GEX_DT_I64 : GEX_DT_U32,
+	                             elem_bytes(call->kind), call->elems,
+	                             call->kind == PARTS_I64 ? GEX_OP_MAX : GEX_OP_ADD, NULL, NULL,
+	                             flags);
+}
 
 static gex_Event_t
 call_start(struct call *call)
@@ -137,6 +219,10 @@ call_start(struct call *call)
 	case SUM_U32: return ALLREDUCE(GEX_DT_U32, 4, GEX_OP_ADD);
 	case MAX_I64: return ALLREDUCE(GEX_DT_I64, 8, GEX_OP_MAX);
 	case XOR_U64: return ALLREDUCE(GEX_DT_U64, 8, GEX_OP_XOR);
+	case GATHER_U32:
+	case GATHER_I64: return gather_start(call);
+	case PARTS_U32:
+	case PARTS_I64: return parts_start(call);
 	case MIN_DBL: return ALLREDUCE(GEX_DT_DBL, 8, GEX_OP_MIN);
 	default: return ALLREDUCE(GEX_DT_FLT, 4, GEX_OP_ADD);
 	}
@@ -148,7 +234,10 @@ call_finish(struct call *call)
 	if (!call->team)
 		return;
 	gex_Event_Wait(call->event);
-	for (size_t i = 0; call->kind != BARRIER && i < call->elems; i++)
+	if (has_parts(call) && call->in_place)
+		memcpy(&call->dst, own_block(call, &call->src),
+		       call->elems * elem_bytes(call->kind));
+	for (size_t i = 0; i < elems_got(call); i++)
 		elem_check(call, i);
 	call->team = NULL;
 }
@@ -161,9 +250,12 @@ call_begin(struct call *call, const struct team *team, uint64_t number, uint64_t
 	call->number = number;
 	call->kind = (enum kind)(draw % KINDS);
 	call->root = (gex_Rank_t)((draw >> 8) % team->size);
+	call->in_place = draw >> 60 & 1;
 	call->elems = draw >> 32 & 7 ? 1 + (draw >> 40) % 8 : 1 + (draw >> 40) % MOST_ELEMS;
+	if ((gathers(call) || has_parts(call)) && call->elems > MOST_ELEMS / team->size)
+		call->elems = MOST_ELEMS / team->size;
 	memset(&call->dst, 0xee, sizeof call->dst);
-	for (size_t i = 0; i < call->elems; i++)
+	for (size_t i = 0; i < elems_given(call); i++)
 		elem_set(call, i, operand(call, pt.rank, i));
 	call->event = call_start(call);
 }
@@ -203,6 +295,7 @@ main(int argc, char **argv)
 	pt_start(&argc, &argv, NULL, 0, 4096);
 	count = setting("PT_CALLS", pt_scale(200, 1000));
 	turn = setting("PT_TURN", 0);
+	flags = setting("PT_REPRODUCIBLE", 0) ? PST_REPRODUCIBLE : 0;
 	team_count = (unsigned)setting("PT_TEAMS", 6);
 	PT_LE(team_count, MOST_TEAMS);
 	same = pt_rng_make(1);

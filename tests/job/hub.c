@@ -4,17 +4,17 @@
  * types, with several calls under way, and is of the scope that PST_OFFLOAD_HUB_SCOPE says.
  *
  * Other settings: OPS, its operations as bits; PAYLOAD; INFLIGHT; AHEAD; MEM=1, memory has to be
- * registered; DIE, so many calls of member 1 end well; WHY=1, then the next does not even start,
- * and it logs why; JOIN=hang, joins do not end; FD=1, members wake each other by a socket; ROOTS=0,
- * member 0 alone may be the root.
+ * registered; DIE, so many calls of member 1 end well; DONE=1, then the next fails when the others
+ * have done it; WHY=1, then it does not even start, and it logs why; JOIN=hang, joins do not end;
+ * FD=1, members wake each other by a socket; ROOTS=0, member 0 alone may be the root; WRONG=1,
+ * member 1 gets wrong results of calls with blocks.
  */
-#include <penstock_offload.h>
+#include "hub_sums.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -45,8 +45,8 @@ struct pst_off_mem_s {
 struct pst_off_dev_s {
 	const pst_off_host_t *host;
 	uint64_t calls, most_under_way, trees, other_roots, registered, allreduces, barriers;
-	uint64_t woken, long_calls;
-	int die, hangs, socket;
+	uint64_t woken, long_calls, gathers, scatters;
+	int die, done, hangs, socket, wrong;
 };
 
 struct pst_off_req_s {
@@ -106,6 +106,8 @@ hub_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *at
 
 	(void)why_out;
 	dev->host = host;
+	dev->wrong = (int)hub_number(host, "wrong", 0);
+	dev->done = (int)hub_number(host, "done", 0);
 	dev->die = (int)hub_number(host, "die", 0);
 	dev->hangs = join != NULL && strcmp(join, "hang") == 0;
 	dev->socket = hub_number(host, "fd", 0) ? socket_open() : -1;
@@ -113,7 +115,8 @@ hub_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *at
 	attr_out->struct_bytes = sizeof *attr_out;
 	attr_out->scope = (uint32_t)hub_number(host, "scope", PST_OFF_PER_LEADER);
 	attr_out->ops = hub_number(host, "ops", PST_OFF_BARRIER | PST_OFF_BCAST | PST_OFF_REDUCE |
-	                                        PST_OFF_ALLREDUCE);
+	                                        PST_OFF_ALLREDUCE | PST_OFF_REDUCE_SCATTER |
+	                                        PST_OFF_GATHER_ALL);
 	attr_out->caps = hub_number(host, "roots", 1) ? PST_OFF_ANY_ROOT : 0;
 	if (hub_number(host, "mem", 0))
 		attr_out->caps |= PST_OFF_NEEDS_MEM;
@@ -141,24 +144,12 @@ hub_close(pst_off_dev_t *dev)
 }
 
 static int
-type_is_served(gex_DT_t dt, gex_OP_t rop)
-{
-	switch (dt) {
-	case GEX_DT_U32:
-	case GEX_DT_U64: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_XOR;
-	case GEX_DT_I64:
-	case GEX_DT_DBL: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_MIN;
-	default: return 0;
-	}
-}
-
-static int
 hub_query(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_t *op,
           uint64_t *cost_ns_out, const char **why_out)
 {
 	(void)dev;
-	if (!(agreed->ops & op->op) || op->nbytes > agreed->max_payload_bytes ||
-	    (op->op & (PST_OFF_REDUCE | PST_OFF_ALLREDUCE) && !type_is_served(op->dt, op->rop))) {
+	if (!(agreed->ops & op->op) || payload_bytes(op) > agreed->max_payload_bytes ||
+	    (op->op & REDUCTIONS && !type_is_served(op->dt, op->rop))) {
 		*why_out = "not of the hub";
 		return PST_OFF_NO;
 	}
@@ -277,31 +268,6 @@ is_in(const void *at, size_t nbytes, const pst_off_mem_t *mem)
 	       (const char *)at + nbytes <= mem->addr + mem->nbytes;
 }
 
-/* -- arithmetic -------------------------------------------------------------------------------- */
-
-#define COMBINE(type, with_xor)                                                                  \
-	for (size_t i = 0; i < nbytes / sizeof(type); i++) {                                       \
-		type a, b;                                                                         \
-		memcpy(&a, (const char *)from + i * sizeof a, sizeof a);                           \
-		memcpy(&b, (char *)to + i * sizeof b, sizeof b);                                   \
-		b = rop == GEX_OP_ADD ? a + b : rop == GEX_OP_MAX ? (a > b ? a : b)                \
-		    : rop == GEX_OP_MIN ? (a < b ? a : b) : with_xor(a, b);                        \
-		memcpy((char *)to + i * sizeof b, &b, sizeof b);                                   \
-	}
-#define XOR(a, b) ((a) ^ (b))
-#define NO_XOR(a, b) (a)
-
-static void
-combine(const void *from, void *to, size_t nbytes, gex_DT_t dt, gex_OP_t rop)
-{
-	switch (dt) {
-	case GEX_DT_U32: COMBINE(uint32_t, XOR) break;
-	case GEX_DT_U64: COMBINE(uint64_t, XOR) break;
-	case GEX_DT_I64: COMBINE(int64_t, NO_XOR) break;
-	default: COMBINE(double, NO_XOR) break;
-	}
-}
-
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static void
@@ -339,7 +305,7 @@ request_write(pst_off_req_t *request)
 		if (atomic_load(&slot->done[i]) < call->seq + 1 - SLOTS)
 			return 0;
 	if (call->op != PST_OFF_BCAST || call->root == me)
-		memcpy(slot->payload[me], call->src, call->nbytes);
+		memcpy(slot->payload[me], call->src, operand_bytes(call, request->tree->members));
 	atomic_store(&slot->filled[me], call->seq + 1);
 	others_wake(request->tree);
 	return request->written = 1;
@@ -353,8 +319,8 @@ hub_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_
 	int i;
 
 	if (call->nbytes && hub_number(dev->host, "mem", 0) &&
-	    (!is_in(call->src, call->nbytes, call->src_mem) ||
-	     !is_in(call->dst, call->nbytes, call->dst_mem))) {
+	    (!is_in(call->src, operand_bytes(call, tree->members), call->src_mem) ||
+	     !is_in(call->dst, result_bytes(call, tree->members), call->dst_mem))) {
 		dev->host->log(0, "hub", "memory is not registered");
 		return PST_OFF_FAIL;
 	}
@@ -375,6 +341,8 @@ hub_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_
 	dev->calls++;
 	dev->allreduces += call->op == PST_OFF_ALLREDUCE;
 	dev->barriers += call->op == PST_OFF_BARRIER;
+	dev->gathers += call->op == PST_OFF_GATHER_ALL;
+	dev->scatters += call->op == PST_OFF_REDUCE_SCATTER;
 	dev->other_roots += call->root != 0;
 	dev->long_calls += call->nbytes > 4096;
 	if (++tree->under_way > dev->most_under_way)
@@ -397,8 +365,8 @@ static int
 request_is_ready(const pst_off_req_t *request)
 {
 	const pst_off_call_t *call = &request->call;
-	const int all = call->op == PST_OFF_ALLREDUCE || call->op == PST_OFF_BARRIER ||
-	                (call->op == PST_OFF_REDUCE && call->root == request->tree->me);
+	const int all = call->op == PST_OFF_REDUCE ? call->root == request->tree->me
+	                                           : call->op != PST_OFF_BCAST;
 	uint32_t i;
 
 	for (i = 0; i < request->tree->members; i++)
@@ -409,17 +377,54 @@ request_is_ready(const pst_off_req_t *request)
 }
 
 static int
+others_have_done(const pst_off_req_t *request)
+{
+	uint32_t i;
+
+	for (i = 0; i < request->tree->members; i++)
+		if (i != request->tree->me &&
+		    atomic_load(&slot_of(request)->done[i]) < request->call.seq + 1)
+			return 0;
+	return 1;
+}
+
+/* All operands are there; `own' is where this member's part of them begins. */
+static void
+result_write(const pst_off_req_t *request, size_t own)
+{
+	const pst_off_call_t *call = &request->call;
+	const uint32_t members = request->tree->members;
+	struct slot *slot = slot_of(request);
+	uint32_t i;
+
+	if (call->op == PST_OFF_GATHER_ALL) {
+		for (i = 0; i < members; i++)
+			memcpy((char *)call->dst + i * call->nbytes, slot->payload[i],
+			       call->nbytes);
+	} else {
+		memcpy(call->dst, slot->payload[0] + own, call->nbytes);
+		for (i = 1; i < members; i++)
+			combine(slot->payload[i] + own, call->dst, call->nbytes, call->dt,
+			        call->rop);
+	}
+	if (request->tree->dev->wrong && request->tree->me == 1 &&
+	    call->op & (PST_OFF_GATHER_ALL | PST_OFF_REDUCE_SCATTER))
+		((char *)call->dst)[result_bytes(call, members) - 1] ^= 1;
+}
+
+static int
 hub_test(pst_off_req_t *request, pst_off_result_t *result_out)
 {
 	pst_off_tree_t *tree = request->tree;
 	const pst_off_call_t *call = &request->call;
 	struct slot *slot = slot_of(request);
-	uint32_t i;
 
 	memset(result_out, 0, sizeof *result_out);
 	if (request->cancelled)
 		return request_end(request, PST_OFF_CANCELLED);
 	if (tree->dev->die && tree->me == 1 && tree->dev->calls > (uint64_t)tree->dev->die) {
+		if (tree->dev->done && (!request_write(request) || !others_have_done(request)))
+			return PST_OFF_AGAIN;
 		result_out->why = "the hub is worn out";
 		return request_end(request, PST_OFF_FAIL);
 	}
@@ -429,11 +434,9 @@ hub_test(pst_off_req_t *request, pst_off_result_t *result_out)
 		memcpy(call->dst, slot->payload[call->root], call->nbytes);
 	else if (call->op == PST_OFF_REDUCE && call->root != tree->me)
 		memset(call->dst, 0x5a, call->src == call->dst ? 0 : call->nbytes);
-	else if (call->op != PST_OFF_BARRIER) {
-		memcpy(call->dst, slot->payload[0], call->nbytes);
-		for (i = 1; i < tree->members; i++)
-			combine(slot->payload[i], call->dst, call->nbytes, call->dt, call->rop);
-	}
+	else if (call->op != PST_OFF_BARRIER)
+		result_write(request, call->op == PST_OFF_REDUCE_SCATTER ? tree->me * call->nbytes
+		                                                         : 0);
 	atomic_store(&slot->done[tree->me], call->seq + 1);
 	others_wake(tree);
 	return request_end(request, PST_OFF_OK);
@@ -471,7 +474,8 @@ hub_counters(pst_off_dev_t *dev, pst_off_counter_t *counters_out, size_t max)
 		{ "trees", dev->trees }, { "registered", dev->registered },
 		{ "allreduces", dev->allreduces }, { "barriers", dev->barriers },
 		{ "woken", dev->woken }, { "long_calls", dev->long_calls },
-		{ "other_roots", dev->other_roots },
+		{ "other_roots", dev->other_roots }, { "gathers", dev->gathers },
+		{ "scatters", dev->scatters },
 	};
 	size_t i;
 

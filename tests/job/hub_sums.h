@@ -1,0 +1,63 @@
+/* What the hub (hub.c) does with operands: arithmetic, and the blocks of members. */
+#include <penstock_offload.h>
+
+#include <string.h>
+
+#define COMBINE(type, with_xor)                                                                  \
+	for (size_t i = 0; i < nbytes / sizeof(type); i++) {                                       \
+		type a, b;                                                                         \
+		memcpy(&a, (const char *)from + i * sizeof a, sizeof a);                           \
+		memcpy(&b, (char *)to + i * sizeof b, sizeof b);                                   \
+		b = rop == GEX_OP_ADD ? a + b : rop == GEX_OP_MAX ? (a > b ? a : b)                \
+		    : rop == GEX_OP_MIN ? (a < b ? a : b) : with_xor(a, b);                        \
+		memcpy((char *)to + i * sizeof b, &b, sizeof b);                                   \
+	}
+#define XOR(a, b) ((a) ^ (b))
+#define NO_XOR(a, b) (a)
+
+static void
+combine(const void *from, void *to, size_t nbytes, gex_DT_t dt, gex_OP_t rop)
+{
+	switch (dt) {
+	case GEX_DT_U32: COMBINE(uint32_t, XOR) break;
+	case GEX_DT_U64: COMBINE(uint64_t, XOR) break;
+	case GEX_DT_I64: COMBINE(int64_t, NO_XOR) break;
+	default: COMBINE(double, NO_XOR) break;
+	}
+}
+
+enum { REDUCTIONS = PST_OFF_REDUCE | PST_OFF_ALLREDUCE | PST_OFF_REDUCE_SCATTER };
+
+static int
+type_is_served(gex_DT_t dt, gex_OP_t rop)
+{
+	switch (dt) {
+	case GEX_DT_U32:
+	case GEX_DT_U64: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_XOR;
+	case GEX_DT_I64:
+	case GEX_DT_DBL: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_MIN;
+	default: return 0;
+	}
+}
+
+/* What goes through a slot: blocks of all members, where a side has them. */
+static size_t
+payload_bytes(const pst_off_op_t *op)
+{
+	const int has_blocks = op->op & (PST_OFF_REDUCE_SCATTER | PST_OFF_GATHER_ALL);
+
+	return op->nbytes * (has_blocks ? op->members : 1);
+}
+
+/* How many bytes a member gives, and gets. */
+static size_t
+operand_bytes(const pst_off_call_t *call, uint32_t members)
+{
+	return call->nbytes * (call->op == PST_OFF_REDUCE_SCATTER ? members : 1);
+}
+
+static size_t
+result_bytes(const pst_off_call_t *call, uint32_t members)
+{
+	return call->nbytes * (call->op == PST_OFF_GATHER_ALL ? members : 1);
+}
