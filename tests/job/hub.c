@@ -4,42 +4,25 @@
  * types, with several calls under way, and is of the scope that PST_OFFLOAD_HUB_SCOPE says.
  *
  * Other settings: OPS, its operations as bits; PAYLOAD; INFLIGHT; AHEAD; MEM=1, memory has to be
- * registered; DIE, so many calls of member 1 end well; DONE=1, then the next fails when the others
- * have done it; WHY=1, then it does not even start, and it logs why; JOIN=hang, joins do not end;
- * FD=1, members wake each other by a socket; ROOTS=0, member 0 alone may be the root; WRONG=1,
- * member 1 gets wrong results of calls with blocks.
+ * registered; DIE, so many calls of member 1 end well; DONE=n, then the next fails when n others
+ * have done it, which the rest do not; WHY=1, then it does not even start, and it logs why;
+ * JOIN=hang, joins do not end; FD=1, members wake each other by a socket; ROOTS=0, member 0 alone
+ * may be the root; WRONG=1, member 1 gets wrong results of calls with blocks.
  */
-#include "hub_sums.h"
+#include "hub_page.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { SLOTS = 32, MEMBERS = 8, PAYLOAD = 8192, REQUESTS = 8 };
-
-/* filled, done: the number of the call + 1 */
-struct slot {
-	_Atomic uint64_t filled[MEMBERS], done[MEMBERS];
-	unsigned char payload[MEMBERS][PAYLOAD];
-};
-
-struct page {
-	struct slot slot[SLOTS];
-};
+enum { REQUESTS = 8 };
 
 struct card {
 	uint64_t number;
 	int pid;
-};
-
-struct pst_off_mem_s {
-	char *addr;
-	size_t nbytes;
 };
 
 struct pst_off_dev_s {
@@ -74,14 +57,6 @@ hub_number(const pst_off_host_t *host, const char *key, uint64_t otherwise)
 }
 
 /* -- the device -------------------------------------------------------------------------------- */
-
-static void
-address_of(int pid, struct sockaddr_un *address)
-{
-	memset(address, 0, sizeof *address);
-	address->sun_family = AF_UNIX;
-	snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "penstock-hub-%d", pid);
-}
 
 static int
 socket_open(void)
@@ -261,13 +236,6 @@ hub_mem_release(pst_off_dev_t *dev, pst_off_mem_t *mem)
 	dev->registered--;
 }
 
-static int
-is_in(const void *at, size_t nbytes, const pst_off_mem_t *mem)
-{
-	return mem != NULL && (const char *)at >= mem->addr &&
-	       (const char *)at + nbytes <= mem->addr + mem->nbytes;
-}
-
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static void
@@ -311,6 +279,13 @@ request_write(pst_off_req_t *request)
 	return request->written = 1;
 }
 
+/* It has begun one call too many. */
+static int
+member_is_dying(const pst_off_tree_t *tree)
+{
+	return tree->dev->die && tree->me == 1 && tree->dev->calls > (uint64_t)tree->dev->die;
+}
+
 static int
 hub_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_out)
 {
@@ -347,6 +322,8 @@ hub_start(pst_off_tree_t *tree, const pst_off_call_t *call, pst_off_req_t **req_
 	dev->long_calls += call->nbytes > 4096;
 	if (++tree->under_way > dev->most_under_way)
 		dev->most_under_way = tree->under_way;
+	if (dev->done && member_is_dying(tree) && !atomic_load(&tree->page->dying))
+		atomic_store(&tree->page->dying, call->seq + 1);
 	(void)request_write(request);
 	*req_out = request;
 	return PST_OFF_OK;
@@ -376,16 +353,32 @@ request_is_ready(const pst_off_req_t *request)
 	return 1;
 }
 
+/* Of a call from the one on with which member 1 fails: has the member to do it before that? */
+static int
+does_before(const pst_off_req_t *request, uint32_t member)
+{
+	return member != 1 && member - (member > 1) < (uint32_t)request->tree->dev->done;
+}
+
 static int
 others_have_done(const pst_off_req_t *request)
 {
 	uint32_t i;
 
 	for (i = 0; i < request->tree->members; i++)
-		if (i != request->tree->me &&
+		if (does_before(request, i) &&
 		    atomic_load(&slot_of(request)->done[i]) < request->call.seq + 1)
 			return 0;
 	return 1;
+}
+
+static int
+is_held(const pst_off_req_t *request)
+{
+	const uint64_t dying = atomic_load(&request->tree->page->dying);
+
+	return dying && request->call.seq + 1 >= dying && request->tree->me != 1 &&
+	       !does_before(request, request->tree->me);
 }
 
 /* All operands are there; `own' is where this member's part of them begins. */
@@ -422,13 +415,13 @@ hub_test(pst_off_req_t *request, pst_off_result_t *result_out)
 	memset(result_out, 0, sizeof *result_out);
 	if (request->cancelled)
 		return request_end(request, PST_OFF_CANCELLED);
-	if (tree->dev->die && tree->me == 1 && tree->dev->calls > (uint64_t)tree->dev->die) {
+	if (member_is_dying(tree)) {
 		if (tree->dev->done && (!request_write(request) || !others_have_done(request)))
 			return PST_OFF_AGAIN;
 		result_out->why = "the hub is worn out";
 		return request_end(request, PST_OFF_FAIL);
 	}
-	if (!request_write(request) || !request_is_ready(request))
+	if (!request_write(request) || !request_is_ready(request) || is_held(request))
 		return PST_OFF_AGAIN;
 	if (call->op == PST_OFF_BCAST)
 		memcpy(call->dst, slot->payload[call->root], call->nbytes);

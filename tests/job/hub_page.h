@@ -1,7 +1,25 @@
-/* What the hub (hub.c) does with operands: arithmetic, and the blocks of members. */
+/* Parts of the hub (hub.c): its page and what is done with operands there, memory, addresses. */
 #include <penstock_offload.h>
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { SLOTS = 32, MEMBERS = 8, PAYLOAD = 8192 };
+
+/* filled, done: the number of the call + 1 */
+struct slot {
+	_Atomic uint64_t filled[MEMBERS], done[MEMBERS];
+	unsigned char payload[MEMBERS][PAYLOAD];
+};
+
+/* dying: so is that with which member 1 fails */
+struct page {
+	_Atomic uint64_t dying;
+	struct slot slot[SLOTS];
+};
 
 #define COMBINE(type, with_xor)                                                                  \
 	for (size_t i = 0; i < nbytes / sizeof(type); i++) {                                       \
@@ -60,4 +78,26 @@ static size_t
 result_bytes(const pst_off_call_t *call, uint32_t members)
 {
 	return call->nbytes * (call->op == PST_OFF_GATHER_ALL ? members : 1);
+}
+
+/* Memory that is registered. */
+struct pst_off_mem_s {
+	char *addr;
+	size_t nbytes;
+};
+
+static int
+is_in(const void *at, size_t nbytes, const pst_off_mem_t *mem)
+{
+	return mem != NULL && (const char *)at >= mem->addr &&
+	       (const char *)at + nbytes <= mem->addr + mem->nbytes;
+}
+
+/* The socket of a member, by its process. */
+static void
+address_of(int pid, struct sockaddr_un *address)
+{
+	memset(address, 0, sizeof *address);
+	address->sun_family = AF_UNIX;
+	snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "penstock-hub-%d", pid);
 }
