@@ -68,7 +68,7 @@ poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, s
 	const pst_off_call_t call = {
 		.struct_bytes = sizeof call, .op = op, .root = step->root,
 		.dt = reduces ? step->dt : 0, .rop = reduces ? step->rop : 0,
-		.seq = team->provider_seq, .nbytes = len_bytes, 
+		.seq = team->provider_seq, .nbytes = len_bytes,
 		.src = step->bytes + step->blocks.given * at,
 		.dst = flight_dst(team, step, op, at), .src_mem = flight_mem(team, step),
 		.dst_mem = flight_mem(team, step),

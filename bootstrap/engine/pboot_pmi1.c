@@ -240,6 +240,9 @@ pmi1_open_inherited(void)
 	if (pboot_siblings_engine_is("hydra") && getenv("MPI_LOCALNRANKS") &&
 	    pmi1_variable("MPI_LOCALNRANKS", 1, (int64_t)size, &local))
 		pboot_siblings_expect(local);
+	else if (pboot_siblings_engine_is("slurmstepd"))
+		pboot_siblings_expect(pboot_siblings_of_slurm(
+			getenv("SLURM_STEP_TASKS_PER_NODE"), getenv("SLURM_NODEID")));
 	return true;
 }
 

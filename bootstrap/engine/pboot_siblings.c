@@ -184,6 +184,30 @@ pboot_siblings_expect(uint32_t count)
 	siblings.expected = count;
 }
 
+uint32_t
+pboot_siblings_of_slurm(const char *ranks_of_hosts, const char *host)
+{
+	const char *at = ranks_of_hosts;
+	unsigned long number = host ? strtoul(host, NULL, 10) : 0;
+
+	while (at && host) {
+		char *end;
+		const unsigned long ranks = strtoul(at, &end, 10);
+		unsigned long hosts = 1;
+
+		if (strncmp(end, "(x", 2) == 0) {
+			hosts = strtoul(end + 2, &end, 10);
+			if (*end++ != ')')
+				break;
+		}
+		if (number < hosts)
+			return ranks <= PBOOT_RANKS_MAX ? (uint32_t)ranks : 0;
+		number -= hosts;
+		at = *end == ',' ? end + 1 : NULL;
+	}
+	return 0;
+}
+
 /* -- the wait ---------------------------------------------------------------------------------- */
 
 bool

@@ -18,8 +18,12 @@ void pboot_siblings_open(const char *rank_name, const char *job_name);
 /* Does the name of the process that has started the ranks begin so? */
 bool pboot_siblings_engine_is(const char *name);
 
-/* So many ranks of the job are on this host. */
+/* So many ranks of the job are on this host; 0: that is not known. */
 void pboot_siblings_expect(uint32_t count);
+
+/* How many that are by Slurm's variables: ranks of each host, such as 2(x3),1, and the number of
+ * this host among them; 0: they do not say. */
+uint32_t pboot_siblings_of_slurm(const char *ranks_of_hosts, const char *host);
 
 /*
  * Waits for a fence.  over waits for at most this many ms, and returns whether the fence is over.

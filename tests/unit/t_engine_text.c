@@ -3,6 +3,7 @@
 #include "bootstrap/engine/pboot_blob.h"
 #include "bootstrap/engine/pboot_card.h"
 #include "bootstrap/engine/pboot_pmi1_line.h"
+#include "bootstrap/engine/pboot_siblings.h"
 #include "bootstrap/share/pboot_descend.h"
 #include "tests/unit/main.h"
 
@@ -299,6 +300,22 @@ START_TEST(a_stranger_at_the_name_is_refused)
 }
 END_TEST
 
+START_TEST(ranks_of_a_host_by_slurm)
+{
+	static const struct { const char *ranks, *host; uint32_t count; } cases[] = {
+		{ "2", "0", 2 }, { "2(x3),1", "0", 2 }, { "2(x3),1", "2", 2 },
+		{ "2(x3),1", "3", 1 }, { "2(x3),1", "4", 0 }, { "1,16(x2)", "1", 16 },
+		{ "2(x3", "0", 0 }, { "2(x3;1", "0", 0 }, { "", "0", 0 }, { "x", "0", 0 },
+		{ NULL, "0", 0 }, { "2", NULL, 0 }, { "99999999999", "0", 0 },
+		{ "2;3", "1", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		ck_assert_uint_eq(pboot_siblings_of_slurm(cases[i].ranks, cases[i].host),
+		                  cases[i].count);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -317,5 +334,6 @@ main(void)
 	tcase_add_test(tests, a_process_lives_when_descriptors_have_run_out);
 	tcase_add_test(tests, heartbeats_are_for_the_host_with_the_least_limit);
 	tcase_add_test(tests, a_stranger_at_the_name_is_refused);
+	tcase_add_test(tests, ranks_of_a_host_by_slurm);
 	return unit_run("engine_text", tests);
 }
