@@ -11,7 +11,7 @@
 
 enum {
 	RIG_RANKS = MOCK_HOSTS, RIG_PORTS = 3, RIG_SAID_BYTES = 640, RIG_DONE = 20000,
-	RIG_SIGNALS = 256, RIG_SECOND_NS = 1000000000,
+	RIG_SIGNALS = 256, RIG_KEPT = 64, RIG_SECOND_NS = 1000000000,
 	RIG_HELLO_NS = 20000000,        /* until a hello is sent again for the first time */
 };
 
@@ -53,6 +53,7 @@ struct rig_rank {
 };
 
 extern struct rig_rank rig_ranks[RIG_RANKS];
+extern struct psi_conduit *rig_kept[RIG_KEPT];  /* of jobs before */
 extern uint32_t rig_places;
 extern bool rig_threaded;               /* conduits open for several threads */
 extern const struct psi_services rig_services;
