@@ -336,13 +336,10 @@ long_write(struct psi_port *port, struct pibv_connection *connection, struct psi
 		              .len_bytes = message->am->len_bytes },
 		.is_put = true, .read_word = &message->state[1],
 	};
-	size_t len_bytes = move.transfer.len_bytes;
 	uint64_t unused = 0;
-	uint32_t key;
 
-	if (!pibv_segment_key(conduit, 0, move.transfer.here, &len_bytes, &key) &&
-	    !(move.mr = pibv_register(conduit, 0, move.transfer.here, move.transfer.len_bytes,
-	                              0))) {
+	if (!pibv_move_has_key(conduit, &move)) {
+		pibv_register_failed(conduit, 0, move.transfer.len_bytes);
 		pibv_lose(conduit);
 		return false;
 	}

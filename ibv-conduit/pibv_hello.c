@@ -102,7 +102,7 @@ qp_open(struct psi_conduit *conduit)
 	return conduit->hello.qp ? qp_start(conduit) : errno;
 }
 
-/* With the number that peers know. */
+/* The queue pair keeps its number, which peers know. */
 static void
 qp_restart(struct psi_conduit *conduit)
 {

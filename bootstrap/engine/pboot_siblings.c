@@ -20,8 +20,6 @@ enum { LOOK_MS = 200, LOOKS = 5, DEPTH = 16, VALUE_ROOM = 256 };
  * first one begins its program; another engine makes one after the other. */
 enum { COUNT_AT_LOOK = 6, COUNT_AT_LOOK_LATE = 50 };
 
-#define SECOND_NS UINT64_C(1000000000)
-
 static struct {
 	const char *rank_name, *job_name;
 	pid_t engine;		/* 0: not known */
@@ -249,14 +247,14 @@ pboot_siblings_await(bool (*over)(int limit_ms), uint32_t rank, uint32_t size)
 	for (look = 0; !over(LOOK_MS); look++) {
 		const uint64_t waited_ns = psi_now_ns() - began_ns;
 
-		if (!hinted && waited_ns >= PBOOT_ENGINE_HINT_S * SECOND_NS) {
+		if (!hinted && waited_ns >= PBOOT_ENGINE_HINT_S * PBOOT_SECOND_NS) {
 			pboot_engine_hint(rank, size);
 			hinted = true;
 		}
 		if (limit_ns > 0 && waited_ns >= limit_ns) {
 			psi_log("rank %u of %u: not all ranks have started within %.0f s "
 			        "(PST_START_LIMIT); the job ends", rank, size,
-			        (double)limit_ns / (double)SECOND_NS);
+			        (double)limit_ns / (double)PBOOT_SECOND_NS);
 			return false;
 		}
 		ended += siblings.watched && !pboot_process_lives(siblings.watched);

@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-
 static bool
 seconds_parse(const char *text, double *seconds_out)
 {
 	uint64_t ns;
 
-	if (!psi_parse_time(text, SECOND_NS, &ns) || ns > PBOOT_GRACE_MAX_S * SECOND_NS)
+	if (!psi_parse_time(text, PBOOT_SECOND_NS, &ns) || ns > PBOOT_GRACE_MAX_S * PBOOT_SECOND_NS)
 		return false;
 	*seconds_out = (double)ns / 1e9;
 	return true;
@@ -112,10 +110,11 @@ limit_of(const char *text)
 {
 	uint64_t ns;
 
-	if (!psi_parse_time(text, SECOND_NS, &ns) || ns > PBOOT_GRACE_MAX_S * SECOND_NS ||
-	    (ns > 0 && ns < SECOND_NS))
+	if (!psi_parse_time(text, PBOOT_SECOND_NS, &ns) ||
+	    ns > PBOOT_GRACE_MAX_S * PBOOT_SECOND_NS ||
+	    (ns > 0 && ns < PBOOT_SECOND_NS))
 		return 0;
-	return ns > 0 ? ns : UINT64_C(36525) * 86400 * SECOND_NS;
+	return ns > 0 ? ns : UINT64_C(36525) * 86400 * PBOOT_SECOND_NS;
 }
 
 /* How long what may be lost is waited for. */

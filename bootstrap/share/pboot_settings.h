@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PBOOT_SECOND_NS UINT64_C(1000000000)
+
 /* Is a value bad?  If so, writes the line that says so. */
 enum { PBOOT_FAULT_BYTES = 512 };
 bool pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES]);

@@ -105,7 +105,7 @@ elems_got(const struct call *call)
 	return call->kind == BARRIER ? 0 : call->elems * (gathers(call) ? call->team->size : 1);
 }
 
-/* In place the vector of all blocks has the own one, too. */
+/* A call in place has this rank's own block within the vector of all blocks. */
 static char *
 own_block(const struct call *call, void *blocks)
 {
@@ -195,7 +195,7 @@ gather_start(struct call *call)
 	return pst_gather_all_nb(call->team->tm, &call->dst, src, block_bytes, 0);
 }
 
-/* In place, what is looked at is copied when it is there. */
+/* A call in place leaves its result in src; it is copied to dst when the call is over. */
 static gex_Event_t
 parts_start(struct call *call)
 {

@@ -337,6 +337,29 @@ rig_talk(uint32_t from, uint32_t to)
 }
 
 void
+rig_talk_all(void)
+{
+	for (uint32_t from = 0; from < rig_places; from++)
+		for (uint32_t to = 0; to < rig_places; to++)
+			if (from != to)
+				rig_talk(from, to);
+}
+
+void
+rig_datagram_goes(uint64_t random)
+{
+	unsigned index;
+
+	if (!mock.datagram_count)
+		return;
+	index = (unsigned)(random >> 45) % mock.datagram_count;
+	if ((random >> 39) % 3 == 0)
+		mock_datagram_drop(index);
+	else
+		mock_datagram_deliver(index);
+}
+
+void
 rig_no_lines(void)
 {
 	for (uint32_t place = 0; place < rig_places; place++)

@@ -87,6 +87,10 @@ bool rig_are_connected(uint32_t a, uint32_t b);
 void rig_wait_connected(uint32_t a, uint32_t b);
 /* What is sent first arrives as soon as the two are connected: a Short with argument 42. */
 void rig_talk(uint32_t from, uint32_t to);
+/* Each rank to each other. */
+void rig_talk_all(void);
+/* One of the datagrams that are held arrives; each third is lost.  The number says which. */
+void rig_datagram_goes(uint64_t random);
 /* No rank has told people anything. */
 void rig_no_lines(void);
 

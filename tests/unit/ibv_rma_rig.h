@@ -24,7 +24,7 @@ rma_writes(uint32_t host, unsigned index)
 	return rma_device(host, index)->counts.writes;
 }
 
-/* Of all devices of rank 0. */
+/* How many registrations the devices of rank 0 have together. */
 uint64_t rma_registrations(void);
 
 /* The two are connected. */

@@ -146,21 +146,11 @@ START_TEST(storm_connects_all)
 
 	rig_start(4);
 	mock.hold_datagrams = true;
-	for (uint32_t a = 0; a < 4; a++)
-		for (uint32_t b = 0; b < 4; b++)
-			if (a != b)
-				rig_talk(a, b);
+	rig_talk_all();
 	for (unsigned step = 0; step < 3000; step++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		rig_turn((uint32_t)(random >> 40) % 4);
-		if (mock.datagram_count) {
-			const unsigned index = (unsigned)(random >> 45) % mock.datagram_count;
-
-			if ((random >> 33) % 3 == 0)
-				mock_datagram_drop(index);
-			else
-				mock_datagram_deliver(index);
-		}
+		rig_datagram_goes(random);
 		rig_pass_ns(RIG_HELLO_NS / 4);
 	}
 	mock.hold_datagrams = false;

@@ -194,7 +194,7 @@ START_TEST(hello_that_came_before_the_failure)
 }
 END_TEST
 
-/* -- who waits --------------------------------------------------------------------------------- */
+/* -- ranks that wait --------------------------------------------------------------------------- */
 
 /* A rank that wants no connection itself is reached again, whether it polls or sleeps. */
 START_TEST(rank_without_hellos_starts_anew)
@@ -249,10 +249,7 @@ START_TEST(as_if_nothing_had_failed)
 	uint64_t there;
 
 	rig_start(3);
-	for (uint32_t a = 0; a < 3; a++)
-		for (uint32_t b = 0; b < 3; b++)
-			if (a != b)
-				rig_talk(a, b);
+	rig_talk_all();
 	rig_settle();
 	all_is_well(2);
 	there = objects();
@@ -280,10 +277,7 @@ START_TEST(storm_of_failures)
 
 	rig_start(4);
 	mock.hold_datagrams = true;
-	for (uint32_t a = 0; a < 4; a++)
-		for (uint32_t b = 0; b < 4; b++)
-			if (a != b)
-				rig_talk(a, b);
+	rig_talk_all();
 	for (unsigned step = 0; step < STEPS; step++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		if (step < STORM && (random >> 33) % 50 == 0)
@@ -291,14 +285,7 @@ START_TEST(storm_of_failures)
 		if (step < STORM && (random >> 36) % 8 == 0)
 			fail_next((uint32_t)(random >> 52) % 4, statuses[random >> 54 & 3], 0);
 		rig_turn((uint32_t)(random >> 40) % 4);
-		if (mock.datagram_count) {
-			const unsigned index = (unsigned)(random >> 45) % mock.datagram_count;
-
-			if ((random >> 39) % 3 == 0)
-				mock_datagram_drop(index);
-			else
-				mock_datagram_deliver(index);
-		}
+		rig_datagram_goes(random);
 		rig_pass_ns(RIG_HELLO_NS / 4);
 	}
 	mock.hold_datagrams = false;

@@ -171,6 +171,17 @@ START_TEST(signals_come_behind_their_bytes)
 }
 END_TEST
 
+/* What the device has held back completes. */
+static void
+all_signals_come(unsigned sent)
+{
+	device(0)->late = false;
+	mock_run();
+	rig_settle();
+	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
+	rig_buffers_come_back(0, 1);
+}
+
 /* No room: nothing has begun, and no buffer is kept. */
 START_TEST(signals_without_room_have_not_begun)
 {
@@ -183,11 +194,7 @@ START_TEST(signals_without_room_have_not_begun)
 		sent++;
 	ck_assert_uint_ge(sent, PIBV_DEPTH / 2 - 2);
 	ck_assert_uint_eq(rig_connection(0, 1)->buffers, sent);
-	device(0)->late = false;
-	mock_run();
-	rig_settle();
-	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
-	rig_buffers_come_back(0, 1);
+	all_signals_come(sent);
 }
 END_TEST
 
@@ -206,11 +213,7 @@ START_TEST(signal_without_a_buffer_gives_that_of_its_put_back)
 		sent++;
 	ck_assert_uint_eq(sent, 3);
 	ck_assert_uint_eq(rig_connection(0, 1)->buffers, 7);
-	device(0)->late = false;
-	mock_run();
-	rig_settle();
-	ck_assert_uint_eq(rig_ranks[1].signal_count, sent);
-	rig_buffers_come_back(0, 1);
+	all_signals_come(sent);
 }
 END_TEST
 

@@ -104,7 +104,7 @@ START_TEST(rail_that_refuses_is_used_no_more)
 }
 END_TEST
 
-/* In the midst: some stripes have ended, others are under way. */
+/* The rail fails when some stripes have ended and others are under way. */
 START_TEST(rail_fails_with_much_under_way)
 {
 	enum { PUTS = 40 };
