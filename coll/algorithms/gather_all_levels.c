@@ -62,8 +62,8 @@ run_order(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint
 	}
 }
 
-/* Afterwards blocks are in the order of ranks.  A device leaves them in that of neighbourhoods, which
- * is the same where it is asked (in_runs of the layout). */
+/* Afterwards blocks are in the order of ranks.  A device leaves them in that of neighbourhoods,
+ * which is the same where it is asked (in_runs of the layout). */
 static void
 leads_stage(struct pcoll_schedule *schedule, const struct pcoll_shape *shape, uint32_t dst,
             uint32_t run, bool by_device)
