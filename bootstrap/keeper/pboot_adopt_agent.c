@@ -14,14 +14,23 @@ pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent)
 	const int sock = agent ? pboot_wire_connect(agent) : -1;
 
 	keeper->told_status = -1;
+	keeper->agent_count = UINT32_MAX;
 	if (sock >= 0)
 		keeper->launcher_sock = pboot_fd_raise(sock);
 }
 
-bool
-pboot_adopt_agent_knows(const struct pboot_keeper *keeper)
+static bool
+agent_is_there(const struct pboot_keeper *keeper)
 {
 	return keeper->adopts && keeper->launcher_sock >= 0;
+}
+
+/* A host that is named twice has two agents, and one keeper. */
+bool
+pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	return agent_is_there(keeper) &&
+	    pboot_keeper_job_rank(keeper, rank) - keeper->agent_first < keeper->agent_count;
 }
 
 /* The agent's child may be a shell that has started the rank.  The end of this child counts when
@@ -51,6 +60,10 @@ void
 pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
 {
 	switch (msg->kind) {
+	case PBOOT_MSG_RANKS:
+		keeper->agent_first = msg->rank;
+		keeper->agent_count = (uint32_t)msg->value;
+		break;
 	case PBOOT_MSG_ENDED:
 		adopted_find_end(keeper, msg->rank, msg->value);
 		break;
@@ -74,7 +87,7 @@ pboot_adopt_tell(struct pboot_keeper *keeper)
 	const struct pboot_cause *cause = &keeper->rules.cause;
 	const bool failure = keeper->rules.phase >= PBOOT_ENDING;
 
-	if (!pboot_adopt_agent_knows(keeper) || cause->kind == PBOOT_CAUSE_NONE ||
+	if (!agent_is_there(keeper) || cause->kind == PBOOT_CAUSE_NONE ||
 	    (keeper->told_status == cause->code && keeper->told_failure == failure))
 		return;
 	if (pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_STATUS, failure, cause->code,

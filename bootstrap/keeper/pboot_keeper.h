@@ -97,6 +97,7 @@ struct pboot_keeper {
 	bool engine_watched, engine_gone;
 	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
 	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
+	uint32_t agent_first, agent_count;	/* the agent's ranks */
 	int told_status;	/* what the agent knows of the job's end; -1: nothing */
 	bool told_failure;
 	struct pboot_peers *peers;	/* the other hosts (pboot_peers.h); NULL: there are none */
@@ -155,10 +156,10 @@ void pboot_adopt_release(struct pboot_keeper *keeper);
 bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
 /* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agent by its
- * name, if there is one.  agent_knows: will the agent tell how ranks end?  take: takes a message of
- * the agent.  tell: tells the agent how the job ends. */
+ * name, if there is one.  agent_knows: will the agent tell how this rank ends?  take: takes a
+ * message of the agent.  tell: tells the agent how the job ends. */
 void pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent);
-bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper);
+bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
 void pboot_adopt_tell(struct pboot_keeper *keeper);
 

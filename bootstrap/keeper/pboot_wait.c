@@ -30,7 +30,7 @@ static void
 process_ended(struct pboot_keeper *keeper, uint32_t rank)
 {
 	if (keeper->adopts &&
-	    (keeper->ranks[rank].agent_knows || !pboot_adopt_agent_knows(keeper)))
+	    (keeper->ranks[rank].agent_knows || !pboot_adopt_agent_knows(keeper, rank)))
 		pboot_end_adopted(keeper, rank);
 	else
 		keeper->ranks[rank].vanish_ns = psi_now_ns() + vanish_wait_ns;
@@ -45,13 +45,14 @@ pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 		return;
 	if (process_needs_looks(keeper, self) && !pboot_process_lives(self->init_pid))
 		process_ended(keeper, rank);
-	if (self->vanish_ns == 0 || psi_now_ns() < self->vanish_ns)
+	if (self->vanish_ns == 0)
 		return;
-	self->vanish_ns = UINT64_MAX;
-	if (keeper->adopts)
+	if (keeper->adopts && !pboot_adopt_agent_knows(keeper, rank)) {
 		pboot_end_adopted(keeper, rank);
-	else
+	} else if (psi_now_ns() >= self->vanish_ns) {
+		self->vanish_ns = UINT64_MAX;
 		pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
+	}
 }
 
 /* The pidfd of a process that entered init became readable: the process has ended. */

@@ -63,6 +63,8 @@ net_allocate(const struct pboot_overlay_options *options)
 	net->listener = net->attempt.fd = -1;
 	for (i = 0; i < PBOOT_OVERLAY_HALF_OPEN; i++)
 		net->half[i].fd = -1;
+	for (i = 0; i < PBOOT_TREE_BRANCHES; i++)
+		net->probe[i].fd = -1;
 	net->expected_ns = net->deadline_ns = UINT64_MAX;
 	net_set_options(net, options);
 	net_set_links(net);
@@ -174,6 +176,7 @@ pboot_overlay_connect(struct pboot_overlay *net, const struct pboot_overlay_host
 	net->deadline_ns = deadline_ns;
 	pboot_gather_begin(net, PBOOT_COLLECTIVE_BARRIER, NULL, 0);
 	pboot_call_begin(net);
+	pboot_probe_begin(net);
 	return PBOOT_OVERLAY_OK;
 }
 
@@ -276,6 +279,9 @@ pboot_overlay_fill(struct pboot_overlay *net, struct pollfd *polls)
 	for (link = net->link; link <= net->link + net->children; link++)
 		if (link->state == PBOOT_LINK_UP)
 			link_fill(link, polls, &count);
+		else if (net->probe[link->branch].fd >= 0)
+			net->probe[link->branch].poll_index = poll_add(polls, &count,
+			    net->probe[link->branch].fd, POLLOUT);
 	if (attempt->fd >= 0)
 		attempt->poll_index = poll_add(polls, &count, attempt->fd,
 		    attempt->state == PBOOT_ATTEMPT_CONNECT ? POLLOUT :
@@ -318,6 +324,7 @@ join_deadline(const struct pboot_overlay *net)
 {
 	const struct pboot_attempt *attempt = &net->attempt;
 	const struct pboot_half *half;
+	const struct pboot_link *link;
 	uint64_t deadline = UINT64_MAX;
 
 	if (attempt->state != PBOOT_ATTEMPT_NONE && !(attempt->state == PBOOT_ATTEMPT_SHAKE &&
@@ -326,6 +333,9 @@ join_deadline(const struct pboot_overlay *net)
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
 			deadline = time_earlier(deadline, half->due_ns);
+	for (link = net->link + 1; net->hosts && link <= net->link + net->children; link++)
+		if (link->state == PBOOT_LINK_AWAITED)
+			deadline = time_earlier(deadline, net->probe[link->branch].due_ns);
 	if (net->listener >= 0 && net->listen_from_ns > net->now_ns)
 		deadline = time_earlier(deadline, net->listen_from_ns);
 	return time_earlier(deadline, net->deadline_ns);
@@ -411,12 +421,16 @@ join_step(struct pboot_overlay *net, const struct pollfd *polls, unsigned count)
 {
 	struct pboot_attempt *attempt = &net->attempt;
 	struct pboot_half *half;
+	struct pboot_link *link;
 
 	pboot_call_step(net, poll_found(polls, count, attempt->poll_index, attempt->fd) != 0);
 	for (half = net->half; half < net->half + PBOOT_OVERLAY_HALF_OPEN; half++)
 		if (half->fd >= 0)
 			pboot_answer_step(net, half,
 			    poll_found(polls, count, half->poll_index, half->fd) != 0);
+	for (link = net->link + 1; link <= net->link + net->children; link++)
+		pboot_probe_step(net, link, poll_found(polls, count,
+		    net->probe[link->branch].poll_index, net->probe[link->branch].fd) != 0);
 	if (listener_is_used(net) &&
 	    poll_found(polls, count, net->listener_poll, net->listener) != 0)
 		pboot_answer_accept(net);

@@ -82,7 +82,7 @@ enum pboot_overlay_event_kind {
 
 /* How a host was lost.  The witness is its parent or one of its children. */
 enum pboot_overlay_loss {
-	PBOOT_OVERLAY_BY_KERNEL,		/* its connection was closed or reset */
+	PBOOT_OVERLAY_BY_KERNEL,		/* its connection was closed, reset or refused */
 	PBOOT_OVERLAY_BY_SILENCE,		/* nothing was heard of it for limit_ns */
 	PBOOT_OVERLAY_BY_DEADLINE,		/* it was not linked in time */
 	PBOOT_OVERLAY_BY_VERSION,		/* its version is another one */

@@ -34,6 +34,22 @@ attempt_fail(struct pboot_overlay *net, const char *trouble)
 		attempt->pause_ns = most_pause_ns;
 }
 
+/* As attempt_fail.  A parent that goes on refusing has ended. */
+static void
+attempt_fail_by(struct pboot_overlay *net, int error)
+{
+	struct pboot_attempt *attempt = &net->attempt;
+	struct pboot_link *up = &net->link[PBOOT_TREE_UP];
+
+	attempt_fail(net, strerror(error));
+	if (!pboot_join_is_refused(&attempt->refused_ns, error, net->now_ns))
+		return;
+	attempt_close(attempt, PBOOT_ATTEMPT_NONE);
+	pboot_net_lose_format(net, up, PBOOT_OVERLAY_BY_KERNEL,
+	    "%.40s could not connect to %.40s: %.60s", pboot_net_name(net, net->options.self),
+	    pboot_net_name(net, up->peer), strerror(error));
+}
+
 static void
 attempt_shake(struct pboot_overlay *net)
 {
@@ -52,37 +68,24 @@ static void
 attempt_start(struct pboot_overlay *net)
 {
 	struct pboot_attempt *attempt = &net->attempt;
-	struct pboot_address to;
+	const int error = pboot_join_connect(net, net->link[PBOOT_TREE_UP].peer, &attempt->fd);
 
-	if (!pboot_address_parse(net->hosts[net->link[PBOOT_TREE_UP].peer].address, &to)) {
-		attempt_fail(net, "its address is not valid");
-		return;
-	}
-	attempt->fd = socket(to.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (attempt->fd < 0) {
-		attempt_fail(net, strerror(errno));
-		return;
-	}
-	pboot_link_prepare_socket(attempt->fd);
 	attempt->poll_index = UINT_MAX;
 	attempt->due_ns = net->now_ns + net->options.handshake_ns;
 	attempt->state = PBOOT_ATTEMPT_CONNECT;
-	if (connect(attempt->fd, (const struct sockaddr *)&to.name, to.len_bytes) == 0)
+	if (error == 0)
 		attempt_shake(net);
-	else if (errno != EINPROGRESS && errno != EINTR)
-		attempt_fail(net, strerror(errno));
+	else if (error != EINPROGRESS)
+		attempt_fail_by(net, error);
 }
 
 static void
 attempt_connected(struct pboot_overlay *net)
 {
-	socklen_t len = sizeof(int);
-	int error = 0;
+	const int error = pboot_join_socket_error(net->attempt.fd);
 
-	if (getsockopt(net->attempt.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
-		error = errno;
 	if (error)
-		attempt_fail(net, strerror(error));
+		attempt_fail_by(net, error);
 	else
 		attempt_shake(net);
 }

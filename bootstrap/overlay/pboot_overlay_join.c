@@ -9,6 +9,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+/* A host that has refused connections for this long has ended. */
+static const uint64_t refused_limit_ns = UINT64_C(600000000);
+
 bool
 pboot_join_nonce(uint8_t nonce_out[PBOOT_SHAKE_NONCE_BYTES])
 {
@@ -44,6 +47,42 @@ pboot_join_shake(struct pboot_shake *shake, int fd)
 		else
 			pboot_shake_feed(shake, bytes, (size_t)moved);
 	}
+}
+
+int
+pboot_join_connect(const struct pboot_overlay *net, uint32_t host, int *fd_out)
+{
+	struct pboot_address to;
+
+	*fd_out = -1;
+	if (!pboot_address_parse(net->hosts[host].address, &to))
+		return EADDRNOTAVAIL;
+	*fd_out = socket(to.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (*fd_out < 0)
+		return errno;
+	pboot_link_prepare_socket(*fd_out);
+	if (connect(*fd_out, (const struct sockaddr *)&to.name, to.len_bytes) == 0)
+		return 0;
+	return errno == EINTR ? EINPROGRESS : errno;
+}
+
+int
+pboot_join_socket_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 ? errno : error;
+}
+
+bool
+pboot_join_is_refused(uint64_t *since, int error, uint64_t now_ns)
+{
+	if (error != ECONNREFUSED)
+		*since = 0;
+	else if (*since == 0)
+		*since = now_ns;
+	return *since != 0 && now_ns - *since >= refused_limit_ns;
 }
 
 void
@@ -123,6 +162,7 @@ pboot_join_give_up(struct pboot_overlay *net)
 		if (link->state == PBOOT_LINK_AWAITED)
 			link_give_up(net, link);
 	pboot_call_close(net);
+	pboot_probe_close(net);
 	net->deadline_ns = UINT64_MAX;
 }
 
@@ -130,5 +170,6 @@ void
 pboot_join_close(struct pboot_overlay *net)
 {
 	pboot_call_close(net);
+	pboot_probe_close(net);
 	pboot_answer_close(net);
 }

@@ -34,8 +34,17 @@ struct pboot_attempt {
 	int fd;
 	unsigned poll_index;
 	uint64_t due_ns, pause_ns;
+	uint64_t refused_ns;		/* since when all attempts were refused; 0: they were not */
 	struct pboot_shake shake;
 	const char *trouble;		/* what ended the last attempt; a constant, or strerror's */
+};
+
+/* A connection to a child that has not connected yet: does it still listen? */
+struct pboot_probe {
+	int fd;				/* -1: none now */
+	unsigned poll_index;
+	uint64_t due_ns;		/* when the probe is given up, or the next begins */
+	uint64_t refused_ns;		/* as above */
 };
 
 /* A connection that was accepted and has not proved itself; fd -1: a free slot. */
@@ -82,6 +91,7 @@ struct pboot_overlay {
 	unsigned listener_poll;
 	uint64_t listen_from_ns;		/* a pause after accept found no descriptor */
 	struct pboot_attempt attempt;
+	struct pboot_probe probe[PBOOT_TREE_BRANCHES];	/* of children */
 	struct pboot_half half[PBOOT_OVERLAY_HALF_OPEN];
 	struct pboot_link link[PBOOT_TREE_BRANCHES];
 	uint32_t children;
@@ -159,6 +169,14 @@ bool pboot_join_nonce(uint8_t nonce_out[PBOOT_SHAKE_NONCE_BYTES]);
 /* Sends and reads until there is a verdict, or until the other side must act first.  If it returns
  * BROKEN, errno says why. */
 enum pboot_link_news pboot_join_shake(struct pboot_shake *shake, int fd);
+/* Begins to connect to a host.  Returns 0, EINPROGRESS with a socket in *fd_out, or another errno
+ * value; *fd_out is a socket or -1. */
+int pboot_join_connect(const struct pboot_overlay *net, uint32_t host, int *fd_out);
+/* How a connection that was in progress has ended: 0 or an errno value. */
+int pboot_join_socket_error(int fd);
+/* Has a host refused connections for so long that its keeper has ended?  error is that of the
+ * latest attempt; *since is kept for each host, 0 at first. */
+bool pboot_join_is_refused(uint64_t *since, int error, uint64_t now_ns);
 void pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict);
 /* The text is the same on both hosts. */
 void pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
@@ -175,6 +193,13 @@ void pboot_call_begin(struct pboot_overlay *net);
 /* ready: poll found something for the attempt. */
 void pboot_call_step(struct pboot_overlay *net, bool ready);
 void pboot_call_close(struct pboot_overlay *net);
+
+/* pboot_overlay_probe.c */
+
+void pboot_probe_begin(struct pboot_overlay *net);
+/* ready: poll found something for the probe of this child. */
+void pboot_probe_step(struct pboot_overlay *net, struct pboot_link *link, bool ready);
+void pboot_probe_close(struct pboot_overlay *net);
 
 /* pboot_overlay_answer.c */
 

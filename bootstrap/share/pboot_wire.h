@@ -53,6 +53,7 @@ enum pboot_msg_kind {
 	                    * its value is pboot_memory.exchange_id, its text kind and how */
 	PBOOT_MSG_RELEASE, /* keeper to rank: all have asked to end; value: the job's status */
 	/* agent (bootstrap/ssh) to keeper, besides SIGNAL; rank is that of the job */
+	PBOOT_MSG_RANKS,     /* the agent's ranks: rank is the first, value how many */
 	PBOOT_MSG_ENDED,     /* value: status of waitpid */
 	PBOOT_MSG_FAIL,      /* value: status with which the job fails */
 	PBOOT_MSG_TIME_OVER, /* the job's time is over */

@@ -15,7 +15,7 @@
  * When all ranks have ended, the processes that they have started get linger_ns, unless the job
  * fails, and then are killed for strays_ns.  The last frame to the launcher may take last_ns.
  */
-static const uint64_t lost_ns = 3000 * MS, kill_ns = 1000 * MS, term_ns = 1000 * MS;
+static const uint64_t lost_ns = 3000 * MS, kill_ns = 700 * MS, term_ns = 1000 * MS;
 static const uint64_t linger_ns = 100 * MS, strays_ns = 1000 * MS, last_ns = 2000 * MS;
 
 static void

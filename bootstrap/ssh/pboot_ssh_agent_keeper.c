@@ -34,10 +34,12 @@ pboot_ssh_keeper_tell(struct pboot_ssh_agent *agent, enum pboot_msg_kind kind, u
 			pboot_wire_send(agent->keepers[i].sock, kind, rank, value, NULL);
 }
 
-/* Tells a keeper that has connected what happened before. */
+/* Tells a keeper that has connected whose ends it will hear of, and what happened before. */
 static void
 keeper_greet(struct pboot_ssh_agent *agent, const struct pboot_ssh_keeper *keeper)
 {
+	pboot_wire_send(keeper->sock, PBOOT_MSG_RANKS, agent->order.ranks.first,
+	    (int)agent->order.ranks.count, NULL);
 	if (agent->lost)
 		pboot_wire_send(keeper->sock, PBOOT_MSG_LOST, 0, 0, NULL);
 	if (agent->fail_status)

@@ -62,6 +62,10 @@ rank_on_line(struct pboot_ssh_agent *agent, uint32_t index, char *line, size_t l
 	case PBOOT_PMI1_ABORTED:
 		pboot_ssh_link_send_number(&agent->link, PBOOT_SSH_ABORT, rank, (uint32_t)status);
 		break;
+	case PBOOT_PMI1_TWICE:
+		pboot_ssh_agent_fault(agent, "rank %u: a second process of this rank called init; "
+		    "start each program of a rank as a job of its own", rank);
+		return;
 	case PBOOT_PMI1_FENCED:
 		if (pboot_pmi1_server_is_fenced(&agent->server))
 			agent_fence(agent);

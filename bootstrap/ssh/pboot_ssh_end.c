@@ -22,12 +22,21 @@ job_quit(struct pboot_ssh_job *job)
 }
 
 static void
-job_kill(struct pboot_ssh_job *job)
+job_kill(struct pboot_ssh_job *job, uint64_t now)
 {
 	if (job->kill_ns != 0)
 		return;
-	job->kill_ns = psi_now_ns();
+	job->kill_ns = now;
 	pboot_ssh_send_all(job, PBOOT_SSH_KILL, 0);
+}
+
+/* A host that does not say that all has ended there may have lost its connection, so the job has
+ * not succeeded. */
+static void
+host_give_up(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
+{
+	pboot_say("host %s has not confirmed that the job has ended there", host->name);
+	pboot_ssh_event(job, PBOOT_EV_HOST, 0, (int)(host - job->hosts));
 }
 
 /* Closes the connections to hosts from which nothing more will come: hosts that have not begun when
@@ -47,8 +56,7 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 		if (host->closed || (host->greeted ? !silent : job->rules.phase < PBOOT_ENDING))
 			continue;
 		if (host->greeted)
-			pboot_say("host %s has not confirmed that the job has ended there",
-			    host->name);
+			host_give_up(job, host);
 		pboot_ssh_host_close(job, host);
 	}
 }
@@ -105,7 +113,7 @@ pboot_ssh_act(struct pboot_ssh_job *job)
 	if (action == PBOOT_DO_QUIT)
 		job_quit(job);
 	else if (action == PBOOT_DO_KILL)
-		job_kill(job);
+		job_kill(job, now);
 	job_check_hosts(job, now);
 	job_check_output(job, now);
 }

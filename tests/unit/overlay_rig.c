@@ -2,6 +2,7 @@
 
 #include "runtime/util/clock.h"
 
+#include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,11 +188,23 @@ rig_open(uint32_t count, rig_program *program)
 	return rig;
 }
 
-/* An absent host has an address at which nobody listens. */
+/* An absent host has an address at which nobody listens, or at which nobody accepts. */
 static void
 rig_make_absent(struct rig *rig)
 {
-	strcpy(rig->shared->address[rig->absent], "127.0.0.1:1");
+	struct pboot_address bound = { .len_bytes = sizeof bound.name };
+	char *address = rig->shared->address[rig->absent];
+	int listener;
+
+	strcpy(address, "127.0.0.1:1");
+	if (rig->absent_listens) {
+		listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		ck_assert_int_eq(listen(listener, 64), 0);
+		ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&bound.name,
+		    &bound.len_bytes), 0);
+		snprintf(address, PBOOT_ADDRESS_BYTES, "127.0.0.1:%u",
+		    ntohs(((struct sockaddr_in *)&bound.name)->sin_port));
+	}
 	atomic_fetch_add(&rig->shared->listening, 1);
 }
 

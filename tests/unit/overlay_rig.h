@@ -41,6 +41,7 @@ struct rig {
 	uint32_t other_version;		/* the host that has another one; count: none */
 	uint32_t other_secret;
 	uint32_t absent;		/* never started */
+	bool absent_listens;		/* its address takes connections, and nobody answers */
 };
 
 /* Of PT_SLACK: times are multiplied by it. */

@@ -195,6 +195,7 @@ START_TEST(a_host_that_does_not_come_is_named)
 	struct rig *rig = rig_open(10, run_unconnected);
 
 	rig->absent = expected.victim = 9;
+	rig->absent_listens = true;
 	rig->connect_ns = rig_ms(1000);
 	expected.loss = PBOOT_OVERLAY_BY_DEADLINE;
 	expected.texts[0] = "node9 has not connected to node1";
@@ -207,10 +208,36 @@ START_TEST(a_parent_that_does_not_come_is_named)
 	struct rig *rig = rig_open(2, run_unconnected);
 
 	rig->absent = expected.victim = 0;
+	rig->absent_listens = true;
 	rig->connect_ns = rig_ms(1000);
+	rig->handshake_ns = rig_ms(400);
 	expected.loss = PBOOT_OVERLAY_BY_DEADLINE;
-	expected.texts[0] = "node1 could not connect to node0: Connection refused";
+	expected.texts[0] = "node1 could not connect to node0: it does not answer";
 	rig_run(rig);
+}
+END_TEST
+
+/* A keeper that has ended refuses connections, and nobody waits for the deadline. */
+static const struct {
+	uint32_t count, victim;
+	const char *text;
+} ended[] = {
+	{ 10, 9, "the keeper of node9 has ended before it connected to node1" },
+	{ 2, 1, "the keeper of node1 has ended before it connected to node0" },
+	{ 2, 0, "node1 could not connect to node0: Connection refused" },
+};
+
+START_TEST(a_host_that_has_ended_is_named_soon)
+{
+	struct rig *rig = rig_open(ended[_i].count, run_unconnected);
+	const uint64_t began = psi_now_ns();
+
+	rig->absent = expected.victim = ended[_i].victim;
+	rig->connect_ns = rig_ms(1000000);
+	expected.loss = PBOOT_OVERLAY_BY_KERNEL;
+	expected.texts[0] = ended[_i].text;
+	rig_run(rig);
+	ck_assert_uint_lt(psi_now_ns() - began, rig_ms(2000));
 }
 END_TEST
 
@@ -277,6 +304,8 @@ main(void)
 	tcase_add_test(tests, a_host_of_another_version_is_named);
 	tcase_add_test(tests, a_host_that_does_not_come_is_named);
 	tcase_add_test(tests, a_parent_that_does_not_come_is_named);
+	tcase_add_loop_test(tests, a_host_that_has_ended_is_named_soon, 0,
+	    sizeof ended / sizeof *ended);
 	tcase_add_test(tests, a_host_with_another_secret_is_kept_out);
 	tcase_add_test(tests, a_host_that_comes_late_hears_of_the_loss);
 	return unit_run("overlay_loss", tests);

@@ -58,6 +58,9 @@ START_TEST(values_of_all_hosts_are_there_after_a_fence)
 	ck_assert_int_eq(say(0, "cmd=finalize"), PBOOT_PMI1_DONE);
 	ck_assert_str_eq(answer, "cmd=finalize_ack\n");
 	ck_assert_int_eq(say(0, "cmd=get_maxes"), PBOOT_PMI1_FAULT);
+	ck_assert_int_eq(say(0, "cmd=init pmi_version=1 pmi_subversion=1"), PBOOT_PMI1_TWICE);
+	ck_assert_str_eq(answer, "");
+	ck_assert_int_eq(say(1, "cmd=init pmi_version=1 pmi_subversion=1"), PBOOT_PMI1_FAULT);
 	pboot_pmi1_server_close(&server);
 }
 END_TEST
