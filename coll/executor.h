@@ -8,6 +8,8 @@
 #include "coll/pcoll_names.h"
 #include "coll/schedule.h"
 
+#include "runtime/conduit/conduit.h"
+
 #include <stdatomic.h>
 
 struct pcoll_op;
@@ -23,14 +25,19 @@ struct pcoll_in {
 	_Atomic size_t got_bytes;       /* added to by handlers */
 };
 
+enum { PCOLL_DATA_ARGS = 4 };
+
 /* The bytes that this member sends as data. */
 struct pcoll_out {
 	const unsigned char *addr;
 	size_t len_bytes, sent_bytes;
 	uint64_t cookie;                /* the peer's struct pcoll_in */
-	uint64_t there;                 /* the address there, if this member may store there; or
-	                                 * 0 */
+	uint64_t there;                 /* the address there, in the peer's segment; or 0 */
 	bool is_stored;                 /* all has been */
+	/* A Long that the conduit has not accepted, if its am is set. */
+	struct psi_long message;
+	struct psi_am am;
+	int32_t args[PCOLL_DATA_ARGS];
 };
 
 struct pcoll_slot {

@@ -1,7 +1,7 @@
 /*
  * Data between members: the receiver asks by a note that says where.  A sender that has that memory
- * mapped, or in its process, stores the bytes there and sends a message of none; others send
- * Mediums straight there, as many as find room.
+ * mapped, or in its process, stores the bytes there and sends a message of none.  One that reaches
+ * it through the network sends a Long.  Others send Mediums, as many as find room.
  */
 #include "coll/coll.h"
 
@@ -12,8 +12,6 @@
 #include "runtime/process/process.h"
 #include "runtime/segment/reach.h"
 #include "runtime/team/team.h"
-
-enum { DATA_ARGS = 4 };
 
 static uint32_t
 member_place(const struct pcoll_op *op, gex_Rank_t rank)
@@ -33,13 +31,13 @@ segment_has(uint32_t place, uintptr_t at, size_t len_bytes)
 	       at - segment->base <= segment->size_bytes - len_bytes;
 }
 
-/* Could the peer store there? */
+/* Could the peer write there? */
 static bool
 in_is_within_reach(const struct pcoll_op *op, const struct pcoll_in *in, gex_Rank_t from)
 {
 	const gex_Rank_t process = psi_jobrank_of(member_place(op, from));
 
-	if (psi_way_is_masked(PSI_WAY_PUT) || !psi_in_my_nbrhd(process))
+	if (psi_way_is_masked(psi_in_my_nbrhd(process) ? PSI_WAY_PUT : PSI_WAY_LONG))
 		return false;
 	return process == psi.boot.rank ||
 	       segment_has(member_place(op, op->call.tm->rank), (uintptr_t)in->addr, in->len_bytes);
@@ -80,25 +78,34 @@ data_on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t cookie
 	psi_count_internal(token);
 	psi_back_from_process(in);
 	op = in->op;
-	if (nbytes)
+	if (nbytes && buf != in->addr + offset)
 		psi_copy(in->addr + offset, buf, nbytes);
 	atomic_fetch_add_explicit(&in->got_bytes, nbytes ? nbytes : (size_t)offset,
 	                          memory_order_release); /* X1: release, to X2 in slot_receiving */
 	pcoll_op_changed(op);
 }
 
+/* The message with the next len_bytes. */
+static struct psi_am
+data_message(struct pcoll_out *out, unsigned category, size_t len_bytes)
+{
+	const uint64_t offset = out->sent_bytes;
+
+	out->args[0] = (gex_AM_Arg_t)(uint32_t)out->cookie;
+	out->args[1] = (gex_AM_Arg_t)(uint32_t)(out->cookie >> 32);
+	out->args[2] = (gex_AM_Arg_t)(uint32_t)offset;
+	out->args[3] = (gex_AM_Arg_t)(uint32_t)(offset >> 32);
+	return (struct psi_am){
+		.handler = PSI_HANDLER_COLL_DATA, .category = (uint8_t)category,
+		.network = PSI_REQUESTS, .nargs = PCOLL_DATA_ARGS, .args = out->args,
+		.payload = out->addr + offset, .len_bytes = len_bytes,
+	};
+}
+
 static bool
 data_send_piece(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to, size_t len_bytes)
 {
-	const uint64_t offset = out->sent_bytes;
-	const gex_AM_Arg_t args[DATA_ARGS] = {
-		(gex_AM_Arg_t)(uint32_t)out->cookie, (gex_AM_Arg_t)(uint32_t)(out->cookie >> 32),
-		(gex_AM_Arg_t)(uint32_t)offset, (gex_AM_Arg_t)(uint32_t)(offset >> 32),
-	};
-	struct psi_am am = {
-		.handler = PSI_HANDLER_COLL_DATA, .category = PSI_MEDIUM, .nargs = DATA_ARGS,
-		.args = args, .payload = out->addr + offset, .len_bytes = len_bytes,
-	};
+	struct psi_am am = data_message(out, PSI_MEDIUM, len_bytes);
 
 	if (!pcoll_send(op, to, &am))
 		return false;
@@ -119,9 +126,12 @@ peer_bytes(uint32_t place, uintptr_t at, size_t len_bytes)
 static void
 data_store(const struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to)
 {
-	void *there = out->there ? peer_bytes(member_place(op, to), out->there, out->len_bytes)
-	                         : NULL;
+	const uint32_t place = member_place(op, to);
+	void *there;
 
+	if (!out->there || !psi_in_my_nbrhd(psi_jobrank_of(place)))
+		return;
+	there = peer_bytes(place, out->there, out->len_bytes);
 	out->there = 0;
 	if (!there)
 		return;
@@ -130,21 +140,61 @@ data_store(const struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to)
 	out->is_stored = true;
 }
 
+/* The payload of a Long must stay until the conduit has accepted it, which may take polls. */
+static bool
+data_put(struct pcoll_op *op, struct pcoll_out *out, const struct psi_target *target)
+{
+	const size_t left = out->len_bytes - out->sent_bytes;
+	const size_t most = psi.attributes.max_long_bytes;
+	int result;
+
+	if (!out->message.am) {
+		out->am = data_message(out, PSI_LONG, left < most ? left : most);
+		out->am.peer = target->place;
+		out->am.dest = (void *)(uintptr_t)(out->there + out->sent_bytes);
+		out->message = (struct psi_long){
+			.am = &out->am, .dest = psi_reach_remote(target->place, out->am.dest),
+			.owner = target->ep,
+		};
+	}
+	result = target->ep->ops->am_long(target->ep->port, &out->message);
+	if (PSI_UNLIKELY(result > PSI_AGAIN))
+		psi_am_failed(target->place);
+	if (result == PSI_OK) {
+		out->message.am = NULL;
+		out->sent_bytes += out->am.len_bytes;
+	} else {
+		op->blocked = true;
+	}
+	return result == PSI_OK;
+}
+
+/* Can the network write there? */
+static bool
+data_is_for_put(const struct pcoll_out *out, uint32_t place)
+{
+	return out->there &&
+	       psi_reach_remote(place, (void *)(uintptr_t)out->there).name.key != PSI_NO_KEY;
+}
+
 bool
 pcoll_data_push(struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to)
 {
 	const struct psi_target target =
 		psi_target_of(op->call.tm, to, pcoll_call_name(op->call.what));
 	const size_t most = target.ep->ops->am_max_medium(target.ep->port, target.place,
-	                                                  PSI_REQUESTS, DATA_ARGS);
+	                                                  PSI_REQUESTS, PCOLL_DATA_ARGS);
+	bool puts;
 
 	data_store(op, out, to);
 	if (out->is_stored)
 		return data_send_piece(op, out, to, 0);
+	puts = data_is_for_put(out, target.place);
 	while (out->sent_bytes < out->len_bytes) {
 		const size_t left = out->len_bytes - out->sent_bytes;
 
-		if (!data_send_piece(op, out, to, left < most ? left : most))
+		if (!(puts ? data_put(op, out, &target)
+		           : data_send_piece(op, out, to, left < most ? left : most)))
 			return false;
 	}
 	return true;

@@ -165,13 +165,18 @@ polled(unsigned round)
 int
 main(int argc, char **argv)
 {
-	pt_start(&argc, &argv, NULL, 0, 4096);
-	source = malloc(MOST + 8);
-	result = malloc(MOST + 8);
-	PT_CHECK(source && result);
+	unsigned char *memory;
+
+	pt_start(&argc, &argv, NULL, 0, 2 * (MOST + 8));
+	memory = malloc(2 * (MOST + 8));
+	PT_CHECK(memory);
+	source = memory;
+	result = source + MOST + 8;
 	ahead(0);                       /* before members have heard of each other */
 	for (unsigned round = 0; round < pt_scale(2, 5); round++)
 		for (unsigned i = 0; i < PT_COUNT(lens); i++) {
+			source = round % 2 ? (unsigned char *)pt.base : memory;
+			result = source + MOST + 8;
 			memset(result, 0xee, MOST + 8);
 			broadcast(lens[i], round + i);
 			reduce(lens[i], round + i);
@@ -181,7 +186,6 @@ main(int argc, char **argv)
 		ahead(round);
 		polled(round);
 	}
-	free(source);
-	free(result);
+	free(memory);
 	pt_finish();
 }

@@ -299,28 +299,33 @@ many_in_flight(void)
 int
 main(int argc, char **argv)
 {
+	unsigned char *memory;
+	size_t room_bytes;
 	gex_TM_t part;
 
-	pt_start(&argc, &argv, NULL, 0, 4096);
-	src = malloc(pt.size * (MOST + 2 + GAP));
-	dst = malloc(pt.size * (MOST + 2 + GAP));
+	pt_init(&argc, &argv, 0);
+	room_bytes = pt.size * (MOST + 2 + GAP);
+	pt_attach(NULL, 0, 2 * room_bytes);
+	src = memory = malloc(2 * room_bytes);
+	dst = src + room_bytes;
 	counts = calloc(4 * (size_t)pt.size, sizeof *counts);
-	PT_EQ(src && dst && counts, 1);
+	PT_EQ(memory && counts, 1);
 	displs = counts + pt.size;
 	other_counts = displs + pt.size;
 	other_displs = other_counts + pt.size;
 
 	pt_phase("the job");
 	over_team(pt.tm);
-	pt_phase("teams, ranks turned around");
+	pt_phase("teams, ranks turned around, memory in segments");
+	src = (unsigned char *)pt.base;
+	dst = src + room_bytes;
 	gex_TM_Split(&part, pt.tm, (int)(pt.rank % 2), (int)(pt.size - pt.rank), NULL, 0,
 	             GEX_FLAG_TM_NO_SCRATCH);
 	over_team(part);
 	gex_TM_Destroy(part, NULL, 0);
 	pt_phase("many at once");
 	many_in_flight();
-	free(src);
-	free(dst);
+	free(memory);
 	free(counts);
 	pt_finish();
 }
