@@ -16,7 +16,6 @@
 #include <string.h>
 
 enum {
-	TMP_ALIGN = 64, TMP_KEPT_BYTES = 256 << 10,
 	/* Payloads that a member may keep for one operation; at least LEAST of each peer. */
 	EAGER_TOTAL_BYTES = 128 << 10, EAGER_LEAST_BYTES = 64,
 };
@@ -359,20 +358,6 @@ pcoll_executor_step(struct pcoll_op *op)
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
-static void
-executor_make_tmp(struct pcoll_executor *executor, size_t len_bytes)
-{
-	const size_t rounded = (len_bytes + TMP_ALIGN - 1) / TMP_ALIGN * TMP_ALIGN;
-
-	if (len_bytes <= executor->tmp_room_bytes)
-		return;
-	free(executor->buffer[PCOLL_TMP]);
-	executor->buffer[PCOLL_TMP] = aligned_alloc(TMP_ALIGN, rounded);
-	if (!executor->buffer[PCOLL_TMP])
-		psi_fatal("no memory for a collective, which takes %zu bytes", len_bytes);
-	executor->tmp_room_bytes = rounded;
-}
-
 void
 pcoll_executor_open(struct pcoll_op *op)
 {
@@ -389,7 +374,9 @@ pcoll_executor_open(struct pcoll_op *op)
 	executor->names = call->phase ? call->phase->names : pcoll_names_of(0);
 	executor->buffer[PCOLL_SRC] = (unsigned char *)(uintptr_t)call->src;
 	executor->buffer[PCOLL_DST] = call->dst;
-	executor_make_tmp(executor, executor->cached->schedule.tmp_bytes);
+	pcoll_scratch_make(&executor->scratch, executor->cached->schedule.tmp_bytes,
+	                   call->tm->layout && pcoll_layout_is_divided(call->tm->layout));
+	executor->buffer[PCOLL_TMP] = executor->scratch.base;
 }
 
 /* Notes that nobody awaited: counts in lists that do not agree, or a target named twice.  The next
@@ -416,9 +403,5 @@ pcoll_executor_close(struct pcoll_op *op)
 	pcoll_call_finish(&op->call);
 	executor_drop_notes(op);
 	pcoll_schedule_release(executor->cached);
-	if (executor->tmp_room_bytes > TMP_KEPT_BYTES) {
-		free(executor->buffer[PCOLL_TMP]);
-		executor->buffer[PCOLL_TMP] = NULL;
-		executor->tmp_room_bytes = 0;
-	}
+	pcoll_scratch_done(&executor->scratch);
 }

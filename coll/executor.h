@@ -7,6 +7,7 @@
 
 #include "coll/pcoll_names.h"
 #include "coll/schedule.h"
+#include "coll/scratch.h"
 
 #include "runtime/conduit/conduit.h"
 
@@ -27,12 +28,20 @@ struct pcoll_in {
 
 enum { PCOLL_DATA_ARGS = 4 };
 
+/* Where the receiver wants the bytes.  That memory has a name of its own if it is scratch memory;
+ * else it is in the receiver's segment. */
+struct pcoll_there {
+	uint64_t at;                    /* the address there; 0: it did not say */
+	uint64_t offset;                /* from the first byte of what the name stands for */
+	struct psi_segment_name name;
+};
+
 /* The bytes that this member sends as data. */
 struct pcoll_out {
 	const unsigned char *addr;
 	size_t len_bytes, sent_bytes;
 	uint64_t cookie;                /* the peer's struct pcoll_in */
-	uint64_t there;                 /* the address there, in the peer's segment; or 0 */
+	struct pcoll_there there;
 	bool is_stored;                 /* all has been */
 	/* A Long that the conduit has not accepted, if its am is set. */
 	struct psi_long message;
@@ -63,7 +72,7 @@ struct pcoll_executor {
 	struct pcoll_names names;       /* of the members heard of, in a barrier */
 	uint32_t found;                 /* who was met; or this one, its own target */
 	unsigned char *buffer[3];       /* by enum pcoll_buffer */
-	size_t tmp_room_bytes;          /* of scratch memory, which the next operation uses again */
+	struct pcoll_scratch scratch;
 	struct pcoll_note *notes;       /* that no slot has taken yet */
 	uint32_t used;                  /* slots, as bits */
 	struct pcoll_slot slot[PCOLL_SLOTS];

@@ -43,23 +43,45 @@ in_is_within_reach(const struct pcoll_op *op, const struct pcoll_in *in, gex_Ran
 	       segment_has(member_place(op, op->call.tm->rank), (uintptr_t)in->addr, in->len_bytes);
 }
 
+/* Fills in where, if the peer could put it into scratch memory. */
+static bool
+in_is_named(const struct pcoll_op *op, const struct pcoll_in *in, struct pcoll_there *there_out)
+{
+	const struct pcoll_scratch *scratch = &op->executor.scratch;
+	const uintptr_t offset = (uintptr_t)in->addr - (uintptr_t)scratch->base;
+
+	if (!scratch->registration || psi_way_is_masked(PSI_WAY_LONG) ||
+	    offset >= scratch->room_bytes)
+		return false;
+	there_out->offset = offset;
+	there_out->name = scratch->name;
+	return true;
+}
+
+/* An address alone says that it is in the segment. */
 bool
 pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t tag)
 {
-	const uintptr_t addr = (uintptr_t)in->addr;
+	struct pcoll_there there = { .at = (uintptr_t)in->addr };
+	size_t len_bytes = 0;
 
+	if (in_is_within_reach(op, in, from))
+		len_bytes = sizeof there.at;
+	else if (!psi_in_my_nbrhd(psi_jobrank_of(member_place(op, from))) &&
+	         in_is_named(op, in, &there))
+		len_bytes = sizeof there;
 	psi_handed_to_process(in);
-	return pcoll_note_send(op, from, tag | PCOLL_ASKS, (uintptr_t)in, in->len_bytes, &addr,
-	                       in_is_within_reach(op, in, from) ? sizeof addr : 0);
+	return pcoll_note_send(op, from, tag | PCOLL_ASKS, (uintptr_t)in, in->len_bytes, &there,
+	                       len_bytes);
 }
 
 void
 pcoll_data_asked(struct pcoll_out *out, const struct pcoll_note *note)
 {
 	out->cookie = note->words[0];
-	out->there = 0;
-	if (note->len_bytes == sizeof out->there)
-		memcpy(&out->there, note->payload, sizeof out->there);
+	out->there = (struct pcoll_there){ .name = { .key = PSI_NO_KEY } };
+	if (note->len_bytes <= sizeof out->there)
+		memcpy(&out->there, note->payload, note->len_bytes);
 }
 
 /* -- sending and arriving ---------------------------------------------------------------------- */
@@ -129,15 +151,28 @@ data_store(const struct pcoll_op *op, struct pcoll_out *out, gex_Rank_t to)
 	const uint32_t place = member_place(op, to);
 	void *there;
 
-	if (!out->there || !psi_in_my_nbrhd(psi_jobrank_of(place)))
+	if (!out->there.at || !psi_in_my_nbrhd(psi_jobrank_of(place)))
 		return;
-	there = peer_bytes(place, out->there, out->len_bytes);
-	out->there = 0;
+	there = peer_bytes(place, out->there.at, out->len_bytes);
+	out->there.at = 0;
 	if (!there)
 		return;
 	psi_copy(there, out->addr, out->len_bytes);
 	out->sent_bytes = out->len_bytes;
 	out->is_stored = true;
+}
+
+/* Where the network finds what has not been sent. */
+static struct psi_remote
+data_remote(const struct pcoll_out *out, uint32_t place)
+{
+	const struct pcoll_there *there = &out->there;
+
+	if (there->name.key == PSI_NO_KEY)
+		return psi_reach_remote(place, (void *)(uintptr_t)(there->at + out->sent_bytes));
+	return (struct psi_remote){
+		.peer = place, .name = there->name, .offset = there->offset + out->sent_bytes,
+	};
 }
 
 /* The payload of a Long must stay until the conduit has accepted it, which may take polls. */
@@ -151,9 +186,9 @@ data_put(struct pcoll_op *op, struct pcoll_out *out, const struct psi_target *ta
 	if (!out->message.am) {
 		out->am = data_message(out, PSI_LONG, left < most ? left : most);
 		out->am.peer = target->place;
-		out->am.dest = (void *)(uintptr_t)(out->there + out->sent_bytes);
+		out->am.dest = (void *)(uintptr_t)(out->there.at + out->sent_bytes);
 		out->message = (struct psi_long){
-			.am = &out->am, .dest = psi_reach_remote(target->place, out->am.dest),
+			.am = &out->am, .dest = data_remote(out, target->place),
 			.owner = target->ep,
 		};
 	}
@@ -173,8 +208,8 @@ data_put(struct pcoll_op *op, struct pcoll_out *out, const struct psi_target *ta
 static bool
 data_is_for_put(const struct pcoll_out *out, uint32_t place)
 {
-	return out->there &&
-	       psi_reach_remote(place, (void *)(uintptr_t)out->there).name.key != PSI_NO_KEY;
+	return psi.attributes.puts_longs && out->there.at &&
+	       data_remote(out, place).name.key != PSI_NO_KEY;
 }
 
 bool

@@ -283,6 +283,7 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_medium_bytes = conduit->medium_bytes,
 		.max_long_bytes = INT32_MAX,
 		.shared_bytes = 0,
+		.puts_longs = conduit->rma.data,
 	};
 	transport_name(conduit->info->fabric_attr->prov_name, attributes_out->transport);
 	*conduit_out = conduit;

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-	PSI_CONDUIT_ABI = 17, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_CONDUIT_ABI = 18, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
 	PSI_PORTS_MOST = 128,           /* of a process */
 };
 
@@ -233,6 +233,7 @@ struct psi_attributes {
 	size_t max_medium_bytes, max_long_bytes;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 	bool device_atomics;                    /* it has the operation device_atomic */
+	bool puts_longs;                        /* am_long puts, where the payload goes has a name */
 	char transport[PSI_TRANSPORT_BYTES];    /* what messages go through: smp, tcp, ... */
 };
 

@@ -77,6 +77,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = psi_least(local.max_long_bytes, network.max_long_bytes),
 		.shared_bytes = local.shared_bytes + network.shared_bytes,
 		.device_atomics = network.device_atomics,
+		.puts_longs = network.puts_longs,
 	};
 	memcpy(attributes_out->transport, network.transport, sizeof network.transport);
 	*conduit_out = pair;
