@@ -253,7 +253,7 @@ struct pibv_message pibv_message_of_signal(const struct psi_port *port, uint32_t
 void pibv_pay(struct psi_port *port, uint32_t process);
 /* Sends a reply that has waited; results as above. */
 int pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connection,
-                        char *message, size_t len_bytes);
+                        const char *message, size_t len_bytes);
 
 /* -- pibv_rma.c: puts and gets ----------------------------------------------------------------- */
 

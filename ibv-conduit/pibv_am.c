@@ -82,93 +82,108 @@ message_bytes(const struct pibv_message *message)
 
 /* -- sending ----------------------------------------------------------------------------------- */
 
-/* Hands over what lies in registered memory, or goes inline.  What a send has no use for is not
- * set. */
+/* A message as it is sent: inline, or from a send buffer. */
+struct composed {
+	struct ibv_sge sge;
+	struct pibv_buffer *buffer;     /* NULL: inline */
+	_Alignas(8) char small[PIBV_INLINE_BYTES];
+};
+
+/* Where a message of that length is to be composed; NULL: there is no buffer now. */
+static inline char *
+composed_place(struct psi_conduit *conduit, struct pibv_connection *connection,
+               struct composed *composed, size_t len_bytes)
+{
+	char *bytes = composed->small;
+
+	composed->buffer = NULL;
+	if (len_bytes > conduit->inline_bytes) {
+		composed->buffer = pibv_buffer_take(conduit, connection);
+		if (!composed->buffer)
+			return NULL;
+		bytes = composed->buffer->bytes;
+		composed->sge.lkey = conduit->buffers.mr->lkey;
+	}
+	composed->sge.addr = (uintptr_t)bytes;
+	composed->sge.length = (uint32_t)len_bytes;
+	return bytes;
+}
+
+static bool
+composed_make(struct psi_conduit *conduit, struct pibv_connection *connection,
+              struct composed *composed, const struct pibv_message *message)
+{
+	char *bytes = composed_place(conduit, connection, composed, message_bytes(message));
+
+	if (bytes)
+		message_compose(message, bytes);
+	return bytes;
+}
+
+/* Posts it, in one chain behind a piece of a put, unless that is NULL.  What a send has no use for
+ * is not set. */
 static int
-bytes_post(struct psi_conduit *conduit, struct pibv_connection *connection, struct ibv_sge *sge,
-           struct pibv_buffer *buffer, struct pibv_piece *before)
+composed_post(struct psi_conduit *conduit, struct pibv_connection *connection,
+              struct composed *composed, struct pibv_piece *before)
 {
 	const struct pibv_work *works[2], **last = works;
 	struct ibv_send_wr wr, *first = &wr;
 	struct pibv_work work;
 
 	wr.next = NULL;
-	wr.sg_list = sge;
+	wr.sg_list = &composed->sge;
 	wr.num_sge = 1;
 	wr.opcode = IBV_WR_SEND;
-	wr.send_flags = buffer ? 0 : IBV_SEND_INLINE;
+	wr.send_flags = composed->buffer ? 0 : IBV_SEND_INLINE;
 	if (before) {
 		first = &before->wr;
 		first->next = &wr;
 		*last++ = &before->work;
 	}
 	*last = NULL;
-	if (buffer) {
+	if (composed->buffer) {
 		work.what = PIBV_BUFFER;
-		work.buffer = buffer;
+		work.buffer = composed->buffer;
 		*last = &work;
 	}
 	return pibv_work_post(conduit, connection, first, works) ? PSI_OK : PSI_FATAL;
-}
-
-static int
-message_send_buffered(struct psi_conduit *conduit, struct pibv_connection *connection,
-                      const struct pibv_message *message, size_t len_bytes,
-                      struct pibv_piece *before)
-{
-	struct pibv_buffer *buffer = pibv_buffer_take(conduit, connection);
-	struct ibv_sge sge = { .length = (uint32_t)len_bytes, .lkey = conduit->buffers.mr->lkey };
-
-	if (!buffer)
-		return PSI_AGAIN;
-	message_compose(message, buffer->bytes);
-	sge.addr = (uintptr_t)buffer->bytes;
-	return bytes_post(conduit, connection, &sge, buffer, before);
 }
 
 int
 pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connection,
                   const struct pibv_message *message, struct pibv_piece *before)
 {
-	const size_t len_bytes = message_bytes(message);
-	_Alignas(8) char small[PIBV_INLINE_BYTES];
-	struct ibv_sge sge = { .addr = (uintptr_t)small, .length = (uint32_t)len_bytes };
+	struct composed composed;
 
-	if (!pibv_work_fits(conduit, connection, before ? 2 : 1))
+	if (!pibv_work_fits(conduit, connection, before ? 2 : 1) ||
+	    !composed_make(conduit, connection, &composed, message))
 		return PSI_AGAIN;
-	if (len_bytes > conduit->inline_bytes)
-		return message_send_buffered(conduit, connection, message, len_bytes, before);
-	message_compose(message, small);
-	return bytes_post(conduit, connection, &sge, NULL, before);
+	return composed_post(conduit, connection, &composed, before);
 }
 
 /* The port that the message is from pays what it owes by now. */
 int
-pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connection, char *bytes,
-                    size_t len_bytes)
+pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connection,
+                    const char *message, size_t len_bytes)
 {
 	const uint32_t process = connection->process;
-	struct ibv_sge sge = { .addr = (uintptr_t)bytes, .length = (uint32_t)len_bytes };
-	struct pibv_buffer *buffer = NULL;
+	struct composed composed;
 	struct pibv_header header;
 	uint16_t *owed;
+	char *bytes;
 
 	if (!pibv_work_fits(conduit, connection, 1))
 		return PSI_AGAIN;
-	if (len_bytes > conduit->inline_bytes) {
-		buffer = pibv_buffer_take(conduit, connection);
-		if (!buffer)
-			return PSI_AGAIN;
-		memcpy(buffer->bytes, bytes, len_bytes);
-		sge.addr = (uintptr_t)buffer->bytes;
-		sge.lkey = conduit->buffers.mr->lkey;
-	}
+	bytes = composed_place(conduit, connection, &composed, len_bytes);
+	if (!bytes)
+		return PSI_AGAIN;
+	memcpy(bytes, message, len_bytes);
 	memcpy(&header, bytes, sizeof header);
 	owed = &conduit->ports[pibv_index_of(conduit, header.source)]->owed[process];
 	header.credits = *owed;
 	*owed = 0;
-	memcpy((char *)(uintptr_t)sge.addr, &header, sizeof header);
-	return bytes_post(conduit, connection, &sge, buffer, NULL);
+	memcpy(bytes, &header, sizeof header);
+	return composed_post(conduit, connection, &composed, NULL);
 }
 
 void
@@ -324,10 +339,11 @@ pibv_am_send(struct psi_port *port, const struct psi_am *am)
  * word PIBV_READ, when the payload has been read. */
 enum { LONG_POSTED = 1 };
 
-/* Posts the writes, for which there is room.  Their memory is that of a segment, or is registered;
- * that which cannot be ends the job after one line. */
+/* Posts the writes but the last, for all of which there is room.  Their memory is that of a
+ * segment, or is registered; that which cannot be ends the job after one line. */
 static bool
-long_write(struct psi_port *port, struct pibv_connection *connection, struct psi_long *message)
+long_writes_begin(struct psi_port *port, struct pibv_connection *connection,
+                  struct psi_long *message, struct pibv_piece *last)
 {
 	struct psi_conduit *conduit = port->conduit;
 	struct pibv_move move = {
@@ -336,16 +352,16 @@ long_write(struct psi_port *port, struct pibv_connection *connection, struct psi
 		              .len_bytes = message->am->len_bytes },
 		.is_put = true, .read_word = &message->state[1],
 	};
-	uint64_t unused = 0;
 
 	if (!pibv_move_has_key(conduit, &move)) {
 		pibv_register_failed(conduit, 0, move.transfer.len_bytes);
 		pibv_lose(conduit);
 		return false;
 	}
-	return pibv_move_advance(conduit, connection, &move, &unused) == PSI_OK;
+	return pibv_writes_begin(conduit, connection, &move, last) == PSI_OK;
 }
 
+/* The last write is in one chain with the message, which is composed before anything is posted. */
 static int
 long_begin(struct psi_port *port, struct psi_long *message)
 {
@@ -357,21 +373,22 @@ long_begin(struct psi_port *port, struct psi_long *message)
 	const bool is_reply = am->network == PSI_REPLIES;
 	uint16_t *spent = is_reply ? NULL : pibv_spent_at(conduit, am->peer);
 	struct pibv_message head = message_of(port, am);
+	struct composed composed;
+	struct pibv_piece last;
 
+	head.tail = &tail;
 	if (!connection || connection->first ||
 	    !pibv_work_fits(conduit, connection, pibv_pieces_of(conduit, am->len_bytes) + 1) ||
-	    (!is_reply && !may_request(port, connection, spent)))
+	    (!is_reply && !may_request(port, connection, spent)) ||
+	    !composed_make(conduit, connection, &composed, &head))
 		return PSI_AGAIN;
-	if (!long_write(port, connection, message))
+	if (!long_writes_begin(port, connection, message, &last) ||
+	    composed_post(conduit, connection, &composed, &last) != PSI_OK)
 		return PSI_FATAL;
 	message->state[0] = LONG_POSTED;
+	port->owed[connection->process] = 0;
 	if (spent)
 		++*spent;
-	head.tail = &tail;
-	if (pibv_message_send(conduit, connection, &head, NULL) == PSI_OK)
-		port->owed[connection->process] = 0;
-	else if (reply_keep(port, connection, &head) != PSI_OK)
-		pibv_connection_break(conduit, connection, "no memory for a message that waits");
 	return PSI_AGAIN;
 }
 

@@ -6,8 +6,8 @@
 #include "runtime/util/bounds.h"
 #include "runtime/util/settings_parse.h"
 
-enum { PIECE_BYTES = 1 << 30, SIGNALS = 4096, DEPTH_LEAST = 16, RETRIES_MOST = 6, READS_MOST = 16,
-       TIMEOUT = 18, RECEIVES_LEAST = 32, BUFFERS_LEAST = 16 };
+enum { PIECE_BYTES = 1 << 30, STRIPE_PIECE_BYTES = 1 << 24, SIGNALS = 4096, DEPTH_LEAST = 16,
+       RETRIES_MOST = 6, READS_MOST = 16, TIMEOUT = 18, RECEIVES_LEAST = 32, BUFFERS_LEAST = 16 };
 
 uint64_t
 pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback)
@@ -143,6 +143,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->signals_most = SIGNALS;
 	conduit->part_bytes = part_limit(conduit);
 	conduit->stripe_bytes = pibv_setting(services, "PST_IBV_STRIPE", PIBV_STRIPE_BYTES);
+	conduit->stripe_piece_bytes = psi_least(conduit->piece_bytes, STRIPE_PIECE_BYTES);
 	conduit->sources = (uint64_t)conduit->places * PSI_PORTS_MOST;
 	conduit->receive_batch = receive_batch_of(conduit);
 }

@@ -204,7 +204,8 @@ struct psi_conduit {
 	bool connect_all;               /* at start */
 	unsigned rail_count, device_count;
 	size_t part_bytes;              /* that a device registers at once */
-	size_t stripe_bytes;            /* larger puts and gets are shared by the rails */
+	size_t stripe_bytes;            /* larger puts and gets are shared by the rails ... */
+	size_t stripe_piece_bytes;      /* ... in requests of so many, each with a completion */
 	uint64_t hello_first_ns, hello_most_ns;
 	struct pibv_card *cards;        /* [places] */
 	struct pibv_card card;          /* mine */

@@ -9,6 +9,8 @@
  */
 #include "ibv-conduit/pibv.h"
 
+#include "runtime/util/bounds.h"
+
 #include <string.h>
 
 static bool
@@ -117,13 +119,15 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 		piece->work.what = PIBV_ALL;
 }
 
-/* Sets only those members of the request that reads and writes use. */
+/* Sets only those members of the request that reads and writes use.  Each piece of a stripe has a
+ * completion, which says that its rail does not stand still. */
 bool
 pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
                 struct pibv_move *move, struct pibv_piece *piece)
 {
 	const struct psi_transfer *t = &move->transfer;
-	size_t len = t->len_bytes < conduit->piece_bytes ? t->len_bytes : conduit->piece_bytes;
+	size_t len = psi_least(t->len_bytes, move->stripe ? conduit->stripe_piece_bytes
+	                                                  : conduit->piece_bytes);
 	uint64_t address;
 	uint32_t key;
 
@@ -133,7 +137,7 @@ pibv_piece_make(struct psi_conduit *conduit, struct pibv_connection *connection,
 	piece->wr.sg_list = &piece->sge;
 	piece->wr.num_sge = 1;
 	piece->wr.opcode = move->is_put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-	piece->wr.send_flags = 0;
+	piece->wr.send_flags = move->stripe ? IBV_SEND_SIGNALED : 0;
 	piece->wr.wr.rdma.remote_addr = address;
 	piece->wr.wr.rdma.rkey = key;
 	piece->sge = (struct ibv_sge){ .addr = (uintptr_t)t->here, .length = (uint32_t)len };

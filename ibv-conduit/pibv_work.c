@@ -34,9 +34,9 @@ wanting_enlist(struct psi_conduit *conduit, struct pibv_connection *connection)
 /* Who has a buffer alone waits only when there are none left. */
 static bool
 is_signaled(const struct psi_conduit *conduit, const struct pibv_connection *connection,
-            bool is_wanted)
+            const struct ibv_send_wr *last, bool is_wanted)
 {
-	return pibv_work_asks(conduit, connection) ||
+	return last->send_flags & IBV_SEND_SIGNALED || pibv_work_asks(conduit, connection) ||
 	       (is_wanted && connection->signaled == connection->retired);
 }
 
@@ -106,7 +106,7 @@ pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 	bool wanted;
 	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &wanted);
 
-	if (is_signaled(conduit, connection, wanted)) {
+	if (is_signaled(conduit, connection, last, wanted)) {
 		pibv_work_ask(conduit, connection, last);
 	} else if (wanted) {
 		connection->wanted = connection->posted;

@@ -89,6 +89,9 @@ START_TEST(longs_of_all_lengths)
 		ck_assert_uint_eq(calls > 1, long_bytes > PIBV_PACKED_BYTES);
 		ck_assert_uint_eq(device(0)->counts.writes - before.writes,
 		                  long_bytes > PIBV_PACKED_BYTES);
+		ck_assert_uint_eq(device(0)->counts.sends - before.sends, 1);
+		ck_assert_uint_eq(device(0)->counts.chains - before.chains -
+		                  (device(0)->counts.empty - before.empty), 1);
 		ck_assert_uint_eq(rig_turn(1), 1);
 		ck_assert(payload_is_good);
 		ck_assert_int_eq(rig_ranks[1].args[2], 3);
@@ -113,6 +116,50 @@ START_TEST(longs_in_pieces)
 		ck_assert(payload_is_good);
 	}
 	rig_settle();
+	ck_assert_uint_eq(device(0)->counts.registrations, 3);
+}
+END_TEST
+
+/* One whose message goes by a buffer, and finds none, or that has no credit, has not begun. */
+START_TEST(longs_without_room_have_not_begun)
+{
+	const bool lacks_buffer = _i;
+	const char *const inline_bytes = lacks_buffer ? "0" : "128";
+	struct psi_am am = psi_am_of(1, PSI_LONG, psi_am_tag(PSI_REQUESTS, 9, 0), NULL);
+	enum { LEN = 5000, MOST = PIBV_CREDITS_MOST + 1 };
+	struct psi_long messages[MOST];
+	unsigned sent = 0;
+	struct mock_counts before;
+
+	rig_set(PSI_NO_PEER, "GASNET_INLINESEND_LIMIT", inline_bytes);
+	rig_set(PSI_NO_PEER, "GASNET_BBUF_COUNT", "16");
+	pair_start();
+	rig_buffers_come_back(0, 1);
+	am.payload = here;
+	am.dest = there;
+	am.len_bytes = LEN;
+	device(0)->late = true;
+	do {
+		ck_assert_uint_lt(sent, MOST);
+		before = device(0)->counts;
+		messages[sent] = (struct psi_long){
+			.am = &am, .dest = { .peer = 1, .name = name_there },
+		};
+		ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &messages[sent]), PSI_AGAIN);
+	} while (messages[sent].state[0] && ++sent);
+	ck_assert_uint_eq(sent, lacks_buffer ? 8 : PIBV_CREDITS_MOST);
+	ck_assert_uint_eq(device(0)->counts.requests, before.requests);
+	ck_assert_uint_eq(device(0)->counts.registrations, before.registrations);
+	ck_assert_uint_eq(rig_ranks[0].conduit->spent[0][1], sent);
+	device(0)->late = false;
+	mock_run();
+	rig_settle();
+	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REQUESTS], sent);
+	for (unsigned i = 0; i < sent; i++)
+		ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &messages[i]), PSI_OK);
+	ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &messages[sent]), PSI_AGAIN);
+	ck_assert_uint_ne(messages[sent].state[0], 0);
+	rig_buffers_come_back(0, 1);
 	ck_assert_uint_eq(device(0)->counts.registrations, 3);
 }
 END_TEST
@@ -327,6 +374,7 @@ main(void)
 	tcase_set_timeout(tests, 40);
 	tcase_add_test(tests, longs_of_all_lengths);
 	tcase_add_test(tests, longs_in_pieces);
+	tcase_add_loop_test(tests, longs_without_room_have_not_begun, 0, 2);
 	tcase_add_test(tests, longs_without_a_name_or_large_and_immediate_are_for_others);
 	tcase_add_test(tests, signals_come_behind_their_bytes);
 	tcase_add_test(tests, signals_without_room_have_not_begun);

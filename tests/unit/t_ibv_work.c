@@ -151,6 +151,39 @@ START_TEST(put_with_signal_is_one_chain)
 }
 END_TEST
 
+/* One doorbell too; what waits for the source has the one completion. */
+START_TEST(large_long_is_one_chain)
+{
+	const int32_t args[2] = { 1, 2 };
+	struct psi_am am = psi_am_of(1, PSI_LONG, psi_am_tag(PSI_REQUESTS, 9, 2), args);
+	struct mock_counts before, after;
+
+	pair_start();
+	rig_bind(0, here, sizeof here);
+	am.payload = here;
+	am.dest = there;
+	am.len_bytes = 8192;
+	before = counts_of(0);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct psi_long message = {
+			.am = &am, .dest = { .peer = 1, .name = name_there },
+		};
+
+		here[17] = (unsigned char)i;
+		ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &message), PSI_AGAIN);
+		rig_turn(0);
+		ck_assert_int_eq(pibv_ops.am_long(rig_as(0)->port, &message), PSI_OK);
+		ck_assert_uint_eq(rig_turn(1), 1);
+		ck_assert_uint_eq(there[17], (unsigned char)i);
+	}
+	after = counts_of(0);
+	ck_assert_uint_eq(after.chains - before.chains, MANY);
+	ck_assert_uint_eq(after.requests - before.requests, 2 * MANY);
+	ck_assert_uint_eq(after.writes - before.writes, MANY);
+	ck_assert_uint_eq(after.send_completions - before.send_completions, MANY);
+}
+END_TEST
+
 /* -- the ring ---------------------------------------------------------------------------------- */
 
 /* Puts whose completions come late fill the queue; the rest waits, and all complete in order. */
@@ -357,6 +390,7 @@ main(void)
 	tcase_add_test(tests, put_waited_for_is_one_write_and_one_completion);
 	tcase_add_test(tests, stream_of_puts_has_a_completion_for_each_quarter);
 	tcase_add_test(tests, put_with_signal_is_one_chain);
+	tcase_add_test(tests, large_long_is_one_chain);
 	tcase_add_test(tests, full_queue_keeps_puts_in_order);
 	tcase_add_test(tests, counts_wrap);
 	tcase_add_test(tests, poll_asks_for_what_is_waited_for);
