@@ -104,6 +104,9 @@ void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 void pibv_limits_choose(struct psi_conduit *conduit);
 /* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 uint64_t pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback);
+/* The largest packet of a rail, as an enum ibv_mtu; and in bytes. */
+uint8_t pibv_mtu_of(const struct psi_conduit *conduit, unsigned rail);
+static inline unsigned pibv_mtu_bytes(uint8_t mtu) { return 128u << mtu; }
 
 /* -- pibv_memory.c: receive buffers and send buffers ------------------------------------------- */
 

@@ -12,13 +12,9 @@ static struct pibv_port_card
 port_card_of(const struct psi_conduit *conduit, unsigned rail)
 {
 	const struct pibv_rail *used = &conduit->rails[rail];
-	const uint64_t most = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
-	uint8_t mtu = (uint8_t)used->port.active_mtu;
 
-	while (most && mtu > IBV_MTU_256 && (uint64_t)128 << mtu > most)
-		mtu--;
 	return (struct pibv_port_card){
-		.gid = used->gid.gid, .lid = used->port.lid, .mtu = mtu,
+		.gid = used->gid.gid, .lid = used->port.lid, .mtu = pibv_mtu_of(conduit, rail),
 		.link_layer = used->port.link_layer,
 		.device_index = (uint8_t)used->device_index,
 		.gid_kind = (uint8_t)pibv_gid_kind_of(&used->gid),

@@ -5,6 +5,7 @@
 #include "ibv-conduit/pibv.h"
 
 #include "runtime/util/net_wish.h"
+#include "runtime/util/settings_parse.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -119,25 +120,47 @@ gid_find(const struct pibv_device *device, struct pibv_rail *rail, struct search
 	return true;
 }
 
-/* The partition's place in the port's table; by default the first, which all share.  Bit 15 says
- * that its members may talk to all others. */
+/* A partition's number has 15 bits, and 0 is none.  Bit 15 says that a port is a full member, which
+ * may talk to all others. */
+enum { PKEY_NUMBER = 0x7fff, PKEY_FULL = 0x8000 };
+
+/* The place of a partition in the port's table, where the port is a full member of it if possible;
+ * -1: it is not there. */
+static int
+pkey_index_of(const struct pibv_device *device, const struct pibv_rail *rail, unsigned number)
+{
+	int found = -1;
+
+	for (int i = 0; i < rail->port.pkey_tbl_len; i++) {
+		__be16 entry;
+
+		if (ibv_query_pkey(device->context, rail->port_number, i, &entry) != 0 ||
+		    (ntohs(entry) & PKEY_NUMBER) != number)
+			continue;
+		if (ntohs(entry) & PKEY_FULL)
+			return i;
+		if (found < 0)
+			found = i;
+	}
+	return found;
+}
+
+/* Unset, it is the first of the table, which all share. */
 static bool
 pkey_find(const struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
 	const char *text = search->wish.pkey;
-	const uint16_t key = text ? (uint16_t)strtoul(text, NULL, 0) : 0;
+	int64_t key;
+	int index = -1;
 
 	rail->pkey_index = 0;
 	if (!text)
 		return true;
-	for (int i = 0; i < rail->port.pkey_tbl_len; i++) {
-		__be16 entry;
-
-		if (ibv_query_pkey(device->context, rail->port_number, i, &entry) == 0 &&
-		    (ntohs(entry) & 0x7fff) == (key & 0x7fff)) {
-			rail->pkey_index = (uint16_t)i;
-			return true;
-		}
+	if (psi_parse_int(text, &key) && key >= 0 && key <= UINT16_MAX && key & PKEY_NUMBER)
+		index = pkey_index_of(device, rail, key & PKEY_NUMBER);
+	if (index >= 0) {
+		rail->pkey_index = (uint16_t)index;
+		return true;
 	}
 	snprintf(search->lack, sizeof search->lack, "port %u of %s is not in partition %s of "
 	         "GASNET_IBV_PKEY", rail->port_number, device->name, text);

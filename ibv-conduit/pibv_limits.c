@@ -92,6 +92,17 @@ retry_limits(struct psi_conduit *conduit)
 	                                reads ? reads : READS_MOST);
 }
 
+uint8_t
+pibv_mtu_of(const struct psi_conduit *conduit, unsigned rail)
+{
+	const uint64_t most = pibv_setting(conduit->services, "GASNET_MAX_MTU", 0);
+	uint8_t mtu = (uint8_t)conduit->rails[rail].port.active_mtu;
+
+	while (most && mtu > IBV_MTU_256 && pibv_mtu_bytes(mtu) > most)
+		mtu--;
+	return mtu;
+}
+
 static void
 hello_limits(struct psi_conduit *conduit)
 {

@@ -213,7 +213,6 @@ connected_bytes(const struct psi_conduit *conduit)
 void
 pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
-	static const int mtu_bytes[] = { 0, 256, 512, 1024, 2048, 4096 };
 	const struct pibv_rail *first = &conduit->rails[0];
 	char classes[64] = "";
 
@@ -221,14 +220,13 @@ pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 		snprintf(classes, sizeof classes, ", service level %u, traffic class %u",
 		         first->service_level, first->traffic_class);
 	snprintf(text, text_bytes,
-	         "port %u of %s (%s)%s, %u rails, MTU %d, messages of %zu bytes inline, "
+	         "port %u of %s (%s)%s, %u rails, MTU %u, messages of %zu bytes inline, "
 	         "Mediums of %zu bytes, %u requests on their way to each place, %u receive "
 	         "buffers, send queues of %u, puts, gets, Longs and signals with puts native in "
 	         "pieces of %zu bytes, connections made %s, %zu bytes per peer, "
 	         "%zu more when connected",
 	         first->port_number, conduit->devices[0].name, first->reason, classes,
-	         conduit->rail_count,
-	         mtu_bytes[first->port.active_mtu <= IBV_MTU_4096 ? first->port.active_mtu : 0],
+	         conduit->rail_count, pibv_mtu_bytes(pibv_mtu_of(conduit, 0)),
 	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
 	         conduit->receive_count, conduit->depth, conduit->piece_bytes,
 	         conduit->connect_all ? "at start" : "on first use", peer_bytes(conduit),

@@ -152,11 +152,13 @@ pibv_stripes_start(struct psi_conduit *conduit, struct pibv_connection *connecti
 	    !pibv_name_has_parts(move->transfer.remote.name) &&
 	    len_bytes > conduit->stripe_bytes && !move->transfer.read_now && !move->read_word)
 		count = rails_alive(connection, alive);
+	if (count > len_bytes / PAGE)
+		count = (unsigned)(len_bytes / PAGE);
 	if (count > 1)
 		striped = striped_make(conduit, move, connection->process, count);
 	if (!striped)
 		return false;
-	share = (len_bytes / count + PAGE - 1) & ~(size_t)(PAGE - 1);
+	share = len_bytes / count & ~(size_t)(PAGE - 1);        /* the last has the rest */
 	for (unsigned i = 0; i < count; i++, at += share) {
 		struct pibv_stripe *stripe = &striped->stripes[i];
 		const size_t left = len_bytes - at;

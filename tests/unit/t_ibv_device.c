@@ -195,6 +195,43 @@ START_TEST(partition_is_found_in_the_table)
 }
 END_TEST
 
+/* Limited members cannot talk to each other. */
+START_TEST(full_member_of_the_partition_is_preferred)
+{
+	struct pibv_device found;
+	struct pibv_rail rail;
+	char lack[PIBV_LACK_BYTES];
+
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->ports[0].pkeys[1] = 0x0123;
+	device(0)->ports[0].pkeys[2] = _i ? 0x8123 : 0x0123;
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x8123");
+	rig_as(0);
+	ck_assert(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack));
+	ck_assert_uint_eq(rail.pkey_index, _i ? 2 : 1);
+	pibv_device_close(&found);
+}
+END_TEST
+
+/* Unused entries of the table are 0, which is no partition. */
+START_TEST(text_that_is_no_partition_is_found_nowhere)
+{
+	static const char *const texts[] = {
+		"0", "0x8000", "x", "0x8123x", " 0x8123", "0x18123", "-1", "-32477", "33059K", "1.0",
+	};
+
+	mock_reset(1);
+	rig_job(1, false);
+	device(0)->ports[0].pkeys[2] = 0x8123;
+	for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+		rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", texts[i]);
+		lacks("is not in partition");
+		lacks(texts[i]);
+	}
+}
+END_TEST
+
 /* -- calls that fail --------------------------------------------------------------------------- */
 
 static const struct { enum mock_call call; const char *part; } opening[] = {
@@ -269,8 +306,10 @@ START_TEST(describe_names_port_and_reason)
 {
 	char text[640];
 
+	rig_set(PSI_NO_PEER, "GASNET_MAX_MTU", "2047");
 	rig_start(1);
 	pibv_ops.describe(rig_as(0)->conduit, text, sizeof text);
+	ck_assert_msg(strstr(text, ", MTU 1024, ") != NULL, "%s", text);
 	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, the first that is up)") !=
 	              NULL, "%s", text);
 	ck_assert_msg(strstr(text, "bytes per peer") != NULL, "%s", text);
@@ -356,6 +395,8 @@ main(void)
 	tcase_add_test(tests, address_by_preference_by_index_and_by_interface);
 	tcase_add_test(tests, address_is_of_the_port);
 	tcase_add_test(tests, partition_is_found_in_the_table);
+	tcase_add_loop_test(tests, full_member_of_the_partition_is_preferred, 0, 2);
+	tcase_add_test(tests, text_that_is_no_partition_is_found_nowhere);
 	tcase_add_loop_test(tests, open_that_fails_says_why_once_and_gives_all_back, 0,
 	                    sizeof opening / sizeof *opening);
 	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);

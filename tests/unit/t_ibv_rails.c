@@ -5,6 +5,8 @@
 #include "tests/unit/ibv_rma_rig.h"
 #include "tests/unit/main.h"
 
+#include "runtime/util/bounds.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -61,6 +63,37 @@ START_TEST(large_transfers_are_shared_by_rails)
 	rma_there_and_back(17, 500000, 4);
 	ck_assert_ptr_null(rig_ranks[0].conduit->striped);
 	ck_assert_uint_eq(rma_registrations(), two_devices ? 5 : 4);    /* and the segment */
+}
+END_TEST
+
+/* Two, three and four rails, and transfers of few pages: each byte goes once, and no other. */
+START_TEST(small_transfers_are_shared_too)
+{
+	static const char *const rails[] = { "2", "3", "4" };
+	const unsigned count = (unsigned)_i + 2;
+
+	mock_reset(2);
+	for (uint32_t host = 0; host < 2; host++) {
+		rma_device(host, 1)->present = true;
+		for (unsigned i = 0; i < MOCK_DEVICES; i++)
+			rma_device(host, i)->limits.phys_port_cnt = 2;
+	}
+	rig_set(PSI_NO_PEER, "PST_IBV_RAILS", rails[_i]);
+	rig_set(PSI_NO_PEER, "PST_IBV_STRIPE", "8192");
+	rma_start();
+	ck_assert_uint_eq(rig_connection(0, 1)->rail_count, count);
+	for (size_t len_bytes = 8192; len_bytes < 66000; len_bytes += 1021) {
+		const uint64_t before = rma_writes(0, 0) + rma_writes(0, 1);
+		uint64_t writes;
+
+		rma_there_and_back(5, len_bytes, (uint32_t)len_bytes);
+		writes = rma_writes(0, 0) + rma_writes(0, 1) - before;
+		if (len_bytes <= 8192)
+			ck_assert_uint_eq(writes, 1);
+		else
+			ck_assert_uint_eq(writes, psi_least(len_bytes / 4096, count));
+	}
+	rig_no_lines();
 }
 END_TEST
 
@@ -433,6 +466,7 @@ main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, large_transfers_are_shared_by_rails, 0, 2);
+	tcase_add_loop_test(tests, small_transfers_are_shared_too, 0, 3);
 	tcase_add_loop_test(tests, large_stripes_go_in_pieces, 0, 4);
 	tcase_add_loop_test(tests, rail_that_fails_is_used_no_more, 0, 8);
 	tcase_add_test(tests, rail_that_refuses_is_used_no_more);
