@@ -2,11 +2,15 @@
  * The ibv conduit's choice of device and port, and what it says where there is none or where a call
  * of the device fails.  Whatever fails, everything that was taken is given back.
  */
+#include "tests/unit/fake_root.h"
 #include "tests/unit/ibv_rig.h"
 #include "tests/unit/main.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct mock_device *device(unsigned index) { return &mock.devices[0][index]; }
 
@@ -85,6 +89,37 @@ START_TEST(port_that_the_filter_names)
 	lacks("GASNET_IBV_PORTS=mock7 names no port");
 	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0:2");
 	lacks("port 2 of mock0 is down");
+}
+END_TEST
+
+/* What the kernel says of where a device is. */
+static void
+device_is_at_node(unsigned index, const char *root, int node)
+{
+	char name[64], text[16];
+
+	snprintf(device(index)->device.ibdev_path, IBV_SYSFS_PATH_MAX, "%s/%u", root, index);
+	snprintf(name, sizeof name, "/%u/device/numa_node", index);
+	snprintf(text, sizeof text, "%d\n", node);
+	pt_root_file(name, text);
+}
+
+/* One that is at no node is as near as can be. */
+START_TEST(nearest_device_is_taken_first)
+{
+	const char *const root = pt_root_make();
+	unsigned cpu, node;
+
+	ck_assert_int_eq(syscall(SYS_getcpu, &cpu, &node, NULL), 0);
+	devices_start();
+	port_up(0, 1);
+	port_up(1, 2);
+	device_is_at_node(0, root, (int)node + 1);
+	device_is_at_node(1, root, _i ? (int)node : -1);
+	opens_at("mock1", 2);
+	device(1)->ports[1].attr.state = IBV_PORT_DOWN;
+	opens_at("mock0", 1);
+	pt_root_remove();
 }
 END_TEST
 
@@ -218,7 +253,7 @@ END_TEST
 START_TEST(text_that_is_no_partition_is_found_nowhere)
 {
 	static const char *const texts[] = {
-		"0", "0x8000", "x", "0x8123x", " 0x8123", "0x18123", "-1", "-32477", "33059K", "1.0",
+		"0", "0x8000", "x", "0x8123x", " 0x8123", "0x18123", "-1", "-32477", "33059K",
 	};
 
 	mock_reset(1);
@@ -389,6 +424,7 @@ main(void)
 
 	tcase_add_test(tests, first_port_that_is_up);
 	tcase_add_test(tests, port_that_the_filter_names);
+	tcase_add_loop_test(tests, nearest_device_is_taken_first, 0, 2);
 	tcase_add_test(tests, device_that_does_not_open_is_passed_over);
 	tcase_add_test(tests, host_without_a_device);
 	tcase_add_test(tests, no_port_is_up);
