@@ -113,8 +113,6 @@ static inline unsigned pibv_mtu_bytes(uint8_t mtu) { return 128u << mtu; }
 /* OK, or FAILED after one line. */
 int pibv_memory_open(struct psi_conduit *conduit);
 void pibv_memory_close(struct psi_conduit *conduit);
-/* The line about memory that could not be registered, with errno's reason. */
-void pibv_register_failed(const struct psi_conduit *conduit, unsigned device, size_t len_bytes);
 /* Registers memory with a device; NULL after errno was set, which the second tells in one line. */
 struct ibv_mr *pibv_register_quietly(struct psi_conduit *conduit, unsigned device, void *base,
                                      size_t len_bytes, unsigned access);

@@ -120,6 +120,13 @@ composed_make(struct psi_conduit *conduit, struct pibv_connection *connection,
 	return bytes;
 }
 
+static void
+composed_drop(struct psi_conduit *conduit, const struct composed *composed)
+{
+	if (composed->buffer)
+		pibv_buffer_give(conduit, composed->buffer);
+}
+
 /* Posts it, in one chain behind a piece of a put, unless that is NULL.  What a send has no use for
  * is not set. */
 static int
@@ -335,33 +342,39 @@ pibv_am_send(struct psi_port *port, const struct psi_am *am)
 
 /* -- Longs ------------------------------------------------------------------------------------- */
 
-/* What stands in a Long's state: 0, or that its write and its message are posted.  In the other
- * word PIBV_READ, when the payload has been read. */
-enum { LONG_POSTED = 1 };
+/* What stands in a Long's state: 0, or that its write and its message are posted, or wait.  In the
+ * other word PIBV_READ, when the payload has been read. */
+enum { LONG_BEGUN = 1 };
 
-/* Posts the writes but the last, for all of which there is room.  Their memory is that of a
- * segment, or is registered; that which cannot be ends the job after one line. */
-static bool
-long_writes_begin(struct psi_port *port, struct pibv_connection *connection,
-                  struct psi_long *message, struct pibv_piece *last)
+/* Where no more memory can be registered, the payload goes through buffers as there are some, and
+ * the message behind it: both wait in the backlog. */
+static int
+long_wait(struct psi_port *port, struct pibv_connection *connection,
+          const struct pibv_move *move, const struct pibv_message *message)
 {
-	struct psi_conduit *conduit = port->conduit;
-	struct pibv_move move = {
-		.transfer = { .remote = message->dest,
-		              .here = (void *)(uintptr_t)message->am->payload,
-		              .len_bytes = message->am->len_bytes },
-		.is_put = true, .read_word = &message->state[1],
-	};
-
-	if (!pibv_move_has_key(conduit, &move)) {
-		pibv_register_failed(conduit, 0, move.transfer.len_bytes);
-		pibv_lose(conduit);
-		return false;
-	}
-	return pibv_writes_begin(conduit, connection, &move, last) == PSI_OK;
+	if (pibv_backlog_move(port->conduit, connection, move) != PSI_OK)
+		return PSI_AGAIN;
+	if (reply_keep(port, connection, message) != PSI_OK)
+		pibv_connection_break(port->conduit, connection,
+		                      "no memory for a message that waits");
+	return PSI_OK;
 }
 
-/* The last write is in one chain with the message, which is composed before anything is posted. */
+/* There is room for all of it.  The last write is in one chain with the message. */
+static int
+long_post(struct psi_port *port, struct pibv_connection *connection, struct pibv_move *move,
+          struct composed *message)
+{
+	struct pibv_piece last;
+
+	if (pibv_writes_begin(port->conduit, connection, move, &last) != PSI_OK ||
+	    composed_post(port->conduit, connection, message, &last) != PSI_OK)
+		return PSI_FATAL;
+	port->owed[connection->process] = 0;
+	return PSI_OK;
+}
+
+/* The message is composed before anything is posted, since it may find no buffer. */
 static int
 long_begin(struct psi_port *port, struct psi_long *message)
 {
@@ -373,8 +386,13 @@ long_begin(struct psi_port *port, struct psi_long *message)
 	const bool is_reply = am->network == PSI_REPLIES;
 	uint16_t *spent = is_reply ? NULL : pibv_spent_at(conduit, am->peer);
 	struct pibv_message head = message_of(port, am);
+	struct pibv_move move = {
+		.transfer = { .remote = message->dest, .here = (void *)(uintptr_t)am->payload,
+		              .len_bytes = am->len_bytes },
+		.is_put = true, .read_word = &message->state[1],
+	};
 	struct composed composed;
-	struct pibv_piece last;
+	int result;
 
 	head.tail = &tail;
 	if (!connection || connection->first ||
@@ -382,11 +400,15 @@ long_begin(struct psi_port *port, struct psi_long *message)
 	    (!is_reply && !may_request(port, connection, spent)) ||
 	    !composed_make(conduit, connection, &composed, &head))
 		return PSI_AGAIN;
-	if (!long_writes_begin(port, connection, message, &last) ||
-	    composed_post(conduit, connection, &composed, &last) != PSI_OK)
-		return PSI_FATAL;
-	message->state[0] = LONG_POSTED;
-	port->owed[connection->process] = 0;
+	if (pibv_move_has_key(conduit, &move)) {
+		result = long_post(port, connection, &move, &composed);
+	} else {
+		composed_drop(conduit, &composed);
+		result = long_wait(port, connection, &move, &head);
+	}
+	if (result != PSI_OK)
+		return result;
+	message->state[0] = LONG_BEGUN;
 	if (spent)
 		++*spent;
 	return PSI_AGAIN;

@@ -19,14 +19,6 @@ pibv_register_quietly(struct psi_conduit *conduit, unsigned device, void *base, 
 	return ibv_reg_mr(conduit->devices[device].pd, base, len_bytes, access);
 }
 
-void
-pibv_register_failed(const struct psi_conduit *conduit, unsigned device, size_t len_bytes)
-{
-	conduit->services->log("ibv: device %s cannot register %zu bytes: %s; raise the limit of "
-	                       "locked memory (ulimit -l)", conduit->devices[device].name,
-	                       len_bytes, strerror(errno));
-}
-
 struct ibv_mr *
 pibv_register(struct psi_conduit *conduit, unsigned device, void *base, size_t len_bytes,
               unsigned access)
@@ -34,7 +26,9 @@ pibv_register(struct psi_conduit *conduit, unsigned device, void *base, size_t l
 	struct ibv_mr *mr = pibv_register_quietly(conduit, device, base, len_bytes, access);
 
 	if (!mr)
-		pibv_register_failed(conduit, device, len_bytes);
+		conduit->services->log("ibv: device %s cannot register %zu bytes: %s; raise the "
+		                       "limit of locked memory (ulimit -l)",
+		                       conduit->devices[device].name, len_bytes, strerror(errno));
 	return mr;
 }
 

@@ -28,6 +28,15 @@ piece_post(struct psi_conduit *conduit, struct pibv_connection *connection, stru
 	return true;
 }
 
+/* All of it lies in buffers, or in requests. */
+static void
+move_is_read(const struct pibv_move *move, uint64_t *read_out)
+{
+	*read_out = move->transfer.read_cookie;
+	if (move->read_word)
+		*move->read_word = PIBV_READ;
+}
+
 int
 pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
                   struct pibv_move *move, uint64_t *read_out)
@@ -41,7 +50,7 @@ pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connectio
 		if (!piece_post(conduit, connection, move, &piece))
 			return PSI_FATAL;
 		if (!move->transfer.len_bytes && !move->unread)
-			*read_out = move->transfer.read_cookie;
+			move_is_read(move, read_out);
 	}
 	return PSI_OK;
 }

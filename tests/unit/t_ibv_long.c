@@ -164,6 +164,34 @@ START_TEST(longs_without_room_have_not_begun)
 }
 END_TEST
 
+/* They go through buffers, the message behind them; the source is in use no longer than that. */
+START_TEST(longs_whose_memory_is_not_registered_go_by_buffers)
+{
+	static const size_t lens[] = { 4097, 8192, 8400, 60000 };
+
+	rig_set(PSI_NO_PEER, "GASNET_BBUF_COUNT", "16");
+	if (_i)
+		rig_set(PSI_NO_PEER, "GASNET_INLINESEND_LIMIT", "0");
+	pair_start();
+	rig_ranks[1].deliver = long_check;
+	device(0)->refuse[MOCK_MR] = ENOMEM;
+	for (unsigned i = 0; i < 2 * sizeof lens / sizeof *lens; i++) {
+		const uint64_t sends = device(0)->counts.sends;
+
+		long_bytes = lens[i / 2];
+		long_seed = i;
+		ck_assert_uint_gt(long_send(i % 2 ? PSI_REPLIES : PSI_REQUESTS), 1);
+		rig_settle();
+		ck_assert(payload_is_good);
+		ck_assert_uint_eq(device(0)->counts.sends - sends, 1);
+	}
+	ck_assert_uint_eq(device(0)->counts.registrations, 3);
+	ck_assert_uint_eq(rig_ranks[0].lines, 0);
+	ck_assert_uint_le(rig_ranks[0].conduit->spent[0][1], PIBV_CREDITS_MOST / 2);
+	rig_buffers_come_back(0, 1);
+}
+END_TEST
+
 START_TEST(longs_without_a_name_or_large_and_immediate_are_for_others)
 {
 	struct psi_am am = psi_am_of(1, PSI_LONG, psi_am_tag(PSI_REQUESTS, 9, 0), NULL);
@@ -375,6 +403,7 @@ main(void)
 	tcase_add_test(tests, longs_of_all_lengths);
 	tcase_add_test(tests, longs_in_pieces);
 	tcase_add_loop_test(tests, longs_without_room_have_not_begun, 0, 2);
+	tcase_add_loop_test(tests, longs_whose_memory_is_not_registered_go_by_buffers, 0, 2);
 	tcase_add_test(tests, longs_without_a_name_or_large_and_immediate_are_for_others);
 	tcase_add_test(tests, signals_come_behind_their_bytes);
 	tcase_add_test(tests, signals_without_room_have_not_begun);

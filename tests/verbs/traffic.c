@@ -1,8 +1,9 @@
 /*
  * A client whose ranks all talk to all for some time: "traffic SECONDS [DEAF]".  Each round puts
  * blocks of several sizes into every peer's segment, gets them back and compares, and sends
- * Mediums, which the peer checks and answers.  So bytes that are lost, doubled or out of place
- * show.  Rank DEAF makes no call for a third of the time.
+ * Mediums and a Long, which the peer checks and answers.  So bytes that are lost, doubled or out of
+ * place show.  Now and then it forks a child meanwhile.  Rank DEAF makes no call for a third of the
+ * time.
  *
  * Once all have done some rounds, each makes the file that MEMBER_AT names, with its rank appended
  * and its pid inside.  At the end each says how many rounds it did, and the longest of them.
@@ -12,12 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/job/touch.h"
 
-enum { ON_BLOCK = GEX_AM_INDEX_BASE, ON_ANSWER, BLOCK = 1024, RANKS = 16, MEDIUMS = 8 };
+enum { ON_BLOCK = GEX_AM_INDEX_BASE, ON_LONG, ON_ANSWER, BLOCK = 1024, RANKS = 16, MEDIUMS = 8 };
 
 static const size_t sizes[] = { 8, 200, 6000, 100000 };
 enum { SIZES = sizeof sizes / sizeof *sizes, SLOT = 131072 };
@@ -63,6 +65,13 @@ on_block(gex_Token_t token, void *buf, size_t len_bytes, gex_AM_Arg_t seed)
 }
 
 static void
+on_long(gex_Token_t token, void *buf, size_t len_bytes, gex_AM_Arg_t seed)
+{
+	compare(buf, len_bytes, (unsigned)seed, "a Long");
+	gex_AM_ReplyMedium1(token, ON_ANSWER, buf, 1, GEX_EVENT_NOW, 0, seed);
+}
+
+static void
 on_answer(gex_Token_t token, void *buf, size_t len_bytes, gex_AM_Arg_t seed)
 {
 	(void)token;
@@ -76,6 +85,8 @@ start(int *argc, char ***argv)
 	gex_AM_Entry_t table[] = {
 		{ ON_BLOCK, (gex_AM_Fn_t)on_block, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1,
 		  NULL, "block" },
+		{ ON_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL,
+		  "long" },
 		{ ON_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1,
 		  NULL, "answer" },
 	};
@@ -85,7 +96,7 @@ start(int *argc, char ***argv)
 
 	if (gex_Client_Init(&client, &ep, &tm, "TRAFFIC", argc, argv, 0) != GASNET_OK ||
 	    gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table) != GASNET_OK ||
-	    gex_Segment_Attach(&segment, tm, (uintptr_t)RANKS * SLOT) != GASNET_OK)
+	    gex_Segment_Attach(&segment, tm, (uintptr_t)2 * RANKS * SLOT) != GASNET_OK)
 		exit(98);
 	rank = gex_TM_QueryRank(tm);
 	size = gex_TM_QuerySize(tm);
@@ -99,6 +110,22 @@ start(int *argc, char ***argv)
 	}
 }
 
+/* A child whose memory is a copy writes to what the device reads and writes here. */
+static void
+child_run(void)
+{
+	const pid_t child = fork();
+
+	if (child < 0)
+		exit(96);
+	if (!child) {
+		memset(mine, 0xee, sizeof mine);
+		memset(back, 0xee, sizeof back);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 /* The puts are under way while the messages are. */
 static void
 exchange(gex_Rank_t peer, unsigned round)
@@ -107,6 +134,7 @@ exchange(gex_Rank_t peer, unsigned round)
 	const unsigned seed = round * 64 + rank;
 	const size_t which = round % SIZES;
 	char *slot = base[peer] + rank * (size_t)SLOT;
+	char *long_slot = slot + RANKS * (size_t)SLOT;
 	gex_Event_t put;
 
 	fill(mine[which], sizes[which], seed);
@@ -116,10 +144,14 @@ exchange(gex_Rank_t peer, unsigned round)
 	for (unsigned i = 0; i < MEDIUMS; i++)
 		gex_AM_RequestMedium1(tm, peer, ON_BLOCK, block, sizeof block, GEX_EVENT_NOW, 0,
 		                      (gex_AM_Arg_t)seed);
+	if (round % (2 * SIZES + 1) == 0)
+		child_run();
+	gex_AM_RequestLong1(tm, peer, ON_LONG, mine[which], sizes[which], long_slot,
+	                    GEX_EVENT_NOW, 0, (gex_AM_Arg_t)seed);
 	gex_Event_Wait(put);
 	gex_RMA_GetBlocking(tm, back, peer, slot, sizes[which], 0);
 	compare(back, sizes[which], seed, "what was put");
-	GASNET_BLOCKUNTIL(answers == MEDIUMS);
+	GASNET_BLOCKUNTIL(answers == MEDIUMS + 1);
 }
 
 static double
