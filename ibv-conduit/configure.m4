@@ -11,6 +11,7 @@ AS_IF([test "x$enable_shared" != xyes],
 ]], [[struct ibv_gid_entry entry;
 return ibv_query_gid_table(0, &entry, 1, 0) != 0;]])], [pst_conduit_have=yes],
 			[pst_conduit_reason='libibverbs of rdma-core 30 or newer was not found (Debian: libibverbs-dev)'])
-		LIBS=$pst_saved_libs
-		AC_MSG_RESULT([$pst_conduit_have])],
+		AC_MSG_RESULT([$pst_conduit_have])
+		AC_CHECK_FUNCS([ibv_is_fork_initialized])       # rdma-core 35
+		LIBS=$pst_saved_libs],
 		[pst_conduit_reason='infiniband/verbs.h was not found (Debian: libibverbs-dev)'])])

@@ -2,6 +2,8 @@
  * Which device and port the process uses: those that GASNET_IBV_PORTS and PST_NET_IFACE name, else
  * the nearest one that is up.
  */
+#include "config.h"
+
 #include "ibv-conduit/pibv.h"
 
 #include "runtime/util/net_wish.h"
@@ -310,6 +312,20 @@ lack_say(const struct search *search, char *lack, size_t lack_bytes)
 		         "those that it has, `rdma link` those without a driver of libibverbs");
 }
 
+/* Older kernels give a child no copy of a registered page, and may take the page from the parent:
+ * there libibverbs keeps such pages from children, if it is asked before the first registration.
+ * Newer ones copy, and then a child that writes to the page must not lack it.  An error says that
+ * other code has registered memory before. */
+static void
+fork_prepare(void)
+{
+#ifdef HAVE_IBV_IS_FORK_INITIALIZED
+	if (ibv_is_fork_initialized() == IBV_FORK_UNNEEDED)
+		return;
+#endif
+	(void)ibv_fork_init();
+}
+
 bool
 pibv_device_open(const struct psi_services *services, const struct psi_conduit *conduit,
                  struct pibv_device *device_out, struct pibv_rail *rail_out, char *lack,
@@ -319,9 +335,7 @@ pibv_device_open(const struct psi_services *services, const struct psi_conduit *
 	struct ibv_device **list;
 	bool found;
 
-	/* A process that forks keeps its registered pages; an error says that the kernel sees to
-	 * that, or that other code has registered memory before. */
-	(void)ibv_fork_init();
+	fork_prepare();
 	list = ibv_get_device_list(NULL);
 	found = list && device_find(list, &search, device_out, rail_out);
 

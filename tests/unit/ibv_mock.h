@@ -17,6 +17,8 @@
 #ifndef IBV_MOCK_H
 #define IBV_MOCK_H
 
+#include "config.h"
+
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -98,6 +100,10 @@ struct mock_fabric {
 	unsigned datagrams_sent, datagrams_dropped;
 	struct mock_datagram datagrams[MOCK_DATAGRAMS];
 	unsigned datagram_count;
+#ifdef HAVE_IBV_IS_FORK_INITIALIZED
+	enum ibv_fork_status fork_status;       /* what it says of registered pages and children */
+#endif
+	unsigned fork_inits;            /* calls that keep them from children */
 	unsigned waiting;               /* messages for which there was no receive buffer */
 	_Atomic bool busy;              /* the lock */
 };

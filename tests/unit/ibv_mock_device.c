@@ -164,7 +164,10 @@ struct ibv_device **
 	return list;
 }
 
-int ibv_fork_init(void) { return 0; }
+int ibv_fork_init(void) { return mock.fork_inits++, 0; }
+#ifdef HAVE_IBV_IS_FORK_INITIALIZED
+enum ibv_fork_status ibv_is_fork_initialized(void) { return mock.fork_status; }
+#endif
 
 void ibv_free_device_list(struct ibv_device **list) { free(list); }
 

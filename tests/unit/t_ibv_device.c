@@ -147,6 +147,22 @@ START_TEST(host_without_a_device)
 }
 END_TEST
 
+/* Only where the kernel does not copy them. */
+START_TEST(registered_pages_are_kept_from_children)
+{
+	mock_reset(1);
+	rig_job(1, false);
+#ifdef HAVE_IBV_IS_FORK_INITIALIZED
+	mock.fork_status = IBV_FORK_UNNEEDED;
+	opens_at("mock0", 1);
+	ck_assert_uint_eq(mock.fork_inits, 0);
+	mock.fork_status = IBV_FORK_DISABLED;
+#endif
+	opens_at("mock0", 1);
+	ck_assert_uint_eq(mock.fork_inits, 1);
+}
+END_TEST
+
 START_TEST(no_port_is_up)
 {
 	devices_start();
@@ -427,6 +443,7 @@ main(void)
 	tcase_add_loop_test(tests, nearest_device_is_taken_first, 0, 2);
 	tcase_add_test(tests, device_that_does_not_open_is_passed_over);
 	tcase_add_test(tests, host_without_a_device);
+	tcase_add_test(tests, registered_pages_are_kept_from_children);
 	tcase_add_test(tests, no_port_is_up);
 	tcase_add_test(tests, address_by_preference_by_index_and_by_interface);
 	tcase_add_test(tests, address_is_of_the_port);
