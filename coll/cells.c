@@ -6,6 +6,7 @@
  * operations go on counting when another team takes it.
  */
 #include "coll/cells_side.h"
+#include "coll/device.h"
 
 #include "runtime/op/event.h"
 #include "runtime/segment/reach.h"
@@ -360,6 +361,8 @@ ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 
 	if (!count)
 		return op_start(cells, call, kind, call->len_bytes, false);
+	if (PSI_UNLIKELY(call->attempt != NULL))
+		call->attempt->parts = count;
 	for (unsigned i = 0; i < count; i++)
 		number = op_start(cells, &parts[i].call, parts[i].kind, call->len_bytes,
 		                  parts[i].sends_result);

@@ -22,6 +22,7 @@
  *         V5 (op_finish) -> V6 (ops_finished)    results, before the event is done
  *         V7 (phase_copy) -> V8 (pcoll_cells_read_direct)
  *                                                a room filled for one who cannot read src
+ *         V9 (attempt_finish) -> V10 (attempt_end)   a device's results, before the event is done
  * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1 and V3: members of other processes
  *         are woken by wake_peer, threads of this one by psi_wake_own.
  */
@@ -79,11 +80,16 @@ struct pcoll_cells_kind {
 	                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 };
 
+/* May a device carry the call, whose team shares memory? */
+bool pcoll_device_serves_call(const struct pcoll_call *call);
 /* NULL: messages. */
 const struct pcoll_cells_kind *pcoll_cells_choose(const struct pcoll_call *call);
 
 /* The event is GEX_EVENT_INVALID if the call is complete already. */
 gex_Event_t pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
+
+/* The predicted time of such a call (cells_price.c). */
+uint64_t pcoll_cells_price_ns(const struct pcoll_call *call, const struct pcoll_cells_kind *kind);
 
 /* -- memory (cells_memory.c) ------------------------------------------------------------------- */
 

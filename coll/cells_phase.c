@@ -2,7 +2,10 @@
  * Phases: which cell a member fills next, and which it reads.
  */
 #include "coll/cells_piece.h"
+#include "coll/device.h"
 #include "coll/differ.h"
+
+#include <stdlib.h>
 
 /* A message brings a long payload to its one reader sooner (docs/performance.md, Collectives); but
  * for an exchange of two, in which each reads all that the other has in a room. */
@@ -27,11 +30,24 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 	return (len_bytes + most - 1) / most;
 }
 
+/* What has become of a device that was to do it; a call without one is as one that declined. */
+static enum pcoll_attempt_end
+attempt_end(const struct cells_op *op)
+{
+	if (PSI_LIKELY(!op->call.attempt))
+		return PCOLL_ATTEMPT_DECLINED;
+	return (enum pcoll_attempt_end)atomic_load_explicit(
+		&op->call.attempt->end,
+		memory_order_acquire); /* V10: acquire, from V9 in attempt_finish */
+}
+
 static struct pcoll_cells_role
 phase_role(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
 {
 	const struct pcoll_cells_role sync = { .fills = true, .reads = PCOLL_READS_OTHERS };
 
+	if (attempt_end(op) == PCOLL_ATTEMPT_DONE)
+		return (struct pcoll_cells_role){ .reads = PCOLL_READS_NONE };
 	return phase_is_sync(op, phase) ? sync : op_role(cells, op);
 }
 
@@ -172,8 +188,14 @@ phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->filled - op->first;
 	const struct pcoll_cells_role role = phase_role(cells, op, phase);
+	const enum pcoll_attempt_end end = attempt_end(op);
 	struct cells_piece piece;
 
+	if (end == PCOLL_ATTEMPT_OPEN)
+		return false;
+	if (end == PCOLL_ATTEMPT_DONE)
+		/* no further ahead of others than who fills */
+		return cell_is_free(cells, cells->filled);
 	if (cells->taken < phase_waits_for(op, phase))
 		return false;
 	if (role.fills && !cell_is_free(cells, cells->filled))
@@ -373,7 +395,10 @@ op_finish(struct pcoll_cells *cells)
 {
 	struct cells_op *op = cells->oldest;
 
-	pcoll_call_finish(&op->call);
+	if (attempt_end(op) == PCOLL_ATTEMPT_DECLINED)
+		pcoll_call_finish(&op->call);
+	if (PSI_UNLIKELY(op->call.attempt != NULL) && --op->call.attempt->parts == 0)
+		free(op->call.attempt);
 	cells->direct -= op->is_direct;
 	cells->oldest = op->next;
 	cells_lock(cells);

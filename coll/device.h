@@ -13,6 +13,8 @@
 
 #include "gasnetex.h"
 
+#include <stdatomic.h>
+
 struct pcoll_op;
 
 enum pcoll_device_result { PCOLL_DEVICE_AGAIN, PCOLL_DEVICE_DONE, PCOLL_DEVICE_SOFTWARE };
@@ -39,6 +41,22 @@ struct pcoll_device {
 	/* Software has done the step too; `act' says where. */
 	void (*compare)(struct pcoll_op *op, enum pcoll_device_line line, uint64_t number,
 	                const struct pcoll_act *act);
+};
+
+/*
+ * A call by cells that a device may carry.  The call has its place among those by cells, and waits
+ * there while an operation of the engine takes the device step.  Where the device has done that,
+ * the phases of the call pass without cells; else the call goes by cells.
+ */
+enum pcoll_attempt_end {
+	PCOLL_ATTEMPT_OPEN,             /* the device step is not over */
+	PCOLL_ATTEMPT_DONE,             /* the device has done it */
+	PCOLL_ATTEMPT_DECLINED
+};
+
+struct pcoll_attempt {
+	_Atomic int end;                /* enum pcoll_attempt_end; written by the engine, once */
+	unsigned parts;                 /* of the call by cells that are not over */
 };
 
 /* NULL: there is none.  Constant after init. */

@@ -366,7 +366,7 @@ pcoll_executor_open(struct pcoll_op *op)
 
 	executor->cached = pcoll_schedule_hold(call);
 	executor->cursor = (struct pcoll_cursor){ .next = 0 };
-	executor->has_act = executor->ended = false;
+	executor->has_act = executor->ended = executor->by_device = false;
 	executor->found = call->target == call->tm->rank ? call->target : PCOLL_FOUND;
 	executor->notes = NULL;
 	if (PSI_UNLIKELY(executor->cached->has_device))
@@ -393,6 +393,18 @@ executor_drop_notes(struct pcoll_op *op)
 	op->executor.notes = NULL;
 }
 
+static void
+attempt_finish(struct pcoll_op *op)
+{
+	const bool done = op->executor.by_device;
+
+	if (done)
+		pcoll_call_finish(&op->call);
+	atomic_store_explicit(&op->call.attempt->end,
+	                      done ? PCOLL_ATTEMPT_DONE : PCOLL_ATTEMPT_DECLINED,
+	                      memory_order_release); /* V9: release, to V10 in attempt_end */
+}
+
 void
 pcoll_executor_close(struct pcoll_op *op)
 {
@@ -400,7 +412,10 @@ pcoll_executor_close(struct pcoll_op *op)
 
 	if (op->call.phase)
 		op->call.phase->names = executor->names;
-	pcoll_call_finish(&op->call);
+	if (PSI_UNLIKELY(op->call.attempt != NULL))
+		attempt_finish(op);
+	else
+		pcoll_call_finish(&op->call);
 	executor_drop_notes(op);
 	pcoll_schedule_release(executor->cached);
 	pcoll_scratch_done(&executor->scratch);

@@ -4,6 +4,7 @@
  */
 #include "coll/cells.h"
 #include "coll/coll.h"
+#include "coll/device.h"
 #include "coll/schedule_cache.h"
 #include "coll/tuning.h"
 
@@ -196,11 +197,11 @@ op_prepare(const struct pcoll_call *call)
 }
 
 /* From here on notes find the operation.  The client orders the calls on a team, so its number has
- * stayed. */
+ * stayed.  One that tries a device has the number of the call by cells, which is counted there. */
 static void
 op_enlist(struct pcoll_op *op)
 {
-	if (!op->call.phase)
+	if (!op->call.phase && !op->call.attempt)
 		op->call.tm->collectives++;
 	list_add(op);
 	pcoll_notes_claim(op);
@@ -244,6 +245,25 @@ op_describe(const void *object, uint64_t use, char text_out[PSI_WHERE_BYTES])
 	pcoll_call_describe(&op->call, op->number, text_out);
 }
 
+/* The device is tried in the background, and cells wait for what becomes of that. */
+static gex_Event_t
+start_with_device(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	struct pcoll_call tried;
+	struct pcoll_op *op;
+	uint64_t use;
+
+	if (!pcoll_device_serves_call(call))
+		return pcoll_cells_start(call, kind);
+	pcoll_call_copy(&tried, call);
+	tried.attempt = calloc(1, sizeof *tried.attempt);
+	if (!tried.attempt)
+		psi_fatal("no memory for collectives in flight");
+	tried.attempt->parts = 1;
+	pcoll_op_start(&tried, &op, &use);
+	return pcoll_cells_start(&tried, kind);
+}
+
 gex_Event_t
 pcoll_start(const struct pcoll_call *call)
 {
@@ -252,8 +272,10 @@ pcoll_start(const struct pcoll_call *call)
 	gex_Event_t event;
 	uint64_t use;
 
-	if (kind)
+	if (kind && PSI_LIKELY(!pcoll_device))
 		return pcoll_cells_start(call, kind);
+	if (kind)
+		return start_with_device(call, kind);
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
 	pcoll_op_start(call, &op, &use);
 	if (pcoll_op_is_finished(op, use))

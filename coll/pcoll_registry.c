@@ -84,9 +84,8 @@ pcoll_builder_find(enum pcoll_operation operation, const char *name)
 	return NULL;
 }
 
-/* A device of the host would see nothing of it in cells. */
-static bool
-call_is_for_device(const struct pcoll_call *call)
+bool
+pcoll_device_serves_call(const struct pcoll_call *call)
 {
 	return pcoll_device_serves_near(&(struct pcoll_shape){
 		.operation = call->what.operation, .size = call->tm->size,
@@ -102,7 +101,8 @@ pcoll_cells_choose(const struct pcoll_call *call)
 	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call) ||
 	    (call->reproducible && call->reduction.combine))
 		return NULL;
-	if (PSI_UNLIKELY(pcoll_device != NULL) && call_is_for_device(call))
+	/* what software does is compared where it stands behind the device step */
+	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (kinds[i]->operation == call->what.operation)

@@ -52,6 +52,7 @@ struct pcoll_shape {
 	                                 * other is one, that is this member's block */
 	bool ordered;                   /* operands are combined in the order of ranks */
 	bool reproducible;              /* the client wants one grouping of them in all runs */
+	bool device_only;               /* what the device declines is done elsewhere: by cells */
 	uint32_t radix;                 /* of algorithms that have one; at least 2 */
 	size_t piece_bytes;             /* of algorithms that work piece by piece; whole elements */
 };

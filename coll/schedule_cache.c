@@ -104,6 +104,7 @@ shape_of_call(const struct pcoll_call *call)
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
 		.reproducible = call->reproducible && call->reduction.combine,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
+		.device_only = call->attempt != NULL,
 	};
 
 	shape.in_place = !shape.listed && call_is_in_place(call, &shape);
@@ -117,7 +118,8 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 	return one->operation == other->operation && one->len_bytes == other->len_bytes &&
 	       one->root == other->root && one->target == other->target &&
 	       one->elem_bytes == other->elem_bytes && one->in_place == other->in_place &&
-	       one->ordered == other->ordered && one->reproducible == other->reproducible;
+	       one->ordered == other->ordered && one->reproducible == other->reproducible &&
+	       one->device_only == other->device_only;
 }
 
 /* -- making one -------------------------------------------------------------------------------- */
@@ -142,6 +144,8 @@ call_needs_all_in(const struct pcoll_call *call)
 {
 	if (call->what.operation == PCOLL_BARRIER)
 		return false;
+	if (call->attempt)
+		return call->in_all;    /* its schedule sends no payload */
 	return call->in_all || psi.checks ||
 	       call->tm->ahead_bytes + call_weight(call) >= AHEAD_CALLS * PCOLL_EAGER_BYTES;
 }
@@ -160,13 +164,14 @@ call_meets(const struct pcoll_call *call)
 	}
 }
 
-/* Behind the above.  Phases of the job's barriers are not among the calls of their team. */
+/* Behind the above.  Phases of the job's barriers are not among the calls of their team, and
+ * attempts of devices leave nothing to keep. */
 static void
 call_count_ahead(const struct pcoll_call *call, bool in_all)
 {
 	gex_TM_t tm = call->tm;
 
-	if (call->phase)
+	if (call->phase || call->attempt)
 		return;
 	tm->ahead_bytes = call_meets(call) ? 0 : (in_all ? 0 : tm->ahead_bytes) + call_weight(call);
 }
@@ -198,7 +203,8 @@ cached_build(struct pcoll_cached *cached)
 
 	if (cached->in_all)
 		pcoll_add_meeting(schedule, shape);
-	builder->build(schedule, shape);
+	if (builder->has_device || !shape->device_only)
+		builder->build(schedule, shape);
 	cached->has_device = builder->has_device;
 	if (builder->has_device && !schedule->lacks_memory)
 		device_steps_count(cached);

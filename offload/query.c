@@ -4,6 +4,7 @@
  */
 #include "offload/offload.h"
 
+#include "coll/cells.h"
 #include "coll/introspect.h"
 
 #include "runtime/settings/settings.h"
@@ -72,15 +73,27 @@ is_named(void)
 	return strcmp(psi_setting_text(psi_setting_named("PST_OFFLOAD")), "auto") != 0;
 }
 
+/* In software, which goes the way that the call would go without a device: by cells, if it is an
+ * attempt, and else by messages.  The same on all members. */
+static uint64_t
+software_ns(const struct poff_team *team, const struct poff_step *step, size_t class_bytes)
+{
+	struct pcoll_call call;
+
+	if (!step->op->call.attempt)
+		return pcoll_predict_ns(operation_of(step), team->channel.members,
+		                        team->scope == PST_OFF_ONE_HOST,
+		                        step->op_bit == PST_OFF_BARRIER ? 0 : class_bytes);
+	pcoll_call_copy(&call, &step->op->call);
+	call.len_bytes = class_bytes;
+	return pcoll_cells_price_ns(&call, pcoll_cells_choose(&step->op->call));
+}
+
 static bool
 is_dear(const struct poff_team *team, const struct poff_step *step, size_t class_bytes,
         uint64_t cost_ns)
 {
-	const bool is_near = team->scope == PST_OFF_ONE_HOST;
-
-	return !is_named() &&
-	       cost_ns > pcoll_predict_ns(operation_of(step), team->channel.members, is_near,
-	                                  step->op_bit == PST_OFF_BARRIER ? 0 : class_bytes);
+	return !is_named() && cost_ns > software_ns(team, step, class_bytes);
 }
 
 /* The first of the ways is what the members take, if all have it. */

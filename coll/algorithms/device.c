@@ -91,6 +91,10 @@ whole_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
 		return;
 	}
 	step.line = PCOLL_LINE_ALL;
+	if (shape->device_only) {
+		pcoll_add_device(schedule, &step);
+		return;
+	}
 	pcoll_device_stage_begin(schedule, &step);
 	if (shape->layout)
 		levels(schedule, shape, 0);

@@ -41,6 +41,10 @@ whole_add(struct pcoll_schedule *schedule, const struct pcoll_shape *shape,
 	const bool all_lead = shape->layout && !(pcoll_device->scopes & PCOLL_SCOPE_RANKS);
 
 	step.line = all_lead ? PCOLL_LINE_LEADERS : PCOLL_LINE_ALL;
+	if (shape->device_only) {
+		pcoll_add_device(schedule, &step);
+		return;
+	}
 	pcoll_device_stage_begin(schedule, &step);
 	software_add(schedule, shape);
 	pcoll_add_round(schedule);

@@ -15,10 +15,10 @@ const struct psi_module *const psi_modules[] = {
 	&psi_exchange_module,
 	&psi_signal_module,
 	&pcoll_barrier_module,
-	&pcoll_cells_module,
 	&pref_module,
 	&poff_module,   /* before the collectives that its progress lets go on */
-	&pcoll_module,
+	&pcoll_module,  /* before cells, which wait for devices that it tries */
+	&pcoll_cells_module,
 	NULL
 };
 

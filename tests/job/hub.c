@@ -7,7 +7,8 @@
  * registered; DIE, so many calls of member 1 end well; DONE=n, then the next fails when n others
  * have done it, which the rest do not; WHY=1, then it does not even start, and it logs why;
  * JOIN=hang, joins do not end; FD=1, members wake each other by a socket; ROOTS=0, member 0 alone
- * may be the root; WRONG=1, member 1 gets wrong results of calls with blocks.
+ * may be the root; WRONG=1, member 1 gets wrong results of calls with blocks; COST, that of
+ * a call in ns.
  */
 #include "hub_page.h"
 
@@ -122,13 +123,12 @@ static int
 hub_query(pst_off_dev_t *dev, const pst_off_attr_t *agreed, const pst_off_op_t *op,
           uint64_t *cost_ns_out, const char **why_out)
 {
-	(void)dev;
 	if (!(agreed->ops & op->op) || payload_bytes(op) > agreed->max_payload_bytes ||
 	    (op->op & REDUCTIONS && !type_is_served(op->dt, op->rop))) {
 		*why_out = "not of the hub";
 		return PST_OFF_NO;
 	}
-	*cost_ns_out = 100;
+	*cost_ns_out = hub_number(dev->host, "cost", 100);
 	return PST_OFF_OK;
 }
 

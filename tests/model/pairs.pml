@@ -37,6 +37,7 @@
  *   V5, V6       op_finish in cells_phase.c, ops_finished in cells.c: the same of one by cells
  *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
  *                read src
+ *   V9, V10      attempt_finish in executor.c, attempt_end in cells_phase.c: what a device wrote for a call by cells
  *   T1, T2       poff_tree_given_back, poff_tree_taken in evict.c: an entry of the list of a host's trees, to the rank
  *                that takes it next
  *   T3, T4       poff_tree_given_back, team_awaits_room in evict.c: what a provider gave back, to who joins next
@@ -81,6 +82,8 @@
 	S(V6, LOAD, ACQ) \
 	S(V7, STORE, REL) \
 	S(V8, LOAD, ACQ) \
+	S(V9, STORE, REL) \
+	S(V10, LOAD, ACQ) \
 	S(G1, RMW, ACQ_REL) \
 	S(G2, STORE, REL) \
 	S(G3, LOAD, ACQ) \
@@ -305,6 +308,7 @@ init {
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V5); run second(V6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V7); run second(V8, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(V9); run second(V10, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(C3); run second(C4, REL); run third(ACQ) }

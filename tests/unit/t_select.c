@@ -1,8 +1,12 @@
 /* Which algorithm is chosen for a call, and what the model says that algorithms cost. */
+#include "coll/cells_list.h"
+#include "coll/introspect.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
 #include "coll/tuning.h"
+
+#include "runtime/team/team.h"
 
 #include "tests/unit/main.h"
 #include "tests/unit/schedule_place.h"
@@ -152,6 +156,45 @@ START_TEST(prices_tell_small_from_large)
 }
 END_TEST
 
+static uint64_t
+cells_price_of(enum pcoll_operation operation, uint32_t size, size_t len_bytes)
+{
+	struct gex_TM_s tm = { .size = size };
+	const struct pcoll_call call = {
+		.what.operation = operation, .tm = &tm, .len_bytes = len_bytes,
+		.reduction.elem_bytes = 8,
+	};
+
+	return pcoll_cells_price_ns(&call, operation == PCOLL_BROADCAST
+	                                           ? &pcoll_cells_broadcast
+	                                           : operation == PCOLL_GATHER_ALL
+	                                           ? &pcoll_cells_gather_all
+	                                           : &pcoll_cells_reduce_to_all);
+}
+
+/* As software is predicted to go where all share memory: a device that is slower is not taken. */
+START_TEST(cells_cost_less_than_messages)
+{
+	const enum pcoll_operation all[] = { PCOLL_BROADCAST, PCOLL_GATHER_ALL,
+		                             PCOLL_REDUCE_TO_ALL };
+
+	for (unsigned i = 0; i < 3; i++)
+		for (uint32_t size = 2; size <= 4; size++)
+			ck_assert_uint_lt(cells_price_of(all[i], size, 8),
+			                  pcoll_predict_ns(all[i], size, true, 8));
+	ck_assert_uint_lt(cells_price_of(PCOLL_GATHER_ALL, 2, 8),
+	                  cells_price_of(PCOLL_GATHER_ALL, 4, 8));
+}
+END_TEST
+
+/* A long reduction to all is divided, so that it costs less than what each reads of all. */
+START_TEST(cells_divide_long_reductions)
+{
+	ck_assert_uint_lt(cells_price_of(PCOLL_REDUCE_TO_ALL, 8, 1 << 20),
+	                  20 * cells_price_of(PCOLL_REDUCE_TO_ALL, 8, 32 << 10));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -161,5 +204,7 @@ main(void)
 	tcase_add_test(tests, a_barrier_costs_its_rounds);
 	tcase_add_test(tests, near_messages_cost_less);
 	tcase_add_test(tests, prices_tell_small_from_large);
+	tcase_add_test(tests, cells_cost_less_than_messages);
+	tcase_add_test(tests, cells_divide_long_reductions);
 	return unit_run("choice and prices", tests);
 }
