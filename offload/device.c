@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { BUFFER_ALIGN = 64 };
+static const uint64_t LONGEST_NS = UINT64_C(3600000000000);
 
 static struct poff_device devices[POFF_PROVIDERS];
 static unsigned device_count;
@@ -71,6 +72,8 @@ attributes_check(const struct poff_device *device)
 		return "its max_members is 0";
 	if (!attr->timeout_ns)
 		return "its timeout_ns is 0, which all calls would last longer than";
+	if (attr->timeout_ns > LONGEST_NS || attr->cancel_max_ns > LONGEST_NS)
+		return "its timeout_ns or cancel_max_ns is more than an hour";
 	if (attr->caps & PST_OFF_NEEDS_MEM && (!calls->mem_register || !calls->mem_release))
 		return "it needs memory registered, and lacks mem_register or mem_release";
 	if (attr->scope < PST_OFF_PER_LEADER || attr->scope > PST_OFF_ONE_HOST)
@@ -93,7 +96,8 @@ poff_device_open(struct poff_device *device)
 		device->dev = NULL;
 		device->why = why ? why : "it does not open";
 	} else {
-		device->why = attributes_check(device);
+		device->why = device->dev ? attributes_check(device)
+		                          : "its open says OK, and gives no device";
 	}
 	if (device->dev && device->why) {
 		calls->close(device->dev);
@@ -242,12 +246,26 @@ device_use(struct poff_device *device, unsigned *scopes)
 	return NULL;
 }
 
+/* The first rank on which it does not open says so, for all. */
+static void
+device_tell_closed(unsigned at, const struct card *cards)
+{
+	gex_Rank_t rank = 0;
+
+	while (rank < psi.boot.size && cards[rank].of[at].scope)
+		rank++;
+	if (rank == psi.boot.rank && !psi_setting_bool(psi_setting_named("GASNET_QUIET")))
+		psi_log("offload: %s does not open: %s", devices[at].provider->name,
+		        devices[at].why);
+}
+
 static unsigned
 devices_use(const struct card *cards)
 {
 	unsigned scopes = 0;
 
 	for (unsigned i = 0; i < device_count; i++) {
+		device_tell_closed(i, cards);
 		const char *why = device_sum_up(i, cards)
 			                  ? device_use(&devices[i], &scopes)
 			                  : "ranks have it with different scopes";

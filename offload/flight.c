@@ -59,6 +59,32 @@ flight_guard(struct poff_flight *flight)
 		       sizeof flight->guard);
 }
 
+/* The device does not take the call yet.  It may wait for calls that are under way; where none is,
+ * for so long as one may take. */
+static void
+start_waits(struct poff_team *team)
+{
+	const uint64_t now_ns = psi_now_ns();
+
+	if (!team->start_again || team->flown != team->provider_seq)
+		team->again_since_ns = now_ns;
+	team->start_again = true;
+	if (now_ns - team->again_since_ns > team->agreed.timeout_ns)
+		poff_team_alarm(team, "a call is not taken in time");
+}
+
+/* Each call under way has a request of its own. */
+static const char *
+request_lacks(struct poff_team *team, const pst_off_req_t *req)
+{
+	if (!req)
+		return "start says OK, and gives no request";
+	for (uint64_t seq = team->flown; seq < team->provider_seq; seq++)
+		if (flight_at(team, seq)->req == req)
+			return "start gives a request that is under way";
+	return NULL;
+}
+
 bool
 poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, size_t at,
                   size_t len_bytes)
@@ -73,7 +99,7 @@ poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, s
 		.dst = flight_dst(team, step, op, at), .src_mem = flight_mem(team, step),
 		.dst_mem = flight_mem(team, step),
 	};
-	const char *why = "a call does not start";
+	const char *why = "a call does not start", *breach = NULL;
 	int result;
 
 	if (team->provider_seq - team->flown >= poff_flights_most(team))
@@ -84,13 +110,21 @@ poff_flight_start(struct poff_team *team, struct poff_step *step, uint32_t op, s
 	};
 	flight_guard(flight);
 	result = poff_call_start(team, &call, &flight->req, &why);
-	team->start_again = result == PST_OFF_AGAIN;
-	if (result != PST_OFF_OK)
-		flight->req = NULL;
-	if (result != PST_OFF_OK && result != PST_OFF_AGAIN)
-		poff_team_alarm(team, why);
-	if (result != PST_OFF_OK)
+	if (result == PST_OFF_AGAIN) {
+		start_waits(team);
 		return false;
+	}
+	team->start_again = false;
+	if (result == PST_OFF_OK) {
+		breach = request_lacks(team, flight->req);
+		why = breach ? breach : why;
+	}
+	if (breach)
+		poff_breach(team->device, breach);
+	if (breach || result != PST_OFF_OK) {
+		poff_team_alarm(team, why);
+		return false;
+	}
 	team->provider_seq++;
 	flight->started_ns = psi_now_ns();
 	return true;

@@ -268,7 +268,13 @@ join_start(struct poff_team *team)
 	team->oob.number = ++team->joins << 32;
 	team->provider_seq = team->flown = 0;
 	team->why = NULL;
+	team->tree = NULL;
 	result = poff_call_join_start(team, &team->group);
+	if (result == PST_OFF_OK && !team->tree) {
+		team->why = "join_start says OK, and gives no tree";
+		poff_breach(team->device, team->why);
+		result = PST_OFF_NO;
+	}
 	told = (uint8_t)result;
 
 	if (result == PST_OFF_OK) {

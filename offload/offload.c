@@ -210,6 +210,8 @@ offload_end(int status)
 		teams_wait();
 	if (!poff_try_lock())
 		return;
+	if (status == 0)
+		poff_teams_tell_leaving();
 	poff_teams_stats();
 	poff_devices_stats();
 	if (poff_teams_are_gone())

@@ -249,7 +249,8 @@ struct poff_team {
 	uint64_t wants_uses;            /* ... and has been given back so often before */
 	uint64_t provider_seq;          /* of the next call; */
 	uint64_t flown;                 /* of the first that has not ended */
-	bool start_again;               /* the device does not take the next yet */
+	bool start_again;               /* the device does not take the next yet, */
+	uint64_t again_since_ns;        /* although none is under way since then */
 	uint32_t calls_ahead;           /* one-way calls since all were together; */
 	uint32_t steps_ahead;           /* steps; */
 	bool keeps_results;             /* some were the device's, so others may lack results */
@@ -302,6 +303,8 @@ unsigned poff_teams_fds(int *fds_out, uint64_t short_ns, uint64_t *most_ns_out);
 bool poff_teams_are_gone(void);
 /* The job ends: the counts of those that are there go to the file. */
 void poff_teams_stats(void);
+/* The job ends, and has waited: tells of providers that have not given trees back. */
+void poff_teams_tell_leaving(void);
 /* The step is tried again when the team is stirred. */
 enum pcoll_device_result poff_step_wait(struct poff_team *team, struct pcoll_op *op);
 /* All steps that wait are tried again. */

@@ -17,6 +17,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A part of a list with separators, as names of PST_OFFLOAD. */
+struct part {
+	const char *text;
+	size_t len;
+};
+
+/* Takes the next part off the list; false: there is none. */
+static bool
+part_next(const char **list, char separator, struct part *part_out)
+{
+	const char until[] = { separator, '\0' };
+	const char *text = *list;
+
+	if (!text || !*text)
+		return false;
+	part_out->text = text;
+	part_out->len = strcspn(text, until);
+	*list = text + part_out->len + (text[part_out->len] == separator);
+	return true;
+}
+
+static bool
+part_is(const struct part *part, const char *text)
+{
+	return strlen(text) == part->len && memcmp(text, part->text, part->len) == 0;
+}
+
 static bool
 names_check(const char *text)
 {
@@ -168,6 +195,18 @@ path_is_safe(struct poff_provider *provider, const char *path, const char *what)
 	return true;
 }
 
+/* A pipe would be waited for. */
+static bool
+is_plain_file(struct poff_provider *provider)
+{
+	struct stat status;
+
+	if (stat(provider->from, &status) == 0 && S_ISREG(status.st_mode))
+		return true;
+	provider_refuse(provider, "it is no plain file");
+	return false;
+}
+
 static void
 plugin_take(struct poff_provider *provider, const char *directory)
 {
@@ -175,7 +214,7 @@ plugin_take(struct poff_provider *provider, const char *directory)
 	void *object;
 
 	if (!path_is_safe(provider, directory, "its directory") ||
-	    !path_is_safe(provider, provider->from, "the file"))
+	    !path_is_safe(provider, provider->from, "the file") || !is_plain_file(provider))
 		return;
 	object = psi_object_open(provider->from);
 	if (!object) {
@@ -250,24 +289,20 @@ plugins_look_named(void)
 {
 	const char *path = psi_setting_text(&rows[1]);
 	char directory[PATH_MAX];
+	struct part part;
 
-	while (path && *path) {
-		const size_t len = strcspn(path, ":");
+	while (part_next(&path, ':', &part)) {
+		struct poff_provider *provider;
 
-		if (len && len < sizeof directory) {
-			memcpy(directory, path, len);
-			directory[len] = '\0';
-			if (!directory_look(directory)) {
-				struct poff_provider *provider = provider_add();
-
-				if (provider) {
-					strcpy(provider->from, directory);
-					provider_refuse(provider, "PST_OFFLOAD_PATH names it, and "
-					                "it cannot be read: %s", strerror(errno));
-				}
-			}
-		}
-		path += len + (path[len] == ':');
+		if (!part.len || part.len >= sizeof directory)
+			continue;
+		memcpy(directory, part.text, part.len);
+		directory[part.len] = '\0';
+		if (directory_look(directory) || !(provider = provider_add()))
+			continue;
+		strcpy(provider->from, directory);
+		provider_refuse(provider, "PST_OFFLOAD_PATH names it, and it cannot be read: %s",
+		                strerror(errno));
 	}
 }
 
@@ -277,15 +312,11 @@ plugins_look_named(void)
 static int
 name_wanted(const char *names, const char *name)
 {
-	const size_t len = strlen(name);
+	struct part part;
 
-	for (int at = 0; *names; at++) {
-		const size_t this_len = strcspn(names, ",");
-
-		if (this_len == len && memcmp(names, name, len) == 0)
+	for (int at = 0; part_next(&names, ',', &part); at++)
+		if (part_is(&part, name))
 			return at;
-		names += this_len + (names[this_len] == ',');
-	}
 	return -1;
 }
 
@@ -321,10 +352,10 @@ providers_check_wanted(const char *names)
 }
 
 static bool
-name_is_known(const char *name, size_t len)
+name_is_known(const struct part *name)
 {
 	for (unsigned i = 0; i < all.count; i++)
-		if (strlen(all.list[i].name) == len && memcmp(all.list[i].name, name, len) == 0)
+		if (part_is(name, all.list[i].name))
 			return true;
 	return false;
 }
@@ -333,19 +364,18 @@ name_is_known(const char *name, size_t len)
 static void
 providers_add_unknown(const char *names)
 {
-	while (*names) {
-		const size_t len = strcspn(names, ",");
-		struct poff_provider *provider =
-			name_is_known(names, len) ? NULL : provider_add();
+	struct part part;
 
-		if (provider) {
-			snprintf(provider->name, sizeof provider->name, "%.*s", (int)len, names);
-			strcpy(provider->from, provider->name);
-			provider_refuse(provider, "PST_OFFLOAD names it, and there is no such "
-			                "provider; are its plug-in's directory in "
-			                "PST_OFFLOAD_PATH, and its name right?");
-		}
-		names += len + (names[len] == ',');
+	while (part_next(&names, ',', &part)) {
+		struct poff_provider *provider = name_is_known(&part) ? NULL : provider_add();
+
+		if (!provider)
+			continue;
+		snprintf(provider->name, sizeof provider->name, "%.*s", (int)part.len, part.text);
+		strcpy(provider->from, provider->name);
+		provider_refuse(provider, "PST_OFFLOAD names it, and there is no such provider; "
+		                "are its plug-in's directory in PST_OFFLOAD_PATH, and its name "
+		                "right?");
 	}
 }
 

@@ -96,6 +96,19 @@ is_dear(const struct poff_team *team, const struct poff_step *step, size_t class
 	return !is_named() && cost_ns > software_ns(team, step, class_bytes);
 }
 
+/* A provider may tell any number. */
+static uint64_t
+sum_ns(uint64_t one_ns, uint64_t other_ns)
+{
+	return one_ns > UINT64_MAX - other_ns ? UINT64_MAX : one_ns + other_ns;
+}
+
+static uint64_t
+cost_of_pieces_ns(uint64_t cost_ns, uint64_t pieces)
+{
+	return cost_ns > UINT64_MAX / pieces ? UINT64_MAX : cost_ns * pieces;
+}
+
 /* The first of the ways is what the members take, if all have it. */
 uint8_t
 poff_device_answer(struct poff_team *team, const struct poff_step *step, size_t class_bytes)
@@ -120,8 +133,8 @@ poff_device_answer(struct poff_team *team, const struct poff_step *step, size_t 
 	    device_takes(team, step, PST_OFF_REDUCE, piece, &up_ns))
 		ways |= POFF_COMPOSED;
 	cost_ns = ways & POFF_WHOLE ? whole_ns : ways & POFF_BY_ALLREDUCE ? all_ns
-	                                                                 : down_ns + up_ns;
-	if (ways && is_dear(team, step, class_bytes, pieces * cost_ns))
+	                                                                 : sum_ns(down_ns, up_ns);
+	if (ways && is_dear(team, step, class_bytes, cost_of_pieces_ns(cost_ns, pieces)))
 		ways |= POFF_DEAR;
 	return ways;
 }

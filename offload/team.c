@@ -8,6 +8,7 @@
 #include "coll/layout.h"
 
 #include "runtime/process/process.h"
+#include "runtime/settings/settings.h"
 #include "runtime/team/team.h"
 #include "runtime/wait/waiting.h"
 
@@ -402,6 +403,26 @@ poff_teams_stats(void)
 {
 	for (const struct poff_team *team = teams; team; team = team->next)
 		poff_stats_team(team);
+}
+
+/* A tree that is left when nobody talks any more has its provider to blame.  One line tells of
+ * all. */
+void
+poff_teams_tell_leaving(void)
+{
+	const struct poff_team *first = NULL;
+	unsigned count = 0;
+
+	for (const struct poff_team *team = teams; team; team = team->next) {
+		const bool leaves = team->go_on == team_leaves &&
+		                    team->byes == team->channel.members - 1;
+
+		first = leaves && !first ? team : first;
+		count += leaves;
+	}
+	if (first && !psi_setting_bool(psi_setting_named("GASNET_QUIET")))
+		psi_log("offload: %s has not given back %u of its trees; leave_test has not said "
+		        "OK", first->device->provider->name, count);
 }
 
 bool

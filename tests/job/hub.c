@@ -1,6 +1,6 @@
 /*
  * A provider for tests, made from penstock_offload.h alone: a page of memory that the members of a
- * tree share, into whose slots each writes its operand. It does all operations of offload on some
+ * tree share, into whose slots each writes its operand. It does all operations of offload on all
  * types, with several calls under way, and is of the scope that PST_OFFLOAD_HUB_SCOPE says.
  *
  * Other settings: OPS, its operations as bits; PAYLOAD; INFLIGHT; AHEAD; MEM=1, memory has to be
@@ -96,8 +96,9 @@ hub_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t *at
 	attr_out->caps = hub_number(host, "roots", 1) ? PST_OFF_ANY_ROOT : 0;
 	if (hub_number(host, "mem", 0))
 		attr_out->caps |= PST_OFF_NEEDS_MEM;
-	attr_out->dtypes = GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64 | GEX_DT_DBL;
-	attr_out->rops = GEX_OP_ADD | GEX_OP_MAX | GEX_OP_MIN | GEX_OP_XOR;
+	attr_out->dtypes = GEX_DT_I32 | GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64 | GEX_DT_FLT |
+	                   GEX_DT_DBL;
+	attr_out->rops = NUMBERS | GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR;
 	attr_out->max_payload_bytes = hub_number(host, "payload", 256);
 	attr_out->max_inflight = (uint32_t)hub_number(host, "inflight", 1);
 	attr_out->max_ahead = (uint32_t)hub_number(host, "ahead", SLOTS / 2);

@@ -21,39 +21,50 @@ struct page {
 	struct slot slot[SLOTS];
 };
 
-#define COMBINE(type, with_xor)                                                                  \
+#define COMBINE(type, bits)                                                                      \
 	for (size_t i = 0; i < nbytes / sizeof(type); i++) {                                       \
 		type a, b;                                                                         \
 		memcpy(&a, (const char *)from + i * sizeof a, sizeof a);                           \
 		memcpy(&b, (char *)to + i * sizeof b, sizeof b);                                   \
-		b = rop == GEX_OP_ADD ? a + b : rop == GEX_OP_MAX ? (a > b ? a : b)                \
-		    : rop == GEX_OP_MIN ? (a < b ? a : b) : with_xor(a, b);                        \
+		b = rop == GEX_OP_ADD ? a + b : rop == GEX_OP_MULT ? a * b                         \
+		    : rop == GEX_OP_MAX ? (a > b ? a : b) : rop == GEX_OP_MIN ? (a < b ? a : b)    \
+		    : bits(a, b);                                                                  \
 		memcpy((char *)to + i * sizeof b, &b, sizeof b);                                   \
 	}
-#define XOR(a, b) ((a) ^ (b))
-#define NO_XOR(a, b) (a)
+#define BITS(a, b) (rop == GEX_OP_XOR ? (a) ^ (b) : rop == GEX_OP_AND ? (a) & (b) : (a) | (b))
+#define NO_BITS(a, b) (a)
 
 static void
 combine(const void *from, void *to, size_t nbytes, gex_DT_t dt, gex_OP_t rop)
 {
-	switch (dt) {
-	case GEX_DT_U32: COMBINE(uint32_t, XOR) break;
-	case GEX_DT_U64: COMBINE(uint64_t, XOR) break;
-	case GEX_DT_I64: COMBINE(int64_t, NO_XOR) break;
-	default: COMBINE(double, NO_XOR) break;
+	const int orders = rop == GEX_OP_MIN || rop == GEX_OP_MAX;
+
+	/* what has no order is done without a sign, so that it wraps */
+	switch (!orders && dt == GEX_DT_I32 ? GEX_DT_U32 : !orders && dt == GEX_DT_I64 ? GEX_DT_U64
+	                                                                               : dt) {
+	case GEX_DT_I32: COMBINE(int32_t, BITS) break;
+	case GEX_DT_U32: COMBINE(uint32_t, BITS) break;
+	case GEX_DT_I64: COMBINE(int64_t, BITS) break;
+	case GEX_DT_U64: COMBINE(uint64_t, BITS) break;
+	case GEX_DT_FLT: COMBINE(float, NO_BITS) break;
+	default: COMBINE(double, NO_BITS) break;
 	}
 }
 
 enum { REDUCTIONS = PST_OFF_REDUCE | PST_OFF_ALLREDUCE | PST_OFF_REDUCE_SCATTER };
 
+enum { NUMBERS = GEX_OP_ADD | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX };
+
 static int
 type_is_served(gex_DT_t dt, gex_OP_t rop)
 {
 	switch (dt) {
+	case GEX_DT_I32:
 	case GEX_DT_U32:
-	case GEX_DT_U64: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_XOR;
 	case GEX_DT_I64:
-	case GEX_DT_DBL: return rop == GEX_OP_ADD || rop == GEX_OP_MAX || rop == GEX_OP_MIN;
+	case GEX_DT_U64: return (rop & (NUMBERS | GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR)) != 0;
+	case GEX_DT_FLT:
+	case GEX_DT_DBL: return (rop & NUMBERS) != 0;
 	default: return 0;
 	}
 }
