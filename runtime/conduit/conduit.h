@@ -233,7 +233,7 @@ struct psi_attributes {
 	size_t max_medium_bytes, max_long_bytes;
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 	bool device_atomics;                    /* it has the operation device_atomic */
-	bool puts_longs;                        /* am_long puts, where the payload goes has a name */
+	bool puts_longs;                        /* am_long puts to memory that has a name */
 	char transport[PSI_TRANSPORT_BYTES];    /* what messages go through: smp, tcp, ... */
 };
 
