@@ -74,13 +74,15 @@ device_open(const pst_off_host_t *host, pst_off_dev_t **dev_out, pst_off_attr_t 
 	}
 	dev->host = host;
 	dev->timeout_ns = TIMEOUT_NS;
+	dev->one_host = poff_cau_unit_is_only_one();
 	*why_out = settings_read(dev);
 	if (*why_out) {
 		free(dev);
 		return PST_OFF_NO;
 	}
 	*attr_out = (pst_off_attr_t){
-		.struct_bytes = sizeof *attr_out, .scope = PST_OFF_PER_LEADER,
+		.struct_bytes = sizeof *attr_out,
+		.scope = dev->one_host ? PST_OFF_PER_RANK : PST_OFF_PER_LEADER,
 		.ops = PST_OFF_BCAST | PST_OFF_REDUCE, .caps = PST_OFF_ANY_ROOT,
 		.dtypes = integers | floats, .rops = arithmetic | logical,
 		.max_payload_bytes = CAU_PAYLOAD, .align_bytes = 1, .max_inflight = CAU_INFLIGHT,
@@ -152,7 +154,7 @@ trees_held(const pst_off_dev_t *dev)
 	uint64_t held = 0;
 
 	for (const pst_off_tree_t *tree = dev->first_tree; tree; tree = tree->next)
-		held += tree->has_tree;
+		held += tree->takes_number;
 	return held;
 }
 

@@ -110,7 +110,8 @@ struct pst_off_tree_s {
 	pst_off_tree_t *next;
 	uint64_t key;
 	uint32_t members, me, fanout;
-	unsigned number;                /* of the unit's trees */
+	bool takes_number;
+	unsigned number;                /* of the unit's trees, if it takes one */
 	uint32_t neighbour[CAU_NEIGHBOURS], neighbours;
 	bool joined, dead;
 	uint64_t stalled_until_ns;
@@ -130,6 +131,7 @@ struct pst_off_dev_s {
 	const pst_off_host_t *host;
 	uint64_t hop_ns, unit_ns, timeout_ns;
 	uint32_t fanout, trees;
+	bool one_host;                  /* all ranks are attached to its unit */
 	struct cau_faults faults;
 	pst_off_tree_t *first_tree;
 	struct {
@@ -158,6 +160,8 @@ bool poff_cau_tree_flush(pst_off_tree_t *tree);
 
 /* -- the unit of this host (cau_unit.c), which its processes share ----------------------------- */
 
+/* Do all ranks of the job share memory, and so the unit?  Then all are attached to it. */
+bool poff_cau_unit_is_only_one(void);
 /* Takes a tree of at most `trees', or returns -1 if none is free; gives it back. */
 int poff_cau_unit_take(uint32_t trees);
 void poff_cau_unit_give(unsigned number);

@@ -45,7 +45,7 @@ tree_free(pst_off_tree_t *tree)
 	while (*at != tree)
 		at = &(*at)->next;
 	*at = tree->next;
-	if (tree->has_tree)
+	if (tree->takes_number)
 		poff_cau_unit_give(tree->number);
 	free(tree->have_trees);
 	free(tree);
@@ -78,22 +78,36 @@ tree_make(pst_off_dev_t *dev, const pst_off_group_t *group)
 	return tree;
 }
 
+/* Does the unit of this member have a tree free?  Where all members are attached to one unit, the
+ * first takes the tree for all. */
+static bool
+tree_take(pst_off_tree_t *tree)
+{
+	pst_off_dev_t *dev = tree->dev;
+	int number;
+
+	if (poff_cau_fault_happens(&dev->faults, CAU_REFUSE_JOIN, tree->me))
+		return false;
+	if (dev->one_host && tree->me != 0)
+		return true;
+	number = poff_cau_unit_take(dev->trees);
+	tree->takes_number = number >= 0;
+	tree->number = number >= 0 ? (unsigned)number : 0;
+	return tree->takes_number;
+}
+
 /* A member without a tree says so to the others, who then give theirs back. */
 int
 poff_cau_join_start(pst_off_dev_t *dev, const pst_off_group_t *group, pst_off_tree_t **tree_out,
                const char **why_out)
 {
 	pst_off_tree_t *tree = tree_make(dev, group);
-	int number;
 
 	if (!tree) {
 		*why_out = "no memory for a tree";
 		return PST_OFF_NO;
 	}
-	number = poff_cau_fault_happens(&dev->faults, CAU_REFUSE_JOIN, group->me)
-	                 ? -1 : poff_cau_unit_take(dev->trees);
-	tree->has_tree = number >= 0;
-	tree->number = number >= 0 ? (unsigned)number : 0;
+	tree->has_tree = tree_take(tree);
 	if (group->oob_start(group->oob, &tree->has_tree, 1, tree->have_trees) != PST_OFF_OK) {
 		tree_free(tree);
 		*why_out = "the members cannot talk";

@@ -4,6 +4,12 @@
 #include "runtime/process/process.h"
 #include "runtime/process/shared.h"
 
+bool
+poff_cau_unit_is_only_one(void)
+{
+	return !psi.networked;
+}
+
 int
 poff_cau_unit_take(uint32_t trees)
 {

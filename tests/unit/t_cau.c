@@ -23,6 +23,7 @@ static struct packet *queues[MOST];
 static unsigned first[MOST], count[MOST];
 static uint32_t members, turn;          /* the member whose call is under way */
 static uint64_t trees_taken;
+static bool one_host;
 static const char *fault_text, *fanout_text;
 
 int
@@ -53,6 +54,12 @@ poff_wire_take(uint64_t key, uint32_t *from_out, void *packet_out)
 	first[turn] = (first[turn] + 1) % QUEUE;
 	count[turn]--;
 	return at->len_bytes;
+}
+
+bool
+poff_cau_unit_is_only_one(void)
+{
+	return one_host;
 }
 
 int
@@ -304,6 +311,23 @@ START_TEST(one_without_a_tree)
 }
 END_TEST
 
+START_TEST(all_ranks_of_one_host)
+{
+	fanout_text = fault_text = NULL;
+	members = 9;
+	one_host = true;
+	ck_assert_uint_eq(all_join(), members);
+	ck_assert_uint_eq(trees_taken, 1);
+	ck_assert_uint_eq(member[0].attr.scope, PST_OFF_PER_RANK);
+	all_leave(true);
+	one_host = false;
+	ck_assert_uint_eq(all_join(), members);
+	ck_assert_uint_eq(trees_taken, members);
+	ck_assert_uint_eq(member[0].attr.scope, PST_OFF_PER_LEADER);
+	all_leave(true);
+}
+END_TEST
+
 START_TEST(bad_faults)
 {
 	static const char *const texts[] = { "drip", "drop:", "drop:p=2", "drop:p", "stall:ns=x",
@@ -326,6 +350,7 @@ main(void)
 	tcase_add_loop_test(cases, answers, 0, 5);
 	tcase_add_loop_test(cases, damage_is_noticed, 0, 2);
 	tcase_add_test(cases, one_without_a_tree);
+	tcase_add_test(cases, all_ranks_of_one_host);
 	tcase_add_loop_test(cases, bad_faults, 0, 8);
 	return unit_run("cau", cases);
 }
