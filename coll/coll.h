@@ -220,6 +220,8 @@ bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am);
 void pcoll_data_register(gex_EP_t ep);
 /* Asks the peer for len_bytes, more than 0, to addr; false if there was no room to ask. */
 bool pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32_t tag);
+/* All its bytes have come. */
+void pcoll_data_received(struct pcoll_in *in);
 /* Takes from that note where the peer wants the bytes. */
 void pcoll_data_asked(struct pcoll_out *out, const struct pcoll_note *note);
 /* Stores it there, or sends what finds room, of what the peer has asked for by that cookie; true

@@ -139,7 +139,10 @@ slot_receiving(struct pcoll_op *op, struct pcoll_slot *slot)
 		memory_order_acquire); /* X2: acquire, from X1 in data_on_message */
 
 	(void)op;
-	return got == slot->in.len_bytes;
+	if (got != slot->in.len_bytes)
+		return false;
+	pcoll_data_received(&slot->in);
+	return true;
 }
 
 static bool
@@ -192,6 +195,7 @@ message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_a
 	} else {
 		slot->state = eager ? slot_awaiting_note : slot_requesting;
 		slot->in.op = op;
+		slot->in.named.registration = NULL;
 		slot->in.addr = buffer[act->to] + act->to_bytes;
 		slot->in.len_bytes = act->len_bytes;
 		atomic_store_explicit(&slot->in.got_bytes, 0, memory_order_relaxed);

@@ -5,6 +5,7 @@
 #ifndef PCOLL_EXECUTOR_H
 #define PCOLL_EXECUTOR_H
 
+#include "coll/named.h"
 #include "coll/pcoll_names.h"
 #include "coll/schedule.h"
 #include "coll/scratch.h"
@@ -24,12 +25,12 @@ struct pcoll_in {
 	unsigned char *addr;
 	size_t len_bytes;
 	_Atomic size_t got_bytes;       /* added to by handlers */
+	struct pcoll_named named;       /* of these bytes */
 };
 
 enum { PCOLL_DATA_ARGS = 4 };
 
-/* Where the receiver wants the bytes.  That memory has a name of its own if it is scratch memory;
- * else it is in the receiver's segment. */
+/* Where the receiver wants the bytes: in memory of that name; without one, in its segment. */
 struct pcoll_there {
 	uint64_t at;                    /* the address there; 0: it did not say */
 	uint64_t offset;                /* from the first byte of what the name stands for */

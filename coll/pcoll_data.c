@@ -13,6 +13,9 @@
 #include "runtime/segment/reach.h"
 #include "runtime/team/team.h"
 
+/* Shorter payloads are not worth a name for one time. */
+enum { NAMED_LEAST_BYTES = 32 << 10 };
+
 static uint32_t
 member_place(const struct pcoll_op *op, gex_Rank_t rank)
 {
@@ -43,18 +46,23 @@ in_is_within_reach(const struct pcoll_op *op, const struct pcoll_in *in, gex_Ran
 	       segment_has(member_place(op, op->call.tm->rank), (uintptr_t)in->addr, in->len_bytes);
 }
 
-/* Fills in where, if the peer could put it into scratch memory. */
+/* Fills in where, if that is memory with a name: scratch memory, or what is long enough to get a
+ * name for this time. */
 static bool
-in_is_named(const struct pcoll_op *op, const struct pcoll_in *in, struct pcoll_there *there_out)
+in_is_named(struct pcoll_op *op, struct pcoll_in *in, struct pcoll_there *there_out)
 {
 	const struct pcoll_scratch *scratch = &op->executor.scratch;
 	const uintptr_t offset = (uintptr_t)in->addr - (uintptr_t)scratch->base;
 
-	if (!scratch->registration || psi_way_is_masked(PSI_WAY_LONG) ||
-	    offset >= scratch->room_bytes)
+	if (scratch->named.registration && offset < scratch->room_bytes) {
+		there_out->offset = offset;
+		there_out->name = scratch->named.name;
+		return true;
+	}
+	if (in->len_bytes < NAMED_LEAST_BYTES ||
+	    !(in->named.registration || pcoll_name(&in->named, in->addr, in->len_bytes)))
 		return false;
-	there_out->offset = offset;
-	there_out->name = scratch->name;
+	there_out->name = in->named.name;
 	return true;
 }
 
@@ -73,6 +81,12 @@ pcoll_data_ask(struct pcoll_op *op, struct pcoll_in *in, gex_Rank_t from, uint32
 	psi_handed_to_process(in);
 	return pcoll_note_send(op, from, tag | PCOLL_ASKS, (uintptr_t)in, in->len_bytes, &there,
 	                       len_bytes);
+}
+
+void
+pcoll_data_received(struct pcoll_in *in)
+{
+	pcoll_unname(&in->named);
 }
 
 void

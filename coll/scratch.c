@@ -8,8 +8,6 @@
 
 enum {
 	ALIGN_BYTES = 4096, ALWAYS_KEPT_BYTES = 256 << 10, SCRATCH_KEPT_BYTES = 16 << 20,
-	/* Longer ones would need several names with some networks. */
-	NAMED_MOST_BYTES = 64 << 20,
 };
 
 static atomic_size_t all_bytes;         /* of all records */
@@ -17,21 +15,10 @@ static atomic_size_t all_bytes;         /* of all records */
 static void
 scratch_free(struct pcoll_scratch *scratch)
 {
-	if (scratch->registration)
-		psi.ops->segment_release(psi.conduit, scratch->registration);
+	pcoll_unname(&scratch->named);
 	free(scratch->base);
 	atomic_fetch_sub_explicit(&all_bytes, scratch->room_bytes, memory_order_relaxed);
 	*scratch = (struct pcoll_scratch){ .base = NULL };
-}
-
-/* Members send messages to what has no name. */
-static void
-scratch_name(struct pcoll_scratch *scratch)
-{
-	if (psi.attributes.puts_longs && scratch->room_bytes <= NAMED_MOST_BYTES &&
-	    psi.ops->segment_bind(psi.conduit, scratch->base, scratch->room_bytes, &scratch->name,
-	                          &scratch->registration) != PSI_OK)
-		scratch->registration = NULL;
 }
 
 void
@@ -45,8 +32,8 @@ pcoll_scratch_make(struct pcoll_scratch *scratch, size_t len_bytes, bool far)
 		if (!scratch->base)
 			psi_fatal("no memory for a collective, which takes %zu bytes", len_bytes);
 	}
-	if (far && !scratch->registration && len_bytes > PCOLL_EAGER_BYTES)
-		scratch_name(scratch);
+	if (far && !scratch->named.registration && len_bytes > PCOLL_EAGER_BYTES)
+		pcoll_name(&scratch->named, scratch->base, scratch->room_bytes);
 }
 
 void

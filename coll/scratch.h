@@ -6,13 +6,12 @@
 #ifndef PCOLL_SCRATCH_H
 #define PCOLL_SCRATCH_H
 
-#include "runtime/conduit/conduit.h"
+#include "coll/named.h"
 
 struct pcoll_scratch {
 	unsigned char *base;                    /* NULL: none yet */
 	size_t room_bytes;
-	struct psi_registration *registration;  /* NULL: the network does not know it */
-	struct psi_segment_name name;           /* if it does */
+	struct pcoll_named named;
 };
 
 /* Makes room.  far: members of other hosts may send there.  Ends the job if memory is missing.  The
