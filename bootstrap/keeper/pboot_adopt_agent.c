@@ -96,3 +96,10 @@ pboot_adopt_tell(struct pboot_keeper *keeper)
 	keeper->told_status = cause->code;
 	keeper->told_failure = failure;
 }
+
+void
+pboot_adopt_tell_lost(const struct pboot_keeper *keeper, uint32_t job_rank)
+{
+	if (agent_is_there(keeper))
+		pboot_wire_send(keeper->launcher_sock, PBOOT_MSG_HOST_LOST, job_rank, 0, NULL);
+}

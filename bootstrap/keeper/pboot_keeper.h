@@ -157,11 +157,13 @@ bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
 /* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agent by its
  * name, if there is one.  agent_knows: will the agent tell how this rank ends?  take: takes a
- * message of the agent.  tell: tells the agent how the job ends. */
+ * message of the agent.  tell: tells the agent how the job ends; tell_lost: that the host of this
+ * rank of the job cannot be reached. */
 void pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent);
 bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
 void pboot_adopt_tell(struct pboot_keeper *keeper);
+void pboot_adopt_tell_lost(const struct pboot_keeper *keeper, uint32_t job_rank);
 
 /* pboot_report.c: prints lines about the job. */
 void pboot_report_cause(struct pboot_keeper *keeper);

@@ -129,6 +129,21 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 	}
 }
 
+/* With a host, those behind it are out of reach too.  The first rank of each is told of. */
+static void
+peers_tell_lost(const struct pboot_keeper *keeper)
+{
+	const struct pboot_peers *peers = keeper->peers;
+	uint32_t rank, told = UINT32_MAX;
+
+	for (rank = 0; rank < peers->job_size; rank++)
+		if (peers->host_of[rank] != told &&
+		    !pboot_overlay_reaches(peers->net, peers->host_of[rank])) {
+			told = peers->host_of[rank];
+			pboot_adopt_tell_lost(keeper, rank);
+		}
+}
+
 /* The lost host can no longer say that it is idle, so this host stops waiting for ALL_IDLE. */
 static void
 peers_on_lost(struct pboot_keeper *keeper, const struct pboot_overlay_event *event)
@@ -140,6 +155,7 @@ peers_on_lost(struct pboot_keeper *keeper, const struct pboot_overlay_event *eve
 		snprintf(peers->why, sizeof peers->why, "%s", event->why);
 		peers->is_witness = event->witness == peers->host_index;
 	}
+	peers_tell_lost(keeper);
 	pboot_keeper_event(keeper, PBOOT_EV_HOST, 0, (int)event->host);
 }
 

@@ -60,6 +60,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_LOST,      /* the launcher is lost */
 	/* keeper to agent */
 	PBOOT_MSG_STATUS, /* value: status with which the job ends; rank: 1 if it is a failure */
+	PBOOT_MSG_HOST_LOST, /* rank: of the job, on a host that keepers cannot reach */
 };
 
 struct pboot_msg {

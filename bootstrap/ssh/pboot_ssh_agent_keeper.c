@@ -79,6 +79,8 @@ pboot_ssh_keeper_take(struct pboot_ssh_agent *agent, struct pboot_ssh_keeper *ke
 			pboot_ssh_link_send_number(&agent->link,
 			    msg.rank ? PBOOT_SSH_FAILED : PBOOT_SSH_ASKED, 0,
 			    (uint32_t)msg.value & 255);
+		else if (msg.kind == PBOOT_MSG_HOST_LOST)
+			pboot_ssh_link_send_number(&agent->link, PBOOT_SSH_HOST_LOST, 0, msg.rank);
 	if (got < 0)
 		return;
 	close(keeper->sock);

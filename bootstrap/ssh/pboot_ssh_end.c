@@ -39,8 +39,16 @@ host_give_up(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 	pboot_ssh_event(job, PBOOT_EV_HOST, 0, (int)(host - job->hosts));
 }
 
-/* Closes the connections to hosts from which nothing more will come: hosts that have not begun when
- * the job ends, and hosts that are silent. */
+/* Will nothing more come from this host?  Nothing comes from hosts that have not begun when the job
+ * ends, hosts that keepers cannot reach and that were told to kill, and hosts that are silent. */
+static bool
+host_is_over(const struct pboot_ssh_job *job, const struct pboot_ssh_host *host, bool silent)
+{
+	if (!host->greeted)
+		return job->rules.phase >= PBOOT_ENDING;
+	return silent || (host->unreachable && job->kill_ns != 0);
+}
+
 static void
 job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 {
@@ -53,9 +61,9 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 		struct pboot_ssh_host *host = &job->hosts[i];
 
 		pboot_ssh_host_check_lost(job, host);
-		if (host->closed || (host->greeted ? !silent : job->rules.phase < PBOOT_ENDING))
+		if (host->closed || !host_is_over(job, host, silent))
 			continue;
-		if (host->greeted)
+		if (host->greeted && !host->unreachable)
 			host_give_up(job, host);
 		pboot_ssh_host_close(job, host);
 	}

@@ -31,6 +31,7 @@ static const struct shape {
 	[PBOOT_SSH_NO_EXEC] = { .agent = true, .ranked = true, .body = NUMBER },
 	[PBOOT_SSH_ASKED] = { .agent = true, .body = NUMBER },
 	[PBOOT_SSH_FAILED] = { .agent = true, .body = NUMBER },
+	[PBOOT_SSH_HOST_LOST] = { .agent = true, .body = NUMBER },
 	[PBOOT_SSH_STDIN_READ] = { .agent = true, .body = NUMBER },
 	[PBOOT_SSH_STDIN_GONE] = { .agent = true },
 	[PBOOT_SSH_FAULT] = { .agent = true, .body = BYTES },

@@ -37,6 +37,7 @@ enum pboot_ssh_kind {
 	PBOOT_SSH_NO_EXEC,	/* rank; a number: errno */
 	PBOOT_SSH_ASKED,	/* a number: status with which the keeper ends the job */
 	PBOOT_SSH_FAILED,	/* the same, of a failure */
+	PBOOT_SSH_HOST_LOST,	/* a number: a rank on a host that its keeper cannot reach */
 	PBOOT_SSH_STDIN_READ,	/* a number: bytes that the rank's pipe has taken */
 	PBOOT_SSH_STDIN_GONE,	/* no rank reads any more */
 	PBOOT_SSH_FAULT,	/* text: why this agent cannot work */

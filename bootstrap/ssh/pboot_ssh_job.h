@@ -27,6 +27,7 @@ struct pboot_ssh_host {
 	pid_t pid;		/* of ssh; 0: it has ended */
 	int ssh_status;		/* as of waitpid */
 	bool greeted, fenced, done;
+	bool unreachable;	/* a keeper says so */
 	bool closed;		/* nothing more comes from there */
 	uint64_t lost_ns;	/* when the connection closed too early; 0: it has not */
 	char *pairs;		/* malloced; what its ranks have put for this fence */
@@ -84,6 +85,8 @@ void pboot_ssh_host_take(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 void pboot_ssh_host_check_lost(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
 /* Closes the connection; the ranks of the host are counted as ended. */
 void pboot_ssh_host_close(struct pboot_ssh_job *job, struct pboot_ssh_host *host);
+/* The host of a rank. */
+struct pboot_ssh_host *pboot_ssh_host_of(const struct pboot_ssh_job *job, uint32_t rank);
 void pboot_ssh_event(struct pboot_ssh_job *job, enum pboot_event_kind kind, uint32_t rank,
     int value);
 void pboot_ssh_send_all(struct pboot_ssh_job *job, enum pboot_ssh_kind kind, uint32_t rank);

@@ -9,16 +9,6 @@
 
 enum { WHO_BYTES = 320, NO_SSH = 253 };
 
-static const struct pboot_ssh_host *
-job_host_of(const struct pboot_ssh_job *job, uint32_t rank)
-{
-	uint32_t i = 0;
-
-	while (rank - job->hosts[i].ranks.first >= job->hosts[i].ranks.count)
-		i++;
-	return &job->hosts[i];
-}
-
 static uint32_t
 job_find_joined(const struct pboot_ssh_job *job)
 {
@@ -41,7 +31,7 @@ pboot_ssh_report(struct pboot_ssh_job *job)
 		return;
 	job->reported = cause->kind;
 	snprintf(who, sizeof who, "rank %u (%s)", cause->rank,
-	    job_host_of(job, cause->rank)->name);
+	    pboot_ssh_host_of(job, cause->rank)->name);
 	switch (cause->kind) {
 	case PBOOT_CAUSE_PLAIN:
 		pboot_say("%s ended with status %d", who, cause->detail);
@@ -59,7 +49,7 @@ pboot_ssh_report(struct pboot_ssh_job *job)
 		    who, cause->detail, job_find_joined(job));
 		break;
 	case PBOOT_CAUSE_NO_EXEC:
-		pboot_say("host %s: cannot run %s: %s%s", job_host_of(job, cause->rank)->name,
+		pboot_say("host %s: cannot run %s: %s%s", pboot_ssh_host_of(job, cause->rank)->name,
 		    job->plan->program, strerror(cause->detail), psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_TIMEOUT:

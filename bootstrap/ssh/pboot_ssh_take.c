@@ -41,6 +41,16 @@ pboot_ssh_send_all_number(struct pboot_ssh_job *job, enum pboot_ssh_kind kind, u
 			pboot_ssh_link_send_number(&job->hosts[i].link, kind, 0, number);
 }
 
+struct pboot_ssh_host *
+pboot_ssh_host_of(const struct pboot_ssh_job *job, uint32_t rank)
+{
+	uint32_t i = 0;
+
+	while (rank - job->hosts[i].ranks.first >= job->hosts[i].ranks.count)
+		i++;
+	return &job->hosts[i];
+}
+
 void
 pboot_ssh_event(struct pboot_ssh_job *job, enum pboot_event_kind kind, uint32_t rank, int value)
 {
@@ -206,6 +216,15 @@ rank_note_status(struct pboot_ssh_job *job, int status)
 }
 
 static bool
+host_on_lost(struct pboot_ssh_job *job, uint32_t rank)
+{
+	if (rank >= job->plan->size)
+		return false;
+	pboot_ssh_host_of(job, rank)->unreachable = true;
+	return true;
+}
+
+static bool
 host_on_frame(struct pboot_ssh_job *job, struct pboot_ssh_host *host,
     const struct pboot_ssh_frame *frame)
 {
@@ -236,6 +255,8 @@ host_on_frame(struct pboot_ssh_job *job, struct pboot_ssh_host *host,
 	case PBOOT_SSH_NO_EXEC:
 		pboot_ssh_event(job, PBOOT_EV_NO_EXEC, frame->rank, (int)frame->number);
 		return true;
+	case PBOOT_SSH_HOST_LOST:
+		return host_on_lost(job, frame->number);
 	case PBOOT_SSH_STDIN_READ:
 		if (frame->number > PBOOT_SSH_WINDOW - job->input_window)
 			return false;
