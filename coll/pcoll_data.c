@@ -13,9 +13,6 @@
 #include "runtime/segment/reach.h"
 #include "runtime/team/team.h"
 
-/* Shorter payloads are not worth a name for one time. */
-enum { NAMED_LEAST_BYTES = 32 << 10 };
-
 static uint32_t
 member_place(const struct pcoll_op *op, gex_Rank_t rank)
 {
@@ -59,7 +56,7 @@ in_is_named(struct pcoll_op *op, struct pcoll_in *in, struct pcoll_there *there_
 		there_out->name = scratch->named.name;
 		return true;
 	}
-	if (in->len_bytes < NAMED_LEAST_BYTES ||
+	if (in->len_bytes < psi.attributes.named_least_bytes ||
 	    !(in->named.registration || pcoll_name(&in->named, in->addr, in->len_bytes)))
 		return false;
 	there_out->name = in->named.name;

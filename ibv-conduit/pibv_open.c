@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Registering pins pages, which takes as long as to send that much by messages. */
+enum { NAMED_LEAST_BYTES = 256 << 10 };
+
 /* -- the device's objects ---------------------------------------------------------------------- */
 
 /* Closes what is open, in reverse; also after an open that failed half way. */
@@ -177,6 +180,7 @@ pibv_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = INT32_MAX,
 		.device_atomics = pibv_has_atomics(conduit),
 		.puts_longs = true,
+		.named_least_bytes = NAMED_LEAST_BYTES,
 		.transport = "ibv",
 	};
 	*conduit_out = conduit;

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some providers only note what is registered; others pin its pages, which takes as long as to send
+ * that much by messages. */
+enum { NAMED_LEAST_BYTES = 32 << 10, PINNED_LEAST_BYTES = 256 << 10 };
+
 /* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 static uint64_t
 number_of(const struct psi_services *services, const char *name, uint64_t fallback)
@@ -284,6 +288,8 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_long_bytes = INT32_MAX,
 		.shared_bytes = 0,
 		.puts_longs = conduit->rma.data,
+		.named_least_bytes = conduit->rma.needs_local ? PINNED_LEAST_BYTES
+		                                              : NAMED_LEAST_BYTES,
 	};
 	transport_name(conduit->info->fabric_attr->prov_name, attributes_out->transport);
 	*conduit_out = conduit;

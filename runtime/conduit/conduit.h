@@ -234,6 +234,7 @@ struct psi_attributes {
 	size_t shared_bytes;                    /* mapped for queues, all processes of the host */
 	bool device_atomics;                    /* it has the operation device_atomic */
 	bool puts_longs;                        /* am_long puts to memory that has a name */
+	size_t named_least_bytes;               /* less is not worth a name for one Long alone */
 	char transport[PSI_TRANSPORT_BYTES];    /* what messages go through: smp, tcp, ... */
 };
 

@@ -78,6 +78,7 @@ pair_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.shared_bytes = local.shared_bytes + network.shared_bytes,
 		.device_atomics = network.device_atomics,
 		.puts_longs = network.puts_longs,
+		.named_least_bytes = network.named_least_bytes,
 	};
 	memcpy(attributes_out->transport, network.transport, sizeof network.transport);
 	*conduit_out = pair;

@@ -36,7 +36,7 @@ probe(const struct psi_services *services, char *reason, size_t reason_bytes)
 	                      struct psi_conduit **conduit_out)                                   \
 	{                                                                                         \
 		(void)services, (void)job, (void)conduit_out;                                     \
-		*out = (struct psi_attributes){ medium, longest, 10, false, false, #who };        \
+		*out = (struct psi_attributes){ medium, longest, 10, false, false, 0, #who };     \
 		who.opens++;                                                                      \
 		return PSI_OK;                                                                    \
 	}                                                                                         \
