@@ -8,6 +8,8 @@
 /* Agents that were told to kill, or whose ranks have all ended, have this long to say that all has
  * ended. */
 static const uint64_t give_up_ns = 5000 * MS;
+/* Those that keepers cannot reach may hear the launcher all the same, and kill in this time. */
+static const uint64_t unreachable_ns = 1000 * MS;
 
 static void
 job_quit(struct pboot_ssh_job *job)
@@ -31,28 +33,48 @@ job_kill(struct pboot_ssh_job *job, uint64_t now)
 }
 
 /* A host that does not say that all has ended there may have lost its connection, so the job has
- * not succeeded. */
+ * not succeeded.  A keeper has named those that are out of reach. */
 static void
 host_give_up(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
 {
-	pboot_say("host %s has not confirmed that the job has ended there", host->name);
+	if (!host->unreachable)
+		pboot_say("host %s has not confirmed that the job has ended there", host->name);
 	pboot_ssh_event(job, PBOOT_EV_HOST, 0, (int)(host - job->hosts));
 }
 
-/* Will nothing more come from this host?  Nothing comes from hosts that have not begun when the job
- * ends, hosts that keepers cannot reach and that were told to kill, and hosts that are silent. */
+/* A keeper that waits in vain for ranks that have all ended is killed too. */
 static bool
-host_is_over(const struct pboot_ssh_job *job, const struct pboot_ssh_host *host, bool silent)
+job_waits_for_unreachable(const struct pboot_ssh_job *job)
+{
+	uint32_t i;
+
+	for (i = 0; job->rules.alive == 0 && i < job->host_count; i++)
+		if (job->hosts[i].unreachable && !job->hosts[i].closed)
+			return true;
+	return false;
+}
+
+static bool
+job_has_killed_for(const struct pboot_ssh_job *job, uint64_t limit_ns, uint64_t now)
+{
+	return job->kill_ns != 0 && now - job->kill_ns >= limit_ns;
+}
+
+/* Will nothing more come from this host?  Nothing comes from hosts that have not begun when the job
+ * ends, hosts that keepers cannot reach and that do not answer, and hosts that are silent. */
+static bool
+host_is_over(const struct pboot_ssh_job *job, const struct pboot_ssh_host *host, bool silent,
+    uint64_t now)
 {
 	if (!host->greeted)
 		return job->rules.phase >= PBOOT_ENDING;
-	return silent || (host->unreachable && job->kill_ns != 0);
+	return silent || (host->unreachable && job_has_killed_for(job, unreachable_ns, now));
 }
 
 static void
 job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 {
-	const bool silent = (job->kill_ns != 0 && now - job->kill_ns >= give_up_ns) ||
+	const bool silent = job_has_killed_for(job, give_up_ns, now) ||
 	    (job->rules.alive == 0 && pboot_ssh_output_is_empty(job) &&
 	     now - job->output_ns >= give_up_ns);
 	uint32_t i;
@@ -61,9 +83,9 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 		struct pboot_ssh_host *host = &job->hosts[i];
 
 		pboot_ssh_host_check_lost(job, host);
-		if (host->closed || !host_is_over(job, host, silent))
+		if (host->closed || !host_is_over(job, host, silent, now))
 			continue;
-		if (host->greeted && !host->unreachable)
+		if (host->greeted)
 			host_give_up(job, host);
 		pboot_ssh_host_close(job, host);
 	}
@@ -120,7 +142,7 @@ pboot_ssh_act(struct pboot_ssh_job *job)
 	pboot_ssh_report(job);
 	if (action == PBOOT_DO_QUIT)
 		job_quit(job);
-	else if (action == PBOOT_DO_KILL)
+	else if (action == PBOOT_DO_KILL || job_waits_for_unreachable(job))
 		job_kill(job, now);
 	job_check_hosts(job, now);
 	job_check_output(job, now);
