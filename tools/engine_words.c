@@ -80,7 +80,8 @@ hydra_ranks_of_host(const struct engine_job *job)
 {
 	if (job->host_count > 1 && !getenv("HYDRA_HOST_FILE"))
 		program_refuse("-N %u: no hosts are named, and Hydra has no list of its own "
-		               "(HYDRA_HOST_FILE); give --hosts a,b", job->host_count);
+		               "(HYDRA_HOST_FILE); set that, or use penstock-run --hosts a,b",
+		               job->host_count);
 	return ranks_of_host(job);
 }
 

@@ -174,6 +174,21 @@ refuse_option(char **argv)
 	program_refuse("unknown option %s; see --help", word);
 }
 
+/* -hosts and -hostfile, say, which other launchers have, are not -h. */
+static void
+print_help(char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (word[0] == '-' && word[1] == 'h' && word[2])
+		program_refuse("unknown option %s; --hosts A,B names hosts, see --help", word);
+	if (argv[optind] && argv[optind][0] == '-' && argv[optind][1] == 'h' && argv[optind][2])
+		program_refuse("unknown option %s; --hosts A,B names hosts, see --help",
+		    argv[optind]);
+	fputs(usage, stdout);
+	exit(0);
+}
+
 static void
 take_option(struct command_line *line, int option, char **argv)
 {
@@ -211,8 +226,8 @@ take_option(struct command_line *line, int option, char **argv)
 		puts("penstock-run " PACKAGE_VERSION);
 		exit(0);
 	case 'h':
-		fputs(usage, stdout);
-		exit(0);
+		print_help(argv);
+		break;
 	case ':':
 		program_refuse("option %s needs a value; see --help", argv[optind - 1]);
 	default:

@@ -246,7 +246,7 @@ pboot_pmi1_serve(struct pboot_pmi1_server *server, uint32_t rank, char *line, si
 		return rank_abort(&words, status_out);
 	if (self->state == PBOOT_PMI1_NEW && strcmp(command, "init") == 0)
 		return rank_init(self, &words, answer_out);
-	if (self->state == PBOOT_PMI1_LEFT && strcmp(command, "init") == 0)
+	if (self->state != PBOOT_PMI1_NEW && strcmp(command, "init") == 0)
 		return PBOOT_PMI1_TWICE;
 	if (self->state != PBOOT_PMI1_IN)
 		return PBOOT_PMI1_FAULT;

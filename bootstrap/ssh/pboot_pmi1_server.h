@@ -48,7 +48,7 @@ enum pboot_pmi1_what {
 	PBOOT_PMI1_FENCED,	/* it waits; there is no answer yet */
 	PBOOT_PMI1_DONE,	/* its last line */
 	PBOOT_PMI1_ABORTED,	/* it asks to end all with *status_out; no answer */
-	PBOOT_PMI1_TWICE,	/* its first line again, after its last; no answer */
+	PBOOT_PMI1_TWICE,	/* its first line again; no answer */
 };
 
 bool pboot_pmi1_server_open(struct pboot_pmi1_server *server, uint32_t size, uint32_t count);

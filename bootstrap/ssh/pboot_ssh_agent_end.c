@@ -85,6 +85,15 @@ pboot_ssh_agent_kill(struct pboot_ssh_agent *agent)
 	agent_kill_at(agent, psi_now_ns() + (pboot_ssh_keeper_is_there(agent) ? kill_ns : 0));
 }
 
+/* Does a keeper go on although the ranks here have ended and the job does not fail?  It waits for
+ * other hosts, and to kill it would make them fail. */
+static bool
+keeper_waits(const struct pboot_ssh_agent *agent)
+{
+	return agent->alive == 0 && !agent->fail_status && !agent->lost &&
+	    pboot_ssh_keeper_is_there(agent);
+}
+
 /* Kills all processes that descend from this one.  Keepers are killed last, since they end the
  * ranks themselves unless they are stopped. */
 void
@@ -94,7 +103,7 @@ pboot_ssh_agent_kill_due(struct pboot_ssh_agent *agent, uint64_t now)
 
 	if (agent->kill_ns == 0 || now < agent->kill_ns)
 		return;
-	if (now < agent->kill_ns + kill_ns)
+	if (now < agent->kill_ns + kill_ns || keeper_waits(agent))
 		pboot_ssh_keeper_spare(agent, &spared);
 	pboot_ssh_ranks_signal(agent, SIGKILL);
 	pboot_descend_signal(SIGKILL, &spared);
@@ -110,7 +119,8 @@ pboot_ssh_agent_settle(struct pboot_ssh_agent *agent, uint64_t now)
 	if (agent->settled || agent->alive > 0 || !(agent->started || agent->kill_ns) ||
 	    (pboot_ssh_keeper_is_there(agent) && !hurried))
 		return;
-	if (pboot_ssh_keeper_is_there(agent) && now < agent->kill_ns + kill_ns)
+	if (pboot_ssh_keeper_is_there(agent) &&
+	    (keeper_waits(agent) || now < agent->kill_ns + kill_ns))
 		return;
 	if (agent->settle_ns == 0)
 		agent->settle_ns = now;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -64,11 +65,15 @@ pboot_ssh_report(struct pboot_ssh_job *job)
 static void
 report_ssh_status(const struct pboot_ssh_job *job, const char *host, int status)
 {
+	const char *more = getenv("GASNET_SSH_OPTIONS");
+	const bool has_more = more && *more;
+
 	if (status == NO_SSH)
 		pboot_say("cannot run %s (GASNET_SSH_CMD): no such program", job->ssh);
 	else if (status == 255)
-		pboot_say("host %s cannot be reached by %s; does \"%s %s true\" work, without a "
-		    "question?", host, job->ssh, job->ssh, host);
+		pboot_say("host %s cannot be reached by %s; does \"%s%s%s %s true\" work, without a "
+		    "question?", host, job->ssh, job->ssh, has_more ? " " : "",
+		    has_more ? more : "", host);
 	else if (status == 126 || status == 127)
 		pboot_say("host %s has no %s that can be run at the same path as here; "
 		    "install Penstock there, or run it from a directory that all hosts have", host,

@@ -140,19 +140,30 @@ psi_plugin_directory_of(const char *launcher, char *directory_out, size_t bytes)
 	return directory_beside(launcher, PSI_BIN_DIR, directory_out, bytes);
 }
 
-/* A rank's parent is the keeper, which the launcher has forked. */
+/* Is that process one of the tools that are installed with the plug-ins? */
 static bool
-beside_launcher(char *directory_out, size_t bytes)
+beside_tool(pid_t process, char *directory_out, size_t bytes)
 {
 	char link[64], program[PATH_MAX];
+	const char *name;
 	ssize_t len;
 
-	snprintf(link, sizeof link, "/proc/%d/exe", (int)getppid());
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
 	len = readlink(link, program, sizeof program - 1);
 	if (len <= 0)
 		return false;
 	program[len] = '\0';
-	return psi_plugin_directory_of(program, directory_out, bytes);
+	name = strrchr(program, '/');
+	return name && strncmp(name, "/penstock-", strlen("/penstock-")) == 0 &&
+	       psi_plugin_directory_of(program, directory_out, bytes);
+}
+
+/* A rank's parent is the keeper, which the launcher has forked. */
+static bool
+beside_this_or_launcher(char *directory_out, size_t bytes)
+{
+	return beside_tool(getpid(), directory_out, bytes) ||
+	       beside_tool(getppid(), directory_out, bytes);
 }
 
 bool
@@ -167,7 +178,7 @@ psi_plugin_directory_at(unsigned i, char *directory_out, size_t bytes)
 		snprintf(directory_out, bytes, "%s", PSI_PLUGIN_DIR);
 	else if (i == 2 && !beside_library(directory_out, bytes))
 		directory_out[0] = '\0';
-	else if (i == 3 && !beside_launcher(directory_out, bytes))
+	else if (i == 3 && !beside_this_or_launcher(directory_out, bytes))
 		directory_out[0] = '\0';
 	return i < 4;
 }

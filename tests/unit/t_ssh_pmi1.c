@@ -60,7 +60,7 @@ START_TEST(values_of_all_hosts_are_there_after_a_fence)
 	ck_assert_int_eq(say(0, "cmd=get_maxes"), PBOOT_PMI1_FAULT);
 	ck_assert_int_eq(say(0, "cmd=init pmi_version=1 pmi_subversion=1"), PBOOT_PMI1_TWICE);
 	ck_assert_str_eq(answer, "");
-	ck_assert_int_eq(say(1, "cmd=init pmi_version=1 pmi_subversion=1"), PBOOT_PMI1_FAULT);
+	ck_assert_int_eq(say(1, "cmd=init pmi_version=1 pmi_subversion=1"), PBOOT_PMI1_TWICE);
 	pboot_pmi1_server_close(&server);
 }
 END_TEST
@@ -90,8 +90,7 @@ END_TEST
 START_TEST(what_is_refused)
 {
 	static const char *const bad[] = { "", "get_maxes", "cmd=what", "cmd=put key=k",
-		"cmd=put key= value=v", "cmd=get", "cmd=get key=", "cmd=get\tkey=k",
-		"cmd=init pmi_version=1" };
+		"cmd=put key= value=v", "cmd=get", "cmd=get key=", "cmd=get\tkey=k" };
 	char line[PBOOT_PMI1_VALUE_MAX + 64] = "cmd=put key=k value=";
 	size_t i;
 
