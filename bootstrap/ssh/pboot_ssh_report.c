@@ -71,8 +71,8 @@ report_ssh_status(const struct pboot_ssh_job *job, const char *host, int status)
 	if (status == NO_SSH)
 		pboot_say("cannot run %s (GASNET_SSH_CMD): no such program", job->ssh);
 	else if (status == 255)
-		pboot_say("host %s cannot be reached by %s; does \"%s%s%s %s true\" work, without a "
-		    "question?", host, job->ssh, job->ssh, has_more ? " " : "",
+		pboot_say("host %s cannot be reached by %s; does \"%s%s%s %s true\" work, without "
+		    "a question?", host, job->ssh, job->ssh, has_more ? " " : "",
 		    has_more ? more : "", host);
 	else if (status == 126 || status == 127)
 		pboot_say("host %s has no %s that can be run at the same path as here; "
