@@ -8,8 +8,8 @@
 /* Agents that were told to kill, or whose ranks have all ended, have this long to say that all has
  * ended. */
 static const uint64_t give_up_ns = 5000 * MS;
-/* Those that keepers cannot reach may hear the launcher all the same.  In this time the word to kill
- * is on its way; when the connection ends behind it, an agent goes on killing. */
+/* Those that keepers cannot reach may hear the launcher all the same.  In this time the word to
+ * kill is on its way; when the connection ends behind it, an agent goes on killing. */
 static const uint64_t unreachable_ns = 150 * MS;
 
 static void
