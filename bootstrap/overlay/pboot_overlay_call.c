@@ -39,15 +39,12 @@ static void
 attempt_fail_by(struct pboot_overlay *net, int error)
 {
 	struct pboot_attempt *attempt = &net->attempt;
-	struct pboot_link *up = &net->link[PBOOT_TREE_UP];
 
 	attempt_fail(net, strerror(error));
 	if (!pboot_join_is_refused(&attempt->refused_ns, error, net->now_ns))
 		return;
 	attempt_close(attempt, PBOOT_ATTEMPT_NONE);
-	pboot_net_lose_format(net, up, PBOOT_OVERLAY_BY_KERNEL,
-	    "%.40s could not connect to %.40s: %.60s", pboot_net_name(net, net->options.self),
-	    pboot_net_name(net, up->peer), strerror(error));
+	pboot_join_lose_parent(net, PBOOT_OVERLAY_BY_KERNEL);
 }
 
 static void

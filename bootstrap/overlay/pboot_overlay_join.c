@@ -137,20 +137,26 @@ pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdict)
 	}
 }
 
+void
+pboot_join_lose_parent(struct pboot_overlay *net, enum pboot_overlay_loss kind)
+{
+	struct pboot_link *up = &net->link[PBOOT_TREE_UP];
+	const char *trouble = net->attempt.trouble;
+
+	pboot_net_lose_format(net, up, kind, "%.40s could not connect to %.40s: %.60s",
+	    pboot_net_name(net, net->options.self), pboot_net_name(net, up->peer),
+	    trouble ? trouble : "it does not answer");
+}
+
 static void
 link_give_up(struct pboot_overlay *net, struct pboot_link *link)
 {
-	const char *here = pboot_net_name(net, net->options.self);
-	const char *there = pboot_net_name(net, link->peer);
-	const char *trouble = net->attempt.trouble;
-
 	if (link->branch == PBOOT_TREE_UP)
-		pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_DEADLINE,
-		    "%.40s could not connect to %.40s: %.60s", here, there,
-		    trouble ? trouble : "it does not answer");
+		pboot_join_lose_parent(net, PBOOT_OVERLAY_BY_DEADLINE);
 	else
 		pboot_net_lose_format(net, link, PBOOT_OVERLAY_BY_DEADLINE,
-		    "%.60s has not connected to %.60s in time", there, here);
+		    "%.60s has not connected to %.60s in time", pboot_net_name(net, link->peer),
+		    pboot_net_name(net, net->options.self));
 }
 
 void

@@ -182,6 +182,8 @@ void pboot_join_count(struct pboot_overlay *net, enum pboot_shake_verdict verdic
 void pboot_join_lose_by_version(struct pboot_overlay *net, struct pboot_link *link,
     const struct pboot_shake *shake);
 void pboot_join_lose_by_memory(struct pboot_overlay *net, struct pboot_link *link);
+/* The parent could not be connected to, because of the last attempt's trouble. */
+void pboot_join_lose_parent(struct pboot_overlay *net, enum pboot_overlay_loss kind);
 /* Takes each neighbour for lost that has no link by the deadline of connect. */
 void pboot_join_give_up(struct pboot_overlay *net);
 /* Ends attempts and closes the listener: no more links will come up. */

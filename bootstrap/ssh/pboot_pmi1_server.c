@@ -244,10 +244,9 @@ pboot_pmi1_serve(struct pboot_pmi1_server *server, uint32_t rank, char *line, si
 	command = pboot_pmi1_value(&words, "cmd");
 	if (strcmp(command, "abort") == 0)
 		return rank_abort(&words, status_out);
-	if (self->state == PBOOT_PMI1_NEW && strcmp(command, "init") == 0)
-		return rank_init(self, &words, answer_out);
-	if (self->state != PBOOT_PMI1_NEW && strcmp(command, "init") == 0)
-		return PBOOT_PMI1_TWICE;
+	if (strcmp(command, "init") == 0)
+		return self->state == PBOOT_PMI1_NEW ? rank_init(self, &words, answer_out) :
+		    PBOOT_PMI1_TWICE;
 	if (self->state != PBOOT_PMI1_IN)
 		return PBOOT_PMI1_FAULT;
 	return rank_say(server, self, command, &words, answer_out);
