@@ -7,13 +7,16 @@
 /* A host is lost that was silent for so many of its heartbeats. */
 enum { PERIODS = 5 };
 
+#define NO_AGENT "-"
+
 size_t
 pboot_card_write(const struct pboot_card *card, char text[PBOOT_CARD_ROOM])
 {
 	const int len = snprintf(text, PBOOT_CARD_ROOM,
-	    "%d %s %d %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %s %s",
+	    "%d %s %d %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %s %s %s",
 	    card->version, card->release, (int)card->pid, card->messages, card->host_id,
-	    card->program, card->limit_ns, card->name, card->host);
+	    card->program, card->limit_ns, card->name,
+	    *card->agent ? card->agent : NO_AGENT, card->host);
 
 	return (size_t)len;
 }
@@ -24,21 +27,31 @@ id_read(const char *text, uint64_t *id_out)
 	return strlen(text) == 16 && sscanf(text, "%16" SCNx64, id_out) == 1;
 }
 
+static bool
+name_is_whole(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == PBOOT_NAME_BYTES - 1;
+}
+
 /* Reads what follows version and release.  Returns false if that is not the rest of a card. */
 static bool
 card_read_rest(const char *text, struct pboot_card *card)
 {
-	char host_id[17], program[17], limit[17], name[PBOOT_NAME_BYTES];
+	char host_id[17], program[17], limit[17], name[PBOOT_NAME_BYTES], agent[PBOOT_NAME_BYTES];
 	int pid, end = 0;
 
-	if (sscanf(text, " %9d %11d %16[0-9a-f] %16[0-9a-f] %16[0-9a-f] %32[0-9a-f] %64s%n", &pid,
-	           &card->messages, host_id, program, limit, name, card->host, &end) != 7 ||
-	    text[end] != '\0' || pid <= 0 || strlen(name) != PBOOT_NAME_BYTES - 1 ||
+	if (sscanf(text, " %9d %11d %16[0-9a-f] %16[0-9a-f] %16[0-9a-f] %32[0-9a-f] %32s %64s%n",
+	           &pid, &card->messages, host_id, program, limit, name, agent, card->host,
+	           &end) != 8 ||
+	    text[end] != '\0' || pid <= 0 || !name_is_whole(name) ||
+	    (strcmp(agent, NO_AGENT) != 0 && !name_is_whole(agent)) ||
 	    !id_read(host_id, &card->host_id) || !id_read(program, &card->program) ||
 	    !id_read(limit, &card->limit_ns))
 		return false;
 	card->pid = pid;
 	memcpy(card->name, name, sizeof name);
+	if (strcmp(agent, NO_AGENT) != 0)
+		memcpy(card->agent, agent, sizeof agent);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /*
  * A card is what each rank tells all others through the engine before they can reach each other:
- * its release, its process, its program, its settings, its host, and the name at which it would
- * listen if it is the lowest rank of its host.
+ * its release, its process, its program, its settings, its host, the name at which it would listen
+ * if it is the lowest rank of its host, and the name at which its agent listens.
  */
 #ifndef PBOOT_CARD_H
 #define PBOOT_CARD_H
@@ -23,10 +23,11 @@ struct pboot_card {
 	uint64_t program;	/* equal on ranks that run the same program; 0: may be any */
 	uint64_t limit_ns;	/* its PST_HOST_LIMIT; 0: one of its settings is bad */
 	char name[PBOOT_NAME_BYTES];
+	char agent[PBOOT_NAME_BYTES];	/* empty: no agent has started the rank */
 	char host[PBOOT_CARD_HOST];	/* for messages */
 };
 
-/* pboot_card_fill.c.  The card of this process; name is left empty. */
+/* pboot_card_fill.c.  The card of this process; name and agent are left empty. */
 void pboot_card_fill(struct pboot_card *card_out);
 
 /* Writes a card as text and returns its length; text is no longer than PBOOT_CARD_ROOM, NUL

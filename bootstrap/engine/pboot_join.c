@@ -24,7 +24,6 @@ struct join {
 	pid_t parent;	/* the process above this rank when it started */
 	int listener;
 	char name[PBOOT_NAME_BYTES];	/* of the listener */
-	char agent[PBOOT_NAME_BYTES];	/* the name of the agent; empty: there is none */
 	uint64_t limit_ns;		/* of the job's time, from the launcher */
 	struct pboot_card *cards;	/* [size] */
 	struct pboot_hosts hosts;
@@ -90,6 +89,8 @@ join_put_card(struct join *join)
 
 	pboot_card_fill(&card);
 	memcpy(card.name, join->name, sizeof card.name);
+	if (!pboot_engine_agent(card.agent))
+		*card.agent = '\0';
 	len = pboot_card_write(&card, text);
 	if (!join->engine->put("card", text, len))
 		join_abort(join);
@@ -232,6 +233,7 @@ join_list_local(const struct join *join, uint32_t local_size)
 				.rank = rank,
 				.pid = join->cards[rank].pid,
 				.messages = join->cards[rank].messages,
+				.agent = join->cards[rank].agent,
 			};
 	return ranks;
 }
@@ -250,7 +252,6 @@ join_start_keeper(struct join *join, uint32_t local_size)
 		.parent = join->parent > 1 ? join->parent : 0, /* 1 adopts orphans */
 		.listener = join->listener,
 		.limit_ns = join->limit_ns,
-		.agent = *join->agent ? join->agent : NULL,
 	};
 	int err = ENOMEM;
 
@@ -312,8 +313,6 @@ pboot_join(const struct pboot_engine *engine, struct pboot_startup *startup_out,
 {
 	struct join join = { .engine = engine, .parent = getppid(), .listener = -1 };
 
-	if (!pboot_engine_agent(join.agent))
-		*join.agent = '\0';
 	join.limit_ns = pboot_engine_limit_ns();
 	if (!engine->open(&join.rank, &join.size))
 		join_abort(&join);

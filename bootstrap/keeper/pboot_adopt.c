@@ -192,7 +192,7 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	err = adoption->net ? pboot_peers_begin(&keeper, adoption) : 0;
 	if (err)
 		pboot_keeper_give_up(&keeper, "the keeper's connections to other hosts", err);
-	pboot_adopt_connect(&keeper, adoption->agent);
+	pboot_adopt_connect(&keeper, adoption->ranks);
 	keeper_take_ranks(&keeper, adoption);
 	pboot_keeper_serve(&keeper);
 }

@@ -22,6 +22,7 @@ struct pboot_adopted {
 	uint32_t rank;		/* in the job */
 	pid_t pid;
 	int messages;		/* pboot_wire_file of its stderr */
+	const char *agent;	/* the name at which its agent listens; empty: it has none */
 };
 
 struct pboot_adoption {
@@ -36,7 +37,6 @@ struct pboot_adoption {
 	int listener;		/* socket at which ranks connect by this name */
 	char name[PBOOT_NAME_BYTES];
 	uint64_t limit_ns;	/* time that the job may run; 0: no limit */
-	const char *agent;	/* the name at which the ranks' agent listens; NULL: none */
 };
 
 /* Forks the keeper, which is no child of the caller's.  The listener stays open here.  Returns 0 or

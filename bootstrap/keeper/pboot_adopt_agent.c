@@ -1,22 +1,54 @@
 /*
- * The keeper's connection to the agent that has started its ranks (bootstrap/ssh).  The agent is
- * the parent of the ranks, so it knows how they end.  It passes the launcher's signals to the
- * keeper, and the keeper tells it how the job ends.  The keeper treats this connection as that of a
- * launcher.
+ * The keeper's connections to the agents that have started its ranks (bootstrap/ssh).  An agent is
+ * the parent of its ranks, so it knows how they end.  A host has one agent, or several if it is
+ * named several times.  The first passes the launcher's signals to the keeper, and the keeper tells
+ * it how the job ends.  The keeper treats this connection as that of a launcher.
  */
+#include "bootstrap/keeper/pboot_adopt.h"
 #include "bootstrap/keeper/pboot_keeper.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Does a rank before this one have the same agent? */
+static bool
+agent_is_met(const struct pboot_adopted *ranks, uint32_t rank)
+{
+	uint32_t before = rank;
+
+	/* The rank before is nearly always of the same agent. */
+	while (before > 0)
+		if (strcmp(ranks[--before].agent, ranks[rank].agent) == 0)
+			return true;
+	return false;
+}
+
+/* Until the agent says which its ranks are, all may be. */
+static void
+agent_connect(struct pboot_keeper *keeper, const char *name)
+{
+	const int sock = pboot_wire_connect(name);
+	struct pboot_keeper_agent *agent = &keeper->agents[keeper->agent_count];
+
+	if (sock < 0)
+		return;
+	*agent = (struct pboot_keeper_agent) { pboot_fd_raise(sock), 0, UINT32_MAX };
+	if (keeper->agent_count++ == 0)
+		keeper->launcher_sock = agent->sock;
+}
 
 void
-pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent)
+pboot_adopt_connect(struct pboot_keeper *keeper, const struct pboot_adopted *ranks)
 {
-	const int sock = agent ? pboot_wire_connect(agent) : -1;
+	uint32_t rank;
 
 	keeper->told_status = -1;
-	keeper->agent_count = UINT32_MAX;
-	if (sock >= 0)
-		keeper->launcher_sock = pboot_fd_raise(sock);
+	keeper->agents = calloc(keeper->plan->size, sizeof *keeper->agents);
+	for (rank = 0; keeper->agents && rank < keeper->plan->size; rank++)
+		if (*ranks[rank].agent && !agent_is_met(ranks, rank))
+			agent_connect(keeper, ranks[rank].agent);
 }
 
 static bool
@@ -25,12 +57,19 @@ agent_is_there(const struct pboot_keeper *keeper)
 	return keeper->adopts && keeper->launcher_sock >= 0;
 }
 
-/* A host that is named twice has two agents, and one keeper. */
 bool
 pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
 {
-	return agent_is_there(keeper) &&
-	    pboot_keeper_job_rank(keeper, rank) - keeper->agent_first < keeper->agent_count;
+	const uint32_t job_rank = pboot_keeper_job_rank(keeper, rank);
+	uint32_t i;
+
+	if (!agent_is_there(keeper))
+		return false;
+	for (i = 0; i < keeper->agent_count; i++)
+		if (keeper->agents[i].sock >= 0 &&
+		    job_rank - keeper->agents[i].first < keeper->agents[i].count)
+			return true;
+	return false;
 }
 
 /* The agent's child may be a shell that has started the rank.  The end of this child counts when
@@ -56,13 +95,13 @@ adopted_find_end(struct pboot_keeper *keeper, uint32_t job_rank, int status)
 			adopted_note_end(keeper, rank, status);
 }
 
-void
-pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
+static void
+agent_take(struct pboot_keeper *keeper, uint32_t agent, const struct pboot_msg *msg)
 {
 	switch (msg->kind) {
 	case PBOOT_MSG_RANKS:
-		keeper->agent_first = msg->rank;
-		keeper->agent_count = (uint32_t)msg->value;
+		keeper->agents[agent].first = msg->rank;
+		keeper->agents[agent].count = (uint32_t)msg->value;
 		break;
 	case PBOOT_MSG_ENDED:
 		adopted_find_end(keeper, msg->rank, msg->value);
@@ -79,6 +118,29 @@ pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
 	default:
 		break;
 	}
+}
+
+void
+pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
+{
+	if (keeper->adopts)
+		agent_take(keeper, 0, msg);
+}
+
+/* Signals come from the first agent alone, so that ranks get each of them once.  The launcher
+ * notices the end of any agent, and ends the job. */
+void
+pboot_adopt_receive(struct pboot_keeper *keeper, uint32_t agent)
+{
+	struct pboot_msg msg;
+	int got;
+
+	while ((got = pboot_wire_take(keeper->agents[agent].sock, &msg, NULL)) == 1)
+		agent_take(keeper, agent, &msg);
+	if (got < 0)
+		return;
+	close(keeper->agents[agent].sock);
+	keeper->agents[agent].sock = -1;
 }
 
 void

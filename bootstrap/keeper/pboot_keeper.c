@@ -246,6 +246,8 @@ keeper_take_events(struct pboot_keeper *keeper)
 			pboot_receive_rank(keeper, keeper->sources[i].rank);
 		else if (keeper->sources[i].kind == PBOOT_SOURCE_PROCESS)
 			pboot_wait_process_ended(keeper, keeper->sources[i].rank);
+		else if (keeper->sources[i].kind == PBOOT_SOURCE_AGENT)
+			pboot_adopt_receive(keeper, keeper->sources[i].rank);
 		signals |= keeper->sources[i].kind == PBOOT_SOURCE_SIGNALS;
 		launcher |= keeper->sources[i].kind == PBOOT_SOURCE_LAUNCHER;
 	}

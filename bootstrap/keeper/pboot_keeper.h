@@ -18,6 +18,8 @@
 
 enum { PBOOT_INCOMING_MAX = 64 };
 
+struct pboot_adopted;
+
 struct pboot_keeper_rank {
 	pid_t pid;		/* the keeper's child */
 	pid_t init_pid;		/* process in init: the child or a descendant; 0: none */
@@ -36,6 +38,13 @@ struct pboot_keeper_rank {
 	sigset_t missed;	/* signals that the process group got before this rank was forked */
 };
 
+/* An agent of bootstrap/ssh that has started ranks of this host.  A host that is named twice has
+ * two agents. */
+struct pboot_keeper_agent {
+	int sock;		/* -1: closed; that of the first is launcher_sock */
+	uint32_t first, count;	/* its ranks of the job */
+};
+
 /* A connection by name whose process has not yet said which rank it is. */
 struct pboot_incoming {
 	int sock;
@@ -45,25 +54,25 @@ struct pboot_incoming {
 /* What a polled descriptor is. */
 enum {
 	PBOOT_SOURCE_SIGNALS, PBOOT_SOURCE_LAUNCHER, PBOOT_SOURCE_INCOMING, PBOOT_SOURCE_RANK,
-	PBOOT_SOURCE_PROCESS, PBOOT_SOURCE_ENGINE, PBOOT_SOURCE_PEERS,
+	PBOOT_SOURCE_PROCESS, PBOOT_SOURCE_ENGINE, PBOOT_SOURCE_PEERS, PBOOT_SOURCE_AGENT,
 };
 
 struct pboot_source {
 	int kind;
-	uint32_t rank;
+	uint32_t rank;	/* or number of an agent */
 };
 
 /* The most descriptors to poll: signals, launcher or engine, listener, connections without a rank;
- * a socket and a pidfd for each rank; those of the overlay. */
+ * a socket and a pidfd for each rank, and its agent; those of the overlay. */
 #define PBOOT_SOURCES_MAX(size) \
-	(3 + PBOOT_INCOMING_MAX + 2 * (size_t)(size) + PBOOT_OVERLAY_POLLS)
+	(3 + PBOOT_INCOMING_MAX + 3 * (size_t)(size) + PBOOT_OVERLAY_POLLS)
 
 struct pboot_keeper {
 	const struct pboot_plan *plan;
 	const struct pboot_saved_state *saved;
 	pid_t self, launcher;
 	struct pboot_status_page *page;
-	int launcher_sock;	/* -1 once the launcher is gone; adopted: to the agent; -1: none */
+	int launcher_sock;	/* -1 once the launcher is gone; adopted: to the first agent */
 	int signals;		/* signalfd */
 	int listener;		/* socket at which ranks connect by name; -1: none */
 	char name[PBOOT_NAME_BYTES];
@@ -97,7 +106,8 @@ struct pboot_keeper {
 	bool engine_watched, engine_gone;
 	uint64_t released_ns;	/* when no adopted rank was at work any more; 0: not yet */
 	uint64_t kill_ns;	/* when adopted ranks were first to be killed; 0: not yet */
-	uint32_t agent_first, agent_count;	/* the agent's ranks */
+	struct pboot_keeper_agent *agents;	/* [agent_count] */
+	uint32_t agent_count;
 	int told_status;	/* what the agent knows of the job's end; -1: nothing */
 	bool told_failure;
 	struct pboot_peers *peers;	/* the other hosts (pboot_peers.h); NULL: there are none */
@@ -155,13 +165,14 @@ void pboot_end_settle(struct pboot_keeper *keeper);
 void pboot_adopt_release(struct pboot_keeper *keeper);
 bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
-/* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agent by its
- * name, if there is one.  agent_knows: will the agent tell how this rank ends?  take: takes a
- * message of the agent.  tell: tells the agent how the job ends; tell_lost: that the host of this
- * rank of the job cannot be reached. */
-void pboot_adopt_connect(struct pboot_keeper *keeper, const char *agent);
+/* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agents by
+ * their names.  agent_knows: will an agent tell how this rank ends?  take: takes a message of the
+ * first agent.  receive: takes the messages of another one, by its number.  tell: tells the first
+ * agent how the job ends; tell_lost: that the host of this rank of the job cannot be reached. */
+void pboot_adopt_connect(struct pboot_keeper *keeper, const struct pboot_adopted *ranks);
 bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
+void pboot_adopt_receive(struct pboot_keeper *keeper, uint32_t agent);
 void pboot_adopt_tell(struct pboot_keeper *keeper);
 void pboot_adopt_tell_lost(const struct pboot_keeper *keeper, uint32_t job_rank);
 

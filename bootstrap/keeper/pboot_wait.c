@@ -164,6 +164,8 @@ pboot_wait_sources(struct pboot_keeper *keeper)
 		source_add(keeper, keeper->ranks[i].control, PBOOT_SOURCE_RANK, i);
 		source_add(keeper, keeper->ranks[i].init_pidfd, PBOOT_SOURCE_PROCESS, i);
 	}
+	for (i = 1; i < keeper->agent_count; i++)
+		source_add(keeper, keeper->agents[i].sock, PBOOT_SOURCE_AGENT, i);
 	source_add_peers(keeper);
 	for (i = 0; i < keeper->source_count; i++)
 		keeper->polls[i].revents = 0;

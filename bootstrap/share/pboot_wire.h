@@ -25,7 +25,7 @@ pboot_poll(struct pollfd *polls, nfds_t count, int ms)
 }
 
 enum {
-	PBOOT_WIRE_VERSION = 6,	/* version of these messages and of the variables PST_JOB_* */
+	PBOOT_WIRE_VERSION = 7,	/* version of these messages and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
 	PBOOT_REPLY_MS = 2000,	/* the keeper answers FETCH and GIVE within this time */
 };

@@ -33,12 +33,25 @@ job_kill(struct pboot_ssh_job *job, uint64_t now)
 	pboot_ssh_send_all(job, PBOOT_SSH_KILL, 0);
 }
 
-/* A host that does not say that all has ended there may have lost its connection, so the job has
- * not succeeded.  A keeper has named those that are out of reach. */
-static void
-host_give_up(struct pboot_ssh_job *job, struct pboot_ssh_host *host)
+/* Is there a host of which the ends of ranks are not known? */
+static bool
+job_misses_ends(const struct pboot_ssh_job *job)
 {
-	if (!host->unreachable)
+	uint32_t i;
+
+	for (i = 0; i < job->host_count; i++)
+		if (job->hosts[i].alive > 0)
+			return true;
+	return false;
+}
+
+/* A host that does not say that all has ended there may have lost its connection, so the job has
+ * not succeeded.  A keeper has named those that are out of reach.  The keeper of a host whose ranks
+ * have all ended may only wait for such a host, and is not blamed. */
+static void
+host_give_up(struct pboot_ssh_job *job, struct pboot_ssh_host *host, bool misses_ends)
+{
+	if (!host->unreachable && (host->alive > 0 || !misses_ends))
 		pboot_say("host %s has not confirmed that the job has ended there", host->name);
 	pboot_ssh_event(job, PBOOT_EV_HOST, 0, (int)(host - job->hosts));
 }
@@ -78,6 +91,7 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 	const bool silent = job_has_killed_for(job, give_up_ns, now) ||
 	    (job->rules.alive == 0 && pboot_ssh_output_is_empty(job) &&
 	     now - job->output_ns >= give_up_ns);
+	const bool misses_ends = job_misses_ends(job);
 	uint32_t i;
 
 	for (i = 0; i < job->host_count; i++) {
@@ -87,7 +101,7 @@ job_check_hosts(struct pboot_ssh_job *job, uint64_t now)
 		if (host->closed || !host_is_over(job, host, silent, now))
 			continue;
 		if (host->greeted)
-			host_give_up(job, host);
+			host_give_up(job, host, misses_ends);
 		pboot_ssh_host_close(job, host);
 	}
 }

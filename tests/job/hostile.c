@@ -46,8 +46,10 @@ evil_open(const pst_off_host_t *its_host, pst_off_dev_t **dev_out, pst_off_attr_
 	attr_out->timeout_ns = 200 * 1000 * 1000;
 	if (evil_is("endless"))
 		attr_out->timeout_ns = UINT64_MAX;
-	if (evil_is("no_device"))
+	if (evil_is("no_device")) {
+		hub_close(*dev_out);
 		*dev_out = NULL;
+	}
 	return PST_OFF_OK;
 }
 

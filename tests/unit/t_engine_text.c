@@ -151,15 +151,18 @@ END_TEST
 
 #define LIMIT "000000012a05f200"
 #define NAME "0123456789abcdef0123456789abcdef"
+#define AGENT "fedcba9876543210fedcba9876543210"
 
 START_TEST(a_card_comes_back_whole)
 {
+	static const char *const agents[] = { "", AGENT };
 	struct pboot_card card, back;
 	char room[PBOOT_CARD_ROOM];
 	size_t len, i;
 
 	pboot_card_fill(&card);
 	memcpy(card.name, NAME, sizeof card.name);
+	memcpy(card.agent, agents[_i], strlen(agents[_i]));
 	memset(card.host, 'h', sizeof card.host - 1);
 	len = pboot_card_write(&card, room);
 	ck_assert_uint_eq(len, strlen(room));
@@ -171,6 +174,7 @@ START_TEST(a_card_comes_back_whole)
 	ck_assert_uint_ne(card.limit_ns, 0);
 	ck_assert_uint_eq(back.limit_ns, card.limit_ns);
 	ck_assert_str_eq(back.name, NAME);
+	ck_assert_str_eq(back.agent, agents[_i]);
 	ck_assert_str_eq(back.host, card.host);
 	ck_assert_int_eq(back.messages, card.messages);
 	for (i = 0; i + sizeof card.host < len; i++)
@@ -184,15 +188,17 @@ START_TEST(what_is_no_card_is_refused)
 		"",
 		"x",
 		"3",
-		"6 0.1.0",
-		"6 0.1.0 0 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h",
-		"6 0.1.0 -5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h",
-		"6 0.1.0 5 1 0123456789abcdeg fedcba9876543210 " LIMIT " " NAME " h",
-		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME,
-		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " 0123 h",
-		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 12a05f200 " NAME " h",
-		"6 0.1.0 5 1 0123456789abcdef fedcba98765432 " LIMIT " " NAME " h",
-		"6 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h i",
+		"7 0.1.0",
+		"7 0.1.0 0 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " - h",
+		"7 0.1.0 -5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " - h",
+		"7 0.1.0 5 1 0123456789abcdeg fedcba9876543210 " LIMIT " " NAME " - h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " -",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " 0123 - h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " 0123 h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 12a05f200 " NAME " - h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba98765432 " LIMIT " " NAME " - h",
+		"7 0.1.0 5 1 0123456789abcdef fedcba9876543210 " LIMIT " " NAME " - h i",
 	};
 	struct pboot_card card;
 	size_t i;
@@ -327,7 +333,7 @@ main(void)
 	tcase_add_test(tests, numbers_are_whole_and_in_bounds);
 	tcase_add_test(tests, a_value_comes_back_whole);
 	tcase_add_test(tests, pieces_of_something_else_are_refused);
-	tcase_add_test(tests, a_card_comes_back_whole);
+	tcase_add_loop_test(tests, a_card_comes_back_whole, 0, 2);
 	tcase_add_test(tests, what_is_no_card_is_refused);
 	tcase_add_test(tests, a_card_of_another_version_names_its_release);
 	tcase_add_test(tests, hosts_are_numbered_by_their_lowest_ranks);
