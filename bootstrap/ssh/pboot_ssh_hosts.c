@@ -37,6 +37,17 @@ name_is_right(const char *name, size_t len)
 	    strspn(name, LETTERS DIGITS "._-@:%") >= len;
 }
 
+/* Is this a name with a number of ranks, as Hydra and Open MPI take it?  Addresses of IPv6 have
+ * more than one colon. */
+static bool
+name_has_number(const char *name, size_t len)
+{
+	const char *colon = memchr(name, ':', len);
+	const size_t at = colon ? (size_t)(colon - name) : len;
+
+	return colon && at + 1 < len && strspn(colon + 1, DIGITS) >= len - at - 1;
+}
+
 static bool
 hosts_have(const struct pboot_ssh_hosts *hosts, const char *name, size_t len)
 {
@@ -70,6 +81,9 @@ hosts_add(struct pboot_ssh_hosts *hosts, const char *name, size_t len,
 {
 	if (!name_is_right(name, len))
 		return hosts_refuse(name, len, "is no name of a host", why_out);
+	if (name_has_number(name, len))
+		return hosts_refuse(name, len, "has a number of ranks, which is not taken here: "
+		    "name the host once for each rank, and set GASNET_SSH_KEEPDUP=1", why_out);
 	if (!hosts->keep_twins && hosts_have(hosts, name, len))
 		return true;
 	if (hosts->count == HOSTS_MAX)

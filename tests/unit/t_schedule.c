@@ -2,7 +2,7 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; and schedules with a mistake, which the check must notice.
  *
- * Teams have up to 9 members at level quick, 64 at level full and 300 at level long.
+ * Teams have up to 5 members at level quick, 64 at level full and 300 at level long.
  */
 #include "coll/device.h"
 #include "coll/schedule_list.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 32, SMALLEST = 7, SMALL = 9, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
+enum { SLOTS = 32, SMALLEST = 5, SMALL = 9, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
 
 static bool
 level_is(const char *level)

@@ -208,8 +208,8 @@ list(add_fn *add, const char *text)
 START_TEST(lists_of_hosts)
 {
 	ck_assert_str_eq(list(pboot_ssh_hosts_add_words, "a,b c\n\td,,a # x y\ne"), "a b c d e ");
-	ck_assert_str_eq(list(pboot_ssh_hosts_add_words, "me@h1,10.0.0.1,fe80::1%eth0"),
-	    "me@h1 10.0.0.1 fe80::1%eth0 ");
+	ck_assert_str_eq(list(pboot_ssh_hosts_add_words, "me@h1,10.0.0.1,fe80::1%eth0,::1"),
+	    "me@h1 10.0.0.1 fe80::1%eth0 ::1 ");
 	ck_assert_str_eq(list(pboot_ssh_hosts_add_words, ""), "");
 	ck_assert_str_eq(list(pboot_ssh_hosts_add_lines, "a 4 q@a\n\n#c\nb slots=2\na\n"), "a b ");
 	hosts.keep_twins = true;
@@ -217,6 +217,8 @@ START_TEST(lists_of_hosts)
 	hosts.keep_twins = false;
 	ck_assert_ptr_null(list(pboot_ssh_hosts_add_words, "a,-oProxyCommand=x"));
 	ck_assert_ptr_null(list(pboot_ssh_hosts_add_words, "a;b"));
+	ck_assert_ptr_null(list(pboot_ssh_hosts_add_words, "a,b:2"));
+	ck_assert_ptr_null(list(pboot_ssh_hosts_add_lines, "me@a:16"));
 	ck_assert_ptr_null(list(pboot_ssh_hosts_add_words, "$(x)"));
 	pboot_ssh_hosts_free(&hosts);
 }
